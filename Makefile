@@ -1,6 +1,6 @@
 # The targets are listed by `make help`. Tools other than Go, Python, Node and a C
 # compiler are installed from package registries, in .tools; nothing outside of
-# this folder is touched.
+# this folder is touched, but for the packages of Slurm and Chromium where CI or STRICT=1 is set.
 #
 # Each step of `make check` is a target of its own: `make vet` is that step alone.
 
@@ -14,12 +14,16 @@ WABT_VERSION := 1.0.39
 PYTHON_SDK := plugins/sdk/python
 # What Python examples and the plugin for Optuna need, what the Python SDK's tests do, and
 # its own dependencies.
-PYTHON_PACKAGES := 'scikit-learn>=1.4,<2' 'optuna>=4.4,<6' 'cmaes>=0.12' 'mypy>=1.8' 'pytest>=8' types-grpcio types-protobuf 'setuptools>=77' -e ./$(PYTHON_SDK)
+PYTHON_PACKAGES := 'scikit-learn>=1.4,<2' 'optuna>=4.4,<6' 'cmaes>=0.12' 'ray>=2.40,<3' 'mypy>=1.8' 'pytest>=8' types-grpcio types-protobuf 'setuptools>=77' -e ./$(PYTHON_SDK)
 # The last release whose generated code asks for no version of protobuf: it works with
 # every one from 5 on. It has wheels for Python 3.7 to 3.12.
 PROTOC_PACKAGES := 'grpcio-tools==1.62.3' 'setuptools<80'
 
-# What a caller may set: make bench PKG=./core/..., make fuzz FUZZTIME=10m, make torture TIME=1h.
+# The client of the HTTP API is generated and run in an environment of its own.
+CLIENT_PACKAGES := 'openapi-python-client==0.29.1' 'openapi-spec-validator==0.9.0'
+
+# What a caller may set: make bench PKG=./core/..., make fuzz FUZZTIME=10m, make torture TIME=1h,
+# make chaos-slurm MINUTES=30.
 PKG ?= ./...
 BENCH ?= .
 FUZZTIME ?= 30s
@@ -27,6 +31,8 @@ SEEDS ?= 100000
 KILLS ?= 200
 RUN ?=
 TIME ?= 10m
+MINUTES ?= 30
+SEED ?=
 DEATHS ?= 1000000
 LIVES ?= 50s
 
@@ -39,8 +45,11 @@ BUF := $(TOOLS)/buf-$(BUF_VERSION)/node_modules/.bin/buf
 WABT := $(TOOLS)/wabt-$(WABT_VERSION)
 VENV := $(TOOLS)/venv
 PROTOC := $(TOOLS)/protoc
+CLIENT := $(TOOLS)/http-client
 PYTHON_PROTO := $(PYTHON_SDK)/tunehost/_proto
 TEST_LOG := $(TOOLS)/test.log
+# Tests that failed in company and passed alone.
+UNSTEADY := $(TOOLS)/unsteady
 PROTO := plugins/sdk/proto
 RUST := plugins/sdk/rust
 RUST_GUESTS := $(TOOLS)/rust-guests
@@ -51,6 +60,7 @@ FROZEN := $(PROTO)/v1.binpb
 JS := plugins/sdk/js
 # The messages that the JavaScript SDK loads: copies, so that it is whole wherever it lies.
 JS_PROTOS := $(addprefix tunehost/v1/,common.proto searcher.proto scheduler.proto trainable.proto)
+WEB := host/web
 ASSEMBLYSCRIPT := plugins/sdk/assemblyscript
 BROKEN := host/plugin/sandbox/testdata/broken
 
@@ -81,8 +91,8 @@ export TUNEHOST_TESTED := $(TESTED)
 # if_there,PROGRAM,STEPS: the steps, or that they are left out.
 if_there = $(if $(1),$(2),$(addprefix without-,$(2)))
 CHECKS := toolchains build format vet staticcheck $(call if_there,$(NPM),generated proto) house \
-	$(call if_there,$(PYTHON),python) $(call if_there,$(CARGO),rust) $(call if_there,$(NPM),js assemblyscript) \
-	test simulation examples languages
+	$(call if_there,$(PYTHON),python client) $(call if_there,$(CARGO),rust) $(call if_there,$(NPM),js web assemblyscript) \
+	slurm chromium test simulation examples languages
 
 # heading,TEXT: with the time since make was started.
 STARTED := $(shell date +%s)
@@ -94,9 +104,11 @@ help: ## this list
 
 .PHONY: check
 check: $(CHECKS) ## everything that must hold, in order; what CI runs
+	@[ ! -s $(UNSTEADY) ] || { printf '\n== these tests failed and passed when they ran alone; each is a fault to look for\n'; \
+	cat $(UNSTEADY); }
 	$(call heading,$(if $(filter without-%,$(CHECKS)),all checks that could be made passed; left out: $(patsubst without-%,%,$(filter without-%,$(CHECKS))),all checks passed))
 
-# missing,PROGRAM,WHAT TO DO: one line when the program is not there, and a failure if all is to be checked.
+# missing,PROGRAM,WHAT TO DO: one line when the program is not there, and a failure under STRICT=1.
 missing = @command -v $(1) >/dev/null || { echo '$(1) is missing: $(2)' >&2; [ -z '$(STRICT_CHECK)' ]; }
 
 without-%:
@@ -116,12 +128,46 @@ toolchains: ## the programs that the checks need; with CI or STRICT=1 set, all h
 	$(call missing,npm,install Node.js with npm (https://nodejs.org); it brings buf)
 	$(call missing,python3,install Python 3.9 or newer; its SDK and examples and a journal test need it)
 	$(call missing,cargo,install Rust 1.88 or newer (https://rustup.rs); it builds the Rust SDK)
+	@mkdir -p $(TOOLS); rm -f $(UNSTEADY)
 	@go version; $(if $(CARGO),cargo --version;) $(if $(NPM),echo "node $$(node --version)";) $(if $(PYTHON),python3 --version)
+
+.PHONY: slurm
+slurm: ## with CI or STRICT=1 set, Debian's packages of Slurm: tests bring up a cluster on this machine
+	$(call heading,Slurm)
+	@$(if $(STRICT_CHECK),internal/engines/slurm/slurm-packages.sh; slurmctld -V, \
+	slurmctld -V 2>/dev/null || echo 'not installed: internal/engines/slurm/slurm-packages.sh does that')
+
+.PHONY: chromium
+chromium: ## with CI or STRICT=1 set, Debian's package of Chromium: tests look at the dashboard with it
+	$(call heading,Chromium)
+	@$(if $(STRICT_CHECK),$(WEB)/browser/chromium.sh; chromium --version, \
+	chromium --version 2>/dev/null || echo 'not installed: $(WEB)/browser/chromium.sh does that')
+
+KUBERNETES := plugins/executors/kubernetes
+
+.PHONY: kubernetes
+kubernetes: ## the executor kubernetes, a module of its own, as a plugin in its folder
+	@cd $(KUBERNETES) && CGO_ENABLED=0 go build -ldflags '-s -w' -o executor/tunehost-executor-kubernetes .
+	@ls -l $(KUBERNETES)/executor
+
+.PHONY: check-kubernetes
+check-kubernetes: ## the executor kubernetes on a real cluster on this machine; no part of check: building Kubernetes takes 20 minutes
+	$(call heading,Kubernetes)
+	@cd $(KUBERNETES) && go vet ./...
+	@internal/engines/kubernetes/kubernetes-build.sh >/dev/null
+	@mkdir -p $(TOOLS); cd $(KUBERNETES) && TUNEHOST_TESTED= go test -count=1 -timeout $(HANGS) -v ./... 2>&1 | tee $(TEST_LOG)
+	@! grep -q 'NOT TESTED' $(TEST_LOG) || { printf '\n== Kubernetes was NOT TESTED: %s\n' "$$(grep -o 'NOT TESTED: .*' $(TEST_LOG) | head -1)" >&2; exit 1; }
+
+.PHONY: bench-kubernetes
+bench-kubernetes: ## what experiments in pods cost, beside plain pods on a real cluster on this machine (needs root); see bench/RESULTS.md
+	@internal/engines/kubernetes/kubernetes-build.sh >/dev/null
+	@cd $(KUBERNETES) && go test -count=1 -timeout $(HANGS) -run NONE -bench Kubernetes -benchtime 1x .
 
 .PHONY: build
 build: ## everything compiles
 	$(call heading,build)
 	@go build ./...
+	@cd $(KUBERNETES) && go list -m all >/dev/null || { echo 'run go mod tidy in $(KUBERNETES) and commit what changes' >&2; exit 1; }
 
 .PHONY: format
 format: ## gofmt has nothing to change
@@ -184,6 +230,23 @@ js-types: $(JS)/node_modules/.package-lock.json ## declarations of the JavaScrip
 	rm -rf $(JS)/types
 	$(call js_types,$(CURDIR)/$(JS)/types)
 
+# The types of the API's models, for the type checker; they are not committed.
+$(WEB)/src/openapi.d.ts: docs/openapi.json $(WEB)/node_modules/.package-lock.json
+	@$(WEB)/node_modules/.bin/openapi-typescript $< --output $@ >/dev/null
+
+.PHONY: web
+web: $(WEB)/src/openapi.d.ts ## the dashboard: its types fit docs/openapi.json, and what is committed is what the sources give
+	$(call heading,dashboard)
+	@cd $(WEB) && node_modules/.bin/tsc
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	(cd $(WEB) && go run ./bundle "$$fresh"); diff -rq $(WEB)/dist "$$fresh" || { \
+	echo '$(WEB)/dist is not what its sources give: run make dashboard and commit what changes' >&2; exit 1; }
+	@cat $(WEB)/dist/* | gzip -9 | wc -c | awk '{ print "  " $$1 " bytes compressed"; exit $$1 > 400000 }'
+
+.PHONY: dashboard
+dashboard: $(WEB)/node_modules/.package-lock.json ## the dashboard's bundle, anew; part of make generate
+	@cd $(WEB) && go run ./bundle dist
+
 .PHONY: assemblyscript
 assemblyscript: $(ASSEMBLYSCRIPT)/node_modules/.package-lock.json ## WASM modules of the AssemblyScript samples, into .tools
 	$(call heading,AssemblyScript)
@@ -197,6 +260,15 @@ python: $(VENV)/ready ## the Python SDK: types, tests, generated code; its plugi
 	$(call heading,python)
 	@cd $(PYTHON_SDK) && $(VENV)/bin/mypy --cache-dir $(TOOLS)/mypy && $(VENV)/bin/pytest -q -p no:cacheprovider
 	@TUNEHOST_TESTED= go test -count=1 -run 'Generated|Vectors' ./$(PYTHON_SDK)
+
+.PHONY: client
+client: $(CLIENT)/ready ## a client that a generator makes of docs/openapi.json runs experiments over HTTP
+	$(call heading,a generated HTTP client)
+	@$(CLIENT)/bin/openapi-spec-validator docs/openapi.json
+	@PATH=$(CLIENT)/bin:$$PATH openapi-python-client generate --path docs/openapi.json --meta none --overwrite \
+		--output-path $(CLIENT)/generated/tunehost_client
+	@go build -o $(CLIENT)/tunehost ./cmd/tunehost
+	@PYTHONPATH=$(CLIENT)/generated $(CLIENT)/bin/python host/serve/testdata/client.py $(CLIENT)/tunehost
 
 .PHONY: rust
 rust: rust-guests ## the Rust SDK: format, clippy, tests, samples; they run in `make test`
@@ -214,7 +286,7 @@ c-guests: $(C_GUESTS)/dice.wasm ## the sample of the C header as a WASM module, 
 
 # Packages whose tests are mostly other processes: the race detector would find nothing
 # there that it does not find elsewhere, and takes most of the time.
-UNRACED := /tunehost/(cmd|conformance|host/(hosttest|scaffold|plugin/sandbox)|plugins/sdk/(python|js|rust|assemblyscript|samples)|plugins/searchers/optuna)
+UNRACED := /tunehost/(cmd|conformance|host/(hosttest|scaffold|plugin/sandbox|web)|plugins/sdk/(python|js|rust|assemblyscript|samples)|plugins/searchers/optuna|plugins/executors/ray)
 
 .PHONY: test
 test: $(if $(PYTHON),$(VENV)/ready c-guests) $(if $(CARGO),rust-guests) ## all tests of Go packages, with the race detector where it can find something
@@ -223,10 +295,18 @@ test: $(if $(PYTHON),$(VENV)/ready c-guests) $(if $(CARGO),rust-guests) ## all t
 	$(call heading,tests of other processes)
 	@$(call go_test,,$$(go list ./... | grep -E '$(UNRACED)'))
 
+# gotest,FORMAT,PACKAGES,FLAGS: tests that start clusters, kill hosts and fill disks share a few processors. Where few
+# failed, they run once more, alone, and those that pass then are named as UNSTEADY, here and at the end. After a data
+# race, a panic or a test that hangs there is no second run.
+gotest = go tool gotestsum --format $(1) --rerun-fails=1 --rerun-fails-max-failures=8 --rerun-fails-run-root-test \
+	--rerun-fails-abort-on-data-race --rerun-fails-report=$(TOOLS)/rerun --packages="$(2)" -- -timeout $(HANGS) $(3) \
+	2>&1 | tee $(TEST_LOG)
+unsteady = { [ ! -s $(TOOLS)/rerun ] || sed 's/^/UNSTEADY: /' $(TOOLS)/rerun | tee -a $(UNSTEADY); }
+
 # go_test,FLAGS,PACKAGES: what failed is listed at the end, and what was slow.
-go_test = mkdir -p $(TOOLS); go test -timeout $(HANGS) $(1) $(2) 2>&1 | tee $(TEST_LOG) || \
-	{ echo 'FAILED:'; grep -E '^(--- FAIL|FAIL|panic:|WARNING: DATA RACE)' $(TEST_LOG) | sort -u; exit 1; }; \
-	echo 'slowest packages:'; \
+go_test = mkdir -p $(TOOLS); $(call gotest,standard-quiet,$(2),$(1)) || \
+	{ echo 'FAILED:'; grep -E '^(=== FAIL|--- FAIL|FAIL|panic:|WARNING: DATA RACE)' $(TEST_LOG) | sort -u; exit 1; }; \
+	$(unsteady); echo 'slowest packages:'; \
 	awk '$$1 == "ok" && $$3 ~ /s$$/ { print "  " $$3 "\t" $$2 }' $(TEST_LOG) | sort -rn | head -8
 
 .PHONY: simulation
@@ -238,19 +318,19 @@ simulation: ## LIVES=50s of simulated hosts that die, on seeds that nobody has t
 examples: $(if $(PYTHON),$(VENV)/ready) ## every example runs; none is skipped for another reason than a missing language
 	$(call heading,examples)
 	@mkdir -p $(TOOLS)
-	@go test -timeout $(HANGS) -count=1 -v ./examples/... 2>&1 | tee $(TEST_LOG)
+	@$(call gotest,standard-verbose,./examples/...,-count=1); $(unsteady)
 	@[ $$(grep -c -- '--- SKIP' $(TEST_LOG)) = $$(grep -c 'SKIPPED: .* NOT TESTED' $(TEST_LOG)) ] || \
 	{ echo 'an example was skipped; see above what it needs' >&2; exit 1; }
 
 # python_code,FOLDER: messages for the Python SDK, whose package is not named as the
 # protocol's is.
 python_code = $(PROTOC)/bin/python -m grpc_tools.protoc -I$(PROTO) --python_out=$(1) --pyi_out=$(1) \
-	$(addprefix tunehost/v1/,common.proto searcher.proto scheduler.proto trainable.proto) && \
+	$(addprefix tunehost/v1/,common.proto searcher.proto scheduler.proto trainable.proto executor.proto) && \
 	for file in $(1)/tunehost/v1/*_pb2.py*; do \
 	sed 's/^from tunehost\.v1 import/from tunehost._proto import/' $$file >$(PYTHON_PROTO)/$$(basename $$file); done
 
 .PHONY: generate
-generate: $(BUF) $(PROTOC)/ready ## generated code, docs/CONFORMANCE.md, docs/PLUGINS.md and docs/BEHAVIOURS.md, anew
+generate: $(BUF) $(PROTOC)/ready dashboard ## generated code, the dashboard, docs/CONFORMANCE.md, docs/PLUGINS.md and docs/BEHAVIOURS.md, anew
 	$(BUF) generate
 	$(call without_grpc_in_guests,$(PROTO))
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(call python_code,"$$fresh")
@@ -276,18 +356,34 @@ bench: ## benchmarks; PKG=./core/... BENCH=Replay
 	go test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
 .PHONY: hostbench
-hostbench: ## what the whole command costs, beside plain starts of programs; see bench/RESULTS.md
+hostbench: ## what the whole command costs, beside plain starts of programs, or beside another binary with AGAINST=FILE; see bench/RESULTS.md
 	@mkdir -p $(TOOLS)
 	@go build -o $(TOOLS)/tunehost ./cmd/tunehost
-	@go run ./bench/hostbench $(TOOLS)/tunehost
+	@go run ./bench/hostbench $(if $(AGAINST),-against $(AGAINST)) $(TOOLS)/tunehost
+
+.PHONY: bench-serve
+bench-serve: ## what looking costs: answers about 100,000 trials, and ten open pages beside a running host
+	@mkdir -p $(TOOLS); go build -o $(TOOLS)/tunehost ./cmd/tunehost
+	@go run ./bench/servebench $(TOOLS)/tunehost
+
+.PHONY: bench-cluster
+bench-cluster: ## what experiments on nodes cost, beside a real Slurm on this machine (needs root); see bench/RESULTS.md
+	@mkdir -p $(TOOLS)
+	@go build -o $(TOOLS)/tunehost ./cmd/tunehost
+	@go run ./bench/clusterbench $(if $(RUN),-only $(RUN)) $(TOOLS)/tunehost
 
 .PHONY: torture
 torture: ## real experiments for TIME=10m: kills, full disks, no permissions, no record; then the record against the trials' own logs
 	nice -n 10 go test -count=1 -timeout 0 -v ./host/hosttest/torture -run TestTorture -torture.time $(TIME)
 
+.PHONY: chaos-slurm
+chaos-slurm: ## experiments on a Slurm of 8 nodes on this machine for MINUTES=30: cut nodes, killed daemons and hosts, cancelled jobs, full disks; SEED=N repeats the first
+	nice -n 10 go test -count=1 -timeout 0 -v ./host/hosttest/torture -run TestChaosOnSlurm -chaos.time $(MINUTES)m $(if $(SEED),-chaos.seed $(SEED))
+
 .PHONY: soak
-soak: torture ## simulated worlds and crashes of the journal (SEEDS=100000 of each), DEATHS=1000000 of simulated hosts, KILLS=200 of real ones, torture, all of conformance
+soak: torture ## simulated worlds and crashes of the journal (SEEDS=100000 of each), DEATHS=1000000 of simulated hosts, twice, KILLS=200 of real ones, torture, all of conformance
 	go test -count=1 -timeout 0 -v ./host/hosttest/sim -run TestFreshSeeds -deaths $(DEATHS)
+	go test -count=1 -timeout 0 -v ./host/hosttest/sim -run TestFreshSeeds -leases -deaths $(DEATHS)
 	go test -count=1 -timeout 0 -v ./host/hosttest/sim -run TestEvery -every
 	go test -count=1 -timeout 0 -v ./host/hosttest/sim -run TestDeathAtEveryOperation -every
 	go test -count=1 -timeout 0 ./core -run TestWorlds -seeds $(SEEDS)
@@ -320,7 +416,7 @@ quickstart: ## the first experiment
 
 .PHONY: clean
 clean: ## removes .tools and bin
-	rm -rf $(TOOLS) bin $(JS)/node_modules $(ASSEMBLYSCRIPT)/node_modules
+	rm -rf $(TOOLS) bin $(JS)/node_modules $(WEB)/node_modules $(ASSEMBLYSCRIPT)/node_modules
 
 $(BUF):
 	@echo 'installing buf $(BUF_VERSION)'
@@ -356,6 +452,13 @@ $(VENV)/ready: Makefile $(PYTHON_SDK)/pyproject.toml
 	@echo 'installing what Python examples and the Python SDK need'
 	@python3 -m venv $(VENV) || { echo 'python3 cannot make virtual environments: install its venv module (Debian: python3-venv)' >&2; exit 1; }
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check $(PYTHON_PACKAGES)
+	@touch $@
+
+$(CLIENT)/ready: Makefile
+	@echo 'installing the generator of HTTP clients'
+	@python3 -m venv $(CLIENT)
+	@$(CLIENT)/bin/pip install --quiet --disable-pip-version-check $(CLIENT_PACKAGES)
+	@mkdir -p $(CLIENT)/generated
 	@touch $@
 
 $(PROTOC)/ready: Makefile

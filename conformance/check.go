@@ -20,40 +20,40 @@ import (
 //go:embed suites
 var suites embed.FS
 
-// Check is one rule, and how it is looked at.
+// A Check is one rule and how to verify it.
 type Check struct {
 	// Name is a path that begins with the kind of plugin:
 	// "searcher/given/conditions".
 	Name string `json:"name"`
-	// Rule is what is enforced, in one sentence.
+	// Rule is the rule, in one sentence.
 	Rule string `json:"rule"`
-	// Source says where the rule is written: numbers of docs/BEHAVIOURS.md, and
-	// files with their sections, as "PROTOCOL.md#Searchers".
+	// Source is where the rule is written: numbers of docs/BEHAVIOURS.md, and files with their
+	// sections, as "PROTOCOL.md#Searchers".
 	Source []string `json:"source"`
-	// Verb names the code that looks, With is what it is given, and Short is
-	// laid over that in short runs.
+	// Verb names the code of the check, With is its data, and Short overrides the data in short
+	// runs.
 	Verb  string          `json:"verb"`
 	With  json.RawMessage `json:"with"`
 	Short json.RawMessage `json:"short"`
-	// Transport, if set, is the only one that the check is applicable to.
+	// Transport, if set, is the only transport to which the check applies.
 	Transport string `json:"transport"`
 	// Quick, if set, makes the check one of the few that `tunehost plugins check` runs, and
-	// is laid over what a short run has.
+	// overrides the data of a short run.
 	Quick json.RawMessage `json:"quick"`
-	// Deadline is for the whole check, as "30s".
+	// Deadline is for the whole check, such as "30s".
 	Deadline string `json:"deadline"`
 }
 
-// deadline is Deadline's duration.
+// deadline returns the duration of Deadline.
 func (c *Check) deadline() time.Duration {
 	d, err := time.ParseDuration(c.Deadline)
 	if err != nil {
-		panic(fmt.Sprintf("%s: %v", c.Name, err)) // the suite's schema forbids it
+		panic(fmt.Sprintf("%s: %v", c.Name, err)) // the suite's schema prevents this
 	}
 	return d
 }
 
-// quick keeps the quick checks, as small as they are then.
+// quick returns the quick checks, with their small data.
 func quick(checks []Check) (kept []Check) {
 	for _, c := range checks {
 		if len(c.Quick) == 0 {
@@ -67,7 +67,7 @@ func quick(checks []Check) (kept []Check) {
 	return kept
 }
 
-// into lays the check's data over into, a pointer to a struct.
+// into decodes the check's data over into, a pointer to a struct.
 func (c *Check) into(into any, short bool) error {
 	layers := []json.RawMessage{c.With}
 	if short {
@@ -84,11 +84,11 @@ func (c *Check) into(into any, short bool) error {
 	return nil
 }
 
-// Checks are those for a kind of plugin, in the order in which they run.
-func Checks(kind sdk.Kind) []Check { return slices.Clone(theChecks()[kind]) }
+// Checks returns the checks for a kind of plugin, in the order in which they run.
+func Checks(kind sdk.Kind) []Check { return slices.Clone(checksOfKinds()[kind]) }
 
-// theChecks are those of each kind.
-var theChecks = sync.OnceValue(func() map[sdk.Kind][]Check {
+// checksOfKinds are the checks of each kind.
+var checksOfKinds = sync.OnceValue(func() map[sdk.Kind][]Check {
 	all := map[sdk.Kind][]Check{}
 	for _, kind := range sdk.Kinds() {
 		var file struct {
@@ -101,8 +101,8 @@ var theChecks = sync.OnceValue(func() map[sdk.Kind][]Check {
 	return all
 })
 
-// Select keeps the checks that pattern names: one check, a folder of checks
-// ("searcher/given"), or a pattern of [path.Match] for either. "" keeps all.
+// Select returns the checks that pattern names: one check, a folder of checks ("searcher/given"),
+// or a pattern of [path.Match] for either. "" selects all.
 func Select(checks []Check, pattern string) (kept []Check, err error) {
 	if _, err := path.Match(pattern, ""); err != nil {
 		return nil, fmt.Errorf("the pattern %q: %w", pattern, err)
@@ -129,7 +129,7 @@ func named(name, pattern string) bool {
 
 // mustRead reads a file of suites.
 func mustRead(name string, into any) {
-	// Not by yaml.YAMLToJSON, whose strings are not always JSON.
+	// yaml.YAMLToJSON is not used, because its strings are not always JSON.
 	var value any
 	text, err := suites.ReadFile("suites/" + name + ".yaml")
 	err = errors.Join(err, yaml.Unmarshal(text, &value))
@@ -138,7 +138,7 @@ func mustRead(name string, into any) {
 		err = decode(object, into)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("conformance: its own files: %v", err)) // a test reads them all
+		panic(fmt.Sprintf("conformance: its own files: %v", err)) // a test reads all of them
 	}
 }
 

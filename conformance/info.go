@@ -15,7 +15,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// verbs are what checks can do, by name.
+// verbs are the implementations of checks, by name.
 var verbs map[string]verb
 
 func init() {
@@ -23,12 +23,13 @@ func init() {
 		"describe": plain(describe), "options-schema": plain(optionsSchema), "options-defaults": plain(optionsDefaults),
 		"options-unknown": plain(optionsUnknown), "options-wrong-type": plain(optionsWrongType),
 	}
-	for _, more := range []map[string]verb{searcherVerbs, schedulerVerbs, trainableVerbs} {
+	for _, more := range []map[string]verb{searcherVerbs, schedulerVerbs, trainableVerbs, executorVerbs,
+		agentVerbs} {
 		maps.Copy(verbs, more)
 	}
 }
 
-// info is what the plugin says about itself.
+// info returns the plugin's description.
 func (s *subject) info() (sdk.Info, error) {
 	return s.asked.ask(func() (sdk.Info, error) {
 		p, err := s.plugin()
@@ -39,7 +40,7 @@ func (s *subject) info() (sdk.Info, error) {
 	})
 }
 
-// asked is what the plugin has said of itself in this run: it is asked once.
+// asked is the plugin's description in this run, which is requested once.
 type asked struct {
 	mu   sync.Mutex
 	done bool
@@ -57,8 +58,8 @@ func (a *asked) ask(plugin func() (sdk.Info, error)) (_ sdk.Info, err error) {
 	return a.info, err
 }
 
-// CheckInfo says how what a plugin says of itself breaks the rules of describe/info and
-// describe/options: for the tests of plugins that are not started.
+// CheckInfo returns an error if a description violates the rules of describe/info and
+// describe/options: for tests of plugins that are not started.
 func CheckInfo(info sdk.Info, kind sdk.Kind) error {
 	if err := describes(info, kind); err != nil {
 		return err
@@ -69,7 +70,7 @@ func CheckInfo(info sdk.Info, kind sdk.Kind) error {
 	}
 	return x.check(func(all map[string]json.RawMessage) ([]byte, error) {
 		if len(x.Required) > 0 {
-			return nil, nil // whose values are the user's
+			return nil, nil // whose values belong to the user
 		}
 		return json.Marshal(all)
 	})
@@ -97,7 +98,7 @@ func describes(info sdk.Info, kind sdk.Kind) error {
 	return nil
 }
 
-// schema is what the suite reads of the JSON Schema of options.
+// schema is the part of the JSON Schema of options that the suite reads.
 type schema struct {
 	Type       string                     `json:"type"`
 	Closed     *bool                      `json:"additionalProperties"`
@@ -107,7 +108,7 @@ type schema struct {
 	whole *jsonschema.Schema
 }
 
-// property is what the schema says of an option.
+// property is an option in the schema.
 type property struct {
 	Description string          `json:"description"`
 	Default     json.RawMessage `json:"default"`
@@ -145,8 +146,8 @@ func compile(text []byte) (*jsonschema.Schema, error) {
 	return c.Compile("options.json")
 }
 
-// takes says whether the schema takes the options.
-func (x *schema) takes(options []byte) error {
+// validate returns an error if the options do not match the schema.
+func (x *schema) validate(options []byte) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(options))
 	if err != nil {
 		return err
@@ -156,7 +157,7 @@ func (x *schema) takes(options []byte) error {
 
 func (x *schema) names() []string { return slices.Sorted(maps.Keys(x.Properties)) }
 
-// defaults are the defaults of all options that have one.
+// defaults returns the defaults of all options that have one.
 func (x *schema) defaults() (map[string]json.RawMessage, error) {
 	all := map[string]json.RawMessage{}
 	for _, name := range x.names() {
@@ -177,7 +178,7 @@ func (x *schema) defaults() (map[string]json.RawMessage, error) {
 	return all, nil
 }
 
-// with is the suite's own options, with others laid over.
+// with returns the suite's own options, overridden by over.
 func (s *subject) with(over map[string]json.RawMessage) ([]byte, error) {
 	all := map[string]json.RawMessage{}
 	if err := json.Unmarshal(s.options(), &all); err != nil {
@@ -195,8 +196,8 @@ func optionsSchema(s *subject) error {
 	return x.check(s.with)
 }
 
-// check says whether the schema is closed, and its defaults fit in: laid over options that
-// open the plugin by complete. Nothing is not looked at.
+// check checks that the schema is closed, and that its defaults match: combined by complete with
+// options that open the plugin. A nil result is not checked.
 func (x *schema) check(complete func(map[string]json.RawMessage) ([]byte, error)) error {
 	if x.Type != "object" || x.Closed == nil || *x.Closed {
 		return wanted(`"type": "object" and "additionalProperties": false`, "type %q, and others allowed", x.Type)
@@ -205,21 +206,21 @@ func (x *schema) check(complete func(map[string]json.RawMessage) ([]byte, error)
 	if err != nil {
 		return err
 	}
-	for _, name := range x.Required { // their values are the user's
+	for _, name := range x.Required { // their values belong to the user
 		delete(all, name)
 	}
 	options, err := complete(all)
 	if err != nil || options == nil {
 		return err
 	}
-	if err := x.takes(options); err != nil {
+	if err := x.validate(options); err != nil {
 		return wanted("defaults that fit the schema", "%v", err)
 	}
 	return nil
 }
 
-// open opens the plugin with the options, on a problem that none refuses for what
-// it is: a searcher may know no conditions and no constraints.
+// open opens the plugin with the options, on a problem that every plugin accepts: without
+// conditions and constraints.
 func (s *subject) open(options []byte) error {
 	p, err := s.plugin()
 	if err != nil {
@@ -237,6 +238,8 @@ func (s *subject) open(options []byte) error {
 		_, err = p.OpenScheduler(s.ctx, plain, options, nil)
 	case sdk.KindReporter:
 		err = s.openReporter(p, plain, options)
+	case sdk.KindExecutor:
+		err = s.openExecutor(p, options)
 	default:
 		_, err = p.OpenTrainable(s.ctx, options)
 	}
@@ -279,17 +282,17 @@ func optionsDefaults(s *subject) error {
 	return nil
 }
 
-// refused says whether opening with the options was refused, in one line.
+// refused checks that opening with the options was refused, in one line.
 func (s *subject) refused(options []byte) error {
 	err := s.open(options)
 	if plugin.FailureOf(err) == plugin.Refused && !strings.Contains(err.Error(), "\n") {
 		return nil
 	}
-	return wanted("OpenX to refuse them (INVALID_ARGUMENT), in one line", "%s: %s", options, whatCame(err))
+	return wanted("OpenX to refuse them (INVALID_ARGUMENT), in one line", "%s: %s", options, describeOpen(err))
 }
 
-// whatCame describes an answer to Open.
-func whatCame(err error) string {
+// describeOpen describes an answer to Open.
+func describeOpen(err error) string {
 	if err == nil {
 		return "it was opened"
 	}
@@ -304,7 +307,7 @@ func optionsUnknown(s *subject) error {
 	return s.refused(options)
 }
 
-// strangers are values of each type; an option takes them only if its type says so.
+// strangers are values of each type; an option accepts them only if its type allows it.
 var strangers = []string{`"twelve"`, `1.5`, `true`, `["x", {}]`, `{"x": []}`}
 
 func optionsWrongType(s *subject) error {
@@ -314,7 +317,7 @@ func optionsWrongType(s *subject) error {
 	}
 	tried := false
 	for _, name := range x.names() {
-		stranger, err := s.stranger(x, name)
+		stranger, err := s.wrongTypes(x, name)
 		if err != nil {
 			return err
 		}
@@ -335,14 +338,14 @@ func optionsWrongType(s *subject) error {
 	return nil
 }
 
-// stranger are options in which one has a wrong type; nil when it takes any.
-func (s *subject) stranger(x *schema, name string) ([]byte, error) {
+// wrongTypes returns options in which one has a wrong type, or nil if it accepts any.
+func (s *subject) wrongTypes(x *schema, name string) ([]byte, error) {
 	for _, value := range strangers {
 		options, err := s.with(map[string]json.RawMessage{name: json.RawMessage(value)})
 		if err != nil {
 			return nil, err
 		}
-		if x.takes(options) != nil {
+		if x.validate(options) != nil {
 			return options, nil
 		}
 	}

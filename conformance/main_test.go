@@ -8,8 +8,8 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 )
 
-// plugins are the reference ones; this binary serves them.
-var plugins = bundled.New(reference.Searcher, reference.Scheduler, reference.Trainable)
+// plugins are the reference plugins; this binary serves them.
+var plugins = bundled.New(reference.Searcher, reference.Scheduler, reference.Trainable, reference.Executor)
 
 func TestMain(m *testing.M) {
 	if handled, exit := plugins.Main(os.Args[1:]); handled {

@@ -14,7 +14,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/trainables/chaos"
 )
 
-// quick is what the few quick checks find.
+// quick returns the failures of the quick checks.
 func quick(t *testing.T, kind sdk.Kind, value any) (found []string) {
 	ran := 0
 	err := conformance.Run(t.Context(), kind, conformance.InProcess(value), conformance.Options{Quick: true},
@@ -31,7 +31,8 @@ func quick(t *testing.T, kind sdk.Kind, value any) (found []string) {
 
 func TestQuickPasses(t *testing.T) {
 	for kind, value := range map[sdk.Kind]any{
-		sdk.KindSearcher: random.Plugin, sdk.KindScheduler: scheduler("worse than others"), sdk.KindTrainable: chaos.Plugin,
+		sdk.KindSearcher: random.Plugin, sdk.KindScheduler: scheduler("worse than others"),
+		sdk.KindTrainable: chaos.Plugin,
 	} {
 		if bad := quick(t, kind, value); len(bad) > 0 {
 			t.Errorf("%s: %q", kind, bad)
@@ -88,7 +89,7 @@ func trainable(train sdk.TrainFunc) sdk.TrainablePlugin {
 	}}
 }
 
-// The quick checks find what authors get wrong first.
+// The quick checks find the most common mistakes of authors.
 func TestQuickFinds(t *testing.T) {
 	withInfo := func(change func(*sdk.Info)) sdk.SearcherPlugin {
 		p := random.Plugin
@@ -101,18 +102,25 @@ func TestQuickFinds(t *testing.T) {
 	drawn := func(p sdk.Problem) space.Point { return p.Space.Draw(rand.New(rand.NewPCG(rand.Uint64(), 1))) }
 	for want, value := range map[string]any{
 		`a name of lower case letters, digits and dashes; saw "X Y"`: withInfo(func(i *sdk.Info) { i.Name = "X Y" }),
-		"want a version":                          withInfo(func(i *sdk.Info) { i.Version = "" }),
-		"want a summary":                          withInfo(func(i *sdk.Info) { i.Summary = "" }),
-		"want a JSON Schema":                      withInfo(func(i *sdk.Info) { i.Options = []byte("{") }),
-		`"additionalProperties": false; saw`:      withInfo(func(i *sdk.Info) { i.Options = []byte(`{"type": "object"}`) }),
-		`a default for each option`:               withInfo(func(i *sdk.Info) { i.Options = options(`"description": "d"`) }),
+		"want a version":     withInfo(func(i *sdk.Info) { i.Version = "" }),
+		"want a summary":     withInfo(func(i *sdk.Info) { i.Summary = "" }),
+		"want a JSON Schema": withInfo(func(i *sdk.Info) { i.Options = []byte("{") }),
+		`"additionalProperties": false; saw`: withInfo(func(i *sdk.Info) {
+			i.Options = []byte(`{"type": "object"}`)
+		}),
+		`a default for each option`: withInfo(func(i *sdk.Info) {
+			i.Options = options(`"description": "d"`)
+		}),
 		"a description for each option; saw none": withInfo(func(i *sdk.Info) { i.Options = options(`"default": 1`) }),
 		"want defaults that fit the schema": withInfo(func(i *sdk.Info) {
 			i.Options = options(`"default": "a", "type": "integer", "description": "d"`)
 		}),
-		"searcher/deterministic/instances: want":   searcher(drawn),
-		"searcher/deterministic/instances: want a": searcher(func(sdk.Problem) space.Point { return space.Point{2, 1, 0} }),
-		"scheduler/decisions/reasons":              scheduler(""),
+		"searcher/deterministic/instances: want": searcher(drawn),
+		"searcher/deterministic/instances: want a": searcher(func(sdk.Problem) space.Point {
+			return space.Point{2, 1,
+				0}
+		}),
+		"scheduler/decisions/reasons": scheduler(""),
 		"trainable/runs/start-to-end: want": trainable(func(context.Context, sdk.Run) error {
 			return errors.New("oh")
 		}),

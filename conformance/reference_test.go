@@ -31,7 +31,14 @@ func TestReferenceTrainable(t *testing.T) {
 	})
 }
 
-// The sample passes: there is nothing that only a reference would show.
+func TestReferenceExecutor(t *testing.T) {
+	t.Run("in-process", func(t *testing.T) { conformance.RunExecutor(t, conformance.InProcess(reference.Executor)) })
+	t.Run("process", func(t *testing.T) {
+		conformance.RunExecutor(t, process(sdk.KindExecutor), conformance.Options{Short: true})
+	})
+}
+
+// The sample passes as well, so the suite does not depend on the reference.
 func TestSampleReporter(t *testing.T) {
 	conformance.RunReporter(t, conformance.InProcess(lines.Plugin))
 }

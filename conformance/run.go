@@ -14,69 +14,69 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tunehost/tunehost/host/plugin"
-	"github.com/tunehost/tunehost/host/runtimedir"
+	"github.com/tunehost/tunehost/host/storage/runtimedir"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Open starts the plugin, anew each time. The suite closes what it gets.
+// Open starts a new instance of the plugin. The suite closes it.
 type Open func(ctx context.Context) (plugin.Plugin, error)
 
-// Options are what a run of the suite may need to be told about a plugin.
+// Options are what a run of the suite may need to know about a plugin.
 type Options struct {
-	// Options is the JSON object that the plugin is opened with; empty: {}.
+	// Options is a JSON object with the plugin's options; empty: {}.
 	Options json.RawMessage
-	// Params is the JSON object of parameters that a trainable can train
-	// with; empty: {}. Choose them so that a trial reports four results or
-	// more, soon.
+	// Params is a JSON object of parameters for a trainable; empty: {}. Choose them so that a trial
+	// reports at least four results, quickly.
 	Params json.RawMessage
-	// Only names the checks to run, as [Select] has it; "": all.
+	// Only selects the checks to run, see [Select]; "": all.
 	Only string
-	// Short makes experiments small, for plugins that are slow to start.
+	// Short makes experiments small, for plugins that start slowly.
 	Short bool
-	// Quick runs only the few checks that tell whether a plugin works at all, small and side
-	// by side: `tunehost plugins check`.
+	// Quick runs only the few checks that show whether a plugin works at all, small and in
+	// parallel: `tunehost plugins check`.
 	Quick bool
-	// Deadline, if set, is the most that a check may take; it shortens the
-	// suite's own deadlines, for plugins that are known to answer at once.
+	// Deadline, if set, is the maximum duration of a check; it shortens the suite's own deadlines,
+	// for plugins that answer at once.
 	Deadline time.Duration
+	// Patience, if set, multiplies the suite's own deadlines, for executors whose engine decides when leases are
+	// granted, on machines that are busy.
+	Patience int
 }
 
-// Outcome is what came of a check.
+// Outcome is the outcome of a check.
 type Outcome string
 
 // The outcomes.
 const (
 	Passed Outcome = "passed"
 	Failed Outcome = "failed"
-	// NotApplicable: the rule is about something that the plugin does not
-	// offer, or that it was not seen to do.
+	// NotApplicable: the rule is about a feature that the plugin does not offer or did not use.
 	NotApplicable Outcome = "not applicable"
 )
 
-// Result is what came of one check. Its JSON is stable.
+// A Result is the result of one check. Its JSON is stable.
 type Result struct {
 	Check   string   `json:"check"`
 	Outcome Outcome  `json:"outcome"`
 	Rule    string   `json:"rule"`
 	Source  []string `json:"source"`
-	// Want and Saw say what was wrong with a check that failed, Why what
-	// makes one not applicable; one line each.
+	// Want and Saw describe the violation of a failed check, and Why the reason why a check is not
+	// applicable; one line each.
 	Want    string  `json:"want,omitempty"`
 	Saw     string  `json:"saw,omitempty"`
 	Why     string  `json:"why,omitempty"`
 	Seconds float64 `json:"seconds"`
 }
 
-// Run runs the checks for a kind of plugin, one after the other, and calls each
-// with every result as it comes. The error is not the plugin's: a pattern that
-// names no check, a kind that has no suite.
+// Run runs the checks for a kind of plugin one by one, and calls each with every result. The error
+// is not about the plugin: the pattern names no check, or the kind has no suite.
 func Run(ctx context.Context, kind sdk.Kind, open Open, o Options, each func(Result)) error {
 	checks, err := Select(Checks(kind), o.Only)
 	if err != nil {
 		return err
 	}
 	if len(checks) == 0 {
-		return fmt.Errorf("no check of a %s is named %q", kind, o.Only)
+		return fmt.Errorf("no check of %s is named %q", kind.WithArticle(), o.Only)
 	}
 	known := &asked{}
 	one := func(c Check) Result { return run(ctx, c, kind, open, o, known) }
@@ -94,7 +94,7 @@ func Run(ctx context.Context, kind sdk.Kind, open Open, o Options, each func(Res
 	return nil
 }
 
-// together runs checks side by side, and calls each with their results in order.
+// together runs checks in parallel, and calls each with their results in order.
 func together(checks []Check, one func(Check) Result, each func(Result)) {
 	results := make([]chan Result, len(checks))
 	for i := range checks {
@@ -118,7 +118,7 @@ func together(checks []Check, one func(Check) Result, each func(Result)) {
 // run runs one check.
 func run(ctx context.Context, c Check, kind sdk.Kind, open Open, o Options, known *asked) Result {
 	started := time.Now()
-	limit := c.deadline()
+	limit := c.deadline() * time.Duration(max(1, o.Patience))
 	if o.Deadline > 0 {
 		limit = min(limit, o.Deadline)
 	}
@@ -132,7 +132,7 @@ func run(ctx context.Context, c Check, kind sdk.Kind, open Open, o Options, know
 	return r
 }
 
-// mismatch is a rule that was seen to be broken.
+// A mismatch is an observed violation of a rule.
 type mismatch struct{ want, saw string }
 
 func (m *mismatch) Error() string { return fmt.Sprintf("want %s; saw %s", m.want, m.saw) }
@@ -142,7 +142,7 @@ func wanted(want, saw string, args ...any) error {
 	return &mismatch{want, fmt.Sprintf(saw, args...)}
 }
 
-// inapplicable is why a rule says nothing about a plugin.
+// inapplicable is the reason why a rule does not apply to a plugin.
 type inapplicable string
 
 func (i inapplicable) Error() string { return string(i) }
@@ -175,7 +175,7 @@ func oneLine(text string) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// subject is a plugin under one check.
+// A subject is a plugin under one check.
 type subject struct {
 	Options
 	ctx    context.Context // until the check's deadline
@@ -185,6 +185,7 @@ type subject struct {
 	asked  *asked
 	closes []io.Closer
 	dirs   []*runtimedir.Folder
+	agents *agents // nil: none yet
 }
 
 // look runs the check's verb.
@@ -200,10 +201,10 @@ func (s *subject) look() error {
 	return look(s)
 }
 
-// verb reads a check's data and returns what looks at a plugin with it.
+// A verb decodes a check's data and returns the function that checks a plugin with it.
 type verb func(c *Check, short bool) (func(*subject) error, error)
 
-// take is a verb that is given data of type T.
+// take returns a verb with data of type T.
 func take[T any](look func(*subject, T) error) verb {
 	return func(c *Check, short bool) (func(*subject) error, error) {
 		var with T
@@ -212,12 +213,12 @@ func take[T any](look func(*subject, T) error) verb {
 	}
 }
 
-// plain is a verb that needs no data.
+// plain returns a verb without data.
 func plain(look func(*subject) error) verb {
 	return take(func(s *subject, _ struct{}) error { return look(s) })
 }
 
-// transporter is a plugin that knows how it is reached: "process", "wasm".
+// A transporter is a plugin that knows its transport: "process", "wasm".
 type transporter interface{ Transport() string }
 
 // plugin starts the plugin.
@@ -235,7 +236,7 @@ func (s *subject) plugin() (plugin.Plugin, error) {
 	return p, nil
 }
 
-// options are those that the plugin is opened with.
+// options returns the options for the plugin.
 func (s *subject) options() []byte { return orEmpty(s.Options.Options) }
 
 func orEmpty(object json.RawMessage) []byte {
@@ -245,7 +246,7 @@ func orEmpty(object json.RawMessage) []byte {
 	return object
 }
 
-// searcher opens the plugin as a searcher, from a snapshot if that is not empty.
+// searcher opens the plugin as a searcher, from a snapshot if it is not empty.
 func (s *subject) searcher(p sdk.Problem, snapshot []byte) (plugin.Searcher, error) {
 	started, err := s.plugin()
 	if err != nil {
@@ -255,7 +256,7 @@ func (s *subject) searcher(p sdk.Problem, snapshot []byte) (plugin.Searcher, err
 	return searcher, refusal(err, snapshot)
 }
 
-// scheduler opens the plugin as a scheduler, likewise.
+// scheduler opens the plugin as a scheduler, from a snapshot if it is not empty.
 func (s *subject) scheduler(p sdk.Problem, snapshot []byte) (plugin.Scheduler, error) {
 	started, err := s.plugin()
 	if err != nil {
@@ -265,8 +266,8 @@ func (s *subject) scheduler(p sdk.Problem, snapshot []byte) (plugin.Scheduler, e
 	return scheduler, refusal(err, snapshot)
 }
 
-// refusal: a plugin may refuse a problem that is not for it, but not its own
-// snapshot. That it takes a plain one has a check of its own.
+// refusal: a plugin may refuse an unsupported problem, but not its own snapshot. Another check
+// verifies that it accepts a simple problem.
 func refusal(err error, snapshot []byte) error {
 	if len(snapshot) == 0 && plugin.FailureOf(err) == plugin.Refused {
 		return inapplicable("it refuses the problem: " + oneLine(err.Error()))
@@ -274,7 +275,7 @@ func refusal(err error, snapshot []byte) error {
 	return err
 }
 
-// dir makes a directory that lasts as long as the check.
+// dir creates a directory that exists as long as the check runs.
 func (s *subject) dir() (string, error) {
 	dir, err := runtimedir.MakeLarge()
 	if err != nil {
@@ -284,11 +285,11 @@ func (s *subject) dir() (string, error) {
 	return dir.Path(), nil
 }
 
-// close ends all that the check has opened.
+// close closes everything that the check has opened.
 func (s *subject) close() {
 	var gone sync.WaitGroup
 	for _, c := range s.closes {
-		gone.Go(func() { _ = c.Close() }) // how it ends has checks of its own
+		gone.Go(func() { _ = c.Close() }) // other checks verify how it ends
 	}
 	gone.Wait()
 	for _, d := range s.dirs {

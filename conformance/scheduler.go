@@ -21,18 +21,18 @@ var schedulerVerbs = map[string]verb{
 	"run-ahead-trait": plain(runAheadTrait),
 }
 
-// judged is a play and the rules of it that a check is about.
+// judged is a play and the rules that a check verifies.
 type judged struct {
-	play
-	// Rules are those enforced; none: all.
+	schedulerPlan
+	// Rules are the verified rules; none: all.
 	Rules []string `json:"rules"`
-	// Needs is what must have been seen for the check to say anything:
-	// "pause", "exploit", "resize", "command", "quiet".
+	// Needs is what must have happened for the check to be applicable: "pause", "exploit",
+	// "resize", "command", "quiet".
 	Needs string `json:"needs"`
 }
 
 // played plays to the end.
-func (s *subject) played(w play) (*stage, error) {
+func (s *subject) played(w schedulerPlan) (*schedulerHost, error) {
 	st, err := s.stage(w)
 	if err != nil {
 		return nil, err
@@ -40,9 +40,9 @@ func (s *subject) played(w play) (*stage, error) {
 	return st, st.run()
 }
 
-// plays: none of the rules is broken.
+// plays checks that none of the rules is violated.
 func plays(s *subject, w judged) error {
-	st, err := s.played(w.play)
+	st, err := s.played(w.schedulerPlan)
 	if err != nil {
 		return err
 	}
@@ -52,8 +52,8 @@ func plays(s *subject, w judged) error {
 	return st.needed(w.Needs)
 }
 
-// verdict is the first breach of one of the rules; of any, where none are named.
-func (st *stage) verdict(rules []string) error {
+// verdict returns the first violation of one of the rules, or of any if none are named.
+func (st *schedulerHost) verdict(rules []string) error {
 	for _, b := range st.broken {
 		if len(rules) == 0 || slices.Contains(rules, b.rule) {
 			return &mismatch{b.want, b.saw}
@@ -62,7 +62,7 @@ func (st *stage) verdict(rules []string) error {
 	return nil
 }
 
-func (st *stage) needed(what string) error {
+func (st *schedulerHost) needed(what string) error {
 	lacking := map[string]bool{
 		"pause":   st.paused == 0,
 		"exploit": st.seen[sdk.Exploit] == 0,
@@ -79,8 +79,8 @@ func (st *stage) needed(what string) error {
 	return nil
 }
 
-// repeatsPlay: another instance decides the same.
-func repeatsPlay(s *subject, w play) error {
+// repeatsPlay checks that another instance makes the same decisions.
+func repeatsPlay(s *subject, w schedulerPlan) error {
 	st, err := s.played(w)
 	if err != nil {
 		return err
@@ -88,9 +88,9 @@ func repeatsPlay(s *subject, w play) error {
 	return s.reenact(st, 0, nil)
 }
 
-// reenact tells the acts from number from on to a new instance, which begins with
-// the snapshot or is told what was before, and compares the answers.
-func (s *subject) reenact(st *stage, from int, snapshot []byte) error {
+// reenact sends the acts from number from on to a new instance, which starts with the snapshot or
+// receives the earlier events, and compares the answers.
+func (s *subject) reenact(st *schedulerHost, from int, snapshot []byte) error {
 	scheduler, err := s.scheduler(st.problem, snapshot)
 	if err != nil {
 		return err
@@ -103,8 +103,8 @@ func (s *subject) reenact(st *stage, from int, snapshot []byte) error {
 	return s.decideAgain(scheduler, st.acts[from:])
 }
 
-// before are the events that were told before an act.
-func (st *stage) before(n int) (events []sdk.Event) {
+// before returns the events that were sent before an act.
+func (st *schedulerHost) before(n int) (events []sdk.Event) {
 	for _, a := range st.acts[:n] {
 		events = append(events, a.events...)
 	}
@@ -144,8 +144,8 @@ func sameCommand(a, b sdk.Command) bool {
 		samePoint(a.Point, b.Point) && string(a.Resources) == string(b.Resources) && a.Reason == b.Reason
 }
 
-// rebatchesPlay: the same events in other batches bring the same answers.
-func rebatchesPlay(s *subject, w play) error {
+// rebatchesPlay checks that the same events in other batches give the same answers.
+func rebatchesPlay(s *subject, w schedulerPlan) error {
 	st, err := s.played(w)
 	if err != nil {
 		return err
@@ -177,9 +177,9 @@ func rebatchesPlay(s *subject, w play) error {
 	return nil
 }
 
-// restoresScheduler: an instance that is told the history decides as one that has
-// lived through it.
-func restoresScheduler(s *subject, w play) error {
+// restoresScheduler checks that an instance that receives the history decides like the original
+// one.
+func restoresScheduler(s *subject, w schedulerPlan) error {
 	st, err := s.played(w)
 	if err != nil {
 		return err
@@ -192,9 +192,9 @@ func restoresScheduler(s *subject, w play) error {
 	return nil
 }
 
-// snapshotsScheduler: one that begins with a snapshot decides as the one that made
-// it.
-func snapshotsScheduler(s *subject, w play) error {
+// snapshotsScheduler checks that an instance that starts with a snapshot decides like the one that
+// made it.
+func snapshotsScheduler(s *subject, w schedulerPlan) error {
 	st, err := s.played(w)
 	if err != nil {
 		return err
@@ -221,32 +221,31 @@ func snapshotsScheduler(s *subject, w play) error {
 	return nil
 }
 
-// restartsScheduler: it is replaced every few calls, and the play ends all the same.
+// restartsScheduler replaces the scheduler every few calls; the play must still end.
 func restartsScheduler(s *subject, w struct {
 	judged
 	Every int `json:"every"`
 }) error {
-	st, err := s.stage(w.play)
+	st, err := s.stage(w.schedulerPlan)
 	if err != nil {
 		return err
 	}
-	st.scheduler = &mortal{Scheduler: st.scheduler, stage: st, every: w.Every}
+	st.scheduler = &restarted{Scheduler: st.scheduler, schedulerHost: st, every: w.Every}
 	if err := st.run(); err != nil {
 		return err
 	}
 	return st.verdict(w.Rules)
 }
 
-// mortal is a scheduler that is replaced every so many calls by one that is told
-// the history.
-type mortal struct {
+// restarted is a scheduler that is regularly replaced by one that receives the history.
+type restarted struct {
 	plugin.Scheduler
-	*stage
+	*schedulerHost
 	every, calls int
 }
 
-// prefersFinite: trials without a finite loss do not train longer than others.
-func prefersFinite(s *subject, w play) error {
+// prefersFinite checks that trials without a finite loss do not train longer than others.
+func prefersFinite(s *subject, w schedulerPlan) error {
 	st, err := s.played(w)
 	if err != nil {
 		return err
@@ -261,24 +260,26 @@ func prefersFinite(s *subject, w play) error {
 		trials[i]++
 	}
 	if finite, nan := reached[0]/trials[0], reached[1]/trials[1]; nan > 1.1*finite {
-		return wanted("trials without a finite loss to count as worst", "them at iteration %.1f on average in the end, the others at %.1f", nan, finite)
+		return wanted("trials without a finite loss to count as worst",
+			"them at iteration %.1f on average in the end, the others at %.1f", nan, finite)
 	}
 	return nil
 }
 
-// schedulerStrangers: events that make no sense do not bring the scheduler down.
+// schedulerStrangers checks that invalid events do not crash the scheduler.
 func schedulerStrangers(s *subject, w struct {
-	play
+	schedulerPlan
 	Of string `json:"of"`
 }) error {
-	st, err := s.played(w.play)
+	st, err := s.played(w.schedulerPlan)
 	if err != nil {
 		return err
 	}
 	last := st.history[len(st.history)-1].Number
 	x := strange{Of: w.Of}
-	_, err = st.scheduler.Decide(s.ctx, x.strangers(last, len(st.actors), len(st.problem.Objectives), st.actors[0].point))
-	err = tolerated(err)
+	_, err = st.scheduler.Decide(s.ctx, x.invalidEvents(last, len(st.actors), len(st.problem.Objectives),
+		st.actors[0].point))
+	err = allowFailure(err)
 	if errors.Is(err, errRefusedEvents) {
 		if w.Of == "future" {
 			return wanted("events of unknown kinds to be ignored", "an error")
@@ -288,14 +289,14 @@ func schedulerStrangers(s *subject, w struct {
 	return err
 }
 
-// schedulerNonsense: events in no sensible order do not bring the scheduler down.
+// schedulerNonsense checks that events in arbitrary order do not crash the scheduler.
 func schedulerNonsense(s *subject, w struct {
-	play
+	schedulerPlan
 	Events int    `json:"events"`
 	Rounds uint64 `json:"rounds"`
 }) error {
 	for round := range w.Rounds {
-		st, err := s.stage(w.play)
+		st, err := s.stage(w.schedulerPlan)
 		if err != nil {
 			return err
 		}
@@ -305,7 +306,7 @@ func schedulerNonsense(s *subject, w struct {
 		}
 		for part := range slices.Chunk(events, 10) {
 			answer, err := st.scheduler.Decide(s.ctx, part)
-			if err := tolerated(err); errors.Is(err, errRefusedEvents) {
+			if err := allowFailure(err); errors.Is(err, errRefusedEvents) {
 				break
 			} else if err != nil {
 				return err
@@ -318,10 +319,11 @@ func schedulerNonsense(s *subject, w struct {
 	return nil
 }
 
-// nonsense is an event that need not follow from those before it.
-func (st *stage) nonsense(round, i uint64) sdk.Event {
+// nonsense returns an event that need not follow from earlier ones.
+func (st *schedulerHost) nonsense(round, i uint64) sdk.Event {
 	draw := func(salt, n uint64) uint64 { return hash(43, round, i, salt) % n }
-	e := sdk.Event{Number: i + 1, Kind: sdk.EventKind(1 + draw(1, 11)), Trial: uint32(draw(2, 8)), Iteration: draw(3, 12), Attempt: 1}
+	e := sdk.Event{Number: i + 1, Kind: sdk.EventKind(1 + draw(1, 11)), Trial: uint32(draw(2, 8)),
+		Iteration: draw(3, 12), Attempt: 1}
 	if draw(4, 3) == 0 {
 		e.Kind = sdk.ResultReported
 	}
@@ -329,7 +331,7 @@ func (st *stage) nonsense(round, i uint64) sdk.Event {
 		e.Trial, e.Iteration = math.MaxUint32, math.MaxUint64
 	}
 	if e.Kind == sdk.TrialAdded {
-		e.Point, _ = st.problem.Space.Sample(space.NewRand(i)) // its spaces are not tight
+		e.Point, _ = st.problem.Space.Sample(space.NewRand(i)) // its spaces have no strict constraints
 	}
 	if e.Kind == sdk.ResultReported || e.Kind == sdk.TrialCompleted {
 		e.Losses = []float64{[]float64{-1, 0, 1, 2, math.MaxFloat64, -math.MaxFloat64, math.Inf(1)}[draw(6, 7)]}
@@ -337,7 +339,7 @@ func (st *stage) nonsense(round, i uint64) sdk.Event {
 	return e
 }
 
-// answered: decisions are on results of this call, each once.
+// answered checks that decisions are on results of this call, each once.
 func answered(events []sdk.Event, answer sdk.Decisions) error {
 	open := map[uint64]bool{}
 	for _, e := range events {
@@ -352,18 +354,18 @@ func answered(events []sdk.Event, answer sdk.Decisions) error {
 	return nil
 }
 
-// schedulerFlood: a full message is taken.
+// schedulerFlood checks that a message of maximum size is accepted.
 func schedulerFlood(s *subject, w struct {
-	play
+	schedulerPlan
 	Events  int `json:"events"`
 	Metrics int `json:"metrics"`
 }) error {
-	st, err := s.stage(w.play)
+	st, err := s.stage(w.schedulerPlan)
 	if err != nil {
 		return err
 	}
-	st.fill()
-	if err := st.tell(); err != nil {
+	st.fillWorkers()
+	if err := st.sendEvents(); err != nil {
 		return err
 	}
 	x := flood{Events: w.Events, Metrics: w.Metrics}
@@ -375,12 +377,12 @@ func schedulerFlood(s *subject, w struct {
 	return answered(events, answer)
 }
 
-// schedulerCrowd: many trials run to their ends.
+// schedulerCrowd checks that many trials run to their ends.
 func schedulerCrowd(s *subject, w struct {
-	play
+	schedulerPlan
 	Results uint64 `json:"results"`
 }) error {
-	st, err := s.stage(w.play)
+	st, err := s.stage(w.schedulerPlan)
 	if err != nil {
 		return err
 	}
@@ -408,14 +410,14 @@ func schedulerCrowd(s *subject, w struct {
 	return nil
 }
 
-// schedulerObjectives: several objectives are scheduled by, or refused at once.
-func schedulerObjectives(s *subject, w play) error {
+// schedulerObjectives checks that several objectives are supported, or refused at once.
+func schedulerObjectives(s *subject, w schedulerPlan) error {
 	_, err := s.played(w)
 	return err
 }
 
-// schedulerFuture: unknown fields change nothing.
-func schedulerFuture(s *subject, w play) error {
+// schedulerFuture checks that unknown fields change nothing.
+func schedulerFuture(s *subject, w schedulerPlan) error {
 	st, err := s.played(w)
 	if err != nil {
 		return err
@@ -432,7 +434,7 @@ func schedulerFuture(s *subject, w play) error {
 }
 
 func runAheadTrait(s *subject) error {
-	st, err := s.stage(play{})
+	st, err := s.stage(schedulerPlan{})
 	if err != nil {
 		return err
 	}

@@ -23,18 +23,18 @@ var searcherVerbs = map[string]verb{
 	"searcher-future": take(searcherFuture),
 }
 
-// hunted hunts to the end.
-func (s *subject) hunted(w search) (*hunt, error) {
-	h, err := s.hunt(w)
+// runSearch runs the searcher until it has no more suggestions.
+func (s *subject) runSearch(w searcherPlan) (*searcherHost, error) {
+	h, err := s.openSearcher(w)
 	if err != nil {
 		return nil, err
 	}
 	return h, h.run()
 }
 
-// hunts: whatever is suggested is of the space, and the hunt comes to an end.
-func hunts(s *subject, w search) error {
-	h, err := s.hunted(w)
+// hunts checks that every suggestion lies in the space, and that the search ends.
+func hunts(s *subject, w searcherPlan) error {
+	h, err := s.runSearch(w)
 	switch {
 	case err != nil:
 		return err
@@ -44,9 +44,9 @@ func hunts(s *subject, w search) error {
 	return h.strayed
 }
 
-// repeatsHunt: another instance hunts the same.
-func repeatsHunt(s *subject, w search) error {
-	first, err := s.hunted(w)
+// repeatsHunt checks that another instance gives the same answers.
+func repeatsHunt(s *subject, w searcherPlan) error {
+	first, err := s.runSearch(w)
 	if err != nil {
 		return err
 	}
@@ -63,9 +63,10 @@ func oneByOne(requests []sdk.Request) [][]sdk.Request {
 	return slices.Collect(slices.Chunk(requests, 1))
 }
 
-// replay makes the calls of a hunt from number from on to a new instance, which
-// begins with the snapshot, and compares the answers.
-func (s *subject) replay(h *hunt, from int, snapshot []byte, events cut[sdk.Event], requests cut[sdk.Request]) error {
+// replay repeats the calls of a search from number from on with a new instance, which starts with the
+// snapshot, and compares the answers.
+func (s *subject) replay(h *searcherHost, from int, snapshot []byte, events cut[sdk.Event],
+	requests cut[sdk.Request]) error {
 	searcher, err := s.searcher(h.problem, snapshot)
 	if err != nil {
 		return err
@@ -78,15 +79,16 @@ func (s *subject) replay(h *hunt, from int, snapshot []byte, events cut[sdk.Even
 	return s.again(searcher, h.calls[from:], events, requests)
 }
 
-// before are the events that were told before a call.
-func (h *hunt) before(n int) (events []sdk.Event) {
+// before returns the events that were sent before a call.
+func (h *searcherHost) before(n int) (events []sdk.Event) {
 	for _, c := range h.calls[:n] {
 		events = append(events, c.events...)
 	}
 	return events
 }
 
-func (s *subject) again(searcher plugin.Searcher, calls []call, events cut[sdk.Event], requests cut[sdk.Request]) error {
+func (s *subject) again(searcher plugin.Searcher, calls []call, events cut[sdk.Event],
+	requests cut[sdk.Request]) error {
 	for _, c := range calls {
 		for _, part := range events(c.events) {
 			if err := searcher.Observe(s.ctx, part); err != nil {
@@ -104,7 +106,7 @@ func (s *subject) again(searcher plugin.Searcher, calls []call, events cut[sdk.E
 	return nil
 }
 
-// answers puts the answers to parts of one question together.
+// answers combines the answers to parts of one call.
 func (s *subject) answers(searcher plugin.Searcher, parts [][]sdk.Request) (sum sdk.Suggestions, err error) {
 	for _, part := range parts {
 		got, err := searcher.Suggest(s.ctx, part)
@@ -126,7 +128,8 @@ func (s *subject) answers(searcher plugin.Searcher, parts [][]sdk.Request) (sum 
 func sameSuggestions(c call, got sdk.Suggestions) error {
 	first := c.requests[0].Trial
 	if len(got.Points) != len(c.answer.Points) || got.Status != c.answer.Status {
-		return wanted(fmt.Sprintf("for trial %d on, as before, %d points and the status %d", first, len(c.answer.Points), c.answer.Status),
+		return wanted(fmt.Sprintf("for trial %d on, as before, %d points and the status %d", first,
+			len(c.answer.Points), c.answer.Status),
 			"%d points and the status %d", len(got.Points), got.Status)
 	}
 	for i, p := range got.Points {
@@ -137,31 +140,30 @@ func sameSuggestions(c call, got sdk.Suggestions) error {
 	return nil
 }
 
-// samePoint compares bits, but for the many NaNs.
+// samePoint compares bits, but treats all NaNs as equal.
 func samePoint(a, b space.Point) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) })
 }
 
-func rebatchesEvents(s *subject, w search) error {
-	h, err := s.hunted(w)
+func rebatchesEvents(s *subject, w searcherPlan) error {
+	h, err := s.runSearch(w)
 	if err != nil {
 		return err
 	}
 	return s.replay(h, 0, nil, singly, all)
 }
 
-func rebatchesRequests(s *subject, w search) error {
-	h, err := s.hunted(w)
+func rebatchesRequests(s *subject, w searcherPlan) error {
+	h, err := s.runSearch(w)
 	if err != nil {
 		return err
 	}
 	return s.replay(h, 0, nil, whole, oneByOne)
 }
 
-// restoresSearcher: an instance that is told the history answers as one that has
-// lived through it.
-func restoresSearcher(s *subject, w search) error {
-	h, err := s.hunted(w)
+// restoresSearcher checks that an instance that receives the history answers like the original one.
+func restoresSearcher(s *subject, w searcherPlan) error {
+	h, err := s.runSearch(w)
 	if err != nil {
 		return err
 	}
@@ -173,14 +175,14 @@ func restoresSearcher(s *subject, w search) error {
 	return nil
 }
 
-// cuts are some places in n calls.
+// cuts returns some positions in n calls.
 func cuts(n int) []int {
 	return slices.Compact([]int{min(1, n), n / 2, max(n-1, 0)})
 }
 
-// restartsSearcher: each call is made to an instance that was told the history.
-func restartsSearcher(s *subject, w search) error {
-	h, err := s.hunted(w)
+// restartsSearcher makes each call to an instance that receives the history.
+func restartsSearcher(s *subject, w searcherPlan) error {
+	h, err := s.runSearch(w)
 	if err != nil {
 		return err
 	}
@@ -199,10 +201,10 @@ func restartsSearcher(s *subject, w search) error {
 	return nil
 }
 
-// snapshotsSearcher: an instance that begins with a snapshot answers as the one
-// that made it.
-func snapshotsSearcher(s *subject, w search) error {
-	h, err := s.hunted(w)
+// snapshotsSearcher checks that an instance that starts with a snapshot answers like the one that
+// made it.
+func snapshotsSearcher(s *subject, w searcherPlan) error {
+	h, err := s.runSearch(w)
 	if err != nil {
 		return err
 	}
@@ -221,8 +223,8 @@ func snapshotsSearcher(s *subject, w search) error {
 	return nil
 }
 
-// snapshotAt lives through a hunt up to a call.
-func (s *subject) snapshotAt(h *hunt, at int) ([]byte, error) {
+// snapshotAt runs a search up to a call.
+func (s *subject) snapshotAt(h *searcherHost, at int) ([]byte, error) {
 	searcher, err := s.searcher(h.problem, nil)
 	if err != nil {
 		return nil, err
@@ -247,17 +249,17 @@ func usable(snapshot []byte, err error) ([]byte, error) {
 	return snapshot, nil
 }
 
-// repeats says whether the searcher was told that points may be repeated.
+// repeats reports whether the options allow the searcher to repeat points.
 func (s *subject) repeats() bool {
 	return strings.Contains(strings.ReplaceAll(string(s.options()), " ", ""), `"repeats":true`)
 }
 
-// exhausts: each point of a finite space is suggested once, and then none.
-func exhausts(s *subject, w search) error {
+// exhausts checks that each point of a finite space is suggested once, and then none.
+func exhausts(s *subject, w searcherPlan) error {
 	if s.repeats() {
 		return inapplicable("its options let it repeat points")
 	}
-	h, err := s.hunted(w)
+	h, err := s.runSearch(w)
 	if err != nil {
 		return err
 	}
@@ -271,14 +273,15 @@ func exhausts(s *subject, w search) error {
 		seen[key] = uint32(no)
 	}
 	if len(h.trials) != size || !h.over {
-		return wanted(fmt.Sprintf("all %d points, then EXHAUSTED", size), "%d points; exhausted: %v", len(h.trials), h.over)
+		return wanted(fmt.Sprintf("all %d points, then EXHAUSTED", size), "%d points; exhausted: %v", len(h.trials),
+			h.over)
 	}
 	return nil
 }
 
-// exhaustedStays: nothing comes after EXHAUSTED, whatever happens.
-func exhaustedStays(s *subject, w search) error {
-	h, err := s.hunted(w)
+// exhaustedStays checks that nothing comes after EXHAUSTED, whatever happens.
+func exhaustedStays(s *subject, w searcherPlan) error {
+	h, err := s.runSearch(w)
 	if err != nil {
 		return err
 	}
@@ -295,15 +298,15 @@ func exhaustedStays(s *subject, w search) error {
 			return wanted("EXHAUSTED and no point", "the status %d and %d points", got.Status, len(got.Points))
 		}
 		h.event(sdk.Event{Kind: sdk.TrialFailed, Trial: 0, Reason: "again"})
-		if err := h.tell(); err != nil {
+		if err := h.sendEvents(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// repeatsOption: a searcher with an option repeats, when that is on, goes on.
-func repeatsOption(s *subject, w search) error {
+// repeatsOption checks that a searcher with the option repeats continues when it is on.
+func repeatsOption(s *subject, w searcherPlan) error {
 	x, err := s.schema()
 	if err != nil {
 		return err
@@ -314,7 +317,7 @@ func repeatsOption(s *subject, w search) error {
 	if s.Options.Options, err = s.with(map[string]json.RawMessage{"repeats": json.RawMessage("true")}); err != nil {
 		return err
 	}
-	h, err := s.hunted(w)
+	h, err := s.runSearch(w)
 	if err != nil {
 		return err
 	}
@@ -324,12 +327,12 @@ func repeatsOption(s *subject, w search) error {
 	return nil
 }
 
-// countsSuggestions: a status says why there are fewer points than requests.
+// countsSuggestions checks that a status says why there are fewer points than requests.
 func countsSuggestions(s *subject, w struct {
-	search
+	searcherPlan
 	Counts []int `json:"counts"`
 }) error {
-	h, err := s.hunt(w.search)
+	h, err := s.openSearcher(w.searcherPlan)
 	if err != nil {
 		return err
 	}
@@ -355,9 +358,9 @@ func countsSuggestions(s *subject, w struct {
 	return nil
 }
 
-// independent: suggestions do not depend on results if the traits say so.
-func independent(s *subject, w search) error {
-	h, err := s.hunted(w)
+// independent checks that suggestions do not depend on results if the traits say so.
+func independent(s *subject, w searcherPlan) error {
+	h, err := s.runSearch(w)
 	if err != nil {
 		return err
 	}
@@ -365,7 +368,7 @@ func independent(s *subject, w search) error {
 		return inapplicable("its suggestions depend on results")
 	}
 	w.Salt++
-	other, err := s.hunted(w)
+	other, err := s.runSearch(w)
 	if err != nil {
 		return err
 	}

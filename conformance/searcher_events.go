@@ -13,9 +13,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// tolerated: a call with events that make no sense may be answered with an error,
-// but the plugin stays alive.
-func tolerated(err error) error {
+// allowFailure: a call with invalid events may return an error, but the plugin stays alive.
+func allowFailure(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -26,24 +25,25 @@ func tolerated(err error) error {
 	return errRefusedEvents
 }
 
-// errRefusedEvents: the plugin refused events, which it may.
+// errRefusedEvents: the plugin refused events, which is allowed.
 var errRefusedEvents = errors.New("it refused the events")
 
-// strange are events that make no sense.
+// strange are invalid events.
 type strange struct {
-	search
-	// Of says whose events: "unknown" (trials that were never added), "ended"
-	// (trials that are over), "future" (kinds that are not known).
+	searcherPlan
+	// Of selects the events: "unknown" (trials that were never added), "ended" (trials that have
+	// ended), "future" (unknown kinds).
 	Of string `json:"of"`
 }
 
-// strangers are the events of one sort, numbered from after on.
-func (w *strange) strangers(after uint64, added, objectives int, point []float64) (events []sdk.Event) {
+// invalidEvents returns the events of one sort, with numbers after after.
+func (w *strange) invalidEvents(after uint64, added, objectives int, point []float64) (events []sdk.Event) {
 	trials := []uint32{uint32(added), uint32(added) + 1000, math.MaxUint32 - 1, math.MaxUint32}
 	if w.Of == "ended" {
 		trials = []uint32{0, 1}
 	}
-	list := []sdk.EventKind{sdk.TrialStarted, sdk.ResultReported, sdk.TrialPaused, sdk.CheckpointSaved, sdk.TrialRequeued,
+	list := []sdk.EventKind{sdk.TrialStarted, sdk.ResultReported, sdk.TrialPaused, sdk.CheckpointSaved,
+		sdk.TrialRequeued,
 		sdk.TrialRemoved, sdk.TrialFailed, sdk.TrialCompleted, sdk.ResultReported}
 	if w.Of == "future" {
 		trials, list = []uint32{0, uint32(added) - 1, uint32(added)}, []sdk.EventKind{0, 12, 99, 255}
@@ -63,16 +63,16 @@ func (w *strange) strangers(after uint64, added, objectives int, point []float64
 	return events
 }
 
-// searcherStrangers: events that make no sense do not bring the searcher down; of
-// kinds that are not known they are ignored.
+// searcherStrangers checks that invalid events do not crash the searcher, and that events of
+// unknown kinds are ignored.
 func searcherStrangers(s *subject, w strange) error {
-	h, err := s.hunted(w.search)
+	h, err := s.runSearch(w.searcherPlan)
 	if err != nil {
 		return err
 	}
 	last := h.history[len(h.history)-1].Number
-	strangers := w.strangers(last, len(h.trials), len(h.problem.Objectives), h.trials[0].point)
-	err = tolerated(h.searcher.Observe(s.ctx, strangers))
+	strangers := w.invalidEvents(last, len(h.trials), len(h.problem.Objectives), h.trials[0].point)
+	err = allowFailure(h.searcher.Observe(s.ctx, strangers))
 	if errors.Is(err, errRefusedEvents) {
 		if w.Of == "future" {
 			return wanted("events of unknown kinds to be ignored", "an error")
@@ -93,14 +93,14 @@ func searcherStrangers(s *subject, w strange) error {
 	return h.strayed
 }
 
-// flood is a message as large as they come.
+// flood is a message of maximum size.
 type flood struct {
-	search
+	searcherPlan
 	Events  int `json:"events"`
 	Metrics int `json:"metrics"`
 }
 
-// events are results with many metrics, which share their names.
+// events returns results with many metrics, which share their names.
 func (w *flood) events(after uint64, trials, objectives int) []sdk.Event {
 	metrics := make([]sdk.Metric, w.Metrics)
 	for i := range metrics {
@@ -113,22 +113,23 @@ func (w *flood) events(after uint64, trials, objectives int) []sdk.Event {
 	for i := range events {
 		events[i] = sdk.Event{
 			Number: after + 1 + uint64(i), Kind: sdk.ResultReported, Trial: uint32(i % trials), Attempt: 1,
-			Iteration: uint64(i/trials) + 1, Losses: slices.Repeat([]float64{1 / float64(i+1)}, objectives), Metrics: metrics,
+			Iteration: uint64(i/trials) + 1, Losses: slices.Repeat([]float64{1 / float64(i+1)},
+				objectives), Metrics: metrics,
 		}
 	}
 	return events
 }
 
-// searcherFlood: a full message is taken.
+// searcherFlood checks that a message of maximum size is accepted.
 func searcherFlood(s *subject, w flood) error {
-	h, err := s.hunt(w.search)
+	h, err := s.openSearcher(w.searcherPlan)
 	if err != nil {
 		return err
 	}
 	if err := h.ask(w.Workers); err != nil {
 		return err
 	}
-	if err := h.tell(); err != nil || len(h.trials) == 0 {
+	if err := h.sendEvents(); err != nil || len(h.trials) == 0 {
 		return err
 	}
 	last := h.history[len(h.history)-1].Number
@@ -138,12 +139,12 @@ func searcherFlood(s *subject, w flood) error {
 	return h.ask(1)
 }
 
-// searcherCrowd: many trials are taken in, and more suggested.
+// searcherCrowd checks that the searcher still suggests after many trials.
 func searcherCrowd(s *subject, w struct {
-	search
+	searcherPlan
 	Ask int `json:"ask"`
 }) error {
-	h, err := s.prepare(w.search)
+	h, err := s.prepare(w.searcherPlan)
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func searcherCrowd(s *subject, w struct {
 	if h.searcher, err = s.searcher(h.problem, nil); err != nil {
 		return err
 	}
-	if err := h.tell(); err != nil {
+	if err := h.sendEvents(); err != nil {
 		return err
 	}
 	if err := h.ask(w.Ask); err != nil {
@@ -178,19 +179,19 @@ func searcherCrowd(s *subject, w struct {
 	return err
 }
 
-// searcherObjectives: several objectives are searched for, or refused at once.
-func searcherObjectives(s *subject, w search) error {
-	h, err := s.hunted(w)
+// searcherObjectives checks that several objectives are supported, or refused at once.
+func searcherObjectives(s *subject, w searcherPlan) error {
+	h, err := s.runSearch(w)
 	if err != nil {
 		return err
 	}
 	return h.strayed
 }
 
-// futurist is a plugin to which unknown fields can be sent in all messages.
+// A futurist is a plugin that can receive unknown fields in all messages.
 type futurist interface{ SendUnknownFields() }
 
-// future starts the plugin, with messages of a later minor version.
+// future starts the plugin with messages of a later minor version.
 func (s *subject) future() (plugin.Plugin, error) {
 	p, err := s.plugin()
 	if err != nil {
@@ -204,9 +205,9 @@ func (s *subject) future() (plugin.Plugin, error) {
 	return p, nil
 }
 
-// searcherFuture: unknown fields change nothing.
-func searcherFuture(s *subject, w search) error {
-	h, err := s.hunted(w)
+// searcherFuture checks that unknown fields change nothing.
+func searcherFuture(s *subject, w searcherPlan) error {
+	h, err := s.runSearch(w)
 	if err != nil {
 		return err
 	}

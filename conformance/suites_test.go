@@ -18,7 +18,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// The suites conform to their schema.
+// The suites match their schema.
 func TestSchema(t *testing.T) {
 	text, err := os.ReadFile("suites/schema.json")
 	if err != nil {
@@ -51,7 +51,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// Names are of their kind and there once, and data is what the verbs take.
+// Names belong to their kind and are unique, and verbs accept the data.
 func TestChecks(t *testing.T) {
 	seen := map[string]bool{}
 	for _, k := range sdk.Kinds() {
@@ -73,7 +73,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// decodes looks at a check's data without a plugin: verbs read it first.
+// decodes decodes a check's data without a plugin: verbs read it first.
 func decodes(c Check) error {
 	verb := verbs[c.Verb]
 	if verb == nil {
@@ -84,9 +84,9 @@ func decodes(c Check) error {
 	return errors.Join(long, short)
 }
 
-// Spaces and fates are what they should be.
+// Spaces and fates are valid.
 func TestWorld(t *testing.T) {
-	for name := range theWorld().Spaces {
+	for name := range readWorld().Spaces {
 		s, err := spaceNamed(name)
 		if err != nil {
 			t.Errorf("space %s: %v", name, err)
@@ -96,7 +96,7 @@ func TestWorld(t *testing.T) {
 			t.Errorf("space %s: a parameter without a name", name)
 		}
 	}
-	for name := range theWorld().Fates {
+	for name := range readWorld().Fates {
 		words, err := script(name)
 		if err != nil {
 			t.Fatal(err)
@@ -117,8 +117,7 @@ var (
 	document  = regexp.MustCompile(`^([\w/]+\.(?:md|go))#(.+)$`)
 )
 
-// Sources are places that exist: behaviours, sections of documents, names of Go
-// files.
+// Sources exist: behaviours, sections of documents, names in Go files.
 func TestSources(t *testing.T) {
 	behaviours, err := os.ReadFile("../docs/BEHAVIOURS.md")
 	if err != nil {
@@ -138,8 +137,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// section says whether a document of the SDK, or of the repository, has a section,
-// or a Go file a type.
+// section reports whether a document of the SDK, or of the repository, has a section, or a Go file
+// a type.
 func section(file, name string) bool {
 	text, err := os.ReadFile("../plugins/sdk/" + file)
 	if err != nil {
@@ -158,8 +157,9 @@ func section(file, name string) bool {
 func TestSelect(t *testing.T) {
 	checks := Checks(sdk.KindSearcher)
 	for pattern, want := range map[string]int{
-		"": len(checks), "searcher": len(checks), "searcher/given": 3, "searcher/given/": 3, "searcher/given/numbers": 1,
-		"searcher/*/conditions": 3, "searcher/describ?": 2, "given": 0, "searcher/giv": 0,
+		"": len(checks), "searcher": len(checks), "searcher/given": 3, "searcher/given/": 3,
+		"searcher/given/numbers": 1,
+		"searcher/*/conditions":  3, "searcher/describ?": 2, "given": 0, "searcher/giv": 0,
 	} {
 		if got, err := Select(checks, pattern); err != nil || len(got) != want {
 			t.Errorf("%q: %d checks, %v; want %d", pattern, len(got), err, want)
@@ -172,17 +172,20 @@ func TestSelect(t *testing.T) {
 
 const list = "../docs/CONFORMANCE.md"
 
-// TestList: docs/CONFORMANCE.md lists every check.
+// TestList checks that docs/CONFORMANCE.md lists every check.
 func TestList(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# What plugins must do
 
-Every check of [the conformance suite](../conformance/README.md), the rule that it enforces, and where that rule is written:
-numbers are of [the list of behaviours](BEHAVIOURS.md), files are in [the SDK](../plugins/sdk) or at the top of the repository.
-This file is written by ` + "`go test ./conformance -rewrite`" + ` from the files in ` + "`conformance/suites`" + `.
+This document lists every check of [the conformance suite](../conformance/README.md), its rule,
+	and the source of the rule:
+numbers refer to [the list of behaviours](BEHAVIOURS.md),
+	files are in [the SDK](../plugins/sdk) or in the root of the repository.
+It is generated from the files in ` + "`conformance/suites` by `go test ./conformance -rewrite`" + `.
 `)
 	for _, k := range sdk.Kinds() {
-		fmt.Fprintf(&b, "\n## %ss\n\n| check | rule | written in |\n|---|---|---|\n", strings.ToUpper(string(k[:1]))+string(k[1:]))
+		fmt.Fprintf(&b, "\n## %ss\n\n| check | rule | source |\n|---|---|---|\n",
+			strings.ToUpper(string(k[:1]))+string(k[1:]))
 		for _, c := range Checks(k) {
 			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Name, c.Rule, strings.Join(c.Source, ", "))
 		}
@@ -197,6 +200,7 @@ This file is written by ` + "`go test ./conformance -rewrite`" + ` from the file
 		t.Fatal(err)
 	}
 	if string(text) != b.String() {
-		t.Error("docs/CONFORMANCE.md does not list the checks as they are: run go test ./conformance -rewrite and commit what changes")
+		t.Error("docs/CONFORMANCE.md does not list the checks as they are: run go test ./conformance -rewrite and " +
+			"commit what changes")
 	}
 }

@@ -22,6 +22,9 @@ func RunTrainable(t *testing.T, open Open, o ...Options) { runTests(t, sdk.KindT
 // RunReporter runs each check of reporters as a subtest.
 func RunReporter(t *testing.T, open Open, o ...Options) { runTests(t, sdk.KindReporter, open, o) }
 
+// RunExecutor runs the suite on an executor.
+func RunExecutor(t *testing.T, open Open, o ...Options) { runTests(t, sdk.KindExecutor, open, o) }
+
 // RunAll runs each check of a kind as a subtest.
 func RunAll(t *testing.T, kind sdk.Kind, open Open, o ...Options) { runTests(t, kind, open, o) }
 
@@ -40,7 +43,7 @@ func runTests(t *testing.T, kind sdk.Kind, open Open, o []Options) {
 	}
 }
 
-// test says what came of a check; one that is not applicable is skipped.
+// test reports the result of a check; one that is not applicable is skipped.
 func test(t *testing.T, r Result) {
 	switch r.Outcome {
 	case NotApplicable:
@@ -67,9 +70,9 @@ func Process(config process.Config) Open {
 	}
 }
 
-// Warm starts a plugin and ends it, outside of the deadline of any check. A WASM module is
-// compiled when it is started for the first time, which can take longer than a check may.
-// What is wrong with the plugin, the checks say.
+// Warm starts a plugin and ends it, outside of the deadline of any check. The first start of a WASM
+// module compiles it, which can take longer than a check may. Errors of the plugin are left to the
+// checks.
 func Warm(ctx context.Context, open Open) {
 	if p, err := open(ctx); err == nil {
 		_ = p.Close()

@@ -11,31 +11,47 @@ import (
 )
 
 var trainableVerbs = map[string]verb{
-	"train": take(trains), "iterations": take(countsIterations), "credits": take(keepsCredits),
-	"save": take(saves), "checkpoint-every": take(checkpointsEvery), "save-at-end": take(savesAtEnd),
-	"stop": take(stops), "stop-saving": take(stopsSaving), "stop-at-once": plain(stopsAtOnce), "stop-twice": take(stopsTwice),
-	"kill": take(kills), "restore": take(restores), "restore-count": take(restoresCount), "restore-garbage": plain(restoresGarbage),
-	"reuse": take(reuses), "second-start": plain(secondStart), "share": take(shares), "crowd": take(crowds), "second-run": plain(secondRun),
-	"strange-params": take(strangeParams), "requests": take(requests), "close-trainer": take(closesTrainer),
+	"train":            take(trains),
+	"iterations":       take(countsIterations),
+	"credits":          take(keepsCredits),
+	"save":             take(saves),
+	"checkpoint-every": take(checkpointsEvery),
+	"save-at-end":      take(savesAtEnd),
+	"stop":             take(stops),
+	"stop-saving":      take(stopsSaving),
+	"stop-at-once":     plain(stopsAtOnce),
+	"stop-twice":       take(stopsTwice),
+	"kill":             take(kills),
+	"restore":          take(restores),
+	"restore-count":    take(restoresCount),
+	"restore-garbage":  plain(restoresGarbage),
+	"reuse":            take(reuses),
+	"second-start":     plain(secondStart),
+	"share":            take(shares),
+	"crowd":            take(crowds),
+	"second-run":       plain(secondRun),
+	"strange-params":   take(strangeParams),
+	"requests":         take(requests),
+	"close-trainer":    take(closesTrainer),
 	"trainable-future": take(trainableFuture),
 }
 
 // training is the data of checks of trainables.
 type training struct {
-	// Results are how many are looked at.
+	// Results is the number of results to examine.
 	Results int `json:"results"`
-	// RunAhead is what the trial is told.
+	// RunAhead is run_ahead of the trial.
 	RunAhead int `json:"run_ahead"`
-	// Every is what the trial is told as checkpoint_every.
+	// Every is checkpoint_every of the trial.
 	Every uint64 `json:"every"`
-	// QuietMS is how long the check listens for what must not come: a broken
-	// trainable that is slower is not caught, a correct one never is.
+	// QuietMS is how long the check waits for events that must not come: a broken trainable that is
+	// slower is missed, a correct one never fails.
 	QuietMS int `json:"quiet_ms"`
-	// Runs are how many there are, one after the other or at a time.
+	// Runs is the number of runs, sequential or parallel.
 	Runs int `json:"runs"`
-	// AtATime are how many of them there are at a time.
+	// AtATime is the number of parallel runs.
 	AtATime int `json:"at_a_time"`
-	// Params are laid over the trial's: names and values, each value so many
+	// Params are added to the trial's parameters: names and values, each value repeated that many
 	// times.
 	Params map[string]string `json:"params"`
 	Times  int               `json:"times"`
@@ -43,7 +59,7 @@ type training struct {
 
 func (w *training) quiet() time.Duration { return time.Duration(w.QuietMS) * time.Millisecond }
 
-// trains: a trial starts, reports and ends.
+// trains checks that a trial starts, reports and ends.
 func trains(s *subject, w training) error {
 	c, run, err := s.fresh(nil)
 	if err != nil {
@@ -54,7 +70,7 @@ func trains(s *subject, w training) error {
 	case err != nil:
 		return err
 	case t.ended && t.end.Error != "":
-		return t.few(1)
+		return t.tooFewResults(1)
 	case t.ended && len(t.results) == 0:
 		return wanted("results", "the trial ended without one")
 	case t.ended:
@@ -63,7 +79,7 @@ func trains(s *subject, w training) error {
 	return c.stop(run, "")
 }
 
-// countsIterations: a trial's iterations rise.
+// countsIterations checks that a trial's iterations increase.
 func countsIterations(s *subject, w training) error {
 	c, run, err := s.fresh(nil)
 	if err != nil {
@@ -74,7 +90,7 @@ func countsIterations(s *subject, w training) error {
 		return err
 	}
 	if len(t.results) < 2 {
-		return t.few(2)
+		return t.tooFewResults(2)
 	}
 	if got := iterations(t.results, 0); !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) < len(got) {
 		return wanted("iterations that rise", "%v", got)
@@ -82,7 +98,7 @@ func countsIterations(s *subject, w training) error {
 	return nil
 }
 
-// keepsCredits: it goes on when it may, and not before.
+// keepsCredits checks that a trial continues when it may, and not before.
 func keepsCredits(s *subject, w training) error {
 	c, run, err := s.fresh(func(t *sdk.Trial) { t.RunAhead = w.RunAhead })
 	if err != nil {
@@ -94,36 +110,37 @@ func keepsCredits(s *subject, w training) error {
 			if ok, err := c.result(run, &t); err != nil {
 				return err
 			} else if !ok {
-				return c.enough(&t, w.RunAhead+2)
+				return c.checkEnough(&t, w.RunAhead+2)
 			}
 		}
 		if t.results[len(t.results)-1].Done {
 			break
 		}
-		e, err := c.silent(w.quiet())
+		e, err := c.expectSilence(w.quiet())
 		if err != nil {
 			return err
 		}
 		if e != nil && e.Kind != train.Ended {
-			return wanted(fmt.Sprintf("silence after %d results, %d credits and a run_ahead of %d", len(t.results), granted, w.RunAhead), "%s", name(e.Kind))
+			return wanted(fmt.Sprintf("silence after %d results, %d credits and a run_ahead of %d", len(t.results),
+				granted, w.RunAhead), "%s", name(e.Kind))
 		}
 		if err := c.send(train.Command{Kind: train.Continue, Run: run, Credits: 1}); err != nil {
 			return err
 		}
 	}
-	return c.enough(&t, w.RunAhead+2)
+	return c.checkEnough(&t, w.RunAhead+2)
 }
 
-// enough: there were results to look at.
-func (c *crew) enough(t *story, n int) error {
+// checkEnough checks that there were results to examine.
+func (c *trainableHost) checkEnough(t *story, n int) error {
 	if len(t.results) < n {
-		return t.few(n)
+		return t.tooFewResults(n)
 	}
 	return nil
 }
 
-// saver begins a trial of a trainable that saves and takes its first n results.
-func (s *subject) saver(n int, change func(*sdk.Trial)) (c *crew, run uint64, t story, err error) {
+// saver begins a trial of a trainable that saves and reads its first n results.
+func (s *subject) saver(n int, change func(*sdk.Trial)) (c *trainableHost, run uint64, t story, err error) {
 	if c, run, err = s.fresh(change); err != nil {
 		return c, run, t, err
 	}
@@ -132,12 +149,12 @@ func (s *subject) saver(n int, change func(*sdk.Trial)) (c *crew, run uint64, t 
 	}
 	t, err = c.watch(run, n)
 	if err == nil && (t.ended || t.results[len(t.results)-1].Done) {
-		err = t.few(n + 1)
+		err = t.tooFewResults(n + 1)
 	}
 	return c, run, t, err
 }
 
-// saves: a checkpoint is of the last result, and the trial goes on.
+// saves checks that a checkpoint is of the last result, and the trial continues.
 func saves(s *subject, w training) error {
 	c, run, t, err := s.saver(w.Results, nil)
 	if err != nil {
@@ -150,7 +167,7 @@ func saves(s *subject, w training) error {
 	return c.stop(run, "")
 }
 
-// checkpointsEvery: a result that will be saved waits, whatever run_ahead is.
+// checkpointsEvery checks that a result to be saved waits, whatever run_ahead is.
 func checkpointsEvery(s *subject, w training) error {
 	c, run, err := s.fresh(func(t *sdk.Trial) { t.RunAhead, t.CheckpointEvery = w.RunAhead, w.Every })
 	if err != nil {
@@ -167,7 +184,7 @@ func checkpointsEvery(s *subject, w training) error {
 		}
 		numbers := iterations(t.results, 0)
 		if !ok || t.results[len(t.results)-1].Done {
-			return t.few(int(w.Every) + 1)
+			return t.tooFewResults(int(w.Every) + 1)
 		}
 		if n := numbers[len(numbers)-1]; n%w.Every == 0 {
 			break
@@ -175,17 +192,17 @@ func checkpointsEvery(s *subject, w training) error {
 			return inapplicable(fmt.Sprintf("no result has an iteration that is a multiple of %d", w.Every))
 		}
 	}
-	if e, err := c.silent(w.quiet()); err != nil || e != nil {
+	if e, err := c.expectSilence(w.quiet()); err != nil || e != nil {
 		if err != nil {
 			return err
 		}
-		return wanted(fmt.Sprintf("silence after iteration %d, which is to be saved", w.Every), "%s", name(e.Kind))
+		return wanted(fmt.Sprintf("silence after iteration %d, which must be saved", w.Every), "%s", name(e.Kind))
 	}
 	_, err = c.save(run, w.Every)
 	return err
 }
 
-// savesAtEnd: the last result waits for its checkpoint.
+// savesAtEnd checks that the last result waits for its checkpoint.
 func savesAtEnd(s *subject, w training) error {
 	c, run, err := s.fresh(func(t *sdk.Trial) { t.CheckpointAtEnd = true })
 	if err != nil {
@@ -211,7 +228,7 @@ func savesAtEnd(s *subject, w training) error {
 }
 
 // untilDone answers results until one is marked as the last.
-func (c *crew) untilDone(run uint64, most int) (t story, err error) {
+func (c *trainableHost) untilDone(run uint64, most int) (t story, err error) {
 	for len(t.results) < most {
 		ok, err := c.result(run, &t)
 		switch {
@@ -229,7 +246,7 @@ func (c *crew) untilDone(run uint64, most int) (t story, err error) {
 	return t, inapplicable(fmt.Sprintf("none of its first %d results is its last", most))
 }
 
-// stops: a trial that is told to stop ends, without another result.
+// stops checks that a trial that is told to stop ends without another result.
 func stops(s *subject, w training) error {
 	c, run, err := s.fresh(nil)
 	if err != nil {
@@ -240,7 +257,7 @@ func stops(s *subject, w training) error {
 		return err
 	}
 	if t.ended {
-		return t.few(w.Results)
+		return t.tooFewResults(w.Results)
 	}
 	return c.stop(run, "")
 }
@@ -257,7 +274,7 @@ func stopsSaving(s *subject, w training) error {
 	return c.stop(run, dir)
 }
 
-// stopsAtOnce: it may be told to stop before its first result.
+// stopsAtOnce checks that a trial may be told to stop before its first result.
 func stopsAtOnce(s *subject) error {
 	c, run, err := s.fresh(nil)
 	if err != nil {
@@ -283,7 +300,7 @@ func stopsAtOnce(s *subject) error {
 	return nil
 }
 
-// stopsTwice: commands for a run that has ended are ignored.
+// stopsTwice checks that commands for a run that has ended are ignored.
 func stopsTwice(s *subject, w training) error {
 	if err := stops(s, w); err != nil {
 		return err
@@ -298,17 +315,18 @@ func stopsTwice(s *subject, w training) error {
 	if err := c.stop(run, ""); err != nil {
 		return err
 	}
-	late := []train.Command{{Kind: train.Stop, Run: run}, {Kind: train.Continue, Run: run, Credits: 1}, {Kind: train.Kill, Run: run}, {Kind: train.Stop, Run: 999}}
+	late := []train.Command{{Kind: train.Stop, Run: run}, {Kind: train.Continue, Run: run, Credits: 1},
+		{Kind: train.Kill, Run: run}, {Kind: train.Stop, Run: 999}}
 	if err := c.send(late...); err != nil {
 		return wanted("commands for a run that has ended to be ignored", "%v", err)
 	}
-	if e, err := c.silent(w.quiet()); err != nil || e != nil {
+	if e, err := c.expectSilence(w.quiet()); err != nil || e != nil {
 		return wanted("silence about a run that has ended", "%v, %v", e, err)
 	}
 	return nil
 }
 
-// kills: KILL ends a trial whatever it is doing.
+// kills checks that KILL ends a trial whatever it is doing.
 func kills(s *subject, w training) error {
 	c, run, err := s.fresh(nil)
 	if err != nil {
@@ -319,7 +337,7 @@ func kills(s *subject, w training) error {
 		return err
 	}
 	if t.ended {
-		return t.few(w.Results)
+		return t.tooFewResults(w.Results)
 	}
 	if err := c.send(train.Command{Kind: train.Kill, Run: run}); err != nil {
 		return err
@@ -328,8 +346,8 @@ func kills(s *subject, w training) error {
 	return err
 }
 
-// restores: a trial that goes on from a checkpoint reports what it would have
-// reported.
+// restores checks that a trial that continues from a checkpoint reports the same as without the
+// interruption.
 func restores(s *subject, w training) error {
 	first, err := s.results(2*w.Results, nil)
 	if err != nil {
@@ -352,7 +370,7 @@ func restores(s *subject, w training) error {
 	return nil
 }
 
-// brief is the first metric of each result.
+// brief returns the first metric of each result.
 func brief(results []train.Event) string {
 	var all []string
 	for _, r := range results {
@@ -361,7 +379,7 @@ func brief(results []train.Event) string {
 	return strings.Join(all, " ")
 }
 
-// results are the first n of a trial.
+// results returns the first n results of a trial.
 func (s *subject) results(n int, change func(*sdk.Trial)) ([]train.Event, error) {
 	c, run, err := s.fresh(change)
 	if err != nil {
@@ -375,7 +393,7 @@ func (s *subject) results(n int, change func(*sdk.Trial)) ([]train.Event, error)
 		return nil, err
 	}
 	if len(t.results) < n {
-		return nil, t.few(n)
+		return nil, t.tooFewResults(n)
 	}
 	if t.ended || t.results[n-1].Done {
 		return t.results, nil
@@ -383,8 +401,7 @@ func (s *subject) results(n int, change func(*sdk.Trial)) ([]train.Event, error)
 	return t.results, c.stop(run, "")
 }
 
-// interrupted saves a trial after n results, and returns the next n, of another
-// process.
+// interrupted saves a trial after n results, and returns the next n, reported by another process.
 func (s *subject) interrupted(n int) ([]train.Event, error) {
 	c, run, t, err := s.saver(n, nil)
 	if err != nil {
@@ -402,7 +419,7 @@ func (s *subject) interrupted(n int) ([]train.Event, error) {
 	return s.results(n, func(t *sdk.Trial) { t.Restore, t.Iteration, t.Attempt = dir, at, 2 })
 }
 
-// restoresCount: iterations go on from the checkpoint's.
+// restoresCount checks that iterations continue from the checkpoint's.
 func restoresCount(s *subject, w training) error {
 	whole, err := s.results(w.Results+1, nil)
 	if err != nil {

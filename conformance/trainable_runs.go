@@ -10,10 +10,10 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// restoresGarbage: a checkpoint that cannot be loaded fails the trial, and is
-// named as the reason.
+// restoresGarbage checks that a checkpoint that cannot be loaded fails the trial, with the right
+// reason.
 func restoresGarbage(s *subject) error {
-	c, err := s.crew()
+	c, err := s.openTrainable()
 	if err != nil {
 		return err
 	}
@@ -34,12 +34,13 @@ func restoresGarbage(s *subject) error {
 	case err != nil:
 		return err
 	case e.Error == "" || !e.RestoreFailed:
-		return wanted("ENDED with an error and restore_failed", "the error %q, restore_failed %v", e.Error, e.RestoreFailed)
+		return wanted("ENDED with an error and restore_failed", "the error %q, restore_failed %v", e.Error,
+			e.RestoreFailed)
 	}
 	return readable(e.Error)
 }
 
-// reuses: a reusable process trains trial after trial, each as if it were the first.
+// reuses checks that a reusable process trains one trial after another, each like the first.
 func reuses(s *subject, w training) error {
 	c, run, err := s.fresh(nil)
 	if err != nil {
@@ -50,14 +51,15 @@ func reuses(s *subject, w training) error {
 	}
 	var first []train.Event
 	for n := range w.Runs {
-		t, err := c.whole(run, w.Results)
+		t, err := c.readRun(run, w.Results)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			first = t.results
 		} else if !alike(first, t.results) && s.deterministic(w.Results) {
-			return wanted(fmt.Sprintf("the same results in run %d of one process as in the first, %s", n+1, brief(first)), "%s", brief(t.results))
+			return wanted(fmt.Sprintf("the same results in run %d of one process as in the first, %s", n+1,
+				brief(first)), "%s", brief(t.results))
 		}
 		if n == w.Runs-1 {
 			break
@@ -73,7 +75,7 @@ func reuses(s *subject, w training) error {
 	return nil
 }
 
-// deterministic says whether two processes report the same of a trial.
+// deterministic reports whether two processes report the same for a trial.
 func (s *subject) deterministic(n int) bool {
 	var both [2]story
 	for i := range both {
@@ -81,21 +83,21 @@ func (s *subject) deterministic(n int) bool {
 		if err != nil {
 			return false
 		}
-		if both[i], err = c.whole(run, n); err != nil {
+		if both[i], err = c.readRun(run, n); err != nil {
 			return false
 		}
 	}
 	return alike(both[0].results, both[1].results)
 }
 
-// whole takes at most n results of a run, and its end.
-func (c *crew) whole(run uint64, n int) (story, error) {
+// readRun reads at most n results of a run, and its end.
+func (c *trainableHost) readRun(run uint64, n int) (story, error) {
 	t, err := c.watch(run, n)
 	switch {
 	case err != nil || t.ended && t.end.Error == "":
 		return t, err
 	case t.ended:
-		return t, t.few(n)
+		return t, t.tooFewResults(n)
 	case t.results[len(t.results)-1].Done:
 		_, err = c.want(train.Ended, run)
 		return t, err
@@ -103,7 +105,7 @@ func (c *crew) whole(run uint64, n int) (story, error) {
 	return t, c.stop(run, "")
 }
 
-// secondStart: a process that is not reused refuses another trial.
+// secondStart checks that a process that is not reusable refuses another trial.
 func secondStart(s *subject) error {
 	c, run, err := s.fresh(nil)
 	if err != nil {
@@ -112,14 +114,14 @@ func secondStart(s *subject) error {
 	if c.traits.Reusable || c.traits.Shared {
 		return inapplicable("its process takes more than one trial")
 	}
-	if _, err := c.whole(run, 1); err != nil {
+	if _, err := c.readRun(run, 1); err != nil {
 		return err
 	}
 	return c.refusesStart()
 }
 
-// refusesStart: another START is answered with ENDED and never_started.
-func (c *crew) refusesStart() error {
+// refusesStart checks that another START is answered with ENDED and never_started.
+func (c *trainableHost) refusesStart() error {
 	t, err := c.trial()
 	if err != nil {
 		return err
@@ -133,12 +135,13 @@ func (c *crew) refusesStart() error {
 	case err != nil:
 		return err
 	case !e.NeverStarted || e.Error == "":
-		return wanted("ENDED with never_started and an error", "never_started %v, the error %q", e.NeverStarted, e.Error)
+		return wanted("ENDED with never_started and an error", "never_started %v, the error %q", e.NeverStarted,
+			e.Error)
 	}
 	return readable(e.Error)
 }
 
-// secondRun: a process that is not shared refuses a second trial at a time.
+// secondRun checks that a process that is not shared refuses a second parallel trial.
 func secondRun(s *subject) error {
 	c, run, err := s.fresh(nil)
 	if err != nil {
@@ -150,7 +153,7 @@ func secondRun(s *subject) error {
 	if t, err := c.watch(run, 1); err != nil {
 		return err
 	} else if t.ended || t.results[0].Done {
-		return t.few(2)
+		return t.tooFewResults(2)
 	}
 	if err := c.refusesStart(); err != nil {
 		return err
@@ -158,9 +161,9 @@ func secondRun(s *subject) error {
 	return c.stop(run, "")
 }
 
-// shares: a shared process runs trials at a time, and keeps them apart.
+// shares checks that a shared process runs parallel trials independently.
 func shares(s *subject, w training) error {
-	c, err := s.crew()
+	c, err := s.openTrainable()
 	if err != nil {
 		return err
 	}
@@ -183,14 +186,15 @@ func shares(s *subject, w training) error {
 	}
 	for run := range stories {
 		if first := stories[1]; !alike(first.results, stories[run].results) && s.deterministic(w.Results) {
-			return wanted("the same results of each of the runs", "%s in run 1, %s in run %d", brief(first.results), brief(stories[run].results), run)
+			return wanted("the same results of each of the runs", "%s in run 1, %s in run %d", brief(first.results),
+				brief(stories[run].results), run)
 		}
 	}
 	return nil
 }
 
 // attend answers many runs until each has n results and its end.
-func (c *crew) attend(runs, n int) (map[uint64]*story, error) {
+func (c *trainableHost) attend(runs, n int) (map[uint64]*story, error) {
 	stories := map[uint64]*story{}
 	for run := range uint64(runs) {
 		stories[run+1] = &story{}
@@ -202,7 +206,8 @@ func (c *crew) attend(runs, n int) (map[uint64]*story, error) {
 		}
 		t := stories[e.Run]
 		if t == nil || t.ended {
-			return nil, wanted("events of the runs that were started, until they end", "%s of run %d", name(e.Kind), e.Run)
+			return nil, wanted("events of the runs that were started, until they end", "%s of run %d", name(e.Kind),
+				e.Run)
 		}
 		switch e.Kind {
 		case train.Result:
@@ -213,7 +218,7 @@ func (c *crew) attend(runs, n int) (map[uint64]*story, error) {
 		case train.Ended:
 			t.ended, t.end, over = true, e, over+1
 			if e.Error != "" {
-				return nil, t.few(n)
+				return nil, t.tooFewResults(n)
 			}
 		}
 		if err != nil {
@@ -230,10 +235,10 @@ func answer(e train.Event, enough bool) train.Command {
 	return train.Command{Kind: train.Continue, Run: e.Run, Credits: 1}
 }
 
-// strangeParams: parameters that nobody expects are trained with, or fail the trial
-// in one line; the process stays as it was.
+// strangeParams checks that unexpected parameters are accepted, or fail the trial in one line; the
+// process keeps working.
 func strangeParams(s *subject, w training) error {
-	c, err := s.crew()
+	c, err := s.openTrainable()
 	if err != nil {
 		return err
 	}
@@ -264,8 +269,8 @@ func strangeParams(s *subject, w training) error {
 	return c.endsReadably(run)
 }
 
-// endsReadably takes the end of a run, stopping it after a result.
-func (c *crew) endsReadably(run uint64) error {
+// endsReadably reads the end of a run, stopping it after a result.
+func (c *trainableHost) endsReadably(run uint64) error {
 	t, err := c.watch(run, 1)
 	switch {
 	case err != nil:
@@ -281,14 +286,14 @@ func (c *crew) endsReadably(run uint64) error {
 	return c.stop(run, "")
 }
 
-// requests: what a trial needs is computed from its parameters alone.
+// requests checks that the resource request depends only on the parameters.
 func requests(s *subject, _ training) error {
-	c, err := s.crew()
+	c, err := s.openTrainable()
 	if err != nil {
 		return err
 	}
 	if !c.traits.Requests {
-		return inapplicable("it does not compute what trials need")
+		return inapplicable("it does not compute resource requests")
 	}
 	first, err := c.trainer.Request(s.ctx, orEmpty(s.Params))
 	if err != nil {
@@ -311,7 +316,7 @@ func requests(s *subject, _ training) error {
 	return err
 }
 
-// closesTrainer: closing ends what runs.
+// closesTrainer checks that closing ends all runs.
 func closesTrainer(s *subject, w training) error {
 	c, run, err := s.fresh(func(t *sdk.Trial) { t.RunAhead = math.MaxInt16 })
 	if err != nil {
@@ -333,13 +338,13 @@ func closesTrainer(s *subject, w training) error {
 	}
 }
 
-// trainableFuture: unknown fields change nothing.
+// trainableFuture checks that unknown fields change nothing.
 func trainableFuture(s *subject, w training) error {
 	p, err := s.future()
 	if err != nil {
 		return err
 	}
-	c, err := s.manned(p)
+	c, err := s.openTrainableOf(p)
 	if err != nil {
 		return err
 	}
@@ -351,6 +356,6 @@ func trainableFuture(s *subject, w training) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.whole(run, w.Results)
+	_, err = c.readRun(run, w.Results)
 	return err
 }

@@ -45,7 +45,7 @@ type exprText struct {
 	Args   []exprText `json:"args"`
 }
 
-var theWorld = sync.OnceValue(func() (w world) {
+var readWorld = sync.OnceValue(func() (w world) {
 	mustRead("world", &w)
 	return w
 })
@@ -54,9 +54,9 @@ var theWorld = sync.OnceValue(func() (w world) {
 var ops = []string{"", "const", "number", "in", "neg", "add", "sub", "mul", "div", "intdiv", "mod",
 	"lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "if"}
 
-// spaceNamed makes a space of world.yaml, anew.
+// spaceNamed returns a new space of world.yaml.
 func spaceNamed(name string) (*space.Space, error) {
-	text, ok := theWorld().Spaces[name]
+	text, ok := readWorld().Spaces[name]
 	if !ok {
 		return nil, fmt.Errorf("there is no space %q", name)
 	}
@@ -110,30 +110,30 @@ func (t *exprText) expr() *space.Expr {
 	return e
 }
 
-// word is one thing that happens to a trial.
-type word string
+// A outcome is one thing that happens to a trial.
+type outcome string
 
-// script is what happens to a trial of a fate.
-func script(fate string) ([]word, error) {
-	text, ok := theWorld().Fates[fate]
+// script returns what happens to a trial with the fate.
+func script(fate string) ([]outcome, error) {
+	text, ok := readWorld().Fates[fate]
 	if !ok {
 		return nil, fmt.Errorf("there is no fate %q", fate)
 	}
-	var words []word
+	var words []outcome
 	for w := range strings.FieldsSeq(text) {
-		words = append(words, word(w))
+		words = append(words, outcome(w))
 	}
 	return words, nil
 }
 
-// kinds are the events that words stand for.
-var kinds = map[word]sdk.EventKind{
+// kinds are the events of the words.
+var kinds = map[outcome]sdk.EventKind{
 	"start": sdk.TrialStarted, "result": sdk.ResultReported, "nan": sdk.ResultReported, "pause": sdk.TrialPaused,
 	"requeue": sdk.TrialRequeued, "fail": sdk.TrialFailed, "complete": sdk.TrialCompleted, "remove": sdk.TrialRemoved,
 	"save": sdk.CheckpointSaved,
 }
 
-// hash is SplitMix64 over the numbers: all randomness of the suite.
+// hash is SplitMix64 over the numbers: the source of all randomness of the suite.
 func hash(numbers ...uint64) uint64 {
 	x := uint64(0x74756e65)
 	for _, n := range numbers {
@@ -145,8 +145,8 @@ func hash(numbers ...uint64) uint64 {
 	return x
 }
 
-// loss is what a trial at p has after its result of a number: a bowl in the
-// space's unit cube, with a little noise, falling with the iterations.
+// loss is the loss of a trial at p after a number of results: a quadratic function in the space's
+// unit cube, with a little noise, decreasing with the iterations.
 func loss(s *space.Space, p space.Point, salt uint64, trial uint32, result uint64) float64 {
 	sum := float64(hash(salt, uint64(trial), result)%1000) / 2000
 	for i, x := range p {
@@ -158,7 +158,7 @@ func loss(s *space.Space, p space.Point, salt uint64, trial uint32, result uint6
 	return sum + 1/float64(1+result)
 }
 
-// problem is one with a space of world.yaml and one objective.
+// problem returns a problem with a space of world.yaml and one objective.
 func problem(name string) (sdk.Problem, error) {
 	s, err := spaceNamed(name)
 	return sdk.Problem{

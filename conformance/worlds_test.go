@@ -15,8 +15,7 @@ import (
 
 var salts = flag.Uint64("salts", 3, "how many other plays the bundled schedulers are given")
 
-// TestWorlds gives the bundled schedulers plays of other salts than the suite's, so
-// that they do not only pass what they were seen to pass.
+// TestWorlds runs the plays on the bundled schedulers with other salts than the suite's.
 func TestWorlds(t *testing.T) {
 	for _, c := range []struct {
 		plugin  sdk.SchedulerPlugin
@@ -35,11 +34,12 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-// others runs the checks that play; the number of trials is planned in all of
-// them, which some options need.
+// others runs the checks with plays; the number of trials is planned in all of them, because some
+// options need it.
 func others(t *testing.T, open Open, options string, salt uint64) {
 	for _, c := range Checks(sdk.KindScheduler) {
-		if !slices.Contains([]string{"play", "repeat-play", "rebatch-play", "restore-scheduler", "restart-scheduler"}, c.Verb) {
+		if !slices.Contains([]string{"play", "repeat-play", "rebatch-play", "restore-scheduler", "restart-scheduler"},
+			c.Verb) {
 			continue
 		}
 		var play map[string]any
@@ -48,7 +48,8 @@ func others(t *testing.T, open Open, options string, salt uint64) {
 		}
 		play["salt"], play["planned"] = salt, true
 		c.With, _ = json.Marshal(play)
-		r := run(t.Context(), c, sdk.KindScheduler, open, Options{Options: json.RawMessage(options), Short: true}, &asked{})
+		r := run(t.Context(), c, sdk.KindScheduler, open, Options{Options: json.RawMessage(options), Short: true},
+			&asked{})
 		if r.Outcome == Failed {
 			t.Errorf("salt %d: %s: want %s; saw %s", salt, r.Check, r.Want, r.Saw)
 		}

@@ -2,103 +2,119 @@ package core
 
 import "github.com/tunehost/tunehost/core/resource"
 
-// Action is something to do. The set is closed. An action may be handed out
-// again after a crash; whoever carries it out knows it by trial and attempt.
+// Action is something to do. The set is closed. An action may be repeated after a crash; its executor
+// recognises it by trial and attempt.
 type Action interface{ action() }
 
 type (
-	// AskSearcher: Count suggestions are wanted, numbered from First. Every
-	// Tell before it must have reached the searcher.
+	// AskSearcher asks for Count suggestions, numbered from First. Every Tell before it must have reached
+	// the searcher.
 	AskSearcher struct {
 		Ask   uint64
 		First uint64
 		Count int
 	}
-	// Tell: those in To shall hear of it, in this order.
+	// Tell tells an observation to those in To, in this order.
 	Tell struct{ Observation Observation }
 
-	// StartAttempt: run the trial on what was granted to it.
+	// StartAttempt runs the trial on the resources granted to it.
 	StartAttempt struct {
 		Trial     TrialNo
 		Attempt   uint32
 		Placement resource.Placement
-		// Restore is the checkpoint to go on from; its ID is 0 for none. Memory:
-		// it is the state that is held in memory.
+		// Lease is the lease of the placement; 0: it was granted without one.
+		Lease LeaseID
+		// Restore is the checkpoint to start from; its ID is 0 for none. Memory: it is the state that is held
+		// in memory.
 		Restore CheckpointRef
 		Memory  bool
 	}
-	// ContinueAttempt: Credits more results may be reported.
+	// ContinueAttempt allows Credits more results.
 	ContinueAttempt struct {
 		Trial   TrialNo
 		Attempt uint32
 		Credits uint32
 	}
-	// RunAhead: the result just reported is recorded, and the scheduler owes a
-	// decision on it. Where that takes long, the trainable may train on meanwhile.
+	// RunAhead says that the result just reported is recorded, and that the scheduler owes a decision on
+	// it. If that takes long, the trainable may continue training.
 	RunAhead struct {
 		Trial   TrialNo
 		Attempt uint32
 	}
-	// SaveAttempt: make a checkpoint of the result just reported.
+	// SaveAttempt asks for a checkpoint of the result just reported.
 	SaveAttempt struct {
 		Trial     TrialNo
 		Attempt   uint32
 		ID        uint32
 		Iteration uint64
 	}
-	// TakeCheckpoint: the trainable has made a checkpoint at Path; keep it.
+	// TakeCheckpoint keeps a checkpoint that the trainable has made at Path.
 	TakeCheckpoint struct {
 		Trial     TrialNo
 		Attempt   uint32
 		ID        uint32
 		Iteration uint64
-		// Path is "" of one that was asked for; then it is Again.
+		// Path is "" for a checkpoint that was asked for; then Again is set.
 		Path string
-		// Again: an earlier host may have begun to, or to save it.
+		// Again says that an earlier host may have begun to take or save it.
 		Again bool
-		// Rebooted: the machine may have been started again since, so that only
-		// what was made to last can be trusted.
+		// Rebooted says that the machine may have been restarted since, so that only synced data can be
+		// trusted.
 		Rebooted bool
 	}
-	// StopAttempt: end the attempt, after saving as SaveID where not 0.
+	// StopAttempt ends the attempt, after saving as SaveID unless that is 0.
 	StopAttempt struct {
 		Trial   TrialNo
 		Attempt uint32
 		SaveID  uint32
-		// Paused: the trial is to go on later.
+		// Paused says that the trial will continue later.
 		Paused bool
-		// Memory: what is saved need not survive the host. StateHeld answers, or
-		// CheckpointSaved where it was made to survive all the same.
+		// Memory says that what is saved need not survive the host. The answer is StateHeld, or
+		// CheckpointSaved if it was made to survive nevertheless.
 		Memory bool
 	}
-	// KillAttempt: an attempt that was told to stop has no time for it.
+	// KillAttempt ends an attempt that was told to stop, without waiting for it.
 	KillAttempt struct {
 		Trial   TrialNo
 		Attempt uint32
 	}
-	// DropState: what is held of a trial in memory is not needed any more.
+	// DropState drops the state of a trial in memory.
 	DropState struct {
 		Trial TrialNo
 		ID    uint32
 	}
-	// DeleteCheckpoint: nobody needs it any more. It may be carried out only
-	// once all that was recorded so far is safe.
+	// DeleteCheckpoint deletes an unneeded checkpoint. It may be carried out only once all that was
+	// recorded so far is safe.
 	DeleteCheckpoint struct {
 		Trial TrialNo
 		ID    uint32
 	}
 
-	// SetTimer: send Ticked when the running time reaches At. It replaces an
-	// earlier timer.
+	// RequestLease requests a lease from the engine, which answers when it grants the lease; until then
+	// the lease waits in the engine's queue.
+	RequestLease struct {
+		Lease   LeaseID
+		Request resource.Request
+		// For is the trial that it is meant for; NoTrial: the first that needs one.
+		For TrialNo
+	}
+	// ReleaseLease gives a lease back, or cancels its request. What the engine says about it afterwards is
+	// ignored.
+	ReleaseLease struct{ Lease LeaseID }
+	// AdoptLeases names the leases that an earlier host has requested. The engine answers for each:
+	// granted, pending, refused or lost. It releases all other leases that it has.
+	AdoptLeases struct{ Leases []LeaseID }
+
+	// SetTimer asks for Ticked when the running time reaches At. It replaces an earlier timer.
 	SetTimer struct{ At int64 }
-	// Warn: tell the user.
+	// Warn warns the user.
 	Warn struct {
-		// Trial is set where HasTrial.
+		// Trial is set if HasTrial.
 		Trial    TrialNo
 		HasTrial bool
 		Cause    Cause
 	}
-	// Finish: nothing is left to do.
+	// Finish says that nothing is left to do.
 	Finish struct {
 		Outcome Outcome
 		Cause   Cause
@@ -116,6 +132,9 @@ func (StopAttempt) action()      {}
 func (KillAttempt) action()      {}
 func (DeleteCheckpoint) action() {}
 func (DropState) action()        {}
+func (RequestLease) action()     {}
+func (ReleaseLease) action()     {}
+func (AdoptLeases) action()      {}
 func (SetTimer) action()         {}
 func (Warn) action()             {}
 func (Finish) action()           {}
@@ -132,7 +151,7 @@ func StartRef(s Start) CheckpointRef {
 	return CheckpointRef{Trial: NoTrial, ID: 1, Iteration: s.Iteration}
 }
 
-// NoTrial is no trial's number.
+// NoTrial is a number that no trial has.
 const NoTrial = ^TrialNo(0)
 
 // Audience is a set of listeners.
@@ -147,10 +166,10 @@ const (
 	ToAll = ToSearcher | ToScheduler | ToReporters
 )
 
-// ObservationKind says what there is to hear.
+// ObservationKind is the kind of an observation.
 type ObservationKind uint8
 
-// Observations, as plugins hear of them.
+// Observations, as plugins see them.
 const (
 	SawAdded ObservationKind = iota + 1
 	SawStarted
@@ -162,13 +181,13 @@ const (
 	SawCheckpoint
 	SawRequeued
 	SawEnd
-	// SawSearchEnded: no further trial will come, unless the user adds one or
-	// changes the settings. Trial is not set.
+	// SawSearchEnded: no more trials will come, unless the user adds one or changes the settings. Trial is
+	// not set.
 	SawSearchEnded
 )
 
-// Observation is one thing that plugins hear of. Numbers count from 1 without
-// gaps; a plugin that does not hear all of them sees gaps.
+// Observation is one thing that plugins are told. Numbers count from 1 without gaps; a plugin that is
+// not told all observations sees gaps.
 type Observation struct {
 	Number    uint64
 	Kind      ObservationKind
@@ -176,37 +195,37 @@ type Observation struct {
 	Trial     TrialNo
 	Attempt   uint32
 	Iteration uint64
-	// Metrics are the result's; for SawCompleted they are left to the
-	// listener, who finds the last ones in the machine.
+	// Metrics are the result's. For SawCompleted they are empty; the listener finds the last ones in the
+	// machine.
 	Metrics []Metric
 	// Values are what a result has beside its metrics, opaque to the machine.
 	Values []byte
-	// Due: the scheduler owes a decision.
+	// Due says that the scheduler owes a decision.
 	Due bool
-	// Again: a restarted trial reported an iteration a second time (B-061).
+	// Again says that a restarted trial reported an iteration a second time (B-061).
 	Again bool
-	// Last: Done was said with it, or a rule stopped the trial with it.
+	// Last says that Done came with it, or that a rule stopped the trial with it.
 	Last bool
-	// Retried: it waits again (SawRequeued) because it failed, and Cause says why.
+	// Retried says that the trial waits again (SawRequeued) because it failed; Cause says why.
 	Retried bool
-	// Outcome is that of the experiment (SawEnd).
+	// Outcome is the outcome of the experiment (SawEnd).
 	Outcome Outcome
-	// Cause is why it was paused, has ended or is requeued; nil for all else. It is not
-	// to be changed.
+	// Cause is why the trial was paused, ended or requeued; nil for other observations. It must not be
+	// changed.
 	Cause *Cause
-	// Runs is not 0 where it is of a suggestion with several runs, those from
-	// Trial on (Spec.Repeat). The searcher alone hears of it, and of nothing
-	// that single runs do. The listener finds their results in the machine.
+	// Runs is not 0 for an observation of a suggestion with several runs, from Trial on (Spec.Repeat).
+	// Only the searcher receives these, and it receives nothing about single runs. The listener finds the
+	// results of the runs in the machine.
 	Runs uint32
-	// Learned: it is of a trial of another experiment. Such trials are numbered
-	// from the highest number down, and are not in the machine: Params (when it
-	// is added) and Metrics and TrainNS (at its end) are here.
+	// Learned says that it is about a trial of another experiment. Such trials are numbered from the
+	// highest number down, and are not in the machine: Params (when it is added) and Metrics and TrainNS
+	// (at its end) are here.
 	Learned bool
 	Params  []byte
 	TrainNS int64
 }
 
-// Reason is the cause for people; of the end, the outcome.
+// Reason returns the cause as text for people, or at the end the outcome.
 func (o *Observation) Reason() string {
 	if o.Kind == SawEnd {
 		return o.Outcome.String()
@@ -226,15 +245,16 @@ const (
 	Finished Outcome = iota + 1
 	// StoppedByUser: the user ended it.
 	StoppedByUser
-	// InterruptedByUser: it can go on later.
+	// InterruptedByUser: it can be resumed later.
 	InterruptedByUser
-	// Failed: it could not go on.
+	// Failed: it could not continue.
 	Failed
 )
 
-var outcomeNames = [...]string{Finished: "finished", StoppedByUser: "stopped", InterruptedByUser: "interrupted", Failed: "failed"}
+var outcomeNames = [...]string{Finished: "finished", StoppedByUser: "stopped", InterruptedByUser: "interrupted",
+	Failed: "failed"}
 
-// String is the word that users see; "running" before the end.
+// String returns the word that users see; "running" before the end.
 func (o Outcome) String() string {
 	if o == 0 {
 		return "running"

@@ -9,10 +9,10 @@ type adoption struct {
 	params   span
 }
 
-// willAdopt notes what the trial's next start takes over. The donor's checkpoint
-// is kept for it from now on, whatever becomes of the donor.
+// willAdopt notes what the trial's next start takes over. From now on the donor's checkpoint is kept
+// for it, whatever happens to the donor.
 func (m *Machine) willAdopt(c Command, from checkpoint) {
-	m.forgo(c.Trial)
+	m.cancelAdoption(c.Trial)
 	m.shared[from.ref]++
 	x := adoption{from: from, explores: c.Params != nil}
 	if x.explores {
@@ -21,8 +21,7 @@ func (m *Machine) willAdopt(c Command, from checkpoint) {
 	m.adopts[c.Trial] = x
 }
 
-// clone has a new trial start from another's newest checkpoint, with nothing of
-// what the other one has reported.
+// clone makes a new trial start from another's newest checkpoint, without the other's results.
 func (m *Machine) clone(no, donor TrialNo) {
 	from, ok := m.checkpointAt(donor, 0)
 	if !ok {
@@ -35,16 +34,15 @@ func (m *Machine) clone(no, donor TrialNo) {
 	m.willAdopt(Command{Trial: no}, from)
 }
 
-// forgo drops an adoption that will not be made.
-func (m *Machine) forgo(no TrialNo) {
+// cancelAdoption drops a planned adoption.
+func (m *Machine) cancelAdoption(no TrialNo) {
 	if x, ok := m.adopts[no]; ok {
 		delete(m.adopts, no)
 		m.drop(x.from)
 	}
 }
 
-// adopt makes the other trial's checkpoint the newest of this one: no byte of it
-// is copied.
+// adopt makes the other trial's checkpoint the newest of this one: nothing is copied.
 func (m *Machine) adopt(no TrialNo) {
 	x, ok := m.adopts[no]
 	if !ok {
@@ -56,13 +54,13 @@ func (m *Machine) adopt(no TrialNo) {
 		m.explore(no, x.params)
 	}
 	m.trials[no].noRestore = false
-	m.let(no, x.from.ref)
+	m.removeListed(no, x.from.ref)
 	m.hold(no, x.from)
 }
 
-// let takes a checkpoint out of its place in the trial's list, if it has one: the trial
-// goes on from it again, and holds it once.
-func (m *Machine) let(no TrialNo, ref CheckpointRef) {
+// removeListed removes a checkpoint from the trial's list, if it is there: the trial restores it again, and
+// holds it once.
+func (m *Machine) removeListed(no TrialNo, ref CheckpointRef) {
 	list := m.ckpts[no]
 	if i := slices.IndexFunc(list, func(c checkpoint) bool { return c.ref == ref }); i >= 0 {
 		held := list[i]
@@ -71,8 +69,8 @@ func (m *Machine) let(no TrialNo, ref CheckpointRef) {
 	}
 }
 
-// explore gives a trial other parameters; what it was created with names its
-// files for good.
+// explore gives a trial other parameters. The parameters that it was created with continue to name its
+// files.
 func (m *Machine) explore(no TrialNo, params span) {
 	t := &m.trials[no]
 	if _, ok := m.first[no]; !ok {

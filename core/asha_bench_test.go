@@ -52,18 +52,20 @@ func (h *halving) do(b *testing.B, e core.Event, loss float64) {
 	decided := &core.SchedulerDecided{Through: h.told[len(h.told)-1].Number}
 	h.told = h.told[:0]
 	for _, d := range answer.Decisions {
-		decided.Decisions = append(decided.Decisions, core.Decision{Number: d.Event, Verdict: core.Verdict(d.Verdict), Until: d.Until, Reason: d.Reason})
+		decided.Decisions = append(decided.Decisions,
+			core.Decision{Number: d.Event, Verdict: core.Verdict(d.Verdict), Until: d.Until, Reason: d.Reason})
 	}
 	h.do(b, decided, 0)
 }
 
-// train runs one trial to its end: until asha stops it.
+// train runs one trial until asha stops it.
 func (h *halving) train(b *testing.B, s core.StartAttempt) {
 	h.do(b, &core.AttemptStarted{Trial: s.Trial, Attempt: s.Attempt, PID: 1}, 0)
 	loss := float64((uint64(s.Trial)+1)*0x9e3779b97f4a7c15>>11) / (1 << 53)
 	for !h.stopped[s.Trial] {
 		h.results++
-		h.do(b, &core.ResultReported{Trial: s.Trial, Attempt: s.Attempt, Metrics: []core.Metric{{ID: 1, Value: loss}}}, loss)
+		h.do(b, &core.ResultReported{Trial: s.Trial, Attempt: s.Attempt, Metrics: []core.Metric{{ID: 1, Value: loss}}},
+			loss)
 	}
 	h.do(b, &core.AttemptEnded{Trial: s.Trial, Attempt: s.Attempt}, loss)
 	if h.ask.Count > 0 {
@@ -76,8 +78,8 @@ func (h *halving) train(b *testing.B, s core.StartAttempt) {
 	}
 }
 
-// processorTime is what this process has used, in seconds: on a machine that is
-// shared it says more than the time that has passed.
+// processorTime is what this process has used, in seconds: on a shared machine it says more than
+// elapsed time.
 func processorTime() float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -86,9 +88,9 @@ func processorTime() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// BenchmarkASHA is an experiment of 100,000 trials with asha: the core and the
-// scheduler, and nothing else. With milestones at 1, 3, 9 and 27 most trials end
-// after one result; with the first milestone at 27 each has as many at least.
+// BenchmarkASHA is an experiment of 100,000 trials with asha: the core and the scheduler, and nothing
+// else. With milestones at 1, 3, 9 and 27 most trials end after one result; with the first milestone
+// at 27 each has at least that many.
 func BenchmarkASHA(b *testing.B) {
 	b.Run("grace=1", func(b *testing.B) { benchmarkASHA(b, `{"max":27}`) })
 	b.Run("grace=27", func(b *testing.B) { benchmarkASHA(b, `{"max":243,"grace":27}`) })
@@ -98,7 +100,8 @@ func benchmarkASHA(b *testing.B, options string) {
 	const trials = 100_000
 	results, before := 0, processorTime()
 	for b.Loop() {
-		scheduler, _, err := asha.Plugin.Open(sdk.Problem{Space: &space.Space{}, Objectives: []sdk.Objective{{Metric: "acc", Mode: sdk.Min}}, Trials: trials}, []byte(options))
+		scheduler, _, err := asha.Plugin.Open(sdk.Problem{Space: &space.Space{},
+			Objectives: []sdk.Objective{{Metric: "acc", Mode: sdk.Min}}, Trials: trials}, []byte(options))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,7 +1,7 @@
 package core
 
-// stopTrial ends a trial well: at once where nothing runs (B-020), else by
-// stopping its attempt (B-021).
+// stopTrial ends a trial well: immediately if nothing runs (B-020), else by stopping its attempt
+// (B-021).
 func (m *Machine) stopTrial(no TrialNo, why Cause) {
 	switch t := &m.trials[no]; t.state {
 	case Running:
@@ -11,38 +11,38 @@ func (m *Machine) stopTrial(no TrialNo, why Cause) {
 	}
 }
 
-// remove ends a trial that does not run. One that the scheduler ends (judged)
-// is known by its last result; one that the user ends is known by none.
+// remove ends a trial that does not run. If the scheduler ends it (judged), its last result counts; if
+// the user ends it, no result counts.
 func (m *Machine) remove(no TrialNo, why Cause, judged bool) {
 	t := &m.trials[no]
 	t.dropped = !judged
-	m.because(t, why)
+	m.setCause(t, why)
 	m.move(no, Terminated)
 	if !m.neverStarted(t) {
 		m.forget(no)
 		delete(m.asked, no)
 	} else if !m.since(RulesV2) {
-		m.forgo(no) // later rules keep the checkpoint that it would start from
+		m.cancelAdoption(no) // since RulesV2 the checkpoint is kept for its start
 	}
 	m.tell(Observation{Kind: SawRemoved, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration,
 		Last: judged, Cause: &why})
 }
 
-// stopAttempt tells the trainable to end, with a checkpoint where one is due.
-// A stronger intent replaces a weaker one.
+// stopAttempt tells the trainable to end, with a checkpoint if one is due. A stronger intent replaces
+// a weaker one.
 func (m *Machine) stopAttempt(no TrialNo, to intent, why Cause) {
 	t := &m.trials[no]
 	l := m.liveOf(no)
-	if !l.intent.gives(to) {
+	if !l.intent.yieldsTo(to) {
 		return
 	}
 	if to == toRequeue && m.since(RulesV2) && l.endedWell() {
-		return // it has ended, and its checkpoint will be whole
+		return // it has ended, and its checkpoint will be complete
 	}
 	first := l.intent == noIntent
 	l.intent, l.cause = to, why
 	if !first || !l.placed || l.over {
-		return // told already, or gone
+		return // already told, or gone
 	}
 	stop := StopAttempt{Trial: no, Attempt: t.attempt, Paused: to.pauses() || to == toRequeue}
 	if !m.closing.atOnce && m.savesAtStop(t, to) {
@@ -51,13 +51,13 @@ func (m *Machine) stopAttempt(no TrialNo, to intent, why Cause) {
 		if stop.Memory = m.holdsInMemory(to); stop.Memory {
 			l.holding = stop.SaveID
 		} else {
-			m.owes(no, l, stop.SaveID)
+			m.expectSave(no, l, stop.SaveID)
 		}
 	}
 	m.do(stop)
 }
 
-// killAttempt ends an attempt that was told to stop, without the time to do so.
+// killAttempt ends an attempt that was told to stop, without waiting for it.
 func (m *Machine) killAttempt(no TrialNo) {
 	if l := m.liveOf(no); l.placed && !l.over {
 		m.do(KillAttempt{Trial: no, Attempt: m.trials[no].attempt})
@@ -73,14 +73,13 @@ func (e *AttemptEnded) apply(m *Machine) {
 		l.intent = toRequeue
 	}
 	if l.saving > 0 {
-		l.over, l.end = true, *e // a checkpoint on its way still counts
+		l.over, l.end = true, *e // a checkpoint in progress still counts
 		return
 	}
 	m.attemptOver(e.Trial, e)
 }
 
-// saveOver counts a save that has ended, well or not; the attempt may have
-// waited for it.
+// saveOver counts a save that has ended, successfully or not; the attempt may have waited for it.
 func (m *Machine) saveOver(no TrialNo, l *live) {
 	l.saving = max(l.saving, 1) - 1
 	if l.over && l.saving == 0 {
@@ -93,7 +92,7 @@ func (m *Machine) saveOver(no TrialNo, l *live) {
 	m.settle(no)
 }
 
-// attemptOver is where a running trial goes on from: each intent has its state.
+// attemptOver decides where a trial goes after its attempt: each intent leads to a state.
 func (m *Machine) attemptOver(no TrialNo, e *AttemptEnded) {
 	t := &m.trials[no]
 	l := m.liveOf(no)
@@ -120,7 +119,7 @@ func (m *Machine) endedByItself(no TrialNo, l *live, e *AttemptEnded) {
 		m.failed(no, e.Cause, e)
 		return
 	}
-	if why, ok := m.served(no); ok {
+	if why, ok := m.reachedStop(no); ok {
 		m.complete(no, why)
 		return
 	}
@@ -137,8 +136,8 @@ func (m *Machine) endedByItself(no TrialNo, l *live, e *AttemptEnded) {
 	m.complete(no, completed)
 }
 
-// howComplete says why a trial is complete that has not trained on since it took over
-// another one's checkpoint.
+// howComplete says why a trial is complete that has not trained since it took over another's
+// checkpoint.
 func (m *Machine) howComplete(no TrialNo, l *live) Cause {
 	from := l.restored
 	if !m.since(RulesV2) || l.reported || from.ID == 0 || from.Trial == no || from.Trial == NoTrial {
@@ -157,7 +156,7 @@ func (m *Machine) wantedMetric() string {
 // complete tells scheduler and searcher of the end once (B-012, B-019).
 func (m *Machine) complete(no TrialNo, why Cause) {
 	t := &m.trials[no]
-	m.because(t, why)
+	m.setCause(t, why)
 	m.forget(no)
 	delete(m.asked, no)
 	m.move(no, Terminated)
@@ -165,22 +164,23 @@ func (m *Machine) complete(no TrialNo, why Cause) {
 		Cause: &why})
 }
 
-// forget drops what only a trial that goes on needs.
+// forget drops what only a trial that may continue needs.
 func (m *Machine) forget(no TrialNo) {
 	if t := &m.trials[no]; t.live != 0 {
 		for _, number := range m.lives[t.live-1].due {
-			delete(m.owed, number)
+			delete(m.undecided, number)
 		}
 	}
 	m.dropLive(no)
 	m.dropState(no)
-	m.forgo(no)
+	m.cancelAdoption(no)
 	delete(m.stopsAt, no)
 	delete(m.losses, no)
+	delete(m.engine.withoutResult, no)
 }
 
-// setAside takes a trial off that is to go on: but one that had said Done has
-// ended, and a verdict that had not been carried out still counts.
+// setAside prepares a trial to continue later. But a trial that had said Done has ended, and a verdict
+// that was not yet carried out still counts.
 func (m *Machine) setAside(no TrialNo, l *live) {
 	switch {
 	case l.last:
@@ -206,22 +206,36 @@ func (m *Machine) paused(no TrialNo, l *live) {
 	}
 }
 
-// pause puts a trial aside; decisions owed to it still count. One that is held is the
-// user's to resume.
+// pause puts a trial aside; decisions owed to it still count. Only the user can resume a held trial.
 func (m *Machine) pause(no TrialNo, why Cause, held bool) {
 	t := &m.trials[no]
-	m.because(t, why)
+	m.setCause(t, why)
 	m.idle(no)
 	m.move(no, Paused)
 	if held {
 		t.held = true
 		m.held++
 	}
+	m.markPaused(no)
 	m.tell(Observation{Kind: SawPaused, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Cause: &why})
 }
 
-// idle frees what a running attempt held, and keeps the rest if decisions are
-// owed.
+// markPaused notes with the results that are not decided that their trial has paused. The scheduler takes
+// this pause for the one that it decides, even if the user ordered it: another one, after the trial was resumed,
+// would be nobody's.
+func (m *Machine) markPaused(no TrialNo) {
+	t := &m.trials[no]
+	if t.live == 0 || !m.since(RulesV3) {
+		return
+	}
+	for _, number := range m.lives[t.live-1].due {
+		o := m.undecided[number]
+		o.paused = true
+		m.undecided[number] = o
+	}
+}
+
+// idle frees what a running attempt held, and keeps the rest if decisions are owed.
 func (m *Machine) idle(no TrialNo) {
 	t := &m.trials[no]
 	if t.live == 0 {
@@ -231,10 +245,10 @@ func (m *Machine) idle(no TrialNo) {
 	m.release(l)
 	m.resized(no)
 	l.intent, l.verdict, l.credits = noIntent, Continue, 0
-	m.rest(no, l)
+	m.dropIdle(no, l)
 }
 
-// resized: from here on the trial asks for what was ordered while it ran (B-037).
+// resized applies the request that was ordered while the trial ran (B-037).
 func (m *Machine) resized(no TrialNo) {
 	if t := &m.trials[no]; t.live != 0 && m.lives[t.live-1].request != nil {
 		l := &m.lives[t.live-1]
@@ -242,38 +256,49 @@ func (m *Machine) resized(no TrialNo) {
 	}
 }
 
-// rest drops the live part of a trial that does not run, unless decisions are
-// owed to it or it goes on where it is.
-func (m *Machine) rest(no TrialNo, l *live) {
-	if len(l.due) == 0 && !m.spec.Manual {
+// dropIdle drops the live part of a trial that does not run, unless decisions are owed to it or the caller
+// keeps its state.
+func (m *Machine) dropIdle(no TrialNo, l *live) {
+	if len(l.due) == 0 && !m.spec.keepsState() {
 		m.dropLive(no)
 	}
 }
 
 func (m *Machine) backToQueue(no TrialNo, l *live) {
 	why, lost := Cause{Kind: CauseInterrupted}, l.lost
-	if lost {
+	switch {
+	case l.cause.Kind == CauseLeaseLost || l.cause.Kind == CauseLeaseEnding:
+		why = l.cause
+	case lost && l.grant.lease != 0:
+		why.Kind = CauseLeaseLost
+	case lost:
 		why.Kind = CauseNodeLost
+	}
+	if why.Kind != CauseInterrupted && why.Kind != CauseNodeLost {
+		m.engine.endedEarly(no)
 	}
 	m.idle(no)
 	m.move(no, Pending)
-	m.enqueue(no, !lost) // what was interrupted is the first to go on (B-076)
+	if why.Kind != CauseInterrupted && m.since(RulesV2) {
+		m.setCause(&m.trials[no], why) // until it starts again
+	}
+	m.enqueue(no, !lost) // interrupted trials are the first to continue (B-076)
 	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: m.trials[no].attempt, Cause: &why})
 }
 
-// nodeLost ends an attempt whose node is gone. The trial goes on elsewhere, which is not
-// a failure, unless this has happened to it too often (B-075). An attempt that had ended
-// lost nothing, as far as its checkpoints can still be taken.
-func (m *Machine) nodeLost(no TrialNo) {
+// placeLost ends an attempt whose node or lease is gone. The trial continues elsewhere. That is not a
+// failure, unless it has happened too often (B-075). An attempt that had ended lost nothing, as far as
+// its checkpoints can still be taken.
+func (m *Machine) placeLost(no TrialNo, why Cause) {
 	l := m.liveOf(no)
 	if l.over && m.since(RulesV2) {
 		l.nodeGone = true
 		return
 	}
 	if l.intent == noIntent && m.mayLose(no) {
-		l.intent, l.lost = toRequeue, true
+		l.intent, l.lost, l.cause = toRequeue, true, why
 	}
-	m.attemptOver(no, &AttemptEnded{Cause: Cause{Kind: CauseNodeLost}})
+	m.attemptOver(no, &AttemptEnded{Cause: why})
 }
 
 // mayLose counts the loss of a node, unless it is one too many.
@@ -288,9 +313,9 @@ func (m *Machine) mayLose(no TrialNo) bool {
 	return true
 }
 
-// failed retries while retries are left; only the last failure is told to the
-// searcher and the scheduler (B-071, B-072). A checkpoint that was damaged on
-// disk is nobody's failure: the trial goes back to another.
+// failed retries while retries are left. The searcher and the scheduler are told of the last failure
+// only (B-071, B-072). A checkpoint that was damaged on disk is not a failure of the trial, which goes
+// back to another one.
 func (m *Machine) failed(no TrialNo, why Cause, e *AttemptEnded) {
 	t := &m.trials[no]
 	damaged := e.Damaged && m.liveOf(no).restored.ID != 0
@@ -303,7 +328,7 @@ func (m *Machine) failed(no TrialNo, why Cause, e *AttemptEnded) {
 		m.fail(no, why)
 		return
 	}
-	m.because(t, why)
+	m.setCause(t, why)
 	if e.RestoreFailed || damaged {
 		m.goBack(no, &why)
 		m.warn(no, why)
@@ -318,8 +343,8 @@ func (m *Machine) failed(no TrialNo, why Cause, e *AttemptEnded) {
 // fail ends a trial in ERROR.
 func (m *Machine) fail(no TrialNo, why Cause) {
 	t := &m.trials[no]
-	m.because(t, why)
-	m.resized(no) // where it is run again
+	m.setCause(t, why)
+	m.resized(no) // for a later reset
 	m.forget(no)
 	m.move(no, Errored)
 	m.tell(Observation{Kind: SawFailed, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration,

@@ -13,12 +13,12 @@ import (
 	"github.com/tunehost/tunehost/core/stat"
 )
 
-// crowd is an experiment whose neighbours do what they are asked at once.
+// crowd is an experiment whose neighbours do immediately what they are asked.
 type crowd struct {
 	m      *core.Machine
 	at     int64
 	record [][]byte
-	keep   bool // the record
+	keep   bool // whether to keep the record
 	ask    core.AskSearcher
 	starts []core.StartAttempt
 	params []byte
@@ -35,7 +35,8 @@ func newCrowd(trials int64, slots int, keep bool) *crowd {
 		panic(err)
 	}
 	c := &crowd{m: core.New(), keep: keep, params: bytes.Repeat([]byte("x"), 60)}
-	c.apply(&core.ExperimentStarted{Spec: core.Spec{Trials: trials, Request: r, Objectives: []core.Objective{{Metric: "acc", Mode: stat.Max}}}})
+	c.apply(&core.ExperimentStarted{Spec: core.Spec{Trials: trials, Request: r,
+		Objectives: []core.Objective{{Metric: "acc", Mode: stat.Max}}}})
 	c.apply(&core.HostStarted{Wall: 1, PID: 1, Host: "h"})
 	c.apply(&core.MetricNamed{ID: 1, Name: "acc"})
 	c.apply(&core.NodeJoined{Node: resource.Node{ID: 1, Capacity: capacity}})
@@ -81,7 +82,7 @@ func (c *crowd) fill() {
 	}
 }
 
-// report is a result and the decision to go on.
+// report is a result and the decision to continue.
 func (c *crowd) report(no core.TrialNo, attempt uint32) {
 	c.apply(&core.ResultReported{Trial: no, Attempt: attempt, Metrics: []core.Metric{{ID: 1, Value: 0.5}}})
 	c.apply(&core.SchedulerDecided{Decisions: []core.Decision{{Number: c.due}}})
@@ -101,8 +102,7 @@ func (c *crowd) live(trials, results int) {
 	}
 }
 
-// reportAll has each running trial report once, which takes the memory that it
-// needs, and returns them.
+// reportAll lets each running trial report once, which allocates its memory, and returns them.
 func (c *crowd) reportAll() []core.StartAttempt {
 	for _, s := range c.starts {
 		c.report(s.Trial, s.Attempt)
@@ -111,9 +111,8 @@ func (c *crowd) reportAll() []core.StartAttempt {
 	return c.starts
 }
 
-// BenchmarkResult: a result and its decision cost the same whether there are a
-// thousand trials or a million; where a million run at the same time, it is the
-// processor's cache that counts.
+// BenchmarkResult: a result and its decision cost the same with a thousand trials and with a million,
+// except for cache misses when a million run at the same time.
 func BenchmarkResult(b *testing.B) {
 	for _, n := range []struct{ trials, running int }{{1_000, 1_000}, {1_000_000, 1_000}, {1_000_000, 1_000_000}} {
 		b.Run(fmt.Sprintf("trials=%d/running=%d", n.trials, n.running), func(b *testing.B) {
@@ -150,8 +149,8 @@ func BenchmarkTrial(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory: what a million finished trials take, with 60 bytes of
-// parameters and one metric each.
+// BenchmarkMemory: the memory of a million finished trials, with 60 bytes of parameters and one metric
+// each.
 func BenchmarkMemory(b *testing.B) {
 	const n = 1_000_000
 	for b.Loop() {
@@ -169,7 +168,7 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkReplay: reading a record and applying it, for each event: by package history, and with nothing around.
+// BenchmarkReplay: reading a record and applying it, per event: with package history, and without it.
 func BenchmarkReplay(b *testing.B) {
 	c := newCrowd(20_000, 100, true)
 	c.fill()

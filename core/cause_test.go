@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// every is one cause of each kind.
+// every calls do with one cause of each kind.
 func every(do func(Cause)) {
 	for k := range 256 {
 		if kind := CauseKind(k); kind.Known() {
@@ -19,7 +19,7 @@ func every(do func(Cause)) {
 	}
 }
 
-// TestCauses: each kind has a name of its own, and says something of its own in one line.
+// TestCauses checks that each kind has a name of its own, and a text of one line of its own.
 func TestCauses(t *testing.T) {
 	names, texts := map[string]bool{}, map[string]CauseKind{}
 	words := 0
@@ -29,18 +29,19 @@ func TestCauses(t *testing.T) {
 			t.Errorf("kind %d is %q", c.Kind, name)
 		}
 		if text == "words" {
-			words++ // the words of others alone
+			words++ // only the text of a plugin, a program or a user
 		} else if other, twice := texts[text]; twice || text == "" || strings.Contains(text, "\n") {
 			t.Errorf("%s says %q, and so does %q", name, text, other)
 		}
 		names[name], texts[text] = true, c.Kind
 	})
-	if len(names) != 45 || words != 7 {
-		t.Errorf("%d kinds, of which %d say what others have said: a new one is documented in cause.go and counted here", len(names), words)
+	if len(names) != 49 || words != 7 {
+		t.Errorf("%d kinds, %d of them with only a given text: document a new one in cause.go and count it "+
+			"here", len(names), words)
 	}
 }
 
-// TestCauseTexts are those that depend on their fields.
+// TestCauseTexts checks the texts that depend on fields.
 func TestCauseTexts(t *testing.T) {
 	for _, c := range []struct {
 		cause Cause
@@ -73,7 +74,7 @@ func TestDurationText(t *testing.T) {
 	for range 10_000 {
 		ns := r.Int64N(1 << r.Int64N(58))
 		if ns >= 1e9 {
-			ns -= ns % 1e6 // nobody sets a deadline more finely
+			ns -= ns % 1e6 // deadlines are in milliseconds
 		}
 		if got, want := durationText(ns), time.Duration(ns).String(); got != want {
 			t.Fatalf("%d ns is %s, want %s", ns, got, want)
@@ -81,8 +82,8 @@ func TestDurationText(t *testing.T) {
 	}
 }
 
-// TestCauseMemory: why a trial ended costs its row two numbers, and beside it what its text
-// did: 16 bytes and the words, which trials with the same ones share.
+// TestCauseMemory: the cause of a trial's end costs two numbers in its row, and beside it what its
+// text did: 16 bytes and the text, which trials share.
 func TestCauseMemory(t *testing.T) {
 	m := New()
 	m.trials = make([]trial, 3000)
@@ -95,7 +96,7 @@ func TestCauseMemory(t *testing.T) {
 		case 2:
 			c = Cause{Kind: CauseCompleted}
 		}
-		m.because(&m.trials[no], c)
+		m.setCause(&m.trials[no], c)
 		made = append(made, c)
 	}
 	for no, want := range made {

@@ -1,9 +1,8 @@
 package core
 
-// causes keeps why trials ended, were paused or wait, so that a trial's row holds two
-// numbers for it. What many trials have in common is kept once. A cause that is a text
-// alone costs no more than the text: a scheduler's reasons have numbers in them, and each
-// is another one.
+// causes keeps why trials ended, were paused or wait, so that a trial's row holds two numbers for it.
+// Causes that many trials share are kept once. A cause with only a text costs no more than the text: a
+// scheduler's reasons contain numbers, and each is different.
 type causes struct {
 	texts   []string
 	textIDs map[string]uint32
@@ -11,15 +10,15 @@ type causes struct {
 	restIDs map[Cause]uint32
 }
 
-// inRest marks a place in causes.rest.
+// inRest marks an index into causes.rest.
 const inRest = 1 << 31
 
 func newCauses() causes {
 	return causes{texts: []string{""}, textIDs: map[string]uint32{"": 0}, restIDs: map[Cause]uint32{}}
 }
 
-// because notes why a trial is where it is.
-func (m *Machine) because(t *trial, why Cause) {
+// setCause sets the cause of a trial's state.
+func (m *Machine) setCause(t *trial, why Cause) {
 	t.why, t.reason = why.Kind, m.causes.keep(why)
 }
 
@@ -37,8 +36,8 @@ func (x *causes) keep(c Cause) uint32 {
 	return inRest + index(c, &x.rest, x.restIDs)
 }
 
-// index finds or appends what is kept. Only the first ones are looked for: to look for
-// each would cost more than it saves.
+// index finds or appends a value. It looks only for the first ones: to look for each would cost more
+// than it saves.
 func index[T comparable](v T, list *[]T, ids map[T]uint32) uint32 {
 	if i, ok := ids[v]; ok {
 		return i

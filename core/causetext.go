@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// String is the cause for people: one line, unless a program's words are several. It is the
-// only place that makes such a text. It is "" for no cause.
+// String returns the cause as text for people: one line, unless a program's text has several. All
+// texts of causes are made here. It is "" for no cause.
 func (c Cause) String() string {
 	switch {
 	case c.Kind < CauseHeld:
@@ -27,7 +27,7 @@ func (c *Cause) ending() string {
 		return "completed"
 	case CauseNothingLeft:
 		return "trial " + decimal(uint64(c.Trial)) + "'s checkpoint of iteration " + decimal(c.Iteration) +
-			", from which it went on, left nothing to train"
+			", from which it continued, left nothing to train"
 	case CauseMetricReached:
 		return "reached " + c.Metric + " " + c.value()
 	case CauseMetricAbove:
@@ -71,6 +71,10 @@ func (c *Cause) failure() string {
 		return c.noResult()
 	case CauseNodeLost:
 		return "node lost"
+	case CauseLeaseLost:
+		return "lease lost" + c.inWords()
+	case CauseLeaseRefused:
+		return "lease refused" + c.inWords()
 	}
 	return c.Text
 }
@@ -86,7 +90,7 @@ func (c *Cause) noResult() string {
 	return text
 }
 
-// goesBack is what a retried trial does that cannot begin from its newest checkpoint.
+// goesBack says what a retried trial does that cannot start from its newest checkpoint.
 func (c *Cause) goesBack() string {
 	switch c.Then {
 	case ThenCheckpoint:
@@ -103,6 +107,8 @@ func (c *Cause) requeue() string {
 		return "interrupted"
 	case CauseReset:
 		return "reset after its error"
+	case CauseLeaseEnding:
+		return "its lease is ending" + c.inWords()
 	}
 	return "it had never started, and is to run now"
 }
@@ -120,7 +126,8 @@ func (c *Cause) experiment() string {
 	case CauseBudgetPlateau:
 		return "plateau of the experiment"
 	case CauseSearcherStuck:
-		return "the searcher says \"not yet\" though no trial is running or waiting; it would wait for ever"
+		return "the searcher says \"not yet\" although no trial is running or waiting; the experiment would wait " +
+			"for ever"
 	case CauseSchedulerStuck:
 		return "scheduler " + c.By + " keeps " + decimal(uint64(c.Count)) +
 			" trials paused, and nothing is left that could wake them"
@@ -133,11 +140,12 @@ func (c *Cause) warning() string {
 	case CauseResizeRefused:
 		return "its resources cannot change while it runs; it must be paused first"
 	case CauseExploitRefused:
-		return "it cannot go on from the checkpoint that the scheduler named, which does not exist; it goes on as it was"
+		return "it cannot continue from the checkpoint that the scheduler named, which does not exist; it continues " +
+			"as it was"
 	case CauseCloneRefused:
 		return "the trial that it is to start from has no checkpoint; it starts from the beginning"
 	case CauseNotHeld:
-		return "its state could not be held in memory, and it will go on from its last checkpoint: " + c.Text
+		return "its state could not be kept in memory, so it will continue from its last checkpoint: " + c.Text
 	case CauseLastUnsaved:
 		return "its last checkpoint could not be saved: " + c.Text
 	case CauseHostLost:
@@ -146,12 +154,15 @@ func (c *Cause) warning() string {
 		return c.lostSave("its node was lost")
 	case CauseCutOff:
 		return "the host died while the trial was ending: it runs again from " + c.startingPoint() +
-			", so that what it saves at its end is there"
+			", so that its final checkpoint is saved"
 	case CauseDiskFull:
 		return "the checkpoints take " + strconv.FormatInt(c.Bytes, 10) + " bytes, more than checkpoint.disk allows, " +
-			strconv.FormatInt(c.Limit, 10) + "; each is one that a trial may go on from, and is kept"
+			strconv.FormatInt(c.Limit, 10) + "; a trial may continue from each of them, so all are kept"
 	case CauseLearned:
 		return "known from " + c.Text
+	case CauseLeasesTooShort:
+		return "it has started " + decimal(uint64(c.Count)) + " times without a new result: its leases end before it " +
+			"reports one; ask for longer leases, or save checkpoints more often"
 	}
 	return c.Text
 }
@@ -172,6 +183,14 @@ func (c *Cause) startingPoint() string {
 	return "the beginning"
 }
 
+// inWords appends the text of a plugin, a program or a user, if there is any.
+func (c *Cause) inWords() string {
+	if c.Text == "" {
+		return ""
+	}
+	return ": " + c.Text
+}
+
 func (c *Cause) or(text string) string {
 	if c.Text != "" {
 		return c.Text
@@ -183,7 +202,7 @@ func (c *Cause) value() string { return strconv.FormatFloat(c.Value, 'g', -1, 64
 
 func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// shortText is a duration as people write it: 2m, and not 2m0s.
+// shortText writes a duration as people do: 2m, not 2m0s.
 func shortText(ns int64) string {
 	s := durationText(ns)
 	if strings.HasSuffix(s, "m0s") {
@@ -195,7 +214,7 @@ func shortText(ns int64) string {
 	return s
 }
 
-// durationText is what a time.Duration says, which the core does without.
+// durationText writes a duration as time.Duration does; the core does not import time.
 func durationText(ns int64) string {
 	const second, minute, hour = 1_000_000_000, 60_000_000_000, 3600_000_000_000
 	switch {
@@ -218,13 +237,12 @@ func durationText(ns int64) string {
 	return text + inUnits(ns%minute, second) + "s"
 }
 
-// inUnits is a number of units of a power of ten, or of whole ones, with what is left over
-// behind the point.
+// inUnits writes n in a unit, with the rest as decimals.
 func inUnits(n, unit int64) string {
 	text := strconv.FormatInt(n/unit, 10)
 	if n%unit == 0 {
 		return text
 	}
-	rest := strconv.FormatInt(unit+n%unit, 10)[1:] // with its zeros
+	rest := strconv.FormatInt(unit+n%unit, 10)[1:] // with leading zeros
 	return text + "." + strings.TrimRight(rest, "0")
 }

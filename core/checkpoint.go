@@ -6,24 +6,24 @@ import (
 	"github.com/tunehost/tunehost/core/stat"
 )
 
-// checkpoint is one that exists, whole, on disk.
+// checkpoint is a complete checkpoint on disk.
 type checkpoint struct {
-	ref     CheckpointRef // of another trial where it was adopted
-	path    string        // where the program has put it; "" once it is whole, and of others
+	ref     CheckpointRef // of another trial if it was adopted
+	path    string        // where the program has put it; "" once it is complete, and for others
 	score   float64
 	scored  bool
 	bytes   int64
-	bad     bool // an attempt could not begin from it
+	bad     bool // an attempt could not start from it
 	results uint32
-	at      uint64 // the trial's last result was of this iteration
-	// cells and windows are the trial's statistics at that time, so that a
-	// restart from it forgets what came later (B-061).
+	at      uint64 // iteration of the trial's last result
+	// cells and windows are the trial's statistics at that time, so that a restart from it drops later
+	// ones (B-061).
 	cells   []cell
 	windows []stat.Window
 }
 
-// checkpointDue asks for a checkpoint of this result, or takes the one that
-// the trainable has made; a decision waits for it (B-011).
+// checkpointDue asks for a checkpoint of this result, or takes the one that the trainable has made; a
+// decision waits for it (B-011).
 func (m *Machine) checkpointDue(t *trial, l *live, e *ResultReported) {
 	c := &m.spec.Checkpoint
 	switch {
@@ -35,16 +35,17 @@ func (m *Machine) checkpointDue(t *trial, l *live, e *ResultReported) {
 	}
 }
 
-// takeFrom takes the checkpoint that the program has handed over. The program need not
-// wait for that, and neither does a decision.
+// takeFrom takes the checkpoint that the program has handed over. Neither the program nor a decision
+// waits for that.
 func (m *Machine) takeFrom(e *ResultReported, l *live) {
 	id := m.take(e.Trial, l)
 	l.taken[len(l.taken)-1].path = e.Checkpoint
-	m.do(TakeCheckpoint{Trial: e.Trial, Attempt: e.Attempt, ID: id, Iteration: m.trials[e.Trial].iteration, Path: e.Checkpoint})
+	m.do(TakeCheckpoint{Trial: e.Trial, Attempt: e.Attempt, ID: id, Iteration: m.trials[e.Trial].iteration,
+		Path: e.Checkpoint})
 }
 
-// takeLast takes a checkpoint that comes with a result after the one that stopped the
-// trial: the result does not count, and the checkpoint is of the last one that does.
+// takeLast takes a checkpoint that comes with a result after the one that stopped the trial: the
+// result does not count, and the checkpoint belongs to the last one that does.
 func (m *Machine) takeLast(e *ResultReported) {
 	if !m.since(RulesV2) || e.Checkpoint == "" || !m.current(e.Trial, e.Attempt) {
 		return
@@ -54,8 +55,8 @@ func (m *Machine) takeLast(e *ResultReported) {
 	}
 }
 
-// waitsForSave: the trainable is asked for a checkpoint, and the decision waits for it
-// (B-011). What a program has made by itself nobody waits for, since RulesV2.
+// waitsForSave says that the trainable is asked for a checkpoint, and the decision waits for it
+// (B-011). Since RulesV2 nothing waits for a checkpoint that a program made by itself.
 func (m *Machine) waitsForSave(l *live) bool {
 	if !m.since(RulesV2) {
 		return l.saving > 0
@@ -63,7 +64,7 @@ func (m *Machine) waitsForSave(l *live) bool {
 	return l.saving > l.handedOver()
 }
 
-// handedOver is how many of the checkpoints under way the program has made by itself.
+// handedOver counts the checkpoints in progress that the program has made by itself.
 func (l *live) handedOver() (n uint32) {
 	for i := range l.taken {
 		if l.taken[i].path != "" {
@@ -73,8 +74,8 @@ func (l *live) handedOver() (n uint32) {
 	return n
 }
 
-// take begins a checkpoint of the result just counted. Results may follow
-// before it is whole; they are not of it.
+// take begins a checkpoint of the result just counted. Later results may come before it is complete;
+// they do not belong to it.
 func (m *Machine) take(no TrialNo, l *live) uint32 {
 	t := &m.trials[no]
 	id := m.newCheckpointID(t)
@@ -85,7 +86,8 @@ func (m *Machine) take(no TrialNo, l *live) uint32 {
 
 func (m *Machine) snapshot(no TrialNo, l *live, id uint32, iteration uint64) checkpoint {
 	t := &m.trials[no]
-	c := checkpoint{ref: CheckpointRef{no, id, iteration}, results: t.results, at: t.resultAt, windows: slices.Clone(l.windows)}
+	c := checkpoint{ref: CheckpointRef{no, id, iteration}, results: t.results, at: t.resultAt,
+		windows: slices.Clone(l.windows)}
 	for at := t.cells; at != 0; at = m.cells[at-1].next {
 		x := m.cells[at-1]
 		c.cells = append(c.cells, x)
@@ -96,7 +98,7 @@ func (m *Machine) snapshot(no TrialNo, l *live, id uint32, iteration uint64) che
 	return c
 }
 
-// taken returns what was known at the iteration of a checkpoint that is whole.
+// taken returns the data recorded at the iteration of a complete checkpoint.
 func (m *Machine) taken(e *CheckpointSaved, l *live) checkpoint {
 	for i, c := range l.taken {
 		if c.ref.ID == e.ID {
@@ -116,9 +118,8 @@ func (m *Machine) newCheckpointID(t *trial) uint32 {
 	return t.lastCkpt
 }
 
-// savesAtStop says whether a trial that is told to end makes a checkpoint: to
-// go on later, or because the end is to be kept; not where this iteration has
-// one already (B-058).
+// savesAtStop reports whether a trial that is told to end makes a checkpoint: to continue later, or to
+// keep its end; not if this iteration already has one (B-058).
 func (m *Machine) savesAtStop(t *trial, why intent) bool {
 	if !m.spec.Saves || t.iteration == 0 || why == toFail {
 		return false
@@ -132,7 +133,7 @@ func (m *Machine) savesAtStop(t *trial, why intent) bool {
 	return !fresh && !m.waitsForSave(l) && !l.makes(t.iteration) && l.reported
 }
 
-// makes says whether a checkpoint of an iteration is under way.
+// makes reports whether a checkpoint of an iteration is in progress.
 func (l *live) makes(iteration uint64) bool {
 	return slices.ContainsFunc(l.taken, func(c checkpoint) bool { return c.ref.Iteration == iteration })
 }
@@ -147,7 +148,8 @@ func (e *CheckpointSaved) apply(m *Machine) {
 	c.bytes = e.Bytes
 	m.stored += e.Bytes
 	m.hold(e.Trial, c)
-	m.tell(Observation{Kind: SawCheckpoint, To: ToScheduler | ToReporters, Trial: e.Trial, Attempt: e.Attempt, Iteration: e.Iteration})
+	m.tell(Observation{Kind: SawCheckpoint, To: ToScheduler | ToReporters, Trial: e.Trial, Attempt: e.Attempt,
+		Iteration: e.Iteration})
 	m.keep(e.Trial)
 	m.makeRoom()
 	m.saveOver(e.Trial, l)
@@ -166,7 +168,7 @@ func (e *SaveFailed) apply(m *Machine) {
 		m.stateLost(e.Trial, e.Error)
 	case handed && l.nodeGone && l.end.well() && m.mayLose(e.Trial):
 		l.missing, l.lost = true, true
-	case m.closing.atOnce: // it was killed while it saved, and goes on from an older one
+	case m.closing.atOnce: // it was killed while it saved, and continues from an older one
 	case !l.over && (l.intent == noIntent || l.intent.pauses()), handed && l.endedWell():
 		m.stopAttempt(e.Trial, toFail, Cause{Kind: CauseUnsaved, Text: e.Error})
 	case handed && l.intent == toStop:
@@ -175,14 +177,14 @@ func (e *SaveFailed) apply(m *Machine) {
 	m.saveOver(e.Trial, l)
 }
 
-// endedWell: the attempt has ended by itself, and waits for its checkpoints alone.
+// endedWell reports that the attempt has ended by itself, and waits only for its checkpoints.
 func (l *live) endedWell() bool { return l.over && l.intent == noIntent && l.end.well() }
 
-// well: the attempt has not failed.
+// well reports that the attempt has not failed.
 func (e *AttemptEnded) well() bool { return e.Cause.Kind == CauseNone }
 
-// keep deletes what the policy does not keep: the newest stays, and besides it the best by
-// score; ties keep the newer, NaN goes first (B-053), and before it what cannot be loaded.
+// keep deletes what the policy does not keep. The newest stays, and the best ones by score: ties keep
+// the newer, NaN goes first (B-053), and before it what cannot be loaded.
 func (m *Machine) keep(no TrialNo) {
 	if m.spec.Checkpoint.Keep == 0 {
 		return
@@ -201,8 +203,8 @@ func (m *Machine) keep(no TrialNo) {
 	}
 }
 
-// keepLimit is how many checkpoints stay: as many as the policy says, and one more where the
-// newest is none of the best. Before RulesV2 the newest was one of the number in any case.
+// keepLimit returns how many checkpoints stay: as many as the policy says, and one more if the newest
+// is not one of the best. Before RulesV2 the newest always counted.
 func (m *Machine) keepLimit(list []checkpoint) int {
 	limit := int(m.spec.Checkpoint.Keep)
 	if len(list) == 0 || !m.since(RulesV2) {
@@ -220,7 +222,7 @@ func (m *Machine) keepLimit(list []checkpoint) int {
 	return limit
 }
 
-// drop deletes a checkpoint that one trial needs no more, unless another does.
+// drop deletes a checkpoint that one trial does not need any more, unless another does.
 func (m *Machine) drop(c checkpoint) {
 	switch n := m.shared[c.ref]; n {
 	case 0:
@@ -245,8 +247,8 @@ func (m *Machine) betterScore(a, b checkpoint) bool {
 	return stat.Better(x, y, m.spec.Checkpoint.Mode)
 }
 
-// scoreOf is a checkpoint's value of the metric that counts now. Before RulesV2 it was that of
-// the metric that counted when the checkpoint was made.
+// scoreOf returns a checkpoint's value of the metric that counts now. Before RulesV2 it was the metric
+// that counted when the checkpoint was made.
 func (m *Machine) scoreOf(c *checkpoint) (score float64, scored bool) {
 	switch {
 	case !m.since(RulesV2) && m.score == 0:
@@ -261,7 +263,7 @@ func (m *Machine) scoreOf(c *checkpoint) (score float64, scored bool) {
 	return c.cells[i].summary.Last, c.cells[i].summary.Count > 0
 }
 
-// restorePoint is the checkpoint that the next attempt goes on from.
+// restorePoint returns the checkpoint that the next attempt starts from.
 func (m *Machine) restorePoint(no TrialNo) CheckpointRef {
 	if c, _ := m.source(no); c != nil {
 		return c.ref
@@ -272,8 +274,8 @@ func (m *Machine) restorePoint(no TrialNo) CheckpointRef {
 	return CheckpointRef{}
 }
 
-// newest is the place of a trial's newest checkpoint that can be loaded as far
-// as is known; -1 for none.
+// newest returns the index of a trial's newest checkpoint that is not known to be unloadable; -1 for
+// none.
 func (m *Machine) newest(no TrialNo) int {
 	list := m.ckpts[no]
 	for i := len(list) - 1; i >= 0; i-- {
@@ -284,8 +286,8 @@ func (m *Machine) newest(no TrialNo) int {
 	return -1
 }
 
-// goBack gives up the checkpoint that the attempt could not begin from, and adds to the
-// cause what the next one does: the one before comes first, none comes last (B-057).
+// goBack gives up the checkpoint that the attempt could not start from, and adds to the cause what the
+// next attempt does: it tries the one before, and without any it starts from the beginning (B-057).
 func (m *Machine) goBack(no TrialNo, why *Cause) {
 	from := m.liveOf(no).restored
 	m.trials[no].noStart = m.trials[no].noStart || from.Trial == NoTrial
@@ -297,7 +299,7 @@ func (m *Machine) goBack(no TrialNo, why *Cause) {
 	m.startsFrom(no, why)
 }
 
-// startsFrom adds to a cause from where the next attempt begins.
+// startsFrom adds to a cause from where the next attempt starts.
 func (m *Machine) startsFrom(no TrialNo, why *Cause) {
 	why.Then = ThenBeginning
 	if x := m.restorePoint(no); x.ID != 0 {
@@ -305,18 +307,18 @@ func (m *Machine) startsFrom(no TrialNo, why *Cause) {
 	}
 }
 
-// trustAgain: the user has it tried once more from what could not be loaded.
+// trustAgain lets the user retry checkpoints that could not be loaded.
 func (m *Machine) trustAgain(no TrialNo) {
 	for i := range m.ckpts[no] {
 		m.ckpts[no][i].bad = false
 	}
 }
 
-// rewind sets iteration and statistics back to the checkpoint's (B-055). A
-// trial whose state the caller keeps goes on where it is.
+// rewind sets iteration and statistics back to the checkpoint's (B-055). A trial whose state the
+// caller keeps continues where it is.
 func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	t := &m.trials[no]
-	if ref.ID == 0 && (m.spec.Manual || t.attempt == 1) {
+	if ref.ID == 0 && (m.spec.keepsState() || t.attempt == 1) {
 		return
 	}
 	m.scratch(t, l)
@@ -328,7 +330,7 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	t.results, t.resultAt = c.results, c.at
 	at := spot{i: -1}
 	for i, x := range c.cells {
-		at = m.cellOf(t, at, x.id) // another trial's cells may be in another order
+		at = m.cellOf(t, at, x.id) // another trial's cells may have another order
 		m.cells[at.cell-1].summary = x.summary
 		if i < len(c.windows) {
 			*l.window(at.i) = c.windows[i]
@@ -336,7 +338,7 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	}
 }
 
-// scratch sets iteration and statistics back to the trial's beginning.
+// scratch resets iteration and statistics to the trial's beginning.
 func (m *Machine) scratch(t *trial, l *live) {
 	t.iteration, t.results, l.windows = 0, 0, l.windows[:0]
 	for at := t.cells; at != 0; at = m.cells[at-1].next {
@@ -344,15 +346,15 @@ func (m *Machine) scratch(t *trial, l *live) {
 	}
 }
 
-// lose: a trial failed, and with it went the state that the caller kept.
+// lose resets a failed trial, whose state the caller has lost.
 func (m *Machine) lose(no TrialNo) {
-	if m.spec.Manual {
+	if m.spec.keepsState() {
 		m.scratch(&m.trials[no], m.liveOf(no))
 	}
 }
 
-// checkpointAt finds a trial's newest checkpoint, or the one of an iteration,
-// that can be loaded as far as is known.
+// checkpointAt returns a trial's newest checkpoint, or the one of an iteration, that is not known to
+// be unloadable.
 func (m *Machine) checkpointAt(no TrialNo, iteration uint64) (checkpoint, bool) {
 	if int(no) >= len(m.trials) {
 		return checkpoint{}, false

@@ -8,7 +8,7 @@ import (
 	"github.com/tunehost/tunehost/core/coretest"
 )
 
-// TestStories tells the stories of testdata; -rewrite writes what they print.
+// TestStories runs the stories of testdata; -rewrite writes what they print.
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		s := coretest.New()

@@ -6,16 +6,16 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 )
 
-// apply takes one answer of the scheduler: all its decisions first, so that
-// those on one trial meet (B-010), then each trial once, then the commands.
+// apply takes one answer of the scheduler: first all decisions, so that those on one trial are
+// combined (B-010), then each trial once, then the commands.
 func (e *SchedulerDecided) apply(m *Machine) {
 	m.decided = max(m.decided, e.Through)
 	for _, d := range e.Decisions {
 		m.note(d)
 	}
 	for _, d := range e.Decisions {
-		if o, ok := m.owed[d.Number]; ok {
-			delete(m.owed, d.Number)
+		if o, ok := m.undecided[d.Number]; ok {
+			delete(m.undecided, d.Number)
 			m.settle(o.trial)
 		}
 	}
@@ -29,25 +29,28 @@ func (e *SchedulerDecided) apply(m *Machine) {
 	}
 }
 
-// scheduled is a cause in the words of the scheduler.
+// scheduled returns a cause with the scheduler's reason.
 func scheduled(words string) Cause { return Cause{Kind: CauseScheduler, Text: words} }
 
 // note keeps the strongest verdict for the trial.
 func (m *Machine) note(d Decision) {
-	o, ok := m.owed[d.Number]
+	o, ok := m.undecided[d.Number]
 	if !ok {
-		return // decided before, or its trial has ended
+		return // already decided, or its trial has ended
 	}
 	t := &m.trials[o.trial]
 	l := m.liveOf(o.trial)
 	i := slices.Index(l.due, d.Number)
 	if i < 0 {
-		return // said twice in one answer
+		return // twice in one answer
 	}
 	l.due = slices.Delete(l.due, i, i+1)
 	t.until = max(t.until, d.Until)
 	if m.rerun(o.trial) {
 		return // it was stopped after that result
+	}
+	if d.Verdict == Pause && o.paused {
+		return // that was its pause
 	}
 	if d.Verdict > l.verdict {
 		l.verdict, l.why = d.Verdict, d.Reason
@@ -57,7 +60,7 @@ func (m *Machine) note(d Decision) {
 	}
 }
 
-// settle carries out what is decided, unless a save holds it up (B-011).
+// settle carries out what is decided, unless it waits for a save (B-011).
 func (m *Machine) settle(no TrialNo) {
 	t := &m.trials[no]
 	if t.live == 0 {
@@ -69,7 +72,7 @@ func (m *Machine) settle(no TrialNo) {
 		return
 	}
 	if (m.waitsForSave(l) || l.over) && l.intent == noIntent || l.last {
-		return // the save comes first; or it ends by itself
+		return // the save comes first, or it ends by itself
 	}
 	switch {
 	case l.verdict == Stop:
@@ -83,12 +86,12 @@ func (m *Machine) settle(no TrialNo) {
 	}
 }
 
-// settleIdle carries out a verdict on a trial that ran when its result was
-// told and does not any more.
+// settleIdle carries out a verdict on a trial that ran when its result was told and does not run any
+// more.
 func (m *Machine) settleIdle(no TrialNo, l *live) {
 	v, why := l.verdict, l.why
 	l.verdict = Continue
-	m.rest(no, l)
+	m.dropIdle(no, l)
 	switch {
 	case v == Stop && !m.trials[no].state.Final():
 		m.remove(no, scheduled(why), true)
@@ -97,7 +100,7 @@ func (m *Machine) settleIdle(no TrialNo, l *live) {
 	}
 }
 
-// command carries out an order; one that no longer fits is dropped.
+// command carries out an order; it drops one that no longer fits.
 func (m *Machine) command(c Command) {
 	if c.Kind == EndAll {
 		m.end(Finished, scheduled(c.Reason))
@@ -124,8 +127,7 @@ func (m *Machine) endCommanded(c Command) {
 	}
 }
 
-// resume queues a paused trial; one that is about to pause is queued once it
-// has.
+// resume queues a paused trial; one that is about to pause is queued after that.
 func (m *Machine) resume(no TrialNo, front bool) {
 	t := &m.trials[no]
 	if t.state == Running && t.live != 0 && m.lives[t.live-1].pausing() {
@@ -135,7 +137,7 @@ func (m *Machine) resume(no TrialNo, front bool) {
 	if t.state != Paused {
 		return
 	}
-	m.because(t, Cause{})
+	m.setCause(t, Cause{})
 	m.move(no, Pending)
 	m.enqueue(no, front)
 }
@@ -152,8 +154,8 @@ func (m *Machine) enqueue(no TrialNo, front bool) {
 	m.work = true
 }
 
-// resize changes what a trial asks for; not while it runs (B-037). Where the same answer
-// has it paused, it holds from the pause on.
+// resize changes what a trial asks for, unless it runs (B-037). If the same answer pauses it, the
+// change holds from the pause on.
 func (m *Machine) resize(no TrialNo, r *resource.Request) {
 	if r == nil {
 		return
@@ -169,8 +171,8 @@ func (m *Machine) resize(no TrialNo, r *resource.Request) {
 	}
 }
 
-// resizeLater refuses what a running trial was to ask for, unless its attempt is about to
-// end such that it goes on later.
+// resizeLater refuses the new request of a running trial, unless its attempt is about to end and it
+// continues later.
 func (m *Machine) resizeLater(no TrialNo) {
 	if !m.exists(no) || m.trials[no].state != Running {
 		return
@@ -185,8 +187,8 @@ func (m *Machine) warnRunning(no TrialNo) {
 	m.warn(no, Cause{Kind: CauseResizeRefused})
 }
 
-// exploit makes a trial go on from another's checkpoint, or with other parameters
-// from one of its own, from its next start on: what runs until then is what it was.
+// exploit lets a trial continue from another's checkpoint, or from its own with other parameters, from
+// its next start on. A running attempt does not change.
 func (m *Machine) exploit(c Command) {
 	if m.isEnding(c.Trial) {
 		return
@@ -206,7 +208,7 @@ func (m *Machine) exploit(c Command) {
 	m.resumePaused(c.Trial)
 }
 
-// isEnding: the trial has ended, or will with what runs now.
+// isEnding reports that the trial has ended, or will end with its present attempt.
 func (m *Machine) isEnding(no TrialNo) bool {
 	t := &m.trials[no]
 	if t.state != Running || m.rerun(no) {

@@ -14,40 +14,37 @@ type Metric struct {
 	Value float64
 }
 
-// Event is something that happened. The set is closed: what is here is all that
-// the machine can learn. Slices and texts in an event belong to the machine once
-// it is applied.
+// Event is something that happened. The set is closed: the machine learns nothing else. Slices and
+// texts in an event belong to the machine once it is applied.
 type Event interface{ apply(*Machine) }
 
 type (
 	// ExperimentStarted is the first event of every record.
 	ExperimentStarted struct{ Spec Spec }
 
-	// HostStarted: a host process took the experiment up, the first or a
-	// later one. Whatever ran under an earlier host is gone.
+	// HostStarted: a host process took over the experiment, the first or a later one. Everything that ran
+	// under an earlier host is gone.
 	HostStarted struct {
-		// Wall is the time of day in nanoseconds since 1970; the events'
-		// own times count running time.
+		// Wall is the time of day in nanoseconds since 1970; the events' own times count running time.
 		Wall int64
 		PID  uint32
 		Host string
-		// Boot names the machine since it was started: as long as it is the same,
-		// what programs have written is there, synced or not. "" is another one
-		// each time.
+		// Boot identifies the machine since its last start: as long as it is the same, files that programs
+		// have written exist, synced or not. "" differs from every other value.
 		Boot string
 	}
 
-	// SettingsChanged: the experiment goes on with other settings (B-083).
+	// SettingsChanged: the experiment continues with other settings (B-083).
 	SettingsChanged struct{ Spec Spec }
 
 	// NodeJoined: a machine offers its resources.
 	NodeJoined struct {
 		Node resource.Node
-		// More: others follow at once, so that a trial which none of the
-		// nodes so far can run is not given up yet.
+		// More says that other nodes follow at once, so that a trial that does not fit the nodes so far is not
+		// given up yet.
 		More bool
 	}
-	// NodeLeft: a machine is gone, and what ran there with it.
+	// NodeLeft: a machine is gone, with everything that ran there.
 	NodeLeft struct{ ID uint32 }
 
 	// SuggestionsReceived answers AskSearcher.
@@ -56,25 +53,25 @@ type (
 		Suggestions []Suggestion
 		Status      SearcherStatus
 	}
-	// TrialGiven: a trial that no searcher suggested: a point of the
-	// experiment file, or one that the user added while it ran.
+	// TrialGiven: a trial that did not come from the searcher: a point of the experiment file, or one that
+	// the user added during the run.
 	TrialGiven struct {
 		Suggestion Suggestion
-		// Extra: it comes on top of the trials planned.
+		// Extra says that it comes on top of the planned trials.
 		Extra bool
-		// Clone: it starts from Donor's newest checkpoint.
+		// Clone says that it starts from Donor's newest checkpoint.
 		Clone bool
 		Donor TrialNo
 	}
 
-	// TrialLearned: the searcher shall know how a trial of another experiment
-	// ended. It comes before any trial.
+	// TrialLearned: the searcher is told how a trial of another experiment ended. It comes before any
+	// trial.
 	TrialLearned struct {
 		// From names the other experiment and its trial, for people.
 		From string
-		// Params is a JSON object, as it would be of a trial here.
+		// Params is a JSON object, as for a trial of this experiment.
 		Params []byte
-		// Metrics are the values that count; none of one that failed.
+		// Metrics are the values that count; none for a failed trial.
 		Metrics   []Metric
 		Iteration uint64
 		// TrainNS is its training time.
@@ -98,7 +95,7 @@ type (
 	ResultReported struct {
 		Trial   TrialNo
 		Attempt uint32
-		// Iteration as reported; 0 where the machine shall count.
+		// Iteration as reported; 0 if the machine must count.
 		Iteration uint64
 		Metrics   []Metric
 		// Checkpoint is where the trainable has put a checkpoint of this
@@ -107,29 +104,29 @@ type (
 		Done       bool
 		// Values is what was reported beside the metrics, opaque to the machine.
 		Values []byte
-		// Stop is why a rule of the experiment stops the trial with this
-		// result, or nil; StopAll likewise for the whole experiment.
+		// Stop is why a rule of the experiment stops the trial with this result, or nil; StopAll is the same
+		// for the whole experiment.
 		Stop, StopAll *Cause
 	}
-	// AttemptEnded: the trainable runs no more, and nothing of it is left.
+	// AttemptEnded: the trainable has ended, and nothing of it is left.
 	AttemptEnded struct {
 		Trial   TrialNo
 		Attempt uint32
-		// Cause is why it failed; none when it ended well or as it was told.
+		// Cause is why it failed; none if it ended well or as it was told.
 		Cause Cause
-		// NeverStarted: running it again would not help (B-074).
+		// NeverStarted says that running it again would not help (B-074).
 		NeverStarted bool
-		// RestoreFailed: its checkpoint could not be loaded (B-057).
+		// RestoreFailed says that its checkpoint could not be loaded (B-057).
 		RestoreFailed bool
-		// Damaged: its checkpoint is not what was saved, so that it was not
-		// tried at all; no failure of the trial's.
+		// Damaged says that its checkpoint is not what was saved, so that loading was not tried; this is not a
+		// failure of the trial.
 		Damaged bool
-		// Interrupted: its process was killed for another trial's sake; no failure
-		// of this one's.
+		// Interrupted says that its process was killed because of another trial; this is not a failure of the
+		// trial.
 		Interrupted bool
 	}
 
-	// CheckpointSaved: a checkpoint is whole on disk.
+	// CheckpointSaved: a checkpoint is complete on disk.
 	CheckpointSaved struct {
 		Trial     TrialNo
 		Attempt   uint32
@@ -153,8 +150,8 @@ type (
 		Error   string
 	}
 
-	// ModelExported: a trial that ends well has left its model in one of the
-	// formats asked for, or Error says why not. It comes before AttemptEnded.
+	// ModelExported: a trial that ends well has left its model in one of the requested formats, or Error
+	// says why not. It comes before AttemptEnded.
 	ModelExported struct {
 		Trial   TrialNo
 		Attempt uint32
@@ -175,10 +172,10 @@ type (
 	StopRequested struct {
 		Trial TrialNo
 		All   bool
-		// Reason is what the user says, if anything.
+		// Reason is the user's reason, if any.
 		Reason string
 	}
-	// PauseRequested and UnpauseRequested: the user holds one trial, or all.
+	// PauseRequested and UnpauseRequested: the user pauses or resumes one trial, or all.
 	PauseRequested struct {
 		Trial TrialNo
 		All   bool
@@ -187,41 +184,90 @@ type (
 		Trial TrialNo
 		All   bool
 	}
-	// TrialReset: a trial in ERROR is to be run again (B-082).
+	// TrialReset: the user wants to run a trial in ERROR again (B-082).
 	TrialReset struct {
 		Trial TrialNo
-		// Scratch: without its checkpoints.
+		// Scratch drops its checkpoints.
 		Scratch bool
-		// Fresh: without its checkpoints and in a new directory; what it left in
-		// the old one stays.
+		// Fresh drops its checkpoints and uses a new directory; files in the old one stay.
 		Fresh bool
-		// Unstarted: the trial is not in ERROR, but was ended before it had ever
-		// started ([View].NeverStarted).
+		// Unstarted says that the trial is not in ERROR, but ended before it ever started
+		// ([View].NeverStarted).
 		Unstarted bool
-		// Steered: it was asked of a host at work. Where the experiment is ending
-		// by then, nothing is reset.
+		// Steered says that a running host was asked. If the experiment is ending by then, nothing is reset.
 		Steered bool
 	}
-	// Interrupted: the host was told to leave; what runs goes on when the
-	// experiment is taken up again (B-024).
+	// Interrupted: the host was told to leave; running trials continue when the experiment is resumed
+	// (B-024).
 	Interrupted struct{}
-	// PluginFailed: a plugin that the experiment cannot do without is beyond
-	// help; the experiment ends, saved (B-077, B-107).
+	// PluginFailed: a plugin that the experiment needs has failed for good; the experiment ends, saved
+	// (B-077, B-107).
 	PluginFailed struct{ Cause Cause }
 
 	// Ticked: time has passed; see SetTimer.
 	Ticked struct{}
-	// OfferMade and OfferWithdrawn: a caller would train one more trial, or
-	// would no longer (Spec.Manual).
+	// OfferMade and OfferWithdrawn: a caller offers to train one more trial, or withdraws an offer
+	// (Spec.Manual).
 	OfferMade      struct{}
 	OfferWithdrawn struct{}
+
+	// LeaseGranted: the resources of a lease are available, until it is released.
+	LeaseGranted struct {
+		Lease LeaseID
+		// Bundles are in the order of the request's.
+		Bundles []LeasedBundle
+		// Until is when it ends at the latest, in nanoseconds since 1970; 0: unknown.
+		Until int64
+	}
+	// LeasePending: the lease waits in the engine's queue. Why is for people.
+	LeasePending struct {
+		Lease LeaseID
+		Why   string
+	}
+	// LeaseRefused: the request can never be met.
+	LeaseRefused struct {
+		Lease LeaseID
+		Why   string
+	}
+	// LeaseEnding: the lease will be taken away at the time of day At, in nanoseconds since 1970; 0: soon. Why
+	// is for people; a second notice may bring it.
+	LeaseEnding struct {
+		Lease LeaseID
+		At    int64
+		Why   string
+	}
+	// LeaseLost: the lease is gone, with everything that ran on it.
+	LeaseLost struct {
+		Lease LeaseID
+		Why   string
+	}
+	// LeaseRouted: the node of a lease, which does not see the experiment's directory, writes checkpoints to the
+	// experiment's storage itself if it is Direct; else they go over its connection to the host, and Why says, for
+	// people, why it cannot.
+	LeaseRouted struct {
+		Lease  LeaseID
+		Direct bool
+		Why    string
+	}
 )
 
-// Suggestion is the assignment of a trial to be.
+// LeaseID is the number of a lease, from 1 in the order of the requests. It is recorded before the
+// lease is requested, and never used again. 0 is none.
+type LeaseID uint32
+
+// LeasedBundle is where one bundle of a lease is placed.
+type LeasedBundle struct {
+	// Node is the name of the node, for the engine and for people.
+	Node string
+	// Devices are the GPUs granted there, if any.
+	Devices []string
+}
+
+// Suggestion is the assignment of a future trial.
 type Suggestion struct {
 	// Params is a JSON object, opaque to the machine.
 	Params []byte
-	// Request, where not zero, replaces Spec.Request (B-038).
+	// Request, if not zero, replaces Spec.Request (B-038).
 	Request *resource.Request
 }
 
@@ -247,10 +293,10 @@ const (
 
 // Decision is the scheduler's verdict on one result.
 type Decision struct {
-	// Number is that of the result's [Observation].
+	// Number is the number of the result's [Observation].
 	Number  uint64
 	Verdict Verdict
-	// Until: no decision is needed before this iteration.
+	// Until says that no decision is needed before this iteration.
 	Until  uint64
 	Reason string
 }
@@ -264,14 +310,13 @@ const (
 	Resume CommandKind = iota + 1
 	// EndTrial ends a trial that waits or is paused.
 	EndTrial
-	// Exploit makes Trial go on from Donor's checkpoint with Params. The donor
-	// may be the trial itself, which then changes its parameters; without Params
-	// that is refused.
+	// Exploit lets Trial continue from Donor's checkpoint with Params. The donor may be the trial itself,
+	// which then changes its parameters; without Params that is refused.
 	Exploit
-	// Resize changes the request of a trial that does not run, or from its next
-	// pause on where the same answer has it paused (B-037).
+	// Resize changes the request of a trial that does not run, or, if the same answer pauses it, from that
+	// pause on (B-037).
 	Resize
-	// EndAll ends the experiment as finished; Trial says nothing (B-018).
+	// EndAll ends the experiment as finished; Trial is not used (B-018).
 	EndAll
 )
 

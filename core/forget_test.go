@@ -7,8 +7,8 @@ import (
 	"github.com/tunehost/tunehost/core/stat"
 )
 
-// TestForgetsLosses: what is counted of a trial's lost nodes goes with its end, however it
-// ends (B-075), so that a million trials do not leave a million counts.
+// TestForgetsLosses: the count of a trial's lost nodes is dropped at its end (B-075), so that a
+// million trials do not leave a million counts.
 func TestForgetsLosses(t *testing.T) {
 	m := New()
 	one, err := resource.ParseRequest("cpu=1")

@@ -2,13 +2,13 @@ package core
 
 // leftDirs are the directories that a trial has left for a new one ([TrialReset].Fresh).
 type leftDirs struct {
-	// through has, for each, the highest checkpoint ID that was given out there.
+	// through has, for each, the highest checkpoint ID used there.
 	through []uint32
-	// checkpoints stay where they are; nothing goes on from them.
+	// checkpoints stay where they are; no attempt starts from them.
 	checkpoints []checkpoint
 }
 
-// leaveDir has the trial go on in a new directory.
+// leaveDir moves the trial to a new directory.
 func (m *Machine) leaveDir(no TrialNo) {
 	x := m.left[no]
 	x.through = append(x.through, m.trials[no].lastCkpt)
@@ -17,12 +17,11 @@ func (m *Machine) leaveDir(no TrialNo) {
 	delete(m.ckpts, no)
 }
 
-// Dirs is how many directories the trial has left for a new one; 0 for a trial that
-// is where it began. It is also the number of the one that it writes to.
+// Dirs returns how many directories the trial has left for a new one; 0 if it never moved. It is also
+// the number of its present directory.
 func (m *Machine) Dirs(no TrialNo) int { return len(m.left[no].through) }
 
-// DirOf is the number of the directory, of those that its trial has had, in which a
-// checkpoint lies.
+// DirOf returns the number of the trial's directory that holds a checkpoint.
 func (m *Machine) DirOf(no TrialNo, id uint32) int {
 	for i, last := range m.left[no].through {
 		if id <= last {

@@ -6,86 +6,121 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 )
 
-// Machine is the experiment. The zero value is not ready: use [New]. It is not
-// safe for use by several goroutines.
+// Machine is the experiment. The zero value is not ready: use [New]. It is not safe for concurrent
+// use.
 type Machine struct {
+	course
+	trialTables
+	checkpointTables
+	exceptions
+	counters
+	metricTables
+	granting
+	consulting
+	ending
+	work    bool // something may be started or requested
+	actions []Action
+}
+
+// course is how the experiment is going.
+type course struct {
 	spec    Spec
 	started bool // ExperimentStarted was applied
 	hosted  bool // HostStarted was applied
-	onHold  bool // the user has paused all of it
+	onHold  bool // the user has paused the experiment
 	now     int64
 	wall    int64 // time of day at running time 0 of the present host
 	host    string
 	boot    string // of the machine
-	owing   int    // attempts that died with an earlier host, and have checkpoints to be taken
+	owing   int    // attempts of a dead host whose checkpoints are being taken
+}
 
-	trials  []trial
-	params  []byte
-	cells   []cell
-	lives   []live
-	causes  causes
+// trialTables have something for each trial, or for each running one.
+type trialTables struct {
+	trials    []trial
+	params    []byte
+	cells     []cell
+	lives     []live
+	causes    causes
+	freeLives []int32
+}
+
+// checkpointTables are the checkpoints of trials.
+type checkpointTables struct {
 	ckpts   map[TrialNo][]checkpoint
-	shared  map[CheckpointRef]int // how many trials name it beside the first
+	shared  map[CheckpointRef]int // how many trials use it beside the first
 	adopts  map[TrialNo]adoption  // to be made at the next start
 	exports map[TrialNo][]Export
 	// inMemory has the states of paused trials that this host holds.
 	inMemory map[TrialNo]checkpoint
-	stored   int64                        // bytes of all checkpoints
-	spare    []spare                      // that may go when they take too much
-	full     bool                         // the user was told that they do
-	asked    map[TrialNo]resource.Request // requests of their own
-	// overcommitted is what the trial asks for that runs beyond what is free
-	// (Spec.Overcommit); nil: none does.
-	overcommitted *resource.Request
-	losses        map[TrialNo]uint32   // how often each was lost with its node
-	first         map[TrialNo]span     // parameters before an exploit
-	left          map[TrialNo]leftDirs // directories that the trial writes to no more
-	stopsAt       map[TrialNo]sentence // of trials that were stopped, and run again
-	courses       map[TrialNo]*course  // of trials that began another stretch
+	stored   int64   // bytes of all checkpoints
+	spare    []spare // deletable when they take too much
+	full     bool    // the user was told so
+}
 
-	freeLives []int32
-	counts    [states]int
-	running   int // attempts that hold resources
-	held      int // trials paused by the user
+// exceptions have what few trials have.
+type exceptions struct {
+	asked   map[TrialNo]resource.Request  // requests of their own
+	losses  map[TrialNo]uint32            // how often each lost its node
+	first   map[TrialNo]span              // parameters before an exploit
+	left    map[TrialNo]leftDirs          // directories that the trial has left
+	stopsAt map[TrialNo]earlierStop       // of trials that were stopped, and run again
+	earlier map[TrialNo]*earlierStretches // of trials with more than one stretch
+}
+
+// counters count trials.
+type counters struct {
+	counts  [states]int
+	running int // attempts that hold resources
+	held    int // trials paused by the user
 	// unfinished counts trials that are not in a final state.
 	unfinished int
 	planned    int64 // trials that count towards Spec.Trials
-	unstarted  int   // trials that were ended before they had ever started
+	unstarted  int   // trials that ended before they ever started
+}
 
+// metricTables are the metrics that were ever reported.
+type metricTables struct {
 	metricNames []string // by MetricID
 	metricIDs   map[string]MetricID
 	required    []MetricID // aligned with Spec.Required; 0: never seen
 	rules       []MetricID // aligned with Spec.Stop.Metrics
 	score       MetricID
 	objectives  []MetricID // aligned with Spec.Objectives; 0: never seen
+}
 
-	ledger *resource.Ledger
-	nodes  int
-	// moreNodes: the list of nodes is not complete yet.
-	moreNodes bool
-	resumed   queue // before new ones
-	pending   queue
-	offers    int
-	deadline  deadlines
+// granting is where trials run, and the lines in which they wait for that.
+type granting struct {
+	granter  granter // one of these
+	ledger   *ledger
+	caller   *caller
+	engine   *engine
+	resumed  queue // before new ones
+	pending  queue
+	deadline deadlines
+}
 
+// consulting is what searcher and scheduler were asked and told.
+type consulting struct {
 	ask         ask
 	nextAsk     uint64
 	suggested   uint64
 	learned     uint32 // trials of other experiments
 	status      SearcherStatus
-	searchEnded bool // the scheduler knows that no further trial will come
-	waits       int  // "not yet" while nothing ran
+	searchEnded bool // the scheduler was told that no more trials will come
+	waits       int  // answers "not yet" while nothing ran
 	waitUntil   int64
 	wake        int64 // the timer that is set
 	observation uint64
-	owed        map[uint64]owed
+	undecided   map[uint64]undecided
 	decided     uint64 // the last observation that the scheduler has answered
+}
 
+// ending is how the experiment ends.
+type ending struct {
 	closing closing
 	outcome Outcome
 	cause   Cause
-	work    bool // something may be started or asked for
-	actions []Action
 }
 
 // ask is the question that the searcher has not answered; count 0: none.
@@ -95,48 +130,43 @@ type ask struct {
 	count  int
 }
 
-// owed is a result that the scheduler has not decided.
-type owed struct {
+// undecided is a result that the scheduler has not decided.
+type undecided struct {
 	trial     TrialNo
 	attempt   uint32
 	iteration uint64
+	paused    bool // the trial has paused since
 }
 
-// closing is how the experiment is coming to its end.
+// closing is how the experiment is ending.
 type closing struct {
-	outcome Outcome // 0: it is not
+	outcome Outcome // 0: it is not ending
 	cause   Cause
-	atOnce  bool // nothing is saved, and nobody has time to clean up
+	atOnce  bool // nothing is saved, and there is no time to clean up
 }
 
-// ErrFinished is returned for a step asked of a finished experiment (B-004).
+// ErrFinished is returned for a step of a finished experiment (B-004).
 var ErrFinished = errors.New("the experiment is finished")
 
-// New returns a machine that has seen nothing. Its first event must be
-// [ExperimentStarted].
+// New returns a machine without history. Its first event must be [ExperimentStarted].
 func New() *Machine {
-	return &Machine{
-		causes:      newCauses(),
-		ckpts:       map[TrialNo][]checkpoint{},
-		shared:      map[CheckpointRef]int{},
-		adopts:      map[TrialNo]adoption{},
-		exports:     map[TrialNo][]Export{},
-		inMemory:    map[TrialNo]checkpoint{},
-		asked:       map[TrialNo]resource.Request{},
-		first:       map[TrialNo]span{},
-		left:        map[TrialNo]leftDirs{},
-		stopsAt:     map[TrialNo]sentence{},
-		courses:     map[TrialNo]*course{},
-		metricNames: []string{""},
-		metricIDs:   map[string]MetricID{},
-		owed:        map[uint64]owed{},
-		ledger:      resource.NewLedger(),
+	m := &Machine{
+		trialTables: trialTables{causes: newCauses()},
+		checkpointTables: checkpointTables{ckpts: map[TrialNo][]checkpoint{}, shared: map[CheckpointRef]int{},
+			adopts: map[TrialNo]adoption{}, exports: map[TrialNo][]Export{}, inMemory: map[TrialNo]checkpoint{}},
+		exceptions: exceptions{asked: map[TrialNo]resource.Request{}, first: map[TrialNo]span{},
+			left: map[TrialNo]leftDirs{}, stopsAt: map[TrialNo]earlierStop{},
+			earlier: map[TrialNo]*earlierStretches{}},
+		metricTables: metricTables{metricNames: []string{""}, metricIDs: map[string]MetricID{}},
+		consulting:   consulting{undecided: map[uint64]undecided{}},
 	}
+	m.ledger, m.caller, m.engine = &ledger{m: m}, &caller{m: m}, newEngine(m)
+	m.ledger.clear()
+	return m
 }
 
-// Apply applies one event that happened at the running time at (nanoseconds
-// since the experiment began, never going back) and returns what to do. The
-// slice is good until the next call.
+// Apply applies one event that happened at the running time at (nanoseconds since the experiment
+// began, never going back) and returns what to do. The slice is valid until the next call.
 func (m *Machine) Apply(at int64, e Event) []Action {
 	m.actions = m.actions[:0]
 	if at > m.now {
@@ -148,6 +178,7 @@ func (m *Machine) Apply(at int64, e Event) []Action {
 	e.apply(m)
 	m.schedule()
 	m.searchOver()
+	m.engine.releaseUnused()
 	m.finishIfDone()
 	m.setTimer()
 	return m.actions
@@ -163,10 +194,10 @@ func (e *ExperimentStarted) apply(m *Machine) {
 }
 
 func (e *SettingsChanged) apply(m *Machine) {
-	e.Spec.Repeat = m.spec.Repeat // numbers of trials depend on it
+	e.Spec.Repeat = m.spec.Repeat // the numbers of trials depend on it
 	e.Spec.Rules = m.spec.Rules
 	if e.Spec.Extended != m.spec.Extended {
-		m.status = SearcherReady // it is another one, or has more to search
+		m.status = SearcherReady // it is another searcher, or has more to search
 	}
 	m.settings(e.Spec)
 	m.reopen()
@@ -175,6 +206,7 @@ func (e *SettingsChanged) apply(m *Machine) {
 
 func (m *Machine) settings(s Spec) {
 	m.spec = s
+	m.choose()
 	m.required = make([]MetricID, len(s.Required))
 	m.rules = make([]MetricID, len(s.Stop.Metrics))
 	m.score = 0
@@ -200,7 +232,7 @@ func (e *MetricNamed) apply(m *Machine) {
 	m.bind(e.Name, e.ID)
 }
 
-// bind tells the rules that name a metric which one it is.
+// bind tells the rules that name a metric its number.
 func (m *Machine) bind(name string, id MetricID) {
 	for i, r := range m.spec.Required {
 		if r.Metric == name {
@@ -222,8 +254,8 @@ func (m *Machine) bind(name string, id MetricID) {
 	}
 }
 
-// tell hands an observation to those who listen. Where suggestions have several
-// runs, the searcher hears of all runs together instead.
+// tell passes an observation to its listeners. If suggestions have several runs, the searcher is told
+// of all runs together instead.
 func (m *Machine) tell(o Observation) uint64 {
 	together := m.runs() > 1 && o.Kind != SawEnd && o.Kind != SawSearchEnded
 	if together {
@@ -240,14 +272,14 @@ func (m *Machine) say(o Observation) uint64 {
 	m.observation++
 	o.Number = m.observation
 	if o.To&ToSearcher != 0 {
-		m.heard()
+		m.searcherLearned()
 	}
 	m.do(Tell{o})
 	return o.Number
 }
 
-// heard: the searcher learned something, so that "not yet" may have passed.
-func (m *Machine) heard() {
+// searcherLearned notes that the searcher learned something, which may end its "not yet".
+func (m *Machine) searcherLearned() {
 	if m.status == SearcherWaits {
 		m.status = SearcherReady
 		m.work = true
@@ -255,9 +287,8 @@ func (m *Machine) heard() {
 	m.waits, m.waitUntil = 0, 0
 }
 
-// end begins the end of the experiment. The first reason stays, unless a
-// stronger one comes: a failure or an interrupt keeps trials for later, a stop
-// ends them.
+// end begins the end of the experiment. The first reason stays, unless a stronger one comes: a failure
+// or an interrupt keeps trials for later, a stop ends them.
 func (m *Machine) end(o Outcome, why Cause) {
 	if m.closing.outcome >= o {
 		return
@@ -269,8 +300,8 @@ func (m *Machine) end(o Outcome, why Cause) {
 	}
 }
 
-// endAtOnce is end for a user who wants to leave at the first failure: what runs is
-// killed, also what was told to stop before and has time for it.
+// endAtOnce is end for a user who wants to leave at the first failure: what runs is killed, even
+// attempts that were told to stop and still have time.
 func (m *Machine) endAtOnce(why Cause) {
 	if m.closing.outcome >= Failed {
 		return
@@ -297,7 +328,7 @@ func (m *Machine) endTrial(no TrialNo, keep bool, why Cause) {
 	}
 }
 
-// finishIfDone says so once nothing is left to do (B-004).
+// finishIfDone ends the experiment once nothing is left to do (B-004).
 func (m *Machine) finishIfDone() {
 	if m.outcome != 0 || m.running > 0 || m.owing > 0 {
 		return
@@ -311,18 +342,19 @@ func (m *Machine) finishIfDone() {
 }
 
 func (m *Machine) finish(o Outcome, why Cause) {
+	m.engine.giveAllBack()
 	m.outcome, m.cause = o, why
 	m.tell(Observation{Kind: SawEnd, To: ToAll, Outcome: o})
 	m.do(Finish{o, why})
 }
 
-// exhausted: no further trial will be asked for.
+// exhausted reports that no further trial will be asked for.
 func (m *Machine) exhausted() bool {
 	return m.status == SearcherExhausted || m.spec.Trials >= 0 && m.planned >= m.spec.Trials
 }
 
-// searchOver tells the scheduler, once, that no further trial will come: those
-// that it gathers for a comparison are all there.
+// searchOver tells the scheduler, once, that no more trials will come: it then knows all trials of a
+// comparison.
 func (m *Machine) searchOver() {
 	if m.searchEnded || !m.hosted || m.outcome != 0 || !m.exhausted() {
 		return
@@ -331,14 +363,14 @@ func (m *Machine) searchOver() {
 	m.tell(Observation{Kind: SawSearchEnded, To: ToScheduler})
 }
 
-// endsForGood: it is ending, and nothing is kept for later.
+// endsForGood reports that it is ending, and nothing is kept for later.
 func (m *Machine) endsForGood() bool {
 	return m.closing.outcome == Finished || m.closing.outcome == StoppedByUser
 }
 
-// reopen takes a finished experiment up again.
+// reopen continues a finished experiment.
 func (m *Machine) reopen() {
 	m.outcome, m.cause, m.closing = 0, Cause{}, closing{}
 	m.work = true
-	m.heard() // "not yet" is asked again
+	m.searcherLearned() // "not yet" is asked again
 }

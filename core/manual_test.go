@@ -7,15 +7,16 @@ import (
 	"github.com/tunehost/tunehost/core/stat"
 )
 
-// TestManualKeepsStatistics: means over the last results reach across the pause
-// of a trial whose state the caller keeps (B-017, B-055).
+// TestManualKeepsStatistics: means over the last results continue across the pause of a trial whose
+// state the caller keeps (B-017, B-055).
 func TestManualKeepsStatistics(t *testing.T) {
 	m := core.New()
 	apply := func(e core.Event) { m.Apply(0, e) }
 	report := func(attempt uint32, x float64) {
 		apply(&core.ResultReported{Attempt: attempt, Metrics: []core.Metric{{ID: 1, Value: x}}})
 	}
-	apply(&core.ExperimentStarted{Spec: core.Spec{Manual: true, Trials: 1, Quiet: true, Objectives: []core.Objective{{Metric: "acc", Mode: stat.Max}}}})
+	apply(&core.ExperimentStarted{Spec: core.Spec{Manual: true, Trials: 1, Quiet: true,
+		Objectives: []core.Objective{{Metric: "acc", Mode: stat.Max}}}})
 	apply(&core.HostStarted{})
 	apply(&core.MetricNamed{ID: 1, Name: "acc"})
 	apply(&core.OfferMade{})

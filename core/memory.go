@@ -1,11 +1,11 @@
 package core
 
-// A trial that the scheduler pauses may have its state held in memory (B-052). It
-// is no checkpoint: it does not survive the host, nobody else goes on from it, and
-// a failure goes back to the last checkpoint as if it had never been.
+// The state of a trial that the scheduler pauses may be held in memory (B-052). It is not a
+// checkpoint: it does not survive the host, no other trial starts from it, and after a failure the
+// trial goes back to its last checkpoint.
 
-// holdsInMemory says whether the state of a trial that is told to end may be held
-// in memory: a pause of the user's may last longer than the host.
+// holdsInMemory reports whether the state of a trial that is told to end may be held in memory: a
+// pause by the user may last longer than the host.
 func (m *Machine) holdsInMemory(why intent) bool {
 	return m.spec.Checkpoint.PausesInMemory && why == toPause
 }
@@ -16,16 +16,17 @@ func (e *StateHeld) apply(m *Machine) {
 	}
 	l := m.liveOf(e.Trial)
 	m.dropState(e.Trial)
-	m.inMemory[e.Trial] = m.taken(&CheckpointSaved{Trial: e.Trial, Attempt: e.Attempt, ID: e.ID, Iteration: e.Iteration}, l)
+	m.inMemory[e.Trial] = m.taken(&CheckpointSaved{Trial: e.Trial, Attempt: e.Attempt, ID: e.ID,
+		Iteration: e.Iteration}, l)
 	m.saveOver(e.Trial, l)
 }
 
-// stateLost: a pause goes on without the state that was to be held.
+// stateLost completes a pause without the state that was to be held.
 func (m *Machine) stateLost(no TrialNo, err string) {
 	m.warn(no, Cause{Kind: CauseNotHeld, Text: err})
 }
 
-// dropState forgets what is held of a trial.
+// dropState drops the held state of a trial.
 func (m *Machine) dropState(no TrialNo) {
 	if c, ok := m.inMemory[no]; ok {
 		delete(m.inMemory, no)
@@ -33,8 +34,7 @@ func (m *Machine) dropState(no TrialNo) {
 	}
 }
 
-// source is what the next attempt goes on from: nil for nothing that this trial
-// has of its own.
+// source returns what the next attempt starts from: nil if the trial has nothing of its own.
 func (m *Machine) source(no TrialNo) (c *checkpoint, memory bool) {
 	if c, ok := m.inMemory[no]; ok {
 		return &c, true

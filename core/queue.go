@@ -1,10 +1,13 @@
 package core
 
-// queue is a first-in-first-out list of trials; trials that left it otherwise
-// are skipped by whoever takes them out, who knows them by the ticket.
+import "slices"
+
+// queue is a first-in-first-out list of trials. Trials that left it in another way are skipped when
+// they are taken out; the ticket identifies them.
 type queue struct {
 	items []place
 	head  int
+	most  int // items before shorten looks at them
 }
 
 type place struct {
@@ -29,9 +32,19 @@ func (q *queue) pop() {
 	}
 }
 
+// shorten drops the trials that have left, once they are many: a granter that does not always take the
+// first one leaves them in the list.
+func (q *queue) shorten(waits func(place) bool) {
+	if len(q.items) < q.most {
+		return
+	}
+	q.items = slices.DeleteFunc(q.items[q.head:], func(p place) bool { return !waits(p) })
+	q.head, q.most = 0, 2*len(q.items)+64
+}
+
 func (q *queue) clear() { q.items, q.head = q.items[:0], 0 }
 
-// deadlines is a heap of times at which a trial may have used up its own.
+// deadlines is a heap of times at which trials may have used up their time.
 type deadlines struct{ items []due }
 
 type due struct {

@@ -1,26 +1,24 @@
 package core
 
-// runs is how many trials each suggestion is: the i-th suggestion's have the
-// numbers from i times as many on.
+// runs returns how many trials each suggestion becomes: those of the i-th suggestion are numbered from
+// i times as many on.
 func (m *Machine) runs() int { return int(max(m.spec.Repeat, 1)) }
 
-// Runs are the runs of the suggestion that a trial is of: its first one, and how
-// many there are.
+// Runs returns the runs of a trial's suggestion: the first one, and how many there are.
 func (m *Machine) Runs(no TrialNo) (first TrialNo, count int) {
 	k := TrialNo(m.runs())
 	return no - no%k, int(k)
 }
 
-// Counts says whether a trial has ended such that its last result, if it has one,
-// counts: it did not fail, and was not taken away by the user while it waited.
+// Counts reports whether a trial has ended so that its last result, if it has one, counts: it did not
+// fail, and the user did not remove it while it waited.
 func (m *Machine) Counts(no TrialNo) bool {
 	t := &m.trials[no]
 	return t.state == Terminated && !t.dropped
 }
 
-// tellTogether tells the searcher of a suggestion when the last of its runs was
-// added, and when the last of them has ended (B-105). One that is run again after
-// an error ends again.
+// tellTogether tells the searcher of a suggestion when the last of its runs was added, and when the
+// last of them has ended (B-105). One that runs again after an error ends again.
 func (m *Machine) tellTogether(o Observation) {
 	first, count := m.Runs(o.Trial)
 	switch o.Kind {
@@ -42,8 +40,8 @@ func (m *Machine) tellTogether(o Observation) {
 		Cause: o.Cause, Runs: uint32(count)})
 }
 
-// endTogether is how a suggestion ended: well if any run did, else in an error if
-// any did. Its iteration is one that all runs with results that count have reached.
+// endTogether returns how a suggestion ended: well if any run did, else in an error if any did. Its
+// iteration is one that all runs whose results count have reached.
 func (m *Machine) endTogether(first TrialNo, count int) (kind ObservationKind, iteration uint64) {
 	kind = SawRemoved
 	for no := first; no < first+TrialNo(count); no++ {

@@ -12,8 +12,7 @@ func (e *AttemptStarted) apply(m *Machine) {
 	}
 }
 
-// current says whether the attempt is the one that runs; whatever comes from
-// another one is refused.
+// current reports whether the attempt is the running one; events of other attempts are refused.
 func (m *Machine) current(no TrialNo, attempt uint32) bool {
 	if int(no) >= len(m.trials) {
 		return false
@@ -22,9 +21,9 @@ func (m *Machine) current(no TrialNo, attempt uint32) bool {
 	return t.state == Running && t.attempt == attempt
 }
 
-// Takes says whether a result of the attempt would count, if it has what it must: those
-// of another attempt do not, nor those after the one that stopped the trial (B-010), also
-// while the stop waits for a checkpoint.
+// Takes reports whether a result of the attempt would count if it has the required metrics. Results of
+// another attempt do not count, nor those after the one that stopped the trial (B-010), also while the
+// stop waits for a checkpoint.
 func (m *Machine) Takes(no TrialNo, attempt uint32) bool {
 	if !m.current(no, attempt) {
 		return false
@@ -33,7 +32,7 @@ func (m *Machine) Takes(no TrialNo, attempt uint32) bool {
 	if l.verdict == Stop && m.since(RulesV2) {
 		return false
 	}
-	if _, served := m.served(no); served {
+	if _, served := m.reachedStop(no); served {
 		return false
 	}
 	return !l.over && !l.last && l.intent != toStop && l.intent != toFail
@@ -53,7 +52,11 @@ func (e *ResultReported) apply(m *Machine) {
 		return
 	}
 	m.count(t, l, e)
+	m.engine.used(m.engine.find(l.grant.lease))
 	again := t.iteration <= t.told
+	if !again {
+		m.engine.progressed(e.Trial)
+	}
 	t.told = max(t.told, t.iteration)
 	m.checkpointDue(t, l, e)
 	stop := m.stopReason(t, e)
@@ -69,7 +72,7 @@ func (e *ResultReported) apply(m *Machine) {
 	}
 }
 
-// count takes the result into the trial's iteration, times and statistics.
+// count adds the result to the trial's iteration, times and statistics.
 func (m *Machine) count(t *trial, l *live, e *ResultReported) {
 	t.iteration, t.resultAt = e.Iteration, e.Iteration
 	t.results++
@@ -82,7 +85,7 @@ func (m *Machine) count(t *trial, l *live, e *ResultReported) {
 	}
 }
 
-// window is that of the trial's i-th cell.
+// window returns the window of the trial's i-th cell.
 func (l *live) window(i int) *stat.Window {
 	for len(l.windows) <= i {
 		l.windows = append(l.windows, stat.Window{})
@@ -96,7 +99,7 @@ type spot struct {
 	cell int32
 }
 
-// after is the next place; its cell is 0 at the end.
+// after returns the next place; its cell is 0 at the end.
 func (m *Machine) after(t *trial, p spot) spot {
 	if p.i < 0 {
 		return spot{0, t.cells}
@@ -104,9 +107,8 @@ func (m *Machine) after(t *trial, p spot) spot {
 	return spot{p.i + 1, m.cells[p.cell-1].next}
 }
 
-// cellOf finds a metric's cell, or makes it. It looks behind the last one found
-// first: results have their metrics in the same order, as a rule, and may have
-// thousands.
+// cellOf finds or makes a metric's cell. It first looks behind the last one found: results usually
+// have their metrics in the same order, and may have thousands.
 func (m *Machine) cellOf(t *trial, last spot, id MetricID) spot {
 	if next := m.after(t, last); next.cell != 0 && m.cells[next.cell-1].id == id {
 		return next
@@ -137,8 +139,7 @@ func (m *Machine) newCell(t *trial, last spot, id MetricID) spot {
 	return spot{last.i + 1, n}
 }
 
-// lacking returns the index of a required metric that the result does not
-// have, or -1.
+// lacking returns the index of a missing required metric, or -1.
 func (m *Machine) lacking(have []Metric) int {
 	for i, id := range m.required {
 		if !hasMetric(have, id) {
@@ -157,8 +158,8 @@ func hasMetric(have []Metric, id MetricID) bool {
 	return false
 }
 
-// refuseResult fails or warns for a required metric that is missing (B-014),
-// and says whether the result is refused.
+// refuseResult fails the trial or warns if a required metric is missing (B-014), and reports whether
+// the result is refused.
 func (m *Machine) refuseResult(t *trial, l *live, e *ResultReported, lacking int) bool {
 	r := m.spec.Required[lacking]
 	if t.warned && !m.spec.StrictMetrics {
@@ -187,13 +188,13 @@ func (m *Machine) nameList(have []Metric) string {
 	return strings.Join(names, ", ")
 }
 
-// stopReason says which rule stops the trial with this result, if any does (B-018).
+// stopReason returns the rule that stops the trial with this result, if any (B-018).
 func (m *Machine) stopReason(t *trial, e *ResultReported) Cause {
-	if why, served := m.served(e.Trial); served {
+	if why, served := m.reachedStop(e.Trial); served {
 		return why
 	}
 	if m.rerun(e.Trial) {
-		return Cause{} // a rule would stop it short of what is known of it
+		return Cause{} // a rule must not stop it at a recorded iteration
 	}
 	if e.Stop != nil {
 		return *e.Stop
@@ -229,9 +230,9 @@ func (m *Machine) trainingTime(t *trial) int64 {
 	return t.spent
 }
 
-// tellResult tells who has not heard of this iteration yet (B-061). A result
-// that a rule stops the trial with is told as a completion, not for decision
-// (B-019); one that is already decided ahead is not told to the scheduler.
+// tellResult tells the listeners that do not know this iteration yet (B-061). A result with which a
+// rule stops the trial is told as a completion, not for decision (B-019). The scheduler is not told a
+// result that is already decided ahead.
 func (m *Machine) tellResult(t *trial, l *live, e *ResultReported, again, stopped bool) {
 	o := Observation{Kind: SawResult, To: ToReporters, Trial: e.Trial, Attempt: e.Attempt,
 		Iteration: t.iteration, Metrics: e.Metrics, Values: e.Values, Again: again, Last: stopped || e.Done}
@@ -250,7 +251,7 @@ func (m *Machine) tellResult(t *trial, l *live, e *ResultReported, again, stoppe
 		return
 	}
 	l.due = append(l.due, number)
-	m.owed[number] = owed{e.Trial, e.Attempt, t.iteration}
+	m.undecided[number] = undecided{trial: e.Trial, attempt: e.Attempt, iteration: t.iteration}
 	if m.since(RulesV2) && m.spec.RunAhead > 0 && l.intent == noIntent && !m.waitsForSave(l) {
 		m.do(RunAhead{e.Trial, e.Attempt})
 	}

@@ -1,14 +1,11 @@
 package core
 
-import "github.com/tunehost/tunehost/core/resource"
-
-// apply takes the experiment up: whatever ran under an earlier host is gone,
-// and goes back in line before anything new (B-084). What was asked of the
-// searcher and not answered is asked again; decisions owed stay owed.
+// apply takes over the experiment: everything that ran under an earlier host is gone, and is requeued
+// before anything new (B-084). Unanswered questions to the searcher are asked again; owed decisions
+// stay owed.
 func (e *HostStarted) apply(m *Machine) {
-	m.wall, m.host, m.hosted, m.moreNodes = e.Wall-m.now, e.Host, true, false
-	m.ledger, m.nodes = resource.NewLedger(), 0
-	m.offers = 0
+	m.wall, m.host, m.hosted = e.Wall-m.now, e.Host, true
+	m.caller.offers = 0
 	m.resumed.clear()
 	m.pending.clear()
 	m.unplug()
@@ -17,18 +14,19 @@ func (e *HostStarted) apply(m *Machine) {
 	if m.goesOn() {
 		m.reopen()
 	}
+	m.engine.takeUp()
 	for no := range m.trials {
 		m.dropState(TrialNo(no)) // it was in the memory of another host
 		m.takeUp(TrialNo(no), rebooted)
 	}
 	m.ask = ask{}
-	m.heard()
+	m.searcherLearned()
 	m.wake = 0
 	m.work = true
 }
 
-// goesOn: there is something left to do. What was being ended for good when its
-// host died is not.
+// goesOn reports that there is something left to do. This excludes what was being ended for good when
+// its host died.
 func (m *Machine) goesOn() bool {
 	switch m.outcome {
 	case 0:
@@ -39,13 +37,15 @@ func (m *Machine) goesOn() bool {
 	return m.unfinished > 0 || !m.exhausted()
 }
 
-// unplug forgets what attempts held: the ledger is a new one, and nothing is to
-// be returned to it.
+// unplug drops what attempts held: the ledger is new, and nothing must be returned to it.
 func (m *Machine) unplug() {
 	for i := range m.lives {
-		m.lives[i].placed, m.lives[i].placement = false, resource.Placement{}
+		m.lives[i].placed, m.lives[i].grant = false, grant{}
 	}
-	m.running, m.overcommitted = 0, nil
+	m.running = 0
+	m.ledger.clear()
+	m.engine.unplug()
+	m.choose()
 }
 
 func (m *Machine) takeUp(no TrialNo, rebooted bool) {

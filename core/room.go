@@ -8,7 +8,7 @@ type spare struct {
 	ref   CheckpointRef
 }
 
-// hold makes a checkpoint the newest of a trial; the one before can be spared.
+// hold makes a checkpoint the newest of a trial; the one before becomes spare.
 func (m *Machine) hold(no TrialNo, c checkpoint) {
 	m.dropState(no)
 	if list := m.ckpts[no]; len(list) > 0 && m.spec.Checkpoint.DiskBytes > 0 {
@@ -17,7 +17,7 @@ func (m *Machine) hold(no TrialNo, c checkpoint) {
 	m.ckpts[no] = append(m.ckpts[no], c)
 }
 
-// limitDisk begins with a bound that may be new.
+// limitDisk applies a limit that may be new.
 func (m *Machine) limitDisk() {
 	m.spare, m.full = nil, false
 	if m.spec.Checkpoint.DiskBytes == 0 {
@@ -32,9 +32,9 @@ func (m *Machine) limitDisk() {
 	m.makeRoom()
 }
 
-// makeRoom deletes what has been spare for longest until the rest is within the
-// bound. What a trial goes on from is not spare, nor is what another holds on
-// to: then there is nothing to do but to say so, once.
+// makeRoom deletes the checkpoints that have been spare for longest until the rest is within the
+// limit. A checkpoint that a trial may start from, or that another trial uses, is not spare. If none
+// is spare, makeRoom warns, once.
 func (m *Machine) makeRoom() {
 	limit := m.spec.Checkpoint.DiskBytes
 	if limit == 0 {
@@ -53,8 +53,8 @@ func (m *Machine) makeRoom() {
 	}
 }
 
-// spareNow deletes a checkpoint if that frees something and nobody goes on from
-// it; false when it must wait.
+// spareNow deletes a checkpoint if that frees something and no trial starts from it; false if it must
+// wait.
 func (m *Machine) spareNow(x spare) bool {
 	list := m.ckpts[x.trial]
 	i := slices.IndexFunc(list, func(c checkpoint) bool { return c.ref == x.ref })

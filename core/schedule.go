@@ -1,37 +1,15 @@
 package core
 
-import (
-	"slices"
+import "github.com/tunehost/tunehost/core/resource"
 
-	"github.com/tunehost/tunehost/core/resource"
-)
-
-// schedule starts what can be started, then asks for more trials while a free
-// slot could run them.
+// schedule starts what can be started, then asks for more trials while a free slot could run them.
 func (m *Machine) schedule() {
+	m.work = m.work || m.engine.isDue()
 	for m.work && m.hosted && m.owing == 0 && !m.onHold && m.outcome == 0 && m.closing.outcome == 0 {
 		m.work = false
-		for m.startNext() {
-		}
+		m.granter.start()
 		m.askForMore()
 	}
-}
-
-// startNext starts the first trial in line; a trial that cannot start holds up
-// those behind it (B-001).
-func (m *Machine) startNext() bool {
-	no, q := m.nextInLine()
-	if q == nil || !m.slotFree() {
-		return false
-	}
-	r := m.request(no)
-	p, ok := m.place(r)
-	if !ok {
-		return m.refuseIfNever(no, r, q)
-	}
-	q.pop()
-	m.start(no, p)
-	return true
 }
 
 // nextInLine skips trials that have left the line.
@@ -42,7 +20,7 @@ func (m *Machine) nextInLine() (TrialNo, *queue) {
 			if !ok {
 				break
 			}
-			if t := &m.trials[p.trial]; t.state == Pending && t.ticket == p.ticket {
+			if m.inLine(p) {
 				return p.trial, q
 			}
 			q.pop()
@@ -51,36 +29,20 @@ func (m *Machine) nextInLine() (TrialNo, *queue) {
 	return 0, nil
 }
 
-func (m *Machine) slotFree() bool {
-	return m.spec.Concurrency == 0 || m.running < int(m.spec.Concurrency)
+// inLine says whether a place in line is still that of its trial.
+func (m *Machine) inLine(p place) bool {
+	t := &m.trials[p.trial]
+	return t.state == Pending && t.ticket == p.ticket
 }
 
-func (m *Machine) place(r resource.Request) (resource.Placement, bool) {
-	if !m.spec.Manual {
-		if p, ok := m.ledger.Place(r); ok {
-			return p, true
-		}
-		return m.beyond(r)
-	}
-	if m.offers == 0 {
-		return resource.Placement{}, false
-	}
-	m.offers--
-	return resource.Placement{}, true
-}
+func (m *Machine) slotFree() bool { return m.slots(1) > 0 }
 
-// refuseIfNever fails a trial that no node could ever run (B-035).
-func (m *Machine) refuseIfNever(no TrialNo, r resource.Request, q *queue) bool {
-	if m.spec.Manual || m.spec.WaitForResources || m.nodes == 0 || m.moreNodes {
-		return false
+// slots returns how many more trials may run at a time, at most limit; 0 or less: none.
+func (m *Machine) slots(limit int) int {
+	if m.spec.Concurrency == 0 {
+		return limit
 	}
-	ok, short := m.ledger.FitsEver(r)
-	if ok {
-		return false
-	}
-	q.pop()
-	m.fail(no, Cause{Kind: CauseNeverFits, Text: short.Error()})
-	return true
+	return min(limit, int(m.spec.Concurrency)-m.running)
 }
 
 func (m *Machine) request(no TrialNo) resource.Request {
@@ -90,7 +52,7 @@ func (m *Machine) request(no TrialNo) resource.Request {
 	return m.spec.Request
 }
 
-func (m *Machine) start(no TrialNo, p resource.Placement) {
+func (m *Machine) start(no TrialNo, g grant) {
 	t := &m.trials[no]
 	m.move(no, Running)
 	m.running++
@@ -99,23 +61,20 @@ func (m *Machine) start(no TrialNo, p resource.Placement) {
 		t.started = m.now
 	}
 	t.attemptAt, t.lastAt = m.now, m.now
-	m.because(t, Cause{})
+	m.setCause(t, Cause{})
 	l := m.liveOf(no)
-	l.begin(p)
-	if p.Beyond {
-		r := m.request(no)
-		m.overcommitted = &r
-	}
+	l.begin(g)
 	m.adopt(no)
 	ref := m.restorePoint(no)
 	_, memory := m.source(no)
 	l.restored = ref
 	m.rewind(no, l, ref)
 	m.armTime(no)
-	m.do(StartAttempt{Trial: no, Attempt: t.attempt, Placement: p, Restore: ref, Memory: memory})
+	m.do(StartAttempt{Trial: no, Attempt: t.attempt, Placement: g.placement, Lease: g.lease, Restore: ref,
+		Memory: memory})
 }
 
-// armTime watches the trial's own time limit, results or not.
+// armTime watches the trial's own time limit, even without results.
 func (m *Machine) armTime(no TrialNo) {
 	if limit := m.spec.Stop.TimeNS; limit > 0 && !m.rerun(no) {
 		t := &m.trials[no]
@@ -136,36 +95,11 @@ func (m *Machine) askForMore() {
 }
 
 func (m *Machine) wanted() int {
-	room, waiting, ahead := m.room(maxAskTrials), m.counts[Pending], 0
-	if m.spec.Independent && !m.spec.Manual {
-		ahead = min(maxAheadTrials, 2*(room+m.running))
-	}
-	if waiting > ahead/2 {
-		return 0
-	}
-	n := (room + ahead - waiting + m.runs() - 1) / m.runs()
+	n := (max(m.granter.wantedTrials(), 0) + m.runs() - 1) / m.runs()
 	if m.spec.Trials >= 0 {
 		n = int(min(int64(n), m.spec.Trials-m.planned))
 	}
 	return n
-}
-
-// room is how many more trials could start now.
-func (m *Machine) room(limit int) int {
-	if m.spec.Concurrency > 0 {
-		limit = min(limit, int(m.spec.Concurrency)-m.running)
-	}
-	if limit <= 0 {
-		return 0
-	}
-	if m.spec.Manual {
-		return min(limit, m.offers)
-	}
-	room := m.ledger.Room(m.spec.Request, limit)
-	if _, more := m.beyond(m.spec.Request); more && room < limit {
-		room++
-	}
-	return room
 }
 
 func (e *SuggestionsReceived) apply(m *Machine) {
@@ -186,8 +120,8 @@ func (e *SuggestionsReceived) apply(m *Machine) {
 	m.stuckSearcher()
 }
 
-// stuckSearcher bounds how long "not yet" is believed while nothing goes on
-// that could change the searcher's mind (B-006).
+// stuckSearcher limits how often "not yet" is accepted while nothing runs that could change the
+// searcher's answer (B-006).
 func (m *Machine) stuckSearcher() {
 	if m.status != SearcherWaits || m.goingOn() || m.closing.outcome != 0 {
 		return
@@ -196,19 +130,19 @@ func (m *Machine) stuckSearcher() {
 		m.end(Failed, Cause{Kind: CauseSearcherStuck})
 		return
 	}
-	if !m.spec.Manual { // there, the next offer asks again
-		m.waitUntil = m.now + waitRetryNS
+	if wait := m.granter.patienceNS(); wait > 0 {
+		m.waitUntil = m.now + wait
 	}
 }
 
-// goingOn: a trial runs or will, a decision is to come, or the user holds one.
+// goingOn reports that a trial runs or will run, a decision is to come, or the user holds a trial.
 func (m *Machine) goingOn() bool {
-	return m.counts[Running] > 0 || m.counts[Pending] > 0 || len(m.owed) > 0 || m.held > 0
+	return m.counts[Running] > 0 || m.counts[Pending] > 0 || len(m.undecided) > 0 || m.held > 0
 }
 
 func (e *TrialGiven) apply(m *Machine) {
 	if m.outcome == Finished && m.closing.outcome == 0 {
-		m.reopen() // it had just run out of trials, and the host is still there
+		m.reopen() // it had just run out of trials, and the host still runs
 	}
 	first := len(m.trials)
 	m.create(e.Suggestion, e.Extra)
@@ -218,8 +152,8 @@ func (e *TrialGiven) apply(m *Machine) {
 	m.askLess()
 }
 
-// askLess gives up what is asked for beyond the plan: a trial that was given
-// while the searcher was thinking is one of the planned ones (B-104).
+// askLess reduces the question to the plan: a trial that was added while the searcher was thinking is
+// one of the planned ones (B-104).
 func (m *Machine) askLess() {
 	if m.spec.Trials >= 0 {
 		m.ask.count = int(max(min(int64(m.ask.count), m.spec.Trials-m.planned), 0))
@@ -255,55 +189,4 @@ func (m *Machine) store(p []byte) span {
 	at := uint64(len(m.params))
 	m.params = append(m.params, p...)
 	return span{at, uint32(len(p))}
-}
-
-func (e *NodeJoined) apply(m *Machine) {
-	if err := m.ledger.AddNode(e.Node); err != nil {
-		m.do(Warn{Cause: Cause{Kind: CauseNode, Text: err.Error()}})
-		return
-	}
-	m.nodes++
-	m.moreNodes = e.More
-	m.work = true
-}
-
-func (e *NodeLeft) apply(m *Machine) {
-	if err := m.ledger.RemoveNode(e.ID); err != nil {
-		m.do(Warn{Cause: Cause{Kind: CauseNode, Text: err.Error()}})
-		return
-	}
-	m.nodes--
-	for _, no := range m.lostWith(e.ID) {
-		m.nodeLost(no)
-	}
-}
-
-// lostWith returns what ran on a node; none of it that still ran holds anything any more,
-// so that nobody is told to stop what is gone.
-func (m *Machine) lostWith(node uint32) (lost []TrialNo) {
-	for i := range m.lives {
-		if l := &m.lives[i]; l.placed && standsOn(l.placement, node) {
-			if !l.over || !m.since(RulesV2) {
-				m.release(l)
-			}
-			lost = append(lost, l.trial)
-		}
-	}
-	return lost
-}
-
-func standsOn(p resource.Placement, node uint32) bool {
-	return slices.ContainsFunc(p.Slots, func(s resource.Slot) bool { return s.Node == node })
-}
-
-func (e *OfferMade) apply(m *Machine) {
-	m.offers++
-	m.work = true
-	if m.status == SearcherWaits && !m.goingOn() {
-		m.status = SearcherReady
-	}
-}
-
-func (e *OfferWithdrawn) apply(m *Machine) {
-	m.offers = max(m.offers-1, 0)
 }

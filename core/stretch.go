@@ -2,41 +2,41 @@ package core
 
 import "github.com/tunehost/tunehost/core/stat"
 
-// A trial that goes on from another's checkpoint, or with other parameters, begins a new
-// stretch (B-154). Its statistics are of its own results in the present stretch; those of
-// before stay with the parameters that they were measured with. As long as the present one
-// has no result, the trial is known by the one before.
+// A trial that continues from another's checkpoint, or with other parameters, begins a new stretch
+// (B-154). Its statistics are of its own results in the present stretch; earlier ones stay with the
+// parameters that they were measured with. As long as the present stretch has no result, the one
+// before represents the trial.
 
-// stretch is a part of a trial's training that is over.
+// stretch is a finished part of a trial's training.
 type stretch struct {
 	params    span
 	attempt   uint32 // its first
 	results   uint32
 	metrics   uint32
 	cells     int32
-	saved     uint32 // the highest checkpoint ID that was given out before it
+	saved     uint32 // the highest checkpoint ID before it
 	iteration uint64
 	spent     int64 // training time up to its end
 }
 
-// course is what a trial that began another stretch has beside its row.
-type course struct {
+// earlierStretches is what a trial with more than one stretch has beside its row.
+type earlierStretches struct {
 	past    []stretch // with results, oldest first
 	attempt uint32    // the first of the present stretch
-	saved   uint32    // the highest checkpoint ID that was given out before it
+	saved   uint32    // the highest checkpoint ID before it
 }
 
-// branch begins another stretch at the iteration of a checkpoint. A trial that never ran
-// begins its first one there.
+// branch begins another stretch at the iteration of a checkpoint. A trial that never ran begins its
+// first one there.
 func (m *Machine) branch(no TrialNo, l *live, from CheckpointRef) {
 	t := &m.trials[no]
 	if !m.since(RulesV2) || t.attempt == 1 {
 		return
 	}
-	c := m.courses[no]
+	c := m.earlier[no]
 	if c == nil {
-		c = &course{attempt: 1}
-		m.courses[no] = c
+		c = &earlierStretches{attempt: 1}
+		m.earlier[no] = c
 	}
 	if t.results > 0 {
 		c.past = append(c.past, m.present(no))
@@ -47,43 +47,44 @@ func (m *Machine) branch(no TrialNo, l *live, from CheckpointRef) {
 	c.attempt, c.saved = t.attempt, t.lastCkpt
 }
 
-// asSuggested: what the trial does is what the searcher has asked for, all of it with the
-// parameters of the suggestion and from the beginning.
-func (m *Machine) asSuggested(no TrialNo) bool { return m.courses[no] == nil }
+// asSuggested reports that the trial does exactly what the searcher suggested: with the suggested
+// parameters from the beginning on.
+func (m *Machine) asSuggested(no TrialNo) bool { return m.earlier[no] == nil }
 
-// ofStretch says whether a checkpoint was made in the trial's present stretch, so that its
+// ofStretch reports whether a checkpoint was made in the trial's present stretch, so that its
 // statistics are those of the stretch. Before RulesV2 a trial took over another's.
 func (m *Machine) ofStretch(no TrialNo, ref CheckpointRef) bool {
-	c := m.courses[no]
+	c := m.earlier[no]
 	return !m.since(RulesV2) || ref.Trial == no && (c == nil || ref.ID > c.saved)
 }
 
-// reported says whether the trial has any result of its own.
+// reported reports whether the trial has any result of its own.
 func (m *Machine) reported(no TrialNo) bool {
-	if c := m.courses[no]; c != nil && len(c.past) > 0 {
+	if c := m.earlier[no]; c != nil && len(c.past) > 0 {
 		return true
 	}
 	return m.trials[no].results > 0
 }
 
-// present is the trial's stretch that is not over.
+// present returns the trial's current stretch.
 func (m *Machine) present(no TrialNo) stretch {
 	t := &m.trials[no]
-	s := stretch{params: t.params, attempt: 1, results: t.results, metrics: t.metrics, cells: t.cells, iteration: t.iteration,
-		spent: m.trainingTime(t)}
+	s := stretch{params: t.params, attempt: 1, results: t.results, metrics: t.metrics, cells: t.cells,
+		iteration: t.iteration,
+		spent:     m.trainingTime(t)}
 	if m.since(RulesV2) && t.results > 0 {
 		s.iteration = t.resultAt
 	}
-	if c := m.courses[no]; c != nil {
+	if c := m.earlier[no]; c != nil {
 		s.attempt, s.saved = c.attempt, c.saved
 	}
 	return s
 }
 
-// stretches are those that the trial is known by: the present one as soon as it has a
-// result, or where there is no other.
+// stretches returns those that represent the trial: the present one if it has a result or is the only
+// one.
 func (m *Machine) stretches(no TrialNo) []stretch {
-	c := m.courses[no]
+	c := m.earlier[no]
 	switch {
 	case c == nil || len(c.past) == 0:
 		return []stretch{m.present(no)}
@@ -93,24 +94,23 @@ func (m *Machine) stretches(no TrialNo) []stretch {
 	return append(c.past[:len(c.past):len(c.past)], m.present(no))
 }
 
-// known is the stretch of the trial's last own result; the present one where it has none.
+// known returns the stretch of the trial's last own result, or the present one if there is none.
 func (m *Machine) known(no TrialNo) stretch {
-	if c := m.courses[no]; c != nil && len(c.past) > 0 && m.trials[no].results == 0 {
+	if c := m.earlier[no]; c != nil && len(c.past) > 0 && m.trials[no].results == 0 {
 		return c.past[len(c.past)-1]
 	}
 	return m.present(no)
 }
 
-// Stretch is a part of a trial's training: its results have the same parameters and follow
-// one another. A trial has another one for each time that it went on from another's
-// checkpoint or with other parameters.
+// Stretch is a part of a trial's training: consecutive results with the same parameters. A trial
+// begins another one each time it continues from another's checkpoint or with other parameters.
 type Stretch struct {
-	// Params is a JSON object: read it only.
+	// Params is a JSON object, read-only.
 	Params []byte
 	// Attempt is its first one, Next the first of the stretch after it; 0 for none.
 	Attempt, Next uint32
 	Results       uint32
-	// Iteration is that of its last result.
+	// Iteration is the iteration of its last result.
 	Iteration uint64
 	// TrainNS is the trial's training time up to its end.
 	TrainNS int64
@@ -120,22 +120,23 @@ type Stretch struct {
 	cells int32
 }
 
-// Made says whether a checkpoint of the trial was made in the stretch.
+// Made reports whether a checkpoint of the trial was made in the stretch.
 func (s *Stretch) Made(id uint32) bool { return s.After < id && id <= s.Through }
 
-// Has says whether a result of an attempt is of the stretch.
+// Has reports whether a result of an attempt belongs to the stretch.
 func (s *Stretch) Has(attempt uint32) bool {
 	return s.Attempt <= attempt && (s.Next == 0 || attempt < s.Next)
 }
 
-// Stretches are the parts of a trial's training that have results, oldest first; where none
-// has, the present one. Before RulesV2 there is one, which has all.
+// Stretches returns the parts of a trial's training that have results, oldest first; if none has, the
+// present one. Before RulesV2 there is one, which has all.
 func (m *Machine) Stretches(no TrialNo) []Stretch {
 	list := m.stretches(no)
 	out := make([]Stretch, len(list))
 	for i, s := range list {
-		out[i] = Stretch{Params: m.paramsOf(s.params), Attempt: s.attempt, Results: s.results, Iteration: s.iteration, TrainNS: s.spent,
-			After: s.saved, Through: m.trials[no].lastCkpt, cells: s.cells}
+		out[i] = Stretch{Params: m.paramsOf(s.params), Attempt: s.attempt, Results: s.results, Iteration: s.iteration,
+			TrainNS: s.spent,
+			After:   s.saved, Through: m.trials[no].lastCkpt, cells: s.cells}
 		if i > 0 {
 			out[i-1].Through, out[i-1].Next = s.saved, s.attempt
 		}
@@ -143,8 +144,8 @@ func (m *Machine) Stretches(no TrialNo) []Stretch {
 	return out
 }
 
-// Suggested is the stretch in which the trial did what the searcher suggested; ok is false
-// where nothing was reported in it.
+// Suggested returns the stretch in which the trial did what the searcher suggested; ok is false if
+// nothing was reported in it.
 func (m *Machine) Suggested(no TrialNo) (s Stretch, ok bool) {
 	s = m.Stretches(no)[0]
 	return s, s.Attempt == 1 && s.Results > 0

@@ -24,8 +24,7 @@ func (e *Ticked) apply(m *Machine) {
 	}
 }
 
-// timeIsUp stops a trial, unless its limit was raised meanwhile; then there is
-// another deadline.
+// timeIsUp stops a trial, unless its limit was raised in the meantime; then it sets another deadline.
 func (m *Machine) timeIsUp(no TrialNo) {
 	if limit := m.spec.Stop.TimeNS; limit > 0 && !m.rerun(no) && m.trainingTime(&m.trials[no]) >= limit {
 		m.stopTrial(no, Cause{Kind: CauseTimeReached})
@@ -54,6 +53,9 @@ func (m *Machine) setTimer() {
 	}
 	if m.waitUntil > 0 {
 		next = min(next, m.waitUntil)
+	}
+	if m.engine.wake > 0 {
+		next = min(next, m.engine.wake)
 	}
 	if next != math.MaxInt64 && next != m.wake {
 		m.wake = next

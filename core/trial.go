@@ -7,22 +7,20 @@ import (
 	"github.com/tunehost/tunehost/core/stat"
 )
 
-// State is where a trial stands. Saving and restoring are conditions of a
-// running trial, not states.
+// State is the state of a trial. Saving and restoring are conditions of a running trial, not states.
 type State uint8
 
 // States.
 const (
-	// Pending waits for resources; left by starting, stopping or pausing.
+	// Pending waits for resources; it is left by starting, stopping or pausing.
 	Pending State = iota + 1
-	// Running has an attempt that holds resources; left when the attempt ends.
+	// Running has an attempt that holds resources; it is left when the attempt ends.
 	Running
 	// Paused holds nothing and waits to be resumed or stopped.
 	Paused
-	// Terminated ended well or was stopped; left by a reset only, and only where
-	// the trial never started.
+	// Terminated ended well or was stopped. Only a reset leaves it, and only if the trial never started.
 	Terminated
-	// Errored ended in an error that is not retried; left by a reset only.
+	// Errored ended in an error that is not retried; only a reset leaves it.
 	Errored
 
 	states = int(Errored) + 1
@@ -30,14 +28,14 @@ const (
 
 var stateNames = [states]string{"", "PENDING", "RUNNING", "PAUSED", "TERMINATED", "ERROR"}
 
-// String is the name that users see.
+// String returns the name that users see.
 func (s State) String() string { return stateNames[s] }
 
-// Final says whether the trial has ended.
+// Final reports whether the trial has ended.
 func (s State) Final() bool { return s == Terminated || s == Errored }
 
-// moves is the transition table: moves[from] has a bit for each state that may
-// follow. Everything else is a bug, and panics.
+// moves is the transition table: moves[from] has a bit for each state that may follow. Any other
+// transition is a bug, and panics.
 var moves = [states]uint8{
 	0:          1 << Pending,
 	Pending:    1<<Running | 1<<Paused | 1<<Terminated | 1<<Errored,
@@ -47,8 +45,8 @@ var moves = [states]uint8{
 	Errored:    1 << Pending,
 }
 
-// trial is one row of the slab: no pointers, so that a million of them cost the
-// garbage collector nothing.
+// trial is one row of the slab. It has no pointers, so that a million rows cost the garbage collector
+// nothing.
 type trial struct {
 	state     State
 	extra     bool // beyond Spec.Trials
@@ -56,21 +54,21 @@ type trial struct {
 	front     bool // queued before new ones
 	noRestore bool // reset: attempts start from scratch until a new checkpoint is made
 	held      bool // paused by the user
-	dropped   bool // ended by the user before it could say anything that counts
-	noStart   bool // attempts do without Spec.Start
+	dropped   bool // ended by the user before any result that counts
+	noStart   bool // attempts ignore Spec.Start
 	metrics   uint32
 	attempt   uint32
 	failures  uint32
 	results   uint32
-	lastCkpt  uint32 // the highest checkpoint ID given out
+	lastCkpt  uint32 // the highest checkpoint ID used
 	ticket    uint32 // of its place in line
 	live      int32  // index into Machine.lives plus one; 0: none
 	cells     int32  // first statistics cell plus one
-	reason    uint32 // place of the cause in Machine.causes
+	reason    uint32 // index of the cause in Machine.causes
 	why       CauseKind
-	iteration uint64 // of the last result, or of the checkpoint that it went on from
+	iteration uint64 // of the last result, or of the checkpoint that it continued from
 	resultAt  uint64 // iteration of the last result that counts
-	told      uint64 // the highest iteration that plugins have heard of
+	told      uint64 // the highest iteration that plugins were told
 	until     uint64 // no decision before this iteration
 	params    span
 	started   int64 // of the first attempt
@@ -86,72 +84,72 @@ type span struct {
 	len uint32
 }
 
-// cell is the summary of one metric of one trial; next is a linked list.
+// cell is the summary of one metric of one trial; next links to the following cell.
 type cell struct {
 	id      MetricID
 	next    int32
 	summary stat.Summary
 }
 
-// intent is what a running attempt is ending for.
+// intent is the purpose for which a running attempt is ending.
 type intent uint8
 
 const (
 	noIntent  intent = iota
-	toRequeue        // interrupted: it goes on when the experiment does
+	toRequeue        // interrupted: it continues with the experiment
 	toPause          // by the scheduler
 	toHold           // a pause by the user
 	toStop
 	toFail
 )
 
-// pauses: the trial is to be paused, by whomever.
+// pauses reports whether the trial must be paused.
 func (i intent) pauses() bool { return i == toPause || i == toHold }
 
-// gives: a stronger intent takes its place. Of two pauses the first counts.
-func (i intent) gives(to intent) bool { return to > i && !(i.pauses() && to.pauses()) }
+// yieldsTo reports whether another intent replaces it: a stronger one does. Of two pauses the first
+// counts.
+func (i intent) yieldsTo(to intent) bool { return to > i && !(i.pauses() && to.pauses()) }
 
-// live is what only a trial that runs, that has a decision owed, or whose state
-// the caller keeps (Spec.Manual), needs.
+// live is what only some trials need: one that runs, that has a decision owed, or whose state the
+// caller keeps (Spec.Manual).
 type live struct {
-	trial     TrialNo
-	used      bool
-	placed    bool
-	intent    intent
-	restart   bool // an exploit: after the pause it is queued at once
-	last      bool // Done was said
-	reported  bool
-	over      bool    // the attempt has ended; its saves have not
-	orphan    bool    // it died with an earlier host, and has checkpoints to be taken
-	cut       bool    // it died with an earlier host, and nobody has seen its end
-	missing   bool    // a checkpoint that was to be taken again is not there
-	byUser    bool    // the intent is the user's
-	lost      bool    // with its node
-	nodeGone  bool    // its node was lost after the attempt had ended
-	verdict   Verdict // decided, and not yet carried out
-	end       AttemptEnded
-	saving    uint32
-	holding   uint32 // the save that goes into memory
-	credits   uint32
-	why       string // the verdict's reason
-	cause     Cause  // of the intent
-	placement resource.Placement
-	request   *resource.Request // from its pause on
-	restored  CheckpointRef     // what the attempt began from
-	due       []uint64          // results that the scheduler has not decided
-	windows   []stat.Window     // aligned with the trial's cells
-	taken     []checkpoint      // under way, as of the results that they are of
+	trial    TrialNo
+	used     bool
+	placed   bool
+	intent   intent
+	restart  bool // an exploit: it is queued right after the pause
+	last     bool // the trainable said Done
+	reported bool
+	over     bool    // the attempt has ended; its saves have not
+	orphan   bool    // it died with an earlier host, and its checkpoints are being taken
+	cut      bool    // it died with an earlier host, and its end is not recorded
+	missing  bool    // a checkpoint that was to be taken again is missing
+	byUser   bool    // the intent is the user's
+	lost     bool    // lost with its node
+	nodeGone bool    // its node was lost after the attempt had ended
+	verdict  Verdict // decided but not yet carried out
+	end      AttemptEnded
+	saving   uint32
+	holding  uint32 // the save that goes into memory
+	credits  uint32
+	why      string // the verdict's reason
+	cause    Cause  // of the intent
+	grant    grant
+	request  *resource.Request // holds from its pause on
+	restored CheckpointRef     // what the attempt started from
+	due      []uint64          // results that the scheduler has not decided
+	windows  []stat.Window     // aligned with the trial's cells
+	taken    []checkpoint      // in progress, with the state of their results
 }
 
-// pausing: it is about to pause, perhaps after a save.
+// pausing reports that it is about to pause, perhaps after a save.
 func (l *live) pausing() bool {
 	return l.intent.pauses() || l.intent == noIntent && l.verdict == Pause
 }
 
-// begin makes it that of a new attempt; decisions owed stay owed, and rewind
-// looks after the windows.
-func (l *live) begin(p resource.Placement) {
-	*l = live{trial: l.trial, used: true, placed: true, placement: p, due: l.due, windows: l.windows}
+// begin prepares it for a new attempt; owed decisions stay owed, and rewind handles the windows.
+func (l *live) begin(g grant) {
+	*l = live{trial: l.trial, used: true, placed: true, grant: g, due: l.due, windows: l.windows}
 }
 
 func (m *Machine) move(no TrialNo, to State) {
@@ -184,7 +182,7 @@ func (m *Machine) move(no TrialNo, to State) {
 	}
 }
 
-// liveOf returns the trial's live part, making it if need be.
+// liveOf returns the trial's live part, and makes it if necessary.
 func (m *Machine) liveOf(no TrialNo) *live {
 	t := &m.trials[no]
 	if t.live == 0 {
@@ -204,7 +202,7 @@ func (m *Machine) newLive(no TrialNo) int32 {
 	return int32(len(m.lives))
 }
 
-// dropLive gives the live part back, and the resources with it.
+// dropLive releases the live part, and the resources with it.
 func (m *Machine) dropLive(no TrialNo) {
 	t := &m.trials[no]
 	if t.live == 0 {
@@ -215,25 +213,4 @@ func (m *Machine) dropLive(no TrialNo) {
 	l.used, l.cause, l.why = false, Cause{}, ""
 	m.freeLives = append(m.freeLives, t.live-1)
 	t.live = 0
-}
-
-// release returns what the attempt held, once.
-func (m *Machine) release(l *live) {
-	if !l.placed {
-		return
-	}
-	l.placed = false
-	m.running--
-	m.work = true
-	if m.spec.Manual {
-		return
-	}
-	if l.placement.Beyond {
-		m.overcommitted, l.placement = nil, resource.Placement{}
-		return
-	}
-	if err := m.ledger.Release(l.placement); err != nil {
-		panic("core: " + err.Error())
-	}
-	l.placement = resource.Placement{}
 }

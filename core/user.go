@@ -15,7 +15,7 @@ func (e *StopRequested) apply(m *Machine) {
 
 func (m *Machine) exists(no TrialNo) bool { return int(no) < len(m.trials) }
 
-// apply holds one trial, or the experiment: then nothing new is begun either.
+// apply pauses one trial, or the experiment: then nothing new begins either.
 func (e *PauseRequested) apply(m *Machine) {
 	m.onHold = m.onHold || e.All
 	m.each(e.Trial, e.All, m.userPause)
@@ -40,9 +40,8 @@ func (m *Machine) each(no TrialNo, all bool, f func(TrialNo)) {
 	}
 }
 
-// userPause holds a trial. One that the scheduler had paused in memory and that waits to go
-// on stays in memory: it holds nothing that could save it, and what is there is newer than
-// its last checkpoint.
+// userPause pauses a trial. If the scheduler had paused it in memory and it waits to continue, it
+// stays in memory: no attempt could save its state, which is newer than its last checkpoint.
 func (m *Machine) userPause(no TrialNo) {
 	switch m.trials[no].state {
 	case Running:
@@ -61,7 +60,7 @@ func (e *TrialReset) apply(m *Machine) {
 	why := Cause{Kind: CauseReset}
 	if e.Unstarted {
 		why.Kind = CauseUnstarted
-		m.because(t, why)
+		m.setCause(t, why)
 	}
 	t.failures, t.noRestore, t.noStart, t.dropped = 0, e.Scratch || e.Fresh, false, false
 	if e.Fresh {
@@ -75,8 +74,8 @@ func (e *TrialReset) apply(m *Machine) {
 	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: e.Trial, Attempt: t.attempt, Cause: &why})
 }
 
-// resettable: the trial is in the state that the event names, and an experiment
-// that a host at work is ending is not taken up again.
+// resettable reports that the trial is in the state that the event names. An experiment that a running
+// host is ending is not continued.
 func (m *Machine) resettable(e *TrialReset) bool {
 	if !m.exists(e.Trial) || e.Steered && m.closing.outcome != 0 {
 		return false
@@ -87,7 +86,7 @@ func (m *Machine) resettable(e *TrialReset) bool {
 	return m.trials[e.Trial].state == Errored
 }
 
-// neverStarted: the trial was ended while it waited for its first start.
+// neverStarted reports that the trial ended while it waited for its first start.
 func (m *Machine) neverStarted(t *trial) bool { return t.state == Terminated && t.attempt == 0 }
 
 func (e *Interrupted) apply(m *Machine) {

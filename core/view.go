@@ -5,54 +5,51 @@ import (
 	"github.com/tunehost/tunehost/core/stat"
 )
 
-// View is what there is to see of a trial. Params is shared with the machine:
-// read it only.
+// View is the visible state of a trial. Params is shared with the machine and read-only.
 type View struct {
 	Number   TrialNo
 	State    State
 	Attempt  uint32
 	Failures uint32
-	// Results is how many it has reported itself, as far as they count.
+	// Results is how many results it has reported itself, as far as they count.
 	Results uint32
-	// Iteration is that of its last own result, and Params, a JSON object, are
-	// what that was measured with. While it has none, they are what it begins with.
+	// Iteration is that of its last own result, and Params, a JSON object, are what that was measured
+	// with. Before its first result they are what it starts with.
 	Iteration uint64
 	Params    []byte
-	// At is where its training is: at Iteration, or at that of the checkpoint from
-	// which it goes on in another stretch that has no result yet.
+	// At is where its training is: at Iteration, or at that of the checkpoint from which it continues in
+	// another stretch that has no result yet.
 	At uint64
-	// Since is the first attempt of the present stretch: results of earlier ones
-	// stay, whatever is reported again.
+	// Since is the first attempt of the present stretch: results of earlier attempts do not change.
 	Since uint32
-	// Cause is why it ended, is paused or was queued again.
+	// Cause is why it ended, is paused or was requeued.
 	Cause Cause
-	// Started and Ended are running times in nanoseconds; 0 before.
+	// Started and Ended are running times in nanoseconds; 0 before the event.
 	Started, Ended int64
 	// TrainNS is the training time over all attempts.
 	TrainNS int64
-	// Checkpoint is the newest that can be loaded as far as is known; its ID
-	// is 0 for none.
+	// Checkpoint is the newest that is not known to be unloadable; its ID is 0 for none.
 	Checkpoint CheckpointRef
-	// Own is the newest that it has made itself in the stretch of its last own result,
-	// and that can be loaded as far as is known; its ID is 0 for none.
+	// Own is the newest such checkpoint that it has made itself in the stretch of its last own result; its
+	// ID is 0 for none.
 	Own CheckpointRef
-	// Saving says that a checkpoint is under way, Stopping that the attempt
-	// was told to end, Pausing that it is to be paused when it has.
+	// Saving says that a checkpoint is in progress, Stopping that the attempt was told to end, Pausing
+	// that it will be paused then.
 	Saving, Stopping, Pausing bool
-	// NeverStarted: it was ended before it had ever started. It is TERMINATED,
-	// and nothing of it was trained.
+	// NeverStarted says that it ended before it ever started. It is TERMINATED, and nothing of it was
+	// trained.
 	NeverStarted bool
-	// Held: it is PAUSED by the user, who alone lets it go on.
+	// Held says that the user paused it; only the user can resume it.
 	Held bool
 }
 
-// Reason is the cause for people.
+// Reason returns the cause as text for people.
 func (v View) Reason() string { return v.Cause.String() }
 
-// Trials is how many trials there are.
+// Trials returns how many trials there are.
 func (m *Machine) Trials() int { return len(m.trials) }
 
-// View returns what there is to see of a trial, which must exist.
+// View returns the visible state of a trial, which must exist.
 func (m *Machine) View(no TrialNo) View {
 	t := &m.trials[no]
 	v := View{Number: no, State: t.state, Attempt: t.attempt, Failures: t.failures, Results: t.results, At: t.iteration,
@@ -69,12 +66,12 @@ func (m *Machine) View(no TrialNo) View {
 	return v
 }
 
-// viewStretch adds what the trial is known by.
+// viewStretch adds the values that represent the trial.
 func (m *Machine) viewStretch(v *View) {
 	s := m.known(v.Number)
 	v.Iteration, v.Params, v.Since = s.iteration, m.paramsOf(s.params), 1
 	through := m.trials[v.Number].lastCkpt
-	if c := m.courses[v.Number]; c != nil {
+	if c := m.earlier[v.Number]; c != nil {
 		v.Since = c.attempt
 		if s.attempt != c.attempt {
 			through = c.saved
@@ -86,7 +83,7 @@ func (m *Machine) viewStretch(v *View) {
 	v.Own = m.newestMade(v.Number, s.saved, through)
 }
 
-// newestMade is the newest checkpoint that a trial has made with an ID in a range.
+// newestMade returns the newest checkpoint that a trial has made with an ID in a range.
 func (m *Machine) newestMade(no TrialNo, after, through uint32) CheckpointRef {
 	list := m.ckpts[no]
 	for i := len(list) - 1; i >= 0; i-- {
@@ -98,8 +95,8 @@ func (m *Machine) newestMade(no TrialNo, after, through uint32) CheckpointRef {
 	return CheckpointRef{}
 }
 
-// Params is the JSON object of the parameters that a trial trains with, or will when it
-// starts: read it only.
+// Params returns the JSON object of the parameters that a trial trains with, or will train with; it is
+// read-only.
 func (m *Machine) Params(no TrialNo) []byte { return m.paramsOf(m.trials[no].params) }
 
 func (m *Machine) paramsOf(p span) []byte {
@@ -115,7 +112,7 @@ func (m *Machine) FirstParams(no TrialNo) []byte {
 	return m.Params(no)
 }
 
-// From is the checkpoint that an attempt goes on from that starts now; its ID is 0
+// From is the checkpoint that an attempt continues from that starts now; its ID is 0
 // for none.
 func (m *Machine) From(no TrialNo) CheckpointRef { return m.restorePoint(no) }
 
@@ -147,14 +144,14 @@ func (m *Machine) TrainNS(no TrialNo) int64 { return m.trainingTime(&m.trials[no
 // SpentNS is the training time of a trial's attempts before the one that runs.
 func (m *Machine) SpentNS(no TrialNo) int64 { return m.trials[no].spent }
 
-// Objectives are the IDs of the objectives' metrics; 0 for one that nobody has
-// reported. Read them only.
+// Objectives are the IDs of the objectives' metrics; 0 for one that was not
+// reported yet. Callers must not change them.
 func (m *Machine) Objectives() []MetricID { return m.objectives }
 
-// Metric returns the ID of a metric's name; 0 when nobody has reported it.
+// Metric returns the ID of a metric's name; 0 if it was not reported yet.
 func (m *Machine) Metric(name string) MetricID { return m.metricIDs[name] }
 
-// MetricName returns the name that an ID stands for; "" when nobody named it.
+// MetricName returns the name that an ID stands for; "" if it has no name.
 func (m *Machine) MetricName(id MetricID) string {
 	if int(id) >= len(m.metricNames) {
 		return ""
@@ -188,10 +185,7 @@ func (m *Machine) Orphans() int { return m.owing }
 // Planned is how many trials were made of the planned ones.
 func (m *Machine) Planned() int64 { return m.planned }
 
-// NodeName is the name of a node, as messages have it.
-func (m *Machine) NodeName(id uint32) string { return m.ledger.NodeName(id) }
-
-// Held is how many attempts hold what was granted to them, all bundles or none.
+// Held returns how many attempts hold granted resources, all bundles or none.
 func (m *Machine) Held() int { return m.ledger.Holds() }
 
 // Now is the running time of the last event, in nanoseconds.
@@ -210,11 +204,14 @@ func (m *Machine) Closing() bool { return m.closing.outcome != 0 }
 // Spec returns the settings in force.
 func (m *Machine) Spec() *Spec { return &m.spec }
 
-// Owes says whether the observation's result still waits for a decision.
-func (m *Machine) Owes(observation uint64) bool {
-	_, ok := m.owed[observation]
+// AwaitsDecision says whether the observation's result still waits for a decision.
+func (m *Machine) AwaitsDecision(observation uint64) bool {
+	_, ok := m.undecided[observation]
 	return ok
 }
+
+// Asked says whether the searcher has been asked and has not answered.
+func (m *Machine) Asked() bool { return m.ask.count > 0 }
 
 // Undecided says whether the scheduler owes a decision on a result of the trial.
 func (m *Machine) Undecided(no TrialNo) bool {
@@ -223,7 +220,7 @@ func (m *Machine) Undecided(no TrialNo) bool {
 
 // Quiescent says that nothing is under way that could lead to an action: no
 // question to the searcher, no decision owed.
-func (m *Machine) Quiescent() bool { return m.ask.count == 0 && len(m.owed) == 0 }
+func (m *Machine) Quiescent() bool { return m.ask.count == 0 && len(m.undecided) == 0 }
 
 // Stuck says that all that is left are trials which the scheduler has paused:
 // nothing runs or waits in line, nothing is asked or owed, nothing new will come.
@@ -232,7 +229,7 @@ func (m *Machine) Stuck() bool {
 		m.counts[Running] == 0 && m.counts[Pending] == 0 && m.counts[Paused] > 0 && m.held == 0
 }
 
-// Paused says whether the user alone can have anything go on: all of it was paused, or
+// Paused says whether the user alone can have anything continue: all of it was paused, or
 // each trial that is left.
 func (m *Machine) Paused() bool {
 	switch {
@@ -252,9 +249,6 @@ func (m *Machine) Decided() uint64 { return m.decided }
 // Observations is the number of the last observation.
 func (m *Machine) Observations() uint64 { return m.observation }
 
-// Offers is how many offers wait for a trial (Spec.Manual).
-func (m *Machine) Offers() int { return m.offers }
-
 // Checkpoints lists a trial's checkpoints, oldest first.
 func (m *Machine) Checkpoints(no TrialNo) []CheckpointRef {
 	refs := make([]CheckpointRef, len(m.ckpts[no]))
@@ -271,7 +265,7 @@ func (m *Machine) HadCheckpoint(no TrialNo) bool {
 }
 
 // EachCheckpoint calls f for each checkpoint that is needed, perhaps several
-// times: by the trial that made it, or by one that goes on from it or is to.
+// times: by the trial that made it, or by one that continues from it or is to.
 func (m *Machine) EachCheckpoint(f func(CheckpointRef)) {
 	for no := range m.trials {
 		for _, c := range m.ckpts[TrialNo(no)] {
@@ -289,6 +283,6 @@ func (m *Machine) EachCheckpoint(f func(CheckpointRef)) {
 // Ending is how the experiment is coming to its end, and why; 0 while it is not.
 func (m *Machine) Ending() (Outcome, Cause) { return m.closing.outcome, m.closing.cause }
 
-// EndsForGood says whether the experiment is coming to an end after which no trial goes on
+// EndsForGood says whether the experiment is coming to an end after which no trial continues
 // by itself: the user has stopped it, or it finishes before its time.
 func (m *Machine) EndsForGood() bool { return m.endsForGood() }

@@ -12,8 +12,8 @@ var (
 	seed  = flag.Int64("seed", -1, "the one world that TestWorlds lives through, and tells of")
 )
 
-// TestWorlds lives through worlds in which everything goes wrong, from seeds,
-// until it goes right: see coretest.World.
+// TestWorlds runs worlds in which everything goes wrong, from seeds, until it goes right: see
+// coretest.World.
 func TestWorlds(t *testing.T) {
 	if *seed >= 0 {
 		if err := coretest.Live(uint64(*seed), func(s string) { t.Log(s) }); err != nil {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// Two processes that train on halves of each batch take the steps that one takes on
-// the whole of it.
+// Two processes that each train on half of every batch take the same steps as one process.
 func TestPlacementTrainsTogether(t *testing.T) {
 	worker := func(rank, world int, port string) *program {
 		p := python(t, "placement/train.py")

@@ -11,28 +11,28 @@ import (
 	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
-// language is what it takes to build plugins in one.
+// A language says what is needed to build plugins in it.
 type language struct {
-	// needs is what has to be installed beside Go.
+	// needs must be installed beside Go.
 	needs *toolchain.Language
-	// kept is a folder in the first plugin that the next ones share, because filling
-	// it takes long; fills are the commands that fill it.
+	// kept is a folder in the first plugin that the next ones share, because filling it is slow;
+	// fills are the commands that fill it.
 	kept  string
 	fills []string
-	// slow: a process takes long to start, and conformance is made of many.
+	// slow: a process takes long to start, and conformance starts many.
 	slow bool
 }
 
 var languages = map[string]language{
-	"go":         {},
-	"python":     {needs: &toolchain.Python, kept: ".venv", fills: []string{"python3 -m venv", ".venv/bin/pip"}, slow: true},
+	"go": {},
+	"python": {needs: &toolchain.Python, kept: ".venv", fills: []string{"python3 -m venv", ".venv/bin/pip"},
+		slow: true},
 	"rust":       {needs: &toolchain.Rust},
 	"javascript": {needs: &toolchain.JavaScript, kept: "node_modules", fills: []string{"npm install"}, slow: true},
 }
 
-// TestScaffolds does, in each new plugin, what its README tells its author to do. The
-// first one in a language, the searcher, is made from nothing; others use what that
-// one has downloaded.
+// TestScaffolds follows the README of each new plugin. The first plugin in a language, the
+// searcher, is built from scratch; the others share its downloads.
 func TestScaffolds(t *testing.T) {
 	bin := build(t)
 	for _, name := range scaffold.Languages() {
@@ -64,11 +64,11 @@ type scaffolds struct {
 	bin  binary
 	name string
 	dir  string
-	// filled is where the first plugin has put what is kept.
+	// filled is the kept folder of the first plugin.
 	filled string
 }
 
-// follow makes a plugin, with more switches, and does what its README says.
+// follow creates a plugin, with optional switches, and follows its README.
 func (h *scaffolds) follow(t *testing.T, kind string, switches ...string) {
 	t.Helper()
 	dir := filepath.Join(h.dir, strings.Join(append([]string{kind}, switches...), "-"))
@@ -97,7 +97,7 @@ func (h *scaffolds) follow(t *testing.T, kind string, switches ...string) {
 	}
 }
 
-// without leaves out the commands that fill what is kept.
+// without removes the commands that fill the kept folder.
 func (h *scaffolds) without(script string) (rest string) {
 	for line := range strings.Lines(script) {
 		fills := false
@@ -111,10 +111,11 @@ func (h *scaffolds) without(script string) (rest string) {
 	return rest
 }
 
-// some are the checks that plugins which are slow to start are held against.
-var some = map[string]string{"searcher": "searcher/finite", "scheduler": "scheduler/restore", "trainable": "trainable/restore"}
+// some has, for each kind, the only check that plugins with a slow start must pass.
+var some = map[string]string{"searcher": "searcher/finite", "scheduler": "scheduler/restore",
+	"trainable": "trainable/restore"}
 
-// conforms holds the plugins against what plugins must do.
+// conforms runs the conformance suite on the plugins.
 func (h *scaffolds) conforms(t *testing.T) {
 	t.Helper()
 	dirs, err := os.ReadDir(h.dir)

@@ -1,5 +1,5 @@
-// Package examples tests the examples' programs against the contract that
-// tunehost keeps with the programs it runs, without tunehost.
+// Package examples tests the programs of the examples against the interface that tunehost offers to
+// programs, without tunehost.
 package examples
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
-// program is an example's program as a host would start it.
+// A program of an example, as a host would start it.
 type program struct {
 	argv []string
 	env  []string
@@ -25,7 +25,7 @@ type program struct {
 
 func (p *program) set(name, value string) { p.env = append(p.env, name+"="+value) }
 
-// run returns what it printed.
+// run returns the output.
 func (p *program) run(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs(p.argv[1])
@@ -44,8 +44,7 @@ func (p *program) run(t *testing.T) string {
 	return string(out)
 }
 
-// fakeTunehost notes its arguments, and answers stop once its count of reports
-// reaches stopAt.
+// fakeTunehost records its arguments and answers stop when it has received FAKE_STOP_AT reports.
 const fakeTunehost = `#!/bin/sh
 shift
 echo "$@" >>"$FAKE_LOG"
@@ -101,13 +100,13 @@ func scan(t *testing.T, report string, loss *float64) {
 	}
 }
 
-// needScikit is the Python that has the examples' library.
+// needScikit returns a Python that has scikit-learn.
 func needScikit(t *testing.T) (python string) {
 	t.Helper()
 	return toolchain.NeedPython(t, "sklearn")
 }
 
-// python returns a script with its parameters, or skips.
+// python returns a script with its parameters, or skips the test.
 func python(t *testing.T, script string) program {
 	t.Helper()
 	interpreter := needScikit(t)
@@ -117,12 +116,12 @@ func python(t *testing.T, script string) program {
 	}
 	p := program{argv: []string{interpreter, script}}
 	p.set("TUNEHOST_PARAMS", params)
-	p.set("TUNEHOST_SEED", "18446744073709551615") // the largest there is
+	p.set("TUNEHOST_SEED", "18446744073709551615") // the largest seed
 	p.set("OMP_NUM_THREADS", "1")
 	return p
 }
 
-// report is a line of train_print.py, or the metrics of one of the channel.
+// report is a line of train_print.py, or the metrics of a channel message.
 type report struct{ Accuracy, Loss float64 }
 
 func TestPythonPrints(t *testing.T) {
@@ -170,11 +169,11 @@ func TestPythonChannel(t *testing.T) {
 	}
 }
 
-// overChannel runs the script until the iteration at which it is told to stop.
+// overChannel runs the script until it is told to stop at iteration stopAt.
 func overChannel(t *testing.T, checkpoints, restore string, stopAt int) []message {
 	t.Helper()
 	p := python(t, "python-script/train_channel.py")
-	dir, err := os.MkdirTemp("", "channel") // a socket's path has to be short
+	dir, err := os.MkdirTemp("", "channel") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +195,7 @@ func overChannel(t *testing.T, checkpoints, restore string, stopAt int) []messag
 	return <-heard
 }
 
-// answer is the host's end of the channel.
+// answer is the host's side of the channel.
 func answer(t *testing.T, listener net.Listener, stopAt int) (heard []message) {
 	conn, err := listener.Accept()
 	if err != nil {

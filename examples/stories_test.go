@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// trial is what these tests look at of a line of `trials --json`.
+// trial has the fields of a line of `trials --json` that these tests use.
 type trial struct {
 	State     string
 	Iteration int
@@ -29,10 +29,10 @@ func (b binary) trials(t *testing.T, dir string) (list []trial) {
 	return list
 }
 
-// TestPBT: trials go on from each other's checkpoints, and leave their networks.
+// TestPBT checks that trials continue from each other's checkpoints and export their networks.
 func TestPBT(t *testing.T) {
 	bin, storage := build(t), t.TempDir()
-	bin.run(t, "pbt/experiment.yaml", "--storage", storage, "--resources", "cpu=2") // fewer than trials
+	bin.run(t, "pbt/experiment.yaml", "--storage", storage, "--resources", "cpu=2") // fewer CPUs than trials
 	dir := filepath.Join(storage, "pbt")
 	for i, x := range bin.trials(t, dir) {
 		if x.Iteration != 24 {
@@ -60,18 +60,17 @@ func TestPBT(t *testing.T) {
 		}
 	}
 	if copied == 0 {
-		t.Errorf("of %d checkpoints none goes back to another trial's", len(manifests))
+		t.Errorf("none of %d checkpoints has a parent of another trial", len(manifests))
 	}
 }
 
-// TestCrash: the host is killed in the middle, and the same command goes on; no
-// result is lost or counted twice.
+// TestCrash kills the host; the same command continues, and no result is lost or counted twice.
 func TestCrash(t *testing.T) {
 	bin := build(t)
 	storage := t.TempDir()
 	for tries := 1; !bin.killed(t, storage); tries++ {
 		if tries == 10 {
-			t.Fatal("each time it had ended before it was killed")
+			t.Fatal("every run ended before the kill")
 		}
 		storage = t.TempDir()
 	}
@@ -89,7 +88,8 @@ func TestCrash(t *testing.T) {
 	bin.command(t, ".", "replay", dir)
 }
 
-// killed starts the experiment and kills it at its third trial; false: it was faster.
+// killed starts the experiment and kills it at its third trial. It returns false if the experiment
+// ended first.
 func (b binary) killed(t *testing.T, storage string) bool {
 	t.Helper()
 	host := exec.Command(string(b), "run", "experiment.yaml", "--storage", storage)
@@ -98,22 +98,23 @@ func (b binary) killed(t *testing.T, storage string) bool {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = host.Process.Kill() })
-	for end := time.Now().Add(5 * time.Minute); !b.busy(filepath.Join(storage, "crash")); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); !b.busy(filepath.Join(storage,
+		"crash")); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("it does not come to its third trial")
+			t.Fatal("the third trial does not start")
 		}
 	}
-	_ = host.Process.Kill() // it may have ended
+	_ = host.Process.Kill() // it may have ended already
 	return host.Wait() != nil
 }
 
-// busy says whether a third trial has begun.
+// busy reports whether a third trial has begun.
 func (b binary) busy(dir string) bool {
 	out, err := exec.Command(string(b), "trials", dir, "--json").Output()
 	return err == nil && strings.Count(string(out), "\n") >= 3
 }
 
-// TestGoingOn does what the README says.
+// TestGoingOn follows the README.
 func TestGoingOn(t *testing.T) {
 	bin, storage := build(t), t.TempDir()
 	first := filepath.Join(storage, "first")
@@ -125,7 +126,8 @@ func TestGoingOn(t *testing.T) {
 		{nil, first, 12},
 		{[]string{"--set", "trials=20"}, first, 20},
 		{[]string{"--set", "trials=32", "--set", "searcher=tpe", "--extend"}, first, 32},
-		{[]string{"--name", "second", "--set", "searcher=tpe", "--set", "learn_from=" + first}, filepath.Join(storage, "second"), 12},
+		{[]string{"--name", "second", "--set", "searcher=tpe", "--set", "learn_from=" + first},
+			filepath.Join(storage, "second"), 12},
 	} {
 		bin.run(t, "going-on/experiment.yaml", append(step.args, "--storage", storage)...)
 		if n := bin.ended(t, step.dir); n != step.want {

@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/asktell"
 )
 
 const fidelity = `{"version":1,"name":"b","seed":3,"objective":{"metric":"value","mode":"min"},` +
-	`"space":{"x":{"uniform":[0,1]}},"searcher":"random","scheduler":{"plugin":"asha","max":9%s},"trials":%d,"concurrency":4}`
+	`"space":{"x":{"uniform":[0,1]}},"searcher":"random","scheduler":{"plugin":"asha","max":9%s},"trials":%d,` +
+	`"concurrency":4}`
 
-// learning trains trials of which the one with the smallest x becomes best, on
+// learning trains trials; the one with the smallest x becomes best, on
 // workers that take turns.
 type learning struct {
 	c       *caller
@@ -25,7 +27,8 @@ type learning struct {
 }
 
 func newCurves(c *caller, workers int) *learning {
-	return &learning{c: c, at: map[string]int{}, x: map[string]float64{}, workers: make([]string, workers), ends: map[string]string{}}
+	return &learning{c: c, at: map[string]int{}, x: map[string]float64{}, workers: make([]string, workers),
+		ends: map[string]string{}}
 }
 
 // turn gives each worker one thing to do, and says whether all is over.
@@ -107,7 +110,7 @@ func TestAskTellStopsTheWorse(t *testing.T) {
 	k.run()
 	best, count := k.longest()
 	if best != k.smallest() || k.at[best] != 9 || count["stop"] != 30 || k.resumed > 0 {
-		t.Fatalf("trained to %v, ended %v, %d went on", k.at, count, k.resumed)
+		t.Fatalf("trained to %v, ended %v, %d continued", k.at, count, k.resumed)
 	}
 	if r := c.ask(`{"best":true}`); r.Trial != best {
 		t.Fatalf("best is %+v, want %s", r, best)
@@ -122,7 +125,7 @@ func TestAskTellPausesAndGoesOn(t *testing.T) {
 	k.run()
 	best, _ := k.longest()
 	if best != k.smallest() || k.at[best] != 9 || k.resumed == 0 {
-		t.Fatalf("trained to %v, %d went on", k.at, k.resumed)
+		t.Fatalf("trained to %v, %d continued", k.at, k.resumed)
 	}
 	for trial, n := range k.at {
 		if n != 1 && n != 3 && n != 9 {
@@ -145,7 +148,7 @@ func TestAskTellPausesAndGoesOn(t *testing.T) {
 func TestAskTellSaysTheSame(t *testing.T) {
 	talk := func(inProcess bool, storage string) string {
 		o := inMemory()
-		o.inProcess, o.Storage = inProcess, storage
+		o.Mode.InProcess, o.Storage = inProcess, storage
 		c := call(t, o)
 		c.send(fmt.Sprintf(fidelity, `,"type":"promotion"`, 30))
 		newCurves(c, 4).run()
@@ -228,7 +231,7 @@ func TestAskTellOrdersOnce(t *testing.T) {
 	k.c.endWell()
 	k.c = call(t, o)
 	if r := k.c.trial(); r.Number == nil {
-		t.Fatalf("%+v goes on", r)
+		t.Fatalf("%+v continues", r)
 	}
 	k.c.endWell()
 }
@@ -247,14 +250,14 @@ trials: 2
 		t.Fatalf("%+v", r)
 	}
 	c.endWell()
-	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "go on with that") {
+	if _, err := run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "resume it with asktell") {
 		t.Errorf("run: %v", err)
 	}
 	o.Name = "run"
-	if _, err := Run(t.Context(), o); err != nil {
+	if _, err := run(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	if err := call(t, o).end(); err == nil || !strings.Contains(err.Error(), "go on with `tunehost run`") {
+	if err := call(t, o).end(); err == nil || !strings.Contains(err.Error(), "resume it with `tunehost run`") {
 		t.Errorf("asktell: %v", err)
 	}
 }
@@ -314,7 +317,7 @@ func BenchmarkAskTell(b *testing.B) {
 	for _, inProcess := range []bool{true, false} {
 		b.Run(fmt.Sprintf("inProcess=%t", inProcess), func(b *testing.B) {
 			o := inMemory()
-			o.inProcess = inProcess
+			o.Mode.InProcess = inProcess
 			var in strings.Builder
 			fmt.Fprintf(&in, single+"\n", `,"trials":-1`)
 			for i := range b.N {
@@ -323,7 +326,7 @@ func BenchmarkAskTell(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			var out strings.Builder
-			if err := AskTell(b.Context(), strings.NewReader(in.String()), &out, o); err != nil {
+			if err := asktell.Run(b.Context(), strings.NewReader(in.String()), &out, o); err != nil {
 				b.Fatal(err)
 			}
 			if n := strings.Count(out.String(), `{"ok":true}`); n != b.N {

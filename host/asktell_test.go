@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/asktell"
+	"github.com/tunehost/tunehost/host/options"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -44,7 +46,8 @@ type reply struct {
 
 // inMemory is for an experiment in its first line.
 func inMemory() Options {
-	return Options{File: "-", Storage: "none", Plugins: plugged, Stderr: os.Stderr, Verbose: 1, inProcess: true}
+	return Options{File: "-", Storage: "none", Plugins: testPlugins,
+		Output: Output{Stderr: os.Stderr, Verbose: 1}, Mode: options.Mode{InProcess: true}}
 }
 
 func call(t *testing.T, o Options) *caller {
@@ -56,7 +59,7 @@ func call(t *testing.T, o Options) *caller {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		err := AskTell(ctx, toHost, fromHost, o)
+		err := asktell.Run(ctx, toHost, fromHost, o)
 		_ = fromHost.CloseWithError(io.EOF)
 		_ = toHost.Close()
 		c.ended <- err
@@ -172,7 +175,8 @@ func TestAskTellEightAtATime(t *testing.T) {
 
 func TestAskTellMistakes(t *testing.T) {
 	c := call(t, inMemory())
-	c.send(strings.Replace(fmt.Sprintf(single, `,"trials":5,"scheduler":{"plugin":"asha","max":9}`), `"strict_metrics":false,`, "", 1))
+	c.send(strings.Replace(fmt.Sprintf(single, `,"trials":5,"scheduler":{"plugin":"asha","max":9}`),
+		`"strict_metrics":false,`, "", 1))
 	first, second := c.trial(), c.trial()
 	if r := c.ask(`{"report":%q,"metrics":{"value":1}}`, first.Trial); r.Decision != "continue" {
 		t.Fatalf("%+v", r)
@@ -214,7 +218,7 @@ func TestAskTellMistakes(t *testing.T) {
 		t.Errorf("mistakes have changed the best trial from %+v to %+v", before, after)
 	}
 	if r := c.ask(`{"tell":0,"metrics":{"value":0}}`); !r.OK {
-		t.Errorf("the session does not go on: %+v", r)
+		t.Errorf("the session does not continue: %+v", r)
 	}
 	c.endWell()
 }
@@ -243,7 +247,8 @@ func TestAskTellFailuresAndNumbers(t *testing.T) {
 	third := c.trial()
 	c.ask(`{"tell":%q,"metrics":{"value":2,"deep":{"er":Infinity},"n":NaN}}`, third.Trial)
 	r := c.ask(`{"best":true}`)
-	if r.Trial != third.Trial || r.Metrics["deep/er"] != "Infinity" || r.Metrics["n"] != "NaN" || second.Trial == third.Trial {
+	if r.Trial != third.Trial || r.Metrics["deep/er"] != "Infinity" || r.Metrics["n"] != "NaN" ||
+		second.Trial == third.Trial {
 		t.Fatalf("%+v", r)
 	}
 	c.endWell()
@@ -253,7 +258,8 @@ func TestAskTellFailuresAndNumbers(t *testing.T) {
 func TestAskTellLastResult(t *testing.T) {
 	o := kept(t, fmt.Sprintf(single, `,"trials":4`))
 	c := call(t, o)
-	for _, last := range []string{``, `,"metrics":{"value":2}`, `,"metrics":{"value":2},"iteration":2`, `,"metrics":{"value":1}`} {
+	for _, last := range []string{``, `,"metrics":{"value":2}`, `,"metrics":{"value":2},"iteration":2`,
+		`,"metrics":{"value":1}`} {
 		r := c.trial()
 		c.ask(`{"report":%q,"metrics":{"value":3}}`, r.Trial)
 		c.ask(`{"report":%q,"metrics":{"value":2}}`, r.Trial)
@@ -273,7 +279,7 @@ func TestAskTellLastResult(t *testing.T) {
 // kept is an experiment in a file, which is recorded.
 func kept(t *testing.T, text string) Options {
 	o := write(t, text)
-	o.Name, o.inProcess = "kept", true
+	o.Name, o.Mode.InProcess = "kept", true
 	return o
 }
 
@@ -297,15 +303,16 @@ func TestAskTellBadStarts(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out strings.Builder
-			err := AskTell(t.Context(), strings.NewReader(test.input), &out, inMemory())
-			if _, user := errors.AsType[*UserError](err); !user || !strings.Contains(err.Error(), test.want) || out.Len() > 0 {
+			err := asktell.Run(t.Context(), strings.NewReader(test.input), &out, inMemory())
+			if _, user := errors.AsType[*UserError](err); !user || !strings.Contains(err.Error(), test.want) ||
+				out.Len() > 0 {
 				t.Errorf("%v and %q, want %q", err, out.String(), test.want)
 			}
 		})
 	}
 }
 
-// TestAskTellCancelled: whoever waits for the caller can be told to leave.
+// TestAskTellCancelled: a plugin call that waits for the caller can be cancelled.
 func TestAskTellCancelled(t *testing.T) {
 	o := kept(t, fmt.Sprintf(single, `,"trials":4`))
 	c := call(t, o)

@@ -42,7 +42,7 @@ func scored(iteration uint64) sdk.Result {
 
 // B-070: a result that makes no sense fails its trial, is not recorded, and
 // neither is anything after it.
-func TestResultsOfNoSense(t *testing.T) {
+func TestInvalidResults(t *testing.T) {
 	named := func(name string) sdk.Result { return score(2, sdk.Metric{Name: name, Value: 1}) }
 	many := score(2)
 	for i := range sdk.MaxMetrics {
@@ -54,10 +54,10 @@ func TestResultsOfNoSense(t *testing.T) {
 	}{
 		"empty name":     {named(""), "a metric has no name"},
 		"10 kB":          {named(strings.Repeat("n", 10_000)), "is longer than 128 bytes"},
-		"control":        {named("a\x1b[2Jb"), `metric name "a\x1b[2Jb" has a character that cannot be printed`},
-		"not UTF-8":      {named("a\xff"), "has a character that cannot be printed"},
-		"direction":      {named("a\u202eb"), "has a character that cannot be printed"},
-		"twice":          {named("score"), `metric "score" is in a result twice`},
+		"control":        {named("a\x1b[2Jb"), `metric name "a\x1b[2Jb" has an unprintable character`},
+		"not UTF-8":      {named("a\xff"), "has an unprintable character"},
+		"direction":      {named("a\u202eb"), "has an unprintable character"},
+		"twice":          {named("score"), `metric "score" occurs twice in a result`},
 		"10,001 metrics": {many, "a result has 10001 metrics; at most 10000"},
 		"goes back":      {scored(2), "iteration 2 after iteration 3"},
 		"repeats":        {scored(3), "iteration 3 after iteration 3"},
@@ -121,24 +121,26 @@ func suggests(p space.Point, status sdk.Status, n int) sdk.SearcherPlugin {
 	})
 }
 
-// B-107, B-077: the searcher is named, the experiment stops, saved, and goes on
+// B-107, B-077: the searcher is named, the experiment stops, saved, and continues
 // with a searcher that behaves.
-func TestSuggestionsOfNoSense(t *testing.T) {
+func TestInvalidSuggestions(t *testing.T) {
 	for name, c := range map[string]struct {
 		bad  sdk.SearcherPlugin
 		says string
 	}{
-		"outside":       {suggests(space.Point{1.5, 0}, sdk.Ready, 0), `searcher strange: its suggestion 0 cannot be a trial`},
+		"outside": {suggests(space.Point{1.5, 0}, sdk.Ready, 0),
+			`searcher strange: its suggestion 0 cannot be a trial`},
 		"NaN":           {suggests(space.Point{math.NaN(), 0}, sdk.Ready, 0), `its suggestion 0 cannot be a trial`},
 		"infinite":      {suggests(space.Point{math.Inf(1), 0}, sdk.Ready, 0), `its suggestion 0 cannot be a trial`},
 		"no such value": {suggests(space.Point{0.5, 7}, sdk.Ready, 0), `its suggestion 0 cannot be a trial`},
 		"half a value":  {suggests(space.Point{0.5, 0.5}, sdk.Ready, 0), `its suggestion 0 cannot be a trial`},
 		"short":         {suggests(space.Point{0.5}, sdk.Ready, 0), `has 1 values; the space has 2 parameters`},
-		"too many":      {suggests(space.Point{0.5, 0}, sdk.Ready, 100), `it answered 100 points to`},
-		"status":        {suggests(space.Point{0.5, 0}, 9, 0), "it answered the unknown status 9"},
+		"too many":      {suggests(space.Point{0.5, 0}, sdk.Ready, 100), `it returned 100 points for`},
+		"status":        {suggests(space.Point{0.5, 0}, 9, 0), "it returned the unknown status 9"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o, seen := quick(t, strings.Replace(two, "space: {x: {uniform: [0, 1]}}", "space: {x: {uniform: [0, 1]}, c: {choice: [a, b]}}\npoints: [{x: 0.5, c: a}]\nsearcher: strange", 1),
+			o, seen := quick(t, strings.Replace(two, "space: {x: {uniform: [0, 1]}}",
+				"space: {x: {uniform: [0, 1]}, c: {choice: [a, b]}}\npoints: [{x: 0.5, c: a}]\nsearcher: strange", 1),
 				reports(score(1)), c.bad)
 			ended := finish(t, o)
 			if ended.Outcome != core.Failed {
@@ -146,7 +148,8 @@ func TestSuggestionsOfNoSense(t *testing.T) {
 			}
 			contains(t, ended.Reason, "strange", c.says)
 			if m := audit(t, ended.Dir, nil); m.Trials() != 1 || m.Count(core.Running) != 0 {
-				t.Errorf("%d trials, %d of them running; want the user's point alone", m.Trials(), m.Count(core.Running))
+				t.Errorf("%d trials, %d of them running; want the user's point alone", m.Trials(),
+					m.Count(core.Running))
 			}
 			good := suggests(space.Point{0.25, 1}, sdk.Ready, 0)
 			o, _ = again(o, reports(score(1)), good)
@@ -217,23 +220,33 @@ trials: 3
 // B-077: an answer that contradicts itself, or is about nothing that was asked,
 // is a failure of the scheduler; after three the experiment stops, saved, naming
 // it.
-func TestDecisionsOfNoSense(t *testing.T) {
+func TestInvalidDecisions(t *testing.T) {
 	for name, c := range map[string]struct {
 		bad  decides
 		says string
 	}{
-		"stop and continue":          {always(sdk.Decision{Verdict: sdk.Stop}, sdk.Decision{}), "which is no result that it was just told of, or twice"},
-		"on nothing":                 {always(sdk.Decision{Event: 1 << 60}), "which is no result that it was just told of, or twice"},
-		"unknown verdict":            {always(sdk.Decision{Verdict: 9}), "the unknown verdict 9"},
-		"unknown command":            {orders(sdk.Command{Kind: 99}), "the unknown command 99"},
-		"short point":                {orders(sdk.Command{Kind: sdk.Exploit, Point: space.Point{}}), "has 0 values; the space has 1 parameters"},
-		"outside the space":          {orders(sdk.Command{Kind: sdk.Exploit, Donor: 1, Point: space.Point{7}}), "scheduler strange: its command cannot be carried out"},
-		"NaN":                        {orders(sdk.Command{Kind: sdk.Exploit, Donor: 1, Point: space.Point{math.NaN()}}), "its command cannot be carried out"},
-		"negative resources":         {orders(sdk.Command{Kind: sdk.Resize, Resources: []byte(`{"cpu": -1}`)}), "its command cannot be carried out: resource cpu"},
-		"NaN resources":              {orders(sdk.Command{Kind: sdk.Resize, Resources: []byte(`{"cpu": "NaN"}`)}), "its command cannot be carried out: resource cpu"},
-		"huge resources":             {orders(sdk.Command{Kind: sdk.Resize, Resources: []byte(`{"cpu": 1e30}`)}), "its command cannot be carried out: resource cpu"},
-		"more than the record takes": {orders(slices.Repeat([]sdk.Command{{Kind: sdk.Resume, Trial: 99, Reason: strings.Repeat("x", 500)}}, 4000)...), "bytes in the record; at most"},
-		"deep resources":             {orders(sdk.Command{Kind: sdk.Resize, Resources: []byte(strings.Repeat(`{"a":`, 20_000))}), "its command cannot be carried out: resources"},
+		"stop and continue": {always(sdk.Decision{Verdict: sdk.Stop}, sdk.Decision{}),
+			"which is not a result of this call or was decided already"},
+		"on nothing": {always(sdk.Decision{Event: 1 << 60}),
+			"which is not a result of this call or was decided already"},
+		"unknown verdict": {always(sdk.Decision{Verdict: 9}), "the unknown verdict 9"},
+		"unknown command": {orders(sdk.Command{Kind: 99}), "the unknown command 99"},
+		"short point": {orders(sdk.Command{Kind: sdk.Exploit, Point: space.Point{}}),
+			"has 0 values; the space has 1 parameters"},
+		"outside the space": {orders(sdk.Command{Kind: sdk.Exploit, Donor: 1, Point: space.Point{7}}),
+			"scheduler strange: its command cannot be carried out"},
+		"NaN": {orders(sdk.Command{Kind: sdk.Exploit, Donor: 1, Point: space.Point{math.NaN()}}),
+			"its command cannot be carried out"},
+		"negative resources": {orders(sdk.Command{Kind: sdk.Resize, Resources: []byte(`{"cpu": -1}`)}),
+			"its command cannot be carried out: resource cpu"},
+		"NaN resources": {orders(sdk.Command{Kind: sdk.Resize, Resources: []byte(`{"cpu": "NaN"}`)}),
+			"its command cannot be carried out: resource cpu"},
+		"huge resources": {orders(sdk.Command{Kind: sdk.Resize, Resources: []byte(`{"cpu": 1e30}`)}),
+			"its command cannot be carried out: resource cpu"},
+		"more than the record takes": {orders(slices.Repeat([]sdk.Command{{Kind: sdk.Resume, Trial: 99,
+			Reason: strings.Repeat("x", 500)}}, 4000)...), "bytes in the record; at most"},
+		"deep resources": {orders(sdk.Command{Kind: sdk.Resize,
+			Resources: []byte(strings.Repeat(`{"a":`, 20_000))}), "its command cannot be carried out: resources"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, _ := quick(t, scheduled, schedulerOf(c.bad))
@@ -297,12 +310,13 @@ func TestExploitsInACircle(t *testing.T) {
 		}
 		moved[e.Trial]++
 		return []sdk.Decision{{Event: e.Number, Verdict: sdk.Pause}},
-			[]sdk.Command{{Kind: sdk.Exploit, Trial: e.Trial, Donor: (e.Trial + 1) % 3}, {Kind: sdk.Resume, Trial: e.Trial}}
+			[]sdk.Command{{Kind: sdk.Exploit, Trial: e.Trial, Donor: (e.Trial + 1) % 3},
+				{Kind: sdk.Resume, Trial: e.Trial}}
 	})
 	o, _ := quick(t, scheduled+"checkpoint: {every: 1}\n", schedulerOf(circle))
 	t.Cleanup(func() { clear(moved) }) // it begins anew in the replay
 	o.Resources = "(cpu=3)"
-	ended, err := Run(t.Context(), o)
+	ended, err := run(t.Context(), o)
 	if err != nil || ended.Outcome != core.Finished {
 		t.Fatal(ended, err)
 	}
@@ -310,7 +324,7 @@ func TestExploitsInACircle(t *testing.T) {
 
 // B-038: what a trainable asks for must make sense; else the experiment stops
 // before the trial is made, saved.
-func TestRequestsOfNoSense(t *testing.T) {
+func TestInvalidRequests(t *testing.T) {
 	for text, says := range map[string]string{
 		`{"cpu": -1}`:                   "resource cpu",
 		`{"cpu": "NaN"}`:                "resource cpu",
@@ -378,10 +392,12 @@ func TestStrangeTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range texts {
-		if strings.Contains(text, "evil") && strings.ContainsAny(text, "\x1b\a\u202e\r") && !strings.Contains(name, "journal") {
+		if strings.Contains(text, "evil") && strings.ContainsAny(text, "\x1b\a\u202e\r") &&
+			!strings.Contains(name, "journal") {
 			t.Errorf("%s has it unescaped:\n%.2000q", name, text)
 		}
 	}
-	contains(t, texts[filepath.Join(dir, "host.log")], `log \x1b]0;owned\a`, `\nERROR: of somebody else`, "not a report: reject")
+	contains(t, texts[filepath.Join(dir, "host.log")], `log \x1b]0;owned\a`, `\nERROR: of somebody else`,
+		"not a report: reject")
 	contains(t, audit(t, dir, nil).View(0).Reason(), `failed \x1b]0;owned\a`, "\nin two lines")
 }

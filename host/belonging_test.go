@@ -68,7 +68,7 @@ func TestValuesBelongToWhatWasTrained(t *testing.T) {
 		}
 	}
 	if moved < 8 {
-		t.Errorf("only %d trials went on from another", moved)
+		t.Errorf("only %d trials continued from another", moved)
 	}
 }
 
@@ -90,7 +90,7 @@ trials: 6
 concurrency: 3
 seed: %d
 %s`, script, logged, seed, keep))
-	ended, err := Run(t.Context(), o)
+	ended, err := run(t.Context(), o)
 	if err != nil || ended.Errored > 0 {
 		t.Fatalf("%v\n%s", err, seen)
 	}
@@ -129,7 +129,8 @@ func fits(t *testing.T, log map[trained]bool, x *view.Trial) {
 	}
 	checkpointFits(t, log, shown, x.Checkpoint, x.CheckpointAt)
 	var written struct{ Rate float64 }
-	if err := json.Unmarshal([]byte(text(t, filepath.Join(x.Dir, "params.json"))), &written); err != nil || written.Rate != shown.rate {
+	if err := json.Unmarshal([]byte(text(t, filepath.Join(x.Dir, "params.json"))), &written); err != nil ||
+		written.Rate != shown.rate {
 		t.Errorf("trial %d shows %+v, and params.json has %v: %v", x.Number, shown, written, err)
 	}
 }
@@ -176,7 +177,8 @@ func lineFits(t *testing.T, line string, r *view.Result) {
 		Params    *struct{ Rate float64 } `json:"trial_params"`
 	}
 	err := json.Unmarshal([]byte(line), &x)
-	if err != nil || x.Iteration != r.Iteration || x.Score != r.Metrics[0].Value || x.Params != nil && x.Params.Rate != rateOf(t, r.Params) {
+	if err != nil || x.Iteration != r.Iteration || x.Score != r.Metrics[0].Value || x.Params != nil &&
+		x.Params.Rate != rateOf(t, r.Params) {
 		t.Errorf("%s, but the result is %+v: %v", line, r, err)
 	}
 }

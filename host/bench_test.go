@@ -15,10 +15,11 @@ func benchmark(b *testing.B, resources, text string) {
 	if err := os.WriteFile(file, fmt.Appendf(nil, text, b.N), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	o := Options{File: file, Storage: dir, Plugins: plugged, Stdout: io.Discard, Stderr: os.Stderr, Resources: resources}
+	o := Options{File: file, Storage: dir, Plugins: testPlugins, Output: Output{Stdout: io.Discard, Stderr: os.Stderr},
+		Resources: resources}
 	b.ReportAllocs()
 	b.ResetTimer()
-	if ended, err := Run(b.Context(), o); err != nil || ended.Errored > 0 {
+	if ended, err := run(b.Context(), o); err != nil || ended.Errored > 0 {
 		b.Fatal(ended, err)
 	}
 }

@@ -88,7 +88,8 @@ func TestTimeBudgetAcrossHosts(t *testing.T) {
 				if f := interrupt.Load(); f != nil {
 					(*f)()
 					for {
-						if err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: 0}}}, nil); err != nil {
+						if err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: 0}}},
+							nil); err != nil {
 							return err
 						}
 					}
@@ -97,11 +98,12 @@ func TestTimeBudgetAcrossHosts(t *testing.T) {
 			}), sdk.TrainableTraits{}, nil
 		},
 	}
-	o, _ := quick(t, "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: slow}\nspace: {x: {uniform: [0, 1]}}\ntrials: -1\nconcurrency: 1\nbudget: {time: 100m}\n", slow)
+	o, _ := quick(t, "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: slow}\nspace: {x: "+
+		"{uniform: [0, 1]}}\ntrials: -1\nconcurrency: 1\nbudget: {time: 100m}\n", slow)
 	o.Clock = clock
 	ctx, cancel := context.WithCancel(t.Context())
 	interrupt.Store(&cancel)
-	ended, err := Run(ctx, o)
+	ended, err := run(ctx, o)
 	if err != nil || ended.Outcome != core.InterruptedByUser {
 		t.Fatalf("the first host ended %+v, %v", ended, err)
 	}
@@ -117,7 +119,8 @@ func TestTimeBudgetAcrossHosts(t *testing.T) {
 		attempts += int(m.View(no).Attempt)
 	}
 	// What the first host used up leaves time for one more attempt, and no other.
-	if used := time.Duration(m.Now()); attempts != 2 || used < 2*time.Hour || used > 24*time.Hour || !strings.Contains(ended.Reason, "time budget") {
+	if used := time.Duration(m.Now()); attempts != 2 || used < 2*time.Hour || used > 24*time.Hour ||
+		!strings.Contains(ended.Reason, "time budget") {
 		t.Errorf("%d attempts in %v: %+v", attempts, used, ended)
 	}
 }

@@ -11,7 +11,10 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/replay"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/validate/examine"
+	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
 )
 
@@ -36,7 +39,7 @@ done
 `
 
 // saves makes an experiment of the program, after functions of its runs.
-func saves(t *testing.T, functions, more string) (Options, *screenful) {
+func saves(t *testing.T, functions, more string) (Options, *testplace.Screen) {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "save.sh")
 	if err := os.WriteFile(script, []byte(functions+saver), 0o600); err != nil {
@@ -86,7 +89,8 @@ run2() { kept=seen; mkdir -p seen/000001 seen/000002 seen/000003 seen/000004; }
 	if got := trialFile(t, ended.Dir, "00000", "own.log"); got != "run 1 from 0\nrun 2 from 0\n" {
 		t.Errorf("%s\n%s", got, seen)
 	}
-	contains(t, seen.String(), "is damaged: MANIFEST.json: no such file or directory", "it goes back to the checkpoint of iteration 1", "it starts again without the checkpoint")
+	contains(t, seen.String(), "is damaged: MANIFEST.json: no such file or directory",
+		"it goes back to the checkpoint of iteration 1", "it starts again without the checkpoint")
 	replayed(t, o, ended)
 }
 
@@ -98,7 +102,7 @@ func replayed(t *testing.T, o Options, ended Ended) {
 	if v := m.View(0); v.Results != 4 || v.Iteration != 4 {
 		t.Errorf("%+v", v)
 	}
-	if err := Replay(t.Context(), ended.Dir, o.Plugins); err != nil {
+	if err := replay.Check(t.Context(), ended.Dir, o.Plugins); err != nil {
 		t.Error(err)
 	}
 	if left := folders(t, ended.Dir, "restored/*"); len(left) > 0 {
@@ -130,7 +134,7 @@ func TestCheckpointDisk(t *testing.T) {
 // wellExamined: nothing is wrong with the experiment.
 func wellExamined(t *testing.T, dir string, plugins *bundled.Registry) {
 	t.Helper()
-	findings, err := Examine(dir, plugins)
+	findings, err := examine.Directory(dir, plugins)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +145,7 @@ func wellExamined(t *testing.T, dir string, plugins *bundled.Registry) {
 	}
 }
 
-// B-053, B-054: in population based training a trial that goes on from another's checkpoint takes
+// B-053, B-054: in population based training a trial that continues from another's checkpoint takes
 // it over without a copy, and nothing that nobody needs is left.
 func TestClonesAreNotCopied(t *testing.T) {
 	t.Parallel()
@@ -180,7 +184,7 @@ concurrency: 3
 	}
 	wellExamined(t, ended.Dir, o.Plugins)
 	if len(needed) > 0 || cloned == 0 {
-		t.Errorf("missing: %v; %d trials went on from another's", needed, cloned)
+		t.Errorf("missing: %v; %d trials continued from another's", needed, cloned)
 	}
 }
 
@@ -193,7 +197,8 @@ func TestGarbageIsCollected(t *testing.T) {
 	garbage := []string{"000001", "000009", "000005.tmp", "000002.old", "restored/000003"}
 	for _, name := range garbage {
 		dir := filepath.Join(kept, name)
-		err := errors.Join(os.MkdirAll(filepath.Join(dir, "files"), 0o700), os.WriteFile(filepath.Join(dir, "MANIFEST.json"), []byte("{}"), 0o600))
+		err := errors.Join(os.MkdirAll(filepath.Join(dir, "files"), 0o700),
+			os.WriteFile(filepath.Join(dir, "MANIFEST.json"), []byte("{}"), 0o600))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +228,7 @@ func text(t *testing.T, path string) string {
 }
 
 // B-051, B-071: checkpoints of a trial count in the order in which it made them, however
-// long each takes: the last one is what a restart goes on from.
+// long each takes: the last one is what a restart continues from.
 func TestCheckpointsCountInOrder(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join(t.TempDir(), "hasty.sh")

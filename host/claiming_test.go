@@ -19,14 +19,15 @@ const usersGPU = `
 version: 1
 objective: {metric: x, mode: max}
 trainable:
-  command: [sh, -c, 'echo "{{\"x\": 1}}"; touch began; while [ ! -e %s ]; do sleep 0.01; done; echo "gpus=$CUDA_VISIBLE_DEVICES" >&2']
+  command: [sh, -c,
+	'echo "{{\"x\": 1}}"; touch began; while [ ! -e %s ]; do sleep 0.01; done; echo "gpus=$CUDA_VISIBLE_DEVICES" >&2']
 space: {}
 trials: 1
 resources: {cpu: 9999, gpu: 1}
 `
 
 // onGPU is the experiment in a folder of its own; it ends when the file end is there.
-func onGPU(t *testing.T, name, end, more string) (Options, *screenful) {
+func onGPU(t *testing.T, name, end, more string) (Options, *testplace.Screen) {
 	t.Helper()
 	o, seen := quiet(t, "name: "+name+"\n"+fmt.Sprintf(strings.TrimPrefix(usersGPU, "\n"), end)+more)
 	o.Resources, o.Share = "cpu=9999,gpu=2", false
@@ -34,13 +35,13 @@ func onGPU(t *testing.T, name, end, more string) (Options, *screenful) {
 }
 
 // inBackground runs an experiment until its file end is made, which finish does.
-func inBackground(t *testing.T, name, more string) (dir string, seen *screenful, finished func() Ended) {
+func inBackground(t *testing.T, name, more string) (dir string, seen *testplace.Screen, finished func() Ended) {
 	t.Helper()
 	end := filepath.Join(t.TempDir(), "end")
 	o, seen := onGPU(t, name, end, more)
 	done := make(chan Ended, 1)
 	go func() {
-		ended, err := Run(t.Context(), o)
+		ended, err := run(t.Context(), o)
 		if err != nil {
 			t.Error(err)
 		}
@@ -74,20 +75,23 @@ func TestGPUsAreClaimed(t *testing.T) {
 	}
 	dirA, _, finishA := inBackground(t, "first", "")
 	dirB, seenB, finishB := inBackground(t, "second", "")
-	if text := seenB.String(); strings.Contains(text, "used by other experiments") || !strings.Contains(text, "this machine has") ||
+	if text := seenB.String(); strings.Contains(text, "used by other experiments") ||
+		!strings.Contains(text, "this machine has") ||
 		!strings.Contains(text, "experiment first ("+dirA) {
 		t.Errorf("the second experiment has a GPU of its own, and no CPU; it says: %s", text)
 	}
 	third, _ := onGPU(t, "third", now, "")
 	text := refused(t, third)
-	contains(t, text, "a trial needs 1 of this machine's 2 GPUs, and 0 are free", "experiment first ("+dirA+", process", "experiment second ("+dirB, "--share")
+	contains(t, text, "a trial needs 1 of this machine's 2 GPUs, and 0 are free", "experiment first ("+dirA+", process",
+		"experiment second ("+dirB, "--share")
 	if strings.Contains(text, "\n") {
 		t.Errorf("not one line: %s", text)
 	}
 	if third.Share = true; trialFile(t, finish(t, third).Dir, "00000", "stderr") != "gpus=0\n" {
 		t.Error("what is shared is not GPU 0")
 	}
-	if got := trialFile(t, finishA().Dir, "00000", "stderr") + trialFile(t, finishB().Dir, "00000", "stderr"); got != "gpus=0\ngpus=1\n" {
+	if got := trialFile(t, finishA().Dir, "00000", "stderr") +
+		trialFile(t, finishB().Dir, "00000", "stderr"); got != "gpus=0\ngpus=1\n" {
 		t.Errorf("the GPUs are %s", got)
 	}
 	fourth, seen := onGPU(t, "fourth", now, "")
@@ -112,9 +116,11 @@ func TestGPUsAreWaitedFor(t *testing.T) {
 	o.Resources = "cpu=9999,gpu=1"
 	done := make(chan Ended, 1)
 	go func() { done <- finish(t, o) }()
-	want := "no trial can start yet, and the experiment waits (wait_for_resources): a trial needs 1 of this machine's 1 GPUs, " +
+	want := "no trial can start yet, and the experiment waits (wait_for_resources): a trial needs 1 of this " +
+		"machine's " +
+		"1 GPUs, " +
 		"and 0 are free: experiment first (" + dir
-	seen.await(t, want)
+	seen.Await(t, want)
 	finishFirst()
 	if ended := <-done; trialFile(t, ended.Dir, "00000", "stderr") != "gpus=0\n" {
 		t.Error("the second experiment did not get the GPU")
@@ -132,8 +138,8 @@ func TestWaitingIsInterrupted(t *testing.T) {
 	o.Resources = "cpu=9999,gpu=1"
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { _, err := Run(ctx, o); done <- err }()
-	seen.await(t, "the experiment waits")
+	go func() { _, err := run(ctx, o); done <- err }()
+	seen.Await(t, "the experiment waits")
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -161,7 +167,7 @@ func TestUnreadableClaim(t *testing.T) {
 	finishFirst()
 }
 
-// B-138: an experiment that can use more goes on with the GPUs that are left, and says so.
+// B-138: an experiment that can use more continues with the GPUs that are left, and says so.
 func TestSomeGPUsAreLeft(t *testing.T) {
 	testplace.Alone(t)
 	dir, _, finishA := inBackground(t, "first", "")
@@ -177,7 +183,8 @@ func TestSomeGPUsAreLeft(t *testing.T) {
 			t.Errorf("trial %d: %s", i, got)
 		}
 	}
-	contains(t, seen.String(), "1 of this machine's 2 GPUs are used by other experiments and left to them: experiment first ("+dir)
+	contains(t, seen.String(), "1 of this machine's 2 GPUs are used by other experiments and left to them: experiment "+
+		"first ("+dir)
 	finishA()
 }
 

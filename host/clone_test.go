@@ -9,7 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tunehost/tunehost/host/control"
+	"github.com/tunehost/tunehost/host/steer"
+	"github.com/tunehost/tunehost/host/steer/unixsock"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -38,9 +39,10 @@ func (g *halting) Train(_ context.Context, run sdk.Run) error {
 			g.once.Do(func() { close(g.reached) })
 			<-g.open
 		}
-		err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: float64(i)}}, Iteration: i}, func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, "state"), fmt.Append(nil, i), 0o600)
-		})
+		err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: float64(i)}}, Iteration: i},
+			func(dir string) error {
+				return os.WriteFile(filepath.Join(dir, "state"), fmt.Append(nil, i), 0o600)
+			})
 		if err != nil {
 			return err
 		}
@@ -58,11 +60,13 @@ func TestClone(t *testing.T) {
 			return g, sdk.TrainableTraits{Saves: true, Shared: true, Reusable: true}, nil
 		},
 	}
-	o, _ := quick(t, "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: halting}\nspace: {x: {uniform: [0, 1]}, y: {uniform: [0, 1]}, z: {sample: 'x + uniform(0.0, 1.0)'}}\ncheckpoint: {every: 1}\n", trainable)
+	o, _ := quick(t, "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: halting}\nspace: {x: "+
+		"{uniform: [0, 1]}, y: {uniform: [0, 1]}, z: {sample: 'x + uniform(0.0, 1.0)'}}\ncheckpoint: {every: 1}\n",
+		trainable)
 	o.Resources = "(cpu=1)"
 	done := make(chan Ended, 1)
 	go func() {
-		ended, err := Run(t.Context(), o)
+		ended, err := run(t.Context(), o)
 		if err != nil {
 			t.Error(err)
 		}
@@ -73,19 +77,19 @@ func TestClone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := control.Dial(dir)
+	c, err := unixsock.Dial(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, err := c.Clone("0", []byte("{}"))
-	if err != nil || same != 1 {
+	same, err := c.Do(steer.Add{Clone: "0", Params: []byte("{}")})
+	if err != nil || *same.Trial != 1 {
 		t.Error(same, err)
 	}
-	other, err := c.Clone("0", []byte(`{"y": 0.125}`))
-	if err != nil || other != 2 {
+	other, err := c.Do(steer.Add{Clone: "0", Params: []byte(`{"y": 0.125}`)})
+	if err != nil || *other.Trial != 2 {
 		t.Error(other, err)
 	}
-	if _, err := c.Clone("1", []byte("{}")); err == nil {
+	if _, err := c.Do(steer.Add{Clone: "1", Params: []byte("{}")}); err == nil {
 		t.Error("a trial without a checkpoint was cloned")
 	} else {
 		contains(t, err.Error(), "trial 1 (", "has no checkpoint to start from")

@@ -21,8 +21,10 @@ trials: 4
 concurrency: 1
 `
 	for add, want := range map[string]string{
-		"stop: {lss: 0.1}":               `stop.lss has no effect: trial 0 has reported no "lss", but score, loss; did you mean "loss"?`,
-		"stop: {when: acc > 3}":          `what "acc" decides in stop.when has no effect: trial 0 has reported no "acc", but score, loss`,
+		"stop: {lss: " +
+			"0.1}": `stop.lss has no effect: trial 0 has reported no "lss", but score, loss; did you mean "loss"?`,
+		"stop: {when: acc > " +
+			"3}": `what "acc" decides in stop.when has no effect: trial 0 has reported no "acc", but score, loss`,
 		"stop: {steps_total: 3}":         `stop.steps_total has no effect: trial 0 has reported no "steps_total"`,
 		"stop: {plateau: {metric: acc}}": `stop.plateau has no effect`,
 		"checkpoint: {score: acc}":       `checkpoint.score has no effect`,
@@ -47,7 +49,8 @@ concurrency: 1
 			t.Errorf("%q is there %d times:\n%s", want, n, said.String())
 		}
 	}
-	o, seen := quick(t, file+"stop: {score: 2, loss: {below: 1}, time_since_restore: 1e9, when: iterations_since_restore > 99}", command.Plugin())
+	o, seen := quick(t, file+"stop: {score: 2, loss: {below: 1}, time_since_restore: 1e9, when: "+
+		"iterations_since_restore > 99}", command.Plugin())
 	finish(t, o)
 	if strings.Contains(seen.String(), "no effect") || strings.Contains(seen.String(), "warning") {
 		t.Error(seen.String())
@@ -66,13 +69,16 @@ resources: {cpu: 0.25}
 `
 	const once = "trainable: {command: [sh, -c, 'for i in 1 2 3 4 5 6 7 8; do echo \"{\\\"score\\\": $i}\"; done']}\n"
 	// Who has reported a second time waits for the others, so that pbt has some to compare.
-	meet := fmt.Sprintf(`trainable: {command: [sh, -c, 'for i in 1 2 3 4 5 6 7 8; do echo "{\"score\": $i}"; touch "%[1]s/$i.$TUNEHOST_TRIAL_ID";
-  while [ $(ls %[1]s | grep -c "^$i") -lt 4 ]; do sleep 0.01; done; done']}
+	meet := fmt.Sprintf(`trainable: {command: [sh, -c, 'for i in 1 2 3 4 5 6 7 8; do echo "{\"score\": $i}";
+  touch "%[1]s/$i.$TUNEHOST_TRIAL_ID"; while [ $(ls %[1]s | grep -c "^$i") -lt 4 ]; do sleep 0.01; done; done']}
 `, t.TempDir())
-	const anew = "is paused and has made no checkpoint, so that it will begin anew, as will others: a program writes checkpoints into TUNEHOST_CHECKPOINT_DIR"
+	const anew = "is paused and has made no checkpoint, so it will start from the beginning, as will " +
+		"others: a program writes " +
+		"checkpoints into TUNEHOST_CHECKPOINT_DIR"
 	for add, want := range map[string][]string{
 		meet + "scheduler: {plugin: pbt, interval: 2}": {anew,
-			"pbt has trials go on from the checkpoints of better ones, and trial ", "has made none: nothing comes of it"},
+			"pbt has trials continue from the checkpoints of better ones, and trial ", "has made none: nothing comes " +
+				"of it"},
 		once + "scheduler: {plugin: asha, type: promotion, max: 8}": {anew},
 	} {
 		o, seen := quick(t, file+add, command.Plugin(), pbt.Plugin, asha.Plugin)

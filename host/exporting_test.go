@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/replay"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -130,7 +131,7 @@ export: [good, bad, none]
 	if err != nil || len(left) != 1 {
 		t.Errorf("%v, %v", left, err)
 	}
-	if err := Replay(t.Context(), ended.Dir, o.Plugins); err != nil {
+	if err := replay.Check(t.Context(), ended.Dir, o.Plugins); err != nil {
 		t.Error(err)
 	}
 }

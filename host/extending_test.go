@@ -10,13 +10,14 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/searchers/tpe"
 )
 
-// extend makes a finished experiment, and then goes on with other settings.
-func extend(t *testing.T, file string, sets []string, more ...any) (Options, *screenful) {
+// extend makes a finished experiment, and then continues with other settings.
+func extend(t *testing.T, file string, sets []string, more ...any) (Options, *testplace.Screen) {
 	t.Helper()
 	o, seen := quick(t, file, append(more, wobbly(0))...)
 	o.Verbose = 1
@@ -34,11 +35,12 @@ searcher: random
 trials: 6
 `
 
-// A finished experiment goes on with more trials, another searcher, which knows all
+// A finished experiment continues with more trials, another searcher, which knows all
 // of them, and a wider space. What was asked and answered before is replayed with what
 // held then.
 func TestExtend(t *testing.T) {
-	o, _ := extend(t, extended, []string{"trials=30", "searcher={plugin: tpe, startup: 3}", "space.x={uniform: [0, 9]}", "space.c={choice: [a, b, d]}"}, tpe.Plugin)
+	o, _ := extend(t, extended, []string{"trials=30", "searcher={plugin: tpe, startup: 3}", "space.x={uniform: [0, 9]}",
+		"space.c={choice: [a, b, d]}"}, tpe.Plugin)
 	before := params(audit(t, filepath.Join(o.Storage, "test"), nil))
 	m := audit(t, finish(t, o).Dir, nil)
 	list := params(m)
@@ -64,7 +66,7 @@ func TestExtend(t *testing.T) {
 	if wider < 10 || newer == 0 || m.Spec().Extended != 1 {
 		t.Errorf("%d trials in the wider space, %d with the new choice: %v", wider, newer, list)
 	}
-	// Without the flag it goes on as it is now, and once more with it.
+	// Without the flag it continues as it is now, and once more with it.
 	o.Extend = false
 	finish(t, o)
 	o.Sets, o.Extend = append(o.Sets, "searcher=random", "trials=32"), true
@@ -76,7 +78,8 @@ func TestExtend(t *testing.T) {
 // A searcher that was exhausted is replaced by one that is not.
 func TestExtendAnExhaustedSearch(t *testing.T) {
 	e := &ear{}
-	file := strings.Replace(strings.Replace(extended, ", c: {choice: [a, b]}", "", 1), "searcher: random", "searcher: {plugin: grid, resolution: 4}", 1)
+	file := strings.Replace(strings.Replace(extended, ", c: {choice: [a, b]}", "", 1), "searcher: random",
+		"searcher: {plugin: grid, resolution: 4}", 1)
 	o, _ := extend(t, file, []string{"searcher=ear"}, e.plugin())
 	if n := audit(t, filepath.Join(o.Storage, "test"), nil).Trials(); n != 4 {
 		t.Fatalf("%d trials before", n)
@@ -106,21 +109,26 @@ func TestExtensionsAreWanted(t *testing.T) {
 // B-083: a file that an extension with --set has left behind is not called a change of the
 // user's: the warning says what was extended, when, and what to write; following it ends it.
 func TestFileBehindAnExtension(t *testing.T) {
-	o, seen := extend(t, extended, []string{"searcher={plugin: tpe, startup: 3}", "space.x={uniform: [-1, 2]}", "trials=20"}, tpe.Plugin)
+	o, seen := extend(t, extended, []string{"searcher={plugin: tpe, startup: 3}", "space.x={uniform: [-1, 2]}",
+		"trials=20"}, tpe.Plugin)
 	finish(t, o)
 	seen.Reset()
 	o.Sets, o.Extend = nil, false
 	finish(t, o)
 	text := seen.String()
-	contains(t, text, "test.yaml:4:9: space.x was extended on ", ` to {"uniform":[-1,2]}, and the experiment goes on with that; here it still is {"uniform":[0,1]}: write x: {"uniform":[-1,2]} into the file`,
+	contains(t, text, "test.yaml:4:9: space.x was extended on ",
+		` to {"uniform":[-1,2]}, and the experiment keeps that value; here it is still {"uniform":[0,1]}: write x: `+
+			`{"uniform":[-1,2]} into the file`,
 		`test.yaml:5:1: searcher was extended on `, `write searcher: {"plugin":"tpe","startup":3} into the file`)
-	if strings.Contains(text, "is ignored") || strings.Contains(text, "--extend") || strings.Count(text, "searcher was extended") != 1 {
+	if strings.Contains(text, "is ignored") || strings.Contains(text, "--extend") ||
+		strings.Count(text, "searcher was extended") != 1 {
 		t.Error(text)
 	}
 	seen.Reset()
 	o.Sets = []string{"searcher=random"}
 	finish(t, o)
-	contains(t, seen.String(), "--set searcher=random: the change of searcher.plugin is ignored: an experiment goes on with what it was extended to on ")
+	contains(t, seen.String(), "--set searcher=random: the change of searcher.plugin is ignored: an experiment keeps "+
+		"what it was extended to on ")
 	seen.Reset()
 	o.Sets = []string{`searcher={"plugin":"tpe","startup":3}`, `space.x={"uniform":[-1,2]}`}
 	finish(t, o)
@@ -135,7 +143,8 @@ func TestNewParameterIsAdvisedRightly(t *testing.T) {
 	o, seen := extend(t, extended, []string{"space.y={uniform: [0, 1]}"})
 	o.Extend = false
 	finish(t, o)
-	contains(t, seen.String(), `the change of space.y is ignored`, `--extend does not take it: `, "learn_from: [the directory of this one] and, in y, was: ")
+	contains(t, seen.String(), `the change of space.y is ignored`, `--extend does not take it: `,
+		"learn_from: [the directory of this one] and, in y, was: ")
 	if strings.Contains(seen.String(), "--extend takes it") {
 		t.Error(seen)
 	}
@@ -180,7 +189,8 @@ func TestExtendUnfinished(t *testing.T) {
 		Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
 			return sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
 				for first := ctx.Err() == nil; ; {
-					if err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: 1}}, Done: !first}, nil); err != nil || !first {
+					if err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: 1}}, Done: !first},
+						nil); err != nil || !first {
 						return err
 					}
 					cancel()
@@ -188,12 +198,13 @@ func TestExtendUnfinished(t *testing.T) {
 			}), sdk.TrainableTraits{}, nil
 		},
 	}
-	o, _ := quick(t, strings.Replace(extended, "wobbly", "endless", 1)+"concurrency: 1\n", endless, asha.Plugin, tpe.Plugin)
-	if ended, err := Run(ctx, o); err != nil || ended.Outcome != core.InterruptedByUser {
+	o, _ := quick(t, strings.Replace(extended, "wobbly", "endless", 1)+"concurrency: 1\n", endless, asha.Plugin,
+		tpe.Plugin)
+	if ended, err := run(ctx, o); err != nil || ended.Outcome != core.InterruptedByUser {
 		t.Fatalf("%+v, %v", ended, err)
 	}
 	o.Sets, o.Extend = []string{"scheduler={plugin: asha, max: 9}"}, true
-	contains(t, refused(t, o), "the scheduler can change only when no trial is left to it, and ")
+	contains(t, refused(t, o), "the scheduler can change only when all trials have ended, and ")
 	o.Sets = []string{"searcher=tpe"}
 	if m := audit(t, finish(t, o).Dir, nil); m.Count(core.Terminated) != 6 || m.Spec().Extended != 1 {
 		t.Errorf("%d trials ended, extended %d times", m.Count(core.Terminated), m.Spec().Extended)
@@ -204,10 +215,12 @@ func TestExtendUnfinished(t *testing.T) {
 func TestExtensionMistakes(t *testing.T) {
 	o, seen := extend(t, extended, nil, asha.Plugin)
 	for _, c := range []struct{ set, want string }{
-		{"space.x={uniform: [5, 6]}", `could not have run in the new space: its "x" is outside of the space; begin a new experiment with learn_from: `},
+		{"space.x={uniform: [5, 6]}", `could not have run in the new space: its "x" is outside of the space; begin a ` +
+			`new experiment with learn_from: `},
 		{"space.x={int: [0, 6]}", `parameter "x" cannot be of another kind`},
 		{"space.x=3", "parameters cannot be added, taken away or made constant"},
-		{"space.y={uniform: [0, 1]}", `"y" is new; begin a new experiment (--name) with learn_from: [the directory of this one] and, in y, was: `},
+		{"space.y={uniform: [0, 1]}", `"y" is new; begin a new experiment (--name) with learn_from: [the directory ` +
+			`of this one] and, in y, was: `},
 		{"space.c={choice: [b, a]}", `the choices of "c" can only be added to`},
 		{"space.c={grid: [a, b]}", `the grid of "c" cannot change`},
 		{"objective.metric=other", "this is another experiment"},

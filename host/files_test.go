@@ -11,7 +11,8 @@ import (
 // B-090: a directory for each trial, named by number, id and what varies.
 func TestTrialDirectories(t *testing.T) {
 	long := strings.Repeat("long", 100)
-	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}, '.. b:*c': {choice: ['../../etc', '"+long+"']}, iterations: 1}\ntrials: 20\n"))
+	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}, '.. b:*c': {choice: ['../../etc', '"+long+
+		"']}, iterations: 1}\ntrials: 20\n"))
 	ended := finish(t, o)
 	dirs, err := os.ReadDir(filepath.Join(ended.Dir, "trials"))
 	if err != nil || len(dirs) != 20 {
@@ -20,7 +21,8 @@ func TestTrialDirectories(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range dirs {
 		id := strings.Split(d.Name(), "_")[1]
-		if len(d.Name()) > 200 || strings.ContainsAny(d.Name(), "/\\ :*?\"<>|") || seen[id] || !strings.Contains(d.Name(), "x=0.") {
+		if len(d.Name()) > 200 || strings.ContainsAny(d.Name(), "/\\ :*?\"<>|") || seen[id] ||
+			!strings.Contains(d.Name(), "x=0.") {
 			t.Errorf("directory %q", d.Name())
 		}
 		seen[id] = true
@@ -30,7 +32,8 @@ func TestTrialDirectories(t *testing.T) {
 // B-090: a name of the user's cannot leave the experiment's directory, and two
 // trials do not share one.
 func TestTrialNameTemplate(t *testing.T) {
-	o, _ := quick(t, search("space: {c: {choice: ['../../../x']}, x: {uniform: [0, 1]}}\ntrial_name: '../{c}/run'\ntrials: 3\n"))
+	o, _ := quick(t, search("space: {c: {choice: ['../../../x']}, x: {uniform: [0, 1]}}\ntrial_name: "+
+		"'../{c}/run'\ntrials: 3\n"))
 	ended := finish(t, o)
 	dirs, err := os.ReadDir(filepath.Join(ended.Dir, "trials"))
 	if err != nil || len(dirs) != 3 {

@@ -1,78 +1,41 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
+	"github.com/tunehost/tunehost/host/config/seeds"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
-	"github.com/tunehost/tunehost/host/seeds"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
 	"github.com/tunehost/tunehost/plugins/trainables/chaos"
 )
 
-// screenful is what the user sees, from whichever goroutine it comes.
-type screenful struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *screenful) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(b)
-}
-
-func (s *screenful) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
-// Reset forgets what was shown.
-func (s *screenful) Reset() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.text.Reset()
-}
-
-// await waits until a text is there.
-func (s *screenful) await(t *testing.T, text string) {
-	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(s.String(), text); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%q is not said: %s", text, s)
-		}
-	}
-}
-
 // quick makes an experiment whose plugins run in the test's process; more are
 // plugins beside the bundled ones.
-func quick(t *testing.T, text string, more ...any) (Options, *screenful) {
+func quick(t *testing.T, text string, more ...any) (Options, *testplace.Screen) {
 	t.Helper()
 	o, seen := quiet(t, text)
-	o.inProcess = true
+	o.Mode.InProcess = true
 	o.Plugins = bundled.New(append([]any{random.Plugin, grid.Plugin, fifo.Plugin, chaos.Plugin}, more...)...)
 	pluginsOf.Store(o.Storage, o.Plugins)
 	return o, seen
 }
 
 // quiet makes an experiment with real processes, and collects what is shown.
-func quiet(t *testing.T, text string) (Options, *screenful) {
+func quiet(t *testing.T, text string) (Options, *testplace.Screen) {
 	t.Helper()
 	o := write(t, text)
-	seen := &screenful{}
+	seen := &testplace.Screen{}
 	o.Stdout, o.Stderr = seen, seen
 	return o, seen
 }
@@ -80,7 +43,7 @@ func quiet(t *testing.T, text string) (Options, *screenful) {
 // finish runs an experiment that must end by itself.
 func finish(t *testing.T, o Options) Ended {
 	t.Helper()
-	ended, err := Run(t.Context(), o)
+	ended, err := run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +53,7 @@ func finish(t *testing.T, o Options) Ended {
 // refused runs an experiment that must not begin, and returns its error's text.
 func refused(t *testing.T, o Options) string {
 	t.Helper()
-	ended, err := Run(context.Background(), o)
+	ended, err := run(context.Background(), o)
 	if err == nil {
 		t.Fatalf("it ran: %+v", ended)
 	}

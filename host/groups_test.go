@@ -20,7 +20,8 @@ const told = `
 version: 1
 objective: {metric: score, mode: max}
 trainable:
-  command: [sh, -c, 'echo "rank=$RANK of=$WORLD_SIZE local=$LOCAL_RANK/$LOCAL_WORLD_SIZE node=$NODE_RANK gpus=$CUDA_VISIBLE_DEVICES" >&2;
+  command: [sh, -c, 'echo "rank=$RANK of=$WORLD_SIZE local=$LOCAL_RANK/$LOCAL_WORLD_SIZE node=$NODE_RANK ` +
+	`gpus=$CUDA_VISIBLE_DEVICES" >&2;
     printf %s "$TUNEHOST_BUNDLES" > bundles; echo "{{\"score\": 1}}"']
 `
 
@@ -31,15 +32,25 @@ func TestStrategies(t *testing.T) {
 		placement, nodes string
 		want             []string // of each rank
 	}{
-		"pack": {"{bundles: [{cpu: 1, gpu: 1}, {cpu: 1, gpu: 1}, {cpu: 1, gpu: 1}], strategy: pack, workers: true}", "3x(cpu=2,gpu=2)", []string{
-			"rank=0 of=3 local=0/2 node=0 gpus=0,1", "rank=1 of=3 local=1/2 node=0 gpus=0,1", "rank=2 of=3 local=0/1 node=1 gpus=0"}},
-		"spread": {"{bundles: [{gpu: 1}, {gpu: 1}, {gpu: 1}, {gpu: 1}], strategy: spread, workers: true}", "3x(cpu=2,gpu=2)", []string{
-			"rank=0 of=4 local=0/2 node=0 gpus=0,1", "rank=1 of=4 local=0/1 node=1 gpus=0", "rank=2 of=4 local=0/1 node=2 gpus=0",
-			"rank=3 of=4 local=1/2 node=0 gpus=0,1"}},
-		"strict_pack": {"{bundles: [{cpu: 2}, {gpu: 1}], strategy: strict_pack, workers: true}", "2x(cpu=1,gpu=1)+1x(cpu=2,gpu=1)", []string{
-			"rank=0 of=2 local=0/2 node=0 gpus=", "rank=1 of=2 local=1/2 node=0 gpus=0"}},
-		"strict_spread": {"{bundles: [{cpu: 1}, {cpu: 1}, {cpu: 1}], strategy: strict_spread, workers: true}", "3x(cpu=4)", []string{
-			"rank=0 of=3 local=0/1 node=0 gpus=", "rank=1 of=3 local=0/1 node=1 gpus=", "rank=2 of=3 local=0/1 node=2 gpus="}},
+		"pack": {"{bundles: [{cpu: 1, gpu: 1}, {cpu: 1, gpu: 1}, {cpu: 1, gpu: 1}], strategy: pack, workers: true}",
+			"3x(cpu=2,gpu=2)", []string{
+				"rank=0 of=3 local=0/2 node=0 gpus=0,1", "rank=1 of=3 local=1/2 node=0 gpus=0,1",
+				"rank=2 of=3 local=0/1 " +
+					"node=1 gpus=0"}},
+		"spread": {"{bundles: [{gpu: 1}, {gpu: 1}, {gpu: 1}, {gpu: 1}], strategy: spread, workers: true}",
+			"3x(cpu=2,gpu=2)", []string{
+				"rank=0 of=4 local=0/2 node=0 gpus=0,1", "rank=1 of=4 local=0/1 node=1 gpus=0",
+				"rank=2 of=4 local=0/1 " +
+					"node=2 gpus=0",
+				"rank=3 of=4 local=1/2 node=0 gpus=0,1"}},
+		"strict_pack": {"{bundles: [{cpu: 2}, {gpu: 1}], strategy: strict_pack, workers: true}",
+			"2x(cpu=1,gpu=1)+1x(cpu=2,gpu=1)", []string{
+				"rank=0 of=2 local=0/2 node=0 gpus=", "rank=1 of=2 local=1/2 node=0 gpus=0"}},
+		"strict_spread": {"{bundles: [{cpu: 1}, {cpu: 1}, {cpu: 1}], strategy: strict_spread, workers: true}",
+			"3x(cpu=4)", []string{
+				"rank=0 of=3 local=0/1 node=0 gpus=", "rank=1 of=3 local=0/1 node=1 gpus=",
+				"rank=2 of=3 local=0/1 node=2 " +
+					"gpus="}},
 		"one bundle": {"{bundles: [{cpu: 1}], workers: true}", "cpu=1", []string{"rank=0 of=1 local=0/1 node=0 gpus="}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +74,8 @@ func TestStrategies(t *testing.T) {
 // B-033: without workers one process has the whole group, and finds it described. Of
 // a GPU that bundles share it is told once.
 func TestOneProcessHasTheGroup(t *testing.T) {
-	o, _ := quiet(t, told+"placement: {bundles: [{cpu: 1, gpu: 0.5}, {cpu: 2, gpu: 0.5, memory: 1GiB}], strategy: spread}\n")
+	o, _ := quiet(t, told+"placement: {bundles: [{cpu: 1, gpu: 0.5}, {cpu: 2, gpu: 0.5, memory: 1GiB}], strategy: "+
+		"spread}\n")
 	o.Resources = "(cpu=4,gpu=1,memory=4GiB)"
 	ended := finish(t, o)
 	if got, want := trialFile(t, ended.Dir, "00000", "stderr"), "rank= of= local=/ node= gpus=0\n"; got != want {
@@ -104,7 +116,8 @@ placement: {bundles: [{cpu: 1, gpu: 1}, {cpu: 2, gpu: 1}], strategy: strict_spre
 	for _, b := range seen.Bundles {
 		got = append(got, fmt.Sprintf("%s %s %v", b.Node, b.Resources, b.Devices))
 	}
-	if want := []string{`node0 {"cpu":"1","gpu":"1"} [0]`, `node1 {"cpu":"2","gpu":"1"} [0]`}; !slices.Equal(got, want) {
+	if want := []string{`node0 {"cpu":"1","gpu":"1"} [0]`, `node1 {"cpu":"2","gpu":"1"} [0]`}; !slices.Equal(got,
+		want) {
 		t.Errorf("bundles %q, want %q", got, want)
 	}
 	if string(seen.Resources) != `{"cpu":"3","gpu":"2"}` || !slices.Equal(seen.Devices, []string{"0"}) {
@@ -168,7 +181,8 @@ version: 1
 objective: {metric: score, mode: max}
 trainable:
   command: [sh, -c, 'if [ $RANK = 0 ]; then if [ ! -e begun ]; then touch begun; exec tail -f /dev/null; fi;
-    elif [ ! -e crashed ]; then while [ ! -e begun ]; do sleep 0.01; done; touch crashed; echo "no luck" >&2; exit 3; fi;
+    elif [ ! -e crashed ]; then while [ ! -e begun ]; do sleep 0.01; done; touch crashed; echo "no luck" >&2; exit `+
+		`3; fi;
     echo "{{\"score\": $RANK}}"']
 space: {x: {uniform: [0, 1]}}
 placement: {bundles: [{cpu: 1}, {cpu: 1}], workers: true}
@@ -179,7 +193,8 @@ failures: {retries: 1}
 	ended := finish(t, o)
 	m := audit(t, ended.Dir, nil)
 	if m.Count(core.Terminated) != 2 || m.View(0).Attempt != 2 || m.View(1).Attempt != 2 {
-		t.Errorf("%d trials ended well, after %d and %d attempts", m.Count(core.Terminated), m.View(0).Attempt, m.View(1).Attempt)
+		t.Errorf("%d trials ended well, after %d and %d attempts", m.Count(core.Terminated), m.View(0).Attempt,
+			m.View(1).Attempt)
 	}
 	for _, trial := range []string{"00000", "00001"} {
 		contains(t, trialFile(t, ended.Dir, trial, "error.txt"), "sh (rank 1) ended with exit status 3: no luck")
@@ -190,10 +205,12 @@ failures: {retries: 1}
 func TestImpossibleGroups(t *testing.T) {
 	for placement, want := range map[string][]string{
 		"{bundles: [{cpu: 1}, {cpu: 1}, {cpu: 1}], strategy: strict_spread}": {
-			"asked for strict_spread of 3 × (cpu 1)", "not all together with strict_spread", "there is cpu 4 on 2 nodes", "the first 2 of its 3 bundles fit"},
+			"asked for strict_spread of 3 × (cpu 1)", "not all together with strict_spread",
+			"there is cpu 4 on 2 nodes", "the first 2 of its 3 bundles fit"},
 		"{bundles: [{cpu: 2}, {cpu: 1}], strategy: strict_pack, workers: true}": {
 			"not all together with strict_pack", "the first 1 of its 2 bundles fit"},
-		"{bundles: [{cpu: 1}, {cpu: 3}]}": {"no node has cpu 3 (bundle 2)", "the nearest that fits is cpu 2 on node node0"},
+		"{bundles: [{cpu: 1}, {cpu: 3}]}": {"no node has cpu 3 (bundle 2)",
+			"the nearest that fits is cpu 2 on node node0"},
 	} {
 		o, _ := quiet(t, told+"placement: "+placement+"\n")
 		o.Resources = "2x(cpu=2)"
@@ -202,7 +219,8 @@ func TestImpossibleGroups(t *testing.T) {
 			t.Errorf("%s is valid", placement)
 			continue
 		}
-		want = append(want, filepath.Base(o.File)+":", ": resources: ", "; ask for less, or let trials wait for more with wait_for_resources: true")
+		want = append(want, filepath.Base(o.File)+":", ": resources: ",
+			"; ask for less, or let trials wait for more with wait_for_resources: true")
 		contains(t, err.Error(), want...)
 		contains(t, refused(t, o), want...)
 	}
@@ -210,9 +228,11 @@ func TestImpossibleGroups(t *testing.T) {
 
 // Workers are those of a command; a plugin is one process.
 func TestWorkersOfAPlugin(t *testing.T) {
-	o, _ := quick(t, "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: chaos, options: {any_params: true}}\n"+
+	o, _ := quick(t, "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: chaos, options: "+
+		"{any_params: true}}\n"+
 		"placement: {bundles: [{cpu: 1}, {cpu: 1}], workers: true}\n")
-	contains(t, refused(t, o), filepath.Base(o.File)+":4:", "placement.workers", `the plugin "chaos"`, "leave workers out")
+	contains(t, refused(t, o), filepath.Base(o.File)+":4:", "placement.workers", `the plugin "chaos"`,
+		"leave workers out")
 }
 
 // trainFunc is a trainable that is a function.
@@ -220,7 +240,7 @@ type trainFunc func(sdk.Run) error
 
 func (f trainFunc) Train(_ context.Context, run sdk.Run) error { return f(run) }
 
-// widener pauses each trial at its first result and has it go on with a group of
+// widener pauses each trial at its first result and has it continue with a group of
 // three; it says so with the pause, and again once the trial is paused.
 var widener = sdk.SchedulerPlugin{
 	Info: sdk.Info{Name: "widener", Version: "1", Options: noOptions},
@@ -244,7 +264,7 @@ func (widening) Decide(_ context.Context, events []sdk.Event) (out sdk.Decisions
 	return out, nil
 }
 
-// B-037: a scheduler changes what a paused trial asks for; it goes on from its
+// B-037: a scheduler changes what a paused trial asks for; it continues from its
 // checkpoint with as many workers as it was granted bundles, and the accounting
 // follows. While it still runs nothing is changed.
 func TestResourcesChangeWhilePaused(t *testing.T) {
@@ -286,7 +306,8 @@ trials: 2
 		t.Errorf("held %v, %d trials ended well", held, m.Count(core.Terminated))
 	}
 	for no := range 2 {
-		lines := strings.Split(strings.TrimSpace(trialFile(t, ended.Dir, fmt.Sprintf("%05d", no), "result.jsonl")), "\n")
+		lines := strings.Split(strings.TrimSpace(trialFile(t, ended.Dir, fmt.Sprintf("%05d", no), "result.jsonl")),
+			"\n")
 		if len(lines) != 2 {
 			t.Fatalf("trial %d has %d results", no, len(lines))
 		}

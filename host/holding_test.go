@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/replay"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
 	"github.com/tunehost/tunehost/plugins/trainables/digits"
@@ -48,7 +49,7 @@ func pausesIn(t *testing.T, dir string) pauses {
 	return p
 }
 
-// B-052: with pauses in memory trials go on, bit by bit, as with pauses on disk; no
+// B-052: with pauses in memory trials continue, bit by bit, as with pauses on disk; no
 // checkpoint is made for a pause, and nothing stays in memory.
 func TestPausesInMemory(t *testing.T) {
 	t.Parallel()
@@ -64,12 +65,14 @@ func TestPausesInMemory(t *testing.T) {
 		t.Skip("this machine has no memory file system")
 	}
 	if want.held != 0 || want.saved == 0 || got.held == 0 || got.saved != 0 {
-		t.Errorf("%d held and %d saved with pauses on disk; %d and %d with pauses in memory\n%s", want.held, want.saved, got.held, got.saved, seen)
+		t.Errorf("%d held and %d saved with pauses on disk; %d and %d with pauses in memory\n%s", want.held, want.saved,
+			got.held, got.saved, seen)
 	}
-	later := 0 // after a pause: which trials go on depends on the order of decisions
+	later := 0 // after a pause: which trials continue depends on the order of decisions
 	for at, x := range got.values {
 		if y, ok := want.values[at]; ok && x != y {
-			t.Errorf("trial %d reports %v at %d, with pauses on disk %v", at[0], math.Float64frombits(x), at[1], math.Float64frombits(y))
+			t.Errorf("trial %d reports %v at %d, with pauses on disk %v", at[0], math.Float64frombits(x), at[1],
+				math.Float64frombits(y))
 		} else if ok && at[1] > 1 {
 			later++
 		}
@@ -77,7 +80,7 @@ func TestPausesInMemory(t *testing.T) {
 	if later == 0 {
 		t.Error("no trial has gone on in both")
 	}
-	if err := Replay(t.Context(), ended.Dir, o.Plugins); err != nil {
+	if err := replay.Check(t.Context(), ended.Dir, o.Plugins); err != nil {
 		t.Error(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/replay"
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
@@ -22,10 +23,11 @@ import (
 	"github.com/tunehost/tunehost/plugins/trainables/digits"
 )
 
-var plugged = bundled.New(random.Plugin, grid.Plugin, fifo.Plugin, asha.Plugin, chaos.Plugin, digits.Plugin, command.Plugin(), sized, widener, resources.Plugin, pbt.Plugin)
+var testPlugins = bundled.New(random.Plugin, grid.Plugin, fifo.Plugin, asha.Plugin, chaos.Plugin, digits.Plugin,
+	command.Plugin(), sized, widener, resources.Plugin, pbt.Plugin)
 
 func TestMain(m *testing.M) {
-	if handled, exit := plugged.Main(os.Args[1:]); handled {
+	if handled, exit := testPlugins.Main(os.Args[1:]); handled {
 		syscall.Exit(exit) // without the second that the race detector waits at each end
 	}
 	os.Exit(m.Run())
@@ -40,9 +42,10 @@ func write(t *testing.T, text string) Options {
 		t.Fatal(err)
 	}
 	storage := filepath.Join(dir, "results")
-	pluginsOf.Store(storage, plugged)
+	pluginsOf.Store(storage, testPlugins)
 	t.Cleanup(func() { replays(t, storage) })
-	return Options{File: file, Storage: storage, Plugins: plugged, Stdout: os.Stderr, Stderr: os.Stderr, Verbose: 1,
+	return Options{File: file, Storage: storage, Plugins: testPlugins, Output: Output{Stdout: os.Stderr,
+		Stderr: os.Stderr, Verbose: 1},
 		Share: true} // tests run side by side
 }
 
@@ -57,7 +60,7 @@ func replays(t *testing.T, storage string) {
 		t.Fatal(err)
 	}
 	for _, j := range journals {
-		if err := Replay(context.Background(), filepath.Dir(j), known.(*bundled.Registry)); err != nil {
+		if err := replay.Check(context.Background(), filepath.Dir(j), known.(*bundled.Registry)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -74,14 +77,14 @@ scheduler: {plugin: asha, max: 3}
 trials: 8
 seed: 7
 `)
-	ended, err := Run(context.Background(), o)
+	ended, err := run(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if ended.Outcome != core.Finished || ended.Errored != 0 {
 		t.Fatalf("ended %+v", ended)
 	}
-	again, err := Run(context.Background(), o)
+	again, err := run(context.Background(), o)
 	if err != nil || again.Outcome != core.Finished {
 		t.Fatalf("again %+v %v", again, err)
 	}

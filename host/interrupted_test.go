@@ -5,11 +5,12 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/tunehost/tunehost/host/prepare"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// B-024: whoever interrupts while a plugin opens does not wait for it, and has begun
+// B-024: an interrupt while a plugin opens does not wait for it, and has begun
 // nothing.
 func TestInterruptedWhileOpening(t *testing.T) {
 	opening, release := make(chan struct{}), make(chan struct{})
@@ -25,10 +26,10 @@ func TestInterruptedWhileOpening(t *testing.T) {
 		<-opening
 		interrupt()
 	}()
-	if ended, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
+	if ended, err := run(ctx, o); !errors.Is(err, context.Canceled) {
 		t.Fatalf("%+v, %v", ended, err)
 	}
-	e, err := o.read()
+	e, err := prepare.Load(t.Context(), &o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,7 @@ func TestInterruptedWhileAsked(t *testing.T) {
 	asked := make(chan struct{})
 	o.Resume, o.Ask = "prompt", func(string) bool { interrupt(); <-asked; return true }
 	t.Cleanup(func() { close(asked) })
-	if ended, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
+	if ended, err := run(ctx, o); !errors.Is(err, context.Canceled) {
 		t.Fatalf("%+v, %v", ended, err)
 	}
 }

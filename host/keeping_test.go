@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tunehost/tunehost/internal/testplace"
 )
 
 // lossy prints losses, each with a checkpoint, and waits until that is taken.
@@ -18,7 +20,7 @@ for loss in 5 1 3 NaN 1 9 2 8; do
 done
 `
 
-func lossyExperiment(t *testing.T, more string) (Options, *screenful) {
+func lossyExperiment(t *testing.T, more string) (Options, *testplace.Screen) {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "train.sh")
 	if err := os.WriteFile(script, []byte(lossy), 0o600); err != nil {
@@ -32,7 +34,7 @@ space: {x: 1}
 `+more)
 }
 
-// B-053: the best is kept, and the newest besides; the mode of a score that is the objective's
+// B-053: the best is kept, and also the newest; the mode of a score that is the objective's
 // metric is the objective's.
 func TestKeepsTheBestBesideTheNewest(t *testing.T) {
 	t.Parallel()
@@ -49,11 +51,11 @@ func TestKeepsTheBestBesideTheNewest(t *testing.T) {
 }
 
 // B-053, B-014: results must have the metric by which checkpoints are kept.
-func TestScoreThatNobodyReports(t *testing.T) {
+func TestUnreportedScore(t *testing.T) {
 	t.Parallel()
 	const lacks = `lacks the metric "los", which the key checkpoint.score needs; it has loss`
 	o, seen := lossyExperiment(t, "checkpoint: {keep: 1, score: los, mode: min}\n")
-	if ended, err := Run(t.Context(), o); err == nil && ended.Errored == 0 {
+	if ended, err := run(t.Context(), o); err == nil && ended.Errored == 0 {
 		t.Errorf("%+v", ended)
 	}
 	contains(t, seen.String(), lacks)

@@ -12,9 +12,11 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
+	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/record"
-	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/runfile"
+	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/searchers/bohb"
 	"github.com/tunehost/tunehost/plugins/searchers/cmaes"
@@ -26,7 +28,7 @@ import (
 )
 
 // taught runs an experiment to learn from, and makes one that does.
-func taught(t *testing.T, first, second string, more ...any) (source Ended, o Options, seen *screenful) {
+func taught(t *testing.T, first, second string, more ...any) (source Ended, o Options, seen *testplace.Screen) {
 	t.Helper()
 	other, _ := quick(t, first, more...)
 	other.Name = "first"
@@ -49,7 +51,8 @@ seed: 3
 // the other experiment since.
 func TestLearnFrom(t *testing.T) {
 	e := &ear{}
-	source, o, _ := taught(t, teaching+"trials: 9\nrepeat: 2\n", teaching+"searcher: ear\nlearn_from: FIRST\ntrials: 3\n", e.plugin(), wobbly(3))
+	source, o, _ := taught(t, teaching+"trials: 9\nrepeat: 2\n", teaching+"searcher: ear\nlearn_from: FIRST\ntrials: "+
+		"3\n", e.plugin(), wobbly(3))
 	finish(t, o)
 	first := audit(t, source.Dir, nil)
 	if err := os.RemoveAll(source.Dir); err != nil {
@@ -96,7 +99,8 @@ func TestLearnFrom(t *testing.T) {
 // in the record is refused.
 func TestChangedLessons(t *testing.T) {
 	e := &ear{}
-	_, o, _ := taught(t, teaching+"trials: 5\n", teaching+"searcher: ear\nlearn_from: [FIRST]\ntrials: 2\n", e.plugin(), wobbly(0))
+	_, o, _ := taught(t, teaching+"trials: 5\n", teaching+"searcher: ear\nlearn_from: [FIRST]\ntrials: 2\n", e.plugin(),
+		wobbly(0))
 	dir := finish(t, o).Dir
 	cut(t, dir, 2)
 	for _, text := range []string{"{", `{"from":"x","params":{"x":1e999}}`, ""} {
@@ -107,12 +111,13 @@ func TestChangedLessons(t *testing.T) {
 	}
 }
 
-// A host that dies while the record learns: the next one goes on where it was.
+// A host that dies while the record learns: the next one continues where it was.
 func TestLearningGoesOn(t *testing.T) {
 	for _, kept := range []int{1, 2, 4, 7} {
 		t.Run(fmt.Sprint(kept), func(t *testing.T) {
 			e := &ear{}
-			_, o, _ := taught(t, teaching+"trials: 5\n", teaching+"searcher: ear\nlearn_from: [FIRST]\ntrials: 2\n", e.plugin(), wobbly(0))
+			_, o, _ := taught(t, teaching+"trials: 5\n", teaching+"searcher: ear\nlearn_from: [FIRST]\ntrials: 2\n",
+				e.plugin(), wobbly(0))
 			cut(t, finish(t, o).Dir, kept)
 			m := audit(t, finish(t, o).Dir, nil)
 			if m.Learned() != 5 || m.Count(core.Terminated) != 2 {
@@ -144,7 +149,11 @@ func cut(t *testing.T, path string, kept int) {
 	if err := os.RemoveAll(dir.Journal()); err != nil {
 		t.Fatal(err)
 	}
-	r, err := newRecord(dir, id)
+	fs, err := journal.MakeDir(dir.Journal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := journal.Create(fs, journal.Options{RunID: id})
 	if err == nil {
 		_, err = r.Append(records)
 	}
@@ -158,8 +167,10 @@ func cut(t *testing.T, path string, kept int) {
 
 // Trials that could not have run here are left out, and counted.
 func TestLearnFromAnotherSpace(t *testing.T) {
-	first := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", "{x: {uniform: [0, 1]}, c: {choice: [1, 2, 7]}, n: {grid: [1, 2.5]}, k: {choice: [3, 4]}}", 1) + "trials: 40\n"
-	second := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", "{x: {uniform: [0, 0.5]}, c: {choice: [2, 7, 9]}, n: {int: [1, 5]}, k: 3}", 1) + "searcher: random\nlearn_from: FIRST\nconstraints: x < 0.4\n"
+	first := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", "{x: {uniform: [0, 1]}, c: {choice: [1, 2, 7]}, n: "+
+		"{grid: [1, 2.5]}, k: {choice: [3, 4]}}", 1) + "trials: 40\n"
+	second := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", "{x: {uniform: [0, 0.5]}, c: {choice: [2, 7, 9]}, "+
+		"n: {int: [1, 5]}, k: 3}", 1) + "searcher: random\nlearn_from: FIRST\nconstraints: x < 0.4\n"
 	source, o, seen := taught(t, first, second, wobbly(0))
 	o.Verbose = 1
 	m := audit(t, finish(t, o).Dir, nil)
@@ -176,14 +187,16 @@ func TestLearnFromAnotherSpace(t *testing.T) {
 	if want == 0 || m.Learned() != want {
 		t.Errorf("it learned of %d trials, want %d", m.Learned(), want)
 	}
-	contains(t, seen.String(), fmt.Sprintf("the searcher knows %d of 80 trials", want), `its "c" is outside`, `its "n" is outside`, `its "x" is outside`, `"k" is another there`, "breaks a constraint")
+	contains(t, seen.String(), fmt.Sprintf("the searcher knows %d of 80 trials", want), `its "c" is outside`,
+		`its "n" is outside`, `its "x" is outside`, `"k" is another there`, "breaks a constraint")
 }
 
 func TestLearnFromMistakes(t *testing.T) {
 	for _, c := range []struct{ first, second, want string }{
 		{teaching, teaching + "learn_from: FIRST/nothing\n", "there is no experiment here"},
 		{teaching, teaching + "learn_from: [FIRST, FIRST]\n", "it is named twice"},
-		{strings.Replace(teaching, "max", "min", 1), teaching + "learn_from: FIRST\n", "score is optimised as min there, and as max here"},
+		{strings.Replace(teaching, "max", "min", 1), teaching + "learn_from: FIRST\n",
+			"score is optimised as min there, and as max here"},
 	} {
 		_, o, _ := taught(t, c.first, c.second, wobbly(0))
 		contains(t, refused(t, o), "learn_from: ", c.want)
@@ -196,16 +209,19 @@ func TestLearnFromMistakes(t *testing.T) {
 // Every bundled searcher copes with trials that it did not suggest, under numbers
 // that no trial of its own has; and what it does is a function of the history.
 func TestSearchersLearn(t *testing.T) {
-	plugins := []any{tpe.Plugin, bohb.Plugin, cmaes.Plugin, evolution.Plugin, gp.Plugin, nsga2.Plugin, sobol.Plugin, wobbly(0)}
+	plugins := []any{tpe.Plugin, bohb.Plugin, cmaes.Plugin, evolution.Plugin, gp.Plugin, nsga2.Plugin, sobol.Plugin,
+		wobbly(0)}
 	for _, name := range []string{"random", "grid", "sobol", "tpe", "bohb", "cmaes", "evolution", "gp", "nsga2"} {
 		t.Run(name, func(t *testing.T) {
-			_, o, _ := taught(t, teaching+"trials: 30\n", teaching+"learn_from: FIRST\ntrials: 12\nsearcher: "+name+"\n", plugins...)
+			_, o, _ := taught(t, teaching+"trials: 30\n",
+				teaching+"learn_from: FIRST\ntrials: 12\nsearcher: "+name+"\n", plugins...)
 			if name == "grid" {
 				o.Sets = []string{"trials=3"} // it has five points
 			}
 			m := audit(t, finish(t, o).Dir, nil)
 			if m.Learned() != 30 || m.Count(core.Terminated) != m.Trials() || m.Trials() < 3 {
-				t.Errorf("it learned of %d trials, and %d of %d ended", m.Learned(), m.Count(core.Terminated), m.Trials())
+				t.Errorf("it learned of %d trials, and %d of %d ended", m.Learned(), m.Count(core.Terminated),
+					m.Trials())
 			}
 		})
 	}
@@ -216,7 +232,8 @@ func TestLearnedPointsAreUsed(t *testing.T) {
 	space := "{x: {uniform: [0, 1]}, y: {uniform: [0, 1]}, z: {uniform: [0, 1]}}"
 	first := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", space, 1) + "trials: 60\n"
 	mean := func(searcher, more string) float64 {
-		second := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", space, 1) + "trials: 8\nconcurrency: 1\nsearcher: " + searcher + "\n" + more
+		second := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", space, 1) +
+			"trials: 8\nconcurrency: 1\nsearcher: " + searcher + "\n" + more
 		_, o, _ := taught(t, first, second, tpe.Plugin, cmaes.Plugin, gp.Plugin, wobbly(0))
 		m := audit(t, finish(t, o).Dir, nil)
 		sum := 0.0

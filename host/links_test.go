@@ -13,15 +13,20 @@ import (
 // ownNames are what a host reads and writes in an experiment's directory; TRIAL is the
 // name of its first trial's.
 var ownNames = []string{
-	"LOCK", "host.log", "crash.txt", "run.json", "run.json.tmp", "experiment.yaml", "experiment.yaml.tmp", "tunehost.lock", "tunehost.lock.tmp",
-	"control", "control.tmp", "learned.jsonl", ".reported", ".reported.tmp", "journal", "journal/00000000000000000001.tj", "snapshots", "start",
-	"checkpoints", "checkpoints/blobs", "trials", "trials/TRIAL", "trials/TRIAL/params.json", "trials/TRIAL/result.jsonl",
-	"trials/TRIAL/progress.csv", "trials/TRIAL/error.txt", "trials/TRIAL/checkpoints", "trials/TRIAL/checkpoints/000001.tmp",
+	"LOCK", "host.log", "crash.txt", "run.json", "run.json.tmp", "experiment.yaml", "experiment.yaml.tmp",
+	"tunehost.lock", "tunehost.lock.tmp",
+	"control", "control.tmp", "learned.jsonl", ".reported", ".reported.tmp", "journal",
+	"journal/00000000000000000001.tj", "snapshots", "start",
+	"checkpoints", "checkpoints/blobs", "trials", "trials/TRIAL", "trials/TRIAL/params.json",
+	"trials/TRIAL/result.jsonl",
+	"trials/TRIAL/progress.csv", "trials/TRIAL/error.txt", "trials/TRIAL/checkpoints",
+	"trials/TRIAL/checkpoints/000001.tmp",
 	"trials/TRIAL/stdout", "trials/TRIAL/stderr", "trials/TRIAL/params.json.tmp",
 }
 
 // ownFolders are those of them that a host expects to be folders.
-var ownFolders = map[string]bool{"journal": true, "snapshots": true, "start": true, "checkpoints": true, "checkpoints/blobs": true, "trials": true,
+var ownFolders = map[string]bool{"journal": true, "snapshots": true, "start": true, "checkpoints": true,
+	"checkpoints/blobs": true, "trials": true,
 	"trials/TRIAL": true, "trials/TRIAL/checkpoints": true, "trials/TRIAL/checkpoints/000001.tmp": true}
 
 // placedThings are what somebody may put in the place of a file.
@@ -36,7 +41,7 @@ const lineKept = "what the victim has written\n"
 
 // Whatever somebody else has put in the place of a host's files, nothing outside of the
 // experiment's directory is changed or made, and nothing waits; before an experiment is
-// begun as well as before one goes on.
+// begun as well as before one continues.
 func TestForeignLinks(t *testing.T) {
 	for what, place := range placedThings {
 		for _, name := range ownNames {
@@ -67,7 +72,8 @@ func attacked(t *testing.T, name string, begun bool, place func(victim, path str
 	} else {
 		must(os.WriteFile(victim, []byte(lineKept), 0o600))
 	}
-	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\ncheckpoint: {every: 1}\nfailures: {retries: 1}\ntrials: 1\n"))
+	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\ncheckpoint: {every: 1}\nfailures: {retries: "+
+		"1}\ntrials: 1\n"))
 	o.TrustDir = true
 	dir := filepath.Join(o.Storage, "test")
 	if begun {
@@ -76,17 +82,18 @@ func attacked(t *testing.T, name string, begun bool, place func(victim, path str
 	}
 	path := filepath.Join(dir, strings.ReplaceAll(name, "TRIAL", firstTrial(t)))
 	must(errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.RemoveAll(path), place(victim, path)))
-	_, err := Run(t.Context(), o)
+	_, err := run(t.Context(), o)
 	if err != nil && strings.Contains(err.Error(), "\n") {
 		t.Errorf("%q is not one line", err)
 	}
 	unharmed(t, victim)
-	must(os.RemoveAll(o.Storage)) // what is left replays nowhere
+	must(os.RemoveAll(o.Storage)) // it cannot be replayed now
 }
 
 // firstTrial is the name of the first trial's directory, which the seed says.
 func firstTrial(t *testing.T) string {
-	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\ncheckpoint: {every: 1}\nfailures: {retries: 1}\ntrials: 1\n"))
+	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\ncheckpoint: {every: 1}\nfailures: {retries: "+
+		"1}\ntrials: 1\n"))
 	list, err := os.ReadDir(filepath.Join(finish(t, o).Dir, "trials"))
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/plugin/loading"
 )
 
 // Mistakes in plugins' options come in the order of the file.
@@ -22,7 +23,7 @@ searcher: {plugin: tpe, startup: 3}
 		t.Fatal(err)
 	}
 	last := 0
-	for _, u := range refsOf(e) {
+	for _, u := range loading.Uses(e) {
 		if u.Ref.Pos.Line < last || filepath.Base(u.Ref.Pos.File) != "test.yaml" {
 			t.Errorf("%v comes after line %d", u.Ref.Pos, last)
 		}

@@ -56,7 +56,8 @@ checkpoint: {every: 2}
 	if stopped == 0 {
 		t.Error("halfway has stopped no trial")
 	}
-	if states, _ := filepath.Glob(filepath.Join(ended.Dir, "trials", "*", "checkpoints", "*", "files", "state")); len(states) == 0 {
+	if states, _ := filepath.Glob(filepath.Join(ended.Dir, "trials", "*", "checkpoints", "*", "files",
+		"state")); len(states) == 0 {
 		t.Error("descent has saved no state")
 	}
 }
@@ -64,8 +65,10 @@ checkpoint: {every: 2}
 // B-077: a module that fails again and again ends the experiment, with what it did.
 func TestBrokenModules(t *testing.T) {
 	for name, want := range map[string]string{
-		"trap": `searcher "./trap.wasm" failed 3 times within 1m0s, and is given up; the last time: searcher "./trap.wasm" failed in Suggest: the module trapped: unreachable`,
-		"loop": `searcher "./loop.wasm" failed 3 times within 1m0s, and is given up; the last time: searcher "./loop.wasm" did not answer Suggest for 400ms, and was killed`,
+		"trap": `searcher "./trap.wasm" failed 3 times within 1m0s, and is given up; the last time: searcher ` +
+			`"./trap.wasm" failed in Suggest: the module trapped: unreachable`,
+		"loop": `searcher "./loop.wasm" failed 3 times within 1m0s, and is given up; the last time: searcher ` +
+			`"./loop.wasm" did not answer Suggest for 400ms, and was killed`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,8 +82,8 @@ trials: 2
 sandbox: {call_timeout: 400ms}
 `)
 			place(t, o, name+".wasm", "plugin/sandbox/testdata/broken/"+name+".wasm")
-			ended, err := Run(t.Context(), o)
-			text := seen.String()
+			ended, err := run(t.Context(), o)
+			text := seen.String() + ended.Reason
 			if err != nil {
 				text += err.Error()
 			}

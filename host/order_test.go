@@ -12,6 +12,7 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/hosttest"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -25,7 +26,7 @@ import (
 // decisions by one result, and when it was told to stop it may have reported another.
 type hurried struct {
 	starts
-	host    *Turned
+	host    *hosttest.SteppedHost
 	running core.StartAttempt
 	alive   bool
 	stopped bool
@@ -64,11 +65,12 @@ func (h *hurried) trains() bool {
 	h.at++
 	h.credits--
 	value := float64(mix(uint64(h.running.Trial)<<8+h.at)%1000) / float64(h.at)
-	_ = h.host.Report(h.running.Trial, h.running.Attempt, sdk.Result{Iteration: h.at, Metrics: []sdk.Metric{{Name: "score", Value: value}}})
+	_ = h.host.Report(h.running.Trial, h.running.Attempt,
+		sdk.Result{Iteration: h.at, Metrics: []sdk.Metric{{Name: "score", Value: value}}})
 	return true
 }
 
-// raced runs an experiment of one trial at a time, in which whoever has something to do is
+// raced runs an experiment of one trial at a time, in which every part with something to do is
 // as slow as the dice say.
 func raced(t *testing.T, searcher string, dice uint64) []string {
 	t.Helper()
@@ -90,9 +92,10 @@ trials: 30
 		t.Fatal(err)
 	}
 	trial := &hurried{}
-	r := &Rig{Experiment: e, Seed: 1, RunID: journal.RunID{1}, Clock: clock.System{}, Record: journaltest.New(1),
+	r := &hosttest.Harness{Experiment: e, Seed: 1, RunID: journal.RunID{1}, Clock: clock.System{},
+		Record:  journaltest.New(1),
 		Plugins: bundled.New(asha.Plugin, gp.Plugin, cmaes.Plugin, auto.Plugin, bohb.Plugin),
-		Nodes:   []resource.Node{{ID: 1, Capacity: capacity}}, Witness: trial}
+		Nodes:   []resource.Node{{ID: 1, Capacity: capacity}}, Probe: trial}
 	if trial.host, err = r.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +106,7 @@ trials: 30
 	return params(trial.host.Machine())
 }
 
-// race goes on until nobody has anything to do: each time one of them acts, in an order
+// race continues until nobody has anything to do: each time one of them acts, in an order
 // that is drawn.
 func race(t *testing.T, trial *hurried, r *rand.Rand) {
 	t.Helper()
@@ -142,7 +145,8 @@ func TestSearchDoesNotDependOnSpeed(t *testing.T) {
 			want := raced(t, searcher, 0)
 			for dice := range uint64(6) {
 				if got := raced(t, searcher, dice+1); !slices.Equal(got, want) {
-					t.Fatalf("another order of the same things, another search:\n%s\nand\n%s", strings.Join(want, "\n"), strings.Join(got, "\n"))
+					t.Fatalf("another order of the same things, another search:\n%s\nand\n%s", strings.Join(want, "\n"),
+						strings.Join(got, "\n"))
 				}
 			}
 		})

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Whoever may write to an experiment's directory, or put another one in its place,
+// A user who may write to an experiment's directory, or replace it,
 // decides what runs: the experiment is refused, begun or not, and runs where the user
 // trusts the others, who then is told.
 func TestDirectoryOfEverybody(t *testing.T) {
@@ -67,7 +67,7 @@ func TestDirectoryOfAnother(t *testing.T) {
 	finish(t, o)
 }
 
-// asRoot leaves out a test that only root can do. Where everything is to be tested that fails.
+// asRoot skips a test that only root can run. With STRICT=1 the test fails instead.
 func asRoot(t *testing.T) {
 	t.Helper()
 	switch {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/runfile"
 )
 
 // as gives an experiment's file another path.
@@ -74,7 +74,7 @@ func TestAnotherFilesExperiment(t *testing.T) {
 	}
 }
 
-// A file that was moved goes on, and its programs are found where it is now; one that was
+// A file that was moved continues, and its programs are found where it is now; one that was
 // renamed does when its experiment is named.
 func TestMovedFileGoesOn(t *testing.T) {
 	o, seen := quick(t, twoTrials)
@@ -94,7 +94,7 @@ func TestMovedFileGoesOn(t *testing.T) {
 	}
 }
 
-// A copy of a project goes on with the copy of its experiment.
+// A copy of a project continues with the copy of its experiment.
 func TestCopiedProjectGoesOn(t *testing.T) {
 	o, _ := quick(t, twoTrials)
 	o = as(t, o, "old/x.yaml", false)
@@ -112,7 +112,7 @@ func TestCopiedProjectGoesOn(t *testing.T) {
 	}
 }
 
-// An experiment whose name an earlier version made goes on under it, with its own file alone.
+// An experiment whose name an earlier version made continues under it, with its own file alone.
 func TestFormerNameGoesOn(t *testing.T) {
 	o, _ := quick(t, twoTrials)
 	own, other := as(t, o, "日本.yaml", false), as(t, o, "中国.yaml", false)
@@ -141,7 +141,7 @@ func TestFlagsInMessages(t *testing.T) {
 }
 
 // With storage elsewhere, another file of the same machine is refused, and a file on another
-// machine goes on, whatever has the path there that the file had.
+// machine continues, whatever has the path there that the file had.
 func TestOwnershipElsewhere(t *testing.T) {
 	url := "file://" + t.TempDir()
 	machine(t)

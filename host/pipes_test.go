@@ -40,7 +40,7 @@ func TestExperimentFromPipes(t *testing.T) {
 	}
 }
 
-// Whoever waits for the rest of an experiment file can be interrupted.
+// Waiting for the rest of an experiment file can be interrupted.
 func TestReadingIsInterrupted(t *testing.T) {
 	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\ntrials: 1\n"))
 	r, w, err := os.Pipe()
@@ -52,7 +52,7 @@ func TestReadingIsInterrupted(t *testing.T) {
 	o.File, o.Name = "/dev/fd/"+strconv.Itoa(int(r.Fd())), "piped"
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
+	if _, err := run(ctx, o); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -62,9 +62,8 @@ func TestStorageBelowAFile(t *testing.T) {
 	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\ntrials: 1\n"))
 	for _, path := range []string{"/dev/null/x", "/dev/null"} {
 		o.Storage = path
-		_, err := Run(t.Context(), o)
-		var user *UserError
-		if !errors.As(err, &user) {
+		_, err := run(t.Context(), o)
+		if _, ok := errors.AsType[*UserError](err); !ok {
 			t.Fatalf("%v is not a mistake of the user's", err)
 		}
 		text := err.Error()

@@ -10,13 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/host/compose"
 	"github.com/tunehost/tunehost/host/engine"
-	"github.com/tunehost/tunehost/host/telling"
+	"github.com/tunehost/tunehost/host/prepare"
+	"github.com/tunehost/tunehost/host/report/publish"
 )
 
 // paced is an experiment of 16 trials in one process that together report so many
 // results a second.
-func paced(t testing.TB, perSecond, iterations int, record func(engine.Recorder) engine.Recorder) *session {
+func paced(t testing.TB, perSecond, iterations int, record func(engine.Recorder) engine.Recorder) *compose.Session {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "paced.yaml")
 	text := fmt.Sprintf(`
@@ -29,16 +31,17 @@ trials: 16
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{File: file, Storage: dir, Plugins: plugged, Stdout: io.Discard, Stderr: os.Stderr, Resources: "cpu=16", composed: composition{record: record}}
-	e, err := load(o)
+	o := Options{File: file, Storage: dir, Plugins: testPlugins, Output: Output{Stdout: io.Discard, Stderr: os.Stderr},
+		Resources: "cpu=16"}
+	p, err := prepare.FromFile(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := ready(t.Context(), o, e)
+	s, err := compose.Begin(t.Context(), p, o, compose.How{Record: record})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.close)
+	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
@@ -68,22 +71,22 @@ func TestFewSyncs(t *testing.T) {
 		return c
 	})
 	began := time.Now()
-	if ended, err := s.run(t.Context()); err != nil || ended.Errored > 0 {
+	if ended, err := s.Run(t.Context()); err != nil || ended.Errored > 0 {
 		t.Fatal(ended, err)
 	}
-	most := int64(time.Since(began)/telling.Linger) + 3 // at the start, and twice at the end
+	most := int64(time.Since(began)/publish.Linger) + 3 // at the start, and twice at the end
 	if n := c.records.Load(); n < 16*200 {
 		t.Errorf("there are %d records of %d results", n, 16*200)
 	}
 	if n := c.syncs.Load(); n > most {
-		t.Errorf("%d syncs in %v, want at most one in %v", n, time.Since(began), telling.Linger)
+		t.Errorf("%d syncs in %v, want at most one in %v", n, time.Since(began), publish.Linger)
 	}
 }
 
 // unkept keeps nothing on disk.
 func unkept(r engine.Recorder) engine.Recorder {
 	_ = r.Close()
-	return &memory{}
+	return &engine.Memory{}
 }
 
 // BenchmarkRecording: the same experiment with its record on disk and without
@@ -109,11 +112,11 @@ type spent struct{ wall, cpu time.Duration }
 
 func (s *spent) add(x spent) { s.wall, s.cpu = s.wall+x.wall, s.cpu+x.cpu }
 
-func spend(b *testing.B, s *session) spent {
+func spend(b *testing.B, s *compose.Session) spent {
 	var before, after syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &before)
 	began := time.Now()
-	if ended, err := s.run(b.Context()); err != nil || ended.Errored > 0 {
+	if ended, err := s.Run(b.Context()); err != nil || ended.Errored > 0 {
 		b.Fatal(ended, err)
 	}
 	wall := time.Since(began)

@@ -11,20 +11,25 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/host/mirror"
+	"github.com/tunehost/tunehost/host/compose"
+	"github.com/tunehost/tunehost/host/prepare"
+	"github.com/tunehost/tunehost/host/replay"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/mirror"
+	"github.com/tunehost/tunehost/host/storage/remote"
 	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/trainables/digits"
 )
 
 // elsewhere is an experiment with its storage in a shared directory, on a machine
 // of its own: nothing else is there of it.
-func elsewhere(t *testing.T, url, text string, more ...any) (Options, *screenful) {
+func elsewhere(t *testing.T, url, text string, more ...any) (Options, *testplace.Screen) {
 	t.Helper()
 	o, seen := quick(t, text, append([]any{digits.Plugin}, more...)...)
 	o.Storage, o.Verbose = url, 1
-	o.leases = mirror.Timing{Renew: 50 * time.Millisecond, Expire: time.Minute}
+	o.Mode.Leases = mirror.Timing{Renew: 50 * time.Millisecond, Expire: time.Minute}
 	return o, seen
 }
 
@@ -48,14 +53,14 @@ trials: 3
 `
 
 // B-059, B-082: another machine finds the experiment with its checkpoints and
-// exports, and goes on with more of it; the first one finds what that has added.
+// exports, and continues with more of it; the first one finds what that has added.
 func TestStorageElsewhere(t *testing.T) {
 	url := "file://" + t.TempDir()
 	first := machine(t)
 	o, seen := elsewhere(t, url, saving)
 	for mode, says := range map[string]string{
-		"remote": "there is no experiment to go on with (--resume remote); leave --resume out to start one",
-		"local":  "this machine has nothing of it to go on with (--resume local)",
+		"remote": "there is no experiment to resume (--resume remote); leave --resume out to start one",
+		"local":  "this machine has no copy to resume (--resume local)",
 	} {
 		nothing := o
 		nothing.Resume = mode
@@ -80,13 +85,13 @@ func TestStorageElsewhere(t *testing.T) {
 			t.Errorf("%s is not there", path)
 		}
 	}
-	if err := Replay(t.Context(), there.Dir, o.Plugins); err != nil {
+	if err := replay.Check(t.Context(), there.Dir, o.Plugins); err != nil {
 		t.Error(err)
 	}
 
 	t.Setenv("XDG_STATE_HOME", first)
 	o.Resume = "local"
-	contains(t, refused(t, o), "another machine has gone on with it")
+	contains(t, refused(t, o), "another machine has continued it since")
 	o.Resume = "auto"
 	if m := audit(t, finish(t, o).Dir, nil); m.Trials() != 5 {
 		t.Errorf("%d trials on the first machine", m.Trials())
@@ -104,7 +109,7 @@ func fetchedNothing(t *testing.T, url, state string) {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_STATE_HOME", link)
-	dir, done, err := Fetch(t.Context(), mirror.Join(url, "test"))
+	dir, done, err := remote.Fetch(t.Context(), mirror.Join(url, "test"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +146,7 @@ func wholeIn(t *testing.T, dir string) map[string]bool {
 func fetched(t *testing.T, url string) {
 	t.Helper()
 	machine(t)
-	dir, done, err := Fetch(t.Context(), mirror.Join(url, "test"))
+	dir, done, err := remote.Fetch(t.Context(), mirror.Join(url, "test"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,14 +164,14 @@ func fetched(t *testing.T, url string) {
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%s is left: %v", dir, err)
 	}
-	_, _, err = Fetch(t.Context(), mirror.Join(url, "other"))
+	_, _, err = remote.Fetch(t.Context(), mirror.Join(url, "other"))
 	if err == nil {
 		t.Fatal("an experiment that is not there is read")
 	}
 	contains(t, err.Error(), "there is no experiment here")
 }
 
-// B-059, B-084: a trial goes on from its checkpoint on another machine, where the
+// B-059, B-084: a trial continues from its checkpoint on another machine, where the
 // first one is lost in the middle.
 func TestMachineIsLost(t *testing.T) {
 	url := "file://" + t.TempDir()
@@ -174,7 +179,7 @@ func TestMachineIsLost(t *testing.T) {
 	ctx, lose := context.WithCancel(t.Context())
 	defer lose()
 	o, seen := elsewhere(t, url, strings.Replace(saving, "digits}", "losing}", 1), losing(lose))
-	if ended, err := Run(ctx, o); err != nil || ended.Outcome != core.InterruptedByUser {
+	if ended, err := run(ctx, o); err != nil || ended.Outcome != core.InterruptedByUser {
 		t.Fatalf("%+v, %v\n%s", ended, err, seen)
 	}
 	machine(t)
@@ -200,8 +205,12 @@ func losing(lose func()) sdk.TrainablePlugin {
 					if lose != nil && i == 3 {
 						lose()
 					}
-					save := func(dir string) error { return os.WriteFile(filepath.Join(dir, "state"), []byte{byte(i)}, 0o600) }
-					if err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "accuracy", Value: float64(i)}}, Iteration: i}, save); err != nil {
+					save := func(dir string) error {
+						return os.WriteFile(filepath.Join(dir, "state"), []byte{byte(i)},
+							0o600)
+					}
+					if err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "accuracy", Value: float64(i)}},
+						Iteration: i}, save); err != nil {
 						return err
 					}
 				}
@@ -216,8 +225,8 @@ func TestStorageElsewhereMistakes(t *testing.T) {
 	machine(t)
 	url := "file://" + t.TempDir()
 	for resume, want := range map[string]string{
-		"local":  "this machine has nothing of it",
-		"remote": "there is no experiment to go on with (--resume remote)",
+		"local":  "this machine has no copy to resume",
+		"remote": "there is no experiment to resume (--resume remote)",
 	} {
 		o, _ := elsewhere(t, url, saving)
 		o.Resume = resume
@@ -234,7 +243,7 @@ func TestStorageElsewhereIsLockedThroughout(t *testing.T) {
 	o, _ := elsewhere(t, "file://"+t.TempDir(), saving)
 	held := func(what string, want bool) {
 		t.Helper()
-		dir, err := WorkingDir(mirror.Join(o.Storage, "test"))
+		dir, err := remote.WorkingDir(mirror.Join(o.Storage, "test"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,31 +251,26 @@ func TestStorageElsewhereIsLockedThroughout(t *testing.T) {
 			t.Errorf("%s: %v, %v", what, holder, err)
 		}
 	}
-	e, err := load(o)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, begins := range []bool{false, true} {
-		o.remote = nil
-		dir, err := o.place(t.Context(), e)
+		p, err := prepare.FromFile(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		held("attached", true)
 		if !begins {
-			o.remote.close()
+			p.Close()
 			held("given up", false)
 			continue
 		}
-		s, err := begin(o, e, dir)
+		s, err := compose.Begin(t.Context(), p, o, compose.How{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		held("begun", true)
-		if o.remote.lock != nil {
+		if p.Remote.TakeLock() != nil {
 			t.Error("two have the lock")
 		}
-		s.close()
+		_ = s.Close()
 		held("ended", false)
 	}
 }

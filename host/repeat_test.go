@@ -30,7 +30,8 @@ func wobbly(failing uint64) sdk.TrainablePlugin {
 					if i > 0 && failing > 0 && t.Seed%failing == 0 {
 						return errors.New("a bad seed")
 					}
-					if err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: wobble(t.Params, t.Seed, i)}}}, nil); err != nil {
+					if err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score",
+						Value: wobble(t.Params, t.Seed, i)}}}, nil); err != nil {
 						return err
 					}
 				}
@@ -191,12 +192,14 @@ func TestRepeatLeavesFailedRunsOut(t *testing.T) {
 
 // B-105, B-100: the grid is walked once, and each crossing is run so many times.
 func TestRepeatOfAGrid(t *testing.T) {
-	o, _ := quick(t, strings.NewReplacer("space: {x: {uniform: [0, 1]}}", "space: {x: {grid: [1, 2, 3]}}", "searcher: ear", "searcher: grid", "points: [{x: 0.5}]\n", "").
+	o, _ := quick(t, strings.NewReplacer("space: {x: {uniform: [0, 1]}}", "space: {x: {grid: [1, 2, 3]}}",
+		"searcher: ear", "searcher: grid", "points: [{x: 0.5}]\n", "").
 		Replace(repeatedFile)+"concurrency: 2\n", wobbly(0))
 	m := audit(t, finish(t, o).Dir, nil)
 	got := params(m)
 	slices.Sort(got)
-	if want := []string{`{"x":1}`, `{"x":1}`, `{"x":1}`, `{"x":2}`, `{"x":2}`, `{"x":2}`, `{"x":3}`, `{"x":3}`, `{"x":3}`}; !slices.Equal(got, want) {
+	if want := []string{`{"x":1}`, `{"x":1}`, `{"x":1}`, `{"x":2}`, `{"x":2}`, `{"x":2}`, `{"x":3}`, `{"x":3}`,
+		`{"x":3}`}; !slices.Equal(got, want) {
 		t.Errorf("trials %v, want %v", got, want)
 	}
 }
@@ -224,8 +227,10 @@ func TestBestOfRepeats(t *testing.T) {
 		}
 	}
 	best, ok, err := x.Best(view.Query{})
-	if err != nil || !ok || best.Number != first || math.Abs(best.Value-want) > 1e-12 || best.Suggestion != int(first)/3 {
-		t.Errorf("best is trial %d with %v of %v, want %d with %v; %v", best.Number, best.Value, best.MeanOf, first, want, err)
+	if err != nil || !ok || best.Number != first || math.Abs(best.Value-want) > 1e-12 ||
+		best.Suggestion != int(first)/3 {
+		t.Errorf("best is trial %d with %v of %v, want %d with %v; %v", best.Number, best.Value, best.MeanOf, first,
+			want, err)
 	}
 	contains(t, seen.String(), fmt.Sprintf("the mean of trials %05d to %05d", first, first+2))
 	text, err := json.Marshal(best)

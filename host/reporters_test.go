@@ -15,12 +15,12 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/host/clock/clocktest"
-	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
-	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/report/publish"
 	"github.com/tunehost/tunehost/host/storage"
-	"github.com/tunehost/tunehost/host/telling"
+	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
@@ -34,7 +34,7 @@ type notebook struct {
 	mu     sync.Mutex
 	events []sdk.ReporterEvent
 	opens  int
-	// keeps: it counts by itself; else it goes on where the host says.
+	// keeps: it counts by itself; else it continues where the host says.
 	keeps bool
 	// before is called with each batch; it returns how many of its events are
 	// kept before the error.
@@ -45,7 +45,8 @@ type notebook struct {
 func (n *notebook) plugin() sdk.ReporterPlugin {
 	return sdk.ReporterPlugin{
 		Info: sdk.Info{Name: "notebook", Version: "1",
-			Options: []byte(`{"type": "object", "additionalProperties": false, "properties": {"no": {"type": "string"}}}`)},
+			Options: []byte(`{"type": "object", "additionalProperties": false, "properties": {"no": {"type": ` +
+				`"string"}}}`)},
 		Open: func(e sdk.Experiment, options []byte) (sdk.Reporter, uint64, error) {
 			if strings.Contains(string(options), "never") {
 				return nil, 0, errors.New("never heard of it")
@@ -108,7 +109,7 @@ func inRecord(t *testing.T, path string) []sdk.ReporterEvent {
 	if err = errors.Join(err, h.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return telling.Reported(events)
+	return publish.Reported(events)
 }
 
 // heardAll checks that what was heard is what the record has: nothing lost,
@@ -152,8 +153,9 @@ reporters: [jsonl, notebook]
 // stateOf is a trial's state after an event, whatever happened in the same step.
 var stateOf = map[sdk.ReporterEventKind]string{sdk.ReportAdded: "PENDING", sdk.ReportRuns: "RUNNING",
 	sdk.ReportResult: "RUNNING",
-	sdk.ReportPaused: "PAUSED", sdk.ReportCompleted: "TERMINATED", sdk.ReportFailed: "ERROR", sdk.ReportRequeued: "PENDING",
-	sdk.ReportRemoved: "TERMINATED"}
+	sdk.ReportPaused: "PAUSED", sdk.ReportCompleted: "TERMINATED", sdk.ReportFailed: "ERROR",
+	sdk.ReportRequeued: "PENDING",
+	sdk.ReportRemoved:  "TERMINATED"}
 
 // B-127: of the experiment's start and end and of each trial's start, result,
 // restore, checkpoint, completion and error, in order, with the host's fields.
@@ -200,7 +202,7 @@ func TestReportersHearAll(t *testing.T) {
 	}
 }
 
-// B-127: a reporter that crashes in the middle of a batch goes on where it was.
+// B-127: a reporter that crashes in the middle of a batch continues where it was.
 func TestReporterCrashes(t *testing.T) {
 	for _, keeps := range []bool{true, false} {
 		clock := clocktest.New(1)
@@ -273,7 +275,7 @@ reporters: [notebook]
 }
 
 // B-127: one that hangs past the deadline, again and again, is given up with one
-// warning; the experiment goes on, and when it is taken up again the reporter
+// warning; the experiment continues, and when it is taken up again the reporter
 // hears all that it has missed.
 func TestReporterHangs(t *testing.T) {
 	release := make(chan struct{})
@@ -293,7 +295,8 @@ func TestReporterHangs(t *testing.T) {
 	if got := strings.Count(seen.String(), "warning: "); got != 1 {
 		t.Errorf("%d warnings, want one:\n%s", got, seen)
 	}
-	contains(t, seen.String(), `reporter "notebook" is told no more, and the experiment goes on without it: it failed 3 times`, "did not answer Report for 2s")
+	contains(t, seen.String(), `reporter "notebook" receives no more events, and the experiment continues without it: `+
+		"it failed 3 times", "did not answer Report for 2s")
 
 	better := &notebook{keeps: true}
 	o, _ = again(o, better.plugin())
@@ -301,14 +304,14 @@ func TestReporterHangs(t *testing.T) {
 }
 
 // again is the same experiment with other plugins.
-func again(o Options, more ...any) (Options, *screenful) {
-	seen := &screenful{}
+func again(o Options, more ...any) (Options, *testplace.Screen) {
+	seen := &testplace.Screen{}
 	o.Stdout, o.Stderr = seen, seen
 	o.Plugins = bundled.New(append([]any{random.Plugin, grid.Plugin, fifo.Plugin, chaos.Plugin}, more...)...)
 	return o, seen
 }
 
-// B-127: across hosts it goes on where it was, whether it counts by itself or
+// B-127: across hosts it continues where it was, whether it counts by itself or
 // leaves that to the host.
 func TestReporterAcrossHosts(t *testing.T) {
 	for _, keeps := range []bool{true, false} {
@@ -317,7 +320,7 @@ func TestReporterAcrossHosts(t *testing.T) {
 		for range 3 {
 			ctx, cancel := context.WithCancel(t.Context())
 			n.before = func(int, []sdk.ReporterEvent) (int, error) { cancel(); return 0, nil }
-			if _, err := Run(ctx, o); err != nil {
+			if _, err := run(ctx, o); err != nil {
 				t.Fatal(err)
 			}
 			cancel()
@@ -350,18 +353,5 @@ func TestReportersInTheFile(t *testing.T) {
 		if found, _ := filepath.Glob(filepath.Join(o.Storage, "*", "journal")); len(found) > 0 {
 			t.Errorf("%s: something has begun: %v", list, found)
 		}
-	}
-}
-
-// Files of reporters that have one name are told apart.
-func TestRelayKeys(t *testing.T) {
-	taken := map[string]int{}
-	for name, want := range map[string]string{"./a/lines": "lines", "../../x y": "x_y", "..": "__"} {
-		if got := relayKey(config.PluginRef{Name: name}, taken); got != want {
-			t.Errorf("%s has the key %q, want %q", name, got, want)
-		}
-	}
-	if got := relayKey(config.PluginRef{Name: "lines"}, taken); got != "lines-2" {
-		t.Errorf("the second of a name has the key %q", got)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// An experiment that goes on with another program says so, once.
+// An experiment that continues with another program says so, once.
 func TestAnotherProgram(t *testing.T) {
 	const text = `
 version: 1
@@ -23,7 +23,8 @@ trials: 1
 		t.Fatal(err)
 	}
 	finish(t, o)
-	contains(t, seen.String(), "warning: "+o.File+":4:", "changed: trainable.command, trainable.env: trials from now on run another program")
+	contains(t, seen.String(), "warning: "+o.File+":4:", "changed: trainable.command, trainable.env: trials from now "+
+		"on run another program")
 	finish(t, o)
 	if n := strings.Count(seen.String(), "run another program"); n != 1 {
 		t.Errorf("it is said %d times:\n%s", n, seen)

@@ -22,7 +22,9 @@ func TestOvercommit(t *testing.T) {
 version: 1
 objective: {metric: score, mode: max}
 trainable:
-  command: [sh, -c, 'touch ../begun-$TUNEHOST_TRIAL_ID; until [ $(ls ../begun-* | wc -l) -ge 2 ]; do sleep 0.01; done; echo "{{\"score\": 1}}"']
+  command: [sh, -c,
+	'touch ../begun-$TUNEHOST_TRIAL_ID; until [ $(ls ../begun-* | wc -l) -ge 2 ]; do sleep 0.01; done; echo `+
+		`"{{\"score\": 1}}"']
   deadline: 60s
 space: {x: {uniform: [0, 1]}}
 overcommit: true
@@ -63,7 +65,8 @@ trials: 1
 		}
 	})
 	if m.Count(core.Terminated) != 2 || m.Count(core.Errored) != 1 {
-		t.Errorf("%d ended well and %d failed; one asks for more than there is", m.Count(core.Terminated), m.Count(core.Errored))
+		t.Errorf("%d ended well and %d failed; one asks for more than there is", m.Count(core.Terminated),
+			m.Count(core.Errored))
 	}
 }
 
@@ -77,7 +80,8 @@ log: both.txt
 trials: 1
 `)
 	ended := finish(t, o)
-	if got := trialFile(t, ended.Dir, "00000", "both.txt"); !strings.Contains(got, "out\n") || !strings.Contains(got, "err\n") {
+	if got := trialFile(t, ended.Dir, "00000", "both.txt"); !strings.Contains(got, "out\n") ||
+		!strings.Contains(got, "err\n") {
 		t.Errorf("both.txt has %q", got)
 	}
 }
@@ -95,7 +99,8 @@ searcher: {plugin: grid}
 trials: 4
 `
 	for seed := range 5 {
-		o, _ := quiet(t, strings.Replace(fmt.Sprintf(file, 1), "searcher: {plugin: grid}", fmt.Sprint("seed: ", seed), 1))
+		o, _ := quiet(t, strings.Replace(fmt.Sprintf(file, 1), "searcher: {plugin: grid}", fmt.Sprint("seed: ", seed),
+			1))
 		o.Resources = "cpu=2"
 		if m := audit(t, finish(t, o).Dir, nil); m.Trials() != 4 {
 			t.Errorf("seed %d: %d trials", seed, m.Trials())
@@ -130,7 +135,7 @@ trials: 6
 }
 
 // B-031: a trial that asks for no GPU sees none.
-func TestNoGPUIsSeenUnasked(t *testing.T) {
+func TestUnrequestedGPUsAreHidden(t *testing.T) {
 	o, seen := quiet(t, `
 version: 1
 objective: {metric: score, mode: max}
@@ -173,7 +178,7 @@ space: {x: {uniform: [0, 1]}}
 resources: {cpu: 1, gpu: 4}
 `
 
-// B-035: what was asked, what exists, the nearest fit; and nothing has started,
+// B-035: the request, the existing resources, the nearest fit; and nothing has started,
 // so that the mended file can start anew.
 func TestNeverFits(t *testing.T) {
 	o, _ := quick(t, neverFits)
@@ -194,7 +199,7 @@ func TestWaitsForResources(t *testing.T) {
 	o, seen := quick(t, neverFits+"wait_for_resources: true\nbudget: {time: 1s}\n")
 	o.Resources, o.Clock = "cpu=8,gpu=2", clocktest.New(20)
 	ended := finish(t, o)
-	contains(t, seen.String(), "no trial can start until there is more", "asked for cpu 1, gpu 4")
+	contains(t, seen.String(), "no trial can start until more is available", "asked for cpu 1, gpu 4")
 	if m := audit(t, ended.Dir, nil); m.Count(core.Errored) != 0 || mostRunning(t, ended.Dir) != 0 {
 		t.Errorf("%d trials failed, %d ran", m.Count(core.Errored), mostRunning(t, ended.Dir))
 	}
@@ -213,9 +218,9 @@ func TestTrainableComputesItsRequest(t *testing.T) {
 	for name, inProcess := range map[string]bool{"process": false, "in process": true} {
 		t.Run(name, func(t *testing.T) {
 			o, seen := quick(t, sizes, sized)
-			o.Resources, o.inProcess = "cpu=4,gpu=1,memory=8GiB", inProcess
+			o.Resources, o.Mode.InProcess = "cpu=4,gpu=1,memory=8GiB", inProcess
 			if !inProcess {
-				o.Plugins = plugged
+				o.Plugins = testPlugins
 			}
 			ended := finish(t, o)
 			asked, m := requestsIn(t, ended.Dir)
@@ -235,7 +240,8 @@ func TestTrainableComputesItsRequest(t *testing.T) {
 
 // B-038, B-104: the user's points and trials that are added ask, too.
 func TestPointsAskToo(t *testing.T) {
-	o, _ := quick(t, strings.Replace(sizes, "grid: [1, 4, 9, 2]", "int: [1, 2]", 1)+"points: [{workers: 2}]\ntrials: 2\n", sized)
+	o, _ := quick(t, strings.Replace(sizes, "grid: [1, 4, 9, 2]", "int: [1, 2]",
+		1)+"points: [{workers: 2}]\ntrials: 2\n", sized)
 	o.Resources = "cpu=4,gpu=1,memory=8GiB"
 	asked, _ := requestsIn(t, finish(t, o).Dir)
 	contains(t, asked[0], "cpu 2", "gpu 0.5")
@@ -304,7 +310,7 @@ trials: 2
 			return nil
 		}
 		var got []string
-		for _, u := range view.NewState(e.Facts, h).Standing().Resources {
+		for _, u := range view.NewState(e.Facts, h).CurrentStatus().Resources {
 			got = append(got, u.String())
 		}
 		slices.Sort(got)

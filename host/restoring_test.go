@@ -21,7 +21,7 @@ checkpoint: {at_end: true}
 `
 
 // B-054, B-055: every trial starts from another experiment's checkpoint, whatever
-// becomes of that one, and its iterations go on from there.
+// becomes of that one, and its iterations continue from there.
 func TestRestore(t *testing.T) {
 	o, _ := quick(t, strings.Replace(restoring, "iterations: 9", "iterations: 4", 1))
 	first := finish(t, o)
@@ -40,7 +40,8 @@ func TestRestore(t *testing.T) {
 			}
 			o.Sets = []string{"trials=3"}
 			ended := finish(t, o)
-			contains(t, trialFile(t, ended.Dir, "00002", "result.jsonl"), `"iteration":5,`, `"iterations_since_restore":1,`)
+			contains(t, trialFile(t, ended.Dir, "00002", "result.jsonl"), `"iteration":5,`,
+				`"iterations_since_restore":1,`)
 		})
 	}
 	if err := os.RemoveAll(first.Dir); err != nil {
@@ -71,7 +72,8 @@ restore: model
 	o.Sets = []string{"trials=2"}
 	ended := finish(t, o)
 	for no := range 2 {
-		contains(t, trialFile(t, ended.Dir, fmt.Sprintf("%05d", no), "result.jsonl"), `"score":17`, `"iteration":1,`, `"iterations_since_restore":1,`)
+		contains(t, trialFile(t, ended.Dir, fmt.Sprintf("%05d", no), "result.jsonl"), `"score":17`, `"iteration":1,`,
+			`"iterations_since_restore":1,`)
 	}
 	if err := os.RemoveAll(filepath.Join(ended.Dir, "start")); err != nil {
 		t.Fatal(err)

@@ -82,7 +82,8 @@ func TestNaNAndInfinities(t *testing.T) {
 			}), sdk.Traits{}, nil
 		},
 	}
-	o, _ := quick(t, one+"scheduler: listener\n", reports(scores(0.5, nan, math.Inf(1), math.Inf(-1), 0.75)...), listener)
+	o, _ := quick(t, one+"scheduler: listener\n", reports(scores(0.5, nan, math.Inf(1), math.Inf(-1), 0.75)...),
+		listener)
 	ended := finish(t, o)
 	m := audit(t, ended.Dir, nil)
 	s, ok := m.Summary(0, m.Metric("score"))
@@ -104,7 +105,7 @@ func TestNaNAndInfinities(t *testing.T) {
 	}
 }
 
-// hearing is a scheduler that lets everything go on.
+// hearing is a scheduler that lets everything continue.
 type hearing func(sdk.Event)
 
 func (h hearing) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
@@ -140,7 +141,8 @@ failures: {retries: 1}
 	ended := finish(t, o)
 	lines := resultLines(t, ended.Dir, "00000")
 	for i, line := range lines {
-		for _, name := range []string{"trial_id", "iteration", "time_total_s", "time_this_iter_s", "timestamp", "done", "pid", "host", "attempt",
+		for _, name := range []string{"trial_id", "iteration", "time_total_s", "time_this_iter_s", "timestamp", "done",
+			"pid", "host", "attempt",
 			"timesteps_total", "timesteps_since_restore"} {
 			if _, ok := line[name]; !ok {
 				t.Errorf("line %d lacks %s", i+1, name)
@@ -151,14 +153,16 @@ failures: {retries: 1}
 		}
 	}
 	last := lines[len(lines)-1]
-	want := map[string]any{"iteration": 6.0, "attempt": 2.0, "iterations_since_restore": 2.0, "timesteps_since_restore": 20.0, "timesteps_total": 60.0, "done": true}
+	want := map[string]any{"iteration": 6.0, "attempt": 2.0, "iterations_since_restore": 2.0,
+		"timesteps_since_restore": 20.0, "timesteps_total": 60.0, "done": true}
 	for name, x := range want {
 		if last[name] != x {
 			t.Errorf("the last result has %s %v, want %v", name, last[name], x)
 		}
 	}
 	if first := lines[0]; first["attempt"] == 1.0 && first["iterations_since_restore"] != nil {
-		t.Errorf("the first attempt, which was not restored, has iterations_since_restore %v", first["iterations_since_restore"])
+		t.Errorf("the first attempt, which was not restored, has iterations_since_restore %v",
+			first["iterations_since_restore"])
 	}
 	total := 0.0
 	for _, line := range lines {

@@ -17,7 +17,7 @@ space: {quality: {uniform: [0, 1]}}
 trials: 2
 `
 
-// What is gone from the file is gone from the experiment that goes on (B-083).
+// What is gone from the file is gone from the experiment that continues (B-083).
 func TestResumeTakesRemovals(t *testing.T) {
 	o, _ := quick(t, twoTrials+"resources: {cpu: 1, licence: 1}\nstop: {score: 0.5}\n")
 	o.Resources = "cpu=2,licence=1"
@@ -45,7 +45,8 @@ func TestResumeTakesRemovals(t *testing.T) {
 // Each failure is told with the attempt that failed, though the next may have
 // begun (B-071, B-091).
 func TestAttemptsOfFailures(t *testing.T) {
-	o, _ := quick(t, strings.Replace(twoTrials, "any_params: true", "any_params: true, fail_at: 1", 1)+"failures: {retries: 1}\n")
+	o, _ := quick(t, strings.Replace(twoTrials, "any_params: true", "any_params: true, fail_at: 1",
+		1)+"failures: {retries: 1}\n")
 	ended := finish(t, o)
 	files, err := filepath.Glob(filepath.Join(ended.Dir, "trials", "*", "error.txt"))
 	if err != nil || len(files) != 2 {
@@ -61,7 +62,7 @@ func TestAttemptsOfFailures(t *testing.T) {
 }
 
 // The way on has the flags that made the experiment what it is (B-123).
-func TestHowToGoOn(t *testing.T) {
+func TestHowToContinue(t *testing.T) {
 	o, seen := quick(t, strings.Replace(twoTrials, "any_params: true", "any_params: true, fail_at: 1", 1))
 	o.Name, o.Sets = "other", []string{"trials=1"}
 	finish(t, o)
@@ -82,7 +83,7 @@ func TestPromptAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	contains(t, refused(t, o), ended.Dir+": left as it is; give the new experiment another --name")
-	contains(t, asked, "There is an experiment in "+ended.Dir+". Go on with it?")
+	contains(t, asked, "There is an experiment in "+ended.Dir+". Continue with it?")
 	nobody := o
 	nobody.Ask = nil
 	contains(t, refused(t, nobody), "left as it is")

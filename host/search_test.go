@@ -34,7 +34,8 @@ func TestAskedOnlyForFreeSlots(t *testing.T) {
 		}
 	})
 	if m.Count(core.Terminated) != 30 || most < 3 || most > 4 {
-		t.Errorf("%d trials ended; %d suggestions were ever open, want 3 or 4: three slots and perhaps one that waits", m.Count(core.Terminated), most)
+		t.Errorf("%d trials ended; %d suggestions were ever open, want 3 or 4: three slots and perhaps one that waits",
+			m.Count(core.Terminated), most)
 	}
 }
 
@@ -55,7 +56,8 @@ func TestIndependentSearchersAreAskedAhead(t *testing.T) {
 
 // B-006: an error within bounded time, and the state is kept.
 func TestSearcherWaitsForEver(t *testing.T) {
-	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: waiting\npoints: [{x: 0.5}]\ntrials: 3\n"), waiting)
+	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: waiting\npoints: [{x: 0.5}]\ntrials: 3\n"),
+		waiting)
 	o.Clock = clocktest.New(100)
 	ended := finish(t, o)
 	if ended.Outcome != core.Failed {
@@ -70,7 +72,8 @@ func TestSearcherWaitsForEver(t *testing.T) {
 // B-100: axes multiply, the grid is repeated, and other parameters are drawn
 // afresh each time.
 func TestGridTimesTrials(t *testing.T) {
-	o, _ := quick(t, search("space: {a: {grid: [1, 2]}, b: {grid: [p, q, r]}, x: {uniform: [0, 1]}}\nsearcher: random\ntrials: 2\n"))
+	o, _ := quick(t, search("space: {a: {grid: [1, 2]}, b: {grid: [p, q, r]}, x: {uniform: [0, 1]}}\nsearcher: "+
+		"random\ntrials: 2\n"))
 	m := audit(t, finish(t, o).Dir, nil)
 	cells, drawn := map[string]int{}, map[float64]bool{}
 	for _, text := range params(m) {
@@ -128,13 +131,15 @@ func TestConcurrencyBounds(t *testing.T) {
 
 // B-103
 func TestBoundGivenTwice(t *testing.T) {
-	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: {plugin: random, concurrency: 3}\nconcurrency: 2\n"))
+	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: {plugin: random, concurrency: 3}\nconcurrency: "+
+		"2\n"))
 	contains(t, refused(t, o), "concurrency of the searcher is 3, but concurrency is 2")
 }
 
 // B-104: first, as given, and completed by sampling.
 func TestPointsComeFirst(t *testing.T) {
-	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}, n: {int: [1, 9]}}\npoints: [{x: 0.25, n: 7}, {n: 3}]\ntrials: 4\n"))
+	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}, n: {int: [1, 9]}}\npoints: [{x: 0.25, n: 7}, {n: "+
+		"3}]\ntrials: 4\n"))
 	list := params(audit(t, finish(t, o).Dir, nil))
 	if len(list) != 4 || list[0] != `{"n":7,"x":0.25}` {
 		t.Fatalf("trials %v, want the given point first of 4", list)
@@ -191,7 +196,8 @@ trials: 20
 
 // B-107: refused, the searcher named, the experiment stopped and saved.
 func TestSuggestionOutsideTheSpace(t *testing.T) {
-	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: outside\npoints: [{x: 0.5}]\ntrials: 5\n"), outside)
+	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: outside\npoints: [{x: 0.5}]\ntrials: 5\n"),
+		outside)
 	ended := finish(t, o)
 	if ended.Outcome != core.Failed {
 		t.Fatalf("ended %+v", ended)
@@ -252,11 +258,13 @@ func TestSearcherHangs(t *testing.T) {
 	hangs := searcherOf("hangs", func(sdk.Problem) asked {
 		return func([]sdk.Request) (sdk.Suggestions, error) { <-release; return sdk.Suggestions{}, nil }
 	})
-	o, seen := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: hangs\ntrials: 5\ndeadlines: {suggest: 200ms}\n"), hangs)
+	o, seen := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: hangs\ntrials: 5\ndeadlines: {suggest: "+
+		"200ms}\n"), hangs)
 	ended := finish(t, o)
 	if ended.Outcome != core.Failed {
 		t.Fatalf("ended %+v", ended)
 	}
 	contains(t, ended.Reason, `searcher "hangs" failed 3 times`, "did not answer Suggest for 200ms")
-	contains(t, seen.String(), `warning: searcher "hangs" has not answered Suggest for 100ms; it is restarted after 200ms, and given up the third time (deadlines.suggest)`)
+	contains(t, seen.String(), `warning: searcher "hangs" has not answered Suggest for 100ms; it is restarted after `+
+		`200ms, and given up the third time (deadlines.suggest)`)
 }

@@ -36,10 +36,13 @@ func TestSenselessEvent(t *testing.T) {
 	if _, err := j.Append([][]byte{{0, 1}}); err != nil || j.Close() != nil { // it begins once more
 		t.Fatal(err)
 	}
-	h := &opening.Retelling{Past: opening.PastIn(d.Journal()), Encode: func([]byte) (space.Point, error) { return nil, nil }}
-	err = h.Tell(core.ToSearcher, func() sdk.Traits { return sdk.Traits{} })(0, 1<<40, func([]sdk.Event) error { return nil })
+	h := &opening.Redelivery{Past: opening.PastIn(d.Journal()),
+		Encode: func([]byte) (space.Point, error) { return nil, nil }}
+	err = h.Tell(core.ToSearcher, func() sdk.Traits { return sdk.Traits{} })(0, 1<<40,
+		func([]sdk.Event) error { return nil })
 	if !errors.Is(err, journal.ErrCorrupt) {
 		t.Fatal(err)
 	}
-	contains(t, err.Error(), d.Journal()+": record ", "the record is of no experiment, though its checksums are right: core: a record begins with ExperimentStarted, once")
+	contains(t, err.Error(), d.Journal()+": record ", "the record describes no experiment, though its checksums are "+
+		"valid: core: a record begins with ExperimentStarted, once")
 }

@@ -11,7 +11,8 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/curves"
+	"github.com/tunehost/tunehost/host/simulate"
+	"github.com/tunehost/tunehost/host/simulate/curves"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
@@ -43,18 +44,20 @@ func someCurves(s *space.Space) (*curves.Table, error) {
 			}
 			values = append(values, fmt.Sprint(y))
 		}
-		fmt.Fprintf(&lines, `{"params": {"x": %v, "kind": "%s"}, "metrics": {"score": [%s]}, "seconds": %v}`+"\n", x, kind, strings.Join(values, ","), 27+x)
+		fmt.Fprintf(&lines, `{"params": {"x": %v, "kind": "%s"}, "metrics": {"score": [%s]}, "seconds": %v}`+"\n", x,
+			kind, strings.Join(values, ","), 27+x)
 	}
 	return curves.Read(strings.NewReader(lines.String()), s)
 }
 
-func simulateFile(t testing.TB, scheduler string, trials, workers int, sets ...string) Simulated {
+func simulateFile(t testing.TB, scheduler string, trials, workers int, sets ...string) simulate.Result {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "curves.yaml")
 	if err := os.WriteFile(file, fmt.Appendf(nil, simulatedFile, scheduler, trials), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Simulate(context.Background(), Options{File: file, Sets: sets, Plugins: plugged.With(median.Plugin), Stderr: os.Stderr, Verbose: 1}, someCurves, workers)
+	s, err := simulate.Run(context.Background(), Options{File: file, Sets: sets,
+		Plugins: testPlugins.With(median.Plugin), Output: Output{Stderr: os.Stderr, Verbose: 1}}, someCurves, workers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,15 +79,18 @@ func BenchmarkSimulate(b *testing.B) {
 
 // The same file, seed and table give the same outcome, and another seed another.
 func TestSimulateAgain(t *testing.T) {
-	for _, scheduler := range []string{"fifo", "{plugin: asha, max: 27}", "{plugin: asha, max: 27, type: promotion}", "{plugin: median}", "{plugin: pbt, interval: 3}"} {
+	for _, scheduler := range []string{"fifo", "{plugin: asha, max: 27}", "{plugin: asha, max: 27, type: promotion}",
+		"{plugin: median}", "{plugin: pbt, interval: 3}"} {
 		a, b := simulateFile(t, scheduler, 60, 4), simulateFile(t, scheduler, 60, 4)
-		if fmt.Sprint(fates(a.Machine)) != fmt.Sprint(fates(b.Machine)) || a.Seconds != b.Seconds || a.Results != b.Results {
+		if fmt.Sprint(fates(a.Machine)) != fmt.Sprint(fates(b.Machine)) || a.Seconds != b.Seconds ||
+			a.Results != b.Results {
 			t.Errorf("%s: two simulations differ", scheduler)
 		}
 		if a.Outcome != core.Finished || a.States[core.Terminated] != a.Trials || a.Trials != 60 {
 			t.Errorf("%s: %+v", scheduler, a)
 		}
-		if c := simulateFile(t, scheduler, 60, 4, "seed=8"); fmt.Sprint(fates(a.Machine)) == fmt.Sprint(fates(c.Machine)) {
+		if c := simulateFile(t, scheduler, 60, 4,
+			"seed=8"); fmt.Sprint(fates(a.Machine)) == fmt.Sprint(fates(c.Machine)) {
 			t.Errorf("%s: another seed, the same outcome", scheduler)
 		}
 	}
@@ -112,7 +118,8 @@ func decisions(m *core.Machine) (list []string) {
 // Time is virtual: trials of 27 to 28 s on 4 workers.
 func TestSimulatedTime(t *testing.T) {
 	s := simulateFile(t, "fifo", 40, 4)
-	if s.Results != 40*27 || s.Seconds < 10*27 || s.Seconds > 10*28 || math.Abs(s.Trained-s.Whole) > 1e-6 || s.Trained < 40*27 {
+	if s.Results != 40*27 || s.Seconds < 10*27 || s.Seconds > 10*28 || math.Abs(s.Trained-s.Whole) > 1e-6 ||
+		s.Trained < 40*27 {
 		t.Errorf("%d results in %v s, trained %v s of %v s", s.Results, s.Seconds, s.Trained, s.Whole)
 	}
 	last := s.Curve[len(s.Curve)-1]
@@ -122,19 +129,21 @@ func TestSimulatedTime(t *testing.T) {
 	if s := simulateFile(t, "fifo", 40, 4, "budget={time: 100s}"); s.Seconds > 101 || s.Trials > 24 {
 		t.Errorf("with a budget of 100 s: %v s, %d trials", s.Seconds, s.Trials)
 	}
-	if early := simulateFile(t, "{plugin: asha, max: 27}", 40, 4); early.Trained > s.Trained/2 || early.States[core.Terminated] != 40 {
+	if early := simulateFile(t, "{plugin: asha, max: 27}", 40, 4); early.Trained > s.Trained/2 ||
+		early.States[core.Terminated] != 40 {
 		t.Errorf("asha trained %v s, fifo %v s", early.Trained, s.Trained)
 	}
 }
 
 // A configuration that failed fails again, as often as it is tried.
 func TestSimulatedFailure(t *testing.T) {
-	file := write(t, "version: 1\nobjective: {metric: score, mode: min}\nspace: {x: {grid: [1, 2]}}\nsearcher: grid\nfailures: {retries: 2}\n").File
+	file := write(t, "version: 1\nobjective: {metric: score, mode: min}\nspace: {x: {grid: [1, 2]}}\nsearcher: "+
+		"grid\nfailures: {retries: 2}\n").File
 	load := func(s *space.Space) (*curves.Table, error) {
 		return curves.Read(strings.NewReader(`{"params": {"x": 1}, "metrics": {"score": [3, 2]}}
 {"params": {"x": 2}, "metrics": {"score": [1, "NaN"]}, "failed": "out of memory"}`), s)
 	}
-	s, err := Simulate(context.Background(), Options{File: file, Plugins: plugged}, load, 1)
+	s, err := simulate.Run(context.Background(), Options{File: file, Plugins: testPlugins}, load, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,13 +188,15 @@ trials: 30
 // The simulation decides as the host does: an experiment with a scheduler has the
 // same fates as the simulation of that scheduler on what was recorded without.
 func TestSimulatesTheHost(t *testing.T) {
-	for _, scheduler := range []string{"{plugin: asha, max: 9, grace: 1}", "{plugin: median, grace: 2, min_trials: 3}"} {
+	for _, scheduler := range []string{"{plugin: asha, max: 9, grace: 1}",
+		"{plugin: median, grace: 2, min_trials: 3}"} {
 		whole, _ := quick(t, fmt.Sprintf(curvingFile, "whole"), curving, asha.Plugin, median.Plugin)
-		if _, err := Run(context.Background(), whole); err != nil {
+		if _, err := run(context.Background(), whole); err != nil {
 			t.Fatal(err)
 		}
-		real, _ := quick(t, fmt.Sprintf(curvingFile, "real")+"scheduler: "+scheduler+"\n", curving, asha.Plugin, median.Plugin)
-		end, err := Run(context.Background(), real)
+		real, _ := quick(t, fmt.Sprintf(curvingFile, "real")+"scheduler: "+scheduler+"\n", curving, asha.Plugin,
+			median.Plugin)
+		end, err := run(context.Background(), real)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +204,8 @@ func TestSimulatesTheHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		simulated, err := Backtest(context.Background(), filepath.Join(whole.Storage, "whole"), Options{Plugins: whole.Plugins, Sets: []string{"scheduler=" + scheduler}}, 1)
+		simulated, err := simulate.Backtest(context.Background(), filepath.Join(whole.Storage, "whole"),
+			Options{Plugins: whole.Plugins, Sets: []string{"scheduler=" + scheduler}}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,11 +227,13 @@ func TestSimulatesTheHost(t *testing.T) {
 
 // What was stopped then is not known any further.
 func TestBacktestCut(t *testing.T) {
-	o, _ := quick(t, fmt.Sprintf(curvingFile, "stopped")+"scheduler: {plugin: asha, max: 9, grace: 1}\n", curving, asha.Plugin)
-	if _, err := Run(context.Background(), o); err != nil {
+	o, _ := quick(t, fmt.Sprintf(curvingFile, "stopped")+"scheduler: {plugin: asha, max: 9, grace: 1}\n", curving,
+		asha.Plugin)
+	if _, err := run(context.Background(), o); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Backtest(context.Background(), filepath.Join(o.Storage, "stopped"), Options{Plugins: o.Plugins, Sets: []string{"scheduler=fifo"}}, 2)
+	s, err := simulate.Backtest(context.Background(), filepath.Join(o.Storage, "stopped"),
+		Options{Plugins: o.Plugins, Sets: []string{"scheduler=fifo"}}, 2)
 	if err != nil || s.Cut < 10 || s.Trials != 30 || s.Outcome != core.Finished {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -27,7 +27,8 @@ func TestSlowCallsAreNamedOnce(t *testing.T) {
 			return hearing(func(sdk.Event) { clock.Jump(3 * time.Second) }), sdk.Traits{}, nil
 		},
 	}
-	o, seen := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: slowly\nscheduler: ponder\ntrials: 4\n"), slowly, ponder)
+	o, seen := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: slowly\nscheduler: ponder\ntrials: 4\n"),
+		slowly, ponder)
 	o.Clock = clock
 	finish(t, o)
 	for _, what := range []string{"searcher slowly, suggesting, took ", "scheduler ponder, deciding, took "} {
@@ -41,7 +42,8 @@ func slowOnce(t *testing.T, text, what string) {
 	_, after, _ := strings.Cut(text, what)
 	took, _, _ := strings.Cut(after, ";")
 	if d, err := time.ParseDuration(took); err != nil || d < 3*time.Second || strings.Count(text, what) != 1 {
-		t.Errorf("%q is said %d times, with %q; want once, with three seconds or more:\n%s", what, strings.Count(text, what), took, text)
+		t.Errorf("%q is said %d times, with %q; want once, with three seconds or more:\n%s", what,
+			strings.Count(text, what), took, text)
 	}
 }
 

@@ -129,7 +129,8 @@ func (s chainedScheduler) Decide(_ context.Context, events []sdk.Event) (answer 
 	for i, e := range events {
 		s.add(events[i : i+1])
 		if e.Kind == sdk.ResultReported && s.Hash%5 == 0 {
-			answer.Decisions = append(answer.Decisions, sdk.Decision{Event: e.Number, Verdict: sdk.Stop, Reason: "its number came up"})
+			answer.Decisions = append(answer.Decisions,
+				sdk.Decision{Event: e.Number, Verdict: sdk.Stop, Reason: "its number came up"})
 		}
 	}
 	return answer, nil
@@ -159,8 +160,7 @@ concurrency: 3
 trials: 60
 `
 
-// chainedRun is an experiment that is interrupted in its middle, and not gone on
-// with yet.
+// chainedRun runs an experiment that is interrupted in its middle.
 func chainedRun(t *testing.T) (o Options, searchers, schedulers *lives, dir string) {
 	t.Helper()
 	searchers, schedulers = &lives{}, &lives{}
@@ -171,9 +171,10 @@ func chainedRun(t *testing.T) (o Options, searchers, schedulers *lives, dir stri
 		}
 		return 0, nil
 	}}
-	o, _ = quick(t, strings.Replace(chained, "trials: 60", "trials: 3000\nreporters: [notebook]", 1), searchers.searcher(), schedulers.scheduler(), n.plugin())
-	o.snapshotEvery = 20
-	ended, err := Run(ctx, o)
+	o, _ = quick(t, strings.Replace(chained, "trials: 60", "trials: 3000\nreporters: [notebook]", 1),
+		searchers.searcher(), schedulers.scheduler(), n.plugin())
+	o.Mode.SnapshotEvery = 20
+	ended, err := run(ctx, o)
 	if err != nil || ended.Outcome != core.InterruptedByUser {
 		t.Fatalf("%+v %v", ended, err)
 	}
@@ -263,22 +264,22 @@ func TestBadSnapshots(t *testing.T) {
 			}
 			for _, l := range []*lives{searchers, schedulers} {
 				if all, told := l.all[len(l.all)-1].seen(); l.restored != 0 || all != told {
-					t.Errorf("restored %d times; it saw %d events, of which it was told %d", l.restored, all, told)
+					t.Errorf("restored %d times; it saw %d events, and was told %d", l.restored, all, told)
 				}
 			}
 		})
 	}
 }
 
-// A plugin whose snapshots fail is asked for no more, and goes on.
+// A plugin whose snapshots fail is asked for no more, and continues.
 func TestSnapshotFails(t *testing.T) {
 	searchers, schedulers := &lives{}, &lives{}
 	calls := 0
 	searchers.snapshot = func() error { calls++; return errors.New("too large") }
 	o, seen := quick(t, chained, searchers.searcher(), schedulers.scheduler())
-	o.snapshotEvery = 10
+	o.Mode.SnapshotEvery = 10
 	if ended := finish(t, o); ended.Outcome != core.Finished || calls != 1 {
 		t.Errorf("%+v after %d calls, want one", ended, calls)
 	}
-	contains(t, seen.String(), "the searcher is asked for no more snapshots", "too large")
+	contains(t, seen.String(), "the searcher is not asked for snapshots any more", "too large")
 }

@@ -16,7 +16,8 @@ import (
 func TestOneCheckOfPrograms(t *testing.T) {
 	for command, want := range map[string]string{
 		"[./x.sh]": "", "[x.sh]": "", "['./{kind}.sh']": "", "[sh, -c, 'echo {}']": "", "['./{lr}.sh']": "ok at first",
-		"[./plain.sh]": "make it executable", "[nosuch]": "no such program", "[./nosuch.sh]": "no such file", "[bin]": "no such program",
+		"[./plain.sh]": "make it executable", "[nosuch]": "no such program", "[./nosuch.sh]": "no such file",
+		"[bin]":   "no such program",
 		"[./bin]": "is a directory", "['./{other}.sh']": "/b.sh", "['{fixed}']": "", "['{gone}']": "no such file",
 	} {
 		o := programFile(t, command)
@@ -64,6 +65,6 @@ space: {lr: {uniform: [0, 1]}, kind: {choice: [a]}, other: {grid: [a, b]}, fixed
 
 func runs(t *testing.T, o Options) error {
 	t.Helper()
-	_, err := Run(t.Context(), o)
+	_, err := run(t.Context(), o)
 	return err
 }

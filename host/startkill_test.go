@@ -10,11 +10,12 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/internal/testplace"
 )
 
 // killedAtStart is an experiment whose trainable is killed the first times that its
 // process starts; starts counts them.
-func killedAtStart(t *testing.T, times int) (o Options, seen *screenful, starts func() int) {
+func killedAtStart(t *testing.T, times int) (o Options, seen *testplace.Screen, starts func() int) {
 	t.Helper()
 	o, seen = quiet(t, `
 version: 1
@@ -47,15 +48,16 @@ func TestTrainableKilledAtStart(t *testing.T) {
 	if ended := finish(t, o); ended.Outcome != core.Finished || ended.Errored != 0 {
 		t.Errorf("%+v\n%s", ended, seen)
 	}
-	contains(t, seen.String(), `warning: it is started again: trainable "./frail" was ended by signal 9 (killed) before it was ready`,
-		"warning: it is started again: the same has happened again")
+	contains(t, seen.String(), `warning: it is started again: trainable "./frail" was ended by signal 9 (killed) `+
+		`before it was ready`,
+		"warning: it is started again: the same failure has happened again")
 }
 
 // B-077: the third time it is given up. That is no mistake of the user's, and the line
 // names no log that is not there.
 func TestTrainableKilledAtEachStart(t *testing.T) {
 	o, _, starts := killedAtStart(t, 1000)
-	_, err := Run(t.Context(), o)
+	_, err := run(t.Context(), o)
 	var mistake *UserError
 	if !errors.Is(err, plugin.ErrGaveUp) || errors.As(err, &mistake) || starts() != plugin.StrikesOut {
 		t.Fatalf("%T %v after %d starts", err, err, starts())

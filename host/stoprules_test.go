@@ -16,7 +16,8 @@ import (
 
 // curve is a trainable that reports score(x, iteration) and the iteration as cost 20 times,
 // where x is its parameter; each is told before the report.
-func curve(score func(x float64, iteration int) float64, each func(x float64, iteration int) error) sdk.TrainablePlugin {
+func curve(score func(x float64, iteration int) float64,
+	each func(x float64, iteration int) error) sdk.TrainablePlugin {
 	return sdk.TrainablePlugin{
 		Info: sdk.Info{Name: "curve", Version: "1", Options: noOptions},
 		Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
@@ -42,7 +43,9 @@ func curve(score func(x float64, iteration int) float64, each func(x float64, it
 
 func undisturbed(float64, int) error { return nil }
 
-const threeCurves = "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: curve}\nspace: {x: {grid: [1, 2, 3]}}\nsearcher: grid\nconcurrency: 1\n"
+const threeCurves = "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: curve}\nspace: " +
+	"{x: {grid: " +
+	"[1, 2, 3]}}\nsearcher: grid\nconcurrency: 1\n"
 
 // B-018: each rule stops a trial at its iteration, with a reason that names it; of several
 // the first that is met.
@@ -58,7 +61,8 @@ func TestStopRulesOfTrials(t *testing.T) {
 		{"stop: {score: {below: 2}}", "", [3]uint64{1, 20, 20}},
 		{"stop: {iteration: 5}", "reached iteration 5", [3]uint64{5, 5, 5}},
 		{"stop: {training_iteration: 10}", "reached iteration 10", [3]uint64{10, 10, 10}},
-		{"stop: {when: score > 7 && iteration >= 4}", "stop.when holds: score > 7 && iteration >= 4", [3]uint64{8, 4, 4}},
+		{"stop: {when: score > 7 && iteration >= 4}", "stop.when holds: score > 7 && iteration >= 4",
+			[3]uint64{8, 4, 4}},
 		{"stop: {when: x == 2.0 && cost >= 3.0}", "", [3]uint64{20, 3, 20}},
 		{"stop: {when: nothing > 3}", "", [3]uint64{20, 20, 20}},
 		{"stop: {iteration: 4, score: 9, cost: {above: 7}}", "", [3]uint64{4, 4, 3}},
@@ -78,7 +82,8 @@ func TestStopRulesOfTrials(t *testing.T) {
 // B-018: where less is better, a value is reached from above.
 func TestStopRuleInTheObjectivesDirection(t *testing.T) {
 	falling := func(x float64, i int) float64 { return -x * float64(i) }
-	o, _ := quick(t, strings.Replace(threeCurves, "mode: max", "mode: min", 1)+"stop: {score: -6}\n", curve(falling, undisturbed))
+	o, _ := quick(t, strings.Replace(threeCurves, "mode: max", "mode: min", 1)+"stop: {score: -6}\n",
+		curve(falling, undisturbed))
 	m := audit(t, finish(t, o).Dir, nil)
 	for no, want := range []uint64{6, 3, 2} {
 		if got := m.View(core.TrialNo(no)).Iteration; got != want {
@@ -140,7 +145,8 @@ func TestStopByPlugin(t *testing.T) {
 // B-018: a trial's own time, by the host's clock.
 func TestStopRuleOfTime(t *testing.T) {
 	clock := &leaps{}
-	o, _ := quick(t, threeCurves+"stop: {time: 10s}\n", curve(saturates, func(float64, int) error { clock.leap(6 * time.Second); return nil }))
+	o, _ := quick(t, threeCurves+"stop: {time: 10s}\n",
+		curve(saturates, func(float64, int) error { clock.leap(6 * time.Second); return nil }))
 	o.Clock = clock
 	m := audit(t, finish(t, o).Dir, nil)
 	for no := range core.TrialNo(3) {
@@ -181,7 +187,8 @@ func TestStopRulesOfExperiments(t *testing.T) {
 			begun += int(min(m.View(no).Attempt, 1))
 		}
 		if ended.Outcome != core.Finished || ended.Reason != c.reason || begun != c.trials {
-			t.Errorf("%s: %v (%s) after %d trials; want %d: %s", c.rules, ended.Outcome, ended.Reason, begun, c.trials, c.reason)
+			t.Errorf("%s: %v (%s) after %d trials; want %d: %s", c.rules, ended.Outcome, ended.Reason, begun, c.trials,
+				c.reason)
 		}
 	}
 }
@@ -189,7 +196,8 @@ func TestStopRulesOfExperiments(t *testing.T) {
 // B-018: what rules have counted survives the host: of thirty results twelve are recorded
 // by the first one.
 func TestStopRulesAcrossHosts(t *testing.T) {
-	endless := strings.Replace(threeCurves, "space: {x: {grid: [1, 2, 3]}}\nsearcher: grid\n", "space: {x: {uniform: [1, 3]}}\ntrials: -1\n", 1)
+	endless := strings.Replace(threeCurves, "space: {x: {grid: [1, 2, 3]}}\nsearcher: grid\n",
+		"space: {x: {uniform: [1, 3]}}\ntrials: -1\n", 1)
 	o, _ := quick(t, endless+"budget: {when: results >= 12}\n", curve(saturates, undisturbed))
 	if ended := finish(t, o); ended.Reason != "budget.when holds: results >= 12" {
 		t.Fatalf("the first host ended %+v", ended)

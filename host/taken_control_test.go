@@ -14,7 +14,8 @@ func TestControlIsTaken(t *testing.T) {
 	o.Sets = append(o.Sets, "trials=2")
 	for what, put := range map[string]func() error{
 		"is a link": func() error { return os.Symlink("notes", path) },
-		"has no address of a host: tunehost has a file of that name; move it away": func() error { return os.WriteFile(path, []byte("mine\n"), 0o600) },
+		"has no address of a host: tunehost has a file of that name; move it " +
+			"away": func() error { return os.WriteFile(path, []byte("mine\n"), 0o600) },
 	} {
 		if err := errors.Join(os.RemoveAll(path), put()); err != nil {
 			t.Fatal(err)
@@ -24,10 +25,11 @@ func TestControlIsTaken(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := os.WriteFile(path, []byte("/tmp/tunehost-0/h000000/1/control\n"), 0o600); err != nil {
+	address := []byte("/tmp/tunehost-0/h000000/1/control\n")
+	if err := errors.Join(os.RemoveAll(path), os.WriteFile(path, address, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), o); err != nil {
+	if _, err := run(t.Context(), o); err != nil {
 		t.Errorf("after a host that was killed: %v", err)
 	}
 }

@@ -11,7 +11,8 @@ func TestUnfinishedCheckpointGoes(t *testing.T) {
 	t.Parallel()
 	o, _ := quiet(t, `version: 1
 objective: {metric: score, mode: max}
-trainable: {command: [sh, -c, '[ -e ran ] && echo "{\"score\": 1}" && exit; touch ran; mkdir .checkpoints/.new-ab_12xyz; exit 1']}
+trainable: {command: [sh, -c, '[ -e ran ] && echo "{\"score\": 1}" && exit; touch ran; mkdir `+
+		`.checkpoints/.new-ab_12xyz; exit 1']}
 space: {x: 1}
 `)
 	ended := finish(t, o)

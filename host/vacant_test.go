@@ -21,7 +21,7 @@ func TestFolderIsTaken(t *testing.T) {
 		if name == "journal/notes.txt" {
 			t.Cleanup(func() { _ = os.RemoveAll(filepath.Dir(path)) }) // it is no record to be replayed
 		}
-		contains(t, refused(t, o), "is there, and no experiment that it could be part of", "--name")
+		contains(t, refused(t, o), "exists, but no experiment that it could belong to", "--name")
 		if text, err := os.ReadFile(path); err != nil || string(text) != "mine" {
 			t.Errorf("%s: %q, %v", path, text, err)
 		}

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-//go:embed sdk/*.go sdk/abi/*.go sdk/option/*.go sdk/channel/*.go sdk/guard/*.go sdk/guest/*.go sdk/proto/tunehost/v1/*.go
+//go:embed sdk/*.go sdk/abi/*.go sdk/option/*.go sdk/channel/*.go sdk/guard/*.go sdk/guest/*.go sdk/road/*.go
+//go:embed sdk/proto/tunehost/v1/*.go sdk/quick/*.go
 //go:embed sdk/sdktest/*.go sdk/serve/*.go sdk/serve/*.s sdk/service/*.go sdk/space/*.go sdk/train/*.go sdk/wire/*.go
 var goSDK embed.FS
 
@@ -28,7 +29,7 @@ var jsSDK embed.FS
 // Source is an SDK's source.
 type Source struct {
 	files fs.FS
-	// root is where it is in files, to where it belongs in a copy.
+	// root is its folder in files, and to its folder in a copy.
 	root, to string
 	// skip are files that are embedded with others; nil: none.
 	skip func(file string) bool
@@ -37,12 +38,12 @@ type Source struct {
 var sources = map[string]Source{
 	"go":     {goSDK, "sdk", "plugins/sdk", func(file string) bool { return strings.HasSuffix(file, "_test.go") }},
 	"python": {pythonSDK, "sdk/python", "", nil},
-	// Cargo.toml says that there is an example, and Cargo looks whether it is.
+	// Cargo.toml names an example, and Cargo checks that it exists.
 	"rust":       {rustSDK, "sdk/rust", "", nil},
 	"javascript": {jsSDK, "sdk/js", "", nil},
 }
 
-// SDK is the source of the SDK of a language; ok is false where there is none.
+// SDK returns the source of the SDK of a language; ok is false if there is none.
 func SDK(language string) (s Source, ok bool) {
 	s, ok = sources[language]
 	return s, ok

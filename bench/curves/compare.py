@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""How soon schedulers find good configurations, on recorded curves in virtual time.
+"""Measures how soon schedulers find good configurations, on recorded curves in virtual time.
 
 usage: compare.py TUNEHOST PROBLEMS CURVES [--seeds N] [--runs FILE] [--baselines FILE] [--only WORD]
 
-PROBLEMS is the folder with manifest.json, CURVES what convert.py has made of it. For each
-table of curves, searcher and scheduler: the time, in full trainings, until the best value
-is within 5 % and 1 % of the way from the best that is known to the median of random
-points, with 4 workers that train for as long as 100 full trainings take. A cell is the
-median over the seeds (10), – where half of them or more do not get there, and the last
-column how many of all runs do. --runs keeps the runs, so that they need not be made
-again; --baselines takes the runs of other tuners, a line each, with `traj`: [time, best
-value, ...] of what the same driver simulates. Only Python's standard library is needed.
+PROBLEMS is the folder with manifest.json, CURVES the output of convert.py. For each table of
+curves, searcher and scheduler, the result is the time, in full trainings, until the best value
+is within 5 % and 1 % of the distance between the best known value and the median of random
+points. 4 workers train for the time of 100 full trainings. A cell is the median over the seeds
+(10), or – if half of them or more do not get there; the last column is the share of all runs
+that do. --runs stores the runs for later calls; --baselines reads the runs of other tuners, one
+per line, with `traj`: [time, best value, ...] from the same simulation. Only Python's standard
+library is needed.
 """
 import argparse
 import json
@@ -26,7 +26,7 @@ ENDLESS, POPULATION = 100000, 96
 
 
 def schedulers(longest):
-    """Name, options and trials: for `max` where there is one, else as they come."""
+    """Name, options and number of trials of each method."""
     step = max(longest // 9, 1)
     return {
         "fifo": ({"plugin": "fifo"}, ENDLESS),
@@ -41,14 +41,14 @@ def schedulers(longest):
         "pbt": ({"plugin": "pbt", "max": longest, "interval": step}, ENDLESS),
         "pbt, synchronous": ({"plugin": "pbt", "max": longest, "interval": step, "sync": True}, POPULATION),
         "pb2": ({"plugin": "pb2", "max": longest, "interval": step}, ENDLESS),
-        # With 4 workers 4 trials live at a time, two in each of two sub-populations.
+# With 4 workers 4 trials are live at a time, two in each of two subpopulations.
         "mf-pbt": ({"plugin": "mf-pbt", "max": longest, "interval": step, "periods": [1, 3]}, ENDLESS),
         "mf-pbt, synchronous": ({"plugin": "mf-pbt", "max": longest, "interval": step, "periods": [1, 2, 4], "sync": True}, POPULATION),
     }
 
 
-# Which searchers each goes with, where not random and tpe: those that change parameters
-# themselves begin with random points.
+# The searchers for each scheduler, other than random and tpe: schedulers that change
+# parameters themselves start with random points.
 SEARCHERS = {"pbt": ["random"], "pbt, synchronous": ["random"], "pb2": ["random"],
              "mf-pbt": ["random"], "mf-pbt, synchronous": ["random"], "bohb": ["random", "bohb"]}
 
@@ -67,7 +67,7 @@ def simulate(tunehost, curves, problem, searcher, scheduler, trials, seed):
 
 
 def reached(traj, problem, share):
-    """Full trainings until it is within the share; infinite if it is not by the horizon."""
+    """Full trainings until a run is within the share; infinite if it never is."""
     low, median = problem["mf"]["f_best_any"], problem["mf"]["f_rand_median"]
     for step in traj:
         if step[1] <= low + share * (median - low):
@@ -77,7 +77,7 @@ def reached(traj, problem, share):
 
 
 def ours(args, tables):
-    """The runs of each method on each table, made or read."""
+    """The runs of each method on each table, simulated or read."""
     known = {}
     if args.runs and os.path.exists(args.runs):
         with open(args.runs) as f:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Turns the tables of the search-quality benchmark into what `tunehost simulate` takes.
+"""Converts the tables of the search-quality benchmark to the format of `tunehost simulate`.
 
 usage: convert.py PROBLEMS OUT
 
-PROBLEMS is the folder with manifest.json and a folder for each table. In OUT, made
-for each table with learning curves, are NAME.jsonl.gz, the curves, and NAME.yaml, an
-experiment on them. Only Python's standard library is needed.
+PROBLEMS is the folder with manifest.json and a folder for each table. For each table with
+learning curves, OUT gets NAME.jsonl.gz, the curves, and NAME.yaml, an experiment on them. Only
+Python's standard library is needed.
 """
 import array
 import gzip

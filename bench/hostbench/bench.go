@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// bench runs experiments in a directory of its own.
+// A bench runs experiments in its own directory.
 type bench struct {
 	binary, dir string
 	scale       float64
@@ -20,7 +20,7 @@ type bench struct {
 
 func (b *bench) times(n int) int { return max(2, int(float64(n)*b.scale)) }
 
-// command is a run of an experiment that nobody ran before.
+// command returns a run of a new experiment.
 func (b *bench) command(text string, args ...string) (cmd *exec.Cmd, dir string, err error) {
 	b.made++
 	name := fmt.Sprintf("bench%d", b.made)
@@ -33,15 +33,16 @@ func (b *bench) command(text string, args ...string) (cmd *exec.Cmd, dir string,
 	return exec.Command(b.binary, args...), filepath.Join(storage, name), nil
 }
 
-// cost is what something took: time, and time of processors, children included.
+// A cost is the wall time and the CPU time of an operation, including children.
 type cost struct{ wall, cpu time.Duration }
 
 func (c cost) each(n int, what string) string {
-	return fmt.Sprintf("%.0f %s/s, %.2f CPU-ms each", float64(n)/c.wall.Seconds(), what, c.cpu.Seconds()*1000/float64(n))
+	return fmt.Sprintf("%.0f %s/s, %.2f CPU-ms each", float64(n)/c.wall.Seconds(), what,
+		c.cpu.Seconds()*1000/float64(n))
 }
 
-// experiment is what a run takes. What it wrote stays until the end: some
-// file systems are slow to make files while others are being deleted.
+// experiment returns the cost of a run. Files are kept until the end, because some file systems
+// create files slowly while others are being deleted.
 func (b *bench) experiment(text string, args ...string) (cost, error) {
 	cmd, _, err := b.command(text, args...)
 	if err != nil {
@@ -56,7 +57,7 @@ func (b *bench) experiment(text string, args ...string) (cost, error) {
 	return cost{time.Since(began), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}, nil
 }
 
-// machine describes where this ran, as far as /proc tells.
+// machine describes the machine, as far as /proc has the data.
 func machine() string {
 	load, _ := os.ReadFile("/proc/loadavg")
 	info, _ := os.ReadFile("/proc/cpuinfo")
@@ -65,5 +66,6 @@ func machine() string {
 		model, _, _ = strings.Cut(rest, "\n")
 	}
 	busy, _, _ := strings.Cut(string(load), " ")
-	return fmt.Sprintf("%s, %d cores, %s/%s, load %s before the start", model, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, busy)
+	return fmt.Sprintf("%s, %d cores, %s/%s, load %s before the start", model, runtime.NumCPU(), runtime.GOOS,
+		runtime.GOARCH, busy)
 }

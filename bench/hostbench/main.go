@@ -1,19 +1,22 @@
-// Hostbench measures the tunehost command from outside: trials and results a
-// second, the start, and what an idle host costs.
+// Hostbench measures the tunehost command from outside: trials and results per second, the start,
+// and the cost of an idle host.
 //
 //	go build -o /tmp/tunehost ./cmd/tunehost
 //	go run ./bench/hostbench /tmp/tunehost
+//	go run ./bench/hostbench -against /tmp/older /tmp/tunehost
 //
-// Machines differ and are never idle, so that each figure stands beside a plain
-// one of the same run: starting the same program in a bare loop, say. It is for
-// those who change the host; package benchmarks measure its parts.
+// Machines differ and are never idle, so each figure is next to a baseline of the same run, such as
+// starting the same program in a plain loop. Use it when you change the host; package benchmarks
+// measure its parts.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 )
@@ -25,12 +28,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	scale := flags.Float64("scale", 1, "multiplies the number of trials and results")
 	only := flags.String("only", "", "measure those whose name has this in it")
+	against := flags.String("against", "", "run this binary in turn with the other, and print the ratios of costs")
 	parent := flags.String("dir", "", "write experiments below this folder, not the system's for temporary files")
 	if flags.Parse(args) != nil {
 		return 2
 	}
 	if flags.NArg() != 1 {
-		fmt.Fprintln(stderr, "usage: hostbench [-scale X] [-only NAME] [-dir FOLDER] TUNEHOST")
+		fmt.Fprintln(stderr, "usage: hostbench [-scale X] [-only NAME] [-dir FOLDER] [-against OTHER] TUNEHOST")
 		return 2
 	}
 	dir, err := os.MkdirTemp(*parent, "hostbench")
@@ -39,15 +43,27 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{binary: flags.Arg(0), dir: dir, scale: *scale}
-	if err := table(stdout, b, *only); err != nil {
+	if err := measure(stdout, flags.Arg(0), *against, dir, *scale, *only); err != nil {
 		fmt.Fprintln(stderr, err)
 		return 1
 	}
 	return 0
 }
 
-// row is one figure: what, how much, and beside what.
+// measure prints the figures of one binary, or what it costs beside another.
+func measure(out io.Writer, binary, against, dir string, scale float64, only string) error {
+	b := &bench{binary: binary, dir: filepath.Join(dir, "new"), scale: scale}
+	old := &bench{binary: against, dir: filepath.Join(dir, "old"), scale: scale}
+	if err := errors.Join(os.Mkdir(b.dir, 0o700), os.Mkdir(old.dir, 0o700)); err != nil {
+		return err
+	}
+	if against != "" {
+		return compare(out, old, b, only)
+	}
+	return table(out, b, only)
+}
+
+// A row is one figure: its name, its value, and the baseline.
 type row struct{ what, figure, beside string }
 
 // table measures and prints, one line after the other.

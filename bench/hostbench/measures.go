@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// measures are what there is to measure, in order.
+// measures are the available measurements, in order.
 var measures = []struct {
 	name string
 	run  func(*bench) (row, error)
@@ -31,7 +31,7 @@ strict_metrics: false
 trials: %d
 `
 
-// nothing: trials that do nothing, in processes that are used again.
+// nothing measures trials that do nothing, in reused processes.
 func nothing(b *bench) (row, error) {
 	n := b.times(4000)
 	got, err := b.experiment(fmt.Sprintf(nothingFile, n), "--resources", "cpu=16")
@@ -47,8 +47,8 @@ strict_metrics: false
 trials: %d
 `
 
-// programs: a program for each trial, beside a bare loop that starts it, with the
-// same two pipes and as many at a time.
+// programs measures one program per trial, compared with a plain loop that starts it with the same
+// two pipes and the same concurrency.
 func programs(b *bench) (row, error) {
 	n := b.times(1000)
 	before := bareLoop(n / 2)
@@ -61,7 +61,7 @@ func programs(b *bench) (row, error) {
 
 const atATime = 4
 
-// bareLoop starts a program again and again.
+// bareLoop starts a program repeatedly.
 func bareLoop(n int) cost {
 	var before, after syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_CHILDREN, &before)
@@ -100,13 +100,13 @@ scheduler: %s
 trials: 16
 `
 
-// results: sixteen trials of one process report as fast as they are let, and a
-// scheduler's process decides each result: median, which compares at each.
+// results measures sixteen trials of one process that report as fast as possible. The scheduler's
+// process decides each result: median, which compares at each.
 func results(b *bench) (row, error) {
 	return report(b, "results, each decided by median", "{plugin: median, grace: 1000000000}", 2000)
 }
 
-// quietResults: the same without a scheduler that decides.
+// quietResults measures the same without a scheduler that decides.
 func quietResults(b *bench) (row, error) {
 	return report(b, "results, none decided (fifo)", "fifo", 10000)
 }

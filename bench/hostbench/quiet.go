@@ -17,7 +17,7 @@ trainable: {command: [date, "+%s.%N"]}
 strict_metrics: false
 `
 
-// start: from the command to the first line of the first trial's program.
+// start measures the time from the command to the first line of the first trial's program.
 func start(b *bench) (row, error) {
 	var waits []time.Duration
 	for range b.times(10) {
@@ -29,7 +29,8 @@ func start(b *bench) (row, error) {
 	}
 	slices.Sort(waits)
 	median := waits[len(waits)/2].Round(time.Millisecond)
-	return row{"from the command to the first trial", median.String(), fmt.Sprintf("%v to %v", waits[0].Round(time.Millisecond), waits[len(waits)-1].Round(time.Millisecond))}, nil
+	return row{"from the command to the first trial", median.String(),
+		fmt.Sprintf("%v to %v", waits[0].Round(time.Millisecond), waits[len(waits)-1].Round(time.Millisecond))}, nil
 }
 
 func (b *bench) startOnce() (time.Duration, error) {
@@ -65,7 +66,7 @@ stop_grace: 1s
 
 const idleTime = 10 * time.Second
 
-// idle: a host whose trial says nothing, its processor time and memory.
+// idle measures the CPU time and memory of a host whose trial is silent.
 func idle(b *bench) (row, error) {
 	cmd, _, err := b.command(idleFile)
 	if err != nil {
@@ -89,10 +90,10 @@ func idle(b *bench) (row, error) {
 	return row{"idle host", fmt.Sprintf("%.2f %% of a core", share), fmt.Sprintf("%d MiB resident", memory>>20)}, err
 }
 
-// tick is the unit of /proc's processor times: 1/100 s on Linux.
+// tick is the unit of CPU times in /proc: 1/100 s on Linux.
 const tick = 10 * time.Millisecond
 
-// usage is a process's processor time and resident bytes.
+// usage returns a process's CPU time and resident bytes.
 func usage(pid int) (cpu time.Duration, memory int64, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -11,29 +11,35 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/mirror"
+	"github.com/tunehost/tunehost/host/storage/mirror"
+	"github.com/tunehost/tunehost/host/storage/remote"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
-	"golang.org/x/term"
 )
 
-// app is what commands have of the world.
+// app is the environment of the commands.
 type app struct {
 	env map[string]string
 	in  io.Reader
-	// out and err let nothing through that is not seen or steers a terminal.
+	// out and err escape text that could hide or control a terminal.
 	out, err io.Writer
-	// screen is where out goes: for what is drawn on a terminal, which is cleaned as it
-	// is made.
+	// screen writes to out unescaped: for drawings on a terminal, whose text is cleaned when it is made.
 	screen io.Writer
+	// kept is the writer below out.
+	kept   *output
 	engine engine
 	now    func() time.Time
 }
 
 func newApp(env []string, stdin io.Reader, stdout, stderr io.Writer) *app {
-	a := &app{env: map[string]string{}, in: stdin, screen: stdout, out: untrusted.NewWriter(stdout, untrusted.Bold), err: untrusted.NewWriter(stderr, nil), engine: hostEngine, now: time.Now}
+	kept := &output{to: stdout}
+	a := &app{env: map[string]string{}, in: stdin, screen: stdout, kept: kept,
+		out: untrusted.NewWriter(kept, untrusted.Bold), err: untrusted.NewWriter(stderr, nil), engine: hostEngine,
+		now: time.Now}
 	for _, pair := range env {
 		if name, value, ok := strings.Cut(pair, "="); ok {
 			a.env[name] = value
@@ -45,7 +51,7 @@ func newApp(env []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 // Groups of commands in the help.
 const (
 	running  = "running"
-	looking  = "looking"
+	reading  = "looking"
 	steering = "steering"
 	other    = "other"
 )
@@ -56,16 +62,17 @@ func (a *app) root() *cobra.Command {
 		Short: "Tune hyperparameters",
 		Long: `tunehost tunes hyperparameters: it runs the trials of an experiment file, as many
 at a time as fit, and finds the best.`,
-		Example: `  tunehost run digits.yaml                # run an experiment, or go on with it
-  tunehost best results/digits            # its best trial`,
+		Example: `  tunehost run digits.yaml                # run or resume an experiment
+  tunehost best results/digits            # show its best trial`,
 		Version:       host.Version(),
 		SilenceErrors: true, SilenceUsage: true,
-		Args: cobra.ArbitraryArgs, // knownCommand has looked at them
+		Args: cobra.ArbitraryArgs, // knownCommand has checked them
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cobra.EnableCommandSorting = false // the order of use helps more
-	root.AddGroup(&cobra.Group{ID: running, Title: "Run:"}, &cobra.Group{ID: looking, Title: "Look, also while it runs:"},
-		&cobra.Group{ID: steering, Title: "Steer what runs:"}, &cobra.Group{ID: other, Title: "More:"})
+	cobra.EnableCommandSorting = false // keep the order of use
+	root.AddGroup(&cobra.Group{ID: running, Title: "Run:"},
+		&cobra.Group{ID: reading, Title: "Inspect experiments, also while they run:"},
+		&cobra.Group{ID: steering, Title: "Control running experiments:"}, &cobra.Group{ID: other, Title: "More:"})
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
 			c.GroupID = group
@@ -73,11 +80,15 @@ at a time as fit, and finds the best.`,
 		}
 	}
 	add(running, a.runCommand(), a.resumeCommand(), a.validateCommand(), a.askTellCommand(), a.simulateCommand())
-	add(looking, a.lsCommand(), a.statusCommand(), a.trialsCommand(), a.resultsCommand(), a.bestCommand(),
-		a.importanceCommand(), a.lineageCommand(), a.logsCommand(), a.watchCommand(), a.journalCommand(), a.replayCommand())
-	add(steering, a.stopCommand(), a.interruptCommand(), a.pauseCommand(), a.unpauseCommand(), a.retryCommand(), a.addCommand())
-	add(other, a.reportCommand(), a.pluginsCommand(), a.conformanceCommand(), a.schemaCommand(), a.doctorCommand(), a.versionCommand())
+	add(reading, a.lsCommand(), a.statusCommand(), a.trialsCommand(), a.resultsCommand(), a.bestCommand(),
+		a.importanceCommand(), a.lineageCommand(), a.plotCommand(), a.logsCommand(), a.watchCommand(),
+		a.serveCommand(), a.journalCommand(), a.replayCommand())
+	add(steering, a.stopCommand(), a.interruptCommand(), a.pauseCommand(), a.unpauseCommand(), a.retryCommand(),
+		a.addCommand(), a.setCommand())
+	add(other, a.reportCommand(), a.pluginsCommand(), a.conformanceCommand(), a.schemaCommand(), a.doctorCommand(),
+		a.agentCommand(), a.versionCommand())
 	a.completions(root)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100"))
 	root.SetHelpCommandGroupID(other)
 	root.SetCompletionCommandGroupID(other)
 	root.SetIn(a.in)
@@ -95,10 +106,14 @@ func (a *app) execute(args []string) error {
 		return err
 	}
 	root.SetArgs(args)
-	return root.Execute()
+	cmd, err := root.ExecuteC()
+	if err == nil && cmd.GroupID != running { // an experiment continues without a terminal
+		err = a.kept.lost()
+	}
+	return err
 }
 
-// knownCommand refuses a command that does not exist, before its flags are.
+// knownCommand refuses an unknown command before its flags are checked.
 func knownCommand(root *cobra.Command, args []string) error {
 	if len(args) > 0 && strings.HasPrefix(args[0], "__") {
 		return nil // shell completion
@@ -110,7 +125,7 @@ func knownCommand(root *cobra.Command, args []string) error {
 	return unknownCommand(cmd, rest[0])
 }
 
-// wants is cobra.Args with a message that says what was expected.
+// wants returns cobra.Args with a message that says what was expected.
 func wants(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) >= least && (most < 0 || len(args) <= most) {
@@ -124,8 +139,7 @@ func wants(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// with opens an experiment for the time of a call; one of a storage elsewhere is
-// fetched for it.
+// with opens an experiment during a call; it fetches one from a remote storage.
 func (a *app) with(dir string, f func(*view.Recorded) error) error {
 	return a.fetched(dir, func(at string, copied bool) error {
 		e, err := view.Open(at)
@@ -134,7 +148,7 @@ func (a *app) with(dir string, f func(*view.Recorded) error) error {
 		}
 		if copied {
 			e.Elsewhere(func(part string) string { return mirror.Join(dir, part) })
-			e.RunsOn(host.RunsOn(context.Background(), dir))
+			e.RunsOn(remote.RunsOn(context.Background(), dir))
 		}
 		if err := f(e); err != nil {
 			_ = e.Close()
@@ -144,9 +158,8 @@ func (a *app) with(dir string, f func(*view.Recorded) error) error {
 	})
 }
 
-// fetched has the directory of an experiment for the time of a call. Of a storage
-// elsewhere it is this machine's working directory where that is the newest, else a copy
-// of the record alone.
+// fetched provides the directory of an experiment during a call. For a remote storage this is this
+// machine's working directory if that is the newest, else a copy of the record alone.
 func (a *app) fetched(dir string, f func(at string, copied bool) error) error {
 	if !mirror.IsURL(dir) {
 		if err := slashes(dir); err != nil {
@@ -154,19 +167,19 @@ func (a *app) fetched(dir string, f func(at string, copied bool) error) error {
 		}
 		return f(dir, false)
 	}
-	at, done, err := host.Fetch(context.Background(), dir)
+	at, done, err := remote.Fetch(context.Background(), dir)
 	if err != nil {
 		return err
 	}
 	defer done()
-	working, err := host.WorkingDir(dir)
+	working, err := remote.WorkingDir(dir)
 	if err != nil {
 		return err
 	}
 	return f(at, at != working)
 }
 
-// slashes finds a URL with a slash too few, where no directory has that name.
+// slashes reports a URL with a missing slash, unless a directory has that name.
 func slashes(dir string) error {
 	url := config.MeantURL(dir)
 	if _, err := os.Stat(dir); url == "" || err == nil {
@@ -175,17 +188,18 @@ func slashes(dir string) error {
 	return usage("%s: expected two slashes after the colon: %s", dir, url)
 }
 
-// here is fetched for what only the machine that runs an experiment has.
+// here is like fetched, for commands that need the machine that runs the experiment.
 func (a *app) here(dir, what string, f func(at string) error) error {
 	return a.fetched(dir, func(at string, copied bool) error {
 		if copied {
-			return usage("%s: another machine runs it, or was the last to do so, and %s: give this command there", dir, what)
+			return usage("%s: it runs, or ran last, on another machine, and %s: run this command there", dir,
+				what)
 		}
 		return f(at)
 	})
 }
 
-// withHere is with for what only the machine that runs an experiment has.
+// withHere is like with, for commands that need the machine that runs the experiment.
 func (a *app) withHere(dir, what string, f func(*view.Recorded) error) error {
 	return a.here(dir, what, func(at string) error { return a.with(at, f) })
 }
@@ -205,7 +219,7 @@ func (a *app) lookup(name string) (string, bool) {
 	return value, ok
 }
 
-// width is that of the terminal; 0 where the output is none.
+// width returns the width of the terminal; 0 if the output is not a terminal.
 func (a *app) width() int {
 	f, ok := a.screen.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -218,7 +232,7 @@ func (a *app) width() int {
 	return width
 }
 
-// interactive says whether a question would be answered by somebody.
+// interactive reports whether a user can answer a question.
 func (a *app) interactive() bool {
 	f, ok := a.in.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
@@ -226,7 +240,7 @@ func (a *app) interactive() bool {
 
 func (a *app) terminal() bool { return a.width() > 0 }
 
-// bold is for headings, where the output is a terminal and the user likes it.
+// bold makes a heading bold, if the output is a terminal and colours are on.
 func (a *app) bold(s string) string {
 	if !a.terminal() || a.env["NO_COLOR"] != "" || a.env["TERM"] == "dumb" {
 		return s

@@ -2,55 +2,63 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"github.com/tunehost/tunehost/host/naming"
+
+	"github.com/tunehost/tunehost/host/storage/mirror"
+	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/view"
 )
+
+const bestLong = `Show the best trial of an experiment by its objective, or by another metric.
+
+--scope says which value of a trial counts: last, min, max, mean, mean5 and mean10 (the
+mean of the last 5 and 10), or all for the best of all. With several objectives the
+command prints the Pareto front, the trials that no other trial beats in all objectives;
+with --metric it prints the best trial by that objective.
+
+If each suggestion runs several times (repeat), the mean over the runs that did not fail
+counts, once all runs have ended. The command prints the first run.
+
+Parameters, iteration and checkpoint belong to exactly the printed value. If a trial
+continued with other parameters, or from another trial's checkpoint, its earlier values
+keep their own parameters. If the checkpoint of the value was deleted, the command prints
+the nearest one that the trial made with the same parameters.
+
+--checkpoint prints the path of the value's checkpoint and nothing else. If the files of that
+checkpoint are in the storage alone, because a node wrote them there, they are fetched first.
+If that checkpoint was deleted, the exit status is 1.
+
+--curve prints how the best value improved: each result that was better than all before.`
+
+const bestExample = `  tunehost best results/digits
+  tunehost best results/digits --curve
+  cp -r "$(tunehost best results/digits --scope min --checkpoint)" best-model
+  tunehost best results/digits --metric loss --scope min --json | jq .params`
 
 func (a *app) bestCommand() *cobra.Command {
 	var q view.Query
 	var scope string
 	var asJSON, pareto, curve, checkpoint bool
 	cmd := &cobra.Command{
-		Use:   "best DIR",
-		Short: "The best trial of an experiment",
-		Long: `The best trial of an experiment by its objective, or by another metric.
-
---scope says which of a trial's values counts: last, min, max, mean, mean5 and
-mean10 (of the last 5 and 10), or all for the best of all. With several
-objectives it prints the trials that no other one beats in all of them: the
-Pareto front, or with --metric the best by one of them.
-
-Where each suggestion is run several times (repeat), the mean over its runs that
-did not fail counts, once all of them have ended; what is printed is its first run.
-
-Parameters, iteration and checkpoint are those of the very value: a trial that went on
-with other parameters, or from another's checkpoint, keeps what it had measured before apart.
-Where the value's checkpoint is gone, the nearest that the trial has made with these
-parameters is named.
-
---checkpoint prints the path of the value's checkpoint and nothing else; where that is gone,
-the exit status is 1.
-
---curve prints how the best value came about: each result that was better than
-all before it.`,
-		Example: `  tunehost best results/digits
-  tunehost best results/digits --curve
-  cp -r "$(tunehost best results/digits --scope min --checkpoint)" best-model
-  tunehost best results/digits --metric loss --scope min --json | jq .params`,
-		Args: wants(1, 1),
+		Use:     "best DIR",
+		Short:   "Show the best trial of an experiment",
+		Long:    bestLong,
+		Example: bestExample,
+		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			if q.Scope, err = view.ParseScope(scope); err != nil {
 				return asUsage(err)
 			}
 			if pareto && (curve || q.Metric != "") {
-				return usage("best: --pareto is about all objectives: leave out --curve and --metric")
+				return usage("best: --pareto uses all objectives: omit --curve and --metric")
 			}
 			if checkpoint && (curve || pareto || asJSON) {
-				return usage("best: --checkpoint prints a path alone: leave out --curve, --pareto and --json")
+				return usage("best: --checkpoint prints only a path: omit --curve, --pareto and --json")
 			}
 			return a.with(args[0], func(e *view.Recorded) error {
 				switch {
@@ -66,12 +74,12 @@ all before it.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&q.Metric, "metric", "", "`METRIC` instead of the objective")
-	flags.StringVar(&q.Mode, "mode", "", "min or max, for a metric that is not an objective")
+	flags.StringVar(&q.Metric, "metric", "", "use `METRIC` instead of the objective")
+	flags.StringVar(&q.Mode, "mode", "", "`MODE`: min or max, for a metric that is not an objective")
 	flags.StringVar(&scope, "scope", "last", "`SCOPE`: last, min, max, mean, mean5, mean10, all")
-	flags.BoolVar(&pareto, "pareto", false, "the Pareto front; with several objectives that is what is printed anyway")
-	flags.BoolVar(&checkpoint, "checkpoint", false, "the path of its checkpoint alone")
-	flags.BoolVar(&curve, "curve", false, "how the best value came about")
+	flags.BoolVar(&pareto, "pareto", false, "print the Pareto front; this is the default with several objectives")
+	flags.BoolVar(&checkpoint, "checkpoint", false, "print only the path of its checkpoint")
+	flags.BoolVar(&curve, "curve", false, "print each result that was better than all before")
 	jsonFlag(flags, &asJSON, "print a JSON object; with several objectives or --curve one a line")
 	return cmd
 }
@@ -79,7 +87,7 @@ all before it.`,
 // bestCheckpoint prints the directory of the value's own checkpoint.
 func (a *app) bestCheckpoint(e *view.Recorded, q view.Query) error {
 	if len(e.Objectives()) > 1 && q.Metric == "" {
-		return usage("best: --checkpoint is that of one trial: say --metric, for there are several objectives")
+		return usage("best: --checkpoint needs one objective: name it with --metric")
 	}
 	best, ok, err := e.Best(q)
 	switch {
@@ -90,22 +98,25 @@ func (a *app) bestCheckpoint(e *view.Recorded, q view.Query) error {
 	case best.Checkpoint == "":
 		return fmt.Errorf("%s: %s", e.Place(), noCheckpoint(e, &best))
 	}
+	if err := mirror.BringHere(context.Background(), e.Dir.Path(), filepath.Dir(best.Checkpoint)); err != nil {
+		return err
+	}
 	a.say("%s", best.Checkpoint)
 	return nil
 }
 
-// noCheckpoint says that a value's checkpoint is not there, and what is.
+// noCheckpoint says that a value's checkpoint does not exist, and which one does.
 func noCheckpoint(e *view.Recorded, best *view.Ranked) string {
 	what := fmt.Sprintf("the checkpoint of iteration %d of trial %d (%s)", best.Iteration, best.Number, best.ID)
 	switch {
 	case e.IsElsewhere():
-		return what + " is in the storage, if it is there"
+		return what + " is in the storage, if it exists"
 	case !best.Saves:
 		return fmt.Sprintf("trial %d (%s) has made no checkpoint", best.Number, best.ID)
 	case best.Nearest == "":
-		return what + " is not there, nor another with these parameters"
+		return what + " does not exist, and no other with these parameters"
 	}
-	return fmt.Sprintf("%s is not there; the nearest is that of iteration %d: %s", what, best.NearestAt, best.Nearest)
+	return fmt.Sprintf("%s does not exist; the nearest is that of iteration %d: %s", what, best.NearestAt, best.Nearest)
 }
 
 // noValue says why there is no best trial.
@@ -151,7 +162,8 @@ func (a *app) writeBest(w io.Writer, e *view.Recorded, best *view.Ranked, metric
 	if best.Iteration != best.Last {
 		t.rows = append(t.rows, []string{"iteration", fmt.Sprintf("%d of %d", best.Iteration, best.Last)})
 	}
-	t.rows = append(t.rows, []string{"state", fmt.Sprintf("%s after %d iterations, %s", best.State, best.Last, seconds(best.Seconds))},
+	t.rows = append(t.rows, []string{"state", fmt.Sprintf("%s after %d iterations, %s", best.State, best.Last,
+		seconds(best.Seconds))},
 		[]string{"files", best.Dir})
 	switch {
 	case best.Checkpoint != "":

@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/tunehost/tunehost/conformance"
-	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/plugin"
-	"github.com/tunehost/tunehost/host/plugin/finder"
+	"github.com/tunehost/tunehost/host/plugin/find"
+	"github.com/tunehost/tunehost/host/plugin/loading"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -23,10 +24,10 @@ func (a *app) pluginsCheckCommand() *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "check PATH",
-		Short: "Try a plugin: the few checks that tell whether it works at all",
-		Long: `Try a plugin: what it says of itself and of its options, whether it opens, and a
-handful of calls. These are the first of the checks of tunehost conformance, and take a
-second or two: for while you write one.
+		Short: "Run a few basic checks of a plugin",
+		Long: `Run a few basic checks of a plugin: its description and options, whether it opens, and a
+few calls. These are the first checks of tunehost conformance. They take a second or two;
+use them while you write a plugin.
 
 Exit status: 0 all checks pass, 1 one fails, 2 a mistake on the command line.`,
 		Example: `  tunehost plugins check ./plugins/mine --options '{"spread": 0.1}'`,
@@ -45,21 +46,21 @@ Exit status: 0 all checks pass, 1 one fails, 2 a mistake on the command line.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.options, "options", "{}", "the plugin's options, a `JSON` object")
 	flags.StringVar(&f.params, "params", "{}",
-		"the parameters of the trial that a trainable is tried with, a `JSON` object")
-	flags.DurationVar(&timeout, "timeout", time.Minute, "for each check")
+		"parameters that a trainable can train with, a `JSON` object")
+	flags.DurationVar(&timeout, "timeout", time.Minute, "time limit of each check")
 	return cmd
 }
 
-// starting starts one plugin, as often as it is wanted.
-func starting(p *finder.Found) func(context.Context, sdk.Kind) (plugin.Plugin, error) {
+// starting returns a function that starts one plugin, any number of times.
+func starting(p *find.Found) func(context.Context, sdk.Kind) (plugin.Plugin, error) {
 	return func(ctx context.Context, kind sdk.Kind) (plugin.Plugin, error) {
-		return host.StartPlugin(ctx, plugins, p, kind)
+		return loading.StartOutside(ctx, plugins, p, kind)
 	}
 }
 
 // checkPlugin tries a plugin as every kind that it is.
 func (a *app) checkPlugin(ctx context.Context, name string, o conformance.Options) error {
-	p, err := find(name)
+	p, err := findPlugin(name)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (a *app) tryAs(ctx context.Context, info sdk.Info, open conformance.Open, o
 // several is a plugin that may be of several kinds.
 type several interface{ Infos() []sdk.Info }
 
-// infosOf starts a plugin and asks it what it is.
+// infosOf starts a plugin and asks it to describe itself.
 func infosOf(
 	ctx context.Context, start func(context.Context, sdk.Kind) (plugin.Plugin, error), kind sdk.Kind,
 ) ([]sdk.Info, error) {
@@ -107,7 +108,7 @@ func infosOf(
 	return []sdk.Info{info}, err
 }
 
-// run are the options of a run of the suite.
+// run returns the options of a run of the suite.
 func (f *conformanceFlags) run() conformance.Options {
 	return conformance.Options{
 		Options: json.RawMessage(f.options), Params: json.RawMessage(f.params), Only: f.only, Short: f.short,

@@ -7,23 +7,23 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/mirror"
-	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/storage/mirror"
+	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// Shells ask for the words that may come next: names of experiments, trials, metrics,
-// parameters and plugins that there are. What cannot be read has none: completing never
-// complains.
+// Shells ask for the words that may come next: names of experiments, trials, metrics, parameters and
+// plugins. An experiment that cannot be read gives no words, because completion reports no errors.
 
-// words are what may come next, each perhaps with a tab and what it is.
-type words = []string
+// completions are the possible next words, each optionally followed by a tab and a description.
+type completions = []string
 
-// maxWords is how many trials are offered: nobody reads more.
+// maxWords is how many trials are offered.
 const maxWords = 500
 
-// completions teaches the commands what their arguments and flags may be.
+// completions adds completions of arguments and flags to the commands.
 func (a *app) completions(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		use := strings.Fields(cmd.Use)
@@ -44,16 +44,16 @@ func (a *app) completions(root *cobra.Command) {
 	}
 }
 
-func yamlFiles(_ *cobra.Command, args []string, _ string) (words, cobra.ShellCompDirective) {
+func yamlFiles(_ *cobra.Command, args []string, _ string) (completions, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return words{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+	return completions{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// inDir completes an experiment's directory, then what the command takes of it.
+// inDir completes an experiment's directory, then the command's arguments for it.
 func (a *app) inDir(command string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, begun string) (words, cobra.ShellCompDirective) {
+	return func(_ *cobra.Command, args []string, begun string) (completions, cobra.ShellCompDirective) {
 		switch {
 		case len(args) == 0:
 			return experimentDirs(begun)
@@ -68,29 +68,29 @@ func (a *app) inDir(command string) cobra.CompletionFunc {
 
 var anyState = []core.State{core.Pending, core.Running, core.Paused, core.Terminated, core.Errored}
 
-func stateWords() (list words) {
+func stateWords() (list completions) {
 	for _, state := range view.States {
 		list = append(list, state.String())
 	}
 	return list
 }
 
-// trialStates are those of the trials that a command takes.
+// trialStates are the states of the trials that a command accepts.
 var trialStates = map[string][]core.State{
 	"stop": {core.Pending, core.Running, core.Paused}, "pause": {core.Pending, core.Running}, "unpause": {core.Paused},
 	"retry": {core.Errored}, "logs": anyState, "results": anyState, "journal": anyState, "lineage": anyState,
 }
 
-// experimentDirs are those in the directory that is begun, or in ./results; where there
-// are none, any directory will do.
-func experimentDirs(begun string) (words, cobra.ShellCompDirective) {
+// experimentDirs returns those in the directory that is being typed, or in ./results; if there are
+// none, any directory will do.
+func experimentDirs(begun string) (completions, cobra.ShellCompDirective) {
 	parent := filepath.Dir(begun)
 	if strings.HasSuffix(begun, "/") {
 		parent = filepath.Clean(begun)
 	}
-	var dirs words
+	var dirs completions
 	for _, place := range slices.Compact([]string{parent, "results"}) {
-		found, _ := experiments(place) // what cannot be read has none
+		found, _ := experiments(place) // an unreadable folder has none
 		for _, dir := range found {
 			if strings.HasPrefix(dir, begun) && !slices.Contains(dirs, dir) {
 				dirs = append(dirs, dir)
@@ -103,8 +103,8 @@ func experimentDirs(begun string) (words, cobra.ShellCompDirective) {
 	return dirs, cobra.ShellCompDirectiveNoFileComp
 }
 
-// look reads an experiment of this machine for its words.
-func (a *app) look(dir string, read func(*view.Recorded) words) words {
+// look reads an experiment of this machine for completion.
+func (a *app) look(dir string, read func(*view.Recorded) completions) completions {
 	if mirror.IsURL(dir) {
 		return nil
 	}
@@ -116,11 +116,11 @@ func (a *app) look(dir string, read func(*view.Recorded) words) words {
 	return read(e)
 }
 
-// trialWords are the numbers of trials, the newest first, with their states and parameters.
-func trialWords(states []core.State) func(*view.Recorded) words {
-	return func(e *view.Recorded) (list words) {
-		for no := core.TrialNo(e.Now().Trials()); no > 0 && len(list) < maxWords; no-- {
-			t := e.Now().Trial(no - 1)
+// trialWords returns the numbers of trials, the newest first, with their states and parameters.
+func trialWords(states []core.State) func(*view.Recorded) completions {
+	return func(e *view.Recorded) (list completions) {
+		for no := core.TrialNo(e.Count()); no > 0 && len(list) < maxWords; no-- {
+			t := e.Trial(no - 1)
 			if slices.Contains(states, t.State) {
 				list = append(list, fmt.Sprintf("%d\t%s %s %s", t.Number, t.ID, t.State, paramsOf(e, &t)))
 			}
@@ -140,37 +140,39 @@ func paramsOf(e *view.Recorded, t *view.Trial) string {
 	return clean(strings.Join(parts, " "))
 }
 
-// paramWords are the beginnings of NAME=VALUE.
-func paramWords(e *view.Recorded) (list words) {
+// paramWords returns the beginnings of NAME=VALUE.
+func paramWords(e *view.Recorded) (list completions) {
 	for i := range e.Config.Space.Params {
 		list = append(list, clean(e.Config.Space.Params[i].Name)+"=")
 	}
 	return list
 }
 
-func metricWords(e *view.Recorded) words { return cleaned(e.Now().MetricNames()) }
+func metricWords(e *view.Recorded) completions { return cleaned(e.MetricNames()) }
 
-// sortWords are what trials can be sorted by.
-func sortWords(e *view.Recorded) words {
-	return cleaned(slices.Concat(e.Now().MetricNames(), e.ParamNames(), view.SortKeys))
+// sortWords returns the keys by which trials can be sorted.
+func sortWords(e *view.Recorded) completions {
+	return cleaned(slices.Concat(e.MetricNames(), e.ParamNames(), view.SortKeys))
 }
 
-// cleaned are names that programs had a hand in, made harmless for a shell's menu.
-func cleaned(names []string) (list words) {
+// cleaned escapes names that programs can influence, for a shell's menu.
+func cleaned(names []string) (list completions) {
 	for _, name := range names {
 		list = append(list, clean(name))
 	}
 	return list
 }
 
-// completeFlags is for the flags whose values are names.
+// completeFlags completes flags whose values are names.
 func (a *app) completeFlags(cmd *cobra.Command) {
-	fixed := map[string]words{"resume": resumeModes, "scope": {"last", "min", "max", "mean", "mean5", "mean10", "all"}, "mode": {"min", "max"}}
+	fixed := map[string]completions{"resume": resumeModes,
+		"scope": {"last", "min", "max", "mean", "mean5", "mean10", "all"},
+		"mode":  {"min", "max"}}
 	if cmd.Flags().Lookup("state") != nil {
 		_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(stateWords(),
 			cobra.ShellCompDirectiveNoFileComp))
 	}
-	read := map[string]func(*view.Recorded) words{"metric": metricWords, "sort": sortWords,
+	read := map[string]func(*view.Recorded) completions{"metric": metricWords, "sort": sortWords,
 		"retry": trialWords([]core.State{core.Errored}), "clone": trialWords(anyState)}
 	for name, list := range fixed {
 		if cmd.Flags().Lookup(name) != nil {
@@ -184,9 +186,9 @@ func (a *app) completeFlags(cmd *cobra.Command) {
 	}
 }
 
-// ofDir completes a flag by the experiment that the command line names before it.
-func (a *app) ofDir(read func(*view.Recorded) words) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, _ string) (words, cobra.ShellCompDirective) {
+// ofDir completes a flag from the experiment that the command line names before it.
+func (a *app) ofDir(read func(*view.Recorded) completions) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) (completions, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -194,8 +196,8 @@ func (a *app) ofDir(read func(*view.Recorded) words) cobra.CompletionFunc {
 	}
 }
 
-// pluginNames are those of the plugins around here; a path will do, too.
-func (a *app) pluginNames(_ *cobra.Command, args []string, _ string) (list words, _ cobra.ShellCompDirective) {
+// pluginNames returns the plugins that can be found here; a path will do, too.
+func (a *app) pluginNames(_ *cobra.Command, args []string, _ string) (list completions, _ cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

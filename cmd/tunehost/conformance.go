@@ -18,7 +18,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// conformanceFlags are what the command is told beside the plugin.
+// conformanceFlags are the flags of the command.
 type conformanceFlags struct {
 	options, params, kind, only string
 	json, list, short           bool
@@ -28,10 +28,11 @@ func (a *app) conformanceCommand() *cobra.Command {
 	var f conformanceFlags
 	cmd := &cobra.Command{
 		Use:   "conformance PATH|NAME",
-		Short: "Check that a plugin keeps the rules",
-		Long: `Check that a plugin, the program at PATH or the bundled one of a NAME, does what every
-plugin must do: each rule is looked at in experiments that the command plays with it.
-The exit status is 1 when a rule is broken.`,
+		Short: "Check that a plugin follows the rules",
+		Long: `Check that a plugin, the program at PATH or the bundled plugin NAME, follows the rules for
+plugins. The command tests each rule in small simulated experiments.
+
+Exit status: 0 all checks pass, 1 a rule is broken, 2 a mistake on the command line.`,
 		Example: `  tunehost conformance ./my-searcher
   tunehost conformance ./train.py --params '{"lr": 0.1}'
   tunehost conformance asha --options '{"type": "promotion"}' --only scheduler/ends
@@ -42,19 +43,21 @@ The exit status is 1 when a rule is broken.`,
 			case f.list:
 				return a.listChecks(f, args)
 			case len(args) == 0:
-				return usage("conformance: something is missing; expected: tunehost conformance PATH|NAME")
+				return usage("conformance: a plugin is missing; expected: tunehost conformance PATH|NAME")
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			return a.conformance(ctx, f, args[0])
 		},
 	}
-	cmd.Flags().StringVar(&f.options, "options", "", "the plugin's options, a JSON object")
-	cmd.Flags().StringVar(&f.params, "params", "", "parameters that a trainable can train with, a JSON object")
-	cmd.Flags().StringVar(&f.kind, "kind", "", sdk.AnyKind()+", for a program that is several, or a name that several have")
-	cmd.Flags().StringVar(&f.only, "only", "", "checks to run: one, a folder of them (searcher/given) or a pattern with *")
-	cmd.Flags().BoolVar(&f.short, "short", false, "play small experiments")
-	cmd.Flags().BoolVar(&f.list, "list", false, "print the checks and run none")
+	cmd.Flags().StringVar(&f.options, "options", "", "the plugin's options, a `JSON` object")
+	cmd.Flags().StringVar(&f.params, "params", "", "parameters that a trainable can train with, a `JSON` object")
+	cmd.Flags().StringVar(&f.kind, "kind", "",
+		"`KIND`: "+sdk.AnyKind()+"; needed if the program or the name has several")
+	cmd.Flags().StringVar(&f.only, "only", "",
+		"run only these `CHECKS`: one, a folder (searcher/given) or a pattern with *")
+	cmd.Flags().BoolVar(&f.short, "short", false, "use smaller experiments")
+	cmd.Flags().BoolVar(&f.list, "list", false, "print the checks without running them")
 	jsonFlag(cmd.Flags(), &f.json, "print one JSON object a line for each check, then a summary")
 	return cmd
 }
@@ -113,14 +116,14 @@ func noCheck(only string, kinds []sdk.Kind) error {
 	return usage("no check is named %q%s", only, hint)
 }
 
-// starter is how a plugin under test is started.
+// starter says how to start a plugin under test.
 type starter struct {
 	kind sdk.Kind
 	name string
 	open conformance.Open
 }
 
-// starter turns the command's argument into a plugin: a name or a path.
+// starter finds the plugin of the command's argument, a name or a path.
 func (a *app) starter(ctx context.Context, arg, kind string) (starter, error) {
 	p, err := findKind(arg, sdk.Kind(kind))
 	if err != nil {
@@ -140,7 +143,7 @@ func (a *app) starter(ctx context.Context, arg, kind string) (starter, error) {
 	return s, nil
 }
 
-// kindOf asks a plugin what it is.
+// kindOf asks a plugin for its kind.
 func kindOf(ctx context.Context, start func(context.Context, sdk.Kind) (plugin.Plugin, error)) (sdk.Kind, error) {
 	p, err := start(ctx, "")
 	if err != nil {
@@ -206,7 +209,7 @@ func (a *app) conformance(ctx context.Context, f conformanceFlags, arg string) e
 	return a.checks(ctx, s, chosen, f.run(), f.json)
 }
 
-// checks runs checks and says what came of them.
+// checks runs checks and reports their results.
 func (a *app) checks(
 	ctx context.Context, s starter, chosen []conformance.Check, o conformance.Options, asJSON bool,
 ) error {
@@ -216,7 +219,7 @@ func (a *app) checks(
 	conformance.Warm(ctx, s.open)
 	err := conformance.Run(ctx, s.kind, s.open, o, func(r conformance.Result) {
 		if ctx.Err() != nil {
-			return // it did not come to its end
+			return // the run was cut short
 		}
 		sum.add(r)
 		printed = errors.Join(printed, view(r))
@@ -227,7 +230,7 @@ func (a *app) checks(
 	return a.concluded(sum, asJSON)
 }
 
-// viewOf is how results are shown as they come.
+// viewOf shows results as they come.
 func (a *app) viewOf(checks []conformance.Check, asJSON bool) func(conformance.Result) error {
 	if asJSON {
 		return func(r conformance.Result) error { return a.line(r) }
@@ -239,7 +242,7 @@ func (a *app) viewOf(checks []conformance.Check, asJSON bool) func(conformance.R
 	return func(r conformance.Result) error { return a.showResult(r, width) }
 }
 
-// showResult is a line, and for a check that failed what it looked for.
+// showResult prints a line, and for a failed check what it looked for.
 func (a *app) showResult(r conformance.Result, width int) error {
 	mark, note := "passed", fmt.Sprintf("%6.2f s", r.Seconds)
 	switch r.Outcome {
@@ -264,7 +267,8 @@ func (a *app) concluded(s summary, asJSON bool) error {
 		}
 	} else {
 		took := time.Duration(s.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
-		a.say("\n%s", a.bold(fmt.Sprintf("%s %s: %d passed, %d failed, %d not applicable (n/a), in %v", s.Kind, s.Plugin, s.Passed, s.Failed, s.NotApplicable, took)))
+		a.say("\n%s", a.bold(fmt.Sprintf("%s %s: %d passed, %d failed, %d not applicable (n/a), in %v", s.Kind,
+			s.Plugin, s.Passed, s.Failed, s.NotApplicable, took)))
 	}
 	if s.Failed > 0 {
 		return exitError(exitFailed)

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"flag"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 
 var long = flag.Bool("long", false, "give plugins in processes the large experiments too")
 
-// configured are plugins with options that make other algorithms of them.
+// configured are plugins with options that select other algorithms.
 var configured = []struct {
 	kind          sdk.Kind
 	name, options string
@@ -40,44 +41,71 @@ var configured = []struct {
 	{sdk.KindSearcher, "grid", `{"resolution": 1}`},
 	{sdk.KindTrainable, "chaos", `{"shared": true, "any_params": true, "done": true}`},
 	{sdk.KindTrainable, "chaos", `{"reusable": false, "saves": false}`},
+	{sdk.KindExecutor, "fake", `{"nodes": 2, "gpu": 1, "queue": 0.05}`},
+	{sdk.KindExecutor, "fake", `{"nodes": 2, "gpu": 2, "time": 1000, "slow": 0.01}`},
+	{sdk.KindExecutor, "fake", `{"nodes": 2, "gpu": 1, "agents": true}`},
 }
 
 // shell is a program that prints a few results and exits.
 const shell = `i=10; while [ $i -lt 19 ]; do i=$((i+1)); echo "{\"loss\": 0.$i}"; sleep 0.01; done`
 
-// needs are options and parameters without which a plugin does not work, or is
-// slow.
+// needs returns the options and parameters that a plugin needs to work, or to be fast.
 func needs(kind sdk.Kind, name string) (o conformance.Options) {
 	switch {
 	case kind == sdk.KindTrainable && name == "command":
-		o.Options, _ = json.Marshal(map[string]any{"command": []string{"/bin/sh", "-c", strings.ReplaceAll(strings.ReplaceAll(shell, "{", "{{"), "}", "}}")}})
+		o.Options, _ = json.Marshal(map[string]any{"command": []string{"/bin/sh", "-c",
+			strings.ReplaceAll(strings.ReplaceAll(shell, "{", "{{"), "}", "}}")}})
+	case kind == sdk.KindExecutor && name == "batch":
+		o.Options = batchOptions()
 	case name == "digits":
 		o.Params = json.RawMessage(`{"epochs": 9, "units": 4}`)
 	}
 	return o
 }
 
-// TestConformanceInProcess: all that comes with tunehost keeps the rules, as Go
-// values.
+// batchOptions are a batch system of local processes, in the experiment's directory.
+func batchOptions() json.RawMessage {
+	queue, err := filepath.Abs("../../plugins/executors/batch/testdata/queue.sh")
+	if err != nil {
+		panic(err)
+	}
+	queue += " queue "
+	options, _ := json.Marshal(map[string]any{"system": "pbs", "submit": queue + "submit {name} {nodes} {cpu} {script}",
+		"status": queue + "status {id}", "cancel": queue + "cancel {id}", "list": queue + "list {name}",
+		"launch": queue + "launch {nodes}", "poll": 0.05})
+	return options
+}
+
+// needsCluster reports whether a plugin needs a cluster: its own tests run the suite on one.
+func needsCluster(i sdk.Info) bool { return i.Kind == sdk.KindExecutor && i.Name == "slurm" }
+
+// TestConformanceInProcess checks that everything bundled follows the rules, as Go values.
 func TestConformanceInProcess(t *testing.T) {
 	for _, i := range plugins.Infos() {
+		if needsCluster(i) {
+			continue
+		}
 		parallel(t, i.Kind, i.Name, func(t *testing.T) {
 			doors[i.Kind](t, conformance.InProcess(plugins.Lookup(i.Kind, i.Name)), needs(i.Kind, i.Name))
 		})
 	}
 	for _, c := range configured {
 		parallel(t, c.kind, c.name+" "+c.options, func(t *testing.T) {
-			doors[c.kind](t, conformance.InProcess(plugins.Lookup(c.kind, c.name)), conformance.Options{Options: json.RawMessage(c.options)})
+			doors[c.kind](t, conformance.InProcess(plugins.Lookup(c.kind, c.name)),
+				conformance.Options{Options: json.RawMessage(c.options)})
 		})
 	}
 }
 
-// TestConformanceProcesses: so it does as processes, with small experiments. What
-// a process adds is the same for all bundled plugins, so that each is given its
-// share of the checks; with -long it is given all, and large experiments.
+// TestConformanceProcesses checks the same for processes, with small experiments. The process adds the
+// same to all bundled plugins, so that each runs its share of the checks; with -long each runs all,
+// and large experiments.
 func TestConformanceProcesses(t *testing.T) {
 	const share = 6
 	for n, i := range plugins.Infos() {
+		if needsCluster(i) {
+			continue
+		}
 		config, _ := plugins.Config(i.Kind, i.Name)
 		o := needs(i.Kind, i.Name)
 		o.Short = !*long
@@ -91,8 +119,8 @@ func TestConformanceProcesses(t *testing.T) {
 	}
 }
 
-// TestConformanceWASM: searchers and schedulers keep the rules as WASM modules, too,
-// each with its share of the checks.
+// TestConformanceWASM checks that searchers and schedulers follow the rules as WASM modules, each with
+// its share of the checks.
 func TestConformanceWASM(t *testing.T) {
 	const share = 12
 	module := sandboxtest.Build(t, "../../host/plugin/sandbox/testdata/twin")
@@ -101,11 +129,12 @@ func TestConformanceWASM(t *testing.T) {
 	warm.Env = append(warm.Env, "SEARCHER=random")
 	conformance.Warm(t.Context(), conformance.Process(warm))
 	for n, i := range plugins.Infos() {
-		if i.Kind == sdk.KindTrainable {
+		if i.Kind != sdk.KindSearcher && i.Kind != sdk.KindScheduler {
 			continue
 		}
 		variable := strings.ToUpper(string(i.Kind))
-		config := sandboxtest.Process(t, sandbox.Config{Kind: i.Kind, Name: i.Name, Path: module, Cache: sandboxtest.Cache(t),
+		config := sandboxtest.Process(t, sandbox.Config{Kind: i.Kind, Name: i.Name, Path: module,
+			Cache:  sandboxtest.Cache(t),
 			Grants: sandbox.Grants{Env: []string{variable}}})
 		config.Env = append(config.Env, variable+"="+i.Name)
 		config.Log = nil // it outlives the test that it would log to
@@ -122,7 +151,8 @@ func TestConformanceWASM(t *testing.T) {
 }
 
 var doors = map[sdk.Kind]func(*testing.T, conformance.Open, ...conformance.Options){
-	sdk.KindSearcher: conformance.RunSearcher, sdk.KindScheduler: conformance.RunScheduler, sdk.KindTrainable: conformance.RunTrainable,
+	sdk.KindSearcher: conformance.RunSearcher, sdk.KindScheduler: conformance.RunScheduler,
+	sdk.KindTrainable: conformance.RunTrainable, sdk.KindExecutor: conformance.RunExecutor,
 }
 
 func parallel(t *testing.T, kind sdk.Kind, title string, f func(*testing.T)) {

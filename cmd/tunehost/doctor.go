@@ -10,66 +10,83 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/core/resource"
-	"github.com/tunehost/tunehost/host"
-	"github.com/tunehost/tunehost/host/control"
-	"github.com/tunehost/tunehost/host/local"
-	"github.com/tunehost/tunehost/host/mirror"
+	"github.com/tunehost/tunehost/host/steer/unixsock"
+	"github.com/tunehost/tunehost/host/storage/mirror"
+	"github.com/tunehost/tunehost/host/validate/examine"
 	"github.com/tunehost/tunehost/host/view"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	var f executorFlags
+	cmd := &cobra.Command{
 		Use:   "doctor [DIR]",
-		Short: "Check this machine, or an experiment's directory",
-		Long: `Check that this machine can run experiments with their results in DIR (./results
-unless named): what it offers, where results go, the programs that trials and
-plugins are often written in.
+		Short: "Check this machine, an experiment's directory, or a cluster",
+		Long: `Check that this machine can run experiments with their results in DIR (the default is
+./results): its resources, the directory, and the languages that trials and plugins
+often need.
 
-Where DIR is an experiment's own directory, check that: is its record whole, are
-its checkpoints, is a host at work, can it be gone on with? Nothing is changed.`,
+If DIR is the directory of an experiment, check that experiment: whether its record and
+its checkpoints are intact, whether a host runs it, and whether it can be resumed.
+Nothing is changed.
+
+With --executor, check a cluster: request one small lease, look at its node, and give
+the lease back.`,
 		Example: `  tunehost doctor
-  tunehost doctor results/digits`,
+  tunehost doctor results/digits
+  tunehost doctor --executor slurm
+  tunehost doctor --executor '{plugin: slurm, partition: gpu}' --gpus 1`,
 		Args: wants(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "results"
 			if len(args) == 1 {
 				dir = args[0]
 			}
+			if err := f.check(); err != nil {
+				return err
+			}
+			if f.executor != "" {
+				return a.doctorExecutor(dir, &f)
+			}
 			return a.doctor(dir)
 		},
 	}
+	f.add(cmd.Flags())
+	return cmd
 }
 
 func (a *app) doctor(dir string) error {
 	if mirror.IsURL(dir) {
-		return a.here(dir, "only the working directory there can be examined", a.examine)
+		return a.here(dir, "only the working directory there can be checked", a.examine)
 	}
 	if view.Is(dir) {
 		return a.examine(dir)
 	}
-	findings := append(machine(), directory(dir), socket())
-	for _, tool := range [][]string{{"python3", "--version"}, {"go", "version"}, {"cargo", "--version"}, {"node", "--version"}} {
+	findings := append(examine.Here(), directory(dir), socket())
+	for _, tool := range [][]string{{"python3", "--version"}, {"go", "version"}, {"cargo", "--version"},
+		{"node", "--version"}} {
 		findings = append(findings, toolchain(tool))
 	}
 	return a.report(append(findings, pluginFolders()...))
 }
 
 func (a *app) examine(dir string) error {
-	findings, err := host.Examine(dir, plugins)
+	findings, err := examine.Directory(dir, plugins)
 	if err != nil {
 		return err
 	}
 	return a.report(findings)
 }
 
-func well(what, text string) host.Finding { return host.Finding{What: what, Text: text} }
+func well(what, text string) examine.Finding { return examine.Finding{What: what, Text: text} }
 
-func bad(what, text string) host.Finding { return host.Finding{What: what, Text: text, Bad: true} }
+func bad(what, text string) examine.Finding {
+	return examine.Finding{What: what, Text: text, Bad: true}
+}
 
-// report prints findings; one that is bad makes the exit status 1.
-func (a *app) report(findings []host.Finding) error {
+// report prints findings; a bad one makes the exit status 1.
+func (a *app) report(findings []examine.Finding) error {
 	t := &table{}
 	t.column("", false)
 	t.column("", false)
@@ -91,37 +108,15 @@ func (a *app) report(findings []host.Finding) error {
 	return nil
 }
 
-func machine() []host.Finding {
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
-	defer cancel()
-	node, warning := local.Detect(ctx)
-	list := []host.Finding{well("machine", offers(node))}
-	if warning != "" {
-		list = append(list, bad("gpu", warning))
-	}
-	return list
-}
-
-func offers(n local.Node) string {
-	text := n.String()
-	if b, err := resource.ParseBundle(text); err == nil {
-		text = b.String()
-	}
-	if len(n.GPUs) > 0 && n.GPUs[0].Model != "" {
-		text += " (" + n.GPUs[0].Model + ")"
-	}
-	return text
-}
-
-// directory tries what a host does in a directory: files, synced, and a lock.
-func directory(dir string) host.Finding {
+// directory tries what a host does in a directory: files, syncing, and a lock.
+func directory(dir string) examine.Finding {
 	at, what := dir, dir+" can be written, synced and locked"
 	switch info, err := os.Stat(dir); {
 	case err != nil:
-		at = filepath.Dir(filepath.Clean(dir)) // it is made with the first experiment
-		what = dir + " is not there yet; it can be made, written, synced and locked"
+		at = filepath.Dir(filepath.Clean(dir)) // the first experiment makes it
+		what = dir + " does not exist yet; it can be made, written, synced and locked"
 	case !info.IsDir():
-		return bad("results", dir+" is not a directory; name that of an experiment, or one for results")
+		return bad("results", dir+" is not a directory; give the directory of an experiment or of results")
 	}
 	tmp, err := os.MkdirTemp(at, ".tunehost-doctor-")
 	if err != nil {
@@ -151,16 +146,16 @@ func tryDirectory(dir string) error {
 	return f.Sync()
 }
 
-// pluginFolders are those that are looked in without an experiment.
-func pluginFolders() (list []host.Finding) {
+// pluginFolders returns the folders that are searched without an experiment.
+func pluginFolders() (list []examine.Finding) {
 	f, err := found()
 	if err != nil {
-		return []host.Finding{bad("plugins", err.Error())}
+		return []examine.Finding{bad("plugins", err.Error())}
 	}
 	for _, place := range f.Looked() {
 		text := fmt.Sprintf("%s: %d found", place.Dir, len(place.Plugins))
 		if place.Missing {
-			text = place.Dir + ": does not exist, and need not"
+			text = place.Dir + ": does not exist (it is optional)"
 		}
 		bad := false
 		for _, p := range place.Problems {
@@ -168,13 +163,13 @@ func pluginFolders() (list []host.Finding) {
 				text, bad = p.Err.Error(), true
 			}
 		}
-		list = append(list, host.Finding{What: "plugins", Text: text, Bad: bad})
+		list = append(list, examine.Finding{What: "plugins", Text: text, Bad: bad})
 	}
 	return list
 }
 
-func socket() host.Finding {
-	l, remove, err := control.Listen()
+func socket() examine.Finding {
+	l, remove, err := unixsock.Listen()
 	if err != nil {
 		return bad("sockets", err.Error()+"; set TMPDIR to a directory of your own")
 	}
@@ -183,8 +178,8 @@ func socket() host.Finding {
 	return well("sockets", "can be made in "+filepath.Dir(filepath.Dir(l.Addr().String())))
 }
 
-// toolchain: none of them is needed by tunehost itself.
-func toolchain(tool []string) host.Finding {
+// toolchain looks for a tool. tunehost itself needs none of them.
+func toolchain(tool []string) examine.Finding {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, tool[0], tool[1:]...).Output()

@@ -6,12 +6,12 @@ import (
 	"github.com/tunehost/tunehost/host"
 )
 
-// engine is what runs experiments; tests have another.
+// engine runs experiments; tests replace it.
 type engine struct {
-	run      func(context.Context, host.Options) (host.Ended, error)
+	run      func(context.Context, host.Experiment, host.Options) (host.Ended, error)
 	resume   func(ctx context.Context, dir string, o host.Options) (host.Ended, error)
 	validate func(context.Context, host.Options) error
-	// abort kills all that was started, at once.
+	// abort kills everything that was started, immediately.
 	abort func()
 }
 

@@ -11,19 +11,20 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
 	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/core/record"
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/nearest"
-	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/storage/runfile"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // Exit statuses.
 const (
-	exitWell        = 0
+	exitOK          = 0
 	exitFailed      = 1
 	exitUsage       = 2
 	exitInterrupted = 130
@@ -36,7 +37,7 @@ func (e *usageError) Error() string { return e.text }
 
 func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// asUsage makes an error of a library one of the command line.
+// asUsage turns an error of a library into one of the command line.
 func asUsage(err error) error {
 	if err == nil {
 		return nil
@@ -44,7 +45,7 @@ func asUsage(err error) error {
 	return &usageError{err.Error()}
 }
 
-// exitError ends the program with a status; what there is to say was said.
+// exitError ends the program with a status; all messages are printed already.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
@@ -53,7 +54,7 @@ func exitStatus(err error) int {
 	var exit exitError
 	switch {
 	case err == nil:
-		return exitWell
+		return exitOK
 	case errors.As(err, &exit):
 		return int(exit)
 	case errors.Is(err, context.Canceled):
@@ -64,7 +65,7 @@ func exitStatus(err error) int {
 	return exitFailed
 }
 
-// mistake says whether the user must change something.
+// mistake reports whether the user must change something.
 func mistake(err error) bool {
 	var bad *usageError
 	var user *host.UserError
@@ -79,18 +80,18 @@ func mistake(err error) bool {
 	}
 	return fromFile(err) || errors.Is(err, runfile.ErrNone) || errors.Is(err, runfile.ErrFile) ||
 		errors.Is(err, runfile.ErrUnreadable) || errors.Is(err, fs.ErrNotExist) ||
-		errors.Is(err, journal.ErrNewerFormat) || errors.Is(err, journal.ErrWrongRun) || errors.Is(err, record.ErrNewer)
+		errors.Is(err, journal.ErrWrongRun) || view.Newer(err)
 }
 
-// fromFile says whether the error stands at places of a file.
+// fromFile reports whether the error has places in a file.
 func fromFile(err error) bool {
 	var one *config.Error
 	var many config.Errors
 	return errors.As(err, &one) || errors.As(err, &many)
 }
 
-// explain tells the user, in one line for each mistake. Those of a file begin
-// with their place, so that editors find it.
+// explain prints an error, one line for each mistake. Mistakes in a file begin with their place, so
+// that editors find it.
 func (a *app) explain(err error) {
 	var exit exitError
 	if err == nil || errors.As(err, &exit) {
@@ -106,10 +107,10 @@ func (a *app) explain(err error) {
 	fmt.Fprintln(a.err, text)
 }
 
-// placeForm is FILE:LINE:COLUMN at the beginning of a mistake.
+// placeForm matches FILE:LINE:COLUMN at the beginning of a mistake.
 var placeForm = regexp.MustCompile(`^[^\s:][^:]*:[0-9]+:[0-9]+: `)
 
-// placed says whether each line begins with a place.
+// placed reports whether each line begins with a place.
 func placed(text string) bool {
 	for line := range strings.Lines(text) {
 		if !placeForm.MatchString(line) {
@@ -119,15 +120,14 @@ func placed(text string) bool {
 	return true
 }
 
-// insteadOf are commands that one would look for, and what there is.
+// insteadOf maps commands that users may expect to existing ones.
 var insteadOf = map[string]string{
-	"export": "; `tunehost trials DIR --csv` and --json print all trials",
-	"plot":   "; `tunehost best DIR --curve --json` prints what a plot needs",
-	"serve":  "; `tunehost watch DIR` follows an experiment on the terminal",
-	"clone":  "; `tunehost add DIR --clone TRIAL` adds one that starts from another's checkpoint",
-	"list":   "; `tunehost ls` lists experiments, `tunehost plugins list` plugins",
-	"kill":   "; `tunehost stop DIR [TRIAL]` ends what runs",
-	"init":   "; the README has a file to begin with, and `tunehost schema` says what it may hold",
+	"export":    "; `tunehost trials DIR --csv` and --json print all trials",
+	"dashboard": "; `tunehost serve DIR` shows experiments over HTTP",
+	"clone":     "; `tunehost add DIR --clone TRIAL` adds one that starts from another's checkpoint",
+	"list":      "; `tunehost ls` lists experiments, `tunehost plugins list` plugins",
+	"kill":      "; `tunehost stop DIR [TRIAL]` ends running trials",
+	"init":      "; the README has an example file, and `tunehost schema` describes all keys",
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {
@@ -147,7 +147,7 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 	return usage("no command %q%s", name, hint)
 }
 
-// kinds are what flags of a type take.
+// kinds describe the values of flags by type.
 var kinds = map[string]string{
 	"int": "a whole number", "uint": "a whole number from 0", "uint64": "a whole number from 0",
 	"uint16": "a whole number from 0 to 65535", "duration": "a duration such as 30s or 5m", "bool": "true or false",
@@ -157,6 +157,10 @@ var kinds = map[string]string{
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var bad *pflag.InvalidValueError
+	var told *usageError
+	if errors.As(err, &told) {
+		return told
+	}
 	if errors.As(err, &bad) && kinds[bad.GetFlag().Value.Type()] != "" {
 		f := bad.GetFlag()
 		return usage("%s: --%s: found %q, expected %s", cmd.Name(), f.Name, bad.GetValue(), kinds[f.Value.Type()])

@@ -11,15 +11,15 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/host/control"
-	"github.com/tunehost/tunehost/host/naming"
 	"github.com/tunehost/tunehost/host/steer"
+	"github.com/tunehost/tunehost/host/steer/unixsock"
+	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/view/viewtest"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
 )
 
-// pick is a searcher as others write them: a program, under a name of its own.
+// pick is a searcher of a user: a program with a name of its own.
 func pick() {
 	p := random.Plugin
 	p.Name, p.Version, p.Summary = "pick", "2.0.0", "Picks points."
@@ -45,10 +45,9 @@ trials: 6
 
 const fixtureSeed = 7
 
-// fixture makes an experiment's directory: fixture KIND DIR. The kinds are
-// empty, finished, crashed, torn, interrupted, damaged, multi, many (40 trials), population (whose
-// trials went on from others), and running, which stays there as a host that can be steered,
-// until it is stopped.
+// fixture makes an experiment's directory: fixture KIND DIR. The kinds are empty, finished, crashed,
+// torn, interrupted, damaged, multi, many (40 trials), population (whose trials continued from
+// others), and running, which stays as a host that can be steered until it is stopped.
 func fixture(args []string) {
 	if len(args) != 2 {
 		fmt.Fprintln(os.Stderr, "usage: fixture KIND DIR")
@@ -66,7 +65,8 @@ func fixture(args []string) {
 	w.Files = true
 	w.Fails = map[core.TrialNo]string{2: "exit status 3: no such tensor"}
 	write, ok := map[string]func(*viewtest.Writer){
-		"empty": func(w *viewtest.Writer) { w.Close() }, "finished": finish, "many": finish, "interrupted": interrupt, "multi": multiply,
+		"empty": func(w *viewtest.Writer) { w.Close() }, "finished": finish, "many": finish, "interrupted": interrupt,
+		"multi":      multiply,
 		"population": evolve,
 		"crashed":    func(w *viewtest.Writer) { begin(w); w.Crash() },
 		"torn":       func(w *viewtest.Writer) { begin(w); w.Run(1); w.Crash(); tear(w) },
@@ -90,7 +90,7 @@ func finish(w *viewtest.Writer) {
 	w.Close()
 }
 
-// evolve lets trial 0 go on from trial 1 and itself, and trial 2 from what came of that.
+// evolve lets trial 0 continue from trial 1 and itself, and trial 2 from the result.
 func evolve(w *viewtest.Writer) {
 	w.Fails, w.Iterations = nil, 8
 	w.Start(3)
@@ -105,8 +105,9 @@ func evolve(w *viewtest.Writer) {
 }
 
 func exploit(w *viewtest.Writer, trial, donor core.TrialNo, iteration uint64, params string) {
-	w.Event(&core.SchedulerDecided{Commands: []core.Command{{Kind: core.Exploit, Trial: trial, Donor: donor, Iteration: iteration,
-		Params: []byte(params), Reason: fmt.Sprintf("trial %d is better", donor)}}})
+	w.Event(&core.SchedulerDecided{Commands: []core.Command{{Kind: core.Exploit, Trial: trial, Donor: donor,
+		Iteration: iteration,
+		Params:    []byte(params), Reason: fmt.Sprintf("trial %d is better", donor)}}})
 }
 
 func interrupt(w *viewtest.Writer) {
@@ -126,36 +127,36 @@ func multiply(w *viewtest.Writer) {
 // Trials 0, 2 and 5 are the front.
 var twoValues = [][]float64{{0.9, 10}, {0.8, 12}, {0.7, 2}, {0.7, 3}, {0.6, 5}, {0.95, 20}}
 
-// damage changes a byte of a record that was synced.
+// damage changes a byte of a synced record.
 func damage(w *viewtest.Writer) {
 	if err := first(w.Dir.Path(), func(b []byte) []byte { b[200] ^= 1; return b }); err != nil {
 		panic(err)
 	}
 }
 
-// tear takes away the last bytes of what was written last.
+// tear removes the last bytes that were written.
 func tear(w *viewtest.Writer) {
 	if err := last(w.Dir.Path(), func(b []byte) []byte { return b[:len(b)-3] }); err != nil {
 		panic(err)
 	}
 }
 
-// stay is a host that only listens.
+// stay runs a host that only listens.
 func stay(w *viewtest.Writer) {
 	lock, err := journal.LockDir(w.Dir.Path(), time.Now())
 	if err != nil {
 		panic(err)
 	}
-	l, remove, err := control.Listen()
+	l, remove, err := unixsock.Listen()
 	if err != nil {
 		panic(err)
 	}
 	defer remove()
-	hide, err := control.Announce(w.Dir, l)
+	hide, err := unixsock.Announce(w.Dir, l)
 	if err != nil {
 		panic(err)
 	}
-	if err := control.Serve(l, &steered{writer: w, listener: l}); err != nil {
+	if err := unixsock.Serve(l, &steered{writer: w, listener: l}); err != nil {
 		panic(err)
 	}
 	hide()
@@ -165,12 +166,12 @@ func stay(w *viewtest.Writer) {
 	}
 }
 
-// steered does at once what it is asked.
+// steered carries out each request immediately.
 type steered struct {
 	mu       sync.Mutex
 	writer   *viewtest.Writer
 	listener net.Listener
-	loses    bool // by a pause
+	loses    bool // whether a pause loses progress
 }
 
 func (s *steered) apply(e core.Event) error {
@@ -181,62 +182,67 @@ func (s *steered) apply(e core.Event) error {
 	return nil
 }
 
-func (s *steered) Find(name string) (uint32, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return naming.Find(name, fixtureSeed, s.writer.Machine.Trials())
+// Do implements steer.Handler.
+func (s *steered) Do(r steer.Request) (a steer.Answer, err error) {
+	switch r := r.(type) {
+	case steer.Stop:
+		no, all := s.target(r.Trial)
+		if all {
+			defer s.listener.Close()
+		}
+		return a, s.apply(&core.StopRequested{Trial: no, All: all, Reason: "stopped by the user"})
+	case steer.Interrupt:
+		defer s.listener.Close()
+		return a, s.apply(&core.Interrupted{})
+	case steer.Retry:
+		no, _ := s.target(r.Trial)
+		return a, s.apply(&core.TrialReset{Trial: no, Fresh: r.Fresh, Scratch: r.Fresh, Steered: true})
+	case steer.Pause:
+		return a, s.pause(r)
+	case steer.Unpause:
+		no, all := s.target(r.Trial)
+		return a, s.apply(&core.UnpauseRequested{Trial: no, All: all})
+	case steer.Add:
+		return s.add(r)
+	case steer.Set:
+		return steer.Answer{Changed: []steer.Change{{Key: "trials", Old: []byte("6"), New: []byte("7")}}}, nil
+	}
+	return a, fmt.Errorf("unknown request %T", r)
 }
 
 // target is a trial, or all.
-func target(no *uint32) (core.TrialNo, bool) {
-	if no == nil {
+func (s *steered) target(name string) (core.TrialNo, bool) {
+	if name == "" {
 		return 0, true
 	}
-	return core.TrialNo(*no), false
-}
-
-func (s *steered) Stop(no *uint32) error {
-	trial, all := target(no)
-	if all {
-		defer s.listener.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	no, err := naming.Find(name, fixtureSeed, s.writer.Machine.Trials())
+	if err != nil {
+		panic(err)
 	}
-	return s.apply(&core.StopRequested{Trial: trial, All: all, Reason: "stopped by the user"})
+	return core.TrialNo(no), false
 }
 
-func (s *steered) Interrupt() error {
-	defer s.listener.Close()
-	return s.apply(&core.Interrupted{})
-}
-
-func (s *steered) Retry(no uint32, fresh bool) error {
-	return s.apply(&core.TrialReset{Trial: core.TrialNo(no), Fresh: fresh, Scratch: fresh, Steered: true})
-}
-
-func (s *steered) Pause(no *uint32, force bool) error {
-	if s.loses && !force {
+func (s *steered) pause(r steer.Pause) error {
+	if s.loses && !r.Force {
 		return &steer.LossError{What: "1 running trial has no checkpoint"}
 	}
-	trial, all := target(no)
-	return s.apply(&core.PauseRequested{Trial: trial, All: all})
+	no, all := s.target(r.Trial)
+	return s.apply(&core.PauseRequested{Trial: no, All: all})
 }
 
-func (s *steered) Unpause(no *uint32) error {
-	trial, all := target(no)
-	return s.apply(&core.UnpauseRequested{Trial: trial, All: all})
-}
-
-func (s *steered) Add(params []byte) (uint32, error) {
+func (s *steered) add(r steer.Add) (steer.Answer, error) {
+	params := []byte(r.Params)
+	if r.Clone != "" && string(params) == "{}" {
+		no, _ := s.target(r.Clone)
+		s.mu.Lock()
+		params = slices.Clone(s.writer.Machine.Params(no))
+		s.mu.Unlock()
+	}
 	err := s.apply(&core.TrialGiven{Suggestion: core.Suggestion{Params: params}, Extra: true})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return uint32(s.writer.Machine.Trials() - 1), err
-}
-
-func (s *steered) Clone(trial uint32, params []byte) (uint32, error) {
-	if string(params) == "{}" {
-		s.mu.Lock()
-		params = slices.Clone(s.writer.Machine.Params(core.TrialNo(trial)))
-		s.mu.Unlock()
-	}
-	return s.Add(params)
+	no := core.TrialNo(s.writer.Machine.Trials() - 1)
+	return steer.Answer{Trial: &no}, err
 }

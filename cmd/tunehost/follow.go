@@ -16,33 +16,33 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// following prints what trials print while they do: one trial from its beginning, or of
-// all trials what is new.
+// following prints the output of trials while they run: of one trial from its beginning, or of all
+// trials from now on.
 type following struct {
 	*app
 	e     *view.Recorded
 	names []string // of the files in a trial's directory
 	trial *core.TrialNo
 	files map[string]*followed
-	seen  map[core.TrialNo]uint32 // of all trials, the attempt that was looked at last
-	ran   map[core.TrialNo]bool   // and whether it ran then
-	last  string                  // the file whose heading was printed
+	seen  map[core.TrialNo]uint32 // of all trials, the attempt that was read last
+	ran   map[core.TrialNo]bool   // and whether it was running then
+	last  string                  // the file whose heading was printed last
 }
 
-// followed is a file as far as it was printed.
+// followed is a file and how much of it was printed.
 type followed struct {
 	at   int64
-	rest []byte // a line without its end yet
+	rest []byte // an incomplete line
 }
 
-// until prints until the trial has ended, or the host, or ctx is done.
+// until prints until the trial or the host has ended, or ctx is done.
 func (f *following) until(ctx context.Context) error {
 	f.files, f.seen, f.ran = map[string]*followed{}, map[core.TrialNo]uint32{}, map[core.TrialNo]bool{}
 	if f.trial == nil {
 		f.skip()
 	}
 	for {
-		over := f.over() // asked first: what ends meanwhile has printed all
+		over := f.over() // asked first, so that everything is printed at the end
 		if err := f.look(); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (f *following) until(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(look):
+		case <-time.After(followEvery):
 		}
 		if _, err := f.e.Refresh(); err != nil {
 			return err
@@ -61,19 +61,19 @@ func (f *following) until(ctx context.Context) error {
 }
 
 func (f *following) over() bool {
-	return f.e.State() != view.Running || f.trial != nil && f.e.Now().Brief(*f.trial).State.Final()
+	return f.e.State() != view.Running || f.trial != nil && f.e.Brief(*f.trial).State.Final()
 }
 
-// skip leaves out what trials have printed so far.
+// skip skips what trials have printed so far.
 func (f *following) skip() {
-	for no := range core.TrialNo(f.e.Now().Trials()) {
-		v := f.e.Now().Brief(no)
+	for no := range core.TrialNo(f.e.Count()) {
+		v := f.e.Brief(no)
 		if f.seen[no] = v.Attempt; v.State != core.Running {
 			continue
 		}
 		f.ran[no] = true
 		for _, name := range f.names {
-			path := filepath.Join(f.e.Now().TrialDir(no), name)
+			path := filepath.Join(f.e.TrialDir(no), name)
 			if info, err := nolink.Lstat(path); err == nil {
 				f.files[path] = &followed{at: info.Size()}
 			}
@@ -81,14 +81,13 @@ func (f *following) skip() {
 	}
 }
 
-// look prints what is new: of all trials, those that run, and those that have run since
-// the last look.
+// look prints new output of the trial, or of all trials that have run since the last look.
 func (f *following) look() error {
 	if f.trial != nil {
 		return f.lookAt(*f.trial)
 	}
-	for no := range core.TrialNo(f.e.Now().Trials()) {
-		v := f.e.Now().Brief(no)
+	for no := range core.TrialNo(f.e.Count()) {
+		v := f.e.Brief(no)
 		runs := v.State == core.Running
 		if !runs && !f.ran[no] && f.seen[no] == v.Attempt {
 			continue
@@ -104,10 +103,10 @@ func (f *following) look() error {
 	return nil
 }
 
-// flush prints lines that have no end, of a trial that has.
+// flush prints incomplete lines of a trial that has ended.
 func (f *following) flush(no core.TrialNo) {
 	for _, name := range f.names {
-		path := filepath.Join(f.e.Now().TrialDir(no), name)
+		path := filepath.Join(f.e.TrialDir(no), name)
 		if x := f.files[path]; x != nil && len(x.rest) > 0 {
 			f.print(no, name, append(x.rest, '\n'))
 			x.rest = nil
@@ -116,7 +115,7 @@ func (f *following) flush(no core.TrialNo) {
 }
 
 func (f *following) lookAt(no core.TrialNo) error {
-	dir := f.e.Now().TrialDir(no)
+	dir := f.e.TrialDir(no)
 	for _, name := range f.names {
 		text, err := f.more(filepath.Join(dir, name))
 		if err != nil {
@@ -129,8 +128,8 @@ func (f *following) lookAt(no core.TrialNo) error {
 	return nil
 }
 
-// more is what was added to a file, in whole lines. One that has become shorter was
-// begun anew.
+// more returns what was added to a file, in whole lines. A file that has become shorter is read from
+// its beginning.
 func (f *following) more(path string) ([]byte, error) {
 	file, err := nolink.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -156,7 +155,7 @@ func (f *following) more(path string) ([]byte, error) {
 	return text[:whole], err
 }
 
-// print says where lines are from: of one trial before them, of all in each.
+// print names the origin of lines: for one trial before them, for all trials in each line.
 func (f *following) print(no core.TrialNo, name string, text []byte) {
 	if f.trial == nil {
 		for line := range strings.Lines(string(text)) {
@@ -177,7 +176,7 @@ func (f *following) end() error {
 		return nil
 	}
 	f.flush(*f.trial)
-	if t := f.e.Now().Trial(*f.trial); t.Error != "" {
+	if t := f.e.Trial(*f.trial); t.Error != "" {
 		fmt.Fprintf(f.err, "%s failed: %s\n", title(&t), clean(t.Error))
 	}
 	return nil

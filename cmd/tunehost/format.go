@@ -10,10 +10,10 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// number is a metric as people read it.
+// number writes a metric for people.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 5, 64) }
 
-// seconds is a duration as people read it.
+// seconds writes a duration for people.
 func seconds(s float64) string {
 	switch d := time.Duration(s * float64(time.Second)); {
 	case d < 10*time.Second:
@@ -26,7 +26,7 @@ func seconds(s float64) string {
 	return fmt.Sprintf("%dh%02dm", int(s)/3600, int(s)/60%60)
 }
 
-// ago is how long ago something was.
+// ago says how long ago something was.
 func ago(now, then time.Time) string {
 	d := now.Sub(then)
 	switch {
@@ -70,7 +70,7 @@ func firstLine(s string) string {
 
 func title(t *view.Trial) string { return fmt.Sprintf("trial %d (%s)", t.Number, t.ID) }
 
-// rankedTitle says which trials' mean it is, where it is one.
+// rankedTitle names the trial, or the trials whose mean it is.
 func rankedTitle(r *view.Ranked) string {
 	if r.MeanOf == nil {
 		return title(&r.Trial)
@@ -80,7 +80,7 @@ func rankedTitle(r *view.Ranked) string {
 		numbers[i] = fmt.Sprint(no)
 	}
 	if len(numbers) == 1 {
-		return fmt.Sprintf("suggestion %d, of its runs only trial %s", r.Suggestion, numbers[0])
+		return fmt.Sprintf("suggestion %d, only its trial %s", r.Suggestion, numbers[0])
 	}
 	return fmt.Sprintf("the mean of suggestion %d, trials %s", r.Suggestion, strings.Join(numbers, ", "))
 }
@@ -93,7 +93,7 @@ func plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// shellWord makes one word of a path for a shell.
+// shellWord quotes a path as one word for a shell.
 func shellWord(path string) string {
 	if path != "" && !strings.ContainsAny(path, " \t\n'\"\\$`&|;<>()*?[]#~!{}") {
 		return path

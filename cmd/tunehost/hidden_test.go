@@ -15,8 +15,7 @@ import (
 
 const misleading = "a\u202eb\u2066c\u200bd\u009b2Je\x1b[2Jf"
 
-// Whoever reads an experiment sees what there is, whatever is in names, values, reasons
-// and errors; JSON has it as it was.
+// Users see every character of names, values, reasons and errors. JSON has them unchanged.
 func TestNothingIsHidden(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "hidden")
 	choice, err := json.Marshal(misleading)
@@ -35,9 +34,12 @@ trials: 3
 	w.Start(2)
 	w.Run(50)
 	w.Close()
-	for _, args := range [][]string{{"trials", dir}, {"trials", dir, "--csv"}, {"trials", dir, "--json"}, {"best", dir}, {"best", dir, "--json"},
-		{"best", dir, "--curve"}, {"status", dir}, {"status", dir, "--json"}, {"ls", filepath.Dir(dir)}, {"lineage", dir}, {"lineage", dir, "--json"},
-		{"importance", dir}, {"journal", dir}, {"journal", dir, "--json"}, {"doctor", dir}, {"logs", dir, "1"}, {"nosuch" + misleading}} {
+	for _, args := range [][]string{{"trials", dir}, {"trials", dir, "--csv"}, {"trials", dir, "--json"}, {"best", dir},
+		{"best", dir, "--json"},
+		{"best", dir, "--curve"}, {"status", dir}, {"status", dir, "--json"}, {"ls", filepath.Dir(dir)}, {"lineage",
+			dir}, {"lineage", dir, "--json"},
+		{"importance", dir}, {"journal", dir}, {"journal", dir, "--json"}, {"doctor", dir}, {"logs", dir,
+			"1"}, {"nosuch" + misleading}} {
 		var out, errs bytes.Buffer
 		run(args, nil, strings.NewReader(""), &out, &errs)
 		for _, r := range out.String() + errs.String() {
@@ -72,7 +74,7 @@ func jsonHas(t *testing.T, args []string, text string) {
 	}
 }
 
-// flat is all text in a value.
+// flat returns all text in a value.
 func flat(v any) (all string) {
 	switch v := v.(type) {
 	case string:

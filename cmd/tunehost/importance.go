@@ -16,13 +16,13 @@ func (a *app) importanceCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "importance DIR",
-		Short: "How much each parameter matters",
-		Long: `How much each parameter matters: how much more its values vary among all trials
-than among the best of them, by the method PED-ANOVA. The shares add up to 1.
+		Short: "Show how much each parameter matters",
+		Long: `Show how much each parameter matters. The method PED-ANOVA compares how a parameter's
+values vary among all trials and among the best trials. The shares add up to 1.
 
-It sees each parameter by itself, so that two which matter only together are not
-found; and a parameter that was hardly varied cannot be seen to matter. The more
-trials, and the more evenly they are spread, the better it is known.`,
+The method looks at one parameter at a time: it does not detect parameters that matter
+only together, or a parameter that was hardly varied. More trials, spread more evenly,
+give a more reliable result.`,
 		Example: `  tunehost importance results/digits
   tunehost importance results/digits --metric loss --mode min --top 0.2 --json`,
 		Args: wants(1, 1),
@@ -34,10 +34,10 @@ trials, and the more evenly they are spread, the better it is known.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&q.Metric, "metric", "", "`METRIC` instead of the (first) objective")
-	flags.StringVar(&q.Mode, "mode", "", "min or max, for a metric that is not an objective")
+	flags.StringVar(&q.Metric, "metric", "", "use `METRIC` instead of the (first) objective")
+	flags.StringVar(&q.Mode, "mode", "", "`MODE`: min or max, for a metric that is not an objective")
 	flags.StringVar(&scope, "scope", "last", "`SCOPE`: last, min, max, mean, mean5, mean10, all")
-	flags.Float64Var(&top, "top", 0.1, "the `SHARE` of the trials that are the best ones")
+	flags.Float64Var(&top, "top", 0.1, "`SHARE` of the trials that count as the best")
 	jsonFlag(flags, &asJSON, "print one JSON object a line for each parameter")
 	return cmd
 }
@@ -69,6 +69,7 @@ func (a *app) importance(e *view.Recorded, q view.Query, top float64, asJSON boo
 	if asJSON {
 		return nil
 	}
-	a.say("%s", a.bold(fmt.Sprintf("what matters for %s, by %d trials", cmp.Or(q.Metric, e.Objectives()[0].Metric), trials)))
+	a.say("%s", a.bold(fmt.Sprintf("importance for %s, from %d trials", cmp.Or(q.Metric, e.Objectives()[0].Metric),
+		trials)))
 	return t.write(a.out, a.width(), a.bold)
 }

@@ -11,23 +11,23 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/host/chronicle"
-	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/host/view/journalview"
 )
 
 func (a *app) journalCommand() *cobra.Command {
 	j := &journaling{app: a}
 	cmd := &cobra.Command{
 		Use:   "journal DIR [TRIAL]",
-		Short: "The record of what happened, in plain words",
-		Long: `The record of what happened, in plain words: each event with its number and the
-experiment's running time. It is what an experiment goes on from and what replay
-runs again; nothing else counts. With TRIAL, a number or an id, only what names
-that trial.`,
+		Short: "Show the record of all events, in words",
+		Long: `Show the record of all events, in words: each event with its number and the experiment's
+running time. An experiment is resumed from this record, and replay runs it again. With
+TRIAL, a number or an id, only events of that trial are shown.`,
 		Example: `  tunehost journal results/digits
   tunehost journal results/digits 17
   tunehost journal results/digits --last 20 --follow
@@ -39,10 +39,10 @@ that trial.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&j.follow, "follow", "f", false, "go on with what happens, until the host ends")
-	f.Uint64Var(&j.from, "from", 1, "begin with the record of this `NUMBER`")
-	f.UintVarP(&j.last, "last", "n", 0, "only the last `COUNT` of what is there")
-	jsonFlag(f, &j.json, "print one JSON object a line for each record")
+	f.BoolVarP(&j.follow, "follow", "f", false, "print new events until the host ends")
+	f.Uint64Var(&j.from, "from", 1, "start at the event with this `NUMBER`")
+	f.UintVarP(&j.last, "last", "n", 0, "show only the last `COUNT` events")
+	jsonFlag(f, &j.json, "print one JSON object a line for each event")
 	return cmd
 }
 
@@ -56,12 +56,12 @@ type journaling struct {
 
 	dir   storage.Dir
 	trial *core.TrialNo // nil: all
-	held  []*chronicle.Entry
+	held  []*journalview.Entry
 }
 
 func (j *journaling) run(args []string) error {
 	if j.follow {
-		return j.here(args[0], "only there it can be followed", func(at string) error { return j.read(at, args) })
+		return j.here(args[0], "it can be followed only there", func(at string) error { return j.read(at, args) })
 	}
 	return j.fetched(args[0], func(at string, _ bool) error { return j.read(at, args) })
 }
@@ -77,7 +77,7 @@ func (j *journaling) read(at string, args []string) error {
 	if !j.dir.Exists() {
 		return fmt.Errorf("%s: %w", args[0], runfile.ErrNone)
 	}
-	r, err := chronicle.Open(j.dir)
+	r, err := journalview.Open(j.dir)
 	if err != nil {
 		return err
 	}
@@ -92,25 +92,25 @@ func (j *journaling) read(at string, args []string) error {
 	return j.print(ctx, r)
 }
 
-// find finds the trial that is meant.
+// find finds the named trial.
 func (j *journaling) find(text string) error {
 	return j.with(j.dir.Path(), func(e *view.Recorded) error {
-		no, err := e.Now().Find(text)
+		no, err := e.Find(text)
 		j.trial = &no
 		return asUsage(err)
 	})
 }
 
-// look is how long there is between looks for more.
-const look = 200 * time.Millisecond
+// followEvery is how often the command looks for new records.
+const followEvery = 200 * time.Millisecond
 
-func (j *journaling) print(ctx context.Context, r *chronicle.Reader) error {
+func (j *journaling) print(ctx context.Context, r *journalview.Reader) error {
 	for {
 		holder, err := journal.Holder(j.dir.Path()) // asked first: a host that ends has recorded its end
 		if err != nil {
 			return err
 		}
-		if err := j.rest(r); err != nil {
+		if err := j.printNew(r); err != nil {
 			return errors.Join(j.release(), err)
 		}
 		if err := j.release(); err != nil {
@@ -125,14 +125,14 @@ func (j *journaling) print(ctx context.Context, r *chronicle.Reader) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(look):
+		case <-time.After(followEvery):
 		}
 	}
 }
 
-// rest prints what is there now.
-func (j *journaling) rest(r *chronicle.Reader) error {
-	return r.Each(func(e *chronicle.Entry) error {
+// printNew prints the new records.
+func (j *journaling) printNew(r *journalview.Reader) error {
+	return r.Each(func(e *journalview.Entry) error {
 		if e.Number < j.from || j.trial != nil && !e.About(*j.trial) {
 			return nil
 		}
@@ -140,8 +140,8 @@ func (j *journaling) rest(r *chronicle.Reader) error {
 	})
 }
 
-// put prints an entry, or holds it back while it may not be among the last.
-func (j *journaling) put(e *chronicle.Entry) error {
+// put prints an entry, or holds it back while only the last ones are wanted.
+func (j *journaling) put(e *journalview.Entry) error {
 	if !j.tail {
 		return j.show(e)
 	}
@@ -151,7 +151,7 @@ func (j *journaling) put(e *chronicle.Entry) error {
 	return nil
 }
 
-// release prints what was held back. What comes from here on is new.
+// release prints what was held back. Later entries are new.
 func (j *journaling) release() error {
 	held := j.held
 	j.held, j.tail = nil, false
@@ -163,7 +163,7 @@ func (j *journaling) release() error {
 	return nil
 }
 
-func (j *journaling) show(e *chronicle.Entry) error {
+func (j *journaling) show(e *journalview.Entry) error {
 	if j.json {
 		return j.line(e)
 	}
@@ -173,7 +173,7 @@ func (j *journaling) show(e *chronicle.Entry) error {
 }
 
 // end says what is wrong with the record's end.
-func (j *journaling) end(r *chronicle.Reader) error {
+func (j *journaling) end(r *journalview.Reader) error {
 	cut, err := r.Cut()
 	if err != nil {
 		return err

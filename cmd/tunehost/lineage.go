@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/tunehost/tunehost/host/naming"
+
+	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -16,17 +17,16 @@ func (a *app) lineageCommand() *cobra.Command {
 	var asJSON, policy bool
 	cmd := &cobra.Command{
 		Use:   "lineage DIR [TRIAL]",
-		Short: "Which trials went on from which, with what parameters",
-		Long: `Which trials went on from others, as a tree over time: what population based training
-(pbt, pb2, mf-pbt) did, and trials that were added as clones. A trial, named by its number or id,
-shows the line that led to it alone.
+		Short: "Show which trials continued from other trials",
+		Long: `Show which trials continued from the checkpoints of others, as a tree over time: the
+exploits of population based training (pbt, pb2, mf-pbt), and trials that were added as
+clones. With TRIAL, a number or an id, only the line that led to this trial is shown.
 
-A line is a stretch of training with the same parameters: the iterations that it took,
-the last value of the (first) objective in it, and the parameters that changed. The best
-has a star.
+Each row is a stretch of training with the same parameters: its iterations, its last
+value of the (first) objective, and the parameters that changed. A star marks the best.
 
---policy prints a trial's schedule of parameters as the scheduler pbt-replay takes it:
-keys for an experiment file with the same space, to train it anew without the others.`,
+--policy prints a trial's schedule of parameters for the scheduler pbt-replay: keys for
+an experiment file with the same space, which train this trial again without the others.`,
 		Example: `  tunehost lineage results/digits
   tunehost lineage results/digits 5
   tunehost lineage results/digits 5 --policy`,
@@ -36,7 +36,7 @@ keys for an experiment file with the same space, to train it anew without the ot
 			case policy && asJSON:
 				return usage("lineage: --policy and --json: choose one of them")
 			case policy && len(args) < 2:
-				return usage("lineage: --policy is that of one trial; expected: tunehost lineage DIR TRIAL --policy")
+				return usage("lineage: --policy needs one trial; expected: tunehost lineage DIR TRIAL --policy")
 			}
 			return a.with(args[0], func(e *view.Recorded) error { return a.lineage(e, args[1:], asJSON, policy) })
 		},
@@ -64,13 +64,13 @@ func (a *app) lineage(e *view.Recorded, trial []string, asJSON, policy bool) err
 		a.say("no trials yet")
 		return nil
 	case len(trial) == 0 && !l.Branches():
-		a.say("no trial has gone on from another, or with other parameters")
+		a.say("no trial has continued from another, or with other parameters")
 		return nil
 	}
 	return a.tree(e, l, shown)
 }
 
-// stretches are the indices of those that are shown.
+// stretches returns the indices of those that are shown.
 func stretches(e *view.Recorded, l *view.Lineage, trial []string) (all []int, err error) {
 	if len(trial) == 0 {
 		for i := range l.Stretches {
@@ -78,7 +78,7 @@ func stretches(e *view.Recorded, l *view.Lineage, trial []string) (all []int, er
 		}
 		return all, nil
 	}
-	no, err := e.Now().Find(trial[0])
+	no, err := e.Find(trial[0])
 	if err != nil {
 		return nil, asUsage(err)
 	}
@@ -100,7 +100,7 @@ func (a *app) lineageLines(l *view.Lineage, shown []int) error {
 	return nil
 }
 
-// policy prints what pbt-replay takes: JSON is YAML too.
+// policy prints an input for pbt-replay: JSON is YAML too.
 func (a *app) policy(e *view.Recorded, l *view.Lineage, line []int) error {
 	begin, changes := e.Policy(l, line)
 	point, err := json.Marshal(begin)
@@ -108,8 +108,10 @@ func (a *app) policy(e *view.Recorded, l *view.Lineage, line []int) error {
 		return err
 	}
 	last := &l.Stretches[line[len(line)-1]]
-	a.say("# The schedule of trial %d (%s) up to iteration %d: keys for an experiment file.", last.Trial, last.ID, last.To)
-	a.say("trials: 1\npoints:\n  - %s\nscheduler:\n  plugin: pbt-replay\n  policy:%s", point, map[bool]string{true: " []"}[len(changes) == 0])
+	a.say("# The schedule of trial %d (%s) up to iteration %d: keys for an experiment file.", last.Trial, last.ID,
+		last.To)
+	a.say("trials: 1\npoints:\n  - %s\nscheduler:\n  plugin: pbt-replay\n  policy:%s", point,
+		map[bool]string{true: " []"}[len(changes) == 0])
 	for _, c := range changes {
 		text, err := json.Marshal(c)
 		if err != nil {
@@ -120,9 +122,10 @@ func (a *app) policy(e *view.Recorded, l *view.Lineage, line []int) error {
 	return nil
 }
 
-// tree draws the stretches below each other, each under the one that it went on from.
+// tree draws the stretches, each below the one that it continued from.
 func (a *app) tree(e *view.Recorded, l *view.Lineage, shown []int) error {
-	d := drawing{lineage: l, values: varying(e), best: l.Best(), axis: axisOf(l, shown, a.width()), children: map[int][]int{}}
+	d := drawing{lineage: l, values: varying(e), best: l.Best(), axis: axisOf(l, shown, a.width()),
+		children: map[int][]int{}}
 	for _, i := range shown {
 		parent := l.Stretches[i].Parent
 		d.children[parent] = append(d.children[parent], i)
@@ -138,7 +141,7 @@ func (a *app) tree(e *view.Recorded, l *view.Lineage, shown []int) error {
 	return d.table.write(a.out, a.width(), a.bold)
 }
 
-// varying reads parameters, but for those that are the same in all trials.
+// varying reads parameters, without those that are the same in all trials.
 func varying(e *view.Recorded) func(params []byte) map[string]any {
 	return func(params []byte) map[string]any {
 		values := e.Config.Values(params)
@@ -158,8 +161,8 @@ type drawing struct {
 	table    table
 }
 
-// draw adds the row of a stretch and those below it: first is what stands before its
-// own, rest before those of its children.
+// draw adds the row of a stretch and those below it: first is the prefix of its own row, rest that of
+// its children's.
 func (d *drawing) draw(i int, first, rest string) {
 	s := &d.lineage.Stretches[i]
 	value, star := "-", ""
@@ -169,7 +172,8 @@ func (d *drawing) draw(i int, first, rest string) {
 	if i == d.best {
 		star = "★"
 	}
-	d.table.rows = append(d.table.rows, []string{fmt.Sprintf("%s%d %s", first, s.Trial, s.ID), d.axis.bar(s), value, star, d.changed(s)})
+	d.table.rows = append(d.table.rows, []string{fmt.Sprintf("%s%d %s", first, s.Trial, s.ID), d.axis.bar(s), value,
+		star, d.changed(s)})
 	below := d.children[i]
 	for n, child := range below {
 		if n == len(below)-1 {
@@ -180,7 +184,7 @@ func (d *drawing) draw(i int, first, rest string) {
 	}
 }
 
-// changed has the parameters that are other ones than those of the parent.
+// changed returns the parameters that differ from the parent's.
 func (d *drawing) changed(s *view.Stretch) string {
 	now, before := d.values(s.Params), map[string]any{}
 	if s.Parent >= 0 {
@@ -201,7 +205,7 @@ func (d *drawing) changed(s *view.Stretch) string {
 	return strings.Join(all, ", ")
 }
 
-// Time is drawn so many characters wide: in a terminal a quarter of it.
+// Time is drawn with so many characters: in a terminal a quarter of its width.
 const leastCells, mostCells = 10, 40
 
 // axis is time in iterations.
@@ -210,7 +214,7 @@ type axis struct {
 	cells int
 }
 
-// axisOf is for the stretches that are shown, on a terminal of this width; 0: on none.
+// axisOf returns the axis of the shown stretches, on a terminal of this width; 0: not a terminal.
 func axisOf(l *view.Lineage, shown []int, width int) axis {
 	x := axis{last: 1, cells: mostCells}
 	if width > 0 {
@@ -222,7 +226,7 @@ func axisOf(l *view.Lineage, shown []int, width int) axis {
 	return x
 }
 
-// cell is where an iteration is.
+// cell returns the place of an iteration.
 func (x axis) cell(iteration uint64) int {
 	return int(float64(iteration) / float64(x.last) * float64(x.cells))
 }
@@ -233,7 +237,7 @@ func (x axis) heading() string {
 	return "0" + strings.Repeat(" ", max(x.cells-1-len(last), 1)) + last
 }
 
-// bar is the stretch's time; one that came from another begins with a corner.
+// bar draws the stretch's time; one that came from another begins with a corner.
 func (x axis) bar(s *view.Stretch) string {
 	from := min(x.cell(s.From), x.cells-1)
 	cells := max(x.cell(s.To)-from, 1)

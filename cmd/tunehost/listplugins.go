@@ -10,8 +10,9 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/plugin/finder"
+	"github.com/tunehost/tunehost/host/plugin/find"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/option"
@@ -20,13 +21,14 @@ import (
 func (a *app) pluginsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugins",
-		Short: "Searchers, schedulers and trainables that there are",
-		Long: `Searchers, schedulers and trainables: those that come with tunehost, and those in
-folders: ./plugins, the plugins folder beside an experiment file, the folders that
-it names, and the user's own (tunehost doctor says which).`,
-		Example: "  tunehost plugins list\n  tunehost plugins describe asha\n  tunehost plugins new --kind searcher --lang go plugins/mine",
-		Args:    wants(0, 0),
-		RunE:    func(*cobra.Command, []string) error { return a.listPlugins(false) },
+		Short: "List, describe, check and create plugins",
+		Long: `List, describe, check and create plugins. Plugins come with tunehost or are found in
+folders: ./plugins, the folder plugins beside an experiment file, the folders that the
+file names, and the user's own folder (tunehost doctor prints it).`,
+		Example: "  tunehost plugins list\n  tunehost plugins describe asha\n  tunehost plugins new --kind searcher " +
+			"--lang go plugins/mine",
+		Args: wants(0, 0),
+		RunE: func(*cobra.Command, []string) error { return a.listPlugins(false) },
 	}
 	cmd.AddCommand(a.pluginsListCommand(), a.pluginsDescribeCommand(), a.pluginsCheckCommand(), a.pluginsNewCommand())
 	return cmd
@@ -37,8 +39,8 @@ func (a *app) pluginsListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List plugins, without running any",
-		Long: `List plugins: those that come with tunehost, those in ./plugins, and those in the
-user's folder. None is run; the kind is ? where only the plugin itself knows it.`,
+		Long: `List the plugins that come with tunehost, those in ./plugins, and those in the user's
+folder. None is run. The kind is ? if only the plugin itself can tell it.`,
 		Example: "  tunehost plugins list --json | jq -r 'select(.kind == \"searcher\").name'",
 		Args:    wants(0, 0),
 		RunE:    func(*cobra.Command, []string) error { return a.listPlugins(asJSON) },
@@ -58,8 +60,8 @@ type listedPlugin struct {
 	Summary   string   `json:"summary"`
 }
 
-// found are the plugins around the working directory.
-func found() (*finder.Finder, error) { return finder.New(plugins, ".", nil, config.Pos{}) }
+// found finds the plugins around the working directory.
+func found() (*find.Finder, error) { return find.New(plugins, ".", nil, config.Pos{}) }
 
 func (a *app) listPlugins(asJSON bool) error {
 	f, err := found()
@@ -89,16 +91,15 @@ func (a *app) listPlugins(asJSON bool) error {
 	return nil
 }
 
-// entryOf describes a plugin without running it. Bundled ones are this very
-// program.
-func entryOf(f *finder.Found) (l listedPlugin, err error) {
+// entryOf describes a plugin without running it. Bundled ones are in this program.
+func entryOf(f *find.Found) (l listedPlugin, err error) {
 	l = listedPlugin{Name: f.Name, Kind: f.Kind, Transport: f.Transport()}
 	if l.Kind == "" {
 		l.Kind = "?"
 	}
 	if f.Folder == nil {
 		l.Version, l.Summary = f.Bundled.Version, f.Bundled.Summary
-		l.Path, l.SHA256, err = self()
+		l.Path, l.SHA256, err = ownBinary()
 		return l, err
 	}
 	l.Version, l.Summary, l.Path = f.Folder.Version, f.Folder.Summary, f.Folder.Path
@@ -107,8 +108,8 @@ func entryOf(f *finder.Found) (l listedPlugin, err error) {
 	return l, err
 }
 
-// self is this program and its checksum.
-var self = func() func() (string, string, error) {
+// ownBinary is this program and its checksum.
+var ownBinary = func() func() (string, string, error) {
 	type known struct {
 		path, sum string
 		err       error
@@ -142,8 +143,9 @@ func (a *app) pluginTable(list []listedPlugin) error {
 func (a *app) pluginsDescribeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "describe NAME|PATH",
-		Short: "What a plugin does, and its options",
-		Long:  "What a plugin does, and its options. A plugin that does not come with tunehost is\nstarted to ask it.",
+		Short: "Describe a plugin and its options",
+		Long: `Describe a plugin and its options. The command starts a plugin that does not come with
+tunehost, to ask it.`,
 		Example: `  tunehost plugins describe asha
   tunehost plugins describe ./plugins/mine`,
 		Args: wants(1, 1),
@@ -159,7 +161,7 @@ func (a *app) pluginsDescribeCommand() *cobra.Command {
 	}
 }
 
-// infos are what the plugins of a name or a path say that they are.
+// infos returns what the plugins of a name or a path say about themselves.
 func (a *app) infos(name string) (infos []sdk.Info, err error) {
 	for _, i := range slices.Concat(plugins.Infos(), ownPlugins) {
 		if i.Name == name {
@@ -172,7 +174,7 @@ func (a *app) infos(name string) (infos []sdk.Info, err error) {
 	if slices.ContainsFunc(ownPlugins, func(i sdk.Info) bool { return i.Name == name }) {
 		return infos, nil
 	}
-	p, err := find(name)
+	p, err := findPlugin(name)
 	if err != nil {
 		return nil, err
 	}
@@ -182,17 +184,17 @@ func (a *app) infos(name string) (infos []sdk.Info, err error) {
 	return infosOf(context.Background(), starting(p), "")
 }
 
-// find is a plugin that the user names.
-func find(name string) (*finder.Found, error) { return findKind(name, "") }
+// findPlugin returns the plugin that the user names.
+func findPlugin(name string) (*find.Found, error) { return findKind(name, "") }
 
-// findKind finds one of a kind, of names that plugins of several kinds have. What is
-// at a path may be several kinds itself.
-func findKind(name string, kind sdk.Kind) (*finder.Found, error) {
+// findKind returns the plugin of a kind, if plugins of several kinds have the name. A plugin at a path
+// may have several kinds.
+func findKind(name string, kind sdk.Kind) (*find.Found, error) {
 	f, err := found()
 	if err != nil {
 		return nil, err
 	}
-	if finder.IsPath(name) {
+	if find.IsPath(name) {
 		kind = ""
 	}
 	p, err := f.Find(kind, name)

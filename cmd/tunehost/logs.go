@@ -18,7 +18,7 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// logging says what of the output is printed.
+// logging selects the output to print.
 type logging struct {
 	onlyOut, onlyErr, follow bool
 	rank                     uint16
@@ -31,12 +31,12 @@ func (a *app) logsCommand() *cobra.Command {
 	var l logging
 	cmd := &cobra.Command{
 		Use:   "logs DIR [TRIAL]",
-		Short: "What a trial has printed",
-		Long: `What a trial has printed, and why it failed if it did. TRIAL is a number or an id.
+		Short: "Show the output of a trial",
+		Long: `Show the output of a trial and, if it failed, the error. TRIAL is a number or an id.
 
-With --follow it goes on with what the trial prints until it ends; without TRIAL with
-what all trials print from now on, each line with its trial's number, until the host
-ends.`,
+With --follow the command prints new output until the trial ends. With --follow and
+without TRIAL it prints the new output of all trials, each line with the number of its
+trial, until the host ends.`,
 		Example: `  tunehost logs results/digits 17
   tunehost logs results/digits 17 --stderr
   tunehost logs results/digits 17 --rank 1
@@ -46,11 +46,11 @@ ends.`,
 			if len(args) == 1 && !l.follow {
 				return usage("logs: which trial? expected: tunehost logs DIR TRIAL, or --follow for all")
 			}
-			return a.withHere(args[0], "what trials print stays there", func(e *view.Recorded) error {
+			return a.withHere(args[0], "the output of trials is stored only there", func(e *view.Recorded) error {
 				if len(args) == 1 {
 					return a.followAll(e, &l)
 				}
-				no, err := e.Now().Find(args[1])
+				no, err := e.Find(args[1])
 				if err != nil {
 					return asUsage(err)
 				}
@@ -59,21 +59,21 @@ ends.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&l.onlyOut, "stdout", false, "only its standard output")
-	flags.BoolVar(&l.onlyErr, "stderr", false, "only its standard error")
-	flags.BoolVarP(&l.follow, "follow", "f", false, "go on with what is printed")
-	flags.Uint16Var(&l.rank, "rank", 0, "of a trial with workers: which of them")
+	flags.BoolVar(&l.onlyOut, "stdout", false, "print only standard output")
+	flags.BoolVar(&l.onlyErr, "stderr", false, "print only standard error")
+	flags.BoolVarP(&l.follow, "follow", "f", false, "print new output until the trial ends")
+	flags.Uint16Var(&l.rank, "rank", 0, "print the output of the worker with this `RANK`, for a trial with workers")
 	return cmd
 }
 
 func (a *app) logs(e *view.Recorded, no core.TrialNo, l *logging) error {
-	t := e.Now().Trial(no)
+	t := e.Trial(no)
 	names, err := logFiles(e, title(&t), l)
 	if err != nil {
 		return err
 	}
-	if err := knownRank(e, &t, l.rank, names[0]); err != nil {
-		return err
+	if err := e.Facts.CheckRank(&t, l.rank, names[0]); err != nil {
+		return asUsage(err)
 	}
 	if l.follow {
 		return a.follow(&following{app: a, e: e, names: names, trial: &no})
@@ -109,11 +109,11 @@ func (a *app) follow(f *following) error {
 	return f.until(ctx)
 }
 
-// logFiles are the names of the files in a trial's directory.
+// logFiles returns the names of the files in a trial's directory.
 func logFiles(e *view.Recorded, whose string, l *logging) (names []string, err error) {
 	log := e.Config.Log
 	if !log.On {
-		return nil, usage("%s: its output was not kept: the experiment says log: false", whose)
+		return nil, usage("%s: its output was not stored: the experiment file has log: false", whose)
 	}
 	stdout, stderr := log.Files()
 	if l.stdout() {
@@ -130,22 +130,7 @@ func logFiles(e *view.Recorded, whose string, l *logging) (names []string, err e
 	return names, nil
 }
 
-// knownRank refuses the rank of a worker that there is not; file is one that it would have.
-func knownRank(e *view.Recorded, t *view.Trial, rank uint16, file string) error {
-	if rank == 0 {
-		return nil
-	}
-	p := e.Config.Placement
-	if p == nil || !p.Workers {
-		return usage("%s has one process: the experiment starts no workers (placement.workers)", title(t))
-	}
-	if _, err := nolink.Lstat(filepath.Join(t.Dir, file)); err != nil && int(rank) >= len(p.Bundles) {
-		return usage("%s has no rank %d: its workers are 0 to %d", title(t), rank, len(p.Bundles)-1)
-	}
-	return nil
-}
-
-// printLogs prints files, with a heading each where there are several.
+// printLogs prints files, each with a heading if there are several.
 func (a *app) printLogs(dir string, names []string) (printed bool, err error) {
 	for _, name := range names {
 		f, err := nolink.Open(filepath.Join(dir, name))
@@ -164,8 +149,8 @@ func (a *app) printLogs(dir string, names []string) (printed bool, err error) {
 	return printed, nil
 }
 
-// log is where a program's output goes: as it is to a file or a program, and to a terminal
-// without what would steer that beyond colours.
+// log returns where a program's output goes: unchanged to a file or a program, and to a terminal
+// without control sequences other than colours.
 func (a *app) log() io.Writer {
 	if !a.terminal() {
 		return a.screen

@@ -10,7 +10,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/tunehost/tunehost/host/mirror"
+
+	"github.com/tunehost/tunehost/host/storage/mirror"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -18,8 +19,8 @@ func (a *app) lsCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "ls [DIR]",
-		Short:   "List the experiments of a folder",
-		Long:    "List the experiments of a folder, ./results unless named.",
+		Short:   "List the experiments in a folder",
+		Long:    "List the experiments in a folder. The default is ./results.",
 		Example: "  tunehost ls\n  tunehost ls --json results | jq 'select(.state == \"running\").name'",
 		Args:    wants(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -39,15 +40,16 @@ func (a *app) ls(dir string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	broken := false
+	broken, listed := false, 0
 	t := listTable()
 	for _, d := range dirs {
 		x, err := a.list(d)
 		if err != nil {
 			a.explain(fmt.Errorf("%s: %w", d, err))
-			broken = true
+			broken = broken || view.Is(d)
 			continue
 		}
+		listed++
 		if !asJSON {
 			t.rows = append(t.rows, a.listRow(&x))
 		} else if err := a.line(x); err != nil {
@@ -62,13 +64,13 @@ func (a *app) ls(dir string, asJSON bool) error {
 	if len(dirs) == 0 && !asJSON {
 		a.say("no experiments in %s", dir)
 	}
-	if broken {
+	if broken || len(dirs) > 0 && listed == 0 {
 		return exitError(exitFailed)
 	}
 	return nil
 }
 
-// experimentsOf are those of a folder, or of a storage elsewhere.
+// experimentsOf returns those of a folder, or of a remote storage.
 func experimentsOf(dir string) ([]string, error) {
 	if err := slashes(dir); err != nil {
 		return nil, err
@@ -78,7 +80,7 @@ func experimentsOf(dir string) ([]string, error) {
 	}
 	names, err := mirror.Names(context.Background(), dir)
 	if errors.Is(err, mirror.ErrNone) {
-		return nil, usage("%s: no such directory; results are where the experiment's file has storage", dir)
+		return nil, usage("%s: no such directory; the key storage of the experiment file says where results are", dir)
 	}
 	for i, name := range names {
 		names[i] = mirror.Join(dir, name)
@@ -86,14 +88,14 @@ func experimentsOf(dir string) ([]string, error) {
 	return names, err
 }
 
-// experiments are the directories of experiments: dir itself, or those in it.
+// experiments returns the directories of experiments: dir itself, or those in it.
 func experiments(dir string) ([]string, error) {
 	if view.Is(dir) {
 		return []string{dir}, nil
 	}
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usage("%s: no such folder; results are kept in ./results unless the experiment says otherwise", dir)
+		return nil, usage("%s: no such folder; experiments store results in ./results by default", dir)
 	}
 	if errors.Is(err, syscall.ENOTDIR) {
 		return nil, usage("%s: this is a file, expected a folder of experiments, such as ./results", dir)
@@ -103,11 +105,18 @@ func experiments(dir string) ([]string, error) {
 	}
 	var dirs []string
 	for _, e := range entries {
-		if d := filepath.Join(dir, e.Name()); view.Is(d) {
+		if d := filepath.Join(dir, e.Name()); view.Is(d) || hidden(d) {
 			dirs = append(dirs, d)
 		}
 	}
 	return dirs, nil
+}
+
+// hidden returns an error if an entry of a folder may be an experiment but cannot be read. The list
+// names it.
+func hidden(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "experiment.yaml"))
+	return err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 }
 
 func (a *app) list(dir string) (x view.Summary, err error) {
@@ -115,7 +124,7 @@ func (a *app) list(dir string) (x view.Summary, err error) {
 		x, err = e.Summary()
 		return err
 	})
-	if mirror.IsURL(dir) { // also where its working directory is here
+	if mirror.IsURL(dir) { // also if its working directory is here
 		x.Dir = dir
 	}
 	return x, err
@@ -140,7 +149,7 @@ func (a *app) listRow(x *view.Summary) []string {
 	return []string{listName(x), listState(x), listTrials(x), best, x.Metric, ago(a.now(), x.Changed)}
 }
 
-// listState is the state as people want it: what is paused does not run.
+// listState returns the state for people: a paused experiment does not count as running.
 func listState(x *view.Summary) string {
 	switch {
 	case !x.Paused:
@@ -158,8 +167,8 @@ func listTrials(x *view.Summary) string {
 	return fmt.Sprintf("%d (%d never started)", x.Trials, x.NeverStarted)
 }
 
-// listName is an experiment's name, with its directory where that is called
-// otherwise: commands take the directory.
+// listName returns an experiment's name, with its directory if that has another name: commands take
+// the directory.
 func listName(x *view.Summary) string {
 	base := filepath.Base(x.Dir)
 	if x.Name == "" || x.Name == base {

@@ -1,22 +1,39 @@
-// Command tunehost tunes hyperparameters: it runs the trials of an experiment
-// file, and shows and steers what runs.
+// Command tunehost tunes hyperparameters: it runs the trials of an experiment file, shows them, and
+// steers them.
 package main
 
 import (
 	"io"
 	"os"
+
+	"github.com/tunehost/tunehost/host"
+	_ "github.com/tunehost/tunehost/host/smallheap/early"
+	"github.com/tunehost/tunehost/host/validate/probe"
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	plugins.AdaptRuntime(os.Args[1:])
+	os.Exit(run(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+}
 
-// run is the program. Its exit status is 0 when all is well, 1 when something
-// failed, 2 when the user must change something, 130 when it was interrupted.
+// run is the program. Its exit status is 0 for success, 1 for a failure, 2 if the user must change
+// something, 130 if it was interrupted.
 func run(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if handled, exit := plugins.Main(args); handled {
+	if handled, exit := started(args); handled {
 		return exit
 	}
 	a := newApp(env, stdin, stdout, stderr)
 	err := a.execute(args)
 	a.explain(err)
 	return exitStatus(err)
+}
+
+// started runs a program that a host has started, not a user: the probe of doctor, an agent or a
+// plugin.
+func started(args []string) (handled bool, exit int) {
+	if value := os.Getenv(sdk.AgentVariable); len(args) > 0 && args[0] == "agent" && probe.Handles(value, args[1:]) {
+		return true, probe.Main(value, host.Version(), args[1:])
+	}
+	return plugins.Main(args)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"regexp"
 	"testing"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if handled, exit := plugins.Main(os.Args[1:]); handled {
+	if handled, exit := started(os.Args[1:]); handled {
 		os.Exit(exit)
 	}
 	testscript.Main(m, map[string]func(){
@@ -25,17 +26,34 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Setup: func(e *testscript.Env) error { // scripts run side by side, as users of their own
+		Setup: func(e *testscript.Env) error { // scripts run in parallel, each as a separate user
 			runtime, err := os.MkdirTemp("/tmp", "rt-") // its path is short
 			e.Setenv("XDG_RUNTIME_DIR", runtime)
 			e.Defer(func() { _ = os.RemoveAll(runtime) })
 			return err
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "waitrunning": waitRunning},
 	})
 }
 
-// waitFor waits until files are there: `waitfor FILE...`.
+// waitRunning waits until the record of an experiment has trials that run: `waitrunning DIR N`. A
+// program that has written its first file may run before its start is recorded.
+func waitRunning(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: waitrunning DIR N")
+	}
+	want := regexp.MustCompile(`(?m)^trials .*\b` + args[1] + ` RUNNING\b`)
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if ts.Exec("tunehost", "status", args[0]) == nil && want.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s: %s trials never run", args[0], args[1])
+		}
+	}
+}
+
+// waitFor waits until files exist: `waitfor FILE...`.
 func waitFor(ts *testscript.TestScript, neg bool, files []string) {
 	if neg || len(files) == 0 {
 		ts.Fatalf("usage: waitfor FILE...")

@@ -12,9 +12,9 @@ func (a *app) pluginsNewCommand() *cobra.Command {
 	p := scaffold.Plugin{}
 	cmd := &cobra.Command{
 		Use:   "new DIR",
-		Short: "Begin a plugin of your own",
-		Long: `Begin a plugin of your own: a folder that builds and runs as it is, with tests, a
-README that says what to edit, and a copy of tunehost's SDK.`,
+		Short: "Create a new plugin from a template",
+		Long: `Create a new plugin: a folder that builds and runs as it is, with tests, a README that
+says what to edit, and a copy of tunehost's SDK.`,
 		Example: "  tunehost plugins new --kind searcher --lang go plugins/mine",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -22,14 +22,15 @@ README that says what to edit, and a copy of tunehost's SDK.`,
 			if err := p.Make(); err != nil {
 				return asUsage(err)
 			}
-			a.say("%s is a %s in %s; %s says how to build it and what to edit", p.Dir, p.Kind, p.Language, filepath.Join(p.Dir, "README.md"))
+			a.say("%s is a %s in %s; %s says how to build it and what to edit", p.Dir, p.Kind, p.Language,
+				filepath.Join(p.Dir, "README.md"))
 			return nil
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&p.Kind, "kind", "", "`KIND`: searcher, scheduler or trainable")
 	flags.StringVar(&p.Language, "lang", "", "`LANGUAGE`: "+strings.Join(scaffold.Languages(), ", "))
-	flags.StringVar(&p.Name, "name", "", "`NAME` of the plugin; that of the folder unless given")
-	flags.BoolVar(&p.WASM, "wasm", false, "a WebAssembly module, which runs in a sandbox")
+	flags.StringVar(&p.Name, "name", "", "`NAME` of the plugin; by default the folder's name")
+	flags.BoolVar(&p.WASM, "wasm", false, "create a WebAssembly module, which runs in a sandbox")
 	return cmd
 }

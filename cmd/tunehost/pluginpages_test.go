@@ -13,13 +13,13 @@ import (
 
 const pluginPage = "../../docs/PLUGINS.md"
 
-// TestPluginPage: docs/PLUGINS.md has the options of the bundled plugins as they are declared.
+// TestPluginPage checks that docs/PLUGINS.md has the options of the bundled plugins as declared.
 func TestPluginPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Bundled plugins and their options\n\n" +
-		"`tunehost plugins describe NAME` prints the same. How a method works, and where it is from, is said in the\n" +
-		"`doc.go` of each plugin, below [plugins](../plugins). This file is written by\n" +
-		"`go test ./cmd/tunehost -run PluginPage -rewrite` from the plugins' declarations.\n")
+		"`tunehost plugins describe NAME` prints the same. The `doc.go` of each plugin in [plugins](../plugins)\n" +
+		"explains its method and names its source. This file is generated from the plugins' declarations by\n" +
+		"`go test ./cmd/tunehost -run PluginPage -rewrite`.\n")
 	for _, kind := range sdk.Kinds() {
 		writeKind(t, &b, kind)
 	}

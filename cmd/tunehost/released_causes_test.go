@@ -12,14 +12,16 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// What released records have, v1 as texts, is read as causes: why trials are where they are, and
-// why attempts ended. A text that says the same is made of each (TestReleasedAreRead).
+// Causes in released records, texts in v1, are read as causes: why trials are in their state, and why
+// attempts ended. Each prints the same text again (TestReleasedAreRead).
 func TestReleasedCauses(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
-		"v1": "ERROR unsaved: 4, PAUSED scheduler: 3, TERMINATED completed: 20, TERMINATED scheduler: 24, TERMINATED user: 1, " +
+		"v1": "ERROR unsaved: 4, PAUSED scheduler: 3, TERMINATED completed: 20, TERMINATED scheduler: 24, TERMINATED " +
+			"user: 1, " +
 			"attempt trainable: 12, stopped by the user: 1",
-		"v2": "ERROR unsaved: 4, PAUSED scheduler: 1, TERMINATED completed: 24, TERMINATED scheduler: 25, TERMINATED user: 1, " +
+		"v2": "ERROR unsaved: 4, PAUSED scheduler: 1, TERMINATED completed: 28, TERMINATED scheduler: 25, TERMINATED " +
+			"user: 1, " +
 			"attempt trainable: 13, stopped by the user: 1",
 	}
 	for _, version := range versions(t) {

@@ -16,8 +16,8 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 )
 
-// harm is what was done to copies of released experiments; -rewrite makes those of the
-// newest version that are missing. dir is the copy, others the folder of the whole ones.
+// harm has the damage that was done to copies of released experiments; -rewrite makes the missing
+// ones of the newest version. dir is the copy, others the folder of the undamaged ones.
 var harm = []struct {
 	name, of string
 	do       func(dir, others string) error
@@ -60,7 +60,8 @@ var harm = []struct {
 		})
 	}},
 	{"newer-event", "simple", func(dir, _ string) error { return addRecord(dir, []byte{0, 99}) }},
-	{"senseless-event", "simple", func(dir, _ string) error { return addRecord(dir, []byte{0, 1}) }}, // it begins once more
+	// it begins once more
+	{"senseless-event", "simple", func(dir, _ string) error { return addRecord(dir, []byte{0, 1}) }},
 	{"newer-run-json", "simple", func(dir, _ string) error {
 		return alter(filepath.Join(dir, "run.json"), replacing(`"version": 1`, `"version": 99`))
 	}},
@@ -75,9 +76,9 @@ var harm = []struct {
 	}},
 }
 
-// Damaged experiments get the answers that they always got, and those that are refused
-// are left as they are. In the journal: bit flip, cut, swapped or missing segment, frame of
-// another run, future version, 4 GiB length. B-086
+// Damaged experiments give the same answers as always, and refused ones are not changed. In the
+// journal: bit flip, cut, swapped or missing segment, frame of another run, future version, 4 GiB
+// length. B-086
 func TestReleasedDamaged(t *testing.T) {
 	t.Parallel()
 	for _, version := range versions(t) {
@@ -96,15 +97,17 @@ func TestReleasedDamaged(t *testing.T) {
 	}
 }
 
-// answers are those of the commands that read it, and of the one that goes on with it.
+// answers has the output of the commands that read an experiment, and of the one that continues it.
 func answers(t *testing.T, original string) string {
 	t.Helper()
 	var out strings.Builder
 	dir := clone(t, original)
-	for _, args := range [][]string{{"best", dir}, {"journal", dir}, {"replay", dir}, {"resume", dir, "--resources", "cpu=1", "-v", "1"}} {
+	for _, args := range [][]string{{"best", dir}, {"journal", dir}, {"replay", dir},
+		{"resume", dir, "--resources", "cpu=1", "-v", "1"}} {
 		before := sums(t, dir)
 		exit, said := tunehost(dir, "", args...)
-		if exit != 0 && !slices.Equal(before, sums(t, dir)) && !strings.HasSuffix(original, "newer-lock") { // whose record was opened by then
+		// whose record was opened by then
+		if exit != 0 && !slices.Equal(before, sums(t, dir)) && !strings.HasSuffix(original, "newer-lock") {
 			t.Errorf("%s: %s has failed, and written", original, args[0])
 		}
 		fmt.Fprintf(&out, "%s: exit status %d\n%s", args[0], exit, complaints(said, exit))
@@ -116,14 +119,15 @@ func answers(t *testing.T, original string) string {
 func complaints(said string, exit int) string {
 	var out strings.Builder
 	for l := range strings.Lines(said) {
-		if exit != 0 && strings.HasPrefix(l, "tunehost: ") || strings.Contains(l, "torn") || strings.Contains(l, ".yaml:") {
+		if exit != 0 && strings.HasPrefix(l, "tunehost: ") || strings.Contains(l, "torn") ||
+			strings.Contains(l, ".yaml:") {
 			out.WriteString("  " + l)
 		}
 	}
 	return out.String()
 }
 
-// sums are those of all files but the log and the lock.
+// sums are the checksums of all files but the log and the lock.
 func sums(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -140,7 +144,7 @@ func sums(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// makeDamaged makes those that are missing, of the record alone.
+// makeDamaged makes the missing ones, of the record alone.
 func makeDamaged(t *testing.T, version string) {
 	t.Helper()
 	for _, h := range harm {
@@ -149,7 +153,8 @@ func makeDamaged(t *testing.T, version string) {
 			continue
 		}
 		of := clone(t, filepath.Join(version, h.of))
-		err := errors.Join(os.RemoveAll(filepath.Join(of, "trials")), os.Remove(filepath.Join(of, ".reported")), os.CopyFS(dir, os.DirFS(of)), h.do(dir, version))
+		err := errors.Join(os.RemoveAll(filepath.Join(of, "trials")), os.Remove(filepath.Join(of, ".reported")),
+			os.CopyFS(dir, os.DirFS(of)), h.do(dir, version))
 		if err != nil {
 			t.Fatalf("%s: %v", h.name, err)
 		}

@@ -14,14 +14,15 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/lockfile"
-	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/plugin/lockfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write what is missing in the newest folder of testdata/released: damaged experiments, and what must be found")
+var rewrite = flag.Bool("rewrite", false, "write what is missing in the newest folder of testdata/released: damaged "+
+	"experiments, and what must be found")
 
 const released = "testdata/released"
 
@@ -41,7 +42,7 @@ func newest(t *testing.T, version string) bool {
 	return version == list[len(list)-1]
 }
 
-// whole are the experiments of a version that nobody harmed.
+// whole are the undamaged experiments of a version.
 func whole(t *testing.T, version string) (list []string) {
 	t.Helper()
 	files, err := filepath.Glob(version + "/*/run.json")
@@ -54,8 +55,7 @@ func whole(t *testing.T, version string) (list []string) {
 	return list
 }
 
-// clone is a copy of an experiment that may be written to. Git keeps no modes:
-// here they are those that a host gives.
+// clone is a writable copy of an experiment. Git keeps no modes, so that clone sets those of a host.
 func clone(t *testing.T, dir string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), filepath.Base(dir))
@@ -75,16 +75,15 @@ func clone(t *testing.T, dir string) string {
 	return to
 }
 
-// tunehost is the program from its arguments to its exit status, in this process;
-// dir is named DIR in what it says.
+// tunehost runs the program in this process, from its arguments to its exit status; its output names
+// dir DIR.
 func tunehost(dir, stdin string, args ...string) (exit int, said string) {
 	var out bytes.Buffer
 	exit = run(args, os.Environ(), strings.NewReader(stdin), &out, &out)
 	return exit, strings.ReplaceAll(out.String(), dir, "DIR")
 }
 
-// held compares with a file of a version's folder. What is there is never written
-// anew.
+// held compares a text with a file of a version's folder. Existing files are never rewritten.
 func held(t *testing.T, version, name, got string) {
 	t.Helper()
 	path := filepath.Join(version, name)
@@ -98,11 +97,12 @@ func held(t *testing.T, version, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s is not what today's program finds; %s/README.md says what to do. It finds\n%s", path, released, got)
+		t.Errorf("%s is not what today's program finds; %s/README.md says what to do. It finds\n%s", path, released,
+			got)
 	}
 }
 
-// Every released experiment is read as it always was.
+// Every released experiment is read as before.
 func TestReleasedAreRead(t *testing.T) {
 	t.Parallel()
 	for _, version := range versions(t) {
@@ -114,7 +114,7 @@ func TestReleasedAreRead(t *testing.T) {
 	}
 }
 
-// trialsOf is all that a record says of an experiment and its trials, a line each.
+// trialsOf returns everything that a record says about an experiment and its trials, one line each.
 func trialsOf(t *testing.T, dir string) []string {
 	t.Helper()
 	e, err := view.Open(dir)
@@ -136,8 +136,10 @@ func line(v core.View, x view.Trial) string {
 	for _, m := range x.Metrics {
 		metrics = append(metrics, fmt.Sprintf("%s=%v", m.Name, m.Value))
 	}
-	return fmt.Sprintf("%d %s %v attempt %d results %d failures %d iteration %d checkpoint %d of %d %s %s %q", x.Number, x.ID, x.State,
-		v.Attempt, x.Results, x.Failures, x.Iteration, v.Checkpoint.ID, v.Checkpoint.Trial, strings.Join(metrics, " "), x.Params, x.Reason)
+	return fmt.Sprintf("%d %s %v attempt %d results %d failures %d iteration %d checkpoint %d of %d %s %s %q", x.Number,
+		x.ID, x.State,
+		v.Attempt, x.Results, x.Failures, x.Iteration, v.Checkpoint.ID, v.Checkpoint.Trial, strings.Join(metrics,
+			" "), x.Params, x.Reason)
 }
 
 // Every released record gives the same decisions again. B-102
@@ -146,7 +148,8 @@ func TestReleasedReplay(t *testing.T) {
 	for _, version := range versions(t) {
 		for _, dir := range whole(t, version) {
 			if changed := changedPlugins(t, dir); len(changed) > 0 {
-				t.Logf("%s: not asked again, since these have another version now: %s", dir, strings.Join(changed, ", "))
+				t.Logf("%s: not asked again, since these have another version now: %s", dir,
+					strings.Join(changed, ", "))
 				continue
 			}
 			if exit, said := tunehost(dir, "", "replay", dir); exit != 0 {
@@ -156,7 +159,7 @@ func TestReleasedReplay(t *testing.T) {
 	}
 }
 
-// changedPlugins are those of today that have another version than the experiment's.
+// changedPlugins are those of today whose version differs from the experiment's.
 func changedPlugins(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	d, err := storage.At(dir)
@@ -177,16 +180,17 @@ func changedPlugins(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// goingOn says how a copy is gone on with, and with which exit status; the others
-// are resumed, with 0.
-var goingOn = map[string]struct {
+// continued has the commands that continue copies, with their exit statuses. The other copies are
+// resumed, with status 0.
+var continued = map[string]struct {
 	args  func(dir string) []string
 	stdin string
 	exit  int
 }{
 	"failures": {exit: 1}, // trials are in ERROR
 	"asktell": {args: func(dir string) []string {
-		return []string{"asktell", filepath.Join(dir, "experiment.yaml"), "--storage", filepath.Dir(dir), "--name", filepath.Base(dir), "--accept-plugins"}
+		return []string{"asktell", filepath.Join(dir, "experiment.yaml"), "--storage", filepath.Dir(dir), "--name",
+			filepath.Base(dir), "--accept-plugins"}
 	}, stdin: `{"ask":true}
 {"tell":"` + naming.ID(8, 3) + `","metrics":{"score":0.25}}
 {"ask":true}
@@ -195,23 +199,23 @@ var goingOn = map[string]struct {
 `},
 }
 
-// A copy of each released experiment is gone on with by today's program to its end;
-// what had ended stays as it was, and the whole record can be replayed. B-080, B-084
-func TestReleasedGoOn(t *testing.T) {
+// Today's program continues a copy of each released experiment to its end. Finished ones stay as they
+// were, and the whole record can be replayed. B-080, B-084
+func TestReleasedContinue(t *testing.T) {
 	t.Parallel()
 	for _, version := range versions(t) {
 		for _, original := range whole(t, version) {
 			t.Run(filepath.Base(version)+"/"+filepath.Base(original), func(t *testing.T) {
 				t.Parallel()
-				goOn(t, original)
+				continueCopy(t, original)
 			})
 		}
 	}
 }
 
-func goOn(t *testing.T, original string) {
+func continueCopy(t *testing.T, original string) {
 	dir := clone(t, original)
-	how := goingOn[filepath.Base(original)]
+	how := continued[filepath.Base(original)]
 	args := []string{"resume", dir, "--resources", "cpu=3", "-v", "0", "--accept-plugins"}
 	if how.args != nil {
 		args = how.args(dir)

@@ -7,31 +7,33 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
 	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/replay"
 )
 
 func (a *app) replayCommand() *cobra.Command {
 	var trust bool
 	cmd := &cobra.Command{
 		Use:   "replay DIR",
-		Short: "Run the record again and check that every decision is the same",
-		Long: `Run the record of an experiment again, without training anything, and check that
-each suggestion and each decision comes out the same. The first difference is shown.
+		Short: "Replay the record and check that every decision is the same",
+		Long: `Replay the record of an experiment, without training, and check that each suggestion and
+each decision is the same. The command prints the first difference.
 
-A searcher or scheduler that does not come with tunehost is somebody's program: it is
-started only with --trust, and only if it is the one that tunehost.lock has. Without,
-its answers are taken as they were recorded.`,
+A searcher or scheduler that does not come with tunehost is started only with --trust,
+and only if it is the program that tunehost.lock lists. Without --trust, its recorded
+answers are used.`,
 		Example: "  tunehost replay results/digits",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.fetched(args[0], func(at string, _ bool) error {
 				return a.untilDone(func(ctx context.Context) error {
-					replayed, err := host.ReplayTrusting(ctx, at, plugins, trust)
+					replayed, err := replay.Run(ctx, at, plugins, trust)
 					if err == nil {
 						a.replayed(args[0], replayed.Uncompared)
 					}
 					for _, c := range replayed.Accepted {
-						fmt.Fprintf(a.err, "note: %s; what came before, the other one answered\n", c)
+						fmt.Fprintf(a.err, "note: %s; earlier answers came from the previous version\n", c)
 					}
 					return err
 				})
@@ -51,12 +53,14 @@ func (a *app) replayed(dir string, uncompared []string) {
 		a.say("%s: every suggestion and decision is the same", dir)
 		return
 	}
-	a.say("%s: the record is whole, and all that was compared is the same", dir)
-	a.say("not compared: the answers of %s, whose code does not come with tunehost; --trust starts it", strings.Join(uncompared, " and "))
+	a.say("%s: the record is intact, and all compared answers are the same", dir)
+	a.say("not compared: the answers of %s, whose code does not come with tunehost; --trust starts it",
+		strings.Join(uncompared, " and "))
 }
 
-// untilDone runs something that a signal ends.
+// untilDone runs a function that a signal ends.
 func (a *app) untilDone(f func(context.Context) error) error {
-	_, err := a.untilSignalled(host.NewExit(a.err), func(ctx context.Context) (host.Ended, error) { return host.Ended{}, f(ctx) })
+	_, err := a.untilSignalled(host.NewExit(a.err),
+		func(ctx context.Context) (host.Ended, error) { return host.Ended{}, f(ctx) })
 	return err
 }

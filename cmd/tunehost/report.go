@@ -11,22 +11,33 @@ import (
 )
 
 func (a *app) reportCommand() *cobra.Command {
-	var checkpoint string
+	var checkpoint, file string
 	var iteration uint64
 	cmd := &cobra.Command{
-		Use:   "report NAME=VALUE...",
-		Short: "Report a result, from within a trial's program",
-		Long: `Report a result, from within a program that tunehost runs, and print what to do:
-continue, pause or stop. On pause and stop the program shall save what it needs
-and exit.
+		Use:   "report NAME=VALUE...|DIR... -o FILE.html",
+		Short: "Report a result, from within a trial's program; or write a report of experiments",
+		Long: `With -o, write experiments as one HTML page: the dashboard with the data inside, which opens
+anywhere, without a server or a network. DIR is an experiment or a folder of them. The page has
+all trials in its list, as many points of their curves as fit into 2 MB for each 1,000 trials,
+and no output of programs. A plain FILE of yours is replaced; a link is refused.
 
-A VALUE that is a number is a metric; nan and inf are numbers. What is none is kept
-beside the metrics, in result.jsonl: true and false, a list or a quoted text of JSON
-('["a", 1]', '"12"'), and all else as a text. done=true makes it the last result.`,
+Without -o, report a result from a program that tunehost runs, and print the decision: continue,
+pause or stop. On pause and stop the program must save what it needs, and exit.
+
+A VALUE that is a number is a metric; nan and inf are numbers. Other values are written to
+result.jsonl beside the metrics: true and false, a list or a quoted string of JSON
+('["a", 1]', '"12"'), and anything else as a string. done=true marks the last result.`,
 		Example: `  answer=$(tunehost report accuracy=0.93 loss=0.2 note="lr halved" --checkpoint "$dir")
-  if [ "$answer" != continue ]; then exit 0; fi`,
+  if [ "$answer" != continue ]; then exit 0; fi
+  tunehost report results/digits -o digits.html`,
 		Args: wants(1, -1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if file != "" || cmd.Flags().Changed("output") {
+				if cmd.Flags().Changed("checkpoint") || cmd.Flags().Changed("iteration") {
+					return usage("report: -o writes a page of experiments; it takes no --checkpoint or --iteration")
+				}
+				return a.reportPage(args, file)
+			}
 			m, err := messageOf(args)
 			if err != nil {
 				return err
@@ -44,18 +55,21 @@ beside the metrics, in result.jsonl: true and false, a list or a quoted text of 
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&checkpoint, "checkpoint", "", "a finished checkpoint of this result, a `DIR` below TUNEHOST_CHECKPOINT_DIR")
-	cmd.Flags().Uint64Var(&iteration, "iteration", 0, "number of the iteration, from 1; counted by the host where it is not said")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "write a page of experiments to `FILE`, which ends in .html")
+	cmd.Flags().StringVar(&checkpoint, "checkpoint", "",
+		"the complete checkpoint of this result, a `DIR` below TUNEHOST_CHECKPOINT_DIR")
+	cmd.Flags().Uint64Var(&iteration, "iteration", 0,
+		"the `NUMBER` of the iteration, from 1 (default: the host counts)")
 	return cmd
 }
 
-// messageOf reads NAME=VALUE pairs: numbers are metrics; what is none is kept beside them.
+// messageOf reads NAME=VALUE pairs: numbers are metrics, other values are kept beside them.
 func messageOf(pairs []string) (channel.Message, error) {
 	m := channel.Message{Metrics: map[string]float64{}, Values: map[string]any{}}
 	for _, pair := range pairs {
 		name, text, ok := strings.Cut(pair, "=")
 		if !ok {
-			return m, usage("report: %q: expected NAME=VALUE", pair)
+			return m, usage("report: %q: expected NAME=VALUE; a page of experiments needs -o FILE.html", pair)
 		}
 		if err := channel.CheckName(name); err != nil {
 			return m, usage("report: %v", err)
@@ -70,13 +84,14 @@ func messageOf(pairs []string) (channel.Message, error) {
 		}
 	}
 	if len(m.Metrics) == 0 {
-		return m, usage("report: %s: there is no number in it, and a report has one, as in accuracy=0.93", strings.Join(pairs, " "))
+		return m, usage("report: %s: a report needs a number, as in accuracy=0.93",
+			strings.Join(pairs, " "))
 	}
 	return m, nil
 }
 
-// valueOf is what is no number: true, false and what is a list or a quoted text in JSON are
-// that, all else is a text.
+// valueOf reads a value that is no number: true, false, or a list or a quoted text in JSON.
+// Everything else is a text.
 func valueOf(text string) any {
 	switch {
 	case text == "true" || text == "false":

@@ -13,12 +13,13 @@ func (a *app) resultsCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "results DIR TRIAL",
-		Short: "What one trial has reported, result by result",
-		Long: `What one trial has reported, result by result. TRIAL is a number or an id. Where a
-restarted trial reported iterations again, the later report counts.
+		Short: "Show all results of one trial",
+		Long: `Show all results of one trial. TRIAL is a number or an id. If a restarted trial reported
+an iteration twice, the later report counts.
 
---points thins a long curve: the first and the last result stay, and of what lies
-between the least and the largest value of each part.`,
+--points thins out a long curve. It keeps the first and the last result, divides the
+others into equal parts, and keeps the results with the smallest and the largest value
+of each part.`,
 		Example: `  tunehost results results/digits 17
   tunehost results results/digits 17 --points 100 --json`,
 		Args: wants(2, 2),
@@ -27,7 +28,7 @@ between the least and the largest value of each part.`,
 				return usage("results: --points %d: expected 2 or more, or 0 for all", points)
 			}
 			return a.with(args[0], func(e *view.Recorded) error {
-				no, err := e.Now().Find(args[1])
+				no, err := e.Find(args[1])
 				if err != nil {
 					return asUsage(err)
 				}
@@ -40,8 +41,9 @@ between the least and the largest value of each part.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&points, "points", 0, "at most so many `POINTS`; 0: all")
-	flags.StringVar(&metric, "metric", "", "the `METRIC` whose extremes stay; the (first) objective's unless named")
+	flags.IntVar(&points, "points", 0, "show at most this many `POINTS`; 0: all")
+	flags.StringVar(&metric, "metric", "",
+		"with --points: keep the extremes of `METRIC` instead of the (first) objective")
 	jsonFlag(flags, &asJSON, "print one JSON object a line for each result")
 	return cmd
 }
@@ -62,13 +64,13 @@ func (a *app) results(e *view.Recorded, all []view.Result, asJSON bool) error {
 	return resultTable(all, metricsFirst(e)).write(a.out, a.width(), a.bold)
 }
 
-// metricsFirst are the metrics' names, objectives before others.
+// metricsFirst returns the names of the metrics, objectives before others.
 func metricsFirst(e *view.Recorded) (names []string) {
 	known := map[string]bool{}
 	for _, o := range e.Objectives() {
 		names, known[o.Metric] = append(names, o.Metric), true
 	}
-	for _, name := range e.Now().MetricNames() {
+	for _, name := range e.MetricNames() {
 		if !known[name] {
 			names = append(names, name)
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -14,43 +15,52 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/nearest"
+	"github.com/tunehost/tunehost/host/serve"
 )
 
-var resumeModes = []string{"auto", "local", "remote", "prompt", "never", "errored_only", "errored_restart", "errored_resume"}
+var resumeModes = []string{"auto", "local", "remote", "prompt", "never", "errored_only", "errored_restart",
+	"errored_resume"}
 
-// again are the flags that have trials run again which have ended.
+// again adds the flags that run ended trials again.
 func (f *runFlags) again(flags *pflag.FlagSet) {
 	again := &f.Again
-	flags.BoolVar(&again.Errored, "errored", false, "run the trials that failed again, from their beginning")
-	flags.BoolVar(&again.Unstarted, "unstarted", false, "run the trials that were ended before they had ever started")
-	flags.StringArrayVar(&again.Trials, "retry", nil, "run the failed `TRIAL` again, from its last checkpoint; may be repeated")
-	flags.BoolVar(&again.Fresh, "fresh", false, "with --retry: from its beginning, in a new directory")
+	flags.BoolVar(&again.Errored, "errored", false, "run all failed trials again, from the beginning")
+	flags.BoolVar(&again.Unstarted, "unstarted", false, "run the trials that were stopped before they started")
+	flags.StringArrayVar(&again.Trials, "retry", nil,
+		"run the failed `TRIAL` again, from its last checkpoint; may be repeated")
+	flags.BoolVar(&again.Fresh, "fresh", false, "with --retry: start from the beginning, in a new directory")
 }
 
-// runFlags are those of run and resume.
+// runFlags are the flags of run and resume.
 type runFlags struct {
 	host.Options
 	noFail bool
+	// serve is the address to serve the experiment at; "" for not.
+	serve string
+	site  serve.Site
 }
 
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run FILE",
-		Short: "Run an experiment, or go on with it",
-		Long: `Run an experiment, or go on with it where it was.
+		Use:   "run FILE|-",
+		Short: "Run an experiment, or resume it",
+		Long: `Run an experiment, or resume it where it stopped.
 
-Ctrl-C once: the trials are stopped in order and the experiment can go on later.
-SIGTERM, SIGHUP and SIGUSR1 do the same, and so does tunehost interrupt DIR.
-Ctrl-C twice: everything is killed at once; what was recorded stays.
+Ctrl-C once interrupts the experiment: the trials save a checkpoint if they can, and the
+experiment can be resumed later. SIGTERM, SIGHUP, SIGUSR1 and tunehost interrupt DIR do
+the same. Ctrl-C twice kills all processes immediately; everything recorded is kept.
 
-An experiment of this name that is there is gone on with; with --resume never it is left
-as it is, and a new one gets the next free name, NAME-2 and so on.
+If an experiment of this name exists, the command resumes it. With --resume never, the
+command starts a new experiment under the next free name, NAME-2 and so on.
 
-A finished experiment goes on with more trials (--set trials=200), and with --extend
-also with another searcher, another scheduler or a wider space. The searcher knows all
-trials that there are.
+A finished experiment continues if it may run more trials (--set trials=200). With
+--extend it can also continue with another searcher, another scheduler or a wider space.
+The searcher knows all earlier trials.
+
+With - as FILE the command reads the experiment from standard input.
 
 Exit status: 0 success, 1 a trial or the run failed, 2 a mistake in the file
 or the command line, 130 interrupted.`,
@@ -60,34 +70,58 @@ or the command line, 130 interrupted.`,
 		Args: wants(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.File = args[0]
-			if err := saysSomething(cmd.Flags(), "name", "storage"); err != nil {
+			if err := refuseEmpty(cmd.Flags(), "name", "storage"); err != nil {
 				return err
 			}
-			return a.drive(&f, func(ctx context.Context) (host.Ended, error) { return a.engine.run(ctx, f.Options) })
+			x, err := a.experiment(args[0])
+			if err != nil {
+				return err
+			}
+			return a.drive(&f, func(ctx context.Context) (host.Ended, error) { return a.engine.run(ctx, x, f.Options) })
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.Sets, "set", nil, "override a key of the file, as `KEY=VALUE`; may be repeated")
-	flags.StringVar(&f.Storage, "storage", "", "where results go, a `DIR` or a URL")
+	setFlag(flags, &f.Options)
+	flags.StringVar(&f.Storage, "storage", "", "store results in `DIR`, a directory or a URL")
 	flags.StringVar(&f.Name, "name", "", "`NAME` of the experiment and its directory")
-	flags.BoolVar(&f.Extend, "extend", false, "go on with another searcher, scheduler or a wider space, where the file or --set has them changed")
+	flags.BoolVar(&f.Extend, "extend", false, "resume with another searcher, scheduler or a wider space, if the "+
+		"file or --set changes them")
 	flags.StringVar(&f.Resume, "resume", "auto", "`MODE`: "+strings.Join(resumeModes, ", "))
 	f.add(cmd)
 	return cmd
+}
+
+// mostText is the size of the largest experiment file on standard input.
+const mostText = 1 << 20
+
+// experiment reads the experiment of a file, or of standard input for "-". Paths in the latter
+// begin in the working directory.
+func (a *app) experiment(file string) (host.Experiment, error) {
+	if file != "-" {
+		return host.File(file), nil
+	}
+	text, err := io.ReadAll(io.LimitReader(a.in, mostText+1))
+	if err == nil && len(text) > mostText {
+		err = usage("run -: the experiment file has more than %d bytes", mostText)
+	}
+	return host.Text("experiment.yaml", text), err
 }
 
 func (a *app) resumeCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "resume DIR",
-		Short: "Go on with an experiment from its directory alone",
-		Long: `Go on with an experiment from its directory alone, with the file that it was
-begun with. This runs the command and the plugins that the directory's file names:
-read experiment.yaml and run.json first where the directory is from somebody else.`,
+		Short: "Resume an experiment from its directory alone",
+		Long: `Resume an experiment from its directory alone, with the experiment file that is
+recorded there. The host runs the command and the plugins that this file names: if you
+got the directory from somebody else, read its experiment.yaml and run.json first.`,
 		Example: "  tunehost resume results/digits",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.drive(&f, func(ctx context.Context) (host.Ended, error) { return a.engine.resume(ctx, args[0], f.Options) })
+			return a.drive(&f, func(ctx context.Context) (host.Ended,
+				error) {
+				return a.engine.resume(ctx, args[0], f.Options)
+			})
 		},
 	}
 	f.add(cmd)
@@ -96,34 +130,62 @@ read experiment.yaml and run.json first where the directory is from somebody els
 
 func (f *runFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.Resources, "resources", "", "what the machine offers instead of what was found, as `cpu=16,gpu=2`")
-	flags.BoolVar(&f.Share, "share", false, "use GPUs and CPUs that other experiments on this machine use, too")
+	flags.StringVar(&f.Resources, "resources", "",
+		"resources to use instead of those detected, as `cpu=16,gpu=2`")
+	flags.BoolVar(&f.Share, "share", false, "share GPUs and CPUs with other experiments on this machine")
 	flags.IntVarP(&f.Verbose, "verbose", "v", 1, "`0..3`: silent, status, brief results, all results")
-	flags.BoolVar(&f.noFail, "no-fail", false, "exit 0 even when trials have failed")
+	flags.BoolVar(&f.noFail, "no-fail", false, "exit with status 0 even if trials failed")
 	acceptFlag(flags, &f.Options)
 	trustDirFlag(flags, &f.Options)
 	f.again(flags)
+	flags.StringVar(&f.serve, "serve", "", "show and control the experiment over HTTP, at `ADDRESS:PORT` if one is "+
+		"given; see tunehost serve")
+	flags.Lookup("serve").NoOptDefVal = serve.DefaultAddress
+	siteFlags(flags, &f.site)
 	jsonFlag(flags, &f.JSON, "print one JSON object a line for each event")
 }
 
-// saysSomething refuses flags that are given with nothing, as by a variable of a shell that is
-// not set: they would do nothing.
-func saysSomething(flags *pflag.FlagSet, names ...string) error {
+// refuseEmpty refuses flags with an empty value, as from an unset shell variable: they would do
+// nothing.
+func refuseEmpty(flags *pflag.FlagSet, names ...string) error {
 	for _, name := range names {
 		if f := flags.Lookup(name); f.Changed && f.Value.String() == "" {
 			what, _ := pflag.UnquoteUsage(f)
-			return usage("--%s is empty, expected a %s; leave --%s out for what the file says", name, what, name)
+			return usage("--%s is empty, expected a %s; omit --%s to use the file's", name, what, name)
 		}
 	}
 	return nil
 }
 
+// overrides is the value of --set.
+type overrides struct{ sets *[]string }
+
+func setFlag(flags *pflag.FlagSet, o *host.Options) {
+	flags.Var(overrides{&o.Sets}, "set", "override a key of the file, as `KEY=VALUE`; may be repeated")
+}
+
+// Set implements pflag.Value.
+func (x overrides) Set(text string) error {
+	if err := config.CheckSet(*x.sets, text); err != nil {
+		return usage("--set %v", err)
+	}
+	*x.sets = append(*x.sets, text)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (overrides) Type() string { return "stringArray" }
+
+// String implements pflag.Value.
+func (overrides) String() string { return "" }
+
 func acceptFlag(flags *pflag.FlagSet, o *host.Options) {
-	flags.BoolVar(&o.AcceptPlugins, "accept-plugins", false, "go on with plugins that have changed since the experiment began")
+	flags.BoolVar(&o.AcceptPlugins, "accept-plugins", false, "resume even if plugins have changed since the "+
+		"experiment began")
 }
 
 func trustDirFlag(flags *pflag.FlagSet, o *host.Options) {
-	flags.BoolVar(&o.TrustDir, "trust-dir", false, "work in the directory also where other users can change what is in it")
+	flags.BoolVar(&o.TrustDir, "trust-dir", false, "use the directory even if other users can change files in it")
 }
 
 func (f *runFlags) check() error {
@@ -138,25 +200,34 @@ func (f *runFlags) check() error {
 			return nil
 		}
 	}
-	return usage("--resume %q: expected %s%s", f.Resume, strings.Join(resumeModes, ", "), nearest.Hint(f.Resume, resumeModes))
+	return usage("--resume %q: expected %s%s", f.Resume, strings.Join(resumeModes, ", "),
+		nearest.Hint(f.Resume, resumeModes))
 }
 
-// drive runs until the end or a signal, and says how it went.
+// drive runs until the end or a signal, and reports the result.
 func (a *app) drive(f *runFlags, run func(context.Context) (host.Ended, error)) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	f.Stdout, f.Stderr, f.Terminal, f.Plugins, f.Ask = a.screen, a.err, a.terminal(), plugins, a.ask
+	f.Stdout, f.Stderr, f.Plugins, f.Ask = a.screen, a.err, plugins, a.ask
 	if f.JSON {
 		f.Stdout = a.out
 	}
 	f.Exit = host.NewExit(a.err)
+	survivePipes()
+	if err := a.serveRun(f); err != nil {
+		return err
+	}
 	ended, err := a.untilSignalled(f.Exit, run)
 	if err != nil {
 		return err
 	}
-	if ended.Outcome == core.Failed { // whatever else is shown or is not (B-077)
+	if ended.Outcome == core.Failed { // regardless of what else is shown (B-077)
 		fmt.Fprintf(a.err, "tunehost: the experiment has failed and is saved: %s\n", untraced(ended.Reason))
+	}
+	if ended.Outcome == core.Finished && ended.NonFinite != "" {
+		fmt.Fprintf(a.err, "tunehost: %s: look at what the program prints (`tunehost logs %s 0`)\n", ended.NonFinite,
+			shellWord(relative(ended.Dir)))
 	}
 	return f.verdict(ended)
 }
@@ -173,19 +244,19 @@ func untraced(reason string) string {
 	return strings.Join(lines, "; ")
 }
 
-// verdict is the exit status of a run that came to its end (B-078).
+// verdict returns the exit status of a run that came to its end (B-078).
 func (f *runFlags) verdict(ended host.Ended) error {
 	switch {
 	case ended.Outcome == core.InterruptedByUser:
 		return exitError(exitInterrupted)
-	case ended.Outcome == core.Failed, ended.Errored > 0 && !f.noFail:
+	case ended.Outcome == core.Failed, ended.Errored > 0 && !f.noFail,
+		ended.Outcome == core.Finished && ended.NonFinite != "":
 		return exitError(exitFailed)
 	}
 	return nil
 }
 
-// untilSignalled ends the run's context with the first signal and everything with the
-// second (B-024). SIGUSR1 is never the second: a batch system may send it more than once.
+// untilSignalled ends the run's context with the first signal, and everything with the second (B-024).
 func (a *app) untilSignalled(exit *host.Exit, run func(context.Context) (host.Ended, error)) (host.Ended, error) {
 	ctx, interrupt := context.WithCancel(context.Background())
 	defer interrupt()
@@ -197,6 +268,7 @@ func (a *app) untilSignalled(exit *host.Exit, run func(context.Context) (host.En
 		x, err := run(ctx)
 		ended <- end{x, err}
 	}()
+	var first request
 	for {
 		select {
 		case x := <-ended:
@@ -206,12 +278,18 @@ func (a *app) untilSignalled(exit *host.Exit, run func(context.Context) (host.En
 			case ctx.Err() == nil:
 				exit.Ask(interruptText(exit))
 				interrupt()
-			case s != syscall.SIGUSR1:
-				return a.leave(exit, ended)
+				first = request{s, a.now()}
+			case first.again(s, a.now()):
+				return a.killAll(exit, ended)
 			}
 		}
 	}
 }
+
+// survivePipes lets writes to a pipe without a reader fail, as in tunehost run | head. Without it the
+// system would end the host, and the experiment with it. The signal is not ignored, because the programs
+// of trials would inherit that.
+func survivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // end is how a run has ended.
 type end struct {
@@ -225,12 +303,12 @@ func interruptText(exit *host.Exit) string {
 	if x, ok := exit.EndingForGood(); ok {
 		doing = map[core.Outcome]string{core.StoppedByUser: "stopping", core.Finished: "ending"}[x.Outcome]
 	}
-	return "tunehost: " + doing + ": the trials end in order; Ctrl-C once more leaves at once"
+	return "tunehost: " + doing + ": trials save and end; Ctrl-C again kills them now"
 }
 
-// leave kills everything at once. An experiment that is ending for good ends that way: its
-// host records it, where that does not take long.
-func (a *app) leave(exit *host.Exit, ended <-chan end) (host.Ended, error) {
+// killAll kills everything at once. An experiment that is ending for good still ends: its host records
+// the end, if that does not take long.
+func (a *app) killAll(exit *host.Exit, ended <-chan end) (host.Ended, error) {
 	ending, forGood := exit.EndingForGood()
 	if !forGood {
 		exit.Now()
@@ -244,14 +322,14 @@ func (a *app) leave(exit *host.Exit, ended <-chan end) (host.Ended, error) {
 	case <-time.After(host.LastWord):
 	}
 	exit.Now()
-	a.engine.abort() // what was started since
+	a.engine.abort() // processes that were started since
 	return ending, nil
 }
 
-// ask asks a question that is answered with yes or no.
+// ask asks a yes-or-no question.
 func (a *app) ask(question string) bool {
 	fmt.Fprintf(a.err, "%s [y/N] ", question)
-	answer, _ := bufio.NewReader(a.in).ReadString('\n') // the end of input is a no
+	answer, _ := bufio.NewReader(a.in).ReadString('\n') // the end of input means no
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes"
 }

@@ -28,7 +28,11 @@ func play(ended host.Ended, err error) *played {
 		p.got = o
 		return ended, err
 	}
-	p.engine = engine{run: run, resume: func(ctx context.Context, _ string, o host.Options) (host.Ended, error) { return run(ctx, o) },
+	started := func(ctx context.Context, _ host.Experiment, o host.Options) (host.Ended, error) { return run(ctx, o) }
+	p.engine = engine{run: started, resume: func(ctx context.Context, _ string, o host.Options) (host.Ended,
+		error) {
+		return run(ctx, o)
+	},
 		validate: func(ctx context.Context, o host.Options) error { _, err := run(ctx, o); return err }}
 	return p
 }
@@ -52,7 +56,12 @@ func TestExitStatusOfRun(t *testing.T) {
 		{"all is well", host.Ended{Outcome: core.Finished}, nil, nil, 0},
 		{"the user stopped it", host.Ended{Outcome: core.StoppedByUser}, nil, nil, 0},
 		{"a trial failed", host.Ended{Outcome: core.Finished, Errored: 1}, nil, nil, 1},
-		{"a trial failed, and that is fine", host.Ended{Outcome: core.Finished, Errored: 1}, nil, []string{"--no-fail"}, 0},
+		{"a trial failed, and that is fine", host.Ended{Outcome: core.Finished, Errored: 1}, nil, []string{"--no-fail"},
+			0},
+		{"all results were NaN", host.Ended{Outcome: core.Finished, NonFinite: "NaN"}, nil, nil, 1},
+		{"all results were NaN, and it continues", host.Ended{Outcome: core.InterruptedByUser, NonFinite: "NaN"}, nil,
+			nil,
+			130},
 		{"the run failed", host.Ended{Outcome: core.Failed}, nil, []string{"--no-fail"}, 1},
 		{"interrupted", host.Ended{Outcome: core.InterruptedByUser, Errored: 1}, nil, nil, 130},
 		{"mistakes in the file", host.Ended{}, &host.UserError{Err: mistakes}, nil, 2},
@@ -77,13 +86,14 @@ func TestMistakesOfAFileAreALineEach(t *testing.T) {
 
 func TestFlagsReachTheHost(t *testing.T) {
 	p := play(host.Ended{Outcome: core.Finished}, nil)
-	if exit := p.exit("run", "x.yaml", "--set", "trials=3", "--set", "seed=1", "--storage", "s", "--name", "n", "--resume", "local",
+	if exit := p.exit("run", "x.yaml", "--set", "trials=3", "--set", "seed=1", "--storage", "s", "--name", "n",
+		"--resume", "local",
 		"--resources", "cpu=4", "-v", "3", "--json"); exit != 0 {
 		t.Fatalf("exit status %d: %s", exit, p.err.String())
 	}
 	o := p.got
-	got := strings.TrimSpace(fmt.Sprintln(o.File, o.Sets, o.Storage, o.Name, o.Resume, o.Resources, o.Verbose, o.JSON, o.Terminal))
-	if want := "x.yaml [trials=3 seed=1] s n local cpu=4 3 true false"; got != want {
+	got := strings.TrimSpace(fmt.Sprintln(o.File, o.Sets, o.Storage, o.Name, o.Resume, o.Resources, o.Verbose, o.JSON))
+	if want := "x.yaml [trials=3 seed=1] s n local cpu=4 3 true"; got != want {
 		t.Errorf("found %s, want %s", got, want)
 	}
 	if p.out.Len() > 0 {
@@ -101,8 +111,10 @@ func TestTableFits(t *testing.T) {
 		width int
 		want  string
 	}{
-		{38, "name             value  a long message\nä       0.123456789012  xxxxxxxxxxxxx…\ngrößer             100   [2Jshort\n"},
-		{30, "name             value\nä       0.123456789012\ngrößer             100\n… no room for a long message;…\n"},
+		{38, "name             value  a long message\nä       0.123456789012  xxxxxxxxxxxxx…\ngrößer             " +
+			"100   [2Jshort\n"},
+		{30, "name             value\nä       0.123456789012\ngrößer             100\n… no room for a long " +
+			"message;…\n"},
 		{5, "name\nä\ngrößer\n… no…\n"},
 	} {
 		var out bytes.Buffer
@@ -112,28 +124,31 @@ func TestTableFits(t *testing.T) {
 	}
 }
 
-// B-077: an experiment that has failed says so in one line on stderr, also where
-// nothing else is shown.
+// B-077: the failure of an experiment is one line on stderr, even if nothing else is
+// shown.
 func TestFailureIsSaid(t *testing.T) {
 	for _, args := range [][]string{{"-v", "0"}, {"--json"}, nil} {
 		p := play(host.Ended{Outcome: core.Failed, Reason: "searcher \"mine\" failed\n3 times"}, nil)
 		if p.exit(append([]string{"run", "x.yaml"}, args...)...) != exitFailed {
 			t.Errorf("%v: it did not fail", args)
 		}
-		if want := "tunehost: the experiment has failed and is saved: searcher \"mine\" failed; 3 times\n"; p.err.String() != want {
+		if want := "tunehost: the experiment has failed and is saved: searcher \"mine\" failed; 3 " +
+			"times\n"; p.err.String() != want {
 			t.Errorf("%v: %q, want %q", args, p.err.String(), want)
 		}
 	}
-	p := play(host.Ended{Outcome: core.Failed, Reason: "ValueError: no\nTraceback (most recent call last):\n  File \"a.py\""}, nil)
+	p := play(host.Ended{Outcome: core.Failed, Reason: "ValueError: no\nTraceback (most recent call last):\n  File " +
+		"\"a.py\""}, nil)
 	if p.exit("run", "x.yaml"); p.err.String() != "tunehost: the experiment has failed and is saved: ValueError: no\n" {
 		t.Error(p.err.String())
 	}
-	if p := play(host.Ended{Outcome: core.StoppedByUser}, nil); p.exit("run", "x.yaml") != exitWell || p.err.Len() > 0 {
+	if p := play(host.Ended{Outcome: core.StoppedByUser}, nil); p.exit("run", "x.yaml") != exitOK || p.err.Len() > 0 {
 		t.Error(p.err.String())
 	}
 }
 
-// Why a trial ended is shortened where there is no room, and its parameters give way to it.
+// The reason of a trial's end is shortened if there is no room, and its parameters are hidden
+// first.
 func TestTableKeepsWhatIsNoDetail(t *testing.T) {
 	tab := &table{}
 	tab.column("#", true)
@@ -155,12 +170,13 @@ func TestTableKeepsWhatIsNoDetail(t *testing.T) {
 	}
 }
 
-// A flag that is given with nothing would do nothing.
+// A flag with an empty value would do nothing.
 func TestEmptyFlags(t *testing.T) {
 	for _, flag := range []string{"--name", "--storage"} {
 		for _, command := range []string{"run", "asktell"} {
 			p := play(host.Ended{Outcome: core.Finished}, nil)
-			if exit := p.exit(command, "x.yaml", flag, ""); exit != 2 || !strings.Contains(p.err.String(), flag+" is empty, expected a ") {
+			if exit := p.exit(command, "x.yaml", flag, ""); exit != 2 ||
+				!strings.Contains(p.err.String(), flag+" is empty, expected a ") {
 				t.Errorf("%s %s '': exit status %d: %s", command, flag, exit, p.err.String())
 			}
 		}

@@ -9,7 +9,9 @@ func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of experiment files",
-		Long:  "Print the JSON Schema of experiment files, with the options of bundled plugins, for\neditors that complete and check. Other plugins are not run to ask them: their options\nmay be anything to an editor, and are checked when an experiment starts.",
+		Long: `Print the JSON Schema of experiment files, with the options of bundled plugins. Editors
+use it for completion and checks. Other plugins are not run: the schema allows any
+options for them, and tunehost checks these when an experiment starts.`,
 		Example: `  tunehost schema > tunehost.schema.json
   # and in the first line of an experiment file:
   # yaml-language-server: $schema=tunehost.schema.json`,

@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host"
-	"github.com/tunehost/tunehost/host/curves"
-	"github.com/tunehost/tunehost/host/expr"
-	"github.com/tunehost/tunehost/host/naming"
+	"github.com/tunehost/tunehost/host/simulate"
+	"github.com/tunehost/tunehost/host/simulate/curves"
+	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// simulating is what the command line of simulate says.
+// simulating has the command line of simulate.
 type simulating struct {
 	options     host.Options
 	table, from string
@@ -31,17 +32,17 @@ func (a *app) simulateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate [FILE] {--table T | --from DIR}",
 		Short: "Run an experiment on recorded curves, in virtual time",
-		Long: `Run an experiment on recorded curves, in virtual time: its searcher and scheduler
-decide as they would, but trials report what a table says, at once. It shows in
-seconds what another scheduler, or another number of workers, would have saved.
+		Long: `Run an experiment on recorded curves, in virtual time. The searcher and the scheduler
+decide as in a real run, but trials are not trained: they report recorded values. This
+shows in seconds how much another scheduler, or another number of workers, would save.
 
---table takes a file of JSON lines, one for each configuration that was trained
-(it may be compressed with gzip):
+--table takes a file of JSON lines, one for each trained configuration (it may be
+compressed with gzip):
 
   {"params": {"lr": 0.1}, "metrics": {"loss": [0.9, 0.5]}, "seconds": [1.2, 2.3]}
 
---from takes an experiment that has run: its trials come in the same order, and
-report what they reported. Without FILE it is that experiment with other settings.
+--from takes the directory of an experiment: its trials come in the same order and report
+the same values. Without FILE, the settings are those of that experiment.
 
 Plugins that do not come with tunehost are started only with --trust.`,
 		Example: `  tunehost simulate digits.yaml --table curves.jsonl.gz --workers 4
@@ -50,11 +51,11 @@ Plugins that do not come with tunehost are started only with --trust.`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.simulate(args, &s) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&s.table, "table", "", "recorded curves: a `FILE` of JSON lines")
-	flags.StringVar(&s.from, "from", "", "an experiment's `DIR` instead of a table")
-	flags.IntVar(&s.workers, "workers", 0, "how many trials train at a time, `N`; 0: as the file's resources allow")
-	flags.StringVar(&s.options.Resources, "resources", "", "what the virtual machine offers, as `cpu=16,gpu=2`")
-	flags.StringArrayVar(&s.options.Sets, "set", nil, "override a key of the file, as `KEY=VALUE`; may be repeated")
+	flags.StringVar(&s.table, "table", "", "read recorded curves from `FILE`, in JSON lines")
+	flags.StringVar(&s.from, "from", "", "use the curves of the experiment in `DIR`")
+	flags.IntVar(&s.workers, "workers", 0, "train `N` trials at a time; 0: as many as fit the resources")
+	flags.StringVar(&s.options.Resources, "resources", "", "resources of the virtual machine, as `cpu=16,gpu=2`")
+	setFlag(flags, &s.options)
 	trustFlag(flags, &s.options.Trust)
 	jsonFlag(flags, &s.asJSON, "print a JSON object")
 	return cmd
@@ -63,9 +64,9 @@ Plugins that do not come with tunehost are started only with --trust.`,
 func (a *app) simulate(args []string, s *simulating) error {
 	switch {
 	case (s.table == "") == (s.from == ""):
-		return usage("simulate: say either --table T or --from DIR: where the curves are")
+		return usage("simulate: expected either --table FILE or --from DIR")
 	case len(args) == 0 && s.from == "":
-		return usage("simulate: name the experiment file")
+		return usage("simulate: the experiment file is missing")
 	case s.workers < 0:
 		return usage("simulate: --workers is %d; it must not be negative", s.workers)
 	}
@@ -74,9 +75,9 @@ func (a *app) simulate(args []string, s *simulating) error {
 		s.options.File = args[0]
 	}
 	if a.env["GOGC"] == "" {
-		debug.SetGCPercent(400) // short-lived, and most of what it makes is garbage at once
+		debug.SetGCPercent(400) // short-lived, and most of its memory is garbage soon
 	}
-	var end host.Simulated
+	var end simulate.Result
 	began := time.Now()
 	_, err := a.untilSignalled(host.NewExit(a.err), func(ctx context.Context) (_ host.Ended, err error) {
 		end, err = s.run(ctx, a)
@@ -96,15 +97,18 @@ func (a *app) simulate(args []string, s *simulating) error {
 	return err
 }
 
-func (s *simulating) run(ctx context.Context, a *app) (end host.Simulated, err error) {
+func (s *simulating) run(ctx context.Context, a *app) (end simulate.Result, err error) {
 	if s.from != "" {
 		err = a.fetched(s.from, func(at string, _ bool) (err error) {
-			end, err = host.Backtest(ctx, at, s.options, s.workers)
+			end, err = simulate.Backtest(ctx, at, s.options, s.workers)
 			return err
 		})
 		return end, err
 	}
-	return host.Simulate(ctx, s.options, func(sp *space.Space) (*curves.Table, error) { return curves.Load(s.table, sp) }, s.workers)
+	return simulate.Run(ctx, s.options, func(sp *space.Space) (*curves.Table,
+		error) {
+		return curves.Load(s.table, sp)
+	}, s.workers)
 }
 
 // simulatedShape is what `simulate --json` prints; fields are added, never renamed.
@@ -131,8 +135,9 @@ type simulatedBest struct {
 	Params json.RawMessage `json:"params"`
 }
 
-func simulatedJSON(s *host.Simulated, took time.Duration) simulatedShape {
-	shape := simulatedShape{State: s.Outcome.String(), Reason: s.Reason, Seed: s.Seed, Trials: s.Trials, Counts: map[string]int{}, Results: s.Results,
+func simulatedJSON(s *simulate.Result, took time.Duration) simulatedShape {
+	shape := simulatedShape{State: s.Outcome.String(), Reason: s.Reason, Seed: s.Seed, Trials: s.Trials,
+		Counts: map[string]int{}, Results: s.Results,
 		Elapsed: view.Float(s.Seconds), Trained: view.Float(s.Trained), Whole: view.Float(s.Whole),
 		Cut: s.Cut, Curve: s.Curve, Took: took.Seconds()}
 	for state, n := range s.States {
@@ -144,7 +149,7 @@ func simulatedJSON(s *host.Simulated, took time.Duration) simulatedShape {
 	return shape
 }
 
-func (a *app) simulated(s *host.Simulated, took time.Duration) error {
+func (a *app) simulated(s *simulate.Result, took time.Duration) error {
 	state := s.Outcome.String()
 	if s.Reason != "" && s.Outcome != core.Finished {
 		state += ": " + s.Reason
@@ -157,24 +162,28 @@ func (a *app) simulated(s *host.Simulated, took time.Duration) error {
 	row("trials", a.countsOf(s))
 	row("results", fmt.Sprint(s.Results))
 	if s.Whole > 0 {
-		row("trained", fmt.Sprintf("%s, %.0f %% of what all trials to their end would take", seconds(s.Trained), 100*s.Trained/s.Whole))
+		row("trained", fmt.Sprintf("%s, %.0f %% of the time that complete trials would take", seconds(s.Trained),
+			100*s.Trained/s.Whole))
 	}
 	if b := s.Best; b != nil {
-		row("best", fmt.Sprintf("%s by trial %d (%s)", number(b.Value), b.Number, brief(b.Params)))
+		row("best", fmt.Sprintf("%s by trial %d (%s)", number(b.Value), b.Number, naming.BriefParams(b.Params)))
 		last := s.Curve[len(s.Curve)-1]
-		row("", fmt.Sprintf("best value of all, %s, after %s", number(float64(last.Value)), seconds(float64(last.Seconds))))
+		row("", fmt.Sprintf("best value of all, %s, after %s", number(float64(last.Value)),
+			seconds(float64(last.Seconds))))
 	}
 	if s.Cut > 0 {
-		row("unknown", fmt.Sprintf("%d trials came to the end of what was recorded of them, and would have gone on", s.Cut))
+		row("unknown", fmt.Sprintf("%d trials reached the end of their recorded curves and could not continue",
+			s.Cut))
 	}
 	if s.Failure != "" {
-		row("failed", fmt.Sprintf("%s; the first says: %s", plural(s.States[core.Errored], "trial"), firstLine(s.Failure)))
+		row("failed", fmt.Sprintf("%s; the first says: %s", plural(s.States[core.Errored], "trial"),
+			firstLine(s.Failure)))
 	}
 	row("seed", fmt.Sprint(s.Seed))
 	return t.write(a.out, 0, a.bold)
 }
 
-func (a *app) countsOf(s *host.Simulated) string {
+func (a *app) countsOf(s *simulate.Result) string {
 	var parts []string
 	for _, state := range view.States {
 		if n := s.States[state]; n > 0 {
@@ -182,13 +191,4 @@ func (a *app) countsOf(s *host.Simulated) string {
 		}
 	}
 	return fmt.Sprintf("%d: %s", s.Trials, strings.Join(parts, ", "))
-}
-
-// brief is parameters on one line.
-func brief(params []byte) string {
-	values, err := expr.FromJSON(params)
-	if err != nil {
-		return string(params)
-	}
-	return naming.Brief(values)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/opening"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -15,7 +15,8 @@ func (a *app) statusCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "status DIR",
-		Short:   "Where an experiment stands",
+		Short:   "Show the status of an experiment",
+		Long:    "Show the status of an experiment: its state, its trials, the best trial, and what you can do next.",
 		Example: "  tunehost status results/digits",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -27,7 +28,7 @@ func (a *app) statusCommand() *cobra.Command {
 				case asJSON:
 					return a.line(s)
 				}
-				return a.writeStatus(a.out, &s, host.UsesOwnPlugins(plugins, e.Config))
+				return a.writeStatus(a.out, &s, opening.UsesOwn(plugins, e.Config))
 			})
 		},
 	}
@@ -49,6 +50,13 @@ func (a *app) writeStatus(w io.Writer, s *view.Status, ownPlugins bool) error {
 		}
 		add("resources", strings.Join(parts, ", "))
 	}
+	if s.Leases != nil {
+		add("leases", s.Leases.String())
+	}
+	for i, late := range s.Overdue {
+		add([]string{"overdue", ""}[i], fmt.Sprintf("%s %s has not answered for %s", late.Kind, late.Name,
+			seconds(late.Seconds)))
+	}
 	add("time", seconds(s.Elapsed.Seconds()))
 	switch {
 	case s.Front > 0:
@@ -69,7 +77,7 @@ func (a *app) writeStatus(w io.Writer, s *view.Status, ownPlugins bool) error {
 	return t.write(w, 0, a.bold) // paths are for copying: never cut
 }
 
-// statusHead says how the experiment stands in a few words.
+// statusHead describes the state of the experiment in a few words.
 func statusHead(s *view.Status) string {
 	state := s.State
 	switch {
@@ -86,7 +94,7 @@ func statusHead(s *view.Status) string {
 		state += " on " + s.Host
 	}
 	switch {
-	case s.Ending == "" && s.Cause == core.Cause{Kind: core.CauseUser}: // it says the state, too
+	case s.Ending == "" && s.Cause == core.Cause{Kind: core.CauseUser}: // the cause names the state, too
 		return s.Name + ": " + firstLine(s.Reason)
 	case s.Reason != "" && !s.Cause.Is(core.CauseInterrupted):
 		state += " (" + firstLine(s.Reason) + ")"
@@ -94,23 +102,27 @@ func statusHead(s *view.Status) string {
 	return s.Name + ": " + state
 }
 
-// goesOn says whether the experiment's plan leaves something to do, but for trials that never
+// hasMore reports whether the experiment's plan has something left to do, except trials that never
 // started.
-func goesOn(s *view.Status) bool {
+func hasMore(s *view.Status) bool {
 	return s.State == view.Interrupted || s.State == core.Failed.String() || s.Planned < 0 || s.Made < s.Planned
 }
 
-// nextSteps are the commands with which the experiment goes on.
+// nextSteps returns the commands that continue the experiment.
 func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 	outOfTime := s.OutOfTime()
 	dir := shellWord(s.Dir)
-	if outOfTime && s.State != view.Running && goesOn(s) {
-		list = append(list, "`tunehost run FILE --set budget.time=LIMIT` goes on, with more time")
+	if outOfTime && s.State != view.Running && hasMore(s) {
+		list = append(list, "`tunehost run FILE --set budget.time=LIMIT` continues, with more time")
 	}
-	if (s.State == view.Interrupted || s.State == core.Failed.String()) && !outOfTime {
-		next := "`tunehost resume " + dir + "` goes on"
+	switch {
+	case outOfTime:
+	case s.Unmet():
+		list = append(list, "`tunehost run FILE` continues, once FILE requests no more than there is")
+	case s.State == view.Interrupted, s.State == core.Failed.String():
+		next := "`tunehost resume " + dir + "` continues"
 		if from := s.Restarts(); from != "" {
-			next += "; what was RUNNING " + from
+			next += "; what ran " + from
 		}
 		if ownPlugins && s.State == core.Failed.String() {
 			next += "; with --accept-plugins once a plugin is repaired"
@@ -122,7 +134,7 @@ func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 			"`tunehost resume %s` records how the %s that was RUNNING has ended", dir, plural(n, "trial")))
 	}
 	if s.Paused {
-		next := "`tunehost unpause " + dir + "` goes on"
+		next := "`tunehost unpause " + dir + "` continues"
 		if s.State != view.Running {
 			next = "`tunehost unpause " + dir + "`, once a host runs it: it is paused"
 		}
@@ -133,7 +145,8 @@ func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 		if outOfTime { // resume has no more of it
 			again = "tunehost run FILE --set budget.time=LIMIT"
 		}
-		list = append(list, fmt.Sprintf("`%s --unstarted` runs the %s that never started", again, plural(s.NeverStarted, "trial")))
+		list = append(list, fmt.Sprintf("`%s --unstarted` runs the %s that never started", again,
+			plural(s.NeverStarted, "trial")))
 	}
 	return list
 }

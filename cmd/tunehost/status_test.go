@@ -8,11 +8,12 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// B-123: what resume would refuse is not advised: trials that never started need a larger time
-// budget where theirs is used up.
+// B-123: no command is suggested that resume would refuse: trials that never started need a larger
+// time budget if theirs is used up.
 func TestNextStepsAfterTime(t *testing.T) {
 	for used, want := range map[time.Duration]string{
-		time.Second: "`tunehost resume d --unstarted`", time.Hour: "`tunehost run FILE --set budget.time=LIMIT --unstarted`",
+		time.Second: "`tunehost resume d --unstarted`", time.Hour: "`tunehost run FILE --set budget.time=LIMIT " +
+			"--unstarted`",
 	} {
 		s := &view.Status{State: "stopped", Dir: "d", NeverStarted: 2, Elapsed: used, Budget: time.Minute}
 		if got := strings.Join(nextSteps(s, false), ""); !strings.Contains(got, want) {
@@ -21,12 +22,12 @@ func TestNextStepsAfterTime(t *testing.T) {
 	}
 }
 
-// B-123: where a plugin of the user's has failed, it goes on with another one only if that is said.
+// B-123: after a failure of a user's plugin, it continues with a changed one only if a flag allows it.
 func TestNextStepsAfterFailedPlugin(t *testing.T) {
 	s := &view.Status{State: "failed", Dir: "d"}
 	for own, want := range map[bool]string{
-		false: "`tunehost resume d` goes on",
-		true:  "`tunehost resume d` goes on; with --accept-plugins once a plugin is repaired",
+		false: "`tunehost resume d` continues",
+		true:  "`tunehost resume d` continues; with --accept-plugins once a plugin is repaired",
 	} {
 		if got := strings.Join(nextSteps(s, own), ""); got != want {
 			t.Errorf("own plugins %t: %s", own, got)

@@ -4,41 +4,42 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
-	"github.com/tunehost/tunehost/core"
+
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/control"
 	"github.com/tunehost/tunehost/host/steer"
+	"github.com/tunehost/tunehost/host/steer/unixsock"
 	"github.com/tunehost/tunehost/host/view"
 )
 
 func (a *app) stopCommand() *cobra.Command {
 	return a.steering("stop", "End a running experiment, or one of its trials",
-		`End a running experiment for good, or one of its trials; what it has reported stays.
-TRIAL is a number or an id. Trials that had not started by then are told apart, and
-`+"`tunehost resume DIR --unstarted`"+` runs them after all. To end the host such that everything
-goes on later, interrupt it instead.`,
-		"stopping", (*control.Client).Stop)
+		`End a running experiment, or one of its trials. Results reported so far are kept. TRIAL
+is a number or an id. `+"`tunehost resume DIR --unstarted`"+` later runs the trials that had not
+started. If you want to continue all trials later, use tunehost interrupt instead.`,
+		"stopping", func(h steer.Handler, trial string) error { return carryOut(h, steer.Stop{Trial: trial}) })
 }
 
 func (a *app) interruptCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "interrupt DIR", Short: "End the host of an experiment, which can go on later",
-		Long: `End the host of an experiment, as Ctrl-C in its terminal does: trials save a checkpoint
-where they can, and all goes on when the experiment is resumed. The host's exit status
-is 130.`,
+		Use: "interrupt DIR", Short: "Interrupt an experiment; it can be resumed later",
+		Long: `Interrupt an experiment, as Ctrl-C in its terminal does: trials save a checkpoint if
+they can, and the host ends with exit status 130. The trials continue when the
+experiment is resumed.`,
 		Example: "  tunehost interrupt results/digits\n  tunehost resume results/digits",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withHere(args[0], "only there it can be steered", func(e *view.Recorded) error {
-				return a.talk(e, func(c *control.Client) error {
-					if err := c.Interrupt(); err != nil {
+			return a.withHere(args[0], "it can be controlled only there", func(e *view.Recorded) error {
+				return a.withHandler(e, func(h steer.Handler) error {
+					if err := carryOut(h, steer.Interrupt{}); err != nil {
 						return err
 					}
-					a.say("interrupting the experiment %s; `tunehost resume %s` goes on with it", e.Name,
+					a.say("interrupting the experiment %s; `tunehost resume %s` resumes it", e.Name,
 						shellWord(args[0]))
 					return nil
 				})
@@ -49,64 +50,62 @@ is 130.`,
 
 func (a *app) pauseCommand() *cobra.Command {
 	force := false
-	cmd := a.steering("pause", "Hold a running experiment, or one of its trials",
-		`Hold a running experiment, or one of its trials: it saves a checkpoint where it can
-and gives its resources back. TRIAL is a number or an id. Where trials cannot save one,
-they lose what they have done since their last: it says how much, and asks first.`,
-		"pausing", func(c *control.Client, trial string) error { return a.pause(c, trial, force) })
-	cmd.Flags().BoolVar(&force, "force", false, "also where progress is lost by it")
+	cmd := a.steering("pause", "Pause a running experiment, or one of its trials",
+		`Pause a running experiment, or one of its trials. A paused trial saves a checkpoint if it
+can and releases its resources. TRIAL is a number or an id. A trial that cannot save a
+checkpoint loses its progress since the last one: the command says how much, and asks
+first.`,
+		"pausing", func(h steer.Handler, trial string) error {
+			return a.pause(h, steer.Pause{Trial: trial, Force: force})
+		})
+	cmd.Flags().BoolVar(&force, "force", false, "pause even if progress is lost, without a question")
 	return cmd
 }
 
-// pause asks before anything is lost.
-func (a *app) pause(c *control.Client, trial string, force bool) error {
-	err := c.Pause(trial, force)
+// pause asks before progress is lost.
+func (a *app) pause(h steer.Handler, r steer.Pause) error {
+	err := carryOut(h, r)
 	var loss *steer.LossError
 	if !errors.As(err, &loss) {
 		return err
 	}
 	what := clean(loss.What)
 	if !a.interactive() {
-		return usage("pause: %s; with --force it is paused all the same", what)
+		return usage("pause: %s; --force pauses anyway", what)
 	}
-	if !a.ask(what + ". Pause all the same?") {
+	if !a.ask(what + ". Pause anyway?") {
 		return usage("pause: nothing was paused")
 	}
-	return c.Pause(trial, true)
+	r.Force = true
+	return carryOut(h, r)
 }
 
 func (a *app) unpauseCommand() *cobra.Command {
-	return a.steering("unpause", "Let go on what was paused",
-		"Let go on an experiment, or one of its trials, that was paused. TRIAL is a number or\nan id. Without it trials that were paused one by one go on, too.",
-		"going on with", (*control.Client).Unpause)
+	return a.steering("unpause", "Continue what was paused",
+		"Continue an experiment, or one of its trials, that was paused. TRIAL is a number or\nan id. Without it "+
+			"trials that were paused one by one continue, too.",
+		"continuing", func(h steer.Handler, trial string) error { return carryOut(h, steer.Unpause{Trial: trial}) })
 }
 
 func (a *app) retryCommand() *cobra.Command {
 	fresh := false
 	cmd := &cobra.Command{
 		Use: "retry DIR TRIAL", Short: "Run a failed trial again",
-		Long: `Run a trial in ERROR again, in an experiment that is running: from its last checkpoint,
-or with --fresh from its beginning in a new directory; what the failed attempt left stays
-in the old one. TRIAL is a number or an id. Where no host is running,
+		Long: `Run a failed trial (state ERROR) of a running experiment again, from its last checkpoint.
+With --fresh it starts from the beginning, in a new directory; the files of the failed
+attempt stay in the old one. TRIAL is a number or an id. If no host is running,
 ` + "`tunehost resume DIR --retry TRIAL`" + ` does the same.`,
 		Example: "  tunehost retry results/digits 17\n  tunehost retry results/digits 17 --fresh",
 		Args:    wants(2, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withHere(args[0], "only there it can be steered", func(e *view.Recorded) error {
-				no, err := e.Now().Find(args[1])
+			return a.withHere(args[0], "it can be controlled only there", func(e *view.Recorded) error {
+				no, err := e.Find(args[1])
 				if err != nil {
 					return asUsage(err)
 				}
-				t := e.Now().Trial(no)
-				if t.State.Final() && t.State != core.Errored {
-					return usage("retry: %s is %s: only a trial in ERROR can be run again", title(&t), t.State)
-				}
-				if e.State() != view.Running {
-					return fmt.Errorf("%s is %s: `%s` runs the trial again", e.Name, e.State(), retryLater(args[0],
-						no, fresh))
-				}
-				return a.talk(e, func(c *control.Client) error {
-					if err := c.Retry(t.ID, fresh); err != nil {
+				t := e.Trial(no)
+				return a.withHandler(e, func(h steer.Handler) error {
+					if err := carryOut(h, steer.Retry{Trial: t.ID, Fresh: fresh}); err != nil {
 						return err
 					}
 					a.say("running %s again", title(&t))
@@ -115,37 +114,29 @@ in the old one. TRIAL is a number or an id. Where no host is running,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&fresh, "fresh", false, "from its beginning, in a new directory")
+	cmd.Flags().BoolVar(&fresh, "fresh", false, "start from the beginning, in a new directory")
 	return cmd
 }
 
-// retryLater is the command for an experiment that no host runs.
-func retryLater(dir string, no core.TrialNo, fresh bool) string {
-	text := fmt.Sprintf("tunehost resume %s --retry %d", shellWord(dir), no)
-	if fresh {
-		text += " --fresh"
-	}
-	return text
-}
-
-func (a *app) steering(name, short, long, doing string, do func(c *control.Client, trial string) error) *cobra.Command {
+func (a *app) steering(name, short, long, doing string,
+	request func(h steer.Handler, trial string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " DIR [TRIAL]", Short: short, Long: long,
 		Example: fmt.Sprintf("  tunehost %s results/digits\n  tunehost %s results/digits 17", name, name),
 		Args:    wants(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withHere(args[0], "only there it can be steered", func(e *view.Recorded) error {
+			return a.withHere(args[0], "it can be controlled only there", func(e *view.Recorded) error {
 				trial, what := "", "the experiment "+e.Name
 				if len(args) == 2 {
-					no, err := e.Now().Find(args[1])
+					no, err := e.Find(args[1])
 					if err != nil {
 						return asUsage(err)
 					}
-					t := e.Now().Trial(no)
+					t := e.Trial(no)
 					trial, what = t.ID, title(&t)
 				}
-				return a.talk(e, func(c *control.Client) error {
-					if err := do(c, trial); err != nil {
+				return a.withHandler(e, func(h steer.Handler) error {
+					if err := request(h, trial); err != nil {
 						return err
 					}
 					a.say("%s %s", doing, what)
@@ -156,16 +147,20 @@ func (a *app) steering(name, short, long, doing string, do func(c *control.Clien
 	}
 }
 
-// talk has one talk with the host.
-func (a *app) talk(e *view.Recorded, say func(*control.Client) error) error {
-	if state := e.State(); state != view.Running {
-		goOn := ""
-		if state == view.Interrupted || state == core.Failed.String() {
-			goOn = fmt.Sprintf("; `tunehost resume %s` goes on with it", shellWord(e.Place()))
-		}
-		return fmt.Errorf("%s is %s: there is nothing to steer%s", e.Name, state, goOn)
+// carryOut is Handler.Do for a request with an answer that nobody needs.
+func carryOut(h steer.Handler, r steer.Request) error {
+	_, err := h.Do(r)
+	return err
+}
+
+// withHandler calls f with the steer.Handler of an experiment: its host or, if none runs, one that
+// changes the directory.
+func (a *app) withHandler(e *view.Recorded, say func(steer.Handler) error) error {
+	if e.State() != view.Running {
+		return say(&steer.Resting{View: e.Experiment, Shown: shellWord(relative(e.Place())), Check: checkPlugins,
+			Now: a.now})
 	}
-	c, err := control.Dial(e.Dir)
+	c, err := unixsock.Dial(e.Dir)
 	if err != nil {
 		return err
 	}
@@ -173,19 +168,32 @@ func (a *app) talk(e *view.Recorded, say func(*control.Client) error) error {
 	return say(c)
 }
 
+// relative returns the shortest form of a path from here.
+func relative(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
 func (a *app) addCommand() *cobra.Command {
 	var clone string
 	cmd := &cobra.Command{
 		Use:   "add DIR NAME=VALUE... | add DIR --clone TRIAL [NAME=VALUE...]",
 		Short: "Add a trial to a running experiment",
-		Long: `Add a trial to a running experiment. Parameters that are not given are sampled; a
-nested one is GROUP/NAME=VALUE.
+		Long: `Add a trial to a running experiment. Parameters without a value are sampled. The name of
+a nested parameter is GROUP/NAME.
 
-With --clone it has the parameters of another trial, a number or an id, but for those
-given, and starts from that one's newest checkpoint. Where the experiment runs each
-suggestion several times (repeat), so it does with what is added.`,
-		Example: "  tunehost add results/digits lr=0.01 optimizer=adam\n  tunehost add results/digits --clone 17 lr=0.001",
-		Args:    wants(1, -1),
+With --clone TRIAL, a number or an id, the new trial starts from that trial's newest
+checkpoint, with its parameters except those given. If the experiment runs each
+suggestion several times (repeat), the added one runs as often.`,
+		Example: "  tunehost add results/digits lr=0.01 optimizer=adam\n  tunehost add results/digits --clone 17 " +
+			"lr=0.001",
+		Args: wants(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if clone == "" && len(args) < 2 {
 				return usage("add: expected NAME=VALUE, or --clone TRIAL")
@@ -194,7 +202,7 @@ suggestion several times (repeat), so it does with what is added.`,
 			if err != nil {
 				return err
 			}
-			return a.withHere(args[0], "only there it can be steered", func(e *view.Recorded) error {
+			return a.withHere(args[0], "it can be controlled only there", func(e *view.Recorded) error {
 				return a.add(e,
 					clone, params)
 			})
@@ -209,27 +217,22 @@ func (a *app) add(e *view.Recorded, clone string, params []byte) error {
 		return unplaced(err)
 	}
 	if clone != "" {
-		no, err := e.Now().Find(clone)
+		no, err := e.Find(clone)
 		if err != nil {
 			return asUsage(err)
 		}
 		clone = fmt.Sprint(no)
 	}
-	return a.talk(e, func(c *control.Client) error {
-		add := c.Add
-		if clone != "" {
-			add = func(params []byte) (uint32, error) { return c.Clone(clone, params) }
-		}
-		no, err := add(params)
+	return a.withHandler(e, func(h steer.Handler) error {
+		answer, err := h.Do(steer.Add{Params: params, Clone: clone})
 		if err == nil {
-			a.say("added trial %d", no)
+			a.say("added trial %d", *answer.Trial)
 		}
 		return err
 	})
 }
 
-// unplaced leaves out the places of mistakes: they are not those of what the
-// user typed.
+// unplaced removes the places of mistakes: they are not in what the user typed.
 func unplaced(err error) error {
 	var many config.Errors
 	if !errors.As(err, &many) {
@@ -242,8 +245,7 @@ func unplaced(err error) error {
 	return usage("add: %s", strings.Join(texts, "; "))
 }
 
-// paramsJSON makes a JSON object of NAME=VALUE; a value is read as in an
-// experiment file.
+// paramsJSON makes a JSON object of NAME=VALUE; a value is read as in an experiment file.
 func paramsJSON(pairs []string) ([]byte, error) {
 	params := map[string]any{}
 	for _, pair := range pairs {

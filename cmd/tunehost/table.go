@@ -12,31 +12,30 @@ import (
 
 // table is text in columns.
 type table struct {
-	head  []string
-	right []bool // of each column: numbers stand to the right
-	gives []bool // it is left out before others
-	rows  [][]string
+	head      []string
+	right     []bool // of each column: numbers are aligned to the right
+	hideFirst []bool // of each column: it is hidden before others
+	rows      [][]string
 }
 
 // column adds a column; right is for numbers.
 func (t *table) column(name string, right bool) {
-	t.head, t.right, t.gives = append(t.head, name), append(t.right, right), append(t.gives, false)
+	t.head, t.right, t.hideFirst = append(t.head, name), append(t.right, right), append(t.hideFirst, false)
 }
 
-// detail adds a column that is left out before others where there is no room for all.
+// detail adds a column that is hidden before others if there is no room for all.
 func (t *table) detail(name string, right bool) {
 	t.column(name, right)
-	t.gives[len(t.gives)-1] = true
+	t.hideFirst[len(t.hideFirst)-1] = true
 }
 
 const (
 	gap        = "  "
 	leastWidth = 10 // columns are not made narrower
-	readWidth  = 24 // nor is what is no detail, while details are shown
+	readWidth  = 24 // nor are columns that are no details, while details are shown
 )
 
-// write writes the table, at most width characters wide; 0 is as wide as it
-// gets. bold makes the heading stand out.
+// write writes the table, at most width characters wide; 0 is no limit. bold makes the heading bold.
 func (t *table) write(w io.Writer, width int, bold func(string) string) error {
 	shown, widths := t.fit(width)
 	var out strings.Builder
@@ -83,7 +82,7 @@ func (t *table) line(cells []string, shown, widths []int) string {
 	return strings.TrimRight(out.String(), " ")
 }
 
-// clean takes out what could steer a terminal: trials had a hand in the text.
+// clean removes what could control a terminal: trials can influence the text.
 func clean(s string) string {
 	return untrusted.Visible(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -93,9 +92,9 @@ func clean(s string) string {
 	}, s))
 }
 
-// fit says which columns are shown, and how wide each is. The widest columns of text
-// become narrower until all fit; where that is not enough, the last details are left out,
-// then the last columns. Numbers are never cut.
+// fit returns which columns are shown, and how wide each is. It narrows the widest columns of text
+// until all fit. If that is not enough, it hides the last details, then the last columns. Numbers are
+// never cut.
 func (t *table) fit(limit int) (shown, widths []int) {
 	natural := t.natural()
 	widths = slices.Clone(natural)
@@ -107,13 +106,13 @@ func (t *table) fit(limit int) (shown, widths []int) {
 			widths[i]--
 			continue
 		}
-		shown = slices.Delete(shown, t.goes(shown), t.goes(shown)+1)
+		shown = slices.Delete(shown, t.nextHidden(shown), t.nextHidden(shown)+1)
 		copy(widths, natural) // there is more room now
 	}
 	return shown, widths
 }
 
-// natural is how wide the columns would like to be.
+// natural returns the preferred widths of the columns.
 func (t *table) natural() []int {
 	widths := make([]int, len(t.head))
 	for i := range widths {
@@ -125,10 +124,10 @@ func (t *table) natural() []int {
 	return widths
 }
 
-// goes is the place, among the columns that are shown, of the one to be left out next.
-func (t *table) goes(shown []int) int {
+// nextHidden returns the index, among the shown columns, of the next one to hide.
+func (t *table) nextHidden(shown []int) int {
 	for n := len(shown) - 1; n >= 0; n-- {
-		if t.gives[shown[n]] {
+		if t.hideFirst[shown[n]] {
 			return n
 		}
 	}
@@ -143,17 +142,17 @@ func total(shown, widths []int) int {
 	return sum
 }
 
-// widest is the column to make narrower, or -1: while details are shown, what is none
-// keeps room to be read.
+// widest returns the column to make narrower, or -1: while details are shown, other columns keep room
+// to be readable.
 func (t *table) widest(shown, widths []int) int {
 	least := leastWidth
-	if t.gives[shown[t.goes(shown)]] {
+	if t.hideFirst[shown[t.nextHidden(shown)]] {
 		least = readWidth
 	}
 	at, most := -1, 0
 	for _, i := range shown {
 		w, bound := widths[i], least
-		if t.gives[i] {
+		if t.hideFirst[i] {
 			bound = leastWidth
 		}
 		if !t.right[i] && w > bound && w > most {

@@ -9,20 +9,21 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/naming"
 	"github.com/tunehost/tunehost/host/nearest"
+	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// listing says which trials are printed, and how.
+// listing selects and formats the trials to print.
 type listing struct {
 	view.Chosen
 	states        []string
 	asJSON, asCSV bool
 }
 
-// check reads what the flags say.
+// check checks the flags.
 func (l *listing) check() error {
 	switch {
 	case l.asJSON && l.asCSV:
@@ -42,7 +43,7 @@ func (l *listing) check() error {
 	return nil
 }
 
-// parseState reads the name of a state, in whatever case.
+// parseState reads the name of a state, in upper or lower case.
 func parseState(name string) (core.State, error) {
 	var names []string
 	for _, state := range view.States {
@@ -55,7 +56,7 @@ func parseState(name string) (core.State, error) {
 		nearest.Hint(strings.ToUpper(name), names))
 }
 
-// filter is what trials had to fit.
+// filter describes which trials were selected.
 func (l *listing) filter() string {
 	if l.Where == "" {
 		return "--state " + strings.Join(l.states, ",")
@@ -67,15 +68,16 @@ func (a *app) trialsCommand() *cobra.Command {
 	var l listing
 	cmd := &cobra.Command{
 		Use:   "trials DIR",
-		Short: "All trials of an experiment as a table",
-		Long: `All trials of an experiment with their parameters and the metrics of their last
-result.
+		Short: "Show all trials of an experiment as a table",
+		Long: `Show all trials of an experiment as a table, with their parameters and the metrics of
+their last result.
 
---sort takes an objective (the best first), or another metric, a parameter, number, state,
-iteration, results, failures, started, ended or time (the least first); with a - before it
-the other way round (--sort=-loss).
---where takes an expression over parameters, metrics and number, trial, state,
-iteration, results, failures, error, reason, cause (the kind of reason, as in --json).`,
+--sort takes an objective (the best trial comes first), or another metric, a parameter,
+number, state, iteration, results, failures, started, ended or time (the smallest value
+comes first). A - before the name reverses the order: --sort=-loss.
+
+--where takes an expression over parameters, metrics, number, trial, state, iteration,
+results, failures, error, reason and cause (the kind of reason, as in --json).`,
 		Example: `  tunehost trials results/digits --sort accuracy
   tunehost trials results/digits --sort accuracy --limit 10
   tunehost trials results/digits --state ERROR,PAUSED
@@ -89,11 +91,11 @@ iteration, results, failures, error, reason, cause (the kind of reason, as in --
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&l.Sort, "sort", "", "order by a `METRIC` or something else; -METRIC is the other way round")
-	flags.StringVar(&l.Where, "where", "", "only trials for which `EXPR` holds")
-	flags.StringSliceVar(&l.states, "state", nil, "only trials in one of these `STATES`, such as RUNNING,ERROR")
-	flags.IntVar(&l.Offset, "offset", 0, "leave out the first `COUNT`")
-	flags.IntVar(&l.Limit, "limit", 0, "at most `COUNT` of them; 0: all")
+	flags.StringVar(&l.Sort, "sort", "", "sort by a `METRIC` or another key; -METRIC reverses the order")
+	flags.StringVar(&l.Where, "where", "", "show only trials for which `EXPR` is true")
+	flags.StringSliceVar(&l.states, "state", nil, "show only trials in one of these `STATES`, such as RUNNING,ERROR")
+	flags.IntVar(&l.Offset, "offset", 0, "skip the first `COUNT` trials")
+	flags.IntVar(&l.Limit, "limit", 0, "show at most `COUNT` trials; 0: all")
 	jsonFlag(flags, &l.asJSON, "print one JSON object a line for each trial")
 	flags.BoolVar(&l.asCSV, "csv", false, "print comma-separated values with a heading")
 	return cmd
@@ -112,7 +114,7 @@ func (a *app) trials(e *view.Recorded, l *listing) error {
 		a.say("no trials yet")
 		return nil
 	case page.Fitting == 0:
-		a.say("no trial fits %s", l.filter())
+		a.say("no trial matches %s", l.filter())
 		return nil
 	case len(page.Numbers) == 0:
 		a.say("there are only %s", plural(page.Fitting, "trial"))
@@ -140,7 +142,7 @@ func (a *app) trialLines(list []view.Trial) error {
 	return nil
 }
 
-// trialTable has what varies between trials.
+// trialTable has the columns that vary between trials.
 func trialTable(e *view.Experiment, list []view.Trial) *table {
 	t := &table{}
 	t.column("#", true)
@@ -197,7 +199,7 @@ func trialRow(e *view.Experiment, t *view.Trial, params, metrics []string) []str
 	return append(row, why(t))
 }
 
-// why is the reason as far as it says something.
+// why returns the reason, if it says more than the state.
 func why(t *view.Trial) string {
 	if t.State == core.Terminated && t.Cause.Kind == core.CauseCompleted || t.State == core.Running {
 		return ""
@@ -218,13 +220,13 @@ func (a *app) trialCSV(e *view.Recorded, page *view.Page) error {
 	for _, name := range e.ParamNames() {
 		head = append(head, "params/"+name)
 	}
-	for _, name := range e.Now().MetricNames() {
+	for _, name := range e.MetricNames() {
 		head = append(head, "metrics/"+name)
 	}
 	if err := w.Write(append(head, "error", "reason", "dir", "checkpoint", "never_started")); err != nil {
 		return err
 	}
-	metrics := e.Now().MetricNames()
+	metrics := e.MetricNames()
 	if err := page.Each(func(t *view.Trial) error { return w.Write(csvRow(e.Experiment, t, metrics)) }); err != nil {
 		return err
 	}

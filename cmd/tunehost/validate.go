@@ -8,14 +8,15 @@ import (
 )
 
 func (a *app) validateCommand() *cobra.Command {
-	o := host.Options{Plugins: plugins, Stdout: a.out, Stderr: a.err}
+	o := host.Options{Plugins: plugins, Output: host.Output{Stdout: a.out, Stderr: a.err}}
 	cmd := &cobra.Command{
 		Use:   "validate FILE",
 		Short: "Check an experiment file, and run nothing",
-		Long: `Check an experiment file: its keys, the space, whether the plugins are there and
-what they want is granted, whether they take their options, whether a trial fits this
-machine. Nothing is run. Plugins that do not come with tunehost only say themselves
-which options they have: with --start they are started, asked, and ended again.`,
+		Long: `Check an experiment file: its keys, the space, the plugins and their permissions and
+options, and whether a trial fits this machine. Nothing is run.
+
+The options of a plugin that does not come with tunehost are checked only with --start:
+the command starts the plugin, asks for its options, and ends it.`,
 		Example: "  tunehost validate digits.yaml",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -28,8 +29,9 @@ which options they have: with --start they are started, asked, and ended again.`
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&o.Sets, "set", nil, "override a key of the file, as `KEY=VALUE`; may be repeated")
-	flags.BoolVar(&o.Start, "start", false, "start plugins of your own, to ask them about their options")
-	flags.StringVar(&o.Resources, "resources", "", "what the machine offers instead of what was found, as `cpu=16,gpu=2`")
+	setFlag(flags, &o)
+	flags.BoolVar(&o.Trust, "start", false, "start plugins that do not come with tunehost, to check their options")
+	flags.StringVar(&o.Resources, "resources", "",
+		"resources to use instead of those detected, as `cpu=16,gpu=2`")
 	return cmd
 }

@@ -17,7 +17,7 @@ func (a *app) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch DIR",
 		Short: "Follow an experiment until it ends",
-		Long: `Follow an experiment until it ends: on a terminal its status and trials, redrawn in
+		Long: `Follow an experiment until it ends. On a terminal its status and trials are redrawn in
 place, else a line whenever something has changed. Ctrl-C ends the watching, not
 the experiment.`,
 		Example: "  tunehost watch results/digits",
@@ -28,11 +28,11 @@ the experiment.`,
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return a.withHere(args[0], "only there it can be followed",
+			return a.withHere(args[0], "it can be followed only there",
 				func(e *view.Recorded) error { return a.watch(ctx, e, every) })
 		},
 	}
-	cmd.Flags().DurationVar(&every, "every", every, "time between looks")
+	cmd.Flags().DurationVar(&every, "every", every, "time between updates")
 	return cmd
 }
 
@@ -57,7 +57,7 @@ func (a *app) watch(ctx context.Context, e *view.Recorded, every time.Duration) 
 	return p.Close()
 }
 
-// display is what is known of where the output goes.
+// display returns the properties of the output.
 func (a *app) display() terminal.Options {
 	if f, ok := a.screen.(*os.File); ok {
 		return terminal.Detect(f, terminal.Brief, a.lookup)
@@ -65,7 +65,7 @@ func (a *app) display() terminal.Options {
 	return terminal.Options{Out: a.screen, Verbosity: terminal.Brief}
 }
 
-// watched is an experiment that is looked at from outside.
+// watched is an experiment that is read from outside its host.
 type watched struct {
 	e   *view.Recorded
 	now func() time.Time
@@ -78,13 +78,13 @@ func (w *watched) Status() view.Status {
 		s.NoBest = err.Error()
 	}
 	if s.Paused && s.State == view.Running {
-		s.Hint = "`tunehost unpause " + shellWord(s.Dir) + "` goes on"
+		s.Hint = "`tunehost unpause " + shellWord(s.Dir) + "` continues"
 	}
 	return s
 }
 
-// Events implements terminal.Source: watching shows none.
+// Events implements terminal.Source: watching shows no events.
 func (w *watched) Events() []view.Event { return nil }
 
 // Rows implements terminal.Source.
-func (w *watched) Rows(perState int) []view.Trial { return w.e.Now().Rows(perState) }
+func (w *watched) Rows(perState int) []view.Trial { return w.e.Rows(perState) }

@@ -1,10 +1,11 @@
-// Package broken has plugins that are wrong, each in one way: what the conformance
-// suite must find. Each is a reference plugin with a small change; expect.yaml says
-// for each exactly which checks it fails, and a test holds the two together.
+// Package broken has plugins with one defect each, which the conformance suite must find. Each is a
+// reference plugin with a small change. expect.yaml lists exactly the checks that each fails, and a
+// test verifies this.
 package broken
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/inproc"
@@ -22,7 +23,7 @@ type Plugin struct {
 
 // All are the broken plugins.
 func All() []Plugin {
-	return append(append(searchers(), schedulers()...), trainables()...)
+	return slices.Concat(searchers(), schedulers(), trainables(), executors())
 }
 
 // value opens a plugin that is a Go value.

@@ -20,7 +20,7 @@ type scheduler struct {
 	problem sdk.Problem
 	calls   int
 	added   int
-	ended   bool // the search has
+	ended   bool // the search has ended
 	kept    []sdk.Command
 	known   map[uint32]bool
 
@@ -46,7 +46,8 @@ func (s *scheduler) Decide(ctx context.Context, events []sdk.Event) (sdk.Decisio
 }
 
 func schedulers() []Plugin {
-	return slices.Concat(schedulersOfDecisions(), schedulersOfCommands(), schedulersThatStall(), schedulersUnsteady(), schedulersOfWords())
+	return slices.Concat(schedulersOfDecisions(), schedulersOfCommands(), schedulersThatStall(), schedulersUnsteady(),
+		schedulersOfWords())
 }
 
 func schedulerThat(name string, change scheduler) Plugin {
@@ -72,13 +73,14 @@ func schedulersOfDecisions() []Plugin {
 				out.Decisions = append(out.Decisions, out.Decisions[0])
 			}
 		})),
-		schedulerThat("scheduler-decides-on-pauses", answering(func(_ *scheduler, events []sdk.Event, out *sdk.Decisions) {
-			for _, e := range events {
-				if e.Kind == sdk.TrialPaused {
-					out.Decisions = append(out.Decisions, sdk.Decision{Event: e.Number})
+		schedulerThat("scheduler-decides-on-pauses",
+			answering(func(_ *scheduler, events []sdk.Event, out *sdk.Decisions) {
+				for _, e := range events {
+					if e.Kind == sdk.TrialPaused {
+						out.Decisions = append(out.Decisions, sdk.Decision{Event: e.Number})
+					}
 				}
-			}
-		})),
+			})),
 		schedulerThat("scheduler-breaks-its-promise", answering(func(_ *scheduler, _ []sdk.Event, out *sdk.Decisions) {
 			for i := range out.Decisions {
 				if out.Decisions[i].Verdict == sdk.Continue {
@@ -91,7 +93,8 @@ func schedulersOfDecisions() []Plugin {
 				out.Decisions[i].Reason = ""
 			}
 		})),
-		schedulerThat("scheduler-prefers-nan", scheduler{before: func(_ *scheduler, events []sdk.Event) ([]sdk.Event, error) {
+		schedulerThat("scheduler-prefers-nan", scheduler{before: func(_ *scheduler, events []sdk.Event) ([]sdk.Event,
+			error) {
 			for i, e := range events {
 				if e.Kind == sdk.ResultReported && len(e.Losses) > 0 && math.IsInf(e.Losses[0], 1) {
 					events[i].Losses = []float64{-1}
@@ -114,33 +117,40 @@ func schedulersOfCommands() []Plugin {
 		})
 	}
 	return []Plugin{
-		schedulerThat("scheduler-commands-nobody", answering(func(_ *scheduler, events []sdk.Event, out *sdk.Decisions) {
-			for _, e := range events {
-				if e.Kind == sdk.TrialPaused {
-					out.Commands = append(out.Commands, sdk.Command{Kind: sdk.Resume, Trial: 1_000_000, Reason: "the best"})
+		schedulerThat("scheduler-commands-nobody",
+			answering(func(_ *scheduler, events []sdk.Event, out *sdk.Decisions) {
+				for _, e := range events {
+					if e.Kind == sdk.TrialPaused {
+						out.Commands = append(out.Commands,
+							sdk.Command{Kind: sdk.Resume, Trial: 1_000_000, Reason: "the best"})
+					}
 				}
-			}
-		})),
-		schedulerThat("scheduler-resumes-what-has-ended", answering(func(_ *scheduler, events []sdk.Event, out *sdk.Decisions) {
-			for i, e := range events {
-				if i == 0 && e.Kind == sdk.TrialCompleted {
-					out.Commands = append(out.Commands, sdk.Command{Kind: sdk.Resume, Trial: e.Trial, Reason: "once more"})
+			})),
+		schedulerThat("scheduler-resumes-what-has-ended",
+			answering(func(_ *scheduler, events []sdk.Event, out *sdk.Decisions) {
+				for i, e := range events {
+					if i == 0 && e.Kind == sdk.TrialCompleted {
+						out.Commands = append(out.Commands,
+							sdk.Command{Kind: sdk.Resume, Trial: e.Trial, Reason: "once more"})
+					}
 				}
-			}
-		})),
-		schedulerThat("scheduler-stops-before-the-pause", scheduler{before: func(_ *scheduler, events []sdk.Event) ([]sdk.Event, error) {
-			var out []sdk.Event
-			for _, e := range events {
-				out = append(out, e)
-				if e.Kind == sdk.ResultReported && e.Iteration >= 4 { // as if it were paused already
-					out = append(out, sdk.Event{Number: e.Number, Kind: sdk.TrialPaused, Trial: e.Trial})
+			})),
+		schedulerThat("scheduler-stops-before-the-pause",
+			scheduler{before: func(_ *scheduler, events []sdk.Event) ([]sdk.Event, error) {
+				var out []sdk.Event
+				for _, e := range events {
+					out = append(out, e)
+					if e.Kind == sdk.ResultReported && e.Iteration >= 4 { // as if it were paused already
+						out = append(out, sdk.Event{Number: e.Number, Kind: sdk.TrialPaused, Trial: e.Trial})
+					}
 				}
-			}
-			return out, nil
-		}}),
+				return out, nil
+			}}),
 		schedulerThat("scheduler-exploits-nothing", add(sdk.Command{Kind: sdk.Exploit, Donor: 0, Iteration: 999})),
-		schedulerThat("scheduler-explores-outside", add(sdk.Command{Kind: sdk.Exploit, Donor: 0, Iteration: 4, Point: space.Point{100, 100, 100, 100}})),
-		schedulerThat("scheduler-resizes-to-nonsense", add(sdk.Command{Kind: sdk.Resize, Resources: []byte(`{"cpu": "lots"}`)})),
+		schedulerThat("scheduler-explores-outside",
+			add(sdk.Command{Kind: sdk.Exploit, Donor: 0, Iteration: 4, Point: space.Point{100, 100, 100, 100}})),
+		schedulerThat("scheduler-resizes-to-nonsense",
+			add(sdk.Command{Kind: sdk.Resize, Resources: []byte(`{"cpu": "lots"}`)})),
 	}
 }
 
@@ -149,33 +159,34 @@ func schedulersThatStall() []Plugin {
 		schedulerThat("scheduler-never-resumes", answering(func(_ *scheduler, _ []sdk.Event, out *sdk.Decisions) {
 			out.Commands = slices.DeleteFunc(out.Commands, func(c sdk.Command) bool { return c.Kind == sdk.Resume })
 		})),
-		// It waits until all trials that were added are there, also for those
-		// that never will be.
-		schedulerThat("scheduler-waits-for-the-fallen", scheduler{after: func(s *scheduler, events []sdk.Event, out *sdk.Decisions) {
-			for _, e := range events {
-				switch e.Kind {
-				case sdk.TrialAdded:
-					s.added++
-				case sdk.TrialPaused:
-					s.known[e.Trial] = true
-				case sdk.SearchEnded:
-					s.ended = true
+		// It waits until all added trials have arrived, including those that never will.
+		schedulerThat("scheduler-waits-for-the-fallen",
+			scheduler{after: func(s *scheduler, events []sdk.Event, out *sdk.Decisions) {
+				for _, e := range events {
+					switch e.Kind {
+					case sdk.TrialAdded:
+						s.added++
+					case sdk.TrialPaused:
+						s.known[e.Trial] = true
+					case sdk.SearchEnded:
+						s.ended = true
+					}
 				}
-			}
-			s.kept = append(s.kept, out.Commands...)
-			out.Commands = nil
-			if s.ended && len(s.known) >= s.added {
-				out.Commands, s.kept = s.kept, nil
-			}
-		}}),
-		// It does not understand that the search has ended.
-		schedulerThat("scheduler-waits-for-more-trials", scheduler{after: func(s *scheduler, events []sdk.Event, out *sdk.Decisions) {
-			s.kept = append(s.kept, out.Commands...)
-			out.Commands = nil
-			if n := len(s.kept) - len(s.kept)%3; n > 0 {
-				out.Commands, s.kept = slices.Clone(s.kept[:n]), slices.Clone(s.kept[n:])
-			}
-		}}),
+				s.kept = append(s.kept, out.Commands...)
+				out.Commands = nil
+				if s.ended && len(s.known) >= s.added {
+					out.Commands, s.kept = s.kept, nil
+				}
+			}}),
+		// It ignores the end of the search.
+		schedulerThat("scheduler-waits-for-more-trials",
+			scheduler{after: func(s *scheduler, events []sdk.Event, out *sdk.Decisions) {
+				s.kept = append(s.kept, out.Commands...)
+				out.Commands = nil
+				if n := len(s.kept) - len(s.kept)%3; n > 0 {
+					out.Commands, s.kept = slices.Clone(s.kept[:n]), slices.Clone(s.kept[n:])
+				}
+			}}),
 	}
 }
 
@@ -193,33 +204,38 @@ func schedulersUnsteady() []Plugin {
 		schedulerThat("scheduler-looks-at-the-clock", reasons(func(*scheduler) string {
 			return time.Now().Format(time.RFC3339Nano) + strconv.FormatUint(mapOrder(), 10)
 		})),
-		schedulerThat("scheduler-counts-calls", reasons(func(s *scheduler) string { return "in call " + strconv.Itoa(s.calls) })),
-		{"scheduler-forgets-in-snapshots", sdk.KindScheduler, value(amnesiac())},
-		schedulerThat("scheduler-panics-on-strangers", scheduler{before: func(s *scheduler, events []sdk.Event) ([]sdk.Event, error) {
-			for _, e := range events {
-				switch e.Kind {
-				case sdk.TrialAdded:
-					s.known[e.Trial] = true
-				case sdk.ResultReported:
-					if !s.known[e.Trial] {
-						panic("nil pointer dereference")
+		schedulerThat("scheduler-counts-calls", reasons(func(s *scheduler) string {
+			return "in call " +
+				strconv.Itoa(s.calls)
+		})),
+		{"scheduler-forgets-in-snapshots", sdk.KindScheduler, value(forgetsState())},
+		schedulerThat("scheduler-panics-on-strangers",
+			scheduler{before: func(s *scheduler, events []sdk.Event) ([]sdk.Event, error) {
+				for _, e := range events {
+					switch e.Kind {
+					case sdk.TrialAdded:
+						s.known[e.Trial] = true
+					case sdk.ResultReported:
+						if !s.known[e.Trial] {
+							panic("nil pointer dereference")
+						}
 					}
 				}
-			}
-			return events, nil
-		}}),
-		schedulerThat("scheduler-refuses-new-kinds-of-events", scheduler{before: func(_ *scheduler, events []sdk.Event) ([]sdk.Event, error) {
-			for _, e := range events {
-				if e.Kind > sdk.SearchEnded {
-					return nil, errors.New("an event of an unknown kind")
+				return events, nil
+			}}),
+		schedulerThat("scheduler-refuses-new-kinds-of-events",
+			scheduler{before: func(_ *scheduler, events []sdk.Event) ([]sdk.Event, error) {
+				for _, e := range events {
+					if e.Kind > sdk.SearchEnded {
+						return nil, errors.New("an event of an unknown kind")
+					}
 				}
-			}
-			return events, nil
-		}}),
+				return events, nil
+			}}),
 	}
 }
 
-// lossy makes snapshots that lack the sum of the losses.
+// lossy makes snapshots without the sum of the losses.
 type lossy struct{ sdk.Scheduler }
 
 // Snapshot implements sdk.Snapshotter.
@@ -231,7 +247,7 @@ func (l lossy) Snapshot() ([]byte, error) {
 // Restore implements sdk.Snapshotter.
 func (l lossy) Restore(b []byte) error { return l.Scheduler.(sdk.Snapshotter).Restore(b) }
 
-func amnesiac() sdk.SchedulerPlugin {
+func forgetsState() sdk.SchedulerPlugin {
 	p := reference.Scheduler
 	p.Open = func(problem sdk.Problem, options []byte) (sdk.Scheduler, sdk.Traits, error) {
 		s, traits, err := reference.Scheduler.Open(problem, options)
@@ -251,7 +267,8 @@ func schedulersOfWords() []Plugin {
 		return Plugin{name, sdk.KindScheduler, value(p)}
 	}
 	p := reference.Scheduler
-	p.Options = []byte(`{"type": "object", "additionalProperties": false, "properties": {"milestone": {"type": "integer", "default": 0, "description": "."}}}`)
+	p.Options = []byte(`{"type": "object", "additionalProperties": false, "properties": {"milestone": {"type": ` +
+		`"integer", "default": 0, "description": "."}}}`)
 	return []Plugin{
 		traits("scheduler-hides-that-it-pauses", func(t *sdk.Traits) { t.Saves = false }),
 		traits("scheduler-says-it-is-quiet", func(t *sdk.Traits) { t.Quiet = true }),

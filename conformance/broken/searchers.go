@@ -55,7 +55,8 @@ func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Sug
 }
 
 func searchers() []Plugin {
-	return slices.Concat(searchersOutside(), searchersUnsteady(), searchersOfFiniteSpaces(), searchersOfEvents(), searchersOfWords())
+	return slices.Concat(searchersOutside(), searchersUnsteady(), searchersOfFiniteSpaces(), searchersOfEvents(),
+		searchersOfWords())
 }
 
 func searcherThat(name string, change searcher) Plugin {
@@ -124,12 +125,13 @@ func searchersOutside() []Plugin {
 				p[0], p[1] = s.problem.Space.FromUnit(0, 0.999), s.problem.Space.FromUnit(1, 0.999)
 			}
 		})),
-		searcherThat("searcher-ignores-what-is-given", searcher{before: func(_ *searcher, requests []sdk.Request) []sdk.Request {
-			for i := range requests {
-				requests[i].Given = nil
-			}
-			return requests
-		}}),
+		searcherThat("searcher-ignores-what-is-given",
+			searcher{before: func(_ *searcher, requests []sdk.Request) []sdk.Request {
+				for i := range requests {
+					requests[i].Given = nil
+				}
+				return requests
+			}}),
 	}
 }
 
@@ -151,14 +153,16 @@ func searchersUnsteady() []Plugin {
 		searcherThat("searcher-of-a-maps-order", seeds(func(_ *searcher, _ int, r *sdk.Request) {
 			r.Seed ^= mapOrder()
 		})),
-		searcherThat("searcher-counts-batches-of-events", seeds(func(s *searcher, _ int, r *sdk.Request) { r.Seed ^= s.calls })),
+		searcherThat("searcher-counts-batches-of-events",
+			seeds(func(s *searcher, _ int, r *sdk.Request) { r.Seed ^= s.calls })),
 		searcherThat("searcher-counts-requests-in-a-call", seeds(func(s *searcher, i int, r *sdk.Request) {
 			if i == 0 {
 				s.first = r.Seed
 			}
 			r.Seed = s.first + uint64(i)
 		})),
-		searcherThat("searcher-counts-its-suggestions", seeds(func(s *searcher, i int, r *sdk.Request) { r.Seed ^= s.asked + uint64(i) })),
+		searcherThat("searcher-counts-its-suggestions",
+			seeds(func(s *searcher, i int, r *sdk.Request) { r.Seed ^= s.asked + uint64(i) })),
 		searcherThat("searcher-not-independent", searcher{
 			see: func(s *searcher, events []sdk.Event) error {
 				for _, e := range events {
@@ -170,11 +174,11 @@ func searchersUnsteady() []Plugin {
 			},
 			before: seeds(func(s *searcher, _ int, r *sdk.Request) { r.Seed ^= math.Float64bits(s.sum) }).before,
 		}),
-		{"searcher-forgets-in-snapshots", sdk.KindSearcher, value(forgetting())},
+		{"searcher-forgets-in-snapshots", sdk.KindSearcher, value(forgetsEvents())},
 	}
 }
 
-// mapOrder is the order in which Go goes through a map.
+// mapOrder returns the order in which Go iterates over a map.
 func mapOrder() (order uint64) {
 	const keys = 32
 	m := map[uint64]bool{}
@@ -187,7 +191,7 @@ func mapOrder() (order uint64) {
 	return order
 }
 
-// forgetful makes snapshots that have nothing in them.
+// forgetful makes empty snapshots.
 type forgetful struct{ sdk.Searcher }
 
 // Snapshot implements sdk.Snapshotter.
@@ -196,7 +200,7 @@ func (forgetful) Snapshot() ([]byte, error) { return []byte("[]"), nil }
 // Restore implements sdk.Snapshotter.
 func (forgetful) Restore([]byte) error { return nil }
 
-func forgetting() sdk.SearcherPlugin {
+func forgetsEvents() sdk.SearcherPlugin {
 	p := reference.Searcher
 	p.Open = func(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
 		s, traits, err := reference.Searcher.Open(problem, options)
@@ -215,34 +219,38 @@ func searchersOfFiniteSpaces() []Plugin {
 	}
 	return []Plugin{
 		{"searcher-repeats-points", sdk.KindSearcher, value(repeating)},
-		searcherThat("searcher-ends-too-early", searcher{after: func(s *searcher, _ []sdk.Request, answer sdk.Suggestions) sdk.Suggestions {
+		searcherThat("searcher-ends-too-early", searcher{after: func(s *searcher, _ []sdk.Request,
+			answer sdk.Suggestions) sdk.Suggestions {
 			if size, ok := s.problem.Space.Size(100); ok && s.asked > uint64(size)/2 {
 				return sdk.Suggestions{Status: sdk.Exhausted}
 			}
 			return answer
 		}}),
-		searcherThat("searcher-goes-on-after-its-end", searcher{after: func(s *searcher, requests []sdk.Request, answer sdk.Suggestions) sdk.Suggestions {
-			if answer.Status == sdk.Exhausted && s.asked > 0 && s.sum == 1 {
-				return sdk.Suggestions{Points: slices.Repeat([]space.Point{s.problem.Space.Complete(s.problem.Space.Draw(space.NewRand(1)))}, len(requests))}
-			}
-			if answer.Status == sdk.Exhausted {
-				s.sum = 1
-			}
-			return answer
-		}}),
-		searcherThat("searcher-leaves-points-out", searcher{after: func(_ *searcher, requests []sdk.Request, answer sdk.Suggestions) sdk.Suggestions {
-			if len(requests) > 6 && len(answer.Points) > 6 {
-				answer.Points = answer.Points[:6]
-			}
-			return answer
-		}}),
+		searcherThat("searcher-goes-on-after-its-end",
+			searcher{after: func(s *searcher, requests []sdk.Request, answer sdk.Suggestions) sdk.Suggestions {
+				if answer.Status == sdk.Exhausted && s.asked > 0 && s.sum == 1 {
+					p := s.problem.Space.Complete(s.problem.Space.Draw(space.NewRand(1)))
+					return sdk.Suggestions{Points: slices.Repeat([]space.Point{p}, len(requests))}
+				}
+				if answer.Status == sdk.Exhausted {
+					s.sum = 1
+				}
+				return answer
+			}}),
+		searcherThat("searcher-leaves-points-out",
+			searcher{after: func(_ *searcher, requests []sdk.Request, answer sdk.Suggestions) sdk.Suggestions {
+				if len(requests) > 6 && len(answer.Points) > 6 {
+					answer.Points = answer.Points[:6]
+				}
+				return answer
+			}}),
 		searcherThat("searcher-waits-for-ever", searcher{
 			see: func(s *searcher, events []sdk.Event) error {
 				for _, e := range events {
 					switch e.Kind {
 					case sdk.TrialAdded:
 						s.open++
-					case sdk.TrialCompleted: // and not when it fails or is removed
+					case sdk.TrialCompleted: // but not when it fails or is removed
 						s.open--
 					}
 				}
@@ -258,7 +266,7 @@ func searchersOfFiniteSpaces() []Plugin {
 	}
 }
 
-// seeing looks at each event.
+// seeing calls f for each event.
 func seeing(f func(s *searcher, e *sdk.Event) error) searcher {
 	return searcher{see: func(s *searcher, events []sdk.Event) error {
 		for i := range events {
@@ -326,10 +334,12 @@ func searchersOfWords() []Plugin {
 		plain("searcher-without-a-summary", func(p *sdk.SearcherPlugin) { p.Summary = "" }),
 		plain("searcher-with-a-loud-name", func(p *sdk.SearcherPlugin) { p.Name = "My Searcher" }),
 		plain("searcher-with-an-open-schema", func(p *sdk.SearcherPlugin) {
-			p.Options = []byte(`{"type": "object", "properties": {"repeats": {"type": "boolean", "default": false, "description": "."}}}`)
+			p.Options = []byte(`{"type": "object", "properties": {"repeats": {"type": "boolean", "default": false, ` +
+				`"description": "."}}}`)
 		}),
 		plain("searcher-with-a-wrong-default", func(p *sdk.SearcherPlugin) {
-			p.Options = []byte(`{"type": "object", "additionalProperties": false, "properties": {"repeats": {"type": "boolean", "default": "no", "description": "."}}}`)
+			p.Options = []byte(`{"type": "object", "additionalProperties": false, "properties": {"repeats": {"type": ` +
+				`"boolean", "default": "no", "description": "."}}}`)
 		}),
 		plain("searcher-takes-any-options", func(p *sdk.SearcherPlugin) {
 			p.Open = func(problem sdk.Problem, _ []byte) (sdk.Searcher, sdk.Traits, error) {

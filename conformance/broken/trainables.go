@@ -20,7 +20,7 @@ func trainables() []Plugin {
 	return slices.Concat(trainablesOfRuns(), trainablesOfWires(), trainablesOfWords())
 }
 
-// run is an attempt whose reports are changed on their way.
+// run is an attempt whose reports are changed.
 type run struct {
 	sdk.Run
 	trial  func(sdk.Trial) sdk.Trial
@@ -43,7 +43,7 @@ func (r run) Report(result sdk.Result, save func(string) error) error {
 	return r.report(r.Run, result, save)
 }
 
-// trainer is the reference trainable whose training is changed.
+// trainer is the reference trainable with changed training.
 type trainer struct {
 	sdk.Trainable
 	train func(context.Context, sdk.Trainable, sdk.Run) error
@@ -61,51 +61,64 @@ func trainableThat(name string, train func(context.Context, sdk.Trainable, sdk.R
 	return Plugin{name, sdk.KindTrainable, value(p)}
 }
 
-// reporting changes what is reported.
+// reporting changes the reports.
 func reporting(name string, report func(sdk.Run, sdk.Result, func(string) error) error) Plugin {
 	return trainableThat(name, func(ctx context.Context, t sdk.Trainable, r sdk.Run) error {
 		return t.Train(ctx, run{Run: r, report: report})
 	})
 }
 
-// telling changes what the trainable is told.
-func telling(name string, trial func(sdk.Trial) sdk.Trial) Plugin {
+// withTrial changes the trial that the trainable receives.
+func withTrial(name string, trial func(sdk.Trial) sdk.Trial) Plugin {
 	return trainableThat(name, func(ctx context.Context, t sdk.Trainable, r sdk.Run) error {
 		return t.Train(ctx, run{Run: r, trial: trial})
 	})
 }
 
 func trainablesOfRuns() []Plugin {
+	return slices.Concat(betweenRuns(), atTheEnd(), atResults())
+}
+
+// betweenRuns are wrong when another run follows, or continues from a checkpoint.
+func betweenRuns() []Plugin {
 	return []Plugin{
-		telling("trainable-starts-from-scratch", func(t sdk.Trial) sdk.Trial {
+		withTrial("trainable-starts-from-scratch", func(t sdk.Trial) sdk.Trial {
 			t.Restore = ""
 			return t
 		}),
-		telling("trainable-forgets-its-seed", func(t sdk.Trial) sdk.Trial {
+		withTrial("trainable-forgets-its-seed", func(t sdk.Trial) sdk.Trial {
 			if t.Restore != "" {
 				t.Seed = 99
 			}
 			return t
 		}),
-		leaking("trainable-leaks-between-runs", func(runs uint64, t sdk.Trainable, ctx context.Context, r sdk.Run) error {
+		leaking("trainable-leaks-between-runs", func(runs uint64, t sdk.Trainable, ctx context.Context,
+			r sdk.Run) error {
 			return t.Train(ctx, run{Run: r, trial: func(trial sdk.Trial) sdk.Trial {
 				trial.Seed += runs
 				return trial
 			}})
 		}),
-		leaking("trainable-cannot-be-reused-after-all", func(runs uint64, t sdk.Trainable, ctx context.Context, r sdk.Run) error {
-			if runs > 0 {
-				return errors.New("the session is closed")
-			}
-			return t.Train(ctx, r)
-		}),
+		leaking("trainable-cannot-be-reused-after-all",
+			func(runs uint64, t sdk.Trainable, ctx context.Context, r sdk.Run) error {
+				if runs > 0 {
+					return errors.New("the session is closed")
+				}
+				return t.Train(ctx, r)
+			}),
 		leaking("trainable-loses-an-end", func(runs uint64, t sdk.Trainable, ctx context.Context, r sdk.Run) error {
 			err := t.Train(ctx, r)
-			if runs == 50 { // as a listener does that has died
+			if runs == 50 { // like a listener that has died
 				<-ctx.Done()
 			}
 			return err
 		}),
+	}
+}
+
+// atTheEnd are wrong when a run ends.
+func atTheEnd() []Plugin {
+	return []Plugin{
 		trainableThat("trainable-will-not-stop", func(ctx context.Context, t sdk.Trainable, r sdk.Run) error {
 			err := t.Train(ctx, r)
 			if errors.Is(err, sdk.ErrStopped) {
@@ -119,19 +132,26 @@ func trainablesOfRuns() []Plugin {
 			}
 			return nil
 		}),
-		trainableThat("trainable-hides-why-it-cannot-restore", func(ctx context.Context, t sdk.Trainable, r sdk.Run) error {
-			err := t.Train(ctx, r)
-			if _, ok := errors.AsType[*sdk.RestoreError](err); ok {
-				return errors.New(err.Error())
-			}
-			return err
-		}),
+		trainableThat("trainable-hides-why-it-cannot-restore",
+			func(ctx context.Context, t sdk.Trainable, r sdk.Run) error {
+				err := t.Train(ctx, r)
+				if _, ok := errors.AsType[*sdk.RestoreError](err); ok {
+					return errors.New(err.Error())
+				}
+				return err
+			}),
 		trainableThat("trainable-fails-in-many-lines", func(ctx context.Context, t sdk.Trainable, r sdk.Run) error {
 			if len(r.Trial().Params) > 10 {
 				return fmt.Errorf("traceback (most recent call last):\n  %d bytes of parameters", len(r.Trial().Params))
 			}
 			return t.Train(ctx, r)
 		}),
+	}
+}
+
+// atResults report or save wrongly.
+func atResults() []Plugin {
+	return []Plugin{
 		reporting("trainable-counts-in-place", func(r sdk.Run, result sdk.Result, save func(string) error) error {
 			result.Iteration = 1
 			return r.Report(result, save)
@@ -161,7 +181,7 @@ func trainablesOfRuns() []Plugin {
 	}
 }
 
-// leaking changes what comes after the first runs of a process.
+// leaking changes the runs after the first ones of a process.
 func leaking(name string, train func(runs uint64, t sdk.Trainable, ctx context.Context, r sdk.Run) error) Plugin {
 	p := reference.Trainable
 	p.Open = func(options []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
@@ -174,7 +194,7 @@ func leaking(name string, train func(runs uint64, t sdk.Trainable, ctx context.C
 	return Plugin{name, sdk.KindTrainable, value(p)}
 }
 
-// wire is a plugin whose messages are changed on their way.
+// wire is a plugin whose messages are changed.
 type wire struct {
 	plugin.Plugin
 	send func([]train.Command) []train.Command
@@ -244,9 +264,8 @@ func trainablesOfWires() []Plugin {
 	}
 }
 
-// early is a trainable that goes on after its first two results without an answer,
-// but where the last is to be saved: who would be faster then, it or the host, is
-// not certain.
+// early is a trainable that continues after its first two results without an answer, except if the
+// last one must be saved: then it would be uncertain whether it or the host is faster.
 type early struct {
 	plugin.Trainer
 	held []train.Event
@@ -280,8 +299,8 @@ func (e *early) Send(commands []train.Command) error {
 	return e.Trainer.Send(commands)
 }
 
-// Recv holds events back until the first three results are there, so that what is
-// seen does not depend on who is faster.
+// Recv holds events back until the first three results exist, so that the observation does not
+// depend on speed.
 func (e *early) Recv() ([]train.Event, error) {
 	for {
 		events, err := e.Trainer.Recv()
@@ -316,25 +335,26 @@ func trainablesOfWords() []Plugin {
 	}
 	return []Plugin{
 		{"trainable-takes-any-options", sdk.KindTrainable, value(lenient)},
-		{"trainable-asks-for-more-each-time", sdk.KindTrainable, value(asking(func() string { return fmt.Sprintf(`{"cpu": %d}`, requests.Add(1)) }))},
+		{"trainable-asks-for-more-each-time", sdk.KindTrainable,
+			value(asking(func() string { return fmt.Sprintf(`{"cpu": %d}`, requests.Add(1)) }))},
 		{"trainable-asks-for-nonsense", sdk.KindTrainable, value(asking(func() string { return `["cpu"]` }))},
 	}
 }
 
-// greedy computes requests in its own way.
-type greedy struct {
+// changedRequest computes requests in another way.
+type changedRequest struct {
 	sdk.Trainable
 	ask func() string
 }
 
 // Request implements sdk.Requester.
-func (g greedy) Request([]byte) ([]byte, error) { return []byte(g.ask()), nil }
+func (g changedRequest) Request([]byte) ([]byte, error) { return []byte(g.ask()), nil }
 
 func asking(ask func() string) sdk.TrainablePlugin {
 	p := reference.Trainable
 	p.Open = func(options []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
 		t, traits, err := reference.Trainable.Open(options)
-		return greedy{t, ask}, traits, err
+		return changedRequest{t, ask}, traits, err
 	}
 	return p
 }

@@ -1,4 +1,3 @@
-// Package reference is a small, correct plugin of each kind: what the conformance
-// suite asks for and no more, to be read by authors and to be broken on purpose
-// by package broken. Nobody needs them for tuning.
+// Package reference has a small, correct plugin of each kind: it does what the conformance suite
+// requires and no more. Authors can read it, and package broken modifies it. It is not for tuning.
 package reference

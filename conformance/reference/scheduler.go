@@ -10,18 +10,18 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Scheduler pauses each trial once, at a milestone, and lets it go on if it is not
-// worse than the mean of those that came before.
+// Scheduler pauses each trial once, at a milestone, and lets it continue if it is not worse than
+// the mean of the earlier ones.
 var Scheduler = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind: sdk.KindScheduler, Name: "reference", Version: "1.0.0",
-		Summary: "Pauses each trial once and stops the worse ones, to show what a scheduler must do.",
+		Summary: "Pauses each trial once and stops the worse ones, as an example of a scheduler.",
 		Options: schedulerOptions.Schema(),
 	},
 	Open: openScheduler,
 }
 
-// schedulerOptions are the milestone.
+// schedulerOptions declares the milestone.
 var schedulerOptions = option.Declare(func(milestone *uint64) []option.Option {
 	return []option.Option{
 		option.Int("milestone", milestone, 4, option.From(1), "The iteration at which trials are compared."),
@@ -50,7 +50,7 @@ type trial struct {
 	Verdict string // why
 }
 
-// Decide follows the events one by one, so that batches do not matter.
+// Decide processes the events one by one, so that batches do not matter.
 func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
 	var out sdk.Decisions
 	for i := range events {
@@ -107,7 +107,7 @@ func (s *scheduler) judge(t *trial, loss float64) {
 	}
 }
 
-// paused: a command is for a trial that has come to rest.
+// paused sends the command for a trial that is now paused.
 func (s *scheduler) paused(no uint32, out *sdk.Decisions) {
 	t := s.trial(no)
 	if t.State != "waits" {
@@ -121,7 +121,7 @@ func (s *scheduler) paused(no uint32, out *sdk.Decisions) {
 	out.Commands = append(out.Commands, sdk.Command{Kind: kind, Trial: no, Reason: t.Verdict})
 }
 
-// started: the trial runs again before its pause was done, which may still come.
+// started: the trial runs again before its pause was done; the pause may still come.
 func (s *scheduler) started(no uint32) { s.trial(no) }
 
 // Snapshot implements sdk.Snapshotter.

@@ -9,14 +9,14 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// maxPoints is the size up to which the points of a finite space are remembered.
+// maxPoints is the maximum size of a finite space whose points are remembered.
 const maxPoints = 10_000
 
-// Searcher draws points at random, in a finite space none twice.
+// Searcher draws random points, without repetition in a finite space.
 var Searcher = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind: sdk.KindSearcher, Name: "reference", Version: "1.0.0",
-		Summary: "Draws points at random, to show what a searcher must do.",
+		Summary: "Draws random points, as an example of a searcher.",
 		Options: searcherOptions.Schema(),
 	},
 	Open: openSearcher,
@@ -28,7 +28,7 @@ type searcher struct {
 	added []space.Point // all that a snapshot needs
 }
 
-// searcherOptions are whether points may be repeated.
+// searcherOptions declares whether points may be repeated.
 var searcherOptions = option.Declare(func(repeats *bool) []option.Option {
 	return []option.Option{
 		option.Bool("repeats", repeats, false, "Whether a point of a finite space may be suggested again."),
@@ -65,7 +65,7 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	return nil
 }
 
-// Suggest draws a point for each request from its own seed, around what is given.
+// Suggest draws a point for each request from its own seed, with the given coordinates.
 func (s *searcher) Suggest(_ context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
 	var answer sdk.Suggestions
 	for _, r := range requests {
@@ -83,7 +83,7 @@ func (s *searcher) Suggest(_ context.Context, requests []sdk.Request) (sdk.Sugge
 	return answer, nil
 }
 
-// Snapshot is the points that are used up, as JSON that has NaN as null.
+// Snapshot returns the points that are used up, as JSON with null for NaN.
 func (s *searcher) Snapshot() ([]byte, error) {
 	list := make([][]*float64, len(s.added))
 	for i, p := range s.added {
@@ -94,7 +94,7 @@ func (s *searcher) Snapshot() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// number is nil for NaN.
+// number returns nil for NaN.
 func number(x *float64) *float64 {
 	if *x != *x {
 		return nil

@@ -12,11 +12,11 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Trainable walks down a bowl, in steps that depend on the trial's seed.
+// Trainable descends a quadratic function, in steps that depend on the trial's seed.
 var Trainable = sdk.TrainablePlugin{
 	Info: sdk.Info{
 		Kind: sdk.KindTrainable, Name: "reference", Version: "1.0.0",
-		Summary: "Walks down a bowl, to show what a trainable must do.",
+		Summary: "Descends a quadratic function, as an example of a trainable.",
 		Options: trainableOptions.Schema(),
 	},
 	Open: openTrainable,
@@ -26,7 +26,7 @@ type trainable struct{ Steps uint64 }
 
 var trainableOptions = option.Declare(func(t *trainable) []option.Option {
 	return []option.Option{
-		option.Int("steps", &t.Steps, 12, option.From(1), "Results of a trial."),
+		option.Int("steps", &t.Steps, 12, option.From(1), "The number of results of a trial."),
 	}
 })
 
@@ -44,7 +44,7 @@ type walk struct {
 	At   float64
 }
 
-// Train walks from the start, or from a checkpoint.
+// Train starts from the beginning, or from a checkpoint.
 func (t trainable) Train(ctx context.Context, run sdk.Run) error {
 	trial := run.Trial()
 	w := walk{At: 1}
@@ -56,7 +56,8 @@ func (t trainable) Train(ctx context.Context, run sdk.Run) error {
 	for w.Step < t.Steps && ctx.Err() == nil {
 		w.Step++
 		w.At *= 0.5 + 0.4*math.Abs(math.Sin(float64(trial.Seed+w.Step)))
-		result := sdk.Result{Iteration: w.Step, Metrics: []sdk.Metric{{Name: "loss", Value: w.At}}, Done: w.Step == t.Steps}
+		result := sdk.Result{Iteration: w.Step, Metrics: []sdk.Metric{{Name: "loss", Value: w.At}},
+			Done: w.Step == t.Steps}
 		if err := run.Report(result, w.save); err != nil {
 			return err
 		}
@@ -82,7 +83,7 @@ func (w *walk) load(dir string) error {
 	return json.Unmarshal(text, w)
 }
 
-// Request asks for a processor for each worker.
+// Request requests one CPU for each worker.
 func (trainable) Request(params []byte) ([]byte, error) {
 	p := struct {
 		Workers int `json:"workers"`

@@ -10,49 +10,58 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 )
 
-// account is the audit's book of one trial.
+// account is the audit's account of one trial.
 type account struct {
-	no      core.TrialNo
-	request *resource.Request // its own
-	wanted  *resource.Request // from the pause on that is coming
-	held    resource.Request  // of the attempt that runs
-	slots   []resource.Slot
-	beyond  bool // nothing was granted for it
-	attempt uint32
-	live    bool
-	last    bool // Done was said
-	orphan  bool // its host has died, and checkpoints of it are still to be taken
-	judged  bool // the scheduler stops it, perhaps after a save
-	ended   bool // but for its saves
-	refused bool // a result was: the trainable is ahead of what is counted
-	clone   bool // it was given to start from another's checkpoint, with no results
-	doubted bool // one of its checkpoints could not be loaded
-	vague   bool // and then, perhaps, to go on from it as the other would
-	ends    int  // how often its end was told
-	pausing int  // the event with which it was told to
-	ticket  int  // the event with which it began to wait
-	front   bool
-
-	end endings
-
-	orders  int    // to go on from a checkpoint, from the next start on
-	stretch int    // how often it did
-	before  int    // results of earlier stretches
-	known   *known // by the last of them that had any
-
+	placeBook
+	attemptBook
+	no        core.TrialNo
+	clone     bool // it starts from another's checkpoint, without results
+	doubted   bool // one of its checkpoints could not be loaded
+	vague     bool // and it may continue from it as the other would
+	ends      int  // how often its end was reported
+	end       endings
+	orders    int    // orders to continue from a checkpoint at the next start
+	stretch   int    // how often it did
+	before    int    // results of earlier stretches
+	known     *known // from the last earlier stretch with results
 	iteration uint64
 	valued    uint64 // iteration of the last result that counts
-	told      uint64 // the highest that the searcher has heard of
+	told      uint64 // the highest that the searcher was told
 	values    []float64
 	results   int
-	accepted  int // by this attempt
-	credits   int
-	saves     map[uint32]*ckpt // under way
-	inMemory  uint32           // one of them, which dies with the host
-	result    *core.ResultReported
 }
 
-// known is what a trial shows of an earlier stretch while it has no result in the present one.
+// placeBook is what a trial asks for and has.
+type placeBook struct {
+	request *resource.Request // its own
+	wanted  *resource.Request // from the coming pause on
+	held    resource.Request  // by the running attempt
+	slots   []resource.Slot
+	lease   core.LeaseID // 0: none, or it is lost
+	beyond  bool         // it runs without a grant
+	ticket  int          // the event at which it began to wait
+	front   bool
+}
+
+// attemptBook is the running attempt.
+type attemptBook struct {
+	attempt  uint32
+	live     bool
+	begun    int  // the event with which the attempt was started
+	last     bool // Done was said
+	orphan   bool // its host has died, and checkpoints of it are still to be taken
+	judged   bool // the scheduler stops it, perhaps after a save
+	ended    bool // except for its saves
+	refused  bool // a result was refused: the trainable is ahead of what is counted
+	pausing  int  // the event that told it to
+	accepted int  // by this attempt
+	credits  int
+	saves    map[uint32]*ckpt // in progress
+	inMemory uint32           // one of them, which is lost with the host
+	result   *core.ResultReported
+}
+
+// known is what represents a trial that has no result in its present stretch.
 type known struct {
 	iteration uint64
 	values    []float64
@@ -68,13 +77,13 @@ func (t *account) branch(iteration uint64) {
 	t.told = iteration
 }
 
-// over is the end of an attempt, by which what it held is free.
+// over ends an attempt, and frees what it held.
 func (t *account) over() {
-	t.live, t.ended, t.last, t.orphan, t.slots = false, false, false, false, nil
+	t.live, t.ended, t.last, t.orphan, t.slots, t.lease = false, false, false, false, nil, 0
 	clear(t.saves)
 }
 
-// ending is over once no save is under way.
+// settled ends the trial's attempt once no save is in progress.
 func (t *account) settled() {
 	if t.ended && len(t.saves) == 0 {
 		t.over()
@@ -92,25 +101,24 @@ func (t *account) standsOn(node uint32) bool {
 	return slices.ContainsFunc(t.slots, func(s resource.Slot) bool { return s.Node == node })
 }
 
-// mayStandOn checks a placement that nothing was granted for: one at a time, of trials
-// for which there is no room.
+// mayStandOn checks a placement without a grant: one at a time, of a trial for which there is no room.
 func (a *audit) mayStandOn(t *account, p resource.Placement) error {
 	if !p.Beyond {
 		return nil
 	}
 	if !a.spec.Overcommit || a.fits(t) {
-		return errors.New("it is started beyond what is free")
+		return errors.New("it is started beyond the free resources")
 	}
 	for _, other := range a.trials {
 		if other.beyond && len(other.slots) > 0 {
-			return fmt.Errorf("it is started beyond what is free, and so is %d", other.no)
+			return fmt.Errorf("it is started beyond the free resources, and so is %d", other.no)
 		}
 	}
 	return nil
 }
 
 // charge adds what the trial holds of a node.
-func (t *account) charge(node uint32, s core.Spec, to map[string]resource.Amount) {
+func (t *account) charge(node uint32, to map[string]resource.Amount) {
 	if t.beyond {
 		return
 	}
@@ -133,7 +141,7 @@ func (a *audit) action(x core.Action) error {
 	case core.StartAttempt:
 		return a.start(x)
 	case core.ContinueAttempt:
-		return a.goOn(x)
+		return a.continueAttempt(x)
 	case core.SaveAttempt:
 		return a.save(x.Trial, x.Attempt, x.ID, x.Iteration)
 	case core.TakeCheckpoint:
@@ -142,6 +150,9 @@ func (a *audit) action(x core.Action) error {
 		}
 		return a.save(x.Trial, x.Attempt, x.ID, x.Iteration)
 	case core.StopAttempt:
+		if a.leases.killed == (attemptKey{x.Trial, x.Attempt}) && x.SaveID == 0 {
+			return nil
+		}
 		if t := a.live(x.Trial, x.Attempt); t == nil || t.ended {
 			return errors.New("it does not run")
 		}
@@ -151,12 +162,16 @@ func (a *audit) action(x core.Action) error {
 		a.trials[x.Trial].end.stopped = !x.Paused
 		if x.SaveID != 0 {
 			t := a.trials[x.Trial] // it may be of a later result, too: see saved
-			t.saves[x.SaveID] = &ckpt{iteration: t.iteration, values: slices.Clone(t.values), results: t.results, valued: t.valued, stretch: t.stretch}
+			t.saves[x.SaveID] = &ckpt{iteration: t.iteration, values: slices.Clone(t.values), results: t.results,
+				valued: t.valued, stretch: t.stretch}
 			if x.Memory {
 				t.saves[x.SaveID], t.inMemory = nil, x.SaveID
 			}
 		}
 	case core.KillAttempt:
+		if a.leases.killed == (attemptKey{x.Trial, x.Attempt}) {
+			return nil
+		}
 		if t := a.live(x.Trial, x.Attempt); t == nil || t.ended {
 			return errors.New("it does not run")
 		}
@@ -172,22 +187,22 @@ func (a *audit) action(x core.Action) error {
 	case core.Finish:
 		return a.finish()
 	}
-	return nil
+	return a.leaseAction(x)
 }
 
-// made says whether the checkpoint is of the trial's present stretch.
+// made reports whether the checkpoint is of the trial's present stretch.
 func (t *account) made(ref core.CheckpointRef, c *ckpt) bool {
 	return ref.Trial == t.no && c.stretch == t.stretch
 }
 
-// refusedOrder is that of a checkpoint that does not exist.
+// refusedOrder checks the refusal of an order that names a checkpoint that does not exist.
 func (a *audit) refusedOrder(x core.Warn) {
 	if x.Cause.Kind == core.CauseExploitRefused {
 		a.trials[x.Trial].orders--
 	}
 }
 
-// refusedResize: what a trial asks for is not changed while it runs on.
+// refusedResize checks that a trial that continues to run keeps its request.
 func (a *audit) refusedResize(x core.Warn) error {
 	a.refusedOrder(x)
 	if x.Cause.Kind != core.CauseResizeRefused {
@@ -200,7 +215,7 @@ func (a *audit) refusedResize(x core.Warn) error {
 	return nil
 }
 
-// resized: from a pause on a trial asks for what was ordered while it ran.
+// resized applies, from a pause on, the request that was ordered while the trial ran.
 func (t *account) resized() {
 	if t.wanted != nil {
 		t.request, t.wanted = t.wanted, nil
@@ -213,13 +228,15 @@ func (a *audit) finish() error {
 		return errors.New("it is finished already")
 	case a.m.Count(core.Running) > 0:
 		return errors.New("trials run")
+	case len(a.leases.held) > 0:
+		return fmt.Errorf("%d leases are held", len(a.leases.held))
 	}
 	a.ended = true
 	return nil
 }
 
-// asks checks a question against what could run: the bound of trials, that of
-// trials at a time, and never two questions at once.
+// asks checks a question: the limit of trials, the limit of running trials, and never two questions at
+// once.
 func (a *audit) asks(x core.AskSearcher) error {
 	waiting, running := a.m.Count(core.Pending), a.m.Count(core.Running)
 	limit := math.MaxInt
@@ -228,6 +245,8 @@ func (a *audit) asks(x core.AskSearcher) error {
 	}
 	if a.spec.Manual {
 		limit = min(limit, a.m.Offers())
+	} else if a.spec.Leases != nil {
+		limit = min(limit, a.suggestible())
 	} else if a.spec.Independent {
 		limit = max(min(limit, 1024), 0) + 64 - waiting
 	}
@@ -257,7 +276,7 @@ func (a *audit) asks(x core.AskSearcher) error {
 	return nil
 }
 
-// start checks that a trial may run now, and where it goes on from.
+// start checks that a trial may run now, and what it starts from.
 func (a *audit) start(x core.StartAttempt) error {
 	t := a.trial(x.Trial)
 	switch {
@@ -277,15 +296,22 @@ func (a *audit) start(x core.StartAttempt) error {
 	if err := a.mayStandOn(t, x.Placement); err != nil {
 		return err
 	}
-	t.live, t.attempt, t.held, t.slots, t.beyond = true, x.Attempt, t.asks(a.spec), x.Placement.Slots, x.Placement.Beyond
-	t.accepted, t.credits, t.refused, t.judged = 0, 0, false, false
+	if err := a.startOn(t, x.Lease); err != nil {
+		return err
+	}
+	t.live, t.attempt, t.held, t.slots, t.beyond = true, x.Attempt, t.asks(a.spec), x.Placement.Slots,
+		x.Placement.Beyond
+	if x.Lease != 0 {
+		t.slots = nil
+	}
+	t.accepted, t.credits, t.refused, t.judged, t.begun = 0, 0, false, false, a.clock
 	t.end = endings{again: t.end.again, at: t.end.at}
 	if t.orders > 0 && a.spec.Rules >= core.RulesV2 && t.attempt > 1 {
 		t.branch(x.Restore.Iteration)
 	}
 	t.orders = 0
 	if x.Restore.ID == 0 {
-		if !a.spec.Manual { // there, the caller keeps its state
+		if !a.spec.Manual { // with Manual the caller keeps its state
 			t.forget()
 		}
 		return a.inTurn(t)
@@ -312,13 +338,17 @@ func (a *audit) start(x core.StartAttempt) error {
 	return a.inTurn(t)
 }
 
-// inTurn checks the order of those that waited before this event.
+// inTurn checks the order of the trials that waited before this event.
 func (a *audit) inTurn(t *account) error {
 	if int(t.no) >= len(a.was) || a.was[t.no] != core.Pending || t.ticket == a.clock {
 		return nil
 	}
+	if l := a.leases.held[t.lease]; l != nil && l.trial == t.no {
+		return nil // its own lease
+	}
 	for _, u := range a.trials[:len(a.was)] {
 		before := u.front && !t.front || u.front == t.front && u.ticket < t.ticket
+		before = before && (t.lease == 0 || u.asks(a.spec).Equal(t.held))
 		if before && a.was[u.no] == core.Pending && a.m.State(u.no) == core.Pending && u.ticket != a.clock {
 			return fmt.Errorf("trial %d waits since event %d, this one since %d", u.no, u.ticket, t.ticket)
 		}
@@ -326,7 +356,7 @@ func (a *audit) inTurn(t *account) error {
 	return nil
 }
 
-func (a *audit) goOn(x core.ContinueAttempt) error {
+func (a *audit) continueAttempt(x core.ContinueAttempt) error {
 	t := a.live(x.Trial, x.Attempt)
 	if t == nil || t.ended {
 		return errors.New("it does not run")
@@ -346,13 +376,13 @@ func (a *audit) save(no core.TrialNo, attempt, id uint32, iteration uint64) erro
 		return errors.New("there is one of this number")
 	}
 	t.saves[id] = &ckpt{iteration: iteration, stretch: t.stretch, of: t.result}
-	if iteration == t.iteration { // of the last that counts: this result came after the stop
+	if iteration == t.iteration { // the last that counts: this result came after the stop
 		t.saves[id].values, t.saves[id].results, t.saves[id].valued = slices.Clone(t.values), t.results, t.valued
 	}
 	return nil
 }
 
-// takeAgain: the next host takes what the attempt of the one that died still owes.
+// takeAgain: the next host takes what the attempt of a dead host still owes.
 func (a *audit) takeAgain(x core.TakeCheckpoint) error {
 	t := a.live(x.Trial, x.Attempt)
 	if t == nil || !t.orphan {
@@ -364,7 +394,7 @@ func (a *audit) takeAgain(x core.TakeCheckpoint) error {
 	return nil
 }
 
-// orphaned: its host has died. What it owes is taken by the next one, and then it is over.
+// orphaned: its host has died. The next host takes what it owes, and then it is over.
 func (t *account) orphaned() {
 	delete(t.saves, t.inMemory)
 	t.end.cut = t.end.cut || t.live && !t.ended && t.accepted > 0 && t.ends == 0 && t.stops()
@@ -372,24 +402,24 @@ func (t *account) orphaned() {
 		t.over()
 		return
 	}
-	t.ended, t.orphan, t.slots = true, true, nil
+	t.ended, t.orphan, t.slots, t.lease = true, true, nil, 0
 }
 
-// saved takes a checkpoint into the books, with what had been reported when it
-// was asked for.
+// saved enters a checkpoint, with the results so far when it was asked for.
 func (t *account) saved(id uint32, iteration uint64) *ckpt {
 	c := t.saves[id]
-	if c == nil || c.iteration != iteration { // it had gone on
-		c = &ckpt{iteration: iteration, values: slices.Clone(t.values), results: t.results, valued: t.valued, stretch: t.stretch}
+	if c == nil || c.iteration != iteration { // it had continued
+		c = &ckpt{iteration: iteration, values: slices.Clone(t.values), results: t.results, valued: t.valued,
+			stretch: t.stretch}
 	}
 	delete(t.saves, id)
 	t.settled()
 	return c
 }
 
-// drop checks that there is something to be dropped from memory.
+// drop checks that there is a state in memory to drop.
 func (a *audit) drop(x core.DropState) error {
-	if a.holding != nil && a.holding.id == x.ID { // the trial has ended with the event
+	if a.holding != nil && a.holding.id == x.ID { // the event ended the trial
 		a.holding = nil
 		return nil
 	}
@@ -400,7 +430,7 @@ func (a *audit) drop(x core.DropState) error {
 	return nil
 }
 
-// source is what the attempt goes on from: the state in memory comes first.
+// source returns what the attempt starts from: the state in memory comes first.
 func (a *audit) source(x core.StartAttempt) (*ckpt, error) {
 	h := a.held[x.Trial]
 	if (h != nil) != x.Memory {
@@ -415,8 +445,7 @@ func (a *audit) source(x core.StartAttempt) (*ckpt, error) {
 	return a.ckpts[ckptKey{x.Restore.Trial, x.Restore.ID}], nil
 }
 
-// remove checks that no trial names the checkpoint any more; kept checks the
-// reverse.
+// remove checks that no trial uses the checkpoint any more; kept checks the reverse.
 func (a *audit) remove(x core.DeleteCheckpoint) error {
 	c := a.ckpts[ckptKey{x.Trial, x.ID}]
 	if c == nil || c.deleted {

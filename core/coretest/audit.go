@@ -10,9 +10,9 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 )
 
-// audit follows a machine from the outside: it keeps its own books from events
-// and actions, slowly and obviously, and compares. It shares no code with the
-// core; docs of what it checks are the messages.
+// audit follows a machine from the outside: it keeps its own accounts from events and actions, in a
+// slow and obvious way, and compares. It shares no code with the core; the messages document what it
+// checks.
 type audit struct {
 	m       *core.Machine
 	spec    core.Spec
@@ -25,6 +25,8 @@ type audit struct {
 	owed    map[uint64]attemptKey
 	seen    uint64 // observations
 	clock   int    // events
+	at      int64
+	leases  leasebook
 	hosted  bool
 	onHold  bool // by the user
 	closing bool // before the event
@@ -32,16 +34,20 @@ type audit struct {
 	holding *held // by this event
 	keeping *keeping
 
-	ask       core.AskSearcher // Count 0: none
-	asked     uint64           // questions
-	suggested uint64
-	planned   int64
-	exhausted bool
+	searchBook
+}
 
+// searchBook is what the searcher was asked and told.
+type searchBook struct {
+	ask         core.AskSearcher // Count 0: none
+	asked       uint64           // questions
+	suggested   uint64
+	planned     int64
+	exhausted   bool
 	searchEnded bool // the scheduler was told
 	learned     int  // observations of trials of other experiments
-	// together has, of each suggestion with several runs, how often the
-	// searcher heard of its end; -1 before it heard of the suggestion.
+	// together has, for each suggestion with several runs, how often the searcher was told its end; -1
+	// before it was told the suggestion.
 	together []int
 }
 
@@ -63,7 +69,7 @@ type ckpt struct {
 	valued    uint64 // iteration of the last of them
 	stretch   int    // of the trial that made it
 	deleted   bool
-	// of is the result that it was asked for with, while that is still to be counted.
+	// of is the result with which it was asked for, while that is not counted yet.
 	of *core.ResultReported
 }
 
@@ -75,12 +81,14 @@ type held struct {
 }
 
 func newAudit(m *core.Machine) *audit {
-	return &audit{m: m, nodes: map[uint32]resource.Bundle{}, ckpts: map[ckptKey]*ckpt{}, left: map[ckptKey]bool{}, held: map[core.TrialNo]*held{}, owed: map[uint64]attemptKey{}}
+	return &audit{m: m, nodes: map[uint32]resource.Bundle{}, ckpts: map[ckptKey]*ckpt{}, left: map[ckptKey]bool{},
+		held: map[core.TrialNo]*held{}, owed: map[uint64]attemptKey{}, leases: newLeasebook()}
 }
 
-// before notes what the event itself says, before the machine has seen it.
-func (a *audit) before(_ int64, e core.Event) {
+// before enters the event itself, before the machine sees it.
+func (a *audit) before(at int64, e core.Event) {
 	a.clock++
+	a.at = max(a.at, at)
 	a.closing = a.m.Closing()
 	a.was = a.was[:0]
 	for no := range a.m.Trials() {
@@ -127,23 +135,29 @@ func (a *audit) before(_ int64, e core.Event) {
 		}
 	case *core.TrialReset:
 		if t := a.trial(e.Trial); t != nil && a.resets(t, e) {
-			t.ends = 0
-			if e.Fresh {
-				a.leave(t)
-			}
-			if s := int(t.no) / a.runs(); a.runs() > 1 {
-				a.together[s] = min(a.together[s], 0)
-			}
-			a.ended, a.closing = false, false
+			a.reset(t, e.Fresh)
 		}
 	}
+	a.beforeLease(e)
 	a.beforePlugin(e)
+}
+
+// reset lets an ended trial run again.
+func (a *audit) reset(t *account, fresh bool) {
+	t.ends = 0
+	if fresh {
+		a.leave(t)
+	}
+	if s := int(t.no) / a.runs(); a.runs() > 1 {
+		a.together[s] = min(a.together[s], 0)
+	}
+	a.ended, a.closing = false, false
 }
 
 func (a *audit) hostStarted() {
 	a.hosted = true
 	o, _ := a.m.Outcome()
-	a.closing = o == 0 && a.ends() // what was ending for good when its host died
+	a.closing = o == 0 && a.ends() // it was ending for good when its host died
 	a.ended = false
 	clear(a.nodes)
 	for _, h := range a.held {
@@ -170,6 +184,7 @@ func (a *audit) beforePlugin(e core.Event) {
 			for _, t := range a.trials[first:] {
 				t.clone = e.Clone
 			}
+			a.askLess()
 		}
 	case *core.ResultReported:
 		if t := a.live(e.Trial, e.Attempt); t != nil && !t.ended {
@@ -197,8 +212,15 @@ func (a *audit) beforePlugin(e core.Event) {
 	}
 }
 
-// nodeGone ends what ran on a node. An attempt that had ended before waits for its
-// checkpoints, and holds nothing there any more.
+// askLess: a trial that is added while the searcher thinks is one of the planned ones.
+func (a *audit) askLess() {
+	if a.spec.Trials >= 0 {
+		a.ask.Count = int(max(min(int64(a.ask.Count), a.spec.Trials-a.planned), 0))
+	}
+}
+
+// nodeGone ends what ran on a node. An attempt that had ended before waits for its checkpoints, and
+// holds nothing there any more.
 func (a *audit) nodeGone(t *account, id uint32) {
 	if !t.ended || a.spec.Rules < core.RulesV2 {
 		t.over()
@@ -212,11 +234,11 @@ func (a *audit) nodeGone(t *account, id uint32) {
 	}
 }
 
-// nowhere is no node's number.
+// nowhere is a number that no node has.
 const nowhere = math.MaxUint32
 
-// resets says whether a trial is to run again: one that failed, or one that was
-// ended before its first attempt.
+// resets reports whether a trial will run again: one that failed, or one that ended before its first
+// attempt.
 func (a *audit) resets(t *account, e *core.TrialReset) bool {
 	if e.Steered && a.closing {
 		return false
@@ -234,13 +256,13 @@ func (a *audit) leave(t *account) {
 	}
 }
 
-// ends says whether the experiment ends for good: nothing new is created.
+// ends reports whether the experiment ends for good: nothing new is created.
 func (a *audit) ends() bool {
 	o, _ := a.m.Ending()
 	return o == core.Finished || o == core.StoppedByUser
 }
 
-// searched says whether no further trial will be asked for.
+// searched reports whether no further trial will be asked for.
 func (a *audit) searched() bool {
 	return a.exhausted || a.spec.Trials >= 0 && a.planned >= a.spec.Trials
 }
@@ -280,7 +302,9 @@ func (a *audit) answered(e *core.SuggestionsReceived) {
 
 func (a *audit) create(s core.Suggestion, extra bool) {
 	for range a.runs() {
-		a.trials = append(a.trials, &account{no: core.TrialNo(len(a.trials)), request: s.Request, ticket: a.clock, saves: map[uint32]*ckpt{}})
+		a.trials = append(a.trials, &account{no: core.TrialNo(len(a.trials)),
+			placeBook:   placeBook{request: s.Request, ticket: a.clock},
+			attemptBook: attemptBook{saves: map[uint32]*ckpt{}}})
 	}
 	a.together = append(a.together, -1)
 	if !extra {
@@ -288,7 +312,7 @@ func (a *audit) create(s core.Suggestion, extra bool) {
 	}
 }
 
-// runs is how many trials a suggestion is.
+// runs returns how many trials a suggestion has.
 func (a *audit) runs() int { return max(int(a.spec.Repeat), 1) }
 
 func (a *audit) trial(no core.TrialNo) *account {
@@ -327,11 +351,14 @@ func (a *audit) after(e core.Event, actions []core.Action) error {
 		}
 		t.result = nil
 	}
+	if err := a.leasesWhole(e); err != nil {
+		return err
+	}
 	return a.whole()
 }
 
-// memory takes in what is held by this event; what a host that is gone held is
-// dropped, and nothing is held of a trial that has ended.
+// memory enters the states held by this event. It checks that states of a dead host were dropped, and
+// that no ended trial has one.
 func (a *audit) memory(e core.Event) error {
 	if a.holding != nil && !a.m.State(e.(*core.StateHeld).Trial).Final() {
 		a.held[e.(*core.StateHeld).Trial] = a.holding
@@ -357,20 +384,21 @@ func (a *audit) whole() error {
 		return fmt.Errorf("the search's end was told is %t", a.searchEnded)
 	}
 	for number := range a.owed {
-		if k := a.owed[number]; !a.m.Owes(number) || a.m.State(k.trial).Final() {
-			return fmt.Errorf("decision %d of trial %d (%s): owed is %t", number, k.trial, a.m.State(k.trial), a.m.Owes(number))
+		if k := a.owed[number]; !a.m.AwaitsDecision(number) || a.m.State(k.trial).Final() {
+			return fmt.Errorf("decision %d of trial %d (%s): owed is %t", number, k.trial, a.m.State(k.trial),
+				a.m.AwaitsDecision(number))
 		}
 	}
 	return a.idleSlot()
 }
 
-// resources adds up what is granted, node by node.
+// resources adds up the grants, node by node.
 func (a *audit) resources() error {
 	used := map[string]resource.Amount{}
 	for _, id := range slices.Sorted(maps.Keys(a.nodes)) {
 		here := map[string]resource.Amount{}
 		for _, t := range a.trials {
-			t.charge(id, a.spec, here)
+			t.charge(id, here)
 		}
 		for name, x := range here {
 			if a.nodes[id].Get(name).Cmp(x) < 0 {
@@ -394,35 +422,41 @@ func (a *audit) resources() error {
 	return nil
 }
 
-// kept: a checkpoint that a trial names is there, and one that none names is
-// deleted.
+// kept checks that a checkpoint that a trial uses exists, and that an unused one is deleted.
 func (a *audit) kept() error {
 	named := maps.Clone(a.left)
 	for _, t := range a.trials {
 		if from := a.m.From(t.no); t.attempt == 0 && from.ID != 0 {
-			named[ckptKey{from.Trial, from.ID}] = true // it may run after all
+			named[ckptKey{from.Trial, from.ID}] = true // it may still run
 		}
 		for _, ref := range a.m.Checkpoints(t.no) {
 			named[ckptKey{ref.Trial, ref.ID}] = true
 		}
 	}
-	if a.m.NeverStarted() > 0 { // what such a trial would go on from is kept for its first start
+	if a.m.NeverStarted() > 0 { // the checkpoint of such a trial is kept for its first start
 		a.m.EachCheckpoint(func(ref core.CheckpointRef) { named[ckptKey{ref.Trial, ref.ID}] = true })
 	}
 	for k, c := range a.ckpts {
 		if c.deleted == named[k] {
-			return fmt.Errorf("checkpoint #%d of trial %d: named is %t, deleted is %t", k.id, k.trial, named[k], c.deleted)
+			return fmt.Errorf("checkpoint #%d of trial %d: named is %t, deleted is %t", k.id, k.trial, named[k],
+				c.deleted)
 		}
 	}
 	return nil
 }
 
-// idleSlot: no free slot where each trial that waits would fit.
-func (a *audit) idleSlot() error {
-	if o, _ := a.m.Outcome(); !a.hosted || a.onHold || a.m.Orphans() > 0 || a.m.Closing() || o != 0 || a.m.Count(core.Pending) == 0 {
-		return nil
+// startsTrials reports that trials can start as far as resources allow.
+func (a *audit) startsTrials() bool {
+	if o, _ := a.m.Outcome(); !a.hosted || a.onHold || a.m.Orphans() > 0 || a.m.Closing() || o != 0 {
+		return false
 	}
-	if c := int(a.spec.Concurrency); c > 0 && a.m.Running() >= c {
+	c := int(a.spec.Concurrency)
+	return c == 0 || a.m.Running() < c
+}
+
+// idleSlot checks that no slot is free that each waiting trial would fit.
+func (a *audit) idleSlot() error {
+	if !a.startsTrials() || a.m.Count(core.Pending) == 0 || a.spec.Leases != nil {
 		return nil
 	}
 	if a.spec.Manual {
@@ -439,7 +473,7 @@ func (a *audit) idleSlot() error {
 	return fmt.Errorf("%d trials wait, and each of them would fit", a.m.Count(core.Pending))
 }
 
-// fits tries a plain request on each node; groups are taken not to fit.
+// fits tries a request without a group on each node; groups count as not fitting.
 func (a *audit) fits(t *account) bool {
 	r := t.asks(a.spec)
 	if len(r.Bundles()) != 1 {
@@ -448,7 +482,7 @@ func (a *audit) fits(t *account) bool {
 	for id, capacity := range a.nodes {
 		here := map[string]resource.Amount{}
 		for _, t := range a.trials {
-			t.charge(id, a.spec, here)
+			t.charge(id, here)
 		}
 		ok := true
 		for _, it := range r.Bundles()[0].Items() {

@@ -33,6 +33,9 @@ func checkResources(m *core.Machine, running int) error {
 			return fmt.Errorf("%s: granted, but nothing runs", u)
 		}
 	}
+	if o, _ := m.Outcome(); o != 0 && m.LeasesHeld() > 0 {
+		return fmt.Errorf("the experiment is %s, but %d leases are held", o, m.LeasesHeld())
+	}
 	if o, _ := m.Outcome(); o != 0 && running+m.Orphans() > 0 {
 		return fmt.Errorf("the experiment is %s, but %d trials run", o, running)
 	}

@@ -31,7 +31,7 @@ func (c command) number(key string) int64 {
 	return n
 }
 
-// rule is an expression that holds with a result; nil for none.
+// rule returns a cause with an expression that holds for a result; nil for none.
 func (c command) rule(key string, kind core.CauseKind) *core.Cause {
 	if text := c.text(key); text != "" {
 		return &core.Cause{Kind: kind, Text: text}
@@ -39,7 +39,7 @@ func (c command) rule(key string, kind core.CauseKind) *core.Cause {
 	return nil
 }
 
-// failure is why an attempt ended.
+// failure returns why an attempt ended.
 func (c command) failure() core.Cause {
 	why := core.TrainableFailure(c.quoted())
 	if c.has("damaged") {
@@ -48,7 +48,7 @@ func (c command) failure() core.Cause {
 	return why
 }
 
-// first is the number that the command begins with.
+// first returns the number that the command begins with.
 func (c command) first() int64 {
 	if len(c.d.CmdArgs) == 0 {
 		return 0
@@ -57,7 +57,7 @@ func (c command) first() int64 {
 	return n
 }
 
-// quoted is the text given as why=(…).
+// quoted returns the text given as why=(…).
 func (c command) quoted() string { return c.text("why") }
 
 func (c command) spec(s core.Spec) (core.Spec, error) {
@@ -119,18 +119,31 @@ func (c command) setting(s *core.Spec, key, v string) (err error) {
 	case "require":
 		s.Required = append(s.Required, core.Required{Metric: v, By: "objective"})
 	case "reach", "below":
-		name, x, _ := strings.Cut(v, ":")
-		r := core.MetricRule{Metric: name, Below: key == "below"}
-		r.Value, err = strconv.ParseFloat(x, 64)
-		s.Stop.Metrics = append(s.Stop.Metrics, r)
+		err = addRule(&s.Stop, v, key == "below")
+	case "unleased":
+		s.Leases = nil
+	case "group": // two bundles, each with a GPU
+		s.Request, err = resource.ParseRequest("spread(cpu=1,gpu=1;cpu=1,gpu=1)")
+	case "leases", "idle", "own_requests", "most":
+		s.Leases = leases(s.Leases, key, v, n)
 	default:
 		return setFlag(s, key)
 	}
 	return err
 }
 
+// addRule adds a rule METRIC:VALUE.
+func addRule(s *core.StopRules, v string, below bool) (err error) {
+	name, x, _ := strings.Cut(v, ":")
+	r := core.MetricRule{Metric: name, Below: below}
+	r.Value, err = strconv.ParseFloat(x, 64)
+	s.Metrics = append(s.Metrics, r)
+	return err
+}
+
 func setFlag(s *core.Spec, key string) error {
-	flags := map[string]*bool{"at_end": &s.Checkpoint.AtEnd, "memory": &s.Checkpoint.PausesInMemory, "saves": &s.Saves, "quiet": &s.Quiet,
+	flags := map[string]*bool{"at_end": &s.Checkpoint.AtEnd, "memory": &s.Checkpoint.PausesInMemory, "saves": &s.Saves,
+		"quiet":       &s.Quiet,
 		"independent": &s.Independent, "manual": &s.Manual, "fail_fast": &s.FailFast, "fail_raise": &s.FailRaise,
 		"wait": &s.WaitForResources}
 	if f, ok := flags[key]; ok {
@@ -144,7 +157,7 @@ func setFlag(s *core.Spec, key string) error {
 	return fmt.Errorf("unknown setting %q", key)
 }
 
-// boot is the machine's, which is the same but after "host rebooted".
+// boot returns the machine's, which changes only with "host rebooted".
 func (c command) boot() string {
 	if c.has("rebooted") {
 		return "another"

@@ -6,20 +6,20 @@ import (
 	"github.com/tunehost/tunehost/core"
 )
 
-// endings is the book of how a trial comes to its end.
+// endings is the account of how a trial comes to its end.
 type endings struct {
-	stopped bool   // its attempt was told to, for good or for a failure
+	stopped bool   // its attempt was told to, for good or because of a failure
 	done    bool   // its attempt said that a result was its last
 	byUser  bool   // the user ends it
 	cut     bool   // its host died before its attempt had ended
 	again   bool   // it runs again up to where it was stopped
-	at      uint64 // which is there
+	at      uint64 // the iteration of that place
 }
 
-// stops says whether the trial ends with the attempt that runs.
+// stops reports whether the trial ends with the running attempt.
 func (t *account) stops() bool { return t.end.stopped || t.end.done || t.judged }
 
-// warned takes in that the trial runs again, which ends what it was ordered.
+// warned enters that the trial runs again, which cancels its orders.
 func (t *account) warned(why core.Cause) {
 	switch why.Kind {
 	case core.CauseHostLost, core.CauseNodeLostSave, core.CauseCutOff:
@@ -35,8 +35,8 @@ func (t *account) warned(why core.Cause) {
 	}
 }
 
-// mayEnd: a trial that had reported, and was ending when its host died, is not over before
-// it has cleaned up; but where the user ends it, or it ends with the experiment.
+// mayEnd checks that a trial that had reported, and was ending when its host died, cleans up before it
+// is over, unless the user ends it or it ends with the experiment.
 func (a *audit) mayEnd(t *account) error {
 	if !t.end.cut || t.end.byUser || a.spec.Manual || a.spec.Rules < core.RulesV2 || a.ends() {
 		return nil

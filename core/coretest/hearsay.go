@@ -10,7 +10,7 @@ import (
 	"github.com/tunehost/tunehost/core/stat"
 )
 
-// tell follows what plugins hear of.
+// tell follows what plugins are told.
 func (a *audit) tell(o core.Observation) error {
 	if a.seen++; o.Number != a.seen {
 		return fmt.Errorf("it should be number %d", a.seen)
@@ -26,7 +26,7 @@ func (a *audit) tell(o core.Observation) error {
 	}
 	t := a.trial(o.Trial)
 	if t != nil && a.runs() > 1 && (o.Runs > 0) != (o.To&core.ToSearcher != 0) {
-		return errors.New("the searcher hears of all runs together alone")
+		return errors.New("the searcher is told of all runs together only")
 	}
 	if t != nil && o.Runs > 0 {
 		return a.tellTogether(o)
@@ -40,7 +40,7 @@ func (a *audit) tell(o core.Observation) error {
 	return a.tellOf(t, o)
 }
 
-// tellSearchEnded: the scheduler alone hears of it, once, when it is true.
+// tellSearchEnded: only the scheduler is told, once, when it is true.
 func (a *audit) tellSearchEnded(o core.Observation) error {
 	if o.To != core.ToScheduler || a.searchEnded || !a.searched() {
 		return fmt.Errorf("to %d, told %t, true %t", o.To, a.searchEnded, a.searched())
@@ -63,37 +63,40 @@ func (a *audit) tellOf(t *account, o core.Observation) error {
 		}
 		t.ends++
 		t.orders, t.end = 0, endings{}
-		maps.DeleteFunc(a.owed, func(number uint64, k attemptKey) bool { return k.trial == t.no && !a.m.Owes(number) })
+		maps.DeleteFunc(a.owed, func(number uint64, k attemptKey) bool {
+			return k.trial == t.no && !a.m.AwaitsDecision(number)
+		})
 		if o.To|core.ToSearcher != core.ToAll || o.To != core.ToAll && a.runs() == 1 || t.live {
 			return fmt.Errorf("to %d, running %t", o.To, t.live)
 		}
 	case core.SawPaused:
 		t.resized()
-		t.front = true // where it is queued at once
+		t.front = true // if it is queued immediately
 	case core.SawRequeued:
 		t.end.cut = false
 		t.resized()
-		t.ticket, t.front = a.clock, o.Cause.Is(core.CauseInterrupted)
+		t.ticket, t.front = a.clock, o.Cause.Is(core.CauseInterrupted) || o.Cause.Is(core.CauseLeaseEnding)
 		if !t.front && a.spec.Manual {
-			t.forget() // it failed, and with it went what the caller kept
+			t.forget() // it failed, and the caller's state is lost
 		}
 	}
 	return nil
 }
 
-// tellLearned: the searcher alone hears of a trial of another experiment, first of
-// it and then of its end.
+// tellLearned: only the searcher is told of a trial of another experiment, first of it and then of its
+// end.
 func (a *audit) tellLearned(o core.Observation) error {
 	no := ^core.TrialNo(a.learned / 2)
 	added := a.learned%2 == 0
-	if a.learned++; o.To != core.ToSearcher || added != (o.Kind == core.SawAdded) || o.Trial != no || len(a.trials) > 0 {
+	if a.learned++; o.To != core.ToSearcher || added != (o.Kind == core.SawAdded) || o.Trial != no ||
+		len(a.trials) > 0 {
 		return errors.New("that is not how trials of other experiments are told")
 	}
 	return nil
 }
 
-// tellTogether: a suggestion is told once all its runs exist, and its end once each
-// of them has ended, as what it was for the best of them.
+// tellTogether: a suggestion is told once all its runs exist, and its end once each of them has ended,
+// with the end of the best of them.
 func (a *audit) tellTogether(o core.Observation) error {
 	i := int(o.Trial) / a.runs()
 	if int(o.Trial)%a.runs() != 0 || int(o.Runs) != a.runs() || o.To != core.ToSearcher {
@@ -120,17 +123,18 @@ func (a *audit) tellTogether(o core.Observation) error {
 		want = core.SawFailed
 	}
 	if o.Kind != want || ended != a.runs() || a.together[i] != 0 {
-		return fmt.Errorf("%d of its runs have ended, %d of them well; its end was told %d times", ended, well, a.together[i])
+		return fmt.Errorf("%d of its runs have ended, %d of them well; its end was told %d times", ended, well,
+			a.together[i])
 	}
 	a.together[i] = 1
 	return nil
 }
 
-// forget is the loss of what the trial had reported.
+// forget drops what the trial had reported.
 func (t *account) forget() { t.iteration, t.values, t.results = 0, nil, 0 }
 
-// tellResult: each result is told once to reporters, each iteration once to
-// the searcher, and a decision is owed for what the scheduler is told.
+// tellResult: each result is told once to reporters, each iteration once to the searcher, and a
+// decision is owed for what the scheduler is told.
 func (a *audit) tellResult(t *account, o core.Observation) error {
 	e := t.result
 	if e == nil || !t.live || t.attempt != o.Attempt || t.last {
@@ -179,7 +183,7 @@ func (t *account) take(e *core.ResultReported, iteration uint64) {
 	t.result = nil
 }
 
-// compare checks a trial's row against the book.
+// compare checks a trial's row against its account.
 func (a *audit) compare(e core.Event, t *account) error {
 	v := a.m.View(t.no)
 	if t.result != nil && !t.last && !v.Stopping && !t.judged {
@@ -207,13 +211,13 @@ func (a *audit) compare(e core.Event, t *account) error {
 	return a.numbers(t, v)
 }
 
-// unstarted: the event runs a trial after all that was ended before it had started.
+// unstarted reports that the event runs a trial that had ended before it started.
 func unstarted(e core.Event) bool {
 	r, ok := e.(*core.TrialReset)
 	return ok && r.Unstarted
 }
 
-// queued notes since when a trial waits that left its pause.
+// queued notes since when a trial waits after its pause.
 func (a *audit) queued(e core.Event, t *account, was, is core.State) {
 	if is != core.Pending || was == core.Pending || t.ticket == a.clock {
 		return
@@ -222,7 +226,7 @@ func (a *audit) queued(e core.Event, t *account, was, is core.State) {
 	t.ticket, t.front = a.clock, !user
 }
 
-// waiting: a trainable that may not go on must be waiting for something.
+// waiting checks that a trainable that may not continue waits for something.
 func (t *account) waiting(a *audit, v core.View) error {
 	if !t.live || v.Stopping || v.Saving || t.last || t.credits == t.accepted {
 		return nil
@@ -252,7 +256,8 @@ func (a *audit) numbers(t *account, v core.View) error {
 		iteration, values = t.known.iteration, t.known.values
 	}
 	if v.Iteration != iteration || int(v.Results) != t.before+t.results || v.At != t.iteration {
-		return fmt.Errorf("iteration %d after %d results, at %d, but it was told as %d after %d, at %d", v.Iteration, v.Results, v.At,
+		return fmt.Errorf("iteration %d after %d results, at %d, but it was told as %d after %d, at %d", v.Iteration,
+			v.Results, v.At,
 			iteration, t.before+t.results, t.iteration)
 	}
 	s, _ := a.m.Summary(t.no, 1)
@@ -265,7 +270,7 @@ func (a *audit) numbers(t *account, v core.View) error {
 	return nil
 }
 
-// summary is that of values which came one after the other.
+// summary returns the summary of consecutive values.
 func summary(values []float64) (s stat.Summary) {
 	var w stat.Window
 	for _, x := range values {

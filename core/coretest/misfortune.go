@@ -6,11 +6,12 @@ import (
 	"github.com/tunehost/tunehost/core/stat"
 )
 
-// capacity is what the nodes of a world have.
+// capacity is the capacity of a world's nodes.
 var capacity = []string{"cpu=4,gpu=1", "cpu=2", "cpu=3"}
 
-// requests are what its trials ask for; any fits the first node.
-var requests = []string{"cpu=1", "cpu=1", "cpu=2", "cpu=0.33", "cpu=1,gpu=0.5", "cpu=4,gpu=1", "cpu=3", "spread(cpu=1;cpu=1)"}
+// requests are the requests of its trials; any fits the first node.
+var requests = []string{"cpu=1", "cpu=1", "cpu=2", "cpu=0.33", "cpu=1,gpu=0.5", "cpu=4,gpu=1", "cpu=3",
+	"spread(cpu=1;cpu=1)"}
 
 func (w *World) request() *resource.Request {
 	r, err := resource.ParseRequest(pick(w, requests))
@@ -22,10 +23,13 @@ func (w *World) request() *resource.Request {
 
 // settings makes the experiment of this world.
 func (w *World) settings() core.Spec {
-	s := core.Spec{Rules: core.NewestRules, Seed: 1, Trials: int64(w.r.IntN(9)), Concurrency: uint32(w.r.IntN(4)), Request: *w.request(),
-		Objectives: []core.Objective{{Metric: "acc", Mode: stat.Max}}, WaitForResources: !w.one(5), Overcommit: w.one(3), Manual: w.one(8),
-		Retries: int32(w.r.IntN(5) - 1), Lost: w.r.Uint32N(3), FailFast: w.one(16), FailRaise: w.one(16), StrictMetrics: !w.one(4),
-		Independent: w.one(3), Quiet: w.one(4), RunAhead: uint32(max(0, w.r.IntN(5)-2)), Saves: !w.one(3)}
+	s := core.Spec{Rules: core.NewestRules, Seed: 1, Trials: int64(w.r.IntN(9)), Concurrency: uint32(w.r.IntN(4)),
+		Request: *w.request(),
+		Objectives: []core.Objective{{Metric: "acc",
+			Mode: stat.Max}}, WaitForResources: !w.one(5), Overcommit: w.one(3), Manual: w.one(8),
+		Retries: int32(w.r.IntN(5) - 1), Lost: w.r.Uint32N(3), FailFast: w.one(16), FailRaise: w.one(16),
+		StrictMetrics: !w.one(4),
+		Independent:   w.one(3), Quiet: w.one(4), RunAhead: uint32(max(0, w.r.IntN(5)-2)), Saves: !w.one(3)}
 	if s.Trials == 0 {
 		s.Trials = -1
 	}
@@ -38,13 +42,21 @@ func (w *World) settings() core.Spec {
 	if w.one(2) {
 		s.Required = []core.Required{{Metric: "acc", By: "objective"}}
 	}
-	s.Checkpoint = core.Checkpoint{Every: w.r.Uint64N(4), AtEnd: w.one(2), Keep: w.r.Uint32N(4), Mode: stat.Mode(w.r.IntN(2))}
+	s.Checkpoint = core.Checkpoint{Every: w.r.Uint64N(4), AtEnd: w.one(2), Keep: w.r.Uint32N(4),
+		Mode: stat.Mode(w.r.IntN(2))}
 	if w.one(2) {
 		s.Checkpoint.Score = "acc"
 	}
 	s.Checkpoint.PausesInMemory = w.one(3)
 	if w.one(3) {
 		s.Checkpoint.DiskBytes = 1 + w.r.Int64N(12)
+	}
+	s.Leases = w.leaseSettings()
+	if s.Leases != nil {
+		s.Manual, s.Overcommit = false, false
+		if s.Trials < 0 && s.Leases.Most == 0 {
+			s.Leases.Most = 3 // the searcher of this world would fill any number
+		}
 	}
 	w.limits(&s)
 	return s
@@ -68,7 +80,7 @@ func (w *World) limits(s *core.Spec) {
 	}
 }
 
-// learn tells of trials of another experiment, perhaps.
+// learn may tell of trials of another experiment.
 func (w *World) learn() error {
 	for i := range max(0, w.r.IntN(6)-3) {
 		e := &core.TrialLearned{From: "another", Params: params(i).Params, Iteration: w.r.Uint64N(9), Failed: w.one(3)}
@@ -79,11 +91,13 @@ func (w *World) learn() error {
 	return nil
 }
 
-// misfortune is what no neighbour wants.
+// misfortune returns events that no participant wants.
 func (w *World) misfortune() []core.Event {
 	switch k := w.r.IntN(20); {
 	case k < 5:
 		return w.hostEvents()
+	case k < 9 && w.spec.Leases != nil:
+		return w.takesAway()
 	case k < 9:
 		return w.nodeLost()
 	case k < 13:
@@ -99,8 +113,12 @@ func (w *World) misfortune() []core.Event {
 
 func (w *World) otherSettings() []core.Event {
 	s := w.settings()
-	s.Manual, s.Quiet, s.RunAhead, s.Saves, s.Independent = w.spec.Manual, w.spec.Quiet, w.spec.RunAhead, w.spec.Saves, w.spec.Independent
+	s.Manual, s.Quiet, s.RunAhead, s.Saves, s.Independent = w.spec.Manual, w.spec.Quiet, w.spec.RunAhead, w.spec.Saves,
+		w.spec.Independent
 	s.Start, s.Extended = w.spec.Start, w.spec.Extended
+	if s.Leases = w.spec.Leases; s.Leases != nil {
+		s.Overcommit = false
+	}
 	if w.one(4) {
 		s.Extended++
 	}
@@ -111,15 +129,17 @@ func (w *World) otherSettings() []core.Event {
 	return []core.Event{&core.SettingsChanged{Spec: s}}
 }
 
-// hostEvents: the host dies, and another takes the experiment up. All that was
-// under way is lost; the scheduler may or may not be told again what it owes.
+// hostEvents: the host dies, and another takes over the experiment. Everything in progress is lost;
+// the scheduler may or may not be told again what it owes.
 func (w *World) hostEvents() []core.Event {
 	w.asks, w.procs, w.timer = nil, nil, 0
+	w.loseLeaseEvents()
 	if w.one(3) {
 		w.owed = nil
 	}
 	w.at += w.r.Int64N(1_000)
-	events := []core.Event{&core.HostStarted{Wall: 1_700_000_000_000_000_000 + w.at, PID: 1, Host: "h", Boot: pick(w, []string{"", "a", "b"})}}
+	events := []core.Event{&core.HostStarted{Wall: 1_700_000_000_000_000_000 + w.at, PID: 1, Host: "h",
+		Boot: pick(w, []string{"", "a", "b"})}}
 	for i := range w.nodes {
 		if w.nodes[i] || w.calm {
 			w.nodes[i] = true
@@ -168,12 +188,15 @@ func (w *World) nodeBack() []core.Event {
 	return nil
 }
 
-// oldNews is something that was said before, of an attempt that is over.
+// oldNews repeats an earlier event of an attempt that is over.
 func (w *World) oldNews() []core.Event {
 	if len(w.old) == 0 {
 		return nil
 	}
 	e := pick(w, w.old)
+	if id := leaseOf(e); id != 0 && w.cluster.find(id) != nil {
+		return nil
+	}
 	switch e := e.(type) {
 	case *core.ResultReported:
 		if w.lives(e.Trial, e.Attempt) {

@@ -7,8 +7,8 @@ import (
 	"github.com/tunehost/tunehost/core"
 )
 
-// wild lets somebody act, or something go wrong.
-func (w *World) wild() []core.Event {
+// actRandomly lets one participant act, or something go wrong.
+func (w *World) actRandomly() []core.Event {
 	switch {
 	case w.wrong() && w.one(3):
 		return w.misfortune()
@@ -22,7 +22,7 @@ func (w *World) wild() []core.Event {
 	return w.somebody()
 }
 
-// somebody lets one of those act who have something to do.
+// somebody lets one of the participants act that have something to do.
 func (w *World) somebody() []core.Event {
 	var can []func() []core.Event
 	if len(w.asks) > 0 {
@@ -32,10 +32,11 @@ func (w *World) somebody() []core.Event {
 		can = append(can, w.scheduler)
 	}
 	for _, p := range w.procs {
-		if f := w.able(p); f != nil {
+		if f := w.possibleActs(p); f != nil {
 			can = append(can, f)
 		}
 	}
+	can = append(can, w.engines()...)
 	if w.spec.Manual && w.M.Offers() == 0 {
 		can = append(can, func() []core.Event { return []core.Event{&core.OfferMade{}} })
 	}
@@ -45,9 +46,9 @@ func (w *World) somebody() []core.Event {
 	return pick(w, can)()
 }
 
-// quiet lets everybody do what they should; where all wait for somebody, it
-// mends what was left broken.
-func (w *World) quiet() []core.Event {
+// actOrderly lets all participants do what they should; if all wait for each other, it repairs what was
+// left broken.
+func (w *World) actOrderly() []core.Event {
 	switch {
 	case w.done():
 		return w.hostEvents()
@@ -165,7 +166,7 @@ func (w *World) order(no core.TrialNo) core.Command {
 	return c
 }
 
-// any is a trial, now and then one that does not exist.
+// any returns a trial, sometimes one that does not exist.
 func (w *World) any() core.TrialNo { return core.TrialNo(w.r.IntN(w.M.Trials() + w.r.IntN(2))) }
 
 func (w *World) user() []core.Event {
@@ -181,7 +182,8 @@ func (w *World) user() []core.Event {
 	case k < 24:
 		return []core.Event{&core.UnpauseRequested{Trial: no, All: all}}
 	case k < 28:
-		return []core.Event{&core.TrialReset{Trial: no, Scratch: w.one(2), Fresh: w.one(3), Unstarted: w.one(2), Steered: w.one(2)}}
+		return []core.Event{&core.TrialReset{Trial: no, Scratch: w.one(2), Fresh: w.one(3), Unstarted: w.one(2),
+			Steered: w.one(2)}}
 	case k < 31:
 		return []core.Event{&core.TrialGiven{Suggestion: w.suggestion(), Extra: true}}
 	case k < 33:
@@ -194,8 +196,8 @@ func (w *World) user() []core.Event {
 	return nil
 }
 
-// able says what a trainable can do next, nil for nothing.
-func (w *World) able(p *proc) func() []core.Event {
+// possibleActs returns what a trainable can do next, nil for nothing.
+func (w *World) possibleActs(p *proc) func() []core.Event {
 	switch {
 	case p.ended:
 		return func() []core.Event { return w.saves(p) }
@@ -229,13 +231,14 @@ func (w *World) saves(p *proc) []core.Event {
 	if w.wrong() || x.iteration == never {
 		return []core.Event{&core.SaveFailed{Trial: p.trial, Attempt: p.attempt, ID: x.id, Error: "disk full"}}
 	}
-	if x.memory && !w.one(6) { // now and then there is no room in memory
+	if x.memory && !w.one(6) { // sometimes there is no room in memory
 		return []core.Event{&core.StateHeld{Trial: p.trial, Attempt: p.attempt, ID: x.id, Iteration: x.iteration}}
 	}
-	return []core.Event{&core.CheckpointSaved{Trial: p.trial, Attempt: p.attempt, ID: x.id, Iteration: x.iteration, Bytes: w.r.Int64N(3)}}
+	return []core.Event{&core.CheckpointSaved{Trial: p.trial, Attempt: p.attempt, ID: x.id, Iteration: x.iteration,
+		Bytes: w.r.Int64N(3)}}
 }
 
-// leaves ends the attempt well, after the save that came with the stop.
+// leaves ends the attempt without an error, after the save that came with the stop.
 func (w *World) leaves(p *proc) []core.Event {
 	if p.saveID != 0 {
 		p.saves, p.saveID, p.last = append(p.saves, save{p.saveID, p.iter, p.memory}), 0, true
@@ -250,7 +253,7 @@ func (w *World) leaves(p *proc) []core.Event {
 	return []core.Event{e}
 }
 
-// ends lets what is left of an attempt answer its saves.
+// ends lets the rest of an attempt answer its saves.
 func (w *World) ends(p *proc) {
 	if p.ended = true; len(p.saves) == 0 {
 		w.gone(p)
@@ -303,7 +306,8 @@ func (w *World) reports(p *proc) []core.Event {
 func (w *World) name(list []core.Metric) (events []core.Event) {
 	for _, x := range list {
 		for ; w.named < int(x.ID); w.named++ {
-			events = append(events, &core.MetricNamed{ID: core.MetricID(w.named + 1), Name: []string{"acc", "loss"}[w.named]})
+			events = append(events, &core.MetricNamed{ID: core.MetricID(w.named + 1),
+				Name: []string{"acc", "loss"}[w.named]})
 		}
 	}
 	return events

@@ -11,7 +11,8 @@ import (
 var saw = map[core.ObservationKind]string{
 	core.SawAdded: "added", core.SawStarted: "started", core.SawResult: "result", core.SawPaused: "paused",
 	core.SawCompleted: "completed", core.SawFailed: "failed", core.SawRemoved: "removed",
-	core.SawCheckpoint: "checkpoint", core.SawRequeued: "requeued", core.SawEnd: "end", core.SawSearchEnded: "search ended",
+	core.SawCheckpoint: "checkpoint", core.SawRequeued: "requeued", core.SawEnd: "end",
+	core.SawSearchEnded: "search ended",
 }
 
 func audience(to core.Audience) string {
@@ -37,7 +38,7 @@ func (s *Story) print(a core.Action) string {
 	case core.Tell:
 		return printTold(a.Observation)
 	case core.StartAttempt:
-		return printStart(a)
+		return s.printStart(a)
 	case core.ContinueAttempt:
 		return fmt.Sprintf("continue %d (%d)\n", a.Trial, a.Credits)
 	case core.RunAhead:
@@ -45,7 +46,8 @@ func (s *Story) print(a core.Action) string {
 	case core.SaveAttempt:
 		return fmt.Sprintf("save %d at %d as #%d\n", a.Trial, a.Iteration, a.ID)
 	case core.TakeCheckpoint:
-		text := strings.ReplaceAll(fmt.Sprintf("take %d's checkpoint %s at %d as #%d", a.Trial, a.Path, a.Iteration, a.ID), "  ", " ")
+		text := strings.ReplaceAll(fmt.Sprintf("take %d's checkpoint %s at %d as #%d", a.Trial, a.Path, a.Iteration,
+			a.ID), "  ", " ")
 		if a.Again {
 			text += " again"
 		}
@@ -67,6 +69,12 @@ func (s *Story) print(a core.Action) string {
 		return fmt.Sprintf("drop %d's #%d from memory\n", a.Trial, a.ID)
 	case core.DeleteCheckpoint:
 		return fmt.Sprintf("delete %d's checkpoint #%d\n", a.Trial, a.ID)
+	case core.RequestLease:
+		return fmt.Sprintf("request lease %d for %s: %s\n", a.Lease, printFor(a.For), a.Request)
+	case core.ReleaseLease:
+		return fmt.Sprintf("release lease %d\n", a.Lease)
+	case core.AdoptLeases:
+		return printAdopt(a)
 	case core.SetTimer:
 		return fmt.Sprintf("timer at %s\n", time.Duration(a.At))
 	case core.Warn:
@@ -80,7 +88,7 @@ func (s *Story) print(a core.Action) string {
 	return fmt.Sprintf("%#v\n", a)
 }
 
-// printCause is a cause for people, and behind it what kind it is, where that is not all.
+// printCause prints a cause for people, followed by its kind unless the text says it all.
 func printCause(c *core.Cause) string {
 	kind := strings.ReplaceAll(c.Kind.String(), "_", " ")
 	if text := c.String(); text != kind {
@@ -98,7 +106,8 @@ func printTold(o core.Observation) string {
 		text = fmt.Sprintf("tell %s: %d of another experiment %s", audience(o.To), o.Trial, saw[o.Kind])
 	}
 	if o.Runs > 0 {
-		text = fmt.Sprintf("tell %s: %d to %d together %s", audience(o.To), o.Trial, uint32(o.Trial)+o.Runs-1, saw[o.Kind])
+		text = fmt.Sprintf("tell %s: %d to %d together %s", audience(o.To), o.Trial, uint32(o.Trial)+o.Runs-1,
+			saw[o.Kind])
 	}
 	if o.Iteration > 0 {
 		text += fmt.Sprintf(" at %d", o.Iteration)
@@ -120,16 +129,14 @@ func printTold(o core.Observation) string {
 	return text + "\n"
 }
 
-func printStart(a core.StartAttempt) string {
+func (s *Story) printStart(a core.StartAttempt) string {
 	text := fmt.Sprintf("start %d attempt %d", a.Trial, a.Attempt)
-	for _, slot := range a.Placement.Slots {
-		text += fmt.Sprintf(" on n%d", slot.Node)
-		if len(slot.Devices) > 0 {
-			text += " gpu " + strings.Join(slot.Devices, ",")
-		}
+	if a.Lease != 0 {
+		text += fmt.Sprintf(" with lease %d", a.Lease)
 	}
+	text += s.printSlots(a.Placement.Slots)
 	if a.Placement.Beyond {
-		text += " beyond what is free"
+		text += " beyond the free resources"
 	}
 	switch {
 	case a.Restore.Trial == core.NoTrial:

@@ -7,9 +7,9 @@ import (
 	"github.com/tunehost/tunehost/core/record"
 )
 
-// Audit applies a record from its beginning to a new machine, checks what a [World]
-// checks after each event and at the end of an experiment, and returns the machine.
-// see, where set, is told each event and what it caused.
+// Audit applies a record from its beginning to a new machine, checks what a [World] checks after each
+// event and at the end of an experiment, and returns the machine. see, if set, is called with each
+// event and its actions.
 func Audit(records [][]byte, see func(core.Event, []core.Action) error) (*core.Machine, error) {
 	m := core.New()
 	a := newAudit(m)

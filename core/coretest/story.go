@@ -19,7 +19,7 @@ import (
 type Story struct {
 	M      *core.Machine
 	record [][]byte
-	told   []string // what each event caused
+	told   []string // the actions of each event
 	at     int64
 	ask    core.AskSearcher
 	due    map[core.TrialNo][]uint64 // observations to decide
@@ -30,7 +30,7 @@ type Story struct {
 type save struct {
 	id        uint32
 	iteration uint64
-	memory    bool // with a pause, and for this host alone
+	memory    bool // with a pause, and for this host only
 }
 
 // New begins a story.
@@ -38,7 +38,7 @@ func New() *Story {
 	return &Story{M: core.New(), due: map[core.TrialNo][]uint64{}, saves: map[core.TrialNo][]save{}}
 }
 
-// Run carries out one command and returns what it caused.
+// Run carries out one command and returns the resulting actions.
 func (s *Story) Run(d *datadriven.TestData) (out string) {
 	c := command{d}
 	if v := c.text("at"); v != "" {
@@ -51,6 +51,8 @@ func (s *Story) Run(d *datadriven.TestData) (out string) {
 		return s.means()
 	case "usage":
 		return s.usage()
+	case "leases":
+		return s.leases()
 	}
 	events, err := s.events(c)
 	if err != nil {
@@ -69,8 +71,7 @@ func (s *Story) Run(d *datadriven.TestData) (out string) {
 	return out
 }
 
-// Apply records an event, applies what was recorded and returns the actions as
-// text.
+// Apply records an event, applies what was recorded and returns the actions as text.
 func (s *Story) Apply(e core.Event) (string, error) {
 	b, err := record.Append(nil, s.at, e)
 	if err != nil {
@@ -174,12 +175,14 @@ func (s *Story) events(c command) ([]core.Event, error) {
 	case "end":
 		no := core.TrialNo(c.first())
 		return []core.Event{&core.AttemptEnded{Trial: no, Attempt: s.attempt(c, no), Cause: c.failure(),
-			NeverStarted: c.has("never"), RestoreFailed: c.has("badrestore"), Damaged: c.has("damaged"), Interrupted: c.has("interrupted")}}, nil
+			NeverStarted: c.has("never"), RestoreFailed: c.has("badrestore"), Damaged: c.has("damaged"),
+			Interrupted: c.has("interrupted")}}, nil
 	case "saved", "unsaved", "held":
 		return s.saved(c)
 	case "exported":
 		no := core.TrialNo(c.first())
-		return []core.Event{&core.ModelExported{Trial: no, Attempt: s.attempt(c, no), Format: c.text("as"), Bytes: c.number("bytes"), Error: c.quoted()}}, nil
+		return []core.Event{&core.ModelExported{Trial: no, Attempt: s.attempt(c, no), Format: c.text("as"),
+			Bytes: c.number("bytes"), Error: c.quoted()}}, nil
 	}
 	return s.user(c)
 }
@@ -202,6 +205,8 @@ func (s *Story) user(c command) ([]core.Event, error) {
 		return []core.Event{&core.PluginFailed{Cause: core.Cause{Kind: core.CausePluginFailed, Text: c.quoted()}}}, nil
 	case "tick":
 		return []core.Event{&core.Ticked{}}, nil
+	case "lease":
+		return s.lease(c)
 	case "offer":
 		return []core.Event{&core.OfferMade{}}, nil
 	case "withdraw":
@@ -210,7 +215,7 @@ func (s *Story) user(c command) ([]core.Event, error) {
 	return nil, fmt.Errorf("unknown command %q", c.d.Cmd)
 }
 
-// learn takes the values of metrics, or "failed".
+// learn reads the values of metrics, or "failed".
 func (s *Story) learn(c command) ([]core.Event, error) {
 	r, err := s.result(c)
 	if err != nil {
@@ -229,7 +234,7 @@ func params(n int) core.Suggestion {
 func (s *Story) suggest(c command) ([]core.Event, error) {
 	e := &core.SuggestionsReceived{Ask: s.ask.Ask}
 	if c.has("late") {
-		e.Ask-- // an answer to the question before
+		e.Ask-- // an answer to the previous question
 	}
 	for i := range int(c.first()) {
 		g := params(s.M.Trials() + i)
@@ -294,7 +299,7 @@ func (s *Story) result(c command) ([]core.Event, error) {
 	return append(events, r), nil
 }
 
-// decide takes "N VERDICT" groups, and commands of the same answer in the lines below.
+// decide reads "N VERDICT" groups, and commands of the same answer in the lines below.
 func (s *Story) decide(c command) ([]core.Event, error) {
 	e := &core.SchedulerDecided{}
 	var d *core.Decision
@@ -357,9 +362,11 @@ func (s *Story) saved(c command) ([]core.Event, error) {
 		return []core.Event{&core.SaveFailed{Trial: no, Attempt: s.attempt(c, no), ID: x.id, Error: c.quoted()}}, nil
 	}
 	if c.d.Cmd == "held" {
-		return []core.Event{&core.StateHeld{Trial: no, Attempt: s.attempt(c, no), ID: x.id, Iteration: x.iteration}}, nil
+		return []core.Event{&core.StateHeld{Trial: no, Attempt: s.attempt(c, no), ID: x.id,
+			Iteration: x.iteration}}, nil
 	}
-	return []core.Event{&core.CheckpointSaved{Trial: no, Attempt: s.attempt(c, no), ID: x.id, Iteration: x.iteration, Bytes: max(1, c.number("bytes"))}}, nil
+	return []core.Event{&core.CheckpointSaved{Trial: no, Attempt: s.attempt(c, no), ID: x.id, Iteration: x.iteration,
+		Bytes: max(1, c.number("bytes"))}}, nil
 }
 
 func (s *Story) trials() string {
@@ -393,8 +400,7 @@ func (s *Story) trials() string {
 	return out.String()
 }
 
-// stretches are the parts of the training of a trial that has several, or that is in one
-// without a result.
+// stretches prints the stretches of a trial that has several, or that is in one without a result.
 func (s *Story) stretches(v core.View) string {
 	list := s.M.Stretches(v.Number)
 	if len(list) == 1 && v.Since == list[0].Attempt {
@@ -402,22 +408,25 @@ func (s *Story) stretches(v core.View) string {
 	}
 	var out strings.Builder
 	for _, x := range list {
-		fmt.Fprintf(&out, "  %s from attempt %d to iteration %d, %d results", x.Params, x.Attempt, x.Iteration, x.Results)
+		fmt.Fprintf(&out, "  %s from attempt %d to iteration %d, %d results", x.Params, x.Attempt, x.Iteration,
+			x.Results)
 		if sum, ok := s.M.SummaryIn(&x, 1); ok {
 			fmt.Fprintf(&out, ", %s %v (min %v, max %v)", s.M.MetricName(1), sum.Last, sum.Min, sum.Max)
 		}
 		fmt.Fprintf(&out, ", checkpoints #%d to #%d\n", x.After+1, x.Through)
 	}
-	fmt.Fprintf(&out, "  known by %s, own checkpoint #%d, training at %d since attempt %d\n", v.Params, v.Own.ID, v.At, v.Since)
+	fmt.Fprintf(&out, "  known by %s, own checkpoint #%d, training at %d since attempt %d\n", v.Params, v.Own.ID, v.At,
+		v.Since)
 	return out.String()
 }
 
-// means are those of all values, of the last ten and of the last five, by trial and metric.
+// means prints the means of all values, of the last ten and of the last five, by trial and metric.
 func (s *Story) means() string {
 	var out strings.Builder
 	for no := range s.M.Trials() {
 		s.M.EachSummary(core.TrialNo(no), func(id core.MetricID, x stat.Summary) {
-			fmt.Fprintf(&out, "%d %s: %v of %d, %v of ten, %v of five\n", no, s.M.MetricName(id), x.Mean, x.Count, x.Mean10, x.Mean5)
+			fmt.Fprintf(&out, "%d %s: %v of %d, %v of ten, %v of five\n", no, s.M.MetricName(id), x.Mean, x.Count,
+				x.Mean10, x.Mean5)
 		})
 	}
 	return out.String()

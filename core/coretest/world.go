@@ -11,29 +11,30 @@ import (
 	"github.com/tunehost/tunehost/core/record"
 )
 
-// World is one experiment among neighbours that misbehave: searchers that say
-// "not yet", late and stale answers, trials that crash, nodes that leave, users
-// that change their minds, hosts that die. All of it comes from one seed.
+// World is one experiment with participants that misbehave: searchers that say "not yet", late and
+// stale answers, trials that crash, nodes that leave, users that change their minds, hosts that die.
+// All of it comes from one seed.
 type World struct {
 	M      *core.Machine
 	r      *rand.Rand
 	spec   core.Spec
 	at     int64
-	calm   bool // faults have stopped, and everybody does what is asked
+	calm   bool // faults have stopped, and all participants work correctly
 	audit  *audit
 	record [][]byte
-	told   []uint64 // what each event caused
+	told   []uint64 // the actions of each event
 	named  int      // metrics that have names
 
-	asks   []core.AskSearcher // not answered
-	old    []core.Event       // late news of earlier attempts and questions
-	procs  []*proc
-	owed   []uint64 // observations that the scheduler has not decided
-	nodes  []bool   // which nodes are there
-	timer  int64
-	faulty int // one in so many steps goes wrong; 0: none
+	asks    []core.AskSearcher // not answered
+	old     []core.Event       // late news of earlier attempts and questions
+	procs   []*proc
+	cluster cluster
+	owed    []uint64 // observations that the scheduler has not decided
+	nodes   []bool   // which nodes exist
+	timer   int64
+	faulty  int // one in so many steps goes wrong; 0: none
 
-	// Log, where set, is told each event and what it caused.
+	// Log, if set, is called with each event and its actions.
 	Log func(string)
 }
 
@@ -43,14 +44,14 @@ type proc struct {
 	attempt uint32
 	started bool
 	iter    uint64
-	length  uint64 // it ends by itself there
+	length  uint64 // the iteration at which it ends by itself
 	credits int
 	saves   []save
 	saveID  uint32 // asked for with the stop
 	memory  bool   // in memory
 	stop    bool
 	last    bool
-	ended   bool // saves are still to be answered
+	ended   bool // saves are not answered yet
 }
 
 // Limits of one world.
@@ -59,8 +60,7 @@ const (
 	calmEvents = 4000
 )
 
-// Live runs a world from a seed until its experiment ends, and returns the
-// first thing that was wrong.
+// Live runs a world from a seed until its experiment ends, and returns the first mistake.
 func Live(seed uint64, log func(string)) error {
 	w := newWorld(seed)
 	w.Log = log
@@ -93,7 +93,7 @@ func (w *World) live() error {
 		return err
 	}
 	for range w.r.IntN(wildEvents) {
-		if err := w.step(w.wild); err != nil {
+		if err := w.step(w.actRandomly); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ func (w *World) live() error {
 		if w.over() {
 			return w.audit.atEnd(w.spec)
 		}
-		if err := w.step(w.quiet); err != nil {
+		if err := w.step(w.actOrderly); err != nil {
 			return err
 		}
 	}
@@ -115,7 +115,7 @@ func (w *World) done() bool {
 	return o != 0
 }
 
-// over: nothing is left for a later host either.
+// over: there is nothing left for a later host either.
 func (w *World) over() bool {
 	o, _ := w.M.Outcome()
 	final := w.M.Count(core.Terminated) + w.M.Count(core.Errored)
@@ -123,10 +123,12 @@ func (w *World) over() bool {
 }
 
 func (w *World) status() string {
-	text := fmt.Sprintf("%d procs, %d questions, %d decisions owed, timer %d, now %d;", len(w.procs), len(w.asks), len(w.owed), w.timer, w.at)
+	text := fmt.Sprintf("%d procs, %d questions, %d decisions owed, timer %d, now %d;", len(w.procs), len(w.asks),
+		len(w.owed), w.timer, w.at)
 	for no := range w.M.Trials() {
 		v := w.M.View(core.TrialNo(no))
-		text += fmt.Sprintf(" %d %s attempt %d iteration %d saving %t stopping %t;", no, v.State, v.Attempt, v.Iteration, v.Saving, v.Stopping)
+		text += fmt.Sprintf(" %d %s attempt %d iteration %d saving %t stopping %t;", no, v.State, v.Attempt,
+			v.Iteration, v.Saving, v.Stopping)
 	}
 	for _, p := range w.procs {
 		text += fmt.Sprintf(" proc %+v;", *p)
@@ -145,8 +147,7 @@ func (w *World) step(choose func() []core.Event) error {
 	return nil
 }
 
-// apply records an event, applies what was recorded, and has everybody hear of
-// what came of it.
+// apply records an event, applies what was recorded, and passes the actions to all participants.
 func (w *World) apply(e core.Event) error {
 	b, err := record.Append(nil, w.at, e)
 	if err != nil {
@@ -193,7 +194,7 @@ func digest(actions []core.Action) uint64 {
 	return h.Sum64()
 }
 
-// replay applies the record to a new machine: the same events cause the same.
+// replay applies the record to a new machine: the same events must give the same actions.
 func (w *World) replay() error {
 	m := core.New()
 	for i, b := range w.record {
@@ -214,7 +215,7 @@ func (w *World) replay() error {
 	return nil
 }
 
-// hear is how the neighbours take an action in.
+// hear passes an action to the participants.
 func (w *World) hear(a core.Action) {
 	switch a := a.(type) {
 	case core.AskSearcher:
@@ -229,6 +230,8 @@ func (w *World) hear(a core.Action) {
 			length: from + 1 + w.r.Uint64N(6), credits: 1 + int(w.spec.RunAhead)})
 	case core.SetTimer:
 		w.timer = a.At
+	case core.RequestLease, core.ReleaseLease, core.AdoptLeases:
+		w.cluster.hear(a)
 	default:
 		w.hearOfAttempt(a)
 	}
@@ -254,8 +257,12 @@ func (w *World) hearOfAttempt(a core.Action) {
 			p.saves = append(p.saves, save{id: a.ID, iteration: a.Iteration})
 		}
 	case core.StopAttempt:
-		if p := w.find(a.Trial, a.Attempt); p != nil {
+		if p := w.find(a.Trial, a.Attempt); p != nil && w.lives(a.Trial, a.Attempt) {
 			p.stop, p.saveID, p.memory = true, a.SaveID, a.Memory
+		}
+	case core.KillAttempt:
+		if p := w.find(a.Trial, a.Attempt); p != nil && !w.lives(a.Trial, a.Attempt) && (w.calm || w.one(2)) {
+			w.gone(p) // otherwise its node is cut off, and it does not learn that its lease is lost
 		}
 	}
 }
@@ -269,7 +276,7 @@ func (w *World) find(no core.TrialNo, attempt uint32) *proc {
 	return nil
 }
 
-// lives says whether the attempt is the one that runs.
+// lives reports whether the attempt is the running one.
 func (w *World) lives(no core.TrialNo, attempt uint32) bool {
 	return w.M.State(no) == core.Running && w.M.View(no).Attempt == attempt
 }
@@ -278,10 +285,10 @@ func (w *World) gone(p *proc) {
 	w.procs = slices.DeleteFunc(w.procs, func(q *proc) bool { return q == p })
 }
 
-// wrong says whether something goes wrong now.
+// wrong reports whether something goes wrong now.
 func (w *World) wrong() bool { return w.faulty > 0 && w.r.IntN(w.faulty) == 0 }
 
-// one says yes once in n times.
+// one returns true once in n times.
 func (w *World) one(n int) bool { return w.r.IntN(n) == 0 }
 
 func pick[T any](w *World, list []T) T { return list[w.r.IntN(len(list))] }

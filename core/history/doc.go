@@ -1,10 +1,11 @@
-// Package history reads an experiment's record. It is the one way through a record: a host that resumes, a replay that
-// verifies, the views of an experiment, the journal in words, what reporters are told after a restart, and what other
-// experiments learn from this one all go it.
+// Package history reads an experiment's record. All code that walks through a record uses it: a
+// host that resumes, a replay that verifies, the views of an experiment, the journal command, the
+// reporters after a restart, and experiments that learn from this one.
 //
-// The record is a list of events ([core.Event]). A History applies one after the other to a [core.Machine], which is
-// the experiment as it stands after each of them, and hands out a [Step]: the event, the actions that followed from
-// it, and among them what plugins and reporters hear of it.
+// The record is a list of events ([core.Event]). A History applies them one by one to a
+// [core.Machine], which holds the state of the experiment after each event. For each event it
+// returns a [Step]: the event, the resulting actions, and the observations for plugins and
+// reporters.
 //
 //	h, err := history.Open("results/quickstart/journal")
 //	if err != nil {
@@ -19,32 +20,32 @@
 //	})
 //	fmt.Println(h.Machine().Trials(), "trials")
 //
-// # Records that grow
+// # Growing records
 //
-// Each returns when there is no further whole batch. A record to which a host is writing is followed by calling it
-// again: it goes on where it was. A reader takes no lock and writes nothing.
+// Each returns when there is no further complete batch. To follow a record that a host is writing,
+// call it again: it continues where it stopped. A reader takes no lock and writes nothing.
 //
-// # Where records come from
+// # Sources
 //
-// [Open] reads a directory. [From] reads any [Source]: [journal.NewReader] of another file system, or [Records],
-// which are in memory. A host that goes on with an experiment reads while it opens the journal for writing, with
-// [History.Replay]; from then on [History.Apply] takes each record that it has written. So a resumed experiment and
-// one that was never interrupted are the same.
+// [Open] reads a directory. [From] reads any [Source]: [journal.NewReader] of another file system,
+// or [Records] in memory. A host that resumes an experiment reads the record with [History.Replay]
+// while it opens the journal for writing. After that, [History.Apply] takes each record that the
+// host has written. So a resumed experiment is identical to one that was never interrupted.
 //
 // # Before an event
 //
-// What has to see the experiment as an event found it, to compare an answer that was recorded with one that is given
-// now, or to name what the event changes, is a [Visitor] with Before.
+// A [Visitor] with Before sees the state before each event. Use it to compare a recorded answer
+// with one computed now, or to name what the event changes.
 //
 // # Damage
 //
-// A record may have right checksums and be of no experiment, because somebody has made it so. The core refuses
-// such events with a panic, since no host records them. Here that becomes an error, as does all else that is wrong
-// with a record; each says where. Records of all versions are read, by the rules that they were made with
-// ([core.Rules]).
+// A forged record may have valid checksums and describe no experiment. The core panics on such
+// events, since no host records them. History turns the panic, like every other problem of a
+// record, into an error that says where it is. Records of all versions can be read; each is applied
+// by the rules it was made with ([core.Rules]).
 //
-// # What is not here
+// # Related packages
 //
-// What the events mean is the core's, how they are written [record]'s, and in which files they are
-// [journal]'s. Names of trials, words for people and what plugins hear in their own terms are the host's.
+// The core defines what the events mean, [record] how they are encoded, and [journal] how they are
+// stored in files. The host adds names of trials, texts for people and the plugins' own terms.
 package history

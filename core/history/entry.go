@@ -10,28 +10,28 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 )
 
-// Entry is one event of a record.
+// An Entry is one event of a record.
 type Entry struct {
-	// Number is its place, from 1.
+	// Number is the position of the event, from 1.
 	Number uint64
 	// At is the experiment's running time, in nanoseconds.
 	At int64
-	// Event belongs to the History's machine.
+	// Event is shared with the History's machine.
 	Event core.Event
-	// Bytes are the event as it was recorded, valid during the call only.
+	// Bytes is the recorded event, valid during the call only.
 	Bytes []byte
 }
 
-// Step is an entry that was applied. It is valid during the call only.
+// A Step is an applied entry. It is valid during the call only.
 type Step struct {
 	Entry
-	// Machine is the experiment as it is after the event: look, and apply nothing.
+	// Machine is the experiment after the event. Do not apply anything to it.
 	Machine *core.Machine
-	// Actions are what follows from the event, in order.
+	// Actions are the results of the event, in order.
 	Actions []core.Action
 }
 
-// Observations are those of the Step's actions that somebody of the audience hears of, in order.
+// Observations returns the Step's observations for the given audience, in order.
 func (s *Step) Observations(to core.Audience) iter.Seq[core.Observation] {
 	return func(yield func(core.Observation) bool) {
 		for _, a := range s.Actions {
@@ -42,19 +42,19 @@ func (s *Step) Observations(to core.Audience) iter.Seq[core.Observation] {
 	}
 }
 
-// Visitor is who goes through a record. Either function may be nil.
+// A Visitor is called for each entry of a record. Either function may be nil.
 type Visitor struct {
-	// Before is called with each entry before it is applied: the machine is as the event found it. Where it returns
-	// an error the entry is not applied, and comes again with the next call.
+	// Before is called with each entry before it is applied. If it returns an error, the entry is
+	// not applied, and the next call passes it again.
 	Before func(Entry) error
-	// After is called with each entry right after it was applied.
+	// After is called with each entry after it is applied.
 	After func(*Step) error
 }
 
 // ErrStop, returned by a Visitor's function, ends [History.Each] and [History.Visit] without an error.
 var ErrStop = errors.New("no further")
 
-// entryError says which entry is wrong.
+// entryError adds the number of the entry to an error.
 type entryError struct {
 	number uint64
 	err    error
@@ -63,10 +63,10 @@ type entryError struct {
 // Error implements error in one line.
 func (e *entryError) Error() string { return fmt.Sprintf("record %d: %v", e.number, e.err) }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the cause.
 func (e *entryError) Unwrap() error { return e.err }
 
-// senselessError is what is wrong with events that no host records.
+// senselessError describes an event that no host records.
 type senselessError string
 
 func senseless(panicked any) senselessError {
@@ -76,8 +76,9 @@ func senseless(panicked any) senselessError {
 
 // Error implements error.
 func (e senselessError) Error() string {
-	return "the record is of no experiment, though its checksums are right: " + string(e) + "; restore it from a copy"
+	return "the record describes no experiment, though its checksums are valid: " +
+		string(e) + "; restore it from a copy"
 }
 
-// Is says that it is damage like any other.
+// Is reports that the error counts as damage.
 func (senselessError) Is(target error) bool { return target == journal.ErrCorrupt }

@@ -7,7 +7,7 @@ import (
 	"github.com/tunehost/tunehost/core/history"
 )
 
-// The results of an experiment, and how it stands.
+// Example prints the results of an experiment and its final state.
 func Example() {
 	h, err := history.Open("../../cmd/tunehost/testdata/released/v1/simple/journal")
 	if err != nil {

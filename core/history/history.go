@@ -11,33 +11,33 @@ import (
 	"github.com/tunehost/tunehost/core/record"
 )
 
-// History is an experiment's record from its beginning, and the experiment as it stands after what was read of it. It
-// is for one goroutine.
+// A History reads an experiment's record from the beginning and holds the state of the experiment
+// so far. It is not safe for concurrent use.
 type History struct {
-	name   string // of the record in errors; "" where the caller says it
-	source Source // nil where there is none
+	name   string // of the record in errors; "" if the caller adds it
+	source Source // nil if there is none
 
 	step  Step     // the last one
 	batch [][]byte // not applied yet
 	hosts []host
 }
 
-// host is one host process: from is the running time at which it took the experiment up, wall the time of day at
-// running time 0 as it counted.
+// A host is one host process: from is the running time at which it resumed the experiment, wall the
+// time of day at running time 0 by its clock.
 type host struct{ from, wall int64 }
 
-// New returns a History of nothing yet, for [History.Replay] and [History.Apply].
+// New returns an empty History, for [History.Replay] and [History.Apply].
 func New() *History { return &History{step: Step{Machine: core.New()}} }
 
-// From begins to read a Source, which Close closes.
+// From reads a Source. Close closes the source.
 func From(s Source) *History {
 	h := New()
 	h.source = s
 	return h
 }
 
-// Open begins to read the record in a directory; [journal.ErrNoJournal] where that is not there. Errors of the History
-// name the directory.
+// Open reads the record in a directory. It returns [journal.ErrNoJournal] if there is none. Errors
+// of the History name the directory.
 func Open(dir string) (*History, error) {
 	files, err := openDir(dir)
 	if err != nil {
@@ -48,7 +48,7 @@ func Open(dir string) (*History, error) {
 	return h, nil
 }
 
-// Walk calls f with each entry of the record in a directory, right after it was applied.
+// Walk calls f with each entry of the record in a directory, after it is applied.
 func Walk(dir string, f func(*Step) error) error {
 	h, err := Open(dir)
 	if err != nil {
@@ -57,7 +57,7 @@ func Walk(dir string, f func(*Step) error) error {
 	return errors.Join(h.Each(f), h.Close())
 }
 
-// Close lets go of the record. What was read of it stands.
+// Close closes the source. The state stays available.
 func (h *History) Close() error {
 	if h.source == nil {
 		return nil
@@ -65,14 +65,25 @@ func (h *History) Close() error {
 	return h.source.Close()
 }
 
-// Machine is the experiment as it stands: look, and apply nothing.
+// WallBy returns the time of day at a running time by the clock of one host, from 1.
+func (h *History) WallBy(host int, at int64) (ns int64, ok bool) {
+	if host < 1 || host > len(h.hosts) {
+		return 0, false
+	}
+	return h.hosts[host-1].wall + at, true
+}
+
+// Machine returns the state of the experiment. Do not apply anything to it.
 func (h *History) Machine() *core.Machine { return h.step.Machine }
 
-// Hosts is how many hosts have taken the experiment up so far.
+// Number returns the number of the last applied entry; 0: none.
+func (h *History) Number() uint64 { return h.step.Number }
+
+// Hosts returns the number of hosts that have run the experiment so far.
 func (h *History) Hosts() int { return len(h.hosts) }
 
-// Wall is the time of day, in nanoseconds since 1970, at a running time so far, by the host of that time; false
-// before any host.
+// Wall returns the time of day, in nanoseconds since 1970, at a past running time, by the clock of
+// the host of that time. It returns false before the first host.
 func (h *History) Wall(at int64) (ns int64, ok bool) {
 	i := sort.Search(len(h.hosts), func(i int) bool { return h.hosts[i].from > at })
 	if i == 0 {
@@ -81,17 +92,22 @@ func (h *History) Wall(at int64) (ns int64, ok bool) {
 	return h.hosts[i-1].wall + at, true
 }
 
-// Each calls f with the entries that are there and that were not read before, each right after it was applied. It
-// returns nil when there are no more now: call it again later. Where f returns an error, or [ErrStop], the next call
-// goes on after that entry.
+// Newer reports whether a record cannot be read because a newer host wrote it.
+func Newer(err error) bool {
+	return errors.Is(err, journal.ErrNewerFormat) || errors.Is(err, record.ErrNewer)
+}
+
+// Each calls f with the available entries that were not read before, after each is applied. It
+// returns nil when there are no more entries now; it may be called again later. If f returns an
+// error or [ErrStop], the next call continues after that entry.
 //
-// Errors: those of f, as they are. All others say what is wrong with the record, and where; what was read before
-// stands.
-// [journal.ErrCorrupt]: it is damaged, or of no experiment. [journal.ErrRewound]: a crash has taken back what was read;
-// read it anew. [record.ErrNewer], [journal.ErrNewerFormat]: a newer host has written it.
+// Errors of f are returned unchanged. All other errors say what is wrong with the record, and
+// where; the state before the error remains valid. [journal.ErrCorrupt]: the record is damaged or
+// describes no experiment. [journal.ErrRewound]: a crash removed events that were read; start
+// again. [Newer] ones: a newer host wrote it.
 func (h *History) Each(f func(*Step) error) error { return h.Visit(Visitor{After: f}) }
 
-// Visit is [History.Each] for a Visitor.
+// Visit is like [History.Each], for a Visitor.
 func (h *History) Visit(v Visitor) error {
 	for {
 		if more, err := h.fill(); !more {
@@ -107,8 +123,8 @@ func (h *History) Visit(v Visitor) error {
 	}
 }
 
-// Replay returns a [journal.Replay] that reads what a journal has while a host opens it. The Visitor cannot stop it but
-// with an error.
+// Replay returns a [journal.Replay] that reads the existing events of a journal while a host opens
+// it. The Visitor can stop it only with an error.
 func (h *History) Replay(v Visitor) journal.Replay {
 	return func(first uint64, records [][]byte) error {
 		h.batch, h.step.Number = records, first-1
@@ -116,8 +132,8 @@ func (h *History) Replay(v Visitor) journal.Replay {
 	}
 }
 
-// Apply takes the next record, which a host has just written. What the core refuses is a panic here: such a record
-// cannot have been made by the host itself. The Step is valid until the next one.
+// Apply takes the next record, which the host has just written. It panics if the core refuses the
+// event, since a host cannot record such an event. The Step is valid until the next one.
 func (h *History) Apply(b []byte) (*Step, error) {
 	if err := h.parse(b); err != nil {
 		return nil, err
@@ -126,7 +142,7 @@ func (h *History) Apply(b []byte) (*Step, error) {
 	return &h.step, nil
 }
 
-// fill reads on where all was applied, and says whether there is something.
+// fill reads more records if all were applied, and reports whether there are any.
 func (h *History) fill() (more bool, err error) {
 	if len(h.batch) > 0 {
 		return true, nil
@@ -145,8 +161,8 @@ func (h *History) fill() (more bool, err error) {
 	return true, nil
 }
 
-// walk takes what was read. What goes wrong with an entry, also what the core or the Visitor refuses with a panic, is
-// an error that names its number.
+// walk applies the batch. Errors, and panics of the core or the Visitor, become errors that name
+// the number of the entry.
 func (h *History) walk(v Visitor) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -174,7 +190,7 @@ func (h *History) walk(v Visitor) (err error) {
 	return nil
 }
 
-// parse makes the next record the Step, without applying it.
+// parse decodes the next record into the Step, without applying it.
 func (h *History) parse(b []byte) error {
 	at, e, err := record.Parse(b)
 	if err != nil {
@@ -193,7 +209,7 @@ func (h *History) apply() {
 	}
 }
 
-// placed names the record, where the error is not the Visitor's.
+// placed adds the name of the record to errors that are not the Visitor's.
 func (h *History) placed(err error) error {
 	if _, own := err.(*entryError); own {
 		return h.named(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/tunehost/tunehost/core/record"
 )
 
-// writing is a record that is written by hand. Its first event, at time 1, begins an experiment.
+// A writing is a hand-written record. Its first event, at time 1, begins an experiment.
 type writing struct {
 	t    *testing.T
 	dir  string
@@ -48,7 +48,7 @@ func encode(t *testing.T, at int64, e core.Event) []byte {
 	return b
 }
 
-// ticks appends ticks at these times as one batch, and then records as they are.
+// ticks appends ticks at these times, and then raw records, as one batch.
 func (w *writing) ticks(times []int64, more ...[]byte) {
 	w.t.Helper()
 	var records [][]byte
@@ -75,8 +75,8 @@ func (w *writing) open() *history.History {
 	return h
 }
 
-// read returns the times of what is read, which are the entries' numbers here too. It stops after the entry of a
-// number.
+// read returns the times of the entries, which equal their numbers here. It stops after the entry
+// with the number until.
 func read(t *testing.T, h *history.History, until uint64) (times []int64, err error) {
 	t.Helper()
 	err = h.Each(func(s *history.Step) error {
@@ -95,8 +95,8 @@ func read(t *testing.T, h *history.History, until uint64) (times []int64, err er
 	return times, err
 }
 
-// Each entry is read once, in order, also those that come later. After a stop or an error, reading goes on with the
-// next.
+// Each entry is read once, in order, including later ones. After a stop or an error, reading
+// continues with the next entry.
 func TestEach(t *testing.T) {
 	w := write(t)
 	h := w.open()
@@ -121,7 +121,7 @@ func TestEach(t *testing.T) {
 	step(0)
 }
 
-// Before sees the experiment as the event found it. An entry that it refuses is not applied, and comes again.
+// Before sees the state before the event. A refused entry is not applied and is passed again.
 func TestBefore(t *testing.T) {
 	w := write(t)
 	w.ticks([]int64{2, 3})
@@ -147,7 +147,7 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-// A Step has what follows from its event, and who hears what.
+// A Step has the results of its event, and who receives what.
 func TestStep(t *testing.T) {
 	h := history.From(history.Records(1, [][]byte{
 		encode(t, 1, &core.ExperimentStarted{Spec: core.Spec{Rules: core.NewestRules, Trials: 5}}),
@@ -180,7 +180,7 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// A host that goes on with a record, and then writes more of it, comes to what a reader of the whole comes to.
+// A host that resumes a record and continues it has the same state as a reader of the whole record.
 func TestReplayAndApply(t *testing.T) {
 	w := write(t)
 	w.ticks([]int64{2, 3})
@@ -215,7 +215,7 @@ func TestReplayAndApply(t *testing.T) {
 	}
 }
 
-// B-086: what is wrong with a record is said in one line, with its place; what is before that is read.
+// B-086: an error of a record is one line with its position; everything before it is read.
 func TestDamage(t *testing.T) {
 	senseless := func(s *history.Step) error {
 		if s.Number == 4 {
@@ -224,7 +224,7 @@ func TestDamage(t *testing.T) {
 		return nil
 	}
 	second := encode(t, 5, &core.ExperimentStarted{})
-	const refused = "the record is of no experiment, though its checksums are right: "
+	const refused = "the record describes no experiment, though its checksums are valid: "
 	for name, c := range map[string]struct {
 		last  []byte
 		f     func(*history.Step) error
@@ -261,8 +261,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Damage that the journal sees names the file, and the directory. A reader takes it for the end of what is there;
-// Verify knows better.
+// Errors of the journal name the file and the directory. A reader takes damage for the end of the
+// record; Verify does not.
 func TestDamagedFile(t *testing.T) {
 	w := write(t)
 	w.ticks([]int64{2})
@@ -295,7 +295,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// Where no record is, that is said; one that is empty so far has nothing to read.
+// A missing record is an error; an empty record has nothing to read.
 func TestNoRecord(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "nowhere")
 	_, verify := history.Verify(dir, journal.RunID{})

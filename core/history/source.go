@@ -9,15 +9,15 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 )
 
-// Source is where records come from. A [journal.Reader] is one.
+// A Source provides records. A [journal.Reader] is one.
 type Source interface {
-	// Next returns the next records, valid until it is called again, and the number of the first. io.EOF: there are no
-	// more now.
+	// Next returns the next records, valid until the next call, and the number of the first. io.EOF
+	// means that there are no more now.
 	Next() (first uint64, records [][]byte, err error)
 	Close() error
 }
 
-// Records is a Source of records in memory, of which the first has the number first.
+// Records returns a Source of records in memory. first is the number of the first record.
 func Records(first uint64, records [][]byte) Source { return &inMemory{first, records} }
 
 type inMemory struct {
@@ -38,7 +38,7 @@ func (m *inMemory) Next() (uint64, [][]byte, error) {
 // Close implements Source.
 func (m *inMemory) Close() error { return nil }
 
-// directory is the journal in a directory, which is closed with its reader.
+// directory is the journal in a directory; closing the reader closes both.
 type directory struct {
 	*journal.Reader
 	files *journal.Dir
@@ -55,9 +55,9 @@ func openDir(dir string) (*journal.Dir, error) {
 	return files, err
 }
 
-// Verify reads the whole record in a directory, as a host does that goes on with it, and tells damage from the torn end
-// that a crash leaves, which a History cannot. Of a record that a host writes to, nobody can say. run is whose record
-// it must be; zero: anybody's.
+// Verify reads the whole record in a directory as a host does on resume. Unlike a History, it tells
+// damage from the torn end that a crash leaves. It is not reliable while a host writes to the
+// record. run is the expected run; zero accepts any.
 func Verify(dir string, run journal.RunID) (journal.Opened, error) {
 	files, err := openDir(dir)
 	if err != nil {

@@ -23,8 +23,9 @@ func benchDir(b *testing.B) *journal.Dir {
 	return dir
 }
 
-// BenchmarkAppend appends batches to a file of the operating system. The figure to compare is cpu-ns/event, user and system time of the
-// process; the limit is 250 at batches of 1000 with a sync each.
+// BenchmarkAppend appends batches to a file of the operating system. The important figure is
+// cpu-ns/event, user and system time of the process; the limit is 250 for batches of 1000 with a
+// sync each.
 func BenchmarkAppend(b *testing.B) {
 	for _, n := range []int{1, 100, 1000, 10000} {
 		for _, sync := range []bool{false, true} {
@@ -75,7 +76,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// cpuNanoseconds is the time that this process has had on a processor.
+// cpuNanoseconds returns the CPU time of this process.
 func cpuNanoseconds(b *testing.B) int64 {
 	var u syscall.Rusage
 	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))

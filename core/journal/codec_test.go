@@ -44,7 +44,8 @@ func TestFrameThereAndBack(t *testing.T) {
 
 func TestHeaderThereAndBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		h := segmentHeader{format: newestFormat(), link: rapid.Uint32().Draw(t, "link"), first: rapid.Uint64Min(1).Draw(t, "first")}
+		h := segmentHeader{format: newestFormat(), link: rapid.Uint32().Draw(t, "link"),
+			first: rapid.Uint64Min(1).Draw(t, "first")}
 		copy(h.run[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "run"))
 		name := segmentName(h.first)
 		if first, ok := parseSegmentName(name); !ok || first != h.first {
@@ -57,14 +58,26 @@ func TestHeaderThereAndBack(t *testing.T) {
 	})
 }
 
-// Headers with a right checksum that this package never writes.
+// Headers with valid checksums that this package never writes.
 func TestSenselessFramesAreRefused(t *testing.T) {
 	one := [][]byte{[]byte("x")}
 	for name, frame := range map[string]func() []byte{
-		"durable beyond itself": func() []byte { b, _ := appendFrame(nil, 7, frameHeader{first: 3, durable: 4}, one); return b },
-		"unknown flag":          func() []byte { b, _ := appendFrame(nil, 7, frameHeader{first: 3, flags: 2}, one); return b },
-		"closed with records":   func() []byte { b, _ := appendFrame(nil, 7, frameHeader{first: 3, flags: flagClosed}, one); return b },
-		"nothing":               func() []byte { b, _ := appendFrame(nil, 7, frameHeader{first: 3}, nil); return b },
+		"durable beyond itself": func() []byte {
+			b,
+				_ := appendFrame(nil, 7, frameHeader{first: 3, durable: 4}, one)
+			return b
+		},
+		"unknown flag": func() []byte {
+			b,
+				_ := appendFrame(nil, 7, frameHeader{first: 3, flags: 2}, one)
+			return b
+		},
+		"closed with records": func() []byte {
+			b,
+				_ := appendFrame(nil, 7, frameHeader{first: 3, flags: flagClosed}, one)
+			return b
+		},
+		"nothing": func() []byte { b, _ := appendFrame(nil, 7, frameHeader{first: 3}, nil); return b },
 		"more than its records": func() []byte {
 			b, _ := appendFrame(nil, 7, frameHeader{first: 3}, append(one, one...))
 			b[16] = 1

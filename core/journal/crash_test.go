@@ -12,7 +12,8 @@ import (
 	"github.com/tunehost/tunehost/core/journal/journaltest"
 )
 
-// history is what the host of the test knows: all it tried to append, and how much of it was acknowledged.
+// A history is what the test's host knows: everything it tried to append, and how much of it was
+// acknowledged.
 type history struct {
 	epoch int
 	tried [][]byte
@@ -34,10 +35,10 @@ func (h *history) sync(j *journal.Journal) error {
 	return nil
 }
 
-// rotation may sync without being asked; what Durable says is acknowledged too.
+// Rotation may sync without a request; Durable counts as acknowledged too.
 func (h *history) note(j *journal.Journal) { h.acked = max(h.acked, int(j.Durable())-1) }
 
-// life is one process: it opens or creates, appends, syncs now and then, and closes.
+// life is one process: it opens or creates, appends, syncs sometimes, and closes.
 func (h *history) life(fs *journaltest.FS) error {
 	h.epoch++
 	j, err := h.open(fs)
@@ -63,7 +64,7 @@ func (h *history) life(fs *journaltest.FS) error {
 	return nil
 }
 
-// open recovers and checks what is there against what was tried and acknowledged.
+// open recovers the journal and compares it with the tried and acknowledged events.
 func (h *history) open(fs *journaltest.FS) (*journal.Journal, error) {
 	var all [][]byte
 	j, opened, err := journal.Open(fs, testOpts, collect(&all))
@@ -81,7 +82,7 @@ func (h *history) open(fs *journaltest.FS) (*journal.Journal, error) {
 	return j, nil
 }
 
-// wrong is an error of the journal, as opposed to one of the file system that a fault explains.
+// wrong marks an error of the journal, as opposed to an expected error of the file system.
 type wrong struct{ error }
 
 func (h *history) check(all [][]byte, opened journal.Opened) error {
@@ -108,7 +109,7 @@ func (h *history) clone() *history {
 	return &c
 }
 
-// threeLives is what the death of the process interrupts at each operation.
+// threeLives is the workload that the process dies in.
 func threeLives(fs *journaltest.FS, h *history) error {
 	for range 3 {
 		if err := h.life(fs); err != nil {
@@ -118,8 +119,9 @@ func threeLives(fs *journaltest.FS, h *history) error {
 	return nil
 }
 
-// B-080: at whatever operation the process dies, by kill -9 or loss of power, and at whatever operation of the recovery it dies again,
-// what was acknowledged is there, in order and unchanged, nothing else is, and recovering twice is recovering once.
+// B-080: the process dies at each operation, by kill -9 or power loss, and dies again at each
+// operation of the recovery. Afterwards the acknowledged events are there, in order and unchanged,
+// and nothing else; recovering twice is the same as recovering once.
 func TestDeathAtEveryOperationAndAgainInRecovery(t *testing.T) {
 	fs := journaltest.New(1)
 	must(t, threeLives(fs, &history{}))
@@ -141,7 +143,8 @@ func TestDeathAtEveryOperationAndAgainInRecovery(t *testing.T) {
 
 var phases = []journaltest.Phase{journaltest.Before, journaltest.Middle, journaltest.After}
 
-// dieAgain recovers from the first death, with a second one at each operation of the recovery; it returns how many.
+// dieAgain recovers from the first death with a second death at each operation, and returns their
+// number.
 func dieAgain(t *testing.T, where string, dead *journaltest.FS, h *history) int {
 	t.Helper()
 	whole := dead.Restart(0)
@@ -155,7 +158,8 @@ func dieAgain(t *testing.T, where string, dead *journaltest.FS, h *history) int 
 			t.Fatalf("%s: recovery: %v", where, err)
 		}
 		fs.Die(death)
-		settle(t, fmt.Sprintf("%s, then op %d death %d phase %d", where, op, death, phase), fs.Restart(uint64(op)), again)
+		settle(t, fmt.Sprintf("%s, then op %d death %d phase %d", where, op, death, phase), fs.Restart(uint64(op)),
+			again)
 	}
 	return rounds
 }
@@ -166,7 +170,7 @@ func recoveryOps(dead *journaltest.FS, h *history) int {
 	return fs.Ops()
 }
 
-// settle recovers without faults, twice, goes on working, and looks at all of it once more.
+// settle recovers without faults, twice, continues the work, and checks everything again.
 func settle(t *testing.T, where string, fs *journaltest.FS, h *history) {
 	t.Helper()
 	h.epoch += 100
@@ -196,7 +200,7 @@ func isWrong(err error) bool {
 
 var lives = flag.Uint64("lives", 1000, "seeds that TestRandomLives tries")
 
-// Many lives one after the other, each ended at a random operation or hit by a random failure.
+// Many lives in a row, each ended at a random operation or hit by a random failure.
 func TestRandomLives(t *testing.T) {
 	for seed := range *lives {
 		fs, h := journaltest.New(seed), &history{}
@@ -213,7 +217,7 @@ func TestRandomLives(t *testing.T) {
 	}
 }
 
-// hit plans one death or failure by a number.
+// hit plans one death or failure, chosen by n.
 func hit(fs *journaltest.FS, n uint64) {
 	op := 1 + int(n*2654435761>>8%40)
 	switch n % 4 {

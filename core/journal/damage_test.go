@@ -10,7 +10,7 @@ import (
 	"github.com/tunehost/tunehost/core/journal/journaltest"
 )
 
-// mark is one frame of a file, read without the package's own code.
+// A mark is one frame of a file, read without the package's own code.
 type mark struct {
 	offset, end    int
 	first, durable uint64
@@ -32,7 +32,8 @@ func marks(contents []byte) []mark {
 	return all
 }
 
-// B-086: a journal cut at any byte has exactly the whole frames before the cut; in a segment that has a next one the cut is refused.
+// B-086: a journal cut at any byte has exactly the complete frames before the cut. A cut in a
+// segment that has a successor is refused.
 func TestCutAtEveryByte(t *testing.T) {
 	whole := small(t, false)
 	names := whole.Names()
@@ -50,7 +51,7 @@ func TestCutAtEveryByte(t *testing.T) {
 	}
 }
 
-// refused checks that Open names the place and leaves all files as they are.
+// refused checks that Open names the position and changes no file.
 func refused(t *testing.T, fs *journaltest.FS, name string, n int) {
 	t.Helper()
 	before := snapshot(fs)
@@ -80,12 +81,14 @@ func cutThere(t *testing.T, fs *journaltest.FS, name string, contents []byte, n 
 	if torn := n > end; torn != (opened.Cut != nil) {
 		t.Fatalf("%s cut at %d: report %v", name, n, opened.Cut)
 	}
-	if c := opened.Cut; c != nil && (c.File != name || c.Offset != int64(end) || c.Bytes != int64(n-end) || c.Event != next) {
+	if c := opened.Cut; c != nil && (c.File != name || c.Offset != int64(end) || c.Bytes != int64(n-end) ||
+		c.Event != next) {
 		t.Fatalf("%s cut at %d: report %v, want offset %d event %d", name, n, c, end, next)
 	}
 }
 
-// A flipped bit is refused, or ends the journal where no later frame says that the events had been synced. It never goes unnoticed.
+// A flipped bit is refused, or ends the journal if no later frame proves that the events were
+// synced. It is never missed.
 func TestFlipEveryBit(t *testing.T) {
 	refusedFlips, tornFlips := 0, 0
 	for _, closed := range []bool{false, true} {
@@ -108,7 +111,7 @@ func TestFlipEveryBit(t *testing.T) {
 	t.Logf("%d flips refused, %d taken as a torn end", refusedFlips, tornFlips)
 }
 
-// flip looks at a journal with one wrong bit and says whether it was refused.
+// flip opens a journal with one wrong bit and reports whether it was refused.
 func flip(t *testing.T, fs *journaltest.FS, original []byte, bit int) bool {
 	t.Helper()
 	all, opened, err := verify(fs)
@@ -123,13 +126,14 @@ func flip(t *testing.T, fs *journaltest.FS, original []byte, bit int) bool {
 	}
 	for _, m := range marks(original) {
 		if m.offset > bit/8 && m.durable > opened.Next {
-			t.Fatalf("bit %d: cut at event %d, but a later frame says that %d were durable", bit, opened.Next, m.durable-1)
+			t.Fatalf("bit %d: cut at event %d, but a later frame says that %d were durable", bit, opened.Next,
+				m.durable-1)
 		}
 	}
 	return false
 }
 
-// B-086: damage that people and disks do, and what the user is told.
+// B-086: damage by people and disks, and the error messages.
 func TestDamage(t *testing.T) {
 	const first, second, third = "00000000000000000001.tj", "00000000000000000011.tj", "00000000000000000031.tj"
 	for _, c := range []struct {
@@ -139,13 +143,16 @@ func TestDamage(t *testing.T) {
 		text   string
 	}{
 		{"first segment missing", func(fs *journaltest.FS) { fs.Delete(first) }, journal.ErrCorrupt,
-			second + ": damaged at byte 0, event 1: the segment " + first + " is missing; nothing was changed: restore this file from a copy"},
-		{"segment missing", func(fs *journaltest.FS) { fs.Delete(second) }, journal.ErrCorrupt, "event 11: the file ends here, and the next one begins with event 19"},
+			second + ": damaged at byte 0, event 1: the segment " + first +
+				" is missing; nothing was changed: restore this file from a copy"},
+		{"segment missing", func(fs *journaltest.FS) { fs.Delete(second) }, journal.ErrCorrupt,
+			"event 11: the file ends here, and the next one begins with event 19"},
 		{"segments swapped", func(fs *journaltest.FS) {
 			a, b := fs.ReadBytes(first), fs.ReadBytes(second)
 			fs.WriteBytes(first, b)
 			fs.WriteBytes(second, a)
-		}, journal.ErrCorrupt, first + ": damaged at byte 32, event 1: the file holds events from 11, which is not its name"},
+		}, journal.ErrCorrupt, first + ": damaged at byte 32, event 1: the file holds events from 11, which does " +
+			"not match its name"},
 		{"segment of another run", func(fs *journaltest.FS) {
 			fs.WriteBytes(third, edit(fs.ReadBytes(third), 16, 0xff))
 		}, journal.ErrWrongRun, third + " is of run ff0203"},
@@ -154,14 +161,16 @@ func TestDamage(t *testing.T) {
 		}, journal.ErrCorrupt, third + ": damaged at byte 12, event 31: it does not continue the segment before it"},
 		{"newer format", func(fs *journaltest.FS) {
 			fs.WriteBytes(third, edit(fs.ReadBytes(third), 8, 2))
-		}, journal.ErrNewerFormat, third + ": journal format 2, but this program knows formats up to 1: use a newer tunehost"},
+		}, journal.ErrNewerFormat, third + ": journal format 2, but this program knows formats up to 1: use a newer " +
+			"tunehost"},
 		{"no format", func(fs *journaltest.FS) {
 			fs.WriteBytes(third, edit(fs.ReadBytes(third), 8, 0))
 		}, journal.ErrCorrupt, "there is no journal format 0"},
 		{"not a segment", func(fs *journaltest.FS) {
 			fs.WriteBytes(third, make([]byte, 4096))
-		}, journal.ErrCorrupt, "this is no journal segment"},
-		{"empty file", func(fs *journaltest.FS) { fs.WriteBytes(third, nil) }, journal.ErrCorrupt, "the segment header is cut short"},
+		}, journal.ErrCorrupt, "this is not a journal segment"},
+		{"empty file", func(fs *journaltest.FS) { fs.WriteBytes(third, nil) }, journal.ErrCorrupt,
+			"the segment header is cut short"},
 		{"appended to a sealed segment", func(fs *journaltest.FS) {
 			fs.WriteBytes(first, append(fs.ReadBytes(first), make([]byte, 41)...))
 		}, journal.ErrCorrupt, "41 bytes follow the last event"},
@@ -170,7 +179,8 @@ func TestDamage(t *testing.T) {
 			m := marks(b)[0]
 			clear(b[m.offset:m.end])
 			fs.WriteBytes(third, b)
-		}, journal.ErrCorrupt, third + ": damaged at byte 64, event 31: there is no frame, and the events before 32 had been synced"},
+		}, journal.ErrCorrupt, third + ": damaged at byte 64, event 31: there is no frame, and the events before 32 " +
+			"had been synced"},
 		{"junk appended", func(fs *journaltest.FS) {
 			fs.WriteBytes(third, append(fs.ReadBytes(third), "junk"...))
 		}, nil, ""},
@@ -201,14 +211,14 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// edit changes one byte of a segment header and mends its checksum.
+// edit changes one byte of a segment header and fixes its checksum.
 func edit(contents []byte, at int, value byte) []byte {
 	contents[at] = value
 	binary.LittleEndian.PutUint32(contents[60:], crc32.Checksum(contents[:60], crc32.MakeTable(crc32.Castagnoli)))
 	return contents
 }
 
-// An intact frame that does not continue the one before it is no part of the journal.
+// A valid frame that does not continue the previous one is not part of the journal.
 func TestFrameOutOfOrder(t *testing.T) {
 	fs := journaltest.New(1)
 	j := mustCreate(t, fs)
@@ -224,7 +234,8 @@ func TestFrameOutOfOrder(t *testing.T) {
 	}
 }
 
-// An unsynced frame that is lost while the one after it is whole ends the journal; it is not damage.
+// An unsynced frame that is lost, while the next one is complete, ends the journal. It is not
+// damage.
 func TestUnsyncedFrameLostBeforeAWholeOne(t *testing.T) {
 	fs := journaltest.New(1)
 	j := mustCreate(t, fs)
@@ -241,7 +252,8 @@ func TestUnsyncedFrameLostBeforeAWholeOne(t *testing.T) {
 	if err != nil || !equal(all, batch(0, 1, 2)) || opened.Cut == nil {
 		t.Fatal(opened, err)
 	}
-	const report = "00000000000000000001.tj: 139 bytes cut off at byte 135, from event 3 on: there is no frame (an append that a crash interrupted)"
+	const report = "00000000000000000001.tj: 139 bytes cut off at byte 135, from event 3 on: there is no frame (an " +
+		"append that a crash interrupted)"
 	if got := opened.Cut.String(); got != report {
 		t.Errorf("report: %s", got)
 	}

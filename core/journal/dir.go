@@ -11,14 +11,15 @@ import (
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
-// Dir is a directory of the operating system as an FS. All access stays below it, whatever links are in it. A Sync of its files
-// fails once it is no longer where it was: what is written then, nobody would find.
+// A Dir is a directory of the operating system as an FS. All access stays inside it, even if it
+// contains links. Sync of its files fails if the directory or the file has been moved, because
+// the data could not be found.
 type Dir struct {
 	root *os.Root
 	path string // absolute
 }
 
-// MakeDir makes the directory if it is not there, for its owner alone, and opens it for a Journal.
+// MakeDir creates the directory with mode 0700 if it does not exist, and opens it for a Journal.
 func MakeDir(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, err
@@ -34,7 +35,7 @@ func MakeDir(path string) (*Dir, error) {
 	return OpenDir(path)
 }
 
-// OpenDir opens a directory that exists; a Reader needs no more.
+// OpenDir opens an existing directory for a Reader.
 func OpenDir(path string) (*Dir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -50,16 +51,17 @@ func OpenDir(path string) (*Dir, error) {
 	return &Dir{root, path}, nil
 }
 
-// isFolder: a link could lead to another's record, and a pipe would be waited for.
+// isFolder refuses links, which could lead to another record, and pipes, which would block.
 func isFolder(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is no directory of its own: put the one with the record in its place", path)
+		err = &plainfile.Error{Path: path, Is: plainfile.KindOf(info.Mode()) + ", not a directory",
+			Do: "put the directory with the record in its place"}
 	}
 	return err
 }
 
-// Close lets go of the directory; files that are open stay so.
+// Close closes the directory; open files stay open.
 func (d *Dir) Close() error { return d.root.Close() }
 
 // List implements ReadFS.
@@ -91,17 +93,17 @@ func (d *Dir) Open(name string) (ReadFile, error) {
 	return osFile{f, d}, nil
 }
 
-// Create implements FS. The file is readable by its owner alone.
+// Create implements FS. The file has mode 0600.
 func (d *Dir) Create(name string) (File, error) {
 	f, err := plainfile.In(d.root, name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
-		return nil, d.because(err)
+		return nil, d.orGone(err)
 	}
 	return osFile{f, d}, nil
 }
 
 // Rename implements FS.
-func (d *Dir) Rename(from, to string) error { return d.because(d.root.Rename(from, to)) }
+func (d *Dir) Rename(from, to string) error { return d.orGone(d.root.Rename(from, to)) }
 
 // Remove implements FS.
 func (d *Dir) Remove(name string) error { return d.root.Remove(name) }
@@ -116,8 +118,8 @@ func (d *Dir) SyncDir() error {
 	return dir.Sync()
 }
 
-// there says whether the directory is where it was.
-func (d *Dir) there() error {
+// checkPresent checks that the directory is still in its place.
+func (d *Dir) checkPresent() error {
 	now, err := os.Stat(d.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return GoneError(d.path)
@@ -132,23 +134,23 @@ func (d *Dir) there() error {
 	return err
 }
 
-// because is err, or that the directory is gone where that explains it.
-func (d *Dir) because(err error) error {
+// orGone returns err, or a GoneError if the directory is gone.
+func (d *Dir) orGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return cmp.Or(d.there(), err)
+		return cmp.Or(d.checkPresent(), err)
 	}
 	return err
 }
 
-// GoneError is the path of a file or directory that has been taken from under those who write to it.
+// A GoneError is the path of a file or directory that was removed or moved while it was written to.
 type GoneError string
 
 // Error implements error.
 func (e GoneError) Error() string {
-	return string(e) + " was removed or moved away while it was written to; if it was moved, put it back and go on"
+	return string(e) + " was removed or moved away while it was written to; if it was moved, put it back and resume"
 }
 
-// ChangedError is a file of the journal that somebody else has written to or cut.
+// A ChangedError describes a file of the journal that another process wrote to or truncated.
 type ChangedError struct {
 	Name       string
 	Size, Left int64
@@ -156,7 +158,8 @@ type ChangedError struct {
 
 // Error implements error.
 func (e ChangedError) Error() string {
-	return fmt.Sprintf("%s was changed by somebody else: it has %d bytes, and %d were written", e.Name, e.Size, e.Left)
+	return fmt.Sprintf("%s was changed by another program: it has %d bytes, and %d were written", e.Name, e.Size,
+		e.Left)
 }
 
 type osFile struct {
@@ -175,7 +178,7 @@ func (f osFile) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-// Length is the file's size, whoever has written to it.
+// Length returns the size of the file, including writes of other processes.
 func (f osFile) Length() (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -184,7 +187,7 @@ func (f osFile) Length() (int64, error) {
 	return info.Size(), nil
 }
 
-// finalName is the name that a file has or, in the making, will have.
+// finalName returns the final name of a file that may still be temporary.
 func finalName(name string) string {
 	if base, ok := segmentInMaking(name); ok {
 		return base
@@ -200,5 +203,5 @@ func (f osFile) Sync() error {
 	if removed(f.File) {
 		return GoneError(filepath.Join(f.dir.path, finalName(filepath.Base(f.Name()))))
 	}
-	return f.dir.there()
+	return f.dir.checkPresent()
 }

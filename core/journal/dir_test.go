@@ -40,7 +40,7 @@ func TestDirIsPrivate(t *testing.T) {
 	}
 }
 
-// B-080: what is written where nobody finds it any more is not recorded, and the journal says so.
+// B-080: writes to a removed or moved directory are not recorded, and the journal reports it.
 func TestDirTakenAway(t *testing.T) {
 	for name, take := range map[string]func(path string) error{
 		"directory removed": os.RemoveAll,
@@ -49,7 +49,10 @@ func TestDirTakenAway(t *testing.T) {
 			return errors.Join(os.Rename(path, path+".moved"), os.Mkdir(path, 0o700))
 		},
 		"segment removed": func(path string) error { return os.Remove(filepath.Join(path, "00000000000000000001.tj")) },
-		"parent moved":    func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+".moved") },
+		"parent moved": func(path string) error {
+			return os.Rename(filepath.Dir(path),
+				filepath.Dir(path)+".moved")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "run", "journal")
@@ -67,8 +70,8 @@ func TestDirTakenAway(t *testing.T) {
 	}
 }
 
-// What somebody else has cut off, nothing that is written after it makes good: it is said at the next append or
-// sync, and at the last look.
+// Truncation by another process is reported at the next append or sync and at the last check; later
+// writes cannot repair it.
 func TestDirCutByAnother(t *testing.T) {
 	for name, next := range map[string]func(*journal.Journal) error{
 		"append": func(j *journal.Journal) error { _, err := j.Append(batch(0, 2, 1)); return err },
@@ -83,7 +86,7 @@ func TestDirCutByAnother(t *testing.T) {
 		must(t, os.Truncate(filepath.Join(path, "00000000000000000001.tj"), 70))
 		err := next(j)
 		wantError(t, err, journal.ErrFailed)
-		if !strings.Contains(err.Error(), "was changed by somebody else: it has 70 bytes") {
+		if !strings.Contains(err.Error(), "was changed by another program: it has 70 bytes") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -118,7 +121,7 @@ func TestOpenDirMakesNothing(t *testing.T) {
 	}
 }
 
-// On a real directory: append, rotate and sync from two goroutines, while a third reads.
+// In a real directory: append, rotate and sync from two goroutines, while a third reads.
 func TestAppendSyncAndReadTogether(t *testing.T) {
 	dir := makeDir(t, t.TempDir())
 	j, err := journal.Create(dir, journal.Options{RunID: testRun, SegmentBytes: 4096})
@@ -152,7 +155,7 @@ func TestAppendSyncAndReadTogether(t *testing.T) {
 	}
 }
 
-// B-085: a second holder is refused and told of the first.
+// B-085: a second holder is refused; the error names the first.
 func TestLockDir(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -173,7 +176,7 @@ func TestLockDir(t *testing.T) {
 	must(t, second.Unlock())
 }
 
-// A file that nobody holds is no lock, whatever it says.
+// A LOCK file without a lock means nothing, whatever it contains.
 func TestStaleLockFile(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "LOCK"), []byte("pid 1\nstarted never\nhost here\n"), 0o600))
@@ -182,14 +185,16 @@ func TestStaleLockFile(t *testing.T) {
 	must(t, lock.Unlock())
 }
 
-// B-085: a lock whose holder has died is about to be free: a process that it was just starting has it for a moment longer.
+// B-085: a dead holder's lock becomes free soon: a process that it was just starting keeps it for a
+// moment.
 func TestLockOfTheDead(t *testing.T) {
 	dir := t.TempDir()
 	dead := exec.Command("true")
 	must(t, dead.Run())
 	host, err := os.Hostname()
 	must(t, err)
-	must(t, os.WriteFile(filepath.Join(dir, "LOCK"), fmt.Appendf(nil, "pid %d\nstarted then\nhost %s\n", dead.Process.Pid, host), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "LOCK"),
+		fmt.Appendf(nil, "pid %d\nstarted then\nhost %s\n", dead.Process.Pid, host), 0o600))
 	child, err := os.Open(filepath.Join(dir, "LOCK"))
 	must(t, err)
 	must(t, syscall.Flock(int(child.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
@@ -209,7 +214,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// childAppends says which events it has appended until it is killed.
+// childAppends prints the events it has appended until it is killed.
 func childAppends(path string) {
 	_, err := journal.LockDir(path, time.Unix(0, 0))
 	exitIf(err)
@@ -231,7 +236,8 @@ func exitIf(err error) {
 	}
 }
 
-// B-080: a real process, killed with SIGKILL while it appends, loses nothing that it said was appended, and its lock.
+// B-080: a real process that is killed with SIGKILL while it appends loses its lock and no event
+// that it reported as appended.
 func TestKillNine(t *testing.T) {
 	path := t.TempDir()
 	dir := makeDir(t, path)
@@ -248,7 +254,7 @@ func TestKillNine(t *testing.T) {
 	}
 }
 
-// runChild kills the child after some lines and returns the last number that it said.
+// runChild kills the child after some lines and returns the last reported number.
 func runChild(t *testing.T, path string) (said uint64) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -285,7 +291,7 @@ func TestHolder(t *testing.T) {
 	}
 }
 
-// Looking never keeps anybody from taking the lock.
+// Holder never prevents another process from taking the lock.
 func TestHolderDoesNotDisturb(t *testing.T) {
 	dir := t.TempDir()
 	done := make(chan struct{})
@@ -312,7 +318,7 @@ func TestHolderDoesNotDisturb(t *testing.T) {
 	looking.Wait()
 }
 
-// Whoever looks at a directory that somebody else made does not wait for what is in it.
+// Holder does not block on pipes in a foreign directory.
 func TestHolderDoesNotWaitForAPipe(t *testing.T) {
 	path := t.TempDir()
 	must(t, syscall.Mkfifo(filepath.Join(path, "LOCK"), 0o600))

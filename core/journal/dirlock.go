@@ -18,17 +18,17 @@ import (
 
 const lockName = "LOCK"
 
-// Lock says that this process, and no other, writes in a directory. The kernel ends it with the process, however that ends, so there are no
-// stale locks: a LOCK file that nobody holds means nothing.
+// A Lock guarantees that only this process writes in a directory. The kernel releases it when the
+// process ends, so there are no stale locks: a LOCK file that nobody holds means nothing.
 type Lock struct {
 	file *os.File
 	path string
 }
 
-// LockedError says who holds the lock. B-085
+// A LockedError says who holds the lock. B-085
 type LockedError struct {
 	Dir     string
-	PID     int    // 0 when the holder has not written it yet
+	PID     int    // 0 if the holder has not written it yet
 	Started string // when the holder took it, RFC 3339
 	Host    string // the holder's machine
 }
@@ -38,10 +38,12 @@ func (e *LockedError) Error() string {
 	if e.PID == 0 {
 		return fmt.Sprintf("%s is in use by another process, which is just starting or leaving", e.Dir)
 	}
-	return fmt.Sprintf("%s is in use by process %d on %s since %s: stop that one first", e.Dir, e.PID, e.Host, e.Started)
+	return fmt.Sprintf("%s is in use by process %d on %s since %s: stop that one first", e.Dir, e.PID, e.Host,
+		e.Started)
 }
 
-// LockDir takes the lock of the directory dir, or returns a *LockedError. The time now is written down for people.
+// LockDir takes the lock of the directory dir, or returns a *LockedError. It writes the time now to
+// the file, for information.
 func LockDir(dir string, now time.Time) (*Lock, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -59,16 +61,16 @@ func LockDir(dir string, now time.Time) (*Lock, error) {
 	return &Lock{file, filepath.Join(dir, lockName)}, nil
 }
 
-// TakenError is the path of the lock file that another has put away, so that the lock means nothing any more.
+// A TakenError is the path of a lock file that was removed or replaced, so that the lock is void.
 type TakenError string
 
 // Error implements error in one line.
 func (e TakenError) Error() string {
-	return string(e) + " was removed or replaced while this host held it, so that another host could write here, too; " +
-		"see that none does, and go on with the experiment"
+	return string(e) + " was removed or replaced while this host held it, so another host could write here too; " +
+		"make sure that none does, then resume the experiment"
 }
 
-// Check is an error once the file is not in its place any more.
+// Check returns an error if the lock file is no longer in its place.
 func (l *Lock) Check() error {
 	now, err := os.Lstat(l.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +83,8 @@ func (l *Lock) Check() error {
 	return cmp.Or[error](errH, TakenError(l.path))
 }
 
-// Holder says who holds the lock of the directory dir; nil when nobody does. It takes no lock that a host would notice, and writes nothing.
+// Holder returns who holds the lock of the directory dir, or nil. It does not disturb hosts and
+// writes nothing.
 func Holder(dir string) (*LockedError, error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -110,11 +113,12 @@ func Holder(dir string) (*LockedError, error) {
 	return held, nil
 }
 
-// A Holder that looks has a shared lock for some microseconds; whoever wants the real one tries again for this long.
+// Holder takes a shared lock for a few microseconds, so LockDir retries for this long.
 const (
 	lockTries = 10
 	lockRetry = 10 * time.Millisecond
-	// A process that was killed while it started another leaves the lock with that one, until it runs a program of its own.
+	// A process that was killed while it started another one leaves its lock to that process until
+	// it executes its program.
 	deadTries = 500
 )
 
@@ -166,7 +170,7 @@ func writeHolder(file *os.File, now time.Time) error {
 	return err
 }
 
-// readHolder returns the *LockedError for what the holder wrote, as far as it can be read.
+// readHolder returns the *LockedError for the contents of the file, as far as they are readable.
 func readHolder(file *os.File, dir string) error {
 	text, err := io.ReadAll(io.NewSectionReader(file, 0, 1<<10))
 	if err != nil {
@@ -179,7 +183,7 @@ func readHolder(file *os.File, dir string) error {
 	return locked
 }
 
-// holderIsDead: the one who is written down is a process of this machine that has ended.
+// holderIsDead reports whether the recorded holder is a process of this machine that has ended.
 func holderIsDead(file *os.File, dir string) bool {
 	var held *LockedError
 	host, err := os.Hostname()
@@ -189,7 +193,7 @@ func holderIsDead(file *os.File, dir string) bool {
 	return errors.Is(syscall.Kill(held.PID, 0), syscall.ESRCH)
 }
 
-// Unlock gives the lock back. The file stays: removing it could take it from under the next holder.
+// Unlock releases the lock. The file stays: removing it could break the lock of the next holder.
 func (l *Lock) Unlock() error {
 	if err := l.file.Truncate(0); err != nil {
 		_ = l.file.Close()

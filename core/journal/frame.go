@@ -12,7 +12,7 @@ const (
 	flagClosed       = 1
 )
 
-// frameHeader is the decoded header of a frame; see the package comment.
+// A frameHeader is the decoded header of a frame; see the package comment.
 type frameHeader struct {
 	headerCRC    uint32
 	payloadCRC   uint32
@@ -23,10 +23,10 @@ type frameHeader struct {
 	durable      uint64
 }
 
-// frameSeed is where the CRC of each frame header starts: the CRC of the run id.
+// frameSeed is the start value of the CRC of each frame header: the CRC of the run id.
 func frameSeed(run RunID) uint32 { return checksum(run[:]) }
 
-// frameBytes is the size of the frame that holds records.
+// frameBytes returns the size of the frame that holds records.
 func frameBytes(records [][]byte) int {
 	n := frameHeaderBytes
 	for _, r := range records {
@@ -37,7 +37,8 @@ func frameBytes(records [][]byte) int {
 
 func varintBytes(n int) int { return (bits.Len32(uint32(n)|1) + 6) / 7 }
 
-// appendFrame appends to b, which must be empty, the frame of records. It fills in count, payloadBytes and the checksums, and returns the header CRC.
+// appendFrame appends the frame of records to b, which must be empty. It sets count, payloadBytes
+// and the checksums, and returns the header CRC.
 func appendFrame(b []byte, seed uint32, h frameHeader, records [][]byte) ([]byte, uint32) {
 	b = append(b, make([]byte, frameHeaderBytes)...)
 	for _, r := range records {
@@ -57,8 +58,9 @@ func appendFrame(b []byte, seed uint32, h frameHeader, records [][]byte) ([]byte
 	return b, crc
 }
 
-// decodeFrameHeader returns the header that b starts with, or why there is none. A header that it returns was written by
-// this package for the run of the seed, whatever has become of the payload.
+// decodeFrameHeader returns the header at the start of b, or the reason why there is none. A
+// returned header was written by this package for the run of the seed; the payload may still be
+// damaged.
 func decodeFrameHeader(b []byte, seed uint32) (frameHeader, badFrame) {
 	if len(b) < frameHeaderBytes {
 		return frameHeader{}, "the frame header is cut short"
@@ -87,14 +89,15 @@ func (h frameHeader) check() badFrame {
 	case h.payloadBytes > MaxFrameBytes-frameHeaderBytes, h.count > MaxFrameRecords, h.count > h.payloadBytes:
 		return "the frame is beyond the limits"
 	case h.flags&^flagClosed != 0, h.durable > h.first:
-		return "the frame header makes no sense"
+		return "the frame header is invalid"
 	case (h.flags == flagClosed) != (h.count == 0):
 		return "the frame has no records and is not the closing one, or both"
 	}
 	return ""
 }
 
-// splitRecords appends to records the h.count records of payload, which they share, or says why it cannot.
+// splitRecords appends the h.count records of payload to records, without copying them, or returns
+// the reason why it cannot.
 func splitRecords(records [][]byte, h frameHeader, payload []byte) ([][]byte, badFrame) {
 	if checksum(payload) != h.payloadCRC {
 		return records, "the checksum of the frame does not match"

@@ -2,7 +2,7 @@ package journal
 
 import "io"
 
-// ReadFS is one directory, as readers need it. Names have no slashes.
+// ReadFS is a directory, as readers need it. Names have no slashes.
 type ReadFS interface {
 	// List returns the names of the regular files, in any order.
 	List() ([]string, error)
@@ -17,16 +17,16 @@ type ReadFile interface {
 	Size() (int64, error)
 }
 
-// FS is one directory, as the writer needs it. Package journaltest has one that crashes and fails.
+// FS is a directory, as the writer needs it. Package journaltest has one that crashes and fails.
 type FS interface {
 	ReadFS
-	// Create makes a file, or empties the one of that name.
+	// Create creates a file, or truncates an existing one.
 	Create(name string) (File, error)
-	// Rename gives a file another name, replacing what has it.
+	// Rename renames a file and replaces an existing one.
 	Rename(from, to string) error
 	// Remove removes a file.
 	Remove(name string) error
-	// SyncDir makes all names durable as they are now.
+	// SyncDir makes all current names durable.
 	SyncDir() error
 }
 

@@ -12,7 +12,8 @@ import (
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
-// B-087: wherever the disk fills up, nothing recorded is damaged, and the same Append works once there is room.
+// B-087: wherever the disk fills up, no recorded event is damaged, and the same Append works when
+// there is space.
 func TestFullDiskAtEveryByte(t *testing.T) {
 	for room := range int64(1500) {
 		fs := journaltest.New(uint64(room))
@@ -44,7 +45,7 @@ func fillUp(t *testing.T, j *journal.Journal, until uint64) {
 	}
 }
 
-// A full disk and then a death: the partial frame may be there or not.
+// A full disk followed by a death: the partial frame may be there or not.
 func TestFullDiskThenDeath(t *testing.T) {
 	for room := range int64(700) {
 		fs, h := journaltest.New(uint64(room)), &history{}
@@ -61,7 +62,7 @@ func TestFullDiskThenDeath(t *testing.T) {
 	}
 }
 
-// A full disk while the last segment is mended: Open fails, nothing is lost, and it works later.
+// A full disk while Open repairs the last segment: Open fails, loses nothing, and works later.
 func TestFullDiskInOpen(t *testing.T) {
 	for room := range int64(800) {
 		fs := small(t, false)
@@ -79,7 +80,8 @@ func TestFullDiskInOpen(t *testing.T) {
 	}
 }
 
-// After a failure of the disk the journal says so for ever, and what was acknowledged is there when it is opened anew.
+// After a disk failure the journal fails permanently, and the acknowledged events are there when it
+// is opened again.
 func TestFailureIsFinal(t *testing.T) {
 	for _, failure := range []journaltest.Failure{journaltest.IO, journaltest.Short} {
 		for _, synced := range []bool{false, true} {
@@ -116,8 +118,8 @@ func failOnce(t *testing.T, failure journaltest.Failure, synced bool) {
 	}
 }
 
-// The kernel says that a second sync has worked, and a process that opens the journal sees all of it in the page cache. Still nothing
-// that this process appends may rest on what the disk does not have.
+// The kernel reports success for a second sync, and a process that opens the journal sees
+// everything in the page cache. The process must still not append to data that is not on disk.
 func TestPageCacheThatLies(t *testing.T) {
 	for seed := range uint64(200) {
 		fs, h := journaltest.New(seed), &history{}
@@ -136,8 +138,8 @@ func TestPageCacheThatLies(t *testing.T) {
 	}
 }
 
-// Power may go right after a process that had been killed in Close was followed by another one: the closing frame is then torn in a segment that is not the
-// last.
+// A process is killed in Close, another one follows, then the power fails: the closing frame is
+// torn in a segment that is not the last.
 func TestClosingFrameTornInASealedSegment(t *testing.T) {
 	for n := range 41 {
 		fs := small(t, true)
@@ -157,7 +159,8 @@ func TestClosingFrameTornInASealedSegment(t *testing.T) {
 	}
 }
 
-// A full disk at any operation of an Append that begins a segment: either it can be repeated, also with another batch, or it is final.
+// A full disk at any operation of an Append that begins a segment: the Append can be repeated, also
+// with another batch, or the failure is final.
 func TestFullDiskAtEveryOperationOfRotation(t *testing.T) {
 	for n := 1; n <= 7; n++ {
 		fs := journaltest.New(1)
@@ -166,7 +169,8 @@ func TestFullDiskAtEveryOperationOfRotation(t *testing.T) {
 		fs.FailAt(fs.Ops()+n, journaltest.NoSpace)
 		_, err := j.Append(batch(0, 9, 9))
 		_, again := j.Append(batch(0, int(j.Next()), 1))
-		if final := errors.Is(err, journal.ErrFailed); final != errors.Is(again, journal.ErrFailed) || !final && again != nil {
+		if final := errors.Is(err, journal.ErrFailed); final != errors.Is(again, journal.ErrFailed) || !final &&
+			again != nil {
 			t.Fatalf("op %d: %v, and then %v", n, err, again)
 		}
 		next := j.Next()
@@ -178,7 +182,7 @@ func TestFullDiskAtEveryOperationOfRotation(t *testing.T) {
 	}
 }
 
-// When the part that a full disk took cannot be cut off, the file's end is unknown.
+// If the partial write on a full disk cannot be cut off, the end of the file is unknown.
 func TestFullDiskThatCannotBeTakenBack(t *testing.T) {
 	fs := journaltest.New(1)
 	j := mustCreate(t, fs)
@@ -191,7 +195,8 @@ func TestFullDiskThatCannotBeTakenBack(t *testing.T) {
 	wantError(t, err, journal.ErrFailed)
 }
 
-// What a full disk took of a large frame is cut off, so that a smaller one, or the closing one, is the last thing in the file.
+// The partial write of a large frame on a full disk is cut off, so that a smaller frame or the
+// closing frame is last in the file.
 func TestFullDiskLeavesNothingBehind(t *testing.T) {
 	fs := journaltest.New(1)
 	j := mustCreate(t, fs)
@@ -205,7 +210,7 @@ func TestFullDiskLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// B-155: what a death left of segments in the making goes; files of others stay, whatever their names are.
+// B-155: temporary segments of a dead process are removed; other files stay, whatever their names.
 func TestTemporariesAreRemoved(t *testing.T) {
 	fs := small(t, false)
 	segment := "00000000000000000001.tj"
@@ -220,7 +225,8 @@ func TestTemporariesAreRemoved(t *testing.T) {
 	mine := map[string][]byte{
 		"00000000000000000002.tj.tmp": header, // of another segment
 		"00000000000000000003.tj.tmp": []byte("mine"), "00000000000000000004.tj.tmp": {}, "notes.tmp": []byte("mine"),
-		plainfile.TemporaryOf(segment, other): []byte("mine"), plainfile.TemporaryOf("run.json", testRun): []byte("mine"),
+		plainfile.TemporaryOf(segment, other): []byte("mine"), plainfile.TemporaryOf("run.json",
+			testRun): []byte("mine"),
 	}
 	for _, files := range []map[string][]byte{left, mine} {
 		for name, content := range files {
@@ -241,7 +247,7 @@ func TestTemporariesAreRemoved(t *testing.T) {
 	}
 }
 
-// B-155: a user's copy of a whole segment, under the name that an earlier version gave to one in the making, stays.
+// B-155: a user's copy of a complete segment, under a temporary name of an earlier version, stays.
 func TestCopyOfSegmentStays(t *testing.T) {
 	fs := small(t, false)
 	whole := fs.ReadBytes("00000000000000000001.tj")
@@ -257,8 +263,8 @@ func TestCopyOfSegmentStays(t *testing.T) {
 	}
 }
 
-// A disk that fails at any operation of Open, or from there on, makes Open fail. It is never taken for damage or for a torn end, and afterwards
-// all events are there.
+// A disk that fails at any operation of Open, or from then on, makes Open fail. It is never taken
+// for damage or for a torn end, and afterwards all events are there.
 func TestFailureAtEveryOperationOfOpen(t *testing.T) {
 	whole := small(t, false)
 	_, _, err := journal.Open(whole, testOpts, nil)
@@ -283,7 +289,7 @@ func TestFailureAtEveryOperationOfOpen(t *testing.T) {
 	}
 }
 
-// The same for a reader, which goes on when the disk does.
+// The same for a reader, which continues when the disk works again.
 func TestFailureAtEveryOperationOfAReader(t *testing.T) {
 	whole := small(t, true)
 	var want [][]byte

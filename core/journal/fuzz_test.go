@@ -10,8 +10,8 @@ import (
 	"github.com/tunehost/tunehost/core/journal/journaltest"
 )
 
-// FuzzOpen opens any two files as a journal: an error or a journal that works, never a panic. Checksums are mended first when
-// asked, so that the fuzzer gets behind them.
+// FuzzOpen opens any two files as a journal. The result is an error or a working journal, never a
+// panic. If asked, it fixes checksums first, so that the fuzzer gets past them.
 func FuzzOpen(f *testing.F) {
 	fs := small(f, true)
 	names := fs.Names()
@@ -27,11 +27,11 @@ func FuzzOpen(f *testing.F) {
 		if len(two) > 0 {
 			fs.WriteBytes(names[1], two)
 		}
-		openAndGoOn(t, fs)
+		openAndContinue(t, fs)
 	})
 }
 
-func openAndGoOn(t *testing.T, fs *journaltest.FS) {
+func openAndContinue(t *testing.T, fs *journaltest.FS) {
 	before := snapshot(fs)
 	var live, all [][]byte
 	liveErr := readAll(journal.NewReader(fs), &live)
@@ -54,7 +54,7 @@ func openAndGoOn(t *testing.T, fs *journaltest.FS) {
 	}
 }
 
-// mendChecksums makes the checksums of the header and of the frames right, as far as lengths lead.
+// mendChecksums fixes the checksums of the header and the frames, as far as the lengths are valid.
 func mendChecksums(contents []byte) []byte {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	b := bytes.Clone(contents)

@@ -15,9 +15,11 @@ import (
 	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the expected outputs in testdata anew, and golden journals that are missing")
+var rewrite = flag.Bool("rewrite", false, "write the expected outputs in testdata anew, and golden journals that are "+
+	"missing")
 
-// goldens are the journals of the newest format that are committed, and how each came to be. Those of older formats stay in testdata as they are.
+// goldens are the committed journals of the newest format, and how to create them. Those of older
+// formats stay in testdata unchanged.
 var goldens = []struct {
 	name string
 	make func(t testing.TB) *journaltest.FS
@@ -52,7 +54,7 @@ func alterLast(t testing.TB, change func([]byte) []byte) *journaltest.FS {
 	return fs
 }
 
-// Journals of each format version, whole and damaged, give the events that they always gave.
+// Journals of each format version, intact and damaged, give the same events as before.
 func TestGoldenJournals(t *testing.T) {
 	if *rewrite {
 		for _, g := range goldens {
@@ -66,7 +68,7 @@ func TestGoldenJournals(t *testing.T) {
 	compareFile(t, "testdata/golden.txt", got.String())
 }
 
-// The newest format's journals are made today byte by byte as when they were committed.
+// Creating the journals of the newest format gives the committed bytes.
 func TestGoldenBytes(t *testing.T) {
 	for _, g := range goldens {
 		if snapshot(g.make(t)) != snapshot(load(t, filepath.Join("testdata", "v1", g.name))) {
@@ -84,7 +86,8 @@ func goldenDirs(t testing.TB) []string {
 	return paths
 }
 
-// outcome is what the Python reader prints, too: number of events, digest, and how the journal ends.
+// outcome returns what the Python reader also prints: number of events, digest, and how the journal
+// ends.
 func outcome(fs *journaltest.FS) string {
 	var all [][]byte
 	opened, err := journal.Verify(fs, journal.Options{}, collect(&all))
@@ -147,7 +150,8 @@ func compareFile(t testing.TB, path, got string) {
 	}
 }
 
-// A reader in another language, written after the package comment, finds the same in golden journals and in damaged ones.
+// A reader in another language, written from the package comment, reads the same from golden and
+// damaged journals.
 func TestPythonReader(t *testing.T) {
 	python := toolchain.Need(t, toolchain.Python)
 	paths := append(goldenDirs(t), damagedDirs(t)...)
@@ -166,7 +170,7 @@ func TestPythonReader(t *testing.T) {
 	}
 }
 
-// damagedDirs makes journals with one bit wrong or cut short, spread over all their bytes.
+// damagedDirs creates journals with one wrong bit or truncated, spread over all bytes.
 func damagedDirs(t *testing.T) (paths []string) {
 	base := t.TempDir()
 	for n := range 120 {

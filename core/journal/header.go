@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// RunID names a run; all its segments and frames are tied to it.
+// RunID identifies a run; all its segments and frames contain it.
 type RunID [16]byte
 
 const (
@@ -23,7 +23,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
-// segmentHeader is the decoded header; see the package comment.
+// A segmentHeader is the decoded header; see the package comment.
 type segmentHeader struct {
 	format uint16
 	link   uint32
@@ -42,7 +42,8 @@ func (h segmentHeader) encode() []byte {
 	return b
 }
 
-// decodeSegmentHeader reads the header of the file called name. The event of its errors is the one that name promises.
+// decodeSegmentHeader reads the header of the file called name. Its errors use the event in the
+// name.
 func decodeSegmentHeader(name string, first uint64, b []byte) (segmentHeader, error) {
 	damaged := func(offset int64, reason string) error {
 		return &CorruptError{File: name, Offset: offset, Event: first, Reason: reason}
@@ -51,7 +52,7 @@ func decodeSegmentHeader(name string, first uint64, b []byte) (segmentHeader, er
 		return segmentHeader{}, damaged(int64(len(b)), "the segment header is cut short")
 	}
 	if string(b[:8]) != segmentMagic {
-		return segmentHeader{}, damaged(0, "this is no journal segment")
+		return segmentHeader{}, damaged(0, "this is not a journal segment")
 	}
 	if binary.LittleEndian.Uint32(b[60:]) != checksum(b[:60]) {
 		return segmentHeader{}, damaged(0, "the checksum of the segment header does not match")
@@ -69,7 +70,7 @@ func decodeSegmentHeader(name string, first uint64, b []byte) (segmentHeader, er
 		return h, damaged(8, fmt.Sprintf("there is no journal format %d", h.format))
 	}
 	if h.first != first {
-		return h, damaged(32, fmt.Sprintf("the file holds events from %d, which is not its name", h.first))
+		return h, damaged(32, fmt.Sprintf("the file holds events from %d, which does not match its name", h.first))
 	}
 	return h, nil
 }
@@ -78,7 +79,7 @@ func segmentName(first uint64) string {
 	return fmt.Sprintf("%0*d%s", segmentNameDigits, first, segmentSuffix)
 }
 
-// IsSegment says whether a file called name is a segment of a journal.
+// IsSegment reports whether name is the name of a journal segment.
 func IsSegment(name string) bool {
 	_, ok := parseSegmentName(name)
 	return ok

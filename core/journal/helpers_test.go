@@ -18,12 +18,12 @@ var (
 	testOpts = journal.Options{RunID: testRun, SegmentBytes: 600}
 )
 
-// record is the i-th event as written by the process of that epoch.
+// record returns the i-th event as written by the process of that epoch.
 func record(epoch, i int) []byte {
 	return append(fmt.Appendf(nil, "%d/%d ", epoch, i), bytes.Repeat([]byte{'x'}, i*7%60)...)
 }
 
-// batch is n records from number first on.
+// batch returns n records, from number first.
 func batch(epoch, first, n int) [][]byte {
 	var records [][]byte
 	for i := range n {
@@ -61,7 +61,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// collect is a Replay that appends to *all and checks the numbers.
+// collect returns a Replay that appends to *all and checks the numbers.
 func collect(all *[][]byte) journal.Replay {
 	return func(first uint64, records [][]byte) error {
 		if first != uint64(len(*all)+1) {
@@ -80,7 +80,7 @@ func verify(fs journal.ReadFS) ([][]byte, journal.Opened, error) {
 	return all, opened, err
 }
 
-// readAll reads what a Reader finds until it knows no more.
+// readAll reads until a Reader has no more.
 func readAll(r *journal.Reader, all *[][]byte) error {
 	add := collect(all)
 	for {
@@ -122,7 +122,8 @@ func digest(all [][]byte) string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:12])
 }
 
-// small returns a journal of 36 events in segments from 1, 11, 19 and 31 on. The batches have 1 to 5 events; each other one is synced. Closed or as kill -9 leaves it.
+// small returns a journal of 36 events in segments that begin with 1, 11, 19 and 31. The batches
+// have 1 to 5 events; every other one is synced. The journal is closed, or as kill -9 leaves it.
 func small(t testing.TB, closed bool) *journaltest.FS {
 	t.Helper()
 	fs := journaltest.New(1)

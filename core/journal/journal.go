@@ -7,9 +7,10 @@ import (
 	"sync"
 )
 
-// Options are what a journal is created and opened with.
+// Options for creating and opening a journal.
 type Options struct {
-	// RunID is the run that the journal is of. Create needs one; Open and Verify check it unless it is zero.
+	// RunID is the run of the journal. Create requires it; Open and Verify check it unless it is
+	// zero.
 	RunID RunID
 	// SegmentBytes is the size at which a segment is full; 0 is 64 MiB.
 	SegmentBytes int64
@@ -26,29 +27,32 @@ func (o Options) segmentBytes() (int64, error) {
 	return o.SegmentBytes, nil
 }
 
-// Journal is a journal open for writing. One goroutine appends and closes; Sync, Durable and Next may be called from others meanwhile.
+// A Journal is a journal open for writing. Append and Close must be called from one goroutine;
+// Sync, Durable and Next may be called concurrently.
 type Journal struct {
 	fs           FS
 	run          RunID
 	seed         uint32
 	segmentBytes int64
 
-	syncing sync.Mutex // held while file is synced or exchanged; locked before mu
-	mu      sync.Mutex // guards what follows
+	syncing sync.Mutex // held while file is synced or replaced; locked before mu
+	mu      sync.Mutex // guards the fields below
 	file    File
 	name    string
-	size    int64  // of the whole frames in file
+	size    int64  // of the complete frames in file
 	next    uint64 // number of the next event
 	durable uint64 // number of the first event not known to be synced
 	link    uint32 // header CRC of the last frame with records
 	buf     []byte
-	err     error // why nothing more can be written
+	err     error // the reason why writing is impossible
 }
 
-// Append writes records as one frame and returns the number of the first. After kill -9 they are there; after loss of power only
-// if Sync has returned since. The journal keeps no reference to records. An empty batch writes nothing.
+// Append writes records as one frame and returns the number of the first. They survive kill -9 when
+// Append has returned, and power loss when a later Sync has returned. The journal keeps no
+// reference to records. An empty batch writes nothing.
 //
-// Errors: ErrTooLarge and ErrNoSpace (nothing appended, the journal goes on), ErrFailed and ErrClosed.
+// Errors: ErrTooLarge and ErrNoSpace (nothing appended, the journal is still usable), ErrFailed and
+// ErrClosed.
 func (j *Journal) Append(records [][]byte) (first uint64, err error) {
 	if err := checkLimits(records); err != nil {
 		return 0, err
@@ -68,9 +72,9 @@ func (j *Journal) Append(records [][]byte) (first uint64, err error) {
 	return first, nil
 }
 
-// write puts one frame at the end of the file. mu is held.
+// write appends one frame to the file. mu is held.
 func (j *Journal) write(h frameHeader, records [][]byte) error {
-	if err := j.whole(); err != nil {
+	if err := j.checkLength(); err != nil {
 		return j.fail("write", err)
 	}
 	var crc uint32
@@ -94,11 +98,12 @@ func (j *Journal) write(h frameHeader, records [][]byte) error {
 	return nil
 }
 
-// whole says that the file is as long as it was left: what somebody else has cut off, nothing that comes after it makes good. mu is held.
-func (j *Journal) whole() error {
+// checkLength checks that the file still has its length. Later writes cannot repair a truncation by
+// another process. mu is held.
+func (j *Journal) checkLength() error {
 	sized, ok := j.file.(interface{ Length() (int64, error) })
 	if !ok {
-		return nil // no file of a real disk, on which nobody else writes
+		return nil // not a file of a real disk, so no other process writes to it
 	}
 	size, err := sized.Length()
 	if err == nil && size != j.size {
@@ -107,7 +112,8 @@ func (j *Journal) whole() error {
 	return err
 }
 
-// Check says whether the journal is still where it was and as long as it was left: a last look before somebody says that all is well.
+// Check checks that the journal is still in its place and has its length. Call it before reporting
+// success.
 func (j *Journal) Check() error {
 	j.syncing.Lock()
 	defer j.syncing.Unlock()
@@ -116,16 +122,16 @@ func (j *Journal) Check() error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err := j.whole(); err != nil {
+	if err := j.checkLength(); err != nil {
 		return j.fail("look at", err)
 	}
-	if err := j.file.Sync(); err != nil { // which also looks whether it is there
+	if err := j.file.Sync(); err != nil { // this also checks that it is there
 		return j.fail("sync", err)
 	}
 	return nil
 }
 
-// takeBack cuts off the part of a frame that a full disk took. B-087
+// takeBack removes the partial frame that a full disk left. B-087
 func (j *Journal) takeBack(cause error) error {
 	if err := j.file.Truncate(j.size); err != nil {
 		return j.fail("truncate", fmt.Errorf("%w (after %w)", err, cause))
@@ -133,7 +139,7 @@ func (j *Journal) takeBack(cause error) error {
 	return noSpace(cause)
 }
 
-// fail makes err the last word of this Journal. mu is held.
+// fail makes err the permanent error of this Journal. mu is held.
 func (j *Journal) fail(what string, err error) error {
 	if j.err == nil {
 		j.err = fmt.Errorf("%w: %s %s: %w", ErrFailed, what, j.name, err)
@@ -141,14 +147,16 @@ func (j *Journal) fail(what string, err error) error {
 	return j.err
 }
 
-// Sync makes durable all that was appended before the call. It may run beside Append. Its error is final: see ErrFailed.
+// Sync makes everything durable that was appended before the call. It may run concurrently with
+// Append. Its error is final: see ErrFailed.
 func (j *Journal) Sync() error {
 	j.syncing.Lock()
 	defer j.syncing.Unlock()
 	return j.sync()
 }
 
-// sync is Sync for those who hold syncing. It lets go of mu while the disk works, so that appends go on.
+// sync is Sync for callers that hold syncing. It releases mu during the disk operation, so that
+// appends continue.
 func (j *Journal) sync() error {
 	j.mu.Lock()
 	file, upto, done, err := j.file, j.next, j.durable == j.next, j.err
@@ -166,14 +174,16 @@ func (j *Journal) sync() error {
 	return nil
 }
 
-// Durable returns the number of the first event that is not known to be synced; all before it survive loss of power.
+// Durable returns the number of the first event that is not known to be synced. All events before
+// it survive power loss.
 func (j *Journal) Durable() uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.durable
 }
 
-// Tail returns the file that is being written, and how many bytes of it are whole frames. What was there is durable once a later Sync has returned.
+// Tail returns the current file, and the size of its complete frames. They are durable when a later
+// Sync has returned.
 func (j *Journal) Tail() (file string, bytes int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -187,8 +197,8 @@ func (j *Journal) Next() uint64 {
 	return j.next
 }
 
-// Close syncs, marks the journal as closed and lets go of it. An error means that it could not be closed cleanly; what Sync has acknowledged is
-// safe nevertheless. A second Close returns ErrClosed.
+// Close syncs, marks the journal as closed and closes it. An error means that it was not closed
+// cleanly; events acknowledged by Sync are safe. A second Close returns ErrClosed.
 func (j *Journal) Close() error {
 	j.syncing.Lock()
 	defer j.syncing.Unlock()
@@ -205,7 +215,7 @@ func (j *Journal) Close() error {
 	return err
 }
 
-// markClosed writes the closing frame. Without room for it the next Open does a little more work, and that is all.
+// markClosed writes the closing frame. If there is no space, the next Open only has more work.
 func (j *Journal) markClosed() error {
 	if j.err != nil {
 		return j.err

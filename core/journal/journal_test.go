@@ -105,7 +105,8 @@ func TestLimits(t *testing.T) {
 		text    string
 	}{
 		{make([][]byte, journal.MaxFrameRecords+1), "65537 records in one append (limit 65536)"},
-		{[][]byte{nil, make([]byte, journal.MaxRecordBytes+1)}, "record 1 of the batch has 1048577 bytes (limit 1048576)"},
+		{[][]byte{nil, make([]byte, journal.MaxRecordBytes+1)}, "record 1 of the batch has 1048577 bytes (limit " +
+			"1048576)"},
 		{many(9, make([]byte, journal.MaxRecordBytes)), "(limit 8388608); append it in parts"},
 	} {
 		_, err := j.Append(c.records)
@@ -162,7 +163,7 @@ func many(n int, record []byte) [][]byte {
 	return records
 }
 
-// snapshot is all of a directory as one string.
+// snapshot returns the contents of a directory as one string.
 func snapshot(fs *journaltest.FS) string {
 	var b bytes.Buffer
 	for _, name := range fs.Names() {

@@ -2,7 +2,8 @@ package journal
 
 import "fmt"
 
-// The limits of the format. They bound what a reader has to hold in memory, and hold for all versions so far.
+// The limits of the format. They bound the memory of a reader and are the same in all versions so
+// far.
 const (
 	MaxFrameBytes   = 8 << 20   // a frame with its header; one Append
 	MaxFrameRecords = 65536     // records in one Append
@@ -14,12 +15,13 @@ const (
 	maxReadBytes        = 256 << 10
 )
 
-// formats lists the format versions, oldest first. A program reads all of its list and writes the last one.
+// formats lists the format versions, oldest first. A program reads all of them and writes the last
+// one.
 var formats = []struct {
 	version uint16
 	what    string
 }{
-	{1, "frames that carry how far the journal was durable"},
+	{1, "frames have the durable number"},
 }
 
 func newestFormat() uint16 { return formats[len(formats)-1].version }
@@ -33,14 +35,15 @@ func knownFormat(version uint16) bool {
 	return false
 }
 
-// checkLimits says whether records may be one frame.
+// checkLimits reports whether records fit into one frame.
 func checkLimits(records [][]byte) error {
 	if len(records) > MaxFrameRecords {
 		return fmt.Errorf("%w: %d records in one append (limit %d)", ErrTooLarge, len(records), MaxFrameRecords)
 	}
 	for i, r := range records {
 		if len(r) > MaxRecordBytes {
-			return fmt.Errorf("%w: record %d of the batch has %d bytes (limit %d)", ErrTooLarge, i, len(r), MaxRecordBytes)
+			return fmt.Errorf("%w: record %d of the batch has %d bytes (limit %d)", ErrTooLarge, i, len(r),
+				MaxRecordBytes)
 		}
 	}
 	if n := frameBytes(records); n > MaxFrameBytes {

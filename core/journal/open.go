@@ -7,24 +7,25 @@ import (
 	"io"
 )
 
-// Replay is given the batches of a journal in order. The records are valid during the call only. Its error ends the reading.
+// A Replay receives the batches of a journal in order. The records are valid during the call only.
+// An error ends the reading.
 type Replay func(first uint64, records [][]byte) error
 
-// Opened is what Open and Verify found.
+// Opened describes what Open and Verify found.
 type Opened struct {
 	RunID  RunID
 	Format uint16 // of the last segment
-	Next   uint64 // number that the next event will get; Next-1 events are there
+	Next   uint64 // number of the next event; Next-1 events exist
 	Clean  bool   // the last writer closed the journal
-	Cut    *Cut   // the torn end that is not part of the journal; nil when there is none
+	Cut    *Cut   // the torn end that was cut off, or nil
 }
 
-// Cut is a torn end: bytes that no Sync has acknowledged, as far as the journal knows. B-086
+// A Cut is a torn end: bytes that no Sync has acknowledged, as far as the journal knows. B-086
 type Cut struct {
 	File   string
-	Offset int64  // byte of the file after the last whole frame
-	Bytes  int64  // how many were cut off
-	Event  uint64 // number of the first event that was lost, if there was one
+	Offset int64  // byte of the file after the last complete frame
+	Bytes  int64  // how many bytes were cut off
+	Event  uint64 // number of the first lost event, if any
 	Reason string
 }
 
@@ -34,7 +35,8 @@ func (c *Cut) String() string {
 		c.File, c.Bytes, c.Offset, c.Event, c.Reason)
 }
 
-// Create begins the journal of the run Options.RunID. When it returns, the empty journal is durable. The caller holds the directory's Lock.
+// Create creates the journal of the run Options.RunID. When it returns, the empty journal is
+// durable. The caller holds the directory's Lock.
 //
 // Errors: ErrExists, ErrNoSpace.
 func Create(fs FS, opts Options) (*Journal, error) {
@@ -55,10 +57,12 @@ func Create(fs FS, opts Options) (*Journal, error) {
 	return start(fs, segmentBytes, opts.RunID, 1, 0)
 }
 
-// Open replays the whole journal, mends its end if the last writer did not close it, and returns it ready for appending. When it returns, all
-// that was replayed is durable. The caller holds the directory's Lock.
+// Open replays the whole journal, repairs its end if the last writer did not close it, and returns
+// it ready for appending. When it returns, all replayed events are durable. The caller holds the
+// directory's Lock.
 //
-// Errors: ErrCorrupt, ErrNewerFormat, ErrWrongRun, ErrNoJournal (nothing written), ErrNoSpace, and those of replay.
+// Errors: ErrCorrupt, ErrNewerFormat, ErrWrongRun, ErrNoJournal (nothing written), ErrNoSpace, and
+// errors of replay.
 func Open(fs FS, opts Options, replay Replay) (*Journal, Opened, error) {
 	segmentBytes, err := opts.segmentBytes()
 	if err != nil {
@@ -68,14 +72,15 @@ func Open(fs FS, opts Options, replay Replay) (*Journal, Opened, error) {
 	if err != nil {
 		return nil, w.opened, err
 	}
-	if err := mend(fs, w); err != nil {
+	if err := syncReplayed(fs, w); err != nil {
 		return nil, w.opened, noSpace(err)
 	}
 	j, err := start(fs, segmentBytes, w.opened.RunID, w.opened.Next, w.link)
 	return j, w.opened, err
 }
 
-// Verify reads the whole journal as Open does, and writes nothing. On a journal that is being written it may report a torn end that is none.
+// Verify reads the whole journal like Open and writes nothing. On a journal that is being written
+// it may wrongly report a torn end.
 func Verify(fs ReadFS, opts Options, replay Replay) (Opened, error) {
 	w, err := inspect(fs, opts, replay)
 	return w.opened, err
@@ -93,8 +98,9 @@ func inspect(fs ReadFS, opts Options, replay Replay) (*walk, error) {
 	return w, w.run(firsts)
 }
 
-// mend makes what was replayed durable, whatever the page cache told. A clean end says that it is; a segment without events is replaced anyway.
-func mend(fs FS, w *walk) error {
+// syncReplayed makes the replayed events durable, since the page cache proves nothing. After a clean close
+// they are durable already; a segment without events is replaced anyway.
+func syncReplayed(fs FS, w *walk) error {
 	if err := removeTemporaries(fs, w.opened.RunID); err != nil {
 		return err
 	}
@@ -108,7 +114,7 @@ func mend(fs FS, w *walk) error {
 	return file.Close()
 }
 
-// start begins a segment at event next, all before which is durable.
+// start begins a segment at event next. All earlier events are durable.
 func start(fs FS, segmentBytes int64, run RunID, next uint64, link uint32) (*Journal, error) {
 	j := &Journal{
 		fs: fs, run: run, seed: frameSeed(run), segmentBytes: segmentBytes,
@@ -120,15 +126,15 @@ func start(fs FS, segmentBytes int64, run RunID, next uint64, link uint32) (*Jou
 	return j, nil
 }
 
-// walk goes through a journal from its first event to its last.
+// A walk reads a journal from its first event to its last.
 type walk struct {
 	fs     ReadFS
 	replay Replay
 	opened Opened
 	link   uint32
 
-	lastFirst uint64 // the last segment's first event,
-	last      []byte // and its header and whole frames with records
+	lastFirst uint64 // the first event of the last segment,
+	last      []byte // and its header and complete frames with records
 }
 
 func (w *walk) lastHasEvents() bool { return w.opened.Next > w.lastFirst }
@@ -136,7 +142,8 @@ func (w *walk) lastHasEvents() bool { return w.opened.Next > w.lastFirst }
 func (w *walk) run(firsts []uint64) error {
 	for i, first := range firsts {
 		if first != w.opened.Next {
-			return w.corrupt(segmentName(first), 0, fmt.Sprintf("the segment %s is missing", segmentName(w.opened.Next)))
+			return w.corrupt(segmentName(first), 0,
+				fmt.Sprintf("the segment %s is missing", segmentName(w.opened.Next)))
 		}
 		var err error
 		if i+1 < len(firsts) {
@@ -165,7 +172,8 @@ func (w *walk) header(file io.ReaderAt, first uint64) error {
 		w.opened.RunID = h.run
 	}
 	if h.run != w.opened.RunID {
-		return fmt.Errorf("%w: %s is of run %x, not %x; put the journal of this run back", ErrWrongRun, segmentName(first), h.run, w.opened.RunID)
+		return fmt.Errorf("%w: %s is of run %x, not %x; put the journal of this run back", ErrWrongRun,
+			segmentName(first), h.run, w.opened.RunID)
 	}
 	if h.link != w.link {
 		return w.corrupt(segmentName(first), 12, "it does not continue the segment before it")
@@ -183,7 +191,7 @@ func readHeader(file io.ReaderAt, first uint64) (segmentHeader, error) {
 	return decodeSegmentHeader(segmentName(first), first, b[:n])
 }
 
-// sealed reads a segment that has another one, beginning with event until, after it.
+// sealed reads a segment that is followed by another one, which begins with event until.
 func (w *walk) sealed(first, until uint64) error {
 	name := segmentName(first)
 	file, err := w.fs.Open(name)
@@ -213,7 +221,7 @@ func (w *walk) sealedError(name string, offset int64, until uint64, err error) e
 	return err
 }
 
-// sealedEnd checks that nothing but a closing frame, whole or torn, follows the last event.
+// sealedEnd checks that only a closing frame, complete or torn, follows the last event.
 func (w *walk) sealedEnd(file ReadFile, name string, offset int64) error {
 	size, err := file.Size()
 	if err != nil {
@@ -244,18 +252,18 @@ func (w *walk) step(s *scanner) error {
 	return nil
 }
 
-// replayError is an error of a Replay, which says itself what is wrong. It is told apart from those of the scanner: an io.EOF of a
-// Replay is not the end of a file.
+// A replayError is an error of a Replay. It is kept apart from errors of the scanner: an io.EOF of
+// a Replay is not the end of a file.
 type replayError struct{ error }
 
 // Unwrap returns what the Replay returned.
 func (e replayError) Unwrap() error { return e.error }
 
-// errClosedFrame ends the walk through a segment at its closing frame.
+// errClosedFrame ends the walk of a segment at its closing frame.
 var errClosedFrame = badFrame("the segment was closed here")
 
-// tail reads the last segment. It is read once, into memory: what is replayed is exactly what mend will write, even
-// when the disk and the page cache disagree.
+// tail reads the last segment once, into memory, so that syncReplayed writes exactly what was replayed,
+// even if the disk and the page cache differ.
 func (w *walk) tail(first uint64) error {
 	name := segmentName(first)
 	contents, err := w.readLast(name)
@@ -282,7 +290,7 @@ func (w *walk) tail(first uint64) error {
 	return w.torn(name, rest, reason)
 }
 
-// torn decides whether rest, which begins with no frame that continues the journal, is a torn end or damage.
+// torn decides whether rest, which does not begin with the next frame, is a torn end or damage.
 func (w *walk) torn(name string, rest []byte, reason string) error {
 	offset := int64(len(w.last))
 	if durable := knownDurable(rest, frameSeed(w.opened.RunID)); durable > w.opened.Next {

@@ -5,7 +5,8 @@ import (
 	"io"
 )
 
-// readFull fills b from the start of file and returns how much there was; a file that is shorter is no error.
+// readFull fills b from the start of file and returns the number of bytes; a shorter file is not an
+// error.
 func readFull(file io.ReaderAt, b []byte) (int, error) {
 	n, err := file.ReadAt(b, 0)
 	if errors.Is(err, io.EOF) {
@@ -14,8 +15,8 @@ func readFull(file io.ReaderAt, b []byte) (int, error) {
 	return n, err
 }
 
-// noFrame says whether err of scanner.next means that there is no whole frame, and why. It does not look into
-// a replayError.
+// noFrame reports whether err of scanner.next means that there is no complete frame, and the
+// reason. It does not unwrap a replayError.
 func noFrame(err error) (reason string, ok bool) {
 	if err == io.EOF {
 		return "the segment ends too early", true

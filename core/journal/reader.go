@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// Reader reads a journal that may be written meanwhile. It takes no lock and writes nothing. It is for one goroutine.
+// A Reader reads a journal that may be written concurrently. It takes no lock and writes nothing.
+// It is not safe for concurrent use.
 type Reader struct {
 	fs   ReadFS
-	file ReadFile // nil until the first segment is there
+	file ReadFile // nil until the first segment exists
 
-	first   uint64 // of the segment that is read
+	first   uint64 // of the current segment
 	run     RunID
 	next    uint64
 	durable uint64
@@ -20,17 +21,18 @@ type Reader struct {
 	closed  bool
 }
 
-// NewReader returns a Reader at the journal's first event. It does not touch fs yet, where there need not be a journal.
+// NewReader returns a Reader at the first event. It does not access fs yet; the journal need not
+// exist.
 func NewReader(fs ReadFS) *Reader { return &Reader{fs: fs, next: 1, durable: 1} }
 
-// Next returns the next batch and the number of its first event; the records are valid until the next call. io.EOF means that there
-// is no further whole batch now: call again later, as often as wanted.
+// Next returns the next batch and the number of its first event; the records are valid until the
+// next call. io.EOF means that there is no further complete batch now: call again later.
 //
 // Other errors: ErrCorrupt, ErrNewerFormat, ErrRewound, ErrClosed and those of the file system.
 func (r *Reader) Next() (first uint64, records [][]byte, err error) {
 	f, err := r.frame()
-	if reason, none := noFrame(err); none {
-		f, err = r.goOn(reason)
+	if _, none := noFrame(err); none {
+		f, err = r.nextFile()
 	}
 	if err != nil {
 		return 0, nil, err
@@ -40,13 +42,13 @@ func (r *Reader) Next() (first uint64, records [][]byte, err error) {
 	return f.first, f.records, nil
 }
 
-// Durable returns the number of the first event of which the Reader does not know that loss of power cannot take it back.
+// Durable returns the number of the first event that the Reader does not know to be durable.
 func (r *Reader) Durable() uint64 { return r.durable }
 
-// RunID returns the run that the journal is of, or zero before the first successful Next.
+// RunID returns the run of the journal, or zero before the first successful Next.
 func (r *Reader) RunID() RunID { return r.run }
 
-// Close lets go of the journal.
+// Close closes the journal.
 func (r *Reader) Close() error {
 	r.closed = true
 	if r.file == nil {
@@ -67,19 +69,20 @@ func (r *Reader) frame() (frame, error) {
 	}
 	f, err := r.scan.next(r.next)
 	if err == nil && f.closed() {
-		// The closing frame is no place to go on from: an empty segment is replaced by one of the same name.
+		// Do not move past the closing frame: an empty segment is replaced by one with the same
+		// name.
 		r.scan.offset = f.offset
 		return frame{}, errClosedFrame
 	}
 	return f, err
 }
 
-// goOn looks for the next frame where the current file has none: in the next segment, or in the same one by a fresh look, because a
-// writer may have appended to it or replaced it.
-func (r *Reader) goOn(reason string) (frame, error) {
+// nextFile looks for the next frame when the current file has none: in the next segment, or again in
+// the same one, because a writer may have appended to it or replaced it.
+func (r *Reader) nextFile() (frame, error) {
 	firsts, err := segments(r.fs)
 	if err != nil || len(firsts) == 0 {
-		return frame{}, r.nothing(err)
+		return frame{}, r.emptyError(err)
 	}
 	if err := r.enter(firsts); err != nil {
 		return frame{}, err
@@ -90,14 +93,14 @@ func (r *Reader) goOn(reason string) (frame, error) {
 		return f, err
 	}
 	if firsts[len(firsts)-1] > r.next {
-		// The list was made before the fresh look, so this segment was complete.
+		// The list was read before the second look, so this segment was complete.
 		return frame{}, &CorruptError{File: segmentName(r.first), Offset: r.scan.offset, Event: r.next, Reason: fresh}
 	}
 	return frame{}, io.EOF
 }
 
-// nothing is the answer when there are no segments at all.
-func (r *Reader) nothing(err error) error {
+// emptyError returns the error for a journal without segments.
+func (r *Reader) emptyError(err error) error {
 	if err == nil && r.file != nil {
 		err = fmt.Errorf("%s: %w", segmentName(r.first), ErrNoJournal)
 	}
@@ -107,10 +110,11 @@ func (r *Reader) nothing(err error) error {
 	return err
 }
 
-// enter opens the segment that has event next, or will have it.
+// enter opens the segment that has or will have event next.
 func (r *Reader) enter(firsts []uint64) error {
 	if r.file == nil && firsts[0] != 1 {
-		return &CorruptError{File: segmentName(firsts[0]), Event: 1, Reason: "the segment " + segmentName(1) + " is missing"}
+		return &CorruptError{File: segmentName(firsts[0]), Event: 1,
+			Reason: "the segment " + segmentName(1) + " is missing"}
 	}
 	at, found := slices.BinarySearch(firsts, r.next)
 	if !found {
@@ -122,7 +126,7 @@ func (r *Reader) enter(firsts []uint64) error {
 	return r.open(firsts[at])
 }
 
-// open goes to the segment that begins with event first: a new one, or the current one again.
+// open opens the segment that begins with event first: a new one, or the current one again.
 func (r *Reader) open(first uint64) error {
 	file, err := r.fs.Open(segmentName(first))
 	if err != nil {
@@ -143,7 +147,8 @@ func (r *Reader) open(first uint64) error {
 	return nil
 }
 
-// position checks that file continues what was read, and returns the offset to go on at.
+// position checks that file continues the events read so far, and returns the offset at which to
+// continue.
 func (r *Reader) position(file ReadFile, first uint64) (int64, error) {
 	h, err := readHeader(file, first)
 	if err != nil {
@@ -153,7 +158,8 @@ func (r *Reader) position(file ReadFile, first uint64) (int64, error) {
 		r.run = h.run
 	}
 	if h.run != r.run {
-		return 0, fmt.Errorf("%w: %s is of run %x, not %x; put the journal of this run back", ErrWrongRun, segmentName(first), h.run, r.run)
+		return 0, fmt.Errorf("%w: %s is of run %x, not %x; put the journal of this run back", ErrWrongRun,
+			segmentName(first), h.run, r.run)
 	}
 	if r.file == nil || first != r.first {
 		return segmentHeaderBytes, r.checkLink(h)
@@ -165,7 +171,8 @@ func (r *Reader) position(file ReadFile, first uint64) (int64, error) {
 	return r.scan.offset, err
 }
 
-// checkLink refuses a segment that follows other events than those that were read, or that begins before them.
+// checkLink refuses a segment that follows other events than those read, or that begins before
+// them.
 func (r *Reader) checkLink(h segmentHeader) error {
 	if h.link != r.link {
 		return ErrRewound

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A reader that looks at any moment has whole batches only, in order; when it has caught up it has all, across rotation, close, and open.
+// A concurrent reader sees complete batches only, in order. When it has caught up it has all
+// events, across rotation, close and open.
 func TestReaderFollows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fs := journaltest.New(1)
@@ -52,7 +53,7 @@ func TestReaderFollows(t *testing.T) {
 	})
 }
 
-// While a frame is being written the reader waits for the rest, whatever the part looks like.
+// While a frame is being written the reader waits for the rest, whatever the part contains.
 func TestReaderWaitsForWholeFrames(t *testing.T) {
 	whole := small(t, false)
 	names := whole.Names()
@@ -92,12 +93,12 @@ func TestReaderIsToldOfEventsThatWereTakenBack(t *testing.T) {
 	must(t, readAll(r, &seen))
 	name := fs.Names()[0]
 	b := fs.ReadBytes(name)
-	fs.WriteBytes(name, b[:len(b)-1]) // power went
+	fs.WriteBytes(name, b[:len(b)-1]) // power loss
 	_, _, err := r.Next()
 	wantError(t, err, journal.ErrRewound)
 	j, _, err = journal.Open(fs, testOpts, nil)
 	must(t, err)
-	for range 5 { // a segment each, one of which begins where the reader is
+	for range 5 { // one segment each; one of them begins where the reader is
 		_, _, err = r.Next()
 		wantError(t, err, journal.ErrRewound)
 		mustAppend(t, j, 1)
@@ -140,7 +141,7 @@ func TestReaderClosedAndFailing(t *testing.T) {
 	}
 }
 
-// Only reading: the type of the file system allows nothing else, and no file is made where there is none.
+// The reader only reads: its file system type has no other methods, and it creates no file.
 func TestReaderMakesNothing(t *testing.T) {
 	fs := journaltest.New(1)
 	if _, _, err := journal.NewReader(fs).Next(); err != io.EOF {

@@ -6,12 +6,12 @@ import (
 	"io"
 )
 
-// badFrame is the reason why there is no whole frame at some place; empty when there is.
+// A badFrame is the reason why there is no complete frame at some position; empty if there is one.
 type badFrame string
 
 func (b badFrame) Error() string { return string(b) }
 
-// frame is one whole frame of a file.
+// A frame is one complete frame of a file.
 type frame struct {
 	frameHeader
 	offset  int64
@@ -20,18 +20,18 @@ type frame struct {
 
 func (f frame) closed() bool { return f.flags == flagClosed }
 
-// end is the number of the event after the frame's last.
+// end returns the number of the event after the frame.
 func (f frame) end() uint64 { return f.first + uint64(f.count) }
 
-// scanner reads the frames of one segment one after the other, with bounded memory.
+// A scanner reads the frames of one segment in order, with bounded memory.
 type scanner struct {
 	file   io.ReaderAt
 	seed   uint32
 	offset int64 // of the next frame
 
-	window  []byte // what was read of the file, from windowAt on
+	window  []byte // contents of the file from windowAt
 	at      int64
-	ahead   int // how much to read at once; grows while reads are not short, as most of a live journal are
+	ahead   int // how much to read at once; grows while reads are full, and most reads of a live journal are short
 	records [][]byte
 }
 
@@ -39,13 +39,14 @@ func newScanner(file io.ReaderAt, run RunID) *scanner {
 	return &scanner{file: file, seed: frameSeed(run), offset: segmentHeaderBytes, at: segmentHeaderBytes}
 }
 
-// restart makes the scanner read from file again, at offset.
+// restart continues with file at offset.
 func (s *scanner) restart(file io.ReaderAt, offset int64) {
 	s.file, s.offset, s.at, s.window = file, offset, offset, s.window[:0]
 }
 
-// next returns the next whole frame with the given first event. It returns io.EOF at the end of the file and a badFrame when what is
-// there is not that frame; it then stays where it is. Other errors are those of the file.
+// next returns the next complete frame with the given first event. It returns io.EOF at the end of
+// the file, and a badFrame without moving if there is no such frame. Other errors are those of the
+// file.
 func (s *scanner) next(first uint64) (frame, error) {
 	b, err := s.peek(frameHeaderBytes)
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *scanner) peek(n int) ([]byte, error) {
 	return s.window[:min(n, len(s.window))], nil
 }
 
-// fill reads on until the window has n bytes or the file ends.
+// fill reads until the window has n bytes or the file ends.
 func (s *scanner) fill(n int) error {
 	have := len(s.window)
 	if cap(s.window) < n {
@@ -114,7 +115,7 @@ func (s *scanner) fill(n int) error {
 	return nil
 }
 
-// knownDurable returns the greatest durable number of the intact frame headers anywhere in b.
+// knownDurable returns the greatest durable number of all valid frame headers in b.
 func knownDurable(b []byte, seed uint32) uint64 {
 	var durable uint64
 	for {

@@ -25,10 +25,11 @@ func segments(fs ReadFS) ([]uint64, error) {
 	return firsts, nil
 }
 
-// temporaryName is the name of the segment called name while the run makes it. No file of a user has it.
+// temporaryName returns the name of a segment that the run is creating. No file of a user has such
+// a name.
 func temporaryName(name string, run RunID) string { return plainfile.TemporaryOf(name, run) }
 
-// segmentInMaking returns the name that a file in the making will have, or false for other files.
+// segmentInMaking returns the final name of a temporary file, or false for other files.
 func segmentInMaking(name string) (string, bool) {
 	const digits = segmentNameDigits + len(segmentSuffix)
 	if !plainfile.IsTemporary(name) || len(name) < 1+digits {
@@ -39,7 +40,7 @@ func segmentInMaking(name string) (string, bool) {
 	return base, ok
 }
 
-// removeTemporaries removes the segments of the run that never came to their name.
+// removeTemporaries removes the temporary segments of the run.
 func removeTemporaries(fs FS, run RunID) error {
 	names, err := fs.List()
 	if err != nil {
@@ -56,8 +57,9 @@ func removeTemporaries(fs FS, run RunID) error {
 	return nil
 }
 
-// oldTemporary says whether an earlier version left the file called name, which is a segment's name and ".tmp". A user's own file
-// may have that name, too, so it must have the header of such a segment of the run, and nothing else. What cannot be read stays.
+// oldTemporary reports whether an earlier version left the file called name, a segment name plus
+// ".tmp". A user's own file may have such a name too, so the file must contain the header of such a
+// segment of the run and nothing else. Unreadable files stay.
 func oldTemporary(fs ReadFS, name string, run RunID) bool {
 	base, ok := strings.CutSuffix(name, oldTemporarySuffix)
 	first, segment := parseSegmentName(base)
@@ -77,7 +79,8 @@ func oldTemporary(fs ReadFS, name string, run RunID) bool {
 	return err == nil && h.run == run
 }
 
-// Clear removes the segments in fs, those in the making among them, and nothing else, so that another record can begin there.
+// Clear removes all segments in fs, including temporary ones, and nothing else, so that another
+// record can begin there.
 func Clear(fs FS) error {
 	names, err := fs.List()
 	if err != nil {
@@ -95,11 +98,11 @@ func Clear(fs FS) error {
 	return fs.SyncDir()
 }
 
-// errNotNamed marks errors of newSegment before the file had its name: then nothing has changed.
+// errNotNamed marks errors of newSegment before the rename: nothing has changed.
 var errNotNamed = errors.New("segment not begun")
 
-// newSegment makes the file called name, with contents, durable in one step: the name has what it had before, or all of contents. The
-// file is returned open.
+// newSegment creates the file called name with contents, durably and atomically: the name has its
+// old contents or all of the new ones. The file is returned open.
 func newSegment(fs FS, name string, run RunID, contents []byte) (File, error) {
 	tmp := temporaryName(name, run)
 	file, err := fs.Create(tmp)
@@ -110,7 +113,7 @@ func newSegment(fs FS, name string, run RunID, contents []byte) (File, error) {
 		err = fs.Rename(tmp, name)
 	}
 	if err != nil {
-		// What cannot be removed now is removed by the next Open.
+		// If the removal fails, the next Open removes the file.
 		_, _ = file.Close(), fs.Remove(tmp)
 		return nil, fmt.Errorf("%w: %w", errNotNamed, err)
 	}
@@ -144,7 +147,7 @@ func (j *Journal) begin() error {
 	return nil
 }
 
-// makeRoom goes on to a new segment when the current one has events and no room for n more bytes.
+// makeRoom starts a new segment if the current one has events and no room for n more bytes.
 func (j *Journal) makeRoom(n int64) error {
 	j.mu.Lock()
 	full := j.err == nil && j.size > segmentHeaderBytes && j.size+n > j.segmentBytes
@@ -162,7 +165,7 @@ func (j *Journal) makeRoom(n int64) error {
 	return j.rotate()
 }
 
-// rotate exchanges the segment, all of which is durable, for a new one. A full disk leaves things as they are.
+// rotate replaces the segment, which is durable, by a new one. A full disk changes nothing.
 func (j *Journal) rotate() error {
 	old, oldName := j.file, j.name
 	err := j.begin()
@@ -170,7 +173,7 @@ func (j *Journal) rotate() error {
 		return noSpace(err)
 	}
 	if err != nil {
-		return j.fail("go on from", err)
+		return j.fail("continue from", err)
 	}
 	if err := old.Close(); err != nil {
 		return j.fail("close", fmt.Errorf("%s: %w", oldName, err))

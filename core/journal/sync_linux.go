@@ -6,17 +6,18 @@ import (
 	"syscall"
 )
 
-// syncData is fdatasync: it leaves out the times of the file, and so one write of the file system's own journal.
+// syncData calls fdatasync, which skips the file's times and so saves one write to the file
+// system's journal.
 func syncData(f *os.File) error {
 	for {
 		err := syscall.Fdatasync(int(f.Fd()))
-		if !errors.Is(err, syscall.EINTR) { // not a failure: it has not been tried
+		if !errors.Is(err, syscall.EINTR) { // interrupted before it started, so not a failure
 			return os.NewSyscallError("fdatasync", err)
 		}
 	}
 }
 
-// removed says that a file has no name any more.
+// removed reports whether a file has no name any more.
 func removed(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil {

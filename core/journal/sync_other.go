@@ -6,5 +6,5 @@ import "os"
 
 func syncData(f *os.File) error { return f.Sync() }
 
-// removed is not known here.
+// removed is not supported here.
 func removed(*os.File) bool { return false }

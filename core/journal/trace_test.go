@@ -9,7 +9,8 @@ import (
 	"github.com/tunehost/tunehost/core/journal/journaltest"
 )
 
-// Every write, sync and rename, in order: the promises of the package rest on it.
+// The test checks the order of all writes, syncs and renames, on which the guarantees of the
+// package depend.
 func TestOperations(t *testing.T) {
 	var story strings.Builder
 	fs := journaltest.New(1)

@@ -7,11 +7,10 @@ import (
 	"github.com/tunehost/tunehost/core"
 )
 
-// Before there were causes, records had texts. They are read as the causes that say the
-// same today: [core.Cause.String] of each gives the text back. This is the only place that
-// looks into such a text.
+// Earlier versions recorded texts instead of causes. They are read as causes with the same meaning:
+// [core.Cause.String] of each returns the text. This is the only code that parses such a text.
 
-// words reads a text of a field that is not written any more.
+// words reads a text from a field that is no longer written.
 func (f *fields) words(number int) (text string) {
 	if f.reading {
 		f.str(number, &text)
@@ -29,7 +28,7 @@ func wordsBefore(f *fields, number int, c **core.Cause, of func(string) core.Cau
 
 const byUser = "stopped by the user"
 
-// ruleCause is why a rule stopped a trial or the experiment.
+// ruleCause parses why a rule stopped a trial or the experiment.
 func ruleCause(text string) core.Cause {
 	same := func(c core.Cause) bool { return c.String() == text }
 	for _, c := range []core.Cause{
@@ -48,12 +47,12 @@ func ruleCause(text string) core.Cause {
 	return core.Cause{Kind: core.CauseScheduler, Text: text}
 }
 
-// after is a cause whose text begins with words of our own.
+// after returns a cause if text begins with a fixed prefix.
 func after(text, ours string, kind core.CauseKind) core.Cause {
 	return core.Cause{Kind: kind, Text: strings.TrimPrefix(text, ours)}
 }
 
-// compared is a cause of a metric and a number, with words of our own before and between.
+// compared returns a cause with a metric and a number, with fixed text before and between.
 func compared(text, before, between string, kind core.CauseKind) core.Cause {
 	text = strings.TrimPrefix(text, before)
 	i := strings.LastIndex(text, between)
@@ -68,7 +67,7 @@ func ofMetric(kind core.CauseKind, metric, value string) core.Cause {
 	return core.Cause{Kind: kind, Metric: metric, Value: x}
 }
 
-// attemptCause is why an attempt failed.
+// attemptCause parses why an attempt failed.
 func attemptCause(text string, damaged bool) core.Cause {
 	if damaged {
 		return core.Cause{Kind: core.CauseDamaged, Text: text}
@@ -98,7 +97,7 @@ func notBegun(text string) core.Cause {
 	return c
 }
 
-// between is the duration between two words; 0 for none.
+// between returns the duration between two words, or 0.
 func between(text, before, after string) (ns int64) {
 	_, text, _ = strings.Cut(text, before)
 	text, _, _ = strings.Cut(text, after)
@@ -112,7 +111,7 @@ func between(text, before, after string) (ns int64) {
 	return ns
 }
 
-// part is the first part of a duration, such as 1h or 2.5s, and what follows it.
+// part returns the first part of a duration, such as 1h or 2.5s, and the rest.
 func part(text string) (ns int64, rest string) {
 	digits := len(text) - len(strings.TrimLeft(text, "0123456789."))
 	whole, behind, _ := strings.Cut(text[:digits], ".")
@@ -129,7 +128,7 @@ func part(text string) (ns int64, rest string) {
 	return 0, text
 }
 
-// pluginCause is why a plugin has ended the experiment.
+// pluginCause parses why a plugin ended the experiment.
 func pluginCause(text string) core.Cause {
 	stuck := core.Cause{Kind: core.CauseSchedulerStuck}
 	if rest, ok := strings.CutPrefix(text, "scheduler "); ok {

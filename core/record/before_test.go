@@ -17,7 +17,7 @@ import (
 	"github.com/tunehost/tunehost/core/record"
 )
 
-// TestFormatBefore: the bytes that earlier versions wrote are read as the same events.
+// TestFormatBefore checks that the bytes of earlier versions are read as the same events.
 func TestFormatBefore(t *testing.T) {
 	data, err := os.ReadFile("testdata/before.txt")
 	if err != nil {
@@ -54,7 +54,7 @@ func TestFormatBefore(t *testing.T) {
 	}
 }
 
-// What earlier versions recorded as texts, by where it stood.
+// Texts that earlier versions recorded, by place.
 var rules = []core.Cause{
 	{Kind: core.CauseBudgetPlateau},
 	{Kind: core.CausePlateau, Metric: "val/loss"},
@@ -81,8 +81,8 @@ var plugins = []core.Cause{
 	{Kind: core.CauseSchedulerStuck, By: "my scheduler", Count: 12},
 }
 
-// TestTextsBefore: a text of an earlier version is read as the cause that says the same
-// today, whatever the text is.
+// TestTextsBefore checks that any text of an earlier version is read as a cause that prints the
+// same text.
 func TestTextsBefore(t *testing.T) {
 	for _, c := range rules {
 		sameCause(t, c, *parsed[*core.ResultReported](t, 10, 7, c.String()).Stop)
@@ -115,7 +115,7 @@ func sameCause(t *testing.T, want, got core.Cause) {
 	}
 }
 
-// parsed is an event of which only one field was recorded: a text.
+// parsed returns an event with a single recorded field: a text.
 func parsed[E core.Event](t rapid.TB, kind, field uint64, text string) E {
 	b := binary.AppendUvarint([]byte{7}, kind)
 	b = binary.AppendUvarint(b, field<<3|2)

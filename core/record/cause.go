@@ -6,7 +6,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 )
 
-// cause is a message of a cause's fields; none is left out.
+// cause reads or writes a Cause as a message.
 func cause(f *fields, number int, c *core.Cause) {
 	if !f.reading {
 		if *c != (core.Cause{}) {
@@ -31,7 +31,7 @@ func cause(f *fields, number int, c *core.Cause) {
 	}
 }
 
-// causeAt is cause of one that may be nil.
+// causeAt is cause for a pointer that may be nil.
 func causeAt(f *fields, number int, c **core.Cause) {
 	if f.reading {
 		if !f.hit(number, counted) {
@@ -63,7 +63,7 @@ func causeFields(f *fields, c *core.Cause) {
 	}
 }
 
-// float is a number as its bits.
+// float reads or writes the bits of a number.
 func float(f *fields, number int, v *float64) {
 	u := math.Float64bits(*v)
 	f.u64(number, &u)

@@ -14,21 +14,19 @@ const (
 	counted = 2
 )
 
-// ErrMalformed is returned for bytes that are no record.
+// ErrMalformed is returned for bytes that are not a record.
 var ErrMalformed = errors.New("record: malformed")
 
-// ErrNewer is returned for a record with something that this version does not
-// know.
+// ErrNewer is returned for a record with unknown contents.
 var ErrNewer = errors.New("the record was written by a newer version of tunehost: use that one")
 
-// fields goes through the fields of one message, in the order of their numbers:
-// writing all of them, or taking each as it comes. One list of fields serves
-// both, so that they cannot differ.
+// fields visits the fields of one message, in the order of their numbers, and either writes or
+// reads each of them. Both use the same list of fields, so they cannot differ.
 type fields struct {
 	reading bool
-	out     []byte // writing: what was written
+	out     []byte // writing: the output
 
-	// reading: what is left, and the field before it; number 0: none
+	// reading: the rest, and the last field; number 0: none
 	rest   []byte
 	number int
 	kind   uint64
@@ -37,14 +35,14 @@ type fields struct {
 	err    error
 }
 
-// reader stands at the first field of a message.
+// reader starts at the first field of a message.
 func reader(b []byte) fields {
 	f := fields{reading: true, rest: b}
 	f.next()
 	return f
 }
 
-// end says whether all was read: what is left is not known here.
+// end reports unread fields, which are unknown here.
 func (f *fields) end() error {
 	if f.err == nil && f.number != 0 {
 		return ErrNewer
@@ -70,7 +68,7 @@ func (f *fields) u64(number int, v *uint64) {
 	}
 }
 
-// i64 is zigzag, as in sint64.
+// i64 uses zigzag encoding, as sint64 does.
 func (f *fields) i64(number int, v *int64) {
 	u := uint64(*v)<<1 ^ uint64(*v>>63)
 	f.u64(number, &u)
@@ -90,7 +88,7 @@ func (f *fields) boolean(number int, v *bool) {
 	}
 }
 
-// number32 serves every type of 32 bits or fewer.
+// number32 handles all types of 32 bits or fewer.
 func number32[T ~uint8 | ~uint32](f *fields, number int, v *T) {
 	u := uint64(*v)
 	f.u64(number, &u)
@@ -126,14 +124,14 @@ func (f *fields) str(number int, v *string) {
 	}
 }
 
-// bytes writes a counted field.
+// bytes writes a length-prefixed field.
 func (f *fields) bytes(number int, b []byte) {
 	f.tag(number, counted)
 	f.out = binary.AppendUvarint(f.out, uint64(len(b)))
 	f.out = append(f.out, b...)
 }
 
-// list serves repeated messages.
+// list reads or writes repeated messages.
 func list[T any](f *fields, number int, v *[]T, each func(*fields, *T)) {
 	if !f.reading {
 		for i := range *v {
@@ -160,8 +158,22 @@ func list[T any](f *fields, number int, v *[]T, each func(*fields, *T)) {
 	}
 }
 
-// count writes how long the message is that begins at start, into the byte before it; a
-// longer count moves the message.
+// texts reads or writes repeated strings, which may be empty.
+func texts(f *fields, number int, v *[]string) {
+	if !f.reading {
+		for _, text := range *v {
+			f.bytes(number, []byte(text))
+		}
+		return
+	}
+	for f.hit(number, counted) {
+		*v = append(*v, string(f.b))
+		f.next()
+	}
+}
+
+// count writes the length of the message that begins at start into the byte before it; a longer
+// length moves the message.
 func (f *fields) count(start int) {
 	n := uint64(len(f.out) - start)
 	if n < 0x80 {
@@ -172,7 +184,7 @@ func (f *fields) count(start int) {
 	binary.PutUvarint(f.out[start-1:], n)
 }
 
-// fail stops reading: what a field holds is wrong.
+// fail stops reading at an invalid field.
 func (f *fields) fail(why error) {
 	if why == nil {
 		f.stop(ErrMalformed)
@@ -188,7 +200,7 @@ func (f *fields) stop(err error) {
 	f.rest, f.number = nil, 0
 }
 
-// next takes the next field.
+// next reads the next field.
 func (f *fields) next() {
 	if f.number = 0; len(f.rest) == 0 {
 		return

@@ -39,10 +39,15 @@ const (
 	kindTrialLearned
 	kindModelExported
 	kindStateHeld
+	kindLeaseGranted
+	kindLeasePending
+	kindLeaseRefused
+	kindLeaseEnding
+	kindLeaseLost
+	kindLeaseRouted
 )
 
-// Append appends the record of an event that happened at the running time at,
-// which is not negative.
+// Append appends the record of an event at the running time at, which must not be negative.
 func Append(out []byte, at int64, e core.Event) ([]byte, error) {
 	out = binary.AppendUvarint(out, uint64(at))
 	kind := kindOf(e)
@@ -58,10 +63,10 @@ func Append(out []byte, at int64, e core.Event) ([]byte, error) {
 	return f.out, f.err
 }
 
-// hasLists: the fields of these are visited by a function of their own, so that
-// those of the others need no memory.
+// hasLists reports whether another function visits the fields of this kind, so that the other kinds
+// need no allocation.
 func hasLists(kind uint64) bool {
-	return kind == kindSchedulerDecided || kind == kindSuggestionsReceived
+	return kind == kindSchedulerDecided || kind == kindSuggestionsReceived || kind == kindLeaseGranted
 }
 
 func appendLists(out []byte, e core.Event) ([]byte, error) {
@@ -70,9 +75,8 @@ func appendLists(out []byte, e core.Event) ([]byte, error) {
 	return f.out, f.err
 }
 
-// Parse is the reverse of Append, but for what is empty: an empty list, text or
-// parameters come back as nil. Texts and slices of the event are its own,
-// but for suggestions' parameters, which share b.
+// Parse is the inverse of Append, except that empty lists, texts and parameters become nil. The
+// event does not share memory with b, except for the parameters of suggestions.
 func Parse(b []byte) (at int64, e core.Event, err error) {
 	u, b, ok := uvarint(b)
 	if !ok || u > math.MaxInt64 {
@@ -163,6 +167,24 @@ func kindOf(e core.Event) uint64 {
 	case *core.StateHeld:
 		return kindStateHeld
 	}
+	return kindOfLease(e)
+}
+
+func kindOfLease(e core.Event) uint64 {
+	switch e.(type) {
+	case *core.LeaseGranted:
+		return kindLeaseGranted
+	case *core.LeasePending:
+		return kindLeasePending
+	case *core.LeaseRefused:
+		return kindLeaseRefused
+	case *core.LeaseEnding:
+		return kindLeaseEnding
+	case *core.LeaseLost:
+		return kindLeaseLost
+	case *core.LeaseRouted:
+		return kindLeaseRouted
+	}
 	return 0
 }
 
@@ -193,6 +215,12 @@ var makers = [...]func() core.Event{
 	kindTrialLearned:        func() core.Event { return new(core.TrialLearned) },
 	kindModelExported:       func() core.Event { return new(core.ModelExported) },
 	kindStateHeld:           func() core.Event { return new(core.StateHeld) },
+	kindLeaseGranted:        func() core.Event { return new(core.LeaseGranted) },
+	kindLeasePending:        func() core.Event { return new(core.LeasePending) },
+	kindLeaseRefused:        func() core.Event { return new(core.LeaseRefused) },
+	kindLeaseEnding:         func() core.Event { return new(core.LeaseEnding) },
+	kindLeaseLost:           func() core.Event { return new(core.LeaseLost) },
+	kindLeaseRouted:         func() core.Event { return new(core.LeaseRouted) },
 }
 
 func newEvent(kind uint64) core.Event {
@@ -202,7 +230,7 @@ func newEvent(kind uint64) core.Event {
 	return makers[kind]()
 }
 
-// visit names every field of every event, once, for both directions.
+// visit names every field of every event once, for both directions.
 func visit(f *fields, e core.Event) {
 	switch e := e.(type) {
 	case *core.ResultReported:
@@ -267,7 +295,16 @@ func visitLists(f *fields, e core.Event) {
 		f.u64(1, &e.Ask)
 		list(f, 2, &e.Suggestions, suggestion)
 		number32(f, 3, &e.Status)
+	case *core.LeaseGranted:
+		number32(f, 1, &e.Lease)
+		list(f, 2, &e.Bundles, leasedBundle)
+		f.i64(3, &e.Until)
 	}
+}
+
+func leasedBundle(f *fields, b *core.LeasedBundle) {
+	f.str(1, &b.Node)
+	texts(f, 2, &b.Devices)
 }
 
 func visitRare(f *fields, e core.Event) {
@@ -286,25 +323,6 @@ func visitRare(f *fields, e core.Event) {
 		f.boolean(2, &e.More)
 	case *core.NodeLeft:
 		number32(f, 1, &e.ID)
-	case *core.StopRequested:
-		number32(f, 1, &e.Trial)
-		f.boolean(2, &e.All)
-		f.str(3, &e.Reason)
-		if e.Reason == byUser {
-			e.Reason = ""
-		}
-	case *core.PauseRequested:
-		number32(f, 1, &e.Trial)
-		f.boolean(2, &e.All)
-	case *core.UnpauseRequested:
-		number32(f, 1, &e.Trial)
-		f.boolean(2, &e.All)
-	case *core.TrialReset:
-		number32(f, 1, &e.Trial)
-		f.boolean(2, &e.Scratch)
-		f.boolean(3, &e.Fresh)
-		f.boolean(4, &e.Unstarted)
-		f.boolean(5, &e.Steered)
 	case *core.PluginFailed:
 		if was := f.words(1); was != "" {
 			e.Cause = pluginCause(was)
@@ -328,6 +346,57 @@ func visitRare(f *fields, e core.Event) {
 		number32(f, 2, &e.Attempt)
 		number32(f, 3, &e.ID)
 		f.u64(4, &e.Iteration)
+	default:
+		visitRequest(f, e)
+	}
+}
+
+// visitRequest is for what users ask for.
+func visitRequest(f *fields, e core.Event) {
+	switch e := e.(type) {
+	case *core.StopRequested:
+		number32(f, 1, &e.Trial)
+		f.boolean(2, &e.All)
+		f.str(3, &e.Reason)
+		if e.Reason == byUser {
+			e.Reason = ""
+		}
+	case *core.PauseRequested:
+		number32(f, 1, &e.Trial)
+		f.boolean(2, &e.All)
+	case *core.UnpauseRequested:
+		number32(f, 1, &e.Trial)
+		f.boolean(2, &e.All)
+	case *core.TrialReset:
+		number32(f, 1, &e.Trial)
+		f.boolean(2, &e.Scratch)
+		f.boolean(3, &e.Fresh)
+		f.boolean(4, &e.Unstarted)
+		f.boolean(5, &e.Steered)
+	default:
+		visitLease(f, e)
+	}
+}
+
+func visitLease(f *fields, e core.Event) {
+	switch e := e.(type) {
+	case *core.LeasePending:
+		number32(f, 1, &e.Lease)
+		f.str(2, &e.Why)
+	case *core.LeaseRefused:
+		number32(f, 1, &e.Lease)
+		f.str(2, &e.Why)
+	case *core.LeaseEnding:
+		number32(f, 1, &e.Lease)
+		f.i64(2, &e.At)
+		f.str(3, &e.Why)
+	case *core.LeaseLost:
+		number32(f, 1, &e.Lease)
+		f.str(2, &e.Why)
+	case *core.LeaseRouted:
+		number32(f, 1, &e.Lease)
+		f.boolean(2, &e.Direct)
+		f.str(3, &e.Why)
 	}
 }
 
@@ -384,7 +453,7 @@ func asJSON[T any](f *fields, number int, v *T) {
 	}
 }
 
-// fromJSON is strict: a name that is unknown was written by a newer version.
+// fromJSON is strict: a newer version wrote unknown names.
 func fromJSON[T any](b []byte, v *T) error {
 	if err := json.Unmarshal(b, v); err != nil {
 		return fmt.Errorf("%w: %w", ErrMalformed, err)
@@ -436,7 +505,8 @@ func (f *fields) unpack(v *[]core.Metric) {
 			f.fail(nil)
 			return
 		}
-		list = append(list, core.Metric{ID: core.MetricID(id), Value: math.Float64frombits(binary.LittleEndian.Uint64(rest))})
+		list = append(list, core.Metric{ID: core.MetricID(id),
+			Value: math.Float64frombits(binary.LittleEndian.Uint64(rest))})
 		b = rest[8:]
 	}
 	*v = list

@@ -20,8 +20,7 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 )
 
-// same compares events: numbers bit by bit, requests by what they ask for, and
-// what is empty as nil, which is how it comes back.
+// same compares events: numbers by their bits, requests by their contents, and empty values as nil.
 var same = cmp.Options{
 	cmp.Comparer(func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }),
 	cmp.Comparer(func(a, b resource.Request) bool { return a.Equal(b) }),
@@ -29,8 +28,8 @@ var same = cmp.Options{
 	cmpopts.EquateEmpty(),
 }
 
-// TestRoundTrip: what is applied is what was recorded (B-080), of every kind and
-// with any content; and its bytes are the only ones that it is written as.
+// TestRoundTrip checks that events of every kind with any contents are read as they were recorded
+// (B-080), and that their encoding is unique.
 func TestRoundTrip(t *testing.T) {
 	for i, kind := range kinds {
 		t.Run(fmt.Sprintf("%T", example(i)), func(t *testing.T) {
@@ -56,8 +55,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestTruncated: a record that is cut anywhere within a field is malformed; one
-// that is cut between fields is another record.
+// TestTruncated checks that a record cut within a field is malformed; a record cut between fields
+// is another record.
 func TestTruncated(t *testing.T) {
 	for i := range kinds {
 		b := bytesOf(t, i)
@@ -66,7 +65,7 @@ func TestTruncated(t *testing.T) {
 			if err != nil && !errors.Is(err, record.ErrMalformed) {
 				t.Errorf("%T cut to %d of %d bytes: %v", example(i), n, len(b), err)
 			}
-			if err == nil && n > 2 { // settings that are left out are written
+			if err == nil && n > 2 { // omitted settings are written
 				if c, _ := record.Append(nil, 7, e); !bytes.Equal(c, b[:n]) {
 					t.Errorf("%T cut to %d of %d bytes is read as something else: %x", example(i), n, len(b), c)
 				}
@@ -114,8 +113,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestFormat holds the bytes of one record of each kind. They are in journals
-// that people have: a change here makes those unreadable.
+// TestFormat compares the bytes of one record of each kind. Existing journals contain them: a
+// change would make those unreadable.
 func TestFormat(t *testing.T) {
 	const file = "testdata/format.txt"
 	var now strings.Builder
@@ -151,17 +150,17 @@ func bytesOf(t testing.TB, i int) []byte {
 	return b
 }
 
-// TestUnwritable: what JSON cannot hold is refused, not recorded as something
-// else.
+// TestUnwritable checks that values that JSON cannot hold are refused.
 func TestUnwritable(t *testing.T) {
-	e := &core.ExperimentStarted{Spec: core.Spec{Stop: core.StopRules{Metrics: []core.MetricRule{{Metric: "acc", Value: math.NaN()}}}}}
+	e := &core.ExperimentStarted{Spec: core.Spec{Stop: core.StopRules{Metrics: []core.MetricRule{{Metric: "acc",
+		Value: math.NaN()}}}}}
 	if b, err := record.Append(nil, 0, e); err == nil {
 		t.Fatalf("recorded as %q", b)
 	}
 }
 
-// FuzzParse: no bytes make Parse panic, and what it takes is written and read
-// again as the same.
+// FuzzParse checks that Parse never panics, and that accepted bytes are written and read again as
+// the same event.
 func FuzzParse(f *testing.F) {
 	for i := range kinds {
 		f.Add(bytesOf(f, i))
@@ -184,7 +183,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestBounded: a record of a megabyte of empty items takes at most some hundred.
+// TestBounded checks that a record of one megabyte of empty items uses at most a few hundred
+// megabytes.
 func TestBounded(t *testing.T) {
 	b := append([]byte{7, 14}, bytes.Repeat([]byte{0x12, 0}, 1<<19)...)
 	var before, after runtime.MemStats
@@ -204,11 +204,13 @@ func BenchmarkAppendDecided(b *testing.B) { benchmarkAppend(b, decided()) }
 func BenchmarkParseDecided(b *testing.B)  { benchmarkParse(b, decided()) }
 
 func result() core.Event {
-	return &core.ResultReported{Trial: 1000, Attempt: 1, Iteration: 27, Metrics: []core.Metric{{ID: 1, Value: 0.5}, {ID: 2, Value: 0.1}, {ID: 3, Value: 1e-3}}}
+	return &core.ResultReported{Trial: 1000, Attempt: 1, Iteration: 27,
+		Metrics: []core.Metric{{ID: 1, Value: 0.5}, {ID: 2, Value: 0.1}, {ID: 3, Value: 1e-3}}}
 }
 
 func decided() core.Event {
-	return &core.SchedulerDecided{Decisions: []core.Decision{{Number: 1 << 30, Verdict: core.Stop, Reason: "worse than the others"}}}
+	return &core.SchedulerDecided{Decisions: []core.Decision{{Number: 1 << 30, Verdict: core.Stop,
+		Reason: "worse than the others"}}}
 }
 
 func benchmarkAppend(b *testing.B, e core.Event) {

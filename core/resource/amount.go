@@ -9,34 +9,35 @@ import (
 
 const (
 	micro = 1_000_000 // millionths in one
-	// MaxWhole is the largest amount, in whole units, that a request or the
-	// sum of all nodes may have: 2^60, an exbibyte when the unit is a byte.
+	// MaxWhole is the largest amount, in whole units, of a request or of the sum of all nodes:
+	// 2^60, an exbibyte if the unit is a byte.
 	MaxWhole = 1 << 60
 )
 
-// Amount is an exact, never negative number of millionths. The zero value is
-// zero; == compares.
+// An Amount is an exact, non-negative number of millionths. The zero value is zero; use == to
+// compare.
 type Amount struct{ hi, lo uint64 }
 
-// Whole is n units: CPUs, devices, bytes.
+// Whole returns n units: CPUs, devices, bytes.
 func Whole(n uint64) Amount { return Amount{lo: n}.times(micro) }
 
 // IsZero reports whether a is zero.
 func (a Amount) IsZero() bool { return a == Amount{} }
 
-// Cmp is negative when a is less than b, zero when equal, else positive.
+// Cmp returns a negative number if a is less than b, zero if they are equal, else a positive
+// number.
 func (a Amount) Cmp(b Amount) int {
 	return cmp.Or(cmp.Compare(a.hi, b.hi), cmp.Compare(a.lo, b.lo))
 }
 
-// less is Cmp < 0 in a form that is inlined; placement compares most.
+// less is Cmp < 0 in a form that can be inlined; placement mostly compares.
 func (a Amount) less(b Amount) bool {
 	_, borrow := bits.Sub64(a.lo, b.lo, 0)
 	_, borrow = bits.Sub64(a.hi, b.hi, borrow)
 	return borrow != 0
 }
 
-// Add is a + b. Sums of amounts up to MaxWhole cannot overflow.
+// Add returns a + b. Sums of amounts up to MaxWhole cannot overflow.
 func (a Amount) Add(b Amount) Amount {
 	lo, carry := bits.Add64(a.lo, b.lo, 0)
 	hi, carry := bits.Add64(a.hi, b.hi, carry)
@@ -46,8 +47,7 @@ func (a Amount) Add(b Amount) Amount {
 	return Amount{hi, lo}
 }
 
-// Sub is a - b. An amount is never negative: b above a is a broken invariant
-// and panics.
+// Sub returns a - b. It panics if b is greater than a, because amounts are never negative.
 func (a Amount) Sub(b Amount) Amount {
 	lo, borrow := bits.Sub64(a.lo, b.lo, 0)
 	hi, borrow := bits.Sub64(a.hi, b.hi, borrow)
@@ -57,7 +57,7 @@ func (a Amount) Sub(b Amount) Amount {
 	return Amount{hi, lo}
 }
 
-// times is a * k for products that are known to fit.
+// times returns a * k, which must not overflow.
 func (a Amount) times(k uint64) Amount {
 	p, ok := a.mul(k)
 	if !ok {
@@ -73,7 +73,7 @@ func (a Amount) mul(k uint64) (Amount, bool) {
 	return Amount{hi, lo}, over == 0 && c == 0
 }
 
-// div is a / k and the rest.
+// div returns a / k and the remainder.
 func (a Amount) div(k uint64) (Amount, uint64) {
 	hi, r := a.hi/k, a.hi%k
 	lo, r := bits.Div64(r, a.lo, k)
@@ -94,7 +94,7 @@ func (a Amount) bitLen() int {
 	return bits.Len64(a.lo)
 }
 
-// goesInto says how often a, which is not zero, fits in b, at most 2^64-1.
+// goesInto returns how often a, which is not zero, fits in b, at most 2^64-1.
 func (a Amount) goesInto(b Amount) uint64 {
 	switch {
 	case a.hi == 0 && b.hi == 0:
@@ -116,8 +116,8 @@ func (a Amount) goesInto(b Amount) uint64 {
 	return q
 }
 
-// ofWhole is a / all in 65536ths; a is at most all. It only ranks nodes, so
-// that 47 leading bits are enough.
+// ofWhole returns a / all in 65536ths; a is at most all. It only ranks nodes, so 47 leading bits
+// are enough.
 func (a Amount) ofWhole(all Amount) uint32 {
 	if all.IsZero() {
 		return 0
@@ -126,7 +126,7 @@ func (a Amount) ofWhole(all Amount) uint32 {
 	return uint32(a.shr(s).lo << 16 / all.shr(s).lo)
 }
 
-// String is the shortest exact decimal: "1", "0.33".
+// String returns the shortest exact decimal: "1", "0.33".
 func (a Amount) String() string {
 	if a.hi >= micro {
 		panic("resource: an amount beyond 2^64 has no text")
@@ -149,7 +149,7 @@ type suffix struct {
 	unit uint64
 }
 
-// The first of equally short suffixes is written; all are read.
+// The first of equally short suffixes is written; all can be read.
 var suffixes = []suffix{
 	{"PiB", 1 << 50}, {"PB", 1e15}, {"TiB", 1 << 40}, {"TB", 1e12}, {"GiB", 1 << 30}, {"GB", 1e9},
 	{"MiB", 1 << 20}, {"MB", 1e6}, {"KiB", 1 << 10}, {"kB", 1e3}, {"", 1},
@@ -159,8 +159,8 @@ var suffixes = []suffix{
 
 const writtenSuffixes = 11
 
-// Bytes is the shortest exact text with a unit of bytes: "4GiB", "1.5GiB",
-// "1GB", "4294967297". ParseAmount reads it back unchanged.
+// Bytes returns the shortest exact text with a unit of bytes: "4GiB", "1.5GiB", "1GB",
+// "4294967297". ParseAmount reads it back unchanged.
 func (a Amount) Bytes() string {
 	best := ""
 	for _, s := range suffixes[:writtenSuffixes] {
@@ -175,7 +175,7 @@ func (a Amount) Bytes() string {
 	return best
 }
 
-// Errors of ParseAmount, wrapped with the text that was given.
+// Errors of ParseAmount, wrapped with the given text.
 var (
 	ErrNotANumber = errors.New("not a number; write 2, 0.5, 1e3, 512MiB, 4GiB or 10k")
 	ErrNegative   = errors.New("an amount cannot be negative")
@@ -230,9 +230,9 @@ func unitOf(rest string) (uint64, bool) {
 	return 0, false
 }
 
-// decimal is digits * 10^exp.
+// A decimal is digits * 10^exp.
 type decimal struct {
-	digits Amount // a plain 128-bit integer here
+	digits Amount // a plain 128-bit integer
 	exp    int
 }
 
@@ -255,7 +255,7 @@ func (d decimal) amount(unit uint64) (Amount, error) {
 	return n, nil
 }
 
-// scanDecimal reads digits, a point, digits and an exponent; rest is what follows.
+// scanDecimal reads digits, a point, digits and an exponent, and returns the rest.
 func scanDecimal(text string) (d decimal, rest string, err error) {
 	i, seen, point := 0, 0, false
 	for ; i < len(text) && (isDigit(text[i]) || text[i] == '.' && !point); i++ {
@@ -263,7 +263,7 @@ func scanDecimal(text string) (d decimal, rest string, err error) {
 			point = true
 			continue
 		}
-		if d.digits.hi >= 1<<59 { // 37 digits: one more could overflow
+		if d.digits.hi >= 1<<59 { // 37 digits: another one could overflow
 			return d, "", ErrTooLong
 		}
 		d.digits = d.digits.times(10).Add(Amount{lo: uint64(text[i] - '0')})
@@ -280,8 +280,8 @@ func scanDecimal(text string) (d decimal, rest string, err error) {
 	return d, text[i+n:], nil
 }
 
-// scanExponent reads "e3", "E-2" and says how many bytes it read; three digits
-// of exponent are beyond any amount already.
+// scanExponent reads "e3" or "E-2" and returns the number of bytes read; three digits exceed any
+// amount.
 func scanExponent(text string) (exp, n int) {
 	if len(text) < 2 || text[0] != 'e' && text[0] != 'E' {
 		return 0, 0
@@ -302,7 +302,7 @@ func scanExponent(text string) (exp, n int) {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// clip keeps messages on one line of reasonable length, whatever was given.
+// clip keeps messages on one line of reasonable length.
 func clip(text string) string {
 	if len(text) > 40 {
 		return text[:40] + "…"

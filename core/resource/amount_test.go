@@ -83,7 +83,8 @@ func TestParseAmount(t *testing.T) {
 func TestParseAmountRefuses(t *testing.T) {
 	for text, want := range map[string]error{
 		"": ErrNotANumber, ".": ErrNotANumber, "NaN": ErrNotANumber, "inf": ErrNotANumber, "-inf": ErrNotANumber,
-		"1_000": ErrNotANumber, "0x10": ErrNotANumber, "1.2.3": ErrNotANumber, "1e": ErrNotANumber, "1GIB": ErrNotANumber,
+		"1_000": ErrNotANumber, "0x10": ErrNotANumber, "1.2.3": ErrNotANumber,
+		"1e": ErrNotANumber, "1GIB": ErrNotANumber,
 		" 1": ErrNotANumber, "1 ": ErrNotANumber, "+1": ErrNotANumber, "-": ErrNotANumber, "500m": ErrNotANumber,
 		"1e1000": ErrNotANumber,
 		"-1":     ErrNegative, "-0.5": ErrNegative,
@@ -129,7 +130,7 @@ var amounts = rapid.Custom(func(t *rapid.T) Amount {
 	return a.shr(uint(127 - bits)) // every magnitude up to the largest amount
 })
 
-// Against math/big. B-030
+// Compares with math/big. B-030
 func TestArithmeticIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := amounts.Draw(t, "a"), amounts.Draw(t, "b")
@@ -156,7 +157,7 @@ func TestArithmeticIsExact(t *testing.T) {
 	})
 }
 
-// The leading bits say 3, the last bit says 2.
+// The leading bits give 3, the last bit gives 2.
 func TestDivisionCorrectsItsEstimate(t *testing.T) {
 	if q := (Amount{1, 1}).goesInto(Amount{3, 2}); q != 2 {
 		t.Fatal(q)

@@ -29,8 +29,10 @@ const machine = "cpu=64,gpu=8,memory=256GiB"
 // One Place and one Release.
 func BenchmarkPlaceRelease(b *testing.B) {
 	for _, n := range []int{1, 16, 1000} {
-		for _, text := range []string{"cpu=1", "cpu=1,memory=4GiB", "cpu=1,gpu=0.5", "cpu=1,gpu=2", "pack(cpu=1;gpu=1;gpu=1;gpu=1)"} {
-			b.Run(fmt.Sprintf("nodes=%d/%s", n, text), func(b *testing.B) { benchmarkPlace(b, nodes(b, n, machine), text) })
+		for _, text := range []string{"cpu=1", "cpu=1,memory=4GiB", "cpu=1,gpu=0.5", "cpu=1,gpu=2",
+			"pack(cpu=1;gpu=1;gpu=1;gpu=1)"} {
+			b.Run(fmt.Sprintf("nodes=%d/%s", n, text),
+				func(b *testing.B) { benchmarkPlace(b, nodes(b, n, machine), text) })
 		}
 	}
 }
@@ -47,8 +49,8 @@ func BenchmarkRoom(b *testing.B) {
 	}
 }
 
-// The most that one call can cost: many kinds of bundles that cannot all fit,
-// on nodes that are all different.
+// The highest cost of one call: many kinds of bundles that cannot all fit, on nodes that are all
+// different.
 func BenchmarkPlaceHopeless(b *testing.B) {
 	var capacities, bundles []string
 	for i := range 16 {

@@ -2,9 +2,9 @@ package resource
 
 import "slices"
 
-// Beyond places a request on a node that has no room for it now, and grants nothing: the
-// ledger's amounts stay as they are, and the placement is not to be released. It is for
-// one bundle without GPUs, on a node that could hold it were it idle; false: there is none.
+// Beyond places a request on a node that has no room for it now, and grants nothing: the ledger's
+// amounts stay unchanged, and the placement must not be released. The request must be one bundle
+// without GPUs that fits an idle node; otherwise Beyond returns false.
 func (l *Ledger) Beyond(r Request) (Placement, bool) {
 	bundles := r.Bundles()
 	if len(bundles) != 1 || !bundles[0].Get(GPU).IsZero() || !l.compile(r) {
@@ -18,12 +18,12 @@ func (l *Ledger) Beyond(r Request) (Placement, bool) {
 	return Placement{}, false
 }
 
-// holds says whether an idle node would have room.
+// holds reports whether the node has room when idle.
 func (n *node) holds(b *need) bool {
 	return !slices.ContainsFunc(b.wants, func(w want) bool { return n.cap[w.resource].less(w.amount) })
 }
 
-// Plus adds a request to a list that [Ledger.Usage] has made.
+// Plus adds a request to a result of [Ledger.Usage].
 func Plus(list []Usage, r Request) []Usage {
 	for _, b := range r.Bundles() {
 		for i := range list {

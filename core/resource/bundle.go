@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Names with a meaning of their own; any other name is a plain count.
+// Names with a special meaning; any other name is a plain count.
 const (
 	CPU         = "cpu"
 	GPU         = "gpu"          // devices: whole numbers, or a share below one
@@ -16,20 +16,20 @@ const (
 	ObjectStore = "object_store" // bytes
 )
 
-// Limits of what a request may hold.
+// Limits of a request.
 const (
 	MaxNameBytes = 64
 	MaxItems     = 64   // resources in a bundle
 	MaxBundles   = 1024 // bundles in a request
 )
 
-// Item is an amount of one resource.
+// An Item is an amount of one resource.
 type Item struct {
 	Name   string
 	Amount Amount
 }
 
-// String is for messages: "cpu 1", "memory 4GiB".
+// String returns a text for messages: "cpu 1", "memory 4GiB".
 func (i Item) String() string { return i.Name + " " + i.amountText() }
 
 func (i Item) amountText() string {
@@ -39,11 +39,11 @@ func (i Item) amountText() string {
 	return i.Amount.String()
 }
 
-// Bundle is what one place on one node must have, sorted by name, without
-// zeros and without doubles. The zero value asks for nothing.
+// A Bundle is what one place on one node must have, sorted by name, without zeros and duplicates.
+// The zero value requests nothing.
 type Bundle struct{ items []Item }
 
-// NewBundle checks and sorts items; amounts of zero are left out.
+// NewBundle checks and sorts items; zero amounts are omitted.
 func NewBundle(items ...Item) (Bundle, error) {
 	kept := make([]Item, 0, len(items))
 	for _, it := range items {
@@ -61,7 +61,8 @@ func NewBundle(items ...Item) (Bundle, error) {
 		}
 	}
 	if len(kept) > MaxItems {
-		return Bundle{}, errors.New(strconv.Itoa(len(kept)) + " resources in one bundle; at most " + strconv.Itoa(MaxItems))
+		return Bundle{}, errors.New(strconv.Itoa(len(kept)) + " resources in one bundle; at most " +
+			strconv.Itoa(MaxItems))
 	}
 	return Bundle{kept}, nil
 }
@@ -81,7 +82,7 @@ func (i Item) check() error {
 	return nil
 }
 
-// whole is a rounded down to whole units.
+// whole returns a rounded down to whole units.
 func (a Amount) whole() uint64 {
 	n, _ := a.div(micro)
 	return n.lo
@@ -92,7 +93,8 @@ func checkName(name string) error {
 		return errors.New("a resource needs a name")
 	}
 	if len(name) > MaxNameBytes {
-		return errors.New("resource name " + strconv.Quote(clip(name)) + " is longer than " + strconv.Itoa(MaxNameBytes) + " bytes")
+		return errors.New("resource name " + strconv.Quote(clip(name)) + " is longer than " +
+			strconv.Itoa(MaxNameBytes) + " bytes")
 	}
 	for i := range len(name) {
 		c := name[i]
@@ -105,10 +107,10 @@ func checkName(name string) error {
 	return nil
 }
 
-// Items are the resources, sorted by name; read only.
+// Items returns the resources, sorted by name; read only.
 func (b Bundle) Items() []Item { return b.items }
 
-// Get is the amount of name, zero when the bundle has none.
+// Get returns the amount of name, or zero.
 func (b Bundle) Get(name string) Amount {
 	for _, it := range b.items {
 		if it.Name == name {
@@ -121,7 +123,7 @@ func (b Bundle) Get(name string) Amount {
 // Equal reports whether both have the same amounts.
 func (b Bundle) Equal(c Bundle) bool { return slices.Equal(b.items, c.items) }
 
-// String is for messages: "cpu 1, gpu 0.5"; "nothing" when empty.
+// String returns a text for messages: "cpu 1, gpu 0.5", or "nothing".
 func (b Bundle) String() string {
 	if len(b.items) == 0 {
 		return "nothing"
@@ -135,7 +137,7 @@ func (b Bundle) String() string {
 
 const emptyText = "none"
 
-// text is the written form: "cpu=1,gpu=0.5"; "none" when empty.
+// text returns the written form: "cpu=1,gpu=0.5", or "none".
 func (b Bundle) text() string {
 	if len(b.items) == 0 {
 		return emptyText
@@ -147,8 +149,8 @@ func (b Bundle) text() string {
 	return strings.Join(parts, ",")
 }
 
-// ParseBundle reads "cpu=1,gpu=0.5,memory=4GiB", the form that the flag
-// --resources takes and that bundles are written in; "none" is empty.
+// ParseBundle reads "cpu=1,gpu=0.5,memory=4GiB", the form of the flag --resources and of written
+// bundles; "none" is empty.
 func ParseBundle(text string) (Bundle, error) {
 	if text == emptyText {
 		return Bundle{}, nil

@@ -2,12 +2,13 @@ package resource_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tunehost/tunehost/core/resource"
 )
 
-// A machine with eight CPUs and two GPUs runs trials of half a GPU each, then
-// a group of a head and two workers.
+// A machine with eight CPUs and two GPUs runs trials with half a GPU each, then a group of a head
+// and two workers.
 func Example() {
 	capacity, err := resource.ParseBundle("cpu=8,gpu=2,memory=32GiB")
 	check(err)
@@ -34,7 +35,7 @@ func Example() {
 	big, err := resource.ParseRequest("cpu=1,gpu=4")
 	check(err)
 	_, short := l.FitsEver(big)
-	fmt.Println(short)
+	fmt.Println(strings.ReplaceAll(short.Error(), "; ", ";\n"))
 
 	// Output:
 	// room for 4 trials of cpu 1, gpu 0.5
@@ -42,7 +43,10 @@ func Example() {
 	// strict_pack of (cpu 1) + 2 × (cpu 2, gpu 1) now: false
 	// after two releases: true
 	// [cpu 5/8 gpu 2/2 memory 0/32GiB]
-	// resources: asked for cpu 1, gpu 4; no node has that much; there is cpu 8, gpu 2, memory 32GiB on node lab; the nearest that fits is cpu 1, gpu 2 on node lab
+	// resources: asked for cpu 1, gpu 4;
+	// no node has that much;
+	// there is cpu 8, gpu 2, memory 32GiB on node lab;
+	// the nearest that fits is cpu 1, gpu 2 on node lab
 }
 
 func check(err error) {

@@ -7,34 +7,33 @@ import (
 	"strconv"
 )
 
-// Ledger knows what exists and what is granted. At any time what is granted on
-// a node is at most what the node has, and it returns to zero when every
-// placement is released; a breach panics. A Ledger is not safe for concurrent
-// use: it belongs to the core's loop.
+// A Ledger knows which resources exist and which are granted. Grants on a node never exceed the
+// node and return to zero when all placements are released; a violation panics. A Ledger is not
+// safe for concurrent use: it belongs to the core's loop.
 type Ledger struct {
-	names []string // of resources; a resource's number is its place here
+	names []string // of resources; the number of a resource is its index
 	total []Amount
 	used  []Amount
 	nodes []*node // by id
 	holds []hold
-	spare []uint32 // holds that are free
+	spare []uint32 // free holds
 	held  int
 	last  uint64 // serial number of the last placement
 	plan  plan
 }
 
-// Slot is the place of one bundle: its node and the devices granted.
+// A Slot is the place of one bundle: its node and the granted devices.
 type Slot struct {
 	Node    uint32
 	Devices []string // empty when the bundle asks for no GPU
 }
 
-// Placement is what was granted: a slot for each bundle, in the order of the
-// request. Slots are read only, and outlive the release. When trials of equal
-// requests follow each other, the placement is handed on as it is.
+// A Placement is a grant: one slot per bundle, in the order of the request. Slots are read only and
+// stay valid after the release. A trial with an equal request may take over the placement
+// unchanged.
 type Placement struct {
 	Slots []Slot
-	// Beyond: it stands on what others hold, and nothing was granted (Ledger.Beyond).
+	// Beyond: it overlaps resources of others, and nothing was granted (Ledger.Beyond).
 	Beyond bool
 	hold   uint32
 	serial uint64
@@ -50,8 +49,8 @@ type hold struct {
 // NewLedger returns a ledger without nodes.
 func NewLedger() *Ledger { return &Ledger{} }
 
-// AddNode adds what a machine offers. Errors: an id that is there already,
-// devices that do not match the capacity, totals beyond MaxWhole.
+// AddNode adds a node. It fails if the id exists, if the devices do not match the capacity, or if a
+// total exceeds MaxWhole.
 func (l *Ledger) AddNode(spec Node) error {
 	spec, err := spec.withDevices()
 	if err != nil {
@@ -99,9 +98,8 @@ func (l *Ledger) newName(name string) int {
 	return len(l.names) - 1
 }
 
-// RemoveNode takes a node out, with what is granted on it: the totals and what
-// is used shrink. Placements that stand on it stay held until they are
-// released; the caller finds them by the node's id in their slots.
+// RemoveNode removes a node and its grants: the totals and the usage shrink. Placements on it stay
+// held until they are released; the caller finds them by the node's id in their slots.
 func (l *Ledger) RemoveNode(id uint32) error {
 	at, found := l.find(id)
 	if !found {
@@ -121,7 +119,7 @@ func (l *Ledger) find(id uint32) (int, bool) {
 	return slices.BinarySearchFunc(l.nodes, id, func(n *node, id uint32) int { return cmp.Compare(n.spec.ID, id) })
 }
 
-// NodeName is the name of a node that is there, and its id where it has none.
+// NodeName returns the name of an existing node, or its id if it has no name.
 func (l *Ledger) NodeName(id uint32) string {
 	if at, found := l.find(id); found {
 		return l.nodes[at].spec.label()
@@ -129,8 +127,8 @@ func (l *Ledger) NodeName(id uint32) string {
 	return Node{ID: id}.label()
 }
 
-// number is the place of name in names, -1 when no node ever had it. There are
-// few names; a scan is faster than a map.
+// number returns the index of name in names, or -1 if no node ever had it. There are few names; a
+// scan is faster than a map.
 func (l *Ledger) number(name string) int {
 	for i := range l.names {
 		if l.names[i] == name {
@@ -140,8 +138,8 @@ func (l *Ledger) number(name string) int {
 	return -1
 }
 
-// compile fills the plan with r in the ledger's numbers; false when r asks for
-// a resource that no node has had.
+// compile fills the plan with r in the ledger's numbers. It returns false if r requests a resource
+// that no node has had.
 func (l *Ledger) compile(r Request) bool {
 	p := &l.plan
 	p.shape, p.needs, p.wants = r.get(), p.needs[:0], p.wants[:0]
@@ -172,8 +170,8 @@ func (n *need) ask(gpus Amount) {
 	n.devs = int(min(gpus.whole(), MaxDevices+1))
 }
 
-// Place grants all bundles of r, or none: false means not now. FitsEver says
-// whether it can be at all.
+// Place grants all bundles of r, or none: false means not now. FitsEver reports whether the request
+// can ever be granted.
 func (l *Ledger) Place(r Request) (Placement, bool) {
 	if !l.compile(r) || !l.plan.solve(l.nodes) {
 		return Placement{}, false
@@ -234,11 +232,12 @@ func (h *hold) slots() []Slot {
 	return slots
 }
 
-// Release gives a placement back. Releasing what is not held, or is released
-// already, is an error and changes nothing.
+// Release releases a placement. It is an error, without effect, to release a placement that is not
+// held or was released before.
 func (l *Ledger) Release(p Placement) error {
 	if int(p.hold) >= len(l.holds) || p.serial == 0 || l.holds[p.hold].serial != p.serial {
-		return errors.New("placement " + strconv.FormatUint(p.serial, 10) + " is not held: released before, or of another ledger")
+		return errors.New("placement " + strconv.FormatUint(p.serial, 10) +
+			" is not held: released before, or of another ledger")
 	}
 	h := &l.holds[p.hold]
 	if !l.compile(h.request) {
@@ -258,12 +257,11 @@ func (l *Ledger) Release(p Placement) error {
 	return nil
 }
 
-// Holds is the number of placements that are held.
+// Holds returns the number of placements that are held.
 func (l *Ledger) Holds() int { return l.held }
 
-// Room is how many requests like r could be placed right now, at most limit.
-// For one bundle it counts in O(nodes × resources); for a group it places and
-// gives back.
+// Room returns how many requests like r could be placed right now, at most limit. For one bundle it
+// counts in O(nodes × resources); for a group it places and releases.
 func (l *Ledger) Room(r Request, limit int) int {
 	if !l.compile(r) {
 		return 0
@@ -298,13 +296,13 @@ func (l *Ledger) roomForGroups(r Request, limit int) int {
 	return len(tried)
 }
 
-// Usage is what a resource has and what of it is granted, over all nodes.
+// Usage is the total and the granted amount of a resource over all nodes.
 type Usage struct {
 	Name        string
 	Used, Total Amount
 }
 
-// String is for the status line: "cpu 3/8", "memory 2GiB/16GiB".
+// String returns a text for the status line: "cpu 3/8", "memory 2GiB/16GiB".
 func (u Usage) String() string {
 	return Item{u.Name, u.Used}.String() + "/" + Item{u.Name, u.Total}.amountText()
 }

@@ -49,8 +49,8 @@ func nodesOf(p Placement) (ids []uint32) {
 	return ids
 }
 
-// The ledger against the model: it grants exactly when a grant is possible,
-// what it grants keeps the rules, and all of it comes back.
+// Compares the ledger with the model: it grants exactly when a grant is possible, its grants follow
+// the rules, and everything is released.
 // B-030, B-031, B-032, B-033, B-035, B-042
 func TestLedgerAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -277,7 +277,7 @@ func TestHalfAGroupIsNotGranted(t *testing.T) {
 	place(t, l, "pack(cpu=4;cpu=1)")
 }
 
-// B-034: ten trials, room for two groups; a group that ends serves the next in line.
+// B-034: ten trials, room for two groups; when a group ends, the next in line starts.
 func TestTenTrialsRunTwoGroupsAtATime(t *testing.T) {
 	l := ledger(t, "cpu=3,gpu=2", "cpu=3,gpu=2")
 	group := request(t, "strict_pack(cpu=1;cpu=1,gpu=1;cpu=1,gpu=1)")
@@ -314,7 +314,7 @@ func TestStrategies(t *testing.T) {
 		{"cpu=1 cpu=8", "spread(cpu=1;cpu=1;cpu=1)", []uint32{0, 1, 1}},
 		{"cpu=1 cpu=2 cpu=4", "strict_pack(cpu=1;cpu=2)", []uint32{2, 2}},
 		{"cpu=2 cpu=4 cpu=2", "strict_spread(cpu=2;cpu=4;cpu=2)", []uint32{0, 1, 2}},
-		{"cpu=8,gpu=1 cpu=8", "cpu=1", []uint32{1}}, // GPUs are left to those that ask
+		{"cpu=8,gpu=1 cpu=8", "cpu=1", []uint32{1}}, // GPUs are left to requests that need them
 		{"cpu=8,gpu=1 cpu=8", "gpu=1", []uint32{0}},
 	} {
 		l := ledger(t, strings.Fields(c.nodes)...)
@@ -334,7 +334,7 @@ func TestPlainRequestsPackOrSpread(t *testing.T) {
 	}
 }
 
-// The preferred device for each share in turn leads nowhere; the search finds another way.
+// The preferred device for each share leads nowhere; the search finds another way.
 func TestSearchBehindTheGreedyChoice(t *testing.T) {
 	l := ledger(t, "gpu=2")
 	place(t, l, "gpu=0.6") // device 0 has 0.4
@@ -347,15 +347,21 @@ func TestSearchBehindTheGreedyChoice(t *testing.T) {
 func TestShortfall(t *testing.T) {
 	for _, c := range []struct{ nodes, request, want string }{
 		{"", "cpu=1", "asked for cpu 1; no node has that much; there is no node; nothing of it fits"},
-		{"cpu=8,gpu=2", "cpu=16,gpu=1", "resources: asked for cpu 16, gpu 1; no node has that much; there is cpu 8, gpu 2 on node 0; " +
+		{"cpu=8,gpu=2", "cpu=16,gpu=1", "resources: asked for cpu 16, gpu 1; no node has that much; there is cpu 8, " +
+			"gpu 2 on node 0; " +
 			"the nearest that fits is cpu 8, gpu 1 on node 0"},
-		{"cpu=8", "cpu=1,licence=2", "no node has that much, and none has any licence; there is cpu 8 on node 0; the nearest that fits is cpu 1 on node 0"},
-		{"cpu=2 cpu=4,gpu=1 cpu=8", "cpu=6,gpu=1", "there is cpu 14, gpu 1 on 3 nodes; the nearest that fits is cpu 4, gpu 1 on node 1"},
-		{"cpu=4 cpu=4", "pack(cpu=1;cpu=5)", "no node has cpu 5 (bundle 2); there is cpu 8 on 2 nodes; the nearest that fits is cpu 4 on node 0"},
-		{"cpu=4 cpu=4", "strict_spread(cpu=1;cpu=1;cpu=1)", "each bundle fits alone, but not all together with strict_spread; " +
+		{"cpu=8", "cpu=1,licence=2", "no node has that much, and none has any licence; there is cpu 8 on node 0; the " +
+			"nearest that fits is cpu 1 on node 0"},
+		{"cpu=2 cpu=4,gpu=1 cpu=8", "cpu=6,gpu=1", "there is cpu 14, gpu 1 on 3 nodes; the nearest that fits is cpu " +
+			"4, gpu 1 on node 1"},
+		{"cpu=4 cpu=4", "pack(cpu=1;cpu=5)", "no node has cpu 5 (bundle 2); there is cpu 8 on 2 nodes; the nearest " +
+			"that fits is cpu 4 on node 0"},
+		{"cpu=4 cpu=4", "strict_spread(cpu=1;cpu=1;cpu=1)", "each bundle fits alone, but not all together with " +
+			"strict_spread; " +
 			"there is cpu 8 on 2 nodes; the first 2 of its 3 bundles fit"},
 		{"cpu=4 cpu=4,a=1", "a=2", "the nearest that fits is a 1 on node 1"},
-		{"memory=1GiB", "memory=2GiB", "asked for memory 2GiB; no node has that much; there is memory 1GiB on node 0; the nearest that fits is memory 1GiB"},
+		{"memory=1GiB", "memory=2GiB", "asked for memory 2GiB; no node has that much; " +
+			"there is memory 1GiB on node 0; the nearest that fits is memory 1GiB"},
 	} {
 		l := ledger(t, strings.Fields(c.nodes)...)
 		ok, s := l.FitsEver(request(t, c.request))
@@ -365,7 +371,7 @@ func TestShortfall(t *testing.T) {
 	}
 }
 
-// B-035: what is busy now may fit later.
+// B-035: resources in use now may be free later.
 func TestFitsEverLooksPastWhatIsHeld(t *testing.T) {
 	l := ledger(t, "cpu=2")
 	place(t, l, "cpu=2")
@@ -389,7 +395,7 @@ func TestRemovedNodeTakesItsGrantsAlong(t *testing.T) {
 	if got := l.Usage()[0].String(); got != "cpu 1/5" || l.Holds() != 1 {
 		t.Fatal(got, l.Holds())
 	}
-	release(t, l, p) // gives nothing to the new node 0
+	release(t, l, p) // releases nothing of the new node 0
 	if got := l.Usage()[0].String(); got != "cpu 0/5" || l.Holds() != 0 {
 		t.Fatal(got, l.Holds())
 	}
@@ -402,7 +408,7 @@ func TestReleaseOfWhatIsNotHeld(t *testing.T) {
 	l, other := ledger(t, "cpu=2"), ledger(t, "cpu=2")
 	p := place(t, l, "cpu=1")
 	release(t, l, p)
-	q := place(t, l, "cpu=1") // takes over the hold
+	q := place(t, l, "cpu=1") // reuses the hold
 	if l.Release(p) == nil || l.Release(Placement{}) == nil || other.Release(q) == nil {
 		t.Fatal("released")
 	}

@@ -8,9 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is the slow and obvious ledger: it knows nodes and what was granted,
-// recomputes what is free from scratch each time, and finds out whether a
-// request fits by trying every node and every set of devices for each bundle.
+// A model is a slow and simple ledger: it has nodes and grants, recomputes what is free each time,
+// and decides whether a request fits by trying every node and every set of devices for each bundle.
 type model struct {
 	nodes []Node
 	held  []grant
@@ -29,7 +28,7 @@ type room struct {
 
 func millionths(a Amount) int64 { return toBig(a).Int64() }
 
-// free is what is left after the grants, and an error if any rule is broken.
+// free returns the resources left after the grants, and an error if a rule is violated.
 func (m *model) free() ([]room, error) {
 	var rooms []room
 	for i, n := range m.nodes {
@@ -58,7 +57,7 @@ func (m *model) subtract(rooms []room, g grant) error {
 		used[slot.Node] = true
 		at := slices.IndexFunc(m.nodes, func(n Node) bool { return n.ID == slot.Node })
 		if at < 0 {
-			continue // the node was removed with all that stood on it
+			continue // the node was removed with its grants
 		}
 		if err := m.subtractOne(rooms[at], b, slot.Devices); err != nil {
 			return fmt.Errorf("%v on node %d: %w", g.request, slot.Node, err)
@@ -122,7 +121,7 @@ func tryBundles(rooms []room, bundles []Bundle, s Strategy, used []int) bool {
 	return false
 }
 
-// ways are the rooms that b may leave behind.
+// ways returns the rooms that b may leave.
 func ways(r room, b Bundle) []room {
 	left := map[string]int64{}
 	for name, n := range r.amounts {
@@ -156,7 +155,7 @@ func deviceWays(devices []int64, gpus int64, from int) [][]int64 {
 	return all
 }
 
-// What follows draws small clusters and requests that often nearly fit.
+// The functions below draw small clusters and requests that often nearly fit.
 
 func drawItem(t *rapid.T, name string, quarters int) Item {
 	n := rapid.IntRange(0, quarters).Draw(t, name)

@@ -9,18 +9,17 @@ import (
 // MaxDevices is the largest number of devices of one node.
 const MaxDevices = 1024
 
-// Node is what a machine offers.
+// A Node is a machine with its resources.
 type Node struct {
 	ID       uint32 `json:"id"`             // nodes are tried in the order of their ids
 	Name     string `json:"name,omitempty"` // for messages
 	Capacity Bundle `json:"capacity"`
-	// Devices are the identifiers of the GPUs, as the driver numbers or names
-	// them, as many as Capacity has of "gpu". None given: "0", "1", and so on.
+	// Devices are the identifiers of the GPUs, as the driver numbers or names them, as many as
+	// Capacity has of "gpu". The default is "0", "1", and so on.
 	Devices []string `json:"devices,omitempty"`
 }
 
-// withDevices checks the devices against the capacity and numbers them when
-// none are given.
+// withDevices checks the devices against the capacity and numbers them if none are given.
 func (n Node) withDevices() (Node, error) {
 	gpus := n.Capacity.Get(GPU)
 	count := gpus.whole()
@@ -55,24 +54,24 @@ func (n Node) label() string {
 	return strconv.FormatUint(uint64(n.ID), 10)
 }
 
-// node is a Node with what is free on it. Resources are numbered by the ledger.
+// A node is a Node with its free resources. The ledger numbers the resources.
 type node struct {
 	spec  Node
 	cap   []Amount
 	free  []Amount
-	share []uint32 // of each device: free millionths
+	share []uint32 // free millionths of each device
 	idle  int      // devices that are entirely free
-	load  uint32   // of the fullest resource: the part that is used, in 65536ths
-	group int      // bundles of the request being placed that stand here
-	gone  bool     // removed; placements may still stand on it
-	plain [1]Slot  // the slots of every placement here of one bundle without devices
+	load  uint32   // used part of the fullest resource, in 65536ths
+	group int      // bundles of the current request on this node
+	gone  bool     // removed; placements may still be held
+	plain [1]Slot  // the slots of every placement of one bundle without devices on this node
 }
 
-// need is a bundle in the ledger's numbers.
+// A need is a bundle in the ledger's numbers.
 type need struct {
 	wants []want
 	devs  int    // whole devices
-	share uint32 // millionths of one device, below a whole one
+	share uint32 // millionths of one device, less than one device
 }
 
 type want struct {
@@ -89,8 +88,8 @@ func (n *node) fits(b *need) bool {
 	return n.idle >= b.devs && (b.share == 0 || n.fullest(b.share) >= 0)
 }
 
-// fullest is the device with the least room that still has room for share, the
-// first of equals; -1 when there is none.
+// fullest returns the device with the least room that still has room for share, the first of
+// equals, or -1.
 func (n *node) fullest(share uint32) int {
 	best := -1
 	for i, free := range n.share {
@@ -101,7 +100,7 @@ func (n *node) fullest(share uint32) int {
 	return best
 }
 
-// room is how many bundles like b fit, at most limit.
+// room returns how many bundles like b fit, at most limit.
 func (n *node) room(b *need, limit int) int {
 	left := uint64(max(0, limit))
 	for _, w := range b.wants {
@@ -124,8 +123,8 @@ func (n *node) roomOnDevices(share uint32) uint64 {
 	return total
 }
 
-// take grants b, which fits, and appends the devices granted to devs. A share
-// goes to the device on, or to the fullest when on is negative.
+// take grants b, which fits, and appends the granted devices to devs. A share goes to the device
+// on, or to the fullest if on is negative.
 func (n *node) take(b *need, on int, devs []uint16) []uint16 {
 	for i := range b.wants {
 		w := &b.wants[i]
@@ -149,7 +148,7 @@ func (n *node) take(b *need, on int, devs []uint16) []uint16 {
 	return devs
 }
 
-// give is the reverse of take.
+// give is the inverse of take.
 func (n *node) give(b *need, devs []uint16) {
 	for i := range b.wants {
 		w := &b.wants[i]
@@ -188,7 +187,7 @@ func (n *node) weigh() {
 	}
 }
 
-// same reports whether nothing tells n from m for a placement under way.
+// same reports whether n and m are equivalent for the current placement.
 func (n *node) same(m *node) bool {
 	return n.group == m.group && slices.Equal(n.free, m.free) && slices.Equal(n.share, m.share)
 }

@@ -5,26 +5,25 @@ import (
 	"slices"
 )
 
-// searchSteps bounds the work of one Place: nodes looked at once the
-// preferred choices have failed. It is counted, not timed, so that every
-// machine gives up at the same point.
+// searchSteps bounds the work of one Place: the number of nodes examined after the preferred
+// choices have failed. It is counted, not timed, so that every machine stops at the same point.
 const searchSteps = 1 << 20
 
-// plan is the placement under way. Its slices are kept between calls, so that
-// placing a plain request allocates nothing.
+// A plan is the current placement. Its slices are kept between calls, so that placing a plain
+// request allocates nothing.
 type plan struct {
 	*shape
 	nodes []*node // candidates, by id
 	needs []need  // of each bundle
-	wants []want  // behind needs
-	seats []seat  // of each bundle, once it is placed
+	wants []want  // backing array of needs
+	seats []seat  // of each placed bundle
 	devs  []uint16
 	ranks []*node // for StrictPack: nodes in order of preference
 	steps int
-	cut   bool // the search ended before it had seen everything
+	cut   bool // the search ended before it was complete
 }
 
-// seat is where a bundle stands: its devices are devs[from:to].
+// A seat is the place of a bundle: its devices are devs[from:to].
 type seat struct {
 	at       *node
 	from, to int
@@ -75,10 +74,10 @@ func (p *plan) greedy(k int) bool {
 
 func (p *plan) need(i int) *need { return &p.needs[p.order[i]] }
 
-// open reports whether the strategy lets another bundle on n.
+// open reports whether the strategy permits another bundle on n.
 func (p *plan) open(n *node) bool { return p.strategy != StrictSpread || n.group == 0 }
 
-// best is the preferred node for order[i], nil when it fits none.
+// best returns the preferred node for order[i], or nil if it fits none.
 func (p *plan) best(i int) *node {
 	b := p.need(i)
 	if len(p.nodes) == 1 {
@@ -103,7 +102,7 @@ func (p *plan) best(i int) *node {
 	return best
 }
 
-// rank is what nodes are chosen by, smallest first.
+// A rank orders nodes; the smallest is preferred.
 type rank [4]int
 
 func (r rank) less(s rank) bool {
@@ -124,12 +123,12 @@ func (p *plan) rank(n *node, b *need, alike int) rank {
 		r[1] = -n.room(b, alike)
 	}
 	if b.devs == 0 && b.share == 0 {
-		r[2] = n.idle // leave GPUs to those that ask for them
+		r[2] = n.idle // leave GPUs to requests that need them
 	}
 	return r
 }
 
-// alike is how many bundles from order[i] on are equal to it.
+// alike returns how many bundles from order[i] are equal to it.
 func (p *plan) alike(i int) int {
 	n := 1
 	for i+n < len(p.order) && p.class[p.order[i+n]] == p.class[p.order[i]] {
@@ -145,7 +144,7 @@ func (p *plan) take(i int, n *node, dev int) {
 	p.seats[p.order[i]] = seat{n, from, len(p.devs)}
 }
 
-// undo gives back order[k:end], the last first.
+// undo releases order[k:end], the last first.
 func (p *plan) undo(k, end int) {
 	for i := end - 1; i >= k; i-- {
 		s := p.seats[p.order[i]]
@@ -155,8 +154,8 @@ func (p *plan) undo(k, end int) {
 	}
 }
 
-// search places order[k:], where k begins a class: greedily, or else by trying
-// every place for the bundles of this class and searching on behind each.
+// search places order[k:], where k begins a class: greedily, or else by trying every place for the
+// bundles of this class and searching on from each.
 func (p *plan) search(k int) bool {
 	if k == len(p.order) {
 		return true
@@ -171,8 +170,8 @@ func (p *plan) search(k int) bool {
 	return end < len(p.order) && p.branch(k, end, 0, 0)
 }
 
-// possible is necessary for order[k:], and sufficient when they are all alike:
-// of each class, enough bundles fit if the other classes are left out.
+// possible is a necessary condition for order[k:], and a sufficient one if they are all alike: for
+// each class alone, enough bundles fit.
 func (p *plan) possible(k int) bool {
 	for i := k; i < len(p.order); {
 		alike, room := p.alike(i), 0
@@ -195,8 +194,8 @@ func (p *plan) possible(k int) bool {
 	return true
 }
 
-// branch places order[i:end], which are alike, at (node, device) or later, in
-// ascending places, since alike bundles can change places; then it goes on.
+// branch places order[i:end], which are alike, at (node, device) or later, in ascending order,
+// since alike bundles are interchangeable; then it continues.
 func (p *plan) branch(i, end, node, device int) bool {
 	if i == end {
 		return p.search(end)
@@ -217,8 +216,7 @@ func (p *plan) branch(i, end, node, device int) bool {
 	return false
 }
 
-// branchAt tries the places of one node. Devices with the same room are the
-// same choice.
+// branchAt tries the places on one node. Devices with equal room are equivalent.
 func (p *plan) branchAt(i, end, x, device int) bool {
 	n, b := p.nodes[x], p.need(i)
 	if !p.open(n) || !n.fits(b) {

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// Strategy says how the bundles of a request lie on nodes.
+// A Strategy says how the bundles of a request are placed on nodes.
 type Strategy uint8
 
 const (
-	Pack         Strategy = iota // few nodes, when possible
-	Spread                       // many nodes, when possible
+	Pack         Strategy = iota // few nodes, if possible
+	Spread                       // many nodes, if possible
 	StrictPack                   // one node, or not at all
 	StrictSpread                 // a node for each bundle, or not at all
 )
 
 var strategyNames = [...]string{"pack", "spread", "strict_pack", "strict_spread"}
 
-// String is the name in experiment files.
+// String returns the name in experiment files.
 func (s Strategy) String() string {
 	if int(s) < len(strategyNames) {
 		return strategyNames[s]
@@ -28,11 +28,12 @@ func (s Strategy) String() string {
 	return "strategy(" + strconv.Itoa(int(s)) + ")"
 }
 
-// ParseStrategy reads a name as experiment files have it.
+// ParseStrategy reads a name of experiment files.
 func ParseStrategy(text string) (Strategy, error) {
 	i := slices.Index(strategyNames[:], text)
 	if i < 0 {
-		return 0, errors.New("strategy " + strconv.Quote(clip(text)) + " is unknown; use " + strings.Join(strategyNames[:], ", "))
+		return 0, errors.New("strategy " + strconv.Quote(clip(text)) + " is unknown; use " +
+			strings.Join(strategyNames[:], ", "))
 	}
 	return Strategy(i), nil
 }
@@ -51,18 +52,18 @@ func (s *Strategy) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Request is what a trial asks for: bundles, granted together or not at all,
-// and how they lie on nodes. It is one word, immutable and made to be shared
-// and copied; compare with Equal. The zero value asks for nothing, on any node.
+// A Request is what a trial needs: bundles, granted together or not at all, and a strategy. It is
+// one word, immutable, and cheap to copy; compare with Equal. The zero value requests nothing, on
+// any node.
 type Request struct{ shape *shape }
 
 type shape struct {
 	bundles  []Bundle
 	strategy Strategy
 	key      string
-	// order lists the bundles in the order in which they are placed: equal
-	// ones together, the rarest first; class says which are equal. The
-	// largest class comes last because counting decides it without search.
+	// order lists the bundles in the order of placement: equal ones together, the rarest first;
+	// class says which are equal. The largest class comes last because counting decides it without
+	// a search.
 	order []int
 	class []int
 }
@@ -76,7 +77,7 @@ func (r Request) get() *shape {
 	return r.shape
 }
 
-// NewRequest makes a request of one or more bundles.
+// NewRequest returns a request of one or more bundles.
 func NewRequest(s Strategy, bundles ...Bundle) (Request, error) {
 	switch {
 	case int(s) >= len(strategyNames):
@@ -84,12 +85,13 @@ func NewRequest(s Strategy, bundles ...Bundle) (Request, error) {
 	case len(bundles) == 0:
 		return Request{}, errors.New("a request needs a bundle")
 	case len(bundles) > MaxBundles:
-		return Request{}, errors.New(strconv.Itoa(len(bundles)) + " bundles in one request; at most " + strconv.Itoa(MaxBundles))
+		return Request{}, errors.New(strconv.Itoa(len(bundles)) + " bundles in one request; at most " +
+			strconv.Itoa(MaxBundles))
 	}
 	return Request{newShape(s, slices.Clone(bundles))}, nil
 }
 
-// Plain makes the request of one bundle.
+// Plain returns the request of one bundle.
 func Plain(items ...Item) (Request, error) {
 	b, err := NewBundle(items...)
 	if err != nil {
@@ -123,26 +125,27 @@ func (sh *shape) classify() {
 	})
 }
 
-// Bundles are what is asked for, in the order given; read only.
+// Bundles returns the bundles, in the given order; read only.
 func (r Request) Bundles() []Bundle { return r.get().bundles }
 
-// Strategy says how the bundles lie on nodes.
+// Strategy returns how the bundles are placed on nodes.
 func (r Request) Strategy() Strategy { return r.get().strategy }
 
-// Key is the same text for requests of the same shape and for no others. It is
-// also the written form: "cpu=1", "spread(cpu=1;cpu=2,gpu=1)".
+// Key returns a text that is equal for requests of the same shape and for no others. It is also the
+// written form: "cpu=1", "spread(cpu=1;cpu=2,gpu=1)".
 func (r Request) Key() string { return r.get().key }
 
-// Equal reports whether both ask for the same, bundle by bundle.
+// Equal reports whether both requests are the same, bundle by bundle.
 func (r Request) Equal(q Request) bool { return r.shape == q.shape || r.Key() == q.Key() }
 
-// Sum is the total over all bundles. It is for messages and charges, not for
-// placement: a sum of GPU shares need not be a whole number.
+// Sum returns the total over all bundles. It is for messages and charges, not for placement: a sum
+// of GPU shares need not be a whole number.
 func (r Request) Sum() []Item {
 	var sum []Item
 	for _, b := range r.Bundles() {
 		for _, it := range b.items {
-			i, found := slices.BinarySearchFunc(sum, it.Name, func(s Item, n string) int { return cmp.Compare(s.Name, n) })
+			i, found := slices.BinarySearchFunc(sum, it.Name,
+				func(s Item, n string) int { return cmp.Compare(s.Name, n) })
 			if !found {
 				sum = slices.Insert(sum, i, Item{Name: it.Name})
 			}
@@ -152,7 +155,7 @@ func (r Request) Sum() []Item {
 	return sum
 }
 
-// String is for messages: "cpu 1", "spread of (cpu 1) + 4 × (cpu 2, gpu 1)".
+// String returns a text for messages: "cpu 1", "spread of (cpu 1) + 4 × (cpu 2, gpu 1)".
 func (r Request) String() string {
 	sh := r.get()
 	if len(sh.bundles) == 1 {
@@ -185,7 +188,7 @@ func (sh *shape) text() string {
 	return sh.strategy.String() + "(" + strings.Join(parts, ";") + ")"
 }
 
-// ParseRequest reads the written form of a request, see Key.
+// ParseRequest reads the written form of a request; see Key.
 func ParseRequest(text string) (Request, error) {
 	s, inner := Pack, text
 	if name, rest, group := strings.Cut(text, "("); group {

@@ -127,7 +127,7 @@ var anyRequest = rapid.Custom(func(t *rapid.T) Request {
 	return r
 })
 
-// B-039, B-041: the text holds all of a request, and the same text means the same shape.
+// B-039, B-041: the text contains the whole request, and equal texts mean equal shapes.
 func TestRequestsSurviveWriting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := anyRequest.Draw(t, "request")

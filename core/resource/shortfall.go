@@ -6,21 +6,20 @@ import (
 	"strings"
 )
 
-// Shortfall says in words why a request can never be granted by these nodes.
+// A Shortfall explains why these nodes can never grant a request.
 type Shortfall struct {
-	Asked   string // what was asked: "cpu 1, gpu 4"
-	Reason  string // the part of it that does not fit
-	Exists  string // what there is: "cpu 8, gpu 2"
+	Asked   string // the request: "cpu 1, gpu 4"
+	Reason  string // the part that does not fit
+	Exists  string // the existing resources: "cpu 8, gpu 2"
 	Nearest string // the nearest request that fits
 }
 
-// Error is one line of all four.
+// Error returns all four in one line.
 func (s Shortfall) Error() string {
 	return "resources: asked for " + s.Asked + "; " + s.Reason + "; there is " + s.Exists + "; " + s.Nearest
 }
 
-// FitsEver reports whether r fits these nodes when nothing else is placed, and
-// if not, why.
+// FitsEver reports whether r fits these nodes when nothing else is placed, and if not, why.
 func (l *Ledger) FitsEver(r Request) (bool, Shortfall) {
 	if l.grants(r) {
 		return true, Shortfall{}
@@ -34,14 +33,14 @@ func (l *Ledger) FitsEver(r Request) (bool, Shortfall) {
 	return false, s
 }
 
-// grants says whether as much is granted right now, on nodes that are all there.
+// grants reports whether an equal request is granted right now, on existing nodes.
 func (l *Ledger) grants(r Request) bool {
 	return slices.ContainsFunc(l.holds, func(h hold) bool {
 		return h.serial != 0 && h.request == r && !slices.ContainsFunc(h.seats, func(s seat) bool { return s.at.gone })
 	})
 }
 
-// emptied is a ledger of the same nodes with nothing granted.
+// emptied returns a ledger of the same nodes with no grants.
 func (l *Ledger) emptied() *Ledger {
 	e := NewLedger()
 	for _, n := range l.nodes {
@@ -50,7 +49,7 @@ func (l *Ledger) emptied() *Ledger {
 	return e
 }
 
-// fits leaves the ledger as it was.
+// fits does not change the ledger.
 func (l *Ledger) fits(r Request) bool {
 	p := &l.plan
 	if !l.compile(r) || !p.solve(l.nodes) {
@@ -74,8 +73,8 @@ func (l *Ledger) exists() string {
 	return strings.Join(parts, ", ") + " on " + strconv.Itoa(len(l.nodes)) + " nodes"
 }
 
-// explain looks for a bundle that no node can hold, and otherwise for the part
-// of the group that fits.
+// explain looks for a bundle that no node can hold, and otherwise for the part of the group that
+// fits.
 func (l *Ledger) explain(r Request) (reason, nearest string) {
 	bundles := r.Bundles()
 	for i, b := range bundles {
@@ -104,8 +103,8 @@ func (l *Ledger) unknown(b Bundle) string {
 	return ", and none has any " + strings.Join(names, ", ")
 }
 
-// nearest cuts b down to each node and keeps the cut that leaves most of the
-// resources whole, then most of them at all, on the first such node.
+// nearest cuts b down to each node and returns the cut that keeps most resources complete, then
+// most resources at all, on the first such node.
 func (l *Ledger) nearest(b Bundle) string {
 	best, bestScore := "", 0
 	for _, n := range l.nodes {
@@ -134,7 +133,7 @@ func cutTo(b, capacity Bundle) (cut Bundle, whole int) {
 	return cut, whole
 }
 
-// explainGroup is for groups of which each bundle fits alone.
+// explainGroup handles groups whose bundles each fit alone.
 func (l *Ledger) explainGroup(r Request) (reason, nearest string) {
 	sh := r.get()
 	reason = "each bundle fits alone, but not all together with " + sh.strategy.String()
@@ -145,9 +144,9 @@ func (l *Ledger) explainGroup(r Request) (reason, nearest string) {
 	return reason, "the first " + strconv.Itoa(n) + " of its " + strconv.Itoa(len(sh.bundles)) + " bundles fit"
 }
 
-// longestPrefix halves the range: what fits, fits with bundles left out.
+// longestPrefix uses bisection: a group that fits still fits without some of its bundles.
 func (l *Ledger) longestPrefix(sh *shape) int {
-	low, high := 1, len(sh.bundles) // the first fits, all do not
+	low, high := 1, len(sh.bundles) // the first bundle fits, all together do not
 	for high-low > 1 {
 		mid := (low + high) / 2
 		if l.fits(Request{newShape(sh.strategy, sh.bundles[:mid])}) {

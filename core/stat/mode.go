@@ -15,7 +15,7 @@ const (
 	Max             // larger is better
 )
 
-// String is the name in experiment files.
+// String returns the name in experiment files.
 func (m Mode) String() string {
 	switch m {
 	case Min:
@@ -54,11 +54,10 @@ func (m *Mode) UnmarshalText(text []byte) (err error) {
 // Better reports whether a is strictly better than b.
 func Better(a, b float64, m Mode) bool { return Compare(a, b, m) < 0 }
 
-// Compare orders metric values, best first, for slices.SortStableFunc and the
-// like: negative when a is better than b, zero when neither is. It is a total
-// order of all values: the finite ones in the mode's direction, behind them
-// the infinities in the same direction, then NaN. So -Inf is never the best
-// value of a minimum. -0 equals 0.
+// Compare orders metric values, best first, for slices.SortStableFunc and similar functions. It
+// returns a negative number if a is better than b, and zero if neither is better. It is a total
+// order: finite values in the mode's direction, then infinities in the same direction, then NaN. So
+// -Inf is never the best value of a minimum. -0 equals 0.
 func Compare(a, b float64, m Mode) int {
 	if c := cmp.Compare(kind(a), kind(b)); c != 0 {
 		return c
@@ -75,7 +74,7 @@ func Compare(a, b float64, m Mode) int {
 	return 0
 }
 
-// kind is 0 for finite values, 1 for infinities, 2 for NaN.
+// kind returns 0 for finite values, 1 for infinities, 2 for NaN.
 func kind(x float64) int {
 	switch {
 	case math.IsNaN(x):

@@ -15,11 +15,11 @@ var nan, inf = math.NaN(), math.Inf(1)
 
 var values = rapid.OneOf(
 	rapid.Float64Range(-10, 10),
-	rapid.Float64(), // infinities and extremes among them
+	rapid.Float64(), // including infinities and extremes
 	rapid.SampledFrom([]float64{nan, inf, -inf, 0, math.Copysign(0, -1), math.MaxFloat64, -math.MaxFloat64}),
 )
 
-// Against the plain definitions over all values. B-015, B-017
+// Compares with the plain definitions over all values. B-015, B-017
 func TestSummaryAgainstAllValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s Summary
@@ -55,7 +55,7 @@ func checkSummary(t *rapid.T, s Summary, seen []float64) {
 
 func equal(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
-// checkMean computes the mean with 2000 bits, which no value rounds away.
+// checkMean computes the mean with 2000 bits, enough for exact values.
 func checkMean(t *rapid.T, got float64, seen []float64) {
 	sum, n, largest := new(big.Float).SetPrec(2200), 0, 0.0
 	for _, x := range seen {
@@ -86,7 +86,8 @@ func TestMeansOfTheLastFiveAndTen(t *testing.T) {
 		s.Add(&w, float64(i))
 	}
 	want := Summary{First: 1, Last: 20, Min: 1, Max: 20, Mean: 10.5, Mean5: 18, Mean10: 15.5, Count: 20, Finite: 20}
-	if math.Abs(s.Mean-want.Mean) > 1e-13 || math.Abs(s.Mean5-want.Mean5) > 1e-13 || math.Abs(s.Mean10-want.Mean10) > 1e-13 {
+	if math.Abs(s.Mean-want.Mean) > 1e-13 || math.Abs(s.Mean5-want.Mean5) > 1e-13 ||
+		math.Abs(s.Mean10-want.Mean10) > 1e-13 {
 		t.Fatalf("%+v", s)
 	}
 	s.Mean, s.Mean5, s.Mean10 = want.Mean, want.Mean5, want.Mean10
@@ -124,7 +125,7 @@ func TestNaNIsKeptButNotExtreme(t *testing.T) {
 	}
 }
 
-// B-061: going on from copies forgets what came after them.
+// B-061: continuing from copies removes later values.
 func TestCopiesTakeReportsBack(t *testing.T) {
 	var s, direct Summary
 	var w, directWindow Window
@@ -144,7 +145,7 @@ func TestCopiesTakeReportsBack(t *testing.T) {
 	}
 }
 
-// A million trials keep a summary for each metric.
+// A million trials keep one summary per metric.
 func TestSummaryStaysSmall(t *testing.T) {
 	if size := unsafe.Sizeof(Summary{}); size != 64 {
 		t.Fatalf("%d bytes", size)
@@ -198,7 +199,8 @@ func TestModeText(t *testing.T) {
 		t.Error("mode 7 has a text")
 	}
 	for _, bad := range []string{"", "MIN", "maximize", strings.Repeat("x\n", 99)} {
-		if _, err := ParseMode(bad); err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "use min or max") {
+		if _, err := ParseMode(bad); err == nil || strings.Contains(err.Error(), "\n") ||
+			!strings.Contains(err.Error(), "use min or max") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

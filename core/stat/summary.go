@@ -2,12 +2,11 @@ package stat
 
 import "math"
 
-// Summary is what is known of all reports of one metric. It holds no pointers
-// and can be copied, compared with a checkpoint's copy, and written as it is.
-// All but the counts are zero while Count is zero.
+// A Summary summarises all reports of one metric. It holds no pointers and can be copied, compared
+// with a checkpoint's copy, and written as it is. If Count is zero, all numbers are zero.
 type Summary struct {
 	First, Last float64 // as reported
-	Min, Max    float64 // NaN passed over
+	Min, Max    float64 // NaN is ignored
 	Mean        float64 // of the finite values
 	Mean5       float64 // of the finite values among the last 5 reported
 	Mean10      float64 // of the finite values among the last 10 reported
@@ -15,17 +14,15 @@ type Summary struct {
 	Finite      uint32  // of these, finite
 }
 
-// Window holds the last ten values of a metric. It is needed while more values
-// may come; a finished trial's can be dropped. To take reports back (a trial
-// that restarts from a checkpoint reports its iterations again), keep a copy
-// of Summary and Window and go on from the copy.
+// A Window holds the last ten values of a metric. It is needed while more values may come; drop it
+// when the trial is finished. To undo reports (a trial that restarts from a checkpoint reports its
+// iterations again), keep a copy of Summary and Window and continue with the copy.
 type Window struct {
 	ring  [10]float64
 	count uint32
 }
 
-// Add takes the next value. w must be the window that all earlier values of s
-// went through. The cost is constant.
+// Add adds the next value. w must be the window of all earlier values of s. The cost is constant.
 func (s *Summary) Add(w *Window, x float64) {
 	w.add(x)
 	if s.Count == 0 {
@@ -51,8 +48,8 @@ func (w *Window) add(x float64) {
 	w.count++
 }
 
-// mean is over the finite values among the last k: the first of them and the
-// mean distance from it, or the running mean where distances overflow.
+// mean returns the mean of the finite values among the last k: the first of them plus the mean
+// distance from it, or the running mean if distances overflow.
 func (w *Window) mean(k uint32) float64 {
 	base, sum, n := math.NaN(), 0.0, uint32(0)
 	for i := w.count - min(k, w.count); i < w.count; i++ {
@@ -82,9 +79,9 @@ func (w *Window) slowMean(k uint32) float64 {
 	return mean
 }
 
-// runningMean is the mean after the n-th value x, when mean was the one before.
-// Both are divided before they are subtracted: the difference of two large
-// values of opposite sign would overflow.
+// runningMean returns the mean after the n-th value x, given the previous mean. Both are divided
+// before the subtraction, because the difference of two large values of opposite sign would
+// overflow.
 func runningMean(mean, x float64, n uint32) float64 {
 	if n == 1 {
 		return x
@@ -94,5 +91,5 @@ func runningMean(mean, x float64, n uint32) float64 {
 	return float64(mean + step)
 }
 
-// finite: the difference is NaN for NaN and for infinities.
+// finite: x-x is NaN for NaN and for infinities.
 func finite(x float64) bool { return x-x == 0 }

@@ -1,7 +1,7 @@
-"""Trains a network on handwritten digits in several processes, which share the work.
+"""Trains a network on handwritten digits in several processes.
 
-Each process computes the gradient of its part of each batch, and all take the same
-step: along the mean of the gradients. It runs by itself, too: python3 train.py
+Each process computes the gradient of its part of each batch, and all processes apply the
+mean of the gradients. The script also runs without tunehost: python3 train.py
 """
 import json
 import os
@@ -18,7 +18,7 @@ if "TUNEHOST_PARAMS" in os.environ:  # started by tunehost: the trial's paramete
         params.update(json.load(f))
 seed = int(os.environ.get("TUNEHOST_SEED", "0")) % 2**32
 
-# Which of the processes this is, as every library for distributed training asks.
+# The rank of this process, in the variables of libraries for distributed training.
 rank = int(os.environ.get("RANK", "0"))
 world = int(os.environ.get("WORLD_SIZE", "1"))
 
@@ -41,14 +41,14 @@ class Group:
 
     @staticmethod
     def _connect(address):
-        while True:  # rank 0 may not listen yet; if it never does, tunehost ends us
+        while True:  # rank 0 may not listen yet; if it never does, tunehost kills this process
             try:
                 return socket.create_connection(address)
             except ConnectionRefusedError:
                 time.sleep(0.02)
 
     def mean(self, x):
-        """The mean of what all ranks bring, the same on each."""
+        """Returns the mean over all ranks, identical on each."""
         if rank == 0:
             for s in self.others:
                 x = x + self._receive(s, x)
@@ -76,7 +76,7 @@ def forward(w, x):
 
 
 def gradient(w, x, y):
-    """Of the mean loss over x, as one long vector."""
+    """Returns the gradient of the mean loss over x as one vector."""
     hidden, p = forward(w, x)
     p[np.arange(len(y)), y] -= 1
     p /= len(y)

@@ -1,4 +1,4 @@
-"""The same training over tunehost's channel: it hears the decisions, and goes on from checkpoints."""
+"""The same training over tunehost's channel: it receives decisions and saves checkpoints."""
 import json
 import os
 import pickle
@@ -11,14 +11,14 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-# The channel: a line of JSON there, a line of JSON back.
+# The channel: send a line of JSON, receive a line of JSON.
 channel = socket.socket(socket.AF_UNIX)
 channel.connect(os.environ["TUNEHOST_CHANNEL"])
 lines = channel.makefile("rw")
 
 
 def report(metrics, iteration, checkpoint=None):
-    """Hands over one result; returns "continue", "pause" or "stop"."""
+    """Reports one result; returns "continue", "pause" or "stop"."""
     message = {"metrics": metrics, "iteration": iteration}
     if checkpoint:
         message["checkpoint"] = checkpoint
@@ -40,7 +40,7 @@ epoch, model = 0, SGDClassifier(
     loss="log_loss", learning_rate="constant", eta0=params["lr"],
     alpha=params["alpha"], penalty=params["penalty"], random_state=seed,
 )
-if "TUNEHOST_CHECKPOINT" in os.environ:  # go on where an earlier attempt was
+if "TUNEHOST_CHECKPOINT" in os.environ:  # continue from an earlier attempt
     with open(os.path.join(os.environ["TUNEHOST_CHECKPOINT"], "model.pickle"), "rb") as f:
         epoch, model = pickle.load(f)
 
@@ -52,10 +52,10 @@ while epoch < 9:
         "loss": log_loss(y_val, model.predict_proba(x_val)),
     }
     checkpoint = None
-    if epoch % 3 == 0:  # a directory that is whole, and from now on tunehost's
+    if epoch % 3 == 0:  # a complete directory, which now belongs to tunehost
         checkpoint = os.path.join(os.environ["TUNEHOST_CHECKPOINT_DIR"], f"epoch-{epoch}")
         os.makedirs(checkpoint, exist_ok=True)
         with open(os.path.join(checkpoint, "model.pickle"), "wb") as f:
             pickle.dump((epoch, model), f)
     if report(result, epoch, checkpoint) != "continue":
-        break  # stopped or paused: nothing more to do here
+        break  # stopped or paused

@@ -1,6 +1,6 @@
-"""Trains a classifier, and prints one line of JSON an epoch: that is all tunehost needs.
+"""Trains a classifier and prints one line of JSON per epoch.
 
-It runs by itself, too: python3 train_print.py
+The script also runs without tunehost: python3 train_print.py
 """
 import json
 import os

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Walks down Rosenbrock's valley, (1-x)² + 100·(y-x²)², from (-1.5, 2) by gradient
-# descent with momentum: 200 steps a round, 27 rounds. Its floor is 0, at (1, 1).
+# Minimises Rosenbrock's function, (1-x)² + 100·(y-x²)², from (-1.5, 2) by gradient
+# descent with momentum: 27 rounds of 200 steps. The minimum is 0, at (1, 1).
 set -eu
 
-# Each parameter is a variable.
+# Each parameter is an environment variable.
 lr=$TUNEHOST_PARAM_LR
 momentum=$TUNEHOST_PARAM_MOMENTUM
 
-# Place and speed; on a restart they are where the last checkpoint left them.
+# Position and speed; after a restart, those of the last checkpoint.
 round=0
 state="-1.5 2 0 0"
 if [ -n "${TUNEHOST_CHECKPOINT:-}" ]; then
@@ -28,7 +28,7 @@ while [ "$round" -lt 27 ]; do
 	}')
 	loss=$(echo "$state" | awk '{ printf "%.17g", (1 - $1) ^ 2 + 100 * ($2 - $1 * $1) ^ 2 }')
 
-	# Every ninth round brings a checkpoint: a directory that is whole.
+  # Every ninth round saves a checkpoint: a complete directory.
 	set --
 	if [ $((round % 9)) -eq 0 ]; then
 		checkpoint=$TUNEHOST_CHECKPOINT_DIR/round-$round
@@ -37,7 +37,7 @@ while [ "$round" -lt 27 ]; do
 		set -- --checkpoint "$checkpoint"
 	fi
 
-	# One result; the answer is continue, pause or stop.
+  # Report one result; the answer is continue, pause or stop.
 	decision=$(tunehost report loss="$loss" "$@")
 	[ "$decision" = continue ] || exit 0
 done

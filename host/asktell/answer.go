@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tunehost/tunehost/host/report/jsontext"
+	"github.com/tunehost/tunehost/host/jsontext"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -35,12 +35,12 @@ type Trial struct {
 	ID     string
 	Number uint32
 	Params []byte
-	// ResumeFrom is the iteration that the trial goes on after; 0: it begins.
+	// ResumeFrom is the iteration that the trial continues after; 0: it begins.
 	ResumeFrom uint64
 }
 
-// Told answers a tell. Ignored is why its metrics do not count, or "".
-type Told struct{ Ignored string }
+// Receipt answers a tell. Ignored says why its metrics do not count, or is "".
+type Receipt struct{ Ignored string }
 
 // BestTrial answers best; without an ID there is none.
 type BestTrial struct {
@@ -72,7 +72,7 @@ func (t Trial) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-func (t Told) append(b []byte) []byte {
+func (t Receipt) append(b []byte) []byte {
 	b = append(b, `{"ok":true`...)
 	if t.Ignored != "" {
 		b = jsontext.AppendString(append(b, `,"ignored":`...), t.Ignored)
@@ -87,7 +87,8 @@ func (t BestTrial) append(b []byte) []byte {
 	b = jsontext.AppendString(append(b, `{"trial":`...), t.ID)
 	b = append(append(b, `,"params":`...), t.Params...)
 	b = append(b, `,"metrics":{`...)
-	list := slices.SortedFunc(slices.Values(t.Metrics), func(x, y sdk.Metric) int { return strings.Compare(x.Name, y.Name) })
+	list := slices.SortedFunc(slices.Values(t.Metrics),
+		func(x, y sdk.Metric) int { return strings.Compare(x.Name, y.Name) })
 	for i, x := range list {
 		if i > 0 {
 			b = append(b, ',')

@@ -14,8 +14,10 @@ import (
 
 func FuzzParse(f *testing.F) {
 	for _, line := range []string{
-		`{"ask":true,"time":1.5}`, `{"report":"a","metrics":{"x":NaN,"y":{"z":1}},"iteration":3}`, `{"tell":3,"failed":null}`,
-		`{"tell":"a","metrics":{}}`, `{"best":true}`, `{"tell":"a","failed":"NaN"}`, `{"report":1e99}`, "{\"ask\":true}{}", "{\"a\nb\":1}",
+		`{"ask":true,"time":1.5}`, `{"report":"a","metrics":{"x":NaN,"y":{"z":1}},"iteration":3}`,
+		`{"tell":3,"failed":null}`,
+		`{"tell":"a","metrics":{}}`, `{"best":true}`, `{"tell":"a","failed":"NaN"}`, `{"report":1e99}`,
+		"{\"ask\":true}{}", "{\"a\nb\":1}",
 	} {
 		f.Add([]byte(line))
 	}
@@ -26,7 +28,8 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("an error of several lines: %q", err)
 		case err == nil && r.Kind == "":
 			t.Errorf("%q is no request and no mistake", line)
-		case err == nil && (r.Kind == Report || r.Kind == Tell) && r.Trial == (Name{}) && !strings.Contains(string(line), `""`):
+		case err == nil && (r.Kind == Report || r.Kind == Tell) && r.Trial == (Name{}) &&
+			!strings.Contains(string(line), `""`):
 			t.Errorf("%q names no trial", line)
 		case r.HasTime && r.Time < 0:
 			t.Errorf("%q has the time %d", line, r.Time)
@@ -36,8 +39,10 @@ func FuzzParse(f *testing.F) {
 
 func TestFailed(t *testing.T) {
 	for line, want := range map[string]string{
-		`{"tell":"a","failed":"why"}`: "why", `{"tell":"a","failed":true}`: "failed", `{"tell":"a","failed":""}`: "failed",
-		`{"tell":"a","failed":"NaN"}`: "NaN", `{"tell":"a","failed":137}`: "137", `{"tell":"a","failed":false}`: "", `{"tell":"a","failed":null}`: "",
+		`{"tell":"a","failed":"why"}`: "why", `{"tell":"a","failed":true}`: "failed",
+		`{"tell":"a","failed":""}`:    "failed",
+		`{"tell":"a","failed":"NaN"}`: "NaN", `{"tell":"a","failed":137}`: "137", `{"tell":"a","failed":false}`: "",
+		`{"tell":"a","failed":null}`: "",
 	} {
 		if r, err := Parse([]byte(line)); err != nil || r.Failed != want {
 			t.Errorf("%s: %q, %v", line, r.Failed, err)
@@ -48,14 +53,16 @@ func TestFailed(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	for want, a := range map[string]Answer{
 		`{"trial":"abc","number":17,"params":{"x":"<&>"}}`: Trial{ID: "abc", Number: 17, Params: []byte(`{"x":"<&>"}`)},
-		`{"trial":"abc","params":{},"resume_from":9}`:      Trial{ID: "abc", Number: 17, Params: []byte(`{}`), ResumeFrom: 9},
+		`{"trial":"abc","params":{},"resume_from":9}`: Trial{ID: "abc", Number: 17, Params: []byte(`{}`),
+			ResumeFrom: 9},
 		`{"wait":true}`:        Wait,
 		`{"finished":true}`:    Finished,
 		`{"decision":"pause"}`: Pause,
-		`{"ok":true}`:          Told{},
-		`{"ok":true,"ignored":"it \"was\" stopped"}`: Told{Ignored: `it "was" stopped`},
+		`{"ok":true}`:          Receipt{},
+		`{"ok":true,"ignored":"it \"was\" stopped"}`: Receipt{Ignored: `it "was" stopped`},
 		`{"best":null}`: BestTrial{},
-		`{"trial":"a","params":{},"metrics":{"a":"NaN","b":-2}}`: BestTrial{"a", []byte(`{}`), []sdk.Metric{{Name: "b", Value: -2}, {Name: "a", Value: math.NaN()}}},
+		`{"trial":"a","params":{},"metrics":{"a":"NaN","b":-2}}`: BestTrial{"a", []byte(`{}`),
+			[]sdk.Metric{{Name: "b", Value: -2}, {Name: "a", Value: math.NaN()}}},
 		`{"error":"one; two"}`: problem{errors.New("one\ntwo\n")},
 	} {
 		if got := string(a.append(nil)); got != want || !json.Valid([]byte(got)) {
@@ -83,7 +90,8 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
-	if len(lines) != 4 || lines[0] != `{"decision":"ask"}` || !strings.HasPrefix(lines[1], `{"error":"not JSON`) || lines[2] != `{"decision":"tell"}` {
+	if len(lines) != 4 || lines[0] != `{"decision":"ask"}` || !strings.HasPrefix(lines[1], `{"error":"not JSON`) ||
+		lines[2] != `{"decision":"tell"}` {
 		t.Fatalf("%q", lines)
 	}
 }
@@ -93,7 +101,8 @@ func TestServeEnds(t *testing.T) {
 	defer in.Close()
 	var out strings.Builder
 	h := &echo{}
-	if err := Serve(t.Context(), in, &out, h); !errors.Is(err, h.broken) || out.String() != "{\"error\":\"no more\"}\n" {
+	if err := Serve(t.Context(), in, &out, h); !errors.Is(err, h.broken) ||
+		out.String() != "{\"error\":\"no more\"}\n" {
 		t.Errorf("%v after %q", err, out.String())
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -6,7 +6,7 @@
 //
 //	→ {"ask": true}
 //	← {"trial":"ID","number":17,"params":{…}}
-//	← {"trial":"ID","params":{…},"resume_from":9}    it was handed out before, and goes on after its iteration 9
+//	← {"trial":"ID","params":{…},"resume_from":9}    it was handed out before, and continues after its iteration 9
 //	← {"wait":true}                                  tell something first
 //	← {"finished":true}
 //	→ {"report":"ID","metrics":{…},"iteration":3}    an iteration that is left out is the next one
@@ -17,7 +17,7 @@
 //	← {"ok":true,"ignored":"why"}                    it had been stopped before: the metrics do not count
 //	→ {"best":true}
 //	← {"trial":"ID","params":{…},"metrics":{…}}      or {"best":null}
-//	← {"error":"…"}                                  to anything else: nothing has happened, the session goes on
+//	← {"error":"…"}                                  to anything else: nothing has happened, the session continues
 //
 // A trial is named by its id, as a string, or by its number. Any request may
 // carry "time", the caller's clock in seconds.

@@ -10,7 +10,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
 )
 
-// Kind is what is asked for.
+// Kind is the kind of a request.
 type Kind string
 
 // Requests.
@@ -21,7 +21,7 @@ const (
 	Best   Kind = "best"
 )
 
-// Name is how the caller names a trial.
+// Name is the caller's name of a trial.
 type Name struct {
 	// Text is its id, or its number in decimal.
 	Text string
@@ -42,7 +42,7 @@ type Request struct {
 	HasTime bool
 }
 
-// maxSeconds is below what nanoseconds in 63 bits can hold.
+// maxSeconds is below the maximum of 63 bits of nanoseconds.
 const maxSeconds = 9e9
 
 // Parse reads a request; errors are for the caller, in one line.
@@ -66,7 +66,8 @@ func Parse(line []byte) (Request, error) {
 }
 
 func unknown(name string) error {
-	return fmt.Errorf("unknown key %q: expected ask, report, tell or best, and metrics, iteration, failed, time", name[:min(len(name), 64)])
+	return fmt.Errorf("unknown key %q: expected ask, report, tell or best, and metrics, iteration, failed, time",
+		name[:min(len(name), 64)])
 }
 
 func (r *Request) key(name string, value any) error {
@@ -91,7 +92,7 @@ func (r *Request) key(name string, value any) error {
 	return unknown(name)
 }
 
-// is notes the request's kind, of which there is one.
+// is sets the request's kind; a request has exactly one.
 func (r *Request) is(k Kind) error {
 	if r.Kind != "" {
 		return fmt.Errorf("%s and %s in one request", r.Kind, k)
@@ -114,7 +115,7 @@ func (r *Request) names(key string, value any) error {
 	return fmt.Errorf("%q is neither a trial's id nor its number", key)
 }
 
-// failed takes true for a failure without a reason, and null and false for none.
+// failed reads true as a failure without a reason, and null and false as no failure.
 func (r *Request) failed(value any) error {
 	switch v := value.(type) {
 	case string:
@@ -145,7 +146,7 @@ func (r *Request) time(value any) error {
 	return nil
 }
 
-// check says whether the request has what its kind needs, and nothing else.
+// check returns an error unless the request has exactly the fields that its kind needs.
 func (r *Request) check() error {
 	results := len(r.Metrics) > 0 || r.Iteration != 0
 	switch {

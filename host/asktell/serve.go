@@ -9,7 +9,7 @@ import (
 // Handler is the experiment.
 type Handler interface {
 	// Handle answers one request at a time. An error is told to the caller,
-	// and the session goes on, unless it is a [Fatal].
+	// and the session continues, unless it is a [Fatal].
 	Handle(ctx context.Context, r Request) (Answer, error)
 }
 

@@ -1,22 +1,21 @@
-// Package clock is where time comes from for the loop and those that it drives.
-// Each of them is given a Clock and asks nothing else for the time, so that an
-// experiment can be run in one that is simulated.
+// Package clock provides the time for the loop and its drivers. They use a Clock for all times, so
+// that an experiment can run in simulated time.
 package clock
 
 import "time"
 
-// Clock is where time comes from; there is one that is simulated.
+// Clock provides the time; there is a simulated one.
 type Clock interface {
-	// Now is the time of day.
+	// Now returns the time of day.
 	Now() time.Time
-	// Since is the time that has passed since an earlier Now, whatever was
-	// done to the time of day.
+	// Since returns the time that has passed since an earlier Now, independent of changes to the time of
+	// day.
 	Since(time.Time) time.Duration
 	// AfterFunc calls f in its own goroutine after d, unless stopped before.
 	AfterFunc(d time.Duration, f func()) (stop func() bool)
 }
 
-// System is the machine's.
+// System is the machine's clock.
 type System struct{}
 
 // Now implements Clock.

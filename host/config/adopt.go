@@ -5,14 +5,14 @@ import (
 	"math"
 	"reflect"
 
-	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Adopt makes the parameters of a trial here of those, a JSON object, that a trial
-// of another experiment had. Its errors, of which there are few different ones, say
-// why that trial is none that could have run here: a parameter or constant is
-// missing, has a value that it cannot have here, or a constraint is broken.
+// Adopt converts the parameters of a trial of another experiment, a JSON object, into parameters of a
+// trial of this one. An error says why that trial could not have run here: a parameter or constant is
+// missing, a value is not allowed, or a constraint is broken. The errors have few different texts, so
+// that they can be counted.
 func (e *Experiment) Adopt(params []byte, seed uint64) ([]byte, error) {
 	v, err := expr.FromJSON(params)
 	if err != nil {
@@ -43,8 +43,8 @@ func (e *Experiment) sameConstants(v any) error {
 	return nil
 }
 
-// adoptOne is what the file says that it was, or NaN, for what is not there: perhaps it does not
-// exist here, either.
+// adoptOne returns the value that the file gives for a missing parameter, or NaN where the file gives
+// none.
 func (e *Experiment) adoptOne(v any, i int) (float64, error) {
 	param := &e.Space.Params[i]
 	x, ok := Lookup(v, param.Name)
@@ -65,7 +65,7 @@ func (e *Experiment) adoptOne(v any, i int) (float64, error) {
 	return c, nil
 }
 
-// sameValue takes 1 and 1.0 for the same.
+// sameValue reports whether two values are equal; 1 equals 1.0.
 func sameValue(a, b any) bool {
 	if i, ok := a.(int64); ok {
 		a = float64(i)

@@ -8,19 +8,19 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/host/config/expr"
 )
 
-// ComputedAmount is an amount of a resource that depends on a trial's parameters.
+// ComputedAmount is an amount of a resource that depends on the parameters of a trial.
 type ComputedAmount struct {
-	// Bundle is the index of its bundle; 0 where there is no placement.
+	// Bundle is the index of the bundle; 0 without placement.
 	Bundle  int
 	Name    string // of the resource
 	Program *expr.Program
 	Pos     Pos
 }
 
-// of is the amount that a trial with these parameters needs, as the file would have it.
+// of returns the amount that a trial with these parameters needs, written as in a file.
 func (a *ComputedAmount) of(params any) (string, error) {
 	known := map[string]any{}
 	for _, name := range a.Program.Uses() {
@@ -45,7 +45,7 @@ func amountOf(v any) (float64, error) {
 	case int64:
 		f = float64(v)
 	case float64:
-		// What arithmetic leaves behind the twelfth digit is no part of an amount.
+		// Arithmetic is exact to about twelve digits; the rest is rounding error.
 		f, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
 	default:
 		return 0, errors.New("no number")
@@ -56,7 +56,7 @@ func amountOf(v any) (float64, error) {
 	return f, nil
 }
 
-// amounts are the plain ones of a bundle; those that are expressions are compiled.
+// amounts returns the constant amounts of a bundle and compiles those that are expressions.
 func (b *builder) amounts(n *node, bundle int) map[string]string {
 	if n == nil {
 		return nil
@@ -72,8 +72,8 @@ func (b *builder) amounts(n *node, bundle int) map[string]string {
 	return plain
 }
 
-// amountProgram compiles an expression over parameters. What has no operator was meant
-// to be an amount, or the name of a parameter.
+// amountProgram compiles an expression over parameters. A text without an operator must be an amount
+// or the name of a parameter.
 func (b *builder) amountProgram(n *node) *expr.Program {
 	prg, err := expr.Compile(n.text, b.e.scope, expr.Any)
 	switch {
@@ -88,8 +88,8 @@ func (b *builder) amountProgram(n *node) *expr.Program {
 	return nil
 }
 
-// Bundles are the amounts that a trial with these parameters, a JSON object, needs: of
-// each bundle of the placement, or the one of Resources.
+// Bundles returns what a trial with these parameters, a JSON object, needs: the amounts of each bundle
+// of the placement, or those of Resources.
 func (e *Experiment) Bundles(params []byte) ([]map[string]string, error) {
 	bundles := e.plainBundles()
 	values, err := expr.FromJSON(params)
@@ -105,7 +105,7 @@ func (e *Experiment) Bundles(params []byte) ([]map[string]string, error) {
 	return bundles, nil
 }
 
-// plainBundles are copies.
+// plainBundles returns copies of the constant amounts.
 func (e *Experiment) plainBundles() (out []map[string]string) {
 	if e.Placement == nil {
 		return []map[string]string{maps.Clone(e.Resources)}

@@ -19,7 +19,7 @@ func BenchmarkParseDigits(b *testing.B) {
 	}
 }
 
-// The biggest space that is allowed, each parameter under a condition.
+// The largest space that is allowed, with a condition on each parameter.
 func BenchmarkParseConditions(b *testing.B) {
 	var text strings.Builder
 	text.WriteString("space:\n  p0: {choice: [a, b]}\n")

@@ -5,24 +5,23 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/host/deadlines"
-	"github.com/tunehost/tunehost/host/expr"
 	"github.com/tunehost/tunehost/host/nearest"
 )
 
-// builder makes an Experiment from a tree. Parts that the table found wrong are
-// left out, so that each mistake is told once and all others still are.
+// builder makes an Experiment from a tree. It leaves out the parts that the key table found wrong, so
+// that each mistake is reported once and all other mistakes are still found.
 type builder struct {
 	*problems
 	root *node
 	e    *Experiment
-	bad  map[string]bool // top-level keys with mistakes of form
-	// wrong are parameters that were told to be wrong.
+	bad  map[string]bool // top-level keys of the wrong form
+	// wrong holds the parameters that have a reported mistake.
 	wrong map[string]bool
-	// dropped are those of which the mistake leaves nothing: what else the file says of
-	// them is not told to be wrong.
+	// dropped holds the parameters that could not be built. Mistakes that refer to them are not reported.
 	dropped []string
-	// strict is the present reading of a file, not that of an older record.
+	// strict selects the present rules; an older record is read without it.
 	strict bool
 }
 
@@ -46,7 +45,7 @@ func build(p *problems, root *node, set *settings) *Experiment {
 	return b.e
 }
 
-// shapes checks the tree against the table and remembers which keys are wrong.
+// shapes checks the tree against the key table and remembers which keys are wrong.
 func (b *builder) shapes() {
 	if b.root.kind != mapKind {
 		experiment.check(b.problems, b.root)
@@ -67,7 +66,7 @@ func (b *builder) shapes() {
 	outer.check(b.problems, b.root)
 }
 
-// at is a key of the file that is of the right form, its default, or nil.
+// at returns the value of a key if its form is right, else the key's default, else nil.
 func (b *builder) at(name string) *node {
 	if n := b.root.get(name); n != nil && !b.bad[name] {
 		return n
@@ -75,7 +74,7 @@ func (b *builder) at(name string) *node {
 	return experiment.defaultOf(name)
 }
 
-// defaultOf is the default of a key, or nil.
+// defaultOf returns the default of a key, or nil.
 func (o *object) defaultOf(name string) *node {
 	for _, k := range o.keys {
 		if k.name == name {
@@ -92,7 +91,7 @@ func defaultOf(k key) *node {
 	return moved(readYAML(&problems{}, "default of "+k.name, []byte(k.value)), Pos{File: "default of " + k.name})
 }
 
-// fields is a map with its defaults.
+// fields is a map together with its defaults.
 type fields struct {
 	n     *node
 	table *object
@@ -105,8 +104,8 @@ func (f fields) at(name string) *node {
 	return f.table.defaultOf(name)
 }
 
-func (f fields) text(name string) string { return textOf(f.at(name)) }
-func (f fields) truth(name string) bool  { return textOf(f.at(name)) == "true" }
+func (f fields) text(name string) string  { return textOf(f.at(name)) }
+func (f fields) boolean(name string) bool { return textOf(f.at(name)) == "true" }
 func (f fields) integer(name string) int64 {
 	i, _ := f.at(name).integer()
 	return i
@@ -131,7 +130,7 @@ func (b *builder) integer(name string) int64 {
 	return i
 }
 
-// texts reads a list of texts, or one text.
+// texts reads a list of texts, or a single text.
 func texts(n *node) []string {
 	switch {
 	case n == nil:
@@ -173,7 +172,8 @@ func (b *builder) identity(set *settings) {
 
 func (b *builder) trainable(n *node) {
 	f := fields{n, trainable}
-	t := &Trainable{Env: textMap(n.get("env")), InheritEnv: f.truth("inherit_env"), Command: texts(n.get("command")), CWD: textOf(n.get("cwd"))}
+	t := &Trainable{Env: textMap(n.get("env")), InheritEnv: f.boolean("inherit_env"), Command: texts(n.get("command")),
+		CWD: textOf(n.get("cwd"))}
 	t.Deadline, _ = durationOf(n.get("deadline"))
 	switch hasCommand, hasPlugin := n.has("command"), n.has("plugin"); {
 	case hasCommand && hasPlugin:
@@ -237,7 +237,7 @@ func (b *builder) manyObjectives(many *node) {
 func (b *builder) plugins() {
 	b.e.Searcher = refOf(b.at("searcher"))
 	b.schedulers(b.at("scheduler"))
-	b.e.Executor = refOf(b.at("executor"))
+	b.executor(b.at("executor"))
 	for _, n := range b.at("reporters").items {
 		b.e.Reporters = append(b.e.Reporters, refOf(n))
 	}
@@ -256,20 +256,14 @@ func (b *builder) plugins() {
 	b.boundTwice()
 }
 
-// schedulers are the one that is named, and the one that it is put over.
+// schedulers reads the scheduler and its base.
 func (b *builder) schedulers(n *node) {
 	base := n.get("base")
 	if base == nil {
 		b.e.Scheduler = refOf(n)
 		return
 	}
-	over := &node{kind: mapKind, pos: n.pos}
-	for _, e := range n.keys {
-		if e.name != "base" {
-			over.keys = append(over.keys, e)
-		}
-	}
-	b.e.Scheduler = refOf(over)
+	b.e.Scheduler = refOf(n.without("base"))
 	before := len(b.errs)
 	if plugin.check(b.problems, base); len(b.errs) > before {
 		return
@@ -278,14 +272,38 @@ func (b *builder) schedulers(n *node) {
 	b.e.Base = &ref
 }
 
-// boundTwice: a limit on running trials that the searcher is given too must be
-// the same one.
+// executor reads the executor, and the host's own keys among its options.
+func (b *builder) executor(n *node) {
+	b.e.Idle, b.e.HostGrace = DefaultIdle, DefaultHostGrace
+	if d, ok := durationOf(n.get("idle")); ok {
+		b.e.Idle = d
+	}
+	if d, ok := durationOf(n.get("host_grace")); ok {
+		b.e.HostGrace = d
+	}
+	if x := n.get("host_address"); x != nil {
+		b.e.HostAddress = x.text
+	}
+	if x := n.get("upload"); x != nil {
+		b.e.Upload = texts(x)
+	}
+	if i, ok := n.get("host_port").integer(); ok {
+		b.e.HostPort = int(i)
+	}
+	for _, k := range hostKeys {
+		n = n.without(k.name)
+	}
+	b.e.Executor = refOf(n)
+}
+
+// boundTwice checks that a limit on running trials that is also given to the searcher is the same.
 func (b *builder) boundTwice() {
 	s := b.root.get("searcher")
 	for _, name := range []string{"concurrency", "max_concurrent"} {
 		other, ok := s.get(name).integer()
 		if ok && b.root.has("concurrency") && !b.bad["concurrency"] && other != b.integer("concurrency") {
-			b.fail(s.get(name).pos, "%s of the searcher is %d, but concurrency is %d: expected one bound", name, other, b.integer("concurrency"))
+			b.fail(s.get(name).pos, "%s of the searcher is %d, but concurrency is %d: expected one bound", name, other,
+				b.integer("concurrency"))
 		}
 	}
 }
@@ -297,7 +315,7 @@ func (b *builder) running() {
 	}
 	if n := b.at("placement"); n != nil {
 		f := fields{n, placement}
-		b.e.Placement = &Placement{Strategy: f.text("strategy"), Workers: f.truth("workers")}
+		b.e.Placement = &Placement{Strategy: f.text("strategy"), Workers: f.boolean("workers")}
 		for _, bundle := range n.get("bundles").items {
 			b.e.Placement.Bundles = append(b.e.Placement.Bundles, b.amounts(bundle, len(b.e.Placement.Bundles)))
 		}
@@ -317,39 +335,47 @@ func (b *builder) running() {
 	b.failures()
 }
 
-// overcommit starts one trial beyond what is free. That makes sense for a plain request:
-// a GPU cannot be handed out twice, and a group would wait for its other members.
+// overcommit starts one trial more than the free resources allow. It needs a plain request: a GPU
+// cannot be handed out twice, and a group would wait for its other members.
 func (b *builder) overcommit() {
 	n := b.at("overcommit")
 	if b.e.Overcommit = n.text == "true"; !b.e.Overcommit {
 		return
 	}
 	if gpu, asked := b.e.Resources["gpu"]; asked && gpu != "0" {
-		b.fail(n.pos, "found overcommit with trials that ask for gpu, which cannot be handed out twice; leave one of them out")
+		b.fail(n.pos, "found overcommit with trials that ask for gpu, which cannot be handed out twice; leave one of "+
+			"them out")
 	}
 	if b.e.Placement != nil {
 		b.fail(n.pos, "found overcommit with placement, expected one of them")
 	}
+	if b.e.Leased() && !b.bad["executor"] {
+		b.fail(n.pos, "found overcommit with the executor %s, which grants what it has; leave overcommit out",
+			quote(b.e.Executor.Name))
+	}
 }
 
-// failures: fail_fast with retries contradict each other (B-073).
+// failures refuses fail_fast together with retries (B-073).
 func (b *builder) failures() {
 	n := b.at("failures")
 	f := fields{n, failures}
-	b.e.Failures = Failures{Retries: f.integer("retries"), Lost: f.integer("lost"), FailFast: f.text("fail_fast") != "false", Raise: f.text("fail_fast") == "raise"}
+	b.e.Failures = Failures{Retries: f.integer("retries"), Lost: f.integer("lost"),
+		FailFast: f.text("fail_fast") != "false", Raise: f.text("fail_fast") == "raise"}
 	if b.e.Failures.FailFast && b.e.Failures.Retries != 0 {
 		b.fail(n.get("fail_fast").pos, "found fail_fast with retries, expected one of them")
 	}
 }
 
-// formatName: it is a folder's, and stands in a list in the environment.
+// formatName limits names of formats: each is the name of a folder and an item of a list in the
+// environment.
 var formatName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_+-]{0,63}$`)
 
 func (b *builder) formats() {
 	for i, format := range b.e.Export {
 		switch pos := b.at("export").pos; {
 		case !formatName.MatchString(format):
-			b.fail(pos, "%s is not a name of a format, expected up to 64 of A-Z a-z 0-9 _ + -, a letter or digit first", quote(format))
+			b.fail(pos, "%s is not a name of a format, expected up to 64 of A-Z a-z 0-9 _ + -, a letter or digit first",
+				quote(format))
 		case slices.Contains(b.e.Export[:i], format):
 			b.fail(pos, "%s comes twice", quote(format))
 		}
@@ -369,26 +395,29 @@ func (b *builder) files() {
 		b.e.Log.On = n.text == "true"
 	}
 	f := fields{b.at("checkpoint"), checkpoint}
-	c := Checkpoint{Every: f.integer("every"), AtEnd: f.truth("at_end"), Keep: f.integer("keep")}
+	c := Checkpoint{Every: f.integer("every"), AtEnd: f.boolean("at_end"), Keep: f.integer("keep")}
 	c.Disk, _ = sizeOf(f.at("disk"))
 	if c.PausesInMemory = f.text("pauses") == "memory"; c.PausesInMemory && c.AtEnd {
-		b.fail(f.n.get("pauses").pos, "found pauses: memory with at_end, expected one of them: a trial that is ended while it is paused has no checkpoint on disk of its end")
+		b.fail(f.n.get("pauses").pos, "found pauses: memory with at_end, expected one of them: a trial that is ended "+
+			"while it is paused has no checkpoint on disk")
 	}
 	c.Score, c.Mode = b.score(f)
 	b.e.Checkpoint = c
 }
 
-// storage: a URL has a scheme that is known, and names a bucket, or a whole path.
+// storage checks that a URL has a known scheme and names a bucket or an absolute path.
 func (b *builder) storage() {
 	scheme, rest, ok := strings.Cut(b.e.Storage, "://")
 	pos := b.at("storage").pos
 	switch bucket, _, _ := strings.Cut(strings.ReplaceAll(rest, "?", "/"), "/"); {
 	case !ok:
 		if url := MeantURL(b.e.Storage); url != "" {
-			b.fail(pos, "found %s, expected two slashes after the colon: %s; a directory of that name is ./%s", quote(b.e.Storage), quote(url), b.e.Storage)
+			b.fail(pos, "found %s, expected two slashes after the colon: %s; a directory of that name is ./%s",
+				quote(b.e.Storage), quote(url), b.e.Storage)
 		}
 	case !slices.Contains(schemes, scheme):
-		b.fail(pos, "unknown storage %s, expected a directory or %s%s", quote(scheme+"://"), list(urls(), 9), nearest.Hint(scheme+"://", urls()))
+		b.fail(pos, "unknown storage %s, expected a directory or %s%s", quote(scheme+"://"), list(urls(), 9),
+			nearest.Hint(scheme+"://", urls()))
 	case scheme == "file" && bucket != "":
 		b.fail(pos, "found %s, expected a whole path after file://, such as file:///mnt/results", quote(b.e.Storage))
 	case scheme != "file" && bucket == "":
@@ -396,8 +425,7 @@ func (b *builder) storage() {
 	}
 }
 
-// MeantURL is the URL that was probably meant by one with a slash too few; "" for
-// what looks like no URL.
+// MeantURL returns the URL that a user probably meant by one with a missing slash, or "".
 func MeantURL(storage string) string {
 	scheme, rest, ok := strings.Cut(storage, ":")
 	if !ok || !slices.Contains(schemes, scheme) || strings.HasPrefix(rest, "//") {
@@ -420,7 +448,7 @@ func urls() []string {
 	return out
 }
 
-// program compiles an expression of the file; nil where that fails.
+// program compiles an expression of the file; it returns nil on a mistake.
 func (b *builder) program(n *node, s *expr.Scope, want expr.Type) *expr.Program {
 	p, err := expr.Compile(n.text, s, want)
 	if err != nil {

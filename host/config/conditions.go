@@ -6,20 +6,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// conditions compiles and lowers the conditions of searched parameters: each may
-// use what is declared before it.
+// conditions compiles and lowers the conditions of searched parameters. A condition may use the
+// parameters declared before it.
 func (b *builder) conditions(searched, derived []decl) {
 	b.e.conditions = make([][]*expr.Program, len(searched))
 	later := map[string]string{}
 	for _, d := range derived {
-		later[d.name] = "is known only after the search, so that no searched parameter can depend on it"
+		later[d.name] = "is known only after the search, so no searched parameter can depend on it"
 	}
 	for _, d := range searched {
-		later[d.name] = "is declared later, and a condition may use only what is declared before"
+		later[d.name] = "is declared later; a condition may use only parameters declared before it"
 	}
 	lowered := map[*node]*expr.Program{}
 	for i, d := range searched {
@@ -81,7 +81,7 @@ func (b *builder) constraints() {
 	}
 }
 
-// listItems are the items of a list, or the one value that stands for it.
+// listItems returns the items of a list, or a single value as a list of one.
 func listItems(n *node) []*node {
 	if n == nil {
 		return nil
@@ -120,9 +120,9 @@ func (b *builder) derived(decls []decl) {
 	b.order(decls, made, needs)
 }
 
-// order puts each derived value after those it needs, else in the file's order.
+// order puts each derived value after those it needs, and otherwise keeps the file's order.
 func (b *builder) order(decls []decl, made map[string]Derived, needs map[string][]string) {
-	state := map[string]int{} // 1: on the way, 2: done
+	state := map[string]int{} // 1: being visited, 2: done
 	var visit func(name string, path []string)
 	visit = func(name string, path []string) {
 		v, ok := made[name]
@@ -131,7 +131,8 @@ func (b *builder) order(decls []decl, made map[string]Derived, needs map[string]
 		}
 		path = append(path, name)
 		if state[name] == 1 {
-			b.fail(v.Pos, "%s depends on itself: %s", quote(name), strings.Join(path[slices.Index(path, name):], " needs "))
+			b.fail(v.Pos, "%s depends on itself: %s", quote(name),
+				strings.Join(path[slices.Index(path, name):], " needs "))
 			return
 		}
 		state[name] = 1
@@ -144,4 +145,27 @@ func (b *builder) order(decls []decl, made map[string]Derived, needs map[string]
 	for _, d := range decls {
 		visit(d.name, nil)
 	}
+}
+
+// When returns the condition under which a parameter of the space exists, as in the file; "": always.
+func (e *Experiment) When(param int) string {
+	if param >= len(e.conditions) {
+		return ""
+	}
+	return joined(e.conditions[param])
+}
+
+// Condition returns the condition under which the value exists; "": always.
+func (d *Derived) Condition() string { return joined(d.When) }
+
+// joined is the text of conditions that must all hold.
+func joined(list []*expr.Program) string {
+	if len(list) == 1 {
+		return list[0].Source()
+	}
+	var parts []string
+	for _, p := range list {
+		parts = append(parts, "("+p.Source()+")")
+	}
+	return strings.Join(parts, " && ")
 }

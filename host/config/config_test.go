@@ -14,18 +14,16 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// base is what every file needs; it stands at the end, so that lines are those
-// of the case.
+// base has the keys that every file needs. It is appended, so that line numbers are those of the case.
 const base = `
 version: 1
 objective: {metric: accuracy, mode: max}
 trainable: {command: [python3, train.py]}
 `
 
-// TestMistakes tells the mistakes that users make: testdata/mistakes/*, run with
-// -rewrite to regenerate. `parse` is a whole file, `with` is completed by what
-// every file needs; without=KEY leaves one of these lines out, set= is --set, recorded
-// reads it as the first tunehost did.
+// TestMistakes shows the message for each mistake in testdata/mistakes/*; -rewrite regenerates them.
+// `parse` reads a whole file, `with` adds the keys that every file needs; without=KEY omits one of
+// these, set= is --set, recorded reads the file by the rules of the first tunehost.
 //
 // B-073, B-103, B-104, B-106
 func TestMistakes(t *testing.T) {
@@ -108,7 +106,7 @@ func validate(s *jsonschema.Schema, yaml string) error {
 
 func schemaRefuses(s *jsonschema.Schema, yaml string) bool { return validate(s, yaml) != nil }
 
-// Both the parser and the schema take every good file, and warn of nothing.
+// Both the parser and the schema accept every good file without a warning.
 func TestGood(t *testing.T) {
 	schema := compiledSchema(t)
 	files, err := filepath.Glob("testdata/good/*")
@@ -128,7 +126,8 @@ func TestGood(t *testing.T) {
 		if err := validate(schema, string(data)); err != nil {
 			t.Errorf("%s: the schema refuses it: %v", file, err)
 		}
-		if again, err := Parse(file, data); err != nil || !bytes.Equal(e.Canonical(), again.Canonical()) || !json.Valid(e.Canonical()) {
+		if again, err := Parse(file, data); err != nil || !bytes.Equal(e.Canonical(), again.Canonical()) ||
+			!json.Valid(e.Canonical()) {
 			t.Errorf("%s: reads differently: %v", file, err)
 		}
 	}
@@ -151,7 +150,7 @@ func TestErrorsAreOneLineEach(t *testing.T) {
 	}
 }
 
-// A file that never ends is refused by its limit.
+// An endless file is refused at the size limit.
 func TestEndlessFile(t *testing.T) {
 	if _, err := os.Stat("/dev/zero"); err != nil {
 		t.Skip("there is no file that never ends here: ", err)

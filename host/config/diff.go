@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Effect is what becomes of a changed key when an experiment goes on (B-083).
+// Effect says what a changed key does when an experiment resumes (B-083).
 type Effect uint8
 
 const (
-	// Taken: the new value holds from now on.
+	// Taken means that the new value holds from now on.
 	Taken Effect = iota
-	// Ignored: the recorded value stays.
+	// Ignored means that the recorded value stays.
 	Ignored
-	// Different: it is another experiment.
+	// Different means that the file describes another experiment.
 	Different
 )
 
@@ -24,17 +24,17 @@ func (e Effect) String() string { return [...]string{"taken", "ignored", "differ
 type Change struct {
 	// Key is a path of names joined with dots.
 	Key string
-	// Old and New are JSON; nil: the key is not there.
+	// Old and New are JSON, nil where the key is missing.
 	Old, New []byte
 	Effect   Effect
-	// Pos is where the new value is, in the new file or in the argument that sets it;
-	// where it is gone, the map that had it, or the new file.
+	// Pos is the place of the new value, in the new file or in a command-line argument. For a removed key
+	// it is the map that had it, or the new file.
 	Pos Pos
 }
 
-// Canonical is the experiment as JSON with defaults filled in and one spelling
-// for each value, so that files that mean the same are the same bytes. The order
-// of parameters counts, as searchers see it.
+// Canonical returns the experiment as JSON with defaults filled in and one spelling for each value.
+// Files that mean the same give the same bytes. The order of parameters counts, since searchers see
+// it.
 func (e *Experiment) Canonical() []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -67,7 +67,7 @@ func sortedKeyNames() []string {
 	return names
 }
 
-// canonical is one key, or its default, in its one spelling; nil: not there.
+// canonical returns one key, or its default, in its one spelling; nil where there is neither.
 func (e *Experiment) canonical(name string) *node {
 	k := experiment.keys[slices.IndexFunc(experiment.keys, func(k key) bool { return k.name == name })]
 	n := e.tree.get(name)
@@ -100,8 +100,8 @@ func withDefaults(o *object, n *node) *node {
 	return &c
 }
 
-// Diff lists what changed, in the order of the table of keys; maps are compared
-// key by key. A seed that is not in the new file is no change.
+// Diff lists what changed, in the order of the key table; maps are compared key by key. A seed that
+// the new file omits is no change.
 func Diff(old, now *Experiment) []Change {
 	var changes []Change
 	for _, k := range experiment.keys {
@@ -120,7 +120,7 @@ func compare(path string, a, b *node, effect Effect, otherwise Pos) []Change {
 		return nil
 	}
 	if path == "stop.plugin" {
-		effect = Ignored // it decides like a scheduler
+		effect = Ignored // it acts as a scheduler
 	}
 	at := otherwise
 	if b != nil && b.pos.written() {
@@ -133,7 +133,7 @@ func compare(path string, a, b *node, effect Effect, otherwise Pos) []Change {
 	for _, name := range union(a.names(), b.names()) {
 		changes = append(changes, compare(path+"."+name, a.get(name), b.get(name), effect, at)...)
 	}
-	if len(changes) == 0 { // the order of parameters alone
+	if len(changes) == 0 { // only the order of parameters differs
 		return []Change{{path, old, now, effect, at}}
 	}
 	return changes
@@ -156,17 +156,32 @@ func union(a, b []string) []string {
 	return out
 }
 
-// Key is a key of the file as JSON in its one spelling, its default where it is not
-// there; nil where there is neither.
+// Key returns a key of the file as JSON in its one spelling, or its default, or nil where there is
+// neither.
 func (e *Experiment) Key(name string) []byte { return jsonOrNil(name, e.canonical(name)) }
 
-// SameExperiment says whether now is the experiment that old is, perhaps with
-// changes that are taken or ignored: same version, same objectives.
-func SameExperiment(old, now *Experiment) bool {
-	return !slices.ContainsFunc(Diff(old, now), func(c Change) bool { return c.Effect == Different })
+// OtherExecutor reports whether now runs trials on another executor than old, or with other options of
+// it, and where it says so. The host's own keys among them do not matter.
+func OtherExecutor(old, now *Experiment) (at Pos, other bool) {
+	for _, c := range Diff(old, now) {
+		key, option, _ := strings.Cut(c.Key, ".")
+		if key == "executor" && !isHostKey(option) {
+			return c.Pos, true
+		}
+	}
+	return at, false
 }
 
-// Same says whether a key, a path as in [Change], means the same in both.
+func isHostKey(name string) bool {
+	for _, k := range hostKeys {
+		if k.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Same reports whether a key, a path as in [Change], means the same in both.
 func Same(old, now *Experiment, key string) bool {
 	return !slices.ContainsFunc(Diff(old, now), func(c Change) bool {
 		return c.Key == key || strings.HasPrefix(c.Key, key+".") || strings.HasPrefix(key, c.Key+".")

@@ -8,31 +8,33 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// doubts warns of what is right but surely not meant.
+// doubts warns of settings that are valid but probably not intended.
 func (b *builder) doubts() {
 	b.oneTrial()
 	b.ownResources()
 }
 
-// oneTrial: whoever names a searcher wants more than one trial.
+// oneTrial warns of a searcher without trials: naming a searcher means that more than one trial is
+// wanted.
 func (b *builder) oneTrial() {
 	axis := func(p space.Param) bool { return p.Grid }
 	switch {
 	case b.root.has("trials") || !b.root.has("searcher") || b.root.has("points"):
-	case b.e.Space != nil && slices.ContainsFunc(b.e.Space.Params, axis): // they multiply it
+	case b.e.Space != nil && slices.ContainsFunc(b.e.Space.Params, axis): // a grid multiplies trials
 	case b.e.Searcher.Name == "grid":
-		b.warn(placeOf(b.root, "searcher", b.root.pos), "without trials only one is run; for every combination once write trials: -1")
+		b.warn(placeOf(b.root, "searcher", b.root.pos), "without trials only one is run; for every combination once "+
+			"write trials: -1")
 	default:
-		b.warn(placeOf(b.root, "searcher", b.root.pos), "without trials only one is run; write how many, such as trials: 100")
+		b.warn(placeOf(b.root, "searcher", b.root.pos), "without trials only one is run; write how many, such as "+
+			"trials: 100")
 	}
 }
 
-// builtIn are the resources that a machine has, by other spellings of their names.
+// builtIn maps other spellings to the names of the resources that a machine has.
 var builtIn = map[string]string{"cpu": "cpu", "cpus": "cpu", "core": "cpu", "cores": "cpu",
 	"gpu": "gpu", "gpus": "gpu", "mem": "memory", "ram": "memory", "memory": "memory"}
 
-// ownResources: any name may be a resource, also one that is nearly that of a
-// machine's own.
+// ownResources warns of a custom resource whose name is close to a built-in one.
 func (b *builder) ownResources() {
 	maps := []*node{b.root.get("resources")}
 	if p := b.root.get("placement"); p != nil && !b.bad["placement"] {
@@ -50,14 +52,15 @@ func (b *builder) ownResources() {
 	}
 }
 
-// ownFiles are those of a trial's directory that the host writes.
-var ownFiles = []string{"params.json", "result.jsonl", "progress.csv", "error.txt", "checkpoints", ".checkpoints", "export"}
+// ownFiles lists the files that the host writes in a trial's directory.
+var ownFiles = []string{"params.json", "result.jsonl", "progress.csv", "error.txt", "checkpoints", ".checkpoints",
+	"export"}
 
-// logFiles are files of the trial's directory, beside those that are the host's.
+// logFiles checks that log files lie in the trial's directory and are not the host's own files.
 func (b *builder) logFiles(n *node) {
 	for i, e := range n.keys {
 		switch name := e.value.text; {
-		case i > 0 && e.value == n.keys[0].value: // one name for both
+		case i > 0 && e.value == n.keys[0].value: // the same name for both
 		case path.Base(name) != name || strings.Contains(name, `\`) || name == "." || name == "..":
 			b.fail(e.value.pos, "found %s, expected the name of a file in the trial's directory", quote(name))
 		case slices.Contains(ownFiles, name):
@@ -66,7 +69,7 @@ func (b *builder) logFiles(n *node) {
 	}
 }
 
-// variables: their names are what a system takes, and not the host's own.
+// variables checks the names of environment variables: they must be valid and not set by the host.
 func (b *builder) variables(n *node) {
 	if n == nil {
 		return

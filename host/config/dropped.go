@@ -4,10 +4,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
-// isDropped says whether a name, parts joined with "/" or ".", is of a parameter that was
-// told to be wrong and of which nothing is left, or is in such a group.
+// isDropped reports whether a name, with parts joined by "/" or ".", belongs to a parameter that could
+// not be built, or to a group that contains one.
 func (b *builder) isDropped(name string) bool {
 	if name == "" {
 		return false
@@ -18,19 +19,22 @@ func (b *builder) isDropped(name string) bool {
 	})
 }
 
-// related says whether one of two names is the other, or a group that has it.
+// related reports whether two names are equal or one is a group that contains the other.
 func related(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }
 
-// nameInside is a name in an expression, with or without its groups.
-var nameInside = regexp.MustCompile(`[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*`)
+// nameInside matches a name in an expression, with or without its groups. Like nameForm, it is compiled when it is
+// needed.
+var nameInside = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*`)
+})
 
-// mentionsDropped says whether an expression has the name of such a parameter.
+// mentionsDropped reports whether an expression uses such a parameter.
 func (b *builder) mentionsDropped(text string) bool {
 	plain := func(name string) bool { return b.isDropped(strings.TrimPrefix(name, "params.")) }
 	quoted := func(name string) bool {
 		return strings.Contains(text, `"`+name+`"`) || strings.Contains(text, "'"+name+"'")
 	}
-	return slices.ContainsFunc(nameInside.FindAllString(text, -1), plain) || slices.ContainsFunc(b.dropped, quoted)
+	return slices.ContainsFunc(nameInside().FindAllString(text, -1), plain) || slices.ContainsFunc(b.dropped, quoted)
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/host/nearest"
 )
 
@@ -70,14 +70,15 @@ func (b *builder) metricRule(e entry) {
 		}
 	}
 	_, kept := StopVars[e.name]
-	kept = kept || strings.HasPrefix(e.name, "timesteps_") // totals of what trials count
+	kept = kept || strings.HasPrefix(e.name, "timesteps_") // totals of the counters of trials
 	switch hint := nearest.Hint(e.name, known); {
 	case known == nil || kept:
 	case plugin != nil && plugin.kind != mapKind && e.value.kind != mapKind:
-		b.warn(e.pos, "%s is taken as a metric; options of the plugin stand in plugin: {plugin: %s, %s: %s}",
+		b.warn(e.pos, "%s is taken as a metric; write options of the plugin as plugin: {plugin: %s, %s: %s}",
 			e.name, plugin.text, e.name, e.value.text)
 	case e.name == "trials" || budget.find(e.name) != nil:
-		b.warn(e.pos, "%s is taken as a metric of a trial; what ends the experiment stands in budget, and trials at the top level", quote(e.name))
+		b.warn(e.pos, "%s is taken as a metric of a trial; limits of the experiment go into budget, and trials "+
+			"to the top level", quote(e.name))
 	case hint != "":
 		b.warn(e.pos, "%s is taken as a metric%s", quote(e.name), hint)
 	}
@@ -92,7 +93,7 @@ func (b *builder) metricRule(e entry) {
 		x, _ := e.value.float()
 		rule.Reach, rule.Mode = &x, b.modeOf(e.name)
 		if known != nil && isLoss(e.name) {
-			b.warn(e.pos, "%s is not an objective, so that it is met by values of %s and more; "+
+			b.warn(e.pos, "%s is not an objective, so the rule holds for values of %s and more; "+
 				"where less is better write %s: {below: %s}",
 				quote(e.name), e.value.text, e.name, e.value.text)
 		}
@@ -100,7 +101,7 @@ func (b *builder) metricRule(e entry) {
 	b.e.Stop.Metrics = append(b.e.Stop.Metrics, rule)
 }
 
-// modeOf is the direction of a metric: the objective's, else upward.
+// modeOf returns the direction of a metric: the objective's, else "max".
 func (b *builder) modeOf(metric string) string {
 	for _, o := range b.e.Objectives {
 		if o.Metric == metric {
@@ -115,7 +116,8 @@ func (b *builder) plateau(n *node) *Plateau {
 		return nil
 	}
 	f := fields{n, plateau}
-	p := &Plateau{Metric: f.text("metric"), Mode: f.text("mode"), Last: f.integer("last"), Grace: f.integer("grace"), Patience: f.integer("patience")}
+	p := &Plateau{Metric: f.text("metric"), Mode: f.text("mode"), Last: f.integer("last"), Grace: f.integer("grace"),
+		Patience: f.integer("patience")}
 	p.Std, _ = f.at("std").float()
 	if p.Metric == "" && len(b.e.Objectives) > 0 {
 		p.Metric = b.e.Objectives[0].Metric
@@ -126,13 +128,12 @@ func (b *builder) plateau(n *node) *Plateau {
 	return p
 }
 
-// failExpr tells a mistake of an expression at its place in the file.
+// failExpr reports a mistake of an expression at its place in the file.
 func (b *builder) failExpr(n *node, err error) {
 	if b.mentionsDropped(n.text) {
 		return
 	}
-	var e *expr.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*expr.Error](err); ok {
 		b.fail(n.at(e.Column), "%s", e.Msg)
 		return
 	}

@@ -12,10 +12,9 @@ import (
 
 // Pos is a place in an experiment file, or in an argument of the command line.
 type Pos struct {
-	// File is the name of the file, or such as "--set trials=x".
+	// File is the name of the file, or an argument such as "--set trials=x".
 	File string
-	// Line and Column count from 1; columns count characters. Line 0: the
-	// file as a whole.
+	// Line and Column count from 1; columns count characters. Line 0 means the whole file.
 	Line, Column int
 }
 
@@ -26,28 +25,28 @@ func (p Pos) String() string {
 	return p.File + ":" + strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Column)
 }
 
-// written: somebody wrote it, in a file or as an argument; defaults have other places.
+// written reports whether a user wrote it, in a file or as an argument; defaults have other places.
 func (p Pos) written() bool { return p.Line > 0 || !p.InFile() }
 
-// InFile says whether it is a place in a file, or the file, and not an argument.
+// InFile reports whether the place is in a file, not in an argument.
 func (p Pos) InFile() bool { return !flagPlace.MatchString(p.File) }
 
-// flagPlace is the place of what a flag of the command line gives.
+// flagPlace matches the place of a value that a command-line flag gives.
 var flagPlace = regexp.MustCompile(`^--(set|name|storage) `)
 
-// setPrefix begins the place of what is given beside the file.
+// setPrefix begins the place of a value given with --set.
 const setPrefix = "--set "
 
 // Error is one mistake.
 type Error struct {
 	Pos Pos
-	// Msg is one line: what was found, what was expected.
+	// Msg is one line: what was found and what was expected.
 	Msg string
 }
 
 func (e *Error) Error() string { return e.Pos.String() + ": " + e.Msg }
 
-// At gives an error a place in a file; one that has a place already keeps it.
+// At gives an error a place in a file, unless it has one.
 func At(pos Pos, err error) error {
 	var many Errors
 	if _, placed := errors.AsType[*Error](err); err == nil || placed || errors.As(err, &many) {
@@ -56,7 +55,7 @@ func At(pos Pos, err error) error {
 	return &Error{Pos: pos, Msg: err.Error()}
 }
 
-// Errors are all mistakes of a file, sorted by place.
+// Errors holds all mistakes of a file, sorted by place.
 type Errors []*Error
 
 func (e Errors) Error() string {
@@ -67,7 +66,7 @@ func (e Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap gives errors.As and errors.Is each mistake.
+// Unwrap gives errors.As and errors.Is access to each mistake.
 func (e Errors) Unwrap() []error {
 	list := make([]error, len(e))
 	for i, one := range e {
@@ -76,7 +75,7 @@ func (e Errors) Unwrap() []error {
 	return list
 }
 
-// maxErrors is how many mistakes of one file are told.
+// maxErrors limits the reported mistakes of one file.
 const maxErrors = 100
 
 // problems collects mistakes and warnings.
@@ -93,7 +92,7 @@ func (p *problems) warn(at Pos, format string, args ...any) {
 	p.warnings = append(p.warnings, &Error{at, oneLine(fmt.Sprintf(format, args...))})
 }
 
-// err is what was collected, sorted, without repetitions; nil if nothing was.
+// err returns the mistakes, sorted and without repetitions; nil if there are none.
 func (p *problems) err() error {
 	list := p.errs.tidy()
 	if len(list) == 0 {
@@ -118,7 +117,7 @@ func compareErrors(a, b *Error) int {
 
 func oneLine(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", " ") }
 
-// quote shows text that a user wrote, cut to a bearable length.
+// quote shows text that a user wrote, shortened if it is long.
 func quote(text string) string {
 	if r := []rune(text); len(r) > 60 {
 		text = string(r[:60]) + "…"

@@ -7,57 +7,56 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/host/deadlines"
-	"github.com/tunehost/tunehost/host/expr"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // Experiment is a checked experiment file with its defaults filled in.
 type Experiment struct {
-	// Name is the name given, or the file's base name without its ending.
+	// Name is the given name, or the file's base name without its ending.
 	Name string
-	// FormerName is the name that earlier versions gave it by default, where that is another
-	// one; "" where the file has a name.
+	// FormerName is the default name that earlier versions chose, if it differs; "" where the file has a
+	// name.
 	FormerName string
-	// Seed is nil where the host draws one.
+	// Seed is nil where the host draws the seed.
 	Seed *uint64
-	// Objectives are one or more; Single says that the file has `objective`.
+	// Objectives has at least one element; Single says that the file uses `objective`.
 	Objectives []Objective
 	Single     bool
 
 	// Trainable is nil only with [WithoutTrainable].
 	Trainable *Trainable
 
-	// Space is what searchers see: the parameters that are searched, grid
-	// axes among them, with the conditions and constraints that could be
-	// lowered.
+	// Space is what searchers see: the searched parameters with grid axes, and the conditions and
+	// constraints that could be lowered.
 	Space *space.Space
-	// Constants are the plain values that exist in every trial, in order.
+	// Constants are the plain values that every trial has, in order.
 	Constants []Constant
-	// Derived are what the host adds to each trial: computed values, and
-	// constants under a condition, in an order in which each comes after
-	// those it needs.
+	// Derived are the values that the host adds to each trial: computed values and conditional constants.
+	// Each comes after those it needs.
 	Derived []Derived
-	// Constraints are all of them, also those in Space.
+	// Constraints holds all constraints, also those in Space.
 	Constraints []Constraint
-	// Points run first.
+	// Points run before the searcher's suggestions.
 	Points []Point
 
 	Searcher, Scheduler, Executor PluginRef
-	Reporters                     []PluginRef
-	// Base is the scheduler that Scheduler is put over; nil: none.
+	Leasing
+	Reporters []PluginRef
+	// Base is the scheduler below Scheduler; nil: none.
 	Base *PluginRef
 
-	// Trials is the number of samples; -1: without bound.
+	// Trials is the number of samples; -1: no limit.
 	Trials int64
-	// Concurrency is how many trials run at a time; 0: as resources allow.
+	// Concurrency is how many trials run at a time; 0: as many as resources allow.
 	Concurrency int64
-	// Resources are what each trial needs, as exact decimal text with an
-	// optional unit (4GiB), by name. Nil where Placement is given.
+	// Resources is what each trial needs: exact decimal texts with an optional unit (4GiB), by name. It is
+	// nil with Placement.
 	Resources map[string]string
 	Placement *Placement
-	// Requested is where the file asks for resources, by either key; nil where
-	// Resources is the default.
+	// Requested is the place where the file asks for resources, by either key; nil where Resources is the
+	// default.
 	Requested *Pos
 
 	Stop       Stop
@@ -73,9 +72,9 @@ type Experiment struct {
 	Repeat           int64
 	StrictMetrics    bool
 	WaitForResources bool
-	// Computed are amounts of Resources, or of bundles, that depend on parameters.
+	// Computed are the amounts, of Resources or of bundles, that depend on parameters.
 	Computed []ComputedAmount
-	// Overcommit: one trial at a time may be started beyond what is free.
+	// Overcommit lets one trial start beyond the free resources.
 	Overcommit bool
 
 	// Storage is a directory or a URL.
@@ -87,13 +86,12 @@ type Experiment struct {
 	Plugins   []string
 	Sandbox   Sandbox
 	Grants    map[string]Grant
-	// Deadlines are those of plugins' calls that the file sets.
+	// Deadlines holds the time limits of plugin calls that the file sets.
 	Deadlines deadlines.Limits
 
-	// Warnings are what is right but surely not meant.
+	// Warnings are about settings that are valid but probably not intended.
 	Warnings []*Error
-	// Source is the file as it was read, without overrides; Overrides are
-	// those that were applied.
+	// Source is the file as it was read; Overrides are the settings applied over it.
 	Source    []byte
 	Overrides []string
 	// File is the name of the file, for messages.
@@ -102,7 +100,7 @@ type Experiment struct {
 	tree       *node
 	conditions [][]*expr.Program  // of each parameter of Space; all must hold
 	scope      *expr.Scope        // every name, for points and resolution
-	was        map[string]float64 // coordinates that trials had before a parameter existed
+	was        map[string]float64 // coordinates of trials from before a parameter was added
 }
 
 // Objective is a metric to optimise.
@@ -115,23 +113,22 @@ type Objective struct {
 
 // Trainable is a program or a plugin.
 type Trainable struct {
-	// Command is the program and its arguments, with {NAME} not yet replaced
-	// ([Expand]); empty for a plugin.
+	// Command is the program and its arguments, with {NAME} not yet replaced (see [Expand]); it is empty
+	// for a plugin.
 	Command []string
-	// CWD is where it is started, relative to the file; "": in the trial's directory.
+	// CWD is the directory where it starts, relative to the file; "" is the trial's directory.
 	CWD        string
 	Env        map[string]string
 	InheritEnv bool
-	// Metrics find metrics in lines of output: the first group, or the one
-	// named "value".
+	// Metrics find metrics in lines of output: the value is the first group, or the one named "value".
 	Metrics map[string]*regexp.Regexp
-	// Deadline is the silence that counts as a hang; 0: none.
+	// Deadline is how long a trial may be silent before it counts as hung; 0: no limit.
 	Deadline time.Duration
 	// Plugin is nil for a command.
 	Plugin *PluginRef
 }
 
-// Constant is a plain value of the space.
+// Constant is a fixed value of the space.
 type Constant struct {
 	// Name is the full name, parts joined with "/".
 	Name string
@@ -142,10 +139,10 @@ type Constant struct {
 // Derived is a value that the host adds to each trial.
 type Derived struct {
 	Name string
-	// Program computes it; nil: it is Value.
+	// Program computes the value; if it is nil, the value is Value.
 	Program *expr.Program
 	Value   []byte
-	// When are conditions that must all hold for it to exist.
+	// When holds the conditions under which the value exists; all must hold.
 	When []*expr.Program
 	Pos  Pos
 }
@@ -153,16 +150,16 @@ type Derived struct {
 // Constraint is an expression over parameters that must hold.
 type Constraint struct {
 	Program *expr.Program
-	// Opaque: it is not in Space.Constraints; only the host can check it.
+	// Opaque marks a constraint that is not in Space.Constraints; only the host can check it.
 	Opaque bool
 	Pos    Pos
 }
 
-// Point is one of the user's own points.
+// Point is a point that the user gave.
 type Point struct {
-	// Raw is the point as JSON, as it was written.
+	// Raw is the point as JSON, as written.
 	Raw []byte
-	// Given has its coordinates in Space; NaN where nothing was given.
+	// Given has its coordinates in Space; NaN where no value was given.
 	Given space.Point
 	Pos   Pos
 }
@@ -172,41 +169,40 @@ type Placement struct {
 	Bundles []map[string]string
 	// Strategy is pack, spread, strict_pack or strict_spread.
 	Strategy string
-	// Workers: the command is started once for each bundle.
+	// Workers starts the command once for each bundle.
 	Workers bool
 }
 
-// Stop says when a trial ends; zero fields say nothing.
+// Stop says when a trial ends; zero fields set no limit.
 type Stop struct {
 	Metrics   []MetricRule
 	When      *expr.Program
 	Iteration int64
 	Time      time.Duration
 	Plateau   *Plateau
-	// Plugin is a scheduler that does nothing but stop trials, beside the
-	// experiment's; nil: none.
+	// Plugin is an additional scheduler that only stops trials; nil: none.
 	Plugin *PluginRef
 }
 
-// MetricRule ends a trial at a value of a metric. One of the pointers is set, or
-// both Above and Below.
+// MetricRule ends a trial at a value of a metric. Either one of the pointers is set, or both Above and
+// Below.
 type MetricRule struct {
 	Metric string
-	// Reach is met at this value or beyond it: downward where Mode is "min".
+	// Reach holds at this value and beyond; "beyond" is downward where Mode is "min".
 	Reach *float64
 	Mode  string
-	// Above and Below are strict.
+	// Above and Below are strict bounds.
 	Above, Below *float64
 }
 
-// Plateau holds when the standard deviation of values is small for long enough.
+// Plateau holds when the standard deviation of the values stays small long enough.
 type Plateau struct {
 	Metric, Mode          string
 	Std                   float64
 	Last, Grace, Patience int64
 }
 
-// Budget says when the experiment ends; zero fields say nothing.
+// Budget says when the experiment ends; zero fields set no limit.
 type Budget struct {
 	Time         time.Duration
 	TrialsFailed int64
@@ -216,37 +212,36 @@ type Budget struct {
 
 // Checkpoint says when checkpoints are made and which are kept.
 type Checkpoint struct {
-	// Every is in iterations; 0: none but those asked for.
+	// Every is in iterations; 0: only on request.
 	Every int64
 	AtEnd bool
-	// Keep is a number; 0: all.
+	// Keep is how many are kept; 0: all.
 	Keep        int64
 	Score, Mode string
 	// Disk is in bytes; 0: no limit.
 	Disk int64
-	// PausesInMemory: pauses need not survive the host.
+	// PausesInMemory keeps paused trials in memory; they do not survive the host.
 	PausesInMemory bool
 }
 
-// Failures says what becomes of failed trials.
+// Failures says what happens to failed trials.
 type Failures struct {
-	// Retries is -1 for no end.
+	// Retries is -1 for no limit.
 	Retries int64
-	// Lost is how often a trial may lose its node before that is a failure.
+	// Lost is how often a trial may lose its node before that counts as a failure.
 	Lost int64
-	// FailFast stops all others at the first failure; Raise leaves at once.
+	// FailFast stops all other trials at the first failure; Raise exits at once.
 	FailFast, Raise bool
 }
 
 // Log says where the output of trials goes.
 type Log struct {
-	// On: it is written. Stdout and Stderr are file names, or "" for the
-	// usual ones.
+	// On turns logs on. Stdout and Stderr are file names, or "" for the default names.
 	On             bool
 	Stdout, Stderr string
 }
 
-// Files are the names of the files; nothing where there are none.
+// Files returns the names of the log files; both are empty without logs.
 func (l Log) Files() (stdout, stderr string) {
 	if !l.On {
 		return "", ""
@@ -254,13 +249,13 @@ func (l Log) Files() (stdout, stderr string) {
 	return cmp.Or(l.Stdout, "stdout"), cmp.Or(l.Stderr, "stderr")
 }
 
-// Sandbox has the limits of plugins in the sandbox.
+// Sandbox holds the limits of sandboxed plugins.
 type Sandbox struct {
 	Memory      int64 // bytes
 	CallTimeout time.Duration
 }
 
-// Grant is what one plugin may have beyond the sandbox.
+// Grant is what one plugin may use beyond the sandbox.
 type Grant struct {
 	Read, Write, Env []string
 	Clock            bool
@@ -268,16 +263,18 @@ type Grant struct {
 
 // Variables of `stop.when`, beside metrics and parameters, and of `budget.when`.
 var (
-	// StopVars: time is the trial's running time in seconds; the others are the names
-	// that results have for the host's own fields (B-016).
+	// StopVars are named as the host's own fields of results (B-016). time is the trial's running time in
+	// seconds.
 	StopVars = map[string]expr.Type{"iteration": expr.Int, "time": expr.Float,
 		"training_iteration": expr.Int, "time_total_s": expr.Float,
 		"iterations_since_restore": expr.Int, "time_since_restore": expr.Float}
-	// BudgetVars: time is the experiment's running time in seconds; trials
-	// are those that ended; best is the best value of the first objective.
-	BudgetVars = map[string]expr.Type{"time": expr.Float, "trials": expr.Int, "trials_failed": expr.Int, "results": expr.Int, "best": expr.Float}
-	// TrialVars are those of `trials --where`.
-	TrialVars = map[string]expr.Type{"trial": expr.Text, "number": expr.Int, "state": expr.Text, "iteration": expr.Int, "results": expr.Int,
+	// BudgetVars: time is the experiment's running time in seconds, trials is the number of trials that
+	// ended, best is the best value of the first objective.
+	BudgetVars = map[string]expr.Type{"time": expr.Float, "trials": expr.Int, "trials_failed": expr.Int,
+		"results": expr.Int, "best": expr.Float}
+	// TrialVars are the variables of `trials --where`.
+	TrialVars = map[string]expr.Type{"trial": expr.Text, "number": expr.Int, "state": expr.Text, "iteration": expr.Int,
+		"results":  expr.Int,
 		"failures": expr.Int, "error": expr.Text, "reason": expr.Text, "cause": expr.Text}
 )
 
@@ -293,17 +290,16 @@ func (e *Experiment) metricScope(vars map[string]expr.Type) *expr.Scope {
 	return &s
 }
 
-// Has says whether the file, or an override, has a key, given as names joined
-// with dots.
+// Has reports whether the file, or an override, has a key: names joined with dots.
 func (e *Experiment) Has(key string) bool {
 	_, ok := e.find(key)
 	return ok
 }
 
-// Named says whether the file or the command line has a name.
+// Named reports whether the file or the command line sets a name.
 func (e *Experiment) Named() bool { return e.tree.has("name") }
 
-// PosOf is where a key is, or the file where it has none.
+// PosOf returns the place of a key, or the file where the key is missing.
 func (e *Experiment) PosOf(key string) Pos {
 	if pos, ok := e.find(key); ok {
 		return pos
@@ -313,7 +309,7 @@ func (e *Experiment) PosOf(key string) Pos {
 
 func (e *Experiment) find(key string) (pos Pos, ok bool) {
 	at := e.tree
-	for _, name := range strings.Split(key, ".") {
+	for name := range strings.SplitSeq(key, ".") {
 		if at == nil || at.kind != mapKind {
 			return pos, false
 		}
@@ -326,8 +322,37 @@ func (e *Experiment) find(key string) (pos Pos, ok bool) {
 	return pos, true
 }
 
-// Schedulers are all that decide on trials, the innermost first: the base, the scheduler,
-// and what may only stop.
+// Leasing has the host's own keys of an executor other than local.
+type Leasing struct {
+	// Idle is how long a lease that no trial uses is kept.
+	Idle time.Duration
+	// HostGrace is how long agents and leases wait for a host that has died. HostAddress and HostPort are
+	// where agents reach the host, if the file says so.
+	HostGrace   time.Duration
+	HostAddress string
+	HostPort    int
+	// Upload are files and folders in the folder of the experiment file that nodes need.
+	Upload []string
+}
+
+// LocalExecutor is the executor that is this machine, and no plugin.
+const LocalExecutor = "local"
+
+// DefaultIdle is how long a lease that no trial uses is kept, where the file does not say.
+const DefaultIdle = 30 * time.Second
+
+// DefaultHostGrace is how long agents and leases wait for a host that has died, where the file does not
+// say. Shorter than minHostGrace is no time in which a host can be missed.
+const (
+	DefaultHostGrace = 10 * time.Minute
+	minHostGrace     = 5 * time.Second
+)
+
+// Leased reports whether trials run on leases of an executor plugin.
+func (e *Experiment) Leased() bool { return e.Executor.Name != LocalExecutor }
+
+// Schedulers returns all schedulers, the innermost first: the base, the scheduler, and the one that
+// only stops.
 func (e *Experiment) Schedulers() (list []PluginRef) {
 	if e.Base != nil {
 		list = append(list, *e.Base)

@@ -7,11 +7,12 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -38,17 +39,20 @@ func TestDefaults(t *testing.T) {
 	e := load(t, "digits.yaml")
 	if e.Name != "digits" || e.Seed != nil || e.StopGrace != 10*time.Second || e.Reuse != "auto" || !e.StrictMetrics ||
 		e.Repeat != 1 || e.Storage != "./results" || !e.Log.On || e.Trials != 100 || e.Resources["cpu"] != "1" ||
-		e.Executor.Name != "local" || len(e.Reporters) != 2 || e.Sandbox.Memory != 256<<20 || e.Sandbox.CallTimeout != 30*time.Second {
+		e.Executor.Name != "local" || len(e.Reporters) != 2 || e.Sandbox.Memory != 256<<20 ||
+		e.Sandbox.CallTimeout != 30*time.Second {
 		t.Errorf("%+v", e)
 	}
-	if string(e.Scheduler.Options) != `{"max":27}` || e.Scheduler.PosOf("max").String() != "testdata/good/digits.yaml:16:32" {
+	if string(e.Scheduler.Options) != `{"max":27}` ||
+		e.Scheduler.PosOf("max").String() != "testdata/good/digits.yaml:16:32" {
 		t.Errorf("%s at %v", e.Scheduler.Options, e.Scheduler.PosOf("max"))
 	}
 	if !e.Trainable.InheritEnv || len(e.Trainable.Command) != 2 || e.Placement != nil {
 		t.Errorf("%+v", e.Trainable)
 	}
 	p := e.Space.Params
-	if len(p) != 5 || p[0].Low != 1e-4 || !p[0].Log || p[2].Kind != space.Int || !p[2].Log || string(p[3].Choices[1]) != `"adam"` {
+	if len(p) != 5 || p[0].Low != 1e-4 || !p[0].Log || p[2].Kind != space.Int || !p[2].Log ||
+		string(p[3].Choices[1]) != `"adam"` {
 		t.Fatalf("%+v", p)
 	}
 	if w := p[4].When; w == nil || w.Op != space.In || w.Param != 3 || !reflect.DeepEqual(w.Set, []int{0}) {
@@ -58,13 +62,16 @@ func TestDefaults(t *testing.T) {
 
 func TestEveryKey(t *testing.T) {
 	e := load(t, "full.yaml")
-	if *e.Seed != math.MaxUint64 || len(e.Objectives) != 2 || e.Single || e.Objectives[1] != (Objective{"latency", "min"}) {
+	if *e.Seed != math.MaxUint64 || len(e.Objectives) != 2 || e.Single ||
+		e.Objectives[1] != (Objective{"latency", "min"}) {
 		t.Errorf("%v %v", *e.Seed, e.Objectives)
 	}
-	if e.Trainable.Deadline != 10*time.Minute || e.Trainable.Env["OMP_NUM_THREADS"] != "1" || e.Trainable.Command[7] != "10" || e.Trainable.InheritEnv {
+	if e.Trainable.Deadline != 10*time.Minute || e.Trainable.Env["OMP_NUM_THREADS"] != "1" ||
+		e.Trainable.Command[7] != "10" || e.Trainable.InheritEnv {
 		t.Errorf("%+v", e.Trainable)
 	}
-	if p := e.Placement; e.Resources != nil || p.Bundles[1]["gpu"] != "0.5" || p.Bundles[1]["memory"] != "4GiB" || p.Strategy != "strict_spread" || !p.Workers {
+	if p := e.Placement; e.Resources != nil || p.Bundles[1]["gpu"] != "0.5" || p.Bundles[1]["memory"] != "4GiB" ||
+		p.Strategy != "strict_spread" || !p.Workers {
 		t.Errorf("%+v", p)
 	}
 	s := e.Stop
@@ -72,10 +79,12 @@ func TestEveryKey(t *testing.T) {
 		s.Time != 90*time.Minute || s.Iteration != 100 || s.Plateau.Metric != "val/accuracy" || s.Plateau.Last != 4 {
 		t.Errorf("%+v", s)
 	}
-	if e.Budget.Time != 48*time.Hour || e.Budget.TrialsFailed != 20 || e.Checkpoint.Disk != 20<<30 || e.Failures.Retries != 3 || e.StopGrace != 5*time.Second {
+	if e.Budget.Time != 48*time.Hour || e.Budget.TrialsFailed != 20 || e.Checkpoint.Disk != 20<<30 ||
+		e.Failures.Retries != 3 || e.StopGrace != 5*time.Second {
 		t.Errorf("%+v %+v", e.Budget, e.Checkpoint)
 	}
-	if e.Sandbox.Memory != 512_000_000 || !e.Grants["my-searcher"].Clock || e.Export[0] != "onnx" || !e.Scheduler.IsPath() {
+	if e.Sandbox.Memory != 512_000_000 || !e.Grants["my-searcher"].Clock || e.Export[0] != "onnx" ||
+		!e.Scheduler.IsPath() {
 		t.Errorf("%+v %+v", e.Sandbox, e.Grants)
 	}
 	if e.Trials != -1 || !e.Space.Params[7].Grid || len(e.Space.Params[7].Choices) != 3 { // B-100, B-101
@@ -84,7 +93,8 @@ func TestEveryKey(t *testing.T) {
 	if !e.Space.Opaque || !e.Constraints[1].Opaque || e.Constraints[0].Opaque || len(e.Space.Constraints) != 1 {
 		t.Errorf("%+v", e.Constraints)
 	}
-	holds, err := e.Stop.When.Bool(expr.Values{Metrics: map[string]float64{"val/accuracy": 0.95}, Vars: map[string]any{"iteration": 3}})
+	holds, err := e.Stop.When.Bool(expr.Values{Metrics: map[string]float64{"val/accuracy": 0.95},
+		Vars: map[string]any{"iteration": 3}})
 	if !holds || err != nil {
 		t.Errorf("%v, %v", holds, err)
 	}
@@ -120,9 +130,12 @@ constraints: [twice < 3]
 		want  string
 		err   error
 	}{
-		{space.Point{0.5, 0, 6, 3}, `{"deep":3,"epochs":10,"later":1.0,"lr":0.5,"m":6,"net":{"kind":"mlp","width":60},"o":"sgd","r":R,"twice":2.0}`, nil},
-		{space.Point{0.5, 0, 2, nan}, `{"epochs":10,"later":1.0,"lr":0.5,"m":2,"net":{"kind":"mlp","width":20},"o":"sgd","r":R,"twice":2.0}`, nil},
-		{space.Point{0.5, 1, nan, nan}, `{"epochs":10,"later":1.0,"lr":0.5,"o":{"beta":1.0,"name":"x"},"r":R,"twice":2.0}`, nil},
+		{space.Point{0.5, 0, 6, 3}, `{"deep":3,"epochs":10,"later":1.0,"lr":0.5,"m":6,"net":{"kind":"mlp",` +
+			`"width":60},"o":"sgd","r":R,"twice":2.0}`, nil},
+		{space.Point{0.5, 0, 2, nan}, `{"epochs":10,"later":1.0,"lr":0.5,"m":2,"net":{"kind":"mlp","width":20},` +
+			`"o":"sgd","r":R,"twice":2.0}`, nil},
+		{space.Point{0.5, 1, nan, nan}, `{"epochs":10,"later":1.0,"lr":0.5,"o":{"beta":1.0,"name":"x"},"r":R,` +
+			`"twice":2.0}`, nil},
 		{space.Point{0.5, 0, nan, nan}, "", ErrUnresolved}, // B-108
 		{space.Point{1, 1, nan, nan}, "", ErrRefused},
 		{space.Point{0.5}, "", errors.New("a point of 1 values, expected 4")},
@@ -138,7 +151,7 @@ constraints: [twice < 3]
 			}
 			continue
 		}
-		r := strings.Split(strings.SplitAfter(string(got), `"r":`)[1], ",")[0]
+		r, _, _ := strings.Cut(strings.SplitAfter(string(got), `"r":`)[1], ",")
 		if want := strings.Replace(c.want, "R", r, 1); string(got) != want || err != nil {
 			t.Errorf("%v:\n got %s %v\nwant %s", c.point, got, err, want)
 		}
@@ -151,7 +164,8 @@ constraints: [twice < 3]
 }
 
 func TestPruneByOpaqueConditions(t *testing.T) {
-	e := parse(t, "space:\n  a: {uniform: [0, 4]}\n  b: {uniform: [0, 1], when: sqrt(a) > 1.0}\n  c: {uniform: [0, 1], when: b > 0.5}\n")
+	e := parse(t, "space:\n  a: {uniform: [0, 4]}\n  b: {uniform: [0, 1], when: sqrt(a) > 1.0}\n  c: {uniform: [0, "+
+		"1], when: b > 0.5}\n")
 	if !e.Space.Opaque || e.Space.Params[1].When != nil {
 		t.Fatalf("%+v", e.Space)
 	}
@@ -187,15 +201,18 @@ func TestGiven(t *testing.T) {
 
 // B-083
 func TestDiff(t *testing.T) {
-	old := parse(t, "space: {lr: {uniform: [0, 1]}, n: 1}\nsearcher: tpe\nbudget: {time: 60}\nconcurrency: 2\nseed: 3\n# comment")
-	same, err := Parse("x.yaml", []byte("space: {lr: {uniform: [0, 1]}, n: 1}\nsearcher: {plugin: tpe}\nbudget: {time: 1m}\ntrials: 1\nconcurrency: 2\n"+base))
+	old := parse(t, "space: {lr: {uniform: [0, 1]}, n: 1}\nsearcher: tpe\nbudget: {time: 60}\nconcurrency: 2\nseed: "+
+		"3\n# comment")
+	same, err := Parse("x.yaml", []byte("space: {lr: {uniform: [0, 1]}, n: 1}\nsearcher: {plugin: tpe}\nbudget: "+
+		"{time: 1m}\ntrials: 1\nconcurrency: 2\n"+base))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := Diff(old, same); len(d) != 0 || !SameExperiment(old, same) {
+	if d := Diff(old, same); len(d) != 0 {
 		t.Errorf("%v", d)
 	}
-	now := parse(t, "space: {lr: {uniform: [0, 2]}, n: 1}\nsearcher: random\nbudget: {time: 2h}\nconcurrency: 4\nresources: {cpu: 2}\n")
+	now := parse(t, "space: {lr: {uniform: [0, 2]}, n: 1}\nsearcher: random\nbudget: {time: 2h}\nconcurrency: "+
+		"4\nresources: {cpu: 2}\n")
 	var got []string
 	for _, c := range Diff(old, now) {
 		got = append(got, fmt.Sprintf("%s %s->%s %s", c.Key, c.Old, c.New, c.Effect))
@@ -212,13 +229,13 @@ func TestDiff(t *testing.T) {
 		t.Errorf("%v", d)
 	}
 	other, err := Parse("x.yaml", []byte(strings.Replace(base, "max", "min", 1)))
-	if err != nil || SameExperiment(old, other) {
+	different := func(c Change) bool { return c.Effect == Different }
+	if err != nil || !slices.ContainsFunc(Diff(old, other), different) {
 		t.Errorf("another objective is the same experiment, %v", err)
 	}
 }
 
-// A key that is set to null is as if it were not in the file; in the space null is
-// a value.
+// A key that is set to null counts as missing; in the space null is a value.
 func TestUnset(t *testing.T) {
 	sets := WithSet("resources.gpu=null", "stop=null", "budget.time=null", "space.x=null")
 	text := "space: {x: 1}\nresources: {cpu: 2, gpu: 1}\nstop: {score: 3}\n"
@@ -233,22 +250,32 @@ func TestUnset(t *testing.T) {
 
 const asha = `{"type": "object", "additionalProperties": false, "properties": {
 	"max": {"type": "integer", "minimum": 1}, "eta": {"type": "number", "exclusiveMinimum": 1},
-	"mode": {"enum": ["stop", "promote"]}, "steps": {"type": "array", "items": {"type": "integer", "maximum": 2147483647}},
-	"log": {"oneOf": [{"type": "boolean"}, {"type": "string"}]}, "most": {"type": "integer", "maximum": 9007199254740992},
+	"mode": {"enum": ["stop", "promote"]}, "steps": {"type": "array", "items": {"type": "integer", "maximum": ` +
+	`2147483647}},
+	"log": {"oneOf": [{"type": "boolean"}, {"type": "string"}]}, "most": {"type": "integer", "maximum": ` +
+	`9007199254740992},
 	"deep": {"type": "object", "additionalProperties": false, "properties": {"inner": {"type": "string"}}}},
 	"required": ["max"]}`
 
 func TestCheckOptions(t *testing.T) {
 	for options, want := range map[string]string{
-		`max: 27`:                         "",
-		`max: 0`:                          `x.yaml:1:32: option "max" of asha: found the number 0, expected a whole number from 1`,
-		`max: many`:                       `x.yaml:1:32: option "max" of asha: found the text "many", expected a whole number from 1`,
-		`max: 3, steps: [1, 2147483648]`:  `x.yaml:1:46: option "steps.1" of asha: found the number 2147483648, expected a whole number at most 2147483647`,
-		`max: 3, log: 7`:                  `x.yaml:1:40: option "log" of asha: found the number 7, expected true or false or a text`,
-		`max: 3, most: 9007199254740993`:  `x.yaml:1:41: option "most" of asha: found the number 9007199254740993, expected at most 9007199254740992`,
-		`mxa: 3`:                          `x.yaml:1:21: options of asha: max missing|x.yaml:1:27: unknown option "mxa" of asha; did you mean "max"?`,
-		`max: 3, mode: stp`:               `x.yaml:1:41: option "mode" of asha: found the text "stp", expected stop or promote; did you mean "stop"?`,
-		`max: 3, eta: 1, deep: {iner: 3}`: `x.yaml:1:40: option "eta" of asha: found the number 1, expected a number above 1|x.yaml:1:50: unknown option "iner" of asha; did you mean "inner"?`,
+		`max: 27`: "",
+		`max: 0`: `x.yaml:1:32: option "max" of asha: found the number 0, expected a whole ` +
+			`number from 1`,
+		`max: many`: `x.yaml:1:32: option "max" of asha: found the text "many", expected a ` +
+			`whole number from 1`,
+		`max: 3, steps: [1, 2147483648]`: `x.yaml:1:46: option "steps.1" of asha: found the number 2147483648, ` +
+			`expected a whole number at most 2147483647`,
+		`max: 3, log: 7`: `x.yaml:1:40: option "log" of asha: found the number 7, expected true or ` +
+			`false or a text`,
+		`max: 3, most: 9007199254740993`: `x.yaml:1:41: option "most" of asha: found the number 9007199254740993, ` +
+			`expected at most 9007199254740992`,
+		`mxa: 3`: `x.yaml:1:21: options of asha: max missing|x.yaml:1:27: unknown option ` +
+			`"mxa" of asha; did you mean "max"?`,
+		`max: 3, mode: stp`: `x.yaml:1:41: option "mode" of asha: found the text "stp", expected stop ` +
+			`or promote; did you mean "stop"?`,
+		`max: 3, eta: 1, deep: {iner: 3}`: `x.yaml:1:40: option "eta" of asha: found the number 1, expected a number ` +
+			`above 1|x.yaml:1:50: unknown option "iner" of asha; did you mean "inner"?`,
 	} {
 		e := parse(t, "scheduler: {plugin: asha, "+options+"}")
 		var got []string
@@ -267,7 +294,8 @@ func TestCheckOptions(t *testing.T) {
 func TestSchemaWith(t *testing.T) {
 	schema, err := compileSchema(SchemaWith([]sdk.Info{
 		{Kind: sdk.KindScheduler, Name: "asha", Summary: "Stops the worst.", Options: []byte(asha)},
-		{Kind: sdk.KindTrainable, Name: "chaos", Options: []byte(`{"type": "object", "additionalProperties": false, "properties": {"crash": {"type": "number"}}}`)},
+		{Kind: sdk.KindTrainable, Name: "chaos", Options: []byte(`{"type": "object", "additionalProperties": false, ` +
+			`"properties": {"crash": {"type": "number"}}}`)},
 		{Kind: sdk.KindReporter, Name: "broken", Options: []byte(`{`)},
 	}))
 	if err != nil {
@@ -307,7 +335,8 @@ func TestExpand(t *testing.T) {
 	value := func(name string) (string, bool) { return "<" + name + ">", name == "lr" || name == "model/lr" }
 	for template, want := range map[string]string{
 		"--lr={lr}": "--lr=<lr>", "{{lr}}": "{lr}", "{{{lr}}}": "{<lr>}", "{model/lr}é": "<model/lr>é", "": "",
-		"{x}": "column 1: no parameter \"x\"; write {{ and }} for braces", "a{": "column 2: found a { without }, expected {{ for a brace",
+		"{x}": "column 1: no parameter \"x\"; write {{ and }} for braces", "a{": "column 2: found a { without }, " +
+			"expected {{ for a brace",
 	} {
 		got, err := Expand(template, value)
 		if err != nil {
@@ -329,8 +358,10 @@ func TestLimits(t *testing.T) {
 		return b.String()
 	}
 	for name, text := range map[string]string{
-		"1 MiB": strings.Repeat("# c\n", 1<<18+1), "deep list": deep, "deep flow": strings.Repeat("[", 500_000), "deep map": strings.Repeat("{a: ", 200_000),
-		"deep keys": strings.Repeat("? ", 500_000), "tags": "a: " + strings.Repeat("!a ", 300_000), "keys": many(80_000, "key%d: 1\n"),
+		"1 MiB": strings.Repeat("# c\n", 1<<18+1), "deep list": deep, "deep flow": strings.Repeat("[",
+			500_000), "deep map": strings.Repeat("{a: ", 200_000),
+		"deep keys": strings.Repeat("? ", 500_000), "tags": "a: " +
+			strings.Repeat("!a ", 300_000), "keys": many(80_000, "key%d: 1\n"),
 		"parameters": "space:\n" + many(2000, "  p%d: {uniform: [0, 1]}\n") + base, "not UTF-8": "name: \xff",
 	} {
 		_, err := Parse("x.yaml", []byte(text))
@@ -339,7 +370,8 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	points := base + "points:\n" + many(50_000, "  - {x: 0.%d}\n")
-	want := `the file has more than 10000 keys, most of them below "points", where each name in each entry is one: write fewer entries`
+	want := `the file has more than 10000 keys, most of them below "points", where each name in each entry counts: ` +
+		`write fewer entries`
 	if _, err := Parse("x.yaml", []byte(points)); err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
 		t.Errorf("points: %v", err)
 	}
@@ -351,9 +383,10 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// JSON is taken as JSON writes it.
+// JSON escapes and numbers are read as JSON.
 func TestJSON(t *testing.T) {
-	e, err := Parse("x.json", []byte("{\n\t\"version\": 1, \"objective\": {\"metric\": \"a\\/\\u00e9\\ud83d\\ude00\", \"mode\": \"max\"},\n\t\"trainable\":{\"command\":[\"x\"]},\"trials\":1E1\n}"))
+	e, err := Parse("x.json", []byte("{\n\t\"version\": 1, \"objective\": {\"metric\": \"a\\/\\u00e9\\ud83d\\ude00\", "+
+		"\"mode\": \"max\"},\n\t\"trainable\":{\"command\":[\"x\"]},\"trials\":1E1\n}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,7 +397,8 @@ func TestJSON(t *testing.T) {
 
 func TestWithoutTrainable(t *testing.T) {
 	text := []byte("version: 1\nobjective: {metric: a, mode: max}")
-	if e, err := Parse("-", text, WithoutTrainable()); err != nil || e.Trainable != nil || e.Name != "-" && e.Name != "experiment" {
+	if e, err := Parse("-", text, WithoutTrainable()); err != nil || e.Trainable != nil || e.Name != "-" &&
+		e.Name != "experiment" {
 		t.Errorf("%v", err)
 	}
 }
@@ -375,14 +409,14 @@ func TestWhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	holds, err := p.Bool(expr.Values{Params: map[string]any{"lr": 0.01}, Metrics: map[string]float64{"accuracy": 0.7}, Vars: map[string]any{"state": "RUNNING"}})
+	holds, err := p.Bool(expr.Values{Params: map[string]any{"lr": 0.01}, Metrics: map[string]float64{"accuracy": 0.7},
+		Vars: map[string]any{"state": "RUNNING"}})
 	if !holds || err != nil {
 		t.Errorf("%v, %v", holds, err)
 	}
 }
 
-// What the parser takes the space takes too, lowered expressions and points of
-// the user among it.
+// The space accepts what the parser accepts, also lowered expressions and the user's points.
 func TestSpacesAreValid(t *testing.T) {
 	for _, file := range []string{"digits.yaml", "full.yaml", "anchors.yaml"} {
 		e := load(t, file)
@@ -397,7 +431,7 @@ func TestSpacesAreValid(t *testing.T) {
 	}
 }
 
-// TestReference: docs/REFERENCE.md has every key of the file.
+// TestReference checks that docs/REFERENCE.md lists every key of the file.
 func TestReference(t *testing.T) {
 	text, err := os.ReadFile("../../docs/REFERENCE.md")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// call is an expression of a programming language that was pasted as a value, such as
-// tune.uniform(0, 1).
+// call is an expression of a programming language that was pasted as a value, such as tune.uniform(0,
+// 1).
 type call struct {
 	prefix, name string
 	args         []string
@@ -27,11 +27,12 @@ var (
 // tuners are modules and objects whose functions all make parameters.
 var tuners = []string{"tune", "hp", "trial", "optuna", "hyperopt"}
 
-// parseCall reads a text as a call; nil where it is none that makes a parameter.
+// parseCall reads a text as a call that makes a parameter; nil where it is none.
 func parseCall(text string) *call {
 	m := callForm.FindStringSubmatch(text)
 	if m == nil {
-		if strings.HasPrefix(strings.TrimSpace(text), "lambda ") || strings.HasPrefix(strings.TrimSpace(text), "lambda:") {
+		if strings.HasPrefix(strings.TrimSpace(text), "lambda ") ||
+			strings.HasPrefix(strings.TrimSpace(text), "lambda:") {
 			return &call{name: "sample_from"}
 		}
 		return nil
@@ -48,7 +49,8 @@ func parseCall(text string) *call {
 			c.args = append(c.args, a)
 		}
 	}
-	if len(c.args) > 0 && isLabel(c.args[0]) && (strings.HasPrefix(c.name, "suggest_") || strings.HasSuffix(c.prefix, "hp")) {
+	if len(c.args) > 0 && isLabel(c.args[0]) && (strings.HasPrefix(c.name, "suggest_") ||
+		strings.HasSuffix(c.prefix, "hp")) {
 		c.args = c.args[1:]
 	}
 	return c
@@ -56,7 +58,7 @@ func parseCall(text string) *call {
 
 func isLabel(arg string) bool { return arg[0] == '"' || arg[0] == '\'' }
 
-// arguments splits at the commas that are in no brackets and quotes.
+// arguments splits at the commas outside of brackets and quotes.
 func arguments(text string) (args []string) {
 	depth, start, quoted := 0, 0, byte(0)
 	add := func(end int) {
@@ -88,16 +90,21 @@ func arguments(text string) (args []string) {
 	return args
 }
 
-// spellings are what other tuners and libraries call a form.
+// spellings maps each form to its names in other tuners and libraries.
 var spellings = map[string]string{
-	"uniform": "uniform suggest_float suggest_uniform floatdistribution uniformdistribution uniformfloat uniformfloathyperparameter " +
-		"float double real range uniform_float quniform q_uniform suggest_discrete_uniform discreteuniformdistribution float_range",
-	"loguniform": "loguniform suggest_loguniform loguniformdistribution log_uniform log_uniform_values qloguniform q_log_uniform " +
+	"uniform": "uniform suggest_float suggest_uniform floatdistribution uniformdistribution uniformfloat " +
+		"uniformfloathyperparameter " +
+		"float double real range uniform_float quniform q_uniform suggest_discrete_uniform " +
+		"discreteuniformdistribution float_range",
+	"loguniform": "loguniform suggest_loguniform loguniformdistribution log_uniform log_uniform_values qloguniform " +
+		"q_log_uniform " +
 		"q_log_uniform_values reciprocal log double_log",
-	"int": "int integer randint lograndint qrandint qlograndint suggest_int intdistribution intuniformdistribution int_uniform " +
+	"int": "int integer randint lograndint qrandint qlograndint suggest_int intdistribution intuniformdistribution " +
+		"int_uniform " +
 		"uniform_int uniformint uniforminteger uniformintegerhyperparameter integerdistribution int_range randrange",
 	"normal": "normal randn qrandn qnormal gauss normalvariate q_normal norm normal_float normalfloat",
-	"choice": "choice choices pchoice suggest_categorical categoricaldistribution categorical categoricalhyperparameter discrete " +
+	"choice": "choice choices pchoice suggest_categorical categoricaldistribution categorical " +
+		"categoricalhyperparameter discrete " +
 		"sample_choice random_choice fixed_choice",
 	"ordinal": "ordinal ordinalhyperparameter",
 	"grid":    "grid_search gridsearch grid linspace logspace geomspace arange",
@@ -105,7 +112,7 @@ var spellings = map[string]string{
 	"value":   "const constant fixed single_value",
 }
 
-// spelling is the form that a name of others stands for, or "".
+// spelling returns the form that a foreign name stands for, or "".
 func spelling(name string) string {
 	name = strings.ToLower(name)
 	for form, names := range spellings {
@@ -116,7 +123,7 @@ func spelling(name string) string {
 	return ""
 }
 
-// instead is how the experiment file says what c says, in a spelling that is valid.
+// instead returns how an experiment file says what c says, in a valid spelling.
 func (c *call) instead() string { return validForm(c.meant()) }
 
 func (c *call) meant() string {
@@ -183,8 +190,8 @@ func (c *call) bounds(form string) string {
 	return "[" + strings.Join(out, ", ") + "]"
 }
 
-// bound is one argument as a bound: hyperopt's logarithmic ones are logarithms, and
-// the upper one of a randint is excluded.
+// bound converts an argument to a bound: hyperopt's logarithmic bounds are logarithms, and the upper
+// bound of randint is exclusive.
 func (c *call) bound(form, arg string, upper bool) (string, bool) {
 	if m := logOf.FindStringSubmatch(arg); m != nil && form == "loguniform" {
 		_, ok := literal(m[1])
@@ -194,7 +201,8 @@ func (c *call) bound(form, arg string, upper bool) (string, bool) {
 	switch {
 	case ok && form == "loguniform" && strings.HasSuffix(c.prefix, "hp"):
 		return strconv.FormatFloat(math.Exp(x), 'g', 4, 64), true
-	case ok && upper && (c.name == "randint" || c.name == "randrange") && c.prefix != "random" || ok && upper && c.name == "lograndint":
+	case ok && upper && (c.name == "randint" || c.name == "randrange") && c.prefix != "random" || ok && upper &&
+		c.name == "lograndint":
 		return strconv.FormatFloat(x-1, 'g', -1, 64), true
 	case ok && power.MatchString(arg):
 		return strconv.FormatFloat(x, 'g', -1, 64), true
@@ -202,7 +210,7 @@ func (c *call) bound(form, arg string, upper bool) (string, bool) {
 	return arg, ok
 }
 
-// literal is a number as programs write it.
+// literal reads a number as programs write it.
 func literal(text string) (float64, bool) {
 	if m := power.FindStringSubmatch(text); m != nil {
 		base, err1 := strconv.ParseFloat(m[1], 64)
@@ -213,19 +221,20 @@ func literal(text string) (float64, bool) {
 	return x, err == nil && numberPattern.MatchString(text)
 }
 
-// What other tuners call the kind of a parameter, and what belongs to it.
+// Keys by which other tuners describe a parameter.
 var (
 	kindKeys  = strings.Fields("distribution type _type parameterType parameter_type class_name name")
 	nestKeys  = strings.Fields("feasibleSpace feasible_space attributes config")
 	lowKeys   = strings.Fields("min low lower minval min_value MinValue lower_bound")
 	highKeys  = strings.Fields("max high upper maxval max_value MaxValue upper_bound")
 	valueKeys = strings.Fields("values _value choices vals list categories bounds range sequence")
-	otherKeys = strings.Fields("q step log log_scale scale sampling mu sigma mean sd std probabilities ordered base default value val when " +
+	otherKeys = strings.Fields("q step log log_scale scale sampling mu sigma mean sd std probabilities ordered base " +
+		"default value val when " +
 		"value_type is_ordered sort_values")
 )
 
-// described is the form that was meant by a map such as {type: loguniform, min: 1e-4,
-// max: 1}; "" where it is none of another tuner's.
+// described returns the form that a map such as {type: loguniform, min: 1e-4, max: 1} means; "" where
+// the map is not from another tuner.
 func described(n *node) string {
 	kind := ""
 	for _, e := range n.keys {
@@ -271,8 +280,7 @@ func meantAs(form string, n *node) string {
 	return "{" + form + ": [a, b]}"
 }
 
-// generalForms are what is suggested of a form where the values that were written are not
-// valid in it.
+// generalForms are the suggestions used when the written values are not valid in the form.
 var generalForms = map[string]string{
 	"uniform": "{uniform: [a, b]} with a below b", "loguniform": "{loguniform: [a, b]} with a above 0 and below b",
 	"int": "{int: [a, b]} with whole numbers, a below b", "normal": "{normal: [mean, sd]} with sd above 0",
@@ -284,8 +292,8 @@ var (
 	placeholders  = regexp.MustCompile(`\[a, b\]|\[mean, sd\]|\[\.\.\.\]|EXPR|\bX\b`)
 )
 
-// validForm is a suggested parameter, or the general one of its form where a file would be
-// refused with it.
+// validForm returns a suggested parameter, or the general example of its form where a file with it
+// would be refused.
 func validForm(text string) string {
 	m := suggestedForm.FindStringSubmatch(text)
 	if m == nil || placeholders.MatchString(text) {
@@ -298,7 +306,7 @@ func validForm(text string) string {
 	return text
 }
 
-// findIn is the first of the names that n, or a map in it, has as a key.
+// findIn returns the value of the first of the names that is a key of n or of a map in it.
 func findIn(n *node, names []string) *node {
 	for _, e := range n.keys {
 		if slices.Contains(names, e.name) {
@@ -313,7 +321,7 @@ func findIn(n *node, names []string) *node {
 	return nil
 }
 
-// flowList shows a list for messages, as one would write it.
+// flowList writes a list for messages.
 func flowList(n *node) string {
 	const room = 60
 	var parts []string
@@ -333,12 +341,15 @@ func flowList(n *node) string {
 
 var plainText = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_ -]*$`)
 
-// lossWords are parts of the names of metrics of which less is better.
-var lossWords = strings.Fields("loss losses err error errors rmse mse mae mape nll perplexity ppl cost regret wer cer fid divergence " +
+// lossWords are parts of the names of metrics where less is better.
+var lossWords = strings.Fields("loss losses err error errors rmse mse mae mape nll perplexity ppl cost regret " +
+	"wer cer " +
+	"fid divergence " +
 	"latency seconds duration misclassification")
 
-// isLoss says whether a metric is surely better when it is less, by its name.
+// isLoss reports whether the name of a metric says that less is better.
 func isLoss(metric string) bool {
-	words := strings.FieldsFunc(strings.ToLower(metric), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	words := strings.FieldsFunc(strings.ToLower(metric),
+		func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(lossWords, w) })
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// FuzzParse: whatever the bytes, no panic, and either an experiment that can be
-// written, compared and resolved, or mistakes of one line each.
+// FuzzParse checks that no input panics: each gives an experiment that can be written, compared and
+// resolved, or mistakes of one line each.
 func FuzzParse(f *testing.F) {
 	good, _ := filepath.Glob("testdata/good/*")
 	mistakes, _ := filepath.Glob("testdata/mistakes/*")
@@ -23,7 +23,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		for _, part := range strings.Split(string(data), "----") {
+		for part := range strings.SplitSeq(string(data), "----") {
 			if _, text, ok := strings.Cut(part, "\nwith\n"); ok {
 				part = text + base
 			}
@@ -61,9 +61,11 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzSet: whatever a setting beside the file is, it is refused with its place, or holds.
+// FuzzSet checks that each setting given beside the file either takes effect or is refused with its
+// place.
 func FuzzSet(f *testing.F) {
-	for _, set := range []string{"trials=3", "space.x={uniform: [0, 1e999]}", "searcher.options.startup=3", "=", "a.b.c=", "trials=&a [*a]", "..=1", "trials=99999999999999999999", "name=\x00"} {
+	for _, set := range []string{"trials=3", "space.x={uniform: [0, 1e999]}", "searcher.options.startup=3", "=",
+		"a.b.c=", "trials=&a [*a]", "..=1", "trials=99999999999999999999", "name=\x00"} {
 		f.Add(set)
 	}
 	f.Fuzz(func(t *testing.T, set string) {

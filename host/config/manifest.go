@@ -22,14 +22,13 @@ type Manifest struct {
 	Command []string
 	// Module is the WebAssembly module's file in the folder, or "".
 	Module string
-	// SHA256 are checksums in hex of files in the folder; under "" that of the
-	// program or module itself.
+	// SHA256 holds hex checksums by file name in the folder; "" is the program or module itself.
 	SHA256 map[string]string
-	// Unpinned are patterns of files and folders in the folder that may change.
+	// Unpinned holds patterns of files and folders in the folder that may change.
 	Unpinned []string
-	// Env names variables of the user's environment that it wants.
+	// Env names the variables of the user's environment that it needs.
 	Env []string
-	// Wants is what it cannot do without.
+	// Wants holds the grants that it needs.
 	Wants Grant
 	// File is the name of the file, for messages.
 	File string
@@ -37,7 +36,7 @@ type Manifest struct {
 	tree *node
 }
 
-// PosOf is where a key is, or the file where it has none.
+// PosOf returns the place of a key, or the file where the key is missing.
 func (m *Manifest) PosOf(key string) Pos {
 	if m.tree != nil {
 		for _, e := range m.tree.keys {
@@ -64,14 +63,14 @@ var (
 		json: map[string]any{"type": "string", "pattern": variableForm.String()}}
 	variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-	// unpinned is a pattern, as package path has them.
+	// unpinned is a pattern, as in package path.
 	unpinned = &scalar{expected: "a file or folder in the plugin's folder, or a pattern such as logs/*.txt",
 		ok: func(n *node) bool {
 			_, err := path.Match(n.text, "")
 			return n.kind <= textKind && isBelow(n.text) && err == nil && strings.Trim(n.text, "*/?") != ""
 		},
 		json: map[string]any{"type": "string"}, norm: asText}
-	// inFolder is a file below the plugin's own folder.
+	// inFolder is a file below the plugin's folder.
 	inFolder = &scalar{expected: "a file in the plugin's folder",
 		ok:   func(n *node) bool { return n.kind <= textKind && isBelow(n.text) },
 		json: map[string]any{"type": "string"}, norm: asText}
@@ -82,7 +81,7 @@ func isBelow(file string) bool {
 	return file != "" && !path.IsAbs(file) && clean != "." && clean != ".." && !strings.HasPrefix(clean, "../")
 }
 
-// kindNames are the kinds of plugins as the file writes them.
+// kindNames returns the kinds of plugins as written in files.
 func kindNames() (names []string) {
 	for _, k := range sdk.Kinds() {
 		names = append(names, string(k))
@@ -96,19 +95,20 @@ var manifest = &object{
 		{name: "name", what: "what users write in the experiment file", shape: pluginName},
 		{name: "version", what: "its version", shape: word},
 		{name: "summary", what: "one sentence for lists", shape: text},
-		{name: "command", what: "the program and its arguments", shape: &listOf{item: word, some: true, like: " such as [python3, main.py]"}},
+		{name: "command", what: "the program and its arguments",
+			shape: &listOf{item: word, some: true, like: " such as [python3, main.py]"}},
 		{name: "module", what: "a WebAssembly module, instead of a command", shape: inFolder},
 		{name: "sha256", what: "the checksum of the program or module, or of files by name",
 			shape: &either{&object{extra: checksum}, isMap, checksum}},
-		{name: "unpinned", what: "files and folders, or patterns of them, that may change", shape: &listOf{item: unpinned, single: true}},
+		{name: "unpinned", what: "files and folders, or patterns of them, that may change",
+			shape: &listOf{item: unpinned, single: true}},
 		{name: "env", what: "variables of the user's environment that it wants", shape: &listOf{item: variable}},
 		{name: "grants", what: "what it wants beyond that", shape: grant},
 	},
 	required: []string{"kind", "name"},
 }
 
-// ParseManifest reads a plugin.yaml; file is its name for messages. The error is
-// [Errors].
+// ParseManifest reads a plugin.yaml; file is the name used in messages. The error is [Errors].
 func ParseManifest(file string, data []byte) (*Manifest, error) {
 	p := &problems{}
 	root := readYAML(p, file, data)
@@ -138,7 +138,7 @@ func startsSomehow(p *problems, root *node) {
 	}
 }
 
-// namesFiles checks the keys of a map of checksums.
+// namesFiles checks that the keys of a map of checksums name files.
 func namesFiles(p *problems, sums *node) {
 	if sums == nil || sums.kind != mapKind {
 		return
@@ -175,5 +175,5 @@ func newManifest(file string, root *node) *Manifest {
 
 func grantOf(n *node) Grant {
 	f := fields{n, grant}
-	return Grant{texts(f.at("read")), texts(f.at("write")), texts(f.at("env")), f.truth("clock")}
+	return Grant{texts(f.at("read")), texts(f.at("write")), texts(f.at("env")), f.boolean("clock")}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// TestManifestMistakes tells the mistakes that authors of plugins make.
+// TestManifestMistakes shows the messages for mistakes of plugin authors.
 func TestManifestMistakes(t *testing.T) {
 	datadriven.RunTest(t, "testdata/manifest.txt", func(t *testing.T, d *datadriven.TestData) string {
 		if _, err := ParseManifest("plugin.yaml", []byte(d.Input)); err != nil {
@@ -35,9 +35,10 @@ grants: {read: [/data], clock: true}
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Manifest{Kind: "searcher", Name: "my-own", Version: "1.2", Summary: "Looks around.", Command: []string{"python3", "main.py", "--fast"},
-		SHA256: map[string]string{"main.py": strings.ToLower(sum), "lib/a.py": strings.ToLower(sum)},
-		Env:    []string{"API_KEY"}, Wants: Grant{Read: []string{"/data"}, Clock: true}, File: "plugin.yaml"}
+	want := &Manifest{Kind: "searcher", Name: "my-own", Version: "1.2", Summary: "Looks around.",
+		Command: []string{"python3", "main.py", "--fast"},
+		SHA256:  map[string]string{"main.py": strings.ToLower(sum), "lib/a.py": strings.ToLower(sum)},
+		Env:     []string{"API_KEY"}, Wants: Grant{Read: []string{"/data"}, Clock: true}, File: "plugin.yaml"}
 	if d := cmp.Diff(want, m, cmpopts.IgnoreUnexported(Manifest{})); d != "" {
 		t.Error(d)
 	}

@@ -6,16 +6,17 @@ import (
 	"testing"
 )
 
-// Parameters are written as encoding/json writes nested objects, whatever the names
-// and texts have.
+// Parameters are written as encoding/json writes nested objects, for all names and texts.
 func TestNestedJSON(t *testing.T) {
 	got, err := nestedJSON(map[string]any{
-		"b": int64(-3), "a-b": "<&>\u2028", "a/c": true, "a/-": nil, "a/b/z": "quote \" and \\", "a/b/ä": "plain", "a/b-": []any{int64(1), 2.0}, "a0": map[string]any{"y": 1.0, "x": "\x7f\xff"},
+		"b": int64(-3), "a-b": "<&>\u2028", "a/c": true, "a/-": nil, "a/b/z": "quote \" and \\", "a/b/ä": "plain",
+		"a/b-": []any{int64(1), 2.0}, "a0": map[string]any{"y": 1.0, "x": "\x7f\xff"},
 		"z/y/x": "",
 	})
 	want := map[string]any{
 		"b": -3, "a-b": "<&>\u2028", "a0": map[string]any{"y": json.RawMessage("1.0"), "x": "\x7f\xff"},
-		"a": map[string]any{"c": true, "-": nil, "b": map[string]any{"z": "quote \" and \\", "ä": "plain"}, "b-": []any{1, json.RawMessage("2.0")}},
+		"a": map[string]any{"c": true, "-": nil, "b": map[string]any{"z": "quote \" and \\", "ä": "plain"},
+			"b-": []any{1, json.RawMessage("2.0")}},
 		"z": map[string]any{"y": map[string]any{"x": ""}},
 	}
 	var b bytes.Buffer

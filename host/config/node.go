@@ -20,15 +20,15 @@ const (
 	mapKind
 )
 
-// node is one value of a file, with its place. Aliases are expanded: a node may
-// be reached by several ways, and is never changed after parsing but by --set.
+// node is one value of a file, with its place. Aliases are expanded, so that several parents may share
+// a node; after parsing only --set changes nodes.
 type node struct {
 	kind kind
 	pos  Pos
-	// text is the text of a scalar, numbers exactly as they were written.
+	// text is the text of a scalar; numbers are exactly as written.
 	text string
-	// shift is how many columns the text starts after pos (quotes), or -1
-	// where columns of the text are not columns of the file.
+	// shift is how many columns after pos the text starts (quotes), or -1 where columns of the text do not
+	// match columns of the file.
 	shift int
 	items []*node
 	keys  []entry
@@ -53,6 +53,16 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
+// without returns a map without one of its keys, and anything else as it is.
+func (n *node) without(name string) *node {
+	if !n.has(name) {
+		return n
+	}
+	c := *n
+	c.keys = slices.DeleteFunc(slices.Clone(n.keys), func(e entry) bool { return e.name == name })
+	return &c
+}
+
 func (n *node) has(name string) bool { return n.get(name) != nil }
 
 func (n *node) names() []string {
@@ -63,7 +73,7 @@ func (n *node) names() []string {
 	return names
 }
 
-// describe says what n is, for "found …".
+// describe names n for messages ("found ...").
 func (n *node) describe() string {
 	switch n.kind {
 	case nullKind:
@@ -80,7 +90,7 @@ func (n *node) describe() string {
 	return "a map"
 }
 
-// at is the place of column col (from 1) of the text of n.
+// at returns the place of column col (from 1) of the text of n.
 func (n *node) at(col int) Pos {
 	p := n.pos
 	if p.Line > 0 && n.shift >= 0 {
@@ -89,7 +99,7 @@ func (n *node) at(col int) Pos {
 	return p
 }
 
-// float is the number of n; it is finite unless n is written .inf or .nan.
+// float returns n as a number; it is finite unless n is .inf or .nan.
 func (n *node) float() (float64, bool) {
 	if n == nil || n.kind != numberKind {
 		return 0, false
@@ -107,7 +117,7 @@ func (n *node) float() (float64, bool) {
 	return f, err == nil
 }
 
-// integer is n as an integer; 3.0 and 1e3 are integers too.
+// integer returns n as an integer; 3.0 and 1e3 are integers too.
 func (n *node) integer() (int64, bool) {
 	if n == nil || n.kind != numberKind {
 		return 0, false
@@ -126,7 +136,7 @@ func (n *node) integer() (int64, bool) {
 	return int64(f), true
 }
 
-// json writes n as JSON, keys in the order of the file. Integers stay exact.
+// json writes n as JSON, with keys in the order of the file. Integers stay exact.
 func (n *node) json() []byte {
 	var b bytes.Buffer
 	n.write(&b, false)
@@ -194,8 +204,7 @@ func writeText(b *bytes.Buffer, s string) {
 	b.Write(bytes.TrimSuffix(t.Bytes(), []byte("\n")))
 }
 
-// number is the JSON of a number: as written where JSON can, infinities and NaN
-// as the strings that stand for them.
+// number writes a number as JSON: as in the file where JSON allows it, infinities and NaN as strings.
 func (n *node) number(canonical bool) string {
 	if i, err := strconv.ParseInt(n.text, 10, 64); err == nil {
 		return strconv.FormatInt(i, 10)
@@ -210,8 +219,7 @@ func (n *node) number(canonical bool) string {
 	return formatReal(f)
 }
 
-// formatReal writes a real so that it is read back as a real in every language:
-// with a point or an exponent.
+// formatReal writes a real with a point or an exponent, so that every language reads it as a real.
 func formatReal(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -228,8 +236,7 @@ func formatReal(f float64) string {
 	return text
 }
 
-// value is n as Go values (int64, float64, string, bool, nil, []any,
-// map[string]any).
+// value converts n to Go values (int64, float64, string, bool, nil, []any, map[string]any).
 func (n *node) value() any {
 	switch n.kind {
 	case boolKind:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	wrong "github.com/santhosh-tekuri/jsonschema/v6/kind"
+
 	"github.com/tunehost/tunehost/host/nearest"
 	options "github.com/tunehost/tunehost/plugins/sdk/option"
 )
@@ -19,7 +20,7 @@ import (
 type PluginRef struct {
 	// Name is the plugin's name, or a path to it ([PluginRef.IsPath]).
 	Name string
-	// Options is a JSON object, {} where none were given.
+	// Options is a JSON object; {} where none were given.
 	Options []byte
 	// Pos is where the plugin is named.
 	Pos Pos
@@ -27,13 +28,13 @@ type PluginRef struct {
 	node *node // the options
 }
 
-// IsPath says whether the plugin is given by its path.
+// IsPath reports whether the plugin is given by path.
 func (r PluginRef) IsPath() bool {
 	return strings.ContainsAny(r.Name, `/\`) || strings.HasPrefix(r.Name, ".")
 }
 
-// PosOf is the place of an option, by the keys and indices that lead to it; of
-// the nearest one around it where the file has none.
+// PosOf returns the place of an option, by the keys and indices that lead to it, or of the nearest
+// enclosing value that the file has.
 func (r PluginRef) PosOf(path ...string) Pos {
 	at, pos := r.node, r.Pos
 	for _, step := range path {
@@ -52,7 +53,7 @@ func (r PluginRef) PosOf(path ...string) Pos {
 	return pos
 }
 
-// keyPos is the place of the key itself, for keys that should not be there.
+// keyPos returns the place of a key that should not be there.
 func (r PluginRef) keyPos(path []string, name string) Pos {
 	at := r.node
 	for _, step := range path {
@@ -89,13 +90,13 @@ func refOf(n *node) PluginRef {
 	return newPluginRef(n.get("plugin").text, n.get("plugin").pos, options)
 }
 
-// CheckOptions checks the options of a plugin against its JSON Schema (draft
-// 2020-12). Each mistake is an [Error] at its place; a schema that is itself
-// wrong is told as the plugin's mistake.
+// CheckOptions checks the options of a plugin against its JSON Schema (draft 2020-12). Each mistake is
+// an [Error] at its place; a broken schema is reported as the plugin's mistake.
 func CheckOptions(ref PluginRef, schema []byte) []error {
 	compiled, err := compileSchema(schema)
 	if err != nil {
-		return []error{&Error{ref.Pos, oneLine(fmt.Sprintf("plugin %s: its schema of options is wrong: %v", ref.Name, err))}}
+		return []error{&Error{ref.Pos, oneLine(fmt.Sprintf("plugin %s: its options schema is invalid: %v", ref.Name,
+			err))}}
 	}
 	options, err := jsonschema.UnmarshalJSON(bytes.NewReader(ref.Options))
 	if err != nil {
@@ -140,7 +141,7 @@ type optionErrors struct {
 	schema []byte
 }
 
-// add tells the innermost causes of e; of alternatives it tells that none fits.
+// add reports the innermost causes of e; for alternatives it reports that none fits.
 func (o *optionErrors) add(e *jsonschema.ValidationError) {
 	switch e.ErrorKind.(type) {
 	case *wrong.OneOf, *wrong.AnyOf:
@@ -162,7 +163,7 @@ func (o *optionErrors) one(e *jsonschema.ValidationError) {
 		option = "option " + quote(strings.Join(path, ".")) + " of " + o.ref.Name
 	}
 	at := o.ref.PosOf(path...)
-	found := "found what was given"
+	found := "found this value"
 	if n := o.find(path); n != nil {
 		found = "found " + n.describe()
 	}
@@ -179,7 +180,7 @@ func (o *optionErrors) one(e *jsonschema.ValidationError) {
 	case *wrong.Required:
 		o.fail(at, "%s: %s missing", option, strings.Join(k.Missing, ", "))
 	case *wrong.Maximum:
-		// Words leave out bounds that only computers have.
+		// Messages omit bounds that only computers have.
 		if want, _ := k.Want.Float64(); want >= options.MaxInt {
 			o.fail(at, "%s: %s, expected at most %s", option, found, k.Want.RatString())
 			return
@@ -196,7 +197,7 @@ func (o *optionErrors) one(e *jsonschema.ValidationError) {
 	}
 }
 
-// words says what the schema allows at a path; otherwise is for schemas that are too clever
+// words says what the schema allows at a path; otherwise is the text for schemas that are too complex
 // for that.
 func (o *optionErrors) words(path []string, otherwise string) string {
 	at := schemaAt(o.schema, path)
@@ -210,8 +211,8 @@ func (o *optionErrors) words(path []string, otherwise string) string {
 	return otherwise
 }
 
-// schemaAt is the schema of the value at a path of keys and indices; nil where it is not
-// to be found so simply.
+// schemaAt returns the schema of the value at a path of keys and indices, or nil where a simple walk
+// does not find it.
 func schemaAt(schema []byte, path []string) map[string]any {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
@@ -231,7 +232,7 @@ func schemaAt(schema []byte, path []string) map[string]any {
 	return at
 }
 
-// typeWords says types of JSON in the words of the experiment file.
+// typeWords names JSON types in the words of the experiment file.
 func typeWords(types []string) []string {
 	words := map[string]string{"array": "a list", "object": "a map", "string": "a text", "number": "a number",
 		"integer": "a whole number", "boolean": "true or false", "null": "nothing"}
@@ -277,7 +278,7 @@ func (o *optionErrors) unknown(path []string, name string) {
 	o.fail(o.ref.keyPos(path, name), "unknown option %s of %s%s", quote(name), o.ref.Name, expected)
 }
 
-// optionsElsewhere are options of other tuners that are no option here.
+// optionsElsewhere are options of other tuners that are not options here.
 var optionsElsewhere = map[string]string{
 	"time_attr":      "iterations are what is counted: leave it out",
 	"metric":         "it is the objective's: write objective: {metric: NAME, mode: min or max} at the top level",
@@ -289,7 +290,7 @@ var optionsElsewhere = map[string]string{
 	"max_trials":     "write trials: N at the top level",
 }
 
-// schemaKeys are the properties that a schema declares at a path of properties.
+// schemaKeys returns the properties that a schema declares at a path of properties.
 func schemaKeys(schema []byte, path []string) []string {
 	properties, _ := schemaAt(schema, path)["properties"].(map[string]any)
 	var names []string

@@ -8,8 +8,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// param makes the parameter of d. Where d is wrong it is told, and a parameter
-// of that name is made all the same, so that what refers to it is not wrong too.
+// param builds the parameter of d. A mistake in d is reported; a parameter of that name is still
+// built, so that references to it are no further mistakes.
 func (b *builder) param(d decl) space.Param {
 	p := space.Param{Name: d.name}
 	switch d.form {
@@ -20,7 +20,7 @@ func (b *builder) param(d decl) space.Param {
 		p.Kind = space.Int
 		p.Log = b.flag(d, "log")
 		p.Low, p.High = b.bounds(d)
-		b.wholeBounds(d, &p)
+		b.wholeBounds(d)
 	case "normal":
 		p.Kind = space.Normal
 		p.Mean, p.SD = b.meanAndSD(d)
@@ -33,7 +33,8 @@ func (b *builder) param(d decl) space.Param {
 	}
 	b.step(d, &p)
 	if p.Log && p.Low <= 0 && d.value.kind == listKind && len(d.value.items) == 2 {
-		b.fail(d.value.items[0].pos, "%s is logarithmic, so that its lower bound must be above 0, found %s", d.name, d.value.items[0].text)
+		b.fail(d.value.items[0].pos, "%s is logarithmic: its lower bound must be above 0, found %s", d.name,
+			d.value.items[0].text)
 	}
 	return p
 }
@@ -76,15 +77,16 @@ func (b *builder) bounds(d decl) (low, high float64) {
 	case !ok:
 		return 1, 2
 	case low > high:
-		b.fail(d.value.pos, "the lower bound %s is above the upper bound %s", d.value.items[0].text, d.value.items[1].text)
+		b.fail(d.value.pos, "the lower bound %s is above the upper bound %s", d.value.items[0].text,
+			d.value.items[1].text)
 		return high, low
 	case low == high && d.form != "int":
-		b.warn(d.value.pos, "%s has one value only", d.name)
+		b.warn(d.value.pos, "%s has only one value", d.name)
 	}
 	return low, high
 }
 
-func (b *builder) wholeBounds(d decl, p *space.Param) {
+func (b *builder) wholeBounds(d decl) {
 	if d.value.kind != listKind {
 		return
 	}
@@ -137,24 +139,25 @@ func (b *builder) step(d decl, p *space.Param) {
 	p.Step = step
 }
 
-// hasMultiple allows for the rounding of such as 0.3/0.1.
+// hasMultiple tolerates the rounding error of divisions such as 0.3/0.1.
 func hasMultiple(low, high, step float64) bool {
 	const slack = 1e-9
 	return math.Floor(high/step+slack) >= math.Ceil(low/step-slack)
 }
 
-// noParameter: a choice is handed over as it is, so that a parameter in it would never
-// get a value.
+// noParameter refuses a parameter inside a choice: values of choices are handed over unchanged, so
+// that it would never get a value.
 func (b *builder) noParameter(d decl, item *node) {
 	c := parseCall(item.text)
 	switch {
 	case !b.strict:
 	case hasForm(item):
-		b.fail(item.pos, "found a parameter inside %s, which would be handed over as a map; give it a name of its own that exists "+
+		b.fail(item.pos, "found a parameter inside %s, which would be handed over as a map; give it its own name "+
+			"that exists "+
 			"where it is chosen, such as %s_a: {uniform: [0, 1], when: \"%s == 'a'\"} beside %s: {choice: [a, b]}",
 			d.form, d.name, strings.ReplaceAll(d.name, "/", "."), d.name)
 	case item.kind == textKind && c != nil:
-		b.fail(item.pos, "found %s inside %s, which is not run as code; give it a name of its own, such as %s: %s",
+		b.fail(item.pos, "found %s inside %s, which is not run as code; give it its own name, such as %s: %s",
 			quote(item.text), d.form, d.name, c.instead())
 	}
 }
@@ -173,7 +176,7 @@ func (b *builder) choices(d decl) [][]byte {
 		b.noParameter(d, item)
 		canonical := string(item.sortedJSON())
 		if seen[canonical] {
-			b.fail(item.pos, "value %s is there twice", clip(string(item.json())))
+			b.fail(item.pos, "value %s appears twice", clip(string(item.json())))
 		}
 		seen[canonical] = true
 		choices = append(choices, item.json())

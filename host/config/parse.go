@@ -20,11 +20,11 @@ type settings struct {
 	sets        []string
 	noTrainable bool
 	reading     int
-	// flags are the sets that stand for a flag of the command line, with that flag.
+	// flags maps the settings that come from command-line flags to these flags.
 	flags map[string]string
 }
 
-// placeOf is what messages about a set name: what the user wrote.
+// placeOf returns the place of a setting for messages: what the user wrote.
 func (s *settings) placeOf(set string) string {
 	if flag, ok := s.flags[set]; ok {
 		return flag
@@ -32,27 +32,25 @@ func (s *settings) placeOf(set string) string {
 	return setPrefix + set
 }
 
-// Reading is the newest way to read a file. What a file says may come to mean something
-// else, or become a mistake, in a later one; a recorded experiment is read as it was read
-// when it began.
+// Reading is the newest version of the reading rules. A new version may change what a file means or
+// refuse more; a recorded experiment keeps the version that it began with.
 //
 //	1: lists are constants; {value: X} is a group with a parameter "value"
-//	2: a list is a mistake; {value: X} is a constant; what is pasted of other tuners is a mistake
+//	2: a list is a mistake; {value: X} is a constant; code pasted from other tuners is a mistake
 const Reading = 2
 
-// Recorded reads a file as a tunehost of that reading did; 0 is the first.
+// Recorded reads a file by that version of the reading rules; 0 is the first.
 func Recorded(reading int) Option {
 	return func(s *settings) { s.reading = max(reading, 1) }
 }
 
-// WithSet applies KEY=VALUE over the file: KEY is a path of names joined with
-// dots, VALUE is YAML. Later ones win.
+// WithSet applies KEY=VALUE over the file: KEY is a path of names joined with dots, VALUE is YAML.
+// Later settings win.
 func WithSet(sets ...string) Option {
 	return func(s *settings) { s.sets = append(s.sets, sets...) }
 }
 
-// WithFlag applies a flag of the command line over the file: the key of the same name has the
-// value, as a text.
+// WithFlag applies a command-line flag over the file: it sets the key of the same name to a text.
 func WithFlag(key, value string) Option {
 	return func(s *settings) {
 		set := key + "=" + jsonText(value)
@@ -63,22 +61,22 @@ func WithFlag(key, value string) Option {
 	}
 }
 
-// jsonText is a text as it stands in a file, whatever is in it.
+// jsonText quotes a text for a file.
 func jsonText(text string) string {
 	var b bytes.Buffer
 	writeText(&b, text)
 	return b.String()
 }
 
-// WithoutTrainable takes files without a trainable, for asktell and simulate.
+// WithoutTrainable accepts files without a trainable, for asktell and simulate.
 func WithoutTrainable() Option {
 	return func(s *settings) { s.noTrainable = true }
 }
 
-// inDirectory says what to do with a directory that stands where a file is expected.
+// inDirectory says what to do about a directory where a file is expected.
 func inDirectory(path string) string {
 	if _, err := os.Stat(filepath.Join(path, "run.json")); err == nil {
-		return "; `tunehost resume " + path + "` goes on with the experiment in it"
+		return "; `tunehost resume " + path + "` continues the experiment in it"
 	}
 	return ""
 }
@@ -95,10 +93,12 @@ func Load(path string, options ...Option) (*Experiment, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%s: found a directory, expected an experiment file%s", path, inDirectory(path))
 	case info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 && !isDescriptor(path):
-		return nil, fmt.Errorf("%s: found a pipe or a socket, which may never say anything; write the experiment to a file, "+
+		return nil, fmt.Errorf("%s: found a pipe or a socket, which may never end; write the experiment to a "+
+			"file, "+
 			"or hand it over as /dev/stdin or <(COMMAND)", path)
 	case info.Size() > maxFileBytes:
-		return nil, Errors{{Pos{File: path}, fmt.Sprintf("the file has %d bytes, the limit is %d (1 MiB)", info.Size(), maxFileBytes)}}
+		return nil, Errors{{Pos{File: path}, fmt.Sprintf("the file has %d bytes, the limit is %d (1 MiB)", info.Size(),
+			maxFileBytes)}}
 	}
 	data, err := readSome(path)
 	if err != nil {
@@ -107,15 +107,15 @@ func Load(path string, options ...Option) (*Experiment, error) {
 	return Parse(path, data, options...)
 }
 
-// isDescriptor says whether a path names what a shell has opened for this process, as for
-// `<(COMMAND)`: there is somebody at the other end.
+// isDescriptor reports whether a path names a descriptor that a shell opened for this process, as for
+// `<(COMMAND)`.
 func isDescriptor(path string) bool {
 	dir := filepath.Dir(filepath.Clean(path))
 	return path == "/dev/stdin" || dir == "/dev/fd" || strings.HasPrefix(dir, "/proc/") && filepath.Base(dir) == "fd"
 }
 
-// readSome reads a byte more than a file may have: what is no plain file does not say how
-// large it is, and may never end.
+// readSome reads up to one byte more than a file may have: pipes and devices do not report their size
+// and may never end.
 func readSome(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -125,8 +125,8 @@ func readSome(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 }
 
-// Parse reads an experiment; name is the file's name for messages and the
-// experiment's default name. The error is [Errors].
+// Parse reads an experiment; name is the file's name for messages and the experiment's default name.
+// The error is [Errors].
 func Parse(name string, data []byte, options ...Option) (*Experiment, error) {
 	set := settings{reading: Reading}
 	for _, o := range options {
@@ -158,15 +158,15 @@ func Parse(name string, data []byte, options ...Option) (*Experiment, error) {
 	return e, nil
 }
 
-// baseName makes the name of an experiment from that of its file.
+// baseName derives the name of an experiment from that of its file.
 func baseName(file string) string {
-	return nameOf(file, func(r rune) bool { return nameForm.MatchString("_" + string(r)) })
+	return nameOf(file, func(r rune) bool { return nameForm().MatchString("_" + string(r)) })
 }
 
-// formerName is the name that earlier versions made, which took letters and digits of ASCII
-// alone; "" where it is the same.
+// formerName returns the default name of earlier versions, which kept only ASCII letters and digits;
+// "" where it is the same.
 func formerName(file, now string) string {
-	ascii := func(r rune) bool { return r < utf8.RuneSelf && nameForm.MatchString("_"+string(r)) }
+	ascii := func(r rune) bool { return r < utf8.RuneSelf && nameForm().MatchString("_"+string(r)) }
 	if former := nameOf(file, ascii); former != now {
 		return former
 	}

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// PointOf finds the point of a trial's parameters, a JSON object, again.
+// PointOf returns the point that has a trial's parameters, a JSON object.
 func PointOf(s *space.Space, params []byte) (space.Point, error) {
 	v, err := expr.FromJSON(params)
 	if err != nil {
@@ -33,7 +33,7 @@ func coordinate(p *space.Param, v any) (float64, error) {
 				return float64(i), nil
 			}
 		}
-		return 0, fmt.Errorf("parameter %q: %v is not of the space", p.Name, v)
+		return 0, fmt.Errorf("parameter %q: %v is not in the space", p.Name, v)
 	}
 	switch v := v.(type) {
 	case int64:
@@ -41,5 +41,5 @@ func coordinate(p *space.Param, v any) (float64, error) {
 	case float64:
 		return v, nil
 	}
-	return 0, fmt.Errorf("parameter %q: %v is not of the space", p.Name, v)
+	return 0, fmt.Errorf("parameter %q: %v is not in the space", p.Name, v)
 }

@@ -7,12 +7,12 @@ import (
 	"math"
 	"strings"
 
-	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// points checks the user's own points against the space (B-104).
+// points checks the user's points against the space (B-104).
 func (b *builder) points() {
 	n := b.at("points")
 	if n == nil || b.bad["space"] {
@@ -27,10 +27,9 @@ func (b *builder) points() {
 	}
 }
 
-// Given turns a user's parameters (a JSON object, whole or partial, nested or
-// with "/" in names) into a point whose coordinates are NaN where nothing was
-// given. Constants may be repeated but not changed; computed values cannot be
-// given. where stands for the place in errors, which are [Errors].
+// Given turns a user's parameters into a point whose coordinates are NaN where nothing was given.
+// params is a JSON object, whole or partial, nested or with "/" in names. Constants may be repeated
+// but not changed; computed values cannot be given. where is the place in errors, which are [Errors].
 func (e *Experiment) Given(where string, params []byte) (space.Point, error) {
 	p := &problems{}
 	n := readYAML(p, where, params)
@@ -85,7 +84,8 @@ func (b *builder) pointOther(e entry, name string, point space.Point, places map
 	for _, c := range b.e.Constants {
 		if c.Name == name {
 			if !sameJSON(c.Value, e.value.json()) {
-				b.fail(e.value.pos, "%s is constant (%s), found %s", quote(name), clip(string(c.Value)), e.value.describe())
+				b.fail(e.value.pos, "%s is constant (%s), found %s", quote(name), clip(string(c.Value)),
+					e.value.describe())
 			}
 			return
 		}
@@ -123,8 +123,8 @@ func (b *builder) allNames() []string {
 	return names
 }
 
-// coordinate is the coordinate of a value; NaN where it is outside the space,
-// which is told.
+// coordinate returns the coordinate of a value; it reports a value outside of the space and returns
+// NaN.
 func (b *builder) coordinate(p *space.Param, n *node) float64 {
 	if p.Kind == space.Choice || p.Kind == space.Ordinal {
 		return b.choiceIndex(p, n)
@@ -170,8 +170,8 @@ func sameJSON(a, b []byte) bool {
 	return fmt.Sprintf("%#v", x) == fmt.Sprintf("%#v", y)
 }
 
-// misplaced finds values that were given for parameters that do not exist at the
-// point, and constraints that it breaks, as far as what is given decides them.
+// misplaced reports values given for parameters that do not exist at the point, and constraints that
+// the given values break.
 func (b *builder) misplaced(point space.Point, places map[int]Pos, at Pos) {
 	values := b.e.values(point)
 	for i := range point {
@@ -180,7 +180,8 @@ func (b *builder) misplaced(point space.Point, places map[int]Pos, at Pos) {
 		}
 		for _, c := range b.e.conditions[i] {
 			if holds, err := c.Bool(values); err == nil && !holds {
-				b.fail(places[i], "%s does not exist here, because %s does not hold", b.e.Space.Params[i].Name, quote(c.Source()))
+				b.fail(places[i], "%s does not exist here, because %s does not hold", b.e.Space.Params[i].Name,
+					quote(c.Source()))
 				break
 			}
 		}

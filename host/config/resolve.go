@@ -13,23 +13,22 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // Errors of [Experiment.Resolve].
 var (
-	// ErrUnresolved: a parameter that exists at the point has no value (B-108).
+	// ErrUnresolved says that a parameter that exists at the point has no value (B-108).
 	ErrUnresolved = errors.New("has no value")
-	// ErrRefused: a constraint that only the host can check is broken; the
-	// searcher is asked again.
+	// ErrRefused says that the point breaks a constraint that only the host can check; the searcher is
+	// asked again.
 	ErrRefused = errors.New("the point breaks a constraint")
 )
 
-// Resolve makes a trial's parameters from a searcher's point: the values of the
-// parameters that exist, constants and computed values, as a nested JSON object
-// with sorted keys. Parameters whose condition does not hold are left out, also
-// where only the host can tell. The same point and seed give the same bytes.
+// Resolve turns a searcher's point into a trial's parameters: the searched parameters that exist,
+// constants and computed values, as a nested JSON object with sorted keys. It omits parameters whose
+// condition does not hold. The same point and seed give the same bytes.
 func (e *Experiment) Resolve(point space.Point, seed uint64) ([]byte, error) {
 	if len(point) != len(e.Space.Params) {
 		return nil, fmt.Errorf("a point of %d values, expected %d", len(point), len(e.Space.Params))
@@ -37,16 +36,15 @@ func (e *Experiment) Resolve(point space.Point, seed uint64) ([]byte, error) {
 	return e.Prune(slices.Clone(point)).Resolve(seed)
 }
 
-// Existing is what exists at a point.
+// Existing holds the values that exist at a point.
 type Existing struct {
 	experiment *Experiment
 	values     expr.Values
 	err        error // a parameter that exists has no value
 }
 
-// Prune sets the coordinates of parameters that do not exist to NaN, by all
-// conditions, also those that only the host can evaluate, parents first. It returns the others'
-// values.
+// Prune sets the coordinates of parameters that do not exist to NaN, parents first. It evaluates all
+// conditions, also those that only the host can evaluate. It returns the values of the others.
 func (e *Experiment) Prune(point space.Point) *Existing {
 	x := &Existing{experiment: e, values: expr.Values{Params: make(map[string]any, len(point))}}
 	for i := range point {
@@ -62,7 +60,7 @@ func (e *Experiment) Prune(point space.Point) *Existing {
 	return x
 }
 
-// Resolve is as that of the experiment, for the point that was pruned. It is called once.
+// Resolve is [Experiment.Resolve] for the pruned point. It is called once.
 func (x *Existing) Resolve(seed uint64) ([]byte, error) {
 	if x.err != nil {
 		return nil, x.err
@@ -84,7 +82,7 @@ func (x *Existing) Resolve(seed uint64) ([]byte, error) {
 	return nestedJSON(v.Params)
 }
 
-// all says whether all conditions hold; one that is unknown does not.
+// all reports whether all conditions hold; an unknown condition does not hold.
 func all(conditions []*expr.Program, v expr.Values) bool {
 	for _, c := range conditions {
 		if holds, err := c.Bool(v); err != nil || !holds {
@@ -133,8 +131,7 @@ func finite(v any) bool {
 	return true
 }
 
-// seedOf gives each computed value its own randomness, so that adding one does
-// not change the others.
+// seedOf gives each computed value a seed of its own, so that adding one does not change the others.
 func seedOf(seed uint64, name string) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d/%s", seed, name)
@@ -151,7 +148,8 @@ func nestedJSON(values map[string]any) (out []byte, err error) {
 		if out[len(out)-1] != '{' {
 			out = append(out, ',')
 		}
-		for key, rest, nested := strings.Cut(name[len(group):], "/"); nested; key, rest, nested = strings.Cut(rest, "/") {
+		for key, rest, nested := strings.Cut(name[len(group):], "/"); nested; key, rest, nested = strings.Cut(rest,
+			"/") {
 			out, group = append(appendText(out, key), ":{"...), group+key+"/"
 		}
 		out = append(appendText(out, name[len(group):]), ':')
@@ -162,7 +160,7 @@ func nestedJSON(values map[string]any) (out []byte, err error) {
 	return append(out, strings.Repeat("}", 1+strings.Count(group, "/"))...), nil
 }
 
-// compareNames puts a group's names beside each other.
+// compareNames orders names so that those of a group are adjacent.
 func compareNames(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		switch {
@@ -207,7 +205,7 @@ func encoded(v any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// jsonValue writes reals so that they stay reals (1 becomes 1.0).
+// jsonValue keeps reals real in JSON (1 becomes 1.0).
 func jsonValue(v any) any {
 	switch v := v.(type) {
 	case float64:

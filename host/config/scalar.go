@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"math"
 	"regexp"
 	"strconv"
@@ -22,7 +23,7 @@ func (s *scalar) check(p *problems, n *node) {
 	switch {
 	case s.ok(n):
 	case s == text && n.kind == textKind:
-		p.fail(n.pos, "found an empty text, expected one with something in it")
+		p.fail(n.pos, "found an empty text, expected a text that is not empty")
 	default:
 		p.fail(n.pos, "found %s, expected %s", n.describe(), s.expected)
 	}
@@ -30,9 +31,7 @@ func (s *scalar) check(p *problems, n *node) {
 
 func (s *scalar) schema() map[string]any {
 	out := map[string]any{}
-	for k, v := range s.json {
-		out[k] = v
-	}
+	maps.Copy(out, s.json)
 	return out
 }
 
@@ -47,17 +46,24 @@ func isText(n *node) bool { return n.kind == textKind && strings.TrimSpace(n.tex
 
 var (
 	text = &scalar{expected: "a text", ok: isText, json: map[string]any{"type": "string", "pattern": `\S`}}
-	// word is text, where a number or a truth is taken as it is written.
+	// word is a text; numbers, true and false are taken as written.
 	word = &scalar{expected: "a text", ok: func(n *node) bool { return n.kind < listKind && n.kind != nullKind },
 		json: map[string]any{"type": []any{"string", "number", "boolean"}}, norm: asText}
-	boolean  = &scalar{expected: "true or false", ok: func(n *node) bool { return n.kind == boolKind }, json: map[string]any{"type": "boolean"}}
+	boolean = &scalar{expected: "true or false", ok: func(n *node) bool { return n.kind == boolKind },
+		json: map[string]any{"type": "boolean"}}
 	real     = &scalar{expected: "a number", ok: isFinite, json: map[string]any{"type": "number"}}
-	positive = &scalar{expected: "a number above 0", ok: func(n *node) bool { f, _ := n.float(); return isFinite(n) && f > 0 },
+	positive = &scalar{expected: "a number above 0",
+		ok:   func(n *node) bool { f, _ := n.float(); return isFinite(n) && f > 0 },
 		json: map[string]any{"type": "number", "exclusiveMinimum": 0}}
-	notNegative = &scalar{expected: "a number from 0", ok: func(n *node) bool { f, _ := n.float(); return isFinite(n) && f >= 0 },
+	notNegative = &scalar{expected: "a number from 0",
+		ok:   func(n *node) bool { f, _ := n.float(); return isFinite(n) && f >= 0 },
 		json: map[string]any{"type": "number", "minimum": 0}}
-	condition = &scalar{expected: "an expression", ok: func(n *node) bool { return isText(n) || n.kind == boolKind }, json: map[string]any{"type": []any{"string", "boolean"}}, norm: asText}
-	pattern   = &special{test: checkPattern, json: func() map[string]any { return map[string]any{"type": "string", "format": "regex"} }}
+	condition = &scalar{expected: "an expression", ok: func(n *node) bool { return isText(n) || n.kind == boolKind },
+		json: map[string]any{"type": []any{"string", "boolean"}}, norm: asText}
+	pattern = &special{test: checkPattern, json: func() map[string]any {
+		return map[string]any{"type": "string",
+			"format": "regex"}
+	}}
 )
 
 func asText(n *node) *node {
@@ -79,13 +85,14 @@ func checkPattern(p *problems, n *node) {
 	re, err := regexp.Compile(n.text)
 	switch {
 	case err != nil:
-		p.fail(n.pos, "found %s, expected a regular expression (%s)", quote(n.text), strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		p.fail(n.pos, "found %s, expected a regular expression (%s)", quote(n.text),
+			strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	case re.NumSubexp() == 0:
 		p.fail(n.pos, `found %s, expected a group that catches the number, such as "loss: (\\S+)"`, quote(n.text))
 	}
 }
 
-// integer is a whole number from min on.
+// integer is a whole number of at least low.
 func integer(low int64) *scalar {
 	return &scalar{expected: "a whole number from " + strconv.FormatInt(low, 10) + " on",
 		ok:   func(n *node) bool { i, ok := n.integer(); return ok && i >= low },
@@ -122,7 +129,7 @@ func oneOf(words ...string) shape {
 	}
 }
 
-// wordsAndTruths has true and false as truths, as YAML does.
+// wordsAndTruths converts the words true and false to booleans, as YAML does.
 func wordsAndTruths(words []string) []any {
 	var out []any
 	for _, w := range words {
@@ -141,13 +148,15 @@ const durationText = `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h|d|w))+$`
 var (
 	durationForm = regexp.MustCompile(durationText)
 	durationPart = regexp.MustCompile(`([0-9.]+)([a-z]+)`)
-	durationUnit = map[string]time.Duration{"ns": time.Nanosecond, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second,
+	durationUnit = map[string]time.Duration{"ns": time.Nanosecond, "us": time.Microsecond, "ms": time.Millisecond,
+		"s": time.Second,
 		"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
 )
 
 var duration = &scalar{expected: `a time such as 10s, 5m, 2h or 1d, or a number of seconds`,
-	ok:   func(n *node) bool { _, ok := durationOf(n); return ok },
-	json: map[string]any{"anyOf": []any{map[string]any{"type": "number", "minimum": 0}, map[string]any{"type": "string", "pattern": durationText}}},
+	ok: func(n *node) bool { _, ok := durationOf(n); return ok },
+	json: map[string]any{"anyOf": []any{map[string]any{"type": "number", "minimum": 0},
+		map[string]any{"type": "string", "pattern": durationText}}},
 	norm: func(n *node) *node {
 		d, ok := durationOf(n)
 		if !ok {
@@ -158,8 +167,9 @@ var duration = &scalar{expected: `a time such as 10s, 5m, 2h or 1d, or a number 
 
 // someTime is a duration that is not zero.
 var someTime = &scalar{expected: duration.expected + `, above 0`,
-	ok:   func(n *node) bool { d, ok := durationOf(n); return ok && d > 0 },
-	json: map[string]any{"anyOf": []any{map[string]any{"type": "number", "exclusiveMinimum": 0}, map[string]any{"type": "string", "pattern": durationText}}},
+	ok: func(n *node) bool { d, ok := durationOf(n); return ok && d > 0 },
+	json: map[string]any{"anyOf": []any{map[string]any{"type": "number", "exclusiveMinimum": 0},
+		map[string]any{"type": "string", "pattern": durationText}}},
 	norm: duration.norm}
 
 // durationOf reads 10s, 1h30m, 1d or a number of seconds.
@@ -201,8 +211,9 @@ var (
 )
 
 var size = &scalar{expected: `a size such as 512MB or 4GiB, or a number of bytes`,
-	ok:   func(n *node) bool { _, ok := sizeOf(n); return ok },
-	json: map[string]any{"anyOf": []any{map[string]any{"type": "number", "minimum": 0}, map[string]any{"type": "string", "pattern": sizeText}}},
+	ok: func(n *node) bool { _, ok := sizeOf(n); return ok },
+	json: map[string]any{"anyOf": []any{map[string]any{"type": "number", "minimum": 0},
+		map[string]any{"type": "string", "pattern": sizeText}}},
 	norm: func(n *node) *node {
 		b, ok := sizeOf(n)
 		if !ok {
@@ -235,13 +246,15 @@ const amountText = `^[0-9]*\.?[0-9]+([eE][-+]?[0-9]{1,2})?( ?([kMGTP]i?B?|B))?$`
 
 var amountForm = regexp.MustCompile(amountText)
 
-// amount is how much of a resource; the text is kept exactly as it is written. A text
-// that is no amount is an expression over parameters, which the builder compiles.
+// amount is an amount of a resource, kept exactly as written. Any other text is an expression over
+// parameters, which the builder compiles.
 var amount = &scalar{expected: expectedAmount,
 	ok: func(n *node) bool {
-		return n.kind == numberKind && amountForm.MatchString(n.text) || n.kind == textKind && strings.TrimSpace(n.text) != ""
+		return n.kind == numberKind && amountForm.MatchString(n.text) || n.kind == textKind &&
+			strings.TrimSpace(n.text) != ""
 	},
-	json: map[string]any{"anyOf": []any{map[string]any{"type": "number", "minimum": 0}, map[string]any{"type": "string", "pattern": `\S`}}},
+	json: map[string]any{"anyOf": []any{map[string]any{"type": "number", "minimum": 0},
+		map[string]any{"type": "string", "pattern": `\S`}}},
 	norm: asText}
 
 const expectedAmount = `an amount such as 2, 0.5 or 4GiB, or an expression over parameters such as "workers + 1"`

@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tunehost/tunehost/plugins/sdk"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // printer writes the messages of the JSON Schema library.
 var printer = message.NewPrinter(language.English)
 
-// schema of one key: the form, with its description and default.
+// schema returns the schema of one key: the form, with its description and default.
 func (k key) schema() map[string]any {
 	out := k.shape.schema()
 	out["description"] = k.what
@@ -23,21 +24,23 @@ func (k key) schema() map[string]any {
 	return out
 }
 
-// Schema is the JSON Schema (draft 2020-12) of experiment files. What it refuses
-// [Parse] refuses too; Parse refuses more, where one value depends on another.
+// Schema returns the JSON Schema (draft 2020-12) of experiment files. [Parse] refuses all that it
+// refuses, and more: values that contradict each other.
 func Schema() []byte { return SchemaWith(nil) }
 
-// SchemaWith is Schema with the options of plugins. Options of plugins that are
-// not in the list may be anything.
+// SchemaWith is Schema with the options of these plugins. The options of other plugins may be
+// anything.
 func SchemaWith(infos []sdk.Info) []byte {
 	root := experiment.schema()
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "tunehost experiment"
 	root["$defs"] = map[string]any{"parameter": parameterSchema()}
-	root["oneOf"] = []any{map[string]any{"required": []any{"objective"}}, map[string]any{"required": []any{"objectives"}}}
+	root["oneOf"] = []any{map[string]any{"required": []any{"objective"}},
+		map[string]any{"required": []any{"objectives"}}}
 	root["not"] = map[string]any{"required": []any{"resources", "placement"}}
 	properties := root["properties"].(map[string]any)
-	for key, kind := range map[string]sdk.Kind{"searcher": sdk.KindSearcher, "scheduler": sdk.KindScheduler} {
+	for key, kind := range map[string]sdk.Kind{"searcher": sdk.KindSearcher, "scheduler": sdk.KindScheduler,
+		"executor": sdk.KindExecutor} {
 		addOptions(properties[key].(map[string]any), infos, kind)
 	}
 	reporters := properties["reporters"].(map[string]any)
@@ -50,7 +53,7 @@ func SchemaWith(infos []sdk.Info) []byte {
 	return append(out, '\n')
 }
 
-// optionsOf is a plugin's schema of options; nil where it is no JSON object.
+// optionsOf returns a plugin's options schema, or nil where it is not a JSON object.
 func optionsOf(info sdk.Info) map[string]any {
 	var options map[string]any
 	if json.Unmarshal(info.Options, &options) != nil {
@@ -61,7 +64,7 @@ func optionsOf(info sdk.Info) map[string]any {
 	return options
 }
 
-// addOptions adds, for each plugin, what the map may hold if it names it.
+// addOptions adds the option schema of each plugin, for maps that name the plugin.
 func addOptions(ref map[string]any, infos []sdk.Info, kind sdk.Kind) {
 	var rules []any
 	for _, info := range infos {
@@ -74,6 +77,11 @@ func addOptions(ref map[string]any, infos []sdk.Info, kind sdk.Kind) {
 			properties = map[string]any{}
 		}
 		properties["plugin"] = true
+		if kind == sdk.KindExecutor {
+			for _, k := range hostKeys {
+				properties[k.name] = true
+			}
+		}
 		options["properties"] = properties
 		if summary := info.Summary; summary != "" {
 			options["description"] = summary
@@ -108,11 +116,12 @@ func addTrainables(trainable map[string]any, infos []sdk.Info) {
 	}
 }
 
-// spaceShape is the map of parameters; what is in it is checked by the builder.
+// spaceShape is the map of parameters; the builder checks its contents.
 var spaceShape = &special{
 	test: func(p *problems, n *node) {
 		if n.kind != mapKind {
-			p.fail(n.pos, "found %s, expected a map such as {lr: {loguniform: [1e-4, 1]}, units: {int: [8, 128]}}", n.describe())
+			p.fail(n.pos, "found %s, expected a map such as {lr: {loguniform: [1e-4, 1]}, units: {int: [8, 128]}}",
+				n.describe())
 		}
 	},
 	json: func() map[string]any {
@@ -120,15 +129,16 @@ var spaceShape = &special{
 	},
 }
 
-// parameterSchema: a map with a form is a parameter, any other a group, and the
-// rest constants.
+// parameterSchema describes an entry of the space: a map with a form is a parameter, any other map a
+// group, anything else a constant.
 func parameterSchema() map[string]any {
 	rules := []any{}
 	for _, form := range forms {
 		if form == "value" {
-			continue // beside other keys it is the name of a parameter
+			continue // beside other keys it names a parameter
 		}
-		has := map[string]any{"type": "object", "required": []any{form}, "properties": map[string]any{form: map[string]any{"type": formType(form)}}}
+		has := map[string]any{"type": "object", "required": []any{form},
+			"properties": map[string]any{form: map[string]any{"type": formType(form)}}}
 		rules = append(rules, map[string]any{"if": has, "then": formSchema(form)})
 	}
 	return map[string]any{"not": map[string]any{"type": "array"}, "allOf": rules}
@@ -152,7 +162,8 @@ func formSchema(form string) map[string]any {
 		case "when":
 			properties[name] = condition.schema()
 		case "was":
-			properties[name] = map[string]any{"description": "the value that trials had before this parameter, for learn_from"}
+			properties[name] = map[string]any{"description": "the value that trials had before this parameter, for " +
+				"learn_from"}
 		}
 	}
 	if form == "loguniform" {
@@ -176,7 +187,7 @@ func formValue(form string) map[string]any {
 	return map[string]any{"type": "array", "items": number, "minItems": 2, "maxItems": 2}
 }
 
-// Reference is the table of keys as Markdown.
+// Reference returns the table of keys as Markdown.
 func Reference() string {
 	var b strings.Builder
 	b.WriteString("| key | value | default |\n|---|---|---|\n")

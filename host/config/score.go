@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// score is the metric by which checkpoints are kept, and its mode: that of the objective
-// where the metric is one.
+// score returns the metric that decides which checkpoints are kept, and its mode. The mode defaults to
+// the objective's where the metric is one.
 func (b *builder) score(f fields) (metric, mode string) {
 	metric, mode = f.text("score"), f.text("mode")
 	i := slices.IndexFunc(b.e.Objectives, func(o Objective) bool { return o.Metric == metric })
@@ -25,8 +25,8 @@ func (b *builder) score(f fields) (metric, mode string) {
 	return metric, mode
 }
 
-// scoreAlone is a metric without a mode that is no objective's. Ray writes the mode before
-// the name.
+// scoreAlone checks a score without a mode that is not an objective. Ray writes the mode before the
+// name.
 func (b *builder) scoreAlone(n *node, metric string) {
 	if !b.strict {
 		return
@@ -34,7 +34,8 @@ func (b *builder) scoreAlone(n *node, metric string) {
 	pos := n.get("score").pos
 	for _, mode := range []string{"min", "max"} {
 		if name, ok := strings.CutPrefix(metric, mode+"-"); ok && name != "" {
-			b.fail(pos, "found %s, expected the name of a metric: score: %s, mode: %s; where a metric is called %s, write its mode beside it",
+			b.fail(pos, "found %s, expected the name of a metric: score: %s, mode: %s; where a metric is called %s, "+
+				"write its mode beside it",
 				quote(metric), name, mode, metric)
 			return
 		}

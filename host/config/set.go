@@ -1,13 +1,14 @@
 package config
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tunehost/tunehost/host/nearest"
 )
 
-// override applies one KEY=VALUE to the tree: KEY is a path of names joined with
-// dots, VALUE is YAML, and null takes the key out. It has its own place in messages.
+// override applies one KEY=VALUE to the tree: KEY is a path of names joined with dots, VALUE is YAML,
+// and null removes the key. place is its place in messages.
 func override(p *problems, root *node, set, place string) {
 	at := Pos{File: clip(place)}
 	path, text, ok := strings.Cut(set, "=")
@@ -29,11 +30,9 @@ func override(p *problems, root *node, set, place string) {
 		p.fail(at, "nested more than %d deep", maxDepth)
 		return
 	}
-	for _, part := range parts {
-		if part == "" {
-			p.fail(at, "found an empty name in %s, expected names joined with dots", quote(path))
-			return
-		}
+	if slices.Contains(parts, "") {
+		p.fail(at, "found an empty name in %s, expected names joined with dots", quote(path))
+		return
 	}
 	put(p, root, parts, entry{parts[len(parts)-1], at, value}, at)
 }
@@ -45,7 +44,7 @@ func put(p *problems, at *node, parts []string, e entry, where Pos) {
 		case next == nil && i == 0 && !isKey(name):
 			p.fail(where, "no key %s%s", quote(name), nearest.Hint(name, keyNames(experiment.keys)))
 			return
-		case next == nil && i == 0 && isPluginKey(name): // an option of the default
+		case next == nil && i == 0 && isPluginKey(name): // an option of the default plugin
 			next = plugin.canon(experiment.defaultOf(name))
 		case next == nil || next.kind == nullKind:
 			next = &node{kind: mapKind, pos: where}
@@ -60,7 +59,7 @@ func put(p *problems, at *node, parts []string, e entry, where Pos) {
 		at.set(entry{name, placeOf(at, name, where), next})
 		at = next
 	}
-	if e.value.kind == nullKind && parts[0] != "space" { // null is a value that a parameter may have
+	if e.value.kind == nullKind && parts[0] != "space" { // a parameter may have the value null
 		at.unset(e.name)
 		return
 	}
@@ -76,7 +75,7 @@ func placeOf(n *node, name string, otherwise Pos) Pos {
 	return otherwise
 }
 
-// moved gives every part of n the place of the argument.
+// moved returns n with the place of the argument in every part.
 func moved(n *node, at Pos) *node {
 	c := *n
 	c.pos, c.shift = at, -1

@@ -7,23 +7,23 @@ import (
 	"github.com/tunehost/tunehost/host/nearest"
 )
 
-// shape is a form that a value may have: what the parser checks, what the JSON
-// Schema says, and how a value is written so that equal ones look equal.
+// shape is a form that a value may have: it checks values, describes them as JSON Schema, and writes
+// equal values in the same way.
 type shape interface {
 	check(p *problems, n *node)
 	schema() map[string]any
 	canon(n *node) *node
 }
 
-// key is one key of a map of fixed keys.
+// key is one key of a map with fixed keys.
 type key struct {
 	name string
-	// what is one line for people.
+	// what describes the key in one line.
 	what  string
 	shape shape
-	// value is the default as JSON; "" where there is none.
+	// value is the default as JSON; "" for none.
 	value string
-	// resume says what becomes of a change when the experiment goes on.
+	// resume says what a changed value does on resume.
 	resume Effect
 }
 
@@ -31,7 +31,7 @@ type key struct {
 type object struct {
 	keys     []key
 	required []string
-	// extra is the form of keys that are not in the list; nil: there are none.
+	// extra is the form of keys that are not in the list; nil refuses them.
 	extra shape
 	// like is an example for messages, or "".
 	like string
@@ -83,7 +83,8 @@ func (o *object) check(p *problems, n *node) {
 			s.check(p, e.value)
 			continue
 		}
-		p.fail(e.pos, "unknown key %s%s", quote(e.name), cmp.Or(o.elsewhere(e.name), expectedOrNearest(e.name, keyNames(o.keys))))
+		p.fail(e.pos, "unknown key %s%s", quote(e.name),
+			cmp.Or(o.elsewhere(e.name), expectedOrNearest(e.name, keyNames(o.keys))))
 	}
 	for _, name := range o.required {
 		switch {
@@ -125,7 +126,7 @@ func (o *object) canon(n *node) *node {
 	return c
 }
 
-// listOf is a list of one form. single: one value may stand for a list of it.
+// listOf is a list of values of one form. With single, a value stands for a list of one.
 type listOf struct {
 	item   shape
 	some   bool // at least one
@@ -175,7 +176,7 @@ func (l *listOf) canon(n *node) *node {
 	return c
 }
 
-// either chooses by the kind of value: first where it takes that kind.
+// either chooses by the kind of the value: first if it accepts that kind, else the other.
 type either struct {
 	first shape
 	takes func(n *node) bool
@@ -197,7 +198,7 @@ func (e *either) schema() map[string]any {
 
 func isMap(n *node) bool { return n.kind == mapKind }
 
-// special is a form of its own, with its own JSON Schema.
+// special is a form with its own check and its own JSON Schema.
 type special struct {
 	test func(p *problems, n *node)
 	json func() map[string]any
@@ -213,7 +214,7 @@ func (s *special) canon(n *node) *node {
 	return s.norm(n)
 }
 
-// expectedOrNearest says which name was probably meant, or else which there are.
+// expectedOrNearest suggests the nearest known name, or else lists the known names.
 func expectedOrNearest(name string, known []string) string {
 	if hint := nearest.Hint(name, known); hint != "" {
 		return hint

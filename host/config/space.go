@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/trainables/command/argv"
@@ -24,30 +24,44 @@ type decl struct {
 	name  string
 	pos   Pos
 	form  string // "": a constant
-	value *node  // the constant, or what stands under the form
+	value *node  // the constant, or the value of the form
 	whole *node  // the map with the form and its modifiers
 	whens []*node
 }
 
-// modifiers are the keys beside each form.
+// modifiers lists the keys allowed beside each form.
 var modifiers = map[string][]string{
-	"uniform": {"step", "when", "was"}, "loguniform": {"step", "when", "was"}, "int": {"step", "log", "when", "was"}, "normal": {"step", "when", "was"},
+	"uniform": {"step", "when", "was"}, "loguniform": {"step", "when", "was"}, "int": {"step", "log", "when",
+		"was"}, "normal": {"step", "when", "was"},
 	"choice": {"when", "was"}, "ordinal": {"when", "was"}, "grid": {"when", "was"}, "sample": {"when"},
 	"value": {"when"},
 }
 
 var forms = []string{"uniform", "loguniform", "int", "normal", "choice", "ordinal", "grid", "sample", "value"}
 
-// foreign are forms of other tuners, and what to write instead.
+// foreign maps forms of other tuners to what to write instead.
 var foreign = map[string]string{
-	"randint": "{int: [a, b]}, both ends included", "lograndint": "{int: [a, b], log: true}", "qrandint": "{int: [a, b], step: q}",
-	"quniform": "{uniform: [a, b], step: q}", "qloguniform": "{loguniform: [a, b], step: q}", "randn": "{normal: [mean, sd]}",
-	"qrandn": "{normal: [mean, sd], step: q}", "log_uniform": "{loguniform: [a, b]}", "float": "{uniform: [a, b]}", "integer": "{int: [a, b]}",
-	"categorical": "{choice: [...]}", "choices": "{choice: [...]}", "values": "{choice: [...]}", "sample_from": "{sample: EXPR}",
-	"grid_search": "{grid: [...]}", "range": "{uniform: [a, b]}", "min": "{uniform: [min, max]}", "low": "{uniform: [low, high]}",
+	"randint":     "{int: [a, b]}, both ends included",
+	"lograndint":  "{int: [a, b], log: true}",
+	"qrandint":    "{int: [a, b], step: q}",
+	"quniform":    "{uniform: [a, b], step: q}",
+	"qloguniform": "{loguniform: [a, b], step: q}",
+	"randn":       "{normal: [mean, sd]}",
+	"qrandn":      "{normal: [mean, sd], step: q}",
+	"log_uniform": "{loguniform: [a, b]}",
+	"float":       "{uniform: [a, b]}",
+	"integer":     "{int: [a, b]}",
+	"categorical": "{choice: [...]}",
+	"choices":     "{choice: [...]}",
+	"values":      "{choice: [...]}",
+	"sample_from": "{sample: EXPR}",
+	"grid_search": "{grid: [...]}",
+	"range":       "{uniform: [a, b]}",
+	"min":         "{uniform: [min, max]}",
+	"low":         "{uniform: [low, high]}",
 }
 
-// space builds everything under the key of that name.
+// space builds everything under the key "space".
 func (b *builder) space() {
 	b.e.Space = &space.Space{}
 	b.e.scope = &expr.Scope{Constants: map[string]any{}, Forbidden: map[string]string{}}
@@ -87,7 +101,7 @@ func (b *builder) space() {
 	}
 }
 
-// formerValues are those that trials had before a parameter was searched (was).
+// formerValues reads `was`: the value that trials had before a parameter was searched.
 func (b *builder) formerValues(searched []decl) {
 	b.e.was = map[string]float64{}
 	for i, d := range searched {
@@ -111,8 +125,7 @@ func (b *builder) formerValues(searched []decl) {
 
 func (d *decl) isConstant() bool { return d.form == "" || d.form == "value" }
 
-// validate asks the space itself, which knows more of what no searcher can work
-// with: each parameter alone, so that the mistake has its place.
+// validate lets package space check each parameter by itself, so that a mistake has its place.
 func (b *builder) validate(searched []decl) {
 	for i, d := range searched {
 		if b.wrong[d.name] {
@@ -133,7 +146,7 @@ func (b *builder) constant(d decl) {
 	b.e.scope.Constants[d.name] = d.value.value()
 }
 
-// group walks a map of parameters; whens are the conditions around it.
+// group walks a map of parameters; whens are the enclosing conditions.
 func (b *builder) group(n *node, prefix string, whens []*node) (decls []decl) {
 	if own := n.get("when"); own != nil && prefix != "" {
 		if !b.isCondition(own) {
@@ -179,13 +192,13 @@ func (b *builder) member(e entry, name string, whens []*node) []decl {
 	switch {
 	case form != "":
 		return b.parameter(e, name, form, whens)
-	case b.strict && b.isDescribed(e), b.looksForeign(n):
+	case b.strict && b.isDescribed(e), b.looksForeign(n), b.strict && b.isMistyped(n):
 		return nil
 	}
 	return b.group(n, name+"/", whens)
 }
 
-// isPasted finds values that are no constants: lists, and code of other tuners.
+// isPasted reports values that are not constants: lists, and code of other tuners.
 func (b *builder) isPasted(e entry) bool {
 	n := e.value
 	if n.kind == listKind {
@@ -198,24 +211,25 @@ func (b *builder) isPasted(e entry) bool {
 		return false
 	}
 	if c := parseCall(n.text); c != nil {
-		b.fail(n.pos, "found %s, which is not run as code; write %s: %s, or {value: TEXT} for the text itself", quote(n.text), e.name, c.instead())
+		b.fail(n.pos, "found %s, which is not run as code; write %s: %s, or {value: TEXT} for the text itself",
+			quote(n.text), e.name, c.instead())
 		return true
 	}
 	return false
 }
 
-// isDescribed finds maps by which other tuners describe a parameter.
+// isDescribed reports maps by which other tuners describe a parameter.
 func (b *builder) isDescribed(e entry) bool {
 	meant := described(e.value)
 	if meant == "" {
 		return false
 	}
-	b.fail(e.value.pos, "found a parameter as another tuner writes it; write %s: %s, or {value: {...}} for a constant map", e.name, meant)
+	b.fail(e.value.pos, "found a parameter as another tuner writes it; write %s: %s, or {value: {...}} for a constant "+
+		"map", e.name, meant)
 	return true
 }
 
-// rejoined puts a value that is code together again: in a map in braces a comma ends
-// it, and what follows reads as keys without values.
+// rejoined rejoins code that a map in braces split at its commas into keys without values.
 func rejoined(keys []entry) (out []entry) {
 	for i := 0; i < len(keys); i++ {
 		e := keys[i]
@@ -233,8 +247,7 @@ func rejoined(keys []entry) (out []entry) {
 
 func open(text string) int { return strings.Count(text, "(") - strings.Count(text, ")") }
 
-// formOf says which form a map is: it has a key of that name whose value is not
-// a map itself.
+// formOf returns the form of a map: a key with the name of a form, whose value is not a map.
 func (b *builder) formOf(n *node) string {
 	if form := formOf(n); form != "" || !b.strict {
 		return form
@@ -245,7 +258,7 @@ func (b *builder) formOf(n *node) string {
 	return ""
 }
 
-// hasForm says whether a parameter is in n.
+// hasForm reports whether n contains a parameter.
 func hasForm(n *node) bool {
 	found := n.kind == mapKind && formOf(n) != ""
 	for _, e := range n.keys {
@@ -277,13 +290,14 @@ func allModifiers(n *node, form string) bool {
 	return true
 }
 
-// looksForeign finds maps that are surely meant as a parameter but are not one.
+// looksForeign reports maps that are probably meant as a parameter but are none.
 func (b *builder) looksForeign(n *node) bool {
 	for _, e := range n.keys {
 		if e.value.kind == mapKind || !allBounds(n, e.name) {
 			continue
 		}
-		if instead := foreign[e.name]; instead != "" && (e.value.kind == listKind || e.name != "float" && e.name != "integer") {
+		if instead := foreign[e.name]; instead != "" &&
+			(e.value.kind == listKind || e.name != "float" && e.name != "integer") {
 			b.fail(e.pos, "unknown form %s, expected %s", quote(e.name), instead)
 			return true
 		}
@@ -296,10 +310,11 @@ func (b *builder) looksForeign(n *node) bool {
 	return false
 }
 
-// allBounds: beside name there are only modifiers and such bounds as others write.
+// allBounds reports whether all keys beside name are modifiers or bounds of other tuners.
 func allBounds(n *node, name string) bool {
 	for _, e := range n.keys {
-		if e.name != name && !slices.Contains([]string{"step", "log", "when", "max", "high", "type", "q", "min", "low", "distribution"}, e.name) {
+		if e.name != name && !slices.Contains([]string{"step", "log", "when", "max", "high", "type", "q", "min", "low",
+			"distribution"}, e.name) {
 			return false
 		}
 	}
@@ -310,7 +325,8 @@ func (b *builder) noFormInside(n *node) bool {
 	ok := true
 	for _, item := range n.items {
 		if item.kind == mapKind && len(item.keys) == 1 && formOf(item) != "" && item.keys[0].value.kind == listKind {
-			b.fail(item.pos, "found a parameter inside a list, which would never get a value; expected it under a name of its own")
+			b.fail(item.pos, "found a parameter inside a list, which would never get a value; expected it under a "+
+				"name of its own")
 			ok = false
 		}
 	}
@@ -369,13 +385,14 @@ func (b *builder) parameter(e entry, name, form string, whens []*node) []decl {
 	return []decl{d}
 }
 
-// clashes finds names that two leaves share, or that are a leaf and a group.
+// clashes reports names that two leaves share, or that are both a leaf and a group.
 func (b *builder) clashes(decls []decl) {
 	env := map[string]string{}
 	for _, d := range decls {
 		variable := argv.Variable(d.name)
 		if other, taken := env[variable]; taken && other != d.name {
-			b.warn(d.pos, "%s and %s share the variable %s; the program sees one of them", quote(d.name), quote(other), variable)
+			b.warn(d.pos, "%s and %s share the variable %s; the program sees one of them", quote(d.name), quote(other),
+				variable)
 		}
 		env[variable] = d.name
 	}

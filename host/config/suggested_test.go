@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// suggestions are parameters as messages spell them.
+// suggestions matches parameters in messages.
 var suggestions = regexp.MustCompile(`\{(?:uniform|loguniform|int|normal|choice|ordinal|grid|sample|value): ` +
 	`(?:\[[^][]*\]|[^][{}]*)[^][{}]*\}`)
 
-// values stand for the placeholders of messages.
+// values replaces the placeholders in messages by values.
 var values = strings.NewReplacer("[a, b]", "[1, 2]", "[low, high]", "[1, 2]", "[min, max]", "[1, 2]",
 	"[mean, sd]", "[0, 1]",
 	"[...]", "[1, 2]", "EXPR", "1 + 1", "TEXT", "text")
 
-// Every parameter that a message suggests is valid, whatever was written (B-106).
+// Every parameter that a message suggests is valid (B-106).
 func TestSuggestionsAreValid(t *testing.T) {
 	files, err := filepath.Glob("testdata/mistakes/*.txt")
 	if err != nil || len(files) == 0 {
@@ -42,7 +42,8 @@ func TestSuggestionsAreValid(t *testing.T) {
 	}
 }
 
-// trySuggestions parses what a message suggests: what stands behind write, expected and such.
+// trySuggestions parses the suggestions of a message: the texts after "write", "expected" and similar
+// words.
 func trySuggestions(t *testing.T, message string) (tried int) {
 	t.Helper()
 	at := regexp.MustCompile(`write |expected |such as |Write `).FindStringIndex(message)

@@ -11,8 +11,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/trainables/command/argv"
 )
 
-// templates checks the names in braces of command and trial_name. In directories' names
-// braces have no other meaning.
+// templates checks the names in braces in command and trial_name. Braces in directory names have no
+// meaning.
 func (b *builder) templates() {
 	names := b.allNames()
 	if n := b.at("trial_name"); n != nil {
@@ -34,17 +34,19 @@ func (b *builder) templates() {
 // argument checks the placeholders of an argument of the command.
 func (b *builder) argument(n *node, names []string) {
 	known := func(name string) bool {
-		return b.isDropped(name) || slices.ContainsFunc(names, func(p string) bool { return p == name || strings.ReplaceAll(p, "/", ".") == name })
+		return b.isDropped(name) || slices.ContainsFunc(names,
+			func(p string) bool { return p == name || strings.ReplaceAll(p, "/", ".") == name })
 	}
 	_, err := argv.Parse(n.text, known)
-	var unknown *argv.UnknownName
-	if errors.As(err, &unknown) {
-		b.fail(n.at(unknown.Column), "%v%s", err, nearest.Hint(unknown.Name, append([]string{argv.Params, argv.Flags}, names...)))
+	if unknown, ok := errors.AsType[*argv.UnknownName](err); ok {
+		b.fail(n.at(unknown.Column), "%v%s", err, nearest.Hint(unknown.Name,
+			append([]string{argv.Params, argv.Flags}, names...)))
 		return
 	}
 	for _, m := range ofShell.FindAllStringSubmatch(n.text, -1) {
 		if known(m[1]) {
-			b.warn(n.pos, "%s is left to the shell; write {%s} for the parameter, or use $%s", m[0], m[1], argv.Variable(m[1]))
+			b.warn(n.pos, "%s is left to the shell; write {%s} for the parameter, or use $%s", m[0], m[1],
+				argv.Variable(m[1]))
 		}
 	}
 	for _, m := range formatted.FindAllStringSubmatch(n.text, -1) {
@@ -54,10 +56,10 @@ func (b *builder) argument(n *node, names []string) {
 	}
 }
 
-// ofShell is a variable as a shell writes it.
+// ofShell matches a variable as a shell writes it.
 var ofShell = regexp.MustCompile(`\$\{([^{}]+)\}`)
 
-// formatted is a name with a format, as Python writes it.
+// formatted matches a name with a format, as Python writes it.
 var formatted = regexp.MustCompile(`(\$?)\{([^{}:!]+)[:!][^{}]*\}`)
 
 func (b *builder) template(n *node, names []string) {
@@ -81,8 +83,8 @@ type templateError struct {
 
 func (e *templateError) Error() string { return fmt.Sprintf("column %d: %s", e.column, e.msg) }
 
-// Expand replaces {NAME} in a template by what value says; {{ and }} are braces.
-// A name that value does not know is an error.
+// Expand replaces each {NAME} in a template by value(NAME); {{ and }} are braces. An unknown name is
+// an error.
 func Expand(template string, value func(name string) (string, bool)) (string, error) {
 	var out strings.Builder
 	runes := []rune(template)
@@ -104,7 +106,8 @@ func Expand(template string, value func(name string) (string, bool)) (string, er
 			}
 			text, ok := value(name)
 			if !ok {
-				return "", &templateError{i + 1, name, fmt.Sprintf("no parameter %s; write {{ and }} for braces", quote(name))}
+				return "", &templateError{i + 1, name,
+					fmt.Sprintf("no parameter %s; write {{ and }} for braces", quote(name))}
 			}
 			out.WriteString(text)
 			i = end

@@ -3,12 +3,11 @@ package config
 import (
 	"strings"
 
-	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/host/config/expr"
 )
 
-// Values reads a trial's parameters (a JSON object as [Experiment.Resolve] makes
-// it) by their full names. Values that are maps themselves stay whole. What
-// cannot be read is left out.
+// Values reads a trial's parameters, a JSON object from [Experiment.Resolve], by their full names.
+// Values that are maps stay whole. It omits what cannot be read.
 func (e *Experiment) Values(params []byte) map[string]any {
 	values := map[string]any{}
 	v, err := expr.FromJSON(params)
@@ -47,8 +46,8 @@ func Lookup(v any, name string) (any, bool) {
 	}
 }
 
-// ParameterNames are the full names of all that a trial is given: parameters, constants and
-// derived values.
+// ParameterNames returns the full names of all that a trial gets: parameters, constants and derived
+// values.
 func (e *Experiment) ParameterNames() []string {
 	names := []string{}
 	for i := range e.Space.Params {

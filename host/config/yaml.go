@@ -17,9 +17,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Limits of a file. The YAML parser recurses into whatever it is given and takes
-// a time that grows with the square of the number of keys, so these are checked
-// on the tokens before.
+// Limits of a file. They are checked on the tokens before parsing: the YAML parser recurses without
+// limit, and its time grows with the square of the number of keys.
 const (
 	maxFileBytes = 1 << 20
 	maxDepth     = 50
@@ -33,11 +32,11 @@ type reader struct {
 	file    string
 	text    string
 	anchors map[string]ast.Node
-	open    map[string]bool // anchors whose alias is being expanded
+	open    map[string]bool // anchors that are being expanded
 	nodes   int
 }
 
-// readYAML parses one document. It returns nil where that fails; p then knows why.
+// readYAML parses one document. On a mistake it returns nil and reports the mistake to p.
 func readYAML(p *problems, file string, data []byte) *node {
 	r := &reader{problems: p, file: file, anchors: map[string]ast.Node{}, open: map[string]bool{}}
 	doc, err := r.parse(data)
@@ -123,10 +122,10 @@ func (r *reader) tabAt(pos Pos) string {
 	if indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]; !strings.Contains(indent, "\t") {
 		return ""
 	}
-	return "; indent with spaces, YAML takes no tab there"
+	return "; indent with spaces, YAML allows no tab there"
 }
 
-// pastedAt says what to write where a line that is not YAML has code of another tuner.
+// pastedAt says what to write instead of code of another tuner in a line that is not YAML.
 func (r *reader) pastedAt(pos Pos) string {
 	lines := strings.Split(r.text, "\n")
 	if pos.Line < 1 || pos.Line > len(lines) {
@@ -183,11 +182,12 @@ func (r *reader) limits(tokens token.Tokens) *Error {
 	return nil
 }
 
-// tooManyKeys says where the keys are: whoever writes a list of maps does not think of keys.
+// tooManyKeys says where most keys are: authors of lists of maps do not count keys.
 func tooManyKeys(section string, inSection int) string {
 	text := fmt.Sprintf("the file has more than %d keys", maxKeys)
 	if inSection > maxKeys/2 {
-		text += fmt.Sprintf(", most of them below %.64q, where each name in each entry is one: write fewer entries", section)
+		text += fmt.Sprintf(", most of them below %.64q, where each name in each entry counts: write fewer entries",
+			section)
 	}
 	return text
 }
@@ -233,7 +233,7 @@ func (r *reader) node(n ast.Node, depth int) *node {
 	return out
 }
 
-// start is the token where n begins; of a block map that is its first key.
+// start returns the token where n begins; for a block map this is its first key.
 func start(n ast.Node) *token.Token {
 	switch m := n.(type) {
 	case nil:
@@ -269,7 +269,8 @@ func (r *reader) tag(n *ast.TagNode, depth int) *node {
 			inner.text = ""
 		}
 		inner.kind = textKind
-	case tag == "!!str", tag != "!!int" && tag != "!!float" && tag != "!!bool" && tag != "!!null" && tag != "!!map" && tag != "!!seq":
+	case tag == "!!str", tag != "!!int" && tag != "!!float" && tag != "!!bool" && tag != "!!null" && tag != "!!map" &&
+		tag != "!!seq":
 		r.fail(r.pos(n.GetToken()), "found the tag %s, expected a plain value", tag)
 	}
 	return inner
@@ -289,7 +290,7 @@ func (r *reader) mapping(out *node, values []*ast.MappingValueNode, depth int) {
 		}
 		if first, twice := seen[e.name]; twice && e.value.kind == nullKind && strings.HasSuffix(e.name, ")") {
 			r.fail(e.pos, "found %s as a key; an expression with a comma needs quotes around it", quote(e.name))
-			out.keys = append(out.keys, e) // what it is a part of is told by whoever reads the map
+			out.keys = append(out.keys, e) // the reader of the map reports what it is a part of
 			continue
 		} else if twice {
 			r.fail(e.pos, "key %s is given twice, first in line %d", quote(e.name), first.Line)
@@ -312,7 +313,7 @@ func (r *reader) entry(v *ast.MappingValueNode, depth int) (entry, bool) {
 	return entry{key.text, key.pos, r.node(v.Value, depth+1)}, true
 }
 
-// merge adds the keys of `<<: *anchor` that are not there.
+// merge adds the missing keys from `<<: *anchor`.
 func (r *reader) merge(out *node, v *ast.MappingValueNode, depth int) {
 	from := r.node(v.Value, depth+1)
 	list := []*node{from}
@@ -332,12 +333,12 @@ func (r *reader) merge(out *node, v *ast.MappingValueNode, depth int) {
 	}
 }
 
-// unset takes a key out; others may share the list.
+// unset removes a key; others may share the list.
 func (n *node) unset(name string) {
 	n.keys = slices.DeleteFunc(slices.Clone(n.keys), func(e entry) bool { return e.name == name })
 }
 
-// set replaces the key of e, or adds it.
+// set replaces or adds the key of e.
 func (n *node) set(e entry) {
 	for i := range n.keys {
 		if n.keys[i].name == e.name {
@@ -372,19 +373,20 @@ func (r *reader) scalar(out *node, n ast.Node) {
 	r.plain(out)
 }
 
-// plainlyQuoted says whether the text has no escapes, so that columns agree.
+// plainlyQuoted reports whether the text has no escapes, so that its columns are those of the file.
 func plainlyQuoted(t *token.Token) bool {
 	origin := strings.TrimSpace(t.Origin)
 	return len(origin) == len(t.Value)+2 && origin[1:len(origin)-1] == t.Value
 }
 
 var (
-	numberPattern  = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$|^0x[0-9a-fA-F]+$|^0o[0-7]+$`)
+	numberPattern = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$|` +
+		`^0x[0-9a-fA-F]+$|^0o[0-7]+$`)
 	specialPattern = regexp.MustCompile(`^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$`)
 )
 
-// plain gives an unquoted scalar the kind that YAML 1.2's core schema says. The
-// library's own idea of numbers is another one (1e-4 is text to it).
+// plain gives an unquoted scalar its kind by YAML 1.2's core schema. The library has other rules for
+// numbers (it reads 1e-4 as text).
 func (r *reader) plain(out *node) {
 	switch out.text {
 	case "", "~", "null", "Null", "NULL":
@@ -405,7 +407,7 @@ func (r *reader) plain(out *node) {
 	if _, ok := out.float(); !ok {
 		if _, err := strconv.ParseUint(out.text, 0, 64); err != nil {
 			r.fail(out.pos, "number %s is out of range", quote(out.text))
-			out.text = "1" // which is right wherever a number is
+			out.text = "1" // valid wherever a number is
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package deadlines says how long each call of a plugin may take, and carries that
-// limit in a context so that an error can name it. The experiment file sets limits
-// with the key deadlines; [Table] has the rest.
+// Package deadlines says how long each call of a plugin may take, and carries that limit in a context
+// so that an error can name it. The experiment file sets limits with the key deadlines; [Table] has
+// the defaults.
 package deadlines
 
 import (
@@ -14,11 +14,11 @@ type Call string
 
 // The calls.
 const (
-	// Start is a plugin's process: started, connected and asked what it is.
+	// Start is the start of a plugin's process: it is started, connected and asked what it is.
 	Start Call = "start"
-	// Open hands a searcher, scheduler or reporter its problem and options.
+	// Open gives a searcher, scheduler, reporter or executor its problem and options.
 	Open Call = "open"
-	// Observe, Suggest, Decide and Snapshot are those of searchers and schedulers.
+	// Observe, Suggest, Decide and Snapshot are calls of searchers and schedulers.
 	Observe  Call = "observe"
 	Suggest  Call = "suggest"
 	Decide   Call = "decide"
@@ -31,9 +31,11 @@ const (
 	Request Call = "request"
 	// Report tells a reporter events.
 	Report Call = "report"
+	// Lease has an executor ask for leases, adopt them or give them back.
+	Lease Call = "lease"
 )
 
-// Row is a call with the limit that it has unless the experiment file sets another.
+// Row is a call with its default limit.
 type Row struct {
 	Call  Call
 	Limit time.Duration
@@ -42,26 +44,27 @@ type Row struct {
 
 // Table has every call.
 var Table = []Row{
-	{Start, 30 * time.Second, "a plugin's process is ready and has said what it is"},
-	{Open, time.Minute, "a searcher, scheduler or reporter takes its problem and options"},
-	{Observe, time.Minute, "a searcher takes in what has happened"},
+	{Start, 30 * time.Second, "a plugin's process starts and describes itself"},
+	{Open, time.Minute, "a searcher, scheduler, reporter or executor opens with its problem and options"},
+	{Observe, time.Minute, "a searcher processes events"},
 	{Suggest, time.Minute, "a searcher suggests"},
 	{Decide, time.Minute, "a scheduler decides"},
 	{Snapshot, time.Minute, "a searcher or scheduler hands over its state"},
-	{Load, 30 * time.Minute, "a trainable takes its options and loads its data"},
-	{Begin, time.Minute, "a trainable that was handed a trial says that the trial has started"},
+	{Load, 30 * time.Minute, "a trainable opens with its options and loads its data"},
+	{Begin, time.Minute, "a trainable starts a trial"},
 	{Request, time.Minute, "a trainable says what a trial needs"},
 	{Report, time.Minute, "a reporter takes events"},
+	{Lease, time.Minute, "an executor asks for leases, or gives them back"},
 }
 
-// Bundled is the limit of the bundled plugins' calls: they do not hang, and a
-// machine that is overloaded shall not end an experiment.
+// Bundled is the limit of the bundled plugins' calls: they do not hang, and an overloaded machine must
+// not end an experiment.
 const Bundled = 5 * time.Minute
 
-// Limits are those that an experiment file sets.
+// Limits are the limits that an experiment file sets.
 type Limits map[Call]time.Duration
 
-// Of is the limit of a call.
+// Of returns the limit of a call.
 func (l Limits) Of(c Call) time.Duration {
 	if d, ok := l[c]; ok {
 		return d
@@ -74,14 +77,14 @@ func (l Limits) Of(c Call) time.Duration {
 	return 0
 }
 
-// Notice is when the user is told of a call that is overdue but not given up.
+// Notice is when the user is told of a call that is late but not given up.
 func Notice(limit time.Duration) time.Duration {
 	return min(limit/2, max(10*time.Second, limit/60))
 }
 
 type key struct{}
 
-// Within is a context that ends after d and knows it; 0: when its parent does.
+// Within returns a context that ends after d and knows d; 0: it ends with its parent.
 func Within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if d == 0 {
 		return ctx, func() {}
@@ -89,8 +92,7 @@ func Within(ctx context.Context, d time.Duration) (context.Context, context.Canc
 	return context.WithTimeout(context.WithValue(ctx, key{}, d), d)
 }
 
-// For says how long a call had, as " for 1m"; " within its deadline" where its
-// context does not know.
+// For says how long a call had, as in " for 1m"; " within its deadline" if the context does not know.
 func For(ctx context.Context) string {
 	if d, ok := ctx.Value(key{}).(time.Duration); ok {
 		return " for " + Text(d)
@@ -98,7 +100,7 @@ func For(ctx context.Context) string {
 	return " within its deadline"
 }
 
-// Text is a duration without the parts that are zero: 1m, not 1m0s.
+// Text writes a duration without the parts that are zero: 1m, not 1m0s.
 func Text(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

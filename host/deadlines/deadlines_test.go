@@ -18,7 +18,8 @@ func TestLimits(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	for d, want := range map[time.Duration]string{time.Minute: "1m", 90 * time.Second: "1m30s", 2 * time.Hour: "2h", 10 * time.Second: "10s"} {
+	for d, want := range map[time.Duration]string{time.Minute: "1m", 90 * time.Second: "1m30s", 2 * time.Hour: "2h",
+		10 * time.Second: "10s"} {
 		if got := Text(d); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
 		}

@@ -2,7 +2,7 @@ package engine
 
 import "github.com/tunehost/tunehost/core"
 
-// do hands an action to the port that carries it out.
+// do passes an action to the port that carries it out.
 func (l *Engine) do(a core.Action) {
 	for _, x := range l.Listeners {
 		x.Doing(a)
@@ -18,6 +18,11 @@ func (l *Engine) do(a core.Action) {
 		l.Publisher.Warn(a)
 	case core.DeleteCheckpoint:
 		l.Store.Delete(a)
+	case core.ReleaseLease:
+		l.Executor.Do(a) // processes that wait on it end
+		l.Granter.Do(a)
+	case core.RequestLease, core.AdoptLeases:
+		l.Granter.Do(a)
 	case core.Finish:
 		l.finished = true
 	default:
@@ -25,7 +30,7 @@ func (l *Engine) do(a core.Action) {
 	}
 }
 
-// tell hands an observation to the plugins that shall hear it.
+// tell passes an observation to the plugins that it is for.
 func (l *Engine) tell(o core.Observation) {
 	if o.To&core.ToSearcher != 0 {
 		l.Searcher.Tell(o)
@@ -35,10 +40,11 @@ func (l *Engine) tell(o core.Observation) {
 	}
 }
 
-// flush says that a step is over.
+// flush ends a step.
 func (l *Engine) flush() {
 	l.Searcher.Flush()
 	l.Scheduler.Flush()
+	l.Granter.Flush()
 	l.Executor.Flush()
 	l.Publisher.Flush()
 }

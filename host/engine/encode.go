@@ -3,21 +3,21 @@ package engine
 import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/record"
+	"github.com/tunehost/tunehost/host/config/stoprules"
 	"github.com/tunehost/tunehost/host/inbox"
-	"github.com/tunehost/tunehost/host/stoprules"
 )
 
-// A step ends with the event that reaches one of these, far below what the
-// journal takes at a time: a result can be many records, and a large one.
+// A step ends with the event that reaches one of these limits. They are far below the journal's: a
+// result can be many records, and a large one.
 const (
 	maxBatchRecords = 16384
 	maxBatchBytes   = 4 << 20
 )
 
-// usualRecord is how long records of results and decisions are, as a rule.
+// usualRecord is the usual length of records of results and decisions.
 const usualRecord = 48
 
-// encoder makes records of what happened.
+// encoder turns events into records.
 type encoder struct {
 	machine *core.Machine
 	rules   *stoprules.Rules
@@ -35,8 +35,8 @@ func newEncoder(m *core.Machine, r *stoprules.Rules) encoder {
 	return x
 }
 
-// encode makes records of the batch, or of its first part where they are many. It
-// returns how much of the batch that is, at least one.
+// encode makes records of the batch, or of its first part if the batch is large. It returns the length
+// of that part, at least one.
 func (x *encoder) encode(at int64, batch []inbox.News) (records [][]byte, n int, err error) {
 	x.records, x.bytes, x.at = x.records[:0], 0, at
 	for i := range batch {
@@ -51,8 +51,8 @@ func (x *encoder) encode(at int64, batch []inbox.News) (records [][]byte, n int,
 	return x.records, len(batch), nil
 }
 
-// one makes records of one piece of news. The one that stops all trials is the last of
-// its batch: what comes after it is judged when all are stopped.
+// one makes records of one item. An item that stops all trials is the last of its batch: later items
+// are judged when all trials are stopped.
 func (x *encoder) one(n *inbox.News) (last bool, err error) {
 	if n.Result == nil {
 		if m, ok := n.Event.(*core.MetricNamed); ok {
@@ -86,10 +86,10 @@ func (x *encoder) nameMetrics(r *inbox.Result) error {
 	return nil
 }
 
-// names numbers metrics in the order in which they are met.
+// names numbers metrics in the order of their first use.
 type names map[string]core.MetricID
 
-// number is that of a metric that has one.
+// number returns the number of a known metric.
 func (n names) number(name string) core.MetricID { return n[name] }
 
 func (n names) id(name string) (id core.MetricID, isNew bool) {

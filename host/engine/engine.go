@@ -8,10 +8,10 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
-	"github.com/tunehost/tunehost/host/diskspace"
+	"github.com/tunehost/tunehost/host/config/stoprules"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
-	"github.com/tunehost/tunehost/host/stoprules"
+	"github.com/tunehost/tunehost/host/storage/diskspace"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 // Options are what an engine is made of.
 type Options struct {
 	Ports
-	History *history.History // of what is recorded
+	History *history.History // of the recorded events
 	Inbox   *inbox.Inbox
 	Rules   *stoprules.Rules
 	Disk    *diskspace.Disk
@@ -32,11 +32,11 @@ type Options struct {
 	Before int64
 }
 
-// Engine is the one place where things happen: what is in the inbox is recorded,
-// then applied, and the actions are handed to the ports.
+// Engine takes what is in the inbox, records it, applies it, and passes the actions to the ports.
+// Nothing else changes the experiment.
 type Engine struct {
 	Options
-	machine  *core.Machine // the history's
+	machine  *core.Machine // the history's machine
 	time     runningTime
 	encoder  encoder
 	order    order
@@ -48,31 +48,29 @@ type Engine struct {
 	spare    []inbox.News
 }
 
-// New is an engine that has not done anything yet.
+// New returns an engine that has not done anything yet.
 func New(o Options) *Engine {
 	m := o.History.Machine()
 	return &Engine{Options: o, machine: m, time: newRunningTime(o.Clock, o.Before), encoder: newEncoder(m, o.Rules)}
 }
 
-// Running is the running time of the experiment now.
+// Running returns the running time of the experiment.
 func (l *Engine) Running() time.Duration { return l.time.running() }
 
-// Time is the running time of the last step, or of now where that is later, in
-// nanoseconds.
+// Time returns the running time of the last step, or of now if that is later, in nanoseconds.
 func (l *Engine) Time() int64 { return l.time.tick() }
 
-// SetTime lets a caller's time count, and no clock from here on. Time never goes back.
+// SetTime replaces the clock by the caller's time from here on. Time never goes back.
 func (l *Engine) SetTime(at int64) { l.time.set(at) }
 
-// Finished says that the experiment has ended, or was saved to be resumed.
+// Finished reports that the experiment has ended, or was saved to be resumed.
 func (l *Engine) Finished() bool { return l.finished }
 
-// Over says that there is nothing left to do.
+// Over reports whether nothing is left to do.
 func (l *Engine) Over() bool { return l.finished || l.over() }
 
-// Run turns until the experiment is finished, or nothing can be recorded any
-// more. leave is closed when the host is told to leave: then it does not wait for
-// room on a full disk.
+// Run turns until the experiment is finished, or the record cannot be written. leave is closed when
+// the host is told to leave: then it does not wait for room on a full disk.
 func (l *Engine) Run(ctx context.Context, leave <-chan struct{}) error {
 	l.leave = leave
 	for !l.Over() {
@@ -91,7 +89,7 @@ func (l *Engine) Run(ctx context.Context, leave <-chan struct{}) error {
 	return nil
 }
 
-// Step takes what is in the inbox; busy says whether there was anything.
+// Step takes what is in the inbox; busy reports whether there was anything.
 func (l *Engine) Step() (busy bool, err error) {
 	batch := l.Inbox.Take(l.spare)
 	if len(batch) == 0 {
@@ -105,13 +103,13 @@ func (l *Engine) Step() (busy bool, err error) {
 	return true, nil
 }
 
-// over says that the experiment had ended before, and nothing has changed that.
+// over reports that the experiment had ended before, and nothing has changed that.
 func (l *Engine) over() bool {
 	o, _ := l.machine.Outcome()
 	return o != 0 && l.stepped
 }
 
-// stepAll takes a batch in pieces of bounded size.
+// stepAll takes a batch in pieces of limited size.
 func (l *Engine) stepAll(batch []inbox.News) error {
 	for len(batch) > 0 && !l.finished {
 		if q := batch[0].Query; q != nil {
@@ -142,7 +140,7 @@ func (l *Engine) stepInOrder(batch []inbox.News) error {
 	return nil
 }
 
-// untilQuery is the part before somebody wants to see the machine.
+// untilQuery returns the part of the batch before the next query of the machine.
 func untilQuery(batch []inbox.News) []inbox.News {
 	for i := range batch {
 		if batch[i].Query != nil {
@@ -152,8 +150,8 @@ func untilQuery(batch []inbox.News) []inbox.News {
 	return batch
 }
 
-// step is the whole of it: record, apply, act. It says how much of the batch it
-// has taken, which is at least one.
+// step records, applies and acts. It returns how much of the batch it has taken, which is at least
+// one.
 func (l *Engine) step(batch []inbox.News) (int, error) {
 	started := l.Clock.Now()
 	l.waited = 0
@@ -171,7 +169,7 @@ func (l *Engine) step(batch []inbox.News) (int, error) {
 	}
 	l.stepped = true
 	if o, _ := l.machine.Outcome(); o == 0 {
-		l.finished = false // what had ended was taken up again by what came after
+		l.finished = false // a later event has continued the experiment
 	}
 	l.flush()
 	if d := l.Clock.Since(started) - l.waited; d > slowStep {
@@ -180,16 +178,16 @@ func (l *Engine) step(batch []inbox.News) (int, error) {
 	return n, nil
 }
 
-// Unrecorded ends a host: what happens from here on could not be resumed.
+// Unrecorded ends a host: what happens after it could not be resumed.
 func Unrecorded(err error) error {
 	return fmt.Errorf("the record cannot be written, and everything is stopped: %w", err)
 }
 
 // errFull ends a host that waits for room and is told to leave.
-var errFull = errors.New("the disk is full, and the host was told to leave: what was recorded so far is kept, and the " +
-	"experiment can go on once there is room")
+var errFull = errors.New("the disk is full, and the host was told to end: recorded events are kept, " +
+	"and the experiment can be resumed once there is space")
 
-// keep records the step; a full disk is waited for (B-087).
+// keep records the step; it waits if the disk is full (B-087).
 func (l *Engine) keep(records [][]byte) error {
 	add := func() error { _, err := l.Recorder.Append(records); return err }
 	err := add()
@@ -207,7 +205,7 @@ func (l *Engine) keep(records [][]byte) error {
 	return nil
 }
 
-// apply applies what was recorded, not what was meant to be.
+// apply applies the recorded bytes, not the event that they were made of.
 func (l *Engine) apply(b []byte) error {
 	s, err := l.History.Apply(b)
 	if err != nil {

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,9 +16,9 @@ import (
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/clock/clocktest"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/config/stoprules"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
-	"github.com/tunehost/tunehost/host/stoprules"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -44,8 +45,7 @@ func (n *narrow) Append(records [][]byte) (uint64, error) {
 func (*narrow) Sync() error  { return nil }
 func (*narrow) Close() error { return nil }
 
-// The largest results that may come, many at a time, fit the record: also where
-// each metric is new.
+// The largest allowed results, many at a time, fit the record, even if each metric is new.
 func TestLargeResultsAtATime(t *testing.T) {
 	rec := &narrow{t: t}
 	l, _ := engineOn(Ports{Clock: clock.System{}, Recorder: rec})
@@ -69,7 +69,7 @@ func TestLargeResultsAtATime(t *testing.T) {
 	}
 }
 
-// slowly takes its time over each action.
+// slowly delays each action.
 type slowly struct{ clock *clocktest.Warp }
 
 func (s slowly) Doing(core.Action) { s.clock.Jump(3 * time.Second) }
@@ -90,15 +90,21 @@ func TestSlowStepsAreNamedOnce(t *testing.T) {
 	}
 }
 
-// engineOn is an engine whose other ports do nothing, and what it logs.
+// engineOn returns an engine whose other ports do nothing, and its log.
 func engineOn(p Ports) (*Engine, *bytes.Buffer) {
 	seen := &bytes.Buffer{}
-	p.Searcher, p.Scheduler, p.Executor, p.Publisher, p.Store, p.Timer = idle{}, idle{}, idleExecutor{}, idle{}, idle{}, idle{}
+	p.Searcher, p.Scheduler, p.Publisher, p.Store, p.Timer = idle{}, idle{}, idle{}, idle{}, idle{}
+	if p.Executor == nil {
+		p.Executor = idleExecutor{}
+	}
+	if p.Granter == nil {
+		p.Granter = NoGranter{}
+	}
 	return New(Options{Ports: p, History: history.New(), Inbox: inbox.New(), Rules: stoprules.New(&config.Experiment{}),
 		Log: hostlog.New(hclog.New(&hclog.LoggerOptions{Output: seen}))}), seen
 }
 
-// idle carries nothing out.
+// idle carries out nothing.
 type idle struct{}
 
 func (idle) Tell(core.Observation)        {}
@@ -113,7 +119,35 @@ type idleExecutor struct{ idle }
 
 func (idleExecutor) Do(core.Action) {}
 
-// B-008: warned once, after a minute in which there was always more to do.
+// askedFor records the calls of a granter.
+type askedFor struct {
+	actions []core.Action
+	flushed int
+}
+
+func (a *askedFor) Do(x core.Action) { a.actions = append(a.actions, x) }
+func (a *askedFor) Flush()           { a.flushed++ }
+
+// The core's requests to an engine go to the granter, and are flushed with the step.
+func TestLeasesGoToTheGranter(t *testing.T) {
+	var asked, told askedFor
+	l, _ := engineOn(Ports{Clock: clock.System{}, Recorder: &narrow{t: t}, Granter: &asked, Executor: &told})
+	for _, e := range []core.Event{&core.ExperimentStarted{Spec: core.Spec{Trials: 1, Leases: &core.Leases{}}},
+		&core.HostStarted{}, &core.LeaseGranted{Lease: 7}} {
+		if err := l.stepAll([]inbox.News{{Event: e}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late := core.Action(core.ReleaseLease{Lease: 7})
+	if n := len(asked.actions); n == 0 || asked.actions[n-1] != late || asked.flushed != 3 {
+		t.Errorf("%+v, flushed %d times", asked.actions, asked.flushed)
+	}
+	if !slices.Equal(told.actions, []core.Action{late}) {
+		t.Errorf("the executor is told %+v, want what is released", told.actions)
+	}
+}
+
+// B-008: one warning, after a minute in which there was always more to do.
 func TestLagIsToldOnce(t *testing.T) {
 	clock := clocktest.New(1)
 	var l lag
@@ -135,7 +169,7 @@ func TestLagIsToldOnce(t *testing.T) {
 	}
 }
 
-// B-008: a moment's breath begins the minute anew.
+// B-008: a moment without work starts the minute again.
 func TestNoLagAfterABreath(t *testing.T) {
 	clock := clocktest.New(1)
 	var l lag

@@ -13,13 +13,12 @@ const (
 	lagTime   = time.Minute
 )
 
-// lag is how long the engine has been behind.
+// lag measures how long the engine has been behind.
 type lag struct {
-	since time.Time // there has always been more to do since then
+	since time.Time // when it began to have more to do all the time
 }
 
-// watch warns once when for a minute there was always more to do than could
-// be done.
+// watch warns once if for a minute there was always more to do.
 func (l *lag) watch(batch int, c clock.Clock, log *hostlog.Log) {
 	now := c.Now()
 	switch {

@@ -7,19 +7,18 @@ import (
 	"github.com/tunehost/tunehost/host/inbox"
 )
 
-// order keeps back what a trial says after a result that the scheduler has not decided on.
-// It is recorded after the decision: what counts then depends on the decision, and not on
-// whether the trial or the scheduler was faster (B-009, B-102). A host that dies loses
-// what is kept back; nobody was told that it was recorded.
+// order holds back what a trial says after a result that the scheduler has not decided on. It is
+// recorded after the decision: what counts then depends on the decision, and not on whether the trial
+// or the scheduler was faster (B-009, B-102). A dying host loses what is held back; it was not
+// acknowledged as recorded.
 type order struct {
 	kept   map[core.TrialNo][]inbox.News
-	trials []core.TrialNo // that have something kept, in order of arrival
-	// reported are the trials with a result in the batch, on which a decision may be owed
-	// once it is applied.
+	trials []core.TrialNo // with held items, in order of arrival
+	// reported are the trials with a result in the batch that may need a decision once it is applied.
 	reported map[core.TrialNo]bool
 }
 
-// admit returns what can be recorded now, in the place of batch, and keeps the rest.
+// admit returns what can be recorded now, in the place of batch, and holds back the rest.
 func (o *order) admit(m *core.Machine, batch []inbox.News) []inbox.News {
 	if !o.needed(m) {
 		return batch
@@ -34,11 +33,11 @@ func (o *order) admit(m *core.Machine, batch []inbox.News) []inbox.News {
 	return now
 }
 
-// needed: with a scheduler that decides, and not at the end of an experiment, which waits
-// for no decision.
+// needed reports whether order matters: a scheduler decides, and the experiment is not ending, when no
+// decision is awaited.
 func (o *order) needed(m *core.Machine) bool { return !m.Spec().Quiet && !m.Closing() }
 
-// keeps decides on one piece of news, and keeps it where it has to wait.
+// keeps checks one item, and holds it back if it must wait.
 func (o *order) keeps(m *core.Machine, n *inbox.News) bool {
 	no, ok := o.trialOf(n)
 	if !ok {
@@ -57,9 +56,9 @@ func (o *order) keeps(m *core.Machine, n *inbox.News) bool {
 	return false
 }
 
-// trialOf is the trial of news that waits for decisions: what trials report, and their
-// ends. A save that has failed stays behind the end that it was told with: the other way
-// round it would be the cause of that end.
+// trialOf returns the trial of an item that waits for decisions: what trials report, and their ends. A
+// failed save stays behind the end that came with it: the other way round it would be the cause of
+// that end.
 func (o *order) trialOf(n *inbox.News) (no core.TrialNo, ok bool) {
 	if n.Result != nil {
 		return n.Result.Trial, true
@@ -81,7 +80,7 @@ func isEnd(n inbox.News) bool {
 }
 
 func (o *order) keep(no core.TrialNo, n inbox.News) {
-	if r := n.Result; r != nil { // whoever has posted it may fill it again
+	if r := n.Result; r != nil { // the sender may reuse it
 		x := *r
 		x.Metrics = slices.Clone(r.Metrics)
 		n.Result = &x
@@ -95,7 +94,7 @@ func (o *order) keep(no core.TrialNo, n inbox.News) {
 	o.kept[no] = append(o.kept[no], n)
 }
 
-// release returns what has waited for what is applied by now.
+// release returns the held items that may be recorded now.
 func (o *order) release(m *core.Machine) (now []inbox.News) {
 	waiting := o.trials
 	o.trials = nil

@@ -12,7 +12,7 @@ type runningTime struct {
 	began  time.Time     // when this host took over
 	before time.Duration // running time before it did
 	now    int64
-	told   bool // by set: the clock does not count any more
+	told   bool // set was called: the clock does not count any more
 }
 
 func newRunningTime(c clock.Clock, before int64) runningTime {
@@ -21,7 +21,7 @@ func newRunningTime(c clock.Clock, before int64) runningTime {
 
 func (t *runningTime) running() time.Duration { return t.before + t.clock.Since(t.began) }
 
-// tick is the time now in nanoseconds, which never goes back.
+// tick returns the running time now in nanoseconds, which never goes back.
 func (t *runningTime) tick() int64 {
 	if !t.told {
 		t.now = max(t.now, int64(t.running()))

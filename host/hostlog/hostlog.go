@@ -1,6 +1,5 @@
-// Package hostlog is the experiment's log: the file host.log, and what of it the
-// user sees at once. All of the host writes to it; what plugins and trials say is
-// made harmless before (host/untrusted).
+// Package hostlog is the experiment's log: the file host.log, and the part of it that the user sees at
+// once. All of the host writes to it; texts of plugins and trials are escaped before (host/untrusted).
 package hostlog
 
 import (
@@ -12,17 +11,17 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Log is the experiment's log: host.log and, as far as the user wants to hear
-// it, the terminal.
+// Log is the experiment's log: host.log and, for warnings, the terminal.
 type Log struct {
 	hclog.Logger
 	mu   sync.Mutex
 	said map[string]bool
 }
 
-// Open writes to a file, host.log; warnings go to the screen too, if there is one.
+// Open writes to a file, host.log; warnings also go to the screen, if there is one.
 func Open(file io.Writer, screen *Screen) *Log {
-	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "tunehost", Level: hclog.Debug, Output: file, TimeFormat: time.RFC3339Nano})
+	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "tunehost", Level: hclog.Debug, Output: file,
+		TimeFormat: time.RFC3339Nano})
 	if screen != nil {
 		l.RegisterSink(screen)
 	}
@@ -32,7 +31,7 @@ func Open(file io.Writer, screen *Screen) *Log {
 // New writes to a logger.
 func New(l hclog.Logger) *Log { return &Log{Logger: l, said: map[string]bool{}} }
 
-// Once warns, the first time for a key, and says whether this was it.
+// Once warns, the first time for a key, and reports whether this was the first time.
 func (l *Log) Once(key, text string) bool {
 	first := l.first(key)
 	if first {
@@ -44,7 +43,7 @@ func (l *Log) Once(key, text string) bool {
 // Slow names a slow part, once for each (B-126).
 func (l *Log) Slow(what string, d time.Duration) {
 	if l.first("slow " + what) {
-		l.Warn(fmt.Sprintf("%s took %v; it is not said again", what, d.Round(time.Millisecond)))
+		l.Warn(fmt.Sprintf("%s took %v; this is reported only once", what, d.Round(time.Millisecond)))
 	}
 }
 

@@ -16,16 +16,16 @@ const sameWarnings = 3
 type Screen struct {
 	mu   sync.Mutex
 	out  io.Writer
-	logs string // where the rest can be read
+	logs string // the file with all messages
 	seen map[string]int
 }
 
-// NewScreen writes to out, and says where the rest can be read; "": nowhere.
+// NewScreen writes to out, and names the file with all messages; "": none.
 func NewScreen(out io.Writer, logs string) *Screen {
 	return &Screen{out: out, logs: logs, seen: map[string]int{}}
 }
 
-// To changes where the lines go: past a table that is redrawn, say.
+// To changes where the lines go, for example past a table that is redrawn.
 func (s *Screen) To(out io.Writer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +50,7 @@ func (s *Screen) Accept(_ string, level hclog.Level, msg string, args ...any) {
 	}
 	trace := traceIn(args)
 	switch n := s.seen[kind]; {
-	case n > 1 && len(trace) > 0: // it is the same again, and was shown
+	case n > 1 && len(trace) > 0: // the same one was shown before
 	case n <= sameWarnings:
 		fmt.Fprintf(s.out, "%s: %s\n", word, msg)
 		for _, line := range trace {
@@ -61,7 +61,7 @@ func (s *Screen) Accept(_ string, level hclog.Level, msg string, args ...any) {
 	}
 }
 
-// rest is where the lines are that are not shown.
+// rest says where the hidden lines are.
 func (s *Screen) rest() string {
 	if s.logs == "" {
 		return "not shown"
@@ -69,18 +69,16 @@ func (s *Screen) rest() string {
 	return "in " + s.logs
 }
 
-// Fields of tracebacks. Where there is one without the lines of libraries, only that is
-// shown.
+// Fields of tracebacks. The one without the lines of libraries is preferred.
 const (
 	traceback = "traceback"
 	stack     = "stack"
 )
 
-// maxTrace is how many lines of a traceback are shown: the last ones, where the
-// mistake is.
+// maxTrace is how many lines of a traceback are shown: the last ones, where the mistake is.
 const maxTrace = 30
 
-// traceIn is the traceback among a message's fields, if there is one.
+// traceIn returns the traceback among a message's fields, if there is one.
 func traceIn(args []any) []string {
 	for i := 0; i+1 < len(args); i += 2 {
 		text, ok := args[i+1].(string)

@@ -12,7 +12,8 @@ func TestTracebacks(t *testing.T) {
 	var file, screen bytes.Buffer
 	log := Open(&file, NewScreen(&screen, "host.log"))
 	for range 3 {
-		log.Error("suggest failed: no luck (main.py:3)", "plugin", "searcher mine", "traceback", "Traceback:\n  main.py", "whole_traceback", "Traceback:\n  ours.py\n  main.py")
+		log.Error("suggest failed: no luck (main.py:3)", "plugin", "searcher mine", "traceback",
+			"Traceback:\n  main.py", "whole_traceback", "Traceback:\n  ours.py\n  main.py")
 	}
 	if want := "error: suggest failed: no luck (main.py:3)\n    Traceback:\n      main.py\n"; screen.String() != want {
 		t.Errorf("%q, want %q", screen.String(), want)
@@ -22,12 +23,14 @@ func TestTracebacks(t *testing.T) {
 	}
 }
 
-// Of a long one the end is shown, where the mistake is.
+// Of a long traceback the end is shown, where the mistake is.
 func TestLongTraceback(t *testing.T) {
 	var screen bytes.Buffer
 	log := Open(io.Discard, NewScreen(&screen, "host.log"))
 	log.Error("no", "stack", strings.Repeat("frame\n", 100)+"the mistake")
-	if got := screen.String(); strings.Count(got, "\n") != 32 || !strings.Contains(got, "(71 lines before that are in the log)\n") || !strings.HasSuffix(got, "    the mistake\n") {
+	if got := screen.String(); strings.Count(got, "\n") != 32 ||
+		!strings.Contains(got, "(71 lines before that are in the log)\n") ||
+		!strings.HasSuffix(got, "    the mistake\n") {
 		t.Error(got)
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/replay"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/view"
 )
@@ -36,7 +36,7 @@ func CheckReplay(t testing.TB, dir string, plugins *bundled.Registry) {
 	if _, err := history.Verify(d.Journal(), journal.RunID{}); err != nil {
 		t.Errorf("the record: %v", err)
 	}
-	if err := host.Replay(t.Context(), dir, plugins); err != nil {
+	if err := replay.Check(t.Context(), dir, plugins); err != nil {
 		t.Errorf("replay: %v", err)
 	}
 }
@@ -64,8 +64,8 @@ func CheckFinished(t testing.TB, dir string, trials int) {
 	}
 }
 
-// apart says whether two attempts of a trial are in different stretches.
-func apart(e *view.Recorded, no core.TrialNo, a, b uint32) bool {
+// inOtherStretches says whether two attempts of a trial are in different stretches.
+func inOtherStretches(e *view.Recorded, no core.TrialNo, a, b uint32) bool {
 	return slices.ContainsFunc(e.Now().Machine.Stretches(no), func(s core.Stretch) bool { return s.Has(a) != s.Has(b) })
 }
 
@@ -84,18 +84,20 @@ func checkResults(t testing.TB, e *view.Recorded, no core.TrialNo) {
 	var last uint64
 	attempt := uint32(1)
 	for i, r := range recorded {
-		// A trial that goes on from another's checkpoint has that one's iteration.
-		if r.Iteration != last+1 && !apart(e, no, attempt, r.Attempt) {
+		// A trial that continues from another's checkpoint has that one's iteration.
+		if r.Iteration != last+1 && !inOtherStretches(e, no, attempt, r.Attempt) {
 			t.Errorf("trial %d: iteration %d follows %d", no, r.Iteration, last)
 		}
 		last, attempt = r.Iteration, r.Attempt
 		w := written[i]
 		if number(w["iteration"]) != float64(r.Iteration) || number(w["attempt"]) != float64(r.Attempt) {
-			t.Errorf("trial %d, result %d: recorded iteration %d of attempt %d, written %v of %v", no, i+1, r.Iteration, r.Attempt, w["iteration"], w["attempt"])
+			t.Errorf("trial %d, result %d: recorded iteration %d of attempt %d, written %v of %v", no, i+1, r.Iteration,
+				r.Attempt, w["iteration"], w["attempt"])
 		}
 		for _, x := range r.Metrics {
 			if got := number(w[x.Name]); got != x.Value && (got == got || x.Value == x.Value) {
-				t.Errorf("trial %d, result %d: %s is %v in the record and %v in result.jsonl", no, i+1, x.Name, x.Value, w[x.Name])
+				t.Errorf("trial %d, result %d: %s is %v in the record and %v in result.jsonl", no, i+1, x.Name, x.Value,
+					w[x.Name])
 			}
 		}
 	}
@@ -121,7 +123,8 @@ func checkTable(t testing.TB, e *view.Recorded, no core.TrialNo, recorded []view
 	column := slices.Index(rows[0], "iteration")
 	for i, r := range recorded {
 		if column < 0 || rows[i+1][column] != strconv.FormatUint(r.Iteration, 10) {
-			t.Errorf("trial %d, result %d: iteration %d in the record, progress.csv has %q", no, i+1, r.Iteration, rows[i+1])
+			t.Errorf("trial %d, result %d: iteration %d in the record, progress.csv has %q", no, i+1, r.Iteration,
+				rows[i+1])
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/tunehost/tunehost/host/hosttest"
 )
 
-// A host that the runtime ends leaves a report, of which the next host tells; one
+// A host that the runtime ends leaves a report, which the next host mentions; one
 // that was killed leaves none.
 func TestCrashReport(t *testing.T) {
 	t.Parallel()
@@ -24,8 +24,7 @@ func TestCrashReport(t *testing.T) {
 	for end := time.Now().Add(patience); !strings.Contains(p.out.String(), "its report is") && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
-	p.signal(t, syscall.SIGKILL)
-	<-p.exit
+	p.kill(t)
 	said := p.out.String()
 	reports, err := filepath.Glob(filepath.Join(x.dir, "crash-*.txt"))
 	if err != nil || len(reports) != 1 {

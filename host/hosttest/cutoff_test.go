@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/tunehost/tunehost/host/hosttest"
@@ -57,8 +56,7 @@ func TestKilledDuringCleanup(t *testing.T) {
 	}
 	p := x.start(t)
 	x.await(t, p, func() bool { return strings.Count(own(), "ending") == 1 })
-	p.signal(t, syscall.SIGKILL)
-	<-p.exit
+	p.kill(t)
 	p = x.start(t)
 	x.await(t, p, func() bool { return strings.Count(own(), "ending") == 2 })
 	x.letGo(t)
@@ -72,7 +70,8 @@ func TestKilledDuringCleanup(t *testing.T) {
 		t.Errorf("its model is %q, %v", text, err)
 	}
 	// It is the second one that is kept, and the first of the second attempt.
-	if last, err := os.ReadFile(filepath.Join(dir, "checkpoints", "000002", "files", "state")); err != nil || string(last) != "3\n" {
+	if last, err := os.ReadFile(filepath.Join(dir, "checkpoints", "000002", "files", "state")); err != nil ||
+		string(last) != "3\n" {
 		t.Errorf("its last checkpoint has %q, %v", last, err)
 	}
 	var iterations []any

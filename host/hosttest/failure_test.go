@@ -31,7 +31,8 @@ func TestFailuresOfAProcess(t *testing.T) {
 		knobs string
 		want  string
 	}{
-		"exit":  {"crash_at: 2, crash: exit, exit_code: 7, flood_output: 2", `exited with status 7.*host\.log.*line 1 on stderr`},
+		"exit": {"crash_at: 2, crash: exit, exit_code: 7, flood_output: 2",
+			`exited with status 7.*host\.log.*line 1 on stderr`},
 		"kill":  {"crash_at: 2, crash: kill", `ended by signal 9(.|\n)*host\.log`},
 		"panic": {"crash_at: 2, crash: panic_elsewhere", `exited with status 2(.|\n)*(panic|goroutine)`},
 		"hang":  {"hang_at: 2, stubborn: true", `silent for 1s`},
@@ -94,7 +95,8 @@ func TestRetries(t *testing.T) {
 		{"2", core.Terminated, 0, 0},
 		{"9", core.Errored, exitErrored, 1},
 	} {
-		x := chaotic(t, "crash_at: 3, crash: kill, fail_times: "+c.fails, "failures: {retries: 2}\ncheckpoint: {every: 1}\n")
+		x := chaotic(t, "crash_at: 3, crash: kill, fail_times: "+c.fails,
+			"failures: {retries: 2}\ncheckpoint: {every: 1}\n")
 		x.run(t, c.exit)
 		e := x.look(t)
 		told := 0
@@ -107,7 +109,8 @@ func TestRetries(t *testing.T) {
 		if v := e.Now().Machine.View(0); err != nil || v.State != c.state || v.Attempt != 3 || told != c.told {
 			t.Errorf("%v after %d attempts, told %d times (%v)", v.State, v.Attempt, told, err)
 		}
-		if r := hosttest.Lines(t, filepath.Join(x.trials(t)[0], "result.jsonl")); c.state == core.Terminated && len(r) != 4 {
+		if r := hosttest.Lines(t, filepath.Join(x.trials(t)[0], "result.jsonl")); c.state == core.Terminated &&
+			len(r) != 4 {
 			t.Errorf("%d results", len(r))
 		}
 	}
@@ -134,7 +137,7 @@ failures: {fail_fast: %}
 }
 
 // B-074: a program that cannot be started fails its trial, at once, and others
-// go on.
+// continue.
 func TestNoSuchProgram(t *testing.T) {
 	t.Parallel()
 	x := write(t, `

@@ -89,7 +89,7 @@ func TestGangsExploit(t *testing.T) {
 	t.Error("no trial has gone on from another's checkpoint")
 }
 
-// exploited runs an experiment, and says how often a trial went on from another's
+// exploited runs an experiment, and says how often a trial continued from another's
 // checkpoint.
 func exploited(t *testing.T) (took int) {
 	x := write(t, `

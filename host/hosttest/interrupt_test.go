@@ -25,7 +25,7 @@ trials: 5
 // endless is one that does not end by itself.
 var endless = strings.NewReplacer("iterations: 30", "iterations: 1000000", "max: 30", "max: 1000000").Replace(long)
 
-// learning is one whose trials save when they are told to stop. They go on for long.
+// learning is one whose trials save when they are told to stop. They continue for long.
 const learning = `
 version: 1
 objective: {metric: accuracy, mode: max}
@@ -36,7 +36,7 @@ trials: 5
 `
 
 // interrupted is an experiment that was interrupted half way, when so many trials had
-// reported; held, it goes on without a gate.
+// reported; held, it continues without a gate.
 func interrupted(t *testing.T, yaml string, trials int) *experiment {
 	t.Helper()
 	x := write(t, yaml, nil)
@@ -48,7 +48,7 @@ func interrupted(t *testing.T, yaml string, trials int) *experiment {
 	return x
 }
 
-// B-024, B-084: an interrupted experiment is saved, and goes on.
+// B-024, B-084: an interrupted experiment is saved, and continues.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	x := interrupted(t, learning, 3)
@@ -58,7 +58,8 @@ func TestInterrupt(t *testing.T) {
 	}
 	defer e.Close()
 	m := e.Now().Machine
-	if outcome, _ := m.Outcome(); outcome != core.InterruptedByUser || m.Count(core.Running) > 0 || m.Count(core.Pending) == 0 {
+	if outcome, _ := m.Outcome(); outcome != core.InterruptedByUser || m.Count(core.Running) > 0 ||
+		m.Count(core.Pending) == 0 {
 		t.Errorf("%v with %d running and %d pending", outcome, m.Count(core.Running), m.Count(core.Pending))
 	}
 	for no := range core.TrialNo(m.Trials()) {

@@ -1,7 +1,6 @@
 package hosttest_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,8 +9,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,7 +19,9 @@ import (
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/hosttest"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/internal/toolchain"
+	"github.com/tunehost/tunehost/plugins/executors/fake"
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/schedulers/hyperband"
@@ -38,13 +39,16 @@ import (
 	"github.com/tunehost/tunehost/plugins/trainables/digits"
 )
 
-var plugged = bundled.New(random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, fifo.Plugin, asha.Plugin, hyperband.Plugin, median.Plugin,
+var plugged = bundled.New(random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, fifo.Plugin, asha.Plugin,
+	hyperband.Plugin, median.Plugin,
 	pbt.Plugin, forgetful, chaos.Plugin, digits.Plugin, command.Plugin(), lines.Plugin, torn,
-	rogueSearcher, rogueScheduler, outside, telltale, fickle, moody, grower, gated, stray)
+	rogueSearcher, rogueScheduler, outside, telltale, fickle, moody, grower, gated, stray, fake.Plugin,
+	nodes)
 
 // forgetful is a scheduler that pauses every trial and wakes none.
 var forgetful = sdk.SchedulerPlugin{
-	Info: sdk.Info{Name: "forgetful", Version: "1.0.0", Summary: "Pauses every trial.", Options: []byte(`{"type": "object"}`)},
+	Info: sdk.Info{Name: "forgetful", Version: "1.0.0", Summary: "Pauses every trial.",
+		Options: []byte(`{"type": "object"}`)},
 	Open: func(sdk.Problem, []byte) (sdk.Scheduler, sdk.Traits, error) { return pausing{}, sdk.Traits{}, nil },
 }
 
@@ -126,8 +130,9 @@ func runHost(text string) int {
 		host.Abort()
 		os.Exit(exitAborted)
 	}()
-	ended, err := host.Run(ctx, host.Options{File: s.File, Storage: s.Storage, Resources: s.Resources, Resume: s.Resume, Sets: s.Sets,
-		CallTimeout: s.CallTimeout, Plugins: plugged, Stdout: os.Stdout, Stderr: os.Stderr, Verbose: 1, Share: !s.Alone})
+	ended, err := host.Run(ctx, host.File(s.File), host.Options{Storage: s.Storage, Resources: s.Resources,
+		Resume: s.Resume, Sets: s.Sets, CallTimeout: s.CallTimeout, Plugins: plugged, Share: !s.Alone,
+		Output: host.Output{Stdout: os.Stdout, Stderr: os.Stderr, Verbose: 1}})
 	var user *host.UserError
 	switch {
 	case errors.As(err, &user):
@@ -168,7 +173,8 @@ func write(t testing.TB, yaml string, scripts map[string]string) *experiment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &experiment{settings: settings{File: filepath.Join(root, "test.yaml"), Storage: filepath.Join(root, "results"), Resources: "cpu=3"}}
+	x := &experiment{settings: settings{File: filepath.Join(root, "test.yaml"), Storage: filepath.Join(root, "results"),
+		Resources: "cpu=3"}}
 	x.dir = filepath.Join(x.Storage, "test")
 	put(t, x.File, yaml)
 	for name, text := range scripts {
@@ -196,26 +202,8 @@ const patience = 5 * time.Minute
 // process is a host that runs.
 type process struct {
 	cmd  *exec.Cmd
-	out  output
+	out  testplace.Screen
 	exit chan int
-}
-
-// output can be read while it is written.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(b)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
 }
 
 // start starts a host on the experiment.
@@ -254,10 +242,17 @@ func (p *process) signal(t testing.TB, s os.Signal) {
 	}
 }
 
+// kill kills the host, and waits until it is gone.
+func (p *process) kill(t testing.TB) {
+	t.Helper()
+	p.signal(t, syscall.SIGKILL)
+	<-p.exit
+}
+
 // run is a host from start to end.
 func (x *experiment) run(t testing.TB, want int, sets ...string) string {
 	t.Helper()
 	y := *x
-	y.Sets = append(y.Sets[:len(y.Sets):len(y.Sets)], sets...)
+	y.Sets = append(slices.Clip(y.Sets), sets...)
 	return y.start(t).ends(t, want)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// B-056: a program that prints goes on printing while it is told to pause. What it
+// B-056: a program that prints continues printing while it is told to pause. What it
 // has printed by then is kept, and told to the searcher once, whatever it prints again
-// when it goes on.
+// when it continues.
 func TestResultsOnTheWayToAPause(t *testing.T) {
 	t.Parallel()
 	x := write(t, `

@@ -99,7 +99,8 @@ func TestNothingIsLeft(t *testing.T) {
 // stray is a trainable whose trials start a process that nothing can be told by: its
 // session, its environment and its parent are others. It stays in the trial's directory.
 var stray = sdk.TrainablePlugin{
-	Info: sdk.Info{Name: "stray", Version: "1.0.0", Summary: "Leaves processes behind.", Options: []byte(`{"type": "object"}`)},
+	Info: sdk.Info{Name: "stray", Version: "1.0.0", Summary: "Leaves processes behind.",
+		Options: []byte(`{"type": "object"}`)},
 	Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) { return strays{}, sdk.TrainableTraits{}, nil },
 }
 
@@ -119,7 +120,7 @@ func (strays) Train(ctx context.Context, run sdk.Run) error {
 	return ctx.Err()
 }
 
-// B-025: a host that is killed and gone on with at once leaves nothing, not even what
+// B-025: a host that is killed, and whose experiment is resumed at once, leaves nothing, not even what
 // has left its parent, its session and its environment; and it ends nothing of the
 // user's in a trial's directory.
 func TestKilledAndResumedAtOnce(t *testing.T) {
@@ -136,8 +137,7 @@ func TestKilledAndResumedAtOnce(t *testing.T) {
 				if len(old) < 2 {
 					t.Fatalf("the trials have started no processes: %v", old)
 				}
-				p.signal(t, syscall.SIGKILL)
-				<-p.exit
+				p.kill(t)
 				p = x.start(t)
 				x.await(t, p, func() bool { return fresh(x, old) })
 				for pid := range old {

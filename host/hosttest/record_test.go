@@ -14,8 +14,8 @@ import (
 
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/hosttest"
-	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/runfile"
 )
 
 // wants checks that the host has said something.
@@ -34,7 +34,7 @@ func TestSecondHost(t *testing.T) {
 	x := write(t, held, nil)
 	p := x.start(t)
 	x.awaitResults(t, p, 1)
-	wants(t, x.run(t, exitUser), fmt.Sprintf("is in use by process %d", p.cmd.Process.Pid))
+	wants(t, x.run(t, exitUser), fmt.Sprintf("is in use by process %d", p.cmd.Process.Pid), "`tunehost interrupt ")
 	x.letGo(t)
 	p.ends(t, 0)
 	hosttest.CheckFinished(t, x.dir, 5)
@@ -51,14 +51,13 @@ func (x *experiment) segments(t *testing.T) []string {
 	return list
 }
 
-// B-086: a torn end is cut off with a warning, and the experiment goes on.
+// B-086: a torn end is cut off with a warning, and the experiment continues.
 func TestTornRecord(t *testing.T) {
 	t.Parallel()
 	x := write(t, held, nil)
 	p := x.start(t)
 	x.awaitResults(t, p, 3)
-	p.signal(t, syscall.SIGKILL)
-	<-p.exit
+	p.kill(t)
 	x.letGo(t)
 	list := x.segments(t)
 	last := list[len(list)-1]
@@ -123,7 +122,8 @@ func TestBegunByHalf(t *testing.T) {
 	hosttest.CheckFinished(t, x.dir, 5)
 
 	// Everything was there but the first event.
-	if err := errors.Join(os.RemoveAll(filepath.Join(x.dir, "journal")), os.RemoveAll(filepath.Join(x.dir, "trials")), os.Remove(filepath.Join(x.dir, ".reported"))); err != nil {
+	if err := errors.Join(os.RemoveAll(filepath.Join(x.dir, "journal")), os.RemoveAll(filepath.Join(x.dir, "trials")),
+		os.Remove(filepath.Join(x.dir, ".reported"))); err != nil {
 		t.Fatal(err)
 	}
 	x.emptyRecord(t, x.runID(t))
@@ -180,7 +180,7 @@ func (x *experiment) runID(t *testing.T) journal.RunID {
 }
 
 // B-080, B-025: a host whose record is taken from under it stops with an error, in
-// one line, and nothing of it goes on: what would happen then, nobody could go on
+// one line, and nothing of it continues: what would happen then, nobody could continue
 // with.
 func TestRecordTakenAway(t *testing.T) {
 	t.Parallel()
@@ -218,14 +218,15 @@ func TestRecordCannotBegin(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := x.run(t, exitUser)
-	wants(t, said, "journal is there, and no experiment that it could be part of", "give the experiment another --name or --storage")
+	wants(t, said, "journal exists, but no experiment that it could belong to",
+		"give the experiment another --name or --storage")
 	if strings.Contains(said, "panic") {
 		t.Error(said)
 	}
 }
 
 // Where no trial can have a directory, none fails for that: the host stops with an
-// error, and goes on once it is mended.
+// error, and continues once it is mended.
 func TestTrialsHaveNoPlace(t *testing.T) {
 	t.Parallel()
 	x := write(t, strings.Replace(held, "checkpoint: {every: 10}", "concurrency: 1", 1), nil)
@@ -236,7 +237,7 @@ func TestTrialsHaveNoPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.letGo(t)
-	wants(t, p.ends(t, exitFailed), "no trial can", trials+" was removed or moved away", "put it back and go on")
+	wants(t, p.ends(t, exitFailed), "no trial can", trials+" was removed or moved away", "put it back and resume")
 	none(t, x)
 	if err := os.Rename(trials+".away", trials); err != nil {
 		t.Fatal(err)
@@ -259,7 +260,7 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	wants(t, p.ends(t, 0), "there is room on the disk again")
+	wants(t, p.ends(t, 0), "the disk has space again")
 	hosttest.CheckFinished(t, x.dir, 5)
 	hosttest.CheckReplay(t, x.dir, plugged)
 }

@@ -3,7 +3,6 @@ package hosttest_test
 import (
 	"math/rand/v2"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // B-059, B-080: machines are lost at any moment, with all that is on them, and
-// others go on with what was copied, until the experiment is done.
+// others continue with what was copied, until the experiment is done.
 func TestLostMachines(t *testing.T) {
 	t.Parallel()
 	from := *seed
@@ -55,8 +54,7 @@ trials: 12
 			hosttest.CheckReplay(t, found[0], plugged)
 			return
 		case <-death:
-			p.signal(t, syscall.SIGKILL)
-			<-p.exit
+			p.kill(t)
 		}
 	}
 }

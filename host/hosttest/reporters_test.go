@@ -18,7 +18,8 @@ import (
 // torn is the sample reporter, but in its first lives it ends in the middle of a
 // batch, as its option says.
 var torn = sdk.ReporterPlugin{
-	Info: sdk.Info{Name: "torn", Version: "1.0.0", Options: []byte(`{"type": "object", "properties": {"do": {"type": "string"}, "lives": {"type": "integer"}}}`)},
+	Info: sdk.Info{Name: "torn", Version: "1.0.0",
+		Options: []byte(`{"type": "object", "properties": {"do": {"type": "string"}, "lives": {"type": "integer"}}}`)},
 	Open: func(e sdk.Experiment, options []byte) (sdk.Reporter, uint64, error) {
 		r := &tearing{dir: e.Dir, lives: 2}
 		if err := json.Unmarshal(options, r); err != nil {
@@ -74,7 +75,7 @@ trials: 6
 `
 
 // B-127: a reporter's process that dies in the middle of a batch, hangs past the
-// deadline or floods goes on where it was: no event is lost or doubled.
+// deadline or floods continues where it was: no event is lost or doubled.
 func TestReporterProcessDies(t *testing.T) {
 	t.Parallel()
 	for _, do := range []string{"die", "hang", "flood"} {
@@ -94,7 +95,8 @@ func TestReporterProcessDies(t *testing.T) {
 			}
 			log, err := os.ReadFile(filepath.Join(x.dir, "host.log"))
 			if err != nil || strings.Contains(string(log), "\x1b") || len(log) > 32<<20 {
-				t.Errorf("the log has %d bytes, with escapes: %v (%v)", len(log), strings.Contains(string(log), "\x1b"), err)
+				t.Errorf("the log has %d bytes, with escapes: %v (%v)", len(log), strings.Contains(string(log), "\x1b"),
+					err)
 			}
 			none(t, x)
 		})
@@ -110,7 +112,9 @@ func TestReporterProcessIsGivenUp(t *testing.T) {
 	if strings.Count(said, "warning: ") != 1 {
 		t.Errorf("want one warning:\n%s", said)
 	}
-	wants(t, said, `reporter "torn" is told no more, and the experiment goes on without it: it failed 3 times`, "was ended by signal 9")
+	wants(t, said,
+		`reporter "torn" receives no more events, and the experiment continues without it: it failed 3 times`,
+		"was ended by signal 9")
 	hosttest.CheckFinished(t, x.dir, 6)
 	x.run(t, 0)
 	hosttest.CheckReported(t, x.dir, filepath.Join(x.dir, "events.jsonl"))

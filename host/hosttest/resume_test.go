@@ -48,7 +48,8 @@ func TestChangesAtResume(t *testing.T) {
 	hosttest.CheckFinished(t, x.dir, 7)
 	hosttest.CheckReplay(t, x.dir, plugged)
 	m := x.look(t).Now().Machine
-	if s := m.Spec(); s.Concurrency != 1 || s.Budget.TrialsFailed != 3 || !strings.Contains(m.Request(6).String(), "2") {
+	if s := m.Spec(); s.Concurrency != 1 || s.Budget.TrialsFailed != 3 ||
+		!strings.Contains(m.Request(6).String(), "2") {
 		t.Errorf("settings %+v, request %v", s, m.Request(6))
 	}
 }
@@ -82,7 +83,7 @@ func TestResumeModes(t *testing.T) {
 	t.Parallel()
 	x := write(t, failing, nil)
 	x.Resume = "local"
-	wants(t, x.run(t, exitUser), "there is no experiment to go on with", "--resume local")
+	wants(t, x.run(t, exitUser), "there is no experiment to resume", "--resume local")
 	x.Resume = "auto"
 	x.run(t, exitErrored)
 	x.Resume = "local"
@@ -90,7 +91,8 @@ func TestResumeModes(t *testing.T) {
 	if v := x.look(t).Now().Machine.View(0); v.Attempt != 1 || v.State != core.Errored {
 		t.Errorf("after local: %+v", v)
 	}
-	for mode, restored := range map[string]bool{"errored_only": false, "errored_restart": false, "errored_resume": true} {
+	for mode, restored := range map[string]bool{"errored_only": false, "errored_restart": false,
+		"errored_resume": true} {
 		t.Run(mode, func(t *testing.T) {
 			x := write(t, failing, nil)
 			x.run(t, exitErrored)

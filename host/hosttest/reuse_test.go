@@ -17,7 +17,9 @@ import (
 // moody is a trainable that reports its process, and whose processes can be used
 // again unless the option reset says how that goes wrong.
 var moody = sdk.TrainablePlugin{
-	Info: sdk.Info{Name: "moody", Version: "1.0.0", Options: []byte(`{"type": "object", "properties": {"reset": {"type": "string"}, "requests": {"type": "boolean"}}}`)},
+	Info: sdk.Info{Name: "moody", Version: "1.0.0",
+		Options: []byte(`{"type": "object", "properties": {"reset": {"type": "string"}, "requests": {"type": ` +
+			`"boolean"}}}`)},
 	Open: func(options []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
 		m := &mood{}
 		err := json.Unmarshal(options, m)
@@ -101,7 +103,8 @@ concurrency: 1
 // fails, dies or takes too long, each trial gets a fresh one and none fails.
 func TestProcessesAreReused(t *testing.T) {
 	t.Parallel()
-	for mood, want := range map[string]int{"works": 5, "fails": 0, "panics": 0, "dies": 0, "hangs": 0, "late": 0, "never": 0} {
+	for mood, want := range map[string]int{"works": 5, "fails": 0, "panics": 0, "dies": 0, "hangs": 0, "late": 0,
+		"never": 0} {
 		t.Run(mood, func(t *testing.T) {
 			t.Parallel()
 			x := write(t, moodyFile+"trainable: {plugin: moody, options: {reset: "+mood+"}}\n", nil)
@@ -131,7 +134,8 @@ func TestProcessesAreNotReused(t *testing.T) {
 		"other request": {"trainable: {plugin: moody, options: {requests: true}}\n", "(cpu=2)", 0},
 		"gpu":           {"trainable: {plugin: moody}\nresources: {gpu: 1}\n", "(cpu=2,gpu=1)", 0},
 		"gpu, wanted":   {"trainable: {plugin: moody}\nresources: {gpu: 1}\nreuse: true\n", "(cpu=2,gpu=1)", 5},
-		"two gpus":      {"trainable: {plugin: moody}\nresources: {gpu: 1}\nreuse: true\nconcurrency: 2\n", "(cpu=2,gpu=2)", -1},
+		"two gpus": {"trainable: {plugin: moody}\nresources: {gpu: 1}\nreuse: true\nconcurrency: 2\n",
+			"(cpu=2,gpu=2)", -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -162,7 +166,7 @@ func unique(list []string) int {
 	return len(seen)
 }
 
-// grower is fickle, and has trials ask for more when they go on.
+// grower is fickle, and has trials ask for more when they continue.
 var grower = sdk.SchedulerPlugin{
 	Info: sdk.Info{Name: "grower", Version: "1.0.0", Options: []byte(`{"type": "object"}`)},
 	Open: func(sdk.Problem, []byte) (sdk.Scheduler, sdk.Traits, error) { return growing{}, sdk.Traits{}, nil },
@@ -180,7 +184,7 @@ func (g growing) Decide(ctx context.Context, events []sdk.Event) (out sdk.Decisi
 	return out, err
 }
 
-// B-111: a trial whose request the scheduler has changed does not go on in a process
+// B-111: a trial whose request the scheduler has changed does not continue in a process
 // that was started for the old one.
 func TestChangedRequestNeedsAFreshProcess(t *testing.T) {
 	t.Parallel()

@@ -30,7 +30,8 @@ type rogue struct {
 	calls int
 }
 
-var rogueOptions = []byte(`{"type": "object", "properties": {"do": {"type": "string"}, "times": {"type": "integer"}, "mark": {"type": "string"}}}`)
+var rogueOptions = []byte(`{"type": "object", "properties": {"do": {"type": "string"}, "times": {"type": "integer"}, ` +
+	`"mark": {"type": "string"}}}`)
 
 // rogueSearcher is the random searcher but for its misdeeds.
 var rogueSearcher = sdk.SearcherPlugin{
@@ -111,7 +112,8 @@ func (r *rogue) misbehave() error {
 	case "children":
 		// One in its group, one that has left it, and one that nothing but its
 		// environment tells of.
-		for _, script := range []string{"sleep 600 &", "setsid sleep 600 &", "(setsid sh -c 'cd /; sleep 600 & exit' &)"} {
+		for _, script := range []string{"sleep 600 &", "setsid sleep 600 &",
+			"(setsid sh -c 'cd /; sleep 600 & exit' &)"} {
 			_ = exec.Command("sh", "-c", script).Run()
 		}
 	}
@@ -157,7 +159,8 @@ var misdeeds = []string{"exit", "kill", "hang", "error", "panic", "panic elsewhe
 // withRogue is an experiment whose searcher or scheduler misbehaves.
 func withRogue(t *testing.T, kind, do string, times int) *experiment {
 	x := write(t, rogues, nil)
-	x.Sets = []string{fmt.Sprintf("%s={plugin: rogue, do: %s, times: %d, mark: %s}", kind, do, times, filepath.Join(filepath.Dir(x.File), "lives"))}
+	x.Sets = []string{fmt.Sprintf("%s={plugin: rogue, do: %s, times: %d, mark: %s}", kind, do, times,
+		filepath.Join(filepath.Dir(x.File), "lives"))}
 	x.CallTimeout = 2 * time.Minute // a busy machine is no hang
 	if do == "hang" {
 		x.CallTimeout = 8 * time.Second
@@ -216,7 +219,7 @@ func checkLog(t *testing.T, x *experiment) {
 
 // B-077, B-025: three failures within a minute end the experiment, saved: the
 // status is that of a failure, the message has the plugin, how it ended, its last
-// words and its log; nothing is left running; and it goes on when the plugin
+// words and its log; nothing is left running; and it continues when the plugin
 // behaves.
 func TestRoguesAreGivenUp(t *testing.T) {
 	t.Parallel()
@@ -229,14 +232,18 @@ func TestRoguesAreGivenUp(t *testing.T) {
 				t.Parallel()
 				x := withRogue(t, kind, do, 3)
 				said := x.run(t, exitFailed)
-				wants(t, said, kind+` "rogue" failed 3 times within 1m0s, and is given up; the last time: `+kind+` "rogue" `, how, "host.log")
+				wants(t, said,
+					kind+` "rogue" failed 3 times within 1m0s, and is given up; the last time: `+kind+` "rogue" `,
+					how, "host.log")
 				if do != "panic elsewhere" { // there the panic is the last word
 					wants(t, said, "last words of "+do)
 				}
 				none(t, x)
 				m := x.look(t).Now().Machine
-				if outcome, _ := m.Outcome(); outcome != core.Failed || m.Count(core.Running) != 0 || m.Count(core.Errored) != 0 {
-					t.Errorf("%v with %d trials running and %d failed", outcome, m.Count(core.Running), m.Count(core.Errored))
+				if outcome, _ := m.Outcome(); outcome != core.Failed || m.Count(core.Running) != 0 ||
+					m.Count(core.Errored) != 0 {
+					t.Errorf("%v with %d trials running and %d failed", outcome, m.Count(core.Running),
+						m.Count(core.Errored))
 				}
 				x.run(t, 0)
 				checkEnded(t, x, 12)
@@ -273,20 +280,25 @@ func (straying) Suggest(_ context.Context, requests []sdk.Request) (s sdk.Sugges
 	return s, nil
 }
 
-var every = flag.Bool("every", false, "TestEveryMisdeedOfATrainable tries each misdeed in each kind of process, not in one")
+var every = flag.Bool("every", false, "TestEveryMisdeedOfATrainable tries each misdeed in each kind of process, not "+
+	"in one")
 
 // Whatever a trainable does, its trials end well or fail with a message, and the
 // experiment comes to its end by itself. B-070, B-023, B-025
 func TestEveryMisdeedOfATrainable(t *testing.T) {
 	t.Parallel()
 	for i, knobs := range []string{
-		"crash_at: 2, crash: exit", "crash_at: 1, crash: kill", "crash_at: 2, crash: panic", "crash_at: 2, crash: panic_elsewhere",
-		"crash_at: 3, fail_times: 1", "fail_at: 2", "hang_at: 2", "hang_at: 2, stubborn: true", "hang_at: 1, fail_times: 1",
+		"crash_at: 2, crash: exit", "crash_at: 1, crash: kill", "crash_at: 2, crash: panic", "crash_at: 2, crash: " +
+			"panic_elsewhere",
+		"crash_at: 3, fail_times: 1", "fail_at: 2", "hang_at: 2", "hang_at: 2, stubborn: true", "hang_at: 1, " +
+			"fail_times: 1",
 		"never_report: true", "missing_metric_at: 2", "nan_at: 2", "inf_at: 1", "nan_at: 4, done: true",
-		"save_fails: true", "restore_fails: true, crash_at: 3, fail_times: 1", "save_delay: 0.3", "own_checkpoint_every: 1", "saves: false",
+		"save_fails: true", "restore_fails: true, crash_at: 3, fail_times: 1", "save_delay: 0.3",
+		"own_checkpoint_every: 1", "saves: false",
 		"fork_children: 3", "fork_children: 2, detach_children: true, crash_at: 2, crash: kill",
 		"flood_output: 20000", "garbage: 50", "big_log: 3000000", "memory_mb: 200",
-		"ignore_term: true, sleep: 0.05, iterations: 100000", "stop_delay: 600, sleep: 0.05, iterations: 100000", "start_delay: 600",
+		"ignore_term: true, sleep: 0.05, iterations: 100000", "stop_delay: 600, sleep: 0.05, iterations: 100000",
+		"start_delay: 600",
 		`score_metric: "a b"`, `metrics: {"\u202e": 1}`,
 	} {
 		for j, how := range []string{"reusable: false", "reusable: true", "shared: true"} {

@@ -67,7 +67,8 @@ echo '{"score": 1}'
 			if told := holding(t, x.dir, "TELLTALE"); name == "plugin" && len(told) == 0 {
 				t.Error("the plugin has told nothing")
 			}
-			if log, _ := os.ReadFile(filepath.Join(x.dir, "host.log")); name == "plugin" && !strings.Contains(string(log), "stdin 0 EOF") {
+			if log, _ := os.ReadFile(filepath.Join(x.dir, "host.log")); name == "plugin" &&
+				!strings.Contains(string(log), "stdin 0 EOF") {
 				t.Error("it has a stdin")
 			}
 			saw, _ := filepath.Glob(filepath.Join(x.dir, "trials", "*", "saw-it"))
@@ -85,7 +86,8 @@ echo '{"score": 1}'
 func TestSecretsOfCrashes(t *testing.T) {
 	t.Parallel()
 	for name, trainable := range map[string]string{
-		"plugin":  `{plugin: chaos, options: {iterations: 9, crash_at: 2, crash: panic_elsewhere, fail_times: 1, any_params: true}}`,
+		"plugin": `{plugin: chaos, options: {iterations: 9, crash_at: 2, crash: panic_elsewhere, fail_times: 1, ` +
+			`any_params: true}}`,
 		"program": `{command: ["./train.sh"], inherit_env: false}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +131,8 @@ seed: 1
 			for _, path := range holding(t, root, canary) {
 				t.Errorf("it is in %s", path)
 			}
-			if log, err := os.ReadFile(filepath.Join(x.dir, "host.log")); err != nil || !strings.Contains(string(log), "no luck") {
+			if log, err := os.ReadFile(filepath.Join(x.dir, "host.log")); err != nil ||
+				!strings.Contains(string(log), "no luck") {
 				t.Errorf("the scheduler has not crashed, or its last words are lost: %v", err)
 			}
 			if looked := holding(t, x.dir, "train.sh"); name == "program" && len(looked) < 2 {

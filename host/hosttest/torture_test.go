@@ -59,7 +59,8 @@ checkpoint: {every: 2, keep: 2, score: score}
 trials: 12
 `
 	return []victim{
-		{yaml: chaos + "searcher: random\nscheduler: {plugin: asha, max: 9}\nreporters: [jsonl, lines]\n", trials: 12, check: reportedAll},
+		{yaml: chaos + "searcher: random\nscheduler: {plugin: asha, max: 9}\nreporters: [jsonl, lines]\n", trials: 12,
+			check: reportedAll},
 		{yaml: header + `
 trainable: {command: ["./count.sh"]}
 space: {quality: {uniform: [0, 1]}}
@@ -82,7 +83,8 @@ trials: 9
 		{yaml: chaos + "searcher: random\nscheduler: {plugin: asha, type: promotion, max: 9}\n", trials: 12},
 		{yaml: strings.Replace(chaos, "score: score}", "score: score, pauses: memory}", 1) +
 			"searcher: random\nscheduler: {plugin: asha, type: promotion, max: 9}\n", trials: 12}, // B-052
-		{yaml: chaos + "searcher: {plugin: tpe, startup: 2}\nscheduler: {plugin: asha, max: 9}\nrepeat: 2\npoints: [{quality: 0.5}]\n", trials: 24},
+		{yaml: chaos + "searcher: {plugin: tpe, startup: 2}\nscheduler: {plugin: asha, max: 9}\nrepeat: 2\npoints: " +
+			"[{quality: 0.5}]\n", trials: 24},
 	}
 }
 
@@ -143,8 +145,7 @@ func torture(t *testing.T, x *experiment, rng *rand.Rand, limit int) (killed int
 			}
 			return killed
 		case <-death:
-			p.signal(t, syscall.SIGKILL)
-			<-p.exit
+			p.kill(t)
 			killed++
 		}
 	}
@@ -162,7 +163,7 @@ func keepFailed(t *testing.T, x *experiment) {
 	}
 }
 
-// ownAccounts: whatever is recorded was reported by a program, which went on
+// ownAccounts: whatever is recorded was reported by a program, which continued
 // from where a checkpoint was.
 func ownAccounts(t *testing.T, x *experiment) {
 	e, err := view.Open(x.dir)
@@ -181,7 +182,7 @@ func ownAccounts(t *testing.T, x *experiment) {
 			reported[strings.TrimSpace(line)] = true
 			var pid, i int
 			if n, _ := fmt.Sscanf(line, "begin %d %d", &pid, &i); n == 2 && i%3 != 0 {
-				t.Errorf("trial %d went on from %d, after %q", no, i, last)
+				t.Errorf("trial %d continued from %d, after %q", no, i, last)
 			}
 			last = line
 		}

@@ -1,6 +1,5 @@
-// Package inbox is what has happened and waits for the loop. Whoever drives a
-// plugin or a trial posts to it, in any goroutine; the loop alone takes. What goes
-// the other way is host/queue.
+// Package inbox collects what has happened for the loop. Drivers of plugins and trials post to it, in
+// any goroutine; only the loop takes. Package queue is the other direction.
 package inbox
 
 import (
@@ -10,8 +9,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// News is what the loop is told: an event of the core, a result whose metrics
-// still have their names, or somebody who wants to see the machine.
+// News is one item: an event of the core, a result whose metrics still have their names, or a query of
+// the machine.
 type News struct {
 	Event  core.Event
 	Result *Result
@@ -25,7 +24,7 @@ type Result struct {
 	sdk.Result
 }
 
-// Inbox collects news until the loop has time for them.
+// Inbox collects news until the loop takes them.
 type Inbox struct {
 	mu     sync.Mutex
 	items  []News
@@ -33,10 +32,10 @@ type Inbox struct {
 	closed bool
 }
 
-// New is an empty inbox.
+// New returns an empty inbox.
 func New() *Inbox { return &Inbox{signal: make(chan struct{}, 1)} }
 
-// Post adds events, all of which will be recorded together.
+// Post adds events, which will be recorded together.
 func (b *Inbox) Post(events ...core.Event) {
 	var few [4]News
 	items := few[:0]
@@ -49,13 +48,26 @@ func (b *Inbox) Post(events ...core.Event) {
 // PostResult adds a report.
 func (b *Inbox) PostResult(r *Result) { b.Add([]News{{Result: r}}) }
 
-// Add adds what will be handled together.
+// PutResult adds a report without waking the loop; Flush does. Reports that arrived in one message are
+// recorded together that way.
+func (b *Inbox) PutResult(r *Result) { b.put(News{Result: r}) }
+
+// Add adds news that will be handled together.
 func (b *Inbox) Add(items []News) {
+	b.put(items...)
+	b.Flush()
+}
+
+func (b *Inbox) put(items ...News) {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	if !b.closed {
 		b.items = append(b.items, items...)
 	}
-	b.mu.Unlock()
+}
+
+// Flush wakes the loop.
+func (b *Inbox) Flush() {
 	select {
 	case b.signal <- struct{}{}:
 	default:
@@ -65,8 +77,8 @@ func (b *Inbox) Add(items []News) {
 // Signal is sent to when there may be something to take.
 func (b *Inbox) Signal() <-chan struct{} { return b.signal }
 
-// Take returns what there is, in order, and leaves spare, which nobody uses any
-// more, to be filled next. With nothing to return it leaves spare alone.
+// Take returns the news, in order, and uses spare, which the caller gives up, for later ones. If there
+// are no news it leaves spare alone.
 func (b *Inbox) Take(spare []News) []News {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -78,7 +90,7 @@ func (b *Inbox) Take(spare []News) []News {
 	return items
 }
 
-// Close drops whatever still comes.
+// Close drops all later news.
 func (b *Inbox) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

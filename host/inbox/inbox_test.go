@@ -6,8 +6,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 )
 
-// What is taken must not change when more is posted, however often nothing was
-// taken before.
+// Taken news do not change when more are posted, even after takes that returned nothing.
 func TestInboxKeepsWhatWasTaken(t *testing.T) {
 	b := New()
 	var spare []News
@@ -24,5 +23,22 @@ func TestInboxKeepsWhatWasTaken(t *testing.T) {
 			t.Fatalf("round %d: took %d items, the first is %d", round, len(batch), id)
 		}
 		spare = b.Take(batch)
+	}
+}
+
+// Reports that are put wait for Flush, also in a loop that waits for news.
+func TestPutWaitsForFlush(t *testing.T) {
+	b := New()
+	b.PutResult(&Result{Trial: 1})
+	b.PutResult(&Result{Trial: 2})
+	select {
+	case <-b.Signal():
+		t.Fatal("woken before Flush")
+	default:
+	}
+	b.Flush()
+	<-b.Signal()
+	if got := b.Take(nil); len(got) != 2 || got[0].Result.Trial != 1 || got[1].Result.Trial != 2 {
+		t.Errorf("took %v", got)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Boot names this machine since it was started; "" where that cannot be known.
+// Boot identifies this machine since its last start; "" if that is unknown.
 func Boot() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package local
 
-// Boot names this machine since it was started; "" where that cannot be known.
+// Boot identifies this machine since its last start; "" if that is unknown.
 func Boot() string { return "" }

@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// A control group's limit holds for the groups below it, so the smallest on
-// the way up counts. Groups that cannot be read (a container sees only its
-// own) limit nothing.
+// The limit of a control group holds for the groups below it, so that the smallest of the enclosing
+// groups counts. Groups that cannot be read (a container sees only its own) limit nothing.
 
-// groups are the folders of this process's control groups below /sys/fs/cgroup,
-// from its own up to the root, for a controller of version 1 or for version 2.
+// groups returns the folders of this process's control groups below /sys/fs/cgroup, from its own up to
+// the root, for a controller of version 1 or for version 2.
 func groups(root fs.FS, controller string) []string {
 	b, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
@@ -33,12 +32,12 @@ func groups(root fs.FS, controller string) []string {
 		default:
 			continue
 		}
-		dirs = append(dirs, upward(base, f[2])...)
+		dirs = append(dirs, ancestors(base, f[2])...)
 	}
 	return dirs
 }
 
-func upward(base, group string) []string {
+func ancestors(base, group string) []string {
 	var dirs []string
 	for g := path.Join("/", group); ; g = path.Dir(g) {
 		dirs = append(dirs, path.Join(base, g))
@@ -48,7 +47,7 @@ func upward(base, group string) []string {
 	}
 }
 
-func words(root fs.FS, parts ...string) []string {
+func fieldsOf(root fs.FS, parts ...string) []string {
 	b, err := fs.ReadFile(root, path.Join(parts...))
 	if err != nil {
 		return nil
@@ -56,7 +55,7 @@ func words(root fs.FS, parts ...string) []string {
 	return strings.Fields(string(b))
 }
 
-// cpuQuotaMilli is the quota in thousandths of a CPU.
+// cpuQuotaMilli returns the quota in thousandths of a CPU.
 func cpuQuotaMilli(root fs.FS) (least uint64, ok bool) {
 	take := func(quota, period string) {
 		q, err1 := strconv.ParseUint(quota, 10, 53) // "max" and -1 are no limit
@@ -69,12 +68,12 @@ func cpuQuotaMilli(root fs.FS) (least uint64, ok bool) {
 		}
 	}
 	for _, g := range groups(root, "") {
-		if w := words(root, g, "cpu.max"); len(w) == 2 {
+		if w := fieldsOf(root, g, "cpu.max"); len(w) == 2 {
 			take(w[0], w[1])
 		}
 	}
 	for _, g := range groups(root, "cpu") {
-		q, p := words(root, g, "cpu.cfs_quota_us"), words(root, g, "cpu.cfs_period_us")
+		q, p := fieldsOf(root, g, "cpu.cfs_quota_us"), fieldsOf(root, g, "cpu.cfs_period_us")
 		if len(q) == 1 && len(p) == 1 {
 			take(q[0], p[0])
 		}
@@ -82,7 +81,7 @@ func cpuQuotaMilli(root fs.FS) (least uint64, ok bool) {
 	return least, ok
 }
 
-// memoryLimit is in bytes. Version 1 writes a huge number for no limit.
+// memoryLimit returns bytes. Version 1 writes a huge number for no limit.
 func memoryLimit(root fs.FS) (least uint64, ok bool) {
 	take := func(w []string) {
 		if len(w) != 1 {
@@ -93,10 +92,10 @@ func memoryLimit(root fs.FS) (least uint64, ok bool) {
 		}
 	}
 	for _, g := range groups(root, "") {
-		take(words(root, g, "memory.max"))
+		take(fieldsOf(root, g, "memory.max"))
 	}
 	for _, g := range groups(root, "memory") {
-		take(words(root, g, "memory.limit_in_bytes"))
+		take(fieldsOf(root, g, "memory.limit_in_bytes"))
 	}
 	return least, ok
 }

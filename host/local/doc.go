@@ -1,7 +1,6 @@
-// Package local knows the machine that the host runs on: what it offers to
-// trials, and which processes of an experiment still run on it.
+// Package local describes the machine that the host runs on: what it offers to trials, and which
+// processes of an experiment still run on it.
 //
-// Amounts are kept as text, exact decimals with a unit where the user wrote
-// one; core/resource reads and counts them. Nothing here places or starts
-// anything.
+// Amounts are texts: exact decimals, with a unit if the user wrote one; core/resource reads and counts
+// them. This package places and starts nothing.
 package local

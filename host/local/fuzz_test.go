@@ -5,10 +5,11 @@ import (
 	"testing"
 )
 
-// FuzzOverride: whatever --resources says, it is refused in one line, or the nodes offer
-// what it says, within the bounds.
+// FuzzOverride checks that a value of --resources is refused in one line, or that the nodes offer it
+// within the bounds.
 func FuzzOverride(f *testing.F) {
-	for _, text := range []string{"cpu=16,gpu=2,memory=64GiB", "3xcpu=4", "cpu=1e999", "gpu=-1", "cpu=,", "100000xcpu=1", "999999999999xcpu=1", "gpu=0.5", "a b=1"} {
+	for _, text := range []string{"cpu=16,gpu=2,memory=64GiB", "3xcpu=4", "cpu=1e999", "gpu=-1", "cpu=,",
+		"100000xcpu=1", "999999999999xcpu=1", "gpu=0.5", "a b=1"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -12,13 +12,14 @@ import (
 	"time"
 )
 
-// queryGPUs asks the driver's tool. No tool is no GPU; a tool that fails is an
+// queryGPUs asks the driver's tool. Without the tool there are no GPUs; a failure of the tool is an
 // error.
 func queryGPUs(ctx context.Context) ([]GPU, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=index,uuid,memory.total,name", "--format=csv,noheader,nounits")
-	cmd.WaitDelay = time.Second // for a child of it that holds the pipe
+	cmd := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=index,uuid,memory.total,name",
+		"--format=csv,noheader,nounits")
+	cmd.WaitDelay = time.Second // for a child process that holds the pipe
 	out, err := cmd.Output()
 	if errors.Is(err, exec.ErrNotFound) {
 		return nil, nil
@@ -27,7 +28,7 @@ func queryGPUs(ctx context.Context) ([]GPU, error) {
 		err = errors.New("no answer within 10 s")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("nvidia-smi: %w; no GPUs are offered: say --resources gpu=N if there are some", err)
+		return nil, fmt.Errorf("nvidia-smi: %w; no GPUs are offered; if there are GPUs, use --resources gpu=N", err)
 	}
 	return parseGPUs(string(out))
 }
@@ -50,10 +51,9 @@ func parseGPUs(out string) ([]GPU, error) {
 	return gpus, nil
 }
 
-// visibleGPUs are those that the user's CUDA_VISIBLE_DEVICES leaves, in its
-// order and by its names. As in CUDA, what follows a name that is no device is
-// not visible, and neither are parts of devices (MIG), which nvidia-smi does not
-// list.
+// visibleGPUs returns the GPUs in the user's CUDA_VISIBLE_DEVICES, in its order and by its names. As
+// in CUDA, the names after an unknown one are ignored, and so are parts of devices (MIG), which
+// nvidia-smi does not list.
 func visibleGPUs(all []GPU, visible string, isSet bool) []GPU {
 	if !isSet {
 		return all
@@ -72,8 +72,8 @@ func visibleGPUs(all []GPU, visible string, isSet bool) []GPU {
 	return gpus
 }
 
-// is says whether CUDA_VISIBLE_DEVICES means g by id: its index, or its UUID
-// or the beginning of it.
+// is reports whether an id in CUDA_VISIBLE_DEVICES means g: it is the index, the UUID, or the
+// beginning of the UUID.
 func (g GPU) is(id string) bool {
 	return id == g.ID || strings.HasPrefix(id, "GPU-") && strings.HasPrefix(g.UUID, id)
 }

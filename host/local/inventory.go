@@ -16,29 +16,27 @@ import (
 
 // Node is what a machine offers.
 type Node struct {
-	// Name is the machine's, or "node0", "node1", … for virtual ones.
+	// Name is the name of the machine, or "node0", "node1", … for virtual ones.
 	Name string
-	// Amounts is the capacity by resource: "cpu", "memory" (bytes), "gpu" and
-	// custom names. Names that are not there are not offered.
+	// Amounts is the capacity by resource: "cpu", "memory" (bytes), "gpu" and custom names. Missing names
+	// are not offered.
 	Amounts map[string]string
-	// GPUs are as many as Amounts["gpu"] says.
+	// GPUs has as many entries as Amounts["gpu"] says.
 	GPUs []GPU
 }
 
 // GPU is one device.
 type GPU struct {
-	// ID is what CUDA_VISIBLE_DEVICES takes: an index, or the UUID where the
-	// user's own setting has it.
+	// ID is what CUDA_VISIBLE_DEVICES takes: an index, or the UUID if the user's own setting has it.
 	ID string
-	// Index is the device's number on this machine, whatever ID is.
+	// Index is the device's number on this machine, independent of ID.
 	Index string
-	// UUID, Model and MemoryMiB are as nvidia-smi reports them; empty for
-	// devices that the user made up.
+	// UUID, Model and MemoryMiB are as nvidia-smi reports them; empty for devices that the user made up.
 	UUID, Model string
 	MemoryMiB   uint64
 }
 
-// IDs are those of the node's GPUs, in order.
+// IDs returns the ids of the node's GPUs, in order.
 func (n Node) IDs() []string {
 	ids := make([]string, len(n.GPUs))
 	for i, g := range n.GPUs {
@@ -47,7 +45,7 @@ func (n Node) IDs() []string {
 	return ids
 }
 
-// String is "cpu=2,memory=8GiB", names sorted; [Override] reads it.
+// String returns a text such as "cpu=2,memory=8GiB", with sorted names; [Override] reads it.
 func (n Node) String() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(n.Amounts)) {
@@ -56,9 +54,8 @@ func (n Node) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Detect looks at this machine. It asks nvidia-smi for GPUs, for ten seconds
-// at most; where that is missing or fails there are none, and warning says why
-// it failed.
+// Detect examines this machine. It asks nvidia-smi for GPUs, for at most ten seconds; if that is
+// missing or fails there are none, and warning says why it failed.
 func Detect(ctx context.Context) (n Node, warning string) {
 	root := os.DirFS("/")
 	n.Name, _ = os.Hostname()
@@ -75,7 +72,7 @@ func Detect(ctx context.Context) (n Node, warning string) {
 	return n, warning
 }
 
-// WithGPUs is the node with these GPUs only.
+// WithGPUs returns the node with only these GPUs.
 func (n Node) WithGPUs(gpus []GPU) Node {
 	n.Amounts = maps.Clone(n.Amounts)
 	n.setGPUs(gpus)
@@ -90,9 +87,8 @@ func (n *Node) setGPUs(gpus []GPU) {
 	}
 }
 
-// cpus is how many this process may use: those of its affinity, less if the
-// control group has a quota, but never less than one, so that a plain trial
-// fits everywhere.
+// cpus returns how many CPUs this process may use: those of its affinity, fewer if the control group
+// has a quota, but at least one, so that a trial with the default request fits everywhere.
 func cpus(root fs.FS, affinity int) string {
 	milli := uint64(affinity) * 1000
 	if q, ok := cpuQuotaMilli(root); ok {
@@ -101,25 +97,24 @@ func cpus(root fs.FS, affinity int) string {
 	return milliText(max(milli, 1000))
 }
 
-// milliText is the decimal text of n thousandths.
+// milliText returns the decimal text of n thousandths.
 func milliText(n uint64) string {
 	s := fmt.Sprintf("%d.%03d", n/1000, n%1000)
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
 }
 
-// memory is the machine's in bytes, less if the control group has a limit;
-// 0 where it is not known.
+// memory returns the machine's memory in bytes, less if the control group has a limit; 0 if it is
+// unknown.
 func memory(root fs.FS) uint64 {
 	total := memTotal(root)
 	if limit, ok := memoryLimit(root); ok && (total == 0 || limit < total) {
 		total = limit
 	}
-	return legible(total)
+	return roundDown(total)
 }
 
-// legible rounds down to what people can read: whole GiB, or MiB of a small
-// machine.
-func legible(bytes uint64) uint64 {
+// roundDown returns a readable number: whole GiB, or MiB on a small machine.
+func roundDown(bytes uint64) uint64 {
 	if bytes >= 4<<30 {
 		return bytes >> 30 << 30
 	}

@@ -13,25 +13,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// KillLeftovers kills the processes of an experiment's trials and plugins and
-// all that these have started, and returns how many it found; dir is the
-// experiment's directory, an absolute path. It is for a host that has locked the
-// experiment and has started nothing yet: after a crash that took an earlier
-// host together with its warden (B-025).
+// KillLeftovers kills the processes of an experiment's trials and plugins and all their descendants,
+// and returns how many it found; dir is the experiment's directory, an absolute path. A host calls it
+// when it has locked the experiment and has started nothing yet, after a crash that killed an earlier
+// host and its warden (B-025).
 func KillLeftovers(dir string) int { return killFamily(startedFor(dir)) }
 
-// CountLeftovers is how many processes KillLeftovers would find, or of a host
-// that runs.
+// CountLeftovers returns how many processes KillLeftovers would find; a running host's processes count
+// too.
 func CountLeftovers(dir string) int { return len(family(startedFor(dir))) }
 
-// signs are what a process is known by: a variable of its environment, or its tag. The
-// environment may be cleared, and the tag may not be allowed.
+// signs identify a process: a variable in its environment, or its tag. A process may clear its
+// environment, and a system may not allow tags.
 type signs struct {
 	variable func(text string) bool
 	tag      func(Tag) bool
 }
 
-// startedFor are the signs of what was started for an experiment.
+// startedFor returns the signs of processes that were started for an experiment.
 func startedFor(dir string) signs {
 	dir = filepath.Clean(dir)
 	real := canonical(dir)
@@ -48,8 +47,8 @@ func startedFor(dir string) signs {
 	return signs{variable, tagOfDir(real).sameDir}
 }
 
-// KillMarked kills the processes of one host: those that bear the mark in their
-// environment or as a tag, and all that these have started. It returns how many it found.
+// KillMarked kills the processes of one host: those with the mark in their environment or with its
+// tag, and all their descendants. It returns how many it found.
 func KillMarked(mark string) int {
 	tag := TagOf(mark)
 	return killFamily(signs{
@@ -58,32 +57,32 @@ func KillMarked(mark string) int {
 	})
 }
 
-// killTime is how long the kernel has to end what was killed.
+// killTime is how long the kernel may take to end killed processes.
 const killTime = 5 * time.Second
 
-// leastLooks are taken however long this process itself was kept from running.
+// leastLooks is the least number of looks, even if this process was stopped meanwhile.
 const leastLooks = 20
 
-// process is one process, as opposed to whatever else has its number later.
+// process is one process, not another that gets its number later.
 type process struct {
 	pid   int
 	began uint64 // in ticks since the machine's start
 }
 
-// killFamily kills until two looks in a row find nothing: a process that is
-// just being made has no environment for a moment. What is found is frozen until
-// all of it is, so that nothing is started or handed to another parent meanwhile;
-// and what was frozen is killed, also when its parent has ended before it was frozen
-// itself, so that nothing tells any more whose it is.
+// killFamily kills until two looks in a row find nothing: a new process has no environment for a
+// moment. It first freezes all processes that it finds, so that they start nothing and no child gets
+// another parent meanwhile. It then kills every frozen process, also one whose parent ended before it
+// was frozen and that nothing else identifies.
 func killFamily(marked signs) int {
 	found := map[process]bool{}
 	pause := time.Millisecond
 	end := time.Now().Add(killTime)
 	for looks, quiet := 0, 0; quiet < 2 && (looks < leastLooks || time.Now().Before(end)); looks++ {
-		if freeze(family(marked), found) {
+		list := family(marked)
+		if freeze(list, found) {
 			continue
 		}
-		if kill(family(marked))+kill(slices.Collect(maps.Keys(found))) == 0 {
+		if kill(list)+kill(slices.Collect(maps.Keys(found))) == 0 {
 			quiet++
 		} else {
 			quiet = 0
@@ -94,7 +93,7 @@ func killFamily(marked signs) int {
 	return len(found)
 }
 
-// freeze stops what was not found before, and says whether there was any.
+// freeze stops newly found processes and reports whether there were any.
 func freeze(list []process, found map[process]bool) (fresh bool) {
 	for _, p := range list {
 		if !found[p] && p.signal(unix.SIGSTOP) {
@@ -114,9 +113,9 @@ func kill(list []process) (alive int) {
 	return alive
 }
 
-// signal reaches this process or none, and says whether it had not ended: between the
-// look that found it and the signal its number may have become another's. A
-// descriptor of the process stays its own; the look after it is opened tells whose it is.
+// signal sends a signal to this process, or to none if its number has been reused, and reports whether
+// it had not ended. A descriptor of a process stays valid for it only; a look after opening it tells
+// which process it belongs to.
 func (p process) signal(sig unix.Signal) bool {
 	fd, err := unix.PidfdOpen(p.pid, 0)
 	if err == nil {
@@ -128,27 +127,30 @@ func (p process) signal(sig unix.Signal) bool {
 	if err == nil {
 		err = unix.PidfdSendSignal(fd, sig, nil, 0)
 	}
-	if err != nil && err != unix.ESRCH { // an old kernel, a container that forbids it, no descriptor left
+	if err != nil && err != unix.ESRCH { // an old kernel, a container that forbids it, no free descriptor
 		_ = unix.Kill(p.pid, sig)
 	}
 	return true
 }
 
-// family lists the processes that are marked, and their descendants.
+// family lists the marked processes and their descendants.
 func family(marked signs) []process { return look().family(os.Getpid(), marked.of) }
 
-// table has every process that has not ended, by its number.
+// table has every process that has not ended, by number.
 type table map[int]state
 
-// state is what the table tells of a process.
+// state is what the table has about a process.
 type state struct {
 	parent int
 	began  uint64
 }
 
-// family lists what is marked, and its descendants, but not self and what only self makes a
-// member. A number tells a parent only if it was given out before its child was made, and
-// a mark is a process's own only if that is there after the look at the mark.
+// kernelThread is the flag of threads of the kernel, PF_KTHREAD.
+const kernelThread = 0x00200000
+
+// family lists the marked processes and their descendants, without self and processes that are
+// members only because of self. A parent's number counts only if the parent began before its child.
+// A mark counts only if the process is still there after the look at the mark.
 func (t table) family(self int, marked func(process) bool) (list []process) {
 	member := map[int]bool{}
 	var belongs func(pid int) bool
@@ -159,7 +161,7 @@ func (t table) family(self int, marked func(process) bool) (list []process) {
 		}
 		is, known := member[pid]
 		if !known {
-			member[pid] = false // should the table have a circle
+			member[pid] = false // in case the table has a cycle
 			is = marked(process{pid, s.began}) || t[s.parent].began <= s.began && belongs(s.parent)
 			member[pid] = is
 		}
@@ -192,10 +194,12 @@ func look() table {
 	return list
 }
 
-// stateOf reads /proc/PID/stat: "PID (NAME) STATE PARENT …", where the name may
-// hold anything; the 22nd word is when the process began.
+// stateOf reads /proc/PID/stat: "PID (NAME) STATE PARENT …", where the name may contain anything; the
+// 9th word has flags and the 22nd is when the process began. Threads of the kernel do not count: there
+// may be many, and none belongs to anybody.
 func stateOf(pid int) (s state, alive bool) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	var room [1024]byte
+	stat, err := readOf(pid, "stat", room[:0])
 	if err != nil {
 		return s, false
 	}
@@ -207,11 +211,14 @@ func stateOf(pid int) (s state, alive bool) {
 	if err != nil {
 		return s, false
 	}
+	if flags, err := strconv.ParseUint(fields[6], 10, 64); err != nil || flags&kernelThread != 0 {
+		return s, false
+	}
 	s.began, err = strconv.ParseUint(fields[19], 10, 64)
 	return s, err == nil
 }
 
-// of says whether a process is marked.
+// of reports whether a process is marked.
 func (s signs) of(p process) bool {
 	if !s.on(p.pid) {
 		return false
@@ -220,12 +227,13 @@ func (s signs) of(p process) bool {
 	return alive && now.began == p.began
 }
 
-// on looks at whatever has the number now.
+// on looks at the process that has the number now.
 func (s signs) on(pid int) bool {
 	if t := tagOn(pid); t != 0 && s.tag(t) {
 		return true
 	}
-	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	var room [4096]byte
+	env, err := readOf(pid, "environ", room[:0])
 	if err != nil { // another user's, or gone
 		return false
 	}
@@ -235,4 +243,27 @@ func (s signs) on(pid int) bool {
 		}
 	}
 	return false
+}
+
+// readOf appends a file of a process in /proc to b. There may be thousands of processes, and [os.ReadFile] needs
+// twice as many system calls.
+func readOf(pid int, name string, b []byte) ([]byte, error) {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/"+name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	for {
+		b = slices.Grow(b, 1)
+		n, err := unix.Read(fd, b[len(b):cap(b)])
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return nil, err
+		case n == 0:
+			return b, nil
+		default:
+			b = b[:len(b)+n]
+		}
+	}
 }

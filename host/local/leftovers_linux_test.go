@@ -14,11 +14,11 @@ import (
 	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
-// B-025: a process that is known by its parent alone is ended, also when its parent
-// ends between the look that finds it and the one that kills.
+// B-025: a process that only its parent identifies is ended, even if its parent ends between the look
+// that finds it and the kill.
 func TestFrozenAreKilled(t *testing.T) {
 	toolchain.Programs(t, "setsid")
-	// The shell is marked; what it starts has no environment, and a session of its own.
+	// The shell is marked; its child has no environment, and a session of its own.
 	shell := exec.Command("sh", "-c", "env -i setsid sleep 1000 & echo $!; wait")
 	mark := MarkVariable + "=/x/frozen#" + strconv.Itoa(os.Getpid()) // of no earlier run that was cut off
 	shell.Env = append(shell.Environ(), mark)
@@ -60,7 +60,7 @@ func TestFrozenAreKilled(t *testing.T) {
 	}
 }
 
-// stopped says whether a process is suspended.
+// stopped reports whether a process is suspended.
 func stopped(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err == nil && strings.Contains(string(stat), ") T ")
@@ -76,8 +76,8 @@ func soon(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// B-025: a process without an environment, in a session of its own, whose parent has
-// ended, is known by its tag; one of another experiment is not.
+// B-025: a process without an environment, in a session of its own, whose parent has ended, is found
+// by its tag; a process of another experiment is not.
 func TestTaggedAreKilled(t *testing.T) {
 	toolchain.Programs(t, "setsid")
 	dirs := []string{t.TempDir(), t.TempDir()}
@@ -87,7 +87,7 @@ func TestTaggedAreKilled(t *testing.T) {
 		if TagOf(mark) == 0 || TagOf(mark) == TagOf(NewMark(dir)) || !TagOf(mark).sameDir(TagOf(NewMark(dir))) {
 			t.Error("tags do not tell hosts and experiments apart")
 		}
-		off := TagOf(mark).Wear()
+		off := TagOf(mark).Set()
 		out, err := exec.Command("sh", "-c", "env -i setsid sleep 1000 > /dev/null 2>&1 & echo $!").Output()
 		off(0)
 		if err != nil {
@@ -113,8 +113,7 @@ func TestTaggedAreKilled(t *testing.T) {
 	}
 }
 
-// B-025: a number that another process has by now is left alone, whatever it was when it was
-// looked at.
+// B-025: a number that now belongs to another process is left alone.
 func TestNumbersOfOthers(t *testing.T) {
 	bystander := exec.Command("sleep", "1000")
 	if err := bystander.Start(); err != nil {
@@ -123,7 +122,8 @@ func TestNumbersOfOthers(t *testing.T) {
 	t.Cleanup(func() { _, _ = bystander.Process.Kill(), bystander.Wait() })
 	s, _ := stateOf(bystander.Process.Pid)
 	earlier := process{bystander.Process.Pid, s.began - 1}
-	if found := map[process]bool{}; freeze([]process{earlier}, found) || len(found) > 0 || kill([]process{earlier}) > 0 {
+	if found := map[process]bool{}; freeze([]process{earlier}, found) || len(found) > 0 ||
+		kill([]process{earlier}) > 0 {
 		t.Error("a process that has ended is found")
 	}
 	if stopped(bystander.Process.Pid) {
@@ -141,17 +141,20 @@ func TestNumbersOfOthers(t *testing.T) {
 	}
 }
 
-// B-025: a parent's number is another's where that began after the child.
+// B-025: a parent's number belongs to another process if that began after the child.
 func TestFamilyByNumbers(t *testing.T) {
 	const host, marked, child, grandchild, stranger, strangersChild, own = 10, 20, 21, 22, 30, 31, 40
 	list := table{
 		1: {}, host: {1, 100}, own: {host, 300},
 		marked: {host, 200}, child: {marked, 200}, grandchild: {child, 900},
-		// The number 30 was that of a process that has ended; a marked one has it now.
+		// The number 30 belonged to a process that has ended; a marked process has it now.
 		stranger: {1, 800}, strangersChild: {stranger, 700},
 	}
 	var got []int
-	for _, p := range list.family(host, func(p process) bool { return p.pid == marked || p.pid == stranger || p.pid == host }) {
+	for _, p := range list.family(host, func(p process) bool {
+		return p.pid == marked || p.pid == stranger ||
+			p.pid == host
+	}) {
 		got = append(got, p.pid)
 	}
 	slices.Sort(got)
@@ -160,7 +163,8 @@ func TestFamilyByNumbers(t *testing.T) {
 	}
 }
 
-// B-025: what else a program starts while a host of it wears the tag is not the host's.
+// B-025: a process that the program starts for something else, while a host of it wears the tag, is
+// not the host's.
 func TestTagIsForOne(t *testing.T) {
 	mark := NewMark(t.TempDir())
 	start := func() *exec.Cmd {
@@ -171,7 +175,7 @@ func TestTagIsForOne(t *testing.T) {
 		t.Cleanup(func() { _, _ = c.Process.Kill(), c.Wait() })
 		return c
 	}
-	wear := TagOf(mark).Wear
+	wear := TagOf(mark).Set
 	off := wear()
 	early := start()
 	off(early.Process.Pid)

@@ -2,11 +2,11 @@
 
 package local
 
-// KillLeftovers finds nothing: only Linux shows the environment of processes.
+// KillLeftovers finds nothing on this system: only Linux shows the environment of processes.
 func KillLeftovers(dir string) int { return 0 }
 
-// CountLeftovers finds nothing, likewise.
+// CountLeftovers finds nothing on this system.
 func CountLeftovers(dir string) int { return 0 }
 
-// KillMarked finds nothing, likewise.
+// KillMarked finds nothing on this system.
 func KillMarked(mark string) int { return 0 }

@@ -32,18 +32,25 @@ func TestCPUsAndMemory(t *testing.T) {
 		files       map[string]string
 		cpu, memory string
 	}{
-		"nothing":   {map[string]string{}, "8", "0"},
-		"no limits": {map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/cpu.max": "max 100000\n", "sys/fs/cgroup/a/memory.max": "max\n"}, "8", "17179869184"},
+		"nothing": {map[string]string{}, "8", "0"},
+		"no limits": {map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a\n",
+			"sys/fs/cgroup/a/cpu.max": "max 100000\n", "sys/fs/cgroup/a/memory.max": "max\n"}, "8", "17179869184"},
 		"version 2, the parent is tighter": {map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a/b\n",
 			"sys/fs/cgroup/a/cpu.max": "150000 100000\n", "sys/fs/cgroup/a/b/cpu.max": "400000 100000\n",
-			"sys/fs/cgroup/a/memory.max": "max\n", "sys/fs/cgroup/a/b/memory.max": "1073741824\n"}, "1.5", "1073741824"},
-		"container": {map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/../../x\n", "sys/fs/cgroup/cpu.max": "200000 100000\n"}, "2", "17179869184"},
-		"tiny":      {map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "20000 100000\n"}, "1", "0"},
+			"sys/fs/cgroup/a/memory.max": "max\n", "sys/fs/cgroup/a/b/memory.max": "1073741824\n"}, "1.5",
+			"1073741824"},
+		"container": {map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/../../x\n",
+			"sys/fs/cgroup/cpu.max": "200000 100000\n"}, "2", "17179869184"},
+		"tiny": {map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "20000 100000\n"}, "1",
+			"0"},
 		"version 1": {map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "3:cpu,cpuacct:/j\n2:memory:/j\n",
-			"sys/fs/cgroup/cpu,cpuacct/j/cpu.cfs_quota_us": "250000\n", "sys/fs/cgroup/cpu,cpuacct/j/cpu.cfs_period_us": "100000\n",
-			"sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "-1\n", "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000\n",
-			"sys/fs/cgroup/memory/j/memory.limit_in_bytes": "9223372036854771712\n"}, "2.5", "17179869184"},
-		"garbage": {map[string]string{"proc/meminfo": "x", "proc/self/cgroup": ":\n::\n0::/\n", "sys/fs/cgroup/cpu.max": "1 0", "sys/fs/cgroup/memory.max": "-5"}, "8", "0"},
+			"sys/fs/cgroup/cpu,cpuacct/j/cpu.cfs_quota_us":  "250000\n",
+			"sys/fs/cgroup/cpu,cpuacct/j/cpu.cfs_period_us": "100000\n",
+			"sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us":    "-1\n",
+			"sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us":   "100000\n",
+			"sys/fs/cgroup/memory/j/memory.limit_in_bytes":  "9223372036854771712\n"}, "2.5", "17179869184"},
+		"garbage": {map[string]string{"proc/meminfo": "x", "proc/self/cgroup": ":\n::\n0::/\n",
+			"sys/fs/cgroup/cpu.max": "1 0", "sys/fs/cgroup/memory.max": "-5"}, "8", "0"},
 	} {
 		n := Node{Amounts: map[string]string{}}
 		root := files(c.files)
@@ -57,12 +64,14 @@ func TestCPUsAndMemory(t *testing.T) {
 	}
 }
 
-const smi = "0, GPU-aaaa, 81559, NVIDIA H100\n1, GPU-bbbb, 81559, NVIDIA H100\n2, GPU-cccc, [N/A], Other, odd \"name\"\n"
+const smi = "0, GPU-aaaa, 81559, NVIDIA H100\n1, GPU-bbbb, 81559, NVIDIA H100\n2, GPU-cccc, [N/A], Other, odd " +
+	"\"name\"\n"
 
-// B-031: what the user hid from this process is not offered.
+// B-031: GPUs that the user hid from this process are not offered.
 func TestVisibleGPUs(t *testing.T) {
 	all, err := parseGPUs(smi)
-	if err != nil || len(all) != 3 || all[1] != (GPU{ID: "1", Index: "1", UUID: "GPU-bbbb", MemoryMiB: 81559, Model: "NVIDIA H100"}) {
+	if err != nil || len(all) != 3 || all[1] != (GPU{ID: "1", Index: "1", UUID: "GPU-bbbb", MemoryMiB: 81559,
+		Model: "NVIDIA H100"}) {
 		t.Fatalf("%v, %v", all, err)
 	}
 	if n := len(visibleGPUs(all, "", false)); n != 3 {
@@ -97,7 +106,8 @@ func TestDetect(t *testing.T) {
 	fakeSMI(t, "printf '"+strings.ReplaceAll(strings.ReplaceAll(smi, "\n", `\n`), `"`, `"`)+"'\n")
 	t.Setenv("CUDA_VISIBLE_DEVICES", "2,1")
 	n, warning := Detect(context.Background())
-	if warning != "" || !slices.Equal(n.IDs(), []string{"2", "1"}) || n.Amounts["gpu"] != "2" || n.Amounts["cpu"] == "" {
+	if warning != "" || !slices.Equal(n.IDs(), []string{"2", "1"}) || n.Amounts["gpu"] != "2" ||
+		n.Amounts["cpu"] == "" {
 		t.Errorf("%+v, %s", n, warning)
 	}
 	fakeSMI(t, "echo broken; exit 9\n")
@@ -121,7 +131,8 @@ func TestDetectGivesUp(t *testing.T) {
 }
 
 func TestOverride(t *testing.T) {
-	found := Node{Amounts: map[string]string{"cpu": "2", "memory": "100", "gpu": "2"}, GPUs: []GPU{{ID: "5", UUID: "GPU-a"}, {ID: "7"}}}
+	found := Node{Amounts: map[string]string{"cpu": "2", "memory": "100", "gpu": "2"},
+		GPUs: []GPU{{ID: "5", UUID: "GPU-a"}, {ID: "7"}}}
 	before := maps.Clone(found.Amounts)
 	for text, want := range map[string]struct {
 		amounts string
@@ -141,7 +152,8 @@ func TestOverride(t *testing.T) {
 	if !maps.Equal(found.Amounts, before) {
 		t.Error("the node that was given has changed")
 	}
-	for _, bad := range []string{"", "cpu", "cpu=", "=1", "cpu=1,cpu=2", "cpu=-1", "cpu=NaN", "gpu=0.5", "gpu=99999", "a b=1", "cpu=1,,gpu=1"} {
+	for _, bad := range []string{"", "cpu", "cpu=", "=1", "cpu=1,cpu=2", "cpu=-1", "cpu=NaN", "gpu=0.5", "gpu=99999",
+		"a b=1", "cpu=1,,gpu=1"} {
 		if n, err := Override(found, bad); err == nil {
 			t.Errorf("%q gave %v", bad, n)
 		}
@@ -161,15 +173,15 @@ func TestVirtual(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q", got)
 	}
-	for _, bad := range []string{"", "cpu=4", "0x(cpu=1)", "2(cpu=1)", "x(cpu=1)", "2x(cpu=1", "2x()", "2x(cpu=1)+", "99999999x(cpu=1)"} {
+	for _, bad := range []string{"", "cpu=4", "0x(cpu=1)", "2(cpu=1)", "x(cpu=1)", "2x(cpu=1", "2x()", "2x(cpu=1)+",
+		"99999999x(cpu=1)"} {
 		if nodes, err := Virtual(bad); err == nil {
 			t.Errorf("%q gave %v", bad, nodes)
 		}
 	}
 }
 
-// B-025: after a crash of everything, processes of trials are found by their
-// environment.
+// B-025: after a crash of all hosts, the environment identifies processes of trials.
 func TestKillLeftovers(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux shows the environment of processes")
@@ -182,7 +194,8 @@ func TestKillLeftovers(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The kernel shows a new program's environment a moment after its start.
-		for shown, end := false, time.Now().Add(2*time.Minute); !shown && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for shown, end := false, time.Now().Add(2*time.Minute); !shown &&
+			time.Now().Before(end); time.Sleep(time.Millisecond) {
 			env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", cmd.Process.Pid))
 			shown = bytes.Contains(env, []byte(trial))
 		}

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// MarkVariable is in the environment of everything that a host starts, and of
-// what that starts: by it the host's processes are known.
+// MarkVariable is in the environment of every process that a host starts, and of its descendants. It
+// identifies the host's processes.
 const MarkVariable = "TUNEHOST_HOST"
 
 // markSign separates the experiment's directory from the host's own part.
@@ -25,7 +25,7 @@ func NewMark(dir string) string {
 	return canonical(dir) + markSign + hex.EncodeToString(b[:])
 }
 
-// canonical is the same for all paths that lead to dir.
+// canonical returns the same path for all paths that lead to dir.
 func canonical(dir string) string {
 	if path, err := filepath.EvalSymlinks(dir); err == nil {
 		return path
@@ -33,10 +33,9 @@ func canonical(dir string) string {
 	return filepath.Clean(dir)
 }
 
-// Tag is a mark as a number. Processes inherit it as the soft limit of
-// RLIMIT_RTTIME, which no program looks at: its values are beyond 100,000 years of
-// processor time. Unlike a variable it survives a cleared environment, a new session, another
-// directory and the end of the parent. 0 is no tag.
+// Tag is a mark as a number. Processes inherit it as the soft limit of RLIMIT_RTTIME, which programs
+// do not use: its values are beyond 100,000 years of processor time. Unlike a variable it survives a
+// cleared environment, a new session, another directory and the end of the parent. 0 is no tag.
 //
 //	bits 48 to 63   tagMagic
 //	bits 16 to 47   the experiment's directory
@@ -45,13 +44,13 @@ type Tag uint64
 
 const tagMagic = 0x5448
 
-// TagOf is the tag of what the host with a mark starts.
+// TagOf returns the tag of what the host with a mark starts.
 func TagOf(mark string) Tag {
 	dir := mark[:max(strings.LastIndex(mark, markSign), 0)]
 	return tagOfDir(dir) | Tag(sumOf(mark)&0xffff)
 }
 
-// tagOfDir is a tag's part that all hosts of an experiment share; dir is canonical.
+// tagOfDir returns the part of a tag that all hosts of an experiment share; dir is canonical.
 func tagOfDir(dir string) Tag { return tagMagic<<48 | Tag(sumOf(dir)&0xffff_ffff)<<16 }
 
 func (t Tag) sameDir(other Tag) bool { return t>>16 == other>>16 }

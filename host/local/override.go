@@ -8,16 +8,15 @@ import (
 	"strings"
 )
 
-// Bounds of what users make up: GPUs of a node, nodes, and GPUs of all nodes.
+// Limits of virtual devices: GPUs of a node, nodes, and GPUs of all nodes.
 const (
 	maxGPUs    = 4096
 	maxNodes   = 100_000
 	maxAllGPUs = 1 << 20
 )
 
-// Override changes what a node offers as the user says: "cpu=16,gpu=2,NAME=n,
-// memory=64GiB". What is not named stays as it was found. GPUs beyond those
-// found are made up: their ids are "0", "1", ….
+// Override changes what a node offers: "cpu=16,gpu=2,NAME=n,memory=64GiB". Unnamed resources stay as
+// they were found. Additional GPUs are virtual, with the ids "0", "1", ….
 func Override(n Node, text string) (Node, error) {
 	amounts, err := parseAmounts(text)
 	if err != nil {
@@ -31,7 +30,8 @@ func Override(n Node, text string) (Node, error) {
 	if gpu, ok := amounts["gpu"]; ok {
 		count, err := strconv.Atoi(gpu)
 		if err != nil || count < 0 || count > maxGPUs {
-			return Node{}, fmt.Errorf("resources %q: gpu is %q: expected a whole number from 0 to %d", text, gpu, maxGPUs)
+			return Node{}, fmt.Errorf("resources %q: gpu is %q: expected a whole number from 0 to %d", text, gpu,
+				maxGPUs)
 		}
 		n.setGPUs(someGPUs(n.GPUs, count))
 	}
@@ -68,8 +68,8 @@ func parseAmounts(text string) (map[string]string, error) {
 	return amounts, nil
 }
 
-// Virtual makes nodes that do not exist, for tests and simulation:
-// "2x(cpu=4,gpu=1)+1x(cpu=64)" or "(cpu=4)". Each has GPUs of its own, "0", "1", ….
+// Virtual makes nodes that do not exist, for tests and simulation: "2x(cpu=4,gpu=1)+1x(cpu=64)" or
+// "(cpu=4)". Each has GPUs of its own, "0", "1", ….
 func Virtual(text string) ([]Node, error) {
 	var nodes []Node
 	gpus := 0
@@ -97,7 +97,7 @@ func Virtual(text string) ([]Node, error) {
 	return nodes, nil
 }
 
-// parseGroup takes "2x(…)" or "(…)" apart.
+// parseGroup splits "2x(…)" or "(…)".
 func parseGroup(part string) (count int, inner string, err error) {
 	times, rest, ok := strings.Cut(part, "(")
 	inner, closed := strings.CutSuffix(rest, ")")

@@ -2,18 +2,17 @@ package local
 
 import (
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// Wear gives this process the tag, which all that it starts inherits, and returns what
-// takes it off again. That is told the process for whose sake it was worn (0: none has come
-// of it): other children that another goroutine has started in between lose the tag, so that
-// nobody takes them for the host's. Where the system does not allow it, nothing happens.
-func (t Tag) Wear() (off func(pid int)) {
+// Set gives this process the tag, so that the processes that it starts inherit it, and returns a
+// function that removes it. That function takes the id of the process that was started (0: none) and
+// removes the tag from other children that a concurrent goroutine started in between. If the system
+// does not allow tags, nothing happens.
+func (t Tag) Set() (off func(pid int)) {
 	var was unix.Rlimit
 	if t == 0 || unix.Prlimit(0, unix.RLIMIT_RTTIME, nil, &was) != nil {
 		return func(int) {}
@@ -26,12 +25,12 @@ func (t Tag) Wear() (off func(pid int)) {
 	return func(pid int) {
 		_ = unix.Prlimit(0, unix.RLIMIT_RTTIME, &was, nil)
 		before[pid] = true
-		t.wash(before, was)
+		t.removeFromChildren(before, was)
 	}
 }
 
-// wash takes the tag from children that are not to keep it.
-func (t Tag) wash(keep map[int]bool, was unix.Rlimit) {
+// removeFromChildren removes the tag from children that must not keep it.
+func (t Tag) removeFromChildren(keep map[int]bool, was unix.Rlimit) {
 	for pid := range children() {
 		if !keep[pid] && tagOn(pid) == t {
 			_ = unix.Prlimit(pid, unix.RLIMIT_RTTIME, &was, nil)
@@ -39,12 +38,12 @@ func (t Tag) wash(keep map[int]bool, was unix.Rlimit) {
 	}
 }
 
-// children are those of this process; none where the kernel does not list them.
+// children returns the children of this process; none if the kernel does not list them.
 func children() map[int]bool {
 	list := map[int]bool{}
-	files, _ := filepath.Glob("/proc/self/task/*/children")
-	for _, file := range files {
-		text, _ := os.ReadFile(file) // the thread may have ended
+	threads, _ := os.ReadDir("/proc/self/task")
+	for _, thread := range threads {
+		text, _ := os.ReadFile("/proc/self/task/" + thread.Name() + "/children") // the thread may have ended
 		for word := range strings.FieldsSeq(string(text)) {
 			if pid, err := strconv.Atoi(word); err == nil {
 				list[pid] = true
@@ -54,11 +53,21 @@ func children() map[int]bool {
 	return list
 }
 
-// tagOn is the tag of a process, 0 where it has none or is another user's.
+// tagOn returns the tag of a process; 0 if it has none or belongs to another user.
 func tagOn(pid int) Tag {
 	var limit unix.Rlimit
 	if unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &limit) != nil || limit.Cur>>48 != tagMagic {
 		return 0
 	}
 	return Tag(limit.Cur)
+}
+
+// RemoveTag removes the tag of any host from this process. It was inherited from a process that the host
+// has started, and this process is not to end with that host.
+func RemoveTag() {
+	var was unix.Rlimit
+	if tagOn(0) == 0 || unix.Prlimit(0, unix.RLIMIT_RTTIME, nil, &was) != nil {
+		return
+	}
+	_ = unix.Prlimit(0, unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: was.Max, Max: was.Max}, nil)
 }

@@ -1,5 +1,5 @@
-// Package nearest finds the known name that a mistyped one was probably meant
-// to be. It is for error messages only: nothing is decided by it.
+// Package nearest finds the known name that a mistyped one probably means. It is for error messages
+// only: no decision depends on it.
 package nearest
 
 import (
@@ -11,12 +11,12 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// maxLength is the length in bytes beyond which a name is not compared: the
-// distance costs the product of both lengths.
+// maxLength is the length in bytes above which a name is not compared: the cost is the product of both
+// lengths.
 const maxLength = 200
 
-// Of returns the candidate that is nearest to name, or "" when none is near.
-// Ties go to the name that sorts first, so that messages are stable.
+// Of returns the candidate that is nearest to name, or "" if none is near. Of equally near ones it
+// returns the first in alphabetical order, so that messages are stable.
 func Of(name string, candidates []string) string {
 	if len(name) > maxLength || len(name) < 2 {
 		return ""
@@ -38,7 +38,7 @@ func Hint(name string, candidates []string) string {
 	return ""
 }
 
-// limit is the number of wrong letters that still counts as the same word.
+// limit is how many wrong letters still count as the same word.
 func limit(name string) int { return max(1, (len(name)+2)/3) }
 
 func between(name, candidate string) int {
@@ -58,7 +58,14 @@ func between(name, candidate string) int {
 	return levenshtein.ComputeDistance(a, b)
 }
 
-// swapped says whether two neighbouring letters are in the wrong order.
+// Typo reports whether name is word with one wrong, missing or additional letter, or with two neighbouring
+// letters in the wrong order.
+func Typo(name, word string) bool {
+	return name != word && len(name) <= maxLength && (swapped(name, word) || levenshtein.ComputeDistance(name,
+		word) == 1)
+}
+
+// swapped reports whether two neighbouring letters are in the wrong order.
 func swapped(a, b string) bool {
 	for i := 0; i+1 < len(a) && len(a) == len(b); i++ {
 		if a[i] != b[i] {

@@ -7,17 +7,16 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/config/seeds"
+	"github.com/tunehost/tunehost/host/consult/snapshots"
 	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/layered"
-	"github.com/tunehost/tunehost/host/seeds"
-	"github.com/tunehost/tunehost/host/snapshots"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Scheduler opens all that decides on trials as one scheduler, told of everything that
-// it has answered.
-func (o *Opener) Scheduler(ctx context.Context, h *Retelling, through uint64,
+// Scheduler opens all schedulers as one, told of everything that it has answered.
+func (o *Opener) Scheduler(ctx context.Context, h *Redelivery, through uint64,
 	kept *snapshots.Snapshots) (plugin.Scheduler, error) {
 	refs := o.Experiment.Schedulers()
 	var traits sdk.Traits
@@ -39,7 +38,7 @@ func (o *Opener) Scheduler(ctx context.Context, h *Retelling, through uint64,
 	})
 }
 
-// longest is the deadline of a call that goes to several schedulers in turn.
+// longest returns the deadline of a call that goes to several schedulers in turn.
 func (o *Opener) longest(refs []config.PluginRef, c deadlines.Call) (all time.Duration) {
 	for _, ref := range refs {
 		limit := o.Limit(sdk.KindScheduler, ref, c)
@@ -68,7 +67,7 @@ func (o *Opener) openScheduler(ctx context.Context, ref config.PluginRef, snapsh
 	return s, nil
 }
 
-// openLayers starts the scheduler, the one that it is put over, and what may only stop.
+// openLayers starts the scheduler, its base, and the plugin that only stops.
 func (o *Opener) openLayers(ctx context.Context, _ config.PluginRef, snapshot []byte) (plugin.Scheduler, error) {
 	refs := o.Experiment.Schedulers()
 	parts, err := layered.Parts(snapshot, len(refs))
@@ -89,7 +88,7 @@ func (o *Opener) openLayers(ctx context.Context, _ config.PluginRef, snapshot []
 	return layered.New(layers), nil
 }
 
-// stops says whether the i-th of the schedulers is there to stop alone.
+// stops reports whether the i-th scheduler may only stop.
 func (o *Opener) stops(i int) bool {
 	return o.Experiment.Stop.Plugin != nil && i == len(o.Experiment.Schedulers())-1
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Limit is the deadline of a plugin's call; 0: there is none. What the file says
-// comes first; a WASM module has sandbox.call_timeout, a bundled plugin more time.
+// Limit returns the deadline of a plugin's call; 0: none. The file's setting comes first; a WASM
+// module has sandbox.call_timeout, a bundled plugin more time.
 func (o *Opener) Limit(kind sdk.Kind, ref config.PluginRef, c deadlines.Call) time.Duration {
 	set := o.Experiment.Deadlines[c]
 	switch {
@@ -36,8 +36,7 @@ func (o *Opener) moduleLimit(c deadlines.Call) time.Duration {
 	return cmp.Or(o.Experiment.Sandbox.CallTimeout, o.Experiment.Deadlines.Of(c))
 }
 
-// watch tells the user of a call that has not been answered for a while, and when
-// it will be given up.
+// watch tells the user of a call without an answer, and when it will be given up.
 func (o *Opener) watch(kind sdk.Kind, ref config.PluginRef, c deadlines.Call, limit time.Duration) (end func()) {
 	if limit == 0 {
 		return func() {}
@@ -49,17 +48,18 @@ func (o *Opener) watch(kind sdk.Kind, ref config.PluginRef, c deadlines.Call, li
 	return func() { stop() }
 }
 
-// overdue says what becomes of a call: searchers and schedulers are asked again.
+// overdue says what happens to a late call: searchers and schedulers are asked again. An executor that
+// cannot be opened ends the host.
 func overdue(kind sdk.Kind, ref config.PluginRef, c deadlines.Call, after, limit time.Duration) string {
 	then := "it is given up after " + deadlines.Text(limit)
-	if kind != sdk.KindTrainable && c != deadlines.Start {
+	if kind != sdk.KindTrainable && kind != sdk.KindExecutor && c != deadlines.Start {
 		then = fmt.Sprintf("it is restarted after %s, and given up the third time", deadlines.Text(limit))
 	}
 	return fmt.Sprintf("%s %q has not answered %s for %s; %s (deadlines.%s)", kind, ref.Name, callName(c),
 		deadlines.Text(after), then, c)
 }
 
-// callName is a call as plugins' authors know it.
+// callName names a call as authors of plugins know it.
 func callName(c deadlines.Call) string {
 	switch c {
 	case deadlines.Start:

@@ -1,5 +1,5 @@
-// Package opening starts the plugins that an experiment names, in processes or in this
-// one, and has them take up what they were told by earlier hosts.
+// Package opening starts the plugins that an experiment names, in processes or in this one, and
+// repeats to them what earlier hosts told them.
 package opening
 
 import (
@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,19 +18,19 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/config/request"
+	"github.com/tunehost/tunehost/host/config/seeds"
+	"github.com/tunehost/tunehost/host/config/spec"
+	"github.com/tunehost/tunehost/host/consult/snapshots"
 	"github.com/tunehost/tunehost/host/deadlines"
-	"github.com/tunehost/tunehost/host/demand"
+	"github.com/tunehost/tunehost/host/exec"
 	"github.com/tunehost/tunehost/host/hostlog"
-	"github.com/tunehost/tunehost/host/loading"
-	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/plugin/folder"
 	"github.com/tunehost/tunehost/host/plugin/inproc"
+	"github.com/tunehost/tunehost/host/plugin/loading"
 	"github.com/tunehost/tunehost/host/plugin/process"
-	"github.com/tunehost/tunehost/host/seeds"
-	"github.com/tunehost/tunehost/host/snapshots"
-	"github.com/tunehost/tunehost/host/spec"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
@@ -46,34 +45,36 @@ type Opener struct {
 	Log           *hostlog.Log
 	LogPath       string
 	Clock         clock.Clock
-	Mark          string            // of what this host starts
-	Capacity      map[string]string // what there was in all
-	Planned       *int64            // trials, where they are not those of the file
+	Mark          string            // of the processes that this host starts
+	Executor      exec.Executor     // of trainables; nil: this machine's
+	Capacity      map[string]string // total capacity
+	Planned       *int64            // number of trials, if it differs from the file's
 	Timeout       time.Duration     // of every call; 0: each has its own
 	Run           string            // its id
 	Shelf         snapshots.Shelf   // nil: no snapshots are kept
 	SnapshotEvery uint64
-	// InProcess runs bundled plugins without a process of their own; Direct, without
-	// deadlines too; Alone, also in one goroutine.
+	// InProcess runs bundled plugins without a process of their own; Direct, without deadlines too; Alone,
+	// also in one goroutine.
 	InProcess, Direct, Alone bool
-	// Trusted lets plugins be started that are not bundled.
+	// Trusted allows plugins that are not bundled.
 	Trusted bool
 }
 
-// isModule says whether a plugin is a WASM module.
+// isModule reports whether a plugin is a WASM module.
 func (o *Opener) isModule(kind sdk.Kind, ref config.PluginRef) bool {
 	p, err := o.Loader.Load(kind, ref)
 	return err == nil && p.Transport() == string(folder.WASM)
 }
 
-// IsBundled says whether a plugin comes with this program.
+// IsBundled reports whether a plugin comes with this program.
 func (o *Opener) IsBundled(kind sdk.Kind, ref config.PluginRef) bool {
 	p, err := o.Loader.Load(kind, ref)
 	return err == nil && p.Bundled != nil
 }
 
-// Start starts one plugin.
-func (o *Opener) Start(ctx context.Context, kind sdk.Kind, ref config.PluginRef, env []string) (plugin.Plugin, error) {
+// Start starts one plugin at a place; if that is nil, on the host's machine.
+func (o *Opener) Start(ctx context.Context, kind sdk.Kind, ref config.PluginRef, at *exec.Place) (plugin.Plugin,
+	error) {
 	if !o.Trusted && Foreign(o.Bundled, kind, ref) {
 		return nil, &untrustedError{kind, ref}
 	}
@@ -83,18 +84,38 @@ func (o *Opener) Start(ctx context.Context, kind sdk.Kind, ref config.PluginRef,
 	}
 	limit := o.Limit(kind, ref, deadlines.Start)
 	defer o.watch(kind, ref, deadlines.Start, limit)()
-	configured := func(c process.Config) process.Config {
-		c.StartTimeout = limit
-		return o.configured(c, env)
-	}
+	start := o.starter(at)
 	if p.Bundled != nil {
-		return o.startBundled(ctx, kind, ref.Name, configured)
+		return o.startBundled(ctx, kind, ref.Name, limit, start)
 	}
-	return p.Start(ctx, o.Bundled, o.BaseDir, configured, o.Experiment.Sandbox)
+	return p.Start(ctx, o.Bundled, o.BaseDir, limit, o.Experiment.Sandbox, start)
 }
 
-func (o *Opener) startBundled(ctx context.Context, kind sdk.Kind, name string,
-	configured func(process.Config) process.Config) (plugin.Plugin, error) {
+// starter starts processes at a place, or beside the host.
+func (o *Opener) starter(at *exec.Place) loading.Starter {
+	here := o.Here()
+	if at == nil {
+		return here.Run
+	}
+	return func(ctx context.Context, what process.Program) (plugin.Plugin, error) {
+		return o.executor(here).Start(ctx, what, *at)
+	}
+}
+
+// Here starts processes on this machine.
+func (o *Opener) Here() *exec.Local {
+	return &exec.Local{Mark: o.Mark, Log: o.logLine, LogPath: o.LogPath}
+}
+
+func (o *Opener) executor(here *exec.Local) exec.Executor {
+	if o.Executor != nil {
+		return o.Executor
+	}
+	return here
+}
+
+func (o *Opener) startBundled(ctx context.Context, kind sdk.Kind, name string, within time.Duration,
+	start loading.Starter) (plugin.Plugin, error) {
 	switch {
 	case o.Direct:
 		return inproc.Direct(o.Bundled.Lookup(kind, name))
@@ -102,21 +123,14 @@ func (o *Opener) startBundled(ctx context.Context, kind sdk.Kind, name string,
 		return inproc.New(o.Bundled.Lookup(kind, name))
 	}
 	c, _ := o.Bundled.Config(kind, name)
-	// The one that starts programs finds also those that have left their group
-	// and cleared their environment, if it is given the time.
+	// The command trainable also finds processes that have left their group and cleared their environment,
+	// if it is given the time.
 	c.Outlives = kind == sdk.KindTrainable && name == commandPlugin
-	return process.Start(ctx, configured(c))
+	c.StartTimeout = within
+	return start(ctx, c.Program)
 }
 
-func (o *Opener) configured(c process.Config, env []string) process.Config {
-	name := string(c.Kind) + " " + c.Name
-	c.Wear = local.TagOf(o.Mark).Wear
-	c.Env, c.LogPath = append(slices.Clone(env), local.MarkVariable+"="+o.Mark), o.LogPath
-	c.Log = func(l process.Line) { o.logLine(name, l) }
-	return c
-}
-
-// logLine keeps a plugin's line in the log, with its tracebacks below it.
+// logLine logs a plugin's line, with its tracebacks below it.
 func (o *Opener) logLine(name string, l process.Line) {
 	args := []any{"plugin", name}
 	for _, t := range l.Traces {
@@ -132,7 +146,7 @@ func (o *Opener) logLine(name string, l process.Line) {
 	}
 }
 
-// Problem is what a plugin is told of the experiment when it is opened.
+// Problem returns the description of the experiment with which a plugin is opened.
 func (o *Opener) Problem(use seeds.Purpose) sdk.Problem {
 	e := o.Experiment
 	planned := spec.Trials(e)
@@ -140,23 +154,23 @@ func (o *Opener) Problem(use seeds.Purpose) sdk.Problem {
 		planned = *o.Planned
 	}
 	if use == seeds.Scheduler && planned > 0 {
-		planned *= max(e.Repeat, 1) // it sees each run
+		planned *= max(e.Repeat, 1) // the plugin sees each run
 	}
 	p := sdk.Problem{Space: e.Space, Seed: seeds.For(o.Seed, use, 0), Trials: int(max(planned, 0)),
 		Concurrency: int(e.Concurrency)}
 	for _, x := range e.Objectives {
 		p.Objectives = append(p.Objectives, sdk.Objective{Metric: x.Metric, Mode: sdk.Mode(x.Mode)})
 	}
-	if r, err := demand.Of(e); err == nil && len(r.Bundles()) == 1 {
-		p.Request = demand.Sum(r)
+	if r, err := request.Of(e); err == nil && len(r.Bundles()) == 1 {
+		p.Request = request.Sum(r)
 	}
 	if len(o.Capacity) > 0 {
-		p.Capacity, _ = json.Marshal(o.Capacity) // of texts: it cannot fail
+		p.Capacity, _ = json.Marshal(o.Capacity) // a map of texts: it cannot fail
 	}
 	return p
 }
 
-func (o *Opener) supervision(kind sdk.Kind, ref config.PluginRef, h *Retelling, to core.Audience,
+func (o *Opener) supervision(kind sdk.Kind, ref config.PluginRef, h *Redelivery, to core.Audience,
 	traits func() sdk.Traits) plugin.Supervision {
 	return plugin.Supervision{
 		Name: fmt.Sprintf("%s %q", kind, ref.Name), Now: o.Clock.Now, History: h.Tell(to, traits),
@@ -167,14 +181,14 @@ func (o *Opener) supervision(kind sdk.Kind, ref config.PluginRef, h *Retelling, 
 	}
 }
 
-// restarted tells the user of a failure, at length only where it is another one.
+// restarted tells the user of a failure; a repeated one is only mentioned.
 func (o *Opener) restarted(done string) func(error) {
 	said := ""
 	return func(err error) {
 		text := done + err.Error()
 		if text == said {
 			o.Log.Info(text)
-			text = done + "the same has happened again"
+			text = done + "the same failure has happened again"
 		} else {
 			said = text
 		}
@@ -182,12 +196,12 @@ func (o *Opener) restarted(done string) func(error) {
 	}
 }
 
-// snapshots finds those of a plugin; what they are of is the run, the plugin, its
-// program, its options and its problem.
+// snapshots returns the snapshots of a plugin; they depend on the run, the plugin, its program, its
+// options and its problem.
 func (o *Opener) snapshots(kind sdk.Kind, use seeds.Purpose, refs ...config.PluginRef) *snapshots.Snapshots {
 	problem, err := proto.MarshalOptions{Deterministic: true}.Marshal(wire.ProblemToProto(o.Problem(use)))
 	if err != nil {
-		problem = []byte(err.Error()) // a name that is no text; it is the same the next time
+		problem = []byte(err.Error()) // a name that is not valid text; the error is the same each time
 	}
 	h := sha256.New()
 	part := func(b []byte) { fmt.Fprintf(h, "%d %s ", len(b), b) }
@@ -202,17 +216,17 @@ func (o *Opener) snapshots(kind sdk.Kind, use seeds.Purpose, refs ...config.Plug
 	return snapshots.New(o.Shelf, kind, hex.EncodeToString(h.Sum(nil)), o.SnapshotEvery, o.Log)
 }
 
-// program tells one release of a plugin from the next.
+// program identifies a release of the plugin.
 func (o *Opener) program(kind sdk.Kind, ref config.PluginRef) string {
 	p, err := o.Loader.Load(kind, ref)
 	if err != nil {
-		return "" // it will not start, either
+		return "" // the plugin will not start either
 	}
 	return p.Release()
 }
 
 // Searcher opens the searcher, told of everything up to an observation.
-func (o *Opener) Searcher(ctx context.Context, h *Retelling, through uint64,
+func (o *Opener) Searcher(ctx context.Context, h *Redelivery, through uint64,
 	kept *snapshots.Snapshots) (s plugin.Searcher, err error) {
 	ref := o.Experiment.Searcher
 	var traits sdk.Traits
@@ -237,7 +251,7 @@ func (o *Opener) Searcher(ctx context.Context, h *Retelling, through uint64,
 	})
 }
 
-// Placed says where in the file the plugin is that refused its options.
+// Placed adds to a refusal the place in the file where the plugin is named.
 func Placed(ref config.PluginRef, err error) error {
 	if plugin.FailureOf(err) == plugin.Refused {
 		return fmt.Errorf("%s: %w", ref.Pos, err)
@@ -245,13 +259,13 @@ func Placed(ref config.PluginRef, err error) error {
 	return err
 }
 
-// Trainable starts a process of the trainable that may use the devices.
-func (o *Opener) Trainable(ctx context.Context, devices []string) (plugin.Trainer, error) {
+// Trainable starts a process of the trainable at a place.
+func (o *Opener) Trainable(ctx context.Context, at exec.Place) (plugin.Trainer, error) {
 	ref, options, err := o.TrainableRef()
 	if err != nil {
 		return nil, err
 	}
-	p, err := o.Start(ctx, sdk.KindTrainable, ref, []string{"CUDA_VISIBLE_DEVICES=" + strings.Join(devices, ",")})
+	p, err := o.Start(ctx, sdk.KindTrainable, ref, &at)
 	if err != nil {
 		return nil, err
 	}
@@ -265,22 +279,22 @@ func (o *Opener) Trainable(ctx context.Context, devices []string) (plugin.Traine
 	return t, nil
 }
 
-// FirstTrainable starts a process of the trainable on which the experiment waits, and not
-// one trial alone: it is started again where it was killed meanwhile.
+// FirstTrainable starts a process of the trainable that the whole experiment waits for: if it is
+// killed during its start, it is started again.
 func (o *Opener) FirstTrainable(ctx context.Context) (plugin.Trainer, error) {
 	ref, _, err := o.TrainableRef()
 	if err != nil {
 		return nil, err
 	}
-	return plugin.OpenAgain(ctx, fmt.Sprintf("%s %q", sdk.KindTrainable, ref.Name), o.restarted("it is started again: "),
-		func(ctx context.Context) (plugin.Trainer, error) { return o.Trainable(ctx, nil) })
+	return plugin.OpenAgain(ctx, fmt.Sprintf("%s %q", sdk.KindTrainable, ref.Name),
+		o.restarted("it is started again: "),
+		func(ctx context.Context) (plugin.Trainer, error) { return o.Trainable(ctx, exec.Place{}) })
 }
 
 // commandPlugin is the bundled trainable that runs the user's program.
 const commandPlugin = "command"
 
-// TrainableRef is the trainable plugin and its options; a command is the
-// trainable of that name.
+// TrainableRef returns the trainable plugin and its options; a command uses the command trainable.
 func (o *Opener) TrainableRef() (config.PluginRef, []byte, error) {
 	t := o.Experiment.Trainable
 	if t.Plugin != nil {
@@ -301,10 +315,18 @@ func (o *Opener) commandOptions() map[string]any {
 		metrics[name] = re.String()
 	}
 	return map[string]any{"command": t.Command, "env": orEmpty(t.Env), "inherit_env": t.InheritEnv,
-		"environ": os.Environ(),
+		"environ": o.environ(),
 		"metrics": metrics, "objectives": objectives, "parameters": e.ParameterNames(),
 		"cwd": t.CWD, "log": logOption(e.Log), "deadline": t.Deadline.Seconds(), "base_dir": o.BaseDir,
 		"workers": e.Placement != nil && e.Placement.Workers}
+}
+
+// environ returns the user's environment; nil: that of the process, which its engine has set.
+func (o *Opener) environ() []string {
+	if o.Executor != nil {
+		return nil
+	}
+	return os.Environ()
 }
 
 func orEmpty(m map[string]string) map[string]string {
@@ -314,7 +336,7 @@ func orEmpty(m map[string]string) map[string]string {
 	return m
 }
 
-// logOption is where a program's output goes, as the command trainable takes it.
+// logOption returns the command trainable's option for the output of a program.
 func logOption(l config.Log) any {
 	if !l.On || l.Stdout == "" && l.Stderr == "" {
 		return l.On
@@ -323,20 +345,20 @@ func logOption(l config.Log) any {
 	return map[string]string{"stdout": stdout, "stderr": stderr}
 }
 
-// Plugins are those of an experiment, opened.
+// Plugins are the opened plugins of an experiment.
 type Plugins struct {
 	Searcher  plugin.Searcher
 	Scheduler plugin.Scheduler
 	Trainer   plugin.Trainer // nil: the caller trains
-	// Searched and Scheduled are their snapshots; Told is the last event that
-	// the searcher was told when it was opened.
+	// Searched and Scheduled are their snapshots; Told is the last event that the searcher was told when
+	// it was opened.
 	Searched, Scheduled *snapshots.Snapshots
 	Told                uint64
 }
 
-// Open opens the plugins of an experiment: the searcher is told of what has happened up to
-// the observation told, the scheduler up to decided.
-func (o *Opener) Open(ctx context.Context, h *Retelling, told, decided uint64) (p Plugins, err error) {
+// Open opens the plugins of an experiment: it tells the searcher what has happened up to the
+// observation told, and the scheduler up to decided.
+func (o *Opener) Open(ctx context.Context, h *Redelivery, told, decided uint64) (p Plugins, err error) {
 	p.Told = told
 	p.Searched = o.snapshots(sdk.KindSearcher, seeds.Searcher, o.Experiment.Searcher)
 	p.Scheduled = o.snapshots(sdk.KindScheduler, seeds.Scheduler, o.Experiment.Schedulers()...)
@@ -361,7 +383,7 @@ func (o *Opener) Open(ctx context.Context, h *Retelling, told, decided uint64) (
 	return p, nil
 }
 
-// Traits are what the plugins say about themselves.
+// Traits returns the traits that the plugins have reported.
 func (p *Plugins) Traits() spec.Traits {
 	t := spec.Traits{Searcher: p.Searcher.Traits(), Scheduler: p.Scheduler.Traits()}
 	if p.Trainer != nil {
@@ -370,7 +392,7 @@ func (p *Plugins) Traits() spec.Traits {
 	return t
 }
 
-// Close closes them all.
+// Close closes all plugins.
 func (p *Plugins) Close() {
 	var wait sync.WaitGroup
 	if p.Searcher != nil {

@@ -3,8 +3,11 @@ package opening
 import (
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/deadlines"
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // An output that the file does not name keeps its usual file.
@@ -19,5 +22,13 @@ func TestLogOption(t *testing.T) {
 		if got := logOption(log); !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v: %v", log, got)
 		}
+	}
+}
+
+// An executor that cannot be opened is not started again.
+func TestOverdueExecutor(t *testing.T) {
+	got := overdue(sdk.KindExecutor, config.PluginRef{Name: "far"}, deadlines.Open, time.Second, 5*time.Second)
+	if want := `executor "far" has not answered Open for 1s; it is given up after 5s (deadlines.open)`; got != want {
+		t.Errorf("%s; want %s", got, want)
 	}
 }

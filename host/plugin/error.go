@@ -11,33 +11,34 @@ import (
 // Failure is a way in which a plugin fails.
 type Failure uint8
 
-// The ways.
+// The ways in which a plugin fails.
 const (
-	// NotStarted: no such program, not executable, not a plugin, another
-	// protocol version (B-074).
+	// NotStarted: no such program, not executable, not a plugin, or another protocol version (B-074).
 	NotStarted Failure = iota + 1
-	// Refused: the plugin said no to its problem or options.
+	// Refused: the plugin refused its problem or its options.
 	Refused
-	// Failed: a call was answered with an error; the author's code panicked.
+	// Failed: a call returned an error, or the author's code panicked.
 	Failed
-	// Crashed: the process ended, or the connection to it.
+	// Crashed: the process or the connection to it ended.
 	Crashed
 	// Hung: no answer within the call's deadline. The process was killed.
 	Hung
-	// Garbage: the answer breaks the protocol, or is too large.
+	// Garbage: the answer breaks the protocol or is too large.
 	Garbage
+	// Cut: the machine that it runs on can no longer be reached. The plugin has made no mistake.
+	Cut
 )
 
 func (f Failure) String() string {
-	names := [...]string{"unknown", "not started", "refused", "failed", "crashed", "hung", "garbage"}
+	names := [...]string{"unknown", "not started", "refused", "failed", "crashed", "hung", "garbage", "cut off"}
 	if int(f) >= len(names) {
 		return names[0]
 	}
 	return names[f]
 }
 
-// Error is a plugin's failure. Its text is one printable line: which plugin, what
-// happened, the last words of its stderr, and where its log is.
+// Error is a plugin's failure. Its text is one printable line: which plugin, what happened, the last
+// lines of its stderr, and the path of its log.
 type Error struct {
 	Plugin  string // as `searcher "tpe"`
 	Failure Failure
@@ -62,7 +63,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// FailureOf returns the way in which err says that a plugin failed, or 0.
+// FailureOf returns the way in which a plugin failed, if err is such an error, else 0.
 func FailureOf(err error) Failure {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Failure
@@ -70,7 +71,7 @@ func FailureOf(err error) Failure {
 	return 0
 }
 
-// oneLine keeps a message of an author on one line.
+// oneLine joins the lines of an author's message.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " / ")
 }

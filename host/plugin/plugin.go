@@ -1,11 +1,10 @@
-// Package plugin is how the host sees plugins, wherever they run: the author's
-// own interfaces, and a name for each way in which a plugin can fail.
+// Package plugin defines how the host sees plugins, wherever they run: the interfaces of authors, and
+// a name for each way in which a plugin can fail.
 //
-// Subpackages start them: process (a program over go-plugin), inproc (a Go
-// value in the host's process, for tests and simulation), bundled (the plugins
-// in the tunehost binary, as processes). [SuperviseSearcher] and
-// [SuperviseScheduler] restart what crashes; who restarts a reporter also has to
-// know what it has not been told, which is the host.
+// Subpackages start plugins: process (a program over go-plugin), inproc (a Go value in the host's
+// process, for tests and simulation), bundled (the plugins in the tunehost binary, as processes).
+// [SuperviseSearcher] and [SuperviseScheduler] restart crashed plugins. The host restarts reporters
+// itself, because it knows which events they have not received.
 package plugin
 
 import (
@@ -15,20 +14,20 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// Plugin is a plugin that was started, of one kind. Its methods may be called
-// by one goroutine at a time; Close by any.
+// Plugin is a started plugin of one kind. One goroutine at a time may call its methods; any goroutine
+// may call Close.
 type Plugin interface {
-	// Describe says what it is.
+	// Describe returns what the plugin says about itself.
 	Describe(ctx context.Context) (sdk.Info, error)
 	Opener
 	ReporterOpener
-	// Close ends it, and whatever it opened.
+	ExecutorOpener
+	// Close ends the plugin and whatever it opened.
 	Close() error
 }
 
-// Opener opens a plugin, once. An error of kind [Refused] is the plugin's own
-// word on the problem or the options: the user must change something. Opening
-// a plugin as another kind than it was started as is an error.
+// Opener opens a plugin, once. An error of kind [Refused] is about the problem or the options: the
+// user must change something. It is an error to open a plugin as another kind than it was started as.
 type Opener interface {
 	// OpenSearcher opens a searcher, from a snapshot if that is not empty.
 	OpenSearcher(ctx context.Context, problem sdk.Problem, options, snapshot []byte) (Searcher, error)
@@ -44,11 +43,17 @@ type ReporterOpener interface {
 	OpenReporter(ctx context.Context, e sdk.Experiment, options []byte) (Reporter, error)
 }
 
-// Instance is what opened searchers and schedulers have in common.
+// ExecutorOpener is [Opener] for executors.
+type ExecutorOpener interface {
+	// OpenExecutor opens an executor.
+	OpenExecutor(ctx context.Context, x sdk.Execution, options []byte) (Executor, error)
+}
+
+// Instance has the common methods of opened searchers and schedulers.
 type Instance interface {
-	// Traits are what it said when it was opened.
+	// Traits returns what it said when it was opened.
 	Traits() sdk.Traits
-	// Snapshots reports whether Snapshot can be asked for.
+	// Snapshots reports whether it can make snapshots.
 	Snapshots() bool
 	// Snapshot returns its state after the events observed so far.
 	Snapshot(ctx context.Context) ([]byte, error)
@@ -56,45 +61,59 @@ type Instance interface {
 	Close() error
 }
 
-// Searcher is an opened searcher. A call whose context ends before the answer
-// ends the plugin: every later call fails.
+// Searcher is an opened searcher. If a call's context ends before the answer, the plugin is ended:
+// every later call fails.
 type Searcher interface {
 	sdk.Searcher
 	Instance
 }
 
-// Scheduler is an opened scheduler; deadlines as with [Searcher].
+// Scheduler is an opened scheduler; deadlines are as for [Searcher].
 type Scheduler interface {
 	sdk.Scheduler
 	Instance
 }
 
-// Trainer is an opened trainable: commands go in, events of all its runs come
-// out. Send and Recv may be called at the same time, each by one goroutine.
+// Trainer is an opened trainable: it takes commands, and returns the events of all its runs. Send and
+// Recv may be called at the same time, each by one goroutine.
 type Trainer interface {
-	// Traits are what it said when it was opened.
+	// Traits returns what it said when it was opened.
 	Traits() sdk.TrainableTraits
 	// Send hands over commands without waiting for their effect.
 	Send(commands []train.Command) error
-	// Recv waits for events and returns all that wait, in order; io.EOF
-	// after Close. Any other error means that the process has failed, and
-	// every run in it. The slice is valid until the next call.
+	// Recv waits for events and returns all that are ready, in order; io.EOF after Close. Any other error
+	// means that the process, and every run in it, has failed. The slice is valid until the next call.
 	Recv() ([]train.Event, error)
-	// Request asks what a trial with the parameters needs (Traits.Requests).
-	// It may be called at any time; answers are as sdk.Requester's.
+	// Request asks what a trial with the parameters needs (Traits.Requests). It may be called at any time;
+	// answers are as for sdk.Requester.
 	Request(ctx context.Context, params []byte) ([]byte, error)
-	// Kill ends the process at once, with whatever is in its group; Recv says
-	// so. The trainer is still to be closed.
+	// Kill ends the process and its group at once; Recv then returns an error. The trainer must still be
+	// closed.
 	Kill()
-	// Close ends the runs' contexts and the process.
+	// Close ends the contexts of the runs and the process.
 	Close() error
 }
 
-// Reporter is an opened reporter; deadlines as with [Searcher].
+// Reporter is an opened reporter; deadlines are as for [Searcher].
 type Reporter interface {
 	sdk.Reporter
-	// After is the number of the last event that it said it has.
+	// After returns the number of the last event that the reporter says it has.
 	After() uint64
 	// Close ends it and its process.
+	Close() error
+}
+
+// Executor is an opened executor; deadlines are as for [Searcher]. Recv may be called during another
+// call.
+type Executor interface {
+	sdk.Executor
+	// Traits returns what it said when it was opened.
+	Traits() sdk.ExecutorTraits
+	// Capacity returns what its cluster has (Traits.Capacity).
+	Capacity(ctx context.Context) ([]sdk.ClusterNode, error)
+	// Recv waits for lease events and returns all that are ready, in order; io.EOF after Close. Any other
+	// error means that the process has failed.
+	Recv() ([]sdk.LeaseEvent, error)
+	// Close ends it and its process. It releases no lease.
 	Close() error
 }

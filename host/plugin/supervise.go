@@ -8,10 +8,11 @@ import (
 
 	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// StrikesOut failures end the supervision (B-077): at the same call, however long
-// each took, or at any calls within StrikeWindow.
+// StrikesOut failures end the supervision (B-077): at the same call over any time, or at any calls
+// within StrikeWindow.
 const (
 	StrikesOut   = 3
 	StrikeWindow = time.Minute
@@ -29,52 +30,54 @@ func (s *Strikes) Out(now time.Time) bool {
 	return len(s.at) == StrikesOut && now.Sub(s.at[0]) < StrikeWindow
 }
 
-// History tells events again: those whose number n has after < n <= through and
-// that the plugin had been told, in order, in batches. It returns tell's error.
+// History repeats events: those with after < number <= through that the plugin had been told, in
+// order, in batches. It returns the error of tell.
 type History func(after, through uint64, tell func([]sdk.Event) error) error
 
-// Supervision is how a searcher or scheduler is kept alive. It holds no
-// history of its own: a restarted plugin is given its last snapshot, if there
-// is one, and is told the events since by History.
+// Supervision says how to keep a searcher or scheduler alive. It holds no history: a restarted plugin
+// gets its last snapshot, if there is one, and then the later events from History.
 type Supervision struct {
-	// Name is the plugin's, as `searcher "tpe"`.
+	// Name names the plugin, as in `searcher "tpe"`.
 	Name    string
 	History History
 	// Now is the clock.
 	Now func() time.Time
-	// Limit, if set, is the deadline of each try of a call; 0: the caller's
-	// context alone. Opening it has those that its open function sets.
+	// Limit, if set, is the deadline of each try of a call; 0 leaves the caller's context alone. Opening
+	// has the deadlines that its open function sets.
 	Limit func(deadlines.Call) time.Duration
-	// Watch, if set, is called when a call begins that has a deadline; what it
-	// returns, when the call has ended.
+	// Watch, if set, is called when a call with a deadline begins; the function that it returns is called
+	// when the call ends.
 	Watch func(c deadlines.Call, limit time.Duration) (end func())
-	// Restarted, if set, hears of each failure before the restart.
+	// Restarted, if set, is called with each failure before the restart.
 	Restarted func(failure error)
 
-	// Forgot, if set, hears why a snapshot is not used any more: the plugin
-	// cannot be opened with it, or fails in its first call with it. It is told
-	// the whole history instead, which is no failure of its own.
+	// Forgot, if set, is called with the reason why a snapshot is dropped: the plugin cannot be opened
+	// with it, or fails in its first call with it. The plugin is then told the whole history; this is not
+	// counted as a failure.
 	Forgot func(why error)
 
-	// Snapshot and SnapshotAt are a snapshot to begin with, and the number of
-	// the last event in it. Through is the number of the last event that the
-	// plugin shall be told when it is first opened: those of a resumed
-	// experiment.
+	// Snapshot and SnapshotAt are the snapshot to begin with, and the number of its last event. Through is
+	// the last event that the plugin is told when it is first opened, for a resumed experiment.
 	Snapshot   []byte
 	SnapshotAt uint64
 	Through    uint64
 }
 
-// GaveUpError is the end of a supervision: the plugin failed too often. Last is
-// its last failure, with the end of its log.
+// GaveUpError ends a supervision: the plugin failed too often. Last is its last failure, with the end
+// of its log.
 type GaveUpError struct {
 	Name string
-	// SameCall: it failed at one call again and again, and not within StrikeWindow.
+	// SameCall says that it failed repeatedly at one call, not within StrikeWindow.
 	SameCall bool
-	Last     error
+	// AtOnce says that it was not restarted: no answer can be expected from the same call.
+	AtOnce bool
+	Last   error
 }
 
 func (e *GaveUpError) Error() string {
+	if e.AtOnce {
+		return e.Last.Error()
+	}
 	when := "within " + StrikeWindow.String()
 	if e.SameCall {
 		when = "at the same call"
@@ -85,15 +88,15 @@ func (e *GaveUpError) Error() string {
 // Unwrap returns the last failure.
 func (e *GaveUpError) Unwrap() error { return e.Last }
 
-// ErrGaveUp is what [errors.Is] finds in a *GaveUpError.
+// ErrGaveUp matches every *GaveUpError in [errors.Is].
 var ErrGaveUp = errors.New("the plugin failed too often")
 
 // Is makes errors.Is(err, ErrGaveUp) true.
 func (e *GaveUpError) Is(target error) bool { return target == ErrGaveUp }
 
-// OpenAgain opens a plugin, and opens it again where its process ends meanwhile, up to
-// [StrikesOut] times in all; then it returns a *[GaveUpError]. Somebody may have killed
-// the process, or the kernel for want of memory. All other failures are returned at once.
+// OpenAgain opens a plugin. If its process ends before it is open, OpenAgain tries again, up to
+// [StrikesOut] times in all, and then returns a *[GaveUpError]: a user, or the kernel for lack of
+// memory, may have killed the process. Other failures are returned at once.
 func OpenAgain[T any](ctx context.Context, name string, restarted func(failure error),
 	open func(context.Context) (T, error)) (T, error) {
 	for failed := 1; ; failed++ {
@@ -112,20 +115,18 @@ func OpenAgain[T any](ctx context.Context, name string, restarted func(failure e
 type kept[T Instance] struct {
 	Supervision
 	open func(ctx context.Context, snapshot []byte) (T, error)
-	// replay tells a restarted plugin events that it was told before, by the
-	// call telling.
+	// replay repeats events to a restarted plugin, with the method that told them first.
 	replay  func(ctx context.Context, p T, events []sdk.Event) error
 	telling deadlines.Call
 
 	current T
 	alive   bool
 	closed  bool
-	untried bool // opened from a snapshot, and nothing has gone well since
+	untried bool // opened from a snapshot, and no call has succeeded since
 	strikes Strikes
 }
 
-// first opens the plugin for the first time: what it refuses then is the
-// user's to mend, and is not tried again.
+// first opens the plugin for the first time. A refusal is the user's to correct, and is not retried.
 func (k *kept[T]) first(ctx context.Context) error {
 	open := attempt[T]{deadlines.Open, func(context.Context, T) error { return nil }}
 	err := k.try(ctx, open)
@@ -140,13 +141,13 @@ func (k *kept[T]) first(ctx context.Context) error {
 	return k.do(ctx, err, open)
 }
 
-// attempt is a call that can be made again.
+// attempt is a call that can be repeated.
 type attempt[T Instance] struct {
 	call deadlines.Call
 	make func(context.Context, T) error
 }
 
-// call makes a call, restarting the plugin and repeating the call as needed.
+// call makes a call; it restarts the plugin and repeats the call as needed.
 func (k *kept[T]) call(ctx context.Context, c deadlines.Call, f func(context.Context, T) error) error {
 	if k.closed {
 		return fmt.Errorf("%s is closed", k.Name)
@@ -157,13 +158,16 @@ func (k *kept[T]) call(ctx context.Context, c deadlines.Call, f func(context.Con
 	return err
 }
 
-// do repeats a call that failed with err, until it succeeds or strikes are out.
-// Failures at one call count however long each took: a hang takes its time.
+// do repeats a call that failed with err, until it succeeds or there are too many failures. Failures
+// at one call count over any time, since a hang takes long.
 func (k *kept[T]) do(ctx context.Context, err error, a attempt[T]) error {
 	for failed := 1; err != nil; failed++ {
 		k.drop()
 		if _, own := errors.AsType[*historyError](err); own || ctx.Err() != nil {
-			return err // the plugin is not to blame, or the caller has left
+			return err // not the plugin's fault, or the caller has left
+		}
+		if errors.Is(err, space.ErrTight) {
+			return &GaveUpError{Name: k.Name, AtOnce: true, Last: err}
 		}
 		if k.untried {
 			k.forget(err)
@@ -182,9 +186,12 @@ func (k *kept[T]) do(ctx context.Context, err error, a attempt[T]) error {
 	return nil
 }
 
-// try makes a call once, on a plugin that knows all that it was told.
+// try makes a call once, on a plugin that knows all events.
 func (k *kept[T]) try(ctx context.Context, a attempt[T]) error {
 	if !k.alive {
+		if err := ctx.Err(); err != nil {
+			return err // a host that leaves starts no plugin
+		}
 		if err := k.restart(ctx); err != nil || a.call == deadlines.Open {
 			return err
 		}
@@ -206,7 +213,7 @@ func (k *kept[T]) timed(ctx context.Context, c deadlines.Call, f func(context.Co
 	return f(ctx)
 }
 
-// forget does without the snapshot from here on.
+// forget drops the snapshot.
 func (k *kept[T]) forget(why error) {
 	k.Supervision.Snapshot, k.SnapshotAt, k.untried = nil, 0, false
 	if k.Forgot != nil {
@@ -214,7 +221,7 @@ func (k *kept[T]) forget(why error) {
 	}
 }
 
-// restart opens the plugin and tells it again what it knew.
+// restart opens the plugin and repeats what it knew.
 func (k *kept[T]) restart(ctx context.Context) error {
 	k.untried = len(k.Supervision.Snapshot) > 0
 	p, err := k.open(ctx, k.Supervision.Snapshot)
@@ -228,7 +235,7 @@ func (k *kept[T]) restart(ctx context.Context) error {
 	return k.retell(ctx)
 }
 
-// retell tells the plugin what happened since its snapshot.
+// retell tells the plugin the events since its snapshot.
 func (k *kept[T]) retell(ctx context.Context) error {
 	var told error
 	err := k.History(k.SnapshotAt, k.Through, func(events []sdk.Event) error {
@@ -241,12 +248,12 @@ func (k *kept[T]) retell(ctx context.Context) error {
 	return err
 }
 
-// historyError is a failure of the host's, which no restart mends.
+// historyError is a failure of the host, which a restart does not correct.
 type historyError struct{ error }
 
 func (e *historyError) Unwrap() error { return e.error }
 
-// drop ends a plugin that failed.
+// drop ends a failed plugin.
 func (k *kept[T]) drop() {
 	if k.alive {
 		_ = k.current.Close() // it has failed already
@@ -261,15 +268,14 @@ func (k *kept[T]) told(events []sdk.Event) {
 	}
 }
 
-// Traits are those of the plugin that runs.
+// Traits returns the traits of the running plugin.
 func (k *kept[T]) Traits() sdk.Traits { return k.current.Traits() }
 
 // Snapshots reports whether the plugin makes snapshots.
 func (k *kept[T]) Snapshots() bool { return k.current.Snapshots() }
 
-// Snapshot asks for the state and keeps it for the next restart. It is no strike
-// if that fails: nothing depends on it. The plugin is restarted then, before the
-// next call.
+// Snapshot asks for the state and keeps it for the next restart. A failure here does not count, since
+// nothing depends on the state; the plugin is restarted before the next call.
 func (k *kept[T]) Snapshot(ctx context.Context) (state []byte, err error) {
 	if k.closed || k.alive && !k.Snapshots() {
 		return nil, fmt.Errorf("%s makes no snapshots", k.Name)
@@ -298,11 +304,11 @@ func (k *kept[T]) Close() error {
 
 type keptSearcher struct{ kept[Searcher] }
 
-// SuperviseSearcher opens a searcher that is restarted, with what it knew, when
-// it crashes, hangs or answers nonsense; the call that failed is repeated. Its
-// methods are for one goroutine. After [StrikesOut] failures at one call, or within
-// [StrikeWindow], a call returns a *[GaveUpError].
-func SuperviseSearcher(ctx context.Context, s Supervision, open func(ctx context.Context, snapshot []byte) (Searcher, error)) (Searcher, error) {
+// SuperviseSearcher opens a searcher that is restarted, with what it knew, when it crashes, hangs or
+// answers nonsense; the failed call is repeated. One goroutine at a time may call its methods. After
+// [StrikesOut] failures at one call, or within [StrikeWindow], a call returns a *[GaveUpError].
+func SuperviseSearcher(ctx context.Context, s Supervision,
+	open func(ctx context.Context, snapshot []byte) (Searcher, error)) (Searcher, error) {
 	k := &keptSearcher{kept[Searcher]{
 		Supervision: s, open: open, telling: deadlines.Observe,
 		replay: func(ctx context.Context, p Searcher, events []sdk.Event) error { return p.Observe(ctx, events) },
@@ -334,9 +340,10 @@ func (k *keptSearcher) Suggest(ctx context.Context, requests []sdk.Request) (ans
 
 type keptScheduler struct{ kept[Scheduler] }
 
-// SuperviseScheduler is [SuperviseSearcher] for schedulers. What a restarted
-// scheduler answers to events that it decided before is dropped.
-func SuperviseScheduler(ctx context.Context, s Supervision, open func(ctx context.Context, snapshot []byte) (Scheduler, error)) (Scheduler, error) {
+// SuperviseScheduler is [SuperviseSearcher] for schedulers. A restarted scheduler's answers to events
+// that it decided before are dropped.
+func SuperviseScheduler(ctx context.Context, s Supervision,
+	open func(ctx context.Context, snapshot []byte) (Scheduler, error)) (Scheduler, error) {
 	k := &keptScheduler{kept[Scheduler]{
 		Supervision: s, open: open, telling: deadlines.Decide,
 		replay: func(ctx context.Context, p Scheduler, events []sdk.Event) error {

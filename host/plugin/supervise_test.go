@@ -15,8 +15,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// world is a host with a history, and a searcher or scheduler that fails at
-// given calls, counted over all its lives.
+// world is a host with a history, and a searcher or scheduler that fails at given calls, counted over
+// all its lives.
 type world struct {
 	t        *testing.T
 	now      time.Time
@@ -27,7 +27,7 @@ type world struct {
 	snapshot bool
 	retold   int
 	failures []error
-	each     func() // is called at each call
+	each     func() // runs at each call
 }
 
 func (w *world) supervision() plugin.Supervision {
@@ -47,9 +47,10 @@ func (w *world) supervision() plugin.Supervision {
 }
 
 func (w *world) searcher() plugin.Searcher {
-	s, err := plugin.SuperviseSearcher(w.t.Context(), w.supervision(), func(_ context.Context, snapshot []byte) (plugin.Searcher, error) {
-		return w.open(snapshot)
-	})
+	s, err := plugin.SuperviseSearcher(w.t.Context(), w.supervision(),
+		func(_ context.Context, snapshot []byte) (plugin.Searcher, error) {
+			return w.open(snapshot)
+		})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -69,19 +70,20 @@ func (w *world) open(snapshot []byte) (*fake, error) {
 	return f, nil
 }
 
-// call counts a call and fails if its turn has come.
+// call counts a call and fails if it is one that must fail.
 func (w *world) call() error {
 	w.calls++
 	if w.each != nil {
 		w.each()
 	}
 	if f, ok := w.failAt[w.calls]; ok {
-		return &plugin.Error{Plugin: `searcher "fake"`, Failure: f, What: "exited with status 3", Tail: []string{"its last words"}}
+		return &plugin.Error{Plugin: `searcher "fake"`, Failure: f, What: "exited with status 3",
+			Tail: []string{"its last words"}}
 	}
 	return nil
 }
 
-// observe tells an event to a searcher, as a host that records it first.
+// observe tells an event to a searcher, after recording it as a host does.
 func (w *world) observe(s plugin.Searcher) {
 	w.t.Helper()
 	e := sdk.Event{Number: uint64(len(w.history) + 1), Kind: sdk.ResultReported}
@@ -91,8 +93,7 @@ func (w *world) observe(s plugin.Searcher) {
 	}
 }
 
-// fake is one life of the plugin. Its answers are a function of what it
-// observed and the request.
+// fake is one life of the plugin. Its answers are a function of what it observed and of the request.
 type fake struct {
 	w    *world
 	seen uint64
@@ -115,7 +116,7 @@ func (f *fake) observe(events []sdk.Event) error {
 		}
 		f.seen = e.Number
 	}
-	return f.turn() // it knows them, and crashes all the same
+	return f.turn() // it crashes once it knows them
 }
 
 func (f *fake) Observe(_ context.Context, events []sdk.Event) error { return f.observe(events) }
@@ -164,8 +165,8 @@ func suggestAll(w *world, n int) (points []space.Point) {
 	return points
 }
 
-// B-077: whichever call fails, the suggestions are those of a searcher that
-// never does: none twice, none lost.
+// B-077: whichever call fails, the suggestions are those of a searcher that never fails: none twice,
+// none lost.
 func TestSearcherCrashesAnywhere(t *testing.T) {
 	const trials = 6
 	calm := &world{t: t}
@@ -207,9 +208,10 @@ func TestResumedSearcher(t *testing.T) {
 	}
 	c := w.supervision()
 	c.Through = 5
-	s, err := plugin.SuperviseSearcher(t.Context(), c, func(_ context.Context, snapshot []byte) (plugin.Searcher, error) {
-		return w.open(snapshot)
-	})
+	s, err := plugin.SuperviseSearcher(t.Context(), c,
+		func(_ context.Context, snapshot []byte) (plugin.Searcher, error) {
+			return w.open(snapshot)
+		})
 	if err != nil || w.retold != 5 {
 		t.Fatal(err, w.retold)
 	}
@@ -225,13 +227,14 @@ func TestGivesUp(t *testing.T) {
 	if !errors.Is(err, plugin.ErrGaveUp) || plugin.FailureOf(err) != plugin.Crashed {
 		t.Fatal(err)
 	}
-	want := `searcher "fake" failed 3 times within 1m0s, and is given up; the last time: searcher "fake" exited with status 3; its last output: its last words`
+	want := `searcher "fake" failed 3 times within 1m0s, and is given up; the last time: searcher "fake" exited with ` +
+		`status 3; its last output: its last words`
 	if err.Error() != want || len(w.failures) != 2 {
 		t.Fatalf("%v after %d restarts", err, len(w.failures))
 	}
 }
 
-// B-077: failures at one call count however long each took: a hang takes its time.
+// B-077: failures at one call count over any time, since a hang takes long.
 func TestGivesUpAHang(t *testing.T) {
 	for name, at := range map[string]func(w *world, s plugin.Searcher) error{
 		"suggest": func(w *world, s plugin.Searcher) error {
@@ -245,7 +248,7 @@ func TestGivesUpAHang(t *testing.T) {
 		w := &world{t: t, failAt: map[int]plugin.Failure{}}
 		s := w.searcher()
 		for call := 2; call < 100; call++ {
-			if call%2 == 0 { // each life is opened, and hangs then
+			if call%2 == 0 { // each life opens and then hangs
 				w.failAt[call] = plugin.Hung
 			}
 		}
@@ -254,24 +257,27 @@ func TestGivesUpAHang(t *testing.T) {
 		if !errors.Is(err, plugin.ErrGaveUp) || w.opens != 3 || len(w.failures) != 2 {
 			t.Fatalf("%s: %v after %d openings", name, err, w.opens)
 		}
-		if !strings.HasPrefix(err.Error(), `searcher "fake" failed 3 times at the same call, and is given up; the last time: `) {
+		if !strings.HasPrefix(err.Error(), `searcher "fake" failed 3 times at the same call, and is given up; the `+
+			`last time: `) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// Each call has its own deadline and is watched for as long as it takes.
+// Each call has its own deadline and is watched while it runs.
 func TestCallsHaveDeadlines(t *testing.T) {
 	w := &world{t: t, snapshot: true}
 	c := w.supervision()
-	limits := map[deadlines.Call]time.Duration{deadlines.Observe: time.Hour, deadlines.Suggest: 2 * time.Hour, deadlines.Snapshot: 3 * time.Hour}
+	limits := map[deadlines.Call]time.Duration{deadlines.Observe: time.Hour, deadlines.Suggest: 2 * time.Hour,
+		deadlines.Snapshot: 3 * time.Hour}
 	c.Limit = func(c deadlines.Call) time.Duration { return limits[c] }
 	var seen []string
 	c.Watch = func(c deadlines.Call, limit time.Duration) func() {
 		seen = append(seen, fmt.Sprintf("%s %v", c, limit))
 		return func() { seen = append(seen, "end") }
 	}
-	s, err := plugin.SuperviseSearcher(t.Context(), c, func(_ context.Context, b []byte) (plugin.Searcher, error) { return w.open(b) })
+	s, err := plugin.SuperviseSearcher(t.Context(), c,
+		func(_ context.Context, b []byte) (plugin.Searcher, error) { return w.open(b) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +288,8 @@ func TestCallsHaveDeadlines(t *testing.T) {
 	if _, err := s.Snapshot(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Join(seen, ", "), "observe 1h0m0s, end, suggest 2h0m0s, end, snapshot 3h0m0s, end"; got != want {
+	if got, want := strings.Join(seen, ", "),
+		"observe 1h0m0s, end, suggest 2h0m0s, end, snapshot 3h0m0s, end"; got != want {
 		t.Errorf("%s; want %s", got, want)
 	}
 }
@@ -290,7 +297,8 @@ func TestCallsHaveDeadlines(t *testing.T) {
 func TestRefusalIsNotTriedAgain(t *testing.T) {
 	for _, f := range []plugin.Failure{plugin.Refused, plugin.NotStarted} {
 		w := &world{t: t, failAt: map[int]plugin.Failure{1: f}}
-		_, err := plugin.SuperviseSearcher(t.Context(), w.supervision(), func(_ context.Context, b []byte) (plugin.Searcher, error) { return w.open(b) })
+		_, err := plugin.SuperviseSearcher(t.Context(), w.supervision(),
+			func(_ context.Context, b []byte) (plugin.Searcher, error) { return w.open(b) })
 		if plugin.FailureOf(err) != f || w.opens != 1 {
 			t.Fatal(err, w.opens)
 		}
@@ -302,13 +310,14 @@ func TestHistoryFails(t *testing.T) {
 	c := w.supervision()
 	c.Through = 1
 	c.History = func(uint64, uint64, func([]sdk.Event) error) error { return errors.New("disk gone") }
-	_, err := plugin.SuperviseSearcher(t.Context(), c, func(_ context.Context, b []byte) (plugin.Searcher, error) { return w.open(b) })
+	_, err := plugin.SuperviseSearcher(t.Context(), c,
+		func(_ context.Context, b []byte) (plugin.Searcher, error) { return w.open(b) })
 	if err == nil || err.Error() != "disk gone" || w.opens != 1 {
 		t.Fatal(err, w.opens)
 	}
 }
 
-// A caller that leaves gets its answer at once, and the next call a restart.
+// A caller that leaves gets its answer at once; the next call restarts the plugin.
 func TestCallerLeaves(t *testing.T) {
 	w := &world{t: t, failAt: map[int]plugin.Failure{2: plugin.Hung}}
 	s := w.searcher()
@@ -324,9 +333,10 @@ func TestCallerLeaves(t *testing.T) {
 
 func TestSchedulerCrashes(t *testing.T) {
 	w := &world{t: t, failAt: map[int]plugin.Failure{3: plugin.Crashed}}
-	s, err := plugin.SuperviseScheduler(t.Context(), w.supervision(), func(_ context.Context, b []byte) (plugin.Scheduler, error) {
-		return w.open(b)
-	})
+	s, err := plugin.SuperviseScheduler(t.Context(), w.supervision(),
+		func(_ context.Context, b []byte) (plugin.Scheduler, error) {
+			return w.open(b)
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,8 +356,8 @@ func TestSchedulerCrashes(t *testing.T) {
 	}
 }
 
-// A snapshot that the plugin cannot be opened with, or dies of, is forgotten: the
-// plugin is told all instead, and that is no failure of its own.
+// A snapshot that the plugin cannot be opened with, or fails with, is dropped: the plugin is told all
+// events, and this does not count as a failure.
 func TestSnapshotIsForgotten(t *testing.T) {
 	for name, failAt := range map[string]map[int]plugin.Failure{
 		"refused":            {1: plugin.Refused},
@@ -363,7 +373,8 @@ func TestSnapshotIsForgotten(t *testing.T) {
 		c.Through, c.Snapshot, c.SnapshotAt = 6, []byte("5"), 5
 		forgot := 0
 		c.Forgot = func(error) { forgot++ }
-		s, err := plugin.SuperviseSearcher(t.Context(), c, func(_ context.Context, b []byte) (plugin.Searcher, error) { return w.open(b) })
+		s, err := plugin.SuperviseSearcher(t.Context(), c,
+			func(_ context.Context, b []byte) (plugin.Searcher, error) { return w.open(b) })
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -374,8 +385,7 @@ func TestSnapshotIsForgotten(t *testing.T) {
 	}
 }
 
-// A snapshot that fails is no strike, and the next call finds a plugin that
-// knows all.
+// A failed snapshot does not count as a failure; the next call finds a plugin that knows all events.
 func TestFailedSnapshotIsNoStrike(t *testing.T) {
 	w := &world{t: t, snapshot: true, failAt: map[int]plugin.Failure{}}
 	s := w.searcher()
@@ -389,5 +399,21 @@ func TestFailedSnapshotIsNoStrike(t *testing.T) {
 		if err != nil || answer.Points[0][2] != float64(i+1) {
 			t.Fatal(answer, err)
 		}
+	}
+}
+
+// A host that leaves in the middle of a call does not start the plugin again for the calls that still wait.
+func TestNoRestartForAHostThatLeaves(t *testing.T) {
+	w := &world{t: t, snapshot: true}
+	s := w.searcher()
+	w.observe(s)
+	ctx, leave := context.WithCancel(t.Context())
+	w.failAt = map[int]plugin.Failure{w.calls + 1: plugin.Hung}
+	w.each = leave
+	if _, err := s.Snapshot(ctx); err == nil {
+		t.Error("the cut off call succeeded")
+	}
+	if _, err := s.Suggest(ctx, []sdk.Request{{}}); !errors.Is(err, context.Canceled) || w.opens != 1 {
+		t.Errorf("%v, opened %d times; want once", err, w.opens)
 	}
 }

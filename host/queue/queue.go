@@ -1,23 +1,23 @@
-// Package queue hands work from one goroutine to another: from the loop to each
-// driver of a plugin. What goes the other way is host/inbox.
+// Package queue passes work from one goroutine to another: from the loop to each driver of a plugin.
+// Package inbox is the other direction.
 package queue
 
 import "sync"
 
-// Queue hands items from the loop to one goroutine, which takes all that wait
-// at once. The loop never waits for it.
+// Queue passes items from the loop to one goroutine, which takes all waiting items at once. The loop
+// never waits for it.
 type Queue[T any] struct {
 	mu     sync.Mutex
 	ready  sync.Cond
 	items  []T
-	spare  []T // what the taker had last, to be filled again
+	spare  []T // the taker's last slice, to be reused
 	closed bool
 }
 
-// maxSpare keeps what one flood has made from being kept for ever.
+// maxSpare limits the capacity that is kept after a burst.
 const maxSpare = 1 << 14
 
-// New is an empty queue.
+// New returns an empty queue.
 func New[T any]() *Queue[T] {
 	q := &Queue[T]{}
 	q.ready.L = &q.mu
@@ -31,8 +31,12 @@ func (q *Queue[T]) Put(item T) {
 	q.mu.Unlock()
 }
 
-// Flush wakes the taker.
-func (q *Queue[T]) Flush() { q.ready.Signal() }
+// Flush wakes the taker if there is something to take.
+func (q *Queue[T]) Flush() {
+	if !q.Empty() {
+		q.ready.Signal()
+	}
+}
 
 // Take waits for items and returns them all; false after Close. The slice is
 // valid until the next call.
@@ -56,7 +60,7 @@ func (q *Queue[T]) Poll() []T {
 	return q.swap()
 }
 
-// swap gives away what there is, and fills next what was given away before.
+// swap returns the items, and reuses the slice that was returned before.
 func (q *Queue[T]) swap() []T {
 	items := q.items
 	clear(q.spare)
@@ -67,14 +71,14 @@ func (q *Queue[T]) swap() []T {
 	return items
 }
 
-// Empty says that nothing waits now.
+// Empty reports that no item waits.
 func (q *Queue[T]) Empty() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.items) == 0
 }
 
-// Close lets the taker take what is there, and no more after that.
+// Close lets the taker take the remaining items, and no more.
 func (q *Queue[T]) Close() {
 	q.mu.Lock()
 	q.closed = true

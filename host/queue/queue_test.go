@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// All items arrive, in order, whatever the batches; a batch is valid until the
-// next one is taken.
+// All items arrive, in order, in any batches; a batch is valid until the next one is taken.
 func TestQueueKeepsOrder(t *testing.T) {
 	q := New[int]()
 	var putting sync.WaitGroup
@@ -35,5 +34,22 @@ func TestQueueKeepsOrder(t *testing.T) {
 	putting.Wait()
 	if next != 100_000 {
 		t.Errorf("%d items arrived", next)
+	}
+}
+
+// A flush without items wakes nobody, and one with items does.
+func TestFlushWithoutWork(t *testing.T) {
+	q := New[int]()
+	took := make(chan []int)
+	go func() {
+		items, _ := q.Take()
+		took <- items
+	}()
+	q.Flush()
+	q.Put(1)
+	q.Put(2)
+	q.Flush()
+	if items := <-took; len(items) == 0 {
+		t.Error("took nothing")
 	}
 }

@@ -1,13 +1,11 @@
-// Package scaffold makes new plugins: folders that build, run and keep the
-// protocol as they are, for their authors to change. It is for `tunehost plugins
-// new`.
+// Package scaffold makes new plugins: folders that build, run and follow the protocol, for their
+// authors to change. It is for `tunehost plugins new`.
 //
-// What it writes are the files below templates, which are compiled and tested
-// where they are. A language is a folder there, with a folder for each kind of
-// plugin; common has what all kinds share, and wasm has folders with what is
-// different in a plugin that is compiled to WebAssembly. In all of them [Placeholder] becomes the
-// plugin's name, and the ending .tmpl, which hides a file from the Go command,
-// goes. The SDK's source goes to sdk, from package plugins.
+// It writes the files below templates, which are compiled and tested in place. A language is a folder
+// there, with a folder for each kind of plugin; common has what all kinds share, and wasm has folders
+// with the differences of a plugin that is compiled to WebAssembly. In all of them [Placeholder]
+// becomes the plugin's name, and the ending .tmpl, which hides a file from the Go command, is removed.
+// The SDK's source goes to sdk, from package plugins.
 package scaffold
 
 import (
@@ -37,28 +35,29 @@ const (
 	wasm   = "wasm"
 )
 
-// Plugin is what is to be made.
+// Plugin is a plugin to make.
 type Plugin struct {
 	// Kind is searcher, scheduler or trainable; Language one of [Languages].
 	Kind, Language string
-	// WASM: it is compiled to WebAssembly.
+	// WASM says that it is compiled to WebAssembly.
 	WASM bool
-	// Dir is where it goes; it must not exist, or be empty.
+	// Dir is where it goes; the folder must not exist, or be empty.
 	Dir string
-	// Name is the plugin's; "": that of the folder.
+	// Name is the plugin's name; "": that of the folder.
 	Name string
 }
 
-// Languages are those in which plugins can be made.
+// Languages returns the languages in which plugins can be made.
 func Languages() []string { return folders("templates") }
 
-// Kinds are the plugins that can be made in a language.
+// Kinds returns the kinds of plugins that can be made in a language.
 func Kinds(language string) []string {
-	return slices.DeleteFunc(folders(path.Join("templates", language)), func(name string) bool { return name == common || name == wasm })
+	return slices.DeleteFunc(folders(path.Join("templates", language)),
+		func(name string) bool { return name == common || name == wasm })
 }
 
 func folders(dir string) (names []string) {
-	entries, _ := templates.ReadDir(dir) // none where there is no such folder
+	entries, _ := templates.ReadDir(dir) // none if there is no such folder
 	for _, e := range entries {
 		if e.IsDir() {
 			names = append(names, e.Name())
@@ -67,7 +66,7 @@ func folders(dir string) (names []string) {
 	return names
 }
 
-// Make writes the plugin's folder, or says in one line why not.
+// Make writes the plugin's folder, or says in one line why it cannot.
 func (p Plugin) Make() error {
 	layers, err := p.layers()
 	if err != nil {
@@ -91,7 +90,7 @@ func (p Plugin) Make() error {
 	return source.Each(func(file string, content []byte) error { return p.write(path.Join("sdk", file), content) })
 }
 
-// layers are the folders of templates, later ones over earlier ones.
+// layers returns the folders of templates; later ones replace files of earlier ones.
 func (p Plugin) layers() ([]string, error) {
 	root := path.Join("templates", p.Language)
 	switch kinds := Kinds(p.Language); {
@@ -105,7 +104,8 @@ func (p Plugin) layers() ([]string, error) {
 		return layers, nil
 	}
 	if !slices.Contains(folders(path.Join(root, wasm)), p.Kind) {
-		return nil, fmt.Errorf("--wasm: this tunehost has no template of a WebAssembly module in %s; leave --wasm out, for a plugin that is a program, or take --lang go", p.Language)
+		return nil, fmt.Errorf("--wasm: this tunehost has no template of a WebAssembly module in %s; omit --wasm "+
+			"to make a program, or use --lang go", p.Language)
 	}
 	return append(layers, path.Join(root, wasm, p.Kind)), nil
 }
@@ -114,7 +114,7 @@ func unknown(flag, got string, known []string) error {
 	return fmt.Errorf("%s %q: expected %s%s", flag, got, strings.Join(known, ", "), nearest.Hint(got, known))
 }
 
-// name is that given, or the folder's.
+// name returns the given name, or the folder's.
 func (p Plugin) name() (string, error) {
 	if p.Name != "" {
 		if !sdk.IsName(p.Name) {
@@ -128,7 +128,8 @@ func (p Plugin) name() (string, error) {
 	}
 	name := strings.NewReplacer("_", "-", " ", "-", ".", "-").Replace(strings.ToLower(filepath.Base(dir)))
 	if !sdk.IsName(name) {
-		return "", fmt.Errorf("%s: a plugin cannot be named after this folder: give it a --name of lower case letters, digits and dashes", p.Dir)
+		return "", fmt.Errorf("%s: a plugin cannot be named after this folder: give it a --name of lower case "+
+			"letters, digits and dashes", p.Dir)
 	}
 	return name, nil
 }
@@ -165,7 +166,7 @@ func (p Plugin) copy(layer string) error {
 	return err
 }
 
-// target is where a template goes.
+// target returns the path of a template's file.
 func target(file string) string {
 	file = strings.TrimSuffix(file, ".tmpl")
 	if dir, name := path.Split(file); name == "gitignore" {
@@ -174,7 +175,7 @@ func target(file string) string {
 	return file
 }
 
-// write makes a file that others cannot write to, as folders of plugins must be.
+// write makes a file that others cannot write to, as folders of plugins require.
 func (p Plugin) write(file string, content []byte) error {
 	to := filepath.Join(p.Dir, filepath.FromSlash(file))
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {

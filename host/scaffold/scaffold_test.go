@@ -14,9 +14,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "give the templates in Go the versions of this module's dependencies")
 
-// TestGoBuilds makes a plugin of each kind in Go, and builds one: the SDK's copy is
-// complete, and so are go.mod and go.sum. That the code compiles and its tests pass
-// is known: they are tests of this module.
+// TestGoBuilds makes a plugin of each kind in Go, and builds one: the SDK's copy, go.mod and go.sum
+// are complete. The code itself is compiled and tested as part of this module.
 func TestGoBuilds(t *testing.T) {
 	for _, kind := range Kinds("go") {
 		dir := filepath.Join(t.TempDir(), "my-own")
@@ -35,7 +34,7 @@ func TestGoBuilds(t *testing.T) {
 	}
 }
 
-// goes runs the go command, with nothing but what tunehost was built of.
+// goes runs the go command, with only the dependencies of tunehost.
 func goes(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("go", args...)
@@ -46,7 +45,7 @@ func goes(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// placeholders are all gone.
+// placeholders checks that no placeholder is left.
 func placeholders(t *testing.T, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -54,7 +53,8 @@ func placeholders(t *testing.T, dir string) {
 			return err
 		}
 		content, err := os.ReadFile(path)
-		if bytes.Contains(content, []byte(Placeholder)) || strings.HasSuffix(path, ".tmpl") || strings.Contains(path, "sdk/plugins") && strings.HasSuffix(path, "_test.go") {
+		if bytes.Contains(content, []byte(Placeholder)) || strings.HasSuffix(path, ".tmpl") ||
+			strings.Contains(path, "sdk/plugins") && strings.HasSuffix(path, "_test.go") {
 			t.Errorf("%s should not be there as it is", path)
 		}
 		return err
@@ -64,7 +64,7 @@ func placeholders(t *testing.T, dir string) {
 	}
 }
 
-// TestLanguages: each has every kind, each with what an author needs first.
+// TestLanguages checks that each language has every kind, with what an author needs first.
 func TestLanguages(t *testing.T) {
 	for _, language := range Languages() {
 		for _, kind := range []string{"searcher", "scheduler", "trainable"} {
@@ -94,12 +94,16 @@ func TestMistakes(t *testing.T) {
 		plugin Plugin
 		want   string
 	}{
-		{Plugin{Kind: "sercher", Language: "go", Dir: dir}, `--kind "sercher": expected scheduler, searcher, trainable; did you mean "searcher"?`},
-		{Plugin{Kind: "searcher", Language: "golang", Dir: dir}, `--lang "golang": expected go, javascript, python, rust`},
+		{Plugin{Kind: "sercher", Language: "go", Dir: dir},
+			`--kind "sercher": expected scheduler, searcher, trainable; did you mean "searcher"?`},
+		{Plugin{Kind: "searcher", Language: "golang", Dir: dir},
+			`--lang "golang": expected go, javascript, python, rust`},
 		{Plugin{Kind: "searcher", Dir: dir}, `--lang "": expected go, javascript, python, rust`},
 		{Plugin{Kind: "searcher", Language: "go", Dir: full}, "is not empty: name a folder that does not exist yet"},
-		{Plugin{Kind: "searcher", Language: "go", Dir: dir, Name: "My Own"}, `--name "My Own": expected lower case letters`},
-		{Plugin{Kind: "searcher", Language: "go", Dir: filepath.Join(dir, "größe")}, "cannot be named after this folder"},
+		{Plugin{Kind: "searcher", Language: "go", Dir: dir, Name: "My Own"},
+			`--name "My Own": expected lower case letters`},
+		{Plugin{Kind: "searcher", Language: "go", Dir: filepath.Join(dir, "größe")},
+			"cannot be named after this folder"},
 	} {
 		err := c.plugin.Make()
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -113,8 +117,8 @@ func TestMistakes(t *testing.T) {
 
 var requirement = regexp.MustCompile(`(?m)^(\t|require )(\S+) (v\S+)`)
 
-// TestGoVersions: the templates in Go need what this module needs, in the same
-// versions, so that what was built with tunehost can be built without a network.
+// TestGoVersions checks that the templates in Go need the versions that this module needs, so that a
+// plugin can be built without a network where tunehost was built.
 func TestGoVersions(t *testing.T) {
 	ours, err := os.ReadFile("../../go.mod")
 	if err != nil {
@@ -152,7 +156,8 @@ func same(t *testing.T, file string, is, should []byte) {
 		return
 	}
 	if !*rewrite {
-		t.Errorf("%s does not agree with this module's dependencies: run go test ./host/scaffold -run Versions -rewrite", file)
+		t.Errorf("%s does not agree with this module's dependencies: run go test ./host/scaffold -run Versions "+
+			"-rewrite", file)
 		return
 	}
 	if err := os.WriteFile(file, should, 0o644); err != nil {

@@ -10,56 +10,76 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/points"
+	"github.com/tunehost/tunehost/host/config/points"
+	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Host is the port to the host that runs an experiment: what its loop does for those who
-// steer. An error means that the loop has ended.
+// Host is the port to the host that runs an experiment: the functions of its loop for
+// requests. An error means that the loop has ended.
 type Host interface {
-	// Look calls f with the experiment as it stands between two events. f reads, waits for
+	// Look calls f with the experiment between two events. f only reads, waits for
 	// nothing and returns soon.
 	Look(f func(*view.State)) error
-	// Post has an event recorded and applied, and then calls f, before anything else happens.
+	// Post records and applies an event, and then calls f, before any other event.
 	Post(e core.Event, f func(*view.State)) error
-	// Fill completes a trial with what it asks for of the machine.
+	// Fill adds the resource request to a trial.
 	Fill(*core.Suggestion) error
 }
 
-// Live carries out what a user asks of an experiment that a host in this process runs. Its
-// methods may be called by several goroutines; errors are for the user, in one line.
+// Live is the [Handler] of an experiment that a host in this process runs.
 type Live struct {
 	*view.Facts
 	Host Host
-	// Elapsed is the running time now.
+	// Elapsed returns the running time.
 	Elapsed func() time.Duration
+	// Settings is nil if nothing is stored for later hosts; then settings cannot change.
+	Settings Settings
 }
-
-// LossError is a request that was not carried out because progress would be lost.
-type LossError struct{ What string }
-
-// Error implements error.
-func (e *LossError) Error() string { return e.What }
 
 // look calls f with the machine.
 func (c *Live) look(f func(*core.Machine)) error {
 	return c.Host.Look(func(s *view.State) { f(s.Machine) })
 }
 
-// Find is the trial of a number or an id.
-func (c *Live) Find(name string) (no uint32, err error) {
-	failed := c.Host.Look(func(s *view.State) {
-		var found core.TrialNo
-		found, err = s.Find(name)
-		no = uint32(found)
-	})
-	return no, errors.Join(err, failed)
+// Do implements [Handler].
+func (c *Live) Do(r Request) (a Answer, err error) {
+	switch r := r.(type) {
+	case Stop:
+		err = c.stop(r)
+	case Interrupt:
+		err = c.interrupt()
+	case Pause:
+		err = c.pause(r)
+	case Unpause:
+		err = c.unpause(r)
+	case Retry:
+		err = c.retry(r)
+	case Add:
+		a.Trial, err = c.add(r)
+	case Set:
+		a.Changed, err = c.set(r)
+	default:
+		err = fmt.Errorf("%T is not a request", r)
+	}
+	return a, err
 }
 
-// Stop ends a trial, or, for nil, the experiment.
-func (c *Live) Stop(trial *uint32) error {
-	no, all := target(trial)
+// find returns the trial with a number or an id; "" means all trials.
+func (c *Live) find(name string) (no core.TrialNo, all bool, err error) {
+	if name == "" {
+		return 0, true, nil
+	}
+	failed := c.Host.Look(func(s *view.State) { no, err = s.Find(name) })
+	return no, false, errors.Join(err, failed)
+}
+
+func (c *Live) stop(r Stop) error {
+	no, all, err := c.find(r.Trial)
+	if err != nil {
+		return err
+	}
 	e := &core.StopRequested{Trial: no, All: all}
 	if !all {
 		return c.postTo(e, no, "only what has not ended can be stopped",
@@ -71,16 +91,16 @@ func (c *Live) Stop(trial *uint32) error {
 	return c.postLast(e)
 }
 
-// Interrupt ends the host such that the experiment can go on later, as Ctrl-C does.
-func (c *Live) Interrupt() error {
+// interrupt ends the host so that the experiment can be resumed later, as Ctrl-C does.
+func (c *Live) interrupt() error {
 	if err := c.unlessEnding(core.InterruptedByUser); err != nil {
 		return err
 	}
 	return c.postLast(&core.Interrupted{})
 }
 
-// unlessEnding refuses to end an experiment in a way that would change nothing: what is
-// ending for good is not interrupted, and what is interrupted or fails is not stopped.
+// unlessEnding refuses requests that would change nothing: an experiment that is
+// ending for good is not interrupted, and one that is interrupted or fails is not stopped.
 func (c *Live) unlessEnding(as core.Outcome) error {
 	var ending core.Outcome
 	var forGood bool
@@ -94,13 +114,14 @@ func (c *Live) unlessEnding(as core.Outcome) error {
 		return fmt.Errorf("the experiment is ending already, and will be %s", ending)
 	}
 	return fmt.Errorf("the experiment is ending already, and will be %s; "+
-		"when it has ended, `tunehost resume DIR` goes on with it", ending)
+		"when it has ended, `tunehost resume DIR` resumes it", ending)
 }
 
-// Pause holds a trial, or, for nil, all of them. It returns a [LossError] where progress would
-// be lost, unless force is set.
-func (c *Live) Pause(trial *uint32, force bool) error {
-	no, all := target(trial)
+func (c *Live) pause(r Pause) error {
+	no, all, err := c.find(r.Trial)
+	if err != nil {
+		return err
+	}
 	var lost losses
 	if err := c.look(func(m *core.Machine) {
 		lost = lossesOf(m, no, all,
@@ -108,7 +129,7 @@ func (c *Live) Pause(trial *uint32, force bool) error {
 	}); err != nil {
 		return err
 	}
-	if text := lost.text(c.TrialName); text != "" && !force {
+	if text := lost.text(c.TrialName); text != "" && !r.Force {
 		return &LossError{What: text}
 	}
 	e := &core.PauseRequested{Trial: no, All: all}
@@ -118,15 +139,20 @@ func (c *Live) Pause(trial *uint32, force bool) error {
 	return c.postTo(e, no, "only what runs or waits can be paused", canPause)
 }
 
-// canPause: an order to pause changes nothing in a trial that is paused, or about to pause or to
+// canPause reports whether a pause would change a trial: it is not paused, and not about to pause or to
 // end.
 func canPause(v core.View) bool {
 	return v.State == core.Pending || v.State == core.Running && !v.Stopping && !v.Pausing
 }
 
-// Retry runs a trial in ERROR again; fresh: in a new directory (B-082).
-func (c *Live) Retry(trial uint32, fresh bool) error {
-	no := core.TrialNo(trial)
+func (c *Live) retry(r Retry) error {
+	no, all, err := c.find(r.Trial)
+	if err != nil {
+		return err
+	}
+	if all {
+		return errors.New("name the trial that is to run again, by its number or id")
+	}
 	var before, after core.View
 	if err := c.look(func(m *core.Machine) { before = m.View(no) }); err != nil {
 		return err
@@ -134,27 +160,31 @@ func (c *Live) Retry(trial uint32, fresh bool) error {
 	if before.State != core.Errored {
 		return NotFailed(c.TrialName(no), before)
 	}
-	reset := &core.TrialReset{Trial: no, Scratch: fresh, Fresh: fresh, Steered: true}
+	reset := &core.TrialReset{Trial: no, Scratch: r.Fresh, Fresh: r.Fresh, Steered: true}
 	if err := c.Host.Post(reset, func(s *view.State) { after = s.Machine.View(no) }); err != nil {
 		return err
 	}
 	if after.State == core.Errored && after.Attempt == before.Attempt {
-		return fmt.Errorf("the experiment is ending: when it has ended, `tunehost resume DIR --retry %d` runs the trial again", no)
+		return fmt.Errorf("the experiment is ending: when it has ended, `tunehost resume DIR --retry %d` runs the "+
+			"trial again", no)
 	}
 	return nil
 }
 
-// NotFailed says why a trial is not run again.
+// NotFailed returns why a trial does not run again.
 func NotFailed(name string, v core.View) error {
 	if v.NeverStarted {
-		return fmt.Errorf("%s has not failed: it never started; `tunehost resume DIR --unstarted` runs such trials", name)
+		return usererror.Errorf("%s has not failed: it never started; "+
+			"`tunehost resume DIR --unstarted` runs such trials", name)
 	}
-	return fmt.Errorf("%s is %s: only a trial in ERROR can be run again", name, v.State)
+	return usererror.Errorf("%s is %s: only a trial in ERROR can be run again", name, v.State)
 }
 
-// Unpause lets a trial go on, or, for nil, all of them.
-func (c *Live) Unpause(trial *uint32) error {
-	no, all := target(trial)
+func (c *Live) unpause(r Unpause) error {
+	no, all, err := c.find(r.Trial)
+	if err != nil {
+		return err
+	}
 	e := &core.UnpauseRequested{Trial: no, All: all}
 	var paused, onHold bool
 	if err := c.look(func(m *core.Machine) { paused, onHold = anyPaused(m), m.OnHold() }); err != nil {
@@ -164,14 +194,14 @@ func (c *Live) Unpause(trial *uint32) error {
 	case !all && onHold:
 		return errors.New("the experiment is paused as a whole: unpause it, without naming a trial")
 	case !all:
-		return c.postTo(e, no, "only what is paused can go on", isPaused)
+		return c.postTo(e, no, "only a paused trial can continue", isPaused)
 	case !paused:
 		return errors.New("nothing is paused")
 	}
 	return c.post(e)
 }
 
-// isPaused: it is paused, or is about to be.
+// isPaused reports whether a trial is paused or is about to be.
 func isPaused(v core.View) bool {
 	return v.State == core.Paused || v.Pausing
 }
@@ -188,8 +218,8 @@ func anyPaused(m *core.Machine) bool {
 	return false
 }
 
-// postTo is post for a trial, unless the event would change nothing in it: a command must not
-// confirm what does not happen. Of what it would change something in, only tells the user.
+// postTo is post for a trial, unless the event would not change it: a command must not
+// confirm a request without an effect. The error names the states in which it has one.
 func (c *Live) postTo(e core.Event, no core.TrialNo, only string, fits func(core.View) bool) error {
 	var v core.View
 	if err := c.look(func(m *core.Machine) { v = m.View(no) }); err != nil {
@@ -201,7 +231,7 @@ func (c *Live) postTo(e core.Event, no core.TrialNo, only string, fits func(core
 	return c.post(e)
 }
 
-// condition is a trial's state, with what is about to become of it.
+// condition is a trial's state, including a pending change.
 func condition(v core.View) string {
 	switch {
 	case v.NeverStarted:
@@ -214,20 +244,13 @@ func condition(v core.View) string {
 	return "is " + v.State.String()
 }
 
-func target(trial *uint32) (no core.TrialNo, all bool) {
-	if trial == nil {
-		return 0, true
-	}
-	return core.TrialNo(*trial), false
-}
-
 // post returns when the event is recorded and applied.
 func (c *Live) post(e core.Event) error {
 	return c.Host.Post(e, func(*view.State) {})
 }
 
-// postLast is post for what ends the experiment: where nothing runs, it has ended before
-// it can be looked at again.
+// postLast is post for the end of the experiment: if nothing runs, it has ended before
+// the next look.
 func (c *Live) postLast(e core.Event) error {
 	if err := c.post(e); !errors.Is(err, core.ErrFinished) {
 		return err
@@ -235,20 +258,22 @@ func (c *Live) postLast(e core.Event) error {
 	return nil
 }
 
-// Add makes a trial of parameters, a JSON object, whole or partial (B-007).
-func (c *Live) Add(params []byte) (no uint32, err error) {
-	given, err := c.Config.Given("params", params)
+func (c *Live) add(r Add) (no *core.TrialNo, err error) {
+	given, err := c.Config.Given("params", r.Params)
 	if err != nil {
-		return 0, err
+		return nil, err
+	}
+	if r.Clone != "" {
+		return c.clone(r.Clone, given)
 	}
 	g, err := c.complete(given)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	return c.give(&core.TrialGiven{Suggestion: g, Extra: true})
 }
 
-// complete makes a trial of a point that the user gave, perhaps in part.
+// complete makes a trial from a complete or partial point of the user.
 func (c *Live) complete(given space.Point) (g core.Suggestion, err error) {
 	e, seed := c.Config, c.Seed
 	var index uint64
@@ -261,22 +286,19 @@ func (c *Live) complete(given space.Point) (g core.Suggestion, err error) {
 	return g, err
 }
 
-// give returns the number of the trial, or of the first of its runs.
-func (c *Live) give(e *core.TrialGiven) (no uint32, err error) {
-	err = c.Host.Post(e, func(s *view.State) {
-		first, _ := s.Machine.Runs(core.TrialNo(s.Trials() - 1))
-		no = uint32(first)
-	})
-	return no, err
+// give posts the trial and returns its number, or that of the first of its runs.
+func (c *Live) give(e *core.TrialGiven) (*core.TrialNo, error) {
+	var no core.TrialNo
+	err := c.Host.Post(e, func(s *view.State) { no, _ = s.Machine.Runs(core.TrialNo(s.Trials() - 1)) })
+	return &no, err
 }
 
-// Clone makes a trial of another's parameters, but for those given, which starts from the
+// clone makes a trial with another's parameters, except those given, which starts from the
 // other one's newest checkpoint.
-func (c *Live) Clone(trial uint32, params []byte) (no uint32, err error) {
-	donor := core.TrialNo(trial)
-	given, err := c.Config.Given("params", params)
+func (c *Live) clone(name string, given space.Point) (no *core.TrialNo, err error) {
+	donor, _, err := c.find(name)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	var g core.Suggestion
 	saved := false
@@ -286,9 +308,9 @@ func (c *Live) Clone(trial uint32, params []byte) (no uint32, err error) {
 	})
 	switch {
 	case err != nil:
-		return 0, err
+		return nil, err
 	case !saved:
-		return 0, fmt.Errorf("%s has no checkpoint to start from; add a trial with its parameters instead",
+		return nil, fmt.Errorf("%s has no checkpoint to start from; add a trial with its parameters instead",
 			c.TrialName(donor))
 	}
 	if slices.ContainsFunc(given, func(x float64) bool { return !math.IsNaN(x) }) {
@@ -297,12 +319,12 @@ func (c *Live) Clone(trial uint32, params []byte) (no uint32, err error) {
 		err = c.Host.Fill(&g)
 	}
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	return c.give(&core.TrialGiven{Suggestion: g, Extra: true, Clone: true, Donor: donor})
 }
 
-// changed makes a trial of another's parameters, but for those given.
+// changed makes a trial with another's parameters, except those given.
 func (c *Live) changed(params []byte, given space.Point) (g core.Suggestion, err error) {
 	p, err := config.PointOf(c.Config.Space, params)
 	if err != nil {

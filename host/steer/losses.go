@@ -8,12 +8,12 @@ import (
 	"github.com/tunehost/tunehost/core"
 )
 
-// losses are what trials lose that run and are paused without a new checkpoint.
+// losses are the losses of running trials that are paused without a new checkpoint.
 type losses struct {
 	again, back []loss // from the beginning, from their last checkpoint
 }
 
-// loss is that of one trial.
+// loss is the loss of one trial.
 type loss struct {
 	trial      core.TrialNo
 	iterations uint64
@@ -50,14 +50,16 @@ func (x *losses) add(m *core.Machine, no core.TrialNo, since time.Duration) {
 	}
 }
 
-// text says what is lost in one line; "" where nothing is.
+// text describes the losses in one line; "" if there are none.
 func (x *losses) text(name func(core.TrialNo) string) string {
 	var parts []string
 	if n := len(x.again); n > 0 {
-		parts = append(parts, fmt.Sprintf("%s no checkpoint and would begin again (%s)", count(n, "running trial has", "running trials have"), lostOf(x.again, name)))
+		parts = append(parts, fmt.Sprintf("%s no checkpoint and would begin again (%s)",
+			count(n, "running trial has", "running trials have"), lostOf(x.again, name)))
 	}
 	if n := len(x.back); n > 0 {
-		parts = append(parts, fmt.Sprintf("%s back to the last checkpoint (%s)", count(n, "running trial would go", "running trials would go"), lostOf(x.back, name)))
+		parts = append(parts, fmt.Sprintf("%s back to the last checkpoint (%s)",
+			count(n, "running trial would go", "running trials would go"), lostOf(x.back, name)))
 	}
 	return strings.Join(parts, "; ")
 }

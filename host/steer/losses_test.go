@@ -19,7 +19,8 @@ func TestLosses(t *testing.T) {
 		all   bool
 		want  string
 	}{
-		{all: true, want: "1 running trial has no checkpoint and would begin again (trial 1: 1 iteration, 7s of training lost); " +
+		{all: true, want: "1 running trial has no checkpoint and would begin again (trial 1: 1 iteration, 7s of " +
+			"training lost); " +
 			"1 running trial would go back to the last checkpoint (trial 0: 2 iterations lost)"},
 		{no: 0, want: "1 running trial would go back to the last checkpoint (trial 0: 2 iterations lost)"},
 		{no: 2, want: ""},
@@ -32,8 +33,10 @@ func TestLosses(t *testing.T) {
 			t.Errorf("%+v: found %q", c, got)
 		}
 	}
-	x := losses{again: []loss{{trial: 4, iterations: 2, time: time.Second}, {trial: 5, iterations: 9, time: time.Minute}}}
-	if got, want := x.text(name), "2 running trials have no checkpoint and would begin again (11 iterations, 1m1s of training lost in all; the most, 9 iterations, 1m0s of training, by trial 5)"; got != want {
+	x := losses{again: []loss{{trial: 4, iterations: 2, time: time.Second},
+		{trial: 5, iterations: 9, time: time.Minute}}}
+	if got, want := x.text(name), "2 running trials have no checkpoint and would begin again (11 iterations, 1m1s of "+
+		"training lost in all; the most, 9 iterations, 1m0s of training, by trial 5)"; got != want {
 		t.Errorf("found %q", got)
 	}
 }
@@ -42,7 +45,8 @@ func TestLosses(t *testing.T) {
 // checkpoint of its first of three results, 1 has none, 2 has one of its last.
 func atWork(saves bool) *core.Machine {
 	m := core.New()
-	m.Apply(0, &core.ExperimentStarted{Spec: core.Spec{Rules: core.NewestRules, Manual: true, Trials: 4, Saves: saves, Quiet: true}})
+	m.Apply(0, &core.ExperimentStarted{Spec: core.Spec{Rules: core.NewestRules, Manual: true, Trials: 4, Saves: saves,
+		Quiet: true}})
 	m.Apply(0, &core.HostStarted{})
 	for no := range core.TrialNo(4) {
 		m.Apply(0, &core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}})
@@ -65,13 +69,14 @@ func atWork(saves bool) *core.Machine {
 	return m
 }
 
-// A trial that goes on from another's checkpoint, and has not reported anything since,
+// A trial that continues from another's checkpoint, and has not reported anything since,
 // loses nothing of what it did before.
 func TestLossesAfterAnExploit(t *testing.T) {
 	m := atWork(false)
 	m.Apply(5e9, &core.PauseRequested{Trial: 0})
 	m.Apply(5e9, &core.AttemptEnded{Trial: 0, Attempt: 1})
-	m.Apply(5e9, &core.SchedulerDecided{Commands: []core.Command{{Kind: core.Exploit, Trial: 0, Donor: 2, Params: []byte(`{"a":1}`)}}})
+	m.Apply(5e9, &core.SchedulerDecided{Commands: []core.Command{{Kind: core.Exploit, Trial: 0, Donor: 2,
+		Params: []byte(`{"a":1}`)}}})
 	m.Apply(5e9, &core.UnpauseRequested{Trial: 0})
 	m.Apply(5e9, &core.OfferMade{})
 	if v := m.View(0); v.At != 1 || v.Iteration != 3 {

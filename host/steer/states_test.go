@@ -7,8 +7,8 @@ import (
 )
 
 // B-082: what would change nothing is not confirmed: only what is paused, or is about to be,
-// can go on, and only what runs on or waits can be paused.
-func TestWhatCanBePausedAndGoOn(t *testing.T) {
+// can continue, and only what runs on or waits can be paused.
+func TestWhatCanBePausedAndContinue(t *testing.T) {
 	for _, c := range []struct {
 		v              core.View
 		paused, pauses bool

@@ -12,23 +12,21 @@ import (
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
-// minShared is the size from which a file that several checkpoints have is there
-// once. Smaller ones are not worth a second name.
+// minShared is the smallest size of a file that several checkpoints share on disk. Smaller files are
+// not worth a second name.
 const minShared = 4 << 10
 
-// Blobs is a directory of second names, by SHA-256, of checkpoints' files. It
-// finds a file that is there already; no checkpoint needs it to be read, so that
-// it may be removed.
+// Blobs is a directory with second names, by SHA-256, of the files of checkpoints. It serves to find a
+// file that exists already; checkpoints can be read without it, so that it may be removed.
 func (d Dir) Blobs() string { return filepath.Join(d.path, checkpoints, "blobs") }
 
 func blobIn(blobs, sum string) string { return filepath.Join(blobs, sum[:2], sum) }
 
-// share puts the blob, which is on disk, in the place of a new file with the same
-// content; false where there is none, or none that can be linked. The content is
-// compared: a blob that was damaged must not replace what is whole.
+// share replaces a new file by the blob with the same content; it returns false if no such blob can be
+// linked. It compares the contents, so that a damaged blob never replaces a good file.
 func (s *sealer) share(blob, path string) bool {
 	if same(blob, path) {
-		return true // a second try after the disk was full
+		return true // a retry after the disk was full
 	}
 	if !equal(blob, path) {
 		return false
@@ -44,8 +42,8 @@ func (s *sealer) share(blob, path string) bool {
 	return err == nil
 }
 
-// offer gives a file that is on disk the name by which later checkpoints find it.
-// Without one they keep their own; so no error counts.
+// offer gives a synced file the name by which later checkpoints find it. Errors do not matter: later
+// checkpoints then keep files of their own.
 func (s *sealer) offer(path, blob string) {
 	if !countsLinks {
 		return
@@ -53,7 +51,7 @@ func (s *sealer) offer(path, blob string) {
 	if err := nolink.MkdirAll(filepath.Dir(blob), dirMode); err != nil {
 		return
 	}
-	if _, err := nolink.Lstat(blob); err == nil { // a damaged one, or one with all links that it can have
+	if _, err := nolink.Lstat(blob); err == nil { // damaged, or at the limit of links
 		if s.remove(blob) != nil {
 			return
 		}
@@ -104,28 +102,28 @@ func equalStreams(f, g io.Reader) bool {
 	}
 }
 
-// dropBlobs removes those that no checkpoint has any more.
+// dropBlobs removes the blobs that no checkpoint uses any more.
 func dropBlobs(blobs string, files []File) {
 	for _, f := range files {
 		dropBlob(blobIn(blobs, f.SHA256))
 	}
 }
 
-// dropBlob removes a blob whose only name is that one. Somebody who gets another
-// in between has it and loses nothing.
+// dropBlob removes a blob without other names. A process that links it at the same time keeps its
+// link.
 func dropBlob(path string) {
 	if info, err := nolink.Lstat(path); err == nil && linksOf(info) == 1 {
 		_ = nolink.Remove(path)
 	}
 }
 
-// isBlob says by its name whether a file is a blob.
+// isBlob reports whether the name of a file is that of a blob.
 func isBlob(blobs, path string) bool {
 	sum := filepath.Base(path)
 	return sha256Pattern.MatchString(sum) && path == blobIn(blobs, sum)
 }
 
-// sweepBlobs removes all that no checkpoint has any more.
+// sweepBlobs removes all blobs that no checkpoint uses any more.
 func sweepBlobs(blobs string) error {
 	root, err := nolink.OpenDir(blobs)
 	if err == nil {

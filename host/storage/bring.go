@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Bring copies a checkpoint from elsewhere, as a trial's id-th. Where it is one of
-// an experiment's, it is compared with its manifest on the way and keeps its
-// iteration; any other directory has none.
+// Bring copies a checkpoint from elsewhere, as a trial's id-th. A checkpoint of an experiment is
+// compared with its manifest and keeps its iteration; any other directory has none.
 func (d Dir) Bring(trialDir string, id uint32, from string) (m Manifest, err error) {
 	from = behindLinks(from)
 	root := wholeCheckpoint(from)
@@ -28,14 +27,13 @@ func (d Dir) Bring(trialDir string, id uint32, from string) (m Manifest, err err
 		}
 	}
 	if err == nil {
-		m.Parent = nil // which is none of this experiment
+		m.Parent = nil // a parent is in another experiment
 		_, err = d.Commit(trialDir, id, m)
 	}
 	return m, err
 }
 
-// Iteration is that of a checkpoint of an experiment's, and 0 of any other
-// directory.
+// Iteration returns the iteration of an experiment's checkpoint, and 0 for any other directory.
 func Iteration(from string) (uint64, error) {
 	root := wholeCheckpoint(behindLinks(from))
 	if root == "" {
@@ -45,7 +43,7 @@ func Iteration(from string) (uint64, error) {
 	return m.Iteration, err
 }
 
-// behindLinks is where a user's path leads; as it is where it leads nowhere.
+// behindLinks resolves the links of a user's path; it returns the path unchanged where that fails.
 func behindLinks(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -57,11 +55,12 @@ func behindLinks(path string) string {
 	return path
 }
 
-// wholeCheckpoint is the directory with the manifest of the one that a user names,
-// which may be that of its files; "" where there is none.
+// wholeCheckpoint returns the directory with the manifest of the checkpoint at dir, which may be the
+// directory of its files; "" if there is none.
 func wholeCheckpoint(dir string) string {
 	for _, root := range []string{dir, filepath.Dir(dir)} {
-		if _, err := os.Lstat(filepath.Join(root, manifest)); err == nil && (root == dir || filepath.Base(dir) == contents) {
+		if _, err := os.Lstat(filepath.Join(root, manifest)); err == nil &&
+			(root == dir || filepath.Base(dir) == contents) {
 			return root
 		}
 	}

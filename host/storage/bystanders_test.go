@@ -10,15 +10,16 @@ import (
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
-// bystander makes a file that no host has made.
+// bystander makes a file that belongs to no host.
 func bystander(t *testing.T, path string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), dirMode), os.WriteFile(path, []byte("mine"), fileMode)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), dirMode),
+		os.WriteFile(path, []byte("mine"), fileMode)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// unharmed checks that it is as it was.
+// unharmed checks that a bystander has not changed.
 func unharmed(t *testing.T, path string) {
 	t.Helper()
 	if text, err := os.ReadFile(path); err != nil || string(text) != "mine" {
@@ -26,14 +27,14 @@ func unharmed(t *testing.T, path string) {
 	}
 }
 
-// B-155: what a program or a person has put among checkpoints stays, whatever it is
-// called.
+// B-155: files that a program or a person puts among checkpoints stay, under any name.
 func TestBystandersAmongCheckpoints(t *testing.T) {
 	t.Parallel()
 	d, dir := trial(t)
 	stage(t, dir, 1, map[string][]byte{"w": weights(1)})
 	commitNow(t, d, dir, 1)
-	files := []string{"notes.tmp", "thesis.old/text.tex", "12/model", "000099/model", "000007.bak/model", "000008.tmp", "restored/notes.txt"}
+	files := []string{"notes.tmp", "thesis.old/text.tex", "12/model", "000099/model", "000007.bak/model", "000008.tmp",
+		"restored/notes.txt"}
 	for _, name := range files {
 		bystander(t, filepath.Join(dir, checkpoints, name))
 	}
@@ -42,7 +43,8 @@ func TestBystandersAmongCheckpoints(t *testing.T) {
 		bystander(t, filepath.Join(d.Blobs(), name))
 	}
 	if err := errors.Join(Restore(CheckpointDir(dir, 1), RestoredDir(dir, 4)),
-		d.SweepTrial(dir, func(uint32) bool { return false }, func(uint32) bool { return false }), d.SweepBlobs()); err != nil {
+		d.SweepTrial(dir, func(uint32) bool { return false },
+			func(uint32) bool { return false }), d.SweepBlobs()); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range files {
@@ -58,7 +60,7 @@ func TestBystandersAmongCheckpoints(t *testing.T) {
 	}
 }
 
-// B-155: a program's own folder that has the name of a checkpoint gets another name.
+// B-155: a program's folder with the name of a checkpoint gets another name.
 func TestOwnFolderInTheWay(t *testing.T) {
 	t.Parallel()
 	d, dir := trial(t)
@@ -77,17 +79,17 @@ func TestOwnFolderInTheWay(t *testing.T) {
 	unharmed(t, CheckpointDir(dir, 1)+".kept2/model")
 }
 
-// What cannot be looked at is no reason to look for another name for ever.
+// A folder that cannot be read does not cause an endless search for another name.
 func TestNoOtherName(t *testing.T) {
 	t.Parallel()
 	_, dir := trial(t)
 	bystander(t, filepath.Join(dir, "file"))
-	if err := makeWay(realDisk{}, filepath.Join(dir, "file", "000001")); err == nil {
+	if err := moveAside(realDisk{}, filepath.Join(dir, "file", "000001")); err == nil {
 		t.Error("a file is taken for a folder")
 	}
 }
 
-// B-155: of files in the making, a later host removes what was ours, and nothing else.
+// B-155: of temporary files, a later host removes those of hosts, and nothing else.
 func TestSweepTemporaries(t *testing.T) {
 	t.Parallel()
 	_, dir := trial(t)
@@ -111,7 +113,7 @@ func TestSweepTemporaries(t *testing.T) {
 	}
 }
 
-// B-155: what is written in the place of a file takes no other file's name, and leaves none.
+// B-155: replacing a file takes no other file's name and leaves no temporary file.
 func TestWriteFileBesideOthers(t *testing.T) {
 	t.Parallel()
 	_, dir := trial(t)

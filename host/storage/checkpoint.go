@@ -13,7 +13,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
-// Names in a trial's directory, and in that of its checkpoints.
+// Names in a trial's directory and in its checkpoints.
 const (
 	checkpoints = "checkpoints"
 	contents    = "files"
@@ -24,35 +24,34 @@ const (
 	beingGone   = ".old"
 )
 
-// CheckpointDir is where the trial's id-th checkpoint is.
+// CheckpointDir returns the directory of the trial's id-th checkpoint.
 func CheckpointDir(trialDir string, id uint32) string {
 	return filepath.Join(trialDir, checkpoints, fmt.Sprintf("%06d", id))
 }
 
-// CheckpointFiles is the directory in it that a trainable restores from.
+// CheckpointFiles returns the directory in the checkpoint that a trainable restores from.
 func CheckpointFiles(trialDir string, id uint32) string {
 	return FilesOf(CheckpointDir(trialDir, id))
 }
 
-// FilesOf is where the files of the checkpoint in a directory are.
+// FilesOf returns the directory of the files of the checkpoint in dir.
 func FilesOf(dir string) string { return filepath.Join(dir, contents) }
 
-// RestoredDir is where an attempt's own copy of the checkpoint is that it goes on
-// from.
+// RestoredDir returns the directory of an attempt's own copy of the checkpoint that it restores.
 func RestoredDir(trialDir string, attempt uint32) string {
 	return filepath.Join(trialDir, checkpoints, restored, fmt.Sprintf("%06d", attempt))
 }
 
-// OwnCheckpoints is where a program makes checkpoints of its own.
+// OwnCheckpoints returns the directory where a program makes its checkpoints.
 func OwnCheckpoints(trialDir string) string { return filepath.Join(trialDir, checkpoints, own) }
 
-// Stage makes an empty directory for a checkpoint that is to be made.
+// Stage makes an empty directory for a new checkpoint.
 func Stage(trialDir string, id uint32) (string, error) {
 	dir := staging(trialDir, id)
 	if err := nolink.RemoveAll(dir); err != nil {
 		return "", err
 	}
-	// What was taken away with all trials is not made anew: nobody would find it.
+	// If all trials were moved away, a new trial directory would be lost among none.
 	if _, err := nolink.Lstat(filepath.Dir(trialDir)); err != nil {
 		return "", err
 	}
@@ -60,10 +59,13 @@ func Stage(trialDir string, id uint32) (string, error) {
 	return files, nolink.MkdirAll(files, dirMode)
 }
 
+// Staged returns the directory that Stage makes.
+func Staged(trialDir string, id uint32) string { return filepath.Join(staging(trialDir, id), contents) }
+
 func staging(trialDir string, id uint32) string { return CheckpointDir(trialDir, id) + beingMade }
 
-// Take brings a directory or file that a program made into the staging
-// directory. What the program has in the trial's directory is moved, all else copied.
+// Take brings a directory or file that a program made into the staging directory. It moves what lies
+// in the trial's directory and copies everything else.
 func Take(trialDir string, id uint32, from string) error {
 	if !filepath.IsAbs(from) {
 		from = filepath.Join(trialDir, from)
@@ -86,7 +88,7 @@ func Take(trialDir string, id uint32, from string) error {
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() { // what is in files is whole, or a copy that is made again
+	if !info.IsDir() { // files holds all of it, or a partial copy that is made again
 		half := filepath.Join(filepath.Dir(files), "copy")
 		if err := copyFile(from, half, info); err != nil {
 			return err
@@ -102,7 +104,7 @@ func Take(trialDir string, id uint32, from string) error {
 	return copyTree(from, files)
 }
 
-// placed is where a file or folder is, without links on the way.
+// placed resolves the links of a path.
 func placed(path string) (string, error) {
 	parent, err := filepath.EvalSymlinks(filepath.Dir(filepath.Clean(path)))
 	if err != nil {
@@ -111,14 +113,15 @@ func placed(path string) (string, error) {
 	return filepath.Join(parent, filepath.Base(path)), nil
 }
 
-// insideError says that a checkpoint would be a part of itself.
+// insideError says that a checkpoint would contain itself.
 type insideError struct{ from string }
 
 func (e *insideError) Error() string {
-	return fmt.Sprintf("checkpoint %s: it would be copied into itself; hand over a folder that holds nothing else", e.from)
+	return fmt.Sprintf("checkpoint %s: it would be copied into itself; hand over a folder that holds nothing else",
+		e.from)
 }
 
-// movable: checkpoints that are whole already stay where they are.
+// movable reports whether a path may be moved: complete checkpoints stay where they are.
 func movable(trialDir, from string) bool {
 	all := filepath.Join(trialDir, checkpoints)
 	return inside(trialDir, from) && (!inside(all, from) || inside(OwnCheckpoints(trialDir), from))
@@ -129,8 +132,8 @@ func inside(dir, path string) bool {
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// copyTree copies regular files and directories; anything else is an error,
-// since a link or a device could lead out of the checkpoint.
+// copyTree copies regular files and directories; anything else is an error, since a link or a device
+// could lead out of the checkpoint.
 func copyTree(from, to string) error {
 	target, err := os.Lstat(to)
 	if err != nil {
@@ -148,7 +151,7 @@ func copyTree(from, to string) error {
 		switch {
 		case err != nil:
 			return err
-		case os.SameFile(info, target): // by a way that Take has not seen through
+		case os.SameFile(info, target): // by a path that Take did not resolve
 			return &insideError{from}
 		case d.IsDir():
 			return nolink.MkdirAll(filepath.Join(to, rel), dirMode)
@@ -157,7 +160,7 @@ func copyTree(from, to string) error {
 	})
 }
 
-// openSeen opens the file that was seen under a path, and none that was put there since.
+// openSeen opens a file that was seen before, and fails if the path has another file by now.
 func openSeen(path string, seen fs.FileInfo) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -171,7 +174,8 @@ func openSeen(path string, seen fs.FileInfo) (*os.File, error) {
 
 func copyFile(from, to string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("checkpoint: %s is %s; a checkpoint may hold only plain files and folders", from, nolink.KindOf(info.Mode()))
+		return fmt.Errorf("checkpoint: %s is %s; a checkpoint may hold only plain files and folders", from,
+			nolink.KindOf(info.Mode()))
 	}
 	in, err := openSeen(from, info)
 	if err != nil {

@@ -26,7 +26,7 @@ func trial(t testing.TB) (Dir, string) {
 	return d, dir
 }
 
-// taken is how many bytes the disk has of all regular files below a folder.
+// taken returns the disk space, in bytes, of all regular files below a folder.
 func taken(t *testing.T, root string) (sum int64) {
 	t.Helper()
 	seen := map[uint64]bool{}
@@ -47,8 +47,8 @@ func taken(t *testing.T, root string) (sum int64) {
 	return sum
 }
 
-// What two checkpoints both have is there once, neither can be written to, and it
-// goes with the last of them.
+// A file that two checkpoints share is on disk once, cannot be written to through either, and goes
+// with the last of them.
 func TestSharedFiles(t *testing.T) {
 	t.Parallel()
 	d, dir := trial(t)
@@ -76,7 +76,7 @@ func TestSharedFiles(t *testing.T) {
 	}
 }
 
-// A damaged blob does not get into a new checkpoint, and is replaced.
+// A damaged blob does not get into a new checkpoint and is replaced.
 func TestDamagedBlobIsNotShared(t *testing.T) {
 	t.Parallel()
 	d, dir := trial(t)
@@ -90,7 +90,8 @@ func TestDamagedBlobIsNotShared(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if n := taken(t, CheckpointDir(dir, 2)) + taken(t, CheckpointDir(dir, 3)); n == 0 || !same(filepath.Join(CheckpointFiles(dir, 2), "w"), filepath.Join(CheckpointFiles(dir, 3), "w")) {
+	if n := taken(t, CheckpointDir(dir, 2)) + taken(t, CheckpointDir(dir, 3)); n == 0 ||
+		!same(filepath.Join(CheckpointFiles(dir, 2), "w"), filepath.Join(CheckpointFiles(dir, 3), "w")) {
 		t.Error("the whole ones share nothing")
 	}
 }
@@ -108,7 +109,7 @@ func flip(t *testing.T, path string) {
 	}
 }
 
-// B-054: what a reader does to his copy is nobody else's concern.
+// B-054: changes to a restored copy do not change the checkpoint.
 func TestRestoreIsPrivate(t *testing.T) {
 	t.Parallel()
 	d, dir := trial(t)
@@ -118,7 +119,7 @@ func TestRestoreIsPrivate(t *testing.T) {
 	}
 	commitNow(t, d, dir, 1)
 	to := RestoredDir(dir, 2)
-	for range 2 { // a copy that was begun before is replaced
+	for range 2 { // the second replaces the copy of the first
 		if err := Restore(CheckpointDir(dir, 1), to); err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +138,7 @@ func TestRestoreIsPrivate(t *testing.T) {
 	}
 }
 
-// B-057: whatever was done to a checkpoint is noticed when it is restored.
+// B-057: restoring a checkpoint notices any damage.
 func TestRestoreNotices(t *testing.T) {
 	t.Parallel()
 	damage := map[string]func(t *testing.T, dir string) error{
@@ -157,7 +158,8 @@ func TestRestoreNotices(t *testing.T) {
 		"leads outside": func(_ *testing.T, dir string) error {
 			b, err := os.ReadFile(filepath.Join(dir, manifest))
 			b = bytes.Replace(b, []byte(`"path": "w"`), []byte(`"path": "../MANIFEST.json"`), 1)
-			return errors.Join(err, os.Remove(filepath.Join(dir, manifest)), os.WriteFile(filepath.Join(dir, manifest), b, fileMode))
+			return errors.Join(err, os.Remove(filepath.Join(dir, manifest)),
+				os.WriteFile(filepath.Join(dir, manifest), b, fileMode))
 		},
 	}
 	for name, do := range damage {
@@ -180,7 +182,7 @@ func TestRestoreNotices(t *testing.T) {
 	}
 }
 
-// shorten cuts the end of a file off that may only be read.
+// shorten cuts off the end of a read-only file.
 func shorten(path string, size int64) error {
 	return errors.Join(os.Chmod(path, 0o600), os.Truncate(path, size))
 }
@@ -190,8 +192,8 @@ func replaced(dir string, by func(string) error) error {
 	return errors.Join(os.Remove(path), by(path))
 }
 
-// A trial keeps another name of a file that it hands over; what it writes there
-// later is not in the checkpoint.
+// A trial keeps another name of a file that it hands over; later writes to that name do not change the
+// checkpoint.
 func TestOtherNames(t *testing.T) {
 	t.Parallel()
 	d, dir := trial(t)
@@ -209,25 +211,26 @@ func TestOtherNames(t *testing.T) {
 	}
 }
 
-// A checkpoint of an earlier version, without blobs and with files that can be
-// written to, is read as ever.
+// A checkpoint of an earlier version, without blobs and with writable files, can still be read.
 func TestEarlierLayout(t *testing.T) {
 	t.Parallel()
 	d, dir := trial(t)
 	stage(t, dir, 1, map[string][]byte{"w": weights(1)})
 	commitNow(t, d, dir, 1)
-	if err := errors.Join(os.RemoveAll(d.Blobs()), os.Chmod(filepath.Join(CheckpointFiles(dir, 1), "w"), fileMode)); err != nil {
+	if err := errors.Join(os.RemoveAll(d.Blobs()),
+		os.Chmod(filepath.Join(CheckpointFiles(dir, 1), "w"), fileMode)); err != nil {
 		t.Fatal(err)
 	}
 	if err := Restore(CheckpointDir(dir, 1), RestoredDir(dir, 2)); err != nil {
 		t.Error(err)
 	}
-	if err := errors.Join(d.SweepBlobs(), d.SweepTrial(dir, func(uint32) bool { return true }, func(uint32) bool { return false }), d.RemoveCheckpoint(dir, 1)); err != nil {
+	if err := errors.Join(d.SweepBlobs(), d.SweepTrial(dir, func(uint32) bool { return true },
+		func(uint32) bool { return false }), d.RemoveCheckpoint(dir, 1)); err != nil {
 		t.Error(err)
 	}
 }
 
-// A link or a pipe is no part of a checkpoint.
+// A checkpoint cannot contain a link or a pipe.
 func TestSpecialFilesAreRefused(t *testing.T) {
 	t.Parallel()
 	d, dir := trial(t)
@@ -245,7 +248,7 @@ func TestSpecialFilesAreRefused(t *testing.T) {
 	}
 }
 
-// B-155: SweepTrial leaves what programs made for themselves.
+// B-155: SweepTrial keeps what programs made for themselves.
 func TestSweepTrial(t *testing.T) {
 	t.Parallel()
 	d, dir := trial(t)
@@ -254,8 +257,10 @@ func TestSweepTrial(t *testing.T) {
 		commitNow(t, d, dir, id+1)
 	}
 	stage(t, dir, 9, map[string][]byte{"w": weights(9)})
-	if err := errors.Join(Restore(CheckpointDir(dir, 1), RestoredDir(dir, 4)), os.MkdirAll(OwnCheckpoints(dir), dirMode),
-		os.Rename(CheckpointDir(dir, 3), CheckpointDir(dir, 3)+beingGone), d.SweepTrial(dir, func(id uint32) bool { return id == 2 }, func(uint32) bool { return false })); err != nil {
+	if err := errors.Join(Restore(CheckpointDir(dir, 1), RestoredDir(dir, 4)),
+		os.MkdirAll(OwnCheckpoints(dir), dirMode),
+		os.Rename(CheckpointDir(dir, 3), CheckpointDir(dir, 3)+beingGone), d.SweepTrial(dir,
+			func(id uint32) bool { return id == 2 }, func(uint32) bool { return false })); err != nil {
 		t.Fatal(err)
 	}
 	list, err := os.ReadDir(filepath.Join(dir, checkpoints))
@@ -264,7 +269,7 @@ func TestSweepTrial(t *testing.T) {
 	}
 }
 
-// size is that of the checkpoints which are measured.
+// size is the size of the measured checkpoints.
 const size = 100 << 20
 
 func BenchmarkCommit100MB(b *testing.B) {
@@ -293,7 +298,7 @@ func BenchmarkCommit100MB(b *testing.B) {
 	b.SetBytes(size)
 }
 
-// BenchmarkCommitSame is of a file that another checkpoint has.
+// BenchmarkCommitSame100MB commits a file that another checkpoint has already.
 func BenchmarkCommitSame100MB(b *testing.B) {
 	d, dir := trial(b)
 	content := make([]byte, size)

@@ -17,13 +17,12 @@ import (
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
-// sealedMode is that of a checkpoint's files: nobody writes to them any more.
+// sealedMode makes a checkpoint's files read-only.
 const sealedMode = 0o400
 
-// Commit makes the staged checkpoint whole: files on disk, then the manifest,
-// then the name. A power loss at any instant leaves it or nothing (B-051). Its
-// files are not copied, and those that another checkpoint of the experiment has
-// too are there once.
+// Commit completes the staged checkpoint: files on disk, then the manifest, then the name. A power
+// loss at any instant leaves the whole checkpoint or nothing (B-051). Files are not copied; files that
+// another checkpoint of the experiment has are shared.
 func (d Dir) Commit(trialDir string, id uint32, m Manifest) (bytes int64, err error) {
 	return commit(realDisk{}, d.Blobs(), trialDir, id, m)
 }
@@ -35,34 +34,39 @@ func commit(on disk, blobs, trialDir string, id uint32, m Manifest) (bytes int64
 	return commitAs(on, blobs, trialDir, kept(trialDir, id), CheckpointDir(trialDir, id), m)
 }
 
-// commitAs makes what is staged in dir whole under its final name.
+// commitAs completes what is staged in dir under its final name.
 func commitAs(on disk, blobs, trialDir, dir, final string, m Manifest) (bytes int64, err error) {
 	s := sealer{disk: on, blobs: blobs, dir: dir}
 	if m.Files, err = s.seal(); err != nil {
 		return 0, err
 	}
+	return m.Size(), list(on, trialDir, dir, final, m)
+}
+
+// list writes the manifest of what is in dir, and gives dir its final name.
+func list(on disk, trialDir, dir, final string, m Manifest) error {
 	text, err := m.text()
 	if err != nil {
-		return 0, err
+		return err
 	}
-	listed, list := filepath.Join(dir, manifest), filepath.Join(dir, manifest+beingMade)
-	return m.Size(), steps(
-		func() error { return on.write(list, text) },
-		func() error { return on.sync(list) },
-		func() error { return on.rename(list, listed) },
+	listed, made := filepath.Join(dir, manifest), filepath.Join(dir, manifest+beingMade)
+	return steps(
+		func() error { return on.write(made, text) },
+		func() error { return on.sync(made) },
+		func() error { return on.rename(made, listed) },
 		func() error { return on.sync(dir) },
-		func() error { return makeWay(on, final) },
+		func() error { return moveAside(on, final) },
 		func() error { return on.rename(dir, final) },
 		func() error { return on.sync(filepath.Dir(final)) },
-		// The folders above may be new, too.
+		// The enclosing folders may be new, too.
 		func() error { return on.sync(trialDir) },
 		func() error { return on.sync(filepath.Dir(trialDir)) },
 	)
 }
 
-// makeWay removes a checkpoint of an earlier host, which is not recorded. What is no
-// checkpoint is a program's own, and gets another name (B-155).
-func makeWay(on disk, final string) error {
+// moveAside removes a checkpoint of an earlier host that is not in the record. A folder that is not a
+// checkpoint belongs to a program and gets another name (B-155).
+func moveAside(on disk, final string) error {
 	if _, err := nolink.Lstat(final); errors.Is(err, fs.ErrNotExist) || isCheckpoint(final) {
 		return removeCheckpoint(on, final)
 	}
@@ -71,13 +75,13 @@ func makeWay(on disk, final string) error {
 		switch _, err := nolink.Lstat(kept); {
 		case errors.Is(err, fs.ErrNotExist):
 			return on.rename(final, kept)
-		case err != nil: // no other name could be looked at either
+		case err != nil: // no free name could be found
 			return err
 		}
 	}
 }
 
-// steps does one after the other until one fails.
+// steps runs functions in order until one fails.
 func steps(list ...func() error) error {
 	for _, do := range list {
 		if err := do(); err != nil {
@@ -87,7 +91,7 @@ func steps(list ...func() error) error {
 	return nil
 }
 
-// sealer makes the files of a staging directory durable and unchangeable.
+// sealer makes the files of a staging directory durable and read-only.
 type sealer struct {
 	disk
 	blobs string
@@ -102,7 +106,24 @@ func (s *sealer) seal() (files []File, err error) {
 		return nil, err
 	}
 	defer s.root.Close()
-	var folders []string
+	folders, err := eachFile(top, s.file)
+	for _, f := range slices.Backward(folders) { // the innermost first
+		if err == nil {
+			err = s.sync(f)
+		}
+	}
+	return sorted(s.files), err
+}
+
+func sorted(files []File) []File {
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return files
+}
+
+// eachFile calls a function with each file below a folder that may become a checkpoint, and returns the
+// folders, the outer ones first.
+func eachFile(top string, do func(path string) error) (folders []string, err error) {
+	files := 0
 	err = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -111,21 +132,17 @@ func (s *sealer) seal() (files []File, err error) {
 			folders = append(folders, path)
 			return nil
 		case !d.Type().IsRegular():
-			return fmt.Errorf("checkpoint: %s is %s; a checkpoint may hold only plain files and folders", path, nolink.KindOf(d.Type()))
-		case !utf8.ValidString(strings.TrimPrefix(path, top)): // a manifest, which is JSON, could not name it
+			return fmt.Errorf("checkpoint: %s is %s; a checkpoint may hold only plain files and folders", path,
+				nolink.KindOf(d.Type()))
+		case !utf8.ValidString(strings.TrimPrefix(path, top)): // a manifest is JSON, which cannot hold the name
 			return fmt.Errorf("checkpoint: the name %q is not UTF-8; rename the file", path)
-		case len(s.files) == maxFiles:
+		case files == maxFiles:
 			return fmt.Errorf("checkpoint: more than %d files", maxFiles)
 		}
-		return s.file(path)
+		files++
+		return do(path)
 	})
-	for _, f := range slices.Backward(folders) { // the innermost first
-		if err == nil {
-			err = s.sync(f)
-		}
-	}
-	slices.SortFunc(s.files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	return s.files, err
+	return folders, err
 }
 
 func (s *sealer) file(path string) error {
@@ -139,7 +156,7 @@ func (s *sealer) file(path string) error {
 	}
 	blob := blobIn(s.blobs, x.SHA256)
 	if links > 1 && !same(blob, path) {
-		// Whoever has the other name could still write to it.
+		// A process with the other name could still write to the file.
 		if err := s.private(path); err != nil {
 			return err
 		}
@@ -164,7 +181,7 @@ func (s *sealer) file(path string) error {
 	return nil
 }
 
-// read hashes a file, in one pass.
+// read hashes a file in one pass.
 func (s *sealer) read(rel string) (x File, links uint64, err error) {
 	f, err := plainfile.In(s.root, rel, os.O_RDONLY)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
-// disk is what changes files of the store, each method at most one step that a
-// death can come before or after. Tests have one that dies.
+// disk changes files of the store. Each method is at most one step, before or after which the host may
+// die. Tests have a disk that dies.
 type disk interface {
-	// write makes a file that nobody sees yet.
+	// write makes a file that no reader sees yet.
 	write(path string, content []byte) error
 	// sync makes a file's content or a folder's names durable.
 	sync(path string) error

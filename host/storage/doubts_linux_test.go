@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Run dir on NFS and the like. They are told from file systems of this machine, also
-// where the system gives their number as a negative one.
+// Network file systems are recognised by number, also where the system gives it as a negative one.
 func TestRemoteFileSystems(t *testing.T) {
 	for magic, want := range map[int64]string{
 		unix.NFS_SUPER_MAGIC: "NFS", unix.CIFS_SUPER_MAGIC: "SMB", unix.CIFS_SUPER_MAGIC - math.MaxUint32 - 1: "SMB",

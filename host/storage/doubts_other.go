@@ -4,4 +4,4 @@ package storage
 
 func remote(string) string { return "" }
 
-func modeless(string) bool { return false }
+func lacksModes(string) bool { return false }

@@ -14,22 +14,22 @@ const (
 	exporting = ".new"
 )
 
-// ExportDir is where a trial's model is in a format: files/ and a manifest, as a
-// checkpoint has them.
+// ExportDir returns the directory of a trial's model in a format: files/ and a manifest, as for a
+// checkpoint.
 func ExportDir(trialDir, format string) string { return filepath.Join(trialDir, exports, format) }
 
-// ExportFiles is the directory in it that holds the model.
+// ExportFiles returns the directory in it that holds the model.
 func ExportFiles(trialDir, format string) string {
 	return filepath.Join(ExportDir(trialDir, format), contents)
 }
 
-// NewExports is where a trainable leaves models, each in a folder of its format's
-// name.
+// NewExports returns the directory where a trainable leaves models, each in a folder named after its
+// format.
 func NewExports(trialDir string) string { return filepath.Join(trialDir, exports, exporting) }
 
-// CommitExport makes the model that a trainable has left in a format whole, as
-// [Dir.Commit] does a checkpoint. It replaces one that an earlier host has taken.
-// Where it fails, the model stays where it was left, for another try.
+// CommitExport completes the model that a trainable left in a format, as [Dir.Commit] does a
+// checkpoint. It replaces a model of an earlier host. If it fails, the model stays where it was, for a
+// retry.
 func (d Dir) CommitExport(trialDir, format string, m Manifest) (bytes int64, err error) {
 	return commitExport(realDisk{}, d.Blobs(), trialDir, format, m)
 }
@@ -57,6 +57,6 @@ func commitExport(on disk, blobs, trialDir, format string, m Manifest) (bytes in
 	if err == nil {
 		return bytes, nil
 	}
-	_ = nolink.Rename(filepath.Join(staged, contents), left) // else the next try says that it is gone
+	_ = nolink.Rename(filepath.Join(staged, contents), left) // for the next try
 	return 0, errors.Join(err, nolink.RemoveAll(staged))
 }

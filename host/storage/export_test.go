@@ -13,12 +13,13 @@ type fullDisk struct{ realDisk }
 
 func (fullDisk) write(string, []byte) error { return syscall.ENOSPC }
 
-// B-060: a model that found no room is still there for the next try.
+// B-060: a model that did not fit on the disk is still there for the next try.
 func TestExportOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	d, dir := trial(t)
 	left := filepath.Join(NewExports(dir), "onnx")
-	if err := errors.Join(os.MkdirAll(left, dirMode), os.WriteFile(filepath.Join(left, "model"), []byte("weights"), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(left, dirMode),
+		os.WriteFile(filepath.Join(left, "model"), []byte("weights"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

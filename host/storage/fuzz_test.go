@@ -11,16 +11,19 @@ import (
 	"testing"
 )
 
-// FuzzManifest: whatever a checkpoint's manifest says, it is refused as damaged, or what
-// is restored is what the manifest lists, and nothing is made elsewhere.
+// FuzzManifest checks that a manifest is refused as damaged, or that exactly the listed files are
+// restored, and that nothing is made elsewhere.
 func FuzzManifest(f *testing.F) {
-	f.Add([]byte(`{"trial":1,"attempt":1,"iteration":3,"files":[{"path":"w","bytes":3,"sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}]}`))
+	f.Add([]byte(`{"trial":1,"attempt":1,"iteration":3,"files":[{"path":"w","bytes":3,` +
+		`"sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}]}`))
 	for _, path := range []string{"../w", "/etc/passwd", "a/../../w", "w/x", ".", "", "a//w", `..\\w`, "a/w\u0000"} {
-		f.Add([]byte(`{"files":[{"path":"` + path + `","bytes":3,"sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}]}`))
+		f.Add([]byte(`{"files":[{"path":"` + path +
+			`","bytes":3,"sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}]}`))
 	}
 	root := f.TempDir()
 	dir := filepath.Join(root, "000001")
-	err := errors.Join(os.MkdirAll(filepath.Join(dir, contents, "a"), dirMode), os.WriteFile(filepath.Join(dir, contents, "w"), []byte("abc"), fileMode),
+	err := errors.Join(os.MkdirAll(filepath.Join(dir, contents, "a"), dirMode),
+		os.WriteFile(filepath.Join(dir, contents, "w"), []byte("abc"), fileMode),
 		os.WriteFile(filepath.Join(dir, contents, "a", "w"), []byte("abc"), fileMode))
 	if err != nil {
 		f.Fatal(err)
@@ -30,7 +33,8 @@ func FuzzManifest(f *testing.F) {
 			return // as ReadManifest does; no need for the disk
 		}
 		to := filepath.Join(root, "restored", "1")
-		if err := errors.Join(os.WriteFile(filepath.Join(dir, manifest), text, fileMode), os.RemoveAll(filepath.Join(root, "restored"))); err != nil {
+		if err := errors.Join(os.WriteFile(filepath.Join(dir, manifest), text, fileMode),
+			os.RemoveAll(filepath.Join(root, "restored"))); err != nil {
 			t.Fatal(err)
 		}
 		var damaged *DamagedError
@@ -51,7 +55,7 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// asListed checks that what was restored is what is listed.
+// asListed checks that the restored files are those listed.
 func asListed(t *testing.T, dir, to string) {
 	m, err := ReadManifest(dir)
 	if err != nil {

@@ -13,9 +13,8 @@ import (
 	"testing"
 )
 
-// Symlink, hard link, fifo, device, socket in a checkpoint. What is no plain file
-// refuses the checkpoint, wherever it was handed over from; a file with another name is
-// taken as a copy (TestOtherNames).
+// A symbolic link, fifo, device or socket in a checkpoint makes the checkpoint refused, wherever it
+// comes from. A hard link is copied (TestOtherNames).
 func TestSpecialFiles(t *testing.T) {
 	t.Parallel()
 	for what, make := range map[string]func(path string) error{
@@ -30,12 +29,13 @@ func TestSpecialFiles(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			d, dir := trial(t)
-			for _, from := range []string{filepath.Join(dir, "made"), filepath.Join(t.TempDir(), "made")} { // moved, and copied
+			// moved, and copied
+			for _, from := range []string{filepath.Join(dir, "made"), filepath.Join(t.TempDir(), "made")} {
 				if err := os.MkdirAll(filepath.Join(from, "deep"), dirMode); err != nil {
 					t.Fatal(err)
 				}
 				if err := make(filepath.Join(from, "deep", "x")); errors.Is(err, os.ErrPermission) {
-					t.Skip(err) // devices are root's to make
+					t.Skip(err) // only root can make devices
 				} else if err != nil {
 					t.Fatal(err)
 				}
@@ -69,8 +69,8 @@ func listen(path string) error {
 	return errors.Join(l.Close(), os.Rename(filepath.Join(short, "s"), path))
 }
 
-// Path traversal in what a program hands over: a link in its place is refused, what
-// holds the trial itself too, and what is not the program's is copied, not moved.
+// Path traversal in what a program hands over: a link is refused, a folder that holds the trial is
+// refused, and a folder that is not the program's is copied, not moved.
 func TestHandedOver(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
@@ -88,14 +88,16 @@ func TestHandedOver(t *testing.T) {
 		"a name too long":             {func(dir string) string { return strings.Repeat("x", 5000) }, "too long"},
 		"an older checkpoint":         {func(dir string) string { return CheckpointDir(dir, 1) }, ""},
 		"an older checkpoint's files": {func(dir string) string { return CheckpointFiles(dir, 1) }, ""},
-		"all checkpoints":             {func(dir string) string { return filepath.Join(dir, checkpoints) }, "into itself"},
+		"all checkpoints": {func(dir string) string { return filepath.Join(dir, checkpoints) },
+			"into itself"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			d, dir := trial(t)
 			stage(t, dir, 1, map[string][]byte{"w": weights(1)})
 			commitNow(t, d, dir, 1)
-			if err := errors.Join(os.Symlink("/etc", filepath.Join(dir, "link")), os.Symlink("../..", filepath.Join(dir, "up")), os.Mkdir(filepath.Join(dir, "a"), dirMode)); err != nil {
+			if err := errors.Join(os.Symlink("/etc", filepath.Join(dir, "link")),
+				os.Symlink("../..", filepath.Join(dir, "up")), os.Mkdir(filepath.Join(dir, "a"), dirMode)); err != nil {
 				t.Fatal(err)
 			}
 			err := Take(dir, 2, c.from(dir))
@@ -109,7 +111,7 @@ func TestHandedOver(t *testing.T) {
 	}
 }
 
-// Manifest lies. Each is noticed, and nothing outside is read, made or removed.
+// Each false entry of a manifest is noticed, and nothing outside is read, made or removed.
 func TestManifestLies(t *testing.T) {
 	t.Parallel()
 	for what, lie := range map[string]func(m *Manifest){
@@ -166,8 +168,7 @@ func forge(t *testing.T, dir string, lie func(*Manifest)) {
 	}
 }
 
-// A manifest's hash is the name of a blob, and was once removed as it stood: with it a
-// file outside.
+// A manifest's hash names a blob. It is not used as a path: a false one cannot remove a file outside.
 func TestHashesAreNoPaths(t *testing.T) {
 	t.Parallel()
 	d, dir := trial(t)
@@ -188,8 +189,7 @@ func TestHashesAreNoPaths(t *testing.T) {
 	}
 }
 
-// Extra file. What somebody has put in is left where it is: what is restored is what
-// was saved.
+// A file that somebody added to a checkpoint stays there; restoring gives what was saved.
 func TestExtraFile(t *testing.T) {
 	t.Parallel()
 	d, dir := trial(t)
@@ -206,8 +206,8 @@ func TestExtraFile(t *testing.T) {
 	}
 }
 
-// File changed between hash and commit. A trial that still has a file open when its
-// checkpoint is taken can write to it; that is noticed when the checkpoint is restored.
+// A trial can write to an open file after its checkpoint is hashed; restoring the checkpoint notices
+// it.
 func TestFileChangedAfterItsHash(t *testing.T) {
 	t.Parallel()
 	d, dir := trial(t)
@@ -227,7 +227,7 @@ func TestFileChangedAfterItsHash(t *testing.T) {
 	}
 }
 
-// A name that a manifest cannot hold is refused at once, not found damaged later.
+// A name that a manifest cannot hold is refused at once.
 func TestNamesThatAreNotUTF8(t *testing.T) {
 	t.Parallel()
 	d, dir := trial(t)
@@ -240,7 +240,7 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 	}
 }
 
-// What lies where a file of the experiment should be is neither waited for nor read
+// A special file in the place of a file of the experiment is refused: reading neither waits nor runs
 // without end.
 func TestReadFile(t *testing.T) {
 	t.Parallel()
@@ -249,12 +249,14 @@ func TestReadFile(t *testing.T) {
 		make func(path string) error
 		want string
 	}{
-		"file":           {func(p string) error { return os.WriteFile(p, []byte("text"), fileMode) }, ""},
-		"link":           {func(p string) error { return os.Symlink(filepath.Join(dir, "file"), p) }, "is a link: tunehost follows none"},
-		"pipe":           {func(p string) error { return syscall.Mkfifo(p, 0o600) }, "is a pipe: tunehost has a file"},
-		"folder":         {func(p string) error { return os.Mkdir(p, dirMode) }, "is a folder: tunehost has a file"},
-		"endless":        {func(p string) error { return os.Symlink("/dev/zero", p) }, "is a link"},
-		"large":          {func(p string) error { return os.WriteFile(p, make([]byte, 9), fileMode) }, "has 9 bytes, more than the 8 possible"},
+		"file": {func(p string) error { return os.WriteFile(p, []byte("text"), fileMode) }, ""},
+		"link": {func(p string) error { return os.Symlink(filepath.Join(dir, "file"), p) },
+			"is a link: tunehost follows no links"},
+		"pipe":    {func(p string) error { return syscall.Mkfifo(p, 0o600) }, "is a pipe: tunehost has a file"},
+		"folder":  {func(p string) error { return os.Mkdir(p, dirMode) }, "is a folder: tunehost has a file"},
+		"endless": {func(p string) error { return os.Symlink("/dev/zero", p) }, "is a link"},
+		"large": {func(p string) error { return os.WriteFile(p, make([]byte, 9), fileMode) },
+			"has 9 bytes, more than the 8 allowed"},
 		"link to no end": {func(p string) error { return os.Symlink(p, p) }, "is a link"},
 	} {
 		path := filepath.Join(dir, what)
@@ -265,7 +267,8 @@ func TestReadFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, err := ReadFile(path, 8)
-		if (err == nil) != (c.want == "") || err == nil && string(text) != "text" || err != nil && !strings.Contains(err.Error(), c.want) || err != nil && !strings.Contains(err.Error(), path) {
+		if (err == nil) != (c.want == "") || err == nil && string(text) != "text" || err != nil &&
+			!strings.Contains(err.Error(), c.want) || err != nil && !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %q, %v, want %q", what, text, err, c.want)
 		}
 	}

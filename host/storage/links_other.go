@@ -4,8 +4,8 @@ package storage
 
 import "io/fs"
 
-// countsLinks: the system says how many names a file has. Where it does not,
-// checkpoints share no files.
+// countsLinks says whether the system counts the names of a file. Where it does not, checkpoints share
+// no files.
 const countsLinks = false
 
 func linksOf(fs.FileInfo) uint64 { return 0 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// countsLinks: the system says how many names a file has.
+// countsLinks says whether the system counts the names of a file.
 const countsLinks = true
 
 func linksOf(info fs.FileInfo) uint64 {

@@ -14,23 +14,27 @@ import (
 
 const (
 	manifest = "MANIFEST.json"
-	// maxFiles is how many files one checkpoint may have.
+	// maxFiles is the largest number of files of a checkpoint.
 	maxFiles = 100_000
-	// maxManifest is larger than any that lists so many.
+	// maxManifest is larger than any manifest of maxFiles files.
 	maxManifest = 512 << 20
 )
 
 var sha256Pattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// Manifest lists what a checkpoint holds; a checkpoint without one is not whole.
+// Manifest lists the files of a checkpoint; a checkpoint without a manifest is incomplete.
 type Manifest struct {
 	Trial     uint32 `json:"trial"`
 	Attempt   uint32 `json:"attempt"`
 	Iteration uint64 `json:"iteration"`
-	// Format is that of an exported model; "" of a checkpoint.
+	// Format is the format of an exported model; "" for a checkpoint.
 	Format string `json:"format,omitempty"`
-	// Parent is the checkpoint that the attempt went on from.
+	// Parent is the checkpoint that the attempt restored.
 	Parent *Parent `json:"parent,omitempty"`
+	// Stored is the folder of the experiment's storage that has the files, each named after its SHA-256,
+	// because the node of the trial wrote them there. "": they are in the checkpoint's own folder, and the
+	// host copies them to the storage.
+	Stored string `json:"stored,omitempty"`
 	// Files are sorted by path.
 	Files []File `json:"files"`
 }
@@ -48,7 +52,7 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Size is the sum of the files, in bytes.
+// Size returns the sum of the files' sizes in bytes.
 func (m *Manifest) Size() (sum int64) {
 	for _, f := range m.Files {
 		sum += f.Bytes
@@ -75,42 +79,45 @@ func ReadManifest(dir string) (m Manifest, err error) {
 
 func parseManifest(text []byte) (m Manifest, err error) {
 	if err = json.Unmarshal(text, &m); err == nil {
-		err = m.sound()
+		err = m.check()
 	}
 	return m, err
 }
 
-// sound says whether the list of files is one that a host makes: each once, in order,
-// and none outside.
-func (m *Manifest) sound() error {
+// check checks that a host could have made the list: each file once, in order, and inside the
+// checkpoint.
+func (m *Manifest) check() error {
 	if len(m.Files) > maxFiles {
 		return fmt.Errorf("%d files, more than the %d possible", len(m.Files), maxFiles)
+	}
+	if m.Stored != "" && !fs.ValidPath(m.Stored) {
+		return fmt.Errorf("%q cannot be a folder of a storage", m.Stored)
 	}
 	for i, f := range m.Files {
 		switch {
 		case !fs.ValidPath(f.Path) || f.Path == ".":
-			return fmt.Errorf("%q is not a path of a checkpoint's file", f.Path)
+			return fmt.Errorf("%q cannot be the path of a file in a checkpoint", f.Path)
 		case !sha256Pattern.MatchString(f.SHA256): // files are found by it
-			return fmt.Errorf("%q of %s is no SHA-256", f.SHA256, f.Path)
+			return fmt.Errorf("%q of %s is not a SHA-256", f.SHA256, f.Path)
 		case i > 0 && f.Path <= m.Files[i-1].Path:
-			return fmt.Errorf("%q is there twice, or not in order", f.Path)
+			return fmt.Errorf("%q is listed twice or out of order", f.Path)
 		}
 	}
 	return nil
 }
 
-// DamagedError says that a checkpoint is not what was saved.
+// DamagedError says that a checkpoint differs from what was saved.
 type DamagedError struct{ Dir, What string }
 
 func (e *DamagedError) Error() string {
 	return fmt.Sprintf("checkpoint %s is damaged: %s", e.Dir, e.What)
 }
 
-// CheckCheckpoint compares a checkpoint's manifest with what is there; hashes too
-// if deep.
+// CheckCheckpoint compares a checkpoint's manifest with the files; if deep, their hashes too. Files that are in
+// the storage alone are not looked at.
 func CheckCheckpoint(dir string, deep bool) (Manifest, error) {
 	m, err := ReadManifest(dir)
-	if err != nil {
+	if err != nil || m.Away(dir) {
 		return m, err
 	}
 	root, err := nolink.OpenRoot(filepath.Join(dir, contents))
@@ -127,7 +134,7 @@ func CheckCheckpoint(dir string, deep bool) (Manifest, error) {
 }
 
 func checkFile(root *os.Root, f File, deep bool) error {
-	in, err := f.open(root)
+	in, err := f.Open(root)
 	if err != nil {
 		return err
 	}
@@ -139,8 +146,8 @@ func checkFile(root *os.Root, f File, deep bool) error {
 	return f.compare(sum, err)
 }
 
-// open opens the file if it has the right kind and size.
-func (f *File) open(root *os.Root) (*os.File, error) {
+// Open opens the file below a checkpoint's files if it has the right kind and size.
+func (f *File) Open(root *os.Root) (*os.File, error) {
 	in, err := plainfile.In(root, filepath.FromSlash(f.Path), os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Path, reason(err))
@@ -166,16 +173,16 @@ func (f *File) compare(sum string, err error) error {
 	return nil
 }
 
-// ManifestText is a checkpoint's manifest as it stands.
+// ManifestText returns the text of a checkpoint's manifest.
 func ManifestText(dir string) ([]byte, error) {
 	return nolink.ReadFile(filepath.Join(dir, manifest), maxManifest)
 }
 
-// FileIn is where a checkpoint has the file of its manifest.
+// FileIn returns the path of a file that a manifest lists.
 func FileIn(dir, path string) string { return filepath.Join(dir, contents, filepath.FromSlash(path)) }
 
-// NoCheckpoint says that no checkpoint is in or below a folder of this name: it
-// holds a checkpoint's files, or is one that is being made or removed.
+// NoCheckpoint reports, by its name, that a folder contains no checkpoints: it holds a checkpoint's
+// files, or a checkpoint that is being made or removed.
 func NoCheckpoint(name string) bool {
 	switch filepath.Ext(name) {
 	case beingMade, beingGone:

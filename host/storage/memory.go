@@ -6,16 +6,16 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tunehost/tunehost/host/runtimedir"
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/storage/runtimedir"
 )
 
-// Memory is a folder in a memory file system, for states that need not survive
-// the host. It is one experiment's alone.
+// Memory is one experiment's folder in a memory file system, for states that need not survive the
+// host.
 type Memory struct{ folder *runtimedir.Folder }
 
-// OpenMemory makes a folder in memory, and removes what hosts that were killed have
-// left there. An error says why there is none.
+// OpenMemory makes a folder in memory, and removes those of killed hosts. An error says why there is
+// none.
 func OpenMemory() (*Memory, error) {
 	if _, err := memoryLeft(memoryRoot); err != nil {
 		return nil, err
@@ -27,8 +27,8 @@ func OpenMemory() (*Memory, error) {
 	return &Memory{folder}, nil
 }
 
-// Stage makes an empty folder for a state; false where states take half of the
-// memory file system already: the next may be as large as all of them.
+// Stage makes an empty folder for a state. It returns false where states fill half of the memory file
+// system: the next one may be as large as all of them.
 func (m *Memory) Stage(trial, id uint32) (dir string, ok bool) {
 	if left, err := memoryLeft(m.folder.Path()); err != nil || left < 0.5 {
 		return "", false
@@ -41,8 +41,7 @@ func (m *Memory) dir(trial, id uint32) string {
 	return filepath.Join(m.folder.Path(), fmt.Sprintf("%05d_%06d", trial, id))
 }
 
-// Restore makes a copy of a state at to. A [DamagedError] says that somebody has
-// removed it.
+// Restore copies a state to a path. A [DamagedError] says that the state was removed.
 func (m *Memory) Restore(trial, id uint32, to string) error {
 	from := m.dir(trial, id)
 	if _, err := os.Lstat(from); err != nil {
@@ -57,5 +56,5 @@ func (m *Memory) Restore(trial, id uint32, to string) error {
 // Drop removes a state.
 func (m *Memory) Drop(trial, id uint32) error { return os.RemoveAll(m.dir(trial, id)) }
 
-// Close removes all of them.
+// Close removes all states.
 func (m *Memory) Close() error { return m.folder.Remove() }

@@ -8,7 +8,7 @@ import (
 
 const memoryRoot = "/dev/shm"
 
-// memoryLeft is the share of a memory file system that is free.
+// memoryLeft returns the free share of a memory file system.
 func memoryLeft(path string) (float64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(path, &s); err != nil {

@@ -10,12 +10,12 @@ import (
 // maxNameBytes is the longest name of a trial's directory (B-090).
 const maxNameBytes = 200
 
-// Value is a parameter as it stands in a name.
+// Value is a parameter as written in a name.
 type Value struct{ Name, Text string }
 
-// TrialName names a trial's directory: its number, its id and, as far as there
-// is room, the parameters that vary. label, where not empty, stands for the
-// parameters: it is what the user's template made.
+// TrialName returns the name of a trial's directory: its number, its id and, as far as there is room,
+// the parameters that vary. label, from the user's template, replaces the parameters unless it is
+// empty.
 func TrialName(number uint32, id, label string, varied []Value) string {
 	name := fmt.Sprintf("%05d_%s", number, id)
 	if label != "" {
@@ -28,11 +28,10 @@ func TrialName(number uint32, id, label string, varied []Value) string {
 		}
 		name += part
 	}
-	return strings.TrimRight(name, ".") // which some systems leave out
+	return strings.TrimRight(name, ".") // some systems drop it
 }
 
-// clean leaves what every file system takes and no shell or person stumbles
-// over: letters and digits of ASCII, and a few signs.
+// clean keeps only ASCII letters, digits and a few signs, which every file system and shell accepts.
 func clean(s string) string {
 	var out strings.Builder
 	for _, r := range s {
@@ -46,7 +45,7 @@ func clean(s string) string {
 	return out.String()
 }
 
-// cut shortens to the limit; a name never ends with a dot or a sign that was cut.
+// cut shortens a name to the limit; a name never ends with a dot or half a sign.
 func cut(name string) string {
 	if len(name) > maxNameBytes {
 		name = name[:maxNameBytes]

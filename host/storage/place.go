@@ -7,12 +7,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tunehost/tunehost/host/ours"
+	"github.com/tunehost/tunehost/host/storage/ownership"
 )
 
-// PlaceError is a directory in which no experiment can be, or which the user may not read.
+// PlaceError says that an experiment cannot be in a directory, or that the user may not read it.
 type PlaceError struct {
-	Text string // which, and why
+	Text string // the directory and the reason
 	Do   string // what to do about it; may be empty
 	Err  error  // of the system
 }
@@ -27,8 +27,8 @@ func (e *PlaceError) Error() string {
 // Unwrap returns the cause.
 func (e *PlaceError) Unwrap() error { return e.Err }
 
-// Closed is an error of a file or directory. Where the user lacks a permission, it is a
-// [*PlaceError] that names what is closed, and whose that is.
+// Closed returns a [*PlaceError] for an error of a missing permission; it names the closed file or
+// directory and its owner. It returns other errors unchanged.
 func Closed(path string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
@@ -41,7 +41,7 @@ func Closed(path string, err error) error {
 	return e
 }
 
-// closedAt is the directory above a path that does not let the user in, or the path.
+// closedAt returns the first directory above a path that refuses the user, or the path.
 func closedAt(path string) string {
 	at := path
 	for filepath.Dir(at) != at {
@@ -53,9 +53,9 @@ func closedAt(path string) string {
 	return at
 }
 
-// whose says whose a closed file is, or that it is the user's own.
+// whose names the owner and the mode of a closed file.
 func whose(path string, info fs.FileInfo) string {
-	owner, _, ok := ours.Of(info)
+	owner, _, ok := ownership.Of(info)
 	switch me := os.Geteuid(); {
 	case !ok:
 		return ""
@@ -66,7 +66,7 @@ func whose(path string, info fs.FileInfo) string {
 	}
 }
 
-// Look is an error where the user may not see what is in the directory.
+// Look returns an error where the user may not list the directory.
 func (d Dir) Look() error {
 	_, err := os.Lstat(d.Experiment())
 	if errors.Is(err, fs.ErrPermission) {

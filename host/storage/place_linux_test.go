@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A directory of another user's is named where the way to an experiment ends at it. The
-// test gives its thread away, which looks at files as another user.
+// The error names the directory of another user that blocks the path to an experiment. The test uses
+// up its thread, which acts as another user.
 func TestOtherUsersStorage(t *testing.T) {
 	dir := t.TempDir()
 	closed := filepath.Join(dir, "results")
@@ -23,7 +23,7 @@ func TestOtherUsersStorage(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(closed, "b"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if os.Getuid() != 0 { // who is not root can close it to himself
+	if os.Getuid() != 0 { // any user can close a directory to himself
 		if err := os.Chmod(closed, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +31,7 @@ func TestOtherUsersStorage(t *testing.T) {
 	}
 	said := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		if os.Getuid() == 0 {
 			_ = unix.Setfsuid(65534)
 		}

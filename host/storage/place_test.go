@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// What is in the way of a directory is a PlaceError, which commands call a mistake of the
-// user's.
+// A file in the place of a directory is a PlaceError, which commands report as a mistake of the user.
 func TestPlaceOfNoDirectory(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
@@ -30,8 +29,8 @@ func TestPlaceOfNoDirectory(t *testing.T) {
 	}
 }
 
-// A path that a permission closes says which directory is closed, and why. Errors of
-// another kind stay as they are.
+// The error names the directory that a permission closes, and the reason. Other errors stay as they
+// are.
 func TestClosed(t *testing.T) {
 	dir := t.TempDir()
 	denied := &fs.PathError{Op: "open", Path: dir, Err: fs.ErrPermission}

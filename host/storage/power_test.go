@@ -10,15 +10,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
 
 var errDead = errors.New("the process is dead")
 
-// dying is a disk below root that dies before a step, and knows what a loss of
-// power would leave: contents and names as they were when they were last synced,
-// or later.
+// dying is a disk below root that dies before a given step. It knows what may be left after a power
+// loss: contents and names as of the last sync, or later.
 type dying struct {
 	root     string
 	left     int // steps until death
@@ -33,7 +33,7 @@ func newDying(t *testing.T, root string, left int) *dying {
 	return d
 }
 
-// settle makes all that is there durable.
+// settle makes everything durable.
 func (d *dying) settle(t *testing.T) {
 	t.Helper()
 	err := filepath.WalkDir(d.root, func(path string, _ fs.DirEntry, err error) error {
@@ -94,7 +94,7 @@ func (d *dying) chmod(path string, m os.FileMode) error {
 	return d.step(func() error { return realDisk{}.chmod(path, m) })
 }
 
-// remove dies in the midst of folders, too.
+// remove may also die inside a folder.
 func (d *dying) remove(path string) error {
 	if info, err := os.Lstat(path); err == nil && info.IsDir() {
 		list, err := os.ReadDir(path)
@@ -110,9 +110,8 @@ func (d *dying) remove(path string) error {
 	return d.step(func() error { return realDisk{}.remove(path) })
 }
 
-// powerLoss writes to dir what the disk has after a loss of power: of each
-// folder's names that were not synced any, of contents that were not synced
-// nothing, a part or all.
+// powerLoss writes to dir what may remain after a power loss: any of the names that were not synced,
+// and none, a part or all of the contents that were not synced.
 func (d *dying) powerLoss(t *testing.T, dir string, rng *rand.Rand) {
 	t.Helper()
 	w := &wreck{dying: d, rng: rng, now: map[uint64]string{}}
@@ -138,7 +137,7 @@ func (d *dying) powerLoss(t *testing.T, dir string, rng *rand.Rand) {
 type wreck struct {
 	*dying
 	rng *rand.Rand
-	now map[uint64]string // in the page cache; what has been removed has no path
+	now map[uint64]string // in the page cache; removed files have no path
 }
 
 func (w *wreck) folder(ino uint64, to string) error {
@@ -194,7 +193,7 @@ func (w *wreck) entry(ino uint64, to string) error {
 	return os.WriteFile(to, b, fileMode)
 }
 
-// weights is content that is worth sharing.
+// weights returns content that is large enough to share.
 func weights(x byte) []byte {
 	b := make([]byte, minShared+100)
 	for i := range b {
@@ -218,8 +217,8 @@ func stage(t *testing.T, trialDir string, id uint32, files map[string][]byte) {
 	}
 }
 
-// scene is an experiment with a checkpoint of an earlier trial, and another about
-// to be committed, part of which is the same.
+// scene is an experiment with one checkpoint, and a second that is about to be committed and shares a
+// part of it.
 func scene(t *testing.T, steps int) (d Dir, trialDir string, on *dying) {
 	t.Helper()
 	d, err := At(filepath.Join(t.TempDir(), "x"))
@@ -237,7 +236,7 @@ func scene(t *testing.T, steps int) (d Dir, trialDir string, on *dying) {
 	}
 	stage(t, first, 1, map[string][]byte{"frozen": weights(1), "head": weights(2)})
 	commitNow(t, d, first, 1)
-	// One of the same number that an earlier host has not recorded.
+	// A checkpoint of the same number that an earlier host did not record.
 	stage(t, second, 1, map[string][]byte{"head": weights(9)})
 	commitNow(t, d, second, 1)
 	on = newDying(t, filepath.Dir(d.Path()), steps)
@@ -254,8 +253,7 @@ func commitNow(t *testing.T, d Dir, trialDir string, id uint32) int64 {
 	return n
 }
 
-// wholeOrNot: every checkpoint that has its name is whole, and those that were
-// recorded are there.
+// wholeOrNot checks that every checkpoint with its final name is whole, and that recorded ones exist.
 func wholeOrNot(t *testing.T, root string, saved bool) {
 	t.Helper()
 	first := filepath.Join(root, "x", "trials", "00000_a", checkpoints, "000001")
@@ -275,7 +273,7 @@ func wholeOrNot(t *testing.T, root string, saved bool) {
 	}
 }
 
-// B-051: the host is killed, or power is lost, before each step of a commit.
+// B-051: the host dies, or power is lost, before each step of a commit.
 func TestCommitDies(t *testing.T) {
 	t.Parallel()
 	for steps, saved := 0, false; !saved; steps++ {
@@ -301,10 +299,48 @@ func TestCommitDies(t *testing.T) {
 	}
 }
 
-// takenUp: the next host removes what nobody needs and can commit again.
+// The same for a checkpoint whose files are in the storage: its manifest is whole or not there.
+func TestCommitAwayDies(t *testing.T) {
+	t.Parallel()
+	files := []File{{Path: "weights", Bytes: 3, SHA256: strings.Repeat("ab", 32)}}
+	for steps, saved := 0, false; !saved; steps++ {
+		d, trialDir, on := scene(t, steps)
+		_, err := commitAway(on, trialDir, 1, Manifest{Iteration: 7, Stored: "nodes/h/t/1", Files: files})
+		saved = err == nil
+		if err != nil && !errors.Is(err, errDead) {
+			t.Fatal(err)
+		}
+		awayOrNot(t, on.root, saved)
+		for seed := range uint64(4) {
+			dir := t.TempDir()
+			on.powerLoss(t, dir, rand.New(rand.NewPCG(seed, uint64(steps))))
+			awayOrNot(t, dir, saved)
+		}
+		takenUp(t, d, trialDir, saved)
+		if t.Failed() || steps > 200 {
+			t.Fatalf("it died after %d steps", steps)
+		}
+	}
+}
+
+// awayOrNot checks that a recorded checkpoint is listed and away, and that no half of one is there.
+func awayOrNot(t *testing.T, root string, saved bool) {
+	t.Helper()
+	dir := filepath.Join(root, "x", "trials", "00001_b", checkpoints, "000001")
+	m, err := ReadManifest(dir)
+	if _, gone := os.Stat(dir); gone != nil && !saved {
+		return
+	}
+	if err != nil || saved && !m.Away(dir) {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// takenUp checks that the next host removes the remains and can commit again.
 func takenUp(t *testing.T, d Dir, trialDir string, saved bool) {
 	t.Helper()
-	if err := errors.Join(d.SweepTrial(trialDir, func(uint32) bool { return saved }, func(uint32) bool { return false }), d.SweepBlobs()); err != nil {
+	if err := errors.Join(d.SweepTrial(trialDir, func(uint32) bool { return saved },
+		func(uint32) bool { return false }), d.SweepBlobs()); err != nil {
 		t.Error(err)
 	}
 	list, err := os.ReadDir(filepath.Join(trialDir, checkpoints))

@@ -12,14 +12,16 @@ import (
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
-// Restore makes a copy of a checkpoint at to, which the reader may do with as he
-// likes: the checkpoint, which others may go on from, does not change. What is
-// there is compared with the manifest on the way; a [DamagedError] says that it
-// is not what was saved.
+// Restore copies a checkpoint to a directory that the reader may change; the checkpoint itself, which
+// others may restore, does not change. The files are compared with the manifest; a [DamagedError] says
+// that they are not what was saved.
 func Restore(checkpoint, to string) error {
 	m, err := ReadManifest(checkpoint)
 	if err != nil {
 		return err
+	}
+	if m.Away(checkpoint) {
+		return &AwayError{checkpoint}
 	}
 	if err := errors.Join(nolink.RemoveAll(to), nolink.MkdirAll(to, dirMode)); err != nil {
 		return err
@@ -47,7 +49,7 @@ type restorer struct {
 }
 
 func (r *restorer) file(f File) error {
-	in, err := f.open(r.from)
+	in, err := f.Open(r.from)
 	if err != nil {
 		return &DamagedError{r.checkpoint, err.Error()}
 	}
@@ -70,13 +72,13 @@ func (r *restorer) file(f File) error {
 	return nil
 }
 
-// unreadable: the copy failed at what is copied.
+// unreadable reports whether the copy failed on the side of the source.
 func unreadable(err error) bool {
 	var p *fs.PathError
 	return errors.As(err, &p) && p.Op == "read"
 }
 
-// copyHashed copies and returns the hash of what was copied.
+// copyHashed copies a file and returns the hash of the content.
 func copyHashed(out, in *os.File) (string, error) {
 	if clone(out, in) {
 		return hash(out)
@@ -86,7 +88,7 @@ func copyHashed(out, in *os.File) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// folders makes those that have no files, too.
+// folders makes all folders, empty ones included.
 func (r *restorer) folders() error {
 	return eachFolder(r.from, ".", func(path string) error { return r.to.MkdirAll(path, dirMode) })
 }

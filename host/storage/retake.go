@@ -9,20 +9,18 @@ import (
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
-// A staged checkpoint is finished once all that belongs to it is there: it gets another
-// name, and a manifest without files. From then on a host that takes over can make it
-// whole, as long as the machine has not been started again: nothing of it is synced.
+// A staged checkpoint is finished once all its files are there: it then gets another name, and a
+// manifest without files. The next host can complete it unless the machine was restarted, since
+// nothing is synced yet.
 
-// kept is where a checkpoint is that is finished and not whole.
+// kept returns the directory of a checkpoint that is finished but not complete.
 func kept(trialDir string, id uint32) string { return CheckpointDir(trialDir, id) + beingKept }
 
-// Finish says that nobody writes to a staged checkpoint any more.
-func Finish(trialDir string, id uint32, m Manifest) error { return finish(realDisk{}, trialDir, id, m) }
-
+// finish says that a staged checkpoint will not be written to any more.
 func finish(on disk, trialDir string, id uint32, m Manifest) error {
 	dir := staging(trialDir, id)
 	if _, err := nolink.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil // it is
+		return nil // already finished
 	}
 	m.Files = nil
 	text, err := m.text()
@@ -36,18 +34,18 @@ func finish(on disk, trialDir string, id uint32, m Manifest) error {
 	)
 }
 
-// Retake makes a checkpoint whole that another host has begun to take from a path, or
-// had saved where that is "". After a reboot it takes only what is whole. It completes m by
+// Retake completes a checkpoint that another host began to take from a path, or that was saved on
+// request if the path is "". After a reboot it accepts only complete checkpoints. It fills in m from
 // what is known of the checkpoint.
 func (d Dir) Retake(trialDir string, id uint32, m *Manifest, from string, rebooted bool) (bytes int64, err error) {
-	if x, ok := begun(CheckpointDir(trialDir, id), m); ok {
+	if x, ok := readStarted(CheckpointDir(trialDir, id), m); ok {
 		*m = x
 		return x.Size(), nil
 	}
 	if rebooted {
 		return 0, errors.New("the machine has been started again before it was on disk")
 	}
-	if x, ok := begun(kept(trialDir, id), m); ok {
+	if x, ok := readStarted(kept(trialDir, id), m); ok {
 		*m = x
 	} else if err := takeAgain(trialDir, id, from); err != nil {
 		return 0, err
@@ -55,13 +53,13 @@ func (d Dir) Retake(trialDir string, id uint32, m *Manifest, from string, reboot
 	return d.Commit(trialDir, id, *m)
 }
 
-// begun reads the manifest of what may be the checkpoint of m.
-func begun(dir string, m *Manifest) (x Manifest, ok bool) {
+// readStarted reads the manifest of what may be the checkpoint of m.
+func readStarted(dir string, m *Manifest) (x Manifest, ok bool) {
 	x, err := ReadManifest(dir)
 	return x, err == nil && x.Trial == m.Trial && x.Attempt == m.Attempt
 }
 
-// takeAgain is Take where an earlier host may have come to any point of it.
+// takeAgain is Take, which an earlier host may have left at any point.
 func takeAgain(trialDir string, id uint32, from string) error {
 	if from == "" {
 		return errors.New("the trainable had not finished it")
@@ -72,14 +70,14 @@ func takeAgain(trialDir string, id uint32, from string) error {
 	return Take(trialDir, id, from)
 }
 
-// hasMoved: what the program has in the trial's directory is moved in one step, so that
-// what is staged is all of it. There may be something else under its old name by now.
+// hasMoved reports whether an earlier host has moved what was at a path: a move is one step, so that
+// all of it is staged. The old path may have other content by now.
 func hasMoved(trialDir string, id uint32, from string) bool {
 	list, err := nolink.ReadDir(filepath.Join(staging(trialDir, id), contents))
 	return err == nil && len(list) > 0 && Moves(trialDir, from)
 }
 
-// Moves says whether Take moves what is at a path, which is quick, and does not copy it.
+// Moves reports whether Take moves what is at a path, which is fast, or copies it.
 func Moves(trialDir, from string) bool {
 	if !filepath.IsAbs(from) {
 		from = filepath.Join(trialDir, from)

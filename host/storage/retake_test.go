@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// handed makes a trial's directory in which a program has put a checkpoint.
+// handed makes a trial's directory with a checkpoint that a program hands over.
 func handed(t *testing.T) (d Dir, trialDir, from string) {
 	t.Helper()
 	d, err := At(t.TempDir())
@@ -18,7 +18,8 @@ func handed(t *testing.T) (d Dir, trialDir, from string) {
 	}
 	trialDir = d.Trial("0")
 	from = filepath.Join(trialDir, ".checkpoints", "last")
-	if err := errors.Join(os.MkdirAll(from, 0o700), os.WriteFile(filepath.Join(from, "model"), []byte("weights"), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(from, 0o700),
+		os.WriteFile(filepath.Join(from, "model"), []byte("weights"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	return d, trialDir, from
@@ -43,8 +44,8 @@ func retaken(t *testing.T, d Dir, trialDir, from string) {
 	}
 }
 
-// B-051, B-080: a host dies before each step of making a checkpoint whole that a program has
-// handed over, or has saved when it was asked to. The next one finishes it.
+// B-051, B-080: a host dies before each step of completing a checkpoint that a program handed over or
+// saved on request. The next host completes it.
 func TestRetakeAfterEachStep(t *testing.T) {
 	for _, asked := range []bool{false, true} {
 		for steps, done := 0, false; !done; steps++ {
@@ -52,8 +53,8 @@ func TestRetakeAfterEachStep(t *testing.T) {
 			if err := Take(trialDir, 3, from); err != nil {
 				t.Fatal(err)
 			}
-			if asked { // then it is finished before anything else
-				if from = ""; Finish(trialDir, 3, ofSeven) != nil {
+			if asked { // then finishing comes first
+				if from = ""; finish(realDisk{}, trialDir, 3, ofSeven) != nil {
 					t.Fatal("it cannot be finished")
 				}
 			}
@@ -67,14 +68,15 @@ func TestRetakeAfterEachStep(t *testing.T) {
 	}
 }
 
-// B-080: it dies before it takes the checkpoint, or while it does. Where it has taken it, what
-// the program has made under the same name since is something else.
+// B-080: a host dies before or while it takes the checkpoint. Once it is taken, whatever the program
+// makes under the same name is something else.
 func TestRetakeFromWhereItLies(t *testing.T) {
 	for how, prepare := range map[string]func(trialDir, from string) error{
 		"not begun": func(string, string) error { return nil },
 		"staged":    func(trialDir, _ string) error { _, err := Stage(trialDir, 3); return err },
 		"moved, and another begun": func(trialDir, from string) error {
-			return errors.Join(Take(trialDir, 3, from), os.Mkdir(from, 0o700), os.WriteFile(filepath.Join(from, "model"), []byte("half"), 0o600))
+			return errors.Join(Take(trialDir, 3, from), os.Mkdir(from, 0o700),
+				os.WriteFile(filepath.Join(from, "model"), []byte("half"), 0o600))
 		},
 	} {
 		t.Run(how, func(t *testing.T) {
@@ -99,22 +101,26 @@ func TestRetakeFromWhereItLies(t *testing.T) {
 	})
 }
 
-// What is not there whole is not taken: a folder that is gone, a save that the trainable had
-// not come to the end of, and whatever was not synced before the machine went down.
+// An incomplete checkpoint is not taken: a missing folder, an unfinished save, or data that was not
+// synced before the machine stopped.
 func TestRetakeOnlyWhatIsWhole(t *testing.T) {
 	for how, c := range map[string]struct {
 		prepare  func(trialDir, from string) error
 		asked    bool
 		rebooted bool
 	}{
-		"gone":        {prepare: func(_, from string) error { return os.RemoveAll(from) }},
-		"not written": {asked: true, prepare: func(trialDir, _ string) error { _, err := Stage(trialDir, 3); return err }},
-		"rebooted":    {rebooted: true, prepare: func(string, string) error { return nil }},
+		"gone": {prepare: func(_, from string) error { return os.RemoveAll(from) }},
+		"not written": {asked: true, prepare: func(trialDir, _ string) error {
+			_,
+				err := Stage(trialDir, 3)
+			return err
+		}},
+		"rebooted": {rebooted: true, prepare: func(string, string) error { return nil }},
 		"rebooted, moved": {rebooted: true, prepare: func(trialDir, from string) error {
-			return errors.Join(Take(trialDir, 3, from), Finish(trialDir, 3, ofSeven))
+			return errors.Join(Take(trialDir, 3, from), finish(realDisk{}, trialDir, 3, ofSeven))
 		}},
 		"of another attempt": {asked: true, prepare: func(trialDir, from string) error {
-			return errors.Join(Take(trialDir, 3, from), Finish(trialDir, 3, Manifest{Attempt: 1}))
+			return errors.Join(Take(trialDir, 3, from), finish(realDisk{}, trialDir, 3, Manifest{Attempt: 1}))
 		}},
 	} {
 		t.Run(how, func(t *testing.T) {

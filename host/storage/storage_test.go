@@ -8,15 +8,16 @@ import (
 	"testing"
 )
 
-// B-080: that no trial can have a directory is told from what is wrong with one
-// trial, and says what to do: put back what was moved, or mend it.
+// B-080: the error distinguishes a missing directory of all trials from a problem of one trial, and
+// says what to do.
 func TestNoTrialDirs(t *testing.T) {
 	for name, c := range map[string]struct {
 		take func(d Dir) error
 		says string
 	}{
-		"experiment moved": {func(d Dir) error { return os.Rename(d.Path(), d.Path()+".away") }, "was removed or moved away"},
-		"trials removed":   {func(d Dir) error { return os.RemoveAll(d.Trials()) }, "was removed or moved away"},
+		"experiment moved": {func(d Dir) error { return os.Rename(d.Path(), d.Path()+".away") },
+			"was removed or moved away"},
+		"trials removed": {func(d Dir) error { return os.RemoveAll(d.Trials()) }, "was removed or moved away"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := At(filepath.Join(t.TempDir(), "experiment"))
@@ -24,7 +25,8 @@ func TestNoTrialDirs(t *testing.T) {
 				t.Fatal(err)
 			}
 			var unusable *UnusableError
-			if err := d.MakeTrialDir(d.Trial("00000_a"), []byte("{}")); !errors.As(err, &unusable) || !strings.Contains(err.Error(), c.says) {
+			if err := d.MakeTrialDir(d.Trial("00000_a"), []byte("{}")); !errors.As(err, &unusable) ||
+				!strings.Contains(err.Error(), c.says) {
 				t.Error(err)
 			}
 		})

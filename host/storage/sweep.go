@@ -12,11 +12,10 @@ import (
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
-// RemoveCheckpoint deletes a checkpoint: first its name, so that nobody sees
-// half of one.
+// RemoveCheckpoint deletes a checkpoint. It renames it first, so that no reader sees half of one.
 func (d Dir) RemoveCheckpoint(trialDir string, id uint32) error {
 	dir := CheckpointDir(trialDir, id)
-	m, _ := ReadManifest(dir) // what cannot be read has no blobs that are known
+	m, _ := ReadManifest(dir) // the blobs of an unreadable manifest are unknown
 	if err := removeCheckpoint(realDisk{}, dir); err != nil {
 		return err
 	}
@@ -26,7 +25,7 @@ func (d Dir) RemoveCheckpoint(trialDir string, id uint32) error {
 
 func removeCheckpoint(on disk, dir string) error {
 	gone := dir + beingGone
-	if err := on.remove(gone); err != nil { // an earlier host has not come further
+	if err := on.remove(gone); err != nil { // left by an earlier host
 		return err
 	}
 	if err := on.rename(dir, gone); err != nil {
@@ -35,16 +34,15 @@ func removeCheckpoint(on disk, dir string) error {
 		}
 		return err
 	}
-	// Else the disk may have the old name, of what has half gone.
+	// Without the sync, the disk may still have the old name after half of it is removed.
 	if err := on.sync(filepath.Dir(dir)); err != nil {
 		return err
 	}
 	return on.remove(gone)
 }
 
-// SweepTrial removes what a host that died has left among a trial's checkpoints:
-// those that nobody needs, half ones but for those that are owed, and copies that
-// attempts went on from. No attempt of the trial may run.
+// SweepTrial removes what a dead host left among a trial's checkpoints: unneeded ones, incomplete ones
+// that are not owed, and the copies that attempts restored from. No attempt of the trial may run.
 func (d Dir) SweepTrial(trialDir string, needed, owed func(id uint32) bool) error {
 	root := filepath.Join(trialDir, checkpoints)
 	list, err := nolink.ReadDir(root)
@@ -73,20 +71,20 @@ func (d Dir) SweepTrial(trialDir string, needed, owed func(id uint32) bool) erro
 	return errors.Join(errs...)
 }
 
-// numberOf is the number that a checkpoint's name stands for: names that a host does not
-// give are somebody else's.
+// numberOf returns the number in a checkpoint's name. Names that a host does not give belong to
+// others.
 func numberOf(name string) (id uint32, ok bool) {
 	n, err := strconv.ParseUint(name, 10, 32)
 	return uint32(n), err == nil && fmt.Sprintf("%06d", n) == name
 }
 
-// isCheckpoint says whether a folder is a checkpoint that a host has made.
+// isCheckpoint reports whether a folder is a checkpoint that a host made.
 func isCheckpoint(dir string) bool {
 	info, err := nolink.Lstat(filepath.Join(dir, manifest))
 	return err == nil && info.Mode().IsRegular()
 }
 
-// sweepRestored removes attempts' copies, and their folder unless it has something else.
+// sweepRestored removes the copies of attempts, and their folder unless it holds something else.
 func sweepRestored(dir string) error {
 	list, err := nolink.ReadDir(dir)
 	left := len(list)
@@ -102,8 +100,8 @@ func sweepRestored(dir string) error {
 	return err
 }
 
-// SweepTemporaries removes the files in the making that a host or a program of ours has left
-// in a folder as it was killed. Nobody may write there.
+// SweepTemporaries removes the temporary files in a folder that a killed host or program of ours left.
+// No process may be writing there.
 func SweepTemporaries(dir string) error {
 	list, err := nolink.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -111,12 +109,12 @@ func SweepTemporaries(dir string) error {
 	}
 	errs := []error{err}
 	for _, e := range list {
-		if path := filepath.Join(dir, e.Name()); plainfile.IsTemporary(e.Name()) && isOurs(path, 0) {
+		if path := filepath.Join(dir, e.Name()); plainfile.IsTemporary(e.Name()) && ownFile(path, 0) {
 			errs = append(errs, nolink.Remove(path))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// SweepBlobs removes what no checkpoint has any more.
+// SweepBlobs removes the blobs that no checkpoint uses any more.
 func (d Dir) SweepBlobs() error { return sweepBlobs(d.Blobs()) }

@@ -7,21 +7,21 @@ import (
 	"path/filepath"
 	"regexp"
 
-	"github.com/tunehost/tunehost/host/ours"
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/storage/ownership"
 )
 
-// handovers is the folder in a trial's directory where programs make the checkpoints that
-// they hand over.
+// handovers is the folder in a trial's directory where programs make the checkpoints that they hand
+// over.
 const handovers = ".checkpoints"
 
-// unfinished is the name of a checkpoint that the SDK for Python has begun and not finished
-// (new_checkpoint in plugins/sdk/python/tunehost/_script.py; tempfile draws the rest).
+// unfinished matches a checkpoint that the SDK for Python has begun and not finished (new_checkpoint
+// in plugins/sdk/python/tunehost/_script.py; tempfile draws the rest).
 var unfinished = regexp.MustCompile(`^\.new-[a-z0-9_]{8}$`)
 
-// SweepUnfinished removes the checkpoints that a trial's program had begun when it was
-// killed. No attempt of the trial may run, and the trial must owe no checkpoint: a program
-// can hand over one that still has this name.
+// SweepUnfinished removes the checkpoints that a trial's program had begun when it was killed. No
+// attempt of the trial may run, and the trial must owe no checkpoint, since a program can hand over
+// one that still has this name.
 func SweepUnfinished(trialDir string) error {
 	root := filepath.Join(trialDir, handovers)
 	list, err := nolink.ReadDir(root)
@@ -31,19 +31,19 @@ func SweepUnfinished(trialDir string) error {
 	errs := []error{err}
 	for _, e := range list {
 		path := filepath.Join(root, e.Name())
-		if e.IsDir() && unfinished.MatchString(e.Name()) && isOurs(path, fs.ModeDir) {
+		if e.IsDir() && unfinished.MatchString(e.Name()) && ownFile(path, fs.ModeDir) {
 			errs = append(errs, nolink.RemoveAll(path))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// isOurs: what is at the path is of this kind, and belongs to the user that runs this process.
-func isOurs(path string, kind fs.FileMode) bool {
+// ownFile reports whether the path is a file of this kind that belongs to the user of this process.
+func ownFile(path string, kind fs.FileMode) bool {
 	info, err := nolink.Lstat(path)
 	if err != nil || info.Mode().Type() != kind {
 		return false
 	}
-	owner, _, ok := ours.Of(info)
+	owner, _, ok := ownership.Of(info)
 	return ok && owner == os.Geteuid()
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// B-155: a checkpoint that a killed program had begun goes. What only resembles one stays, and
-// so does what a link of that name leads to.
+// B-155: the checkpoint that a killed program had begun is removed. Similar names stay, and so does
+// the target of a link of that name.
 func TestSweepUnfinished(t *testing.T) {
 	t.Parallel()
 	_, dir := trial(t)
@@ -33,7 +33,7 @@ func TestSweepUnfinished(t *testing.T) {
 	unharmed(t, filepath.Join(link, "model"))
 }
 
-// A folder of checkpoints that is a link is not looked into, and a trial need not have one.
+// A folder of checkpoints that is a link is not followed, and a trial need not have one.
 func TestSweepUnfinishedBehindLink(t *testing.T) {
 	t.Parallel()
 	_, dir := trial(t)

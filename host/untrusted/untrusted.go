@@ -1,6 +1,6 @@
-// Package untrusted makes what plugins and trials' programs say harmless: to
-// terminals, to readers of logs, and to the memory. Whoever takes in a text of
-// theirs takes it through here, once, at the edge of the host.
+// Package untrusted escapes and limits texts of plugins and trials' programs, so that they cannot harm
+// terminals, readers of logs, or memory. Each such text passes through here once, where it enters the
+// host.
 package untrusted
 
 import (
@@ -18,9 +18,19 @@ const (
 	MaxReason = 512      // of a decision's reason
 )
 
-// Line is s on one line of at most max bytes, with all that is not printable
-// escaped, tabs excepted.
+// Line returns s as one line of at most max bytes, with all unprintable characters except tabs
+// escaped.
 func Line(s string, max int) string { return escape(s, max, false) }
+
+// Ends is Line, but a text that is too long loses its middle: its end often says why.
+func Ends(s string, max int) string {
+	if len(s) <= max {
+		return Line(s, max)
+	}
+	first, last := s[:max/2], s[len(s)-max/2:]
+	return strings.TrimSpace(Line(strings.ToValidUTF8(first, ""), max/2)) + " [cut] " +
+		Line(strings.ToValidUTF8(last, ""), max/2)
+}
 
 // Text is Line for a text of several lines.
 func Text(s string, max int) string { return escape(s, max, true) }
@@ -60,8 +70,8 @@ func escaped(s string, strange func(rune) bool) string {
 	return b.String()
 }
 
-// Rate is how many bytes a second somebody may have written to the log, and how
-// many he was refused. The zero value lets Allowed through at once.
+// Rate limits how many bytes a second a source may write to the log, and counts the refusals. The zero
+// value lets Allowed through at once.
 type Rate struct {
 	used    float64
 	at      time.Time
@@ -71,7 +81,7 @@ type Rate struct {
 // Allowed is the rate, in bytes a second.
 const Allowed = 1 << 20
 
-// Take says whether n more bytes may be written now.
+// Take reports whether n more bytes may be written now.
 func (r *Rate) Take(n int, now time.Time) bool {
 	if !r.at.IsZero() {
 		r.used = max(0, r.used-now.Sub(r.at).Seconds()*Allowed)
@@ -85,7 +95,7 @@ func (r *Rate) Take(n int, now time.Time) bool {
 	return true
 }
 
-// Dropped says how often Take said no since it was last asked; "" for never.
+// Dropped says how often Take refused since the last call; "" for never.
 func (r *Rate) Dropped() string {
 	n := r.dropped
 	if r.dropped = 0; n == 0 {

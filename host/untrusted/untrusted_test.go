@@ -27,6 +27,19 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
+// Ends keeps both ends of a long text, each of them escaped and valid.
+func TestEnds(t *testing.T) {
+	for in, want := range map[string]string{
+		"short\x1b": `short\x1b`,
+		"begins" + strings.Repeat(" -", 50) + "why": "begins - - [cut] - - - -why",
+		"ünïcödé " + strings.Repeat("ü", 50) + "x":  "ünïcöd [cut] üüüüx",
+	} {
+		if got := Ends(in, 20); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
+		}
+	}
+}
+
 func FuzzLine(f *testing.F) {
 	f.Add("a\x1b\xff\n", 3)
 	f.Fuzz(func(t *testing.T, s string, most int) {

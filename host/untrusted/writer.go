@@ -10,20 +10,19 @@ import (
 	"unicode/utf8"
 )
 
-// Writer passes on what commands print, of which plugins, programs and whoever wrote a
-// record had a hand in: names, values, reasons. What could steer a terminal, turn the
-// direction of a text or be there unseen becomes \uXXXX. In JSON that is the same text;
-// elsewhere it is seen.
+// Writer passes on what commands print. Plugins, programs and the author of a record influence that:
+// names, values, reasons. Characters that could control a terminal, change the direction of a text or
+// be invisible become \uXXXX. In JSON that is the same text; elsewhere it shows.
 type Writer struct {
 	to   io.Writer
 	pass func(rest []byte) int
 
 	mu   sync.Mutex
-	rest []byte // of a character whose end has not come
+	rest []byte // the beginning of an incomplete character
 }
 
-// NewWriter passes on to a writer. pass, if not nil, says how many bytes of what begins
-// with a control character are passed on all the same.
+// NewWriter returns a Writer to a writer. pass, if not nil, returns how many bytes at the beginning of
+// a text, which starts with a control character, are passed on unchanged.
 func NewWriter(to io.Writer, pass func(rest []byte) int) *Writer {
 	return &Writer{to: to, pass: pass}
 }
@@ -36,7 +35,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	if len(w.rest) > 0 {
 		text = append(w.rest, b...)
 	}
-	out, rest := w.harmless(text)
+	out, rest := w.escape(text)
 	w.rest = bytes.Clone(rest)
 	if _, err := w.to.Write(out); err != nil {
 		return 0, err
@@ -44,7 +43,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close passes on what is left of a character.
+// Close writes the rest of an incomplete character.
 func (w *Writer) Close() error {
 	if len(w.rest) == 0 {
 		return nil
@@ -54,8 +53,8 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// harmless is the text made so, and what is to be looked at again with what follows.
-func (w *Writer) harmless(text []byte) (out, rest []byte) {
+// escape returns the escaped text, and the rest that needs the following bytes.
+func (w *Writer) escape(text []byte) (out, rest []byte) {
 	out = make([]byte, 0, len(text))
 	for len(text) > 0 {
 		if !utf8.FullRune(text) {
@@ -68,7 +67,7 @@ func (w *Writer) harmless(text []byte) (out, rest []byte) {
 		case !Hidden(r):
 			out = append(out, text[:n]...)
 		default:
-			if k := w.passed(text); k > 0 {
+			if k := w.plainPrefix(text); k > 0 {
 				n, out = k, append(out, text[:k]...)
 			} else {
 				out = appendEscape(out, r)
@@ -79,14 +78,14 @@ func (w *Writer) harmless(text []byte) (out, rest []byte) {
 	return out, nil
 }
 
-func (w *Writer) passed(text []byte) int {
+func (w *Writer) plainPrefix(text []byte) int {
 	if w.pass == nil {
 		return 0
 	}
 	return w.pass(text)
 }
 
-// Bold passes the two sequences by which headings stand out.
+// Bold passes the two sequences that make headings bold.
 func Bold(text []byte) int {
 	for _, known := range []string{"\x1b[1m", "\x1b[0m"} {
 		if bytes.HasPrefix(text, []byte(known)) {
@@ -96,8 +95,8 @@ func Bold(text []byte) int {
 	return 0
 }
 
-// Colours passes what programs do to lines of their own on a terminal: colours, and the
-// return to the line's beginning.
+// Colours passes what programs do to their own lines on a terminal: colours, and the return to the
+// line's beginning.
 func Colours(text []byte) int {
 	if text[0] == '\r' {
 		return 1
@@ -119,8 +118,8 @@ func Colours(text []byte) int {
 // unseen are letters that show nothing.
 var unseen = map[rune]bool{'\u115f': true, '\u1160': true, '\u3164': true, '\uffa0': true}
 
-// Hidden says whether a character is not what is seen: a control character other than the
-// end of a line and the tab, a mark of direction, one without width.
+// Hidden reports whether a character does not show as itself: a control character other than newline
+// and tab, a mark of direction, one without width.
 func Hidden(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' && r != '\n' && r != '\t' || r == 0x7f
@@ -128,9 +127,9 @@ func Hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || unseen[r]
 }
 
-// Visible is a text whose hidden characters are escaped as Writer does.
+// Visible returns a text with its hidden characters escaped as by Writer.
 func Visible(s string) string {
-	out, rest := (&Writer{}).harmless([]byte(s))
+	out, rest := (&Writer{}).escape([]byte(s))
 	for range rest {
 		out = appendEscape(out, utf8.RuneError)
 	}

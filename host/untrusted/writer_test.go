@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// What could mislead who reads is seen, and other scripts are as they were.
+// Misleading characters are made visible, and other scripts stay as they are.
 func TestVisible(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain é 日本 \t\n":   "plain é 日本 \t\n",
@@ -25,7 +25,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// What comes in pieces is the same as at once; JSON has the same text as before.
+// Text in pieces gives the same as at once; JSON has the same text as before.
 func TestWriter(t *testing.T) {
 	text := "é\u202e日\x1b[1mbold\x1b[0m \x1b[2J\U000e0041\x7f"
 	b, err := json.Marshal(text)
@@ -58,7 +58,8 @@ func TestWriterPasses(t *testing.T) {
 		text, want string
 	}{
 		{Bold, "\x1b[1mx\x1b[0m\x1b[31m\r", "\x1b[1mx\x1b[0m" + `\u001b[31m\u000d`},
-		{Colours, "\x1b[1;31mx\x1b[m\r\x1b[2J\x1b]0;t\x07\u202e", "\x1b[1;31mx\x1b[m\r" + `\u001b[2J\u001b]0;t\u0007\u202e`},
+		{Colours, "\x1b[1;31mx\x1b[m\r\x1b[2J\x1b]0;t\x07\u202e",
+			"\x1b[1;31mx\x1b[m\r" + `\u001b[2J\u001b]0;t\u0007\u202e`},
 		{nil, "\x1b[1m\xe2\x80", `\u001b[1m\ufffd`},
 	} {
 		var out bytes.Buffer

@@ -61,7 +61,8 @@ func large(b *testing.B) string {
 	if os.Getenv("TUNEHOST_BENCH_TRIALS") == "small" {
 		trials = "1000"
 	}
-	w := viewtest.New(dir, []byte("version: 1\nobjective: {metric: accuracy, mode: max}\nspace: {lr: {loguniform: [1e-4, 1]}, layers: {int: [1, 3]}}\ntrials: "+trials+"\n"), 1)
+	w := viewtest.New(dir, []byte("version: 1\nobjective: {metric: accuracy, mode: max}\nspace: {lr: {loguniform: "+
+		"[1e-4, 1]}, layers: {int: [1, 3]}}\ntrials: "+trials+"\n"), 1)
 	w.Iterations = 27
 	w.Start(64)
 	w.Run(-1)

@@ -11,18 +11,18 @@ import (
 	"github.com/tunehost/tunehost/host/nearest"
 )
 
-// Query is a question for the best trial. The zero value asks by the (first)
-// objective and each trial's last result.
+// Query asks for the best trial. The zero value asks by the (first) objective and each trial's last
+// result.
 type Query struct {
-	// Metric is the objective's unless set.
+	// Metric is the metric to compare; by default the objective's.
 	Metric string
-	// Mode is min or max; "" is the objective's. For a metric that is none
-	// it follows from Scope, or must be set.
+	// Mode is min or max; "" is the objective's. For a metric that is not an objective it follows from
+	// Scope, or must be set.
 	Mode  string
 	Scope Scope
 }
 
-// Best is the best trial; ok is false when none has a finite value yet.
+// Best returns the best trial; ok is false if none has a finite value yet.
 func (e *Experiment) Best(q Query) (best Ranked, ok bool, err error) {
 	var o core.Objective
 	var stretch core.Stretch
@@ -41,7 +41,7 @@ func (e *Experiment) Best(q Query) (best Ranked, ok bool, err error) {
 	return best, true, e.place(&best, o.Metric, &stretch, made)
 }
 
-// settled has the scope that the query means.
+// settled fills in the scope that the query means.
 func (q Query) settled() Query {
 	q.Scope = cmp.Or(q.Scope, Last)
 	return q
@@ -59,7 +59,7 @@ func (s *State) best(o core.Objective, scope Scope) (best Ranked, stretch core.S
 	return best, x.stretch, true
 }
 
-// meanOf are the runs of a suggestion whose values make its mean.
+// meanOf returns the runs of a suggestion whose values make its mean.
 func (s *State) meanOf(no core.TrialNo, o core.Objective) (list []core.TrialNo) {
 	m := s.Machine
 	first, runs := m.Runs(no)
@@ -71,7 +71,7 @@ func (s *State) meanOf(no core.TrialNo, o core.Objective) (list []core.TrialNo) 
 	return list
 }
 
-// Front are the trials of the Pareto front, by number.
+// Front returns the trials of the Pareto front, by number.
 func (e *Experiment) Front(scope Scope) (list []Trial, err error) {
 	all, err := e.candidates(e.Objectives(), cmp.Or(scope, Last))
 	if err != nil {
@@ -111,13 +111,13 @@ func (s *State) objective(q Query) (o core.Objective, err error) {
 	case q.Scope == Max:
 		o.Mode = stat.Max
 	default:
-		err = fmt.Errorf("metric %q is not an objective: say --mode min or --mode max", q.Metric)
+		err = fmt.Errorf("metric %q is not an objective: use --mode min or --mode max", q.Metric)
 	}
 	return o, err
 }
 
-// checkMetric refuses the name of a metric that nobody has reported, once
-// anybody has reported something.
+// checkMetric refuses the name of a metric that no trial has reported, once any trial has reported
+// something.
 func (s *State) checkMetric(name string) error {
 	if name == "" || s.Machine.Metrics() == 0 || s.Machine.Metric(name) != 0 || s.isObjective(name) {
 		return nil

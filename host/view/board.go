@@ -9,17 +9,16 @@ import (
 )
 
 const (
-	// boardRows is how many trials of each state are kept to be shown.
+	// boardRows is how many trials of each state are kept for display.
 	boardRows = 32
-	// boardEvery is how often the board is written at most; it takes at most
-	// one part in boardShare of the loop's time.
+	// boardEvery is how often the board is written at most; writing takes at most one part in boardShare
+	// of the loop's time.
 	boardEvery = 100 * time.Millisecond
 	boardShare = 20
 )
 
-// Board shows where an experiment stands that a host runs, to those who look several
-// times a second: the host's loop writes on it, anybody reads what was written last, and
-// nobody waits for the loop.
+// Board has the state of a running experiment for readers that look several times a second. The host's
+// loop writes it; readers get the last state that was written, and never wait for the loop.
 type Board struct {
 	BoardOptions
 
@@ -27,11 +26,11 @@ type Board struct {
 	status Status
 	rows   []Trial
 	next   time.Time
-	phase  phase // as it was written
+	phase  phase // as written
 	left   bool
 }
 
-// phase is what the user must see at once when it changes.
+// phase is what the user must see immediately when it changes.
 type phase struct {
 	outcome, ending core.Outcome
 	paused          bool
@@ -45,26 +44,27 @@ func phaseOf(m *core.Machine) phase {
 
 // BoardOptions say what a Board shows.
 type BoardOptions struct {
-	// State is the loop's.
+	// State is the loop's state.
 	State *State
-	// Elapsed is the running time now.
+	// Elapsed returns the running time now.
 	Elapsed func() time.Duration
 	Clock   clock.Clock
-	// Hint is what the user can do now; nil: nothing special.
+	// Hint returns what the user can do now; nil: nothing special.
 	Hint func(Status) string
-	// Planned is how many trials there will be, until something is written.
+	// Planned is how many trials there will be, until the first write.
 	Planned int64
 }
 
-// NewBoard is not written on yet.
+// NewBoard returns an empty board.
 func NewBoard(o BoardOptions) *Board {
 	f := o.State.Facts
 	return &Board{BoardOptions: o, status: Status{Name: f.Name, Dir: f.Place(), State: Running,
 		Grace:   f.Config.StopGrace,
-		Planned: o.Planned, Budget: f.Config.Budget.Time, Objective: f.Objectives()[0], Several: len(f.Config.Objectives) > 1}}
+		Planned: o.Planned, Budget: f.Config.Budget.Time, Objective: f.Objectives()[0],
+		Several: len(f.Config.Objectives) > 1}}
 }
 
-// Status is what was written last.
+// Status returns the status that was written last.
 func (b *Board) Status() Status {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -78,7 +78,7 @@ func (b *Board) Status() Status {
 	return s
 }
 
-// Rows are at most so many trials of each state, in brief: see [State.Rows].
+// Rows returns at most so many trials of each state, in brief: see [State.Rows].
 func (b *Board) Rows(perState int) []Trial {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,20 +92,20 @@ func (b *Board) Rows(perState int) []Trial {
 	return rows
 }
 
-// Leave says that the host is leaving now, whatever runs. Nothing is written any more.
+// Leave says that the host is leaving now, whatever is running. Nothing is written any more.
 func (b *Board) Leave() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.status.State == Running {
 		b.status.Elapsed = b.Elapsed()
-		b.status.leave()
+		b.status.markInterrupted()
 	}
 	b.left = true
 }
 
-// Write puts the state on the board, unless it was written just now and
-// nothing has happened since that the user must see at once. It returns for how long it
-// would not be written again; 0 if it was. The loop calls it.
+// Write puts the state on the board, unless it was written recently and nothing has happened that the
+// user must see immediately. It returns how long it would wait before the next write; 0 if it wrote.
+// The loop calls it.
 func (b *Board) Write(always bool) (wait time.Duration) {
 	started := b.Clock.Now()
 	now := phaseOf(b.State.Machine)
@@ -113,7 +113,7 @@ func (b *Board) Write(always bool) (wait time.Duration) {
 		return b.next.Sub(started)
 	}
 	b.phase = now
-	status, rows := b.State.Standing(), b.State.Rows(boardRows)
+	status, rows := b.State.CurrentStatus(), b.State.Rows(boardRows)
 	b.mu.Lock()
 	if !b.left {
 		b.status, b.rows = status, rows
@@ -123,8 +123,8 @@ func (b *Board) Write(always bool) (wait time.Duration) {
 	return 0
 }
 
-// Rows are trials in brief, at most so many of each state: of those that run or wait the
-// first, of the others the last.
+// Rows returns a short form of trials, at most perState of each state: the first ones that run or wait,
+// and the last ones in other states.
 func (s *State) Rows(perState int) (rows []Trial) {
 	left := map[core.State]int{}
 	missing := 0

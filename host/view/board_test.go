@@ -10,13 +10,13 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 )
 
-// stopped is a clock that stands.
+// stopped is a clock that stands still.
 type stopped struct{ clock.Clock }
 
 func (stopped) Now() time.Time                { return time.Unix(0, 0) }
 func (stopped) Since(time.Time) time.Duration { return 0 }
 
-// begun is an experiment whose only trial runs.
+// begun returns an experiment whose only trial runs.
 func begun(t *testing.T) *State {
 	c, err := config.Parse("x.yaml",
 		[]byte("version: 1\nobjective: {metric: acc, mode: max}\nspace: {}\ntrials: 2\n"), config.WithoutTrainable())
@@ -25,15 +25,16 @@ func begun(t *testing.T) *State {
 	}
 	h := history.New()
 	m := h.Machine()
-	m.Apply(0, &core.ExperimentStarted{Spec: core.Spec{Rules: core.NewestRules, Manual: true, Trials: 2, Objectives: []core.Objective{{Metric: "acc"}}}})
+	m.Apply(0, &core.ExperimentStarted{Spec: core.Spec{Rules: core.NewestRules, Manual: true, Trials: 2,
+		Objectives: []core.Objective{{Metric: "acc"}}}})
 	m.Apply(0, &core.HostStarted{})
 	m.Apply(0, &core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}})
 	m.Apply(0, &core.OfferMade{})
 	return NewState(&Facts{Name: "x", Config: c}, h)
 }
 
-// What ends or holds the experiment is on the board at once, however lately it was
-// written; results wait for their turn. B-024, B-120
+// What ends or holds the experiment is on the board immediately, however recent the last write;
+// results wait for the next write. B-024, B-120
 func TestTheBoardSaysAtOnceWhatEndsTheExperiment(t *testing.T) {
 	s := begun(t)
 	m := s.Machine

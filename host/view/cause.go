@@ -2,8 +2,8 @@ package view
 
 import "github.com/tunehost/tunehost/core"
 
-// causeJSON is a cause for programs: its kind, and of the fields those that the kind has.
-// What it says to people stands beside it, as the reason.
+// causeJSON is a cause for programs: its kind, and the fields of that kind. The reason has its text
+// for people.
 type causeJSON struct {
 	Kind      string        `json:"kind"`
 	Trial     *core.TrialNo `json:"trial,omitempty"`
@@ -16,7 +16,7 @@ type causeJSON struct {
 	Text      string        `json:"text,omitempty"`
 }
 
-// causeShape is null where there is no cause.
+// causeShape returns null if there is no cause.
 func causeShape(c core.Cause) *causeJSON {
 	if c.Kind == core.CauseNone {
 		return nil

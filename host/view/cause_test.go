@@ -31,8 +31,8 @@ func TestCauseShape(t *testing.T) {
 	}
 }
 
-// TestCausesAreDocumented: each kind of cause that a trial or an experiment can end with is
-// in the reference.
+// TestCausesAreDocumented checks that docs/REFERENCE.md has each kind of cause that a trial or an
+// experiment can end with.
 func TestCausesAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/REFERENCE.md")
 	if err != nil {

@@ -4,10 +4,10 @@ import (
 	"strconv"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/report/jsontext"
+	"github.com/tunehost/tunehost/host/jsontext"
 )
 
-// eventNames are those that reporters of lines know.
+// eventNames are the names of events in lines of JSON.
 var eventNames = map[core.ObservationKind]string{
 	core.SawStarted:    "trial_started",
 	core.SawResult:     "result",
@@ -22,8 +22,8 @@ var eventNames = map[core.ObservationKind]string{
 
 const eventTime = "2006-01-02T15:04:05.000Z"
 
-// AppendJSON appends the event as a JSON object and a line feed: a line of `run --json`;
-// nothing, where that has no such events. Package jsonlines says what is in it.
+// AppendJSON appends the event as a JSON object and a line feed, a line of `run --json`; it appends
+// nothing for an event without a line. Package jsonlines documents the fields.
 func (e *Event) AppendJSON(b []byte) []byte {
 	name, ok := eventNames[e.Kind]
 	if !ok {
@@ -44,7 +44,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	return append(o.b, "}\n"...)
 }
 
-// details are what a kind of event has for itself.
+// details appends the fields of a kind of event.
 func (o *object) details(e *Event) {
 	switch e.Kind {
 	case core.SawStarted:
@@ -148,10 +148,10 @@ func (o *object) metrics(name string, metrics []Metric) {
 	o.b = append(o.b, '}')
 }
 
-// few metrics are compared with each other faster than they are put in a map.
+// few is the number of metrics up to which comparing them is faster than a map.
 const few = 32
 
-// lastOf finds the last metric with the name of the i-th.
+// lastOf returns a function that finds the last metric with the name of the i-th.
 func lastOf(metrics []Metric) func(i int) int {
 	if len(metrics) <= few {
 		return func(i int) int {
@@ -170,7 +170,7 @@ func lastOf(metrics []Metric) func(i int) int {
 	return func(i int) int { return last[metrics[i].Name] }
 }
 
-// MarshalJSON writes the line of `run --json` for the event; null where that has none.
+// MarshalJSON writes the line of `run --json` for the event; null if there is none.
 func (e Event) MarshalJSON() ([]byte, error) {
 	b := e.AppendJSON(nil)
 	if len(b) == 0 {

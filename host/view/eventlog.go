@@ -8,29 +8,29 @@ import (
 	"github.com/tunehost/tunehost/core/history"
 )
 
-// mostEvents is how many events are handed out at a time.
+// mostEvents is how many events are returned at a time.
 const mostEvents = 4096
 
-// EventLog reads the record from its beginning, beside the host that writes
-// it, and makes of it the events that reporters were told or would have been.
+// EventLog reads the record from its beginning, while a host may write it, and makes the events that
+// reporters were told or would have been told.
 type EventLog struct {
 	record  *history.History
 	builder *EventBuilder
-	events  []Event // read and not handed out
+	events  []Event // read and not yet returned
 }
 
-// NewEventLog begins to read a record, which it closes.
+// NewEventLog begins to read a record; Close closes the record.
 func NewEventLog(f *Facts, h *history.History) *EventLog {
 	return &EventLog{record: h, builder: NewEventBuilder(h.Machine(), NewSubjects(NewState(f, h)).Of)}
 }
 
-// Close lets go of the record.
+// Close closes the record.
 func (f *EventLog) Close() {
 	_ = f.record.Close() // open for reading only
 }
 
-// Next returns the events after one, up to another that is in the record: some of
-// them at a time, none when there are no more.
+// Next returns the events after one, up to another that is in the record: some of them at a time, none
+// at the end.
 func (f *EventLog) Next(ctx context.Context, after, through uint64) ([]Event, error) {
 	enough := func() bool { return len(f.events) >= mostEvents || f.builder.Last() >= through }
 	if !enough() {
@@ -51,8 +51,8 @@ func (f *EventLog) Next(ctx context.Context, after, through uint64) ([]Event, er
 	return f.take(through), nil
 }
 
-// Rest returns the events after one that are in the record now: some of them at a time,
-// none when there are no more yet.
+// Rest returns the events after one that are in the record now: some of them at a time, none if there
+// are no more yet.
 func (f *EventLog) Rest(ctx context.Context, after uint64) ([]Event, error) {
 	if len(f.events) == 0 {
 		err := f.record.Each(func(s *history.Step) error {
@@ -69,7 +69,7 @@ func (f *EventLog) Rest(ctx context.Context, after uint64) ([]Event, error) {
 	return f.take(math.MaxUint64), nil
 }
 
-// take hands out what may be told already.
+// take returns the events up to a number.
 func (f *EventLog) take(through uint64) []Event {
 	n := 0
 	for n < min(len(f.events), mostEvents) && f.events[n].Number <= through {

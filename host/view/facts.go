@@ -9,30 +9,30 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/naming"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
-// Facts are what is known of an experiment beside its record.
+// Facts are the facts about an experiment that are not in its record.
 type Facts struct {
 	Name string
-	// Seed is what every random choice came from.
+	// Seed is the seed of every random choice.
 	Seed uint64
 	// Config is the experiment file as it was recorded.
 	Config *config.Experiment
 	// Created is when the experiment began.
 	Created time.Time
-	// Dir is the zero value where the experiment is in memory alone.
+	// Dir is the zero value if the experiment is only in memory.
 	Dir storage.Dir
 
-	// runsOn is the machine on which a host is at work, where that is another one.
+	// runsOn is the other machine whose host runs it, or "".
 	runsOn string
-	// elsewhere is the place of a part of the directory, where this is a copy.
+	// elsewhere returns the place of a part of the directory, if this is a copy.
 	elsewhere func(part string) string
 }
 
-// Objectives are those of the experiment file.
+// Objectives returns the objectives of the experiment file.
 func (f *Facts) Objectives() []core.Objective {
 	list := make([]core.Objective, len(f.Config.Objectives))
 	for i, o := range f.Config.Objectives {
@@ -48,8 +48,8 @@ func (f *Facts) isObjective(metric string) bool {
 	return slices.ContainsFunc(f.Objectives(), func(o core.Objective) bool { return o.Metric == metric })
 }
 
-// ParamNames are the full names of parameters, in the order of the file:
-// searched, computed, constant.
+// ParamNames returns the full names of parameters, in the order of the file: searched, computed,
+// constant.
 func (f *Facts) ParamNames() []string {
 	var names []string
 	for i := range f.Config.Space.Params {
@@ -64,11 +64,10 @@ func (f *Facts) ParamNames() []string {
 	return names
 }
 
-// Repeated says whether suggestions have several runs, so that it is worth saying which
-// one a trial is of.
+// Repeated reports whether suggestions have several runs, so that trials name theirs.
 func (f *Facts) Repeated() bool { return f.Config.Repeat > 1 }
 
-// Place is where the experiment is, for people: a directory, or what Elsewhere says.
+// Place returns where the experiment is, for people: a directory, or what Elsewhere says.
 func (f *Facts) Place() string {
 	if f.elsewhere != nil {
 		return f.elsewhere("")
@@ -76,7 +75,7 @@ func (f *Facts) Place() string {
 	return f.Dir.Path()
 }
 
-// IsElsewhere says whether this is a copy of an experiment that is elsewhere.
+// IsElsewhere reports whether this is a copy of an experiment in another place.
 func (f *Facts) IsElsewhere() bool { return f.elsewhere != nil }
 
 // trialPlace is Place for a trial's directory.
@@ -87,7 +86,7 @@ func (f *Facts) trialPlace(dir string) string {
 	return dir
 }
 
-// Changed is when something was recorded last.
+// Changed returns when something was recorded last.
 func (f *Facts) Changed() time.Time {
 	last := f.Created
 	files, err := nolink.ReadDir(f.Dir.Journal())
@@ -102,8 +101,8 @@ func (f *Facts) Changed() time.Time {
 	return last
 }
 
-// id is a trial's.
+// id returns the id of a trial.
 func (f *Facts) id(no core.TrialNo) string { return naming.ID(f.Seed, uint32(no)) }
 
-// TrialName is how messages speak of a trial.
+// TrialName returns how messages name a trial.
 func (f *Facts) TrialName(no core.TrialNo) string { return fmt.Sprintf("trial %d (%s)", no, f.id(no)) }

@@ -6,8 +6,8 @@ import (
 	"github.com/tunehost/tunehost/core"
 )
 
-// What the core says of a trial that goes back to the queue decides what is a
-// failure here, so the core itself is asked. B-071
+// The core's cause for a trial that returns to the queue decides whether that is a failure, so this
+// test uses the core. B-071
 func TestFailureByTheCoresOwnCause(t *testing.T) {
 	m := core.New()
 	var got []string
@@ -21,20 +21,21 @@ func TestFailureByTheCoresOwnCause(t *testing.T) {
 				Retried: tell.Observation.Retried}).Failure())
 		}
 	}
-	apply(&core.ExperimentStarted{Spec: core.Spec{Manual: true, Retries: 1, Objectives: []core.Objective{{Metric: "acc"}}, Trials: 1}})
+	apply(&core.ExperimentStarted{Spec: core.Spec{Manual: true, Retries: 1,
+		Objectives: []core.Objective{{Metric: "acc"}}, Trials: 1}})
 	apply(&core.HostStarted{})
 	apply(&core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}})
 	apply(&core.OfferMade{})
 	apply(&core.AttemptStarted{Attempt: 1})
-	apply(&core.HostStarted{}) // interrupted: no failure
+	apply(&core.HostStarted{}) // interrupted: not a failure
 	apply(&core.OfferMade{})
 	apply(&core.AttemptEnded{Attempt: 2, Cause: core.TrainableFailure("exit status 1")})
 	apply(&core.OfferMade{})
 	apply(&core.AttemptEnded{Attempt: 3, Cause: core.TrainableFailure("exit status 2")})
-	apply(&core.TrialReset{}) // no failure
+	apply(&core.TrialReset{}) // not a failure
 	apply(&core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}, Extra: true})
 	apply(&core.StopRequested{Trial: 1})
-	apply(&core.TrialReset{Trial: 1, Unstarted: true}) // no failure
+	apply(&core.TrialReset{Trial: 1, Unstarted: true}) // not a failure
 	want := []string{"", "exit status 1", "exit status 2", "", ""}
 	if len(got) != len(want) {
 		t.Fatalf("%q, want %q", got, want)

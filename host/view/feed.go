@@ -5,24 +5,23 @@ import (
 	"sync"
 )
 
-// mostFed is how much memory the events of a Feed take, in bytes, roughly.
+// mostFed is the approximate memory for the events of a Feed, in bytes.
 const mostFed = 16 << 20
 
-// Feed keeps the last events of an experiment that a host runs, for those who read on from
-// a number: see [Follower]. It is told events once the record of them is safe, and never
-// waits for a reader. Any number of goroutines may use it.
+// Feed keeps the last events of an experiment that a host runs, for readers that continue from a
+// number: see [Follower]. Events are put into it once their record is safe. It never waits for a
+// reader, and is safe for concurrent use.
 type Feed struct {
 	mu     sync.Mutex
 	events []Event
 	weight int
-	// gone is the last event that it does not have any more, or never had; last is the
-	// last one that may be read.
+	// gone is the last event that it has dropped or never had; last is the newest event.
 	gone, last uint64
 	more       chan struct{} // closed when there is more
 	over       bool
 }
 
-// NewFeed has nothing yet: events up to one are in the record alone.
+// NewFeed returns an empty feed: events up to begun are only in the record.
 func NewFeed(begun uint64) *Feed { return &Feed{gone: begun, last: begun, more: make(chan struct{})} }
 
 // Put adds events that are safe in the record.
@@ -39,7 +38,7 @@ func (f *Feed) Put(events []Event) {
 	f.wake()
 }
 
-// forget drops the oldest events where there are too many, half of them at a time.
+// forget drops the older half of the events if there are too many.
 func (f *Feed) forget() {
 	if f.weight <= mostFed {
 		return
@@ -65,11 +64,18 @@ func (f *Feed) End() {
 	}
 }
 
-// Await returns at once: nobody waits for readers.
+// Last returns the number of the newest event.
+func (f *Feed) Last() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last
+}
+
+// Await returns immediately: the host does not wait for readers.
 func (f *Feed) Await(context.Context) {}
 
-// since are at most so many events after one. Where some of them are in the record alone,
-// there are none, and through is the last of those.
+// since returns at most so many events after one. If some of them are only in the record, it returns
+// none, and through is the last of those.
 func (f *Feed) since(after uint64, most int) (events []Event, through uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,7 +91,8 @@ func (f *Feed) since(after uint64, most int) (events []Event, through uint64) {
 	return nil, 0
 }
 
-// Changed is closed when there are events after one, or will be none any more.
+// Changed returns a channel that is closed when there are events after one, or when there will be no
+// more.
 func (f *Feed) Changed(after uint64) <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -97,7 +104,7 @@ func (f *Feed) Changed(after uint64) <-chan struct{} {
 	return f.more
 }
 
-// Weigh is about how much memory events take, in bytes.
+// Weigh returns the approximate memory of events, in bytes.
 func Weigh(events []Event) (bytes int) {
 	for i := range events {
 		e := &events[i]
@@ -109,16 +116,16 @@ func Weigh(events []Event) (bytes int) {
 	return bytes
 }
 
-// Follower reads events on from a number, each once and in order. It is for one goroutine.
+// Follower reads events from a number on, each once and in order. It is for one goroutine.
 type Follower struct {
 	open  func() (*EventLog, error)
-	feed  *Feed // nil: all is in the record
+	feed  *Feed // nil: read the record only
 	after uint64
-	log   *EventLog // nil while the feed has all
+	log   *EventLog // nil while the feed has all events
 }
 
-// Follow reads the events after one. feed is that of the host in this process that runs the
-// experiment; nil: none does.
+// Follow reads the events after a number. feed is the feed of the host, if it runs in this process; else
+// nil.
 func (e *Experiment) Follow(after uint64, feed *Feed) *Follower {
 	return &Follower{feed: feed, after: after, open: func() (*EventLog, error) {
 		h, err := e.source.Past()
@@ -129,11 +136,10 @@ func (e *Experiment) Follow(after uint64, feed *Feed) *Follower {
 	}}
 }
 
-// After is the last event that was read.
+// After returns the number of the last event that was read.
 func (f *Follower) After() uint64 { return f.after }
 
-// Next returns the events that there are now, some of them at a time; none: there are no
-// more yet.
+// Next returns the events that exist now, some of them at a time; none: there are no more yet.
 func (f *Follower) Next(ctx context.Context) (events []Event, err error) {
 	if f.feed == nil {
 		events, err = f.read(func(l *EventLog) ([]Event, error) { return l.Rest(ctx, f.after) })
@@ -159,7 +165,7 @@ func (f *Follower) read(next func(*EventLog) ([]Event, error)) (events []Event, 
 	return next(f.log)
 }
 
-// Close lets go of the record; the Follower can go on.
+// Close closes the record; the Follower can continue.
 func (f *Follower) Close() {
 	if f.log != nil {
 		f.log.Close()

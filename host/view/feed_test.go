@@ -12,12 +12,12 @@ func numbered(from, to uint64) (list []Event) {
 	return list
 }
 
-// A feed hands out what came after a number, says what is in the record alone, and wakes
-// those who wait.
+// A feed returns the events after a number, or says that they are only in the record, and wakes
+// waiting readers.
 func TestFeed(t *testing.T) {
 	f := NewFeed(10)
 	if _, through := f.since(4, 5); through != 10 {
-		t.Errorf("what came before it is to be read up to %d", through)
+		t.Errorf("earlier events must be read up to %d", through)
 	}
 	changed := f.Changed(10)
 	f.Put(numbered(11, 30))
@@ -32,7 +32,7 @@ func TestFeed(t *testing.T) {
 	<-f.Changed(30)
 }
 
-// What a feed forgets is the oldest, and it never holds more than it should.
+// A feed forgets the oldest events first, and never exceeds its limit.
 func TestFeedForgets(t *testing.T) {
 	f := NewFeed(0)
 	const many = mostFed / 250
@@ -45,7 +45,7 @@ func TestFeedForgets(t *testing.T) {
 	if through == 0 || none != 0 || len(got) != 1 || got[0].Number != through+1 {
 		t.Errorf("up to %d in the record, then %v", through, got)
 	}
-	// A follower that fell behind says so by reading the record.
+	// A follower that fell behind reads the record.
 	reads := 0
 	x := &Follower{feed: f, open: func() (*EventLog, error) { reads++; return nil, context.Canceled }}
 	if _, err := x.Next(context.Background()); err == nil || reads != 1 {

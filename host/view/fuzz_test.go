@@ -19,7 +19,7 @@ space: {quality: {uniform: [0, 1]}, c: {choice: [a, b]}}
 trials: 3
 `
 
-// parts takes text apart: each part begins with its length, two bytes.
+// parts splits text into parts: each begins with its length, two bytes.
 func parts(text []byte) (list [][]byte) {
 	for len(text) >= 2 {
 		n := min(int(binary.LittleEndian.Uint16(text)), len(text)-2)
@@ -35,8 +35,8 @@ func joined(list [][]byte) (text []byte) {
 	return text
 }
 
-// FuzzRecord: events that are nonsense, as a record may have whose checksums are right,
-// are refused in one line, or there is an experiment to look at.
+// FuzzRecord checks that a record of nonsensical events with right checksums is refused in one line,
+// or gives an experiment to read.
 func FuzzRecord(f *testing.F) {
 	released, err := filepath.Glob("../../cmd/tunehost/testdata/released/v*/*/journal")
 	if err != nil || len(released) == 0 {
@@ -59,7 +59,7 @@ func FuzzRecord(f *testing.F) {
 		keep := history.Visitor{After: func(s *history.Step) error { at.state.Noted(s.Actions); return nil }}
 		for _, b := range parts(text) {
 			if _, _, err := record.Parse(b); err != nil {
-				continue // package record has a target for these
+				continue // package record has a fuzz test for these
 			}
 			if err := at.state.record.Replay(keep)(1, [][]byte{b}); err != nil {
 				if strings.Contains(err.Error(), "\n") {
@@ -77,7 +77,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// recordsOf are the first events of a record.
+// recordsOf returns the first events of a record.
 func recordsOf(f *testing.F, path string) (list [][]byte) {
 	dir, err := journal.OpenDir(path)
 	if err != nil {

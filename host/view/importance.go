@@ -13,15 +13,15 @@ import (
 // leastTrials is how many trials importance needs.
 const leastTrials = 10
 
-// Share is how much a parameter matters: of all parameters together 1.
+// Share is how much a parameter matters; all shares add up to 1.
 type Share struct {
 	Param      string `json:"param"`
 	Importance Float  `json:"importance"`
 }
 
-// Importance says how much each parameter of the space matters for the metric of a
-// query, the most important first, and from how many trials that is known. top is the share of the trials that count as
-// the best, in (0, 1).
+// Importance returns how much each parameter of the space matters for the metric of a query, the most
+// important first, and the number of trials that this is based on. top is the share of the trials that
+// count as the best, in (0, 1).
 func (e *Experiment) Importance(q Query, top float64) (shares []Share, trials int, err error) {
 	if q.Scope == "" {
 		q.Scope = Last

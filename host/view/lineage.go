@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -11,41 +12,43 @@ import (
 	"github.com/tunehost/tunehost/core/stat"
 )
 
-// Stretch is a part of a trial's training in which its parameters stayed the same. It
-// begins with the trial, or where a scheduler or a user let the trial go on from
-// another's checkpoint, or from its own with other parameters.
+// Stretch is a part of a trial's training with constant parameters. It begins with the trial, or when
+// a scheduler or a user continues the trial from another's checkpoint, or from its own with other
+// parameters.
 type Stretch struct {
 	Trial core.TrialNo
 	ID    string
-	// Parent is the index of the stretch whose checkpoint it goes on from; -1 for
-	// none.
+	// Parent is the index of the stretch whose checkpoint it continues from; -1 for none.
 	Parent int
 	// From is the iteration of that checkpoint, To that of its last result.
 	From, To uint64
 	// Params is a JSON object, nested as in the experiment file.
 	Params []byte
-	// Value is that of the first objective in its last result, if that is known and
-	// finite.
+	// Value is the first objective's value in its last result, if it is known and finite.
 	Value float64
 	Known bool
-	// Reason says why it began, if somebody gave one.
+	// Reason says why it began, if a reason was given.
 	Reason string
 
 	trained bool // it has a result
 }
 
+// stretchJSON is the shape that `lineage --json` promises.
+type stretchJSON struct {
+	Trial  string          `json:"trial"`
+	Number core.TrialNo    `json:"number"`
+	Parent *int            `json:"parent"`
+	From   uint64          `json:"from"`
+	To     uint64          `json:"to"`
+	Params json.RawMessage `json:"params"`
+	Value  *Float          `json:"value"`
+	Reason *string         `json:"reason"`
+}
+
 // MarshalJSON writes the stable shape of `lineage --json`.
 func (s Stretch) MarshalJSON() ([]byte, error) {
-	shape := struct {
-		Trial  string          `json:"trial"`
-		Number core.TrialNo    `json:"number"`
-		Parent *int            `json:"parent"`
-		From   uint64          `json:"from"`
-		To     uint64          `json:"to"`
-		Params json.RawMessage `json:"params"`
-		Value  *Float          `json:"value"`
-		Reason *string         `json:"reason"`
-	}{Trial: s.ID, Number: s.Trial, From: s.From, To: s.To, Params: s.Params, Reason: orNull(s.Reason)}
+	shape := stretchJSON{Trial: s.ID, Number: s.Trial, From: s.From, To: s.To, Params: s.Params,
+		Reason: orNull(s.Reason)}
 	if s.Parent >= 0 {
 		shape.Parent = &s.Parent
 	}
@@ -56,28 +59,23 @@ func (s Stretch) MarshalJSON() ([]byte, error) {
 	return json.Marshal(shape)
 }
 
-// Lineage is who went on from whom: stretches in the order in which they began, so
-// that a parent comes before its children.
+// Lineage is the family tree of trials: stretches in the order in which they began, so that a parent
+// comes before its children.
 type Lineage struct {
 	Stretches []Stretch
 	mode      stat.Mode
 }
 
-// Lineage reads it from the record.
-func (e *Experiment) Lineage() (*Lineage, error) {
-	o := e.Objectives()[0]
-	w := &genealogist{metric: o.Metric, lineage: Lineage{mode: o.Mode},
-		now: map[core.TrialNo]*present{}, made: map[core.CheckpointRef]int{}, why: map[core.TrialNo]string{}}
-	err := e.walk(w.after)
-	if err != nil || w.state == nil {
-		return &w.lineage, err
-	}
-	w.lineage.prune(w.state.Machine)
-	return &w.lineage, nil
+// Lineage returns it as far as the record was read.
+func (e *Experiment) Lineage() (l *Lineage, err error) {
+	return l, e.recall(func(s *State, p *Past) error {
+		l = p.lineage.lineage(s)
+		return nil
+	})
 }
 
-// prune takes out the stretches of trials that had ended before they reported anything in them:
-// nothing was trained with those parameters (B-154). Nobody went on from them.
+// prune removes the stretches of trials that ended before they reported anything in them: nothing was
+// trained with those parameters (B-154), and nothing continued from them.
 func (l *Lineage) prune(m *core.Machine) {
 	moved, kept, known := make([]int, len(l.Stretches)), l.Stretches[:0], map[core.TrialNo]bool{}
 	for i, s := range l.Stretches {
@@ -93,24 +91,71 @@ func (l *Lineage) prune(m *core.Machine) {
 	l.Stretches = kept
 }
 
-// genealogist follows the record.
-type genealogist struct {
-	state   *State // nil before anything was read
-	metric  string
-	lineage Lineage
-	now     map[core.TrialNo]*present
-	made    map[core.CheckpointRef]int // in which stretch
-	why     map[core.TrialNo]string    // the last order to go on from elsewhere
+// lineageBuilder builds a lineage while it follows the record.
+type lineageBuilder struct {
+	legs []leg
+	// now has the index of each trial's present leg, plus one.
+	now []int32
+	// origins are the checkpoints of other trials from which present legs began.
+	origins map[core.TrialNo]core.CheckpointRef
+	made    map[made]int32          // the leg that made each checkpoint that exists
+	why     map[core.TrialNo]string // the last order to continue from elsewhere
 }
 
-// present is where a trial is.
-type present struct {
-	stretch int
-	origin  core.CheckpointRef // of another trial, from which the stretch began
+func newLineageBuilder() *lineageBuilder {
+	return &lineageBuilder{origins: map[core.TrialNo]core.CheckpointRef{}, made: map[made]int32{},
+		why: map[core.TrialNo]string{}}
 }
 
-func (w *genealogist) after(s *State, x *history.Step) error {
-	w.state = s
+// made names a checkpoint of a trial.
+type made struct {
+	trial core.TrialNo
+	id    uint32
+}
+
+// leg is a stretch in a compact form: a large experiment has one for each trial.
+type leg struct {
+	trial    core.TrialNo
+	parent   int32
+	from, to uint64
+	value    float64
+	// params are nil if they are those that the trial was created with.
+	params         []byte
+	reason         string
+	known, trained bool
+}
+
+func (g *leg) paramsOf(m *core.Machine) []byte {
+	if g.params == nil {
+		return m.FirstParams(g.trial)
+	}
+	return g.params
+}
+
+// lineage returns the stretches so far.
+func (w *lineageBuilder) lineage(s *State) *Lineage {
+	l := &Lineage{mode: s.Objectives()[0].Mode, Stretches: make([]Stretch, 0, len(w.legs))}
+	for i := range w.legs {
+		g := &w.legs[i]
+		l.Stretches = append(l.Stretches, Stretch{Trial: g.trial, ID: s.id(g.trial), Parent: int(g.parent),
+			From: g.from, To: g.to,
+			Params: slices.Clone(g.paramsOf(s.Machine)), Value: g.value, Known: g.known, Reason: g.reason,
+			trained: g.trained})
+	}
+	l.prune(s.Machine)
+	return l
+}
+
+// leg returns the present leg of a trial; nil: it has none.
+func (w *lineageBuilder) leg(no core.TrialNo) *leg {
+	if int(no) >= len(w.now) || w.now[no] == 0 {
+		return nil
+	}
+	return &w.legs[w.now[no]-1]
+}
+
+// after takes a step. metric is the first objective; 0: nobody has reported it.
+func (w *lineageBuilder) after(x *history.Step, metric core.MetricID) {
 	switch e := x.Event.(type) {
 	case *core.SchedulerDecided:
 		for _, c := range e.Commands {
@@ -119,69 +164,134 @@ func (w *genealogist) after(s *State, x *history.Step) error {
 			}
 		}
 	case *core.CheckpointSaved:
-		if p := w.now[e.Trial]; p != nil {
-			w.made[core.CheckpointRef{Trial: e.Trial, ID: e.ID, Iteration: e.Iteration}] = p.stretch
+		if w.leg(e.Trial) != nil {
+			w.made[made{e.Trial, e.ID}] = w.now[e.Trial] - 1
 		}
 	}
 	for _, a := range x.Actions {
 		switch a := a.(type) {
 		case core.StartAttempt:
-			w.start(a)
+			w.start(x.Machine, a)
+		case core.DeleteCheckpoint:
+			delete(w.made, made{a.Trial, a.ID})
 		case core.Tell:
 			if a.Observation.Kind == core.SawResult {
-				w.result(a.Observation)
+				w.result(&a.Observation, metric)
 			}
 		}
 	}
-	return nil
 }
 
-// start begins a stretch, or goes on with the one that the trial is in.
-func (w *genealogist) start(a core.StartAttempt) {
-	params := w.state.Machine.Params(a.Trial)
-	p := w.now[a.Trial]
+// start begins a leg, or continues the trial's present one.
+func (w *lineageBuilder) start(m *core.Machine, a core.StartAttempt) {
+	params := m.Params(a.Trial)
+	g := w.leg(a.Trial)
 	foreign := a.Restore.ID != 0 && a.Restore.Trial != a.Trial && a.Restore.Trial != core.NoTrial
-	if p != nil && bytes.Equal(params, w.lineage.Stretches[p.stretch].Params) && (!foreign || a.Restore == p.origin) {
-		s := &w.lineage.Stretches[p.stretch]
-		s.From, s.To = min(s.From, a.Restore.Iteration), a.Restore.Iteration
+	origin := w.origins[a.Trial]
+	if g != nil && bytes.Equal(params, g.paramsOf(m)) && (!foreign || a.Restore == origin) {
+		g.from, g.to = min(g.from, a.Restore.Iteration), a.Restore.Iteration
 		if a.Restore.ID == 0 {
-			s.Parent = -1 // all its checkpoints are lost: it began anew
+			g.parent = -1 // all its checkpoints are lost: it starts from the beginning
 		}
 		return
 	}
-	s := Stretch{Trial: a.Trial, ID: w.state.id(a.Trial), Parent: -1, Params: slices.Clone(params),
-		Reason: w.why[a.Trial]}
-	if a.Restore.ID != 0 {
-		s.From, s.To = a.Restore.Iteration, a.Restore.Iteration
+	next := leg{trial: a.Trial, parent: -1, reason: w.why[a.Trial]}
+	if !bytes.Equal(params, m.FirstParams(a.Trial)) {
+		next.params = slices.Clone(params)
 	}
-	if i, ok := w.made[a.Restore]; ok {
-		s.Parent = i
+	if a.Restore.ID != 0 {
+		next.from, next.to = a.Restore.Iteration, a.Restore.Iteration
+	}
+	if i, ok := w.made[made{a.Restore.Trial, a.Restore.ID}]; ok {
+		next.parent = i
 	}
 	delete(w.why, a.Trial)
-	p = &present{stretch: len(w.lineage.Stretches)}
+	delete(w.origins, a.Trial)
 	if foreign {
-		p.origin = a.Restore
+		w.origins[a.Trial] = a.Restore
 	}
-	w.now[a.Trial] = p
-	w.lineage.Stretches = append(w.lineage.Stretches, s)
+	w.legs = append(w.legs, next)
+	for int(a.Trial) >= len(w.now) {
+		w.now = append(w.now, 0)
+	}
+	w.now[a.Trial] = int32(len(w.legs))
 }
 
-func (w *genealogist) result(o core.Observation) {
-	p := w.now[o.Trial]
-	if p == nil {
+func (w *lineageBuilder) result(o *core.Observation, metric core.MetricID) {
+	g := w.leg(o.Trial)
+	if g == nil {
 		return // trials of the user's own loop do not start
 	}
-	s := &w.lineage.Stretches[p.stretch]
-	s.To, s.trained = o.Iteration, true
-	s.Value, s.Known = reported(Moment{Observation: o, State: w.state}, w.metric)
+	g.to, g.trained = o.Iteration, true
+	g.value, g.known = 0, false
+	for _, x := range o.Metrics {
+		if x.ID == metric && metric != 0 {
+			g.value, g.known = x.Value, finite(x.Value)
+		}
+	}
 }
 
-// Branches says whether any trial went on from another or with other parameters.
+// Cut keeps at most so many stretches: first those of trials that continued from others or changed
+// their parameters, and those that they came from. It returns how many there were.
+func (l *Lineage) Cut(most int) (total int) {
+	total = len(l.Stretches)
+	if most <= 0 || total <= most {
+		return total
+	}
+	moved := make([]int, total)
+	kept := l.Stretches[:0]
+	for i, keep := range l.worthKeeping(most) {
+		if !keep {
+			continue
+		}
+		s := l.Stretches[i]
+		moved[i] = len(kept)
+		if s.Parent >= 0 {
+			s.Parent = moved[s.Parent]
+		}
+		kept = append(kept, s)
+	}
+	l.Stretches = kept
+	return total
+}
+
+// worthKeeping selects stretches; with each its ancestors.
+func (l *Lineage) worthKeeping(most int) []bool {
+	keep, n := make([]bool, len(l.Stretches)), 0
+	add := func(i int) {
+		var line []int
+		for ; i >= 0 && !keep[i]; i = l.Stretches[i].Parent {
+			line = append(line, i)
+		}
+		for _, i := range line {
+			if n+len(line) <= most {
+				keep[i] = true
+			}
+		}
+		if n+len(line) <= most {
+			n += len(line)
+		}
+	}
+	if best := l.Best(); best >= 0 {
+		add(best)
+	}
+	for i, s := range l.Stretches {
+		if s.Parent >= 0 {
+			add(i)
+		}
+	}
+	for i := range l.Stretches {
+		add(i)
+	}
+	return keep
+}
+
+// Branches reports whether any trial continued from another or with other parameters.
 func (l *Lineage) Branches() bool {
 	return slices.ContainsFunc(l.Stretches, func(s Stretch) bool { return s.Parent >= 0 })
 }
 
-// Best is the index of the stretch with the best value; -1 where none is known.
+// Best returns the index of the stretch with the best value; -1 if no value is known.
 func (l *Lineage) Best() int {
 	best := -1
 	for i, s := range l.Stretches {
@@ -192,8 +302,8 @@ func (l *Lineage) Best() int {
 	return best
 }
 
-// Line has the indices of the stretches that led to the trial as it stands, the first
-// ancestor's first; nil where the trial never ran.
+// Line returns the indices of the stretches that led to the trial as it is now, the first ancestor's
+// first; nil if the trial never ran.
 func (l *Lineage) Line(trial core.TrialNo) (line []int) {
 	at := -1
 	for i, s := range l.Stretches {
@@ -208,15 +318,15 @@ func (l *Lineage) Line(trial core.TrialNo) (line []int) {
 	return line
 }
 
-// Change is where a schedule of parameters changes: from Iteration on, Params (by
-// their full names) are other ones than before.
+// Change is a change in a schedule of parameters: from Iteration on, Params (by full name) have new
+// values.
 type Change struct {
 	Iteration uint64         `json:"iteration"`
 	Params    map[string]any `json:"params"`
 }
 
-// Policy is the schedule of parameters along a line of stretches: what the first began
-// with, and each change. Parameters that are not searched are left out.
+// Policy returns the schedule of parameters along a line of stretches: the initial ones, and each
+// change. It omits parameters that are not searched.
 func (e *Experiment) Policy(l *Lineage, line []int) (begin map[string]any, changes []Change) {
 	var last map[string]any
 	for n, i := range line {
@@ -231,9 +341,7 @@ func (e *Experiment) Policy(l *Lineage, line []int) (begin map[string]any, chang
 		switch end := len(changes) - 1; {
 		case len(changed) == 0:
 		case end >= 0 && changes[end].Iteration == s.From: // nothing was trained in between
-			for name, v := range changed {
-				changes[end].Params[name] = v
-			}
+			maps.Copy(changes[end].Params, changed)
 		case s.From == 0:
 			begin = now
 		default:
@@ -253,7 +361,7 @@ func (e *Experiment) searched(params []byte) map[string]any {
 	return searched
 }
 
-// differing are those of now that were not so before.
+// differing returns the values of now that differ from before.
 func differing(before, now map[string]any) map[string]any {
 	changed := map[string]any{}
 	for name, v := range now {

@@ -11,7 +11,8 @@ import (
 )
 
 func explore(w *viewtest.Writer, trial, donor core.TrialNo, iteration uint64, params string) {
-	w.Event(&core.SchedulerDecided{Commands: []core.Command{{Kind: core.Exploit, Trial: trial, Donor: donor, Iteration: iteration, Params: []byte(params)}}})
+	w.Event(&core.SchedulerDecided{Commands: []core.Command{{Kind: core.Exploit, Trial: trial, Donor: donor,
+		Iteration: iteration, Params: []byte(params)}}})
 }
 
 func brief(l *view.Lineage) (text string) {
@@ -30,8 +31,8 @@ func lineage(t *testing.T, e *view.Recorded) *view.Lineage {
 	return l
 }
 
-// A host that dies and is followed by another one leaves stretches whole: the trial goes
-// on from its own checkpoint, or once more from the other's.
+// A host's death does not split stretches: under the next host the trial continues from its own
+// checkpoint, or once more from the other trial's.
 func TestLineageAcrossHosts(t *testing.T) {
 	w := write(t, file)
 	w.Iterations = 6
@@ -57,8 +58,8 @@ func TestLineageAcrossHosts(t *testing.T) {
 	}
 }
 
-// Who goes on from a checkpoint that another one took over goes on from where it was made;
-// changes between which nothing was trained are one.
+// A trial that continues from an inherited checkpoint continues from the stretch that made it; changes
+// without training between them are one.
 func TestPolicy(t *testing.T) {
 	w := write(t, file)
 	w.Iterations = 6
@@ -82,7 +83,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// Trials that nobody touched are stretches without parents, and have no schedule.
+// Trials without exploits are stretches without parents, and have no schedule.
 func TestNoLineage(t *testing.T) {
 	w := write(t, file)
 	w.Start(2)
@@ -90,7 +91,49 @@ func TestNoLineage(t *testing.T) {
 	w.Close()
 	e := open(t, w)
 	l := lineage(t, e)
-	if _, changes := e.Policy(l, l.Line(2)); l.Branches() || len(l.Stretches) != 4 || len(changes) != 0 || l.Best() < 0 {
+	if _, changes := e.Policy(l, l.Line(2)); l.Branches() || len(l.Stretches) != 4 || len(changes) != 0 ||
+		l.Best() < 0 {
 		t.Errorf("%sbest %d, changes %v", brief(l), l.Best(), changes)
 	}
+}
+
+// A lineage that is cut keeps parents with their children, and the best.
+func TestLineageCut(t *testing.T) {
+	for seed := range uint64(20) {
+		e := open(t, restarted(t, seed))
+		for most := range 12 {
+			whole, l := lineage(t, e), lineage(t, e)
+			total := l.Cut(most)
+			if total != len(whole.Stretches) || most > 0 && len(l.Stretches) > most {
+				t.Fatalf("seed %d: %d of %d, want at most %d", seed, len(l.Stretches), total, most)
+			}
+			for i, s := range l.Stretches {
+				if s.Parent >= i || s.Parent >= 0 && l.Stretches[s.Parent].Trial == s.Trial && s.From == 0 {
+					t.Errorf("seed %d, cut to %d: %s", seed, most, brief(l))
+				}
+			}
+			for _, s := range l.Stretches {
+				if !has(whole, l, s) {
+					t.Errorf("seed %d, cut to %d: the parent of %+v is another one", seed, most, s)
+				}
+			}
+		}
+	}
+}
+
+// has reports whether a lineage has a stretch with the same parent.
+func has(whole, l *view.Lineage, s view.Stretch) bool {
+	parent := func(l *view.Lineage, s view.Stretch) string {
+		if s.Parent < 0 {
+			return ""
+		}
+		p := l.Stretches[s.Parent]
+		return fmt.Sprint(p.Trial, p.From, p.To, string(p.Params))
+	}
+	for _, x := range whole.Stretches {
+		if x.Trial == s.Trial && x.From == s.From && x.To == s.To && parent(whole, x) == parent(l, s) {
+			return true
+		}
+	}
+	return false
 }

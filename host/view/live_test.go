@@ -31,9 +31,9 @@ func (l *loop) Look(f func(*view.State)) error {
 }
 
 func (l *loop) Past() (*history.History, error) { return history.Open(l.record) }
-func (l *loop) Running() bool                   { return false } // as the directory says when it is over
+func (l *loop) Running() bool                   { return false } // as for the directory at the end
 
-// run applies the record, and after that answers until it is over.
+// run applies the record, and then answers queries until it is over.
 func (l *loop) run(t *testing.T, f *view.Facts, applied chan<- struct{}) {
 	h, err := history.Open(l.record)
 	if err != nil {
@@ -65,8 +65,8 @@ func (l *loop) run(t *testing.T, f *view.Facts, applied chan<- struct{}) {
 	}
 }
 
-// An experiment looks the same through the loop of a host as in its directory, byte by byte,
-// and can be looked at from several sides while it goes on.
+// An experiment looks the same through a host's loop and in its directory, byte by byte, and several
+// readers can look at it while it runs.
 func TestBothRoadsAreOne(t *testing.T) {
 	w := write(t, file)
 	w.Iterations, w.Fails = 40, map[core.TrialNo]string{2: "no luck"}
@@ -98,7 +98,7 @@ func TestBothRoadsAreOne(t *testing.T) {
 	}
 }
 
-// looks is all that there is to see.
+// looks returns everything that can be read.
 func looks(t *testing.T, e *view.Experiment) string {
 	status, err := e.Status(viewtest.Epoch.Add(time.Hour))
 	check := func(err error) {

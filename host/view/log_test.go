@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// A log is read on in whole lines, from its last ones, and anew where it was begun anew.
+// A log is read in whole lines, from its last ones on, and from its beginning if it was replaced.
 func TestTextInWholeLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "host.log")
-	if x, err := textOf(path, 0); err != nil || len(x.Lines) != 0 {
+	if x, err := textOf(path, 0, false); err != nil || len(x.Lines) != 0 {
 		t.Fatalf("%q, %v of no file", x.Lines, err)
 	}
 	write := func(text string) {
@@ -25,7 +25,7 @@ func TestTextInWholeLines(t *testing.T) {
 		next int64
 	}{{0, "one\ntwo\n", 8}, {4, "two\n", 8}, {8, "", 8}, {-5, "", 8}, {-8, "two\n", 8}, {-7, "two\n", 8}, {-100,
 		"one\ntwo\n", 8}, {100, "one\ntwo\n", 8}} {
-		x, err := textOf(path, c.from)
+		x, err := textOf(path, c.from, false)
 		if err != nil || string(x.Lines) != c.want || x.Next != c.next {
 			t.Errorf("from %d: %q, next %d, %v; want %q, %d", c.from, x.Lines, x.Next, err, c.want, c.next)
 		}
@@ -33,7 +33,7 @@ func TestTextInWholeLines(t *testing.T) {
 	write(strings.Repeat("x", mostText+10) + "\nend\n")
 	long := 0
 	for next := int64(0); ; {
-		x, err := textOf(path, next)
+		x, err := textOf(path, next, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,14 +8,14 @@ import (
 	"github.com/tunehost/tunehost/core"
 )
 
-// NoValue says why no trial has a finite value of a metric, "" for the (first) objective's.
+// NoValue says why no trial has a finite value of a metric; "" means the (first) objective's.
 func (e *Experiment) NoValue(metric string) (text string, err error) {
 	err = e.source.Look(func(s *State) { text = NoValue(s.Machine, cmp.Or(metric, e.Objectives()[0].Metric)) })
 	return text, err
 }
 
-// NoValue says why no trial of a machine has a finite value of a metric: nothing was reported,
-// or nothing that can be compared (B-015).
+// NoValue says why no trial of a machine has a finite value of a metric: nothing was reported, or
+// nothing comparable (B-015).
 func NoValue(m *core.Machine, metric string) string {
 	if _, runs := m.Runs(0); runs > 1 && m.Metric(metric) != 0 {
 		return "no suggestion has a finite mean of " + metric + " over its runs yet"
@@ -34,6 +34,27 @@ func NoValue(m *core.Machine, metric string) string {
 		}
 	}
 	return nothingFinite(metric, all, nan)
+}
+
+// NonFinite says of an objective that all its results are NaN or infinite; "" if there is no such
+// objective. An objective that was never reported does not count.
+func NonFinite(m *core.Machine) string {
+	for _, o := range m.Spec().Objectives {
+		all, nan, finite := uint64(0), uint64(0), uint64(0)
+		for no := range core.TrialNo(m.Trials()) {
+			for _, s := range m.Stretches(no) {
+				sum, _ := m.SummaryIn(&s, m.Metric(o.Metric))
+				all, finite = all+uint64(sum.Count), finite+uint64(sum.Finite)
+				if sum.Finite == 0 && math.IsNaN(sum.Min) {
+					nan += uint64(sum.Count)
+				}
+			}
+		}
+		if all > 0 && finite == 0 {
+			return nothingFinite(o.Metric, all, nan)
+		}
+	}
+	return ""
 }
 
 func nothingFinite(metric string, all, nan uint64) string {

@@ -2,13 +2,15 @@ package view
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/storage"
 )
 
-// place says which result a value is of, and where its checkpoint is (B-154). Files are
-// looked at after the machine.
+// place finds the result that a value is of, and its checkpoint (B-154). It looks at files after the
+// machine.
 func (e *Experiment) place(r *Ranked, metric string, stretch *core.Stretch, made []checkpoint) error {
 	if e.elsewhere == nil {
 		made = slices.DeleteFunc(made, func(c checkpoint) bool { return !isThere(c.files) })
@@ -25,13 +27,17 @@ func (e *Experiment) place(r *Ranked, metric string, stretch *core.Stretch, made
 	return nil
 }
 
-func isThere(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+// isThere reports whether a checkpoint has its files here, or in the storage, where a node has written them.
+func isThere(files string) bool {
+	if _, err := os.Stat(files); err == nil {
+		return true
+	}
+	m, err := storage.ReadManifest(filepath.Dir(files))
+	return err == nil && m.Stored != ""
 }
 
-// placeExtreme finds the result of a least or largest value; of several with the same value one
-// whose checkpoint is there, or the first.
+// placeExtreme finds the result of a least or largest value; of several with the same value one whose
+// checkpoint exists, or the first.
 func (e *Experiment) placeExtreme(r *Ranked, metric string, s *core.Stretch, made []checkpoint) error {
 	all, err := e.Results(r.Number)
 	if err != nil {
@@ -51,7 +57,7 @@ func (e *Experiment) placeExtreme(r *Ranked, metric string, s *core.Stretch, mad
 	return nil
 }
 
-// placeCheckpoint names the checkpoint of the very iteration, or the nearest.
+// placeCheckpoint sets the checkpoint of the same iteration, or the nearest.
 func (r *Ranked) placeCheckpoint(made []checkpoint) {
 	var nearest *checkpoint
 	for i, c := range made {
@@ -68,14 +74,14 @@ func (r *Ranked) placeCheckpoint(made []checkpoint) {
 	}
 }
 
-// checkpoint is one that a trial has made, and where its files should be.
+// checkpoint is a checkpoint of a trial, with the path of its files.
 type checkpoint struct {
 	iteration uint64
 	files     string
 }
 
-// checkpoints are those that the trial has made in a stretch, for whichever trial they are
-// kept. Before RulesV2 they are all that the trial has.
+// checkpoints returns the checkpoints that a trial has made in a stretch, including those that are kept
+// for other trials. Before RulesV2 it returns all checkpoints of the trial.
 func (s *State) checkpoints(no core.TrialNo, stretch *core.Stretch) (list []checkpoint) {
 	m := s.Machine
 	add := func(ref core.CheckpointRef) { list = append(list, checkpoint{ref.Iteration, s.filesOf(ref)}) }

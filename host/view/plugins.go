@@ -1,10 +1,13 @@
 package view
 
-import "github.com/tunehost/tunehost/host/lockfile"
+import "github.com/tunehost/tunehost/host/plugin/lockfile"
 
-// Plugins are those that the experiment uses, as its host has found them: what
-// tunehost.lock has. There are none where the experiment is in memory alone.
-func (e *Experiment) Plugins() ([]lockfile.Plugin, error) {
+// Plugin is a plugin of an experiment, as tunehost.lock has it.
+type Plugin = lockfile.Plugin
+
+// Plugins returns the plugins that the experiment uses, from tunehost.lock; none if the experiment is
+// only in memory.
+func (e *Experiment) Plugins() ([]Plugin, error) {
 	lock, err := lockfile.Read(e.Dir)
 	if err != nil || lock == nil {
 		return nil, err

@@ -35,12 +35,13 @@ func ParseScope(text string) (Scope, error) {
 		return Last, nil
 	}
 	if !slices.Contains(scopes, text) {
-		return "", fmt.Errorf("scope %q is unknown; use last, min, max, mean, mean5, mean10 or all%s", text, nearest.Hint(text, scopes))
+		return "", fmt.Errorf("scope %q is unknown; use last, min, max, mean, mean5, mean10 or all%s", text,
+			nearest.Hint(text, scopes))
 	}
 	return Scope(text), nil
 }
 
-// of is the value that counts; mode is for All.
+// of returns the value that counts; mode is for All.
 func (s Scope) of(x stat.Summary, mode stat.Mode) float64 {
 	switch {
 	case s == Min, s == All && mode == stat.Min:
@@ -57,10 +58,9 @@ func (s Scope) of(x stat.Summary, mode stat.Mode) float64 {
 	return x.Last
 }
 
-// Best is the trial with the best value of a metric, among all that reported a
-// finite one; of equal ones the first. ok is false when there is none. Where
-// suggestions have several runs, it is the first run of the one with the best mean
-// (B-105).
+// Best returns the trial with the best value of a metric, among all with a finite one; of equal ones
+// the first. ok is false if there is none. If suggestions have several runs, it returns the first run
+// of the one with the best mean (B-105).
 func Best(m *core.Machine, o core.Objective, s Scope) (no core.TrialNo, value float64, ok bool) {
 	no, x, ok := bestOf(m, o, s)
 	return no, x.value, ok
@@ -81,15 +81,14 @@ func bestOf(m *core.Machine, o core.Objective, s Scope) (no core.TrialNo, top me
 	return no, top, ok
 }
 
-// measured is a value of a trial, and the part of its training in which it was measured
-// (B-154).
+// measured is a value of a trial, and the part of its training in which it was measured (B-154).
 type measured struct {
 	value   float64
 	stretch core.Stretch
 }
 
-// measured is the value of a suggestion: of its only run as far as that has come, or the
-// mean over those of its several runs that count, once each of them has ended.
+// measured returns the value of a suggestion: of its only run so far, or, once all of its several runs
+// have ended, the mean over those that count.
 func (s Scope) measured(m *core.Machine, first core.TrialNo, runs int, o core.Objective) (x measured, ok bool) {
 	if runs == 1 {
 		return s.ofTrial(m, first, o)
@@ -100,8 +99,8 @@ func (s Scope) measured(m *core.Machine, first core.TrialNo, runs int, o core.Ob
 	return x, ok
 }
 
-// ofTrial is the value of a trial: the last or a mean is that of its last stretch, the least
-// or the largest is of all of them.
+// ofTrial returns the value of a trial: the last value or a mean is over its last stretch, the least
+// or largest over all stretches.
 func (s Scope) ofTrial(m *core.Machine, no core.TrialNo, o core.Objective) (x measured, ok bool) {
 	list := m.Stretches(no)
 	if s != Min && s != Max && s != All {
@@ -120,7 +119,7 @@ func (s Scope) ofTrial(m *core.Machine, no core.TrialNo, o core.Objective) (x me
 	return x, ok
 }
 
-// mean is that of the runs of a suggestion, as far as they did what was suggested.
+// mean returns the mean over the runs of a suggestion, as far as they did what was suggested.
 func (s Scope) mean(m *core.Machine, first core.TrialNo, runs int, o core.Objective) (value float64, ok bool) {
 	id := m.Metric(o.Metric)
 	sum, count := 0.0, 0
@@ -139,9 +138,8 @@ func (s Scope) mean(m *core.Machine, first core.TrialNo, runs int, o core.Object
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// Front are the trials that no other one beats in all objectives, by number: the
-// Pareto front. A trial without a finite value of each is not among them. Several
-// runs of a suggestion count as in [Best].
+// Front returns the trials that no other trial beats, by number: the Pareto front. A trial without a
+// finite value of each objective is not among them. Several runs of a suggestion count as in [Best].
 func Front(m *core.Machine, objectives []core.Objective, s Scope) []core.TrialNo {
 	return frontOf(candidates(m, objectives, s, 0, core.TrialNo(m.Trials())))
 }
@@ -149,7 +147,7 @@ func Front(m *core.Machine, objectives []core.Objective, s Scope) []core.TrialNo
 func frontOf(all []candidate) []core.TrialNo {
 	slices.SortFunc(all, func(a, b candidate) int { return slices.Compare(a.losses, b.losses) })
 	var front []candidate
-	for _, c := range all { // nothing that comes later beats an earlier one
+	for _, c := range all { // later candidates do not beat earlier ones
 		if !slices.ContainsFunc(front, func(f candidate) bool { return f.beats(c) }) {
 			front = append(front, c)
 		}
@@ -166,10 +164,10 @@ func frontOf(all []candidate) []core.TrialNo {
 type candidate struct {
 	no     core.TrialNo
 	losses []float64
-	params []byte // with which the last of them was measured
+	params []byte // the parameters of the last of them
 }
 
-// candidates are those among the trials from one up to another.
+// candidates returns those among the trials from one up to another.
 func candidates(m *core.Machine, objectives []core.Objective, s Scope, from, to core.TrialNo) (list []candidate) {
 	for no := from; no < to; no++ {
 		first, runs := m.Runs(no)
@@ -196,7 +194,7 @@ func candidates(m *core.Machine, objectives []core.Objective, s Scope, from, to 
 	return list
 }
 
-// beats: nowhere worse, and somewhere better.
+// beats reports that c is nowhere worse than d, and somewhere better.
 func (c candidate) beats(d candidate) bool {
 	better := false
 	for i := range c.losses {

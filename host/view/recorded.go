@@ -2,11 +2,13 @@ package view
 
 import (
 	"errors"
+	"math"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
-	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/runfile"
 )
 
 // Recorded is an experiment in a directory, as far as it was read. It is for one
@@ -16,28 +18,63 @@ type Recorded struct {
 	at *directory
 }
 
-// State is [Experiment.State], which cannot go wrong here.
+// State is [Experiment.State], which cannot fail here.
 func (e *Recorded) State() string {
 	state, _ := e.Experiment.State()
 	return state
 }
 
+// These methods answer as an [Experiment] does; for a directory they cannot fail.
+
+// Count returns how many trials there are.
+func (e *Recorded) Count() int { return e.at.state.Trials() }
+
+// Trial returns a trial, which must exist.
+func (e *Recorded) Trial(no core.TrialNo) Trial { return e.at.state.Trial(no) }
+
+// Brief returns a trial without the places of its files, which cost the most.
+func (e *Recorded) Brief(no core.TrialNo) Trial { return e.at.state.Brief(no) }
+
+// TrialDir returns a trial's directory, of several the last.
+func (e *Recorded) TrialDir(no core.TrialNo) string { return e.at.state.TrialDir(no) }
+
+// MetricNames returns the names that any trial has reported, sorted.
+func (e *Recorded) MetricNames() []string { return e.at.state.MetricNames() }
+
+// Rows returns trials in brief, at most so many of each state.
+func (e *Recorded) Rows(perState int) []Trial { return e.at.state.Rows(perState) }
+
 // directory is the Source of a Recorded.
 type directory struct {
 	facts *Facts
 	run   *runfile.File
-	// state is what the record's reader has come to.
+	// state is the state after what was read.
 	state *State
 	there bool // there is a record
 	// alive: a host had the experiment's lock at the last Refresh.
 	alive bool
+	// followed says that Refresh makes events; feed is nil until the record was read.
+	followed bool
+	feed     *Feed
+	builder  *EventBuilder
+	events   []Event // for the feed
+	// past is kept with the feed: it is for readers that ask again and again.
+	past *Past
 }
 
 var _ Source = (*directory)(nil)
 
-// Open reads the experiment in a directory. Errors: [runfile.ErrNone] where none
-// is, journal.ErrCorrupt where the record is damaged (B-086).
-func Open(dir string) (*Recorded, error) {
+// Newer reports whether an experiment cannot be read because a newer tunehost wrote its record.
+func Newer(err error) bool { return history.Newer(err) }
+
+// Open reads the experiment in a directory. Errors: [runfile.ErrNone] if there is none,
+// journal.ErrCorrupt if the record is damaged (B-086).
+func Open(dir string) (*Recorded, error) { return open(dir, false) }
+
+// OpenFollowed is Open for a reader that also needs the events that Refresh reads: see [Recorded.Feed].
+func OpenFollowed(dir string) (*Recorded, error) { return open(dir, true) }
+
+func open(dir string, followed bool) (*Recorded, error) {
 	d, err := storage.At(dir)
 	if err != nil {
 		return nil, err
@@ -47,7 +84,7 @@ func Open(dir string) (*Recorded, error) {
 		return nil, err
 	}
 	facts := &Facts{Name: run.Name, Seed: run.Seed, Config: c, Dir: d, Created: run.Created}
-	at := &directory{facts: facts, run: run}
+	at := &directory{facts: facts, run: run, followed: followed}
 	at.forget()
 	if _, err = at.refresh(); err == nil && !at.alive {
 		err = at.verify()
@@ -59,39 +96,46 @@ func Open(dir string) (*Recorded, error) {
 	return &Recorded{New(facts, at), at}, nil
 }
 
-// Refresh reads what was recorded since, and says whether there was anything.
+// Feed returns the feed of the events that Refresh reads, for [OpenFollowed]: all readers of
+// [Experiment.Follow] share one reader of the record. The feed ends if a crash has removed records that were
+// read; then the next call returns another feed. It is nil before there is a record.
+func (e *Recorded) Feed() *Feed { return e.at.feed }
+
+// Refresh reads new records, and reports whether there were any.
 func (e *Recorded) Refresh() (changed bool, err error) { return e.at.refresh() }
 
-// Close lets go of the directory; what was read is gone.
+// Close closes the directory and forgets the records.
 func (e *Recorded) Close() error { return e.at.close() }
 
-// Now is the experiment as far as it was read: for looking.
+// Now returns the experiment as far as it was read, read-only.
 func (e *Recorded) Now() *State { return e.at.state }
 
-// verify tells damage from a torn end, which a reader of a growing journal
-// cannot (B-086), and another run's journal from this one's.
+// Past returns what has happened so far, for [OpenFollowed].
+func (e *Recorded) Past() *Past { return e.at.past }
+
+// verify distinguishes damage from a torn end, which a reader of a growing journal cannot (B-086), and
+// another run's journal from this one's.
+// Without the experiment's file, a host has died before it began.
 func (d *directory) verify() error {
-	if !d.there {
+	if !d.there && !d.facts.Dir.Exists() {
 		return nil
 	}
 	id, err := d.run.ID()
 	if err != nil {
 		return err
 	}
-	if _, err = history.Verify(d.facts.Dir.Journal(), id); errors.Is(err, journal.ErrNoJournal) {
-		return nil
-	}
+	_, err = history.Verify(d.facts.Dir.Journal(), id)
 	return err
 }
 
-// Is says whether an experiment is in the directory.
+// Is reports whether an experiment is in the directory.
 func Is(dir string) bool {
 	d, err := storage.At(dir)
 	return err == nil && d.Exists()
 }
 
 func (d *directory) refresh() (changed bool, err error) {
-	// Asked first: a host that ends meanwhile has recorded its end.
+	// This comes first: a host that ends in the meantime has recorded its end.
 	was := d.alive
 	held, err := journal.Holder(d.facts.Dir.Path())
 	if err != nil {
@@ -101,7 +145,7 @@ func (d *directory) refresh() (changed bool, err error) {
 	n, err := d.read()
 	rewound := errors.Is(err, journal.ErrRewound)
 	if rewound {
-		// A crash took back what was read: from the beginning.
+		// A crash removed records that were read: start from the beginning.
 		if err = d.close(); err == nil {
 			n, err = d.read()
 		}
@@ -112,7 +156,7 @@ func (d *directory) refresh() (changed bool, err error) {
 	return n > 0 || rewound || was != d.alive, nil
 }
 
-// read applies what is there, and returns how many records it was.
+// read applies the available records, and returns their number.
 func (d *directory) read() (n int, err error) {
 	if !d.there {
 		h, err := d.Past()
@@ -120,16 +164,49 @@ func (d *directory) read() (n int, err error) {
 			return 0, without(err)
 		}
 		d.state, d.there = NewState(d.facts, h), true
+		if d.followed {
+			d.builder = NewEventBuilder(h.Machine(), NewSubjects(d.state).Of)
+		}
 	}
 	err = d.state.record.Each(func(x *history.Step) error {
 		n++
 		d.state.Noted(x.Actions)
+		if d.followed {
+			d.past.after(d.state, x)
+			d.publish(x)
+		}
 		return nil
 	})
+	if d.followed {
+		d.flush()
+	}
 	return n, err
 }
 
-// without is the error of opening a record, but that there may be none yet.
+// publish puts the events of an entry into the feed. Those that were in the record when it was opened
+// are only counted.
+func (d *directory) publish(x *history.Step) {
+	switch d.feed {
+	case nil:
+		d.builder.Hear(x, math.MaxUint64, nil)
+	default:
+		d.builder.Hear(x, 0, func(e Event) { d.events = append(d.events, e) })
+		if len(d.events) >= mostEvents {
+			d.flush()
+		}
+	}
+}
+
+// flush puts the last events into the feed. The feed begins at the end that the record had when it was opened.
+func (d *directory) flush() {
+	if d.feed == nil {
+		d.feed = NewFeed(d.builder.Last())
+	}
+	d.feed.Put(d.events)
+	d.events = d.events[:0]
+}
+
+// without returns the error of opening a record, unless it says that there is none yet.
 func without(err error) error {
 	if errors.Is(err, journal.ErrNoJournal) {
 		return nil
@@ -143,7 +220,13 @@ func (d *directory) close() error {
 	return h.Close()
 }
 
-func (d *directory) forget() { d.state, d.there = NewState(d.facts, history.New()), false }
+func (d *directory) forget() {
+	d.state, d.there = NewState(d.facts, history.New()), false
+	if d.feed != nil {
+		d.feed.End()
+	}
+	d.feed, d.events, d.past = nil, nil, NewPast()
+}
 
 // Look implements Source.
 func (d *directory) Look(f func(*State)) error {

@@ -7,21 +7,22 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/stat"
-	"github.com/tunehost/tunehost/host/naming"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/naming"
 )
 
-// State is an experiment as it stands after an event: its machine, and the little that
-// readers need beside it. It is for one goroutine at a time.
+// State is an experiment after an event: its machine, and what else readers need. It is for one
+// goroutine at a time.
 type State struct {
 	*Facts
-	// Machine is for looking: nothing is applied to it.
+	// Machine is read-only.
 	Machine *core.Machine
 
 	record *history.History
-	// last has results that a machine's summaries do not tell: those that lack a metric
-	// which the trial had reported before.
+	// last has results that a machine's summaries do not show: those without a metric that the trial had
+	// reported before.
 	last map[core.TrialNo]lastResult
+	questions
 }
 
 // lastResult is the last of a trial's results that count.
@@ -30,32 +31,33 @@ type lastResult struct {
 	metrics   []core.Metric
 }
 
-// NewState is of a record of which nothing was read.
+// NewState returns the state before anything was read.
 func NewState(f *Facts, h *history.History) *State {
 	return &State{Facts: f, Machine: h.Machine(), record: h, last: map[core.TrialNo]lastResult{}}
 }
 
-// Did takes note of an action that the last event has led to.
+// Did updates the state by an action of the last event.
 func (s *State) Did(a core.Action) {
+	s.noteQuestion(a)
 	switch a := a.(type) {
 	case core.StartAttempt:
 		s.rewind(a.Trial)
 	case core.Tell:
 		if a.Observation.Kind == core.SawResult {
-			s.saw(&a.Observation)
+			s.noteResult(&a.Observation)
 		}
 	}
 }
 
-// Noted is Did of all that an event has led to.
+// Noted is Did for all actions of an event.
 func (s *State) Noted(actions []core.Action) {
 	for _, a := range actions {
 		s.Did(a)
 	}
 }
 
-// rewind forgets a last result that a restarted trial will report again: its values are those
-// that the machine has kept with the checkpoint (B-061). Before RulesV2 it was shown on.
+// rewind forgets the last result of a restarted trial if the trial will report it again. Its values are
+// then the ones that the machine has kept with the checkpoint (B-061). Before RulesV2 the result stayed visible.
 func (s *State) rewind(no core.TrialNo) {
 	if s.Machine.Spec().Rules < core.RulesV2 {
 		return
@@ -65,7 +67,7 @@ func (s *State) rewind(no core.TrialNo) {
 	}
 }
 
-func (s *State) saw(o *core.Observation) {
+func (s *State) noteResult(o *core.Observation) {
 	if s.summarized(o) {
 		delete(s.last, o.Trial)
 		return
@@ -73,9 +75,9 @@ func (s *State) saw(o *core.Observation) {
 	s.last[o.Trial] = lastResult{o.Iteration, slices.Clone(o.Metrics)}
 }
 
-// summarized says whether the last values in the machine's summaries are the result, and
-// nothing else: so it is where each has the same metrics in the same order. Before RulesV2
-// the machine did not keep them apart.
+// summarized reports whether the last values in the machine's summaries are exactly the result: this
+// holds if each result has the same metrics in the same order. Before RulesV2 the machine did not keep
+// them apart.
 func (s *State) summarized(o *core.Observation) bool {
 	n, same := 0, s.Machine.Spec().Rules >= core.RulesV2
 	s.Machine.EachSummary(o.Trial, func(id core.MetricID, _ stat.Summary) {
@@ -85,7 +87,7 @@ func (s *State) summarized(o *core.Observation) bool {
 	return same && n == len(o.Metrics)
 }
 
-// metrics are those of a trial's last result.
+// metrics returns the metrics of a trial's last result.
 func (s *State) metrics(no core.TrialNo) []Metric {
 	if last, ok := s.last[no]; ok {
 		return named(s.Machine, last.metrics)
@@ -109,7 +111,7 @@ func named(m *core.Machine, list []core.Metric) []Metric {
 	return out
 }
 
-// wall is the time of day at a running time; the zero time before any host.
+// wall returns the time of day at a running time; the zero time before any host.
 func (s *State) wall(at int64) time.Time {
 	ns, ok := s.record.Wall(at)
 	if !ok {
@@ -118,10 +120,22 @@ func (s *State) wall(at int64) time.Time {
 	return time.Unix(0, ns)
 }
 
-// Trials is how many there are.
+// wallBy returns the time of day at a running time by the clock of one host.
+func (s *State) wallBy(host int, at int64) time.Time {
+	ns, ok := s.record.WallBy(host, at)
+	if !ok {
+		return time.Time{}
+	}
+	return time.Unix(0, ns)
+}
+
+// Entries returns the number of the last entry of the record.
+func (s *State) Entries() uint64 { return s.record.Number() }
+
+// Trials returns the number of trials.
 func (s *State) Trials() int { return s.Machine.Trials() }
 
-// Trial is a trial, which must exist.
+// Trial returns a trial, which must exist.
 func (s *State) Trial(no core.TrialNo) Trial {
 	t := s.Brief(no)
 	v, dir := s.Machine.View(no), s.TrialDir(no)
@@ -139,7 +153,7 @@ func (s *State) Trial(no core.TrialNo) Trial {
 	return t
 }
 
-// Brief is a trial without the places of its files, which cost the most.
+// Brief returns a trial without the places of its files, which cost the most.
 func (s *State) Brief(no core.TrialNo) Trial {
 	v := s.Machine.View(no)
 	t := Trial{Subject: Subject{Number: no, ID: s.id(no), State: v.State, Attempt: v.Attempt, Since: v.Since,
@@ -160,28 +174,28 @@ func (s *State) Brief(no core.TrialNo) Trial {
 	return t
 }
 
-// TrialDir is a trial's directory, of several the last.
+// TrialDir returns a trial's directory, of several the last.
 func (s *State) TrialDir(no core.TrialNo) string { return s.dirAt(no, s.Machine.Dirs(no)) }
 
-// dirAt is one of the directories that a trial has had.
+// dirAt returns one of the directories that a trial has had.
 func (s *State) dirAt(no core.TrialNo, moved int) string {
 	return s.Dir.Trial(naming.Dir(s.Config, s.Seed, uint32(no), s.Machine.FirstParams(no), moved))
 }
 
-// CheckpointDir is where a checkpoint lies, which must be a trial's.
+// CheckpointDir returns the directory of a trial's checkpoint.
 func (s *State) CheckpointDir(ref core.CheckpointRef) string {
 	return storage.CheckpointDir(s.dirAt(ref.Trial, s.Machine.DirOf(ref.Trial, ref.ID)), ref.ID)
 }
 
 func (s *State) filesOf(ref core.CheckpointRef) string { return storage.FilesOf(s.CheckpointDir(ref)) }
 
-// Find is the trial that a user names by number or id.
+// Find returns the trial that a user names by number or id.
 func (s *State) Find(text string) (core.TrialNo, error) {
 	no, err := naming.Find(text, s.Seed, s.Machine.Trials())
 	return core.TrialNo(no), err
 }
 
-// MetricNames are those that any trial has reported, sorted.
+// MetricNames returns the names that any trial has reported, sorted.
 func (s *State) MetricNames() []string {
 	m := s.Machine
 	names := make([]string, 0, m.Metrics())

@@ -7,8 +7,8 @@ import (
 	"github.com/tunehost/tunehost/core"
 )
 
-// The metrics of a trial are those of its last result, whichever it reported before: a
-// machine keeps the last value of each.
+// The metrics of a trial are those of its last result only, although a machine keeps the last value of
+// each metric.
 func TestMetricsOfTheLastResult(t *testing.T) {
 	s := begun(t)
 	apply := func(e core.Event) { s.Noted(s.Machine.Apply(0, e)) }

@@ -14,56 +14,66 @@ const (
 	Interrupted = "interrupted"
 )
 
-// Status is where an experiment stands.
+// Status is the status of an experiment.
 type Status struct {
 	Name  string
 	Dir   string
 	State string // Running, Interrupted, or a core's outcome
-	// Cause is why it ended, or is ending; Reason is that for people.
+	// Cause is why it ended, or is ending; Reason is its text for people.
 	Cause  core.Cause
 	Reason string
 	Counts map[core.State]int
-	// NeverStarted is how many of the TERMINATED were ended before they had ever
-	// started.
+	// NeverStarted is how many of the TERMINATED ended before they ever started.
 	NeverStarted int
-	// Resumable is how many of the RUNNING have a checkpoint, from which they go on.
-	Resumable int
-	// Paused: the user has paused it, or all that is left of it; nothing goes on
-	// before the user says so, whether a host runs it or not.
+	// Begun counts the trials that have begun and not ended.
+	Begun Begun
+	// Paused says that the user has paused it, or all that is left of it: nothing continues before the
+	// user says so, with or without a host.
 	Paused bool
-	// Ending is what it is about to become while its trials end, for which they have
-	// Grace; "" while nothing ends it.
+	// Ending is the state that it will have when its trials have ended, for which they have Grace; "" if
+	// nothing ends it.
 	Ending string
 	Grace  time.Duration
-	// Hint is what the user can do now; "" where that is nothing special.
+	// Hint is what the user can do now; "" for nothing special.
 	Hint string
-	// Planned is how many trials were asked for, grid axes multiplied;
-	// negative: no bound. Made is how many there are.
+	// Planned is how many trials were asked for, multiplied by the grid; negative: no limit. Made is how
+	// many there are.
 	Planned, Made int64
-	// Objective is the first one, Several whether there are more.
+	// Objective is the first one; Several says whether there are more.
 	Objective core.Objective
 	Several   bool
-	// Best is by the first objective; nil when no trial has a value yet, and NoBest says
-	// why. Reported: some trial has reported that objective.
+	// Best is by the first objective. It is nil if no trial has a value yet, and NoBest says why. Reported
+	// says that some trial has reported the objective.
 	Best     *Ranked
 	NoBest   string
 	Reported bool
-	// Front is how many trials are on the Pareto front, with several
-	// objectives.
+	// Front is how many trials are on the Pareto front, with several objectives.
 	Front     int
 	Resources []resource.Usage
-	// Elapsed is the running time over all hosts (B-026), Budget what it may be; 0: no
-	// bound.
+	External
+	// Elapsed is the running time over all hosts (B-026), Budget its limit; 0: none.
 	Elapsed, Budget time.Duration
-	// Host is the machine that runs it, where that is another one.
+	// Host is the other machine that runs it, or "".
 	Host string
 }
 
-// States are those of trials, in the order of a trial's life.
+// External is the part of a status that depends on more than the state of the trials: on other programs, and on the
+// record.
+type External struct {
+	// Entries is the number of the last entry of the record: it grows with whatever happens.
+	Entries uint64
+	// Resumable says that no host runs it, and that one would have something to do.
+	Resumable bool
+	// Leases are the leases that the experiment holds; nil if trials run on this machine.
+	Leases *Leases
+	// Overdue are the plugins that have not answered for long.
+	Overdue []Overdue
+}
+
+// States are the states of trials, in the order of a trial's life.
 var States = []core.State{core.Pending, core.Running, core.Paused, core.Terminated, core.Errored}
 
-// Planned is how many trials there will be: those of the file and those that the
-// user has added; -1: no bound.
+// Planned returns the total number of trials, including those that the user has added; -1: no limit.
 func Planned(m *core.Machine) int64 {
 	if m.Spec().Trials < 0 {
 		return -1
@@ -72,20 +82,24 @@ func Planned(m *core.Machine) int64 {
 	return (m.Spec().Trials-m.Planned())*int64(runs) + int64(m.Trials())
 }
 
-// Standing is how the machine stands, as of its last event, without what takes long: files
-// are not looked at, and of several objectives Best is by the first.
-func (s *State) Standing() Status {
+// CurrentStatus returns the machine's status as of its last event, without what takes long: it does not
+// look at files, and of several objectives Best is by the first.
+func (s *State) CurrentStatus() Status {
 	m := s.Machine
 	outcome, why := m.Outcome()
 	x := Status{Name: s.Name, Dir: s.Place(), State: outcome.String(), Cause: why, Counts: map[core.State]int{},
-		NeverStarted: m.NeverStarted(), Paused: m.Paused(), Grace: s.Config.StopGrace, Planned: Planned(m), Made: int64(m.Trials()),
-		Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1, Resources: m.Usage(), Elapsed: time.Duration(m.Now()),
-		Budget: s.Config.Budget.Time, Host: s.runsOn}
+		NeverStarted: m.NeverStarted(), Paused: m.Paused(), Grace: s.Config.StopGrace, Planned: Planned(m),
+		Made:      int64(m.Trials()),
+		Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1, Resources: m.Usage(),
+		Elapsed: time.Duration(m.Now()),
+		Budget:  time.Duration(m.Spec().Budget.TimeNS), Host: s.runsOn,
+		External: External{Entries: s.Entries()}}
 	x.Reported = m.Metric(x.Objective.Metric) != 0
 	for _, state := range States {
 		x.Counts[state] = m.Count(state)
 	}
-	x.Resumable = resumable(m)
+	x.Leases = leases(m)
+	x.Begun = begunTrials(m)
 	if ending, why := m.Ending(); ending != 0 && outcome == 0 {
 		x.Ending, x.Cause = ending.String(), why
 	}
@@ -98,38 +112,47 @@ func (s *State) Standing() Status {
 	return x
 }
 
-// resumable counts the running trials that have a checkpoint.
-func resumable(m *core.Machine) (n int) {
-	running := m.Count(core.Running)
-	for no := core.TrialNo(m.Trials()); no > 0 && running > 0; no-- {
-		if m.State(no-1) != core.Running {
-			continue
-		}
-		running--
-		if len(m.Checkpoints(no-1)) > 0 {
-			n++
-		}
-	}
-	return n
+// Begun counts the trials that have begun and not ended: they run, or wait to run again.
+type Begun struct {
+	Trials    int
+	Resumable int // those of them that have a checkpoint to continue from
 }
 
-// Restarts says of the trials that run from where they start when a host goes on; "" where
-// none runs.
+func begunTrials(m *core.Machine) (x Begun) {
+	left := m.Count(core.Running) + m.Count(core.Pending)
+	for no := core.TrialNo(m.Trials()); no > 0 && left > 0; no-- {
+		state := m.State(no - 1)
+		if state != core.Running && state != core.Pending {
+			continue
+		}
+		left--
+		if state == core.Pending && m.View(no-1).Attempt == 0 {
+			continue
+		}
+		x.Trials++
+		if len(m.Checkpoints(no-1)) > 0 {
+			x.Resumable++
+		}
+	}
+	return x
+}
+
+// Restarts describes how the started trials continue when the experiment is resumed; "" if there are none.
 func (s *Status) Restarts() string {
-	switch running := s.Counts[core.Running]; {
-	case running == 0:
+	switch {
+	case s.Begun.Trials == 0:
 		return ""
-	case s.Resumable == 0:
+	case s.Begun.Resumable == 0:
 		return "starts from the beginning: it has no checkpoint"
-	case s.Resumable < running:
-		return "starts from its last checkpoint, or from the beginning where it has none"
+	case s.Begun.Resumable < s.Begun.Trials:
+		return "starts from its last checkpoint, or from the beginning if it has none"
 	}
 	return "starts from its last checkpoint"
 }
 
-// leave is what becomes of an experiment whose host has gone before it ended: it is
-// interrupted, unless it was ending for good, since then nothing in it goes on.
-func (s *Status) leave() {
+// markInterrupted sets the state of an experiment whose host is gone before the end: it is interrupted, unless
+// it was ending for good, since then nothing in it continues.
+func (s *Status) markInterrupted() {
 	if s.Ending == core.StoppedByUser.String() || s.Ending == core.Finished.String() {
 		s.State = s.Ending
 	} else {
@@ -138,33 +161,68 @@ func (s *Status) leave() {
 	s.Ending = ""
 }
 
-// State is running while a host is at work, else how it ended. An experiment whose host
-// died is interrupted, unless it was ending for good: then nothing in it goes on.
+// State is running while a host runs it, else its outcome. An experiment whose host died is
+// interrupted, unless it was ending for good: then nothing in it continues.
 func (e *Experiment) State() (state string, err error) {
 	err = e.source.Look(func(s *State) {
 		outcome, _ := s.Machine.Outcome()
 		ending, _ := s.Machine.Ending()
 		x := Status{State: outcome.String(), Ending: ending.String()}
 		if outcome == 0 && !e.Running() {
-			x.leave()
+			x.markInterrupted()
 		}
 		state = x.State
 	})
 	return state, err
 }
 
+// Resumable reports whether no host runs the experiment, and one would have something to do.
+func (e *Experiment) Resumable() (bool, error) {
+	state, err := e.State()
+	if err != nil {
+		return false, err
+	}
+	return e.resumable(state)
+}
+
+func (e *Experiment) resumable(state string) (yes bool, err error) {
+	switch state {
+	case Running:
+		return false, nil
+	case Interrupted, core.Failed.String(), core.InterruptedByUser.String():
+		return true, nil
+	}
+	err = e.source.Look(func(s *State) {
+		was, now := s.Machine.Spec().Trials, s.Config.Trials
+		yes = now != was && (now < 0 || now > was) // more trials were asked for since
+	})
+	return yes, err
+}
+
+// Planned is how many of its trials count towards the number that the file plans.
+func (e *Experiment) Planned() (n int64, err error) {
+	err = e.source.Look(func(s *State) { n = s.Machine.Planned() })
+	return n, err
+}
+
 // Status returns it as of now.
 func (e *Experiment) Status(now time.Time) (x Status, err error) {
 	var since time.Time
-	err = e.source.Look(func(s *State) { x, since = s.Standing(), s.wall(s.Machine.Now()) })
+	err = e.source.Look(func(s *State) { x, since = s.CurrentStatus(), s.wall(s.Machine.Now()) })
 	if err != nil {
 		return x, err
 	}
 	switch {
 	case x.State == Running && !e.Running():
-		x.leave()
+		x.markInterrupted()
 	case x.State == Running && !since.IsZero():
 		x.Elapsed += max(now.Sub(since), 0)
+		if err := e.source.Look(func(s *State) { x.Overdue = s.overdue(x.Elapsed) }); err != nil {
+			return x, err
+		}
+	}
+	if x.Resumable, err = e.resumable(x.State); err != nil {
+		return x, err
 	}
 	for i := range x.Resources {
 		if x.State != Running {
@@ -186,9 +244,45 @@ func (e *Experiment) Status(now time.Time) (x Status, err error) {
 	return x, nil
 }
 
-// OutOfTime says whether an experiment has used up its time budget, where it has one: to go on
-// it needs a larger one.
+// OutOfTime reports whether an experiment has used up its time budget: to continue it needs a larger
+// one.
 func (s *Status) OutOfTime() bool { return s.Budget > 0 && s.Elapsed >= s.Budget }
+
+// Unmet reports whether the experiment has failed because no node can ever meet the request of its trials: it
+// fails again unless the request or the nodes change.
+func (s *Status) Unmet() bool { return s.State == core.Failed.String() && Unmet(s.Cause) }
+
+// Unmet reports whether something failed because no node can ever meet a request.
+func Unmet(why core.Cause) bool { return why.Is(core.CauseLeaseRefused) || why.Is(core.CauseNeverFits) }
+
+// statusJSON is the shape that `status --json` promises; fields are added, never renamed.
+type statusJSON struct {
+	Name      string               `json:"name"`
+	State     string               `json:"state"`
+	Reason    *string              `json:"reason"`
+	Cause     *causeJSON           `json:"cause"`
+	Counts    map[string]int       `json:"counts"`
+	Unstarted int                  `json:"never_started"`
+	Paused    bool                 `json:"paused"`
+	Ending    *string              `json:"ending"`
+	Planned   int64                `json:"planned"`
+	Best      *Ranked              `json:"best"`
+	Front     int                  `json:"front,omitempty"`
+	Resources map[string]usageJSON `json:"resources"`
+	Elapsed   float64              `json:"elapsed_s"`
+	Dir       string               `json:"dir"`
+	Host      string               `json:"host,omitempty"`
+	Leases    *Leases              `json:"leases,omitempty"`
+	Overdue   []Overdue            `json:"overdue,omitempty"`
+	Entries   uint64               `json:"entries"`
+	Resumable bool                 `json:"resumable"`
+	Restarts  string               `json:"restarts,omitempty"`
+}
+
+type usageJSON struct {
+	Used  resource.Amount `json:"used"`
+	Total resource.Amount `json:"total"`
+}
 
 // MarshalJSON writes the stable shape of `status --json`.
 func (s Status) MarshalJSON() ([]byte, error) {
@@ -198,31 +292,18 @@ func (s Status) MarshalJSON() ([]byte, error) {
 	}
 	best := s.Best
 	if s.Several {
-		best = nil // the front is what is best
+		best = nil // the front replaces the best trial
 	}
-	type usage struct {
-		Used  resource.Amount `json:"used"`
-		Total resource.Amount `json:"total"`
+	restarts := ""
+	if s.State == Interrupted {
+		restarts = s.Restarts()
 	}
-	resources := map[string]usage{}
+	resources := map[string]usageJSON{}
 	for _, u := range s.Resources {
-		resources[u.Name] = usage{u.Used, u.Total}
+		resources[u.Name] = usageJSON{u.Used, u.Total}
 	}
-	return json.Marshal(struct {
-		Name      string           `json:"name"`
-		State     string           `json:"state"`
-		Reason    *string          `json:"reason"`
-		Cause     *causeJSON       `json:"cause"`
-		Counts    map[string]int   `json:"counts"`
-		Unstarted int              `json:"never_started"`
-		Paused    bool             `json:"paused"`
-		Ending    *string          `json:"ending"`
-		Planned   int64            `json:"planned"`
-		Best      *Ranked          `json:"best"`
-		Resources map[string]usage `json:"resources"`
-		Elapsed   float64          `json:"elapsed_s"`
-		Dir       string           `json:"dir"`
-		Host      string           `json:"host,omitempty"`
-	}{s.Name, s.State, orNull(s.Reason), causeShape(s.Cause), counts, s.NeverStarted, s.Paused, orNull(s.Ending),
-		s.Planned, best, resources, s.Elapsed.Seconds(), s.Dir, s.Host})
+	return json.Marshal(statusJSON{s.Name, s.State, orNull(s.Reason), causeShape(s.Cause), counts, s.NeverStarted,
+		s.Paused, orNull(s.Ending),
+		s.Planned, best, s.Front, resources, s.Elapsed.Seconds(), s.Dir, s.Host, s.Leases, s.Overdue, s.Entries,
+		s.Resumable, restarts})
 }

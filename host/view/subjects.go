@@ -2,8 +2,8 @@ package view
 
 import "github.com/tunehost/tunehost/core"
 
-// Subjects are trials as events name them. The name of a directory is made once for each
-// trial that runs. It is for one goroutine.
+// Subjects makes Subjects of trials for events. It makes the name of a directory once for each trial
+// that runs. It is for one goroutine.
 type Subjects struct {
 	state *State
 	dirs  map[core.TrialNo]subjectDir // of trials that have not ended
@@ -15,10 +15,10 @@ type subjectDir struct {
 	path  string
 }
 
-// NewSubjects are those of a state.
+// NewSubjects returns the subjects of a state.
 func NewSubjects(s *State) *Subjects { return &Subjects{s, map[core.TrialNo]subjectDir{}} }
 
-// Of is a trial.
+// Of returns a trial.
 func (x *Subjects) Of(no core.TrialNo) Subject {
 	v := x.state.Machine.View(no)
 	t := Subject{Number: no, ID: x.state.id(no), Dir: x.Dir(no), State: v.State, Attempt: v.Attempt, Params: v.Params,
@@ -29,7 +29,7 @@ func (x *Subjects) Of(no core.TrialNo) Subject {
 	return t
 }
 
-// Dir is a trial's directory, of several the last: named by the parameters that it was
+// Dir returns a trial's directory, of several the last: its name has the parameters that it was
 // created with.
 func (x *Subjects) Dir(no core.TrialNo) string {
 	moved := x.state.Machine.Dirs(no)
@@ -45,10 +45,10 @@ func (x *Subjects) Dir(no core.TrialNo) string {
 	return path
 }
 
-// DirAt is one of the directories that a trial has had: the one after so many others.
+// DirAt returns one of the directories that a trial has had: the one after so many others.
 func (x *Subjects) DirAt(no core.TrialNo, moved int) string { return x.state.dirAt(no, moved) }
 
-// DirOf is the one that a checkpoint lies in.
+// DirOf returns the one that holds a checkpoint.
 func (x *Subjects) DirOf(no core.TrialNo, checkpoint uint32) string {
 	if moved := x.state.Machine.DirOf(no, checkpoint); moved != x.state.Machine.Dirs(no) {
 		return x.state.dirAt(no, moved)

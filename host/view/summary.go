@@ -2,8 +2,8 @@ package view
 
 import "time"
 
-// Summary is an experiment in a list of several. Its JSON is the line of `ls --json`;
-// fields are added, never renamed.
+// Summary is an experiment in a list. Its JSON is the line of `ls --json`; fields are added, never
+// renamed.
 type Summary struct {
 	Name   string `json:"name"`
 	State  string `json:"state"`
@@ -13,13 +13,15 @@ type Summary struct {
 	Best    *Float    `json:"best"`
 	Changed time.Time `json:"changed"`
 	Dir     string    `json:"dir"`
-	// NeverStarted is how many of the trials were ended before they had ever
-	// started; Paused: the user has paused it.
+	// NeverStarted is how many of the trials ended before they ever started; Paused says that the user has
+	// paused the experiment.
 	NeverStarted int  `json:"never_started"`
 	Paused       bool `json:"paused"`
+	// Front is how many trials no other beats, with several objectives.
+	Front int `json:"front,omitempty"`
 }
 
-// Summary is the experiment in a list.
+// Summary returns the experiment's entry in a list.
 func (e *Experiment) Summary() (x Summary, err error) {
 	x = Summary{Name: e.Name, Metric: e.Objectives()[0].Metric, Changed: e.Changed().UTC(), Dir: e.Place()}
 	if x.State, err = e.State(); err != nil {
@@ -32,5 +34,10 @@ func (e *Experiment) Summary() (x Summary, err error) {
 			x.Best = &v
 		}
 	})
+	if err == nil && len(e.Objectives()) > 1 {
+		var all []candidate
+		all, err = e.candidates(e.Objectives(), Last)
+		x.Front = len(frontOf(all))
+	}
 	return x, err
 }

@@ -14,8 +14,8 @@ func curveOf(values []float64) (all []Result) {
 	return all
 }
 
-// However few points a curve is thinned to, it has no more than these, in order, begins and
-// ends where it did, and keeps its least and its largest value, and that there was a NaN.
+// A curve thinned to any number of points has no more than these, in order, with its ends, its least
+// and its largest value, and one NaN if there was any.
 func TestThinKeepsExtremes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Float64Range(-1e3, 1e3), 1, 300).Draw(t, "values")

@@ -9,7 +9,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage"
 )
 
-// Metric is a number under its name.
+// Metric is a number with its name.
 type Metric struct {
 	Name  string
 	Value float64
@@ -17,44 +17,44 @@ type Metric struct {
 
 func byName(a, b Metric) int { return strings.Compare(a.Name, b.Name) }
 
-// Trial is one trial as it stands.
+// Trial is the present state of a trial.
 type Trial struct {
 	Subject
-	// Metrics are the last result's, by name, and Iteration is its; Results is how many
-	// it has reported itself.
+	// Metrics and Iteration are those of the last result, Metrics by name; Results is how many results it
+	// has reported itself.
 	Metrics   []Metric
 	Iteration uint64
 	Results   uint32
 	Failures  uint32
-	// NeverStarted: it was ended before it had ever started.
+	// NeverStarted says that it ended before it ever started.
 	NeverStarted bool
-	// Cause says why it ended, is paused or waits again; Reason is that for people.
+	// Cause says why it ended, is paused or waits again; Reason is its text for people.
 	Cause  core.Cause
 	Reason string
-	// Started and Ended are zero before; Seconds is how long it has trained.
+	// Started and Ended are zero before the event; Seconds is how long it has trained.
 	Started, Ended time.Time
 	Seconds        float64
-	// Checkpoint is the directory of the newest that it has made with Params, or "";
+	// Checkpoint is the directory of the newest checkpoint that it has made with Params, or "";
 	// CheckpointAt is its iteration.
 	Checkpoint   string
 	CheckpointAt uint64
 	// Exports are its models, by format.
 	Exports []Export
-	// Suggestion is the number of the suggestion that it is a run of, where
-	// suggestions have several: Runs of them. Runs is 1 elsewhere.
+	// Suggestion is the number of the suggestion that it is one of Runs runs of. Runs is 1 unless
+	// suggestions have several.
 	Suggestion, Runs int
 }
 
-// Export is a trial's model in one format, or why it is not there.
+// Export is a trial's model in one format, or why there is none.
 type Export struct {
 	Format string
-	// Dir holds it; "" where Error is set.
+	// Dir holds it; "" if Error is set.
 	Dir   string
 	Bytes int64
 	Error string
 }
 
-// Metric is the value of one of the last result's.
+// Metric returns a value of the last result.
 func (t *Trial) Metric(name string) (float64, bool) {
 	return metricOf(t.Metrics, name)
 }
@@ -67,8 +67,7 @@ func exportOf(x core.Export, trialDir string) Export {
 	return e
 }
 
-// trialJSON is the shape that `trials --json` promises; fields are added, never
-// renamed.
+// trialJSON is the shape that `trials --json` promises; fields are added, never renamed.
 type trialJSON struct {
 	Trial      string           `json:"trial"`
 	Number     core.TrialNo     `json:"number"`
@@ -87,10 +86,10 @@ type trialJSON struct {
 	Ended      *time.Time       `json:"ended"`
 	Seconds    Float            `json:"time_total_s"`
 	Checkpoint *string          `json:"checkpoint"`
-	// CheckpointAt is where there is one.
+	// CheckpointAt is set with Checkpoint.
 	CheckpointAt uint64       `json:"checkpoint_iteration,omitempty"`
 	Exports      []exportJSON `json:"exports,omitempty"`
-	Suggestion   *int         `json:"suggestion,omitempty"` // where suggestions have several runs
+	Suggestion   *int         `json:"suggestion,omitempty"` // if suggestions have several runs
 }
 
 type exportJSON struct {
@@ -112,49 +111,52 @@ func (t *Trial) shape() trialJSON {
 	if t.Runs > 1 {
 		suggestion = &t.Suggestion
 	}
-	return trialJSON{Suggestion: suggestion, Trial: t.ID, Number: t.Number, State: t.State.String(), Params: t.Params, Metrics: metricsJSON(t.Metrics),
-		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures, Unstarted: t.NeverStarted, Error: orNull(t.Error), Reason: orNull(t.Reason),
+	return trialJSON{Suggestion: suggestion, Trial: t.ID, Number: t.Number, State: t.State.String(), Params: t.Params,
+		Metrics:   metricsJSON(t.Metrics),
+		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures, Unstarted: t.NeverStarted,
+		Error: orNull(t.Error), Reason: orNull(t.Reason),
 		Cause: causeShape(t.Cause), Dir: t.Dir, Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended),
 		Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint), CheckpointAt: t.CheckpointAt,
 		Exports: t.exports()}
 }
 
-// MarshalJSON writes the stable shape of `trials --json`; what is not there is
-// null.
+// MarshalJSON writes the stable shape of `trials --json`; missing values are null.
 func (t Trial) MarshalJSON() ([]byte, error) { return json.Marshal(t.shape()) }
 
-// Ranked is a trial with the value that it was ranked by: Params, Metrics, Iteration and
-// Checkpoint are those of that value. Where suggestions have several runs it is the first
-// of them, and the value is their mean.
+// Ranked is a trial with the value that it was ranked by: Params, Metrics, Iteration and Checkpoint
+// are those of that value. If suggestions have several runs it is the first run, and the value is
+// their mean.
 type Ranked struct {
 	Trial
 	Value float64
 	Scope Scope
 	// Last is the iteration of the trial's last result.
 	Last uint64
-	// Nearest is, where the value's own checkpoint is not there, the directory of the
-	// trial's checkpoint nearest to it that was made with the same parameters, or "";
-	// NearestAt is its iteration.
+	// Nearest is set if the value's own checkpoint does not exist: the directory of the trial's nearest
+	// checkpoint with the same parameters, or ""; NearestAt is its iteration.
 	Nearest   string
 	NearestAt uint64
-	// Saves: the trial has made a checkpoint at some time.
+	// Saves says that the trial has ever made a checkpoint.
 	Saves bool
-	// MeanOf are the runs that the value is the mean of; nil of a single trial.
+	// MeanOf are the runs that the value is the mean of; nil for a single trial.
 	MeanOf []core.TrialNo
+}
+
+// rankedJSON is the shape that `best --json` promises.
+type rankedJSON struct {
+	trialJSON
+	Value Float `json:"value"`
+	Scope Scope `json:"scope"`
+	// MeanOf are the runs that the value is the mean of.
+	MeanOf []core.TrialNo `json:"mean_of,omitempty"`
+	// Nearest is set if checkpoint is null.
+	Nearest   string `json:"nearest_checkpoint,omitempty"`
+	NearestAt uint64 `json:"nearest_iteration,omitempty"`
 }
 
 // MarshalJSON writes the stable shape of `best --json`.
 func (r Ranked) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		trialJSON
-		Value Float `json:"value"`
-		Scope Scope `json:"scope"`
-		// MeanOf are the runs that the value is the mean of.
-		MeanOf []core.TrialNo `json:"mean_of,omitempty"`
-		// Nearest is where checkpoint is null.
-		Nearest   string `json:"nearest_checkpoint,omitempty"`
-		NearestAt uint64 `json:"nearest_iteration,omitempty"`
-	}{r.Trial.shape(), Float(r.Value), r.Scope, r.MeanOf, r.Nearest, r.NearestAt})
+	return json.Marshal(rankedJSON{r.Trial.shape(), Float(r.Value), r.Scope, r.MeanOf, r.Nearest, r.NearestAt})
 }
 
 // Float is a number in JSON; NaN and infinities are strings.

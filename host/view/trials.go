@@ -10,39 +10,36 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/expr"
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/host/nearest"
 )
 
-// Chosen says which trials are wanted, in which order. The zero value is all of them, by
-// number.
+// Chosen says which trials are wanted, in which order. The zero value is all of them, by number.
 type Chosen struct {
 	// Where is an expression over parameters, the last metrics and [config.TrialVars].
 	Where string
-	// States are those of the trials that are wanted; none: any.
+	// States are the states of the wanted trials; none: any.
 	States []core.State
-	// Sort is a metric, a parameter or one of [SortKeys]: an objective from the best to the
-	// worst, all else from the least to the largest, with a "-" before it the other way
-	// round; trials without a value come last. NaN is the worst of an objective, and behind
-	// all other values elsewhere.
+	// Sort is a metric, a parameter or one of [SortKeys]. An objective sorts from the best to the worst,
+	// all else from the least to the largest; a "-" before it reverses the order. Trials without a value
+	// come last. NaN is the worst value of an objective, and comes after all other values elsewhere.
 	Sort string
-	// Offset is how many of them are left out at the beginning, Limit how many there are
-	// after that at most; 0: no limit.
+	// Offset is how many of them are skipped at the beginning, Limit how many are returned at most; 0: no
+	// limit.
 	Offset, Limit int
 }
 
-// Page is what was chosen of trials, to be read in pieces.
+// Page is a choice of trials, to be read in pieces.
 type Page struct {
-	// Total is how many trials there are, Fitting how many are wanted without Offset
-	// and Limit.
+	// Total is how many trials there are, Fitting how many are wanted without Offset and Limit.
 	Total, Fitting int
-	// Numbers are those of the page, in order.
+	// Numbers are the trials of the page, in order.
 	Numbers []core.TrialNo
 
 	of *Experiment
 }
 
-// pieceTrials is how many trials are looked at while a host waits, about a millisecond.
+// pieceTrials is how many trials are examined while a host waits, for about a millisecond.
 const pieceTrials = 256
 
 // pieces calls f for all trials, a piece of them at a time.
@@ -50,7 +47,7 @@ func (e *Experiment) pieces(f func(s *State, from, to core.TrialNo)) error {
 	return e.eachPiece(f, func() error { return nil })
 }
 
-// Choose finds the trials that are wanted. What is kept of each is its key.
+// Choose finds the wanted trials. It keeps only the sort key of each.
 func (e *Experiment) Choose(c Chosen) (*Page, error) {
 	w, err := e.wanted(&c)
 	if err != nil {
@@ -77,7 +74,7 @@ func (e *Experiment) Choose(c Chosen) (*Page, error) {
 	return p, nil
 }
 
-// eachPiece is pieces with something to do after each, while no host waits.
+// eachPiece is pieces with a second function after each piece, during which no host waits.
 func (e *Experiment) eachPiece(look func(s *State, from, to core.TrialNo), then func() error) error {
 	for next, more := core.TrialNo(0), true; more; {
 		err := e.source.Look(func(s *State) {
@@ -127,13 +124,13 @@ func (p *Page) Each(f func(*Trial) error) error {
 	return nil
 }
 
-// Trials are those of the page.
+// Trials returns the trials of the page.
 func (p *Page) Trials() (list []Trial, err error) {
 	list = make([]Trial, 0, len(p.Numbers))
 	return list, p.Each(func(t *Trial) error { list = append(list, *t); return nil })
 }
 
-// Trials are those that are wanted, all at once.
+// Trials returns the wanted trials, all at once.
 func (e *Experiment) Trials(c Chosen) ([]Trial, error) {
 	p, err := e.Choose(c)
 	if err != nil {
@@ -142,7 +139,7 @@ func (e *Experiment) Trials(c Chosen) ([]Trial, error) {
 	return p.Trials()
 }
 
-// wanted takes trials that are, and remembers their keys.
+// wanted selects trials and remembers their keys.
 type wanted struct {
 	facts  *Facts
 	states []core.State
@@ -208,7 +205,7 @@ func (w *wanted) fits(t *Trial) (bool, error) {
 	return ok, nil
 }
 
-// checkName is checkMetric, with all names that an expression may have meant.
+// checkName is checkMetric with all names that an expression may have meant.
 func (s *State) checkName(name string) error {
 	if s.checkMetric(name) == nil {
 		return nil
@@ -231,10 +228,10 @@ func (f *Facts) values(t *Trial) expr.Values {
 		"cause": t.Cause.Kind.String()}}
 }
 
-// SortKeys are what trials are sorted by beside metrics and parameters.
+// SortKeys are the sort keys beside metrics and parameters.
 var SortKeys = []string{"number", "state", "iteration", "results", "failures", "started", "ended", "time"}
 
-// key is a trial's value to sort by; ok is false where it has none.
+// key is a trial's value to sort by; ok is false if it has none.
 type key struct {
 	no     core.TrialNo
 	number float64
@@ -242,7 +239,7 @@ type key struct {
 	ok     bool
 }
 
-// order is that of keys.
+// order is the order of keys.
 type order struct {
 	mode      stat.Mode
 	reverse   bool
@@ -280,7 +277,7 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// sorting gives trials the keys that a sort is by.
+// sorting gives trials their sort keys.
 func (s *State) sorting(w *wanted, by string) error {
 	by, reverse := strings.CutPrefix(by, "-")
 	w.order = order{mode: stat.Min, reverse: reverse, objective: s.isObjective(by)}
@@ -304,7 +301,8 @@ func (s *State) sorting(w *wanted, by string) error {
 	return nil
 }
 
-// modeOf is the objective's. Nobody knows what is good of another metric: the least is first.
+// modeOf returns an objective's mode. For another metric it is unknown which values are good: the
+// least comes first.
 func (f *Facts) modeOf(metric string) stat.Mode {
 	for _, o := range f.Objectives() {
 		if o.Metric == metric {

@@ -15,7 +15,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/stat"
-	"github.com/tunehost/tunehost/host/runfile"
+	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/host/view/viewtest"
 )
@@ -53,7 +53,7 @@ func refresh(t *testing.T, e *view.Recorded, want bool) {
 	}
 }
 
-// B-124: also of a running experiment.
+// B-124: a running experiment can be read too.
 func TestFollowsARunningExperiment(t *testing.T) {
 	w := write(t, file)
 	lock, err := journal.LockDir(w.Dir.Path(), time.Now())
@@ -73,7 +73,7 @@ func TestFollowsARunningExperiment(t *testing.T) {
 	refresh(t, e, false)
 	s, err := e.Status(viewtest.Epoch.Add(time.Minute))
 	if err != nil || s.Elapsed != time.Minute {
-		t.Errorf("the running time goes on: %v, %v", s.Elapsed, err)
+		t.Errorf("the running time continues: %v, %v", s.Elapsed, err)
 	}
 	w.Run(-1)
 	w.Close()
@@ -86,7 +86,7 @@ func TestFollowsARunningExperiment(t *testing.T) {
 	}
 }
 
-// B-026, B-124: running times turn into times of day under the host of then.
+// B-026, B-124: running times become times of day of the host at the time.
 func TestTimesOverSeveralHosts(t *testing.T) {
 	w := write(t, file)
 	w.Start(1)
@@ -105,13 +105,12 @@ func TestTimesOverSeveralHosts(t *testing.T) {
 	}
 }
 
-// B-061, B-084, B-124: what a restarted trial reports again replaces what it
-// reported before.
+// B-061, B-084, B-124: what a restarted trial reports again replaces its earlier report.
 func TestResultsOfARestartedTrial(t *testing.T) {
 	w := write(t, strings.Replace(file, "{every: 1}", "{every: 2}", 1))
 	w.Iterations = 5
 	w.Start(1)
-	w.Run(3) // the checkpoint is of iteration 2
+	w.Run(3) // with a checkpoint at iteration 2
 	w.Host(viewtest.Epoch.Add(time.Hour), 1)
 	w.Run(-1)
 	w.Close()
@@ -145,7 +144,7 @@ func metric(list []view.Metric, name string) (float64, bool) {
 	return 0, false
 }
 
-// values reports one value each iteration, as the test says.
+// values reports one value each iteration, as given.
 func values(t *testing.T, mode string, list [][]float64) *view.Recorded {
 	t.Helper()
 	w := write(t, strings.NewReplacer("max}", mode+"}", "trials: 4", fmt.Sprint("trials: ", max(4,
@@ -169,11 +168,13 @@ func TestBestByScope(t *testing.T) {
 		value float64
 	}{
 		{"", "", 2, 4}, {view.Last, "", 2, 4}, {view.Min, "", 1, 3}, {view.Max, "", 0, 5}, {view.Mean, "", 1, 3},
-		{view.Mean5, "", 1, 3}, {view.All, "", 0, 5}, {view.Last, "min", 0, 2}, {view.All, "min", 0, 1}, {view.Max, "min", 1, 3},
+		{view.Mean5, "", 1, 3}, {view.All, "", 0, 5}, {view.Last, "min", 0, 2}, {view.All, "min", 0, 1}, {view.Max,
+			"min", 1, 3},
 	} {
 		best, ok, err := e.Best(view.Query{Scope: c.scope, Mode: c.mode})
 		if err != nil || !ok || best.Number != c.want || best.Value != c.value {
-			t.Errorf("%q %s: trial %d with %v, %v, %v; want trial %d with %v", c.scope, c.mode, best.Number, best.Value, ok, err, c.want, c.value)
+			t.Errorf("%q %s: trial %d with %v, %v, %v; want trial %d with %v", c.scope, c.mode, best.Number, best.Value,
+				ok, err, c.want, c.value)
 		}
 	}
 }
@@ -188,7 +189,8 @@ func TestBestOfNothing(t *testing.T) {
 // A slow and obvious oracle for the front.
 func TestFront(t *testing.T) {
 	points := [][]float64{{1, 5}, {2, 4}, {2, 4}, {3, 4}, {3, 1}, {math.NaN(), 0}, {1, 6}, {0, 9}}
-	w := write(t, "version: 1\nobjectives: [{metric: a, mode: min}, {metric: b, mode: min}]\nspace: {x: {uniform: [0, 1]}}\ntrials: 8\n")
+	w := write(t, "version: 1\nobjectives: [{metric: a, mode: min}, {metric: b, mode: min}]\nspace: {x: {uniform: [0, "+
+		"1]}}\ntrials: 8\n")
 	w.Iterations, w.Names = 1, []string{"a", "b"}
 	w.Metrics = func(no core.TrialNo, _ uint64) []float64 { return points[no] }
 	w.Start(8)
@@ -218,8 +220,8 @@ func slowFront(points [][]float64, modes [2]stat.Mode) (front []core.TrialNo) {
 	return front
 }
 
-// Pages, put together, are what was chosen, however trials are filtered and sorted; and more
-// trials than are looked at at a time make no difference.
+// Pages, put together, are the chosen trials, for any filter and sort key, and for more trials than
+// are examined at a time.
 func TestPages(t *testing.T) {
 	var points [][]float64
 	for i := range 700 {
@@ -260,8 +262,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// The events of a directory are those that reporters hear, however few are read at a time,
-// also while more is recorded.
+// The events of a directory are those that reporters receive, for any number read at a time, also
+// while more is recorded.
 func TestEventsSince(t *testing.T) {
 	w := write(t, file)
 	w.Start(2)
@@ -336,14 +338,15 @@ func TestNumbersThatAreNoneInJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(trials)
-	for _, want := range []string{`{"accuracy":"NaN"}`, `{"accuracy":"Infinity"}`, `{"accuracy":"-Infinity"}`, `{"accuracy":1e+300}`} {
+	for _, want := range []string{`{"accuracy":"NaN"}`, `{"accuracy":"Infinity"}`, `{"accuracy":"-Infinity"}`,
+		`{"accuracy":1e+300}`} {
 		if err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%s is missing in %s, %v", want, text, err)
 		}
 	}
 }
 
-// A crash took back what was read: the reader begins anew.
+// A crash removed what was read: the reader starts from the beginning.
 func TestRewound(t *testing.T) {
 	w := write(t, file)
 	w.Start(2)
@@ -362,7 +365,7 @@ func TestRewound(t *testing.T) {
 	}
 }
 
-// copyFiles replaces what the files hold.
+// copyFiles replaces the content of files.
 func copyFiles(t *testing.T, from, to string) {
 	t.Helper()
 	files, err := os.ReadDir(from)
@@ -382,6 +385,20 @@ func copyFiles(t *testing.T, from, to string) {
 
 func TestNoExperiment(t *testing.T) {
 	if _, err := view.Open(t.TempDir()); !errors.Is(err, runfile.ErrNone) {
+		t.Error(err)
+	}
+}
+
+// An experiment without its record is no experiment without trials.
+func TestRecordIsGone(t *testing.T) {
+	w := write(t, file)
+	w.Start(2)
+	w.Run(-1)
+	w.Close()
+	if err := os.RemoveAll(w.Dir.Journal()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := view.Open(w.Dir.Path()); !errors.Is(err, journal.ErrNoJournal) {
 		t.Error(err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestBadInput: each row of docs/BADINPUT.md names tests, which TestFunctions looks for,
+// TestBadInput checks that each row of docs/BADINPUT.md names tests, which TestFunctions looks for,
 // or says that SECURITY.md has the reason.
 func TestBadInput(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "docs", "BADINPUT.md"))

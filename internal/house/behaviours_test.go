@@ -26,8 +26,8 @@ var (
 	row = regexp.MustCompile(`(?m)^\| (B-\d{3}) \| (.*) \| ([^|]*) \|$`)
 )
 
-// TestBehaviours holds the list of behaviours against the tests that name them,
-// and prints what is covered where.
+// TestBehaviours compares the list of behaviours with the tests that name them, and prints the
+// coverage.
 func TestBehaviours(t *testing.T) {
 	text, err := os.ReadFile(list)
 	if err != nil {
@@ -68,7 +68,7 @@ func TestBehaviours(t *testing.T) {
 	}
 }
 
-// cell names the packages of test files; they change less often than files.
+// cell returns the packages of test files; packages change less often than files.
 func cell(files []string) string {
 	dirs := map[string]bool{}
 	for _, f := range files {
@@ -81,7 +81,7 @@ func cell(files []string) string {
 	return "`" + strings.Join(slices.Sorted(maps.Keys(dirs)), "`, `") + "`"
 }
 
-// testsByNumber finds the test files that name each behaviour, sorted.
+// testsByNumber returns the test files that name each behaviour, sorted.
 func testsByNumber(t *testing.T) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
@@ -89,7 +89,8 @@ func testsByNumber(t *testing.T) map[string][]string {
 		if err != nil {
 			return err
 		}
-		if name := d.Name(); d.IsDir() && file != root && (name[0] == '.' || name == "node_modules" || name == "results") {
+		if name := d.Name(); d.IsDir() && file != root &&
+			(name[0] == '.' || name == "node_modules" || name == "results") {
 			return filepath.SkipDir
 		}
 		rel := filepath.ToSlash(strings.TrimPrefix(file, root+string(filepath.Separator)))
@@ -108,8 +109,8 @@ func testsByNumber(t *testing.T) map[string][]string {
 	return found
 }
 
-// isTest says whether a file is a test: of Go or Python, a story, a script, or a
-// case of the conformance suite.
+// isTest reports whether a file is a test: of Go or Python, a story, a script, or a case of the
+// conformance suite.
 func isTest(file string) bool {
 	name := path.Base(file)
 	switch path.Ext(name) {

@@ -1,4 +1,5 @@
-// Package house holds the repository together. It has tests of what no package
-// can see by itself: which behaviours are tested, and whether the documents name
-// files and functions that exist. Nobody imports it.
+// Package house tests properties of the whole repository that no package can test alone: which
+// behaviours are tested, whether the documents name files and functions that exist, and whether texts are
+// plain English. No package
+// imports it.
 package house

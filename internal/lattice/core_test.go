@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// TestCoreIsAFunction: the core has no goroutine, channel, select, defer,
-// recover, or loop over a map, in which the order would be another each time; and
-// it multiplies no floats, which machines may round differently.
+// TestCoreIsAFunction checks that the core has no goroutine, channel, select, defer, recover, or
+// loop over a map, whose order varies; and that it multiplies no floats, which machines may round
+// differently.
 func TestCoreIsAFunction(t *testing.T) {
 	for _, dir := range []string{"core", "core/record", "core/resource"} {
 		fset, syntax := parsed(t, filepath.Join("..", "..", dir))
@@ -26,7 +26,7 @@ func TestCoreIsAFunction(t *testing.T) {
 	}
 }
 
-// TestImpure shows that the rules can refuse.
+// TestImpure checks that the rules can fail.
 func TestImpure(t *testing.T) {
 	const bad = `package p
 func f(m map[int]int, c chan int, x float64) float64 {
@@ -48,8 +48,10 @@ func f(m map[int]int, c chan int, x float64) float64 {
 	}
 	info := typed(t, "p", fset, []*ast.File{file})
 	got := strings.Join(impure(fset, []*ast.File{file}, info), "\n")
-	for _, want := range []string{"2:25: a channel type", "3:2: a goroutine", "4:2: a loop over a map", "5:2: a channel", "6:2: a channel",
-		"7:2: a loop over a channel", "8:2: a select", "9:2: a deferred call", "10:2: recover", "11:2: println", "12:9: arithmetic of floats"} {
+	for _, want := range []string{"2:25: a channel type", "3:2: a goroutine", "4:2: a loop over a map",
+		"5:2: a channel", "6:2: a channel",
+		"7:2: a loop over a channel", "8:2: a select", "9:2: a deferred call", "10:2: recover", "11:2: println",
+		"12:9: arithmetic of floats"} {
 		if !strings.Contains(got, "bad.go:"+want) {
 			t.Errorf("%s was not found in\n%s", want, got)
 		}
@@ -76,8 +78,8 @@ func parsed(t *testing.T, dir string) (*token.FileSet, []*ast.File) {
 	return fset, list
 }
 
-// goroot tells the importer where the standard library is: a test that is built with
-// -trimpath does not know.
+// goroot tells the importer where the standard library is, which a test built with -trimpath does
+// not know.
 func goroot(t *testing.T) {
 	if build.Default.GOROOT != "" {
 		return
@@ -130,7 +132,8 @@ func impurity(n ast.Node, info *types.Info) string {
 	case *ast.RangeStmt:
 		return looped(info.Types[n.X].Type)
 	case *ast.Ident:
-		if b, ok := info.Uses[n].(*types.Builtin); ok && (b.Name() == "recover" || b.Name() == "print" || b.Name() == "println") {
+		if b, ok := info.Uses[n].(*types.Builtin); ok &&
+			(b.Name() == "recover" || b.Name() == "print" || b.Name() == "println") {
 			return b.Name()
 		}
 	case *ast.BinaryExpr:
@@ -149,7 +152,7 @@ func looped(over types.Type) string {
 	return ""
 }
 
-// arithmetic allows comparing, and constants.
+// arithmetic allows comparisons and constants.
 func arithmetic(n *ast.BinaryExpr, info *types.Info) string {
 	x := info.Types[n]
 	b, ok := x.Type.Underlying().(*types.Basic)

@@ -1,3 +1,3 @@
-// Package lattice holds the tests of how this repository is built up: who may
-// import whom, and what the core may not do. It has no code for others to use.
+// Package lattice tests the structure of this repository: which package may import which, and what
+// the core must not do. It has no code for others.
 package lattice

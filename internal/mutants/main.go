@@ -1,13 +1,12 @@
-// Mutants plants bugs, one at a time, and sees whether the tests find them. The
-// bugs are in mutants.txt, each a piece of code and what stands in its place; the
-// tree itself is left alone: the go command is given the changed file as an
-// overlay.
+// Mutants plants bugs, one at a time, and checks whether the tests find them. The bugs are in
+// mutants.txt, each with a piece of code and its replacement. The tree is not changed: the go
+// command gets the modified file as an overlay.
 //
 //	go run ./internal/mutants                 # all of them
-//	go run ./internal/mutants -run publish    # those with that in their name
+//	go run ./internal/mutants -run publish    # those whose name matches
 //
-// A bug that no test finds means that a test is missing. It is for those who
-// change the core, the journal, the loop or the supervision.
+// If no test finds a bug, a test is missing. Use it when you change the core, the journal, the loop
+// or the supervision.
 package main
 
 import (
@@ -30,8 +29,8 @@ import (
 //go:embed mutants.txt
 var list string
 
-// everywhere is where a bug is looked for: the packages that say most in least
-// time come first.
+// everywhere lists the packages to test: the ones that find most bugs in the shortest time come
+// first.
 var everywhere = [][]string{
 	{"./core/..."},
 	{"./host/plugin", "./host/storage/...", "./host/plugin/process"},
@@ -80,21 +79,21 @@ func run(only string, limit time.Duration) error {
 	return nil
 }
 
-// mutant is a bug: in a file, old becomes new.
+// A mutant is a bug: in a file, old becomes new.
 type mutant struct {
 	name, file, old, new string
-	// first are the packages that are tried before the others.
+	// first are the packages that are tested first.
 	first []string
 }
 
-// parse reads blocks of lines: "# name", the file and perhaps packages, then
-// lines that begin with - and with +.
+// parse reads blocks of lines: "# name", the file and optionally packages, then lines that begin
+// with - and with +.
 func parse(text string) (all []mutant, err error) {
 	for block := range strings.SplitSeq(text, "\n# ") {
 		lines := strings.Split(strings.TrimRight(block, "\n"), "\n")
 		if len(lines) < 4 || all == nil && !strings.HasPrefix(block, "# ") {
 			if all == nil {
-				all = []mutant{} // what comes before the first is for people
+				all = []mutant{} // text before the first block is a comment
 				continue
 			}
 			return nil, fmt.Errorf("mutants.txt: %q is no bug", lines[0])
@@ -116,19 +115,20 @@ func parse(text string) (all []mutant, err error) {
 	return all, nil
 }
 
-// mutated is the file with the bug in it.
+// mutated returns the file with the bug.
 func (m *mutant) mutated() ([]byte, error) {
 	text, err := os.ReadFile(m.file)
 	if err != nil {
 		return nil, err
 	}
 	if n := bytes.Count(text, []byte(m.old)); n != 1 || m.old == "" {
-		return nil, fmt.Errorf("%s has the lines that are to be changed %d times, want once: the code has moved on, and mutants.txt must too", m.file, n)
+		return nil, fmt.Errorf("%s has the lines to change %d times, want once: the code has moved on, "+
+			"and mutants.txt must too", m.file, n)
 	}
 	return bytes.Replace(text, []byte(m.old), []byte(m.new), 1), nil
 }
 
-// hunt says whether a test finds the bug.
+// hunt reports whether a test finds the bug.
 func (m *mutant) hunt(limit time.Duration) (bool, error) {
 	dir, err := os.MkdirTemp("", "mutant-")
 	if err != nil {
@@ -159,8 +159,8 @@ func (m *mutant) hunt(limit time.Duration) (bool, error) {
 	return false, nil
 }
 
-// forget removes what rapid has kept of the failures since: they are of a bug that is
-// not in the tree.
+// forget removes failures that rapid has stored since: they belong to a bug that is not in the
+// tree.
 func forget(since time.Time) {
 	_ = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".fail" {
@@ -173,7 +173,7 @@ func forget(since time.Time) {
 	})
 }
 
-// overlay writes what the go command is to take for the file.
+// overlay writes the overlay for the go command.
 func (m *mutant) overlay(dir string) (string, error) {
 	text, err := m.mutated()
 	if err != nil {
@@ -190,13 +190,14 @@ func (m *mutant) overlay(dir string) (string, error) {
 
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^panic: |^FAIL\s+(\S+)`)
 
-// try runs tests with the bug in, and says what failed. One that hangs is found, too.
+// try runs tests with the bug, and returns the failed one. A hang counts as found.
 func try(ctx context.Context, overlay string, packages []string) (by string, err error) {
 	build := exec.CommandContext(ctx, "go", append([]string{"vet", "-overlay", overlay}, packages...)...)
 	if out, err := build.CombinedOutput(); err != nil && ctx.Err() == nil {
 		return "", fmt.Errorf("the bug does not compile: %s", out)
 	}
-	test := exec.CommandContext(ctx, "go", append([]string{"test", "-failfast", "-timeout", cutOff.String(), "-overlay", overlay}, packages...)...)
+	test := exec.CommandContext(ctx, "go", append([]string{"test", "-failfast", "-timeout", cutOff.String(), "-overlay",
+		overlay}, packages...)...)
 	test.WaitDelay = time.Second
 	began := time.Now()
 	out, err := test.CombinedOutput()
@@ -210,8 +211,8 @@ func try(ctx context.Context, overlay string, packages []string) (by string, err
 	return "", fmt.Errorf("go test: %w: %s", err, out)
 }
 
-// judge names the test that has failed or hangs. Tests that were cut off while each of them was
-// still young have found nothing: the machine was too busy for them.
+// judge returns the test that failed or hangs. If the tests were cut off while all of them were
+// still young, nothing was found: the machine was too busy.
 func judge(out []byte) (by string, err error) {
 	for _, f := range failure.FindAllSubmatch(out, -1) {
 		if len(f[1]) > 0 {
@@ -230,8 +231,9 @@ func judge(out []byte) (by string, err error) {
 	return "", fmt.Errorf("the tests have not ended within %v, and none of them hangs: the machine is too busy", cutOff)
 }
 
-// cutOff is when the tests of a package are ended; one that has run for hangs by then is to blame.
+// cutOff is the time limit for the tests of a package; a test that has run for hangs by then counts
+// as hanging.
 const cutOff, hangs = 4 * time.Minute, 2 * time.Minute
 
-// running is a test that ran when its package was cut off.
+// running matches a test that ran when its package was cut off.
 var running = regexp.MustCompile(`(?m)^\t\t(\S+) \((\S+)\)$`)

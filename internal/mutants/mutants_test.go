@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Each bug can still be planted, and the result is Go. Whether tests find it,
-// `make mutants` says.
+// Each bug can still be planted, and the result is valid Go. `make mutants` checks whether tests
+// find it.
 func TestEachFits(t *testing.T) {
 	if err := os.Chdir("../.."); err != nil {
 		t.Fatal(err)
@@ -38,9 +38,10 @@ func TestEachFits(t *testing.T) {
 	}
 }
 
-// What a busy machine cuts off is no bug that was found; a hang is.
+// A test cut off by a busy machine does not count as finding a bug; a hang does.
 func TestJudge(t *testing.T) {
-	const cut = "panic: test timed out after 4m0s\n\trunning tests:\n\t\tTestA (3s)\n\t\tTestB (%s)\n\ngoroutine 1 [running]:\nFAIL\tx/host\t240.1s\nFAIL\n"
+	const cut = "panic: test timed out after 4m0s\n\trunning tests:\n\t\tTestA (3s)\n\t\tTestB (%s)\n\ngoroutine 1 " +
+		"[running]:\nFAIL\tx/host\t240.1s\nFAIL\n"
 	for _, c := range []struct{ out, by, err string }{
 		{"--- FAIL: TestA (0.00s)\nFAIL\nFAIL\tx/host\t1s\n", "TestA", ""},
 		{"    --- FAIL: TestA/b (0.00s)\n" + strings.Replace(cut, "%s", "4s", 1), "TestA/b", ""},

@@ -1,15 +1,14 @@
-// Package pages runs what a page of documentation tells its readers to do, word
-// for word: tests of the pages use it, so that no page says what does not work.
+// Package pages executes the instructions of a page of documentation literally. Tests use it to
+// ensure that the pages are correct.
 //
-// In a page, fenced blocks count, in order. A block of sh is run by sh, from the
-// folder in which the one before has left off; every command in it must succeed.
-// Any other block whose first line is a comment with a file's name,
+// It executes the fenced blocks of a page, in order. A block of sh is run by sh, in the folder
+// where the previous one ended; every command in it must succeed. Any other block whose first line
+// is a comment with a file name,
 //
 //	# experiment.yaml
 //	// main.go
 //
-// is that file, written into the folder of that moment. Other blocks, such as
-// ```text, are for people alone.
+// is written to that file, in the current folder. Other blocks, such as ```text, are ignored.
 package pages
 
 import (
@@ -22,14 +21,14 @@ import (
 	"strings"
 )
 
-// Block is a fenced block.
+// A Block is a fenced block.
 type Block struct {
 	Language, Text string
-	// Line is that of its fence, from 1.
+	// Line is the line of its fence, from 1.
 	Line int
 }
 
-// File is the name in the block's first line, or "".
+// File returns the file name in the block's first line, or "".
 func (b Block) File() string {
 	first, _, _ := strings.Cut(b.Text, "\n")
 	if m := fileForm.FindStringSubmatch(first); b.Language != "sh" && m != nil {
@@ -40,8 +39,8 @@ func (b Block) File() string {
 
 var fileForm = regexp.MustCompile(`^(?://|#|--) ([\w./-]+\.\w+)$`)
 
-// Blocks are those under a heading, up to the next of its level or a higher one;
-// under "" those of the whole page. It is an error when there are none.
+// Blocks returns the blocks under a heading, up to the next heading of the same or a higher level;
+// "" selects the whole page. It is an error if there are none.
 func Blocks(page, heading string) (list []Block, err error) {
 	inside, level, open := heading == "", 0, false
 	for i, line := range strings.Split(page, "\n") {
@@ -74,7 +73,7 @@ func Blocks(page, heading string) (list []Block, err error) {
 	return list, nil
 }
 
-// depthOf is the level of a heading; 0: the line is none.
+// depthOf returns the level of a heading; 0: the line is not a heading.
 func depthOf(line string) int {
 	depth := len(line) - len(strings.TrimLeft(line, "#"))
 	if depth == 0 || depth == len(line) || line[depth] != ' ' {
@@ -83,7 +82,7 @@ func depthOf(line string) int {
 	return depth
 }
 
-// Runner runs blocks.
+// A Runner runs blocks.
 type Runner struct {
 	// Dir is the folder to begin in, and then that of the moment.
 	Dir string
@@ -91,8 +90,8 @@ type Runner struct {
 	Env []string
 }
 
-// Run carries the blocks out, and returns all that the commands printed. The error
-// names the line of the block that failed.
+// Run executes the blocks, and returns all output of the commands. The error names the line of the
+// block that failed.
 func (r *Runner) Run(blocks []Block) (output string, err error) {
 	for _, b := range blocks {
 		var out string
@@ -117,7 +116,7 @@ func (r *Runner) write(name, text string) error {
 	return os.WriteFile(file, []byte(text), 0o644)
 }
 
-// shell runs a script and remembers where it has gone.
+// shell runs a script and remembers its last folder.
 func (r *Runner) shell(script string) (string, error) {
 	where, err := os.CreateTemp("", "pages-")
 	if err != nil {

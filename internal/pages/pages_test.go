@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-const page = "# Top\n\n```sh\nexit 9\n```\n\n## Do it\n\n```sh\nmkdir sub\ncd sub\n```\n\n```yaml\n# a.yaml\nx: 1\n```\n\n" +
+const page = "# Top\n\n```sh\nexit 9\n```\n\n## Do it\n\n```sh\nmkdir sub\ncd sub\n```\n\n```yaml\n# a.yaml\nx: " +
+	"1\n```\n\n" +
 	"```text\nnot run\n```\n\n### Then\n\n```sh\n# a comment\ncat a.yaml\n```\n\n## Other\n\n```sh\nexit 8\n```\n"
 
 func TestRun(t *testing.T) {
@@ -35,7 +36,8 @@ func TestFailures(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "the block in line 3: exit status 9") {
 		t.Errorf("a block that fails: %v", err)
 	}
-	_, err = (&Runner{Dir: t.TempDir(), Env: os.Environ()}).Run([]Block{{Language: "sh", Text: "false\ntrue\n", Line: 7}})
+	_, err = (&Runner{Dir: t.TempDir(), Env: os.Environ()}).Run([]Block{{Language: "sh", Text: "false\ntrue\n",
+		Line: 7}})
 	if err == nil {
 		t.Error("a command that fails before another is no failure")
 	}

@@ -9,19 +9,19 @@ import (
 	"syscall"
 )
 
-// Error says what is in the place of a file or folder.
+// Error describes what is in the place of a file or folder.
 type Error struct {
 	Path string
-	// Is says what is there: "a link".
+	// Is is what was found: "a link".
 	Is string
-	// Do says what the user can do about it.
+	// Do is what the user can do about it.
 	Do string
 }
 
 // Error implements error.
 func (e *Error) Error() string { return e.Path + " is " + e.Is + ": " + e.Do }
 
-// KindOf names the kind of a file.
+// KindOf returns the name of the kind of a file.
 func KindOf(m fs.FileMode) string {
 	switch {
 	case m&fs.ModeSymlink != 0:
@@ -38,13 +38,13 @@ func KindOf(m fs.FileMode) string {
 	return "a special file"
 }
 
-// NotFile is the error of what is no plain file.
+// NotFile returns the error for anything but a regular file.
 func NotFile(path string, m fs.FileMode) *Error {
 	return &Error{path, KindOf(m), "tunehost has a file of that name; move it away"}
 }
 
-// Check refuses an open file that is not plain. With a flag to write, it refuses one that
-// has other names, which would show what is written, too.
+// Check refuses an open file that is not regular. With a flag to write, it also refuses a file with
+// other names, which would change too.
 func Check(f *os.File, flag int) error {
 	info, err := f.Stat()
 	switch {
@@ -53,12 +53,13 @@ func Check(f *os.File, flag int) error {
 	case !info.Mode().IsRegular():
 		return NotFile(f.Name(), info.Mode())
 	case flag&(os.O_WRONLY|os.O_RDWR) != 0 && names(info) > 1:
-		return &Error{f.Name(), "a file that has another name elsewhere (a hard link)", "put a copy in its place, as `cp` makes it"}
+		return &Error{f.Name(), "a file that has another name elsewhere (a hard link)",
+			"put a copy in its place, as `cp` makes it"}
 	}
 	return nil
 }
 
-// names is how many names a file has.
+// names returns the number of names of a file.
 func names(info fs.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(s.Nlink)
@@ -66,8 +67,7 @@ func names(info fs.FileInfo) uint64 {
 	return 1
 }
 
-// In opens a plain file in a folder, whatever was put in its place. One that it makes is
-// readable by its owner alone.
+// In opens a regular file in a folder and refuses anything else. It creates files with mode 0600.
 func In(root *os.Root, name string, flag int) (*os.File, error) {
 	path := filepath.Join(root.Name(), name)
 	if named, err := root.Lstat(name); err == nil && !named.Mode().IsRegular() {
@@ -93,7 +93,7 @@ func In(root *os.Root, name string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// same says whether the file that was opened is what has the name: no link was followed.
+// same reports whether the opened file is the one with the name: no link was followed.
 func same(root *os.Root, name string, f *os.File) error {
 	opened, errF := f.Stat()
 	named, errN := root.Lstat(name)

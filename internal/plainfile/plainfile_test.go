@@ -9,20 +9,22 @@ import (
 	"testing"
 )
 
-// What somebody has put in the place of a file is refused with its kind, before anything is
-// done to it.
+// An object in the place of a file is refused with its kind, before it is used.
 func TestNotPlain(t *testing.T) {
 	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
 	root, err := os.OpenRoot(dir)
 	in := func(name string) string { return filepath.Join(dir, name) }
-	err = errors.Join(err, os.WriteFile(victim, []byte("kept"), 0o600), os.Symlink(victim, in("away")), os.WriteFile(in("file"), nil, 0o600),
-		os.Symlink("file", in("link")), os.Symlink("none", in("nowhere")), os.Mkdir(in("folder"), 0o700), syscall.Mkfifo(in("pipe"), 0o600),
+	err = errors.Join(err, os.WriteFile(victim, []byte("kept"), 0o600), os.Symlink(victim, in("away")),
+		os.WriteFile(in("file"), nil, 0o600),
+		os.Symlink("file", in("link")), os.Symlink("none", in("nowhere")), os.Mkdir(in("folder"),
+			0o700), syscall.Mkfifo(in("pipe"), 0o600),
 		os.Link(victim, in("hard")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"away": "is a link: ", "link": "is a link: ", "nowhere": "is a link: ", "folder": "is a folder: ",
-		"pipe": "is a pipe: ", "hard": "has another name elsewhere"} {
+	for name, want := range map[string]string{"away": "is a link: ", "link": "is a link: ", "nowhere": "is a link: ",
+		"folder": "is a folder: ",
+		"pipe":   "is a pipe: ", "hard": "has another name elsewhere"} {
 		f, err := In(root, name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 		if err == nil {
 			_ = f.Close()
@@ -40,7 +42,7 @@ func TestNotPlain(t *testing.T) {
 	}
 }
 
-// A plain file is opened as asked, and reads and writes of it wait as those of any file.
+// A regular file is opened as requested, and reads and writes block like those of any file.
 func TestPlain(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
@@ -61,7 +63,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// A file in the making has a name that nobody else's file has, and it alone is known by it.
+// A temporary file has a unique name, and only such files are recognised by it.
 func TestTemporary(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -80,7 +82,8 @@ func TestTemporary(t *testing.T) {
 		t.Errorf("%v %v", list, err)
 	}
 	name := filepath.Base(Temporary(filepath.Join(dir, "run.json")))
-	for name, want := range map[string]bool{name: true, TemporaryOf("a.tj", [16]byte{0: 7, 15: 255}): true, "x" + name: false, name + "x": false, "run.json.tmp": false, ".run.json.tunehost-tmp": false,
+	for name, want := range map[string]bool{name: true, TemporaryOf("a.tj", [16]byte{0: 7, 15: 255}): true,
+		"x" + name: false, name + "x": false, "run.json.tmp": false, ".run.json.tunehost-tmp": false,
 		strings.ToLower(name): false} {
 		if IsTemporary(name) != want {
 			t.Errorf("%s: not %t", name, want)

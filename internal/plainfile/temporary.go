@@ -9,12 +9,12 @@ import (
 	"regexp"
 )
 
-// Temporary is the path of a file in the making that will have another's place. Nobody
-// else has it: a user's run.json.tmp is the user's.
+// Temporary returns the path of a temporary file that will replace path. The name is unique: a
+// user's run.json.tmp belongs to the user.
 func Temporary(path string) string { return temporaryWith(path, rand.Text()) }
 
-// TemporaryOf is like [Temporary] with an owner's random number in the name: the owner knows
-// its own files again.
+// TemporaryOf is like [Temporary] with an owner's random number in the name, so that the owner
+// recognises its own files.
 func TemporaryOf(path string, owner [16]byte) string {
 	return temporaryWith(path, base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(owner[:]))
 }
@@ -26,11 +26,14 @@ func temporaryWith(path, text string) string {
 
 var temporary = regexp.MustCompile(`^\..+\.[A-Z2-7]{26}\.tunehost-tmp$`)
 
-// IsTemporary says whether a file name was made by [Temporary] or [TemporaryOf].
+// IsTemporary reports whether a file name was made by [Temporary] or [TemporaryOf].
 func IsTemporary(name string) bool { return temporary.MatchString(name) }
 
-// Replace puts a file with the content in the place of whatever has the name in a folder.
+// Replace writes a file with the content in a folder and replaces anything with its name but a folder.
 func Replace(root *os.Root, name string, content []byte) error {
+	if named, err := root.Lstat(name); err == nil && named.IsDir() {
+		return NotFile(filepath.Join(root.Name(), name), named.Mode())
+	}
 	tmp := Temporary(name)
 	f, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package testplace is where tests run: folders with short paths, users with runtime
-// folders of their own, and bystanders, files that tunehost has not made. It is for tests.
+// Package testplace provides surroundings for tests: folders with short paths, users with their own
+// runtime folders, screens that can be read while they are written, and bystanders, files that do not
+// belong to tunehost.
 package testplace
 
 import (
@@ -11,7 +12,7 @@ import (
 	"time"
 )
 
-// Short is a folder whose path is short enough for sockets.
+// Short returns a folder whose path is short enough for sockets.
 func Short(t testing.TB) (dir string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "tp-")
@@ -22,8 +23,8 @@ func Short(t testing.TB) (dir string) {
 	return dir
 }
 
-// Alone makes a user whose hosts and plugins see those of no other test, and returns the user's
-// runtime folder.
+// Alone isolates the test's hosts and plugins from other tests, and returns the user's runtime
+// folder.
 func Alone(t testing.TB) (runtime string) {
 	t.Helper()
 	runtime = Short(t)
@@ -31,14 +32,14 @@ func Alone(t testing.TB) (runtime string) {
 	return runtime
 }
 
-// Bystanders are files that tunehost has not made, by their paths. The zero value has none.
+// Bystanders are files that do not belong to tunehost, by path. The zero value has none.
 type Bystanders struct {
-	// Old is the time at which they were made; now, where it is zero.
+	// Old is the time of their creation; zero means now.
 	Old time.Time
 	was map[string]string
 }
 
-// Put makes such files in a folder.
+// Put creates such files in a folder.
 func (b *Bystanders) Put(t testing.TB, dir string, names ...string) {
 	t.Helper()
 	if b.was == nil {
@@ -57,7 +58,7 @@ func (b *Bystanders) Put(t testing.TB, dir string, names ...string) {
 	}
 }
 
-// age makes a file, and the folders up to another, as old as they are to be.
+// age sets the times of a file, and of the folders up to dir.
 func (b *Bystanders) age(t testing.TB, path, dir string) {
 	t.Helper()
 	for p := path; p != dir && !b.Old.IsZero(); p = filepath.Dir(p) {
@@ -67,7 +68,7 @@ func (b *Bystanders) age(t testing.TB, path, dir string) {
 	}
 }
 
-// Check fails the test where one of them is not what it was.
+// Check fails the test if one of them has changed.
 func (b *Bystanders) Check(t testing.TB) {
 	t.Helper()
 	for _, path := range slices.Sorted(maps.Keys(b.was)) {

@@ -10,22 +10,22 @@ import (
 	"testing"
 )
 
-// Folder is the variable that names the folder of notes.
+// Folder is the variable with the folder of notes.
 const Folder = "TUNEHOST_TESTED"
 
-// A line of notes is a language, one of these, and where it is about a skipped test, its name and the reason.
+// A line of notes is a language, one of these, and for a skipped test its name and the reason.
 const (
 	tested  = "tested"
 	skipped = "skipped"
 )
 
-// notes is the file of this test process, which has what was noted in it so far.
+// notes is the content of this test process's file.
 var notes struct {
 	sync.Mutex
 	text string
 }
 
-// noteAtEnd notes that the language was tested, unless the test is skipped after all.
+// noteAtEnd notes that the language was tested, unless the test is skipped.
 func noteAtEnd(t testing.TB, l Language) {
 	t.Cleanup(func() {
 		if !t.Skipped() {
@@ -34,9 +34,10 @@ func noteAtEnd(t testing.TB, l Language) {
 	})
 }
 
-// note adds a line to the file of the test's package. What an earlier process of the package wrote is replaced:
-// `go test` keeps the result of a package as long as the files that it used are as it left them, and this one
-// is among them. So the notes are those of the results that `go test` reports, kept or fresh.
+// note adds a line to the file of the test's package and replaces lines of earlier processes of the
+// package. `go test` caches the result of a package while the files that it used are unchanged, and
+// this file is one of them. So the notes belong to the results that `go test` reports, cached or
+// new.
 func note(t testing.TB, l Language, what, why string) {
 	t.Helper()
 	dir := os.Getenv(Folder)
@@ -58,7 +59,7 @@ func note(t testing.TB, l Language, what, why string) {
 	}
 }
 
-// write puts the notes in a file that is named after the package.
+// write writes the notes to a file named after the package.
 func write(dir, text string) error {
 	here, err := os.Getwd()
 	if err != nil {
@@ -74,8 +75,8 @@ func write(dir, text string) error {
 	return os.WriteFile(filepath.Join(dir, strings.ReplaceAll(filepath.ToSlash(pkg), "/", "__")), []byte(text), 0o644)
 }
 
-// Summary says of each language whether it was tested, by the notes in a folder. complete is false where something
-// was not.
+// Summary reports for each language whether it was tested, according to the notes in a folder.
+// complete is false if something was not.
 func Summary(dir string) (text string, complete bool, err error) {
 	of, err := gather(dir)
 	if err != nil {
@@ -94,7 +95,7 @@ func Summary(dir string) (text string, complete bool, err error) {
 	return text, complete, nil
 }
 
-// state is what the notes say of one language.
+// state is the content of the notes for one language.
 type state struct {
 	tested bool
 	count  int

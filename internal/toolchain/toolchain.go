@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// Language is a language other than Go that plugins are written in.
+// A Language is a language other than Go in which plugins are written.
 type Language struct {
-	// Name is what the summary of `make check` calls it.
+	// Name is the name in the summary of `make check`.
 	Name string
-	// programs all have to be on the PATH; tests start the first one.
+	// programs must all be on the PATH; tests start the first one.
 	programs []string
-	// get says where to get them.
+	// get says how to install them.
 	get string
 }
 
@@ -29,15 +29,31 @@ var (
 	Rust           = Language{"Rust", []string{"cargo"}, "install Rust 1.88 or newer (https://rustup.rs)"}
 	// C is compiled by Zig, which `make c-guests` installs with Python's pip.
 	C = Language{"C", []string{"python3"}, Python.get}
-	// Shell is what tests do with programs that not every machine has beside its shell and coreutils; see [Programs].
+	// Shell stands for programs that not every machine has in addition to its shell and coreutils;
+	// see [Programs].
 	Shell = Language{"Shell", []string{"sh"}, "install a shell"}
+	// Slurm stands for a cluster that tests bring up on this machine; internal/engines/slurm says what it needs.
+	Slurm = Language{"Slurm", []string{"sbatch", "slurmctld", "slurmd", "munged"},
+		"apt-get install slurmctld slurmd slurm-client munge"}
+	// Chromium is a browser, in which the dashboard is tested.
+	Chromium = Language{"Chromium", []string{"chromium"}, "host/web/browser/chromium.sh installs Debian's package"}
+	// Kubernetes stands for a cluster that tests bring up on this machine; internal/engines/kubernetes says what it
+	// needs. It is no part of `make check`.
+	Kubernetes = Language{"Kubernetes", []string{"containerd", "runc"},
+		"internal/engines/kubernetes/kubernetes-build.sh builds its programs"}
 )
 
-// suppliers are the packages in which distributions have the programs.
+// Tested notes that the test uses a language, which the caller has found itself.
+func Tested(t testing.TB, l Language) {
+	t.Helper()
+	noteAtEnd(t, l)
+}
+
+// suppliers are the packages of distributions that contain the programs.
 var suppliers = map[string]string{"setsid": "util-linux", "pgrep": "procps", "ps": "procps"}
 
-// Programs looks for programs that a test's shell scripts start. Where one is not installed, the test is skipped, or
-// fails if Strict.
+// Programs looks for programs that a test's shell scripts use. If one is not installed, the test is
+// skipped, or fails if Strict.
 func Programs(t testing.TB, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -48,10 +64,12 @@ func Programs(t testing.TB, names ...string) {
 	noteAtEnd(t, Shell)
 }
 
-// Languages are all of them, in the order of the summary.
-func Languages() []Language { return []Language{AssemblyScript, C, JavaScript, Python, Rust, Shell} }
+// Languages returns all languages, in the order of the summary.
+func Languages() []Language {
+	return []Language{AssemblyScript, C, Chromium, JavaScript, Python, Rust, Shell, Slurm}
+}
 
-// Strict says whether a missing language is a failure: CI or STRICT is set.
+// Strict reports whether a missing language is a failure: CI or STRICT is set.
 func Strict() bool { return isSet("CI") || isSet("STRICT") }
 
 func isSet(name string) bool {
@@ -68,8 +86,8 @@ func Find(l Language) (program string, ok bool) {
 	return program, err == nil
 }
 
-// Need returns the path of the language's program. Where it is not installed, the test
-// is skipped, or fails if Strict.
+// Need returns the path of the language's program. If it is not installed, the test is skipped, or
+// fails if Strict.
 func Need(t testing.TB, l Language) (program string) {
 	t.Helper()
 	for _, name := range l.programs {
@@ -85,8 +103,8 @@ func Need(t testing.TB, l Language) (program string) {
 	return program
 }
 
-// NeedPython returns the path of a Python that can import the modules: that of
-// `make python`, or the one on the PATH.
+// NeedPython returns the path of a Python that can import the modules: that of `make python`, or
+// the one on the PATH.
 func NeedPython(t testing.TB, modules ...string) (program string) {
 	t.Helper()
 	program = Need(t, Python)
@@ -100,7 +118,7 @@ func NeedPython(t testing.TB, modules ...string) (program string) {
 	return program
 }
 
-// known is what imports found, because starting Python takes long.
+// known caches the results of imports, because starting Python is slow.
 var known sync.Map
 
 func imports(python string, modules []string) bool {
@@ -111,8 +129,8 @@ func imports(python string, modules []string) bool {
 	return once.(func() bool)()
 }
 
-// Built returns the path of a file that `make target` makes, which is given from the root of the
-// repository. Where it does not exist, the test is skipped, or fails if Strict.
+// Built returns the path of a file that `make target` creates, relative to the root of the
+// repository. If it does not exist, the test is skipped, or fails if Strict.
 func Built(t testing.TB, l Language, file, target string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join(root(), file))
@@ -126,8 +144,8 @@ func Built(t testing.TB, l Language, file, target string) string {
 	return path
 }
 
-// Optional skips the test where a program is not installed that nothing depends on: instead says what tests
-// the same.
+// Optional skips the test if a program is not installed that nothing depends on; instead names an
+// equivalent test.
 func Optional(t testing.TB, program, instead string) {
 	t.Helper()
 	if _, err := exec.LookPath(program); err != nil {
@@ -145,7 +163,7 @@ func Missing(t testing.TB, l Language, why string) {
 	t.Skipf("SKIPPED: %s is NOT TESTED: %s", l.Name, why)
 }
 
-// root is the folder of the repository: the next one above the test's package that has a go.mod.
+// root is the folder of the repository: the nearest parent of the test's package with a go.mod.
 var root = sync.OnceValue(func() string {
 	dir, err := os.Getwd()
 	for err == nil && dir != filepath.Dir(dir) {

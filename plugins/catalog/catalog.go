@@ -1,6 +1,5 @@
-// Package catalog lists the searchers and schedulers that are part of tunehost, in the
-// order in which they are shown. It is for whoever puts them into a program: the
-// command, and the WASM module that tests compare with it.
+// Package catalog lists the bundled searchers and schedulers in display order. The command uses it,
+// and so does the WASM module that tests compare with it.
 package catalog
 
 import (
@@ -31,14 +30,15 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/tpe"
 )
 
-// Searchers are those of tunehost.
+// Searchers are the bundled searchers.
 var Searchers = []sdk.SearcherPlugin{
 	auto.Plugin, random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, gp.Plugin, cmaes.Plugin, bohb.Plugin,
 	evolution.Plugin, nsga2.Plugin,
 }
 
-// Schedulers are those of tunehost.
+// Schedulers are the bundled schedulers.
 var Schedulers = []sdk.SchedulerPlugin{
-	fifo.Plugin, asha.Plugin, moasha.Plugin, pasha.Plugin, hyperband.Plugin, brackets.Plugin, median.Plugin, patience.Plugin,
+	fifo.Plugin, asha.Plugin, moasha.Plugin, pasha.Plugin, hyperband.Plugin, brackets.Plugin, median.Plugin,
+	patience.Plugin,
 	wilcoxon.Plugin, pbt.Plugin, pb2.Plugin, mfpbt.Plugin, pbtreplay.Plugin, resources.Plugin,
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// What the plugins say of themselves and of their options is what plugins must say, and they
-// refuse other options. All that plugins must do is checked by `tunehost conformance`.
+// The descriptions and options of the plugins are valid, and unknown options are refused. `tunehost
+// conformance` checks everything else.
 func TestOptions(t *testing.T) {
 	for _, p := range Searchers {
 		t.Run("searcher "+p.Name, func(t *testing.T) { conforms(t, sdk.KindSearcher, p) })
@@ -24,11 +24,12 @@ func TestOptions(t *testing.T) {
 func conforms(t *testing.T, kind sdk.Kind, p any) {
 	open := func(context.Context) (plugin.Plugin, error) { return inproc.New(p) }
 	for _, checks := range []string{"/describe", "/options"} {
-		err := conformance.Run(t.Context(), kind, open, conformance.Options{Only: string(kind) + checks}, func(r conformance.Result) {
-			if r.Outcome == conformance.Failed {
-				t.Errorf("%s: want %s; saw %s", r.Check, r.Want, r.Saw)
-			}
-		})
+		err := conformance.Run(t.Context(), kind, open, conformance.Options{Only: string(kind) + checks},
+			func(r conformance.Result) {
+				if r.Outcome == conformance.Failed {
+					t.Errorf("%s: want %s; saw %s", r.Check, r.Want, r.Saw)
+				}
+			})
 		if err != nil {
 			t.Error(err)
 		}

@@ -1,7 +1,7 @@
 package sdk
 
-// StartError fails a trial that never began to train: no such program, not
-// executable. Retrying does not help, and the host says so (B-074).
+// A StartError fails a trial that could not begin to train: the program does not exist or is not
+// executable. The host does not retry it and says so (B-074).
 type StartError struct{ Err error }
 
 func (e *StartError) Error() string { return e.Err.Error() }
@@ -9,8 +9,8 @@ func (e *StartError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *StartError) Unwrap() error { return e.Err }
 
-// RestoreError fails a trial whose checkpoint (Trial.Restore) could not be
-// loaded. The host may try once more without it (B-057).
+// A RestoreError fails a trial whose checkpoint (Trial.Restore) could not be loaded. The host may
+// retry once without it (B-057).
 type RestoreError struct{ Err error }
 
 func (e *RestoreError) Error() string { return "cannot restore the checkpoint: " + e.Err.Error() }
@@ -18,16 +18,16 @@ func (e *RestoreError) Error() string { return "cannot restore the checkpoint: "
 // Unwrap returns the cause.
 func (e *RestoreError) Unwrap() error { return e.Err }
 
-// Hinter is implemented by every [Run]: trainables that read what a program of the
-// user's says hand it what is probably wrong with that, in one line. The user sees it
-// at once, each text once.
+// Hinter is implemented by every [Run]. Trainables that read the output of a user's program call it
+// to report a probable mistake of the program, in one line. The user sees each text once,
+// immediately.
 type Hinter interface {
 	Hint(text string)
 }
 
-// Rejecter is implemented by every [Run]: trainables that read reports of a
-// program of the user's hand what is no report to it, for the trial's log.
+// Rejecter is implemented by every [Run]. Trainables that read reports of a user's program pass it
+// the lines that are not reports, for the trial's log.
 type Rejecter interface {
-	// Reject notes text as refused; it is no result and never will be one.
+	// Reject logs text as refused. It is not a result.
 	Reject(text string)
 }

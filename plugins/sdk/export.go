@@ -2,25 +2,23 @@ package sdk
 
 import "errors"
 
-// ErrUnknownFormat is what an export function returns for a format that the
-// trainable does not have. It becomes an error in the trial's record, and the
-// trial ends well all the same.
+// ErrUnknownFormat is returned by an export function for a format that the trainable does not
+// support. It becomes an error in the trial's record; the trial still succeeds.
 var ErrUnknownFormat = errors.New("the trainable does not know this format")
 
-// Exporter is implemented by Runs that can hand over models: those of processes.
-// [ExportWith] works with every Run.
+// Exporter is implemented by Runs that can export models: those of processes. [ExportWith] works
+// with every Run.
 type Exporter interface {
-	// Export is ExportWith of this run.
+	// Export implements ExportWith for this run.
 	Export(export func(format, dir string) error)
 }
 
-// ExportWith says how the model of this run is written: export is called when
-// the trial has ended well, which is after Train has returned nil or
-// [ErrStopped], once for each of [Trial.Export], on the same goroutine. It
-// writes the model in that format into the empty folder dir, or returns
-// [ErrUnknownFormat] or what else went wrong. A stopped trial's exports are made
-// within its grace time. Where nothing is to be exported, or the Run cannot
-// (a WASM module has no files), export is not called.
+// ExportWith registers a function that writes the model of this run. If the trial ends successfully
+// (Train returned nil or [ErrStopped]), export is called once for each of [Trial.Export], on the
+// same goroutine. It writes the model in that format to the empty folder dir, or returns
+// [ErrUnknownFormat] or another error. A stopped trial must export within its grace time. export is
+// not called if there is nothing to export, or if the Run cannot export (a WASM module has no
+// files).
 func ExportWith(run Run, export func(format, dir string) error) {
 	if x, ok := run.(Exporter); ok {
 		x.Export(export)

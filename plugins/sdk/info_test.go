@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The pattern is for schemas, the function for programs: they mean the same names.
+// The pattern is for schemas, the function for programs; they accept the same names.
 func TestIsName(t *testing.T) {
 	pattern := regexp.MustCompile(NamePattern)
 	rapid.Check(t, func(t *rapid.T) {

@@ -8,24 +8,23 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of a [Result]. A trial that reports beyond them fails.
+// Limits of a [Result]. A trial that exceeds them fails.
 const (
-	// MaxMetrics is how many metrics one result may have.
+	// MaxMetrics is the maximum number of metrics in one result.
 	MaxMetrics = 10_000
-	// MaxMetricName is the length of a metric's name, in bytes.
+	// MaxMetricName is the maximum length of a metric's name, in bytes.
 	MaxMetricName = 128
-	// MaxValues is the size of Result.Values, in bytes. What is larger is left out.
+	// MaxValues is the maximum size of Result.Values, in bytes. Larger values are dropped.
 	MaxValues = 64 << 10
-	// MaxIteration is the highest iteration: every number up to it is exact
-	// wherever JSON is read.
+	// MaxIteration is the highest iteration: all numbers up to it are exact in every JSON parser.
 	MaxIteration = 1 << 53
 )
 
-// maxPath is the length of the longest path on any system, in bytes.
+// maxPath is the longest path on any system, in bytes.
 const maxPath = 4096
 
-// CheckMetricName says why a name cannot be a metric's: 1 to MaxMetricName bytes of
-// letters, digits, punctuation, symbols and spaces of any script; no control characters.
+// CheckMetricName returns an error if the name is not 1 to MaxMetricName bytes of letters, digits,
+// punctuation, symbols and spaces of any script. Control characters are not allowed.
 func CheckMetricName(name string) error {
 	if name == "" {
 		return errors.New("a metric has no name")
@@ -34,12 +33,12 @@ func CheckMetricName(name string) error {
 		return fmt.Errorf("metric name %q… is longer than %d bytes", strings.ToValidUTF8(name[:64], ""), MaxMetricName)
 	}
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return fmt.Errorf("metric name %q has a character that cannot be printed", name)
+		return fmt.Errorf("metric name %q has an unprintable character", name)
 	}
 	return nil
 }
 
-// CheckResult says why a result cannot be taken, whatever came before it.
+// CheckResult returns an error if a result is invalid on its own.
 func CheckResult(r *Result) error {
 	if len(r.Metrics) > MaxMetrics {
 		return fmt.Errorf("a result has %d metrics; at most %d", len(r.Metrics), MaxMetrics)
@@ -56,12 +55,12 @@ func CheckResult(r *Result) error {
 		}
 	}
 	if name, twice := namedTwice(r.Metrics); twice {
-		return fmt.Errorf("metric %q is in a result twice", name)
+		return fmt.Errorf("metric %q occurs twice in a result", name)
 	}
 	return nil
 }
 
-// fewMetrics are compared with each other faster than they are put in a map.
+// For few metrics, comparing all pairs is faster than a map.
 const fewMetrics = 16
 
 func namedTwice(list []Metric) (name string, twice bool) {

@@ -6,29 +6,29 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Searcher suggests the parameters of trials.
+// A Searcher suggests the parameters of trials.
 //
-// Calls come one at a time. What it answers must depend only on the
-// [Problem], its options, the events observed so far and the requests' seeds.
+// Calls are not concurrent. Its answers must depend only on the [Problem], its options, the events
+// observed so far and the requests' seeds.
 type Searcher interface {
-	// Observe tells what happened since the last call, in order. What the events
-	// point to may be kept, the slice of events not.
+	// Observe receives the events since the last call, in order. The searcher may keep what the
+	// events point to, but not the slice of events.
 	Observe(ctx context.Context, events []Event) error
-	// Suggest answers the requests, in order. It may answer fewer than were
-	// asked; Suggestions.Status then says why.
+	// Suggest answers the requests, in order. It may return fewer suggestions than requests; then
+	// Suggestions.Status says why.
 	Suggest(ctx context.Context, requests []Request) (Suggestions, error)
 }
 
-// Request asks for one suggestion.
+// A Request asks for one suggestion.
 type Request struct {
-	// Trial is the suggestion's number, from 0 in the order of the requests:
-	// the trial's own where no trials come from elsewhere (the user's points).
+	// Trial is the suggestion's number, from 0 in the order of the requests. It is the trial's
+	// number if there are no trials from other sources (points of the user).
 	Trial uint32
-	// Seed is the only randomness that may be used for this suggestion.
+	// Seed is the only source of randomness for this suggestion.
 	Seed uint64
-	// Given is a point whose non-NaN coordinates are fixed (grid axes,
-	// partial points of the user), or nil. The SDK lays them over whatever
-	// the searcher answers; a searcher that models them does better.
+	// Given is a point whose non-NaN coordinates are fixed (grid axes, partial points of the user),
+	// or nil. The SDK applies them to the answer; a searcher that models them gives better
+	// suggestions.
 	Given space.Point
 }
 
@@ -36,58 +36,54 @@ type Request struct {
 type Suggestions struct {
 	// Points are the suggestions for the first len(Points) requests.
 	Points []space.Point
-	// Status says why Points are fewer than the requests.
+	// Status says why there are fewer points than requests.
 	Status Status
 }
 
-// Status is what a searcher says beside its suggestions.
+// Status says whether a searcher can make suggestions.
 type Status uint8
 
 const (
 	// Ready: every request is answered.
 	Ready Status = iota
-	// Wait: nothing now; ask again after something has happened.
+	// Wait: no suggestion now; ask again after the next event.
 	Wait
-	// Exhausted: nothing ever again.
+	// Exhausted: no more suggestions ever.
 	Exhausted
 )
 
-// SearcherPlugin is a searcher as it is served.
+// SearcherPlugin describes a searcher to be served.
 type SearcherPlugin struct {
 	Info
-	// Open checks everything that can be checked and makes the searcher.
-	// options is a JSON object that conforms to Info.Options.
+	// Open checks everything that can be checked and returns the searcher. options is a JSON object
+	// that conforms to Info.Options.
 	Open func(p Problem, options []byte) (Searcher, Traits, error)
 }
 
-// Traits are what an opened searcher or scheduler says about itself, which may
-// depend on its options.
+// Traits are properties of an opened searcher or scheduler, which may depend on its options.
 type Traits struct {
-	// Independent: suggestions do not depend on results, so the host may ask
-	// ahead of free slots (searchers).
+	// Independent: suggestions do not depend on results, so the host may request them before slots
+	// are free, and does not send the results of running trials (searchers).
 	Independent bool
-	// Quiet: it never decides anything, so that the host need not ask
-	// (schedulers; fifo is one).
+	// Quiet: it never decides anything, so the host need not ask (schedulers; fifo is one).
 	Quiet bool
-	// RunAhead, where it is not 0, lets a trial train on when the decision on
-	// its last result takes long. Its next result waits for that decision
-	// (schedulers).
+	// RunAhead, if not 0, lets a trial continue when the decision on its last result takes long.
+	// Its next result waits for that decision (schedulers).
 	RunAhead int
-	// Metrics: events must carry all metrics, not only the losses.
+	// Metrics: events must contain all metrics, not only the losses.
 	Metrics bool
-	// Saves: the scheduler works on checkpoints (pausing, exploiting), so
-	// that trials must be able to make them (schedulers).
+	// Saves: the scheduler uses checkpoints (pausing, exploiting), so trials must be able to make
+	// them (schedulers).
 	Saves bool
-	// Requires names metrics that every result must have beside the
-	// objectives' (B-014).
+	// Requires names metrics that every result must have in addition to the objectives (B-014).
 	Requires []string
 }
 
-// Snapshotter is implemented by searchers and schedulers that can be restored
-// faster than by telling them the whole history again.
+// Snapshotter is implemented by searchers and schedulers that can be restored faster than by
+// sending the whole history again.
 type Snapshotter interface {
 	// Snapshot returns the state after the events observed so far.
 	Snapshot() ([]byte, error)
-	// Restore is called once, before anything else.
+	// Restore is called once, before any other call.
 	Restore(snapshot []byte) error
 }

@@ -7,22 +7,22 @@ import (
 	"path/filepath"
 )
 
-// StateFile is the file of a checkpoint that [ReportState] makes.
+// StateFile is the file of a checkpoint made by [ReportState].
 const StateFile = "state"
 
-// StateKeeper is implemented by Runs that keep states without files: those of WASM
-// modules. [ReportState] and [RestoredState] work with every Run.
+// StateKeeper is implemented by Runs that store states without files: those of WASM modules.
+// [ReportState] and [RestoredState] work with every Run.
 type StateKeeper interface {
-	// ReportState is ReportState of this run.
+	// ReportState implements ReportState for this run.
 	ReportState(r Result, state func() ([]byte, error)) error
-	// RestoredState is RestoredState of this run.
+	// RestoredState implements RestoredState for this run.
 	RestoredState() ([]byte, error)
 }
 
-// ReportState is [Run.Report] for trainables whose state is one piece of bytes: state
-// returns it when the host wants a checkpoint of just this result. It works in a
-// process, where the bytes become the file [StateFile] of the checkpoint, and in a
-// WASM module, which has no files and saves in no other way.
+// ReportState is [Run.Report] for trainables whose state is a byte slice: state returns it when the
+// host wants a checkpoint of exactly this result. It works in a process, where the bytes become the
+// file [StateFile] of the checkpoint, and in a WASM module, which has no files and no other way to
+// save.
 func ReportState(run Run, r Result, state func() ([]byte, error)) error {
 	if k, ok := run.(StateKeeper); ok {
 		return k.ReportState(r, state)
@@ -36,8 +36,8 @@ func ReportState(run Run, r Result, state func() ([]byte, error)) error {
 	})
 }
 
-// RestoredState returns the state to go on from, as ReportState was given it, or nil
-// when the trial starts from the beginning. Errors are of type *[RestoreError].
+// RestoredState returns the state to continue from, as passed to ReportState, or nil if the trial
+// starts from the beginning. Errors have the type *[RestoreError].
 func RestoredState(run Run) ([]byte, error) {
 	if k, ok := run.(StateKeeper); ok {
 		return k.RestoredState()

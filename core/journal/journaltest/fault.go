@@ -5,33 +5,33 @@ import (
 	"syscall"
 )
 
-// Death is how a process ends.
+// Death is a way in which a process ends.
 type Death int
 
 // The deaths.
 const (
-	Kill  Death = iota // kill -9: the page cache stays
-	Power              // loss of power: of what was not synced, anything may be left
+	Kill  Death = iota // kill -9: the page cache survives
+	Power              // power loss: unsynced data may survive in any part
 )
 
-// Phase is when in an operation a process dies.
+// Phase is the moment of death within an operation.
 type Phase int
 
 // The phases.
 const (
-	Before Phase = iota // nothing of the operation is done
-	Middle              // a write is done in part; other operations are done or not
-	After               // it is done, but the process does not hear of it
+	Before Phase = iota // nothing of the operation was done
+	Middle              // a write was done in part; other operations were done or not
+	After               // it was done, but the process did not see the result
 )
 
-// Failure is how an operation fails that the process survives.
+// Failure is a way in which an operation fails while the process survives.
 type Failure int
 
 // The failures.
 const (
-	NoSpace Failure = 1 + iota // a full disk; a write is done in part
-	IO                         // an error of the disk; a sync loses what it was to write, and the next one succeeds
-	Short                      // a write is done in part and returns no error
+	NoSpace Failure = 1 + iota // a full disk; a write was done in part
+	IO                         // a disk error; a sync loses its data, and the next one succeeds
+	Short                      // a write was done in part and returns no error
 )
 
 type fault struct {
@@ -41,22 +41,22 @@ type fault struct {
 	failure Failure
 }
 
-// DieAt lets the process die at its operation number op, counted from 1.
+// DieAt makes the process die at operation number op, counted from 1.
 func (f *FS) DieAt(op int, death Death, phase Phase) {
 	f.plan[op] = fault{dies: true, death: death, phase: phase}
 }
 
-// FailAt lets operation number op fail, counted from 1.
+// FailAt makes operation number op fail, counted from 1.
 func (f *FS) FailAt(op int, failure Failure) { f.plan[op] = fault{failure: failure} }
 
-// operation is one call of the file system under way.
+// An operation is one call of the file system in progress.
 type operation struct {
 	fs    *FS
 	fault fault
 	err   error
 }
 
-// begin counts an operation and finds out what is to happen to it. Those with a verb are traced.
+// begin counts an operation and looks up its fault. Operations with a verb are traced.
 func (f *FS) begin(verb, object string) *operation {
 	o := &operation{fs: f}
 	if f.dead {
@@ -82,7 +82,7 @@ func (o *operation) do(what func()) error {
 	return o.result()
 }
 
-// fail is the outcome of an operation that changes nothing.
+// fail returns the error of an operation that changes nothing.
 func (o *operation) fail() error {
 	if o.err != nil {
 		return o.err
@@ -90,7 +90,7 @@ func (o *operation) fail() error {
 	return o.result()
 }
 
-// happens says whether an operation that is whole or nothing is done.
+// happens reports whether an atomic operation is done.
 func (o *operation) happens() bool {
 	switch {
 	case o.fault.failure == Short:
@@ -103,7 +103,7 @@ func (o *operation) happens() bool {
 	return !o.fault.dies || o.fault.phase == After
 }
 
-// portion says how many of n bytes are written, when growth of them need room.
+// portion returns how many of n bytes are written, if growth of them need space.
 func (o *operation) portion(n int, growth int64) int {
 	if o.err != nil {
 		return 0
@@ -118,7 +118,7 @@ func (o *operation) portion(n int, growth int64) int {
 	return o.fs.takeRoom(o, done, growth)
 }
 
-// takeRoom lets a write end early where the disk is full.
+// takeRoom shortens a write on a full disk.
 func (f *FS) takeRoom(o *operation, n int, growth int64) int {
 	if f.room < 0 {
 		return n
@@ -137,7 +137,7 @@ func (f *FS) giveBack(n int64) {
 	}
 }
 
-// result ends the operation.
+// result ends the operation and returns its error.
 func (o *operation) result() error {
 	switch {
 	case o.err != nil:

@@ -1,9 +1,10 @@
-// Package journaltest has a file system in memory that behaves as badly as real ones do: it dies at a chosen operation as
-// kill -9 or loss of power, fills up, fails, and loses what a failed sync did not write. It is for tests and for the simulation of
-// the host; it implements journal.FS. All that happens is drawn from one seed.
+// Package journaltest has a file system in memory that fails like real ones: it dies at a chosen
+// operation by kill -9 or power loss, fills up, fails, and loses the data of a failed sync. It
+// implements journal.FS, for tests and for the simulation of the host. All random behaviour follows
+// from one seed.
 //
-// A file has two contents: the page cache, which all processes see, and the disk, which is what a loss of power leaves. The directory
-// has the same two. Writes go to the cache and are pending until a sync.
+// A file has two contents: the page cache, which all processes see, and the disk, which survives a
+// power loss. The directory has both too. Writes go to the cache and are pending until a sync.
 package journaltest
 
 import (
@@ -18,17 +19,17 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 )
 
-// ErrDead is the error of each operation after the death of the process.
+// ErrDead is returned by each operation after the death of the process.
 var ErrDead = errors.New("the process is dead")
 
-// FS is the directory as one process sees it. It is for one goroutine.
+// An FS is the directory as one process sees it. It is not safe for concurrent use.
 type FS struct {
 	rand  *rand.Rand
 	names map[string]*node // in the page cache
 	disk  map[string]*node
-	dirty []dirChange // what SyncDir would make durable
+	dirty []dirChange // the changes that SyncDir would make durable
 
-	room   int64 // bytes that can still be written; negative: no bound
+	room   int64 // bytes that can still be written; negative: no limit
 	ops    int
 	trace  []string
 	plan   map[int]fault
@@ -39,28 +40,28 @@ type FS struct {
 
 var _ journal.FS = (*FS)(nil)
 
-// node is a file without its name.
+// A node is a file without its name.
 type node struct {
 	id    int // order of creation
 	cache []byte
 	disk  []byte
 	dirty []change
-	lost  bool // a sync failed, and the cache shows what the disk does not have
+	lost  bool // a sync failed, and the cache shows data that is not on disk
 }
 
-// change is one write, or a truncation when data is nil.
+// A change is one write, or a truncation if data is nil.
 type change struct {
 	offset int64
 	data   []byte
 }
 
-// dirChange names node as to, and takes the name from away; either may be empty.
+// A dirChange gives node the name to and removes the name from; either may be empty.
 type dirChange struct {
 	from, to string
 	node     *node
 }
 
-// New returns an empty directory without faults; what is random later on follows from seed.
+// New returns an empty directory without faults; seed determines all random behaviour.
 func New(seed uint64) *FS {
 	return &FS{
 		rand:  rand.New(rand.NewPCG(seed, 0)),
@@ -71,19 +72,19 @@ func New(seed uint64) *FS {
 	}
 }
 
-// Ops returns how many operations there were.
+// Ops returns the number of operations.
 func (f *FS) Ops() int { return f.ops }
 
-// Trace returns one line for each operation that changes something.
+// Trace returns one line per operation that changes something.
 func (f *FS) Trace() []string { return f.trace }
 
-// Dead says whether the process has died.
+// Dead reports whether the process has died.
 func (f *FS) Dead() bool { return f.dead }
 
-// Death is how the process has died.
+// Death returns how the process died.
 func (f *FS) Death() Death { return f.death }
 
-// SetRoom leaves room for n more bytes on the disk; negative is without bound.
+// SetRoom leaves n more bytes of disk space; negative is unlimited.
 func (f *FS) SetRoom(n int64) { f.room = n }
 
 // ReadBytes returns the contents of a file as processes see them.
@@ -94,20 +95,21 @@ func (f *FS) ReadBytes(name string) []byte {
 	return nil
 }
 
-// WriteBytes puts a durable file there, as a person with an editor would; it is no operation.
+// WriteBytes writes a durable file, as a person with an editor would; it does not count as an
+// operation.
 func (f *FS) WriteBytes(name string, contents []byte) {
 	f.nodeID++
 	n := &node{id: f.nodeID, cache: slices.Clone(contents), disk: slices.Clone(contents)}
 	f.names[name], f.disk[name] = n, n
 }
 
-// Delete takes a file away, durably; it is no operation.
+// Delete removes a file durably; it does not count as an operation.
 func (f *FS) Delete(name string) {
 	delete(f.names, name)
 	delete(f.disk, name)
 }
 
-// Names returns all names, in order.
+// Names returns all names, sorted.
 func (f *FS) Names() []string { return slices.Sorted(maps.Keys(f.names)) }
 
 // List implements journal.ReadFS.
@@ -179,7 +181,7 @@ func (f *FS) SyncDir() error {
 	})
 }
 
-// or returns err, or another error when there is none.
+// or returns err, or otherwise if err is nil.
 func or(err, otherwise error) error {
 	if err != nil {
 		return err
@@ -192,7 +194,7 @@ func (f *FS) rename(c dirChange) {
 	f.dirty = append(f.dirty, c)
 }
 
-// apply changes names; the old name is taken away only if it is still this node's.
+// apply changes names; the old name is removed only if it still refers to this node.
 func (c dirChange) apply(names map[string]*node) {
 	if c.from != "" && names[c.from] == c.node {
 		delete(names, c.from)
@@ -202,13 +204,13 @@ func (c dirChange) apply(names map[string]*node) {
 	}
 }
 
-// apply changes what processes see.
+// apply changes the contents that processes see.
 func (n *node) apply(c change) {
 	n.cache = c.apply(n.cache)
 	n.dirty = append(n.dirty, c)
 }
 
-// apply changes contents; a hole that it leaves reads as zeros.
+// apply changes contents; holes read as zeros.
 func (c change) apply(contents []byte) []byte {
 	if c.data == nil {
 		return resize(contents, int(c.offset))
@@ -228,13 +230,13 @@ func resize(b []byte, n int) []byte {
 	return append(b, make([]byte, n-len(b))...)
 }
 
-// file is an open file; it stays with its node whatever name that has.
+// A file is an open file; it stays with its node when that is renamed.
 type file struct {
 	fs   *FS
 	node *node
 }
 
-// name is what the file is called now, for the trace.
+// name returns the current name, for the trace.
 func (h *file) name() string {
 	for _, name := range h.fs.Names() {
 		if h.fs.names[name] == h.node {

@@ -26,7 +26,8 @@ func create(t *testing.T, fs *FS, name string) journal.File {
 	return f
 }
 
-// prepared has the durable file "a" of 600 bytes, and 1200 more in it and a file "b" that are not synced.
+// prepared has the durable file "a" of 600 bytes, plus 1200 unsynced bytes in it and an unsynced
+// file "b".
 func prepared(t *testing.T, seed uint64) *FS {
 	t.Helper()
 	fs := New(seed)
@@ -47,10 +48,11 @@ func TestKillKeepsThePageCache(t *testing.T) {
 		t.Error("a dead process listed a directory")
 	}
 	next := fs.Restart(1)
-	if got := string(next.ReadBytes("a")); got != strings.Repeat("s", 600)+strings.Repeat("u", 1200) || string(next.ReadBytes("b")) != "b" {
+	if got := string(next.ReadBytes("a")); got != strings.Repeat("s", 600)+strings.Repeat("u", 1200) ||
+		string(next.ReadBytes("b")) != "b" {
 		t.Errorf("a has %d bytes, names %v", len(got), next.Names())
 	}
-	next.Die(Power) // what was not synced before the kill is still not synced
+	next.Die(Power) // data that was not synced before the kill is still not synced
 	lost := 0
 	for seed := range uint64(50) {
 		if after := next.Restart(seed); string(after.ReadBytes("a")) != string(fs.ReadBytes("a")) {
@@ -62,7 +64,8 @@ func TestKillKeepsThePageCache(t *testing.T) {
 	}
 }
 
-// Loss of power never touches what was synced, and in 300 tries leaves of the rest: nothing, all, a part, sectors, zeros, something else.
+// Power loss never changes synced data. In 300 tries it leaves of the rest: nothing, all, a part,
+// sectors, zeros, garbage.
 func TestPowerLeavesAnythingUnsynced(t *testing.T) {
 	fs := prepared(t, 1)
 	fs.Die(Power)
@@ -109,7 +112,7 @@ func TestRestartIsDrawnFromItsSeed(t *testing.T) {
 	}
 }
 
-// A failed sync loses data, and the next one says that all is well.
+// A failed sync loses data, and the next one reports success.
 func TestFailedSyncLosesData(t *testing.T) {
 	lost, evicted := 0, 0
 	for seed := range uint64(60) {
@@ -148,7 +151,7 @@ func TestRoom(t *testing.T) {
 	if err := f.Truncate(3); err != nil {
 		t.Fatal(err)
 	}
-	write(t, f, 3, "xyz") // the room was given back
+	write(t, f, 3, "xyz") // the space was returned
 	if got := string(fs.ReadBytes("a")); got != "123xyz" {
 		t.Error(got)
 	}

@@ -12,8 +12,9 @@ const sectorBytes = 512
 // Die ends the process between two operations.
 func (f *FS) Die(death Death) { f.dead, f.death = true, death }
 
-// Restart returns what the death left, as the next process finds it, without faults. The dead FS stays as it is, and the same seed
-// gives the same directory; what is random differs by seed, so that one death can be continued in several ways.
+// Restart returns the directory that the next process finds, without faults. The dead FS does not
+// change. The same seed gives the same directory; different seeds give different outcomes of the
+// same death.
 func (f *FS) Restart(seed uint64) *FS {
 	next := f.clone(seed)
 	for _, n := range next.nodes() {
@@ -29,7 +30,7 @@ func (f *FS) Restart(seed uint64) *FS {
 	return next
 }
 
-// evict reads clean pages from the disk again; those of a failed sync are clean and wrong.
+// evict reads clean pages from the disk again; those of a failed sync are marked clean and wrong.
 func (n *node) evict() {
 	n.cache, n.lost = slices.Clone(n.disk), false
 	for _, c := range n.dirty {
@@ -37,12 +38,13 @@ func (n *node) evict() {
 	}
 }
 
-// clone copies everything but faults and counts.
+// clone copies everything except faults and counts.
 func (f *FS) clone(seed uint64) *FS {
 	copies := map[*node]*node{}
 	copied := func(n *node) *node {
 		if copies[n] == nil {
-			copies[n] = &node{id: n.id, cache: slices.Clone(n.cache), disk: slices.Clone(n.disk), dirty: slices.Clone(n.dirty), lost: n.lost}
+			copies[n] = &node{id: n.id, cache: slices.Clone(n.cache), disk: slices.Clone(n.disk),
+				dirty: slices.Clone(n.dirty), lost: n.lost}
 		}
 		return copies[n]
 	}
@@ -61,7 +63,7 @@ func (f *FS) clone(seed uint64) *FS {
 	return next
 }
 
-// nodes returns all files that have or may get a name, in the order of their creation.
+// nodes returns all files that have or may get a name, in order of creation.
 func (f *FS) nodes() []*node {
 	all := slices.AppendSeq(slices.Collect(maps.Values(f.names)), maps.Values(f.disk))
 	for _, c := range f.dirty {
@@ -71,7 +73,7 @@ func (f *FS) nodes() []*node {
 	return slices.Compact(all)
 }
 
-// losePowerOfDir keeps any subset of the changes that were not synced.
+// losePowerOfDir keeps an arbitrary subset of the unsynced changes.
 func (f *FS) losePowerOfDir() {
 	for _, c := range f.dirty {
 		if f.rand.IntN(2) == 0 {
@@ -82,13 +84,13 @@ func (f *FS) losePowerOfDir() {
 	f.names = maps.Clone(f.disk)
 }
 
-// losePower leaves of a file what was synced and, of each change after that, anything.
+// losePower keeps the synced contents of a file and an arbitrary part of each later change.
 func (f *FS) losePower(n *node) {
 	f.someOf(n)
 	n.cache, n.lost = slices.Clone(n.disk), false
 }
 
-// drop is what a failed sync does: some of it reaches the disk, the rest is forgotten.
+// drop simulates a failed sync: some of the data reaches the disk, the rest is lost.
 func (f *FS) drop(n *node) {
 	f.someOf(n)
 	n.lost = true
@@ -101,7 +103,7 @@ func (f *FS) someOf(n *node) {
 	n.dirty = nil
 }
 
-// tear applies c to contents in one of the ways that disks have.
+// tear applies c to contents in one of the ways of real disks.
 func (f *FS) tear(c change, contents []byte) []byte {
 	if c.data == nil {
 		if f.rand.IntN(2) == 0 {
@@ -140,7 +142,7 @@ func (f *FS) sectors(c change, contents []byte) []byte {
 	return contents
 }
 
-// garbage is what blocks hold that were never written: old data of this directory or anything.
+// garbage returns what unwritten blocks hold: old data of this directory or random bytes.
 func (f *FS) garbage(n int) []byte {
 	b := make([]byte, n)
 	if nodes := f.nodes(); f.rand.IntN(2) == 0 && len(nodes) > 0 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Reads journals by the package comment of core/journal alone, to hold that comment to its word.
+"""Reads journals, written only from the package comment of core/journal, to verify that comment.
 
-For each directory given: its name, the number of events, a digest of them, and how the journal ends.
+For each directory it prints the name, the number of events, a digest of them, and how the journal ends.
 """
 import hashlib, os, re, struct, sys
 

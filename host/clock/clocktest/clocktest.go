@@ -1,4 +1,4 @@
-// Package clocktest is a clock for tests, in which time passes fast.
+// Package clocktest provides a clock for tests, in which time passes fast.
 package clocktest
 
 import (
@@ -15,7 +15,7 @@ type Warp struct {
 	jumped time.Duration
 }
 
-// New is a clock that runs so many times as fast as the machine's, until it jumps.
+// New returns a clock that runs so many times as fast as the machine's, until it jumps.
 func New(speed time.Duration) *Warp { return &Warp{speed: speed, start: time.Now()} }
 
 // Now implements clock.Clock.
@@ -33,7 +33,7 @@ func (w *Warp) AfterFunc(d time.Duration, f func()) func() bool {
 	return time.AfterFunc(d/w.speed, f).Stop
 }
 
-// Jump lets time pass at once.
+// Jump moves the time ahead at once.
 func (w *Warp) Jump(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -16,16 +16,17 @@ import (
 )
 
 var (
-	seed   = flag.Int64("seed", -1, "the one seed that TestSeeds lives; with -v all that happens in it")
-	seeds  = flag.Uint64("seeds", 100, "how many seeds TestSeeds lives, from 1 on")
-	fresh  = flag.Duration("for", 2*time.Second, "how long TestFreshSeeds lives seeds that are drawn anew")
-	deaths = flag.Int("deaths", 0, "how many deaths TestFreshSeeds waits for, however long it takes")
-	every  = flag.Bool("every", false, "every byte, bit and operation, not some of them")
+	seed     = flag.Int64("seed", -1, "the one seed that TestSeeds lives; with -v all that happens in it")
+	seeds    = flag.Uint64("seeds", 100, "how many seeds TestSeeds lives, from 1 on")
+	fresh    = flag.Duration("for", 2*time.Second, "how long TestFreshSeeds lives seeds that are drawn anew")
+	deaths   = flag.Int("deaths", 0, "how many deaths TestFreshSeeds waits for, however long it takes")
+	onLeases = flag.Bool("leases", false, "all seeds live with an engine that grants leases")
+	every    = flag.Bool("every", false, "every byte, bit and operation, not some of them")
 )
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	debug.SetGCPercent(1000) // lives are short, and leave much behind
+	debug.SetGCPercent(1000) // runs are short and allocate much
 	os.Exit(m.Run())
 }
 
@@ -42,12 +43,25 @@ func TestSeeds(t *testing.T) {
 	t.Log(sum)
 }
 
-// kept are seeds that failed once, in the world as it was then. When the drawing of
-// lives changes, a seed means another life: what was found has a test of its own
-// beside it.
+// B-075 B-130 B-131 B-132 B-133 B-134: trials run on leases of an engine that queues, refuses, preempts, and loses and
+// parts nodes.
+func TestSeedsOnLeases(t *testing.T) {
+	var sum tally
+	for s := uint64(1); s <= *seeds; s++ {
+		sum.add(live(t, s, Options{Leases: Always}))
+	}
+	if sum.leases == 0 || sum.lost == 0 {
+		t.Error("no lease was lost")
+	}
+	t.Log(sum)
+}
+
+// kept are seeds that failed once, in the simulator of that time. When the drawing of
+// runs changes, a seed means another run: each bug found also has a separate test
+// elsewhere.
 var kept = []uint64{170, 219, 231, 4752, 1795294997473}
 
-// keptWide are those that failed since the world is wider.
+// keptWide are seeds that failed in the extended simulator.
 var keptWide = []uint64{1795307108921}
 
 func TestKeptSeeds(t *testing.T) {
@@ -55,7 +69,7 @@ func TestKeptSeeds(t *testing.T) {
 		live(t, s, Options{Narrow: true})
 	}
 	for _, s := range keptWide {
-		live(t, s, Options{})
+		live(t, s, Options{Leases: Never})
 	}
 }
 
@@ -69,7 +83,8 @@ func TestFreshSeeds(t *testing.T) {
 			t.Log(sum, time.Since(began))
 		}
 	}
-	t.Logf("seeds from %d: %v, in %v, of which %v of processor time", first, sum, time.Since(began).Round(time.Millisecond), processorTime())
+	t.Logf("seeds from %d: %v, in %v, with %v of processor time", first, sum,
+		time.Since(began).Round(time.Millisecond), processorTime())
 }
 
 func processorTime() time.Duration {
@@ -80,8 +95,8 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Round(time.Millisecond)
 }
 
-// tally counts what was lived through.
-type tally struct{ seeds, deaths, power, hosts, events, finished int }
+// tally counts the simulated events.
+type tally struct{ seeds, deaths, power, hosts, events, finished, leases, lost, engines, engineDeaths int }
 
 func (x *tally) add(l Lived) {
 	x.seeds++
@@ -89,20 +104,35 @@ func (x *tally) add(l Lived) {
 	x.power += l.Power
 	x.hosts += l.Hosts
 	x.events += l.Events
+	x.leases += l.Leases
+	x.lost += l.Lost
+	if l.Leases > 0 {
+		x.engines++
+		x.engineDeaths += l.Deaths
+	}
 	if l.Outcome == core.Finished {
 		x.finished++
 	}
 }
 
 func (x tally) String() string {
-	return fmt.Sprintf("%d lives, %d of them finished; %d hosts, %d deaths, %d of them losses of power; %d events in the records", x.seeds, x.finished, x.hosts, x.deaths, x.power, x.events)
+	return fmt.Sprintf("%d lives, %d of them finished; %d hosts, %d deaths, %d of them losses of power; %d events in "+
+		"the records; %d lives and %d deaths with engines, %d leases, %d of them lost", x.seeds, x.finished, x.hosts,
+		x.deaths, x.power, x.events, x.engines, x.engineDeaths, x.leases, x.lost)
 }
 
 func live(t *testing.T, seed uint64, o Options) Lived {
 	t.Helper()
+	if *onLeases && o.Leases == Drawn && !o.Narrow {
+		o.Leases = Always
+	}
+	how := ""
+	if o.Leases == Always {
+		how = " -leases"
+	}
 	l, err := Live(seed, o)
 	if err != nil {
-		t.Fatalf("%v\nrepeat it: go test ./host/hosttest/sim -run TestSeeds -seed %d -v", err, seed)
+		t.Fatalf("%v\nrepeat it: go test ./host/hosttest/sim -run TestSeeds -seed %d%s -v", err, seed, how)
 	}
 	return l
 }
@@ -137,17 +167,19 @@ var small = []uint64{2, 3, 5}
 func TestDeathAtEveryOperation(t *testing.T) {
 	n := 0
 	for _, s := range small {
-		ops := live(t, s, Options{Small: true, Calm: true}).Ops
-		for disk := range ops {
-			for op := 1; op <= ops[disk]; op++ {
-				n += dieTwice(t, s, disk, op)
+		for _, leases := range []Leases{Never, Always} {
+			ops := live(t, s, Options{Small: true, Calm: true, Leases: leases}).Ops
+			for disk := range ops {
+				for op := 1; op <= ops[disk]; op++ {
+					n += dieTwice(t, s, leases, disk, op)
+				}
 			}
 		}
 	}
 	t.Logf("%d lives", n)
 }
 
-func dieTwice(t *testing.T, seed uint64, disk, op int) (n int) {
+func dieTwice(t *testing.T, seed uint64, leases Leases, disk, op int) (n int) {
 	for _, death := range []journaltest.Death{journaltest.Kill, journaltest.Power} {
 		for _, phase := range []journaltest.Phase{journaltest.Before, journaltest.Middle, journaltest.After} {
 			for second := range 25 { // 0: no second death
@@ -155,7 +187,9 @@ func dieTwice(t *testing.T, seed uint64, disk, op int) (n int) {
 					continue
 				}
 				n++
-				o := Options{Small: true, Calm: true, Deaths: []Death{{1, disk, op, death, phase}, {2, 0, second, journaltest.Death(n % 2), journaltest.Phase(n % 3)}}}
+				o := Options{Small: true, Calm: true, Leases: leases,
+					Deaths: []Death{{1, disk, op, death, phase},
+						{2, 0, second, journaltest.Death(n % 2), journaltest.Phase(n % 3)}}}
 				if _, err := Live(seed, o); err != nil {
 					t.Fatalf("deaths %+v: %v", o.Deaths, err)
 				}
@@ -165,8 +199,8 @@ func dieTwice(t *testing.T, seed uint64, disk, op int) (n int) {
 	return n
 }
 
-// B-086: a record that was never synced, cut at each byte: what is whole before the
-// cut counts, and the experiment goes on from there to its end.
+// B-086: a record that was never synced, cut at each byte: complete records before the
+// cut count, and the experiment continues from there to its end.
 func TestEveryCut(t *testing.T) {
 	tearing(t, 1, 97, func(b []byte, i int) []byte { return b[:i] })
 }
@@ -190,7 +224,8 @@ func tearing(t *testing.T, ways, stride int, tear func(whole []byte, i int) []by
 	n, refused := 0, 0
 	for _, s := range small {
 		size := 0
-		o := Options{Small: true, Calm: true, SegmentBytes: 1 << 20, Torn: func(b []byte) []byte { size = len(b); return b }}
+		o := Options{Small: true, Calm: true, SegmentBytes: 1 << 20,
+			Torn: func(b []byte) []byte { size = len(b); return b }}
 		live(t, s, o)
 		if *every {
 			stride = 1

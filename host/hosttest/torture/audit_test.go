@@ -18,8 +18,8 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// audit checks an experiment that has come to its end: nothing is lost, doubled,
-// half or left, and the record says what the trainables say.
+// audit checks a finished experiment: nothing is lost, duplicated,
+// incomplete or left behind, and the record agrees with the logs of the trainables.
 func (x *experiment) audit(t testing.TB) {
 	t.Helper()
 	hosttest.CheckNoOrphans(t, x.root)
@@ -41,8 +41,8 @@ func (x *experiment) audit(t testing.TB) {
 	}
 }
 
-// recorded has every result in the record, also of attempts that were repeated.
-// The record must be whole.
+// recorded returns every result in the record, also those of repeated attempts.
+// The record must be intact.
 func (x *experiment) recorded(t testing.TB) map[core.TrialNo][]*core.ResultReported {
 	t.Helper()
 	dir, err := journal.OpenDir(filepath.Join(x.dir, "journal"))
@@ -67,8 +67,8 @@ func (x *experiment) recorded(t testing.TB) map[core.TrialNo][]*core.ResultRepor
 	return list
 }
 
-// checkEnds: every trial has ended well; where permissions were taken away one may
-// have failed for that.
+// checkEnds checks that every trial has ended without an error; if permissions were removed, some may
+// have failed because of that.
 func (x *experiment) checkEnds(t testing.TB, e *view.Recorded) {
 	t.Helper()
 	m := e.Now().Machine
@@ -79,7 +79,7 @@ func (x *experiment) checkEnds(t testing.TB, e *view.Recorded) {
 	}
 }
 
-// checkCheckpoints: each that the record names is whole, and nothing else is there.
+// checkCheckpoints checks that each recorded checkpoint is intact, and that no other files exist.
 func (x *experiment) checkCheckpoints(t testing.TB, e *view.Recorded) {
 	t.Helper()
 	needed := map[string]bool{}
@@ -108,11 +108,11 @@ func (x *experiment) checkCheckpoints(t testing.TB, e *view.Recorded) {
 	}
 }
 
-// half is what a host has not brought to its name.
+// half matches names of incomplete checkpoints.
 var half = regexp.MustCompile(`\.(tmp|old)$`)
 
-// checkPrivate: nobody else may read what the experiment wrote, and no secret of
-// the host's environment is in it (B-092).
+// checkPrivate checks that other users cannot read the files of the experiment, and that no secret of
+// the host's environment is in them (B-092).
 func (x *experiment) checkPrivate(t testing.TB) {
 	t.Helper()
 	must(t, filepath.WalkDir(x.dir, func(path string, d fs.DirEntry, err error) error {
@@ -123,7 +123,7 @@ func (x *experiment) checkPrivate(t testing.TB) {
 		if err != nil {
 			return err
 		}
-		// What a program saves has the mode that it gives it, in a folder that is
+		// The program chooses the mode of its files; their folder is
 		// private.
 		if info.Mode().Perm()&0o077 != 0 && !strings.Contains(path, "checkpoints"+string(filepath.Separator)) {
 			t.Errorf("%s has mode %v", path, info.Mode())
@@ -142,14 +142,14 @@ func (x *experiment) checkPrivate(t testing.TB) {
 	}))
 }
 
-// account is what a trial's programs say.
+// account is the content of the log of a trial's programs.
 type account struct {
-	begun    map[uint64]uint64 // nonce to attempt, 0 where it does not know
+	begun    map[uint64]uint64 // nonce to attempt, 0 if unknown
 	reported map[string]bool   // NONCE ITERATION
 	answered []string
 	broken   []string
-	strays   []string // attempts that went on from what nobody had saved
-	last     string   // the nonce of the last attempt, if that has reported and come to its end
+	strays   []string // attempts that continued from a state that was never saved
+	last     string   // the nonce of the last attempt, if it has reported and finished
 	text     string
 }
 
@@ -177,7 +177,7 @@ func (x *experiment) account(t testing.TB, id string) *account {
 		case "broken":
 			a.broken = append(a.broken, line)
 		case "end":
-			if spoke { // it may have begun at the end
+			if spoke { // otherwise it may have been started at the end
 				a.last = f[1]
 			}
 		}
@@ -190,9 +190,9 @@ func parse(text string) (n uint64) {
 	return n
 }
 
-// compare compares a trial's record with its own log: what is recorded was
-// reported, by that attempt, and is there once; what was answered is recorded;
-// attempts went on from what had been saved whole.
+// compare compares a trial's record with its own log: each recorded result was
+// reported by that attempt and is recorded once; each answered result is recorded;
+// attempts continued from complete checkpoints.
 func (x *experiment) compare(t testing.TB, e *view.Recorded, no core.TrialNo, raw []*core.ResultReported) {
 	t.Helper()
 	a := x.account(t, e.Now().Trial(no).ID)
@@ -219,7 +219,8 @@ func (x *experiment) compare(t testing.TB, e *view.Recorded, no core.TrialNo, ra
 		}
 	}
 	if len(a.broken)+len(a.strays) > 0 {
-		t.Errorf("trial %d: attempts went on from half of a checkpoint (%q), or from what was not saved (%q)", no, a.broken, a.strays)
+		t.Errorf("trial %d: attempts continued from half of a checkpoint (%q), or from what was not saved (%q)", no,
+			a.broken, a.strays)
 	}
 	if a.last != "" && a.last != last {
 		t.Errorf("trial %d: attempt %s came to its end, and the last result is of %s", no, a.last, last)

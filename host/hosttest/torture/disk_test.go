@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// onSmallDisk puts the results on a file system of their own.
+// onSmallDisk puts the results on a small, separate file system.
 func (x *experiment) onSmallDisk(t testing.TB) {
 	t.Helper()
 	options := fmt.Sprintf("size=8m,mode=700,uid=%d,gid=%d", hostUser(), hostUser())
@@ -31,7 +31,7 @@ func (x *experiment) unmount(t testing.TB) {
 	x.small = false
 }
 
-// fill takes all room but some pages.
+// fill uses all space except some pages.
 func (x *experiment) fill(t testing.TB, pages int) (ballast string) {
 	t.Helper()
 	ballast = filepath.Join(x.disk(), "ballast")
@@ -53,7 +53,7 @@ func (x *experiment) fill(t testing.TB, pages int) (ballast string) {
 	return ballast
 }
 
-// mountable says whether there can be a small disk.
+// mountable reports whether a small disk can be mounted.
 func mountable() bool {
 	dir, err := os.MkdirTemp("", "thtort")
 	if err != nil {

@@ -7,17 +7,19 @@ import (
 	"testing"
 )
 
-// brief is a kind of experiment that is over in seconds, for a fault.
+// brief returns a short experiment for a fault.
 func brief(fault string) kind {
 	switch fault {
-	case "kill trial", "kill child", "kill host", "kill group", "kill host and warden": // it has children that nobody waits for
+	// it has children without a waiting parent
+	case "kill trial", "kill child", "kill host", "kill group", "kill host and warden":
 		return kind{trials: 3, logs: true, scripts: map[string]string{"train.sh": printing}, yaml: header + quality + `
 trainable: {command: ["./train.sh"]}
 trials: 3
 `}
-	case "interrupt twice": // trials that do not stop when they are told to
+	case "interrupt twice": // trials that do not stop when told
 		return kind{trials: 3, yaml: strings.Replace(header, "stop_grace: 2s", "stop_grace: 1h", 1) + quality + `
-trainable: {plugin: chaos, options: {iterations: 30, sleep: 0.03, any_params: true, ignore_term: true, stop_delay: 3600}}
+trainable: {plugin: chaos, options: {iterations: 30, sleep: 0.03, any_params: true, ignore_term: true, stop_delay: ` +
+			`3600}}
 trials: 3
 `}
 	}
@@ -28,16 +30,16 @@ trials: 4
 `}
 }
 
-// said is what a host says of a fault.
+// said is the message of a host about a fault.
 var said = map[string]string{
-	"full disk":     "there is room on the disk again",
+	"full disk":     "the disk has space again",
 	"no record":     "was removed or moved away",
 	"frozen record": "operation not permitted",
 }
 
-// Each fault once. An experiment that suffers it comes to its end, by itself or
-// when it is taken up again, with everything in its record that its trainables
-// were told is there.
+// Each fault once. The experiment finishes, by itself or
+// after it is resumed, and its record has everything that its trainables
+// were told is recorded.
 // B-024, B-025, B-080, B-084, B-085, B-087, B-092
 func TestEachFault(t *testing.T) {
 	t.Parallel()
@@ -45,12 +47,13 @@ func TestEachFault(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			if f.name == "full disk" && !mountable() {
-				t.Skip("no file system can be mounted here; core/journal and host/report/files have disks that are full of their own")
+				t.Skip("no file system can be mounted here; core/journal and host/report/files have disks that are " +
+					"full of their own")
 			}
 			if f.possible != nil && !f.possible(&experiment{kind: brief(f.name), small: f.name == "full disk"}) {
 				t.Skip("only root can do this to others' processes")
 			}
-			for range 3 { // an experiment may be over before the fault comes
+			for range 3 { // an experiment may end before the fault
 				if done, spared := once(t, f); spared != "" {
 					t.Skip(spared)
 				} else if done || t.Failed() {
@@ -62,7 +65,7 @@ func TestEachFault(t *testing.T) {
 	}
 }
 
-// once has an experiment suffer a fault; done says whether it did, spared why none can.
+// once injects a fault into an experiment; done says whether it happened, spared why it is impossible.
 func once(t *testing.T, f fault) (done bool, spared string) {
 	x := prepare(t, brief(f.name), f.name == "full disk")
 	h := x.start(t)
@@ -84,7 +87,7 @@ func once(t *testing.T, f fault) (done bool, spared string) {
 	return true, ""
 }
 
-// reports says whether a trial has reported something.
+// reports reports whether a trial has reported something.
 func (x *experiment) reports() bool {
 	list, _ := filepath.Glob(filepath.Join(x.dir, "trials", "*", "result.jsonl"))
 	return len(list) > 0

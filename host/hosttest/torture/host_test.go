@@ -10,23 +10,27 @@ import (
 	"time"
 )
 
-// patience is for what comes to its end by itself, on a machine that is busy.
-const patience = 3 * time.Minute
+// patience is the time limit for things that end by themselves, on a busy machine; enginePatience is that for
+// hosts of an engine, whose nodes take a while to be lost.
+const (
+	patience       = 3 * time.Minute
+	enginePatience = 12 * time.Minute
+)
 
 // host is a process that runs the experiment.
 type host struct {
 	x       *experiment
 	pid     int
-	out     string // the name of a file: a pipe would be held by what it leaves behind
+	out     string // the name of a file: leftover processes would keep a pipe open
 	exit    chan int
 	status  int            // less than 0: a signal has ended it
 	by      syscall.Signal // that one
 	ended   bool
-	excuses []string // what it may say when it fails, for what was done to it
+	excuses []string // allowed error messages, because of injected faults
 	killed  bool
 	told    bool // to stop
 	harmed  bool
-	spared  string // why a fault cannot be done here at all
+	spared  string // why a fault is impossible on this machine
 }
 
 func (x *experiment) start(t testing.TB, more ...string) *host {
@@ -48,7 +52,7 @@ func (x *experiment) start(t testing.TB, more ...string) *host {
 	return h
 }
 
-// written is how much is in the record.
+// written returns the size of the record.
 func (x *experiment) written() (bytes int64) {
 	list, _ := filepath.Glob(filepath.Join(x.dir, "journal", "*.tj"))
 	for _, name := range list {
@@ -64,7 +68,7 @@ func (h *host) said() string {
 	return string(text)
 }
 
-// did notes what was done to the host.
+// did notes an injected fault.
 func (h *host) did(what string) {
 	h.harmed = true
 	count(what)
@@ -83,17 +87,21 @@ func (h *host) within(d time.Duration) bool {
 	return h.ended
 }
 
-// ends waits until the host has ended by itself.
+// ends waits until the host ends by itself.
 func (h *host) ends(t testing.TB) {
 	t.Helper()
-	if !h.within(patience) {
+	limit := patience
+	if h.x.engine != nil {
+		limit = enginePatience
+	}
+	if !h.within(limit) {
 		_ = syscall.Kill(h.pid, syscall.SIGQUIT)
 		<-h.exit
 		t.Fatalf("the host does not come to its end:\n%s", h.said())
 	}
 }
 
-// await waits until something is true, or the host has ended.
+// await waits until a condition is true, or the host has ended.
 func (h *host) await(t testing.TB, d time.Duration, ok func() bool) bool {
 	t.Helper()
 	for end := time.Now().Add(d); time.Now().Before(end); {
@@ -116,10 +124,10 @@ func (h *host) signal(s syscall.Signal, group bool) {
 	_ = syscall.Kill(pid, s) // it may have ended
 }
 
-// excuse allows the host to fail with these words.
+// excuse allows the host to fail with this message.
 func (h *host) excuse(words ...string) { h.excuses = append(h.excuses, words...) }
 
-// judge checks the end of a host, given what was done to it.
+// judge checks the end of a host, given the injected faults.
 func (h *host) judge(t testing.TB) {
 	t.Helper()
 	said := h.said()
@@ -127,7 +135,8 @@ func (h *host) judge(t testing.TB) {
 		t.Errorf("the host has panicked:\n%s", said)
 	}
 	switch {
-	case h.status == 0, h.by == syscall.SIGKILL && h.killed, h.status == 130 && h.told, h.by == syscall.SIGINT && h.told:
+	case h.status == 0, h.by == syscall.SIGKILL && h.killed, h.status == 130 && h.told, h.by == syscall.SIGINT &&
+		h.told:
 		return
 	case h.status == 1 && h.x.tampered && strings.Contains(said, " failed"):
 		return
@@ -141,7 +150,7 @@ func (h *host) judge(t testing.TB) {
 	t.Errorf("the host ended with status %d (%v):\n%s", h.status, h.by, said)
 }
 
-// oneLine: a host that fails says why once, in one line.
+// oneLine checks that a failed host prints the reason once, in one line.
 func (h *host) oneLine(t testing.TB, said string) {
 	t.Helper()
 	if n := strings.Count("\n"+said, "\ntunehost: "); n != 1 && !h.told {

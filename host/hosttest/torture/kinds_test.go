@@ -7,7 +7,7 @@ type kind struct {
 	yaml    string
 	scripts map[string]string
 	trials  int
-	logs    bool // its trainables keep logs of their own
+	logs    bool // its trainables write separate logs
 }
 
 const header = `
@@ -31,7 +31,10 @@ const printing = `
 log="@LOGS@/$TUNEHOST_TRIAL_ID"
 setsid sleep 600 &
 i=0
-[ -n "$TUNEHOST_CHECKPOINT" ] && i=$(cat "$TUNEHOST_CHECKPOINT/state")
+if [ -n "$TUNEHOST_CHECKPOINT" ]; then
+	i=$(cat "$TUNEHOST_CHECKPOINT/state") || exit 1
+	[ -n "$i" ] || { echo "broken $$ empty" >> "$log"; exit 1; }
+fi
 echo "begin $$ 0 $i" >> "$log"
 while [ "$i" -lt 9 ]; do
 	i=$((i + 1))
@@ -50,12 +53,15 @@ done
 echo "end $$" >> "$log"
 `
 
-// asking reports with tunehost's own command, which brings an answer.
+// asking reports with the command tunehost report, which prints an answer.
 const asking = `
 #!/bin/sh
 log="@LOGS@/$TUNEHOST_TRIAL_ID"
 i=0
-[ -n "$TUNEHOST_CHECKPOINT" ] && i=$(cat "$TUNEHOST_CHECKPOINT/state")
+if [ -n "$TUNEHOST_CHECKPOINT" ]; then
+	i=$(cat "$TUNEHOST_CHECKPOINT/state") || exit 1
+	[ -n "$i" ] || { echo "broken $$ empty" >> "$log"; exit 1; }
+fi
 from=$i
 echo "begin $$ 0 $i" >> "$log"
 while [ "$i" -lt 6 ]; do
@@ -72,7 +78,7 @@ done
 echo "end $$" >> "$log"
 `
 
-// kinds are what is tortured: programs and plugins that train, several searchers
+// kinds are the tested experiments: programs and plugins that train, several searchers
 // and schedulers, bundled, from a folder and as a module.
 var kinds = []kind{
 	{name: "printing", trials: 12, logs: true, yaml: header + quality + `
@@ -109,7 +115,8 @@ scheduler: {plugin: asha, max: 8}
 trials: 9
 `},
 	{name: "population", trials: 10, yaml: header + quality + `
-trainable: {plugin: chaos, options: {iterations: 9, sleep: 0.03, any_params: true, fork_children: 1, detach_children: true}}
+trainable: {plugin: chaos, options: {iterations: 9, sleep: 0.03, any_params: true, fork_children: 1, ` +
+		`detach_children: true}}
 checkpoint: {every: 2, keep: 2, score: score}
 searcher: random
 scheduler: {plugin: pbt, interval: 2}

@@ -59,7 +59,7 @@ func build(t testing.TB) string {
 	return dir
 }
 
-// public is a new directory with a short name that everybody may read.
+// public returns a new directory with a short name that everybody may read.
 func public(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "thtort")
@@ -72,12 +72,12 @@ func public(t testing.TB) string {
 	return dir
 }
 
-// nobody is who hosts run as where the tests are root's: whom permissions bind.
+// nobody is the user that runs hosts if root runs the tests: permissions apply to this user.
 const nobody = 65534
 
 func privileged() bool { return os.Getuid() == 0 }
 
-// hostUser is who hosts run as.
+// hostUser is the user that runs hosts.
 func hostUser() int {
 	if privileged() {
 		return nobody
@@ -85,17 +85,18 @@ func hostUser() int {
 	return os.Getuid()
 }
 
-// experiment is one that hosts are started on.
+// experiment is an experiment that hosts run.
 type experiment struct {
 	kind
 	root, dir string
 	hosts     int
-	small     bool // its disk is
+	small     bool // it is on a small disk
 	tampered  bool // its permissions were changed: trials may have failed
-	left      bool // the last host has left processes behind, whose warden was killed
+	left      bool // the last host has left processes behind, because its watcher was killed
+	engine    *engine
 }
 
-// prepare makes the experiment's file and what it needs.
+// prepare creates the experiment's file and the files that it needs.
 func prepare(t testing.TB, k kind, small bool) *experiment {
 	t.Helper()
 	x := &experiment{kind: k, root: public(t)}
@@ -134,21 +135,21 @@ func write(t testing.TB, path, text string) {
 	must(t, os.WriteFile(path, []byte(strings.TrimLeft(text, "\n")), 0o700))
 }
 
-// giveAway makes everything the host's.
+// giveAway makes the host's user the owner of everything.
 func (x *experiment) giveAway(t testing.TB) {
 	t.Helper()
 	if !privileged() {
 		return
 	}
 	must(t, filepath.WalkDir(x.root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.Name() == "ledger" && !d.IsDir() { // which has another name elsewhere
+		if err != nil || d.Name() == "ledger" && !d.IsDir() { // it has another hard link elsewhere
 			return err
 		}
 		return os.Lchown(path, nobody, nobody)
 	}))
 }
 
-// cleanUp removes all, but for a test that has failed.
+// cleanUp removes everything, unless the test has failed.
 func (x *experiment) cleanUp(t testing.TB) {
 	hosttest.CheckNoOrphans(t, x.root)
 	if t.Failed() {
@@ -162,18 +163,19 @@ func (x *experiment) cleanUp(t testing.TB) {
 	}
 }
 
-// keep copies what is on a disk that is to go.
+// keep copies the files of a disk before it is unmounted.
 func (x *experiment) keep(t testing.TB) {
 	if !x.small {
 		return
 	}
-	if text, err := exec.Command("cp", "-a", filepath.Join(x.root, "results"), filepath.Join(x.root, "kept")).CombinedOutput(); err != nil {
+	if text, err := exec.Command("cp", "-a", filepath.Join(x.root, "results"),
+		filepath.Join(x.root, "kept")).CombinedOutput(); err != nil {
 		t.Logf("%v: %s", err, text)
 	}
 	x.unmount(t)
 }
 
-// secret is in the hosts' environment, and must be nowhere else (B-092).
+// secret is in the hosts' environment, and must not be anywhere else (B-092).
 const secret = "jq7-canary-3f81"
 
 // cacheHome has compiled modules: a module that does not change is compiled once.
@@ -187,7 +189,7 @@ func cacheHome(t testing.TB) string {
 	return dir
 }
 
-// command is the program, as the host's user.
+// command returns a command that runs as the host's user.
 func (x *experiment) command(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(program(t, "tunehost"), args...)
@@ -198,14 +200,21 @@ func (x *experiment) command(t testing.TB, args ...string) *exec.Cmd {
 	if privileged() {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
 	}
+	if x.engine != nil {
+		cmd.Env = append(cmd.Env, x.engine.environment(x)...)
+	}
 	return cmd
 }
 
 func (x *experiment) runArgs(more ...string) []string {
-	return append([]string{"run", x.file(), "--storage", filepath.Join(x.root, "results"), "--name", "test", "--resources", "cpu=3"}, more...)
+	args := []string{"run", x.file(), "--storage", filepath.Join(x.root, "results"), "--name", "test"}
+	if x.engine == nil {
+		args = append(args, "--resources", "cpu=3")
+	}
+	return append(args, more...)
 }
 
-// does runs another command of the program to its end.
+// does runs another command of the program and waits for its end.
 func (x *experiment) does(t testing.TB, args ...string) (status int, said string) {
 	t.Helper()
 	cmd := x.command(t, args...)

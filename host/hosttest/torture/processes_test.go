@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// process is one that belongs to a host of an experiment.
+// process is a process that belongs to a host of an experiment.
 type process struct {
 	pid, parent int
 	is          role
 }
 
-// role is what a process is there for.
+// role is the purpose of a process.
 type role string
 
 const (
@@ -28,7 +28,7 @@ const (
 	other     role = "child" // of a trial
 )
 
-// processes are those of the experiment's hosts that live, but not the hosts.
+// processes returns the living processes of the experiment's hosts, without the hosts.
 func (x *experiment) processes() (list []process) {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
@@ -41,7 +41,8 @@ func (x *experiment) processes() (list []process) {
 	for i := range list {
 		// Only a trial's own program is a child of its trainable.
 		p := &list[i]
-		if p.is == trial && !slices.ContainsFunc(list, func(q process) bool { return q.pid == p.parent && q.is == trainable }) {
+		if p.is == trial && !slices.ContainsFunc(list,
+			func(q process) bool { return q.pid == p.parent && q.is == trainable }) {
 			p.is = other
 		}
 	}
@@ -80,7 +81,7 @@ func (x *experiment) look(pid int) (p process, ok bool) {
 	return p, true
 }
 
-// parentOf reads /proc/PID/stat, in which the name may hold anything.
+// parentOf reads /proc/PID/stat, in which the name may contain any characters.
 func parentOf(proc string) int {
 	stat, _ := os.ReadFile(filepath.Join(proc, "stat"))
 	if fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])); len(fields) > 1 {

@@ -21,17 +21,18 @@ import (
 )
 
 var (
-	long = flag.Duration("torture.time", 0, "how long TestTorture goes on; 0: one experiment, and few faults")
-	seed = flag.Uint64("torture.seed", 0, "what TestTorture does, as far as that can be repeated: the seed of its first experiment; 0: drawn")
+	long = flag.Duration("torture.time", 0, "how long TestTorture continues; 0: one experiment, and few faults")
+	seed = flag.Uint64("torture.seed", 0, "what TestTorture does, as far as that can be repeated: the seed of its "+
+		"first experiment; 0: drawn")
 	jobs = flag.Int("torture.jobs", 2, "how many experiments TestTorture has at a time")
 	each = flag.Int("torture.faults", 40, "how many faults an experiment suffers in TestTorture")
 )
 
-// counters are what was done.
+// counters count injected faults.
 var counters = struct {
 	sync.Mutex
 	of map[string]int
-	// tried and suffered are how often each fault was drawn, and was done indeed.
+	// tried and suffered count how often each fault was drawn, and how often it happened.
 	tried, suffered map[string]int
 }{of: map[string]int{}, tried: map[string]int{}, suffered: map[string]int{}}
 
@@ -41,7 +42,7 @@ func count(what string) {
 	counters.Unlock()
 }
 
-// inflict does a fault to a host, and notes whether it could.
+// inflict injects a fault into a host, and notes whether it was possible.
 func (h *host) inflict(t testing.TB, f fault, rng *rand.Rand) {
 	before := h.harmed
 	h.harmed = false
@@ -58,7 +59,7 @@ func (h *host) inflict(t testing.TB, f fault, rng *rand.Rand) {
 	h.harmed = h.harmed || before
 }
 
-// checkSuffered: a fault that is drawn again and again, and never comes to anything,
+// checkSuffered checks that each drawn fault also happens: a fault that never happens
 // tests nothing.
 func checkSuffered(t *testing.T) {
 	counters.Lock()
@@ -80,8 +81,8 @@ func counted() string {
 	return b.String()
 }
 
-// Whatever happens to real experiments at whatever moment, each of them comes to
-// its end, and its record says what its trainables say.
+// Whatever fault happens at whatever moment, each experiment comes to
+// its end, and its record agrees with the logs of its trainables.
 // B-024, B-025, B-080, B-084, B-085, B-086, B-087, B-092
 func TestTorture(t *testing.T) {
 	if *long == 0 {
@@ -120,14 +121,14 @@ func TestTorture(t *testing.T) {
 	t.Logf("\n%s", counted())
 }
 
-// failures is how many experiments have failed.
+// failures counts the failed experiments.
 func failures() int {
 	counters.Lock()
 	defer counters.Unlock()
 	return counters.of["experiments failed"]
 }
 
-// torture takes one experiment through faults to its end.
+// torture runs one experiment with faults until its end.
 func torture(t *testing.T, seed uint64, faults int) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	k := kinds[seed%uint64(len(kinds))]
@@ -138,7 +139,8 @@ func torture(t *testing.T, seed uint64, faults int) {
 		count("experiments")
 		if t.Failed() {
 			count("experiments failed")
-			t.Logf("to do the like again: go test ./host/hosttest/torture -run TestTorture -torture.seed %d -torture.faults %d -torture.time 1s", seed, planned)
+			t.Logf("to do the like again: go test ./host/hosttest/torture -run TestTorture -torture.seed %d "+
+				"-torture.faults %d -torture.time 1s", seed, planned)
 		}
 		t.Logf("%s, %d hosts, %v", k.name, x.hosts, time.Since(began).Round(time.Second))
 	}()
@@ -150,13 +152,13 @@ func torture(t *testing.T, seed uint64, faults int) {
 	}
 }
 
-// suffer runs one host, which has to bear what is left of the faults until it
-// ends; it says whether the experiment is done.
+// suffer runs one host and injects the remaining faults until it
+// ends; it reports whether the experiment is done.
 func (x *experiment) suffer(t testing.TB, rng *rand.Rand, faults *int) (done bool) {
 	x.left = false
 	before := x.written()
 	h := x.start(t)
-	if rng.IntN(2) == 0 { // on a slow machine all would come before anything has begun, else
+	if rng.IntN(2) == 0 { // otherwise, on a slow machine, all faults would come before the start
 		h.await(t, patience, func() bool { return x.written() > before })
 	}
 	for *faults > 0 && !h.within(time.Duration(rng.ExpFloat64()*float64(250*time.Millisecond))) {
@@ -172,8 +174,8 @@ func (x *experiment) suffer(t testing.TB, rng *rand.Rand, faults *int) (done boo
 	return h.status == 0
 }
 
-// alone checks that nothing is left of a host that has ended, before another one
-// looks for that (B-025).
+// alone checks that no process of an ended host is left, before another host
+// searches for them (B-025).
 func (x *experiment) alone(t testing.TB) {
 	t.Helper()
 	if !x.left {
@@ -181,12 +183,12 @@ func (x *experiment) alone(t testing.TB) {
 	}
 }
 
-// forPermission says whether trials have failed, which they may for want of a
-// permission that was taken away, and for nothing else.
+// forPermission says whether trials have failed, which may happen because of a
+// permission that was removed, and for no other reason.
 func (x *experiment) forPermission(t testing.TB) (failed bool) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(x.dir, "experiment.yaml")); errors.Is(err, fs.ErrNotExist) {
-		return false // no host has lived for long enough to begin it
+		return false // no host has run long enough to start it
 	}
 	e, err := view.Open(x.dir)
 	must(t, err)
@@ -203,13 +205,13 @@ func (x *experiment) forPermission(t testing.TB) (failed bool) {
 	return failed
 }
 
-// finish lets the experiment come to its end undisturbed.
+// finish lets the experiment finish without faults.
 func (x *experiment) finish(t testing.TB) {
 	var more []string
 	if x.tampered && x.forPermission(t) {
 		more = []string{"--resume", "errored_only"}
 	}
-	for range 2 { // the second finds nothing to do
+	for range 2 { // the second run has nothing to do
 		h := x.start(t, more...)
 		h.ends(t)
 		if more = nil; h.status != 0 {

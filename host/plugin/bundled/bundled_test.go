@@ -1,6 +1,7 @@
 package bundled_test
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/tunehost/tunehost/host/plugin/bundled"
@@ -16,7 +17,8 @@ func TestMainLeavesOtherCommandsAlone(t *testing.T) {
 			t.Errorf("%q is not for it", args)
 		}
 	}
-	for _, args := range [][]string{{"plugin-serve"}, {"plugin-serve", "searcher", "nosuch"}, {"plugin-serve", "scheduler", "random"}} {
+	for _, args := range [][]string{{"plugin-serve"}, {"plugin-serve", "searcher", "nosuch"},
+		{"plugin-serve", "scheduler", "random"}} {
 		if handled, exit := r.Main(args); !handled || exit != 2 {
 			t.Errorf("%q: %v, %d", args, handled, exit)
 		}
@@ -47,5 +49,25 @@ func TestBugsPanic(t *testing.T) {
 			}()
 			bundled.New(plugins...)
 		}()
+	}
+}
+
+// A plugin and an agent get one processor, and nothing else does.
+func TestAdaptRuntime(t *testing.T) {
+	t.Setenv("GOGC", "100") // the heap of the tests is not adapted
+	was := runtime.GOMAXPROCS(2)
+	t.Cleanup(func() { runtime.GOMAXPROCS(was) })
+	r := bundled.New(random)
+	r.AdaptRuntime([]string{"run", "a.yaml", "b.yaml"})
+	if n := runtime.GOMAXPROCS(0); n != 2 {
+		t.Errorf("a host has %d processors", n)
+	}
+	c, _ := r.Config(sdk.KindSearcher, "random")
+	for _, args := range [][]string{c.Args, {"agent", "--socket", "/tmp/x"}} {
+		runtime.GOMAXPROCS(2)
+		r.AdaptRuntime(args)
+		if n := runtime.GOMAXPROCS(0); n != 1 {
+			t.Errorf("%q has %d processors", args, n)
+		}
 	}
 }

@@ -19,7 +19,7 @@ const (
 	module = "\x00asm\x01\x00\x00\x00"
 )
 
-// make writes files, programs where the content begins with #!.
+// put writes files; a content that begins with #! makes a program.
 func put(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
@@ -34,7 +34,7 @@ func put(t *testing.T, dir string, files map[string]string) {
 		if err := os.WriteFile(file, []byte(content), mode); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(file, mode); err != nil { // whatever the umask is
+		if err := os.Chmod(file, mode); err != nil { // for any umask
 			t.Fatal(err)
 		}
 	}
@@ -66,9 +66,11 @@ func TestScan(t *testing.T) {
 	f := Scan(Place{Dir: dir})
 	var got []string
 	for _, p := range f.Plugins {
-		got = append(got, strings.Join([]string{p.Name, string(p.Kind), string(p.Transport), p.Version, strings.TrimPrefix(p.Path, dir)}, " "))
+		got = append(got, strings.Join([]string{p.Name, string(p.Kind), string(p.Transport), p.Version,
+			strings.TrimPrefix(p.Path, dir)}, " "))
 	}
-	want := []string{"box searcher wasm  /box", "boxed  wasm  /boxed.wasm", "renamed scheduler process 3 /own", "quick  process  /quick", "slow  process  /slow.py"}
+	want := []string{"box searcher wasm  /box", "boxed  wasm  /boxed.wasm", "renamed scheduler process 3 /own",
+		"quick  process  /quick", "slow  process  /slow.py"}
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}
@@ -117,22 +119,23 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"piped":         "piped/plugin.yaml is a pipe, expected a file",
-		"missing":       "missing: there is no such file or folder",
-		"notes.txt":     "notes.txt is not executable: if it is a plugin, run chmod +x ",
-		"text.wasm":     "text.wasm is not a plugin: it does not begin like a WebAssembly module",
-		"empty":         "empty is not a plugin: it has no plugin.yaml",
-		"yaml":          `yaml/plugin.yaml:1:27: unknown key "comand"; did you mean "command"?`,
-		"absent":        "absent/plugin.yaml:1:27: ",
-		"nopath":        `the program "no-such-program-1" is neither in `,
-		"plain":         "plain/a is not executable: ",
-		"open":          "open can be written to by others (drwxrwxrwx), who could change what runs as you: run chmod go-w ",
+		"piped":     "piped/plugin.yaml is a pipe, expected a file",
+		"missing":   "missing: there is no such file or folder",
+		"notes.txt": "notes.txt is not executable: if it is a plugin, run chmod +x ",
+		"text.wasm": "text.wasm is not a plugin: it does not begin like a WebAssembly module",
+		"empty":     "empty is not a plugin: it has no plugin.yaml",
+		"yaml":      `yaml/plugin.yaml:1:27: unknown key "comand"; did you mean "command"?`,
+		"absent":    "absent/plugin.yaml:1:27: ",
+		"nopath":    `the program "no-such-program-1" is neither in `,
+		"plain":     "plain/a is not executable: ",
+		"open": "open can be written to by others (drwxrwxrwx), who could change what runs as you: run chmod " +
+			"go-w ",
 		"group":         "group can be written to by others (drwxrwxr-x)",
 		"loose/program": "loose/program is in a folder that everybody can write to",
 		"writable":      "writable can be written to by others (-rwxr-xrwx)",
 	} {
 		if name == "group" && os.Getuid() == os.Getgid() && os.Chown(filepath.Join(root, name), -1, 12345) != nil {
-			continue // this user's own group: nobody else is in it
+			continue // the user's own group has no other member
 		}
 		p, err := At(filepath.Join(root, name))
 		if err == nil {
@@ -152,7 +155,8 @@ func TestOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := Scan(Place{Dir: dir})
-	if len(f.Plugins) != 0 || len(f.Problems) != 1 || !strings.Contains(f.Problems[0].Err.Error(), "belongs to another user (12345; you are 0)") {
+	if len(f.Plugins) != 0 || len(f.Problems) != 1 ||
+		!strings.Contains(f.Problems[0].Err.Error(), "belongs to another user (12345; you are 0)") {
 		t.Errorf("%+v", f)
 	}
 }
@@ -166,7 +170,8 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	f := Scan(Place{Dir: filepath.Join(dir, "place")})
-	if len(f.Plugins) != 0 || len(f.Problems) != 1 || !strings.Contains(f.Problems[0].Err.Error(), "is a symbolic link") {
+	if len(f.Plugins) != 0 || len(f.Problems) != 1 ||
+		!strings.Contains(f.Problems[0].Err.Error(), "is a symbolic link") {
 		t.Errorf("a place that is a link: %+v", f)
 	}
 	f = Scan(Place{Dir: dir})
@@ -190,13 +195,15 @@ func TestPlaces(t *testing.T) {
 	for _, p := range list {
 		got = append(got, p.Dir)
 	}
-	if want := []string{"/work/plugins", "/work/more", "/far/away", "/home/me/.config/tunehost/plugins"}; !slices.Equal(got, want) {
+	if want := []string{"/work/plugins", "/work/more", "/far/away",
+		"/home/me/.config/tunehost/plugins"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if list[0].Pos == nil || list[3].Pos != nil {
 		t.Errorf("a place is named where it should not be: %+v", list)
 	}
-	if f := Scan(list[1]); len(f.Problems) != 1 || !strings.HasPrefix(f.Problems[0].Err.Error(), "x.yaml:3:1: /work/more: there is no such folder") {
+	if f := Scan(list[1]); len(f.Problems) != 1 ||
+		!strings.HasPrefix(f.Problems[0].Err.Error(), "x.yaml:3:1: /work/more: there is no such folder") {
 		t.Errorf("%+v", f)
 	}
 	if f := Scan(list[3]); !f.Missing || len(f.Problems) != 0 {
@@ -219,11 +226,13 @@ func TestCheck(t *testing.T) {
 		{"", ""},
 		{"sha256: " + main, ""},
 		{"sha256: {main.py: " + main + ", lib/a.py: " + lib + "}", ""},
-		{"sha256: " + zeros, "plugin.yaml:2:1: " + filepath.Join(dir, "main.py") + " is not the file that is meant: its SHA-256 is " + main + ", here it is " + zeros},
-		{"sha256: {lib/a.py: " + zeros + "}", "lib/a.py is not the file that is meant"},
+		{"sha256: " + zeros, "plugin.yaml:2:1: " + filepath.Join(dir, "main.py") +
+			" is not the expected file: its SHA-256 is " + main + ", here it is " + zeros},
+		{"sha256: {lib/a.py: " + zeros + "}", "lib/a.py is not the expected file"},
 		{"sha256: {lib/b.py: " + zeros + "}", "no such file"},
 	} {
-		put(t, dir, map[string]string{"plugin.yaml": "{kind: searcher, name: x, command: [sh, -u, main.py],\n" + c.yaml + "}\n"})
+		put(t, dir, map[string]string{"plugin.yaml": "{kind: searcher, name: x, command: [sh, -u, main.py],\n" +
+			c.yaml + "}\n"})
 		p, err := At(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -239,7 +248,8 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %v, SHA-256 %s", c.yaml, err, s.SHA256)
 		}
 		config := p.Config(s, "/elsewhere")
-		if config.Dir != dir || config.SHA256 != "" || config.Files[filepath.Join(dir, "main.py")] != main || config.Files[filepath.Join(dir, "plugin.yaml")] == "" {
+		if config.Dir != dir || config.SHA256 != "" || config.Files[filepath.Join(dir, "main.py")] != main ||
+			config.Files[filepath.Join(dir, "plugin.yaml")] == "" {
 			t.Errorf("%s: started as %+v", c.yaml, config)
 		}
 	}
@@ -260,30 +270,37 @@ func treeOf(t *testing.T, dir string, files map[string]string) (*Plugin, map[str
 	return p, tree
 }
 
-// All of a plugin's folder is pinned that could be run, whatever language it is in.
+// All files of a plugin's folder that could be run are pinned, in any language.
 func TestTree(t *testing.T) {
 	dir := t.TempDir()
-	manifest := "{kind: searcher, name: x, command: [sh, main.py], unpinned: [data, '*.db', logs/*.txt], grants: {write: [cache]}}"
+	manifest := "{kind: searcher, name: x, command: [sh, main.py], unpinned: [data, '*.db', logs/*.txt], grants: " +
+		"{write: [cache]}}"
 	_, tree := treeOf(t, dir, map[string]string{
-		"plugin.yaml": manifest, "main.py": "import lib", "lib/__init__.py": "", "lib/deep/a.py": "1", "requirements.txt": "numpy==2",
-		"package-lock.json": "{}", "go.sum": "", "target/x.py": "no build: there is no Cargo.toml", "rust/Cargo.toml": "", "rust/target/debug/x": "built",
-		"__pycache__/main.pyc": "x", "lib/__pycache__/a.pyc": "x", ".git/HEAD": "x", "node_modules/a/index.js": "x", ".venv/bin/python": "x",
-		"env/pyvenv.cfg": "x", "env/lib/a.py": "x", "mine.egg-info/PKG-INFO": "x", "a.pyc": "x", "data/big.bin": "x", "state.db": "x", "logs/a.txt": "x",
+		"plugin.yaml": manifest, "main.py": "import lib", "lib/__init__.py": "", "lib/deep/a.py": "1",
+		"requirements.txt":  "numpy==2",
+		"package-lock.json": "{}", "go.sum": "", "target/x.py": "no build: there is no Cargo.toml",
+		"rust/Cargo.toml": "", "rust/target/debug/x": "built",
+		"__pycache__/main.pyc": "x", "lib/__pycache__/a.pyc": "x", ".git/HEAD": "x", "node_modules/a/index.js": "x",
+		".venv/bin/python": "x",
+		"env/pyvenv.cfg":   "x", "env/lib/a.py": "x", "mine.egg-info/PKG-INFO": "x", "a.pyc": "x", "data/big.bin": "x",
+		"state.db": "x", "logs/a.txt": "x",
 		"logs/a.py": "x", "cache/b.py": "x", "out.log": "x",
 	})
-	want := []string{"go.sum", "lib/__init__.py", "lib/deep/a.py", "logs/a.py", "main.py", "package-lock.json", "plugin.yaml", "requirements.txt",
+	want := []string{"go.sum", "lib/__init__.py", "lib/deep/a.py", "logs/a.py", "main.py", "package-lock.json",
+		"plugin.yaml", "requirements.txt",
 		"rust/Cargo.toml", "target/x.py"}
 	if got := slices.Sorted(maps.Keys(tree)); !slices.Equal(got, want) {
 		t.Errorf("pinned are %q, want %q", got, want)
 	}
 }
 
-// A link counts as what it leads to; a circle ends, and a pipe is not waited for.
+// A link counts as its target; a cycle of links ends, and a pipe is not opened.
 func TestTreeOfLinks(t *testing.T) {
 	outside := place(t, map[string]string{"helper.py": "1", "sub/a.py": "1"})
 	dir := t.TempDir()
 	put(t, dir, map[string]string{"plugin.yaml": "{kind: searcher, name: x, command: [sh, main.py]}", "main.py": "1"})
-	for name, to := range map[string]string{"helper.py": filepath.Join(outside, "helper.py"), "sub": filepath.Join(outside, "sub"),
+	for name, to := range map[string]string{"helper.py": filepath.Join(outside, "helper.py"),
+		"sub":    filepath.Join(outside, "sub"),
 		"circle": dir, "nowhere": "/no/such/file"} {
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
@@ -293,12 +310,14 @@ func TestTreeOfLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, before := treeOf(t, dir, nil)
-	if got, want := slices.Sorted(maps.Keys(before)), []string{"helper.py", "main.py", "nowhere", "plugin.yaml", "sub/a.py"}; !slices.Equal(got, want) {
+	if got, want := slices.Sorted(maps.Keys(before)), []string{"helper.py", "main.py", "nowhere", "plugin.yaml",
+		"sub/a.py"}; !slices.Equal(got, want) {
 		t.Fatalf("pinned are %q, want %q", got, want)
 	}
 	sums := Sums{Tree: before}
 	put(t, outside, map[string]string{"helper.py": "2"})
-	if err := p.Unchanged(sums); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "helper.py")+" has changed since this host began") {
+	if err := p.Unchanged(sums); err == nil || !strings.Contains(err.Error(),
+		filepath.Join(dir, "helper.py")+" has changed since this host began") {
 		t.Error(err)
 	}
 	put(t, outside, map[string]string{"helper.py": "1"})
@@ -322,7 +341,8 @@ func TestTreeTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Tree(); err == nil || !strings.Contains(err.Error(), "it has more than 10000 files or 1024 MiB: put data elsewhere, or name it under unpinned") {
+	if _, err := p.Tree(); err == nil || !strings.Contains(err.Error(),
+		"it has more than 10000 files or 1024 MiB: put data elsewhere, or name it under unpinned") {
 		t.Error(err)
 	}
 }

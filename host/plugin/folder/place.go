@@ -11,18 +11,17 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 )
 
-// Place is a folder in which plugins are looked for.
+// Place is a folder that is searched for plugins.
 type Place struct {
 	// Dir is absolute.
 	Dir string
-	// Pos is where the experiment names it; nil for the usual places, which
-	// need not be there.
+	// Pos is where the experiment names it; nil for the usual places, which need not exist.
 	Pos *config.Pos
 }
 
-// Places are where plugins are looked for: the folder plugins in dir, which is
-// the experiment file's or the working directory, more folders that the
-// experiment names, relative to dir, and the user's own.
+// Places are the folders that are searched for plugins: plugins in dir, which is the experiment file's
+// folder or the working directory; more folders that the experiment names, relative to dir; and the
+// user's own.
 func Places(dir string, more []string, pos config.Pos) ([]Place, error) {
 	base, err := filepath.Abs(dir)
 	if err != nil {
@@ -41,8 +40,8 @@ func Places(dir string, more []string, pos config.Pos) ([]Place, error) {
 	return distinct(list), nil
 }
 
-// distinct keeps the first of places that are the same folder. A usual place that
-// the experiment names too must be there.
+// distinct keeps the first of places that are the same folder. A usual place that the experiment names
+// must exist.
 func distinct(list []Place) (out []Place) {
 	seen := map[string]int{}
 	for _, p := range list {
@@ -58,20 +57,19 @@ func distinct(list []Place) (out []Place) {
 	return out
 }
 
-// Problem is why something in a place, or a whole place, is no plugin.
+// Problem says why something in a place, or a whole place, is not a plugin.
 type Problem struct {
 	// Name is the name that the plugin would have; "" for a place.
 	Name string
 	Err  error
-	// Other: it was perhaps never meant to be one, such as a README beside
-	// plugins.
+	// Other says that it was perhaps never meant to be a plugin, such as a README.
 	Other bool
 }
 
-// Found is what is in one place.
+// Found is the content of one place.
 type Found struct {
 	Place
-	// Missing: the folder does not exist.
+	// Missing says that the folder does not exist.
 	Missing  bool
 	Plugins  []*Plugin
 	Problems []Problem
@@ -105,7 +103,7 @@ func (f *Found) open() ([]fs.DirEntry, error) {
 	case err != nil:
 		return nil, f.named("%v", err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		return nil, f.named("%s is a symbolic link: name the folder that it leads to in plugins", f.Dir)
+		return nil, f.named("%s is a symbolic link: name its target in plugins", f.Dir)
 	case !info.IsDir():
 		return nil, f.named("%s is not a folder; "+
 			"a plugin is named by its path in searcher, scheduler or trainable", f.Dir)
@@ -120,7 +118,7 @@ func (f *Found) open() ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// named is an error at the place where the experiment names the folder.
+// named returns an error at the place where the experiment names the folder.
 func (f *Found) named(format string, args ...any) error {
 	if f.Pos == nil {
 		return fmt.Errorf(format, args...)
@@ -144,7 +142,8 @@ func look(path string, e fs.DirEntry) (*Plugin, *Problem) {
 	case err != nil:
 		return nil, &Problem{Name: name, Err: err}
 	case info.Mode()&fs.ModeSymlink != 0:
-		return nil, &Problem{Name: name, Err: fmt.Errorf("%s is a symbolic link: put the plugin itself there, or refer to it by its path", path)}
+		return nil, &Problem{Name: name, Err: fmt.Errorf("%s is a symbolic link: put the plugin itself there, or "+
+			"refer to it by its path", path)}
 	case info.IsDir():
 		return lookFolder(path)
 	}

@@ -12,14 +12,14 @@ import (
 	"strings"
 
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/ours"
+	"github.com/tunehost/tunehost/host/storage/ownership"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Transport is the way in which a plugin is run.
+// Transport is how a plugin is run.
 type Transport string
 
-// The ways.
+// The transports.
 const (
 	Process Transport = "process"
 	WASM    Transport = "wasm"
@@ -27,38 +27,36 @@ const (
 
 const wasmEnding = ".wasm"
 
-// Plugin is a plugin that was found. Nothing of it has been run.
+// Plugin is a plugin that was found but not run.
 type Plugin struct {
-	// Kind is "" where only the plugin itself knows.
+	// Kind is "" if only the running plugin knows it.
 	Kind sdk.Kind
 	Name string
 	// Version and Summary are those in plugin.yaml.
 	Version, Summary string
 	Transport        Transport
-	// Path is what a user names to mean it: the program, the module or the
-	// folder. It is absolute, like all paths here.
+	// Path is what a user names: the program, the module or the folder. All paths here are absolute.
 	Path string
-	// Program is what is executed, with Args; Module is a module's file.
+	// Program is executed with Args; Module is the file of a module.
 	Program string
 	Args    []string
 	Module  string
-	// Dir is the folder of a plugin.yaml, in which the program runs; else "".
+	// Dir is the folder of a plugin.yaml, where the program runs; else "".
 	Dir string
-	// Env are variables of the user's environment that it wants, and Wants what
-	// it wants beyond.
+	// Env are the variables of the user's environment that it needs, and Wants its other grants.
 	Env   []string
 	Wants config.Grant
 
 	manifest *config.Manifest
 }
 
-// At is the plugin at a path that the user has named.
+// At returns the plugin at a path that the user named.
 func At(path string) (*Plugin, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	// A link that the user names is followed; what counts is where it leads.
+	// A link that the user names is followed; its target counts.
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +72,7 @@ func At(path string) (*Plugin, error) {
 		return inFolder(real)
 	}
 	if info.Mode().IsRegular() {
-		if err := cmp.Or(safe(real, info), ours.Around(real)); err != nil {
+		if err := cmp.Or(safe(real, info), ownership.CheckFolder(real)); err != nil {
 			return nil, err
 		}
 	}
@@ -85,13 +83,13 @@ func At(path string) (*Plugin, error) {
 	return p, err
 }
 
-// baseName is the name that a file gives.
+// baseName returns the name that a file gives.
 func baseName(path string) string {
 	base := filepath.Base(path)
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// ofFile is a plugin that is one file.
+// ofFile returns a plugin that is one file.
 func ofFile(path string, info fs.FileInfo) (*Plugin, error) {
 	p := &Plugin{Name: baseName(path), Path: path, Transport: Process, Program: path}
 	switch {
@@ -108,7 +106,8 @@ func ofFile(path string, info fs.FileInfo) (*Plugin, error) {
 }
 
 func notExecutable(path string) error {
-	return fmt.Errorf("%s is not executable: if it is a plugin, run chmod +x %s; a plugin is a program, a %s module or a folder with a %s", path, path, wasmEnding, config.ManifestFile)
+	return fmt.Errorf("%s is not executable: if it is a plugin, run chmod +x %s; a plugin is a program, a %s module "+
+		"or a folder with a %s", path, path, wasmEnding, config.ManifestFile)
 }
 
 // isModule looks at a module's first bytes.
@@ -125,7 +124,7 @@ func isModule(path string) error {
 	return nil
 }
 
-// inFolder is the plugin of a folder with a plugin.yaml.
+// inFolder returns the plugin of a folder with a plugin.yaml.
 func inFolder(dir string) (*Plugin, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -147,7 +146,8 @@ func inFolder(dir string) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plugin{Kind: sdk.Kind(m.Kind), Name: m.Name, Version: m.Version, Summary: m.Summary, Transport: Process, Path: dir, Dir: dir,
+	p := &Plugin{Kind: sdk.Kind(m.Kind), Name: m.Name, Version: m.Version, Summary: m.Summary, Transport: Process,
+		Path: dir, Dir: dir,
 		Env: m.Env, Wants: m.Wants, manifest: m}
 	if m.Module != "" {
 		p.Transport, p.Module = WASM, filepath.Join(dir, m.Module)
@@ -177,17 +177,18 @@ func programOf(dir, name string) (string, error) {
 		case err == nil && info.Mode().IsRegular():
 			return local, safeFile(local)
 		case strings.Contains(name, "/"):
-			return "", fmt.Errorf("%s is not there; if it has to be built first, build it", local)
+			return "", fmt.Errorf("%s does not exist; if it has to be built first, build it", local)
 		}
 	}
 	found, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("the program %q is neither in %s nor on the PATH; if it has to be built first, build it", name, dir)
+		return "", fmt.Errorf("the program %q is neither in %s nor on the PATH; if it has to be built first, build it",
+			name, dir)
 	}
 	return filepath.Abs(found)
 }
 
-// within says whether a file is in the plugin's own folder.
+// within reports whether a file is in the plugin's own folder.
 func (p *Plugin) within(file string) bool {
 	rel, err := filepath.Rel(p.Dir, file)
 	return p.Dir != "" && err == nil && filepath.IsLocal(rel)

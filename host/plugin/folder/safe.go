@@ -5,14 +5,14 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/tunehost/tunehost/host/ours"
+	"github.com/tunehost/tunehost/host/storage/ownership"
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
-// safe refuses a file or folder that somebody else could change.
-func safe(path string, info fs.FileInfo) error { return ours.Check(path, info) }
+// safe refuses a file or folder that other users could change.
+func safe(path string, info fs.FileInfo) error { return ownership.Check(path, info) }
 
-// safeFile follows links: what counts is the file that is used.
+// safeFile follows links: the target counts.
 func safeFile(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -15,19 +15,18 @@ import (
 
 // Sums are a plugin's checksums, in hex.
 type Sums struct {
-	// SHA256 is that of the program or module; of a program that is looked up
-	// on the PATH, an interpreter that is, that of the first file of the folder
-	// among its arguments. Only where there is none either, it is that of the
-	// program on the PATH.
+	// SHA256 is the checksum of the program or module. For a program from the PATH, such as an
+	// interpreter, it is that of the first argument that is a file in the folder, or, if there is none,
+	// that of the program on the PATH.
 	SHA256 string
-	// Files are more files, by their path in the plugin's folder: plugin.yaml,
-	// and those whose checksums it has.
+	// Files are more files, by their path in the plugin's folder: plugin.yaml, and those that it has
+	// checksums for.
 	Files map[string]string
-	// Tree are all files of the folder, where it is pinned as a whole ([Plugin.Tree]).
+	// Tree has all files of the folder, if it is pinned as a whole ([Plugin.Tree]).
 	Tree map[string]string
 }
 
-// Of is one checksum of all: it differs where one of them does.
+// Of returns one checksum of all: it changes when any of them does.
 func (s Sums) Of() string {
 	h := sha256.New()
 	fmt.Fprintln(h, s.SHA256)
@@ -39,7 +38,7 @@ func (s Sums) Of() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Pinned are the files of a folder with their checksums.
+// Pinned returns the files of a folder with their checksums.
 func (s Sums) Pinned() map[string]string {
 	if s.Tree == nil {
 		return s.Files
@@ -49,7 +48,7 @@ func (s Sums) Pinned() map[string]string {
 	return all
 }
 
-// Unchanged says whether the folder is still as it was when it was pinned.
+// Unchanged checks that the folder is as it was when it was pinned.
 func (p *Plugin) Unchanged(s Sums) error {
 	if s.Tree == nil {
 		return nil
@@ -62,7 +61,8 @@ func (p *Plugin) Unchanged(s Sums) error {
 	maps.Copy(both, s.Tree)
 	for _, name := range slices.Sorted(maps.Keys(both)) {
 		if now[name] != s.Tree[name] {
-			return fmt.Errorf("%s has %s since this host began, and it is not started again; a file that it writes itself belongs under unpinned in its %s",
+			return fmt.Errorf("%s has %s since this host began, so it is not started again; a file that it writes "+
+				"itself belongs under unpinned in its %s",
 				filepath.Join(p.Dir, name), changedHow(now[name], s.Tree[name]), config.ManifestFile)
 		}
 	}
@@ -79,7 +79,7 @@ func changedHow(now, then string) string {
 	return "changed"
 }
 
-// Code is the file that SHA256 is the checksum of.
+// Code returns the file whose checksum is SHA256.
 func (p *Plugin) Code() string {
 	if p.Module != "" {
 		return p.Module
@@ -96,8 +96,7 @@ func (p *Plugin) Code() string {
 	return p.Program
 }
 
-// Check hashes the plugin and says how it differs from what its plugin.yaml
-// promises.
+// Check hashes the plugin and compares it with the checksums in its plugin.yaml.
 func (p *Plugin) Check() (s Sums, err error) {
 	if s.SHA256, err = process.HashFile(p.Code()); err != nil || p.manifest == nil {
 		return s, err
@@ -118,7 +117,7 @@ func (p *Plugin) Check() (s Sums, err error) {
 	return s, nil
 }
 
-// covered are the files of the folder that are hashed beside the code.
+// covered returns the files of the folder that are hashed beside the code.
 func (p *Plugin) covered() []string {
 	names := []string{config.ManifestFile}
 	for name := range p.manifest.SHA256 {
@@ -131,15 +130,15 @@ func (p *Plugin) covered() []string {
 }
 
 func (p *Plugin) differs(file, got, want string) error {
-	return p.at("sha256", fmt.Errorf("%s is not the file that is meant: its SHA-256 is %s, here it is %s", file, got, want))
+	return p.at("sha256", fmt.Errorf("%s is not the expected file: its SHA-256 is %s, here it is %s", file, got,
+		want))
 }
 
-// Config is how to start a plugin whose files have the checksums; the caller adds
-// its kind, environment and log. Of a module SHA256 is the checksum. It runs in its own folder, or in
-// dir where it has none.
-func (p *Plugin) Config(s Sums, dir string) process.Config {
-	c := process.Config{Kind: p.Kind, Name: p.Name, Path: p.Program, Args: p.Args, Dir: dir, Files: map[string]string{},
-		Inherit: append(slices.Clone(p.Env), p.Wants.Env...)}
+// Config returns how to start a plugin whose files have the checksums; the caller adds its kind and
+// environment. For a module SHA256 is its checksum. It runs in its own folder, or in dir if it has none.
+func (p *Plugin) Config(s Sums, dir string) process.Program {
+	c := process.Program{Kind: p.Kind, Name: p.Name, Path: p.Program, Args: p.Args, Dir: dir,
+		Files: map[string]string{}, Inherit: append(slices.Clone(p.Env), p.Wants.Env...)}
 	if p.Dir != "" {
 		c.Dir = p.Dir
 	}

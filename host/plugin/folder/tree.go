@@ -23,17 +23,19 @@ const (
 	maxTreeDepth = 64
 )
 
-// notCode are names of folders and files that tools make of what is pinned, or that
-// hold no code: version control, caches and installed dependencies. What is installed
-// is pinned by the files that name it, such as requirements.txt and package-lock.json.
+// notCode are names of files and folders that are made from pinned files, or that hold no code:
+// version control, caches and installed dependencies. Dependencies are pinned by the files that list
+// them, such as requirements.txt and package-lock.json.
 var notCode = map[string]bool{
 	".git": true, ".hg": true, ".svn": true, ".bzr": true, "CVS": true, "_darcs": true, ".jj": true,
-	"__pycache__": true, ".venv": true, "node_modules": true, ".tox": true, ".nox": true, ".eggs": true, "site-packages": true,
-	".mypy_cache": true, ".pytest_cache": true, ".ruff_cache": true, ".cache": true, ".npm": true, ".parcel-cache": true,
+	"__pycache__": true, ".venv": true, "node_modules": true, ".tox": true, ".nox": true, ".eggs": true,
+	"site-packages": true,
+	".mypy_cache":   true, ".pytest_cache": true, ".ruff_cache": true, ".cache": true, ".npm": true,
+	".parcel-cache":      true,
 	".ipynb_checkpoints": true, ".gradle": true, ".idea": true, ".vscode": true, ".DS_Store": true, "Thumbs.db": true,
 }
 
-// notCodeEndings are those of further such names.
+// notCodeEndings are the endings of more such names.
 var notCodeEndings = []string{".dist-info", ".egg-info", ".pyc", ".pyo", ".swp", ".swo", "~", ".log"}
 
 // tree hashes a folder: each file by its path in it.
@@ -43,12 +45,12 @@ type tree struct {
 	sums     map[string]string
 	files    int // and folders
 	bytes    int64
-	above    []fs.FileInfo // the folders that lead here, so that a circle of links ends
+	above    []fs.FileInfo // the folders that lead here; they end a cycle of links
 }
 
-// Tree has the checksum of each file in the folder of a plugin that is a program, by
-// its path there; nil for any other. Folders that tools fill are left out, and what
-// plugin.yaml names as unpinned or asks to write to. A link counts as what it leads to.
+// Tree returns the checksum of each file in the folder of a plugin that is a program, by its path
+// there; nil for other plugins. It omits folders that tools fill, and what plugin.yaml names as
+// unpinned or asks to write to. A link counts as its target.
 func (p *Plugin) Tree() (map[string]string, error) {
 	if p.manifest == nil || p.Transport != Process {
 		return nil, nil
@@ -72,7 +74,7 @@ func (p *Plugin) inDir(name string) string {
 	return filepath.Join(p.Dir, name)
 }
 
-// folder hashes what is in a folder of the tree; "" is its root.
+// folder hashes the content of a folder of the tree; "" is its root.
 func (t *tree) folder(rel string) error {
 	dir := filepath.Join(t.root, rel)
 	info, err := os.Stat(dir)
@@ -80,12 +82,12 @@ func (t *tree) folder(rel string) error {
 		return err
 	}
 	if slices.ContainsFunc(t.above, func(a fs.FileInfo) bool { return os.SameFile(a, info) }) {
-		return nil // a link to a folder that is hashed already
+		return nil // a link to a folder that is already hashed
 	}
 	if len(t.above) == maxTreeDepth {
 		return fmt.Errorf("%s lies more than %d folders deep", dir, maxTreeDepth)
 	}
-	if err := t.count(0); err != nil { // links could lead to the same folders again and again
+	if err := t.count(0); err != nil { // links could lead to the same folders repeatedly
 		return err
 	}
 	t.above = append(t.above, info)
@@ -119,12 +121,12 @@ func (t *tree) entry(rel string, beside []fs.DirEntry) error {
 	case info.IsDir():
 		return t.folder(rel)
 	case !info.Mode().IsRegular():
-		return nil // a pipe or a socket has nothing that could be executed
+		return nil // a pipe or a socket cannot be executed
 	}
 	return t.file(rel, file, info)
 }
 
-// file hashes one, within the limits.
+// file hashes one file, within the limits.
 func (t *tree) file(rel, file string, info fs.FileInfo) error {
 	err := t.count(info.Size())
 	if err == nil {
@@ -133,7 +135,7 @@ func (t *tree) file(rel, file string, info fs.FileInfo) error {
 	return err
 }
 
-// count holds the limits.
+// count enforces the limits.
 func (t *tree) count(bytes int64) error {
 	t.files, t.bytes = t.files+1, t.bytes+bytes
 	if t.files > maxTreeFiles || t.bytes > maxTreeBytes {
@@ -143,16 +145,20 @@ func (t *tree) count(bytes int64) error {
 	return nil
 }
 
-// isNotCode says whether an entry is left out by its name. What Cargo and Maven build
-// is in target beside their own file.
+// isNotCode reports whether the name of an entry excludes it. Cargo and Maven build into target,
+// beside their own file.
 func isNotCode(name string, beside []fs.DirEntry) bool {
 	if name == "target" {
-		return slices.ContainsFunc(beside, func(e fs.DirEntry) bool { return e.Name() == "Cargo.toml" || e.Name() == "pom.xml" })
+		return slices.ContainsFunc(beside, func(e fs.DirEntry) bool {
+			return e.Name() == "Cargo.toml" ||
+				e.Name() == "pom.xml"
+		})
 	}
-	return notCode[name] || slices.ContainsFunc(notCodeEndings, func(end string) bool { return strings.HasSuffix(name, end) })
+	return notCode[name] || slices.ContainsFunc(notCodeEndings,
+		func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// isUnpinned says whether a pattern stands for the file, or for a folder above it.
+// isUnpinned reports whether a pattern matches the file or a folder above it.
 func (t *tree) isUnpinned(rel string) bool {
 	return slices.ContainsFunc(t.unpinned, func(pattern string) bool {
 		for at := rel; at != "."; at = path.Dir(at) {
@@ -169,7 +175,7 @@ func hasFile(dir, name string) bool {
 	return err == nil
 }
 
-// printable is a path as the lock has it: a name that is no text is quoted.
+// printable returns a path as the lock writes it: a name that is not valid text is quoted.
 func printable(rel string) string {
 	if utf8.ValidString(rel) {
 		return rel

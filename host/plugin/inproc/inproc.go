@@ -1,7 +1,6 @@
-// Package inproc runs plugins that are Go values in the host's own process: for
-// tests and simulation, where starting processes would only cost time. They
-// behave as they do in a process of their own, but for what only a process can
-// survive: a crash of the runtime, or code that never returns.
+// Package inproc runs plugins that are Go values in the host's own process, for tests and simulation,
+// where processes would only cost time. They behave as in a process of their own, except that the host
+// does not survive a crash of the runtime or code that never returns.
 package inproc
 
 import (
@@ -17,7 +16,7 @@ import (
 )
 
 // New starts a plugin: an sdk.SearcherPlugin, sdk.SchedulerPlugin,
-// sdk.TrainablePlugin or sdk.ReporterPlugin.
+// sdk.TrainablePlugin, sdk.ReporterPlugin or sdk.ExecutorPlugin.
 func New(value any) (plugin.Plugin, error) {
 	p := &inproc{}
 	switch v := value.(type) {
@@ -29,6 +28,8 @@ func New(value any) (plugin.Plugin, error) {
 		p.info, p.trainable = guard.Describe(v.Info, sdk.KindTrainable), &v
 	case sdk.ReporterPlugin:
 		p.info, p.reporter = guard.Describe(v.Info, sdk.KindReporter), &v
+	case sdk.ExecutorPlugin:
+		p.info, p.executor = guard.Describe(v.Info, sdk.KindExecutor), &v
 	default:
 		return nil, fmt.Errorf("%T is not a plugin", value)
 	}
@@ -36,8 +37,8 @@ func New(value any) (plugin.Plugin, error) {
 	return p, nil
 }
 
-// Direct is [New] with calls on the caller's own goroutine, which cannot be given up: for
-// plugins that are trusted to return, called so often that a goroutine for each costs.
+// Direct is [New] with calls on the caller's own goroutine, which cannot be given up. It is for
+// trusted plugins that are called so often that a goroutine for each call is too slow.
 func Direct(value any) (plugin.Plugin, error) {
 	p, err := New(value)
 	if p, ok := p.(*inproc); ok {
@@ -52,6 +53,7 @@ type inproc struct {
 	scheduler *sdk.SchedulerPlugin
 	trainable *sdk.TrainablePlugin
 	reporter  *sdk.ReporterPlugin
+	executor  *sdk.ExecutorPlugin
 	life      life
 	trainer   atomic.Pointer[trainer]
 }
@@ -68,14 +70,15 @@ func (p *inproc) Close() error {
 	return nil
 }
 
-// Transport says how the plugin is reached.
+// Transport names how the plugin is reached.
 func (p *inproc) Transport() string { return "in-process" }
 
 func (p *inproc) wrong(kind sdk.Kind) error {
-	return p.life.failure(plugin.NotStarted, fmt.Sprintf("is not a %s", kind), nil)
+	return p.life.failure(plugin.NotStarted, "is not "+kind.WithArticle(), nil)
 }
 
-func (p *inproc) OpenSearcher(ctx context.Context, problem sdk.Problem, options, snapshot []byte) (plugin.Searcher, error) {
+func (p *inproc) OpenSearcher(ctx context.Context, problem sdk.Problem, options, snapshot []byte) (plugin.Searcher,
+	error) {
 	if p.searcher == nil {
 		return nil, p.wrong(sdk.KindSearcher)
 	}
@@ -91,7 +94,8 @@ func (p *inproc) OpenSearcher(ctx context.Context, problem sdk.Problem, options,
 	return s, nil
 }
 
-func (p *inproc) OpenScheduler(ctx context.Context, problem sdk.Problem, options, snapshot []byte) (plugin.Scheduler, error) {
+func (p *inproc) OpenScheduler(ctx context.Context, problem sdk.Problem, options, snapshot []byte) (plugin.Scheduler,
+	error) {
 	if p.scheduler == nil {
 		return nil, p.wrong(sdk.KindScheduler)
 	}
@@ -125,7 +129,7 @@ func (p *inproc) OpenTrainable(ctx context.Context, options []byte) (plugin.Trai
 	return t, nil
 }
 
-// guarded is what opened searchers and schedulers have in common.
+// guarded has the common methods of opened searchers and schedulers.
 type guarded interface {
 	Traits() sdk.Traits
 	Snapshots() bool

@@ -1,6 +1,9 @@
 package inproc_test
 
 import (
+	"io"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/tunehost/tunehost/host/plugin"
@@ -10,7 +13,9 @@ import (
 )
 
 func start(t testing.TB, kind sdk.Kind) plugin.Plugin {
-	values := map[sdk.Kind]any{sdk.KindSearcher: suite.Searcher, sdk.KindScheduler: suite.Scheduler, sdk.KindTrainable: suite.Trainable, sdk.KindReporter: suite.Reporter}
+	values := map[sdk.Kind]any{sdk.KindSearcher: suite.Searcher, sdk.KindScheduler: suite.Scheduler,
+		sdk.KindTrainable: suite.Trainable, sdk.KindReporter: suite.Reporter,
+		sdk.KindExecutor: suite.Executor}
 	p, err := inproc.New(values[kind])
 	if err != nil {
 		t.Fatal(err)
@@ -26,6 +31,32 @@ func TestSuite(t *testing.T) {
 func TestNoPlugin(t *testing.T) {
 	if _, err := inproc.New(3); err == nil {
 		t.Fatal("3 is not a plugin")
+	}
+}
+
+// An executor that continues after its end would cancel jobs of the next one.
+func TestClosedAfterItsPlugin(t *testing.T) {
+	for kind, open := range map[sdk.Kind]func(plugin.Plugin, string) (io.Closer, error){
+		sdk.KindExecutor: func(p plugin.Plugin, dir string) (io.Closer, error) {
+			return p.OpenExecutor(t.Context(), sdk.Execution{Experiment: "x", Dir: dir}, nil)
+		},
+		sdk.KindReporter: func(p plugin.Plugin, dir string) (io.Closer, error) {
+			return p.OpenReporter(t.Context(), sdk.Experiment{Name: "x", Dir: dir}, nil)
+		},
+	} {
+		p, dir := start(t, kind), t.TempDir()
+		opened, err := open(p, dir)
+		if err != nil {
+			t.Fatal(kind, err)
+		}
+		for _, c := range []io.Closer{p, opened, opened} {
+			if err := c.Close(); err != nil {
+				t.Error(kind, err)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(dir, "closed")); err != nil {
+			t.Error(kind, "was not closed")
+		}
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/guard"
 )
 
-// life is whether a plugin can still be called. One whose call hung cannot: its
-// code may still be running.
+// life says whether a plugin can still be called. After a hanging call it cannot: its code may still
+// be running.
 type life struct {
 	name   string
 	mu     sync.Mutex
@@ -21,11 +21,11 @@ type life struct {
 	direct bool // calls are not given up
 }
 
-// end makes later calls fail with err; the first end counts.
+// end makes later calls fail with err; the first end counts, except that a call may hang after Close.
 func (l *life) end(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.dead == nil {
+	if l.dead == nil || errors.Is(l.dead, errClosed) {
 		l.dead = err
 	}
 }
@@ -34,6 +34,13 @@ func (l *life) err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.dead
+}
+
+// hangs reports whether a call was given up. The end of the plugin is none: whatever was opened still has
+// to be closed, in either order.
+func (l *life) hangs() bool {
+	err := l.err()
+	return err != nil && !errors.Is(err, errClosed)
 }
 
 func (l *life) failure(f plugin.Failure, what string, cause error) *plugin.Error {
@@ -53,13 +60,13 @@ func (l *life) open(ctx context.Context, f func() error) error {
 	return err
 }
 
-// call calls the author's code and gives up at the context's end.
+// call calls the author's code and gives up when the context ends.
 func call[T any](ctx context.Context, l *life, name string, f func() (T, error)) (T, error) {
 	var zero T
 	if err := l.err(); err != nil {
 		return zero, l.failure(plugin.Crashed, "cannot be called: "+err.Error(), err)
 	}
-	if l.direct || ctx.Done() == nil { // nothing to wait for but the answer
+	if l.direct || ctx.Done() == nil { // there is no deadline
 		v, err := f()
 		return v, l.answered(name, err)
 	}
@@ -88,7 +95,7 @@ func (l *life) late(ctx context.Context, name string) error {
 	return l.failure(plugin.Hung, fmt.Sprintf("did not answer %s%s", name, deadlines.For(ctx)), ctx.Err())
 }
 
-// answered names the failure that an author's error is.
+// answered names the kind of failure of an author's error.
 func (l *life) answered(name string, err error) error {
 	if err == nil {
 		return nil

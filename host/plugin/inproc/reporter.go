@@ -2,6 +2,7 @@ package inproc
 
 import (
 	"context"
+	"sync"
 
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -21,12 +22,15 @@ func (p *inproc) OpenReporter(ctx context.Context, e sdk.Experiment, options []b
 	if err != nil {
 		return nil, err
 	}
+	r.close = sync.OnceValue(r.impl.Close)
 	return r, nil
 }
 
 type reporter struct {
 	p    *inproc
 	impl *guard.Reporter
+	// close closes impl, once.
+	close func() error
 }
 
 func (r *reporter) After() uint64 { return r.impl.After() }
@@ -38,10 +42,10 @@ func (r *reporter) Report(ctx context.Context, events []sdk.ReporterEvent) error
 	return err
 }
 
-// Close leaves one alone that hangs: its code may still be running.
+// Close does not close a reporter that hangs: its code may still be running.
 func (r *reporter) Close() error {
-	if r.p.life.err() == nil {
-		if err := r.impl.Close(); err != nil {
+	if !r.p.life.hangs() {
+		if err := r.close(); err != nil {
 			return err
 		}
 	}

@@ -1,11 +1,11 @@
-// Package layered makes one scheduler of several that decide on the same trials: a
-// scheduler over another (scheduler.base), and stoppers beside it (stop.plugin).
+// Package layered combines schedulers that decide on the same trials into one: a scheduler over
+// another (scheduler.base), and stoppers beside it (stop.plugin).
 //
-// Each layer hears of what happened as if it were alone: of results only those that
-// it wants to decide on. Of their verdicts on a result the strongest counts. A trial that
-// several layers have paused goes on when the last of them resumes it.
+// Each layer receives events as if it were alone, and of results only those that it wants to decide
+// on. Of the verdicts on a result the strongest counts. A trial that several layers have paused
+// continues when the last of them resumes it.
 //
-// Package host opens and supervises it as one scheduler; nobody else needs it.
+// Package host opens and supervises the result as one scheduler.
 package layered
 
 import (
@@ -24,7 +24,7 @@ type Layer struct {
 	// Name is for messages: `scheduler "asha"`.
 	Name string
 	plugin.Scheduler
-	// Stops: all that it may order is that a trial ends, or that all do.
+	// Stops says that the layer may only end trials, one or all.
 	Stops bool
 
 	state
@@ -33,8 +33,8 @@ type Layer struct {
 // Scheduler is all layers together.
 type Scheduler struct{ layers []*Layer }
 
-// New takes over opened schedulers, at least one. A verdict of an earlier one comes
-// first where several are equally strong.
+// New combines opened schedulers, at least one. Of equally strong verdicts, that of an earlier layer
+// counts.
 func New(layers []*Layer) *Scheduler { return &Scheduler{layers} }
 
 // Decide asks each layer in turn.
@@ -53,44 +53,45 @@ func (s *Scheduler) Decide(ctx context.Context, events []sdk.Event) (sdk.Decisio
 		d := &m.merged[i]
 		d.Until = s.until(m.trials[i], d.Verdict)
 	}
-	// A trial may be resumed only when all have said whether they pause it.
+	// A trial may be resumed only after every layer has said whether it pauses the trial.
 	for i, l := range s.layers {
 		m.commands = append(m.commands, s.commands(l, orders[i])...)
 	}
 	return sdk.Decisions{Decisions: m.merged, Commands: m.commands}, nil
 }
 
-// ask has a layer decide on what it wants to hear of.
+// ask lets a layer decide on the events that it wants.
 func (l *Layer) ask(ctx context.Context, events []sdk.Event) (answer sdk.Decisions, err error) {
-	heard := l.hear(events)
+	heard := l.receive(events)
 	if len(heard) == 0 {
 		return answer, nil
 	}
 	if answer, err = l.Scheduler.Decide(ctx, heard); err != nil {
 		return answer, err
 	}
-	return answer, l.mayOrder(answer)
+	return answer, l.refuseOrders(answer)
 }
 
-// mayOrder: a stopper that pauses or exploits has been put in the wrong place.
-func (l *Layer) mayOrder(answer sdk.Decisions) error {
+// refuseOrders returns an error for pauses and exploits of a stopper.
+func (l *Layer) refuseOrders(answer sdk.Decisions) error {
 	if !l.Stops {
 		return nil
 	}
 	for _, d := range answer.Decisions {
 		if d.Verdict == sdk.Pause {
-			return errors.New("it paused a trial, but under stop it may only stop; name it as the scheduler")
+			return errors.New("it paused a trial, but under stop it may only stop; use it as the scheduler")
 		}
 	}
 	for _, c := range answer.Commands {
 		if c.Kind != sdk.StopTrial && c.Kind != sdk.StopAll {
-			return errors.New("it ordered more than an end, but under stop it may only stop; name it as the scheduler")
+			return errors.New("it ordered something else than a stop, but under stop it may only stop; use it as " +
+				"the scheduler")
 		}
 	}
 	return nil
 }
 
-// until is the first iteration that any layer wants to decide on.
+// until returns the first iteration that any layer wants to decide on.
 func (s *Scheduler) until(trial uint32, v sdk.Verdict) uint64 {
 	if v != sdk.Continue {
 		return 0
@@ -104,7 +105,7 @@ func (s *Scheduler) until(trial uint32, v sdk.Verdict) uint64 {
 	return first
 }
 
-// commands passes on what a layer orders. A trial that another layer keeps paused stays so.
+// commands passes on a layer's orders. A trial that another layer keeps paused stays paused.
 func (s *Scheduler) commands(l *Layer, list []sdk.Command) (out []sdk.Command) {
 	for _, c := range list {
 		if c.Kind == sdk.Resume || c.Kind == sdk.Exploit {
@@ -119,7 +120,7 @@ func (s *Scheduler) commands(l *Layer, list []sdk.Command) (out []sdk.Command) {
 	return out
 }
 
-// Traits are what holds for all.
+// Traits returns the traits that hold for all layers.
 func (s *Scheduler) Traits() sdk.Traits {
 	all := s.layers[0].Traits()
 	for _, l := range s.layers[1:] {
@@ -128,7 +129,7 @@ func (s *Scheduler) Traits() sdk.Traits {
 	return all
 }
 
-// both is what holds for two: the one that is quiet has no say in how far trials run ahead.
+// both combines the traits of two layers; a quiet layer does not limit how far trials run ahead.
 func both(a, b sdk.Traits) sdk.Traits {
 	ahead := min(a.RunAhead, b.RunAhead)
 	if a.Quiet {
@@ -140,7 +141,7 @@ func both(a, b sdk.Traits) sdk.Traits {
 		Saves: a.Saves || b.Saves, Requires: slices.Concat(a.Requires, b.Requires)}
 }
 
-// Close ends all.
+// Close ends all layers.
 func (s *Scheduler) Close() error {
 	var errs []error
 	for _, l := range s.layers {

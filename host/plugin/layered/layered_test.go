@@ -10,8 +10,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// script is a scheduler whose answers are given, one for each event; it writes down what
-// it hears.
+// script is a scheduler with a given answer to each event; it writes down what it receives.
 type script struct {
 	traits  sdk.Traits
 	answers map[uint64]sdk.Decisions // by the event's number
@@ -55,8 +54,8 @@ func decide(t *testing.T, s *Scheduler, events ...sdk.Event) string {
 	return strings.TrimSpace(fmt.Sprint(d.Decisions, d.Commands))
 }
 
-// Each layer is asked from the iteration on that it has named; the trial goes on without
-// asking until the first of them.
+// Each layer is asked from the iteration that it named on; the trial continues without asking until
+// the first of these.
 func TestEachIsAskedWhenItWants(t *testing.T) {
 	a := &script{answers: map[uint64]sdk.Decisions{1: says(1, sdk.Continue, 9, ""), 4: says(4, sdk.Continue, 27, "")}}
 	b := &script{answers: map[uint64]sdk.Decisions{1: says(1, sdk.Continue, 3, ""), 3: says(3, sdk.Continue, 12, "")}}
@@ -77,10 +76,11 @@ func TestEachIsAskedWhenItWants(t *testing.T) {
 	}
 }
 
-// B-010, B-018: of several verdicts the strongest counts, whoever gave it.
+// B-010, B-018: of several verdicts the strongest counts, from any layer.
 func TestStrongestVerdictCounts(t *testing.T) {
 	a := &script{answers: map[uint64]sdk.Decisions{1: says(1, sdk.Pause, 0, "later"), 2: says(2, sdk.Stop, 0, "worse")}}
-	b := &script{answers: map[uint64]sdk.Decisions{1: says(1, sdk.Stop, 0, "no better"), 2: says(2, sdk.Continue, 5, "")}}
+	b := &script{answers: map[uint64]sdk.Decisions{1: says(1, sdk.Stop, 0, "no better"),
+		2: says(2, sdk.Continue, 5, "")}}
 	s := New([]*Layer{{Scheduler: a}, {Scheduler: b, Stops: true}})
 	got := decide(t, s, result(1, 1), sdk.Event{Number: 2, Kind: sdk.ResultReported, Trial: 1, Iteration: 1})
 	if want := "[{1 2 0 no better} {2 2 0 worse}] []"; got != want {
@@ -88,10 +88,12 @@ func TestStrongestVerdictCounts(t *testing.T) {
 	}
 }
 
-// A trial that two have paused goes on when both have resumed it.
+// A trial that two layers paused continues when both have resumed it.
 func TestPausedByTwo(t *testing.T) {
-	a := &script{answers: map[uint64]sdk.Decisions{1: says(1, sdk.Pause, 0, "a"), 3: orders(sdk.Resume), 5: says(5, sdk.Pause, 0, "a"), 7: orders(sdk.Resume)}}
-	b := &script{answers: map[uint64]sdk.Decisions{1: says(1, sdk.Pause, 0, "b"), 4: orders(sdk.Resume), 5: says(5, sdk.Pause, 0, "b")}}
+	a := &script{answers: map[uint64]sdk.Decisions{1: says(1, sdk.Pause, 0, "a"), 3: orders(sdk.Resume),
+		5: says(5, sdk.Pause, 0, "a"), 7: orders(sdk.Resume)}}
+	b := &script{answers: map[uint64]sdk.Decisions{1: says(1, sdk.Pause, 0, "b"), 4: orders(sdk.Resume),
+		5: says(5, sdk.Pause, 0, "b")}}
 	s := New([]*Layer{{Scheduler: a}, {Scheduler: b}})
 	paused := func(n uint64) sdk.Event { return sdk.Event{Number: n, Kind: sdk.TrialPaused} }
 	if got := decide(t, s, result(1, 1), paused(2), paused(3)); !strings.HasSuffix(got, "] []") {
@@ -100,7 +102,7 @@ func TestPausedByTwo(t *testing.T) {
 	if got := decide(t, s, paused(4)); !strings.Contains(got, "ordered") {
 		t.Errorf("both have resumed it: %s", got)
 	}
-	// Somebody else starts it again: nobody holds it any more.
+	// It was started again in another way: no layer holds it any more.
 	decide(t, s, result(5, 2))
 	decide(t, s, sdk.Event{Number: 6, Kind: sdk.TrialStarted})
 	if got := decide(t, s, paused(7)); !strings.Contains(got, "ordered") {
@@ -108,7 +110,7 @@ func TestPausedByTwo(t *testing.T) {
 	}
 }
 
-// B-018: what stands under stop may only stop, one trial or all.
+// B-018: a scheduler under stop may only stop, one trial or all.
 func TestStoppersOnlyStop(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer sdk.Decisions
@@ -116,12 +118,16 @@ func TestStoppersOnlyStop(t *testing.T) {
 	}{
 		"stop":     {says(1, sdk.Stop, 0, "enough"), "[{1 2 0 enough}] []"},
 		"stop all": {orders(sdk.StopAll), "[{1 0 0 }] [{5 0 0 0 [] [] ordered}]"},
-		"pause":    {says(1, sdk.Pause, 0, "later"), `scheduler "x": it paused a trial, but under stop it may only stop; name it as the scheduler`},
-		"exploit":  {orders(sdk.Exploit), `scheduler "x": it ordered more than an end, but under stop it may only stop; name it as the scheduler`},
+		"pause": {says(1, sdk.Pause, 0, "later"),
+			`scheduler "x": it paused a trial, but under stop it may only stop; use it as the scheduler`},
+		"exploit": {orders(sdk.Exploit),
+			`scheduler "x": it ordered something else than a stop, but under stop it may only stop; use it as the ` +
+				`scheduler`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := New([]*Layer{{Scheduler: &script{traits: sdk.Traits{Quiet: true}}},
-				{Name: `scheduler "x"`, Stops: true, Scheduler: &script{answers: map[uint64]sdk.Decisions{1: c.answer}}}})
+				{Name: `scheduler "x"`, Stops: true,
+					Scheduler: &script{answers: map[uint64]sdk.Decisions{1: c.answer}}}})
 			if got := decide(t, s, result(1, 1)); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
@@ -129,10 +135,11 @@ func TestStoppersOnlyStop(t *testing.T) {
 	}
 }
 
-// A snapshot restores what is remembered of each, so that the same is decided after it.
+// A snapshot restores the state of each layer, so that later decisions are the same.
 func TestSnapshot(t *testing.T) {
 	make := func() []*Layer {
-		return []*Layer{{Scheduler: &script{state: []byte("a"), answers: map[uint64]sdk.Decisions{1: says(1, sdk.Pause, 9, "a"), 3: orders(sdk.Resume)}}},
+		return []*Layer{{Scheduler: &script{state: []byte("a"),
+			answers: map[uint64]sdk.Decisions{1: says(1, sdk.Pause, 9, "a"), 3: orders(sdk.Resume)}}},
 			{Scheduler: &script{state: []byte("b"), answers: map[uint64]sdk.Decisions{1: says(1, sdk.Pause, 4, "b")}}}}
 	}
 	before := New(make())

@@ -7,7 +7,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// merge is the answer that grows layer by layer: a decision for each result.
+// merge builds the answer layer by layer: one decision for each result.
 type merge struct {
 	merged   []sdk.Decision
 	trials   []uint32 // of each decision
@@ -24,10 +24,11 @@ func newMerge(events []sdk.Event) *merge {
 	return m
 }
 
-// decisions takes in what a layer says: of its verdicts those that are stronger count.
+// decisions adds a layer's decisions: a stronger verdict replaces a weaker one.
 func (m *merge) decisions(l *Layer, list []sdk.Decision) {
 	for _, d := range list {
-		i, ok := slices.BinarySearchFunc(m.merged, d.Event, func(x sdk.Decision, event uint64) int { return cmp.Compare(x.Event, event) })
+		i, ok := slices.BinarySearchFunc(m.merged, d.Event,
+			func(x sdk.Decision, event uint64) int { return cmp.Compare(x.Event, event) })
 		if !ok {
 			continue // the guard of the plugin has refused it
 		}

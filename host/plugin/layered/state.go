@@ -8,17 +8,17 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// state is what is remembered of one layer. It follows from what the layer was told and
-// has answered, so that a restart that tells it everything again restores it.
+// state is the state of one layer. It follows from what the layer was told and has answered, so that
+// telling a restarted layer everything restores it.
 type state struct {
-	// Until is the iteration from which the layer wants to decide on a trial.
+	// Until is the iteration from which on the layer wants to decide on a trial.
 	Until map[uint32]uint64
 	// Holds are the trials that the layer has paused and not resumed.
 	Holds map[uint32]bool
 }
 
-// hear is what the layer is told: of results those that it wants to decide on.
-func (l *Layer) hear(events []sdk.Event) (heard []sdk.Event) {
+// receive returns the events that the layer receives: of results, those that it wants to decide on.
+func (l *Layer) receive(events []sdk.Event) (heard []sdk.Event) {
 	for i := range events {
 		e := &events[i]
 		switch e.Kind {
@@ -27,7 +27,7 @@ func (l *Layer) hear(events []sdk.Event) (heard []sdk.Event) {
 				continue
 			}
 		case sdk.TrialStarted, sdk.TrialCompleted, sdk.TrialFailed, sdk.TrialRemoved:
-			delete(l.Holds, e.Trial) // the pause has not come about, or is over
+			delete(l.Holds, e.Trial) // the pause did not happen, or is over
 		}
 		heard = append(heard, *e)
 	}
@@ -46,7 +46,7 @@ func (l *Layer) decided(trial uint32, d sdk.Decision) {
 	}
 }
 
-// Snapshots says whether all make them.
+// Snapshots reports whether all layers make snapshots.
 func (s *Scheduler) Snapshots() bool {
 	for _, l := range s.layers {
 		if !l.Scheduler.Snapshots() {
@@ -62,7 +62,7 @@ type saved struct {
 	Plugin []byte
 }
 
-// Snapshot is those of all layers, with what is remembered of them.
+// Snapshot returns the snapshots and states of all layers.
 func (s *Scheduler) Snapshot(ctx context.Context) ([]byte, error) {
 	list := make([]saved, len(s.layers))
 	for i, l := range s.layers {
@@ -75,8 +75,8 @@ func (s *Scheduler) Snapshot(ctx context.Context) ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// Parts are what a snapshot has of each of n layers, in their order; nothing where there
-// is no snapshot. A snapshot of other layers is an error.
+// Parts splits a snapshot of n layers; an empty snapshot has no parts. A snapshot of other layers is
+// an error.
 func Parts(snapshot []byte, n int) (Snapshot, error) {
 	list := make([]saved, n)
 	if len(snapshot) == 0 {
@@ -89,11 +89,11 @@ func Parts(snapshot []byte, n int) (Snapshot, error) {
 	return list, err
 }
 
-// Snapshot is the parts of one.
+// Snapshot is a split snapshot.
 type Snapshot []saved
 
-// Plugin is what layer i is to be opened with.
+// Plugin returns the snapshot that layer i is opened with.
 func (s Snapshot) Plugin(i int) []byte { return s[i].Plugin }
 
-// Restore gives layer i what was remembered of it.
+// Restore restores the state of layer i.
 func (s Snapshot) Restore(i int, l *Layer) { l.state = s[i].State }

@@ -15,15 +15,15 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
-// maxEvents is how many events go into one message: 4 MiB hold them many times
-// over, unless their metrics are a thousand.
+// maxEvents is how many events go into one message. They fit into 4 MiB many times over, unless each
+// has a thousand metrics.
 const maxEvents = 1024
 
 // Describe implements plugin.Plugin.
 func (p *Process) Describe(context.Context) (sdk.Info, error) { return p.infos[0], nil }
 
-// Infos are what it says that it is: one, or where it was started without a kind
-// one for each kind that it serves. It can be opened as the first.
+// Infos returns what the plugin says it is: one entry, or, if it was started without a kind, one for
+// each kind that it serves. It can be opened as the first.
 func (p *Process) Infos() []sdk.Info { return p.infos }
 
 // identify asks the plugin what it is.
@@ -63,16 +63,19 @@ func (p *Process) describe(ctx context.Context, kind sdk.Kind) (*pb.Info, error)
 	case sdk.KindReporter:
 		m, err := pb.NewReporterServiceClient(p.conn).DescribeReporter(ctx, &pb.DescribeReporterRequest{})
 		return m.GetInfo(), err
+	case sdk.KindExecutor:
+		m, err := pb.NewExecutorServiceClient(p.conn).DescribeExecutor(ctx, &pb.DescribeExecutorRequest{})
+		return m.GetInfo(), err
 	}
 	return nil, fmt.Errorf("plugins of the kind %q cannot be described", kind)
 }
 
-// once keeps a process to one opening, of the kind it was started as.
-func (p *Process) once(kind sdk.Kind) error {
+// openOnce allows one opening of a process, as the kind that it was started as.
+func (p *Process) openOnce(kind sdk.Kind) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if kind != p.config.Kind {
-		return p.failure(plugin.NotStarted, fmt.Sprintf("is not a %s", kind), nil)
+		return p.failure(plugin.NotStarted, "is not "+kind.WithArticle(), nil)
 	}
 	if p.opened {
 		return p.failure(plugin.Failed, "was opened twice", nil)
@@ -82,8 +85,9 @@ func (p *Process) once(kind sdk.Kind) error {
 }
 
 // OpenSearcher implements plugin.Opener.
-func (p *Process) OpenSearcher(ctx context.Context, problem sdk.Problem, options, snapshot []byte) (plugin.Searcher, error) {
-	if err := p.once(sdk.KindSearcher); err != nil {
+func (p *Process) OpenSearcher(ctx context.Context, problem sdk.Problem, options, snapshot []byte) (plugin.Searcher,
+	error) {
+	if err := p.openOnce(sdk.KindSearcher); err != nil {
 		return nil, err
 	}
 	client := pb.NewSearcherServiceClient(p.conn)
@@ -97,8 +101,9 @@ func (p *Process) OpenSearcher(ctx context.Context, problem sdk.Problem, options
 }
 
 // OpenScheduler implements plugin.Opener.
-func (p *Process) OpenScheduler(ctx context.Context, problem sdk.Problem, options, snapshot []byte) (plugin.Scheduler, error) {
-	if err := p.once(sdk.KindScheduler); err != nil {
+func (p *Process) OpenScheduler(ctx context.Context, problem sdk.Problem, options, snapshot []byte) (plugin.Scheduler,
+	error) {
+	if err := p.openOnce(sdk.KindScheduler); err != nil {
 		return nil, err
 	}
 	client := pb.NewSchedulerServiceClient(p.conn)
@@ -111,7 +116,7 @@ func (p *Process) OpenScheduler(ctx context.Context, problem sdk.Problem, option
 	return &scheduler{instance: newInstance(p, problem, m.GetTraits()), client: client}, nil
 }
 
-// instance is what opened searchers and schedulers have in common.
+// instance has the common methods of opened searchers and schedulers.
 type instance struct {
 	*Process
 	dims      int

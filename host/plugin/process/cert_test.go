@@ -9,7 +9,7 @@ import (
 	"math/big"
 )
 
-// certificate is what a plugin announces: any that can be parsed.
+// certificate is a certificate that a plugin can announce: any that can be parsed.
 var certificate = func() string {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -1,20 +1,28 @@
 package process
 
-import "os"
+import (
+	"os"
+	"slices"
+)
 
-// inherited are the variables of the host's that every plugin gets.
+// inherited are the host's variables that every plugin gets.
 var inherited = []string{"PATH", "HOME", "LANG", "TMPDIR"}
 
-// environment is what the plugin sees, beside the handshake's variables. Later
-// entries win.
-func environment(c *Config) []string {
-	var env []string
-	for _, names := range [][]string{inherited, c.Inherit} {
-		for _, name := range names {
-			if value, ok := os.LookupEnv(name); ok {
-				env = append(env, name+"="+value)
-			}
+// environment returns what the plugin gets, beside the variables of the handshake. Later entries win.
+func (h ThisMachine) environment(p *Program) []string {
+	env := slices.Clone(h.Environ)
+	if h.Environ == nil {
+		env = listed(inherited, p.Inherit)
+	}
+	return append(env, p.Env...)
+}
+
+// listed returns the variables of this program that lists name.
+func listed(lists ...[]string) (env []string) {
+	for _, name := range slices.Concat(lists...) {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
 		}
 	}
-	return append(env, c.Env...)
+	return env
 }

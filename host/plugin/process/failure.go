@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,26 +15,27 @@ import (
 
 	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// failure is an error of this plugin with the end of its output.
+// failure returns an error of this plugin with the end of its output.
 func (p *Process) failure(f plugin.Failure, what string, cause error) *plugin.Error {
 	e := &plugin.Error{
 		Plugin: p.config.title(), Failure: f, What: what,
 		Tail: p.lastWords(), Err: cause,
 	}
-	if exists(p.config.LogPath) { // a log that is not there explains nothing
+	if exists(p.config.LogPath) { // a missing log explains nothing
 		e.Log = p.config.LogPath
 	}
 	if (f == plugin.NotStarted || f == plugin.Crashed) && p.runner.output.lacks() {
 		e.What += ": the system lets it start no more threads or processes (ulimit -u), or has no memory for them"
-		e.Err = errors.Join(cause, syscall.EAGAIN) // it may go better when others have ended
+		e.Err = errors.Join(cause, syscall.EAGAIN) // it may work once other processes have ended
 	}
 	return e
 }
 
-// lastWords are the plugin's last lines. They come on another way than its failure, and
-// may be a moment late.
+// lastWords returns the plugin's last lines. They arrive separately from its failure, and may be a
+// moment late.
 func (p *Process) lastWords() []string {
 	for range 5 {
 		if len(p.runner.output.last()) > 0 {
@@ -45,10 +47,10 @@ func (p *Process) lastWords() []string {
 	return p.runner.output.last()
 }
 
-// notExecuted says why the system does not execute the program, by its name: what is
-// executed is a link to the file that was looked at.
-func (p *Process) notExecuted(err error) string {
-	name := p.config.program()
+// notExecuted says why the system does not execute the program. It names the program itself, since the
+// executed path is a link to its file.
+func (c *Program) notExecuted(err error) string {
+	name := c.file()
 	var cause *fs.PathError
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
@@ -57,12 +59,12 @@ func (p *Process) notExecuted(err error) string {
 	case !errors.As(err, &cause):
 		return err.Error() + limitOf(err)
 	case errors.Is(err, fs.ErrNotExist) && exists(name):
-		return name + ": the program that its #! line names is not there"
+		return name + ": the program in its #! line does not exist"
 	}
 	return cause.Op + " " + name + ": " + cause.Err.Error() + limitOf(err)
 }
 
-// limitOf names the limit that has let a program not start; "" where none has.
+// limitOf names the limit that prevented a program from starting; "" if none did.
 func limitOf(err error) string {
 	switch {
 	case errors.Is(err, syscall.EMFILE):
@@ -78,19 +80,23 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// startFailure finds the best reason why a start failed within its time: what
-// was wrong with the handshake, how the process ended, or what gRPC says.
+// startFailure finds the best reason why a start failed: a mistake in the handshake, the end of the
+// process, or what gRPC says.
 func (p *Process) startFailure(ctx, within context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
 	p.runner.mu.Lock()
-	refused, started, socket := p.runner.refused, p.runner.process != 0, p.runner.socket
+	refused, started, socket := p.runner.refused, p.runner.child != nil, p.runner.socket
 	p.runner.mu.Unlock()
 	fail := func(what string) error { return p.failure(plugin.NotStarted, what, err) }
+	_, cut := errors.AsType[*CutError](err)
 	switch {
+	case cut, p.runner.cut() != "":
+		why := cmp.Or(p.runner.cut(), err.Error())
+		return p.failure(plugin.Cut, "cannot be started: its node cannot be reached: "+why, err)
 	case !started:
-		return fail("cannot be started: " + p.notExecuted(err))
+		return fail("cannot be started: " + err.Error())
 	case refused != nil:
 		return fail("cannot be used: " + refused.Error())
 	// The plugin's side of the deadline may pass a moment before ours.
@@ -105,12 +111,13 @@ func (p *Process) startFailure(ctx, within context.Context, err error) error {
 	how := p.runner.status(exitWait)
 	switch why := p.runner.killReason(); {
 	case why == noHandshake:
-		return fail("ended its stdout before the handshake, and was killed: it is not a tunehost plugin, or it failed to start")
+		return fail("ended its stdout before the handshake, and was killed: it is not a tunehost plugin, or " +
+			"it failed " +
+			"to start")
 	case why != "" && p.conn == nil && socket == "":
 		return p.failure(plugin.Crashed, how+" before it was ready", err)
 	case (socket == "" || p.conn != nil) && p.runner.signalled():
-		// By somebody, or by the kernel for want of memory: it may do better the
-		// next time.
+		// A user may have killed it, or the kernel for lack of memory: a retry may succeed.
 		return p.failure(plugin.Crashed, how+" before it was ready", err)
 	case how != "" && socket == "":
 		if p.runner.output.lacks() {
@@ -118,13 +125,12 @@ func (p *Process) startFailure(ctx, within context.Context, err error) error {
 		}
 		return fail(how + " before the handshake: it is not a tunehost plugin, or it failed to start")
 	case how != "" && p.conn != nil:
-		return fail(how + " before it had said what it is")
+		return fail(how + " before it had described itself")
 	}
 	return fail("cannot be connected to: " + err.Error())
 }
 
-// callFailure says what a failed call means, and ends the process when it can
-// no longer be trusted.
+// callFailure classifies a failed call, and ends the process if it can no longer be trusted.
 func (p *Process) callFailure(ctx context.Context, call string, err error) error {
 	p.mu.Lock()
 	killed := p.killed
@@ -144,6 +150,8 @@ func (p *Process) callFailure(ctx context.Context, call string, err error) error
 			e.Tail = p.runner.output.besideTrace()
 			return e
 		}
+	case codes.OutOfRange:
+		return p.failure(plugin.Failed, fmt.Sprintf("failed in %s: %s", call, s.Message()), space.ErrTight)
 	case codes.ResourceExhausted:
 		return p.garbage(call, fmt.Errorf("a message is too large: %s", s.Message()))
 	case codes.Unavailable, codes.Canceled:
@@ -154,10 +162,11 @@ func (p *Process) callFailure(ctx context.Context, call string, err error) error
 	return e
 }
 
-// late ends the plugin because nobody waits for its answer any more; what it
-// is doing cannot be known.
+// late ends the plugin because the caller no longer waits for its answer; the state of the plugin is
+// unknown.
 func (p *Process) late(ctx context.Context, call string) error {
-	e := p.failure(plugin.Hung, fmt.Sprintf("did not answer %s%s, and was killed", call, deadlines.For(ctx)), context.DeadlineExceeded)
+	e := p.failure(plugin.Hung, fmt.Sprintf("did not answer %s%s, and was killed", call, deadlines.For(ctx)),
+		context.DeadlineExceeded)
 	p.destroy(e)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
@@ -165,21 +174,23 @@ func (p *Process) late(ctx context.Context, call string) error {
 	return e
 }
 
-// garbage ends the plugin because its answer makes no sense.
+// garbage ends the plugin because its answer is invalid.
 func (p *Process) garbage(call string, err error) error {
 	e := p.failure(plugin.Garbage, fmt.Sprintf("broke the protocol in %s: %v", call, err), err)
 	p.destroy(e)
 	return e
 }
 
-// crashed waits a moment for the exit status, which says more than a broken
-// connection.
+// crashed waits a moment for the exit status, which says more than a broken connection.
 func (p *Process) crashed(call string, err error) error {
 	how := p.runner.status(exitWait)
 	if how == "" {
 		how = "closed its connection"
 		p.runner.kill(brokenCall)
-		p.runner.status(exitWait) // let its last words come
+		p.runner.status(exitWait) // wait for its last output
+	}
+	if p.runner.cut() != "" {
+		return p.failure(plugin.Cut, how, err)
 	}
 	return p.failure(plugin.Crashed, fmt.Sprintf("%s in %s", how, call), err)
 }

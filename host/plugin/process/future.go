@@ -12,15 +12,15 @@ import (
 	"github.com/tunehost/tunehost/host/plugin"
 )
 
-// future is whether messages have a field that no version knows, as those of a
-// later minor version do: plugins have to ignore it.
+// future says whether messages get a field that no version knows, like those of a later minor version:
+// plugins must ignore it.
 type future struct{ on atomic.Bool }
 
-// SendUnknownFields makes every later message to the plugin have a field that it
-// cannot know. It is for tests of plugins.
+// SendUnknownFields adds an unknown field to every later message to the plugin. It is for tests of
+// plugins.
 func (p *Process) SendUnknownFields() { p.future.on.Store(true) }
 
-// Transport says how the plugin is reached.
+// Transport names how the plugin is reached.
 func (p *Process) Transport() string { return "process" }
 
 // unknownField is the largest field number of protobuf.
@@ -33,12 +33,14 @@ func (f *future) add(message any) {
 	}
 }
 
-func (f *future) call(ctx context.Context, method string, request, answer any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, o ...grpc.CallOption) error {
+func (f *future) call(ctx context.Context, method string, request, answer any, conn *grpc.ClientConn,
+	invoke grpc.UnaryInvoker, o ...grpc.CallOption) error {
 	f.add(request)
 	return invoke(ctx, method, request, answer, conn, o...)
 }
 
-func (f *future) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, make grpc.Streamer, o ...grpc.CallOption) (grpc.ClientStream, error) {
+func (f *future) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string,
+	make grpc.Streamer, o ...grpc.CallOption) (grpc.ClientStream, error) {
 	s, err := make(ctx, desc, conn, method, o...)
 	return &futureStream{s, f}, err
 }
@@ -53,11 +55,10 @@ func (s *futureStream) SendMsg(m any) error {
 	return s.ClientStream.SendMsg(m)
 }
 
-// errOtherKind: the program is a plugin, of another kind.
+// errOtherKind says that the program is a plugin of another kind.
 var errOtherKind = errors.New("it is a plugin of another kind")
 
-// IsOtherKind says whether a start failed because the program is a plugin of
-// another kind.
+// IsOtherKind reports whether a start failed because the program is a plugin of another kind.
 func IsOtherKind(err error) bool {
 	return plugin.FailureOf(err) == plugin.NotStarted && errors.Is(err, errOtherKind)
 }

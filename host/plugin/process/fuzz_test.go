@@ -5,11 +5,12 @@ import (
 	"testing"
 )
 
-// FuzzHandshake: whatever a program prints first, it is a handshake of this protocol
-// with a socket and a certificate, or a reason in one short line.
+// FuzzHandshake checks that a program's first line is a handshake of this protocol with a socket and a
+// certificate, or gives a reason in one short line.
 func FuzzHandshake(f *testing.F) {
 	cert := strings.Repeat("M", 60)
-	for _, line := range []string{"1|1|unix|/tmp/x|grpc|" + cert, "1|99999999999999999999|unix|/tmp/x|grpc|" + cert, "1|1|tcp|127.0.0.1:1|grpc|" + cert,
+	for _, line := range []string{"1|1|unix|/tmp/x|grpc|" + cert, "1|99999999999999999999|unix|/tmp/x|grpc|" + cert,
+		"1|1|tcp|127.0.0.1:1|grpc|" + cert,
 		"1|-1|unix||grpc|" + cert, "\x1b[2J1|1", "", "|||||", "2|1|unix|/x|grpc|" + cert} {
 		f.Add(line)
 	}

@@ -9,26 +9,25 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
 
-// maxHandshake is the length of the longest first line of stdout, in bytes: it
-// holds a certificate.
+// maxHandshake is the longest first line of stdout, in bytes: it contains a certificate.
 const maxHandshake = 16 << 10
 
-// The messages that authors and users see when a handshake fails.
-// plugins/sdk/PROTOCOL.md quotes them.
+// The messages for authors and users when a handshake fails. plugins/sdk/PROTOCOL.md quotes them.
 var errLongHandshake = fmt.Errorf("its first line on stdout is longer than %d bytes: "+
 	"it is not a tunehost plugin, or it prints before the handshake", maxHandshake)
 
 const (
 	msgNoHandshake = "wrote %q on stdout where the handshake should be: " +
 		"it is not a tunehost plugin, or it prints before the handshake"
-	msgNewer   = "it speaks protocol %d, this tunehost speaks %d: upgrade tunehost, or take a release of the plugin for protocol %[2]d"
+	msgNewer = "it speaks protocol %d, this tunehost speaks %d: upgrade tunehost, or take a release of the plugin " +
+		"for protocol %[2]d"
 	msgOlder   = "it speaks protocol %d, this tunehost speaks %d: upgrade the plugin"
 	msgNetwork = "it listens on %s; tunehost connects to unix sockets in PLUGIN_UNIX_SOCKET_DIR only"
 	msgNotGRPC = "it speaks %q, not grpc"
 	msgNoCert  = "it announced no certificate: plugins use TLS with the authority in PLUGIN_CLIENT_CERT"
 )
 
-// handshake is the line with which a plugin says that it is ready:
+// handshake is the line with which a plugin announces that it is ready:
 //
 //	1|PROTOCOL|unix|SOCKET|grpc|CERTIFICATE
 type handshake struct {
@@ -36,7 +35,7 @@ type handshake struct {
 	address string
 }
 
-// parseHandshake takes the line of a plugin that this host can talk to.
+// parseHandshake reads the line of a plugin that this host can talk to.
 func parseHandshake(raw string) (handshake, error) {
 	line := strings.TrimSpace(raw)
 	f := strings.Split(line, "|")
@@ -66,7 +65,7 @@ func parseHandshake(raw string) (handshake, error) {
 	return handshake{line: line, address: f[3]}, nil
 }
 
-// brief is the beginning of what a plugin wrote, for a message.
+// brief returns the beginning of what a plugin wrote, for a message.
 func brief(s string) string {
 	if len(s) > 80 {
 		return s[:80] + "…"

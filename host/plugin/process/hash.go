@@ -15,8 +15,8 @@ import (
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
-// Hash returns the SHA-256 of a program's file in hex, for the lock file. A
-// path without a slash is looked up in PATH.
+// Hash returns the SHA-256 of a program's file in hex, for the lock file. A path without a slash is
+// looked up in PATH.
 func Hash(path string) (string, error) {
 	path, err := exec.LookPath(path)
 	if err != nil {
@@ -35,7 +35,7 @@ func HashFile(path string) (string, error) {
 	return hashOf(f)
 }
 
-// openFile opens a file, and waits for no pipe that has its name.
+// openFile opens a file without waiting for a pipe of that name.
 func openFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -55,20 +55,18 @@ func hashOf(f *os.File) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// ChangedError says that a file is not the one that it must be.
+// ChangedError says that a file has another checksum than required.
 type ChangedError struct{ Path, Got, Want string }
 
 func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%s has changed: its SHA-256 is %s, expected %s", e.Path, e.Got, e.Want)
 }
 
-// pinned is the program to execute, once it and the other files are what they
-// must be. What is executed is what was hashed: on Linux a binary is started by
-// the very file that was read, so that another one put in its place meanwhile
-// is not. A script is read again by its interpreter, by its path; for that, and
-// elsewhere than on Linux, the check guards against accidents, not against
-// whoever may write to the plugin's folder.
-func (c *Config) pinned() (path string, held *os.File, err error) {
+// pinned returns the program to execute, after checking it and the other files. On Linux a binary is
+// started through the open file that was hashed, so that a file put in its place in the meantime is
+// not executed. An interpreter opens a script again by its path. For scripts, and on other systems,
+// the check guards against accidents, not against users who can write to the plugin's folder.
+func (c *Program) pinned() (path string, held *os.File, err error) {
 	for _, file := range sortedKeys(c.Files) {
 		if err := check(file, c.Files[file]); err != nil {
 			return "", nil, err
@@ -77,7 +75,7 @@ func (c *Config) pinned() (path string, held *os.File, err error) {
 	if c.SHA256 == "" {
 		return c.Path, nil, nil
 	}
-	file, err := exec.LookPath(c.program())
+	file, err := exec.LookPath(c.file())
 	if err != nil {
 		return "", nil, err
 	}
@@ -96,7 +94,7 @@ func (c *Config) pinned() (path string, held *os.File, err error) {
 	return c.Path, nil, err
 }
 
-// check compares a file with the checksum that it must have.
+// check compares a file with its required checksum.
 func check(path, want string) error {
 	got, err := HashFile(path)
 	if err == nil && got != want {
@@ -105,8 +103,8 @@ func check(path, want string) error {
 	return err
 }
 
-// isScript says whether the kernel hands the file to an interpreter, by its
-// path: that of an open file is gone by then.
+// isScript reports whether the kernel passes the path of the file to an interpreter, which cannot use
+// a path to an open file.
 func isScript(f *os.File) bool {
 	var begin [2]byte
 	_, err := f.ReadAt(begin[:], 0)

@@ -12,7 +12,7 @@ import (
 
 func copyOf(t *testing.T, program, to string) {
 	t.Helper()
-	from := exec.Command(program) // which looks for it on the PATH
+	from := exec.Command(program) // looks it up in PATH
 	if from.Err != nil {
 		t.Fatal(from.Err)
 	}
@@ -25,7 +25,7 @@ func copyOf(t *testing.T, program, to string) {
 	}
 }
 
-// A program that is put in the place of the one that was hashed is not executed.
+// A program that replaces the hashed one is not executed.
 func TestSwappedAfterTheHash(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux executes open files")
@@ -36,7 +36,7 @@ func TestSwappedAfterTheHash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Config{Path: file, SHA256: sum}
+	c := Config{Program: Program{Path: file, SHA256: sum}}
 	path, held, err := c.pinned()
 	if err != nil || held == nil {
 		t.Fatal(held, err)
@@ -66,7 +66,7 @@ func TestPinnedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Config{Path: "run", Dir: dir, SHA256: sum, Files: map[string]string{library: sum}}
+	c := Config{Program: Program{Path: "run", Dir: dir, SHA256: sum, Files: map[string]string{library: sum}}}
 	path, held, err := c.pinned()
 	if path != "run" || held != nil || err != nil {
 		t.Errorf("a script is started from %q (%v, %v), want its own path", path, held, err)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// hashed keeps checksums of files of which the system says that they have not changed
-// since: a plugin that is started for each trial is not read each time.
+// hashed caches the checksums of files that have not changed, so that a plugin that starts for each
+// trial is not read each time.
 var hashed = struct {
 	mu   sync.Mutex
 	sums map[string]hashedFile
@@ -18,8 +18,7 @@ type hashedFile struct {
 	sum string
 }
 
-// fileID changes with whatever is written to a file: who writes cannot set the time of
-// the change itself.
+// fileID changes with every write to a file: programs cannot set the change time.
 type fileID struct {
 	device, inode uint64
 	size          int64
@@ -27,15 +26,15 @@ type fileID struct {
 	changed       int64
 }
 
-// settled is how old a change must be for a later one to have another time: the
-// system's clock of files ticks.
+// settled is how old a change must be, so that a later change has another time: the clock of file
+// times is coarse.
 const settled = 2 * time.Second
 
 // maxHashed is how many files are remembered.
 const maxHashed = 100_000
 
-// HashUnchanged is [HashFile] for a file of which info was just asked for. A file that
-// has not changed since it was hashed is not read again.
+// HashUnchanged is [HashFile] for a file with an info from just now. A file that has not changed since
+// it was hashed is not read again.
 func HashUnchanged(path string, info fs.FileInfo) (string, error) {
 	id, known := idOf(info)
 	if known {

@@ -24,27 +24,26 @@ const (
 // Line is one line that a plugin printed, with control characters escaped.
 type Line struct {
 	Stream string // "stdout" or "stderr"
-	// Level is that of a line in hclog's JSON ("info"), "error" for a Go
-	// panic's first line, else "".
+	// Level is the level of a line in hclog's JSON ("info"), "error" for the first line of a Go panic,
+	// else "".
 	Level string
 	Text  string
-	// Traces are fields of a line in hclog's JSON that have several lines, such as a
-	// traceback.
+	// Traces are the fields of a line in hclog's JSON that have several lines, such as a traceback.
 	Traces []Trace
 }
 
-// Trace is a field of several lines, each harmless.
+// Trace is a field of several lines, each with control characters escaped.
 type Trace struct {
 	Name  string
 	Lines []string
 }
 
-// lineWriter cuts a stream into lines.
+// lineWriter splits a stream into lines.
 type lineWriter struct {
 	to     *output
 	stream string
 	line   []byte
-	cut    bool // the rest of a line that was too long is being skipped
+	cut    bool // skipping the rest of a long line
 }
 
 // Write implements io.Writer and never fails.
@@ -64,7 +63,7 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// flush ends the line, if there is one.
+// flush ends the current line, if there is one.
 func (w *lineWriter) flush() {
 	if len(w.line) > 0 {
 		w.to.add(w.stream, w.line, w.cut)
@@ -72,22 +71,24 @@ func (w *lineWriter) flush() {
 	w.line, w.cut = w.line[:0], false
 }
 
+// outputBuffer is how much output is read at a time.
+const outputBuffer = 4 << 10
+
 // copyLines reads a stream to its end.
 func copyLines(r io.Reader, w *lineWriter) {
-	_, _ = io.Copy(struct{ io.Writer }{w}, r)
+	// Neither io.ReaderFrom nor io.WriterTo, which have larger buffers: there may be 1,000 processes.
+	_, _ = io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r}, make([]byte, outputBuffer))
 	w.flush()
 }
 
-// output is what a process has printed: handed on within the rate, and its end
-// kept.
+// output passes on what a process prints, at a limited rate, and keeps the end of it.
 type output struct {
 	mu   sync.Mutex
 	log  func(Line)
 	tail []string
-	// lack is the first line by which the process said that the system has no room for it.
-	lack string
-	// traced is the last line that came with a traceback: the answer to the call says
-	// the same.
+	// shortage is the first line that says that the system lacks room for the process.
+	shortage string
+	// traced is the last line that came with a traceback; the answer to the call has the same text.
 	traced string
 	panic  string
 	rate   untrusted.Rate
@@ -129,8 +130,8 @@ func (o *output) finish() {
 	o.reportDropped()
 }
 
-// remember keeps the end of the output for messages. Of a Go panic it is the
-// first line that counts, not the stacks behind it.
+// remember keeps the end of the output for messages. Of a Go panic it keeps the first line, not the
+// stacks.
 func (o *output) remember(text string, traced bool) {
 	if traced {
 		o.traced = short(text)
@@ -139,8 +140,8 @@ func (o *output) remember(text string, traced bool) {
 	if o.panic == "" && isPanic(text) {
 		o.panic = text
 	}
-	if o.lack == "" && saysLack(text) {
-		o.lack = text
+	if o.shortage == "" && saysShortage(text) {
+		o.shortage = text
 	}
 	if len(o.tail) == tailLines {
 		o.tail = append(o.tail[:0], o.tail[1:]...)
@@ -155,7 +156,7 @@ func short(text string) string {
 	return text
 }
 
-// besideTrace are last's lines but the one that came with a traceback.
+// besideTrace returns the last lines except the one that came with a traceback.
 func (o *output) besideTrace() []string {
 	lines := o.last()
 	o.mu.Lock()
@@ -163,12 +164,12 @@ func (o *output) besideTrace() []string {
 	return slices.DeleteFunc(lines, func(line string) bool { return o.traced != "" && line == o.traced })
 }
 
-// last are the lines for a message, oldest first.
+// last returns the lines for a message, oldest first.
 func (o *output) last() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.lack != "" {
-		return []string{o.lack}
+	if o.shortage != "" {
+		return []string{o.shortage}
 	}
 	if o.panic != "" {
 		return []string{o.panic}
@@ -176,18 +177,19 @@ func (o *output) last() []string {
 	return slices.Clone(o.tail)
 }
 
-// lacks says whether the process has said that the system let it start no thread or process.
+// lacks reports whether the process has said that it could not start a thread or process.
 func (o *output) lacks() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.lack != ""
+	return o.shortage != ""
 }
 
-// saysLack recognizes the last words of programs in C, Go, Python, Rust and of shells that
-// the system lets start no more threads or processes, or gives no memory for one.
-func saysLack(text string) bool {
+// saysShortage recognizes the last output of shells and of programs in C, Go, Python and Rust that cannot
+// start a thread or process, or get memory for one.
+func saysShortage(text string) bool {
 	return slices.ContainsFunc([]string{
-		"Resource temporarily unavailable", "failed to create new OS thread", "can't start new thread", "cannot allocate memory",
+		"Resource temporarily unavailable", "failed to create new OS thread", "can't start new thread",
+		"cannot allocate memory",
 		"Cannot allocate memory", "Cannot fork",
 	}, func(words string) bool { return strings.Contains(text, words) })
 }
@@ -196,18 +198,17 @@ func isPanic(text string) bool {
 	return strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ")
 }
 
-// inWords is the last word of a Go program that the system lets start no thread, for
-// people.
-func inWords(text string) string {
+// translate translates the last line of a Go program that cannot start a thread.
+func translate(text string) string {
 	if text == "fatal error: newosproc" {
 		return "fatal error: it could start no thread; raise the limit of processes (ulimit -u)"
 	}
 	return text
 }
 
-// parseLine reads hclog's JSON where it is that, and takes all else as text.
+// parseLine reads a line as hclog's JSON if it is that, else as text.
 func parseLine(raw []byte) Line {
-	plain := Line{Text: inWords(string(raw))}
+	plain := Line{Text: translate(string(raw))}
 	if isPanic(plain.Text) {
 		plain.Level = "error"
 	}
@@ -226,7 +227,7 @@ func parseLine(raw []byte) Line {
 	return Line{Level: level, Text: text + keyValues(fields), Traces: traces(fields)}
 }
 
-// traces are the fields of several lines, sorted by name.
+// traces returns the fields of several lines, sorted by name.
 func traces(fields map[string]any) (list []Trace) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		text, _ := fields[name].(string)
@@ -252,11 +253,12 @@ func (l *Line) bytes() (n int) {
 	return n
 }
 
-// keyValues writes a log line's own fields, sorted.
+// keyValues writes a log line's other fields, sorted.
 func keyValues(fields map[string]any) string {
 	var keys []string
 	for k := range fields {
-		if text, _ := fields[k].(string); !strings.HasPrefix(k, "@") && !strings.Contains(strings.TrimSpace(text), "\n") {
+		if text, _ := fields[k].(string); !strings.HasPrefix(k, "@") &&
+			!strings.Contains(strings.TrimSpace(text), "\n") {
 			keys = append(keys, k)
 		}
 	}

@@ -33,15 +33,14 @@ func TestMain(m *testing.M) {
 			os.Exit(0)
 		}
 	}
-	// The race detector makes each process wait a second before its end.
+	// The race detector delays the end of each process by a second.
 	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
 }
 
-// programs are plugins that break what a plugin must do, before or beside the
-// protocol.
+// programs are plugins that break the rules, before or beside the protocol.
 var programs = map[string]func(){
 	"bad-garbage": func() { fmt.Println("hello world") },
 	"bad-killed": func() {
@@ -57,12 +56,13 @@ var programs = map[string]func(){
 		os.Exit(7)
 	},
 	"bad-threads": func() {
-		fmt.Fprint(os.Stderr, "runtime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT: abort\nrax 0x0\n")
+		fmt.Fprint(os.Stderr, "runtime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT: "+
+			"abort\nrax 0x0\n")
 		os.Exit(2)
 	},
 	"bad-silent": func() { select {} },
 	"bad-long":   func() { fmt.Print(strings.Repeat("x", 10<<20)); select {} },
-	"bad-endless": func() { // a handshake line of as many gigabytes as it is read
+	"bad-endless": func() { // a handshake line without end
 		for line := strings.Repeat("x", 1<<20); ; {
 			fmt.Print(line)
 		}
@@ -107,19 +107,20 @@ var programs = map[string]func(){
 	"lines":    func() { serve.Reporter(lines.Plugin) },
 }
 
-// serveAnd serves a trainable whose process does not end when it is told to.
+// serveAnd serves a trainable whose process ignores the request to end.
 func serveAnd(after func()) {
 	serve.Run(serve.Set{Trainable: &suite.Trainable})
 	after()
 }
 
-// self is the test binary as a program of the table above.
+// self runs the test binary as a program of the table above.
 func self(t testing.TB, kind sdk.Kind, program string) process.Config {
 	path, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return process.Config{Kind: kind, Name: program, Path: path, Args: []string{program}, Inherit: []string{"GORACE"}, Log: func(l process.Line) { logged(t, l) }}
+	return process.Config{Program: process.Program{Kind: kind, Name: program, Path: path, Args: []string{program},
+		Inherit: []string{"GORACE"}}, Log: func(l process.Line) { logged(t, l) }}
 }
 
 func logged(t testing.TB, l process.Line) {
@@ -148,8 +149,7 @@ func startConfig(t testing.TB, c process.Config) *process.Process {
 	return p
 }
 
-// eventually waits for what no channel tells: the end of a process that is not
-// ours.
+// eventually waits for a state that no channel announces: the end of another process.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -160,14 +160,21 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	t.Fatalf("%s did not happen", what)
 }
 
-// talk serves a trainable that prints who it is.
+// talk serves a trainable that prints which trial it is.
 func talk() {
 	serve.Run(serve.Set{Trainable: &sdk.TrainablePlugin{
-		Info: sdk.Info{Name: "talker", Version: "1", Summary: "Prints who it is.", Options: []byte(`{"type": "object"}`)},
+		Info: sdk.Info{Name: "talker", Version: "1", Summary: "Prints who it is.",
+			Options: []byte(`{"type": "object"}`)},
 		Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
 			return sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+				if strings.HasPrefix(run.Trial().ID, "quiet") {
+					return nil
+				}
 				serve.Logger().Info("logged")
 				fmt.Println("out", run.Trial().ID)
+				if strings.HasPrefix(run.Trial().ID, "brief") {
+					return nil
+				}
 				fmt.Fprintln(os.Stderr, "err", run.Trial().ID)
 				child := exec.Command("echo", "child", run.Trial().ID)
 				child.Stdout = os.Stdout

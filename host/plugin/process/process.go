@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/tunehost/tunehost/host/plugin"
-	"github.com/tunehost/tunehost/host/runtimedir"
+	"github.com/tunehost/tunehost/host/storage/runtimedir"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
@@ -23,52 +23,59 @@ import (
 const (
 	defaultStartTimeout = time.Minute
 	defaultCloseGrace   = 5 * time.Second
-	// maxReceive is the largest message taken from a plugin, in bytes.
+	// maxReceive is the largest message from a plugin, in bytes.
 	maxReceive = 4 << 20
 	// maxSnapshot is the largest snapshot, in bytes.
 	maxSnapshot = 16 << 20
-	// exitWait is how long a broken connection waits for the process's exit
-	// status, which makes the better message.
+	// exitWait is how long a broken connection waits for the process's exit status, which makes a better
+	// message.
 	exitWait = 10 * time.Second
 )
 
-// Config is a plugin process to be started.
-type Config struct {
-	// Kind is what it is started as; "": the first kind that it says it is,
-	// see [Process.Infos].
+// Program is what a plugin is as a process, on any machine.
+type Program struct {
+	// Kind is the kind to start it as; "": the first kind that it announces, see [Process.Infos].
 	Kind sdk.Kind
 	Name string
-	// Path is the program, absolute or relative to Dir; Args its arguments,
-	// without the program.
+	// Path is the program, absolute or relative to Dir; Args are its arguments, without the program.
 	Path string
 	Args []string
-	// Dir is the working directory; "": the host's.
+	// Dir is the working directory; "": that of the program that starts it.
 	Dir string
-	// SHA256, if set, is the hex checksum (see [Hash]) that the program's
-	// file must have now; on Linux a binary that is checked is executed by the
-	// file that was read. Files are checksums of more files, by path.
+	// SHA256, if set, is the hex checksum (see [Hash]) that the program's file must have now. On Linux a
+	// checked binary is executed through the file that was read. Files are checksums of more files, by
+	// path.
 	SHA256 string
 	Files  map[string]string
-	// Inherit names variables of the host's environment that the plugin gets
-	// beside PATH, HOME, LANG and TMPDIR. Env are more, as NAME=VALUE.
+	// Inherit names variables that the plugin gets from the program that starts it, beside PATH, HOME,
+	// LANG and TMPDIR. Env are more variables, as NAME=VALUE.
 	Inherit []string
 	Env     []string
-	// Log is told each line that the process prints, in order, by one
-	// goroutine for each of its streams; nil: nobody. LogPath is where they can
-	// be read, for messages.
-	Log     func(Line)
-	LogPath string
-	// StartTimeout is the time to answer the handshake in (0: a minute), and
-	// CloseGrace the time to end in order (0: 5 s).
+	// StartTimeout is the time to answer the handshake (0: a minute), and CloseGrace the time to end in
+	// order (0: 5 s).
 	StartTimeout time.Duration
 	CloseGrace   time.Duration
-	// Outlives: when the host is gone, the plugin ends by itself as soon as it
-	// has ended what it has started; it is not killed with the host.
+	// Outlives says that the plugin is not killed with the program that started it: it ends itself once
+	// the processes that it started have ended.
 	Outlives bool
-	// Wear is called before the process is made, and what it returns after, with the
-	// process's id, or 0: what the host's process has in between, the plugin inherits.
-	// nil: nothing.
-	Wear func() (off func(pid int))
+}
+
+// Config describes a plugin process to start.
+type Config struct {
+	Program
+	// Log is called with each line that the process prints, in order, by one goroutine for each stream; it
+	// may be nil. LogPath is the file with these lines, for messages.
+	Log     func(Line)
+	LogPath string
+	// On is the machine on which it starts; nil: this one.
+	On Machine
+}
+
+func (c *Config) machine() Machine {
+	if c.On == nil {
+		return ThisMachine{}
+	}
+	return c.On
 }
 
 func (c *Config) title() string {
@@ -78,7 +85,7 @@ func (c *Config) title() string {
 	return fmt.Sprintf("%s %q", c.Kind, c.Name)
 }
 
-// kind is what the program was taken for.
+// kind is what the program is expected to be.
 func (c *Config) kind() string {
 	if c.Kind == "" {
 		return sdk.AnyKind()
@@ -89,11 +96,11 @@ func (c *Config) kind() string {
 // Process is a plugin that runs as a program.
 type Process struct {
 	config Config
-	dir    *runtimedir.Folder // of the socket, ours alone
+	dir    *runtimedir.Folder // of the socket, private
 	runner *runner
 	client *goplugin.Client
 	conn   *grpc.ClientConn
-	infos  []sdk.Info // the first is of the kind that it was started as
+	infos  []sdk.Info // the first has the kind that it was started as
 	future future
 
 	mu     sync.Mutex
@@ -107,12 +114,13 @@ type Process struct {
 
 var _ plugin.Plugin = (*Process)(nil)
 
-// Start starts a plugin and connects to it. When the context ends first, the
-// process is killed. Errors are *plugin.Error of the kind NotStarted.
+// Start starts a plugin and connects to it. If the context ends first, the process is killed. Errors
+// are *plugin.Error of the kind NotStarted.
 func Start(ctx context.Context, config Config) (*Process, error) {
 	p := &Process{config: config, closed: make(chan struct{})}
 	if err := p.prepare(); err != nil {
-		return nil, &plugin.Error{Plugin: config.title(), Failure: plugin.NotStarted, What: "cannot be started: " + err.Error(), Err: err}
+		return nil, &plugin.Error{Plugin: config.title(), Failure: plugin.NotStarted,
+			What: "cannot be started: " + err.Error(), Err: err}
 	}
 	within, cancel := context.WithTimeout(ctx, p.startTimeout())
 	defer cancel()
@@ -130,28 +138,22 @@ func Start(ctx context.Context, config Config) (*Process, error) {
 	return p, nil
 }
 
-// prepare makes everything that is needed before the process is.
+// prepare makes everything that the process needs.
 func (p *Process) prepare() (err error) {
-	path, program, err := p.config.pinned()
-	if err != nil {
-		return err
-	}
 	id, err := newIdentity()
 	if err == nil {
 		p.dir, err = runtimedir.Make()
 	}
 	if err != nil {
-		_ = program.Close() // nothing where there is none
 		return err
 	}
 	p.runner = newRunner(&p.config, p.dir.Path(), id)
-	p.runner.path, p.runner.program = path, program
 	p.client = goplugin.NewClient(p.clientConfig(id))
 	return nil
 }
 
-// program is the file that is executed, as the host sees it.
-func (c *Config) program() string {
+// file is the file that is executed, as the program that starts it sees it.
+func (c *Program) file() string {
 	if c.Dir == "" || filepath.IsAbs(c.Path) {
 		return c.Path
 	}
@@ -166,7 +168,7 @@ func (p *Process) clientConfig(id *identity) *goplugin.ClientConfig {
 		RunnerFunc:       p.runner.build,
 		SkipHostEnv:      true,
 		TLSConfig:        id.clientTLS(),
-		StartTimeout:     2 * p.startTimeout(), // ours comes first
+		StartTimeout:     2 * p.startTimeout(), // ours is shorter
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: p.dir.Path()},
 		SyncStdout:       p.runner.lines("stdout"),
 		SyncStderr:       p.runner.lines("stderr"),
@@ -175,6 +177,11 @@ func (p *Process) clientConfig(id *identity) *goplugin.ClientConfig {
 			grpc.WithContextDialer(p.runner.dial),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReceive)),
 			grpc.WithIdleTimeout(0),
+			// The default is 32 KiB, which a host of 1,000 processes would have for each. Messages are small, and TLS
+			// below has a buffer of its own.
+			grpc.WithReadBufferSize(4 << 10),
+			grpc.WithStaticStreamWindowSize(serve.Window),
+			grpc.WithStaticConnWindowSize(serve.Window),
 			grpc.WithUnaryInterceptor(p.future.call),
 			grpc.WithStreamInterceptor(p.future.stream),
 		},
@@ -192,8 +199,8 @@ func orDefault(d, otherwise time.Duration) time.Duration {
 	return d
 }
 
-// connect starts the process, shakes hands and asks it what it is. go-plugin can
-// panic on what a plugin announces.
+// connect starts the process, shakes hands and asks it what it is. go-plugin can panic on what a
+// plugin announces.
 func (p *Process) connect(ctx context.Context) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -212,7 +219,7 @@ func (p *Process) connect(ctx context.Context) (err error) {
 	return p.identify(ctx)
 }
 
-// dispenser hands out the connection itself.
+// dispenser returns the connection itself.
 type dispenser struct {
 	goplugin.NetRPCUnsupportedPlugin
 }
@@ -225,14 +232,14 @@ func (dispenser) GRPCClient(_ context.Context, _ *goplugin.GRPCBroker, conn *grp
 	return conn, nil
 }
 
-// PID is the process's id.
+// PID returns the process's id.
 func (p *Process) PID() int { return p.runner.pid() }
 
 // Kill ends the process and its group at once, because of one of its trials.
 func (p *Process) Kill() { p.runner.kill(stuckRun) }
 
-// Close ends the process: it is asked to end, and killed with its group when
-// the grace is over. It returns when the process is gone.
+// Close asks the process to end, and kills it with its group after the grace period. It returns when
+// the process is gone.
 func (p *Process) Close() error {
 	p.ending.Store(true)
 	p.closing.Do(p.end)
@@ -240,7 +247,7 @@ func (p *Process) Close() error {
 	return nil
 }
 
-// end never waits for the plugin longer than the grace: go-plugin's Kill would.
+// end never waits for the plugin longer than the grace period, as go-plugin's Kill would.
 func (p *Process) end() {
 	defer close(p.closed)
 	done := make(chan struct{})
@@ -259,7 +266,7 @@ func (p *Process) end() {
 	_ = p.dir.Remove()
 }
 
-// destroy kills the process at once, for the reason that later calls will give.
+// destroy kills the process at once; later calls return the reason.
 func (p *Process) destroy(why *plugin.Error) {
 	p.mu.Lock()
 	if p.killed == nil {
@@ -269,6 +276,5 @@ func (p *Process) destroy(why *plugin.Error) {
 	p.runner.kill(why.What)
 }
 
-// KillAll kills every plugin process of this program, at once: for a host that
-// must end now (B-024, B-025).
+// KillAll kills every plugin process of this program, for a host that must end now (B-024, B-025).
 func KillAll() { living.killAll() }

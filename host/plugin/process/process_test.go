@@ -83,7 +83,7 @@ func wantNotStarted(t *testing.T, c process.Config, says ...string) {
 	}
 }
 
-// A program that was killed while it started may be started again.
+// A program that was killed during its start may be started again.
 func TestKilledAtItsStart(t *testing.T) {
 	p, err := process.Start(t.Context(), self(t, sdk.KindSearcher, "bad-killed"))
 	if err == nil {
@@ -95,15 +95,14 @@ func TestKilledAtItsStart(t *testing.T) {
 	}
 }
 
-// What the host kills is not said to have been ended by a signal of nobody knows whom: the
-// message has the host's reason (B-074).
+// If the host kills a plugin, the message has the host's reason, not just a signal (B-074).
 func TestKillsHaveReasons(t *testing.T) {
 	c := self(t, sdk.KindSearcher, "bad-closed")
 	c.CloseGrace = 50 * time.Millisecond
 	wantNotStarted(t, c, "ended its stdout before the handshake, and was killed: it is not a tunehost plugin")
 	for reason, kill := range map[string]func(*process.Process){
 		"one of its trials did not begin, answer or end in time": (*process.Process).Kill,
-		"tunehost was told to end at once":                       func(*process.Process) { process.KillAll() },
+		"tunehost was told to end immediately":                   func(*process.Process) { process.KillAll() },
 	} {
 		s, p := openSearcher(t, nil)
 		kill(p)
@@ -120,7 +119,7 @@ func TestKillsHaveReasons(t *testing.T) {
 
 // B-074
 func TestNoProgram(t *testing.T) {
-	c := process.Config{Kind: sdk.KindSearcher, Name: "x", Path: "/no/such/program"}
+	c := process.Config{Program: process.Program{Kind: sdk.KindSearcher, Name: "x", Path: "/no/such/program"}}
 	wantNotStarted(t, c, `searcher "x" cannot be started: `, "/no/such/program: no such file or directory")
 	c.Path = filepath.Join(t.TempDir(), "text")
 	if err := os.WriteFile(c.Path, []byte("x"), 0o600); err != nil {
@@ -129,7 +128,7 @@ func TestNoProgram(t *testing.T) {
 	wantNotStarted(t, c, "permission denied")
 	for text, want := range map[string]string{"import tunehost\n": " is not a program; a script needs a first line " +
 		"such as #!/usr/bin/env python3, or a plugin.yaml",
-		"#!/no/such/python\n": ": the program that its #! line names is not there"} {
+		"#!/no/such/python\n": ": the program in its #! line does not exist"} {
 		c.Path = filepath.Join(t.TempDir(), "script.py")
 		if err := os.WriteFile(c.Path, []byte(text), 0o700); err != nil {
 			t.Fatal(err)
@@ -150,7 +149,7 @@ func TestCancelledStart(t *testing.T) {
 	}
 }
 
-// otherAddress announces a socket elsewhere on which something listens.
+// otherAddress announces a socket in another place, with a listener.
 func otherAddress() {
 	dir, err := os.MkdirTemp("", "x")
 	if err != nil {
@@ -166,8 +165,7 @@ func otherAddress() {
 	select {}
 }
 
-// A line that makes go-plugin panic, escapes and a line without end must not
-// harm the host.
+// A line that makes go-plugin panic, escapes, and an endless line do not harm the host.
 func TestStderr(t *testing.T) {
 	c := self(t, sdk.KindSearcher, "bad-stderr")
 	var mu sync.Mutex
@@ -198,7 +196,7 @@ func TestFlood(t *testing.T) {
 	c := self(t, sdk.KindSearcher, "bad-flood")
 	flooded := filepath.Join(t.TempDir(), "flooded")
 	c.Env = []string{"FLOODED=" + flooded}
-	var mu sync.Mutex // stdout and stderr are told by a goroutine each
+	var mu sync.Mutex // stdout and stderr have a goroutine each
 	size, dropped := 0, false
 	c.Log = func(l process.Line) {
 		mu.Lock()
@@ -214,7 +212,7 @@ func TestFlood(t *testing.T) {
 	}
 	allowed := (2 + int(time.Since(began).Seconds())) << 20
 	if !dropped || size > allowed {
-		t.Fatalf("%d bytes were logged, of which %d are allowed; dropped: %v", size, allowed, dropped)
+		t.Fatalf("%d bytes were logged, but %d are allowed; dropped: %v", size, allowed, dropped)
 	}
 }
 
@@ -305,7 +303,7 @@ func TestOversize(t *testing.T) {
 	}
 }
 
-// A plugin that hangs when told to end is killed, with its group.
+// A plugin that hangs at its end is killed with its group.
 func TestHangingShutdown(t *testing.T) {
 	c := self(t, sdk.KindTrainable, "bad-shutdown")
 	c.CloseGrace = 100 * time.Millisecond
@@ -342,8 +340,7 @@ func TestHash(t *testing.T) {
 	wantNotStarted(t, c, "has changed: its SHA-256 is "+sum)
 }
 
-// A plugin that is started without a kind says which it is, and is opened as the
-// first of them.
+// A plugin that is started without a kind announces its kinds, and is opened as the first.
 func TestKinds(t *testing.T) {
 	c := self(t, "", "bad-shutdown")
 	p := startConfig(t, c)
@@ -371,7 +368,7 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(after, "Z")
 }
 
-// host is a host that starts a plugin, says which, and waits for its end.
+// host is a host that starts a plugin, announces it, and waits for its end.
 func host() {
 	c, _ := registry.Config(sdk.KindTrainable, "probe")
 	if os.Getenv("WRAPPED") != "" { // a child of the process that we start
@@ -425,7 +422,7 @@ func TestOrphan(t *testing.T) {
 	}
 }
 
-// A plugin that a person starts says what it is.
+// A plugin that a user starts by hand says what it is.
 func TestByHand(t *testing.T) {
 	c, _ := registry.Config(sdk.KindSearcher, "probe")
 	out, err := exec.Command(os.Args[0], c.Args...).CombinedOutput()
@@ -464,7 +461,7 @@ func BenchmarkTrain(b *testing.B) {
 	suite.BenchmarkTrain(b, t)
 }
 
-// A message that is larger than any may be ends the process, not the host.
+// A message above the size limit ends the process, not the host.
 func TestOversizeResult(t *testing.T) {
 	d := suite.NewDriver(t, func(t *testing.T, k sdk.Kind) plugin.Plugin { return start(t, k) }, nil)
 	d.Start(1, `{"do":"huge","n":1}`, sdk.Trial{})
@@ -479,8 +476,7 @@ func TestOversizeResult(t *testing.T) {
 	}
 }
 
-// The host loses no file descriptor and no goroutine with a plugin, however that
-// ended: 100 lives of it.
+// The host leaks no file descriptor and no goroutine, over 100 plugins that end in different ways.
 func TestNoDescriptorsLeak(t *testing.T) {
 	lives := 100
 	if testing.Short() {
@@ -523,7 +519,7 @@ func TestNoDescriptorsLeak(t *testing.T) {
 		}
 	}
 	for i := range 4 {
-		life(i) // what is made once
+		life(i) // the first life may create things that stay
 	}
 	files, routines := descriptors(t), runtime.NumGoroutine()
 	for i := range lives {

@@ -9,7 +9,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
 
-// PROTOCOL.md quotes what users see.
+// PROTOCOL.md quotes the messages for users.
 func TestProtocolQuotes(t *testing.T) {
 	b, err := os.ReadFile("../../../plugins/sdk/PROTOCOL.md")
 	if err != nil {

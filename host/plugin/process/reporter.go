@@ -11,12 +11,12 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
-// maxReport is the size in bytes from which on events go into another message.
+// maxReport is the size in bytes above which events go into another message.
 const maxReport = 1 << 20
 
 // OpenReporter implements plugin.ReporterOpener.
 func (p *Process) OpenReporter(ctx context.Context, e sdk.Experiment, options []byte) (plugin.Reporter, error) {
-	if err := p.once(sdk.KindReporter); err != nil {
+	if err := p.openOnce(sdk.KindReporter); err != nil {
 		return nil, err
 	}
 	client := pb.NewReporterServiceClient(p.conn)
@@ -51,8 +51,7 @@ func (r *reporter) Report(ctx context.Context, events []sdk.ReporterEvent) error
 	return nil
 }
 
-// fit is how many events go into one message, at least one: a single result is
-// never larger than what a plugin takes.
+// fit returns how many events go into one message, at least one: a plugin accepts any single result.
 func fit(list []*pb.ReporterEvent) int {
 	size := 0
 	for i, e := range list[:min(len(list), maxEvents)] {

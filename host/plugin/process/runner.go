@@ -2,12 +2,12 @@ package process
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
+	"net"
 	"os/exec"
 	"strconv"
 	"sync"
@@ -18,7 +18,7 @@ import (
 	goplugin "github.com/hashicorp/go-plugin/runner"
 )
 
-// Why the host kills a plugin.
+// Reasons why the host kills a plugin.
 const (
 	lateStart   = "its start took too long"
 	failedStart = "it could not be used"
@@ -26,93 +26,74 @@ const (
 	brokenCall  = "it has closed its connection"
 	lateClose   = "it was to end, and did not"
 	stuckRun    = "one of its trials did not begin, answer or end in time"
-	abort       = "tunehost was told to end at once"
+	abort       = "tunehost was told to end immediately"
 )
 
-// drainWait is how long output is still read after the process has ended:
-// something that left its group may hold the pipe for ever.
+// drainWait is how long output is read after the process has ended: a process that left the group may
+// hold the pipe for ever.
 const drainWait = 500 * time.Millisecond
 
-// runner starts the process for go-plugin and owns its pipes. go-plugin sees
-// one checked line of stdout and none of stderr.
+// runner starts the process for go-plugin and reads its output. go-plugin sees one checked line of
+// stdout and none of stderr.
 type runner struct {
-	config  *Config
-	path    string   // what is executed
-	program *os.File // open until the start where path is a link to it
-	dir     string
-	id      *identity
-	cmd     *exec.Cmd
-	output  *output
+	config *Config
+	dir    string
+	id     *identity
+	spec   Spec
+	child  Child // nil before the start
+	output *output
 
 	stdout    *io.PipeReader // the handshake line, then nothing
 	handshake *io.PipeWriter
-	readers   []*os.File
 	pumps     sync.WaitGroup
 
 	exited chan struct{} // closed when the process has ended
-	ended  chan struct{} // closed when it is gone and read out
+	ended  chan struct{} // closed when it is gone and its output is read
 
 	mu      sync.Mutex
-	process int // its id; 0 before the start
 	gone    bool
-	killed  string // why the host has killed it; "" where it has not
-	exit    error  // as of exec.Cmd.Wait
-	refused error  // what was wrong with its handshake
+	killed  string // why the host has killed it, or ""
+	exit    *Exit
+	refused error  // the mistake in its handshake
 	socket  string // where it listens
 }
 
 var _ goplugin.Runner = (*runner)(nil)
 
 func newRunner(c *Config, dir string, id *identity) *runner {
-	r := &runner{config: c, dir: dir, id: id, output: newOutput(c.Log), exited: make(chan struct{}), ended: make(chan struct{})}
+	r := &runner{config: c, dir: dir, id: id, output: newOutput(c.Log), exited: make(chan struct{}),
+		ended: make(chan struct{})}
 	r.stdout, r.handshake = io.Pipe()
 	return r
 }
 
-// build is go-plugin's RunnerFunc: spec holds the variables that it wants set.
+// build is go-plugin's RunnerFunc: spec has the variables that go-plugin sets.
 func (r *runner) build(_ hclog.Logger, spec *exec.Cmd, _ string) (goplugin.Runner, error) {
-	r.cmd = exec.Command(r.path, r.config.Args...)
-	r.cmd.Args[0] = r.config.Path
-	r.cmd.Dir = r.config.Dir
-	r.cmd.Env = append(environment(r.config), spec.Env...)
-	r.cmd.Env = append(r.cmd.Env, "PLUGIN_CLIENT_CERT="+r.id.caPEM)
-	r.cmd.SysProcAttr = attributes(r.config.Outlives)
-	return r, nil // stdin stays nil: the null device
+	r.spec = Spec{Program: r.config.Program, Sockets: r.dir,
+		Handshake: append(spec.Env, "PLUGIN_CLIENT_CERT="+r.id.caPEM)}
+	return r, nil
 }
 
 // Start implements goplugin.Runner.
-func (r *runner) Start(context.Context) error {
-	outR, outW, err := os.Pipe()
+func (r *runner) Start(ctx context.Context) error {
+	child, err := r.config.machine().Spawn(ctx, r.spec)
 	if err != nil {
-		return err
-	}
-	errR, errW, err := os.Pipe()
-	if err != nil {
-		return errors.Join(err, outR.Close(), outW.Close())
-	}
-	r.cmd.Stdout, r.cmd.Stderr = outW, errW
-	err = spawn(r.cmd, r.config.Wear)
-	_, _ = outW.Close(), errW.Close()
-	_ = r.program.Close() // nothing where there is none
-	if err != nil {
-		_, _, _ = outR.Close(), errR.Close(), r.handshake.Close()
+		_ = r.handshake.Close()
 		close(r.ended)
 		return err
 	}
 	r.mu.Lock()
-	r.process = r.cmd.Process.Pid
+	r.child = child
 	r.mu.Unlock()
 	living.add(r)
-	r.readers = []*os.File{outR, errR}
-	r.pumps.Go(func() { r.readStdout(outR) })
-	r.pumps.Go(func() { copyLines(errR, r.lines("stderr")) })
-	go r.reap()
+	r.pumps.Go(func() { r.readStdout(child.Stdout()) })
+	r.pumps.Go(func() { copyLines(child.Stderr(), r.lines("stderr")) })
+	go r.reap(child)
 	return nil
 }
 
-// readStdout hands the first line to go-plugin if it is a handshake that this
-// host can use; all that follows is log.
-func (r *runner) readStdout(f *os.File) {
+// readStdout passes the first line to go-plugin if it is a usable handshake; the rest is log.
+func (r *runner) readStdout(f io.Reader) {
 	in := bufio.NewReaderSize(f, maxHandshake)
 	line, err := in.ReadSlice('\n')
 	switch {
@@ -130,10 +111,12 @@ func (r *runner) readStdout(f *os.File) {
 		_, _ = io.WriteString(r.handshake, h.line+"\n")
 	}
 	_ = r.handshake.Close()
-	copyLines(in, r.lines("stdout"))
+	early, _ := in.Peek(in.Buffered()) // it is there
+	rest := io.MultiReader(bytes.NewReader(bytes.Clone(early)), f)
+	copyLines(rest, r.lines("stdout"))
 }
 
-// lines is where a stream of the process is written to, to become its log.
+// lines returns the writer that turns a stream of the process into its log.
 func (r *runner) lines(stream string) *lineWriter {
 	return &lineWriter{to: r.output, stream: stream}
 }
@@ -144,30 +127,21 @@ func (r *runner) refuse(err error) {
 	r.mu.Unlock()
 }
 
-// reap waits for the process's end, kills what is left of its group while its
-// id cannot have been given to another, and collects the status.
-func (r *runner) reap() {
-	if awaitExit(r.pid()) {
-		killGroup(r.pid())
-		r.setGone(nil)
-	}
-	err := r.cmd.Wait()
-	r.setGone(err)
+// reap waits for the process's end.
+func (r *runner) reap(child Child) {
+	<-child.Exited()
+	exit := child.Exit()
+	r.mu.Lock()
+	r.gone, r.exit = true, &exit
+	r.mu.Unlock()
 	close(r.exited)
-	r.drain()
+	r.drain(child)
 	living.remove(r)
 	close(r.ended)
 }
 
-// setGone makes kill do nothing: the id may soon be another's.
-func (r *runner) setGone(exit error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.gone, r.exit = true, exit
-}
-
-// drain lets the pumps read what is left, and then takes the pipes away.
-func (r *runner) drain() {
+// drain lets the pumps read the rest, and then ends the output.
+func (r *runner) drain(child Child) {
 	done := make(chan struct{})
 	go func() {
 		r.pumps.Wait()
@@ -177,27 +151,24 @@ func (r *runner) drain() {
 	case <-done:
 	case <-time.After(drainWait):
 	}
-	for _, f := range r.readers {
-		_ = f.Close()
-	}
+	child.Release()
 	_ = r.stdout.Close()
 	<-done
 	r.output.finish()
 }
 
-// kill kills the group at once and keeps the first reason; when the process is gone it
-// does nothing.
+// kill kills the group at once and keeps the first reason. After the process's end it does nothing.
 func (r *runner) kill(why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.process == 0 || r.gone {
+	if r.child == nil || r.gone {
 		return
 	}
 	r.killed = cmp.Or(r.killed, why)
-	killGroup(r.process)
+	r.child.Kill()
 }
 
-// killReason is why the host has killed the process; "" where it has not.
+// killReason returns why the host has killed the process, or "".
 func (r *runner) killReason() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -207,12 +178,27 @@ func (r *runner) killReason() string {
 func (r *runner) pid() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.process
+	if r.child == nil {
+		return 0
+	}
+	return r.child.PID()
 }
 
-// status says how the process ended: "exited with status 3", "was ended by
-// signal 9 (killed)", "was killed by tunehost (its start took too long)"; "" while it
-// runs. It waits up to the time given.
+// dial connects to the socket that the plugin announced. It replaces go-plugin's dialer.
+func (r *runner) dial(ctx context.Context, _ string) (net.Conn, error) {
+	r.mu.Lock()
+	socket, child := r.socket, r.child
+	r.mu.Unlock()
+	conn, err := child.Dial(ctx, socket)
+	if _, refused := errors.AsType[*RefusedError](err); refused {
+		r.refuse(err)
+	}
+	return conn, err
+}
+
+// status says how the process ended: "exited with status 3", "was ended by signal 9 (killed)", "was
+// killed by tunehost (its start took too long)"; "" while it runs. It waits for at most the given
+// time.
 func (r *runner) status(wait time.Duration) string {
 	select {
 	case <-r.ended:
@@ -221,34 +207,40 @@ func (r *runner) status(wait time.Duration) string {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.cmd == nil || r.cmd.ProcessState == nil {
+	switch {
+	case r.exit == nil:
 		return ""
-	}
-	if signal, ok := endSignal(r.cmd.ProcessState); ok && signal == syscall.SIGKILL && r.killed != "" {
+	case r.exit.Signal == syscall.SIGKILL && r.killed != "":
 		return "was killed by tunehost (" + r.killed + ")"
 	}
-	return describeExit(r.cmd.ProcessState)
+	return r.exit.String()
 }
 
-// signalled says that the process has ended, by a signal that was not the host's.
+// signalled reports whether a signal ended the process that was not the host's.
 func (r *runner) signalled() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.killed != "" || r.cmd == nil || r.cmd.ProcessState == nil {
-		return false
+	return r.killed == "" && r.exit != nil && r.exit.Signal != 0
+}
+
+// cut returns why the end of the process is not known, or "".
+func (r *runner) cut() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.exit == nil {
+		return ""
 	}
-	_, ok := endSignal(r.cmd.ProcessState)
-	return ok
+	return r.exit.Cut
 }
 
 // Wait implements goplugin.Runner.
 func (r *runner) Wait(context.Context) error {
 	<-r.ended
-	return r.exit
+	return nil // status says how it ended
 }
 
-// Kill implements goplugin.Runner. A process whose stdout ends without a handshake is
-// most often about to end: how it ends says more than that the host has killed it.
+// Kill implements goplugin.Runner. A process whose stdout ends without a handshake is usually about to
+// end: its own end says more than a kill by the host.
 func (r *runner) Kill(context.Context) error {
 	if !r.silent() {
 		r.kill("go-plugin cannot use it")
@@ -262,7 +254,7 @@ func (r *runner) Kill(context.Context) error {
 	return nil
 }
 
-// silent says that the process has written nothing that could be a handshake.
+// silent reports that the process has written nothing that could be a handshake.
 func (r *runner) silent() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -283,8 +275,8 @@ func (r *runner) Name() string { return r.config.title() }
 // Stdout implements goplugin.Runner.
 func (r *runner) Stdout() io.ReadCloser { return r.stdout }
 
-// Stderr implements goplugin.Runner: go-plugin's own parser panics on a line
-// like {"@message": 5}, so it is given none.
+// Stderr implements goplugin.Runner with an empty stream: go-plugin's own parser panics on a line like
+// {"@message": 5}.
 func (r *runner) Stderr() io.ReadCloser { return io.NopCloser(eof{}) }
 
 // Diagnose implements goplugin.Runner; our messages do not need it.
@@ -303,10 +295,3 @@ func (r *runner) HostToPlugin(network, address string) (string, string, error) {
 type eof struct{}
 
 func (eof) Read([]byte) (int, error) { return 0, io.EOF }
-
-func describeExit(s *os.ProcessState) string {
-	if signal, ok := endSignal(s); ok {
-		return fmt.Sprintf("was ended by signal %d (%v)", int(signal), signal)
-	}
-	return fmt.Sprintf("exited with status %d", s.ExitCode())
-}

@@ -17,12 +17,12 @@ import (
 func TestRustSuite(t *testing.T) {
 	path := rustProbe(t)
 	suite.Run(t, func(t *testing.T, kind sdk.Kind) plugin.Plugin {
-		if kind == sdk.KindReporter {
-			t.Skip("the Rust SDK has no reporters")
+		if kind == sdk.KindReporter || kind == sdk.KindExecutor {
+			t.Skipf("the Rust SDK has no %ss", kind)
 		}
 		return startConfig(t, process.Config{
-			Kind: kind, Name: "probe", Path: path, Args: []string{string(kind)},
-			Log: func(l process.Line) { logged(t, l) },
+			Program: process.Program{Kind: kind, Name: "probe", Path: path, Args: []string{string(kind)}},
+			Log:     func(l process.Line) { logged(t, l) },
 		})
 	})
 }
@@ -34,7 +34,8 @@ func rustProbe(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	build := exec.CommandContext(t.Context(), cargo, "build", "--quiet", "--locked", "--example", "probe", "--jobs", "2")
+	build := exec.CommandContext(t.Context(), cargo, "build", "--quiet", "--locked", "--example", "probe", "--jobs",
+		"2")
 	build.Dir = "../../../plugins/sdk/rust"
 	build.Env = append(os.Environ(), "CARGO_TARGET_DIR="+target)
 	if out, err := build.CombinedOutput(); err != nil {

@@ -6,15 +6,14 @@ import (
 	"sync"
 )
 
-// starter starts every process on one thread that lives as long as the
-// program. Linux ends a child whose death signal is set when the *thread* that
-// made it ends, and Go ends threads as it likes.
+// starter starts every process on one thread that lives as long as the program. On Linux a death
+// signal is sent when the parent *thread* ends, and Go may end any other thread.
 var starter = sync.OnceValue(func() chan<- start {
 	starts := make(chan start)
 	go func() {
 		runtime.LockOSThread()
 		for s := range starts {
-			off := s.wear()
+			off := s.tag()
 			err := s.cmd.Start()
 			off(pidOf(s.cmd))
 			s.done <- err
@@ -25,11 +24,11 @@ var starter = sync.OnceValue(func() chan<- start {
 
 type start struct {
 	cmd  *exec.Cmd
-	wear func() (off func(pid int))
+	tag  func() (off func(pid int))
 	done chan<- error
 }
 
-// pidOf is 0 where nothing has been started.
+// pidOf returns 0 if nothing was started.
 func pidOf(cmd *exec.Cmd) int {
 	if cmd.Process == nil {
 		return 0
@@ -46,7 +45,7 @@ func spawn(cmd *exec.Cmd, wear func() (off func(pid int))) error {
 	return <-done
 }
 
-// living are the processes that were started and have not ended.
+// living are the processes that have started and not ended.
 var living = register{runners: map[*runner]bool{}}
 
 type register struct {

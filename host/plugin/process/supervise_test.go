@@ -34,7 +34,10 @@ func TestSupervisedProcess(t *testing.T) {
 	history := suite.Events(1, 3)
 	s, err := plugin.SuperviseSearcher(t.Context(), plugin.Supervision{
 		Name: "probe", Now: time.Now,
-		History: func(after, through uint64, tell func([]sdk.Event) error) error { return tell(history[after:through]) },
+		History: func(after, through uint64,
+			tell func([]sdk.Event) error) error {
+			return tell(history[after:through])
+		},
 	}, opener(t, nil, &pid))
 	if err != nil {
 		t.Fatal(err)
@@ -59,12 +62,14 @@ func TestSupervisedProcess(t *testing.T) {
 // B-077
 func TestSupervisedProcessGivesUp(t *testing.T) {
 	var pid int
-	s, err := plugin.SuperviseSearcher(t.Context(), plugin.Supervision{Name: "probe", Now: time.Now}, opener(t, suite.Do("exit"), &pid))
+	s, err := plugin.SuperviseSearcher(t.Context(), plugin.Supervision{Name: "probe", Now: time.Now},
+		opener(t, suite.Do("exit"), &pid))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = s.Suggest(t.Context(), make([]sdk.Request, 1))
-	if !errors.Is(err, plugin.ErrGaveUp) || !strings.HasSuffix(err.Error(), "exited with status 3 in Suggest; its last output: last words") {
+	if !errors.Is(err, plugin.ErrGaveUp) || !strings.HasSuffix(err.Error(),
+		"exited with status 3 in Suggest; its last output: last words") {
 		t.Fatal(err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attributes give the process a group of its own, and let it die with the
-// host's starter thread, which is with the host (B-025), unless it outlives it.
+// attributes give the process a group of its own. Unless it outlives the host, it dies with the host's
+// starter thread, and so with the host (B-025).
 func attributes(outlives bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true}
 	if !outlives {
@@ -21,8 +21,8 @@ func attributes(outlives bool) *syscall.SysProcAttr {
 	return a
 }
 
-// awaitExit waits until the process has ended and leaves its status to be
-// collected, so that its id stays taken. It reports whether it could.
+// awaitExit waits for the process's end without collecting its status, so that its id stays taken. It
+// reports whether that worked.
 func awaitExit(pid int) bool {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -32,10 +32,9 @@ func awaitExit(pid int) bool {
 	}
 }
 
-// checkPeer refuses a socket on which another process than the plugin listens:
-// a plugin can announce any address. A process of the plugin's group is as
-// good (a wrapper script starts it); one that cannot be seen from here, in
-// another pid namespace, is left to TLS.
+// checkPeer refuses a socket on which another process than the plugin listens: a plugin can announce
+// any address. A process of the plugin's group is accepted (a wrapper script starts it). A process in
+// another pid namespace cannot be seen from here; TLS checks it.
 func checkPeer(conn *net.UnixConn, pid int) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -58,8 +57,8 @@ func checkPeer(conn *net.UnixConn, pid int) error {
 	return fmt.Errorf("its socket belongs to process %d, not to it (%d)", peer.Pid, pid)
 }
 
-// linkTo is a path that leads to the open file itself, in this process and a
-// child of it until it executes another program.
+// linkTo returns a path to the open file itself, valid in this process and in a child until that
+// executes another program.
 func linkTo(f *os.File) string {
 	link := fmt.Sprintf("/proc/self/fd/%d", f.Fd())
 	if _, err := os.Stat(link); err != nil {
@@ -68,7 +67,7 @@ func linkTo(f *os.File) string {
 	return link
 }
 
-// idOf tells one state of a file from the next.
+// idOf identifies a state of a file.
 func idOf(info fs.FileInfo) (id fileID, ok bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -9,19 +9,19 @@ import (
 	"syscall"
 )
 
-// attributes give the process a group of its own. Here nothing ends it with the
-// host but its SDK, which watches parent and connection.
+// attributes give the process a group of its own. On this system only its SDK, which watches parent
+// and connection, ends it with the host.
 func attributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// awaitExit cannot wait without collecting the status here, so that what is left
-// of a group whose leader has ended by itself is not killed.
+// awaitExit cannot wait here without collecting the status. If a group's leader ends by itself, the
+// rest of the group is not killed.
 func awaitExit(int) bool { return false }
 
-// checkPeer has no way to ask here; TLS guards the connection.
+// checkPeer cannot check the peer on this system; TLS guards the connection.
 func checkPeer(*net.UnixConn, int) error { return nil }
 
-// linkTo has no path to offer here.
+// linkTo has no such path on this system.
 func linkTo(*os.File) string { return "" }
 
-// idOf: here each file is read again.
+// idOf has no identity on this system: each file is read again.
 func idOf(fs.FileInfo) (fileID, bool) { return fileID{}, false }

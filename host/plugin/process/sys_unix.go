@@ -8,9 +8,11 @@ import (
 )
 
 // killGroup kills a process and the group that it leads.
-func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
+func killGroup(pid int) { signalGroup(pid, syscall.SIGKILL) }
 
-// endSignal is the signal that ended a process, if one did.
+func signalGroup(pid int, s syscall.Signal) { _ = syscall.Kill(-pid, s) }
+
+// endSignal returns the signal that ended a process, if one did.
 func endSignal(s *os.ProcessState) (syscall.Signal, bool) {
 	w, ok := s.Sys().(syscall.WaitStatus)
 	if !ok || !w.Signaled() {

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// identity is the host's side of one connection's TLS: an authority that signs
-// one client certificate and is forgotten. go-plugin's own AutoMTLS uses a
-// self-signed certificate on P-521, which Python's and Rust's TLS refuse.
+// identity is the host's side of one connection's TLS: an authority that signs one client certificate.
+// go-plugin's own AutoMTLS uses a self-signed certificate on P-521, which Python's and Rust's TLS
+// refuse.
 type identity struct {
 	caPEM string // goes to the plugin
 	leaf  tls.Certificate
 }
 
-// certLife is far beyond any experiment; the keys live in memory only.
+// certLife is longer than any experiment; the keys are in memory only.
 const certLife = 10 * 365 * 24 * time.Hour
 
 func newIdentity() (*identity, error) {
@@ -63,8 +63,7 @@ func template(serial int64, name string) *x509.Certificate {
 	}
 }
 
-// clientTLS trusts nobody until go-plugin puts the plugin's announced
-// certificate into RootCAs.
+// clientTLS trusts no certificate until go-plugin puts the plugin's announced one into RootCAs.
 func (id *identity) clientTLS() *tls.Config {
 	return &tls.Config{
 		Certificates: []tls.Certificate{id.leaf},

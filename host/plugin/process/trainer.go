@@ -18,7 +18,7 @@ import (
 
 // OpenTrainable implements plugin.Opener.
 func (p *Process) OpenTrainable(ctx context.Context, options []byte) (plugin.Trainer, error) {
-	if err := p.once(sdk.KindTrainable); err != nil {
+	if err := p.openOnce(sdk.KindTrainable); err != nil {
 		return nil, err
 	}
 	client := pb.NewTrainableServiceClient(p.conn)
@@ -40,8 +40,8 @@ func (p *Process) OpenTrainable(ctx context.Context, options []byte) (plugin.Tra
 	return t, nil
 }
 
-// trainer is an opened trainable: commands queue here, and one goroutine
-// writes whatever waits in one message.
+// trainer is an opened trainable. Commands queue here; one goroutine sends all queued ones in one
+// message.
 type trainer struct {
 	*Process
 	client pb.TrainableServiceClient
@@ -97,7 +97,7 @@ func (t *trainer) Recv() ([]train.Event, error) {
 	}
 }
 
-// broken says why the stream ended, and lets the writer go.
+// broken returns why the stream ended, and stops the writer.
 func (t *trainer) broken(err error) error {
 	closed := t.end() || t.ending.Load()
 	switch {
@@ -109,7 +109,7 @@ func (t *trainer) broken(err error) error {
 	return t.callFailure(context.Background(), "Train", err)
 }
 
-// end closes the queue and reports whether it was closed already.
+// end closes the queue and reports whether it was already closed.
 func (t *trainer) end() (already bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -118,8 +118,8 @@ func (t *trainer) end() (already bool) {
 	return already
 }
 
-// write sends what waits until the trainer is closed or the stream breaks; why
-// it broke is Recv's to say.
+// write sends queued commands until the trainer is closed or the stream breaks; Recv returns the
+// reason.
 func (t *trainer) write() {
 	for {
 		commands := t.next()
@@ -129,11 +129,10 @@ func (t *trainer) write() {
 		}
 		if err := t.stream.Send(wire.CommandsToProto(commands)); err != nil {
 			if s, ok := status.FromError(err); ok && !errors.Is(err, io.EOF) {
-				_ = t.garbage("Train", s.Err()) // a command of ours that cannot be sent
+				_ = t.garbage("Train", s.Err()) // a command that cannot be sent
 			}
 			return
 		}
-		runtime.Gosched() // let answers that are being made join the next message
 	}
 }
 
@@ -143,6 +142,9 @@ func (t *trainer) next() []train.Command {
 	defer t.mu.Unlock()
 	for len(t.queue) == 0 && !t.closed {
 		t.wake.Wait()
+		t.mu.Unlock()
+		runtime.Gosched() // let further commands join the message
+		t.mu.Lock()
 	}
 	if len(t.queue) == 0 {
 		return nil

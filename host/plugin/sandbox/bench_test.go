@@ -14,8 +14,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/random"
 )
 
-// BenchmarkSuggest compares the ways to call a searcher: the bundled random, four
-// parameters, one suggestion or 64 in a call.
+// BenchmarkSuggest compares the ways to call a searcher: the bundled random, four parameters, one
+// suggestion or 64 in a call.
 func BenchmarkSuggest(b *testing.B) {
 	m := twins{sandboxtest.Build(b, "./testdata/twin")}
 	for _, way := range []struct {
@@ -62,8 +62,8 @@ func suggest(b *testing.B, p plugin.Plugin, n int) {
 	b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "suggestions/s")
 }
 
-// BenchmarkStart is from nothing to the first answer: of a program, of a module of Go
-// that is compiled, of one that was compiled before, and of a small module.
+// BenchmarkStart measures the time to the first answer: of a program, of a Go module that must be
+// compiled, of one in the cache, and of a small module.
 func BenchmarkStart(b *testing.B) {
 	m := twins{sandboxtest.Build(b, "./testdata/twin")}
 	module := func(b *testing.B, cache string) process.Config {
@@ -79,7 +79,10 @@ func BenchmarkStart(b *testing.B) {
 		},
 		"cold":   func(b *testing.B) process.Config { return module(b, b.TempDir()) },
 		"cached": func(b *testing.B) process.Config { return module(b, sandboxtest.Cache(b)) },
-		"small":  func(b *testing.B) process.Config { return sandboxtest.Process(b, broken(b, sdk.KindSearcher, "trap")) },
+		"small": func(b *testing.B) process.Config {
+			return sandboxtest.Process(b,
+				broken(b, sdk.KindSearcher, "trap"))
+		},
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -30,8 +30,7 @@ func broken(t testing.TB, kind sdk.Kind, name string) sandbox.Config {
 	return sandbox.Config{Kind: kind, Name: name, Path: path}
 }
 
-// says checks that an error is of a kind, begins with the plugin, contains a text, and
-// is one line.
+// says checks that an error is of a kind, begins with the plugin, contains a text, and is one line.
 func says(t *testing.T, err error, f plugin.Failure, title, want string) {
 	t.Helper()
 	switch {
@@ -46,31 +45,42 @@ func says(t *testing.T, err error, f plugin.Failure, title, want string) {
 	}
 }
 
-// B-074: modules that cannot be used say why, and harm nobody.
+// B-074: an unusable module gives a reason and does no harm.
 func TestBrokenAtStart(t *testing.T) {
 	for name, want := range map[string]string{
 		"loop-start":      "was not ready within 1s of its start",
 		"loop-initialize": "was not ready within 1s of its start",
 		"trap-initialize": "cannot be used: the module trapped in _initialize: unreachable",
-		"version-2":       "cannot be used: the module speaks version 2 of the WASM interface, this tunehost speaks 1: upgrade tunehost, or take a release of the plugin for version 1",
-		"version-0":       "cannot be used: the module speaks version 0 of the WASM interface, this tunehost speaks 1: upgrade the plugin",
-		"no-export":       `cannot be used: it does not export the function "tunehost_abi": it is not a tunehost plugin; it is a program with a _start function (in Go, build it with -buildmode=c-shared)`,
-		"no-memory":       `cannot be used: it does not export its memory as "memory"`,
-		"signature":       `cannot be used: its function "tunehost_invoke" is (i32, i32) → i32; it must be (i32, i32) → i64`,
-		"import":          `cannot be used: it imports "system" of "env", which tunehost does not have: there are log, report, saved, stopped of "tunehost_v1", and "wasi_snapshot_preview1"`,
-		"import-type":     `cannot be used: it imports "log" as (i64); it is (i32, i32, i32)`,
-		"import-memory":   `cannot be used: its import section: it imports the memory "memory" of "env"; only functions may be imported`,
-		"import-wasi":     `cannot be used: it imports "proc_exec" of "wasi_snapshot_preview1", which that does not have`,
-		"table":           "cannot be used: its table section: 100000000 table entries are more than the 1000000 allowed",
-		"memory":          "cannot be used: its memory section: it begins with 4096 MiB of memory, and may have 256 (sandbox.memory)",
-		"nested":          "cannot be used: its code section: function 0: its blocks are nested more than 10000 deep",
-		"killer-imports":  "cannot be used: its import section: 4294967295 imports cannot be in the 6 bytes left",
-		"killer-locals":   "cannot be used: its code section: function 0: 4294967295 locals are more than the 50000 allowed",
-		"cut":             "cannot be used: a section is cut off: 127 bytes are announced, 2 are left",
-		"component":       "cannot be used: it is a WASM component; tunehost runs core modules",
-		"alloc-zero":      "cannot be used: the module returned address 0 from tunehost_alloc for 47 bytes; its memory has 262144",
-		"alloc-outside":   "cannot be used: the module returned address 4294967288 from tunehost_alloc for 47 bytes; its memory has 262144",
-		"nosuch":          "testdata/broken/nosuch.wasm: no such file or directory",
+		"version-2": "cannot be used: the module speaks version 2 of the WASM interface, this tunehost speaks " +
+			"1: upgrade tunehost, or take a release of the plugin for version 1",
+		"version-0": "cannot be used: the module speaks version 0 of the WASM interface, this tunehost speaks " +
+			"1: upgrade the plugin",
+		"no-export": `cannot be used: it does not export the function "tunehost_abi": it is not a tunehost ` +
+			`plugin; it is a program with a _start function (in Go, build it with -buildmode=c-shared)`,
+		"no-memory": `cannot be used: it does not export its memory as "memory"`,
+		"signature": `cannot be used: its function "tunehost_invoke" is (i32, i32) → i32; it must be (i32, ` +
+			`i32) → i64`,
+		"import": `cannot be used: it imports "system" of "env", which tunehost does not have: there are log, ` +
+			`report, saved, stopped of "tunehost_v1", and "wasi_snapshot_preview1"`,
+		"import-type": `cannot be used: it imports "log" as (i64); it is (i32, i32, i32)`,
+		"import-memory": `cannot be used: its import section: it imports the memory "memory" of "env"; only ` +
+			`functions may be imported`,
+		"import-wasi": `cannot be used: it imports "proc_exec" of "wasi_snapshot_preview1", which does not exist`,
+		"table": "cannot be used: its table section: 100000000 table entries are more than the 1000000 " +
+			"allowed",
+		"memory": "cannot be used: its memory section: it begins with 4096 MiB of memory, but the limit is 256 " +
+			"(sandbox.memory)",
+		"nested":         "cannot be used: its code section: function 0: its blocks are nested more than 10000 deep",
+		"killer-imports": "cannot be used: its import section: 4294967295 imports cannot be in the 6 bytes left",
+		"killer-locals": "cannot be used: its code section: function 0: 4294967295 locals are more than the 50000 " +
+			"allowed",
+		"cut":       "cannot be used: a section is cut off: 127 bytes are announced, 2 are left",
+		"component": "cannot be used: it is a WASM component; tunehost runs core modules",
+		"alloc-zero": "cannot be used: the module returned address 0 from tunehost_alloc for 47 bytes; its " +
+			"memory has 262144",
+		"alloc-outside": "cannot be used: the module returned address 4294967288 from tunehost_alloc for 47 bytes; " +
+			"its memory has 262144",
+		"nosuch": "testdata/broken/nosuch.wasm: no such file or directory",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -109,29 +119,36 @@ func problem() sdk.Problem {
 
 var one = []sdk.Request{{Seed: 1}}
 
-// Calls that go wrong are one line; after a trap the module is not called again.
+// The error of a failed call is one line; after a trap the module is not called again.
 func TestBrokenCalls(t *testing.T) {
 	const dead = "the module cannot be called any more: the module "
 	for name, c := range map[string]struct {
 		failure    plugin.Failure
 		want, then string
 	}{
-		"recursion":       {plugin.Failed, "failed in Suggest: the module trapped: stack overflow", dead},
-		"trap":            {plugin.Failed, "failed in Suggest: the module trapped: unreachable", dead + "trapped: unreachable"},
-		"divide":          {plugin.Failed, "failed in Suggest: the module trapped: integer divide by zero", dead},
-		"grow":            {plugin.Failed, "failed in Suggest: 4096", "4096"}, // 256 MiB, and no page more
-		"answer-outside":  {plugin.Failed, "failed in Suggest: the module answered with 16 bytes at address 2147418112; its memory has 262144", dead},
-		"answer-huge":     {plugin.Failed, "failed in Suggest: the module answered with 4294967295 bytes at address 16; its memory has 262144", dead},
-		"answer-wraps":    {plugin.Failed, "failed in Suggest: the module answered with 32 bytes at address 4294967280; its memory has 262144", dead},
-		"answer-empty":    {plugin.Failed, "failed in Suggest: the module answered nothing, not even a status", dead},
-		"answer-large":    {plugin.Failed, "failed in Suggest: the module answered with 5242880 bytes, more than the 4194304 allowed", dead},
-		"not-protobuf":    {plugin.Failed, "failed in Suggest: ", "proto"},
-		"status-200":      {plugin.Failed, "failed in Suggest: the module answered with status 200, which does not exist", "200"},
+		"recursion": {plugin.Failed, "failed in Suggest: the module trapped: stack overflow", dead},
+		"trap": {plugin.Failed, "failed in Suggest: the module trapped: unreachable",
+			dead + "trapped: unreachable"},
+		"divide": {plugin.Failed, "failed in Suggest: the module trapped: integer divide by zero", dead},
+		"grow":   {plugin.Failed, "failed in Suggest: 4096", "4096"}, // 256 MiB, and no page more
+		"answer-outside": {plugin.Failed, "failed in Suggest: the module answered with 16 bytes at address " +
+			"2147418112; its memory has 262144", dead},
+		"answer-huge": {plugin.Failed, "failed in Suggest: the module answered with 4294967295 bytes at address " +
+			"16; its memory has 262144", dead},
+		"answer-wraps": {plugin.Failed, "failed in Suggest: the module answered with 32 bytes at address " +
+			"4294967280; its memory has 262144", dead},
+		"answer-empty": {plugin.Failed, "failed in Suggest: the module answered nothing, not even a status", dead},
+		"answer-large": {plugin.Failed, "failed in Suggest: the module answered with 5242880 bytes, more than the " +
+			"4194304 allowed", dead},
+		"not-protobuf": {plugin.Failed, "failed in Suggest: ", "proto"},
+		"status-200": {plugin.Failed, "failed in Suggest: the module answered with status 200, which does not " +
+			"exist", "200"},
 		"status-deadline": {plugin.Failed, "failed in Suggest: too late", "too late"},
 		"reason":          {plugin.Failed, "failed in Suggest: one / two ", "one"},
-		"log-outside":     {plugin.Failed, "failed in Suggest: the module called log with 32 bytes at address 4294967280; its memory has 262144", dead},
-		"report":          {plugin.Failed, "failed in Suggest: the module called report outside of GuestTrain", dead},
-		"exit":            {plugin.Failed, "failed in Suggest: the module exited with status 3", dead},
+		"log-outside": {plugin.Failed, "failed in Suggest: the module called log with 32 bytes at address " +
+			"4294967280; its memory has 262144", dead},
+		"report": {plugin.Failed, "failed in Suggest: the module called report outside of GuestTrain", dead},
+		"exit":   {plugin.Failed, "failed in Suggest: the module exited with status 3", dead},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -144,7 +161,7 @@ func TestBrokenCalls(t *testing.T) {
 	}
 }
 
-// A loop without end is ended by the deadline, with its process.
+// The deadline ends an endless loop and its process.
 func TestLoop(t *testing.T) {
 	s, p := openBroken(t, "loop", nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
@@ -157,7 +174,7 @@ func TestLoop(t *testing.T) {
 	gone(t, p.PID())
 }
 
-// gone checks that a process is: Close returns when it is.
+// gone checks that a process has ended: Close returns then.
 func gone(t *testing.T, pid int) {
 	t.Helper()
 	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
@@ -165,7 +182,7 @@ func gone(t *testing.T, pid int) {
 	}
 }
 
-// A module that takes more with each call gets what it may have and no more.
+// A module that takes more memory with each call gets no more than its limit.
 func TestLeak(t *testing.T) {
 	s, _ := openBroken(t, "leak", nil)
 	for calls := range 300 {
@@ -182,7 +199,7 @@ func TestLeak(t *testing.T) {
 	t.Error("it had more than 300 MiB")
 }
 
-// A module that takes tables without end ends its own process, or gets none.
+// A module that grows tables without end ends its own process, or gets no more.
 func TestTableGrow(t *testing.T) {
 	s, p := openBroken(t, "table-grow", nil)
 	_, err := s.Suggest(t.Context(), one)
@@ -211,7 +228,8 @@ func TestLogs(t *testing.T) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if allowed := (2 + int(time.Since(began).Seconds())) << 20; size > allowed || longest > 65<<10 || size == 0 {
+			if allowed := (2 + int(time.Since(began).Seconds())) << 20; size > allowed || longest > 65<<10 ||
+				size == 0 {
 				t.Errorf("%d bytes were logged, %d allowed; the longest line has %d", size, allowed, longest)
 			}
 			if name == "log-flood" && !dropped {
@@ -259,17 +277,18 @@ func trainBroken(t *testing.T, name string) (end train.Event, saved []string) {
 func TestBrokenTraining(t *testing.T) {
 	for name, want := range map[string]string{
 		"train-saved-unasked":  "the module called saved without being asked to save",
-		"train-garbage":        "the module reported what cannot be read: proto",
+		"train-garbage":        "the module reported an invalid message: proto",
 		"train-outside":        "the module called report with 32 bytes at address 4294967288; its memory has 262144",
 		"train-huge":           "the module called report with 2147483647 bytes, more than the 4194304 allowed",
 		"train-trap":           "the module trapped: unreachable",
-		"train-report-unsaved": "the module called report where saved was due",
+		"train-report-unsaved": "the module called report when saved was due",
 		"train-no-state":       "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			end, saved := trainBroken(t, name)
-			if want == "" && end.Error != "" || !strings.Contains(end.Error, want) || strings.Contains(end.Error, "\n") {
+			if want == "" && end.Error != "" || !strings.Contains(end.Error, want) ||
+				strings.Contains(end.Error, "\n") {
 				t.Errorf("it ended with %q, want %q", end.Error, want)
 			}
 			for _, err := range saved {
@@ -281,19 +300,19 @@ func TestBrokenTraining(t *testing.T) {
 	}
 }
 
-// A module that does not stop is ended with its process, as every trainable is whose
-// grace is over.
+// A module that does not stop is ended with its process, like every trainable after its grace period.
 func TestTrainingLoop(t *testing.T) {
 	p := sandboxtest.Start(t, broken(t, sdk.KindTrainable, "train-loop"))
 	d, err := p.OpenTrainable(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Send([]train.Command{{Kind: train.Start, Run: 1, Trial: &sdk.Trial{}}, {Kind: train.Stop, Run: 1}, {Kind: train.Kill, Run: 1}}); err != nil {
+	if err := d.Send([]train.Command{{Kind: train.Start, Run: 1, Trial: &sdk.Trial{}}, {Kind: train.Stop, Run: 1},
+		{Kind: train.Kill, Run: 1}}); err != nil {
 		t.Fatal(err)
 	}
-	// The runner may freeze before it has said that the run has started: nothing
-	// preempts a module's loop, and the garbage collector waits for it.
+	// The runner may freeze before it reports that the run has started: a module's loop cannot be
+	// preempted, and the garbage collector waits for it.
 	over := make(chan error)
 	started := make(chan struct{}, 1)
 	go func() {
@@ -314,7 +333,8 @@ func TestTrainingLoop(t *testing.T) {
 	}
 	d.Kill()
 	err = <-over
-	says(t, err, plugin.Crashed, `trainable "train-loop" `, "was killed by tunehost (one of its trials did not begin, answer or end in time) in Train")
+	says(t, err, plugin.Crashed, `trainable "train-loop" `,
+		"was killed by tunehost (one of its trials did not begin, answer or end in time) in Train")
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +359,7 @@ func TestBrokenAreTested(t *testing.T) {
 	}
 }
 
-// The host keeps nothing of a plugin that is gone.
+// The host keeps no goroutine of a closed plugin.
 func TestNoGoroutinesLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for _, name := range []string{"trap", "exit", "grow"} {
@@ -350,7 +370,8 @@ func TestNoGoroutinesLeft(t *testing.T) {
 	for deadline := time.Now().Add(2 * time.Minute); runtime.NumGoroutine() > before+1; runtime.Gosched() {
 		if time.Now().After(deadline) {
 			stacks := make([]byte, 1<<20)
-			t.Fatalf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+			t.Fatalf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before,
+				stacks[:runtime.Stack(stacks, true)])
 		}
 	}
 }

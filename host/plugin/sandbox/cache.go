@@ -14,12 +14,12 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// unusedAfter is the age at which a compiled module is removed. What is taken from the
-// cache gets no younger, so that each is compiled again now and then.
+// unusedAfter is the age at which a compiled module is removed. Use does not make an entry younger, so
+// that each module is compiled again from time to time.
 const unusedAfter = 60 * 24 * time.Hour
 
-// openCache opens the directory of compiled modules. What is in it is run as it is, so
-// that it must be the user's alone; without one, modules are compiled at each start.
+// openCache opens the directory of compiled modules. Its content is executed, so that it must be
+// private to the user; without a cache, modules are compiled at each start.
 func openCache(dir string, log hclog.Logger) wazero.CompilationCache {
 	if dir == "" {
 		return nil
@@ -32,7 +32,7 @@ func openCache(dir string, log hclog.Logger) wazero.CompilationCache {
 			return cache
 		}
 	}
-	log.Warn("modules are compiled at each start: the directory of compiled ones cannot be used: " + err.Error())
+	log.Warn("modules are compiled at each start, because their cache cannot be used: " + err.Error())
 	return nil
 }
 
@@ -68,7 +68,7 @@ func sweep(dir string) {
 	}
 }
 
-// compiledName and compiledStart tell a compiled module from any other file.
+// compiledName and compiledStart recognise a compiled module.
 var compiledName = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 const compiledStart = "WAZEVO"

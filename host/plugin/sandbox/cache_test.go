@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// B-155: among compiled modules only what was compiled is removed.
+// B-155: sweep removes compiled modules only.
 func TestCacheSweep(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	sum := strings.Repeat("0a", 32)

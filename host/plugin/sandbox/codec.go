@@ -6,10 +6,10 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// raw is a message that is handed on as it is.
+// raw is an encoded message that is passed on unchanged.
 type raw []byte
 
-// codec leaves raw messages alone.
+// codec passes raw messages unchanged.
 type codec struct{ encoding.CodecV2 }
 
 func rawCodec() encoding.CodecV2 { return codec{encoding.GetCodecV2("proto")} }

@@ -14,17 +14,15 @@ import (
 )
 
 const (
-	// defaultCompileMemory is what compiling a module may take: a Go program of 9 MB
-	// takes 130 MiB.
+	// defaultCompileMemory is the memory for compiling a module: a Go program of 9 MB needs 130 MiB.
 	defaultCompileMemory = 1 << 30
-	// A module may take so much processor time to be compiled, and so much more for each
-	// MiB of it: a Go program of 9 MB takes 4 s. What is made to be hard on the compiler
-	// would take the minutes of a start.
+	// The limit of processor time to compile a module, and the addition for each MiB: a Go program of 9 MB
+	// needs 4 s. A module that is designed to be slow to compile would use up the minutes of a start.
 	leastCompileTime  = 10 * time.Second
 	compileTimePerMiB = 5 * time.Second
-	// lookEvery is how often what is taken is looked at.
+	// lookEvery is how often the use is measured.
 	lookEvery = 5 * time.Millisecond
-	// maxCompilers work on a module at a time. Each has what it knows of all types.
+	// maxCompilers is how many goroutines compile a module. Each has its own copy of all types.
 	maxCompilers = 4
 )
 
@@ -33,13 +31,13 @@ func compilers(ctx context.Context) context.Context {
 	return experimental.WithCompilationWorkers(ctx, min(runtime.GOMAXPROCS(0), maxCompilers))
 }
 
-// compile compiles the module, or gives up when that takes more memory or processor time
-// than it may: what a compiler takes is not bounded by the size of what it compiles. What it has begun then
-// goes on, until the process ends, which has a limit of its own (confine).
+// compile compiles the module, or gives up when that exceeds the memory or processor time: the size of
+// a module does not limit what its compilation takes. An abandoned compilation continues until the
+// process ends, which has limits of its own (confine).
 func (m *module) compile(ctx context.Context, code []byte) error {
 	limit, time0 := m.config.compileMemory(), processorTime()
 	allowed := m.config.compileTime(len(code))
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit / 4 * 3)) // what is garbage does not count
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit / 4 * 3)) // collect garbage before measuring
 	done := make(chan error, 1)
 	engine := m.runtime
 	go func() {
@@ -55,14 +53,14 @@ func (m *module) compile(ctx context.Context, code []byte) error {
 			return unsound(err)
 		case <-look.C:
 			if heap() > uint64(limit) {
-				m.runtime = nil // it is in use, and not to be closed
-				return fmt.Errorf("to compile it takes more than the %d MiB of memory allowed; "+
-					"have it built in smaller functions, or as a program", limit>>20)
+				m.runtime = nil // still in use, must not be closed
+				return fmt.Errorf("compiling it takes more than the %d MiB of memory allowed; "+
+					"build it from smaller functions, or as a program", limit>>20)
 			}
 			if processorTime()-time0 > allowed {
 				m.runtime = nil
-				return fmt.Errorf("to compile it takes more than the %v of processor time allowed for its %d bytes; "+
-					"have it built in smaller functions, or as a program", allowed.Round(time.Second/10), len(code))
+				return fmt.Errorf("compiling it takes more than the %v of processor time allowed for its %d bytes; "+
+					"build it from smaller functions, or as a program", allowed.Round(time.Second/10), len(code))
 			}
 		}
 	}
@@ -75,8 +73,8 @@ func unsound(err error) error {
 	return nil
 }
 
-// processorTime is what the process has used, on all processors together. A busy machine
-// makes it no longer.
+// processorTime returns the processor time of the process, over all processors. The load of the
+// machine does not change it.
 func processorTime() time.Duration {
 	var r unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &r) != nil {
@@ -85,7 +83,7 @@ func processorTime() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// heap is what the process has taken, of which little is garbage near the limit.
+// heap returns the heap of the process; near the limit little of it is garbage.
 func heap() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)

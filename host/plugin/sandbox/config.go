@@ -13,60 +13,55 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Command is the hidden first argument of a runner's process; its configuration, in
-// JSON, is the second.
+// Command is the hidden first argument of a runner's process; the second is its configuration in JSON.
 const Command = "plugin-sandbox"
 
 const (
-	// StartTimeout is the time to load a module in, which is to compile it: about
-	// 3 s for a Go program on a processor of its own.
+	// StartTimeout is the time to load a module, which includes compiling: about 3 s for a Go program on a
+	// free processor.
 	StartTimeout = 2 * time.Minute
 	// closeGrace is short because a module has nothing to clean up.
 	closeGrace = time.Second
-	// defaultMemory is what a module may have.
+	// defaultMemory is the memory of a module.
 	defaultMemory = 256 << 20
 )
 
-// Extension is that of a module's file.
+// Extension is the ending of a module's file.
 const Extension = ".wasm"
 
-// Config is a module to be run.
+// Config describes a module to run.
 type Config struct {
 	Kind sdk.Kind
 	Name string
-	// Path is the module's file, absolute. SHA256, if set, is the hex checksum that
-	// it must have.
+	// Path is the module's file, absolute. SHA256, if set, is its required hex checksum.
 	Path   string
 	SHA256 string `json:",omitempty"`
-	// Memory is what the module may have, in bytes, rounded down to 64 KiB; 0:
-	// 256 MiB.
+	// Memory is the module's memory limit in bytes, rounded down to 64 KiB; 0: 256 MiB.
 	Memory int64
 	Grants Grants
-	// CompileMemory is what the compiler may take, in bytes; 0: 1 GiB.
+	// CompileMemory is the compiler's memory limit in bytes; 0: 1 GiB.
 	CompileMemory int64 `json:",omitempty"`
-	// CompileTime is the processor time that the compiler may take; 0: in proportion to
-	// the module's size.
+	// CompileTime is the compiler's limit of processor time; 0: in proportion to the module's size.
 	CompileTime time.Duration `json:",omitempty"`
-	// Cache is the directory of compiled modules, made if need be; "": none.
+	// Cache is the directory of compiled modules, made if necessary; "": none.
 	Cache string
 }
 
-// Grants is what a module may have beyond the sandbox. The zero value is nothing.
+// Grants is what a module may use beyond the sandbox. The zero value grants nothing.
 type Grants struct {
-	// Read are directories, absolute, that it finds at the same place, and in which
-	// it may read; links do not lead out of them.
+	// Read are absolute directories that the module sees at the same path and may read; links do not lead
+	// out of them.
 	Read []string `json:",omitempty"`
-	// Write are directories that it may change. No module can be given any yet: one
-	// that asks for them is not started.
+	// Write are directories that it may change. This is not supported yet: a module that asks for them is
+	// not started.
 	Write []string `json:",omitempty"`
-	// Env names variables of the host's environment that it sees.
+	// Env names the variables of the host's environment that it sees.
 	Env []string `json:",omitempty"`
-	// Clock: it sees the time, and sleeps when it says so.
+	// Clock lets it see the time and sleep.
 	Clock bool `json:",omitempty"`
 }
 
-// Process is how to start the runner: program is the tunehost binary. The caller adds
-// where its log goes.
+// Process returns how to start the runner: program is the tunehost binary. The caller adds the log.
 func (c Config) Process(program string) (process.Config, error) {
 	if err := c.check(); err != nil {
 		return process.Config{}, err
@@ -75,16 +70,17 @@ func (c Config) Process(program string) (process.Config, error) {
 	if err != nil {
 		return process.Config{}, err
 	}
-	return process.Config{
+	return process.Config{Program: process.Program{
 		Kind: c.Kind, Name: c.Name,
 		Path: program, Args: []string{Command, string(text)},
 		Inherit: c.Grants.Env, StartTimeout: StartTimeout, CloseGrace: closeGrace,
-	}, nil
+	}}, nil
 }
 
 func (c *Config) check() error {
 	if len(c.Grants.Write) > 0 {
-		return errors.New("a WASM module cannot be granted directories to write to; it may read directories, and its trainables save states")
+		return errors.New("a WASM module cannot be granted directories to write to; it may read directories, and its " +
+			"trainables save states")
 	}
 	for _, path := range append([]string{c.Path}, c.Grants.Read...) {
 		if !filepath.IsAbs(path) {
@@ -94,7 +90,7 @@ func (c *Config) check() error {
 	return nil
 }
 
-// pages is the memory that the module may have, in the unit of WASM.
+// pages returns the memory limit of the module in WASM pages.
 func (c *Config) pages() uint32 {
 	memory := c.Memory
 	if memory == 0 {
@@ -106,14 +102,14 @@ func (c *Config) pages() uint32 {
 
 func (c *Config) compileMemory() int64 { return cmp.Or(c.CompileMemory, defaultCompileMemory) }
 
-// compileTime is for a module of so many bytes.
+// compileTime returns the limit for a module of this size.
 func (c *Config) compileTime(size int) time.Duration {
 	return cmp.Or(c.CompileTime, leastCompileTime+time.Duration(size)*compileTimePerMiB>>20)
 }
 
 func (c *Config) memory() uint64 { return uint64(c.pages()) << 16 }
 
-// DefaultCache is the user's directory of compiled modules; "" where there is none.
+// DefaultCache returns the user's directory of compiled modules, or "".
 func DefaultCache() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/abi"
 )
 
-// wasi is the one other module of which functions may be imported; wazero checks
-// those.
+// wasi is the one other module whose functions may be imported; wazero checks those.
 const wasi = "wasi_snapshot_preview1"
 
 func signature(results string, params ...scan.ValType) (t scan.FuncType) {
@@ -43,7 +42,7 @@ var (
 	}
 )
 
-// conforms says what a module lacks of package abi, or wants beyond it.
+// conforms checks the imports and exports of a module against package abi.
 func conforms(m *scan.Module) error {
 	for _, i := range m.Imports {
 		if i.Module == wasi {
@@ -78,7 +77,7 @@ func conforms(m *scan.Module) error {
 	return nil
 }
 
-// command is a hint for those who have built a program instead of a library.
+// command returns a hint for authors who built a program instead of a library.
 func command(m *scan.Module) string {
 	if _, ok := m.Exports["_start"]; ok {
 		return "; it is a program with a _start function (in Go, build it with -buildmode=c-shared)"

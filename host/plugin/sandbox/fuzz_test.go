@@ -14,10 +14,11 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/abi"
 )
 
-// FuzzAnswer: whatever a module answers is a message or an error that can be carried
-// and is not the connection's.
+// FuzzAnswer checks that any answer of a module becomes a message, or an error that can be sent and
+// does not look like a connection error.
 func FuzzAnswer(f *testing.F) {
-	for _, seed := range []string{"\x00", "\x00abc", "\x03no such option", "\x04late", "\x0e", "\xc8?", "\x0a\xff\x00\n"} {
+	for _, seed := range []string{"\x00", "\x00abc", "\x03no such option", "\x04late", "\x0e", "\xc8?",
+		"\x0a\xff\x00\n"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, answer []byte) {
@@ -36,13 +37,14 @@ func FuzzAnswer(f *testing.F) {
 		case codes.OK, codes.Canceled, codes.DeadlineExceeded, codes.ResourceExhausted, codes.Unavailable:
 			t.Fatal(s.Code())
 		}
-		if s.Code() > codes.Unauthenticated || s.Message() == "" || !utf8.ValidString(s.Message()) || len(s.Message()) > 3*maxReason {
+		if s.Code() > codes.Unauthenticated || s.Message() == "" || !utf8.ValidString(s.Message()) ||
+			len(s.Message()) > 3*maxReason {
 			t.Fatalf("%v %q", s.Code(), s.Message())
 		}
 	})
 }
 
-// obedient is a run that takes what it is told and asks for every state.
+// obedient is a run that accepts all commands and asks for every state.
 type obedient struct {
 	sdk.Run
 	dir string
@@ -57,14 +59,15 @@ func (o obedient) Report(_ sdk.Result, save func(string) error) error {
 
 func (obedient) Log(string) {}
 
-// FuzzTraining: a module that reports and saves anything, in any order, breaks a rule
-// or is answered.
+// FuzzTraining checks that a module that reports and saves anything, in any order, breaks a rule or
+// gets an answer.
 func FuzzTraining(f *testing.F) {
 	f.Add([]byte("\x10\x01\x20\x01"), []byte("\x0a\x01x"), byte(2))
 	f.Add([]byte("\x0a\x0f\x0a\x04loss\x11\x00\x00\x00\x00\x00\x00\xf8\x7f"), []byte("\x12\x01e"), byte(5))
 	f.Add([]byte("\xff"), []byte("\xff"), byte(1))
 	f.Fuzz(func(t *testing.T, report, state []byte, order byte) {
-		x := &training{run: obedient{dir: t.TempDir()}, answers: make(chan abi.Answer), states: make(chan saved), over: make(chan struct{})}
+		x := &training{run: obedient{dir: t.TempDir()}, answers: make(chan abi.Answer), states: make(chan saved),
+			over: make(chan struct{})}
 		defer close(x.over)
 		defer func() {
 			if v := recover(); v != nil {
@@ -74,13 +77,13 @@ func FuzzTraining(f *testing.F) {
 			}
 		}()
 		for bit := range 8 {
-			answer := abi.GoOn
+			answer := abi.Continue
 			if order>>bit&1 == 0 {
 				answer = x.report(report)
 			} else {
 				answer = x.saved(state)
 			}
-			if answer < abi.GoOn || answer > abi.Pause {
+			if answer < abi.Continue || answer > abi.Pause {
 				t.Fatal(answer)
 			}
 		}
@@ -109,8 +112,8 @@ func (l *lent) Read(ptr, size uint32) ([]byte, bool) {
 	return l.bytes[ptr : ptr+size : ptr+size], true
 }
 
-// FuzzCalls: whatever addresses, lengths and levels a module calls with or answers with,
-// it has broken a rule, or what is taken is a copy within the limits.
+// FuzzCalls checks that calls and answers with any addresses, lengths and levels break a rule, or give
+// a copy within the limits.
 func FuzzCalls(f *testing.F) {
 	f.Add([]byte("\x00answer"), uint32(0), uint32(7), int32(1), 3)
 	f.Add([]byte("\xff\xfe\x1b[2J\n"), uint32(4), uint32(1<<32-1), int32(-1), 1<<20)
@@ -119,7 +122,8 @@ func FuzzCalls(f *testing.F) {
 		limit = max(limit, 0) % (1 << 16)
 		mod := &calling{memory: lent{bytes: memory}}
 		i := &instance{of: &module{log: hclog.NewNullLogger()}, mod: mod}
-		if answer, err := i.answer(ptr, size, limit); err == nil && (len(answer) == 0 || len(answer) > limit+1) || (err != nil) != (i.dead != nil) {
+		if answer, err := i.answer(ptr, size, limit); err == nil && (len(answer) == 0 || len(answer) > limit+1) ||
+			(err != nil) != (i.dead != nil) {
 			t.Fatal(answer, err, i.dead)
 		}
 		for _, call := range []func() int{
@@ -138,7 +142,7 @@ func FuzzCalls(f *testing.F) {
 	})
 }
 
-// violated calls, and lets only violations pass.
+// violated makes the call and recovers from violations only.
 func violated(call func() int) (most int) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// greedy is a sound module that takes a hundred times its size to compile, and as much again
-// for each goroutine that does: it has nothing but large types.
+// greedy is a valid module that takes a hundred times its size to compile, and as much again for each
+// compiling goroutine: it has only large types.
 func greedy(t testing.TB, types int) sandbox.Config {
 	t.Helper()
 	sound, err := os.ReadFile("testdata/broken/loop.wasm")
@@ -30,7 +30,7 @@ func greedy(t testing.TB, types int) sandbox.Config {
 	return sandbox.Config{Kind: sdk.KindSearcher, Name: "greedy", Path: path}
 }
 
-// withTypes adds types of functions to a module, each of a thousand parameters.
+// withTypes adds function types to a module, each with a thousand parameters.
 func withTypes(wasm []byte, n int) []byte {
 	out := bytes.Clone(wasm[:8])
 	for rest := wasm[8:]; len(rest) > 0; {
@@ -46,7 +46,7 @@ func withTypes(wasm []byte, n int) []byte {
 	return out
 }
 
-// signature is the i-th type: the parameters say the number, in two sorts of zeros and ones.
+// signature is the i-th type: its parameters spell the number, in two sorts of zeros and ones.
 func signature(i int) []byte {
 	t := binary.AppendUvarint([]byte{0x60}, 1000)
 	for bit := range 1000 {
@@ -61,8 +61,8 @@ func more(section, entry []byte) []byte {
 	return append(append(binary.AppendUvarint(nil, n+1), section[size:]...), entry...)
 }
 
-// B-074: a module that takes more memory to be compiled than it may have is refused by its
-// name, and the machine is none the worse.
+// B-074: a module that needs too much memory to compile is refused by name, and the machine suffers no
+// harm.
 func TestGreedy(t *testing.T) {
 	c := greedy(t, 2000)
 	c.CompileMemory = 24 << 20
@@ -70,11 +70,12 @@ func TestGreedy(t *testing.T) {
 	if err == nil {
 		_ = p.Close()
 	}
-	says(t, err, plugin.NotStarted, `searcher "greedy" `, "cannot be used: to compile it takes more than the 24 MiB of memory allowed")
+	says(t, err, plugin.NotStarted, `searcher "greedy" `,
+		"cannot be used: compiling it takes more than the 24 MiB of memory allowed")
 }
 
-// B-074: a module that takes more processor time to be compiled than it may have is refused
-// by its name, long before the time to start is over.
+// B-074: a module that needs too much processor time to compile is refused by name, long before the
+// start times out.
 func TestSlowToCompile(t *testing.T) {
 	c := greedy(t, 2000)
 	c.CompileTime = time.Millisecond
@@ -82,10 +83,11 @@ func TestSlowToCompile(t *testing.T) {
 	if err == nil {
 		_ = p.Close()
 	}
-	says(t, err, plugin.NotStarted, `searcher "greedy" `, "cannot be used: to compile it takes more than the 0s of processor time allowed")
+	says(t, err, plugin.NotStarted, `searcher "greedy" `,
+		"cannot be used: compiling it takes more than the 0s of processor time allowed")
 }
 
-// The same module is none the worse for its types where there is the memory.
+// The same module runs if it is allowed the memory.
 func TestGreedyAllowed(t *testing.T) {
 	if err := sandbox.Compile(t.Context(), greedy(t, 200)); err != nil {
 		t.Error(err)

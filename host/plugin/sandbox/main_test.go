@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	if handled, exit := registry.Main(os.Args[1:]); handled {
 		os.Exit(exit)
 	}
-	// The race detector makes each process wait a second before its end.
+	// The race detector delays the end of each process by a second.
 	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
 		panic(err)
 	}

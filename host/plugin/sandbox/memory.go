@@ -5,12 +5,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memory is that of an instance: a range of addresses taken once and made usable as
-// the module grows into it. Nothing is copied when it grows, and it is the system's
-// again when the instance ends; a slice of Go's would wait for a collection.
+// memory is the memory of an instance: a range of addresses that is reserved once and made usable as
+// the module grows. Growing copies nothing, and the system gets it back when the instance ends; a Go
+// slice would wait for a garbage collection.
 type memory struct{ all []byte }
 
-// newMemory takes a range of max bytes.
+// newMemory reserves a range of max bytes.
 func newMemory(_, max uint64) experimental.LinearMemory {
 	all, err := unix.Mmap(-1, 0, int(max), unix.PROT_NONE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {

@@ -21,19 +21,19 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/abi"
 )
 
-// module is a module that was compiled; instances are made of it.
+// module is a compiled module, from which instances are made.
 type module struct {
 	config   *Config
 	log      hclog.Logger
 	runtime  wazero.Runtime
 	compiled wazero.CompiledModule
 	settings wazero.ModuleConfig
-	roots    []*os.Root // of the directories that it may read
+	roots    []*os.Root // the directories that it may read
 }
 
 // Compile compiles a module into the cache, without running any of it.
 func Compile(ctx context.Context, c Config) error {
-	c.CompileTime = cmp.Or(c.CompileTime, math.MaxInt64) // the processor time of a process is that of all that it does
+	c.CompileTime = cmp.Or(c.CompileTime, math.MaxInt64) // the process may be doing other work too
 	m, err := load(ctx, &c, hclog.NewNullLogger())
 	if err == nil {
 		m.close(ctx)
@@ -62,8 +62,7 @@ func load(ctx context.Context, c *Config, log hclog.Logger) (*module, error) {
 	return m, nil
 }
 
-// read takes the module's file into memory once, so that what is checked is what is
-// run.
+// read reads the module's file once, so that what is checked is what runs.
 func read(c *Config) ([]byte, error) {
 	f, err := os.Open(c.Path)
 	if err != nil {
@@ -84,7 +83,7 @@ func read(c *Config) ([]byte, error) {
 	return wasm, nil
 }
 
-// build compiles the module and provides what it imports.
+// build compiles the module and provides its imports.
 func (m *module) build(ctx context.Context, code []byte) (err error) {
 	settings := wazero.NewRuntimeConfig().WithMemoryLimitPages(m.config.pages()).WithDebugInfoEnabled(false)
 	if cache := openCache(m.config.Cache, m.log); cache != nil {
@@ -104,8 +103,8 @@ func (m *module) build(ctx context.Context, code []byte) (err error) {
 	return err
 }
 
-// provideWASI makes the functions of WASI, of which those that the module imports must
-// be there.
+// provideWASI provides the functions of WASI, and checks that they include those that the module
+// imports.
 func (m *module) provideWASI(ctx context.Context) error {
 	_, err := wasi_snapshot_preview1.Instantiate(ctx, m.runtime)
 	if err != nil {
@@ -115,15 +114,16 @@ func (m *module) provideWASI(ctx context.Context) error {
 	for _, f := range m.compiled.ImportedFunctions() {
 		module, name, _ := f.Import()
 		have, ok := there[name]
-		if module == wasi && !(ok && slices.Equal(f.ParamTypes(), have.ParamTypes()) && slices.Equal(f.ResultTypes(), have.ResultTypes())) {
-			return fmt.Errorf("it imports %q of %q, which that does not have, or not with these types", name, wasi)
+		if module == wasi && !(ok && slices.Equal(f.ParamTypes(), have.ParamTypes()) &&
+			slices.Equal(f.ResultTypes(), have.ResultTypes())) {
+			return fmt.Errorf("it imports %q of %q, which does not exist there, or not with these types", name, wasi)
 		}
 	}
 	return nil
 }
 
-// environment is what the module finds around it: what its grants say, and nothing
-// else. wazero's own clock and random numbers are the same at each start.
+// environment is what the module may use: its grants, and nothing else. wazero's own clock and random
+// numbers are the same at each start.
 func (m *module) environment() (wazero.ModuleConfig, error) {
 	grants := &m.config.Grants
 	settings := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithStdout(os.Stderr).WithStderr(os.Stderr)
@@ -145,7 +145,7 @@ func (m *module) environment() (wazero.ModuleConfig, error) {
 			return nil, fmt.Errorf("the directory that it may read cannot be opened: %w", err)
 		}
 		m.roots = append(m.roots, root)
-		// Never WithDirMount: links lead out of that.
+		// Never WithDirMount: it follows links out of the directory.
 		files = files.WithFSMount(root.FS(), dir)
 	}
 	return settings.WithFSConfig(files), nil
@@ -160,12 +160,12 @@ func (m *module) close(ctx context.Context) {
 	}
 }
 
-// withMemory makes instances take their memory from ours.
+// withMemory makes instances use our memory.
 func withMemory(ctx context.Context) context.Context {
 	return experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(newMemory))
 }
 
-// firstLine is an error without wazero's stack.
+// firstLine returns an error without wazero's stack.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line

@@ -24,7 +24,7 @@ func (m curious) config(t *testing.T, kind sdk.Kind) sandbox.Config {
 	return sandbox.Config{Kind: kind, Name: "curious", Path: m.path, Cache: sandboxtest.Cache(t)}
 }
 
-// finds is what a module with the grants finds when it does something.
+// finds returns what a module with the grants finds when it does something.
 func (m curious) finds(t *testing.T, g sandbox.Grants, do, path string) string {
 	t.Helper()
 	c := m.config(t, sdk.KindSearcher)
@@ -40,13 +40,14 @@ func (m curious) finds(t *testing.T, g sandbox.Grants, do, path string) string {
 	return err.Error()
 }
 
-// A module cannot read a file, open a socket, learn the time, see the environment, or
-// take more memory than it may; what is granted it can, and no more.
+// A module cannot read a file, open a socket, learn the time, see the environment, or exceed its
+// memory. It can use only what is granted.
 func TestCurious(t *testing.T) {
 	m := curious{sandboxtest.Build(t, "./testdata/curious")}
 	for name, f := range map[string]func(*testing.T){
 		"files": m.files, "granted-files": m.grantedFiles, "network": m.network, "world": m.world,
-		"granted-world": m.grantedWorld, "memory": m.memory, "ends": m.ends, "training": m.training, "requests": m.requests,
+		"granted-world": m.grantedWorld, "memory": m.memory, "ends": m.ends, "training": m.training,
+		"requests": m.requests,
 		"checksum": m.checksum,
 	} {
 		t.Run(name, f)
@@ -61,7 +62,8 @@ func (m curious) files(t *testing.T) {
 		t.Fatal(err)
 	}
 	for do, path := range map[string]string{"read": secret, "write": secret + "2", "list": "/", "link": secret + "3"} {
-		if got := m.finds(t, sandbox.Grants{}, do, path); !strings.HasPrefix(got, refused) || !strings.Contains(got, "Bad file number") {
+		if got := m.finds(t, sandbox.Grants{}, do, path); !strings.HasPrefix(got, refused) ||
+			!strings.Contains(got, "Bad file number") {
 			t.Errorf("%s: %s", do, got)
 		}
 	}
@@ -84,8 +86,10 @@ func (m curious) grantedFiles(t *testing.T) {
 	if got := m.finds(t, g, "read", dir+"/data"); !strings.Contains(got, `read "granted", <nil>`) {
 		t.Error(got)
 	}
-	for _, path := range []string{outside + "/secret", dir + "/out/secret", dir + "/link", dir + "/../" + filepath.Base(outside) + "/secret", "/etc/passwd"} {
-		if got := m.finds(t, g, "read", path); !strings.Contains(got, `read "", open `) || strings.Contains(got, "canary") {
+	for _, path := range []string{outside + "/secret", dir + "/out/secret", dir + "/link",
+		dir + "/../" + filepath.Base(outside) + "/secret", "/etc/passwd"} {
+		if got := m.finds(t, g, "read", path); !strings.Contains(got, `read "", open `) ||
+			strings.Contains(got, "canary") {
 			t.Errorf("%s: %s", path, got)
 		}
 	}
@@ -99,7 +103,8 @@ func (m curious) grantedFiles(t *testing.T) {
 	}
 	c := m.config(t, sdk.KindSearcher)
 	c.Grants.Write = []string{dir}
-	if _, err := c.Process("tunehost"); err == nil || !strings.Contains(err.Error(), "cannot be granted directories to write to") {
+	if _, err := c.Process("tunehost"); err == nil ||
+		!strings.Contains(err.Error(), "cannot be granted directories to write to") {
 		t.Error(err)
 	}
 }
@@ -115,7 +120,8 @@ func (m curious) network(t *testing.T) {
 		_, err := l.Accept()
 		called <- err
 	}()
-	if got := m.finds(t, sandbox.Grants{}, "dial", l.Addr().String()); !strings.Contains(got, "refused") || strings.Contains(got, "<nil>") {
+	if got := m.finds(t, sandbox.Grants{}, "dial", l.Addr().String()); !strings.Contains(got, "refused") ||
+		strings.Contains(got, "<nil>") {
 		t.Error(got)
 	}
 	m.finds(t, sandbox.Grants{}, "listen", "")
@@ -125,8 +131,8 @@ func (m curious) network(t *testing.T) {
 	}
 }
 
-// The clock begins in 2022, and clock, random numbers, environment and arguments are
-// the same at each start.
+// The clock begins in 2022, and clock, random numbers, environment and arguments are the same at each
+// start.
 func (m curious) world(t *testing.T) {
 	t.Setenv("SECRET_TOKEN", "canary")
 	first := m.finds(t, sandbox.Grants{}, "world", "")
@@ -136,7 +142,7 @@ func (m curious) world(t *testing.T) {
 	if !strings.HasPrefix(first, refused+"2022-01-01 00:00:00") || !strings.HasSuffix(first, `<nil> [] []`) {
 		t.Error(first)
 	}
-	if got := m.finds(t, sandbox.Grants{}, "sleep", ""); got != refused+"awake" { // a minute of its own time
+	if got := m.finds(t, sandbox.Grants{}, "sleep", ""); got != refused+"awake" { // a minute of its simulated time
 		t.Error(got)
 	}
 }
@@ -145,7 +151,8 @@ func (m curious) grantedWorld(t *testing.T) {
 	t.Setenv("SECRET_TOKEN", "canary")
 	t.Setenv("ASKED_FOR", "given")
 	got := m.finds(t, sandbox.Grants{Clock: true, Env: []string{"ASKED_FOR", "UNSET"}}, "world", "")
-	if !strings.HasPrefix(got, refused+time.Now().UTC().Format("2006-01-02")) || !strings.Contains(got, `["ASKED_FOR=given"]`) {
+	if !strings.HasPrefix(got, refused+time.Now().UTC().Format("2006-01-02")) ||
+		!strings.Contains(got, `["ASKED_FOR=given"]`) {
 		t.Error(got)
 	}
 }
@@ -155,13 +162,14 @@ func (m curious) memory(t *testing.T) {
 	c.Memory = 64 << 20
 	p := sandboxtest.Start(t, c)
 	_, err := p.OpenSearcher(t.Context(), problem(), []byte(`{"do":"memory"}`), nil)
-	says(t, err, plugin.Failed, `searcher "curious" failed in Open: the module trapped: unreachable`, "its last output: fatal error: out of memory")
+	says(t, err, plugin.Failed, `searcher "curious" failed in Open: the module trapped: unreachable`,
+		"its last output: fatal error: out of memory")
 	if grown := resident(t, p.PID()); grown > 700 {
 		t.Errorf("its process has %d MiB", grown)
 	}
 }
 
-// resident is the memory of a process in MiB.
+// resident returns the memory of a process in MiB.
 func resident(t *testing.T, pid int) (size int) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -173,22 +181,25 @@ func resident(t *testing.T, pid int) (size int) {
 	return size >> 10
 }
 
-// However a Go program ends, there is a line that says so, with its last words.
+// For each way in which a Go program ends, there is a line that says so, with its last output.
 func (m curious) ends(t *testing.T) {
 	for do, want := range map[string]string{
-		"stderr":   "the module exited with status 4; its last output: a word / last words",
-		"crash":    "the module trapped: unreachable; its last output: panic: no luck",
-		"deadlock": "the module trapped: unreachable; its last output: fatal error: all goroutines are asleep - deadlock!",
+		"stderr": "the module exited with status 4; its last output: a word / last words",
+		"crash":  "the module trapped: unreachable; its last output: panic: no luck",
+		"deadlock": "the module trapped: unreachable; its last output: fatal error: all goroutines are asleep - " +
+			"deadlock!",
 	} {
-		if got := m.finds(t, sandbox.Grants{}, do, ""); !strings.Contains(got, `searcher "curious" failed in Open: `+want) {
+		if got := m.finds(t, sandbox.Grants{}, do, ""); !strings.Contains(got,
+			`searcher "curious" failed in Open: `+want) {
 			t.Errorf("%s: %s", do, got)
 		}
 	}
 }
 
-// train trains one attempt, giving commands after the start and after each result, and
-// returns its events.
-func (m curious) train(t *testing.T, d plugin.Trainer, run uint64, do string, trial sdk.Trial, first, then []train.Command) (all []train.Event) {
+// train trains one attempt, sending commands after the start and after each result, and returns its
+// events.
+func (m curious) train(t *testing.T, d plugin.Trainer, run uint64, do string, trial sdk.Trial, first,
+	then []train.Command) (all []train.Event) {
 	t.Helper()
 	trial.Params = fmt.Appendf(nil, `{"do": %q}`, do)
 	commands := append([]train.Command{{Kind: train.Start, Trial: &trial}}, first...)
@@ -224,7 +235,8 @@ func (m curious) training(t *testing.T) {
 		t.Errorf("traits %+v", d.Traits())
 	}
 	empty := t.TempDir()
-	save, goOn, stop := train.Command{Kind: train.Save, Dir: empty}, train.Command{Kind: train.Continue, Credits: 1}, train.Command{Kind: train.Stop}
+	save, proceed, stop := train.Command{Kind: train.Save, Dir: empty}, train.Command{Kind: train.Continue,
+		Credits: 1}, train.Command{Kind: train.Stop}
 	run := uint64(0)
 	for _, c := range []struct {
 		do, saved, error, log string
@@ -232,15 +244,17 @@ func (m curious) training(t *testing.T) {
 		first, then           []train.Command
 	}{
 		{do: "panic", error: "panic: no luck", log: "panic: no luck"},
-		{do: "fail", error: "the loss is NaN", log: "training abc"}, // its directory is not told
+		{do: "fail", error: "the loss is NaN", log: "training abc"}, // it does not learn its directory
 		{do: "until stopped", first: []train.Command{stop}},
 		{do: "look", first: []train.Command{stop}, log: "stopped"},
 		{do: "reject", log: "rejected: los=0.3"},
-		{do: "checkpoint", error: "a WASM module has no files to save to: its trainable must report with sdk.ReportState"},
-		{do: "dir", saved: "a WASM module has no files to save to: its trainable must report with sdk.ReportState", then: []train.Command{save, goOn}},
-		{do: "cannot save", saved: "the state is secret", then: []train.Command{save, goOn}},
-		{do: "empty", log: "false 0 <nil>", then: []train.Command{save, goOn}},
-		{do: "empty", log: "true 0 <nil>", trial: sdk.Trial{Restore: empty}, then: []train.Command{goOn}},
+		{do: "checkpoint", error: "a WASM module has no files to save to: its trainable must report with " +
+			"sdk.ReportState"},
+		{do: "dir", saved: "a WASM module has no files to save to: its trainable must report with sdk.ReportState",
+			then: []train.Command{save, proceed}},
+		{do: "cannot save", saved: "the state is secret", then: []train.Command{save, proceed}},
+		{do: "empty", log: "false 0 <nil>", then: []train.Command{save, proceed}},
+		{do: "empty", log: "true 0 <nil>", trial: sdk.Trial{Restore: empty}, then: []train.Command{proceed}},
 	} {
 		run++
 		c.trial.ID, c.trial.Dir = "abc", "/dir"
@@ -266,8 +280,8 @@ func (m curious) training(t *testing.T) {
 	}
 }
 
-// B-038: what a trial needs is asked of an instance of its own, so that one that fails
-// keeps nobody from asking again.
+// B-038: an instance of its own computes what a trial needs, so that after a failure other trials can
+// still ask.
 func (m curious) requests(t *testing.T) {
 	d, err := sandboxtest.Start(t, m.config(t, sdk.KindTrainable)).OpenTrainable(t.Context(), nil)
 	if err != nil {

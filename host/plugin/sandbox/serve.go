@@ -21,8 +21,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// Main serves a module, as the arguments after [Command] say, and returns the exit
-// status.
+// Main serves a module, as the arguments after [Command] say, and returns the exit status.
 func Main(args []string) int {
 	var c Config
 	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &c) != nil || c.check() != nil {
@@ -53,22 +52,21 @@ type runner struct {
 	first  *instance // answers all calls but training
 }
 
-// register puts the one service on the server that is more than calls handed on.
+// register puts the one service on the server that does more than pass on calls.
 func (r *runner) register(g *grpc.Server) {
 	if r.config.Kind == sdk.KindTrainable {
 		pb.RegisterTrainableServiceServer(g, &trainableServer{runner: r})
 	}
 }
 
-// instance loads the module when it is called for the first time, so that why it
-// cannot be used is an answer.
+// instance loads the module at the first call, so that the reason of a failure is an answer.
 func (r *runner) instance() (*instance, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.first != nil {
 		return r.first, nil
 	}
-	// What a call's context does must not reach what outlives the call.
+	// The call's context must not affect what outlives the call.
 	ctx := compilers(context.Background())
 	if r.module == nil {
 		m, err := load(ctx, r.config, r.log)
@@ -82,17 +80,17 @@ func (r *runner) instance() (*instance, error) {
 	return r.first, err
 }
 
-// services are those whose calls are handed on, whatever they carry.
+// services are those whose calls are passed on unread.
 var services = map[sdk.Kind]string{
 	sdk.KindSearcher:  "/tunehost.v1.SearcherService/",
 	sdk.KindScheduler: "/tunehost.v1.SchedulerService/",
 }
 
-// unary hands a call on to the module, and its answer back.
+// unary passes a call to the module, and its answer back.
 func (r *runner) unary(_ any, stream grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(stream)
 	if prefix := services[r.config.Kind]; prefix == "" || !strings.HasPrefix(method, prefix) {
-		return status.Errorf(codes.Unimplemented, "a %s has no method %s", r.config.Kind, method)
+		return status.Errorf(codes.Unimplemented, "%s has no method %s", r.config.Kind.WithArticle(), method)
 	}
 	var request raw
 	if err := stream.RecvMsg(&request); err != nil {
@@ -109,7 +107,7 @@ func (r *runner) unary(_ any, stream grpc.ServerStream) error {
 	return stream.SendMsg((*raw)(&answer))
 }
 
-// limit is how large a method's answer may be.
+// limit returns how large a method's answer may be.
 func limit(method string) int {
 	if strings.Contains(method, "/Snapshot") {
 		return abi.MaxSnapshotBytes
@@ -139,12 +137,13 @@ type trainableServer struct {
 	runner *runner
 
 	mu     sync.Mutex
-	opened *trainable // nil before it was opened
+	opened *trainable // nil until it is opened
 	traits sdk.TrainableTraits
 	began  bool
 }
 
-func (s *trainableServer) DescribeTrainable(ctx context.Context, m *pb.DescribeTrainableRequest) (*pb.DescribeTrainableResponse, error) {
+func (s *trainableServer) DescribeTrainable(ctx context.Context,
+	m *pb.DescribeTrainableRequest) (*pb.DescribeTrainableResponse, error) {
 	i, err := s.runner.instance()
 	if err != nil {
 		return nil, err
@@ -153,9 +152,10 @@ func (s *trainableServer) DescribeTrainable(ctx context.Context, m *pb.DescribeT
 	return answer, forward(detached(ctx), i, pb.TrainableService_DescribeTrainable_FullMethodName, m, answer)
 }
 
-// OpenTrainable says that the process may be used again, since each attempt has an
-// instance of its own; two at a time would wait for each other.
-func (s *trainableServer) OpenTrainable(ctx context.Context, m *pb.OpenTrainableRequest) (*pb.OpenTrainableResponse, error) {
+// OpenTrainable says that the process may be used again, since each attempt has an instance of its
+// own, but not by two trials at a time: they would wait for each other.
+func (s *trainableServer) OpenTrainable(ctx context.Context, m *pb.OpenTrainableRequest) (*pb.OpenTrainableResponse,
+	error) {
 	i, err := s.runner.instance()
 	if err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (s *trainableServer) OpenTrainable(ctx context.Context, m *pb.OpenTrainable
 	if err := forward(detached(ctx), i, pb.TrainableService_OpenTrainable_FullMethodName, m, answer); err != nil {
 		return nil, err
 	}
-	i.close(detached(ctx)) // it has said all that it is for
+	i.close(detached(ctx)) // it is not needed any more
 	answer.Reusable, answer.Shared = true, false
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,9 +173,9 @@ func (s *trainableServer) OpenTrainable(ctx context.Context, m *pb.OpenTrainable
 	return answer, nil
 }
 
-// RequestResources asks an instance of its own: the answer depends on the parameters
-// alone.
-func (s *trainableServer) RequestResources(ctx context.Context, m *pb.RequestResourcesRequest) (*pb.RequestResourcesResponse, error) {
+// RequestResources asks an instance of its own: the answer depends on the parameters alone.
+func (s *trainableServer) RequestResources(ctx context.Context,
+	m *pb.RequestResourcesRequest) (*pb.RequestResourcesResponse, error) {
 	s.mu.Lock()
 	opened := s.opened
 	s.mu.Unlock()
@@ -193,8 +193,8 @@ func (s *trainableServer) RequestResources(ctx context.Context, m *pb.RequestRes
 
 var errNotOpen = status.Error(codes.FailedPrecondition, "the trainable was not opened")
 
-// detached is a context that a call's end does not touch: what a module does ends with
-// its process only.
+// detached returns a context that does not end with the call: the module's work ends only with its
+// process.
 func detached(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
 
 // Train implements pb.TrainableServiceServer.
@@ -206,7 +206,7 @@ func (s *trainableServer) Train(stream pb.TrainableService_TrainServer) error {
 	return serve.Carry(stream, session)
 }
 
-// begin makes the process's one session.
+// begin makes the process's only session.
 func (s *trainableServer) begin() (*train.Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,7 +214,7 @@ func (s *trainableServer) begin() (*train.Session, error) {
 		return nil, errNotOpen
 	}
 	if s.began {
-		return nil, status.Error(codes.FailedPrecondition, "a process has one Train stream, and this one has had it")
+		return nil, status.Error(codes.FailedPrecondition, "a process has one Train stream, and it was used already")
 	}
 	s.began = true
 	return train.NewSession(s.opened, s.traits), nil

@@ -17,9 +17,9 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
-// training is one attempt in an instance of its own. The module calls report and
-// saved, and waits; meanwhile run.Report waits for the host on a goroutine of its own,
-// and for the module when the host wants the state.
+// training is one attempt in an instance of its own. The module calls report and saved, and waits.
+// Meanwhile run.Report waits in another goroutine for the host, and for the module when the host wants
+// the state.
 type training struct {
 	run     sdk.Run
 	answers chan abi.Answer // what report and saved return
@@ -28,7 +28,7 @@ type training struct {
 	asked   bool            // the module was told to save, and has not
 }
 
-// saved is a state, or why there is none.
+// saved is a state, or the reason why there is none.
 type saved struct {
 	state []byte
 	err   error
@@ -47,7 +47,8 @@ func (t *trainable) open(ctx context.Context) (*instance, error) {
 		return nil, err
 	}
 	request := &pb.OpenTrainableRequest{Options: t.options}
-	if err := forward(ctx, i, pb.TrainableService_OpenTrainable_FullMethodName, request, &pb.OpenTrainableResponse{}); err != nil {
+	if err := forward(ctx, i, pb.TrainableService_OpenTrainable_FullMethodName, request,
+		&pb.OpenTrainableResponse{}); err != nil {
 		i.close(ctx)
 		return nil, err
 	}
@@ -65,7 +66,8 @@ func (t *trainable) Train(ctx context.Context, run sdk.Run) error {
 		return plain(err)
 	}
 	defer i.close(ctx)
-	i.training = &training{run: run, answers: make(chan abi.Answer), states: make(chan saved), over: make(chan struct{})}
+	i.training = &training{run: run, answers: make(chan abi.Answer), states: make(chan saved),
+		over: make(chan struct{})}
 	defer close(i.training.over)
 	answer := &pb.GuestTrainResponse{}
 	if err := forward(ctx, i, pb.GuestService_GuestTrain_FullMethodName, request, answer); err != nil {
@@ -74,7 +76,7 @@ func (t *trainable) Train(ctx context.Context, run sdk.Run) error {
 	return outcome(answer)
 }
 
-// plain is an error of gRPC as one that fails a trial.
+// plain converts a gRPC error to one that fails a trial.
 func plain(err error) error { return errors.New(status.Convert(err).Message()) }
 
 func outcome(m *pb.GuestTrainResponse) error {
@@ -87,7 +89,7 @@ func outcome(m *pb.GuestTrainResponse) error {
 	return nil
 }
 
-// begin makes the call's request, with the state to go on from.
+// begin makes the call's request, with the state to restore.
 func begin(t sdk.Trial) (*pb.GuestTrainRequest, error) {
 	var state []byte
 	if t.Restore != "" {
@@ -116,11 +118,11 @@ func restore(file string) ([]byte, error) {
 // report is the imported function.
 func (t *training) report(message []byte) abi.Answer {
 	if t.asked {
-		panic(&violation{"called report where saved was due"})
+		panic(&violation{"called report when saved was due"})
 	}
 	m := &pb.GuestReport{}
 	if err := proto.Unmarshal(message, m); err != nil {
-		panic(&violation{"reported what cannot be read: " + err.Error()})
+		panic(&violation{"reported an invalid message: " + err.Error()})
 	}
 	result, saves := wire.GuestReportFromProto(m)
 	var save func(string) error
@@ -136,25 +138,25 @@ func (t *training) report(message []byte) abi.Answer {
 	return t.next()
 }
 
-// next waits for what the module is to be told.
+// next waits for the answer to the module.
 func (t *training) next() abi.Answer {
 	answer := <-t.answers
 	t.asked = answer == abi.Save
 	return answer
 }
 
-// answerTo is a run's answer as the module reads it.
+// answerTo converts a run's answer for the module.
 func answerTo(err error) abi.Answer {
 	switch {
 	case err == nil:
-		return abi.GoOn
+		return abi.Continue
 	case errors.Is(err, sdk.ErrPaused):
 		return abi.Pause
 	}
 	return abi.Stop
 }
 
-// save is called by run.Report: it asks the module for its state and writes that.
+// save is called by run.Report: it asks the module for its state and writes it.
 func (t *training) save(dir string) error {
 	select {
 	case t.answers <- abi.Save:
@@ -181,7 +183,7 @@ func (t *training) saved(message []byte) abi.Answer {
 	}
 	m := &pb.GuestSaved{}
 	if err := proto.Unmarshal(message, m); err != nil {
-		panic(&violation{"saved what cannot be read: " + err.Error()})
+		panic(&violation{"saved an invalid message: " + err.Error()})
 	}
 	s := saved{state: m.GetState()}
 	if m.GetError() != "" {
@@ -195,12 +197,12 @@ func (t *training) saved(message []byte) abi.Answer {
 func (t *training) stopped() abi.Answer {
 	s, ok := t.run.(sdk.Stopper)
 	if !ok {
-		return abi.GoOn
+		return abi.Continue
 	}
 	select {
 	case <-s.Stopped():
 	default:
-		return abi.GoOn
+		return abi.Continue
 	}
 	if p, ok := t.run.(interface{ Paused() bool }); ok && p.Paused() {
 		return abi.Pause

@@ -52,7 +52,8 @@ func wide(t *testing.T) *space.Space {
 			{Name: "noise", Kind: space.Normal, Mean: 1, SD: 2},
 			{Name: "optimizer", Kind: space.Choice, Choices: raws(`"sgd"`, `"adam"`)},
 			{Name: "size", Kind: space.Ordinal, Choices: raws("1", "2", "4")},
-			{Name: "momentum", Kind: space.Real, Low: 0, High: 0.99, When: &space.Expr{Op: space.In, Param: 4, Set: []int{0}}},
+			{Name: "momentum", Kind: space.Real, Low: 0, High: 0.99,
+				When: &space.Expr{Op: space.In, Param: 4, Set: []int{0}}},
 		},
 		Constraints: []*space.Expr{{Op: space.Le, Args: []*space.Expr{
 			{Op: space.Mul, Args: []*space.Expr{{Op: space.Number, Param: 2}, {Op: space.Number, Param: 5}}},
@@ -65,7 +66,7 @@ func wide(t *testing.T) *space.Space {
 	return s
 }
 
-// bounded is what a grid can be made of.
+// bounded returns a space that a grid can cover.
 func bounded(t *testing.T) *space.Space {
 	s := wide(t)
 	s.Params = append(s.Params[:3:3], s.Params[4:]...)
@@ -79,27 +80,29 @@ func bounded(t *testing.T) *space.Space {
 }
 
 func twinProblem(s *space.Space) sdk.Problem {
-	return sdk.Problem{Space: s, Objectives: []sdk.Objective{{Metric: "loss", Mode: sdk.Min}}, Seed: 11, Trials: 60, Concurrency: 4}
+	return sdk.Problem{Space: s, Objectives: []sdk.Objective{{Metric: "loss", Mode: sdk.Min}}, Seed: 11, Trials: 60,
+		Concurrency: 4}
 }
 
-// same bits: NaN equals NaN, and 0 is not -0.
+// sameBits compares bits: NaN equals NaN, and 0 differs from -0.
 var sameBits = cmp.Comparer(func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) })
 
-// All that come with tunehost are compared.
+// All bundled searchers and schedulers are compared.
 func TestAllHaveTwins(t *testing.T) {
 	for kind, want := range map[string]int{"searchers": len(catalog.Searchers), "schedulers": len(catalog.Schedulers)} {
 		docs, err := filepath.Glob(filepath.Join("..", "..", "..", "plugins", kind, "*", "doc.go"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		docs = slices.DeleteFunc(docs, func(path string) bool { return filepath.Base(filepath.Dir(path)) == "schedtest" })
+		docs = slices.DeleteFunc(docs,
+			func(path string) bool { return filepath.Base(filepath.Dir(path)) == "schedtest" })
 		if len(docs) != want {
 			t.Errorf("the catalog has %d %s, the folder %q", want, kind, docs)
 		}
 	}
 }
 
-// Modules suggest and decide, bit by bit, what the same code does in this process.
+// Modules suggest and decide exactly, bit by bit, what the same code does in this process.
 func TestTwins(t *testing.T) {
 	m := twins{sandboxtest.Build(t, "./testdata/twin")}
 	t.Run("searcher", m.searchers)
@@ -120,7 +123,7 @@ func (m twins) searchers(t *testing.T) {
 			}
 			trials := uint32(75)
 			if name == "gp" || name == "auto" {
-				trials = 30 // they take milliseconds
+				trials = 30 // each suggestion takes milliseconds
 			}
 			want := search(t, here, s, trials)
 			got := search(t, m.start(t, sdk.KindSearcher, name), s, trials)
@@ -131,8 +134,7 @@ func (m twins) searchers(t *testing.T) {
 	}
 }
 
-// search asks for suggestions, three at a time, and tells their results an asking
-// later.
+// search asks for three suggestions at a time, and reports their results one round later.
 func search(t *testing.T, p plugin.Plugin, s *space.Space, trials uint32) (answers []sdk.Suggestions) {
 	t.Helper()
 	searcher, err := p.OpenSearcher(t.Context(), twinProblem(s), nil, nil)
@@ -162,14 +164,15 @@ func search(t *testing.T, p plugin.Plugin, s *space.Space, trials uint32) (answe
 		for i, p := range answer.Points {
 			id := trial + uint32(i)
 			events = append(events, sdk.Event{Kind: sdk.TrialAdded, Trial: id, Point: p})
-			late = append(late, sdk.Event{Kind: sdk.ResultReported, Trial: id, Iteration: 1, Losses: []float64{bowl(s, p)}})
+			late = append(late, sdk.Event{Kind: sdk.ResultReported, Trial: id, Iteration: 1,
+				Losses: []float64{bowl(s, p)}})
 			late = append(late, sdk.Event{Kind: sdk.TrialCompleted, Trial: id, Losses: []float64{bowl(s, p)}})
 		}
 	}
 	return answers
 }
 
-// bowl is a loss of a point.
+// bowl is a loss function.
 func bowl(s *space.Space, p space.Point) (loss float64) {
 	for i, x := range p {
 		if u := s.ToUnit(i, x); u == u {
@@ -184,7 +187,7 @@ func (m twins) schedulers(t *testing.T) {
 		name, options := value.Name, "{}"
 		switch name {
 		case "fifo":
-			continue // it never decides
+			continue // it makes no decisions
 		case "asha", "pasha", "hyperband", "moasha", "bohb":
 			options = `{"max": 27}`
 		case "pbt", "pb2", "mf-pbt":

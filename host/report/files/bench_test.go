@@ -7,8 +7,8 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// BenchmarkReport is the cost of one result of 8 metrics: a batch of 256 results
-// of as many trials as can have their files open, or of many more.
+// BenchmarkReport measures one result of 8 metrics: a batch of 256 results, of as many trials as can
+// have their files open, or of many more.
 func BenchmarkReport(b *testing.B) {
 	for _, c := range []struct {
 		name    string

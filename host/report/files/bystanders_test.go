@@ -10,7 +10,7 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// B-155: what a program has written into files that have our names is kept.
+// B-155: content that a program wrote into files with our names is kept.
 func TestProgramsOwnFiles(t *testing.T) {
 	for name, text := range map[string]string{
 		"result.jsonl":  `{"iteration": 1, "loss": 3}`,
@@ -45,8 +45,8 @@ func TestProgramsOwnFiles(t *testing.T) {
 	}
 }
 
-// B-155: error.txt keeps what a program has written there; only half a paragraph of ours
-// is cut off.
+// B-155: error.txt keeps what a program has written there; only an incomplete paragraph of ours is
+// removed.
 func TestProgramsOwnErrors(t *testing.T) {
 	e := &view.Event{Number: 7, Time: time.Unix(0, 0), Trial: view.Subject{Dir: t.TempDir(), Attempt: 2}}
 	const ours = "attempt 2 (event 7) failed at 1970-01-01T00:00:00Z\n  why\n\n"
@@ -55,9 +55,10 @@ func TestProgramsOwnErrors(t *testing.T) {
 		"mine\nhalf a line":       "mine\nhalf a line\n\n" + ours,
 		"attempt at something":    "attempt at something\n\n" + ours,
 		"attempt 2 (event 7) fai": ours,
-		"attempt 2 (event 7) failed at 1970\n  wh":                 ours,
-		"attempt 1 (event 3) failed at x\n  y\n\n":                 "attempt 1 (event 3) failed at x\n  y\n\n" + ours,
-		"attempt 1 (event 3) failed at x\n  y\n\nmine":             "attempt 1 (event 3) failed at x\n  y\n\nmine\n\n" + ours,
+		"attempt 2 (event 7) failed at 1970\n  wh": ours,
+		"attempt 1 (event 3) failed at x\n  y\n\n": "attempt 1 (event 3) failed at x\n  y\n\n" + ours,
+		"attempt 1 (event 3) failed at x\n  y\n\nmine": "attempt 1 (event 3) failed at x\n  y\n\nmine\n\n" +
+			ours,
 		"attempt 1 (event 3) failed at x\n  y\n\nattempt 2 (event": "attempt 1 (event 3) failed at x\n  y\n\n" + ours,
 		ours: ours,
 	} {

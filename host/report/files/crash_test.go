@@ -42,15 +42,16 @@ func draw(t *rapid.T, dir string) []view.Event {
 			completed[trial] = true
 			s.tell(core.SawCompleted, no, attempt)
 		default:
-			iterations[trial] += rapid.Uint64Range(0, 2).Draw(t, "step") // an iteration may come twice
+			iterations[trial] += rapid.Uint64Range(0, 2).Draw(t, "step") // an iteration may repeat
 			metrics := []view.Metric{acc(0.5), {Name: "a"}, {Name: "b"}, {Name: "c"}}
-			s.result(no, attempt, iterations[trial], metrics[rapid.IntRange(0, 2).Draw(t, "from"):rapid.IntRange(2, 4).Draw(t, "to")]...)
+			s.result(no, attempt, iterations[trial],
+				metrics[rapid.IntRange(0, 2).Draw(t, "from"):rapid.IntRange(2, 4).Draw(t, "to")]...)
 		}
 	}
 	return s.events
 }
 
-// contents are all files below dir but the position.
+// contents returns all files below dir except the position.
 func contents(t *rapid.T, dir string) map[string]string {
 	all := map[string]string{}
 	paths, err := filepath.Glob(filepath.Join(dir, "trial*", "*"))
@@ -68,7 +69,7 @@ func contents(t *rapid.T, dir string) map[string]string {
 	return all
 }
 
-// reportIn tells the events in batches of one to ten.
+// reportIn reports the events in batches of one to ten.
 func reportIn(t *rapid.T, r *Reporter, events []view.Event) {
 	for len(events) > 0 {
 		n := rapid.IntRange(1, min(10, len(events))).Draw(t, "batch")
@@ -99,8 +100,8 @@ func tear(t *rapid.T, dir string) {
 	}
 }
 
-// Whatever a crash leaves, telling again makes the files that no crash would
-// have left. B-080, B-127
+// After any crash, repeating the events makes the files that would exist without the crash. B-080,
+// B-127
 func TestAfterACrashNothingIsDoubledOrLost(t *testing.T) {
 	root := t.TempDir()
 	run := 0
@@ -136,8 +137,7 @@ func TestAfterACrashNothingIsDoubledOrLost(t *testing.T) {
 	})
 }
 
-// crashing is a reporter that keeps few files open, and a position that is noted now
-// and then.
+// crashing is a reporter that keeps few files open, and notes its position sometimes.
 func crashing(t *rapid.T, dir string) *Reporter {
 	now := began
 	r := New(Options{Dir: dir, Formats: []Format{JSONL, CSV}, MaxOpen: 1, Now: func() time.Time {
@@ -148,8 +148,8 @@ func crashing(t *rapid.T, dir string) *Reporter {
 	return r
 }
 
-// crash tells some of what was not noted yet, and is gone without a word. What
-// was noted before it is safe, the rest is torn.
+// crash reports some of the events after the noted position, and then dies. What was noted before is
+// safe, the rest is torn.
 func crash(t *rapid.T, dir string, events []view.Event) {
 	from := int(Reported(dir))
 	r := crashing(t, dir)
@@ -165,9 +165,8 @@ func crash(t *rapid.T, dir string, events []view.Event) {
 	}
 }
 
-// B-087: what cannot be written is kept and written once it can be, whether it was
-// room that lacked or a permission; the user is told of the latter here, and of the
-// former by the host.
+// B-087: rows that cannot be written, for lack of room or of a permission, are kept and written later.
+// This package warns the user of a missing permission; the host warns of a full disk.
 func TestWhatCannotBeWrittenWaits(t *testing.T) {
 	for cause, told := range map[error]int{syscall.ENOSPC: 0, syscall.EDQUOT: 0, syscall.EACCES: 1, syscall.EROFS: 1} {
 		t.Run(cause.Error(), func(t *testing.T) {

@@ -15,12 +15,11 @@ import (
 
 const errorFile = "error.txt"
 
-// maxErrors is larger than what all attempts of a trial have to say.
+// maxErrors is larger than the messages of all attempts of a trial.
 const maxErrors = 1 << 30
 
-// addFailure appends a failed attempt to the trial's error.txt, unless it is
-// there. A paragraph that a crash left half is cut off; what a program has written into
-// the file stays (B-155).
+// addFailure appends a failed attempt to the trial's error.txt, unless it is there. An incomplete
+// paragraph of a crash is removed; what a program has written into the file stays (B-155).
 func addFailure(e *view.Event, why string) error {
 	path := filepath.Join(e.Trial.Dir, errorFile)
 	old, err := nolink.ReadFile(path, maxErrors)
@@ -43,13 +42,13 @@ func addFailure(e *view.Event, why string) error {
 	return writeAt(path, int64(whole), begin+text)
 }
 
-// titleParts are what a paragraph begins with, with numbers in between.
+// titleParts are the texts at the beginning of a paragraph, with numbers in between.
 var titleParts = []string{"attempt ", " (event ", ") failed at "}
 
 func isTitle(text string) bool { return begins(text, titleParts) }
 
-// begins says whether a text begins with the parts, which have numbers in between, or is
-// itself the beginning of them.
+// begins reports whether a text begins with the parts, with numbers in between, or is itself a
+// beginning of them.
 func begins(text string, parts []string) bool {
 	for i, part := range parts {
 		if i > 0 {
@@ -70,8 +69,7 @@ func hasLine(text []byte, start string) bool {
 	return bytes.HasPrefix(text, []byte(start)) || bytes.Contains(text, []byte("\n"+start))
 }
 
-// indent keeps a message apart from titles and from the empty lines between
-// paragraphs.
+// indent separates a message from titles and from the empty lines between paragraphs.
 func indent(message string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(message), "\n", "\n  ")
 }

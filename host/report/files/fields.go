@@ -4,30 +4,30 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tunehost/tunehost/host/report/jsontext"
+	"github.com/tunehost/tunehost/host/jsontext"
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// hostFields are the names of the host's own fields (B-016), in the order of
-// progress.csv. The first four are a row's mark.
-var hostFields = []string{"iteration", "attempt", "event_number", "done", "trial_id", "time_total_s", "time_this_iter_s",
+// hostFields are the names of the host's own fields (B-016), in the order of progress.csv. The first
+// four are a row's mark.
+var hostFields = []string{"iteration", "attempt", "event_number", "done", "trial_id", "time_total_s",
+	"time_this_iter_s",
 	"timestamp", "pid", "host", "iterations_since_restore", "time_since_restore"}
 
-// ownPrefix is before metrics whose names the host needs.
+// ownPrefix is the prefix of metrics whose names the host uses.
 const ownPrefix = "metric/"
 
-// valuePrefix is before values that are no metrics and have a name that is taken.
+// valuePrefix is the prefix of other values whose name is taken.
 const valuePrefix = "value/"
 
-// fields says how the values of a result are named in files. Results with the
-// same names share one.
+// fields says how the values of a result are named in files. Results with the same names share one.
 type fields struct {
 	metrics, totals []string // as reported
 	all             []field  // metrics, then totals
 }
 
-// paramsField has the parameters of a result that was not measured with those that its
-// trial began with.
+// paramsField has the parameters of a result that was measured with other parameters than the trial's
+// first.
 const paramsField = "trial_params"
 
 func (f *fields) has(name string) bool {
@@ -82,7 +82,7 @@ func namesOf(metrics []view.Metric) []string {
 	return names
 }
 
-// value is that of all[i].
+// value returns the value of all[i].
 func (f *fields) value(r *view.Report, i int) float64 {
 	if i < len(r.Metrics) {
 		return r.Metrics[i].Value
@@ -90,11 +90,11 @@ func (f *fields) value(r *view.Report, i int) float64 {
 	return r.Totals[i-len(r.Metrics)].Value
 }
 
-// maxNamings bounds the namings that are remembered: trainables that report
-// training and evaluation by turns have two.
+// maxNamings limits the remembered namings: trainables that alternate between training and evaluation
+// have two.
 const maxNamings = 8
 
-// naming finds the fields of a result, mostly those of the one before it.
+// naming finds the fields of a result, mostly those of the previous one.
 type naming struct{ known []*fields }
 
 func (n *naming) of(r *view.Report) *fields {

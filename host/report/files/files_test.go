@@ -23,10 +23,15 @@ func TestAResultHasTheHostsFields(t *testing.T) {
 	r.Restored, r.IterationsSinceRestore, r.TimeSinceRestore = true, 1, 0.5
 	r.Totals = []view.Metric{{Name: "timesteps_total", Value: 200}}
 	write(t, newReporter(s.dir), s.events)
-	want(t, read(t, s.dir, 0, "result.jsonl"), `{"iteration":1,"attempt":1,"event_number":2,"done":false,"acc":0.25,"eval/loss":3,"trial_id":"id0","time_total_s":1.5,"time_this_iter_s":1.5,"timestamp":1767323047.600,"pid":7,"host":"box"}
-{"iteration":2,"attempt":1,"event_number":3,"done":false,"acc":0.5,"eval/loss":2,"timesteps_total":200,"trial_id":"id0","time_total_s":3,"time_this_iter_s":1.5,"timestamp":1767323048.600,"pid":7,"host":"box","iterations_since_restore":1,"time_since_restore":0.5}
+	want(t, read(t, s.dir, 0, "result.jsonl"), `{"iteration":1,"attempt":1,"event_number":2,"done":false,`+
+		`"acc":0.25,"eval/loss":3,"trial_id":"id0","time_total_s":1.5,"time_this_iter_s":1.5,`+
+		`"timestamp":1767323047.600,"pid":7,"host":"box"}
+{"iteration":2,"attempt":1,"event_number":3,"done":false,"acc":0.5,"eval/loss":2,"timesteps_total":200,`+
+		`"trial_id":"id0","time_total_s":3,"time_this_iter_s":1.5,"timestamp":1767323048.600,`+
+		`"pid":7,"host":"box","iterations_since_restore":1,"time_since_restore":0.5}
 `)
-	want(t, read(t, s.dir, 0, "progress.csv"), `iteration,attempt,event_number,done,trial_id,time_total_s,time_this_iter_s,timestamp,pid,host,iterations_since_restore,time_since_restore,acc,eval/loss,timesteps_total
+	want(t, read(t, s.dir, 0, "progress.csv"), `iteration,attempt,event_number,done,trial_id,time_total_s,`+
+		`time_this_iter_s,timestamp,pid,host,iterations_since_restore,time_since_restore,acc,eval/loss,timesteps_total
 1,1,2,false,id0,1.5,1.5,1767323047.600,7,box,,,0.25,3,
 2,1,3,false,id0,3,1.5,1767323048.600,7,box,1,0.5,0.5,2,200
 `)
@@ -38,7 +43,8 @@ func TestWhatIsNoNumber(t *testing.T) {
 	s.result(0, 1, 1, acc(math.NaN()), view.Metric{Name: "b", Value: math.Inf(1)}, view.Metric{Name: "c",
 		Value: math.Inf(-1)})
 	write(t, newReporter(s.dir), s.events)
-	if text := read(t, s.dir, 0, "result.jsonl"); !strings.Contains(text, `"acc":"NaN","b":"Infinity","c":"-Infinity",`) {
+	if text := read(t, s.dir, 0, "result.jsonl"); !strings.Contains(text,
+		`"acc":"NaN","b":"Infinity","c":"-Infinity",`) {
 		t.Error(text)
 	}
 	if text := read(t, s.dir, 0, "progress.csv"); !strings.Contains(text, ",NaN,Infinity,-Infinity\n") {
@@ -46,15 +52,18 @@ func TestWhatIsNoNumber(t *testing.T) {
 	}
 }
 
-// B-016: what is no metric is kept, under a name that nothing else has.
+// B-016: a value that is not a metric is kept under a unique name.
 func TestValuesThatAreNoMetrics(t *testing.T) {
 	s := &story{dir: newDir(t, 1)}
-	s.result(0, 1, 1, acc(1)).Values = []byte(`{"note":"x \"y\"","ok":true,"tags":[1,"a"],"pid":"mine","acc":"high","none":null}`)
+	s.result(0, 1, 1, acc(1)).Values = []byte(`{"note":"x \"y\"","ok":true,"tags":[1,"a"],"pid":"mine","acc":"high",` +
+		`"none":null}`)
 	s.result(0, 1, 2, acc(2)).Values = []byte(`no object`)
 	write(t, newReporter(s.dir), s.events)
 	lines := strings.Split(read(t, s.dir, 0, "result.jsonl"), "\n")
-	const kept = `"acc":1,"note":"x \"y\"","ok":true,"tags":[1,"a"],"value/pid":"mine","value/acc":"high","none":null,"trial_id"`
-	if !strings.Contains(lines[0], kept) || !json.Valid([]byte(lines[0])) || !strings.Contains(lines[1], `"acc":2,"trial_id"`) {
+	const kept = `"acc":1,"note":"x \"y\"","ok":true,"tags":[1,"a"],"value/pid":"mine","value/acc":"high",` +
+		`"none":null,"trial_id"`
+	if !strings.Contains(lines[0], kept) || !json.Valid([]byte(lines[0])) ||
+		!strings.Contains(lines[1], `"acc":2,"trial_id"`) {
 		t.Error(lines)
 	}
 }
@@ -71,8 +80,9 @@ func TestMetricsNamedLikeTheHostsFields(t *testing.T) {
 	if err := json.Unmarshal([]byte(line), &fields); err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]any{"done": false, "iteration": 4.0, "metric/done": 1.0, "metric/iteration": 2.0,
-		"metric/steps": 5.0, "steps": 50.0, "acc": 3.0, "a \"b\",\nc": 6.0} {
+	for name, value := range map[string]any{"done": false, "iteration": 4.0, "metric/done": 1.0,
+		"metric/iteration": 2.0,
+		"metric/steps":     5.0, "steps": 50.0, "acc": 3.0, "a \"b\",\nc": 6.0} {
 		if fields[name] != value {
 			t.Errorf("%s is %v, want %v", name, fields[name], value)
 		}
@@ -128,7 +138,7 @@ func TestARestartReplacesWhatItReportsAgain(t *testing.T) {
 	want(t, marks(t, s.dir, CSV), "1/1 2/1 3/1 4/2")
 }
 
-// B-082: what a failed trial has left stays when it begins again in a new directory.
+// B-082: the files of a failed trial stay when it starts again in a new directory.
 func TestATrialGoesOnInANewDirectory(t *testing.T) {
 	s := &story{dir: newDir(t, 2)}
 	s.start(0, 1, 0)
@@ -152,7 +162,8 @@ func marks(t *testing.T, dir string, f Format) string {
 	var list []string
 	for line := range strings.Lines(read(t, dir, 0, f.File())) {
 		if m, ok := readMark([]byte(line), before[f]); ok {
-			list = append(list, strings.Join([]string{string('0' + rune(m.iteration)), string('0' + rune(m.attempt))}, "/"))
+			list = append(list, strings.Join([]string{string('0' + rune(m.iteration)), string('0' + rune(m.attempt))},
+				"/"))
 		}
 	}
 	return strings.Join(list, " ")
@@ -227,7 +238,7 @@ func TestFilesAreForTheOwnerAlone(t *testing.T) {
 }
 
 // B-127
-func TestATrialWhoseDirectoryIsGoneDoesNotStopTheOthers(t *testing.T) {
+func TestRemovedDirectoryOfOneTrial(t *testing.T) {
 	s := &story{dir: newDir(t, 1)} // trial 1 has none
 	s.result(1, 1, 1, acc(1))
 	s.result(0, 1, 1, acc(1))
@@ -240,9 +251,9 @@ func TestATrialWhoseDirectoryIsGoneDoesNotStopTheOthers(t *testing.T) {
 	want(t, marks(t, s.dir, JSONL), "1/1")
 }
 
-// A user may clear files away while the trial runs; they begin anew, without the
-// row at which that was found out.
-func TestFilesThatWereRemovedBeginAnew(t *testing.T) {
+// If a user removes files while the trial runs, they start again, without the row at which that was
+// noticed.
+func TestRemovedFilesStartAgain(t *testing.T) {
 	s := &story{dir: newDir(t, 1)}
 	for i := range 4 {
 		s.result(0, 1, uint64(i+1), acc(1))

@@ -7,11 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tunehost/tunehost/host/report/jsontext"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/jsontext"
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// Format is a kind of file that results are written to.
+// Format is a kind of file for results.
 type Format uint8
 
 // Formats.
@@ -20,22 +21,17 @@ const (
 	CSV                 // progress.csv
 )
 
-var formatNames = []string{JSONL: "jsonl", CSV: "csv"}
-
-// Formats are the names that the formats have under reporters.
-func Formats() []string { return slices.Clone(formatNames) }
-
-// ParseFormat reads a name.
+// ParseFormat reads a name of config.Formats, which has them in the order of the constants.
 func ParseFormat(name string) (Format, bool) {
-	i := slices.Index(formatNames, name)
+	i := slices.Index(config.Formats(), name)
 	return Format(max(i, 0)), i >= 0
 }
 
 // File is the name of the file.
 func (f Format) File() string { return [...]string{"result.jsonl", "progress.csv"}[f] }
 
-// maxColumns is the most metrics that have a column in progress.csv, so that a
-// trainable that reports ever new names cannot make each row longer for ever.
+// maxColumns is how many metrics have a column in progress.csv, so that a trainable that always
+// reports new names cannot make rows longer without end.
 const maxColumns = 2000
 
 var before = [...]*[4]string{
@@ -68,11 +64,12 @@ func appendJSON(b []byte, e *view.Event, f *fields) []byte {
 	return append(b, "}\n"...)
 }
 
-// appendValues appends what was reported beside the metrics, under names that neither
-// the host nor a metric has.
+// appendValues appends the values that are not metrics, under names that neither the host nor a metric
+// has.
 func appendValues(b, values []byte, f *fields) []byte {
 	jsontext.Members(values, func(name string, value []byte) {
-		if slices.Contains(hostFields, name) || name == paramsField || slices.ContainsFunc(f.all, func(x field) bool { return x.name == name }) {
+		if slices.Contains(hostFields, name) || name == paramsField ||
+			slices.ContainsFunc(f.all, func(x field) bool { return x.name == name }) {
 			name = valuePrefix + name
 		}
 		b = append(jsontext.AppendString(append(b, ','), name), ':')
@@ -119,7 +116,7 @@ type cell struct {
 	set   bool
 }
 
-// appendText appends a cell of text, quoted where it must be.
+// appendText appends a cell of text, quoted if necessary.
 func appendText(b []byte, s string) []byte {
 	s = columnName(s)
 	if !strings.ContainsAny(s, "\",") {
@@ -148,8 +145,7 @@ func appendHeader(b []byte, metrics []string) []byte {
 	return append(b, '\n')
 }
 
-// readHeader returns the metrics' columns; false for a header of another's
-// making.
+// readHeader returns the metrics' columns; false for a header that is not ours.
 func readHeader(line []byte) ([]string, bool) {
 	names, err := csv.NewReader(bytes.NewReader(line)).Read()
 	if err != nil || len(names) < len(hostFields) {

@@ -12,13 +12,13 @@ import (
 
 const tailBytes = 4096
 
-// tail is the end of a file: its last whole line, and where that ends.
+// tail is the end of a file: its last complete line, and where that ends.
 type tail struct {
 	line []byte // with its newline; nil when there is none
 	end  int64
 }
 
-// readTail looks for the last whole line that is not empty, from the end on.
+// readTail finds the last complete line that is not empty, from the end on.
 func readTail(f *os.File) (tail, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -36,8 +36,8 @@ func readTail(f *os.File) (tail, error) {
 	}
 }
 
-// lastLine finds the last whole line in b, which begins at an offset of the
-// file; false when more of the file is needed.
+// lastLine finds the last complete line in b, which begins at an offset of the file; false if more of
+// the file is needed.
 func lastLine(b []byte, at int64) (tail, bool) {
 	b = b[:bytes.LastIndexByte(b, '\n')+1]
 	for bytes.HasSuffix(b, []byte("\n\n")) {
@@ -77,8 +77,8 @@ func eachLine(f *os.File, size int64, do func(line []byte) error) error {
 	}
 }
 
-// rewrite replaces the file at once by what edit makes of its lines; edit
-// appends to its first argument.
+// rewrite atomically replaces the file by what edit makes of its lines; edit appends to its first
+// argument.
 func (t *table) rewrite(edit func(to, line []byte) []byte) error {
 	tmp, err := nolink.Temporary(t.path, fileMode)
 	if err != nil {

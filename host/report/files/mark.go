@@ -7,7 +7,7 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// mark is what a row is known by: its first four fields.
+// mark identifies a row: its first four fields.
 type mark struct {
 	iteration uint64
 	attempt   uint32
@@ -27,7 +27,7 @@ func (m mark) append(b []byte, before *[4]string) []byte {
 	return strconv.AppendBool(append(b, before[3]...), m.done)
 }
 
-// readMark reads what append wrote; false for a line of another's making.
+// readMark reads what append wrote; false for a line that is not ours.
 func readMark(line []byte, before *[4]string) (m mark, ok bool) {
 	var n [3]uint64
 	for i := range n {

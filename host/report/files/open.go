@@ -7,14 +7,13 @@ import (
 	"github.com/tunehost/tunehost/core"
 )
 
-// entry is a trial that reports: what its files hold is known, whether they are
-// open or not.
+// entry is a trial that reports: the content of its files is known, whether they are open or not.
 type entry struct {
 	trial  core.TrialNo
 	dir    string
 	tables []*table
-	dirty  bool // is to be flushed
-	over   bool // no row is to be expected soon
+	dirty  bool // must be flushed
+	over   bool // no row is expected soon
 	held   bool // its files stay open
 }
 
@@ -27,8 +26,8 @@ func (e *entry) each(do func(*table) error) error {
 	return nil
 }
 
-// openFiles are those of the trials that report. The files of at most max stay
-// open, and of as many more until they are flushed.
+// openFiles are the files of the reporting trials. Those of at most max trials stay open, and of as
+// many more until they are flushed.
 type openFiles struct {
 	formats []Format
 	max     int
@@ -44,7 +43,7 @@ func newOpenFiles(formats []Format, max int) *openFiles {
 
 // of returns the trial's entry, to be flushed at the end of the batch.
 func (o *openFiles) of(no core.TrialNo, dir string) (*entry, error) {
-	if err := o.leave(no, dir); err != nil {
+	if err := o.closeTrial(no, dir); err != nil {
 		return nil, err
 	}
 	e, ok := o.trials[no]
@@ -72,8 +71,8 @@ func (o *openFiles) of(no core.TrialNo, dir string) (*entry, error) {
 	return e, nil
 }
 
-// leave closes the files of a trial that goes on in another directory.
-func (o *openFiles) leave(no core.TrialNo, dir string) error {
+// closeTrial closes the files of a trial that continues in another directory.
+func (o *openFiles) closeTrial(no core.TrialNo, dir string) error {
 	e, ok := o.trials[no]
 	if !ok || e.dir == dir {
 		return nil
@@ -85,8 +84,7 @@ func (o *openFiles) leave(no core.TrialNo, dir string) error {
 	return o.settle(e)
 }
 
-// flush writes the rows that were added. What could not be written is tried
-// again at the next flush.
+// flush writes the added rows. What could not be written is retried at the next flush.
 func (o *openFiles) flush() error {
 	for len(o.dirty) > 0 {
 		e := o.dirty[len(o.dirty)-1]
@@ -102,8 +100,7 @@ func (o *openFiles) flush() error {
 	return nil
 }
 
-// settle closes the files of a trial that is over, or when enough others stay
-// open.
+// settle closes the files of a trial that is over, or if enough others stay open.
 func (o *openFiles) settle(e *entry) error {
 	if e.over {
 		delete(o.trials, e.trial)

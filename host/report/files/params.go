@@ -11,8 +11,8 @@ import (
 // maxParams is larger than any params.json, in bytes.
 const maxParams = 1 << 26
 
-// settleParams makes params.json that of the last result again, where a trial has ended
-// before it reported anything with other parameters (B-154).
+// settleParams restores the params.json of the last result, if a trial has ended before it reported
+// anything with other parameters (B-154).
 func settleParams(e *view.Event) error {
 	if e.Trial.Since <= 1 || !e.Trial.State.Final() || len(e.Trial.Params) == 0 {
 		return nil

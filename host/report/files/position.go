@@ -11,9 +11,8 @@ import (
 
 const positionFile = ".reported"
 
-// Reported is the number of the last event that the files of the experiment in
-// dir are known to hold; 0 when it is not known. The host tells a Reporter what
-// comes after it, or everything.
+// Reported returns the number of the last event that the files of the experiment in dir are known to
+// contain; 0 if unknown. The host repeats to a Reporter what comes after it, or everything.
 func Reported(dir string) uint64 {
 	text, err := nolink.ReadFile(filepath.Join(dir, positionFile), 64)
 	if err != nil {
@@ -27,7 +26,7 @@ func Reported(dir string) uint64 {
 	return n
 }
 
-// setReported replaces the number; what it stands for must be on disk.
+// setReported replaces the number; the events up to it must be on disk.
 func setReported(dir string, number uint64) error {
 	path := filepath.Join(dir, positionFile)
 	f, err := nolink.Temporary(path, fileMode)

@@ -16,19 +16,19 @@ import (
 type Options struct {
 	// Dir is the experiment's directory.
 	Dir string
-	// Formats of results; error.txt is written in any case.
+	// Formats of results; error.txt is always written.
 	Formats []Format
-	// Now is the time of day; it says when to note how far the files are.
+	// Now returns the time of day; it determines when to note the position.
 	Now func() time.Time
-	// Warn hears once why the files are behind, where it is not for a full disk;
-	// nil: nobody does.
+	// Warn is called once with the reason why the files are behind, unless the disk is full; it may be
+	// nil.
 	Warn func(text string)
 	// MaxOpen is how many trials' files stay open; 0: 256.
 	MaxOpen int
 }
 
-// mayOpen is how many trials' files may be open: an eighth of what the process may open.
-// As many again are open until they are flushed.
+// mayOpen returns how many trials' files may be open: an eighth of what the process may open. As many
+// again are open until they are flushed.
 func mayOpen(formats int) int {
 	var l syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil {
@@ -40,13 +40,12 @@ func mayOpen(formats int) int {
 const (
 	defaultOpenTrials = 256
 	noteEvery         = 15 * time.Second
-	// maxBacklogEvents bounds what waits for room on a full disk.
+	// maxBacklogEvents limits what waits for room on a full disk.
 	maxBacklogEvents = 200_000
 )
 
-// Reporter writes the files of the package. While the disk is full, or it is not
-// allowed to write, it keeps what it is told, up to a bound, and writes it once it
-// can (B-087).
+// Reporter writes the files of the package. While the disk is full or a permission is missing, it
+// keeps events, up to a limit, and writes them later (B-087).
 type Reporter struct {
 	dir     string
 	warn    func(string)
@@ -55,7 +54,7 @@ type Reporter struct {
 	open    *openFiles
 	naming  naming
 	backlog []view.Event
-	stuck   bool   // and the user knows
+	stuck   bool   // and the user was told
 	last    uint64 // written, but perhaps not on disk
 	noted   uint64 // in the position file
 	noteAt  time.Time
@@ -75,7 +74,7 @@ func New(o Options) *Reporter {
 		noted: Reported(o.Dir), noteAt: o.Now().Add(noteEvery)}
 }
 
-// Report implements report.Reporter. Events may be told that were told before.
+// Report implements report.Reporter. Events may be repeated.
 func (r *Reporter) Report(events []view.Event) error {
 	waited := len(r.backlog) > 0
 	if waited {
@@ -98,7 +97,7 @@ func (r *Reporter) Report(events []view.Event) error {
 	return r.noteSometimes()
 }
 
-// explain says why nothing is written, once. A full disk is the host's to say.
+// explain says once why nothing is written. The host reports a full disk.
 func (r *Reporter) explain(err error) {
 	if !r.stuck && !noSpace(err) {
 		r.stuck = true
@@ -106,7 +105,7 @@ func (r *Reporter) explain(err error) {
 	}
 }
 
-// Close writes what is left.
+// Close writes the remaining data.
 func (r *Reporter) Close() error {
 	_, err := r.take(r.backlog)
 	if err == nil {
@@ -115,8 +114,8 @@ func (r *Reporter) Close() error {
 	return errors.Join(err, r.open.closeAll())
 }
 
-// take says how many events it took. Rows that wait for room come first, so
-// that no more of them are made.
+// take returns how many events it has written. Rows that wait for room come first, so that their
+// number does not grow.
 func (r *Reporter) take(events []view.Event) (int, error) {
 	if err := r.open.flush(); err != nil {
 		return 0, err
@@ -128,10 +127,10 @@ func (r *Reporter) take(events []view.Event) (int, error) {
 	return n, err
 }
 
-// writeAll says how many events it wrote.
+// writeAll returns how many events it wrote.
 func (r *Reporter) writeAll(events []view.Event) (int, error) {
 	for i := range events {
-		if err := gone(r.write(&events[i])); err != nil {
+		if err := ignoreGone(r.write(&events[i])); err != nil {
 			return i, err
 		}
 		r.last = max(r.last, events[i].Number)
@@ -171,7 +170,7 @@ func (r *Reporter) write(e *view.Event) error {
 	return nil
 }
 
-// change does something to each of the trial's files.
+// change applies a function to each of the trial's files.
 func (r *Reporter) change(e *view.Event, do func(*table) error) error {
 	files, err := r.open.of(e.Trial.Number, e.Trial.Dir)
 	if err != nil {
@@ -181,7 +180,7 @@ func (r *Reporter) change(e *view.Event, do func(*table) error) error {
 	return files.each(do)
 }
 
-// end is change for the last time in a while.
+// end is change for files that will not be written for a while.
 func (r *Reporter) end(e *view.Event, do func(*table) error) error {
 	if _, ok := r.open.trials[e.Trial.Number]; !ok && e.Kind != core.SawCompleted && e.Kind != core.SawRemoved {
 		return nil
@@ -205,7 +204,7 @@ func (r *Reporter) noteSometimes() error {
 	return nil
 }
 
-// note keeps in the position file how far the files are.
+// note writes to the position file how far the files are.
 func (r *Reporter) note() error {
 	if r.last <= r.noted {
 		return nil
@@ -220,15 +219,15 @@ func (r *Reporter) note() error {
 	return err
 }
 
-// gone passes over a trial's directory that the user has removed.
-func gone(err error) error {
+// ignoreGone ignores a trial's directory that the user has removed.
+func ignoreGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err
 }
 
-// passes: it is worth to try again later.
+// passes reports whether a retry may succeed.
 func passes(err error) bool {
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 		return true
@@ -240,7 +239,7 @@ func noSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// copyOf outlives the call that the events came with.
+// copyOf copies events so that they outlive the call.
 func copyOf(events []view.Event) []view.Event {
 	events = slices.Clone(events)
 	for i := range events {

@@ -8,8 +8,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
-// syncAll brings all that was written in dir's file system to disk, in one call
-// whatever the number of files.
+// syncAll syncs dir's whole file system, in one call for any number of files.
 func syncAll(dir string) error {
 	f, err := nolink.OpenDir(dir)
 	if err != nil {

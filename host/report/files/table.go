@@ -15,8 +15,7 @@ import (
 
 const fileMode = 0o600 // B-092
 
-// table is one file of one trial, open for writing. Rows are in the order of
-// their events' numbers.
+// table is one file of one trial, open for writing. Rows are in the order of their events' numbers.
 type table struct {
 	path    string
 	format  Format
@@ -31,20 +30,20 @@ type table struct {
 	columns []string
 	index   map[string]int
 	cells   []cell
-	named   *fields // what places is for
+	named   *fields // the fields that places is for
 	places  []int   // columns of named.all; -1: none
 }
 
-// writer is (*os.File).WriteAt; tests have disks that are full.
+// writer is (*os.File).WriteAt; tests have full disks.
 type writer func(f *os.File, b []byte, at int64) (int, error)
 
-// openTable learns what the file holds if there is one, and makes none.
+// openTable reads the file if it exists, and makes none.
 func openTable(dir string, format Format, w writer) (*table, error) {
 	t := &table{path: filepath.Join(dir, format.File()), format: format, writeAt: w}
 	return t, t.learn()
 }
 
-// learn opens the file, if there is one, and sets size, rows and columns.
+// learn opens the file, if it exists, and sets size, rows and columns.
 func (t *table) learn() error {
 	t.setColumns(nil)
 	file, err := nolink.OpenFile(t.path, os.O_RDWR, fileMode)
@@ -62,8 +61,7 @@ func (t *table) learn() error {
 	return nil
 }
 
-// need opens the file again if it was closed; it is learnt anew if another has
-// changed it.
+// need opens the file again if it was closed; it is read again if it was changed.
 func (t *table) need() error {
 	if t.file != nil || t.size == 0 {
 		return nil
@@ -79,14 +77,14 @@ func (t *table) need() error {
 	return nil
 }
 
-// takeUp learns what the file holds and cuts what a crash left half. A file that
-// another has written is put aside (B-155).
+// takeUp reads the file and removes an incomplete row of a crash. A file that is not ours is renamed
+// (B-155).
 func (t *table) takeUp() error {
 	tail, err := readTail(t.file)
 	if err != nil {
 		return err
 	}
-	if ours, err := t.isOurs(); err != nil || !ours {
+	if ours, err := t.hasOurHeader(); err != nil || !ours {
 		return errors.Join(err, t.putAside())
 	}
 	if err := t.cutAt(tail.end); err != nil {
@@ -102,7 +100,7 @@ func (t *table) takeUp() error {
 	return nil
 }
 
-// cutAt makes the file end there, without a call where it does.
+// cutAt truncates the file, without a call if it already ends there.
 func (t *table) cutAt(end int64) error {
 	info, err := t.file.Stat()
 	if err != nil || info.Size() == end {
@@ -120,8 +118,8 @@ func (t *table) takeHeader() error {
 	return err
 }
 
-// isOurs looks at the first line, which may be torn.
-func (t *table) isOurs() (bool, error) {
+// hasOurHeader reports whether the first line is a header of this reporter. The line may be incomplete.
+func (t *table) hasOurHeader() (bool, error) {
 	line, err := readHead(t.file)
 	if err != nil {
 		return false, err
@@ -138,7 +136,7 @@ func (t *table) isOurs() (bool, error) {
 	return ours, nil
 }
 
-// putAside gives the file a name that is free.
+// putAside gives the file a free name.
 func (t *table) putAside() error {
 	t.size, t.rows = 0, false
 	to := t.path + ".old"
@@ -179,8 +177,7 @@ func (t *table) add(e *view.Event, f *fields) error {
 	return nil
 }
 
-// place finds a column for each field, making the header longer where there is
-// none.
+// place finds a column for each field, and extends the header if there is none.
 func (t *table) place(f *fields) error {
 	if t.named == f {
 		return nil
@@ -188,7 +185,8 @@ func (t *table) place(f *fields) error {
 	columns := t.columns
 	for i := range f.all {
 		name := f.all[i].name
-		if _, ok := t.index[name]; !ok && !slices.Contains(columns[len(t.columns):], name) && len(columns) < maxColumns {
+		if _, ok := t.index[name]; !ok && !slices.Contains(columns[len(t.columns):], name) &&
+			len(columns) < maxColumns {
 			columns = append(slices.Clip(columns), name)
 		}
 	}
@@ -247,18 +245,20 @@ func (t *table) fill(e *view.Event, f *fields) {
 	}
 }
 
-// cut takes out what attempts before e reported after the iteration that e
-// goes on from (B-061), but for those of earlier stretches, which are not repeated.
+// cut removes what attempts before e reported after the iteration that e continues from (B-061),
+// except in earlier stretches, which are not repeated.
 func (t *table) cut(e *view.Event) error {
 	if err := t.ready(); err != nil || !t.rows {
 		return err
 	}
 	again := func(line []byte) bool {
 		m, ok := readMark(line, before[t.format])
-		return ok && m.event < e.Number && m.attempt < e.Trial.Attempt && m.attempt >= e.Trial.Since && m.iteration > e.Restored
+		return ok && m.event < e.Number && m.attempt < e.Trial.Attempt && m.attempt >= e.Trial.Since &&
+			m.iteration > e.Restored
 	}
 	any := false
-	if err := eachLine(t.file, t.size, func(line []byte) error { any = any || again(line); return nil }); err != nil || !any {
+	if err := eachLine(t.file, t.size, func(line []byte) error { any = any || again(line); return nil }); err != nil ||
+		!any {
 		return err
 	}
 	return t.rewrite(func(to, line []byte) []byte {
@@ -290,7 +290,7 @@ func (t *table) finish(e *view.Event) error {
 	return t.file.Truncate(t.size)
 }
 
-// ready flushes and opens the file, if there is one, to be read.
+// ready flushes and opens the file, if it exists, for reading.
 func (t *table) ready() error {
 	if err := t.flush(); err != nil {
 		return err
@@ -298,8 +298,8 @@ func (t *table) ready() error {
 	return t.need()
 }
 
-// flush writes what add has gathered; what could not be written stays, unless
-// the directory or the file is gone.
+// flush writes what add has gathered; what could not be written stays, unless the directory or the
+// file is gone.
 func (t *table) flush() error {
 	if len(t.buf) == 0 {
 		return nil

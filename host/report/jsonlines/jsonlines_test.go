@@ -13,8 +13,10 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-var states = map[core.ObservationKind]core.State{core.SawStarted: core.Running, core.SawResult: core.Running, core.SawCheckpoint: core.Running,
-	core.SawPaused: core.Paused, core.SawRequeued: core.Pending, core.SawFailed: core.Errored, core.SawRemoved: core.Terminated,
+var states = map[core.ObservationKind]core.State{core.SawStarted: core.Running, core.SawResult: core.Running,
+	core.SawCheckpoint: core.Running,
+	core.SawPaused:     core.Paused, core.SawRequeued: core.Pending, core.SawFailed: core.Errored,
+	core.SawRemoved:   core.Terminated,
 	core.SawCompleted: core.Terminated}
 
 func events() []view.Event {
@@ -50,7 +52,7 @@ func events() []view.Event {
 	return list
 }
 
-// The shapes are for ever: B-127
+// The shapes never change: B-127
 func TestShapes(t *testing.T) {
 	var out bytes.Buffer
 	if err := New(&out).Report(events()); err != nil {
@@ -58,12 +60,17 @@ func TestShapes(t *testing.T) {
 	}
 	const at = `,"time":"2026-01-02T03:04:05.678Z"`
 	const trial = at + `,"trial":"ab12","number":17,"attempt":2`
-	want := `{"event":"trial_started","event_number":2` + trial + `,"state":"RUNNING","params":{"lr":0.1,"net":{"units":64}},"dir":"/r/trials/00017_ab12","restored_from":3}
-{"event":"result","event_number":3` + trial + `,"state":"RUNNING","iteration":4,"metrics":{"loss":"NaN","acc":0.5},"totals":{"timesteps_total":10},"values":{"note":"x","tags":["a"]},"done":false,"time_total_s":2.5,"time_this_iter_s":0.5,"pid":9,"host":"box","again":true,"iterations_since_restore":1,"time_since_restore":0.5}
+	want := `{"event":"trial_started","event_number":2` + trial + `,"state":"RUNNING",` +
+		`"params":{"lr":0.1,"net":{"units":64}},"dir":"/r/trials/00017_ab12","restored_from":3}
+{"event":"result","event_number":3` + trial + `,"state":"RUNNING","iteration":4,` +
+		`"metrics":{"loss":"NaN","acc":0.5},"totals":{"timesteps_total":10},"values":{"note":"x","tags":["a"]},` +
+		`"done":false,"time_total_s":2.5,"time_this_iter_s":0.5,"pid":9,"host":"box","again":true,` +
+		`"iterations_since_restore":1,"time_since_restore":0.5}
 {"event":"checkpoint","event_number":4` + trial + `,"state":"RUNNING","iteration":4}
 {"event":"trial_paused","event_number":5` + trial + `,"state":"PAUSED","reason":"asha: behind at 9"}
 {"event":"trial_requeued","event_number":6` + trial + `,"state":"PENDING","reason":"interrupted"}
-{"event":"trial_requeued","event_number":7` + trial + `,"state":"PENDING","reason":"exit status 1\nTraceback","error":"exit status 1\nTraceback"}
+{"event":"trial_requeued","event_number":7` + trial + `,"state":"PENDING","reason":"exit status 1\nTraceback",` +
+		`"error":"exit status 1\nTraceback"}
 {"event":"trial_failed","event_number":8` + trial + `,"state":"ERROR","error":"killed by SIGSEGV"}
 {"event":"trial_ended","event_number":9` + trial + `,"state":"TERMINATED","reason":"stopped by the user"}
 {"event":"trial_ended","event_number":10` + trial + `,"state":"TERMINATED","reason":"completed"}

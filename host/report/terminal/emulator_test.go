@@ -10,15 +10,15 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// emulator is a terminal that breaks its lines anew when it is resized, and takes lines
-// back from its history when it grows, as today's do. It understands what Progress writes.
+// emulator is a terminal that rewraps its lines when it is resized, and takes lines back from its
+// history when it grows, as modern ones do. It understands what Progress writes.
 type emulator struct {
 	width, height int
 	rows          []cells // the history, then the screen
 	at            int     // the cursor's row
 }
 
-// cells is a row; more: the line goes on in the next one.
+// cells is a row; more: the line continues in the next one.
 type cells struct {
 	text []rune
 	more bool
@@ -54,7 +54,7 @@ func (s *emulator) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// put writes a whole line at the cursor, which then is on the next row.
+// put writes a whole line at the cursor, which moves to the next row.
 func (s *emulator) put(line string) {
 	for _, row := range broken([]rune(line), s.width) {
 		for len(s.rows) <= s.at {
@@ -77,7 +77,7 @@ func broken(line []rune, width int) (rows []cells) {
 
 func (s *emulator) resize(width, height int) {
 	for n := len(s.rows); n > s.at+1 && len(s.rows[n-1].text) == 0; n-- {
-		s.rows = s.rows[:n-1] // what is blank below the cursor
+		s.rows = s.rows[:n-1] // blank rows below the cursor
 	}
 	var rows []cells
 	var line []rune
@@ -102,14 +102,15 @@ func (s *emulator) screen() string {
 	return out.String()
 }
 
-// However a terminal is resized, its screen has the table once, and nothing of an earlier
-// one. B-120
+// After any resizes, the screen has the table once, and nothing of an earlier one. B-120
 func TestNoStaleLinesAfterResizes(t *testing.T) {
-	sizes := [][2]int{{120, 30}, {60, 30}, {120, 30}, {40, 12}, {100, 40}, {30, 10}, {31, 40}, {140, 8}, {80, 24}, {50, 24}, {50, 50}, {20, 5}, {80, 24}}
+	sizes := [][2]int{{120, 30}, {60, 30}, {120, 30}, {40, 12}, {100, 40}, {30, 10}, {31, 40}, {140, 8}, {80, 24},
+		{50, 24}, {50, 50}, {20, 5}, {80, 24}}
 	for _, between := range []bool{false, true} {
 		f := running()
 		tty := &emulator{width: 80, height: 24}
-		p := New(f, Options{Out: tty, Terminal: true, Color: true, Verbosity: Brief, Size: func() (int, int) { return tty.width, tty.height }})
+		p := New(f, Options{Out: tty, Terminal: true, Color: true, Verbosity: Brief,
+			Size: func() (int, int) { return tty.width, tty.height }})
 		tty.put("$ tunehost run digits.yaml")
 		p.Draw()
 		for i, size := range sizes {
@@ -124,7 +125,8 @@ func TestNoStaleLinesAfterResizes(t *testing.T) {
 				want.WriteString(ansi.Strip(line) + "\n")
 			}
 			got := tty.screen()
-			if !strings.HasSuffix(strings.TrimRight(got, "\n"), strings.TrimRight(want.String(), "\n")) || strings.Count(got, "digits · ") != 1 || strings.Count(got, "best accuracy") > 1 {
+			if !strings.HasSuffix(strings.TrimRight(got, "\n"), strings.TrimRight(want.String(), "\n")) ||
+				strings.Count(got, "digits · ") != 1 || strings.Count(got, "best accuracy") > 1 {
 				t.Fatalf("%v after %d resizes: on the screen is\n%s\nwant at its end\n%s", size, i, got, want.String())
 			}
 			if between && size[1] > 30 && !strings.Contains(got, fmt.Sprintf("warning %d", i)) {

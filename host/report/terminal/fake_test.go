@@ -12,14 +12,14 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// fake is an experiment at an instant: of planned trials, done have ended.
+// fake is an experiment at an instant: done of the planned trials have ended.
 type fake struct {
 	planned int
 	done    int
 	failed  int
 	elapsed time.Duration
 	state   string
-	events  []view.Event // to be told
+	events  []view.Event // not returned yet
 }
 
 func (f *fake) Events() []view.Event {
@@ -42,7 +42,8 @@ func (f *fake) Status() view.Status {
 	st := view.Status{Name: "digits", Dir: "/home/ada/results/digits", State: f.state, Planned: int64(f.planned),
 		Objective: core.Objective{Metric: "accuracy", Mode: stat.Max}, Elapsed: f.elapsed,
 		Counts: map[core.State]int{core.Terminated: f.done - f.failed, core.Errored: f.failed},
-		Resources: []resource.Usage{{Name: "cpu", Used: amount("6"), Total: amount("8")}, {Name: "gpu", Used: amount("0.5"), Total: amount("1")},
+		Resources: []resource.Usage{{Name: "cpu", Used: amount("6"), Total: amount("8")},
+			{Name: "gpu", Used: amount("0.5"), Total: amount("1")},
 			{Name: "memory", Used: amount("2GiB"), Total: amount("16GiB")}}}
 	if f.state == "running" {
 		st.Counts[core.Running], st.Counts[core.Paused], st.Counts[core.Pending] = fakeRunning, fakePaused, fakePending
@@ -97,7 +98,8 @@ func inState(s core.State) view.Trial { return view.Trial{Subject: view.Subject{
 
 func params(no int) []byte {
 	lr := math.Pow(10, -4*math.Abs(math.Cos(float64(no))))
-	text := fmt.Sprintf(`{"lr":%v,"net":{"layers":%d,"units":%d},"optimizer":"%s","data":"mnist"`, lr, no%3+1, 8<<(no%5), []string{"sgd", "adam"}[no%2])
+	text := fmt.Sprintf(`{"lr":%v,"net":{"layers":%d,"units":%d},"optimizer":"%s","data":"mnist"`, lr, no%3+1,
+		8<<(no%5), []string{"sgd", "adam"}[no%2])
 	if no%2 == 0 {
 		text += fmt.Sprintf(`,"momentum":%.17f`, float64(no%10)/10)
 	}
@@ -108,7 +110,8 @@ func failures(n int) []view.Subject {
 	var list []view.Subject
 	for i := range n {
 		t := view.Subject{Number: core.TrialNo(i * 9), Dir: fmt.Sprintf("/home/ada/results/digits/trials/%05d_x", i*9),
-			Error: "exit status 1; its last lines:\n  File \"train.py\", line 31, in fit\nValueError: \x1b[31mnegative\x1b[0m dimension"}
+			Error: "exit status 1; its last lines:\n  File \"train.py\", line 31, in fit\nValueError: " +
+				"\x1b[31mnegative\x1b[0m dimension"}
 		if i == 1 {
 			t.Error = "killed by SIGSEGV\n" + strings.Repeat("frame\n", 20) + "the end"
 		}

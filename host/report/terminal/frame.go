@@ -10,8 +10,8 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// screen is the room for a frame. Nothing is put in the last column: what a
-// terminal does after it differs.
+// screen is the room for a frame. The last column stays empty: terminals differ in what they do after
+// it.
 type screen struct {
 	width, height int
 	paint         style
@@ -19,15 +19,15 @@ type screen struct {
 
 const (
 	minWidth    = 20
-	maxRows     = 24 // of the table, however high the terminal is
-	tableLines  = 4  // besides rows: space, titles, what is left out, the cursor's
+	maxRows     = 24 // of the table, on any terminal
+	tableLines  = 4  // beside rows: space, titles, what is left out, the cursor's
 	maxBarCells = 40
 )
 
-// rows is how many trials of one state there may be room for.
+// rows returns for how many trials of one state there may be room.
 func (s screen) rows() int { return max(0, min(maxRows, s.height-tableLines)) }
 
-// frame is all that is redrawn: at most height-1 lines, each narrower than width.
+// frame returns all that is redrawn: at most height-1 lines, each narrower than width.
 func (s screen) frame(st view.Status, rows []view.Trial, v *varied) []string {
 	params := make([][]param, len(rows))
 	for i, r := range rows {
@@ -43,7 +43,7 @@ func (s screen) frame(st view.Status, rows []view.Trial, v *varied) []string {
 	return lines
 }
 
-// fitTable has at most so many lines: what is said below the table counts, too.
+// fitTable returns a table of at most so many lines, including the text below it.
 func (s screen) fitTable(st view.Status, rows []view.Trial, v *varied, most int) []string {
 	for n := min(maxRows, most-tableLines+1); n > 0; n-- {
 		chosen := choose(rows, n)
@@ -77,7 +77,7 @@ func (s screen) table(st view.Status, rows []view.Trial, v *varied) []string {
 	return lines
 }
 
-// head says how the experiment as a whole stands.
+// head describes the state of the whole experiment.
 func (s screen) head(st view.Status, v *varied) []string {
 	p := s.paint
 	title := join(p.paint(bold, clean(st.Name)), stateText(st, p, math.MaxInt), duration(st.Elapsed))
@@ -92,7 +92,7 @@ func (s screen) head(st view.Status, v *varied) []string {
 	return lines
 }
 
-// spread puts two texts at the ends of a line, or on two.
+// spread puts two texts at the ends of a line, or on two lines.
 func (s screen) spread(left, right string) []string {
 	gap := s.room() - width(left) - width(right)
 	switch {
@@ -115,7 +115,7 @@ func join(texts ...string) string {
 	return strings.Join(parts, " · ")
 }
 
-// stateText is how the experiment stands, with at most so much of why.
+// stateText describes the state of the experiment, with at most so much of the reason.
 func stateText(st view.Status, p style, most int) string {
 	if st.State == "running" && (st.Ending != "" || st.Paused) {
 		return p.paint(yellow, phaseText(st))
@@ -123,7 +123,7 @@ func stateText(st view.Status, p style, most int) string {
 	colour := map[string]string{"running": cyan, "finished": green, "failed": red}[st.State]
 	text := clean(st.State)
 	switch {
-	case st.Cause == core.Cause{Kind: core.CauseUser}: // it says the state, too
+	case st.Cause == core.Cause{Kind: core.CauseUser}: // the cause names the state, too
 		text = clean(st.Cause.String())
 	case !st.Cause.Is(core.CauseNone) && !st.Cause.Is(core.CauseInterrupted):
 		text += " (" + cut(clean(st.Cause.String()), most) + ")"
@@ -131,9 +131,10 @@ func stateText(st view.Status, p style, most int) string {
 	return p.paint(colour, text)
 }
 
-// phaseText says what is going on besides running.
+// phaseText describes a state other than running.
 func phaseText(st view.Status) string {
-	ending := map[string]string{"interrupted": "interrupting", "stopped": "stopping", "finished": "ending", "failed": "failing"}[st.Ending]
+	ending := map[string]string{"interrupted": "interrupting", "stopped": "stopping", "finished": "ending",
+		"failed": "failing"}[st.Ending]
 	switch {
 	case ending == "" && st.Counts[core.Running] > 0:
 		return "pausing"
@@ -153,7 +154,7 @@ func phaseText(st view.Status) string {
 	return ending + " (" + strings.Join(more, ", ") + ")"
 }
 
-// resources are requested and total (B-042).
+// resources shows requested and total resources (B-042).
 func resources(st view.Status) string {
 	var parts []string
 	for _, u := range st.Resources {
@@ -162,12 +163,12 @@ func resources(st view.Status) string {
 	return clean(join(parts...))
 }
 
-// ended is how many trials have, of those that had started.
+// ended returns how many of the started trials have ended.
 func ended(st view.Status) int {
 	return st.Counts[core.Terminated] + st.Counts[core.Errored] - st.NeverStarted
 }
 
-// progress is a bar when it is known how many trials there will be.
+// progress returns a bar if the number of trials is known.
 func (s screen) progress(st view.Status) string {
 	done := ended(st)
 	if st.Planned < 0 {
@@ -180,10 +181,11 @@ func (s screen) progress(st view.Status) string {
 	}
 	full := int(int64(cells) * int64(done) / max(st.Planned, st.Made, 1))
 	full = min(full, cells)
-	return s.paint.paint(cyan, strings.Repeat("━", full)) + s.paint.paint(faint, strings.Repeat("─", cells-full)) + "  " + label
+	return s.paint.paint(cyan, strings.Repeat("━", full)) + s.paint.paint(faint, strings.Repeat("─", cells-full)) +
+		"  " + label
 }
 
-// left guesses the time left from the trials that have ended.
+// left estimates the remaining time from the trials that have ended.
 func left(st view.Status) string {
 	done := int64(ended(st))
 	rest := max(st.Planned, st.Made) - done
@@ -217,7 +219,8 @@ func (s screen) best(st view.Status, v *varied) string {
 	if st.Best == nil {
 		return ""
 	}
-	text := "best " + s.paint.paint(bold, clean(st.Objective.Metric)+" "+number(st.Best.Value, 5)) + " by " + bestName(st.Best)
+	text := "best " + s.paint.paint(bold, clean(st.Objective.Metric)+" "+number(st.Best.Value, 5)) + " by " +
+		bestName(st.Best)
 	params := slices.DeleteFunc(readParams(st.Best.Trial.Params), func(p param) bool { return !v.shown(p.name) })
 	return join(text, s.paint.paint(faint, paramText(params)))
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// maxReason is how much of the reason why it ended fits the line: the summary has all.
+// maxReason is how much of the reason for the end fits the line; the summary has all of it.
 const maxReason = 80
 
-// statusLine is the whole status on one line, for logs and pipes; without the
-// time it is the same as long as nothing happens.
+// statusLine returns the whole status on one line, for logs and pipes. Without the time it stays the
+// same as long as nothing happens.
 func statusLine(st view.Status) (line, withoutTime string) {
 	done := fmt.Sprintf("%d/%d trials", ended(st), max(st.Planned, st.Made))
 	if st.Planned < 0 {
@@ -28,18 +28,20 @@ func statusLine(st view.Status) (line, withoutTime string) {
 	return join(duration(st.Elapsed), withoutTime, left(st)), withoutTime
 }
 
-// eventLine says what happened to a trial in one line; "" for what nobody waits
-// for. A result has the objective's metric, or all of them.
+// eventLine says in one line what happened to a trial; "" for unimportant events. A result shows the
+// objective's metric, or all metrics.
 func eventLine(e *view.Event, metric string, all bool, p style) string {
 	name := "trial " + trialName(e.Trial.Number)
 	switch e.Kind {
 	case core.SawStarted:
 		if e.Restored > 0 {
-			return join(name+p.paint(cyan, " goes on"), fmt.Sprintf("from iteration %d, attempt %d", e.Restored, e.Trial.Attempt))
+			return join(name+p.paint(cyan, " continues"),
+				fmt.Sprintf("from iteration %d, attempt %d", e.Restored, e.Trial.Attempt))
 		}
 		return join(name+p.paint(cyan, " started"), paramText(readParams(e.Trial.Params)))
 	case core.SawResult:
-		return join(fmt.Sprintf("%s iteration %d", name, e.Result.Iteration), metricText(e.Result, metric, all), duration(seconds(e.Result.TimeTotal)))
+		return join(fmt.Sprintf("%s iteration %d", name, e.Result.Iteration), metricText(e.Result, metric, all),
+			duration(seconds(e.Result.TimeTotal)))
 	case core.SawPaused:
 		return join(name+p.paint(yellow, " paused"), clean(e.Reason))
 	case core.SawCompleted, core.SawRemoved:

@@ -11,37 +11,35 @@ import (
 // param is one parameter; names of nested ones have slashes.
 type param struct{ name, text string }
 
-// maxParams bounds what is looked at of one trial.
+// maxParams limits how many parameters of one trial are read.
 const maxParams = 200
 
-// readParams flattens a JSON object, in its order. Of what is no JSON it
-// returns what comes before.
+// readParams flattens a JSON object, in its order. For invalid JSON it returns what comes before the
+// error.
 func readParams(object []byte) []param {
 	d := json.NewDecoder(bytes.NewReader(object))
 	d.UseNumber()
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return nil
 	}
-	list, _ := appendObject(nil, d, "")
-	return list
+	return appendObject(nil, d, "")
 }
 
-// appendObject reads an object whose brace is read.
-func appendObject(list []param, d *json.Decoder, prefix string) (_ []param, ok bool) {
+// appendObject reads an object after its opening brace.
+func appendObject(list []param, d *json.Decoder, prefix string) []param {
 	for d.More() && len(list) < maxParams {
 		key, err := d.Token()
 		if err != nil {
-			return list, false
+			return list
 		}
 		name := prefix + clean(key.(string))
 		var value json.RawMessage
 		if d.Decode(&value) != nil {
-			return list, false
+			return list
 		}
 		list = appendValue(list, name, value)
 	}
-	_, err := d.Token()
-	return list, err == nil
+	return list
 }
 
 func appendValue(list []param, name string, value json.RawMessage) []param {
@@ -50,11 +48,10 @@ func appendValue(list []param, name string, value json.RawMessage) []param {
 	}
 	d := json.NewDecoder(bytes.NewReader(value))
 	_, _ = d.Token()
-	list, _ = appendObject(list, d, name+"/")
-	return list
+	return appendObject(list, d, name+"/")
 }
 
-// valueText is a value as one would write it: strings without quotes.
+// valueText writes a value as a user would: strings without quotes.
 func valueText(value json.RawMessage) string {
 	var s string
 	if value[0] == '"' && json.Unmarshal(value, &s) == nil {
@@ -71,15 +68,15 @@ func short(text string) string {
 	return text
 }
 
-// varied remembers which parameters were seen to differ between trials, so that
-// columns stay once they are there.
+// varied remembers which parameters have differed between trials, so that a column stays once it
+// appears.
 type varied struct {
-	names []string          // in the order in which they were met
+	names []string          // in the order of appearance
 	first map[string]string // the first value of each
 	vary  map[string]bool
 }
 
-// look takes in the trials of a table, each with its parameters.
+// look reads the trials of a table, each with its parameters.
 func (v *varied) look(rows [][]param) {
 	if v.first == nil {
 		v.first, v.vary = map[string]string{}, map[string]bool{}
@@ -103,7 +100,7 @@ func (v *varied) look(rows [][]param) {
 	}
 }
 
-// columns are the parameters to show: those that vary, or all while none does.
+// columns returns the parameters to show: those that vary, or all while none does.
 func (v *varied) columns() []string {
 	if len(v.vary) == 0 {
 		return v.names
@@ -111,7 +108,7 @@ func (v *varied) columns() []string {
 	return slices.DeleteFunc(slices.Clone(v.names), func(name string) bool { return !v.vary[name] })
 }
 
-// shown says whether the parameter has a column, or would have one.
+// shown reports whether the parameter has a column, or would have one.
 func (v *varied) shown(name string) bool { return len(v.vary) == 0 || v.vary[name] }
 
 func paramText(params []param) string {

@@ -29,7 +29,7 @@ const (
 const (
 	redrawEvery = 250 * time.Millisecond
 	lineEvery   = 5 * time.Second
-	// sameLines is how many plain lines are left out while nothing happens.
+	// sameLines is how many plain lines are skipped while nothing happens.
 	sameLines = 5
 	// maxBriefLines is how many trials' newest results are shown at a time.
 	maxBriefLines = 20
@@ -40,37 +40,39 @@ const (
 // Options of a Progress; see [Detect].
 type Options struct {
 	Out io.Writer
-	// Terminal: the status is redrawn in place; else it is a line now and then.
+	// Terminal redraws the status in place; else it is a line from time to time.
 	Terminal bool
 	Color    bool
-	// Size is asked before each drawing; needed for a Terminal. 0 is unknown.
+	// Size is called before each drawing; it is needed for a Terminal. 0 is unknown.
 	Size      func() (width, height int)
 	Verbosity Verbosity
+	// FailureShown: the caller prints why the experiment failed, so Progress shows only the state.
+	FailureShown bool
 }
 
-// Progress shows how an experiment goes on: what its Source says, and as a writer, lines
-// of a log that shall not spoil the table.
+// Progress shows the progress of an experiment from its Source. As a writer it shows lines of a log
+// without damaging the table.
 type Progress struct {
 	source Source
 	o      Options
 	paint  style
 
-	drawing sync.Mutex // held by one who draws, also while the source is asked
+	drawing sync.Mutex // held while drawing, which includes asking the source
 
 	mu     sync.Mutex
 	varied varied
-	block  []string // on the screen, to be drawn over
-	drawn  screen   // as it was when the block was drawn
-	// spilled: the block did not fit a screen that was made smaller, so that a part
-	// of it is in the terminal's history, and may come back.
+	block  []string // on the screen, to be overwritten
+	drawn  screen   // the screen when the block was drawn
+	// spilled: the screen became too small for the block, so that a part of it is in the terminal's
+	// history, and may come back.
 	spilled bool
 	recent  []string // the last lines that stay
 	newest  map[core.TrialNo]view.Event
 	metric  string
-	line    []byte // of the log, without its end yet
+	line    []byte // of the log, still without its end
 	said    string // the last plain line
 	same    string // without the time
-	silent  int    // plain lines left out since
+	silent  int    // plain lines skipped since
 	ticks   int    // of plain lines, since the last status
 	closed  bool
 }
@@ -82,7 +84,7 @@ func New(source Source, o Options) *Progress {
 	return &Progress{source: source, o: o, paint: style(o.Color), newest: map[core.TrialNo]view.Event{}}
 }
 
-// Every is how often to draw.
+// Every returns how often to draw.
 func (p *Progress) Every() time.Duration {
 	if p.o.Terminal || p.o.Verbosity >= Results {
 		return redrawEvery
@@ -90,10 +92,10 @@ func (p *Progress) Every() time.Duration {
 	return lineEvery
 }
 
-// statusTicks is how often the status is a plain line where events are shown between.
+// statusTicks is how many ticks pass between plain status lines if events are shown in between.
 const statusTicks = int(lineEvery / redrawEvery)
 
-// quiet says whether only events are shown this time.
+// quiet reports whether only events are shown this time.
 func (p *Progress) quiet(last bool) bool {
 	if p.o.Terminal || p.o.Verbosity < Results || last {
 		return false
@@ -114,8 +116,8 @@ func (p *Progress) Run(ctx context.Context, ticks <-chan time.Time) {
 	}
 }
 
-// Draw shows how the experiment stands. What cannot be written is not shown:
-// the experiment goes on without anybody looking.
+// Draw shows the state of the experiment. Write errors are ignored: the experiment continues without
+// its display.
 func (p *Progress) Draw() {
 	if p.o.Verbosity <= Silent {
 		return
@@ -128,9 +130,12 @@ func (p *Progress) draw(last bool) {
 	defer p.drawing.Unlock()
 	var events []view.Event
 	if p.o.Verbosity >= Results {
-		events = p.source.Events() // before the status, which is then no older
+		events = p.source.Events() // before the status, so that the status is at least as new
 	}
 	st := p.source.Status()
+	if p.o.FailureShown {
+		st = withoutFailure(st)
+	}
 	var rows []view.Trial
 	s := p.screen()
 	if p.o.Terminal {
@@ -154,9 +159,17 @@ func (p *Progress) draw(last bool) {
 	}
 }
 
-// Close draws a last time; what is written after it comes below.
+// withoutFailure leaves out why an experiment has failed: the caller prints it once, as an error.
+func withoutFailure(st view.Status) view.Status {
+	if st.State == core.Failed.String() {
+		st.Cause = core.Cause{}
+	}
+	return st
+}
+
+// Close draws a last time; later output comes below.
 func (p *Progress) Close() error {
-	if len(p.unended()) > 0 {
+	if len(p.partialLine()) > 0 {
 		_, _ = p.Write([]byte{'\n'})
 	}
 	if p.o.Verbosity > Silent {
@@ -165,7 +178,7 @@ func (p *Progress) Close() error {
 	return nil
 }
 
-// status is the plain line, unless it says again what was said.
+// status returns the plain line, unless it repeats the last one.
 func (p *Progress) status(st view.Status, last bool) []string {
 	line, same := statusLine(st)
 	if p.said == line || p.same == same && p.silent < sameLines && !last {
@@ -176,8 +189,8 @@ func (p *Progress) status(st view.Status, last bool) []string {
 	return []string{line}
 }
 
-// happened are the lines for events; those of results may wait for the trial's next event,
-// or the end of the drawing.
+// happened returns the lines for events; those of results may wait for the trial's next event, or the
+// end of the drawing.
 func (p *Progress) happened(events []view.Event) (lines []string) {
 	for i := range events {
 		e := &events[i]
@@ -186,7 +199,7 @@ func (p *Progress) happened(events []view.Event) (lines []string) {
 			continue
 		}
 		if last, ok := p.newest[e.Trial.Number]; ok && e.Kind != core.SawCheckpoint {
-			lines = p.add(lines, &last) // the result comes before what it led to
+			lines = p.add(lines, &last) // the result comes before its consequence
 			delete(p.newest, e.Trial.Number)
 		}
 		lines = p.add(lines, e)
@@ -201,7 +214,7 @@ func (p *Progress) add(lines []string, e *view.Event) []string {
 	return lines
 }
 
-// newestLines are for the trials that reported since the last drawing.
+// newestLines returns lines for the trials that reported since the last drawing.
 func (p *Progress) newestLines() []string {
 	var lines []string
 	numbers := slices.Sorted(maps.Keys(p.newest))
@@ -216,7 +229,7 @@ func (p *Progress) newestLines() []string {
 	return lines
 }
 
-// Write shows whole lines above the table.
+// Write shows complete lines above the table.
 func (p *Progress) Write(text []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -231,19 +244,18 @@ func (p *Progress) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// unended is what was written without an end of the line.
-func (p *Progress) unended() []byte {
+// partialLine returns what was written without a line end.
+func (p *Progress) partialLine() []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.line
 }
 
-// show writes lines that stay, then the block, over the block that was there,
-// all in one piece, so that nothing flickers.
+// show writes lines that stay, then the block, over the previous block, in one piece to avoid flicker.
 func (p *Progress) show(lines, block []string) {
 	defer func() {
 		if p.closed {
-			p.block = nil // it stays
+			p.block = nil // the previous block stays
 		}
 	}()
 	resized := p.o.Terminal && p.resized()
@@ -257,7 +269,7 @@ func (p *Progress) show(lines, block []string) {
 	var out strings.Builder
 	switch up := p.height(); {
 	case resized && p.spilled:
-		out.WriteString("\x1b[H\x1b[J") // what came back of it is anywhere
+		out.WriteString("\x1b[H\x1b[J") // parts of it may be anywhere
 		lines = p.again(lines, len(block))
 	case up > 0:
 		fmt.Fprintf(&out, "\x1b[%dA", up)
@@ -273,7 +285,7 @@ func (p *Progress) show(lines, block []string) {
 	p.block = block
 }
 
-// resized says whether the terminal was, since the block was drawn.
+// resized reports whether the terminal was resized since the block was drawn.
 func (p *Progress) resized() bool {
 	now := p.screen()
 	if len(p.block) == 0 || now == p.drawn {
@@ -285,8 +297,8 @@ func (p *Progress) resized() bool {
 	return true
 }
 
-// again are lines to be written on an empty screen: those that were written last, too,
-// as far as there is room above the block.
+// again returns the lines to write on an empty screen: the block, and above it as many of the last
+// lines as fit.
 func (p *Progress) again(lines []string, block int) []string {
 	room := max(0, p.screen().height-1-block-len(lines))
 	old := p.recent[max(0, len(p.recent)-room):]
@@ -294,8 +306,8 @@ func (p *Progress) again(lines []string, block int) []string {
 	return slices.Concat(old, lines)
 }
 
-// height is how many lines of the screen the block takes up by now: a terminal
-// that was made narrower has broken its lines.
+// height returns how many lines of the screen the block occupies now: a terminal that became narrower
+// has wrapped its lines.
 func (p *Progress) height() int {
 	across := max(p.screen().width, 1)
 	n := 0

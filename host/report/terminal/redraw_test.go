@@ -13,8 +13,8 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// tty understands what Progress writes: text, line feeds, and the sequences for
-// up, begin of line, erase to the end of the line and of the screen.
+// tty understands what Progress writes: text, line feeds, and the sequences for up, begin of line,
+// erase to the end of the line and of the screen.
 type tty struct {
 	lines []string
 	at    int
@@ -48,7 +48,8 @@ func (s *tty) Write(b []byte) (int, error) {
 
 func onTerminal(f *fake, v Verbosity) (*Progress, *tty) {
 	screen := &tty{}
-	return New(f, Options{Out: screen, Terminal: true, Color: true, Verbosity: v, Size: func() (int, int) { return 100, 30 }}), screen
+	return New(f, Options{Out: screen, Terminal: true, Color: true, Verbosity: v,
+		Size: func() (int, int) { return 100, 30 }}), screen
 }
 
 // B-120
@@ -83,7 +84,7 @@ func TestNothingIsWrittenWhereNothingChanged(t *testing.T) {
 	}
 }
 
-// A terminal that becomes narrower breaks lines; the block is higher then.
+// A terminal that becomes narrower wraps lines; the block is higher then.
 func TestANarrowerTerminalIsCleared(t *testing.T) {
 	p, tty := onTerminal(running(), Brief)
 	p.Draw()
@@ -131,7 +132,7 @@ func TestNoColour(t *testing.T) {
 	}
 }
 
-// What a drawing costs does not depend on the number of trials.
+// The cost of a drawing does not depend on the number of trials.
 func BenchmarkDraw(b *testing.B) {
 	f := &fake{planned: 1_000_000, done: 900_000, failed: 2, elapsed: time.Hour, state: "running"}
 	s := screen{100, 40, true}

@@ -10,12 +10,11 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// order is that of states in the table and in counts.
+// order is the order of states in the table and in counts.
 var order = []core.State{core.Running, core.Paused, core.Pending, core.Errored, core.Terminated}
 
-// share gives the states rows in turn until there is no more room: each keeps
-// some, and none more than it has. No trial that waits takes the row of one that runs
-// (B-121).
+// share gives the states rows in turn until there is no more room: each keeps some, and none more than
+// it has. No waiting trial takes the row of a running one (B-121).
 func share(have map[core.State]int, room int) map[core.State]int {
 	given := inTurn(have, room)
 	more := min(given[core.Pending], have[core.Running]-given[core.Running])
@@ -55,8 +54,8 @@ func choose(rows []view.Trial, room int) []view.Trial {
 	return chosen
 }
 
-// leftOut says what the table does not show, the largest part first: "… 37 more
-// (30 TERMINATED, 7 PENDING)"; "" when all is shown.
+// leftOut says what the table does not show, the largest part first: "… 37 more (30 TERMINATED, 7
+// PENDING)"; "" if all is shown.
 func leftOut(counts map[core.State]int, shown []view.Trial) string {
 	left := map[core.State]int{}
 	total := 0

@@ -2,16 +2,15 @@ package terminal
 
 import "github.com/tunehost/tunehost/host/view"
 
-// Source knows how the experiment stands: [view.Board], for one, with the events of a
-// [view.Follower]. It is asked a few times a second, and must answer at once: no walk over
-// all trials, no waiting.
+// Source describes the state of the experiment: for example a [view.Board], with the events of a
+// [view.Follower]. It is called a few times a second and must answer immediately: no walk over all
+// trials, no waiting.
 type Source interface {
-	// Status is where the experiment stands. Counts has every trial.
+	// Status returns the status of the experiment. Counts has every trial.
 	Status() view.Status
-	// Rows returns at most perState trials of each state, in brief: of those that run
-	// the ones that were started first, of those that wait the next, of the
-	// others the last to get there.
+	// Rows returns at most perState trials of each state, in brief: the running ones that started first,
+	// the waiting ones that are next, and the others that came last.
 	Rows(perState int) []view.Trial
-	// Events are those since it was asked for them last; none where nobody shows any.
+	// Events returns the events since the last call; none if they are not shown.
 	Events() []view.Event
 }

@@ -13,33 +13,32 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// End is what there is to say when an experiment has ended or was left.
+// End is what the summary of an experiment shows when it has ended or was left.
 type End struct {
 	Status view.Status
 	// Failed are trials in ERROR, the first ones if there are many.
 	Failed []view.Subject
 	// Dir is the experiment's directory as the user would type it.
 	Dir string
-	// File is the experiment file as the user typed it; "" when the
-	// experiment was taken up without one.
+	// File is the experiment file as the user typed it; "" if the experiment was resumed without one.
 	File string
-	// Args are the flags without which File would be another experiment.
+	// Args are the flags that File needs to be the same experiment.
 	Args  []string
 	Color bool
-	// Below: a table stands right above.
+	// Below: a table is directly above.
 	Below bool
-	// URL is the experiment's, where its storage is elsewhere: commands take it on
-	// every machine.
+	// URL is the experiment's URL, if its storage is elsewhere: commands accept it on every machine.
 	URL string
-	// Front are the trials that no other one beats in all objectives, where there
-	// are several.
+	// Front are the trials of the Pareto front, if there are several objectives.
 	Front []view.Trial
-	// Objectives are the names of all; where there are several, perhaps no Front was made.
+	// Objectives are the names of all objectives; with several, there may still be no Front.
 	Objectives []string
-	// Notes are what the user should know of the file, a line each.
+	// Notes are hints about the file, a line each.
 	Notes []string
-	// OwnPlugins: a plugin that does not come with tunehost is in use, so that the user may
-	// repair it.
+	// Unmet: each failed trial requests more than there is.
+	Unmet bool
+	// OwnPlugins: a plugin that does not come with tunehost is used, so that the user may have to repair
+	// it.
 	OwnPlugins bool
 }
 
@@ -51,7 +50,8 @@ const (
 	wideCommand     = 56 // longer ones do not move the others' texts away
 )
 
-// Summary writes the best trial, what failed, and how to go on (B-078, B-123).
+// Summary writes the best trial, what failed, and what to do next (B-078, B-123). It does not say why the experiment
+// itself has failed: the caller prints that as an error.
 func Summary(w io.Writer, e End) error {
 	s := &summary{End: e, paint: style(e.Color)}
 	if e.Below {
@@ -76,14 +76,14 @@ type summary struct {
 	text  strings.Builder
 }
 
-// item writes a line under a label, which stands before the first one only.
+// item writes a line under a label, which only the first line shows.
 func (s *summary) item(label, text string) {
 	label = s.paint.paint(faint, label) + strings.Repeat(" ", labelWidth-len(label))
 	s.text.WriteString(strings.TrimRight(label+text, " ") + "\n")
 }
 
 func (s *summary) title() {
-	st := s.Status
+	st := withoutFailure(s.Status)
 	text := join(s.paint.paint(bold, clean(st.Name)), stateText(st, s.paint,
 		math.MaxInt)+" after "+duration(st.Elapsed), counts(st, s.paint))
 	s.text.WriteString(text + "\n\n")
@@ -116,7 +116,8 @@ func (s *summary) bestTrial() {
 		return
 	}
 	s.item("best", fmt.Sprintf("%s by %s (%s)",
-		s.paint.paint(bold, clean(s.Status.Objective.Metric)+" "+number(best.Value, 6)), bestName(best), clean(best.Trial.ID))+failedNote(best))
+		s.paint.paint(bold, clean(s.Status.Objective.Metric)+" "+number(best.Value,
+			6)), bestName(best), clean(best.Trial.ID))+failedNote(best))
 	params := readParams(best.Trial.Params)
 	name := 0
 	for _, p := range params {
@@ -128,7 +129,7 @@ func (s *summary) bestTrial() {
 	s.item("files", s.shown(best.Trial.Dir))
 }
 
-// failedNote says of the best trial that it has failed after it had reported its value.
+// failedNote says that the best trial failed after it had reported its value.
 func failedNote(best *view.Ranked) string {
 	if best.Runs > 1 || best.Trial.State != core.Errored {
 		return ""
@@ -158,7 +159,7 @@ func (s *summary) front() {
 	}
 }
 
-// shown is a path below the experiment's directory as the user would type it.
+// shown returns a path below the experiment's directory as the user would type it.
 func (s *summary) shown(path string) string {
 	if rel, err := filepath.Rel(s.Status.Dir, path); err == nil && filepath.IsLocal(rel) {
 		path = filepath.Join(s.Dir, rel)
@@ -193,7 +194,7 @@ func (s *summary) failures() {
 	}
 }
 
-// group is trials that failed with the same message, but for the place of their own files.
+// group is trials that failed with the same message, except for the paths of their own files.
 type group struct {
 	message string
 	trials  []view.Subject
@@ -231,8 +232,8 @@ func (g *group) names() string {
 	return text
 }
 
-// messageLines keeps the first line, which says what happened, and the last
-// ones, where a program says why.
+// messageLines keeps the first line, which says what happened, and the last ones, where a program says
+// why.
 func messageLines(message string) []string {
 	var lines []string
 	for line := range strings.Lines(strings.TrimSpace(message)) {
@@ -245,7 +246,7 @@ func messageLines(message string) []string {
 	return lines
 }
 
-// commands says how to go on.
+// commands says what to do next.
 func (s *summary) commands() {
 	dir := quote(cmp.Or(s.URL, s.Dir))
 	list := [][2]string{{"tunehost trials " + dir, "all trials"}}
@@ -270,8 +271,7 @@ func (s *summary) commands() {
 	}
 }
 
-// again is the command that takes the experiment up, with those flags whose value
-// is wanted.
+// again returns the command that resumes the experiment, with those flags whose value is wanted.
 func (s *summary) again(wanted func(value string) bool) string {
 	text := "tunehost run " + quote(s.File)
 	for i := 0; i+1 < len(s.Args); i += 2 {
@@ -282,7 +282,7 @@ func (s *summary) again(wanted func(value string) bool) string {
 	return text
 }
 
-// goingOn are the commands that run more of the experiment; each says what it does.
+// goingOn returns the commands that run more of the experiment, each with what it does.
 func (s *summary) goingOn(dir string) (list [][2]string) {
 	st := s.Status
 	add := func(command, what string) { list = append(list, [2]string{command, what}) }
@@ -291,13 +291,18 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 		again = s.again(func(string) bool { return true })
 	}
 	if s.Status.OutOfTime() && s.File != "" {
-		again, more = s.again(func(arg string) bool { return !strings.HasPrefix(arg, "budget.time=") })+" --set budget.time=LIMIT", ", with more time"
+		again, more = s.again(func(arg string) bool {
+			return !strings.HasPrefix(arg,
+				"budget.time=")
+		})+" --set budget.time=LIMIT", ", with more time"
 	}
-	timed := !s.Status.OutOfTime() || s.File != "" // there is a command that has it run
-	if what := s.left(); what != "" && timed {
-		add(again, what+more)
+	if s.Status.OutOfTime() && s.File == "" && (s.left() != "" || st.NeverStarted > 0 || st.Counts[core.Errored] > 0) {
+		add("tunehost set "+dir+" budget.time=LIMIT", "first, for the time budget is used up")
 	}
-	if n := st.NeverStarted; n > 0 && timed {
+	if what := s.left(); what != "" {
+		add(again, what+s.ifMet()+more)
+	}
+	if n := st.NeverStarted; n > 0 {
 		what := "run the " + plural(n, "trial") + " that never started" + more
 		if len(list) > 0 {
 			what = "the same, and " + what
@@ -308,26 +313,30 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 		add("tunehost unpause "+dir, "then, because it is paused")
 	}
 	if s.File != "" && st.State == "finished" && st.Planned > 0 && st.Best != nil && !s.Status.OutOfTime() {
-		add(s.again(func(arg string) bool { return !strings.HasPrefix(arg, "trials=") })+" --set trials=N", "go on with more trials, N in all")
+		add(s.again(func(arg string) bool { return !strings.HasPrefix(arg, "trials=") })+" --set trials=N",
+			"run more trials, N in total")
 	}
-	if st.Counts[core.Errored] > 0 && timed {
+	if st.Counts[core.Errored] > 0 {
 		add(again+" --errored", s.failedAgain()+more)
 	}
 	if s.noneReported() && s.File != "" {
 		add(s.again(func(string) bool { return true })+" --resume never",
-			"begin anew beside it, where the file is to be changed")
+			"start a new experiment, if you change the file")
 	}
-	if s.OwnPlugins && st.State == "failed" && timed {
+	if s.OwnPlugins && st.State == "failed" {
 		add(again+" --accept-plugins", "the same, once the plugin is repaired")
 	}
 	return list
 }
 
-// failedAgain says what --errored does. Where every trial has failed and none has reported,
-// it fails again unless something is changed.
+// failedAgain says what --errored does. If every trial has failed and none has reported, they fail
+// again unless something is changed.
 func (s *summary) failedAgain() string {
 	if s.noneReported() {
-		return "run the failed trials again, once what made them fail is mended: they fail again without that"
+		return "run the failed trials again, after the cause of their failures is corrected"
+	}
+	if s.Unmet {
+		return "run the failed trials again, once there is as much as they request"
 	}
 	return "run the failed trials again"
 }
@@ -343,29 +352,41 @@ func (s *summary) noneReported() bool {
 	return failed > 0 && failed+st.NeverStarted == total && st.Best == nil && len(s.Objectives) <= 1
 }
 
-// left says what is left to do by the experiment's plan; "" where nothing is. What a stop
-// or a budget has ended does not go on.
+// left returns the rest of the experiment's plan; "" if nothing. What a stop or a budget has ended is
+// not continued.
 func (s *summary) left() string {
 	st := s.Status
 	unmade := st.Planned - st.Made
 	switch {
-	case st.State == "interrupted" && st.Counts[core.Running] > 0: // it was left at once
-		return "go on; what ran " + st.Restarts()
+	case st.State == "interrupted" && (st.Counts[core.Running] > 0 || st.Begun.Resumable < st.Begun.Trials):
+		return "continue; what ran " + st.Restarts()
 	case st.State == "interrupted" || st.State == "failed":
-		return "go on where it stopped"
+		return "continue where it stopped"
 	case st.Planned < 0:
-		return "go on with further trials"
+		return "continue with further trials"
 	case unmade > 0:
-		return "go on with the " + plural(int(unmade), "trial") + " not yet made"
+		return "continue with the " + plural(int(unmade), "trial") + " not yet made"
 	}
 	return ""
 }
 
-// quote makes one word of a path for a shell.
+// ifMet says what has to be changed before an experiment continues that failed because of its request.
+func (s *summary) ifMet() string {
+	switch {
+	case !s.Status.Unmet():
+		return ""
+	case s.File != "":
+		return ", once it requests no more than there is"
+	}
+	return ", once there is as much as trials request"
+}
+
+// quote quotes a path as one word for a shell.
 func quote(path string) string {
 	path = clean(path)
 	safe := func(r rune) bool {
-		return strings.ContainsRune("/._-+=@%:,~", r) || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r > 0x7f
+		return strings.ContainsRune("/._-+=@%:,~", r) || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r &&
+			r <= '9' || r > 0x7f
 	}
 	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !safe(r) }) < 0 {
 		return path

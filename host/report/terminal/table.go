@@ -9,11 +9,11 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// column of the table. Parameters give way first when there is no room.
+// column is a column of the table. If there is no room, parameters are dropped first.
 type column struct {
 	title string
 	cells []string
-	right bool // numbers stand under each other
+	right bool // numbers are aligned
 	param bool
 	width int
 	// colours of the cells; nil: none.
@@ -22,13 +22,12 @@ type column struct {
 
 const (
 	columnGap = 2
-	// Widths of a parameter's column: at first at most, and when there is
-	// little room.
+	// Widths of a parameter's column: the usual limit, and the limit if there is little room.
 	wideParam, narrowParam = 18, 9
 	wideMetric             = 20
 )
 
-// makeColumns makes a column for each thing to see of the rows.
+// makeColumns makes a column for each property of the rows.
 func makeColumns(rows []view.Trial, params [][]param, names []string, metric string) []column {
 	trial, state := column{title: "trial"}, column{title: "state"}
 	value := column{title: clean(metric), right: true}
@@ -89,7 +88,7 @@ func paramColumn(name string, params [][]param) column {
 	return c
 }
 
-// fit sets the width that the column would like.
+// fit sets the preferred width of the column.
 func (c *column) fit() {
 	c.width = width(c.title)
 	for _, cell := range c.cells {
@@ -101,8 +100,8 @@ func (c *column) fit() {
 	c.width = min(c.width, wideMetric)
 }
 
-// squeeze makes the columns fit: the last parameters go, then time and
-// iteration, and what is wide becomes narrower. It names those that went.
+// squeeze makes the columns fit: it narrows wide ones, and drops the last parameters, then time and
+// iteration. It returns the names of the dropped ones.
 func squeeze(columns []column, room int) (_ []column, hidden []string) {
 	for least(columns) > room {
 		i := lastParam(columns)
@@ -122,7 +121,7 @@ func squeeze(columns []column, room int) (_ []column, hidden []string) {
 	return columns, hidden
 }
 
-// least is how wide the columns are when each parameter is narrow.
+// least returns the total width with narrow parameters.
 func least(columns []column) int {
 	sum := total(columns)
 	for _, c := range columns {
@@ -152,15 +151,15 @@ func widestParam(columns []column) int {
 }
 
 func lastParam(columns []column) int {
-	for i := len(columns) - 1; i >= 0; i-- {
-		if columns[i].param {
+	for i, column := range slices.Backward(columns) {
+		if column.param {
 			return i
 		}
 	}
 	return -1
 }
 
-// render is a line for the titles and one for each row.
+// render returns a line for the titles and one for each row.
 func render(columns []column, rows int, paint style) []string {
 	lines := make([]string, 0, rows+1)
 	for row := -1; row < rows; row++ {
@@ -176,7 +175,7 @@ func render(columns []column, rows int, paint style) []string {
 	return lines
 }
 
-// cell is padded; row -1 is the title.
+// cell returns a padded cell; row -1 is the title.
 func (c *column) cell(row int, paint style) string {
 	text, colour := c.title, faint
 	if row >= 0 {

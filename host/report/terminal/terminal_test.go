@@ -56,7 +56,7 @@ func TestFirstFrame(t *testing.T) {
 	golden(t, "frame_first", strings.Join(screen{80, 24, false}.frame(st, nil, &varied{}), "\n")+"\n")
 }
 
-// A frame that is higher or wider than the screen cannot be drawn over. B-120
+// A frame that is higher or wider than the screen could not be overwritten. B-120
 func TestFramesFitTheScreen(t *testing.T) {
 	f := running()
 	for width := 20; width < 140; width += 7 {
@@ -92,8 +92,8 @@ func TestEachStateKeepsRows(t *testing.T) {
 	}
 }
 
-// B-121: whatever there is and however little room, no PENDING trial is shown while a
-// RUNNING one is not, and no row stays free that could be used.
+// B-121: for any trials and any room, no PENDING trial is shown while a RUNNING one is not, and no
+// usable row stays empty.
 func TestWhatRunsIsShownBeforeWhatWaits(t *testing.T) {
 	for running := range 9 {
 		for pending := range 9 {
@@ -102,7 +102,8 @@ func TestWhatRunsIsShownBeforeWhatWaits(t *testing.T) {
 					have := map[core.State]int{core.Running: running, core.Pending: pending, core.Terminated: ended}
 					given := share(have, room)
 					sum := given[core.Running] + given[core.Pending] + given[core.Terminated]
-					if given[core.Pending] > 0 && given[core.Running] < running || sum != min(room, running+pending+ended) {
+					if given[core.Pending] > 0 && given[core.Running] < running ||
+						sum != min(room, running+pending+ended) {
 						t.Fatalf("%v of %v for %d rows", given, have, room)
 					}
 				}
@@ -175,7 +176,8 @@ func TestTimeLeft(t *testing.T) {
 	if got := left(f.Status()); got != "more than a year left" {
 		t.Error(got)
 	}
-	for _, f := range []*fake{{planned: 100, state: "running"}, {planned: -1, done: 3, state: "running"}, {planned: 3, done: 3, state: "finished"}} {
+	for _, f := range []*fake{{planned: 100, state: "running"}, {planned: -1, done: 3, state: "running"},
+		{planned: 3, done: 3, state: "finished"}} {
 		if got := left(f.Status()); got != "" {
 			t.Errorf("%+v: %s", f, got)
 		}
@@ -185,11 +187,14 @@ func TestTimeLeft(t *testing.T) {
 // B-078, B-123
 func TestSummaries(t *testing.T) {
 	for name, e := range map[string]End{
-		"summary_finished":    {Status: (&fake{planned: 100, done: 100, elapsed: 724 * time.Second, state: "finished"}).Status(), File: "digits.yaml"},
-		"summary_failed":      {Status: (&fake{planned: 100, done: 100, failed: 14, elapsed: 724 * time.Second, state: "finished"}).Status(), Failed: failures(12), File: "my digits.yaml"},
+		"summary_finished": {Status: (&fake{planned: 100, done: 100, elapsed: 724 * time.Second,
+			state: "finished"}).Status(), File: "digits.yaml"},
+		"summary_failed": {Status: (&fake{planned: 100, done: 100, failed: 14, elapsed: 724 * time.Second,
+			state: "finished"}).Status(), Failed: failures(12), File: "my digits.yaml"},
 		"summary_interrupted": {Status: running().Status()},
 		"summary_front": {Status: (&fake{planned: 40, done: 40, elapsed: 62 * time.Second,
-			state: "finished"}).Status(), File: "digits.yaml", Front: front(12), Objectives: []string{"accuracy", "seconds"}, Below: true,
+			state: "finished"}).Status(), File: "digits.yaml", Front: front(12), Objectives: []string{"accuracy",
+			"seconds"}, Below: true,
 			URL: "s3://bucket/digits", Args: []string{"--set", "trials=40", "--set", "seed=1"}},
 		"summary_stopped": {Status: view.Status{Name: "digits", State: "stopped",
 			Cause: core.Cause{Kind: core.CauseUser}, Planned: 3}},
@@ -210,7 +215,8 @@ func TestSummaries(t *testing.T) {
 			e.Status.Best = nil
 		}
 		if name == "summary_interrupted" {
-			e.Status.Resumable = e.Status.Counts[core.Running]
+			n := e.Status.Counts[core.Running]
+			e.Status.Begun = view.Begun{Trials: n, Resumable: n}
 			e.Status.State, e.Status.Cause = "interrupted", core.Cause{Kind: core.CauseInterrupted}
 		}
 		var out bytes.Buffer
@@ -227,15 +233,15 @@ func late(st view.Status) view.Status {
 	return st
 }
 
-// stopped is an experiment of 9 trials of which so many never started.
+// stopped is an experiment of 9 trials, with so many that never started.
 func stopped(unstarted int) view.Status {
 	st := (&fake{planned: 9, done: 6, state: "stopped"}).Status()
 	st.NeverStarted = unstarted
 	return st
 }
 
-// What ends or holds an experiment is said while its trials end, with what the user can
-// do. B-024, B-120
+// While trials end, the screen says what ends or holds the experiment, and what the user can do.
+// B-024, B-120
 func TestPhases(t *testing.T) {
 	f := running()
 	for _, c := range []struct {
@@ -265,13 +271,14 @@ func TestPhases(t *testing.T) {
 		if !strings.HasPrefix(lines[0], "digits · "+c.want+" · 12m04s") || lines[1] != "what to do" {
 			t.Errorf("%+v: found\n%s\n%s", c, lines[0], lines[1])
 		}
-		if line, _ := statusLine(st); !strings.Contains(line, "· "+c.want+" · what to do · ") || strings.Contains(line, "left") != (c.want == "running") {
+		if line, _ := statusLine(st); !strings.Contains(line, "· "+c.want+" · what to do · ") ||
+			strings.Contains(line, "left") != (c.want == "running") {
 			t.Errorf("%+v: found %s", c, line)
 		}
 	}
 }
 
-// front are n trials that no other beats.
+// front returns n trials of a Pareto front.
 func front(n int) (list []view.Trial) {
 	for i := range n {
 		list = append(list, view.Trial{Subject: view.Subject{Number: core.TrialNo(2 * i), Params: params(i)},
@@ -335,21 +342,22 @@ func TestAPlainLineEachTimeSomethingChanged(t *testing.T) {
 	}
 }
 
-// Who stopped an experiment whose trials are all over has nothing to go on with.
-func TestNothingToGoOnWith(t *testing.T) {
+// An experiment that was stopped when all its trials were over has nothing to continue.
+func TestNothingToContinue(t *testing.T) {
 	for done, want := range map[int]bool{3: true, 4: false} {
 		var b bytes.Buffer
 		status := (&fake{planned: 4, done: done, state: "stopped"}).Status()
 		if err := Summary(&b, End{Status: status, Dir: "results/digits", File: "digits.yaml"}); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(b.String(), "go on with the 1 trial not yet made"); got != want || strings.Contains(b.String(), "where it stopped") {
+		if got := strings.Contains(b.String(), "continue with the 1 trial not yet made"); got != want ||
+			strings.Contains(b.String(), "where it stopped") {
 			t.Errorf("%d of 4 over: %v\n%s", done, got, b.String())
 		}
 	}
 }
 
-// B-078: messages that differ in the trial's own directory alone are told once.
+// B-078: messages that differ only in the trial's own directory are shown once.
 func TestSameFailureInOtherPlaces(t *testing.T) {
 	var failed []view.Subject
 	for no := range core.TrialNo(3) {

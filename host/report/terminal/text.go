@@ -15,7 +15,7 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// clean makes one line without control characters of text from anywhere.
+// clean makes one line without control characters from any text.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || untrusted.Hidden(r) {
@@ -25,7 +25,7 @@ func clean(s string) string {
 	}, ansi.Strip(s))
 }
 
-// cut shortens to a width of cells, between characters as they are seen.
+// cut shortens to a width of cells, between visible characters.
 func cut(s string, width int) string { return ansi.Truncate(s, max(width, 0), "…") }
 
 func width(s string) int { return ansi.StringWidth(s) }
@@ -38,7 +38,7 @@ func pad(s string, to int, right bool) string {
 	return s + space
 }
 
-// number has as many digits as one compares at a glance.
+// number writes few enough digits to compare at a glance.
 func number(x float64, digits int) string {
 	switch {
 	case math.IsNaN(x):
@@ -67,7 +67,7 @@ func duration(d time.Duration) string {
 
 const secondsPerYear = 365 * 86400
 
-// roughly is a duration in seconds that is only guessed.
+// roughly writes an estimated duration in seconds.
 func roughly(seconds float64) string {
 	if seconds > secondsPerYear {
 		return "more than a year"
@@ -84,15 +84,16 @@ func roughly(seconds float64) string {
 	return fmt.Sprintf("about %dd%02dh", s/86400, s/3600%24)
 }
 
-// trialName is how a trial is called in tables and on the command line.
+// trialName names a trial as in tables and on the command line.
 func trialName(no core.TrialNo) string { return fmt.Sprintf("%05d", no) }
 
-// bestName is the best trial, or the runs of a suggestion that are best on average.
+// bestName names the best trial, or the runs of the suggestion that is best on average.
 func bestName(b *view.Ranked) string {
 	if b.Runs <= 1 {
 		return "trial " + trialName(b.Trial.Number)
 	}
-	return fmt.Sprintf("the mean of trials %s to %s", trialName(b.Trial.Number), trialName(b.Trial.Number+core.TrialNo(b.Runs-1)))
+	return fmt.Sprintf("the mean of trials %s to %s", trialName(b.Trial.Number),
+		trialName(b.Trial.Number+core.TrialNo(b.Runs-1)))
 }
 
 func plural(n int, one string) string {
@@ -102,8 +103,8 @@ func plural(n int, one string) string {
 	return strconv.Itoa(n) + " " + one + "s"
 }
 
-// style paints, unless colours are off. The colours are the terminal's own
-// sixteen, which suit its background.
+// style colours text, unless colours are off. It uses the terminal's own sixteen colours, which suit
+// its background.
 type style bool
 
 const (
@@ -122,4 +123,5 @@ func (s style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-var stateColours = map[core.State]string{core.Running: cyan, core.Paused: yellow, core.Pending: faint, core.Errored: red, core.Terminated: green}
+var stateColours = map[core.State]string{core.Running: cyan, core.Paused: yellow, core.Pending: faint,
+	core.Errored: red, core.Terminated: green}

@@ -1,13 +1,12 @@
-// Package nolink opens, makes and removes files by paths in which no element may be a
-// link: whoever can write to a folder could otherwise lead its owner's writes, and what
-// is shown of its files, to any file of his. Every room of the host that touches a file
-// of an experiment does so through this package. Files are opened without waiting, and
-// must be plain files: a pipe would hold up whoever opens it, a device has no end.
+// Package nolink opens, makes and removes files by paths without links. A link in a folder that others
+// can write to could redirect the host's writes, or show files of its user. All code of the host that
+// touches a file of an experiment uses this package. It opens files without waiting, and only plain
+// files: a pipe would block, and a device has no end.
 //
-// Paths are absolute and have no links above the experiment either, as those of
-// storage.At have not. On Linux the kernel refuses links as it looks a path up; elsewhere
-// each element is looked at before, which suffices where nobody else can write.
+// Paths are absolute, and have no links above the experiment either; storage.At resolves those. On
+// Linux the kernel refuses links while it resolves a path. Elsewhere each element is checked before it
+// is opened, which suffices where nobody else can write.
 //
-// What a user names by himself (an experiment file, a checkpoint to start from) may be
-// behind links, and is opened with package os.
+// A file that a user names (an experiment file, a checkpoint to start from) may be behind links, and
+// is opened with package os.
 package nolink

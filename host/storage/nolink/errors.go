@@ -20,11 +20,12 @@ func KindOf(m fs.FileMode) string { return plainfile.KindOf(m) }
 
 func linkError(path string) *Error {
 	return &Error{Path: path, Is: "a link",
-		Do: "tunehost follows none inside of an experiment; put what it leads to in its place, or link to the experiment's whole directory"}
+		Do: "tunehost follows no links inside an experiment; replace it by its target, or link to the " +
+			"experiment's whole directory"}
 }
 
 func tooLarge(path string, size, limit int64) error {
-	return fmt.Errorf("%s has %d bytes, more than the %d possible", path, size, limit)
+	return fmt.Errorf("%s has %d bytes, more than the %d allowed", path, size, limit)
 }
 
 // explain finds the link, pipe or socket that made the system refuse a path.
@@ -42,7 +43,7 @@ func explain(op, path string, err error) error {
 	return &fs.PathError{Op: op, Path: path, Err: err}
 }
 
-// firstLink is the first element of a path that is a link; "" where none is.
+// firstLink returns the first element of a path that is a link, or "".
 func firstLink(path string) string {
 	at := string(filepath.Separator)
 	for name := range strings.SplitSeq(strings.Trim(path, at), string(filepath.Separator)) {

@@ -13,7 +13,7 @@ import (
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
-// OpenFile is os.OpenFile of a plain file.
+// OpenFile is os.OpenFile for a plain file.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	const always = unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 	fd, err := look(path, flag&^os.O_TRUNC|always, uint32(perm.Perm()))
@@ -27,7 +27,7 @@ func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return plain(os.NewFile(uintptr(fd), path), flag)
 }
 
-// plain refuses what is no file before anything is done to it.
+// plain refuses what is not a plain file before anything is done to it.
 func plain(f *os.File, flag int) (*os.File, error) {
 	err := plainfile.Check(f, flag)
 	if err == nil && flag&os.O_TRUNC != 0 {
@@ -40,11 +40,11 @@ func plain(f *os.File, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// Open is os.Open of a plain file.
+// Open is os.Open for a plain file.
 func Open(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY, 0) }
 
-// Create makes a new file in the place of whatever has the name: a file that was there
-// keeps its content under other names that it has.
+// Create makes a new file in the place of an existing one, which keeps its content under its other
+// names.
 func Create(path string, perm fs.FileMode) (*os.File, error) {
 	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 	if !errors.Is(err, fs.ErrExist) {
@@ -56,13 +56,12 @@ func Create(path string, perm fs.FileMode) (*os.File, error) {
 	return OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
 
-// Temporary makes a file that is to have a path's place, with a name that nobody else has.
+// Temporary makes a file with an unused name that is to replace a path.
 func Temporary(path string, perm fs.FileMode) (*os.File, error) {
 	return OpenFile(plainfile.Temporary(path), os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
 
-// Settle closes a temporary file and gives it the path, if what was done with it went
-// well; else it removes it.
+// Settle closes a temporary file and renames it to the path; after an error it removes it.
 func Settle(tmp *os.File, path string, err error) error {
 	if err = errors.Join(err, tmp.Close()); err == nil {
 		err = Rename(tmp.Name(), path)

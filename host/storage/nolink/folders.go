@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenDir opens a folder, to be listed or synced.
+// OpenDir opens a folder to list or sync it.
 func OpenDir(path string) (*os.File, error) {
 	fd, err := look(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -35,7 +35,7 @@ func ReadDir(path string) ([]fs.DirEntry, error) {
 	return list, err
 }
 
-// OpenRoot is os.OpenRoot; what is below the folder is the caller's to look at.
+// OpenRoot is os.OpenRoot; the caller checks what is below the folder.
 func OpenRoot(path string) (*os.Root, error) {
 	f, err := OpenDir(path)
 	if err != nil {
@@ -53,7 +53,7 @@ func OpenRoot(path string) (*os.Root, error) {
 	return root, nil
 }
 
-// sameFolder: the second look at a path went where the first did.
+// sameFolder checks that a path still leads to the same folder.
 func sameFolder(root *os.Root, f *os.File) error {
 	a, errA := root.Stat(".")
 	b, errB := f.Stat()
@@ -66,13 +66,13 @@ func sameFolder(root *os.Root, f *os.File) error {
 	return nil
 }
 
-// parent opens the folder that a path is in.
+// parent opens the folder that contains a path.
 func parent(path string) (*os.Root, string, error) {
 	root, err := OpenRoot(filepath.Dir(path))
 	return root, filepath.Base(path), err
 }
 
-// within does something in the folder that a path is in.
+// within runs a function in the folder that contains a path.
 func within(path string, do func(at *os.Root, name string) error) error {
 	at, name, err := parent(path)
 	if err != nil {
@@ -81,10 +81,9 @@ func within(path string, do func(at *os.Root, name string) error) error {
 	return errors.Join(fullPath(path, do(at, name)), at.Close())
 }
 
-// fullPath gives an error of a name the whole path.
+// fullPath puts the whole path into an error.
 func fullPath(path string, err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: p.Op, Path: path, Err: p.Err}
 	}
 	return err
@@ -122,12 +121,12 @@ func MkdirAll(path string, perm fs.FileMode) error {
 	return f.Close()
 }
 
-// Remove is os.Remove: of a link, it removes the link.
+// Remove is os.Remove: it removes a link, not its target.
 func Remove(path string) error {
 	return within(path, func(at *os.Root, name string) error { return at.Remove(name) })
 }
 
-// RemoveAll is os.RemoveAll: of links below the folder, it removes the links.
+// RemoveAll is os.RemoveAll: it removes links below the folder, not their targets.
 func RemoveAll(path string) error {
 	err := within(path, func(at *os.Root, name string) error { return at.RemoveAll(name) })
 	if errors.Is(err, fs.ErrNotExist) {
@@ -160,7 +159,7 @@ func Link(from, to string) error {
 	return between("link", from, to, func(x, y int, old, name string) error { return unix.Linkat(x, old, y, name, 0) })
 }
 
-// between does something with names in two folders.
+// between runs a function with names in two folders.
 func between(op, from, to string, do func(x, y int, old, name string) error) error {
 	x, err := OpenDir(filepath.Dir(from))
 	if err != nil {

@@ -7,13 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pathOnly opens a folder that one may pass through but not list.
+// pathOnly opens a folder that the user may enter but not list.
 const pathOnly = unix.O_PATH
 
-// kernelLooks says whether this kernel can refuse links as it looks a path up. Old ones
-// cannot, and some containers do not let it.
+// kernelLooks reports whether the kernel can refuse links while it resolves a path. Old kernels
+// cannot, and some containers forbid it.
 var kernelLooks = sync.OnceValue(func() bool {
-	fd, err := unix.Openat2(unix.AT_FDCWD, "/", &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	fd, err := unix.Openat2(unix.AT_FDCWD, "/", &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_NO_SYMLINKS})
 	if err != nil {
 		return false
 	}
@@ -21,18 +22,17 @@ var kernelLooks = sync.OnceValue(func() bool {
 	return true
 })
 
-// lookAgain is how often a path is looked up again of which something was renamed
-// meanwhile, which the kernel reports as EAGAIN. More is somebody's doing, or another fault
-// of the same name: whoever asked may wait and try again.
+// lookAgain limits the tries to resolve a path that is being renamed, which the kernel reports as
+// EAGAIN. More tries would not help: the caller may wait and try again.
 const lookAgain = 100
 
-// look opens what is at a path.
+// look opens a path.
 func look(path string, flags int, mode uint32) (int, error) {
 	if !kernelLooks() {
 		return walk(path, flags, mode)
 	}
 	if flags&unix.O_CREAT == 0 {
-		mode = 0 // else it is refused
+		mode = 0 // the kernel refuses a mode without O_CREAT
 	}
 	how := &unix.OpenHow{Flags: uint64(flags), Mode: uint64(mode), Resolve: unix.RESOLVE_NO_SYMLINKS}
 	for tries := 0; ; {

@@ -2,7 +2,7 @@
 
 package nolink
 
-// pathOnly: folders are opened to be read.
+// pathOnly opens folders for reading.
 const pathOnly = 0
 
 func look(path string, flags int, mode uint32) (int, error) { return walk(path, flags, mode) }

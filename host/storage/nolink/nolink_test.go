@@ -16,16 +16,18 @@ import (
 func world(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	err := errors.Join(os.Mkdir(filepath.Join(dir, "real"), 0o700), os.WriteFile(filepath.Join(dir, "real", "file"), []byte("text"), 0o600),
+	err := errors.Join(os.Mkdir(filepath.Join(dir, "real"), 0o700),
+		os.WriteFile(filepath.Join(dir, "real", "file"), []byte("text"), 0o600),
 		os.Symlink("real", filepath.Join(dir, "folder")), os.Symlink("file", filepath.Join(dir, "real", "link")),
-		os.Symlink("nowhere", filepath.Join(dir, "real", "dangling")), syscall.Mkfifo(filepath.Join(dir, "real", "pipe"), 0o600))
+		os.Symlink("nowhere", filepath.Join(dir, "real", "dangling")), syscall.Mkfifo(filepath.Join(dir, "real",
+			"pipe"), 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
 
-// uses are what can be done with a path.
+// uses are the operations on a path.
 var uses = map[string]func(path string) error{
 	"open":     func(p string) error { f, err := Open(p); return closed(f, err) },
 	"make":     func(p string) error { f, err := OpenFile(p, os.O_RDWR|os.O_CREATE, 0o600); return closed(f, err) },
@@ -45,12 +47,12 @@ func closed(f *os.File, err error) error {
 	return f.Close()
 }
 
-// No element of a path may be a link, whatever is done with it, and nothing changes
-// behind one.
+// No operation follows a link in a path, and nothing changes behind one.
 func TestLinksAreRefused(t *testing.T) {
 	for what, use := range uses {
 		dir := world(t)
-		for path, link := range map[string]string{"real/link": "real/link", "real/dangling": "real/dangling", "folder/file": "folder", "folder": "folder"} {
+		for path, link := range map[string]string{"real/link": "real/link", "real/dangling": "real/dangling",
+			"folder/file": "folder", "folder": "folder"} {
 			err := use(filepath.Join(dir, path))
 			var refused *Error
 			if !errors.As(err, &refused) || refused.Path != filepath.Join(dir, link) || refused.Is != "a link" {
@@ -73,12 +75,13 @@ func same(t *testing.T, dir string) {
 	}
 }
 
-// What changes names does so for the link, or below no link.
+// Operations on names act on the link itself, or fail below one.
 func TestNames(t *testing.T) {
 	dir := world(t)
 	in := func(name string) string { return filepath.Join(dir, name) }
 	for what, err := range map[string]error{
-		"mkdir": Mkdir(in("folder/x"), 0o700), "remove": Remove(in("folder/file")), "remove all": RemoveAll(in("folder/file")),
+		"mkdir": Mkdir(in("folder/x"), 0o700), "remove": Remove(in("folder/file")),
+		"remove all":  RemoveAll(in("folder/file")),
 		"rename from": Rename(in("folder/file"), in("x")), "rename to": Rename(in("real/file"), in("folder/x")),
 		"link": Link(in("real/file"), in("folder/x")), "create": WriteFile(in("folder/x"), nil, 0o600),
 	} {
@@ -97,7 +100,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// What has no end or must be waited for is not opened; a file is, of the size that it may have.
+// Only plain files within the size limit are opened, not pipes or devices.
 func TestPlainFiles(t *testing.T) {
 	dir := world(t)
 	for _, flag := range []int{os.O_RDONLY, os.O_WRONLY, os.O_RDWR | os.O_CREATE} {
@@ -112,7 +115,8 @@ func TestPlainFiles(t *testing.T) {
 	if _, err := Open(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	if _, err := ReadFile(filepath.Join(dir, "real", "file"), 3); err == nil || !strings.Contains(err.Error(), "has 4 bytes, more than the 3 possible") {
+	if _, err := ReadFile(filepath.Join(dir, "real", "file"), 3); err == nil ||
+		!strings.Contains(err.Error(), "has 4 bytes, more than the 3 allowed") {
 		t.Error(err)
 	}
 	if text, err := ReadFile(filepath.Join(dir, "real", "file"), 4); err != nil || string(text) != "text" {
@@ -120,7 +124,7 @@ func TestPlainFiles(t *testing.T) {
 	}
 }
 
-// What is written to one name of a file would be under its other names, too.
+// Writing a file by one name does not change its other names.
 func TestOtherNames(t *testing.T) {
 	dir := world(t)
 	a, b := filepath.Join(dir, "real", "file"), filepath.Join(dir, "b")
@@ -137,10 +141,11 @@ func TestOtherNames(t *testing.T) {
 	same(t, dir)
 }
 
-// Where the kernel does not look for links, each element of a path is looked at.
+// Where the kernel does not refuse links, each element of a path is checked.
 func TestWalk(t *testing.T) {
 	dir := world(t)
-	for path, want := range map[string]bool{"real/file": true, "real": true, ".": true, "real/link": false, "folder/file": false, "folder": false, "none": false} {
+	for path, want := range map[string]bool{"real/file": true, "real": true, ".": true, "real/link": false,
+		"folder/file": false, "folder": false, "none": false} {
 		fd, err := walk(filepath.Join(dir, path), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if (err == nil) != want {
 			t.Errorf("%s: %v", path, err)

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// walk opens what is at a path, one element after the other.
+// walk opens a path one element after the other.
 func walk(path string, flags int, mode uint32) (int, error) {
 	const folder = pathOnly | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	at, err := openat(unix.AT_FDCWD, "/", folder, 0)

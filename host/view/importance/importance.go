@@ -1,13 +1,12 @@
-// Package importance says how much each parameter matters, from the trials of an
-// experiment, by PED-ANOVA (S. Watanabe, A. Bansal, F. Hutter, PED-ANOVA: Efficiently Quantifying
-// Hyperparameter Importance in Arbitrary Subspaces, 2023): a parameter matters as
-// far as its values among the best trials are distributed in another way than among
-// all. The measure is the Pearson divergence of the two densities, each estimated by
-// kernels along the one parameter.
+// Package importance estimates how much each parameter matters, from the trials of an experiment, by
+// PED-ANOVA (S. Watanabe, A. Bansal, F. Hutter, PED-ANOVA: Efficiently Quantifying Hyperparameter
+// Importance in Arbitrary Subspaces, 2023): a parameter matters as far as its values among the best
+// trials are distributed differently from those among all trials. The measure is the Pearson
+// divergence of the two densities, each a kernel estimate along the one parameter.
 //
-// It costs O(trials) for each parameter, sees each parameter by itself, and needs no
-// model of the objective. What it cannot see: two parameters that matter only
-// together, and parameters that the searcher hardly varied.
+// It costs O(trials) for each parameter, treats each parameter by itself, and needs no model of the
+// objective. It does not detect parameters that matter only together, nor parameters that the searcher
+// hardly varied.
 package importance
 
 import (
@@ -27,16 +26,17 @@ type Trial struct {
 	Loss  float64
 }
 
-// cells is how many parts the range of a number is cut into.
+// cells is how many parts the range of a number is divided into.
 const cells = 50
 
-// Shares are the parameters' shares in what makes the best trials best; their sum is
-// 1, or 0 where nothing matters. top is the share of trials that are the best ones, in (0, 1).
+// Shares returns the parameters' shares in what makes the best trials best; their sum is 1, or 0 if
+// nothing matters. top is the share of trials that count as the best, in (0, 1).
 //
-// A parameter that exists under a condition is judged among the trials in which it
-// exists, and counts by how many of the best trials those are.
+// A conditional parameter is judged among the trials in which it exists, and weighted by their share
+// of the best trials.
 func Shares(s *space.Space, trials []Trial, top float64) []float64 {
-	sorted := slices.SortedStableFunc(slices.Values(trials), func(a, b Trial) int { return cmp.Compare(a.Loss, b.Loss) })
+	sorted := slices.SortedStableFunc(slices.Values(trials),
+		func(a, b Trial) int { return cmp.Compare(a.Loss, b.Loss) })
 	best := sorted[:Best(len(sorted), top)]
 	shares := make([]float64, len(s.Params))
 	for i := range shares {
@@ -48,10 +48,10 @@ func Shares(s *space.Space, trials []Trial, top float64) []float64 {
 	return shares
 }
 
-// Best is how many of n trials are the best ones.
+// Best returns how many of n trials are the best ones.
 func Best(n int, top float64) int { return min(n, int(math.Ceil(top*float64(n)))) }
 
-// divergence is that of the densities of parameter i among the best and among all.
+// divergence compares the densities of parameter i among the best trials and among all.
 func divergence(s *space.Space, i int, best, all []Trial) float64 {
 	p, q := density(s, i, best), density(s, i, all)
 	if p == nil || q == nil {
@@ -66,7 +66,7 @@ func divergence(s *space.Space, i int, best, all []Trial) float64 {
 	return sum * float64(exist) / float64(len(best))
 }
 
-// coordinates are the places of parameter i in [0, 1], where it exists.
+// coordinates returns the places of parameter i in [0, 1], where it exists.
 func coordinates(s *space.Space, i int, trials []Trial) (list []float64) {
 	for _, t := range trials {
 		if x := t.Point[i]; !math.IsNaN(x) {
@@ -76,8 +76,8 @@ func coordinates(s *space.Space, i int, trials []Trial) (list []float64) {
 	return list
 }
 
-// density is the probability of each cell: kernels and, as one more, the even
-// distribution. nil where there is nothing to see.
+// density returns the probability of each cell: kernels plus one uniform distribution. It is nil if
+// there are no values.
 func density(s *space.Space, i int, trials []Trial) []float64 {
 	list := coordinates(s, i, trials)
 	n := count(s, i)
@@ -94,7 +94,7 @@ func density(s *space.Space, i int, trials []Trial) []float64 {
 	return masses
 }
 
-// count is the number of cells of a parameter: its values, if they are few.
+// count returns the number of cells of a parameter: its number of values, if they are few.
 func count(s *space.Space, i int) int {
 	if axis, ok := s.Axis(i); ok && axis.Count < cells {
 		return int(axis.Count)
@@ -113,8 +113,7 @@ func categorical(masses, list []float64) {
 
 func cell(n int, u float64) int { return min(n-1, int(u*float64(n))) }
 
-// numeric adds a normal kernel for each value, of which what lies outside of the
-// range is left out.
+// numeric adds a normal kernel for each value, truncated to the range.
 func numeric(masses, list []float64) {
 	width := bandwidth(list, len(masses))
 	edges := make([]float64, len(masses)+1)
@@ -129,8 +128,8 @@ func numeric(masses, list []float64) {
 	}
 }
 
-// bandwidth is Scott's rule, robust against outliers, and at least such that most
-// of a kernel lies in one cell.
+// bandwidth is Scott's rule, robust against outliers, and large enough to keep most of a kernel within
+// a cell.
 func bandwidth(list []float64, n int) float64 {
 	sorted := slices.Sorted(slices.Values(list))
 	spread := stat.StdDev(sorted, nil)

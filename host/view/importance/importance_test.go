@@ -9,7 +9,7 @@ import (
 
 func real(name string) space.Param { return space.Param{Name: name, Kind: space.Real, High: 1} }
 
-// drawn are trials at random points.
+// drawn returns trials at random points.
 func drawn(t *testing.T, s *space.Space, n int, loss func(space.Point) float64) (trials []Trial) {
 	t.Helper()
 	rng := space.NewRand(5)
@@ -23,10 +23,11 @@ func drawn(t *testing.T, s *space.Space, n int, loss func(space.Point) float64) 
 	return trials
 }
 
-// A parameter counts by what it does to the best trials: the more the sharper the
-// optimum along it, and not at all if it does nothing. Not where the optimum is.
+// A parameter counts by its effect on the best trials: the sharper the optimum along it the more, and
+// not at all without effect. The place of the optimum does not matter.
 func TestShares(t *testing.T) {
-	s := &space.Space{Params: []space.Param{real("much"), real("little"), real("nothing"), {Name: "one", Kind: space.Real, Low: 3, High: 3}}}
+	s := &space.Space{Params: []space.Param{real("much"), real("little"), real("nothing"),
+		{Name: "one", Kind: space.Real, Low: 3, High: 3}}}
 	loss := func(p space.Point) float64 { return 25*(p[0]-0.3)*(p[0]-0.3) + (p[1]-0.5)*(p[1]-0.5) }
 	got := Shares(s, drawn(t, s, 1000, loss), 0.1)
 	if t.Log(got); got[0] < 0.8 || got[1] > 0.2 || got[1] < 2*got[2] || got[2] > 0.03 || got[3] != 0 {
@@ -37,8 +38,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// Choices count without order, ordinals and integers with it, logarithms on their
-// scale.
+// Choices count without order, ordinals and integers with it, logarithms on their scale.
 func TestForms(t *testing.T) {
 	raws := func(texts ...string) (raw [][]byte) {
 		for _, x := range texts {
@@ -69,7 +69,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// What exists in one branch only counts there, and the branch counts by itself.
+// A parameter of one branch counts only there, and the branch counts by itself.
 func TestConditional(t *testing.T) {
 	s := &space.Space{Params: []space.Param{
 		{Name: "kind", Kind: space.Choice, Choices: [][]byte{[]byte("0"), []byte("1")}},
@@ -92,7 +92,8 @@ func TestConditional(t *testing.T) {
 // Nothing, one trial, equal losses, one value: no NaN.
 func TestLittle(t *testing.T) {
 	s := &space.Space{Params: []space.Param{real("x"), {Name: "c", Kind: space.Choice, Choices: [][]byte{[]byte("0")}}}}
-	for _, trials := range [][]Trial{nil, {{space.Point{0.5, 0}, 1}}, {{space.Point{0.5, 0}, 1}, {space.Point{0.5, 0}, 1}}} {
+	for _, trials := range [][]Trial{nil, {{space.Point{0.5, 0}, 1}},
+		{{space.Point{0.5, 0}, 1}, {space.Point{0.5, 0}, 1}}} {
 		for _, x := range Shares(s, trials, 0.1) {
 			if math.IsNaN(x) {
 				t.Errorf("%d trials: NaN", len(trials))

@@ -1,6 +1,5 @@
-// Package viewtest writes the directories that experiments leave behind,
-// without running anything: a machine, a record and a trainable that is a
-// formula. It is for tests of what reads experiments.
+// Package viewtest writes directories of experiments without running anything: it uses a machine, a
+// record and a formula as the trainable. It is for tests of readers of experiments.
 package viewtest
 
 import (
@@ -17,9 +16,9 @@ import (
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/naming"
-	"github.com/tunehost/tunehost/host/runfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/naming"
+	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -29,8 +28,7 @@ var Epoch = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 // Second is how long each iteration takes.
 const second = int64(time.Second)
 
-// Writer writes one experiment. Its methods panic when the directory cannot be
-// written.
+// Writer writes one experiment. Its methods panic if the directory cannot be written.
 type Writer struct {
 	Dir        storage.Dir
 	Experiment *config.Experiment
@@ -39,11 +37,11 @@ type Writer struct {
 	Iterations uint64
 	// Fails are trials that end in an error after their first result.
 	Fails map[core.TrialNo]string
-	// Metrics is the formula; the default has accuracy and loss.
+	// Metrics is the formula; by default it gives accuracy and loss.
 	Metrics func(no core.TrialNo, iteration uint64) []float64
-	// Names are those of Metrics.
+	// Names are the names of Metrics.
 	Names []string
-	// Files: trials get their directories.
+	// Files gives trials their directories.
 	Files bool
 
 	seed    uint64
@@ -77,7 +75,8 @@ func New(dir string, source []byte, seed uint64) *Writer {
 	id, err := run.ID()
 	check(err)
 	h := history.New()
-	w := &Writer{Dir: d, Experiment: e, Machine: h.Machine(), history: h, Iterations: 3, Metrics: formula, Names: []string{"accuracy", "loss"}, seed: seed}
+	w := &Writer{Dir: d, Experiment: e, Machine: h.Machine(), history: h, Iterations: 3, Metrics: formula,
+		Names: []string{"accuracy", "loss"}, seed: seed}
 	w.dir, err = journal.MakeDir(d.Journal())
 	check(err)
 	w.journal, err = journal.Create(w.dir, journal.Options{RunID: id})
@@ -103,7 +102,7 @@ func (w *Writer) Start(cpus uint64) {
 	w.Host(Epoch, cpus)
 }
 
-// Host is a host process that takes the experiment up at a time of day.
+// Host starts a host process that takes over the experiment at a time of day.
 func (w *Writer) Host(wall time.Time, cpus uint64) {
 	w.running = nil
 	w.Event(&core.HostStarted{Wall: wall.UnixNano(), PID: 4711, Host: "lab"})
@@ -115,7 +114,8 @@ func (w *Writer) Host(wall time.Time, cpus uint64) {
 func (w *Writer) spec() core.Spec {
 	one, err := resource.Plain(resource.Item{Name: "cpu", Amount: resource.Whole(1)})
 	check(err)
-	s := core.Spec{Rules: core.NewestRules, Seed: w.seed, Trials: w.Experiment.Trials, Request: one, Independent: true, Quiet: true, Saves: true,
+	s := core.Spec{Rules: core.NewestRules, Seed: w.seed, Trials: w.Experiment.Trials, Request: one, Independent: true,
+		Quiet: true, Saves: true,
 		Checkpoint: core.Checkpoint{Every: uint64(w.Experiment.Checkpoint.Every)}}
 	for _, o := range w.Experiment.Objectives {
 		mode, err := stat.ParseMode(o.Mode)
@@ -125,7 +125,7 @@ func (w *Writer) spec() core.Spec {
 	return s
 }
 
-// Event records and applies one event; what it leads to waits for Run.
+// Event records and applies one event; its actions wait for Run.
 func (w *Writer) Event(e core.Event) {
 	b, err := record.Append(nil, w.at, e)
 	check(err)
@@ -137,14 +137,17 @@ func (w *Writer) Event(e core.Event) {
 	w.todo = append(w.todo, s.Actions...)
 }
 
+// Flush writes what was recorded, so that readers see it.
+func (w *Writer) Flush() { w.flush() }
+
 func (w *Writer) flush() {
 	_, err := w.journal.Append(w.batch)
 	check(err)
 	w.batch = w.batch[:0]
 }
 
-// Run goes on until there is nothing to do, or for so many iterations of all
-// that runs where rounds is not negative.
+// Run continues until there is nothing to do, or, if rounds is not negative, for so many iterations of
+// all running trials.
 func (w *Writer) Run(rounds int) {
 	w.act()
 	for ; len(w.running) > 0 && rounds != 0; rounds-- {
@@ -157,7 +160,7 @@ func (w *Writer) Run(rounds int) {
 	w.flush()
 }
 
-// Close ends the journal as a host does that leaves in order.
+// Close ends the journal like a host that leaves in order.
 func (w *Writer) Close() {
 	w.flush()
 	check(errors.Join(w.journal.Close(), w.dir.Close()))
@@ -188,19 +191,21 @@ func (w *Writer) do(a core.Action) {
 			w.makeTrial(a.Trial)
 		}
 	case core.SaveAttempt:
-		w.Event(&core.CheckpointSaved{Trial: a.Trial, Attempt: a.Attempt, ID: a.ID, Iteration: a.Iteration, Bytes: 1000})
+		w.Event(&core.CheckpointSaved{Trial: a.Trial, Attempt: a.Attempt, ID: a.ID, Iteration: a.Iteration,
+			Bytes: 1000})
 		if w.Files {
 			check(os.MkdirAll(storage.CheckpointFiles(w.trialDir(a.Trial), a.ID), 0o700))
 		}
 	case core.StopAttempt:
 		if a.SaveID != 0 {
-			w.Event(&core.SaveFailed{Trial: a.Trial, Attempt: a.Attempt, ID: a.SaveID, Error: "no formula can be saved"})
+			w.Event(&core.SaveFailed{Trial: a.Trial, Attempt: a.Attempt, ID: a.SaveID,
+				Error: "no formula can be saved"})
 		}
 		w.end(a.Trial, a.Attempt, "")
 	}
 }
 
-// suggest answers what a searcher would: points drawn from the space.
+// suggest answers like a searcher: points drawn from the space.
 func (w *Writer) suggest(a core.AskSearcher) {
 	answer := &core.SuggestionsReceived{Ask: a.Ask}
 	for i := range a.Count {

@@ -1,9 +1,9 @@
-// Command tested is the last step of `make check`: it says which languages were tested.
+// Command tested is the last step of `make check`: it lists the tested languages.
 //
 //	go run ./internal/toolchain/tested FOLDER
 //
-// FOLDER has what the tests noted (package toolchain). Where CI or STRICT is set, a language that was not tested is
-// a failure.
+// FOLDER has the notes of the tests (package toolchain). If CI or STRICT is set, a language that
+// was not tested is a failure.
 package main
 
 import (

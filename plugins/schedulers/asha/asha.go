@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/each"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/hold"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
@@ -20,22 +21,18 @@ type scheduler struct {
 	crowd     hold.Crowd
 }
 
-// trial is 24 bytes, so that a million cost little.
+// A trial has 24 bytes, so that a million need little memory.
 type trial struct {
 	hold    hold.Trial
-	known   bool // it has its bracket
-	told    bool // the host knows until when it need not ask
+	known   bool // its bracket is set
+	told    bool // the host knows the next iteration that needs a decision
 	bracket uint8
-	next    uint8 // rung of its bracket that it is recorded at next
+	next    uint8 // the next rung of its bracket
 }
 
-// Decide follows the events one by one; see the package's rules.
+// Decide processes the events one by one; see the rules of the package.
 func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
-	out := sdk.Decisions{Decisions: make([]sdk.Decision, 0, len(events))}
-	for i := range events {
-		s.apply(&events[i], &out)
-	}
-	return out, nil
+	return each.Event(events, s.apply)
 }
 
 func (s *scheduler) apply(e *sdk.Event, out *sdk.Decisions) {
@@ -52,7 +49,7 @@ func (s *scheduler) apply(e *sdk.Event, out *sdk.Decisions) {
 	s.crowd.Release(s.held, s.leftBehind, out)
 }
 
-// trial finds the trial, and puts it into its bracket when it is new.
+// trial returns the state of a trial, and assigns a new trial to its bracket.
 func (s *scheduler) trial(number uint32) *trial {
 	t := s.trials.At(number)
 	if !t.known {
@@ -64,9 +61,9 @@ func (s *scheduler) trial(number uint32) *trial {
 
 func (s *scheduler) held(number uint32) *hold.Trial { return &s.trials.At(number).hold }
 
-// result decides a result that is due: others go on and are not answered.
+// result decides a due result; other results continue without an answer.
 func (s *scheduler) result(e *sdk.Event, t *trial, out *sdk.Decisions) {
-	if reason, doomed := t.hold.Doomed(); doomed {
+	if reason, doomed := t.hold.StopPending(); doomed {
 		out.Decisions = append(out.Decisions, sdk.Decision{Event: e.Number, Verdict: sdk.Stop, Reason: reason})
 	}
 	if !t.hold.Free() {
@@ -76,7 +73,7 @@ func (s *scheduler) result(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	switch k := b.reached(t, e.Iteration); {
 	case e.Iteration >= s.options.Max:
 		s.record(b, k, e, t, out)
-		out.Decisions = append(out.Decisions, s.stop(e, t, s.finished(e)))
+		out.Decisions = append(out.Decisions, s.stop(e, t, s.finished()))
 	case k >= 0:
 		entered := s.record(b, k, e, t, out)
 		out.Decisions = append(out.Decisions, s.verdict(e, t, k, entered))
@@ -85,8 +82,8 @@ func (s *scheduler) result(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	}
 }
 
-// reached is the highest rung up to the iteration that the trial was not yet
-// recorded at or above, or -1.
+// reached returns the highest rung up to the iteration, above all rungs at which the trial was
+// recorded, or -1.
 func (b *bracket) reached(t *trial, iteration uint64) int {
 	k := -1
 	for i := int(t.next); i < len(b.at) && b.at[i] <= iteration; i++ {
@@ -95,9 +92,8 @@ func (b *bracket) reached(t *trial, iteration uint64) int {
 	return k
 }
 
-// record enters the event's loss at rung k, if there is one, and wakes the trial
-// that became promotable when that is another one. It says whether the trial
-// itself is among the best.
+// record records the event's loss at rung k, if there is one, and wakes another trial that became
+// promotable. It reports whether the trial itself is among the best.
 func (s *scheduler) record(b *bracket, k int, e *sdk.Event, t *trial, out *sdk.Decisions) bool {
 	if k < 0 {
 		return false
@@ -115,9 +111,9 @@ func (s *scheduler) record(b *bracket, k int, e *sdk.Event, t *trial, out *sdk.D
 	return loss <= cut
 }
 
-// promote wakes a trial that is held at rung k. Others may become one of the best
-// there too: those that ended, and those that were promoted long ago, fell
-// behind, and are back now that the best are more.
+// promote wakes a trial held at rung k. Trials that are not held may become one of the best too:
+// those that ended, and those promoted long ago that fell behind and are among the best again
+// because their number has grown.
 func (s *scheduler) promote(b *bracket, k int, number uint32, out *sdk.Decisions) {
 	t := s.trials.At(number)
 	if s.options.Type != promotion || !t.hold.Held() && !t.hold.Late() || int(t.next) != k+1 {
@@ -126,12 +122,13 @@ func (s *scheduler) promote(b *bracket, k int, number uint32, out *sdk.Decisions
 	s.crowd.Wake(number, &t.hold, string(s.among([]byte("promoted: "), b, k)), out)
 }
 
-// verdict is on a trial that was just recorded at rung k, below max.
+// verdict decides on a trial that was just recorded at rung k, below max.
 func (s *scheduler) verdict(e *sdk.Event, t *trial, k int, best bool) sdk.Decision {
 	loss := s.objective.Loss(e)
 	switch {
 	case math.IsInf(loss, 1):
-		return s.stop(e, t, s.objective.Name()+" at iteration "+strconv.FormatUint(e.Iteration, 10)+" is not a finite number")
+		return s.stop(e, t, s.objective.Name()+" at iteration "+strconv.FormatUint(e.Iteration,
+			10)+" is not a finite number")
 	case best:
 		return s.goOn(e, t)
 	case s.options.Type == promotion:
@@ -160,7 +157,7 @@ func (s *scheduler) pause(e *sdk.Event, t *trial, reason string) sdk.Decision {
 	return sdk.Decision{Event: e.Number, Verdict: sdk.Pause, Reason: reason}
 }
 
-// follow hears of everything but results.
+// follow processes all events except results.
 func (s *scheduler) follow(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	switch e.Kind {
 	case sdk.TrialCompleted:

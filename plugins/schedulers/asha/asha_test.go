@@ -13,7 +13,8 @@ func TestStories(t *testing.T) {
 }
 
 func TestChaos(t *testing.T) {
-	for _, options := range []string{`{"max": 9}`, `{"max": 9, "type": "promotion"}`, `{"max": 9, "type": "promotion", "brackets": 3, "reduction_factor": 2}`} {
+	for _, options := range []string{`{"max": 9}`, `{"max": 9, "type": "promotion"}`,
+		`{"max": 9, "type": "promotion", "brackets": 3, "reduction_factor": 2}`} {
 		schedtest.Chaos(t, Plugin, schedtest.Problem(5), options)
 	}
 }

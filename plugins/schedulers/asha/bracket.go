@@ -2,12 +2,12 @@ package asha
 
 import "github.com/tunehost/tunehost/plugins/schedulers/internal/rung"
 
-// bracket is one ladder of rungs.
+// A bracket is one ladder of rungs.
 type bracket struct {
-	// at are the rungs' iterations, rising. The last may be max.
+	// at are the rungs' iterations, in increasing order. The last may be max.
 	at    []uint64
 	rungs []rung.Rung
-	// weight is the share of trials that it is given.
+	// weight is the bracket's share of the trials.
 	weight float64
 }
 
@@ -26,8 +26,8 @@ func makeBrackets(o options) []bracket {
 	return all
 }
 
-// makeBracket weighs the bracket as Hyperband does: one with k rungs is given
-// factor^(k-1)/k trials, so that all brackets train about as much.
+// makeBracket weighs the bracket as Hyperband does: one with k rungs gets factor^(k-1)/k trials, so
+// that all brackets train about equally long.
 func makeBracket(at []uint64, factor uint64, floor int) bracket {
 	b := bracket{at: at, rungs: make([]rung.Rung, len(at)), weight: 1 / float64(len(at))}
 	for i := range b.rungs {
@@ -39,7 +39,7 @@ func makeBracket(at []uint64, factor uint64, floor int) bracket {
 	return b
 }
 
-// draw picks the trial's bracket from the seed and its number.
+// draw picks the trial's bracket by the seed and the trial's number.
 func draw(brackets []bracket, seed uint64, trial uint32) uint8 {
 	if len(brackets) == 1 {
 		return 0

@@ -9,8 +9,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// oracle is asha written a second time, slowly and with nothing but sorting: one
-// bracket, no reasons.
+// oracle is a slow second implementation of asha that only sorts: one bracket, no reasons.
 type oracle struct {
 	at      []uint64
 	max     uint64
@@ -150,7 +149,7 @@ func (s *oracle) paused(trial uint32, out *sdk.Decisions) {
 	}
 }
 
-// finish stops what is left when nobody is active.
+// finish stops the remaining trials when none is active.
 func (s *oracle) finish(out *sdk.Decisions) {
 	if len(s.known) < s.planned {
 		return

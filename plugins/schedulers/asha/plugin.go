@@ -7,13 +7,13 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Plugin is the scheduler as it is served.
+// Plugin is the scheduler to be served.
 var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "asha",
 		Version: "1.0.0",
-		Summary: "Asynchronous successive halving: only the best fraction at each milestone trains on.",
+		Summary: "Asynchronous successive halving: only the best fraction continues at each milestone.",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -38,11 +38,12 @@ var declared = option.Declare(func(o *options) []option.Option {
 		option.Int("max", &o.Max, 100, option.From(1),
 			"Iterations after which a trial is finished."),
 		option.Int("grace", &o.Grace, 1, option.From(1),
-			"Iterations before which no trial is stopped: the first rung."),
+			"The first rung: no trial is stopped before this iteration."),
 		option.Int("reduction_factor", &o.Factor, 3, option.From(2),
-			"One in so many trials goes on at each rung."),
+			"One of this many trials continues at each rung."),
 		option.Int("brackets", &o.Brackets, 1, option.From(1),
-			"Bracket s starts at rung s, so that trials that start badly are given longer; trials are spread over them."),
+			"Bracket s starts at rung s, so that slow starters get more time; trials are distributed "+
+				"over the brackets."),
 		option.Enum("type", &o.Type, stopping,
 			"Stopping ends trials at rungs; promotion pauses them there and wakes the best, which needs checkpoints.",
 			stopping, promotion),
@@ -68,7 +69,7 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	return s, sdk.Traits{RunAhead: 1, Saves: o.Type == promotion}, nil
 }
 
-// check is about options that depend on others.
+// check checks options that depend on others.
 func (o options) check() error {
 	if o.Grace > o.Max {
 		return option.Wrong("grace", o.Grace, "1 to max, which is %d", o.Max)

@@ -69,7 +69,7 @@ func TestAgainstSorting(t *testing.T) {
 	})
 }
 
-// What it decides depends on the events, not on their batches.
+// Decisions depend on the events, not on their batches.
 func TestBatchingDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawOptions(t)
@@ -85,8 +85,7 @@ func TestBatchingDoesNotMatter(t *testing.T) {
 	})
 }
 
-// From every state the experiment ends: no trial is left paused, and none trains
-// beyond max.
+// From every state the experiment ends: no trial stays paused, and none trains beyond max.
 func TestEveryTrialEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawOptions(t)
@@ -124,8 +123,7 @@ func TestRungsAreExact(t *testing.T) {
 	}
 }
 
-// Brackets are given trials in Hyperband's proportions: 81, 135/4, 15, 15/2 and 5
-// for (81, 3).
+// Brackets get trials in Hyperband's proportions: 81, 135/4, 15, 15/2 and 5 for (81, 3).
 func TestBracketShares(t *testing.T) {
 	brackets := makeBrackets(options{Max: 81, Grace: 1, Factor: 3, Brackets: 5})
 	const n = 100_000
@@ -142,8 +140,7 @@ func TestBracketShares(t *testing.T) {
 	}
 }
 
-// BenchmarkResult is the cost of one result at the first rung, where that many
-// trials were recorded before.
+// BenchmarkResult measures one result at the first rung, with that many earlier trials.
 func BenchmarkResult(b *testing.B) {
 	for _, kind := range []string{stopping, promotion} {
 		for _, n := range []int{1e3, 1e6} {
@@ -156,7 +153,8 @@ func benchmark(b *testing.B, kind string, n int) {
 	events := make([]sdk.Event, n)
 	for i := range events {
 		loss := float64(mix(uint64(i)) >> 11)
-		events[i] = sdk.Event{Number: uint64(i) + 1, Kind: sdk.ResultReported, Trial: uint32(i), Iteration: 1, Losses: []float64{loss}}
+		events[i] = sdk.Event{Number: uint64(i) + 1, Kind: sdk.ResultReported, Trial: uint32(i), Iteration: 1,
+			Losses: []float64{loss}}
 	}
 	b.ReportAllocs()
 	for done := 0; done < b.N; done += n {

@@ -6,11 +6,11 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Reasons are written with append because they are made for most results, and
-// formatting would cost more than deciding.
+// Reasons are built with append, because most results need one and formatting would cost more than
+// deciding.
 
-// notAmong: "loss 0.41 at iteration 3 is not among the best 3 of 9 at rung 3
-// (0.35 or better)".
+// notAmong returns "loss 0.41 at iteration 3 is not among the best 3 of 9 at rung 3 (0.35 or
+// better)".
 func (s *scheduler) notAmong(e *sdk.Event, t *trial, k int) string {
 	text := make([]byte, 0, 128)
 	text = s.objective.Append(text, s.objective.Loss(e))
@@ -20,7 +20,7 @@ func (s *scheduler) notAmong(e *sdk.Event, t *trial, k int) string {
 	return string(s.among(text, &s.brackets[t.bracket], k))
 }
 
-// waits: "waits at rung 3 for others (1 of 3)", or why it is not promoted.
+// waits returns "waits at rung 3 for others (1 of 3)", or why the trial is not promoted.
 func (s *scheduler) waits(e *sdk.Event, t *trial, k int) string {
 	b := &s.brackets[t.bracket]
 	if b.rungs[k].Best() > 0 {
@@ -35,7 +35,7 @@ func (s *scheduler) waits(e *sdk.Event, t *trial, k int) string {
 	return string(append(text, ')'))
 }
 
-// among: "among the best 3 of 9 at rung 3 (0.35 or better)".
+// among returns "among the best 3 of 9 at rung 3 (0.35 or better)".
 func (s *scheduler) among(text []byte, b *bracket, k int) []byte {
 	r := &b.rungs[k]
 	text = append(text, "among the best "...)
@@ -52,7 +52,7 @@ func (s *scheduler) among(text []byte, b *bracket, k int) []byte {
 	return text
 }
 
-func (s *scheduler) finished(e *sdk.Event) string {
+func (s *scheduler) finished() string {
 	text := append(make([]byte, 0, 64), "finished: max is "...)
 	text = strconv.AppendUint(text, s.options.Max, 10)
 	return string(append(text, " iterations"...))

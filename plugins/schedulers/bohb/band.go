@@ -2,7 +2,7 @@ package bohb
 
 import "github.com/tunehost/tunehost/plugins/schedulers/internal/halving"
 
-// band are the brackets of one round, the one that halves most first.
+// band returns the brackets of one round, starting with the one that halves most often.
 func band(most, least, factor uint64) []halving.Plan {
 	powers := []uint64{1}
 	for p := uint64(1); p <= most/least/factor; {

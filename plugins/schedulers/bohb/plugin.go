@@ -7,13 +7,13 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Plugin is the scheduler as it is served.
+// Plugin is the scheduler to be served.
 var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "bohb",
 		Version: "1.0.0",
-		Summary: "Hyperband for the searcher bohb: brackets that begin with many trials at small budgets.",
+		Summary: "Hyperband for the searcher bohb: brackets that start with many trials at small budgets.",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -29,11 +29,11 @@ type options struct {
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Int("max", &o.Max, 81, option.From(1),
-			"Iterations after which a trial is finished: those of one that survives."),
+			"Iterations after which a surviving trial is finished."),
 		option.Int("min", &o.Min, 1, option.From(1),
-			"Iterations before which no trial is compared; set it to where results begin to tell trials apart."),
+			"The first iteration at which trials are compared; set it to where results become meaningful."),
 		option.Int("reduction_factor", &o.Factor, 3, option.From(2),
-			"One in so many trials goes on at each halving."),
+			"One of this many trials continues at each halving."),
 		objective.Option(&o.Objective),
 	}
 })

@@ -1,6 +1,5 @@
-// Package fifo is the scheduler that lets every trial train to its end, in the
-// order of creation. It is the default; use it when trials are cheap or when
-// early results say little about late ones.
+// Package fifo lets every trial train to its end, in the order of creation. It is the default; use
+// it if trials are cheap or if early results say little about later ones.
 //
-// It decides nothing and has no options.
+// It makes no decisions and has no options.
 package fifo

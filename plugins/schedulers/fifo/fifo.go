@@ -7,7 +7,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Plugin is the scheduler as it is served.
+// Plugin is the scheduler to be served.
 var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
@@ -19,10 +19,10 @@ var Plugin = sdk.SchedulerPlugin{
 	Open: open,
 }
 
-// declared says that there are no options.
+// declared has no options.
 var declared = option.Declare(func(*struct{}) []option.Option { return nil })
 
-// runAhead is plenty: nothing that a trial reports is ever decided.
+// runAhead is large, because no result needs a decision.
 const runAhead = 16
 
 func open(_ sdk.Problem, options []byte) (sdk.Scheduler, sdk.Traits, error) {

@@ -2,7 +2,7 @@ package hyperband
 
 import "github.com/tunehost/tunehost/plugins/schedulers/internal/halving"
 
-// band are the brackets of one round, the one that halves least first.
+// band returns the brackets of one round, starting with the one that halves least often.
 func band(most, factor uint64) []halving.Plan {
 	powers := []uint64{1}
 	for p := uint64(1); p <= most/factor; {

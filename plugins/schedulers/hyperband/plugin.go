@@ -7,7 +7,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Plugin is the scheduler as it is served.
+// Plugin is the scheduler to be served.
 var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
@@ -28,9 +28,9 @@ type options struct {
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Int("max", &o.Max, 81, option.From(1),
-			"Iterations after which a trial is finished: those of one that survives."),
+			"Iterations after which a surviving trial is finished."),
 		option.Int("reduction_factor", &o.Factor, 3, option.From(2),
-			"One in so many trials goes on at each halving."),
+			"One of this many trials continues at each halving."),
 		objective.Option(&o.Objective),
 	}
 })

@@ -1,27 +1,24 @@
-// Package median is the median stopping rule: a trial is stopped when the best
-// that it ever reported is worse than the median of what the others had averaged
-// by the same iteration. It is milder than asha, needs no milestones, and suits
-// trials whose curves look alike.
+// Package median is the median stopping rule: a trial is stopped if its best result is worse than
+// the median of the other trials' means up to the same iteration. It is milder than asha, needs no
+// milestones, and suits trials with similar curves.
 //
 // Source: Golovin, Solnik, Moitra, Kochanski, Karro, Sculley, "Google Vizier: A
 // Service for Black-Box Optimization", KDD 2017, section 3.2.2.
 //
-// The defaults of grace and min_trials are Katib's, min_trials is Ray Tune's, too.
+// The defaults of grace and min_trials are those of Katib; Ray Tune has the same min_trials.
 //
 // # Rules
 //
-// At each result from iteration grace on, a trial's running mean is the mean of
-// its results from grace to now. The others are all trials that reported this
-// very iteration before, running ones included: waiting for completed ones, as
-// the paper does, would let the first batch of trials run to their ends. The
-// trial is stopped when its best result is strictly worse than the median of
-// their running means, or when none of its results is a finite number. A result
-// that is not finite makes its trial's running mean the worst there is.
+// At each result from iteration grace on, a trial's running mean is the mean of its results since
+// grace. The others are all trials that reported this iteration earlier, including running ones:
+// waiting for completed ones, as in the paper, would let the first batch of trials run to their
+// ends. The trial is stopped if its best result is strictly worse than the median of their running
+// means, or if none of its results is finite. A result that is not finite makes the running mean
+// the worst possible.
 //
 // # Limits
 //
-// Trials are compared at iterations that they both report; with trainables that
-// report at different iterations nothing is ever stopped. Results that repeat
-// earlier iterations after a restore are ignored. Each result is kept, in 16
-// bytes, and costs O(log n) for n trials.
+// Trials are compared only at iterations that both report; if trainables report at different
+// iterations, nothing is stopped. Results that repeat earlier iterations after a restore are
+// ignored. Each result is stored, in 16 bytes, and costs O(log n) for n trials.
 package median

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/each"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/rung"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
@@ -13,7 +14,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Plugin is the scheduler as it is served.
+// Plugin is the scheduler to be served.
 var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
@@ -34,9 +35,10 @@ type options struct {
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Int("grace", &o.Grace, 4, option.From(1),
-			"Iterations before which no trial is stopped and no result counts, because the first are mostly noise."),
+			"The first iteration that counts and at which trials are stopped, because earlier results are "+
+				"mostly noise."),
 		option.Int("min_trials", &o.MinTrials, 3, option.From(1),
-			"Other trials that must have reached the iteration."),
+			"The minimum number of other trials that have reached the iteration."),
 		objective.Option(&o.Objective),
 	}
 })
@@ -58,8 +60,8 @@ type scheduler struct {
 	options   options
 	objective objective.Objective
 	trials    table.Table[trial]
-	// means has, for each iteration, the running means of the trials that
-	// reported it, split into halves.
+	// means has, for each iteration, the running means of the trials that reported it, split into
+	// halves.
 	means map[uint64]*rung.Rung
 }
 
@@ -68,27 +70,17 @@ type trial struct {
 	reported bool
 	last     uint64 // iteration
 	best     float64
-	sum      float64 // of the results from grace on
+	sum      float64 // of the results since grace
 	count    float64
 }
 
-// Decide follows the events one by one; see the package's rules.
+// Decide processes the events one by one; see the rules of the package.
 func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
-	var out sdk.Decisions
-	for i := range events {
-		switch e := &events[i]; e.Kind {
-		case sdk.ResultReported:
-			if d, due := s.result(e, s.trials.At(e.Trial)); due {
-				out.Decisions = append(out.Decisions, d)
-			}
-		case sdk.TrialCompleted:
-			s.completed(e, s.trials.At(e.Trial))
-		case sdk.TrialFailed, sdk.TrialRemoved:
-			s.trials.At(e.Trial).ended = true
-		}
-	}
-	return out, nil
+	return each.Stopper[trial]{Trials: &s.trials, Result: s.result, Completed: s.completed,
+		Ended: (*trial).end}.Decide(events)
 }
+
+func (t *trial) end() { t.ended = true }
 
 func (s *scheduler) result(e *sdk.Event, t *trial) (d sdk.Decision, due bool) {
 	if t.ended || e.Iteration <= t.last {
@@ -127,7 +119,7 @@ func (t *trial) add(iteration uint64, loss float64) {
 	t.count++
 }
 
-// mean is the running mean. Sums that overflow in both directions count as worst.
+// mean returns the running mean. Sums that overflow in both directions count as worst.
 func (t *trial) mean() float64 {
 	if m := t.sum / t.count; !math.IsNaN(m) {
 		return m
@@ -145,7 +137,7 @@ func (s *scheduler) others(iteration uint64) *rung.Rung {
 	return r
 }
 
-// judge says why the trial is stopped, or nothing.
+// judge returns the reason to stop the trial, or nothing.
 func (s *scheduler) judge(e *sdk.Event, t *trial, others *rung.Rung) string {
 	if math.IsInf(t.best, 1) {
 		return s.objective.Name() + " was never a finite number by iteration " + strconv.FormatUint(e.Iteration, 10)
@@ -161,7 +153,7 @@ func (s *scheduler) judge(e *sdk.Event, t *trial, others *rung.Rung) string {
 		s.objective.Text(t.best), e.Iteration, others.Len(), s.objective.Value(median))
 }
 
-// middle is the median: the lower half has ⌊n/2⌋.
+// middle returns the median: the lower half has ⌊n/2⌋.
 func middle(r *rung.Rung) float64 {
 	next, _ := r.Next()
 	cut, ok := r.Cut()

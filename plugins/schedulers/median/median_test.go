@@ -19,8 +19,8 @@ func TestStories(t *testing.T) {
 	schedtest.Stories(t, Plugin, &space.Space{}, "testdata")
 }
 
-// oracle is the rule a second time: all results are kept and all means are
-// computed anew for each result.
+// oracle is a second implementation of the rule: it stores all results and computes all means again
+// for each result.
 type oracle struct {
 	grace   uint64
 	min     int

@@ -16,7 +16,7 @@ func TestStories(t *testing.T) {
 	schedtest.Stories(t, Plugin, schedtest.Mixed, "testdata")
 }
 
-// drawSim has enough trials for several sub-populations, of which some may be better.
+// drawSim has enough trials for several subpopulations, so that some may be better.
 func drawSim(t *rapid.T) schedtest.Sim {
 	sim := schedtest.DrawSim(t, schedtest.Limits{Trials: 24, Length: 40, Failing: 100})
 	sim.Limit, sim.Point = 1000, schedtest.MixedPoint
@@ -30,16 +30,17 @@ func opened(t *rapid.T, trials int, options string) sdk.Scheduler {
 	return schedtest.Open(t, Plugin, schedtest.MixedProblem(trials), options)
 }
 
-// Whatever fails, nobody waits for ever and only paused trials are commanded;
-// and batching does not matter.
+// Whatever fails, no trial waits for ever and only paused trials get commands; batching does not
+// matter.
 func TestEveryTrialEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sim := drawSim(t)
-		options := fmt.Sprintf(`{"interval": 1, "periods": [1, 2, 4], "quantile": 0.3, "sync": %v}`, rapid.Bool().Draw(t, "sync"))
+		options := fmt.Sprintf(`{"interval": 1, "periods": [1, 2, 4], "quantile": 0.3, "sync": %v}`,
+			rapid.Bool().Draw(t, "sync"))
 		h := sim.Ends(t, func() sdk.Scheduler { return opened(t, sim.Trials, options) })
 		for _, c := range h.Out.Commands {
 			if err := schedtest.Mixed.Check(c.Point); c.Kind == sdk.Exploit && err != nil {
-				t.Fatalf("trial %d goes on with %v: %v", c.Trial, c.Point, err)
+				t.Fatalf("trial %d continues with %v: %v", c.Trial, c.Point, err)
 			}
 		}
 	})

@@ -45,7 +45,8 @@ func TestAgainstLookingThroughAll(t *testing.T) {
 		s.Local, s.Slower, s.Faster = s.Local+w.Local, s.Slower+w.Slower, s.Faster+w.Faster
 	})
 	for i, s := range sum {
-		t.Logf("sync %v: %d went on from their own, %d from slower, %d from faster ones", i == 1, s.Local, s.Slower, s.Faster)
+		t.Logf("sync %v: %d continued from their own, %d from slower, %d from faster ones", i == 1, s.Local, s.Slower,
+			s.Faster)
 		if s.Local == 0 || s.Slower+s.Faster == 0 {
 			t.Error("some of these must happen")
 		}

@@ -6,13 +6,13 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Plugin is the scheduler as it is served.
+// Plugin is the scheduler to be served.
 var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "mf-pbt",
 		Version: "1.1.0",
-		Summary: "Population based training in sub-populations that evolve at several frequencies.",
+		Summary: "Population based training in subpopulations that evolve at different frequencies.",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -28,7 +28,7 @@ const maxGroups = 64
 var declared = option.Declare(func(o *options) []option.Option {
 	periods := option.Sized(option.List(option.Whole[uint64](option.From(1))), 1, maxGroups)
 	return o.Declare(option.Of("periods", &o.Periods, []uint64{1, 2, 4, 8}, periods,
-		"A sub-population for each: it evolves at each so-many-th comparison; they grow."))
+		"One subpopulation for each; it evolves after this many comparisons. The list must increase."))
 })
 
 func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {

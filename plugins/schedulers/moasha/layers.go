@@ -5,20 +5,20 @@ import (
 	"sort"
 )
 
-// layers are the vectors recorded at a rung: those of a layer are dominated by one
-// of the layer before, and by none of their own or a later one.
+// layers are the vectors recorded at a rung: those of a layer are dominated by one of the previous
+// layer, and by none of their own or a later one.
 type layers []layer
 
-// layer has vectors of which none dominates another, in the order of compare. With two
-// losses the second falls where the first rises, so that much is found by halving.
+// No vector of a layer dominates another; they are in the order of compare. With two losses the
+// second decreases as the first increases, so binary search applies.
 type layer []vector
 
-// vector has a trial's losses, smaller is better, without NaN.
+// A vector has a trial's losses; smaller is better; no NaN.
 type vector []float64
 
 func compare(a, b vector) int { return slices.Compare(a, b) }
 
-// dominates says whether a is better than b somewhere and worse nowhere.
+// dominates reports whether a is better than b in one loss and worse in none.
 func (a vector) dominates(b vector) bool {
 	better := false
 	for i := range a {
@@ -30,17 +30,17 @@ func (a vector) dominates(b vector) bool {
 	return better
 }
 
-// dominates says whether one of the layer dominates v.
+// dominates reports whether one of the layer dominates v.
 func (l layer) dominates(v vector) bool {
 	if len(v) != 2 {
 		return slices.ContainsFunc(l, func(w vector) bool { return w.dominates(v) })
 	}
-	// Of those that are no worse in the first, the last is best in the second.
+	// Of those not worse in the first loss, the last is best in the second.
 	i := sort.Search(len(l), func(i int) bool { return l[i][0] > v[0] })
 	return i > 0 && l[i-1].dominates(v)
 }
 
-// window has the indices between which those are that the coming may dominate.
+// window returns the range of indices that coming may dominate.
 func (l layer) window(coming layer) (from, to int) {
 	if len(coming[0]) != 2 {
 		return 0, len(l)
@@ -51,7 +51,7 @@ func (l layer) window(coming layer) (from, to int) {
 	return from, max(from, to)
 }
 
-// meet takes in those that come, and returns those that they displace.
+// meet inserts the vectors of coming, and returns those that they displace.
 func (l *layer) meet(coming layer) (leave layer) {
 	from, to := l.window(coming)
 	mixed := slices.Clone(coming)
@@ -67,16 +67,16 @@ func (l *layer) meet(coming layer) (leave layer) {
 	return leave
 }
 
-// under says whether each of the layer is dominated by one that comes.
+// under reports whether one of coming dominates each of the layer.
 func (l layer) under(coming layer) bool {
 	return !slices.ContainsFunc(l, func(w vector) bool { return !coming.dominates(w) })
 }
 
-// add puts v into its layer, which it returns, and moves those that it displaces
-// (Li, Deb, Zhang, Kwong, "Efficient Nondomination Level Update Method for
-// Steady-State Evolutionary Multiobjective Optimization", 2017).
+// add inserts v into its layer, which it returns, and moves the vectors that it displaces (Li, Deb,
+// Zhang, Kwong, "Efficient Nondomination Level Update Method for Steady-State Evolutionary
+// Multiobjective Optimization", 2017).
 func (l *layers) add(v vector) int {
-	// What a layer dominates, the layer before dominates as well.
+	// The previous layer dominates everything that a layer dominates.
 	at := sort.Search(len(*l), func(i int) bool { return !(*l)[i].dominates(v) })
 	moving := layer{v}
 	for i := at; len(moving) > 0; i++ {
@@ -89,7 +89,7 @@ func (l *layers) add(v vector) int {
 	return at
 }
 
-// before is how many are in layers before number k.
+// before returns the number of vectors in the layers before number k.
 func (l layers) before(k int) (n int) {
 	for _, group := range l[:k] {
 		n += len(group)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/each"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -15,7 +16,7 @@ import (
 type scheduler struct {
 	options    options
 	objectives []objective.Objective
-	at         []uint64 // the rungs' iterations, rising
+	at         []uint64 // the rungs' iterations, increasing
 	rungs      []rung
 	trials     table.Table[trial]
 }
@@ -27,29 +28,19 @@ type rung struct {
 
 type trial struct {
 	ended bool
-	told  bool  // the host knows until when it need not ask
-	next  uint8 // the rung that it is recorded at next
+	told  bool  // the host knows the next iteration that needs a decision
+	next  uint8 // the next rung at which it is recorded
 }
 
-// Decide follows the events one by one; see the package's rules.
+// Decide processes the events one by one; see the rules of the package.
 func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
-	var out sdk.Decisions
-	for i := range events {
-		switch e := &events[i]; e.Kind {
-		case sdk.ResultReported:
-			if d, due := s.result(e, s.trials.At(e.Trial)); due {
-				out.Decisions = append(out.Decisions, d)
-			}
-		case sdk.TrialCompleted:
-			s.completed(e, s.trials.At(e.Trial))
-		case sdk.TrialFailed, sdk.TrialRemoved:
-			s.trials.At(e.Trial).ended = true
-		}
-	}
-	return out, nil
+	return each.Stopper[trial]{Trials: &s.trials, Result: s.result, Completed: s.completed,
+		Ended: (*trial).end}.Decide(events)
 }
 
-// result decides a result that is due: others go on and are not answered.
+func (t *trial) end() { t.ended = true }
+
+// result decides a due result; other results continue without an answer.
 func (s *scheduler) result(e *sdk.Event, t *trial) (d sdk.Decision, due bool) {
 	if t.ended {
 		return sdk.Decision{}, false
@@ -79,8 +70,8 @@ func (s *scheduler) until(t *trial) uint64 {
 	return s.options.Max
 }
 
-// reached is the highest rung up to the iteration that the trial was not yet
-// recorded at or above, or -1.
+// reached returns the highest rung up to the iteration, above all rungs at which the trial was
+// recorded, or -1.
 func (s *scheduler) reached(e *sdk.Event, t *trial) int {
 	k := -1
 	for i := int(t.next); i < len(s.at) && s.at[i] <= e.Iteration; i++ {
@@ -97,8 +88,8 @@ func (s *scheduler) completed(e *sdk.Event, t *trial) {
 	t.ended = true
 }
 
-// record enters the event's losses at rung k, if there is one, and says why the
-// trial is stopped there, or nothing.
+// record records the event's losses at rung k, if there is one, and returns the reason to stop the
+// trial there, or nothing.
 func (s *scheduler) record(e *sdk.Event, t *trial, k int) string {
 	if k < 0 {
 		return ""
@@ -113,16 +104,18 @@ func (s *scheduler) record(e *sdk.Event, t *trial, k int) string {
 	case math.IsInf(v[0], 1):
 		return fmt.Sprintf("at iteration %d not all of %s are finite numbers", e.Iteration, s.names())
 	case before >= keep:
-		return fmt.Sprintf("%s at iteration %d is in layer %d: %d are in better ones, and only the best %d of %d at rung %d go on",
+		return fmt.Sprintf("%s at iteration %d is in layer %d: %d are in better ones, and only the best %d of %d at "+
+			"rung %d go on",
 			s.text(v), e.Iteration, layer+1, before, keep, r.len, s.at[k])
 	case before+len(group) > keep && !group.among(v, keep-before):
-		return fmt.Sprintf("%s at iteration %d is close to others: of the %d in its layer, %d that lie apart go on to make the best %d of %d at rung %d",
+		return fmt.Sprintf("%s at iteration %d is close to others: of the %d in its layer, %d that lie apart go on to "+
+			"make the best %d of %d at rung %d",
 			s.text(v), e.Iteration, len(group), keep-before, keep, r.len, s.at[k])
 	}
 	return ""
 }
 
-// vector has the losses that are compared; all are the worst when one is not finite.
+// vector returns the compared losses; all are the worst if one is not finite.
 func (s *scheduler) vector(e *sdk.Event) vector {
 	v := make(vector, len(s.objectives))
 	for i, o := range s.objectives {
@@ -136,7 +129,7 @@ func (s *scheduler) vector(e *sdk.Event) vector {
 	return v
 }
 
-// text is "error 0.2, latency 31".
+// text returns "error 0.2, latency 31".
 func (s *scheduler) text(v vector) string {
 	var all []string
 	for i, o := range s.objectives {

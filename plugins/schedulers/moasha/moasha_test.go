@@ -36,7 +36,7 @@ func drawSim(t *rapid.T) schedtest.Sim {
 	return sim
 }
 
-// With one objective it is asha.
+// With one objective it equals asha.
 func TestOneObjectiveIsASHA(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.Uint64Range(1, 30).Draw(t, "max")
@@ -58,7 +58,7 @@ func TestOneObjectiveIsASHA(t *testing.T) {
 	})
 }
 
-// bare leaves reasons out.
+// bare removes the reasons.
 type bare struct{ sdk.Scheduler }
 
 func (s bare) Decide(ctx context.Context, events []sdk.Event) (sdk.Decisions, error) {
@@ -74,8 +74,8 @@ func open1(t *rapid.T, plugin sdk.SchedulerPlugin, options []byte) sdk.Scheduler
 	return s
 }
 
-// peel is the layers a second time: those that none of the rest dominates, again
-// and again.
+// peel is a second implementation of the layers: repeatedly removes the vectors that none of the
+// rest dominates.
 func peel(rest layer) (all layers) {
 	for len(rest) > 0 {
 		var group, behind layer
@@ -123,13 +123,13 @@ func TestLayersAgainstPeeling(t *testing.T) {
 	})
 }
 
-// The ε-net of a line: its best by the first loss, the other end, and then always the
-// middle of the widest gap; equals go on together.
+// The ε-net of a line: its best by the first loss, the other end, and then always the middle of the
+// widest gap; equal ones continue together.
 func TestNet(t *testing.T) {
 	group := layer{{0, 10}, {1, 9}, {3, 7}, {5, 5}, {5, 5}, {9, 1}, {10, 0}}
 	for place, at := range []int{0, 6, 3, 4, 2, 1, 5} {
 		for k := range 9 {
-			want := k > place || at == 4 && k == 3 // the second {5, 5} goes on with the first
+			want := k > place || at == 4 && k == 3 // the second {5, 5} continues with the first
 			if got := group.among(group[at], k); got != want {
 				t.Errorf("%v among the first %d: %v", group[at], k, got)
 			}
@@ -137,12 +137,13 @@ func TestNet(t *testing.T) {
 	}
 }
 
-// Along a line of two losses the net is found faster, and is the same.
+// Along a line of two losses the faster algorithm gives the same net.
 func TestGapsAgainstPasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l layers
 		for i := range rapid.IntRange(1, 40).Draw(t, "n") {
-			l.add(vector{float64(rapid.IntRange(0, 40).Draw(t, fmt.Sprint("x", i))), float64(rapid.IntRange(0, 40).Draw(t, fmt.Sprint("y", i)))})
+			l.add(vector{float64(rapid.IntRange(0, 40).Draw(t, fmt.Sprint("x", i))),
+				float64(rapid.IntRange(0, 40).Draw(t, fmt.Sprint("y", i)))})
 		}
 		points := measured(slices.CompactFunc(l[0], func(a, b vector) bool { return slices.Equal(a, b) }))
 		slow, fast := points.far(), points.gaps()
@@ -154,12 +155,15 @@ func TestGapsAgainstPasses(t *testing.T) {
 	})
 }
 
-// Of three objectives as many go on as there is room for.
+// With three objectives the expected number continues.
 func TestAsManyAsThereIsRoomFor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l layers
 		for i := range rapid.IntRange(1, 30).Draw(t, "n") {
-			l.add(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 9).Draw(t, "loss")) }), 3, 3).Draw(t, fmt.Sprint("vector ", i)))
+			l.add(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) float64 {
+				return float64(rapid.IntRange(0, 9).Draw(t,
+					"loss"))
+			}), 3, 3).Draw(t, fmt.Sprint("vector ", i)))
 		}
 		group := l[0]
 		k := rapid.IntRange(0, len(group)).Draw(t, "places")
@@ -176,8 +180,8 @@ func TestAsManyAsThereIsRoomFor(t *testing.T) {
 	})
 }
 
-// BenchmarkResult is the cost of a result among n that were recorded at the rung: of
-// scattered losses, and of a trade-off in which none dominates another.
+// BenchmarkResult measures a result among n recorded at the rung: with scattered losses, and with a
+// trade-off in which none dominates another.
 func BenchmarkResult(b *testing.B) {
 	scattered := func(i uint32) []float64 { return []float64{float64(i * 2654435761), float64(i * 2246822519)} }
 	front := func(i uint32) []float64 { return []float64{float64(i * 2654435761), -float64(i * 2654435761)} }

@@ -7,16 +7,16 @@ import (
 	"sort"
 )
 
-// among says whether v, one of the layer, is among the first k places of its order, or
-// equals one of them.
+// among reports whether v, one of the layer, is among the first k places of its order, or equals
+// one of them.
 //
-// The order is an ε-net: the first place is the best by the first loss; each next is
-// the one that is farthest from all places so far, of several the first by compare.
-// Distances are of losses as shares of the layer's ranges.
+// The order is an ε-net: the first place is the best by the first loss; each next one is the one
+// farthest from all earlier places, of several the first by compare. Distances are of losses as
+// shares of the layer's ranges.
 func (l layer) among(v vector, k int) bool {
 	distinct := slices.CompactFunc(slices.Clone(l), func(a, b vector) bool { return slices.Equal(a, b) })
 	own, _ := slices.BinarySearchFunc(distinct, v, compare)
-	equal := len(l) - len(distinct) // copies, which have their originals' places
+	equal := len(l) - len(distinct) // duplicates, which share the places of their originals
 	points := measured(distinct)
 	next := points.far()
 	if len(v) == 2 {
@@ -34,7 +34,7 @@ func (l layer) among(v vector, k int) bool {
 	return false
 }
 
-// copies is how many more than one there are of w.
+// copies returns the number of duplicates of w.
 func copies(l layer, w vector) (n int) {
 	i, _ := slices.BinarySearchFunc(l, w, compare)
 	for i++; i < len(l) && slices.Equal(l[i], w); i++ {
@@ -61,7 +61,7 @@ func measured(l layer) points {
 	return p
 }
 
-// distance is the square of that between two points.
+// distance returns the square of the distance between two points.
 func (p points) distance(i, j int) (d float64) {
 	for m, span := range p.span {
 		if span > 0 {
@@ -72,7 +72,7 @@ func (p points) distance(i, j int) (d float64) {
 	return d
 }
 
-// far gives the order's places one after another, with a pass over the points for each.
+// far returns the places of the order one by one, with a pass over the points for each.
 func (p points) far() (next func() int) {
 	nearest := slices.Repeat([]float64{math.Inf(1)}, len(p.layer))
 	return func() int {
@@ -90,9 +90,9 @@ func (p points) far() (next func() int) {
 	}
 }
 
-// gaps gives the order's places of points in the plane, of which one loss falls where the
-// other rises: the nearest place is then one of the two beside a point along the line, and
-// the farthest between two places is where both are as near.
+// gaps returns the places of the order for points in the plane whose losses are opposed: the
+// nearest place is one of the two neighbours along the line, and the point farthest from two places
+// is where both are equally near.
 func (p points) gaps() (next func() int) {
 	var open gapHeap
 	split := func(from, to int) {
@@ -114,14 +114,14 @@ func (p points) gaps() (next func() int) {
 	}
 }
 
-// gap is what lies between two places, or behind the last one, and the point in it that
-// is farthest from both.
+// A gap is the range between two places, or after the last one, with the point in it that is
+// farthest from both.
 type gap struct {
 	from, at, to int
 	far          float64
 }
 
-// widest finds the farthest point between two places; to may be beyond the last point.
+// widest returns the farthest point between two places; to may be beyond the last point.
 func (p points) widest(from, to int) (g gap, ok bool) {
 	if to-from < 2 {
 		return gap{}, false
@@ -130,7 +130,7 @@ func (p points) widest(from, to int) (g gap, ok bool) {
 		return gap{from, to - 1, to, p.distance(from, to-1)}, true
 	}
 	near := func(i int) float64 { return min(p.distance(i, from), p.distance(i, to)) }
-	// The first that is as far from the left place as from the right one.
+	// The first point that is as far from the left place as from the right one.
 	i := from + 1 + sort.Search(to-from-2, func(i int) bool {
 		return p.distance(from+1+i, from) >= p.distance(from+1+i, to)
 	})
@@ -140,7 +140,7 @@ func (p points) widest(from, to int) (g gap, ok bool) {
 	return gap{from, i, to, near(i)}, true
 }
 
-// gapHeap has the widest gap first, of equals the first along the line.
+// gapHeap has the widest gap first, of equal ones the first along the line.
 type gapHeap []gap
 
 func (h gapHeap) Len() int { return len(h) }

@@ -9,7 +9,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Plugin is the scheduler as it is served.
+// Plugin is the scheduler to be served.
 var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
@@ -33,15 +33,15 @@ var declared = option.Declare(func(o *options) []option.Option {
 		option.Int("max", &o.Max, 100, option.From(1),
 			"Iterations after which a trial is finished."),
 		option.Int("grace", &o.Grace, 1, option.From(1),
-			"Iterations before which no trial is stopped: the first rung."),
+			"The first rung: no trial is stopped before this iteration."),
 		option.Int("reduction_factor", &o.Factor, 3, option.From(2),
-			"One in so many trials goes on at each rung."),
+			"One of this many trials continues at each rung."),
 		option.Of("objectives", &o.Objectives, nil, option.List(option.Text()),
-			"The metrics that are compared; empty: all objectives."),
+			"The compared metrics; empty: all objectives."),
 	}
 })
 
-// factor is small enough to divide by.
+// factor returns the factor as a divisor.
 func (o options) factor() int { return int(min(o.Factor, math.MaxInt32)) }
 
 func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
@@ -57,10 +57,11 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 		return nil, sdk.Traits{}, err
 	}
 	at := milestones.Ladder(o.Grace, o.Max, o.Factor)
-	return &scheduler{options: o, objectives: compared, at: at, rungs: make([]rung, len(at))}, sdk.Traits{RunAhead: 1}, nil
+	return &scheduler{options: o, objectives: compared, at: at,
+		rungs: make([]rung, len(at))}, sdk.Traits{RunAhead: 1}, nil
 }
 
-// choose finds the objectives that are compared: those named, or all.
+// choose returns the compared objectives: those named, or all.
 func choose(p sdk.Problem, names []string) (all []objective.Objective, _ error) {
 	if len(names) == 0 {
 		for _, o := range p.Objectives {

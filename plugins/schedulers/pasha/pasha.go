@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/each"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/hold"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/rung"
@@ -16,10 +17,10 @@ import (
 type scheduler struct {
 	options   options
 	objective objective.Objective
-	at        []uint64 // the rungs' iterations, rising
+	at        []uint64 // the rungs' iterations, increasing
 	rungs     []rung.Rung
-	top       int     // the highest rung that is open: nobody goes on from it
-	ranking   ranking // of those at the top
+	top       int     // the highest open rung: no trial continues from it
+	ranking   ranking // of the trials at the top
 	trials    table.Table[trial]
 	crowd     hold.Crowd
 }
@@ -27,18 +28,14 @@ type scheduler struct {
 type trial struct {
 	hold  hold.Trial
 	known bool
-	told  bool  // the host knows until when it need not ask
-	next  uint8 // the rung that it is recorded at next
+	told  bool  // the host knows the next iteration that needs a decision
+	next  uint8 // the next rung at which it is recorded
 	loss  float64
 }
 
-// Decide follows the events one by one; see the package's rules.
+// Decide processes the events one by one; see the rules of the package.
 func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
-	var out sdk.Decisions
-	for i := range events {
-		s.apply(&events[i], &out)
-	}
-	return out, nil
+	return each.Event(events, s.apply)
 }
 
 func (s *scheduler) apply(e *sdk.Event, out *sdk.Decisions) {
@@ -66,9 +63,9 @@ func (s *scheduler) trial(number uint32) *trial {
 
 func (s *scheduler) held(number uint32) *hold.Trial { return &s.trials.At(number).hold }
 
-// result decides a result that is due: others go on and are not answered.
+// result decides a due result; other results continue without an answer.
 func (s *scheduler) result(e *sdk.Event, t *trial, out *sdk.Decisions) {
-	if reason, doomed := t.hold.Doomed(); doomed {
+	if reason, doomed := t.hold.StopPending(); doomed {
 		out.Decisions = append(out.Decisions, sdk.Decision{Event: e.Number, Verdict: sdk.Stop, Reason: reason})
 	}
 	if !t.hold.Free() {
@@ -77,7 +74,8 @@ func (s *scheduler) result(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	switch k := s.reached(e, t); {
 	case e.Iteration >= s.options.Max:
 		s.record(k, e, t, out)
-		out.Decisions = append(out.Decisions, s.stop(e, t, fmt.Sprintf("finished: max is %d iterations", s.options.Max)))
+		out.Decisions = append(out.Decisions, s.stop(e, t,
+			fmt.Sprintf("finished: max is %d iterations", s.options.Max)))
 	case k >= 0:
 		best := s.record(k, e, t, out)
 		out.Decisions = append(out.Decisions, s.verdict(e, t, k, best))
@@ -86,8 +84,8 @@ func (s *scheduler) result(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	}
 }
 
-// reached is the highest open rung up to the iteration that the trial was not yet
-// recorded at or above, or -1.
+// reached returns the highest open rung up to the iteration, above all rungs at which the trial was
+// recorded, or -1.
 func (s *scheduler) reached(e *sdk.Event, t *trial) int {
 	k := -1
 	for i := int(t.next); i <= s.top && i < len(s.at) && s.at[i] <= e.Iteration; i++ {
@@ -96,8 +94,8 @@ func (s *scheduler) reached(e *sdk.Event, t *trial) int {
 	return k
 }
 
-// record enters the event's loss at rung k, if there is one, wakes those that may go on
-// now, and says whether the trial itself may.
+// record records the event's loss at rung k, if there is one, wakes the trials that may continue
+// now, and reports whether the trial itself may.
 func (s *scheduler) record(k int, e *sdk.Event, t *trial, out *sdk.Decisions) (best bool) {
 	if k < 0 {
 		return false
@@ -120,8 +118,8 @@ func (s *scheduler) record(k int, e *sdk.Event, t *trial, out *sdk.Decisions) (b
 	return s.open(e.Trial, out)
 }
 
-// open opens the next rung if the ranking at the highest has changed, and lets the best
-// go on; it says whether the trial that has just arrived is one of these.
+// open opens the next rung if the ranking at the highest has changed, and lets the best continue;
+// it reports whether the trial that just arrived is one of them.
 func (s *scheduler) open(arrived uint32, out *sdk.Decisions) (best bool) {
 	if s.ranking.stable(s.epsilon()) {
 		return false
@@ -145,34 +143,37 @@ func (s *scheduler) epsilon() float64 {
 	return s.ranking.spacing()
 }
 
-// promote wakes a trial that is held at rung k: not one that has ended, or was
-// promoted long ago, fell behind, and is back now that the best are more.
+// promote wakes a trial held at rung k, unless it has ended, or was promoted long ago, fell behind
+// and is among the best again because their number has grown.
 func (s *scheduler) promote(k int, number uint32, out *sdk.Decisions) {
 	t := s.trials.At(number)
 	if !t.hold.Held() && !t.hold.Late() || int(t.next) != k+1 {
 		return
 	}
 	r := &s.rungs[k]
-	s.crowd.Wake(number, &t.hold, fmt.Sprintf("promoted: among the best %d of %d at rung %d", r.Best(), r.Len(), s.at[k]), out)
+	s.crowd.Wake(number, &t.hold, fmt.Sprintf("promoted: among the best %d of %d at rung %d", r.Best(), r.Len(),
+		s.at[k]), out)
 }
 
-// verdict is on a trial that was just recorded at rung k, below max.
+// verdict decides on a trial that was just recorded at rung k, below max.
 func (s *scheduler) verdict(e *sdk.Event, t *trial, k int, best bool) sdk.Decision {
 	switch {
 	case math.IsInf(t.loss, 1):
-		return s.stop(e, t, s.objective.Name()+" at iteration "+strconv.FormatUint(e.Iteration, 10)+" is not a finite number")
+		return s.stop(e, t, s.objective.Name()+" at iteration "+strconv.FormatUint(e.Iteration,
+			10)+" is not a finite number")
 	case best:
 		return s.goOn(e, t)
 	}
 	return s.pause(e, t, s.waits(e, t, k))
 }
 
-// waits says why the trial does not go on from rung k.
+// waits returns why the trial does not continue from rung k.
 func (s *scheduler) waits(e *sdk.Event, t *trial, k int) string {
 	r, value := &s.rungs[k], s.objective.Text(t.loss)
 	switch {
 	case k == s.top:
-		return fmt.Sprintf("%s at iteration %d: the order of the %d at rung %d is still that of rung %d, so that none goes beyond",
+		return fmt.Sprintf("%s at iteration %d: the order of the %d at rung %d is still that of rung %d, so that none "+
+			"goes beyond",
 			value, e.Iteration, len(s.ranking.now), s.at[k], s.at[k-1])
 	case r.Best() == 0:
 		return fmt.Sprintf("waits at rung %d for others (%d of %d)", s.at[k], r.Len(), s.options.Factor)
@@ -202,7 +203,7 @@ func (s *scheduler) pause(e *sdk.Event, t *trial, reason string) sdk.Decision {
 	return sdk.Decision{Event: e.Number, Verdict: sdk.Pause, Reason: reason}
 }
 
-// follow hears of everything but results.
+// follow processes all events except results.
 func (s *scheduler) follow(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	switch e.Kind {
 	case sdk.TrialCompleted:
@@ -218,5 +219,6 @@ func (s *scheduler) follow(e *sdk.Event, t *trial, out *sdk.Decisions) {
 }
 
 func (s *scheduler) leftBehind(number uint32) string {
-	return fmt.Sprintf("not promoted from rung %d, and no trial is left that could change that", s.at[s.trials.At(number).next-1])
+	return fmt.Sprintf("not promoted from rung %d, and no trial is left that could change that",
+		s.at[s.trials.At(number).next-1])
 }

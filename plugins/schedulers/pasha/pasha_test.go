@@ -60,8 +60,8 @@ func (o options) open(t *rapid.T, trials int) sdk.Scheduler {
 	return s
 }
 
-// It decides what sorting everything at each event decides, in whatever batches; every
-// trial ends; and rungs are opened and left closed.
+// It decides like the oracle, in any batches; every trial ends; and some rungs open while others
+// stay closed.
 func TestAgainstSorting(t *testing.T) {
 	opened, closed := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -96,7 +96,7 @@ func TestAgainstSorting(t *testing.T) {
 	}
 }
 
-// oracle is pasha a second time, with nothing but sorting.
+// oracle is a second implementation of pasha that only sorts.
 type oracle struct {
 	o       options
 	planned int
@@ -176,7 +176,7 @@ func (s *oracle) result(e sdk.Event, t *state, out *sdk.Decisions) {
 	out.Decisions = append(out.Decisions, d)
 }
 
-// last is the highest rung that the trial was recorded at; -1 for none.
+// last returns the highest rung at which the trial was recorded, or -1.
 func (t *state) last() int {
 	last := -1
 	for k := range t.had {
@@ -201,7 +201,7 @@ func (s *oracle) until(t *state) uint64 {
 	return s.o.Max
 }
 
-// move lets those go on that may, after an arrival at rung k.
+// move lets trials continue that may, after an arrival at rung k.
 func (s *oracle) move(k int, arrived uint32, out *sdk.Decisions) bool {
 	if k == s.open {
 		if !s.changed(k) {
@@ -220,7 +220,7 @@ func (s *oracle) move(k int, arrived uint32, out *sdk.Decisions) bool {
 	return slices.Contains(best, arrived)
 }
 
-// sorted are those at rung k by what they had at rung by.
+// sorted returns the trials at rung k ordered by their losses at rung by.
 func (s *oracle) sorted(k, by int) []uint32 {
 	all := slices.Clone(s.arrived[k])
 	slices.SortStableFunc(all, func(a, b uint32) int { return cmp.Compare(s.trials[a].had[by], s.trials[b].had[by]) })
@@ -277,7 +277,7 @@ func (s *oracle) paused(trial uint32, t *state, out *sdk.Decisions) {
 	}
 }
 
-// finish stops what is left when nobody is active.
+// finish stops the remaining trials when none is active.
 func (s *oracle) finish(out *sdk.Decisions) {
 	if !s.ended && (s.planned == 0 || len(s.trials) < s.planned) {
 		return

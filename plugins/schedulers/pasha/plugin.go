@@ -8,13 +8,13 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Plugin is the scheduler as it is served.
+// Plugin is the scheduler to be served.
 var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "pasha",
 		Version: "1.0.0",
-		Summary: "Asynchronous successive halving that trains longer only while the order of the best still changes.",
+		Summary: "Asynchronous successive halving that trains longer only while the ranking of the best changes.",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -31,13 +31,13 @@ type options struct {
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Int("max", &o.Max, 100, option.From(1),
-			"Iterations after which a trial is finished, if it comes that far."),
+			"The maximum number of iterations of a trial."),
 		option.Int("grace", &o.Grace, 1, option.From(1),
-			"Iterations before which no trial is paused: the first rung."),
+			"The first rung: no trial is paused before this iteration."),
 		option.Int("reduction_factor", &o.Factor, 3, option.From(2),
-			"One in so many trials goes on at each rung."),
+			"One of this many trials continues at each rung."),
 		option.Float("epsilon", &o.Epsilon, 0, option.From(0),
-			"Values that differ by no more than this are equals; 0: the median distance between neighbours."),
+			"Values that differ by at most this are equal; 0: the median distance between neighbours."),
 		objective.Option(&o.Objective),
 	}
 })
@@ -60,7 +60,8 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 func newScheduler(p sdk.Problem, o options, compared objective.Objective) *scheduler {
 	at := rung.Ladder(o.Grace, o.Max, o.Factor)
 	s := &scheduler{
-		options: o, objective: compared, crowd: hold.NewCrowd(p.Trials), at: at, rungs: make([]rung.Rung, len(at)), top: 1,
+		options: o, objective: compared, crowd: hold.NewCrowd(p.Trials), at: at, rungs: make([]rung.Rung,
+			len(at)), top: 1,
 	}
 	for i := range s.rungs {
 		s.rungs[i] = rung.New(int(o.Factor), 0)

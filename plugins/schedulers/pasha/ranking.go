@@ -6,23 +6,22 @@ import (
 	"slices"
 )
 
-// ranking are the trials at the highest rung that is open, with what they had there
-// and at the rung below.
+// ranking has the trials at the highest open rung, with their losses there and at the rung below.
 type ranking struct {
-	now, before []member // each in its own order
-	unknown     bool     // of some it is not known what they had below
+	now, before []member // each sorted by its own loss
+	unknown     bool     // the loss of some trial at the rung below is unknown
 }
 
 type member struct {
 	trial uint32
-	// loss is the one that the list is ordered by, below that at the rung below.
+	// loss is the one by which the list is sorted; below is the one at the rung below.
 	loss, below float64
-	seq         int // of equals the earlier comes first
+	seq         int // of equal ones the earlier comes first
 }
 
 func compare(a, b member) int { return cmp.Or(cmp.Compare(a.loss, b.loss), cmp.Compare(a.seq, b.seq)) }
 
-// add records a trial with a finite loss; below is NaN where it is not known.
+// add records a trial with a finite loss; below is NaN if it is unknown.
 func (r *ranking) add(trial uint32, loss, below float64) {
 	r.unknown = r.unknown || math.IsNaN(below)
 	seq := len(r.now)
@@ -35,8 +34,8 @@ func insert(list *[]member, m member) {
 	*list = slices.Insert(*list, i, m)
 }
 
-// stable says whether the order is the same at both rungs, but for equals: those whose
-// losses at the rung below are no more than epsilon apart.
+// stable reports whether the order is the same at both rungs, apart from trials whose losses at the
+// rung below differ by at most epsilon.
 func (r *ranking) stable(epsilon float64) bool {
 	if r.unknown {
 		return false
@@ -49,7 +48,7 @@ func (r *ranking) stable(epsilon float64) bool {
 	return true
 }
 
-// spacing is the median distance between neighbours at the rung below.
+// spacing returns the median distance between neighbours at the rung below.
 func (r *ranking) spacing() float64 {
 	if len(r.before) < 2 {
 		return 0

@@ -5,19 +5,20 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/each"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Plugin is the scheduler as it is served.
+// Plugin is the scheduler to be served.
 var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "patience",
 		Version: "1.0.0",
-		Summary: "Stops trials that have stopped improving, or are beyond a limit.",
+		Summary: "Stops trials that no longer improve, or are beyond a limit.",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -36,11 +37,11 @@ var declared = option.Declare(func(o *options) []option.Option {
 		option.Int("patience", &o.Patience, 10, option.From(1),
 			"Iterations without improvement after which a trial is stopped."),
 		option.Float("min_delta", &o.MinDelta, 0, option.From(0),
-			"An improvement is better than the best so far by more than this, in units of the metric."),
+			"The minimum improvement over the best value so far, in units of the metric."),
 		option.Int("grace", &o.Grace, 1, option.From(1),
-			"Iterations before which no trial is stopped."),
+			"The first iteration at which trials are stopped."),
 		option.Of("limit", &o.Limit, nil, option.OrNull(option.Number(option.Any())),
-			"Trials that report a worse value of the metric are stopped at once, after the grace; null: none."),
+			"Trials that report a worse value are stopped at once, from grace on; null: no limit."),
 		objective.Option(&o.Objective),
 	}
 })
@@ -64,7 +65,7 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 type scheduler struct {
 	options   options
 	objective objective.Objective
-	limit     float64 // worst loss that goes on
+	limit     float64 // worst loss that continues
 	trials    table.Table[trial]
 }
 
@@ -73,24 +74,16 @@ type trial struct {
 	finite   bool
 	best     float64
 	last     uint64 // iteration
-	improved uint64 // iteration of the best
+	improved uint64 // iteration of the best loss
 }
 
-// Decide follows the events one by one; see the package's rules.
+// Decide processes the events one by one; see the rules of the package.
 func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
-	var out sdk.Decisions
-	for i := range events {
-		switch e := &events[i]; e.Kind {
-		case sdk.ResultReported:
-			if d, due := s.result(e, s.trials.At(e.Trial)); due {
-				out.Decisions = append(out.Decisions, d)
-			}
-		case sdk.TrialCompleted, sdk.TrialFailed, sdk.TrialRemoved:
-			s.trials.At(e.Trial).ended = true
-		}
-	}
-	return out, nil
+	return each.Stopper[trial]{Trials: &s.trials, Result: s.result, Ended: (*trial).end,
+		Completed: func(_ *sdk.Event, t *trial) { t.end() }}.Decide(events)
 }
+
+func (t *trial) end() { t.ended = true }
 
 func (s *scheduler) result(e *sdk.Event, t *trial) (d sdk.Decision, due bool) {
 	if t.ended || e.Iteration <= t.last {
@@ -112,17 +105,19 @@ func (t *trial) add(iteration uint64, loss, delta float64) {
 	}
 }
 
-// judge says why the trial is stopped, or nothing.
+// judge returns the reason to stop the trial, or nothing.
 func (s *scheduler) judge(e *sdk.Event, t *trial, loss float64) string {
 	switch {
 	case e.Iteration < s.options.Grace:
 		return ""
 	case s.options.Limit != nil && loss > s.limit:
-		return fmt.Sprintf("%s at iteration %d is beyond the limit %s", s.objective.Text(loss), e.Iteration, s.objective.Value(s.limit))
+		return fmt.Sprintf("%s at iteration %d is beyond the limit %s", s.objective.Text(loss), e.Iteration,
+			s.objective.Value(s.limit))
 	case e.Iteration-t.improved < s.options.Patience:
 		return ""
 	case !t.finite:
 		return fmt.Sprintf("%s was never a finite number by iteration %d", s.objective.Name(), e.Iteration)
 	}
-	return fmt.Sprintf("%s has not improved since iteration %d, for %d iterations", s.objective.Text(t.best), t.improved, e.Iteration-t.improved)
+	return fmt.Sprintf("%s has not improved since iteration %d, for %d iterations", s.objective.Text(t.best),
+		t.improved, e.Iteration-t.improved)
 }

@@ -42,7 +42,7 @@ func TestBatchingDoesNotMatter(t *testing.T) {
 	})
 }
 
-// oracle is the rule a second time: all results are kept, and looked through each time.
+// oracle is a second implementation of the rule: it stores all results and examines them each time.
 type oracle struct {
 	patience, grace uint64
 	delta           float64
@@ -82,15 +82,19 @@ func (o *oracle) gaveUp(e sdk.Event, all []sdk.Event) bool {
 
 func TestAgainstLookingThroughAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		o := &oracle{patience: rapid.Uint64Range(1, 5).Draw(t, "patience"), grace: rapid.Uint64Range(1, 6).Draw(t, "grace"),
-			delta: rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "delta"), told: map[uint32][]sdk.Event{}, ended: map[uint32]bool{}}
+		o := &oracle{patience: rapid.Uint64Range(1, 5).Draw(t, "patience"),
+			grace: rapid.Uint64Range(1, 6).Draw(t, "grace"),
+			delta: rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t,
+				"delta"), told: map[uint32][]sdk.Event{}, ended: map[uint32]bool{}}
 		options := fmt.Sprintf(`{"patience": %d, "grace": %d, "min_delta": %v}`, o.patience, o.grace, o.delta)
 		if rapid.Bool().Draw(t, "limited") {
 			limit := float64(rapid.IntRange(2, 7).Draw(t, "limit"))
 			o.limit = &limit
-			options = fmt.Sprintf(`{"patience": %d, "grace": %d, "min_delta": %v, "limit": %v}`, o.patience, o.grace, o.delta, limit)
+			options = fmt.Sprintf(`{"patience": %d, "grace": %d, "min_delta": %v, "limit": %v}`, o.patience, o.grace,
+				o.delta, limit)
 		}
-		losses := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 2, 3, 4, 4.5, 5, 6, 7, math.Inf(1)}), 97, 97).Draw(t, "losses")
+		losses := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 2, 3, 4, 4.5, 5, 6, 7, math.Inf(1)}), 97, 97).Draw(t,
+			"losses")
 		picks, drawn := rapid.SliceOfN(rapid.IntRange(0, 1000), 31, 31).Draw(t, "picks"), 0
 		sim := schedtest.Sim{
 			Trials: rapid.IntRange(1, 12).Draw(t, "trials"), Workers: 3, Length: 15, Burst: 3,

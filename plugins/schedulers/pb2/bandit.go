@@ -9,40 +9,40 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// bandit explores by the model.
+// bandit explores with the model.
 type bandit struct {
 	*evolve.Perturber
 	interval float64
 	modelled []int    // parameters
 	rows     []row    // the last observations
-	model    *process // of these; nil when they have changed since
-	pending  []row    // points that were given and not compared yet
+	model    *process // of these; nil if they have changed
+	pending  []row    // points in use that were not compared yet
 	last     map[uint32]evolve.Standing
 }
 
-// row is an interval of a trial.
+// A row is an interval of a trial.
 type row struct {
 	trial     uint32
 	iteration float64 // at its end
 	before    float64 // the loss at its start
 	units     []float64
-	fall      float64 // of the loss, an iteration
+	fall      float64 // decrease of the loss per iteration
 }
 
 const (
-	window      = 60 // rows that are kept
-	fewest      = 4  // rows that make a model
+	window      = 60 // maximum number of rows
+	fewest      = 4  // minimum number of rows for a model
 	mostPending = 10
 	draws       = 100
 	moves       = 60
 )
 
-// Ranked takes in what a trial's last interval has brought.
+// Ranked records the improvement of a trial's last interval.
 func (b *bandit) Ranked(now evolve.Standing) {
 	before, ok := b.last[now.Trial]
 	b.last[now.Trial] = now
 	b.pending = slices.DeleteFunc(b.pending, func(r row) bool { return r.trial == now.Trial })
-	r := row{now.Trial, float64(now.Iteration), before.Loss, b.units(now.Point), fall(before, now)}
+	r := row{now.Trial, float64(now.Iteration), before.Loss, b.units(now.Point), lossDecrease(before, now)}
 	if ok && finite(before.Loss) && finite(r.fall) && r.units != nil {
 		b.model = nil
 		b.rows = append(b.rows, r)
@@ -50,7 +50,7 @@ func (b *bandit) Ranked(now evolve.Standing) {
 	}
 }
 
-func fall(from, to evolve.Standing) float64 {
+func lossDecrease(from, to evolve.Standing) float64 {
 	if to.Iteration <= from.Iteration {
 		return math.NaN()
 	}
@@ -59,7 +59,7 @@ func fall(from, to evolve.Standing) float64 {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// units are the modelled parameters in 0..1, nil when one is missing.
+// units returns the modelled parameters in 0..1, or nil if one is missing.
 func (b *bandit) units(p space.Point) []float64 {
 	u := make([]float64, len(b.modelled))
 	for k, i := range b.modelled {
@@ -71,7 +71,7 @@ func (b *bandit) units(p space.Point) []float64 {
 	return u
 }
 
-// Explore is the donor's point with what the model chooses.
+// Explore returns the donor's point with the values that the model chooses.
 func (b *bandit) Explore(trial uint32, from evolve.Standing, rng *rand.Rand) space.Point {
 	units := b.units(from.Point)
 	b.last[trial] = evolve.Standing{Trial: trial, Iteration: from.Iteration, Loss: from.Loss}
@@ -84,12 +84,13 @@ func (b *bandit) Explore(trial uint32, from evolve.Standing, rng *rand.Rand) spa
 			p[b.modelled[k]] = b.Space.FromUnit(b.modelled[k], u)
 		}
 	}, rng)
-	b.pending = append(b.pending, row{trial: trial, iteration: float64(from.Iteration) + b.interval, before: from.Loss, units: b.units(p)})
+	b.pending = append(b.pending, row{trial: trial, iteration: float64(from.Iteration) + b.interval, before: from.Loss,
+		units: b.units(p)})
 	b.pending = b.pending[max(0, len(b.pending)-mostPending):]
 	return p
 }
 
-// choose is the best of draws, and then of moves around it.
+// choose returns the best of random draws, and then of moves around it.
 func choose(value func([]float64) float64, start []float64, rng *rand.Rand) []float64 {
 	best, most := start, value(start)
 	for i := range draws + moves {
@@ -107,7 +108,7 @@ func choose(value func([]float64) float64, start []float64, rng *rand.Rand) []fl
 	return best
 }
 
-// bound is the upper confidence bound of the fall from there, for the units.
+// bound returns the upper confidence bound of the decrease from there, as a function of the units.
 func (b *bandit) bound(from evolve.Standing) func(units []float64) float64 {
 	inputs, y := make([]input, len(b.rows)), make([]float64, len(b.rows))
 	scale := b.losses()
@@ -129,7 +130,7 @@ func (b *bandit) bound(from evolve.Standing) func(units []float64) float64 {
 	}
 }
 
-// losses puts the losses at the intervals' starts into 0..1.
+// losses maps the losses at the intervals' starts to 0..1.
 func (b *bandit) losses() func(float64) float64 {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, r := range b.rows {
@@ -139,7 +140,7 @@ func (b *bandit) losses() func(float64) float64 {
 		if !(high > low) {
 			return 0.5
 		}
-		// Halves, because the range may overflow.
+		// Half values, because the range may overflow.
 		return min(max((loss/2-low/2)/(high/2-low/2), 0), 1)
 	}
 }

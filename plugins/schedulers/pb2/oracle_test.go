@@ -16,10 +16,10 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// chooser is the bandit a second time, slowly: it inverts matrices by elimination, and
-// anew for each trial that goes on from another. It draws what pb2 draws, so that it knows the
-// donor and the values; where two values are as good as equal, which one is better is up
-// to rounding, and it only checks that the point is one of the space.
+// chooser is a slow second implementation of the bandit: it inverts matrices by elimination, again
+// for each exploit. It uses the same random numbers as pb2, so it knows the donor and the values.
+// If two values are practically equal, rounding decides which one is better; then it only checks
+// that the point lies in the space.
 type chooser struct {
 	seed        uint64
 	interval    float64
@@ -30,8 +30,8 @@ type chooser struct {
 	random, chosen, unsure int
 }
 
-// observation is an interval of a trial: when it ended, the loss before it, the numbers in
-// 0..1, and how much the loss fell an iteration.
+// An observation is an interval of a trial: the time of its end, the loss before it, the numbers in
+// 0..1, and the decrease of the loss per iteration.
 type observation struct {
 	trial             uint32
 	end, before, fall float64
@@ -56,7 +56,8 @@ func (c *chooser) compared(now evolvetest.Standing) {
 	if !ok || math.IsInf(before.Loss, 0) || math.IsInf(now.Loss, 0) || iterations <= 0 {
 		return
 	}
-	c.seen = append(c.seen, observation{now.Trial, float64(now.Iteration), before.Loss, (before.Loss - now.Loss) / iterations, unitsOf(now.Point)})
+	c.seen = append(c.seen, observation{now.Trial, float64(now.Iteration), before.Loss,
+		(before.Loss - now.Loss) / iterations, unitsOf(now.Point)})
 }
 
 func (c *chooser) explored(donors []evolvetest.Standing, got sdk.Command) error {
@@ -64,7 +65,7 @@ func (c *chooser) explored(donors []evolvetest.Standing, got sdk.Command) error 
 	rng := space.NewRand(splitMix(splitMix(c.seed+uint64(got.Trial)) + c.exploits[got.Trial]))
 	donor := donors[rng.IntN(len(donors))]
 	if got.Donor != donor.Trial {
-		return fmt.Errorf("trial %d goes on from %d, want %d", got.Trial, got.Donor, donor.Trial)
+		return fmt.Errorf("trial %d continues from %d, want %d", got.Trial, got.Donor, donor.Trial)
 	}
 	c.last[got.Trial] = evolvetest.Standing{Iteration: donor.Iteration, Loss: donor.Loss}
 	if len(c.seen) < 4 {
@@ -77,8 +78,9 @@ func (c *chooser) explored(donors []evolvetest.Standing, got sdk.Command) error 
 		rng.IntN(2)
 	}
 	err := c.check(donor, got.Point, rng)
-	c.given = append(c.given, observation{trial: got.Trial, end: float64(donor.Iteration) + c.interval, before: donor.Loss, units: unitsOf(got.Point)})
-	c.given = c.given[max(0, len(c.given)-10):] // older ones are forgotten
+	c.given = append(c.given, observation{trial: got.Trial, end: float64(donor.Iteration) + c.interval,
+		before: donor.Loss, units: unitsOf(got.Point)})
+	c.given = c.given[max(0, len(c.given)-10):] // drop older ones
 	return err
 }
 
@@ -89,8 +91,8 @@ func splitMix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// check compares the point with what the model chooses; other parameters change as with
-// pbt: without resampling the choice stays, and the ordinal moves.
+// check compares the point with the model's choice; other parameters change as with pbt: without
+// resampling the choice stays, and the ordinal moves.
 func (c *chooser) check(donor evolvetest.Standing, got space.Point, rng *rand.Rand) error {
 	if err := schedtest.Mixed.Check(got); err != nil {
 		return err
@@ -112,7 +114,7 @@ func (c *chooser) check(donor evolvetest.Standing, got space.Point, rng *rand.Ra
 	return nil
 }
 
-// best is the point with the largest bound: of 100 draws and of 60 ever smaller moves.
+// best returns the point with the largest bound: of 100 draws and of 60 decreasing moves.
 func (c *chooser) best(donor evolvetest.Standing, rng *rand.Rand) (best []float64, sure bool) {
 	bound, sure := c.bound(donor)
 	best = unitsOf(donor.Point)
@@ -133,7 +135,8 @@ func (c *chooser) best(donor evolvetest.Standing, rng *rand.Rand) (best []float6
 	return best, sure
 }
 
-// bound is the upper confidence bound of the fall; unsure where two kernels are as likely.
+// bound returns the upper confidence bound of the decrease; unsure if two kernels are equally
+// likely.
 func (c *chooser) bound(donor evolvetest.Standing) (at func([]float64) float64, sure bool) {
 	seen := c.seen[max(0, len(c.seen)-60):]
 	low, high := math.Inf(1), math.Inf(-1)
@@ -167,7 +170,7 @@ func (c *chooser) bound(donor evolvetest.Standing) (at func([]float64) float64, 
 	}, sure
 }
 
-// falls have mean 0 and deviation 1, unless they are equal, and are cut at two.
+// falls are scaled to mean 0 and standard deviation 1, unless they are equal, and cut at two.
 func falls(seen []observation) []float64 {
 	mean, variance, y := 0.0, 0.0, make([]float64, len(seen))
 	for _, o := range seen {
@@ -229,8 +232,8 @@ func times(a [][]float64, v []float64) (w []float64) {
 	return w
 }
 
-// eliminate solves a x = b for each column of b, by Gauss and Jordan; it gives what the
-// rows were divided by, too.
+// eliminate solves a x = b for each column of b by Gauss–Jordan elimination; it also returns the
+// pivots.
 func eliminate(a, b [][]float64) (x [][]float64, pivots []float64) {
 	var rows [][]float64
 	for i := range a {
@@ -255,7 +258,7 @@ func eliminate(a, b [][]float64) (x [][]float64, pivots []float64) {
 	return x, pivots
 }
 
-// solve solves a x = y, and gives the logarithm of a's determinant.
+// solve solves a x = y, and returns the logarithm of a's determinant.
 func solve(a [][]float64, y []float64) (x []float64, logDeterminant float64) {
 	var b [][]float64
 	for _, v := range y {
@@ -279,26 +282,30 @@ func inverse(a [][]float64) [][]float64 {
 	return x
 }
 
-// Who goes on from whom, when and with what.
+// Compares the sources, times and parameters of exploits.
 func TestAgainstLookingThroughAll(t *testing.T) {
 	random, chosen, unsure := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		// Some are long enough for more observations, and points given, than are kept.
+		// Some simulations are long enough to exceed the limits of kept observations and points.
 		sim := schedtest.DrawSim(t, schedtest.Limits{Trials: 24, Length: 40, Failing: 30})
 		sim.Limit, sim.Point = rapid.SampledFrom([]int{60, 60, 60, 400}).Draw(t, "limit"), schedtest.MixedPoint
 		sim.Workers = rapid.IntRange(2, 24).Draw(t, "workers")
 		problem := schedtest.MixedProblem(sim.Trials)
 		w := &evolvetest.World{
-			Interval: rapid.Uint64Range(1, 3).Draw(t, "interval"), Quantile: rapid.SampledFrom([]float64{0.25, 0.5}).Draw(t, "quantile"),
+			Interval: rapid.Uint64Range(1, 3).Draw(t,
+				"interval"), Quantile: rapid.SampledFrom([]float64{0.25, 0.5}).Draw(t, "quantile"),
 			Periods: []uint64{1}, Sync: rapid.Bool().Draw(t, "sync"), Planned: sim.Trials,
 		}
-		c := &chooser{seed: problem.Seed, interval: float64(w.Interval), last: map[uint32]evolvetest.Standing{}, exploits: map[uint32]uint64{}}
+		c := &chooser{seed: problem.Seed, interval: float64(w.Interval), last: map[uint32]evolvetest.Standing{},
+			exploits: map[uint32]uint64{}}
 		w.Compared, w.Explored = c.compared, c.explored
-		options, err := json.Marshal(map[string]any{"interval": w.Interval, "quantile": w.Quantile, "sync": w.Sync, "resample": 0})
+		options, err := json.Marshal(map[string]any{"interval": w.Interval, "quantile": w.Quantile, "sync": w.Sync,
+			"resample": 0})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := sim.Run(schedtest.Checked(schedtest.Open(t, Plugin, problem, string(options)), w.Check)); err != nil {
+		if _, err := sim.Run(schedtest.Checked(schedtest.Open(t, Plugin, problem, string(options)),
+			w.Check)); err != nil {
 			t.Fatal(err)
 		}
 		random, chosen, unsure = random+c.random, chosen+c.chosen, unsure+c.unsure

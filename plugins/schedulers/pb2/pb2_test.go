@@ -20,8 +20,8 @@ func TestStories(t *testing.T) {
 	schedtest.Stories(t, Plugin, schedtest.Mixed, "testdata")
 }
 
-// Whatever fails, nobody waits for ever and only paused trials are commanded;
-// and batching does not matter.
+// Whatever fails, no trial waits for ever and only paused trials get commands; batching does not
+// matter.
 func TestEveryTrialEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sim := schedtest.DrawSim(t, schedtest.Limits{Trials: 12, Length: 20, Failing: 20})
@@ -33,12 +33,13 @@ func TestEveryTrialEnds(t *testing.T) {
 }
 
 func TestChaos(t *testing.T) {
-	for _, options := range []string{`{"interval": 2}`, `{"interval": 1, "quantile": 0.5, "model": ["lr"]}`, `{"interval": 2, "sync": true, "max": 9}`} {
+	for _, options := range []string{`{"interval": 2}`, `{"interval": 1, "quantile": 0.5, "model": ["lr"]}`,
+		`{"interval": 2, "sync": true, "max": 9}`} {
 		schedtest.Chaos(t, Plugin, schedtest.MixedProblem(5), options)
 	}
 }
 
-// inside: what is given is within the bounds, on the steps, and of the space.
+// inside checks that values are within the bounds, on the steps, and in the space.
 func inside(t *rapid.T, h schedtest.History) {
 	for _, c := range h.Out.Commands {
 		if c.Kind != sdk.Exploit {
@@ -65,7 +66,7 @@ func banditOf(t *testing.T, sp *space.Space) *bandit {
 	return b
 }
 
-// Trials at 17 improve most: that is what is chosen, though the donor is elsewhere.
+// Trials at 17 improve most, so 17 is chosen, although the donor is elsewhere.
 func TestLearnsWhatImproves(t *testing.T) {
 	b := banditOf(t, single)
 	loss := map[uint32]float64{}
@@ -82,7 +83,7 @@ func TestLearnsWhatImproves(t *testing.T) {
 	}
 }
 
-// What was good long ago counts less than what is good now.
+// Recent observations count more than old ones.
 func TestForgets(t *testing.T) {
 	b := banditOf(t, single)
 	loss := map[uint32]float64{}
@@ -104,12 +105,13 @@ func TestForgets(t *testing.T) {
 	}
 }
 
-// The process against the textbook's formula, solved by elimination.
+// Compares the process with the textbook formula, solved by elimination.
 func TestProcessAgainstElimination(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		coordinate := rapid.Float64Range(0, 1)
 		drawn := func(name string) input {
-			return input{float64(rapid.IntRange(0, 9).Draw(t, name)), []float64{coordinate.Draw(t, name), coordinate.Draw(t, name)}}
+			return input{float64(rapid.IntRange(0, 9).Draw(t, name)),
+				[]float64{coordinate.Draw(t, name), coordinate.Draw(t, name)}}
 		}
 		k := newKernel(rapid.Float64Range(0.1, 2).Draw(t, "length"), rapid.Float64Range(0, 0.5).Draw(t, "epsilon"))
 		var inputs []input
@@ -120,9 +122,9 @@ func TestProcessAgainstElimination(t *testing.T) {
 		p, at := condition(k, inputs, y), drawn("at")
 		like, covariance := make([]float64, len(y)), make([][]float64, len(y))
 		for i := range inputs {
-			like[i] = k.like(at, inputs[i])
+			like[i] = k.similarity(at, inputs[i])
 			for j := range inputs {
-				covariance[i] = append(covariance[i], k.like(inputs[i], inputs[j]))
+				covariance[i] = append(covariance[i], k.similarity(inputs[i], inputs[j]))
 			}
 			covariance[i][i] += noise
 		}
@@ -137,7 +139,7 @@ func TestProcessAgainstElimination(t *testing.T) {
 	})
 }
 
-// Equal falls say nothing, whatever rounding makes of their mean.
+// Equal decreases have no information, whatever rounding does to their mean.
 func TestStandardisedOfEqualsIsZero(t *testing.T) {
 	for n := 1; n < 70; n++ {
 		for _, y := range standardised(slices.Repeat([]float64{-0.7}, n)) {
@@ -186,7 +188,8 @@ func BenchmarkExplore(b *testing.B) {
 	rng := space.NewRand(1)
 	for i := range uint64(60) {
 		for trial := range uint32(4) {
-			explores.Ranked(evolve.Standing{Trial: trial, Iteration: i, Loss: rng.Float64(), Point: schedtest.Mixed.Draw(rng)})
+			explores.Ranked(evolve.Standing{Trial: trial, Iteration: i, Loss: rng.Float64(),
+				Point: schedtest.Mixed.Draw(rng)})
 		}
 	}
 	from := evolve.Standing{Iteration: 60, Loss: 0.5, Point: schedtest.Mixed.Draw(rng)}

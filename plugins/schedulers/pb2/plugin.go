@@ -10,13 +10,13 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Plugin is the scheduler as it is served.
+// Plugin is the scheduler to be served.
 var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "pb2",
 		Version: "1.1.0",
-		Summary: "Population based bandits: the worst go on from the best, with numbers that a model chooses.",
+		Summary: "Population based bandits: the worst continue from the best, with values that a model chooses.",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -29,7 +29,7 @@ type options struct {
 
 var declared = option.Declare(func(o *options) []option.Option {
 	return o.Declare(option.Of("model", &o.Model, nil, option.List(option.Text()),
-		"Names of the numbers that the model chooses; empty: all that may change and always exist."))
+		"Names of the numeric parameters that the model chooses; empty: all that may change and always exist."))
 })
 
 func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
@@ -48,7 +48,7 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	return evolve.New(p, o.Options, compared, b), evolve.Traits, nil
 }
 
-// modelled finds the parameters that the model chooses.
+// modelled returns the parameters that the model chooses.
 func modelled(x *evolve.Perturber, names []string) (all []int, _ error) {
 	seen := map[string]bool{}
 	for i, p := range x.Space.Params {

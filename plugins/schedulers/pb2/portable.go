@@ -2,10 +2,10 @@ package pb2
 
 import "math"
 
-// Functions that give the same bits on every machine, which those of package math do
-// not promise: products are rounded before they are added.
+// These functions give the same bits on every machine, unlike those of package math: products are
+// rounded before they are added.
 
-// decay is e^-x of an x that is not negative.
+// decay returns e^-x of a non-negative x.
 func decay(x float64) float64 {
 	if x > 700 {
 		return 0
@@ -24,7 +24,7 @@ func decay(x float64) float64 {
 	return sum
 }
 
-// ln is the natural logarithm of a positive, finite x.
+// ln returns the natural logarithm of a positive, finite x.
 func ln(x float64) float64 {
 	m, e := math.Frexp(x)
 	s := (m - 1) / (m + 1) // in -1/3..0

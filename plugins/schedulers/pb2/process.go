@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// input is where an improvement was observed.
+// An input is the position of an observation.
 type input struct {
 	time float64   // in intervals
 	x    []float64 // each about 0..1: the loss at the start, the parameters
 }
 
-// kernel says how like each other inputs are: with variance 1, by what their distance
-// squared and the intervals between them are multiplied.
+// A kernel is the covariance of inputs: with variance 1, by factors for their squared distance and
+// for the intervals between them.
 type kernel struct{ apart, aged float64 }
 
 func newKernel(length, epsilon float64) kernel {
 	return kernel{1 / (2 * length * length), -ln(1-epsilon) / 2}
 }
 
-// noise is the variance of what is observed around the process.
+// noise is the variance of observations around the process.
 const noise = 0.1
 
-func (k kernel) like(a, b input) float64 {
+func (k kernel) similarity(a, b input) float64 {
 	d := 0.0
 	for i := range a.x {
 		d += float64((a.x[i] - b.x[i]) * (a.x[i] - b.x[i]))
@@ -30,20 +30,20 @@ func (k kernel) like(a, b input) float64 {
 	return decay(float64(d*k.apart) + float64(math.Abs(a.time-b.time)*k.aged))
 }
 
-// process is a Gaussian process given observations.
+// A process is a Gaussian process given observations.
 type process struct {
 	kernel kernel
 	inputs []input
-	lower  [][]float64 // Cholesky's factor of the covariance
-	alpha  []float64   // the covariance's inverse times what was observed
+	lower  [][]float64 // Cholesky root of the covariance
+	alpha  []float64   // the inverse of the covariance times the observations
 }
 
-// condition makes the process; without y only its variance is meant.
+// condition returns the process; without y only its variance is valid.
 func condition(k kernel, inputs []input, y []float64) *process {
 	p := &process{kernel: k, inputs: inputs, lower: make([][]float64, len(inputs))}
 	for i := range inputs {
 		p.lower[i] = p.forward(p.likeness(inputs[i], i))
-		// The rest is at least the noise, up to rounding.
+		// The remainder is at least the noise, up to rounding.
 		rest := 1 + noise - dot(p.lower[i], p.lower[i])
 		p.lower[i] = append(p.lower[i], math.Sqrt(max(rest, noise/2)))
 	}
@@ -53,11 +53,11 @@ func condition(k kernel, inputs []input, y []float64) *process {
 	return p
 }
 
-// likeness is that of the input to the first n.
+// likeness returns the covariance of the input with the first n.
 func (p *process) likeness(to input, n int) []float64 {
 	all := make([]float64, n)
 	for j := range all {
-		all[j] = p.kernel.like(to, p.inputs[j])
+		all[j] = p.kernel.similarity(to, p.inputs[j])
 	}
 	return all
 }
@@ -82,16 +82,16 @@ func (p *process) backward(b []float64) []float64 {
 	return b
 }
 
-// mean is the process's expectation there.
+// mean returns the expectation of the process at an input.
 func (p *process) mean(at input) float64 { return dot(p.likeness(at, len(p.inputs)), p.alpha) }
 
-// deviation is the process's standard deviation there.
+// deviation returns the standard deviation of the process at an input.
 func (p *process) deviation(at input) float64 {
 	z := p.forward(p.likeness(at, len(p.inputs)))
 	return math.Sqrt(max(0, 1-dot(z, z)))
 }
 
-// likelihood is the logarithm of that of y, up to a constant.
+// likelihood returns the log-likelihood of y, up to a constant.
 func (p *process) likelihood(y []float64) float64 {
 	sum := -dot(y, p.alpha) / 2
 	for i := range p.lower {
@@ -100,7 +100,7 @@ func (p *process) likelihood(y []float64) float64 {
 	return sum
 }
 
-// fit is the process of the grid's likeliest kernel.
+// fit returns the process with the most likely kernel of the grid.
 func fit(inputs []input, y []float64) (best *process) {
 	most := math.Inf(-1)
 	for _, length := range []float64{0.15, 0.4, 1} {
@@ -114,10 +114,10 @@ func fit(inputs []input, y []float64) (best *process) {
 	return best
 }
 
-// negligible is the variance of equal numbers, up to rounding, the largest of which is 1.
+// negligible is the variance of equal numbers up to rounding, if the largest is 1.
 const negligible = 1e-24
 
-// standardised have mean 0 and deviation 1, cut at two.
+// standardised scales to mean 0 and standard deviation 1, cut at two.
 func standardised(y []float64) []float64 {
 	y = slices.Clone(y)
 	// Sums of large numbers must not overflow.

@@ -21,8 +21,8 @@ func drawSim(t *rapid.T) schedtest.Sim {
 	return sim
 }
 
-// Whatever fails, nobody waits for ever and only paused trials are commanded;
-// and batching does not matter.
+// Whatever fails, no trial waits for ever and only paused trials get commands; batching does not
+// matter.
 func TestEveryTrialEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sim := drawSim(t)
@@ -41,12 +41,13 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// With sync, trials take turns where fewer run at a time than the population has: none is
-// more than an interval ahead of one that has not ended.
+// With sync, trials take turns if fewer run at a time than the population has: none is more than an
+// interval ahead of one that has not ended.
 func TestTurns(t *testing.T) {
 	ages, running := map[uint32]uint64{}, 8
-	sim := schedtest.Sim{Trials: 8, Workers: 2, Length: 24, Pick: func(int) int { return 0 }, Point: schedtest.MixedPoint,
-		Loss: func(trial uint32, _ uint64) float64 { return float64(trial) }}
+	sim := schedtest.Sim{Trials: 8, Workers: 2, Length: 24, Pick: func(int) int { return 0 },
+		Point: schedtest.MixedPoint,
+		Loss:  func(trial uint32, _ uint64) float64 { return float64(trial) }}
 	check := func(e sdk.Event, _ sdk.Decisions) error {
 		switch e.Kind {
 		case sdk.ResultReported:
@@ -61,7 +62,8 @@ func TestTurns(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := sim.Run(schedtest.Checked(schedtest.Open(t, Plugin, schedtest.MixedProblem(8), `{"interval": 4, "sync": true}`), check)); err != nil || running != 0 {
+	if _, err := sim.Run(schedtest.Checked(schedtest.Open(t, Plugin, schedtest.MixedProblem(8),
+		`{"interval": 4, "sync": true}`), check)); err != nil || running != 0 {
 		t.Errorf("%v, %d have not ended", err, running)
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Plugin is the scheduler as it is served.
+// Plugin is the scheduler to be served.
 var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "pbt",
 		Version: "1.1.0",
-		Summary: "Population based training: the worst go on from the best, with changed parameters.",
+		Summary: "Population based training: the worst continue from the best, with changed parameters.",
 		Options: declared.Schema(),
 	},
 	Open: open,

@@ -9,13 +9,13 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Plugin is the scheduler as it is served.
+// Plugin is the scheduler to be served.
 var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "pbt-replay",
 		Version: "1.1.0",
-		Summary: "Trains by a schedule of parameters, such as one that pbt has found.",
+		Summary: "Trains with a schedule of parameters, such as one found by pbt.",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -23,7 +23,7 @@ var Plugin = sdk.SchedulerPlugin{
 
 type options struct{ Policy []change }
 
-// change is from which iteration on which parameters have which values.
+// A change sets parameters from an iteration on.
 type change struct {
 	Iteration uint64
 	Params    json.RawMessage
@@ -32,21 +32,22 @@ type change struct {
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Of("policy", &o.Policy, nil, option.List(option.Object(declareChange)),
-			"From which iteration on which parameters change, and to what; the others stay."),
+			"The changes: from an iteration on, these parameters have new values; the others stay."),
 	}
 })
 
 func declareChange(c *change) []option.Option {
 	return []option.Option{
 		option.Int("iteration", &c.Iteration, 0, option.From(1), "The iteration.").Required(),
-		option.Of("params", &c.Params, nil, option.Raw("object"), "The values of the parameters that change.").Required(),
+		option.Of("params", &c.Params, nil, option.Raw("object"),
+			"The new values of the changed parameters.").Required(),
 	}
 }
 
 // entry is a change of parameters.
 type entry struct {
 	iteration uint64
-	params    space.Point // NaN where nothing changes
+	params    space.Point // NaN for unchanged parameters
 }
 
 func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {

@@ -19,14 +19,14 @@ type scheduler struct {
 
 type trial struct {
 	hold  hold.Trial
-	told  bool // the host knows until when it need not ask
-	next  int  // the entry that comes
+	told  bool // the host knows the next iteration that needs a decision
+	next  int  // the next entry
 	at    uint64
 	saved uint64
 	point space.Point
 }
 
-// Decide follows the events one by one; see the package's rules.
+// Decide processes the events one by one; see the rules of the package.
 func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
 	var out sdk.Decisions
 	for i := range events {
@@ -55,7 +55,7 @@ func (s *scheduler) apply(e *sdk.Event, out *sdk.Decisions) {
 	}
 }
 
-// result decides a result that is due: others go on and are not answered.
+// result decides a due result; other results continue without an answer.
 func (s *scheduler) result(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	switch {
 	case !t.hold.Free():
@@ -77,8 +77,8 @@ func (s *scheduler) until(t *trial) uint64 {
 	return option.MaxInt
 }
 
-// change lets a trial that was paused go on from its own checkpoint with the
-// parameters that the policy has from there on.
+// change lets a paused trial continue from its own checkpoint with the policy's parameters from
+// there on.
 func (s *scheduler) change(number uint32, t *trial, out *sdk.Decisions) {
 	if !t.hold.Paused() {
 		return
@@ -87,7 +87,7 @@ func (s *scheduler) change(number uint32, t *trial, out *sdk.Decisions) {
 	for ; t.next < len(s.policy) && s.policy[t.next].iteration <= t.at; t.next++ {
 		point = s.merge(t.next, point)
 	}
-	if reason := s.obstacle(t, point, first); reason != "" {
+	if reason := s.whyUnchanged(t, point, first); reason != "" {
 		t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: reason}, out)
 		return
 	}
@@ -96,7 +96,7 @@ func (s *scheduler) change(number uint32, t *trial, out *sdk.Decisions) {
 		Reason: fmt.Sprintf("entry %d of the policy, from iteration %d", t.next, s.policy[t.next-1].iteration)}, out)
 }
 
-// merge is the point with what the entry changes; nil of none.
+// merge returns the point with the changes of the entry, or nil.
 func (s *scheduler) merge(entry int, point space.Point) space.Point {
 	if len(point) != len(s.space.Params) {
 		return nil
@@ -104,13 +104,14 @@ func (s *scheduler) merge(entry int, point space.Point) space.Point {
 	return s.space.Complete(s.policy[entry].params, point)
 }
 
-// obstacle says why the trial goes on as it is, or nothing.
-func (s *scheduler) obstacle(t *trial, point space.Point, entry int) string {
+// whyUnchanged returns why the trial continues unchanged, or nothing.
+func (s *scheduler) whyUnchanged(t *trial, point space.Point, entry int) string {
 	switch {
 	case t.saved == 0 || point == nil:
 		return "it has no checkpoint to go on from: it goes on as it is"
 	case s.space.Check(point) != nil || !s.space.Holds(point):
-		return fmt.Sprintf("entry %d of the policy makes no point of the space of what it has: it goes on as it is", entry+1)
+		return fmt.Sprintf("entry %d of the policy makes no point of the space of what it has: it goes on as it is",
+			entry+1)
 	}
 	return ""
 }

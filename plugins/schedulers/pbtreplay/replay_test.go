@@ -30,7 +30,8 @@ func problem(trials int) sdk.Problem {
 	return p
 }
 
-const policy = `{"policy": [{"iteration": 2, "params": {"lr": 0.2}}, {"iteration": 3, "params": {"optimizer": "sgd"}}, {"iteration": 7, "params": {"lr": 0.7}}]}`
+const policy = `{"policy": [{"iteration": 2, "params": {"lr": 0.2}}, {"iteration": 3, "params": {"optimizer": ` +
+	`"sgd"}}, {"iteration": 7, "params": {"lr": 0.7}}]}`
 
 func TestChaos(t *testing.T) {
 	for _, options := range []string{`{}`, policy} {
@@ -54,8 +55,8 @@ func drawSim(t *rapid.T) schedtest.Sim {
 	return sim
 }
 
-// Whatever fails, nobody waits for ever; batching does not matter; and it decides what
-// looking through the whole policy at each event decides.
+// Whatever fails, no trial waits for ever; batching does not matter; and it decides like the
+// oracle.
 func TestEveryTrialEnds(t *testing.T) {
 	changes := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -71,13 +72,13 @@ func TestEveryTrialEnds(t *testing.T) {
 	}
 }
 
-// oracle follows the policy of these tests a second time, with nothing but loops over
-// all of it.
+// oracle is a second implementation for the policy of these tests: it loops over the whole policy
+// at each event.
 type oracle struct{ trials map[uint32]*follower }
 
 type follower struct {
-	reached uint64 // iteration up to which the policy is followed
-	pausing uint64 // iteration at which it is being paused; 0: it runs
+	reached uint64 // iteration up to which the policy was applied
+	pausing uint64 // iteration of the current pause; 0: it runs
 	point   space.Point
 	asked   bool
 	ended   bool
@@ -110,7 +111,7 @@ func (o *oracle) Decide(_ context.Context, events []sdk.Event) (out sdk.Decision
 	return out, nil
 }
 
-// due is the iteration of the first entry that is not followed yet.
+// due returns the iteration of the first entry that was not applied yet.
 func (f *follower) due() uint64 {
 	for _, x := range schedule {
 		if x.iteration > f.reached {
@@ -140,19 +141,24 @@ func (f *follower) change(trial uint32, out *sdk.Decisions) {
 			f.point[x.param] = x.value
 		}
 	}
-	out.Commands = append(out.Commands, sdk.Command{Kind: sdk.Exploit, Trial: trial, Donor: trial, Iteration: f.pausing, Point: f.point})
+	out.Commands = append(out.Commands, sdk.Command{Kind: sdk.Exploit, Trial: trial, Donor: trial, Iteration: f.pausing,
+		Point: f.point})
 	f.reached, f.pausing = f.pausing, 0
 }
 
 func TestOptions(t *testing.T) {
 	for text, want := range map[string]string{
-		`[{"iteration": 0, "params": {}}]`:                                       `option "policy.0.iteration" is 0; allowed: a whole number from 1`,
-		`[{"iteration": 5, "params": {}}, {"iteration": 5, "params": {}}]`:       `option "policy.1.iteration" is 5; allowed: more than 5, that of the one before`,
-		`[{"iteration": 5, "params": {"lrr": 1}}]`:                               "",
-		`[{"iteration": 5, "params": {"lr": 2}}]`:                                "",
-		`[{"iteration": 5}]`:                                                     "",
-		`[{"iteration": 5, "params": {"optimizer": "adam"}, "donor": 3}]`:        "",
-		fmt.Sprintf(`[{"iteration": %d, "params": {}}]`, uint64(math.MaxUint64)): `option "policy.0.iteration" is 18446744073709551615; allowed: a whole number from 1 to 9007199254740992`,
+		`[{"iteration": 0, "params": {}}]`: `option "policy.0.iteration" is 0; ` +
+			`allowed: a whole number from 1`,
+		`[{"iteration": 5, "params": {}}, {"iteration": 5, "params": {}}]`: `option "policy.1.iteration" is 5; ` +
+			`allowed: more than 5, that of the one before`,
+		`[{"iteration": 5, "params": {"lrr": 1}}]`:                        "",
+		`[{"iteration": 5, "params": {"lr": 2}}]`:                         "",
+		`[{"iteration": 5}]`:                                              "",
+		`[{"iteration": 5, "params": {"optimizer": "adam"}, "donor": 3}]`: "",
+		fmt.Sprintf(`[{"iteration": %d, "params": {}}]`,
+			uint64(math.MaxUint64)): `option "policy.0.iteration" is 18446744073709551615; allowed: a whole number ` +
+			`from 1 to 9007199254740992`,
 	} {
 		_, _, err := Plugin.Open(problem(2), []byte(`{"policy": `+text+`}`))
 		if err == nil || want != "" && err.Error() != want {

@@ -10,13 +10,13 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Plugin is the scheduler as it is served.
+// Plugin is the scheduler to be served.
 var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "resources",
 		Version: "1.0.0",
-		Summary: "Gives the resources of trials that have ended to those that still train.",
+		Summary: "Gives the resources of ended trials to the running ones.",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -37,24 +37,25 @@ const (
 	best = "best"
 )
 
-// maxSlots keeps amounts of resources within what can be counted.
+// maxSlots limits amounts of resources to countable numbers.
 const maxSlots = 1_000_000
 
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Of("request", (*map[string]json.RawMessage)(&o.Request), nil, option.Map(option.Raw("number", "string")),
-			"One slot; empty: what each trial asks for in the experiment."),
+			"One slot; empty: the request of each trial in the experiment."),
 		option.Int("slots", &o.Slots, 0, option.From(0).To(maxSlots),
-			"How many such requests there is room for, for all trials together; "+
-				"0: as many as fit into what there was when the experiment began, or the experiment's concurrency."),
+			"The number of slots for all trials together; "+
+				"0: as many as fit into the capacity at the start of the experiment, or the experiment's concurrency."),
 		option.Int("max", &o.Max, 0, option.From(0),
-			"How many slots a trial is given at most; 0: all."),
+			"The maximum number of slots of a trial; 0: all."),
 		option.Int("step", &o.Step, 1, option.From(1),
-			"Changes of fewer slots are not made."),
+			"The minimum change, in slots."),
 		option.Int("interval", &o.Interval, 10, option.From(1),
-			"Iterations between a trial's changes, at least."),
+			"The minimum number of iterations between changes of a trial."),
 		option.Enum("give", &o.Give, even,
-			"Even: to all trials that live alike; best: each has one, and all others go to the trial with the best last result.",
+			"Even: equally to all live trials; best: each has one, and all others go to the trial with the best "+
+				"last result.",
 			even, best),
 		objective.Option(&o.Objective),
 	}
@@ -76,11 +77,11 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	return s, sdk.Traits{RunAhead: 1, Saves: true}, nil
 }
 
-// complete takes from the problem what the options do not say.
+// complete sets options that the problem implies.
 func (o *options) complete(p sdk.Problem) error {
 	if len(o.Request) == 0 && len(p.Request) > 0 {
 		if err := json.Unmarshal(p.Request, &o.Request); err != nil {
-			return fmt.Errorf("what trials ask for: %w", err)
+			return fmt.Errorf("the request of the trials: %w", err)
 		}
 	}
 	if len(o.Request) == 0 {
@@ -89,7 +90,7 @@ func (o *options) complete(p sdk.Problem) error {
 	var capacity request
 	if len(p.Capacity) > 0 {
 		if err := json.Unmarshal(p.Capacity, &capacity); err != nil {
-			return fmt.Errorf("what there is: %w", err)
+			return fmt.Errorf("the capacity: %w", err)
 		}
 	}
 	if err := errors.Join(o.Request.check(), capacity.check()); err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// request is what a trial asks for, as the experiment file writes it: numbers, or
-// texts such as "0.5" and "8GiB".
+// A request is the request of a trial in the form of the experiment file: numbers, or strings such
+// as "0.5" and "8GiB".
 type request map[string]json.RawMessage
 
 var amount = regexp.MustCompile(`^"?([0-9]{1,15}(?:\.[0-9]{1,9})?)([kKMGTP]i?B?|B)?"?$`)
@@ -23,7 +23,7 @@ func (r request) check() error {
 	return nil
 }
 
-// times is the JSON of n times the request, in exact decimals.
+// times returns n times the request as JSON, in exact decimals.
 func (r request) times(n int) []byte {
 	all := map[string]string{}
 	for name, text := range r {
@@ -33,11 +33,11 @@ func (r request) times(n int) []byte {
 		digits, _ := x.FloatPrec()
 		all[name] = x.FloatString(digits) + string(parts[2])
 	}
-	data, _ := json.Marshal(all) // of texts: it cannot fail
+	data, _ := json.Marshal(all) // strings can always be encoded
 	return data
 }
 
-// room is how many such requests fit into what there is; 0 where that is not known.
+// room returns how many such requests fit into the capacity; 0 if unknown.
 func (r request) room(capacity request) int {
 	if len(capacity) == 0 {
 		return 0
@@ -64,7 +64,7 @@ func (r request) room(capacity request) int {
 	return int(n)
 }
 
-// value is an amount in whole units: bytes, where it has a unit of these. It was checked.
+// value returns an amount in whole units, in bytes if it has such a unit. It was checked.
 func value(text []byte) *big.Rat {
 	parts := amount.FindSubmatch(text)
 	x, _ := new(big.Rat).SetString(string(parts[1]))

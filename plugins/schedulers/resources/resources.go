@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/each"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/hold"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
@@ -26,18 +27,14 @@ type trial struct {
 	known    bool
 	reported bool
 	loss     float64 // of its last result
-	slots    int     // that it has, or asks for
-	claims   int     // slots that it is being paused for
+	slots    int     // that it has or requests
+	claims   int     // slots for which it is being paused
 	next     uint64  // iteration from which it may be changed
 }
 
-// Decide follows the events one by one; see the package's rules.
+// Decide processes the events one by one; see the rules of the package.
 func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
-	var out sdk.Decisions
-	for i := range events {
-		s.apply(&events[i], &out)
-	}
-	return out, nil
+	return each.Event(events, s.apply)
 }
 
 func (s *scheduler) apply(e *sdk.Event, out *sdk.Decisions) {
@@ -81,9 +78,9 @@ func (s *scheduler) result(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	out.Decisions = append(out.Decisions, d)
 }
 
-// change gives a trial that was paused its share, and lets it go on.
+// change gives a paused trial its share, and lets it continue.
 func (s *scheduler) change(number uint32, t *trial, out *sdk.Decisions) {
-	if t.hold.Free() { // the pause has not come about
+	if t.hold.Free() { // the pause did not happen
 		t.claims = 0
 	}
 	if !t.hold.Paused() {
@@ -94,12 +91,13 @@ func (s *scheduler) change(number uint32, t *trial, out *sdk.Decisions) {
 	if want != t.slots {
 		reason = s.reason(t, want)
 		t.slots = want
-		out.Commands = append(out.Commands, sdk.Command{Kind: sdk.Resize, Trial: number, Resources: s.options.Request.times(want), Reason: reason})
+		out.Commands = append(out.Commands, sdk.Command{Kind: sdk.Resize, Trial: number,
+			Resources: s.options.Request.times(want), Reason: reason})
 	}
 	t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: reason}, out)
 }
 
-// worth says whether the change is worth a pause.
+// worth reports whether the change is worth a pause.
 func (s *scheduler) worth(t *trial, want int) bool {
 	return max(want-t.slots, t.slots-want) >= s.options.Step
 }
@@ -109,10 +107,11 @@ func (s *scheduler) reason(t *trial, want int) string {
 	if want < t.slots {
 		verb = "keeps"
 	}
-	return fmt.Sprintf("it %s %d of %d slots instead of %d: %d trials are left", verb, want, s.options.Slots, t.slots, len(s.live))
+	return fmt.Sprintf("it %s %d of %d slots instead of %d: %d trials are left", verb, want, s.options.Slots, t.slots,
+		len(s.live))
 }
 
-// share is how many slots the trial should have.
+// share returns the number of slots that the trial should have.
 func (s *scheduler) share(number uint32, t *trial) int {
 	switch n := len(s.live); {
 	case s.options.Slots == 0 || !s.gathered():
@@ -126,12 +125,12 @@ func (s *scheduler) share(number uint32, t *trial) int {
 	}
 }
 
-// gathered says whether all trials were added.
+// gathered reports whether all trials were added.
 func (s *scheduler) gathered() bool {
 	return s.searchEnded || s.planned > 0 && s.added >= s.planned
 }
 
-// evenShare is one more for as many as there are slots left over.
+// evenShare returns one more for as many trials as there are remaining slots.
 func (s *scheduler) evenShare(number uint32, each, left int) int {
 	for other, t := range s.live {
 		if other != number && max(t.slots, t.claims) > each {

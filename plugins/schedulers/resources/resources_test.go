@@ -20,7 +20,8 @@ func TestStories(t *testing.T) {
 }
 
 func TestChaos(t *testing.T) {
-	for _, options := range []string{`{"slots": 8, "interval": 1}`, `{"slots": 20, "interval": 2, "give": "best", "max": 5}`} {
+	for _, options := range []string{`{"slots": 8, "interval": 1}`,
+		`{"slots": 20, "interval": 2, "give": "best", "max": 5}`} {
 		schedtest.Chaos(t, Plugin, schedtest.Problem(5), options)
 	}
 }
@@ -43,15 +44,16 @@ func TestAmounts(t *testing.T) {
 }
 
 func TestNoAmounts(t *testing.T) {
-	for _, text := range []string{`{"cpu": -1}`, `{"cpu": "many"}`, `{"cpu": true}`, `{"cpu": 1e3}`, `{"cpu": [1]}`, `{"cpu": null}`} {
+	for _, text := range []string{`{"cpu": -1}`, `{"cpu": "many"}`, `{"cpu": true}`, `{"cpu": 1e3}`, `{"cpu": [1]}`,
+		`{"cpu": null}`} {
 		if _, _, err := Plugin.Open(schedtest.Problem(1), []byte(`{"request": `+text+`}`)); err == nil {
 			t.Errorf("%s is accepted", text)
 		}
 	}
 }
 
-// Slots are as many as fit into what there is, by what each trial asks for; without either
-// the experiment's concurrency.
+// The number of slots is the capacity divided by the request of a trial; without either, the
+// experiment's concurrency.
 func TestRoom(t *testing.T) {
 	for _, c := range []struct {
 		request, capacity string
@@ -69,7 +71,8 @@ func TestRoom(t *testing.T) {
 		{`{"cpu": "0.000001"}`, `{"cpu": "16"}`, maxSlots},
 	} {
 		var r, capacity request
-		if err := errors.Join(json.Unmarshal([]byte(c.request), &r), json.Unmarshal([]byte(c.capacity), &capacity), r.check(), capacity.check()); err != nil {
+		if err := errors.Join(json.Unmarshal([]byte(c.request), &r), json.Unmarshal([]byte(c.capacity), &capacity),
+			r.check(), capacity.check()); err != nil {
 			t.Fatal(err)
 		}
 		if got := r.room(capacity); got != c.want {
@@ -78,7 +81,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// What the options do not say is the problem's.
+// Unset options are taken from the problem.
 func TestFromTheProblem(t *testing.T) {
 	p := schedtest.Problem(2)
 	p.Request, p.Capacity, p.Concurrency = []byte(`{"cpu":"2"}`), []byte(`{"cpu":"8","memory":"99"}`), 3
@@ -101,14 +104,15 @@ func TestFromTheProblem(t *testing.T) {
 	}
 }
 
-// Every trial comes to its end, batching does not matter, and none is given more than
-// its bound.
+// Every trial ends, batching does not matter, and none exceeds its limit.
 func TestEveryTrialEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sim := schedtest.DrawSim(t, schedtest.Limits{Trials: 12, Length: 20, Failing: 20})
 		most := rapid.IntRange(1, 8).Draw(t, "max")
-		options := fmt.Appendf(nil, `{"slots": %d, "max": %d, "step": %d, "interval": %d, "give": %q}`, rapid.IntRange(0, 12).Draw(t, "slots"), most,
-			rapid.IntRange(1, 3).Draw(t, "step"), rapid.IntRange(1, 4).Draw(t, "interval"), rapid.SampledFrom([]string{even, best}).Draw(t, "give"))
+		options := fmt.Appendf(nil, `{"slots": %d, "max": %d, "step": %d, "interval": %d, "give": %q}`,
+			rapid.IntRange(0, 12).Draw(t, "slots"), most,
+			rapid.IntRange(1, 3).Draw(t, "step"), rapid.IntRange(1, 4).Draw(t,
+				"interval"), rapid.SampledFrom([]string{even, best}).Draw(t, "give"))
 		bounded(t, sim.Ends(t, func() sdk.Scheduler { return open1(t, sim.Trials, options) }), most)
 	})
 }
@@ -128,8 +132,8 @@ func slots(t *rapid.T, text string) (n int) {
 	return n
 }
 
-// While trials only end, no more is given than there is, all that can be given is,
-// and none has two more than another.
+// While trials only end, grants never exceed the capacity, everything is granted, and shares differ
+// by at most one.
 func TestEvenSharesAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		trials := rapid.IntRange(1, 6).Draw(t, "trials")
@@ -177,8 +181,8 @@ func TestEvenSharesAddUp(t *testing.T) {
 	})
 }
 
-// With "best" the trial with the best last result comes to have all that others can spare,
-// each of which has one slot: by looking through all trials after each round.
+// With "best" the trial with the best last result finally has all slots that others can spare,
+// which keep one each; checked by examining all trials after each round.
 func TestBestHasTheRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		trials := rapid.IntRange(1, 6).Draw(t, "trials")
@@ -202,9 +206,10 @@ func TestBestHasTheRest(t *testing.T) {
 			for i := range uint32(trials) {
 				losses[i] = float64(rapid.IntRange(0, 3).Draw(t, "loss"))
 			}
-			for again := range uint64(2) { // the first shows who is best, the second changes what follows
+			for again := range uint64(2) { // the first round shows which trial is best, the second makes the changes
 				for i := range has {
-					if d := tell(sdk.Event{Kind: sdk.ResultReported, Trial: i, Iteration: iteration + again, Losses: []float64{losses[i]}}); d.Decisions[0].Verdict != sdk.Pause {
+					if d := tell(sdk.Event{Kind: sdk.ResultReported, Trial: i, Iteration: iteration + again,
+						Losses: []float64{losses[i]}}); d.Decisions[0].Verdict != sdk.Pause {
 						continue
 					}
 					for _, c := range tell(sdk.Event{Kind: sdk.TrialPaused, Trial: i}).Commands {
@@ -222,7 +227,8 @@ func TestBestHasTheRest(t *testing.T) {
 			}
 			for i, n := range has {
 				if want := map[bool]int{true: all - len(has) + 1, false: 1}[i == best]; n != want && all > len(has) {
-					t.Fatalf("trial %d with %v has %d of %d slots, want %d; the best is %d: %v", i, losses[i], n, all, want, best, has)
+					t.Fatalf("trial %d with %v has %d of %d slots, want %d; the best is %d: %v", i, losses[i], n, all,
+						want, best, has)
 				}
 			}
 			tell(sdk.Event{Kind: sdk.TrialCompleted, Trial: best})

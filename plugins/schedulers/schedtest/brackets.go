@@ -9,8 +9,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Round trains one whole round of brackets and checks at which iterations how many
-// trials ended: with different losses and no failures that follows from the sizes alone.
+// Round trains one whole round of brackets and checks how many trials ended at which iterations:
+// with different losses and no failures this follows from the sizes.
 func Round(t *testing.T, plugin sdk.SchedulerPlugin, trials, workers int, options string, want map[uint64]int) {
 	t.Helper()
 	sim := Sim{
@@ -31,8 +31,8 @@ func Round(t *testing.T, plugin sdk.SchedulerPlugin, trials, workers int, option
 	}
 }
 
-// Brackets checks that each bracket ends, whatever fails and however coarsely trials
-// report, whether their number is planned or the search ends.
+// Brackets checks that each bracket ends, with failures and rare reports, for a planned number of
+// trials or the end of the search.
 func Brackets(t *testing.T, plugin sdk.SchedulerPlugin, options string) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,10 +11,9 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Chaos tells the scheduler events in no sensible order: results of trials that
-// were never added or have ended, iterations that repeat and jump, losses that
-// are missing or NaN. It must not panic, must decide each result at most once,
-// in order and with reasons, and must not care how the events are batched.
+// Chaos sends events in arbitrary order: results of trials that were never added or have ended,
+// iterations that repeat and jump, losses that are missing or NaN. The scheduler must not panic,
+// must decide each result at most once, in order and with reasons, independently of batches.
 func Chaos(t *testing.T, plugin sdk.SchedulerPlugin, p sdk.Problem, options string) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {
@@ -47,11 +46,13 @@ func events(p sdk.Problem) func(*rapid.T) []sdk.Event {
 	})
 	trial := rapid.OneOf(rapid.Uint32Range(0, 9), rapid.Just[uint32](math.MaxUint32))
 	iteration := rapid.OneOf(rapid.Uint64Range(0, 12), rapid.Just[uint64](math.MaxUint64))
-	loss := rapid.SampledFrom([]float64{-1, 0, 1, 2, 3, math.MaxFloat64, -math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()})
+	loss := rapid.SampledFrom([]float64{-1, 0, 1, 2, 3, math.MaxFloat64, -math.MaxFloat64, math.Inf(1), math.Inf(-1),
+		math.NaN()})
 	return func(t *rapid.T) []sdk.Event {
 		all := make([]sdk.Event, rapid.IntRange(1, 80).Draw(t, "n"))
 		for i := range all {
-			all[i] = sdk.Event{Number: uint64(i) + 1, Kind: kind.Draw(t, "kind"), Trial: trial.Draw(t, "trial"), Iteration: iteration.Draw(t, "iteration")}
+			all[i] = sdk.Event{Number: uint64(i) + 1, Kind: kind.Draw(t, "kind"), Trial: trial.Draw(t, "trial"),
+				Iteration: iteration.Draw(t, "iteration")}
 			if all[i].Kind == sdk.TrialAdded {
 				all[i].Point = p.Space.Draw(constant{})
 			}
@@ -61,7 +62,7 @@ func events(p sdk.Problem) func(*rapid.T) []sdk.Event {
 	}
 }
 
-// constant is a source of one number.
+// constant is a source that returns one number.
 type constant struct{}
 
 func (constant) Float64() float64 { return 0.3 }

@@ -7,9 +7,9 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Checked is the scheduler, told one event at a time: check sees each event and what
-// was answered, and its error ends the run. It is for second implementations that
-// cannot say what is drawn, only what is possible.
+// Checked wraps the scheduler and passes one event at a time: check receives each event and its
+// answer, and its error ends the run. It is for second implementations that cannot predict random
+// choices, but can check that they are possible.
 func Checked(s sdk.Scheduler, check func(sdk.Event, sdk.Decisions) error) sdk.Scheduler {
 	return checked{s, check}
 }
@@ -33,7 +33,7 @@ func (s checked) Decide(ctx context.Context, events []sdk.Event) (all sdk.Decisi
 	return all, nil
 }
 
-// Count is how many commands of the kind were given.
+// Count returns the number of commands of the kind.
 func (h History) Count(kind sdk.CommandKind) (n int) {
 	for _, c := range h.Out.Commands {
 		if c.Kind == kind {

@@ -8,9 +8,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Cuts tells the history to a new scheduler in batches of the sizes that pick
-// chooses (pick(n) is in 0..n-1) and compares all that it answers with what was
-// answered before: how a history is batched must not matter.
+// Cuts sends the history to a new scheduler in batches of sizes chosen by pick (pick(n) is in
+// 0..n-1) and compares all answers with the earlier ones: batches must not matter.
 func Cuts(scheduler sdk.Scheduler, h History, pick func(n int) int) error {
 	var got sdk.Decisions
 	for rest := h.Events; len(rest) > 0; {
@@ -35,15 +34,15 @@ func same(got, want sdk.Decisions) error {
 	if len(got.Decisions) != len(want.Decisions) {
 		return fmt.Errorf("%d decisions in other batches, were %d", len(got.Decisions), len(want.Decisions))
 	}
-	// As text, because points may have NaN.
+	// Compare text, because points may have NaN.
 	if got, want := fmt.Sprintf("%+v", got.Commands), fmt.Sprintf("%+v", want.Commands); got != want {
 		return fmt.Errorf("commands in other batches are %s, were %s", got, want)
 	}
 	return nil
 }
 
-// WithoutReasons is the history with the reasons of decisions and commands left
-// out, for comparing with an implementation that gives none.
+// WithoutReasons returns the history without the reasons of decisions and commands, for comparing
+// with an implementation that gives none.
 func (h History) WithoutReasons() History {
 	h.Out = sdk.Decisions{Decisions: slices.Clone(h.Out.Decisions), Commands: slices.Clone(h.Out.Commands)}
 	for i := range h.Out.Decisions {

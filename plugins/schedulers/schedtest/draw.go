@@ -8,16 +8,16 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Limits are those of what [DrawSim] draws.
+// Limits are the limits for [DrawSim].
 type Limits struct {
 	Trials int
 	Length uint64
-	// Failing is n where one iteration of n fails; 0: none does.
+	// Failing is n if one of n iterations fails; 0: none.
 	Failing int
 }
 
-// DrawSim draws a simulation. Losses are few, so that ties are frequent, and some are
-// infinite. What else a test varies it adds itself.
+// DrawSim draws a simulation. It uses few different losses, so that ties are frequent, and some are
+// infinite. Tests add whatever else they vary.
 func DrawSim(t *rapid.T, most Limits) Sim {
 	losses := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 2, 3, 4, 5, 6, math.Inf(1)}), 97, 97).Draw(t, "losses")
 	picks, drawn := rapid.SliceOfN(rapid.IntRange(0, 1000), 31, 31).Draw(t, "picks"), 0
@@ -40,7 +40,7 @@ func drawFails(t *rapid.T, one int) func(uint32, uint64) bool {
 	return func(trial uint32, iteration uint64) bool { return fails[(uint64(trial)*29+iteration)%53] == 0 }
 }
 
-// DrawSteps draws how many iterations lie between a trial's reports, for [Sim].Step.
+// DrawSteps draws the number of iterations between a trial's reports, for [Sim].Step.
 func DrawSteps(t *rapid.T, most uint64) func(trial uint32) uint64 {
 	steps := rapid.SliceOfN(rapid.Uint64Range(1, most), 7, 7).Draw(t, "steps")
 	return func(trial uint32) uint64 { return steps[trial%7] }
@@ -56,8 +56,8 @@ func Open(t rapid.TB, plugin sdk.SchedulerPlugin, p sdk.Problem, options string)
 	return s
 }
 
-// Ends runs the simulation: all trials must come to their end, unless its limit comes
-// first, and in other batches it must be the same. open makes the same scheduler anew.
+// Ends runs the simulation: all trials must end, unless the limit is reached first, and other
+// batches must give the same result. open returns a new, equal scheduler.
 func (s Sim) Ends(t rapid.TB, open func() sdk.Scheduler) History {
 	t.Helper()
 	h, err := s.Run(open())

@@ -5,7 +5,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Mixed has one parameter of each form. momentum exists for the second optimizer only.
+// Mixed has one parameter of each form. momentum exists only for the second optimizer.
 var Mixed = &space.Space{Params: []space.Param{
 	{Name: "lr", Kind: space.Real, Low: 1e-4, High: 1, Log: true},
 	{Name: "dropout", Kind: space.Real, Low: 0, High: 1},
@@ -25,7 +25,7 @@ func MixedProblem(trials int) sdk.Problem {
 	return p
 }
 
-// MixedPoint is a point of [Mixed], another for each trial: for [Sim].Point.
+// MixedPoint returns a point of [Mixed], a different one for each trial: for [Sim].Point.
 func MixedPoint(trial uint32) space.Point {
 	p := Mixed.Draw(space.NewRand(uint64(trial)))
 	return Mixed.Complete(p, p)

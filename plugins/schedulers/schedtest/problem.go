@@ -5,8 +5,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Problem is a small one: one loss to be made small and a planned number of
-// trials.
+// Problem returns a small problem: one loss to minimise and a planned number of trials.
 func Problem(trials int) sdk.Problem {
 	return sdk.Problem{
 		Space:      &space.Space{},

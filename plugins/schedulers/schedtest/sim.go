@@ -9,64 +9,63 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Sim plays the host: workers run trials, and what happens is told to the
-// scheduler, whose decisions are carried out.
+// A Sim simulates the host: workers run trials, the scheduler receives the events, and its
+// decisions are executed.
 type Sim struct {
-	// Trials are created in all, while a worker is free.
+	// Trials is the number of trials, created when a worker is free.
 	Trials, Workers int
-	// Length is how many iterations a trial has when nothing stops it.
+	// Length is the number of iterations of a trial that nothing stops.
 	Length uint64
-	// Burst is how many results at most are told in one call.
+	// Burst is the maximum number of results in one call.
 	Burst int
-	// Loss is what a trial reports.
+	// Loss returns the reported loss of a trial.
 	Loss func(trial uint32, iteration uint64) float64
-	// Fails says whether the trial fails instead of reporting; nil: never.
+	// Fails reports whether the trial fails instead of reporting; nil: never.
 	Fails func(trial uint32, iteration uint64) bool
-	// Step is how many iterations lie between the trial's reports; nil: 1.
+	// Step returns the number of iterations between the trial's reports; nil: 1.
 	Step func(trial uint32) uint64
 	// Pick chooses one of n: which running trial is next, and so on.
 	Pick func(n int) int
-	// Limit ends the simulation after so many iterations in all; 0: none.
-	// Exploiting trials may go back as often as they advance.
+	// Limit ends the simulation after that many iterations in total; 0: unlimited. Exploiting
+	// trials may go back as often as they advance.
 	Limit int
-	// Point is the trial's assignment; nil: none.
+	// Point returns the trial's assignment; nil: none.
 	Point func(trial uint32) space.Point
-	// SearchEnds: SearchEnded is told after the last trial was added.
+	// SearchEnds: SearchEnded is sent after the last trial was added.
 	SearchEnds bool
 }
 
-// End is how a trial ended.
+// An End says how a trial ended.
 type End struct {
 	Iteration uint64 // of its last result
-	Reason    string // the scheduler's, "complete" or "failed"
+	Reason    string // the reason of the scheduler, "complete" or "failed"
 }
 
-// History is what happened in a simulation.
+// A History is the record of a simulation.
 type History struct {
 	Events []sdk.Event
-	// Out are all the decisions and commands, in order.
+	// Out has all decisions and commands, in order.
 	Out sdk.Decisions
 	// Ends has the trials that ended.
 	Ends map[uint32]End
-	// Iterations is how many were trained in all.
+	// Iterations is the total number of trained iterations.
 	Iterations int
-	// Sizes are the requests that trials were given, in order.
+	// Sizes are the requests that trials received, in order.
 	Sizes []Size
 }
 
-// Size is a trial's new request for resources.
+// A Size is a trial's new resource request.
 type Size struct {
 	Trial     uint32
 	Resources string
 }
 
-// Run tells until nothing runs and nothing is waiting. An error says what the
-// scheduler did that no scheduler may do. A trial that is missing in
-// History.Ends was left paused.
+// Run runs until nothing is running or waiting. An error describes a forbidden action of the
+// scheduler. A trial missing in History.Ends was left paused.
 func (s Sim) Run(scheduler sdk.Scheduler) (History, error) {
 	r := &run{Sim: s, scheduler: scheduler, history: History{Ends: map[uint32]End{}}}
 	for {
-		r.fill()
+		r.fillWorkers()
 		if r.over() {
 			return r.history, nil
 		}
@@ -100,12 +99,13 @@ func (r *run) over() bool {
 }
 
 func (r *run) event(kind sdk.EventKind, trial uint32) *sdk.Event {
-	r.history.Events = append(r.history.Events, sdk.Event{Number: uint64(len(r.history.Events)) + 1, Kind: kind, Trial: trial})
+	r.history.Events = append(r.history.Events, sdk.Event{Number: uint64(len(r.history.Events)) + 1, Kind: kind,
+		Trial: trial})
 	return &r.history.Events[len(r.history.Events)-1]
 }
 
-// fill gives free workers something to do: paused trials first.
-func (r *run) fill() {
+// fillWorkers gives free workers something to do: paused trials first.
+func (r *run) fillWorkers() {
 	for len(r.running) < r.Workers {
 		switch {
 		case len(r.queue) > 0:
@@ -166,7 +166,7 @@ func (r *run) step(trial uint32) uint64 {
 	return r.Step(trial)
 }
 
-// report tells the result unless it need not be decided or was told before.
+// report sends the result unless it needs no decision or was sent before.
 func (r *run) report(trial uint32, t *simulated) {
 	if t.iteration <= t.told || t.iteration < t.until {
 		return
@@ -178,7 +178,7 @@ func (r *run) report(trial uint32, t *simulated) {
 }
 
 func (r *run) end(trial uint32, kind sdk.EventKind, reason string) {
-	r.leave(trial)
+	r.freeWorker(trial)
 	t := &r.trials[trial]
 	r.history.Ends[trial] = End{Iteration: t.iteration, Reason: reason}
 	e := r.event(kind, trial)
@@ -188,8 +188,8 @@ func (r *run) end(trial uint32, kind sdk.EventKind, reason string) {
 	r.push(*e)
 }
 
-// leave takes the trial from its worker.
-func (r *run) leave(trial uint32) {
+// freeWorker frees the trial's worker.
+func (r *run) freeWorker(trial uint32) {
 	if i := slices.Index(r.running, trial); i >= 0 {
 		r.running = slices.Delete(r.running, i, i+1)
 	}
@@ -238,7 +238,7 @@ func (r *run) apply(d sdk.Decision, e sdk.Event) {
 		t.iteration = e.Iteration
 		r.end(e.Trial, sdk.TrialCompleted, d.Reason)
 	case sdk.Pause:
-		r.leave(e.Trial)
+		r.freeWorker(e.Trial)
 		t.iteration, t.saved, t.paused = e.Iteration, append(t.saved, e.Iteration), true
 		saved := r.event(sdk.CheckpointSaved, e.Trial)
 		saved.Iteration = e.Iteration
@@ -266,7 +266,8 @@ func (r *run) commanded(c sdk.Command) error {
 	case sdk.Exploit:
 		saved := r.trials[c.Donor].saved
 		if !slices.Contains(saved, c.Iteration) || c.Donor == c.Trial && c.Point == nil {
-			return fmt.Errorf("trial %d exploits %d@%d, which has its checkpoints at %v", c.Trial, c.Donor, c.Iteration, saved)
+			return fmt.Errorf("trial %d exploits %d@%d, which has its checkpoints at %v", c.Trial, c.Donor, c.Iteration,
+				saved)
 		}
 		*t = simulated{iteration: c.Iteration, told: min(t.told, c.Iteration), saved: []uint64{c.Iteration}}
 	}

@@ -15,20 +15,19 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Stories runs the text files (*.txt) in dir. In them, open makes the scheduler anew:
+// Stories runs the text files (*.txt) in dir. In them, open creates a new scheduler:
 //
 //	open [trials=N] [concurrency=N] [seed=N] [mode=max] [objectives=(a,b)]
 //	{"max": 9}
 //
-// and tell gives it events in one batch, one a line:
+// and tell sends it events in one batch, one per line:
 //
 //	add | started | paused | completed | failed | removed | requeued trial=N
 //	result trial=N iter=N loss=X
 //	saved trial=N iter=N
 //	search-ended
 //
-// A single event may stand as a command of its own. The output has a line for
-// each decision and each command.
+// A single event may also be a command. The output has a line for each decision and each command.
 func Stories(t *testing.T, plugin sdk.SchedulerPlugin, sp *space.Space, dir string) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
@@ -47,7 +46,7 @@ type story struct {
 	plugin    sdk.SchedulerPlugin
 	space     *space.Space
 	scheduler sdk.Scheduler
-	events    []sdk.Event // of this story since it was opened
+	events    []sdk.Event // of this story since open
 }
 
 func (s *story) run(t *testing.T, d *datadriven.TestData) string {
@@ -196,7 +195,8 @@ func decision(d sdk.Decision) string {
 }
 
 func command(c sdk.Command) string {
-	text := [...]string{sdk.Resume: "resume", sdk.StopTrial: "stop", sdk.Exploit: "exploit", sdk.Resize: "resize", sdk.StopAll: "stop all"}[c.Kind]
+	text := [...]string{sdk.Resume: "resume", sdk.StopTrial: "stop", sdk.Exploit: "exploit", sdk.Resize: "resize",
+		sdk.StopAll: "stop all"}[c.Kind]
 	if c.Kind == sdk.StopAll {
 		return because("stop all", c.Reason)
 	}

@@ -1,36 +1,32 @@
-// Package wilcoxon stops trials that are worse than the best one on the same
-// folds, by a signed-rank test. It is for trials that report one value for each
-// fold of a cross-validation, each seed or each prompt: the iteration is the
-// fold's number, and the values are of one kind, not a curve that improves.
+// Package wilcoxon stops trials that are worse than the best one on the same folds, with a
+// signed-rank test. It is for trials that report one value for each fold of a cross-validation,
+// each seed or each prompt: the iteration is the number of the fold, and the values are comparable,
+// not a curve that improves.
 //
-// Source: Wilcoxon, "Individual Comparisons by Ranking Methods", Biometrics
-// Bulletin 1 (1945); zeros as in Pratt, "Remarks on Zeros and Ties in the Wilcoxon
-// Signed Rank Procedures", JASA 54 (1959). That the trial's mean is looked at too
-// is from Optuna's WilcoxonPruner.
+// Source: Wilcoxon, "Individual Comparisons by Ranking Methods", Biometrics Bulletin 1 (1945);
+// zeros as in Pratt, "Remarks on Zeros and Ties in the Wilcoxon Signed Rank Procedures", JASA 54
+// (1959). The additional check of the trial's mean is from Optuna's WilcoxonPruner.
 //
 // # Rules
 //
-// The best trial is, of those that came to their ends, one of those with most
-// folds: the one with the best mean, of equals the earlier. So a trial that ended
-// after one lucky fold is not what others are held against. While none has ended
-// nothing is stopped.
+// The best trial is the completed trial with the best mean among those with the most folds, of
+// equal ones the earlier. So a trial that ended after one lucky fold is not the reference. Nothing
+// is stopped until a trial has completed.
 //
-// At each result the trial is compared with the best one on the folds that both
-// have. It is stopped when the differences are so much to its disadvantage that
-// chance brings about the like with less than the threshold's probability (one
-// side), and its mean over these folds is worse too: a trial with a better or equal
-// mean always goes on.
+// At each result the trial is compared with the best one on the folds that both have. It is stopped
+// if the one-sided probability of differences this unfavourable is below the threshold and its mean
+// over these folds is worse too: a trial with a better or equal mean always continues.
 //
-// Up to 25 folds with differences the probability is exact, ties included; beyond
-// it is that of the normal distribution with the variance of the ranks as they
-// are, ties included. Folds without a difference take part in the ranking and
-// favour neither. A value that is not finite is worse than all that are.
+// With up to 25 differing folds the probability is exact, including ties; with more it is that of
+// the normal distribution with the variance of the actual ranks, including ties. Folds without a
+// difference are ranked and favour neither trial. A value that is not finite is worse than all
+// finite ones.
 //
 // # Limits
 //
-// Folds should come in the same order, or nothing is shared at first; shuffle them
-// once for all trials. Results that repeat earlier folds after a restore are
-// ignored. The test is made anew at each fold, so that over many folds more than
-// the threshold's share of good trials is stopped; the mean's guard keeps most of
-// them. A result costs O(f log f) for f folds, whatever the number of trials.
+// Folds should come in the same order, otherwise the first ones are not shared; shuffle them once
+// for all trials. Results that repeat earlier folds after a restore are ignored. The test is
+// repeated at each fold, so with many folds more than the threshold's share of good trials would be
+// stopped; the check of the mean keeps most of them. A result costs O(f log f) for f folds,
+// independently of the number of trials.
 package wilcoxon

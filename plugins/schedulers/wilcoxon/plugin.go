@@ -6,7 +6,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Plugin is the scheduler as it is served.
+// Plugin is the scheduler to be served.
 var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
@@ -27,9 +27,9 @@ type options struct {
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Float("p_threshold", &o.Threshold, 0.1, option.Above(0).To(1),
-			"A trial is stopped when the test's p is below this: at 0.1 it takes four folds at least, at 0.05 five."),
+			"A trial is stopped if the test's p is below this; 0.1 requires at least four folds, 0.05 five."),
 		option.Int("startup_folds", &o.Startup, 2, option.From(1),
-			"Folds that must be compared before a trial is stopped."),
+			"The number of folds to compare before a trial is stopped."),
 		objective.Option(&o.Objective),
 	}
 })

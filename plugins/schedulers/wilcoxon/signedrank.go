@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// exact is up to how many differences the exact distribution is used.
+// exact is the number of differences up to which the exact distribution is used.
 const exact = 25
 
-// greater is the probability that chance makes the sum of the ranks of the
-// differences above zero as large as it is, or larger. No difference is NaN.
+// greater returns the probability that chance makes the sum of the ranks of the positive
+// differences at least as large as it is. No difference is NaN.
 func greater(differences []float64) float64 {
 	ranks, sum := ranked(differences)
 	if len(ranks) <= exact {
@@ -19,9 +19,9 @@ func greater(differences []float64) float64 {
 	return normal(ranks, sum)
 }
 
-// ranked are the ranks of the differences by their sizes, doubled, so that those of
-// ties are whole: without the zeros, which have the first ranks. sum is that of the
-// differences above zero.
+// ranked returns the ranks of the differences by their absolute values, doubled, so that tied ranks
+// are integers, without the zeros, which have the first ranks. sum is the sum for the positive
+// differences.
 func ranked(differences []float64) (ranks []int, sum int) {
 	sorted := slices.Clone(differences)
 	slices.SortFunc(sorted, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
@@ -43,13 +43,13 @@ func ranked(differences []float64) (ranks []int, sum int) {
 	return ranks, sum
 }
 
-// tail counts the choices of signs whose sum is at least the given one.
+// tail returns the share of sign assignments whose sum is at least the given one.
 func tail(ranks []int, sum int) float64 {
 	total := 0
 	for _, r := range ranks {
 		total += r
 	}
-	ways := make([]float64, total+1) // choices with each sum; whole up to 2^25
+	ways := make([]float64, total+1) // assignments with each sum; exact up to 2^25
 	ways[0] = 1
 	for _, r := range ranks {
 		for s := total; s >= r; s-- {
@@ -63,7 +63,7 @@ func tail(ranks []int, sum int) float64 {
 	return math.Ldexp(n, -len(ranks))
 }
 
-// normal is the same by the normal distribution.
+// normal is the approximation by the normal distribution.
 func normal(ranks []int, sum int) float64 {
 	mean, variance := 0.0, 0.0
 	for _, r := range ranks {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/each"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -14,13 +15,13 @@ type scheduler struct {
 	options   options
 	objective objective.Objective
 	trials    table.Table[trial]
-	best      []fold // of the best trial that ended; empty at first
+	best      []fold // of the best trial that ended; initially empty
 	name      uint32 // its number
 }
 
 type trial struct {
 	ended bool
-	folds []fold // in rising order
+	folds []fold // in increasing order
 }
 
 type fold struct {
@@ -28,22 +29,10 @@ type fold struct {
 	loss      float64
 }
 
-// Decide follows the events one by one; see the package's rules.
+// Decide processes the events one by one; see the rules of the package.
 func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
-	var out sdk.Decisions
-	for i := range events {
-		switch e := &events[i]; e.Kind {
-		case sdk.ResultReported:
-			if d, due := s.result(e, s.trials.At(e.Trial)); due {
-				out.Decisions = append(out.Decisions, d)
-			}
-		case sdk.TrialCompleted:
-			s.completed(e, s.trials.At(e.Trial))
-		case sdk.TrialFailed, sdk.TrialRemoved:
-			s.trials.At(e.Trial).end()
-		}
-	}
-	return out, nil
+	return each.Stopper[trial]{Trials: &s.trials, Result: s.result, Completed: s.completed,
+		Ended: (*trial).end}.Decide(events)
 }
 
 func (s *scheduler) result(e *sdk.Event, t *trial) (d sdk.Decision, due bool) {
@@ -58,8 +47,7 @@ func (s *scheduler) result(e *sdk.Event, t *trial) (d sdk.Decision, due bool) {
 	return d, true
 }
 
-// completed lets a trial be the best one. Its last result is new when a stop rule
-// ended it.
+// completed lets a trial become the best one. Its last result is new if a stop rule ended it.
 func (s *scheduler) completed(e *sdk.Event, t *trial) {
 	if len(e.Losses) > 0 {
 		t.add(e.Iteration, s.objective.Loss(e))
@@ -80,7 +68,7 @@ func (t *trial) add(iteration uint64, loss float64) bool {
 
 func (t *trial) end() { *t = trial{ended: true} }
 
-// better says whether a is rather the best trial than b.
+// better reports whether a is preferred to b as the best trial.
 func better(a, b []fold) bool {
 	if len(a) != len(b) {
 		return len(a) > len(b)
@@ -88,7 +76,7 @@ func better(a, b []fold) bool {
 	return mean(a) < mean(b)
 }
 
-// mean is +Inf where it is none.
+// mean returns +Inf if there is none.
 func mean(folds []fold) float64 {
 	sum := 0.0
 	for _, f := range folds {
@@ -100,7 +88,7 @@ func mean(folds []fold) float64 {
 	return sum / float64(len(folds))
 }
 
-// judge says why the trial is stopped, or nothing.
+// judge returns the reason to stop the trial, or nothing.
 func (s *scheduler) judge(t *trial) string {
 	own, others := shared(t.folds, s.best)
 	if len(own) < max(1, s.options.Startup) || !(mean(own) > mean(others)) {
@@ -114,7 +102,7 @@ func (s *scheduler) judge(t *trial) string {
 		s.objective.Text(mean(own)), len(own), s.name, s.objective.Value(mean(others)), p)
 }
 
-// shared are the folds that both have.
+// shared returns the folds that both have.
 func shared(a, b []fold) (inA, inB []fold) {
 	for len(a) > 0 && len(b) > 0 {
 		switch {

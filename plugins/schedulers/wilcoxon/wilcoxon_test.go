@@ -24,8 +24,8 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// flipped is the test a second time: every choice of signs is tried, and every rank
-// counted out.
+// flipped is a second implementation of the test: it tries every sign assignment, and counts every
+// rank.
 func flipped(d []float64) float64 {
 	ranks, observed := make([]float64, len(d)), 0.0
 	for i := range d {
@@ -59,14 +59,15 @@ func flipped(d []float64) float64 {
 
 func TestAgainstAllSigns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := rapid.SliceOfN(rapid.SampledFrom([]float64{-3, -2, -1, 0, 1, 2, 3, 4, 5.5, math.Inf(1)}), 0, 9).Draw(t, "d")
+		d := rapid.SliceOfN(rapid.SampledFrom([]float64{-3, -2, -1, 0, 1, 2, 3, 4, 5.5, math.Inf(1)}), 0, 9).Draw(t,
+			"d")
 		if got, want := greater(d), flipped(d); math.Abs(got-want) > 1e-12 {
 			t.Fatalf("p of %v is %v, want %v", d, got, want)
 		}
 	})
 }
 
-// Known values: one side, n(n+1)/2 − W of the tables.
+// Known values: one-sided, n(n+1)/2 − W of the tables.
 func TestKnownTails(t *testing.T) {
 	for _, c := range []struct {
 		d    []float64
@@ -84,7 +85,7 @@ func TestKnownTails(t *testing.T) {
 	}
 }
 
-// Where both serve, the normal distribution is near the exact one.
+// Where both apply, the normal distribution is close to the exact one.
 func TestNormalIsNear(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.SliceOfN(rapid.SampledFrom([]float64{-4, -3, -2, -1, 1, 2, 3, 4, 5, 6}), 20, 25).Draw(t, "d")
@@ -95,7 +96,7 @@ func TestNormalIsNear(t *testing.T) {
 	})
 }
 
-// oracle is the rule a second time: all is kept and looked through each time.
+// oracle is a second implementation of the rule: it stores everything and examines it each time.
 type oracle struct {
 	threshold float64
 	startup   int
@@ -176,8 +177,10 @@ func drawSim(t *rapid.T) schedtest.Sim {
 
 func TestAgainstRecomputing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		threshold, startup := rapid.SampledFrom([]float64{0.05, 0.1, 0.3, 1}).Draw(t, "threshold"), rapid.IntRange(1, 4).Draw(t, "startup")
-		s, _, err := Plugin.Open(schedtest.Problem(0), fmt.Appendf(nil, `{"p_threshold": %v, "startup_folds": %d}`, threshold, startup))
+		threshold, startup := rapid.SampledFrom([]float64{0.05, 0.1, 0.3, 1}).Draw(t, "threshold"), rapid.IntRange(1,
+			4).Draw(t, "startup")
+		s, _, err := Plugin.Open(schedtest.Problem(0),
+			fmt.Appendf(nil, `{"p_threshold": %v, "startup_folds": %d}`, threshold, startup))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +189,8 @@ func TestAgainstRecomputing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		slow := &oracle{threshold: threshold, startup: startup, losses: map[uint32]map[uint64]float64{}, ended: map[uint32]bool{}}
+		slow := &oracle{threshold: threshold, startup: startup, losses: map[uint32]map[uint64]float64{},
+			ended: map[uint32]bool{}}
 		if err := schedtest.Cuts(slow, h.WithoutReasons(), sim.Pick); err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +214,8 @@ func BenchmarkResult(b *testing.B) {
 			}
 			for i := range b.N {
 				trial, fold := uint32(uint64(i)/folds), uint64(i)%folds+1
-				tell(sdk.Event{Kind: sdk.ResultReported, Trial: trial, Iteration: fold, Losses: []float64{float64(uint32(i) * 2654435761)}})
+				tell(sdk.Event{Kind: sdk.ResultReported, Trial: trial, Iteration: fold,
+					Losses: []float64{float64(uint32(i) * 2654435761)}})
 				if fold == folds {
 					tell(sdk.Event{Kind: sdk.TrialCompleted, Trial: trial, Iteration: fold})
 				}

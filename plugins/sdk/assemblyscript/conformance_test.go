@@ -9,11 +9,11 @@ import (
 
 func TestMain(m *testing.M) { conformancetest.Main(m) }
 
-// TestConformance: all samples keep the rules; TestReadme holds the page's plugin
-// against them.
+// TestConformance runs the suite on all samples; TestReadme runs it on the plugin of the README.
 func TestConformance(t *testing.T) {
 	for name, kind := range map[string]sdk.Kind{
-		"climber": sdk.KindSearcher, "halfway": sdk.KindScheduler, "descent": sdk.KindTrainable, "descent-resumable": sdk.KindTrainable,
+		"climber": sdk.KindSearcher, "halfway": sdk.KindScheduler, "descent": sdk.KindTrainable,
+		"descent-resumable": sdk.KindTrainable,
 	} {
 		conformancetest.Module(t, kind, file(t, name))
 	}

@@ -1,5 +1,5 @@
-// Package assemblyscript_test drives the AssemblyScript samples through a minimal
-// host of the interface that package plugins/sdk/abi describes.
+// Package assemblyscript_test runs the AssemblyScript samples in a minimal host for the interface
+// of package plugins/sdk/abi.
 package assemblyscript_test
 
 import (
@@ -24,7 +24,7 @@ import (
 	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
 )
 
-// file is a sample that was built. Nobody may test an old one.
+// file returns the path of a built sample. It fails for an outdated one.
 func file(t testing.TB, name string) string {
 	t.Helper()
 	file := toolchain.Built(t, toolchain.AssemblyScript, ".tools/assemblyscript/"+name+".wasm", "assemblyscript")
@@ -38,7 +38,7 @@ func file(t testing.TB, name string) string {
 	return file
 }
 
-// module is the code of a built sample.
+// module returns the code of a built sample.
 func module(t testing.TB, name string) []byte {
 	t.Helper()
 	wasm, err := os.ReadFile(file(t, name))
@@ -68,12 +68,12 @@ func newestSource(t testing.TB) (newest time.Time) {
 	return newest
 }
 
-// guest is an instance of a module.
+// A guest is an instance of a module.
 type guest struct {
 	testing.TB
 	module api.Module
 	logs   []string
-	// report and saved answer what GuestTrain says.
+	// report and saved are the answers to GuestTrain.
 	report  func(*pb.GuestReport) abi.Answer
 	saved   func(*pb.GuestSaved) abi.Answer
 	stopped abi.Answer
@@ -104,7 +104,7 @@ func instantiate(t testing.TB, wasm []byte) *guest {
 	return g
 }
 
-// imports are the functions that a module may import, and no others.
+// imports has all functions that a module may import.
 func (g *guest) imports(runtime wazero.Runtime) wazero.HostModuleBuilder {
 	text := func(ptr, length uint32) []byte {
 		b, ok := g.module.Memory().Read(ptr, length)
@@ -173,7 +173,7 @@ func (g *guest) invoke(method string, message []byte) ([]byte, error) {
 	return append([]byte(nil), answer...), nil
 }
 
-// must calls a method that succeeds.
+// must calls a method and fails the test on errors.
 func (g *guest) must(method string, request, response proto.Message) {
 	g.Helper()
 	if err := g.call(method, request, response); err != nil {
@@ -181,7 +181,7 @@ func (g *guest) must(method string, request, response proto.Message) {
 	}
 }
 
-// refused calls a method that is answered with the status, and a text.
+// refused calls a method that must return the status and a text.
 func (g *guest) refused(method string, request proto.Message, code codes.Code, says string) {
 	g.Helper()
 	err := g.call(method, request, &pb.Point{})

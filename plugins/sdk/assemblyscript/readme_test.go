@@ -44,7 +44,8 @@ func TestReadme(t *testing.T) {
 	}
 	conformancetest.Module(t, sdk.KindSearcher, filepath.Join(dir, "nearby.wasm"))
 	g := instantiate(t, wasm)
-	g.must("SearcherService/OpenSearcher", &pb.OpenSearcherRequest{Problem: problem(wide()), Options: []byte(`{"start": 2}`)}, &pb.OpenSearcherResponse{})
+	g.must("SearcherService/OpenSearcher", &pb.OpenSearcherRequest{Problem: problem(wide()),
+		Options: []byte(`{"start": 2}`)}, &pb.OpenSearcherResponse{})
 	points := g.suggest(nil, requests(0, 2)).Points
 	for _, p := range g.suggest(told(points, func(p space.Point) float64 { return p[0] }), requests(2, 5)).Points {
 		if err := wide().Check(p); err != nil {

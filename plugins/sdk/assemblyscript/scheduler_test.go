@@ -17,14 +17,17 @@ func TestHalfway(t *testing.T) {
 	m := &pb.DescribeSchedulerResponse{}
 	g.must("SchedulerService/DescribeScheduler", &pb.DescribeSchedulerRequest{}, m)
 	describe(t, m.GetInfo(), sdk.KindScheduler)
-	g.refused("SchedulerService/OpenScheduler", &pb.OpenSchedulerRequest{Problem: problem(small()), Options: []byte(`{"at": -1}`)}, codes.InvalidArgument, "at least 1")
-	g.must("SchedulerService/OpenScheduler", &pb.OpenSchedulerRequest{Problem: problem(small()), Options: []byte(`{"at": 3}`)}, &pb.OpenSchedulerResponse{})
+	g.refused("SchedulerService/OpenScheduler", &pb.OpenSchedulerRequest{Problem: problem(small()),
+		Options: []byte(`{"at": -1}`)}, codes.InvalidArgument, "at least 1")
+	g.must("SchedulerService/OpenScheduler", &pb.OpenSchedulerRequest{Problem: problem(small()),
+		Options: []byte(`{"at": 3}`)}, &pb.OpenSchedulerResponse{})
 	decide := func(number uint64, trial uint32, iteration uint64, loss float64) sdk.Decision {
 		t.Helper()
 		response := &pb.DecideResponse{}
 		g.must("SchedulerService/Decide", &pb.DecideRequest{Events: wire.EventsToProto([]sdk.Event{
 			{Number: number - 1, Kind: sdk.CheckpointSaved, Trial: trial},
-			{Number: number, Kind: sdk.ResultReported, Trial: trial, Attempt: 1, Iteration: iteration, Losses: []float64{loss}},
+			{Number: number, Kind: sdk.ResultReported, Trial: trial, Attempt: 1, Iteration: iteration,
+				Losses: []float64{loss}},
 		})}, response)
 		d, err := wire.DecisionsFromProto(response)
 		if err != nil || len(d.Decisions) != 1 || d.Decisions[0].Event != number {
@@ -40,7 +43,8 @@ func TestHalfway(t *testing.T) {
 		if i == 3 {
 			want = sdk.Stop
 		}
-		if d := decide(math.MaxUint64-uint64(i), uint32(i), 3, loss); d.Verdict != want || (want == sdk.Stop) != strings.Contains(d.Reason, "above the median 2.0 of 3 others") {
+		if d := decide(math.MaxUint64-uint64(i), uint32(i), 3, loss); d.Verdict != want ||
+			(want == sdk.Stop) != strings.Contains(d.Reason, "above the median 2.0 of 3 others") {
 			t.Errorf("trial %d: %+v", i, d)
 		}
 	}

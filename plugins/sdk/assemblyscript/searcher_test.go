@@ -21,7 +21,7 @@ func describe(t *testing.T, info *pb.Info, kind sdk.Kind) {
 	}
 }
 
-// number is the value of a parameter, in an expression.
+// number is an expression for the value of a parameter.
 func number(i int) *space.Expr { return &space.Expr{Op: space.Number, Param: i} }
 
 func constant(x float64) *space.Expr { return &space.Expr{Op: space.Const, Number: x} }
@@ -37,7 +37,8 @@ func wide() *space.Space {
 		return choices
 	}
 	deep := expr(space.And, expr(space.Ge, number(1), constant(3)),
-		expr(space.Or, &space.Expr{Op: space.In, Param: 5, Set: []int{0, 2}}, expr(space.Lt, expr(space.Mod, number(2), constant(16)), constant(8))))
+		expr(space.Or, &space.Expr{Op: space.In, Param: 5, Set: []int{0, 2}},
+			expr(space.Lt, expr(space.Mod, number(2), constant(16)), constant(8))))
 	return &space.Space{
 		Params: []space.Param{
 			{Name: "lr", Kind: space.Real, Low: 1e-5, High: 1, Log: true},
@@ -46,15 +47,20 @@ func wide() *space.Space {
 			{Name: "drop", Kind: space.Real, Low: -0.3, High: 0.5, Step: 0.1},
 			{Name: "bias", Kind: space.Normal, Mean: 1, SD: 2},
 			{Name: "optimizer", Kind: space.Choice, Choices: texts(`"sgd"`, `"adam"`, `{"lion": [1, 2]}`)},
-			{Name: "momentum", Kind: space.Real, Low: 0, High: 1, When: &space.Expr{Op: space.In, Param: 5, Set: []int{0}}},
+			{Name: "momentum", Kind: space.Real, Low: 0, High: 1,
+				When: &space.Expr{Op: space.In, Param: 5, Set: []int{0}}},
 			{Name: "batch", Kind: space.Ordinal, Choices: texts("16", "32.5", "-64e0"), When: deep},
-			{Name: "grain", Kind: space.Normal, Mean: 10, SD: 3, Step: 0.25, When: expr(space.If, expr(space.Gt, number(6), constant(0.5)), constant(1), expr(space.Ne, number(5), constant(0)))},
+			{Name: "grain", Kind: space.Normal, Mean: 10, SD: 3, Step: 0.25,
+				When: expr(space.If, expr(space.Gt, number(6), constant(0.5)), constant(1),
+					expr(space.Ne, number(5), constant(0)))},
 			{Name: "huge", Kind: space.Int, Low: -(1 << 53), High: 1 << 53},
 		},
 		Constraints: []*space.Expr{
 			expr(space.Le, expr(space.Mul, number(1), number(7)), constant(200)),
-			expr(space.Not, expr(space.Eq, expr(space.IntDiv, number(2), constant(100)), expr(space.Sub, number(1), constant(1)))),
-			expr(space.Le, expr(space.Neg, expr(space.Add, number(4), expr(space.Div, number(3), number(6)))), constant(9)),
+			expr(space.Not, expr(space.Eq, expr(space.IntDiv, number(2), constant(100)),
+				expr(space.Sub, number(1), constant(1)))),
+			expr(space.Le, expr(space.Neg, expr(space.Add, number(4), expr(space.Div, number(3), number(6)))),
+				constant(9)),
 		},
 	}
 }
@@ -64,18 +70,21 @@ func small() *space.Space {
 	return &space.Space{Params: []space.Param{
 		{Name: "a", Kind: space.Choice, Choices: [][]byte{[]byte(`"x"`), []byte(`"y"`)}},
 		{Name: "b", Kind: space.Int, Low: 1, High: 3},
-		{Name: "c", Kind: space.Choice, Choices: [][]byte{[]byte("true"), []byte("false")}, When: &space.Expr{Op: space.In, Param: 0, Set: []int{1}}},
+		{Name: "c", Kind: space.Choice, Choices: [][]byte{[]byte("true"), []byte("false")},
+			When: &space.Expr{Op: space.In, Param: 0, Set: []int{1}}},
 	}}
 }
 
 func problem(s *space.Space) *pb.Problem {
-	return wire.ProblemToProto(sdk.Problem{Space: s, Objectives: []sdk.Objective{{Metric: "loss", Mode: sdk.Min}}, Seed: math.MaxUint64, Trials: 20})
+	return wire.ProblemToProto(sdk.Problem{Space: s, Objectives: []sdk.Objective{{Metric: "loss", Mode: sdk.Min}},
+		Seed: math.MaxUint64, Trials: 20})
 }
 
 func openClimber(t testing.TB, s *space.Space, options string) *guest {
 	t.Helper()
 	g := load(t, "climber")
-	g.must("SearcherService/OpenSearcher", &pb.OpenSearcherRequest{Problem: problem(s), Options: []byte(options)}, &pb.OpenSearcherResponse{})
+	g.must("SearcherService/OpenSearcher", &pb.OpenSearcherRequest{Problem: problem(s), Options: []byte(options)},
+		&pb.OpenSearcherResponse{})
 	return g
 }
 
@@ -89,7 +98,8 @@ func requests(from, n uint32) (list []sdk.Request) {
 func (g *guest) suggest(events []sdk.Event, list []sdk.Request) sdk.Suggestions {
 	g.Helper()
 	response := &pb.SuggestResponse{}
-	g.must("SearcherService/Suggest", &pb.SuggestRequest{Events: wire.EventsToProto(events), Requests: wire.RequestsToProto(list)}, response)
+	g.must("SearcherService/Suggest", &pb.SuggestRequest{Events: wire.EventsToProto(events),
+		Requests: wire.RequestsToProto(list)}, response)
 	answer, err := wire.SuggestionsFromProto(response)
 	if err != nil {
 		g.Fatal(err)
@@ -97,12 +107,13 @@ func (g *guest) suggest(events []sdk.Event, list []sdk.Request) sdk.Suggestions 
 	return answer
 }
 
-// told is the history of trials that were added and reported their losses.
+// told returns the history of trials that were added and reported their losses.
 func told(points []space.Point, loss func(space.Point) float64) (events []sdk.Event) {
 	for i, p := range points {
 		n := uint64(len(events))
 		events = append(events, sdk.Event{Number: n + 1, Kind: sdk.TrialAdded, Trial: uint32(i), Point: p},
-			sdk.Event{Number: n + 2, Kind: sdk.ResultReported, Trial: uint32(i), Attempt: 1, Iteration: 1, Losses: []float64{loss(p)},
+			sdk.Event{Number: n + 2, Kind: sdk.ResultReported, Trial: uint32(i), Attempt: 1, Iteration: 1,
+				Losses:  []float64{loss(p)},
 				Metrics: []sdk.Metric{{Name: "loss", Value: loss(p)}}, Reason: "none"})
 	}
 	return events
@@ -114,7 +125,7 @@ func TestClimberIsDescribed(t *testing.T) {
 	describe(t, m.GetInfo(), sdk.KindSearcher)
 }
 
-// TestClimberSamples: the first points are those of the Go package, bit by bit. B-102
+// TestClimberSamples checks that the first points equal those of the Go package bit by bit. B-102
 func TestClimberSamples(t *testing.T) {
 	s := wide()
 	if err := s.Validate(); err != nil {
@@ -158,10 +169,11 @@ func TestClimberClimbs(t *testing.T) {
 	}
 }
 
-// TestClimberReplays: a new instance that is told the same answers the same.
+// TestClimberReplays checks that a new instance with the same events gives the same answers.
 func TestClimberReplays(t *testing.T) {
 	s := wide()
-	events := told(openClimber(t, s, `{"start": 3}`).suggest(nil, requests(0, 3)).Points, func(p space.Point) float64 { return p[0] })
+	events := told(openClimber(t, s, `{"start": 3}`).suggest(nil, requests(0, 3)).Points,
+		func(p space.Point) float64 { return p[0] })
 	one, other := openClimber(t, s, `{"start": 3}`), openClimber(t, s, `{"start": 3}`)
 	a := one.suggest(events, requests(3, 20))
 	other.suggest(events[:3], nil)
@@ -185,12 +197,13 @@ func TestClimberExhausts(t *testing.T) {
 		seen[s.Key(p)] = true
 	}
 	if len(seen) != 9 || len(answer.Points) != 9 || answer.Status != sdk.Exhausted {
-		t.Fatalf("%d points, %d different, status %d; want 9 and exhausted", len(answer.Points), len(seen), answer.Status)
+		t.Fatalf("%d points, %d different, status %d; want 9 and exhausted", len(answer.Points), len(seen),
+			answer.Status)
 	}
 	given := space.Point{math.NaN(), 2, math.NaN()}
 	again := g.suggest(nil, []sdk.Request{{Trial: 30, Seed: 1, Given: given}})
 	if len(again.Points) != 1 || again.Points[0][1] != 2 || s.Check(again.Points[0]) != nil {
-		t.Errorf("%+v: whoever gives coordinates wants an answer", again)
+		t.Errorf("%+v: a request with coordinates needs an answer", again)
 	}
 }
 
@@ -220,14 +233,16 @@ func TestRefused(t *testing.T) {
 	g.refused("SchedulerService/DescribeScheduler", &pb.DescribeSchedulerRequest{}, codes.Unimplemented, "no method")
 	bad := problem(small())
 	bad.Space.Params[2].When.Op = 99
-	g.refused(method, &pb.OpenSearcherRequest{Problem: bad}, codes.InvalidArgument, `condition of parameter "c": unknown operation 99`)
+	g.refused(method, &pb.OpenSearcherRequest{Problem: bad}, codes.InvalidArgument,
+		`condition of parameter "c": unknown operation 99`)
 	tight := wide()
 	tight.Constraints = []*space.Expr{constant(0)}
 	g.must(method, open(tight, ""), &pb.OpenSearcherResponse{})
-	g.refused("SearcherService/Suggest", &pb.SuggestRequest{Requests: wire.RequestsToProto(requests(0, 1))}, codes.Aborted, "no point satisfies the constraints")
+	g.refused("SearcherService/Suggest", &pb.SuggestRequest{Requests: wire.RequestsToProto(requests(0, 1))},
+		codes.OutOfRange, "no point satisfies the constraints")
 }
 
-// TestGarbage: what is no message ends the instance, with a line in the log.
+// TestGarbage checks that an invalid message ends the instance, with a line in the log.
 func TestGarbage(t *testing.T) {
 	g := load(t, "climber")
 	_, err := g.invoke("/tunehost.v1.SearcherService/OpenSearcher", []byte{0x0a, 0xff, 0x01})

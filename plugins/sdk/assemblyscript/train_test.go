@@ -21,8 +21,9 @@ func openTrainable(t testing.TB, name, options string) (*guest, *pb.OpenTrainabl
 	return g, m
 }
 
-// losses trains and answers each result but for the one that has another answer.
-func (g *guest) losses(request *pb.GuestTrainRequest, other map[uint64]abi.Answer) (losses []float64, response *pb.GuestTrainResponse) {
+// losses trains and answers each result with continue, except for the one with another answer.
+func (g *guest) losses(request *pb.GuestTrainRequest, other map[uint64]abi.Answer) (losses []float64,
+	response *pb.GuestTrainResponse) {
 	g.Helper()
 	g.report = func(m *pb.GuestReport) abi.Answer {
 		if len(m.GetMetrics()) != 1 || m.GetMetrics()[0].GetName() != "loss" {
@@ -37,7 +38,8 @@ func (g *guest) losses(request *pb.GuestTrainRequest, other map[uint64]abi.Answe
 }
 
 func request(seed uint64) *pb.GuestTrainRequest {
-	return &pb.GuestTrainRequest{Trial: &pb.Trial{Id: "00001", Seed: seed, Params: []byte(params), Resources: []byte(`{"cpu": 1}`)}}
+	return &pb.GuestTrainRequest{Trial: &pb.Trial{Id: "00001", Seed: seed, Params: []byte(params),
+		Resources: []byte(`{"cpu": 1}`)}}
 }
 
 func TestDescent(t *testing.T) {
@@ -69,8 +71,7 @@ func TestBadParameters(t *testing.T) {
 	}
 }
 
-// TestPauseAndResume: a trial that was paused goes on in another instance with the
-// losses that it would have had.
+// TestPauseAndResume checks that a paused trial continues in another instance with the same losses.
 func TestPauseAndResume(t *testing.T) {
 	g, opened := openTrainable(t, "descent-resumable", `{"epochs": 8}`)
 	if !opened.GetSaves() {
@@ -85,7 +86,7 @@ func TestPauseAndResume(t *testing.T) {
 	g.saved = func(m *pb.GuestSaved) abi.Answer {
 		states = append(states, m.GetState())
 		if len(states) < 2 {
-			return abi.GoOn
+			return abi.Continue
 		}
 		return abi.Pause
 	}
@@ -101,12 +102,13 @@ func TestPauseAndResume(t *testing.T) {
 		t.Errorf("%v and then %v, without the pause %v", first, rest, whole)
 	}
 	next.State = nil
-	if rest, response = fresh.losses(next, nil); !response.GetRestoreFailed() || response.GetError() == "" || rest != nil {
+	if rest, response = fresh.losses(next, nil); !response.GetRestoreFailed() || response.GetError() == "" ||
+		rest != nil {
 		t.Errorf("%v, %v: want that nothing cannot be restored", response, rest)
 	}
 }
 
-// TestLongTraining: what is allocated between reports is freed again.
+// TestLongTraining checks that memory allocated between reports is freed.
 func TestLongTraining(t *testing.T) {
 	g, _ := openTrainable(t, "descent", `{"epochs": 200000}`)
 	if losses, _ := g.losses(request(1), nil); len(losses) != 200_000 {
@@ -123,7 +125,7 @@ func BenchmarkReport(b *testing.B) {
 	g.losses(request(1), map[uint64]abi.Answer{last: abi.Stop})
 }
 
-// Hundreds of trials that end as soon as they have begun (B-110).
+// Hundreds of trials that end immediately (B-110).
 func TestCrowd(t *testing.T) {
 	for _, name := range []string{"descent", "descent-resumable"} {
 		t.Run(name, func(t *testing.T) { hosttest.Crowd(t, file(t, name)) })

@@ -1,19 +1,19 @@
 /* Write searchers for tunehost in C, as WebAssembly modules, without a library.
  *
- * It has searchers alone: a trainable in C is a program, which prints its results or reports
- * them with `tunehost report` or over the channel, with what is no number beside them
+ * It supports searchers only: a trainable in C is a program, which prints its results or reports
+ * them with `tunehost report` or over the report channel, other values beside them
  * (docs/REFERENCE.md).
  *
  * A searcher includes this file once and defines
  *
  *     const th_info th_plugin;              its description
- *     const char *th_open(void);            checks th_problem and the options; NULL: all is well
- *     void th_observe(const th_event *e);   is told of each event, in order
+ *     const char *th_open(void);            checks th_problem and the options; NULL: no error
+ *     void th_observe(const th_event *e);   receives each event, in order
  *     int th_suggest(const th_request *r, double *point);
  *
- * th_suggest fills in a value for each parameter (NaN: it does not exist here) and returns
- * TH_READY, TH_WAIT or TH_EXHAUSTED. What it answers must depend on the problem, the
- * options, the events and the request's seed alone. An error is one line for the user.
+ * th_suggest sets a value for each parameter (NaN: it does not exist here) and returns
+ * TH_READY, TH_WAIT or TH_EXHAUSTED. Its answer must depend only on the problem, the
+ * options, the events and the request's seed. An error is one line for the user.
  *
  * The interface of modules is ../abi/abi.go; the messages are ../proto/tunehost/v1. Build:
  *
@@ -40,12 +40,12 @@ enum {
 };
 enum { TH_DEBUG, TH_INFO, TH_WARN, TH_ERROR };
 
-/* Text or bytes; not terminated. */
+/* Text or bytes; not terminated by a zero byte. */
 typedef struct { const uint8_t *at; size_t n; } th_bytes;
 
 typedef struct { size_t n; const double *at; } th_numbers;
 
-/* What users see of the plugin. options is a JSON Schema. */
+/* The description of the plugin. options is a JSON Schema. */
 typedef struct { const char *name, *version, *summary, *options; } th_info;
 
 typedef struct {
@@ -81,7 +81,7 @@ typedef struct {
 	th_numbers given;      /* coordinates other than NaN are laid over the answer; perhaps empty */
 } th_request;
 
-/* The open problem. */
+/* The problem that the searcher was opened with. */
 static th_problem_t th_problem;
 
 /* What the author defines. */
@@ -90,8 +90,8 @@ const char *th_open(void);
 void th_observe(const th_event *e);
 int th_suggest(const th_request *r, double *point);
 
-/* ---- What compilers call by themselves. Weak: a library that has them may bring its own. They
- * are no_builtin, or the compiler would make each of them a call of itself. ---- */
+/* ---- Functions that compilers call implicitly. Weak: a library may define its own. They
+ * are no_builtin, or the compiler could turn each of them into a call of itself. ---- */
 
 #define TH_SUPPORT __attribute__((weak, no_builtin)) __attribute__((visibility("hidden")))
 
@@ -128,7 +128,7 @@ TH_SUPPORT size_t strlen(const char *s) {
 	return n;
 }
 
-/* ---- Memory: what th_keep gives stays, what th_take gives lasts for the call. ---- */
+/* ---- Memory: th_keep allocates for the whole run, th_take for the current call. ---- */
 
 extern uint8_t __heap_base;
 
@@ -145,7 +145,7 @@ static void *th_take(size_t n) {
 	return (void *)at;
 }
 
-/* Memory that stays: everything that was taken so far is kept with it. */
+/* Memory for the whole run; everything allocated so far is kept, too. */
 static void *th_keep(size_t n) {
 	void *at = th_take(n);
 	th_kept = th_top;
@@ -159,7 +159,7 @@ void th_host_log(int level, const void *at, size_t n);
 
 static inline void th_log(int level, const char *line) { th_host_log(level, line, strlen(line)); }
 
-/* What is wrong with the options of a plugin that has none; NULL: there are none. For th_open. */
+/* Checks the options of a plugin that has none; NULL: none were given. For use in th_open. */
 static inline const char *th_no_options(void) {
 	static const char none[] = "{}";
 	size_t seen = 0;
@@ -202,8 +202,8 @@ static double th_exp(double x) {
 
 static inline double th_clamp(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
-/* The value of a real, integer or choice at u, its place in [0, 1], so that a uniform u
- * gives a sample. Integers on a logarithmic scale have the mass of their cell. */
+/* The value of a real, integer or choice at u, a position in [0, 1], so that a uniform u
+ * gives a sample. Integers on a logarithmic scale have the probability of their interval. */
 static double th_from_unit(const th_param *p, double u) {
 	double low = p->low, high = p->high;
 	if (p->kind == TH_CHOICE || p->kind == TH_ORDINAL) low = 0, high = (double)p->choices - 1;
@@ -235,7 +235,7 @@ static uint64_t th_varint(th_reader *r) {
 	return 0;
 }
 
-/* Reads the next field; 0 at the end of the message, or where it is malformed (bad). */
+/* Reads the next field; 0 at the end of the message, or if it is malformed (bad). */
 static int th_next(th_reader *r, th_field *f) {
 	if (r->at == r->end || r->bad) return 0;
 	uint64_t key = th_varint(r), n = 0;
@@ -262,7 +262,7 @@ static inline double th_double(const th_field *f) {
 	return x;
 }
 
-/* Packed numbers, copied to where they may be read. */
+/* Packed numbers, copied to aligned memory. */
 static th_numbers th_doubles(th_bytes b) {
 	double *to = th_take(b.n);
 	__builtin_memcpy(to, b.at, b.n / 8 * 8);
@@ -278,7 +278,7 @@ static th_numbers th_point(th_bytes message) {
 	return p;
 }
 
-/* The answer: its bytes, and how many there is room for. */
+/* The answer: its bytes and its capacity. */
 static struct { uint8_t *at; size_t n, room; } th_out;
 
 static void th_put(const void *at, size_t n) {
@@ -352,7 +352,7 @@ static const char *th_call_open(th_bytes request) {
 	for (th_field f; th_next(&r, &f);) switch (f.number) {
 		case 1: th_read_problem(f.bytes); break;
 		case 2: th_problem.options = f.bytes; break;
-		case 3: return "a snapshot was given to a plugin that makes none";
+		case 3: return "a snapshot was given to a plugin that does not support snapshots";
 		}
 	th_keep(0); /* the request as well, for the names */
 	const char *why = th_open();
@@ -429,7 +429,7 @@ static int th_is(th_bytes method, const char *name) {
 	return method.n == strlen(name) && !__builtin_memcmp(method.at, name, method.n);
 }
 
-/* Fills th_out with the answer's message and returns 0, or a status with its reason. */
+/* Writes the answer's message to th_out and returns 0, or a status with its reason. */
 static uint8_t th_call(th_bytes method, th_bytes request, const char **why) {
 	static int opened;
 	if (th_is(method, "/tunehost.v1.SearcherService/DescribeSearcher")) return th_call_describe(), 0;
@@ -446,7 +446,7 @@ static uint8_t th_call(th_bytes method, th_bytes request, const char **why) {
 
 TH_EXPORT("tunehost_abi") int th_abi(void) { return 1; }
 
-/* The host's buffer comes first in the memory of a call. */
+/* The host's buffer is the first allocation of a call. */
 TH_EXPORT("tunehost_alloc") void *th_alloc(size_t n) {
 	if (th_kept) th_top = th_kept;
 	return th_take(n);

@@ -16,13 +16,15 @@ import (
 
 // B-015
 func TestParse(t *testing.T) {
-	r, err := Parse([]byte(`{"metrics":{"a":1,"b":{"c":-2.5e3,"d":{"e":NaN}},"f":Infinity,"g":"-Infinity","h":1e999,"NaN":0},"iteration":3,"checkpoint":"say \"NaN\""}`))
+	r, err := Parse([]byte(`{"metrics":{"a":1,"b":{"c":-2.5e3,"d":{"e":NaN}},"f":Infinity,"g":"-Infinity","h":1e999,` +
+		`"NaN":0},"iteration":3,"checkpoint":"say \"NaN\""}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := sdk.Result{
 		Metrics: []sdk.Metric{{Name: "a", Value: 1}, {Name: "b/c", Value: -2500}, {Name: "b/d/e", Value: math.NaN()},
-			{Name: "f", Value: math.Inf(1)}, {Name: "g", Value: math.Inf(-1)}, {Name: "h", Value: math.Inf(1)}, {Name: "NaN", Value: 0}},
+			{Name: "f", Value: math.Inf(1)}, {Name: "g", Value: math.Inf(-1)}, {Name: "h",
+				Value: math.Inf(1)}, {Name: "NaN", Value: 0}},
 		Iteration: 3, Checkpoint: `say "NaN"`,
 	}
 	if fmt.Sprint(r) != fmt.Sprint(want) {
@@ -34,18 +36,21 @@ func nested(depth int) string {
 	return `{"metrics":` + strings.Repeat(`{"a":`, depth-1) + "1" + strings.Repeat("}", depth-1) + "}"
 }
 
-// What is no number is kept beside the metrics.
+// Values that are not numbers are kept separately from the metrics.
 func TestParseValues(t *testing.T) {
-	r, err := Parse([]byte(`{"metrics":{"a@1 é":1,"note":"x","ok":true,"none":null,"list":[1,{"b":NaN}],"in":{"text":"y"},"training_iteration":4},"done":true}`))
+	r, err := Parse([]byte(`{"metrics":{"a@1 é":1,"note":"x","ok":true,"none":null,"list":[1,{"b":NaN}],` +
+		`"in":{"text":"y"},"training_iteration":4},"done":true}`))
 	const values = `{"note":"x","ok":true,"none":null,"list":[1,{"b":"NaN"}],"in/text":"y"}`
 	if err != nil || string(r.Values) != values || r.Iteration != 4 || !r.Done || len(r.Metrics) != 2 {
 		t.Errorf("%+v %s, %v", r, r.Values, err)
 	}
-	if r, err = Parse([]byte(`{"metrics":{"a":1,"done":true},"iteration":2}`)); err != nil || !r.Done || r.Iteration != 2 || r.Values != nil {
+	if r, err = Parse([]byte(`{"metrics":{"a":1,"done":true},"iteration":2}`)); err != nil || !r.Done ||
+		r.Iteration != 2 || r.Values != nil {
 		t.Errorf("%+v, %v", r, err)
 	}
 	long := strings.Repeat("x", sdk.MaxValues)
-	if r, err = Parse([]byte(`{"metrics":{"a":1,"long":"` + long + `","short":"y"}}`)); err != nil || string(r.Values) != `{"short":"y"}` {
+	if r, err = Parse([]byte(`{"metrics":{"a":1,"long":"` + long + `","short":"y"}}`)); err != nil ||
+		string(r.Values) != `{"short":"y"}` {
 		t.Errorf("%.100s, %v", r.Values, err)
 	}
 }
@@ -58,10 +63,13 @@ func TestParseRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		``: "not a JSON object", `null`: "not a JSON object", `{`: "ends early", `{"metrics":{"a":1}`: "ends early",
 		`{"metrics":{"a":1}}x`: "more", `{"metrics":{"a":}}`: "not JSON", `{'metrics':{}}`: "not JSON",
-		`{"metrics":{"a":nan}}`: "not JSON", `{"metrics":{"a":null}}`: `no metrics`, `{"metrics":{"a":[1]}}`: "no metrics",
-		`{"metrics":{"":1}}`: "no name", `{"metrics":{"a\u0007":1}}`: "character", `{"metrics":{"a":1,"b":{"c":1},"b/c":2}}`: "twice",
-		`{"metrics":{"a":1},"iteration":-1}`: "iteration", `{"metrics":{"a":1},"iteration":1e300}`: "iteration",
-		`{"metrics":{"a":1},"iteration":NaN}`: "iteration", `{"iteration":1}`: "no metrics", `{"metrics":{"a":1},"done":1}`: "done", `{"metrics":{"a":1},"colour":1}`: "colour",
+		`{"metrics":{"a":nan}}`: "not JSON", `{"metrics":{"a":null}}`: `no metrics`,
+		`{"metrics":{"a":[1]}}`: "no metrics",
+		`{"metrics":{"":1}}`:    "no name", `{"metrics":{"a\u0007":1}}`: "character",
+		`{"metrics":{"a":1,"b":{"c":1},"b/c":2}}`: "twice",
+		`{"metrics":{"a":1},"iteration":-1}`:      "iteration", `{"metrics":{"a":1},"iteration":1e300}`: "iteration",
+		`{"metrics":{"a":1},"iteration":NaN}`: "iteration", `{"iteration":1}`: "no metrics",
+		`{"metrics":{"a":1},"done":1}`: "done", `{"metrics":{"a":1},"colour":1}`: "colour",
 		nested(MaxDepth + 1): "deeper than 64", arrays: "deeper than 64",
 		`{"metrics":{"` + strings.Repeat("x", 129) + `":1}}`: "128 bytes",
 	} {
@@ -88,7 +96,8 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, err := Parse(again); err != nil || len(back.Metrics) != len(r.Metrics) || back.Iteration != r.Iteration {
+		if back, err := Parse(again); err != nil || len(back.Metrics) != len(r.Metrics) ||
+			back.Iteration != r.Iteration {
 			t.Fatalf("%s: %v, %v", again, back, err)
 		}
 	})
@@ -104,7 +113,8 @@ func TestLines(t *testing.T) {
 	}{{"a", false}, {"", false}, {long, false}, {long, true}, {"b", false}, {long, true}} {
 		line, cut, err := lines.Next()
 		if err != nil || string(line) != want.line || cut != want.cut {
-			t.Fatalf("got %.20q (%d), %v, %v; want %.20q (%d), %v", line, len(line), cut, err, want.line, len(want.line), want.cut)
+			t.Fatalf("got %.20q (%d), %v, %v; want %.20q (%d), %v", line, len(line), cut, err, want.line,
+				len(want.line), want.cut)
 		}
 	}
 	if _, _, err := lines.Next(); err != io.EOF {
@@ -112,7 +122,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// host is a Handler that keeps what it is told.
+// host is a Handler that records reports.
 type host struct {
 	results  []sdk.Result
 	rejected []string
@@ -154,7 +164,7 @@ func serveOne(t *testing.T) (path string, h *host, wait func()) {
 	return path, h, func() { <-done }
 }
 
-// Each line has an answer, since a program waits for one: blank lines too.
+// Every line gets an answer, because the program waits for it; blank lines too.
 func TestServeAnswersEachLine(t *testing.T) {
 	in := "\n" + "  \n" + "\t\r\n" + "x\n" + `{"metrics":{"a":3}}` + "\n" + " "
 	h, out := &host{}, &strings.Builder{}
@@ -171,7 +181,7 @@ func TestServeAnswersEachLine(t *testing.T) {
 	}
 }
 
-// readWriter is a connection of two halves.
+// readWriter is a connection made of two halves.
 type readWriter struct {
 	io.Reader
 	io.Writer
@@ -198,7 +208,8 @@ func TestClient(t *testing.T) {
 	c.Close()
 	wait()
 	abs, _ := filepath.Abs("dir")
-	if r := h.results[0]; len(h.results) != 3 || r.Iteration != 7 || r.Checkpoint != abs || !math.IsInf(r.Metrics[0].Value, -1) {
+	if r := h.results[0]; len(h.results) != 3 || r.Iteration != 7 || r.Checkpoint != abs ||
+		!math.IsInf(r.Metrics[0].Value, -1) {
 		t.Errorf("%+v", h.results)
 	}
 	if len(h.rejected) != 2 {

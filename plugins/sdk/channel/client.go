@@ -9,20 +9,19 @@ import (
 	"path/filepath"
 )
 
-// Decision is the host's answer to a report.
+// A Decision is the host's answer to a report.
 type Decision string
 
-// The decisions. After Pause and Stop the program shall save what it needs and
-// exit; it is killed when it does not.
+// After Pause and Stop the program must save what it needs and exit; otherwise it is killed.
 const (
 	Continue Decision = "continue"
 	Pause    Decision = "pause"
 	Stop     Decision = "stop"
 )
 
-// Report connects to the socket (TUNEHOST_CHANNEL), hands over one report and
-// waits for the decision. iteration 0 lets the host count; checkpoint is a
-// directory, relative to the working directory, or "".
+// Report connects to the socket (TUNEHOST_CHANNEL), sends one report and waits for the decision. If
+// iteration is 0, the host counts. checkpoint is a directory, relative to the working directory, or
+// "".
 func Report(socket string, metrics map[string]float64, iteration uint64, checkpoint string) (Decision, error) {
 	c, err := Dial(socket)
 	if err != nil {
@@ -32,7 +31,7 @@ func Report(socket string, metrics map[string]float64, iteration uint64, checkpo
 	return c.Report(metrics, iteration, checkpoint)
 }
 
-// Client is one connection. It is for one goroutine.
+// A Client is one connection. It is not safe for concurrent use.
 type Client struct {
 	conn  net.Conn
 	lines *Lines
@@ -50,27 +49,27 @@ func Dial(socket string) (*Client, error) {
 	return &Client{conn: conn, lines: NewLines(bufio.NewReader(conn))}, nil
 }
 
-// Close ends the connection; the trial goes on.
+// Close closes the connection; the trial continues.
 func (c *Client) Close() error { return c.conn.Close() }
 
-// Message is a report as a program makes it.
+// A Message is a report of a program.
 type Message struct {
 	Metrics map[string]float64
-	// Values are what is reported beside the metrics, as encoding/json writes it: texts,
-	// truths, lists. They are kept in the trial's files.
+	// Values are reported values that are not numbers, as encoding/json writes them: strings,
+	// booleans, lists. They are stored in the trial's files.
 	Values map[string]any
-	// Iteration counts from 1; 0 lets the host count.
+	// Iteration starts at 1; 0 lets the host count.
 	Iteration uint64
 	// Checkpoint is a directory, relative to the working directory, or "".
 	Checkpoint string
 }
 
-// Report hands over one report and waits for the decision.
+// Report sends one report and waits for the decision.
 func (c *Client) Report(metrics map[string]float64, iteration uint64, checkpoint string) (Decision, error) {
 	return c.Send(Message{Metrics: metrics, Iteration: iteration, Checkpoint: checkpoint})
 }
 
-// Send hands over one report and waits for the decision.
+// Send sends one report and waits for the decision.
 func (c *Client) Send(m Message) (Decision, error) {
 	if m.Checkpoint != "" {
 		abs, err := filepath.Abs(m.Checkpoint)
@@ -96,7 +95,7 @@ func (c *Client) answer() (Decision, error) {
 	}
 	var a answer
 	if err := json.Unmarshal(line, &a); err != nil {
-		return "", fmt.Errorf("the report channel answered nonsense: %w", err)
+		return "", fmt.Errorf("the report channel gave an invalid answer: %w", err)
 	}
 	if a.Error != "" {
 		return "", errors.New("the report was refused: " + a.Error)
@@ -104,7 +103,7 @@ func (c *Client) answer() (Decision, error) {
 	return a.Decision, nil
 }
 
-// answer is the host's line.
+// answer is the line of the host.
 type answer struct {
 	Decision Decision `json:"decision,omitempty"`
 	Error    string   `json:"error,omitempty"`

@@ -12,7 +12,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Limits of what a program may report.
+// Limits of a report.
 const (
 	MaxLineBytes = 1 << 20
 	MaxDepth     = 64
@@ -20,11 +20,10 @@ const (
 	MaxNameBytes = sdk.MaxMetricName
 )
 
-// Flatten calls leaf for each value of a JSON object that is not an object
-// itself, in order; the names of nested ones are joined with "/". A value is a
-// float64 (NaN and the infinities too, bare or as strings), a string, a bool,
-// nil, or of an array its text as json.RawMessage. Objects deeper than MaxDepth are
-// refused.
+// Flatten calls leaf for each value of a JSON object that is not an object itself, in order; names
+// of nested values are joined with "/". A value is a float64 (including NaN and infinities, bare or
+// as strings), a string, a bool, nil, or an array as json.RawMessage. Objects deeper than MaxDepth
+// are an error.
 func Flatten(line []byte, leaf func(name string, value any) error) error {
 	text := quoteNonFinite(line)
 	d := &decoder{json.NewDecoder(bytes.NewReader(text)), text}
@@ -41,7 +40,7 @@ func Flatten(line []byte, leaf func(name string, value any) error) error {
 	return nil
 }
 
-// decoder knows what it reads.
+// decoder remembers its input.
 type decoder struct {
 	*json.Decoder
 	text []byte
@@ -88,8 +87,8 @@ func flattenValue(d *decoder, name string, depth int, leaf func(string, any) err
 			return fmt.Errorf("nested deeper than %d", MaxDepth)
 		}
 		if t == '{' {
-			// No name this long can become a metric: stop before nesting
-			// makes it quadratic.
+			// A name of this length cannot be a metric: stop before nesting makes the cost
+			// quadratic.
 			if len(name) > 2*MaxNameBytes {
 				return fmt.Errorf("a name is longer than %d bytes", 2*MaxNameBytes)
 			}
@@ -111,7 +110,7 @@ func flattenValue(d *decoder, name string, depth int, leaf func(string, any) err
 	return leaf(name, t)
 }
 
-// skipArray reads to the end of an array that has been opened.
+// skipArray reads to the end of an open array.
 func skipArray(d *decoder, depth int) error {
 	for open := 1; open > 0; {
 		t, err := d.Token()
@@ -131,7 +130,7 @@ func skipArray(d *decoder, depth int) error {
 	return nil
 }
 
-// number never fails: what is too large for a float64 is infinite, as in Python.
+// number never fails: numbers too large for a float64 become infinite, as in Python.
 func number(n json.Number) float64 {
 	v, _ := strconv.ParseFloat(string(n), 64)
 	return v
@@ -151,8 +150,7 @@ func nonFinite(s string) (float64, bool) {
 
 var bare = [][]byte{[]byte("NaN"), []byte("Infinity"), []byte("-Infinity")}
 
-// quoteNonFinite puts quotes around the bare words that Python writes and JSON
-// does not know.
+// quoteNonFinite quotes the bare words that Python writes and JSON does not allow.
 func quoteNonFinite(line []byte) []byte {
 	if !bytes.Contains(line, bare[0]) && !bytes.Contains(line, bare[1]) {
 		return line
@@ -172,7 +170,7 @@ func quoteNonFinite(line []byte) []byte {
 	return out
 }
 
-// next is the length of what comes first: a string, a bare word, or one byte.
+// next returns the length of the first token: a string, a bare word, or one byte.
 func next(b []byte) (n int, word bool) {
 	if b[0] == '"' {
 		return stringLength(b), false

@@ -6,19 +6,19 @@ import (
 	"io"
 )
 
-// Lines reads lines of any length and keeps at most MaxLineBytes of each, so
-// that nothing a program writes can exhaust memory or stop the reader.
+// Lines reads lines of any length and keeps at most MaxLineBytes of each, so that the output of a
+// program cannot exhaust memory or stop the reader.
 type Lines struct {
 	r    *bufio.Reader
 	long []byte
 }
 
-// NewLines reads from r.
+// NewLines returns Lines that read from r.
 func NewLines(r *bufio.Reader) *Lines { return &Lines{r: r} }
 
-// Next returns the next line without its end. cut says that it was longer than
-// MaxLineBytes; the rest is gone. The line is valid until the next call. A last
-// line without an end counts; after it comes io.EOF.
+// Next returns the next line without its end. cut reports that the line was longer than
+// MaxLineBytes and was truncated. The line is valid until the next call. A last line without an end
+// counts; after it Next returns io.EOF.
 func (l *Lines) Next() (line []byte, cut bool, err error) {
 	part, err := l.r.ReadSlice('\n')
 	if err == nil {
@@ -39,7 +39,7 @@ func (l *Lines) Next() (line []byte, cut bool, err error) {
 	return nil, false, err
 }
 
-// keep adds to the long line what fits and says whether something did not.
+// keep appends part to the long line and reports whether it did not fit completely.
 func (l *Lines) keep(part []byte) bool {
 	room := MaxLineBytes - len(l.long)
 	l.long = append(l.long, part[:min(room, len(part))]...)

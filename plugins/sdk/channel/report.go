@@ -10,8 +10,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Parse reads one line of a program: a report as the package comment has it.
-// The checkpoint is as written.
+// Parse reads one line of a program: a report as described in the package comment. The checkpoint
+// is returned as written.
 func Parse(line []byte) (sdk.Result, error) {
 	r, err := ParseWith(line, func(name string, _ any) error {
 		return fmt.Errorf("unknown key %q: expected metrics, iteration, checkpoint, done", clip(name))
@@ -22,9 +22,8 @@ func Parse(line []byte) (sdk.Result, error) {
 	return r, err
 }
 
-// ParseWith reads a line that has other keys than a report's, or not all of
-// them: other is told of each key that is not a report's, as [Flatten] has it,
-// and refuses those that it does not know.
+// ParseWith reads a line that may have other keys than those of a report. It calls other for each
+// such key, as [Flatten] does; other returns an error for keys that it does not know.
 func ParseWith(line []byte, other func(name string, value any) error) (sdk.Result, error) {
 	p := parser{seen: map[string]bool{}, other: other}
 	if err := Flatten(line, p.leaf); err != nil {
@@ -36,19 +35,19 @@ func ParseWith(line []byte, other func(name string, value any) error) (sdk.Resul
 	return p.r, nil
 }
 
-// IsIteration says whether a number of that name, among the metrics, is the iteration.
+// IsIteration reports whether a number of that name, among the metrics, is the iteration.
 func IsIteration(name string) bool { return name == "iteration" || name == "training_iteration" }
 
 type parser struct {
 	r     sdk.Result
-	said  uint64 // the iteration, where it is among the metrics
+	said  uint64 // the iteration, if it is among the metrics
 	seen  map[string]bool
 	other func(name string, value any) error
 }
 
 func (p *parser) leaf(name string, value any) (err error) {
 	if p.seen[name] {
-		return fmt.Errorf("%q is there twice", clip(name))
+		return fmt.Errorf("%q is given twice", clip(name))
 	}
 	p.seen[name] = true
 	switch metric, ok := strings.CutPrefix(name, "metrics/"); {
@@ -98,7 +97,7 @@ func (p *parser) metric(name string, value any) error {
 	return nil
 }
 
-// value takes what is reported with the metrics and is no number.
+// value stores a reported value that is not a number.
 func (p *parser) value(name string, value any) {
 	if done, is := value.(bool); is && name == "done" {
 		p.r.Done = done
@@ -107,9 +106,9 @@ func (p *parser) value(name string, value any) {
 	p.r.Values = AppendValue(p.r.Values, name, value)
 }
 
-// AppendValue adds what is no metric to the JSON object of a result's values: a text, a
-// truth, nothing or an array, as [Flatten] has it. It leaves out what would make them
-// larger than [sdk.MaxValues].
+// AppendValue appends a value that is not a metric (a string, a boolean, null or an array, as
+// returned by [Flatten]) to the JSON object of a result's values. It omits values that would make
+// the object larger than [sdk.MaxValues].
 func AppendValue(values []byte, name string, value any) []byte {
 	text, err := json.Marshal(value)
 	key, err2 := json.Marshal(name)
@@ -125,8 +124,8 @@ func AppendValue(values []byte, name string, value any) []byte {
 	return append(values, '}')
 }
 
-// Iteration reads a count: a whole number from 1 to below 2^53. What is read as 2^53 may
-// have been written as 2^53+1.
+// Iteration parses an iteration: an integer from 1 to below 2^53. 2^53 itself is refused, because
+// it may have been written as 2^53+1.
 func Iteration(value any) (uint64, error) {
 	v, ok := value.(float64)
 	switch {
@@ -134,18 +133,18 @@ func Iteration(value any) (uint64, error) {
 		return 0, errors.New("iteration is not a whole number from 1")
 	case v >= sdk.MaxIteration:
 		return 0, fmt.Errorf("iteration is beyond %d", uint64(sdk.MaxIteration-1))
-	case v != math.Trunc(v) || v < 1: // also what is no number
+	case v != math.Trunc(v) || v < 1: // including NaN
 		return 0, fmt.Errorf("iteration %v is not a whole number from 1", v)
 	}
 	return uint64(v), nil
 }
 
-// CheckName says why a name cannot be a metric's.
+// CheckName returns an error if a metric cannot have the name.
 func CheckName(name string) error { return sdk.CheckMetricName(name) }
 
 func clip(s string) string { return s[:min(len(s), 64)] }
 
-// format writes a report as a line.
+// format encodes a report as a line.
 func format(m Message) ([]byte, error) {
 	line := struct {
 		Metrics    map[string]any `json:"metrics"`
@@ -162,7 +161,7 @@ func format(m Message) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// jsonNumber is a number, or the string that stands for one that JSON lacks.
+// jsonNumber returns a number, or a string for numbers that JSON lacks.
 func jsonNumber(v float64) any {
 	switch {
 	case math.IsNaN(v):

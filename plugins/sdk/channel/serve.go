@@ -9,17 +9,17 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Handler takes the reports of a connection, one at a time.
+// A Handler receives the reports of a connection, one at a time.
 type Handler interface {
-	// Report returns when the program may go on. An error is told to the
-	// program, as if its line had been no report.
+	// Report returns when the program may continue. An error is sent to the program, as for a line
+	// that is not a report.
 	Report(r sdk.Result) (Decision, error)
-	// Reject is told of each line that was refused, and why.
+	// Reject is called for each refused line, with the reason.
 	Reject(line []byte, why error)
 }
 
-// Serve answers every line of one connection until the program closes it. A line
-// without an answer, be it blank, would leave the program waiting.
+// Serve answers every line of one connection until the program closes it, including blank lines: a
+// program would wait for a missing answer.
 func Serve(conn io.ReadWriter, h Handler) error {
 	lines := NewLines(bufio.NewReader(conn))
 	for {

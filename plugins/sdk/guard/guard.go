@@ -1,9 +1,9 @@
-// Package guard calls the code of a plugin's author the way every transport
-// must: one call at a time, panics turned into errors, given coordinates laid
-// over suggestions, the answers' shape checked.
+// Package guard calls the code of a plugin's author in the way that every transport needs: it
+// allows one call at a time, turns panics into errors, applies given coordinates to suggestions,
+// and checks the shape of answers.
 //
-// It is for those who carry plugins (sdk/serve and the host's in-process
-// loader), not for authors.
+// It is for implementations of transports (sdk/serve and the host's in-process loader), not for
+// authors.
 package guard
 
 import (
@@ -15,9 +15,9 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// PanicError is a panic in an author's code.
+// A PanicError is a panic in an author's code.
 type PanicError struct {
-	Call  string // what was called, as "Suggest"
+	Call  string // the name of the call, such as "Suggest"
 	Value any
 	Stack []byte
 }
@@ -40,10 +40,10 @@ func protect(call string, f func() error) (err error) {
 	return f()
 }
 
-// errNothing is for authors whose Open returns neither a plugin nor an error.
-var errNothing = errors.New("its Open returned nothing, which is a bug of the plugin")
+// errNothing is returned if Open returns neither a plugin nor an error.
+var errNothing = errors.New("the plugin's Open returned neither a plugin nor an error, which is a bug of the plugin")
 
-// options gives authors an object where the user wrote none.
+// options replaces missing options by an empty object.
 func options(o []byte) []byte {
 	if len(o) == 0 {
 		return []byte("{}")
@@ -51,23 +51,23 @@ func options(o []byte) []byte {
 	return o
 }
 
-// restore hands a snapshot to a plugin that takes one.
+// restore passes a snapshot to a plugin that supports snapshots.
 func restore(plugin any, snapshot []byte) error {
 	if len(snapshot) == 0 {
 		return nil
 	}
 	s, ok := plugin.(sdk.Snapshotter)
 	if !ok {
-		return errors.New("a snapshot was given to a plugin that makes none")
+		return errors.New("a snapshot was given to a plugin that does not support snapshots")
 	}
 	return protect("Restore", func() error { return s.Restore(snapshot) })
 }
 
-// snapshot asks a plugin that makes snapshots for one.
+// snapshot requests a snapshot from a plugin that supports snapshots.
 func snapshot(plugin any) (state []byte, err error) {
 	s, ok := plugin.(sdk.Snapshotter)
 	if !ok {
-		return nil, errors.New("the plugin makes no snapshots")
+		return nil, errors.New("the plugin does not support snapshots")
 	}
 	err = protect("Snapshot", func() (err error) {
 		state, err = s.Snapshot()
@@ -89,11 +89,11 @@ func OpenTrainable(p sdk.TrainablePlugin, opts []byte) (t sdk.Trainable, traits 
 	return t, traits, err
 }
 
-// Request asks a trainable what a trial with the parameters needs.
+// Request asks a trainable for the resource request of a trial with the parameters.
 func Request(t sdk.Trainable, params []byte) (resources []byte, err error) {
 	r, ok := t.(sdk.Requester)
 	if !ok {
-		return nil, errors.New("the trainable does not compute what trials need")
+		return nil, errors.New("the trainable does not compute resource requests")
 	}
 	err = protect("Request", func() (err error) {
 		resources, err = r.Request(params)
@@ -102,7 +102,7 @@ func Request(t sdk.Trainable, params []byte) (resources []byte, err error) {
 	return resources, err
 }
 
-// Describe is a plugin's Info with its kind filled in.
+// Describe returns a plugin's Info with its kind set.
 func Describe(i sdk.Info, k sdk.Kind) sdk.Info {
 	i.Kind = k
 	i.Summary = strings.TrimSpace(i.Summary)

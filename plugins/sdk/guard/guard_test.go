@@ -8,8 +8,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// B-104: given coordinates are laid over, and the author's points are left
-// alone, which may be the author's own state.
+// B-104: given coordinates are applied without changing the author's points, which may be part of
+// the author's state.
 func TestOverlay(t *testing.T) {
 	own := space.Point{1, 2, math.NaN()}
 	given := space.Point{math.NaN(), 7, 8}
@@ -19,7 +19,7 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-func TestSnapshotNobodyTakes(t *testing.T) {
+func TestUnusedSnapshot(t *testing.T) {
 	p := sdk.SearcherPlugin{Open: func(sdk.Problem, []byte) (sdk.Searcher, sdk.Traits, error) {
 		return struct{ sdk.Searcher }{}, sdk.Traits{}, nil
 	}}

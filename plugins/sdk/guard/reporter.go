@@ -8,7 +8,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Reporter is an opened reporter.
+// A Reporter is an opened reporter.
 type Reporter struct {
 	mu    sync.Mutex
 	impl  sdk.Reporter
@@ -28,7 +28,7 @@ func OpenReporter(p sdk.ReporterPlugin, e sdk.Experiment, opts []byte) (*Reporte
 	return r, err
 }
 
-// After is the number of the last event that it said it has.
+// After returns the number of the last event that the reporter already has.
 func (r *Reporter) After() uint64 { return r.after }
 
 // Report implements sdk.Reporter.
@@ -38,7 +38,7 @@ func (r *Reporter) Report(ctx context.Context, events []sdk.ReporterEvent) error
 	return protect("Report", func() error { return r.impl.Report(ctx, events) })
 }
 
-// Close closes a reporter that is an io.Closer.
+// Close closes the reporter if it is an io.Closer.
 func (r *Reporter) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Scheduler is an opened scheduler.
+// A Scheduler is an opened scheduler.
 type Scheduler struct {
 	mu     sync.Mutex
 	impl   sdk.Scheduler
@@ -18,7 +18,7 @@ type Scheduler struct {
 	dims   int
 }
 
-// OpenScheduler opens a scheduler, from a snapshot if that is not empty.
+// OpenScheduler opens a scheduler, from a snapshot if it is not empty.
 func OpenScheduler(p sdk.SchedulerPlugin, problem sdk.Problem, opts, snapshot []byte) (*Scheduler, error) {
 	s := &Scheduler{dims: len(problem.Space.Params)}
 	err := protect("Open", func() (err error) {
@@ -34,10 +34,10 @@ func OpenScheduler(p sdk.SchedulerPlugin, problem sdk.Problem, opts, snapshot []
 	return s, err
 }
 
-// Traits are what the scheduler said when it was opened.
+// Traits returns the traits that Open returned.
 func (s *Scheduler) Traits() sdk.Traits { return s.traits }
 
-// Snapshots reports whether it makes snapshots.
+// Snapshots reports whether the scheduler supports snapshots.
 func (s *Scheduler) Snapshots() bool {
 	_, ok := s.impl.(sdk.Snapshotter)
 	return ok
@@ -67,19 +67,20 @@ func (s *Scheduler) Decide(ctx context.Context, events []sdk.Event) (answer sdk.
 	return answer, nil
 }
 
-// CheckDecisions checks an answer's shape: decisions are on results among the
-// events, at most one on each, and what commands need is there. Whether the
-// trials can be commanded so is the host's to check.
+// CheckDecisions checks the shape of an answer: decisions refer to results among the events, at
+// most one each, and commands have the required fields. The host checks whether the commands are
+// possible.
 func CheckDecisions(dims int, events []sdk.Event, answer sdk.Decisions) error {
 	if err := checkDecided(events, answer.Decisions); err != nil {
 		return err
 	}
 	for _, c := range answer.Commands {
 		if c.Kind < sdk.Resume || c.Kind > sdk.StopAll {
-			return fmt.Errorf("it ordered the unknown command %d for trial %d", c.Kind, c.Trial)
+			return fmt.Errorf("it sent the unknown command %d for trial %d", c.Kind, c.Trial)
 		}
 		if c.Kind == sdk.Exploit && c.Point != nil && len(c.Point) != dims {
-			return fmt.Errorf("its point for trial %d has %d values; the space has %d parameters", c.Trial, len(c.Point), dims)
+			return fmt.Errorf("its point for trial %d has %d values; the space has %d parameters", c.Trial,
+				len(c.Point), dims)
 		}
 	}
 	return nil
@@ -94,9 +95,11 @@ func checkDecided(events []sdk.Event, decisions []sdk.Decision) error {
 		if d.Verdict > sdk.Stop {
 			return fmt.Errorf("it gave the unknown verdict %d on event %d", d.Verdict, d.Event)
 		}
-		i, ok := slices.BinarySearchFunc(events, d.Event, func(e sdk.Event, number uint64) int { return cmp.Compare(e.Number, number) })
+		i, ok := slices.BinarySearchFunc(events, d.Event,
+			func(e sdk.Event, number uint64) int { return cmp.Compare(e.Number, number) })
 		if !ok || events[i].Kind != sdk.ResultReported || done[i] {
-			return fmt.Errorf("it decided on event %d, which is no result that it was just told of, or twice", d.Event)
+			return fmt.Errorf("it decided on event %d, which is not a result of this call or was decided already",
+				d.Event)
 		}
 		done[i] = true
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Searcher is an opened searcher.
+// A Searcher is an opened searcher.
 type Searcher struct {
 	mu     sync.Mutex
 	impl   sdk.Searcher
@@ -19,7 +19,7 @@ type Searcher struct {
 	dims   int
 }
 
-// OpenSearcher opens a searcher, from a snapshot if that is not empty.
+// OpenSearcher opens a searcher, from a snapshot if it is not empty.
 func OpenSearcher(p sdk.SearcherPlugin, problem sdk.Problem, opts, snapshot []byte) (*Searcher, error) {
 	s := &Searcher{dims: len(problem.Space.Params)}
 	err := protect("Open", func() (err error) {
@@ -35,10 +35,10 @@ func OpenSearcher(p sdk.SearcherPlugin, problem sdk.Problem, opts, snapshot []by
 	return s, err
 }
 
-// Traits are what the searcher said when it was opened.
+// Traits returns the traits that Open returned.
 func (s *Searcher) Traits() sdk.Traits { return s.traits }
 
-// Snapshots reports whether it makes snapshots.
+// Snapshots reports whether the searcher supports snapshots.
 func (s *Searcher) Snapshots() bool {
 	_, ok := s.impl.(sdk.Snapshotter)
 	return ok
@@ -76,8 +76,8 @@ func (s *Searcher) Suggest(ctx context.Context, requests []sdk.Request) (answer 
 	return answer, nil
 }
 
-// overlay lays the coordinates that a request fixes over its suggestion. It
-// leaves the author's own slices alone.
+// overlay replaces the coordinates that a request fixes. It does not modify the author's own
+// slices.
 func overlay(points []space.Point, requests []sdk.Request) []space.Point {
 	out := make([]space.Point, len(points))
 	for i, p := range points {
@@ -91,22 +91,23 @@ func overlay(points []space.Point, requests []sdk.Request) []space.Point {
 	return out
 }
 
-// CheckSuggestions checks an answer's shape: as many points as the status
-// promises, each with dims values. Whether they lie in the space is the host's
-// to check.
+// CheckSuggestions checks the shape of an answer: as many points as the status requires, each with
+// dims values. The host checks whether they lie in the space.
 func CheckSuggestions(dims int, requests []sdk.Request, answer sdk.Suggestions) error {
 	points, asked := len(answer.Points), len(requests)
 	switch {
 	case answer.Status > sdk.Exhausted:
-		return fmt.Errorf("it answered the unknown status %d", answer.Status)
+		return fmt.Errorf("it returned the unknown status %d", answer.Status)
 	case points > asked:
-		return fmt.Errorf("it answered %d points to %d requests", points, asked)
+		return fmt.Errorf("it returned %d points for %d requests", points, asked)
 	case points < asked && answer.Status == sdk.Ready:
-		return fmt.Errorf("it answered %d points to %d requests and does not say why (wait or exhausted)", points, asked)
+		return fmt.Errorf("it returned %d points for %d requests without a reason (wait or exhausted)", points,
+			asked)
 	}
 	for i, p := range answer.Points {
 		if len(p) != dims {
-			return fmt.Errorf("its point for trial %d has %d values; the space has %d parameters", requests[i].Trial, len(p), dims)
+			return fmt.Errorf("its point for trial %d has %d values; the space has %d parameters", requests[i].Trial,
+				len(p), dims)
 		}
 	}
 	return nil

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// ours is the path of the packages whose frames authors need not see.
+// ours is the path of packages whose frames are hidden from authors.
 const ours = "github.com/tunehost/tunehost/plugins/sdk/"
 
-// Frames are those of the author's code in the stack of a panic, deepest first, and
-// FILE:LINE of the deepest; "" where there are none.
+// Frames returns the frames of the author's code in the stack of a panic, deepest first, and
+// FILE:LINE of the deepest, or "".
 func Frames(stack []byte) (frames, place string) {
 	lines := strings.Split(strings.TrimSpace(string(stack)), "\n")
 	var kept []string
@@ -18,7 +18,7 @@ func Frames(stack []byte) (frames, place string) {
 		call, at := lines[i], lines[i+1]
 		switch {
 		case strings.HasPrefix(call, "panic("):
-			panicked, kept = true, nil // of two panics the first one is the mistake
+			panicked, kept = true, nil // of two panics the first one is the cause
 		case !panicked || strings.HasPrefix(call, "runtime."):
 		case strings.HasPrefix(call, ours) && !strings.HasSuffix(fileOf(at), "_test.go"):
 			return strings.Join(kept, "\n"), placeOf(kept)
@@ -29,7 +29,7 @@ func Frames(stack []byte) (frames, place string) {
 	return strings.Join(kept, "\n"), placeOf(kept)
 }
 
-// fileOf is the file of a frame's second line, "\t/dir/main.go:33 +0x1d".
+// fileOf returns the file of a frame's second line, "\t/dir/main.go:33 +0x1d".
 func fileOf(at string) string {
 	file, _, _ := strings.Cut(strings.TrimSpace(at), ":")
 	return file

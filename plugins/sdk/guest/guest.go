@@ -1,9 +1,8 @@
-// Package guest is a plugin within a WASM module: it answers the calls that package
-// abi describes, by an author's plugin. It knows nothing of pointers, so that it runs
-// and is tested anywhere; sdk/serve exports it from modules that are built with
-// GOOS=wasip1.
+// Package guest implements a plugin inside a WASM module: it answers the calls of package abi with
+// an author's plugin. It does not handle pointers, so it runs and is tested on any platform;
+// sdk/serve exports it from modules built with GOOS=wasip1.
 //
-// It is for those who carry plugins, not for authors.
+// It is for implementations of transports, not for authors.
 package guest
 
 import (
@@ -21,14 +20,14 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/service"
 )
 
-// Plugins is what a module serves: at most one plugin of each kind.
+// Plugins are the plugins of a module: at most one of each kind.
 type Plugins struct {
 	Searcher  *sdk.SearcherPlugin
 	Scheduler *sdk.SchedulerPlugin
 	Trainable *sdk.TrainablePlugin
 }
 
-// Host is what a module imports; package abi says what the functions do.
+// Host is the interface of a module's imports; package abi documents the functions.
 type Host interface {
 	Log(level int, line string)
 	Report(message []byte) abi.Answer
@@ -36,16 +35,16 @@ type Host interface {
 	Stopped() abi.Answer
 }
 
-// Module answers calls, one at a time.
+// A Module answers calls, one at a time.
 type Module struct {
 	host    Host
 	methods map[string]method
 }
 
-// method takes a request's message and returns the answer's.
+// A method decodes a request message and returns the response message.
 type method func(request []byte) (proto.Message, error)
 
-// New makes a module of plugins.
+// New returns a module that serves the plugins.
 func New(p Plugins, host Host) *Module {
 	m := &Module{host: host, methods: map[string]method{}}
 	if p.Searcher != nil {
@@ -72,29 +71,30 @@ func New(p Plugins, host Host) *Module {
 	return m
 }
 
-// message is a *Q that is a message.
+// message is a pointer to Q that implements proto.Message.
 type message[Q any] interface {
 	*Q
 	proto.Message
 }
 
-// add makes a function of messages a method.
+// add registers a function of messages as a method.
 func add[Q any, P message[Q], A proto.Message](m *Module, name string, f func(context.Context, P) (A, error)) {
 	m.methods["/tunehost.v1."+name] = func(request []byte) (proto.Message, error) {
 		q := P(new(Q))
 		if err := proto.Unmarshal(request, q); err != nil {
-			return nil, &service.Error{Code: service.InvalidArgument, Text: "the request cannot be read: " + err.Error()}
+			return nil, &service.Error{Code: service.InvalidArgument,
+				Text: "the request cannot be read: " + err.Error()}
 		}
 		return f(context.Background(), q)
 	}
 }
 
-// Invoke answers one call: request and answer are the buffers of
-// [abi.ExportInvoke].
+// Invoke answers one call: request and answer are the buffers of [abi.ExportInvoke].
 func (m *Module) Invoke(request []byte) (answer []byte) {
 	defer func() {
 		if v := recover(); v != nil {
-			answer = m.failed(&service.Error{Code: service.Internal, Text: fmt.Sprint("panic: ", v), Stack: debug.Stack()})
+			answer = m.failed(&service.Error{Code: service.Internal, Text: fmt.Sprint("panic: ", v),
+				Stack: debug.Stack()})
 		}
 	}()
 	call, err := m.find(request)
@@ -112,7 +112,7 @@ func (m *Module) Invoke(request []byte) (answer []byte) {
 	return answer
 }
 
-// find reads which method is called.
+// find parses the name of the method.
 func (m *Module) find(request []byte) (call func() (proto.Message, error), err error) {
 	name, message, err := split(request)
 	if err != nil {
@@ -125,7 +125,7 @@ func (m *Module) find(request []byte) (call func() (proto.Message, error), err e
 	return func() (proto.Message, error) { return f(message) }, nil
 }
 
-// split takes a request apart.
+// split splits a request into the method's name and the message.
 func split(request []byte) (name string, message []byte, err error) {
 	if len(request) >= 2 {
 		n := int(binary.LittleEndian.Uint16(request))
@@ -133,10 +133,11 @@ func split(request []byte) (name string, message []byte, err error) {
 			return string(rest[:n]), rest[n:], nil
 		}
 	}
-	return "", nil, &service.Error{Code: service.InvalidArgument, Text: fmt.Sprintf("a call of %d bytes has no method", len(request))}
+	return "", nil, &service.Error{Code: service.InvalidArgument,
+		Text: fmt.Sprintf("a call of %d bytes has no method", len(request))}
 }
 
-// failed makes an error an answer; the stack of a panic goes to the log.
+// failed encodes an error as an answer; the stack of a panic is logged.
 func (m *Module) failed(err error) []byte {
 	e, ok := errors.AsType[*service.Error](err)
 	if !ok {

@@ -18,7 +18,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
-// host is one that answers as it is told, and notes what it hears.
+// host returns fixed answers and records the calls.
 type host struct {
 	answers []abi.Answer // of Report and Saved, in order
 	heard   []string
@@ -72,12 +72,13 @@ func (s searcher) Suggest(_ context.Context, requests []sdk.Request) (sdk.Sugges
 	return sdk.Suggestions{Points: []space.Point{{0.5}}}, nil
 }
 
-var testSearcher = sdk.SearcherPlugin{Info: sdk.Info{Name: "s"}, Open: func(_ sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
-	if string(options) == `"refuse"` {
-		return nil, sdk.Traits{}, errors.New("no \xff thanks")
-	}
-	return searcher{string(options) == `"panic"`}, sdk.Traits{RunAhead: 4}, nil
-}}
+var testSearcher = sdk.SearcherPlugin{Info: sdk.Info{Name: "s"},
+	Open: func(_ sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
+		if string(options) == `"refuse"` {
+			return nil, sdk.Traits{}, errors.New("no \xff thanks")
+		}
+		return searcher{string(options) == `"panic"`}, sdk.Traits{RunAhead: 4}, nil
+	}}
 
 func call(t *testing.T, m *Module, method string, request, answer proto.Message) (code byte, text string) {
 	t.Helper()
@@ -100,31 +101,38 @@ func TestSearcherCalls(t *testing.T) {
 	h := &host{}
 	m := New(Plugins{Searcher: &testSearcher}, h)
 	described := &pb.DescribeSearcherResponse{}
-	if code, text := call(t, m, pb.SearcherService_DescribeSearcher_FullMethodName, &pb.DescribeSearcherRequest{}, described); code != 0 || described.Info.Name != "s" {
+	if code, text := call(t, m, pb.SearcherService_DescribeSearcher_FullMethodName, &pb.DescribeSearcherRequest{},
+		described); code != 0 || described.Info.Name != "s" {
 		t.Error(code, text, described)
 	}
 	suggest := &pb.SuggestRequest{Requests: []*pb.SuggestRequest_Request{{Seed: 1}}}
-	if code, text := call(t, m, pb.SearcherService_Suggest_FullMethodName, suggest, nil); code != 9 || text != "the plugin was not opened" {
+	if code, text := call(t, m, pb.SearcherService_Suggest_FullMethodName, suggest, nil); code != 9 ||
+		text != "the plugin was not opened" {
 		t.Error(code, text)
 	}
-	problem := wire.ProblemToProto(sdk.Problem{Space: &space.Space{Params: []space.Param{{Name: "x", Kind: space.Real, High: 1}}},
+	problem := wire.ProblemToProto(sdk.Problem{Space: &space.Space{Params: []space.Param{{Name: "x", Kind: space.Real,
+		High: 1}}},
 		Objectives: []sdk.Objective{{Metric: "loss", Mode: sdk.Min}}})
 	opened := &pb.OpenSearcherResponse{}
-	if code, text := call(t, m, pb.SearcherService_OpenSearcher_FullMethodName, &pb.OpenSearcherRequest{Problem: problem}, opened); code != 0 || opened.Traits.RunAhead != 4 {
+	if code, text := call(t, m, pb.SearcherService_OpenSearcher_FullMethodName,
+		&pb.OpenSearcherRequest{Problem: problem}, opened); code != 0 || opened.Traits.RunAhead != 4 {
 		t.Error(code, text, opened)
 	}
 	answer := &pb.SuggestResponse{}
-	if code, text := call(t, m, pb.SearcherService_Suggest_FullMethodName, suggest, answer); code != 0 || answer.Points[0].Values[0] != 0.5 {
+	if code, text := call(t, m, pb.SearcherService_Suggest_FullMethodName, suggest, answer); code != 0 ||
+		answer.Points[0].Values[0] != 0.5 {
 		t.Error(code, text, answer)
 	}
 	open := func(options string) (byte, string) {
-		return call(t, m, pb.SearcherService_OpenSearcher_FullMethodName, &pb.OpenSearcherRequest{Problem: problem, Options: []byte(options)}, opened)
+		return call(t, m, pb.SearcherService_OpenSearcher_FullMethodName,
+			&pb.OpenSearcherRequest{Problem: problem, Options: []byte(options)}, opened)
 	}
 	if code, text := open(`"refuse"`); code != 3 || text != "no \uFFFD thanks" {
 		t.Errorf("%d %q", code, text)
 	}
 	open(`"panic"`)
-	if code, text := call(t, m, pb.SearcherService_Suggest_FullMethodName, suggest, answer); code != 13 || !strings.HasPrefix(text, "panic in Suggest: no luck (guest_test.go:") {
+	if code, text := call(t, m, pb.SearcherService_Suggest_FullMethodName, suggest, answer); code != 13 ||
+		!strings.HasPrefix(text, "panic in Suggest: no luck (guest_test.go:") {
 		t.Errorf("%d %q", code, text)
 	}
 	if len(h.heard) != 1 || !strings.HasPrefix(h.heard[0], "log 3 panic in Suggest: no luck (guest_test.go:") {
@@ -146,7 +154,7 @@ func TestWrongCalls(t *testing.T) {
 	}
 }
 
-// Every method of the services is there, but those that only processes have.
+// All methods of the services exist, except those that only processes have.
 func TestMethods(t *testing.T) {
 	scheduler := sdk.SchedulerPlugin{}
 	trainable := sdk.TrainablePlugin{}
@@ -166,13 +174,14 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// train trains with f and returns the answer.
+// train trains with f and returns the response.
 func train(t *testing.T, h *host, r *pb.GuestTrainRequest, f sdk.TrainFunc) *pb.GuestTrainResponse {
 	t.Helper()
 	m := New(Plugins{Trainable: &sdk.TrainablePlugin{Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
 		return f, sdk.TrainableTraits{}, nil
 	}}}, h)
-	if code, text := call(t, m, pb.TrainableService_OpenTrainable_FullMethodName, &pb.OpenTrainableRequest{}, &pb.OpenTrainableResponse{}); code != 0 {
+	if code, text := call(t, m, pb.TrainableService_OpenTrainable_FullMethodName, &pb.OpenTrainableRequest{},
+		&pb.OpenTrainableResponse{}); code != 0 {
 		t.Fatal(text)
 	}
 	answer := &pb.GuestTrainResponse{}
@@ -192,11 +201,17 @@ func TestTraining(t *testing.T) {
 		heard   string
 		want    *pb.GuestTrainResponse
 	}{
-		"goes on":     {nil, report, "report [{loss 2}] 3 true true", &pb.GuestTrainResponse{}},
-		"saves twice": {[]abi.Answer{abi.Save, abi.Save}, report, `report [{loss 2}] 3 true true; saved "weights" ; saved "weights" `, &pb.GuestTrainResponse{}},
-		"stops":       {[]abi.Answer{abi.Stop}, report, "report [{loss 2}] 3 true true", &pb.GuestTrainResponse{}},
-		"unknown":     {[]abi.Answer{9}, report, "report [{loss 2}] 3 true true", &pb.GuestTrainResponse{Error: "the host answered a result with 9, which this SDK does not know"}},
-		"cannot save": {[]abi.Answer{abi.Save}, func(_ context.Context, run sdk.Run) error { return run.Report(loss, nil) }, `report [{loss 2}] 3 true false; saved "" the trainable cannot save`, &pb.GuestTrainResponse{}},
+		"continues": {nil, report, "report [{loss 2}] 3 true true", &pb.GuestTrainResponse{}},
+		"saves twice": {[]abi.Answer{abi.Save, abi.Save}, report,
+			`report [{loss 2}] 3 true true; saved "weights" ; saved "weights" `, &pb.GuestTrainResponse{}},
+		"stops": {[]abi.Answer{abi.Stop}, report, "report [{loss 2}] 3 true true", &pb.GuestTrainResponse{}},
+		"unknown": {[]abi.Answer{9}, report, "report [{loss 2}] 3 true true",
+			&pb.GuestTrainResponse{Error: "the host answered a result with 9, which this SDK does not know"}},
+		"cannot save": {[]abi.Answer{abi.Save}, func(_ context.Context,
+			run sdk.Run) error {
+			return run.Report(loss,
+				nil)
+		}, `report [{loss 2}] 3 true false; saved "" the trainable cannot save`, &pb.GuestTrainResponse{}},
 		"pauses": {[]abi.Answer{abi.Pause}, func(_ context.Context, run sdk.Run) error {
 			if err := run.Report(loss, nil); !errors.Is(err, sdk.ErrPaused) {
 				return fmt.Errorf("it was told %w", err)
@@ -206,7 +221,8 @@ func TestTraining(t *testing.T) {
 		"restore": {nil, func(context.Context, sdk.Run) error {
 			return fmt.Errorf("at the start: %w", &sdk.RestoreError{Err: errors.New("bad magic")})
 		}, "", &pb.GuestTrainResponse{Error: "bad magic", RestoreFailed: true}},
-		"panics": {nil, func(context.Context, sdk.Run) error { panic("no luck") }, "log 3 panic: no luck", &pb.GuestTrainResponse{Error: "panic: no luck"}},
+		"panics": {nil, func(context.Context, sdk.Run) error { panic("no luck") }, "log 3 panic: no luck",
+			&pb.GuestTrainResponse{Error: "panic: no luck"}},
 	} {
 		h := &host{answers: c.answers}
 		got := train(t, h, &pb.GuestTrainRequest{Trial: &pb.Trial{}}, c.train)
@@ -216,7 +232,7 @@ func TestTraining(t *testing.T) {
 	}
 }
 
-// Code that waits hears of a stop, and code that looks does.
+// Code that waits for a stop, and code that polls, both see it.
 func TestStopped(t *testing.T) {
 	h := &host{stop: abi.Pause}
 	train(t, h, &pb.GuestTrainRequest{Trial: &pb.Trial{}}, func(_ context.Context, run sdk.Run) error {
@@ -228,7 +244,7 @@ func TestStopped(t *testing.T) {
 	})
 }
 
-// FuzzInvoke: whatever a module is called with is answered with a status of gRPC's.
+// FuzzInvoke checks that every input is answered with a valid gRPC status.
 func FuzzInvoke(f *testing.F) {
 	f.Add([]byte("\x2d\x00/tunehost.v1.SearcherService/DescribeSearcher"))
 	f.Add([]byte("\x29\x00/tunehost.v1.SearcherService/OpenSearcher\x0a\x00"))

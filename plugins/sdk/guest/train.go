@@ -18,7 +18,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
-// trainable answers the calls of a trainable, and trains.
+// trainable answers the calls of a trainable and trains.
 type trainable struct {
 	*service.Trainable
 	host Host
@@ -39,7 +39,7 @@ func (t *trainable) train(ctx context.Context, m *pb.GuestTrainRequest) (*pb.Gue
 	return outcome(r.call(opened)), nil
 }
 
-// outcome says how training ended: being stopped is no error.
+// outcome encodes how training ended; a stop is not an error.
 func outcome(err error) *pb.GuestTrainResponse {
 	if err == nil || errors.Is(err, sdk.ErrStopped) {
 		return &pb.GuestTrainResponse{}
@@ -50,10 +50,10 @@ func outcome(err error) *pb.GuestTrainResponse {
 	return &pb.GuestTrainResponse{Error: valid(err.Error())}
 }
 
-// valid makes an author's text one that protobuf can carry.
+// valid replaces invalid UTF-8, which protobuf cannot carry.
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
-// run is one attempt: what the author's code sees as [sdk.Run].
+// run is one attempt, which the author's code sees as [sdk.Run].
 type run struct {
 	ctx      context.Context
 	host     Host
@@ -62,7 +62,7 @@ type run struct {
 	state    []byte
 
 	mu   sync.Mutex
-	halt chan struct{} // closed once the trial was told to stop; nil until somebody listens
+	halt chan struct{} // closed when the trial was told to stop; nil until Stopped is called
 }
 
 var (
@@ -73,8 +73,7 @@ var (
 	_ sdk.Hinter      = (*run)(nil)
 )
 
-// call runs the author's code; a panic becomes its error, with the stack in the
-// log.
+// call runs the author's code; a panic becomes its error, and the stack is logged.
 func (r *run) call(t sdk.Trainable) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -99,8 +98,8 @@ func (r *run) Reject(text string) { r.host.Log(abi.Warn, "rejected: "+text) }
 
 var errNoFiles = errors.New("a WASM module has no files to save to: its trainable must report with sdk.ReportState")
 
-// Report implements sdk.Run. A save that wants a directory is answered with an
-// error when it is asked for.
+// Report implements sdk.Run. A save function that needs a directory gets an error when it is
+// called.
 func (r *run) Report(res sdk.Result, save func(dir string) error) error {
 	if save == nil {
 		return r.ReportState(res, nil)
@@ -127,7 +126,7 @@ func (r *run) ReportState(res sdk.Result, state func() ([]byte, error)) error {
 	return verdict(answer)
 }
 
-// saved is the answer to Save.
+// saved returns the message after Save.
 func saved(state func() ([]byte, error)) *pb.GuestSaved {
 	if state == nil {
 		return &pb.GuestSaved{Error: "the trainable cannot save"}
@@ -141,7 +140,7 @@ func saved(state func() ([]byte, error)) *pb.GuestSaved {
 
 func verdict(a abi.Answer) error {
 	switch a {
-	case abi.GoOn:
+	case abi.Continue:
 		return nil
 	case abi.Stop:
 		return sdk.ErrStopped
@@ -159,11 +158,11 @@ func (r *run) RestoredState() ([]byte, error) {
 	return append([]byte{}, r.state...), nil
 }
 
-// stopEvery is how often a trial that waits to be stopped asks whether it is.
+// stopEvery is the polling interval of a trial that waits for a stop.
 const stopEvery = 10 * time.Millisecond
 
-// Stopped implements sdk.Stopper. Code that only computes hears of a stop when it
-// calls this again: nothing else runs in a module meanwhile.
+// Stopped implements sdk.Stopper. Code that only computes must call it again to see a stop, because
+// nothing else runs in a module meanwhile.
 func (r *run) Stopped() <-chan struct{} {
 	r.mu.Lock()
 	if r.halt == nil {
@@ -175,17 +174,17 @@ func (r *run) Stopped() <-chan struct{} {
 	return r.halt
 }
 
-// Paused says, once Stopped is closed, whether the trial will go on later.
+// Paused reports, after Stopped is closed, whether the trial will continue later.
 func (r *run) Paused() bool { return r.host.Stopped() == abi.Pause }
 
-// listen asks while the author's code waits.
+// listen polls while the author's code waits.
 func (r *run) listen() {
 	for r.ctx.Err() == nil && !r.ask() {
 		time.Sleep(stopEvery)
 	}
 }
 
-// ask closes halt once the trial was told to stop.
+// ask closes halt when the trial was told to stop.
 func (r *run) ask() (stopped bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,7 +193,7 @@ func (r *run) ask() (stopped bool) {
 		return true
 	default:
 	}
-	if r.host.Stopped() == abi.GoOn {
+	if r.host.Stopped() == abi.Continue {
 		return false
 	}
 	close(r.halt)

@@ -8,7 +8,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// BenchmarkStart starts a plugin, asks what it is, and ends it.
+// BenchmarkStart starts a plugin, reads its description, and ends it.
 func BenchmarkStart(b *testing.B) {
 	c := program(b, sdk.KindSearcher, "samples/climber.js")
 	for b.Loop() {
@@ -26,12 +26,13 @@ func BenchmarkSuggest(b *testing.B) {
 	}
 }
 
-// BenchmarkObserve tells of one result, a thousand at a time.
+// BenchmarkObserve sends results, a thousand at a time.
 func BenchmarkObserve(b *testing.B) {
 	s := openSearcher(b, wide(), `{}`)
 	events := make([]sdk.Event, 1000)
 	for i := range events {
-		events[i] = sdk.Event{Number: uint64(i) + 1, Kind: sdk.ResultReported, Trial: uint32(i), Attempt: 1, Iteration: 1, Losses: []float64{math.Pi}}
+		events[i] = sdk.Event{Number: uint64(i) + 1, Kind: sdk.ResultReported, Trial: uint32(i), Attempt: 1,
+			Iteration: 1, Losses: []float64{math.Pi}}
 	}
 	for told := 0; told < b.N; told += len(events) {
 		if err := s.Observe(b.Context(), events[:min(len(events), b.N-told)]); err != nil {
@@ -40,7 +41,7 @@ func BenchmarkObserve(b *testing.B) {
 	}
 }
 
-// BenchmarkReport is a result that the trial waits for to be answered.
+// BenchmarkReport measures a result whose answer the trial waits for.
 func BenchmarkReport(b *testing.B) {
 	p := start(b, program(b, sdk.KindTrainable, "samples/descent.js"))
 	trainer, err := p.OpenTrainable(b.Context(), []byte(`{"epochs": 1000000000}`))

@@ -10,12 +10,13 @@ import (
 
 const lrMomentum = `{"lr": 0.001, "momentum": 0.5}`
 
-// shown are the headings under which the page has plugins, and their kinds.
+// shown are the headings of the README that contain plugins, and their kinds.
 var shown = map[string]sdk.Kind{
-	"Write a searcher in JavaScript": sdk.KindSearcher, "Schedulers": sdk.KindScheduler, "Trainables": sdk.KindTrainable,
+	"Write a searcher in JavaScript": sdk.KindSearcher, "Schedulers": sdk.KindScheduler,
+	"Trainables": sdk.KindTrainable,
 }
 
-// TestConformance: all samples and all plugins of the page keep the rules.
+// TestConformance runs the suite on all samples and all plugins of the README.
 func TestConformance(t *testing.T) {
 	conforms(t, sdk.KindSearcher, "samples/climber.js", "")
 	conforms(t, sdk.KindScheduler, "samples/halfway.js", "")
@@ -35,7 +36,7 @@ func TestConformance(t *testing.T) {
 
 func conforms(t *testing.T, kind sdk.Kind, file, params string) {
 	c := program(t, kind, file)
-	c.Log = nil // it outlives the test that it would log to
+	c.Log = nil // it outlives the test that owns the log
 	t.Run(filepath.Base(file), func(t *testing.T) {
 		t.Parallel()
 		conformance.RunAll(t, kind, conformance.Process(c), conformance.Options{Short: true, Params: []byte(params)})

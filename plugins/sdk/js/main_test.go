@@ -1,4 +1,4 @@
-// Package js_test drives the JavaScript SDK and its samples as the host does.
+// Package js_test runs the JavaScript SDK and its samples as the host does.
 package js_test
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// startTimeout is long, because many programs start at a time here.
+// startTimeout is long, because many programs start at the same time here.
 const startTimeout = time.Minute
 
-// hostArg makes the test binary a host that is to be killed.
+// hostArg makes the test binary run as a host that the test kills.
 const hostArg = "be-a-host"
 
 func TestMain(m *testing.M) {
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// node is the program that runs plugins, once their dependencies are there.
+// node returns the program that runs plugins, after installing their dependencies.
 func node(t testing.TB) string {
 	t.Helper()
 	program := toolchain.Need(t, toolchain.JavaScript)
@@ -35,7 +35,7 @@ func node(t testing.TB) string {
 	return program
 }
 
-// program is a JavaScript file as a plugin.
+// program returns a JavaScript file as a plugin.
 func program(t testing.TB, kind sdk.Kind, file string) process.Config {
 	t.Helper()
 	path, err := filepath.Abs(file)
@@ -44,7 +44,8 @@ func program(t testing.TB, kind sdk.Kind, file string) process.Config {
 	}
 	name := strings.TrimSuffix(filepath.Base(file), ".js")
 	return process.Config{
-		Kind: kind, Name: name, Path: node(t), Args: []string{path}, StartTimeout: startTimeout,
+		Program: process.Program{Kind: kind, Name: name, Path: node(t), Args: []string{path},
+			StartTimeout: startTimeout},
 		Log: func(l process.Line) { t.Logf("%s %s: %.300s", l.Stream, l.Level, l.Text) },
 	}
 }
@@ -59,7 +60,7 @@ func start(t testing.TB, c process.Config) *process.Process {
 	return p
 }
 
-// lines keeps what a plugin prints.
+// lines records the output of a plugin.
 type lines struct {
 	mu   sync.Mutex
 	kept []process.Line
@@ -71,7 +72,7 @@ func (l *lines) add(line process.Line) {
 	l.kept = append(l.kept, line)
 }
 
-// has says whether a line of the level has the text.
+// has reports whether a line of the level contains the text.
 func (l *lines) has(level, text string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,7 +84,7 @@ func (l *lines) has(level, text string) bool {
 	return false
 }
 
-// after is what follows the prefix in the first line that has it.
+// after returns the text after the prefix in the first line that contains it.
 func (l *lines) after(prefix string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,7 +96,7 @@ func (l *lines) after(prefix string) string {
 	return ""
 }
 
-// eventually waits for what no channel tells.
+// eventually polls a condition.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {

@@ -11,8 +11,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// What trials of one process print is in their own files, one after the other and at a
-// time; what they say beside numbers is kept with the result.
+// The output of each trial of one process goes to its own files, for sequential and parallel
+// trials; values that are not numbers are kept with the result.
 func TestOutputOfTrials(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		d := openTalker(t, shared)
@@ -20,7 +20,8 @@ func TestOutputOfTrials(t *testing.T) {
 		var runs []uint64
 		for run := uint64(1); run <= 3; run++ {
 			dirs, runs = append(dirs, t.TempDir()), append(runs, run)
-			d.send(train.Command{Kind: train.Start, Run: run, Trial: &sdk.Trial{Dir: dirs[run-1], Params: fmt.Appendf(nil, `{"name":"t%d"}`, run)}})
+			d.send(train.Command{Kind: train.Start, Run: run,
+				Trial: &sdk.Trial{Dir: dirs[run-1], Params: fmt.Appendf(nil, `{"name":"t%d"}`, run)}})
 			if !shared {
 				d.finish(run)
 			}
@@ -39,19 +40,21 @@ func TestOutputOfTrials(t *testing.T) {
 	}
 }
 
-// The files are those that the experiment names; what has no name is not kept.
+// The experiment names the files; output without a file name is dropped.
 func TestOutputInNamedFiles(t *testing.T) {
 	d := openTalker(t, false)
 	for i, c := range []struct {
 		logs sdk.Logs
 		want map[string]string
 	}{
-		{sdk.Logs{Stdout: "out.txt", Stderr: "errors.txt"}, map[string]string{"out.txt": "out t1\n", "errors.txt": "err t1\n"}},
+		{sdk.Logs{Stdout: "out.txt", Stderr: "errors.txt"},
+			map[string]string{"out.txt": "out t1\n", "errors.txt": "err t1\n"}},
 		{sdk.Logs{Stdout: "all.txt", Stderr: "all.txt"}, map[string]string{"all.txt": "out t2\nerr t2\n"}},
 		{sdk.Logs{}, nil},
 	} {
 		dir, run := t.TempDir(), uint64(i+1)
-		d.send(train.Command{Kind: train.Start, Run: run, Trial: &sdk.Trial{Dir: dir, Params: fmt.Appendf(nil, `{"name":"t%d"}`, run), Logs: &c.logs}})
+		d.send(train.Command{Kind: train.Start, Run: run,
+			Trial: &sdk.Trial{Dir: dir, Params: fmt.Appendf(nil, `{"name":"t%d"}`, run), Logs: &c.logs}})
 		d.finish(run)
 		files, err := os.ReadDir(dir)
 		if err != nil || len(files) != len(c.want) {
@@ -69,7 +72,7 @@ func openTalker(t *testing.T, shared bool) *driver {
 	return openTrainable(t, "testdata/talker.js", fmt.Sprintf(`{"shared":%t}`, shared))
 }
 
-// finish lets runs go on to their ends.
+// finish lets runs complete.
 func (d *driver) finish(runs ...uint64) {
 	d.Helper()
 	for len(runs) > 0 {
@@ -88,7 +91,7 @@ func (d *driver) finish(runs ...uint64) {
 	}
 }
 
-// A file that is no plain one is not written to.
+// The SDK does not write to anything but a regular file.
 func TestOutputFollowsNoLink(t *testing.T) {
 	d, dir, secret := openTalker(t, false), t.TempDir(), filepath.Join(t.TempDir(), "secret")
 	if err := os.Symlink(secret, filepath.Join(dir, "stderr")); err != nil {

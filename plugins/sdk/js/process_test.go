@@ -55,7 +55,7 @@ func script(t testing.TB, text string) string {
 	return file
 }
 
-// searcher is a program whose searcher has this body of open.
+// searcher returns a program with a searcher whose open has this body.
 func searcher(t testing.TB, open string) string {
 	return script(t, `import { EXHAUSTED, log, searcher, serve, WAIT } from "tunehost";
 const state = { seen: 0 };
@@ -63,7 +63,7 @@ serve(searcher({ name: "probe", version: "1", summary: "A probe.",
   options: { type: "object" }, open(problem, options) {`+open+`} }));`)
 }
 
-// TestByHand: a person who starts a plugin is told what it is.
+// TestByHand checks the message to a person who starts a plugin by hand.
 func TestByHand(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command(node(t), "samples/climber.js").CombinedOutput()
@@ -72,8 +72,8 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// TestIntruder: who has no certificate of the host's is not let in, and the host
-// goes on.
+// TestIntruder checks that a client without the host's certificate is refused, and the host
+// continues.
 func TestIntruder(t *testing.T) {
 	t.Parallel()
 	var log lines
@@ -98,7 +98,7 @@ func TestIntruder(t *testing.T) {
 	conn, err := tls.Dial("unix", sockets[0], config)
 	if err == nil {
 		_, _ = conn.Write([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))
-		_, err = conn.Read(make([]byte, 1)) // TLS 1.3 tells of the refusal here
+		_, err = conn.Read(make([]byte, 1)) // TLS 1.3 reports the refusal here
 		_ = conn.Close()
 	}
 	if err == nil || !strings.Contains(err.Error(), "certificate required") {
@@ -143,19 +143,22 @@ func TestAnswers(t *testing.T) {
 		"nonsense is not defined",
 	}
 	open := `return { suggest: async ({ trial }) =>
-		[() => [1], () => ({ z: 1 }), () => ({ a: "z" }), () => undefined, () => [0, "1", 0], () => nonsense()][trial]() };`
-	s, err := start(t, program(t, sdk.KindSearcher, searcher(t, open))).OpenSearcher(t.Context(), problem(small()), nil, nil)
+		[() => [1], () => ({ z: 1 }), () => ({ a: "z" }), () => undefined, () => [0, "1", 0],
+			() => nonsense()][trial]() };`
+	s, err := start(t, program(t, sdk.KindSearcher, searcher(t, open))).OpenSearcher(t.Context(), problem(small()), nil,
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range says {
-		if _, err := s.Suggest(t.Context(), requests(uint32(i), 1)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.Suggest(t.Context(), requests(uint32(i), 1)); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
 }
 
-// TestObjects: points by name, waiting, and snapshots.
+// TestObjects checks points by name, waiting, and snapshots.
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	open := `
@@ -175,7 +178,8 @@ func TestObjects(t *testing.T) {
 	if got := s.Traits(); !got.Independent || !got.Metrics || len(got.Requires) != 1 || !s.Snapshots() {
 		t.Errorf("%+v, snapshots: %v", got, s.Snapshots())
 	}
-	if err := s.Observe(t.Context(), told(suggest(t, s, requests(0, 1)).Points, func(p space.Point) float64 { return p[1] })); err != nil {
+	if err := s.Observe(t.Context(), told(suggest(t, s, requests(0, 1)).Points,
+		func(p space.Point) float64 { return p[1] })); err != nil {
 		t.Fatal(err)
 	}
 	state, err := s.Snapshot(t.Context())
@@ -186,12 +190,13 @@ func TestObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := suggest(t, s, requests(0, 4))
-	if len(answer.Points) != 2 || answer.Status != sdk.Wait || small().Check(answer.Points[0]) != nil || answer.Points[0][1] != 3 {
+	if len(answer.Points) != 2 || answer.Status != sdk.Wait || small().Check(answer.Points[0]) != nil ||
+		answer.Points[0][1] != 3 {
 		t.Errorf("%+v", answer)
 	}
 }
 
-// TestLargeSnapshot: a snapshot may be larger than other messages.
+// TestLargeSnapshot checks that a snapshot may be larger than other messages.
 func TestLargeSnapshot(t *testing.T) {
 	t.Parallel()
 	open := `
@@ -215,7 +220,8 @@ func TestLargeSnapshot(t *testing.T) {
 // B-077
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	c := program(t, sdk.KindSearcher, searcher(t, `return { suggest() { setTimeout(() => { throw new Error("out of the blue"); }); return new Promise(() => {}); } };`))
+	c := program(t, sdk.KindSearcher, searcher(t, `return { suggest() { setTimeout(() => { throw new Error("out of `+
+		`the blue"); }); return new Promise(() => {}); } };`))
 	s, err := start(t, c).OpenSearcher(t.Context(), problem(small()), nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -226,16 +232,16 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// host is a host that starts a plugin, says which, and waits for its end.
+// A host starts a plugin, reports it, and waits for its end.
 func host() {
 	file, err := filepath.Abs("samples/descent.js")
 	if err != nil {
 		panic(err)
 	}
-	p, err := process.Start(context.Background(), process.Config{
+	p, err := process.Start(context.Background(), process.Config{Program: process.Program{
 		Kind: sdk.KindTrainable, Name: "descent", Path: "node", Args: []string{file},
 		StartTimeout: startTimeout, Outlives: true, // so that the kernel does not end it
-	})
+	}})
 	if err != nil {
 		panic(err)
 	}
@@ -243,7 +249,7 @@ func host() {
 	select {}
 }
 
-// B-025: a plugin ends with its host, however that ends.
+// B-025: a plugin ends with its host, for whatever reason.
 func TestHostDies(t *testing.T) {
 	t.Parallel()
 	node(t)

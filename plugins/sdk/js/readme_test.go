@@ -14,7 +14,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// block is a fenced part of README.md, with its language.
+// A block is a fenced part of README.md, with its language.
 type block struct{ heading, language, text string }
 
 func blocks(t *testing.T) (list []block) {
@@ -32,8 +32,7 @@ func blocks(t *testing.T) (list []block) {
 	return list
 }
 
-// TestReadme follows "Write a searcher in JavaScript" word for word from an empty
-// folder.
+// TestReadme follows "Write a searcher in JavaScript" literally, from an empty folder.
 func TestReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it installs packages")
@@ -52,7 +51,8 @@ func TestReadme(t *testing.T) {
 			write(t, filepath.Join(dir, "nearby.js"), b.text)
 		case b.language == "sh":
 			cmd := exec.Command("bash", "-euc", b.text)
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "TUNEHOST="+root, "npm_config_prefer_offline=true", "npm_config_audit=false")
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "TUNEHOST="+root, "npm_config_prefer_offline=true",
+				"npm_config_audit=false")
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%s: %v\n%s", b.text, err, out)
 			}

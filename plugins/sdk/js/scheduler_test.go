@@ -10,7 +10,8 @@ import (
 
 func TestHalfway(t *testing.T) {
 	t.Parallel()
-	s, err := start(t, program(t, sdk.KindScheduler, "samples/halfway.js")).OpenScheduler(t.Context(), problem(small()), []byte(`{"at": 3}`), nil)
+	s, err := start(t, program(t, sdk.KindScheduler, "samples/halfway.js")).OpenScheduler(t.Context(), problem(small()),
+		[]byte(`{"at": 3}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,7 +19,8 @@ func TestHalfway(t *testing.T) {
 		t.Helper()
 		d, err := s.Decide(t.Context(), []sdk.Event{
 			{Number: number - 1, Kind: sdk.CheckpointSaved, Trial: trial},
-			{Number: number, Kind: sdk.ResultReported, Trial: trial, Attempt: 1, Iteration: iteration, Losses: []float64{loss}},
+			{Number: number, Kind: sdk.ResultReported, Trial: trial, Attempt: 1, Iteration: iteration,
+				Losses: []float64{loss}},
 		})
 		if err != nil || len(d.Decisions) != 1 || d.Decisions[0].Event != number {
 			t.Fatal(d, err)
@@ -33,8 +35,9 @@ func TestHalfway(t *testing.T) {
 		if i == 3 {
 			want = sdk.Stop
 		}
-		// Numbers use all bits: they must come back as they are.
-		if d := decide(math.MaxUint64-uint64(i), uint32(i), 3, loss); d.Verdict != want || (want == sdk.Stop) != strings.Contains(d.Reason, "above the median 2 of 3 others") {
+		// The numbers use all bits and must be returned unchanged.
+		if d := decide(math.MaxUint64-uint64(i), uint32(i), 3, loss); d.Verdict != want ||
+			(want == sdk.Stop) != strings.Contains(d.Reason, "above the median 2 of 3 others") {
 			t.Errorf("trial %d: %+v", i, d)
 		}
 	}

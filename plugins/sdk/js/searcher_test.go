@@ -1,6 +1,7 @@
 package js_test
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -22,7 +23,8 @@ func wide() *space.Space {
 			{Name: "net/units", Kind: space.Int, Low: 8, High: 512, Log: true, Step: 8},
 			{Name: "drop", Kind: space.Real, Low: 0, High: 0.5, Step: 0.1},
 			{Name: "bias", Kind: space.Normal, Mean: 1, SD: 2},
-			{Name: "optimizer", Kind: space.Choice, Choices: [][]byte{[]byte(`"sgd"`), []byte(`"adam"`), []byte(`{"lion": [1, 2]}`)}},
+			{Name: "optimizer", Kind: space.Choice,
+				Choices: [][]byte{[]byte(`"sgd"`), []byte(`"adam"`), []byte(`{"lion": [1, 2]}`)}},
 			{Name: "momentum", Kind: space.Real, Low: 0, High: 1, When: isSGD},
 			{Name: "batch", Kind: space.Ordinal, Choices: [][]byte{[]byte("16"), []byte("32"), []byte("64")}},
 		},
@@ -38,24 +40,27 @@ func small() *space.Space {
 	return &space.Space{Params: []space.Param{
 		{Name: "a", Kind: space.Choice, Choices: [][]byte{[]byte(`"x"`), []byte(`"y"`)}},
 		{Name: "b", Kind: space.Int, Low: 1, High: 3},
-		{Name: "c", Kind: space.Choice, Choices: [][]byte{[]byte("true"), []byte("false")}, When: &space.Expr{Op: space.In, Param: 0, Set: []int{1}}},
+		{Name: "c", Kind: space.Choice, Choices: [][]byte{[]byte("true"), []byte("false")},
+			When: &space.Expr{Op: space.In, Param: 0, Set: []int{1}}},
 	}}
 }
 
 func problem(s *space.Space) sdk.Problem {
-	return sdk.Problem{Space: s, Objectives: []sdk.Objective{{Metric: "loss", Mode: sdk.Min}}, Seed: math.MaxUint64, Trials: 20}
+	return sdk.Problem{Space: s, Objectives: []sdk.Objective{{Metric: "loss", Mode: sdk.Min}}, Seed: math.MaxUint64,
+		Trials: 20}
 }
 
 func openSearcher(t testing.TB, s *space.Space, options string) plugin.Searcher {
 	t.Helper()
-	opened, err := start(t, program(t, sdk.KindSearcher, "samples/climber.js")).OpenSearcher(t.Context(), problem(s), []byte(options), nil)
+	opened, err := start(t, program(t, sdk.KindSearcher, "samples/climber.js")).OpenSearcher(t.Context(), problem(s),
+		[]byte(options), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return opened
 }
 
-// requests asks for suggestions from the trial on; seeds use all bits.
+// requests returns requests for suggestions from the trial on; seeds use all bits.
 func requests(from, n uint32) (list []sdk.Request) {
 	for i := range n {
 		list = append(list, sdk.Request{Trial: from + i, Seed: math.MaxUint64 - uint64(from+i)*0x9e3779b97f4a7c15})
@@ -72,7 +77,7 @@ func suggest(t testing.TB, s plugin.Searcher, list []sdk.Request) sdk.Suggestion
 	return answer
 }
 
-// TestDescriptions: every sample says what it is and has a proper schema.
+// TestDescriptions checks the description and schema of every sample.
 func TestDescriptions(t *testing.T) {
 	t.Parallel()
 	for name, kind := range map[string]sdk.Kind{"climber": sdk.KindSearcher, "halfway": sdk.KindScheduler,
@@ -87,7 +92,7 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// TestClimberSamples: the first points are those of the Go package, bit by bit. B-102
+// TestClimberSamples checks that the first points equal those of the Go package bit by bit. B-102
 func TestClimberSamples(t *testing.T) {
 	t.Parallel()
 	s := wide()
@@ -100,12 +105,13 @@ func TestClimberSamples(t *testing.T) {
 	}
 }
 
-// told is the history of trials that were added and completed with their losses.
+// told returns the history of trials that were added and completed with their losses.
 func told(points []space.Point, loss func(space.Point) float64) (events []sdk.Event) {
 	for i, p := range points {
 		n := uint64(len(events))
 		events = append(events, sdk.Event{Number: n + 1, Kind: sdk.TrialAdded, Trial: uint32(i), Point: p},
-			sdk.Event{Number: n + 2, Kind: sdk.ResultReported, Trial: uint32(i), Attempt: 1, Iteration: 1, Losses: []float64{loss(p)}})
+			sdk.Event{Number: n + 2, Kind: sdk.ResultReported, Trial: uint32(i), Attempt: 1, Iteration: 1,
+				Losses: []float64{loss(p)}})
 	}
 	return events
 }
@@ -137,7 +143,7 @@ func TestClimberClimbs(t *testing.T) {
 	}
 }
 
-// TestClimberReplays: told the same in other batches, it answers the same.
+// TestClimberReplays checks that other batches of the same events give the same answers.
 func TestClimberReplays(t *testing.T) {
 	t.Parallel()
 	s := wide()
@@ -197,18 +203,29 @@ func TestRefusedOptions(t *testing.T) {
 		`{"stepp": 1}`:    `option "stepp" is unknown; known: start, step`,
 		`{"step": "far"}`: `option "step" is "far"; expected: number`,
 	} {
-		_, err := start(t, program(t, sdk.KindSearcher, "samples/climber.js")).OpenSearcher(t.Context(), problem(small()), []byte(options), nil)
+		_, err := start(t, program(t, sdk.KindSearcher, "samples/climber.js")).OpenSearcher(t.Context(),
+			problem(small()), []byte(options), nil)
 		if plugin.FailureOf(err) != plugin.Refused || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", options, err)
 		}
 	}
 }
 
-// TestOtherKind: a searcher is no scheduler.
+// TestOtherKind checks that a searcher refuses the calls of a scheduler.
 func TestOtherKind(t *testing.T) {
 	t.Parallel()
 	c := program(t, sdk.KindScheduler, "samples/climber.js")
 	if p, err := startError(t, c); err == nil || !strings.Contains(err.Error(), "is not a scheduler") {
 		t.Error(p, err)
+	}
+}
+
+// Constraints that no point satisfies are no failure of the plugin: the host does not ask again.
+func TestTooTight(t *testing.T) {
+	t.Parallel()
+	s := openSearcher(t, &space.Space{Params: []space.Param{{Name: "x", Kind: space.Real, High: 1}},
+		Constraints: []*space.Expr{{Op: space.Const}}}, "")
+	if _, err := s.Suggest(t.Context(), requests(0, 1)); !errors.Is(err, space.ErrTight) {
+		t.Error(err)
 	}
 }

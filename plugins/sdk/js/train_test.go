@@ -14,7 +14,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// driver speaks with a trainable as the host does.
+// A driver talks to a trainable as the host does.
 type driver struct {
 	*testing.T
 	trainer plugin.Trainer
@@ -55,7 +55,7 @@ func (d *driver) grant(run uint64, credits uint32) {
 	d.send(train.Command{Kind: train.Continue, Run: run, Credits: credits})
 }
 
-// next is the next event that is no line of a log.
+// next returns the next event that is not a log line.
 func (d *driver) next() train.Event {
 	d.Helper()
 	for {
@@ -75,7 +75,7 @@ func (d *driver) next() train.Event {
 	}
 }
 
-// want is the next event, which must be of the kind and run.
+// want returns the next event, which must have the kind and run.
 func (d *driver) want(kind train.EventKind, run uint64) train.Event {
 	d.Helper()
 	e := d.next()
@@ -101,7 +101,7 @@ func (d *driver) wantEnd(run uint64) {
 	}
 }
 
-// losses trains a whole trial.
+// losses trains a whole trial and returns its losses.
 func (d *driver) losses(run uint64, trial sdk.Trial, epochs uint64) (losses []float64) {
 	d.Helper()
 	d.start(run, trial)
@@ -129,8 +129,7 @@ func TestDescent(t *testing.T) {
 	}
 }
 
-// TestPauseAndResume: a trial that was paused goes on with the losses that it
-// would have had.
+// TestPauseAndResume checks that a paused trial continues with the same losses.
 func TestPauseAndResume(t *testing.T) {
 	t.Parallel()
 	d := openTrainable(t, "samples/descent-resumable.js", `{"epochs": 8}`)
@@ -179,7 +178,7 @@ func TestDueResultsWait(t *testing.T) {
 	d := openTrainable(t, "samples/descent-resumable.js", `{"epochs": 4}`)
 	d.start(1, sdk.Trial{CheckpointEvery: 2, RunAhead: 10, CheckpointAtEnd: true})
 	d.wantLoss(1, 1)
-	d.wantLoss(1, 2) // waits until it is answered, however far it may run ahead
+	d.wantLoss(1, 2) // waits until it is answered, whatever it may run ahead
 	dir := t.TempDir()
 	d.send(train.Command{Kind: train.Save, Run: 1, Dir: dir})
 	if e := d.want(train.Saved, 1); e.Iteration != 2 {
@@ -187,7 +186,7 @@ func TestDueResultsWait(t *testing.T) {
 	}
 	d.grant(1, 2)
 	d.wantLoss(1, 3)
-	d.wantLoss(1, 4) // the last one is to be saved as well
+	d.wantLoss(1, 4) // the last one must be saved as well
 	d.send(train.Command{Kind: train.Save, Run: 1, Dir: t.TempDir()})
 	if e := d.want(train.Saved, 1); e.Iteration != 4 {
 		t.Fatalf("%+v", e)
@@ -207,7 +206,7 @@ func TestStopAndKill(t *testing.T) {
 		d.send(train.Command{Kind: kind, Run: uint64(run)})
 		d.wantEnd(uint64(run))
 	}
-	d.start(9, sdk.Trial{RunAhead: 1 << 20}) // it never waits, and must hear all the same
+	d.start(9, sdk.Trial{RunAhead: 1 << 20}) // it never waits, and must still receive the stop
 	d.wantLoss(9, 1)
 	d.send(train.Command{Kind: train.Stop, Run: 9})
 	for e := d.next(); e.Kind != train.Ended; e = d.next() {
@@ -217,7 +216,7 @@ func TestStopAndKill(t *testing.T) {
 	}
 }
 
-// TestShared: many runs at a time.
+// TestShared checks many runs at a time.
 func TestShared(t *testing.T) {
 	t.Parallel()
 	d := openTrainable(t, "samples/descent.js", `{"epochs": 5}`)
@@ -241,7 +240,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestEndOfStream: closing ends what trains.
+// TestEndOfStream checks that closing the stream ends all runs.
 func TestEndOfStream(t *testing.T) {
 	t.Parallel()
 	d := openTrainable(t, "samples/descent.js", `{"epochs": 1000000}`)
@@ -258,7 +257,7 @@ func TestEndOfStream(t *testing.T) {
 	}
 }
 
-// Hundreds of trials that end as soon as they have begun (B-110).
+// Hundreds of trials that end immediately (B-110).
 func TestCrowd(t *testing.T) {
 	for _, name := range []string{"descent.js", "descent-resumable.js"} {
 		t.Run(name, func(t *testing.T) {

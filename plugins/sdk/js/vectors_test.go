@@ -15,8 +15,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/vectors.json anew")
 
-// vectors are what the Go package answers, for other languages to answer the same.
-// NaN is null in points; whole numbers of 64 bits are texts.
+// vectors are answers of the Go package that other languages must reproduce. NaN is null in points;
+// 64-bit integers are strings.
 type vectors struct {
 	Random []randomVector `json:"random"`
 	Spaces []spaceVector  `json:"spaces"`
@@ -60,7 +60,7 @@ type exprVector struct {
 	Args   []*exprVector `json:"args,omitempty"`
 }
 
-// unitVector: parameter I has Value at U, whose place is Back.
+// unitVector: parameter I has Value at U; Back is the place of Value.
 type unitVector struct {
 	I     int     `json:"i"`
 	U     float64 `json:"u"`
@@ -99,11 +99,13 @@ func known(x float64) *float64 {
 	return &x
 }
 
-var kinds = map[space.Kind]string{space.Real: "real", space.Int: "int", space.Normal: "normal", space.Choice: "choice", space.Ordinal: "ordinal"}
+var kinds = map[space.Kind]string{space.Real: "real", space.Int: "int", space.Normal: "normal", space.Choice: "choice",
+	space.Ordinal: "ordinal"}
 
-// TestVectors holds testdata/vectors.json to the Go package.
+// TestVectors compares testdata/vectors.json with the Go package.
 func TestVectors(t *testing.T) {
-	v := vectors{Spaces: []spaceVector{describe("wide", wide()), describe("small", small()), describe("odd", odd()), describe("tight", tight())}}
+	v := vectors{Spaces: []spaceVector{describe("wide", wide()), describe("small", small()), describe("odd", odd()),
+		describe("tight", tight())}}
 	for _, seed := range []uint64{0, 1, 1 << 63, math.MaxUint64} {
 		r, one := space.NewRand(seed), randomVector{Seed: strconv.FormatUint(seed, 10)}
 		for range 4 {
@@ -123,11 +125,12 @@ func TestVectors(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s is not what the Go package answers (%v): go test ./plugins/sdk/js -run Vectors -rewrite", file, err)
+		t.Errorf("%s is not what the Go package answers (%v): go test ./plugins/sdk/js -run Vectors -rewrite", file,
+			err)
 	}
 }
 
-// odd has bounds and steps that are easily got wrong.
+// odd has bounds and steps that are error-prone.
 func odd() *space.Space {
 	return &space.Space{Params: []space.Param{
 		{Name: "tenths", Kind: space.Real, Low: -0.3, High: 0.75, Step: 0.1},
@@ -144,7 +147,8 @@ func odd() *space.Space {
 func tight() *space.Space {
 	number := func(i int) *space.Expr { return &space.Expr{Op: space.Number, Param: i} }
 	return &space.Space{
-		Params:      []space.Param{{Name: "a", Kind: space.Int, Low: 0, High: 9}, {Name: "b", Kind: space.Int, Low: 0, High: 9}},
+		Params: []space.Param{{Name: "a", Kind: space.Int, Low: 0, High: 9},
+			{Name: "b", Kind: space.Int, Low: 0, High: 9}},
 		Constraints: []*space.Expr{{Op: space.Eq, Args: []*space.Expr{number(0), number(1)}}},
 	}
 }
@@ -153,7 +157,8 @@ func describe(name string, s *space.Space) spaceVector {
 	v := spaceVector{Name: name}
 	for i := range s.Params {
 		p := &s.Params[i]
-		v.Params = append(v.Params, paramVector{p.Name, kinds[p.Kind], p.Low, p.High, p.Log, p.Step, p.Mean, p.SD, raw(p.Choices), written(p.When)})
+		v.Params = append(v.Params, paramVector{p.Name, kinds[p.Kind], p.Low, p.High, p.Log, p.Step, p.Mean, p.SD,
+			raw(p.Choices), written(p.When)})
 		for _, u := range []float64{0, 1e-17, 0.001, 0.1, 1.0 / 3, 0.5, 0.7, 0.9, 0.999999, 1 - 1e-16, 1} {
 			x := s.FromUnit(i, u)
 			v.Units = append(v.Units, unitVector{i, u, x, s.ToUnit(i, x)})
@@ -172,7 +177,7 @@ func describe(name string, s *space.Space) spaceVector {
 	return v
 }
 
-// sample adds points of the space, and some beside it.
+// sample adds points of the space and some outside it.
 func (v *spaceVector) sample(s *space.Space) {
 	rng := space.NewRand(5)
 	for seed := range uint64(20) {
@@ -196,7 +201,7 @@ func (v *spaceVector) sample(s *space.Space) {
 	}
 }
 
-// expression is one at random, of all operations.
+// expression returns a random expression with all operations.
 func expression(rng *rand.Rand, s *space.Space, depth int) *space.Expr {
 	op := space.Op(rng.IntN(int(space.If)) + 1)
 	if depth == 0 {

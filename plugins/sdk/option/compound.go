@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// List is lists of such items.
+// List is the type of lists of such items.
 func List[T any](item Type[T]) Type[[]T] {
 	t := Type[[]T]{schema: func() schema {
 		of := item.schema()
@@ -36,7 +36,7 @@ func List[T any](item Type[T]) Type[[]T] {
 	return t
 }
 
-// Sized is lists of a type that have at least and at most so many items; a most of 0 is any.
+// Sized is the type of lists with at least and at most so many items; a most of 0 is unlimited.
 func Sized[T any](t Type[[]T], least, most int) Type[[]T] {
 	unsized := t.schema
 	t.schema = func() schema {
@@ -49,7 +49,7 @@ func Sized[T any](t Type[[]T], least, most int) Type[[]T] {
 	return t.but(func(list []T) bool { return len(list) < least || most > 0 && len(list) > most })
 }
 
-// Map is maps of any names to such values.
+// Map is the type of maps from any names to such values.
 func Map[T any](value Type[T]) Type[map[string]T] {
 	t := Type[map[string]T]{schema: func() schema {
 		of := value.schema()
@@ -80,7 +80,7 @@ func Map[T any](value Type[T]) Type[map[string]T] {
 	return t
 }
 
-// Object is maps with options of their own, which are declared as those of [Declare] are.
+// Object is the type of maps with their own options, declared as in [Declare].
 func Object[O any](declare func(o *O) []Option) Type[O] {
 	return Type[O]{
 		schema: func() schema { return objectSchema(declare(new(O))) },
@@ -99,7 +99,7 @@ func Object[O any](declare func(o *O) []Option) Type[O] {
 	}
 }
 
-// OrNull is values of a type, and null, which is nil.
+// OrNull is the type of values of t and null, which becomes nil.
 func OrNull[T any](t Type[T]) Type[*T] {
 	both := func() schema { return t.schema().orNull() }
 	return Type[*T]{
@@ -124,8 +124,8 @@ func OrNull[T any](t Type[T]) Type[*T] {
 	}
 }
 
-// Or is values of a type, and others that stand for some of them. Which a value is must
-// follow from its JSON type.
+// Or is the type of values of t, and of values of other that stand for some of them. The JSON type
+// of a value must decide which one it is.
 func Or[T, S any](t Type[T], other Type[S], means func(S) T) Type[T] {
 	both := func() schema {
 		first, second := other.schema(), t.schema()

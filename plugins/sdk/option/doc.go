@@ -1,9 +1,9 @@
-// Package option declares the options of a plugin, once. The JSON Schema for the host, the
-// defaults, the check of what users write and the tables of the documentation all come
-// from the declaration. It is for authors of plugins in Go.
+// Package option declares the options of a plugin once. The declaration yields the JSON Schema for
+// the host, the defaults, the validation of user input and the tables of the documentation. It is
+// for authors of plugins in Go.
 //
-// The values are fields of a struct. The declaration binds each field to a name, a default,
-// the values that are allowed and a sentence for users:
+// The values are fields of a struct. The declaration binds each field to a name, a default, the
+// allowed values and a description:
 //
 //	type options struct {
 //		Startup int
@@ -24,15 +24,15 @@
 //		}
 //	})
 //
-// The plugin's Info has the schema, and Open reads the options:
+// The plugin's Info contains the schema, and Open reads the options:
 //
 //	Info: sdk.Info{Name: "mine", …, Options: declared.Schema()},
 //
 //	o, err := declared.Read(text)
 //
-// What users write is checked twice: by the host against the schema, with the place in the
-// experiment file, and by Read, for hosts that do not. A rule that involves several options
-// is the plugin's own code after Read; [Wrong] makes its error.
+// User input is checked twice: by the host against the schema, with the position in the experiment
+// file, and by Read, for hosts that do not check. The plugin checks rules that involve several
+// options after Read; [Wrong] creates the error.
 //
-// [Of] takes any [Type]: lists, maps, objects with options of their own, and combinations.
+// [Of] accepts any [Type]: lists, maps, objects with their own options, and combinations.
 package option

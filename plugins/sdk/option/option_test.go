@@ -101,7 +101,8 @@ func TestRead(t *testing.T) {
 		"entries": [{"at": 2, "params": {"x": 1}}], "log": {"out": "all"}, "raw": "2GiB"}`))
 	limit, fast := 3.0, mode("fast")
 	want := all{-3, math.MaxUint32, 1000, 0.5, false, "", "x", "exact", []float64{}, []uint64{1 << 53},
-		map[string]string{"a": "b"}, &limit, &fast, []entry{{2, json.RawMessage(`{"x": 1}`), "none"}}, files{"all", "e"},
+		map[string]string{"a": "b"}, &limit, &fast, []entry{{2, json.RawMessage(`{"x": 1}`), "none"}}, files{"all",
+			"e"},
 		json.RawMessage(`"2GiB"`)}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
@@ -120,26 +121,30 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Each is one line: what, which option, what is allowed.
+// Each error is one line: what, which option, what is allowed.
 func TestMessages(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	for text, want := range map[string]string{
-		`{"int": 101}`:                     `option "int" is 101; allowed: a whole number from -3 to 100`,
-		`{"int": 1.5}`:                     `option "int" is 1.5; allowed: a whole number from -3 to 100`,
-		`{"int": "1"}`:                     `option "int" is "1"; allowed: a whole number from -3 to 100`,
-		`{"int": null}`:                    `option "int" is null; allowed: a whole number from -3 to 100`,
-		`{"count": -1}`:                    `option "count" is -1; allowed: a whole number from 0 to 4294967295`,
-		`{"float": 1e999}`:                 `option "float" is 1e999; allowed: a number`,
-		`{"share": 0}`:                     `option "share" is 0; allowed: a number above 0 and below 1`,
-		`{"bool": 1}`:                      `option "bool" is 1; allowed: true or false`,
-		`{"text": [1,` + "\n" + ` 2]}`:     `option "text" is [1,2]; allowed: a text`,
-		`{"name": ""}`:                     `option "name" is ""; allowed: a text that is not empty`,
-		`{"mode": "` + long + `"}`:         `option "mode" is "` + long[:59] + `…; allowed: fast or exact`,
-		`{"list": [1, 10]}`:                `option "list.1" is 10; allowed: a number above 0 and at most 9`,
-		`{"list": 1}`:                      `option "list" is 1; allowed: a list, each item a number above 0 and at most 9`,
-		`{"sized": []}`:                    `option "sized" is []; allowed: a list of 1 to 3, each item a whole number from 1`,
-		`{"sized": [9007199254740993]}`:    `option "sized.0" is 9007199254740993; allowed: a whole number from 1 to 9007199254740992`,
-		`{"sized": 3}`:                     `option "sized" is 3; allowed: a list of 1 to 3, each item a whole number from 1`,
+		`{"int": 101}`:                 `option "int" is 101; allowed: a whole number from -3 to 100`,
+		`{"int": 1.5}`:                 `option "int" is 1.5; allowed: a whole number from -3 to 100`,
+		`{"int": "1"}`:                 `option "int" is "1"; allowed: a whole number from -3 to 100`,
+		`{"int": null}`:                `option "int" is null; allowed: a whole number from -3 to 100`,
+		`{"count": -1}`:                `option "count" is -1; allowed: a whole number from 0 to 4294967295`,
+		`{"float": 1e999}`:             `option "float" is 1e999; allowed: a number`,
+		`{"share": 0}`:                 `option "share" is 0; allowed: a number above 0 and below 1`,
+		`{"bool": 1}`:                  `option "bool" is 1; allowed: true or false`,
+		`{"text": [1,` + "\n" + ` 2]}`: `option "text" is [1,2]; allowed: a text`,
+		`{"name": ""}`:                 `option "name" is ""; allowed: a text that is not empty`,
+		`{"mode": "` + long + `"}`:     `option "mode" is "` + long[:59] + `…; allowed: fast or exact`,
+		`{"list": [1, 10]}`:            `option "list.1" is 10; allowed: a number above 0 and at most 9`,
+		`{"list": 1}`: `option "list" is 1; allowed: a list, each item a number above 0 and ` +
+			`at most 9`,
+		`{"sized": []}`: `option "sized" is []; allowed: a list of 1 to 3, each item a whole ` +
+			`number from 1`,
+		`{"sized": [9007199254740993]}`: `option "sized.0" is 9007199254740993; allowed: a whole number from 1 to ` +
+			`9007199254740992`,
+		`{"sized": 3}`: `option "sized" is 3; allowed: a list of 1 to 3, each item a whole ` +
+			`number from 1`,
 		`{"map": {"a": 1}}`:                `option "map.a" is 1; allowed: a text`,
 		`{"map": null}`:                    `option "map" is null; allowed: a map, each value a text`,
 		`{"limit": "x"}`:                   `option "limit" is "x"; allowed: a number or null`,
@@ -152,7 +157,8 @@ func TestMessages(t *testing.T) {
 		`{"Int": 1}`:                       `unknown option "Int"; known: ` + strings.Join(declared.Names(), ", "),
 		`[1]`:                              `the options are [1]; allowed: a map`,
 		`{"int"`:                           `the options are not a JSON object: unexpected end of JSON input`,
-		`{} {}`:                            `the options are not a JSON object: invalid character '{' after top-level value`,
+		`{} {}`: `the options are not a JSON object: invalid character '{' after ` +
+			`top-level value`,
 	} {
 		got := ""
 		if _, err := declared.Read([]byte(text)); err != nil {
@@ -176,7 +182,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// What the schema takes and what Read takes are the same.
+// The schema and Read accept the same values.
 func TestSchemaAndReadAgree(t *testing.T) {
 	schema := compiled(t, declared.Schema())
 	taken, refused := 0, 0
@@ -199,21 +205,22 @@ func TestSchemaAndReadAgree(t *testing.T) {
 	}
 }
 
-// values are those at which bounds and types end, alone, in lists and in maps.
+// values are edge cases of bounds and types, alone, in lists and in maps.
 func values() (all []any) {
 	for _, v := range []any{
 		nil, true, false, "", "fast", "x", 0.0, 1.0, 3.0, -3.0, -4.0, 0.5, 9.0, 9.5, 100.0, 101.0, 1 << 32, 1<<32 - 1,
 		1 << 53, 1 << 54, -1 << 53, -1 << 54, 1e300, []any{}, map[string]any{},
 	} {
 		entry := map[string]any{"at": v, "params": map[string]any{}}
-		all = append(all, v, []any{v}, []any{v, v, v}, []any{v, v, v, v}, map[string]any{"a": v}, map[string]any{"out": v},
+		all = append(all, v, []any{v}, []any{v, v, v}, []any{v, v, v, v}, map[string]any{"a": v},
+			map[string]any{"out": v},
 			map[string]any{"out": "x", "err": v}, entry, []any{entry}, []any{map[string]any{"at": 1, "params": v}},
 			[]any{map[string]any{"at": 1, "params": map[string]any{}, "note": v}})
 	}
 	return all
 }
 
-// The defaults are what the schema takes, and what Read makes of them is the defaults.
+// The schema accepts the defaults, and Read returns them unchanged.
 func TestSchemaDefaults(t *testing.T) {
 	var s struct {
 		Properties map[string]struct{ Default json.RawMessage }
@@ -297,10 +304,11 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Schemas of others may say more and less than declarations do.
+// Schemas of other authors may contain more and less than declarations do.
 func TestRowsOfOthers(t *testing.T) {
 	rows, err := Rows([]byte(`{"properties": {"a": true, "b": {"type": ["integer", "string"], "maximum": 7},
-		"c": {"type": "array", "items": false}, "d": {"type": "object", "additionalProperties": true}, "e": {"pattern": "x"},
+		"c": {"type": "array", "items": false}, "d": {"type": "object", "additionalProperties": true}, "e": ` +
+		`{"pattern": "x"},
 		"f": {"type": "array", "minItems": 2}, "g": {"type": "number", "exclusiveMinimum": 0}}}`))
 	want := []Row{
 		{"a", "anything", "", ""}, {"b", "a whole number at most 7 or a text", "", ""},
@@ -330,10 +338,11 @@ func BenchmarkReadOver(b *testing.B) {
 	}
 }
 
-// Whatever is given, Read answers with options that it reads again, or with one line.
+// For any input, Read returns options that it can read again, or a one-line error.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(declared.JSON(declared.Defaults())))
-	f.Add([]byte(`{"int": -3.0, "count": 4294967295, "float": 1e3, "limit": 3, "mode2": "fast", "log": {"out": "all"}}`))
+	f.Add([]byte(`{"int": -3.0, "count": 4294967295, "float": 1e3, "limit": 3, "mode2": "fast", "log": ` +
+		`{"out": "all"}}`))
 	f.Add([]byte(`{"sized": [1, 9007199254740993], "entries": [{"at": 2, "params": {"x": 1}}], "raw": "2GiB"}`))
 	f.Add([]byte(`{"int": 1, "int": 2, "log": true}`))
 	f.Add([]byte("{\"text\": \"\xff\"}"))

@@ -5,28 +5,28 @@ import (
 	"unsafe"
 )
 
-// Range is which numbers are allowed.
+// A Range says which numbers are allowed.
 type Range struct {
 	low, high               float64
 	withoutLow, withoutHigh bool
 }
 
-// Any is every number.
+// Any contains every number.
 func Any() Range { return Range{low: math.Inf(-1), high: math.Inf(1)} }
 
-// From is low and all above it.
+// From contains low and all greater numbers.
 func From(low float64) Range { return Range{low: low, high: math.Inf(1)} }
 
-// Above is all above low.
+// Above contains all numbers greater than low.
 func Above(low float64) Range { return Range{low: low, high: math.Inf(1), withoutLow: true} }
 
-// To is the part of the range up to high.
+// To returns the part of the range up to high.
 func (r Range) To(high float64) Range {
 	r.high, r.withoutHigh = high, false
 	return r
 }
 
-// Below is the part of the range below high.
+// Below returns the part of the range below high.
 func (r Range) Below(high float64) Range {
 	r.high, r.withoutHigh = high, true
 	return r
@@ -37,7 +37,7 @@ func (r Range) has(x float64) bool {
 	return aboveLow && (x < r.high || x == r.high && !r.withoutHigh)
 }
 
-// schema makes the schema of the numbers of a type: integer or number.
+// schema returns a function that makes the schema of a type: integer or number.
 func (r Range) schema(name string) func() schema {
 	return func() schema {
 		s := schema{Type: kinds{name}}
@@ -61,11 +61,10 @@ type integer interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
 
-// MaxInt is the largest whole number that an option can be: numbers of JSON are exact up to
-// here in every language.
+// MaxInt is the largest integer of an option: JSON numbers up to it are exact in every language.
 const MaxInt = 1 << 53
 
-// wholes is the part of the range that a T can be, and every language can read.
+// wholes returns the part of the range that a T can hold and every language can read.
 func wholes[T integer](r Range) Range {
 	low, high := limits[T]()
 	low, high = max(low, -MaxInt), min(high, MaxInt)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// schema is the part of JSON Schema that options have.
+// schema is the part of JSON Schema that options use.
 type schema struct {
 	Dialect          string            `json:"$schema,omitempty"`
 	Type             kinds             `json:"type,omitempty"`
@@ -27,8 +27,8 @@ type schema struct {
 	Description      string            `json:"description,omitempty"`
 }
 
-// UnmarshalJSON implements json.Unmarshaler. true and false are schemas, too, which say
-// nothing that is of use here.
+// UnmarshalJSON implements json.Unmarshaler. true and false are valid schemas without any
+// information.
 func (s *schema) UnmarshalJSON(text []byte) error {
 	if kindOf(text) == "boolean" {
 		return nil
@@ -37,7 +37,7 @@ func (s *schema) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(s))
 }
 
-// objectSchema is that of a map with just these options.
+// objectSchema returns the schema of a map with exactly these options.
 func objectSchema(options []Option) schema {
 	s := schema{Type: kinds{"object"}, Extra: &extra{}, Properties: properties{}}
 	for _, o := range options {
@@ -51,7 +51,7 @@ func objectSchema(options []Option) schema {
 	return s
 }
 
-// orNull is the schema of these values and null.
+// orNull returns the schema of these values and null.
 func (s schema) orNull() schema {
 	switch {
 	case len(s.Enum) > 0:
@@ -66,7 +66,7 @@ func (s schema) orNull() schema {
 
 func (s *schema) isInteger() bool { return len(s.Type) == 1 && s.Type[0] == "integer" }
 
-// kinds are the types of the values, as [kindOf] names them.
+// kinds returns the types of the values, as [kindOf] names them.
 func (s *schema) kinds() (all []string) {
 	for _, t := range s.Type {
 		if t == "integer" {
@@ -83,7 +83,7 @@ func (s *schema) kinds() (all []string) {
 	return all
 }
 
-// kinds are names of types: one, or a list.
+// kinds is one name of a type, or a list.
 type kinds []string
 
 // MarshalJSON implements json.Marshaler.
@@ -103,7 +103,7 @@ func (k *kinds) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &(*k)[0])
 }
 
-// extra is the schema of properties beside those with a name; nil: there are none.
+// extra is the schema of additional properties; nil: none are allowed.
 type extra struct{ of *schema }
 
 // MarshalJSON implements json.Marshaler.
@@ -131,7 +131,7 @@ type property struct {
 	of   *schema
 }
 
-// properties keep the order in which they are written.
+// properties keep their order.
 type properties []property
 
 // MarshalJSON implements json.Marshaler.
@@ -169,13 +169,13 @@ func (ps *properties) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// encode is compact JSON. It is for values that can be encoded.
+// encode returns compact JSON. v must be encodable.
 func encode(v any) json.RawMessage {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic("option: a default that is no JSON: " + err.Error())
+		panic("option: a default is not valid JSON: " + err.Error())
 	}
 	return bytes.TrimSpace(out.Bytes())
 }

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// Set is the declared options of a plugin; their values are an O.
+// A Set is the declared options of a plugin; their values are an O.
 type Set[O any] struct {
 	declare func(*O) []Option
 	noun    string
 }
 
-// Declare makes a Set. The function returns the options, bound to the fields of o; it is
-// called for each O that is made. It panics where two options have one name.
+// Declare returns a Set. declare returns the options, bound to the fields of o; it is called for
+// each new O. Declare panics if two options have the same name.
 func Declare[O any](declare func(o *O) []Option) *Set[O] {
 	s := &Set[O]{declare, "option"}
 	seen := map[string]bool{}
@@ -30,10 +30,10 @@ func Declare[O any](declare func(o *O) []Option) *Set[O] {
 	return s
 }
 
-// Called is the set with another word for option in its errors, such as parameter.
+// Called returns the set with another noun for options in its errors, such as parameter.
 func (s *Set[O]) Called(noun string) *Set[O] { return &Set[O]{s.declare, noun} }
 
-// Names are those of the options, in the order of the declaration.
+// Names returns the names of the options, in the order of the declaration.
 func (s *Set[O]) Names() (names []string) {
 	for _, o := range s.declare(new(O)) {
 		names = append(names, o.name)
@@ -41,15 +41,15 @@ func (s *Set[O]) Names() (names []string) {
 	return names
 }
 
-// Defaults are the options of a user who sets none.
+// Defaults returns the options with their default values.
 func (s *Set[O]) Defaults() O {
 	var into O
 	reset(s.declare(&into))
 	return into
 }
 
-// Read reads options, a JSON object, over the defaults. Nothing at all and null are an
-// empty object. The error is one line: what is wrong, where, and what is allowed.
+// Read reads options, a JSON object, over the defaults. Empty input and null count as an empty
+// object. The error is one line: what is wrong, where, and what is allowed.
 func (s *Set[O]) Read(object []byte) (O, error) {
 	var into O
 	options := s.declare(&into)
@@ -58,7 +58,7 @@ func (s *Set[O]) Read(object []byte) (O, error) {
 	return into, err
 }
 
-// ReadOver is Read over other values than the defaults.
+// ReadOver is like Read, with base instead of the defaults.
 func (s *Set[O]) ReadOver(base O, object []byte) (O, error) {
 	err := s.read(s.declare(&base), object)
 	return base, err
@@ -82,20 +82,20 @@ func (s *Set[O]) read(options []Option, object []byte) error {
 	return err
 }
 
-// validate is the error of what is no JSON.
+// validate returns an error for invalid JSON.
 func validate(object []byte) error {
 	var any json.RawMessage
 	return json.Unmarshal(object, &any)
 }
 
-// Schema is the JSON Schema (draft 2020-12) of the options.
+// Schema returns the JSON Schema (draft 2020-12) of the options.
 func (s *Set[O]) Schema() []byte {
 	all := objectSchema(s.declare(new(O)))
 	all.Dialect = "https://json-schema.org/draft/2020-12/schema"
 	return indent(encode(all))
 }
 
-// JSON is all options, as Read reads them.
+// JSON returns all options, in the form that Read accepts.
 func (s *Set[O]) JSON(o O) []byte {
 	return encode(Object(s.declare).show(o))
 }
@@ -106,7 +106,7 @@ func reset(options []Option) {
 	}
 }
 
-// readObject sets the options that are given and leaves the others.
+// readObject sets the given options and keeps the others.
 func readObject(path string, options []Option, given json.RawMessage) error {
 	var values map[string]json.RawMessage
 	if json.Unmarshal(given, &values) != nil || values == nil {
@@ -131,10 +131,10 @@ func readObject(path string, options []Option, given json.RawMessage) error {
 	return nil
 }
 
-// below is the path of what a value has under a key or an index.
+// below returns the path of a key or an index in a value.
 func below(path string, key any) string { return strings.TrimPrefix(fmt.Sprint(path, ".", key), ".") }
 
-// unknown is a name that is no option's.
+// unknown is the error for an unknown name.
 type unknown struct {
 	noun, path string
 	known      []Option

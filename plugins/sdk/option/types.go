@@ -9,27 +9,27 @@ import (
 	"strconv"
 )
 
-// Type is what the values of an option may be.
+// A Type describes the possible values of an option.
 type Type[T any] struct {
-	// schema makes the JSON Schema: reading needs it for errors alone.
+	// schema makes the JSON Schema; reading needs it only for errors.
 	schema func() schema
-	// read makes a T of JSON; path is where it is.
+	// read decodes a T from JSON; path is its position.
 	read func(path string, given json.RawMessage) (T, error)
-	// show makes of a T what encoding/json writes.
+	// show returns the value that encoding/json writes for a T.
 	show func(T) any
 }
 
-// wrong is the error for a value that is not of the type.
+// wrong returns the error for a value that is not of the type.
 func (t Type[T]) wrong(path string, given json.RawMessage) error {
 	s := t.schema()
 	words := s.words()
 	if x, ok := number(given); ok && math.Abs(x) >= MaxInt && s.isInteger() {
-		words = "a whole number" + s.bounds(math.Inf(1)) // with the bounds that words leaves out
+		words = "a whole number" + s.bounds(math.Inf(1)) // with the bounds that words omits
 	}
 	return &wrong{"", path, given, words}
 }
 
-// simple is a type whose values are read by a function that says whether it could.
+// simple returns a type whose values are decoded by a function that reports success.
 func simple[T any](s func() schema, read func(json.RawMessage) (T, bool)) Type[T] {
 	t := Type[T]{schema: s, show: func(v T) any { return v }}
 	t.read = func(path string, given json.RawMessage) (T, error) {
@@ -42,7 +42,7 @@ func simple[T any](s func() schema, read func(json.RawMessage) (T, bool)) Type[T
 	return t
 }
 
-// Whole is whole numbers, at most [MaxInt] and what a T can be.
+// Whole is the type of integers, limited by [MaxInt] and T.
 func Whole[T integer](allowed Range) Type[T] {
 	allowed = wholes[T](allowed)
 	return simple(allowed.schema("integer"), func(given json.RawMessage) (T, bool) {
@@ -51,14 +51,13 @@ func Whole[T integer](allowed Range) Type[T] {
 	})
 }
 
-// exact says whether a whole number is as large as numbers of JSON can be: others were
-// rounded.
+// exact reports whether an integer is within the limit of exact JSON numbers; others were rounded.
 func exact(given json.RawMessage) bool {
 	n, err := strconv.ParseInt(string(given), 10, 64)
 	return err != nil || -MaxInt <= n && n <= MaxInt
 }
 
-// Number is numbers.
+// Number is the type of numbers.
 func Number(allowed Range) Type[float64] {
 	return simple(allowed.schema("number"), func(given json.RawMessage) (float64, bool) {
 		x, ok := number(given)
@@ -66,29 +65,29 @@ func Number(allowed Range) Type[float64] {
 	})
 }
 
-// number reads a number of JSON; those that are too large are none.
+// number decodes a JSON number; it fails if the number is too large.
 func number(given json.RawMessage) (float64, bool) {
 	x, err := strconv.ParseFloat(string(given), 64)
 	return x, err == nil && kindOf(given) == "number"
 }
 
-// Truth is true and false.
+// Truth is the type of booleans.
 func Truth() Type[bool] {
 	return simple(typed("boolean"), func(given json.RawMessage) (bool, bool) {
 		return string(given) == "true", kindOf(given) == "boolean"
 	})
 }
 
-// Text is texts.
+// Text is the type of strings.
 func Text() Type[string] { return text[string](typed("string")) }
 
-// NonEmpty is texts but for the empty one.
+// NonEmpty is the type of strings that are not empty.
 func NonEmpty() Type[string] {
 	t := text[string](func() schema { return schema{Type: kinds{"string"}, MinLength: new(1)} })
 	return t.but(func(s string) bool { return s == "" })
 }
 
-// typed makes the schema of values of one type, or several.
+// typed returns a function that makes the schema of values of the named types.
 func typed(names ...string) func() schema {
 	return func() schema { return schema{Type: names} }
 }
@@ -99,7 +98,7 @@ func text[T ~string](s func() schema) Type[T] {
 	})
 }
 
-// but is the type without some of its values, which its schema does not have either.
+// but returns the type without some of its values, which its schema excludes too.
 func (t Type[T]) but(excluded func(T) bool) Type[T] {
 	read := t.read
 	t.read = func(path string, given json.RawMessage) (T, error) {
@@ -112,7 +111,7 @@ func (t Type[T]) but(excluded func(T) bool) Type[T] {
 	return t
 }
 
-// Word is one of some words.
+// Word is the type of the given words.
 func Word[T ~string](words ...T) Type[T] {
 	s := func() (s schema) {
 		for _, w := range words {
@@ -123,15 +122,15 @@ func Word[T ~string](words ...T) Type[T] {
 	return text[T](s).but(func(v T) bool { return !slices.Contains(words, v) })
 }
 
-// Raw is values that the plugin reads itself, as JSON. types are names of JSON Schema:
-// number, string, boolean, object, array, null.
+// Raw is the type of values that the plugin decodes itself, from JSON. types are type names of JSON
+// Schema: number, string, boolean, object, array, null.
 func Raw(types ...string) Type[json.RawMessage] {
 	return simple(typed(types...), func(given json.RawMessage) (json.RawMessage, bool) {
 		return slices.Clone(given), slices.Contains(types, kindOf(given))
 	})
 }
 
-// kindOf is the type of a JSON value, by its first character.
+// kindOf returns the type of a JSON value, by its first character.
 func kindOf(given json.RawMessage) string {
 	switch given = bytes.TrimSpace(given); {
 	case len(given) == 0:

@@ -1,6 +1,7 @@
 package option
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -9,20 +10,20 @@ import (
 	"strings"
 )
 
-// Row is what a table says of an option.
+// A Row describes an option in a table.
 type Row struct {
-	// Name is the option's; policy.N.iteration is a key of the maps in the list policy.
+	// Name of the option; policy.N.iteration is a key of the maps in the list policy.
 	Name string
-	// Value is what it may be: "a whole number from 1".
+	// Value describes the allowed values: "a whole number from 1".
 	Value string
-	// Default is JSON; "": users have to set the option.
+	// Default is JSON, or "" if users must set the option.
 	Default string
-	// Doc is the option's description.
+	// Doc is the description of the option.
 	Doc string
 }
 
-// Rows are the options of a JSON Schema, of a plugin in any language. What the schema says
-// in ways that declarations do not have is left out.
+// Rows returns the options of a JSON Schema, of a plugin in any language. It ignores parts of the
+// schema that declarations do not use.
 func Rows(text []byte) ([]Row, error) {
 	var s schema
 	if len(text) == 0 {
@@ -34,7 +35,7 @@ func Rows(text []byte) ([]Row, error) {
 	return s.rows(""), nil
 }
 
-// rows are those of the schema's properties, and of what is in them.
+// rows returns the rows of the schema's properties and of their contents.
 func (s *schema) rows(path string) (list []Row) {
 	for _, p := range s.Properties {
 		name := below(path, p.name)
@@ -48,7 +49,7 @@ func (s *schema) rows(path string) (list []Row) {
 	return list
 }
 
-// inner are the rows of what is in a value.
+// inner returns the rows of the contents of a value.
 func (s *schema) inner(path string) []Row {
 	list := s.rows(path)
 	if s.Items != nil {
@@ -60,7 +61,7 @@ func (s *schema) inner(path string) []Row {
 	return list
 }
 
-// Words says what the values of a JSON Schema are: "a whole number from 1 to 10".
+// Words describes the values of a JSON Schema: "a whole number from 1 to 10".
 func Words(text []byte) string {
 	var s schema
 	if json.Unmarshal(text, &s) != nil {
@@ -75,7 +76,7 @@ func (s *schema) words() string {
 		all = append(all, s.typeWords(t))
 	}
 	for _, value := range s.Enum {
-		all = append(all, strings.Trim(string(value), `"`))
+		all = append(all, cmp.Or(strings.Trim(string(value), `"`), `""`))
 	}
 	for _, one := range s.OneOf {
 		all = append(all, one.words())
@@ -86,7 +87,7 @@ func (s *schema) words() string {
 	return or(all)
 }
 
-// or is a list of words as a phrase.
+// or joins words to a phrase.
 func or(words []string) string {
 	last := len(words) - 1
 	if last == 0 {
@@ -116,7 +117,7 @@ func (s *schema) typeWords(name string) string {
 	return name
 }
 
-// bounds are those of numbers. What is as large as limit is no bound.
+// bounds describes the bounds of numbers. Bounds of limit and beyond are omitted.
 func (s *schema) bounds(limit float64) string {
 	var words []string
 	add := func(word string, x *float64) {
@@ -141,7 +142,7 @@ func (s *schema) bounds(limit float64) string {
 	return " " + strings.Join(words, " ")
 }
 
-// digits is a number without an exponent, where that is shorter to read.
+// digits writes a number without an exponent if that is shorter to read.
 func digits(x float64) string {
 	if size := math.Abs(x); size > MaxInt || size != 0 && size < 1e-6 {
 		return strconv.FormatFloat(x, 'g', -1, 64)

@@ -9,7 +9,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// heavy is a trainable whose imports take long, and that does nothing else.
+// heavy is a trainable that only imports slow modules.
 const heavy = `import sys
 import sklearn.datasets, sklearn.linear_model
 import tunehost
@@ -23,8 +23,8 @@ class Heavy(tunehost.Trainable):
 tunehost.serve(Heavy)
 `
 
-// BenchmarkTrials measures trials that import scikit-learn and do nothing: forks
-// of one process, one at a time and four, and a process for each.
+// BenchmarkTrials measures trials that import scikit-learn and do nothing: forks of one process,
+// one and four at a time, and one process per trial.
 func BenchmarkTrials(b *testing.B) {
 	script := filepath.Join(b.TempDir(), "heavy.py")
 	if err := os.WriteFile(script, []byte(heavy), 0o600); err != nil {
@@ -49,7 +49,7 @@ func BenchmarkTrials(b *testing.B) {
 	})
 }
 
-// trials runs b.N trials, so many at once.
+// trials runs b.N trials, atOnce in parallel.
 func trials(b *testing.B, d *driver, atOnce int) {
 	b.Helper()
 	for run := range min(b.N, atOnce) {
@@ -78,7 +78,7 @@ func send(b *testing.B, d *driver, run uint64) {
 	d.send(train.Command{Kind: train.Start, Run: run, Trial: &sdk.Trial{Params: []byte("{}"), Dir: b.TempDir()}})
 }
 
-// BenchmarkSuggest measures a call of a searcher that answers at once.
+// BenchmarkSuggest measures a call of a searcher that answers immediately.
 func BenchmarkSuggest(b *testing.B) {
 	s := openSearcher(b, start(b, config(b, sdk.KindSearcher, probe)), two(), "", nil)
 	requests := []sdk.Request{{Seed: 1}}
@@ -89,8 +89,7 @@ func BenchmarkSuggest(b *testing.B) {
 	}
 }
 
-// BenchmarkReport measures results that are each answered before the next, of one
-// trial that is forked.
+// BenchmarkReport measures results of one forked trial, each answered before the next.
 func BenchmarkReport(b *testing.B) {
 	d := newDriver(b, config(b, sdk.KindTrainable, probe), "")
 	d.start(1, do("swallow"), sdk.Trial{Dir: b.TempDir()})

@@ -10,7 +10,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// shown are the plugins of the page: kind, name, and parameters to train with.
+// shown are the plugins of the README: kind, name, and parameters to train with.
 var shown = []struct {
 	kind          sdk.Kind
 	heading, name string
@@ -22,8 +22,7 @@ var shown = []struct {
 	{sdk.KindTrainable, "A trainable", "Fit", `{"lr": 0.5}`},
 }
 
-// page writes a plugin of the page to a file: as it stands there, with what a reader
-// adds to a fragment.
+// page writes a plugin of the README to a file, with the lines that a reader adds to a fragment.
 func page(t *testing.T, heading, name string) string {
 	t.Helper()
 	for _, block := range strings.Split(section(t, heading), "```python\n")[1:] {
@@ -46,10 +45,11 @@ func page(t *testing.T, heading, name string) string {
 
 const lrMomentum = `{"lr": 0.001, "momentum": 0.5}`
 
-// TestConformance: all samples and all plugins of the page keep the rules.
+// TestConformance runs the suite on all samples and all plugins of the README.
 func TestConformance(t *testing.T) {
 	conforms(t, sdk.KindSearcher, "samples/climber.py", "")
 	conforms(t, sdk.KindScheduler, "samples/halfway.py", "")
+	conforms(t, sdk.KindExecutor, "samples/nodes.py", "")
 	conforms(t, sdk.KindTrainable, "samples/descent.py", lrMomentum)
 	conforms(t, sdk.KindTrainable, "samples/descent_resumable.py", lrMomentum)
 	for _, p := range shown {
@@ -59,7 +59,7 @@ func TestConformance(t *testing.T) {
 
 func conforms(t *testing.T, kind sdk.Kind, script, params string) {
 	c := config(t, kind, script)
-	c.Log = nil // it outlives the test that it would log to
+	c.Log = nil // it outlives the test that owns the log
 	t.Run(filepath.Base(script), func(t *testing.T) {
 		t.Parallel()
 		conformance.RunAll(t, kind, conformance.Process(c), conformance.Options{Short: true, Params: []byte(params)})

@@ -12,8 +12,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// What each of three trials prints is in its own files, in forks and in one process; what
-// they say beside numbers is kept with the result.
+// The output of each of three trials goes to its own files, in forks and in one process; values
+// that are not numbers are kept with the result.
 func TestOutputOfTrials(t *testing.T) {
 	for _, args := range [][]string{nil, {"--reusable"}} {
 		c := config(t, sdk.KindTrainable, "testdata/talker.py")
@@ -27,17 +27,19 @@ func TestOutputOfTrials(t *testing.T) {
 			}
 			d.continues(run)
 			d.want(train.Ended, "")
-			if got, want := readFile(t, dir, "stdout"), fmt.Sprintf("out %s\nchild %s\nno end", name, name); got != want {
+			if got, want := readFile(t, dir, "stdout"), fmt.Sprintf("out %s\nchild %s\nno end", name,
+				name); got != want {
 				t.Errorf("%v: stdout is %q, want %q", args, got, want)
 			}
-			if got := readFile(t, dir, "stderr"); !strings.HasPrefix(got, "err "+name+"\n") || strings.Count(got, "\n") != 2 || !strings.Contains(got, "logged "+name) {
+			if got := readFile(t, dir, "stderr"); !strings.HasPrefix(got, "err "+name+"\n") ||
+				strings.Count(got, "\n") != 2 || !strings.Contains(got, "logged "+name) {
 				t.Errorf("%v: stderr is %q", args, got)
 			}
 		}
 	}
 }
 
-// The files are those that the experiment names; what has no name is not kept.
+// The experiment names the files; output without a file name is dropped.
 func TestOutputInNamedFiles(t *testing.T) {
 	for _, args := range [][]string{nil, {"--reusable"}} {
 		c := config(t, sdk.KindTrainable, "testdata/talker.py")
@@ -71,7 +73,7 @@ func readFile(t *testing.T, dir, name string) string {
 	return string(text)
 }
 
-// A file that is no plain one is not written to.
+// The SDK does not write to anything but a regular file.
 func TestOutputFollowsNoLink(t *testing.T) {
 	for _, args := range [][]string{nil, {"--reusable"}} {
 		c := config(t, sdk.KindTrainable, "testdata/talker.py")

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// serves says whether the process pid, or one of its group, listens on a socket.
+// serves reports whether the process pid, or one of its group, listens on a socket.
 func serves(socket string, pid int) bool {
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
@@ -29,7 +29,7 @@ func serves(socket string, pid int) bool {
 	return group == pid
 }
 
-// alive says whether a process runs and is no zombie.
+// alive reports whether a process runs and is not a zombie.
 func alive(pid int) bool {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	_, after, _ := strings.Cut(string(b), ") ")

@@ -42,7 +42,8 @@ func do(what string) string { return `{"do": "` + what + `"}` }
 func events(first uint64, n int) []sdk.Event {
 	list := make([]sdk.Event, n)
 	for i := range list {
-		list[i] = sdk.Event{Number: first + uint64(i), Kind: sdk.ResultReported, Trial: uint32(i % 3), Iteration: 1, Losses: []float64{0.5}}
+		list[i] = sdk.Event{Number: first + uint64(i), Kind: sdk.ResultReported, Trial: uint32(i % 3), Iteration: 1,
+			Losses: []float64{0.5}}
 	}
 	return list
 }
@@ -70,7 +71,7 @@ func TestSearcher(t *testing.T) {
 	}
 }
 
-// What authors may answer instead of points.
+// The alternatives to points in answers.
 func TestSuggestions(t *testing.T) {
 	suggest := func(what string) sdk.Suggestions {
 		s := openSearcher(t, start(t, config(t, sdk.KindSearcher, probe)), two(), do(what), nil)
@@ -96,17 +97,20 @@ func TestSearcherFails(t *testing.T) {
 	for what, says := range map[string]string{
 		"refuse": "refused: population must be even", "raise in open": "refused: open failed: KeyError: 'no luck'",
 	} {
-		_, err := start(t, config(t, sdk.KindSearcher, probe)).OpenSearcher(t.Context(), problem(two()), []byte(do(what)), nil)
+		_, err := start(t, config(t, sdk.KindSearcher, probe)).OpenSearcher(t.Context(), problem(two()),
+			[]byte(do(what)), nil)
 		wants(t, err, plugin.Refused, `searcher "probe"`, says)
 	}
 	for options, says := range map[string]string{
 		`{"od": "x"}`: "option 'od' is unknown; nearest: 'do'", `{"do": 3}`: "option 'do' is 3; expected string",
 	} {
-		_, err := start(t, config(t, sdk.KindSearcher, probe)).OpenSearcher(t.Context(), problem(two()), []byte(options), nil)
+		_, err := start(t, config(t, sdk.KindSearcher, probe)).OpenSearcher(t.Context(), problem(two()),
+			[]byte(options), nil)
 		wants(t, err, plugin.Refused, says)
 	}
 	for what, says := range map[string]string{
-		"raise": "suggest: RuntimeError: the matrix is singular (testdata/probe.py:", "few": "0 points to 1 requests", "short": "has 1 values; the space has 2",
+		"raise": "suggest: RuntimeError: the matrix is singular (testdata/probe.py:", "few": "0 points for 1 requests",
+		"short":   "has 1 values; the space has 2",
 		"nothing": "it answered None for trial 0", "unknown": "parameter 'lf' is unknown; nearest: 'lr'",
 		"outside": "parameter 'lr' is 7.0; allowed: numbers from 0 to 1",
 	} {
@@ -129,7 +133,7 @@ func TestSearcherEnds(t *testing.T) {
 	wants(t, err, plugin.Hung, "did not answer Suggest within its deadline")
 }
 
-// What is printed, and what is logged with its level, goes to the log.
+// Printed output and log messages with their levels go to the log.
 func TestOutput(t *testing.T) {
 	c := config(t, sdk.KindSearcher, probe)
 	var mu sync.Mutex
@@ -172,7 +176,7 @@ func TestScheduler(t *testing.T) {
 	}
 	twice := openScheduler(t, start(t, config(t, sdk.KindScheduler, probe)), two(), do("twice"))
 	_, err = twice.Decide(t.Context(), events(1, 1))
-	wants(t, err, plugin.Failed, "decided on event 1", "twice")
+	wants(t, err, plugin.Failed, "decided on event 1", "decided already")
 }
 
 func TestCommands(t *testing.T) {
@@ -182,10 +186,12 @@ func TestCommands(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	exploit := got.Commands[1]
-	if exploit.Kind != sdk.Exploit || exploit.Donor != 2 || exploit.Iteration != 3 || exploit.Point[0] != 0.25 || !math.IsNaN(exploit.Point[1]) {
+	if exploit.Kind != sdk.Exploit || exploit.Donor != 2 || exploit.Iteration != 3 || exploit.Point[0] != 0.25 ||
+		!math.IsNaN(exploit.Point[1]) {
 		t.Errorf("%+v", exploit)
 	}
-	want := []sdk.Command{{Kind: sdk.Resize, Trial: 4, Resources: []byte(`{"cpu": 2}`)}, {Kind: sdk.StopTrial, Trial: 5, Reason: "enough"}}
+	want := []sdk.Command{{Kind: sdk.Resize, Trial: 4, Resources: []byte(`{"cpu": 2}`)},
+		{Kind: sdk.StopTrial, Trial: 5, Reason: "enough"}}
 	if !cmp.Equal(got.Commands[2:], want) {
 		t.Error(cmp.Diff(want, got.Commands[2:]))
 	}
@@ -196,18 +202,19 @@ func TestWrongKind(t *testing.T) {
 	wants(t, err, plugin.NotStarted, "is not a scheduler")
 }
 
-// A plugin that a person starts says what it is.
+// A plugin started by hand prints an explanation.
 func TestByHand(t *testing.T) {
 	c := config(t, sdk.KindSearcher, "samples/climber.py")
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Env = append(os.Environ(), c.Env...)
 	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.HasPrefix(string(out), `this is the searcher "climber" for tunehost, which starts it by itself; `) {
+	if err == nil || !strings.HasPrefix(string(out),
+		`this is the searcher "climber" for tunehost, which starts it by itself; `) {
 		t.Fatalf("%s %v", out, err)
 	}
 }
 
-// Whoever has no certificate of the host's, or another's, is not let in.
+// A client without the host's certificate, or with another one, is refused.
 func TestIntruder(t *testing.T) {
 	testplace.Alone(t)
 	seen := map[string]bool{}
@@ -226,7 +233,8 @@ func TestIntruder(t *testing.T) {
 	}
 	own := selfMade(t)
 	for name, c := range map[string]*tls.Config{
-		"none": {InsecureSkipVerify: true}, "self-made": {InsecureSkipVerify: true, Certificates: []tls.Certificate{own}},
+		"none": {InsecureSkipVerify: true}, "self-made": {InsecureSkipVerify: true,
+			Certificates: []tls.Certificate{own}},
 	} {
 		if err := talk(socket, c); err == nil {
 			t.Errorf("the plugin speaks with a client whose certificate is %s", name)
@@ -246,8 +254,8 @@ func sockets(t *testing.T) []string {
 	return found
 }
 
-// talk shakes hands and waits for the server's first words, which come after it
-// has looked at the certificate.
+// talk performs the handshake and waits for the server's first bytes, which it sends after checking
+// the certificate.
 func talk(socket string, c *tls.Config) error {
 	c.NextProtos, c.ServerName = []string{"h2"}, "localhost"
 	conn, err := net.Dial("unix", socket)
@@ -259,7 +267,8 @@ func talk(socket string, c *tls.Config) error {
 		return err
 	}
 	client := tls.Client(conn, c)
-	if _, err := client.Write([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")); err != nil {
+	const hello = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+	if _, err := client.Write([]byte(hello)); err != nil {
 		return err
 	}
 	_, err = client.Read(make([]byte, 1))

@@ -1,5 +1,5 @@
-// Package python_test starts plugins that are written in Python as a host does,
-// and checks that the Python SDK's helpers do what the Go package space does.
+// Package python_test starts plugins written in Python as a host does, and checks that the Python
+// SDK's helpers behave like the Go package space.
 package python_test
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// python is an interpreter that has what the SDK needs.
+// python returns an interpreter with the dependencies of the SDK.
 func python(t testing.TB) string {
 	t.Helper()
 	return toolchain.NeedPython(t, "grpc", "google.protobuf", "cryptography")
@@ -36,11 +36,13 @@ func config(t testing.TB, kind sdk.Kind, script string) process.Config {
 		script = filepath.Join(root, script)
 	}
 	return process.Config{
-		Kind: kind, Name: strings.TrimSuffix(filepath.Base(script), ".py"), Path: python(t), Args: []string{script},
-		Env: []string{"PYTHONPATH=" + root, "PYTHONDONTWRITEBYTECODE=1"},
+		Program: process.Program{
+			Kind: kind, Name: strings.TrimSuffix(filepath.Base(script), ".py"), Path: python(t),
+			Args: []string{script}, Env: []string{"PYTHONPATH=" + root, "PYTHONDONTWRITEBYTECODE=1"},
+			// The machine may be busy; only a successful start matters.
+			StartTimeout: time.Minute,
+		},
 		Log: func(l process.Line) { t.Logf("%s %s %s", l.Stream, l.Level, l.Text) },
-		// The machine may be busy: what counts is that it starts.
-		StartTimeout: time.Minute,
 	}
 }
 
@@ -64,7 +66,8 @@ func raws(texts ...string) (list [][]byte) {
 }
 
 func problem(s *space.Space) sdk.Problem {
-	return sdk.Problem{Space: s, Objectives: []sdk.Objective{{Metric: "loss", Mode: sdk.Min}}, Seed: 7, Trials: 10, Concurrency: 2}
+	return sdk.Problem{Space: s, Objectives: []sdk.Objective{{Metric: "loss", Mode: sdk.Min}}, Seed: 7, Trials: 10,
+		Concurrency: 2}
 }
 
 func openSearcher(t testing.TB, p plugin.Plugin, s *space.Space, options string, snapshot []byte) plugin.Searcher {
@@ -85,7 +88,7 @@ func openScheduler(t testing.TB, p plugin.Plugin, s *space.Space, options string
 	return opened
 }
 
-// driver talks to a trainer as a host would, one event at a time.
+// A driver talks to a trainer as a host would, one event at a time.
 type driver struct {
 	t       testing.TB
 	trainer plugin.Trainer
@@ -108,7 +111,7 @@ func (d *driver) send(commands ...train.Command) {
 	}
 }
 
-// start starts a run in a directory of its own, and takes STARTED.
+// start starts a run in its own directory and reads STARTED.
 func (d *driver) start(run uint64, params string, trial sdk.Trial) train.Event {
 	d.t.Helper()
 	if trial.Dir == "" {
@@ -138,7 +141,7 @@ func (d *driver) next() train.Event {
 	return e
 }
 
-// want takes the next event but logs, which must be as described.
+// want reads the next event that is not a log, which must match.
 func (d *driver) want(kind train.EventKind, what string) train.Event {
 	d.t.Helper()
 	e := d.next()
@@ -152,7 +155,7 @@ func (d *driver) want(kind train.EventKind, what string) train.Event {
 	return e
 }
 
-// wants checks a failure's kind and that its one line says what it should.
+// wants checks the kind of a failure and its one-line text.
 func wants(t *testing.T, err error, f plugin.Failure, parts ...string) {
 	t.Helper()
 	if err == nil || plugin.FailureOf(err) != f {
@@ -168,8 +171,7 @@ func wants(t *testing.T, err error, f plugin.Failure, parts ...string) {
 	}
 }
 
-// eventually waits for what no channel tells: the end of a process that is not
-// ours.
+// eventually polls a condition: the end of a process that is not a child.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {

@@ -17,7 +17,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// section is what README.md says below a heading.
+// section returns the text of README.md below a heading.
 func section(t *testing.T, heading string) string {
 	t.Helper()
 	readme, err := os.ReadFile("README.md")
@@ -32,11 +32,10 @@ func section(t *testing.T, heading string) string {
 	return text
 }
 
-// file is a file that the text has a reader make: its name in backquotes, a colon,
-// and its content.
+// file matches a file that the reader creates: its name in backquotes, a colon, and its content.
 var file = regexp.MustCompile("(?s)`([\\w.]+)`:\n\n```\\w+\n(.*?)```")
 
-// folder has the files that a section has a reader make.
+// folder writes the files that a section tells the reader to create.
 func folder(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -48,8 +47,8 @@ func folder(t *testing.T, text string) string {
 	return dir
 }
 
-// installed is a folder in which the package was installed by pip, from a copy:
-// pip builds where the sources are.
+// installed returns a folder into which pip has installed a copy of the package, because pip builds
+// in the source folder.
 func installed(t *testing.T) string {
 	t.Helper()
 	src, target := t.TempDir(), t.TempDir()
@@ -69,16 +68,18 @@ func installed(t *testing.T) string {
 	return target
 }
 
-// program starts an executable script of a folder as a host does, with the
-// interpreter of these tests first in the PATH.
+// program starts an executable script of a folder as a host does, with the interpreter of these
+// tests first in the PATH.
 func program(t *testing.T, kind sdk.Kind, dir, script, packages string) process.Config {
 	t.Helper()
 	if err := os.Chmod(filepath.Join(dir, script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return process.Config{
-		Kind: kind, Name: strings.TrimSuffix(script, ".py"), Path: "./" + script, Dir: dir,
-		Env: []string{"PATH=" + filepath.Dir(python(t)) + ":" + os.Getenv("PATH"), "PYTHONPATH=" + packages},
+		Program: process.Program{
+			Kind: kind, Name: strings.TrimSuffix(script, ".py"), Path: "./" + script, Dir: dir,
+			Env: []string{"PATH=" + filepath.Dir(python(t)) + ":" + os.Getenv("PATH"), "PYTHONPATH=" + packages},
+		},
 		Log: func(l process.Line) { t.Log(l.Text) },
 	}
 }
@@ -115,7 +116,7 @@ func TestReadmeSearcher(t *testing.T) {
 	}
 }
 
-// The code that the page shows beside its files does what it says, too.
+// The code fragments of the README work as well.
 func TestReadmeFragments(t *testing.T) {
 	for _, p := range shown {
 		if p.name != "Nearby" {
@@ -201,7 +202,7 @@ func (c *commands) run(name string, args ...string) string {
 	return string(out)
 }
 
-// The page about scripts, by the command itself.
+// Tests the README section about scripts, with the command itself.
 func TestReadmeScript(t *testing.T) {
 	c := newCommands(t, folder(t, section(t, "A script that reports")))
 	c.run("tunehost", "run", "experiment.yaml")
@@ -216,7 +217,7 @@ func TestReadmeScript(t *testing.T) {
 	}
 }
 
-// The last report ends the script, and the model is saved all the same.
+// The last report ends the script, and the model is still saved.
 func TestReadmeLastReport(t *testing.T) {
 	c := newCommands(t, folder(t, section(t, "The last report ends the script")))
 	c.run("tunehost", "run", "experiment.yaml")
@@ -233,7 +234,7 @@ func TestReadmeLastReport(t *testing.T) {
 	}
 }
 
-// stopped is an experiment of one trial, which is stopped in a long epoch.
+// stopped is an experiment of one trial that is stopped during a long epoch.
 var stopped = map[string]string{
 	"train.py": `import tunehost
 tunehost.report(loss=1)
@@ -252,7 +253,7 @@ trials: 1
 `,
 }
 
-// B-150: what the host stops in a long epoch cleans up, and is no failure.
+// B-150: a trial that the host stops during a long epoch cleans up and does not fail.
 func TestStoppedScript(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range stopped {
@@ -280,10 +281,10 @@ func TestStoppedScript(t *testing.T) {
 	}
 }
 
-// wrong is how another project would be installed: it has our name on PyPI.
+// wrong matches installing the other project, which has our name on PyPI.
 var wrong = regexp.MustCompile(`pip3? install (-\S+ +)*["']?tunehost(["'\s;,.=<>~\[` + "`" + `]|$)`)
 
-// Nobody is told to install the project that has our name on PyPI.
+// No document tells users to install the other project of our name on PyPI.
 func TestInstallCommands(t *testing.T) {
 	out, err := exec.Command("git", "ls-files", "-z", "--full-name", ":/").Output()
 	if err != nil {

@@ -2,6 +2,7 @@ package python_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -57,15 +58,16 @@ func TestSampleInfos(t *testing.T) {
 	}
 }
 
-// Points of the climber lie in the space, respect what is given, come near the
-// best, and depend on the history and the seeds alone (B-100, B-102, B-104).
+// Points of the climber lie in the space, respect given values, come near the best, and depend only
+// on the history and the seeds (B-100, B-102, B-104).
 func TestClimber(t *testing.T) {
 	s := mixed()
 	if err := s.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	climb := func(batch int) (points []space.Point) {
-		c := openSearcher(t, start(t, config(t, sdk.KindSearcher, "samples/climber.py")), s, `{"start": 3, "step": 0.01}`, nil)
+		c := openSearcher(t, start(t, config(t, sdk.KindSearcher, "samples/climber.py")), s,
+			`{"start": 3, "step": 0.01}`, nil)
 		var events []sdk.Event
 		for i := range 12 {
 			if i%batch == 0 {
@@ -87,7 +89,7 @@ func TestClimber(t *testing.T) {
 				t.Fatalf("%v: %v", p, err)
 			}
 			points = append(points, p)
-			if i < 3 { // only the random ones are told, so that batches make no difference
+			if i < 3 { // only the random ones, so that batches make no difference
 				events = append(events, told(len(points), i, p, math.Abs(math.Log10(p[0])+3))...)
 			}
 		}
@@ -98,7 +100,8 @@ func TestClimber(t *testing.T) {
 		t.Errorf("what was given is lost: %v", p)
 	}
 	best := slices.MinFunc(points[:3], func(a, b space.Point) int {
-		return strings.Compare(fmt.Sprintf("%020.15f", math.Abs(math.Log10(a[0])+3)), fmt.Sprintf("%020.15f", math.Abs(math.Log10(b[0])+3)))
+		return strings.Compare(fmt.Sprintf("%020.15f", math.Abs(math.Log10(a[0])+3)),
+			fmt.Sprintf("%020.15f", math.Abs(math.Log10(b[0])+3)))
 	})
 	for _, p := range points[3:11] {
 		if d := math.Abs(s.ToUnit(0, p[0]) - s.ToUnit(0, best[0])); d > 0.1 {
@@ -110,17 +113,18 @@ func TestClimber(t *testing.T) {
 	}
 }
 
-// told are the events of a trial with one result. Numbers begin at 3*(n-1)+1.
+// told returns the events of a trial with one result. Numbers begin at 3*(n-1)+1.
 func told(n, trial int, p space.Point, loss float64) []sdk.Event {
 	first := uint64(3*(n-1) + 1)
 	return []sdk.Event{
 		{Number: first, Kind: sdk.TrialAdded, Trial: uint32(trial), Point: p},
-		{Number: first + 1, Kind: sdk.ResultReported, Trial: uint32(trial), Attempt: 1, Iteration: 1, Losses: []float64{loss}},
+		{Number: first + 1, Kind: sdk.ResultReported, Trial: uint32(trial), Attempt: 1, Iteration: 1,
+			Losses: []float64{loss}},
 		{Number: first + 2, Kind: sdk.TrialCompleted, Trial: uint32(trial), Attempt: 1, Losses: []float64{loss}},
 	}
 }
 
-// Each point of a finite space once, then EXHAUSTED (B-100).
+// Suggests each point of a finite space once, then EXHAUSTED (B-100).
 func TestClimberOfFiniteSpace(t *testing.T) {
 	s := &space.Space{Params: []space.Param{
 		{Name: "a", Kind: space.Int, Low: 1, High: 3},
@@ -156,7 +160,8 @@ func TestHalfway(t *testing.T) {
 	number := uint64(0)
 	report := func(trial uint32, iteration uint64, loss float64) sdk.Decision {
 		number++
-		d, err := s.Decide(t.Context(), []sdk.Event{{Number: number, Kind: sdk.ResultReported, Trial: trial, Attempt: 1, Iteration: iteration, Losses: []float64{loss}}})
+		d, err := s.Decide(t.Context(), []sdk.Event{{Number: number, Kind: sdk.ResultReported, Trial: trial, Attempt: 1,
+			Iteration: iteration, Losses: []float64{loss}}})
 		if err != nil || len(d.Decisions) != 1 || d.Decisions[0].Event != number {
 			t.Fatal(d, err)
 		}
@@ -170,7 +175,8 @@ func TestHalfway(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 	}
-	if d := report(3, 2, 3); d.Verdict != sdk.Stop || d.Reason != "its loss 3 at iteration 2 is worse than 2, the median of 3 others" {
+	if d := report(3, 2, 3); d.Verdict != sdk.Stop ||
+		d.Reason != "its loss 3 at iteration 2 is worse than 2, the median of 3 others" {
 		t.Errorf("%+v", d)
 	}
 	if d := report(4, 2, 2.5); d.Verdict != sdk.Continue {
@@ -183,7 +189,7 @@ func TestHalfway(t *testing.T) {
 
 const rosenbrock = `{"lr": 0.0002, "momentum": 0.9}`
 
-// losses runs a trial to its end.
+// losses trains a whole trial and returns its losses.
 func (d *driver) losses(run uint64) (losses []float64) {
 	d.t.Helper()
 	for {
@@ -230,8 +236,7 @@ func TestDescent(t *testing.T) {
 	}
 }
 
-// A trial that was paused, in a process of its own, goes on as if it had not been
-// (B-055).
+// A paused trial continues in another process as if it had not been paused (B-055).
 func TestDescentResumable(t *testing.T) {
 	c := config(t, sdk.KindTrainable, "samples/descent_resumable.py")
 	d := newDriver(t, c, "")
@@ -285,13 +290,23 @@ func TestOptionsSchema(t *testing.T) {
 	}
 }
 
-// Hundreds of trials that end as soon as they have begun, in forks and in
-// processes of their own (B-110).
+// Hundreds of trials that end immediately, in forks and in separate processes (B-110).
 func TestCrowd(t *testing.T) {
 	for _, name := range []string{"descent.py", "descent_resumable.py"} {
 		t.Run(name, func(t *testing.T) {
 			c := config(t, sdk.KindTrainable, "samples/"+name)
 			hosttest.Crowd(t, c.Args[0], append(c.Env, "PATH="+filepath.Dir(c.Path)+":"+os.Getenv("PATH"))...)
 		})
+	}
+}
+
+// Constraints that no point satisfies are no failure of the plugin: the host does not ask again.
+func TestTooTight(t *testing.T) {
+	t.Parallel()
+	p := start(t, config(t, sdk.KindSearcher, "samples/climber.py"))
+	s := openSearcher(t, p, &space.Space{Params: []space.Param{{Name: "x", Kind: space.Real, High: 1}},
+		Constraints: []*space.Expr{{Op: space.Const}}}, "", nil)
+	if _, err := s.Suggest(t.Context(), []sdk.Request{{Seed: 1}}); !errors.Is(err, space.ErrTight) {
+		t.Error(err)
 	}
 }

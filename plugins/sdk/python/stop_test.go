@@ -25,7 +25,7 @@ func stopping(t *testing.T, params string, test func(t *testing.T, d *driver, di
 	}
 }
 
-// noted waits for a file that the trial makes.
+// noted waits for a file that the trial creates.
 func noted(t *testing.T, dir, name string) {
 	t.Helper()
 	eventually(t, name, func() bool { return exists(dir, name) })
@@ -43,8 +43,8 @@ func allow(t *testing.T, dir, name string) {
 	}
 }
 
-// B-150: a stop between reports is a Stopped there and then, and what the trial does
-// in finally is done. It knows whether it is only paused.
+// B-150: a stop between reports raises Stopped immediately, and the finally blocks run. The trial
+// knows whether it is only paused.
 func TestStopBetweenReports(t *testing.T) {
 	for _, paused := range []bool{false, true} {
 		stopping(t, `{}`, func(t *testing.T, d *driver, dir string) {
@@ -64,7 +64,7 @@ func TestStopBetweenReports(t *testing.T) {
 	})
 }
 
-// B-150: another stop does not disturb the cleanup.
+// B-150: a second stop does not disturb the cleanup.
 func TestStopWhileCleaning(t *testing.T) {
 	stopping(t, `{"slow": true}`, func(t *testing.T, d *driver, dir string) {
 		d.send(train.Command{Kind: train.Stop, Run: 1})
@@ -78,7 +78,7 @@ func TestStopWhileCleaning(t *testing.T) {
 	})
 }
 
-// A stop that wants a checkpoint first waits for the next report, which saves.
+// A stop that requests a checkpoint waits for the next report, which saves.
 func TestStopThatSaves(t *testing.T) {
 	stopping(t, `{}`, func(t *testing.T, d *driver, dir string) {
 		d.send(train.Command{Kind: train.Stop, Run: 1, Dir: t.TempDir()})

@@ -25,7 +25,7 @@ import (
 // ways are the two ways in which trials run.
 var ways = map[string][]string{"forked": nil, "unforked": {"--unforked", "--reusable"}}
 
-// eachWay runs a test with an opened probe of either way.
+// eachWay runs a test in both ways, with an open probe.
 func eachWay(t *testing.T, test func(t *testing.T, d *driver)) {
 	for name, args := range ways {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +38,8 @@ func eachWay(t *testing.T, test func(t *testing.T, d *driver)) {
 
 func TestTrainTraits(t *testing.T) {
 	eachWay(t, func(t *testing.T, d *driver) {
-		want := sdk.TrainableTraits{Reusable: true, Shared: strings.HasSuffix(t.Name(), "/forked"), Saves: true, Requests: true}
+		want := sdk.TrainableTraits{Reusable: true, Shared: strings.HasSuffix(t.Name(), "/forked"), Saves: true,
+			Requests: true}
 		if got := d.trainer.Traits(); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
@@ -48,7 +49,7 @@ func TestTrainTraits(t *testing.T) {
 	wants(t, err, plugin.Refused, "refused: no such data set")
 }
 
-// With no credits each result is answered before the next (B-009).
+// Without credits each result is answered before the next (B-009).
 func TestTrainCredits(t *testing.T) {
 	eachWay(t, func(t *testing.T, d *driver) {
 		d.start(1, `{"n": 3}`, sdk.Trial{})
@@ -71,8 +72,7 @@ func TestTrainCredits(t *testing.T) {
 	})
 }
 
-// A checkpoint that is due ends the running ahead; what is saved is just that
-// result (B-009, B-050).
+// A due checkpoint stops running ahead; exactly that result is saved (B-009, B-050).
 func TestTrainSaves(t *testing.T) {
 	eachWay(t, func(t *testing.T, d *driver) {
 		d.start(1, `{"n": 6}`, sdk.Trial{RunAhead: 5, CheckpointEvery: 2, CheckpointAtEnd: true})
@@ -93,7 +93,8 @@ func TestTrainSaves(t *testing.T) {
 		}
 		d.want(train.Ended, "")
 
-		for run, c := range []struct{ do, says string }{{"fail to save", "OSError: disk full"}, {"cannot save", "the trainable cannot save"}} {
+		for run, c := range []struct{ do, says string }{{"fail to save", "OSError: disk full"},
+			{"cannot save", "the trainable cannot save"}} {
 			run := uint64(run) + 2
 			d.start(run, fmt.Sprintf(`{"n": 3, "do": %q}`, c.do), sdk.Trial{})
 			d.want(train.Result, "")
@@ -135,7 +136,7 @@ func TestTrainFails(t *testing.T) {
 	eachWay(t, func(t *testing.T, d *driver) {
 		for run, c := range []struct{ do, says string }{
 			{"raise", "ValueError: the loss is NaN (testdata/probe.py:"}, {"sys exit", "that was that"},
-			{"cannot restore", "bad magic"}, {"not numbers", "loss is 'small', which is no number"},
+			{"cannot restore", "bad magic"}, {"not numbers", "loss is 'small', which is not a number"},
 			{"count too far", "ValueError: iteration is 1180591620717411303424: expected a whole number from 1"},
 			{"nowhere", "UnicodeEncodeError: "},
 		} {
@@ -167,14 +168,15 @@ func TestTrainUnforked(t *testing.T) {
 	shares(t, newDriver(t, c, ""))
 }
 
-// Trials of a program that forks run at the same time (B-110).
+// Trials of a program that forks run in parallel (B-110).
 func TestTrainShared(t *testing.T) { shares(t, newDriver(t, config(t, sdk.KindTrainable, probe), "")) }
 
 func shares(t *testing.T, d *driver) {
 	t.Helper()
 	const runs = 5
 	for run := range uint64(runs) {
-		d.send(train.Command{Kind: train.Start, Run: run, Trial: &sdk.Trial{Params: []byte(`{"n": 20}`), Dir: t.TempDir()}})
+		d.send(train.Command{Kind: train.Start, Run: run,
+			Trial: &sdk.Trial{Params: []byte(`{"n": 20}`), Dir: t.TempDir()}})
 	}
 	results := [runs]int{}
 	for ended := 0; ended < runs; {
@@ -198,20 +200,22 @@ func TestTrainRequests(t *testing.T) {
 		if err != nil || string(got) != `{"cpu": 3}` {
 			t.Fatalf("%s, %v", got, err)
 		}
-		if _, err := d.trainer.Request(t.Context(), []byte(do("raise"))); err == nil || !strings.Contains(err.Error(), "request: RuntimeError: no luck") {
+		if _, err := d.trainer.Request(t.Context(), []byte(do("raise"))); err == nil ||
+			!strings.Contains(err.Error(), "request: RuntimeError: no luck") {
 			t.Fatal(err)
 		}
 	})
 }
 
-// Each trial has a process, its own output, and its share of the machine.
+// Each trial has a process, its own output, and its own resources.
 func TestForkFacts(t *testing.T) {
 	d := newDriver(t, config(t, sdk.KindTrainable, probe), "")
 	var first struct{ Random float64 }
 	for run := range uint64(3) {
 		dir := t.TempDir()
 		started := d.start(run, do("facts"), sdk.Trial{Dir: dir, Seed: run / 2, Devices: []string{"GPU-1", "3"}[:run],
-			Bundles: []sdk.Bundle{{Node: "a", Resources: []byte(`{"cpu": "2"}`), Devices: []string{"3"}}, {Node: "b", Resources: []byte(`{"cpu": "1"}`)}}})
+			Bundles: []sdk.Bundle{{Node: "a", Resources: []byte(`{"cpu": "2"}`), Devices: []string{"3"}},
+				{Node: "b", Resources: []byte(`{"cpu": "1"}`)}}})
 		d.want(train.Ended, "")
 		out, err := os.ReadFile(filepath.Join(dir, "stdout"))
 		text, found := strings.CutPrefix(string(out), "to stdout\n")
@@ -244,13 +248,14 @@ func TestForkFacts(t *testing.T) {
 			t.Errorf("run %d has the random number %v, the first %v", run, facts.Random, first.Random)
 		}
 		errs, err := os.ReadFile(filepath.Join(dir, "stderr"))
-		if err != nil || !strings.HasPrefix(string(errs), "to stderr\n") || !strings.Contains(string(errs), "INFO mine: logged\n") {
+		if err != nil || !strings.HasPrefix(string(errs), "to stderr\n") ||
+			!strings.Contains(string(errs), "INFO mine: logged\n") {
 			t.Errorf("%q, %v", errs, err)
 		}
 	}
 }
 
-// A trial that crashes fails alone (B-070).
+// When a trial crashes, only this trial fails (B-070).
 func TestForkCrash(t *testing.T) {
 	d := newDriver(t, config(t, sdk.KindTrainable, probe), "")
 	d.start(1, do("until stopped"), sdk.Trial{})
@@ -260,7 +265,8 @@ func TestForkCrash(t *testing.T) {
 	} {
 		d.start(run, do(c.do), sdk.Trial{})
 		e := d.want(train.Ended, c.says)
-		if word := map[string]string{"exit": "last words", "segfault": "in do_segfault"}[c.do]; e.Run != run || !strings.Contains(e.Error, word) {
+		if word := map[string]string{"exit": "last words", "segfault": "in do_segfault"}[c.do]; e.Run != run ||
+			!strings.Contains(e.Error, word) {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -270,8 +276,7 @@ func TestForkCrash(t *testing.T) {
 	}
 }
 
-// KILL ends one trial and all that it has started, wherever that hides, and
-// nothing else.
+// KILL ends one trial and all processes that it has started, and nothing else.
 func TestForkKill(t *testing.T) {
 	d := newDriver(t, config(t, sdk.KindTrainable, probe), "")
 	other := d.start(1, do("until stopped"), sdk.Trial{})
@@ -284,7 +289,7 @@ func TestForkKill(t *testing.T) {
 	if e := d.want(train.Ended, ""); e.Run != 2 {
 		t.Fatalf("%+v", e)
 	}
-	for _, pid := range append(family, int(started.PID)) { // before its end was told
+	for _, pid := range append(family, int(started.PID)) { // before the end of the run is reported
 		if alive(pid) {
 			t.Errorf("process %d of %v still runs", pid, family)
 		}
@@ -294,7 +299,7 @@ func TestForkKill(t *testing.T) {
 	}
 }
 
-// What a trial leaves behind is ended with it.
+// Processes that a trial leaves behind are killed with it.
 func TestForkLeftovers(t *testing.T) {
 	d := newDriver(t, config(t, sdk.KindTrainable, probe), "")
 	dir := t.TempDir()
@@ -305,7 +310,7 @@ func TestForkLeftovers(t *testing.T) {
 	}
 }
 
-// pids reads process ids from a file; none while it is not there.
+// pids reads process ids from a file; none if it does not exist.
 func pids(t *testing.T, dir, name string) (list []int) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, name))
@@ -343,7 +348,7 @@ func TestTrainCloses(t *testing.T) {
 	})
 }
 
-// TestMain makes the test binary a host of its own, which can be killed.
+// TestMain can also run the test binary as a host that the test kills.
 func TestMain(m *testing.M) {
 	if os.Getenv("BE_HOST") != "" {
 		beHost()
@@ -352,7 +357,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// orphaned is what a host that will be killed is told to start.
+// orphaned is the configuration for a host that the test kills.
 type orphaned struct {
 	Path      string
 	Args, Env []string
@@ -360,13 +365,14 @@ type orphaned struct {
 	Dir       string
 }
 
-// beHost starts a plugin and a trial, says which, and waits.
+// beHost starts a plugin and a trial, reports them, and waits.
 func beHost() {
 	var o orphaned
 	if err := json.NewDecoder(os.Stdin).Decode(&o); err != nil {
 		panic(err)
 	}
-	c := process.Config{Kind: sdk.KindTrainable, Name: "probe", Path: o.Path, Args: o.Args, Env: o.Env, Outlives: o.Outlives}
+	c := process.Config{Program: process.Program{Kind: sdk.KindTrainable, Name: "probe", Path: o.Path, Args: o.Args,
+		Env: o.Env, Outlives: o.Outlives}}
 	ctx := context.Background()
 	p, err := process.Start(ctx, c)
 	if err != nil {
@@ -390,9 +396,9 @@ func beHost() {
 	}
 }
 
-// Nothing of a plugin outlives the host, however that ended (B-025). What a
-// trial has started is the warden's to end when the kernel is quicker than the
-// plugin; here the plugin is not killed with its host.
+// No process of a plugin outlives the host, for whatever reason the host ends (B-025). If the
+// kernel kills the plugin first, the warden kills the processes of trials; here the plugin is not
+// killed with its host.
 func TestOrphans(t *testing.T) {
 	for _, outlives := range []bool{false, true} {
 		c := config(t, sdk.KindTrainable, probe)
@@ -420,7 +426,10 @@ func TestOrphans(t *testing.T) {
 		if _, err := fmt.Fscan(bufio.NewReader(out), &pluginPID, &trialPID); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the trial's children", func() bool { return len(pids(t, dir, "pids")) == 2 && len(pids(t, dir, "sleeping")) == 1 })
+		eventually(t, "the trial's children", func() bool {
+			return len(pids(t, dir, "pids")) == 2 &&
+				len(pids(t, dir, "sleeping")) == 1
+		})
 		family := []int{pluginPID, trialPID}
 		if outlives {
 			family = append(append(family, pids(t, dir, "pids")...), pids(t, dir, "sleeping")...)

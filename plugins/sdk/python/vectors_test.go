@@ -14,8 +14,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/vectors.json anew")
 
-// vectors are spaces, and what the Go package makes of points in them.
-// tests/test_space.py checks that the Python package makes the same of them.
+// vectors are spaces, and results of the Go package for points in them. tests/test_space.py checks
+// that the Python package gives the same results.
 type vectors struct {
 	Rand   []number // NewRand(42)
 	Spaces []vector
@@ -27,9 +27,9 @@ type vector struct {
 	Params      []param
 	Constraints []*space.Expr `json:",omitempty"`
 	Units       []unit
-	Samples     [][]number // by the seeds 0, 1, …; null where none was found
+	Samples     [][]number // for the seeds 0, 1, …; null if none was found
 	Given       []number
-	Completed   [][]number // as Samples, with the values given
+	Completed   [][]number // as Samples, with the given values
 	Evals       []eval
 	Size        int // at most 1000; -1: not finite, or too many
 	All         [][]number
@@ -44,8 +44,8 @@ type param struct {
 	When                      *space.Expr `json:",omitempty"`
 }
 
-// unit is a place, the value there, and the place of the value; and the value
-// nearest to another.
+// unit is a place, the value there, and the place of the value; and the value nearest to another
+// one.
 type unit struct {
 	Param                    int
 	U, Value, Back, Near, To number
@@ -62,7 +62,7 @@ type badPoint struct {
 	Says  string
 }
 
-// number is a float64 that JSON keeps to the bit, NaN and the infinities included.
+// number is a float64 that JSON preserves exactly, including NaN and infinities.
 type number float64
 
 func (n number) MarshalJSON() ([]byte, error) {
@@ -116,17 +116,20 @@ func spaces() map[string]*space.Space {
 		}},
 		"nested": {Params: []space.Param{
 			{Name: "net/optimizer", Kind: space.Choice, Choices: raws(`"sgd"`, `"adam"`)},
-			{Name: "net/decay", Kind: space.Choice, Choices: raws("false", "true", "null", `{"a": [1.5]}`), When: is(0, 1)},
+			{Name: "net/decay", Kind: space.Choice, Choices: raws("false", "true", "null", `{"a": [1.5]}`),
+				When: is(0, 1)},
 			{Name: "rate", Kind: space.Int, Low: 1, High: 3, When: is(1, 1, 3)},
 			{Name: "floor", Kind: space.Ordinal, Choices: raws("0", "0.5", `"x"`), When: op(space.Ge, of(2), num(2))},
 		}},
 		"constrained": {
-			Params:      []space.Param{{Name: "a", Kind: space.Int, Low: 0, High: 9}, {Name: "b", Kind: space.Int, Low: 0, High: 9}},
+			Params: []space.Param{{Name: "a", Kind: space.Int, Low: 0, High: 9},
+				{Name: "b", Kind: space.Int, Low: 0, High: 9}},
 			Constraints: []*space.Expr{op(space.Lt, of(0), of(1)), op(space.Eq, op(space.Mod, of(1), num(2)), num(0))},
 		},
-		"mixed":      mixed(),
-		"impossible": {Params: []space.Param{{Name: "a", Kind: space.Int, Low: 0, High: 9}}, Constraints: []*space.Expr{op(space.Gt, of(0), num(100))}},
-		"empty":      {},
+		"mixed": mixed(),
+		"impossible": {Params: []space.Param{{Name: "a", Kind: space.Int, Low: 0, High: 9}},
+			Constraints: []*space.Expr{op(space.Gt, of(0), num(100))}},
+		"empty": {},
 	}
 }
 
@@ -136,13 +139,14 @@ func unitsOf(s *space.Space) (list []unit) {
 	for i := range s.Params {
 		for k, u := range units {
 			x, to := s.FromUnit(i, u), units[len(units)-1-k]*20-7.3
-			list = append(list, unit{i, number(u), number(x), number(s.ToUnit(i, x)), number(s.Quantise(i, to)), number(to)})
+			list = append(list, unit{i, number(u), number(x), number(s.ToUnit(i, x)), number(s.Quantise(i, to)),
+				number(to)})
 		}
 	}
 	return list
 }
 
-// evals are all operations on every pair of a few points' values.
+// evals has all operations on every pair of a few points' values.
 func evals(s *space.Space) (list []eval) {
 	add := func(e *space.Expr, p space.Point) {
 		list = append(list, eval{e, numbers(p), number(e.Eval(s, p))})
@@ -189,7 +193,8 @@ func vectorOf(t *testing.T, name string, s *space.Space) vector {
 		for _, c := range p.Choices {
 			choices = append(choices, c)
 		}
-		v.Params = append(v.Params, param{p.Name, p.Kind, number(p.Low), number(p.High), number(p.Step), number(p.Mean), number(p.SD), p.Log, choices, p.When})
+		v.Params = append(v.Params, param{p.Name, p.Kind, number(p.Low), number(p.High), number(p.Step), number(p.Mean),
+			number(p.SD), p.Log, choices, p.When})
 	}
 	if len(s.Params) > 1 {
 		given := make(space.Point, len(s.Params))
@@ -217,12 +222,14 @@ func dump(t *testing.T) []byte {
 	for _, name := range []string{"reals", "ints", "normals", "nested", "constrained", "mixed", "impossible", "empty"} {
 		v.Spaces = append(v.Spaces, vectorOf(t, name, spaces()[name]))
 	}
-	pair := &space.Space{Params: []space.Param{{Name: "a", Kind: space.Real, High: 1}, {Name: "b", Kind: space.Real, High: 1}}}
+	pair := &space.Space{Params: []space.Param{{Name: "a", Kind: space.Real, High: 1},
+		{Name: "b", Kind: space.Real, High: 1}}}
 	v.Spaces[0].Evals = evals(pair)
 	m := mixed()
 	for _, p := range []space.Point{
 		{0.5}, {2, 0.1, 16, 1, 0, 0, 0.5}, {0.5, 0.15, 16, 1, 0, 0, 0.5}, {0.5, 0.30000000000000004, 16, 1, 0, 0, 0.5},
-		{0.5, 0.1, 16.5, 1, 0, 0, 0.5}, {0.5, 0.1, 16, math.Inf(1), 0, 0, 0.5}, {0.5, 0.1, 16, 1, 2, 0, nan}, {0.5, 0.1, 16, 1, 1, 0, 0.5},
+		{0.5, 0.1, 16.5, 1, 0, 0, 0.5}, {0.5, 0.1, 16, math.Inf(1), 0, 0, 0.5}, {0.5, 0.1, 16, 1, 2, 0, nan}, {0.5, 0.1,
+			16, 1, 1, 0, 0.5},
 		{0.5, 0.1, 16, 1, 0, 0, nan}, {nan, 0.1, 16, 1, 1, 0, nan}, {0.5, 0.1, 16, 1, 1, 0.5, nan},
 	} {
 		says := ""
@@ -240,8 +247,7 @@ func dump(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// The vectors that the Python tests read are those of the Go package as it is
-// (B-102).
+// The vectors of the Python tests match the current Go package (B-102).
 func TestVectors(t *testing.T) {
 	const file = "testdata/vectors.json"
 	fresh := dump(t)
@@ -252,6 +258,7 @@ func TestVectors(t *testing.T) {
 	}
 	old, err := os.ReadFile(file)
 	if err != nil || !bytes.Equal(old, fresh) {
-		t.Fatalf("%s is not what package space makes (%v): run go test ./plugins/sdk/python -run Vectors -rewrite", file, err)
+		t.Fatalf("%s is not what package space makes (%v): run go test ./plugins/sdk/python -run Vectors -rewrite",
+			file, err)
 	}
 }

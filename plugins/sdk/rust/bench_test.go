@@ -7,7 +7,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// BenchmarkSuggest is one call of the sample for one point of eight parameters.
+// BenchmarkSuggest measures one call of the sample for one point of eight parameters.
 func BenchmarkSuggest(b *testing.B) {
 	request := []sdk.Request{{Seed: 1}}
 	suggest := func(b *testing.B, s sdk.Searcher) {
@@ -34,7 +34,7 @@ func BenchmarkSuggest(b *testing.B) {
 	})
 }
 
-// BenchmarkReport is one result of one trial and its answer.
+// BenchmarkReport measures one result of one trial and its answer.
 func BenchmarkReport(b *testing.B) {
 	trainer := opened(b, sample(b, "trainable"), `{"epochs": 1000000000}`)
 	tr := trial(1e-3)

@@ -17,7 +17,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// The module in C (../c) speaks the same interface.
+// The module in C (../c) implements the same interface.
 func TestC(t *testing.T) {
 	m := &module{guest(t, "c-guests", "dice")}
 	info := m.describe(t)
@@ -39,7 +39,7 @@ func (i *instance) suggestNothing() error {
 	return err
 }
 
-// Its points lie in the space, evenly, and are those of their seeds.
+// Its points lie in the space, are evenly distributed and depend on their seeds.
 func TestCDraws(t *testing.T) {
 	s := &space.Space{Params: []space.Param{
 		{Name: "lr", Kind: space.Real, Low: 1e-300, High: 1e300, Log: true},
@@ -60,7 +60,8 @@ func TestCDraws(t *testing.T) {
 	requests[0].Given = space.Point{math.NaN(), 0.5, math.NaN(), math.NaN(), 2}
 	events := make([]sdk.Event, 1000)
 	for i := range events {
-		events[i] = sdk.Event{Number: uint64(i + 1), Kind: sdk.ResultReported, Trial: uint32(i), Iteration: 1, Losses: []float64{1}}
+		events[i] = sdk.Event{Number: uint64(i + 1), Kind: sdk.ResultReported, Trial: uint32(i), Iteration: 1,
+			Losses: []float64{1}}
 	}
 	if err := searcher.Observe(t.Context(), events); err != nil {
 		t.Fatal(err)
@@ -92,11 +93,11 @@ func TestCDraws(t *testing.T) {
 	}
 }
 
-// buildLine is a command of the header's comment that builds x.c.
+// buildLine matches a command in the header's comment that builds x.c.
 var buildLine = regexp.MustCompile(`(?m)^ \*     (.* -o x\.wasm x\.c)$`)
 
-// The header's build lines build a plugin with nothing beside it, at each level of
-// optimisation: compilers call memcmp and the like by themselves.
+// The header's build commands build a plugin without any library at each optimisation level,
+// although compilers add calls of memcmp and similar functions.
 func TestCBuilds(t *testing.T) {
 	lines := buildLine.FindAllStringSubmatch(string(read(t, "../c/tunehost.h")), -1)
 	if len(lines) != 2 {
@@ -104,13 +105,14 @@ func TestCBuilds(t *testing.T) {
 	}
 	for _, m := range lines {
 		for _, level := range []string{"-O2", "-Oz"} {
-			line := strings.NewReplacer(" -O2", " "+level+" -Wall -Wextra -Werror", "python3 ", zig(t)+" ").Replace(m[1])
+			line := strings.NewReplacer(" -O2", " "+level+" -Wall -Wextra -Werror", "python3 ",
+				zig(t)+" ").Replace(m[1])
 			t.Run(strings.Fields(m[1])[0]+level, func(t *testing.T) { buildsDice(t, line) })
 		}
 	}
 }
 
-// zig is the python3 that has the compiler.
+// zig returns a python3 with the zig compiler.
 func zig(t *testing.T) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(tools(t), "zig-*", "bin", "python"))
@@ -120,7 +122,7 @@ func zig(t *testing.T) string {
 	return slices.Max(found)
 }
 
-// buildsDice runs a build line on the sample and loads what comes out.
+// buildsDice runs a build command on the sample and loads the result.
 func buildsDice(t *testing.T, line string) {
 	dir := t.TempDir()
 	for from, to := range map[string]string{"dice.c": "x.c", "tunehost.h": "tunehost.h"} {

@@ -123,7 +123,7 @@ func (b *bare) readHandshake(t *testing.T, out io.Reader) {
 	b.roots.AddCert(cert)
 }
 
-// call asks the plugin what it is, with these credentials.
+// call requests the plugin's description with these credentials.
 func (b *bare) call(t *testing.T, c credentials.TransportCredentials) (*grpc.ClientConn, error) {
 	t.Helper()
 	dial := func(ctx context.Context, _ string) (net.Conn, error) {
@@ -141,15 +141,17 @@ func (b *bare) call(t *testing.T, c credentials.TransportCredentials) (*grpc.Cli
 }
 
 func (b *bare) tls(certs ...tls.Certificate) credentials.TransportCredentials {
-	return credentials.NewTLS(&tls.Config{Certificates: certs, RootCAs: b.roots, ServerName: "localhost", MinVersion: tls.VersionTLS13})
+	return credentials.NewTLS(&tls.Config{Certificates: certs, RootCAs: b.roots, ServerName: "localhost",
+		MinVersion: tls.VersionTLS13})
 }
 
-// Only the host is let in, and the plugin ends when it is gone.
+// Only the host can connect, and the plugin ends when the host is gone.
 func TestIntruder(t *testing.T) {
 	host := newAuthority(t)
 	b := startBare(t, host, sample(t, "searcher"))
 	for who, c := range map[string]credentials.TransportCredentials{
-		"no certificate": b.tls(), "another authority's": b.tls(newAuthority(t).leaf), "no TLS": insecure.NewCredentials(),
+		"no certificate": b.tls(), "another authority's": b.tls(newAuthority(t).leaf),
+		"no TLS": insecure.NewCredentials(),
 	} {
 		if _, err := b.call(t, c); err == nil {
 			t.Errorf("%s: it was let in", who)
@@ -167,7 +169,7 @@ func TestIntruder(t *testing.T) {
 	}
 }
 
-// B-025: a plugin whose host never connected ends with it as well.
+// B-025: a plugin also ends if its host ended before it connected.
 func TestOrphan(t *testing.T) {
 	b := startBare(t, newAuthority(t), "/bin/sh", "-c", `"$0" & wait`, sample(t, "searcher"))
 	if err := b.cmd.Process.Kill(); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// talker is a reusable trainable that prints who it is.
+// talker is a reusable trainable that prints its id.
 func talker(t *testing.T) (talk func(run uint64, trial sdk.Trial) train.Event, p *process.Process, out *output) {
 	t.Helper()
 	sample(t, "trainable") // builds the probe as well
@@ -33,8 +33,8 @@ func talker(t *testing.T) (talk func(run uint64, trial sdk.Trial) train.Event, p
 	}, p, out
 }
 
-// What each of several trials of one process prints is in its own files, under the names that the
-// experiment gives them; what has no name is not kept. What is logged is in the log all the time.
+// The output of each of several trials of one process goes to its own files, under the names that
+// the experiment gives them; output without a file name is dropped. Log lines always go to the log.
 func TestOutputOfTrials(t *testing.T) {
 	talk, p, out := talker(t)
 	for i, logs := range []*sdk.Logs{nil, {Stdout: "out.txt", Stderr: "errors.txt"}, {Stderr: "errors.txt"}, {}, nil} {
@@ -69,7 +69,7 @@ func TestOutputOfTrials(t *testing.T) {
 	}
 }
 
-// A file that is no plain one is not written to.
+// The SDK does not write to anything but a regular file.
 func TestOutputFollowsNoLink(t *testing.T) {
 	talk, _, _ := talker(t)
 	dir, secret := t.TempDir(), filepath.Join(t.TempDir(), "secret")

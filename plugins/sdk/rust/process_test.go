@@ -11,7 +11,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// program carries a sample as a program.
+// program runs a sample as a program.
 type program struct {
 	kind sdk.Kind
 	path string
@@ -36,7 +36,8 @@ func (p *program) scheduler(t *testing.T, problem sdk.Problem, options string) (
 	return started.OpenScheduler(t.Context(), problem, []byte(options), nil)
 }
 
-func (p *program) train(t *testing.T, options string, trial sdk.Trial, pauseAt int, state []byte) (losses []float64, saved []byte, failed string) {
+func (p *program) train(t *testing.T, options string, trial sdk.Trial, pauseAt int, state []byte) (losses []float64,
+	saved []byte, failed string) {
 	trainer := opened(t, p.path, options)
 	if state != nil {
 		trial.Restore = t.TempDir()
@@ -156,7 +157,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// What an author prints is log, and so is a panic, as an error.
+// Printed output is logged; a panic is logged and returned as an error.
 func TestOutputIsLog(t *testing.T) {
 	sample(t, "searcher") // builds the probe as well
 	for do, want := range map[string][2]string{"": {"", "suggesting 1"}, "panic": {"error", "no luck"}} {

@@ -14,7 +14,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// section is what README.md says below a heading.
+// section returns the text of README.md below a heading.
 func section(t *testing.T, heading string) string {
 	t.Helper()
 	_, after, found := strings.Cut(string(read(t, "README.md")), "\n## "+heading+"\n")
@@ -25,11 +25,11 @@ func section(t *testing.T, heading string) string {
 	return text
 }
 
-// step is a file that the page has a reader make (its name in backquotes, a colon, its
-// content), or commands.
+// A step is a file that the reader creates (its name in backquotes, a colon, its content), or
+// commands.
 var step = regexp.MustCompile("(?s)(?:`([\\w./]+)`:\n\n)?```(\\w+)\n(.*?)```")
 
-// reader follows the page word for word, in an empty folder.
+// A reader follows the README literally, in an empty folder.
 type reader struct {
 	t        *testing.T
 	dir, bin string
@@ -58,8 +58,8 @@ func (r *reader) follow(text string) {
 	}
 }
 
-// run runs one line of a shell. What cargo builds of other crates is kept for the next
-// time, and not optimised.
+// run runs one line of a shell. Built dependencies are kept for the next time, and are not
+// optimised.
 func (r *reader) run(line string) string {
 	r.t.Helper()
 	if name, ok := strings.CutPrefix(line, "cd "); ok {
@@ -79,7 +79,8 @@ func (r *reader) run(line string) string {
 	}
 	cmd := exec.CommandContext(r.t.Context(), "sh", "-ec", strings.ReplaceAll(line, "PATH/TO/tunehost", root))
 	cmd.Dir = r.dir
-	cmd.Env = append(environment(), "PATH="+r.bin+":"+os.Getenv("PATH"), "CARGO_BUILD_JOBS=2", "CARGO_PROFILE_RELEASE_OPT_LEVEL=0")
+	cmd.Env = append(environment(), "PATH="+r.bin+":"+os.Getenv("PATH"), "CARGO_BUILD_JOBS=2",
+		"CARGO_PROFILE_RELEASE_OPT_LEVEL=0")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		r.t.Fatalf("%s: %v\n%s", line, err, out)
@@ -87,7 +88,7 @@ func (r *reader) run(line string) string {
 	return string(out)
 }
 
-// The page's searcher, from an empty folder to its experiment.
+// Tests the searcher of the README, from an empty folder to its experiment.
 func TestReadme(t *testing.T) {
 	r := newReader(t)
 	r.follow(section(t, "Write a searcher in Rust"))
@@ -97,7 +98,7 @@ func TestReadme(t *testing.T) {
 	conformancetest.Program(t, sdk.KindSearcher, filepath.Join(r.dir, "target", "release", "nearby"))
 }
 
-// around is what a reader writes around the fragments, for a program of both.
+// around is the code around the fragments, for a program with both.
 const around = `
 fn info(name: &'static str) -> Info {
     let options = r#"{"type": "object", "additionalProperties": false, "properties": {}}"#;
@@ -116,7 +117,7 @@ fn main() {
 }
 `
 
-// The fragments of the page compile, and keep the rules.
+// The fragments of the README compile and pass the suite.
 func TestReadmeFragments(t *testing.T) {
 	r := newReader(t)
 	r.run("cargo new --quiet fragments")
@@ -127,7 +128,8 @@ func TestReadmeFragments(t *testing.T) {
 		code, _, _ = strings.Cut(code, "```")
 		return code
 	}
-	code := "#![allow(dead_code, unused_imports)]\nuse tunehost::*;\n" + fragment("A scheduler") + fragment("A trainable") + around
+	code := "#![allow(dead_code, unused_imports)]\nuse tunehost::*;\n" + fragment("A scheduler") +
+		fragment("A trainable") + around
 	write(t, filepath.Join(r.dir, "src", "main.rs"), []byte(code))
 	r.run("cargo build --quiet --release")
 	program := filepath.Join(r.dir, "target", "release", "fragments")
@@ -135,8 +137,7 @@ func TestReadmeFragments(t *testing.T) {
 	conformancetest.Program(t, sdk.KindTrainable, program, "trainable")
 }
 
-// environment is that of a reader: without the folder that the Makefile has cargo build
-// in.
+// environment returns the reader's environment, without the cargo folder that the Makefile sets.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "CARGO_TARGET_DIR=") })
 }

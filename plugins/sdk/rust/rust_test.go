@@ -1,5 +1,4 @@
-// Package rust_test builds the crate's samples with cargo and drives them as the host
-// does.
+// Package rust_test builds the samples of the crate with cargo and runs them as the host does.
 package rust_test
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// tools is the folder of the repository where what is built or fetched lies.
+// tools is the folder of the repository for built and downloaded files.
 func tools(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.Abs("../../../.tools")
@@ -29,7 +28,7 @@ func tools(t testing.TB) string {
 	return dir
 }
 
-// cargo runs a command of cargo's, politely.
+// cargo runs a command of cargo with low priority.
 func cargo(t testing.TB, dir string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -42,13 +41,13 @@ func cargo(t testing.TB, dir string, args ...string) {
 	}
 }
 
-// built builds the samples, once.
+// built builds the samples once.
 var built = struct {
 	sync.Once
 	done bool
 }{}
 
-// sample is the program of a sample.
+// sample returns the program of a sample.
 func sample(t testing.TB, name string) string {
 	t.Helper()
 	toolchain.Need(t, toolchain.Rust)
@@ -62,7 +61,7 @@ func sample(t testing.TB, name string) string {
 	return filepath.Join(tools(t), "cargo", "debug", "examples", name)
 }
 
-// output is what a plugin printed, for whoever waits for some of it.
+// output records what a plugin printed, and lets tests wait for a text.
 type output struct {
 	mu    sync.Mutex
 	lines []process.Line
@@ -89,7 +88,8 @@ func (o *output) has(level string, text string) bool {
 func start(t testing.TB, kind sdk.Kind, path string, args ...string) (*process.Process, *output) {
 	t.Helper()
 	out := &output{}
-	p, err := process.Start(t.Context(), process.Config{Kind: kind, Name: filepath.Base(path), Path: path, Args: args, Log: out.add})
+	p, err := process.Start(t.Context(), process.Config{
+		Program: process.Program{Kind: kind, Name: filepath.Base(path), Path: path, Args: args}, Log: out.add})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,8 @@ func TestStartedByHand(t *testing.T) {
 	cmd := exec.Command(sample(t, "searcher"))
 	text, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 1 || !bytes.Contains(text, []byte(`this is the searcher "climber" for tunehost`)) {
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 ||
+		!bytes.Contains(text, []byte(`this is the searcher "climber" for tunehost`)) {
 		t.Fatalf("%v: %s", err, text)
 	}
 }

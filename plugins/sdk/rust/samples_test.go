@@ -2,6 +2,7 @@ package rust_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -14,14 +15,15 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// carrier carries one sample: as a program, or as a module.
+// A carrier runs one sample as a program or as a module.
 type carrier interface {
 	describe(t *testing.T) sdk.Info
 	searcher(t testing.TB, p sdk.Problem, options string) (sdk.Searcher, error)
 	scheduler(t *testing.T, p sdk.Problem, options string) (sdk.Scheduler, error)
-	// train trains until the end, or until the result at which a checkpoint is made
-	// and the trial paused (0: never). It goes on from a state, if that is not nil.
-	train(t *testing.T, options string, trial sdk.Trial, pauseAt int, state []byte) (losses []float64, saved []byte, failed string)
+	// train trains until the end, or until the result at which a checkpoint is made and the trial
+	// paused (0: never). It continues from state, if that is not nil.
+	train(t *testing.T, options string, trial sdk.Trial, pauseAt int, state []byte) (losses []float64, saved []byte,
+		failed string)
 }
 
 // both runs a test on a sample as a program and as a module.
@@ -56,7 +58,7 @@ func problem(s *space.Space) sdk.Problem {
 	return sdk.Problem{Space: s, Objectives: []sdk.Objective{{Metric: "loss", Mode: sdk.Min}}, Seed: 1}
 }
 
-// climb makes n trials, whose loss is how far the first parameter is from the upper end.
+// climb runs n trials; the loss is the distance of the first parameter from the upper end.
 func climb(t *testing.T, c carrier, s *space.Space, options string, n int) (points []space.Point, status sdk.Status) {
 	t.Helper()
 	climber, err := c.searcher(t, problem(s), options)
@@ -79,7 +81,8 @@ func climb(t *testing.T, c carrier, s *space.Space, options string, n int) (poin
 		number := 3 * uint64(i)
 		err = climber.Observe(t.Context(), []sdk.Event{
 			{Number: number + 1, Kind: sdk.TrialAdded, Trial: i, Point: p},
-			{Number: number + 2, Kind: sdk.ResultReported, Trial: i, Iteration: 1, Losses: []float64{1 - s.ToUnit(0, p[0])}},
+			{Number: number + 2, Kind: sdk.ResultReported, Trial: i, Iteration: 1,
+				Losses: []float64{1 - s.ToUnit(0, p[0])}},
 			{Number: number + 3, Kind: sdk.TrialCompleted, Trial: i},
 		})
 		if err != nil {
@@ -142,7 +145,8 @@ func TestClimberTakesGivenCoordinates(t *testing.T) {
 			t.Fatal(err)
 		}
 		given := space.Point{2, math.NaN(), math.NaN()}
-		answer, err := climber.Suggest(t.Context(), []sdk.Request{{Seed: 3, Given: given}, {Trial: 1, Seed: 4, Given: given}})
+		answer, err := climber.Suggest(t.Context(),
+			[]sdk.Request{{Seed: 3, Given: given}, {Trial: 1, Seed: 4, Given: given}})
 		if err != nil || len(answer.Points) != 2 || answer.Points[0][0] != 2 || answer.Points[1][0] != 2 {
 			t.Fatalf("%+v, %v", answer, err)
 		}
@@ -194,7 +198,7 @@ func TestHalfwayStopsTheWorse(t *testing.T) {
 	})
 }
 
-// trial is one with a learning rate.
+// trial returns a trial with a learning rate.
 func trial(lr float64) sdk.Trial {
 	params, _ := json.Marshal(map[string]float64{"lr": lr, "momentum": 0.5})
 	return sdk.Trial{ID: "t", Params: params, Seed: 7}
@@ -242,16 +246,32 @@ func TestDescentGoesOnAfterAPause(t *testing.T) {
 		if failed != "" || !slices.Equal(append(first, second...), whole) {
 			t.Errorf("%v then %v; without the pause %v (%s)", first, second, whole, failed)
 		}
-		if _, _, failed := c.train(t, "", later, 0, []byte("x")); failed != "restore: cannot restore the checkpoint: the state has 1 bytes; expected 32" {
+		if _, _, failed := c.train(t, "", later, 0, []byte("x")); failed != "restore: cannot restore the checkpoint: "+
+			"the state has 1 bytes; expected 32" {
 			t.Error(failed)
 		}
 	})
 }
 
-// Hundreds of trials that end as soon as they have begun, in a program and in
-// modules (B-110).
+// Hundreds of trials that end immediately, in a program and in modules (B-110).
 func TestCrowd(t *testing.T) {
-	for _, path := range []string{sample(t, "trainable"), guest(t, "rust-guests", "trainable"), guest(t, "rust-guests", "resumable")} {
+	for _, path := range []string{sample(t, "trainable"), guest(t, "rust-guests", "trainable"),
+		guest(t, "rust-guests", "resumable")} {
 		t.Run(filepath.Base(path), func(t *testing.T) { hosttest.Crowd(t, path) })
 	}
+}
+
+// Constraints that no point satisfies are no failure of the plugin: the host does not ask again.
+func TestTooTight(t *testing.T) {
+	both(t, sdk.KindSearcher, "searcher", func(t *testing.T, c carrier) {
+		s, err := c.searcher(t, problem(&space.Space{Params: []space.Param{{Name: "x", Kind: space.Real, High: 1}},
+			Constraints: []*space.Expr{{Op: space.Const}}}), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Suggest(t.Context(), []sdk.Request{{Seed: 1}})
+		if _, process := c.(*program); err == nil || process && !errors.Is(err, space.ErrTight) {
+			t.Error(err) // a module's answers are tested without a host, by their text
+		}
+	})
 }

@@ -21,8 +21,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/vectors.json anew")
 
-// vectors are what the Go package space answers, for src/space/tests.rs. NaN is null;
-// integers of 64 bits are texts.
+// vectors are answers of the Go package space, for src/space/tests.rs. NaN is null; 64-bit integers
+// are strings.
 type vectors struct {
 	Random map[string][]string `json:"random"` // the first numbers of a seed
 	Spaces []spaceVectors      `json:"spaces"`
@@ -30,8 +30,8 @@ type vectors struct {
 
 type spaceVectors struct {
 	Name string `json:"name"`
-	// Open is an OpenSearcherRequest in hex, with the space; Exprs another, whose
-	// space has further constraints.
+	// Open is an OpenSearcherRequest in hex, with the space; Exprs is another one whose space has
+	// additional constraints.
 	Open    string      `json:"open"`
 	Exprs   string      `json:"exprs"`
 	Size    *int        `json:"size"` // null when above 1000
@@ -41,7 +41,7 @@ type spaceVectors struct {
 	Points  []pointFate `json:"points"`
 }
 
-// pointFate is what becomes of a point that may be none of the space.
+// pointFate has the results for a point that may lie outside the space.
 type pointFate struct {
 	Point  point  `json:"point"`
 	Check  string `json:"check"`
@@ -62,7 +62,7 @@ func (p point) MarshalJSON() ([]byte, error) {
 	return json.Marshal(values)
 }
 
-// TestVectors holds testdata/vectors.json to the Go package.
+// TestVectors compares testdata/vectors.json with the Go package.
 func TestVectors(t *testing.T) {
 	v := vectors{Random: map[string][]string{}}
 	for _, seed := range []uint64{0, 1, 1 << 63, math.MaxUint64} {
@@ -86,7 +86,8 @@ func TestVectors(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s is not what the Go package answers (%v): go test ./plugins/sdk/rust -run Vectors -rewrite", file, err)
+		t.Errorf("%s is not what the Go package answers (%v): go test ./plugins/sdk/rust -run Vectors -rewrite", file,
+			err)
 	}
 }
 
@@ -103,8 +104,8 @@ func choices(texts ...string) (raw [][]byte) {
 	return raw
 }
 
-// spaces are: one with every form, conditions and constraints; one with bounds and
-// steps that are easily got wrong; a finite one; one of which little is left.
+// spaces returns one space with every form, conditions and constraints; one with error-prone bounds
+// and steps; a finite one; and one with strict constraints.
 var spaces = map[string]*space.Space{
 	"wide": {Params: []space.Param{
 		{Name: "lr", Kind: space.Real, Low: 1e-5, High: 1, Log: true},
@@ -115,7 +116,8 @@ var spaces = map[string]*space.Space{
 		{Name: "optimizer", Kind: space.Choice, Choices: choices(`"sgd"`, `"adam"`, `3`, `-2.5e1`)},
 		{Name: "batch", Kind: space.Ordinal, Choices: choices("16", "32", "64"), When: is(5, 1, 2)},
 		{Name: "decay", Kind: space.Real, Low: 0, High: 1, When: expr(space.Gt, number(6), number(2))},
-	}, Constraints: []*space.Expr{expr(space.Lt, expr(space.Mul, number(0), number(2)), &space.Expr{Op: space.Const, Number: 2})}},
+	}, Constraints: []*space.Expr{expr(space.Lt, expr(space.Mul, number(0), number(2)),
+		&space.Expr{Op: space.Const, Number: 2})}},
 	"odd": {Params: []space.Param{
 		{Name: "tenths", Kind: space.Real, Low: -0.3, High: 0.75, Step: 0.1},
 		{Name: "tiny", Kind: space.Real, Low: 1e-300, High: 1e300, Log: true},
@@ -129,7 +131,8 @@ var spaces = map[string]*space.Space{
 	"small": {Params: []space.Param{
 		{Name: "a", Kind: space.Choice, Choices: choices(`"x"`, `"y"`, `"z"`)},
 		{Name: "b", Kind: space.Int, Low: 1, High: 4, When: is(0, 0, 2)},
-		{Name: "c", Kind: space.Real, Low: 0, High: 1, Step: 0.25, When: expr(space.Ge, number(1), &space.Expr{Op: space.Const, Number: 3})},
+		{Name: "c", Kind: space.Real, Low: 0, High: 1, Step: 0.25,
+			When: expr(space.Ge, number(1), &space.Expr{Op: space.Const, Number: 3})},
 	}, Constraints: []*space.Expr{expr(space.Not, expr(space.And, is(0, 2), expr(space.Eq, number(1), number(2))))}},
 	"tight": {Params: []space.Param{
 		{Name: "a", Kind: space.Int, Low: 0, High: 9}, {Name: "b", Kind: space.Int, Low: 0, High: 9},
@@ -173,7 +176,7 @@ func opening(t *testing.T, s *space.Space) string {
 	return hex.EncodeToString(m)
 }
 
-// sample adds points of the space, and some beside it.
+// sample adds points of the space and some outside it.
 func (v *spaceVectors) sample(t *testing.T, s *space.Space, exprs []*space.Expr, rng *rand.Rand) {
 	for seed := range uint64(20) {
 		p, err := s.Sample(space.NewRand(seed))
@@ -198,7 +201,7 @@ func (v *spaceVectors) sample(t *testing.T, s *space.Space, exprs []*space.Expr,
 	}
 }
 
-// expression is one at random, of all operations.
+// expression returns a random expression with all operations.
 func expression(rng *rand.Rand, s *space.Space, depth int) *space.Expr {
 	op := space.Op(rng.IntN(int(space.If)) + 1)
 	if depth == 0 {

@@ -20,20 +20,19 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
-// guest is the file of a module that a make target builds.
+// guest returns the file of a module that a make target builds.
 func guest(t testing.TB, target, name string) string {
 	t.Helper()
 	language := map[string]toolchain.Language{"rust-guests": toolchain.Rust, "c-guests": toolchain.C}[target]
 	return toolchain.Built(t, language, filepath.Join(".tools", target, name+".wasm"), target)
 }
 
-// module carries a sample as a module, by the interface of package abi and nothing
-// else.
+// module runs a sample as a module, using only the interface of package abi.
 type module struct {
 	path string
 }
 
-// instance is a module that was loaded.
+// An instance is a loaded module.
 type instance struct {
 	api.Module
 	t      testing.TB
@@ -42,7 +41,7 @@ type instance struct {
 	saved  func(*pb.GuestSaved) abi.Answer
 }
 
-// load makes an instance that has nothing but the interface.
+// load returns an instance that imports only the interface.
 func (m *module) load(t testing.TB) *instance {
 	t.Helper()
 	ctx := context.Background()
@@ -70,7 +69,7 @@ func (m *module) load(t testing.TB) *instance {
 		message(ptr, n, s)
 		return int32(i.saved(s))
 	}).Export(abi.ImportSaved).
-		NewFunctionBuilder().WithFunc(func() int32 { return int32(abi.GoOn) }).Export(abi.ImportStopped).
+		NewFunctionBuilder().WithFunc(func() int32 { return int32(abi.Continue) }).Export(abi.ImportStopped).
 		Instantiate(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +78,8 @@ func (m *module) load(t testing.TB) *instance {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i.Module, err = runtime.InstantiateWithConfig(ctx, code, wazero.NewModuleConfig().WithStartFunctions(abi.ExportInitialize))
+	i.Module, err = runtime.InstantiateWithConfig(ctx, code,
+		wazero.NewModuleConfig().WithStartFunctions(abi.ExportInitialize))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,8 @@ func (m *module) describe(t *testing.T) sdk.Info {
 func (m *module) searcher(t testing.TB, p sdk.Problem, options string) (sdk.Searcher, error) {
 	i := m.load(t)
 	request := &pb.OpenSearcherRequest{Problem: wire.ProblemToProto(p), Options: []byte(options)}
-	return searcherModule{i}, i.invoke(pb.SearcherService_OpenSearcher_FullMethodName, request, &pb.OpenSearcherResponse{})
+	return searcherModule{i}, i.invoke(pb.SearcherService_OpenSearcher_FullMethodName, request,
+		&pb.OpenSearcherResponse{})
 }
 
 type searcherModule struct{ *instance }
@@ -166,7 +167,8 @@ func (s searcherModule) Suggest(_ context.Context, requests []sdk.Request) (sdk.
 func (m *module) scheduler(t *testing.T, p sdk.Problem, options string) (sdk.Scheduler, error) {
 	i := m.load(t)
 	request := &pb.OpenSchedulerRequest{Problem: wire.ProblemToProto(p), Options: []byte(options)}
-	return schedulerModule{i}, i.invoke(pb.SchedulerService_OpenScheduler_FullMethodName, request, &pb.OpenSchedulerResponse{})
+	return schedulerModule{i}, i.invoke(pb.SchedulerService_OpenScheduler_FullMethodName, request,
+		&pb.OpenSchedulerResponse{})
 }
 
 type schedulerModule struct{ *instance }
@@ -180,9 +182,11 @@ func (s schedulerModule) Decide(_ context.Context, events []sdk.Event) (sdk.Deci
 	return wire.DecisionsFromProto(answer)
 }
 
-func (m *module) train(t *testing.T, options string, trial sdk.Trial, pauseAt int, state []byte) (losses []float64, saved []byte, failed string) {
+func (m *module) train(t *testing.T, options string, trial sdk.Trial, pauseAt int, state []byte) (losses []float64,
+	saved []byte, failed string) {
 	i := m.load(t)
-	if err := i.invoke(pb.TrainableService_OpenTrainable_FullMethodName, &pb.OpenTrainableRequest{Options: []byte(options)}, &pb.OpenTrainableResponse{}); err != nil {
+	if err := i.invoke(pb.TrainableService_OpenTrainable_FullMethodName,
+		&pb.OpenTrainableRequest{Options: []byte(options)}, &pb.OpenTrainableResponse{}); err != nil {
 		t.Fatal(err)
 	}
 	i.report = func(r *pb.GuestReport) abi.Answer {
@@ -190,7 +194,7 @@ func (m *module) train(t *testing.T, options string, trial sdk.Trial, pauseAt in
 		if len(losses) == pauseAt && r.GetSaves() {
 			return abi.Save
 		}
-		return abi.GoOn
+		return abi.Continue
 	}
 	i.saved = func(s *pb.GuestSaved) abi.Answer {
 		saved = s.GetState()
@@ -207,7 +211,7 @@ func (m *module) train(t *testing.T, options string, trial sdk.Trial, pauseAt in
 	return losses, saved, answer.GetError()
 }
 
-// What is no call, and what no module of the kind has, is answered, not run.
+// Invalid calls, and calls of other kinds, return an error.
 func TestStrangeCalls(t *testing.T) {
 	i := (&module{guest(t, "rust-guests", "searcher")}).load(t)
 	for _, call := range [][]byte{{}, {1}, {9, 0, 'a'}, {1, 0, '/'}} {
@@ -215,6 +219,8 @@ func TestStrangeCalls(t *testing.T) {
 			t.Errorf("%v was answered with %v, %v", call, answer, err)
 		}
 	}
-	wantError(t, i.invoke(pb.SearcherService_Suggest_FullMethodName, &pb.SuggestRequest{}, &pb.SuggestResponse{}), "not opened")
-	wantError(t, i.invoke(pb.SchedulerService_Decide_FullMethodName, &pb.DecideRequest{}, &pb.DecideResponse{}), "no method")
+	wantError(t, i.invoke(pb.SearcherService_Suggest_FullMethodName, &pb.SuggestRequest{}, &pb.SuggestResponse{}),
+		"not opened")
+	wantError(t, i.invoke(pb.SchedulerService_Decide_FullMethodName, &pb.DecideRequest{}, &pb.DecideResponse{}),
+		"no method")
 }

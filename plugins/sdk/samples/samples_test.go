@@ -36,19 +36,19 @@ func TestMain(m *testing.M) {
 
 const samples = "github.com/tunehost/tunehost/plugins/sdk/samples/"
 
-// both runs a test on a sample as a program and as a module; starting it again is a
-// new process.
+// both runs a test on a sample as a program and as a module; each start is a new process.
 func both(t *testing.T, kind sdk.Kind, sample string, f func(t *testing.T, start func() *process.Process)) {
 	t.Run("process", func(t *testing.T) {
 		program := sandboxtest.BuildProgram(t, samples+sample)
 		f(t, func() *process.Process {
-			return sandboxtest.Run(t, process.Config{Kind: kind, Name: sample, Path: program})
+			return sandboxtest.Run(t, process.Config{Program: process.Program{Kind: kind, Name: sample, Path: program}})
 		})
 	})
 	t.Run("wasm", func(t *testing.T) {
 		module := sandboxtest.Build(t, samples+sample)
 		f(t, func() *process.Process {
-			return sandboxtest.Start(t, sandbox.Config{Kind: kind, Name: sample, Path: module, Cache: sandboxtest.Cache(t)})
+			return sandboxtest.Start(t, sandbox.Config{Kind: kind, Name: sample, Path: module,
+				Cache: sandboxtest.Cache(t)})
 		})
 	})
 }
@@ -70,7 +70,8 @@ func mixed() *space.Space {
 			{Name: "noise", Kind: space.Normal, Mean: 1, SD: 2},
 			{Name: "optimizer", Kind: space.Choice, Choices: raws(`"sgd"`, `"adam"`)},
 			{Name: "size", Kind: space.Ordinal, Choices: raws("1", "2", "4")},
-			{Name: "momentum", Kind: space.Real, Low: 0, High: 0.99, When: &space.Expr{Op: space.In, Param: 4, Set: []int{0}}},
+			{Name: "momentum", Kind: space.Real, Low: 0, High: 0.99,
+				When: &space.Expr{Op: space.In, Param: 4, Set: []int{0}}},
 		},
 		Constraints: []*space.Expr{{Op: space.Le, Args: []*space.Expr{
 			{Op: space.Mul, Args: []*space.Expr{{Op: space.Number, Param: 2}, {Op: space.Number, Param: 5}}},
@@ -90,7 +91,7 @@ func describes(t *testing.T, p plugin.Plugin, kind sdk.Kind, name string) {
 	}
 }
 
-// climb makes trials whose loss is how far lr is from 1 on its logarithmic scale.
+// climb runs trials; the loss is the distance of lr from 1 on its logarithmic scale.
 func climb(t *testing.T, s *space.Space, c plugin.Searcher, n int) (points []space.Point) {
 	t.Helper()
 	number := uint64(0)
@@ -112,7 +113,8 @@ func climb(t *testing.T, s *space.Space, c plugin.Searcher, n int) (points []spa
 		points = append(points, p)
 		events := []sdk.Event{
 			{Number: number + 1, Kind: sdk.TrialAdded, Trial: i, Point: p},
-			{Number: number + 2, Kind: sdk.ResultReported, Trial: i, Iteration: 1, Losses: []float64{1 - s.ToUnit(0, p[0])}},
+			{Number: number + 2, Kind: sdk.ResultReported, Trial: i, Iteration: 1,
+				Losses: []float64{1 - s.ToUnit(0, p[0])}},
 			{Number: number + 3, Kind: sdk.TrialCompleted, Trial: i},
 		}
 		number += 3
@@ -128,15 +130,16 @@ func openSearcher(t *testing.T, p plugin.Plugin, s *space.Space, options string)
 	if err := s.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	c, err := p.OpenSearcher(t.Context(), sdk.Problem{Space: s, Objectives: []sdk.Objective{{Metric: "loss", Mode: sdk.Min}}}, []byte(options), nil)
+	c, err := p.OpenSearcher(t.Context(), sdk.Problem{Space: s,
+		Objectives: []sdk.Objective{{Metric: "loss", Mode: sdk.Min}}}, []byte(options), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-// The climber comes near the best, takes no point of a finite space twice, and is the
-// same in a process and in a module.
+// The climber comes near the best, takes no point of a finite space twice, and gives the same
+// answers in a process and in a module.
 func TestSearcher(t *testing.T) {
 	var climbed [][][]uint64
 	both(t, sdk.KindSearcher, "searcher", func(t *testing.T, start func() *process.Process) {
@@ -149,21 +152,23 @@ func TestSearcher(t *testing.T) {
 		climbed = append(climbed, bits(points))
 
 		finite := &space.Space{Params: []space.Param{
-			{Name: "a", Kind: space.Int, Low: 1, High: 4}, {Name: "b", Kind: space.Choice, Choices: raws("1", "2", "3")}}}
+			{Name: "a", Kind: space.Int, Low: 1, High: 4}, {Name: "b", Kind: space.Choice,
+				Choices: raws("1", "2", "3")}}}
 		points = climb(t, finite, openSearcher(t, start(), finite, `{"start": 3}`), 100)
 		slices.SortFunc(points, func(a, b space.Point) int { return slices.Compare(a, b) })
 		if len(slices.CompactFunc(points, slices.Equal)) != 12 {
 			t.Errorf("%d points of 12: %v", len(points), points)
 		}
 		_, err := start().OpenSearcher(t.Context(), sdk.Problem{Space: finite}, []byte(`{"stepp": 1}`), nil)
-		if plugin.FailureOf(err) != plugin.Refused || !strings.Contains(err.Error(), `unknown option "stepp"; known: start, step`) {
+		if plugin.FailureOf(err) != plugin.Refused ||
+			!strings.Contains(err.Error(), `unknown option "stepp"; known: start, step`) {
 			t.Error(err)
 		}
 	})
 	agree(t, climbed)
 }
 
-// agree compares what the process and the module did.
+// agree compares the answers of the process and the module.
 func agree[T any](t *testing.T, did []T) {
 	t.Helper()
 	if len(did) != 2 {
@@ -197,7 +202,8 @@ func TestScheduler(t *testing.T) {
 		var events []sdk.Event
 		for i, loss := range []float64{0.1, 0.2, 0.3, 0.25, 0.15} {
 			for _, iteration := range []uint64{1, 3, 4} {
-				events = append(events, sdk.Event{Number: uint64(len(events) + 1), Kind: sdk.ResultReported, Trial: uint32(i),
+				events = append(events, sdk.Event{Number: uint64(len(events) + 1), Kind: sdk.ResultReported,
+					Trial:     uint32(i),
 					Iteration: iteration, Losses: []float64{loss}})
 			}
 		}
@@ -208,20 +214,22 @@ func TestScheduler(t *testing.T) {
 		var text strings.Builder
 		for _, d := range got.Decisions {
 			fmt.Fprintf(&text, "%d:%d/%d ", d.Event, d.Verdict, min(d.Until, 99))
-			if d.Verdict == sdk.Stop && d.Reason != "its loss 0.25 at iteration 3 is worse than 0.2, the median of 3 others" {
+			if d.Verdict == sdk.Stop && d.Reason != "its loss 0.25 at iteration 3 is worse than 0.2, the median of 3 "+
+				"others" {
 				t.Error(d.Reason)
 			}
 		}
 		// Only the fourth trial is worse than the median of three others at iteration 3.
-		want := "1:0/3 2:0/99 3:0/99 4:0/3 5:0/99 6:0/99 7:0/3 8:0/99 9:0/99 10:0/3 11:2/0 12:0/99 13:0/3 14:0/99 15:0/99 "
+		want := "1:0/3 2:0/99 3:0/99 4:0/3 5:0/99 6:0/99 7:0/3 8:0/99 9:0/99 10:0/3 11:2/0 12:0/99 13:0/3 14:0/99 " +
+			"15:0/99 "
 		if text.String() != want {
 			t.Errorf("%s\nwant %s", text.String(), want)
 		}
 	})
 }
 
-// run trains one attempt, saving and pausing after stopAt (0: never), and returns its
-// losses as bits.
+// run trains one attempt, saving and pausing after stopAt (0: never), and returns its losses as
+// bits.
 func run(t *testing.T, d plugin.Trainer, number uint64, trial sdk.Trial, stopAt uint64, dir string) (losses []uint64) {
 	t.Helper()
 	trial.Params = []byte(`{"lr": 0.0001, "momentum": 0.5}`)
@@ -275,7 +283,8 @@ func TestTrainable(t *testing.T) {
 		p := start()
 		describes(t, p, sdk.KindTrainable, "descent")
 		losses := run(t, openTrainable(t, p, `{}`), 1, sdk.Trial{Seed: 7}, 0, "")
-		if first, last := math.Float64frombits(losses[0]), math.Float64frombits(losses[len(losses)-1]); len(losses) != 27 || last >= first {
+		if first, last := math.Float64frombits(losses[0]),
+			math.Float64frombits(losses[len(losses)-1]); len(losses) != 27 || last >= first {
 			t.Errorf("%d losses from %g to %g", len(losses), first, last)
 		}
 		all = append(all, losses)
@@ -283,8 +292,8 @@ func TestTrainable(t *testing.T) {
 	agree(t, all)
 }
 
-// A trial that is paused and goes on in another process reports the losses of one that
-// is not; so does one that goes on as a module what a process has saved.
+// A trial that is paused and continues in another process reports the same losses as without a
+// pause; so does a trial that a process has saved and a module continues.
 func TestResumable(t *testing.T) {
 	saved := map[string]string{}
 	var whole [][]uint64
@@ -306,7 +315,8 @@ func TestResumable(t *testing.T) {
 			t.Errorf("%v, want the beginning of %v", first, all)
 		}
 		for _, from := range saved {
-			rest := run(t, openTrainable(t, start(), `{"epochs": 20}`), 1, sdk.Trial{Seed: 7, Restore: from, Iteration: 8}, 0, "")
+			rest := run(t, openTrainable(t, start(), `{"epochs": 20}`), 1,
+				sdk.Trial{Seed: 7, Restore: from, Iteration: 8}, 0, "")
 			if !slices.Equal(rest, all[8:]) {
 				t.Errorf("restored: %v, want the end of %v", rest, all)
 			}
@@ -316,7 +326,8 @@ func TestResumable(t *testing.T) {
 		if err := os.WriteFile(bad+"/"+sdk.StateFile, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cannotRestore(t, openTrainable(t, start(), `{}`), bad, "cannot restore the checkpoint: 1 bytes are no state of this trainable")
+		cannotRestore(t, openTrainable(t, start(), `{}`), bad,
+			"cannot restore the checkpoint: 1 bytes are not a state of this trainable")
 		cannotRestore(t, openTrainable(t, start(), `{}`), t.TempDir(), "state")
 	})
 	agree(t, whole)
@@ -329,7 +340,8 @@ func TestResumable(t *testing.T) {
 func cannotRestore(t *testing.T, d plugin.Trainer, dir, says string) {
 	t.Helper()
 	params, _ := json.Marshal(map[string]float64{"lr": 0, "momentum": 0})
-	if err := d.Send([]train.Command{{Kind: train.Start, Run: 1, Trial: &sdk.Trial{Params: params, Restore: dir, Iteration: 8}}}); err != nil {
+	if err := d.Send([]train.Command{{Kind: train.Start, Run: 1,
+		Trial: &sdk.Trial{Params: params, Restore: dir, Iteration: 8}}}); err != nil {
 		t.Fatal(err)
 	}
 	for {
@@ -348,8 +360,8 @@ func cannotRestore(t *testing.T, d plugin.Trainer, dir, says string) {
 	}
 }
 
-// A module carries none of what a process needs to be called: it is 13 MB and 20
-// seconds of compiling less.
+// A module does not contain the code that processes need for gRPC, which would add 13 MB and 20
+// seconds of compilation.
 func TestModulesAreSmall(t *testing.T) {
 	cmd := exec.Command("go", "list", "-deps", samples+"resumable")
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
@@ -366,29 +378,31 @@ func TestModulesAreSmall(t *testing.T) {
 	}
 }
 
-// Hundreds of trials that end as soon as they have begun (B-110).
+// Hundreds of trials that end immediately (B-110).
 func TestCrowd(t *testing.T) {
 	for _, name := range []string{"trainable", "resumable"} {
 		t.Run(name, func(t *testing.T) { hosttest.Crowd(t, sandboxtest.BuildProgram(t, samples+name)) })
 	}
 }
 
-// TestConformance: all samples keep the rules, as programs and as modules.
+// TestConformance runs the suite on all samples, as programs and as modules.
 func TestConformance(t *testing.T) {
 	for sample, kind := range map[string]sdk.Kind{
 		"searcher": sdk.KindSearcher, "scheduler": sdk.KindScheduler,
 		"trainable": sdk.KindTrainable, "resumable": sdk.KindTrainable,
 	} {
-		program := process.Config{Kind: kind, Name: sample, Path: sandboxtest.BuildProgram(t, samples+sample)}
+		program := process.Config{Program: process.Program{Kind: kind, Name: sample,
+			Path: sandboxtest.BuildProgram(t, samples+sample)}}
 		t.Run(sample, func(t *testing.T) { conforms(t, program) })
 		path := sandboxtest.Build(t, samples+sample)
-		module := sandboxtest.Process(t, sandbox.Config{Kind: kind, Name: sample, Path: path, Cache: sandboxtest.Cache(t)})
+		module := sandboxtest.Process(t, sandbox.Config{Kind: kind, Name: sample, Path: path,
+			Cache: sandboxtest.Cache(t)})
 		t.Run(sample+".wasm", func(t *testing.T) { conforms(t, module) })
 	}
 }
 
 func conforms(t *testing.T, c process.Config) {
-	c.Log = nil // it outlives the test that it would log to
+	c.Log = nil // it outlives the test that owns the log
 	o := conformance.Options{Short: true, Params: []byte(`{"lr": 0.001, "momentum": 0.5}`)}
 	conformance.RunAll(t, c.Kind, conformance.Process(c), o)
 }

@@ -1,9 +1,8 @@
-// Package sdktest helps the authors of trainables to test them without a host.
+// Package sdktest helps authors to test trainables without a host.
 //
-// [Run] is a fake of [sdk.Run]: it records what is reported, answers as a host
-// would, and complains about a trainable that breaks its contract (a report
-// after the last one, an iteration that goes back, a metric named twice, a save
-// that is not possible where Saves was promised).
+// [Run] is a fake of [sdk.Run]. It records reports, answers like a host, and reports errors of a
+// trainable that violates its contract: a report after the last one, a decreasing iteration, a
+// duplicate metric, or a missing save function although Saves was declared.
 //
 //	func TestLearns(t *testing.T) {
 //		trainable, traits := sdktest.Open(t, mine.Plugin, `{"epochs": 5}`)
@@ -16,7 +15,7 @@
 //		}
 //	}
 //
-// To test stopping set StopAt or call [Run.Stop]; to test checkpoints set SaveEvery, and go on
+// To test stopping, set StopAt or call [Run.Stop]. To test checkpoints, set SaveEvery, and continue
 // from one with [Run.Resume]:
 //
 //	first := sdktest.NewRun(t, traits, params)
@@ -25,7 +24,6 @@
 //	second := first.Resume(first.Checkpoints()[0])
 //	_ = second.Train(t.Context(), trainable)
 //
-// A fake is no host: it has no processes, deadlines or credits. Whether a
-// plugin keeps the protocol is checked by `tunehost conformance`, of which `tunehost plugins
-// check` is the short form.
+// The fake has no processes, deadlines or credits. `tunehost conformance`, or its short form
+// `tunehost plugins check`, checks that a plugin follows the protocol.
 package sdktest

@@ -6,8 +6,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Open opens the plugin with options, a JSON object. Whether what it says of itself and of
-// its options is what a plugin must say is checked by `tunehost plugins check`.
+// Open opens the plugin with options, a JSON object. `tunehost plugins check` checks the plugin's
+// description and options.
 func Open(t testing.TB, p sdk.TrainablePlugin, options string) (sdk.Trainable, sdk.TrainableTraits) {
 	t.Helper()
 	trainable, traits, err := p.Open([]byte(options))

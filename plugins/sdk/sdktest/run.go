@@ -15,23 +15,20 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Run is one attempt of one trial that a test watches. Its exported fields are
-// set before Train and left alone while it runs; the methods may be called from
-// any goroutine.
+// A Run is one attempt of one trial under test. Set its exported fields before Train and do not
+// change them while it runs. The methods may be called from any goroutine.
 type Run struct {
-	// T is what the trainable is told; NewRun fills it.
+	// T is the trial passed to the trainable; NewRun fills it.
 	T sdk.Trial
-	// StopAt: the first result at this iteration or later is answered with
-	// [sdk.ErrStopped]. 0: never.
+	// StopAt: the first result at this iteration or later is answered with [sdk.ErrStopped]. 0:
+	// never.
 	StopAt uint64
-	// Pauses: such a result, and what Stop leads to, is answered with
-	// [sdk.ErrPaused] instead.
+	// Pauses: such a result, and a stop by Stop, is answered with [sdk.ErrPaused] instead.
 	Pauses bool
-	// SaveEvery: results at multiples of it are saved before they are
-	// answered. 0: never.
+	// SaveEvery: results at multiples of it are saved before they are answered. 0: never.
 	SaveEvery uint64
-	// OnReport, if set, is called with each result as it comes, before it is
-	// saved; its error is the answer to the report.
+	// OnReport, if set, is called with each result before it is saved; its error is the answer to
+	// the report.
 	OnReport func(sdk.Result) error
 
 	t      testing.TB
@@ -59,24 +56,23 @@ var (
 	_ sdk.Exporter = (*Run)(nil)
 )
 
-// Export is a model that was asked for with T.Export: the folder that it is in,
-// or why it is not there.
+// An Export is a model requested with T.Export: its folder, or the error.
 type Export struct {
 	Format, Dir string
 	Err         error
 }
 
-// Checkpoint is a checkpoint that was made: by the trainable's save function,
-// or by the trainable itself (Result.Checkpoint).
+// A Checkpoint was made by the trainable's save function, or by the trainable itself
+// (Result.Checkpoint).
 type Checkpoint struct {
-	// Iteration is that of its result.
+	// Iteration is the iteration of its result.
 	Iteration uint64
-	// Dir holds what was saved.
+	// Dir holds the saved files.
 	Dir string
 }
 
-// NewRun returns a first attempt with params (a JSON object) and directories
-// that go away with the test. Other fields of T may be changed before Train.
+// NewRun returns a first attempt with params (a JSON object) and temporary directories of the test.
+// Other fields of T may be changed before Train.
 func NewRun(t testing.TB, traits sdk.TrainableTraits, params string) *Run {
 	t.Helper()
 	parent := t.TempDir()
@@ -92,8 +88,8 @@ func NewRun(t testing.TB, traits sdk.TrainableTraits, params string) *Run {
 	}}
 }
 
-// Resume returns the trial's next attempt, which goes on from c. StopAt, Pauses,
-// SaveEvery and OnReport are unset.
+// Resume returns the trial's next attempt, which continues from c. StopAt, Pauses, SaveEvery and
+// OnReport are unset.
 func (r *Run) Resume(c Checkpoint) *Run {
 	next := &Run{t: r.t, saves: r.saves, parent: r.t.TempDir(), stopped: make(chan struct{}), T: r.T}
 	next.T.Attempt++
@@ -101,8 +97,8 @@ func (r *Run) Resume(c Checkpoint) *Run {
 	return next
 }
 
-// Train runs the attempt as a host does: CheckpointEvery is SaveEvery, a panic
-// is an error, and being stopped is none.
+// Train runs the attempt as a host does: CheckpointEvery is SaveEvery, a panic is an error, and a
+// stop is not.
 func (r *Run) Train(ctx context.Context, trainable sdk.Trainable) (err error) {
 	r.T.CheckpointEvery = r.SaveEvery
 	defer func() {
@@ -138,8 +134,8 @@ func (r *Run) makeExports() error {
 	return nil
 }
 
-// Exports returns what became of T.Export where Train has ended well and the
-// trainable has called [sdk.ExportWith].
+// Exports returns the results of T.Export if Train ended successfully and the trainable called
+// [sdk.ExportWith].
 func (r *Run) Exports() []Export { return r.exports }
 
 // Trial returns T.
@@ -152,21 +148,21 @@ func (r *Run) Log(line string) {
 	r.logs = append(r.logs, line)
 }
 
-// Reject records what the trainable refused as a report.
+// Reject records a report that the trainable refused.
 func (r *Run) Reject(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.rejected = append(r.rejected, text)
 }
 
-// Stop tells the trial to stop, as a user does between two results: Stopped is
-// closed, and the next result is answered with [sdk.ErrStopped].
+// Stop tells the trial to stop, as a user does between two results: Stopped is closed, and the next
+// result is answered with [sdk.ErrStopped].
 func (r *Run) Stop() { r.once.Do(func() { close(r.stopped) }) }
 
-// Stopped is closed once the trial was told to stop.
+// Stopped is closed when the trial was told to stop.
 func (r *Run) Stopped() <-chan struct{} { return r.stopped }
 
-// Paused is Pauses.
+// Paused returns Pauses.
 func (r *Run) Paused() bool { return r.Pauses }
 
 func (r *Run) isStopped() bool {
@@ -178,8 +174,8 @@ func (r *Run) isStopped() bool {
 	}
 }
 
-// Report records a result and answers as StopAt, SaveEvery and OnReport say. A
-// failed save is the answer, too.
+// Report records a result and answers according to StopAt, SaveEvery and OnReport. The error of a
+// failed save is returned too.
 func (r *Run) Report(res sdk.Result, save func(dir string) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -196,7 +192,7 @@ func (r *Run) Report(res sdk.Result, save func(dir string) error) error {
 	return r.answer(res)
 }
 
-// check complains about a result that a host would refuse.
+// check reports errors for a result that a host would refuse.
 func (r *Run) check(res sdk.Result, canSave bool) {
 	r.t.Helper()
 	if r.ended != "" {
@@ -211,13 +207,13 @@ func (r *Run) check(res sdk.Result, canSave bool) {
 	seen := map[string]bool{}
 	for _, m := range res.Metrics {
 		if m.Name == "" || seen[m.Name] {
-			r.t.Errorf("metric %q has no name or comes twice in one result", m.Name)
+			r.t.Errorf("metric %q has no name or occurs twice in one result", m.Name)
 		}
 		seen[m.Name] = true
 	}
 }
 
-// last is the iteration of the last result, or of the checkpoint.
+// last returns the iteration of the last result, or of the checkpoint.
 func (r *Run) last() uint64 {
 	if len(r.results) == 0 {
 		return r.T.Iteration
@@ -225,7 +221,7 @@ func (r *Run) last() uint64 {
 	return r.results[len(r.results)-1].Iteration
 }
 
-// record keeps a copy, counted where the trainable did not count.
+// record stores a copy and sets the iteration if the trainable did not.
 func (r *Run) record(res sdk.Result) sdk.Result {
 	if res.Iteration == 0 {
 		res.Iteration = r.last() + 1
@@ -235,7 +231,7 @@ func (r *Run) record(res sdk.Result) sdk.Result {
 	return res
 }
 
-// save makes the checkpoint that is due, if one is.
+// save makes a checkpoint if one is due.
 func (r *Run) save(res sdk.Result, save func(dir string) error) error {
 	if res.Checkpoint != "" {
 		r.checkpoints = append(r.checkpoints, Checkpoint{res.Iteration, res.Checkpoint})
@@ -282,35 +278,35 @@ func (r *Run) end(why string) {
 	r.ended = why
 }
 
-// Results returns what was reported, in order, iterations filled in.
+// Results returns the reported results, in order, with iterations set.
 func (r *Run) Results() []sdk.Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.results)
 }
 
-// Checkpoints returns what was saved, in order.
+// Checkpoints returns the checkpoints, in order.
 func (r *Run) Checkpoints() []Checkpoint {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.checkpoints)
 }
 
-// Logs returns the lines that were logged.
+// Logs returns the logged lines.
 func (r *Run) Logs() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.logs)
 }
 
-// Rejected returns the texts that were refused.
+// Rejected returns the refused texts.
 func (r *Run) Rejected() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.rejected)
 }
 
-// Metric returns one metric of every result, NaN where a result lacks it.
+// Metric returns one metric of every result, NaN if a result lacks it.
 func (r *Run) Metric(name string) []float64 {
 	var values []float64
 	for _, res := range r.Results() {
@@ -319,7 +315,7 @@ func (r *Run) Metric(name string) []float64 {
 	return values
 }
 
-// Last returns a metric of the last result, NaN when there is none.
+// Last returns a metric of the last result, or NaN.
 func (r *Run) Last(name string) float64 {
 	values := r.Metric(name)
 	if len(values) == 0 {

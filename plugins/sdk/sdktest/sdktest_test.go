@@ -12,7 +12,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// recorder is a testing.TB that keeps complaints instead of failing.
+// recorder is a testing.TB that records errors instead of failing.
 type recorder struct {
 	testing.TB
 	complaints []string
@@ -24,7 +24,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.complaints = append(r.complaints, fmt.Sprintf(format, args...))
 }
 
-// counter reports n results, and saves how far it is.
+// counter reports n results and saves its count.
 func counter(n uint64) sdk.TrainFunc {
 	return func(_ context.Context, run sdk.Run) error {
 		for i := run.Trial().Iteration + 1; i <= n; i++ {
@@ -97,7 +97,7 @@ func TestComplains(t *testing.T) {
 		"after the trial was told to stop":           {{Iteration: 9}, {}},
 		"after the result that was the last":         {{Done: true}, {}},
 		"iteration 2 was reported after iteration 2": {{Iteration: 2}, {Iteration: 2}},
-		`metric "x" has no name or comes twice`:      {{Metrics: []sdk.Metric{metric, metric}}},
+		`metric "x" has no name or occurs twice`:     {{Metrics: []sdk.Metric{metric, metric}}},
 		`metric "" has no name`:                      {{Metrics: []sdk.Metric{{}}}},
 	} {
 		tb := &recorder{TB: t}

@@ -1,19 +1,19 @@
-// Package serve makes a program a plugin. The whole main of a searcher is
+// Package serve turns a program into a plugin. The whole main of a searcher is
 //
 //	func main() { serve.Searcher(plugin) }
 //
-// where plugin is an [sdk.SearcherPlugin]. The program is started by tunehost,
-// speaks gRPC over hashicorp/go-plugin with it (see ../PROTOCOL.md), and ends
-// with it. What it writes to stdout and stderr goes to the experiment's log.
+// where plugin is an [sdk.SearcherPlugin]. tunehost starts the program and talks gRPC over
+// hashicorp/go-plugin with it (see ../PROTOCOL.md); the program ends with tunehost. Its stdout and
+// stderr go to the experiment's log.
 //
-// The same main is a WASM module (package abi) when it is built with
+// The same program is a WASM module (package abi) when it is built with
 //
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o plugin.wasm
 //
-// The sandbox calls it without files, network and environment; main runs when the
-// module is called for the first time, up to where it serves. Trainables report with
-// [sdk.ReportState] there, since they have no directory to save to.
+// The sandbox provides no files, network or environment. main runs at the first call of the module,
+// until it serves. Trainables must report with [sdk.ReportState] there, because they have no
+// directory to save to.
 //
-// It is apart from package sdk so that bundled plugins need not carry gRPC; modules
-// do not either.
+// The package is separate from package sdk so that bundled plugins and modules do not depend on
+// gRPC.
 package serve

@@ -10,12 +10,11 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/guest"
 )
 
-// What package abi wants exported and imports, for a program that is built with
+// The exports and imports of package abi, for a program that is built with
 //
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o plugin.wasm
 //
-// Go's linker leaves main to nobody then: the first call runs it, up to the point
-// where it serves.
+// Go's linker does not call main in this mode: the first call runs it, until it serves.
 
 //go:wasmimport tunehost_v1 log
 func importLog(level int32, ptr unsafe.Pointer, size uint32)
@@ -29,7 +28,7 @@ func importSaved(ptr unsafe.Pointer, size uint32) int32
 //go:wasmimport tunehost_v1 stopped
 func importStopped() int32
 
-// imports is the host as the module sees it.
+// imports is the host as seen by the module.
 type imports struct{}
 
 func (imports) Log(level int, line string) {
@@ -50,16 +49,16 @@ func (imports) Stopped() abi.Answer { return abi.Answer(importStopped()) }
 func programMain()
 
 var (
-	served *Set          // what main serves
+	served *Set          // the plugins that main serves
 	module *guest.Module // nil before the first call
-	// given are the buffers that the host fills, by address: nothing else holds
-	// them until they are invoked. answer is held until the next call.
+	// given are the buffers that the host fills, by address: nothing else refers to them until the
+	// call. answer is kept until the next call.
 	given  = map[uint32][]byte{}
 	answer []byte
 )
 
-// Run notes what is served and ends the goroutine that runs main: as in a process,
-// what stands behind it is not reached, and deferred functions run.
+// Run records the plugins and ends the goroutine that runs main: as in a process, the code after
+// the call is not reached, and deferred functions run.
 func Run(s Set) int {
 	served = &s
 	runtime.Goexit()
@@ -102,5 +101,6 @@ func start() *guest.Module {
 		fmt.Fprintln(os.Stderr, "this program serves no plugin: its main must call serve.Searcher or its like")
 		os.Exit(1)
 	}
-	return guest.New(guest.Plugins{Searcher: served.Searcher, Scheduler: served.Scheduler, Trainable: served.Trainable}, imports{})
+	return guest.New(guest.Plugins{Searcher: served.Searcher, Scheduler: served.Scheduler, Trainable: served.Trainable},
+		imports{})
 }

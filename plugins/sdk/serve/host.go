@@ -12,17 +12,17 @@ import (
 	"google.golang.org/grpc/stats"
 )
 
-// parentEvery is how often the parent process is looked at. The connection
-// tells sooner; this is for a host that ended before it connected.
+// parentEvery is the polling interval for the parent process. A lost connection is noticed sooner;
+// this is for a host that ended before it connected.
 const parentEvery = time.Second
 
-// hostWatch notices that the host is gone, however it ended (B-025).
+// A hostWatch detects the end of the host, for whatever reason (B-025).
 type hostWatch struct {
 	once sync.Once
 	lost func()
 }
 
-// watchHost calls lost, once, when the parent process has changed.
+// watchHost calls lost once when the parent process has changed.
 func watchHost(lost func()) *hostWatch {
 	w := &hostWatch{lost: lost}
 	parent := os.Getppid()
@@ -37,11 +37,11 @@ func watchHost(lost func()) *hostWatch {
 	return w
 }
 
-// disconnected is called when the host's last connection ended: either the host
-// has ended the plugin and the process is about to exit, or the host is gone.
+// disconnected is called when the host's last connection has ended: either the host has ended the
+// plugin and the process is about to exit, or the host is gone.
 func (w *hostWatch) disconnected() { time.AfterFunc(parentEvery, w.gone) }
 
-// ended tells that the host has ended the plugin in order.
+// ended is called when the host has ended the plugin normally.
 func (w *hostWatch) ended() { w.once.Do(func() {}) }
 
 func (w *hostWatch) gone() { w.once.Do(w.lost) }
@@ -75,10 +75,10 @@ func (*connections) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Con
 // HandleRPC implements stats.Handler.
 func (*connections) HandleRPC(context.Context, stats.RPCStats) {}
 
-// stdio gives the process its own stdout and stderr back. go-plugin replaces
-// os.Stdout and os.Stderr by pipes that it sends over the connection, so that the
-// last words of a crashing plugin are lost; on file descriptor 2 they are not.
-// What is printed to descriptor 1 goes to stderr, too, where the host reads a log.
+// stdio restores the process's stdout and stderr. go-plugin replaces os.Stdout and os.Stderr by
+// pipes over the connection, which would lose the last output of a crashing plugin; output to file
+// descriptor 2 is not lost. Output to descriptor 1 goes to stderr too, which the host reads as a
+// log.
 type stdio struct {
 	out, err *os.File
 	once     sync.Once
@@ -86,8 +86,7 @@ type stdio struct {
 
 func newStdio() *stdio { return &stdio{out: os.Stdout, err: os.Stderr} }
 
-// restore is called once go-plugin has done so, which is before the first
-// connection is served.
+// restore is called after go-plugin has replaced them, before the first connection is served.
 func (s *stdio) restore() {
 	s.once.Do(func() {
 		os.Stdout, os.Stderr = s.err, s.err

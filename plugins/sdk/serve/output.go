@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -16,7 +17,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// pluginLog is the process's own stderr, once trials' files take its place.
+// pluginLog is the process's own stderr while files of a trial replace it.
 var pluginLog atomic.Pointer[os.File]
 
 var keepLog = sync.OnceValue(func() error {
@@ -27,8 +28,8 @@ var keepLog = sync.OnceValue(func() error {
 	return err
 })
 
-// printToFiles sends what is printed to the files of a trial, which has
-// the process to itself; back ends that. A crash is told in the log, too.
+// printToFiles redirects output to the files of a trial that has the process to itself; back ends
+// the redirection. A crash is also written to the log.
 func printToFiles(t *sdk.Trial) (back func(), err error) {
 	if t.Dir == "" {
 		return func() {}, nil
@@ -37,21 +38,45 @@ func printToFiles(t *sdk.Trial) (back func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the trial's log: %w", err)
 	}
-	defer files[0].Close()
-	defer files[1].Close()
 	if err := keepLog(); err != nil {
 		return nil, err
 	}
 	log := pluginLog.Load()
-	err = errors.Join(debug.SetCrashOutput(log, debug.CrashOptions{}), replace(files[0], 1), replace(files[1], 2))
+	err = errors.Join(debug.SetCrashOutput(log, debug.CrashOptions{}), files[0].replace(1), files[1].replace(2))
 	return func() {
-		_ = errors.Join(replace(log, 1), replace(log, 2), debug.SetCrashOutput(nil, debug.CrashOptions{}))
+		own := sink{file: log, fd: int(log.Fd())}
+		_ = errors.Join(own.replace(1), own.replace(2), debug.SetCrashOutput(nil, debug.CrashOptions{}))
+		setAside(files)
 	}, err
 }
 
-func replace(f *os.File, fd int) error { return unix.Dup2(int(f.Fd()), fd) }
+// A sink is an open file that output goes to.
+type sink struct {
+	file *os.File
+	fd   int
+	path string
+}
 
-func openOutput(t *sdk.Trial) (files [2]*os.File, err error) {
+func (s sink) replace(fd int) error { return unix.Dup2(s.fd, fd) }
+
+// spare are the empty files of the last trial, which the next one takes over: most trials print
+// nothing, and creating two files is most of what a short trial costs. A process has one trial at a
+// time that prints to files.
+var spare []sink
+
+// setAside keeps the files of a trial that has ended and printed nothing, and closes others.
+func setAside(files [2]sink) {
+	for _, f := range files {
+		if f.path == "" || startedPrograms() { // a program that is left may still print
+			_ = f.file.Close()
+			continue
+		}
+		spare = append(spare, f)
+	}
+}
+
+func openOutput(t *sdk.Trial) (files [2]sink, err error) {
+	defer closeSpare()
 	names := sdk.Logs{Stdout: "stdout", Stderr: "stderr"}
 	if t.Logs != nil {
 		names = *t.Logs
@@ -60,21 +85,47 @@ func openOutput(t *sdk.Trial) (files [2]*os.File, err error) {
 		return files, err
 	}
 	if files[1], err = openNamed(t.Dir, names.Stderr); err != nil {
-		_ = files[0].Close()
+		_ = files[0].file.Close()
 	}
 	return files, err
 }
 
-// openNamed opens a file of the trial's. What has no name is not kept.
-func openNamed(dir, name string) (*os.File, error) {
-	if name == "" {
-		return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+// takeSpare moves a spare file to path. It returns nil if there is none.
+func takeSpare(path string) *os.File {
+	for i, f := range spare {
+		if moveEmpty(f, path) {
+			spare = slices.Delete(spare, i, i+1)
+			return f.file
+		}
 	}
-	return openOwn(filepath.Join(dir, name))
+	return nil
 }
 
-// openOwn opens a file of the trial's. What is in its place and is no plain file is
-// refused: a link could lead to any file of the user's, a pipe would be waited for.
+func closeSpare() {
+	for _, f := range spare {
+		_ = f.file.Close()
+	}
+	spare = nil
+}
+
+// openNamed opens a file of the trial. Output without a file name is dropped.
+func openNamed(dir, name string) (s sink, err error) {
+	if name == "" {
+		s.file, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	} else {
+		s.path = filepath.Join(dir, name)
+		if s.file = takeSpare(s.path); s.file == nil {
+			s.file, err = openOwn(s.path)
+		}
+	}
+	if err == nil {
+		s.fd = int(s.file.Fd())
+	}
+	return s, err
+}
+
+// openOwn opens a file of the trial. It refuses anything but a regular file: a link could lead to
+// any file of the user, and a pipe would block.
 func openOwn(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -83,7 +134,7 @@ func openOwn(path string) (*os.File, error) {
 	var s unix.Stat_t
 	err = unix.Fstat(int(f.Fd()), &s)
 	if err == nil && (s.Mode&unix.S_IFMT != unix.S_IFREG || s.Nlink > 1) {
-		err = fmt.Errorf("%s is not a plain file of its own: move it away", path)
+		err = fmt.Errorf("%s is not a regular file, or has other links: move it away", path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -91,7 +142,7 @@ func openOwn(path string) (*os.File, error) {
 	return f, nil
 }
 
-// logWriter is stderr, or what that was before trials' files took its place.
+// logWriter writes to the original stderr.
 type logWriter struct{ stderr *os.File }
 
 func (w logWriter) Write(b []byte) (int, error) {
@@ -101,8 +152,7 @@ func (w logWriter) Write(b []byte) (int, error) {
 	return w.stderr.Write(b)
 }
 
-// joinOutputs makes what is printed to stdout go to stderr. Stdout as the host reads it
-// stays open.
+// joinOutputs redirects stdout to stderr. The stdout that the host reads stays open.
 func joinOutputs() error {
 	_, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
 	return errors.Join(err, unix.Dup2(2, 1))

@@ -9,7 +9,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// printToFiles does nothing here: what trials print goes to the log.
+// printToFiles is not supported here: output of trials goes to the log.
 func printToFiles(*sdk.Trial) (back func(), err error) { return func() {}, nil }
 
 type logWriter struct{ stderr *os.File }

@@ -17,25 +17,27 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Handshake constants that host and plugins share. The cookie is no secret: it
-// lets a plugin notice that it was started by hand.
+// Handshake constants of hosts and plugins. The cookie is not secret: with it a plugin detects that
+// it was started by hand.
 const (
 	CookieKey   = "TUNEHOST_PLUGIN"
 	CookieValue = "d2f0a5be-3a0f-4a55-8f63-2b8a4f2c9d17"
-	// Protocol is the version of the protocol that this package speaks.
+	// Protocol is the version of the protocol that this package implements.
 	Protocol = 1
-	// MaxMessage is the size in bytes of the largest message that a plugin
-	// takes: a snapshot of 16 MiB and its frame.
+	// MaxMessage is the size in bytes of the largest message to a plugin: a snapshot of 16 MiB and
+	// its frame.
 	MaxMessage = 17 << 20
+	// Window is how many bytes each side may send before the other has read them. It is fixed: windows
+	// that gRPC adapts to the network cost a ping for each message, and there is no network.
+	Window = 1 << 20
 )
 
-// endGrace is the time that an author's code has to return once the host is gone.
+// endGrace is how long an author's code may run after the host is gone.
 const endGrace = 5 * time.Second
 
-// Run serves until the host has ended the plugin, and returns the exit status.
-// It takes over the process's stdout. A program that serves plugins of several
-// kinds calls it instead of [Searcher] and its like. In a WASM module it does not
-// return: the goroutine that called it ends there.
+// Run serves until the host has ended the plugin, and returns the exit status. It takes over the
+// process's stdout. Programs that serve plugins of several kinds call it instead of [Searcher] and
+// similar functions. In a WASM module it does not return: it ends the calling goroutine.
 func Run(s Set) int {
 	infos := s.infos()
 	if len(infos) == 0 {
@@ -52,23 +54,21 @@ func Run(s Set) int {
 
 func article(i sdk.Info) string { return fmt.Sprintf("the %s %q", i.Kind, i.Name) }
 
-// Server is what a program serves that carries plugins in a way of its own, as
-// the host's sandbox does; authors have [Set].
+// A Server serves plugins in another way, as the host's sandbox does; authors use [Set].
 type Server struct {
-	// Title names what is served, for a person who starts the program by hand:
-	// `the searcher "tpe"`.
+	// Title names the plugin for a person who starts the program by hand: `the searcher "tpe"`.
 	Title string
-	// Options are options of the gRPC server beside this package's own.
+	// Options are additional options of the gRPC server.
 	Options []grpc.ServerOption
-	// Register puts services on the server.
+	// Register registers services with the server.
 	Register func(*grpc.Server)
-	// End, if set, is called when the host has ended the plugin or is gone. The
-	// process ends when it returns, or after 5 seconds.
+	// End, if set, is called when the host has ended the plugin or is gone. The process ends when
+	// it returns, or after 5 seconds.
 	End func()
 }
 
-// Run serves until the host has ended the plugin, and returns the exit status.
-// It takes over the process's stdout.
+// Run serves until the host has ended the plugin, and returns the exit status. It takes over the
+// process's stdout.
 func (s Server) Run() int {
 	out := newStdio() // before prepare, which makes os.Stdout a pipe
 	certs, err := s.prepare()
@@ -86,7 +86,9 @@ func (s Server) Run() int {
 		Logger:           newLogger(out.err),
 		TLSProvider:      func() (*tls.Config, error) { return certs, nil },
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
-			opts = append(opts, grpc.MaxRecvMsgSize(MaxMessage), grpc.StatsHandler(&connections{host: host, stdio: out}))
+			opts = append(opts, grpc.MaxRecvMsgSize(MaxMessage), grpc.Creds(quickTLS(certs)),
+				grpc.StaticStreamWindowSize(Window), grpc.StaticConnWindowSize(Window),
+				grpc.StatsHandler(&connections{host: host, stdio: out}))
 			return grpc.NewServer(append(opts, s.Options...)...)
 		},
 	})
@@ -95,7 +97,7 @@ func (s Server) Run() int {
 	return 0
 }
 
-// prepare checks that a host has started the program, and makes its certificate.
+// prepare checks that a host has started the program, and creates its certificate.
 func (s Server) prepare() (*tls.Config, error) {
 	if os.Getenv(CookieKey) != CookieValue {
 		return nil, fmt.Errorf("this is %s for tunehost, which starts it by itself; "+
@@ -108,7 +110,7 @@ func (s Server) prepare() (*tls.Config, error) {
 	return certs, announce(certs)
 }
 
-// end tells what is served that the end has come, and gives it a moment.
+// end calls End and waits briefly.
 func (s Server) end() {
 	if s.End == nil {
 		return
@@ -124,19 +126,19 @@ func (s Server) end() {
 	}
 }
 
-// Handshake is what go-plugin compares before anything else.
+// Handshake is what go-plugin compares first.
 func Handshake() plugin.HandshakeConfig {
 	return plugin.HandshakeConfig{MagicCookieKey: CookieKey, MagicCookieValue: CookieValue}
 }
 
-// Logger writes lines to stderr that the host reads with their level.
+// Logger returns a logger to stderr whose lines the host reads with their level.
 func Logger() hclog.Logger { return newLogger(os.Stderr) }
 
 func newLogger(w *os.File) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Level: hclog.Info, Output: logWriter{w}, JSONFormat: true})
 }
 
-// registrar puts services on a gRPC server for go-plugin.
+// registrar registers services with a gRPC server for go-plugin.
 type registrar struct {
 	plugin.NetRPCUnsupportedPlugin
 	register func(*grpc.Server)

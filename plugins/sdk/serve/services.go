@@ -16,16 +16,17 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/service"
 )
 
-// services puts the set on a gRPC server.
+// services registers the set with a gRPC server.
 type services struct {
 	set       Set
 	log       hclog.Logger
-	trainable *trainableServer // nil: the set has none
+	trainable *trainableServer // nil if the set has none
 	reporter  *service.Reporter
+	executor  *service.Executor
 }
 
-// The Unsafe interfaces say that package service has every method: one that is
-// missing does not compile.
+// The Unsafe interfaces require package service to have every method: a missing one is a compile
+// error.
 type (
 	searcherServer struct {
 		pb.UnsafeSearcherServiceServer
@@ -46,6 +47,9 @@ func newServices(s Set, log hclog.Logger) *services {
 	if s.Reporter != nil {
 		out.reporter = service.NewReporter(*s.Reporter)
 	}
+	if s.Executor != nil {
+		out.executor = service.NewExecutor(*s.Executor)
+	}
 	if s.Trainable != nil {
 		out.trainable = &trainableServer{Trainable: service.NewTrainable(*s.Trainable)}
 	}
@@ -65,23 +69,29 @@ func (s *services) register(g *grpc.Server) {
 	if s.reporter != nil {
 		pb.RegisterReporterServiceServer(g, reporterServer{Reporter: s.reporter})
 	}
+	if s.executor != nil {
+		pb.RegisterExecutorServiceServer(g, executorServer{Executor: s.executor})
+	}
 }
 
-// end tells training code to return, and closes a reporter.
+// end tells training code to return, and closes a reporter or an executor.
 func (s *services) end() {
 	if s.trainable != nil {
 		s.trainable.end()
 	}
-	if s.reporter == nil {
-		return
+	var errs []error
+	if s.reporter != nil {
+		errs = append(errs, s.reporter.Close())
 	}
-	if err := s.reporter.Close(); err != nil {
+	if s.executor != nil {
+		errs = append(errs, s.executor.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
 		s.log.Error("closing: " + err.Error())
 	}
 }
 
-// translate makes errors of package service those of gRPC; the stack of a panic
-// goes to the log.
+// translate turns errors of package service into gRPC errors and logs the stack of a panic.
 func translate(log hclog.Logger) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 		answer, err := next(ctx, request)

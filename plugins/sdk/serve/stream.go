@@ -24,7 +24,7 @@ type trainableServer struct {
 	session *train.Session
 }
 
-// begin makes the process's one session.
+// begin returns the only session of the process.
 func (s *trainableServer) begin() (*train.Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,11 +33,11 @@ func (s *trainableServer) begin() (*train.Session, error) {
 		return nil, status.Error(codes.FailedPrecondition, err.Error())
 	}
 	if s.session != nil {
-		return nil, status.Error(codes.FailedPrecondition, "a process has one Train stream, and this one has had it")
+		return nil, status.Error(codes.FailedPrecondition, "a process has one Train stream, and it was used already")
 	}
 	s.session = train.NewSession(opened, traits)
 	if _, launches := opened.(sdk.Launcher); !launches && !traits.Shared {
-		s.session.Around = printToFiles
+		s.session.BeforeRun = printToFiles
 	}
 	return s.session, nil
 }
@@ -62,8 +62,8 @@ func (s *trainableServer) Train(stream pb.TrainableService_TrainServer) error {
 	return Carry(stream, session)
 }
 
-// Carry carries a session over a Train stream until one of them ends: one
-// goroutine reads, the caller's writes whatever waits in one message.
+// Carry connects a session with a Train stream until one of them ends: one goroutine reads, and the
+// caller's goroutine writes all waiting events in one message.
 func Carry(stream pb.TrainableService_TrainServer, session *train.Session) error {
 	broken := make(chan error, 1)
 	go func() {
@@ -84,12 +84,12 @@ func Carry(stream pb.TrainableService_TrainServer, session *train.Session) error
 	}
 }
 
-// readCommands ends with nil when the host has closed its side.
+// readCommands returns nil when the host has closed its side.
 func readCommands(stream pb.TrainableService_TrainServer, session *train.Session) error {
 	for {
 		m, err := stream.Recv()
 		if err != nil {
-			return nil // the host closed, or it is gone: nobody to tell
+			return nil // the host closed or is gone: nobody receives an error
 		}
 		commands, err := wire.CommandsFromProto(m)
 		if err == nil {
@@ -101,8 +101,7 @@ func readCommands(stream pb.TrainableService_TrainServer, session *train.Session
 	}
 }
 
-// maxBatch keeps a message well under the host's limit: the bytes of its
-// largest text and metrics, roughly.
+// maxBatch keeps a message well below the host's limit: roughly the bytes of its texts and metrics.
 const maxBatch = 512 << 10
 
 func sendEvents(stream pb.TrainableService_TrainServer, events []train.Event) error {
@@ -116,7 +115,7 @@ func sendEvents(stream pb.TrainableService_TrainServer, events []train.Event) er
 	return nil
 }
 
-// batch is how many events go into the next message, at least one.
+// batch returns the number of events for the next message, at least one.
 func batch(events []train.Event) int {
 	size := 0
 	for i := range events {

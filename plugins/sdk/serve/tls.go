@@ -14,17 +14,22 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"net"
 	"os"
 	"strings"
 	"time"
+
+	"google.golang.org/grpc/credentials"
+
+	"github.com/tunehost/tunehost/plugins/sdk/quick"
 )
 
-// certLife is far beyond any experiment; the key lives in memory only.
+// certLife is far longer than any experiment; the key exists in memory only.
 const certLife = 10 * 365 * 24 * time.Hour
 
-// serverTLS is the plugin's side of the connection: a certificate of its own,
-// made for this process, and only the host let in. go-plugin could do the same,
-// on P-521, whose first use alone takes longer than all the rest of the start.
+// serverTLS is the plugin's side of the connection: a certificate made for this process, and access
+// only for the host. go-plugin could do the same with P-521, whose first use takes longer than the
+// rest of the start.
 func serverTLS(hostCA string) (*tls.Config, error) {
 	clients := x509.NewCertPool()
 	if !clients.AppendCertsFromPEM([]byte(hostCA)) {
@@ -54,9 +59,20 @@ func serverTLS(hostCA string) (*tls.Config, error) {
 	}, nil
 }
 
-// announce puts the certificate into the handshake line, which go-plugin leaves
-// empty for a certificate that it has not made. Until go-plugin has printed the
-// line, os.Stdout is a pipe.
+// quickTLS is what go-plugin uses, over a connection of package quick.
+func quickTLS(c *tls.Config) credentials.TransportCredentials { return quickly{credentials.NewTLS(c)} }
+
+type quickly struct {
+	credentials.TransportCredentials
+}
+
+// ServerHandshake implements credentials.TransportCredentials.
+func (q quickly) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	return q.TransportCredentials.ServerHandshake(quick.Conn(c))
+}
+
+// announce adds the certificate to the handshake line, because go-plugin adds only certificates of
+// its own. Until go-plugin has printed the line, os.Stdout is a pipe.
 func announce(c *tls.Config) error {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -69,7 +85,7 @@ func announce(c *tls.Config) error {
 		line, _ := in.ReadString('\n')
 		cert := base64.RawStdEncoding.EncodeToString(c.Certificates[0].Certificate[0])
 		_, _ = fmt.Fprintf(stdout, "%s%s\n", strings.TrimSpace(line), cert)
-		_, _ = io.Copy(stdout, in) // what else is written to this pipe is log
+		_, _ = io.Copy(stdout, in) // any other output to this pipe is log
 	}()
 	return nil
 }

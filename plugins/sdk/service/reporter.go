@@ -10,7 +10,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
-// Reporter answers the calls of ReporterService.
+// A Reporter answers the calls of ReporterService.
 type Reporter struct {
 	plugin sdk.ReporterPlugin
 
@@ -21,12 +21,13 @@ type Reporter struct {
 // NewReporter returns a reporter that is not open yet.
 func NewReporter(p sdk.ReporterPlugin) *Reporter { return &Reporter{plugin: p} }
 
-// DescribeReporter says what it is.
-func (s *Reporter) DescribeReporter(context.Context, *pb.DescribeReporterRequest) (*pb.DescribeReporterResponse, error) {
+// DescribeReporter returns the description.
+func (s *Reporter) DescribeReporter(context.Context, *pb.DescribeReporterRequest) (*pb.DescribeReporterResponse,
+	error) {
 	return &pb.DescribeReporterResponse{Info: wire.InfoToProto(guard.Describe(s.plugin.Info, sdk.KindReporter))}, nil
 }
 
-// OpenReporter opens it.
+// OpenReporter opens the reporter.
 func (s *Reporter) OpenReporter(_ context.Context, m *pb.OpenReporterRequest) (*pb.OpenReporterResponse, error) {
 	problem, err := wire.ProblemFromProto(m.GetProblem())
 	if err != nil {
@@ -49,7 +50,7 @@ func (s *Reporter) current() *guard.Reporter {
 	return s.opened
 }
 
-// Report hears of events.
+// Report delivers events.
 func (s *Reporter) Report(ctx context.Context, m *pb.ReportRequest) (*pb.ReportResponse, error) {
 	opened := s.current()
 	if opened == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
-// Scheduler answers the calls of SchedulerService.
+// A Scheduler answers the calls of SchedulerService.
 type Scheduler struct {
 	plugin sdk.SchedulerPlugin
 
@@ -21,12 +21,13 @@ type Scheduler struct {
 // NewScheduler returns a scheduler that is not open yet.
 func NewScheduler(p sdk.SchedulerPlugin) *Scheduler { return &Scheduler{plugin: p} }
 
-// DescribeScheduler says what it is.
-func (s *Scheduler) DescribeScheduler(context.Context, *pb.DescribeSchedulerRequest) (*pb.DescribeSchedulerResponse, error) {
+// DescribeScheduler returns the description.
+func (s *Scheduler) DescribeScheduler(context.Context, *pb.DescribeSchedulerRequest) (*pb.DescribeSchedulerResponse,
+	error) {
 	return &pb.DescribeSchedulerResponse{Info: wire.InfoToProto(guard.Describe(s.plugin.Info, sdk.KindScheduler))}, nil
 }
 
-// OpenScheduler opens it.
+// OpenScheduler opens the scheduler.
 func (s *Scheduler) OpenScheduler(_ context.Context, m *pb.OpenSchedulerRequest) (*pb.OpenSchedulerResponse, error) {
 	problem, err := wire.ProblemFromProto(m.GetProblem())
 	if err != nil {
@@ -51,7 +52,7 @@ func (s *Scheduler) current() (*guard.Scheduler, error) {
 	return s.opened, nil
 }
 
-// Decide hears of events and answers decisions and commands.
+// Decide delivers events and returns decisions and commands.
 func (s *Scheduler) Decide(ctx context.Context, m *pb.DecideRequest) (*pb.DecideResponse, error) {
 	opened, err := s.current()
 	if err != nil {
@@ -64,8 +65,9 @@ func (s *Scheduler) Decide(ctx context.Context, m *pb.DecideRequest) (*pb.Decide
 	return wire.DecisionsToProto(answer), nil
 }
 
-// SnapshotScheduler returns its state.
-func (s *Scheduler) SnapshotScheduler(context.Context, *pb.SnapshotSchedulerRequest) (*pb.SnapshotSchedulerResponse, error) {
+// SnapshotScheduler returns the state.
+func (s *Scheduler) SnapshotScheduler(context.Context, *pb.SnapshotSchedulerRequest) (*pb.SnapshotSchedulerResponse,
+	error) {
 	opened, err := s.current()
 	if err != nil {
 		return nil, err

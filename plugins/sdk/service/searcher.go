@@ -10,7 +10,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
-// Searcher answers the calls of SearcherService.
+// A Searcher answers the calls of SearcherService.
 type Searcher struct {
 	plugin sdk.SearcherPlugin
 
@@ -21,12 +21,13 @@ type Searcher struct {
 // NewSearcher returns a searcher that is not open yet.
 func NewSearcher(p sdk.SearcherPlugin) *Searcher { return &Searcher{plugin: p} }
 
-// DescribeSearcher says what it is.
-func (s *Searcher) DescribeSearcher(context.Context, *pb.DescribeSearcherRequest) (*pb.DescribeSearcherResponse, error) {
+// DescribeSearcher returns the description.
+func (s *Searcher) DescribeSearcher(context.Context, *pb.DescribeSearcherRequest) (*pb.DescribeSearcherResponse,
+	error) {
 	return &pb.DescribeSearcherResponse{Info: wire.InfoToProto(guard.Describe(s.plugin.Info, sdk.KindSearcher))}, nil
 }
 
-// OpenSearcher opens it.
+// OpenSearcher opens the searcher.
 func (s *Searcher) OpenSearcher(_ context.Context, m *pb.OpenSearcherRequest) (*pb.OpenSearcherResponse, error) {
 	problem, err := wire.ProblemFromProto(m.GetProblem())
 	if err != nil {
@@ -51,7 +52,7 @@ func (s *Searcher) current() (*guard.Searcher, error) {
 	return s.opened, nil
 }
 
-// Suggest observes events and answers requests.
+// Suggest delivers events and answers requests.
 func (s *Searcher) Suggest(ctx context.Context, m *pb.SuggestRequest) (*pb.SuggestResponse, error) {
 	opened, err := s.current()
 	if err != nil {
@@ -72,8 +73,9 @@ func (s *Searcher) Suggest(ctx context.Context, m *pb.SuggestRequest) (*pb.Sugge
 	return wire.SuggestionsToProto(answer), nil
 }
 
-// SnapshotSearcher returns its state.
-func (s *Searcher) SnapshotSearcher(context.Context, *pb.SnapshotSearcherRequest) (*pb.SnapshotSearcherResponse, error) {
+// SnapshotSearcher returns the state.
+func (s *Searcher) SnapshotSearcher(context.Context, *pb.SnapshotSearcherRequest) (*pb.SnapshotSearcherResponse,
+	error) {
 	opened, err := s.current()
 	if err != nil {
 		return nil, err

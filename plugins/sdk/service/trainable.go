@@ -10,7 +10,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
-// Trainable answers the unary calls of TrainableService.
+// A Trainable answers the unary calls of TrainableService.
 type Trainable struct {
 	plugin sdk.TrainablePlugin
 
@@ -22,12 +22,13 @@ type Trainable struct {
 // NewTrainable returns a trainable that is not open yet.
 func NewTrainable(p sdk.TrainablePlugin) *Trainable { return &Trainable{plugin: p} }
 
-// DescribeTrainable says what it is.
-func (s *Trainable) DescribeTrainable(context.Context, *pb.DescribeTrainableRequest) (*pb.DescribeTrainableResponse, error) {
+// DescribeTrainable returns the description.
+func (s *Trainable) DescribeTrainable(context.Context, *pb.DescribeTrainableRequest) (*pb.DescribeTrainableResponse,
+	error) {
 	return &pb.DescribeTrainableResponse{Info: wire.InfoToProto(guard.Describe(s.plugin.Info, sdk.KindTrainable))}, nil
 }
 
-// OpenTrainable opens it.
+// OpenTrainable opens the trainable.
 func (s *Trainable) OpenTrainable(_ context.Context, m *pb.OpenTrainableRequest) (*pb.OpenTrainableResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,8 +44,9 @@ func (s *Trainable) OpenTrainable(_ context.Context, m *pb.OpenTrainableRequest)
 		Requests: traits.Requests}, nil
 }
 
-// RequestResources says what a trial with the parameters needs.
-func (s *Trainable) RequestResources(_ context.Context, m *pb.RequestResourcesRequest) (*pb.RequestResourcesResponse, error) {
+// RequestResources returns the resource request of a trial with the parameters.
+func (s *Trainable) RequestResources(_ context.Context, m *pb.RequestResourcesRequest) (*pb.RequestResourcesResponse,
+	error) {
 	opened, _, err := s.Opened()
 	if err != nil {
 		return nil, err
@@ -56,7 +58,7 @@ func (s *Trainable) RequestResources(_ context.Context, m *pb.RequestResourcesRe
 	return &pb.RequestResourcesResponse{Resources: resources}, nil
 }
 
-// Opened is the author's trainable; an error before it was opened.
+// Opened returns the author's trainable, or an error if it is not open.
 func (s *Trainable) Opened() (sdk.Trainable, sdk.TrainableTraits, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,16 +9,17 @@ import (
 	"strings"
 )
 
-// Check says what is wrong with p as a point of the space, in one line that names
-// the parameter, its value and what is allowed; nil if nothing is. Parameters that
-// exist must have a value inside their bounds, those that do not must be NaN.
+// Check returns an error if p is not a point of the space. The error is one line with the
+// parameter, its value and what is allowed. Parameters that exist must have a value inside their
+// bounds; others must be NaN.
 //
-// Bounds, integers and choices are exact. Steps of reals are not: a value may miss
-// its step by a billionth of it or by 1e-15 of itself, because languages round
-// multiples of 0.1 in different ways. Constraints are [Space.Holds]'s matter.
+// Bounds, integers and choices are checked exactly. Steps of reals are not: a value may differ from
+// a multiple of the step by a billionth of the step or by 1e-15 of itself, because languages round
+// multiples of 0.1 differently. Constraints are checked by [Space.Holds].
 func (s *Space) Check(p Point) error {
 	if len(p) != len(s.Params) {
-		return fmt.Errorf("the point has %d values; allowed: one for each of the space's %d parameters", len(p), len(s.Params))
+		return fmt.Errorf("the point has %d values; allowed: one for each of the space's %d parameters", len(p),
+			len(s.Params))
 	}
 	for i := range p {
 		if err := s.checkAt(p, i); err != nil {
@@ -34,22 +35,23 @@ func (s *Space) checkAt(p Point, i int) error {
 	case !active && math.IsNaN(p[i]):
 		return nil
 	case !active:
-		return fmt.Errorf("parameter %q is %s; allowed: no value, for its condition does not hold", param.Name, number(p[i]))
+		return fmt.Errorf("parameter %q is %s; allowed: no value, because its condition does not hold", param.Name,
+			number(p[i]))
 	case math.IsNaN(p[i]):
 		return fmt.Errorf("parameter %q has no value; allowed: %s", param.Name, param.allowed())
 	}
 	return param.checkValue(p[i])
 }
 
-// CheckGiven says what is wrong with p as values that others are to be completed
-// around ([Space.Complete]): nil, or of the space's length, each value NaN or one
-// that its parameter may have.
+// CheckGiven returns an error if p cannot be completed with [Space.Complete]: it must be nil, or
+// have the space's length, and each value must be NaN or an allowed value of its parameter.
 func (s *Space) CheckGiven(p Point) error {
 	if p == nil {
 		return nil
 	}
 	if len(p) != len(s.Params) {
-		return fmt.Errorf("the given point has %d values; allowed: one for each of the space's %d parameters", len(p), len(s.Params))
+		return fmt.Errorf("the given point has %d values; allowed: one for each of the space's %d parameters", len(p),
+			len(s.Params))
 	}
 	for i, x := range p {
 		if err := s.Params[i].checkValue(x); err != nil && !math.IsNaN(x) {
@@ -59,7 +61,7 @@ func (s *Space) CheckGiven(p Point) error {
 	return nil
 }
 
-// checkValue checks one value that is there.
+// checkValue checks one value that is not NaN.
 func (p *Param) checkValue(x float64) error {
 	if !p.contains(x) {
 		return fmt.Errorf("parameter %q is %s; allowed: %s", p.Name, number(x), p.allowed())
@@ -67,7 +69,7 @@ func (p *Param) checkValue(x float64) error {
 	return nil
 }
 
-// contains says whether p can be x.
+// contains reports whether p can have the value x.
 func (p *Param) contains(x float64) bool {
 	l, ok := p.lattice()
 	switch {
@@ -83,7 +85,7 @@ func (p *Param) contains(x float64) bool {
 	return p.Step == 0 || isMultiple(x, p.Step, math.RoundToEven(x/p.Step))
 }
 
-// allowed describes the values of p.
+// allowed describes the allowed values of p.
 func (p *Param) allowed() string {
 	switch p.Kind {
 	case Choice, Ordinal:
@@ -107,7 +109,7 @@ func (p *Param) steps() string {
 	return ", multiples of " + number(p.Step)
 }
 
-// number writes x as people do.
+// number formats x for people.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // list names the choices, as many as fit on a line.
@@ -127,7 +129,7 @@ func (p *Param) list() string {
 	return text.String()
 }
 
-// excerpt is the beginning of some JSON, on one line.
+// excerpt returns the beginning of some JSON, on one line.
 func excerpt(raw []byte) string {
 	const room = 60
 	var line bytes.Buffer

@@ -22,7 +22,7 @@ func column(t *testing.T, p Param) []float64 {
 	return values
 }
 
-// fits tests by chi-square that each of the values has its share.
+// fits tests by chi-square that the values are equally frequent.
 func fits(t *testing.T, p Param, shares map[float64]float64) {
 	t.Helper()
 	counts := map[float64]float64{}
@@ -89,10 +89,11 @@ func TestMasses(t *testing.T) {
 		"step as people": {Param{Kind: Real, Low: 0.1, High: 0.7, Step: 0.1}, equal(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)},
 		"log int":        {Param{Kind: Int, Low: 1, High: 6, Log: true}, logCells(1, 1, 2, 3, 4, 5, 6)},
 		"log int step":   {Param{Kind: Int, Low: 4, High: 33, Step: 8, Log: true}, logCells(8, 8, 16, 24, 32)},
-		"log step":       {Param{Kind: Real, Low: 0.1, High: 0.5, Step: 0.1, Log: true}, logCells(0.1, 0.1, 0.2, 0.3, 0.4, 0.5)},
-		"choice":         {Param{Kind: Choice, Choices: raws("1", "2", "3")}, equal(0, 1, 2)},
-		"ordinal":        {Param{Kind: Ordinal, Choices: raws("1", "2")}, equal(0, 1)},
-		"single":         {Param{Kind: Int, Low: 5, High: 5}, map[float64]float64{5: 1}},
+		"log step": {Param{Kind: Real, Low: 0.1, High: 0.5, Step: 0.1, Log: true},
+			logCells(0.1, 0.1, 0.2, 0.3, 0.4, 0.5)},
+		"choice":  {Param{Kind: Choice, Choices: raws("1", "2", "3")}, equal(0, 1, 2)},
+		"ordinal": {Param{Kind: Ordinal, Choices: raws("1", "2")}, equal(0, 1)},
+		"single":  {Param{Kind: Int, Low: 5, High: 5}, map[float64]float64{5: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if len(c.shares) == 1 {
@@ -108,10 +109,12 @@ func TestMasses(t *testing.T) {
 
 func TestContinua(t *testing.T) {
 	follows(t, Param{Kind: Real, Low: -3, High: 5}, distuv.Uniform{Min: -3, Max: 5}.CDF)
-	follows(t, Param{Kind: Real, Low: 1e-5, High: 10, Log: true}, func(x float64) float64 { return math.Log10(x*1e5) / 6 })
+	follows(t, Param{Kind: Real, Low: 1e-5, High: 10, Log: true},
+		func(x float64) float64 { return math.Log10(x*1e5) / 6 })
 	follows(t, Param{Kind: Normal, Mean: 4, SD: 2}, distuv.Normal{Mu: 4, Sigma: 2}.CDF)
 	low := logOf(math.SmallestNonzeroFloat64)
-	follows(t, Param{Kind: Real, Low: math.SmallestNonzeroFloat64, High: 1, Log: true}, func(x float64) float64 { return 1 - logOf(x)/low })
+	follows(t, Param{Kind: Real, Low: math.SmallestNonzeroFloat64, High: 1, Log: true},
+		func(x float64) float64 { return 1 - logOf(x)/low })
 }
 
 func TestNormalStepMass(t *testing.T) {

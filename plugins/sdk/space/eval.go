@@ -5,9 +5,8 @@ import (
 	"strconv"
 )
 
-// Eval is the value of the expression at p, a point of s in which parameters that
-// do not exist, or are not known yet, are NaN. The expression must be one that
-// [Space.Validate] accepts.
+// Eval returns the value of the expression at p, a point of s in which parameters that do not
+// exist, or are not known yet, are NaN. The expression must be valid for [Space.Validate].
 func (e *Expr) Eval(s *Space, p Point) float64 {
 	switch e.Op {
 	case Const:
@@ -33,7 +32,7 @@ func (e *Expr) Eval(s *Space, p Point) float64 {
 	return arithmetic(e.Op, a, b)
 }
 
-// number is what parameter i counts for in arithmetic; NaN for what is no choice.
+// number returns the value of parameter i in arithmetic; NaN if the choice is not a number.
 func (s *Space) number(i int, p Point) float64 {
 	param, x := &s.Params[i], p[i]
 	if param.Kind != Choice && param.Kind != Ordinal {
@@ -45,7 +44,7 @@ func (s *Space) number(i int, p Point) float64 {
 	return jsonNumber(param.Choices[int(x)])
 }
 
-// jsonNumber is the value of a JSON number, NaN for other JSON.
+// jsonNumber returns the value of a JSON number, NaN for other JSON.
 func jsonNumber(raw []byte) float64 {
 	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 		return math.NaN()
@@ -70,7 +69,7 @@ func (e *Expr) in(p Point) float64 {
 	return 0
 }
 
-// fold is And (decided by a 0) and Or (decided by a 1).
+// fold evaluates And (decided by a 0) and Or (decided by a 1).
 func (e *Expr) fold(s *Space, p Point, decides float64) float64 {
 	result := 1 - decides
 	for _, arg := range e.Args {
@@ -96,8 +95,8 @@ func (e *Expr) branch(s *Space, p Point) float64 {
 	return e.Args[2].Eval(s, p)
 }
 
-// arithmetic applies the operations that take their arguments as they are, none
-// of which is NaN. Operations of one argument ignore b.
+// arithmetic applies the operations whose arguments are not NaN. Operations with one argument
+// ignore b.
 func arithmetic(op Op, a, b float64) float64 {
 	switch op {
 	case Neg:
@@ -151,7 +150,7 @@ func truth(b bool) float64 {
 	return 0
 }
 
-// Active says whether parameter i exists, given the values before it.
+// Active reports whether parameter i exists, given the values before it.
 func (s *Space) Active(p Point, i int) bool {
 	when := s.Params[i].When
 	return when == nil || when.Eval(s, p) == 1
@@ -166,8 +165,8 @@ func (s *Space) Prune(p Point) {
 	}
 }
 
-// Holds says whether no constraint is broken at p. A constraint on parameters
-// that do not exist holds.
+// Holds reports whether p violates no constraint. A constraint on parameters that do not exist
+// holds.
 func (s *Space) Holds(p Point) bool {
 	for _, constraint := range s.Constraints {
 		if constraint.Eval(s, p) == 0 {

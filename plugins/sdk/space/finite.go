@@ -7,15 +7,14 @@ import (
 	"slices"
 )
 
-// Axis is the values that a [Walk] gives to one parameter: those of Value(0) to
-// Value(Count-1).
+// An Axis is the list of values of one parameter in a [Walk]: Value(0) to Value(Count-1).
 type Axis struct {
 	Count int64
 	Value func(k int64) float64
 }
 
-// Axis is every value of parameter i in ascending order; false where they are a
-// continuum or without end.
+// Axis returns every value of parameter i in ascending order, or false if they are continuous or
+// unbounded.
 func (s *Space) Axis(i int) (Axis, bool) {
 	p := &s.Params[i]
 	if l, ok := p.lattice(); ok {
@@ -27,12 +26,12 @@ func (s *Space) Axis(i int) (Axis, bool) {
 	return Axis{}, false
 }
 
-// Fixed is an axis of one value.
+// Fixed returns an axis of one value.
 func Fixed(x float64) Axis {
 	return Axis{1, func(int64) float64 { return x }}
 }
 
-// Axes is every parameter's axis; false where one has none.
+// Axes returns every parameter's axis, or false if one has none.
 func (s *Space) Axes() ([]Axis, bool) {
 	axes := make([]Axis, len(s.Params))
 	for i := range axes {
@@ -45,7 +44,7 @@ func (s *Space) Axes() ([]Axis, bool) {
 	return axes, true
 }
 
-// GivenAxes is axes with those of given coordinates fixed to them; given may be nil.
+// GivenAxes returns axes with the given coordinates fixed; given may be nil.
 func GivenAxes(axes []Axis, given Point) []Axis {
 	axes = slices.Clone(axes)
 	for i, x := range given {
@@ -56,9 +55,9 @@ func GivenAxes(axes []Axis, given Point) []Axis {
 	return axes
 }
 
-// Size is how many points the space has, constraints respected; false where they
-// are infinitely many, or more than limit, or where so many combinations break the
-// constraints that counting would take too long.
+// Size returns the number of points in the space that satisfy the constraints. It returns false if
+// there are infinitely many, or more than limit, or if so many combinations violate the constraints
+// that counting would take too long.
 func (s *Space) Size(limit int) (size int, ok bool) {
 	axes, ok := s.Axes()
 	if !ok {
@@ -76,8 +75,8 @@ func (s *Space) Size(limit int) (size int, ok bool) {
 	return size, true
 }
 
-// All is every point of a finite space in the order of [Walk], each a copy; none
-// for other spaces.
+// All returns every point of a finite space in the order of [Walk], each as a copy. It returns
+// nothing for other spaces.
 func (s *Space) All() iter.Seq[Point] {
 	return func(yield func(Point) bool) {
 		axes, ok := s.Axes()
@@ -92,21 +91,20 @@ func (s *Space) All() iter.Seq[Point] {
 	}
 }
 
-// Walk goes through the points whose parameters have values of given axes, the
-// last parameter fastest. A parameter that does not exist is NaN once, so no point
-// comes twice, and branches that break a constraint whatever follows are cut. It
-// holds one point at a time, however many there are.
+// A Walk visits the points whose parameters have values of given axes, the last parameter fastest.
+// A parameter that does not exist is NaN once, so no point occurs twice. Branches that violate a
+// constraint are skipped. It holds one point at a time.
 type Walk struct {
 	space   *Space
 	axes    []Axis
 	point   Point
-	at      []int64 // which value of its axis each parameter has
+	at      []int64 // the index of each parameter's value in its axis
 	depth   int     // how many parameters have their value
 	started bool
-	holds   bool // no constraint is broken by the values so far
+	holds   bool // the values so far violate no constraint
 }
 
-// NewWalk stands before the first point. axes has one axis for each parameter.
+// NewWalk returns a Walk before the first point. axes has one axis for each parameter.
 func (s *Space) NewWalk(axes []Axis) *Walk {
 	w := &Walk{space: s, axes: axes, point: make(Point, len(axes)), at: make([]int64, len(axes))}
 	for i := range w.point {
@@ -115,9 +113,8 @@ func (s *Space) NewWalk(axes []Axis) *Walk {
 	return w
 }
 
-// Advance takes a step, which sets one parameter; false at the end. Many steps
-// may pass without a point where constraints are tight, so that callers can count
-// them or look at a deadline.
+// Advance takes a step, which sets one parameter; it returns false at the end. With strict
+// constraints many steps may pass without a point, so callers can count steps or check a deadline.
 func (w *Walk) Advance() bool {
 	switch {
 	case !w.started:
@@ -131,8 +128,7 @@ func (w *Walk) Advance() bool {
 	return true
 }
 
-// Point is the point that the last step completed, or nil. It is overwritten by
-// further steps.
+// Point returns the point that the last step completed, or nil. Further steps overwrite it.
 func (w *Walk) Point() Point {
 	if !w.holds || w.depth < len(w.axes) {
 		return nil
@@ -155,7 +151,7 @@ func (w *Walk) next() bool {
 	return false
 }
 
-// set gives the next parameter the k-th value of its axis, if it exists.
+// set gives the next parameter the k-th value of its axis, if the parameter exists.
 func (w *Walk) set(k int64) {
 	i := w.depth
 	w.depth++
@@ -165,15 +161,14 @@ func (w *Walk) set(k int64) {
 	}
 }
 
-// Key is a string that two points of the space share if and only if they are the
-// same, where values that differ by the rounding of a step are the same. It is not
-// for people.
+// Key returns a string that two points of the space share if and only if they are equal, apart from
+// the rounding of steps. It is not meant for people.
 func (s *Space) Key(p Point) string {
 	key := make([]byte, 0, 8*len(p))
 	for i, x := range p {
 		x = s.Quantise(i, x) + 0 // + 0: no negative zero
 		if math.IsNaN(x) {
-			x = math.NaN() // one of the many
+			x = math.NaN() // there are many NaNs: use one
 		}
 		key = binary.BigEndian.AppendUint64(key, math.Float64bits(x))
 	}

@@ -28,15 +28,19 @@ var forms = map[string]func(t *rapid.T) Param{
 		return Param{Kind: Int, Low: -7, High: 22, Step: float64(rapid.IntRange(1, 20).Draw(t, "step"))}
 	},
 	"normal": func(t *rapid.T) Param {
-		return Param{Kind: Normal, Mean: rapid.Float64Range(-1e9, 1e9).Draw(t, "mean"), SD: rapid.Float64Range(1e-9, 1e9).Draw(t, "sd")}
+		return Param{Kind: Normal, Mean: rapid.Float64Range(-1e9, 1e9).Draw(t, "mean"),
+			SD: rapid.Float64Range(1e-9, 1e9).Draw(t, "sd")}
 	},
-	"normstep":  func(t *rapid.T) Param { return Param{Kind: Normal, Mean: 3, SD: 10, Step: decimal(t)} },
-	"choice":    func(t *rapid.T) Param { return Param{Kind: Choice, Choices: choices(t)} },
-	"ordinal":   func(t *rapid.T) Param { return Param{Kind: Ordinal, Choices: choices(t)} },
-	"grid":      func(t *rapid.T) Param { return Param{Kind: Choice, Grid: true, Choices: choices(t)} },
-	"one real":  func(t *rapid.T) Param { return Param{Kind: Real, Low: 0.25, High: 0.25} },
-	"one log":   func(t *rapid.T) Param { return Param{Kind: Int, Low: 3, High: 3, Log: true} },
-	"near zero": func(t *rapid.T) Param { return Param{Kind: Real, Low: math.SmallestNonzeroFloat64, High: 1, Log: true} },
+	"normstep": func(t *rapid.T) Param { return Param{Kind: Normal, Mean: 3, SD: 10, Step: decimal(t)} },
+	"choice":   func(t *rapid.T) Param { return Param{Kind: Choice, Choices: choices(t)} },
+	"ordinal":  func(t *rapid.T) Param { return Param{Kind: Ordinal, Choices: choices(t)} },
+	"grid":     func(t *rapid.T) Param { return Param{Kind: Choice, Grid: true, Choices: choices(t)} },
+	"one real": func(t *rapid.T) Param { return Param{Kind: Real, Low: 0.25, High: 0.25} },
+	"one log":  func(t *rapid.T) Param { return Param{Kind: Int, Low: 3, High: 3, Log: true} },
+	"near zero": func(t *rapid.T) Param {
+		return Param{Kind: Real, Low: math.SmallestNonzeroFloat64, High: 1,
+			Log: true}
+	},
 }
 
 // formNames are the forms in a fixed order.
@@ -75,7 +79,7 @@ func choices(t *rapid.T) [][]byte {
 	return raw
 }
 
-// drawSpace is a space of several parameters, some of them conditional.
+// drawSpace draws a space of several parameters, some of them conditional.
 func drawSpace(t *rapid.T, names ...string) *Space {
 	s := &Space{}
 	for i := range rapid.IntRange(1, 6).Draw(t, "params") {
@@ -93,7 +97,7 @@ func drawSpace(t *rapid.T, names ...string) *Space {
 	return s
 }
 
-// drawExpr is an expression over the parameters of s.
+// drawExpr draws an expression over the parameters of s.
 func drawExpr(t *rapid.T, s *Space, depth int) *Expr {
 	op := Op(rapid.IntRange(int(Const), int(If)).Draw(t, "op"))
 	if depth == 0 && op > In {
@@ -137,7 +141,7 @@ func mustSample(t testing.TB, s *Space, seed uint64) Point {
 	return p
 }
 
-// same compares points, NaN being equal to itself.
+// same compares points; NaN equals itself.
 func same(a, b Point) bool {
 	if len(a) != len(b) {
 		return false
@@ -158,7 +162,7 @@ func raws(texts ...string) [][]byte {
 	return raw
 }
 
-// is is the condition that choice i is its k-th.
+// is returns the condition that choice i has its k-th value.
 func is(i, k int) *Expr { return &Expr{Op: In, Param: i, Set: []int{k}} }
 
 func of(op Op, args ...*Expr) *Expr { return &Expr{Op: op, Args: args} }

@@ -13,11 +13,10 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Decode writes the parameters that p has as a JSON object, in their order. Parts
-// of a name become nested objects. Integers have no point, reals always have one
-// or an exponent (a 1 would be an integer in many languages) and are read back to
-// the same bits; choices are what the space says. The error is [Space.Check]'s,
-// except that values may be missing.
+// Decode writes the parameters of p as a JSON object, in their order. Parts of a name become nested
+// objects. Integers have no point; reals always have one or an exponent (a 1 would be an integer in
+// many languages) and are read back to the same bits; choices are written as in the space. It
+// returns the errors of [Space.Check], except that values may be missing.
 func (s *Space) Decode(p Point) ([]byte, error) {
 	if err := s.CheckGiven(p); err != nil {
 		return nil, err
@@ -31,7 +30,7 @@ func (s *Space) Decode(p Point) ([]byte, error) {
 	return root.append(nil), nil
 }
 
-// appendValue writes x, a value of p, as JSON.
+// appendValue appends x, a value of p, as JSON.
 func (p *Param) appendValue(b []byte, x float64) []byte {
 	switch p.Kind {
 	case Choice, Ordinal:
@@ -51,14 +50,14 @@ func (p *Param) appendValue(b []byte, x float64) []byte {
 	return b
 }
 
-// object is a JSON object that keeps the order of its members.
+// An object is a JSON object that keeps the order of its members.
 type object struct {
 	keys   []string
 	values [][]byte  // of plain members
-	groups []*object // of nested ones, else nil
+	groups []*object // of nested objects, else nil
 }
 
-// put adds a member, inside nested objects where the name has parts.
+// put adds a member, inside nested objects if the name has parts.
 func (o *object) put(name string, value []byte) {
 	group, rest, nested := strings.Cut(name, "/")
 	if nested {
@@ -74,7 +73,7 @@ func (o *object) add(key string, value []byte, group *object) {
 	o.groups = append(o.groups, group)
 }
 
-// group is the nested object of that name, new at need.
+// group returns the nested object of that name, created if necessary.
 func (o *object) group(name string) *object {
 	for i := len(o.keys) - 1; i >= 0; i-- {
 		if o.keys[i] == name && o.groups[i] != nil {
@@ -103,7 +102,7 @@ func (o *object) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// groups are the names that parameters are nested below.
+// groups returns the names of the nested objects of parameters.
 func (s *Space) groups() map[string]bool {
 	groups := map[string]bool{}
 	for i := range s.Params {
@@ -116,11 +115,10 @@ func (s *Space) groups() map[string]bool {
 	return groups
 }
 
-// Encode reads a JSON object into a point; parameters that it lacks are NaN, so
-// the point may be partial and is to be completed or checked. Nested names may be
-// nested objects or written with "/". Errors are one line and name the parameter:
-// unknown (with the nearest known one), twice, of a wrong type, or outside the
-// space (for choices with the nearest one).
+// Encode reads a JSON object into a point. Missing parameters are NaN, so the point may be partial;
+// complete or check it. Nested names may be nested objects or written with "/". Errors are one line
+// and name the parameter: unknown (with the nearest known name), duplicate, of a wrong type, or
+// outside the space (for choices with the nearest one).
 func (s *Space) Encode(text []byte) (Point, error) {
 	r := reader{space: s, groups: s.groups(), index: map[string]int{}, json: json.NewDecoder(bytes.NewReader(text))}
 	for i := range s.Params {
@@ -136,7 +134,7 @@ func (s *Space) Encode(text []byte) (Point, error) {
 	return r.point, nil
 }
 
-// reader reads one object.
+// A reader reads one object.
 type reader struct {
 	space  *Space
 	groups map[string]bool
@@ -145,7 +143,7 @@ type reader struct {
 	point  Point
 }
 
-// object reads a nested object, or all of it where group is "".
+// object reads a nested object, or the outer one if group is "".
 func (r *reader) object(group string) error {
 	start, err := r.json.Token()
 	if err != nil {
@@ -198,7 +196,7 @@ func join(group, name string) string {
 	return group + "/" + name
 }
 
-// nearest proposes the known name nearest to name.
+// nearest suggests the known name that is nearest to name.
 func (r *reader) nearest(name string) string {
 	var names []string
 	for i := range r.space.Params {
@@ -210,8 +208,8 @@ func (r *reader) nearest(name string) string {
 	return ""
 }
 
-// nearestText is the index of the text with the fewest edits from text, -1 when
-// there is none; texts too long for that are compared by their beginning.
+// nearestText returns the index of the text with the smallest edit distance to text, or -1; long
+// texts are compared by their beginning.
 func nearestText(text string, texts []string) int {
 	best, least := -1, math.MaxInt
 	for i, other := range texts {
@@ -236,15 +234,15 @@ func (p *Param) readValue(raw []byte) (float64, error) {
 	return x, nil
 }
 
-// beyondInt says whether an integer literal is outside ±2^53, where rounding
-// might move it inside.
+// beyondInt reports whether an integer literal is outside ±2^53, where rounding might move it
+// inside.
 func beyondInt(raw []byte) bool {
 	k, err := strconv.ParseInt(string(raw), 10, 64)
 	return err == nil && (k > maxExact || k < -maxExact)
 }
 
-// readChoice finds the choice that is the same JSON: letter by letter, or else
-// with numbers and objects compared by what they mean.
+// readChoice finds the choice that is the same JSON: literally, or else with numbers and objects
+// compared by value.
 func (p *Param) readChoice(raw []byte) (float64, error) {
 	for _, form := range []func([]byte) string{compact, meaning} {
 		text := form(raw)
@@ -254,11 +252,11 @@ func (p *Param) readChoice(raw []byte) (float64, error) {
 			}
 		}
 	}
-	return 0, fmt.Errorf("parameter %q is %s; allowed: %s; nearest: %s", p.Name, excerpt(raw), p.list(), excerpt(p.Choices[p.nearestChoice(raw)]))
+	return 0, fmt.Errorf("parameter %q is %s; allowed: %s; nearest: %s", p.Name, excerpt(raw), p.list(),
+		excerpt(p.Choices[p.nearestChoice(raw)]))
 }
 
-// nearestChoice is the choice nearest to raw: in value if they are numbers, in
-// edits otherwise.
+// nearestChoice returns the choice nearest to raw: by value for numbers, else by edit distance.
 func (p *Param) nearestChoice(raw []byte) int {
 	best, least := -1, math.Inf(1)
 	texts := make([]string, len(p.Choices))
@@ -274,7 +272,7 @@ func (p *Param) nearestChoice(raw []byte) int {
 	return nearestText(compact(raw), texts)
 }
 
-// compact is JSON without white space.
+// compact returns JSON without white space.
 func compact(raw []byte) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -283,8 +281,7 @@ func compact(raw []byte) string {
 	return b.String()
 }
 
-// meaning is JSON in which equal values are equal texts: numbers as float64, keys
-// sorted.
+// meaning returns JSON in which equal values are equal texts: numbers as float64, keys sorted.
 func meaning(raw []byte) string {
 	var value any
 	if json.Unmarshal(raw, &value) != nil {

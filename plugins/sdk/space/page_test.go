@@ -16,7 +16,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
-// table is the rows of the table of PROTOCOL.md whose first row begins so.
+// table returns the rows of the table of PROTOCOL.md whose first row begins with head.
 func table(t *testing.T, head string) (rows [][]string) {
 	t.Helper()
 	page, err := os.ReadFile("../PROTOCOL.md")
@@ -57,7 +57,7 @@ func same(a, b float64) bool {
 	return a == b && math.Signbit(a) == math.Signbit(b) || math.IsNaN(a) && math.IsNaN(b)
 }
 
-// problem decodes a space as a plugin gets it.
+// problem decodes a space as a plugin receives it.
 func problem(t *testing.T, message string) *space.Space {
 	t.Helper()
 	m := &pb.Problem{}
@@ -71,7 +71,7 @@ func problem(t *testing.T, message string) *space.Space {
 	return p.Space
 }
 
-// The page's operations are those of this package: number, arguments and value.
+// The operations on the page match this package: number, arguments and value.
 func TestPageOperations(t *testing.T) {
 	rows := table(t, "op | name")
 	if len(rows) != int(space.If) {
@@ -85,7 +85,7 @@ func TestPageOperations(t *testing.T) {
 		for example := range strings.SplitSeq(row[3], ";") {
 			given, want, found := strings.Cut(example, "→")
 			if !found {
-				continue // the ones that the table of expressions has
+				continue // these are in the table of expressions
 			}
 			e := &space.Expr{Op: space.Op(op)}
 			for text := range strings.SplitSeq(given, ",") {
@@ -98,12 +98,12 @@ func TestPageOperations(t *testing.T) {
 	}
 }
 
-// The page's expressions, as messages, have the page's values.
+// The expressions on the page, as messages, have the values on the page.
 func TestPageExpressions(t *testing.T) {
 	const params = `{"name": "x", "kind": 1, "low": -9, "high": 9}, {"name": "opt", "kind": 4, "choices": [%s]}`
 	choices := make([]string, 3)
 	for i, raw := range []string{`"adam"`, `64`, `"sgd"`} {
-		text, err := json.Marshal([]byte(raw)) // base64, as protobuf's JSON has bytes
+		text, err := json.Marshal([]byte(raw)) // base64, as protobuf's JSON encodes bytes
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,8 @@ func TestPageExpressions(t *testing.T) {
 		t.Errorf("%d expressions", len(rows))
 	}
 	for _, row := range rows {
-		s := problem(t, fmt.Sprintf(`{"space": {"params": [`+params+`], "constraints": [%s]}}`, strings.Join(choices, ", "), row[0]))
+		s := problem(t, fmt.Sprintf(`{"space": {"params": [`+params+`], "constraints": [%s]}}`,
+			strings.Join(choices, ", "), row[0]))
 		p := space.Point{value(t, row[1]), value(t, row[2])}
 		if got := s.Constraints[0].Eval(s, p); !same(got, value(t, row[3])) {
 			t.Errorf("%s at %v: %s, but it is %v", row[0], p, row[3], got)
@@ -122,7 +123,7 @@ func TestPageExpressions(t *testing.T) {
 	}
 }
 
-// The page's stepped parameters have the page's values.
+// The stepped parameters on the page have the values on the page.
 func TestPageSteps(t *testing.T) {
 	rows := table(t, "parameter")
 	if len(rows) < 10 {

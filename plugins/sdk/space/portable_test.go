@@ -13,7 +13,7 @@ func near(t *rapid.T, what string, x, got, want float64) {
 	}
 }
 
-// logOf is math.Log, which on some machines is wrong for numbers below 1e-308.
+// logOf is math.Log with a correction: on some machines it is wrong for numbers below 1e-308.
 func logOf(x float64) float64 {
 	if x < 1e-300 {
 		return math.Log(x*0x1p100) - 100*math.Ln2
@@ -33,12 +33,14 @@ func TestPortableFunctionsAgainstMath(t *testing.T) {
 }
 
 func TestPortableAtTheEdges(t *testing.T) {
-	for _, x := range []float64{math.SmallestNonzeroFloat64, math.MaxFloat64, 1, 1 - 0x1p-53, 1 + 0x1p-52, math.Sqrt2 / 2} {
+	for _, x := range []float64{math.SmallestNonzeroFloat64, math.MaxFloat64, 1, 1 - 0x1p-53, 1 + 0x1p-52,
+		math.Sqrt2 / 2} {
 		if got, want := ln(x), logOf(x); math.Abs(got-want) > 3e-16*math.Abs(want) {
 			t.Errorf("ln(%v) is %v, want %v", x, got, want)
 		}
 	}
-	if exp(0) != 1 || exp(-800) != 0 || exp(ln(math.SmallestNonzeroFloat64)) != math.SmallestNonzeroFloat64 || quantile(0.5) != 0 {
+	if exp(0) != 1 || exp(-800) != 0 || exp(ln(math.SmallestNonzeroFloat64)) != math.SmallestNonzeroFloat64 ||
+		quantile(0.5) != 0 {
 		t.Errorf("%v %v %v %v", exp(0), exp(-800), exp(ln(math.SmallestNonzeroFloat64)), quantile(0.5))
 	}
 	if far := quantile(0x1p-54); math.Abs(far+8.29236) > 1e-4 {
@@ -46,14 +48,15 @@ func TestPortableAtTheEdges(t *testing.T) {
 	}
 }
 
-// B-102: these bits are the same on every machine and for ever.
+// B-102: these bits are the same on every machine and must never change.
 func TestSampledBits(t *testing.T) {
 	s := mustValidate(t, mixed())
 	text, err := s.Decode(mustSample(t, s, 42))
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"lr":0.2147305215850701,"momentum":0.5134695950972695,"dropout":0.0,"units":658,"layers":3,"batch":352,"noise":1.3404153985457423,"shift":10.5,"optimizer":{"name":"sgd","size":2}}`
+	const want = `{"lr":0.2147305215850701,"momentum":0.5134695950972695,"dropout":0.0,"units":658,"layers":3,` +
+		`"batch":352,"noise":1.3404153985457423,"shift":10.5,"optimizer":{"name":"sgd","size":2}}`
 	if string(text) != want {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}

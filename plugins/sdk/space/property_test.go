@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is sampled is in the space, and the same seed gives the same (B-102).
+// Sampled points lie in the space, and the same seed gives the same points (B-102).
 func TestSamplesAreInTheSpace(t *testing.T) {
 	for _, form := range formNames {
 		t.Run(form, rapid.MakeCheck(func(t *rapid.T) {
@@ -27,7 +27,7 @@ func TestSamplesAreInTheSpace(t *testing.T) {
 	}
 }
 
-// The same holds with conditions (B-106), and pruning finds nothing more to do.
+// The same holds with conditions (B-106), and pruning changes nothing more.
 func TestConditionalSamples(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSpace(t, formNames...)
@@ -75,8 +75,8 @@ func TestJSONRoundTrip(t *testing.T) {
 	})
 }
 
-// Quantised values are in the space and stay as they are; values of the unit cube
-// come back to themselves.
+// Quantised values lie in the space and do not change again; values of the unit cube are mapped
+// back to themselves.
 func TestUnitRoundTrip(t *testing.T) {
 	for _, form := range formNames {
 		t.Run(form, rapid.MakeCheck(func(t *rapid.T) {
@@ -95,8 +95,8 @@ func TestUnitRoundTrip(t *testing.T) {
 	}
 }
 
-// roundTrips: exactly for few values, nearly for very many, and roughly where the
-// unit interval has fewer numbers than the range (far from the mean, near 0).
+// roundTrips: exactly for few values, approximately for very many, and roughly where the unit
+// interval has fewer numbers than the range (far from the mean, near 0).
 func roundTrips(p Param, x, back float64) bool {
 	if l, ok := p.lattice(); ok && l.count() < 1e6 {
 		return x == back
@@ -108,7 +108,7 @@ func roundTrips(p Param, x, back float64) bool {
 	return math.Abs(x-back) <= 1e-9*scale || p.Kind == Normal && math.Abs(x-p.Mean) > 5*p.SD
 }
 
-// naive evaluates as the comments of Op are written: every argument first.
+// naive evaluates according to the comments of Op: every argument first.
 func naive(s *Space, e *Expr, p Point) float64 {
 	var args []float64
 	unknown := false
@@ -159,8 +159,9 @@ func naive(s *Space, e *Expr, p Point) float64 {
 	if b == 0 && (e.Op == Div || e.Op == IntDiv || e.Op == Mod) {
 		return math.NaN()
 	}
-	return map[Op]float64{Add: a + b, Sub: a - b, Mul: a * b, Div: a / b, IntDiv: math.Trunc(a / b), Mod: math.Mod(a, b),
-		Lt: bit[a < b], Le: bit[a <= b], Gt: bit[a > b], Ge: bit[a >= b], Eq: bit[a == b], Ne: bit[a != b]}[e.Op]
+	return map[Op]float64{Add: a + b, Sub: a - b, Mul: a * b, Div: a / b, IntDiv: math.Trunc(a / b),
+		Mod: math.Mod(a, b),
+		Lt:  bit[a < b], Le: bit[a <= b], Gt: bit[a > b], Ge: bit[a >= b], Eq: bit[a == b], Ne: bit[a != b]}[e.Op]
 }
 
 func TestEvalAgainstNaive(t *testing.T) {
@@ -174,8 +175,8 @@ func TestEvalAgainstNaive(t *testing.T) {
 	})
 }
 
-// What is decided with parameters unknown stays so when they are known: walks cut
-// branches by that.
+// A value that is decided while parameters are unknown does not change when they are known; walks
+// rely on this to skip branches.
 func TestEvalIsMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSpace(t, "smallint", "choice")
@@ -191,7 +192,7 @@ func TestEvalIsMonotone(t *testing.T) {
 	})
 }
 
-// Enumeration is what a brute force over all values finds, in its order.
+// Enumeration gives the result of a brute force over all values, in its order.
 func TestEnumerationAgainstBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSpace(t, "smallint", "stepint", "choice", "ordinal", "one real")
@@ -213,7 +214,7 @@ func TestEnumerationAgainstBruteForce(t *testing.T) {
 	})
 }
 
-// bruteForce crosses all values, prunes, and drops what came before.
+// bruteForce combines all values, prunes, and drops duplicates.
 func bruteForce(s *Space) (points []Point) {
 	crossed := []Point{{}}
 	for i := range s.Params {

@@ -6,14 +6,12 @@ import (
 	"slices"
 )
 
-// seenTries is how many draws look for a new point before all that are left are
-// listed.
+// seenTries is the number of draws that look for a new point before all remaining ones are listed.
 const seenTries = 100
 
-// Seen helps searchers not to suggest a point of a finite space twice. It
-// remembers points; in spaces that are large, infinite or without parameters, and
-// where the host knows more conditions than the space (Opaque), it remembers none
-// and everything is new.
+// Seen helps searchers to suggest no point of a finite space twice. It remembers points. In spaces
+// that are large, infinite or without parameters, and if the host has further conditions (Opaque),
+// it remembers none, and every point is new.
 type Seen struct {
 	space *Space
 	axes  []Axis
@@ -21,8 +19,8 @@ type Seen struct {
 	keys  map[string]bool // nil: nothing is remembered
 }
 
-// NewSeen remembers the points of s if they are at most limit. The error says that
-// the space has no points.
+// NewSeen returns a Seen that remembers the points of s if there are at most limit. It fails if the
+// space has no points.
 func NewSeen(s *Space, limit int) (*Seen, error) {
 	m := &Seen{space: s}
 	if s.Opaque || len(s.Params) == 0 {
@@ -40,21 +38,21 @@ func NewSeen(s *Space, limit int) (*Seen, error) {
 	return m, nil
 }
 
-// Add remembers p, unless it is no point of the space.
+// Add remembers p, unless it is not a point of the space.
 func (m *Seen) Add(p Point) {
 	if m.keys != nil && m.space.Check(p) == nil && m.space.Holds(p) {
 		m.keys[m.space.Key(p)] = true
 	}
 }
 
-// Has says whether p is remembered.
+// Has reports whether p is remembered.
 func (m *Seen) Has(p Point) bool { return m.keys != nil && m.keys[m.space.Key(p)] }
 
-// Full says whether every point of the space is remembered.
+// Full reports whether every point of the space is remembered.
 func (m *Seen) Full() bool { return m.keys != nil && len(m.keys) >= m.size }
 
-// Left lists the points with the given coordinates (nil: any) that are not
-// remembered; none where nothing is remembered.
+// Left lists the points with the given coordinates (nil: any) that are not remembered. It is empty
+// if nothing is remembered.
 func (m *Seen) Left(given Point) (points []Point) {
 	if m.keys == nil {
 		return nil
@@ -67,12 +65,11 @@ func (m *Seen) Left(given Point) (points []Point) {
 	return points
 }
 
-// Pick chooses a new point, and remembers it: given completed by the first of the
-// draws, for tries from 0, that makes it new and satisfies the constraints. When
-// draws find none, rng picks one of those that are left. When none is left it
-// returns nil, or, if coordinates were given, repeats a point with them at random:
-// whoever gives them (grids of the host, users) wants an answer for each. The
-// error is [ErrTight] or what is wrong with given.
+// Pick chooses and remembers a new point: given, completed by the first draw, for tries from 0,
+// that makes it new and satisfies the constraints. If no draw does, rng picks one of the remaining
+// points. If none remains, it returns nil. If coordinates were given, it then repeats a random
+// point with them, because grids of the host and users expect an answer for each. The error is
+// [ErrTight] or an error of given.
 func (m *Seen) Pick(given Point, rng Source, draw func(try int) Point) (Point, error) {
 	if err := m.space.CheckGiven(given); err != nil {
 		return nil, err
@@ -88,7 +85,7 @@ func (m *Seen) Pick(given Point, rng Source, draw func(try int) Point) (Point, e
 	return p, nil
 }
 
-// pickNew returns nil when there is no new point.
+// pickNew returns nil if there is no new point.
 func (m *Seen) pickNew(given Point, rng Source, draw func(try int) Point) Point {
 	if m.Full() {
 		return nil

@@ -7,8 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Each point of a finite space once, then nil; given coordinates always get an
-// answer (B-100).
+// Each point of a finite space once, then nil; given coordinates always get an answer (B-100).
 func TestSeenPicksEachPointOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSpace(t, "smallint", "choice", "one real")
@@ -40,7 +39,7 @@ func TestSeenPicksEachPointOnce(t *testing.T) {
 	})
 }
 
-// Nothing is remembered of what is not known to be small.
+// In spaces not known to be small, nothing is remembered.
 func TestSeenOfLargeSpaces(t *testing.T) {
 	for name, s := range map[string]*Space{
 		"opaque":   {Params: nested().Params, Opaque: true},

@@ -10,7 +10,7 @@ import (
 
 var nan = math.NaN()
 
-// nested has conditions three deep: adam → decay → rate, and rate → floor.
+// nested has conditions three levels deep: adam → decay → rate, and rate → floor.
 func nested() *Space {
 	return &Space{Params: []Param{
 		{Name: "optimizer", Kind: Choice, Choices: raws(`"sgd"`, `"adam"`)},
@@ -40,8 +40,8 @@ func TestConditionsThreeDeep(t *testing.T) {
 	}
 }
 
-// Given parents decide about children, whatever was drawn; given values of
-// parameters that do not exist are dropped (B-104, B-106).
+// Given parents decide about children, whatever was drawn; given values of parameters that do not
+// exist are dropped (B-104, B-106).
 func TestSampleGiven(t *testing.T) {
 	s := mustValidate(t, nested())
 	for seed := range uint64(50) {
@@ -116,7 +116,7 @@ func TestFiveHundredParameters(t *testing.T) {
 	}
 }
 
-// B-107: one line with the parameter, its value and what is allowed.
+// B-107: the error is one line with the parameter, its value and what is allowed.
 func TestCheckMessages(t *testing.T) {
 	s := mustValidate(t, &Space{Params: []Param{
 		{Name: "lr", Kind: Real, Low: 0.001, High: 1},
@@ -136,12 +136,13 @@ func TestCheckMessages(t *testing.T) {
 		{Point{math.Inf(1), 16, 0, nan}, `parameter "lr" is +Inf; allowed: numbers from 0.001 to 1`},
 		{Point{nan, 16, 0, nan}, `parameter "lr" has no value; allowed: numbers from 0.001 to 1`},
 		{Point{1, 17, 0, nan}, `parameter "units" is 17; allowed: integers from 8 to 64, multiples of 8`},
-		{Point{1, 16 + 1e-12, 0, nan}, `parameter "units" is 16.000000000001; allowed: integers from 8 to 64, multiples of 8`},
+		{Point{1, 16 + 1e-12, 0, nan}, `parameter "units" is 16.000000000001; allowed: integers from 8 to 64, ` +
+			`multiples of 8`},
 		{Point{1, 72, 0, nan}, `parameter "units" is 72; allowed: integers from 8 to 64, multiples of 8`},
 		{Point{1, 16, 2, nan}, `parameter "opt" is 2; allowed: an index from 0 to 1`},
 		{Point{1, 16, 0.5, nan}, `parameter "opt" is 0.5; allowed: an index from 0 to 1`},
 		{Point{1, 16, math.Inf(-1), nan}, `parameter "opt" is -Inf; allowed: an index from 0 to 1`},
-		{Point{1, 16, 0, 1}, `parameter "m" is 1; allowed: no value, for its condition does not hold`},
+		{Point{1, 16, 0, 1}, `parameter "m" is 1; allowed: no value, because its condition does not hold`},
 		{Point{1, 16, 1, nan}, `parameter "m" has no value; allowed: any finite number, multiples of 0.5`},
 		{Point{1, 16, 1, 0.7}, `parameter "m" is 0.7; allowed: any finite number, multiples of 0.5`},
 	} {
@@ -175,7 +176,8 @@ func TestChecksGiven(t *testing.T) {
 }
 
 func TestValuesAsPeopleWriteThem(t *testing.T) {
-	s := &Space{Params: []Param{{Kind: Real, Low: 0, High: 1, Step: 0.1}, {Kind: Real, Low: -1, High: 1, Step: 0.07}, {Kind: Real, High: 3, Step: 1.0 / 3}}}
+	s := &Space{Params: []Param{{Kind: Real, Low: 0, High: 1, Step: 0.1}, {Kind: Real, Low: -1, High: 1, Step: 0.07},
+		{Kind: Real, High: 3, Step: 1.0 / 3}}}
 	for i, c := range []struct{ x, want float64 }{{0.31, 0.3}, {0.2, 0.21}, {1, 1}} {
 		if got := s.Quantise(i, c.x); got != c.want {
 			t.Errorf("%v: got %v, want %v", c.x, got, c.want)
@@ -184,7 +186,8 @@ func TestValuesAsPeopleWriteThem(t *testing.T) {
 	if x := s.Quantise(0, -5); x != 0 || math.Signbit(x) {
 		t.Error(x)
 	}
-	if s.Key(Point{0.30000000000000004, 0, nan}) != s.Key(Point{0.3, math.Copysign(0, -1), math.Float64frombits(0x7ff8000000000002)}) {
+	if s.Key(Point{0.30000000000000004, 0, nan}) != s.Key(Point{0.3, math.Copysign(0, -1),
+		math.Float64frombits(0x7ff8000000000002)}) {
 		t.Error("keys differ by rounding")
 	}
 	if s.Key(Point{0.3, 0, nan}) == s.Key(Point{0.4, 0, nan}) {
@@ -192,8 +195,8 @@ func TestValuesAsPeopleWriteThem(t *testing.T) {
 	}
 }
 
-// Expressions of any point must not panic: plugins' points are checked by it.
-func TestEvalOfNonsense(t *testing.T) {
+// Expressions must not panic for any point: points of plugins are checked with them.
+func TestInvalidEval(t *testing.T) {
 	s := mustValidate(t, &Space{Params: []Param{{Name: "c", Kind: Choice, Choices: raws("1", `"x"`)}}})
 	for _, x := range []float64{nan, -1, 2, 1e300, math.Inf(1), math.Inf(-1), 1} {
 		if y := param(0).Eval(s, Point{x}); !math.IsNaN(y) {

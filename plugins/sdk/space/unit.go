@@ -2,18 +2,15 @@ package space
 
 import "math"
 
-// FromUnit is the value of parameter i at u, its place in [0, 1] under the
-// parameter's own distribution, so that a uniform u gives a sample. u outside is
-// moved inside; NaN stays.
+// FromUnit returns the value of parameter i at u, a position in [0, 1] under the parameter's own
+// distribution, so that a uniform u gives a sample. u is clamped to [0, 1]; NaN stays.
 //
 //   - Real: uniform, or uniform in the logarithm, from Low at 0 to High at 1.
-//   - Int, stepped Real, choices: every value has the same mass; with Log each has
-//     the mass that its cell, half a step to either side, has on the logarithmic
-//     scale, the first and last value included.
+//   - Int, stepped Real, choices: every value has the same mass. With Log each value has the mass of its cell,
+//     half a step to either side, on the logarithmic scale, including the first and last value.
 //   - Normal: the quantile, within 8.3 standard deviations, then rounded to Step.
 //
-// The same u gives the same bits on every machine and in every language that
-// follows portable.go.
+// The same u gives the same bits on every machine and in every language that follows portable.go.
 func (s *Space) FromUnit(i int, u float64) float64 {
 	if math.IsNaN(u) {
 		return u
@@ -63,16 +60,16 @@ func (l lattice) fromUnit(u float64, log bool) float64 {
 	return l.value(math.Max(l.first, math.Min(l.last, k)))
 }
 
-// logCells is the logarithm of the first cell's lower edge, and the width up to
-// the last one's upper edge.
+// logCells returns the logarithm of the first cell's lower edge, and the width up to the last
+// cell's upper edge.
 func (l lattice) logCells() (low, width float64) {
 	low = ln(l.first - 0.5)
 	return low, ln(l.last+0.5) - low
 }
 
-// ToUnit is the place of value x of parameter i in [0, 1], such that
-// FromUnit(i, ToUnit(i, x)) is x, up to rounding for a continuum. For values with
-// a mass it is inside their cell; where there is one value only it is 0.5.
+// ToUnit returns the position of value x of parameter i in [0, 1], such that FromUnit(i, ToUnit(i,
+// x)) is x, up to rounding for continuous values. For other values it is inside their cell; for a
+// single value it is 0.5.
 func (s *Space) ToUnit(i int, x float64) float64 {
 	p := &s.Params[i]
 	if p.Kind == Normal {
@@ -100,8 +97,8 @@ func (l lattice) toUnit(x float64, log bool) float64 {
 	return (x/l.step - l.first + 0.5) / l.count()
 }
 
-// Quantise is the value that parameter i can have nearest to x: inside its bounds
-// and on its steps. NaN stays.
+// Quantise returns the allowed value of parameter i that is nearest to x: inside its bounds and on
+// its steps. NaN stays.
 func (s *Space) Quantise(i int, x float64) float64 {
 	p := &s.Params[i]
 	if math.IsNaN(x) {

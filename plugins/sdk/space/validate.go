@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// maxDepth is how deep expressions may nest.
+// maxDepth is the maximum nesting of expressions.
 const maxDepth = 500
 
-// Validate says what makes the space unusable, in one line that names the
-// parameter; nil if nothing does. Whoever receives a space calls it once, before
-// anything else.
+// Validate returns an error if the space is invalid, in one line that names the parameter. Every
+// receiver of a space calls it once, before anything else.
 func (s *Space) Validate() error {
 	for i := range s.Params {
 		if err := s.validateParam(i); err != nil {
@@ -52,7 +51,8 @@ func (p *Param) validateBounds() error {
 	width := p.High - p.Low
 	switch {
 	case !finite(p.Low) || !finite(p.High) || !finite(width):
-		return fmt.Errorf("bounds %s and %s must be finite, and so must the distance between them", number(p.Low), number(p.High))
+		return fmt.Errorf("bounds %s and %s must be finite, and so must the distance between them", number(p.Low),
+			number(p.High))
 	case width < 0:
 		return fmt.Errorf("the lower bound %s is above the upper bound %s", number(p.Low), number(p.High))
 	case p.Log && p.Low <= 0:
@@ -68,7 +68,8 @@ func (p *Param) validateStep() error {
 	case !(p.Step > 0) || !finite(p.Step):
 		return fmt.Errorf("step %s must be a finite number above 0", number(p.Step))
 	case p.Low < p.High && nearFloor((p.High-p.Low)/p.Step) < 1:
-		return fmt.Errorf("step %s is larger than the range from %s to %s", number(p.Step), number(p.Low), number(p.High))
+		return fmt.Errorf("step %s is larger than the range from %s to %s", number(p.Step), number(p.Low),
+			number(p.High))
 	}
 	return p.validateLattice()
 }
@@ -77,11 +78,14 @@ func (p *Param) validateLattice() error {
 	l, _ := p.lattice()
 	switch {
 	case !(math.Abs(l.first) <= maxExact && math.Abs(l.last) <= maxExact):
-		return fmt.Errorf("step %s is too small for the range from %s to %s", number(p.Step), number(p.Low), number(p.High))
+		return fmt.Errorf("step %s is too small for the range from %s to %s", number(p.Step), number(p.Low),
+			number(p.High))
 	case l.first > l.last:
-		return fmt.Errorf("there is no multiple of step %s from %s to %s", number(p.Step), number(p.Low), number(p.High))
+		return fmt.Errorf("there is no multiple of step %s from %s to %s", number(p.Step), number(p.Low),
+			number(p.High))
 	case p.Log && l.first < 1:
-		return fmt.Errorf("a logarithmic scale needs values above 0, and step %s rounds the lower bound %s to 0", number(p.Step), number(p.Low))
+		return fmt.Errorf("a logarithmic scale needs values above 0, and step %s rounds the lower bound %s to 0",
+			number(p.Step), number(p.Low))
 	}
 	return nil
 }
@@ -103,18 +107,20 @@ func (p *Param) validateNormal() error {
 	case !(p.SD > 0):
 		return fmt.Errorf("the standard deviation %s must be above 0", number(p.SD))
 	case !finite(p.Mean-far*p.SD) || !finite(p.Mean+far*p.SD):
-		return fmt.Errorf("mean %s and standard deviation %s must be finite, and so must values of that order", number(p.Mean), number(p.SD))
+		return fmt.Errorf("mean %s and standard deviation %s must be finite, and so must values of that order",
+			number(p.Mean), number(p.SD))
 	case p.Step != 0 && !(p.Step > 0) || !finite(p.Step):
 		return fmt.Errorf("step %s must be a finite number above 0", number(p.Step))
 	case p.Step > 0 && (math.Abs(p.Mean)+far*p.SD)/p.Step > maxExact:
-		return fmt.Errorf("step %s is too small for mean %s and standard deviation %s", number(p.Step), number(p.Mean), number(p.SD))
+		return fmt.Errorf("step %s is too small for mean %s and standard deviation %s", number(p.Step), number(p.Mean),
+			number(p.SD))
 	}
 	return nil
 }
 
 func (p *Param) validateChoices() error {
 	if len(p.Choices) == 0 {
-		return errors.New("there is nothing to choose from")
+		return errors.New("there are no choices")
 	}
 	seen := make(map[string]int, len(p.Choices))
 	for i, raw := range p.Choices {
@@ -130,14 +136,14 @@ func (p *Param) validateChoices() error {
 	return nil
 }
 
-// validateNames: names are unique, have no empty parts, and none is a group of
-// others.
+// validateNames checks that names are unique, have no empty parts, and that no name is also a
+// group.
 func (s *Space) validateNames() error {
 	taken := make(map[string]bool, len(s.Params))
 	for i := range s.Params {
 		name := s.Params[i].Name
 		if taken[name] {
-			return fmt.Errorf("parameter %q: there are two of this name", name)
+			return fmt.Errorf("parameter %q: the name is used twice", name)
 		}
 		taken[name] = true
 	}
@@ -172,7 +178,7 @@ func (s *Space) validateExpr(e *Expr, before, depth int) error {
 	return nil
 }
 
-// validateOp checks one operation, apart from its arguments.
+// validateOp checks one operation, but not its arguments.
 func (s *Space) validateOp(e *Expr, before int) error {
 	low, high := arity(e.Op)
 	switch {
@@ -183,14 +189,15 @@ func (s *Space) validateOp(e *Expr, before int) error {
 	case e.Op != Number && e.Op != In:
 		return nil
 	case e.Param < 0 || e.Param >= before:
-		return fmt.Errorf("it refers to parameter number %d, and only the %d before it are known there", e.Param+1, before)
+		return fmt.Errorf("it refers to parameter number %d, and only the %d before it are known there", e.Param+1,
+			before)
 	case e.Op == In:
 		return s.Params[e.Param].validateSet(e.Set)
 	}
 	return nil
 }
 
-// arity is the least and the most arguments that op takes.
+// arity returns the minimum and maximum number of arguments of op.
 func arity(op Op) (low, high int) {
 	switch op {
 	case Const, Number, In:

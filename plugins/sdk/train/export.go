@@ -13,8 +13,8 @@ import (
 // Export implements sdk.Exporter.
 func (r *run) Export(export func(format, dir string) error) { r.exporter = export }
 
-// export hands over the model of a trial that has ended well, in the formats
-// that are asked for. A format that fails is no failure of the trial.
+// export writes the model of a successful trial in the requested formats. A format that fails does
+// not fail the trial.
 func (r *run) export(err error) {
 	if r.exporter == nil || !r.endsWell(err) {
 		return
@@ -28,7 +28,7 @@ func (r *run) export(err error) {
 	}
 }
 
-// endsWell: it was trained to its end, or stopped for good and not killed.
+// endsWell reports whether the trial completed, or was stopped for good and not killed.
 func (r *run) endsWell(err error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -2,19 +2,20 @@ package train
 
 import (
 	"io"
+	"runtime"
 	"sync"
 )
 
-// maxQueued bounds the events that wait for the carrier, so that a trainable
-// that logs without pause waits instead of filling the memory.
+// maxQueued bounds the number of queued events, so that a trainable that logs without pause blocks
+// instead of filling the memory.
 const maxQueued = 8192
 
-// queue hands events of many runs to one carrier, all that wait at a time.
+// A queue passes events of many runs to one consumer, all waiting events at a time.
 type queue struct {
 	mu     sync.Mutex
 	change sync.Cond
 	items  []Event
-	spare  []Event // the slice that the carrier had last, to be filled again
+	spare  []Event // the previous slice of the consumer, to be reused
 	closed bool
 }
 
@@ -24,8 +25,7 @@ func newQueue() *queue {
 	return q
 }
 
-// push appends an event, waiting while the queue is full. After close it drops
-// what comes.
+// push appends an event and blocks while the queue is full. After close it drops events.
 func (q *queue) push(e Event) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -41,13 +41,14 @@ func (q *queue) push(e Event) {
 	}
 }
 
-// drain waits for events and returns all there are; io.EOF after close. The
-// slice is valid until the next call.
+// drain waits for events and returns all of them; io.EOF after close. The slice is valid until the
+// next call.
 func (q *queue) drain() ([]Event, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.items) == 0 && !q.closed {
 		q.change.Wait()
+		q.gather()
 	}
 	if len(q.items) == 0 {
 		return nil, io.EOF
@@ -59,6 +60,27 @@ func (q *queue) drain() ([]Event, error) {
 		q.change.Broadcast()
 	}
 	return out, nil
+}
+
+// Bounds of gather: how often in a row it yields in vain, and how often at all.
+const (
+	vainYields = 4
+	maxYields  = 64
+)
+
+// gather lets runs that were answered together report in one message: it lets other goroutines run as
+// long as they push more events. It never sleeps. It needs q.mu.
+func (q *queue) gather() {
+	for all, vain := 0, 0; all < maxYields && vain < vainYields; all++ {
+		before := len(q.items)
+		q.mu.Unlock()
+		runtime.Gosched()
+		q.mu.Lock()
+		vain++
+		if len(q.items) > before {
+			vain = 0
+		}
+	}
 }
 
 func (q *queue) close() {

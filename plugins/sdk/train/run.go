@@ -14,43 +14,50 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// run is one attempt of one trial: what the author's code sees as [sdk.Run].
+// A run is one attempt of one trial, which the author's code sees as [sdk.Run].
 type run struct {
 	s      *Session
 	id     uint64
 	trial  sdk.Trial
 	ctx    context.Context
 	cancel context.CancelFunc
-	wake   chan struct{} // holds a token when something was ordered
+	wake   chan struct{} // holds a token when there is a new command
 	halt   chan struct{} // closed when the run was told to stop
 
-	mu      sync.Mutex // guards what the host orders
+	mu      sync.Mutex // guards the host's commands
 	granted uint64
-	asked   []string // directories to save into, oldest first
+	asked   []string // directories to save to, oldest first
 	stop    bool
-	paused  bool // it will go on later
+	paused  bool // it will continue later
 	stopDir string
 	killed  bool
 
 	begin sync.Once
 	held  sync.Once
 
-	// Only the training goroutine touches these.
-	reported  uint64
+	// Only the training goroutine uses these.
+	progress
+	exporter func(format, dir string) error
+}
+
+// progress is what a run has reported.
+type progress struct {
+	reported  uint64 // results
 	iteration uint64
-	done      bool // the last result was reported
-	exporter  func(format, dir string) error
+	done      bool         // the last result was reported
+	final     int          // results sent after the order to stop
+	skipped   []sdk.Result // after the order to pause; sent if a checkpoint follows
 }
 
 func newRun(s *Session, id uint64, trial sdk.Trial) *run {
 	ctx, cancel := context.WithCancel(s.ctx)
 	return &run{
-		s: s, id: id, trial: trial, iteration: trial.Iteration,
+		s: s, id: id, trial: trial, progress: progress{iteration: trial.Iteration},
 		ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1), halt: make(chan struct{}),
 	}
 }
 
-// order notes what the host wants and wakes Report.
+// order records a command of the host and wakes Report.
 func (r *run) order(c *Command) {
 	r.mu.Lock()
 	switch c.Kind {
@@ -87,7 +94,7 @@ func (r *run) Stopped() <-chan struct{} { return r.halt }
 // Paused implements sdk.Pauser.
 func (r *run) Paused() bool { return errors.Is(r.stopError(), sdk.ErrPaused) }
 
-// stopError is what Report returns to a run that was told to stop.
+// stopError returns the error of Report for a run that was told to stop.
 func (r *run) stopError() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +120,7 @@ func (r *run) Started(pid int) {
 	r.begin.Do(func() { r.s.out.push(Event{Kind: Started, Run: r.id, PID: uint32(pid)}) })
 }
 
-// Waiting implements sdk.Waiter. The host hears of it once.
+// Waiting implements sdk.Waiter. The host is told once.
 func (r *run) Waiting() {
 	r.held.Do(func() { r.s.out.push(Event{Kind: Started, Run: r.id, Waiting: true}) })
 }
@@ -121,8 +128,7 @@ func (r *run) Waiting() {
 // Reject implements sdk.Rejecter.
 func (r *run) Reject(text string) { r.s.out.push(Event{Kind: Rejected, Run: r.id, Text: cut(text)}) }
 
-// maxText bounds a line or an error in bytes, so that no message outgrows the
-// host's limit.
+// maxText limits a line or an error in bytes, so that no message exceeds the host's limit.
 const maxText = 64 << 10
 
 func cut(text string) string {
@@ -134,29 +140,26 @@ func cut(text string) string {
 
 // Report implements sdk.Run.
 func (r *run) Report(res sdk.Result, save func(dir string) error) error {
-	told := r.told()
-	if told && (res.Checkpoint == "" || r.ctx.Err() != nil) {
+	if r.mustEnd() {
+		r.reportLast(res)
 		return r.stopError()
 	}
 	r.tell(&res)
-	if told { // the result does not count any more; the checkpoint is taken
-		return r.stopError()
-	}
 	due := r.due(res, save != nil)
 	if res.Done && !due {
-		return nil // nobody has to decide whether it goes on
+		return nil // the last result needs no decision
 	}
 	for {
-		switch r.obey(due, save) {
+		switch r.execute(due, save) {
 		case stopped:
 			return r.stopError()
-		case goesOn:
+		case continues:
 			return nil
 		case saved:
 			if res.Done {
 				return nil
 			}
-			continue // what was ordered meanwhile counts too
+			continue // commands may have arrived meanwhile
 		}
 		select {
 		case <-r.wake:
@@ -166,27 +169,52 @@ func (r *run) Report(res sdk.Result, save func(dir string) error) error {
 	}
 }
 
+// maxFinal is how many results a run may send after the order to stop.
+const maxFinal = 8
+
+// reportLast sends a result after the order to stop if it has a checkpoint. If the run will continue
+// later, it will do so from there: the results that were skipped before are sent first, so that the
+// record has no gap.
+func (r *run) reportLast(res sdk.Result) {
+	switch {
+	case r.ctx.Err() != nil:
+	case res.Checkpoint != "":
+		if r.final+len(r.skipped) < maxFinal {
+			for i := range r.skipped {
+				r.tell(&r.skipped[i])
+			}
+			r.final += len(r.skipped)
+		}
+		r.skipped = nil
+		r.final++
+		r.tell(&res)
+	case r.Paused() && len(r.skipped) < maxFinal: // with more, they are not sent
+		res.Metrics, res.Values = slices.Clone(res.Metrics), slices.Clone(res.Values)
+		r.skipped = append(r.skipped, res)
+	}
+}
+
 // tell sends a result to the host.
 func (r *run) tell(res *sdk.Result) {
 	r.count(res.Iteration)
 	r.reported++
 	r.done = res.Done
 	r.s.out.push(Event{
-		// The author may fill the same slice again.
+		// The author may reuse the slice.
 		Kind: Result, Run: r.id, Metrics: slices.Clone(res.Metrics), Iteration: res.Iteration,
 		Checkpoint: res.Checkpoint, Done: res.Done, Values: slices.Clone(res.Values),
 	})
 }
 
-// told reports whether the run must end without another result. A stop that
-// wants a checkpoint first still takes one, the one that is saved.
-func (r *run) told() bool {
+// mustEnd reports whether the run must end without another result. A stop that requests a checkpoint
+// first allows one more, which is saved.
+func (r *run) mustEnd() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ctx.Err() != nil || r.stop && r.stopDir == ""
 }
 
-// count follows the host's own counting of iterations.
+// count follows the host's counting of iterations.
 func (r *run) count(iteration uint64) {
 	if iteration == 0 {
 		iteration = r.iteration + 1
@@ -194,8 +222,7 @@ func (r *run) count(iteration uint64) {
 	r.iteration = iteration
 }
 
-// due reports whether the host will ask for a checkpoint of this result before
-// it answers.
+// due reports whether the host will request a checkpoint of this result before it answers.
 func (r *run) due(res sdk.Result, saves bool) bool {
 	every := r.trial.CheckpointEvery
 	switch {
@@ -207,23 +234,23 @@ func (r *run) due(res sdk.Result, saves bool) bool {
 	return false
 }
 
-// saves reports whether there is something to ask for.
+// saves reports whether the result can be saved.
 func (r *run) saves(res sdk.Result, saves bool) bool {
 	return saves && r.s.traits.Saves && res.Checkpoint == ""
 }
 
-// obeyed is what came of the orders.
-type obeyed uint8
+// executed is the result of executing commands.
+type executed uint8
 
 const (
-	waits obeyed = iota
+	waiting executed = iota
 	saved
 	stopped
-	goesOn
+	continues
 )
 
-// obey carries out what was ordered, on the training goroutine.
-func (r *run) obey(due bool, save func(string) error) obeyed {
+// execute executes the commands, on the training goroutine.
+func (r *run) execute(due bool, save func(string) error) executed {
 	ahead := uint64(max(r.trial.RunAhead, 0))
 	if due {
 		ahead = 0
@@ -245,9 +272,9 @@ func (r *run) obey(due bool, save func(string) error) obeyed {
 	case len(dirs) > 0:
 		return saved
 	case goOn:
-		return goesOn
+		return continues
 	}
-	return waits
+	return waiting
 }
 
 func (r *run) save(dir string, save func(string) error) {
@@ -260,8 +287,7 @@ func (r *run) save(dir string, save func(string) error) {
 	r.s.out.push(e)
 }
 
-// call runs the author's code; a panic becomes its error, with the stack in
-// the trial's log.
+// call runs the author's code; a panic becomes its error, and the stack goes to the trial's log.
 func (r *run) call(t sdk.Trainable) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -272,13 +298,13 @@ func (r *run) call(t sdk.Trainable) (err error) {
 	if _, ok := t.(sdk.Launcher); !ok {
 		r.Started(os.Getpid())
 	}
-	defer r.Started(os.Getpid()) // one that never said so has started all the same
+	defer r.Started(os.Getpid()) // for a launcher that never reported its start
 	err = t.Train(r.ctx, r)
 	r.export(err)
 	return err
 }
 
-// outcome is the run's last event.
+// outcome returns the run's last event.
 func (r *run) outcome(err error) Event {
 	e := Event{Kind: Ended, Run: r.id}
 	r.mu.Lock()

@@ -10,12 +10,12 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Session runs a trainable for one host: many runs, one after the other or at
-// a time, as its traits allow.
+// A Session runs a trainable for one host: many runs, sequential or concurrent, as its traits
+// allow.
 type Session struct {
-	// Around, if set before the first command, is called before each run, and what it
-	// returns when that has ended. Where it fails, the run cannot begin.
-	Around func(*sdk.Trial) (after func(), err error)
+	// BeforeRun, if set before the first command, is called before each run; the returned function is
+	// called after it. If BeforeRun fails, the run fails to start.
+	BeforeRun func(*sdk.Trial) (after func(), err error)
 
 	trainable sdk.Trainable
 	traits    sdk.TrainableTraits
@@ -30,7 +30,7 @@ type Session struct {
 	active  sync.WaitGroup
 }
 
-// NewSession makes a session for an opened trainable.
+// NewSession returns a session for an opened trainable.
 func NewSession(t sdk.Trainable, traits sdk.TrainableTraits) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Session{
@@ -39,11 +39,11 @@ func NewSession(t sdk.Trainable, traits sdk.TrainableTraits) *Session {
 	}
 }
 
-// ErrClosed is what Send answers after Close.
+// ErrClosed is returned by Send after Close.
 var ErrClosed = errors.New("the trainable is closed")
 
-// Send carries out commands, in order, without waiting for their effect. An
-// error means that the host broke the protocol.
+// Send executes commands, in order, without waiting for their effect. An error means that the host
+// violated the protocol.
 func (s *Session) Send(commands []Command) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,11 +58,11 @@ func (s *Session) Send(commands []Command) error {
 	return nil
 }
 
-// Recv waits for events and returns all that wait, in order; io.EOF after
-// Close. The slice is valid until the next call.
+// Recv waits for events and returns all waiting ones, in order; io.EOF after Close. The slice is
+// valid until the next call.
 func (s *Session) Recv() ([]Event, error) { return s.out.drain() }
 
-// Close ends the context of every run. Events that come later are dropped.
+// Close cancels the context of every run. Later events are dropped.
 func (s *Session) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -71,8 +71,7 @@ func (s *Session) Close() {
 	s.out.close()
 }
 
-// Wait returns when no author's code runs any more, which after Close is when
-// every Train has returned.
+// Wait waits until no author's code is running; after Close, until every Train has returned.
 func (s *Session) Wait() { s.active.Wait() }
 
 // apply needs s.mu.
@@ -82,7 +81,7 @@ func (s *Session) apply(c *Command) error {
 	}
 	r := s.runs[c.Run]
 	if r == nil {
-		return nil // it ended while the command was on its way
+		return nil // the run ended before the command arrived
 	}
 	r.order(c)
 	return nil
@@ -114,7 +113,7 @@ func (s *Session) start(c *Command) error {
 	return nil
 }
 
-// refuses says why no run can be started now, or "".
+// refuses returns why no run can start now, or "".
 func (s *Session) refuses() string {
 	switch {
 	case s.traits.Shared:
@@ -127,8 +126,8 @@ func (s *Session) refuses() string {
 	return ""
 }
 
-// train calls the author's code and says how it ended. Where a trial has run
-// before, it begins once that is cleaned up.
+// train calls the author's code and sends how it ended. If a trial has run before, it resets the
+// process first.
 func (s *Session) train(r *run, again bool) {
 	end := Event{Kind: Ended, Run: r.id, NeverStarted: true}
 	if err := s.reset(r, again); err != nil {
@@ -137,18 +136,17 @@ func (s *Session) train(r *run, again bool) {
 		end = s.call(r)
 	}
 	r.cancel()
-	// The run is forgotten before its end is told: the host may answer that
-	// with the next Start.
+	// Remove the run before its end is sent: the host may answer with the next Start.
 	s.mu.Lock()
 	delete(s.runs, r.id)
 	s.mu.Unlock()
 	s.out.push(end)
 }
 
-// call calls the author's code, and what is around it.
+// call calls the author's code, after BeforeRun.
 func (s *Session) call(r *run) Event {
-	if s.Around != nil {
-		after, err := s.Around(&r.trial)
+	if s.BeforeRun != nil {
+		after, err := s.BeforeRun(&r.trial)
 		if err != nil {
 			return Event{Kind: Ended, Run: r.id, NeverStarted: true, Error: cut(err.Error())}
 		}
@@ -157,7 +155,7 @@ func (s *Session) call(r *run) Event {
 	return r.outcome(r.call(s.trainable))
 }
 
-// reset calls the author's Reset, where there is one and it is needed.
+// reset calls the author's Reset if it exists and is needed.
 func (s *Session) reset(r *run, again bool) (err error) {
 	x, ok := s.trainable.(sdk.Resetter)
 	if !again || !ok {

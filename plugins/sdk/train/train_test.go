@@ -6,14 +6,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// The shared suite of the host's transports tests what runs do; here is what
-// only shows from inside.
+// The shared suite of the host's transports tests what runs do; these tests need internals.
 
 func TestBrokenProtocol(t *testing.T) {
 	wait := sdk.TrainFunc(func(ctx context.Context, _ sdk.Run) error { <-ctx.Done(); return nil })
@@ -32,8 +33,7 @@ func TestBrokenProtocol(t *testing.T) {
 	}
 }
 
-// A trainable that logs without pause waits for the carrier, and is let go at
-// the end.
+// A trainable that logs without pause blocks until the consumer reads, and is released at the end.
 func TestFloodWaits(t *testing.T) {
 	ended := make(chan bool)
 	flood := sdk.TrainFunc(func(ctx context.Context, run sdk.Run) error {
@@ -75,7 +75,7 @@ func TestTextIsCut(t *testing.T) {
 	}
 }
 
-// A reporter may use its slice again while the event still waits.
+// A reporter may reuse its slice while the event is still queued.
 func TestMetricsAreCopied(t *testing.T) {
 	s := NewSession(sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
 		m := []sdk.Metric{{Name: "loss", Value: 1}}
@@ -94,8 +94,8 @@ func TestMetricsAreCopied(t *testing.T) {
 	}
 }
 
-// A trial is told whether it will go on later: in the answer to its report, and
-// between two.
+// A trial is told whether it will continue later: in the answer to its report, and between two
+// reports.
 func TestPausedIsTold(t *testing.T) {
 	for _, paused := range []bool{false, true} {
 		told := make(chan error, 1)
@@ -106,7 +106,8 @@ func TestPausedIsTold(t *testing.T) {
 			between <- run.(sdk.Pauser).Paused()
 			return err
 		}), sdk.TrainableTraits{})
-		if err := s.Send([]Command{{Kind: Start, Run: 1, Trial: &sdk.Trial{}}, {Kind: Stop, Run: 1, Paused: paused}}); err != nil {
+		if err := s.Send([]Command{{Kind: Start, Run: 1, Trial: &sdk.Trial{}},
+			{Kind: Stop, Run: 1, Paused: paused}}); err != nil {
 			t.Fatal(err)
 		}
 		s.Wait()
@@ -119,8 +120,8 @@ func TestPausedIsTold(t *testing.T) {
 	}
 }
 
-// B-060: a trial that ends well hands over its model in each format; one that
-// fails or goes on later does not, and a format that fails is no failure.
+// B-060: a successful trial exports its model in each format; one that fails or is paused does not,
+// and a format that fails does not fail the trial.
 func TestExport(t *testing.T) {
 	dir := t.TempDir()
 	trial := &sdk.Trial{Export: []string{"a", "b", "c"}, ExportDir: dir}
@@ -129,10 +130,11 @@ func TestExport(t *testing.T) {
 		stop *Command
 		want string
 	}{
-		"by itself":      {want: "a= b=panic: no b c=the trainable does not know this format"},
-		"in an error":    {end: errors.New("diverged")},
-		"paused":         {end: sdk.ErrPaused, stop: &Command{Kind: Stop, Run: 1, Paused: true}},
-		"stopped":        {end: sdk.ErrStopped, stop: &Command{Kind: Stop, Run: 1}, want: "a= b=panic: no b c=the trainable does not know this format"},
+		"by itself":   {want: "a= b=panic: no b c=the trainable does not know this format"},
+		"in an error": {end: errors.New("diverged")},
+		"paused":      {end: sdk.ErrPaused, stop: &Command{Kind: Stop, Run: 1, Paused: true}},
+		"stopped": {end: sdk.ErrStopped, stop: &Command{Kind: Stop, Run: 1},
+			want: "a= b=panic: no b c=the trainable does not know this format"},
 		"killed":         {end: sdk.ErrStopped, stop: &Command{Kind: Kill, Run: 1}},
 		"ended, paused":  {stop: &Command{Kind: Stop, Run: 1, Paused: true}, want: ""},
 		"failed in stop": {end: errors.New("no"), stop: &Command{Kind: Stop, Run: 1}},
@@ -170,7 +172,7 @@ func exportA(format, dir string) error {
 	return sdk.ErrUnknownFormat
 }
 
-// exportsOf are the answers of a run until its end.
+// exportsOf returns the exports of a run until its end.
 func exportsOf(t *testing.T, s *Session) string {
 	t.Helper()
 	var list []string
@@ -190,8 +192,34 @@ func exportsOf(t *testing.T, s *Session) string {
 	}
 }
 
-// B-150: a checkpoint that is handed over after the word to stop reaches the host; a result
-// without one does not.
+// Results that a run reports after it was paused are sent if a checkpoint follows: it continues from
+// there, and without them the record would have a gap.
+func TestResultsBeforeTheLastCheckpoint(t *testing.T) {
+	s := NewSession(sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+		<-run.(sdk.Stopper).Stopped()
+		for _, dir := range []string{"", "", "final", ""} {
+			if err := run.Report(sdk.Result{Checkpoint: dir}, nil); err != sdk.ErrPaused {
+				t.Errorf("Report answered %v", err)
+			}
+		}
+		for range 3 * maxFinal {
+			_ = run.Report(sdk.Result{}, nil)
+		}
+		_ = run.Report(sdk.Result{Checkpoint: "later"}, nil)
+		return sdk.ErrPaused
+	}), sdk.TrainableTraits{})
+	defer s.Close()
+	if err := s.Send([]Command{{Kind: Start, Run: 1, Trial: &sdk.Trial{}},
+		{Kind: Stop, Run: 1, Paused: true}}); err != nil {
+		t.Fatal(err)
+	}
+	if taken := checkpointsOf(t, s); !slices.Equal(taken, []string{"", "", "final", "later"}) {
+		t.Errorf("the host heard of %q", taken)
+	}
+}
+
+// B-150: a checkpoint that is reported after a stop reaches the host; a result without one does
+// not.
 func TestCheckpointAfterStop(t *testing.T) {
 	s := NewSession(sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
 		<-run.(sdk.Stopper).Stopped()
@@ -206,21 +234,50 @@ func TestCheckpointAfterStop(t *testing.T) {
 	if err := s.Send([]Command{{Kind: Start, Run: 1, Trial: &sdk.Trial{}}, {Kind: Stop, Run: 1}}); err != nil {
 		t.Fatal(err)
 	}
-	var taken []string
+	if taken := checkpointsOf(t, s); !slices.Equal(taken, []string{"final"}) {
+		t.Errorf("the host heard of %q", taken)
+	}
+}
+
+// Events that several runs push one after the other go into one message. A round fails if drain did
+// not wait yet when the first came, which is rare.
+func TestEventsGather(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that runs take turns
+	const runs, rounds = 16, 10
+	whole := 0
+	for range rounds {
+		q := newQueue()
+		got := make(chan int)
+		go func() {
+			events, _ := q.drain()
+			got <- len(events)
+		}()
+		runtime.Gosched() // drain waits
+		for run := range uint64(runs) {
+			go q.push(Event{Kind: Result, Run: run})
+		}
+		if <-got == runs {
+			whole++
+		}
+	}
+	if whole < rounds/2 {
+		t.Errorf("the first message had all %d events in %d of %d rounds", runs, whole, rounds)
+	}
+}
+
+// checkpointsOf returns the checkpoints of all results of a run, "" for those without.
+func checkpointsOf(t *testing.T, s *Session) (taken []string) {
 	for {
 		events, err := s.Recv()
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range events {
-			if e.Kind == Result {
+			switch e.Kind {
+			case Result:
 				taken = append(taken, e.Checkpoint)
-			}
-			if e.Kind == Ended {
-				if len(taken) != 1 || taken[0] != "final" {
-					t.Errorf("the host heard of %q", taken)
-				}
-				return
+			case Ended:
+				return taken
 			}
 		}
 	}

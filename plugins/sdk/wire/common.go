@@ -23,8 +23,7 @@ func InfoFromProto(m *pb.Info) sdk.Info {
 	}
 }
 
-// TraitsToProto encodes traits; snapshots says that the plugin is a
-// [sdk.Snapshotter].
+// TraitsToProto encodes traits; snapshots is true if the plugin is a [sdk.Snapshotter].
 func TraitsToProto(t sdk.Traits, snapshots bool) *pb.Traits {
 	return &pb.Traits{
 		Independent: t.Independent, Quiet: t.Quiet,
@@ -34,7 +33,7 @@ func TraitsToProto(t sdk.Traits, snapshots bool) *pb.Traits {
 	}
 }
 
-// TraitsFromProto decodes traits, and whether the plugin makes snapshots.
+// TraitsFromProto decodes traits, and whether the plugin supports snapshots.
 func TraitsFromProto(m *pb.Traits) (t sdk.Traits, snapshots bool) {
 	return sdk.Traits{
 		Independent: m.GetIndependent(), Quiet: m.GetQuiet(),
@@ -43,7 +42,7 @@ func TraitsFromProto(m *pb.Traits) (t sdk.Traits, snapshots bool) {
 	}, m.GetSnapshots()
 }
 
-// maxRunAhead bounds RunAhead, which no plugin needs to be larger.
+// maxRunAhead bounds RunAhead; no plugin needs a larger value.
 const maxRunAhead = 1 << 30
 
 // EventsToProto encodes events.
@@ -65,8 +64,8 @@ func EventsToProto(events []sdk.Event) []*pb.Event {
 	return out
 }
 
-// EventsFromProto decodes events. Kinds that a later host may add are kept as
-// their number: plugins ignore what they do not know.
+// EventsFromProto decodes events. Unknown kinds of newer hosts are kept as numbers; plugins ignore
+// them.
 func EventsFromProto(ms []*pb.Event) []sdk.Event {
 	if len(ms) == 0 {
 		return nil
@@ -84,7 +83,7 @@ func EventsFromProto(ms []*pb.Event) []sdk.Event {
 	return out
 }
 
-// text makes an author's string one that protobuf can carry.
+// text replaces invalid UTF-8, which protobuf cannot carry.
 func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func metricsToProto(metrics []sdk.Metric) []*pb.Metric {

@@ -13,12 +13,11 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
-// Each message that a plugin sends has a target: arbitrary bytes are an error or
-// a value that the checks behind the decoder take or refuse, never a panic. The
-// corpora in testdata have what decoders stumble over: messages that are cut,
-// lengths of 4 GiB, unknown wire types, groups in groups, packed lists.
+// Each message of a plugin has a target: arbitrary bytes give an error or a value that the later
+// checks accept or refuse, never a panic. The corpora in testdata have difficult input: truncated
+// messages, lengths of 4 GiB, unknown wire types, nested groups, packed lists.
 
-// decoded feeds bytes to a message and its decoder, in full and cut.
+// decoded feeds bytes to a message and its decoder, complete and truncated.
 func decoded[M proto.Message](b []byte, fresh func() M, use func(M)) {
 	for _, part := range [][]byte{b, b[:len(b)/2]} {
 		if m := fresh(); proto.Unmarshal(part, m) == nil {
@@ -29,19 +28,21 @@ func decoded[M proto.Message](b []byte, fresh func() M, use func(M)) {
 
 func FuzzInfo(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
-		decoded(b, func() *pb.DescribeSearcherResponse { return &pb.DescribeSearcherResponse{} }, func(m *pb.DescribeSearcherResponse) {
-			_ = wire.InfoFromProto(m.GetInfo())
-		})
+		decoded(b, func() *pb.DescribeSearcherResponse { return &pb.DescribeSearcherResponse{} },
+			func(m *pb.DescribeSearcherResponse) {
+				_ = wire.InfoFromProto(m.GetInfo())
+			})
 	})
 }
 
 func FuzzTraits(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
-		decoded(b, func() *pb.OpenSchedulerResponse { return &pb.OpenSchedulerResponse{} }, func(m *pb.OpenSchedulerResponse) {
-			if x, _ := wire.TraitsFromProto(m.GetTraits()); x.RunAhead < 0 || x.RunAhead > 1<<30 {
-				t.Errorf("it may run ahead by %d", x.RunAhead)
-			}
-		})
+		decoded(b, func() *pb.OpenSchedulerResponse { return &pb.OpenSchedulerResponse{} },
+			func(m *pb.OpenSchedulerResponse) {
+				if x, _ := wire.TraitsFromProto(m.GetTraits()); x.RunAhead < 0 || x.RunAhead > 1<<30 {
+					t.Errorf("it may run ahead by %d", x.RunAhead)
+				}
+			})
 	})
 }
 
@@ -82,7 +83,8 @@ func FuzzTrainResponse(f *testing.F) {
 			}
 			for _, e := range events {
 				r := sdk.Result{Metrics: e.Metrics, Iteration: e.Iteration, Checkpoint: e.Checkpoint}
-				if e.Kind == train.Result && sdk.CheckResult(&r) == nil && (len(r.Metrics) > sdk.MaxMetrics || r.Iteration > sdk.MaxIteration) {
+				if e.Kind == train.Result && sdk.CheckResult(&r) == nil &&
+					(len(r.Metrics) > sdk.MaxMetrics || r.Iteration > sdk.MaxIteration) {
 					t.Errorf("a result beyond the limits is taken: %+v", r)
 				}
 			}
@@ -96,7 +98,8 @@ func FuzzReportRequest(f *testing.F) {
 			once := wire.ReporterEventsFromProto(m.GetEvents())
 			twice := wire.ReporterEventsFromProto(wire.ReporterEventsToProto(once))
 			for i := range once {
-				if once[i].Number != twice[i].Number || once[i].Kind != twice[i].Kind || !sameResult(once[i].Result, twice[i].Result) {
+				if once[i].Number != twice[i].Number || once[i].Kind != twice[i].Kind ||
+					!sameResult(once[i].Result, twice[i].Result) {
 					t.Errorf("%+v became %+v", once[i], twice[i])
 				}
 			}
@@ -108,5 +111,6 @@ func sameResult(a, b *sdk.ReportedResult) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Iteration == b.Iteration && math.Float64bits(a.TimeTotal) == math.Float64bits(b.TimeTotal) && len(a.Metrics) == len(b.Metrics)
+	return a.Iteration == b.Iteration && math.Float64bits(a.TimeTotal) == math.Float64bits(b.TimeTotal) &&
+		len(a.Metrics) == len(b.Metrics)
 }

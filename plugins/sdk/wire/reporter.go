@@ -22,7 +22,7 @@ var reporterKinds = map[sdk.ReporterEventKind]pb.ReporterEvent_Kind{
 	sdk.ReportRemoved:   pb.ReporterEvent_KIND_TRIAL_REMOVED,
 }
 
-// reporterKindOf is the inverse; 0 for kinds that a later host may add.
+// reporterKindOf is the inverse; 0 for unknown kinds of newer hosts.
 func reporterKindOf(k pb.ReporterEvent_Kind) sdk.ReporterEventKind {
 	for ours, theirs := range reporterKinds {
 		if theirs == k {
@@ -46,8 +46,7 @@ func ReporterEventsToProto(events []sdk.ReporterEvent) []*pb.ReporterEvent {
 	return out
 }
 
-// ReporterEventsFromProto decodes events for a reporter. Kinds that a later
-// host may add are 0.
+// ReporterEventsFromProto decodes events for a reporter. Unknown kinds of newer hosts are 0.
 func ReporterEventsFromProto(ms []*pb.ReporterEvent) []sdk.ReporterEvent {
 	out := make([]sdk.ReporterEvent, len(ms))
 	for i, m := range ms {
@@ -88,7 +87,8 @@ func reportedResultToProto(r *sdk.ReportedResult) *pb.ReportedResult {
 		Metrics: metricsToProto(r.Metrics), Totals: metricsToProto(r.Totals),
 		Iteration: r.Iteration, Done: r.Done, TimeTotalS: r.TimeTotal, TimeThisIterS: r.TimeThisIter,
 		Pid: r.PID, Host: text(r.Host), Restored: r.Restored,
-		IterationsSinceRestore: r.IterationsSinceRestore, TimeSinceRestore: r.TimeSinceRestore, Again: r.Again, Values: r.Values,
+		IterationsSinceRestore: r.IterationsSinceRestore, TimeSinceRestore: r.TimeSinceRestore, Again: r.Again,
+		Values: r.Values,
 	}
 }
 
@@ -98,8 +98,10 @@ func reportedResultFromProto(m *pb.ReportedResult) *sdk.ReportedResult {
 	}
 	return &sdk.ReportedResult{
 		Metrics: metricsFromProto(m.GetMetrics()), Totals: metricsFromProto(m.GetTotals()),
-		Iteration: m.GetIteration(), Done: m.GetDone(), TimeTotal: m.GetTimeTotalS(), TimeThisIter: m.GetTimeThisIterS(),
-		PID: m.GetPid(), Host: m.GetHost(), Restored: m.GetRestored(),
-		IterationsSinceRestore: m.GetIterationsSinceRestore(), TimeSinceRestore: m.GetTimeSinceRestore(), Again: m.GetAgain(), Values: m.GetValues(),
+		Iteration: m.GetIteration(), Done: m.GetDone(), TimeTotal: m.GetTimeTotalS(),
+		TimeThisIter: m.GetTimeThisIterS(),
+		PID:          m.GetPid(), Host: m.GetHost(), Restored: m.GetRestored(),
+		IterationsSinceRestore: m.GetIterationsSinceRestore(), TimeSinceRestore: m.GetTimeSinceRestore(),
+		Again: m.GetAgain(), Values: m.GetValues(),
 	}
 }

@@ -51,7 +51,7 @@ func mode(maximize bool) sdk.Mode {
 	return sdk.Min
 }
 
-// natural is n for the wire, where no count is negative.
+// natural returns n for the wire, where no count is negative.
 func natural(n int) uint64 { return uint64(max(n, 0)) }
 
 func spaceToProto(s *space.Space) *pb.Space {
@@ -160,7 +160,7 @@ func pointToProto(p space.Point) *pb.Point {
 	return &pb.Point{Values: p}
 }
 
-// pointFromProto keeps the difference between no point and one of no values.
+// pointFromProto distinguishes no point from a point without values.
 func pointFromProto(m *pb.Point) space.Point {
 	if m == nil {
 		return nil

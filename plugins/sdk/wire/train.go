@@ -8,7 +8,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// TrialToProto encodes what an attempt has to train.
+// TrialToProto encodes a trial for an attempt.
 func TrialToProto(t *sdk.Trial) *pb.Trial {
 	if t == nil {
 		return nil
@@ -44,12 +44,13 @@ func logsFromProto(m *pb.Logs) *sdk.Logs {
 
 func bundlesToProto(bundles []sdk.Bundle) (out []*pb.Bundle) {
 	for _, b := range bundles {
-		out = append(out, &pb.Bundle{Node: b.Node, Resources: b.Resources, Devices: b.Devices})
+		out = append(out, &pb.Bundle{Node: b.Node, Resources: b.Resources, Devices: b.Devices,
+			Address: b.Address})
 	}
 	return out
 }
 
-// TrialFromProto decodes what an attempt has to train; nil stays nil.
+// TrialFromProto decodes a trial; nil stays nil.
 func TrialFromProto(m *pb.Trial) *sdk.Trial {
 	if m == nil {
 		return nil
@@ -71,12 +72,13 @@ func TrialFromProto(m *pb.Trial) *sdk.Trial {
 
 func bundlesFromProto(bundles []*pb.Bundle) (out []sdk.Bundle) {
 	for _, b := range bundles {
-		out = append(out, sdk.Bundle{Node: b.GetNode(), Resources: b.GetResources(), Devices: b.GetDevices()})
+		out = append(out, sdk.Bundle{Node: b.GetNode(), Resources: b.GetResources(), Devices: b.GetDevices(),
+			Address: b.GetAddress()})
 	}
 	return out
 }
 
-// CommandsToProto encodes what the host tells a trainable.
+// CommandsToProto encodes commands for a trainable.
 func CommandsToProto(commands []train.Command) *pb.TrainRequest {
 	slab := make([]pb.TrainCommand, len(commands))
 	out := make([]*pb.TrainCommand, len(commands))
@@ -89,7 +91,7 @@ func CommandsToProto(commands []train.Command) *pb.TrainRequest {
 	return &pb.TrainRequest{Commands: out}
 }
 
-// CommandsFromProto decodes what the host tells a trainable.
+// CommandsFromProto decodes commands for a trainable.
 func CommandsFromProto(m *pb.TrainRequest) ([]train.Command, error) {
 	out := make([]train.Command, len(m.GetCommands()))
 	for i, c := range m.GetCommands() {
@@ -105,7 +107,7 @@ func CommandsFromProto(m *pb.TrainRequest) ([]train.Command, error) {
 	return out, nil
 }
 
-// TrainEventsToProto encodes what a trainable says.
+// TrainEventsToProto encodes events of a trainable.
 func TrainEventsToProto(events []train.Event) *pb.TrainResponse {
 	slab := make([]pb.TrainEvent, len(events))
 	out := make([]*pb.TrainEvent, len(events))
@@ -122,7 +124,7 @@ func TrainEventsToProto(events []train.Event) *pb.TrainResponse {
 	return &pb.TrainResponse{Events: out}
 }
 
-// TrainEventsFromProto decodes what a trainable says.
+// TrainEventsFromProto decodes events of a trainable.
 func TrainEventsFromProto(m *pb.TrainResponse) ([]train.Event, error) {
 	out := make([]train.Event, len(m.GetEvents()))
 	for i, e := range m.GetEvents() {

@@ -28,7 +28,7 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// The limits are between what it reaches and what random points do.
+// The limits lie between the usual result and the result of random points.
 func TestConverges(t *testing.T) {
 	limits := map[string]float64{"branin": 0.4, "hartmann6": -3.2, "mixed": 0.1, "conditional": 0.16}
 	for _, p := range Problems() {
@@ -56,7 +56,7 @@ func TestPending(t *testing.T) {
 	}
 }
 
-// The best is 0.667.
+// The best possible value is 0.667.
 func TestObjectives(t *testing.T) {
 	volume := func(p sdk.SearcherPlugin) float64 {
 		var points [][]float64
@@ -77,8 +77,8 @@ func TestObjectives(t *testing.T) {
 	}
 }
 
-// B-102: told the history, however cut into batches, a new searcher goes on as the
-// old one, also where another phase begins; and requests may be put together.
+// B-102: a new searcher that receives the history, in any batches, continues like the old one, even
+// when a phase begins; requests may be combined.
 func TestRestoredGoesOn(t *testing.T) {
 	for name, sp := range map[string]*space.Space{"every form": EveryForm(), "tree": Tree(), "one": Reals(1, 0, 1)} {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +89,8 @@ func TestRestoredGoesOn(t *testing.T) {
 				}
 				before := rapid.SampledFrom([]int{0, firstMix, firstMany}).Draw(rt, "before")
 				told := story(t, sp, max(0, before-8), rapid.Uint64().Draw(rt, "seed"))
-				if err := told.Again(t, mustOpen(t, sp), rapid.IntRange(0, len(told.Events)).Draw(rt, "cut")); err != nil {
+				if err := told.Again(t, mustOpen(t, sp),
+					rapid.IntRange(0, len(told.Events)).Draw(rt, "cut")); err != nil {
 					rt.Fatal(err)
 				}
 			})
@@ -97,8 +98,8 @@ func TestRestoredGoesOn(t *testing.T) {
 	}
 }
 
-// story is what happens to a searcher after that many trials at random points.
-func story(t *testing.T, sp *space.Space, before int, seed uint64) Told {
+// story returns the events and answers of a searcher after that many trials at random points.
+func story(t *testing.T, sp *space.Space, before int, seed uint64) Transcript {
 	t.Helper()
 	s, rng := mustOpen(t, sp), space.NewRand(seed)
 	var known []sdk.Event
@@ -111,10 +112,11 @@ func story(t *testing.T, sp *space.Space, before int, seed uint64) Told {
 	return told
 }
 
-// In a finite space no point comes twice, whoever answers and also in one batch,
-// and then there is none left.
+// In a finite space no point occurs twice, whichever searcher answers, even in one batch; then the
+// searcher is exhausted.
 func TestExhausts(t *testing.T) {
-	sp := &space.Space{Params: []space.Param{{Name: "n", Kind: space.Int, Low: 1, High: 9}, {Name: "c", Kind: space.Choice, Choices: Raws("1", "2", "3")}}}
+	sp := &space.Space{Params: []space.Param{{Name: "n", Kind: space.Int, Low: 1, High: 9},
+		{Name: "c", Kind: space.Choice, Choices: Raws("1", "2", "3")}}}
 	s := mustOpen(t, sp)
 	seen := map[string]bool{}
 	for n := 0; ; {
@@ -144,7 +146,7 @@ func TestExhausts(t *testing.T) {
 	}
 }
 
-// spy says who was asked, and what it was told.
+// spy records the requests and events that it receives.
 type spy struct {
 	name  string
 	asked *[]string
@@ -163,7 +165,7 @@ func (s *spy) Suggest(context.Context, []sdk.Request) (sdk.Suggestions, error) {
 	return sdk.Suggestions{Points: []space.Point{s.point}}, s.err
 }
 
-// spied is a searcher of which the members are spies.
+// spied returns a searcher whose members are spies.
 func spied(t *testing.T, sp *space.Space) (s *searcher, asked, said *[]string) {
 	asked, said = new([]string), new([]string)
 	s, err := newSearcher(sdk.Problem{Space: sp}, nil, func(text string) { *said = append(*said, text) })
@@ -176,8 +178,8 @@ func spied(t *testing.T, sp *space.Space) (s *searcher, asked, said *[]string) {
 	return s, asked, said
 }
 
-// Whose turn it is follows from a trial's number and how many have ended; all know
-// of everything; those whose time is over are dropped; the user is told.
+// The trial's number and the number of ended trials determine the member; all members receive all
+// events; members that are no longer needed are dropped; the user is told.
 func TestTurns(t *testing.T) {
 	s, asked, said := spied(t, Reals(3, 0, 1))
 	who := func() string {
@@ -190,7 +192,8 @@ func TestTurns(t *testing.T) {
 	ended := 0
 	end := func(until int, kind sdk.EventKind) {
 		for ; ended < until; ended++ {
-			Observe(t, s, Added(ended, space.Point{0, 0, 0}), sdk.Event{Kind: kind, Trial: uint32(ended), Losses: []float64{1}})
+			Observe(t, s, Added(ended, space.Point{0, 0, 0}),
+				sdk.Event{Kind: kind, Trial: uint32(ended), Losses: []float64{1}})
 		}
 	}
 	for _, c := range []struct {
@@ -210,12 +213,14 @@ func TestTurns(t *testing.T) {
 			t.Errorf("%s was told %d of %d events", name, told, 2*ended)
 		}
 	}
-	if s.members["gp"] != nil || len(*said) != 4 || !strings.HasPrefix((*said)[0], "auto: 3 parameters (0 choices): gp until 10 trials have ended, then ") {
+	if s.members["gp"] != nil || len(*said) != 4 ||
+		!strings.HasPrefix((*said)[0], "auto: 3 parameters (0 choices): gp until 10 trials have ended, then ") {
 		t.Errorf("%q %v", *said, s.members)
 	}
 }
 
-// What is another one's suggestion already is asked for again, and drawn in the end.
+// A point that another member has suggested already is requested again, and finally drawn at
+// random.
 func TestClash(t *testing.T) {
 	sp := &space.Space{Params: []space.Param{{Name: "n", Kind: space.Int, Low: 1, High: 2}}}
 	s, asked, _ := spied(t, sp)
@@ -234,16 +239,19 @@ func TestMemberFails(t *testing.T) {
 	}
 }
 
-// The rules, one by one.
+// Tests each rule.
 func TestRules(t *testing.T) {
 	const first = "gp until 10 trials have ended, then gp, gp, gp, tpe in turn until 250 trials have ended, then "
 	for _, c := range []struct {
 		facts facts
 		want  string
 	}{
-		{facts{params: 10, choices: 5, objectives: 1}, first + "cmaes, gp, cmaes, tpe in turn until 1000 trials have ended, then cmaes, cmaes, cmaes, tpe in turn"},
-		{facts{params: 10, choices: 6, objectives: 1}, first + "gp, tpe in turn until 1000 trials have ended, then tpe"},
-		{facts{params: 60, conditional: true, objectives: 1}, first + "gp, tpe in turn until 1000 trials have ended, then tpe"},
+		{facts{params: 10, choices: 5, objectives: 1}, first + "cmaes, gp, cmaes, tpe in turn until 1000 trials have " +
+			"ended, then cmaes, cmaes, cmaes, tpe in turn"},
+		{facts{params: 10, choices: 6, objectives: 1},
+			first + "gp, tpe in turn until 1000 trials have ended, then tpe"},
+		{facts{params: 60, conditional: true, objectives: 1}, first + "gp, tpe in turn until 1000 trials have ended, " +
+			"then tpe"},
 		{facts{params: 10, objectives: 2}, first + "nsga2"},
 		{facts{params: 10, objectives: 4}, first + "tpe"},
 		{facts{params: 61, objectives: 2}, "tpe"},
@@ -255,7 +263,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Every searcher that a rule names exists, and phases follow each other.
+// Every searcher named by a rule exists, and phases are in order.
 func TestPlansAreWhole(t *testing.T) {
 	for _, params := range []int{0, 1, 10, mostForGP + 1, mostForModels + 1} {
 		for choices := 0; choices <= params; choices += max(1, params/2) {
@@ -267,7 +275,8 @@ func TestPlansAreWhole(t *testing.T) {
 							t.Errorf("%v", plan)
 						}
 						for _, name := range p.turns {
-							if _, _, err := searchers[name].Open(sdk.Problem{Space: Reals(1, 0, 1), Objectives: make([]sdk.Objective, objectives)}, nil); err != nil {
+							if _, _, err := searchers[name].Open(sdk.Problem{Space: Reals(1, 0, 1),
+								Objectives: make([]sdk.Objective, objectives)}, nil); err != nil {
 								t.Errorf("%v: %v", plan, err)
 							}
 						}
@@ -278,17 +287,18 @@ func TestPlansAreWhole(t *testing.T) {
 	}
 }
 
-// Parameters that cannot vary do not count.
+// Parameters with only one value do not count.
 func TestLook(t *testing.T) {
 	if got := look(sdk.Problem{Space: EveryForm()}); got != (facts{11, 1, false, 1}) {
 		t.Errorf("%+v", got)
 	}
-	if got := look(sdk.Problem{Space: Tree(), Objectives: make([]sdk.Objective, 2)}); got.String() != "16 parameters (2 choices) with conditions, 2 objectives" {
+	if got := look(sdk.Problem{Space: Tree(), Objectives: make([]sdk.Objective,
+		2)}); got.String() != "16 parameters (2 choices) with conditions, 2 objectives" {
 		t.Errorf("%v", got)
 	}
 }
 
-// A space may have no parameters, or one value.
+// A space may have no parameters, or only one value.
 func TestSmall(t *testing.T) {
 	single := &space.Space{Params: []space.Param{{Name: "a", Kind: space.Real, Low: 3, High: 3}}}
 	for _, c := range []struct {
@@ -312,10 +322,12 @@ func TestMessages(t *testing.T) {
 		t.Error("a space that is none")
 	}
 	s := mustOpen(t, Reals(1, 0, 1))
-	if err := s.Observe(context.Background(), []sdk.Event{Added(3, space.Point{1, 2})}); err == nil || err.Error() != "trial 3 has 2 values; the space has 1 parameters" {
+	if err := s.Observe(context.Background(), []sdk.Event{Added(3, space.Point{1, 2})}); err == nil ||
+		err.Error() != "trial 3 has 2 values; the space has 1 parameters" {
 		t.Error(err)
 	}
-	if _, err := s.Suggest(context.Background(), []sdk.Request{{Given: space.Point{7}}}); err == nil || !strings.HasPrefix(err.Error(), "trial 0: ") {
+	if _, err := s.Suggest(context.Background(), []sdk.Request{{Given: space.Point{7}}}); err == nil ||
+		!strings.HasPrefix(err.Error(), "trial 0: ") {
 		t.Error(err)
 	}
 }

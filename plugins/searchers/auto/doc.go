@@ -1,10 +1,10 @@
-// Package auto lets the other searchers suggest, each where it is good: the one to begin
-// with. It chooses by the space, the number of objectives and how many trials have
-// ended; nothing has to be set.
+// Package auto delegates to the other searchers, each where it is good. Start with this searcher.
+// It chooses by the space, the number of objectives and the number of ended trials, and needs no
+// options.
 //
 // # Rules
 //
-// The first that fits, for the parameters that can vary:
+// The first matching rule applies. The counts are numbers of parameters with more than one value:
 //
 //	more than 500     evolution
 //	more than 60      tpe
@@ -17,49 +17,46 @@
 //	  two or three    nsga2
 //	  more            tpe
 //
-// A trial has ended when it is complete, failed or paused, or was removed with a
-// result. A searcher's turn follows from the trial's number.
+// A trial has ended when it completed, failed or paused, or was removed with a result. The trial's
+// number determines whose turn it is.
 //
 // # Reasons
 //
-//   - Up to some hundred trials gp needs the fewest of all. But it believes in one
-//     model, and where that is wrong (many minima, noise, branches that look bad at
-//     first) it is wrong for long. tpe believes nothing of the sort and learns from
-//     the same trials, gp from those of tpe. The fourth suggestion costs little where
-//     gp is right: normalised regret over 39 public problems (0 the best known, 1
-//     random search) is 0.28 for gp alone, 0.30 for tpe and 0.22 as it is here; in turn
-//     it was 0.23, and differences of less than 0.03 are noise. bench/RESULTS.md has
-//     the tables.
-//   - gp's model has at most 250 trials, and a suggestion then costs 23 ms with 10
-//     parameters and more with each: for many parameters, and for trials so cheap that
-//     there are thousands, that is too much. What cmaes learns lasts; it counts
-//     all the others' trials from the first, and needs numbers. tpe has no such needs.
-//   - evolution does not care how many parameters there are, where a suggestion of tpe
-//     costs tens of milliseconds.
-//   - nsga2 keeps a front of many trials at no cost; in more than three objectives
-//     nearly everything is a front.
+//   - Up to some hundred trials, gp needs the fewest. But it relies on one model, and if that
+//     model is wrong (many minima, noise, branches that look bad at first) it stays wrong for
+//     long. tpe makes no such assumption and learns from the same trials, and gp learns from
+//     those of tpe. The fourth suggestion costs little if gp is right: normalised regret over 39
+//     public problems (0 the best known, 1 random search) is 0.28 for gp alone, 0.30 for tpe and
+//     0.22 for this mixture; with equal turns it was 0.23. Differences of less than 0.03 are
+//     noise. bench/RESULTS.md has the tables.
+//   - gp's model has at most 250 trials. A suggestion then costs 23 ms with 10 parameters, and
+//     more with each parameter. This is too much for many parameters, and for trials so cheap
+//     that there are thousands. cmaes keeps what it learns; it uses all other searchers' trials
+//     from the start, and needs numeric parameters. tpe has no such requirement.
+//   - The cost of evolution does not depend on the number of parameters, while a suggestion of
+//     tpe may cost tens of milliseconds.
+//   - nsga2 keeps a front of many trials at no cost; with more than three objectives nearly all
+//     trials are in the front.
 //
-// How many trials are planned, or run at a time, changes nothing: what was measured
-// with 8 and 16 at a time has the same order, and a plan that ends early is a plan that
-// the user extends. In a finite space no point comes twice, whoever suggests; all are
-// tried in the end, the promising ones first, so that small spaces need no rule of
-// their own.
+// The planned number of trials and the concurrency have no influence: measurements with 8 and 16
+// parallel trials have the same order, and users extend experiments. In a finite space no point
+// occurs twice, whichever searcher suggests. All points are tried in the end, the promising ones
+// first, so small spaces need no rule.
 //
-// # What it chose
+// # Log
 //
-// It says so when it is opened and when a phase begins, in the experiment's host.log:
+// It logs its choice when it is opened and when a phase begins, in the experiment's host.log:
 //
 //	auto: 5 parameters (1 choices) with conditions: gp until 10 trials have ended, then ...
 //
 // # Cost
 //
-// All searchers of the plan are told everything from the first, so that nobody has to
-// be told later and a restarted one goes on with the same bits; those that no later
-// phase needs are dropped. Events cost about what they cost tpe and cmaes, some
-// 30 µs a trial.
+// All searchers of the plan receive all events from the start, so that a restarted searcher
+// continues with the same bits. Searchers that no later phase needs are dropped. Events cost about
+// as much as those of tpe and cmaes together, some 30 µs per trial.
 //
 // # Limits
 //
-// Options of the searchers cannot be set: use one of them instead. Multi-fidelity
-// schedulers are not known to it: with hyperband, bohb models budgets.
+// Options of the searchers cannot be set: use one of them instead. It does not support
+// multi-fidelity schedulers: with hyperband, bohb models budgets.
 package auto

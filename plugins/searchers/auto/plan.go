@@ -14,37 +14,36 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/tpe"
 )
 
-// searchers are those that may be chosen.
+// searchers are the possible choices.
 var searchers = map[string]sdk.SearcherPlugin{
 	"cmaes": cmaes.Plugin, "evolution": evolution.Plugin, "gp": gp.Plugin, "nsga2": nsga2.Plugin, "tpe": tpe.Plugin,
 }
 
-// The rules' numbers; doc.go has the reasons.
+// The numbers of the rules; doc.go has the reasons.
 const (
 	mostForModels = 500 // parameters
 	mostForGP     = 60  // parameters
-	firstMix      = 10  // trials that ended
+	firstMix      = 10  // ended trials
 	firstMany     = 250
 	firstMost     = 1000
 	mostFronts    = 3 // objectives
 )
 
-// phase says who answers from when that many trials have ended: trial n is that of
-// turns[n mod len(turns)].
+// A phase begins when from trials have ended. Trial n is answered by turns[n mod len(turns)].
 type phase struct {
 	from  int
 	turns []string
 }
 
-// facts are what the choice depends on.
+// facts are the inputs of the choice.
 type facts struct {
-	params      int // that can vary
-	choices     int // of them without an order
+	params      int // with more than one value
+	choices     int // of these, without an order
 	conditional bool
 	objectives  int
 }
 
-// look finds the facts.
+// look determines the facts.
 func look(problem sdk.Problem) facts {
 	f := facts{objectives: max(1, len(problem.Objectives))}
 	for i := range problem.Space.Params {
@@ -72,7 +71,7 @@ func (f facts) String() string {
 	return text
 }
 
-// choose makes the plan.
+// choose returns the plan.
 func choose(f facts) []phase {
 	switch {
 	case f.params > mostForModels:
@@ -83,7 +82,7 @@ func choose(f facts) []phase {
 	return append([]phase{{0, []string{"gp"}}, {firstMix, []string{"gp", "gp", "gp", "tpe"}}}, later(f)...)
 }
 
-// later is what follows them.
+// later returns the phases after the first ones.
 func later(f facts) []phase {
 	switch {
 	case f.objectives > mostFronts:
@@ -93,16 +92,16 @@ func later(f facts) []phase {
 	case f.conditional || 2*f.choices > f.params:
 		return []phase{{firstMany, []string{"gp", "tpe"}}, {firstMost, []string{"tpe"}}}
 	}
-	return []phase{{firstMany, []string{"cmaes", "gp", "cmaes", "tpe"}}, {firstMost, []string{"cmaes", "cmaes", "cmaes", "tpe"}}}
+	return []phase{{firstMany, []string{"cmaes", "gp", "cmaes", "tpe"}},
+		{firstMost, []string{"cmaes", "cmaes", "cmaes", "tpe"}}}
 }
 
-// needs says whether a phase has the searcher.
+// needs reports whether a phase uses the searcher.
 func needs(plan []phase, name string) bool {
 	return slices.ContainsFunc(plan, func(p phase) bool { return slices.Contains(p.turns, name) })
 }
 
-// describe is the plan for people: gp, gp, tpe in turn until 250 trials have ended,
-// then cmaes.
+// describe returns the plan as text: gp, gp, tpe in turn until 250 trials have ended, then cmaes.
 func describe(plan []phase) string {
 	var parts []string
 	for i, p := range plan {

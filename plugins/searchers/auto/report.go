@@ -7,12 +7,11 @@ import (
 	"runtime"
 )
 
-// served is the variable that the processes of plugins have.
+// served is a variable that is set in plugin processes.
 const served = "TUNEHOST_PLUGIN"
 
-// report writes a line for the host's log, as plugins do (PROTOCOL.md). In the
-// host's own process, where experiments are simulated, it would be on the screen, a
-// thousand times.
+// report writes a line for the host's log, as plugins do (PROTOCOL.md). In the host's own process,
+// which runs simulations, the line would go to the terminal, so it is dropped there.
 func report(text string) {
 	if os.Getenv(served) == "" && runtime.GOOS != "wasip1" {
 		return

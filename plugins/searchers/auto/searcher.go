@@ -11,25 +11,26 @@ import (
 )
 
 const (
-	// maxAsked is how often a searcher is asked again because another one has
-	// suggested its point, before points are drawn at random.
+	// maxAsked is how often a searcher is asked for another point, if its point was already
+	// suggested, before points are drawn at random.
 	maxAsked = 8
 )
 
-// Plugin is the searcher as it is served.
+// Plugin is the searcher to be served.
 var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "auto",
 		Version: "1.0.0",
-		Summary: "Chooses among the other searchers by the space, the objectives and how many trials have ended: the one to begin with.",
+		Summary: "Chooses one of the other searchers by the space, the objectives and the number of ended trials: " +
+			"start with this one.",
 		Options: answer.Simple.Schema(),
 	},
 	Open: open,
 }
 
-// searcher lets others answer. All that the plan still needs are told everything, so
-// that there is nothing to tell again when another one's turn comes.
+// A searcher delegates to others. All searchers that the plan still needs receive all events, so
+// none needs the history when its turn comes.
 type searcher struct {
 	space   *space.Space
 	seen    *space.Seen
@@ -37,7 +38,7 @@ type searcher struct {
 	plan    []phase
 	members map[string]sdk.Searcher
 	ended   int
-	// say tells the user which searchers answer.
+	// say tells the user which searchers are used.
 	say func(string)
 }
 
@@ -59,7 +60,8 @@ func newSearcher(problem sdk.Problem, options []byte, say func(string)) (*search
 		return nil, err
 	}
 	f := look(problem)
-	s := &searcher{space: problem.Space, seen: seen, trials: outcomes.New(problem), plan: choose(f), members: map[string]sdk.Searcher{}, say: say}
+	s := &searcher{space: problem.Space, seen: seen, trials: outcomes.New(problem), plan: choose(f),
+		members: map[string]sdk.Searcher{}, say: say}
 	if err := s.engage(problem, repeats); err != nil {
 		return nil, err
 	}
@@ -67,7 +69,7 @@ func newSearcher(problem sdk.Problem, options []byte, say func(string)) (*search
 	return s, nil
 }
 
-// engage opens the plan's searchers.
+// engage opens the searchers of the plan.
 func (s *searcher) engage(problem sdk.Problem, repeats bool) error {
 	options := fmt.Appendf(nil, `{"repeats": %t}`, repeats)
 	for _, p := range s.plan {
@@ -85,7 +87,7 @@ func (s *searcher) engage(problem sdk.Problem, repeats bool) error {
 	return nil
 }
 
-// Observe tells all, counts trials that end, and passes on to the next phase.
+// Observe passes on the events, counts ended trials, and enters the next phase.
 func (s *searcher) Observe(ctx context.Context, events []sdk.Event) error {
 	for i := range events {
 		if events[i].Kind == sdk.TrialAdded {
@@ -108,7 +110,7 @@ func (s *searcher) Observe(ctx context.Context, events []sdk.Event) error {
 	return nil
 }
 
-// pass drops phases that are over, and searchers that no later one needs.
+// pass drops phases that are over, and searchers that no later phase needs.
 func (s *searcher) pass() {
 	before := len(s.plan)
 	for len(s.plan) > 1 && s.ended >= s.plan[1].from {
@@ -125,7 +127,7 @@ func (s *searcher) pass() {
 	}
 }
 
-// Suggest answers each request by itself.
+// Suggest answers each request separately.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
 	var answer sdk.Suggestions
 	for _, request := range requests {
@@ -142,8 +144,8 @@ func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Sug
 	return answer, nil
 }
 
-// suggest returns nil when there is no point left. A searcher does not know what
-// others have suggested that is no trial yet: then it is asked again.
+// suggest returns nil if there is no point left. A searcher does not know suggestions of others
+// that are not trials yet, so it may be asked again.
 func (s *searcher) suggest(ctx context.Context, request sdk.Request) (space.Point, error) {
 	turns := s.plan[0].turns
 	m := s.members[turns[int(request.Trial)%len(turns)]]
@@ -162,7 +164,7 @@ func (s *searcher) suggest(ctx context.Context, request sdk.Request) (space.Poin
 	})
 	switch {
 	case failed != nil:
-		return nil, failed // it names the trial
+		return nil, failed // the error names the trial
 	case err != nil:
 		return nil, fmt.Errorf("trial %d: %w", request.Trial, err)
 	}

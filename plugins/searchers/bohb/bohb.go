@@ -11,18 +11,19 @@ import (
 )
 
 const (
-	// maxProposals is how often the model is asked for a point that is new and
-	// satisfies the constraints, before points are drawn at random.
+	// maxProposals is how often the model is asked for a point that is new and satisfies the
+	// constraints, before points are drawn at random.
 	maxProposals = 16
 )
 
-// Plugin is the searcher as it is served.
+// Plugin is the searcher to be served.
 var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "bohb",
 		Version: "1.0.0",
-		Summary: "Models good and bad trials of the largest budget that has enough of them; for the scheduler hyperband.",
+		Summary: "Models good and bad trials of the largest budget that has enough of them; for the scheduler " +
+			"hyperband.",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -39,13 +40,13 @@ type options struct {
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Float("good", &o.Good, 0.15, option.Above(0).Below(1),
-			"The share of a budget's trials that is good."),
+			"The share of a budget's trials that count as good."),
 		option.Float("random", &o.Random, 1.0/3, option.From(0).To(1),
-			"The share of suggestions that are drawn at random."),
+			"The share of suggestions drawn at random."),
 		option.Int("candidates", &o.Candidates, 64, option.From(1).To(10_000),
-			"How many points are drawn around good trials for each suggestion."),
+			"The number of points drawn around good trials for each suggestion."),
 		option.Float("bandwidth_factor", &o.Factor, 3, option.Above(0).To(100),
-			"How much wider than the kernels the draws around good trials are."),
+			"The width of the draws around good trials, as a multiple of the kernels' width."),
 		answer.Repeats(&o.Repeats),
 	}
 })
@@ -68,7 +69,7 @@ func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 	return s, sdk.Traits{}, err
 }
 
-// Observe sorts results by their budgets.
+// Observe groups results by budget.
 func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	for i := range events {
 		if events[i].Kind == sdk.TrialAdded {
@@ -81,12 +82,12 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	return nil
 }
 
-// Suggest answers each request by itself.
+// Suggest answers each request separately.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
 	return answer.Each(ctx, requests, s.suggest)
 }
 
-// suggest returns nil when there is no point left.
+// suggest returns nil if there is no point left.
 func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
 	rng := space.NewRand(request.Seed)
 	var m *model
@@ -101,7 +102,7 @@ func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
 	})
 }
 
-// propose is the best of several draws around good trials.
+// propose returns the best of several draws around good trials.
 func (s *searcher) propose(m *model, given space.Point, rng *rand.Rand) (best space.Point) {
 	most := 0.0
 	for range s.Candidates {

@@ -10,14 +10,14 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
 
-// at gives a trial a result and ends or pauses it there.
+// at gives a trial a result and ends or pauses it at that iteration.
 func at(kind sdk.EventKind, trial int, iteration uint64, loss float64) sdk.Event {
 	return sdk.Event{Kind: kind, Trial: uint32(trial), Iteration: iteration, Losses: []float64{loss}}
 }
 
-// run is successive halving by hand: of every nine trials three go on from budget 1
-// to 3, and one to 9; the loss at a budget is the function's and an error that
-// shrinks. It returns the best value at the largest budget.
+// run is successive halving by hand: of every nine trials three continue from budget 1 to 3, and
+// one to 9. The loss at a budget is that of the function plus an error that shrinks. It returns the
+// best value at the largest budget.
 func run(t *testing.T, p searchtest.Problem, options string, number, rounds int) (best float64) {
 	t.Helper()
 	s := searchtest.Open(t, Plugin, p.Space, options, 1)
@@ -47,7 +47,8 @@ func run(t *testing.T, p searchtest.Problem, options string, number, rounds int)
 				if budget == 9 {
 					kind, best = sdk.TrialCompleted, min(best, p.Loss(all[i].p))
 				}
-				searchtest.Observe(t, s, at(sdk.ResultReported, all[i].no, budget, all[i].loss), at(kind, all[i].no, budget, all[i].loss))
+				searchtest.Observe(t, s, at(sdk.ResultReported, all[i].no, budget, all[i].loss),
+					at(kind, all[i].no, budget, all[i].loss))
 			}
 			slices.SortFunc(all, func(a, b candidate) int { return int(math.Copysign(1, a.loss-b.loss)) })
 			all = all[:max(1, len(all)/3)]
@@ -63,7 +64,7 @@ func mean(t *testing.T, p searchtest.Problem, options string) (mean float64) {
 	return mean
 }
 
-// The limits are between what the model reaches and what random points do.
+// The limits lie between the usual result and the result of random points.
 func TestConverges(t *testing.T) {
 	limits := map[string]float64{"branin": 0.58, "hartmann6": -2.6, "mixed": 0.5, "conditional": 0.085}
 	for _, p := range searchtest.Problems() {
@@ -76,13 +77,14 @@ func TestConverges(t *testing.T) {
 	}
 }
 
-// The model is that of the largest budget that has enough results, whatever comes
-// at smaller ones; a trial counts once at each.
+// The model is that of the largest budget with enough results, whatever happens at smaller ones; a
+// trial counts once at each budget.
 func TestBudgets(t *testing.T) {
 	s := searchtest.Open(t, Plugin, searchtest.Reals(2, 0, 1), "{}", 1).(*searcher)
 	for i := range 12 {
 		p := space.Point{float64(i) / 12, 0.5}
-		searchtest.Observe(t, s, searchtest.Added(i, p), at(sdk.TrialPaused, i, 1, float64(i)), at(sdk.TrialPaused, i, 1, float64(i)))
+		searchtest.Observe(t, s, searchtest.Added(i, p), at(sdk.TrialPaused, i, 1, float64(i)),
+			at(sdk.TrialPaused, i, 1, float64(i)))
 	}
 	if h := s.history; h.largest != 1 || len(h.budgets[1].results) != 12 {
 		t.Fatal(h.largest, len(h.budgets[1].results))
@@ -107,7 +109,7 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// Draws lie around the row as far as they should, and inside.
+// Draws have the expected spread around the row and stay inside.
 func TestAround(t *testing.T) {
 	sp := searchtest.EveryForm()
 	rng := space.NewRand(1)
@@ -133,7 +135,7 @@ func TestAround(t *testing.T) {
 	}
 }
 
-// A density of one dimension integrates to 1, where it does not reach the ends.
+// A one-dimensional density integrates to 1 if it does not reach the ends.
 func TestDensity(t *testing.T) {
 	sp := searchtest.Reals(1, 0, 1)
 	var results []result
@@ -156,7 +158,8 @@ func TestOptionMessages(t *testing.T) {
 		`{"candidates": 0}`:        `option "candidates" is 0; allowed: a whole number from 1 to 10000`,
 		`{"bandwidth_factor": -1}`: `option "bandwidth_factor" is -1; allowed: a number above 0 and at most 100`,
 	} {
-		if _, _, err := Plugin.Open(sdk.Problem{Space: &space.Space{}}, []byte(options)); err == nil || err.Error() != want {
+		if _, _, err := Plugin.Open(sdk.Problem{Space: &space.Space{}}, []byte(options)); err == nil ||
+			err.Error() != want {
 			t.Errorf("%s: %v", options, err)
 		}
 	}

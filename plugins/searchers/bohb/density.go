@@ -8,12 +8,12 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
-// model is the densities of the good and the bad trials of a budget.
+// A model has the densities of the good and the bad trials of a budget.
 type model struct{ good, bad *density }
 
-// density is a mean of product kernels, one for each row: normal ones for numbers in
-// unit coordinates, and for choices J. Aitchison's and C. G. G. Aitken's (1976), which
-// leaves a probability to the other values.
+// A density is a mean of product kernels, one for each row: normal kernels for numbers in unit
+// coordinates, and for choices the kernel of J. Aitchison and C. G. G. Aitken (1976), which leaves
+// some probability for the other values.
 type density struct {
 	space *space.Space
 	rows  [][]float64
@@ -21,10 +21,9 @@ type density struct {
 }
 
 const (
-	// leastWidth is that of a parameter that hardly varies.
+	// leastWidth is the minimum width, for parameters that hardly vary.
 	leastWidth = 1e-3
-	// absent is the kernel's value where a parameter exists in one of two points
-	// alone.
+	// absent is the kernel's value if a parameter exists in only one of two points.
 	absent = 0.05
 )
 
@@ -39,8 +38,8 @@ func newDensity(s *space.Space, results []result) *density {
 	return d
 }
 
-// coordinates are a point's: choices by their numbers, numbers in the unit
-// interval, NaN where a parameter does not exist.
+// coordinates returns the coordinates of a point: the index for choices, the unit interval for
+// numbers, NaN for parameters that do not exist.
 func (d *density) coordinates(p space.Point) []float64 {
 	u := make([]float64, len(p))
 	for i, x := range p {
@@ -52,7 +51,7 @@ func (d *density) coordinates(p space.Point) []float64 {
 	return u
 }
 
-// reference is the normal reference rule, 1.06·σ·n^(-1/(4+d)).
+// reference returns the bandwidth of the normal reference rule, 1.06·σ·n^(-1/(4+d)).
 func (d *density) reference(i int) float64 {
 	n, sum, squares := 0.0, 0.0, 0.0
 	for _, row := range d.rows {
@@ -72,8 +71,8 @@ func (d *density) reference(i int) float64 {
 	return max(leastWidth, width)
 }
 
-// log is the logarithm of the density, up to a constant that is the same for all
-// points with the same parameters.
+// log returns the logarithm of the density, up to a constant that is the same for all points with
+// the same parameters.
 func (d *density) log(u []float64) float64 {
 	most := math.Inf(-1)
 	logs := make([]float64, len(d.rows))
@@ -88,7 +87,7 @@ func (d *density) log(u []float64) float64 {
 	return most + portable.Log(sum/float64(len(logs)))
 }
 
-// kernel is the logarithm of a row's kernel.
+// kernel returns the logarithm of a row's kernel.
 func (d *density) kernel(row, u []float64) (sum float64) {
 	for i := range u {
 		switch here, there := math.IsNaN(u[i]), math.IsNaN(row[i]); {
@@ -114,8 +113,7 @@ func (d *density) choice(i int, same bool) float64 {
 	return portable.Log(d.width[i] / float64(max(1, len(d.space.Params[i].Choices)-1)))
 }
 
-// around draws a point near a row, its numbers factor times as far as the kernels
-// are wide.
+// around draws a point near a row; the widths for numbers are factor times those of the kernels.
 func (d *density) around(row []float64, factor float64, rng *rand.Rand) space.Point {
 	p := make(space.Point, len(row))
 	for i, u := range row {
@@ -134,8 +132,7 @@ func (d *density) around(row []float64, factor float64, rng *rand.Rand) space.Po
 	return p
 }
 
-// truncated is a number of [0, 1] that is normally distributed around the mean but
-// for what lies outside; draw is uniform.
+// truncated returns a number of [0, 1] from a truncated normal distribution; draw is uniform.
 func truncated(mean, sd, draw float64) float64 {
 	low, high := portable.CDF(-mean/sd), portable.CDF((1-mean)/sd)
 	z := portable.Quantile(low + float64(draw*(high-low)))

@@ -1,18 +1,16 @@
-// Package bohb suggests points by the model of BOHB, for schedulers that compare trials
-// at budgets: its partners are the schedulers bohb and hyperband.
+// Package bohb suggests points with the model of BOHB, for schedulers that compare trials at
+// budgets: use it with the schedulers bohb and hyperband.
 //
-// The method is that of S. Falkner and others, BOHB: Robust and Efficient
-// Hyperparameter Optimization at Scale (2018). Results are kept by the iteration at which a trial was paused or
-// ended, its budget. Of the trials of a budget, the best 15 % and the others have a density
-// each, estimated by kernels in all parameters at once. A third of the suggestions
-// is drawn at random; the others are the one of 64 draws around good trials for which the ratio of the densities is
-// best. The model is that of the largest budget that has seen enough trials: a few
-// more than there are parameters.
+// The method is that of S. Falkner and others, BOHB: Robust and Efficient Hyperparameter
+// Optimization at Scale (2018). Results are grouped by budget, the iteration at which a trial was
+// paused or ended. Of the trials of a budget, the best 15 % and the others each have a density,
+// estimated by kernels in all parameters at once. A third of the suggestions is drawn at random.
+// Each of the others is the best of 64 draws around good trials, by the ratio of the densities. The
+// model is that of the largest budget with enough trials: a few more than there are parameters.
 //
-// What is different from the authors' program: bandwidths are in unit coordinates, so that
-// logarithms and quantiles count; a parameter that exists under a condition is compared by whether it exists
-// first; a choice is moved with the probability of its bandwidth to another one; and no point of a finite
-// space comes twice.
+// Differences from the authors' program: bandwidths are in unit coordinates, so that logarithms and
+// quantiles are respected; a conditional parameter is first compared by whether it exists; a choice
+// changes with the probability of its bandwidth; and no point of a finite space occurs twice.
 //
-// Without budgets, where every trial trains to its end, tpe is better.
+// Without budgets, if every trial trains to its end, tpe is better.
 package bohb

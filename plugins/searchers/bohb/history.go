@@ -10,28 +10,27 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// history is the results by budget.
+// history has the results by budget.
 type history struct {
 	space      *space.Space
 	objectives int
 	trials     map[uint32]*trial
 	budgets    map[uint64]*budget
-	// largest is the largest budget that has a model; results at smaller ones
-	// change nothing any more.
+	// largest is the largest budget with a model; results at smaller ones are ignored.
 	largest uint64
 }
 
-// trial is one that has not ended.
+// trial is a trial that has not ended.
 type trial struct {
 	point     space.Point
 	iteration uint64
 	loss      float64
 }
 
-// budget is what is known of one.
+// budget has the results at one budget.
 type budget struct {
 	results []result // best first
-	cache   *model   // nil where there is a new result
+	cache   *model   // nil after a new result
 }
 
 type result struct {
@@ -51,7 +50,8 @@ func (h *history) observe(e *sdk.Event) error {
 	}
 	if e.Kind == sdk.TrialAdded {
 		if len(e.Point) != len(h.space.Params) {
-			return fmt.Errorf("trial %d has %d values; the space has %d parameters", e.Trial, len(e.Point), len(h.space.Params))
+			return fmt.Errorf("trial %d has %d values; the space has %d parameters", e.Trial, len(e.Point),
+				len(h.space.Params))
 		}
 		h.trials[e.Trial] = &trial{point: slices.Clone(e.Point)}
 		return nil
@@ -85,7 +85,7 @@ func (h *history) settle(e *sdk.Event, t *trial) {
 	}
 }
 
-// add counts a result at a budget; a trial has one there.
+// add counts a result at a budget; a trial has at most one there.
 func (h *history) add(iteration uint64, r result) {
 	if math.IsNaN(r.loss) {
 		r.loss = math.Inf(1)
@@ -106,13 +106,13 @@ func (h *history) add(iteration uint64, r result) {
 	}
 }
 
-// least is how many rows a density needs.
+// least returns the minimum number of rows of a density.
 func (h *history) least() int { return len(h.space.Params) + 1 }
 
-// enough says whether there are so many trials that both densities can be made.
+// enough reports whether there are enough trials for both densities.
 func (h *history) enough(b *budget) bool { return len(b.results) >= h.least()+2 }
 
-// model is that of the largest budget that has one, or nil.
+// model returns the model of the largest budget that has one, or nil.
 func (h *history) model(good float64) *model {
 	b := h.budgets[h.largest]
 	if b == nil {
@@ -124,8 +124,8 @@ func (h *history) model(good float64) *model {
 	return b.cache
 }
 
-// fit makes the densities: of the best trials, and of the rest, which share some
-// where there are few.
+// fit returns the densities of the best trials and of the rest, which overlap if there are few
+// trials.
 func (h *history) fit(results []result, good float64) *model {
 	n := len(results)
 	best := min(n, max(h.least(), int(good*float64(n))))

@@ -6,9 +6,9 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
-// learnChoices moves the odds towards the categories of the better half of a
-// generation, as far as they have the parameter, and keeps a margin for the others
-// (R. Hamano and others, CatCMA, 2024).
+// learnChoices moves the probabilities towards the categories of the better half of a generation,
+// for trials that have the parameter, and keeps a margin for the others (R. Hamano and others,
+// CatCMA, 2024).
 func (s *strategy) learnChoices(steps []step, weights []float64, rate float64) {
 	for j, i := range s.choices {
 		odds := s.odds[j]
@@ -27,13 +27,12 @@ func (s *strategy) learnChoices(steps []step, weights []float64, rate float64) {
 }
 
 const (
-	// choiceRate is how far the odds go in a generation, firstRate how far they go
-	// at the beginning.
+	// choiceRate is the learning rate of the probabilities, firstRate the one at the start.
 	choiceRate, firstRate = 0.4, 0.5
 )
 
-// keepOdds gives every category so much that in a quarter of all points one
-// parameter or another, of n, has one that is not likely.
+// keepOdds gives every category a minimum probability, such that a quarter of all points has an
+// unlikely category in at least one of n parameters.
 func (s *strategy) keepOdds(odds []float64) {
 	least := 1 - portable.Exp(portable.Log(0.73)/float64(len(s.choices)))
 	least /= float64(len(odds) - 1)

@@ -21,14 +21,15 @@ func mustOpen(t testing.TB, s *space.Space, options string) *searcher {
 	return Open(t, Plugin, s, options, 1).(*searcher)
 }
 
-// B-102: told the history, however cut into batches, a new searcher goes on as the
-// old one: the same bits. Requests may be put together in any way.
+// B-102: a new searcher that receives the history, in any batches, continues like the old one, with
+// the same bits. Requests may be combined in any way.
 func TestRestoredGoesOn(t *testing.T) {
 	for name, sp := range map[string]*space.Space{"every form": EveryForm(), "tree": Tree()} {
 		t.Run(name, rapid.MakeCheck(func(rt *rapid.T) {
 			options := rapid.SampledFrom([]string{"{}", `{"adapt": true}`}).Draw(rt, "options")
 			told := Story(t, mustOpen(t, sp, options), 0, 80, 20, 1, space.NewRand(rapid.Uint64().Draw(rt, "seed")))
-			if err := told.Again(t, mustOpen(t, sp, options), rapid.IntRange(0, len(told.Events)).Draw(rt, "cut")); err != nil {
+			if err := told.Again(t, mustOpen(t, sp, options),
+				rapid.IntRange(0, len(told.Events)).Draw(rt, "cut")); err != nil {
 				rt.Fatal(err)
 			}
 		}))
@@ -39,7 +40,8 @@ func TestRestoredGoesOn(t *testing.T) {
 func TestBits(t *testing.T) {
 	hash := fnv.New64a()
 	for _, options := range []string{"{}", `{"adapt": true}`} {
-		for _, p := range Run(t, mustOpen(t, EveryForm(), options), EveryForm(), 1, 80, 1, func(p space.Point) []float64 { return []float64{p[0] * p[9]} }) {
+		for _, p := range Run(t, mustOpen(t, EveryForm(), options), EveryForm(), 1, 80, 1,
+			func(p space.Point) []float64 { return []float64{p[0] * p[9]} }) {
 			for _, x := range p {
 				_ = binary.Write(hash, binary.BigEndian, x)
 			}
@@ -52,10 +54,10 @@ func TestBits(t *testing.T) {
 
 func TestOddResults(t *testing.T) { OddResults(t, Plugin, 300) }
 
-// Generations wait for results too.
+// Generations also wait for results.
 func TestFailuresAreBad(t *testing.T) { FailuresAreLeft(t, Plugin, 150, 40) }
 
-// With as many trials at a time as two generations have it still finds its way.
+// With twice as many parallel trials as a generation it still converges.
 func TestPending(t *testing.T) {
 	mean := 0.0
 	for run := range 6 {
@@ -83,7 +85,7 @@ func TestSteps(t *testing.T) { Steps(t, Plugin, 150) }
 
 func TestEachPointOnceThenExhausted(t *testing.T) { EachPointOnce(t, Plugin) }
 
-// B-100, B-104: what is given stays.
+// B-100, B-104: given values are kept.
 func TestGiven(t *testing.T) {
 	sp := Reals(2, 0, 1)
 	s := mustOpen(t, sp, "{}")
@@ -99,7 +101,7 @@ func TestGiven(t *testing.T) {
 	GivenOfWrongLength(t, Plugin)
 }
 
-// Trials that are there at the beginning are where it begins.
+// The search starts from existing trials.
 func TestWarmStart(t *testing.T) {
 	sp := Reals(3, 0, 1)
 	s := mustOpen(t, sp, `{"startup": 40}`)
@@ -113,7 +115,8 @@ func TestWarmStart(t *testing.T) {
 	}
 	near := 0
 	for i := range 50 {
-		if p := Suggest(t, s, Request(1, 40+i)).Points[0]; math.Abs(p[0]-0.9) < 0.3 && math.Abs(p[1]-0.1) < 0.3 && math.Abs(p[2]-0.7) < 0.3 {
+		if p := Suggest(t, s, Request(1, 40+i)).Points[0]; math.Abs(p[0]-0.9) < 0.3 && math.Abs(p[1]-0.1) < 0.3 &&
+			math.Abs(p[2]-0.7) < 0.3 {
 			near++
 		}
 	}
@@ -134,14 +137,15 @@ func TestOpenMessages(t *testing.T) {
 		`{"startup": 0}`:    `option "startup" is 0; allowed: a whole number from 1 to 2147483647`,
 		`{"population": 2}`: `option "population" is 2; allowed: 0, or a whole number from 3 to 100000`,
 	})
-	if _, _, err := Plugin.Open(sdk.Problem{Space: EveryForm(), Objectives: make([]sdk.Objective, 2)}, nil); err == nil {
+	if _, _, err := Plugin.Open(sdk.Problem{Space: EveryForm(), Objectives: make([]sdk.Objective, 2)},
+		nil); err == nil {
 		t.Error("two objectives")
 	}
 }
 
 func TestCancelled(t *testing.T) { Cancelled(t, Plugin) }
 
-// BenchmarkSuggest is a suggestion and its result.
+// BenchmarkSuggest measures a suggestion and its result.
 func BenchmarkSuggest(b *testing.B) {
 	for _, n := range []int{10, 40, 500} {
 		b.Run(fmt.Sprint("params=", n), func(b *testing.B) {

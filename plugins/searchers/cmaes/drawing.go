@@ -8,27 +8,27 @@ import (
 )
 
 const (
-	// maxDraws is how often the distribution is asked for a point, before points
-	// are drawn at random.
+	// maxDraws is how often the distribution is asked for a point, before points are drawn at
+	// random.
 	maxDraws = 300
-	// maxFresh is how many of its points may break a constraint before one is
-	// moved towards the best.
+	// maxFresh is how many points may violate a constraint before they are moved towards the best
+	// one.
 	maxFresh = 20
 )
 
-// drawing is one suggestion that is being made.
+// A drawing is one suggestion in progress.
 type drawing struct {
 	*searcher
 	request sdk.Request
 	rng     space.Source
-	// last is what was drawn before, nil at first, wide how wide the distribution
-	// is made, and broken how many draws in a row broke a constraint.
+	// last is the previous draw, nil at first; wide is the factor of the distribution's width;
+	// broken counts consecutive draws that violated a constraint.
 	last   space.Point
 	wide   float64
 	broken int
 }
 
-// draw is a point for [space.Seen.Pick], which asks again where the last one broke a
+// draw returns a point for [space.Seen.Pick], which calls it again if the last point violated a
 // constraint or is not new.
 func (d *drawing) draw(try int) space.Point {
 	switch {
@@ -42,7 +42,7 @@ func (d *drawing) draw(try int) space.Point {
 	return d.last
 }
 
-// first is the trial's point of the sequence, then random ones.
+// first returns the trial's point of the sequence, then random ones.
 func (d *drawing) first(try int) space.Point {
 	p := d.space.Draw(d.rng)
 	for i := range d.sequence.Dimensions() {
@@ -53,8 +53,8 @@ func (d *drawing) first(try int) space.Point {
 	return p
 }
 
-// next draws wider, where the last point was not new, and moves points towards the
-// best where one after another broke a constraint.
+// next widens the distribution if the last point was not new, and moves points towards the best one
+// after repeated violations of constraints.
 func (d *drawing) next() space.Point {
 	if d.last != nil {
 		if d.space.Holds(d.space.Complete(d.request.Given, d.last)) {
@@ -73,7 +73,7 @@ func (d *drawing) next() space.Point {
 	return d.nearer(d.last)
 }
 
-// nearer is half way from p to the best trial.
+// nearer returns the middle between p and the best trial.
 func (d *drawing) nearer(p space.Point) space.Point {
 	q := make(space.Point, len(p))
 	for i := range p {

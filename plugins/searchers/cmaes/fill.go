@@ -8,18 +8,18 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
-// filler finds coordinates that the update needs and a trial does not have: where
-// in its cell an integer was drawn, and a parameter that does not exist. They are
-// drawn from the distribution, given the trial's other coordinates (by Gibbs
-// sampling), so that what a trial does not tell changes nothing on average.
+// A filler computes coordinates that the update needs and a trial does not have: the position of an
+// integer within its cell, and parameters that do not exist. They are drawn from the distribution,
+// given the trial's other coordinates (by Gibbs sampling), so that missing information changes
+// nothing on average.
 type filler struct {
 	*strategy
-	precision dense.Matrix // nil until it is needed
+	precision dense.Matrix // nil until needed
 }
 
 func (s *strategy) newFiller() *filler { return &filler{strategy: s} }
 
-// complete returns a trial's place in all dimensions.
+// complete returns the position of a trial in all dimensions.
 func (f *filler) complete(t *step) []float64 {
 	x := make([]float64, len(f.numbers))
 	var unknown []int
@@ -35,7 +35,7 @@ func (f *filler) complete(t *step) []float64 {
 	return x
 }
 
-// draw draws the unknown coordinates of x one after another, a few times.
+// draw draws the unknown coordinates of x in turn, a few times.
 func (f *filler) draw(x []float64, unknown []int, rng space.Source) {
 	const sweeps = 3
 	low, high := make([]float64, len(unknown)), make([]float64, len(unknown))
@@ -61,7 +61,7 @@ func (f *filler) draw(x []float64, unknown []int, rng space.Source) {
 	}
 }
 
-// invert sets precision to the inverse of the covariance but for sigma.
+// invert sets precision to the inverse of the covariance without sigma.
 func (f *filler) invert() {
 	if f.precision != nil {
 		return
@@ -78,8 +78,8 @@ func (f *filler) invert() {
 	}
 }
 
-// truncated is the quantile u of the normal distribution between low and high; where
-// it has next to nothing there, the nearer end.
+// truncated returns the quantile u of the normal distribution between low and high, or the nearer
+// end if the probability there is practically 0.
 func truncated(mean, sd, low, high, u float64) float64 {
 	const nothing = 1e-6
 	from, to := portable.CDF((low-mean)/sd), portable.CDF((high-mean)/sd)

@@ -6,10 +6,9 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
-// keepMargin makes sure that integers, ordinals and steps can move: that the value
-// of the mean is left, to either side, with a probability that does not vanish (R.
-// Hamano and others, CMA-ES with Margin, 2022). The mean and the width of such a
-// dimension are changed for that.
+// keepMargin ensures that integers, ordinals and steps can change: each side of the mean's value
+// keeps a minimum probability (R. Hamano and others, CMA-ES with Margin, 2022). It changes the mean
+// and the width of such a dimension.
 func (s *strategy) keepMargin() {
 	least := 1 / float64((len(s.numbers)+len(s.choices))*s.size)
 	for j := range s.mean {

@@ -22,20 +22,22 @@ const most = 100_000
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Int("startup", &o.Startup, 16, option.From(1).To(math.MaxInt32),
-			"How many trials have finished with a finite result before the search begins around the best third of them; "+
-				"until then points are spread evenly. "+
-				"Set it to the number of trials that are known already to begin with what they found."),
+			"The number of trials with a finite result before the search starts around the best third of "+
+				"them; "+
+				"until then points are evenly distributed. "+
+				"Set it to the number of trials that are known already to start from their results."),
 		option.Float("sigma", &o.Sigma, 0.17, option.From(0.0001).To(1),
-			"The standard deviation at the beginning, as a share of a parameter's range."),
+			"The initial standard deviation, as a share of a parameter's range."),
 		option.Int("population", &o.Population, 0, option.From(0).To(most),
-			"How many trials a generation has, at least 3; 0: 4 and three times the logarithm of the number of parameters. "+
-				"More is more robust and slower."),
+			"The number of trials of a generation, at least 3; 0: 4 plus three times the logarithm of the number of "+
+				"parameters. "+
+				"Larger is more robust and slower."),
 		option.Bool("adapt", &o.Adapt, false,
-			"Whether learning rates adapt to how clear the direction is: "+
+			"Whether learning rates adapt to the signal-to-noise ratio: "+
 				"for noisy or rugged objectives and at least a thousand trials."),
 		option.Bool("restarts", &o.Restarts, true,
-			"Whether, when nothing more is to be found near, "+
-				"the search begins again elsewhere with generations of twice the size."),
+			"Whether the search restarts elsewhere, with generations of twice the size, "+
+				"when it no longer improves."),
 		answer.Repeats(&o.Repeats),
 	}
 })

@@ -7,22 +7,22 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/dense"
 )
 
-// pace adapts how far the mean and the covariance go to how much of their steps is
-// signal, so that generations of the usual size can do with noise and many local
-// minima (M. Nomura and others, CMA-ES with Learning Rate Adaptation: Can CMA-ES with
-// Default Population Size Solve Multimodal and Noisy Problems?, 2023).
+// A pace adapts the learning rates of the mean and the covariance to the signal-to-noise ratio of
+// their steps, so that generations of the usual size work with noise and many local minima (M.
+// Nomura and others, CMA-ES with Learning Rate Adaptation: Can CMA-ES with Default Population Size
+// Solve Multimodal and Noisy Problems?, 2023).
 type pace struct {
 	mean, spread rate
 }
 
-// rate is a learning rate, and the mean and mean square of the last steps.
+// A rate is a learning rate, and the mean and mean square of recent steps.
 type rate struct {
 	value, memory float64
 	step          []float64
 	square        float64
 }
 
-// snapshot is what a step began with.
+// A snapshot is the state before a step.
 type snapshot struct {
 	mean       []float64
 	sigma      float64
@@ -42,7 +42,7 @@ func copied(m dense.Matrix) dense.Matrix {
 	return c
 }
 
-// snapshot is nil where rates do not adapt.
+// snapshot returns nil if rates do not adapt.
 func (s *strategy) snapshot() *snapshot {
 	if s.pace == nil {
 		return nil
@@ -50,8 +50,8 @@ func (s *strategy) snapshot() *snapshot {
 	return &snapshot{slices.Clone(s.mean), s.sigma, copied(s.covariance), copied(s.root)}
 }
 
-// temper shortens the step that was made since before.
-func (p *pace) temper(s *strategy, before *snapshot) {
+// shortenStep shortens the step made since the snapshot before.
+func (p *pace) shortenStep(s *strategy, before *snapshot) {
 	move := make([]float64, len(s.mean))
 	for j := range move {
 		move[j] = s.mean[j] - before.mean[j]
@@ -72,8 +72,7 @@ func (p *pace) temper(s *strategy, before *snapshot) {
 	s.split(last / p.mean.value)
 }
 
-// spreadStep is how sigma² times the covariance changed, the whole of a symmetric
-// matrix.
+// spreadStep returns the change of sigma² times the covariance, as a full symmetric matrix.
 func (s *strategy) spreadStep(before *snapshot) dense.Matrix {
 	change := dense.New(len(s.mean), len(s.mean))
 	now, old := s.sigma*s.sigma, before.sigma*before.sigma
@@ -86,11 +85,11 @@ func (s *strategy) spreadStep(before *snapshot) dense.Matrix {
 	return change
 }
 
-// split divides what is in the covariance between it and sigma, such that its root
-// has the determinant 1, and corrects sigma for a changed rate of the mean.
+// split divides the scale between the covariance and sigma, such that the root has the determinant
+// 1, and corrects sigma for a changed rate of the mean.
 func (s *strategy) split(correction float64) {
 	if !s.factorise() {
-		return // settle begins again with a round one
+		return // settle restarts with a round one
 	}
 	logs := 0.0
 	for i := range s.root {
@@ -103,7 +102,7 @@ func (s *strategy) split(correction float64) {
 	s.sigma = sigma * correction
 }
 
-// whiten is a move in the coordinates in which the distribution was round.
+// whiten transforms a move to the coordinates in which the distribution was round.
 func (b *snapshot) whiten(move []float64) []float64 {
 	x := slices.Clone(move)
 	dense.Solve(b.root, x)
@@ -111,8 +110,8 @@ func (b *snapshot) whiten(move []float64) []float64 {
 	return x
 }
 
-// whitenBoth does so with a change of the covariance from both sides, scaled such
-// that its length is that of the step in the space of normal distributions.
+// whitenBoth transforms a change of the covariance from both sides, scaled to the length of the
+// step in the space of normal distributions.
 func (b *snapshot) whitenBoth(change dense.Matrix) []float64 {
 	n := len(change)
 	half := dense.New(n, n)
@@ -132,7 +131,7 @@ func (b *snapshot) whitenBoth(change dense.Matrix) []float64 {
 	return flat
 }
 
-// adapt takes a step into account.
+// adapt updates the rate after a step.
 func (r *rate) adapt(step []float64) {
 	const target, damping = 1.4, 0.1
 	times(r.step, 1-r.memory)

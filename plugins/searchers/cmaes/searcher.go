@@ -15,13 +15,14 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/sequence"
 )
 
-// Plugin is the searcher as it is served.
+// Plugin is the searcher to be served.
 var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "cmaes",
 		Version: "1.0.0",
-		Summary: "Adapts a normal distribution to where results get better (CMA-ES): for numbers, and hundreds of trials or more.",
+		Summary: "Adapts a normal distribution to the best results (CMA-ES): for numeric parameters and hundreds of " +
+			"trials or more.",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -34,11 +35,10 @@ type searcher struct {
 	seen     *space.Seen
 	sequence *sequence.Sobol
 	trials   *outcomes.Trials
-	// ended are trials that no generation has yet, finite how many of them have a
-	// finite result.
+	// ended are trials of no generation yet; finite is the number of them with a finite result.
 	ended  []*outcomes.Outcome
 	finite int
-	// best is the best trial's point; nil: there is none.
+	// best is the best trial's point, or nil.
 	best     space.Point
 	bestLoss float64
 	strategy *strategy // nil until startup trials have ended
@@ -66,10 +66,11 @@ func newSearcher(problem sdk.Problem, text []byte) (*searcher, error) {
 		return nil, err
 	}
 	points, err := sequence.New(len(problem.Space.Params), problem.Seed)
-	return &searcher{layout: newLayout(problem.Space), options: o, space: problem.Space, seen: seen, sequence: points, trials: outcomes.New(problem)}, err
+	return &searcher{layout: newLayout(problem.Space), options: o, space: problem.Space, seen: seen, sequence: points,
+		trials: outcomes.New(problem)}, err
 }
 
-// Observe moves the distribution as soon as a generation has ended.
+// Observe updates the distribution when a generation has ended.
 func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	for i := range events {
 		e := &events[i]
@@ -109,8 +110,8 @@ func (s *searcher) take(o *outcomes.Outcome) {
 	}
 }
 
-// begin makes the first distribution: around the best third of the trials, the more
-// the better they are, with categories that are likely where they are common there.
+// begin creates the first distribution: around the best third of the trials, weighted by rank, with
+// probabilities of categories by their frequency there.
 func (s *searcher) begin() {
 	slices.SortStableFunc(s.ended, func(a, b *outcomes.Outcome) int { return cmp.Compare(a.Losses[0], b.Losses[0]) })
 	var top []step
@@ -122,7 +123,7 @@ func (s *searcher) begin() {
 	s.strategy.learnChoices(top, weights, firstRate)
 }
 
-// middle is the weighted mean of the trials that have a parameter, and 0.5 for what
+// middle returns the weighted mean of the trials that have a parameter, and 0.5 for parameters that
 // none has.
 func middle(top []step, weights []float64, dims int) []float64 {
 	at := make([]float64, dims)
@@ -142,14 +143,14 @@ func middle(top []step, weights []float64, dims int) []float64 {
 	return at
 }
 
-// restart begins again elsewhere when there is nothing more to find.
+// restart starts again elsewhere when the search has converged.
 func (s *searcher) restart() {
 	if !s.strategy.watch.stopped || !s.options.Restarts {
 		return
 	}
 	s.restarts++
 	at := make([]float64, len(s.axes))
-	const far = 1 << 24 // of the sequence's points, beyond those of the first trials
+	const far = 1 << 24 // points of the sequence, beyond those of the first trials
 	for i := range at {
 		at[i] = 0.5
 		if i < s.sequence.Dimensions() {
@@ -160,12 +161,12 @@ func (s *searcher) restart() {
 	s.strategy = newStrategy(s.layout, s.options, min(2*s.strategy.size, largest), at)
 }
 
-// Suggest answers each request by itself.
+// Suggest answers each request separately.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
 	return answer.Each(ctx, requests, s.suggest)
 }
 
-// suggest returns nil when there is no point left.
+// suggest returns nil if there is no point left.
 func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
 	d := &drawing{searcher: s, request: request, rng: space.NewRand(request.Seed), wide: 1}
 	return s.seen.Pick(request.Given, d.rng, d.draw)

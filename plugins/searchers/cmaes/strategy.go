@@ -9,11 +9,11 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
-// layout is which parameters are modelled how.
+// A layout says how each parameter is modelled.
 type layout struct {
 	axes []cube.Axis
-	// numbers and choices are the parameters of each sort, by their index; those
-	// of one value are in neither.
+	// numbers and choices are the indices of the parameters of each sort; those with one value are
+	// in neither.
 	numbers, choices []int
 }
 
@@ -31,11 +31,11 @@ func newLayout(s *space.Space) *layout {
 	return l
 }
 
-// axis is that of dimension j.
+// axis returns the axis of dimension j.
 func (l *layout) axis(j int) *cube.Axis { return &l.axes[l.numbers[j]] }
 
-// strategy is the distribution that points are drawn from: a normal one for the
-// numbers, on their axes, and for each choice a probability of each category.
+// A strategy is the distribution of points: a normal one for the numbers, on their axes, and for
+// each choice a probability of each category.
 type strategy struct {
 	*layout
 	options options
@@ -43,8 +43,8 @@ type strategy struct {
 	size    int // of a generation
 	mean    []float64
 	sigma   float64
-	// covariance is that of the normal distribution but for sigma², and root its
-	// lower triangular root.
+	// covariance is that of the normal distribution without sigma², and root its lower triangular
+	// root.
 	covariance, root dense.Matrix
 	// path and center are the evolution paths of sigma and of the covariance.
 	path, center []float64
@@ -54,7 +54,7 @@ type strategy struct {
 	watch        watch
 }
 
-// newStrategy begins at a point, in coordinates.
+// newStrategy starts at a point, in coordinates.
 func newStrategy(l *layout, o options, size int, at []float64) *strategy {
 	d := len(l.numbers)
 	s := &strategy{layout: l, options: o, size: size, rates: newRates(size, d), sigma: o.Sigma}
@@ -77,7 +77,7 @@ func newStrategy(l *layout, o options, size int, at []float64) *strategy {
 	return s
 }
 
-// population is how many trials a generation has in so many dimensions.
+// population returns the size of a generation for the number of dimensions.
 func population(l *layout, o options) int {
 	if o.Population > 0 {
 		return o.Population
@@ -86,11 +86,11 @@ func population(l *layout, o options) int {
 	return 4 + int(3*portable.Log(float64(n)))
 }
 
-// draw is a point of the distribution, made wide times as wide: its values.
+// draw returns a point of the distribution, with its width multiplied by wide.
 func (s *strategy) draw(rng space.Source, wide float64) space.Point {
 	p := make(space.Point, len(s.axes))
 	for i := range p {
-		p[i] = s.axes[i].Value(0) // what has one value only keeps it
+		p[i] = s.axes[i].Value(0) // parameters with one value keep it
 	}
 	for j, u := range s.drawNumbers(rng, wide) {
 		p[s.numbers[j]] = s.axis(j).Value(u)
@@ -101,8 +101,7 @@ func (s *strategy) draw(rng space.Source, wide float64) space.Point {
 	return p
 }
 
-// drawNumbers draws again where a continuum's bounds are left, and in the end moves
-// what is outside to the bounds.
+// drawNumbers draws again if a point leaves the bounds, and finally moves it to the bounds.
 func (s *strategy) drawNumbers(rng space.Source, wide float64) (u []float64) {
 	const tries = 10
 	z := make([]float64, len(s.numbers))
@@ -133,7 +132,7 @@ func (s *strategy) inside(u []float64) bool {
 	return true
 }
 
-// pick is a category drawn by u in [0, 1): the wider, the less the odds count.
+// pick returns the category for u in [0, 1); wide flattens the probabilities.
 func pick(odds []float64, u, wide float64) int {
 	even := 1 / float64(len(odds))
 	for k, p := range odds {

@@ -17,7 +17,7 @@ func sphere(p space.Point) float64 {
 	return sum
 }
 
-// ellipsoid is long and thin, and turned against the axes.
+// ellipsoid is long and thin, and rotated against the axes.
 func ellipsoid(p space.Point) float64 {
 	sum := 0.0
 	for i := range p {
@@ -30,9 +30,8 @@ func ellipsoid(p space.Point) float64 {
 	return sum
 }
 
-// It converges as such strategies do, also with most dimensions in steps. A
-// strategy that does not turn its covariance stays a thousand times farther away
-// in the ellipsoid.
+// It converges at the expected rate, even with steps in most dimensions. A strategy that does not
+// learn correlations stays a thousand times farther away in the ellipsoid.
 func TestConvergesFar(t *testing.T) {
 	stepped := Reals(6, 0, 1)
 	for i := range 4 {
@@ -57,25 +56,27 @@ func TestConvergesFar(t *testing.T) {
 	}
 }
 
-// The limits are between what the strategy reaches and what those reach that are
-// broken in one way: weights reversed, a mean that stays, choices that do not learn.
+// The limits lie between the result of the strategy and those of versions with one defect: reversed
+// weights, a fixed mean, choices that do not learn.
 func TestConverges(t *testing.T) {
 	limits := []float64{0.45, -3.0, 0.2, 0.15}
 	for i, problem := range Problems() {
 		got := Best(t, Plugin, problem, "{}", 8, 200)
-		if t.Logf("%s: %.4f; random %.4f", problem.Name, got, Best(t, Plugin, problem, `{"startup": 100000}`, 4, 200)); got > limits[i] {
+		if t.Logf("%s: %.4f; random %.4f", problem.Name, got,
+			Best(t, Plugin, problem, `{"startup": 100000}`, 4, 200)); got > limits[i] {
 			t.Errorf("%s: %.4f, want at most %.4f", problem.Name, got, limits[i])
 		}
 	}
 }
 
-// With noise, adapted rates get nearer.
+// With noise, adapted rates come nearer.
 func TestNoise(t *testing.T) {
 	run := func(options string) (mean float64) {
 		for number := range 6 {
 			rng := space.NewRand(uint64(number))
 			s := mustOpen(t, Reals(5, 0, 1), options)
-			Run(t, s, Reals(5, 0, 1), number, 2000, 1, func(p space.Point) []float64 { return []float64{sphere(p) + 0.05*rng.NormFloat64()} })
+			Run(t, s, Reals(5, 0, 1), number, 2000, 1,
+				func(p space.Point) []float64 { return []float64{sphere(p) + 0.05*rng.NormFloat64()} })
 			mean += sphere(space.Point(s.strategy.mean)) / 6
 		}
 		return mean
@@ -86,7 +87,7 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// Restarts find the better of two valleys, of which the worse is wider.
+// Restarts find the better of two valleys, although the worse one is wider.
 func TestRestarts(t *testing.T) {
 	valleys := func(p space.Point) float64 {
 		wide, deep := 0.0, -0.5
@@ -103,19 +104,20 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// Weights are as Hansen's tutorial has them, and equal losses share theirs.
+// Weights equal those in Hansen's tutorial, and equal losses share theirs.
 func TestWeights(t *testing.T) {
 	r := newRates(10, 10)
 	if math.Abs(r.mass-3.1673) > 1e-4 || math.Abs(r.weights[0]-0.45627) > 1e-4 || math.Abs(r.many-0.03) > 0.02 {
 		t.Errorf("%+v", r)
 	}
 	shared := r.shared([]float64{1, 1, 2, 3, 3, 3, 4, 5, 6, inf})
-	if shared[0] != shared[1] || shared[3] != shared[5] || shared[0] != (r.weights[0]+r.weights[1])/2 || shared[2] != r.weights[2] {
+	if shared[0] != shared[1] || shared[3] != shared[5] || shared[0] != (r.weights[0]+r.weights[1])/2 ||
+		shared[2] != r.weights[2] {
 		t.Error(shared)
 	}
 }
 
-// However narrow the distribution, a value with steps is left sometimes.
+// However narrow the distribution is, a value with steps changes sometimes.
 func TestMargin(t *testing.T) {
 	sp := Reals(3, 0, 1)
 	sp.Params[0].Step, sp.Params[1].Step = 0.1, 0.5
@@ -141,8 +143,8 @@ func TestMargin(t *testing.T) {
 	}
 }
 
-// What does not exist is drawn from the distribution: correlated with what does,
-// with the same mean and width.
+// Missing parameters are drawn from the distribution: correlated with existing ones, with the same
+// mean and width.
 func TestFill(t *testing.T) {
 	s := newStrategy(newLayout(Reals(2, 0, 1)), declared.Defaults(), 8, []float64{0.5, 0.5})
 	s.covariance[0][0], s.covariance[1][0], s.covariance[1][1] = 1, 0.8, 1
@@ -160,8 +162,8 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// Where in its cell a value with steps was drawn is not known, and drawn again: what
-// comes out is distributed as what went in.
+// The position of a stepped value within its cell is unknown and drawn again: the result has the
+// original distribution.
 func TestFillCells(t *testing.T) {
 	sp := Reals(2, 0, 1)
 	sp.Params[0].Step = 0.2

@@ -10,17 +10,17 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
 )
 
-// step is a trial of a generation as the update sees it.
+// A step is a trial of a generation, as the update uses it.
 type step struct {
 	trial uint32
 	loss  float64
-	at    []float64 // in coordinates; NaN: it does not exist there
-	// y is how far it is from the mean, in units of sigma, and z the same turned
-	// into a vector of independent parts.
+	at    []float64 // in coordinates; NaN: does not exist
+	// y is the distance from the mean, in units of sigma, and z is y transformed into independent
+	// components.
 	y, z []float64
 }
 
-// learn takes a generation's trials.
+// learn updates the distribution with a generation.
 func (s *strategy) learn(trials []*outcomes.Outcome) {
 	steps := s.steps(trials)
 	losses := make([]float64, len(steps))
@@ -39,7 +39,7 @@ func (s *strategy) learn(trials []*outcomes.Outcome) {
 	s.watch.add(s, losses)
 }
 
-// steps are the trials, best first.
+// steps returns the trials, best first.
 func (s *strategy) steps(trials []*outcomes.Outcome) []step {
 	list := make([]step, len(trials))
 	for i, t := range trials {
@@ -53,9 +53,9 @@ func (s *strategy) steps(trials []*outcomes.Outcome) []step {
 	return list
 }
 
-// place sets y and z. Trials that are farther away than the distribution has any,
-// because they were drawn from another, are moved nearer (N. Hansen, Injecting
-// External Solutions Into CMA-ES, 2011).
+// place sets y and z. Trials that are farther away than the distribution allows, because they were
+// drawn from another one, are moved nearer (N. Hansen, Injecting External Solutions Into CMA-ES,
+// 2011).
 func (s *strategy) place(t *step, fill *filler) {
 	x := fill.complete(t)
 	for j := range x {
@@ -71,7 +71,7 @@ func (s *strategy) place(t *step, fill *filler) {
 	}
 }
 
-// learnNumbers moves the mean, the step size and the covariance.
+// learnNumbers updates the mean, the step size and the covariance.
 func (s *strategy) learnNumbers(steps []step, weights []float64) {
 	before := s.snapshot()
 	r, d := s.rates, len(s.numbers)
@@ -90,21 +90,21 @@ func (s *strategy) learnNumbers(steps []step, weights []float64) {
 	if !far {
 		dense.Add(s.center, math.Sqrt(r.center*(2-r.center)*r.mass), y)
 	}
-	s.turn(steps, weights, far)
+	s.updateCovariance(steps, weights, far)
 	s.sigma *= exp(math.Min(1, r.path/r.damping*(norm(s.path)/r.length-1)))
 	s.settle(before)
 }
 
-// far says whether the path of sigma is so long that sigma is about to grow, and the
-// covariance's path waits.
+// far reports whether the path of sigma is so long that sigma is about to grow; then the
+// covariance's path stalls.
 func (s *strategy) far() bool {
 	r, d := s.rates, float64(len(s.numbers))
 	left := 1 - exp(2*float64(s.generations)*ln(1-r.path))
 	return norm(s.path)/math.Sqrt(left) >= (1.4+2/(d+1))*r.length
 }
 
-// turn updates the covariance.
-func (s *strategy) turn(steps []step, weights []float64, far bool) {
+// updateCovariance updates the covariance.
+func (s *strategy) updateCovariance(steps []step, weights []float64, far bool) {
 	r, sum := s.rates, 0.0
 	for _, w := range weights {
 		sum += w
@@ -128,11 +128,11 @@ func (s *strategy) turn(steps []step, weights []float64, far bool) {
 	}
 }
 
-// settle makes the update good: with adapted rates, inside the box, with a root, a
-// margin for what is not a continuum, and sigma not wider than the space.
+// settle completes the update: it applies adapted rates, keeps the mean inside the box, computes
+// the root, keeps margins, and limits sigma to the width of the space.
 func (s *strategy) settle(before *snapshot) {
 	if s.pace != nil {
-		s.pace.temper(s, before)
+		s.pace.shortenStep(s, before)
 	}
 	for j := range s.mean {
 		a := s.axis(j)
@@ -151,7 +151,7 @@ func (s *strategy) settle(before *snapshot) {
 	s.keepMargin()
 }
 
-// factorise sets root; false where the covariance has none.
+// factorise sets root, and returns false if the covariance has none.
 func (s *strategy) factorise() bool {
 	for i, row := range s.covariance {
 		copy(s.root[i], row[:i+1])

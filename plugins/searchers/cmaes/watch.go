@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// watch sees when there is nothing more to find.
+// A watch detects that the search has converged.
 type watch struct {
 	best    []float64 // the best loss of each of the last generations
-	ever    float64   // the best of all
-	since   int       // generations since it became better
+	ever    float64   // the best loss ever
+	since   int       // generations since the last improvement
 	stopped bool
 }
 
-// add takes the losses of a generation, best first.
+// add adds the losses of a generation, best first.
 func (w *watch) add(s *strategy, losses []float64) {
 	if len(w.best) == 0 || losses[0] < w.ever {
 		w.ever, w.since = losses[0], 0
@@ -27,10 +27,10 @@ func (w *watch) add(s *strategy, losses []float64) {
 	w.stopped = flat || w.since > 100+window*5 || s.narrow() || s.degenerate()
 }
 
-// spread is the difference between the largest and the smallest.
+// spread returns the difference between the largest and the smallest value.
 func spread(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
 
-// finite is the part of losses, best first, that are.
+// finite returns the finite losses; losses are sorted, best first.
 func finite(losses []float64) []float64 {
 	for len(losses) > 1 && math.IsInf(losses[len(losses)-1], 1) {
 		losses = losses[:len(losses)-1]
@@ -38,7 +38,7 @@ func finite(losses []float64) []float64 {
 	return losses
 }
 
-// narrow says whether everything that is a continuum has shrunk to a point.
+// narrow reports whether all continuous dimensions have shrunk to a point.
 func (s *strategy) narrow() bool {
 	const point = 1e-11
 	continuous := false
@@ -54,7 +54,7 @@ func (s *strategy) narrow() bool {
 	return continuous
 }
 
-// degenerate says whether the distribution is so long and thin that rounding rules.
+// degenerate reports whether the distribution is so long and thin that rounding dominates.
 func (s *strategy) degenerate() bool {
 	low, high := math.Inf(1), 0.0
 	for i := range s.root {

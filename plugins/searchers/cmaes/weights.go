@@ -6,16 +6,16 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
-// rates is what follows from the size of a generation and the number of dimensions
-// (N. Hansen, The CMA Evolution Strategy: A Tutorial, 2016, table 1).
+// rates has the constants that depend on the size of a generation and the number of dimensions (N.
+// Hansen, The CMA Evolution Strategy: A Tutorial, 2016, table 1).
 type rates struct {
-	// weights are those of the trials of a generation, best first: of the better
-	// half they are positive and their sum is 1, the others' are negative.
+	// weights are the weights of a generation's trials, best first: positive with sum 1 for the
+	// better half, negative for the others.
 	weights []float64
-	// mass is how many trials of equal weight the positive ones are worth.
+	// mass is the effective number of trials of the positive weights.
 	mass float64
-	// path and damping are those of the step size, center and one and many
-	// those of the covariance: of its path, by the path, by the generation.
+	// path and damping belong to the step size; center, one and many to the covariance: to its
+	// path, the update by the path, and the update by the generation.
 	path, damping, center, one, many float64
 	// length is the expected length of a normal vector.
 	length float64
@@ -37,8 +37,8 @@ func newRates(size, dimensions int) *rates {
 	return r
 }
 
-// rawWeights are logarithmic in the rank; mass and worst are how many trials of
-// equal weight the positive and the negative ones are worth.
+// rawWeights are logarithmic in the rank; mass and worst are the effective numbers of trials of the
+// positive and the negative weights.
 func rawWeights(size int) (weights []float64, mass, worst float64) {
 	middle := portable.Log((float64(size) + 1) / 2)
 	var sums, squares [2]float64
@@ -55,8 +55,7 @@ func rawWeights(size int) (weights []float64, mass, worst float64) {
 	return weights, float64(sums[0]*sums[0]) / squares[0], float64(sums[1]*sums[1]) / squares[1]
 }
 
-// scale makes the sum of the positive weights 1 and that of the negative ones
-// -negative.
+// scale scales the positive weights to the sum 1 and the negative ones to the sum -negative.
 func scale(weights []float64, negative float64) {
 	above, below := 0.0, 0.0
 	for _, w := range weights {
@@ -72,8 +71,8 @@ func scale(weights []float64, negative float64) {
 	}
 }
 
-// shared are the weights of trials with these losses, best first: equal losses have
-// their mean, so that on a plateau nothing is learned.
+// shared returns the weights for these losses, best first: equal losses have the mean of their
+// weights, so that nothing is learned on a plateau.
 func (r *rates) shared(losses []float64) []float64 {
 	weights := make([]float64, 0, len(losses))
 	for i := 0; i < len(losses); i = len(weights) {

@@ -1,16 +1,16 @@
-// Package evolution suggests points by regularised evolution: the best of a few
-// trials, drawn from those that ended last, is changed in one parameter. It asks
-// nothing of the space but that values can be changed, so it does where models
-// do not fit: many choices, deep conditions, hundreds of parameters.
+// Package evolution suggests points by regularised evolution: it draws a few of the most recent
+// trials and changes one parameter of the best of them. It only requires that values can be
+// changed, so it works where models do not fit: many choices, deep conditions, hundreds of
+// parameters.
 //
-// The method is that of E. Real and others, Regularized Evolution for Image
-// Classifier Architecture Search (2019): the population is the last trials, whatever
-// their result, so that a lucky result is not inherited from for ever. Until
-// a population has ended, points are drawn at random.
+// The method is that of E. Real and others, Regularized Evolution for Image Classifier Architecture
+// Search (2019): the population consists of the most recent trials, whatever their results, so that
+// a lucky result does not dominate for ever. Until enough trials have ended, points are drawn at
+// random.
 //
-// A choice is changed to another one. A number is moved by a step that is normally
-// distributed in the unit coordinate, reflected at the ends, or by its smallest step if that would change
-// nothing; one in ten is drawn anew. Parameters that come to exist by the change are
-// drawn at random, those that are left keep their value. Failed trials and those without a finite loss lose every comparison; with several objectives the winner is drawn from those that no other of the few
-// dominates.
+// A choice changes to another category. A number moves by a normally distributed step in the unit
+// coordinate, reflected at the ends, or by its smallest step if nothing would change; one in ten is
+// drawn again. Parameters that exist because of the change are drawn at random; the others keep
+// their values. Failed trials and those without a finite loss lose every comparison; with several
+// objectives the winner is drawn from the trials that no other of the few dominates.
 package evolution

@@ -15,18 +15,19 @@ import (
 )
 
 const (
-	// maxChildren is how often a child is made that is new and satisfies the
-	// constraints, before points are drawn at random.
+	// maxChildren is how many children are tried until one is new and satisfies the constraints,
+	// before points are drawn at random.
 	maxChildren = 32
 )
 
-// Plugin is the searcher as it is served.
+// Plugin is the searcher to be served.
 var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "evolution",
 		Version: "1.0.0",
-		Summary: "Changes one parameter of the best among a few recent trials (regularised evolution); for odd spaces.",
+		Summary: "Changes one parameter of the best of a few recent trials (regularised evolution); for irregular " +
+			"spaces.",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -42,11 +43,11 @@ type options struct {
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Int("population", &o.Population, 30, option.From(2).To(100_000),
-			"How many of the trials that ended last are bred from; until there are so many, points are random."),
+			"The number of recent trials in the population; until so many have ended, points are random."),
 		option.Int("tournament", &o.Tournament, 8, option.From(1).To(100_000),
-			"How many of them are drawn for each suggestion, the best of which is changed: more is greedier."),
+			"The number of trials drawn for each suggestion; the best of them is changed. Larger is greedier."),
 		option.Float("step", &o.Step, 0.1, option.Above(0).To(1),
-			"The standard deviation of a number's change, as a share of its range."),
+			"The standard deviation of the change of a number, as a share of its range."),
 		answer.Repeats(&o.Repeats),
 	}
 })
@@ -56,7 +57,7 @@ type searcher struct {
 	space  *space.Space
 	seen   *space.Seen
 	trials *outcomes.Trials
-	// population is the trials that ended last, oldest first.
+	// population is the most recent trials, oldest first.
 	population []*outcomes.Outcome
 }
 
@@ -66,14 +67,15 @@ func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 		return nil, sdk.Traits{}, err
 	}
 	if o.Tournament > o.Population {
-		return nil, sdk.Traits{}, option.Wrong("tournament", o.Tournament, "1 to the population, which is %d", o.Population)
+		return nil, sdk.Traits{}, option.Wrong("tournament", o.Tournament, "1 to the population, which is %d",
+			o.Population)
 	}
 	s := &searcher{options: o, space: problem.Space, trials: outcomes.New(problem)}
 	s.seen, err = answer.Seen(problem.Space, s.Repeats)
 	return s, sdk.Traits{}, err
 }
 
-// Observe lets the population grow at its young end and die at its old.
+// Observe adds ended trials to the population and removes the oldest.
 func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	for i := range events {
 		if events[i].Kind == sdk.TrialAdded {
@@ -93,7 +95,7 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	return nil
 }
 
-// Suggest answers each request by itself.
+// Suggest answers each request separately.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
 	return answer.Each(ctx, requests, func(request sdk.Request) (space.Point, error) {
 		rng := space.NewRand(request.Seed)
@@ -106,7 +108,7 @@ func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Sug
 	})
 }
 
-// parent is the winner of a tournament.
+// parent returns the winner of a tournament.
 func (s *searcher) parent(rng *rand.Rand) space.Point {
 	var few []pareto.Scored
 	loser := 0
@@ -125,8 +127,7 @@ func (s *searcher) parent(rng *rand.Rand) space.Point {
 	return s.population[front[rng.IntN(len(front))].Trial].Point
 }
 
-// child is the parent with one parameter changed, one of those that are not given
-// and can be changed.
+// child returns the parent with one change, in a parameter that is not given and can change.
 func (s *searcher) child(parent, given space.Point, rng *rand.Rand) space.Point {
 	p := slices.Clone(parent)
 	if free := s.free(parent, given); len(free) > 0 {
@@ -146,7 +147,7 @@ func (s *searcher) free(p, given space.Point) (free []int) {
 	return free
 }
 
-// mutate is another value of parameter i than x.
+// mutate returns a value of parameter i that differs from x.
 func (s *searcher) mutate(i int, x float64, rng *rand.Rand) float64 {
 	if s.space.Params[i].Kind == space.Choice {
 		k := float64(rng.IntN(len(s.space.Params[i].Choices) - 1))
@@ -168,10 +169,10 @@ func (s *searcher) mutate(i int, x float64, rng *rand.Rand) float64 {
 	return y
 }
 
-// maxWider is how often a step that changes nothing is doubled.
+// maxWider is how often a step without effect is doubled.
 const maxWider = 16
 
-// normal draws from the standard normal distribution, the same bits everywhere.
+// normal is the standard normal distribution, with the same bits everywhere.
 var normal = &space.Space{Params: []space.Param{{Name: "z", Kind: space.Normal, SD: 1}}}
 
 // reflect folds u into [0, 1].

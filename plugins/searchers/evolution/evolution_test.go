@@ -10,8 +10,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
 
-// The limits are between what it reaches and what it reaches when the tournament
-// has one trial only, so that nothing is selected.
+// The limits lie between the usual result and the result of tournaments with one trial, which
+// select nothing.
 func TestConverges(t *testing.T) {
 	limits := map[string]float64{"branin": 0.45, "hartmann6": -3.0, "mixed": 0.2, "conditional": 0.12}
 	for _, p := range searchtest.Problems() {
@@ -19,14 +19,15 @@ func TestConverges(t *testing.T) {
 			got := searchtest.Best(t, Plugin, p, "{}", 6, 300)
 			blind := searchtest.Best(t, Plugin, p, `{"tournament": 1}`, 6, 300)
 			if t.Logf("%.4f; without selection %.4f", got, blind); got > limits[p.Name] || blind < limits[p.Name] {
-				t.Errorf("best loss %.4f, without selection %.4f; want a limit of %.4f between", got, blind, limits[p.Name])
+				t.Errorf("best loss %.4f, without selection %.4f; want a limit of %.4f between", got, blind,
+					limits[p.Name])
 			}
 		})
 	}
 }
 
-// A child differs from its parent in one parameter, those apart that come or go
-// with it; and it does differ.
+// A child differs from its parent in exactly one parameter, apart from parameters that come or go
+// with it.
 func TestChild(t *testing.T) {
 	sp := searchtest.EveryForm()
 	s := searchtest.Open(t, Plugin, sp, "{}", 1).(*searcher)
@@ -48,7 +49,7 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// A branch that is entered is filled, and one that is left is empty.
+// Entering a branch fills it, and leaving it empties it.
 func TestBranches(t *testing.T) {
 	sp := searchtest.Tree()
 	s := searchtest.Open(t, Plugin, sp, "{}", 1).(*searcher)
@@ -61,7 +62,7 @@ func TestBranches(t *testing.T) {
 	}
 }
 
-// The oldest trial dies, however good it is.
+// The oldest trial is removed, however good it is.
 func TestAge(t *testing.T) {
 	s := searchtest.Open(t, Plugin, searchtest.Reals(1, 0, 1), `{"population": 3, "tournament": 3}`, 1).(*searcher)
 	for i := range 5 {
@@ -72,8 +73,7 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// Failures and infinite losses lose; if there is nothing else, one of them is bred
-// from.
+// Failures and infinite losses lose; if there is nothing else, one of them is chosen.
 func TestFailuresLose(t *testing.T) {
 	s := searchtest.Open(t, Plugin, searchtest.Reals(1, 0, 1), `{"population": 4, "tournament": 4}`, 1).(*searcher)
 	for i, loss := range []float64{math.Inf(1), math.NaN(), math.Inf(-1)} {
@@ -94,7 +94,7 @@ func TestFailuresLose(t *testing.T) {
 	}
 }
 
-// Of several objectives, what nobody dominates wins.
+// With several objectives, a trial that nobody dominates wins.
 func TestSeveralObjectives(t *testing.T) {
 	s := searchtest.Open(t, Plugin, searchtest.Reals(1, 0, 1), `{"population": 3, "tournament": 3}`, 2).(*searcher)
 	for i, losses := range [][]float64{{1, 2}, {2, 1}, {3, 3}} {
@@ -116,7 +116,8 @@ func TestOptionMessages(t *testing.T) {
 		`{"population": 4, "tournament": 5}`: `option "tournament" is 5; allowed: 1 to the population, which is 4`,
 		`{"step": 0}`:                        `option "step" is 0; allowed: a number above 0 and at most 1`,
 	} {
-		if _, _, err := Plugin.Open(sdk.Problem{Space: &space.Space{}}, []byte(options)); err == nil || err.Error() != want {
+		if _, _, err := Plugin.Open(sdk.Problem{Space: &space.Space{}}, []byte(options)); err == nil ||
+			err.Error() != want {
 			t.Errorf("%s: %v", options, err)
 		}
 	}

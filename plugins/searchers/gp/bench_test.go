@@ -9,8 +9,8 @@ import (
 	. "github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
 
-// known tells a searcher of n trials at random points, the loss of which is the
-// distance from a corner.
+// known returns a searcher that knows n trials at random points; the loss is the distance from a
+// corner.
 func known(t testing.TB, s sdk.Searcher, sp *space.Space, from, n, objectives int) {
 	rng := space.NewRand(uint64(7 + from))
 	for i := range n {
@@ -23,9 +23,10 @@ func known(t testing.TB, s sdk.Searcher, sp *space.Space, from, n, objectives in
 	}
 }
 
-// BenchmarkSuggest is a suggestion and its result, with all that is fitted for it.
+// BenchmarkSuggest measures a suggestion and its result, including all fits.
 func BenchmarkSuggest(b *testing.B) {
-	for _, c := range []struct{ trials, params, objectives int }{{50, 10, 1}, {200, 10, 1}, {200, 10, 2}, {1000, 10, 1}, {200, 40, 1}, {200, 500, 1}} {
+	for _, c := range []struct{ trials, params, objectives int }{{50, 10, 1}, {200, 10, 1}, {200, 10, 2}, {1000, 10, 1},
+		{200, 40, 1}, {200, 500, 1}} {
 		b.Run(fmt.Sprintf("trials=%d/params=%d/objectives=%d", c.trials, c.params, c.objectives), func(b *testing.B) {
 			sp := Mixed(c.params)
 			s := Open(b, Plugin, sp, "{}", c.objectives)

@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// maxBases is how many of the best points others are drawn around.
+	// maxBases is the number of best points around which others are drawn.
 	maxBases = 5
-	// maxTried is how many values of a parameter are tried one by one; integers
-	// with more are treated as a continuum, and then their neighbours are tried.
+	// maxTried is how many values of a parameter are tried one by one; integers with more values
+	// are treated as continuous, and then their neighbours are tried.
 	maxTried = 16
-	// maxStepped is about how many parameters a step goes through.
+	// maxStepped is the approximate number of parameters per step.
 	maxStepped = 32
 )
 
-// bases are the points of the model with the least means, best first, as values.
-func (h *hunt) bases() (bases []space.Point) {
+// bases returns the points of the model with the smallest means, best first, as values.
+func (h *maximizer) bases() (bases []space.Point) {
 	m := h.model
 	order := make([]int, m.results)
 	means := make([]float64, m.results)
@@ -52,8 +52,8 @@ func (h *hunt) bases() (bases []space.Point) {
 	return bases
 }
 
-// near changes some of a point's values, by a little or by more.
-func (h *hunt) near(base space.Point) space.Point {
+// perturb changes some values of a point, by a little or by more.
+func (h *maximizer) perturb(base space.Point) space.Point {
 	p := slices.Clone(base)
 	share := math.Max(0.3, 2/float64(len(h.order)))
 	width := 0.2 * portable.Exp(-5*h.rng.Float64())
@@ -70,8 +70,8 @@ func (h *hunt) near(base space.Point) space.Point {
 	return p
 }
 
-// moved is the value of parameter i so far from x, or the next one.
-func (h *hunt) moved(i int, x, by float64) float64 {
+// moved returns the value of parameter i at the given distance from x, or the next one.
+func (h *maximizer) moved(i int, x, by float64) float64 {
 	a := &h.axes[i]
 	y := a.Value(math.Max(a.Low, math.Min(a.High, a.Of(x)+by)))
 	if y == x && a.Step > 0 {
@@ -80,9 +80,9 @@ func (h *hunt) moved(i int, x, by float64) float64 {
 	return y
 }
 
-// climb improves a candidate: the numbers along the gradient, and the values of
-// choices and of integers one by one.
-func (h *hunt) climb(c candidate) candidate {
+// climb improves a candidate: the numbers along the gradient, and the values of choices and
+// integers one by one.
+func (h *maximizer) climb(c candidate) candidate {
 	const rounds = 3
 	for range rounds {
 		before := c.score
@@ -94,14 +94,14 @@ func (h *hunt) climb(c candidate) candidate {
 	return c
 }
 
-// free says whether feature k of a candidate can be changed.
-func (h *hunt) free(c *candidate, k int) bool {
+// free reports whether feature k of a candidate can be changed.
+func (h *maximizer) free(c *candidate, k int) bool {
 	i := h.order[k]
 	return !math.IsNaN(c.point[i]) && (h.given == nil || math.IsNaN(h.given[i]))
 }
 
 // ascend follows the gradient.
-func (h *hunt) ascend(c candidate) candidate {
+func (h *maximizer) ascend(c candidate) candidate {
 	var moving []int
 	var u, low, high []float64
 	for k := range h.numbers {
@@ -129,8 +129,8 @@ func (h *hunt) ascend(c candidate) candidate {
 	return h.arrive(c, moving, u)
 }
 
-// arrive moves a candidate to where the ascent ended, or as far as constraints allow.
-func (h *hunt) arrive(c candidate, moving []int, u []float64) candidate {
+// arrive moves a candidate to the end of the ascent, or as far as constraints allow.
+func (h *maximizer) arrive(c candidate, moving []int, u []float64) candidate {
 	const halvings = 6
 	share := 1.0
 	for range halvings {
@@ -150,8 +150,8 @@ func (h *hunt) arrive(c candidate, moving []int, u []float64) candidate {
 	return c
 }
 
-// step tries the values of what is not a continuum: with many parameters, of some.
-func (h *hunt) step(c candidate) candidate {
+// step tries values of parameters that are not continuous; if there are many, of some of them.
+func (h *maximizer) step(c candidate) candidate {
 	share := maxStepped / float64(len(h.order))
 	for k, i := range h.order {
 		if !h.free(&c, k) || k < h.numbers && h.axes[i].Step == 0 || share < 1 && h.rng.Float64() >= share {
@@ -168,8 +168,8 @@ func (h *hunt) step(c candidate) candidate {
 	return c
 }
 
-// values are those of parameter i that are tried in place of x: all, or neighbours.
-func (h *hunt) values(i int, x float64) (list []float64) {
+// values returns the values of parameter i to try in place of x: all, or neighbours.
+func (h *maximizer) values(i int, x float64) (list []float64) {
 	a := &h.axes[i]
 	axis, finite := h.space.Axis(i)
 	switch {

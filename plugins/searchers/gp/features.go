@@ -8,20 +8,20 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/cube"
 )
 
-// layout is how the model sees points: as features, first the coordinates of the
-// numbers, then the categories of the choices. Parameters of one value are left out.
+// A layout defines the features of points: first the coordinates of the numbers, then the
+// categories of the choices. Parameters with one value are left out.
 type layout struct {
 	axes []cube.Axis
-	// order is the parameter of each feature; the first numbers of them are
-	// numbers, the others choices.
+	// order is the parameter of each feature; the first numbers of them are numbers, the others
+	// choices.
 	order   []int
 	numbers int
 }
 
 const (
-	// absent is the coordinate of a number that does not exist: the middle, from
-	// which the others are no farther than they are from each other. What tells
-	// branches apart is the choice that they depend on.
+	// absent is the coordinate of a number that does not exist: the middle of the range, at most as
+	// far from other values as these are from each other. Branches are distinguished by the choice
+	// that they depend on.
 	absent = 0.5
 	// none is the category of a choice that does not exist.
 	none = -1
@@ -44,7 +44,7 @@ func newLayout(s *space.Space) *layout {
 	return l
 }
 
-// features are those of a point.
+// features returns the features of a point.
 func (l *layout) features(p space.Point) []float64 {
 	x := make([]float64, len(l.order))
 	for k, i := range l.order {

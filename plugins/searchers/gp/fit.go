@@ -10,30 +10,29 @@ import (
 
 const (
 	minNoise = 1e-6
-	// fitSteps is how many steps towards the best shape are made.
+	// fitSteps is the maximum number of steps of a fit.
 	fitSteps = 30
 )
 
-// fitting looks for the shape that is most probable, given data (the maximum a
-// posteriori). Its parameters are logarithms: of the rates, the scale, the noise.
+// A fitting computes the most probable shape for given data (maximum a posteriori). Its parameters
+// are logarithms: of the rates, the scale, the noise.
 type fitting struct {
 	x       [][]float64
 	y       []float64
 	numbers int
-	// parts are the squares of the distances of each pair of points, feature by
-	// feature.
+	// parts are the squared distances of each pair of points, feature by feature.
 	parts       [][]float64
 	root, rest  dense.Matrix
 	inverse     dense.Matrix
 	slopes      dense.Matrix
 	weights     []float64
-	shape       shape
+	shape       kernelParams
 	lengthPrior float64
 }
 
-// fit returns the shape for points x, whose first features are so many numbers, and
-// their values y, of mean 0 and variance 1.
-func fit(x [][]float64, y []float64, numbers int) shape {
+// fit returns the shape for points x, whose first numbers features are numbers, and their values y,
+// with mean 0 and variance 1.
+func fit(x [][]float64, y []float64, numbers int) kernelParams {
 	f := &fitting{x: x, y: y, numbers: numbers}
 	f.prepare()
 	d := len(x[0])
@@ -49,13 +48,13 @@ func fit(x [][]float64, y []float64, numbers int) shape {
 	return f.shape
 }
 
-// typicalLength is the logarithm of the length scale that is expected: it grows
-// with the root of the dimensions, as distances do (C. Hvarfner and others, Vanilla
-// Bayesian Optimization Performs Great in High Dimensions, 2024).
+// typicalLength is the logarithm of the expected length scale: it grows with the square root of the
+// dimensions, as distances do (C. Hvarfner and others, Vanilla Bayesian Optimization Performs Great
+// in High Dimensions, 2024).
 func typicalLength(d int) float64 { return math.Sqrt2 - 3 + portable.Log(float64(d))/2 }
 
 // set sets a shape from its parameters.
-func (s *shape) set(theta []float64) {
+func (s *kernelParams) set(theta []float64) {
 	d := len(s.rates)
 	for k := range d {
 		s.rates[k] = portable.Exp(theta[k])
@@ -63,7 +62,7 @@ func (s *shape) set(theta []float64) {
 	s.scale, s.noise = portable.Exp(theta[d]), portable.Exp(theta[d+1])
 }
 
-// prepare makes room, and fills parts, pair by pair.
+// prepare allocates memory, and fills parts, pair by pair.
 func (f *fitting) prepare() {
 	n, d := len(f.x), len(f.x[0])
 	f.root, f.rest, f.inverse, f.slopes = dense.New(n, n), dense.New(n, n), dense.New(n, n), dense.New(n, n)
@@ -79,7 +78,7 @@ func (f *fitting) prepare() {
 	}
 }
 
-// loss is the negative logarithm of the posterior density, but for a constant.
+// loss returns the negative logarithm of the posterior density, up to a constant.
 func (f *fitting) loss(theta, gradient []float64) float64 {
 	f.shape.set(theta)
 	if !f.factorise() {
@@ -114,8 +113,8 @@ func (f *fitting) factorise() bool {
 	return dense.Cholesky(f.root)
 }
 
-// slope sets the gradient of the likelihood: that of a parameter is the sum over all
-// pairs of what the covariance changes by times (K⁻¹-w·wᵀ)/2, with w = K⁻¹y.
+// slope sets the gradient of the likelihood: for each parameter, the sum over all pairs of the
+// derivative of the covariance times (K⁻¹-w·wᵀ)/2, with w = K⁻¹y.
 func (f *fitting) slope(gradient []float64) {
 	d := len(f.shape.rates)
 	clear(gradient)
@@ -131,15 +130,15 @@ func (f *fitting) slope(gradient []float64) {
 	for k, rate := range f.shape.rates {
 		gradient[k] *= rate
 	}
-	// The covariance but for the noise is scale times what does not depend on it.
+	// The covariance without the noise is proportional to the scale.
 	fitted := float64(len(f.y)) - dense.Dot(f.weights, f.y)
 	gradient[d+1] = f.shape.noise * trace / 2
 	gradient[d] = fitted/2 - gradient[d+1]
 }
 
-// prior adds the gradients of the priors' negative logarithms and returns their
-// sum: length scales are log-normal, the scale has a gamma distribution around 1,
-// and the noise one that is small but decided by data.
+// prior adds the gradients of the priors' negative logarithms and returns their sum: length scales
+// are log-normal, the scale has a gamma distribution around 1, and the noise has a weak prior for
+// small values.
 func (f *fitting) prior(theta, gradient []float64) (sum float64) {
 	d := len(f.shape.rates)
 	const variance = 3

@@ -19,8 +19,8 @@ func mustOpen(t testing.TB, s *space.Space, options string) *searcher {
 	return Open(t, Plugin, s, options, 1).(*searcher)
 }
 
-// B-102: told the history, however cut into batches, a new searcher goes on as the
-// old one: the same bits. Requests may be put together in any way.
+// B-102: a new searcher that receives the history, in any batches, continues like the old one, with
+// the same bits. Requests may be combined in any way.
 func TestRestoredGoesOn(t *testing.T) {
 	for name, c := range map[string]struct {
 		space      *space.Space
@@ -28,8 +28,10 @@ func TestRestoredGoesOn(t *testing.T) {
 	}{"every form": {EveryForm(), 1}, "tree": {Tree(), 1}, "fronts": {Reals(3, 0, 1), 2}} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(3) {
-				told := Story(t, Open(t, Plugin, c.space, withCost, c.objectives), 0, 30, 6, c.objectives, space.NewRand(seed))
-				if err := told.Again(t, Open(t, Plugin, c.space, withCost, c.objectives), int(seed)*len(told.Events)/3); err != nil {
+				told := Story(t, Open(t, Plugin, c.space, withCost, c.objectives), 0, 30, 6, c.objectives,
+					space.NewRand(seed))
+				if err := told.Again(t, Open(t, Plugin, c.space, withCost, c.objectives),
+					int(seed)*len(told.Events)/3); err != nil {
 					t.Error(err)
 				}
 			}
@@ -77,9 +79,9 @@ func TestBits(t *testing.T) {
 	}
 }
 
-// The limits are between what the model reaches and what models reach that are
-// broken in one way: the wrong sign of the improvement, categories that are all the
-// same, no fitting. At random it is 0.68, -1.93, 1.56 and 0.18.
+// The limits lie between the result of the model and those of models with one defect: the wrong
+// sign of the improvement, indistinguishable categories, no fitting. Random points give 0.68,
+// -1.93, 1.56 and 0.18.
 func TestConverges(t *testing.T) {
 	limits := []float64{0.41, -3.2, 0.15, 0.17}
 	for i, problem := range Problems() {
@@ -90,8 +92,8 @@ func TestConverges(t *testing.T) {
 	}
 }
 
-// In a tree, each branch with a best point of its own, it finds the best branch and
-// the best point in it; models without the branch, or without its parameters, do not.
+// In a tree with a best point in each branch it finds the best branch and its best point; models
+// without the branch, or without its parameters, do not.
 func TestConditional(t *testing.T) {
 	branches := Problem{Name: "branches", Space: Tree(), Loss: func(p space.Point) float64 {
 		kind := int(p[0])
@@ -111,7 +113,7 @@ func TestOddResults(t *testing.T) { OddResults(t, Plugin, 30) }
 
 func TestFailuresAreBad(t *testing.T) { FailuresAreLeft(t, Plugin, 60, 20) }
 
-// Trials without a result push others away.
+// Trials without a result repel others.
 func TestPending(t *testing.T) {
 	sp := Reals(2, 0, 1)
 	s := mustOpen(t, sp, "{}")
@@ -135,7 +137,7 @@ func TestPending(t *testing.T) {
 	if t.Logf("%.3f", mean); mean < 0.05 {
 		t.Errorf("the nearest neighbours are %.3f apart", mean)
 	}
-	// Asking again for a trial whose suggestion was lost forgets the lost one.
+	// A repeated request for a trial, whose suggestion was lost, replaces the lost one.
 	for _, p := range Suggest(t, s, again...).Points {
 		if p[0] != points[0][0] {
 			t.Errorf("%v, then %v", points[0], p)
@@ -143,8 +145,8 @@ func TestPending(t *testing.T) {
 	}
 }
 
-// What has a result is no longer pending, one that was removed before any does not
-// count, and a later result replaces the earlier.
+// A trial with a result is no longer pending, a trial removed without a result does not count, and
+// a later result replaces an earlier one.
 func TestWhatCounts(t *testing.T) {
 	s := mustOpen(t, Reals(1, 0, 1), "{}")
 	h := s.history
@@ -155,18 +157,20 @@ func TestWhatCounts(t *testing.T) {
 	for i := range 6 {
 		Observe(t, s, Added(i, space.Point{float64(i) / 10}))
 	}
-	Observe(t, s, report(0, 5), report(1, 4), report(2, 3), report(0, 6), kind(0, sdk.TrialPaused), kind(1, sdk.TrialCompleted))
+	Observe(t, s, report(0, 5), report(1, 4), report(2, 3), report(0, 6), kind(0, sdk.TrialPaused),
+		kind(1, sdk.TrialCompleted))
 	Observe(t, s, kind(3, sdk.TrialRemoved), kind(4, sdk.TrialFailed), kind(9, sdk.TrialFailed))
 	if got := fmt.Sprint(h.counted, h.pending, h.finite, h.revisions); got != "[0 1 4] [2 5] 2 0" {
 		t.Error(got)
 	}
 	Observe(t, s, kind(0, sdk.TrialStarted), report(0, 1), report(2, 2))
-	if got := fmt.Sprint(h.counted, h.pending, h.revisions, h.scalarise(h.counted, nil)); got != "[0 1 4] [2 5] 1 [1 4 +Inf]" {
+	if got := fmt.Sprint(h.counted, h.pending, h.revisions, h.scalarise(h.counted, nil)); got != "[0 1 4] [2 5] 1 [1 "+
+		"4 +Inf]" {
 		t.Error(got)
 	}
 }
 
-// B-100, B-104: what is given stays, and what is best with it is learned.
+// B-100, B-104: given values are kept, and the best point with them is learned.
 func TestGiven(t *testing.T) {
 	sp := Reals(2, 0, 1)
 	s := mustOpen(t, sp, "{}")
@@ -190,7 +194,7 @@ func TestGiven(t *testing.T) {
 	GivenOfWrongLength(t, Plugin)
 }
 
-// Fronts come near that of a problem of two losses: f1 = x, f2 = g·(1-√(x/g)).
+// Fronts approach that of a problem with two losses: f1 = x, f2 = g·(1-√(x/g)).
 func TestFront(t *testing.T) {
 	sp := Reals(4, 0, 1)
 	near := func(options string) (near int) {
@@ -212,7 +216,7 @@ func TestFront(t *testing.T) {
 	}
 }
 
-// Where time counts, what is as good and quicker is tried more.
+// If time counts, equally good and faster points are tried more often.
 func TestCost(t *testing.T) {
 	sp := Reals(2, 0, 1)
 	seconds := func(options string) (sum float64) {
@@ -231,7 +235,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// Of thousands of trials it models the best, the last and some of the others.
+// With thousands of trials it models the best, the last and some of the others.
 func TestChoose(t *testing.T) {
 	h := newHistory(newLayout(Reals(1, 0, 1)), 1)
 	var places []int

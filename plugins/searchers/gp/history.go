@@ -9,30 +9,28 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
 )
 
-// trial is what is known of one.
+// trial is the state of one trial.
 type trial struct {
 	number uint32
 	x      []float64 // its features
-	// last is its last result, nil without one.
+	// last is its last result, or nil.
 	last []float64
-	// losses is the result that counts, nil while none does; not finite where it
-	// failed.
+	// losses is the result that counts, or nil; not finite if the trial failed.
 	losses  []float64
 	seconds float64
 }
 
-// history is the trials. They are referred to by their place, the order in which
-// they were added.
+// history has all trials. They are referred to by their index in the order of addition.
 type history struct {
 	layout     *layout
 	objectives int
 	place      map[uint32]int
 	trials     []trial
-	// counted are the trials that ended or paused with a result or failed, in that
-	// order, and finite how many have a finite one.
+	// counted are the trials that ended or paused with a result or failed, in that order, and
+	// finite is the number with a finite result.
 	counted []int
 	finite  int
-	// revisions counts results that replaced others.
+	// revisions counts replaced results.
 	revisions int
 	// pending are the trials without a result that counts.
 	pending []int
@@ -44,11 +42,12 @@ func newHistory(l *layout, objectives int) *history {
 	return &history{layout: l, objectives: objectives, place: map[uint32]int{}}
 }
 
-// observe takes one event.
+// observe processes one event.
 func (h *history) observe(e *sdk.Event) error {
 	if e.Kind == sdk.TrialAdded {
 		if len(e.Point) != len(h.layout.axes) {
-			return fmt.Errorf("trial %d has %d values; the space has %d parameters", e.Trial, len(e.Point), len(h.layout.axes))
+			return fmt.Errorf("trial %d has %d values; the space has %d parameters", e.Trial, len(e.Point),
+				len(h.layout.axes))
 		}
 		h.add(e.Trial, h.layout.features(e.Point))
 		return nil
@@ -64,8 +63,8 @@ func (h *history) observe(e *sdk.Event) error {
 	return nil
 }
 
-// add adds a trial. Trials are added in the order of their numbers, so that no
-// suggestion up to this one will become a trial.
+// add adds a trial. Trials are added in the order of their numbers, so earlier suggestions will not
+// become trials.
 func (h *history) add(number uint32, x []float64) {
 	h.forgetAsked(func(n uint32) bool { return n <= number })
 	if _, again := h.place[number]; again {
@@ -76,8 +75,8 @@ func (h *history) add(number uint32, x []float64) {
 	h.trials = append(h.trials, trial{number: number, x: x})
 }
 
-// follow takes an event of the trial at i. A result counts from when the trial ends
-// or pauses first; then later ones replace it.
+// follow processes an event of the trial at i. A result counts when the trial first ends or pauses;
+// later ones replace it.
 func (h *history) follow(i int, e *sdk.Event) {
 	t := &h.trials[i]
 	if len(e.Losses) > 0 {
@@ -98,8 +97,8 @@ func (h *history) follow(i int, e *sdk.Event) {
 	}
 }
 
-// settle takes a trial from the pending ones and counts its result, if it has one: a
-// trial that was taken away before its first result says nothing.
+// settle removes a trial from the pending ones and counts its result, if it has one. A trial
+// removed before its first result is ignored.
 func (h *history) settle(i int, losses []float64) {
 	if k := slices.Index(h.pending, i); k >= 0 {
 		h.pending = slices.Delete(h.pending, k, k+1)
@@ -121,7 +120,7 @@ func (h *history) count(i int, losses []float64) {
 	t.losses = losses
 }
 
-// forget drops suggestions for the trials from number on: they are asked for again.
+// forget drops suggestions for the trials from number on, which are requested again.
 func (h *history) forget(number uint32) {
 	h.forgetAsked(func(n uint32) bool { return n >= number })
 }
@@ -135,7 +134,8 @@ func (h *history) forgetAsked(which func(uint32) bool) {
 	h.asked = slices.DeleteFunc(h.asked, func(t trial) bool { return which(t.number) })
 }
 
-// waiting are the points of the last trials without a result, asked ones included.
+// waiting returns the points of the last trials without a result, including suggestions that are
+// not trials yet.
 func (h *history) waiting() (points [][]float64) {
 	for _, i := range h.pending {
 		points = append(points, h.trials[i].x)

@@ -2,11 +2,10 @@ package gp
 
 import "github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 
-// logImprovement is the logarithm of φ(z)+zΦ(z), the expected improvement in units of
-// the standard deviation where the best value lies z of them above the mean, and its
-// derivative. The logarithm is right where the improvement itself is nothing but
-// rounding (S. Ament and others, Unexpected Improvements to Expected Improvement for
-// Bayesian Optimization, 2023).
+// logImprovement returns the logarithm of φ(z)+zΦ(z) and its derivative: the expected improvement
+// in units of the standard deviation if the best value is z standard deviations above the mean. The
+// logarithm is accurate even where the improvement itself would be lost to rounding (S. Ament and
+// others, Unexpected Improvements to Expected Improvement for Bayesian Optimization, 2023).
 func logImprovement(z float64) (value, slope float64) {
 	density := -float64(z*z)/2 - logRootTau
 	if z < 0 {
@@ -26,10 +25,10 @@ func logImprovement(z float64) (value, slope float64) {
 // logRootTau is ln √(2π).
 const logRootTau = 0.91893853320467274178
 
-// ratio is Mills' ratio of the normal distribution, (1-Φ(t))/φ(t), for t >= 0.
+// ratio returns Mills' ratio of the normal distribution, (1-Φ(t))/φ(t), for t >= 0.
 func ratio(t float64) float64 {
 	if t < 3 {
-		// Marsaglia's series for Φ, of which nothing is lost here.
+		// Marsaglia's series for Φ, which loses no precision here.
 		sum, term := t, t
 		for k := 3.0; term > sum*1e-17; k += 2 {
 			term = float64(term * t * t / k)

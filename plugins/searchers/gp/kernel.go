@@ -6,16 +6,16 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
-// shape is what the kernel is made of: the covariance of two points is
-// scale·m(√(Σ rate·distance²)), with Matérn's function m of smoothness 5/2, where the
-// distance of two categories is 0 or 1. Noise is the variance of results beside it.
-type shape struct {
+// kernelParams are the parameters of the kernel: the covariance of two points is scale·m(√(Σ
+// rate·distance²)), with Matérn's function m of smoothness 5/2; the distance of two categories is 0
+// or 1. Noise is the additional variance of results.
+type kernelParams struct {
 	rates        []float64 // 1/length²
 	scale, noise float64
 }
 
-// squares are the parts of the squared distance of a and b, whose first features are
-// so many numbers.
+// squares writes the parts of the squared distance of a and b, whose first numbers features are
+// numbers.
 func squares(into, a, b []float64, numbers int) {
 	for k := range a {
 		d := a[k] - b[k]
@@ -26,7 +26,7 @@ func squares(into, a, b []float64, numbers int) {
 	}
 }
 
-// matern is Matérn's function of a squared distance, and its derivative.
+// matern returns Matérn's function of a squared distance, and its derivative.
 func matern(square float64) (value, slope float64) {
 	r := math.Sqrt(5 * square)
 	e := portable.Exp(-r)

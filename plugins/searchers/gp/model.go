@@ -6,31 +6,31 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/dense"
 )
 
-// model is the posterior of a Gaussian process. Points without a result can be added:
-// they make it sure of itself where they are, and leave its mean as it is, which is
-// what results that are as expected would do.
+// A model is the posterior of a Gaussian process. Points without a result can be added: they remove
+// the uncertainty at their positions and do not change the mean, as results equal to the
+// expectation would.
 type model struct {
-	shape   shape
+	shape   kernelParams
 	numbers int
-	x       [][]float64 // the numbers times the roots of their rates
+	x       [][]float64 // the numbers times the square roots of their rates
 	roots   []float64
-	// results is how many of the points have one.
+	// results is the number of points with a result.
 	results int
-	root    dense.Matrix // Cholesky's, of the covariance
+	root    dense.Matrix // Cholesky root of the covariance
 	inverse dense.Matrix // the inverse of root
 	weights []float64    // of the results in the mean
-	// means are those at the points with a result, and best is the least mean at
-	// any point.
+	// means are the means at the points with a result, and best is the smallest mean at any point.
 	means []float64
 	best  float64
-	k, u  []float64 // room
+	k, u  []float64 // buffers
 }
 
-// newModel has room for so many further points. It is nil where the covariance is
-// singular, which noise prevents.
-func newModel(s shape, x [][]float64, y []float64, numbers, further int) *model {
+// newModel has room for room more points. It returns nil if the covariance is singular, which noise
+// prevents.
+func newModel(s kernelParams, x [][]float64, y []float64, numbers, further int) *model {
 	n := len(x) + further
-	m := &model{shape: s, numbers: numbers, root: dense.New(n, n), inverse: dense.New(n, n), k: make([]float64, n), u: make([]float64, n), best: math.Inf(1)}
+	m := &model{shape: s, numbers: numbers, root: dense.New(n, n), inverse: dense.New(n, n), k: make([]float64, n),
+		u: make([]float64, n), best: math.Inf(1)}
 	for _, rate := range s.rates[:numbers] {
 		m.roots = append(m.roots, math.Sqrt(rate))
 	}
@@ -50,7 +50,7 @@ func newModel(s shape, x [][]float64, y []float64, numbers, further int) *model 
 	return m
 }
 
-// scaled is a point as the model keeps it.
+// scaled returns a point as the model stores it.
 func (m *model) scaled(x []float64) []float64 {
 	at := make([]float64, len(x))
 	copy(at, x)
@@ -85,7 +85,7 @@ func (m *model) pend(x []float64) {
 	m.append(at)
 }
 
-// covariances sets k to those of a point with all others.
+// covariances sets k to the covariances of a point with all others.
 func (m *model) covariances(at []float64) {
 	for i, x := range m.x {
 		m.k[i], _ = matern(m.square(at, x))
@@ -93,7 +93,7 @@ func (m *model) covariances(at []float64) {
 	}
 }
 
-// square is the squared distance of two points.
+// square returns the squared distance of two points.
 func (m *model) square(a, b []float64) (sum float64) {
 	for k := range m.numbers {
 		d := a[k] - b[k]
@@ -107,13 +107,13 @@ func (m *model) square(a, b []float64) (sum float64) {
 	return sum
 }
 
-// predict is the mean and the standard deviation of the function at a scaled point.
+// predict returns the mean and the standard deviation of the function at a scaled point.
 func (m *model) predict(at []float64) (mean, sd float64) {
 	m.covariances(at)
 	return m.conclude()
 }
 
-// conclude is predict's end, and sets u.
+// conclude finishes predict, and sets u.
 func (m *model) conclude() (mean, sd float64) {
 	n := len(m.x)
 	for i := range n {
@@ -123,7 +123,7 @@ func (m *model) conclude() (mean, sd float64) {
 	return dense.Dot(m.weights, m.k), math.Sqrt(math.Max(variance, 1e-10*m.shape.scale))
 }
 
-// slopes is predict with the gradients by the numbers, of the scaled point.
+// slopes is predict with the gradients by the numbers of the scaled point.
 func (m *model) slopes(at, ofMean, ofSD []float64) (mean, sd float64) {
 	n := len(m.x)
 	bends := make([]float64, n)

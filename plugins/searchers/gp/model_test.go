@@ -10,7 +10,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// someData is n points of two numbers and a choice.
+// someData returns n points with two numbers and a choice.
 func someData(n int, seed uint64) (x [][]float64, y []float64) {
 	rng := space.NewRand(seed)
 	for range n {
@@ -22,10 +22,10 @@ func someData(n int, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
-var someShape = shape{rates: []float64{8, 2, 0.7}, scale: 1.3, noise: 0.01}
+var someShape = kernelParams{rates: []float64{8, 2, 0.7}, scale: 1.3, noise: 0.01}
 
-// covariance is the kernel as it is in books.
-func covariance(s shape, a, b []float64) float64 {
+// covariance is the kernel in its textbook form.
+func covariance(s kernelParams, a, b []float64) float64 {
 	square := 0.0
 	for k, rate := range s.rates {
 		d := a[k] - b[k]
@@ -38,7 +38,7 @@ func covariance(s shape, a, b []float64) float64 {
 	return s.scale * (1 + r + r*r/3) * math.Exp(-r)
 }
 
-// The posterior is that of the formulae, with gonum's inverse.
+// The posterior equals the textbook formulae, with gonum's inverse.
 func TestPosterior(t *testing.T) {
 	x, y := someData(15, 1)
 	pending := [][]float64{{0.9, 0.9, 1}, {0.1, 0.5, 2}}
@@ -79,7 +79,7 @@ func formula(x [][]float64, y, at []float64) (mean, sd float64) {
 	return mat.Dot(&u, mat.NewVecDense(n, y)), math.Sqrt(someShape.scale - mat.Dot(&u, row))
 }
 
-// difference is the derivative of f by x[k], from two values.
+// difference returns the numerical derivative of f by x[k].
 func difference(f func([]float64) float64, x []float64, k int) float64 {
 	const h = 1e-5
 	above, below := append([]float64(nil), x...), append([]float64(nil), x...)
@@ -123,7 +123,7 @@ func TestFitGradient(t *testing.T) {
 	}
 }
 
-// The shape tells what matters from what does not, and noise from signal.
+// The shape distinguishes relevant from irrelevant features, and noise from signal.
 func TestFit(t *testing.T) {
 	rng := space.NewRand(5)
 	var x [][]float64
@@ -152,7 +152,7 @@ func TestLogImprovement(t *testing.T) {
 			t.Fatalf("at %v: %v, want %v; slope %v, want %v", z, got, math.Log(h), slope, normal.CDF(z)/h)
 		}
 	}
-	// Far below the asymptote is all there is: -z²/2 - ln(z²√(2π)).
+	// Far below, only the asymptote remains: -z²/2 - ln(z²√(2π)).
 	for _, z := range []float64{-1e2, -1e4, -1e6, -1e9} {
 		got, slope := logImprovement(z)
 		want := -z*z/2 - 2*math.Log(-z) - logRootTau
@@ -166,7 +166,8 @@ func TestWarp(t *testing.T) {
 	inf := math.Inf(1)
 	z := warp([]float64{1, 100, 3, inf, 2, 1e300, 5})
 	mean, variance := moments(z)
-	if math.Abs(mean) > 1e-9 || math.Abs(variance-1) > 1e-9 || z[3] != z[5] || !(z[0] < z[4] && z[4] < z[2] && z[2] < z[6] && z[6] < z[1] && z[1] < z[3]) {
+	if math.Abs(mean) > 1e-9 || math.Abs(variance-1) > 1e-9 || z[3] != z[5] ||
+		!(z[0] < z[4] && z[4] < z[2] && z[2] < z[6] && z[6] < z[1] && z[1] < z[3]) {
 		t.Error(z)
 	}
 	for _, same := range [][]float64{{2, 2, 2}, {inf, inf}, {math.MaxFloat64, -math.MaxFloat64}, {7}} {
@@ -176,7 +177,7 @@ func TestWarp(t *testing.T) {
 			}
 		}
 	}
-	// What is log-normal, with a skewness of about 20, becomes nearly normal.
+	// Log-normal values with a skewness of about 20 become nearly normal.
 	rng := space.NewRand(3)
 	var losses []float64
 	for range 400 {

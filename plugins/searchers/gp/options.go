@@ -18,16 +18,17 @@ type options struct {
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Int("startup", &o.Startup, 8, option.From(1).To(math.MaxInt32),
-			"How many trials have finished with a finite result before the model is used; "+
-				"until then points are spread evenly."),
+			"The number of trials with a finite result before the model is used; "+
+				"until then points are evenly distributed."),
 		option.Int("max_trials", &o.MaxTrials, 250, option.From(10).To(2000),
-			"How many trials the model is made of; of more it takes the best, the last and a random sample. "+
-				"A suggestion's time grows with the square."),
+			"The maximum number of trials in the model; of more it uses the best, the last and a random sample. "+
+				"The time of a suggestion grows with its square."),
 		option.Int("candidates", &o.Candidates, 400, option.From(10).To(100_000),
-			"How many points are looked at before the best of them are improved."),
+			"The number of points evaluated before the best of them are improved."),
 		option.Float("cost", &o.Cost, 0, option.From(0).To(1),
-			"How much the time that trials take matters: "+
-				"with 1 the expected improvement is divided by the expected time, with 0 time does not matter."),
+			"The influence of the trials' duration: "+
+				"with 1 the expected improvement is divided by the expected time, with 0 the duration has no "+
+				"influence."),
 		answer.Repeats(&o.Repeats),
 	}
 })

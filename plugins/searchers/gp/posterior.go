@@ -7,16 +7,15 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// shapes remembers the last shape that was fitted for one objective. It is made for
-// the first trials that count, up to a number that grows by a sixteenth at a time, and
-// so depends on nothing but the history.
+// shapes caches the last shape fitted for one objective. It is fitted to the first trials that
+// count, up to a number that grows by a sixteenth at a time, so it depends only on the history.
 type shapes struct {
 	known             bool
 	trials, revisions int
-	shape             shape
+	shape             kernelParams
 }
 
-// milestone is the largest number up to n of trials that shapes are fitted for.
+// milestone returns the largest number of trials up to n for which shapes are fitted.
 func milestone(n int) int {
 	m := 1
 	for next := m; next <= n; next += max(1, next/16) {
@@ -25,12 +24,12 @@ func milestone(n int) int {
 	return m
 }
 
-// posterior is the model of what is known now; nil where it cannot be made.
+// posterior returns the current model, or nil if it cannot be computed.
 func (s *searcher) posterior(rng space.Source) *model {
 	h := s.history
 	places, losses := s.data(len(h.counted), s.options.MaxTrials, rng)
 	y := warp(losses)
-	var shape shape
+	var shape kernelParams
 	if h.objectives == 1 {
 		shape = s.fitted()
 	} else {
@@ -51,16 +50,16 @@ func (s *searcher) posterior(rng space.Source) *model {
 }
 
 const (
-	// wary is the share of suggestions for which the function is taken to vary ten
-	// times as much as the fit says, in squared length scales: they look where the
-	// model should be sure, and find out where it is wrong to be.
+	// wary is the share of suggestions for which the function is assumed to vary ten times as much
+	// as fitted, in squared length scales: they explore where the model claims to be certain, and
+	// detect errors.
 	wary = 0.2
 	// variation is that factor.
 	variation = 10
 )
 
-// shorter is a shape with shorter length scales.
-func (s shape) shorter() shape {
+// shorter returns a shape with shorter length scales.
+func (s kernelParams) shorter() kernelParams {
 	s.rates = slices.Clone(s.rates)
 	for k := range s.rates {
 		s.rates[k] *= variation
@@ -68,7 +67,7 @@ func (s shape) shorter() shape {
 	return s
 }
 
-// data are at most limit of the first n trials that count, and their losses.
+// data returns at most limit of the first n trials that count, and their losses.
 func (s *searcher) data(n, limit int, rng space.Source) (places []int, losses []float64) {
 	places = s.history.counted[:n]
 	return s.history.choose(places, s.history.scalarise(places, rng), limit)
@@ -82,8 +81,8 @@ func (s *searcher) at(places []int) [][]float64 {
 	return x
 }
 
-// fitted is the shape for one objective.
-func (s *searcher) fitted() shape {
+// fitted returns the shape for one objective.
+func (s *searcher) fitted() kernelParams {
 	h := s.history
 	n := milestone(len(h.counted))
 	if f := &s.shapes; f.known && f.trials == n && f.revisions == h.revisions {
@@ -95,20 +94,20 @@ func (s *searcher) fitted() shape {
 }
 
 const (
-	// maxFit is how many trials a shape is fitted to, and maxFitEach where it is
-	// for each suggestion anew.
+	// maxFit is how many trials a shape is fitted to, and maxFitEach if it is fitted for each
+	// suggestion.
 	maxFit, maxFitEach = 200, 80
 )
 
-// fitLimit is limit, or less with hundreds of parameters, so that the distances of
-// all pairs need not more than 32 MiB.
+// fitLimit returns limit, or less with hundreds of parameters, so that the distances of all pairs
+// need at most 32 MiB.
 func (s *searcher) fitLimit(limit int) int {
 	const cells = 1 << 22
 	return min(limit, max(10, int(math.Sqrt(2*cells/float64(len(s.order))))))
 }
 
-// fitTo is the shape for one mixture of objectives.
-func (s *searcher) fitTo(places []int, losses []float64) shape {
+// fitTo returns the shape for one combination of objectives.
+func (s *searcher) fitTo(places []int, losses []float64) kernelParams {
 	places, losses = s.history.choose(places, losses, s.fitLimit(maxFitEach))
 	return fit(s.at(places), warp(losses), s.numbers)
 }

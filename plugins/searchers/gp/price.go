@@ -7,15 +7,14 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
-// price is how long trials take: the logarithm of their seconds as a linear function
-// of the features, by ridge regression, which is about all that few and noisy times
-// can tell.
+// A price predicts the duration of trials: the logarithm of their seconds as a linear function of
+// the features, by ridge regression, which suits few and noisy data.
 type price struct {
 	layout  *layout
 	weights []float64 // of the columns
 }
 
-// newPrice learns from the trials that took some time; nil where there are none.
+// newPrice learns from the trials with a duration; it returns nil if there are none.
 func (h *history) newPrice() *price {
 	p := &price{layout: h.layout}
 	var gram dense.Matrix
@@ -41,8 +40,8 @@ func (h *history) newPrice() *price {
 	return p
 }
 
-// columns are what the regression is on: the numbers, a constant, and 1 for the
-// category of each choice. The constant is large, so that it is hardly shrunk.
+// columns returns the regressors: the numbers, a constant, and 1 for the category of each choice.
+// The constant is large, so that it is hardly shrunk.
 func (p *price) columns(x []float64) []float64 {
 	const large = 1000
 	row := make([]float64, 0, len(x)+1)
@@ -62,8 +61,8 @@ func (p *price) columns(x []float64) []float64 {
 	return row
 }
 
-// at is the logarithm of the seconds at a point. The slopes by the numbers are the
-// first of the weights.
+// at returns the logarithm of the seconds at a point. The slopes by the numbers are the first
+// weights.
 func (p *price) at(x []float64) float64 {
 	return math.Max(-100, math.Min(100, dense.Dot(p.columns(x), p.weights)))
 }

@@ -9,19 +9,19 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
-// hunt looks for the points of the largest expected improvement.
-type hunt struct {
+// A maximizer searches for the points with the largest expected improvement.
+type maximizer struct {
 	*searcher
 	model *model
-	price *price // nil: time does not matter
+	price *price // nil: the duration has no influence
 	given space.Point
 	rng   space.Source
 	room  struct{ ofMean, ofSD []float64 }
 }
 
-// candidate is a point that was looked at.
+// A candidate is an evaluated point.
 type candidate struct {
-	// full has a value also for what does not exist in point.
+	// full also has values for parameters that do not exist in point.
 	full, point space.Point
 	x           []float64
 	score       float64
@@ -29,7 +29,7 @@ type candidate struct {
 
 // propose returns points, best first.
 func (s *searcher) propose(given space.Point, rng space.Source) (points []space.Point) {
-	h := &hunt{searcher: s, given: given, rng: rng}
+	h := &maximizer{searcher: s, given: given, rng: rng}
 	if h.model = s.posterior(rng); h.model == nil {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (s *searcher) propose(given space.Point, rng space.Source) (points []space.
 }
 
 const (
-	// few candidates are so few that all that is left of a finite space is listed.
+	// few is the number of remaining points of a finite space up to which all are listed.
 	few = 10
 	// starts is how many of the global and of the local candidates are improved.
 	starts = 2
@@ -64,14 +64,14 @@ func byScore(list []candidate) {
 	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
 }
 
-// top are the candidates that are improved.
+// top returns the candidates to be improved.
 func top(list []candidate) []candidate {
 	byScore(list)
 	return list[:min(len(list), starts)]
 }
 
-// look evaluates a point; false where it is not allowed.
-func (h *hunt) look(full space.Point) (candidate, bool) {
+// look evaluates a point; it returns false if the point is not allowed.
+func (h *maximizer) look(full space.Point) (candidate, bool) {
 	c := candidate{full: full, point: h.space.Complete(h.given, full)}
 	if !h.space.Holds(c.point) || h.seen.Has(c.point) {
 		return c, false
@@ -81,8 +81,8 @@ func (h *hunt) look(full space.Point) (candidate, bool) {
 	return c, true
 }
 
-// score is the logarithm of the expected improvement, per second where time counts.
-func (h *hunt) score(x []float64) float64 {
+// score returns the logarithm of the expected improvement, per second if time counts.
+func (h *maximizer) score(x []float64) float64 {
 	mean, sd := h.model.predict(h.model.scaled(x))
 	value, _ := logImprovement((h.model.best - mean) / sd)
 	value += portable.Log(sd)
@@ -92,8 +92,8 @@ func (h *hunt) score(x []float64) float64 {
 	return value
 }
 
-// slope is score, and writes its gradient by the numbers.
-func (h *hunt) slope(x, gradient []float64) float64 {
+// slope returns score, and writes its gradient by the numbers.
+func (h *maximizer) slope(x, gradient []float64) float64 {
 	ofMean, ofSD := h.room.ofMean, h.room.ofSD
 	mean, sd := h.model.slopes(h.model.scaled(x), ofMean, ofSD)
 	z := (h.model.best - mean) / sd
@@ -112,25 +112,25 @@ func (h *hunt) slope(x, gradient []float64) float64 {
 	return value
 }
 
-// global are random points.
-func (h *hunt) global() []candidate {
+// global returns random points.
+func (h *maximizer) global() []candidate {
 	return h.collect(h.options.Candidates*2/3, func() space.Point { return h.space.Draw(h.rng) })
 }
 
-// local are points around the best.
-func (h *hunt) local() []candidate {
+// local returns points around the best.
+func (h *maximizer) local() []candidate {
 	bases := h.bases()
 	if len(bases) == 0 {
 		return nil
 	}
 	return h.collect(h.options.Candidates/3, func() space.Point {
 		u := h.rng.Float64()
-		return h.near(bases[int(u*u*float64(len(bases)))])
+		return h.perturb(bases[int(u*u*float64(len(bases)))])
 	})
 }
 
-// collect looks at n points that are allowed, as far as they are found.
-func (h *hunt) collect(n int, draw func() space.Point) (list []candidate) {
+// collect evaluates up to n allowed points.
+func (h *maximizer) collect(n int, draw func() space.Point) (list []candidate) {
 	const patience = 10
 	for range n * patience {
 		if len(list) == n {
@@ -143,8 +143,8 @@ func (h *hunt) collect(n int, draw func() space.Point) (list []candidate) {
 	return list
 }
 
-// left are all points of a finite space that are left, or so many of them.
-func (h *hunt) left() (list []candidate) {
+// left returns the remaining points of a finite space, up to a limit.
+func (h *maximizer) left() (list []candidate) {
 	const most = 500
 	points := h.seen.Left(h.given)
 	for len(points) > most {

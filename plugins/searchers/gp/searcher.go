@@ -10,20 +10,21 @@ import (
 )
 
 const (
-	// maxPending is how many trials without a result the model has.
+	// maxPending is the maximum number of trials without a result in the model.
 	maxPending = 64
-	// maxProposals is how many of the best points that were looked at may be
-	// refused before points are drawn at random.
+	// maxProposals is how many of the best evaluated points may be refused before points are drawn
+	// at random.
 	maxProposals = 64
 )
 
-// Plugin is the searcher as it is served.
+// Plugin is the searcher to be served.
 var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "gp",
 		Version: "1.0.0",
-		Summary: "Models results as a Gaussian process and tries where the expected improvement is largest: for trials that are expensive.",
+		Summary: "Models results as a Gaussian process and suggests the largest expected improvement: for " +
+			"expensive trials.",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -58,10 +59,11 @@ func newSearcher(problem sdk.Problem, text []byte) (*searcher, error) {
 	}
 	points, err := sequence.New(len(problem.Space.Params), problem.Seed)
 	l := newLayout(problem.Space)
-	return &searcher{layout: l, options: o, space: problem.Space, seen: seen, sequence: points, history: newHistory(l, max(1, len(problem.Objectives)))}, err
+	return &searcher{layout: l, options: o, space: problem.Space, seen: seen, sequence: points,
+		history: newHistory(l, max(1, len(problem.Objectives)))}, err
 }
 
-// Observe keeps the data up to date; models are made when they are needed.
+// Observe updates the data; models are built when they are needed.
 func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	for i := range events {
 		if err := s.history.observe(&events[i]); err != nil {
@@ -74,8 +76,7 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	return nil
 }
 
-// Suggest answers each request as if it were alone and those before were trials
-// that run.
+// Suggest answers each request separately, with the points of earlier requests as running trials.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
 	return answer.Each(ctx, requests, func(request sdk.Request) (space.Point, error) {
 		s.history.forget(request.Trial)
@@ -87,7 +88,7 @@ func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Sug
 	})
 }
 
-// suggest returns nil when there is no point left.
+// suggest returns nil if there is no point left.
 func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
 	if err := s.space.CheckGiven(request.Given); err != nil {
 		return nil, err

@@ -10,11 +10,10 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
-// scalarise makes one loss of each counted trial's losses, +Inf where they are not
-// finite. Several are brought to ranges from 0 to 1, and combined by the largest of
-// them times a weight and a twentieth of the weighted sum (augmented Chebyshev), where
-// weights are random (J. Knowles, ParEGO, 2006): over many suggestions the whole front
-// is looked for.
+// scalarise computes one loss from each counted trial's losses, +Inf if they are not finite.
+// Several losses are scaled to the range from 0 to 1 and combined: the largest weighted loss plus a
+// twentieth of the weighted sum (augmented Chebyshev), with random weights (J. Knowles, ParEGO,
+// 2006). Many suggestions together cover the whole front.
 func (h *history) scalarise(places []int, rng space.Source) []float64 {
 	losses := make([]float64, len(places))
 	if h.objectives == 1 {
@@ -42,7 +41,7 @@ func (h *history) scalarise(places []int, rng space.Source) []float64 {
 	return losses
 }
 
-// worst makes losses that are not finite +Inf.
+// worst replaces losses that are not finite by +Inf.
 func worst(losses []float64) []float64 {
 	for k, x := range losses {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -52,7 +51,7 @@ func worst(losses []float64) []float64 {
 	return losses
 }
 
-// simplex is weights whose sum is 1, evenly distributed.
+// simplex returns weights with sum 1, uniformly distributed.
 func simplex(n int, rng space.Source) []float64 {
 	weights, sum := make([]float64, n), 0.0
 	for m := range weights {
@@ -65,7 +64,7 @@ func simplex(n int, rng space.Source) []float64 {
 	return weights
 }
 
-// unit brings values to the range from 0 to 1.
+// unit scales values to the range from 0 to 1.
 func unit(values []float64) []float64 {
 	low, high := slices.Min(values), slices.Max(values)
 	for k := range values {
@@ -74,9 +73,9 @@ func unit(values []float64) []float64 {
 	return values
 }
 
-// choose takes at most limit of trials, given their losses: a third are the best, a
-// third the last, and a third a random sample of all, by hashes of their numbers. So
-// with hundreds of trials the model stays good where it matters, at the same cost.
+// choose returns at most limit trials, given their losses: a third are the best, a third the last,
+// and a third a random sample of all, by hashes of their numbers. So with many trials the model
+// stays accurate near the best ones, at the same cost.
 func (h *history) choose(places []int, losses []float64, limit int) (some []int, theirs []float64) {
 	if len(places) <= limit {
 		return places, losses
@@ -110,7 +109,7 @@ func (h *history) choose(places []int, losses []float64, limit int) (some []int,
 	return some, theirs
 }
 
-// mix turns numbers into hashes (the finaliser of G. Steele's SplitMix64).
+// mix hashes a number (the finaliser of G. Steele's SplitMix64).
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

@@ -7,10 +7,9 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
-// warp makes losses such as a Gaussian process expects, of mean 0 and variance 1,
-// without changing their order: those that failed become as bad as the worst, then
-// Yeo and Johnson's power transform with the power from 0 to 1 that makes them most
-// nearly normal: bad losses come nearer together, good ones do not.
+// warp transforms losses for a Gaussian process, to mean 0 and variance 1, without changing their
+// order: failures become as bad as the worst, then the power transform of Yeo and Johnson with the
+// power from 0 to 1 that makes them most nearly normal compresses bad losses.
 func warp(losses []float64) []float64 {
 	z, any := fill(losses)
 	if !any {
@@ -30,8 +29,8 @@ func warp(losses []float64) []float64 {
 	return z
 }
 
-// fill replaces +Inf by the worst finite loss; any is false where there is none, and
-// all are 0. Losses are halved where their range would overflow.
+// fill replaces +Inf by the worst finite loss; any is false if there is none, and then all are 0.
+// Losses are halved if their range would overflow.
 func fill(losses []float64) (z []float64, any bool) {
 	high := math.Inf(-1)
 	for _, x := range losses {
@@ -48,8 +47,8 @@ func fill(losses []float64) (z []float64, any bool) {
 	return z, any
 }
 
-// centre subtracts the median and divides by the median distance from it, or where
-// that is 0 by the mean one. Outliers end at a thousand times that.
+// centre subtracts the median and divides by the median distance from it, or by the mean distance
+// if that is 0. Outliers are cut at a thousand times that.
 func centre(z []float64) {
 	const outlier = 1000
 	middle := median(z)
@@ -77,7 +76,7 @@ func median(values []float64) float64 {
 	return sorted[(n-1)/2]/2 + sorted[n/2]/2
 }
 
-// standardise makes the mean 0 and the variance 1, where it is not 0.
+// standardise scales to mean 0 and variance 1, if the variance is not 0.
 func standardise(z []float64) {
 	mean, variance := moments(z)
 	if !(variance > 0) {
@@ -100,7 +99,7 @@ func moments(z []float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// power is Yeo and Johnson's transform of x with power p (A New Family of Power
+// power returns the transform of Yeo and Johnson of x with power p (A New Family of Power
 // Transformations to Improve Normality or Symmetry, 2000).
 func power(x, p float64) float64 {
 	if x < 0 {
@@ -112,8 +111,7 @@ func power(x, p float64) float64 {
 	return (portable.Exp(p*portable.Log(1+x)) - 1) / p
 }
 
-// misfit is the negative logarithm of the likelihood of normal values transformed
-// with power p, for each value.
+// misfit returns the negative log-likelihood per value for normal values transformed with power p.
 func misfit(z []float64, p float64) float64 {
 	transformed, jacobian := make([]float64, len(z)), 0.0
 	for k, x := range z {

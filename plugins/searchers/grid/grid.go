@@ -13,7 +13,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Plugin is the searcher as it is served.
+// Plugin is the searcher to be served.
 var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
@@ -29,7 +29,8 @@ type options struct{ Resolution int }
 
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
-		option.Int("resolution", &o.Resolution, 5, option.From(1).To(1_000_000), "How many values a continuous parameter has."),
+		option.Int("resolution", &o.Resolution, 5, option.From(1).To(1_000_000),
+			"The number of values of a continuous parameter."),
 	}
 })
 
@@ -37,14 +38,14 @@ type searcher struct {
 	space   *space.Space
 	axes    []space.Axis
 	seen    map[string]bool    // keys of points that were suggested or tried
-	cursors map[string]*cursor // by the key of what is given
+	cursors map[string]*cursor // by the key of the given coordinates
 }
 
-// cursor is the way through the points around given coordinates.
+// A cursor enumerates the points around given coordinates.
 type cursor struct {
 	walk   *space.Walk
-	points int  // passed so far
-	again  bool // the way is gone again, whatever was seen
+	points int  // number passed so far
+	again  bool // second pass, including known points
 }
 
 func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
@@ -62,7 +63,7 @@ func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 	return s, sdk.Traits{Independent: true}, nil
 }
 
-// axis is all values of parameter i, or a sample of a continuum.
+// axis returns all values of parameter i, or a sample of a continuous range.
 func axis(s *space.Space, i, resolution int) space.Axis {
 	if whole, ok := s.Axis(i); ok {
 		return whole
@@ -76,8 +77,7 @@ func axis(s *space.Space, i, resolution int) space.Axis {
 	}}
 }
 
-// short is x without digits that are only rounding: 0.001 and not
-// 0.0010000000000000002.
+// short removes digits that are only rounding: 0.001 instead of 0.0010000000000000002.
 func short(x float64) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 12, 64), 64)
 	if err != nil {
@@ -86,7 +86,7 @@ func short(x float64) float64 {
 	return rounded
 }
 
-// Observe remembers the points of trials, which may be others than suggested.
+// Observe remembers the points of trials, which may differ from the suggestions.
 func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	for _, e := range events {
 		if e.Kind == sdk.TrialAdded && len(e.Point) == len(s.axes) {
@@ -96,7 +96,7 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	return nil
 }
 
-// Suggest answers each request with the next point around what it gives.
+// Suggest answers each request with the next point around its given coordinates.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
 	var answer sdk.Suggestions
 	for _, request := range requests {
@@ -146,7 +146,7 @@ func (s *searcher) walk(given space.Point) *space.Walk {
 	return s.space.NewWalk(space.GivenAxes(s.axes, given))
 }
 
-// startsOver says whether what is given is suggested again when all of it was.
+// startsOver reports whether the given coordinates are suggested again when all points were.
 func (s *searcher) startsOver(c *cursor, given space.Point) bool {
 	fixed, user := false, false
 	for i, x := range given {
@@ -157,10 +157,10 @@ func (s *searcher) startsOver(c *cursor, given space.Point) bool {
 	return user || fixed && c.points == 1
 }
 
-// errTight is said when a cursor finds nothing at all.
+// errTight is returned if a cursor finds no point at all.
 var errTight = errors.New("no point of the grid satisfies the constraints: loosen them, or raise the option resolution")
 
-// next is the cursor's next new point, nil at the end.
+// next returns the cursor's next new point, or nil at the end.
 func (s *searcher) next(ctx context.Context, c *cursor) (space.Point, error) {
 	for steps := 0; c.walk.Advance(); steps++ {
 		if steps%1024 == 0 && ctx.Err() != nil {

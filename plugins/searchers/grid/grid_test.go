@@ -30,7 +30,7 @@ func mustOpen(t testing.TB, s *space.Space, options string) sdk.Searcher {
 	return searcher
 }
 
-// ask asks for n points with the same coordinates given, and writes the answer.
+// ask requests n points with the same given coordinates, and formats the answer.
 func ask(t testing.TB, s sdk.Searcher, n int, given space.Point) string {
 	t.Helper()
 	requests := make([]sdk.Request, n)
@@ -59,7 +59,8 @@ func check(t *testing.T, got, want string) {
 func crossed() *space.Space {
 	return &space.Space{Params: []space.Param{
 		{Name: "a", Kind: space.Choice, Choices: raws("0", "1"), Grid: true},
-		{Name: "b", Kind: space.Ordinal, Choices: raws("5", "6"), When: &space.Expr{Op: space.In, Param: 0, Set: []int{1}}},
+		{Name: "b", Kind: space.Ordinal, Choices: raws("5", "6"),
+			When: &space.Expr{Op: space.In, Param: 0, Set: []int{1}}},
 		{Name: "c", Kind: space.Int, Low: 1, High: 3},
 	}}
 }
@@ -80,7 +81,8 @@ func TestContinua(t *testing.T) {
 		{space.Param{Kind: space.Real, Low: 0, High: 1, Step: 0.5}, "", "0] [0.5] [1 end"},
 		{space.Param{Kind: space.Real, Low: 1, High: 100, Log: true}, `{"resolution": 1}`, "10 end"},
 		{space.Param{Kind: space.Real, Low: 4, High: 4}, "", "4 end"},
-		{space.Param{Kind: space.Normal, Mean: 1, SD: 2}, `{"resolution": 3}`, "-0.934843132203] [1] [2.9348431322 end"},
+		{space.Param{Kind: space.Normal, Mean: 1, SD: 2}, `{"resolution": 3}`,
+			"-0.934843132203] [1] [2.9348431322 end"},
 		{space.Param{Kind: space.Normal, Mean: 1, SD: 1, Step: 1}, "", "0] [1] [2 end"},
 	} {
 		c.p.Name = "x"
@@ -90,13 +92,15 @@ func TestContinua(t *testing.T) {
 
 func TestConstraint(t *testing.T) {
 	s := crossed()
-	s.Constraints = []*space.Expr{{Op: space.Gt, Args: []*space.Expr{{Op: space.Number, Param: 2}, {Op: space.Number, Param: 1}}}}
+	s.Constraints = []*space.Expr{{Op: space.Gt, Args: []*space.Expr{{Op: space.Number, Param: 2},
+		{Op: space.Number, Param: 1}}}}
 	check(t, ask(t, mustOpen(t, s, ""), 9, nil), "0 NaN 1] [0 NaN 2] [0 NaN 3 end")
 	s.Constraints[0] = &space.Expr{Op: space.Const}
-	check(t, ask(t, mustOpen(t, s, ""), 9, nil), "trial 0: no point of the grid satisfies the constraints: loosen them, or raise the option resolution")
+	check(t, ask(t, mustOpen(t, s, ""), 9, nil), "trial 0: no point of the grid satisfies the constraints: loosen "+
+		"them, or raise the option resolution")
 }
 
-// B-100: with the host's axes given, the rest is crossed for each apart.
+// B-100: with the host's axes given, the rest is combined for each separately.
 func TestGivenAxes(t *testing.T) {
 	s := mustOpen(t, crossed(), "")
 	check(t, ask(t, s, 2, space.Point{0, nan, nan}), "0 NaN 1] [0 NaN 2")
@@ -105,7 +109,7 @@ func TestGivenAxes(t *testing.T) {
 	check(t, ask(t, s, 9, nil), "1 0 3] [1 1 1] [1 1 2] [1 1 3 end")
 }
 
-// B-100: nothing is left to cross, so the grid is repeated.
+// B-100: nothing is left to combine, so the grid is repeated.
 func TestGivenPointsRepeat(t *testing.T) {
 	check(t, ask(t, mustOpen(t, crossed(), ""), 3, space.Point{0, nan, 2}), "0 NaN 2] [0 NaN 2] [0 NaN 2")
 	s := crossed()
@@ -114,12 +118,12 @@ func TestGivenPointsRepeat(t *testing.T) {
 	check(t, ask(t, mustOpen(t, &space.Space{}, ""), 2, nil), " ") // two points without values
 }
 
-// B-104: a user's point never ends the experiment.
+// B-104: a point of the user never ends the experiment.
 func TestUsersPointsStartOver(t *testing.T) {
 	check(t, ask(t, mustOpen(t, crossed(), ""), 5, space.Point{1, nan, 2}), "1 0 2] [1 1 2] [1 0 2] [1 1 2] [1 0 2")
 }
 
-// B-102: told the history, it goes on where it was; foreign points are left out.
+// B-102: with the history, it continues where it was; foreign points are left out.
 func TestFunctionOfHistory(t *testing.T) {
 	s := mustOpen(t, crossed(), "")
 	for i, p := range []space.Point{{0, nan, 1}, {1, 0, 2}, {0, nan, 2}, {7}} {
@@ -141,11 +145,12 @@ func TestHugeGrid(t *testing.T) {
 	}
 }
 
-// An endless search for a point that satisfies the constraints can be called off.
+// An endless search for a point that satisfies the constraints can be cancelled.
 func TestCancel(t *testing.T) {
 	wide := space.Param{Name: "x", Kind: space.Int, Low: 0, High: 1 << 53}
 	x := &space.Expr{Op: space.Number}
-	s := &space.Space{Params: []space.Param{wide}, Constraints: []*space.Expr{{Op: space.Lt, Args: []*space.Expr{x, x}}}}
+	s := &space.Space{Params: []space.Param{wide},
+		Constraints: []*space.Expr{{Op: space.Lt, Args: []*space.Expr{x, x}}}}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := mustOpen(t, s, "").Suggest(ctx, make([]sdk.Request, 1)); err == nil {
@@ -167,7 +172,8 @@ func TestOpenMessages(t *testing.T) {
 	if _, _, err := Plugin.Open(sdk.Problem{Space: &space.Space{Params: []space.Param{{Name: "x"}}}}, nil); err == nil {
 		t.Error("an invalid space is opened")
 	}
-	check(t, ask(t, mustOpen(t, crossed(), ""), 1, space.Point{nan, nan, 9}), `trial 0: parameter "c" is 9; allowed: integers from 1 to 3`)
+	check(t, ask(t, mustOpen(t, crossed(), ""), 1, space.Point{nan, nan, 9}),
+		`trial 0: parameter "c" is 9; allowed: integers from 1 to 3`)
 }
 
 func BenchmarkSuggest(b *testing.B) {

@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// maxChildren is how often a child is made that is new and satisfies the
-	// constraints, before points are drawn at random.
+	// maxChildren is how many children are tried until one is new and satisfies the constraints,
+	// before points are drawn at random.
 	maxChildren = 32
 )
 
-// Plugin is the searcher as it is served.
+// Plugin is the searcher to be served.
 var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "nsga2",
 		Version: "1.0.0",
-		Summary: "Breeds a population towards the Pareto front of several objectives (NSGA-II).",
+		Summary: "Evolves a population towards the Pareto front of several objectives (NSGA-II).",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -42,7 +42,7 @@ type options struct {
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Int("population", &o.Population, 40, option.From(4).To(10_000),
-			"How many trials survive; until so many have ended well, points are random."),
+			"The size of the population; until so many trials have succeeded, points are random."),
 		option.Float("crossover", &o.Crossover, 0.9, option.From(0).To(1),
 			"The probability that a child has two parents."),
 		option.Float("mutation", &o.Mutation, 0, option.From(0).To(1),
@@ -56,12 +56,12 @@ type searcher struct {
 	space  *space.Space
 	seen   *space.Seen
 	trials *outcomes.Trials
-	// points are those of trials that have ended well, by order of their ends;
-	// population are those that live.
+	// points are those of successful trials, in the order of their ends; population are the
+	// survivors.
 	points     map[int]space.Point
 	ended      int
 	population []pareto.Scored
-	// ranks are the population's, nil where they are to be computed.
+	// ranks are the population's ranks, or nil if they must be computed.
 	ranks []rank
 }
 
@@ -75,7 +75,7 @@ func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 	return s, sdk.Traits{}, err
 }
 
-// Observe lets trials that ended well join the population, and the worst leave it.
+// Observe adds successful trials to the population and removes the worst.
 func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	for i := range events {
 		if events[i].Kind == sdk.TrialAdded {
@@ -108,7 +108,7 @@ func (s *searcher) join(o *outcomes.Outcome) {
 	s.points = points
 }
 
-// Suggest answers each request by itself.
+// Suggest answers each request separately.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
 	return answer.Each(ctx, requests, func(request sdk.Request) (space.Point, error) {
 		rng := space.NewRand(request.Seed)
@@ -121,8 +121,7 @@ func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Sug
 	})
 }
 
-// rank is a trial's standing: the number of its front, and how much room there is
-// around it.
+// A rank has the number of a trial's front, and its crowding distance.
 type rank struct {
 	front int
 	room  float64
@@ -146,7 +145,7 @@ func (s *searcher) standing() []rank {
 	return s.ranks
 }
 
-// parent is the winner of a tournament of two.
+// parent returns the winner of a tournament of two.
 func (s *searcher) parent(rng *rand.Rand) space.Point {
 	ranks := s.standing()
 	a, b := rng.IntN(len(s.population)), rng.IntN(len(s.population))
@@ -156,7 +155,7 @@ func (s *searcher) parent(rng *rand.Rand) space.Point {
 	return s.points[s.population[a].Trial]
 }
 
-// child is bred from two parents, or one.
+// child creates a child of two parents, or one.
 func (s *searcher) child(given space.Point, rng *rand.Rand) space.Point {
 	mother, father := s.parent(rng), s.parent(rng)
 	p := slices.Clone(mother)
@@ -164,12 +163,11 @@ func (s *searcher) child(given space.Point, rng *rand.Rand) space.Point {
 		s.cross(p, father, rng)
 	}
 	s.mutate(p, rng)
-	// What exists only now is the father's, if he has it.
+	// A parameter that exists only now is copied from the second parent, if it has one.
 	return s.space.Complete(given, p, father, s.space.Draw(rng))
 }
 
-// cross gives p of the father's: each parameter that both have with probability one
-// half.
+// cross copies to p each parameter that both have from father with probability one half.
 func (s *searcher) cross(p, father space.Point, rng *rand.Rand) {
 	for i := range p {
 		mix, u := rng.IntN(2) == 0, rng.Float64()

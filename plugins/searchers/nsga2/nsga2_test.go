@@ -10,8 +10,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
 
-// zdt1 has the front f2 = 1-√f1 where all parameters but the first are at their low
-// end (E. Zitzler and others, 2000).
+// zdt1 has the front f2 = 1-√f1 where all parameters except the first are at their lower bound (E.
+// Zitzler and others, 2000).
 func zdt1(p space.Point) []float64 {
 	g := 1.0
 	for _, x := range p[1:] {
@@ -30,25 +30,25 @@ func zdt3(p space.Point) []float64 {
 	return []float64{f[0], (f[1] - f[0]*math.Sin(10*math.Pi*f[0]) + 0.8) / 2} // into the unit square
 }
 
-// volume is the mean volume that the trials of a few runs dominate of the unit
-// square.
+// volume is the mean volume of the unit square that the trials of a few runs dominate.
 func volume(t *testing.T, f func(space.Point) []float64, options string, n, parallel int) (mean float64) {
 	const runs = 4
 	sp := searchtest.Reals(10, 0, 1)
 	for run := range runs {
 		var points [][]float64
-		searchtest.Run(t, searchtest.Open(t, Plugin, sp, options, 2), sp, run, n, parallel, func(p space.Point) []float64 {
-			losses := f(p)
-			points = append(points, []float64{min(1, losses[0]), max(0, min(1, losses[1]))})
-			return losses
-		})
+		searchtest.Run(t, searchtest.Open(t, Plugin, sp, options, 2), sp, run, n, parallel,
+			func(p space.Point) []float64 {
+				losses := f(p)
+				points = append(points, []float64{min(1, losses[0]), max(0, min(1, losses[1]))})
+				return losses
+			})
 		mean += pareto.Volume(points) / runs
 	}
 	return mean
 }
 
-// The best that there is, is 0.667 and about 0.64. A population that is never full draws at random;
-// one that is not selected is no better.
+// The best values are 0.667 and about 0.64. A population that is never full draws at random; one
+// without selection is no better.
 func TestFrontQuality(t *testing.T) {
 	for name, f := range map[string]func(space.Point) []float64{"zdt1": zdt1, "zdt3": zdt3} {
 		got, many := volume(t, f, "{}", 1000, 1), volume(t, f, "{}", 1000, 16)
@@ -60,7 +60,7 @@ func TestFrontQuality(t *testing.T) {
 	}
 }
 
-// One objective: the limits are between what it reaches and what random points do.
+// One objective: the limits lie between the usual result and the result of random points.
 func TestConverges(t *testing.T) {
 	limits := map[string]float64{"branin": 0.45, "hartmann6": -2.9, "mixed": 0.4, "conditional": 0.12}
 	for _, p := range searchtest.Problems() {
@@ -74,7 +74,7 @@ func TestConverges(t *testing.T) {
 	}
 }
 
-// Failures and losses that are no numbers do not join.
+// Failures and losses that are not finite do not join.
 func TestTroubleDoesNotJoin(t *testing.T) {
 	s := searchtest.Open(t, Plugin, searchtest.Reals(1, 0, 1), "{}", 2).(*searcher)
 	for i, losses := range [][]float64{{1, math.Inf(1)}, {math.NaN(), 1}, nil, {2, 3}} {
@@ -86,7 +86,7 @@ func TestTroubleDoesNotJoin(t *testing.T) {
 	}
 }
 
-// Selection keeps the front, and forgets the points of the others.
+// Selection keeps the front and drops the points of the others.
 func TestSelection(t *testing.T) {
 	s := searchtest.Open(t, Plugin, searchtest.Reals(1, 0, 1), `{"population": 4}`, 2).(*searcher)
 	for i := range 8 {
@@ -103,8 +103,8 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// The operators against their definitions: the mean of a child and its mirror image
-// is that of the parents, half of the shifts are down, and few are far.
+// The operators match their definitions: the mean of a child and its mirror image is that of the
+// parents, half of the shifts are negative, and few are large.
 func TestOperators(t *testing.T) {
 	rng := space.NewRand(1)
 	down, far := 0, 0
@@ -136,7 +136,8 @@ func TestOptionMessages(t *testing.T) {
 		`{"crossover": 1.5}`: `option "crossover" is 1.5; allowed: a number from 0 to 1`,
 		`{"mutation": -1}`:   `option "mutation" is -1; allowed: a number from 0 to 1`,
 	} {
-		if _, _, err := Plugin.Open(sdk.Problem{Space: &space.Space{}}, []byte(options)); err == nil || err.Error() != want {
+		if _, _, err := Plugin.Open(sdk.Problem{Space: &space.Space{}}, []byte(options)); err == nil ||
+			err.Error() != want {
 			t.Errorf("%s: %v", options, err)
 		}
 	}

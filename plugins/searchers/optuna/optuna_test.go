@@ -1,4 +1,4 @@
-// Package optuna_test runs the plugins for Optuna: their own tests, and an experiment.
+// Package optuna_test tests the Optuna plugins: with their own tests, and in an experiment.
 package optuna_test
 
 import (
@@ -12,13 +12,13 @@ import (
 	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
-// python is an interpreter that has Optuna.
+// python returns an interpreter that has Optuna.
 func python(t *testing.T) string {
 	t.Helper()
 	return toolchain.NeedPython(t, "optuna", "cmaes", "scipy", "tunehost")
 }
 
-// The plugins' own tests, in Python.
+// Runs the plugins' own tests, in Python.
 func TestPython(t *testing.T) {
 	cmd := exec.Command(python(t), "-W", "ignore", "-m", "unittest", "searcher_test", "scheduler_test")
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
@@ -27,8 +27,7 @@ func TestPython(t *testing.T) {
 	}
 }
 
-// tunehost runs commands in a folder, with a python3 that has Optuna, or the one on
-// the PATH.
+// tunehost runs commands in a folder, with a python3 that has Optuna, or the one on the PATH.
 type tunehost struct {
 	program, dir, path string
 }
@@ -65,12 +64,13 @@ func (h tunehost) write(t *testing.T, name, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(h.dir, name), []byte(strings.ReplaceAll(text, "HERE", here)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(h.dir, name), []byte(strings.ReplaceAll(text, "HERE", here)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// The script trains on a tree: momentum exists with sgd only.
+// The script trains on a tree: momentum exists only with sgd.
 const script = `
 for i in 1 2 3 4; do
 	awk -v lr="$TUNEHOST_PARAM_LR" -v m="${TUNEHOST_PARAM_MOMENTUM:-0.5}" -v i="$i" \
@@ -95,8 +95,8 @@ concurrency: 3
 trials: 24
 `
 
-// TestExperiment: the searcher and the scheduler work in an experiment whose space
-// is a tree, and pass the check of plugins.
+// TestExperiment runs the searcher and the scheduler in an experiment with a tree as its space, and
+// checks the plugins.
 func TestExperiment(t *testing.T) {
 	h := newTunehost(t, filepath.Dir(python(t))+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for _, kind := range []string{"searcher", "scheduler"} {
@@ -129,15 +129,15 @@ func TestExperiment(t *testing.T) {
 		}
 	}
 	if trials != 24 || pruned == 0 {
-		t.Errorf("%d trials, of which %d were pruned", trials, pruned)
+		t.Errorf("%d trials, %d of them pruned", trials, pruned)
 	}
 }
 
-// TestMissing: whoever has no Optuna is told what to type.
+// TestMissing checks that a missing Optuna gives a message with the command to type.
 func TestMissing(t *testing.T) {
 	bin := t.TempDir()
 	python := toolchain.Need(t, toolchain.Python)
-	// A python3 that sees none of the packages that are installed for it.
+	// A python3 that sees no installed packages.
 	bare := "#!/bin/sh\nexec '" + python + "' -I -S \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(bin, "python3"), []byte(bare), 0o700); err != nil {
 		t.Fatal(err)

@@ -1,14 +1,14 @@
-// Package random suggests points drawn from the space's own distributions. It is
-// the default searcher, and what others are measured against.
+// Package random suggests points drawn from the space's own distributions. It is the default
+// searcher, and the baseline for the others.
 //
-// Each suggestion depends on its request's seed and on nothing else, but for one
-// rule: in a finite space of at most 65,536 points none is suggested twice, and
-// when all have been tried the searcher is exhausted. The rule does not hold
+// Each suggestion depends only on its request's seed, with one exception: in a finite space of at
+// most 65,536 points none is suggested twice, and when all have been tried the searcher is
+// exhausted. The exception does not apply
 //
 //   - with the option repeats,
-//   - where the request leaves no other point (grid axes that the host crosses,
-//     points of the user) or there is nothing to choose at all,
+//   - if the request leaves no other point (grid axes that the host combines, points of the
+//     user) or nothing can be chosen at all,
 //   - in spaces with conditions that only the host can check.
 //
-// Authors of searchers should read it first: it is about as small as one gets.
+// Read it first if you want to write a searcher: it is small.
 package random

@@ -8,13 +8,13 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
 )
 
-// Plugin is the searcher as it is served.
+// Plugin is the searcher to be served.
 var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "random",
 		Version: "1.0.0",
-		Summary: "Draws points at random; in small finite spaces none twice.",
+		Summary: "Draws random points, without repetition in small finite spaces.",
 		Options: answer.Simple.Schema(),
 	},
 	Open: open,
@@ -37,7 +37,7 @@ func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error)
 	return &searcher{problem.Space, seen}, sdk.Traits{Independent: true}, nil
 }
 
-// Observe remembers the points of trials, which may be others than suggested.
+// Observe remembers the points of trials, which may differ from the suggestions.
 func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	for _, e := range events {
 		if e.Kind == sdk.TrialAdded {
@@ -47,12 +47,12 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	return nil
 }
 
-// Suggest answers each request by itself.
+// Suggest answers each request separately.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
 	return answer.Each(ctx, requests, s.suggest)
 }
 
-// suggest returns nil when there is no point left.
+// suggest returns nil if there is no point left.
 func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
 	rng := space.NewRand(request.Seed)
 	return s.seen.Pick(request.Given, rng, func(int) space.Point { return s.space.Draw(rng) })

@@ -90,14 +90,16 @@ func TestEachPointOnceThenExhausted(t *testing.T) {
 }
 
 func TestRepeats(t *testing.T) {
-	if answer := ask(t, mustOpen(t, nested(), `{"repeats": true}`), 0, 50, nil); len(answer.Points) != 50 || answer.Status != sdk.Ready {
+	if answer := ask(t, mustOpen(t, nested(), `{"repeats": true}`), 0, 50, nil); len(answer.Points) != 50 ||
+		answer.Status != sdk.Ready {
 		t.Errorf("%d points, status %v", len(answer.Points), answer.Status)
 	}
 }
 
 // Nothing to choose: as often as asked.
 func TestEmptySpace(t *testing.T) {
-	if answer := ask(t, mustOpen(t, &space.Space{}, ""), 0, 3, nil); len(answer.Points) != 3 || answer.Status != sdk.Ready {
+	if answer := ask(t, mustOpen(t, &space.Space{}, ""), 0, 3, nil); len(answer.Points) != 3 ||
+		answer.Status != sdk.Ready {
 		t.Error(answer)
 	}
 }
@@ -120,7 +122,7 @@ func TestGiven(t *testing.T) {
 	}
 }
 
-// B-102: a searcher that is told the history goes on as the old one did, however
+// B-102: a searcher that is told the history continues as the old one did, however
 // requests were put together.
 func TestFunctionOfHistory(t *testing.T) {
 	for name, s := range map[string]*space.Space{"finite": nested(), "infinite": reals()} {
@@ -130,7 +132,8 @@ func TestFunctionOfHistory(t *testing.T) {
 			cut := rapid.IntRange(0, len(all.Points)).Draw(t, "cut")
 			fresh := mustOpen2(t, s)
 			for i, p := range all.Points[:cut] {
-				_ = fresh.Observe(context.Background(), []sdk.Event{{Number: uint64(i + 1), Kind: sdk.TrialAdded, Trial: uint32(i), Point: p}})
+				_ = fresh.Observe(context.Background(),
+					[]sdk.Event{{Number: uint64(i + 1), Kind: sdk.TrialAdded, Trial: uint32(i), Point: p}})
 			}
 			rest, _ := fresh.Suggest(context.Background(), requests(cut, 8))
 			if fmt.Sprint(all.Points[cut:]) != fmt.Sprint(rest.Points) {
@@ -165,9 +168,11 @@ func TestOpenMessages(t *testing.T) {
 		{nested(), `{"repeat": true}`, `unknown option "repeat"; known: repeats`},
 		{nested(), `{"repeats": 3}`, `option "repeats" is 3; allowed: true or false`},
 		{never, ``, `no point of the space satisfies the constraints: loosen them`},
-		{&space.Space{Params: []space.Param{{Name: "x", Kind: space.Choice}}}, ``, `parameter "x": there is nothing to choose from`},
+		{&space.Space{Params: []space.Param{{Name: "x", Kind: space.Choice}}}, ``,
+			`parameter "x": there are no choices`},
 	} {
-		if _, _, err := Plugin.Open(sdk.Problem{Space: c.space}, []byte(c.options)); err == nil || err.Error() != c.want {
+		if _, _, err := Plugin.Open(sdk.Problem{Space: c.space}, []byte(c.options)); err == nil ||
+			err.Error() != c.want {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 	}
@@ -182,7 +187,8 @@ func TestSuggestMessages(t *testing.T) {
 		want  string
 	}{
 		{reals(), space.Point{2, nan}, `trial 9: parameter "a" is 2; allowed: numbers from 0 to 1`},
-		{reals(), space.Point{2}, `trial 9: the given point has 1 values; allowed: one for each of the space's 2 parameters`},
+		{reals(), space.Point{2}, `trial 9: the given point has 1 values; allowed: one for each of the space's 2 ` +
+			`parameters`},
 		{tight, nil, "trial 9: " + space.ErrTight.Error()},
 	} {
 		_, err := mustOpen(t, c.space, "").Suggest(context.Background(), []sdk.Request{{Trial: 9, Given: c.given}})
@@ -204,7 +210,8 @@ func TestLastPoints(t *testing.T) {
 func BenchmarkSuggest(b *testing.B) {
 	s := &space.Space{}
 	for i := range 5 {
-		s.Params = append(s.Params, space.Param{Name: fmt.Sprint("r", i), Kind: space.Real, Low: 1e-5, High: 1, Log: i%2 == 0},
+		s.Params = append(s.Params, space.Param{Name: fmt.Sprint("r", i), Kind: space.Real, Low: 1e-5, High: 1,
+			Log: i%2 == 0},
 			space.Param{Name: fmt.Sprint("c", i), Kind: space.Choice, Choices: raws("1", "2", "3")})
 	}
 	benchmark(b, s)
@@ -212,7 +219,8 @@ func BenchmarkSuggest(b *testing.B) {
 
 // The finite space is far from exhausted.
 func BenchmarkSuggestFinite(b *testing.B) {
-	benchmark(b, &space.Space{Params: []space.Param{{Name: "x", Kind: space.Int, High: 255}, {Name: "y", Kind: space.Int, High: 255}}})
+	benchmark(b, &space.Space{Params: []space.Param{{Name: "x", Kind: space.Int, High: 255},
+		{Name: "y", Kind: space.Int, High: 255}}})
 }
 
 func benchmark(b *testing.B, s *space.Space) {

@@ -10,14 +10,13 @@ import (
 )
 
 const (
-	// stride is how far on in the sequence the next point of a trial is.
+	// stride is the distance in the sequence to the next point of a trial.
 	stride = 1 << 24
-	// maxTries is how many points of the sequence a trial has; then random ones
-	// follow.
+	// maxTries is how many points of the sequence a trial has before random ones follow.
 	maxTries = 1 << 8
 )
 
-// Plugin is the searcher as it is served.
+// Plugin is the searcher to be served.
 var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
@@ -33,7 +32,7 @@ type searcher struct {
 	space    *space.Space
 	seen     *space.Seen
 	sequence *sequence.Sobol
-	tries    map[uint32]uint32 // how many points trials without an end have had
+	tries    map[uint32]uint32 // how many points unfinished trials have had
 }
 
 func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
@@ -60,7 +59,7 @@ func newSearcher(problem sdk.Problem, repeats bool) (*searcher, error) {
 	return &searcher{problem.Space, seen, points, map[uint32]uint32{}}, nil
 }
 
-// Observe remembers the points of trials, which may be others than suggested.
+// Observe remembers the points of trials, which may differ from the suggestions.
 func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	for _, e := range events {
 		if e.Kind == sdk.TrialAdded {
@@ -71,26 +70,26 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	return nil
 }
 
-// Suggest answers each request by itself.
+// Suggest answers each request separately.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
 	return answer.Each(ctx, requests, s.suggest)
 }
 
-// suggest returns nil when there is no point left.
+// suggest returns nil if there is no point left.
 func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
 	rng := space.NewRand(request.Seed)
 	return s.seen.Pick(request.Given, rng, func(int) space.Point {
 		p := s.space.Draw(rng)
 		if try := s.tries[request.Trial]; try < maxTries {
-			s.lay(p, request.Trial+try*stride)
+			s.setCoordinates(p, request.Trial+try*stride)
 			s.tries[request.Trial]++
 		}
 		return p
 	})
 }
 
-// lay sets the coordinates that the sequence has to those of its point.
-func (s *searcher) lay(p space.Point, index uint32) {
+// setCoordinates sets the coordinates of the sequence's dimensions.
+func (s *searcher) setCoordinates(p space.Point, index uint32) {
 	for i := range s.sequence.Dimensions() {
 		p[i] = s.space.FromUnit(i, s.sequence.At(index, i))
 	}

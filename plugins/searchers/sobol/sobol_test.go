@@ -30,7 +30,7 @@ func mustOpen(t testing.TB, s *space.Space, seed uint64, options string) sdk.Sea
 	return searcher
 }
 
-// ask asks for trials first to end-1.
+// ask requests trials first to end-1.
 func ask(t testing.TB, s sdk.Searcher, first, end int) sdk.Suggestions {
 	t.Helper()
 	var requests []sdk.Request
@@ -44,7 +44,7 @@ func ask(t testing.TB, s sdk.Searcher, first, end int) sdk.Suggestions {
 	return answer
 }
 
-// Each 2^k trials in a row have one value in each of 2^k slices, in all dimensions.
+// Each 2^k consecutive trials have one value in each of 2^k slices, in all dimensions.
 func TestSlices(t *testing.T) {
 	points := ask(t, mustOpen(t, cube(sequence.MaxDimensions), 3, ""), 64, 128).Points
 	for i := range sequence.MaxDimensions {
@@ -72,7 +72,7 @@ func TestBoxes(t *testing.T) {
 	}
 }
 
-// It integrates a smooth function much better than random points do.
+// It integrates a smooth function much better than random points.
 func TestIntegral(t *testing.T) {
 	const dimensions, points, seeds = 6, 256, 20
 	random, sobol := 0.0, 0.0
@@ -91,7 +91,7 @@ func TestIntegral(t *testing.T) {
 	}
 }
 
-// mean is that of a product whose integral is 1.
+// mean returns the mean of a product whose integral is 1.
 func mean(points []space.Point) (sum float64) {
 	for _, p := range points {
 		product := 1.0
@@ -103,13 +103,13 @@ func mean(points []space.Point) (sum float64) {
 	return sum
 }
 
-// B-102: a trial's point depends neither on the other requests nor on results.
+// B-102: a trial's point depends neither on other requests nor on results.
 func TestFunctionOfTheTrial(t *testing.T) {
 	s := cube(300) // more than there are direction numbers for
 	all := ask(t, mustOpen(t, s, 5, ""), 0, 20).Points
 	some := ask(t, mustOpen(t, s, 5, ""), 13, 20).Points
 	if fmt.Sprint(all[13:]) != fmt.Sprint(some) {
-		t.Error("points depend on what was asked before")
+		t.Error("points depend on earlier requests")
 	}
 	if other := ask(t, mustOpen(t, s, 6, ""), 0, 1).Points; other[0][0] == all[0][0] {
 		t.Error("points do not depend on the experiment's seed")
@@ -124,7 +124,7 @@ func TestFunctionOfTheTrial(t *testing.T) {
 	}
 }
 
-// Finite spaces end, whoever tried their points; conditions prune (B-106).
+// Finite spaces end, also if others tried their points; conditions prune (B-106).
 func TestFiniteSpace(t *testing.T) {
 	s := &space.Space{Params: []space.Param{
 		{Name: "a", Kind: space.Choice, Choices: [][]byte{[]byte("0"), []byte("1")}},
@@ -159,7 +159,8 @@ func TestConstraintAndGiven(t *testing.T) {
 			t.Fatal(p)
 		}
 	}
-	answer, err := mustOpen(t, s, 1, "").Suggest(context.Background(), []sdk.Request{{Given: space.Point{0.999, math.NaN()}}})
+	answer, err := mustOpen(t, s, 1, "").Suggest(context.Background(),
+		[]sdk.Request{{Given: space.Point{0.999, math.NaN()}}})
 	if err != nil || answer.Points[0][0] != 0.999 || !s.Holds(answer.Points[0]) {
 		t.Error(answer, err)
 	}
@@ -171,7 +172,8 @@ func TestConstraintAndGiven(t *testing.T) {
 }
 
 func TestOpenMessages(t *testing.T) {
-	if _, _, err := Plugin.Open(sdk.Problem{Space: cube(1)}, []byte(`{"scramble": 1}`)); err == nil || err.Error() != `unknown option "scramble"; known: repeats` {
+	if _, _, err := Plugin.Open(sdk.Problem{Space: cube(1)}, []byte(`{"scramble": 1}`)); err == nil ||
+		err.Error() != `unknown option "scramble"; known: repeats` {
 		t.Error(err)
 	}
 	if _, _, err := Plugin.Open(sdk.Problem{Space: &space.Space{Params: []space.Param{{Name: "x"}}}}, nil); err == nil {

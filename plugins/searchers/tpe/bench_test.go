@@ -10,8 +10,7 @@ import (
 	. "github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
 
-// record is the events of n trials at random points, the loss of which is the
-// distance from a corner.
+// record returns the events of n trials at random points; the loss is the distance from a corner.
 func record(s *space.Space, n int) (events []sdk.Event) {
 	rng := space.NewRand(7)
 	for i := range n {
@@ -50,7 +49,7 @@ func BenchmarkSuggest(b *testing.B) {
 	}
 }
 
-// BenchmarkRestore is the time for 100,000 trials.
+// BenchmarkRestore measures the restore of 100,000 trials.
 func BenchmarkRestore(b *testing.B) {
 	space := Mixed(40)
 	events := record(space, 100_000)
@@ -59,7 +58,7 @@ func BenchmarkRestore(b *testing.B) {
 	}
 }
 
-// BenchmarkObjectives has the fronts of several objectives to keep.
+// BenchmarkObjectives measures several objectives with their fronts.
 func BenchmarkObjectives(b *testing.B) {
 	for _, n := range []int{2, 3, 4, 6} {
 		space := Mixed(10)

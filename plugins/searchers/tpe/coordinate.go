@@ -6,13 +6,13 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// normalWidth is how many standard deviations of a normal parameter count as the
-// width that 1 is for others.
+// normalWidth is how many standard deviations of a normal parameter correspond to the width 1 of
+// others.
 const normalWidth = 4
 
-// coordinate is how the model sees a parameter: a category, or a number on an axis
-// on which the parameter's own distribution is uniform on [low, high] = [0, 1], or,
-// for normal parameters, normal around 0.
+// A coordinate describes how the model represents a parameter: as a category, or as a number on an
+// axis on which the parameter's own distribution is uniform on [low, high] = [0, 1], or, for normal
+// parameters, normal around 0.
 type coordinate struct {
 	space *space.Space
 	index int
@@ -21,11 +21,11 @@ type coordinate struct {
 	choices int
 	// low and high bound a number.
 	low, high float64
-	// cell is the distance between neighbouring numbers; 0 for a continuum. Where
-	// it is not the same everywhere cells has it, in equal parts of [0, 1].
+	// cell is the distance between neighbouring numbers; 0 for continuous ones. If it varies, cells
+	// has it for equal parts of [0, 1].
 	cell  float64
 	cells []float64
-	// fixed: there is one value only.
+	// fixed: there is only one value.
 	fixed bool
 }
 
@@ -50,7 +50,7 @@ func newCoordinate(s *space.Space, i int) coordinate {
 	return c
 }
 
-// of is the coordinate of value x; NaN for NaN.
+// of returns the coordinate of value x; NaN for NaN.
 func (c *coordinate) of(x float64) float64 {
 	switch {
 	case math.IsNaN(x), c.choices > 0:
@@ -61,7 +61,7 @@ func (c *coordinate) of(x float64) float64 {
 	return c.space.ToUnit(c.index, x)
 }
 
-// value is the value at coordinate u.
+// value returns the value at coordinate u.
 func (c *coordinate) value(u float64) float64 {
 	switch {
 	case math.IsNaN(u), c.choices > 0:
@@ -74,10 +74,10 @@ func (c *coordinate) value(u float64) float64 {
 
 func (c *coordinate) normal() bool { return c.param.Kind == space.Normal }
 
-// discrete says whether numbers have to be moved to values.
+// discrete reports whether numbers must be rounded to values.
 func (c *coordinate) discrete() bool { return c.cell != 0 }
 
-// cellAt is the distance between values around u.
+// cellAt returns the distance between values around u.
 func (c *coordinate) cellAt(u float64) float64 {
 	if c.cells == nil {
 		return c.cell

@@ -1,56 +1,52 @@
-// Package tpe suggests points where good trials are dense and bad ones are not: the
-// tree-structured Parzen estimator (J. Bergstra and others, Algorithms for
-// Hyper-Parameter Optimization, 2011), with all parameters modelled together (S.
-// Falkner and others, BOHB, 2018), conditional ones given their parents, for
-// constraints and several objectives (Y. Ozaki and others, Multiobjective
-// Tree-Structured Parzen Estimator, 2022). Use it for most things: any space, noise,
-// failures, tens to hundreds of thousands of trials, many at a time.
+// Package tpe suggests points where good trials are dense and bad ones are not: the tree-structured
+// Parzen estimator (J. Bergstra and others, Algorithms for Hyper-Parameter Optimization, 2011),
+// with all parameters modelled together (S. Falkner and others, BOHB, 2018), conditional ones given
+// their parents, for constraints and several objectives (Y. Ozaki and others, Multiobjective
+// Tree-Structured Parzen Estimator, 2022). Use it for most problems: any space, noise, failures,
+// tens to hundreds of thousands of trials, many in parallel.
 //
 // # Method
 //
-// Until startup trials have finished points are random. Then the best tenth of the
-// finished trials (gamma, at most max_good) is good, and all others are bad: those
-// that failed or had an infinite loss, and those that have no result yet (liar),
-// so that trials at the same time keep apart. Both groups get a density: a kernel
-// for each trial, which is a product over the parameters of normal distributions
-// cut off at the bounds, or of a category and a little of the others; and the
-// space's own distribution with prior_weight. From the density of the good ones
-// candidates are drawn, and the one is suggested where the good's density is
-// largest as a multiple of the bad's.
+// Until startup trials have finished, points are random. Then the best tenth of the finished trials
+// (gamma, at most max_good) is good, and all others are bad, including those that failed or had an
+// infinite loss, and those without a result (liar), so that parallel trials keep a distance. Both
+// groups get a density: a kernel for each trial, which is a product over the parameters of
+// truncated normal distributions, or of a category and a little of the others; and the space's own
+// distribution with prior_weight. Candidates are drawn from the density of the good trials, and the
+// one with the largest ratio of the good to the bad density is suggested.
 //
-// A good trial of rank r (from 1) among k has the weight ln(k+1)-ln(r), and kernels as wide as
-// the distance to the next good trial, but at least range/(k+2). Bad kernels all
-// have the width bandwidth·√d·(n/100)^(-1/(d+4)), for n of them in d dimensions:
-// they are wide, so that the ratio leads away from regions, not from points.
+// A good trial of rank r (from 1) among k has the weight ln(k+1)-ln(r); its kernels are as wide as
+// the distance to the next good trial, but at least range/(k+2). All bad kernels have the width
+// bandwidth·√d·(n/100)^(-1/(d+4)), for n of them in d dimensions: they are wide, so that the ratio
+// avoids regions instead of points.
 //
-// Parameters of equal conditions are a group, and groups are decided from the root:
-// first which branch, then its parameters. A group's models are of the trials that
-// have it, of which again the best tenth is good, however good other branches are;
-// each kernel weighs as much as it explains what was decided above it.
+// Parameters with equal conditions form a group, and groups are decided from the root: first the
+// branch, then its parameters. A group's models use the trials that have it; the best of these
+// tenth is good, however good other branches are; each kernel is weighted by how well it explains
+// the decisions above it.
 //
-// A trial counts with its last result from when it ends, whether it was stopped or
-// not, or is paused. With several objectives the good ones are the first fronts of
-// trials that no other dominates, and of the front that does not fit whole the
-// trials that together dominate most (with more than four objectives: that are
-// least crowded).
+// A trial counts with its last result when it ends or pauses, whether it was stopped or not. With
+// several objectives the good ones are the first fronts of non-dominated trials; from the front
+// that does not fit completely, the trials that together dominate the largest volume are chosen
+// (with more than four objectives: the least crowded ones).
 //
-// In a finite space of at most 65,536 points none is suggested twice, as by the
-// searcher random. Constraints hold: candidates that break one are not compared, and
-// where 16 proposals fail points are drawn at random.
+// In a finite space of at most 65,536 points none is suggested twice, as with the searcher random.
+// Constraints are respected: candidates that violate one are not compared, and after 16 failed
+// proposals points are drawn at random.
 //
 // # Cost
 //
-// The bad density has at most 384 kernels: of the last 64 trials, 128 that have no
-// result, and a random sample of 192 of the others, each with the weight of those
-// it stands for. So a suggestion does not cost more after 100,000 trials than after
-// 1,000: 0.7 to 0.8 ms of CPU with 40 parameters, 0.3 ms with 10; 100,000 trials are
-// read in 0.2 s. Memory is 8 bytes for each parameter of each trial.
+// The bad density has at most 384 kernels: the last 64 trials, 128 without a result, and a random
+// sample of 192 of the others, weighted by the number of trials that they represent. So a
+// suggestion does not cost more after 100,000 trials than after 1,000: 0.7 to 0.8 ms of CPU with 40
+// parameters, 0.3 ms with 10. 100,000 trials are read in 0.2 s. Memory is 8 bytes for each
+// parameter of each trial.
 //
 // # Defaults
 //
-// They were chosen by normalised regret (0 the best known, 1 the median of random
-// search after 100 or 200 trials, at most 2), mean over half of a set of functions,
-// trees and tables of trained models, and checked on the other half.
+// They were chosen by normalised regret (0 the best known, 1 the median of random search after 100
+// or 200 trials, at most 2), as the mean over half of a set of functions, trees and tables of
+// trained models, and checked on the other half.
 //
 //	                                                    chosen on   checked on
 //	as shipped (48 to 64 runs of each problem)             0.31        0.31
@@ -69,15 +65,14 @@
 //	prior_weight 0.5, 2                              0.32, 0.30
 //	startup 5, 15                                    0.31, 0.30
 //
-// Differences of less than 0.02 are noise. The TPE of Optuna 5 has 0.43 and 0.38 on
-// the halves, and random search 1. On all problems (10 runs) this one has 0.30, with
-// 8 trials at a time 0.37, and 0.47 with 16, where the liar makes no difference but
-// in trees (0.40 instead of 0.62).
+// Differences of less than 0.02 are noise. The TPE of Optuna 5 has 0.43 and 0.38 on the halves, and
+// random search 1. On all problems (10 runs) this one has 0.30, with 8 parallel trials 0.37, and
+// with 16 0.47; there the liar makes a difference only in trees (0.40 instead of 0.62).
 //
 // # Limits
 //
-// Good trials that get worse again are replaced by the next best of 800. With several
-// objectives 256 to 512 trials are kept for the fronts. After hundreds of trials
-// in a smooth space without categories, methods that adapt a covariance usually find
-// better points. Suggestions have the same bits on every machine.
+// Good trials that get worse again are replaced by the next best of 800. With several objectives
+// 256 to 512 trials are kept for the fronts. After hundreds of trials in a smooth space without
+// categories, methods that adapt a covariance usually find better points. Suggestions have the same
+// bits on every machine.
 package tpe

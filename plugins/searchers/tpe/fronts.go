@@ -6,22 +6,21 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/pareto"
 )
 
-// fronts ranks trials with several losses: first those that no other is better
-// than in one loss and as good in all (the first front), then those of which that
-// is true without the first front, and so on; within the front that is cut, those
-// that add most to the volume that is dominated.
+// fronts ranks trials with several losses: first those that no other dominates (the first front),
+// then those that no other dominates without the first front, and so on; within the last selected
+// front, those that add most to the dominated volume.
 type fronts struct {
 	pool  []pareto.Scored
 	total int
 }
 
 const (
-	// maxPool is how many trials there are in the pool before it is reduced to
-	// keepPool: by fronts, and within the front that is cut by crowding.
+	// maxPool is the size of the pool at which it is reduced to keepPool: by fronts, and within the
+	// last selected front by crowding.
 	maxPool  = 512
 	keepPool = 256
-	// maxVolume is the number of objectives up to which volumes are computed;
-	// beyond, crowding decides.
+	// maxVolume is the number of objectives up to which volumes are computed; for more, crowding
+	// decides.
 	maxVolume = 4
 )
 

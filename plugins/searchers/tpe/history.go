@@ -10,38 +10,37 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
 )
 
-// trial is what is known of one.
+// trial is the state of one trial.
 type trial struct {
 	number uint32
 	// at is its point in coordinates.
 	at []float64
-	// last is its last result, nil without one.
+	// last is its last result, or nil.
 	last []float64
-	// losses is the result that counts, nil while none does.
+	// losses is the result that counts, or nil.
 	losses []float64
-	// counted: it ended or paused once, and has its place in the groups.
+	// counted: it ended or paused once, and is in the groups.
 	counted bool
 }
 
-// history is the trials, in the order in which they were added, and what the
-// models are made of, kept up to date event by event. Trials are referred to by
-// their place.
+// history has the trials, in the order of addition, and the data of the models, updated with each
+// event. Trials are referred to by their index.
 type history struct {
 	coordinates []coordinate
 	objectives  int
-	// finite is how many trials have a finite result that counts.
+	// finite is the number of trials with a finite result that counts.
 	finite int
 	place  map[uint32]int
 	trials []trial
-	// pending are the trials that run or wait, without a result that counts.
+	// pending are the running or waiting trials without a result that counts.
 	pending []int
-	// asked are suggestions that are not trials yet, which are pending too.
+	// asked are suggestions that are not trials yet; they count as pending.
 	asked []asked
-	// branches has what each group's models are made of.
+	// branches has the data of each group's models.
 	branches []branch
 }
 
-// asked is a suggestion that is no trial yet.
+// asked is a suggestion that is not a trial yet.
 type asked struct {
 	number uint32
 	at     []float64
@@ -55,7 +54,7 @@ func newHistory(coordinates []coordinate, groups []group, objectives int) *histo
 	return h
 }
 
-// locate is a point in coordinates.
+// locate returns a point in coordinates.
 func (h *history) locate(p space.Point) []float64 {
 	at := make([]float64, len(p))
 	for i := range p {
@@ -64,11 +63,12 @@ func (h *history) locate(p space.Point) []float64 {
 	return at
 }
 
-// observe takes one event.
+// observe processes one event.
 func (h *history) observe(e *sdk.Event) error {
 	if e.Kind == sdk.TrialAdded {
 		if len(e.Point) != len(h.coordinates) {
-			return fmt.Errorf("trial %d has %d values; the space has %d parameters", e.Trial, len(e.Point), len(h.coordinates))
+			return fmt.Errorf("trial %d has %d values; the space has %d parameters", e.Trial, len(e.Point),
+				len(h.coordinates))
 		}
 		h.add(e.Trial, h.locate(e.Point))
 		return nil
@@ -84,8 +84,8 @@ func (h *history) observe(e *sdk.Event) error {
 	return nil
 }
 
-// follow takes an event of the trial at i. A result counts from when the trial ends
-// or pauses first; then later ones replace it.
+// follow processes an event of the trial at i. A result counts when the trial first ends or pauses;
+// later ones replace it.
 func (h *history) follow(i int, e *sdk.Event) {
 	t := &h.trials[i]
 	if len(e.Losses) > 0 {
@@ -103,7 +103,7 @@ func (h *history) follow(i int, e *sdk.Event) {
 	}
 }
 
-// forget drops suggestions for the trials from number on: they are asked for again.
+// forget drops suggestions for the trials from number on, which are requested again.
 func (h *history) forget(number uint32) {
 	h.forgetAsked(func(n uint32) bool { return n >= number })
 }
@@ -117,8 +117,8 @@ func (h *history) forgetAsked(which func(uint32) bool) {
 	h.asked = slices.DeleteFunc(h.asked, func(a asked) bool { return which(a.number) })
 }
 
-// add adds a trial. Trials are added in the order of their numbers, so that no
-// suggestion up to this one will become a trial.
+// add adds a trial. Trials are added in the order of their numbers, so earlier suggestions will not
+// become trials.
 func (h *history) add(number uint32, at []float64) {
 	h.forgetAsked(func(n uint32) bool { return n <= number })
 	if _, again := h.place[number]; again {
@@ -129,8 +129,8 @@ func (h *history) add(number uint32, at []float64) {
 	h.trials = append(h.trials, trial{number: number, at: at})
 }
 
-// settle takes a trial from the pending ones and counts its result, if it has one:
-// a trial that was taken away before its first result says nothing.
+// settle removes a trial from the pending ones and counts its result, if it has one. A trial
+// removed before its first result is ignored.
 func (h *history) settle(i int, losses []float64) {
 	if k := slices.Index(h.pending, i); k >= 0 {
 		h.pending = slices.Delete(h.pending, k, k+1)
@@ -161,8 +161,8 @@ func (h *history) count(i int, losses []float64) {
 	t.counted, t.losses = true, losses
 }
 
-// waiting are the places of the trials of a branch, asked ones included, that have
-// no result; those of asked ones follow the trials'.
+// waiting returns the indices of a branch's trials without a result; those of suggestions that are
+// not trials yet come last.
 func (h *history) waiting(first int) (places []int) {
 	for _, i := range h.pending {
 		if !math.IsNaN(h.at(i)[first]) {
@@ -177,7 +177,7 @@ func (h *history) waiting(first int) (places []int) {
 	return places
 }
 
-// at is the point of the trial, or of what was asked, at place i.
+// at returns the point of the trial, or of the suggestion, at index i.
 func (h *history) at(i int) []float64 {
 	if i < len(h.trials) {
 		return h.trials[i].at
@@ -185,9 +185,9 @@ func (h *history) at(i int) []float64 {
 	return h.asked[i-len(h.trials)].at
 }
 
-// branch is what a group's models are made of: its trials that count.
+// branch has the data of a group's models: its trials that count.
 type branch struct {
-	first   int // a parameter that the trials have
+	first   int // a parameter of these trials
 	members members
 	ranking ranking
 }
@@ -200,18 +200,17 @@ func newBranch(first, objectives int) branch {
 	return b
 }
 
-// ranking is trials with finite results. It may forget those that are far from the
-// best.
+// ranking ranks trials with finite results. It may drop those that are far from the best.
 type ranking interface {
 	add(trial int, losses []float64)
 	remove(trial int, losses []float64)
-	// size is how many were added and not removed, forgotten ones included.
+	// size is the number of added and not removed trials, including dropped ones.
 	size() int
-	// best are the k best, best first, and the weight of each, 1 on average.
+	// best returns the k best, best first, and the weight of each, 1 on average.
 	best(k int) (trials []int, weights []float64)
 }
 
-// points are those at places.
+// points returns the points at the indices.
 func (h *history) points(places []int) [][]float64 {
 	points := make([][]float64, len(places))
 	for k, i := range places {

@@ -7,8 +7,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
-// ladder ranks trials by their one loss, equal ones by age. It keeps those that may
-// come to be among the best.
+// ladder ranks trials by one loss, equal ones by age. It keeps those that may become one of the
+// best.
 type ladder struct {
 	rungs []rung // best first, at most maxRungs
 	total int
@@ -49,8 +49,8 @@ func (l *ladder) remove(trial int, losses []float64) {
 
 func (l *ladder) size() int { return l.total }
 
-// best weighs the trial of rank r (from 0, equal losses having the first one's)
-// among k by ln(k+1) - ln(r+1), as evolution strategies do.
+// best weighs the trial of rank r (from 0; equal losses have the first rank) among k by ln(k+1) -
+// ln(r+1), as evolution strategies do.
 func (l *ladder) best(k int) (trials []int, weights []float64) {
 	k = min(k, len(l.rungs))
 	sum, rank := 0.0, 0

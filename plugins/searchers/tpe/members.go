@@ -6,19 +6,17 @@ import (
 )
 
 const (
-	// maxRecent is how many of the last trials always are in the model of the
-	// bad ones.
+	// maxRecent is how many of the last trials are always in the model of the bad ones.
 	maxRecent = 64
-	// maxSample is how many of all trials before are in it; they stand for the
-	// others.
+	// maxSample is how many of all earlier trials are in it; they represent the others.
 	maxSample = 192
 	// maxPending is how many trials without a result are in it.
 	maxPending = 128
 )
 
-// members is the trials of a branch that count, cut down to the last ones and a
-// random sample of all: the trials whose numbers have the smallest hashes. So the
-// sample depends on nothing but the trials, and changes little from one to the next.
+// members are the trials of a branch that count, reduced to the last ones and a random sample of
+// all: the trials whose numbers have the smallest hashes. So the sample depends only on the trials,
+// and changes little from one trial to the next.
 type members struct {
 	total  int
 	recent []int
@@ -30,14 +28,14 @@ type hashed struct {
 	trial int
 }
 
-// add counts a trial in.
+// add adds a trial.
 func (m *members) add(trial int, number uint32) {
 	m.total++
 	if len(m.recent) == maxRecent {
 		m.recent = m.recent[:copy(m.recent, m.recent[1:])]
 	}
 	m.recent = append(m.recent, trial)
-	// The good trials and the last ones may be in the sample, and are left out.
+	// The sample may include the good and the last trials, which are left out later.
 	const limit = maxSample + maxRecent + maxGood
 	h := hashed{mix(uint64(number)), trial}
 	at, _ := slices.BinarySearchFunc(m.sample, h, func(a, b hashed) int { return cmp.Compare(a.hash, b.hash) })
@@ -50,10 +48,9 @@ func (m *members) add(trial int, number uint32) {
 	m.sample = slices.Insert(m.sample, at, h)
 }
 
-// others are the trials besides the good ones, in the order of their places, and
-// how many each stands for: itself, or a part of those that are left out. The last
-// of the pending ones, which do not count yet, are added. good and pending are in
-// order.
+// others returns the trials except the good ones, in the order of their indices, and how many
+// trials each represents: itself, or a share of those left out. The last of the pending ones, which
+// do not count yet, are added. good and pending are sorted.
 func (m *members) others(good, pending []int) (trials []int, weights []float64) {
 	isGood := func(i int) bool { return has(good, i) }
 	pending = pending[max(0, len(pending)-maxPending):]
@@ -74,7 +71,7 @@ func (m *members) others(good, pending []int) (trials []int, weights []float64) 
 	return trials, weights
 }
 
-// trials are those of the sample, by their hashes.
+// trials returns those of the sample, by their hashes.
 func (m *members) trials() []int {
 	list := make([]int, len(m.sample))
 	for k := range m.sample {
@@ -83,13 +80,13 @@ func (m *members) trials() []int {
 	return list
 }
 
-// has says whether i is in a sorted list.
+// has reports whether i is in a sorted list.
 func has(list []int, i int) bool {
 	_, found := slices.BinarySearch(list, i)
 	return found
 }
 
-// mix turns numbers into hashes (the finaliser of G. Steele's SplitMix64).
+// mix hashes a number (the finaliser of G. Steele's SplitMix64).
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

@@ -7,48 +7,45 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
-// mixture is a density over the parameters of a group and those above it: a kernel
-// around each of some trials, and the prior, the space's own distribution, which is
-// the last kernel. A kernel is the product of one for each parameter: a normal
-// distribution cut off at the bounds, or for a choice the trial's category with
-// most of the mass; where a trial lacks one it is the prior.
+// A mixture is a density over the parameters of a group and those above it: a kernel around each of
+// some trials, and the prior, the space's own distribution, which is the last kernel. A kernel is a
+// product over the parameters: a truncated normal distribution, or for a choice the trial's
+// category with most of the mass; for a parameter that a trial lacks it is the prior.
 type mixture struct {
-	// known and free are the columns of the parameters that are known and of the
-	// others.
+	// known and free are the columns of the known parameters and of the others.
 	known, free []column
-	// shares are the logarithms of the kernels' shares in the density of the free
-	// parameters, given the known ones; logs have the constant factors of the free
-	// parameters' densities besides. The shares' sum is not 1.
+	// shares are the logarithms of the kernels' shares in the density of the free parameters, given
+	// the known ones; logs also have the constant factors of the free parameters' densities. The
+	// shares are not normalised.
 	shares, logs []float64
 }
 
-// column is the kernels along one parameter.
+// A column has the kernels along one parameter.
 type column struct {
 	coordinate *coordinate
-	// centre and the rest have one entry for each kernel. The prior's scale is 0
-	// where it is uniform. scale is the inverse of the width, over the root of 2.
+	// centre and the others have one entry for each kernel. The prior's scale is 0 if it is
+	// uniform. scale is the inverse of the width, divided by √2.
 	centre, width, scale []float64
-	// stay is the logarithm of how much more often a choice is the trial's than
-	// another one; move is the mass that goes to all choices alike.
+	// stay is the logarithm of how much more often a choice is the trial's than another one; move
+	// is the mass shared equally by all choices.
 	stay, move float64
 }
 
-// parts are what a mixture is made of.
+// parts are the inputs of a mixture.
 type parts struct {
-	at      [][]float64 // the trials' points in coordinates
+	at      [][]float64 // points of the trials, in coordinates
 	weights []float64
 	prior   float64 // its weight
-	// width sets the widths of the numbers' kernels, given their centres, before
-	// they are cut to what cells and bounds allow.
+	// width sets the widths of the numbers' kernels, given their centres, before they are limited
+	// by cells and bounds.
 	width func(centres, widths []float64)
 }
 
-// rootOfTwoPi is the factor between a normal distribution's width and the inverse
-// of its height.
+// rootOfTwoPi is the ratio of a normal distribution's width to the inverse of its height.
 var rootOfTwoPi = math.Sqrt(2 * math.Pi)
 
-// newMixture makes the density of the parameters free, given the coordinates at of
-// the parameters known, which may lack some (NaN).
+// newMixture returns the density of the parameters free, given the coordinates at of the parameters
+// known, some of which may be missing (NaN).
 func newMixture(coordinates []coordinate, known, free []int, at []float64, p parts) *mixture {
 	m := &mixture{logs: make([]float64, len(p.at)+1)}
 	product := append(slices.Clone(p.weights), p.prior)
@@ -63,8 +60,8 @@ func newMixture(coordinates []coordinate, known, free []int, at []float64, p par
 	return m
 }
 
-// fit makes columns, and adds the logarithms of product and of the densities'
-// constant factors to logs. It leaves product 1.
+// fit creates columns, and adds the logarithms of product and of the densities' constant factors to
+// logs. It sets product to 1.
 func (m *mixture) fit(coordinates []coordinate, indices []int, p parts, product []float64) []column {
 	n := len(product)
 	columns := make([]column, len(indices))
@@ -81,7 +78,7 @@ func (m *mixture) fit(coordinates []coordinate, indices []int, p parts, product 
 		} else {
 			c.fitNumber(p.width, product)
 		}
-		if k%16 == 15 { // products of more might overflow
+		if k%16 == 15 { // larger products might overflow
 			m.absorb(product)
 		}
 	}
@@ -97,8 +94,8 @@ func (m *mixture) absorb(factors []float64) {
 	}
 }
 
-// fitChoice spreads the mass such that each choice other than the trial's has the
-// share pseudo of what the trial's has beyond that.
+// fitChoice distributes the mass such that each choice other than the trial's has the share pseudo
+// of the trial's additional mass.
 func (c *column) fitChoice(pseudo float64, product []float64) {
 	choices := float64(c.coordinate.choices)
 	prior := len(product) - 1
@@ -132,7 +129,7 @@ func (c *column) fitNumber(width func(centres, widths []float64), product []floa
 	}
 }
 
-// fitPrior makes kernel j that of the space's own distribution.
+// fitPrior makes kernel j the space's own distribution.
 func (c *column) fitPrior(j int, product []float64) {
 	c.centre[j] = 0
 	if c.coordinate.normal() {
@@ -141,8 +138,7 @@ func (c *column) fitPrior(j int, product []float64) {
 	}
 }
 
-// addLogs adds the logarithm of each kernel's density at x, but for the constant
-// factor, to sums.
+// addLogs adds the logarithm of each kernel's density at x, without the constant factor, to sums.
 func (c *column) addLogs(x float64, sums []float64) {
 	centre := c.centre[:len(sums)]
 	if c.coordinate.choices > 0 {
@@ -160,9 +156,8 @@ func (c *column) addLogs(x float64, sums []float64) {
 	}
 }
 
-// logDensity is the logarithm of the density at the free parameters' coordinates x,
-// but for a factor that x does not change. sums is room for as many numbers as
-// there are kernels.
+// logDensity returns the logarithm of the density at the free parameters' coordinates x, up to a
+// constant factor. sums is a buffer with one number per kernel.
 func (m *mixture) logDensity(x, sums []float64) float64 {
 	copy(sums, m.logs)
 	for k := range m.free {
@@ -171,9 +166,9 @@ func (m *mixture) logDensity(x, sums []float64) float64 {
 	return logSum(sums)
 }
 
-// logSum is the logarithm of the sum of what logs are the logarithms of.
+// logSum returns the logarithm of the sum of the exponentials of logs.
 func logSum(logs []float64) float64 {
-	const least = -37 // e to that is less than a rounding of 1
+	const least = -37 // e to that is less than a rounding error of 1
 	top := slices.Max(logs)
 	sum := 0.0
 	for _, l := range logs {
@@ -184,7 +179,7 @@ func logSum(logs []float64) float64 {
 	return top + portable.Log(sum)
 }
 
-// pick is the kernel in whose share u, in [0, 1), falls.
+// pick returns the kernel whose share contains u, in [0, 1).
 func (m *mixture) pick(u float64) int {
 	all := logSum(m.shares)
 	for j, l := range m.shares {
@@ -196,8 +191,7 @@ func (m *mixture) pick(u float64) int {
 	return len(m.shares) - 1
 }
 
-// draw takes a coordinate from kernel j, at the place u in [0, 1] of its
-// distribution.
+// draw returns the coordinate of kernel j at the quantile u in [0, 1].
 func (c *column) draw(j int, u float64) float64 {
 	x := c.centre[j]
 	switch {
@@ -228,8 +222,8 @@ func (c *column) drawChoice(centre, u float64) float64 {
 	return math.Min(choices-1, math.Floor(u/move*choices))
 }
 
-// near sets widths to the larger distance to a neighbour, at least range/(n+2) for
-// n centres: where good trials are dense, kernels are narrow.
+// near sets widths to the larger distance to a neighbour, at least range/(n+2) for n centres: where
+// good trials are dense, kernels are narrow.
 func near(centres, widths []float64) {
 	order := ascending(centres)
 	n := len(order)
@@ -249,7 +243,7 @@ func near(centres, widths []float64) {
 	}
 }
 
-// ascending is the order of the centres that are there.
+// ascending returns the order of the existing centres.
 func ascending(centres []float64) (order []int) {
 	for j, x := range centres {
 		if math.IsNaN(x) {

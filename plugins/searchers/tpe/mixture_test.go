@@ -8,7 +8,7 @@ import (
 	. "github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
 
-// some is points of the space in coordinates, and weights.
+// some returns points of the space in coordinates, and weights.
 func some(s *space.Space, cs []coordinate, n int) (at [][]float64, weights []float64) {
 	rng := space.NewRand(3)
 	for i := range n {
@@ -31,7 +31,7 @@ func coordinatesOf(s *space.Space) (cs []coordinate, all []int) {
 
 func gauss(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 
-// plain is the density of one kernel with centre m at x, written down as defined.
+// plain returns the density of one kernel with centre m at x, directly from its definition.
 func plain(c *coordinate, x, m, width, pseudo float64) float64 {
 	switch {
 	case c.choices > 0 && math.IsNaN(m):
@@ -84,8 +84,8 @@ func TestDensityAsDefined(t *testing.T) {
 	}
 }
 
-// What is drawn has the distribution that the density says: the share of draws in
-// the lower half of each parameter.
+// Draws have the distribution of the density: compares the share of draws in the lower half of each
+// parameter.
 func TestDrawsAsDense(t *testing.T) {
 	s := Reals(1, 0, 1)
 	s.Params = append(s.Params, space.Param{Name: "c", Kind: space.Choice, Choices: Raws("1", "2", "3")},
@@ -150,7 +150,7 @@ func TestChoiceDraws(t *testing.T) {
 	}
 }
 
-// Of a cut normal distribution on [0, 1] and a normal one nothing is outside.
+// A truncated normal distribution on [0, 1] and a normal one have no mass outside.
 func TestDrawsInside(t *testing.T) {
 	for _, s := range []*space.Space{Reals(1, 0, 1), {Params: []space.Param{{Kind: space.Normal, SD: 1}}}} {
 		cs, all := coordinatesOf(s)

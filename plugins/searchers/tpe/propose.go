@@ -8,20 +8,20 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
-// proposal is a point that is being made, group by group from the top: the choice of
-// a branch is made before the branch's own parameters.
+// A proposal is a point in progress, decided group by group from the top: the choice of a branch
+// before the branch's own parameters.
 type proposal struct {
 	*searcher
 	rng   space.Source
 	given space.Point
-	// point is what is decided, and at the same in coordinates; NaN: not yet, or
-	// it does not exist.
+	// point has the decided values, and at the same in coordinates; NaN: undecided, or it does not
+	// exist.
 	point space.Point
 	at    []float64
 }
 
-// propose makes a point from the models, nil where constraints or points that were
-// suggested before leave none of the candidates.
+// propose returns a point from the models, or nil if constraints or known points exclude all
+// candidates.
 func (s *searcher) propose(given space.Point, rng space.Source) space.Point {
 	p := &proposal{searcher: s, rng: rng, given: given, point: make(space.Point, len(s.coordinates))}
 	for i := range p.point {
@@ -36,7 +36,7 @@ func (s *searcher) propose(given space.Point, rng space.Source) space.Point {
 	return p.point
 }
 
-// decide chooses the parameters of group g; false where no candidate will do.
+// decide chooses the parameters of group g; it returns false if no candidate is allowed.
 func (p *proposal) decide(g int) bool {
 	own := &p.groups[g]
 	for _, i := range own.alone {
@@ -51,12 +51,12 @@ func (p *proposal) decide(g int) bool {
 	if best == nil {
 		return false
 	}
-	p.lay(free, best, true)
+	p.setParams(free, best, true)
 	return true
 }
 
-// layGiven sets the group's parameters that the request fixes. known is they and
-// those above, free the others.
+// layGiven sets the group's parameters that the request fixes. known are these and those above,
+// free the others.
 func (p *proposal) layGiven(own *group) (known, free []int) {
 	known = slices.Clone(own.above)
 	for _, i := range own.own {
@@ -71,7 +71,7 @@ func (p *proposal) layGiven(own *group) (known, free []int) {
 	return known, free
 }
 
-// models are the mixtures of the good and of the bad trials of group g.
+// models returns the mixtures of the good and of the bad trials of group g.
 func (p *proposal) models(g int, known, free []int) (good, bad *mixture) {
 	h, branch := p.history, &p.history.branches[g]
 	trials, weights := branch.ranking.best(p.options.good(branch.ranking.size()))
@@ -87,17 +87,17 @@ func (p *proposal) models(g int, known, free []int) (good, bad *mixture) {
 	return good, bad
 }
 
-// badWidth is the width of the kernels of n bad trials in so many dimensions: it
-// shrinks with n as that of optimal estimates does (D. W. Scott, 1992), and grows
-// with the root of the dimensions as the distance between points does.
+// badWidth returns the width of the kernels of n bad trials for a number of dimensions: it shrinks
+// with n like that of optimal estimates (D. W. Scott, 1992), and grows with the square root of the
+// dimensions, as the distance between points does.
 func (p *proposal) badWidth(n, dimensions int) float64 {
 	d := float64(dimensions)
 	shrink := portable.Exp(-portable.Log(float64(max(n, 1))/100) / (d + 4))
 	return p.options.Bandwidth * math.Sqrt(d) * shrink
 }
 
-// search draws candidates from the good model, and returns the coordinates of the
-// one that is most likely to be good; nil if none is allowed.
+// search draws candidates from the good model, and returns the coordinates of the one that is most
+// likely to be good, or nil if none is allowed.
 func (p *proposal) search(g int, free []int, good, bad *mixture) (best []float64) {
 	const patience = 10 // draws for each candidate
 	x := make([]float64, len(free))
@@ -120,17 +120,17 @@ func (p *proposal) search(g int, free []int, good, bad *mixture) (best []float64
 	return best
 }
 
-// allows says whether the group's parameters may be x.
+// allows reports whether the group's parameters may be x.
 func (p *proposal) allows(g int, free []int, x []float64) bool {
 	if len(p.space.Constraints) == 0 && !p.finite {
 		return true
 	}
-	p.lay(free, x, false)
+	p.setParams(free, x, false)
 	return p.allowed(g)
 }
 
-// lay sets parameters of the point, and where final their coordinates.
-func (p *proposal) lay(indices []int, x []float64, final bool) {
+// setParams sets parameters of the point, and if final their coordinates.
+func (p *proposal) setParams(indices []int, x []float64, final bool) {
 	for k, i := range indices {
 		p.point[i] = p.coordinates[i].value(x[k])
 		if final {
@@ -139,7 +139,7 @@ func (p *proposal) lay(indices []int, x []float64, final bool) {
 	}
 }
 
-// allowed says whether what is decided up to group g can be a part of a suggestion.
+// allowed reports whether the decisions up to group g can be part of a suggestion.
 func (p *proposal) allowed(g int) bool {
 	if !p.space.Holds(p.point) {
 		return false

@@ -21,19 +21,20 @@ func TestLadder(t *testing.T) {
 	if fmt.Sprint(trials, l.size()) != "[1 3 2] 4" {
 		t.Error(trials, l.size())
 	}
-	// Equal losses weigh the same, and the mean is 1.
+	// Equal losses have the same weight, and the mean is 1.
 	if weights[0] != weights[1] || weights[1] <= weights[2] || math.Abs(weights[0]+weights[1]+weights[2]-3) > 1e-12 {
 		t.Error(weights)
 	}
 	for i := range 3 * maxRungs {
 		l.add(10+i, []float64{-float64(i)})
 	}
-	if trials, _ = l.best(2); len(l.rungs) != maxRungs || fmt.Sprint(trials) != fmt.Sprint([]int{9 + 3*maxRungs, 8 + 3*maxRungs}) {
+	if trials, _ = l.best(2); len(l.rungs) != maxRungs ||
+		fmt.Sprint(trials) != fmt.Sprint([]int{9 + 3*maxRungs, 8 + 3*maxRungs}) {
 		t.Error(trials, len(l.rungs))
 	}
 }
 
-// someFront is random trials.
+// someFront returns random trials.
 func someFront(seed uint64, n, dims int) (front []pareto.Scored) {
 	rng := space.NewRand(seed)
 	for i := range n {
@@ -86,8 +87,8 @@ func TestManyObjectives(t *testing.T) {
 	}
 }
 
-// Weights of the bad trials add up to all of them, the last ones are there, and the
-// sample is spread over all.
+// The weights of the bad trials add up to their number, the last ones are included, and the sample
+// is spread over all.
 func TestMembers(t *testing.T) {
 	m := &members{}
 	for i := range 20_000 {
@@ -123,7 +124,7 @@ func seq(first, n int) (list []int) {
 	return list
 }
 
-// With few trials all are there, and each stands for itself.
+// With few trials all are included, and each represents itself.
 func TestFewMembers(t *testing.T) {
 	m := &members{}
 	for i := range 200 {
@@ -142,7 +143,8 @@ func TestGroups(t *testing.T) {
 	for _, g := range newGroups(sp, cs, true) {
 		got = append(got, fmt.Sprint(g.own, g.above))
 	}
-	want := []string{"[0 1] []", "[2 3 4] [0 1]", "[5 6 7] [0 1]", "[8 9 10 14] [0 1]", "[11 12 13] [0 1]", "[15] [0 1 8 9 10 14]"}
+	want := []string{"[0 1] []", "[2 3 4] [0 1]", "[5 6 7] [0 1]", "[8 9 10 14] [0 1]", "[11 12 13] [0 1]",
+		"[15] [0 1 8 9 10 14]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -151,7 +153,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// What is a coordinate comes back as the value it was.
+// A value converted to a coordinate and back does not change.
 func TestCoordinates(t *testing.T) {
 	sp := EveryForm()
 	cs, _ := coordinatesOf(sp)
@@ -173,7 +175,7 @@ func TestCoordinates(t *testing.T) {
 	}
 }
 
-// Fronts come near that of a problem of two losses: f1 = x, f2 = g·(1-√(x/g)).
+// Fronts approach that of a problem with two losses: f1 = x, f2 = g·(1-√(x/g)).
 func TestFrontQuality(t *testing.T) {
 	got, random := frontVolume(t, "{}"), frontVolume(t, `{"startup": 1000}`)
 	if t.Logf("%.3f; random %.3f", got, random); got < 0.2 {
@@ -181,8 +183,8 @@ func TestFrontQuality(t *testing.T) {
 	}
 }
 
-// frontVolume is the mean volume that the trials of a few runs dominate, of the
-// square up to (1, 1).
+// frontVolume is the mean volume, of the square up to (1, 1), that the trials of a few runs
+// dominate.
 func frontVolume(t *testing.T, options string) (mean float64) {
 	const runs = 4
 	sp := Reals(5, 0, 1)

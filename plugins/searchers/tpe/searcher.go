@@ -9,18 +9,19 @@ import (
 )
 
 const (
-	// maxProposals is how often the model is asked for a point that is new and
-	// satisfies the constraints, before points are drawn at random.
+	// maxProposals is how often the model is asked for a point that is new and satisfies the
+	// constraints, before points are drawn at random.
 	maxProposals = 16
 )
 
-// Plugin is the searcher as it is served.
+// Plugin is the searcher to be served.
 var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "tpe",
 		Version: "1.0.0",
-		Summary: "Models where good and bad trials are (tree-structured Parzen estimator), and looks where the good ones prevail.",
+		Summary: "Models the densities of good and bad trials (tree-structured Parzen estimator), and searches where " +
+			"good ones prevail.",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -33,7 +34,7 @@ type searcher struct {
 	coordinates []coordinate
 	groups      []group
 	history     *history
-	// finite: no point may come twice, so each candidate has to be looked up.
+	// finite: no point may occur twice, so each candidate is looked up.
 	finite bool
 }
 
@@ -63,7 +64,7 @@ func newSearcher(problem sdk.Problem, o options, seen *space.Seen) *searcher {
 	return s
 }
 
-// Observe keeps the models' data up to date.
+// Observe updates the models' data.
 func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	for i := range events {
 		if err := s.history.observe(&events[i]); err != nil {
@@ -76,8 +77,7 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	return nil
 }
 
-// Suggest answers each request as if it were alone and those before were trials
-// that run.
+// Suggest answers each request separately, with the points of earlier requests as running trials.
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
 	return answer.Each(ctx, requests, func(request sdk.Request) (space.Point, error) {
 		s.history.forget(request.Trial)
@@ -89,7 +89,7 @@ func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Sug
 	})
 }
 
-// suggest returns nil when there is no point left.
+// suggest returns nil if there is no point left.
 func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
 	if err := s.space.CheckGiven(request.Given); err != nil {
 		return nil, err

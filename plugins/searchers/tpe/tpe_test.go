@@ -24,15 +24,16 @@ func mustOpen(t testing.TB, s *space.Space, options string) sdk.Searcher {
 
 func mustOpenN(t testing.TB, s *space.Space, options string, objectives int) sdk.Searcher {
 	t.Helper()
-	searcher, traits, err := Plugin.Open(sdk.Problem{Space: s, Objectives: make([]sdk.Objective, objectives)}, []byte(options))
+	searcher, traits, err := Plugin.Open(sdk.Problem{Space: s, Objectives: make([]sdk.Objective, objectives)},
+		[]byte(options))
 	if err != nil || traits.Independent {
 		t.Fatal(traits, err)
 	}
 	return searcher
 }
 
-// The limits are between what the model reaches and what models reach that are
-// broken in one way: good and bad swapped, no bad ones, no order of the results.
+// The limits lie between the result of the model and those of models with one defect: good and bad
+// swapped, no bad ones, no order of the results.
 func TestConverges(t *testing.T) {
 	limits := map[string]float64{"branin": 0.45, "hartmann6": -2.9, "mixed": 0.2, "conditional": 0.1}
 	for _, p := range Problems() {
@@ -45,13 +46,14 @@ func TestConverges(t *testing.T) {
 	}
 }
 
-// B-102: told the history, however cut into batches, a new searcher goes on as the
-// old one: the same bits. Requests may be put together in any way.
+// B-102: a new searcher that receives the history, in any batches, continues like the old one, with
+// the same bits. Requests may be combined in any way.
 func TestRestoredGoesOn(t *testing.T) {
 	for name, sp := range map[string]*space.Space{"every form": EveryForm(), "tree": Tree()} {
 		t.Run(name, rapid.MakeCheck(func(rt *rapid.T) {
 			told := Story(t, mustOpen(t, sp, "{}"), 0, 60, 6, 1, space.NewRand(rapid.Uint64().Draw(rt, "seed")))
-			if err := told.Again(t, mustOpen(t, sp, "{}"), rapid.IntRange(0, len(told.Events)).Draw(rt, "cut")); err != nil {
+			if err := told.Again(t, mustOpen(t, sp, "{}"),
+				rapid.IntRange(0, len(told.Events)).Draw(rt, "cut")); err != nil {
 				rt.Fatal(err)
 			}
 		}))
@@ -60,7 +62,8 @@ func TestRestoredGoesOn(t *testing.T) {
 
 // The bits of suggestions are the same on every machine.
 func TestBits(t *testing.T) {
-	points := Run(t, mustOpen(t, EveryForm(), "{}"), EveryForm(), 1, 40, 1, func(p space.Point) []float64 { return []float64{p[0] * p[9]} })
+	points := Run(t, mustOpen(t, EveryForm(), "{}"), EveryForm(), 1, 40, 1,
+		func(p space.Point) []float64 { return []float64{p[0] * p[9]} })
 	hash := fnv.New64a()
 	for _, p := range points {
 		for _, x := range p {
@@ -72,7 +75,7 @@ func TestBits(t *testing.T) {
 	}
 }
 
-// Trials without a result push others away; without the liar they do not.
+// Trials without a result repel others; without the liar they do not.
 func TestParallelPending(t *testing.T) {
 	spread := func(options string) float64 {
 		sum := 0.0
@@ -92,7 +95,7 @@ func TestParallelPending(t *testing.T) {
 	}
 }
 
-// nearest is the mean distance of points to their nearest neighbours.
+// nearest returns the mean distance of points to their nearest neighbours.
 func nearest(points []space.Point) (mean float64) {
 	for i, p := range points {
 		least := inf
@@ -106,7 +109,7 @@ func nearest(points []space.Point) (mean float64) {
 	return mean
 }
 
-// Asking again for a trial whose suggestion was lost forgets the lost one.
+// A repeated request for a trial, whose suggestion was lost, replaces the lost one.
 func TestAskedAgain(t *testing.T) {
 	s := mustOpen(t, Reals(3, 0, 1), "{}")
 	Run(t, s, Reals(3, 0, 1), 1, 20, 1, func(p space.Point) []float64 { return p[:1] })
@@ -120,8 +123,8 @@ func TestOddResults(t *testing.T) { OddResults(t, Plugin, 60) }
 
 func TestFailuresAreBad(t *testing.T) { FailuresAreLeft(t, Plugin, 80, 40) }
 
-// A paused trial counts with its last result, one that was removed before any does
-// not count, and a later result replaces the earlier.
+// A paused trial counts with its last result, a trial removed without a result does not count, and
+// a later result replaces an earlier one.
 func TestWhatCounts(t *testing.T) {
 	s := mustOpen(t, Reals(1, 0, 1), "{}").(*searcher)
 	h, branch := s.history, &s.history.branches[0]
@@ -132,7 +135,8 @@ func TestWhatCounts(t *testing.T) {
 	for i := range 6 {
 		Observe(t, s, Added(i, space.Point{float64(i) / 10}))
 	}
-	Observe(t, s, report(0, 5), report(1, 4), report(2, 3), report(0, 6), kind(0, sdk.TrialPaused), kind(1, sdk.TrialCompleted))
+	Observe(t, s, report(0, 5), report(1, 4), report(2, 3), report(0, 6), kind(0, sdk.TrialPaused),
+		kind(1, sdk.TrialCompleted))
 	Observe(t, s, kind(3, sdk.TrialRemoved), kind(4, sdk.TrialFailed), kind(9, sdk.TrialFailed))
 	trials, _ := branch.ranking.best(9)
 	if fmt.Sprint(trials, h.pending, h.finite, branch.members.total) != "[1 0] [2 5] 2 3" {
@@ -160,7 +164,7 @@ func TestLogNearZero(t *testing.T) { LogNearZero(t, Plugin, 60, 2) }
 
 func TestEachPointOnceThenExhausted(t *testing.T) { EachPointOnce(t, Plugin) }
 
-// B-100, B-104: what is given stays, and what is best with it is learned.
+// B-100, B-104: given values are kept, and the best point with them is learned.
 func TestGiven(t *testing.T) {
 	sp := Reals(2, 0, 1)
 	s := mustOpen(t, sp, "{}")
@@ -209,7 +213,8 @@ func TestOpaque(t *testing.T) { Opaque(t, Plugin, 42) }
 
 func TestOptionMessages(t *testing.T) {
 	OpenMessages(t, Plugin, map[string]string{
-		`{"gama": 1}`:      `unknown option "gama"; known: startup, candidates, gamma, max_good, prior_weight, bandwidth, multivariate, liar, repeats`,
+		`{"gama": 1}`: `unknown option "gama"; known: startup, candidates, gamma, max_good, prior_weight, ` +
+			`bandwidth, multivariate, liar, repeats`,
 		`{"gamma": "1"}`:   `option "gamma" is "1"; allowed: a number from 0.001 to 1`,
 		`{"gamma": 0}`:     `option "gamma" is 0; allowed: a number from 0.001 to 1`,
 		`{"startup": 0}`:   `option "startup" is 0; allowed: a whole number from 1 to 2147483647`,

@@ -8,22 +8,20 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// group is parameters that exist under the same condition and are modelled
-// together. Groups are in the order of their first parameters, so that what a
-// condition refers to is in groups before.
+// A group has parameters that exist under the same condition and are modelled together. Groups are
+// in the order of their first parameters, so a condition refers only to earlier groups.
 type group struct {
-	// own are the group's parameters, above those of the groups that its
-	// condition refers to, and theirs: they exist wherever the group does, or
-	// may, and were chosen before. Both are in order and leave out parameters of
-	// one value, but for first.
+	// own are the group's parameters. above are those of the groups that its condition refers to,
+	// directly or indirectly: they exist wherever the group may exist, and are chosen before it.
+	// Both are sorted and omit parameters of one value, except first.
 	own, above []int
 	// first is the group's first parameter, which tells whether it exists.
 	first int
-	// alone are the own parameters of one value.
+	// alone are the own parameters with one value.
 	alone []int
 }
 
-// newGroups divides the space's parameters. Unless multivariate, each is by itself.
+// newGroups divides the space's parameters. Unless multivariate, each is separate.
 func newGroups(s *space.Space, coordinates []coordinate, multivariate bool) []group {
 	members := partition(s, multivariate)
 	of := make([]int, len(s.Params))
@@ -47,7 +45,7 @@ func newGroups(s *space.Space, coordinates []coordinate, multivariate bool) []gr
 	return groups
 }
 
-// partition puts parameters of equal conditions together.
+// partition groups parameters with equal conditions.
 func partition(s *space.Space, multivariate bool) (members [][]int) {
 	index := map[string]int{}
 	for i := range s.Params {
@@ -63,8 +61,8 @@ func partition(s *space.Space, multivariate bool) (members [][]int) {
 	return members
 }
 
-// closure is the groups that a condition refers to, and those that theirs do, in
-// order. closures has those of the groups before.
+// closure returns the groups that a condition refers to, directly or indirectly, in order. closures
+// has those of earlier groups.
 func closure(when *space.Expr, of []int, closures [][]int) (groups []int) {
 	for _, i := range references(when, nil) {
 		groups = append(groups, of[i])
@@ -107,7 +105,7 @@ func appendExpr(b []byte, e *space.Expr) []byte {
 	return b
 }
 
-// flatten is the members of groups, in order.
+// flatten returns the members of groups, in order.
 func flatten(groups []int, members [][]int) (list []int) {
 	for _, g := range groups {
 		list = append(list, members[g]...)

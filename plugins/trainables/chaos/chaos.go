@@ -13,18 +13,20 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Plugin is the trainable as the host serves it.
+// Plugin is the trainable to be served.
 var Plugin = New(Process{})
 
-// New returns the trainable with another process to misbehave in, for tests
-// that run it in their own.
+// New returns the trainable with a substitute for the process, for tests that run it in their own
+// process.
 func New(p Process) sdk.TrainablePlugin {
 	return sdk.TrainablePlugin{
 		Info: sdk.Info{
 			Kind:    sdk.KindTrainable,
 			Name:    "chaos",
 			Version: "1.0.0",
-			Summary: "Crashes, hangs and misreports on order, to test hosts and experiment files; trains nothing.",
+			Summary: "Crashes, hangs and reports invalid results on request, to test hosts and experiment files;" +
+				" trains " +
+				"nothing.",
 			Options: declaredOptions.Schema(),
 		},
 		Open: func(object []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
@@ -43,7 +45,7 @@ type trainable struct {
 	process Process
 }
 
-// Train misbehaves as the options and the trial's parameters say.
+// Train misbehaves according to the options and the trial's parameters.
 func (t *trainable) Train(ctx context.Context, run sdk.Run) error {
 	trial := run.Trial()
 	k, err := t.options.with(trial.Params)
@@ -60,7 +62,7 @@ func (t *trainable) Train(ctx context.Context, run sdk.Run) error {
 	return err
 }
 
-// attempt is one attempt of one trial.
+// An attempt is one attempt of one trial.
 type attempt struct {
 	knobs
 	ctx     context.Context
@@ -96,12 +98,12 @@ func (a *attempt) iterate(i uint64) error {
 	if err := a.pause(a.Sleep); err != nil {
 		return err
 	}
-	a.babble(i)
-	if err := a.mishap(i); err != nil {
+	a.floodOutput(i)
+	if err := a.injectFault(i); err != nil {
 		return err
 	}
 	if a.NeverReport {
-		return a.told()
+		return a.stopError()
 	}
 	r, err := a.result(i)
 	if err != nil {
@@ -113,8 +115,8 @@ func (a *attempt) iterate(i uint64) error {
 	return a.run.Report(r, func(dir string) error { return a.save(dir, i) })
 }
 
-// pause returns early when the trial was told to stop. Where there is nothing
-// to wait for it leaves that to Report, which may want a checkpoint first.
+// pause returns early if the trial was told to stop. If there is nothing to wait for, Report
+// detects the stop, because it may request a checkpoint first.
 func (a *attempt) pause(seconds float64) error {
 	if seconds == 0 {
 		return a.cancelled()
@@ -131,8 +133,8 @@ func (a *attempt) pause(seconds float64) error {
 	}
 }
 
-// told returns an error when the trial was told to stop.
-func (a *attempt) told() error {
+// stopError returns an error if the trial was told to stop.
+func (a *attempt) stopError() error {
 	select {
 	case <-a.stopped():
 		return sdk.ErrStopped
@@ -141,7 +143,7 @@ func (a *attempt) told() error {
 	}
 }
 
-// stopped is nil, which is never closed, where the Run cannot tell.
+// stopped returns nil, which never closes, if the Run cannot signal a stop.
 func (a *attempt) stopped() <-chan struct{} {
 	if s, ok := a.run.(sdk.Stopper); ok {
 		return s.Stopped()
@@ -156,7 +158,7 @@ func (a *attempt) cancelled() error {
 	return fmt.Errorf("%w: %w", sdk.ErrStopped, context.Cause(a.ctx))
 }
 
-// linger is what happens between being told to stop and going.
+// linger implements the behaviour after a stop.
 func (a *attempt) linger() {
 	if a.IgnoreTerm {
 		a.process.Block()
@@ -185,7 +187,7 @@ func (a *attempt) save(dir string, i uint64) error {
 	return os.WriteFile(filepath.Join(dir, checkpointFile), strconv.AppendUint(nil, i, 10), 0o600)
 }
 
-// slowly waits for save_delay. A save goes on when the trial is told to stop.
+// slowly waits for save_delay. A save continues when the trial is told to stop.
 func (a *attempt) slowly() error {
 	select {
 	case <-time.After(duration(a.SaveDelay)):
@@ -195,7 +197,7 @@ func (a *attempt) slowly() error {
 	}
 }
 
-// restore returns the iteration to go on from.
+// restore returns the iteration to continue from.
 func (a *attempt) restore() (uint64, error) {
 	if a.trial.Restore == "" {
 		return 0, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/sdktest"
 )
 
-// intercepted is a process that only notes what was done to it.
+// intercepted is a process that only records the actions.
 type intercepted struct {
 	did    []string
 	stdout bytes.Buffer
@@ -35,7 +35,7 @@ func (p *intercepted) plugin() sdk.TrainablePlugin {
 	})
 }
 
-// start opens the plugin with options and makes a run with params.
+// start opens the plugin with options and returns a run with params.
 func start(t *testing.T, options, params string) (*intercepted, sdk.Trainable, *sdktest.Run) {
 	t.Helper()
 	p := &intercepted{}
@@ -156,7 +156,8 @@ func TestCrashes(t *testing.T) {
 		}
 	}
 	_, trainable, run := start(t, `{}`, `{"crash_at": 1, "crash": "panic"}`)
-	if err := run.Train(t.Context(), trainable); err == nil || !strings.Contains(err.Error(), "panic: chaos: crash_at 1") {
+	if err := run.Train(t.Context(), trainable); err == nil ||
+		!strings.Contains(err.Error(), "panic: chaos: crash_at 1") {
 		t.Errorf("panic: error = %v", err)
 	}
 }
@@ -192,7 +193,7 @@ func checkpoint(t *testing.T, text string) string {
 	return dir
 }
 
-// stopsWhoWaits stops the trial as soon as it waits for that.
+// stopsWhoWaits stops the trial when it starts to wait for a stop.
 type stopsWhoWaits struct{ *sdktest.Run }
 
 func (r stopsWhoWaits) Stopped() <-chan struct{} {
@@ -210,7 +211,8 @@ func TestListensWhileItWaits(t *testing.T) {
 		_, trainable, run := start(t, `{}`, params)
 		err := trainable.Train(t.Context(), stopsWhoWaits{run})
 		if !errors.Is(err, sdk.ErrStopped) || len(run.Results()) != results {
-			t.Errorf("%s: error = %v after %d results, want ErrStopped after %d", params, err, len(run.Results()), results)
+			t.Errorf("%s: error = %v after %d results, want ErrStopped after %d", params, err, len(run.Results()),
+				results)
 		}
 	}
 }
@@ -223,7 +225,8 @@ func TestStubbornHangDoesNotListen(t *testing.T) {
 }
 
 func TestCancelledContextEndsASleep(t *testing.T) {
-	for _, params := range []string{`{"sleep": 1e6}`, `{"start_delay": 1e6}`, `{"hang_at": 1}`, `{"never_report": true}`} {
+	for _, params := range []string{`{"sleep": 1e6}`, `{"start_delay": 1e6}`, `{"hang_at": 1}`,
+		`{"never_report": true}`} {
 		_, trainable, run := start(t, `{}`, params)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -311,7 +314,7 @@ func TestCannotSave(t *testing.T) {
 	if want := (sdk.TrainableTraits{Shared: true}); traits != want {
 		t.Errorf("traits = %+v, want %+v", traits, want)
 	}
-	run := sdktest.NewRun(t, traits, `{}`) // complains if a save is offered
+	run := sdktest.NewRun(t, traits, `{}`) // fails if a save function is passed
 	if err := run.Train(t.Context(), trainable); err != nil {
 		t.Error(err)
 	}
@@ -371,7 +374,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// BenchmarkNothing is a trial that does nothing.
+// BenchmarkNothing measures a trial that does nothing.
 func BenchmarkNothing(b *testing.B) {
 	trainable, traits := sdktest.Open(b, Plugin, `{"iterations": 0}`)
 	run := sdktest.NewRun(b, traits, `{}`)

@@ -4,5 +4,5 @@ package chaos
 
 import "os/exec"
 
-// detach does nothing where there are no sessions.
+// detach does nothing on systems without sessions.
 func detach(*exec.Cmd) {}

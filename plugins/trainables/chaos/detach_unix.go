@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// detach makes the child the leader of a session of its own.
+// detach makes the child the leader of its own session.
 func detach(child *exec.Cmd) { child.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

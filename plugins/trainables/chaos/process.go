@@ -10,29 +10,29 @@ import (
 	"time"
 )
 
-// Process is what chaos does to the process that it runs in. Tests that run it
-// in their own process replace what would end them; nil fields are the real
-// thing. When a replaced Exit, Kill or Crash returns, the trial fails with an
-// error that says so; when a replaced Block returns, the trial ends.
+// A Process is what chaos does to its own process. Tests that run it in their own process replace
+// the functions that would end them; nil fields are the real functions. If a replaced Exit, Kill or
+// Crash returns, the trial fails with an error that says so; if a replaced Block returns, the trial
+// ends.
 type Process struct {
 	// Exit ends the process with a status.
 	Exit func(code int)
 	// Kill ends the process by SIGKILL.
 	Kill func()
-	// Crash panics where nobody recovers.
+	// Crash panics without a recover.
 	Crash func(message string)
 	// Block never returns.
 	Block func()
-	// IgnoreTerm makes the process deaf to SIGTERM and SIGINT.
+	// IgnoreTerm makes the process ignore SIGTERM and SIGINT.
 	IgnoreTerm func()
-	// Spawn starts a process that lives on when this one ends, in a session
-	// of its own if detached, and returns its id.
+	// Spawn starts a process that outlives this one, in its own session if detached, and returns
+	// its id.
 	Spawn func(detached bool) (pid int, err error)
 	// Stdout and Stderr are flooded by flood_output.
 	Stdout, Stderr io.Writer
 }
 
-// orReal fills what is nil.
+// orReal sets nil functions to the real ones.
 func (p Process) orReal() Process {
 	p.Exit = or(p.Exit, os.Exit)
 	p.Kill = or(p.Kill, killSelf)
@@ -50,7 +50,7 @@ func or[F func() | func(int) | func(string) | func(bool) (int, error)](f, real F
 	return f
 }
 
-// outputs are looked up when they are used: serving a plugin replaces them.
+// outputs looks up stdout and stderr at each use, because serving a plugin replaces them.
 func (p Process) outputs() (stdout, stderr io.Writer) {
 	stdout, stderr = os.Stdout, os.Stderr
 	if p.Stdout != nil {
@@ -66,7 +66,7 @@ func killSelf() {
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
 		_ = self.Kill()
 	}
-	time.Sleep(math.MaxInt64) // the signal is on its way
+	time.Sleep(math.MaxInt64) // the signal will arrive soon
 }
 
 func crashElsewhere(message string) {
@@ -76,12 +76,11 @@ func crashElsewhere(message string) {
 
 func ignoreTerm() { signal.Ignore(syscall.SIGTERM, os.Interrupt) }
 
-// childSeconds is how long children live, so that a host that forgets them is
-// found out but nothing stays for ever.
+// childSeconds is how long children live: long enough to detect that a host forgets them, but not
+// for ever.
 const childSeconds = "600"
 
-// spawn lets the child inherit stdout and stderr, which keeps pipes open that
-// somebody may be reading to their end.
+// spawn lets the child inherit stdout and stderr, which keeps pipes open for their readers.
 func spawn(detached bool) (int, error) {
 	child := exec.Command("sleep", childSeconds)
 	child.Stdout, child.Stderr = os.Stdout, os.Stderr

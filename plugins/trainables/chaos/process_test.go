@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestInAProcess is what runs in the processes of TestReallyCrashes.
+// TestInAProcess runs in the processes of TestReallyCrashes.
 func TestInAProcess(t *testing.T) {
 	params := os.Getenv(paramsVariable)
 	if params == "" {
@@ -36,7 +36,7 @@ func TestInAProcess(t *testing.T) {
 	_ = trainable.Train(context.Background(), sdktest.NewRun(t, traits, params))
 }
 
-// B-070: what a host sees of a crash.
+// B-070: the host's view of a crash.
 func TestReallyCrashes(t *testing.T) {
 	for params, want := range map[string]struct{ status, stderr string }{
 		`{"crash_at": 1, "exit_code": 7}`:             {"exit status 7", ""},

@@ -17,16 +17,15 @@ import (
 	"github.com/tunehost/tunehost/plugins/trainables/command/argv"
 )
 
-// checkpointDir is the folder of the trial's directory where programs make
-// checkpoints, apart from those that the host has taken over.
+// checkpointDir is the folder of the trial's directory in which programs create checkpoints,
+// separate from those that the host has stored.
 const checkpointDir = ".checkpoints"
 
-// attempt is one run of the program for one trial.
+// An attempt is one run of the program for one trial.
 //
-// Train's goroutine supervises the process; one goroutine reads stdout, one
-// hands results to the host once there are any, and each connection of the
-// channel has one. In a gang the attempt's own worker is rank 0, and each of the
-// others has a goroutine that waits for its end.
+// The goroutine of Train supervises the process. One goroutine reads stdout, one sends results to
+// the host when there are any, and each connection of the channel has one. In a gang the attempt's
+// own worker is rank 0, and each of the other workers has a goroutine that waits for its end.
 type attempt struct {
 	p     *program
 	run   sdk.Run
@@ -35,23 +34,28 @@ type attempt struct {
 	others []*worker
 
 	args       []string
-	dir        string // in which it is started
+	dir        string // the working directory
 	port       int    // of the gang's rendezvous
 	socket     *socket
-	output     []*os.File // ends of pipes that are read
+	output     []*os.File // read ends of pipes
 	readers    sync.WaitGroup
 	intake     intake // of stdout
 	heard      clock
-	stderrSize int64 // when the deadline last looked
+	stderrSize int64 // at the last check of the deadline
 
 	results results
 	conns   connections
+	fate
+}
+
+// fate is how the program ends.
+type fate struct {
 	hung    bool
 	killed  bool
-	overdue bool      // killed because the grace of its stop was over
+	overdue bool      // killed because its grace time was over
 	handles bool      // it handled the signal of its stop
-	blamed  []*worker // who failed, the first first
-	late    []*worker // who outstayed the end of rank 0
+	blamed  []*worker // failed workers, the first first
+	late    []*worker // workers that did not end in time after rank 0
 }
 
 func newAttempt(p *program, run sdk.Run) *attempt {
@@ -136,7 +140,7 @@ var null struct {
 	file *os.File
 }
 
-// devNull is opened once; what failed is tried again.
+// devNull is opened once; a failed open is retried.
 func devNull() (f *os.File, err error) {
 	null.Lock()
 	defer null.Unlock()
@@ -163,21 +167,22 @@ func (a *attempt) launch(file string, env []string) error {
 		}
 		defer stderr.Close()
 	}
-	a.heard.touch()
+	a.heard.reset()
 	a.proc, err = start(file, a.args, &syscall.ProcAttr{
 		Dir: a.dir, Env: env, Files: []uintptr{null.Fd(), stdout.Fd(), stderr.Fd()},
 	})
 	if err != nil {
 		return startError(a.args, err)
 	}
-	a.readers.Go(func() { a.readStdout(from) })
 	if r, ok := a.run.(sdk.Starter); ok {
 		r.Started(a.proc.pid)
 	}
+	close(a.results.started)
+	a.readers.Go(func() { a.readStdout(from) })
 	return nil
 }
 
-// pipe makes one whose reading end is ours.
+// pipe creates a pipe whose read end is ours.
 func (a *attempt) pipe() (r, w *os.File, err error) {
 	r, w, err = os.Pipe()
 	if err == nil {
@@ -186,8 +191,7 @@ func (a *attempt) pipe() (r, w *os.File, err error) {
 	return r, w, err
 }
 
-// keepTail returns what takes the stderr of a worker that has no log of it: its
-// end is kept for messages.
+// keepTail returns the stderr of a worker without a log; the end of it is kept for messages.
 func (a *attempt) keepTail(w *worker) (*os.File, error) {
 	from, stderr, err := a.pipe()
 	if err != nil {
@@ -201,9 +205,9 @@ func (a *attempt) keepTail(w *worker) (*os.File, error) {
 	return stderr, nil
 }
 
-// Write notes that something was heard.
+// Write records the time of the output.
 func (a *attempt) Write(b []byte) (int, error) {
-	a.heard.touch()
+	a.heard.reset()
 	return len(b), nil
 }
 
@@ -227,8 +231,8 @@ func (a *attempt) readStdout(from *os.File) {
 	}
 }
 
-// loggedReader writes to the log what it reads. A log that cannot be written
-// does not hold up the program.
+// A loggedReader writes everything that it reads to the log. Errors of the log do not block the
+// program.
 type loggedReader struct {
 	a    *attempt
 	from *pipeEnd
@@ -237,7 +241,7 @@ type loggedReader struct {
 func (r *loggedReader) Read(b []byte) (int, error) {
 	n, err := r.from.Read(b)
 	if n > 0 {
-		r.a.heard.touch()
+		r.a.heard.reset()
 		if log := r.a.stdout.File; log != nil {
 			if _, err := log.Write(b[:n]); err != nil {
 				r.a.results.warn("log", "cannot write the log of stdout: %v", err)
@@ -247,15 +251,15 @@ func (r *loggedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// pipeEnd is the reading end of a pipe. Its deadline is for waiting: what is in the
-// pipe by then is still read, however late this process comes to that.
+// A pipeEnd is the read end of a pipe. Its deadline limits the waiting: data in the pipe at that
+// time is still read, however late this process reads it.
 type pipeEnd struct {
 	*os.File
-	in   *intake // who reads it, where that matters
+	in   *intake // the consumer, if relevant
 	late int     // bytes read after the deadline
 }
 
-// maxLate is more than a pipe holds: one that has a writer left is not read for ever.
+// maxLate is more than the size of a pipe: it bounds the reading of a pipe that still has a writer.
 const maxLate = 4 << 20
 
 func (p *pipeEnd) Read(b []byte) (int, error) {
@@ -281,7 +285,7 @@ func (p *pipeEnd) read(b []byte) (int, error) {
 	return p.File.Read(b)
 }
 
-// finish kills what is left of the trial and takes what was on its way.
+// finish kills the remaining processes of the trial and processes the remaining output.
 func (a *attempt) finish() {
 	for w := range a.workers() {
 		killLeftovers(w.proc.pid, a.trial.ID, a.trial.Dir)
@@ -292,8 +296,8 @@ func (a *attempt) finish() {
 	a.results.drain()
 }
 
-// awaitReaders reads to the end of the pipes, which is near: all writers are
-// dead, unless one could not be found.
+// awaitReaders reads the pipes to their ends, which are near: all writers are dead, unless one was
+// not found.
 func (a *attempt) awaitReaders() {
 	late := time.AfterFunc(2*time.Second, func() {
 		for _, f := range a.output {
@@ -304,7 +308,7 @@ func (a *attempt) awaitReaders() {
 	late.Stop()
 }
 
-// release hands back what was borrowed.
+// release returns the borrowed resources.
 func (a *attempt) release() {
 	for w := range a.workers() {
 		w.stdout.close()
@@ -319,7 +323,7 @@ func (a *attempt) release() {
 	}
 }
 
-// outcome is how the attempt ended.
+// outcome returns how the attempt ended.
 func (a *attempt) outcome(ctx context.Context) error {
 	if err := a.results.stopError(); err != nil {
 		a.sayUnclean()
@@ -327,7 +331,8 @@ func (a *attempt) outcome(ctx context.Context) error {
 	}
 	switch {
 	case a.hung:
-		return a.failure(fmt.Sprintf("was silent (no output, no report) for its deadline of %v and was killed", a.p.deadline), &a.worker)
+		return a.failure(fmt.Sprintf("was silent (no output, no report) for its deadline of %v and was killed",
+			a.p.deadline), &a.worker)
 	case a.killed && ctx.Err() != nil:
 		return stopCause(a.run)
 	case len(a.blamed) > 0:

@@ -13,19 +13,19 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// clues are what a program that has reported no result has said instead: the best of
-// them becomes a hint for the user.
+// clues are observations about a program that has reported no result; the best one becomes a hint
+// for the user.
 type clues struct {
 	objectives []string
-	inText     []*regexp.Regexp // find each objective before a number; nil: cannot
+	inText     []*regexp.Regexp // match each objective before a number; nil: impossible
 	patterns   bool             // lines are matched by expressions of the file
 
 	mu    sync.Mutex
-	lines int // of stdout, that are no results
-	near  int // of these, those that mean to be one
+	lines int // of stdout that are not results
+	near  int // of these, probably intended as results
 	best  string
 	rank  rank
-	told  bool // that there are enough
+	told  bool // enough clues were reported
 }
 
 func newClues(objectives []string, patterns bool) *clues {
@@ -37,21 +37,21 @@ func newClues(objectives []string, patterns bool) *clues {
 	return c
 }
 
-// rank is how sure a clue is.
+// rank is the certainty of a clue.
 type rank int
 
 const (
 	guess  rank = iota + 1 // some text with a number
 	likely                 // the objective's name in a text
-	broken                 // a line that is nearly JSON
-	sure                   // a line that means to be a result and is none
-	wrongs                 // the objective, and no number
+	broken                 // a line that is almost JSON
+	sure                   // a line intended as a result that is not one
+	wrongs                 // the objective with a value that is not a number
 )
 
-// enoughClues are so many lines that mean to be results that it is no accident.
+// enoughClues is the number of lines probably intended as results that cannot be a coincidence.
 const enoughClues = 3
 
-// enough says so once: to conclude takes long, and each line that follows says the same.
+// enough reports this once, because the conclusion is expensive and later lines would repeat it.
 func (c *clues) enough() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,7 +73,7 @@ func (c *clues) add(r rank, format string, args ...any) {
 	}
 }
 
-// stdout looks at a line that is no result; p is what was understood of it.
+// stdout examines a line that is not a result; p is the parsed part.
 func (c *clues) stdout(line []byte, p *printed, err error) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
@@ -84,7 +84,8 @@ func (c *clues) stdout(line []byte, p *printed, err error) {
 	c.mu.Unlock()
 	switch {
 	case c.patterns:
-		c.add(guess, "no line matched the expression of metrics for %s; it printed such as %s", c.objective(), snippet(line))
+		c.add(guess, "no line matched the expression of metrics for %s; it printed such as %s", c.objective(),
+			snippet(line))
 	case err != nil:
 		c.add(c.rankOf(line), "a line of stdout looked like JSON, but %s: %s", whyNotJSON(line, err), snippet(line))
 	case p != nil && p.wrong.name != "":
@@ -96,7 +97,7 @@ func (c *clues) stdout(line []byte, p *printed, err error) {
 	}
 }
 
-// rankOf a line that is nearly JSON: whether it has the objective.
+// rankOf ranks a line that is almost JSON by whether it has the objective.
 func (c *clues) rankOf(line []byte) rank {
 	for _, o := range c.objectives {
 		if bytes.Contains(line, []byte(o)) {
@@ -121,7 +122,7 @@ func kindOf(value any) string {
 	return "a list"
 }
 
-// lacks is for objects with numbers, of which none is the objective.
+// lacks describes an object with numbers but without the objective.
 func (c *clues) lacks(how string, metrics []sdk.Metric) string {
 	text := fmt.Sprintf("it %s %s, and no %s", how, names(metrics), c.objective())
 	var list []string
@@ -134,7 +135,7 @@ func (c *clues) lacks(how string, metrics []sdk.Metric) string {
 	return text
 }
 
-// alike is the name that is most like one of the objectives', or the only one.
+// alike returns the name most similar to one of the objectives, or the only one.
 func alike(objectives, names []string) string {
 	plain := func(s string) string {
 		return strings.Map(func(r rune) rune {
@@ -162,7 +163,7 @@ const numberPattern = `([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`
 
 var anyNumber = regexp.MustCompile(`([A-Za-z_][\w./@-]*)["']?\s*[:=]\s*` + numberPattern)
 
-// text looks for JSON, or numbers with names, in a line that is no JSON object.
+// text looks for JSON, or numbers with names, in a line that is not a JSON object.
 func (c *clues) text(line []byte, where string) {
 	if i := bytes.IndexByte(line, '{'); i >= 0 {
 		c.embedded(line, i)
@@ -174,37 +175,45 @@ func (c *clues) text(line []byte, where string) {
 		if m := c.inText[i].FindSubmatch(line); m != nil {
 			name, between := string(m[1]), string(m[2])
 			c.add(likely, "it printed %s as text on %s; print JSON, such as {%q: 0.93}, or write in trainable "+
-				`metrics: {%s: '%s(%s)'}`, snippet(line), where, o, o, strings.ReplaceAll(regexp.QuoteMeta(name+between), "'", "''"), `[-+.0-9eE]+`)
+				`metrics: {%s: '%s(%s)'}`, snippet(line), where, o, o, strings.ReplaceAll(regexp.QuoteMeta(name+
+				between), "'", "''"), `[-+.0-9eE]+`)
 		}
 	}
 	if m := anyNumber.FindSubmatch(line); m != nil {
-		c.add(guess, "it printed %s, and no %s; did you mean objective.metric: %s, with metrics: {%s: REGEX} in trainable?",
+		c.add(guess, "it printed %s, and no %s; did you mean objective.metric: %s, with metrics: {%s: REGEX} in "+
+			"trainable?",
 			snippet(line), c.objective(), m[1], m[1])
 	}
 }
 
-// embedded is for JSON with something around it, and JSON over several lines.
+// embedded handles JSON with other text around it, and JSON over several lines.
 func (c *clues) embedded(line []byte, at int) {
 	end := bytes.LastIndexByte(line, '}')
 	switch {
 	case line[0] == '[' && json.Valid(line):
-		c.add(c.rankOf(line), "a line of stdout is a JSON list, and must be an object alone, without [ ]: %s", snippet(line))
+		c.add(c.rankOf(line), "a line of stdout is a JSON list, and must be an object alone, without [ ]: %s",
+			snippet(line))
 	case end > at && json.Valid(line[at:end+1]):
-		c.add(c.rankOf(line), "a line of stdout has JSON with other text around it, and must be the object alone: %s", snippet(line))
+		c.add(c.rankOf(line), "a line of stdout has JSON with other text around it, and must be the object alone: %s",
+			snippet(line))
 	case at == 0 && end < 0 && (len(line) == 1 || bytes.IndexByte(line, '"') > 0):
-		c.add(sure, "it printed JSON over several lines, and each result must be on one line (in Python json.dumps without indent)")
+		c.add(sure, "it printed JSON over several lines, and each result must be on one line (in Python json.dumps "+
+			"without indent)")
 	}
 }
 
-// Ways in which programs write JSON wrongly.
+// Common mistakes in writing JSON.
 var notJSON = []struct {
 	pattern *regexp.Regexp
 	why     string
 }{
-	{regexp.MustCompile(`\b(?:np|numpy|torch|tensor|array|tf)[\w.]*\(`), "%s… is not a number of JSON: convert it, in Python with float(x)"},
-	{regexp.MustCompile(`[{,]\s*'`), "it has single quotes, as Python prints a dict: print(json.dumps(x)) writes double ones"},
+	{regexp.MustCompile(`\b(?:np|numpy|torch|tensor|array|tf)[\w.]*\(`),
+		"%s… is not a number of JSON: convert it, in Python with float(x)"},
+	{regexp.MustCompile(`[{,]\s*'`), "it has single quotes, as Python prints a dict: print(json.dumps(x)) writes " +
+		"double ones"},
 	{regexp.MustCompile(`\b(?:True|False|None)\b`), "%s is Python's: print(json.dumps(x)) writes JSON's"},
-	{regexp.MustCompile(`[:\[,]\s*[-+]?(?:nan|inf)\b`), "nan and inf are not JSON's: write NaN, Infinity or -Infinity, as json.dumps does"},
+	{regexp.MustCompile(`[:\[,]\s*[-+]?(?:nan|inf)\b`),
+		"nan and inf are not JSON's: write NaN, Infinity or -Infinity, as json.dumps does"},
 	{regexp.MustCompile(`,\s*[}\]]`), "it has a comma before a closing brace"},
 	{regexp.MustCompile(`[{,]\s*[A-Za-z_]\w*\s*:`), "its names have no quotes: print(json.dumps(x)) writes them"},
 	{regexp.MustCompile(`[0-9],[0-9]+\s*[,}]`), "its number has a comma for a point"},
@@ -227,7 +236,7 @@ func whyNotJSON(line []byte, err error) string {
 	return err.Error()
 }
 
-// maxSnippet characters of a line are shown.
+// maxSnippet is how many characters of a line are shown.
 const maxSnippet = 80
 
 func snippet(line []byte) string {
@@ -239,14 +248,14 @@ func snippet(line []byte) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// goesOn says whether the trial may have reported all before this attempt, so that nothing is
-// wrong where this one reports nothing: one that goes on from a checkpoint has, and one that is
-// started again may have kept a state of its own.
+// goesOn reports whether the trial may have reported everything before this attempt, so that a
+// missing result is not a mistake: it continues from a checkpoint, or was restarted and may have
+// kept its own state.
 func (a *attempt) goesOn() bool {
 	return a.trial.Restore != "" || a.trial.Iteration > 0 || a.trial.Attempt > 1
 }
 
-// conclusion says why there is no result, as well as it can be known.
+// conclusion returns the most likely reason for the missing result.
 func (c *clues) conclusion(a *attempt) string {
 	if a.goesOn() {
 		return c.certain()
@@ -269,7 +278,7 @@ func (c *clues) conclusion(a *attempt) string {
 	return "nothing that it printed reads like a result; " + example
 }
 
-// certain is a clue that stands whatever came before.
+// certain returns a clue that is valid whatever came before.
 func (c *clues) certain() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -279,10 +288,10 @@ func (c *clues) certain() string {
 	return c.best
 }
 
-// maxLooked is how much of stderr is looked at.
+// maxLooked is how much of stderr is examined.
 const maxLooked = 64 << 10
 
-// stderr finds results that went there.
+// stderr looks for results in stderr.
 func (c *clues) stderr(a *attempt) string {
 	if a.stderr.File == nil || a.stderr == a.stdout {
 		return ""

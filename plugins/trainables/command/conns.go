@@ -10,7 +10,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
 )
 
-// maxConnections of one trial at a time; a program that needs more has a bug.
+// maxConnections is the maximum number of connections of one trial; a program that needs more has a
+// bug.
 const maxConnections = 256
 
 // connections are those of an attempt's channel.
@@ -20,17 +21,18 @@ type connections struct {
 
 	mu    sync.Mutex
 	open  map[*os.File]bool
-	waits int   // reports that are not answered yet
-	ends  error // why the program is to stop, which a report waits to be told
+	waits int   // reports without an answer
+	ends  error // why the program must stop, for the answer to a report
 }
 
-// accept takes a new connection.
+// accept adds a connection.
 func (c *connections) accept(f *os.File) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.open) >= maxConnections {
 		f.Close()
-		c.a.results.hint("connections", "more than %d connections at a time to the report channel; the others are closed", maxConnections)
+		c.a.results.hint("connections", "more than %d connections at a time to the report channel; the others are "+
+			"closed", maxConnections)
 		return
 	}
 	if c.open == nil {
@@ -48,8 +50,8 @@ func (c *connections) serve(f *os.File) {
 	f.Close()
 }
 
-// drain answers what has been written and ends the connections. All who could
-// write are dead, or strangers.
+// drain answers the remaining reports and ends the connections. All possible writers are dead, or
+// strangers.
 func (c *connections) drain() {
 	c.mu.Lock()
 	for f := range c.open {
@@ -70,7 +72,7 @@ func (c *connections) waiting() bool {
 // Report implements channel.Handler.
 func (c *connections) Report(res sdk.Result) (channel.Decision, error) {
 	r := &c.a.results
-	c.a.heard.touch()
+	c.a.heard.reset()
 	if res.Checkpoint != "" {
 		dir, err := r.checkpoint(res.Checkpoint)
 		if err != nil {
@@ -86,11 +88,11 @@ func (c *connections) Report(res sdk.Result) (channel.Decision, error) {
 	r.reportedWrong(&res)
 	r.reported(item{res, answer})
 	d := c.answer(<-answer)
-	c.a.heard.touch()
+	c.a.heard.reset()
 	return d, nil
 }
 
-// stop ends the program: by the answer that it waits for, or at once.
+// stop stops the program: by the answer that it waits for, or at once.
 func (c *connections) stop(cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,8 +107,8 @@ func (c *connections) begin() {
 	c.waits++
 }
 
-// answer ends the wait of one report. A stop that has come since its decision was made is
-// in the last answer.
+// answer ends the wait of one report. If a stop arrived after its decision, the last answer
+// contains it.
 func (c *connections) answer(d channel.Decision) channel.Decision {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +119,7 @@ func (c *connections) answer(d channel.Decision) channel.Decision {
 	return d
 }
 
-// maxRejected lines are logged in full, so that garbage cannot fill the log.
+// maxRejected limits the lines logged in full, so that garbage cannot fill the log.
 const maxRejected = 10
 
 // Reject implements channel.Handler.

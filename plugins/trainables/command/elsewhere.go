@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// missing is how programs say that a file is not there, and where the name stands.
+// missing matches messages about a missing file; quoted and bareFile match its name.
 var (
 	missing  = regexp.MustCompile(`(?i)no such file|cannot find|can't open|not found`)
 	quoted   = regexp.MustCompile("[\"'`\u2018]([^\"'`\u2019]+)[\"'`\u2019]")
 	bareFile = regexp.MustCompile(`(?:^|[\s:=])([\w][\w./-]*)`)
 )
 
-// hintElsewhere: a program that failed for want of a file which lies beside the
-// experiment file looked for it in the trial's directory.
+// hintElsewhere handles a program that looked in the trial's directory for a file that lies beside
+// the experiment file.
 func (a *attempt) hintElsewhere(words []byte) {
 	if a.p.o.CWD != "" || a.p.o.BaseDir == "" {
 		return
@@ -26,7 +26,8 @@ func (a *attempt) hintElsewhere(words []byte) {
 			continue
 		}
 		if name := a.elsewhere(string(line)); name != "" {
-			a.results.hint("elsewhere", "%s lies beside the experiment file, and trials run in directories of their own: "+
+			a.results.hint("elsewhere", "%s lies beside the experiment file, and trials run in directories of their "+
+				"own: "+
 				"write cwd: . in trainable, or give its path as an argument of the command", name)
 			return
 		}

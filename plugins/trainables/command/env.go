@@ -11,10 +11,10 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// shortList is what a program gets of the user's environment at least.
+// shortList is the minimum of the user's environment that a program gets.
 var shortList = []string{"PATH", "HOME", "LANG", "TMPDIR"}
 
-// baseEnv is what all trials' programs have in common, by name.
+// baseEnv returns the common environment of all trials' programs, by name.
 func (o *options) baseEnv() map[string]string {
 	env := map[string]string{}
 	for _, kv := range o.userEnv() {
@@ -24,7 +24,7 @@ func (o *options) baseEnv() map[string]string {
 		}
 	}
 	if o.InheritEnv && env["PYTHONUNBUFFERED"] == "" {
-		// Else Python keeps printed results to itself until it ends.
+		// Otherwise Python buffers printed results until it ends.
 		env["PYTHONUNBUFFERED"] = "1"
 	}
 	maps.Copy(env, o.Env)
@@ -43,7 +43,7 @@ func (o *options) userEnv() []string {
 func (o *options) passes(name string) bool {
 	switch {
 	case strings.HasPrefix(name, "TUNEHOST_"), name == "CUDA_VISIBLE_DEVICES", name == "PWD", name == "OLDPWD",
-		o.Workers && slices.Contains(gangVariables, name):
+		o.Workers && slices.Contains(gangVariables, name), o.Environ == nil && strings.HasPrefix(name, "PLUGIN_"):
 		return false
 	}
 	return o.InheritEnv || slices.Contains(shortList, name)
@@ -57,7 +57,8 @@ func flat(env map[string]string) []string {
 	return list
 }
 
-// trialEnv is the environment of one attempt, but for what differs among workers.
+// trialEnv returns the environment of one attempt, without the variables that differ between
+// workers.
 func (p *program) trialEnv(t *sdk.Trial, dir string, paths paths, own []string) []string {
 	env := make([]string, 0, len(p.env)+len(own)+12)
 	env = append(env, p.env...)
@@ -75,7 +76,7 @@ func (p *program) trialEnv(t *sdk.Trial, dir string, paths paths, own []string) 
 	if paths.exports != "" {
 		env = append(env, "TUNEHOST_EXPORT_DIR="+paths.exports, "TUNEHOST_EXPORT_FORMATS="+strings.Join(t.Export, ","))
 	}
-	// By this the host knows what it has to end.
+	// The host recognises the processes to kill by this variable.
 	if mark, ok := os.LookupEnv("TUNEHOST_HOST"); ok {
 		env = append(env, "TUNEHOST_HOST="+mark)
 	}
@@ -85,46 +86,50 @@ func (p *program) trialEnv(t *sdk.Trial, dir string, paths paths, own []string) 
 	return append(env, own...)
 }
 
-// What is not the same for all workers of a gang.
+// Variables that differ between the workers of a gang.
 const (
 	channelVariable = "TUNEHOST_CHANNEL="
 	devicesVariable = "CUDA_VISIBLE_DEVICES="
 )
 
-// devices are the GPUs granted, or, where none were asked for, what the experiment
-// file says in env.
+// devices returns the granted GPUs, or, if none were requested, the value of env in the experiment
+// file. On a node of an engine that is what the engine has set.
 func (p *program) devices(granted []string) string {
-	if len(granted) == 0 {
-		return p.o.Env["CUDA_VISIBLE_DEVICES"]
+	if len(granted) > 0 {
+		return strings.Join(granted, ",")
 	}
-	return strings.Join(granted, ",")
+	if value, set := p.o.Env["CUDA_VISIBLE_DEVICES"]; set || p.o.Environ != nil {
+		return value
+	}
+	return os.Getenv("CUDA_VISIBLE_DEVICES")
 }
 
-// bundlesText is the JSON that describes what was granted: a place's index is the
-// rank of its worker.
+// bundlesText returns JSON that describes the granted bundles; the index of a bundle is the rank of
+// its worker.
 func bundlesText(bundles []sdk.Bundle) string {
 	type bundle struct {
 		Rank      int             `json:"rank"`
 		Node      string          `json:"node"`
 		Resources json.RawMessage `json:"resources"`
 		Devices   []string        `json:"devices"`
+		Address   string          `json:"address,omitempty"`
 	}
 	list := make([]bundle, len(bundles))
 	for i, b := range bundles {
-		list[i] = bundle{i, b.Node, b.Resources, append([]string{}, b.Devices...)}
+		list[i] = bundle{i, b.Node, b.Resources, append([]string{}, b.Devices...), b.Address}
 		if len(b.Resources) == 0 {
 			list[i].Resources = json.RawMessage("{}")
 		}
 	}
 	text, err := json.Marshal(list)
 	if err != nil {
-		return "[]" // the host's JSON is none
+		return "[]" // the host's JSON is invalid
 	}
 	return string(text)
 }
 
-// paths are what the program is told of files.
+// paths are the paths passed to the program.
 type paths struct {
 	params, checkpoints, channel string
-	exports                      string // "": none are wanted
+	exports                      string // "": none are requested
 }

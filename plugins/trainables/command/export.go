@@ -11,10 +11,10 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// exportsOf is where a trial's program leaves models. No format has this name.
+// exportsOf returns the folder in which a trial's program writes models. No format has this name.
 func exportsOf(t *sdk.Trial) string { return filepath.Join(t.ExportDir, ".program") }
 
-// prepareExports makes an empty folder for the program's models.
+// prepareExports creates an empty folder for the program's models.
 func (a *attempt) prepareExports() (dir string, err error) {
 	if len(a.trial.Export) == 0 {
 		return "", nil
@@ -27,14 +27,16 @@ func (a *attempt) prepareExports() (dir string, err error) {
 	return dir, nil
 }
 
-// export hands over what the program has left under the format's name.
+// export copies the program's files of the format.
 func (a *attempt) export(format, dir string) error {
 	if s := a.proc.status; a.endedByStop() {
-		// It has cleaned up as it meant to.
+		// It has cleaned up as intended.
 	} else if s.Signaled() {
-		return errors.New("the program was ended by " + signalName(s.Signal()) + ", and what it has left may be half a model")
+		return errors.New("the program was ended by " + signalName(s.Signal()) +
+			", and what it has left may be half a model")
 	} else if s.ExitStatus() != 0 {
-		return fmt.Errorf("the program ended with exit status %d, and what it has left may be half a model", s.ExitStatus())
+		return fmt.Errorf("the program ended with exit status %d, and what it has left may be half a model",
+			s.ExitStatus())
 	}
 	left := filepath.Join(exportsOf(&a.trial), format)
 	info, err := os.Lstat(left)
@@ -49,9 +51,9 @@ func (a *attempt) export(format, dir string) error {
 	return os.Rename(left, filepath.Join(dir, format))
 }
 
-// endedByStop says whether the program was stopped, took note of the signal and ended as programs
-// do that a signal ends: once it has cleaned up it exits with 143, or sends itself the signal
-// again. One that handles no signal was cut off wherever it was.
+// endedByStop reports whether the program was stopped, handled the signal, and ended like a program
+// that a signal ends: after the clean-up it exits with 143, or sends itself the signal again. A
+// program that does not handle the signal was interrupted anywhere.
 func (a *attempt) endedByStop() bool {
 	s := a.proc.status
 	if a.results.stopError() == nil || a.killed || a.overdue || !endedBy(s, syscall.SIGTERM) {

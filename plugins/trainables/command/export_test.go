@@ -10,7 +10,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// exportingRun is a fakeRun that asks for models when its program has ended.
+// exportingRun is a fakeRun that requests models when its program has ended.
 type exportingRun struct {
 	*fakeRun
 	export func(format, dir string) error
@@ -18,7 +18,7 @@ type exportingRun struct {
 
 func (r *exportingRun) Export(export func(format, dir string) error) { r.export = export }
 
-// exporting runs a program that exports, and asks for each format.
+// exporting runs a program that exports, and requests each format.
 func exporting(t *testing.T, script string, formats ...string) (root string, errs map[string]error) {
 	t.Helper()
 	run := &exportingRun{fakeRun: newRun(t)}
@@ -36,8 +36,8 @@ func exporting(t *testing.T, script string, formats ...string) (root string, err
 	return root, errs
 }
 
-// B-060: what a program leaves under a format's name is its model in that format,
-// be it a file or a folder; what it does not leave is an error of that format.
+// B-060: a file or folder with the name of a format is the program's model in that format; a
+// missing one is an error of that format.
 func TestExport(t *testing.T) {
 	root, errs := exporting(t, `echo '{"accuracy": 1}'
 		echo $TUNEHOST_EXPORT_FORMATS > "$TUNEHOST_EXPORT_DIR/onnx"
@@ -54,7 +54,7 @@ func TestExport(t *testing.T) {
 	wantContains(t, errs["pickle"].Error(), "the program left no pickle in TUNEHOST_EXPORT_DIR")
 }
 
-// A program that was killed may have written half a file.
+// A killed program may have written half a file.
 func TestExportOfAKilledProgram(t *testing.T) {
 	_, errs := exporting(t, `echo half > "$TUNEHOST_EXPORT_DIR/onnx"; kill -9 $$`, "onnx")
 	if errs["onnx"] == nil || errors.Is(errs["onnx"], sdk.ErrUnknownFormat) {
@@ -62,9 +62,9 @@ func TestExportOfAKilledProgram(t *testing.T) {
 	}
 }
 
-// B-150: a program that was stopped, took note of the signal and ends as one does that a signal has
-// ended has cleaned up, and what it has left by then is its model. One that handles no signal was
-// cut off.
+// B-150: a stopped program that handles the signal and ends like one that a signal has ended has
+// cleaned up, and its files are its model. A program that does not handle the signal was
+// interrupted.
 func TestExportAfterAStop(t *testing.T) {
 	const wait = `echo '{"accuracy": 1}'; while :; do sleep 0.01; done`
 	const model = `echo whole > "$TUNEHOST_EXPORT_DIR/onnx"; `
@@ -91,7 +91,7 @@ func TestExportAfterAStop(t *testing.T) {
 	}
 }
 
-// Who asks for nothing is told of no folder.
+// Without requested exports, no folder is passed.
 func TestNoExport(t *testing.T) {
 	run := newRun(t)
 	mustTrain(t, sh(`echo '{"accuracy": 1}'; echo "dir:$TUNEHOST_EXPORT_DIR:" >&2`).with("log", true), run)

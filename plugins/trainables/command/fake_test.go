@@ -14,7 +14,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// fakeRun is a host that decides as its test says.
+// A fakeRun is a host that decides as its test configures.
 type fakeRun struct {
 	trial   sdk.Trial
 	decide  func(r sdk.Result) error
@@ -28,6 +28,9 @@ type fakeRun struct {
 	hints    []string
 	pids     []int
 	waits    bool
+
+	starting func() // called before Started is recorded
+	early    bool   // a result came before Started
 }
 
 func newRun(t testing.TB) *fakeRun {
@@ -50,6 +53,7 @@ func (f *fakeRun) Stopped() <-chan struct{} { return f.stopped }
 func (f *fakeRun) Report(r sdk.Result, save func(string) error) error {
 	f.mu.Lock()
 	f.results = append(f.results, r)
+	f.early = f.early || len(f.pids) == 0
 	f.mu.Unlock()
 	if f.decide == nil {
 		return nil
@@ -79,6 +83,9 @@ func (f *fakeRun) Hint(text string) {
 }
 
 func (f *fakeRun) Started(pid int) {
+	if f.starting != nil {
+		f.starting()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pids = append(f.pids, pid)
@@ -90,21 +97,21 @@ func (f *fakeRun) Waiting() {
 	f.waits = true
 }
 
-// hinted is all that the user sees, in one text.
+// hinted returns all hints for the user as one text.
 func (f *fakeRun) hinted() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return strings.Join(f.hints, "\n")
 }
 
-// logged is all that was logged, in one text.
+// logged returns all log lines as one text.
 func (f *fakeRun) logged() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return strings.Join(f.logs, "\n")
 }
 
-// values are those of one metric, in the order of the results.
+// values returns the values of one metric, in the order of the results.
 func (f *fakeRun) values(metric string) (vs []float64) {
 	for _, r := range f.results {
 		for _, m := range r.Metrics {
@@ -175,7 +182,7 @@ func (o opts) with(key string, value any) opts {
 	return o
 }
 
-// eventually polls, because processes end when they end.
+// eventually polls a condition.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
@@ -185,8 +192,8 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// patiently tries with more and more seconds until one is enough for the program to
-// do what it does before they are over, however busy the machine is.
+// patiently retries with longer times until one is long enough for the program, however busy the
+// machine is.
 func patiently(t *testing.T, try func(t *testing.T, seconds float64) (enough bool)) {
 	t.Helper()
 	for _, seconds := range []float64{0.3, 3, 30} {

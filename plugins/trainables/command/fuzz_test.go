@@ -12,11 +12,12 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
 )
 
-// FuzzStdout: whatever a program prints, a line of it is a result that a host takes, or
-// a reason in one line, or nothing.
+// FuzzStdout checks that any printed line gives a valid result, a one-line reason, or nothing.
 func FuzzStdout(f *testing.F) {
-	for _, line := range []string{`{"accuracy": 0.5}`, `{"a":{"b":[1,{"c":NaN}]},"accuracy":1e999}`, `{"accuracy":"x","iteration":-1,"checkpoint":"../x"}`,
-		"epoch 3 loss=0.25 accuracy: 0.9", "accuracy: 1e9999", "{{}}", `{"accuracy":1,"accuracy":2}`, `{"":1,"accuracy":0}`, "\x1b[2J{\"accuracy\":1}\r\n"} {
+	for _, line := range []string{`{"accuracy": 0.5}`, `{"a":{"b":[1,{"c":NaN}]},"accuracy":1e999}`,
+		`{"accuracy":"x","iteration":-1,"checkpoint":"../x"}`,
+		"epoch 3 loss=0.25 accuracy: 0.9", "accuracy: 1e9999", "{{}}", `{"accuracy":1,"accuracy":2}`,
+		`{"":1,"accuracy":0}`, "\x1b[2J{\"accuracy\":1}\r\n"} {
 		f.Add([]byte(line))
 	}
 	patterns := []pattern{
@@ -25,7 +26,8 @@ func FuzzStdout(f *testing.F) {
 		{name: "loss", re: regexp.MustCompile(`loss=[0-9.]+`)},
 	}
 	f.Fuzz(func(t *testing.T, output []byte) {
-		for _, r := range []*reader{{objectives: []string{"accuracy"}}, {}, {objectives: []string{"accuracy"}, patterns: patterns}} {
+		for _, r := range []*reader{{objectives: []string{"accuracy"}}, {},
+			{objectives: []string{"accuracy"}, patterns: patterns}} {
 			lines := channel.NewLines(bufio.NewReaderSize(bytes.NewReader(output), 16))
 			for {
 				line, _, err := lines.Next()

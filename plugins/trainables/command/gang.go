@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -12,23 +13,23 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// worker is a process of an attempt: the only one, or one of a gang.
+// A worker is a process of an attempt: the only one, or one of a gang.
 type worker struct {
 	rank           int
-	proc           *process // nil until it is started
+	proc           *process // nil until it starts
 	stdout, stderr *logFile
 	stderrTail     tail // of a stderr without a log
 }
 
-// gangVariables are set for each worker of a gang, as programs for distributed
-// training expect them.
-var gangVariables = []string{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"}
+// gangVariables are set for each worker of a gang, as programs for distributed training expect.
+var gangVariables = []string{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR",
+	"MASTER_PORT"}
 
-// masterAddr is where rank 0 listens: all workers run on this machine.
-const masterAddr = "127.0.0.1"
+// masterAddr returns the address of rank 0, which is this machine unless the workers run on several.
+func masterAddr(bundles []sdk.Bundle) string { return cmp.Or(bundles[0].Address, "127.0.0.1") }
 
-// gangEnv is what one worker is told of its place among the others. A node's rank
-// is its place in the order in which the bundles name nodes.
+// gangEnv returns the variables that describe a worker's place in the gang. The rank of a node is
+// its position in the order in which the bundles name nodes.
 func gangEnv(bundles []sdk.Bundle, rank, port int) []string {
 	var nodes []string
 	local, locals := 0, 0
@@ -44,7 +45,8 @@ func gangEnv(bundles []sdk.Bundle, rank, port int) []string {
 		}
 	}
 	values := []string{strconv.Itoa(rank), strconv.Itoa(len(bundles)), strconv.Itoa(local), strconv.Itoa(locals),
-		strconv.Itoa(slices.Index(nodes, bundles[rank].Node)), masterAddr, strconv.Itoa(port)}
+		strconv.Itoa(slices.Index(nodes, bundles[rank].Node)), masterAddr(bundles),
+		strconv.Itoa(port)}
 	env := make([]string, len(values))
 	for i, v := range values {
 		env[i] = gangVariables[i] + "=" + v
@@ -52,9 +54,9 @@ func gangEnv(bundles []sdk.Bundle, rank, port int) []string {
 	return env
 }
 
-// gangDevices are those of all the gang's bundles on a worker's node, in the order of
-// their ranks: programs for distributed training take the one at LOCAL_RANK. A
-// worker whose bundle has none sees none.
+// gangDevices returns the devices of all the gang's bundles on a worker's node, ordered by rank:
+// programs for distributed training use the one at LOCAL_RANK. A worker whose bundle has none gets
+// none.
 func gangDevices(bundles []sdk.Bundle, rank int) (devices []string) {
 	if len(bundles[rank].Devices) == 0 {
 		return nil
@@ -71,7 +73,7 @@ func gangDevices(bundles []sdk.Bundle, rank int) (devices []string) {
 
 func (a *attempt) isGang() bool { return a.p.o.Workers && len(a.trial.Bundles) > 0 }
 
-// workers are those that were made, rank 0 first.
+// workers yields the created workers, rank 0 first.
 func (a *attempt) workers() iter.Seq[*worker] {
 	return func(yield func(*worker) bool) {
 		if !yield(&a.worker) {
@@ -85,15 +87,15 @@ func (a *attempt) workers() iter.Seq[*worker] {
 	}
 }
 
-// launchGang starts the command once for each bundle. When one cannot be started,
-// none goes on.
+// launchGang starts the command once for each bundle. If one cannot start, none continues.
 func (a *attempt) launchGang(file string, env []string, channel string) (err error) {
 	if a.port, err = a.p.ports.take(); err != nil {
 		return fmt.Errorf("no port for the workers to meet: %w", err)
 	}
 	bundles := a.trial.Bundles
 	own := func(rank int) []string {
-		return append(append(slices.Clone(env), gangEnv(bundles, rank, a.port)...), devicesVariable+a.p.devices(gangDevices(bundles, rank)))
+		return append(append(slices.Clone(env), gangEnv(bundles, rank, a.port)...),
+			devicesVariable+a.p.devices(gangDevices(bundles, rank)))
 	}
 	if err := a.launch(file, append(own(0), channelVariable+channel)); err != nil {
 		return err
@@ -107,8 +109,7 @@ func (a *attempt) launchGang(file string, env []string, channel string) (err err
 	return nil
 }
 
-// launchOther starts a worker that does not report: what it writes goes to logs of
-// its own.
+// launchOther starts a worker that does not report: its output goes to its own logs.
 func (a *attempt) launchOther(file string, env []string, rank int) error {
 	w := &worker{rank: rank, stdout: &logFile{}, stderr: &logFile{}}
 	defer func() {
@@ -124,6 +125,10 @@ func (a *attempt) launchOther(file string, env []string, rank int) error {
 	if err != nil {
 		return err
 	}
+	file, args, env, err := a.onItsNode(file, env, rank)
+	if err != nil {
+		return err
+	}
 	stdout, stderr := w.stdout.File, w.stderr.File
 	if stdout == nil {
 		stdout = null
@@ -134,7 +139,7 @@ func (a *attempt) launchOther(file string, env []string, rank int) error {
 		}
 		defer stderr.Close()
 	}
-	w.proc, err = start(file, a.args, &syscall.ProcAttr{
+	w.proc, err = start(file, args, &syscall.ProcAttr{
 		Dir: a.dir, Env: env, Files: []uintptr{null.Fd(), stdout.Fd(), stderr.Fd()},
 	})
 	if err != nil {
@@ -144,7 +149,7 @@ func (a *attempt) launchOther(file string, env []string, rank int) error {
 	return nil
 }
 
-// openLogs opens files named as rank 0's, with the rank added.
+// openLogs opens files named like those of rank 0, with the rank added.
 func (w *worker) openLogs(dir string, names logFiles) (err error) {
 	of := func(name string) string {
 		if name == "" {
@@ -161,7 +166,7 @@ func (w *worker) openLogs(dir string, names logFiles) (err error) {
 	return err
 }
 
-// abandon ends a gang that is not whole.
+// abandon ends an incomplete gang.
 func (a *attempt) abandon() {
 	a.kill()
 	for w := range a.workers() {
@@ -170,7 +175,7 @@ func (a *attempt) abandon() {
 	a.finish()
 }
 
-// awaitOthers gives out the workers beside rank 0 as they end.
+// awaitOthers sends the other workers as they end.
 func (a *attempt) awaitOthers() <-chan *worker {
 	ended := make(chan *worker, len(a.others))
 	for _, w := range a.others {
@@ -197,10 +202,10 @@ func (w *worker) hasEnded() bool {
 	}
 }
 
-// hasFailed is whether it has ended, and not well.
+// hasFailed reports whether it has ended with an error.
 func (w *worker) hasFailed() bool { return w.hasEnded() && w.proc.status != 0 }
 
-// ending is how a worker that failed has ended.
+// ending describes the end of a failed worker.
 func (w *worker) ending() string {
 	if s := w.proc.status; s.Signaled() {
 		return "was killed by " + signalName(s.Signal())
@@ -208,28 +213,28 @@ func (w *worker) ending() string {
 	return fmt.Sprintf("ended with exit status %d", w.proc.status.ExitStatus())
 }
 
-// phase of an attempt.
+// phase is the phase of an attempt.
 type phase int
 
 const (
 	training  phase = iota
-	following       // rank 0 has ended well: the others have time to do so, too
-	ending          // workers are ended, because one failed or is late
+	following       // rank 0 has succeeded: the others have time to exit, too
+	ending          // workers are killed, because one failed or is late
 	stopping        // the host wants it to stop
 )
 
-// leastFollow is what workers have to end after rank 0, at least: they notice that
-// only after it.
+// leastFollow is the minimum time for workers to exit after rank 0: they notice its end only
+// afterwards.
 const leastFollow = time.Second
 
 func (a *attempt) followTime() time.Duration { return max(seconds(a.trial.GraceSeconds), leastFollow) }
 
-// lost goes on without a worker that has ended, and says whether any are left. All
-// end with the first that fails, and with rank 0.
+// lost handles the end of a worker, and reports whether any are left. All end with the first that
+// fails, and with rank 0.
 func (s *supervisor) lost(w *worker) bool {
 	s.left--
 	switch {
-	case s.phase > following || s.a.killed: // how they end says nothing any more
+	case s.phase > following || s.a.killed: // their exits no longer matter
 	case w.hasFailed():
 		s.a.blame(w)
 		s.endOthers()
@@ -247,8 +252,8 @@ func (s *supervisor) endOthers() {
 	s.arm([]step{{seconds(s.a.trial.GraceSeconds), syscall.SIGKILL}})
 }
 
-// signal reaches all workers. Those that must be killed though rank 0 has ended well
-// are late.
+// signal sends a signal to all workers. Those that must be killed although rank 0 has succeeded are
+// late.
 func (s *supervisor) signal(sig syscall.Signal) {
 	if s.phase == following {
 		s.phase = ending
@@ -261,8 +266,8 @@ func (s *supervisor) signal(sig syscall.Signal) {
 	s.a.signal(sig)
 }
 
-// blame notes who failed. Where one fails, others fail for it, and may be noticed
-// before it: all that have failed by now are named.
+// blame records failed workers. The failure of one causes failures of others, which may be noticed
+// first: all that have failed so far are named.
 func (a *attempt) blame(first *worker) {
 	a.blamed = append(a.blamed, first)
 	for w := range a.workers() {
@@ -272,10 +277,10 @@ func (a *attempt) blame(first *worker) {
 	}
 }
 
-// maxNamed ranks are named in a message.
+// maxNamed is the maximum number of ranks in a message.
 const maxNamed = 8
 
-// ranks is for messages: " (rank 1, also 0, 2)"; nothing where there is no gang.
+// ranks returns text for messages: " (rank 1, also 0, 2)", or nothing without a gang.
 func (a *attempt) ranks(workers []*worker) string {
 	if !a.isGang() {
 		return ""

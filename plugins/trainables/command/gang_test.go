@@ -17,17 +17,18 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// gang is a run with a bundle on each of the nodes.
+// gang returns a run with a bundle on each of the nodes.
 func gang(t testing.TB, nodes ...string) *fakeRun {
 	run := newRun(t)
 	for i, node := range nodes {
-		run.trial.Bundles = append(run.trial.Bundles, sdk.Bundle{Node: node, Resources: []byte(`{"cpu":"1"}`), Devices: []string{strconv.Itoa(i)}})
+		run.trial.Bundles = append(run.trial.Bundles,
+			sdk.Bundle{Node: node, Resources: []byte(`{"cpu":"1"}`), Devices: []string{strconv.Itoa(i)}})
 	}
 	return run
 }
 
-// ranks is a script with a part for rank 0 and one for the others. Each first
-// leaves its process id in a file, and waits until all have.
+// ranks returns a script with a part for rank 0 and one for the others. Each first writes its
+// process id to a file, and waits until all have.
 func ranks(zero, others string) opts {
 	return sh(`
 trap 'echo term >> ended.$RANK; exit 0' TERM
@@ -37,11 +38,11 @@ if [ $RANK = 0 ]; then
 `+zero+"\nelse\n"+others+"\nfi\n").with("workers", true)
 }
 
-// endless is a part that ends by a signal. What sleeps is in a process of its own,
-// for a shell takes signals between commands only.
+// endless is a part that a signal ends. The sleep is in a separate process, because a shell handles
+// signals only between commands.
 const endless = `while :; do sleep 0.05; done`
 
-// until is a part that goes on when a file is there.
+// until returns a part that continues when a file exists.
 func until(file string) string {
 	return `while [ ! -e ` + file + ` ]; do sleep 0.01; done`
 }
@@ -50,24 +51,27 @@ func until(file string) string {
 func allGone(t *testing.T, run *fakeRun) {
 	t.Helper()
 	for rank := range run.trial.Bundles {
-		// One that was ended before it could say who it is leaves no file.
+		// A worker that ended before it could write its id leaves no file.
 		if exists(run, fmt.Sprintf("pid.%d", rank)) && alive(t, run, fmt.Sprintf("pid.%d", rank)) {
 			t.Errorf("rank %d is alive", rank)
 		}
 	}
 }
 
-// A worker is told what programs for distributed training look for, and only of its
-// own devices; rank 0 alone reports. B-033
+// A worker gets the variables of programs for distributed training, and only its own devices; only
+// rank 0 reports. B-033
 func TestGangEnvironment(t *testing.T) {
 	run := gang(t, "a", "b", "a")
 	mustTrain(t, sh(`env; echo '{"accuracy":'$RANK'}'`).with("workers", true).with("environ",
 		[]string{"PATH=" + os.Getenv("PATH"), "RANK=9", "MASTER_ADDR=elsewhere", "CUDA_VISIBLE_DEVICES=7"}), run)
 	var port string
 	for rank, want := range []map[string]string{
-		{"RANK": "0", "WORLD_SIZE": "3", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "0", "CUDA_VISIBLE_DEVICES": "0,2"},
-		{"RANK": "1", "WORLD_SIZE": "3", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "NODE_RANK": "1", "CUDA_VISIBLE_DEVICES": "1"},
-		{"RANK": "2", "WORLD_SIZE": "3", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "0", "CUDA_VISIBLE_DEVICES": "0,2"},
+		{"RANK": "0", "WORLD_SIZE": "3", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "0",
+			"CUDA_VISIBLE_DEVICES": "0,2"},
+		{"RANK": "1", "WORLD_SIZE": "3", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "NODE_RANK": "1",
+			"CUDA_VISIBLE_DEVICES": "1"},
+		{"RANK": "2", "WORLD_SIZE": "3", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "0",
+			"CUDA_VISIBLE_DEVICES": "0,2"},
 	} {
 		env := environment(t, run, rank)
 		for name, value := range want {
@@ -75,7 +79,8 @@ func TestGangEnvironment(t *testing.T) {
 				t.Errorf("rank %d has %s=%q, want %q", rank, name, env[name], value)
 			}
 		}
-		if env["MASTER_ADDR"] != "127.0.0.1" || env["TUNEHOST_TRIAL_ID"] != "t00017" || (env["TUNEHOST_CHANNEL"] != "") != (rank == 0) {
+		if env["MASTER_ADDR"] != "127.0.0.1" || env["TUNEHOST_TRIAL_ID"] != "t00017" ||
+			(env["TUNEHOST_CHANNEL"] != "") != (rank == 0) {
 			t.Errorf("rank %d has %v", rank, env)
 		}
 		if port == "" {
@@ -90,7 +95,7 @@ func TestGangEnvironment(t *testing.T) {
 	}
 }
 
-// environment is what a worker has printed of it.
+// environment returns a worker's printed environment.
 func environment(t *testing.T, run *fakeRun, rank int) map[string]string {
 	t.Helper()
 	name := "stdout"
@@ -105,7 +110,7 @@ func environment(t *testing.T, run *fakeRun, rank int) map[string]string {
 	return env
 }
 
-// A program finds what it was granted in TUNEHOST_BUNDLES, gang or not.
+// TUNEHOST_BUNDLES has the granted bundles, with or without a gang.
 func TestBundlesVariable(t *testing.T) {
 	run := gang(t, "a", "b")
 	run.trial.Devices, run.trial.Bundles[1].Devices = []string{"0"}, nil
@@ -126,10 +131,13 @@ func TestWorkerFails(t *testing.T) {
 		o    opts
 		want []string
 	}{
-		"rank 1": {ranks(endless, `echo boom >&2; exit 3`), []string{"sh (rank 1) ended with exit status 3: boom", "stderr.1"}},
+		"rank 1": {ranks(endless, `echo boom >&2; exit 3`),
+			[]string{"sh (rank 1) ended with exit status 3: boom", "stderr.1"}},
 		"killed": {ranks(endless, `kill -9 $$`), []string{"sh (rank 1) was killed by signal 9", "stdout.1"}},
-		"rank 0": {ranks(`echo boom >&2; exit 4`, endless), []string{"sh (rank 0) ended with exit status 4: boom", "/stderr"}},
-		"no log": {ranks(endless, `echo boom >&2; exit 3`).with("log", false), []string{"(rank 1) ended with exit status 3: boom", "not logged"}},
+		"rank 0": {ranks(`echo boom >&2; exit 4`, endless),
+			[]string{"sh (rank 0) ended with exit status 4: boom", "/stderr"}},
+		"no log": {ranks(endless, `echo boom >&2; exit 3`).with("log", false),
+			[]string{"(rank 1) ended with exit status 3: boom", "not logged"}},
 		"after rank 0": {ranks(`exit 0`, `while [ -d /proc/$(cat pid.0) ]; do sleep 0.01; done; echo boom >&2; exit 5`),
 			[]string{"sh (rank 1) ended with exit status 5: boom"}},
 	} {
@@ -146,16 +154,18 @@ func TestWorkerFails(t *testing.T) {
 	}
 }
 
-// A worker that ends well before the others is no failure; neither is one that ends
-// well after rank 0, by itself or for a signal.
+// A worker that exits with 0 before the others does not fail the attempt; neither does one that
+// exits with 0 after rank 0, by itself or after a signal.
 func TestWorkersEndAtOtherTimes(t *testing.T) {
 	for name, c := range map[string]struct {
 		o     opts
 		ended string // by SIGTERM
 	}{
-		"before": {ranks(`while [ -d /proc/$(cat pid.1) ]; do sleep 0.01; done; sleep 0.05; echo '{"accuracy": 1}'`, `exit 0`), ""},
-		"after":  {ranks(`echo '{"accuracy": 1}'; exit 0`, `while [ -d /proc/$(cat pid.0) ]; do sleep 0.01; done; exit 0`), ""},
-		"asked":  {ranks(`echo '{"accuracy": 1}'; exit 0`, endless), "term\n"},
+		"before": {ranks(`while [ -d /proc/$(cat pid.1) ]; do sleep 0.01; done; sleep 0.05; echo '{"accuracy": 1}'`,
+			`exit 0`), ""},
+		"after": {ranks(`echo '{"accuracy": 1}'; exit 0`,
+			`while [ -d /proc/$(cat pid.0) ]; do sleep 0.01; done; exit 0`), ""},
+		"asked": {ranks(`echo '{"accuracy": 1}'; exit 0`, endless), "term\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -180,7 +190,7 @@ func TestWorkersEndAtOtherTimes(t *testing.T) {
 
 const deaf = `trap '' TERM; touch deaf; ` + endless
 
-// A worker that outstays rank 0 by the grace is killed, and the attempt fails.
+// A worker that runs longer than the grace time after rank 0 is killed, and the attempt fails.
 func TestWorkerOutstays(t *testing.T) {
 	t.Parallel()
 	run := gang(t, "a", "a")
@@ -193,7 +203,7 @@ func TestWorkerOutstays(t *testing.T) {
 	allGone(t, run)
 }
 
-// B-023: all workers are asked to stop; one that does not is killed after the grace.
+// B-023: all workers are asked to stop; one that does not is killed after the grace time.
 func TestGangStops(t *testing.T) {
 	t.Parallel()
 	patiently(t, func(t *testing.T, seconds float64) bool {
@@ -230,7 +240,7 @@ func TestGangIsKilled(t *testing.T) {
 	allGone(t, run)
 }
 
-// When one worker cannot be started, none goes on.
+// If one worker cannot start, none continues.
 func TestGangIsNotWhole(t *testing.T) {
 	t.Parallel()
 	run := gang(t, "a", "a", "a")
@@ -248,12 +258,13 @@ func TestGangIsNotWhole(t *testing.T) {
 	}
 }
 
-// Silence of rank 0 is what counts as a hang.
+// Only silence of rank 0 counts as a hang.
 func TestGangIsSilent(t *testing.T) {
 	t.Parallel()
 	for _, log := range []bool{true, false} {
 		run := gang(t, "a", "a")
-		err := train(t, ranks(endless, `while :; do echo busy; echo busy >&2; sleep 0.05; done`).with("deadline", 0.3).with("log", log), run)
+		err := train(t, ranks(endless, `while :; do echo busy; echo busy >&2; sleep 0.05; done`).with("deadline",
+			0.3).with("log", log), run)
 		if err == nil {
 			t.Fatal("no error")
 		}
@@ -262,13 +273,14 @@ func TestGangIsSilent(t *testing.T) {
 	}
 }
 
-// What a gang sets the file may not.
+// Variables of gangs that the file must not set.
 func TestGangVariablesAreSet(t *testing.T) {
 	o := opts{"command": []string{"true"}, "env": map[string]string{"MASTER_PORT": "29500"}}
 	if _, err := newProgram(jsonOf(t, o)); err != nil {
 		t.Errorf("without workers: %v", err)
 	}
-	if _, err := newProgram(jsonOf(t, o.with("workers", true))); err == nil || !strings.Contains(err.Error(), "MASTER_PORT") {
+	if _, err := newProgram(jsonOf(t, o.with("workers", true))); err == nil ||
+		!strings.Contains(err.Error(), "MASTER_PORT") {
 		t.Errorf("with workers: %v", err)
 	}
 }
@@ -282,7 +294,7 @@ func jsonOf(t *testing.T, v any) []byte {
 	return b
 }
 
-// No two gangs meet at the same port.
+// No two gangs use the same port.
 func TestPorts(t *testing.T) {
 	var p ports
 	seen := map[int]bool{}
@@ -302,5 +314,20 @@ func TestPorts(t *testing.T) {
 	p.giveBack(0)
 	if len(p.taken) != 0 {
 		t.Errorf("%d are still taken", len(p.taken))
+	}
+}
+
+// The workers meet where rank 0 runs.
+func TestGangAddress(t *testing.T) {
+	far := []sdk.Bundle{{Node: "a", Address: "10.1.0.7"}, {Node: "b", Address: "10.1.0.8"}}
+	for want, bundles := range map[string][]sdk.Bundle{"10.1.0.7": far, "127.0.0.1": {{Node: "a"}, {Node: "b"}}} {
+		for rank := range bundles {
+			if env := gangEnv(bundles, rank, 7); !slices.Contains(env, "MASTER_ADDR="+want) {
+				t.Errorf("rank %d has %v", rank, env)
+			}
+		}
+	}
+	if text := bundlesText(far); !strings.Contains(text, `"address":"10.1.0.8"`) {
+		t.Error(text)
 	}
 }

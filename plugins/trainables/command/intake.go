@@ -8,19 +8,18 @@ import (
 	"unsafe"
 )
 
-// intake reads stdout and knows what has become of it, so that a report of the channel can wait
-// for what was printed before it: which of the two was first must not depend on which goroutine
-// was.
+// An intake reads stdout and tracks how much was processed, so that a report on the channel can
+// wait for earlier output: the order must not depend on the scheduling of goroutines.
 type intake struct {
 	mu    sync.Mutex
-	idle  sync.Cond // the reader has dealt with all that it has taken
+	idle  sync.Cond // the reader has processed everything it has taken
 	file  *os.File
 	taken int64 // bytes that have left the pipe
-	dealt int64 // of these, what is dealt with
+	dealt int64 // of these, processed bytes
 	ended bool
 }
 
-// read is the reader's. To call it again says that all it returned before is dealt with.
+// read is called by the reader. The next call means that all earlier bytes were processed.
 func (in *intake) read(f *os.File, b []byte) (n int, err error) {
 	in.rest(f)
 	conn, err := f.SyscallConn()
@@ -50,7 +49,7 @@ func (in *intake) rest(f *os.File) {
 	in.idle.Broadcast()
 }
 
-// take reads under the lock: what has left the pipe is known to be the reader's.
+// take reads under the lock, so that every byte that has left the pipe is counted.
 func (in *intake) take(fd int, b []byte) (n int, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -64,7 +63,7 @@ func (in *intake) take(fd int, b []byte) (n int, err error) {
 	return n, err
 }
 
-// end says that nothing more will be read.
+// end records that nothing more will be read.
 func (in *intake) end() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -72,7 +71,7 @@ func (in *intake) end() {
 	in.idle.Broadcast()
 }
 
-// await returns when all that was written to the pipe by now is dealt with.
+// await returns when all bytes currently in the pipe were processed.
 func (in *intake) await() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -81,7 +80,7 @@ func (in *intake) await() {
 	}
 }
 
-// unread is how many bytes are in the pipe.
+// unread returns the number of bytes in the pipe.
 func (in *intake) unread() (n int64) {
 	if in.file == nil {
 		return 0
@@ -92,7 +91,7 @@ func (in *intake) unread() (n int64) {
 	return n
 }
 
-// unread is how many bytes are in a pipe.
+// unread returns the number of bytes in a pipe.
 func unread(fd uintptr) int64 {
 	var n int32
 	if _, _, e := syscall.Syscall(syscall.SYS_IOCTL, fd, fionread, uintptr(unsafe.Pointer(&n))); e != 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What was written before a report is dealt with before it, also where nobody has begun to read.
+// Output before a report is processed first, even if nobody has started to read.
 func TestIntake(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -37,5 +37,5 @@ func TestIntake(t *testing.T) {
 	if !<-awaited {
 		t.Error("it did not wait for what was in the pipe")
 	}
-	in.await() // nothing will come any more
+	in.await() // nothing more will arrive
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// starvedError is the failure of a program that had reported nothing when the system let it
-// start no process or thread. While others run, that passes.
+// A starvedError is the failure of a program that had reported nothing when the system refused it a
+// process or thread. This is temporary while others run.
 type starvedError struct {
 	error
 	words string
@@ -18,19 +18,21 @@ type starvedError struct {
 func (e *starvedError) Unwrap() error { return e.error }
 
 func (e *starvedError) hint() string {
-	return fmt.Sprintf("a program had no room for its processes (%s): it is started again when another trial has ended; "+
+	return fmt.Sprintf("a program had no room for its processes (%s): it is started again when another trial has "+
+		"ended; "+
 		"set concurrency, or raise the limit (ulimit -u)", e.words)
 }
 
-// Words by which programs in C, Go, Python, Rust and shells say what the system lacks.
+// Messages of programs in C, Go, Python, Rust and shells about lacking resources.
 var (
-	noProcess = []string{"resource temporarily unavailable", "failed to create new os thread", "can't start new thread", "cannot fork",
+	noProcess = []string{"resource temporarily unavailable", "failed to create new os thread", "can't start new thread",
+		"cannot fork",
 		"cannot allocate memory"}
 	noRoom = []string{"no space left on device", "disk quota exceeded"}
 )
 
-// whatLacked looks whether a program failed for want of processes, which is not its trial's
-// fault, or of room where it writes, which the host's own disk need not show.
+// whatLacked detects whether a program failed for lack of processes, which is not the fault of its
+// trial, or of disk space, which the host's own disk need not show.
 func (a *attempt) whatLacked(err error) error {
 	if err == nil || a.hung || a.killed || a.results.stopError() != nil {
 		return err
@@ -40,7 +42,8 @@ func (a *attempt) whatLacked(err error) error {
 		words = a.stderrTail.bytes()
 	}
 	if line := lineWith(words, noRoom); line != "" {
-		a.results.hint("room", "the program found no room where it writes (%s): free some there, or each trial may fail of it; "+
+		a.results.hint("room", "the program found no room where it writes (%s): free some there, or each trial may "+
+			"fail of it; "+
 			"failures: {fail_fast: true} stops at the first", line)
 	}
 	if line := lineWith(words, noProcess); line != "" && !a.results.any() && !a.isGang() {
@@ -49,7 +52,7 @@ func (a *attempt) whatLacked(err error) error {
 	return err
 }
 
-// lineWith is the last line that has one of the words.
+// lineWith returns the last line that contains one of the words.
 func lineWith(text []byte, words []string) (found string) {
 	for line := range bytes.Lines(text) {
 		lower := strings.ToLower(string(line))
@@ -60,5 +63,5 @@ func lineWith(text []byte, words []string) (found string) {
 	return found[:min(len(found), maxLackBytes)]
 }
 
-// maxLackBytes is how much of a program's words a hint has.
+// maxLackBytes is how much of a program's output a hint contains.
 const maxLackBytes = 200

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// starving fails like a shell that cannot fork while there is no file `fed`, which another
-// trial's program makes as it ends.
+// starving fails like a shell that cannot fork until the file `fed` exists, which another trial's
+// program creates when it ends.
 const starving = "if [ -e %s ]; then echo '{{\"accuracy\": 1}}'; else echo 'sh: 1: Cannot fork' >&2; exit 2; fi"
 
-// A program that could start no process is started again when another trial has ended, and
-// its trial does not fail; alone, it does.
+// A program that could not start a process is restarted when another trial has ended, and its trial
+// does not fail; without other trials, it fails.
 func TestProgramsThatCannotFork(t *testing.T) {
 	fed := t.TempDir() + "/fed"
 	p := openTest(t, opts{"command": []string{"sh", "-c", strings.ReplaceAll(starving, "%s", fed)}})
@@ -41,9 +41,10 @@ func TestProgramsThatCannotFork(t *testing.T) {
 	}
 }
 
-// A program that found no room where it writes fails its trial, and the user hears why, once.
+// A program without disk space fails its trial, and the user sees the reason once.
 func TestProgramsWithoutRoom(t *testing.T) {
-	p := openTest(t, opts{"command": []string{"sh", "-c", "echo 'cp: error writing x: No space left on device' >&2; exit 1"}})
+	p := openTest(t, opts{"command": []string{"sh", "-c", "echo 'cp: error writing x: No space left on device' >&2; " +
+		"exit 1"}})
 	var said []string
 	for range 3 {
 		run := newRun(t)
@@ -54,7 +55,8 @@ func TestProgramsWithoutRoom(t *testing.T) {
 			said = append(said, text)
 		}
 	}
-	if len(said) != 1 || !strings.Contains(said[0], "found no room where it writes (cp: error writing x: No space left on device)") {
+	if len(said) != 1 || !strings.Contains(said[0], "found no room where it writes (cp: error writing x: No space "+
+		"left on device)") {
 		t.Errorf("%q", said)
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"unicode"
 )
 
-// clock is when something was last heard of the program.
+// A clock is the time of the last output of the program.
 type clock struct{ last atomic.Int64 }
 
-func (c *clock) touch()               { c.last.Store(time.Now().UnixNano()) }
+func (c *clock) reset()               { c.last.Store(time.Now().UnixNano()) }
 func (c *clock) since() time.Duration { return time.Duration(time.Now().UnixNano() - c.last.Load()) }
 
-// tailBytes is how much of the program's last words is kept.
+// tailBytes is how much of the program's last output is kept.
 const tailBytes = 4 << 10
 
-// tail is a writer that keeps the end of what is written.
+// A tail is a writer that keeps the end of its input.
 type tail struct {
 	mu  sync.Mutex
 	end []byte
@@ -42,13 +42,13 @@ func (t *tail) bytes() []byte {
 	return bytes.Clone(t.end)
 }
 
-// logFile is one of the trial's log files, or nothing.
+// A logFile is one of the trial's log files, or nothing.
 type logFile struct {
 	*os.File
-	from int64 // where this attempt's part begins
+	from int64 // start of this attempt's part
 }
 
-// openLog appends to the log of earlier attempts. It returns a log also with an error.
+// openLog appends to the log of earlier attempts. It also returns a log if it returns an error.
 func openLog(dir, name string) (*logFile, error) {
 	if name == "" {
 		return &logFile{}, nil
@@ -90,8 +90,8 @@ func (l *logFile) close() {
 	}
 }
 
-// lastLines makes the end of a log fit for a message: ten lines at most, two
-// spaces before each, no control characters.
+// lastLines formats the end of a log for a message: at most ten lines, indented by two spaces,
+// without control characters.
 func lastLines(b []byte) string {
 	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(b), "?")), "\n")
 	lines = lines[max(0, len(lines)-10):]

@@ -1,6 +1,9 @@
 package command
 
 import (
+	"cmp"
+	"os"
+
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -10,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
@@ -24,7 +28,7 @@ type options struct {
 	Parameters *[]string
 	Log        logFiles
 	Deadline   float64
-	BaseDir    string
+	BaseDir    string // or where its files were uploaded to
 	CWD        string
 	Workers    bool
 }
@@ -37,31 +41,31 @@ var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Of("command", &o.Command, nil, option.Sized(texts, 1, 0),
 			"The program and its arguments. {NAME} is a parameter's value, {params} the path of params.json, "+
-				"{flags} all parameters as --NAME=VALUE; braces around anything that is no name are literal, "+
+				"{flags} all parameters as --NAME=VALUE; braces around anything that is not a name are literal, "+
 				"{{ and }} are braces. Names of existing files are relative to base_dir.").Required(),
 		option.Of("env", &o.Env, nil, textsByName,
-			"Variables for the program beside those of tunehost."),
+			"Additional variables for the program."),
 		option.Bool("inherit_env", &o.InheritEnv, true,
-			"Give the program the user's environment; else only PATH, HOME, LANG, TMPDIR and env."),
+			"Whether the program gets the user's environment; otherwise only PATH, HOME, LANG, TMPDIR and env."),
 		option.Of("environ", &o.Environ, nil, option.OrNull(texts),
 			"The user's environment, NAME=VALUE each. Filled in by the host; without it, this process's own."),
 		option.Of("metrics", &o.Metrics, nil, textsByName,
 			"Regular expressions that find metrics in lines of stdout; the first group is the number."),
 		option.Of("objectives", &o.Objectives, nil, texts,
-			"Metrics of which a printed result must have one; none: any number makes a result. Filled in by the host."),
+			"A printed result must have one of these metrics; none: any number makes a result. Filled in by the host."),
 		option.Of("parameters", &o.Parameters, nil, option.OrNull(texts),
 			"All parameters of the space, so that misspelt placeholders are found before the start "+
-				"and those that a trial lacks are empty. Filled in by the host."),
+				"and missing parameters are empty. Filled in by the host."),
 		option.Of("log", &o.Log, logs(true), option.Or(option.Object(declareLog), option.Truth(), logs),
-			"Files in the trial's directory for what the program writes; the same name for both makes it one file."),
+			"Files in the trial's directory for the output of the program; the same name for both makes one file."),
 		option.Float("deadline", &o.Deadline, 0, option.From(0).To(maxSeconds),
-			"Seconds of silence (no output, no report) after which the trial has failed; 0: any."),
+			"Seconds of silence (no output, no report) after which the trial fails; 0: unlimited."),
 		option.String("base_dir", &o.BaseDir, "",
 			"Directory of the experiment file. Filled in by the host; without it, the working directory."),
 		option.String("cwd", &o.CWD, "",
-			"Directory in which the program is started, relative to base_dir; the trial's own by default."),
+			"Working directory of the program, relative to base_dir; the trial's own by default."),
 		option.Bool("workers", &o.Workers, false,
-			"Start the command once for each bundle that a trial is granted. "+
+			"Whether the command starts once for each granted bundle. "+
 				"Filled in by the host, from placement.workers."),
 	}
 })
@@ -73,7 +77,7 @@ func declareLog(l *logFiles) []option.Option {
 	}
 }
 
-// logs are the files of a log that is on or off.
+// logs returns the files of a log that is on or off.
 func logs(on bool) logFiles {
 	if on {
 		return logFiles{"stdout", "stderr"}
@@ -86,6 +90,7 @@ func parseOptions(b []byte) (*options, error) {
 	if err == nil {
 		err = o.check()
 	}
+	o.BaseDir = cmp.Or(os.Getenv(sdk.BaseDirVariable), o.BaseDir)
 	if err != nil {
 		return nil, fmt.Errorf("trainable command: %w", err)
 	}
@@ -111,7 +116,7 @@ func seconds(s float64) time.Duration {
 	return time.Duration(min(max(s, 0), maxSeconds) * float64(time.Second))
 }
 
-// reserved are the files of a trial's directory that are the host's.
+// reserved are the host's own files in a trial's directory.
 var reserved = []string{"params.json", "result.jsonl", "progress.csv", "error.txt", "checkpoints", checkpointDir}
 
 func checkLogName(f string) error {
@@ -136,7 +141,7 @@ func (o *options) checkEnv() error {
 	return nil
 }
 
-// pattern finds one metric in a line.
+// A pattern finds one metric in a line.
 type pattern struct {
 	name string
 	re   *regexp.Regexp

@@ -13,9 +13,9 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
 
-// Processes that leave their group (setsid, double fork) are handed to this
-// process when their parent ends, because it is a child subreaper. The kernel
-// hands them to its first thread, so one small file lists them.
+// When the parent of a process that left its group (setsid, double fork) ends, this process adopts
+// it, because it is a child subreaper. The kernel assigns it to the first thread, so one small file
+// lists all of them.
 
 // children are the programs that this process started itself.
 var children = childTable{known: map[int]bool{}, suspects: map[int]bool{}}
@@ -42,9 +42,9 @@ func adoptOrphans() {
 	}
 }
 
-// buryOrphans reaps adopted processes that ended by themselves during long
-// trials. Whoever else started a child in this process waits for it, so only
-// what is still dead at the second look is nobody's.
+// buryOrphans reaps adopted processes that ended during long trials. Other code that started a
+// child in this process waits for it, so only a process that is still dead at the second look is an
+// orphan.
 func buryOrphans() {
 	for range time.Tick(10 * time.Second) {
 		children.bury()
@@ -68,7 +68,7 @@ func (c *childTable) bury() {
 	c.suspects = suspects
 }
 
-// orphans are the children of the first thread that were not started here.
+// orphans returns the children of the first thread that were not started here.
 func (c *childTable) orphans() []int {
 	list, err := os.ReadFile(childrenFile())
 	if err != nil || len(list) == 0 {
@@ -87,7 +87,7 @@ var childrenFile = sync.OnceValue(func() string {
 	return fmt.Sprintf("/proc/self/task/%d/children", os.Getpid())
 })
 
-// leftovers says what a trial's processes can be known by.
+// leftovers describes how to recognise a trial's processes.
 type leftovers struct {
 	group   int // the program's process group
 	trialID string
@@ -95,9 +95,9 @@ type leftovers struct {
 	killed  map[int]bool
 }
 
-// killLeftovers kills what is left of a trial whose program has ended, and
-// waits for its end; children of the killed are adopted then, and killed in
-// turn. The group's own members have been killed, but may not be gone yet.
+// killLeftovers kills the remaining processes of a trial whose program has ended, and waits for
+// their end; children of killed processes are adopted and killed too. The group's own members were
+// killed, but may not be gone yet.
 func killLeftovers(group int, trialID, dir string) {
 	l := leftovers{group, trialID, dir, map[int]bool{}}
 	pause := time.Millisecond
@@ -106,20 +106,20 @@ func killLeftovers(group int, trialID, dir string) {
 		if children.kill(&l) == 0 && syscall.Kill(-group, 0) == syscall.ESRCH {
 			return
 		}
-		time.Sleep(pause) // a killed process needs a moment to be gone
+		time.Sleep(pause) // a killed process needs a moment to end
 		pause = min(2*pause, 50*time.Millisecond)
 	}
 }
 
-// leastLooks are taken however long this process itself was kept from running.
+// leastLooks is the minimum number of looks, however long this process itself was suspended.
 const leastLooks = 20
 
-// kill returns how many processes it found. Those that are gone now may have
-// left others, so only a look that finds none is the last.
+// kill returns the number of processes found. Processes that ended meanwhile may have left others,
+// so only a look that finds none is the last.
 func (c *childTable) kill(l *leftovers) (found int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	alone := len(c.known) == 0 && dedicated() // then whatever there is was some trial's
+	alone := len(c.known) == 0 && dedicated() // then every process belongs to a trial
 	for _, pid := range c.orphans() {
 		if !alone && !l.killed[pid] && !l.owns(pid) {
 			continue
@@ -132,9 +132,8 @@ func (c *childTable) kill(l *leftovers) (found int) {
 	return found
 }
 
-// dedicated says that this process is a plugin's and nothing else. A program that runs the
-// trainable in its own process starts children of its own, which look like orphans if its
-// first thread has started them.
+// dedicated reports whether this process is only a plugin. A program that runs the trainable in its
+// own process starts other children, which look like orphans if its first thread started them.
 func dedicated() bool { return os.Getenv(serve.CookieKey) == serve.CookieValue }
 
 // killAll kills a process and, if it leads one, its group.
@@ -145,7 +144,7 @@ func killAll(pid int) {
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 }
 
-// owns says whether an adopted process was the trial's. The dead have no
+// owns reports whether an adopted process belonged to the trial. Dead processes have no
 // environment, but still a group.
 func (l *leftovers) owns(pid int) bool {
 	if group, err := syscall.Getpgid(pid); err == nil && group == l.group {
@@ -168,7 +167,7 @@ func hasVariable(environ []byte, kv string) bool {
 	return false
 }
 
-// isZombie says whether a process has ended and waits to be reaped.
+// isZombie reports whether a process has ended and waits to be reaped.
 func isZombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
-// openOwn opens a file of the trial's directory. What is in its place and is no plain
-// file is refused: a link could lead to any file of the user's, a pipe would be waited for.
+// openOwn opens a file in the trial's directory. It refuses anything but a regular file: a link
+// could lead to any file of the user, and a pipe would block.
 func openOwn(dir, name string, flag int) (*os.File, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -17,7 +17,7 @@ func openOwn(dir, name string, flag int) (*os.File, error) {
 	return plainfile.In(root, name, flag)
 }
 
-// replaceOwn puts a file with the content in the place of whatever has the name.
+// replaceOwn writes a file with the content and replaces anything with its name.
 func replaceOwn(dir, name string, content []byte) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

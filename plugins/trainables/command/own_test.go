@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What somebody has put in the place of a trial's files is not followed, not waited
-// for, and not written to.
+// Objects that somebody put in the place of a trial's files are not followed, not waited for, and
+// not written to.
 func TestForeignFiles(t *testing.T) {
 	victim := filepath.Join(t.TempDir(), "victim")
 	kept := []byte("kept")

@@ -14,11 +14,11 @@ import (
 	"github.com/tunehost/tunehost/plugins/trainables/command/argv"
 )
 
-// params are the trial's parameters as text: each value as users would type
-// it, and nested ones under names joined with "/" too.
+// params are the trial's parameters as text: each value as users would type it; nested ones also
+// under names joined with "/".
 type params struct {
 	text   map[string]string
-	groups map[string]bool // names of those that others are in
+	groups map[string]bool // names that contain others
 }
 
 func parseParams(b []byte) (params, error) {
@@ -66,7 +66,7 @@ func (p params) addValue(name string, v json.RawMessage) error {
 
 func (p params) names() []string { return slices.Sorted(maps.Keys(p.text)) }
 
-// flags are all parameters as arguments, groups as their members: --net.units=64.
+// flags returns all parameters as arguments, groups as their members: --net.units=64.
 func (p params) flags() (flags []string) {
 	for _, name := range p.names() {
 		if !p.groups[name] {
@@ -76,7 +76,7 @@ func (p params) flags() (flags []string) {
 	return flags
 }
 
-// words are the flags as one text that a shell takes apart again.
+// words returns the flags as one text of shell words.
 func (p params) words() string {
 	words := p.flags()
 	for i := range words {
@@ -85,14 +85,15 @@ func (p params) words() string {
 	return strings.Join(words, " ")
 }
 
-// environ is one variable for each parameter. Where two share a name the first
-// has it, and clash says so.
+// environ returns one variable for each parameter. If two have the same variable, it has the value
+// of the first, and clash describes this.
 func (p params) environ() (env []string, clash string) {
 	taken := map[string]string{}
 	for _, name := range p.names() {
 		v := argv.Variable(name)
 		if first, ok := taken[v]; ok {
-			clash = fmt.Sprintf("parameters %q and %q share %s, which holds the first; read TUNEHOST_PARAMS instead", first, name, v)
+			clash = fmt.Sprintf("parameters %q and %q share %s, which holds the first; read TUNEHOST_PARAMS instead",
+				first, name, v)
 			continue
 		}
 		taken[v] = name
@@ -101,7 +102,7 @@ func (p params) environ() (env []string, clash string) {
 	return env, clash
 }
 
-// writeParams makes sure that params.json is there and holds b.
+// writeParams ensures that params.json exists and contains b.
 func writeParams(dir string, b []byte) (path string, err error) {
 	path = filepath.Join(dir, "params.json")
 	if old, err := readOwn(dir, "params.json"); err == nil && sameJSON(old, b) {

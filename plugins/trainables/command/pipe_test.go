@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// What a program has written before its end is read, also by a process that comes to
-// it when the time for that is over; what never ends is.
+// Output written before a program's end is read, even if this process reads it after the deadline;
+// endless output is not.
 func TestPipeIsReadLate(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

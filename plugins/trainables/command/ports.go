@@ -6,16 +6,15 @@ import (
 	"sync"
 )
 
-// ports are what gangs of this process have been given to meet at. A port is free
-// when it is given, and no other gang here gets it until it is given back; another
-// program may take it before rank 0 listens, and then rank 0 fails. The zero value
-// is ready.
+// ports are the ports in use by gangs of this process. A port is free when it is taken, and no
+// other gang here gets it until it is returned; another program may take it before rank 0 listens,
+// and then rank 0 fails. The zero value is ready to use.
 type ports struct {
 	mu    sync.Mutex
 	taken map[int]bool
 }
 
-// portTries are made to find a port that no other gang has.
+// portTries is the number of attempts to find a port that no other gang has.
 const portTries = 1000
 
 func (p *ports) take() (int, error) {
@@ -47,7 +46,7 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// giveBack takes 0 for no port.
+// giveBack returns a port; 0 is ignored.
 func (p *ports) giveBack(port int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,30 +12,29 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
 )
 
-// printed is what was understood of one line of stdout.
+// printed is the parsed content of one line of stdout.
 type printed struct {
 	sdk.Result
-	given     *float64 // its iteration, where that is not a count from 1
-	skipped   string   // the first key whose number has no metric's name
-	wrong     wrong    // an objective that is no number
+	given     *float64 // its iteration, if not an integer from 1
+	skipped   string   // the first key whose name is not valid for a metric
+	wrong     wrong    // an objective that is not a number
 	objective bool
 }
 
-// wrong is an objective's value that is no number.
+// wrong is an objective's value that is not a number.
 type wrong struct {
 	name  string
 	value any
 }
 
-// reader understands lines of one attempt's stdout.
+// A reader parses lines of one attempt's stdout.
 type reader struct {
 	objectives []string
 	patterns   []pattern
 	waiting    []sdk.Metric // found by patterns, for the next result
 }
 
-// read returns nil for a line that is nothing of ours, and an error for one
-// that means to be a result and is none.
+// read returns nil for a line that is not intended as a result, and an error for an invalid result.
 func (r *reader) read(line []byte) (*printed, error) {
 	if r.patterns != nil {
 		return r.match(line)
@@ -52,7 +51,7 @@ func (r *reader) object(line []byte) (*printed, error) {
 	seen := map[string]bool{}
 	err := channel.Flatten(line, func(name string, v any) error {
 		if seen[name] {
-			return fmt.Errorf("%.64q is there twice", name)
+			return fmt.Errorf("%.64q is given twice", name)
 		}
 		seen[name] = true
 		return r.leaf(p, name, v)
@@ -92,7 +91,7 @@ func (r *reader) leaf(p *printed, name string, value any) error {
 	return p.metric(name, v)
 }
 
-// isMeasured: it is no count of the program's, which is no result by itself.
+// isMeasured reports whether a metric is not just a counter, which is not a result by itself.
 func isMeasured(m sdk.Metric) bool { return !channel.IsIteration(m.Name) }
 
 func isTruth(value any) bool {
@@ -121,8 +120,8 @@ func (p *printed) count(v float64) {
 	}
 }
 
-// match looks for the patterns. A line with an objective's metric is a result,
-// and takes with it what lines before it had.
+// match looks for the patterns. A line with an objective's metric is a result, and includes the
+// metrics of the lines before it.
 func (r *reader) match(line []byte) (*printed, error) {
 	objective, bad := false, error(nil)
 	for _, p := range r.patterns {
@@ -152,7 +151,7 @@ func (p *pattern) find(line []byte) (string, bool) {
 	return strings.TrimSpace(string(m[min(1, len(m)-1)])), true
 }
 
-// note keeps the newest value of a metric.
+// note stores the newest value of a metric.
 func (r *reader) note(name string, v float64) {
 	for i := range r.waiting {
 		if r.waiting[i].Name == name {
@@ -178,7 +177,7 @@ func (r *reader) take() *printed {
 	return p
 }
 
-// names lists metrics for people, a few of them.
+// names lists some of the metrics for people.
 func names(ms []sdk.Metric) string {
 	var list []string
 	for _, m := range ms[:min(len(ms), 8)] {

@@ -5,24 +5,24 @@ import (
 	"syscall"
 )
 
-// process is a running program, the leader of its own process group.
+// A process is a running program, the leader of its own process group.
 type process struct {
 	pid    int
-	exited chan struct{} // closed when it has ended and is reaped
+	exited chan struct{} // closed when it has ended and was reaped
 	status syscall.WaitStatus
 
 	mu   sync.Mutex
-	gone bool // the group's number may be another's by now
+	gone bool // the group's number may be reused
 }
 
-// signal reaches the whole process group, also when it is suspended.
+// signal reaches the whole process group, even if it is suspended.
 func (p *process) signal(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.gone {
 		return
 	}
-	_ = syscall.Kill(-p.pid, sig) // it may be gone, which is as good
+	_ = syscall.Kill(-p.pid, sig) // it may already be gone
 	if sig != syscall.SIGKILL {
 		_ = syscall.Kill(-p.pid, syscall.SIGCONT)
 	}

@@ -11,8 +11,8 @@ import (
 	"unsafe"
 )
 
-// start runs the program. Pdeathsig is sent when the thread that started a
-// child ends, so one thread starts them all and never ends.
+// start runs the program. Pdeathsig is sent when the thread that started a child ends, so a
+// permanent thread starts all of them.
 func start(path string, args []string, attr *syscall.ProcAttr) (*process, error) {
 	var p *process
 	var err error
@@ -54,15 +54,15 @@ func startHere(path string, args []string, attr *syscall.ProcAttr) (*process, er
 	return p, nil
 }
 
-// wait reaps the program when it has ended. It waits in the runtime's poller:
-// a running trial holds no thread.
+// wait reaps the program when it has ended. It waits in the runtime's poller, so a running trial
+// needs no thread.
 func (p *process) wait(pidfd int) {
 	p.awaitExit(pidfd)
 	children.forget(p.pid, p.reap)
 }
 
-// reap kills what is left of the group, then takes the exit status. The
-// leader's number is its own until then, and so is the group's.
+// reap kills the rest of the group, then reads the exit status. The numbers of the leader and the
+// group cannot be reused before.
 func (p *process) reap() {
 	p.signal(syscall.SIGKILL)
 	p.mu.Lock()
@@ -100,7 +100,7 @@ const (
 	waitPeek   = 0x01000000 // WNOWAIT
 )
 
-// hasExited looks without reaping; without WNOHANG it waits.
+// hasExited checks without reaping; without WNOHANG it waits.
 func (p *process) hasExited(flags uintptr) bool {
 	var info [128]byte // siginfo_t
 	for {
@@ -109,15 +109,15 @@ func (p *process) hasExited(flags uintptr) bool {
 		if e == syscall.EINTR {
 			continue
 		}
-		// The first field is the signal's number: 0 where nothing happened.
+		// The first field is the signal's number: 0 if nothing happened.
 		return e != 0 || *(*int32)(unsafe.Pointer(&info)) != 0
 	}
 }
 
-// fionread asks a pipe how many bytes are in it.
+// fionread asks a pipe for the number of bytes in it.
 const fionread = 0x541b
 
-// handles says whether a process has a handler for a signal.
+// handles reports whether a process has a handler for a signal.
 func handles(pid int, sig syscall.Signal) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

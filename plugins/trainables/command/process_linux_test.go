@@ -13,7 +13,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
 
-// B-025: the kernel ends programs whose plugin process was killed.
+// B-025: the kernel kills programs whose plugin process was killed.
 func TestHostDies(t *testing.T) {
 	run := newRun(t)
 	host := exec.Command(os.Args[0])
@@ -29,12 +29,12 @@ func TestHostDies(t *testing.T) {
 	_ = host.Process.Kill()
 	_ = host.Wait()
 	eventually(t, "the program is gone", func() bool {
-		return !alive(t, run, "pid") || isZombie(pid) // adopted by this very process
+		return !alive(t, run, "pid") || isZombie(pid) // adopted by this process
 	})
 }
 
-// B-025: a program that runs the trainable in its own process has children of its own. They
-// are no trial's, though nothing tells whose they are; in a plugin's process they would be.
+// B-025: a program that runs the trainable in its own process has other children. They do not
+// belong to trials; in a dedicated plugin process they would.
 func TestChildrenOfOthers(t *testing.T) {
 	toolchain.Programs(t, "setsid")
 	if err := train(t, sh("true"), newRun(t)); err != nil { // from now on orphans are adopted
@@ -51,7 +51,8 @@ func TestChildrenOfOthers(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 	eventually(t, "the child is this process's", func() bool { return slices.Contains(children.orphans(), pid) })
 	none := childTable{known: map[int]bool{}}
-	if n := none.kill(&leftovers{group: pid - 1, trialID: "none", dir: "/no/dir", killed: map[int]bool{}}); n > 0 || isZombie(pid) {
+	if n := none.kill(&leftovers{group: pid - 1, trialID: "none", dir: "/no/dir", killed: map[int]bool{}}); n > 0 ||
+		isZombie(pid) {
 		t.Errorf("%d children of others were killed", n)
 	}
 	t.Setenv(serve.CookieKey, serve.CookieValue)

@@ -4,8 +4,7 @@ package command
 
 import "syscall"
 
-// start runs the program. Only on Linux does the kernel end it when this
-// process dies.
+// start runs the program. Only Linux kills it when this process dies.
 func start(path string, args []string, attr *syscall.ProcAttr) (*process, error) {
 	attr.Sys = sysProcAttr()
 	pid, err := syscall.ForkExec(path, args, attr)
@@ -17,7 +16,7 @@ func start(path string, args []string, attr *syscall.ProcAttr) (*process, error)
 	return p, nil
 }
 
-// reapWhenEnded holds the group's number only as long as members are left.
+// reapWhenEnded keeps the group's number only while members are left.
 func (p *process) reapWhenEnded() {
 	var s syscall.WaitStatus
 	for {
@@ -32,11 +31,11 @@ func (p *process) reapWhenEnded() {
 	close(p.exited)
 }
 
-// killLeftovers has no way to find processes that left the group.
+// killLeftovers cannot find processes that left the group.
 func killLeftovers(group int, trialID, dir string) {}
 
-// fionread asks a pipe how many bytes are in it.
+// fionread asks a pipe for the number of bytes in it.
 const fionread = 0x4004667f
 
-// handles has no way to know whether a process has a handler for a signal.
+// handles cannot determine whether a process has a handler for a signal.
 func handles(int, syscall.Signal) bool { return false }

@@ -13,8 +13,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/trainables/command/argv"
 )
 
-// Plugin is the trainable as it is served. One process runs any number of
-// trials; programs make their checkpoints themselves.
+// Plugin returns the trainable to be served. One process runs any number of trials; programs make
+// their own checkpoints.
 func Plugin() sdk.TrainablePlugin {
 	return sdk.TrainablePlugin{
 		Info: sdk.Info{
@@ -34,12 +34,12 @@ func open(b []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
 	return p, sdk.TrainableTraits{Reusable: true, Shared: true}, nil
 }
 
-// program is the user's command, ready to be started for any trial.
+// A program is the user's command, which can be started for any trial.
 type program struct {
 	o        *options
 	command  []argv.Template
 	env      []string
-	path     string // PATH as the program will have it
+	path     string // PATH of the program
 	patterns []pattern
 	deadline time.Duration
 	sockets  *sockets
@@ -65,7 +65,7 @@ func newProgram(b []byte) (*program, error) {
 	return p, nil
 }
 
-// arguments are those of one trial.
+// arguments returns the arguments of one trial.
 func (p *program) arguments(values params, paramsPath string) ([]string, error) {
 	var args []string
 	for _, t := range p.command {
@@ -86,7 +86,7 @@ func (p *program) arguments(values params, paramsPath string) ([]string, error) 
 	return args, nil
 }
 
-// value is what a name in braces stands for; nothing where the trial lacks a parameter.
+// value returns the value of a name in braces, or nothing if the trial lacks the parameter.
 func (p *program) value(values params, name, paramsPath string) (string, bool) {
 	if name == argv.Params {
 		return paramsPath, true
@@ -105,7 +105,7 @@ func (p *program) isParameter(name string) bool {
 	return p.o.Parameters != nil && slices.Contains(*p.o.Parameters, name)
 }
 
-// known says which names in braces are parameters.
+// known returns a function that reports which names in braces are parameters.
 func (o *options) known() func(name string) bool {
 	if o.Parameters == nil {
 		return nil
@@ -135,7 +135,7 @@ func (p *program) Train(ctx context.Context, run sdk.Run) error {
 		if !errors.As(err, &starved) || !p.room.shared() {
 			return err
 		}
-		w.say(starved.hint())
+		w.hint(starved.hint())
 		if err := w.untilFreed(freed); err != nil {
 			return err
 		}

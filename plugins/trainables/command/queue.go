@@ -7,19 +7,18 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
 )
 
-// maxQueued is how many results wait for the host before a program that prints more is
-// held up: it is not read from until there is room.
+// maxQueued is the maximum number of waiting results; a program that prints more is not read from
+// until there is room.
 const maxQueued = 10_000
 
-// item is a result on its way to the host. answer takes the decision, where
-// somebody waits for it.
+// An item is a result for the host. answer receives the decision, if somebody waits for it.
 type item struct {
 	result sdk.Result
 	answer chan<- channel.Decision
 }
 
-// queue holds results in order. Results that somebody waits for always have room: there
-// are as many as there are connections.
+// A queue holds results in order. Results that somebody waits for always have room: there are at
+// most as many as connections.
 type queue struct {
 	mu     sync.Mutex
 	filled sync.Cond // there is an item, or no more will come
@@ -27,7 +26,7 @@ type queue struct {
 	items  []item
 	limit  int
 	closed bool
-	held   bool // a push waits
+	held   bool // a push is waiting
 }
 
 func newQueue(limit int) *queue {
@@ -36,8 +35,8 @@ func newQueue(limit int) *queue {
 	return q
 }
 
-// push adds an item, once there is room for one that nobody waits for. full is called
-// before it waits for that.
+// push appends an item, and blocks until there is room if nobody waits for it. full is called
+// before it blocks.
 func (q *queue) push(it item, full func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -53,14 +52,14 @@ func (q *queue) push(it item, full func()) {
 	q.filled.Signal()
 }
 
-// holds says that a program is held up now.
+// holds reports whether a program is blocked now.
 func (q *queue) holds() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.held
 }
 
-// pop waits for an item; false after close, when all are gone.
+// pop waits for an item; it returns false after close, when all are taken.
 func (q *queue) pop() (item, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -77,7 +76,7 @@ func (q *queue) pop() (item, bool) {
 	return it, true
 }
 
-// close says that nothing will be pushed any more.
+// close records that nothing more will be pushed.
 func (q *queue) close() {
 	q.mu.Lock()
 	q.closed = true

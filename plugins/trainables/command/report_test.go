@@ -22,7 +22,8 @@ func TestPrintedJSON(t *testing.T) {
 	run.trial.Iteration = 4
 	mustTrain(t, sh(`
 		echo starting
-		echo '{"accuracy": 0.5, "val": {"loss": NaN, "top/5": -Infinity}, "note": "x", "list": [1], "ok": true, "none": null}'
+		echo '{"accuracy": 0.5, "val": {"loss": NaN, "top/5": -Infinity}, "note": "x", "list": [1], "ok": true, `+
+		`"none": null}'
 		echo '{"loss": 1}'
 		echo '{"accuracy": "high"}'
 		echo '{"accuracy": 0.6, "iteration": 9, "two words": 1, "acc@1é": 2, "bell\\u0007": 3}'
@@ -30,9 +31,11 @@ func TestPrintedJSON(t *testing.T) {
 		printf '{"accuracy": 0.7}'`), run)
 	type m = sdk.Metric
 	want := []sdk.Result{
-		{Metrics: []m{{Name: "accuracy", Value: 0.5}, {Name: "val/loss", Value: math.NaN()}, {Name: "val/top/5", Value: math.Inf(-1)}}, Iteration: 5,
+		{Metrics: []m{{Name: "accuracy", Value: 0.5}, {Name: "val/loss", Value: math.NaN()},
+			{Name: "val/top/5", Value: math.Inf(-1)}}, Iteration: 5,
 			Values: []byte(`{"note":"x","list":[1],"ok":true,"none":null}`)},
-		{Metrics: []m{{Name: "accuracy", Value: 0.6}, {Name: "two words", Value: 1}, {Name: "acc@1é", Value: 2}}, Iteration: 9},
+		{Metrics: []m{{Name: "accuracy", Value: 0.6}, {Name: "two words", Value: 1}, {Name: "acc@1é", Value: 2}},
+			Iteration: 9},
 		{Metrics: []m{{Name: "accuracy", Value: math.Inf(1)}, {Name: "training_iteration", Value: 10}}, Iteration: 10},
 		{Metrics: []m{{Name: "accuracy", Value: 0.7}}, Iteration: 11}, // the last line has no end
 	}
@@ -59,8 +62,10 @@ func TestPrintedGarbage(t *testing.T) {
 	mustTrain(t, python(t, `
 import sys
 out = sys.stdout.buffer
-for line in [b'{"accuracy": }', b'{"accuracy": 1, "accuracy": 2}', b'{' * 5000 + b'}', b'{"accuracy":1,"d":' + b'[' * 100 + b']' * 100 + b'}',
-             b'{"accuracy":1,' + b','.join(b'"m%d":1' % i for i in range(10001)) + b'}', b'\xff\xfe\x00{"accuracy":1}', b'{}', b'{"accuracy": 1} x', b'\x1b[2J']:
+for line in [b'{"accuracy": }', b'{"accuracy": 1, "accuracy": 2}', b'{' * 5000 + b'}', b'{"accuracy":1,"d":' + b'[' `+
+		`* 100 + b']' * 100 + b'}',
+             b'{"accuracy":1,' + b','.join(b'"m%d":1' % i for i in range(10001)) + b'}', `+
+		`b'\xff\xfe\x00{"accuracy":1}', b'{}', b'{"accuracy": 1} x', b'\x1b[2J']:
     out.write(line + b'\n')
 out.write(b'{"accuracy": 1, "pad": "' + b'x' * (3 << 20) + b'"}\n')
 out.write(b'{"accuracy": 0.25}\n')
@@ -99,7 +104,7 @@ func TestPatterns(t *testing.T) {
 	wantContains(t, run.logged(), "oops")
 }
 
-// B-013: no result is no failure, but the user learns what was printed instead.
+// B-013: a missing result is not a failure, but the user sees what was printed instead.
 func TestNoResult(t *testing.T) {
 	run := newRun(t)
 	mustTrain(t, sh(`echo '{"acc": 1, "loss": 2}'`), run)
@@ -114,7 +119,8 @@ func TestCheckpoints(t *testing.T) {
 	}
 	mustTrain(t, sh(`
 		mkdir $TUNEHOST_CHECKPOINT_DIR/1 mine; touch file; ln -s /etc link
-		for c in $TUNEHOST_CHECKPOINT_DIR/1 mine /etc . link file checkpoints/3 $TUNEHOST_CHECKPOINT_DIR ../.. missing; do
+		for c in $TUNEHOST_CHECKPOINT_DIR/1 mine /etc . link file checkpoints/3 $TUNEHOST_CHECKPOINT_DIR ../.. `+
+		`missing; do
 			echo "{\"accuracy\": 1, \"checkpoint\": \"$c\"}"
 		done`), run)
 	var got []string
@@ -127,7 +133,7 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
-// A program that prints faster than results are decided on is held up, and loses none.
+// A program that prints faster than results are decided is blocked, and loses none.
 func TestFlood(t *testing.T) {
 	run := newRun(t)
 	held := make(chan struct{})
@@ -202,9 +208,12 @@ func TestChannel(t *testing.T) {
 os.mkdir(os.environ["TUNEHOST_CHECKPOINT_DIR"] + "/c")
 assert report(metrics={"accuracy": 0.5, "val": {"loss": float("nan")}}, iteration=3)["decision"] == "continue"
 assert report(metrics={"accuracy": 0.6}, iteration=None, checkpoint=".checkpoints/c")["decision"] == "continue"
-for bad in ['garbage', '[]', '{}', '{"metrics":{}}', '{"metrics":3}', '{"metrics":{"a":"x"}}', '{"metrics":{"a":1},"iteration":0}',
-            '{"metrics":{"a":1},"iteration":1.5}', '{"metrics":{"a\\u0007b":1}}', '{"metrics":{"a":1},"colour":1}', '{"metrics":{"a":1,"a":2}}',
-            '{"metrics":{"a":1},"checkpoint":"/etc"}', '{"metrics":{"a":1},"checkpoint":7}', '{"metrics":{"%s":1}}' % ("x" * 129),
+for bad in ['garbage', '[]', '{}', '{"metrics":{}}', '{"metrics":3}', '{"metrics":{"a":"x"}}', '{"metrics":{"a":1},`+
+		`"iteration":0}',
+            '{"metrics":{"a":1},"iteration":1.5}', '{"metrics":{"a\\u0007b":1}}', '{"metrics":{"a":1},"colour":1}', `+
+		`'{"metrics":{"a":1,"a":2}}',
+            '{"metrics":{"a":1},"checkpoint":"/etc"}', '{"metrics":{"a":1},"checkpoint":7}', '{"metrics":{"%s":1}}' `+
+		`% ("x" * 129),
             '{"a":' * 200 + '1' + '}' * 200, '{"metrics":{' + ','.join('"m%d":1' % i for i in range(10001)) + '}}',
             '{"metrics":{"a":' + ' ' * (2 << 20) + '1}}', '\x00', '{"metrics":{"a":1}} {"metrics":{"a":1}}']:
     a = ask(bad)
@@ -225,7 +234,7 @@ f.write('{"metrics":{"accuracy":0.8}}\n'); f.flush()   # leaves without listenin
 	}
 }
 
-// A shell script connects anew for each report; `tunehost report` is such a client.
+// A shell script connects for each report; `tunehost report` is such a client.
 func TestChannelFromShell(t *testing.T) {
 	run := newRun(t)
 	run.decide = func(r sdk.Result) error {
@@ -248,8 +257,8 @@ func TestChannelFromShell(t *testing.T) {
 	}
 }
 
-// TestMain makes the test's own program the client of TestChannelFromShell and
-// the host of TestHostDies.
+// TestMain also runs the test binary as the client of TestChannelFromShell and the host of
+// TestHostDies.
 func TestMain(m *testing.M) {
 	if os.Getenv("DYING_HOST") != "" {
 		dyingHost()
@@ -286,8 +295,8 @@ for t in ts: t.join()
 	}
 }
 
-// The first way that brings a result counts, so that nothing counts twice: a program that reports
-// may print what it likes from then on.
+// The first result decides the way, so that nothing counts twice: after a report, a program may
+// print anything.
 func TestReportsThenPrints(t *testing.T) {
 	run := newRun(t)
 	mustTrain(t, python(t, pythonChannel+`
@@ -302,8 +311,8 @@ print('{"accuracy": 2}')
 	wantContains(t, run.logged(), "printed lines of JSON are no results")
 }
 
-// A program that prints results and reports then is refused its reports, in each trial alike: what
-// was printed before a report is seen before it, however busy the reader is.
+// A program that prints results and then reports gets errors for its reports, in every trial:
+// output before a report is processed before it, however busy the reader is.
 func TestPrintsThenReports(t *testing.T) {
 	p := openTest(t, python(t, pythonChannel+`
 os.write(1, b'{"accuracy": 1}\n')
@@ -333,8 +342,8 @@ os.write(1, b'{"accuracy": 4}\n')
 	}
 }
 
-// B-016, B-061: iterations that do not grow are no count: results are counted one by
-// one from there on, which is said, and what was reported is kept. A first one may be any.
+// B-016, B-061: iterations that do not increase are not used: results are counted from there on,
+// with a warning, and the reported value is kept. The first one may have any value.
 func TestIterationsThatDoNotGrow(t *testing.T) {
 	run := newRun(t)
 	mustTrain(t, sh(`for i in 7 8 8 3 9; do echo "{\"accuracy\": 1, \"iteration\": $i}"; done`), run)
@@ -344,7 +353,8 @@ for i in (7, 8, 8, 3, 9):
     assert report(metrics={"accuracy": 1}, iteration=i)["decision"] == "continue"
 `), run2)
 	for _, r := range []*fakeRun{run, run2} {
-		if got := iterations(r); got != `[7 8 9{"reported_iteration":8} 10{"reported_iteration":3} 11{"reported_iteration":9}]` {
+		if got := iterations(r); got != `[7 8 9{"reported_iteration":8} 10{"reported_iteration":3} `+
+			`11{"reported_iteration":9}]` {
 			t.Error(got)
 		}
 		if len(r.hints) != 1 || !strings.Contains(r.hints[0], "iteration 8 after iteration 8") {
@@ -353,7 +363,7 @@ for i in (7, 8, 8, 3, 9):
 	}
 }
 
-// iterations are those of the results, with their values.
+// iterations returns the iterations of the results, with their values.
 func iterations(run *fakeRun) string {
 	var list []string
 	for _, r := range run.results {
@@ -369,13 +379,16 @@ func TestPrintedIterations(t *testing.T) {
 	}{
 		{"0 1 2", `[1{"reported_iteration":0} 2{"reported_iteration":1} 3{"reported_iteration":2}]`, "1 is added", 0},
 		{"1 2 5", `[1 2 5]`, "", 0},
-		{"1.5 2", `[1{"reported_iteration":1.5} 2]`, "iteration 1.5 is not a whole number from 1; from here on results are counted", 0},
+		{"1.5 2", `[1{"reported_iteration":1.5} 2]`,
+			"iteration 1.5 is not a whole number from 1; from here on results are counted", 0},
 		{"-5", `[1{"reported_iteration":-5}]`, "iteration -5 is not a whole number from 1", 0},
-		{"9007199254740991 9007199254740993", `[9007199254740991 9007199254740992{"reported_iteration":9007199254740992}]`,
+		{"9007199254740991 9007199254740993", `[9007199254740991 ` +
+			`9007199254740992{"reported_iteration":9007199254740992}]`,
 			"iteration is beyond 9007199254740991", 0},
-		{"4 5", `[5{"reported_iteration":4} 6{"reported_iteration":5}]`, "1 is added", 4}, // it counts from 0, and went on after 3
+		// it counts from 0, and continued after 3
+		{"4 5", `[5{"reported_iteration":4} 6{"reported_iteration":5}]`, "1 is added", 4},
 		{"5 6", `[5 6]`, "", 4},
-		{"1 2", `[1 2]`, "", 4}, // it began anew
+		{"1 2", `[1 2]`, "", 4}, // it started again
 		{"0 0", `[1{"reported_iteration":0} 2{"reported_iteration":0}]`, "1 is added", 0},
 	} {
 		run := newRun(t)
@@ -383,20 +396,21 @@ func TestPrintedIterations(t *testing.T) {
 			run.trial.Restore = t.TempDir()
 		}
 		mustTrain(t, sh(`for i in `+c.printed+`; do echo "{\"accuracy\": 1, \"iteration\": $i}"; done`), run)
-		if got := iterations(run); got != c.want || !strings.Contains(run.hinted(), c.hint) || c.hint == "" && run.hinted() != "" {
+		if got := iterations(run); got != c.want || !strings.Contains(run.hinted(), c.hint) || c.hint == "" &&
+			run.hinted() != "" {
 			t.Errorf("%s: %s, want %s; hints: %s", c.printed, got, c.want, run.hinted())
 		}
 	}
 }
 
-// A result that is done is the last one: the program has time to end by itself, and
-// loses nothing that came before.
+// A result with done is the last one: the program has time to exit, and loses no earlier results.
 func TestDone(t *testing.T) {
 	run := newRun(t)
 	err := train(t, sh(`trap 'echo saved >saved; exit 0' TERM
 		echo '{"accuracy": 1, "done": false}'; echo '{"accuracy": 2, "done": true}'; echo '{"accuracy": 3}'
 		while :; do sleep 0.01; done`), withGrace(run, 0.1))
-	if !errors.Is(err, sdk.ErrStopped) || !slices.Equal(run.values("accuracy"), []float64{1, 2}) || !run.results[1].Done || run.results[0].Done {
+	if !errors.Is(err, sdk.ErrStopped) || !slices.Equal(run.values("accuracy"), []float64{1, 2}) ||
+		!run.results[1].Done || run.results[0].Done {
 		t.Errorf("%v: %+v", err, run.results)
 	}
 	run = newRun(t)
@@ -414,13 +428,15 @@ func withGrace(run *fakeRun, seconds float64) *fakeRun {
 	return run
 }
 
-// What a program says that reports in a slightly wrong way is named.
+// Output that is almost a result causes a hint about the mistake.
 func TestHints(t *testing.T) {
 	for script, want := range map[string]string{
-		`echo '{"acc": 0.9, "loss": 1}'`:                       "it printed acc, loss, and no accuracy; did you mean objective.metric: acc?",
-		`echo '{"val": {"accuracy": 0.9}, "loss": 1}'`:         "did you mean objective.metric: val/accuracy?",
-		`echo '{"score": 0.9}'`:                                "did you mean objective.metric: score?",
-		`echo '{"accuracy": "0.93"}'`:                          `it printed accuracy as the text "0.93"; print a number`,
+		`echo '{"acc": 0.9, "loss": 1}'`: "it printed acc, loss, and no accuracy; did you mean " +
+			"objective.metric: acc?",
+		`echo '{"val": {"accuracy": 0.9}, "loss": 1}'`: "did you mean objective.metric: val/accuracy?",
+		`echo '{"score": 0.9}'`:                        "did you mean objective.metric: score?",
+		`echo '{"accuracy": "0.93"}'`: `it printed accuracy as the text "0.93"; print ` +
+			`a number`,
 		`echo '{"accuracy": null}'`:                            "it printed accuracy as null",
 		`echo '{"accuracy": [0.9]}'`:                           "it printed accuracy as a list",
 		`echo "{'accuracy': 0.9}"`:                             "single quotes",
@@ -450,10 +466,11 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// A trial that goes on, or that is started again, may have reported all before: what it does not
-// print is no mistake. What it prints wrongly is.
+// A trial that continues, or was restarted, may have reported everything before: missing results
+// are not a mistake. Wrong output is.
 func TestHintsOfATrialThatGoesOn(t *testing.T) {
-	for script, want := range map[string]string{`:`: "", `echo done`: "", `echo 'epoch=5' >&2`: "", `echo '{"acc": 1}'`: "did you mean"} {
+	for script, want := range map[string]string{`:`: "", `echo done`: "", `echo 'epoch=5' >&2`: "",
+		`echo '{"acc": 1}'`: "did you mean"} {
 		restored, again := newRun(t), newRun(t)
 		restored.trial.Restore, restored.trial.Iteration, restored.trial.Attempt = t.TempDir(), 9, 2
 		again.trial.Attempt = 2
@@ -466,8 +483,8 @@ func TestHintsOfATrialThatGoesOn(t *testing.T) {
 	}
 }
 
-// A program that goes on for long is not waited for, and one that reports is not blamed
-// for what else it prints.
+// Hints do not wait for the end of a long program, and a program that reports gets no hints about
+// other output.
 func TestHintsMidway(t *testing.T) {
 	run := newRun(t)
 	ended := false
@@ -481,13 +498,14 @@ func TestHintsMidway(t *testing.T) {
 		t.Errorf("at the end: %v; %s", ended, run.hinted())
 	}
 	run = newRun(t)
-	mustTrain(t, sh(`echo '{"config": 1}'; echo "{'a': 2}"; echo '{"accuracy": 1}'; for i in 1 2 3 4; do echo '{"acc": 1}'; done`), run)
+	mustTrain(t, sh(`echo '{"config": 1}'; echo "{'a': 2}"; echo '{"accuracy": 1}'; for i in 1 2 3 4; do echo `+
+		`'{"acc": 1}'; done`), run)
 	if run.hinted() != "" {
 		t.Error(run.hinted())
 	}
 }
 
-// What comes of many clues is concluded once, and not at each line.
+// Many clues are concluded once, and not at each line.
 func TestEnoughOnce(t *testing.T) {
 	c := newClues([]string{"accuracy"}, false)
 	said := 0
@@ -502,7 +520,7 @@ func TestEnoughOnce(t *testing.T) {
 	}
 }
 
-// A hint is given at the first trial alone.
+// A hint is shown only at the first trial.
 func TestHintsOnce(t *testing.T) {
 	p := openTest(t, sh(`echo '{"acc": 1}'`))
 	runs := []*fakeRun{newRun(t), newRun(t)}
@@ -516,9 +534,10 @@ func TestHintsOnce(t *testing.T) {
 	}
 }
 
-// What is reported by the channel without the objective is named, too.
+// Reports on the channel without the objective also cause a hint.
 func TestHintsOfTheChannel(t *testing.T) {
-	for metrics, want := range map[string]string{`{"acc": 1}`: "it reported acc, and no accuracy; did you mean", `{"accuracy": "1", "b": 2}`: `it reported accuracy as the text "1"`} {
+	for metrics, want := range map[string]string{`{"acc": 1}`: "it reported acc, and no accuracy; did you mean",
+		`{"accuracy": "1", "b": 2}`: `it reported accuracy as the text "1"`} {
 		run := newRun(t)
 		mustTrain(t, python(t, pythonChannel+`ask('{"metrics":`+metrics+`}')`), run)
 		wantContains(t, run.hinted(), want)

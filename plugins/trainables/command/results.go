@@ -14,8 +14,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
 )
 
-// way is how a program reports: the first that brings a result is its way, so that no result
-// counts twice. What was printed before a report is seen before it.
+// way is how a program reports: the first result decides, so that no result counts twice. Output
+// before a report is processed before it.
 type way string
 
 const (
@@ -23,28 +23,28 @@ const (
 	byChannel  way = "the channel"
 )
 
-// results takes an attempt's results from wherever they come and hands them to
-// the host one after the other.
+// results collects an attempt's results from all sources and sends them to the host one by one.
 type results struct {
 	a       *attempt
 	reader  reader
 	clues   *clues
 	queue   *queue
+	started chan struct{} // closed when the host was told that the program has started
 	stopped chan struct{} // closed when the host wants the program to stop
 	report  sync.Once
 	done    chan struct{} // closed when the host has all results; nil before the first
 
-	order sync.Mutex // numbers and hands over at a time
+	order sync.Mutex // held while a result is numbered and sent
 
 	mu        sync.Mutex
 	way       way
 	last      uint64 // iteration
 	begun     bool   // there was a result
-	shift     uint64 // 1 where the program counts from 0
+	shift     uint64 // 1 if the program counts from 0
 	uncounted bool   // the program's own counts are not used
 	err       error  // of the stop
 	decision  channel.Decision
-	told      bool // the program was told of the stop
+	told      bool // the program was told about the stop
 	warned    map[string]bool
 	rejected  int
 }
@@ -54,12 +54,12 @@ func (r *results) init(a *attempt) {
 	r.reader = reader{objectives: a.p.o.Objectives, patterns: a.p.patterns}
 	r.clues = newClues(a.p.o.Objectives, len(a.p.patterns) > 0)
 	r.queue = newQueue(maxQueued)
-	r.stopped = make(chan struct{})
+	r.started, r.stopped = make(chan struct{}), make(chan struct{})
 	r.last = a.trial.Iteration
 	r.decision = channel.Continue
 }
 
-// claim says whether results that come this way count.
+// claim reports whether results of this way count.
 func (r *results) claim(w way) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,7 +69,7 @@ func (r *results) claim(w way) bool {
 	return r.way == w
 }
 
-// claimChannel says whether reports of the channel count.
+// claimChannel reports whether reports on the channel count.
 func (r *results) claimChannel() bool {
 	if !r.any() {
 		r.a.intake.await()
@@ -77,17 +77,18 @@ func (r *results) claimChannel() bool {
 	return r.claim(byChannel)
 }
 
-// errTwoWays is the answer to reports of a program whose printed lines are results. To take both
-// would count each result twice, and to pass over its reports would lose their checkpoints.
+// errTwoWays is the answer to reports of a program whose printed lines are results. Accepting both
+// would count each result twice, and ignoring its reports would lose their checkpoints.
 var errTwoWays = errors.New("what the program printed before its first report is taken as its results already: " +
-	"print no line that reads as a result (to stderr, or without the objective), or report nothing and print the checkpoints, too")
+	"print no line that reads as a result (to stderr, or without the objective), or report nothing and print the " +
+	"checkpoints, too")
 
 func (r *results) twoWays() error {
 	r.hint("both", "reports are refused: %v", errTwoWays)
 	return errTwoWays
 }
 
-// printed takes a line of stdout.
+// printed processes a line of stdout.
 func (r *results) printed(line []byte, cut bool) {
 	if cut {
 		r.warn("cut", "a line of stdout was longer than %d bytes; the rest of it is ignored", channel.MaxLineBytes)
@@ -97,7 +98,7 @@ func (r *results) printed(line []byte, cut bool) {
 		r.warn("line", "a line of stdout is no result: %v: %.200q", err, line)
 	}
 	if p == nil || !p.objective {
-		if !r.any() { // else nobody asks why there is none
+		if !r.any() { // otherwise nobody needs the clue
 			r.clues.stdout(line, p, err)
 			r.hintMidway()
 		}
@@ -126,10 +127,10 @@ func (r *results) addPrinted(p *printed) {
 	r.push(item{result: res})
 }
 
-// number gives a result its iteration. What the program has said counts as long as it
-// grows, from 0 or 1 on; the first of an attempt may be any, as the program may have
-// gone on from its checkpoint or not. Else results are counted here, which the user is
-// told, and what was said is kept beside the metrics (B-016, B-061).
+// number sets the iteration of a result. The program's own count is used while it increases, from 0
+// or 1; the first one of an attempt may have any value, because the program may have continued from
+// its checkpoint or not. Otherwise results are counted here, with a warning, and the reported value
+// is stored with the metrics (B-016, B-061).
 func (r *results) number(res *sdk.Result, odd *float64) {
 	r.mu.Lock()
 	said, topic := res.Iteration, ""
@@ -156,16 +157,16 @@ func (r *results) number(res *sdk.Result, odd *float64) {
 	}
 }
 
-// uncountable says why a number that was printed is no iteration.
+// uncountable returns why a printed number is not an iteration.
 func uncountable(odd float64) string {
 	_, err := channel.Iteration(odd)
 	return fmt.Sprintf("it reports what is no iteration: %v; from here on results are counted one by one", err)
 }
 
-// reportedIteration is the value that keeps what the program called an iteration.
+// reportedIteration is the name of the value with the iteration that the program reported.
 const reportedIteration = "reported_iteration"
 
-// follow takes what the program has said, if it can follow the last one. It needs r.mu.
+// follow uses the program's iteration if it can follow the last one. It needs r.mu.
 func (r *results) follow(res *sdk.Result) (said string) {
 	from0 := res.Iteration == 0 || r.a.trial.Restore != "" && res.Iteration == r.a.trial.Iteration
 	if !r.begun && from0 {
@@ -173,12 +174,13 @@ func (r *results) follow(res *sdk.Result) (said string) {
 		said = "it counts iterations from 0, and results count from 1: 1 is added"
 	}
 	next := res.Iteration + r.shift
-	if next == r.last && r.err != nil && res.Checkpoint != "" { // the last one's, saved after the stop
+	if next == r.last && r.err != nil && res.Checkpoint != "" { // of the last result, saved after the stop
 		res.Iteration = 0
 		return said
 	}
 	if r.begun && next <= r.last {
-		said = fmt.Sprintf("it reports iteration %d after iteration %d, and iterations must grow: from here on results are "+
+		said = fmt.Sprintf("it reports iteration %d after iteration %d, and iterations must grow: from here on "+
+			"results are "+
 			"counted one by one", res.Iteration, r.last-r.shift)
 		r.uncounted, next = true, 0
 	}
@@ -186,8 +188,8 @@ func (r *results) follow(res *sdk.Result) (said string) {
 	return said
 }
 
-// reported hands a result of the channel over. Connections report at the same time:
-// results are handed over in the order of their numbers.
+// reported sends a result of the channel. Connections report concurrently: results are sent in the
+// order of their numbers.
 func (r *results) reported(it item) {
 	r.order.Lock()
 	defer r.order.Unlock()
@@ -201,14 +203,17 @@ func (r *results) push(it item) {
 		go r.deliverAll()
 	})
 	r.queue.push(it, func() {
-		r.hint("faster", "it prints results faster than they are decided on: %d wait, and it is held up until they are fewer; "+
+		r.hint("faster", "it prints results faster than they are decided on: %d wait, and it is held up until they "+
+			"are fewer; "+
 			"once an epoch is enough", maxQueued)
 	})
 }
 
-// deliverAll hands results to the host until there will be no more.
+// deliverAll sends results to the host until there are no more. The host hears first that the program
+// has started, which may be quick enough to report before this process has said so.
 func (r *results) deliverAll() {
 	defer close(r.done)
+	<-r.started
 	for {
 		it, ok := r.queue.pop()
 		if !ok {
@@ -221,16 +226,16 @@ func (r *results) deliverAll() {
 	}
 }
 
-// deliver hands over one result. Once the program was told to stop only a
-// checkpoint that it made for that is of interest.
+// deliver sends one result. After a stop only a checkpoint matters; after a pause also the results
+// before it.
 func (r *results) deliver(it item) channel.Decision {
-	if d := r.verdict(); d != channel.Continue && it.result.Checkpoint == "" {
+	if d := r.verdict(); d == channel.Stop && it.result.Checkpoint == "" {
 		return d
 	}
 	if err := r.a.run.Report(it.result, nil); err != nil {
 		return r.stop(err, it.answer != nil)
 	}
-	if it.result.Done { // it has time to end by itself, and is ended then
+	if it.result.Done { // it has time to exit before it is stopped
 		return r.stop(sdk.ErrStopped, true)
 	}
 	return r.verdict()
@@ -242,8 +247,8 @@ func (r *results) verdict() channel.Decision {
 	return r.decision
 }
 
-// stop notes that the host wants the program to stop, and why; the first time
-// counts. told says that the program hears of it.
+// stop records that the host wants the program to stop, and why; the first time counts. told says
+// that the program will receive it.
 func (r *results) stop(err error, told bool) channel.Decision {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -269,7 +274,7 @@ func (r *results) wasTold() bool {
 	return r.told
 }
 
-// drain waits until the host has all results. Nothing is pushed any more.
+// drain waits until the host has all results. Nothing more may be pushed.
 func (r *results) drain() {
 	r.queue.close()
 	if r.done != nil {
@@ -277,8 +282,7 @@ func (r *results) drain() {
 	}
 }
 
-// checkpoint checks a directory that the program hands over. It may be moved
-// away, so it must be the trial's own.
+// checkpoint checks a reported directory. The host may move it, so it must belong to the trial.
 func (r *results) checkpoint(dir string) (string, error) {
 	home := r.a.trial.Dir
 	if !filepath.IsAbs(dir) {
@@ -297,7 +301,7 @@ func (r *results) checkpoint(dir string) (string, error) {
 	return filepath.Clean(dir), nil
 }
 
-// ownDirectory says whether dir is below home and none of the host's.
+// ownDirectory reports whether dir is in home and not one of the host's.
 func ownDirectory(home, dir string) bool {
 	home, err1 := filepath.EvalSymlinks(home)
 	dir, err2 := filepath.EvalSymlinks(dir)
@@ -323,8 +327,8 @@ func (r *results) warn(topic, format string, args ...any) {
 	}
 }
 
-// hint tells the user what is probably wrong with the program: at the first trial of
-// this process that shows it, once for each topic.
+// hint tells the user about a probable mistake of the program: at the first trial of this process,
+// once for each topic.
 func (r *results) hint(topic, format string, args ...any) {
 	if _, said := r.a.p.hinted.LoadOrStore(topic, true); said {
 		r.warn(topic, format, args...)
@@ -338,8 +342,8 @@ func (r *results) hint(topic, format string, args ...any) {
 	r.a.run.Log("warning: " + text)
 }
 
-// reportedWrong looks at a report of the channel that lacks an objective: the host will
-// say that it does, and this says why.
+// reportedWrong examines a report on the channel without an objective: the host reports the error,
+// and this explains it.
 func (r *results) reportedWrong(res *sdk.Result) {
 	for _, o := range r.a.p.o.Objectives {
 		if slices.ContainsFunc(res.Metrics, func(m sdk.Metric) bool { return m.Name == o }) {
@@ -355,8 +359,7 @@ func (r *results) reportedWrong(res *sdk.Result) {
 	}
 }
 
-// hintMidway does not wait for the end of a program that goes on and on without a
-// result.
+// hintMidway handles a program that keeps running without results.
 func (r *results) hintMidway() {
 	if r.clues.enough() && !r.any() {
 		r.hintNone()
@@ -369,7 +372,7 @@ func (r *results) any() bool {
 	return r.way != ""
 }
 
-// hintNone helps to find out why there is no result.
+// hintNone explains a missing result.
 func (r *results) hintNone() {
 	if text := r.clues.conclusion(r.a); text != "" {
 		r.hint("none", "%s", text)

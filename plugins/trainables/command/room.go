@@ -12,21 +12,20 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// What the programs of one process share: its file descriptors. Each attempt has logs,
-// pipes, a socket with connections, and a descriptor of its process.
+// The programs of one process share its file descriptors. Each attempt has logs, pipes, a socket
+// with connections, and a descriptor of its process.
 const (
 	descriptorsOfAttempt = 8
-	descriptorsOfWorker  = 5 // each but the first
+	descriptorsOfWorker  = 5 // each except the first
 	descriptorsOfPlugin  = 32
 )
 
-// retry is how long an attempt waits that could not be started for want of something,
-// unless another ends before.
+// retry is how long an attempt waits that could not start for lack of a resource, unless another
+// attempt ends before.
 const retry = time.Second
 
-// room holds attempts back that there are no file descriptors for, or that could not be
-// started for want of memory or processes: that is not their fault, and passes when
-// others end.
+// A room holds back attempts for which there are no file descriptors, or that could not start for
+// lack of memory or processes: this is not their fault, and ends when others end.
 type room struct {
 	mu    sync.Mutex
 	left  int
@@ -38,7 +37,7 @@ func newRoom(limit uint64) *room {
 	return &room{left: int(min(limit, math.MaxInt32)) - descriptorsOfPlugin, freed: make(chan struct{})}
 }
 
-// openFilesLimit is how many descriptors this process may have.
+// openFilesLimit returns the maximum number of descriptors of this process.
 func openFilesLimit() uint64 {
 	var l syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil {
@@ -47,8 +46,8 @@ func openFilesLimit() uint64 {
 	return uint64(l.Cur)
 }
 
-// take says whether there is room for an attempt that needs n; freed is closed when that
-// may have changed. One attempt at a time is always tried.
+// take reports whether there is room for an attempt that needs n descriptors; freed is closed when
+// that may have changed. One attempt at a time is always permitted.
 func (r *room) take(n int) (ok bool, freed <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,21 +68,21 @@ func (r *room) giveBack(n int) {
 	r.freed = make(chan struct{})
 }
 
-// change is closed when an attempt ends from now on.
+// change returns a channel that is closed when the next attempt ends.
 func (r *room) change() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.freed
 }
 
-// shared says whether other attempts are under way, whose end makes room.
+// shared reports whether other attempts are running, whose end makes room.
 func (r *room) shared() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.users > 1
 }
 
-// descriptors are what the attempt needs.
+// descriptors returns the number of descriptors that the attempt needs.
 func (a *attempt) descriptors() int {
 	n := descriptorsOfAttempt
 	if a.isGang() {
@@ -92,7 +91,7 @@ func (a *attempt) descriptors() int {
 	return n
 }
 
-// waiter is an attempt that is held back.
+// A waiter is an attempt that is held back.
 type waiter struct {
 	ctx   context.Context
 	run   sdk.Run
@@ -100,7 +99,7 @@ type waiter struct {
 	said  string
 }
 
-// until waits for a change, and for a moment at most; an error is the end of the attempt.
+// until waits for a change, but not for long; an error ends the attempt.
 func (w *waiter) until(freed <-chan struct{}) error {
 	moment := time.NewTimer(retry)
 	defer moment.Stop()
@@ -132,9 +131,9 @@ func (w *waiter) untilFreed(freed <-chan struct{}) error {
 	}
 }
 
-// say tells the user, who hears of it once. An attempt that goes on waiting for the same
-// reason says nothing more: each hint is a line in the log.
-func (w *waiter) say(text string) {
+// hint tells the user once. An attempt that keeps waiting for the same reason says nothing more,
+// because each hint is a line in the log.
+func (w *waiter) hint(text string) {
 	if text == w.said {
 		return
 	}
@@ -151,21 +150,22 @@ func asked(run sdk.Run) <-chan struct{} {
 	return nil
 }
 
-// admit waits until there is room for the attempt; done is to be called when it has ended.
+// admit waits until there is room for the attempt; call done when it has ended.
 func (p *program) admit(w *waiter, n int) (done func(), err error) {
 	for {
 		ok, freed := p.room.take(n)
 		if ok {
 			return func() { p.room.giveBack(n) }, nil
 		}
-		w.say(fmt.Sprintf("no more programs run at a time than there are file descriptors for (ulimit -n is %d): the other trials wait for their turn; raise that limit, or set concurrency", openFilesLimit()))
+		w.hint(fmt.Sprintf("no more programs run at a time than there are file descriptors for (ulimit -n is %d): the "+
+			"other trials wait for their turn; raise that limit, or set concurrency", openFilesLimit()))
 		if err := w.until(freed); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// begin starts the attempt, again and again while the machine lacks something for it.
+// begin starts the attempt, with retries while the machine lacks a resource.
 func (p *program) begin(w *waiter) (a *attempt, err error) {
 	for {
 		a = newAttempt(p, w.run)
@@ -174,19 +174,21 @@ func (p *program) begin(w *waiter) (a *attempt, err error) {
 			return a, err
 		}
 		a.release()
-		w.say(fmt.Sprintf("a program cannot be started now: %v; it is tried again until it can: make room on the machine, or set concurrency", cause(err)))
+		w.hint(fmt.Sprintf("a program cannot be started now: %v; it is tried again until it can: make room on the "+
+			"machine, or set concurrency", cause(err)))
 		if err := w.until(freed); err != nil {
 			return newAttempt(p, w.run), err
 		}
 	}
 }
 
-// lacking says whether an error is of the machine, which lacks something for the moment.
+// lacking reports whether an error is a temporary lack of a resource.
 func lacking(err error) bool {
-	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM)
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EAGAIN) ||
+		errors.Is(err, syscall.ENOMEM)
 }
 
-// cause is the system's word, which is the same for all trials: it is said once.
+// cause returns the system's error, which is the same for all trials, so it is shown once.
 func cause(err error) error {
 	if no, ok := errors.AsType[syscall.Errno](err); ok {
 		return no

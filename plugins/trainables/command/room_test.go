@@ -14,8 +14,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Attempts that there are no file descriptors for wait for others to end; none fails, and
-// the user hears of it.
+// Attempts without file descriptors wait for others to end; none fails, and the user sees a hint.
 func TestHeldBack(t *testing.T) {
 	p := openTest(t, opts{"command": []string{"sh", "-c", "echo '{{\"accuracy\": 1}}'"}})
 	p.room = newRoom(descriptorsOfPlugin + 2*descriptorsOfAttempt + 1)
@@ -39,7 +38,7 @@ func TestHeldBack(t *testing.T) {
 	}
 }
 
-// The process of a program that was held back for long is its own, and not this one.
+// A program that was held back for long has its own process id, not that of this process.
 func TestProcessOfOneHeldBack(t *testing.T) {
 	p := openTest(t, sh(`echo '{"accuracy": 1}'`))
 	p.room = newRoom(0)
@@ -58,7 +57,7 @@ func TestProcessOfOneHeldBack(t *testing.T) {
 	}
 }
 
-// One attempt is tried however little room there is; the next waits until it has ended, or
+// One attempt is always tried, however little room there is; the next waits until it has ended, or
 // until it is told to stop.
 func TestRoom(t *testing.T) {
 	r := newRoom(10)
@@ -77,12 +76,13 @@ func TestRoom(t *testing.T) {
 	run := newRun(t)
 	close(run.stopped)
 	p := &program{room: r}
-	if _, err := p.admit(&waiter{ctx: context.Background(), run: run, began: time.Now()}, 8); !errors.Is(err, sdk.ErrStopped) {
+	if _, err := p.admit(&waiter{ctx: context.Background(), run: run, began: time.Now()}, 8); !errors.Is(err,
+		sdk.ErrStopped) {
 		t.Error(err)
 	}
 }
 
-// What the machine lacks for a moment is no fault of the trial's; all else is.
+// A temporary lack of resources is not the fault of the trial; all other errors are.
 func TestLacking(t *testing.T) {
 	for err, want := range map[error]bool{
 		syscall.EMFILE: true, syscall.ENFILE: true, syscall.EAGAIN: true, syscall.ENOMEM: true,
@@ -102,14 +102,14 @@ func TestWaiterSaysWhyOnce(t *testing.T) {
 	run := newRun(t)
 	w := &waiter{ctx: t.Context(), run: run, began: time.Now()}
 	for _, why := range []string{"no room", "no room", "no memory", "no memory"} {
-		w.say(why)
+		w.hint(why)
 	}
 	if got := run.hinted(); got != "no room\nno memory" {
 		t.Error(got)
 	}
 }
 
-// A command of which nothing is left is an error of its trial.
+// An empty command is an error of its trial.
 func TestEmptyCommand(t *testing.T) {
 	p, err := newProgram([]byte(`{"command": ["{flags}"], "parameters": []}`))
 	if err != nil {

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// sockets lends listening sockets to trials. Making one costs more than all
-// else about a short trial, so they are kept for the next one and removed when
-// no trial has run for a while.
+// sockets lends listening sockets to trials. Creating one is the largest cost of a short trial, so
+// they are kept for the next one and removed when no trial has run for a while.
 type sockets struct {
 	mu    sync.Mutex
 	dir   string // private, short; "" before the first and after the last
@@ -28,10 +27,10 @@ const idleTime = time.Second
 
 func newSockets() *sockets { return &sockets{} }
 
-// maxSocketPath leaves room under the 104 bytes that the strictest system has.
+// maxSocketPath is below the 104 bytes of the strictest system.
 const maxSocketPath = 100
 
-// take gives a socket to a trial, whose connections are handed to serve.
+// take lends a socket to a trial; connections are passed to serve.
 func (s *sockets) take(serve func(*os.File)) (*socket, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +52,7 @@ func (s *sockets) take(serve func(*os.File)) (*socket, error) {
 	return k, nil
 }
 
-// giveBack takes a socket that its trial has retired or never used.
+// giveBack returns a socket that its trial has retired or never used.
 func (s *sockets) giveBack(k *socket) {
 	k.lend(nil)
 	s.mu.Lock()
@@ -63,7 +62,7 @@ func (s *sockets) giveBack(k *socket) {
 	s.rest()
 }
 
-// rest starts the idle time when nothing is taken. It needs s.mu.
+// rest starts the idle time if no socket is in use. It needs s.mu.
 func (s *sockets) rest() {
 	switch {
 	case s.taken > 0:
@@ -88,7 +87,7 @@ func (s *sockets) clear() {
 	s.free, s.dir, s.made = nil, "", 0
 }
 
-// removeFiles removes the sockets' names and then their folder, if nothing else is in it.
+// removeFiles removes the sockets' names and then their folder, if it is empty.
 func (s *sockets) removeFiles() {
 	for i := range s.made {
 		os.Remove(s.path(i))
@@ -117,9 +116,9 @@ func (s *sockets) create() (*socket, error) {
 	return k, nil
 }
 
-// privateDir makes a directory for the owner alone. It lies in the folder that the host
-// made for this plugin's sockets and removes with all that is in it; where there is none,
-// or its path is too long, it is a temporary one.
+// privateDir creates a directory with mode 0700. It is in the folder that the host created for this
+// plugin's sockets and removes with its contents; without one, or if its path is too long, it is a
+// temporary directory.
 func privateDir() (string, error) {
 	parent := os.Getenv("PLUGIN_UNIX_SOCKET_DIR")
 	if filepath.IsAbs(parent) && len(parent) <= maxSocketPath-len("/ch-4294967295/123456") {
@@ -145,7 +144,7 @@ func listen(path string) (*os.File, error) {
 	return l.File()
 }
 
-// socket is one listening socket and the trial that has it now.
+// A socket is one listening socket and the trial that uses it now.
 type socket struct {
 	path     string
 	listener *os.File
@@ -174,7 +173,7 @@ func (k *socket) run() {
 	})
 }
 
-// retire accepts what has connected before the call, and nothing after it.
+// retire accepts connections made before the call, and none after it.
 func (k *socket) retire() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -184,8 +183,7 @@ func (k *socket) retire() {
 	k.serve = nil
 }
 
-// acceptAll hands over connections. It needs k.mu, so that none is on its way
-// when retire returns.
+// acceptAll passes on connections. It needs k.mu, so that none is left when retire returns.
 func (k *socket) acceptAll(fd int) {
 	for {
 		c, err := accept(fd)

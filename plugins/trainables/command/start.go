@@ -9,8 +9,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/trainables/command/argv"
 )
 
-// startError says what could not be started, why and what to do (B-074).
-// Shortage of processes or memory passes; everything else is final.
+// startError says what could not start, why and what to do (B-074). A lack of processes or memory
+// is temporary; everything else is final.
 func startError(args []string, err error) error {
 	full := argv.CannotStart(args[0], err)
 	if lacking(err) {
@@ -19,8 +19,8 @@ func startError(args []string, err error) error {
 	return &sdk.StartError{Err: full}
 }
 
-// workingDir is where the program is started: the trial's directory, or the one that
-// the experiment file names.
+// workingDir returns the program's working directory: the trial's directory, or the one in the
+// experiment file.
 func (p *program) workingDir(trial string) (string, error) {
 	if p.o.CWD == "" {
 		return trial, nil

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -27,15 +28,18 @@ func TestEnvironment(t *testing.T) {
 	run := newRun(t)
 	run.trial.Devices = []string{"0", "3"}
 	mustTrain(t, sh("env; pwd").with("environ", []string{
-		"PATH=" + os.Getenv("PATH"), "SECRET=s", "TUNEHOST_TRIAL_ID=outer", "CUDA_VISIBLE_DEVICES=0,1,2,3", "MINE=inherited",
+		"PATH=" + os.Getenv("PATH"), "SECRET=s", "TUNEHOST_TRIAL_ID=outer", "CUDA_VISIBLE_DEVICES=0,1,2,3",
+		"MINE=inherited",
 	}).with("env", map[string]string{"MINE": "2"}), run)
 	dir := run.trial.Dir
 	out := "\n" + readFile(t, dir, "stdout")
 	wantContains(t, out,
 		"\nTUNEHOST_TRIAL_ID=t00017\n", "\nTUNEHOST_TRIAL_DIR="+dir+"\n", "\nTUNEHOST_EXPERIMENT=digits\n",
-		"\nTUNEHOST_PARAMS="+dir+"/params.json\n", "\nTUNEHOST_SEED=42\n", "\nTUNEHOST_CHECKPOINT_DIR="+dir+"/.checkpoints\n",
+		"\nTUNEHOST_PARAMS="+dir+"/params.json\n", "\nTUNEHOST_SEED=42\n", "\nTUNEHOST_CHECKPOINT_DIR="+dir+
+			"/.checkpoints\n",
 		"\nTUNEHOST_PARAM_LR=1e-04\n", "\nTUNEHOST_PARAM_OPTIMIZER=sgd\n", "\nTUNEHOST_PARAM_NET_UNITS=64\n",
-		"\nTUNEHOST_PARAM_NET={\"units\":64}\n", "\nCUDA_VISIBLE_DEVICES=0,3\n", "\nSECRET=s\n", "\nMINE=2\n", "\n"+dir+"\n")
+		"\nTUNEHOST_PARAM_NET={\"units\":64}\n", "\nCUDA_VISIBLE_DEVICES=0,3\n", "\nSECRET=s\n", "\nMINE=2\n", "\n"+dir+
+			"\n")
 	if strings.Contains(out, "TUNEHOST_CHECKPOINT=") {
 		t.Error("a fresh start must not have TUNEHOST_CHECKPOINT")
 	}
@@ -53,7 +57,7 @@ func TestEnvironmentNotInherited(t *testing.T) {
 	var got []string
 	for line := range strings.Lines(readFile(t, run.trial.Dir, "stdout")) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
-		if name != "_" && name != "SHLVL" && name != "OLDPWD" { // the shell's own
+		if name != "_" && name != "SHLVL" && name != "OLDPWD" { // set by the shell itself
 			got = append(got, name)
 		}
 		if name == "CUDA_VISIBLE_DEVICES" && value != "" {
@@ -61,8 +65,10 @@ func TestEnvironmentNotInherited(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	want := []string{"A", "CUDA_VISIBLE_DEVICES", "HOME", "LANG", "PATH", "PWD", "TMPDIR", "TUNEHOST_CHANNEL", "TUNEHOST_CHECKPOINT",
-		"TUNEHOST_CHECKPOINT_DIR", "TUNEHOST_EXPERIMENT", "TUNEHOST_PARAMS", "TUNEHOST_SEED", "TUNEHOST_TRIAL_DIR", "TUNEHOST_TRIAL_ID"}
+	want := []string{"A", "CUDA_VISIBLE_DEVICES", "HOME", "LANG", "PATH", "PWD", "TMPDIR", "TUNEHOST_CHANNEL",
+		"TUNEHOST_CHECKPOINT",
+		"TUNEHOST_CHECKPOINT_DIR", "TUNEHOST_EXPERIMENT", "TUNEHOST_PARAMS", "TUNEHOST_SEED", "TUNEHOST_TRIAL_DIR",
+		"TUNEHOST_TRIAL_ID"}
 	if !slices.Equal(got, want) {
 		t.Errorf("environment is\n%v, want\n%v", got, want)
 	}
@@ -111,7 +117,8 @@ func TestLogs(t *testing.T) {
 func TestCommandTemplate(t *testing.T) {
 	base := t.TempDir()
 	for _, f := range []string{"train.sh", "data"} {
-		if err := os.WriteFile(filepath.Join(base, f), []byte("#!/bin/sh\nfor a; do echo \"<$a>\"; done\n"), 0o700); err != nil {
+		if err := os.WriteFile(filepath.Join(base, f), []byte("#!/bin/sh\nfor a; do echo \"<$a>\"; done\n"),
+			0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -124,18 +131,19 @@ func TestCommandTemplate(t *testing.T) {
 	}
 }
 
-// B-106: all parameters as flags, as arguments of their own, or as words of a shell.
+// B-106: all parameters as flags, as separate arguments or as words of a shell.
 func TestFlags(t *testing.T) {
 	run := newRun(t)
 	run.trial.Params = []byte(`{"lr":0.1,"name":"it's a","net":{"units":64},"none":{},"tags":[1,2]}`)
-	mustTrain(t, opts{"command": []string{"sh", "-c", `for a; do echo "<$a>"; done; echo {flags}`, "sh", "{flags}", "x"},
+	mustTrain(t, opts{"command": []string{"sh", "-c", `for a; do echo "<$a>"; done; echo {flags}`, "sh", "{flags}",
+		"x"},
 		"parameters": []string{"lr", "name", "net/units", "none", "tags", "absent"}}, run)
 	want := "<--lr=0.1>\n<--name=it's a>\n<--net.units=64>\n<--none={}>\n<--tags=[1,2]>\n<x>\n" +
 		"--lr=0.1 --name=it's a --net.units=64 --none={} --tags=[1,2]\n"
 	if got := readFile(t, run.trial.Dir, "stdout"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	run = newRun(t) // a parameter of that name is itself
+	run = newRun(t) // a parameter of that name takes precedence
 	run.trial.Params = []byte(`{"flags":"mine"}`)
 	mustTrain(t, opts{"command": []string{"echo", "{flags}"}, "parameters": []string{"flags"}}, run)
 	if got := readFile(t, run.trial.Dir, "stdout"); got != "mine\n" {
@@ -143,17 +151,20 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// A program is started in the trial's directory, or where the file says.
+// A program starts in the trial's directory, or in the one of the file.
 func TestCWD(t *testing.T) {
 	base := t.TempDir()
-	if err := errors.Join(os.Mkdir(filepath.Join(base, "src"), 0o700), os.WriteFile(filepath.Join(base, "src", "data.csv"), []byte("1\n"), 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(base, "src"), 0o700),
+		os.WriteFile(filepath.Join(base, "src", "data.csv"), []byte("1\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	run := newRun(t)
-	mustTrain(t, sh(`cat data.csv; pwd; echo $PWD; mkdir $TUNEHOST_CHECKPOINT_DIR/c; echo '{"accuracy": 1, "checkpoint": "'$TUNEHOST_CHECKPOINT_DIR/c'"}'`).
+	mustTrain(t, sh(`cat data.csv; pwd; echo $PWD; mkdir $TUNEHOST_CHECKPOINT_DIR/c; echo '{"accuracy": 1, `+
+		`"checkpoint": "'$TUNEHOST_CHECKPOINT_DIR/c'"}'`).
 		with("base_dir", base).with("cwd", "src"), run)
 	src := filepath.Join(base, "src")
-	if got := readFile(t, run.trial.Dir, "stdout"); !strings.HasPrefix(got, "1\n"+src+"\n"+src+"\n") || run.results[0].Checkpoint == "" {
+	if got := readFile(t, run.trial.Dir, "stdout"); !strings.HasPrefix(got, "1\n"+src+"\n"+src+"\n") ||
+		run.results[0].Checkpoint == "" {
 		t.Errorf("%s, %+v", got, run.results)
 	}
 	err := train(t, sh(`:`).with("base_dir", base).with("cwd", "nosuch"), newRun(t))
@@ -162,7 +173,7 @@ func TestCWD(t *testing.T) {
 	}
 }
 
-// A program that misses a file which lies beside the experiment file is told of cwd.
+// A program that misses a file beside the experiment file gets a hint about cwd.
 func TestMissingFileIsElsewhere(t *testing.T) {
 	base := t.TempDir()
 	if err := os.WriteFile(filepath.Join(base, "data.csv"), nil, 0o600); err != nil {
@@ -178,7 +189,8 @@ func TestMissingFileIsElsewhere(t *testing.T) {
 			run := newRun(t)
 			err := train(t, sh(script+" || exit 1").with("base_dir", base), run)
 			hinted := run.hinted()
-			found := strings.Contains(hinted, "data.csv lies beside the experiment file") && strings.Contains(hinted, "cwd: .")
+			found := strings.Contains(hinted, "data.csv lies beside the experiment file") &&
+				strings.Contains(hinted, "cwd: .")
 			if found != (hints == 1) || (err == nil) != strings.Contains(script, "exit 0") {
 				t.Errorf("%v; %s", err, hinted)
 			}
@@ -192,7 +204,7 @@ func TestPlaceholders(t *testing.T) {
 		t.Errorf("an unknown placeholder: %v", err)
 	}
 	wantContains(t, err.Error(), "{momentum}")
-	// Where the host names the space's parameters, one that this trial lacks is empty.
+	// If the host names the space's parameters, one that this trial lacks is empty.
 	run := newRun(t)
 	mustTrain(t, opts{"command": []string{"echo", "<{momentum}>"}, "parameters": []string{"lr", "momentum"}}, run)
 	if got := readFile(t, run.trial.Dir, "stdout"); got != "<>\n" {
@@ -215,7 +227,7 @@ func TestBadOptions(t *testing.T) {
 		`{"command":["a"],"env":{"A=B":"x"}}`:                         "env",
 		`{"command":["a"],"env":{"TUNEHOST_SEED":"1"}}`:               "TUNEHOST_SEED",
 		`{"command":["a"],"metrics":{"acc":"("}}`:                     "acc",
-		`{"command":["a"],"metrics":{"a\u0007":"x"}}`:                 "cannot be printed",
+		`{"command":["a"],"metrics":{"a\u0007":"x"}}`:                 "unprintable character",
 		`{"command":["a"],"metrics":{"loss":"x"},"objectives":["y"]}`: "y",
 	} {
 		_, _, err := Plugin().Open([]byte(options))
@@ -281,7 +293,7 @@ func TestStrangeParameters(t *testing.T) {
 	}
 }
 
-// bareExec is the least that starting a program in Go costs.
+// bareExec is the minimum cost of starting a program in Go.
 func BenchmarkBareExec(b *testing.B) {
 	for b.Loop() {
 		if err := exec.Command("/bin/true").Run(); err != nil {
@@ -300,7 +312,7 @@ func BenchmarkTrial(b *testing.B) {
 	}
 }
 
-// BenchmarkPrinted is what one printed result costs, from the pipe to the host.
+// BenchmarkPrinted measures one printed result, from the pipe to the host.
 func BenchmarkPrinted(b *testing.B) {
 	p := openTest(b, sh(`yes '{"accuracy": 0.5, "loss": 0.25}' | head -n `+strconv.Itoa(b.N)))
 	run := &fakeRun{trial: newRun(b).trial, decide: func(sdk.Result) error { return nil }}
@@ -317,5 +329,29 @@ func TestLogCannotBeWritten(t *testing.T) {
 	}
 	if err := train(t, sh("true"), run); err == nil || !strings.Contains(err.Error(), "log") {
 		t.Errorf("it ended with %v", err)
+	}
+}
+
+// A program may report before this process has said that it started: the host hears of the start
+// first.
+func TestStartedBeforeResults(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("REPORT_CLIENT", "1")
+	for _, script := range []string{
+		`echo '{"accuracy":1}'; touch reported`,
+		`touch reported; "` + exe + `" accuracy 1`,
+	} {
+		run := newRun(t)
+		run.starting = func() {
+			eventually(t, "the program reports", func() bool { return exists(run, "reported") })
+			time.Sleep(50 * time.Millisecond) // for a result that does not wait
+		}
+		mustTrain(t, sh(script), run)
+		if run.early || len(run.results) != 1 {
+			t.Errorf("%s: a result before the start: %v; results %v", script, run.early, run.results)
+		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
 )
 
-// alive says whether a process that wrote its number to a file is there.
+// alive reports whether a process that wrote its number to a file is running.
 func alive(t testing.TB, run *fakeRun, file string) bool {
 	t.Helper()
 	pid, err := strconv.Atoi(strings.TrimSpace(readFile(t, run.trial.Dir, file)))
@@ -46,7 +46,8 @@ func TestFailures(t *testing.T) {
 		"signal": {sh(`echo oops >&2; kill -SEGV $$`), []string{"signal 11", "oops"}},
 		"killed": {sh(`kill -9 $$`), []string{"signal 9", "memory", "nothing to stderr", "/stdout"}},
 		"no log": {sh(`echo oops >&2; exit 1`).with("log", false), []string{"exit status 1", "not logged", "oops"}},
-		"long":   {sh(`i=0; while [ $i -lt 1000 ]; do echo line $i >&2; i=$((i+1)); done; exit 1`), []string{"  line 990\n", "  line 999"}},
+		"long": {sh(`i=0; while [ $i -lt 1000 ]; do echo line $i >&2; i=$((i+1)); done; exit 1`),
+			[]string{"  line 990\n", "  line 999"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := newRun(t)
@@ -67,10 +68,11 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// Results that were printed before a failure are all told.
+// Results printed before a failure are all sent.
 func TestResultsBeforeFailure(t *testing.T) {
 	run := newRun(t)
-	if err := train(t, sh(`echo '{"accuracy":1}'; echo '{"accuracy":2}'; exit 1`), run); err == nil || len(run.results) != 2 {
+	if err := train(t, sh(`echo '{"accuracy":1}'; echo '{"accuracy":2}'; exit 1`), run); err == nil ||
+		len(run.results) != 2 {
 		t.Errorf("%v, %v", err, run.results)
 	}
 }
@@ -91,8 +93,8 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// What is no silence: output on stderr, which the program writes to its log
-// itself, and waiting for a decision.
+// These do not count as silence: output on stderr, which the program writes to its log itself, and
+// waiting for a decision.
 func TestNoSilence(t *testing.T) {
 	run := newRun(t)
 	a := newAttempt(openTest(t, sh("")), run)
@@ -101,7 +103,7 @@ func TestNoSilence(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.stderr.close()
-	if a.silent() < time.Hour { // nothing was heard since 1970
+	if a.silent() < time.Hour { // nothing was received since 1970
 		t.Error("a silent program was heard")
 	}
 	if _, err := a.stderr.WriteString("x"); err != nil || a.silent() > time.Hour {
@@ -149,8 +151,7 @@ func TestStopKillsAfterGrace(t *testing.T) {
 	})
 }
 
-// A stop between reports reaches a program that says nothing; also one that is
-// suspended.
+// A stop between reports reaches a silent program, even a suspended one.
 func TestStopWithoutReport(t *testing.T) {
 	toolchain.Programs(t, "ps")
 	run := newRun(t)
@@ -170,7 +171,7 @@ func TestStopWithoutReport(t *testing.T) {
 	}
 }
 
-// A program that hears "stop" in an answer may exit by itself, unasked.
+// A program that receives "stop" in an answer may exit by itself.
 func TestStopByAnswer(t *testing.T) {
 	run := newRun(t)
 	run.decide = stopAtFirst
@@ -188,8 +189,8 @@ open("left", "w")
 	}
 }
 
-// B-150: a stop that comes while a report waits for its answer is in the answer, also where
-// the result's own decision was to go on; one that comes when none waits is a signal.
+// B-150: a stop that arrives while a report waits for its answer is in the answer, even if the
+// result's own decision was to continue; otherwise it is a signal.
 func TestStopWhileAnswering(t *testing.T) {
 	a := newAttempt(openTest(t, sh("")), newRun(t))
 	a.conns.begin()
@@ -210,8 +211,8 @@ func TestStopWhileAnswering(t *testing.T) {
 	}
 }
 
-// B-150: a program that was told to stop has all of the grace to clean up, and is not
-// signalled in it. What it hands over then is taken.
+// B-150: a program that was told to stop has the whole grace time to clean up, without a signal. A
+// checkpoint that it reports then is stored.
 func TestStopLetsCleanUp(t *testing.T) {
 	if got := stopSteps(10*time.Second, true); len(got) != 1 || got[0] != (step{10 * time.Second, syscall.SIGKILL}) {
 		t.Errorf("the steps are %v", got)
@@ -224,12 +225,13 @@ assert report(metrics={"accuracy": 1}, iteration=1)["decision"] == "stop"
 os.mkdir(".checkpoints/final")
 assert report(metrics={"accuracy": 1}, iteration=1, checkpoint=".checkpoints/final")["decision"] == "stop"
 `), run)
-	if err != sdk.ErrStopped || len(run.results) != 2 || filepath.Base(run.results[1].Checkpoint) != "final" || run.hinted() != "" {
+	if err != sdk.ErrStopped || len(run.results) != 2 || filepath.Base(run.results[1].Checkpoint) != "final" ||
+		run.hinted() != "" {
 		t.Errorf("%v, %v, %s", err, run.results, run.hinted())
 	}
 }
 
-// A checkpoint that a program makes while it is paused is offered to the host.
+// A checkpoint that a program makes while it is paused is passed to the host.
 func TestPauseTakesLastCheckpoint(t *testing.T) {
 	run := newRun(t)
 	run.decide = func(sdk.Result) error { return sdk.ErrPaused }
@@ -238,6 +240,21 @@ func TestPauseTakesLastCheckpoint(t *testing.T) {
 		echo '{"accuracy":1}'
 		while :; do sleep 0.01; done`), run)
 	if !errors.Is(err, sdk.ErrStopped) || len(run.results) != 2 || filepath.Base(run.results[1].Checkpoint) != "last" {
+		t.Errorf("%v, %v", err, run.results)
+	}
+}
+
+// What a program prints between the word to pause and its last checkpoint is passed on, too.
+func TestPauseTakesResultsBeforeTheLastCheckpoint(t *testing.T) {
+	run := newRun(t)
+	run.decide = func(sdk.Result) error { return sdk.ErrPaused }
+	err := train(t, sh(`
+		trap '' TERM
+		mkdir .checkpoints/last
+		echo '{"accuracy":1}'
+		echo '{"accuracy":2}'
+		echo '{"accuracy":3,"checkpoint":".checkpoints/last"}'`), run)
+	if !errors.Is(err, sdk.ErrPaused) || len(run.results) != 3 || run.results[1].Iteration != 2 {
 		t.Errorf("%v, %v", err, run.results)
 	}
 }
@@ -253,18 +270,24 @@ func TestCancelKillsAtOnce(t *testing.T) {
 	}
 }
 
-// B-025: nothing that a trial started outlives it, however it hides.
+// B-025: no process of a trial outlives it, however it hides.
 func TestLeftovers(t *testing.T) {
 	scripts := map[string]string{
 		"background": `sleep 1000 & echo $! > pid`,
 	}
 	if runtime.GOOS == "linux" {
-		scripts["setsid"] = `setsid sh -c 'trap "" TERM HUP; echo $$ > pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; done`
-		scripts["double fork"] = `(setsid sh -c '(trap "" HUP; sh -c "echo \$PPID > parent; echo \$\$ > pid; exec sleep 1000" ) &' &); while ! [ -s pid ]; do sleep 0.01; done`
-		scripts["no environment"] = `setsid env -i sh -c 'echo $$ > pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; done`
-		scripts["far away"] = `T=$PWD setsid sh -c 'cd /; echo $$ > $T/pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; done`
-		scripts["tree"] = `setsid sh -c 'setsid sh -c "echo \$\$ > pid; sleep 1000; :" & sleep 1000; :' & while ! [ -s pid ]; do sleep 0.01; done`
-		scripts["failing"] = `setsid sh -c 'echo $$ > pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; done; exit 1`
+		scripts["setsid"] = `setsid sh -c 'trap "" TERM HUP; echo $$ > pid; exec sleep 1000' & while ! [ -s pid ]; ` +
+			`do sleep 0.01; done`
+		scripts["double fork"] = `(setsid sh -c '(trap "" HUP; sh -c "echo \$PPID > parent; echo \$\$ > pid; exec ` +
+			`sleep 1000" ) &' &); while ! [ -s pid ]; do sleep 0.01; done`
+		scripts["no environment"] = `setsid env -i sh -c 'echo $$ > pid; exec sleep 1000' & while ! [ -s pid ]; do ` +
+			`sleep 0.01; done`
+		scripts["far away"] = `T=$PWD setsid sh -c 'cd /; echo $$ > $T/pid; exec sleep 1000' & while ! [ -s pid ]; ` +
+			`do sleep 0.01; done`
+		scripts["tree"] = `setsid sh -c 'setsid sh -c "echo \$\$ > pid; sleep 1000; :" & sleep 1000; :' & while ! [ ` +
+			`-s pid ]; do sleep 0.01; done`
+		scripts["failing"] = `setsid sh -c 'echo $$ > pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; ` +
+			`done; exit 1`
 	}
 	for name, script := range scripts {
 		t.Run(name, func(t *testing.T) {
@@ -284,7 +307,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// Trials at the same time do not touch each other's processes or reports.
+// Concurrent trials do not affect each other's processes or reports.
 func TestManyTrials(t *testing.T) {
 	toolchain.Programs(t, "setsid")
 	p := openTest(t, sh(`setsid sh -c 'echo $$ > pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; done
@@ -295,7 +318,7 @@ func TestManyTrials(t *testing.T) {
 		run := newRun(t)
 		run.trial.ID, run.trial.Seed = fmt.Sprintf("many%d", i), uint64(i)
 		runs[i] = run
-		// Each goes on only when the one before has ended.
+		// each continues only when the previous one has ended
 		all.Go(func() {
 			if err := p.Train(t.Context(), run); err != nil {
 				t.Error(err)
@@ -317,8 +340,8 @@ func TestManyTrials(t *testing.T) {
 	}
 }
 
-// The sockets' directory is private, the sockets are used again, and both go
-// when nothing runs.
+// The directory of the sockets is private, the sockets are reused, and both are removed when
+// nothing runs.
 func TestSockets(t *testing.T) {
 	given := testplace.Short(t)
 	t.Setenv("PLUGIN_UNIX_SOCKET_DIR", given)

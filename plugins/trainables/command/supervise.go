@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -12,15 +13,14 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// step of a stop: a signal, some time after the step before.
+// A step of a stop: a signal, some time after the previous step.
 type step struct {
 	after  time.Duration
 	signal syscall.Signal
 }
 
-// stopSteps are SIGTERM, the grace, SIGKILL (B-023). A program that was told to stop in
-// the answer to its report cleans up and ends by itself: a signal would end it in the
-// middle of that (B-150).
+// stopSteps returns SIGTERM, the grace time, SIGKILL (B-023). A program that was told to stop in
+// the answer to its report cleans up and exits by itself: a signal would interrupt that (B-150).
 func stopSteps(grace time.Duration, told bool) []step {
 	if told {
 		return []step{{grace, syscall.SIGKILL}}
@@ -44,13 +44,12 @@ func (a *attempt) supervise(ctx context.Context) {
 	s.arm(nil)
 }
 
-// supervisor waits for one thing after the other. Channels that have said all
-// they had to say are nil.
+// A supervisor waits for one event after the other. Channels that are finished are nil.
 type supervisor struct {
 	a         *attempt
-	left      int             // workers that have not ended
-	head      <-chan struct{} // rank 0's end
-	ended     <-chan *worker  // that of the others
+	left      int             // workers that are running
+	head      <-chan struct{} // the end of rank 0
+	ended     <-chan *worker  // the ends of the others
 	phase     phase
 	cancelled <-chan struct{}
 	asked     <-chan struct{}
@@ -85,7 +84,7 @@ func (s *supervisor) next() bool {
 	return true
 }
 
-// stopCause says what Report would say to a trial that was told to stop.
+// stopCause returns the error that Report would return to a trial that was told to stop.
 func stopCause(run sdk.Run) error {
 	if r, ok := run.(sdk.Pauser); ok && r.Paused() {
 		return sdk.ErrPaused
@@ -100,7 +99,7 @@ func timeOf(t *time.Timer) <-chan time.Time {
 	return t.C
 }
 
-// arm waits for the first of the steps.
+// arm waits for the first step.
 func (s *supervisor) arm(steps []step) {
 	if s.timer != nil {
 		s.timer.Stop()
@@ -111,8 +110,7 @@ func (s *supervisor) arm(steps []step) {
 	}
 }
 
-// listen fails the trial if its deadline has passed in silence, or waits for
-// the rest.
+// listen fails the trial if its deadline has passed in silence, or waits for the rest of it.
 func (s *supervisor) listen() {
 	left := s.a.p.deadline - s.a.silent()
 	if left > 0 {
@@ -129,23 +127,21 @@ func (a *attempt) kill() {
 	a.signal(syscall.SIGKILL)
 }
 
-// silent is for how long nothing was heard of the program. A log of stderr is
-// written by the program itself, so it is looked at; a program that waits for
-// a decision is not silent by its own fault.
+// silent returns how long the program has been silent. The program writes its log of stderr itself,
+// so the log is checked too. A program that waits for a decision is not silent.
 func (a *attempt) silent() time.Duration {
 	if size := a.stderr.size(); size != a.stderrSize {
 		a.stderrSize = size
-		a.heard.touch()
+		a.heard.reset()
 	}
 	if a.conns.waiting() || a.results.queue.holds() {
-		a.heard.touch()
+		a.heard.reset()
 	}
 	return a.heard.since()
 }
 
-// failure is the message of a trial whose program failed: how it ended with its
-// very last words, for lists; then where its log is, and more of them (B-070). The
-// words are those of the first of the workers.
+// failure returns the message of a trial whose program failed: how it ended with its last line, for
+// lists; then the path of its log, and more lines (B-070). The lines are those of the first worker.
 func (a *attempt) failure(how string, workers ...*worker) error {
 	w, who := workers[0], a.args[0]+a.ranks(workers)
 	words, where := w.stderr.tail(), w.stderr.name("stderr")
@@ -158,11 +154,25 @@ func (a *attempt) failure(how string, workers ...*worker) error {
 		return fmt.Errorf("%s %s; it wrote nothing to stderr; %s", who, how, w.stdout.name("stdout"))
 	}
 	lines := strings.Split(last, "\n")
-	text := fmt.Sprintf("%s %s: %s\n%s", who, how, strings.TrimSpace(lines[len(lines)-1]), where)
+	text := fmt.Sprintf("%s %s: %s\n%s", who, how, strings.TrimSpace(telling(lines)), where)
 	if len(lines) > 1 {
 		text += "; it ends:\n" + last
 	}
 	return errors.New(text)
+}
+
+// launchers begin the lines of what starts programs on several nodes, and says last that one of them has ended.
+var launchers = []string{"srun: ", "slurmstepd: "}
+
+// telling is the last line that is not a launcher's, or else the last.
+func telling(lines []string) string {
+	for _, l := range slices.Backward(lines) {
+		own := func(name string) bool { return strings.HasPrefix(strings.TrimSpace(l), name) }
+		if !slices.ContainsFunc(launchers, own) {
+			return l
+		}
+	}
+	return lines[len(lines)-1]
 }
 
 func (l *logFile) name(what string) string {
@@ -172,11 +182,11 @@ func (l *logFile) name(what string) string {
 	return "its " + what + " is in " + filepath.Clean(l.Name())
 }
 
-// signalName is what people know a signal by.
+// signalName returns a signal's name for people.
 func signalName(s syscall.Signal) string {
 	name := fmt.Sprintf("signal %d (%v)", int(s), s)
 	if s == syscall.SIGKILL {
-		name += ", by the system for want of memory or by somebody"
+		name += ", by the system because of a lack of memory, or by a user"
 	}
 	return name
 }

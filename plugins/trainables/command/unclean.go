@@ -8,9 +8,9 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// sayUnclean warns of a program that was stopped and did not clean up as it meant to. The trial
-// has not failed for that, but what the program saves at its end may be missing. The warning
-// names the trial, so that the user sees it once for each.
+// sayUnclean warns about a stopped program that did not clean up as intended. The trial has not
+// failed, but files that the program saves at its end may be missing. The warning names the trial,
+// so the user sees it once for each.
 func (a *attempt) sayUnclean() {
 	if text := a.unclean(); text != "" {
 		if h, ok := a.run.(sdk.Hinter); ok {
@@ -24,8 +24,9 @@ func (a *attempt) sayUnclean() {
 func (a *attempt) unclean() string {
 	s := a.proc.status
 	switch {
-	case a.overdue: // the host says the same where it is the first to lose patience
-		return fmt.Sprintf("trial %d did not end within stop_grace (%v) of its stop and was killed: what it saves at its end may be missing",
+	case a.overdue: // the host also reports this if its own limit passes first
+		return fmt.Sprintf("trial %d did not end within stop_grace (%v) of its stop and was killed: what it saves at "+
+			"its end may be missing",
 			a.trial.Number, seconds(a.trial.GraceSeconds))
 	case a.killed || s == 0 || endedBy(s, syscall.SIGTERM):
 		return ""
@@ -43,7 +44,7 @@ func (a *attempt) seeErrors(how string) string {
 	return text
 }
 
-// endedBy says whether a signal has ended a program, or one that its shell has run.
+// endedBy reports whether a signal has ended a program, or one run by its shell.
 func endedBy(s syscall.WaitStatus, sig syscall.Signal) bool {
 	return s.Signaled() && s.Signal() == sig || s.Exited() && s.ExitStatus() == 128+int(sig)
 }

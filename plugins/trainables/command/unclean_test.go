@@ -7,9 +7,9 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// B-150: how a program ends that was stopped does not fail its trial; where its cleaning up has
-// failed, or was cut short, the user is told. A program that the signal has ended has not cleaned
-// up at all, and is no news.
+// B-150: the exit of a stopped program does not fail its trial; if the clean-up failed, or was cut
+// short, the user sees a warning. A program that the signal ended has no clean-up, and causes no
+// warning.
 func TestUncleanEnd(t *testing.T) {
 	const wait = `echo '{"accuracy":1}'; while :; do sleep 0.01; done`
 	for name, c := range map[string]struct {
@@ -17,9 +17,11 @@ func TestUncleanEnd(t *testing.T) {
 		grace float64
 		want  string
 	}{
-		"failed when signalled": {o: sh(`trap 'echo oops >&2; exit 3' TERM; ` + wait), want: "trial 17 failed as it cleaned up after its stop: exit status 3; see "},
-		"no log":                {o: sh(`trap 'exit 3' TERM; `+wait).with("log", false), want: "after its stop: exit status 3"},
-		"crashed":               {o: sh(`trap 'kill -SEGV $$' TERM; ` + wait), want: "after its stop: signal 11"},
+		"failed when signalled": {o: sh(`trap 'echo oops >&2; exit 3' TERM; ` + wait),
+			want: "trial 17 failed as it cleaned up after its stop: exit status 3; see "},
+		"no log": {o: sh(`trap 'exit 3' TERM; `+wait).with("log", false),
+			want: "after its stop: exit status 3"},
+		"crashed": {o: sh(`trap 'kill -SEGV $$' TERM; ` + wait), want: "after its stop: signal 11"},
 		"failed when told": {o: python(t, pythonChannel+`
 assert report(metrics={"accuracy": 1})["decision"] == "stop"
 1/0

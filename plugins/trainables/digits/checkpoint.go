@@ -16,7 +16,7 @@ const checkpointFile = "digits.gob"
 // checkpointVersion changes with the fields of checkpoint.
 const checkpointVersion = 1
 
-// checkpoint is all that a run needs to go on after an epoch.
+// A checkpoint is the state that a run needs to continue after an epoch.
 type checkpoint struct {
 	Version   int
 	Sizes     []int
@@ -27,8 +27,7 @@ type checkpoint struct {
 	Steps     uint64
 }
 
-// save writes the state into dir; whether it survives a crash is the host's
-// business, which makes checkpoints whole.
+// save writes the state to dir; the host ensures that a checkpoint is complete.
 func (t *training) save(dir string) error {
 	f, err := os.Create(filepath.Join(dir, checkpointFile))
 	if err != nil {
@@ -44,8 +43,7 @@ func (t *training) save(dir string) error {
 	return err
 }
 
-// restore goes on from the checkpoint in dir. Every error is a
-// [sdk.RestoreError].
+// restore continues from the checkpoint in dir. Every error is a [sdk.RestoreError].
 func (t *training) restore(dir string) error {
 	c, err := readCheckpoint(filepath.Join(dir, checkpointFile))
 	if err == nil {
@@ -69,8 +67,8 @@ func readCheckpoint(path string) (c checkpoint, err error) {
 	return c, nil
 }
 
-// take lays c over the training. Another optimizer than the checkpoint's starts
-// afresh on its weights.
+// take applies c to the training. If the optimizer differs from the checkpoint's, it starts with
+// the weights and a new state.
 func (t *training) take(c checkpoint) error {
 	switch {
 	case c.Version != checkpointVersion:

@@ -22,8 +22,7 @@ const (
 //go:embed digits.bin.gz
 var packed []byte
 
-// images are pictures with what they show. X has one row of pixels in [0, 1]
-// for each.
+// images are pictures with their labels. X has one row of pixels in [0, 1] for each.
 type images struct {
 	X      blas64.General
 	Labels []int
@@ -85,7 +84,7 @@ func (im images) slice(from, to int) images {
 	return images{X: x, Labels: im.Labels[from:to]}
 }
 
-// split holds out a share of each class for validation.
+// split reserves a share of each class for validation.
 func split(all images, share float64, seed uint64) (train, validation images) {
 	byClass := make([][]int, classes)
 	for i, label := range all.Labels {

@@ -10,13 +10,13 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Plugin is the trainable as the host serves it.
+// Plugin is the trainable to be served.
 var Plugin = sdk.TrainablePlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindTrainable,
 		Name:    "digits",
 		Version: "1.0.0",
-		Summary: "A neural network that learns to read handwritten digits, in a few milliseconds an epoch.",
+		Summary: "A neural network that learns to read handwritten digits, in a few milliseconds per epoch.",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -30,9 +30,9 @@ type options struct {
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Float("validation", &o.Validation, 0.25, option.From(0.05).To(0.95),
-			"Share of the images held out for validation; the rest is trained on."),
+			"The share of the images for validation; the others are for training."),
 		option.Int("split_seed", &o.SplitSeed, 0, option.Any(),
-			"Seed of the split into training and validation images, the same for all trials."),
+			"The seed of the split into training and validation images, the same for all trials."),
 	}
 })
 
@@ -92,7 +92,7 @@ type training struct {
 	seed   uint64
 	net    *network
 	opt    *optimizer
-	epoch  uint64 // the last one done
+	epoch  uint64 // the last completed one
 	order  []int
 	batch  images
 }
@@ -107,12 +107,12 @@ func newTraining(tr *trainable, p params, seed uint64) *training {
 	return t
 }
 
-// random returns the randomness of an epoch; 0 is that of the first weights.
+// random returns the random numbers of an epoch; 0 is for the initial weights.
 func (t *training) random(epoch uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(t.seed, epoch))
 }
 
-// next trains for one epoch and says how good the network is then.
+// next trains for one epoch and returns the metrics after it.
 func (t *training) next() sdk.Result {
 	t.epoch++
 	trainLoss := t.pass(t.random(t.epoch))
@@ -124,8 +124,7 @@ func (t *training) next() sdk.Result {
 	}}
 }
 
-// pass goes over the training images once, in random order, and returns the
-// mean loss on the way.
+// pass iterates over the training images once, in random order, and returns the mean loss.
 func (t *training) pass(rng *rand.Rand) float64 {
 	for i := range t.order {
 		t.order[i] = i
@@ -140,7 +139,7 @@ func (t *training) pass(rng *rand.Rand) float64 {
 	return sum / float64(len(t.order))
 }
 
-// step learns from one batch and returns its summed loss.
+// step trains on one batch and returns its summed loss.
 func (t *training) step(rng *rand.Rand, batch images) float64 {
 	t.net.drop(rng, t.params.dropout)
 	t.net.forward(batch.X, true)
@@ -151,8 +150,8 @@ func (t *training) step(rng *rand.Rand, batch images) float64 {
 	return loss
 }
 
-// evaluate returns the mean loss and the share of images read rightly, both
-// NaN for a network that has diverged.
+// evaluate returns the mean loss and the share of correct images, both NaN for a network that has
+// diverged.
 func (t *training) evaluate(im images) (loss, accuracy float64) {
 	right := 0
 	for from := 0; from < im.len(); from += evaluateAt {

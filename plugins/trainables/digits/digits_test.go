@@ -74,7 +74,7 @@ func TestDivergenceIsReportedAsNaN(t *testing.T) {
 	}
 }
 
-// B-050: what was interrupted is bit by bit what was not.
+// B-050: an interrupted run is bit by bit identical to an uninterrupted one.
 func TestGoesOnWhereItWasSaved(t *testing.T) {
 	for _, params := range []string{
 		`{"epochs": 7, "dropout": 0.2, "batch": 50, "weight_decay": 1e-4}`,
@@ -97,7 +97,7 @@ func TestGoesOnWhereItWasSaved(t *testing.T) {
 	}
 }
 
-// bits shows results so that they are equal only if all bits are.
+// bits formats results so that they are equal only if all bits are.
 func bits(results []sdk.Result) []string {
 	var lines []string
 	for _, r := range results {
@@ -172,7 +172,7 @@ func TestOtherOptimizerGoesOnFromTheWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := run.Last("accuracy"); got < 0.93 || len(run.Results()) != 1 {
-		t.Errorf("accuracy = %v after %d epochs, want it to go on from what was learnt", got, len(run.Results()))
+		t.Errorf("accuracy = %v after %d epochs, want it to continue from what was learnt", got, len(run.Results()))
 	}
 }
 
@@ -225,7 +225,7 @@ func TestRefusesOptions(t *testing.T) {
 	}
 }
 
-// BenchmarkEpoch is what the quickstart's speed depends on.
+// BenchmarkEpoch determines the speed of the quickstart.
 func BenchmarkEpoch(b *testing.B) {
 	for _, params := range []string{
 		`{"units": 8}`, `{"units": 32}`, `{"units": 64}`, `{"units": 128, "layers": 3}`,
@@ -248,8 +248,7 @@ func BenchmarkEpoch(b *testing.B) {
 	}
 }
 
-// B-060: the exported network says of an image what the trained one does; another
-// format is not known.
+// B-060: the exported network gives the same answers as the trained one; another format is unknown.
 func TestExport(t *testing.T) {
 	run, trainable := newRun(t, `{"epochs": 2, "activation": "relu"}`)
 	run.T.Export = []string{"json", "onnx"}
@@ -289,7 +288,7 @@ func trainableOf(t *testing.T) *trainable {
 	return opened.(*trainable)
 }
 
-// reads is the model as another program would run it.
+// reads evaluates the model as another program would.
 func (m *model) reads(x []float64) int {
 	for i, l := range m.Layers {
 		out := append([]float64{}, l.Biases...)

@@ -1,11 +1,10 @@
-// Package digits is a bundled trainable: real training, small enough for a
-// first experiment, for examples and for tests. It needs nothing installed.
+// Package digits is a bundled trainable: real training, small enough for a first experiment, for
+// examples and for tests. It needs nothing installed.
 //
-// A multilayer perceptron learns to read 1,797 handwritten digits of 8x8 pixels
-// (the data, where it comes from and its licence: README.md in this folder). An
-// epoch takes a few milliseconds; good parameters reach an accuracy of 0.97 on
-// images the network has not seen, and bad ones fail in all the usual ways:
-// too slow, stuck, diverged.
+// A multilayer perceptron learns to read 1,797 handwritten digits of 8x8 pixels (README.md in this
+// folder describes the data, its source and its licence). An epoch takes a few milliseconds. Good
+// parameters reach an accuracy of 0.97 on validation images, and bad ones fail in all the usual
+// ways: too slow, stuck, diverged.
 //
 // # Parameters
 //
@@ -22,7 +21,7 @@
 //	optimizer     sgd or adam                                   sgd
 //	epochs        passes over the training images               27
 //
-// A search space in which a search pays off:
+// A search space that is worth searching:
 //
 //	lr:           {loguniform: [1e-4, 1.0]}
 //	layers:       {int: [1, 3]}
@@ -32,26 +31,25 @@
 //
 // # Results
 //
-// One each epoch; the epoch is the result's iteration.
+// One per epoch; the epoch is the result's iteration.
 //
 //	accuracy      share of the validation images read rightly
 //	loss          mean cross-entropy on the validation images, in nats
 //	train_loss    the same over the epoch's training steps
 //
-// A network that has diverged reports NaN for accuracy and loss, from the next
-// epoch on for train_loss too, and goes on. (Most rates that are too large kill
-// the network instead of blowing it up: accuracy stays near 0.1.)
+// A network that has diverged reports NaN for accuracy and loss, from the next epoch on for
+// train_loss too, and continues. (Most rates that are too large make the network stop learning
+// instead: accuracy stays near 0.1.)
 //
 // # Saving
 //
-// A checkpoint is one file: weights, the optimizer's moments, the epoch. All
-// randomness comes from the trial's seed and the epoch's number, so that a run
-// that goes on from a checkpoint is bit by bit the run that was never
-// interrupted, on the same kind of processor. Parameters may have changed
-// (population based training does that), but not layers or units.
+// A checkpoint is one file: weights, the optimizer's moments, the epoch. All randomness comes from
+// the trial's seed and the epoch's number, so that a run that continues from a checkpoint is bit by
+// bit identical to an uninterrupted one, on the same kind of processor. Parameters may have changed
+// (as in population based training), except layers and units.
 //
 // # Exporting
 //
-// The format json is one file, network.json: the layers' weights and biases as
-// lists of numbers, which programs in any language can read.
+// The format json is one file, network.json: the layers' weights and biases as lists of numbers,
+// which programs in any language can read.
 package digits

@@ -10,17 +10,16 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// exportFormat is the only one that this trainable knows, and exportFile what is
-// in its folder.
+// exportFormat is the only format of this trainable, and exportFile the file in its folder.
 const (
 	exportFormat = "json"
 	exportFile   = "network.json"
 )
 
-// model is a network as programs in any language read it. The output of a layer
-// is activation(input x weights + biases), and the last one's softmax.
+// model is a network in a form for programs in any language. The output of a layer is
+// activation(input x weights + biases), and softmax for the last one.
 type model struct {
-	Activation string       `json:"activation"` // of the layers before the last
+	Activation string       `json:"activation"` // of the layers except the last
 	Sizes      []int        `json:"sizes"`      // input and output included
 	Layers     []modelLayer `json:"layers"`
 }
@@ -30,13 +29,13 @@ type modelLayer struct {
 	Biases  []float64   `json:"biases"`
 }
 
-// export writes the network without what only its training needs.
+// export writes the network without the state that only training needs.
 func (t *training) export(format, dir string) error {
 	if format != exportFormat {
 		return sdk.ErrUnknownFormat
 	}
 	text, err := json.Marshal(t.net.model())
-	if err != nil { // a network that has diverged has weights that are no numbers
+	if err != nil { // a network that has diverged has weights that JSON cannot encode
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, exportFile), append(text, '\n'), 0o600)

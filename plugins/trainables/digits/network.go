@@ -8,28 +8,27 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// network is a multilayer perceptron with a softmax at its end, and the space
-// to train it on up to a fixed number of images at a time. All weights lie in
-// one vector, all gradients in another, so that optimizers and checkpoints need
-// not know of layers.
+// A network is a multilayer perceptron with a softmax at its end, and the memory to train it on up
+// to a fixed number of images at a time. All weights are in one vector, all gradients in another,
+// so that optimizers and checkpoints do not depend on layers.
 type network struct {
-	sizes      []int // of the layers, input and output included
+	sizes      []int // of the layers, including input and output
 	activation string
 	weights    []float64
 	gradient   []float64
 	layers     []layer
 }
 
-// layer holds views into the vectors, and the outputs of the last pass.
+// A layer has views into the vectors, and the outputs of the last pass.
 type layer struct {
 	w, gw blas64.General // inputs x outputs
 	b, gb []float64
 	out   blas64.General // images x outputs, after the activation
 	delta blas64.General // gradient by the outputs before the activation
-	keep  []float64      // factor of each output under dropout; nil without
+	keep  []float64      // factor of each output with dropout; otherwise nil
 }
 
-// sizesOf returns the sizes of the layers that p asks for.
+// sizesOf returns the sizes of the layers for p.
 func sizesOf(p params) []int {
 	sizes := []int{pixels}
 	for range p.layers {
@@ -38,7 +37,7 @@ func sizesOf(p params) []int {
 	return append(sizes, classes)
 }
 
-// newNetwork makes a network with weights 0 for up to rows images at a time.
+// newNetwork returns a network with weights 0 for up to rows images at a time.
 func newNetwork(p params, rows int) *network {
 	n := &network{sizes: sizesOf(p), activation: p.activation}
 	total := 0
@@ -73,11 +72,11 @@ func matrix(rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
 }
 
-// hidden are the layers before the last.
+// hidden returns the layers before the last.
 func (n *network) hidden() []layer { return n.layers[:len(n.layers)-1] }
 
-// initialise draws the weights as He et al. (2015) and Glorot and Bengio (2010)
-// found good for relu and tanh; biases are 0.
+// initialise draws the weights as recommended by He et al. (2015) for relu and Glorot and Bengio
+// (2010) for tanh; biases are 0.
 func (n *network) initialise(rng *rand.Rand) {
 	for _, l := range n.layers {
 		sd := math.Sqrt(2 / float64(l.w.Rows))
@@ -90,7 +89,7 @@ func (n *network) initialise(rng *rand.Rand) {
 	}
 }
 
-// drop draws which outputs the next pass drops.
+// drop draws the outputs that the next pass drops.
 func (n *network) drop(rng *rand.Rand, share float64) {
 	for _, l := range n.hidden() {
 		for i := range l.keep {
@@ -102,8 +101,8 @@ func (n *network) drop(rng *rand.Rand, share float64) {
 	}
 }
 
-// forward computes all outputs; those of the last layer are logits. Dropout
-// happens only in training.
+// forward computes all outputs; those of the last layer are logits. Dropout applies only in
+// training.
 func (n *network) forward(x blas64.General, training bool) {
 	in := x
 	for i := range n.layers {
@@ -136,8 +135,8 @@ func (n *network) activate(l *layer, training bool) {
 	}
 }
 
-// backward computes the gradient of the mean loss for the images of the last
-// forward pass, which was one of training.
+// backward computes the gradient of the mean loss for the images of the last forward pass, which
+// must have been in training.
 func (n *network) backward(im images) {
 	n.outputDelta(im.Labels)
 	for i := len(n.layers) - 1; i >= 0; i-- {
@@ -153,7 +152,7 @@ func (n *network) backward(im images) {
 	}
 }
 
-// outputDelta is softmax minus truth, over the number of images.
+// outputDelta is softmax minus truth, divided by the number of images.
 func (n *network) outputDelta(labels []int) {
 	l := &n.layers[len(n.layers)-1]
 	scale := 1 / float64(len(labels))
@@ -167,7 +166,7 @@ func (n *network) outputDelta(labels []int) {
 	}
 }
 
-// propagate hands the gradient on to the layer before.
+// propagate passes the gradient to the previous layer.
 func (n *network) propagate(l, before *layer) {
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, l.delta, l.w, 0, before.delta)
 	delta := before.delta.Data[:before.delta.Rows*before.delta.Stride]
@@ -180,8 +179,8 @@ func (n *network) propagate(l, before *layer) {
 	}
 }
 
-// slope is the derivative of an output by its input; out is after dropout,
-// which multiplied it by keep.
+// slope is the derivative of an output by its input; out is after dropout, which multiplied it by
+// keep.
 func (n *network) slope(out, keep float64) float64 {
 	switch {
 	case keep == 0:
@@ -195,8 +194,8 @@ func (n *network) slope(out, keep float64) float64 {
 	}
 }
 
-// score returns the summed loss of the last forward pass and how many images
-// it got right. A network that has diverged has a loss that is not a number.
+// score returns the summed loss of the last forward pass and the number of correct images. A
+// network that has diverged has the loss NaN.
 func (n *network) score(labels []int) (loss float64, right int) {
 	var p [classes]float64
 	logits := n.layers[len(n.layers)-1].out

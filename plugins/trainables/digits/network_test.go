@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestGradient compares backward with differences of forward.
+// TestGradient compares backward with numerical differences of forward.
 func TestGradient(t *testing.T) {
 	all := mustLoad(t)
 	for _, params := range []string{
@@ -38,7 +38,7 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// penalised is the function that training makes small.
+// penalised is the function that training minimises.
 func penalised(net *network, p params, batch images) float64 {
 	net.forward(batch.X, true)
 	loss, _ := net.score(batch.Labels)

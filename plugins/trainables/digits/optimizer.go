@@ -2,8 +2,7 @@ package digits
 
 import "math"
 
-// optimizer moves weights against their gradient. Moments and Steps are what a
-// checkpoint keeps of it.
+// An optimizer moves weights against their gradient. A checkpoint stores its Moments and Steps.
 type optimizer struct {
 	name     string
 	lr, mu   float64
@@ -12,7 +11,7 @@ type optimizer struct {
 	nweights int
 }
 
-// Adam's constants, as Kingma and Ba (2015) recommend them.
+// Adam's constants, as recommended by Kingma and Ba (2015).
 const (
 	beta1 = 0.9
 	beta2 = 0.999

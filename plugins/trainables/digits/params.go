@@ -14,7 +14,7 @@ const (
 	sgd, adam  = "sgd", "adam"
 )
 
-// defaultLR is the learning rate where none is given.
+// defaultLR is the default learning rate.
 var defaultLR = map[string]float64{sgd: 0.1, adam: 0.003}
 
 var declaredParams = option.Declare(func(p *params) []option.Option {

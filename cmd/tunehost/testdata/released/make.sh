@@ -189,7 +189,20 @@ ends 1 "$tunehost" run later.yaml -v 0 --resources cpu=1
 ends 0 "$tunehost" resume results/later -v 0 --retry 2 --fresh --unstarted
 rm -f results/later/trials/tried
 
+# On leases of a cluster that queues, refuses, ends leases in time and loses nodes.
+write leases <<'E'
+trainable: {plugin: chaos, options: {iterations: 20, sleep: 0.05}}
+space: {quality: {uniform: [0, 1]}}
+searcher: random
+executor: {plugin: fake, nodes: 2, cpu: 1, queue: 0.1, time: 1.5, notice: 0.5, lose_node: 1.2, repair: 0.2, refuse: 0.2, seed: 3}
+checkpoint: {every: 5}
+wait_for_resources: true
+trials: 4
+seed: 11
+E
+ends 0 "$tunehost" run leases.yaml -v 0
+
 # What is no part of the record.
-find results \( -name host.log -o -name LOCK -o -name control -o -name stdout -o -name stderr -o -name progress.csv \) -delete
+find results \( -name host.log -o -name LOCK -o -name control -o -name stdout -o -name stderr -o -name progress.csv -o -name '.fake-cluster*' \) -delete
 find results -type d \( -name blobs -o -name restored -o -name snapshots -o -name '*.tmp' \) -prune -exec rm -rf {} +
 chmod -R u+rwX results

@@ -1,5 +1,5 @@
-// Command ledger is a trainable that keeps a log of its own, of all that it was
-// asked, has reported and was answered, for those who check a host's record.
+// Command ledger is a trainable that writes a separate log of all calls, results and
+// answers, for tests that check a host's record.
 package main
 
 import (
@@ -65,14 +65,14 @@ func (t *trainable) Train(_ context.Context, run sdk.Run) error {
 		return err
 	}
 	a.from = from
-	a.say("begin", uint64(a.trial.Attempt), from)
+	a.log("begin", uint64(a.trial.Attempt), from)
 	for i := from + 1; i <= t.Iterations; i++ {
 		time.Sleep(time.Duration(t.Sleep * float64(time.Second)))
 		if err := a.report(i, params.Quality); err != nil {
 			return err
 		}
 	}
-	a.say("end")
+	a.log("end")
 	return nil
 }
 
@@ -82,32 +82,33 @@ type attempt struct {
 	run   sdk.Run
 	trial sdk.Trial
 	nonce uint64 // no other attempt has it
-	from  uint64 // iteration of the checkpoint that it went on from
+	from  uint64 // iteration of the checkpoint that it continued from
 }
 
 func (a *attempt) report(i uint64, quality float64) error {
-	a.say("report", i)
+	a.log("report", i)
 	err := a.run.Report(sdk.Result{Iteration: i, Metrics: []sdk.Metric{
 		{Name: "score", Value: float64(i) * quality}, {Name: "nonce", Value: float64(a.nonce)},
 	}}, func(dir string) error { return a.save(dir, i) })
-	// Those further back than it may run ahead have been decided, and so recorded.
+	// Results that are older than the allowed run-ahead have been decided, and so recorded.
 	if done := i - min(i, uint64(a.trial.RunAhead)); err == nil && done > a.from {
-		a.say("answered", done)
+		a.log("answered", done)
 	}
 	return err
 }
 
-// save writes a checkpoint that its reader can tell from half of one.
+// save writes a checkpoint whose reader can detect an incomplete one.
 func (a *attempt) save(dir string, i uint64) error {
 	if err := os.WriteFile(filepath.Join(dir, "state"), a.state(i), 0o600); err != nil {
 		return err
 	}
-	a.say("saved", i)
+	a.log("saved", i)
 	return nil
 }
 
 func (a *attempt) state(i uint64) []byte {
-	return append(strconv.AppendUint(nil, i, 10), append([]byte{'\n'}, bytes.Repeat([]byte{byte('a' + i)}, a.Bytes)...)...)
+	return append(strconv.AppendUint(nil, i, 10), append([]byte{'\n'},
+		bytes.Repeat([]byte{byte('a' + i)}, a.Bytes)...)...)
 }
 
 func (a *attempt) restore() (from uint64, err error) {
@@ -119,18 +120,19 @@ func (a *attempt) restore() (from uint64, err error) {
 		line, _, _ := bytes.Cut(text, []byte{'\n'})
 		from, err = strconv.ParseUint(string(line), 10, 64)
 	}
-	if errors.Is(err, fs.ErrPermission) { // which somebody has taken away
+	if errors.Is(err, fs.ErrPermission) { // removed by a fault
 		return 0, &sdk.RestoreError{Err: err}
 	}
 	if err != nil || !bytes.Equal(text, a.state(from)) || from != a.trial.Iteration {
-		a.say("broken", from, a.trial.Iteration)
-		return 0, &sdk.RestoreError{Err: fmt.Errorf("it has %d bytes of iteration %d, and should be of %d (%w)", len(text), from, a.trial.Iteration, err)}
+		a.log("broken", from, a.trial.Iteration)
+		return 0, &sdk.RestoreError{Err: fmt.Errorf("it has %d bytes of iteration %d, and should be of %d (%w)",
+			len(text), from, a.trial.Iteration, err)}
 	}
 	return from, nil
 }
 
-// say writes a line to the trial's log; there is no half of one.
-func (a *attempt) say(what string, numbers ...uint64) {
+// log writes a whole line to the trial's log with one write.
+func (a *attempt) log(what string, numbers ...uint64) {
 	line := fmt.Appendf(nil, "%s %d", what, a.nonce)
 	for _, n := range numbers {
 		line = fmt.Appendf(line, " %d", n)
@@ -140,7 +142,7 @@ func (a *attempt) say(what string, numbers ...uint64) {
 		_, err = f.Write(append(line, '\n'))
 	}
 	if err != nil {
-		panic(err) // without a log it is good for nothing
+		panic(err) // without a log it is useless
 	}
 	_ = f.Close()
 }

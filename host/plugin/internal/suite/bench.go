@@ -9,7 +9,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// BenchmarkSuggest measures one suggestion, with one event observed before.
+// BenchmarkSuggest measures one suggestion after one observed event.
 func BenchmarkSuggest(b *testing.B, s plugin.Searcher) {
 	requests := []sdk.Request{{Seed: 1}}
 	b.ReportAllocs()
@@ -20,8 +20,7 @@ func BenchmarkSuggest(b *testing.B, s plugin.Searcher) {
 	}
 }
 
-// BenchmarkTrain measures results that are each answered before the next, of 16
-// runs at a time.
+// BenchmarkTrain measures results that are each answered before the next, with 16 runs at a time.
 func BenchmarkTrain(b *testing.B, t plugin.Trainer) {
 	const runs = 16
 	b.ReportAllocs()

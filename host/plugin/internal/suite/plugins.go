@@ -1,5 +1,4 @@
-// Package suite is what every transport must do, as tests, and the plugins that
-// they are run on. The plugins misbehave as their options say.
+// Package suite tests what every transport must do, with plugins that misbehave as their options say.
 package suite
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Options are those of the plugins here.
+// Options are the options of these plugins.
 type Options struct {
 	Do string `json:"do"`
 }
@@ -28,12 +27,13 @@ func read(options []byte) (o Options) {
 	return o
 }
 
-// Plugins are the plugins of the suite, as bundled.New takes them.
-func Plugins() []any { return []any{Searcher, Scheduler, Trainable, Reporter} }
+// Plugins returns the plugins of the suite for bundled.New.
+func Plugins() []any { return []any{Searcher, Scheduler, Trainable, Reporter, Executor} }
 
-// Searcher suggests points made of the request's seed and what it observed.
+// Searcher suggests points made of the request's seed and of what it observed.
 var Searcher = sdk.SearcherPlugin{
-	Info: sdk.Info{Name: "probe", Version: "1.2.3", Summary: "Misbehaves on demand.", Options: []byte(`{"type":"object"}`)},
+	Info: sdk.Info{Name: "probe", Version: "1.2.3", Summary: "Misbehaves on demand.",
+		Options: []byte(`{"type":"object"}`)},
 	Open: func(p sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
 		o := read(options)
 		switch o.Do {
@@ -99,7 +99,7 @@ func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Sug
 func (s *searcher) Snapshot() ([]byte, error) { return json.Marshal(s.seen) }
 func (s *searcher) Restore(b []byte) error    { return json.Unmarshal(b, &s.seen) }
 
-// Scheduler stops what has a loss above 1 and resumes trial 7.
+// Scheduler stops trials with a loss above 1 and resumes trial 7.
 var Scheduler = sdk.SchedulerPlugin{
 	Info: sdk.Info{Name: "probe", Version: "1"},
 	Open: func(_ sdk.Problem, options []byte) (sdk.Scheduler, sdk.Traits, error) {
@@ -131,7 +131,7 @@ func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions
 	return d, nil
 }
 
-// Params are those of a trial of Trainable.
+// Params are the parameters of a trial of Trainable.
 type Params struct {
 	Do string `json:"do"`
 	N  int    `json:"n"`

@@ -62,13 +62,15 @@ func (r *reporter) Close() error {
 	return os.WriteFile(filepath.Join(r.e.Dir, "closed"), nil, 0o600)
 }
 
-// reporterEvents are n results.
+// reporterEvents returns n results.
 func reporterEvents(n int) []sdk.ReporterEvent {
 	events := make([]sdk.ReporterEvent, n)
 	for i := range events {
 		events[i] = sdk.ReporterEvent{Number: uint64(2*i + 7), Kind: sdk.ReportResult, Time: time.Unix(1, 5),
-			Trial:  &sdk.ReportedTrial{Number: 3, ID: "00003_x", Dir: "/t", State: "RUNNING", Attempt: 2, Params: []byte(`{"a":1}`)},
-			Result: &sdk.ReportedResult{Metrics: []sdk.Metric{{Name: "nan", Value: math.NaN()}, {Name: "loss", Value: 0.5}}, Iteration: uint64(i), Done: true, PID: 9, Host: "h"}}
+			Trial: &sdk.ReportedTrial{Number: 3, ID: "00003_x", Dir: "/t", State: "RUNNING", Attempt: 2,
+				Params: []byte(`{"a":1}`)},
+			Result: &sdk.ReportedResult{Metrics: []sdk.Metric{{Name: "nan", Value: math.NaN()},
+				{Name: "loss", Value: 0.5}}, Iteration: uint64(i), Done: true, PID: 9, Host: "h"}}
 	}
 	return events
 }
@@ -86,7 +88,8 @@ func tellsReporter(t *testing.T, start Start) {
 	if err != nil || r.After() != 42 {
 		t.Fatal(r, err)
 	}
-	want := append([]sdk.ReporterEvent{{Number: 1, Kind: sdk.ReportStarted, Resumed: true, Reason: "x", Time: time.Unix(0, 1)}}, reporterEvents(3000)...)
+	want := append([]sdk.ReporterEvent{{Number: 1, Kind: sdk.ReportStarted, Resumed: true, Reason: "x",
+		Time: time.Unix(0, 1)}}, reporterEvents(3000)...)
 	if err := r.Report(t.Context(), want); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +124,8 @@ func reporterFails(t *testing.T, start Start) {
 	if _, _, err := openReporter(t, start, Do("refuse")); true {
 		wants(t, err, plugin.Refused, "refused: no such server")
 	}
-	for do, want := range map[string]string{"panic": "panic in Report: no luck", "fail": "failed in Report: the server / is down"} {
+	for do, want := range map[string]string{"panic": "panic in Report: no luck",
+		"fail": "failed in Report: the server / is down"} {
 		r, _, err := openReporter(t, start, Do(do))
 		if err != nil {
 			t.Fatal(err)
@@ -138,7 +142,8 @@ func reporterFails(t *testing.T, start Start) {
 	if err := r.Report(t.Context(), reporterEvents(1)); err == nil {
 		t.Error("one that hung answers")
 	}
-	if _, err := start(t, sdk.KindSearcher).OpenReporter(t.Context(), sdk.Experiment{Problem: Problem()}, nil); err == nil || !strings.Contains(fmt.Sprint(err), "is not a reporter") {
+	if _, err := start(t, sdk.KindSearcher).OpenReporter(t.Context(), sdk.Experiment{Problem: Problem()},
+		nil); err == nil || !strings.Contains(fmt.Sprint(err), "is not a reporter") {
 		t.Error(err)
 	}
 }

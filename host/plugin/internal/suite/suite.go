@@ -16,10 +16,10 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Start starts one of [Plugins], and sees to its end.
+// Start starts one of [Plugins], and ends it with the test.
 type Start func(t *testing.T, kind sdk.Kind) plugin.Plugin
 
-// Problem is one with two parameters.
+// Problem returns a problem with two parameters.
 func Problem() sdk.Problem {
 	return sdk.Problem{
 		Space: &space.Space{Params: []space.Param{
@@ -31,13 +31,13 @@ func Problem() sdk.Problem {
 	}
 }
 
-// Do are the options that make a plugin misbehave.
+// Do returns options that make a plugin misbehave.
 func Do(what string) []byte {
 	b, _ := json.Marshal(Options{Do: what})
 	return b
 }
 
-// Run runs all of it on one transport.
+// Run runs the whole suite on one transport.
 func Run(t *testing.T, start Start) {
 	t.Run("describe", func(t *testing.T) { describe(t, start) })
 	t.Run("searcher", func(t *testing.T) { searches(t, start) })
@@ -46,6 +46,8 @@ func Run(t *testing.T, start Start) {
 	t.Run("scheduler", func(t *testing.T) { schedules(t, start) })
 	t.Run("reporter", func(t *testing.T) { tellsReporter(t, start) })
 	t.Run("reporter-fails", func(t *testing.T) { reporterFails(t, start) })
+	t.Run("executor", func(t *testing.T) { executes(t, start) })
+	t.Run("executor-fails", func(t *testing.T) { executorFails(t, start) })
 	t.Run("wrong-kind", func(t *testing.T) { wrongKind(t, start) })
 	runTrainable(t, start)
 }
@@ -68,11 +70,12 @@ func open(t *testing.T, start Start, options, snapshot []byte) plugin.Searcher {
 	return s
 }
 
-// Events are n events numbered from first.
+// Events returns n events numbered from first.
 func Events(first uint64, n int) []sdk.Event {
 	events := make([]sdk.Event, n)
 	for i := range events {
-		events[i] = sdk.Event{Number: first + uint64(i), Kind: sdk.ResultReported, Trial: uint32(i % 3), Iteration: 1, Losses: []float64{0.5}}
+		events[i] = sdk.Event{Number: first + uint64(i), Kind: sdk.ResultReported, Trial: uint32(i % 3), Iteration: 1,
+			Losses: []float64{0.5}}
 	}
 	return events
 }
@@ -108,7 +111,7 @@ func searches(t *testing.T, start Start) {
 	}
 }
 
-// wants checks a failure's kind and that its one line says what it should.
+// wants checks a failure's kind, and that its one line contains the parts.
 func wants(t *testing.T, err error, f plugin.Failure, parts ...string) {
 	t.Helper()
 	if plugin.FailureOf(err) != f {
@@ -131,14 +134,14 @@ func searcherFails(t *testing.T, start Start) {
 	}{
 		"refuse":        {plugin.Refused, "refused: population must be even"},
 		"panic in open": {plugin.Failed, "panic in Open: no luck"},
-		"nothing":       {plugin.Refused, "returned nothing"},
+		"nothing":       {plugin.Refused, "Open returned "},
 	} {
 		_, err := start(t, sdk.KindSearcher).OpenSearcher(t.Context(), Problem(), Do(do), nil)
 		wants(t, err, want.failure, `searcher "probe"`, want.says)
 	}
 	for do, says := range map[string]string{
 		"panic": "panic in Suggest: no luck", "fail": "the matrix / is singular",
-		"few": "0 points to 1 requests", "short": "has 0 values; the space has 2",
+		"few": "0 points for 1 requests", "short": "has 0 values; the space has 2",
 	} {
 		_, err := open(t, start, Do(do), nil).Suggest(t.Context(), make([]sdk.Request, 1))
 		wants(t, err, plugin.Failed, `searcher "probe" failed in Suggest: `, says)
@@ -180,7 +183,7 @@ func schedules(t *testing.T, start Start) {
 		t.Fatal(err)
 	}
 	_, err = twice.Decide(t.Context(), Events(1, 1))
-	wants(t, err, plugin.Failed, "decided on event 1", "twice")
+	wants(t, err, plugin.Failed, "decided on event 1", "decided already")
 }
 
 func wrongKind(t *testing.T, start Start) {

@@ -14,7 +14,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// Driver talks to a trainer as a host would, one event at a time.
+// Driver talks to a trainer as a host does, one event at a time.
 type Driver struct {
 	T       *testing.T
 	Trainer plugin.Trainer
@@ -46,7 +46,7 @@ func (d *Driver) Start(run uint64, params string, trial sdk.Trial) {
 	d.Send(train.Command{Kind: train.Start, Run: run, Trial: &trial})
 }
 
-// Next is the next event.
+// Next returns the next event.
 func (d *Driver) Next() train.Event {
 	d.T.Helper()
 	if len(d.waiting) == 0 {
@@ -61,7 +61,7 @@ func (d *Driver) Next() train.Event {
 	return e
 }
 
-// Want takes the next event but logs, which must be as described.
+// Want takes the next event, skipping logs, and checks it.
 func (d *Driver) Want(kind train.EventKind, what string) train.Event {
 	d.T.Helper()
 	e := d.Next()
@@ -82,7 +82,8 @@ func (d *Driver) continues(run uint64, credits uint32) {
 func runTrainable(t *testing.T, start Start) {
 	for name, f := range map[string]func(*testing.T, Start){
 		"train": trains, "train-ends": trainEnds, "train-stop": stops, "train-ahead": runsAhead,
-		"train-checkpoint": checkpoints, "train-save": saves, "train-save-end": savesAtEnd, "train-hears-stop": hearsStop, "train-stop-save": stopsSaved,
+		"train-checkpoint": checkpoints, "train-save": saves, "train-save-end": savesAtEnd,
+		"train-hears-stop": hearsStop, "train-stop-save": stopsSaved,
 		"train-request": requests,
 		"train-kill":    kills, "train-reuse": reuses, "train-shared": shares, "train-close": closes,
 	} {
@@ -124,7 +125,8 @@ func trains(t *testing.T, start Start) {
 		t.Fatalf("%+v", e)
 	}
 	e := d.Want(train.Result, "")
-	if e.Done || len(e.Metrics) != 2 || e.Metrics[0] != (sdk.Metric{Name: "loss", Value: 1}) || e.Metrics[1].Value == e.Metrics[1].Value {
+	if e.Done || len(e.Metrics) != 2 || e.Metrics[0] != (sdk.Metric{Name: "loss", Value: 1}) ||
+		e.Metrics[1].Value == e.Metrics[1].Value {
 		t.Fatalf("%+v", e)
 	}
 	d.continues(4, 1)
@@ -164,7 +166,7 @@ func stops(t *testing.T, start Start) {
 	if e := d.Want(train.Ended, ""); e.Error != "" {
 		t.Fatalf("%+v", e)
 	}
-	d.Send(train.Command{Kind: train.Stop, Run: 1}) // it crossed the end: nothing happens
+	d.Send(train.Command{Kind: train.Stop, Run: 1}) // sent at the same time as the end: nothing happens
 }
 
 // B-009
@@ -175,8 +177,7 @@ func runsAhead(t *testing.T, start Start) {
 	for range 3 {
 		d.Want(train.Result, "")
 	}
-	// Nothing more comes before a decision: what is asked for now is of the
-	// third result.
+	// Nothing more comes before a decision: the checkpoint asked for now is of the third result.
 	dir := t.TempDir()
 	d.Send(train.Command{Kind: train.Save, Run: 1, Dir: dir})
 	d.Want(train.Saved, "iteration 3")
@@ -189,7 +190,7 @@ func runsAhead(t *testing.T, start Start) {
 	d.Want(train.Ended, "")
 }
 
-// B-009, B-011: a result that is due a checkpoint waits, whatever was allowed.
+// B-009, B-011: a result with a due checkpoint waits, however many results were allowed.
 func checkpoints(t *testing.T, start Start) {
 	d := NewDriver(t, start, nil)
 	d.Start(1, `{"n":4}`, sdk.Trial{RunAhead: 8, CheckpointEvery: 2, Iteration: 10})
@@ -197,10 +198,10 @@ func checkpoints(t *testing.T, start Start) {
 	d.Want(train.Result, "") // 11
 	d.Want(train.Result, "") // 12: due
 	dir := t.TempDir()
-	d.continues(1, 1) // of the first
+	d.continues(1, 1) // answers the first
 	d.Send(train.Command{Kind: train.Save, Run: 1, Dir: dir})
 	d.Want(train.Saved, "iteration 12")
-	files, err := filepath.Glob(dir + "/*") // SDKs differ in how they name it
+	files, err := filepath.Glob(dir + "/*") // SDKs give it different names
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
@@ -215,7 +216,7 @@ func checkpoints(t *testing.T, start Start) {
 	d.Want(train.Ended, "")
 }
 
-// B-058: the last result waits for its checkpoint, and for nothing else.
+// B-058: the last result waits for its checkpoint and for nothing else.
 func savesAtEnd(t *testing.T, start Start) {
 	d := NewDriver(t, start, Do("reusable"))
 	d.Start(1, `{"n":1}`, sdk.Trial{CheckpointAtEnd: true})
@@ -230,7 +231,7 @@ func savesAtEnd(t *testing.T, start Start) {
 	d.Want(train.Ended, "")
 }
 
-// A trainable that does not report for long hears of a stop all the same.
+// A trainable that does not report for a long time receives a stop nevertheless.
 func hearsStop(t *testing.T, start Start) {
 	d := NewDriver(t, start, nil)
 	d.Start(1, `{"do":"until stopped"}`, sdk.Trial{})

@@ -1,6 +1,5 @@
-// Package sandboxtest helps tests to build WASM modules and to run them in the sandbox.
-// The test's binary is its own runner: its TestMain gives bundled.Registry.Main the
-// first look at the arguments.
+// Package sandboxtest helps tests to build WASM modules and to run them in the sandbox. The test's
+// binary is its own runner: its TestMain must first pass the arguments to bundled.Registry.Main.
 package sandboxtest
 
 import (
@@ -18,18 +17,20 @@ import (
 // Build builds a Go package as a module and returns its file.
 func Build(t testing.TB, pkg string) string {
 	t.Helper()
-	module := build(t, pkg, "plugin.wasm", []string{"GOOS=wasip1", "GOARCH=wasm"}, "-buildmode=c-shared", "-ldflags=-s -w")
+	module := build(t, pkg, "plugin.wasm", []string{"GOOS=wasip1", "GOARCH=wasm"}, "-buildmode=c-shared",
+		"-ldflags=-s -w")
 	if racing {
 		warm(t, module)
 	}
 	return module
 }
 
-// warm puts the compiled module into the cache, under the version by which test
-// binaries know the compiler.
+// warm compiles the module into the cache, under the version that test binaries use for the compiler.
 func warm(t testing.TB, module string) {
 	t.Helper()
-	cmd := exec.Command("go", "run", "-race=false", "-ldflags=-X github.com/tetratelabs/wazero/internal/version.version=dev", "github.com/tunehost/tunehost/host/plugin/sandbox/sandboxtest/warm", module, Cache(t))
+	cmd := exec.Command("go", "run", "-race=false", "-ldflags=-X "+
+		"github.com/tetratelabs/wazero/internal/version.version=dev",
+		"github.com/tunehost/tunehost/host/plugin/sandbox/sandboxtest/warm", module, Cache(t))
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -52,9 +53,8 @@ func build(t testing.TB, pkg, name string, env []string, flags ...string) string
 	return out
 }
 
-// Cache is a directory of compiled modules that tests share, so that a module that
-// does not change is compiled once. It is that of a user whose XDG_CACHE_HOME is
-// [CacheHome].
+// Cache returns a directory of compiled modules that tests share, so that an unchanged module is
+// compiled once. It is the cache of a user whose XDG_CACHE_HOME is [CacheHome].
 func Cache(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(CacheHome(), "tunehost", "wasm")
@@ -64,12 +64,12 @@ func Cache(t testing.TB) string {
 	return dir
 }
 
-// CacheHome is a directory for what users have in their cache.
+// CacheHome returns a directory for the caches of users.
 func CacheHome() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("tunehost-test-cache-%d", os.Getuid()))
 }
 
-// Process is how to start a module's runner, whose output goes to the test's log.
+// Process returns how to start a module's runner, whose output goes to the test's log.
 func Process(t testing.TB, c sandbox.Config) process.Config {
 	t.Helper()
 	p, err := bundled.New().Sandbox(c)
@@ -81,13 +81,13 @@ func Process(t testing.TB, c sandbox.Config) process.Config {
 	return p
 }
 
-// Start starts a module's runner, and sees to its end.
+// Start starts a module's runner, and ends it with the test.
 func Start(t testing.TB, c sandbox.Config) *process.Process {
 	t.Helper()
 	return Run(t, Process(t, c))
 }
 
-// Run starts a plugin's process, and sees to its end.
+// Run starts a plugin's process, and ends it with the test.
 func Run(t testing.TB, c process.Config) *process.Process {
 	t.Helper()
 	p, err := process.Start(t.Context(), c)

@@ -8,7 +8,7 @@ import (
 func (s *scanner) codeSection(in *reader) error {
 	n := in.count("functions", 3, MaxFunctions)
 	if want := len(s.funcs) - s.imported; n != want && in.err == nil {
-		return fmt.Errorf("it has the code of %d functions, of %d that are announced", n, want)
+		return fmt.Errorf("it has the code of %d functions, but announces %d", n, want)
 	}
 	for i := range n {
 		body := in.sub()
@@ -87,7 +87,7 @@ var immediates = func() (t [256]immediate) {
 	return t
 }()
 
-// instruction reads one, and returns by how much it changes the nesting.
+// instruction reads one instruction, and returns by how much it changes the nesting.
 func (r *reader) instruction() (nests int) {
 	op := r.byte()
 	if r.err != nil {
@@ -137,8 +137,7 @@ func (r *reader) immediate(what immediate) {
 	}
 }
 
-// bulk reads an instruction on whole pieces of memory or tables, or a conversion that
-// saturates.
+// bulk reads an instruction on memory ranges or tables, or a saturating conversion.
 func (r *reader) bulk() {
 	operands := [...]int{8: 2, 9: 1, 10: 2, 11: 1, 12: 2, 13: 1, 14: 2, 15: 1, 16: 1, 17: 1}
 	op := r.u32()

@@ -21,7 +21,7 @@ func (r *reader) fail(err error) {
 	r.data = nil
 }
 
-// end is the error, or one for what is left.
+// end returns the error, or one about bytes that are left.
 func (r *reader) end() error {
 	if r.err == nil && len(r.data) > 0 {
 		return fmt.Errorf("%d bytes are left over", len(r.data))
@@ -59,7 +59,7 @@ func (r *reader) u32() uint32 {
 	return uint32(n)
 }
 
-// leb reads a number of up to so many bytes in LEB128.
+// leb reads a LEB128 number of at most so many bytes.
 func (r *reader) leb(most int) (n uint64) {
 	for i, b := range r.data[:min(most, len(r.data))] {
 		n |= uint64(b&0x7f) << (7 * i)
@@ -76,8 +76,8 @@ func (r *reader) leb(most int) (n uint64) {
 	return 0
 }
 
-// count reads how many things follow, of at least size bytes each, and refuses more
-// than the bytes left can hold.
+// count reads the number of things that follow, each of at least size bytes, and refuses more than the
+// remaining bytes can hold.
 func (r *reader) count(what string, size, most int) int {
 	n := r.u32()
 	switch left := len(r.data); {
@@ -104,7 +104,7 @@ func (r *reader) sub() *reader {
 	return &reader{data: r.bytes(int(n))}
 }
 
-// name reads a string, of which it keeps no more than anybody would read.
+// name reads a string, shortened to a readable length.
 func (r *reader) name() string {
 	in := r.sub()
 	if in.err != nil {

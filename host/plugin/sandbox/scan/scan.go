@@ -1,12 +1,11 @@
-// Package scan reads a WASM module's binary before it is compiled, and refuses what
-// could harm who compiles it: counts that the bytes left cannot hold (a module of 21
-// bytes that announces 2^32-1 imports ends a process in wazero's decoder, by an
-// allocation that Go cannot recover from), locals by the billion, tables and memories
-// beyond the limits, blocks nested by the thousand. It is no validator: what it passes
-// may still be wrong, and is then refused by the compiler.
+// Package scan reads a WASM module's binary before it is compiled, and refuses what could harm the
+// compiling process: counts that the remaining bytes cannot hold (a module of 21 bytes that announces
+// 2^32-1 imports ends a process in wazero's decoder, by an allocation that Go cannot recover from),
+// billions of locals, tables and memories beyond the limits, blocks nested thousands deep. It is not a
+// validator: the compiler refuses other invalid modules.
 //
-// It is the second line. The first is that modules are compiled in a process of their
-// own (package sandbox).
+// It is the second line of defence. The first is that modules are compiled in a process of their own
+// (package sandbox).
 package scan
 
 import (
@@ -14,9 +13,9 @@ import (
 	"fmt"
 )
 
-// Limits of modules. Those that are not set by the user are far above what compilers
-// make: Go's own compiler, a module of 49 MB, has 20,000 functions, 24,000 table
-// entries, 100,000 segments of data and blocks nested 7,741 deep.
+// Limits of modules. Those that the user does not set are far above what compilers produce: Go's own
+// compiler, a module of 49 MB, has 20,000 functions, 24,000 table entries, 100,000 segments of data
+// and blocks nested 7,741 deep.
 const (
 	MaxTypes     = 100_000
 	MaxSignature = 1_000 // parameters, and results, of one type
@@ -32,12 +31,12 @@ const (
 	pageBytes    = 64 << 10
 )
 
-// Module is what was found.
+// Module is the result of a scan.
 type Module struct {
 	Imports []Import
 	Exports map[string]Export
-	// Code is the module without its custom sections but that of names, which holds
-	// nothing else that a compiler reads.
+	// Code is the module without its custom sections, except a readable one of names, the only one that
+	// the compiler reads.
 	Code []byte
 }
 
@@ -53,7 +52,7 @@ type Export struct {
 	Type FuncType
 }
 
-// ExternKind is what an import or export is.
+// ExternKind is the kind of an import or export.
 type ExternKind byte
 
 // The kinds.
@@ -72,7 +71,7 @@ func (k ExternKind) String() string {
 	return names[k]
 }
 
-// Check scans a module, which may have memories of up to memory bytes at its start.
+// Check scans a module, whose initial memories may have up to memory bytes.
 func Check(wasm []byte, memory uint64) (*Module, error) {
 	s := &scanner{memory: memory, module: Module{Exports: map[string]Export{}}}
 	if err := s.run(wasm); err != nil {
@@ -87,7 +86,7 @@ var (
 	component = []byte("\x0d\x00\x01\x00")
 )
 
-// scanner holds what later sections need of earlier ones.
+// scanner keeps what later sections need of earlier ones.
 type scanner struct {
 	memory   uint64
 	module   Module
@@ -101,7 +100,7 @@ type scanner struct {
 func (s *scanner) run(wasm []byte) error {
 	in := &reader{data: wasm}
 	if string(in.bytes(4)) != string(magic) || in.err != nil {
-		return errors.New("it is no WASM module: it does not begin with \\0asm")
+		return errors.New("it is not a WASM module: it does not begin with \\0asm")
 	}
 	switch v := string(in.bytes(4)); v {
 	case string(version):
@@ -142,7 +141,7 @@ const (
 var sectionNames = [...]string{"custom", "type", "import", "function", "table", "memory", "global", "export",
 	"start", "element", "code", "data", "data count"}
 
-// section scans the next section and keeps it, unless the compiler shall not see it.
+// section scans the next section, and keeps it unless the compiler must not see it.
 func (s *scanner) section(in *reader) error {
 	whole := in.data
 	id := in.byte()
@@ -200,7 +199,7 @@ func (s *scanner) content(id byte, in *reader) error {
 	case sectionData:
 		return s.dataSection(in)
 	}
-	// What is left is one number.
+	// One number is left.
 	if n := in.u32(); id == sectionDataCount && n > MaxSegments {
 		return tooMany("segments", n, MaxSegments)
 	}

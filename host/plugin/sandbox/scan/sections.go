@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ValType is the type of a value, as the binary format numbers them.
+// ValType is the type of a value, numbered as in the binary format.
 type ValType byte
 
 // The types of numbers.
@@ -17,7 +17,8 @@ const (
 	F64 ValType = 0x7c
 )
 
-var valNames = map[ValType]string{I32: "i32", I64: "i64", F32: "f32", F64: "f64", 0x7b: "v128", 0x70: "funcref", 0x6f: "externref"}
+var valNames = map[ValType]string{I32: "i32", I64: "i64", F32: "f32", F64: "f64", 0x7b: "v128", 0x70: "funcref",
+	0x6f: "externref"}
 
 // FuncType is the type of a function.
 type FuncType struct{ Params, Results []ValType }
@@ -97,7 +98,7 @@ func (s *scanner) functionSection(in *reader) error {
 	return in.err
 }
 
-// limits reads how large a table or a memory is at the start.
+// limits reads the initial size of a table or memory.
 func (r *reader) limits() uint32 {
 	flags := r.byte()
 	if flags > 1 && r.err == nil {
@@ -123,7 +124,8 @@ func (s *scanner) tableSection(in *reader) error {
 func (s *scanner) memorySection(in *reader) error {
 	for range in.count("memories", 2, 1) {
 		if least := uint64(in.limits()) * pageBytes; least > s.memory {
-			return fmt.Errorf("it begins with %d MiB of memory, and may have %d (sandbox.memory)", least>>20, s.memory>>20)
+			return fmt.Errorf("it begins with %d MiB of memory, but the limit is %d (sandbox.memory)", least>>20,
+				s.memory>>20)
 		}
 	}
 	return in.err
@@ -156,8 +158,8 @@ func (s *scanner) exportSection(in *reader) error {
 	return in.err
 }
 
-// elementSection reads the eight forms of segments: bit 0 says passive or declared,
-// bit 1 a table or a declaration, bit 2 expressions.
+// elementSection reads the eight forms of segments: bit 0 says passive or declared, bit 1 a table or a
+// declaration, bit 2 expressions.
 func (s *scanner) elementSection(in *reader) error {
 	for range in.count("segments", 3, MaxSegments) {
 		flags := in.u32()
@@ -203,8 +205,7 @@ func (s *scanner) dataSection(in *reader) error {
 	return in.err
 }
 
-// names says whether a custom section is one of names that can be read: others are
-// left out.
+// names reports whether a custom section is a readable one of names; all others are dropped.
 func names(in *reader) bool {
 	if in.name() != "name" {
 		return false

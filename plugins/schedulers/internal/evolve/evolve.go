@@ -1,7 +1,7 @@
-// Package evolve trains a population: at intervals the worst trials go on from
-// checkpoints of the best, with other parameters. It is what the schedulers pbt, pb2
-// and mf-pbt have in common: pb2 differs in how it explores, mf-pbt in that it divides
-// the population. pbt and mfpbt have the rules.
+// Package evolve trains a population: at intervals the worst trials continue from checkpoints of
+// the best, with other parameters. It is the common part of the schedulers pbt, pb2 and mf-pbt: pb2
+// explores differently, and mf-pbt divides the population. The packages pbt and mfpbt document the
+// rules.
 package evolve
 
 import (
@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/each"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/hold"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
@@ -17,39 +18,40 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Explorer finds the parameters with which a trial goes on. Calls come in the order of
-// the events.
+// An Explorer computes the parameters with which a trial continues. Calls are in the order of the
+// events.
 type Explorer interface {
-	// Ranked tells what a trial had reached when it was compared.
+	// Ranked reports the state of a trial when it was compared.
 	Ranked(Standing)
-	// Explore is the point for the trial that goes on from there: a point of the
-	// space that satisfies its constraints. All its randomness is from rng.
+	// Explore returns the point for the trial that continues from there: a point of the space that
+	// satisfies its constraints. All randomness comes from rng.
 	Explore(trial uint32, from Standing, rng *rand.Rand) space.Point
-	// Adopt is the point for one that goes on from the donor's checkpoint with the
+	// Adopt returns the point for a trial that continues from the donor's checkpoint with the
 	// parameters of another: a point of the space that satisfies its constraints.
 	Adopt(donor, other space.Point, rng *rand.Rand) space.Point
 }
 
-// Standing is how far a trial is.
+// A Standing is the state of a trial.
 type Standing struct {
 	Trial uint32
-	// Iteration is that of the comparison, or of the checkpoint that others go
-	// on from.
+	// Iteration is that of the comparison, or of the checkpoint from which others continue.
 	Iteration uint64
 	// Loss is that of the last comparison, never NaN.
 	Loss  float64
 	Point space.Point
 }
 
-// New makes the scheduler. The options were checked, see [Options.Check].
+// New returns the scheduler. The options must be checked, see [Options.Check].
 func New(p sdk.Problem, o Options, compared objective.Objective, explores Explorer) sdk.Scheduler {
 	return Divided(p, o, []uint64{1}, compared, explores)
 }
 
-// Divided makes the scheduler with a sub-population for each of the periods: the
-// comparisons after which it evolves, each more than the one before.
-func Divided(p sdk.Problem, o Options, periods []uint64, compared objective.Objective, explores Explorer) sdk.Scheduler {
-	s := &scheduler{options: o, objective: compared, explorer: explores, seed: p.Seed, planned: p.Trials, groups: make([]group, len(periods))}
+// Divided returns the scheduler with a subpopulation for each of the periods: the number of
+// comparisons after which it evolves, in increasing order.
+func Divided(p sdk.Problem, o Options, periods []uint64, compared objective.Objective,
+	explores Explorer) sdk.Scheduler {
+	s := &scheduler{options: o, objective: compared, explorer: explores, seed: p.Seed, planned: p.Trials,
+		groups: make([]group, len(periods))}
 	for i := range s.groups {
 		s.groups[i] = group{index: i, period: periods[i]}
 	}
@@ -64,15 +66,15 @@ type scheduler struct {
 	seed      uint64
 	trials    table.Table[trial]
 	groups    []group
-	longest   uint64 // the furthest iteration at which a trial was complete
+	longest   uint64 // the highest iteration at which a trial completed
 
 	// For sync.
 	planned     int
 	added       int
 	live        int    // trials that have not ended
-	waiting     int    // of these, those that are paused at the barrier
-	barrier     uint64 // the iteration at which they wait
-	furthest    uint64 // of those that wait
+	waiting     int    // of these, the ones paused at the barrier
+	barrier     uint64 // the iteration of the barrier
+	furthest    uint64 // highest iteration of the waiting trials
 	meetings    uint64
 	searchEnded bool
 }
@@ -80,20 +82,20 @@ type scheduler struct {
 type trial struct {
 	hold     hold.Trial
 	known    bool
-	told     bool // the host knows until when it need not ask
+	told     bool // the host knows the next iteration that needs a decision
 	ranked   bool // it is in the population, with this loss
 	loss     float64
 	point    space.Point
 	next     uint64 // iteration of its next comparison
-	compared uint64 // how often, since it was last judged by its rank
+	compared uint64 // number of comparisons since it was last judged by its rank
 	saved    uint64 // iteration of its last checkpoint; 0: none
-	exploits uint64 // how many it was ordered
-	asked    uint64 // iteration at which it was paused last
+	exploits uint64 // number of exploits
+	asked    uint64 // iteration of its last pause
 	unsaved  bool   // it was paused to save a checkpoint, and made none
 	then     then
 }
 
-// then is what a pause is for.
+// then is the purpose of a pause.
 type then uint8
 
 const (
@@ -103,13 +105,9 @@ const (
 	wait // for the others
 )
 
-// Decide follows the events one by one; see the package's rules.
+// Decide processes the events one by one; see the rules of the package.
 func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
-	var out sdk.Decisions
-	for i := range events {
-		s.apply(&events[i], &out)
-	}
-	return out, nil
+	return each.Event(events, s.apply)
 }
 
 func (s *scheduler) apply(e *sdk.Event, out *sdk.Decisions) {
@@ -117,7 +115,7 @@ func (s *scheduler) apply(e *sdk.Event, out *sdk.Decisions) {
 	case sdk.ExperimentEnded:
 	case sdk.SearchEnded:
 		s.searchEnded = true
-		s.meet(out)
+		s.continueAll(out)
 	case sdk.ResultReported:
 		s.result(e, s.trial(e.Trial), out)
 	default:
@@ -135,7 +133,7 @@ func (s *scheduler) trial(number uint32) *trial {
 	return t
 }
 
-// first is the iteration of the first comparison.
+// first returns the iteration of the first comparison.
 func (s *scheduler) first() uint64 { return max(s.options.Interval, s.options.BurnIn) }
 
 func (s *scheduler) follow(e *sdk.Event, t *trial, out *sdk.Decisions) {
@@ -152,7 +150,7 @@ func (s *scheduler) follow(e *sdk.Event, t *trial, out *sdk.Decisions) {
 			s.longest = max(s.longest, e.Iteration)
 		}
 		s.end(e.Trial, t)
-		s.meet(out)
+		s.continueAll(out)
 	default:
 		waited := s.waits(t)
 		if escaped := t.hold.Observe(e, out); escaped && waited {
@@ -161,17 +159,18 @@ func (s *scheduler) follow(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	}
 }
 
-// waits says whether the trial is counted as waiting at the barrier.
+// waits reports whether the trial counts as waiting at the barrier.
 func (s *scheduler) waits(t *trial) bool { return t.then == wait && t.hold.Paused() }
 
-// result decides a result that is due: others go on and are not answered.
+// result decides a due result; other results continue without an answer.
 func (s *scheduler) result(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	switch {
 	case !t.hold.Free():
 	case s.options.Max > 0 && e.Iteration >= s.options.Max:
-		decide(out, sdk.Decision{Event: e.Number, Verdict: sdk.Stop, Reason: fmt.Sprintf("finished: max is %d iterations", s.options.Max)})
+		decide(out, sdk.Decision{Event: e.Number, Verdict: sdk.Stop, Reason: fmt.Sprintf("finished: max is %d "+
+			"iterations", s.options.Max)})
 		s.end(e.Trial, t)
-		s.meet(out)
+		s.continueAll(out)
 	case s.options.Sync && e.Iteration >= s.barrier:
 		s.arrive(e, t, out)
 	case !s.options.Sync && e.Iteration >= t.next:
@@ -201,13 +200,14 @@ func (s *scheduler) pause(e *sdk.Event, t *trial, why then, reason string, out *
 	decide(out, sdk.Decision{Event: e.Number, Verdict: sdk.Pause, Reason: reason})
 }
 
-// compare ranks the trial and decides what follows from its rank.
+// compare ranks the trial and decides by its rank.
 func (s *scheduler) compare(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	t.next = e.Iteration + s.options.Interval
 	rank := s.rank(e, t)
 	g := s.group(e.Trial)
 	k := g.edge(s.options.Quantile)
-	place := fmt.Sprintf("%s at iteration %d is number %d of %d%s", s.objective.Text(t.loss), e.Iteration, rank+1, len(g.population), s.of(g))
+	place := fmt.Sprintf("%s at iteration %d is number %d of %d%s", s.objective.Text(t.loss), e.Iteration, rank+1,
+		len(g.population), s.of(g))
 	switch why := s.judge(e.Trial, t, rank, k); {
 	case why == exploit:
 		s.pause(e, t, exploit, fmt.Sprintf("%s: it goes on from one of the best %d", place, k), out)
@@ -220,13 +220,13 @@ func (s *scheduler) compare(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	}
 }
 
-// lacks says whether others need a newer checkpoint of the trial, which makes one when it is
-// paused. One that made none then begins anew, and is not paused for that again.
+// lacks reports whether others need a newer checkpoint of the trial, which a pause creates. A trial
+// that made none restarts from the beginning, and is not paused for this again.
 func (s *scheduler) lacks(e *sdk.Event, t *trial) bool {
 	return !t.unsaved && (t.saved == 0 || t.saved+s.options.Interval < e.Iteration)
 }
 
-// judge says what the trial's rank comes to: resume when nothing does.
+// judge returns the consequence of the trial's rank: resume if there is none.
 func (s *scheduler) judge(number uint32, t *trial, rank, k int) then {
 	g := s.group(number)
 	t.compared++
@@ -243,7 +243,7 @@ func (s *scheduler) judge(number uint32, t *trial, rank, k int) then {
 	return resume
 }
 
-// rank puts the trial at its new place in its group.
+// rank moves the trial to its new place in its group.
 func (s *scheduler) rank(e *sdk.Event, t *trial) int {
 	s.unrank(e.Trial, t)
 	t.ranked, t.loss = true, s.objective.Loss(e)
@@ -270,30 +270,31 @@ func (s *scheduler) end(number uint32, t *trial) {
 	t.hold.End()
 }
 
-// donors are those of the group's best that others can go on from.
+// donors returns the group's best trials from which others can continue.
 func (s *scheduler) donors(g *group, other uint32) []uint32 {
 	var all []uint32
 	for _, m := range g.population[:g.edge(s.options.Quantile)] {
-		if saved := s.trials.At(m.trial).saved; m.trial != other && saved > 0 && !s.final(saved) && !math.IsInf(m.loss, 1) {
+		if saved := s.trials.At(m.trial).saved; m.trial != other && saved > 0 && !s.final(saved) &&
+			!math.IsInf(m.loss, 1) {
 			all = append(all, m.trial)
 		}
 	}
 	return all
 }
 
-// final says whether a checkpoint leaves nothing to train, as far as the ends of others
-// tell: its trial may have ended, and only be about to say so.
+// final reports whether a checkpoint leaves nothing to train, judging by the ends of other trials:
+// its trial may have ended and not yet reported it.
 func (s *scheduler) final(saved uint64) bool {
 	return saved == s.longest || s.options.Max > 0 && saved >= s.options.Max
 }
 
-// paused gives a paused trial what it was paused for.
+// paused executes the purpose of a pause.
 func (s *scheduler) paused(number uint32, t *trial, out *sdk.Decisions) {
 	switch {
 	case !t.hold.Paused():
 	case t.then == wait:
 		s.waiting++
-		s.meet(out)
+		s.continueAll(out)
 	case t.then == exploit:
 		s.replace(number, t, s.donors(s.group(number), number), out)
 	case t.then == migrate:
@@ -308,11 +309,13 @@ func (s *scheduler) paused(number uint32, t *trial, out *sdk.Decisions) {
 	}
 }
 
-// replace lets a paused trial go on from one of the donors, or as it was when
-// there is none any more.
+// replace lets a paused trial continue from one of the donors, or unchanged if there is none any
+// more.
 func (s *scheduler) replace(number uint32, t *trial, donors []uint32, out *sdk.Decisions) {
 	if len(donors) == 0 {
-		t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number, Reason: "none of the best has a checkpoint to go on from"}, out)
+		t.hold.Order(sdk.Command{Kind: sdk.Resume, Trial: number,
+			Reason: "none of the best has a checkpoint to go on " +
+				"from"}, out)
 		return
 	}
 	t.exploits++
@@ -321,23 +324,25 @@ func (s *scheduler) replace(number uint32, t *trial, donors []uint32, out *sdk.D
 	donor := s.trials.At(from)
 	point, reason := s.inherit(number, t, from, rng)
 	if len(s.groups) == 1 {
-		// In one that is divided it keeps its rank until it is compared again, so that
-		// it is not made up for by the next: groups are small.
+		// In a divided population it keeps its rank until it is compared again, so that the next
+		// one is not replaced as well: groups are small.
 		s.unrank(number, t)
 	}
 	t.point, t.next, t.compared = point, donor.saved+s.options.Interval, 0
 	t.saved, t.told = 0, false
-	t.hold.Order(sdk.Command{Kind: sdk.Exploit, Trial: number, Donor: from, Iteration: donor.saved, Point: point, Reason: reason}, out)
+	t.hold.Order(sdk.Command{Kind: sdk.Exploit, Trial: number, Donor: from, Iteration: donor.saved, Point: point,
+		Reason: reason}, out)
 }
 
-// inherit is the point with which the trial goes on from the donor, and why.
+// inherit returns the point with which the trial continues from the donor, and the reason.
 func (s *scheduler) inherit(number uint32, t *trial, from uint32, rng *rand.Rand) (space.Point, string) {
 	if s.group(from) != s.group(number) {
 		return s.immigrate(number, t, from, rng)
 	}
 	donor := s.trials.At(from)
 	point := s.explorer.Explore(number, Standing{from, donor.saved, donor.loss, donor.point}, rng)
-	return point, fmt.Sprintf("%s is among the worst%s; trial %d has %s", s.objective.Text(t.loss), s.of(s.group(number)), from, s.objective.Value(donor.loss))
+	return point, fmt.Sprintf("%s is among the worst%s; trial %d has %s", s.objective.Text(t.loss),
+		s.of(s.group(number)), from, s.objective.Value(donor.loss))
 }
 
 // mix is SplitMix64's finaliser (Steele, Lea, Flood 2014).

@@ -8,16 +8,15 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Perturber changes points of a space at random. Fields do not change after
-// [NewPerturber].
+// A Perturber changes points of a space at random. Its fields do not change after [NewPerturber].
 type Perturber struct {
 	Space    *space.Space
 	Resample float64   // probability of a draw instead of a move
-	Factors  []float64 // that numbers are moved by
+	Factors  []float64 // factors for numbers
 	Free     []bool    // which parameters may change
 }
 
-// NewPerturber lets the named parameters change; all but grids when none is named.
+// NewPerturber lets the named parameters change, or all except grids if none is named.
 func NewPerturber(s *space.Space, o Options) (*Perturber, error) {
 	x := &Perturber{Space: s, Resample: o.Resample, Factors: o.Factors, Free: make([]bool, len(s.Params))}
 	for i, p := range s.Params {
@@ -45,15 +44,16 @@ func find(s *space.Space, name string) (int, error) {
 	return 0, fmt.Errorf("option mutate: %q is not a parameter of the space", name)
 }
 
-// Ranked is nothing to it.
+// Ranked does nothing.
 func (x *Perturber) Ranked(Standing) {}
 
-// Explore is the donor's point, a little changed.
+// Explore returns the donor's point with small changes.
 func (x *Perturber) Explore(_ uint32, from Standing, rng *rand.Rand) space.Point {
 	return x.Perturb(from.Point, nil, rng)
 }
 
-// Adopt is the other's point, but for what may not change: the checkpoint depends on that.
+// Adopt returns the other's point, except for parameters that may not change, because the
+// checkpoint depends on them.
 func (x *Perturber) Adopt(donor, other space.Point, rng *rand.Rand) space.Point {
 	chosen := make(space.Point, len(x.Free))
 	for i := range chosen {
@@ -65,17 +65,17 @@ func (x *Perturber) Adopt(donor, other space.Point, rng *rand.Rand) space.Point 
 			chosen[i] = from[i]
 		}
 	}
-	// What comes to exist is whose it was, or drawn where it was nobody's.
+	// A parameter that comes to exist is copied from the trial that has it, or drawn.
 	if p := x.Space.Complete(chosen, donor, other, x.Space.Draw(rng)); x.Space.Holds(p) {
 		return p
 	}
 	return donor
 }
 
-// tries is how often a point that breaks a constraint is made anew.
+// tries is how often a point that violates a constraint is generated again.
 const tries = 20
 
-// Perturb changes the donor's point at random, and then by adjust, if that is not nil.
+// Perturb changes the donor's point at random, and then calls adjust, if it is not nil.
 func (x *Perturber) Perturb(donor space.Point, adjust func(space.Point), rng *rand.Rand) space.Point {
 	for range tries {
 		fresh := x.Space.Draw(rng)
@@ -93,8 +93,8 @@ func (x *Perturber) Perturb(donor space.Point, adjust func(space.Point), rng *ra
 func (x *Perturber) change(donor, fresh space.Point, rng *rand.Rand) space.Point {
 	p := append(space.Point(nil), donor...)
 	for i := range p {
-		// Two numbers for each parameter, so that one's change does not
-		// depend on another's kind.
+		// Use two numbers for each parameter, so that the change of one does not depend on the kind
+		// of another.
 		again, f := rng.Float64() < x.Resample, x.Factors[rng.IntN(len(x.Factors))]
 		switch {
 		case !x.Free[i] || math.IsNaN(p[i]):
@@ -107,8 +107,8 @@ func (x *Perturber) change(donor, fresh space.Point, rng *rand.Rand) space.Point
 	return p
 }
 
-// move is the value of parameter i in the factor's direction from v: another
-// value, unless the parameter has only one or is a choice.
+// move returns the value of parameter i in the factor's direction from v: another value, unless the
+// parameter has only one or is a choice.
 func (x *Perturber) move(i int, v, factor float64) float64 {
 	p := &x.Space.Params[i]
 	far, near := distance(p, v, factor), step(p)
@@ -122,7 +122,7 @@ func (x *Perturber) move(i int, v, factor float64) float64 {
 	return v
 }
 
-// distance is how far the factor moves v, with its sign.
+// distance returns how far the factor moves v, with its sign.
 func distance(p *space.Param, v, factor float64) float64 {
 	switch {
 	case p.Kind == space.Choice:
@@ -137,7 +137,7 @@ func distance(p *space.Param, v, factor float64) float64 {
 	return (factor - 1) * max(math.Abs(v), (p.High-p.Low)/10)
 }
 
-// step is the least that a value moves by.
+// step returns the smallest change of a value.
 func step(p *space.Param) float64 {
 	if p.Kind == space.Int {
 		return max(1, p.Step)

@@ -19,7 +19,7 @@ func explorerOf(t interface{ Fatal(...any) }, sp *space.Space, o Options) *Pertu
 	return x
 }
 
-// What is explored is always a point of the space.
+// Explored points always lie in the space.
 func TestExploredPointsAreOfTheSpace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := explorerOf(t, schedtest.Mixed, Options{
@@ -38,8 +38,8 @@ func TestExploredPointsAreOfTheSpace(t *testing.T) {
 	})
 }
 
-// Every number and ordinal moves from wherever it is, whichever way the factor
-// points: from the bounds, from zero, from the integers 1 and 2.
+// Every number and ordinal moves from any value, for every factor: from the bounds, from zero, from
+// the integers 1 and 2.
 func TestEveryValueCanMove(t *testing.T) {
 	x := explorerOf(t, schedtest.Mixed, Options{Factors: []float64{1}})
 	for i, values := range map[int][]float64{
@@ -79,7 +79,7 @@ func TestOnlyWhatMayChange(t *testing.T) {
 	}
 }
 
-// A constraint that no change satisfies leaves the donor's point.
+// If no change satisfies a constraint, the donor's point is used.
 func TestConstraintsHold(t *testing.T) {
 	sp := &space.Space{
 		Params: []space.Param{{Name: "a", Kind: space.Int, Low: 1, High: 9}},
@@ -97,7 +97,8 @@ func TestQuantiles(t *testing.T) {
 		n        int
 		quantile float64
 		want     int
-	}{{0, 0.25, 0}, {1, 0.25, 0}, {2, 0.25, 1}, {4, 0.25, 1}, {5, 0.25, 2}, {8, 0.25, 2}, {10, 0.25, 3}, {3, 0.5, 1}, {100, 0.07, 7}} {
+	}{{0, 0.25, 0}, {1, 0.25, 0}, {2, 0.25, 1}, {4, 0.25, 1}, {5, 0.25, 2}, {8, 0.25, 2}, {10, 0.25, 3}, {3, 0.5,
+		1}, {100, 0.07, 7}} {
 		if got := make(population, c.n).edge(c.quantile); got != c.want {
 			t.Errorf("%d·%v: %d, want %d", c.n, c.quantile, got, c.want)
 		}

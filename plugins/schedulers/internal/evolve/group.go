@@ -9,14 +9,15 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// group is a sub-population; one that is not divided has a single one.
+// A group is a subpopulation; a population that is not divided has a single one.
 type group struct {
 	population
 	index  int
-	period uint64 // it evolves at each so-many-th comparison
+	period uint64 // it evolves at every period-th comparison
 }
 
-// group is the trial's, for good: they are dealt out in the order of their numbers.
+// group returns the permanent group of a trial: trials are distributed in the order of their
+// numbers.
 func (s *scheduler) group(number uint32) *group {
 	return &s.groups[number%uint32(len(s.groups))]
 }
@@ -29,14 +30,14 @@ func (s *scheduler) of(g *group) string {
 	return fmt.Sprintf(" in sub-population %d", g.index+1)
 }
 
-// open says whether the rank is one of those just above the worst k.
+// open reports whether the rank is one of those just above the worst k.
 func (g *group) open(rank, k int) bool {
 	return rank >= max(k, len(g.population)-2*k) && !g.worst(rank, k)
 }
 
-// sources are the trials of other groups that this one may go on from. Those that are
-// open take turns from the best on: the first of the migrants that are left goes to who
-// is worse than it. The worst, where nobody of their own helps them, take any better one.
+// sources returns the trials of other groups from which this one may continue. Open trials take
+// turns, the best first: each gets the first remaining migrant that is better. The worst may take
+// any better one if their own group has no donors.
 func (s *scheduler) sources(number uint32) []uint32 {
 	g := s.group(number)
 	k, left := g.edge(s.options.Quantile), s.migrants(g)
@@ -56,7 +57,7 @@ func (s *scheduler) sources(number uint32) []uint32 {
 	return nil
 }
 
-// better are the trials with a smaller loss.
+// better returns the trials with a smaller loss.
 func (p population) better(loss float64) (all []uint32) {
 	for _, m := range p {
 		if m.loss < loss {
@@ -66,7 +67,7 @@ func (p population) better(loss float64) (all []uint32) {
 	return all
 }
 
-// migrants are the donors of all other groups, the best first.
+// migrants returns the donors of all other groups, the best first.
 func (s *scheduler) migrants(to *group) (all population) {
 	for i := range s.groups {
 		if i == to.index {
@@ -80,15 +81,16 @@ func (s *scheduler) migrants(to *group) (all population) {
 	return all
 }
 
-// immigrate is the point with which the trial goes on from one of another group: all
-// that a slower group has found, but of a faster one, which may have been greedy, only
-// the checkpoint.
+// immigrate returns the point with which the trial continues from one of another group: a slower
+// group passes on its parameters; a faster one, which may have been greedy, only the checkpoint.
 func (s *scheduler) immigrate(number uint32, t *trial, from uint32, rng *rand.Rand) (space.Point, string) {
 	g, donor := s.group(number), s.trials.At(from)
-	reason := fmt.Sprintf("%s%s; trial %d in sub-population %d has %s", s.objective.Text(t.loss), s.of(g), from, s.group(from).index+1, s.objective.Value(donor.loss))
+	reason := fmt.Sprintf("%s%s; trial %d in sub-population %d has %s", s.objective.Text(t.loss), s.of(g), from,
+		s.group(from).index+1, s.objective.Value(donor.loss))
 	best := g.population[0]
 	if s.group(from).index > g.index || math.IsInf(best.loss, 1) {
 		return donor.point, reason + ", and its parameters are taken too"
 	}
-	return s.explorer.Adopt(donor.point, s.trials.At(best.trial).point, rng), fmt.Sprintf("%s, and the parameters are those of trial %d", reason, best.trial)
+	return s.explorer.Adopt(donor.point, s.trials.At(best.trial).point,
+		rng), fmt.Sprintf("%s, and the parameters are those of trial %d", reason, best.trial)
 }

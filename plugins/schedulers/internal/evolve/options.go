@@ -8,7 +8,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Options are those that all have that train a population.
+// Options are the common options of schedulers that train a population.
 type Options struct {
 	Interval  uint64
 	BurnIn    uint64
@@ -21,7 +21,7 @@ type Options struct {
 	Objective string
 }
 
-// Declare declares the options, and after them own, which only one scheduler has.
+// Declare declares the options, and then own, the options of one scheduler.
 func (o *Options) Declare(own ...option.Option) []option.Option {
 	return append([]option.Option{
 		option.Int("interval", &o.Interval, 10, option.From(1),
@@ -33,20 +33,21 @@ func (o *Options) Declare(own ...option.Option) []option.Option {
 		option.Float("quantile", &o.Quantile, 0.25, option.Above(0).To(0.5),
 			"The fraction that counts as worst, and as best."),
 		option.Float("resample", &o.Resample, 0.25, option.From(0).To(1),
-			"The probability with which a parameter is drawn anew instead of being moved."),
-		option.Of("factors", &o.Factors, []float64{1.2, 0.8}, option.Sized(option.List(option.Number(option.Above(0))), 1, 0),
+			"The probability that a parameter is drawn again instead of moved."),
+		option.Of("factors", &o.Factors, []float64{1.2, 0.8},
+			option.Sized(option.List(option.Number(option.Above(0))), 1, 0),
 			"Factors by which numbers are moved."),
 		option.Of("mutate", &o.Mutate, nil, option.List(option.Text()),
 			"Names of the parameters that may change; empty: all. "+
 				"Leave out those that the checkpoint depends on, such as the number of layers."),
 		option.Bool("sync", &o.Sync, false,
-			"Whether trials are compared when all have arrived, not as each comes; "+
-				"they take turns where fewer run at a time."),
+			"Whether trials are compared when all have arrived, instead of one by one; "+
+				"they take turns if fewer run at a time."),
 		objective.Option(&o.Objective),
 	}, own...)
 }
 
-// Prepare checks the options against the problem, and makes of them what [New] takes.
+// Prepare checks the options against the problem, and returns the arguments of [New].
 func (o Options) Prepare(p sdk.Problem) (objective.Objective, *Perturber, error) {
 	if o.Sync && p.Trials == 0 {
 		return objective.Objective{}, nil, errors.New(
@@ -60,5 +61,5 @@ func (o Options) Prepare(p sdk.Problem) (objective.Objective, *Perturber, error)
 	return compared, explores, err
 }
 
-// Traits are those of a scheduler that trains a population.
+// Traits returns the traits of a scheduler that trains a population.
 var Traits = sdk.Traits{RunAhead: 1, Saves: true}

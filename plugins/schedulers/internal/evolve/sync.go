@@ -12,12 +12,13 @@ import (
 func (s *scheduler) arrive(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	s.rank(e, t)
 	s.furthest = max(s.furthest, e.Iteration)
-	s.pause(e, t, wait, fmt.Sprintf("waits at iteration %d with %d of %d trials", s.barrier, s.waiting, max(s.live, s.planned-s.added+s.live)), out)
+	s.pause(e, t, wait, fmt.Sprintf("waits at iteration %d with %d of %d trials", s.barrier, s.waiting,
+		max(s.live, s.planned-s.added+s.live)), out)
 }
 
-// meet lets all go on when all that live are paused at the barrier: the worst
-// from the best.
-func (s *scheduler) meet(out *sdk.Decisions) {
+// continueAll lets all trials continue when all live ones are paused at the barrier: the worst from the
+// best.
+func (s *scheduler) continueAll(out *sdk.Decisions) {
 	if !s.options.Sync || s.waiting == 0 || s.waiting < s.live || !s.gathered() {
 		return
 	}
@@ -29,11 +30,11 @@ func (s *scheduler) meet(out *sdk.Decisions) {
 		s.elect(&s.groups[i], replaced)
 	}
 	for i := range s.groups {
-		s.dismiss(&s.groups[i], replaced, out)
+		s.continueGroup(&s.groups[i], replaced, out)
 	}
 }
 
-// elect finds from whom those of the group go on that are replaced at this meeting.
+// elect determines the sources for the trials of the group that are replaced at this meeting.
 func (s *scheduler) elect(g *group, replaced map[uint32][]uint32) {
 	k := g.edge(s.options.Quantile)
 	for rank, m := range g.population {
@@ -49,9 +50,9 @@ func (s *scheduler) elect(g *group, replaced map[uint32][]uint32) {
 	}
 }
 
-// dismiss lets the group's trials go on. Who is gone on from is never replaced itself,
-// so that their order does not matter.
-func (s *scheduler) dismiss(g *group, replaced map[uint32][]uint32, out *sdk.Decisions) {
+// continueGroup lets the group's trials continue. A source is never replaced itself, so their order does
+// not matter.
+func (s *scheduler) continueGroup(g *group, replaced map[uint32][]uint32, out *sdk.Decisions) {
 	all := slices.Clone(g.population)
 	for rank, m := range all {
 		t := s.trials.At(m.trial)
@@ -64,5 +65,5 @@ func (s *scheduler) dismiss(g *group, replaced map[uint32][]uint32, out *sdk.Dec
 	}
 }
 
-// gathered says whether all trials were added.
+// gathered reports whether all trials were added.
 func (s *scheduler) gathered() bool { return s.searchEnded || s.added >= s.planned }

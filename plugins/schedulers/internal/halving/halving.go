@@ -1,6 +1,6 @@
-// Package halving gathers trials in brackets that halve at their milestones when all
-// their trials have arrived. It is the synchronous Hyperband of the schedulers
-// hyperband and bohb, which differ in their brackets; hyperband has the rules.
+// Package halving groups trials in brackets that halve at their milestones when all their trials
+// have arrived. It is the synchronous Hyperband of the schedulers hyperband and bohb, which differ
+// in their brackets; package hyperband documents the rules.
 package halving
 
 import (
@@ -10,14 +10,15 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/each"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/hold"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// New makes the scheduler whose trials fill the plans in turn. All end at the same
-// last milestone; factor is at least 2.
+// New returns the scheduler whose trials fill the plans in turn. All plans end at the same last
+// milestone; factor is at least 2.
 func New(p sdk.Problem, compared objective.Objective, plans []Plan, factor uint64) sdk.Scheduler {
 	last := plans[0].At[len(plans[0].At)-1]
 	return &scheduler{objective: compared, plans: plans, factor: factor, max: last, planned: p.Trials}
@@ -41,16 +42,12 @@ type trial struct {
 	hold    hold.Trial
 	bracket *bracket // nil until the trial is known
 	arrived bool     // at its bracket's milestone
-	told    bool     // the host knows until when it need not ask
+	told    bool     // the host knows the next iteration that needs a decision
 }
 
-// Decide follows the events one by one; see the package's rules.
+// Decide processes the events one by one; see the rules of the package.
 func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
-	var out sdk.Decisions
-	for i := range events {
-		s.apply(&events[i], &out)
-	}
-	return out, nil
+	return each.Event(events, s.apply)
 }
 
 func (s *scheduler) apply(e *sdk.Event, out *sdk.Decisions) {
@@ -63,14 +60,14 @@ func (s *scheduler) apply(e *sdk.Event, out *sdk.Decisions) {
 		s.result(e, s.trial(e.Trial), out)
 	case sdk.TrialCompleted, sdk.TrialFailed, sdk.TrialRemoved:
 		t := s.trial(e.Trial)
-		s.leave(t)
+		s.remove(t)
 		s.check(t.bracket, nil, out)
 	default:
 		s.trial(e.Trial).hold.Observe(e, out)
 	}
 }
 
-// trial finds the trial, and a bracket for it when it is new.
+// trial returns the state of a trial, and assigns a new trial to a bracket.
 func (s *scheduler) trial(number uint32) *trial {
 	t := s.trials.At(number)
 	if t.bracket == nil {
@@ -85,16 +82,16 @@ func (s *scheduler) trial(number uint32) *trial {
 	return t
 }
 
-// result decides a result that is due: others go on and are not answered.
+// result decides a due result; other results continue without an answer.
 func (s *scheduler) result(e *sdk.Event, t *trial, out *sdk.Decisions) {
-	reason, doomed := t.hold.Doomed()
+	reason, doomed := t.hold.StopPending()
 	switch {
 	case doomed:
 		decide(out, e, sdk.Stop, reason)
 	case !t.hold.Free():
 	case e.Iteration >= s.max:
 		decide(out, e, sdk.Stop, fmt.Sprintf("finished: max is %d iterations", s.max))
-		s.leave(t)
+		s.remove(t)
 		s.check(t.bracket, nil, out)
 	case t.arrived:
 		s.pause(e, t, out)
@@ -121,7 +118,7 @@ func (s *scheduler) pause(e *sdk.Event, t *trial, out *sdk.Decisions) {
 		t.bracket.milestone(), len(t.bracket.arrived), s.expected(t.bracket)))
 }
 
-// expected is how many trials the bracket waits for, itself included.
+// expected returns how many trials the bracket waits for, including this one.
 func (s *scheduler) expected(b *bracket) uint64 {
 	if b.open() && !s.gathered() {
 		return b.Trials
@@ -129,8 +126,8 @@ func (s *scheduler) expected(b *bracket) uint64 {
 	return b.entered
 }
 
-// arrive notes the trial's loss at the milestone; the last one sets off the
-// halving and is decided there.
+// arrive records the trial's loss at the milestone; the last arrival triggers the halving and is
+// decided there.
 func (s *scheduler) arrive(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	t.arrived = true
 	b := t.bracket
@@ -141,16 +138,16 @@ func (s *scheduler) arrive(e *sdk.Event, t *trial, out *sdk.Decisions) {
 	}
 }
 
-// leave takes a trial that ended, or is told to, from its bracket.
-func (s *scheduler) leave(t *trial) {
+// remove removes a trial that ended, or is told to end, from its bracket.
+func (s *scheduler) remove(t *trial) {
 	if !t.hold.Ended() && !t.arrived {
 		t.bracket.under--
 	}
 	t.hold.End()
 }
 
-// check halves the bracket when nobody is waited for. e is the result of the
-// trial that arrived just now, or nil.
+// check halves the bracket if no trial is on the way. e is the result of the trial that just
+// arrived, or nil.
 func (s *scheduler) check(b *bracket, e *sdk.Event, out *sdk.Decisions) bool {
 	if b == nil || b.under > 0 || len(b.arrived) == 0 || b.open() && !s.gathered() {
 		return false
@@ -159,7 +156,7 @@ func (s *scheduler) check(b *bracket, e *sdk.Event, out *sdk.Decisions) bool {
 	return true
 }
 
-// gathered says whether all trials were added.
+// gathered reports whether all trials were added.
 func (s *scheduler) gathered() bool {
 	return s.searchEnded || s.planned > 0 && s.added >= s.planned
 }
@@ -178,13 +175,13 @@ func (s *scheduler) halve(b *bracket, e *sdk.Event, out *sdk.Decisions) {
 	}
 }
 
-// halving is what the reasons tell of.
+// halving has the numbers for the reasons.
 type halving struct {
 	milestone, keep, of uint64
-	cut                 float64 // the worst loss that goes on
+	cut                 float64 // the worst loss that continues
 }
 
-// ranked are the arrivals that did not end meanwhile, the best first.
+// ranked returns the arrivals that have not ended meanwhile, the best first.
 func (s *scheduler) ranked(b *bracket) []arrival {
 	group := slices.DeleteFunc(b.arrived, func(a arrival) bool { return s.trials.At(a.trial).hold.Ended() })
 	slices.SortFunc(group, func(a, b arrival) int {

@@ -15,8 +15,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// oracle is the same rules a second time: after each event it looks through all trials
-// of the bracket.
+// oracle is a second implementation of the rules: after each event it examines all trials of the
+// bracket.
 type oracle struct {
 	plans    []halving.Plan
 	factor   int
@@ -26,7 +26,7 @@ type oracle struct {
 	brackets []*group
 }
 
-// group is a bracket; racing are those that set out for its milestone.
+// A group is a bracket; racing are the trials that started towards its milestone.
 type group struct {
 	halving.Plan
 	stage, joined int
@@ -78,7 +78,7 @@ func (s *oracle) trial(number uint32) *state {
 	return s.trials[number]
 }
 
-// full: no other trial joins the bracket.
+// full reports that no other trial joins the bracket.
 func (s *oracle) full(b *group) bool { return b.stage > 0 || b.joined == int(b.Trials) }
 
 func (s *oracle) result(e sdk.Event, t *state, out *sdk.Decisions) {
@@ -107,7 +107,7 @@ func (s *oracle) result(e sdk.Event, t *state, out *sdk.Decisions) {
 	out.Decisions = append(out.Decisions, d)
 }
 
-// halve lets the best of a bracket go on whose trials have all arrived or ended.
+// halve lets the best of a bracket continue when all its trials have arrived or ended.
 func (s *oracle) halve(b *group, e *sdk.Event, out *sdk.Decisions) bool {
 	arrivals := 0
 	var here []uint32
@@ -186,7 +186,8 @@ func drawPlans(t *rapid.T) (plans []halving.Plan, factor uint64) {
 		for p := factor; p <= most && rapid.Bool().Draw(t, "halve"); p *= factor {
 			halvings++
 		}
-		plans = append(plans, halving.Plan{Trials: rapid.Uint64Range(1, 9).Draw(t, "size"), At: halving.Milestones(most, factor, halvings)})
+		plans = append(plans, halving.Plan{Trials: rapid.Uint64Range(1, 9).Draw(t, "size"),
+			At: halving.Milestones(most, factor, halvings)})
 	}
 	return plans, factor
 }
@@ -208,7 +209,7 @@ func drawSim(t *rapid.T) schedtest.Sim {
 	}
 }
 
-// hyperband and bohb are these brackets, of sizes of their own.
+// hyperband and bohb have these brackets, with different sizes.
 func TestAgainstLookingThroughAll(t *testing.T) {
 	resumed := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -240,6 +241,6 @@ func TestAgainstLookingThroughAll(t *testing.T) {
 		}
 	})
 	if resumed == 0 {
-		t.Error("no trial went on")
+		t.Error("no trial continued")
 	}
 }

@@ -1,8 +1,8 @@
-// Package hold follows a trial that its scheduler pauses and wakes.
+// Package hold tracks a trial that its scheduler pauses and wakes.
 //
-// A pause takes time: between the verdict and the TrialPaused event the trial
-// saves its checkpoint. Commands for it in that time are kept and given when it
-// is paused, so that the host never gets a command for a trial that still runs.
+// A pause takes time: between the verdict and the TrialPaused event the trial saves its checkpoint.
+// Commands in that time are kept until the trial is paused, so the host never gets a command for a
+// running trial.
 package hold
 
 import "github.com/tunehost/tunehost/plugins/sdk"
@@ -10,57 +10,56 @@ import "github.com/tunehost/tunehost/plugins/sdk"
 type phase uint8
 
 const (
-	free    phase = iota // waits for its start or runs, or someone else paused it
+	free    phase = iota // waits for its start or runs, or was paused by someone else
 	pausing              // got the verdict Pause
 	paused               // reached TrialPaused
-	leaving              // pausing, and a command for it is kept
+	leaving              // pausing, with a command kept
 	ended
 )
 
-// Trial is one trial's phase. The zero value is a trial that was just added.
+// A Trial is one trial's phase. The zero value is a new trial.
 type Trial struct {
 	phase phase
 	kept  *sdk.Command
-	// late: it started again before the pause that was ordered; the pause may
-	// still come, and is the scheduler's own then.
+	// late: it started again before the ordered pause; the pause may still come, and then belongs
+	// to the scheduler.
 	late bool
 }
 
-// Pause notes that the verdict Pause was given to it.
+// Pause records the verdict Pause.
 func (t *Trial) Pause() { *t = Trial{phase: pausing} }
 
-// End notes that it ended or was told to stop.
+// End records that it ended or was told to stop.
 func (t *Trial) End() { *t = Trial{phase: ended} }
 
-// Ended says whether it ended.
+// Ended reports whether it ended.
 func (t *Trial) Ended() bool { return t.phase == ended }
 
-// Free says whether it may report results that count.
+// Free reports whether it may report results that count.
 func (t *Trial) Free() bool { return t.phase == free }
 
-// Held says whether it is paused, or about to be, without a command.
+// Held reports whether it is paused, or about to be, without a command.
 func (t *Trial) Held() bool { return t.phase == pausing || t.phase == paused }
 
-// Paused says whether it is paused, without a command.
+// Paused reports whether it is paused, without a command.
 func (t *Trial) Paused() bool { return t.phase == paused }
 
-// Late says whether it was started again between the verdict Pause and the pause:
-// it is free, but a command may be needed all the same.
+// Late reports whether it was started again between the verdict Pause and the pause: it is free,
+// but may still need a command.
 func (t *Trial) Late() bool { return t.phase == free && t.late }
 
-// Doomed says whether a StopTrial command for it is kept, and that command's
-// reason. Should it report meanwhile, it can be told to stop at once; the
-// command is kept all the same, for a host that had carried out the pause.
-func (t *Trial) Doomed() (reason string, ok bool) {
+// StopPending reports whether a StopTrial command for it is kept, and the reason. If it reports
+// meanwhile, it can be stopped at once; the command is still kept, for a host that has executed the
+// pause.
+func (t *Trial) StopPending() (reason string, ok bool) {
 	if t.phase != leaving || t.kept.Kind != sdk.StopTrial {
 		return "", false
 	}
 	return t.kept.Reason, true
 }
 
-// Order gives the command now, to a trial that is paused, or once it is. One
-// that is free again, because a user resumed it, needs no waking but can be
-// doomed.
+// Order sends the command now to a paused trial, or later when it is paused. A trial that is free
+// again, because a user resumed it, needs no Resume but can be stopped.
 func (t *Trial) Order(c sdk.Command, out *sdk.Decisions) {
 	switch {
 	case t.phase == paused:
@@ -80,8 +79,8 @@ func (t *Trial) give(c sdk.Command, out *sdk.Decisions) {
 	out.Commands = append(out.Commands, c)
 }
 
-// Observe follows events that are not results. It says whether the trial left
-// its scheduler's hold without a command: someone else started it again.
+// Observe processes events that are not results. It reports whether the trial was started again
+// without a command of the scheduler.
 func (t *Trial) Observe(e *sdk.Event, out *sdk.Decisions) (escaped bool) {
 	switch e.Kind {
 	case sdk.TrialPaused:
@@ -105,12 +104,12 @@ func (t *Trial) reached(out *sdk.Decisions) {
 	}
 }
 
-// started frees the trial: a user resumed it, or its host died or it failed while
-// it was being paused and it runs again. Not so when it has to stop. What was
-// being paused may be paused yet: the verdict can reach the new attempt.
+// started frees the trial: a user resumed it, or its host died or it failed during the pause and it
+// runs again. This does not apply if it has to stop. The pause may still happen: the verdict can
+// reach the new attempt.
 func (t *Trial) started() bool {
 	escaped := t.Held()
-	switch _, doomed := t.Doomed(); {
+	switch _, doomed := t.StopPending(); {
 	case t.phase == pausing:
 		*t = Trial{late: true}
 	case t.phase == leaving && !doomed:

@@ -55,13 +55,13 @@ func TestRestartedWhileToStop(t *testing.T) {
 	trial.Pause()
 	order(&trial, sdk.StopTrial)
 	_, escaped := observe(&trial, sdk.TrialStarted)
-	if _, doomed := trial.Doomed(); escaped || trial.Free() || !doomed {
+	if _, doomed := trial.StopPending(); escaped || trial.Free() || !doomed {
 		t.Fatalf("escaped %v: %+v", escaped, trial)
 	}
 }
 
-// A host died, or the trial failed, after its result was told and before the
-// verdict was carried out: the next attempt starts first and is paused then.
+// A host died, or the trial failed, after its result was sent and before the verdict was executed:
+// the next attempt starts first and is then paused.
 func TestPausedLate(t *testing.T) {
 	var trial Trial
 	trial.Pause()

@@ -1,5 +1,5 @@
-// Package objective picks the one objective that a scheduler compares trials
-// by, and writes its losses as the user knows them.
+// Package objective selects the objective by which a scheduler compares trials, and formats its
+// losses as values of the metric.
 package objective
 
 import (
@@ -12,18 +12,19 @@ import (
 	options "github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Objective is the one that is compared.
+// An Objective is the one that is compared.
 type Objective struct {
 	index  int
 	metric string
 	max    bool
 }
 
-// Choose finds the objective whose metric is name. An empty name stands for the
-// only one; it is an error when there are several.
+// Choose returns the objective whose metric is name. An empty name means the only objective; it is
+// an error if there are several.
 func Choose(p sdk.Problem, name string) (Objective, error) {
 	if name == "" && len(p.Objectives) > 1 {
-		return Objective{}, fmt.Errorf("the experiment has %d objectives and trials are compared by one: set the option objective to one of %s",
+		return Objective{}, fmt.Errorf("the experiment has %d objectives and trials are compared by one: set the "+
+			"option objective to one of %s",
 			len(p.Objectives), names(p))
 	}
 	if name == "" && len(p.Objectives) == 1 {
@@ -32,7 +33,7 @@ func Choose(p sdk.Problem, name string) (Objective, error) {
 	return Named(p, "objective", name)
 }
 
-// Named finds the objective whose metric is name, which the user has set as the option.
+// Named returns the objective whose metric is name, set by the user as the option.
 func Named(p sdk.Problem, option, name string) (Objective, error) {
 	for i, o := range p.Objectives {
 		if o.Metric == name {
@@ -50,7 +51,7 @@ func names(p sdk.Problem) string {
 	return strings.Join(all, ", ")
 }
 
-// Loss is the event's loss, never NaN, and +Inf when it has none.
+// Loss returns the event's loss, never NaN, and +Inf if it has none.
 func (o Objective) Loss(e *sdk.Event) float64 {
 	if o.index >= len(e.Losses) || math.IsNaN(e.Losses[o.index]) {
 		return math.Inf(1)
@@ -58,16 +59,16 @@ func (o Objective) Loss(e *sdk.Event) float64 {
 	return e.Losses[o.index]
 }
 
-// Name is the metric's name.
+// Name returns the name of the metric.
 func (o Objective) Name() string { return o.metric }
 
-// Append writes the metric's name and the loss as a value of the metric.
+// Append appends the metric's name and the loss as a value of the metric.
 func (o Objective) Append(text []byte, loss float64) []byte {
 	text = append(append(text, o.metric...), ' ')
 	return o.AppendValue(text, loss)
 }
 
-// AppendValue writes the loss as a value of the metric, with four digits.
+// AppendValue appends the loss as a value of the metric, with four digits.
 func (o Objective) AppendValue(text []byte, loss float64) []byte {
 	if math.IsInf(loss, 1) {
 		return append(text, "(not finite)"...)
@@ -75,12 +76,12 @@ func (o Objective) AppendValue(text []byte, loss float64) []byte {
 	return strconv.AppendFloat(text, o.flip(loss), 'g', 4, 64)
 }
 
-// FromValue is the loss that belongs to a value of the metric.
+// FromValue returns the loss for a value of the metric.
 func (o Objective) FromValue(value float64) float64 { return o.flip(value) }
 
 func (o Objective) flip(x float64) float64 {
 	if o.max {
-		return 0 - x // not -x: no minus zero
+		return 0 - x // not -x, to avoid a negative zero
 	}
 	return x
 }

@@ -25,7 +25,8 @@ func TestChoose(t *testing.T) {
 		{[]string{"accuracy"}, "", ""},
 		{[]string{"accuracy", "speed"}, "speed", ""},
 		{[]string{"accuracy", "speed"}, "", "set the option objective to one of accuracy, speed"},
-		{[]string{"accuracy"}, "loss", `option "objective" is "loss"; allowed: the objectives of the experiment: accuracy`},
+		{[]string{"accuracy"}, "loss", `option "objective" is "loss"; allowed: the objectives of the experiment: ` +
+			`accuracy`},
 	} {
 		_, err := Choose(problem(c.have...), c.name)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

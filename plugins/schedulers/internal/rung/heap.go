@@ -1,6 +1,6 @@
 package rung
 
-// The two heaps are written out because container/heap would box each entry.
+// The two heaps are implemented here because container/heap would box each entry.
 
 // worstFirst has its worst entry at index 0.
 type worstFirst []entry
@@ -16,7 +16,7 @@ func (h *worstFirst) push(e entry) {
 	*h = s
 }
 
-// replace puts e in the place of the first entry and returns that.
+// replace replaces the first entry by e and returns the old one.
 func (h worstFirst) replace(e entry) entry {
 	first, i := h[0], 0
 	for c := 1; c < len(h); c = 2*i + 1 {
@@ -46,7 +46,7 @@ func (h *bestFirst) push(e entry) {
 	*h = s
 }
 
-// replace puts e in the place of the first entry and returns that.
+// replace replaces the first entry by e and returns the old one.
 func (h bestFirst) replace(e entry) entry {
 	first, i := h[0], 0
 	for c := 1; c < len(h); c = 2*i + 1 {

@@ -1,13 +1,12 @@
-// Package rung keeps the losses that were recorded at one rung and knows which
-// of them are among the best fraction. Schedulers that compare trials at
-// milestones use it.
+// Package rung stores the losses recorded at one rung and tracks which of them are among the best
+// fraction, for schedulers that compare trials at milestones.
 //
-// Two heaps meet at the boundary between the best and the rest. Losses are only
-// ever added, so the number of the best only grows, and each addition moves at
-// most one loss over the boundary: O(log n) for each, with 16 bytes a loss.
+// Two heaps meet at the boundary between the best and the rest. Losses are only added, so the
+// number of the best only grows, and each addition moves at most one loss over the boundary: O(log
+// n) per loss, with 16 bytes each.
 package rung
 
-// entry is a recorded loss. Equal losses are ordered by their arrival.
+// An entry is a recorded loss. Equal losses are ordered by their arrival.
 type entry struct {
 	loss  float64
 	trial uint32
@@ -18,23 +17,22 @@ func (e entry) before(o entry) bool {
 	return e.loss < o.loss || e.loss == o.loss && e.seq < o.seq
 }
 
-// Rung holds losses; the best of n are max(floor, n/factor) of them, rounded
-// down. Make one with [New].
+// A Rung holds losses; the best of n are max(floor, n/factor) of them, rounded down. Create one
+// with [New].
 type Rung struct {
 	factor, floor int
 	best          worstFirst
 	rest          bestFirst
 }
 
-// New returns an empty rung. factor is at least 1; floor is how many count as
-// best however few there are (but never more than there are).
+// New returns an empty rung. factor is at least 1; floor is the minimum number of best losses (but
+// never more than there are).
 func New(factor, floor int) Rung {
 	return Rung{factor: factor, floor: floor}
 }
 
-// Add records a loss, which must not be NaN. It returns the trial that became
-// one of the best through it, which may be another one than was added: when the
-// best become one more, the best of the rest moves up.
+// Add records a loss, which must not be NaN. It returns the trial that became one of the best,
+// which may be another one: when the number of the best grows, the best of the rest moves up.
 func (r *Rung) Add(loss float64, trial uint32) (entered uint32, ok bool) {
 	n := r.Len() + 1
 	e := entry{loss: loss, trial: trial, seq: uint32(n)}
@@ -53,13 +51,13 @@ func (r *Rung) Add(loss float64, trial uint32) (entered uint32, ok bool) {
 	return 0, false
 }
 
-// Len is how many losses were added.
+// Len returns the number of losses.
 func (r *Rung) Len() int { return len(r.best) + len(r.rest) }
 
-// Best is how many of them count as the best.
+// Best returns the number of best losses.
 func (r *Rung) Best() int { return len(r.best) }
 
-// Cut is the worst loss of the best. ok is false when there are none.
+// Cut returns the worst of the best losses. ok is false if there are none.
 func (r *Rung) Cut() (loss float64, ok bool) {
 	if len(r.best) == 0 {
 		return 0, false
@@ -67,7 +65,7 @@ func (r *Rung) Cut() (loss float64, ok bool) {
 	return r.best[0].loss, true
 }
 
-// Next is the best loss of the rest. ok is false when there is none.
+// Next returns the best loss of the rest. ok is false if there is none.
 func (r *Rung) Next() (loss float64, ok bool) {
 	if len(r.rest) == 0 {
 		return 0, false

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sorted is the slow and obvious second implementation.
+// sorted is the slow and simple second implementation.
 type sorted struct {
 	factor, floor int
 	all           []entry
@@ -39,8 +39,9 @@ func TestRungAgainstSorting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		factor, floor := rapid.IntRange(1, 5).Draw(t, "factor"), rapid.IntRange(0, 1).Draw(t, "floor")
 		fast, slow := New(factor, floor), &sorted{factor: factor, floor: floor}
-		// Few different values, so that there are ties.
-		losses := rapid.SliceOfN(rapid.SampledFrom([]float64{-2, -1, 0, 1, 2, 3, 4, math.Inf(1)}), 1, 60).Draw(t, "losses")
+		// Use few different values, so that there are ties.
+		losses := rapid.SliceOfN(rapid.SampledFrom([]float64{-2, -1, 0, 1, 2, 3, 4, math.Inf(1)}), 1, 60).Draw(t,
+			"losses")
 		for i, loss := range losses {
 			trial, ok := fast.Add(loss, uint32(i))
 			compare(t, &fast, slow, slow.add(loss, uint32(i)), trial, ok)

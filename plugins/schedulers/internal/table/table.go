@@ -1,17 +1,15 @@
-// Package table keeps one value for each trial. Trials are numbered from 0
-// without gaps, for which it costs little more than a slice; it stays small
-// when a history has gaps all the same.
+// Package table stores one value for each trial. For trials numbered from 0 without gaps it costs
+// little more than a slice; with gaps it stays small.
 package table
 
 const pageSize = 256
 
-// Table has a T for each trial number. The zero value is ready.
+// A Table has a T for each trial number. The zero value is ready to use.
 type Table[T any] struct {
 	pages map[uint32]*[pageSize]T
 }
 
-// At returns the trial's value, the zero value at first. The pointer stays
-// valid.
+// At returns the trial's value, initially the zero value. The pointer stays valid.
 func (t *Table[T]) At(trial uint32) *T {
 	page := t.pages[trial/pageSize]
 	if page == nil {

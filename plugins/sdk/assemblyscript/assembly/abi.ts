@@ -1,4 +1,4 @@
-// What the module exports; plugins/sdk/abi has the meaning.
+// The exports of the module; plugins/sdk/abi describes them.
 
 import { Level, log } from "./host";
 import { Reader } from "./proto";
@@ -12,7 +12,7 @@ export function tunehost_abi(): i32 {
   return 1;
 }
 
-/** Where the host may write a request of so many bytes. */
+/** Returns the address of a buffer for a request of that many bytes. */
 export function tunehost_alloc(size: i32): usize {
   request = new ArrayBuffer(size);
   return changetype<usize>(request);
@@ -31,7 +31,7 @@ export function tunehost_invoke(ptr: usize, len: i32): u64 {
   return (<u64>out << 32) | <u64>size;
 }
 
-/** What a failed assertion, or a bug, does: a line in the log, and the end of the instance. */
+/** Handles a failed assertion or a bug: writes a line to the log and ends the instance. */
 export function abort(message: string | null, file: string | null, line: u32, column: u32): void {
   log(Level.Error, (message ? message : "abort") + " (" + (file ? file : "?") + ":" + line.toString() + ":" + column.toString() + ")");
   unreachable();

@@ -25,7 +25,7 @@ export namespace Op {
   export const If: u32 = 20;
 }
 
-/** An expression over the parameters of a space. Truth is 1 and 0; what is not known is NaN. */
+/** An expression over the parameters of a space. True is 1, false is 0, an unknown value is NaN. */
 export class Expr {
   op: u32 = 0;
   param: u32 = 0;
@@ -46,7 +46,7 @@ export class Expr {
     return e;
   }
 
-  /** What is wrong with it in a space of so many parameters; "" if nothing is. */
+  /** The error of the expression in a space of that many parameters; "" if there is none. */
   check(params: i32): string {
     if (this.op < Op.Const || this.op > Op.If) return "unknown operation " + this.op.toString();
     if (this.param > 0 && <i32>this.param >= params) return "parameter " + this.param.toString() + " of " + params.toString();

@@ -1,4 +1,4 @@
-// What the host provides; plugins/sdk/abi has the meaning.
+// The functions of the host; plugins/sdk/abi describes them.
 
 // @ts-ignore: decorator
 @external("tunehost_v1", "log")

@@ -1,5 +1,5 @@
-// Plugins for tunehost as WASM modules. A plugin's file imports from here, says what it
-// is (searcher, scheduler, trainable) and exports the module's functions:
+// Plugins for tunehost as WASM modules. A plugin's file imports from here, registers its
+// plugin (searcher, scheduler, trainable) and exports the module's functions:
 //
 //   export { tunehost_abi, tunehost_alloc, tunehost_invoke } from "tunehost-assemblyscript/assembly";
 

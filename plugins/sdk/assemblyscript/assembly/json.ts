@@ -1,6 +1,6 @@
-// JSON, as far as values beside metrics need it.
+// The JSON that is needed for values beside metrics.
 
-/** A text in quotes. */
+/** A string in quotes. */
 export function quoted(text: string): string {
   let out = '"';
   for (let i = 0; i < text.length; i++) {
@@ -12,7 +12,7 @@ export function quoted(text: string): string {
   return out + '"';
 }
 
-/** A number; NaN and the infinities, which JSON lacks, are texts. */
+/** A number; NaN and the infinities, which JSON lacks, are strings. */
 export function number(value: f64): string {
   if (isNaN(value)) return '"NaN"';
   if (!isFinite(value)) return value > 0 ? '"Infinity"' : '"-Infinity"';
@@ -20,7 +20,7 @@ export function number(value: f64): string {
   return value.toString();
 }
 
-/** A list of what is JSON already. */
+/** A list of elements that are JSON already. */
 export function list(items: string[]): string {
   return "[" + items.join(",") + "]";
 }

@@ -1,16 +1,16 @@
-// What the host says, as authors see it.
+// The messages of the host, for authors.
 
 import { Reader, Writer } from "./proto";
 import { Random } from "./random";
 import { Space } from "./space";
 
-/** What a plugin says about itself. */
+/** The description of a plugin. */
 export class Info {
   constructor(
-    /** What users write in the experiment file: lower case, digits and dashes. */
+    /** The name that users write in the experiment file: lower case, digits and dashes. */
     public name: string,
     public version: string,
-    /** One sentence. */
+    /** A description in one sentence. */
     public summary: string,
     /** JSON Schema of the options: an object with additionalProperties false, a description and a default for each. */
     public options: string,
@@ -29,7 +29,7 @@ export class Info {
   }
 }
 
-/** What a searcher or scheduler says about itself when it is opened. */
+/** The properties of an opened searcher or scheduler. */
 export class Traits {
   independent: bool = false;
   quiet: bool = false;
@@ -57,21 +57,21 @@ export class Objective {
   maximize: bool = false;
 }
 
-/** What a searcher or scheduler is opened with. */
+/** What a searcher or scheduler receives when it is opened. */
 export class Problem {
   space: Space = new Space();
   objectives: Objective[] = [];
-  /** The plugin's own. */
+  /** The plugin's seed. */
   seed: u64 = 0;
   /** How many trials are planned; 0 when unbounded. */
   trials: u64 = 0;
-  /** How many may run at a time; 0 when not bounded. */
+  /** How many may run at a time; 0 when unbounded. */
   concurrency: u64 = 0;
-  /** What each trial asks for, as the experiment file writes it, in JSON: `{"cpu": "2"}`.
-   * Empty where that is not known, or is several bundles. */
+  /** What each trial requests, in the form of the experiment file, as JSON: `{"cpu": "2"}`.
+   * Empty if it is not known or consists of several bundles. */
   request: string = "";
-  /** What there was in all when the experiment began, in the same form. Empty where
-   * trials are run by somebody else. */
+  /** The total resources when the experiment began, in the same form. Empty if
+   * another system runs the trials. */
   capacity: string = "";
 
   static read(r: Reader): Problem {
@@ -116,7 +116,7 @@ export class Opening {
   }
 }
 
-/** What happened to a trial, by its number in the protocol; others may come and are to be ignored. */
+/** The kinds of events, by their number in the protocol; other kinds may occur and must be ignored. */
 export enum EventKind {
   TrialAdded = 1,
   TrialStarted = 2,
@@ -131,7 +131,7 @@ export enum EventKind {
   SearchEnded = 11,
 }
 
-/** One thing that happened. */
+/** One event. */
 export class Event {
   number: u64 = 0;
   kind: EventKind = EventKind.TrialAdded;
@@ -193,9 +193,9 @@ export class Request {
   /** The suggestion's number, from 0. */
   trial: u32 = 0;
   seed: u64 = 0;
-  /** Coordinates that are fixed where not NaN; they are laid over whatever is answered. */
+  /** Fixed coordinates, NaN for the others; they replace those of the answer. */
   given: f64[] | null = null;
-  /** Made from the seed: the only randomness that may be used. */
+  /** Made from the seed: the only source of randomness that may be used. */
   random: Random = new Random(0);
 
   static read(r: Reader): Request {
@@ -210,7 +210,7 @@ export class Request {
     return q;
   }
 
-  /** The point with the given coordinates laid over it. */
+  /** The point with its coordinates replaced by the given ones. */
   overlay(point: f64[]): f64[] {
     const given = this.given;
     if (!given) return point;
@@ -222,19 +222,19 @@ export class Request {
   }
 }
 
-/** What happens to a trial after a result. */
+/** Whether a trial continues after a result. */
 export enum Verdict {
   Continue = 0,
   Pause = 1,
   Stop = 2,
 }
 
-/** The verdict on one result. */
+/** The decision on one result. */
 export class Decision {
   verdict: Verdict = Verdict.Continue;
   /** (Continue) no decision is needed before this iteration of the trial. */
   until: u64 = 0;
-  /** Why, for people; expected with Pause and Stop. */
+  /** The reason, for users; expected with Pause and Stop. */
   reason: string = "";
 
   static continueUntil(iteration: u64): Decision {
@@ -267,7 +267,7 @@ export class Decision {
   }
 }
 
-/** What an attempt has to train. */
+/** The trial that an attempt trains. */
 export class Trial {
   id: string = "";
   number: u32 = 0;
@@ -275,7 +275,7 @@ export class Trial {
   experiment: string = "";
   params: string = "";
   seed: u64 = 0;
-  /** The iteration of the state to go on from, or 0. */
+  /** The iteration of the state to continue from, or 0. */
   iteration: u64 = 0;
 
   static read(r: Reader): Trial {

@@ -11,7 +11,7 @@ export enum Kind {
   Ordinal = 5,
 }
 
-/** The largest integer up to which every integer is a number: 2^53. */
+/** The largest integer up to which a double can represent every integer: 2^53. */
 const MAX_EXACT: f64 = 9007199254740992;
 
 /** The values k·step for integers k from first to last. */
@@ -46,7 +46,7 @@ export class Param {
   choices: string[] = [];
   grid: bool = false;
   when: Expr | null = null;
-  /** The values that it can have; null where they are a continuum or without end. */
+  /** The allowed values; null if they are continuous or unbounded. */
   lattice: Lattice | null = null;
 
   static read(r: Reader): Param {
@@ -84,7 +84,7 @@ export class Param {
     return null;
   }
 
-  /** What x counts for in arithmetic; NaN for a choice that is no number. */
+  /** The numeric value of x in expressions; NaN for a choice that is not a number. */
   number(x: f64): f64 {
     if (!this.isChoice) return x;
     if (!(x >= 0 && x < <f64>this.choices.length)) return NaN;
@@ -113,7 +113,7 @@ export class Param {
     return clamp(exp(low + u * (ln(this.high) - low)), this.low, this.high);
   }
 
-  /** The place of x in [0, 1]. */
+  /** The position of x in [0, 1]. */
   toUnit(x: f64): f64 {
     if (this.kind == Kind.Normal) return isNaN(x) ? x : normalBelow((x - this.mean) / this.sd);
     const l = this.lattice;
@@ -124,7 +124,7 @@ export class Param {
     return clamp(u, 0, 1);
   }
 
-  /** The value that it can have nearest to x. NaN stays. */
+  /** The allowed value nearest to x. NaN stays. */
   quantise(x: f64): f64 {
     if (isNaN(x)) return x;
     const l = this.lattice;
@@ -133,7 +133,7 @@ export class Param {
     return this.step > 0 ? multiple(nearest(x / this.step), this.step) : x;
   }
 
-  /** Whether it can be x. Steps of reals may be missed by rounding. */
+  /** Whether x is allowed; for steps of reals, up to rounding. */
   contains(x: f64): bool {
     if (!isFinite(x)) return false;
     const l = this.lattice;
@@ -171,7 +171,7 @@ function nearFloor(x: f64): f64 {
   return Math.abs(x - near) <= 1e-9 + 1e-15 * Math.abs(x) ? near : Math.floor(x);
 }
 
-/** k·step as people write it: three steps of 0.1 are 0.3. */
+/** k·step as it is usually written: three steps of 0.1 are 0.3. */
 function multiple(k: f64, step: f64): f64 {
   let power: f64 = 1;
   for (let i = 0; i < 15; i++) {

@@ -1,4 +1,4 @@
-// What authors write: one class for each kind of plugin, and the word that it is there.
+// What authors use: one class for each kind of plugin, and a function that registers it.
 
 import { Decision, Event, Info, Problem, Request, Traits } from "./messages";
 import { Run } from "./run";
@@ -6,44 +6,44 @@ import { Suggestion } from "./space";
 import { Values } from "./values";
 
 /**
- * Suggests the parameters of trials. What it answers must depend only on the problem,
+ * Suggests the parameters of trials. Its answers must depend only on the problem,
  * its options, the events so far and the requests' seeds.
  */
 export abstract class Searcher {
-  /** What it says about itself. */
+  /** Its properties. */
   traits: Traits = new Traits();
 
-  /** Tells what happened, each event once and in order. */
+  /** Receives each event once, in order. */
   observe(event: Event): void {}
 
   /** Answers one request. */
   abstract suggest(request: Request): Suggestion;
 }
 
-/** Decides which trials go on. */
+/** Decides which trials continue. */
 export abstract class Scheduler {
-  /** What it says about itself. */
+  /** Its properties. */
   traits: Traits = new Traits();
 
-  /** Tells what happened beside results. */
+  /** Receives the events other than results. */
   observe(event: Event): void {}
 
   /** Decides on a result (ResultReported); null: it continues. */
   abstract decide(event: Event): Decision | null;
 }
 
-/** Trains, one trial at a time. */
+/** Trains trials, one at a time. */
 export abstract class Trainable {
-  /** One instance may run trial after trial. */
+  /** One instance may run several trials, one after the other. */
   reusable: bool = false;
   /** It can save its state. */
   saves: bool = false;
 
-  /** Trains one attempt; returns when it is complete, or when run.report says so. */
+  /** Trains one attempt; returns when it is complete, or when run.report returns false. */
   abstract train(run: Run): void;
 }
 
-/** Makes a searcher of options, which it asks for each by name; options.refuse says what is wrong. */
+/** Makes a searcher from its options, which it reads by name; options.refuse reports an error. */
 export type OpenSearcher = (problem: Problem, options: Values) => Searcher;
 /** As OpenSearcher. */
 export type OpenScheduler = (problem: Problem, options: Values) => Scheduler;
@@ -60,19 +60,19 @@ export class Plugins {
   static openTrainable: OpenTrainable | null = null;
 }
 
-/** Says that the module is a searcher; called once, at the top of its file. */
+/** Registers the module's searcher; called once, at the top of its file. */
 export function searcher(info: Info, open: OpenSearcher): void {
   Plugins.searcher = info;
   Plugins.openSearcher = open;
 }
 
-/** Says that the module is a scheduler. */
+/** Registers the module's scheduler. */
 export function scheduler(info: Info, open: OpenScheduler): void {
   Plugins.scheduler = info;
   Plugins.openScheduler = open;
 }
 
-/** Says that the module is a trainable. */
+/** Registers the module's trainable. */
 export function trainable(info: Info, open: OpenTrainable): void {
   Plugins.trainable = info;
   Plugins.openTrainable = open;

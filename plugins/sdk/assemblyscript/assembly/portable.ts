@@ -1,5 +1,5 @@
-// Functions that give the same bits on every machine and in every language that
-// follows the Go package plugins/sdk/space. Only exactly defined operations are
+// Functions with bit-identical results on every machine and in every language that
+// follows the Go package plugins/sdk/space. Only operations with exactly defined results are
 // used; WebAssembly has no others.
 
 const LN2_HI: f64 = 6.93147180369123816490e-1; // its product with an exponent is exact
@@ -12,7 +12,7 @@ function power2(k: i32): f64 {
   return reinterpret<f64>((<u64>(k + 1023)) << 52);
 }
 
-/** The natural logarithm of a positive, finite x, right to about an ulp. */
+/** The natural logarithm of a positive, finite x, correct to about one ulp. */
 export function ln(x: f64): f64 {
   let e = -1022;
   if (x < 2.2250738585072014e-308) {
@@ -34,7 +34,7 @@ export function ln(x: f64): f64 {
   return <f64>e * LN2_HI + (frac + <f64>e * LN2_LO);
 }
 
-/** e^x for finite x, right to about an ulp. */
+/** e^x for finite x, correct to about one ulp. */
 export function exp(x: f64): f64 {
   const k = Math.floor(x / LN2 + 0.5);
   const r = x - k * LN2_HI - k * LN2_LO;

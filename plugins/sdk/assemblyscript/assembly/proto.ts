@@ -1,4 +1,4 @@
-// Protobuf, as far as the protocol needs it.
+// The part of Protocol Buffers that the protocol needs.
 
 // Wire types.
 const VARINT: u32 = 0;
@@ -61,7 +61,7 @@ export class Reader {
     return m;
   }
 
-  /** Adds a repeated number, of which there may be many in one field. */
+  /** Adds a number of a repeated field. */
   doubles(to: f64[]): void {
     if (this.wire == FIXED64) {
       to.push(this.double());
@@ -81,7 +81,7 @@ export class Reader {
     while (packed.at < packed.end) to.push(<u32>packed.varint());
   }
 
-  /** Passes over a field that is not known. */
+  /** Skips an unknown field. */
   skip(): void {
     if (this.wire == VARINT) this.varint();
     else if (this.wire == FIXED64) this.fixed64();
@@ -114,7 +114,7 @@ export class Reader {
   }
 }
 
-/** Writes one message. Zero, false and empty are left out, as proto3 has it. */
+/** Writes one message. Zero, false and empty values are omitted, as in proto3. */
 export class Writer {
   private buffer: StaticArray<u8> = new StaticArray<u8>(128);
   /** How many bytes there are. */
@@ -168,7 +168,7 @@ export class Writer {
     for (let i = 0; i < values.length; i++) this.fixed64(unchecked(values[i]));
   }
 
-  /** Text without a field, as answers that are errors have it. */
+  /** Text without a field, for answers that are errors. */
   text(value: string): void {
     const text = String.UTF8.encode(value);
     this.copy(changetype<usize>(text), text.byteLength);

@@ -1,6 +1,6 @@
 import { EDGE, quantile } from "./portable";
 
-/** Random numbers that depend on the seed alone: PCG-DXSM, as in Go's math/rand/v2. */
+/** Random numbers that depend only on the seed: PCG-DXSM, as in Go's math/rand/v2. */
 export class Random {
   private low: u64 = 0x74756e65686f7374; // "tunehost"
 

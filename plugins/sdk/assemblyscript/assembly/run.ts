@@ -11,21 +11,21 @@ const GO_ON: i32 = 0;
 const SAVE: i32 = 2;
 const PAUSE: i32 = 3;
 
-/** How many bytes of values the host takes with a result. */
+/** How many bytes of values the host accepts with a result. */
 const MAX_VALUES: i32 = 64 << 10;
 
-/** Can write down where training is. */
+/** Can save the state of the training. */
 export interface Saver {
-  /** The state after the result that was reported last. */
+  /** The state after the last reported result. */
   save(): Uint8Array;
 }
 
-/** What training code sees. */
+/** One attempt, for training code. */
 export class Run {
   params: Values;
-  /** The trial was told to stop: training shall return. */
+  /** The trial was told to stop: training must return. */
   stopped: bool = false;
-  /** It will go on later. */
+  /** It will continue later. */
   paused: bool = false;
   /** Why the trial failed; training that sets it returns. */
   error: string = "";
@@ -37,7 +37,7 @@ export class Run {
 
   constructor(
     public trial: Trial,
-    /** The state to go on from, or null. */
+    /** The state to continue from, or null. */
     public state: Uint8Array | null,
   ) {
     this.params = new Values(trial.params, "parameter");
@@ -52,15 +52,15 @@ export class Run {
   }
 
   /**
-   * Adds a text to the next report. It is kept beside the metrics in the trial's result.jsonl, as
-   * are a truth and a list; nothing is decided by them. The values of one report may take 64 KiB,
+   * Adds a string to the next report. It is kept beside the metrics in the trial's result.jsonl, as
+   * are booleans and lists; no decision depends on them. The values of one report may take 64 KiB,
    * as JSON; beyond that they are left out.
    */
   text(name: string, value: string): void {
     this.values.set(name, quoted(value));
   }
 
-  /** Adds a truth to the next report. */
+  /** Adds a boolean to the next report. */
   truth(name: string, value: bool): void {
     this.values.set(name, value ? "true" : "false");
   }
@@ -70,14 +70,14 @@ export class Run {
     this.values.set(name, list(value.map<string>((x: f64) => number(x))));
   }
 
-  /** Adds a list of texts to the next report. */
+  /** Adds a list of strings to the next report. */
   texts(name: string, value: string[]): void {
     this.values.set(name, list(value.map<string>((x: string) => quoted(x))));
   }
 
   /**
-   * Hands over one result and returns when the trial may go on; false when training
-   * shall return. done: this is the last result. saver, if there is one, is asked for the
+   * Reports one result and returns when the trial may continue; false when training
+   * must return. done: this is the last result. saver, if there is one, is asked for the
    * state when the host wants it.
    */
   report(iteration: u64, done: bool, saver: Saver | null = null): bool {
@@ -94,7 +94,7 @@ export class Run {
     return !this.stopped;
   }
 
-  /** The JSON object of the values, which are gone then; nothing where they are too large. */
+  /** The JSON object of the values, which are removed; nothing if they are too large. */
   private object(): string {
     const names = this.values.keys();
     const members: string[] = [];
@@ -106,7 +106,7 @@ export class Run {
     return "";
   }
 
-  /** Whether the trial was told to end, for code that is long between reports. */
+  /** Whether the trial was told to end, for code with long intervals between reports. */
   get told(): bool {
     return hostStopped() != GO_ON;
   }

@@ -4,12 +4,14 @@ import { Event, EventKind, Opening, Request, Trial } from "./messages";
 import { Plugins, Scheduler, Searcher, Trainable } from "./plugin";
 import { Reader, Writer } from "./proto";
 import { Run } from "./run";
+import { TIGHT } from "./space";
 import { Values } from "./values";
 
 // gRPC's status codes.
 const INVALID_ARGUMENT: u8 = 3;
 const FAILED_PRECONDITION: u8 = 9;
 const ABORTED: u8 = 10;
+const OUT_OF_RANGE: u8 = 11;
 const UNIMPLEMENTED: u8 = 12;
 
 let openSearcher: Searcher | null = null;
@@ -34,7 +36,7 @@ export class Answer {
 
 const NOT_OPEN: string = "the plugin was not opened";
 
-/** Calls a method by the name that gRPC has for it. */
+/** Calls a method by its gRPC name. */
 export function call(method: string, r: Reader): Answer {
   const searcher = Plugins.searcher;
   if (searcher) {
@@ -57,7 +59,7 @@ export function call(method: string, r: Reader): Answer {
   return Answer.error(UNIMPLEMENTED, "there is no method " + method);
 }
 
-/** What of the problem or the options is wrong; "" if nothing is. */
+/** The error in the problem or the options; "" if there is none. */
 function wrong(options: Values): string {
   options.close();
   return options.error;
@@ -100,7 +102,8 @@ function suggest(r: Reader): Answer {
   }
   for (let i = 0; i < requests.length; i++) {
     const answer = searcher.suggest(requests[i]);
-    if (answer.error.length > 0) return Answer.error(ABORTED, answer.error);
+    // If no point satisfies the constraints, asking again would change nothing.
+    if (answer.error.length > 0) return Answer.error(answer.error == TIGHT ? OUT_OF_RANGE : ABORTED, answer.error);
     if (answer.status != 0) {
       response.uint(2, answer.status);
       break;

@@ -5,13 +5,13 @@ import { Random } from "./random";
 
 /** How many draws are tested against the constraints. */
 export const MAX_TRIES: i32 = 10000;
-/** How many draws look for a new point before all that are left are listed. */
+/** How many draws look for a new point before all remaining ones are listed. */
 const SEEN_TRIES: i32 = 100;
 
 /**
- * The parameters, parents before children, and what must hold. A point is one number
- * for each parameter: reals and integers are themselves, choices are the index of the
- * chosen value, and NaN says that the parameter does not exist in this point.
+ * The parameters, parents before children, and the constraints. A point is one number
+ * for each parameter: reals and integers stand for themselves, choices are the index of the
+ * chosen value, and NaN means that the parameter does not exist in this point.
  */
 export class Space {
   params: Param[] = [];
@@ -30,7 +30,7 @@ export class Space {
     return s;
   }
 
-  /** What of it is not known here; "" if nothing is. */
+  /** What this SDK does not know of it; "" if it knows everything. */
   unknown(): string {
     for (let i = 0; i < this.params.length; i++) {
       const p = this.params[i];
@@ -59,7 +59,7 @@ export class Space {
     }
   }
 
-  /** Whether no constraint is broken. One on parameters that do not exist holds. */
+  /** Whether all constraints hold. One on parameters that do not exist holds. */
   holds(p: f64[]): bool {
     for (let i = 0; i < this.constraints.length; i++) {
       if (this.constraints[i].evaluate(this.params, p) == 0) return false;
@@ -95,7 +95,7 @@ export class Space {
     return null;
   }
 
-  /** The coordinates of below with those that are given over them, pruned. */
+  /** The coordinates of below, replaced by those that are given, pruned. */
   complete(given: f64[] | null, below: f64[]): f64[] {
     const p = below.slice();
     if (given) {
@@ -107,7 +107,7 @@ export class Space {
     return p;
   }
 
-  /** A string that two points share if and only if they are the same. */
+  /** A string that is equal for two points if and only if they are equal. */
   key(p: f64[]): string {
     let key = "";
     for (let i = 0; i < p.length; i++) key += reinterpret<u64>(this.params[i].quantise(p[i]) + 0).toString(36) + ",";
@@ -117,8 +117,8 @@ export class Space {
 
 /**
  * Goes through the points whose parameters have values of the axes, the last parameter
- * fastest, one parameter a step. No point comes twice; branches that break a constraint
- * whatever follows are cut.
+ * fastest, one parameter a step. No point occurs twice; branches that violate a constraint
+ * in any case are skipped.
  */
 export class Walk {
   private point: f64[];
@@ -132,7 +132,7 @@ export class Walk {
     this.at = new Array<f64>(axes.length).fill(0);
   }
 
-  /** Every parameter's values; null where one has no end of them. */
+  /** Every parameter's values; null if one has infinitely many. */
   static axes(space: Space, given: f64[] | null): Lattice[] | null {
     const axes: Lattice[] = [];
     for (let i = 0; i < space.params.length; i++) {
@@ -188,8 +188,8 @@ export class Walk {
 }
 
 /**
- * Helps searchers not to suggest a point of a finite space twice. In spaces that are
- * large, infinite or opaque it remembers none, and everything is new.
+ * Helps searchers to suggest no point of a finite space twice. In spaces that are
+ * large, infinite or opaque it remembers none, and every point is new.
  */
 export class Seen {
   private keys: Set<string> | null = null;
@@ -208,13 +208,13 @@ export class Seen {
     return this.keys != null && this.size == 0;
   }
 
-  /** Remembers p, unless it is no point of the space. */
+  /** Remembers p, unless it is not a point of the space. */
   add(p: f64[]): void {
     const keys = this.keys;
     if (keys && this.space.check(p) && this.space.holds(p)) keys.add(this.space.key(p));
   }
 
-  /** Says whether p is remembered. */
+  /** Whether p is remembered. */
   has(p: f64[]): bool {
     const keys = this.keys;
     return keys != null && keys.has(this.space.key(p));
@@ -227,10 +227,10 @@ export class Seen {
   }
 
   /**
-   * Chooses a new point, and remembers it: given completed by the first of the draws that
+   * Returns a new point, and remembers it: given, completed by the first of the draws that
    * makes it new and satisfies the constraints. When draws find none, random picks one of
-   * those that are left. When none is left, the searcher is exhausted; but if coordinates
-   * were given, a point with them is repeated: whoever gives them wants an answer.
+   * the remaining points. When none remains, the searcher is exhausted; but if coordinates
+   * were given, a point with them is repeated, because the request needs an answer.
    */
   pick(given: f64[] | null, random: Random, drawer: Drawer): Suggestion {
     if (this.full) return this.again(given, random);
@@ -244,7 +244,7 @@ export class Seen {
     return left.length > 0 ? this.chosen(left[random.below(left.length)]) : this.again(given, random);
   }
 
-  /** The points around given that are not remembered; none where nothing is remembered. */
+  /** The points around given that are not remembered; none if nothing is remembered. */
   left(given: f64[] | null): f64[][] {
     const points: f64[][] = [];
     const axes = Walk.axes(this.space, given);
@@ -269,7 +269,7 @@ export class Seen {
   }
 }
 
-/** How many points a space has; -1 where they are too many, or it cannot be told. */
+/** How many points a space has; -1 if they are too many or cannot be counted. */
 function sizeOf(space: Space, limit: i32): i32 {
   const axes = Walk.axes(space, null);
   if (space.opaque || space.params.length == 0 || !axes) return -1;
@@ -301,12 +301,12 @@ export class Suggestion {
     return new Suggestion(point, 0, "");
   }
 
-  /** Nothing now: ask again after something has happened. */
+  /** No suggestion now: the host asks again after the next events. */
   static wait(): Suggestion {
     return new Suggestion([], 1, "");
   }
 
-  /** Nothing ever again. */
+  /** There will be no further suggestions. */
   static exhausted(): Suggestion {
     return new Suggestion([], 2, "");
   }
@@ -316,7 +316,7 @@ export class Suggestion {
   }
 }
 
-/** Why sampling fails. */
+/** The message when sampling fails. */
 export const TIGHT: string = "no point satisfies the constraints in 10000 draws: they are too tight for sampling; "
   + "narrow the parameters' bounds instead, or loosen the constraints";
 

@@ -1,36 +1,36 @@
 // JSON objects of options and parameters.
 
-/** The numbers, texts and truths of a JSON object; nested names are joined with "/". */
+/** The numbers, strings and booleans of a JSON object; nested names are joined with "/". */
 export class Values {
   private numbers: Map<string, f64> = new Map<string, f64>();
   private texts: Map<string, string> = new Map<string, string>();
   private asked: Set<string> = new Set<string>();
-  /** What is wrong with the object, or with what was asked of it; "" if nothing is. */
+  /** The error in the object or in a value that was read; "" if there is none. */
   error: string = "";
 
   constructor(
     json: string,
-    /** What one of them is called in messages. */
+    /** The word for a value in messages. */
     private noun: string = "option",
   ) {
     if (json.length > 0) new JSONReader(json, this).read();
   }
 
-  /** A number, or the default where there is none. */
+  /** A number, or the default if there is none. */
   number(name: string, otherwise: f64): f64 {
     this.asked.add(name);
     if (this.texts.has(name)) this.refuse(this.noun + ' "' + name + '" is no number');
     return this.numbers.has(name) ? this.numbers.get(name) : otherwise;
   }
 
-  /** A whole number. */
+  /** An integer. */
   integer(name: string, otherwise: i32): i32 {
     const x = this.number(name, <f64>otherwise);
     if (x != Math.trunc(x) || Math.abs(x) > 2147483647) this.refuse(this.noun + ' "' + name + '" is ' + x.toString() + "; expected: integer");
     return <i32>x;
   }
 
-  /** A text. */
+  /** A string. */
   text(name: string, otherwise: string): string {
     this.asked.add(name);
     if (this.numbers.has(name)) this.refuse(this.noun + ' "' + name + '" is no text');
@@ -42,17 +42,17 @@ export class Values {
     return this.number(name, otherwise ? 1 : 0) != 0;
   }
 
-  /** Notes what is wrong; the first counts. */
+  /** Records an error; the first one is kept. */
   refuse(why: string): void {
     if (this.error.length == 0) this.error = why;
   }
 
-  /** Notes that the object cannot be read. */
+  /** Records that the object cannot be read. */
   malformed(why: string): void {
     this.refuse(this.noun + "s: " + why);
   }
 
-  /** Refuses names that nobody asked for. */
+  /** Refuses names that were not read. */
   close(): void {
     const numbers = this.numbers.keys();
     for (let i = 0; i < numbers.length; i++) this.known(numbers[i]);
@@ -185,7 +185,7 @@ class JSONReader {
   }
 }
 
-/** Letters, digits and what else numbers are made of. */
+/** Letters, digits and the other characters of numbers. */
 function isWord(c: i32): bool {
   return (c >= 0x30 && c <= 0x39) || (c >= 0x61 && c <= 0x7a) || c == 0x2b || c == 0x2d || c == 0x2e || c == 0x45;
 }

@@ -1,4 +1,4 @@
-// The descent that can be paused: it saves where it is, and goes on from there.
+// The descent that can be paused: it saves where it is, and continues from there.
 
 import { Info, Run, Saver, trainable, Trainable, Values } from "../assembly";
 import { OPTIONS, Rosenbrock } from "./rosenbrock";

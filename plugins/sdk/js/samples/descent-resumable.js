@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The descent that can be paused: it saves where it is, and goes on from there.
+// The descent that can be paused: it saves where it is, and continues from there.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

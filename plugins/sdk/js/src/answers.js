@@ -1,5 +1,5 @@
-/** A searcher's answer: nothing now, ask again after something has happened. */
+/** A searcher's answer: nothing now; the host asks again after the next events. */
 export const WAIT = Symbol("wait");
 
-/** A searcher's answer: nothing ever again. */
+/** A searcher's answer: there will be no further suggestions. */
 export const EXHAUSTED = Symbol("exhausted");

@@ -1,6 +1,6 @@
-/** Thrown by a report when training shall return now; let it pass. */
+/** Thrown by a report when training has to end now; do not catch it. */
 export class StoppedError extends Error {
-  /** @param {boolean} [paused] the trial will go on later */
+  /** @param {boolean} [paused] the trial will continue later */
   constructor(paused = false) {
     super(paused ? "the trial was told to stop for now: it is paused" : "the trial was told to stop");
     this.name = "StoppedError";
@@ -8,7 +8,7 @@ export class StoppedError extends Error {
   }
 }
 
-/** Fails a trial that never began to train; retrying does not help. */
+/** Fails a trial that could not start to train; retrying does not help. */
 export class StartError extends Error {
   /** @param {string} message @param {ErrorOptions} [options] */
   constructor(message, options) {
@@ -27,7 +27,7 @@ export class RestoreError extends Error {
 }
 
 /**
- * What was thrown, in one text.
+ * The message of a thrown value.
  * @param {unknown} thrown
  */
 export function messageOf(thrown) {
@@ -43,7 +43,7 @@ function isAuthors(line) {
 }
 
 /**
- * Where it was thrown, without the lines of this package where there are others.
+ * Where it was thrown, without the lines of this package if there are others.
  * @param {unknown} thrown
  */
 export function stackOf(thrown) {
@@ -59,7 +59,7 @@ export function stackOf(thrown) {
 }
 
 /**
- * What was thrown, with its type and the author's line, in one line.
+ * The message of a thrown value with its type and the author's line, in one line.
  * @param {unknown} thrown
  */
 export function describe(thrown) {

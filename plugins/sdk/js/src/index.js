@@ -1,7 +1,7 @@
 /**
  * Plugins for tunehost, and reports from plain programs.
  *
- * Importing it costs little: gRPC is loaded by {@link serve} alone.
+ * Importing it is fast: only {@link serve} loads gRPC.
  *
  * @module tunehost
  */

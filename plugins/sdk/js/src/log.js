@@ -1,10 +1,10 @@
-// Lines for the host's log, in the JSON that hclog writes, so that they keep their
-// level.
+// Writes lines of the host's log in the JSON format of hclog, so that the host knows their
+// levels.
 
 /** The host cuts lines at 64 KiB. */
 const maxLine = 48 << 10;
 
-/** Where lines go; what trials print may go elsewhere. */
+/** The stream for log lines; the output of trials may go elsewhere. */
 export const sink = { write: (/** @type {string} */ line) => process.stderr.write(line) };
 
 /**
@@ -22,7 +22,7 @@ function write(level, message, fields = {}) {
   sink.write(`${line}\n`);
 }
 
-/** Writes a line to the experiment's log. Fields are written behind the message. */
+/** Writes a line to the experiment's log. Fields are written after the message. */
 export const log = {
   /** @param {string} message @param {Record<string, unknown>} [fields] */
   debug: (message, fields) => write("debug", message, fields),

@@ -1,23 +1,23 @@
-// What authors report: numbers by name, nested at will, are metrics; all else is kept as
+// Reported results: numbers, possibly nested, are metrics; everything else is kept as
 // values.
 
 /** @typedef {{[name: string]: any}} Metrics numbers; texts, truths and lists are kept beside them */
 
 /**
- * One report, by flat names.
+ * One report, with flattened names.
  * @typedef {object} Reported
  * @property {Map<string, number>} metrics
- * @property {Record<string, any>} values what is no number, fit for JSON
- * @property {boolean} done it says so of itself
- * @property {number} iteration likewise; 0: it does not
- * @property {string[]} leftOut names of values for which there is no room
+ * @property {Record<string, any>} values values that are not numbers, converted for JSON
+ * @property {boolean} done the report says that it is the last result
+ * @property {number} iteration the iteration in the report; 0: none
+ * @property {string[]} leftOut names of values that were left out because of their size
  */
 
-/** What values may have in all, in bytes. */
+/** The maximum total size of values, in bytes. */
 const maxValues = 64 << 10;
 
 /**
- * What is reported by flat names: parts of nested ones are joined with "/".
+ * The reported values by flattened names: parts of nested names are joined with "/".
  * @param {Metrics} metrics
  * @returns {Reported}
  */
@@ -27,7 +27,7 @@ export function flatten(metrics) {
   let room = maxValues - 2;
   for (const [name, value] of leaves("", metrics)) {
     if (flat.metrics.has(name) || Object.hasOwn(flat.values, name)) {
-      throw new TypeError(`metric ${JSON.stringify(name)} is there twice`);
+      throw new TypeError(`metric ${JSON.stringify(name)} is given twice`);
     }
     if (typeof value === "number" || typeof value === "bigint") {
       addNumber(flat, name, Number(value));
@@ -37,7 +37,7 @@ export function flatten(metrics) {
   }
   if (flat.metrics.size === 0) {
     const [name] = Object.keys(flat.values);
-    const says = name === undefined ? "" : `; ${name} is ${JSON.stringify(flat.values[name]).slice(0, 60)}, which is no number`;
+    const says = name === undefined ? "" : `; ${name} is ${JSON.stringify(flat.values[name]).slice(0, 60)}, which is not a number`;
     throw new TypeError(`no metrics: write report({accuracy: 0.9})${says}`);
   }
   return flat;
@@ -59,7 +59,7 @@ function addNumber(flat, name, value) {
 }
 
 /**
- * Returns the room that the value takes.
+ * Returns the size of the value.
  * @param {Reported} flat
  * @param {string} name
  * @param {unknown} value
@@ -81,14 +81,14 @@ function addValue(flat, name, value, room) {
 }
 
 /**
- * What JSON does not know is kept as its text.
+ * Converts a value that JSON cannot represent to its text.
  * @param {unknown} value
  * @returns {string}
  */
 function jsonOf(value) {
   try {
     return JSON.stringify(ArrayBuffer.isView(value) ? Array.from(/** @type {any} */ (value)) : value, plain) ?? JSON.stringify(String(value));
-  } catch { // it holds itself
+  } catch { // it contains itself
     return JSON.stringify(String(value));
   }
 }
@@ -114,7 +114,7 @@ function* leaves(prefix, metrics) {
 }
 
 /**
- * Whether it is nested metrics, and no list, date or the like.
+ * Whether a value is an object of nested metrics, not a list, a date or similar.
  * @param {any} value
  */
 function isGroup(value) {
@@ -122,9 +122,9 @@ function isGroup(value) {
 }
 
 /**
- * What the author is told of values for which there is no room.
+ * The warning about values that were left out because of their size.
  * @param {string[]} names
  */
 export function leftOut(names) {
-  return `${names.slice(0, 8).join(", ")}: left out, for what is reported beside the metrics may have ${maxValues >> 10} KiB in all`;
+  return `${names.slice(0, 8).join(", ")}: left out, because values that are not metrics may have ${maxValues >> 10} KiB in total`;
 }

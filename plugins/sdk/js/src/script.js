@@ -1,6 +1,6 @@
-// For plain programs that tunehost starts (a trainable with a command): what to
-// train is in the environment, results go over the socket TUNEHOST_CHANNEL names.
-// Outside of a trial everything works too, so that the program can be tried.
+// For plain programs that tunehost starts (a trainable with a command): the trial
+// is in the environment, and results go over the socket named by TUNEHOST_CHANNEL.
+// Everything works outside of a trial too, so that the program can be tested.
 
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -14,7 +14,7 @@ import { listen, tell } from "./stop.js";
 /** @typedef {"continue" | "pause" | "stop"} Decision */
 
 /**
- * What this program is to train; null outside of a trial.
+ * The trial that this program trains; null outside of a trial.
  * @returns {{id: string, experiment: string, dir: string, seed: bigint} | null}
  */
 export function trial() {
@@ -23,8 +23,8 @@ export function trial() {
 }
 
 /**
- * The trial's parameters laid over defaults, which are all there is outside of a
- * trial. Nested parameters are nested objects.
+ * The trial's parameters, with defaults for missing ones; outside of a trial only the
+ * defaults. Nested parameters are nested objects.
  * @template {Record<string, any>} T
  * @param {T} [defaults]
  * @returns {T & Record<string, any>}
@@ -35,7 +35,7 @@ export function params(defaults) {
 }
 
 /**
- * The directory of the checkpoint to go on from; null on a fresh start.
+ * The directory of the checkpoint to continue from; null on a fresh start.
  * @returns {string | null}
  */
 export function checkpoint() {
@@ -43,14 +43,15 @@ export function checkpoint() {
 }
 
 /**
- * Reports one result and waits for what becomes of the trial. After "pause" and
- * "stop" the program shall exit; it has the time that stop_grace says. Once a program has
- * reported, SIGTERM does not end it: it is told "stop" by its next report, or see stopped.
+ * Reports one result and waits for the decision. After "pause" and
+ * "stop" the program must exit within stop_grace. Once a program has
+ * reported, SIGTERM does not end it: its next report returns "stop"; see also stopped.
  *
- * Numbers are metrics; what is none (text, boolean, array) is kept beside them in
- * result.jsonl. `done: true` among them makes it the last result. With `save`, a directory is made that save writes the state into before the
- * result is reported; `checkpoint` is one that is there already. Outside of a trial
- * the result is printed, nothing is saved, and the answer is "continue".
+ * Numbers are metrics; other values (text, boolean, array) are kept beside them in
+ * result.jsonl. `done: true` marks the last result. With `save`, a directory is created, and
+ * save writes the state into it before the result is reported; `checkpoint` is an existing
+ * one. Outside of a trial the result is printed, nothing is saved, and the answer is
+ * "continue".
  * @param {Metrics} metrics
  * @param {{iteration?: number, checkpoint?: string, save?: (dir: string) => unknown}} [options]
  * @returns {Promise<Decision>}
@@ -79,8 +80,8 @@ export async function report(metrics, { iteration, checkpoint, save } = {}) {
 }
 
 /**
- * A checkpoint has a name of its own once it is whole; what a program that was killed had begun
- * goes by its other name when a host takes the experiment up.
+ * A checkpoint gets its final name when it is complete. An incomplete one of a killed program
+ * has another name, by which the next host recognises it.
  * @param {(dir: string) => unknown} save
  */
 async function saved(save) {
@@ -102,7 +103,7 @@ async function saved(save) {
 }
 
 /**
- * Sees to it that a file survives a loss of power, where the system can.
+ * Makes sure that a file survives a power loss, if the system supports it.
  * @param {string} path
  */
 function sync(path) {
@@ -118,7 +119,7 @@ function sync(path) {
 }
 
 /**
- * A number, or the string that stands for one that JSON lacks.
+ * A number, or the string for a number that JSON cannot represent.
  * @param {number} x
  */
 function writable(x) {
@@ -134,7 +135,7 @@ function channel(path) {
   return open;
 }
 
-/** The connection to the host: a line each way for each report, in order. */
+/** The connection to the host: one line in each direction for each report, in order. */
 class Channel {
   /** @type {{resolve: (answer: any) => void, reject: (why: Error) => void}[]} */
   #waiting = [];
@@ -170,7 +171,7 @@ class Channel {
     try {
       asked?.resolve(JSON.parse(line));
     } catch {
-      asked?.reject(new Error(`the report channel answered nonsense: ${line.slice(0, 80)}`));
+      asked?.reject(new Error(`the report channel gave an invalid answer: ${line.slice(0, 80)}`));
     }
   }
 

@@ -1,17 +1,17 @@
-// How a plain program hears that its trial shall end: SIGTERM between its reports, or
+// How a plain program learns that its trial must end: SIGTERM between its reports, or
 // the answer to one of them. The host then gives it stop_grace, and kills it.
 
 import { StoppedError } from "./errors.js";
 
 const control = new AbortController();
-/** The exit status of what SIGTERM has ended. */
+/** The exit status of a program that SIGTERM has ended. */
 const terminated = 143;
 
 let listening = false;
 
 /**
- * A signal that is aborted, with a StoppedError, when the trial shall end. Asking for it
- * means that the program ends by itself from then on; so does reporting. Outside of a
+ * A signal that is aborted, with a StoppedError, when the trial must end. A program that reads it,
+ * or that reports, is expected to end by itself. Outside of a
  * trial it is never aborted.
  * @returns {AbortSignal}
  */
@@ -20,7 +20,7 @@ export function stopped() {
   return control.signal;
 }
 
-/** Takes SIGTERM, in the program of a trial and not in what that starts. */
+/** Handles SIGTERM in the program of a trial, but not in its child processes. */
 export function listen() {
   if (listening || process.env.TUNEHOST_TRIAL_ID === undefined) {
     return;
@@ -38,14 +38,14 @@ export function listen() {
 }
 
 /**
- * Aborts the signal, once: what happens later does not disturb the program's cleanup.
+ * Aborts the signal once: later signals do not disturb the program's cleanup.
  * @param {boolean} paused
  */
 export function tell(paused) {
   control.abort(new StoppedError(paused));
 }
 
-/** A StoppedError that the program lets pass ends it without a stack. */
+/** A StoppedError that the program does not catch ends it without a stack trace. */
 function endQuietly() {
   if (process.listenerCount("uncaughtException") > 0) {
     return;

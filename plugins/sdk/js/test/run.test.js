@@ -62,7 +62,7 @@ test("what is no number is kept beside the metrics", async () => {
 
 test("a report without a number is refused", async () => {
   const { end } = begin({}, (run) => run.report({ loss: "0.1" }));
-  assert.equal((await end).error, 'no metrics: write report({accuracy: 0.9}); loss is "0.1", which is no number');
+  assert.equal((await end).error, 'no metrics: write report({accuracy: 0.9}); loss is "0.1", which is not a number');
 });
 
 test("due results wait for a save, and a save is carried out with the next result", async () => {
@@ -75,7 +75,7 @@ test("due results wait for a save, and a save is carried out with the next resul
   run.order({ kind: Order.Save, dir: "/two" });
   assert.deepEqual((await settled()).at(-1), { kind: Said.Saved, iteration: 2, checkpoint: "/two", error: "" });
   run.order({ kind: Order.Continue, credits: 2 });
-  assert.equal((await settled()).at(-1).iteration, 3, "the last one is to be saved");
+  assert.equal((await settled()).at(-1).iteration, 3, "the last one must be saved");
   run.order({ kind: Order.Save, dir: "/three" });
   assert.deepEqual(await end, { kind: Said.Ended });
   assert.deepEqual(dirs, ["/one", "/two", "/three"]);

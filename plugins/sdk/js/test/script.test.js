@@ -91,7 +91,7 @@ test("a report that is refused, and a host that is gone", async (t) => {
 });
 
 /**
- * Runs a program that says "begun" when it is to be stopped; "again" has it stopped once more.
+ * Runs a program that is stopped when it prints "begun", and again when it prints "again".
  * @param {string} text
  * @param {Record<string, string>} [env]
  * @returns {Promise<{code: number | null, signal: string | null, out: string, err: string}>}

@@ -77,8 +77,8 @@ test("decisions are on results that were told, once", () => {
   assert.deepEqual(wire.decisions(space, [result], [stop]).decisions,
     [{ event: "18446744073709551615", verdict: 2, until: "0", reason: "why" }]);
   assert.deepEqual(wire.decisions(space, [result], null), { decisions: [], commands: [] });
-  assert.throws(() => wire.decisions(space, [result], [stop, stop]), /or twice/);
-  assert.throws(() => wire.decisions(space, [], [stop]), /no result that it was just told of/);
+  assert.throws(() => wire.decisions(space, [result], [stop, stop]), /decided already/);
+  assert.throws(() => wire.decisions(space, [], [stop]), /not a result of this call/);
   assert.throws(() => wire.decisions(space, [result], [/** @type {any} */ ({ ...stop, verdict: "halt" })]), /unknown verdict halt/);
 });
 
@@ -96,11 +96,11 @@ test("a trial's bundles", () => {
   const trial = wire.trial({
     params: Buffer.alloc(0), options: Buffer.alloc(0), resources: Buffer.from('{"cpu": "3"}'), seed: "1", iteration: "0",
     checkpoint_every: "0", devices: ["0"], bundles: [
-      { node: "a", resources: Buffer.from('{"cpu": "2"}'), devices: ["0"] }, { node: "b", resources: Buffer.from('{"cpu": "1"}'), devices: [] },
+      { node: "a", address: "10.0.0.1", resources: Buffer.from('{"cpu": "2"}'), devices: ["0"] }, { node: "b", address: "10.0.0.2", resources: Buffer.from('{"cpu": "1"}'), devices: [] },
     ],
   });
   assert.deepEqual(trial.bundles, [
-    { node: "a", resources: { cpu: "2" }, devices: ["0"] }, { node: "b", resources: { cpu: "1" }, devices: [] },
+    { node: "a", address: "10.0.0.1", resources: { cpu: "2" }, devices: ["0"] }, { node: "b", address: "10.0.0.2", resources: { cpu: "1" }, devices: [] },
   ]);
 });
 

@@ -99,7 +99,7 @@ test("no point of a finite space comes twice", () => {
   assert.equal(keys.size, 9);
   assert.ok(seen.full);
   const again = seen.pick([NaN, 2, NaN], random, () => abc.draw(random));
-  assert.equal(again?.[1], 2, "whoever gives coordinates wants an answer");
+  assert.equal(again?.[1], 2, "a request with coordinates needs an answer");
   assert.throws(() => seen.pick([NaN, 7, NaN], random, () => abc.draw(random)), /parameter "b" is 7/);
 });
 

@@ -1,4 +1,4 @@
-/** A searcher's answer: nothing now, ask again after something has happened. */
+/** A searcher's answer: nothing now; the host asks again after the next events. */
 export declare const WAIT: unique symbol;
-/** A searcher's answer: nothing ever again. */
+/** A searcher's answer: there will be no further suggestions. */
 export declare const EXHAUSTED: unique symbol;

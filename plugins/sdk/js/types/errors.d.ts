@@ -1,10 +1,10 @@
-/** Thrown by a report when training shall return now; let it pass. */
+/** Thrown by a report when training has to end now; do not catch it. */
 export declare class StoppedError extends Error {
     paused: boolean;
-    /** @param {boolean} [paused] the trial will go on later */
+    /** @param {boolean} [paused] the trial will continue later */
     constructor(paused?: boolean);
 }
-/** Fails a trial that never began to train; retrying does not help. */
+/** Fails a trial that could not start to train; retrying does not help. */
 export declare class StartError extends Error {
     /** @param {string} message @param {ErrorOptions} [options] */
     constructor(message: string, options?: ErrorOptions);
@@ -15,17 +15,17 @@ export declare class RestoreError extends Error {
     constructor(message: string, options?: ErrorOptions);
 }
 /**
- * What was thrown, in one text.
+ * The message of a thrown value.
  * @param {unknown} thrown
  */
 export declare function messageOf(thrown: unknown): string;
 /**
- * Where it was thrown, without the lines of this package where there are others.
+ * Where it was thrown, without the lines of this package if there are others.
  * @param {unknown} thrown
  */
 export declare function stackOf(thrown: unknown): string;
 /**
- * What was thrown, with its type and the author's line, in one line.
+ * The message of a thrown value with its type and the author's line, in one line.
  * @param {unknown} thrown
  */
 export declare function describe(thrown: unknown): string;

@@ -1,8 +1,8 @@
-/** Where lines go; what trials print may go elsewhere. */
+/** The stream for log lines; the output of trials may go elsewhere. */
 export declare const sink: {
     write: (/** @type {string} */ line: string) => boolean;
 };
-/** Writes a line to the experiment's log. Fields are written behind the message. */
+/** Writes a line to the experiment's log. Fields are written after the message. */
 export declare const log: {
     /** @param {string} message @param {Record<string, unknown>} [fields] */
     debug: (message: string, fields?: Record<string, unknown>) => void;

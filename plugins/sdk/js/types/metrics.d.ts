@@ -4,30 +4,30 @@ export type Metrics = {
 export type Reported = {
     metrics: Map<string, number>;
     /**
-     * what is no number, fit for JSON
+     * values that are not numbers, converted for JSON
      */
     values: Record<string, any>;
     /**
-     * it says so of itself
+     * the report says that it is the last result
      */
     done: boolean;
     /**
-     * likewise; 0: it does not
+     * the iteration in the report; 0: none
      */
     iteration: number;
     /**
-     * names of values for which there is no room
+     * names of values that were left out because of their size
      */
     leftOut: string[];
 };
 /**
- * What is reported by flat names: parts of nested ones are joined with "/".
+ * The reported values by flattened names: parts of nested names are joined with "/".
  * @param {Metrics} metrics
  * @returns {Reported}
  */
 export declare function flatten(metrics: Metrics): Reported;
 /**
- * What the author is told of values for which there is no room.
+ * The warning about values that were left out because of their size.
  * @param {string[]} names
  */
 export declare function leftOut(names: string[]): string;

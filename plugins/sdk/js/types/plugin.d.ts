@@ -5,7 +5,7 @@ export type Metrics = import("./metrics.js").Metrics;
 export type Point = Float64Array | number[] | Params;
 export type Info = {
     /**
-     * what users write in the experiment file: lower case, digits and dashes
+     * the name that users write in the experiment file: lower case, digits and dashes
      */
     name: string;
     /**
@@ -40,17 +40,17 @@ export type Problem = {
      */
     trials: number;
     /**
-     * how many may run at a time; 0 when not bounded
+     * how many may run at a time; 0 when unbounded
      */
     concurrency: number;
     /**
-     * what each trial asks for, as the
-     * experiment file writes it: {cpu: "2"}; empty where that is not known, or is several bundles
+     * what each trial requests, as in the
+     * experiment file: {cpu: "2"}; empty if it is not known or consists of several bundles
      */
     request: Record<string, string | number>;
     /**
-     * what there was in all when the
-     * experiment began, in the same form; empty where trials are run by somebody else
+     * the total resources when the
+     * experiment began, in the same form; empty if another system runs the trials
      */
     capacity: Record<string, string | number>;
 };
@@ -65,7 +65,7 @@ export type Event = {
      */
     trial: number;
     /**
-     * counts its starts, from 1
+     * the number of its starts, from 1
      */
     attempt: number;
     /**
@@ -77,7 +77,7 @@ export type Event = {
      */
     point: Float64Array | null;
     /**
-     * one for each objective: smaller is better whatever the
+     * one for each objective: smaller is better in either
      * mode, never NaN; empty for a trial that ended without a result
      */
     losses: number[];
@@ -93,13 +93,13 @@ export type Event = {
      */
     seconds: number;
     /**
-     * why, for people
+     * the reason, for users
      */
     reason: string;
 };
 export type Traits = {
     /**
-     * suggestions do not depend on results (searchers)
+     * suggestions do not depend on results, which are not sent then (searchers)
      */
     independent?: boolean;
     /**
@@ -130,29 +130,29 @@ export type Request = {
     trial: number;
     seed: bigint;
     /**
-     * made from the seed: the only randomness that may be used
+     * made from the seed: the only source of randomness that may be used
      */
     random: Random;
     /**
-     * coordinates that are fixed where not NaN; they
-     * are laid over whatever is answered
+     * fixed coordinates, NaN for the others; they
+     * replace those of the answer
      */
     given: Float64Array | null;
 };
 export type Snapshots = {
     /**
-     * the state after what was observed so far
+     * the state after the events observed so far
      */
     snapshot?: () => Uint8Array | Promise<Uint8Array>;
     /**
-     * called once, before anything else
+     * called once, before any other method
      */
     restore?: (state: Uint8Array) => unknown;
 };
 export type Searcher = {
     traits?: Traits;
     /**
-     * tells what happened, in order
+     * receives the events, in order
      */
     observe?: (events: Event[]) => unknown;
     /**
@@ -169,11 +169,11 @@ export type Decision = {
     verdict: "continue" | "pause" | "stop";
     /**
      * (continue) no decision is needed before this
-     * iteration of the trial, and earlier results are not told
+     * iteration of the trial, and earlier results are not reported
      */
     until?: number | bigint;
     /**
-     * for people; expected with pause and stop
+     * the reason, for users; expected with pause and stop
      */
     reason?: string;
 };
@@ -181,7 +181,7 @@ export type Command = {
     kind: "resume" | "stop" | "exploit" | "resize" | "stop all";
     trial: number;
     /**
-     * whose checkpoint to go on from (exploit)
+     * the trial whose checkpoint is used (exploit)
      */
     donor?: number;
     /**
@@ -201,7 +201,7 @@ export type Command = {
 export type Scheduler = {
     traits?: Traits;
     /**
-     *   tells what happened, in order, and is answered decisions on results among it
+     *   receives the events, in order, and returns decisions on the results among them
      */
     decide: (events: Event[]) => Answer | Promise<Answer>;
 };
@@ -216,6 +216,10 @@ export type Bundle = {
      * ids of the node's GPUs
      */
     devices: string[];
+    /**
+     * the address at which the trial's other nodes reach this one; empty: all bundles are on this machine
+     */
+    address: string;
 };
 export type Logs = {
     stdout: string;
@@ -240,7 +244,7 @@ export type Trial = {
      */
     dir: string;
     /**
-     * the checkpoint to go on from
+     * the checkpoint to continue from
      */
     restore: string | null;
     /**
@@ -252,34 +256,34 @@ export type Trial = {
      */
     resources: Record<string, any>;
     /**
-     * ids of the GPUs granted, each once
+     * ids of the granted GPUs, each once
      */
     devices: string[];
     /**
-     * the places granted, in the order of the request
+     * the granted shares, in the order of the request
      */
     bundles: Bundle[];
     /**
-     * results at multiples of it will be saved; 0: none
+     * a checkpoint is made at multiples of this iteration; 0: none
      */
     checkpointEvery: number;
     /**
-     * the last result will be saved
+     * a checkpoint is made of the last result
      */
     checkpointAtEnd: boolean;
     runAhead: number;
     /**
-     * what a stopped trial has to clean up
+     * the time that a stopped trial has to clean up
      */
     graceSeconds: number;
     /**
-     * where what it prints goes
+     * the files of its output
      */
     logs: Logs;
 };
 export type ReportOptions = {
     /**
-     * the trainable's own count, from 1; else the host counts
+     * the iteration as the trainable counts it, from 1; without it the host counts
      */
     iteration?: number;
     /**
@@ -292,7 +296,7 @@ export type ReportOptions = {
     checkpoint?: string;
     /**
      * writes the training's state into the empty
-     * directory, when the host wants it
+     * directory, if the host requests it
      */
     save?: (dir: string) => unknown;
 };
@@ -311,13 +315,13 @@ export type Run = {
      */
     stopped: AbortSignal;
     /**
-     * aborted when training must end at once
+     * aborted when training must end immediately
      */
     killed: AbortSignal;
     /**
-     * hands
-     * over one result and returns when the trial may go on; throws a StoppedError,
-     * which is to be passed on, when it may not
+     * reports
+     * one result and returns when the trial may continue; throws a StoppedError,
+     * which must not be caught, when it may not
      */
     report: (metrics: Metrics, options?: ReportOptions) => Promise<void>;
     /**
@@ -325,21 +329,21 @@ export type Run = {
      */
     log: (line: string) => void;
     /**
-     * notes what a program wrote as no result
+     * records output of a program that is not a result
      */
     reject: (text: string) => void;
 };
 export type Trainable = {
     /**
-     * one process may run trial after trial
+     * one process may run several trials, one after the other
      */
     reusable?: boolean;
     /**
-     * one process may run many trials at a time
+     * one process may run several trials at a time
      */
     shared?: boolean;
     /**
-     * it can save when the host asks for it
+     * it can save a checkpoint when the host requests one
      */
     saves?: boolean;
     /**
@@ -348,7 +352,7 @@ export type Trainable = {
     train: (run: Run) => unknown;
     /**
      * computes
-     * what a trial with the parameters needs
+     * the resources of a trial with the parameters
      */
     request?: (params: Record<string, any>) => object | Promise<object>;
 };
@@ -381,7 +385,7 @@ export type Plugin = {
  */
 /**
  * @typedef {object} Info
- * @property {string} name what users write in the experiment file: lower case, digits and dashes
+ * @property {string} name the name that users write in the experiment file: lower case, digits and dashes
  * @property {string} version the plugin's own
  * @property {string} summary one sentence
  * @property {object} [options] JSON Schema of the options: an object with
@@ -393,33 +397,33 @@ export type Plugin = {
  * @property {{metric: string, mode: "min" | "max"}[]} objectives at least one
  * @property {bigint} seed the plugin's own
  * @property {number} trials how many are planned; 0 when unbounded
- * @property {number} concurrency how many may run at a time; 0 when not bounded
- * @property {Record<string, string | number>} request what each trial asks for, as the
- *   experiment file writes it: {cpu: "2"}; empty where that is not known, or is several bundles
- * @property {Record<string, string | number>} capacity what there was in all when the
- *   experiment began, in the same form; empty where trials are run by somebody else
+ * @property {number} concurrency how many may run at a time; 0 when unbounded
+ * @property {Record<string, string | number>} request what each trial requests, as in the
+ *   experiment file: {cpu: "2"}; empty if it is not known or consists of several bundles
+ * @property {Record<string, string | number>} capacity the total resources when the
+ *   experiment began, in the same form; empty if another system runs the trials
  */
 /**
- * One thing that happened. Which fields are set depends on the kind; kinds that are
- * not known yet may come and are to be ignored.
+ * One event. Its kind determines which fields are set; kinds that are
+ * not known yet may occur and must be ignored.
  * @typedef {object} Event
  * @property {bigint} number the event's position in the history, from 1
  * @property {"trial_added" | "trial_started" | "result_reported" | "trial_paused" | "trial_completed" | "trial_failed" |
  *   "trial_removed" | "checkpoint_saved" | "trial_requeued" | "experiment_ended" | "search_ended" | "unknown"} kind
  * @property {number} trial the trial's number, from 0
- * @property {number} attempt counts its starts, from 1
+ * @property {number} attempt the number of its starts, from 1
  * @property {number} iteration the result's or checkpoint's, from 1
  * @property {Float64Array | null} point the trial's point (trial_added); see Space.object
- * @property {number[]} losses one for each objective: smaller is better whatever the
+ * @property {number[]} losses one for each objective: smaller is better in either
  *   mode, never NaN; empty for a trial that ended without a result
  * @property {{name: string, value: number}[]} metrics empty unless asked for (Traits)
  * @property {number} seconds the trial's training time so far
- * @property {string} reason why, for people
+ * @property {string} reason the reason, for users
  */
 /**
- * What an opened searcher or scheduler says about itself.
+ * The properties of an opened searcher or scheduler.
  * @typedef {object} Traits
- * @property {boolean} [independent] suggestions do not depend on results (searchers)
+ * @property {boolean} [independent] suggestions do not depend on results, which are not sent then (searchers)
  * @property {boolean} [quiet] it never decides anything (schedulers)
  * @property {number} [runAhead] results that may be reported beyond the last decided one (schedulers)
  * @property {boolean} [metrics] events must carry all metrics, not only losses
@@ -430,41 +434,41 @@ export type Plugin = {
  * @typedef {object} Request
  * @property {number} trial the suggestion's number, from 0
  * @property {bigint} seed
- * @property {Random} random made from the seed: the only randomness that may be used
- * @property {Float64Array | null} given coordinates that are fixed where not NaN; they
- *   are laid over whatever is answered
+ * @property {Random} random made from the seed: the only source of randomness that may be used
+ * @property {Float64Array | null} given fixed coordinates, NaN for the others; they
+ *   replace those of the answer
  */
 /**
- * State to go on from, for plugins that can be restored faster than by telling them
- * the whole history again. Both or neither.
+ * State to continue from, for plugins that can be restored faster than by reading
+ * the whole history again. Implement both methods or neither.
  * @typedef {object} Snapshots
- * @property {() => Uint8Array | Promise<Uint8Array>} [snapshot] the state after what was observed so far
- * @property {(state: Uint8Array) => unknown} [restore] called once, before anything else
+ * @property {() => Uint8Array | Promise<Uint8Array>} [snapshot] the state after the events observed so far
+ * @property {(state: Uint8Array) => unknown} [restore] called once, before any other method
  */
 /**
- * An opened searcher. Calls come one at a time. What it answers must depend only on
+ * An opened searcher. Calls come one at a time. Its answers must depend only on
  * the problem, its options, the events so far and the requests' seeds.
  * @typedef {object} Searcher
  * @property {Traits} [traits]
- * @property {(events: Event[]) => unknown} [observe] tells what happened, in order
+ * @property {(events: Event[]) => unknown} [observe] receives the events, in order
  * @property {(request: Request) => Point | symbol | Promise<Point | symbol>} suggest answers
  *   one request: a point, WAIT or EXHAUSTED
  */
 /**
- * The verdict on one result. A result without one continues.
+ * The decision on one result. Without one the trial continues.
  * @typedef {object} Decision
  * @property {bigint} event the number of the result's event
  * @property {"continue" | "pause" | "stop"} verdict
  * @property {number | bigint} [until] (continue) no decision is needed before this
- *   iteration of the trial, and earlier results are not told
- * @property {string} [reason] for people; expected with pause and stop
+ *   iteration of the trial, and earlier results are not reported
+ * @property {string} [reason] the reason, for users; expected with pause and stop
  */
 /**
- * An order that is not the answer to a result.
+ * A command that does not answer a result.
  * @typedef {object} Command
  * @property {"resume" | "stop" | "exploit" | "resize" | "stop all"} kind
  * @property {number} trial
- * @property {number} [donor] whose checkpoint to go on from (exploit)
+ * @property {number} [donor] the trial whose checkpoint is used (exploit)
  * @property {number} [iteration] which one
  * @property {Point | null} [point] the trial's new point (exploit)
  * @property {object} [resources] the new request (resize)
@@ -475,24 +479,25 @@ export type Plugin = {
  * @typedef {object} Scheduler
  * @property {Traits} [traits]
  * @property {(events: Event[]) => Answer | Promise<Answer>} decide
- *   tells what happened, in order, and is answered decisions on results among it
+ *   receives the events, in order, and returns decisions on the results among them
  */
 /** @typedef {Decision[] | {decisions?: Decision[], commands?: Command[]} | void | null} Answer */
 /**
- * One place that was granted: a part of one node.
+ * One granted share of a node.
  * @typedef {object} Bundle
  * @property {string} node
  * @property {Record<string, any>} resources
  * @property {string[]} devices ids of the node's GPUs
+ * @property {string} address the address at which the trial's other nodes reach this one; empty: all bundles are on this machine
  */
 /**
- * Files of the trial's directory; "" where it is not kept.
+ * Files of the trial's directory for its output; "" if it is not kept.
  * @typedef {object} Logs
  * @property {string} stdout
  * @property {string} stderr
  */
 /**
- * What an attempt has to train.
+ * The trial that an attempt trains.
  * @typedef {object} Trial
  * @property {string} id
  * @property {number} number
@@ -502,24 +507,24 @@ export type Plugin = {
  * @property {Record<string, any>} options
  * @property {bigint} seed
  * @property {string} dir the trial's directory
- * @property {string | null} restore the checkpoint to go on from
+ * @property {string | null} restore the checkpoint to continue from
  * @property {number} iteration the iteration of that checkpoint, or 0
  * @property {Record<string, any>} resources what was granted
- * @property {string[]} devices ids of the GPUs granted, each once
- * @property {Bundle[]} bundles the places granted, in the order of the request
- * @property {number} checkpointEvery results at multiples of it will be saved; 0: none
- * @property {boolean} checkpointAtEnd the last result will be saved
+ * @property {string[]} devices ids of the granted GPUs, each once
+ * @property {Bundle[]} bundles the granted shares, in the order of the request
+ * @property {number} checkpointEvery a checkpoint is made at multiples of this iteration; 0: none
+ * @property {boolean} checkpointAtEnd a checkpoint is made of the last result
  * @property {number} runAhead
- * @property {number} graceSeconds what a stopped trial has to clean up
- * @property {Logs} logs where what it prints goes
+ * @property {number} graceSeconds the time that a stopped trial has to clean up
+ * @property {Logs} logs the files of its output
  */
 /**
  * @typedef {object} ReportOptions
- * @property {number} [iteration] the trainable's own count, from 1; else the host counts
+ * @property {number} [iteration] the iteration as the trainable counts it, from 1; without it the host counts
  * @property {boolean} [done] this is the last result
  * @property {string} [checkpoint] a directory that already holds this result's checkpoint; it is kept after a stop, too
  * @property {(dir: string) => unknown} [save] writes the training's state into the empty
- *   directory, when the host wants it
+ *   directory, if the host requests it
  */
 /**
  * One attempt of one trial, as the training code sees it.
@@ -528,22 +533,22 @@ export type Plugin = {
  * @property {Record<string, any>} params the trial's
  * @property {Record<string, any>} options the trainable's
  * @property {AbortSignal} stopped aborted when the trial was told to stop or pause
- * @property {AbortSignal} killed aborted when training must end at once
- * @property {(metrics: Metrics, options?: ReportOptions) => Promise<void>} report hands
- *   over one result and returns when the trial may go on; throws a StoppedError,
- *   which is to be passed on, when it may not
+ * @property {AbortSignal} killed aborted when training must end immediately
+ * @property {(metrics: Metrics, options?: ReportOptions) => Promise<void>} report reports
+ *   one result and returns when the trial may continue; throws a StoppedError,
+ *   which must not be caught, when it may not
  * @property {(line: string) => void} log writes a line to the trial's log
- * @property {(text: string) => void} reject notes what a program wrote as no result
+ * @property {(text: string) => void} reject records output of a program that is not a result
  */
 /**
  * An opened trainable.
  * @typedef {object} Trainable
- * @property {boolean} [reusable] one process may run trial after trial
- * @property {boolean} [shared] one process may run many trials at a time
- * @property {boolean} [saves] it can save when the host asks for it
+ * @property {boolean} [reusable] one process may run several trials, one after the other
+ * @property {boolean} [shared] one process may run several trials at a time
+ * @property {boolean} [saves] it can save a checkpoint when the host requests one
  * @property {(run: Run) => unknown} train trains one attempt
  * @property {(params: Record<string, any>) => object | Promise<object>} [request] computes
- *   what a trial with the parameters needs
+ *   the resources of a trial with the parameters
  */
 /**
  * @typedef {Info & {open: (problem: Problem, options: Record<string, any>) =>
@@ -557,8 +562,8 @@ export type Plugin = {
  *   {kind: "trainable", plugin: TrainablePlugin}} Plugin
  */
 /**
- * Makes a searcher. Its open checks everything that can be checked: what it throws
- * is told to the user, who must change something.
+ * Makes a searcher. Its open must check the problem and the options: the message that it throws
+ * is shown to the user, who must change something.
  * @param {SearcherPlugin} plugin
  * @returns {Plugin}
  */
@@ -576,8 +581,8 @@ export declare function scheduler(plugin: SchedulerPlugin): Plugin;
  */
 export declare function trainable(plugin: TrainablePlugin): Plugin;
 /**
- * Serves the plugins, at most one of each kind, until the host has ended them, and
- * exits the process. Nothing may be written to stdout before; what is written later
+ * Serves the plugins, at most one of each kind, until the host ends them, and
+ * exits the process. Nothing may be written to stdout before; later output
  * goes to the experiment's log.
  * @param {...Plugin} plugins
  * @returns {Promise<never>}

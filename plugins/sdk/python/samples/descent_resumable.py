@@ -9,7 +9,7 @@ import tunehost
 
 
 class DescentResumable(tunehost.Trainable):
-    """Descends on Rosenbrock's function, and can go on from a checkpoint."""
+    """Descends on Rosenbrock's function, and can continue from a checkpoint."""
 
     name = "descent-resumable"
     version = "1.0.0"

@@ -37,7 +37,7 @@ def kinds(session: Session, n: int) -> List[int]:
     return [e.kind for e in found]
 
 
-def test_a_trial_whose_end_comes_with_its_last_words(tmp_path: Path) -> None:
+def test_a_trial_whose_end_comes_and_prints_why(tmp_path: Path) -> None:
     """One round of the listener hears of a trial's end, and of the socket that this closes (B-110)."""
     control, zygote = _frames.pair()
     KEPT.append(zygote)
@@ -74,7 +74,7 @@ session = _forked.ForkedSession(_forked.Zygote(control), {"shared": True, "reusa
 """
 
 
-def test_a_listener_that_fails_ends_the_process_with_its_last_words() -> None:
+def test_a_listener_that_fails_ends_the_process_and_prints_why() -> None:
     done = dies(PREPARED + "zygote.send(('forked', 99, 1)); threading.Event().wait()")
     assert done.returncode == 1 and done.stderr.rstrip().endswith("KeyError: 99") and "in _listen" in done.stderr
 
@@ -84,7 +84,7 @@ def test_without_the_zygote_the_server_ends() -> None:
     assert (done.returncode, done.stderr) == (1, "the process that forks trials is gone\n")
 
 
-def test_a_reader_that_fails_ends_the_process_with_its_last_words() -> None:
+def test_a_reader_that_fails_ends_the_process_and_prints_why() -> None:
     done = dies("""
 import threading
 from tunehost import _server, _vital

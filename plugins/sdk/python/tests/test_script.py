@@ -118,8 +118,8 @@ for _ in range(2):
 @pytest.mark.parametrize("answer, says", [
     ({"error": "no metrics"}, "the report was refused: no metrics"),
     (b"", "the report channel ended without an answer: the host is gone"),
-    (b"[1]\n", "the report was refused: nonsense: [1]"),
-    (b"{\n", "the report was refused: nonsense: b'{\\n'"),
+    (b"[1]\n", "the report was refused: invalid answer: [1]"),
+    (b"{\n", "the report was refused: invalid answer: b'{\\n'"),
 ])
 def test_a_report_that_fails(host: Host, tmp_path: Path, answer: Answer, says: str) -> None:
     host.answers = [answer]

@@ -27,7 +27,7 @@ def environment(**more: str) -> Dict[str, str]:
 
 
 class Script:
-    """A script that runs, and says "begun" when it is to be stopped."""
+    """A script that runs, and prints "begun" when the test may stop it."""
 
     def __init__(self, code: str, dir: Path, **more: str) -> None:
         file = dir / "script.py"

@@ -1,4 +1,4 @@
-"""The Python side of tunehost: report from a script, or write a plugin.
+"""The Python package of tunehost: report results from a script, or write a plugin.
 
 A script that tunehost runs for each trial:
 
@@ -9,7 +9,7 @@ A script that tunehost runs for each trial:
         tunehost.report(loss=train(params["lr"]))
 
 A plugin is a class, or a decorated function, and tunehost.serve(it); see README.md beside
-the package. Importing tunehost imports nothing but the standard library.
+the package. Importing tunehost imports only the standard library.
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ from typing import Type as _Type
 
 from . import _other, _stop
 
-_other.refuse()  # before anything that may not be ours
+_other.refuse()  # before anything that may come from the other project
 from ._script import NewCheckpoint, checkpoint, new_checkpoint, params, report, seed, trial_dir
 from .errors import Paused, Refused, ReportError, RestoreError, StartError, Stopped, UnknownFormat
 from .events import EXHAUSTED, WAIT, Command, Decision, Event, EventKind, Objective, Problem, Request, Suggestion
+from .executor import Agent, ClusterNode, Execution, Executor, GrantedBundle, LeaseEvent, LeaseRequest
 from .history import History, TrialRecord
 from .plugin import Plugin, Scheduler, Searcher, Trainable, option, scheduler, searcher, trainable
 from .run import Bundle, Logs, Run, Trial
 from .space import Point, Rand, Space
 
 __all__ = [
-    "EXHAUSTED", "WAIT", "Bundle", "Command", "Decision", "Event", "EventKind", "History", "Logs", "NewCheckpoint", "Objective", "Paused", "Plugin",
+    "EXHAUSTED", "WAIT", "Agent", "Bundle", "ClusterNode", "Command", "Decision", "Event", "EventKind", "Execution",
+    "Executor", "GrantedBundle", "History", "LeaseEvent", "LeaseRequest", "Logs", "NewCheckpoint", "Objective", "Paused", "Plugin",
     "Point", "Problem", "Rand", "Refused", "ReportError", "Request", "RestoreError", "Run", "Scheduler", "Searcher", "Space",
     "StartError", "Stopped", "Suggestion", "Trainable", "Trial", "TrialRecord", "UnknownFormat", "checkpoint", "new_checkpoint", "option", "params",
     "report", "scheduler", "searcher", "seed", "serve", "trainable", "trial_dir",
@@ -41,8 +43,8 @@ _stop.watch()
 
 
 def serve(*plugins: _Type[Plugin]) -> _NoReturn:
-    """Makes this program a plugin: serves at most one plugin of each kind until tunehost ends it,
-    and exits. It is the last line of a plugin's file. What the program prints goes to the log.
+    """Makes this program a plugin: serves at most one plugin of each kind until tunehost ends it
+    and then exits. Call it in the last line of the plugin's file. The program's output goes to the log.
     """
     from . import _serve
     from .plugin import chosen

@@ -1,8 +1,8 @@
 """Expressions over the parameters of a space: conditions and constraints.
 
-Truth is 1 and 0. A parameter that does not exist, and what is computed from it, is
-NaN. `and` is 0 if either side is 0 and `or` is 1 if either side is 1, whatever the
-other; `if` looks at its condition and the branch that it takes; any other operation
+True is 1 and false is 0. A parameter that does not exist, and what is computed from it, is
+NaN. `and` is 0 if either side is 0, and `or` is 1 if either side is 1, whatever the
+other is; `if` depends on its condition and the chosen branch only; any other operation
 on NaN is NaN. A condition holds when it is 1, a constraint unless it is 0.
 """
 
@@ -22,7 +22,7 @@ Number = Callable[[Sequence[float]], float]
 
 @dataclass(frozen=True)
 class Expr:
-    """A small expression; the operations' numbers are those of the protocol."""
+    """An expression; the operations have the numbers of the protocol."""
 
     op: int
     param: int = 0
@@ -31,7 +31,7 @@ class Expr:
     args: tuple[Expr, ...] = ()
 
     def compile(self, numbers: Sequence[Number]) -> Number:
-        """A function of a point; numbers has what each parameter counts for."""
+        """A function of a point; numbers has the numeric value of each parameter."""
         if self.op == CONST:
             value = self.number
             return lambda p: value

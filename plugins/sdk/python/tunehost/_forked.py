@@ -21,11 +21,11 @@ _TAIL_BYTES, _TAIL_LINES = 4096, 20
 
 
 class Refusal(Exception):
-    """The author's code, in the zygote, said no."""
+    """The author's code in the zygote raised an error."""
 
 
 class Zygote:
-    """Talks to the zygote, and listens to it and to the trials in one thread."""
+    """Sends to the zygote, and receives from it and from the trials in one thread."""
 
     def __init__(self, control: Frames) -> None:
         self._control = control
@@ -38,7 +38,7 @@ class Zygote:
         _vital.start(self._listen)
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """Has the zygote call the author's code; Refusal carries what it said."""
+        """Makes the zygote call the author's code; Refusal carries its error."""
         call: Future[Any] = Future()
         with self._lock:
             number = next(self._numbers)
@@ -47,16 +47,16 @@ class Zygote:
         return call.result()
 
     def order(self, name: str, run: int, *fds: int) -> None:
-        """Has the zygote fork or kill."""
+        """Makes the zygote fork or kill a process."""
         with self._lock, contextlib.suppress(OSError):
             self._control.send((name, run), fds)
 
     def follow(self, frames: Frames, tell: Callable[[Told], None]) -> None:
-        """Listens to a trial from now on. For the listening thread."""
+        """Receives from a trial from now on. Only for the receiving thread."""
         self._selector.register(frames, selectors.EVENT_READ, tell)
 
     def forget(self, frames: Frames) -> None:
-        """Ends that. For the listening thread."""
+        """Stops receiving from a trial. Only for the receiving thread."""
         with contextlib.suppress(KeyError, ValueError):
             self._selector.unregister(frames)
 
@@ -67,7 +67,7 @@ class Zygote:
                 if frames is self._control:
                     for message in frames.take():
                         self._hear(*message)
-                elif not frames.closed:  # it is when this round has told of the trial's end
+                elif not frames.closed:  # closed if the trial ended earlier in this loop
                     self._take(frames, key.data)
         _vital.die("the process that forks trials is gone")
 
@@ -106,18 +106,18 @@ class _Child:
             return 0
 
     def send(self, value: Any) -> None:
-        """Sends to the trial, if it is there: its end is told by the zygote."""
+        """Sends to the trial. If the trial has ended, nothing happens: the zygote reports it."""
         with self._sending, contextlib.suppress(OSError):
             self.frames.send(value)
 
     def close(self) -> None:
-        """Ends the connection. Nobody sends meanwhile: the descriptor's number may be
-        another's a moment later."""
+        """Closes the connection. Nothing may be sent meanwhile: the descriptor's number may
+        belong to another file a moment later."""
         with self._sending:
             self.frames.close()
 
-    def last_words(self) -> str:
-        """The end of what this attempt wrote to stderr, for the message of its failure."""
+    def stderr_tail(self) -> str:
+        """The last lines that this attempt wrote to stderr, for the error message."""
         size = self._size()
         if size <= self._from:
             return ""
@@ -145,20 +145,21 @@ class ForkedSession(Session):
     def order(self, run: int, order: Order) -> None:
         child = self.runs.get(run)
         if child is None:
-            return  # it ended while the order was on its way
+            return  # it has ended before the order arrived
         if order["kind"] == KILL:
             child.killed = True
             self._zygote.order("kill", run)
             return
         child.send(order)
-        if order["kind"] == STOP:  # it may be long between reports
+        if order["kind"] == STOP:  # the next report may be far away
             self._zygote.order("stop", run)
 
-    # What the zygote tells, in the listening thread. It never takes the session's lock: who
-    # holds that may wait for the zygote, and the zygote for this thread.
+    # The zygote's messages, handled in the receiving thread. This thread never takes the
+    # session's lock: the thread that holds the lock may wait for the zygote, and the zygote
+    # for this thread.
 
     def forked(self, run: int, pid: int) -> None:
-        """The trial has a process."""
+        """The trial's process was started."""
         child = self.runs[run]
         child.pid = pid
         self._zygote.follow(child.frames, lambda told: self._tell(run, child, told))
@@ -166,11 +167,11 @@ class ForkedSession(Session):
             self._zygote.order("kill", run)
 
     def unforked(self, run: int, why: str) -> None:
-        """It will have none."""
+        """The trial's process could not be started."""
         self._end(run, {"kind": ENDED, "error": why, "never_started": True})
 
     def exited(self, run: int, code: int) -> None:
-        """The process and all that it has started are gone."""
+        """The process and all processes that it started have ended."""
         child = self.runs[run]
         for told in child.frames.drain():
             self._tell(run, child, told)
@@ -179,7 +180,7 @@ class ForkedSession(Session):
             self.out.push(run, {"kind": STARTED, "pid": child.pid})
         if child.ended is None and child.killed:
             child.ended = {"kind": ENDED}
-        self._end(run, child.ended or {"kind": ENDED, "error": f"{_death(code)}\n{child.last_words()}".strip()})
+        self._end(run, child.ended or {"kind": ENDED, "error": f"{_death(code)}\n{child.stderr_tail()}".strip()})
 
     def _end(self, run: int, ended: Told) -> None:
         self.runs.pop(run).close()
@@ -187,14 +188,14 @@ class ForkedSession(Session):
 
     def _tell(self, run: int, child: _Child, told: Told) -> None:
         if told["kind"] == ENDED:
-            child.ended = told  # told when the process is gone, and its resources are free
+            child.ended = told  # passed on when the process is gone and its resources are free
             return
         child.started = child.started or told["kind"] == STARTED
         self.out.push(run, told)
 
 
 def _death(code: int) -> str:
-    """How a process ended that did not say so."""
+    """How a process ended that did not report its end."""
     if code >= 0:
         return f"its process exited with status {code}"
     try:

@@ -1,4 +1,4 @@
-"""Objects over a socket between processes of one plugin, each behind its length."""
+"""Sends objects over a socket between processes of one plugin, each prefixed with its length."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CHUNK = 1 << 16
 
 
 class Frames:
-    """One end of a socket pair. Objects come out whole; a partial one never blocks."""
+    """One end of a socket pair. Objects are returned when complete; a partial one never blocks."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
@@ -44,13 +44,13 @@ class Frames:
             self.sock.sendall(data)
 
     def ready(self, timeout: float = 0) -> bool:
-        """Whether something can be read without waiting longer than that."""
+        """Whether something can be read within that time."""
         p = select.poll()
         p.register(self.sock, select.POLLIN)
         return bool(p.poll(timeout * 1000))
 
     def take(self) -> List[Any]:
-        """Reads once, waiting if nothing is there, and returns the objects that are whole."""
+        """Reads once, waiting if there is no data, and returns the complete objects."""
         try:
             data, fds, _, _ = socket.recv_fds(self.sock, _CHUNK, 4)
         except ConnectionError:

@@ -30,7 +30,7 @@ def near_floor(x: float) -> float:
 
 
 def multiple(k: float, step: float) -> float:
-    """k*step as people write it: three steps of 0.1 are 0.3."""
+    """k*step as it is usually written: three steps of 0.1 are 0.3."""
     power = 1.0
     for _ in range(15):
         m = even(step * power)
@@ -41,12 +41,12 @@ def multiple(k: float, step: float) -> float:
 
 
 def is_multiple(x: float, step: float, k: float) -> bool:
-    """Whether x is the k-th multiple of step, as near as rounding gets."""
+    """Whether x is the k-th multiple of step, up to rounding."""
     return abs(x - multiple(k, step)) <= 1e-9 * step + 1e-15 * abs(x)
 
 
 class Lattice(NamedTuple):
-    """The multiples of step from the first-th to the last-th."""
+    """The multiples k*step for k from first to last."""
 
     first: float
     last: float

@@ -1,4 +1,4 @@
-"""Log lines that the host reads with their level: hclog's JSON."""
+"""Writes log lines in the JSON format of hclog, so that the host knows their levels."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Hclog(logging.Formatter):
 
 
 class _Plain(logging.Formatter):
-    """Lines for people."""
+    """Lines of plain text."""
 
 
 def _traced(error: Optional[BaseException]) -> Dict[str, str]:
-    """The traceback as the author wants to see it, and the whole one if that is another."""
+    """The shortened traceback, and the whole one if it differs."""
     if error is None:
         return {}
     traced = {"traceback": _traces.formatted(error), "whole_traceback": _traces.full(error)}
@@ -45,7 +45,7 @@ def _traced(error: Optional[BaseException]) -> Dict[str, str]:
 
 
 def install() -> None:
-    """Sends the records of `logging` to stderr as JSON, unless the author has made handlers."""
+    """Sends the records of `logging` to stderr as JSON, unless the author has installed handlers."""
     root = logging.getLogger()
     for handler in root.handlers:
         if isinstance(handler.formatter, _Plain):
@@ -58,7 +58,7 @@ def install() -> None:
 
 
 def plain() -> None:
-    """From now on stderr is a trial's file, which people read."""
+    """From now on stderr is a trial's log file, which is read as plain text."""
     for handler in logging.getLogger().handlers:
         if isinstance(handler.formatter, Hclog):
             handler.setFormatter(_Plain("%(asctime)s %(levelname)s %(name)s: %(message)s"))

@@ -1,4 +1,4 @@
-"""What authors report, flat and as JSON: numbers are metrics, all else is kept as values."""
+"""Flattens reported results and converts them to JSON: numbers are metrics, the rest are values."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class Reported:
 
     def __init__(self) -> None:
         self.metrics: Dict[str, float] = {}
-        self.values: Dict[str, Any] = {}  #: what is no number, fit for JSON
-        self.done = False  #: it says so of itself
-        self.iteration: Optional[int] = None  #: likewise
-        self.left_out: List[str] = []  #: names of values for which there is no room
+        self.values: Dict[str, Any] = {}  #: everything that is not a number, as JSON values
+        self.done = False  #: the report contains done=True
+        self.iteration: Optional[int] = None  #: the iteration in the report
+        self.left_out: List[str] = []  #: names of values that exceed the size limit
         self._room = _MAX_VALUES - 2
 
     def add(self, name: str, value: Any) -> None:
-        """Takes what has that flat name."""
+        """Adds a value under its flattened name."""
         if name in self.metrics or name in self.values:
-            raise ValueError(f"metric {name!r} is there twice")
+            raise ValueError(f"metric {name!r} is given twice")
         number = _number(value)
         if number is None:
             self._add_value(name, _plain(value, 0))
@@ -50,15 +50,15 @@ class Reported:
         self._room -= size
 
     def check(self) -> None:
-        """A report without a number is a mistake."""
+        """Raises ValueError if the report has no number."""
         if self.metrics:
             return
-        says = "".join(f"; {name} is {value!r:.60}, which is no number" for name, value in list(self.values.items())[:1])
+        says = "".join(f"; {name} is {value!r:.60}, which is not a number" for name, value in list(self.values.items())[:1])
         raise ValueError("no metrics: write report(accuracy=0.9) or report({'accuracy': 0.9})" + says)
 
 
 def flatten(metrics: Optional[Metrics], more: Metrics) -> Reported:
-    """What is reported by name, nested names joined with "/"."""
+    """The reported values by name, nested names joined with "/"."""
     r = Reported()
     if metrics is not None and not hasattr(metrics, "items"):
         got = repr(metrics) if isinstance(metrics, (int, float)) else type(metrics).__name__
@@ -84,25 +84,25 @@ def _text(value: Any) -> str:
 
 
 def _is_bool(value: Any) -> bool:
-    """numpy's and torch's truths know how to be a float, too."""
+    """The booleans of numpy and torch can be converted to float, too."""
     return isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b" or str(
         getattr(value, "dtype", "")) == "torch.bool"
 
 
 def _number(value: Any) -> Optional[float]:
-    """Numbers of any library: those of numpy and torch know how to be a float."""
+    """Numbers of any library: those of numpy and torch can be converted to float."""
     if _is_bool(value) or isinstance(value, (str, bytes)):
         return None
     try:
         return float(value)
     except OverflowError:  # an int beyond all floats
         return math.inf if value > 0 else -math.inf
-    except Exception:  # whatever it is, it is no number
+    except Exception:  # not a number
         return None
 
 
 def _plain(value: Any, depth: int) -> Any:
-    """A value fit for JSON: what JSON does not know is kept as its text."""
+    """A value that JSON can represent; anything else becomes its text."""
     if value is None or isinstance(value, (bool, str)):
         return _text(value) if isinstance(value, str) else value
     if depth > _MAX_DEPTH:
@@ -120,19 +120,19 @@ def _plain(value: Any, depth: int) -> Any:
 
 
 def whole(iteration: Any) -> int:
-    """An iteration as authors give it."""
+    """The iteration given by the author."""
     if isinstance(iteration, bool) or int(iteration) != iteration or not 1 <= iteration < 2**63:
         raise ValueError(f"iteration is {iteration!r:.60}: expected a whole number from 1")
     return int(iteration)
 
 
 def jsonable(value: float) -> Union[float, str]:
-    """A number, or the string that stands for one that JSON lacks."""
+    """A number, or a string for one that JSON cannot represent."""
     if math.isfinite(value):
         return value
     return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
 
 
 def left_out(names: List[str]) -> str:
-    """What the author is told of values for which there is no room."""
-    return f"{', '.join(names[:8])}: left out, for what is reported beside the metrics may have {_MAX_VALUES >> 10} KiB in all"
+    """The warning about values that were left out because of their size."""
+    return f"{', '.join(names[:8])}: left out, because values that are not metrics may have {_MAX_VALUES >> 10} KiB in total"

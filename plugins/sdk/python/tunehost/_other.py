@@ -1,5 +1,5 @@
-"""Another project on PyPI has the name tunehost, and a package and a command of that name. Ours is
-tunehost-hpo there."""
+"""Detects another project: tunehost on PyPI has a package and a command of the same name. This
+project is tunehost-hpo on PyPI."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import os
 import sys
 from typing import Iterator
 
-_OURS = "Report to tunehost from Python scripts"  # earlier versions had the name
+_OURS = "Report to tunehost from Python scripts"  # summary of earlier versions of this project
 _ENDS = (".dist-info", ".egg-info")
 
 
 def refuse() -> None:
-    """Raises ImportError where the other project is installed: it has overwritten files of this
-    package, or this one has overwritten its."""
+    """Raises ImportError if the other project is installed: one package has overwritten files of
+    the other."""
     for found in _installed():
         if _theirs(found):
             pip = f"{sys.executable} -m pip"
             raise ImportError(
-                f'another project named "tunehost" is installed ({found}) and mixed up with this one, tunehost-hpo: '
+                f'another project named "tunehost" is installed ({found}) and conflicts with tunehost-hpo: '
                 f"run  {pip} uninstall tunehost tunehost-hpo && {pip} install tunehost-hpo")
 
 
 def _installed() -> Iterator[str]:
-    """What is installed under that name. importlib.metadata would take ten times as long."""
+    """Finds installed distributions of that name. importlib.metadata would take ten times as long."""
     for dir in sys.path:
         try:
             names = os.listdir(dir or ".")
@@ -42,4 +42,4 @@ def _theirs(path: str) -> bool:
                 return "\nName: tunehost\n" in text and f"\nSummary: {_OURS}" not in text
         except OSError:
             pass
-    return False  # what has no metadata is no installed project
+    return False  # without metadata it is not an installed project

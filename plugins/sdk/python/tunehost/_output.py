@@ -1,4 +1,4 @@
-"""What a trial prints goes to files of its directory."""
+"""Redirects a trial's output to files in its directory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FDS = (1, 2)
 
 
 def send_to(dir: str, logs: Logs) -> None:
-    """Sends what is printed from now on to the files of the directory."""
+    """Redirects all output from now on to the files of the directory."""
     opened = _open_all(dir, logs)
     flush()
     for fd, file in zip(_FDS, opened):
@@ -25,8 +25,8 @@ def send_to(dir: str, logs: Logs) -> None:
 
 @contextlib.contextmanager
 def sent_to(dir: str, logs: Logs) -> Iterator[None]:
-    """Sends what is printed to the files of the directory, and afterwards to where it went
-    before. All of the process prints there: for those that train one trial at a time."""
+    """Redirects output to the files of the directory, and afterwards to where it went
+    before. It applies to the whole process: for processes that train one trial at a time."""
     flush()
     before = [os.dup(fd) for fd in _FDS]
     try:
@@ -42,7 +42,7 @@ def sent_to(dir: str, logs: Logs) -> Iterator[None]:
 
 
 def flush() -> None:
-    """Writes what waits to where it was printed."""
+    """Flushes buffered output."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
@@ -61,11 +61,11 @@ def _open_all(dir: str, logs: Logs) -> List[int]:
 
 
 def _open_own(path: str) -> int:
-    """Opens a file of the trial's. What is in its place and is no plain file is refused: a link
-    could lead to any file of the user's, a pipe would be waited for."""
+    """Opens an output file of the trial. Anything else than a regular file is refused: a link
+    could point to any file of the user, and opening a pipe would block."""
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     info = os.fstat(file)
     if not stat.S_ISREG(info.st_mode) or info.st_nlink > 1:
         os.close(file)
-        raise OSError(f"{path} is no plain file of its own: move it away")
+        raise OSError(f"{path} is not a regular file, or has other links: move it away")
     return file

@@ -1,7 +1,7 @@
-"""Functions that give the same bits on every machine and in every SDK.
+"""Functions with bit-identical results on every machine and in every SDK.
 
-They follow plugins/sdk/space/portable.go step by step: only exactly defined
-operations are used, each rounded by itself, as Python does anyway.
+They follow plugins/sdk/space/portable.go step by step: only operations with
+exactly defined results are used, each rounded separately, as Python does anyway.
 """
 
 from __future__ import annotations
@@ -95,18 +95,18 @@ _CHEAP = 0xDA942042E4DD58B5
 class Rand(random.Random):
     """The generator of a request's seed: PCG-DXSM, as in the other SDKs.
 
-    It is a random.Random, so that gauss, choice, shuffle and so on are there;
+    It is a random.Random, so it has gauss, choice, shuffle and so on;
     random() gives the same numbers in every language.
     """
 
-    def __new__(cls, seed: int = 0) -> Rand:  # random.Random would look at the seed
+    def __new__(cls, seed: int = 0) -> Rand:  # random.Random would hash the seed
         return super().__new__(cls)
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
 
     def seed(self, a: Any = 0, version: int = 2) -> None:
-        super().seed(0)  # forgets a second gauss() that waits
+        super().seed(0)  # forgets a second gauss() value
         self._state = ((int(a) & _MASK64) << 64) | 0x74756E65686F7374
 
     def _next(self) -> int:

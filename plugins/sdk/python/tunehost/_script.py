@@ -1,6 +1,6 @@
-"""What a plain script uses that tunehost runs for each trial.
+"""The functions for a plain script that tunehost runs for each trial.
 
-Only the standard library is imported: a script that reports pays for nothing else.
+Only the standard library is imported, so that such a script starts fast.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PathLike = Union[str, "os.PathLike[str]"]
 
 
 def params(**defaults: Any) -> Dict[str, Any]:
-    """The trial's parameters, over the defaults given; outside of a trial the defaults."""
+    """The trial's parameters, and the given defaults for the others; outside a trial the defaults."""
     path = os.environ.get("TUNEHOST_PARAMS")
     if not path:
         return defaults
@@ -35,23 +35,23 @@ def params(**defaults: Any) -> Dict[str, Any]:
 
 
 def seed(default: int = 0) -> int:
-    """The trial's seed, from 0 to 2**64 - 1; numpy wants it % 2**32."""
+    """The trial's seed, from 0 to 2**64 - 1; for numpy use seed % 2**32."""
     return int(os.environ.get("TUNEHOST_SEED") or default)
 
 
 def trial_dir() -> Path:
-    """The trial's directory; outside of a trial the working directory."""
+    """The trial's directory; outside a trial the working directory."""
     return Path(os.environ.get("TUNEHOST_TRIAL_DIR") or os.getcwd())
 
 
 def checkpoint() -> Optional[Path]:
-    """The directory of the checkpoint to go on from, or None when the trial starts afresh."""
+    """The directory of the checkpoint to continue from, or None when the trial starts anew."""
     path = os.environ.get("TUNEHOST_CHECKPOINT")
     return Path(path) if path else None
 
 
 class NewCheckpoint(os.PathLike):  # type: ignore[type-arg]
-    """A directory that is being filled: a path, that `/` joins with names in it."""
+    """A directory that is being filled: a path; `/` joins it with names of files in it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path  #: where it is now
@@ -68,14 +68,14 @@ class NewCheckpoint(os.PathLike):  # type: ignore[type-arg]
 
 @contextlib.contextmanager
 def new_checkpoint() -> Iterator[NewCheckpoint]:
-    """Makes a checkpoint that is whole or not there at all:
+    """Makes a checkpoint that is either complete or absent:
 
         with tunehost.new_checkpoint() as ckpt:
             torch.save(model.state_dict(), ckpt / "model.pt")
         tunehost.report(loss=loss, checkpoint=ckpt)
 
-    The directory gets its name when the block has ended well or it is reported, and is
-    removed when neither comes. Outside of a trial it is made in ./checkpoints.
+    The directory gets its final name when the block ends without an error or when it is
+    reported; otherwise it is removed. Outside a trial it is made in ./checkpoints.
     """
     parent = Path(os.environ.get("TUNEHOST_CHECKPOINT_DIR") or "checkpoints").absolute()
     parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def new_checkpoint() -> Iterator[NewCheckpoint]:
         yield made
         _finished(new)
     except BaseException:
-        if _filling.pop(new, None):  # else it is tunehost's already
+        if _filling.pop(new, None):  # otherwise it belongs to tunehost already
             shutil.rmtree(new, ignore_errors=True)
         raise
 
@@ -95,7 +95,7 @@ _filling: Dict[str, NewCheckpoint] = {}  # by path, those that are not finished
 
 
 def _finished(checkpoint: PathLike) -> str:
-    """The path of a checkpoint that is whole: a report may come before the end of its block."""
+    """The path of a complete checkpoint: it may be reported before the end of its block."""
     path = os.path.abspath(checkpoint)
     made = _filling.get(path)
     if made is None:
@@ -106,7 +106,7 @@ def _finished(checkpoint: PathLike) -> str:
 
 
 def _settle(new: Path) -> Path:
-    """Gives a finished directory a name that no other has."""
+    """Gives a finished directory an unused name."""
     for entry in os.scandir(new):
         _sync(entry.path)
     _sync(str(new))
@@ -116,7 +116,7 @@ def _settle(new: Path) -> Path:
 
 
 def _sync(path: str) -> None:
-    """Sees to it that a file survives a loss of power, where the system can."""
+    """Makes sure that a file survives a power failure, where the system supports it."""
     with contextlib.suppress(OSError):
         fd = os.open(path, os.O_RDONLY)
         try:
@@ -127,19 +127,20 @@ def _sync(path: str) -> None:
 
 def report(metrics: Optional[Metrics] = None, *, iteration: Optional[int] = None,
            checkpoint: Optional[PathLike] = None, **more: Any) -> None:
-    """Hands over one result and returns when the trial may go on.
+    """Reports one result and returns when the trial may continue.
 
         tunehost.report(accuracy=0.93, loss=0.2)
 
-    Nested dicts are flattened with "/"; NaN and infinities are fine. What is no number (text,
-    bool, list) is no metric, and is kept beside them in result.jsonl. iteration counts from 1;
-    without it tunehost counts. done=True: this is the last result. checkpoint is a complete directory, which from now on is
-    tunehost's; see new_checkpoint.
+    Nested dicts are flattened with "/"; NaN and infinities are allowed. Values that are not
+    numbers (text, bool, list) are not metrics; they are kept beside them in result.jsonl.
+    iteration counts from 1; without it tunehost counts. done=True: this is the last result.
+    checkpoint is a complete directory, which belongs to tunehost from now on; see
+    new_checkpoint.
 
-    When the trial was stopped it raises Stopped, when it was paused Paused, which is a Stopped
-    too. Left alone they end the script with status 0. The last report of a loop may raise it, so
-    save a model in finally, not after the loop. ReportError: the report was refused.
-    Outside of a trial it prints the metrics.
+    When the trial was stopped it raises Stopped; when it was paused, Paused, which is a
+    subclass of Stopped. If they are not caught, they end the script with status 0. The last
+    report of a loop may raise it, so save a model in `finally`, not after the loop.
+    ReportError: the report was refused. Outside a trial it prints the metrics.
     """
     r = flatten(metrics, more)
     message: Dict[str, Any] = {"metrics": {**{k: jsonable(v) for k, v in r.metrics.items()}, **r.values}}
@@ -155,20 +156,21 @@ def report(metrics: Optional[Metrics] = None, *, iteration: Optional[int] = None
         print(json.dumps({**message["metrics"], **{k: v for k, v in message.items() if k != "metrics"}}), flush=True)
         return
     _stop.watch()
-    _obey(_channel.ask(message))
+    _follow(_channel.ask(message))
 
 
-def _obey(answer: Dict[str, Any]) -> None:
+def _follow(answer: Dict[str, Any]) -> None:
+    """Raises Stopped or Paused if the answer says so."""
     decision = answer.get("decision")
     if decision in ("stop", "pause"):
-        _stop.told()
+        _stop.ignore()
         raise Stopped if decision == "stop" else Paused
     if decision != "continue":
         raise ReportError(f"the report was refused: {answer.get('error', answer)}")
 
 
 class _Channel:
-    """The connection of this process; threads take turns, forks get their own."""
+    """The connection of this process; threads take turns, and forks get their own."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -181,7 +183,7 @@ class _Channel:
             try:
                 answer = self._exchange(json.dumps(message).encode() + b"\n")
             except BaseException as e:
-                self._lines.clear()  # or the next report would get this one's answer
+                self._lines.clear()  # otherwise the next report would get this one's answer
                 if isinstance(e, OSError):
                     raise ReportError(f"cannot report: {e}") from e
                 raise
@@ -189,7 +191,7 @@ class _Channel:
             parsed = json.loads(answer)
         except ValueError:
             parsed = answer
-        return parsed if isinstance(parsed, dict) else {"error": f"nonsense: {parsed!r:.60}"}
+        return parsed if isinstance(parsed, dict) else {"error": f"invalid answer: {parsed!r:.60}"}
 
     def _exchange(self, line: bytes) -> bytes:
         lines = self._connect()

@@ -1,4 +1,4 @@
-"""The start of a plugin's process, before anything heavy is imported."""
+"""Starts a plugin's process, before any large module is imported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SETTINGS = (COOKIE_KEY, "PLUGIN_PROTOCOL_VERSIONS", "PLUGIN_UNIX_SOCKET_DIR", "
 
 
 def run(table: Mapping[str, Type[Plugin]]) -> int:
-    """Serves until the host has ended the plugin, and returns the exit status."""
+    """Serves until the host ends the plugin, and returns the exit status."""
     settings = _settings()
     if settings[COOKIE_KEY] != COOKIE:
         print(_by_hand(table), file=sys.stderr)
@@ -43,8 +43,8 @@ def _server(table: Mapping[str, Type[Plugin]], settings: Mapping[str, str], stdo
 
 
 def _settings() -> Dict[str, str]:
-    """What the host has set, and takes it out of the environment: what this program starts is
-    no plugin."""
+    """Returns the variables that the host has set, and removes them from the environment, so that
+    child processes are not taken for plugins."""
     return {name: os.environ.pop(name, "") for name in _SETTINGS}
 
 
@@ -55,7 +55,7 @@ def _by_hand(table: Mapping[str, Type[Plugin]]) -> str:
 
 
 def _take_stdout() -> int:
-    """Keeps stdout for the handshake; what is printed, before and after, goes to the log."""
+    """Keeps stdout for the handshake; all other output goes to the log."""
     stdout = os.dup(1)
     os.dup2(2, 1)
     for stream in (sys.stdout, sys.stderr):

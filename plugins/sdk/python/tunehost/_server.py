@@ -1,6 +1,6 @@
-"""The gRPC server: the services of the protocol over the author's plugins.
+"""The gRPC server: implements the services of the protocol with the author's plugins.
 
-Searchers, schedulers and trainables that do not fork run in the main thread, always.
+Searchers, schedulers and trainables that do not fork always run in the main thread.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from google.protobuf import message_factory
 
 from . import _session, _tls, _vital, _wire
 from ._forked import ForkedSession, Refusal, Zygote
+from ._leasing import ExecutorService
 from ._log import log
-from ._proto import scheduler_pb2, searcher_pb2, trainable_pb2
+from ._proto import executor_pb2, scheduler_pb2, searcher_pb2, trainable_pb2
 from ._session import LocalSession, Session
 from .errors import Refused
 from .plugin import Plugin, Scheduler, Searcher, Trainable, overrides, traits_of
 from .run import describe
+from .space import TooTight
 
 PROTOCOL = 1
 _MAX_MESSAGE = 17 << 20
@@ -37,7 +39,7 @@ Table = Mapping[str, Type[Plugin]]
 
 
 class Failure(Exception):
-    """An answer that is an error."""
+    """An error that is sent as the answer."""
 
     def __init__(self, code: grpc.StatusCode, text: str) -> None:
         super().__init__(text)
@@ -48,16 +50,18 @@ NOT_OPEN = Failure(grpc.StatusCode.FAILED_PRECONDITION, "the plugin was not open
 
 
 def guarded(call: str, f: Callable[[], T]) -> T:
-    """Runs author's code; an exception is the plugin's failure, with its traceback in the log."""
+    """Runs the author's code. An exception becomes a Failure; its traceback goes to the log."""
     try:
         return f()
+    except TooTight as e:  # asking again would change nothing
+        raise Failure(grpc.StatusCode.OUT_OF_RANGE, str(e)) from e
     except BaseException as e:
         log.error("%s failed: %s", call, describe(e), exc_info=True)
         raise Failure(grpc.StatusCode.ABORTED, f"{call}: {describe(e)}") from e
 
 
 def opening(f: Callable[[], T]) -> T:
-    """Runs author's open; an exception is its word on the problem or the options."""
+    """Runs the author's open. An exception means that it refuses the problem or the options."""
     try:
         return f()
     except ValueError as e:  # Refused, too: written for the user
@@ -70,7 +74,7 @@ def opening(f: Callable[[], T]) -> T:
 
 
 class Main:
-    """The main thread, which does what other threads ask for."""
+    """Runs functions of other threads in the main thread."""
 
     def __init__(self) -> None:
         self._calls: queue.SimpleQueue[Optional[Callable[[], None]]] = queue.SimpleQueue()
@@ -79,7 +83,7 @@ class Main:
         self._calls.put(f)
 
     def call(self, f: Callable[[], T]) -> T:
-        """Does it in the main thread, and waits."""
+        """Runs f in the main thread, waits, and returns its result."""
         done: queue.SimpleQueue[Any] = queue.SimpleQueue()  # quicker than a Future
 
         def do() -> None:
@@ -105,8 +109,8 @@ class Main:
         self._calls.put(None)
 
 
-class _Learning:
-    """What the services of searchers and schedulers share."""
+class _StatefulService:
+    """The common base of the services of searchers and schedulers."""
 
     def __init__(self, plugin: Type[Any], main: Main) -> None:
         self.plugin, self.main = plugin, main
@@ -128,7 +132,7 @@ class _Learning:
 
     def _restore(self, made: Any, snapshot: bytes) -> None:
         if not overrides(made, "restore"):
-            raise Refused("a snapshot was given to a plugin that makes none")
+            raise Refused("a snapshot was given to a plugin that does not support snapshots")
         made.restore(snapshot)
 
     @property
@@ -142,7 +146,7 @@ class _Learning:
         return bytes(self.main.call(lambda: guarded("snapshot", opened.snapshot)))
 
 
-class SearcherService(_Learning):
+class SearcherService(_StatefulService):
     """tunehost.v1.SearcherService."""
 
     def DescribeSearcher(self, _: Any) -> Any:
@@ -167,7 +171,7 @@ class SearcherService(_Learning):
         return searcher_pb2.SnapshotSearcherResponse(snapshot=self.snapshot())
 
 
-class SchedulerService(_Learning):
+class SchedulerService(_StatefulService):
     """tunehost.v1.SchedulerService."""
 
     def DescribeScheduler(self, _: Any) -> Any:
@@ -191,7 +195,7 @@ class SchedulerService(_Learning):
 
 
 class TrainableService:
-    """tunehost.v1.TrainableService, but for where the author's code runs."""
+    """tunehost.v1.TrainableService; subclasses decide where the author's code runs."""
 
     def __init__(self, plugin: Type[Trainable]) -> None:
         self.plugin = plugin
@@ -232,7 +236,7 @@ class TrainableService:
             if self._traits is None:
                 raise NOT_OPEN
             if self.session:
-                raise Failure(grpc.StatusCode.FAILED_PRECONDITION, "a process has one Train stream, and this one has had it")
+                raise Failure(grpc.StatusCode.FAILED_PRECONDITION, "a process has one Train stream, and it was used already")
             self.session = self.new_session(self._traits)
             return self.session
 
@@ -247,7 +251,7 @@ class TrainableService:
 
 
 def _read(requests: Iterator[Any], session: Session, broken: list[Failure]) -> None:
-    """Carries out commands until the host has closed its side, or is gone."""
+    """Executes commands until the host closes its side or ends."""
     try:
         for m in _received(requests):
             session.send(m.commands)
@@ -257,7 +261,7 @@ def _read(requests: Iterator[Any], session: Session, broken: list[Failure]) -> N
 
 
 def _received(requests: Iterator[Any]) -> Iterator[Any]:
-    """The messages, until the connection is lost: then there is nobody to tell."""
+    """Yields messages until the connection is lost. That is not an error: nobody could receive it."""
     while True:
         try:
             m = next(requests)
@@ -317,7 +321,9 @@ def _handlers(descriptor: Any, service: Any) -> grpc.GenericRpcHandler:
     for m in descriptor.methods:
         request = message_factory.GetMessageClass(m.input_type)
         make = grpc.stream_stream_rpc_method_handler if m.client_streaming else grpc.unary_unary_rpc_method_handler
-        behaviour = _stream if m.client_streaming else _unary
+        if m.server_streaming and not m.client_streaming:
+            make = grpc.unary_stream_rpc_method_handler
+        behaviour = _stream if m.server_streaming else _unary
         table[m.name] = make(behaviour(getattr(service, m.name)), request.FromString, lambda answer: answer.SerializeToString())
     return grpc.method_handlers_generic_handler(descriptor.full_name, table)
 
@@ -332,8 +338,8 @@ def _unary(f: Callable[[Any], Any]) -> Callable[[Any, grpc.ServicerContext], Any
     return behaviour
 
 
-def _stream(f: Callable[[Iterator[Any]], Iterator[Any]]) -> Callable[[Iterator[Any], grpc.ServicerContext], Iterator[Any]]:
-    def behaviour(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
+def _stream(f: Callable[[Any], Iterator[Any]]) -> Callable[[Any, grpc.ServicerContext], Iterator[Any]]:
+    def behaviour(requests: Any, context: grpc.ServicerContext) -> Iterator[Any]:
         try:
             yield from f(requests)
         except Failure as e:
@@ -343,13 +349,14 @@ def _stream(f: Callable[[Iterator[Any]], Iterator[Any]]) -> Callable[[Iterator[A
 
 
 class Server:
-    """One process that serves, from the handshake to the end."""
+    """Serves a plugin in this process, from the handshake to the end."""
 
     def __init__(self, table: Table, control: Any = None) -> None:
         self._main = Main()
         self._ended = threading.Event()
         self._status = 0
         self._trainable: Optional[TrainableService] = None
+        self._executor: Optional[ExecutorService] = None
         self._handlers = [self._control(), self._stdio()]
         for kind, plugin in table.items():
             self._add(kind, plugin, control)
@@ -360,6 +367,10 @@ class Server:
             service = SearcherService(plugin, self._main)
         elif kind == "scheduler":
             service = SchedulerService(plugin, self._main)
+        elif kind == "executor":
+            service = self._executor = ExecutorService(
+                plugin, lambda name, f: self._main.call(lambda: guarded(name, f)), lambda f: self._main.call(lambda: opening(f)),
+                NOT_OPEN)
         elif control:
             service = self._trainable = ForkedService(plugin, Zygote(control))
         else:
@@ -368,7 +379,7 @@ class Server:
         self._handlers.append(_handlers(descriptor, service))
 
     def _control(self) -> grpc.GenericRpcHandler:
-        """go-plugin's way to end a plugin in order."""
+        """go-plugin's service for an orderly shutdown."""
 
         def shutdown(_: bytes, context: grpc.ServicerContext) -> bytes:
             if not context.add_callback(lambda: self._end(0)):  # once it is answered
@@ -379,8 +390,8 @@ class Server:
             "plugin.GRPCController", {"Shutdown": grpc.unary_unary_rpc_method_handler(shutdown)})
 
     def _stdio(self) -> grpc.GenericRpcHandler:
-        """go-plugin's stream of output. Nothing is sent on it, for stderr is all that is needed;
-        but the host holds it open, so that its end tells of the connection's."""
+        """go-plugin's stream of output. Nothing is sent on it, because stderr is enough. The host
+        keeps it open, so its end shows that the connection is lost."""
 
         def stream(_: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
             lost = threading.Event()
@@ -394,7 +405,8 @@ class Server:
             "plugin.GRPCStdio", {"StreamStdio": grpc.unary_stream_rpc_method_handler(stream)})
 
     def serve(self, settings: Mapping[str, str], stdout: int) -> int:
-        """Shakes hands, and serves until the host ends it or is gone; returns the exit status."""
+        """Performs the handshake, serves until the host ends the plugin or ends itself, and returns
+        the exit status."""
         key, certificate, announced = _tls.certificate()
         credentials = grpc.ssl_server_credentials(
             [(key, certificate)], settings["PLUGIN_CLIENT_CERT"].encode(), require_client_auth=True)
@@ -407,6 +419,9 @@ class Server:
         os.write(stdout, f"1|{PROTOCOL}|unix|{socket}|grpc|{announced}\n".encode())
         os.close(stdout)
         self._main.serve()
+        if self._executor:
+            with contextlib.suppress(Failure):  # it is in the log
+                guarded("close", self._executor.close)
         server.stop(0.1).wait(1)
         return self._status
 
@@ -428,6 +443,8 @@ class Server:
         self._ended.set()
         if self._trainable and self._trainable.session:
             self._trainable.session.close()
+        if self._executor:
+            self._executor.end()
         self._main.end()
 
         def late() -> None:
@@ -441,4 +458,5 @@ class Server:
         timer.start()
 
 
-_FILES: Mapping[str, Any] = {"searcher": searcher_pb2, "scheduler": scheduler_pb2, "trainable": trainable_pb2}
+_FILES: Mapping[str, Any] = {"searcher": searcher_pb2, "scheduler": scheduler_pb2, "trainable": trainable_pb2,
+                             "executor": executor_pb2}

@@ -1,7 +1,7 @@
-"""The trainable's end of a Train stream: orders of the host go in, events come out.
+"""The trainable's side of a Train stream: receives orders of the host and returns events.
 
-Session is what both kinds have in common: LocalSession trains in this process,
-_forked.ForkedSession in forks of the process that was started.
+Session is the common base class: LocalSession trains in this process,
+_forked.ForkedSession in forks of the zygote.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Broken(Exception):
 
 
 class Outbox:
-    """Hands events of many runs to the stream, all that wait at a time. Who fills it faster
-    than the stream empties it waits."""
+    """Passes events of many runs to the stream, all waiting events at once. push blocks while the
+    queue is full."""
 
     def __init__(self) -> None:
         self._change = threading.Condition()
@@ -63,7 +63,7 @@ class Outbox:
 
 
 class Session:
-    """Many runs, one after the other or at a time, as the traits allow."""
+    """Runs of trials, in sequence or at the same time, as the traits allow."""
 
     def __init__(self, traits: Mapping[str, bool]) -> None:
         self.out = Outbox()
@@ -74,7 +74,7 @@ class Session:
         self._closed = False
 
     def send(self, commands: Any) -> None:
-        """Carries out commands, in order, without waiting for their effect."""
+        """Executes commands in order, without waiting for their effect."""
         with self.lock:
             for c in commands:
                 if not self._closed:
@@ -127,15 +127,15 @@ class Session:
 
 
 def fields(m: trainable_pb2.Trial) -> Dict[str, Any]:
-    """A trial's message as a dict that is quick to send on."""
+    """Returns a trial's message as a dict, which is quick to send to a process."""
     found = {f.name: getattr(m, f.name) for f in m.DESCRIPTOR.fields}
-    bundles = [(b.node, b.resources, list(b.devices)) for b in m.bundles]
+    bundles = [(b.node, b.resources, list(b.devices), b.address) for b in m.bundles]
     return {**found, "devices": list(m.devices), "bundles": bundles, "export": list(m.export),
             "logs": (m.logs.stdout, m.logs.stderr) if m.HasField("logs") else ("stdout", "stderr")}
 
 
 class _QueueLink(Link):
-    """Between a thread that trains and the session."""
+    """Connects a training thread with the session."""
 
     def __init__(self, tell: Callable[[Told], None]) -> None:
         self._tell = tell
@@ -155,13 +155,13 @@ class _QueueLink(Link):
 
 
 class LocalSession(Session):
-    """Trains in this process: in its main thread, or each trial in a thread if they share it."""
+    """Trains in this process: in the main thread, or one thread per trial if trials share it."""
 
     def __init__(self, trainable: Trainable, traits: Mapping[str, bool], main: Callable[[Callable[[], None]], None]) -> None:
         super().__init__(traits)
         self._trainable, self._main = trainable, main
         self._run: Optional[Run] = None  # of the main thread
-        self._ordered = False  # a signal is on its way to it
+        self._ordered = False  # this process has sent itself a SIGTERM that has not arrived yet
         self._handler = self._signalled
 
     def start(self, run: int, trial: Dict[str, Any]) -> None:
@@ -174,7 +174,7 @@ class LocalSession(Session):
     def order(self, run: int, order: Order) -> None:
         self.runs[run].orders.put(order)
         if order["kind"] == STOP and signal.getsignal(signal.SIGTERM) is self._handler:
-            self._ordered = True  # it may be long between reports
+            self._ordered = True  # the next report may be far away
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
 
     def _train(self, number: int, found: Dict[str, Any], link: _QueueLink) -> None:
@@ -184,16 +184,16 @@ class LocalSession(Session):
             prepare(trial)
             self._run = run
             _stop.install(self._handler)
-            run.signalled()  # a stop may have come before
+            run.signalled()  # a stop may have arrived earlier
         link.send({"kind": STARTED, "pid": os.getpid()})
         ended = self._attempt(trial, run)
-        with self.lock:  # forgotten before its end is told: the host may answer with a START
+        with self.lock:  # removed before its end is sent: the host may answer with a START
             del self.runs[number]
         self.out.push(number, ended)
 
     def _attempt(self, trial: Trial, run: Run) -> Told:
-        """Runs the author's code; what it prints goes to the trial's files, if it has the process
-        to itself."""
+        """Runs the author's code. If no other trial shares the process, its output goes to the
+        trial's files."""
         if self._traits["shared"] or not os.path.isdir(trial.dir):
             return attempt(self._trainable, run)
         try:
@@ -203,7 +203,7 @@ class LocalSession(Session):
             return {"kind": ENDED, "error": f"cannot write the trial's log: {e}", "never_started": True}
 
     def _signalled(self, signum: int, frame: Any) -> None:
-        """Tells the run in the main thread of a stop; a SIGTERM that is not from here ends the
+        """Tells the run in the main thread to stop. A SIGTERM from another process ends this
         process, as it would without this handler."""
         if self._ordered and self._run:
             self._ordered = False
@@ -214,7 +214,7 @@ class LocalSession(Session):
 
 
 def batches(events: List[trainable_pb2.TrainEvent]) -> List[List[trainable_pb2.TrainEvent]]:
-    """Events in portions that stay well under the limit of a message."""
+    """Splits events into portions that are well below the size limit of a message."""
     if len(events) < 1000 and not any(len(e.text) > 1000 or len(e.values) > 1000 or len(e.metrics) > 50 for e in events):
         return [events]
     portions: List[List[trainable_pb2.TrainEvent]] = [[]]
@@ -229,7 +229,7 @@ def batches(events: List[trainable_pb2.TrainEvent]) -> List[List[trainable_pb2.T
 
 
 def opened(options: bytes, plugin: Any) -> Any:
-    """Makes a plugin, sets its options and opens it."""
+    """Creates a plugin, sets its options and opens it."""
     made = plugin()
     made.configure(json.loads(options or b"{}"))
     made.open()

@@ -1,6 +1,7 @@
-"""SIGTERM, which stops a trial, as an exception in the main thread.
+"""Turns SIGTERM, which stops a trial, into an exception in the main thread.
 
-The host sends it to a program that it stops between reports, and gives it stop_grace to end.
+The host sends SIGTERM to a program that it stops between reports; the program then has
+stop_grace to end.
 """
 
 from __future__ import annotations
@@ -14,23 +15,23 @@ from typing import Any, Callable
 from .errors import Stopped
 
 _OWNER = "TUNEHOST_SDK_PID"
-TERMINATED = 128 + signal.SIGTERM  #: the exit status of what SIGTERM has ended
+TERMINATED = 128 + signal.SIGTERM  #: the exit status of a program that SIGTERM has ended
 
-_over = False  # the script was told of its stop, or ends: nothing may disturb what it does now
+_over = False  # the script knows that it must stop, or is ending: SIGTERM is ignored
 
 
 def watch() -> None:
-    """Makes SIGTERM a Stopped in the script of a trial. Does nothing outside of one, in processes
-    that the script starts, and where somebody else handles the signal."""
+    """Makes SIGTERM raise Stopped in the script of a trial. Does nothing outside of a trial, in
+    processes that the script starts, or if the signal has another handler."""
     if "TUNEHOST_TRIAL_ID" not in os.environ:
         return
     own = str(os.getpid())
     if os.environ.setdefault(_OWNER, own) == own and install(_raise):
-        atexit.register(told)
+        atexit.register(ignore)
 
 
 def install(handler: Callable[[int, Any], None]) -> bool:
-    """Handles SIGTERM, unless somebody else does or this is not the main thread."""
+    """Handles SIGTERM, unless it has another handler or this is not the main thread."""
     if threading.current_thread() is not threading.main_thread():
         return False
     if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
@@ -41,19 +42,19 @@ def install(handler: Callable[[int, Any], None]) -> bool:
 
 
 def _restore(handler: Callable[[int, Any], None]) -> None:
-    """Gives a fork the default again: it is not the one that cleans up."""
+    """Restores the default in a fork: only the script itself cleans up."""
     if signal.getsignal(signal.SIGTERM) is handler:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def told() -> None:
-    """Notes that the script knows of its stop: from now on SIGTERM is ignored, so that it can
-    clean up. The host kills what takes longer than stop_grace."""
+def ignore() -> None:
+    """Ignores SIGTERM from now on: the script knows that it must stop, and cleans up. The host
+    kills it after stop_grace."""
     global _over
     _over = True
 
 
 def _raise(signum: int, frame: Any) -> None:
     if not _over:
-        told()
+        ignore()
         raise Stopped(TERMINATED)

@@ -1,4 +1,4 @@
-"""What Linux offers to those who must not leave processes behind; nothing elsewhere."""
+"""Helpers to leave no processes behind. They work on Linux and do nothing on other systems."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def adopt_orphans() -> None:
 
 
 def children() -> Set[int]:
-    """The child processes of this process, the dead ones too; none where it cannot be known."""
+    """The child processes of this process, including dead ones; empty if the system does not tell."""
     pid = os.getpid()
     try:
         with open(f"/proc/{pid}/task/{pid}/children", "rb") as f:
@@ -61,8 +61,8 @@ def kill_group(pid: int) -> None:
 
 
 def sweep(keep: Collection[int]) -> None:
-    """Kills the children of this process that are not to be kept, and theirs, which become
-    its own."""
+    """Kills all children of this process except those in keep. Their children become children of
+    this process and are killed too."""
     end = time.monotonic() + _WAIT_S
     while time.monotonic() < end:
         strays = children().difference(keep)

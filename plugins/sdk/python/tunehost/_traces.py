@@ -1,4 +1,4 @@
-"""Tracebacks as their author wants to see them: without the frames of this package and of gRPC."""
+"""Formats tracebacks for authors: without the frames of this package and of gRPC."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _is_authors(file: str) -> bool:
 
 
 def where(error: BaseException) -> str:
-    """FILE:LINE of the author's deepest frame; \"\" where there is none."""
+    """FILE:LINE of the author's deepest frame; \"\" if there is none."""
     frames = traceback.extract_tb(error.__traceback__)
     for frame in reversed(frames):
         if _is_authors(frame.filename):
@@ -41,7 +41,7 @@ def _short(file: str) -> str:
 
 
 def formatted(error: BaseException) -> str:
-    """The traceback without our frames, where any other is left."""
+    """The traceback without the frames of this package, unless no others remain."""
     whole = traceback.TracebackException(type(error), error, error.__traceback__)
     _strip(whole, set())
     return _cut("".join(whole.format()))
@@ -64,7 +64,7 @@ def _strip(t: Optional[traceback.TracebackException], seen: Set[int]) -> None:
 
 
 def _cut(text: str) -> str:
-    """The beginning and, for it is where the mistake is, more of the end."""
+    """Shortens a text. Two thirds of what remains are from its end, which usually names the mistake."""
     if len(text) <= _MAX_TEXT:
         return text
     third = _MAX_TEXT // 3

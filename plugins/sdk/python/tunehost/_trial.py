@@ -1,4 +1,4 @@
-"""What is prepared in a process before a trial trains in it."""
+"""Prepares a process for a trial."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from .run import Bundle, Logs, Trial
 
 
 def trial_of(found: Dict[str, Any]) -> Trial:
-    """A trial as authors see it."""
+    """Converts a received trial to the type that authors see."""
     known = {k: v for k, v in found.items() if k in Trial.__dataclass_fields__}
     for name in ("params", "options", "resources"):
         known[name] = json.loads(known[name] or b"{}")
-    known["bundles"] = [Bundle(node, json.loads(amounts or b"{}"), devices) for node, amounts, devices in known.get("bundles", ())]
+    known["bundles"] = [Bundle(node, json.loads(amounts or b"{}"), devices, address)
+                        for node, amounts, devices, address in known.get("bundles", ())]
     known["logs"] = Logs(*known.get("logs", ()))
     return Trial(**known)
 
 
 def prepare(trial: Trial) -> None:
-    """Sets what a process has one of, for a trial that has the process to itself."""
+    """Sets process-wide state for a trial that does not share the process."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(trial.devices)
     _seed(trial)
 

@@ -1,4 +1,4 @@
-"""Work without which the process is of no use to the host."""
+"""Functions that must not fail: if one of them raises, the process ends."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, Callable
 
 
 def vital(work: Callable[..., None]) -> Callable[..., None]:
-    """Ends the process when the work raises, with the traceback as its last words. Otherwise
-    the process would live on without it, and the host would wait for ever."""
+    """Ends the process when work raises, after printing the traceback. Otherwise the process would
+    continue without it, and the host would wait for ever."""
 
     def run(*args: Any) -> None:
         try:
@@ -25,12 +25,12 @@ def vital(work: Callable[..., None]) -> Callable[..., None]:
 
 
 def start(work: Callable[..., None], *args: Any) -> None:
-    """Does vital work in a thread of its own."""
+    """Runs vital work in a new thread."""
     threading.Thread(target=vital(work), args=args, daemon=True).start()
 
 
 def die(why: str = "") -> None:
-    """Ends the process at once, and says why."""
+    """Ends the process immediately, after printing the reason."""
     if why:
         print(why, file=sys.stderr)
     for stream in (sys.stdout, sys.stderr):

@@ -1,5 +1,5 @@
-"""Between the protocol's messages and what authors see. Nothing else touches messages of
-searchers and schedulers."""
+"""Converts between the protocol's messages and the types that authors see. No other module uses
+messages of searchers and schedulers."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def scheduler_traits(s: Scheduler) -> pb.Traits:
 
 
 def suggestions(space: Space, asked: Sequence[Request], answer: Sequence[Any]) -> searcher_pb2.SuggestResponse:
-    """Checks an answer's shape and lays the given coordinates over it."""
+    """Checks an answer and sets the given coordinates in it."""
     points, status = list(answer), Status.READY
     if points and isinstance(points[-1], Status):
         status = points.pop()
     if len(points) > len(asked):
-        raise ValueError(f"it answered {len(points)} points to {len(asked)} requests")
+        raise ValueError(f"it returned {len(points)} points for {len(asked)} requests")
     if len(points) < len(asked) and status == Status.READY:
-        raise ValueError(f"it answered {len(points)} points to {len(asked)} requests and does not say why (WAIT or EXHAUSTED)")
+        raise ValueError(f"it returned {len(points)} points for {len(asked)} requests without a reason (WAIT or EXHAUSTED)")
     m = searcher_pb2.SuggestResponse(status=int(status))  # type: ignore[arg-type]
     for request, suggestion in zip(asked, points):
         m.points.add(values=_suggestion(space, request, suggestion))
@@ -101,7 +101,7 @@ _DRAWS = 100
 
 
 def _completed(space: Space, request: Request, point: Point) -> Point:
-    """Draws what params lack, with other numbers than the author may have drawn."""
+    """Draws missing parameters, with random numbers that are independent of the author's."""
     whole = space.complete(request.point, point)
     if all(x == x or not space.active(whole, i) for i, x in enumerate(whole)):
         return whole
@@ -114,12 +114,12 @@ def _completed(space: Space, request: Request, point: Point) -> Point:
 
 
 def decisions(space: Space, told: Sequence[Event], decided: Sequence[Decision], orders: Sequence[Command]) -> scheduler_pb2.DecideResponse:
-    """Checks an answer's shape: on each result at most one decision."""
+    """Checks an answer: at most one decision on each result."""
     undecided = {e.number for e in told if e.kind == EventKind.RESULT_REPORTED}
     m = scheduler_pb2.DecideResponse()
     for d in decided:
         if d.event not in undecided:
-            raise ValueError(f"it decided on event {d.event}, which is no result that it was just told of, or twice")
+            raise ValueError(f"it decided on event {d.event}, which is not a result of this call or was decided already")
         undecided.remove(d.event)
         m.decisions.add(event=d.event, verdict=int(Verdict(d.verdict)), until=max(0, d.until), reason=text(d.reason))
     for c in orders:

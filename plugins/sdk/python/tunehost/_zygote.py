@@ -1,6 +1,6 @@
-"""The process that was started, when it forks: it has imported the author's code, opens the
-trainable, and makes a copy of itself for each trial. It has one thread and no gRPC; a child
-of it, the server, speaks with the host (see _forked), and each trial with the server.
+"""The main process of a trainable that forks. It imports the author's code, opens the
+trainable, and forks once for each trial. It has one thread and does not import gRPC. One of
+its children, the server, talks to the host (see _forked); trials talk to the server.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def wanted(trainable: Type[Trainable]) -> bool:
 
 
 def run(trainable: Type[Trainable], serve: Callable[[Frames], int], stdout: int) -> int:
-    """Makes the server, which calls serve, and is its zygote until it ends; returns its status.
-    stdout, a file descriptor, is the server's from then on."""
+    """Forks the server, which calls serve, and acts as its zygote until the server ends.
+    Returns the server's exit status. The server then owns stdout, a file descriptor."""
     ours, theirs = _frames.pair()
     host = os.getppid()
     me = os.getpid()
@@ -65,8 +65,7 @@ def run(trainable: Type[Trainable], serve: Callable[[Frames], int], stdout: int)
 
 
 def _exit(serve: Callable[[Frames], int], control: Frames) -> NoReturn:
-    """Ends the server without what the author's code has left to be done at the exit: that is
-    the zygote's to do."""
+    """Ends the server without the exit handlers of the author's code, which run in the zygote."""
     status = 1
     try:
         status = serve(control)
@@ -120,7 +119,7 @@ class _Zygote:
                 return status
 
     def _ended(self) -> Optional[int]:
-        """The exit status, once the server or the host is gone; then nothing else is left."""
+        """Returns the exit status once the server or the host has ended, after killing all trials."""
         pid, status = os.waitpid(self._server, os.WNOHANG)
         if not pid and os.getppid() == self._host and not self._control.ended:
             return None
@@ -139,7 +138,7 @@ class _Zygote:
             self._control.send(("reply", call, ok, value))
 
     def _open(self, call: int, options: Dict[str, Any]) -> None:
-        """Opens the trainable: what it loads is there in every trial."""
+        """Opens the trainable. Every trial inherits the data that it loads."""
         try:
             made = self._class()
             made.configure(options)
@@ -148,10 +147,10 @@ class _Zygote:
             if why == "it has initialised CUDA":
                 raise Refused("open has initialised CUDA, which does not survive a fork: do it in train, or set fork = False")
             if why:
-                _log.log.warning("open has started threads; trials have only their own: if one hangs, set fork = False")
+                _log.log.warning("open has started threads, which do not exist in the forks that run trials: if a trial hangs, set fork = False")
             self._trainable, self._saves = made, made.saves
             self._own = _system.children() - {self._server}
-            gc.freeze()  # what is there now is not looked through, and copied, in every trial
+            gc.freeze()  # so that trials do not scan, and thereby copy, existing objects
             self._reply(call, True, traits_of(made, forked=True))
         except BaseException as e:
             if not isinstance(e, ValueError):
@@ -168,13 +167,13 @@ class _Zygote:
         self._own = self._own | (_system.children() - {self._server, *self._trials.values()})
 
     def _fork(self, run: int) -> None:
-        if not self._control.fds:  # it was lost on the way: this process has no room for it
+        if not self._control.fds:  # the descriptor was dropped: this process has too many open files
             self._control.send(("unforked", run, "cannot fork: too many open files"))
             return
         link = self._control.fds.pop(0)
         me = os.getpid()
         try:
-            _flush()  # or each trial would write again what waits
+            _flush()  # otherwise each trial would write the buffered output again
             signal.pthread_sigmask(signal.SIG_BLOCK, _TERM)  # until the trial handles it
             pid = os.fork()
         except OSError as e:
@@ -186,7 +185,7 @@ class _Zygote:
             self._become_trial(link, me)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _TERM)
         with contextlib.suppress(OSError):
-            os.setpgid(pid, pid)  # both do, or a kill could come between
+            os.setpgid(pid, pid)  # parent and child both do this, so that an early kill finds the group
         os.close(link)
         self._trials[run] = pid
         with contextlib.suppress(OSError):
@@ -212,7 +211,7 @@ class _Zygote:
             os._exit(status)
 
     def _stop(self, run: int) -> None:
-        """Has the trial look for the order to stop, unless the author handles the signal."""
+        """Interrupts the trial, so that it reads the stop order, unless the author handles the signal."""
         if run in self._trials and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             os.kill(self._trials[run], signal.SIGTERM)
 
@@ -221,11 +220,11 @@ class _Zygote:
             _system.kill_group(self._trials[run])
 
     def _reap(self) -> None:
-        """Tells of the trials that have ended, once nothing is left of them."""
+        """Reports the trials that have ended, once all their processes are gone."""
         for run, pid in list(self._trials.items()):
             if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
                 continue
-            _system.kill_group(pid)  # while the group's number cannot be another's
+            _system.kill_group(pid)  # before waitpid, after which the group's number can be reused
             _, status = os.waitpid(pid, 0)
             del self._trials[run]
             _system.sweep({self._server, *self._own, *self._trials.values()})
@@ -234,14 +233,14 @@ class _Zygote:
 
 
 class _SocketLink(Link):
-    """Between a trial's process and the server, without whom it is nothing."""
+    """Connects a trial's process with the server. The process exits when the server is gone."""
 
     def __init__(self, frames: Frames) -> None:
         self._frames = frames
         self._waiting: List[Any] = []
 
     def first(self) -> Dict[str, Any]:
-        """The trial, which comes before all orders."""
+        """Returns the trial, which arrives before all orders."""
         self._waiting = self._frames.next()
         found: Dict[str, Any] = self._waiting.pop(0)
         return found

@@ -1,4 +1,4 @@
-"""What is raised, by tunehost and by authors."""
+"""The exceptions that tunehost or the author's code raises."""
 
 from __future__ import annotations
 
@@ -6,35 +6,35 @@ __all__ = ["Paused", "Refused", "ReportError", "RestoreError", "StartError", "St
 
 
 class Stopped(SystemExit):
-    """The trial shall end now: it was stopped or paused. report raises it, and so does SIGTERM,
-    by which a trial is stopped between its reports.
+    """The trial must end now because it was stopped or paused. report raises it, and so does SIGTERM,
+    which stops a trial between its reports.
 
-    It is a SystemExit, so that a script that does nothing about it ends cleanly: `finally` and
-    `with` are carried out, nothing is printed. Its status is 0, or 143 after SIGTERM: the host
-    takes either for a stop, and 143 for a failure if it was not the host that sent it. Like
-    KeyboardInterrupt it is no Exception, so that an `except Exception` around a training
-    step does not take it for a failure and go on.
+    It is a SystemExit, so that a script that does not catch it ends cleanly: `finally` and
+    `with` are executed, nothing is printed. Its status is 0, or 143 after SIGTERM: the host
+    treats either as a stop, and 143 as a failure if the host did not send the signal. Like
+    KeyboardInterrupt it is not an Exception, so that an `except Exception` around a training
+    step does not treat it as a failure and continue.
     """
 
-    paused = False  #: whether the trial will go on later, from its last checkpoint; a signal does not say
+    paused = False  #: whether the trial will continue later, from its last checkpoint; a signal does not say
 
     def __init__(self, status: int = 0) -> None:
         super().__init__(status)
 
 
 class Paused(Stopped):
-    """Stopped, for a trial that will go on later."""
+    """Stopped, for a trial that will continue later."""
 
     paused = True
 
 
 class ReportError(RuntimeError):
-    """A report was refused, or the host is gone."""
+    """A report was refused, or the host has ended."""
 
 
 class Refused(ValueError):
-    """What a plugin's open raises when the problem or the options are wrong: the user
-    sees the message, and must change something."""
+    """Raised by a plugin's open when the problem or the options are wrong: the user
+    sees the message and must change something."""
 
 
 class RestoreError(RuntimeError):
@@ -42,11 +42,11 @@ class RestoreError(RuntimeError):
 
 
 class StartError(RuntimeError):
-    """The trial could not begin at all; trying again does not help."""
+    """The trial could not start at all; retrying does not help."""
 
 
 class UnknownFormat(ValueError):
-    """What an export function raises for a format that the trainable does not have."""
+    """Raised by an export function for a format that the trainable does not support."""
 
     def __init__(self, text: str = "the trainable does not know this format") -> None:
         super().__init__(text)

@@ -1,4 +1,4 @@
-"""What searchers and schedulers are told, and what they answer."""
+"""The events that searchers and schedulers receive, and their answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["EXHAUSTED", "WAIT", "Answer", "Command", "Decision", "Event", "Event
 
 
 class EventKind(enum.IntEnum):
-    """What happened to a trial."""
+    """The kind of an event."""
 
     TRIAL_ADDED = 1  #: it exists; params and point are set
     TRIAL_STARTED = 2  #: it runs, for the first time or again (attempt counts)
@@ -30,7 +30,7 @@ class EventKind(enum.IntEnum):
 
 
 class Verdict(enum.IntEnum):
-    """What happens to a trial after a result."""
+    """Whether a trial continues after a result."""
 
     CONTINUE = 0
     PAUSE = 1
@@ -39,7 +39,7 @@ class Verdict(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Decision:
-    """The verdict on one result. Event.stop and its like make them."""
+    """The decision on one result; Event.stop, pause and until make it."""
 
     event: int
     verdict: Verdict
@@ -49,7 +49,7 @@ class Decision:
 
 @dataclass
 class Event:
-    """One thing that happened. Which fields are set depends on the kind."""
+    """One event. Its kind determines which fields are set."""
 
     number: int  #: its place in the history, from 1, without gaps
     kind: Union[EventKind, int]  #: a later host may know more kinds: ignore them
@@ -82,12 +82,12 @@ class Event:
         return Decision(self.number, Verdict.PAUSE, reason=reason)
 
     def until(self, iteration: int) -> Decision:
-        """The trial goes on; results before this iteration need no decision and are not told."""
+        """The trial continues; results before this iteration need no decision and are not reported."""
         return Decision(self.number, Verdict.CONTINUE, until=iteration)
 
 
 class CommandKind(enum.IntEnum):
-    """What a scheduler can order beside decisions."""
+    """The kind of a command."""
 
     RESUME = 1
     STOP_TRIAL = 2
@@ -98,7 +98,7 @@ class CommandKind(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Command:
-    """An order that is not the answer to a result. Scheduler.resume and its like make them."""
+    """A command that does not answer a result; Scheduler.resume and similar methods make it."""
 
     kind: CommandKind
     trial: int
@@ -111,7 +111,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Objective:
-    """A metric to be made small or large. Losses are small in either case."""
+    """A metric to minimise or to maximise. A smaller loss is better in both cases."""
 
     metric: str
     maximize: bool
@@ -119,7 +119,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class Problem:
-    """What a searcher or scheduler is opened with."""
+    """What a searcher or scheduler receives when it is opened."""
 
     space: Space
     objectives: Sequence[Objective]
@@ -127,15 +127,15 @@ class Problem:
     trials: int  #: how many are planned; 0 when unbounded
     concurrency: int  #: how many may run at a time; 0 when not bounded
     request: Mapping[str, Any] = field(default_factory=dict)
-    """What each trial asks for, as the experiment file writes it: ``{"cpu": "2"}``.
-    Empty where that is not known, or is several bundles."""
+    """What each trial requests, in the form of the experiment file: ``{"cpu": "2"}``.
+    Empty if it is not known or consists of several bundles."""
     capacity: Mapping[str, Any] = field(default_factory=dict)
-    """What there was in all when the experiment began, in the same form. Empty where
-    trials are run by somebody else."""
+    """The total resources when the experiment began, in the same form. Empty if
+    another system runs the trials."""
 
 
 class Status(enum.IntEnum):
-    """What a searcher may say instead of a suggestion."""
+    """What a searcher may answer instead of a suggestion."""
 
     READY = 0
     WAIT = 1
@@ -146,7 +146,7 @@ WAIT = Status.WAIT  #: nothing now; ask again after something has happened
 EXHAUSTED = Status.EXHAUSTED  #: nothing ever again
 
 Suggestion = Union[Mapping[str, Any], Point, Status]
-"""Params as a dict (those that are missing are drawn), a point, WAIT or EXHAUSTED."""
+"""Params as a dict (missing ones are drawn at random), a point, WAIT or EXHAUSTED."""
 
 Answer = List[Suggestion]
 
@@ -167,5 +167,5 @@ class Request:
 
     @cached_property
     def given(self) -> Dict[str, Any]:
-        """The values that are fixed, by name. They are laid over whatever is answered."""
+        """The fixed values, by name. They replace those of the answer."""
         return self.space.params(self.point) if self.space and self.point is not None else {}

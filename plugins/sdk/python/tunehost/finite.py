@@ -1,4 +1,4 @@
-"""Finite spaces: their size, all their points, and not to suggest one twice."""
+"""Finite spaces: their size, all their points, and avoiding duplicate suggestions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TRIES = 10_000
 _SEEN_TRIES = 100
 
 Axis = Sequence[float]
-"""The values that one parameter is given; a range is made into values when they are needed."""
+"""The values of one parameter; those of a range are computed when they are needed."""
 
 
 class _Values(Sequence[float]):
@@ -46,9 +46,9 @@ def _axes(space: Space, given: Optional[Sequence[float]] = None) -> Optional[lis
 
 
 def _walk(space: Space, axes: list[Axis]) -> Iterator[Optional[Point]]:
-    """Every point of the axes in order, the last parameter fastest, and None for the steps
-    between. A parameter that does not exist is NaN once; branches that break a constraint
-    whatever follows are cut."""
+    """Every point of the axes in order, the last parameter varies fastest; None for the steps
+    between. A parameter that does not exist is NaN, once; branches that violate a constraint
+    in any case are skipped."""
     point = [NAN] * len(axes)
     at = [0] * len(axes)
     depth = 0
@@ -84,8 +84,8 @@ def points(space: Space) -> Iterator[Point]:
 
 
 def size(space: Space, limit: int) -> Optional[int]:
-    """How many points the space has, constraints respected; None where they are infinitely
-    many or more than limit, or counting them would take too long."""
+    """The number of points that satisfy the constraints; None if there are infinitely
+    many or more than limit, or if counting them would take too long."""
     axes = _axes(space)
     if axes is None:
         return None
@@ -99,17 +99,17 @@ def size(space: Space, limit: int) -> Optional[int]:
 
 
 def key(space: Space, point: Sequence[float]) -> bytes:
-    """What two points share if and only if they are the same, up to the rounding of steps."""
+    """A key that is equal for two points if and only if they are equal up to rounding."""
     values = (p.quantise(x) + 0.0 for p, x in zip(space.parameters, point))
     return struct.pack(f"{len(point)}d", *(NAN if x != x else x for x in values))
 
 
 class Seen:
-    """Helps searchers not to suggest a point of a finite space twice.
+    """Helps searchers to suggest no point of a finite space twice.
 
-    It remembers points if the space has at most `limit`; of larger and infinite spaces,
-    of empty ones and where the host knows more conditions (opaque) it remembers none, and
-    everything is new. ValueError when the space has no points.
+    It remembers points if the space has at most `limit`; for larger and infinite spaces,
+    for empty ones and if the host knows more conditions (opaque) it remembers none, and
+    every point is new. ValueError when the space has no points.
     """
 
     def __init__(self, space: Space, limit: int = 100_000) -> None:
@@ -122,7 +122,7 @@ class Seen:
             raise ValueError("no point of the space satisfies the constraints: loosen them")
 
     def add(self, point: Sequence[float]) -> None:
-        """Remembers a point, unless it is none of the space."""
+        """Remembers a point, unless it is not in the space."""
         if self.size and self.space.check(point) is None and self.space.holds(point):
             self._keys.add(key(self.space, point))
 
@@ -145,8 +145,8 @@ class Seen:
              given: Optional[Sequence[float]] = None) -> Optional[Point]:
         """A new point, which is remembered: given, completed by the first of draw(0), draw(1), …
         that makes it new and satisfies the constraints. When draws find none, rng picks one of
-        those that are left. When none is left: None, or, if coordinates were given, a point with
-        them at random. TooTight when no point satisfies the constraints."""
+        the remaining points. When none remains: None, or, if coordinates were given, a point with
+        them drawn at random. TooTight when no point satisfies the constraints."""
         wrong = self.space.check_given(given)
         if wrong:
             raise ValueError(wrong)

@@ -1,4 +1,4 @@
-"""What happened so far, as searchers and schedulers like to look at it."""
+"""The trials so far, in a form that suits searchers and schedulers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["History", "TrialRecord"]
 
 @dataclass
 class TrialRecord:
-    """What is known of one trial."""
+    """What is known about one trial."""
 
     number: int
     point: Optional[Point] = None
@@ -37,13 +37,13 @@ class TrialRecord:
 
 
 class History:
-    """The trials by their number."""
+    """The trials by number."""
 
     def __init__(self) -> None:
         self.trials: Dict[int, TrialRecord] = {}
 
     def observe(self, event: Event) -> None:
-        """Notes one event."""
+        """Adds one event."""
         if event.kind in (EventKind.EXPERIMENT_ENDED, EventKind.SEARCH_ENDED):
             return
         trial = self.trials.setdefault(event.trial, TrialRecord(event.trial))
@@ -57,14 +57,14 @@ class History:
 
     @property
     def best(self) -> Optional[TrialRecord]:
-        """The trial with the smallest last loss, of those that have one and did not fail; the
-        first of equals."""
+        """The trial with the smallest last loss among those that have one and did not fail; the
+        first one if several are equal."""
         rated = [t for t in self.trials.values() if t.losses and t.point is not None and not t.failed]
         return min(rated, key=lambda t: (t.loss, t.number), default=None)
 
     @property
     def ended(self) -> List[TrialRecord]:
-        """The trials that have ended well, or were stopped."""
+        """The trials that finished or were stopped."""
         return [t for t in self.trials.values() if t.ended and not t.failed]
 
 

@@ -1,4 +1,4 @@
-"""What an author of plugins writes: a class, or a decorated function, of each kind."""
+"""The classes and decorators with which plugins are written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CHECKS: Dict[str, Any] = {"boolean": bool, "integer": int, "number": (int, floa
 
 
 class Option:
-    """One option of a plugin: what users may write beside its name."""
+    """One option of a plugin, which users can set."""
 
     def __init__(self, default: Any, description: str, schema: Mapping[str, Any]) -> None:
         self.name = ""
@@ -34,7 +34,7 @@ class Option:
         self.schema: Dict[str, Any] = {**({"type": kind} if kind else {}), "description": description, "default": default, **schema}
 
     def bind(self, name: str, annotation: Any) -> None:
-        """Notes the name; a whole number may be the default of a float."""
+        """Stores the name; an integer may be the default of a float."""
         self.name = name
         if annotation in (float, "float") and self.schema.get("type") == "integer":
             self.schema["type"] = "number"
@@ -49,7 +49,7 @@ class Option:
         return self if instance is None else self.default
 
     def read(self, value: Any) -> Any:
-        """Checks the type; the host has checked the rest of the schema."""
+        """Checks the type; the host has already checked the rest of the schema."""
         kind = self.schema.get("type")
         if kind == "integer" and isinstance(value, float) and value.is_integer():
             return int(value)
@@ -60,26 +60,26 @@ class Option:
 
 
 def option(default: T, description: str, **schema: Any) -> T:
-    """Declares an option in a plugin's class, or as default of a decorated function's
+    """Declares an option in a plugin's class, or as the default of a decorated function's
     parameter:
 
         start: int = tunehost.option(10, "random points at first", minimum=1)
 
-    Its type is that of the default. schema are more keywords of JSON Schema.
+    Its type is that of the default. schema holds further keywords of JSON Schema.
     """
     return cast(T, Option(default, description, schema))
 
 
 class Plugin:
-    """What plugins of all kinds have in common."""
+    """The base class of all plugins."""
 
     kind: ClassVar[str] = ""
-    name: ClassVar[str] = ""  #: what users write; by default the class' name in lower case with dashes
-    version: ClassVar[str] = "0.0.0"  #: the plugin's own
+    name: ClassVar[str] = ""  #: the name that users write; by default the class' name in lower case with dashes
+    version: ClassVar[str] = "0.0.0"  #: the version of the plugin
     summary: ClassVar[str] = ""  #: one sentence; by default the docstring's first line
 
     def open(self) -> None:
-        """Called once, with the options set, before all else. Check what can be checked:
+        """Called once, after the options are set and before any other method. Check the problem:
         the message of a Refused or ValueError is what the user sees."""
 
     @classmethod
@@ -95,7 +95,7 @@ class Plugin:
         return {"type": "object", "additionalProperties": False, "properties": properties}
 
     def configure(self, options: Mapping[str, Any]) -> None:
-        """Sets the options; Refused names one that is unknown or of a wrong type."""
+        """Sets the options; raises Refused for one that is unknown or has the wrong type."""
         known = self.options()
         for name, value in options.items():
             if name not in known:
@@ -105,7 +105,7 @@ class Plugin:
 
     @classmethod
     def title(cls) -> str:
-        """The name, made of the class' if none was given."""
+        """The name; by default it is made from the name of the class."""
         return cls.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", "-", cls.__name__).lower()
 
     @classmethod
@@ -115,7 +115,7 @@ class Plugin:
 
 
 class _Learner(Plugin):
-    """What searchers and schedulers have in common. What they answer depends only on the
+    """The base class of searchers and schedulers. Their answers must depend only on the
     problem, the options, the events and the requests' seeds, so that they can be restarted."""
 
     problem: Problem  #: set before open
@@ -124,31 +124,31 @@ class _Learner(Plugin):
     requires: Sequence[str] = ()  #: metrics that every result must have beside the objectives'
 
     def observe(self, event: Event) -> None:
-        """Told of each event, in order."""
+        """Called with each event, in order."""
 
     def snapshot(self) -> bytes:
-        """The state after the events observed so far. Optional: without it a plugin that is
-        restarted is told the whole history again."""
+        """The state after the events observed so far. Optional: without it, a restarted plugin
+        receives the whole history again."""
         raise NotImplementedError
 
     def restore(self, snapshot: bytes) -> None:
-        """Takes a snapshot, after open and before anything else."""
+        """Restores a snapshot, after open and before any other call."""
         raise NotImplementedError
 
 
 class Searcher(_Learner):
-    """Suggests the parameters of trials."""
+    """The base class of searchers, which suggest the parameters of trials."""
 
     kind = "searcher"
-    independent: bool = False  #: suggestions do not depend on results
+    independent: bool = False  #: suggestions do not depend on results: it is not told them
 
     def suggest(self, request: Request) -> Suggestion:
-        """Answers one request: with params (a dict, of which missing ones are drawn at random),
+        """Answers one request: with params (a dict; missing ones are drawn at random),
         a point, WAIT or EXHAUSTED."""
         raise NotImplementedError
 
     def observe_all(self, events: Sequence[Event]) -> None:
-        """Told what happened since the last call. Override it to look at events in batches."""
+        """Called with the events since the last call. Override it to handle events in batches."""
         for event in events:
             self.observe(event)
 
@@ -164,7 +164,7 @@ class Searcher(_Learner):
 
 
 class Scheduler(_Learner):
-    """Decides which trials go on."""
+    """The base class of schedulers, which decide which trials continue."""
 
     kind = "scheduler"
     quiet: bool = False  #: it never decides anything
@@ -172,13 +172,13 @@ class Scheduler(_Learner):
     saves: bool = False  #: it works on checkpoints: it pauses trials or exploits others
 
     def on_result(self, event: Event) -> Optional[Decision]:
-        """Decides on one result, which was observed before: with event.stop(reason),
-        event.pause(reason) or event.until(iteration); None lets the trial go on."""
+        """Decides on one result, which was observed already: with event.stop(reason),
+        event.pause(reason) or event.until(iteration); with None the trial continues."""
         return None
 
     def decide(self, events: Sequence[Event]) -> List[Decision]:
-        """Told what happened since the last call; answers at most one decision for each result
-        among it. Override it to look at events in batches."""
+        """Called with the events since the last call; returns at most one decision for each result
+        among them. Override it to handle events in batches."""
         decisions = []
         for event in events:
             self.observe(event)
@@ -189,39 +189,39 @@ class Scheduler(_Learner):
         return decisions
 
     def resume(self, trial: int, reason: str = "") -> None:
-        """Orders that a paused trial goes on, before new ones."""
+        """Resumes a paused trial, before new ones start."""
         self._order(Command(CommandKind.RESUME, trial, reason=reason))
 
     def stop_trial(self, trial: int, reason: str) -> None:
-        """Orders the end of a trial that waits or is paused."""
+        """Stops a trial that is waiting or paused."""
         self._order(Command(CommandKind.STOP_TRIAL, trial, reason=reason))
 
     def stop_all(self, reason: str) -> None:
-        """Orders the end of the whole experiment."""
+        """Ends the whole experiment."""
         self._order(Command(CommandKind.STOP_ALL, 0, reason=reason))
 
     def exploit(self, trial: int, donor: int, iteration: int, params: Union[Mapping[str, Any], Point, None] = None,
                 reason: str = "") -> None:
-        """Orders that a trial goes on from another's checkpoint, with other parameters if given."""
+        """Makes a trial continue from another's checkpoint, with other parameters if given."""
         point = self.space.point(params) if isinstance(params, Mapping) else params
         self._order(Command(CommandKind.EXPLOIT, trial, donor, iteration, point, reason=reason))
 
     def resize(self, trial: int, resources: Mapping[str, Any], reason: str = "") -> None:
-        """Orders that a paused trial asks for other resources, as the experiment file writes them."""
+        """Changes the resources of a paused trial; they are written as in the experiment file."""
         self._order(Command(CommandKind.RESIZE, trial, resources=resources, reason=reason))
 
     def _order(self, command: Command) -> None:
         self.__dict__.setdefault("_orders", []).append(command)
 
     def take_orders(self) -> List[Command]:
-        """What was ordered since the last call."""
+        """The commands since the last call."""
         return cast(List[Command], self.__dict__.pop("_orders", []))
 
 
 class Trainable(Plugin):
-    """Trains. On Linux the program is started once and forked for each trial, so that what it
-    has imported, and what open has loaded, is there at once; fork = False starts a process for
-    each trial, or for many, one after the other (reusable) or at the same time (shared)."""
+    """The base class of trainables. On Linux the program is started once and forked for each trial:
+    its imports and what open has loaded are available at once. fork = False starts a process for
+    each trial, or one for many trials, in sequence (reusable) or at the same time (shared)."""
 
     kind = "trainable"
     saves: bool = False  #: report is given a save function whenever a checkpoint may be asked for
@@ -234,19 +234,19 @@ class Trainable(Plugin):
         raise NotImplementedError
 
     def request(self, params: Dict[str, Any]) -> Mapping[str, Any]:
-        """What a trial with these parameters needs, as the experiment file writes it:
+        """The resources of a trial with these parameters, written as in the experiment file:
         {"cpu": 2, "gpu": "0.5", "memory": "4GiB"}. Optional."""
         raise NotImplementedError
 
 
 def overrides(plugin: Plugin, method: str) -> bool:
-    """Whether the author has written that method."""
+    """Whether the author has implemented that method."""
     base = next(c for c in (Searcher, Scheduler, Trainable) if isinstance(plugin, c))
     return getattr(type(plugin), method) is not getattr(base, method)
 
 
 def traits_of(trainable: Trainable, forked: bool) -> Dict[str, bool]:
-    """What an opened trainable says about itself: a program that forks serves any number of
+    """The traits of an opened trainable: a program that forks serves any number of
     trials at a time."""
     return {"reusable": forked or trainable.reusable or trainable.shared, "shared": forked or trainable.shared,
             "saves": trainable.saves, "requests": overrides(trainable, "request")}
@@ -258,7 +258,7 @@ _P = TypeVar("_P", bound=Plugin)
 
 
 def _class_of(base: Type[_P], function: Callable[..., Any], own: int, traits: Dict[str, Any], methods: Dict[str, Any]) -> Type[_P]:
-    """A plugin class made of a function, whose parameters after the first own ones are options."""
+    """A plugin class made from a function; the parameters after the first ones are options."""
     body: Dict[str, Any] = {"__doc__": function.__doc__, "__module__": function.__module__, **traits, **methods}
     for p in list(inspect.signature(function).parameters.values())[own:]:
         if not isinstance(p.default, Option):
@@ -273,8 +273,8 @@ def _values(plugin: Plugin) -> Dict[str, Any]:
 
 
 def _unseen(seen: Optional[Seen], request: Request, answer: Suggestion) -> Suggestion:
-    """Draws the parameters that an answer leaves open, so that the point is a new one where the
-    space is finite; EXHAUSTED when there is none."""
+    """Draws the parameters that an answer omits, so that the point is a new one if the
+    space is finite; EXHAUSTED if there is none."""
     if seen is None or seen.size is None or not isinstance(answer, Mapping):
         return answer
     space, rng = seen.space, Rand(~request.seed)
@@ -284,15 +284,15 @@ def _unseen(seen: Optional[Seen], request: Request, answer: Suggestion) -> Sugge
 
 
 def searcher(**traits: Any) -> Callable[[Callable[..., Suggestion]], Type[Searcher]]:
-    """Makes a searcher of a function of a Request and the History so far:
+    """Makes a searcher from a function of a Request and the History so far:
 
         @tunehost.searcher(version="1.0.0")
         def mine(request, history, size=tunehost.option(3, "…")):
             '''One sentence about it.'''
             return {"lr": 0.1}
 
-    Parameters that it leaves out are drawn at random, so that no point of a finite space comes
-    twice. traits are attributes of the class Searcher.
+    Parameters that it omits are drawn at random, so that no point of a finite space is
+    suggested twice. traits are attributes of the class Searcher.
     """
 
     def decorate(function: Callable[..., Suggestion]) -> Type[Searcher]:
@@ -315,7 +315,7 @@ def searcher(**traits: Any) -> Callable[[Callable[..., Suggestion]], Type[Search
 
 
 def scheduler(**traits: Any) -> Callable[[Callable[..., Optional[Decision]]], Type[Scheduler]]:
-    """Makes a scheduler of a function of a result's Event and the History so far, which
+    """Makes a scheduler from a function of a result's Event and the History so far, which
     returns event.stop(…), event.pause(…), event.until(…) or None."""
 
     def decorate(function: Callable[..., Optional[Decision]]) -> Type[Scheduler]:
@@ -334,7 +334,7 @@ def scheduler(**traits: Any) -> Callable[[Callable[..., Optional[Decision]]], Ty
 
 
 def trainable(**traits: Any) -> Callable[[Callable[..., Any]], Type[Trainable]]:
-    """Makes a trainable of a function of a Run, which reports or yields its results."""
+    """Makes a trainable from a function of a Run, which reports or yields its results."""
 
     def decorate(function: Callable[..., Any]) -> Type[Trainable]:
         def train(self: Any, run: Run) -> Any:
@@ -350,7 +350,7 @@ def chosen(plugins: Iterable[Type[Plugin]]) -> Dict[str, Type[Plugin]]:
     table: Dict[str, Type[Plugin]] = {}
     for plugin in plugins:
         if not (isinstance(plugin, type) and issubclass(plugin, Plugin) and plugin.kind):
-            raise TypeError(f"{plugin!r} is no plugin: serve takes classes, and functions decorated by "
+            raise TypeError(f"{plugin!r} is not a plugin: serve takes classes, and functions decorated by "
                             "tunehost.searcher, tunehost.scheduler or tunehost.trainable")
         if plugin.kind in table:
             raise TypeError(f"there are two plugins of the kind {plugin.kind}: a program serves one of each")

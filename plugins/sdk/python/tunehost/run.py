@@ -1,4 +1,4 @@
-"""One attempt of one trial, as a trainable sees it."""
+"""One attempt of one trial, for trainables."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Export = Callable[[str, Path], Any]
 
 
 class Link(Protocol):
-    """The way to the host and back."""
+    """The connection to the host."""
 
     def send(self, told: Told) -> None: ...
     def poll(self) -> List[Order]: ...
@@ -48,16 +48,17 @@ class Link(Protocol):
 
 @dataclass(frozen=True)
 class Bundle:
-    """One place that was granted: a part of one node."""
+    """One granted share of a node."""
 
     node: str = ""
     resources: Mapping[str, Any] = None  # type: ignore[assignment]
     devices: Sequence[str] = ()  #: ids of the node's GPUs
+    address: str = ""  #: by which the trial's other nodes reach this one; "": all bundles are on this machine
 
 
 @dataclass(frozen=True)
 class Logs:
-    """The files of a trial's directory for what is printed; "" where it is not kept."""
+    """The files in a trial's directory for its output; "" if it is not kept."""
 
     stdout: str = "stdout"
     stderr: str = "stderr"
@@ -65,7 +66,7 @@ class Logs:
 
 @dataclass(frozen=True)
 class Trial:
-    """What an attempt has to train."""
+    """The trial that an attempt trains."""
 
     id: str = ""  #: its name in files
     number: int = 0  #: from 0
@@ -76,7 +77,7 @@ class Trial:
     seed: int = 0
     dir: str = ""
     restore: str = ""
-    iteration: int = 0  #: of the checkpoint to go on from
+    iteration: int = 0  #: of the checkpoint to continue from
     resources: Mapping[str, Any] = None  # type: ignore[assignment]
     devices: Sequence[str] = ()  #: ids of the GPUs granted, each once
     bundles: Sequence[Bundle] = ()  #: the places granted, in the order of the request
@@ -93,7 +94,7 @@ _T = TypeVar("_T", bound=Callable[..., Any])
 
 
 def _uninterrupted(method: _T) -> _T:
-    """Lets no stop interrupt the method: it comes after it."""
+    """Delays a stop until the method has returned."""
 
     @functools.wraps(method)
     def run(self: Run, *args: Any, **kwargs: Any) -> Any:
@@ -108,7 +109,7 @@ def _uninterrupted(method: _T) -> _T:
 
 
 class Run:
-    """One attempt of one trial. It is for the thread that trains."""
+    """One attempt of one trial. Only the thread that trains may use it."""
 
     def __init__(self, trial: Trial, link: Link, saves: bool) -> None:
         self.trial = trial
@@ -123,21 +124,21 @@ class Run:
         self._iteration = trial.iteration
         self._done = False
         self._export: Optional[Export] = None
-        self._training = False  # the author's code runs
-        self._inside = 0  # calls of this object that it is in
-        self._signalled = False  # a stop may have come since
-        self._told = False  # the author's code knows of it, and may clean up
+        self._training = False  # the author's code is running
+        self._inside = 0  # number of active calls of this object's methods
+        self._signalled = False  # a stop may have arrived since
+        self._told = False  # the author's code knows about it, and may clean up
 
     def signalled(self) -> None:
-        """A stop may have come: raises Stopped where the author's code trains between reports.
-        For the thread that trains; a signal's handler calls it."""
+        """A stop may have arrived: raises Stopped if the author's code is training between reports.
+        Only for the thread that trains; the signal handler calls it."""
         self._signalled = True
         self._interrupt()
 
     def _interrupt(self) -> None:
         if not self._signalled or self._inside or self._told or not self._training:
             return
-        self._inside += 1  # or another signal would come between
+        self._inside += 1  # or another signal could interrupt it
         try:
             self._signalled = False
             self._hear(self._link.poll())
@@ -147,7 +148,7 @@ class Run:
             raise self._end()
 
     def _end(self) -> Stopped:
-        """What is raised to end the training. From then on nothing interrupts it."""
+        """The exception that ends the training. From then on nothing interrupts it."""
         self._told = True
         assert self._stop
         return self._stop
@@ -169,7 +170,7 @@ class Run:
 
     @property
     def seed(self) -> int:
-        """The trial's randomness, from 0 to 2**64 - 1. random, numpy and torch are seeded with it
+        """The trial's random seed, from 0 to 2**64 - 1. random, numpy and torch are seeded with it
         already, if they were imported."""
         return self.trial.seed
 
@@ -180,7 +181,7 @@ class Run:
 
     @cached_property
     def restore(self) -> Optional[Path]:
-        """The directory of the checkpoint to go on from, or None."""
+        """The directory of the checkpoint to continue from, or None."""
         return Path(self.trial.restore) if self.trial.restore else None
 
     @property
@@ -191,7 +192,7 @@ class Run:
     @property
     @_uninterrupted
     def stopped(self) -> bool:
-        """Whether the trial was told to stop: for threads, and code that no exception may end."""
+        """Whether the trial was told to stop: for threads, and for code that no exception may interrupt."""
         self._hear(self._link.poll())
         return self._stop is not None
 
@@ -203,20 +204,20 @@ class Run:
     @_uninterrupted
     def report(self, metrics: Optional[Mapping[str, Any]] = None, *, iteration: Optional[int] = None,
                save: Optional[Save] = None, checkpoint: Any = None, done: bool = False, **more: Any) -> None:
-        """Hands over one result and returns when the trial may go on.
+        """Reports one result and returns when the trial may continue.
 
-        Numbers are metrics; what is none (text, bool, list) is kept beside them in result.jsonl.
+        Numbers are metrics; other values (text, bool, list) are kept beside them in result.jsonl.
         save(dir) writes the training's state into the empty directory dir; it is called only
-        when a checkpoint of just this result is wanted. checkpoint is a directory that already
-        holds one; it is kept even if the trial was told to stop before. done: this is the last
-        result. Raises Stopped, or Paused, when the trial shall end; let it pass.
+        when a checkpoint of this result is wanted. checkpoint is a directory that already
+        holds one; it is kept even if the trial was already told to stop. done: this is the last
+        result. Raises Stopped, or Paused, when the trial must end; do not catch it.
         """
         r = flatten(metrics, more)
         number, done = whole(iteration) if iteration is not None else r.iteration or 0, bool(done) or r.done
         if r.left_out:
             self._link.send({"kind": LOG, "text": cut(left_out(r.left_out)), "hint": True})
         saved = str(Path(checkpoint).absolute()) if checkpoint else ""
-        saved.encode()  # a message carries no other path; the error is the author's to see
+        saved.encode()  # a message can carry no other path; the author gets the error
         self._hear(self._link.poll())
         over = self._stop is not None and not self._stop_dir
         if over and (self._killed or not saved):
@@ -228,19 +229,19 @@ class Run:
             "kind": RESULT, "metrics": list(r.metrics.items()), "iteration": number, "checkpoint": saved, "done": done,
             "values": json.dumps(r.values, allow_nan=False).encode() if r.values else b"",
         })
-        if over:  # the result does not count any more; the checkpoint is taken
+        if over:  # the result no longer counts; the checkpoint is kept
             raise self._end()
         self._await_decision(done, self._due(done, save is not None and not checkpoint), save)
 
     def export_with(self, export: Export) -> None:
-        """Says how the model is written: when the trial has ended well, export(format, dir) is
-        called for each format that the experiment file asks for. It writes the model into the
-        empty directory dir, or raises UnknownFormat, or whatever went wrong; the trial does not
-        fail for it. A stopped trial's exports are made within its grace time."""
+        """Sets the function that writes the model: when the trial has finished, export(format, dir) is
+        called for each format that the experiment file requests. It writes the model into the
+        empty directory dir, or raises UnknownFormat or another exception; the trial does not
+        fail because of it. A stopped trial's exports are made within its grace time."""
         self._export = export
 
     def _hand_over(self) -> None:
-        """Makes the exports of a trial that has ended well."""
+        """Makes the exports of a trial that has finished."""
         self._hear(self._link.poll())
         if self._export is None or self._killed or isinstance(self._stop, Paused) and not self._done:
             return
@@ -269,7 +270,7 @@ class Run:
 
     def _await_decision(self, done: bool, due: bool, save: Optional[Save]) -> None:
         if done and not due:
-            return  # nobody has to decide whether it goes on
+            return  # no decision is needed
         ahead = 0 if due else self.trial.run_ahead
         while True:
             saved = self._carry_out_saves(save)
@@ -351,7 +352,7 @@ def attempt(trainable: Trainable, run: Run) -> Told:
 
 
 def _report_all(run: Run, results: Any) -> None:
-    """Reports what a generator yields; when the trial is stopped, its `yield` raises Stopped."""
+    """Reports the results that a generator yields; when the trial is stopped, its `yield` raises Stopped."""
     try:
         for metrics in results:
             run.report(metrics)

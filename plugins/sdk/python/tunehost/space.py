@@ -1,9 +1,9 @@
 """The space of parameters, for searchers.
 
 A *point* is a list with one float for each parameter: reals and integers are
-themselves, choices are the index of the chosen value, and NaN says that the
+themselves, choices are the index of the chosen value, and NaN means that the
 parameter does not exist in this point. *Params* are the same as a dict of names
-and values, without those that do not exist. Space.params and Space.point turn one
+and values, without those that do not exist. Space.params and Space.point convert one
 into the other; everything here works on points.
 """
 
@@ -30,7 +30,7 @@ _MAX_TRIES = 10_000
 
 
 class Source(Protocol):
-    """Where randomness comes from: uniform numbers in [0, 1)."""
+    """A source of uniform random numbers in [0, 1)."""
 
     def random(self) -> float: ...
 
@@ -89,12 +89,12 @@ class Param:
 
     @property
     def is_choice(self) -> bool:
-        """Whether it is one of a list of values."""
+        """Whether its values are a list of choices."""
         return self.kind in (Kind.CHOICE, Kind.ORDINAL)
 
     @property
     def count(self) -> Optional[int]:
-        """How many values it can have; None where they are a continuum or without end."""
+        """How many values it can have; None if they are continuous or unbounded."""
         if self.lattice:
             return int(self.lattice.size())
         return 1 if self.kind == Kind.REAL and self.low == self.high else None
@@ -105,7 +105,7 @@ class Param:
 
     def from_unit(self, u: float) -> float:
         """The value at u, its place in [0, 1] under the parameter's own distribution,
-        so that a uniform u gives a sample. u outside is moved inside; NaN stays."""
+        so that a uniform u gives a sample. A u outside [0, 1] is moved inside; NaN stays."""
         if u != u:
             return u
         u = max(0.0, min(1.0, u))
@@ -134,7 +134,7 @@ class Param:
 
     def to_unit(self, x: float) -> float:
         """The place of value x in [0, 1]: from_unit(to_unit(x)) is x, up to rounding for a
-        continuum. Where there is one value only it is 0.5."""
+        continuum. If there is only one value it is 0.5."""
         if self.kind == Kind.NORMAL:
             return 0.5 * math.erfc((self.mean - x) / (self.sd * math.sqrt(2)))
         u = 0.5
@@ -148,7 +148,7 @@ class Param:
         return max(0.0, min(1.0, u))
 
     def quantise(self, x: float) -> float:
-        """The value that the parameter can have nearest to x. NaN stays."""
+        """The allowed value nearest to x. NaN stays."""
         if x != x:
             return x
         if self.lattice:
@@ -158,7 +158,7 @@ class Param:
         return multiple(even(x / self.step), self.step) if self.step > 0 else x
 
     def contains(self, x: float) -> bool:
-        """Whether the parameter can be x."""
+        """Whether x is an allowed value."""
         if not math.isfinite(x):
             return False
         if self.lattice and self.kind == Kind.REAL:
@@ -170,13 +170,13 @@ class Param:
         return self.step == 0 or is_multiple(x, self.step, even(x / self.step))
 
     def value(self, x: float) -> Any:
-        """What x stands for: a float, an int, or the choice."""
+        """The value that x represents: a float, an int or a choice."""
         if self.is_choice:
             return self.choices[round(x)]
         return round(x) if self.kind == Kind.INT else x
 
     def number(self, value: Any) -> float:
-        """The float that stands for a value; ValueError when the parameter cannot be it."""
+        """The float that stands for a value; ValueError if it is not allowed."""
         if self.is_choice:
             found = self._index.get(_meaning(value))
             if found is None:
@@ -190,7 +190,7 @@ class Param:
         return x
 
     def allowed(self) -> str:
-        """The parameter's values, in words."""
+        """A description of the allowed values."""
         if self.is_choice:
             return f"an index from 0 to {len(self.choices) - 1}"
         steps = f", multiples of {_text(self.step)}" if self.step else ""
@@ -200,7 +200,7 @@ class Param:
         return f"{what} from {_text(self.low)} to {_text(self.high)}{steps}"
 
     def _counts_for(self, i: int) -> Number:
-        """What parameter i counts for in arithmetic: itself, or the number chosen."""
+        """The numeric value of parameter i in expressions: itself, or the number chosen."""
         if not self.is_choice:
             return lambda p: p[i]
         numbers = [float(c) if isinstance(c, (int, float)) and not isinstance(c, bool) else NAN for c in self.choices]
@@ -232,7 +232,7 @@ class Space:
         return len(self.parameters)
 
     def __getitem__(self, which: int | str) -> Param:
-        """A parameter by its place or name."""
+        """A parameter by its index or name."""
         return self.parameters[self.index[which] if isinstance(which, str) else which]
 
     def __iter__(self) -> Iterator[Param]:
@@ -245,7 +245,7 @@ class Space:
         return {p.name: p.value(x) for p, x in zip(self.parameters, point) if x == x}
 
     def point(self, params: Mapping[str, Any]) -> Point:
-        """The point of params; what they lack is NaN. ValueError when a name is unknown or
+        """The point of params; missing ones are NaN. ValueError if a name is unknown or
         a value not allowed."""
         point = [NAN] * len(self)
         for name, value in params.items():
@@ -272,11 +272,11 @@ class Space:
         return point
 
     def holds(self, point: Sequence[float]) -> bool:
-        """Whether no constraint is broken."""
+        """Whether all constraints are satisfied."""
         return all(c(point) != 0 for c in self._constraints)
 
     def check(self, point: Sequence[float]) -> Optional[str]:
-        """What is wrong with the point, in one line, or None. Constraints are holds()'s matter."""
+        """What is wrong with the point, in one line, or None. holds() checks the constraints."""
         if len(point) != len(self):
             return f"the point has {len(point)} values; allowed: one for each of the space's {len(self)} parameters"
         for i, (p, x) in enumerate(zip(self.parameters, point)):
@@ -284,13 +284,13 @@ class Space:
             if exists and x != x:
                 return f'parameter "{p.name}" has no value; allowed: {p.allowed()}'
             if not exists and x == x:
-                return f'parameter "{p.name}" is {_text(x)}; allowed: no value, for its condition does not hold'
+                return f'parameter "{p.name}" is {_text(x)}; allowed: no value, because its condition does not hold'
             if exists and not p.contains(x):
                 return f'parameter "{p.name}" is {_text(x)}; allowed: {p.allowed()}'
         return None
 
     def check_given(self, point: Optional[Sequence[float]]) -> Optional[str]:
-        """What is wrong with values that others are to be completed around, or None."""
+        """What is wrong with given values of an incomplete point, or None."""
         if point is None:
             return None
         if len(point) != len(self):
@@ -313,12 +313,12 @@ class Space:
     # Sampling.
 
     def draw(self, rng: Source) -> Point:
-        """A value for every parameter, whether it exists or not; one number of rng for each."""
+        """A value for every parameter, whether it exists or not; using one number of rng for each."""
         return [p.from_unit(rng.random()) for p in self.parameters]
 
     def complete(self, *layers: Optional[Sequence[float]]) -> Point:
-        """Lays points over each other: a parameter's value is the first that is not NaN.
-        Parameters that then do not exist are dropped. The last layer is best one from draw()."""
+        """Combines points: the value of a parameter is the first one that is not NaN.
+        Parameters that then do not exist are dropped. The last point should come from draw()."""
         point = [NAN] * len(self)
         for layer in reversed(layers):
             for i, x in enumerate(layer or ()):
@@ -337,14 +337,14 @@ class Space:
 
 
 def _text(x: float) -> str:
-    """x as the host writes it."""
+    """x in the notation of the host."""
     if not math.isfinite(x):
         return "NaN" if x != x else "+Inf" if x > 0 else "-Inf"
     return str(int(x)) if x == int(x) and abs(x) < 1e21 and abs(x) < 1e6 else repr(x)
 
 
 def _meaning(value: Any) -> str:
-    """A text that JSON values share if they are equal: 1 is 1.0, but true is not 1."""
+    """A text that is the same for equal JSON values: 1 equals 1.0, but true does not equal 1."""
     return json.dumps(_numbers(value), sort_keys=True, default=str)
 
 

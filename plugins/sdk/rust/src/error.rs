@@ -1,17 +1,17 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-/// Any error: text (`Err("no data".into())`) and whatever `?` converts.
+/// Any error: text (`Err("no data".into())`) and anything that `?` converts.
 pub type Error = Box<dyn StdError + Send + Sync>;
 
-/// What an author's code returns.
+/// The result of the author's code.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A trial was told to end: [`Run::report`](crate::Run::report) answers so. Pass it on
-/// with `?`; it fails nothing.
+/// A trial was told to end: [`Run::report`](crate::Run::report) returns it. Propagate it
+/// with `?`; the trial does not fail because of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped {
-    /// The trial will go on later.
+    /// The trial will continue later.
     pub paused: bool,
 }
 
@@ -27,8 +27,8 @@ impl fmt::Display for Stopped {
 
 impl StdError for Stopped {}
 
-/// Fails a trial that never began to train, as when a program is missing: it is not
-/// tried again.
+/// Fails a trial that could not start to train, for example because a program is missing: it is not
+/// retried.
 #[derive(Debug)]
 pub struct StartError(pub Error);
 

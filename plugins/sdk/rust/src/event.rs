@@ -1,71 +1,71 @@
 use crate::space::{Point, Space};
 
-/// What a searcher or scheduler is opened with.
+/// What a searcher or scheduler receives when it is opened.
 #[derive(Clone, Debug, Default)]
 pub struct Problem {
-    /// What may be varied.
+    /// The parameters to vary.
     pub space: Space,
-    /// At least one.
+    /// The objectives; at least one.
     pub objectives: Vec<Objective>,
-    /// The plugin's own: two plugins of one experiment have different ones.
+    /// The plugin's seed: two plugins of one experiment have different seeds.
     pub seed: u64,
     /// How many trials are planned; 0 when unbounded.
     pub trials: u64,
-    /// How many may run at a time; 0 when not bounded.
+    /// How many may run at a time; 0 when unbounded.
     pub concurrency: u64,
-    /// What each trial asks for, as the experiment file writes it, in JSON:
-    /// `{"cpu": "2"}`. Empty where that is not known, or is several bundles.
+    /// What each trial requests, in the form of the experiment file, as JSON:
+    /// `{"cpu": "2"}`. Empty if it is not known or consists of several bundles.
     pub request: String,
-    /// What there was in all when the experiment began, in the same form. Empty
-    /// where trials are run by somebody else.
+    /// The total resources when the experiment began, in the same form. Empty
+    /// if another system runs the trials.
     pub capacity: String,
 }
 
-/// A metric to be made small or large.
+/// A metric to minimise or to maximise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Objective {
     /// Its name in results.
     pub metric: String,
-    /// Larger is better. [`Event::losses`] has the sign turned already.
+    /// Larger is better. [`Event::losses`] has its sign inverted already.
     pub maximize: bool,
 }
 
-/// What happened to a trial, in the order in which a trial meets it.
+/// The kind of an event, in the order in which they occur to a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventKind {
     /// A trial exists; `point` holds its parameters.
     TrialAdded,
-    /// It runs, for the first time or again (`attempt` counts).
+    /// It started, for the first time or again (`attempt` counts).
     TrialStarted,
-    /// It reported; `iteration`, `losses` and `metrics` are set.
+    /// It reported a result; `iteration`, `losses` and `metrics` are set.
     ResultReported,
-    /// It stopped running and may go on later.
+    /// It was paused and may continue later.
     TrialPaused,
-    /// It ended well or was stopped; `losses` are its last, empty when it never reported.
+    /// It finished or was stopped; `losses` are its last ones, empty if it never reported.
     TrialCompleted,
-    /// It ended in an error that will not be retried.
+    /// It failed and will not be retried.
     TrialFailed,
-    /// It was taken away while it was waiting or paused.
+    /// It was removed while it was waiting or paused.
     TrialRemoved,
-    /// A checkpoint of it is whole on disk.
+    /// One of its checkpoints is complete on disk.
     CheckpointSaved,
     /// It failed or lost its node and will be run again.
     TrialRequeued,
-    /// Nothing will follow.
+    /// No event will follow.
     ExperimentEnded,
     /// The searcher has no more to suggest.
     SearchEnded,
-    /// Something of a later version of the protocol: ignore it.
+    /// An event of a later version of the protocol: ignore it.
     Other(u64),
 }
 
-/// One thing that happened. Which fields are set depends on `kind`.
+/// One event. `kind` determines which fields are set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// The position in the history, from 1, without gaps.
     pub number: u64,
-    /// What happened.
+    /// The kind of the event.
     pub kind: EventKind,
     /// The trial's number, from 0 in the order of creation.
     pub trial: u32,
@@ -75,15 +75,15 @@ pub struct Event {
     pub iteration: u64,
     /// The trial's parameters (`TrialAdded`).
     pub point: Point,
-    /// One value for each objective: smaller is better whatever its direction, never NaN,
-    /// and infinite where the metric was missing or no finite number.
+    /// One value for each objective: smaller is better in either direction; never NaN,
+    /// and infinite if the metric was missing or not finite.
     pub losses: Vec<f64>,
-    /// The reported numbers as they were, sorted by name. Empty unless
+    /// The reported numbers, unchanged, sorted by name. Empty unless
     /// [`Traits::metrics`] asks for them.
     pub metrics: Vec<Metric>,
     /// The trial's training time so far.
     pub seconds: f64,
-    /// Why, for people (`TrialCompleted`, `TrialFailed`, `TrialRemoved`).
+    /// The reason, for users (`TrialCompleted`, `TrialFailed`, `TrialRemoved`).
     pub reason: String,
 }
 
@@ -113,14 +113,14 @@ pub struct Metric {
     pub value: f64,
 }
 
-/// What an opened searcher or scheduler says about itself, which may depend on its
+/// The properties of an opened searcher or scheduler, which may depend on its
 /// options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Traits {
-    /// Suggestions do not depend on results, so the host may ask ahead of free slots
-    /// (searchers).
+    /// Suggestions do not depend on results, so the host may ask ahead of free slots,
+    /// and does not send the results of running trials (searchers).
     pub independent: bool,
-    /// It never decides anything, so that the host need not ask (schedulers).
+    /// It never decides anything, so the host does not have to ask (schedulers).
     pub quiet: bool,
     /// How many results a trial may report beyond the last one that was decided
     /// (schedulers).
@@ -131,7 +131,7 @@ pub struct Traits {
     pub saves: bool,
     /// Metrics that every result must have beside the objectives'.
     pub requires: Vec<String>,
-    /// It implements `snapshot` and `restore`, which are faster than the whole history
+    /// It implements `snapshot` and `restore`, which are faster than reading the whole history
     /// again.
     pub snapshots: bool,
 }
@@ -139,11 +139,11 @@ pub struct Traits {
 /// Describes a plugin before it is opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Info {
-    /// What users write in the experiment file: lower case, digits and dashes.
+    /// The name that users write in the experiment file: lower case, digits and dashes.
     pub name: &'static str,
-    /// The plugin's own version.
+    /// The version of the plugin.
     pub version: &'static str,
-    /// One sentence.
+    /// A description in one sentence.
     pub summary: &'static str,
     /// A JSON Schema of the options: an object with `additionalProperties` false, and a
     /// description and a default for each. Empty: it has no options.

@@ -1,5 +1,5 @@
-//! Calls an author's code the way every transport must: panics become errors, given
-//! coordinates are laid over suggestions, the shape of answers is checked.
+//! Calls the author's code, for every transport: turns panics into errors, puts given
+//! coordinates into suggestions, and checks answers.
 
 use crate::{Decisions, Event, EventKind, Order, Point, Request, Result, Status, Suggestions};
 use std::collections::HashSet;
@@ -27,7 +27,7 @@ pub fn protect<T>(what: &str, f: impl FnOnce() -> Result<T>) -> Result<T> {
     })
 }
 
-/// Lays the coordinates that a request fixes over its suggestion.
+/// Replaces coordinates of a suggestion by those that its request fixes.
 pub fn overlay(points: &mut [Point], requests: &[Request]) {
     for (point, request) in points.iter_mut().zip(requests) {
         for (x, given) in point.iter_mut().zip(request.given.iter().flatten()) {
@@ -38,16 +38,16 @@ pub fn overlay(points: &mut [Point], requests: &[Request]) {
     }
 }
 
-/// Checks an answer's shape: as many points as the status promises, each with `dims`
-/// values. Whether they lie in the space is the host's to check.
+/// Checks an answer's shape: as many points as the status requires, each with `dims`
+/// values. The host checks whether they lie in the space.
 pub fn check_suggestions(dims: usize, requests: &[Request], answer: &Suggestions) -> Result<()> {
     let (points, asked) = (answer.points.len(), requests.len());
     if points > asked {
-        return Err(format!("it answered {} points to {} requests", points, asked).into());
+        return Err(format!("it returned {} points for {} requests", points, asked).into());
     }
     if points < asked && answer.status == Status::Ready {
         let what = format!(
-            "it answered {} points to {} requests and does not say why (wait or exhausted)",
+            "it returned {} points for {} requests without a reason (wait or exhausted)",
             points, asked
         );
         return Err(what.into());
@@ -61,14 +61,14 @@ fn wrong_length(trial: u32, p: &[f64], dims: usize) -> crate::Error {
 }
 
 /// Checks an answer's shape: decisions are on results among the events, at most one on
-/// each. Whether the trials can be commanded so is the host's to check.
+/// each. The host checks whether the trials allow them.
 pub fn check_decisions(dims: usize, events: &[Event], answer: &Decisions) -> Result<()> {
     let results = events.iter().filter(|e| e.kind == EventKind::ResultReported);
     let mut open: HashSet<u64> = results.map(|e| e.number).collect();
     for d in &answer.decisions {
         if !open.remove(&d.event) {
             let what = format!(
-                "it decided on event {}, which is no result that it was just told of, or twice",
+                "it decided on event {}, which is not a result of this call or was decided already",
                 d.event
             );
             return Err(what.into());

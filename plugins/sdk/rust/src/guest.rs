@@ -28,11 +28,11 @@ thread_local! {
     static SERVICE: RefCell<Option<Service>> = RefCell::new(None);
     /// The buffer that the host fills for the next call.
     static REQUEST: RefCell<Vec<u8>> = RefCell::new(Vec::new());
-    /// The answer, which stays as it is until the next call.
+    /// The answer; it stays unchanged until the next call.
     static ANSWER: RefCell<Vec<u8>> = RefCell::new(Vec::new());
 }
 
-/// Keeps the plugin for the calls that follow.
+/// Stores the plugin for later calls.
 pub fn serve(service: Service) {
     SERVICE.with(|s| *s.borrow_mut() = Some(service));
 }
@@ -74,7 +74,7 @@ extern "C" fn tunehost_invoke(_ptr: *const u8, len: usize) -> u64 {
     result
 }
 
-/// Calls the method that the buffer names.
+/// Calls the method named in the buffer.
 fn invoke(buffer: &[u8]) -> Answer {
     let name_end = match buffer {
         [low, high, rest @ ..] if rest.len() >= usize::from(u16::from_le_bytes([*low, *high])) => {
@@ -107,15 +107,15 @@ fn outcome(result: Result<()>) -> Vec<u8> {
     }
 }
 
-/// Carries a run by the imported functions.
+/// Connects a run to the host by the imported functions.
 struct Imports {
     state: Option<Vec<u8>>,
     saves: bool,
-    /// What a report was answered, once that was to stop.
+    /// The answer to a report, once the trial must stop.
     told: Cell<Option<Stopped>>,
 }
 
-/// What the host answers to a report.
+/// The host's answer to a report.
 const SAVE: i32 = 2;
 
 impl Imports {

@@ -1,5 +1,5 @@
-//! A small JSON reader, so that a plugin needs no other crate for its options and
-//! parameters. Authors are free to give the text to a larger one.
+//! A small JSON parser, so that a plugin needs no other crate for its options and
+//! parameters. Authors may use another parser instead.
 
 use crate::Result;
 use std::fmt;
@@ -25,7 +25,7 @@ pub enum Json {
 const MAX_DEPTH: usize = 200;
 
 impl Json {
-    /// Reads a whole text.
+    /// Parses a complete text.
     pub fn parse(text: &str) -> Result<Json> {
         let mut p = Parser { rest: text.trim_start() };
         let value = p.value(0)?;
@@ -63,7 +63,7 @@ impl Json {
         }
     }
 
-    /// What it is, for messages.
+    /// The name of its type, for messages.
     pub(crate) fn form(&self) -> &'static str {
         match self {
             Json::Null => "null",

@@ -32,10 +32,10 @@
 //! }
 //! ```
 //!
-//! The same source is built in two ways. As a program it is started by tunehost and speaks
-//! gRPC with it (feature `process`, on by default). For the target
+//! The same source is built in two ways. As a program it is started by tunehost and communicates
+//! with it over gRPC (feature `process`, on by default). For the target
 //! `wasm32-unknown-unknown` it is a WebAssembly module that tunehost runs in a sandbox;
-//! that half of the crate needs no other crate and compiles with Rust 1.63. README.md says
+//! that part of the crate needs no other crate and compiles with Rust 1.63. README.md says
 //! how.
 
 #![warn(missing_docs)]
@@ -71,18 +71,18 @@ pub use self::trainable::{Bundle, Logs, Report, Run, Trainable, TrainableTraits,
 
 use self::service::Service;
 
-/// Serves a searcher. `open` checks everything that can be checked and makes it. As a
-/// program this takes over stdout and ends the process when tunehost is done with it.
+/// Serves a searcher. `open` checks the problem and the options, and creates the searcher. In
+/// a program this function takes over stdout and does not return: it ends the process.
 pub fn searcher<T: Searcher + 'static>(info: Info, open: fn(Problem, &mut Options) -> Result<T>) {
     serve(Service::searcher(info, open));
 }
 
-/// Serves a scheduler; otherwise as [`searcher`].
+/// Serves a scheduler, like [`searcher`].
 pub fn scheduler<T: Scheduler + 'static>(info: Info, open: fn(Problem, &mut Options) -> Result<T>) {
     serve(Service::scheduler(info, open));
 }
 
-/// Serves a trainable; otherwise as [`searcher`].
+/// Serves a trainable, like [`searcher`].
 pub fn trainable<T: Trainable + 'static>(info: Info, open: fn(&mut Options) -> Result<T>) {
     serve(Service::trainable(info, open));
 }

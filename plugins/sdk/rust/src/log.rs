@@ -1,11 +1,11 @@
 //! Lines for the host's log.
 
-/// How much a line matters.
+/// The level of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// For authors.
+    /// Details for authors of plugins.
     Debug,
-    /// For whoever looks.
+    /// General information.
     Info,
     /// Something may be wrong.
     Warn,
@@ -13,9 +13,9 @@ pub enum Level {
     Error,
 }
 
-/// Writes a line to the host's log. What is printed to stdout or stderr goes there as
-/// well, but for what a trial prints that has the process to itself: it has files of its own. A
-/// module in the sandbox can print nothing.
+/// Writes a line to the host's log. Output to stdout and stderr goes there as
+/// well, except that of a trial that has the process to itself: it has its own files. A
+/// module in the sandbox has no stdout or stderr.
 pub fn log(level: Level, line: &str) {
     write(level, line);
 }
@@ -42,7 +42,7 @@ fn print(line: &str) {
     eprintln!("{}", line);
 }
 
-/// Makes panics lines of the log.
+/// Writes panics to the log.
 pub(crate) fn panics() {
     std::panic::set_hook(Box::new(|info| log(Level::Error, &info.to_string().replace('\n', " "))));
 }

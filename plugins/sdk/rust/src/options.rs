@@ -1,7 +1,7 @@
 use crate::{Error, Json, Result};
 
-/// A plugin's options as its user wrote them. Each is read with its default; the SDK
-/// refuses those that were not read.
+/// A plugin's options as the user wrote them. The plugin reads each option with a default;
+/// the SDK refuses options that were not read.
 #[derive(Debug)]
 pub struct Options {
     text: String,
@@ -10,7 +10,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads a JSON object; nothing at all is an empty one.
+    /// Reads a JSON object; an empty text is an empty object.
     pub fn parse(text: &str) -> Result<Options> {
         let text = if text.trim().is_empty() { "{}" } else { text };
         match Json::parse(text).map_err(|e| format!("options: {}", e))? {
@@ -42,7 +42,7 @@ impl Options {
         })
     }
 
-    /// A whole number from 0.
+    /// An integer from 0.
     pub fn count(&mut self, name: &str, default: u64) -> Result<u64> {
         self.get(name, default, "a whole number from 0", |json| match json {
             Json::Number(x) if *x >= 0.0 && *x <= 9e15 && x.fract() == 0.0 => Some(*x as u64),
@@ -66,8 +66,8 @@ impl Options {
         })
     }
 
-    /// All of them, for options that are more than numbers and strings. The caller checks
-    /// that it knows each.
+    /// All options, for values that are not just numbers and strings. The caller must check
+    /// for unknown options.
     pub fn all(&mut self) -> &Json {
         if let Json::Object(members) = &self.json {
             self.read.extend(members.iter().map(|(key, _)| key.clone()));
@@ -75,13 +75,13 @@ impl Options {
         &self.json
     }
 
-    /// The JSON text, for another parser. The caller checks that it knows each option.
+    /// The JSON text, for another parser. The caller must check for unknown options.
     pub fn text(&mut self) -> &str {
         self.all();
         &self.text
     }
 
-    /// Fails when there is an option that was not read.
+    /// Fails if an option was not read.
     pub(crate) fn finish(&self) -> Result<()> {
         match &self.json {
             Json::Object(members) => match members.iter().find(|(key, _)| !self.read.contains(key)) {

@@ -1,28 +1,28 @@
 use crate::{Event, Point, Result, Traits};
 
-/// Decides which trials go on.
+/// Decides which trials continue.
 ///
-/// Calls come one at a time. What it answers must depend only on the
+/// Calls come one at a time. Its answers must depend only on the
 /// [`Problem`](crate::Problem), its options and the events so far: not on how they were
 /// batched.
 pub trait Scheduler: Send {
-    /// What it says about itself, asked once when it is open.
+    /// Its properties; called once after it was opened.
     fn traits(&self) -> Traits {
         Traits::default()
     }
 
-    /// Tells what happened since the last call, in order, and answers at most one decision
+    /// Receives the events since the last call, in order, and returns at most one decision
     /// for each `ResultReported` event among them, and any commands.
     fn decide(&mut self, events: &[Event]) -> Result<Decisions>;
 
     /// The state after the events so far, if [`Traits::snapshots`] is set.
     fn snapshot(&mut self) -> Result<Vec<u8>> {
-        Err("the plugin makes no snapshots".into())
+        Err("the plugin does not support snapshots".into())
     }
 
     /// Called once, before anything else, with what [`snapshot`](Self::snapshot) returned.
     fn restore(&mut self, _snapshot: &[u8]) -> Result<()> {
-        Err("a snapshot was given to a plugin that makes none".into())
+        Err("a snapshot was given to a plugin that does not support snapshots".into())
     }
 }
 
@@ -31,64 +31,64 @@ pub trait Scheduler: Send {
 pub struct Decisions {
     /// In the order of the events. A result without one continues.
     pub decisions: Vec<Decision>,
-    /// Carried out after the decisions, in order.
+    /// Executed after the decisions, in order.
     pub commands: Vec<Command>,
 }
 
-/// What happens to a trial after a result. Where several meet, the strongest counts.
+/// Whether a trial continues after a result. Of several decisions the strongest counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verdict {
-    /// It goes on.
+    /// It continues.
     #[default]
     Continue,
-    /// It may go on later.
+    /// It is paused and may continue later.
     Pause,
     /// It is ended.
     Stop,
 }
 
-/// The verdict on one result.
+/// The decision on one result.
 #[derive(Clone, Debug, Default)]
 pub struct Decision {
     /// The number of the `ResultReported` event.
     pub event: u64,
-    /// What happens.
+    /// The action.
     pub verdict: Verdict,
-    /// With `Continue`: results before this iteration of the trial go on without asking,
-    /// and are not told. 0: the next result is to be decided again.
+    /// With `Continue`: results before this iteration of the trial need no decision
+    /// and are not reported. 0: the next result needs a decision again.
     pub until: u64,
-    /// Why, for people. Expected with `Pause` and `Stop`.
+    /// The reason, for users. Expected with `Pause` and `Stop`.
     pub reason: String,
 }
 
-/// An order that is not the answer to a result.
+/// A command that does not answer a result.
 #[derive(Clone, Debug)]
 pub struct Command {
     /// The trial's number.
     pub trial: u32,
-    /// What is ordered.
+    /// The action.
     pub order: Order,
-    /// Why, for people.
+    /// The reason, for users.
     pub reason: String,
 }
 
-/// What a scheduler can order beside decisions.
+/// The commands of a scheduler.
 #[derive(Clone, Debug)]
 pub enum Order {
-    /// A paused trial is queued to go on, before new ones.
+    /// A paused trial is queued to continue, before new ones.
     Resume,
-    /// A trial that waits or is paused is ended.
+    /// A trial that is waiting or paused is ended.
     Stop,
-    /// The trial goes on from a checkpoint of another.
+    /// The trial continues from a checkpoint of another trial.
     Exploit {
-        /// Whose checkpoint.
+        /// The trial whose checkpoint is used.
         donor: u32,
         /// Its iteration.
         iteration: u64,
         /// The trial's new parameters, if they change.
         point: Option<Point>,
     },
-    /// A paused trial's request for resources changes: JSON, as the experiment file writes it.
+    /// A paused trial requests other resources: JSON in the form of the experiment file.
     Resize(String),
     /// The whole experiment ends, whatever the trial is.
     StopAll,

@@ -2,30 +2,30 @@ use crate::{Event, Point, Result, Traits};
 
 /// Suggests the parameters of trials.
 ///
-/// Calls come one at a time. What it answers must depend only on the
+/// Calls come one at a time. Its answers must depend only on the
 /// [`Problem`](crate::Problem), its options, the events observed so far and the requests'
 /// seeds: not on time, the process, or how events were batched.
 pub trait Searcher: Send {
-    /// What it says about itself, asked once when it is open.
+    /// Its properties; called once after it was opened.
     fn traits(&self) -> Traits {
         Traits::default()
     }
 
-    /// Tells what happened since the last call, in order.
+    /// Receives the events since the last call, in order.
     fn observe(&mut self, events: &[Event]) -> Result<()>;
 
-    /// Answers the requests, in order. It may answer fewer than were asked:
-    /// [`Suggestions::status`] then says why.
+    /// Answers the requests, in order. It may answer fewer than requested:
+    /// [`Suggestions::status`] then gives the reason.
     fn suggest(&mut self, requests: &[Request]) -> Result<Suggestions>;
 
     /// The state after the events observed so far, if [`Traits::snapshots`] is set.
     fn snapshot(&mut self) -> Result<Vec<u8>> {
-        Err("the plugin makes no snapshots".into())
+        Err("the plugin does not support snapshots".into())
     }
 
     /// Called once, before anything else, with what [`snapshot`](Self::snapshot) returned.
     fn restore(&mut self, _snapshot: &[u8]) -> Result<()> {
-        Err("a snapshot was given to a plugin that makes none".into())
+        Err("a snapshot was given to a plugin that does not support snapshots".into())
     }
 }
 
@@ -34,11 +34,11 @@ pub trait Searcher: Send {
 pub struct Request {
     /// The suggestion's number, from 0.
     pub trial: u32,
-    /// The only randomness that may be used for this suggestion
+    /// The only source of randomness for this suggestion
     /// ([`Rng::new`](crate::Rng::new)).
     pub seed: u64,
-    /// A point whose coordinates other than NaN are fixed. The SDK lays them over whatever
-    /// the searcher answers; a searcher that models them does better.
+    /// A point whose coordinates other than NaN are fixed. The SDK replaces those of
+    /// the searcher's answer by them; a searcher that takes them into account does better.
     pub given: Option<Point>,
 }
 
@@ -51,14 +51,14 @@ pub struct Suggestions {
     pub status: Status,
 }
 
-/// What a searcher says beside its suggestions.
+/// The status of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Status {
     /// Every request is answered.
     #[default]
     Ready,
-    /// Nothing now; ask again after something has happened.
+    /// No suggestion now; the host asks again after the next events.
     Wait,
-    /// Nothing ever again.
+    /// There will be no further suggestions.
     Exhausted,
 }

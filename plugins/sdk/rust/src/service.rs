@@ -1,11 +1,12 @@
-//! The protocol's calls, but for the stream of a trainable: bytes in, bytes out. Both
-//! transports carry them.
+//! The protocol's calls, except the stream of a trainable: bytes in, bytes out. Both
+//! transports use them.
 
 use crate::guard::{check_decisions, check_suggestions, overlay, protect, Panicked};
+use crate::space::Tight;
 use crate::{wire, Error, Info, Json, Options, Problem, Result, Scheduler, Searcher, Suggestions, Trainable};
 use std::sync::Arc;
 
-/// How a call fails: a gRPC status code and a line that says why.
+/// The error of a call: a gRPC status code and a line with the reason.
 #[derive(Debug)]
 pub struct Failure {
     pub code: u8,
@@ -15,6 +16,7 @@ pub struct Failure {
 pub const INVALID_ARGUMENT: u8 = 3;
 pub const FAILED_PRECONDITION: u8 = 9;
 pub const ABORTED: u8 = 10;
+pub const OUT_OF_RANGE: u8 = 11;
 pub const UNIMPLEMENTED: u8 = 12;
 pub const INTERNAL: u8 = 13;
 
@@ -30,10 +32,17 @@ impl Failure {
     }
 }
 
-/// An author's error for the host: the code tells whether the user must change something
-/// (`INVALID_ARGUMENT`) or the plugin is broken.
+/// Converts an error of the author's code: the code says whether the user must change
+/// something (`INVALID_ARGUMENT`) or the plugin is broken.
 fn failed(code: u8) -> impl Fn(Error) -> Failure {
     move |e| Failure::new(if e.is::<Panicked>() { INTERNAL } else { code }, e)
+}
+
+/// Converts an error of `suggest`: if no point satisfies the constraints, asking again would change
+/// nothing.
+fn unsuggested(e: Error) -> Failure {
+    let code = if e.is::<Tight>() { OUT_OF_RANGE } else { ABORTED };
+    failed(code)(e)
 }
 
 fn malformed(e: wire::Malformed) -> Failure {
@@ -43,14 +52,14 @@ fn malformed(e: wire::Malformed) -> Failure {
 type Open<T> = Box<dyn Fn(Problem, &mut Options) -> Result<T> + Send>;
 type OpenTrainable = Box<dyn Fn(&mut Options) -> Result<Arc<dyn Trainable>> + Send>;
 
-/// A plugin as it is served.
+/// A plugin that can be served.
 pub enum Service {
     Searcher(Opened<dyn Searcher>),
     Scheduler(Opened<dyn Scheduler>),
     Trainable(Training),
 }
 
-/// A searcher or scheduler, open or not yet.
+/// A searcher or scheduler, before or after it is opened.
 pub struct Opened<T: ?Sized> {
     info: Info,
     open: Open<Box<T>>,
@@ -58,7 +67,7 @@ pub struct Opened<T: ?Sized> {
     dims: usize,
 }
 
-/// A trainable, open or not yet.
+/// A trainable, before or after it is opened.
 pub struct Training {
     info: Info,
     open: OpenTrainable,
@@ -90,7 +99,7 @@ impl Service {
         }
     }
 
-    /// Calls a method as gRPC writes it, `/tunehost.v1.SearcherService/Suggest`.
+    /// Calls a method by its gRPC name, `/tunehost.v1.SearcherService/Suggest`.
     pub fn call(&mut self, method: &str, request: &[u8]) -> Answer {
         let (kind, info) = self.info();
         let name = method.strip_prefix("/tunehost.v1.").unwrap_or("");
@@ -107,7 +116,7 @@ impl Service {
     }
 }
 
-/// What an author writes to open a searcher or scheduler.
+/// The author's function that opens a searcher or scheduler.
 pub type OpenFn<T> = fn(Problem, &mut Options) -> Result<T>;
 
 fn unimplemented(method: &str) -> Answer {
@@ -159,7 +168,7 @@ impl Opened<dyn Searcher> {
         }
         let mut answer = Suggestions::default();
         if !requests.is_empty() {
-            answer = protect("panic in Suggest", || plugin.suggest(&requests)).map_err(failed(ABORTED))?;
+            answer = protect("panic in Suggest", || plugin.suggest(&requests)).map_err(unsuggested)?;
             check_suggestions(dims, &requests, &answer).map_err(failed(ABORTED))?;
             overlay(&mut answer.points, &requests);
         }

@@ -1,14 +1,14 @@
 use crate::{Json, Metric, RestoreError, Result, Stopped};
 
-/// Trains.
+/// Trains trials.
 ///
 /// `train` is called for each attempt of each trial, on a thread of its own, in a process
 /// that may have run other trials before ([`TrainableTraits::reusable`]) or runs others at
 /// the same time ([`TrainableTraits::shared`]). It returns `Ok` when the training is
-/// complete, the [`Stopped`] of [`Run::report`] when that told it to stop (`?` does so),
+/// complete, the [`Stopped`] of [`Run::report`] when the trial has to stop (`?` does so),
 /// and any other error to fail the trial. Panics fail the trial.
 pub trait Trainable: Send + Sync {
-    /// What it says about itself, asked once when it is open.
+    /// Its properties; called once after it was opened.
     fn traits(&self) -> TrainableTraits {
         TrainableTraits::default()
     }
@@ -16,39 +16,42 @@ pub trait Trainable: Send + Sync {
     /// Trains one attempt.
     fn train(&self, run: &mut Run) -> Result<()>;
 
-    /// What a trial with these parameters needs, as the experiment file writes it, in JSON:
-    /// `{"cpu": 2, "memory": "4GiB"}`; asked if [`TrainableTraits::requests`] is set. It
-    /// depends on the parameters alone.
+    /// The resources of a trial with these parameters, in the form of the experiment file, as JSON:
+    /// `{"cpu": 2, "memory": "4GiB"}`; called if [`TrainableTraits::requests`] is set. It
+    /// must depend only on the parameters.
     fn request(&self, _params: &Json) -> Result<String> {
-        Err("the trainable does not compute what trials need".into())
+        Err("the trainable does not compute resource requests".into())
     }
 }
 
-/// What an opened trainable says about itself.
+/// The properties of an opened trainable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrainableTraits {
-    /// One process may run trial after trial.
+    /// One process may run several trials, one after the other.
     pub reusable: bool,
-    /// One process may run many trials at a time.
+    /// One process may run several trials at a time.
     pub shared: bool,
-    /// It can save when the host asks for it ([`Run::report_saving`]).
+    /// It can save a checkpoint when the host requests one ([`Run::report_saving`]).
     pub saves: bool,
     /// It implements [`Trainable::request`].
     pub requests: bool,
 }
 
-/// One place that was granted: a part of one node.
+/// One granted share of a node.
 #[derive(Clone, Debug, Default)]
 pub struct Bundle {
     /// The node's name.
     pub node: String,
-    /// The JSON of the place's amounts.
+    /// The JSON of the granted amounts.
     pub resources: String,
     /// The ids of the node's GPUs that are granted here.
     pub devices: Vec<String>,
+    /// The address at which the trial's other nodes reach this one; empty: all bundles are on
+    /// this machine.
+    pub address: String,
 }
 
-/// What an attempt has to train.
+/// The trial that an attempt trains.
 #[derive(Clone, Debug, Default)]
 pub struct Trial {
     /// The trial's name in files.
@@ -63,39 +66,39 @@ pub struct Trial {
     pub params: String,
     /// The JSON object of the trainable's options.
     pub options: String,
-    /// The trial's randomness.
+    /// The trial's random seed.
     pub seed: u64,
     /// The trial's directory, which exists; empty in a WebAssembly module, which has no
     /// files.
     pub dir: String,
-    /// The directory of the checkpoint to go on from, or empty; see [`Run::state`].
+    /// The directory of the checkpoint to continue from, or empty; see [`Run::state`].
     pub restore: String,
     /// The iteration of that checkpoint, or 0.
     pub iteration: u64,
-    /// The JSON of what was granted; of a group, the sum.
+    /// The JSON of the granted resources; of a group, the sum.
     pub resources: String,
     /// The ids of the GPUs granted, each once.
     pub devices: Vec<String>,
-    /// The places granted, in the order of the request.
+    /// The granted shares, in the order of the request.
     pub bundles: Vec<Bundle>,
-    /// Results at multiples of it will be saved (0: none).
+    /// A checkpoint is made at multiples of this iteration (0: none).
     pub checkpoint_every: u64,
-    /// The last result will be saved.
+    /// A checkpoint is made of the last result.
     pub checkpoint_at_end: bool,
-    /// How many results may be reported beyond the decided ones.
+    /// How many results may be reported before earlier ones are decided.
     pub run_ahead: u32,
     /// The time that a stopped trial has to clean up.
     pub grace_seconds: f64,
-    /// Where what it prints goes.
+    /// The files of its output.
     pub logs: Logs,
 }
 
-/// Files of a trial's directory; a name is empty where what is printed is not kept.
+/// Files in a trial's directory; a name is empty if the output is not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Logs {
-    /// That of the standard output.
+    /// The file for standard output.
     pub stdout: String,
-    /// That of the standard error output.
+    /// The file for standard error.
     pub stderr: String,
 }
 
@@ -121,8 +124,8 @@ impl Report {
         Report { metrics: metrics.iter().map(named).collect(), ..Report::default() }
     }
 
-    /// Adds something that need not be a number: a text, a truth, a list. It is kept beside
-    /// the metrics in the trial's `result.jsonl`, and nothing is decided by it. A number is
+    /// Adds something that need not be a number: a string, a boolean, a list. It is kept beside
+    /// the metrics in the trial's `result.jsonl`, and no decision depends on it. A number is
     /// a metric; the members of an object are added as `name/member`. The values of one
     /// report may take 64 KiB, as JSON; beyond that they are left out.
     pub fn value(mut self, name: &str, value: impl Into<Json>) -> Report {
@@ -151,7 +154,7 @@ impl Report {
         }
     }
 
-    /// The trainable's own count, from 1; without it the host counts.
+    /// The iteration as the trainable counts it, from 1; without it the host counts.
     pub fn iteration(mut self, iteration: u64) -> Report {
         self.iteration = iteration;
         self
@@ -164,13 +167,13 @@ impl Report {
     }
 }
 
-/// How many bytes of values the host takes with a result.
+/// How many bytes of values the host accepts with a result.
 const MAX_VALUES: usize = 64 << 10;
 
-/// What makes the state that a checkpoint holds.
+/// Returns the state that is stored in a checkpoint.
 pub(crate) type Save<'a> = &'a mut dyn FnMut() -> Result<Vec<u8>>;
 
-/// Carries what a run says to the host: a stream of a process, or imports of a module.
+/// The connection of a run to the host: a stream of a process, or imports of a module.
 pub(crate) trait Carrier {
     fn report(&mut self, report: Report, save: Option<Save>) -> std::result::Result<(), Stopped>;
     fn stopped(&self) -> Option<Stopped>;
@@ -179,14 +182,14 @@ pub(crate) trait Carrier {
     fn state(&mut self) -> Result<Option<Vec<u8>>>;
 }
 
-/// One attempt of one trial, as the trainable sees it.
+/// One attempt of one trial, for the trainable.
 pub struct Run<'a> {
     pub(crate) trial: &'a Trial,
     pub(crate) carrier: &'a mut dyn Carrier,
 }
 
 impl Run<'_> {
-    /// What to train.
+    /// The trial to train.
     pub fn trial(&self) -> &Trial {
         self.trial
     }
@@ -196,21 +199,21 @@ impl Run<'_> {
         Json::parse(&self.trial.params).map_err(|e| format!("parameters: {}", e).into())
     }
 
-    /// The state to go on from, which was saved at `trial().iteration`. The error is a
+    /// The state to continue from, which was saved at `trial().iteration`. The error is a
     /// [`RestoreError`].
     pub fn state(&mut self) -> Result<Option<Vec<u8>>> {
         self.carrier.state().map_err(|e| RestoreError(e).into())
     }
 
-    /// Hands over one result and returns when the trial may go on. For trainables that
+    /// Reports one result and returns when the trial may continue. For trainables that
     /// cannot save.
     pub fn report(&mut self, report: Report) -> std::result::Result<(), Stopped> {
         let report = self.bounded(report);
         self.carrier.report(report, None)
     }
 
-    /// As [`report`](Self::report); `save` returns the training's state when the host wants
-    /// a checkpoint of just this result. It is called inside, on this thread.
+    /// Like [`report`](Self::report); `save` returns the training's state if the host requests
+    /// a checkpoint of this result. It is called on this thread, before this function returns.
     pub fn report_saving(
         &mut self,
         report: Report,
@@ -220,7 +223,7 @@ impl Run<'_> {
         self.carrier.report(report, Some(&mut save))
     }
 
-    /// The report without values that the host would not take.
+    /// The report without values that the host would not accept.
     fn bounded(&mut self, mut report: Report) -> Report {
         if report.values().len() > MAX_VALUES {
             self.log("the values of a report take more than 64 KiB: they are left out");
@@ -229,8 +232,8 @@ impl Run<'_> {
         report
     }
 
-    /// Whether the trial was told to end. Trainables that do not report for long look
-    /// here between.
+    /// Whether the trial was told to end. Trainables with long intervals between reports should
+    /// check it in between.
     pub fn stopped(&self) -> Option<Stopped> {
         self.carrier.stopped()
     }
@@ -240,7 +243,7 @@ impl Run<'_> {
         self.carrier.log(line);
     }
 
-    /// Notes something that a program of the user's reported as refused: it is no result.
+    /// Records that a report of the user's program was refused: it is not a result.
     pub fn reject(&mut self, text: &str) {
         self.carrier.reject(text);
     }
@@ -250,7 +253,7 @@ impl Run<'_> {
 mod tests {
     use super::*;
 
-    /// Keeps what is handed over.
+    /// Stores what is reported.
     #[derive(Default)]
     struct Kept(Vec<Report>, Vec<String>);
 

@@ -154,7 +154,7 @@ impl Trainable for Trainer {
 
     fn request(&self, params: &Json) -> Result<String> {
         if self.what != "request" {
-            return Err("the trainable does not compute what trials need".into());
+            return Err("the trainable does not compute resource requests".into());
         }
         if params.text("do").unwrap_or("") == "panic" {
             panic!("no luck");

@@ -14,8 +14,8 @@ import (
 	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
-// features are what the trainable does that every SDK has in its own language, and what is in the
-// files of each of its trials then: it is stopped at its third result, and has saved the second.
+// features are what the trainable does in the language of each SDK, and the resulting contents of
+// its trials' files: it is stopped at its third result, and has saved the second.
 var features = []feature{
 	{"state", "TERMINATED"},
 	{"numbers", "1: loss 1, whole 2; 2: loss 0.5, whole 4; 3: loss 0.3333, whole 6; "},
@@ -29,38 +29,44 @@ var features = []feature{
 
 type feature struct{ name, want string }
 
-// language is an SDK, or a way to use it.
+// A language is an SDK, or a way to use it.
 type language struct {
 	name      string
 	trainable func(t *testing.T, dir string) string // the key of the experiment file
 	page      string
-	// cannot has what the SDK does not do, with the reason, which is a sentence of its page.
+	// cannot has the features that the SDK lacks, with the reason, which must be a sentence of its
+	// README.
 	cannot map[string]string
 }
 
-// aProgram is why a program has a process for each trial.
-const aProgram = "is started once for each trial"
+// aProgram is the reason why a program has one process per trial.
+const aProgram = "starts `command` once for each trial"
 
 var languages = []language{
 	{name: "Go", trainable: plugin(buildGo)},
 	{name: "Python", trainable: plugin(python("")), page: "python/README.md", cannot: map[string]string{
 		"reuse": "each trial is a fork of it"}},
 	{name: "Python in one process", trainable: plugin(python("one")), page: "python/README.md"},
-	{name: "Python script", trainable: command(python("script")), page: "../../docs/REFERENCE.md", cannot: map[string]string{"reuse": aProgram}},
+	{name: "Python script", trainable: command(python("script")), page: "../../docs/REFERENCE.md",
+		cannot: map[string]string{"reuse": aProgram}},
 	{name: "JavaScript", trainable: plugin(node("")), page: "js/README.md", cannot: map[string]string{
 		"export": "It does not export models"}},
-	{name: "JavaScript program", trainable: command(node("script")), page: "../../docs/REFERENCE.md", cannot: map[string]string{"reuse": aProgram}},
+	{name: "JavaScript program", trainable: command(node("script")), page: "../../docs/REFERENCE.md",
+		cannot: map[string]string{"reuse": aProgram}},
 	{name: "Rust", trainable: plugin(buildRust), page: "rust/README.md", cannot: map[string]string{
 		"export": "It does not export models"}},
-	{name: "shell", trainable: command(shell), page: "../../docs/REFERENCE.md", cannot: map[string]string{"reuse": aProgram}},
-	{name: "AssemblyScript", trainable: buildAssemblyScript, page: "assemblyscript/README.md", cannot: map[string]string{
-		"stdout": "What it logs goes to the experiment's log", "stderr": "What it logs goes to the experiment's log",
-		"export": "It does not export models"}},
+	{name: "shell", trainable: command(shell), page: "../../docs/REFERENCE.md",
+		cannot: map[string]string{"reuse": aProgram}},
+	{name: "AssemblyScript", trainable: buildAssemblyScript, page: "assemblyscript/README.md",
+		cannot: map[string]string{
+			"stdout": "What it logs goes to the experiment's log",
+			"stderr": "What it logs goes to the experiment's log",
+			"export": "It does not export models"}},
 	{name: "C", page: "c/tunehost.h", cannot: map[string]string{"all": "a trainable in C is a program"}},
 }
 
-// TestAlike runs the same trainable in each language, and compares what lands in the files of its
-// trials with one table.
+// TestAlike runs the same trainable in each language, and compares the files of its trials with one
+// table.
 func TestAlike(t *testing.T) {
 	host := build(t, "../../../../cmd/tunehost", "tunehost")
 	t.Setenv("TUNEHOST", host)
@@ -95,11 +101,12 @@ export: [text]
 log: {stdout: out.txt, stderr: err.txt}
 `
 
-// says checks that the reason for each feature that is missing is on the SDK's page.
+// says checks that the SDK's README has the reason for each missing feature.
 func (l *language) says(t *testing.T) {
 	t.Helper()
 	for name, why := range l.cannot {
-		page := strings.Join(strings.Fields(strings.ReplaceAll(read(t, filepath.Join("../..", l.page)), "\n *", "\n")), " ")
+		page := strings.Join(strings.Fields(strings.ReplaceAll(read(t, filepath.Join("../..", l.page)), "\n *", "\n")),
+			" ")
 		if !strings.Contains(page, why) {
 			t.Errorf("%s does not say why it has no %s: %q", l.page, name, why)
 		}
@@ -126,14 +133,15 @@ func pids(trials []map[string]string) string {
 	return fmt.Sprintf("%d trials, processes %v", len(trials), trials)
 }
 
-// trials reads what lies in the trials' directories.
+// trials reads the trials' directories.
 func trials(t *testing.T, dir, said string) (list []map[string]string) {
 	t.Helper()
 	dirs, err := filepath.Glob(filepath.Join(dir, "results", "alike", "trials", "0*"))
 	if err != nil || len(dirs) != 2 {
 		t.Fatalf("%v, %v; the host said:\n%s", dirs, err, said)
 	}
-	states := strings.Split(strings.TrimSpace(run(t, dir, os.Getenv("TUNEHOST"), "trials", "results/alike", "--json")), "\n")
+	states := strings.Split(strings.TrimSpace(run(t, dir, os.Getenv("TUNEHOST"), "trials", "results/alike", "--json")),
+		"\n")
 	for i, d := range dirs {
 		var view struct{ State string }
 		parse(t, states[i], &view)
@@ -149,7 +157,7 @@ func trials(t *testing.T, dir, said string) (list []map[string]string) {
 	return list
 }
 
-// results are the lines of a result.jsonl.
+// results returns the lines of a result.jsonl.
 func results(t *testing.T, path string, trial map[string]string) {
 	t.Helper()
 	for line := range strings.Lines(read(t, path)) {
@@ -168,7 +176,7 @@ func results(t *testing.T, path string, trial map[string]string) {
 	}
 }
 
-// only is the one file of a pattern, or nothing.
+// only returns the contents of the only file of a pattern, or nothing.
 func only(t *testing.T, dir, pattern string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, pattern))
@@ -181,7 +189,7 @@ func only(t *testing.T, dir, pattern string) string {
 	return read(t, files[0])
 }
 
-// plugin is a program that is an SDK's plugin.
+// plugin returns a program that is a plugin of an SDK.
 func plugin(words func(t *testing.T, dir string) []string) func(*testing.T, string) string {
 	return func(t *testing.T, dir string) string {
 		path := filepath.Join(dir, "alike")
@@ -193,7 +201,7 @@ func plugin(words func(t *testing.T, dir string) []string) func(*testing.T, stri
 	}
 }
 
-// command is a program of its own.
+// command returns a program that is not a plugin.
 func command(words func(t *testing.T, dir string) []string) func(*testing.T, string) string {
 	return func(t *testing.T, dir string) string {
 		list, err := json.Marshal(words(t, dir))
@@ -236,8 +244,10 @@ func buildRust(t *testing.T, _ string) []string {
 
 func buildAssemblyScript(t *testing.T, dir string) string {
 	toolchain.Need(t, toolchain.AssemblyScript)
-	compiler := toolchain.Built(t, toolchain.AssemblyScript, "plugins/sdk/assemblyscript/node_modules/.bin/asc", "assemblyscript")
-	run(t, "../../assemblyscript", compiler, "testdata/alike.ts", "--config", "asconfig.json", "--outFile", filepath.Join(dir, "alike.wasm"))
+	compiler := toolchain.Built(t, toolchain.AssemblyScript, "plugins/sdk/assemblyscript/node_modules/.bin/asc",
+		"assemblyscript")
+	run(t, "../../assemblyscript", compiler, "testdata/alike.ts", "--config", "asconfig.json", "--outFile",
+		filepath.Join(dir, "alike.wasm"))
 	return "{plugin: ./alike.wasm}"
 }
 
@@ -248,7 +258,7 @@ func build(t *testing.T, pkg, name string) string {
 	return path
 }
 
-// run runs a program to its end, and returns what it says on stdout, or on stderr where that is nothing.
+// run runs a program to its end and returns its stdout, or its stderr if stdout is empty.
 func run(t *testing.T, dir, program string, args ...string) string {
 	t.Helper()
 	var stdout, stderr strings.Builder

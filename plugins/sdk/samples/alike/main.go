@@ -1,5 +1,5 @@
-// Command alike is the trainable that the test beside it runs in every SDK's language: it prints,
-// reports numbers and other values, saves, is stopped, cleans up and exports.
+// Command alike is the trainable that the test in this folder runs in the language of every SDK: it
+// prints, reports numbers and other values, saves, is stopped, cleans up and exports.
 package main
 
 import (
@@ -14,7 +14,8 @@ import (
 
 func main() {
 	serve.Trainable(sdk.TrainablePlugin{
-		Info: sdk.Info{Name: "alike", Version: "1.0.0", Summary: "Does what a trainable can do.", Options: []byte(`{"type": "object"}`)},
+		Info: sdk.Info{Name: "alike", Version: "1.0.0", Summary: "Does what a trainable can do.",
+			Options: []byte(`{"type": "object"}`)},
 		Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
 			return sdk.TrainFunc(alike), sdk.TrainableTraits{Reusable: true, Saves: true}, nil
 		},
@@ -35,7 +36,10 @@ func alike(_ context.Context, run sdk.Run) error {
 			Metrics: []sdk.Metric{{Name: "loss", Value: 1 / float64(i)}, {Name: "whole", Value: float64(2 * i)}},
 			Values:  fmt.Appendf(nil, `{"note": "epoch \"%d\"", "ok": true, "sizes": [1, 2.5]}`, i),
 		}
-		if err := sdk.ReportState(run, result, func() ([]byte, error) { return fmt.Appendf(nil, "state %d", i), nil }); err != nil {
+		if err := sdk.ReportState(run, result, func() ([]byte, error) {
+			return fmt.Appendf(nil, "state %d", i),
+				nil
+		}); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,5 @@
-// Command reporter is a sample of a reporter plugin: it appends what happens to a
-// file, as JSON lines. Build it, and name it in an experiment file:
+// Command reporter is a sample reporter plugin: it appends events to a file, as JSON lines. Build
+// it, and name it in an experiment file:
 //
 //	reporters: [jsonl, {plugin: ./reporter, file: events.jsonl}]
 package main

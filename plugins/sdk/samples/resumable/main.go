@@ -1,8 +1,8 @@
-// Command resumable is the trainable "descent-resumable": gradient descent with
-// momentum on Rosenbrock's function, which can be paused and resumed and reports the
-// same losses as without the pause.
+// Command resumable is the trainable "descent-resumable": gradient descent with momentum on
+// Rosenbrock's function. It can be paused and resumed, and reports the same losses as without the
+// pause.
 //
-// It is a plugin as a program, and as a WASM module:
+// It can be built as a program and as a WASM module:
 //
 //	go build -o descent-resumable .
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o descent-resumable.wasm .
@@ -24,7 +24,7 @@ var descent = sdk.TrainablePlugin{
 	Info: sdk.Info{
 		Name:    "descent-resumable",
 		Version: "1.0.0",
-		Summary: "Descends on Rosenbrock's function, and can go on from a checkpoint.",
+		Summary: "Descends on Rosenbrock's function, and can continue from a checkpoint.",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -57,7 +57,8 @@ func (t *trainable) Train(_ context.Context, run sdk.Run) error {
 	}
 	for b.Epoch < t.Epochs {
 		b.roll(params.LR, params.Momentum)
-		result := sdk.Result{Iteration: b.Epoch, Metrics: []sdk.Metric{{Name: "loss", Value: b.height()}}, Done: b.Epoch == t.Epochs}
+		result := sdk.Result{Iteration: b.Epoch, Metrics: []sdk.Metric{{Name: "loss", Value: b.height()}},
+			Done: b.Epoch == t.Epochs}
 		if err := sdk.ReportState(run, result, b.state); err != nil {
 			return err
 		}
@@ -65,13 +66,13 @@ func (t *trainable) Train(_ context.Context, run sdk.Run) error {
 	return nil
 }
 
-// ball is a place with a velocity: all that there is to know.
+// ball is a position and a velocity, which is the whole state.
 type ball struct {
 	Epoch        uint64
 	X, Y, VX, VY float64
 }
 
-// begin goes on from a state, or starts where the seed says.
+// begin continues from a saved state, or starts at a position that depends on the seed.
 func begin(run sdk.Run) (b ball, err error) {
 	state, err := sdk.RestoredState(run)
 	switch {
@@ -79,7 +80,7 @@ func begin(run sdk.Run) (b ball, err error) {
 		return b, err
 	case state != nil:
 		if n, err := binary.Decode(state, binary.LittleEndian, &b); err != nil || n != len(state) {
-			return b, &sdk.RestoreError{Err: fmt.Errorf("%d bytes are no state of this trainable", len(state))}
+			return b, &sdk.RestoreError{Err: fmt.Errorf("%d bytes are not a state of this trainable", len(state))}
 		}
 		return b, nil
 	}
@@ -87,11 +88,10 @@ func begin(run sdk.Run) (b ball, err error) {
 	return ball{X: float64(4*rng.Float64()) - 2, Y: float64(4*rng.Float64()) - 1}, nil
 }
 
-// state has the numbers as they are: JSON has none for a loss that has become infinite.
+// state encodes the numbers in binary, because JSON cannot encode an infinite loss.
 func (b *ball) state() ([]byte, error) { return binary.Append(nil, binary.LittleEndian, b) }
 
-// roll takes a step. Each product is rounded by itself, so that every machine
-// computes the same.
+// roll takes a step. Each product is rounded separately, so that all machines compute the same.
 func (b *ball) roll(lr, momentum float64) {
 	gap := b.Y - float64(b.X*b.X)
 	dx := float64(2*(b.X-1)) - float64(400*b.X*gap)
@@ -101,7 +101,7 @@ func (b *ball) roll(lr, momentum float64) {
 	b.Epoch++
 }
 
-// height is Rosenbrock's function (H. H. Rosenbrock, 1960).
+// height returns Rosenbrock's function (H. H. Rosenbrock, 1960).
 func (b *ball) height() float64 {
 	gap, ahead := b.Y-float64(b.X*b.X), 1-b.X
 	return float64(ahead*ahead) + float64(100*gap*gap)

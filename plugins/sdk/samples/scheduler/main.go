@@ -1,7 +1,7 @@
-// Command scheduler is the scheduler "halfway": at one iteration it stops trials that
-// are worse than the median of the others there.
+// Command scheduler is the scheduler "halfway": at one iteration it stops trials that are worse
+// than the median of the others at that iteration.
 //
-// It is a plugin as a program, and as a WASM module:
+// It can be built as a program and as a WASM module:
 //
 //	go build -o halfway .
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o halfway.wasm .
@@ -30,7 +30,7 @@ var halfway = sdk.SchedulerPlugin{
 
 func main() { serve.Scheduler(halfway) }
 
-// fewest is how many other trials must have been there.
+// fewest is the minimum number of other trials.
 const fewest = 3
 
 type options struct{ At uint64 }
@@ -73,12 +73,13 @@ func (s *scheduler) decide(e sdk.Event) sdk.Decision {
 	s.losses[e.Trial] = loss
 	if len(others) >= fewest && loss > median(others) {
 		return sdk.Decision{Event: e.Number, Verdict: sdk.Stop, Reason: fmt.Sprintf(
-			"its loss %g at iteration %d is worse than %g, the median of %d others", loss, e.Iteration, median(others), len(others))}
+			"its loss %g at iteration %d is worse than %g, the median of %d others", loss, e.Iteration, median(others),
+			len(others))}
 	}
 	return sdk.Decision{Event: e.Number, Until: math.MaxUint64}
 }
 
-// others are the losses of the trials that were there, in order.
+// others returns the sorted losses of the other trials.
 func (s *scheduler) others() []float64 {
 	losses := make([]float64, 0, len(s.losses))
 	for _, loss := range s.losses {
@@ -88,7 +89,7 @@ func (s *scheduler) others() []float64 {
 	return losses
 }
 
-// median is the middle of sorted numbers.
+// median returns the median of sorted numbers.
 func median(x []float64) float64 {
 	n := len(x)
 	if n%2 == 1 {

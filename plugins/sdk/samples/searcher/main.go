@@ -1,7 +1,7 @@
-// Command searcher is the searcher "climber": after some random points it takes small
-// random steps from the best point so far.
+// Command searcher is the searcher "climber": after some random points it takes small random steps
+// from the best point so far.
 //
-// It is a plugin as a program, and as a WASM module:
+// It can be built as a program and as a WASM module:
 //
 //	go build -o climber .
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o climber.wasm .
@@ -29,7 +29,7 @@ var climber = sdk.SearcherPlugin{
 
 func main() { serve.Searcher(climber) }
 
-// maxPoints is the size up to which the points of a finite space are remembered.
+// maxPoints is the maximum size of a finite space whose points are remembered.
 const maxPoints = 1 << 16
 
 type options struct {
@@ -52,7 +52,7 @@ type searcher struct {
 	seen  *space.Seen
 
 	points map[uint32]space.Point // of the trials that have not ended
-	best   space.Point            // nil: nothing was reported yet
+	best   space.Point            // nil: no result yet
 	loss   float64
 }
 
@@ -103,7 +103,7 @@ func (s *searcher) Suggest(_ context.Context, requests []sdk.Request) (answer sd
 	return answer, nil
 }
 
-// suggest returns nil when every point of a finite space was suggested.
+// suggest returns nil if every point of a finite space was suggested.
 func (s *searcher) suggest(r sdk.Request) (space.Point, error) {
 	rng := space.NewRand(r.Seed)
 	return s.seen.Pick(r.Given, rng, func(int) space.Point {
@@ -115,7 +115,7 @@ func (s *searcher) suggest(r sdk.Request) (space.Point, error) {
 	})
 }
 
-// near replaces what exists at the best point by a step from there.
+// near replaces the values that exist in the best point by a step from there.
 func (s *searcher) near(p space.Point, rng space.Source) {
 	for i, x := range s.best {
 		if !math.IsNaN(x) {
@@ -124,8 +124,8 @@ func (s *searcher) near(p space.Point, rng space.Source) {
 	}
 }
 
-// normal is nearly a normal deviate, by additions alone: the same bits on every
-// machine, and in a module.
+// normal returns an approximately normal number, computed only with additions: the same bits on
+// every machine, and in a module.
 func normal(rng space.Source) float64 {
 	sum := -6.0
 	for range 12 {

@@ -1,7 +1,7 @@
 // Command trainable is the trainable "descent": gradient descent with momentum on
 // Rosenbrock's function.
 //
-// It is a plugin as a program, and as a WASM module:
+// It can be built as a program and as a WASM module:
 //
 //	go build -o descent .
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o descent.wasm .
@@ -51,7 +51,8 @@ func (t *trainable) Train(_ context.Context, run sdk.Run) error {
 	b := start(run.Trial().Seed)
 	for epoch := range t.Epochs {
 		b.roll(params.LR, params.Momentum)
-		err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "loss", Value: b.height()}}, Done: epoch == t.Epochs-1}, nil)
+		err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "loss", Value: b.height()}},
+			Done: epoch == t.Epochs-1}, nil)
 		if err != nil {
 			return err
 		}
@@ -59,17 +60,16 @@ func (t *trainable) Train(_ context.Context, run sdk.Run) error {
 	return nil
 }
 
-// ball is a place with a velocity.
+// ball is a position and a velocity.
 type ball struct{ x, y, vx, vy float64 }
 
-// start is where the seed says.
+// start returns a position that depends on the seed.
 func start(seed uint64) ball {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	return ball{x: float64(4*rng.Float64()) - 2, y: float64(4*rng.Float64()) - 1}
 }
 
-// roll takes a step. Each product is rounded by itself, so that every machine
-// computes the same.
+// roll takes a step. Each product is rounded separately, so that all machines compute the same.
 func (b *ball) roll(lr, momentum float64) {
 	gap := b.y - float64(b.x*b.x)
 	dx := float64(2*(b.x-1)) - float64(400*b.x*gap)
@@ -78,7 +78,7 @@ func (b *ball) roll(lr, momentum float64) {
 	b.x, b.y = b.x+b.vx, b.y+b.vy
 }
 
-// height is Rosenbrock's function (H. H. Rosenbrock, 1960).
+// height returns Rosenbrock's function (H. H. Rosenbrock, 1960).
 func (b *ball) height() float64 {
 	gap, ahead := b.y-float64(b.x*b.x), 1-b.x
 	return float64(ahead*ahead) + float64(100*gap*gap)

@@ -1,4 +1,4 @@
-// Package answer is what searchers share that answer each request by itself.
+// Package answer has functions shared by searchers that answer each request separately.
 package answer
 
 import (
@@ -9,11 +9,11 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// MaxPoints is the size up to which the points of a finite space are remembered.
+// MaxPoints is the maximum size of a finite space whose points are remembered.
 const MaxPoints = 1 << 16
 
-// Seen checks a space, and makes what remembers its points; where points may be
-// repeated it remembers none.
+// Seen checks a space and returns a memory of its points; if points may be repeated, it remembers
+// none.
 func Seen(s *space.Space, repeats bool) (*space.Seen, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -24,9 +24,10 @@ func Seen(s *space.Space, repeats bool) (*space.Seen, error) {
 	return space.NewSeen(s, MaxPoints)
 }
 
-// Each answers requests in their order with suggest, whose point is nil when none is
-// left. Errors name the trial.
-func Each(ctx context.Context, requests []sdk.Request, suggest func(sdk.Request) (space.Point, error)) (sdk.Suggestions, error) {
+// Each answers requests in order with suggest, which returns a nil point if none is left. Errors
+// name the trial.
+func Each(ctx context.Context, requests []sdk.Request, suggest func(sdk.Request) (space.Point, error)) (sdk.Suggestions,
+	error) {
 	var answer sdk.Suggestions
 	for _, request := range requests {
 		if err := ctx.Err(); err != nil {

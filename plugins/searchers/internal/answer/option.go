@@ -7,6 +7,5 @@ func Repeats(into *bool) option.Option {
 	return option.Bool("repeats", into, false, "Whether a point of a finite space may be suggested again.")
 }
 
-// Simple are the options of a searcher that has no others: the value is whether points may
-// repeat.
+// Simple are the options of a searcher without other options: whether points may repeat.
 var Simple = option.Declare(func(repeats *bool) []option.Option { return []option.Option{Repeats(repeats)} })

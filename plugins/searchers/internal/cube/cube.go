@@ -1,8 +1,7 @@
-// Package cube is how searchers with one model for the whole space see it: every
-// parameter as a number on an axis from 0 to 1, on which its own distribution is
-// uniform, or as a category. Normal parameters are on an axis that is linear in their
-// values, with the mean at 0.5 and one standard deviation a sixth, and goes beyond
-// 0 and 1.
+// Package cube maps points for searchers with one model for the whole space: every parameter is a
+// number on an axis from 0 to 1, on which its own distribution is uniform, or a category. Normal
+// parameters have an axis that is linear in their values, with the mean at 0.5 and a standard
+// deviation of one sixth; it extends beyond 0 and 1.
 package cube
 
 import (
@@ -11,27 +10,26 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// sds is how many standard deviations of a normal parameter 1 is.
+// sds is the number of standard deviations of a normal parameter per unit.
 const sds = 6
 
-// Axis is one parameter.
+// An Axis is one parameter.
 type Axis struct {
 	space *space.Space
 	index int
 	param *space.Param
-	// Choices is the number of categories; 0 for numbers. A category's coordinate
-	// is its number.
+	// Choices is the number of categories, or 0 for numbers. A category's coordinate is its number.
 	Choices int
 	// Low and High bound a number's coordinate.
 	Low, High float64
-	// Values is how many there are; 0: a continuum, or without end.
+	// Values is the number of values; 0: continuous or unbounded.
 	Values int64
-	// Step is the distance between values where there is no continuum (Int,
-	// Ordinal, steps); otherwise 0.
+	// Step is the distance between values if they are not continuous (Int, Ordinal, steps);
+	// otherwise 0.
 	Step float64
 }
 
-// New is the axes of a space's parameters.
+// New returns the axes of a space's parameters.
 func New(s *space.Space) []Axis {
 	axes := make([]Axis, len(s.Params))
 	for i := range axes {
@@ -60,10 +58,10 @@ func newAxis(s *space.Space, i int) Axis {
 	return a
 }
 
-// Fixed says whether there is one value only.
+// Fixed reports whether there is only one value.
 func (a *Axis) Fixed() bool { return a.Values == 1 }
 
-// Of is the coordinate of value x; NaN for NaN.
+// Of returns the coordinate of value x; NaN for NaN.
 func (a *Axis) Of(x float64) float64 {
 	switch {
 	case math.IsNaN(x), a.Choices > 0:
@@ -74,7 +72,7 @@ func (a *Axis) Of(x float64) float64 {
 	return a.space.ToUnit(a.index, x)
 }
 
-// Value is the value at coordinate u; NaN for NaN.
+// Value returns the value at coordinate u; NaN for NaN.
 func (a *Axis) Value(u float64) float64 {
 	switch {
 	case math.IsNaN(u), a.Choices > 0:
@@ -86,8 +84,8 @@ func (a *Axis) Value(u float64) float64 {
 	return a.space.FromUnit(a.index, u)
 }
 
-// Cell is the coordinates that have the same value as u, for an axis with a Step.
-// Those of the first and the last value go on without end.
+// Cell returns the range of coordinates with the same value as u, for an axis with a Step. The
+// ranges of the first and the last value are unbounded.
 func (a *Axis) Cell(u float64) (low, high float64) {
 	x := a.Value(u)
 	low, high = a.Of(x-a.Step/2), a.Of(x+a.Step/2)
@@ -101,7 +99,7 @@ func (a *Axis) Cell(u float64) (low, high float64) {
 	return low, high
 }
 
-// Of is the coordinates of a point.
+// Of returns the coordinates of a point.
 func Of(axes []Axis, p space.Point) []float64 {
 	at := make([]float64, len(p))
 	for i := range p {

@@ -8,7 +8,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
 
-// What is a coordinate comes back as the value it was.
+// A value converted to a coordinate and back does not change.
 func TestThereAndBack(t *testing.T) {
 	sp := searchtest.EveryForm()
 	axes, rng := New(sp), space.NewRand(9)
@@ -26,7 +26,7 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
-// A cell's coordinates have one value, and those beyond it another.
+// All coordinates of a cell have the same value, and those outside another one.
 func TestCell(t *testing.T) {
 	sp := searchtest.EveryForm()
 	rng := space.NewRand(3)
@@ -57,7 +57,8 @@ func TestKinds(t *testing.T) {
 	if !axes[11].Fixed() || axes[9].Choices != 4 || axes[10].Values != 5 || axes[0].Step != 0 || axes[0].Values != 0 {
 		t.Error(axes)
 	}
-	if u := axes[7].Of(12); math.Abs(u-(0.5+1.0/6)) > 1e-15 || !math.IsNaN(axes[7].Of(math.NaN())) || !math.IsNaN(axes[0].Value(math.NaN())) {
+	if u := axes[7].Of(12); math.Abs(u-(0.5+1.0/6)) > 1e-15 || !math.IsNaN(axes[7].Of(math.NaN())) ||
+		!math.IsNaN(axes[0].Value(math.NaN())) {
 		t.Error(u)
 	}
 }

@@ -1,21 +1,19 @@
-// Package dense has the linear algebra that searchers need, with the same bits on
-// every machine: sums are added up in an order that is written here, and each product
-// is rounded by an explicit conversion, so that compilers cannot fuse it with what it
-// is added to. That of gonum is not used because its kernels are in assembly on some
-// machines, which add up in another order: its dot product of 33 numbers has other
-// bits on amd64 than in WebAssembly.
+// Package dense has the linear algebra that searchers need, with the same bits on every machine:
+// the order of sums is fixed, and each product is rounded by an explicit conversion, so that
+// compilers cannot fuse it with a sum. gonum is not used because its kernels are in assembly on
+// some machines, with another order of sums: its dot product of 33 numbers has different bits on
+// amd64 and in WebAssembly.
 //
-// Matrices are slices of rows, of which those of symmetric and lower triangular ones
-// hold what is left of the diagonal, the diagonal included, and may hold anything
-// right of it. Lengths must fit; they are not checked.
+// Matrices are slices of rows. Symmetric and lower triangular ones use only the elements left of
+// the diagonal and on it; the others may have any value. Lengths must match; they are not checked.
 package dense
 
 import "math"
 
-// Matrix is rows.
+// A Matrix is a slice of rows.
 type Matrix [][]float64
 
-// New is a matrix of zeros.
+// New returns a matrix of zeros.
 func New(rows, columns int) Matrix {
 	m, cells := make(Matrix, rows), make([]float64, rows*columns)
 	for i := range m {
@@ -24,7 +22,7 @@ func New(rows, columns int) Matrix {
 	return m
 }
 
-// Identity is the unit matrix.
+// Identity returns the unit matrix.
 func Identity(n int) Matrix {
 	m := New(n, n)
 	for i := range m {
@@ -33,7 +31,7 @@ func Identity(n int) Matrix {
 	return m
 }
 
-// Dot is the sum of the products of a and b, which is as long or longer.
+// Dot returns the dot product of a and b; b may be longer.
 func Dot(a, b []float64) float64 {
 	var s0, s1, s2, s3 float64
 	b = b[:len(a)]
@@ -50,7 +48,7 @@ func Dot(a, b []float64) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// Add adds x times a to b, which is as long or longer.
+// Add adds x times a to b, which may be longer.
 func Add(b []float64, x float64, a []float64) {
 	b = b[:len(a)]
 	for i, y := range a {
@@ -58,8 +56,8 @@ func Add(b []float64, x float64, a []float64) {
 	}
 }
 
-// Cholesky turns the symmetric a into the lower triangular l with l·lᵀ = a, in its
-// place; false where a is not positive definite.
+// Cholesky replaces the symmetric a by the lower triangular l with l·lᵀ = a. It returns false if a
+// is not positive definite.
 func Cholesky(a Matrix) bool {
 	for i := range a {
 		if !CholeskyRow(a, i) {
@@ -69,7 +67,7 @@ func Cholesky(a Matrix) bool {
 	return true
 }
 
-// CholeskyRow does so with row i alone; those before it must be done.
+// CholeskyRow computes row i only; the rows before it must be done.
 func CholeskyRow(a Matrix, i int) bool {
 	row := a[i]
 	for j := range i {
@@ -83,7 +81,7 @@ func CholeskyRow(a Matrix, i int) bool {
 	return true
 }
 
-// Times is the lower triangular l times x.
+// Times returns the lower triangular l times x.
 func Times(l Matrix, x []float64) []float64 {
 	y := make([]float64, len(l))
 	for i := range l {
@@ -107,14 +105,14 @@ func SolveTransposed(l Matrix, b []float64) {
 	}
 }
 
-// Invert sets w to the inverse of the lower triangular l, which is one too.
+// Invert sets w to the inverse of the lower triangular l, which is lower triangular too.
 func Invert(w, l Matrix) {
 	for i := range l {
 		InvertRow(w, l, i)
 	}
 }
 
-// InvertRow does so with row i alone; those before it must be done.
+// InvertRow computes row i only; the rows before it must be done.
 func InvertRow(w, l Matrix, i int) {
 	row := w[i][:i+1]
 	clear(row)
@@ -127,7 +125,7 @@ func InvertRow(w, l Matrix, i int) {
 	row[i] = 1 / l[i][i]
 }
 
-// Gram sets g to wᵀ·w for a lower triangular w: the inverse of l·lᵀ if w is that of l.
+// Gram sets g to wᵀ·w for a lower triangular w: the inverse of l·lᵀ if w is the inverse of l.
 func Gram(g, w Matrix) {
 	for i := range w {
 		clear(g[i][:i+1])

@@ -9,7 +9,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// definite is a random positive definite matrix.
+// definite returns a random positive definite matrix.
 func definite(n int, seed uint64) Matrix {
 	rng, m := space.NewRand(seed), New(n, n)
 	roots := New(n, n)
@@ -35,7 +35,7 @@ func clone(m Matrix) Matrix {
 	return c
 }
 
-// dense is m for gonum, mirrored at the diagonal if symmetric.
+// dense returns m for gonum, mirrored at the diagonal if symmetric.
 func dense(m Matrix, symmetric bool) *mat.Dense {
 	d := mat.NewDense(len(m), len(m), nil)
 	for i := range m {
@@ -56,7 +56,7 @@ func near(t *testing.T, what string, got, want mat.Matrix) {
 	}
 }
 
-// What gonum has is the oracle.
+// Compares with gonum.
 func TestAgainstGonum(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 7, 20, 41} {
 		a := definite(n, uint64(n))
@@ -98,7 +98,7 @@ func TestNotDefinite(t *testing.T) {
 	}
 }
 
-// A sum has one order, whatever the length.
+// A sum has one order for every length.
 func TestDot(t *testing.T) {
 	a, sum := make([]float64, 0, 11), 0.0
 	for i := range 11 {
@@ -108,7 +108,7 @@ func TestDot(t *testing.T) {
 		sum += a[i] * a[i]
 	}
 	big := []float64{1e16, 1, -1e16, 1}
-	if got := Dot(big, []float64{1, 1, 1, 1}); got != 0 { // from left to right it is 1
+	if got := Dot(big, []float64{1, 1, 1, 1}); got != 0 { // from left to right it would be 1
 		t.Error(got)
 	}
 }

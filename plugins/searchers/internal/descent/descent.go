@@ -1,8 +1,7 @@
-// Package descent finds minima of smooth functions inside a box, with the same bits
-// on every machine: the limited-memory method of C. Broyden, R. Fletcher, D. Goldfarb
-// and D. Shanno (L-BFGS), with steps projected into the box. The functions of gonum
-// have no bounds, and compute in assembly that adds up in another order on each
-// machine.
+// Package descent finds minima of smooth functions inside a box, with the same bits on every
+// machine: the limited-memory method of C. Broyden, R. Fletcher, D. Goldfarb and D. Shanno
+// (L-BFGS), with steps projected into the box. gonum's functions have no bounds, and use assembly
+// with a machine-dependent order of sums.
 package descent
 
 import (
@@ -11,35 +10,33 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/dense"
 )
 
-// Function returns its value at x and writes its gradient; +Inf where it has none.
+// A Function returns its value at x and writes its gradient; it returns +Inf where it is undefined.
 type Function func(x, gradient []float64) float64
 
-// Limits say when to stop.
+// Limits are the stopping criteria.
 type Limits struct {
 	Iterations int
-	// Gradient: its largest part, of those that do not point out of the box, is
-	// this small.
+	// Gradient: the largest component that does not point out of the box is at most this.
 	Gradient float64
-	// Progress: an iteration made the value this much smaller, or less.
+	// Progress: an iteration reduced the value by at most this.
 	Progress float64
 }
 
-// memory is how many steps the curvature is estimated from.
+// memory is the number of steps from which the curvature is estimated.
 const memory = 8
 
-// search is a minimum that is being looked for.
+// search is the state of a minimisation.
 type search struct {
 	f             Function
 	low, high     []float64
 	x, g          []float64
 	value         float64
-	steps, bends  [][]float64 // the last steps, and how the gradient changed
+	steps, bends  [][]float64 // the last steps, and the changes of the gradient
 	nextX, nextG  []float64
 	direction, mu []float64
 }
 
-// Minimise moves x, which lies in the box from low to high, downhill, and returns
-// the value there.
+// Minimise moves x, which lies in the box from low to high, downhill, and returns the value there.
 func Minimise(f Function, x, low, high []float64, limits Limits) float64 {
 	n := len(x)
 	s := &search{f: f, low: low, high: high, x: x, g: make([]float64, n), nextX: make([]float64, n),
@@ -57,12 +54,12 @@ func Minimise(f Function, x, low, high []float64, limits Limits) float64 {
 	return s.value
 }
 
-// stuck says whether coordinate i is at a bound and wants beyond it.
+// stuck reports whether coordinate i is at a bound and its descent points outside.
 func (s *search) stuck(i int) bool {
 	return s.x[i] <= s.low[i] && s.g[i] > 0 || s.x[i] >= s.high[i] && s.g[i] < 0
 }
 
-// steepest is the largest part of the gradient that counts.
+// steepest returns the largest relevant component of the gradient.
 func (s *search) steepest() (most float64) {
 	for i, g := range s.g {
 		if !s.stuck(i) {
@@ -72,7 +69,7 @@ func (s *search) steepest() (most float64) {
 	return most
 }
 
-// advance makes an iteration; false where no step leads down.
+// advance makes an iteration; it returns false if no step leads down.
 func (s *search) advance() bool {
 	if !s.aim() {
 		s.steps, s.bends = nil, nil
@@ -92,11 +89,11 @@ func (s *search) advance() bool {
 	if len(s.steps) == 0 {
 		return false
 	}
-	s.steps, s.bends = nil, nil // the curvature may mislead
+	s.steps, s.bends = nil, nil // the curvature may be misleading
 	return s.advance()
 }
 
-// aim sets the direction; false where it does not lead down.
+// aim sets the direction; it returns false if it does not lead down.
 func (s *search) aim() bool {
 	d := s.direction
 	for i, g := range s.g {
@@ -105,7 +102,7 @@ func (s *search) aim() bool {
 			d[i] = 0
 		}
 	}
-	s.bend(d)
+	s.applyInverse(d)
 	slope := 0.0
 	for i, g := range s.g {
 		if s.stuck(i) {
@@ -116,8 +113,8 @@ func (s *search) aim() bool {
 	return slope < 0
 }
 
-// bend multiplies d by the estimate of the inverse of the second derivatives.
-func (s *search) bend(d []float64) {
+// applyInverse multiplies d by the estimated inverse of the second derivatives.
+func (s *search) applyInverse(d []float64) {
 	for k := len(s.steps) - 1; k >= 0; k-- {
 		s.mu[k] = dense.Dot(s.steps[k], d) / dense.Dot(s.steps[k], s.bends[k])
 		dense.Add(d, -s.mu[k], s.bends[k])
@@ -134,7 +131,7 @@ func (s *search) bend(d []float64) {
 	}
 }
 
-// width is that of the box, where it is widest.
+// width returns the largest width of the box.
 func (s *search) width() (most float64) {
 	for i := range s.x {
 		most = math.Max(most, s.high[i]-s.low[i])
@@ -142,7 +139,7 @@ func (s *search) width() (most float64) {
 	return most
 }
 
-// longest is the largest part of the direction.
+// longest returns the largest component of the direction.
 func (s *search) longest() (most float64) {
 	for _, d := range s.direction {
 		most = math.Max(most, math.Abs(d))
@@ -150,7 +147,7 @@ func (s *search) longest() (most float64) {
 	return most
 }
 
-// try looks whether a step is good: it leads down about as far as the slope says.
+// try reports whether a step decreases the value about as much as the slope predicts.
 func (s *search) try(step float64) bool {
 	const share = 1e-4
 	fall := 0.0
@@ -166,7 +163,7 @@ func (s *search) try(step float64) bool {
 	return true
 }
 
-// remember takes the step, and what it tells about the curvature.
+// remember takes the step and updates the curvature.
 func (s *search) remember() {
 	n := len(s.x)
 	step, bend := make([]float64, n), make([]float64, n)

@@ -50,7 +50,7 @@ func TestAtBounds(t *testing.T) {
 	}
 }
 
-// A function that is not defined everywhere is avoided there.
+// Regions in which a function is undefined are avoided.
 func TestHoles(t *testing.T) {
 	x := []float64{0.9}
 	low, high := box(1, 0, 1)
@@ -64,7 +64,8 @@ func TestHoles(t *testing.T) {
 	if x[0] < 0.5 || x[0] > 0.51 {
 		t.Error(x)
 	}
-	if f := Minimise(func(_, g []float64) float64 { g[0] = math.NaN(); return math.NaN() }, x, low, high, Limits{9, 0, 0}); !math.IsNaN(f) {
+	if f := Minimise(func(_, g []float64) float64 { g[0] = math.NaN(); return math.NaN() }, x, low, high,
+		Limits{9, 0, 0}); !math.IsNaN(f) {
 		t.Error(f)
 	}
 }

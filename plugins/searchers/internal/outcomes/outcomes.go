@@ -1,6 +1,5 @@
-// Package outcomes says how trials ended, for searchers that learn from each trial
-// once: populations, for example. A trial that is paused has ended as far as it
-// goes; its later results are not looked at.
+// Package outcomes reports how trials ended, for searchers that learn from each trial once, such as
+// populations. A paused trial counts as ended; its later results are ignored.
 package outcomes
 
 import (
@@ -12,19 +11,19 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Outcome is a trial that has ended with a result, or failed.
+// An Outcome is a trial that has ended with a result, or failed.
 type Outcome struct {
 	Trial uint32
 	Point space.Point
-	// Losses are those of its last result; all +Inf where it failed, or where
-	// one of them is no finite number.
+	// Losses are those of its last result; all are +Inf if it failed, or if one of them is not
+	// finite.
 	Losses []float64
 }
 
-// Finite says whether the trial has a result that can be compared.
+// Finite reports whether the trial has a result that can be compared.
 func (o *Outcome) Finite() bool { return !math.IsInf(o.Losses[0], 1) }
 
-// Finite says whether all losses are finite numbers.
+// Finite reports whether all losses are finite numbers.
 func Finite(losses []float64) bool {
 	for _, x := range losses {
 		if bad(x) {
@@ -34,7 +33,7 @@ func Finite(losses []float64) bool {
 	return true
 }
 
-// Tally is 1 for losses that are there and finite, otherwise 0.
+// Tally returns 1 for existing, finite losses, otherwise 0.
 func Tally(losses []float64) int {
 	if len(losses) > 0 && Finite(losses) {
 		return 1
@@ -42,19 +41,20 @@ func Tally(losses []float64) int {
 	return 0
 }
 
-// Trials are those that have not ended.
+// Trials are the trials that have not ended.
 type Trials struct {
 	dims, objectives int
 	open             map[uint32]*Outcome
 }
 
-// New makes an empty list.
+// New returns an empty list.
 func New(problem sdk.Problem) *Trials {
-	return &Trials{dims: len(problem.Space.Params), objectives: max(1, len(problem.Objectives)), open: map[uint32]*Outcome{}}
+	return &Trials{dims: len(problem.Space.Params), objectives: max(1, len(problem.Objectives)),
+		open: map[uint32]*Outcome{}}
 }
 
-// Observe takes an event, and returns the outcome of the trial that it ends: nil if
-// it ends none, or one that was taken away before it had a result.
+// Observe processes an event and returns the outcome of the trial that it ends, or nil. A trial
+// removed before it had a result has no outcome.
 func (t *Trials) Observe(e *sdk.Event) (*Outcome, error) {
 	if n := len(e.Losses); n != 0 && n != t.objectives {
 		return nil, fmt.Errorf("a result of trial %d has %d losses; there are %d objectives", e.Trial, n, t.objectives)
@@ -76,12 +76,12 @@ func (t *Trials) Observe(e *sdk.Event) (*Outcome, error) {
 	return t.end(e.Kind, o), nil
 }
 
-// end returns the outcome, if the event is an end.
+// end returns the outcome if the event is an end.
 func (t *Trials) end(kind sdk.EventKind, o *Outcome) *Outcome {
 	switch kind {
 	case sdk.TrialPaused:
 		if o.Losses == nil {
-			return nil // it may go on to its first result
+			return nil // it may continue to its first result
 		}
 	case sdk.TrialRemoved:
 		if o.Losses == nil {

@@ -28,7 +28,7 @@ func TestOutcomes(t *testing.T) {
 	tell(sdk.ResultReported, 0, 2)
 	tell(sdk.TrialCompleted, 0)
 	tell(sdk.TrialCompleted, 0, 1) // it has ended
-	tell(sdk.TrialPaused, 1)       // nothing to tell yet
+	tell(sdk.TrialPaused, 1)       // no result yet
 	tell(sdk.TrialPaused, 1, 3)
 	tell(sdk.TrialRemoved, 2)
 	tell(sdk.TrialRemoved, 3, 4)
@@ -36,7 +36,8 @@ func TestOutcomes(t *testing.T) {
 	tell(sdk.TrialCompleted, 5, math.NaN())
 	tell(sdk.TrialCompleted, 6)
 	tell(sdk.TrialCompleted, 99, 1) // unknown
-	if want := "[0 [2] true 1 [3] true 3 [4] true 4 [+Inf] false 5 [+Inf] false 6 [+Inf] false]"; fmt.Sprint(got) != want {
+	want := "[0 [2] true 1 [3] true 3 [4] true 4 [+Inf] false 5 [+Inf] false 6 [+Inf] false]"
+	if fmt.Sprint(got) != want {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if len(trials.open) != 0 {
@@ -47,8 +48,10 @@ func TestOutcomes(t *testing.T) {
 func TestMessages(t *testing.T) {
 	trials := New(sdk.Problem{Space: &space.Space{}})
 	for want, e := range map[string]sdk.Event{
-		"trial 3 has 1 values; the space has 0 parameters":         {Kind: sdk.TrialAdded, Trial: 3, Point: space.Point{1}},
-		"a result of trial 4 has 2 losses; there are 1 objectives": {Kind: sdk.ResultReported, Trial: 4, Losses: []float64{1, 2}},
+		"trial 3 has 1 values; the space has 0 parameters": {Kind: sdk.TrialAdded, Trial: 3,
+			Point: space.Point{1}},
+		"a result of trial 4 has 2 losses; there are 1 objectives": {Kind: sdk.ResultReported, Trial: 4,
+			Losses: []float64{1, 2}},
 	} {
 		if _, err := trials.Observe(&e); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

@@ -1,5 +1,5 @@
-// Package pareto compares trials that have several losses, for the searchers that
-// learn from them. Losses are finite, smaller is better.
+// Package pareto compares trials that have several losses, for searchers that learn from them.
+// Losses are finite; smaller is better.
 package pareto
 
 import (
@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// Scored is a trial, by whatever number, and its losses.
+// Scored is a trial number and its losses.
 type Scored struct {
 	Trial  int
 	Losses []float64
 }
 
-// Cut takes k trials of a front.
+// A Cut selects k trials of a front.
 type Cut func(front []Scored, k int) []Scored
 
-// Choose takes k of the pool, front by front; cut chooses in the last one.
+// Choose selects k trials of the pool, front by front; cut selects from the last front.
 func Choose(pool []Scored, k int, cut Cut) (chosen []Scored) {
 	for _, front := range Layers(pool, k) {
 		if len(front) > k-len(chosen) {
@@ -28,8 +28,8 @@ func Choose(pool []Scored, k int, cut Cut) (chosen []Scored) {
 	return chosen
 }
 
-// Layers is the first fronts of the pool, as many as have k trials. Sorted by their
-// losses, trials are dominated by earlier ones only.
+// Layers returns the first fronts of the pool that together have at least k trials. With trials
+// sorted by their losses, only earlier trials can dominate.
 func Layers(pool []Scored, k int) (all [][]Scored) {
 	rest := slices.SortedFunc(slices.Values(pool), func(a, b Scored) int {
 		return cmp.Or(slices.Compare(a.Losses, b.Losses), cmp.Compare(a.Trial, b.Trial))
@@ -48,7 +48,7 @@ func Layers(pool []Scored, k int) (all [][]Scored) {
 	return all
 }
 
-// Dominates says whether a is better than b somewhere and worse nowhere.
+// Dominates reports whether a is better than b in one loss and worse in none.
 func Dominates(a, b []float64) bool {
 	better := false
 	for i := range a {
@@ -60,7 +60,7 @@ func Dominates(a, b []float64) bool {
 	return better
 }
 
-// Crowded takes the k trials of a front that have most room around them, see [Crowding].
+// Crowded selects the k trials of a front with the largest [Crowding] distance.
 func Crowded(front []Scored, k int) []Scored {
 	room := Crowding(front)
 	order := make([]int, len(front))
@@ -75,9 +75,9 @@ func Crowded(front []Scored, k int) []Scored {
 	return chosen
 }
 
-// Crowding is the room around each trial of a front: the distance of its neighbours
-// on both sides, summed over the losses as shares of their ranges; +Inf at the ends
-// (K. Deb and others, NSGA-II, 2002).
+// Crowding returns the room around each trial of a front: the distance between its neighbours on
+// both sides, summed over the losses as shares of their ranges; +Inf at the ends (K. Deb and
+// others, NSGA-II, 2002).
 func Crowding(front []Scored) []float64 {
 	room := make([]float64, len(front))
 	order := make([]int, len(front))
@@ -101,7 +101,7 @@ func addGaps(distance []float64, front []Scored, order []int, m int) {
 		return
 	}
 	for i := 1; i < last; i++ {
-		// Halves, for the whole range may overflow.
+		// Half values, because the whole range may overflow.
 		gap := front[order[i+1]].Losses[m]/2 - front[order[i-1]].Losses[m]/2
 		distance[order[i]] += gap / (high/2 - low/2)
 	}

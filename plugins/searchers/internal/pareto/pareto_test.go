@@ -10,7 +10,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// plainVolume counts points of a lattice that are dominated.
+// plainVolume counts dominated points of a lattice.
 func plainVolume(points [][]float64, parts int) float64 {
 	dims := len(points[0])
 	all := int(math.Pow(float64(parts), float64(dims)))
@@ -45,7 +45,7 @@ func TestVolume(t *testing.T) {
 	})
 }
 
-// Greedy choice with bounds is what greedy choice without them is.
+// Greedy choice with bounds equals greedy choice without them.
 func TestVoluminous(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := someFront(rapid.Uint64().Draw(t, "seed"), 60, rapid.IntRange(2, 4).Draw(t, "dims"))
@@ -73,7 +73,7 @@ func TestVoluminous(t *testing.T) {
 	})
 }
 
-// someFront is random trials.
+// someFront returns random trials.
 func someFront(seed uint64, n, dims int) (front []Scored) {
 	rng := space.NewRand(seed)
 	for i := range n {
@@ -86,8 +86,8 @@ func someFront(seed uint64, n, dims int) (front []Scored) {
 	return front
 }
 
-// Layers are as defined: nobody in the first is dominated, everybody in the next
-// by somebody in the one before, and by nobody in its own.
+// Layers match their definition: no trial of the first is dominated; each trial of the next is
+// dominated by one of the previous layer and by none of its own.
 func TestLayers(t *testing.T) {
 	all := Layers(someFront(3, 200, 3), 200)
 	count := 0

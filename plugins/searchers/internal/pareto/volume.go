@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Voluminous takes k trials of a front, one by one, each the one that adds most to
-// the volume that those taken dominate. Its volume is at least 1-1/e of the largest
-// that k trials have (A. P. Guerreiro and others, 2016). What a trial adds can only
-// shrink when others are taken, so most need not be computed again.
+// Voluminous selects k trials of a front one by one, always the one that adds most to the dominated
+// volume. The volume is at least 1-1/e of the largest possible one (A. P. Guerreiro and others,
+// 2016). The gain of a trial can only shrink when others are selected, so most gains need not be
+// computed again.
 func Voluminous(front []Scored, k int) (chosen []Scored) {
 	points := unit(front)
 	gains := make([]float64, len(front))
@@ -25,8 +25,8 @@ func Voluminous(front []Scored, k int) (chosen []Scored) {
 	return chosen
 }
 
-// mostGain is the point that adds most. gains has bounds from above, which are
-// replaced by what is found; those of points that are taken are negative.
+// mostGain returns the point that adds most. gains has upper bounds, which it replaces by computed
+// values; gains of selected points are negative.
 func mostGain(points, taken [][]float64, gains []float64) int {
 	best, most := -1, math.Inf(-1)
 	for {
@@ -46,8 +46,8 @@ func mostGain(points, taken [][]float64, gains []float64) int {
 	}
 }
 
-// unit scales losses such that the front lies in the cube from 0 to 1, and the
-// reference point, a tenth of the range beyond the worst, is 1.
+// unit scales losses such that the front lies in the cube from 0 to 1, and the reference point, a
+// tenth of the range beyond the worst, is 1.
 func unit(front []Scored) [][]float64 {
 	points := make([][]float64, len(front))
 	for i := range points {
@@ -58,7 +58,7 @@ func unit(front []Scored) [][]float64 {
 		for _, s := range front {
 			low, high = math.Min(low, s.Losses[m]), math.Max(high, s.Losses[m])
 		}
-		// Halves, for the whole range may overflow.
+		// Half values, because the whole range may overflow.
 		width := 1.1 * (high/2 - low/2)
 		for i, s := range front {
 			if width > 0 {
@@ -69,8 +69,8 @@ func unit(front []Scored) [][]float64 {
 	return points
 }
 
-// gain is the volume that p adds to that of others: its own, less that of what the
-// others dominate of it.
+// gain returns the volume that p adds to that of others: its own minus the part that others
+// dominate.
 func gain(p []float64, others [][]float64) float64 {
 	limited := make([][]float64, len(others))
 	for i, q := range others {
@@ -82,7 +82,7 @@ func gain(p []float64, others [][]float64) float64 {
 	return box(p) - Volume(limited)
 }
 
-// box is the volume that p dominates in the unit cube.
+// box returns the volume that p dominates in the unit cube.
 func box(p []float64) float64 {
 	v := 1.0
 	for _, x := range p {
@@ -91,8 +91,8 @@ func box(p []float64) float64 {
 	return v
 }
 
-// Volume is what points dominate of the unit cube together: what each adds to those after it
-// (L. While and others, A fast way of calculating exact hypervolumes, 2012).
+// Volume returns the volume of the unit cube that the points dominate: the sum of what each adds to
+// the later ones (L. While and others, A fast way of calculating exact hypervolumes, 2012).
 func Volume(points [][]float64) float64 {
 	points = frontOf(points)
 	sum := 0.0
@@ -102,7 +102,7 @@ func Volume(points [][]float64) float64 {
 	return sum
 }
 
-// frontOf drops points that others dominate, and all but one of equal ones.
+// frontOf drops dominated points, and duplicates.
 func frontOf(points [][]float64) (front [][]float64) {
 	points = slices.SortedFunc(slices.Values(points), slices.Compare)
 	for _, p := range points {

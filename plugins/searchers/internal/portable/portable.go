@@ -1,11 +1,10 @@
-// Package portable has the functions of mathematics that searchers need, with the
-// same bits on every machine. Those of package math do not promise that: some are
-// written in assembly, and compilers may fuse x*y+z into one rounding. Here each
-// product that is added to something is rounded by an explicit conversion, which
-// forbids that, and only exactly defined operations are used.
+// Package portable has mathematical functions for searchers, with the same bits on every machine.
+// Those of package math do not guarantee this: some are written in assembly, and compilers may fuse
+// x*y+z into one rounding. Here an explicit conversion rounds each product before it is added,
+// which prevents this, and only exactly defined operations are used.
 //
-// It is for the inner loops of the searchers beside it: values are right to a few
-// ulp ([Exp]; [Log] but near 1, where it is right to 3e-16) or to 1e-8 ([CDF]), and arguments are not checked.
+// It is for the inner loops of the searchers: values are accurate to a few ulp ([Exp]; [Log] except
+// near 1, where it is accurate to 3e-16) or to 1e-8 ([CDF]), and arguments are not checked.
 package portable
 
 import (
@@ -20,7 +19,7 @@ const (
 	ln2Lo = 1.90821492927058770002e-10
 )
 
-// parts is how many powers of two Exp and Log have in their tables from 1 to 2.
+// parts is the number of table entries of Exp and Log per power of two.
 const parts = 64
 
 var (
@@ -57,7 +56,7 @@ func slowLog(x float64) float64 {
 	return float64(2 * s * sum)
 }
 
-// Exp is e^x: 0 below -700, where it is less than any use of it, +Inf above 709.
+// Exp returns e^x: 0 below -700, which is small enough for all uses, and +Inf above 709.
 func Exp(x float64) float64 {
 	switch {
 	case x < -700:
@@ -79,7 +78,7 @@ func Exp(x float64) float64 {
 	return y * math.Float64frombits(uint64(n>>6+1023)<<52)
 }
 
-// Log is the natural logarithm of a positive, finite x.
+// Log returns the natural logarithm of a positive, finite x.
 func Log(x float64) float64 {
 	m, e := math.Frexp(x)
 	m, e = 2*m, e-1
@@ -111,8 +110,8 @@ func init() {
 	}
 }
 
-// series is x + x³/3 + x⁵/(3·5) + …, the normal distribution's excess over one
-// half as a multiple of its density (G. Marsaglia, 2004).
+// series is x + x³/3 + x⁵/(3·5) + …, the normal distribution's excess over one half, divided by its
+// density (G. Marsaglia, 2004).
 func series(x float64) float64 {
 	sum, term := x, x
 	for k := 3.0; term > sum*1e-17; k += 2 {
@@ -122,7 +121,7 @@ func series(x float64) float64 {
 	return sum
 }
 
-// CDF is the standard normal distribution function, within 1e-8.
+// CDF returns the standard normal distribution function, within 1e-8.
 func CDF(x float64) float64 {
 	a := math.Abs(x)
 	if !(a < edge) {
@@ -144,6 +143,6 @@ func CDF(x float64) float64 {
 // normal is one standard normal distribution.
 var normal = &space.Space{Params: []space.Param{{Kind: space.Normal, SD: 1}}}
 
-// Quantile is the inverse of the standard normal distribution function, within
-// 8.3 standard deviations.
+// Quantile returns the inverse of the standard normal distribution function, within 8.3 standard
+// deviations.
 func Quantile(u float64) float64 { return normal.FromUnit(0, u) }

@@ -13,18 +13,18 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// The tests here are those that searchers with a model have in common. How many trials
-// each takes is said by its caller, by what a suggestion costs.
+// The tests in this file are common to searchers with a model. The caller sets the number of trials
+// by the cost of a suggestion.
 
 var nan, inf = math.NaN(), math.Inf(1)
 
-// open1 opens it with one objective.
+// open1 opens a searcher with one objective.
 func open1(t testing.TB, p sdk.SearcherPlugin, s *space.Space, options string) sdk.Searcher {
 	t.Helper()
 	return Open(t, p, s, options, 1)
 }
 
-// OddResults: nothing to learn from, or nothing but trouble: it goes on.
+// OddResults checks that the searcher continues with constant, infinite or missing results.
 func OddResults(t *testing.T, p sdk.SearcherPlugin, n int) {
 	for name, f := range map[string]func(space.Point) []float64{
 		"constant":  func(space.Point) []float64 { return []float64{1} },
@@ -42,8 +42,8 @@ func OddResults(t *testing.T, p sdk.SearcherPlugin, n int) {
 	}
 }
 
-// FailuresAreLeft: of n trials at most so many fail far inside the region where trials
-// fail, though it gets better towards it.
+// FailuresAreLeft checks that at most so many of n trials fail far inside the region of failures,
+// although losses improve towards it.
 func FailuresAreLeft(t *testing.T, p sdk.SearcherPlugin, n, most int) {
 	t.Helper()
 	s := open1(t, p, Reals(2, 0, 1), "{}")
@@ -65,7 +65,7 @@ func FailuresAreLeft(t *testing.T, p sdk.SearcherPlugin, n, most int) {
 	}
 }
 
-// ObserveMessages: events that do not fit are errors.
+// ObserveMessages checks that invalid events are errors.
 func ObserveMessages(t *testing.T, p sdk.SearcherPlugin) {
 	t.Helper()
 	s := open1(t, p, Reals(1, 0, 1), "{}")
@@ -80,7 +80,7 @@ func ObserveMessages(t *testing.T, p sdk.SearcherPlugin) {
 	}
 }
 
-// OpenMessages: options that are wrong give the messages.
+// OpenMessages checks the messages for invalid options.
 func OpenMessages(t *testing.T, p sdk.SearcherPlugin, messages map[string]string) {
 	t.Helper()
 	for options, want := range messages {
@@ -93,8 +93,7 @@ func OpenMessages(t *testing.T, p sdk.SearcherPlugin, messages map[string]string
 	}
 }
 
-// Small: one trial is enough, and a space may have no parameters, one value or nothing
-// but choices.
+// Small checks one trial, and spaces with no parameters, one value, or only choices.
 func Small(t *testing.T, p sdk.SearcherPlugin, options string, n int) {
 	t.Helper()
 	choice := space.Param{Name: "b", Kind: space.Choice, Choices: Raws("1")}
@@ -105,14 +104,15 @@ func Small(t *testing.T, p sdk.SearcherPlugin, options string, n int) {
 		space *space.Space
 		want  int
 	}{{Reals(1, 0, 1), n}, {Reals(1, 1e300, 1.1e300), n}, {&space.Space{}, n}, {single, 1}, {choices, 2}} {
-		points := Run(t, open1(t, p, c.space, options), c.space, 2, n, 1, func(space.Point) []float64 { return []float64{3} })
+		points := Run(t, open1(t, p, c.space, options), c.space, 2, n, 1,
+			func(space.Point) []float64 { return []float64{3} })
 		if len(points) != c.want {
 			t.Errorf("%d points, want %d", len(points), c.want)
 		}
 	}
 }
 
-// ManyParameters: 500 are not too many.
+// ManyParameters checks a space of 500 parameters.
 func ManyParameters(t *testing.T, p sdk.SearcherPlugin, options string, n int) {
 	t.Helper()
 	sp := Mixed(500)
@@ -122,29 +122,34 @@ func ManyParameters(t *testing.T, p sdk.SearcherPlugin, options string, n int) {
 	}
 }
 
-// LogNearZero: a logarithmic scale over 290 powers of ten, at most so many of them off.
+// LogNearZero checks a logarithmic scale over 290 powers of ten; the result may be off by at most
+// so many of them.
 func LogNearZero(t *testing.T, p sdk.SearcherPlugin, n int, most float64) {
 	t.Helper()
 	sp := &space.Space{Params: []space.Param{{Name: "x", Kind: space.Real, Low: 1e-300, High: 1e-10, Log: true}}}
-	got := Best(t, p, Problem{Space: sp, Loss: func(p space.Point) float64 { return math.Abs(math.Log10(p[0]) + 200) }}, "{}", 3, n)
+	got := Best(t, p, Problem{Space: sp, Loss: func(p space.Point) float64 { return math.Abs(math.Log10(p[0]) + 200) }},
+		"{}", 3, n)
 	if got > most {
 		t.Errorf("%.2f powers of ten off", got)
 	}
 }
 
-// Steps that do not divide the range: the last value is the last multiple.
+// Steps checks steps that do not divide the range: the last value is the last multiple.
 func Steps(t *testing.T, p sdk.SearcherPlugin, n int) {
 	t.Helper()
 	sp := &space.Space{Params: []space.Param{{Name: "a", Kind: space.Real, Low: 0.05, High: 1, Step: 0.3},
 		{Name: "b", Kind: space.Int, Low: 5, High: 99, Step: 10}, {Name: "c", Kind: space.Real, High: 1}}}
-	got := Best(t, p, Problem{Space: sp, Loss: func(p space.Point) float64 { return -p[0] - p[1]/90 + math.Abs(p[2]-0.3) }}, "{}", 3, n)
+	got := Best(t, p, Problem{Space: sp, Loss: func(p space.Point) float64 {
+		return -p[0] - p[1]/90 +
+			math.Abs(p[2]-0.3)
+	}}, "{}", 3, n)
 	if got > -1.89 {
 		t.Errorf("%.4f; the best is -1.9", got)
 	}
 }
 
-// EachPointOnce: in a finite space none comes twice, and then there is none left, unless
-// they may repeat.
+// EachPointOnce checks that in a finite space no point occurs twice and the searcher is then
+// exhausted, unless points may repeat.
 func EachPointOnce(t *testing.T, p sdk.SearcherPlugin) {
 	t.Helper()
 	sp := &space.Space{Params: []space.Param{
@@ -168,26 +173,29 @@ func EachPointOnce(t *testing.T, p sdk.SearcherPlugin) {
 	}
 }
 
-// Constraints: the optimum, -1.2, lies on one that leaves little of the space; it comes
-// as near as most.
+// Constraints checks a space in which the optimum, -1.2, lies on a constraint that excludes most
+// points.
 func Constraints(t *testing.T, p sdk.SearcherPlugin, n int, most float64) {
 	t.Helper()
 	number := func(i int) *space.Expr { return &space.Expr{Op: space.Number, Param: i} }
-	sum := &space.Expr{Op: space.Add, Args: []*space.Expr{{Op: space.Add, Args: []*space.Expr{number(0), number(1)}}, number(2)}}
+	sum := &space.Expr{Op: space.Add, Args: []*space.Expr{{Op: space.Add, Args: []*space.Expr{number(0), number(1)}},
+		number(2)}}
 	sp := Reals(3, 0, 1)
 	sp.Constraints = []*space.Expr{{Op: space.Le, Args: []*space.Expr{sum, {Op: space.Const, Number: 0.6}}}}
-	got := Best(t, p, Problem{Space: sp, Loss: func(p space.Point) float64 { return -p[0] - 2*p[1] - p[2] }}, "{}", 3, n)
+	got := Best(t, p, Problem{Space: sp, Loss: func(p space.Point) float64 { return -p[0] - 2*p[1] - p[2] }}, "{}", 3,
+		n)
 	if got > most {
 		t.Errorf("%.3f; the best is -1.2", got)
 	}
 	sp.Constraints = []*space.Expr{{Op: space.Const}}
-	if _, err := open1(t, p, sp, "{}").Suggest(context.Background(), []sdk.Request{{}}); !errors.Is(err, space.ErrTight) {
+	if _, err := open1(t, p, sp, "{}").Suggest(context.Background(), []sdk.Request{{}}); !errors.Is(err,
+		space.ErrTight) {
 		t.Error(err)
 	}
 }
 
-// Opaque: in spaces with conditions that only the host knows, trials lack parameters that
-// searchers believe in.
+// Opaque checks spaces with conditions that only the host knows: trials may lack parameters that
+// the searcher expects.
 func Opaque(t *testing.T, p sdk.SearcherPlugin, n int) {
 	t.Helper()
 	sp := EveryForm()
@@ -205,7 +213,7 @@ func Opaque(t *testing.T, p sdk.SearcherPlugin, n int) {
 	}
 }
 
-// Cancelled: it does not go on when nobody waits any more.
+// Cancelled checks that the searcher stops when the context is cancelled.
 func Cancelled(t *testing.T, p sdk.SearcherPlugin) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -215,24 +223,25 @@ func Cancelled(t *testing.T, p sdk.SearcherPlugin) {
 	}
 }
 
-// GivenOfWrongLength: such a request is an error.
+// GivenOfWrongLength checks that such a request is an error.
 func GivenOfWrongLength(t *testing.T, p sdk.SearcherPlugin) {
 	t.Helper()
-	if _, err := open1(t, p, Reals(2, 0, 1), "{}").Suggest(context.Background(), []sdk.Request{{Given: space.Point{9}}}); err == nil {
+	if _, err := open1(t, p, Reals(2, 0, 1), "{}").Suggest(context.Background(),
+		[]sdk.Request{{Given: space.Point{9}}}); err == nil {
 		t.Error("a given point of the wrong length")
 	}
 }
 
-// Told is what has happened to a searcher, and what it answered then.
-type Told struct {
+// Transcript has the events that a searcher received, and its answers.
+type Transcript struct {
 	Events   []sdk.Event
 	Requests []sdk.Request
 	Points   []space.Point
 }
 
-// Story tells the searcher of trials that run at the same time, up to so many, fail, pause
-// and go on, after the first ones; and asks it at the end, one by one.
-func Story(t *testing.T, s sdk.Searcher, first, trials, running, objectives int, rng *rand.Rand) (told Told) {
+// Story sends events of parallel trials, up to running at a time, that fail, pause and continue,
+// after the first ones; then it requests suggestions one by one.
+func Story(t *testing.T, s sdk.Searcher, first, trials, running, objectives int, rng *rand.Rand) (told Transcript) {
 	t.Helper()
 	tell := func(e sdk.Event) {
 		e.Number = uint64(len(told.Events) + 1)
@@ -276,9 +285,9 @@ func someEvent(rng *rand.Rand, trial, objectives int) sdk.Event {
 	return e
 }
 
-// Again tells a new searcher the events, those up to cut one by one and the rest at once:
-// it must answer the requests, put together, to the same bits.
-func (told Told) Again(t *testing.T, fresh sdk.Searcher, cut int) error {
+// Again sends the events to a new searcher, those up to cut one by one and the rest at once. It
+// must answer the combined requests with the same bits.
+func (told Transcript) Again(t *testing.T, fresh sdk.Searcher, cut int) error {
 	t.Helper()
 	for _, e := range told.Events[:cut] {
 		Observe(t, fresh, e)

@@ -1,4 +1,4 @@
-// Package searchtest has problems to try searchers on, and runs them without a host.
+// Package searchtest has test problems for searchers, and runs searchers without a host.
 package searchtest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Reals has n parameters between low and high.
+// Reals returns a space of n parameters between low and high.
 func Reals(n int, low, high float64) *space.Space {
 	s := &space.Space{}
 	for i := range n {
@@ -18,7 +18,7 @@ func Reals(n int, low, high float64) *space.Space {
 	return s
 }
 
-// Raws are values of a choice, as JSON.
+// Raws returns values of a choice, as JSON.
 func Raws(texts ...string) (raw [][]byte) {
 	for _, text := range texts {
 		raw = append(raw, []byte(text))
@@ -26,17 +26,19 @@ func Raws(texts ...string) (raw [][]byte) {
 	return raw
 }
 
-// Branin is the function on the unit square; its least value is 0.397887.
+// Branin is the function on the unit square; its minimum is 0.397887.
 func Branin(p space.Point) float64 {
 	x, y := 15*p[0]-5, 15*p[1]
 	a := y - 5.1/(4*math.Pi*math.Pi)*x*x + 5/math.Pi*x - 6
 	return a*a + 10*(1-1/(8*math.Pi))*math.Cos(x) + 10
 }
 
-// Hartmann6 is the function on the unit cube of 6 parameters; its least value is -3.32237.
+// Hartmann6 is the function on the unit cube of 6 parameters; its minimum is -3.32237.
 func Hartmann6(p space.Point) float64 {
-	a := [4][6]float64{{10, 3, 17, 3.5, 1.7, 8}, {0.05, 10, 17, 0.1, 8, 14}, {3, 3.5, 1.7, 10, 17, 8}, {17, 8, 0.05, 10, 0.1, 14}}
-	q := [4][6]float64{{1312, 1696, 5569, 124, 8283, 5886}, {2329, 4135, 8307, 3736, 1004, 9991}, {2348, 1451, 3522, 2883, 3047, 6650}, {4047, 8828, 8732, 5743, 1091, 381}}
+	a := [4][6]float64{{10, 3, 17, 3.5, 1.7, 8}, {0.05, 10, 17, 0.1, 8, 14}, {3, 3.5, 1.7, 10, 17, 8},
+		{17, 8, 0.05, 10, 0.1, 14}}
+	q := [4][6]float64{{1312, 1696, 5569, 124, 8283, 5886}, {2329, 4135, 8307, 3736, 1004, 9991},
+		{2348, 1451, 3522, 2883, 3047, 6650}, {4047, 8828, 8732, 5743, 1091, 381}}
 	sum := 0.0
 	for i, c := range []float64{1, 1.2, 3, 3.2} {
 		e := 0.0
@@ -49,7 +51,7 @@ func Hartmann6(p space.Point) float64 {
 	return sum
 }
 
-// EveryForm has one parameter of each form.
+// EveryForm returns a space with one parameter of each form.
 func EveryForm() *space.Space {
 	return &space.Space{Params: []space.Param{
 		{Name: "real", Kind: space.Real, Low: -3, High: 5},
@@ -84,7 +86,7 @@ func EveryFormLoss(p space.Point) float64 {
 	return sum
 }
 
-// Mixed has n parameters: reals, logarithms, integers, choices.
+// Mixed returns a space of n parameters: reals, logarithms, integers, choices.
 func Mixed(n int) *space.Space {
 	s := &space.Space{}
 	for i := range n {
@@ -102,25 +104,29 @@ func Mixed(n int) *space.Space {
 	return s
 }
 
-// Tree has a root choice of four branches, each with three parameters and one of
-// them with a choice of its own.
+// Tree returns a space with a root choice of four branches, each with three parameters, one of
+// which has another choice.
 func Tree() *space.Space {
-	s := &space.Space{Params: []space.Param{{Name: "kind", Kind: space.Choice, Choices: Raws(`"a"`, `"b"`, `"c"`, `"d"`)}, {Name: "shared", Kind: space.Real, High: 1}}}
+	s := &space.Space{Params: []space.Param{{Name: "kind", Kind: space.Choice,
+		Choices: Raws(`"a"`, `"b"`, `"c"`, `"d"`)}, {Name: "shared", Kind: space.Real, High: 1}}}
 	for branch := range 4 {
 		when := &space.Expr{Op: space.In, Param: 0, Set: []int{branch}}
 		for i := range 3 {
-			s.Params = append(s.Params, space.Param{Name: fmt.Sprint("x", branch, i), Kind: space.Real, High: 1, When: when})
+			s.Params = append(s.Params, space.Param{Name: fmt.Sprint("x", branch, i), Kind: space.Real, High: 1,
+				When: when})
 		}
 	}
-	deep := space.Param{Name: "deep", Kind: space.Choice, Choices: Raws("1", "2"), When: &space.Expr{Op: space.In, Param: 0, Set: []int{2}}}
+	deep := space.Param{Name: "deep", Kind: space.Choice, Choices: Raws("1", "2"),
+		When: &space.Expr{Op: space.In, Param: 0, Set: []int{2}}}
 	s.Params = append(s.Params, deep)
-	deeper := space.Param{Name: "deeper", Kind: space.Int, High: 100, When: &space.Expr{Op: space.In, Param: len(s.Params) - 1, Set: []int{1}}}
+	deeper := space.Param{Name: "deeper", Kind: space.Int, High: 100,
+		When: &space.Expr{Op: space.In, Param: len(s.Params) - 1, Set: []int{1}}}
 	s.Params = append(s.Params, deeper)
 	return s
 }
 
-// TreeLoss is 0 in branch c at a point that also depends on the shared parameter;
-// branch a looks good at once, but ends at 0.15.
+// TreeLoss is 0 in branch c, at a point that also depends on the shared parameter; branch a looks
+// good at first, but its minimum is 0.15.
 func TreeLoss(p space.Point) float64 {
 	base := []float64{0.15, 0.4, 0, 0.3}[int(p[0])]
 	sum := base + math.Abs(p[1]-0.3)/4

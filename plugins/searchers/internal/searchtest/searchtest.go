@@ -9,14 +9,14 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Problem is one to be minimised.
+// A Problem is a function to minimise.
 type Problem struct {
 	Name  string
 	Space *space.Space
 	Loss  func(space.Point) float64
 }
 
-// Problems are of each sort that a searcher meets.
+// Problems returns problems of each sort.
 func Problems() []Problem {
 	return []Problem{
 		{"branin", Reals(2, 0, 1), Branin},
@@ -36,13 +36,13 @@ func Open(t testing.TB, p sdk.SearcherPlugin, s *space.Space, options string, ob
 	return searcher
 }
 
-// Request is that of a trial in run number run.
+// Request returns the request of a trial in run number run.
 func Request(run, trial int) sdk.Request {
 	seed := uint64(run)<<32 | uint64(trial) + 1
 	return sdk.Request{Trial: uint32(trial), Seed: seed * 0x9e3779b97f4a7c15}
 }
 
-// Suggest asks for suggestions.
+// Suggest requests suggestions.
 func Suggest(t testing.TB, s sdk.Searcher, requests ...sdk.Request) sdk.Suggestions {
 	t.Helper()
 	answer, err := s.Suggest(context.Background(), requests)
@@ -52,7 +52,7 @@ func Suggest(t testing.TB, s sdk.Searcher, requests ...sdk.Request) sdk.Suggesti
 	return answer
 }
 
-// Observe tells of events.
+// Observe sends events.
 func Observe(t testing.TB, s sdk.Searcher, events ...sdk.Event) {
 	t.Helper()
 	if err := s.Observe(context.Background(), events); err != nil {
@@ -60,19 +60,20 @@ func Observe(t testing.TB, s sdk.Searcher, events ...sdk.Event) {
 	}
 }
 
-// Added is the event of a new trial.
+// Added returns the event of a new trial.
 func Added(trial int, p space.Point) sdk.Event {
 	return sdk.Event{Kind: sdk.TrialAdded, Trial: uint32(trial), Point: p}
 }
 
-// Completed is the event of a trial's end.
+// Completed returns the event of a trial's end.
 func Completed(trial int, losses ...float64) sdk.Event {
 	return sdk.Event{Kind: sdk.TrialCompleted, Trial: uint32(trial), Losses: losses}
 }
 
-// Run asks for n trials, parallel at a time, tells how they ended in the order in
-// which they began, and returns their points; each must be in the space.
-func Run(t testing.TB, s sdk.Searcher, sp *space.Space, run, n, parallel int, f func(space.Point) []float64) (points []space.Point) {
+// Run requests n trials, parallel at a time, reports their ends in the order of their starts, and
+// returns their points, which must lie in the space.
+func Run(t testing.TB, s sdk.Searcher, sp *space.Space, run, n, parallel int,
+	f func(space.Point) []float64) (points []space.Point) {
 	t.Helper()
 	for i := range n + parallel - 1 {
 		if i < n {
@@ -94,7 +95,7 @@ func Run(t testing.TB, s sdk.Searcher, sp *space.Space, run, n, parallel int, f 
 	return points
 }
 
-// Best is the mean over runs of the best loss of n trials.
+// Best returns the mean over runs of the best loss of n trials.
 func Best(t testing.TB, p sdk.SearcherPlugin, problem Problem, options string, runs, n int) (mean float64) {
 	t.Helper()
 	for run := range runs {

@@ -1,8 +1,8 @@
-// Package sequence has scrambled Sobol sequences: any 2^k points in a row from a
-// multiple of 2^k have one value in each of 2^k equal slices of every dimension.
-// They are scrambled after A. B. Owen (Randomly permuted (t,m,s)-nets and
-// (t,s)-sequences, 1995), with the direction numbers of S. Joe and F. Y. Kuo (2008),
-// whose licence is in directions.txt. Searchers draw their first points from them.
+// Package sequence has scrambled Sobol sequences: any 2^k consecutive points from a multiple of 2^k
+// have one value in each of 2^k equal slices of every dimension. They are scrambled after A. B.
+// Owen (Randomly permuted (t,m,s)-nets and (t,s)-sequences, 1995), with the direction numbers of S.
+// Joe and F. Y. Kuo (2008), whose licence is in directions.txt. Searchers draw their first points
+// from them.
 package sequence
 
 import (
@@ -12,19 +12,19 @@ import (
 	"strings"
 )
 
-// MaxDimensions is how many dimensions there are direction numbers for.
+// MaxDimensions is the number of dimensions with direction numbers.
 const MaxDimensions = 256
 
 //go:embed directions.txt
 var table string
 
-// Sobol is a sequence, scrambled by a seed.
+// A Sobol is a sequence, scrambled by a seed.
 type Sobol struct {
 	seed       uint64
 	directions []direction
 }
 
-// New makes the sequence of so many dimensions, at most [MaxDimensions].
+// New returns the sequence with that many dimensions, at most [MaxDimensions].
 func New(dimensions int, seed uint64) (*Sobol, error) {
 	all, err := directions(min(dimensions, MaxDimensions))
 	if err != nil {
@@ -33,16 +33,16 @@ func New(dimensions int, seed uint64) (*Sobol, error) {
 	return &Sobol{seed, all}, nil
 }
 
-// Dimensions is how many there are.
+// Dimensions returns the number of dimensions.
 func (s *Sobol) Dimensions() int { return len(s.directions) }
 
-// At is coordinate i, in [0, 1), of the point with that index.
+// At returns coordinate i, in [0, 1), of the point with the index.
 func (s *Sobol) At(index uint32, i int) float64 {
 	return scramble(s.directions[i].at(index), mix(s.seed^mix(uint64(i))))
 }
 
-// direction is what each bit of an index, lowest first, does to one coordinate,
-// a fraction of 2^32.
+// A direction is the effect of each bit of an index, lowest first, on one coordinate, as a fraction
+// of 2^32.
 type direction [32]uint32
 
 // directions reads those of the first n dimensions from the table.
@@ -64,7 +64,7 @@ func directions(n int) ([]direction, error) {
 	return all[:n], nil
 }
 
-// first is the direction of dimension 1, which reverses the index's bits.
+// first returns the direction of dimension 1, which reverses the index's bits.
 func first() (d direction) {
 	for k := range d {
 		d[k] = 1 << (31 - k)
@@ -91,7 +91,7 @@ func parse(line string) (d direction, err error) {
 	return d, nil
 }
 
-// extend continues the numbers after the first ones by the polynomial's recurrence.
+// extend computes the later numbers by the polynomial's recurrence.
 func (d *direction) extend(degree int, polynomial uint32) {
 	for k := degree; k < len(d); k++ {
 		d[k] = d[k-degree] ^ d[k-degree]>>degree
@@ -103,7 +103,7 @@ func (d *direction) extend(degree int, polynomial uint32) {
 	}
 }
 
-// at is the coordinate of the point with that index.
+// at returns the coordinate of the point with the index.
 func (d *direction) at(index uint32) (x uint32) {
 	for ; index != 0; index &= index - 1 {
 		x ^= d[bits.TrailingZeros32(index)]
@@ -111,9 +111,9 @@ func (d *direction) at(index uint32) (x uint32) {
 	return x
 }
 
-// scramble permutes coordinates at random, such that two that agree in their first
-// k bits, and no more, still do so: bit k is flipped or not by a coin that belongs
-// to the bits before it. The bits beyond the 32nd are coins altogether.
+// scramble permutes coordinates at random. Two coordinates that agree in exactly their first k bits
+// still do so: bit k is flipped by a random bit that depends on the bits before it. The bits after
+// the 32nd are random.
 func scramble(x uint32, seed uint64) float64 {
 	flipped := x
 	for k := range 32 {
@@ -124,7 +124,7 @@ func scramble(x uint32, seed uint64) float64 {
 	return float64(uint64(flipped)<<21|rest) / (1 << 53)
 }
 
-// mix turns numbers into coins (the finaliser of G. Steele's SplitMix64).
+// mix hashes a number (the finaliser of G. Steele's SplitMix64).
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

@@ -2,7 +2,7 @@ package sequence
 
 import "testing"
 
-// The first points as they are published, which come in the order of Gray's code.
+// The published first points, which are in the order of Gray's code.
 func TestPublishedPoints(t *testing.T) {
 	all, err := directions(3)
 	if err != nil {

@@ -13,15 +13,21 @@ func known(name string) bool {
 	return name == "lr" || name == "net/units" || name == "net.units" || name == "two words"
 }
 
-// Braces around anything that is no name are literal.
+// Braces around anything that is not a name are literal.
 func TestTemplates(t *testing.T) {
 	for arg, want := range map[string]string{
-		"--lr={lr}": "--lr=<lr>", "{net/units}{net.units}": "<net/units><net.units>", "{params} {flags}": "<params> <flags>",
-		"{two words}": "<two words>", `echo "{\"y\": 1}"`: `echo "{\"y\": 1}"`, "{print $1}": "{print $1}", "{}": "{}", "{": "{", "}": "}",
-		"{{": "{", "}}": "}", "{{lr}}": "{lr}", "{{\"score\": {lr}}}": "{\"score\": <lr>}", `{"a": {"b": {lr}}}`: `{"a": {"b": <lr>}}`,
-		`{"a": {"b": 1}}`: `{"a": {"b": 1}}`, "${HOME} ${params}": "${HOME} ${params}", "${lr}": "${lr}", "${lr}{lr}": "${lr}<lr>", "$${net/units}": "$${net/units}", "${{lr}}": "${lr}", "{1..5} {a,b} { lr }": "{1..5} {a,b} { lr }",
-		"{if(x){print}}": "error print", "{lr:.3f}": "{lr:.3f}", "a}b{": "a}b{", "if (x) { y }": "if (x) { y }", "{{{lr}}}": "{<lr>}",
-		"{print}": "error print", "{Lr}": "error Lr", "{netunits}": "error netunits", "x{ü}": "error ü", "{-}": "{-}",
+		"--lr={lr}": "--lr=<lr>", "{net/units}{net.units}": "<net/units><net.units>",
+		"{params} {flags}": "<params> <flags>",
+		"{two words}":      "<two words>", `echo "{\"y\": 1}"`: `echo "{\"y\": 1}"`, "{print $1}": "{print $1}",
+		"{}": "{}", "{": "{", "}": "}",
+		"{{": "{", "}}": "}", "{{lr}}": "{lr}", "{{\"score\": {lr}}}": "{\"score\": <lr>}",
+		`{"a": {"b": {lr}}}`: `{"a": {"b": <lr>}}`,
+		`{"a": {"b": 1}}`:    `{"a": {"b": 1}}`, "${HOME} ${params}": "${HOME} ${params}", "${lr}": "${lr}",
+		"${lr}{lr}": "${lr}<lr>", "$${net/units}": "$${net/units}", "${{lr}}": "${lr}",
+		"{1..5} {a,b} { lr }": "{1..5} {a,b} { lr }",
+		"{if(x){print}}":      "error print", "{lr:.3f}": "{lr:.3f}", "a}b{": "a}b{", "if (x) { y }": "if (x) { y }",
+		"{{{lr}}}": "{<lr>}",
+		"{print}":  "error print", "{Lr}": "error Lr", "{netunits}": "error netunits", "x{ü}": "error ü", "{-}": "{-}",
 	} {
 		got := expanded(arg)
 		if got != want {
@@ -51,10 +57,11 @@ func TestUnknownName(t *testing.T) {
 	}
 }
 
-// FuzzTemplate: an argument of a command is refused, or has its placeholders replaced
-// and nothing else.
+// FuzzTemplate checks that an argument of a command is refused, or that only its placeholders are
+// replaced.
 func FuzzTemplate(f *testing.F) {
-	for _, text := range []string{"--lr={lr}", "{{\"a\": {x}}}", "{", "}", "{a{b}", "{}", "{params}{params}", "{\"a\":{\"b\":1}}", "${x}"} {
+	for _, text := range []string{"--lr={lr}", "{{\"a\": {x}}}", "{", "}", "{a{b}", "{}", "{params}{params}",
+		"{\"a\":{\"b\":1}}", "${x}"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -80,26 +87,28 @@ func FuzzTemplate(f *testing.F) {
 	})
 }
 
-// A command whose braces are all doubled or of names means what it has always meant.
+// Commands whose braces are all doubled or around names keep their meaning.
 func TestDoubledBraces(t *testing.T) {
 	for _, text := range []string{"a", "{x}", "{{a}}", "{{{{", "}}}}", "{{\"a\": {{\"b\": {x}}}}}"} {
 		tmpl, err := Parse(text, nil)
 		got, err2 := tmpl.Expand(func(string) (string, bool) { return "V", true })
-		if want := strings.NewReplacer("{{", "{", "}}", "}", "{x}", "V").Replace(text); err != nil || err2 != nil || got != want {
+		if want := strings.NewReplacer("{{", "{", "}}", "}", "{x}", "V").Replace(text); err != nil || err2 != nil ||
+			got != want {
 			t.Errorf("%s: %s, want %s (%v, %v)", text, got, want, err, err2)
 		}
 	}
 }
 
 func TestQuote(t *testing.T) {
-	for text, want := range map[string]string{"--lr=0.1": "--lr=0.1", "a b": "'a b'", "it's": `'it'\''s'`, "": "''", "$x": "'$x'"} {
+	for text, want := range map[string]string{"--lr=0.1": "--lr=0.1", "a b": "'a b'", "it's": `'it'\''s'`, "": "''",
+		"$x": "'$x'"} {
 		if got := Quote(text); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
 }
 
-// A program is found where it will be started from.
+// A program is found relative to the directory in which it will start.
 func TestFind(t *testing.T) {
 	base := t.TempDir()
 	path := filepath.Join(base, "bin")
@@ -112,8 +121,10 @@ func TestFind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for program, want := range map[string]error{"./run.sh": nil, "run.sh": nil, "tool": nil, "bin/tool": nil, base + "/run.sh": nil,
-		"./plain.sh": syscall.EACCES, "plain.sh": syscall.EACCES, "nosuch": os.ErrNotExist, "./nosuch": os.ErrNotExist, "./bin": syscall.EISDIR} {
+	for program, want := range map[string]error{"./run.sh": nil, "run.sh": nil, "tool": nil, "bin/tool": nil,
+		base + "/run.sh": nil,
+		"./plain.sh":     syscall.EACCES, "plain.sh": syscall.EACCES, "nosuch": os.ErrNotExist,
+		"./nosuch": os.ErrNotExist, "./bin": syscall.EISDIR} {
 		list, err := Command([]string{program}, base, known)
 		if err != nil {
 			t.Fatal(err)

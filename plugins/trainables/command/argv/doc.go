@@ -1,10 +1,10 @@
-// Package argv is the user's command: what the braces in it stand for, and which file
-// its program is. The host checks commands with it before an experiment begins, and the
-// trainable command starts them with it, so that both find the same.
+// Package argv parses the user's command: the placeholders in braces, and the file of the program.
+// The host checks commands with it before an experiment begins, and the trainable command starts
+// them with it, so both agree.
 //
-// In an argument, {NAME} is a parameter's value, {params} the path of params.json and
-// {flags} all parameters as --NAME=VALUE. Braces around anything that is no name are
-// literal: {"y": 1}, {print $1}, {}, and ${NAME} of a shell, whatever NAME is;
-// {{ and }} are braces anywhere, but that a } that closes a literal { is one brace. A
-// name that is none of a parameter is a mistake ([UnknownName]).
+// In an argument, {NAME} is a parameter's value, {params} the path of params.json and {flags} all
+// parameters as --NAME=VALUE. Braces around anything that is not a name are literal: {"y": 1},
+// {print $1}, {}, and ${NAME} of a shell for any NAME. {{ and }} are literal braces anywhere,
+// except that a } that closes a literal { is one brace. A name that is not a parameter is an error
+// ([UnknownName]).
 package argv

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// errNotFound has no more to say than the sentence around it.
+// errNotFound is the reason without details.
 var errNotFound = notFound{}
 
 type notFound struct{}
@@ -18,9 +18,8 @@ type notFound struct{}
 func (notFound) Error() string        { return "there is no such program" }
 func (notFound) Is(target error) bool { return target == fs.ErrNotExist }
 
-// Absolute makes the name of an existing file below base absolute; a program is no
-// folder. A program that names a place that is not there stays relative to base all
-// the same.
+// Absolute makes the name of an existing file in base absolute; a program must not be a folder. A
+// program with a path that does not exist still stays relative to base.
 func Absolute(t Template, base string, isProgram bool) Template {
 	arg := t[0]
 	if !t.IsPlain() || arg == "" || filepath.IsAbs(arg) {
@@ -37,7 +36,7 @@ func Absolute(t Template, base string, isProgram bool) Template {
 	return t
 }
 
-// Program is [Absolute] for a program whose placeholders have been replaced.
+// Program is [Absolute] for a program without placeholders.
 func Program(name, base string) string {
 	if abs, err := filepath.Abs(base); err == nil {
 		base = abs
@@ -45,7 +44,7 @@ func Program(name, base string) string {
 	return Absolute(Template{name}, base, true)[0]
 }
 
-// Find is the file that name stands for, looked for in path, the program's own PATH.
+// Find returns the file of name, searched in path, the program's own PATH.
 func Find(name, path string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, check(name)
@@ -53,7 +52,7 @@ func Find(name, path string) (string, error) {
 	var found error
 	for _, dir := range filepath.SplitList(path) {
 		if !filepath.IsAbs(dir) {
-			continue // like os/exec: never a program that happens to be here
+			continue // like os/exec: never a program of the current directory
 		}
 		file := filepath.Join(dir, name)
 		err := check(file)
@@ -70,7 +69,7 @@ func Find(name, path string) (string, error) {
 	return "", found
 }
 
-// xOK asks whether this user may start a file.
+// xOK asks whether this user may execute a file.
 const xOK = 1
 
 func check(file string) error {
@@ -86,7 +85,7 @@ func check(file string) error {
 	return nil
 }
 
-// CannotStart says which program cannot be started, why and what to do.
+// CannotStart says which program cannot start, why and what to do.
 func CannotStart(program string, err error) error {
 	return fmt.Errorf("cannot start %q (trainable.command): %w%s", program, err, advice(err))
 }
@@ -107,8 +106,8 @@ func advice(err error) string {
 	return ""
 }
 
-// Command reads a command; names of files in it are relative to base. The error of an
-// argument has its index.
+// Command parses a command; names of files in it are relative to base. The error of an argument has
+// its index.
 func Command(args []string, base string, known func(name string) bool) ([]Template, error) {
 	base, err := filepath.Abs(base)
 	if err != nil {

@@ -6,34 +6,38 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
-// Names that are no parameters, unless the space has a parameter of that name; of the
-// first it has not.
+// Names with a special meaning, unless the space has a parameter of the name Params.
 const (
 	Params = "params" // the path of params.json
 	Flags  = "flags"  // all parameters as --NAME=VALUE
 )
 
-// Template is an argument with placeholders: text, name, text, name, …, text.
+// A Template is an argument with placeholders: text, name, text, name, …, text.
 type Template []string
 
-// UnknownName is a name in braces that is no parameter's.
+// UnknownName is an error for a name in braces that is not a parameter.
 type UnknownName struct {
 	Name   string
 	Column int // of the brace, in characters from 1
 }
 
 func (e *UnknownName) Error() string {
-	return fmt.Sprintf("no parameter %s; where {%s} shall stay as it is write {{%s}}", strconv.Quote(e.Name), e.Name, e.Name)
+	return fmt.Sprintf("no parameter %s; to keep {%s} literally write {{%s}}", strconv.Quote(e.Name), e.Name,
+		e.Name)
 }
 
-// nameForm is what reads like the name of a parameter, or of one in groups.
-var nameForm = regexp.MustCompile(`^[\pL_][\pL\pN_]*([./-][\pL\pN_]+)*$`)
+// nameForm matches a name of a parameter, possibly in groups. It is compiled when it is needed: every process of
+// tunehost would pay for its tables.
+var nameForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\pL_][\pL\pN_]*([./-][\pL\pN_]+)*$`)
+})
 
-// Parse reads an argument. known says which names are parameters; nil: whatever reads
-// like a name is one. The error is an *UnknownName.
+// Parse parses an argument. known reports which names are parameters; nil: all valid names. The
+// error is an *UnknownName.
 func Parse(arg string, known func(name string) bool) (Template, error) {
 	p := parser{arg: arg, known: known, out: Template{""}}
 	for p.at < len(arg) {
@@ -49,10 +53,10 @@ type parser struct {
 	at    int
 	known func(name string) bool
 	out   Template
-	open  int // literal braces that are not closed
+	open  int // literal braces that are still open
 }
 
-// next takes one character, one pair of braces or one placeholder.
+// next parses one character, one pair of braces or one placeholder.
 func (p *parser) next() error {
 	rest := p.arg[p.at:]
 	switch {
@@ -76,7 +80,7 @@ func (p *parser) literal(text string, length int) {
 	p.at += length
 }
 
-// brace takes a placeholder, or a brace that is literal.
+// brace parses a placeholder or a literal brace.
 func (p *parser) brace(rest string) error {
 	end := strings.IndexAny(rest[1:], "{}") + 1
 	name := ""
@@ -88,7 +92,7 @@ func (p *parser) brace(rest string) error {
 	case name != "" && !ofShell && p.isKnown(name):
 		p.out = append(p.out, name, "")
 		p.at += end + 1
-	case nameForm.MatchString(name) && !ofShell:
+	case nameForm().MatchString(name) && !ofShell:
 		return &UnknownName{Name: name, Column: utf8.RuneCountInString(p.arg[:p.at]) + 1}
 	default:
 		p.open++
@@ -102,12 +106,12 @@ func (p *parser) isKnown(name string) bool {
 	case name == Params || name == Flags:
 		return true
 	case p.known == nil:
-		return nameForm.MatchString(name)
+		return nameForm().MatchString(name)
 	}
 	return p.known(name)
 }
 
-// Variable is the environment variable with the value of a parameter.
+// Variable returns the environment variable of a parameter.
 func Variable(param string) string {
 	return "TUNEHOST_PARAM_" + strings.Map(func(r rune) rune {
 		switch {
@@ -120,7 +124,7 @@ func Variable(param string) string {
 	}, param)
 }
 
-// Names are the placeholders.
+// Names returns the placeholders.
 func (t Template) Names() []string {
 	var names []string
 	for i := 1; i < len(t); i += 2 {
@@ -129,10 +133,10 @@ func (t Template) Names() []string {
 	return names
 }
 
-// IsPlain says that nothing in it is replaced.
+// IsPlain reports whether there are no placeholders.
 func (t Template) IsPlain() bool { return len(t) == 1 }
 
-// Expand puts values in; lookup says whether a name is known.
+// Expand replaces the placeholders; lookup reports whether a name is known.
 func (t Template) Expand(lookup func(name string) (string, bool)) (string, error) {
 	if t.IsPlain() {
 		return t[0], nil
@@ -148,7 +152,7 @@ func (t Template) Expand(lookup func(name string) (string, bool)) (string, error
 	return strings.Join(parts, ""), nil
 }
 
-// Quote makes a word of a POSIX shell of a text.
+// Quote quotes a text as a word of a POSIX shell.
 func Quote(text string) string {
 	if text != "" && !strings.ContainsFunc(text, strange) {
 		return text
@@ -157,5 +161,6 @@ func Quote(text string) string {
 }
 
 func strange(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,+@%", r))
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+		strings.ContainsRune("-_./:=,+@%", r))
 }

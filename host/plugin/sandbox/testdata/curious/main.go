@@ -1,5 +1,5 @@
-// Command curious is a module that looks at the world as its options or parameters say.
-// What it finds is the error with which its searcher refuses to open.
+// Command curious is a module that examines its environment as its options or parameters say. Its
+// searcher refuses to open with what it found as the error.
 package main
 
 import (
@@ -79,7 +79,7 @@ func look(raw []byte) string {
 	return "nothing"
 }
 
-// trainable also computes what a trial needs, except when it is in a bad mood.
+// trainable also computes what a trial needs, unless it is told to fail.
 type trainable struct{}
 
 func (trainable) Request(params []byte) ([]byte, error) {

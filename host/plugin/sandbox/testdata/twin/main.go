@@ -1,5 +1,5 @@
-// Command twin is all searchers and schedulers of tunehost as one module: which it
-// is, say the variables SEARCHER and SCHEDULER.
+// Command twin contains all searchers and schedulers of tunehost in one module; the variables SEARCHER
+// and SCHEDULER select one.
 package main
 
 import (

@@ -1,9 +1,9 @@
-// Command scaffold-name is a scheduler for tunehost: it stops a trial whose result
-// is worse than the median of what other trials reported at the same iteration.
+// Command scaffold-name is a scheduler for tunehost: it stops a trial whose result is worse than the
+// median of what other trials reported at the same iteration.
 //
-// Everything here may be changed. What must stay true: answers depend on the
-// problem, the options and the events alone, and not on how the events were cut
-// into calls, so that a crashed scheduler can be started again and told the same.
+// You may change everything here, but this must stay true: answers depend only on the problem, the
+// options and the events, and not on how the events were split into calls. A crashed scheduler is
+// started again and told the same events.
 package main
 
 import (
@@ -34,14 +34,14 @@ type options struct {
 	Others int
 }
 
-// declared are the options: tunehost checks what users write, and shows it in
-// `tunehost plugins describe`.
+// declared are the options: tunehost checks what users write, and shows them in `tunehost plugins
+// describe`.
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Int("grace", &o.Grace, 2, option.From(1),
 			"Iterations before which no trial is stopped."),
 		option.Int("others", &o.Others, 3, option.From(1),
-			"How many other trials' results a result is compared with, at the least."),
+			"The least number of other trials' results that a result is compared with."),
 	}
 })
 
@@ -60,12 +60,12 @@ type scheduler struct {
 	losses map[uint64][]float64 // by iteration, sorted
 }
 
-// Decide hears what happened, in order, and answers the results. A result without
-// an answer goes on.
+// Decide receives what happened, in order, and answers the results. A result without an answer
+// continues.
 func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions, error) {
 	var out sdk.Decisions
 	for i := range events {
-		// A trial that goes on from a checkpoint may repeat iterations.
+		// A trial that continues from a checkpoint may repeat iterations.
 		e := &events[i]
 		if e.Kind != sdk.ResultReported || e.Iteration <= s.last[e.Trial] {
 			continue
@@ -78,8 +78,7 @@ func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions
 	return out, nil
 }
 
-// judge says why a trial is to stop, or nothing. Losses are smaller where better,
-// and +Inf where there is none.
+// judge says why a trial is to stop, or nothing. Smaller losses are better; a missing one is +Inf.
 func (s *scheduler) judge(e *sdk.Event) (reason string) {
 	others, loss := s.losses[e.Iteration], e.Losses[0]
 	if e.Iteration >= s.Grace && len(others) >= s.Others {

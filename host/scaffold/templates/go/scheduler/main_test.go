@@ -6,7 +6,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// The worst of four trials is stopped, after the grace.
+// The worst of four trials is stopped, after the grace period.
 func TestStopsTheWorst(t *testing.T) {
 	scheduler, _, err := plugin.Open(sdk.Problem{}, []byte(`{"grace": 2}`))
 	if err != nil {
@@ -20,7 +20,8 @@ func TestStopsTheWorst(t *testing.T) {
 		}
 	}
 	answer, err := scheduler.Decide(t.Context(), events)
-	if err != nil || len(answer.Decisions) != 1 || answer.Decisions[0].Event != 8 || answer.Decisions[0].Verdict != sdk.Stop {
+	if err != nil || len(answer.Decisions) != 1 || answer.Decisions[0].Event != 8 ||
+		answer.Decisions[0].Verdict != sdk.Stop {
 		t.Errorf("%+v, %v; want trial 3 to be stopped at iteration 2", answer, err)
 	}
 }

@@ -1,9 +1,9 @@
-// Command scaffold-name is a searcher for tunehost: it draws points at random, and
-// every other one near the best so far.
+// Command scaffold-name is a searcher for tunehost: it draws points at random, and every other one
+// near the best so far.
 //
-// Everything here may be changed. What must stay true: answers depend on the
-// problem, the options, the events and the requests' seeds alone, so that a
-// crashed searcher can be started again and told the same.
+// You may change everything here, but this must stay true: answers depend only on the problem, the
+// options, the events and the requests' seeds. A crashed searcher is started again and told the same
+// events.
 package main
 
 import (
@@ -33,8 +33,8 @@ type options struct {
 	Spread float64
 }
 
-// declared are the options: tunehost checks what users write, and shows it in
-// `tunehost plugins describe`.
+// declared are the options: tunehost checks what users write, and shows them in `tunehost plugins
+// describe`.
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Float("spread", &o.Spread, 0.2, option.Above(0).To(1),
@@ -52,11 +52,12 @@ func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 	if err != nil {
 		return nil, sdk.Traits{}, err // the space has no points
 	}
-	s := &searcher{space: problem.Space, spread: o.Spread, seen: seen, points: map[uint32]space.Point{}, loss: math.Inf(1)}
+	s := &searcher{space: problem.Space, spread: o.Spread, seen: seen, points: map[uint32]space.Point{},
+		loss: math.Inf(1)}
 	return s, sdk.Traits{}, nil
 }
 
-// most is the size up to which a finite space's points are remembered.
+// most is the size up to which the points of a finite space are remembered.
 const most = 1 << 16
 
 type searcher struct {
@@ -64,12 +65,12 @@ type searcher struct {
 	spread float64
 	seen   *space.Seen            // so that no point comes twice
 	points map[uint32]space.Point // of trials that have not ended
-	best   space.Point            // nil until a trial has ended well
+	best   space.Point            // nil until a trial has succeeded
 	loss   float64                // of the best
 }
 
-// Observe hears of every trial: its point when it is added, its losses (one for
-// each objective, smaller is better) when it has ended.
+// Observe is told of every trial: its point when it is added, its losses (one for each objective,
+// smaller is better) when it has ended.
 func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	for _, e := range events {
 		switch e.Kind {
@@ -88,8 +89,8 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	return nil
 }
 
-// Suggest answers each request with a point, until there are no more. The request's
-// seed is the only randomness to use; coordinates that it fixes are in Given.
+// Suggest answers each request with a point, until there are no more. Use no other randomness than the
+// request's seed; coordinates that the request fixes are in Given.
 func (s *searcher) Suggest(_ context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
 	var answer sdk.Suggestions
 	for _, r := range requests {
@@ -106,11 +107,10 @@ func (s *searcher) Suggest(_ context.Context, requests []sdk.Request) (sdk.Sugge
 	return answer, nil
 }
 
-// tries is how often a step from the best may miss the constraints.
+// tries is how often a step from the best may violate the constraints.
 const tries = 100
 
-// suggest takes the first draw that is new and satisfies the constraints; nil: there
-// is nothing new.
+// suggest takes the first draw that is new and satisfies the constraints; nil: there is nothing new.
 func (s *searcher) suggest(r sdk.Request) (space.Point, error) {
 	rng := space.NewRand(r.Seed)
 	near := s.best != nil && r.Trial%2 == 1
@@ -122,14 +122,14 @@ func (s *searcher) suggest(r sdk.Request) (space.Point, error) {
 	})
 }
 
-// near takes a step from the best. In units every parameter goes from 0 to 1, on
-// a log scale where the user asked for one.
+// near takes a step from the best. In units every parameter ranges from 0 to 1, on a log scale if the
+// user asked for one.
 func (s *searcher) near(rng space.Source) space.Point {
 	p := s.space.Draw(rng)
 	for i, x := range s.best {
 		if !math.IsNaN(x) { // it exists in the best
 			u := s.space.ToUnit(i, x) + s.spread*(rng.Float64()-0.5)
-			p[i] = s.space.FromUnit(i, u) // which keeps it inside the bounds
+			p[i] = s.space.FromUnit(i, u) // keeps it inside the bounds
 		}
 	}
 	return p

@@ -8,10 +8,11 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// It finds the minimum of a parabola better than chance would.
+// The searcher finds the minimum of a parabola better than chance.
 func TestFinds(t *testing.T) {
 	s := &space.Space{Params: []space.Param{{Name: "x", Kind: space.Real, Low: -10, High: 10}}}
-	searcher, _, err := plugin.Open(sdk.Problem{Space: s, Objectives: []sdk.Objective{{Metric: "loss", Mode: sdk.Min}}}, []byte("{}"))
+	searcher, _, err := plugin.Open(sdk.Problem{Space: s, Objectives: []sdk.Objective{{Metric: "loss", Mode: sdk.Min}}},
+		[]byte("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}

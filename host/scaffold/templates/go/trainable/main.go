@@ -1,8 +1,8 @@
-// Command scaffold-name is a trainable for tunehost: a stand-in for training,
-// which walks down a parabola. The parameter lr is its step.
+// Command scaffold-name is a trainable for tunehost. Instead of training, it walks down a parabola.
+// The parameter lr is its step.
 //
-// Everything here may be changed. What must stay true: each epoch is reported,
-// and training ends when ReportState says so.
+// You may change everything here, but two things must stay true: each epoch is reported, and training
+// ends when ReportState says so.
 package main
 
 import (
@@ -32,8 +32,8 @@ type options struct {
 	Epochs uint64
 }
 
-// declared are the options: tunehost checks what users write, and shows it in
-// `tunehost plugins describe`.
+// declared are the options: tunehost checks what users write, and shows them in `tunehost plugins
+// describe`.
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Int("epochs", &o.Epochs, 10, option.From(1), "How many results each trial has."),
@@ -50,7 +50,7 @@ func open(text []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
 	return sdk.TrainFunc(train), sdk.TrainableTraits{Reusable: true, Shared: true, Saves: true}, nil
 }
 
-// model is all that a checkpoint must hold.
+// model is all that a checkpoint must contain.
 type model struct {
 	Epoch uint64  `json:"epoch"`
 	X     float64 `json:"x"`
@@ -74,15 +74,16 @@ func train(ctx context.Context, run sdk.Run, o options) error {
 		}
 		m.Epoch++
 		m.X -= params.LR * 2 * m.X
-		result := sdk.Result{Iteration: m.Epoch, Metrics: []sdk.Metric{{Name: "loss", Value: m.X * m.X}}, Done: m.Epoch == o.Epochs}
+		result := sdk.Result{Iteration: m.Epoch, Metrics: []sdk.Metric{{Name: "loss", Value: m.X * m.X}},
+			Done: m.Epoch == o.Epochs}
 		if err := sdk.ReportState(run, result, m.state); err != nil {
-			return err // it was told to stop
+			return err // the trial was told to stop
 		}
 	}
 	return nil
 }
 
-// begin is the model of the trial's checkpoint, or a new one.
+// begin returns the model of the trial's checkpoint, or a new one.
 func begin(run sdk.Run) (*model, error) {
 	m := &model{X: 10}
 	state, err := sdk.RestoredState(run)
@@ -94,6 +95,6 @@ func begin(run sdk.Run) (*model, error) {
 	return m, err
 }
 
-// state is called when a checkpoint of the last result is wanted. A model that is in
-// files is saved by run.Report's second argument instead, but not in a WASM module.
+// state is called when a checkpoint of the last result is wanted. A model in files is saved by
+// run.Report's second argument instead, but not in a WASM module.
 func (m *model) state() ([]byte, error) { return json.Marshal(m) }

@@ -17,7 +17,7 @@ func TestTrains(t *testing.T) {
 	}
 }
 
-// A trial that goes on from a checkpoint ends as one that was never stopped.
+// A trial that continues from a checkpoint ends like one that was never stopped.
 func TestGoesOn(t *testing.T) {
 	trainable, traits := sdktest.Open(t, plugin, `{"epochs": 5}`)
 	whole := sdktest.NewRun(t, traits, `{"lr": 0.2}`)
@@ -33,6 +33,6 @@ func TestGoesOn(t *testing.T) {
 		}
 	}
 	if a, b := whole.Last("loss"), second.Last("loss"); a != b {
-		t.Errorf("the last loss is %v, and %v after going on", a, b)
+		t.Errorf("the last loss is %v, and %v after continuing", a, b)
 	}
 }

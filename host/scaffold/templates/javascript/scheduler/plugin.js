@@ -27,7 +27,7 @@ export const plugin = {
     const last = new Map(); // by trial, the last iteration that was judged
     const losses = new Map(); // by iteration
 
-    // Why a trial is to stop, or nothing. Losses are smaller where better, and infinite where
+    // Why a trial is to stop, or nothing. Losses are smaller where better, and infinite if
     // there is none.
     function judge({ iteration, losses: [loss] }) {
       const known = losses.get(iteration) ?? [];
@@ -40,11 +40,11 @@ export const plugin = {
 
     return {
       // Hears what happened, in order, and answers the results. A result without an answer
-      // goes on.
+      // continues.
       decide(events) {
         const decisions = [];
         for (const event of events) {
-          // A trial that goes on from a checkpoint may repeat iterations.
+          // A trial that continues from a checkpoint may repeat iterations.
           if (event.kind !== "result_reported" || event.iteration <= (last.get(event.trial) ?? 0)) {
             continue;
           }

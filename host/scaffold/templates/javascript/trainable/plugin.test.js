@@ -26,7 +26,7 @@ test("it trains", async () => {
   assert.ok(losses[9] < losses[0]);
 });
 
-test("a trial that goes on from a checkpoint ends as one that was never stopped", async () => {
+test("a trial that continues from a checkpoint ends as one that was never stopped", async () => {
   const dir = await mkdtemp(join(tmpdir(), "plugin-"));
   const first = await train({}, 4, dir);
   const second = await train({ restore: dir, iteration: 4 });

@@ -30,8 +30,8 @@ class Plugin(tunehost.Scheduler):
 
     def on_result(self, event):
         """Decides on one result, which was observed before: event.stop(reason),
-        event.pause(reason), event.until(iteration), or None to go on. A loss is smaller
-        where it is better, and infinite where there is none."""
+        event.pause(reason), event.until(iteration), or None to continue. A loss is smaller
+        where it is better, and infinite if there is none."""
         if event.iteration < self.grace:
             return event.until(self.grace)
         losses = self.history.losses_at(event.iteration)

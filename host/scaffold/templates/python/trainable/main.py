@@ -15,7 +15,7 @@ class Plugin(tunehost.Trainable):
 
     name = "scaffold-name"
     version = "0.1.0"
-    saves = True  # it can go on from a checkpoint
+    saves = True  # it can continue from a checkpoint
 
     # What users may write under options.
     epochs: int = tunehost.option(10, "results of each trial", minimum=1)

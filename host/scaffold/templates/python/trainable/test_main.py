@@ -29,7 +29,7 @@ class TestPlugin(unittest.TestCase):
         self.assertLess(run.losses[-1], run.losses[0])
 
     def test_goes_on(self):
-        """A trial that goes on from a checkpoint ends as one that was never stopped."""
+        """A trial that continues from a checkpoint ends as one that was never stopped."""
         whole, first = Run(), Run(stop=4)
         Plugin().train(whole)
         with self.assertRaises(InterruptedError):

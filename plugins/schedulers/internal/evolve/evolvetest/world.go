@@ -1,5 +1,5 @@
-// Package evolvetest is population based training a second time, slowly and plainly: it is
-// for the property tests of the schedulers that package evolve serves.
+// Package evolvetest is a slow and simple second implementation of population based training, for
+// the property tests of the schedulers that use package evolve.
 package evolvetest
 
 import (
@@ -12,32 +12,32 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// World looks through all trials at each event and checks what the scheduler answers. Which
-// of its own best a trial goes on from is drawn: that is only checked to be possible, and
-// so are the parameters, by Explored.
+// A World examines all trials at each event and checks the scheduler's answers. The donor within a
+// trial's own best is random, so it only checks that the donor is possible; Explored does so for
+// the parameters.
 type World struct {
 	Interval, BurnIn uint64
 	Quantile         float64
-	Periods          []uint64 // of the sub-populations; [1] where there are none
+	Periods          []uint64 // of the subpopulations; [1] without any
 	Max              uint64   // 0: none
 	Sync             bool
 	Planned          int // trials, for Sync
-	// Compared is told what a trial had when it was compared; nil: nothing.
+	// Compared receives the state of a trial when it was compared; nil: unused.
 	Compared func(Standing)
-	// Explored checks the parameters of a trial that goes on from one of its own
-	// sub-population's best; all of these are given.
+	// Explored checks the parameters of a trial that continues from one of its own subpopulation's
+	// best, which are all passed.
 	Explored func(donors []Standing, c sdk.Command) error
 
-	// Local, Slower and Faster are how often trials went on from which, and Meetings how often
-	// all met.
+	// Local, Slower and Faster count the exploits by their source, and Meetings the meetings of all
+	// trials.
 	Local, Slower, Faster, Meetings int
 
 	trials            map[uint32]*one
 	barrier, furthest uint64
-	longest           uint64 // that a trial was, of those that are complete
+	longest           uint64 // highest iteration of a completed trial
 }
 
-// Standing is what a trial had when it was compared; of a donor, Iteration is that of its
+// A Standing is the state of a trial when it was compared; for a donor, Iteration is that of its
 // checkpoint.
 type Standing struct {
 	Trial     uint32
@@ -59,7 +59,7 @@ type one struct {
 
 func (w *World) part(t *one) int { return int(t.number) % len(w.Periods) }
 
-// ranking are those of the part that take part, the best first.
+// ranking returns the members of the part, the best first.
 func (w *World) ranking(part int) (all []*one) {
 	for _, t := range w.trials {
 		if w.part(t) == part && t.ranked && t.phase != "ended" {
@@ -74,7 +74,7 @@ func byLoss(a, b *one) int {
 	return cmp.Or(cmp.Compare(a.loss, b.loss), cmp.Compare(a.number, b.number))
 }
 
-// brackets are the part's best, those that stay, those open to migrants and the worst.
+// brackets returns the part's best trials, those that stay, those open to migrants and the worst.
 func (w *World) brackets(part int) (best, stay, open, worst []*one) {
 	all, k := w.ranking(part), 0
 	for float64(k)+1e-9 < float64(len(all))*w.Quantile {
@@ -106,8 +106,8 @@ func (w *World) givers(part int) (all []*one) {
 	return all
 }
 
-// sources are the trials that this one may go on from, at this moment: its own best, the
-// one migrant that is its, or any.
+// sources returns the trials from which this one may continue at this moment: its own best, its one
+// migrant, or any.
 func (w *World) sources(t *one) []*one {
 	_, _, open, worst := w.brackets(w.part(t))
 	own := w.givers(w.part(t))
@@ -136,7 +136,7 @@ func (w *World) sources(t *one) []*one {
 	return nil
 }
 
-// Check is told one event and what the scheduler answered.
+// Check processes one event and the scheduler's answer.
 func (w *World) Check(e sdk.Event, got sdk.Decisions) error {
 	t := w.trial(e.Trial)
 	if want := w.verdict(e, t); !slices.Equal(want, bare(got.Decisions)) {
@@ -159,7 +159,7 @@ func (w *World) Check(e sdk.Event, got sdk.Decisions) error {
 		t.phase = "waiting"
 	}
 	if w.Sync && w.complete() {
-		return w.meet(got.Commands)
+		return w.checkContinue(got.Commands)
 	}
 	if len(got.Commands) > 0 {
 		return fmt.Errorf("commands %+v", got.Commands)
@@ -239,20 +239,20 @@ func (w *World) judge(e sdk.Event, t *one) string {
 	return ""
 }
 
-// paused: a trial never waits, neither for another's checkpoint nor for anything else.
+// paused checks that a trial never waits.
 func (w *World) paused(t *one, got []sdk.Command) error {
 	if len(got) != 1 || got[0].Trial != t.number || got[0].Reason == "" {
 		return fmt.Errorf("commands to the paused trial %d: %+v", t.number, got)
 	}
 	var sources []*one
 	switch t.phase {
-	case "clone": // though it may not be among the worst any more
+	case "clone": // though it may no longer be among the worst
 		for _, s := range w.givers(w.part(t)) {
 			if s != t {
 				sources = append(sources, s)
 			}
 		}
-	case "migrate": // unless a place of its own part has come free
+	case "migrate": // unless a place of its own part has become free
 		if sources = w.sources(t); len(sources) > 0 && w.part(sources[0]) == w.part(t) {
 			sources = nil
 		}
@@ -292,7 +292,7 @@ func standings(all []*one) (s []Standing) {
 	return s
 }
 
-// migrates checks the parameters with which the trial goes on from another sub-population.
+// migrates checks the parameters with which the trial continues from another subpopulation.
 func (w *World) migrates(t, source *one, got space.Point) error {
 	best := w.ranking(w.part(t))[0]
 	switch {
@@ -313,8 +313,8 @@ func same(a, b space.Point) error {
 	return nil
 }
 
-// Changed checks a point that nothing was resampled in: numbers and ordinals that always
-// exist have moved, and choices have not.
+// Changed checks a point without resampling: numbers and ordinals that always exist have moved, and
+// choices have not.
 func Changed(s *space.Space, donors []Standing, c sdk.Command) error {
 	if err := s.Check(c.Point); err != nil {
 		return err
@@ -335,7 +335,7 @@ func (w *World) gone(t *one, c sdk.Command) {
 	}
 }
 
-// complete: all that live wait, and no others will come.
+// complete reports whether all live trials wait and no others will come.
 func (w *World) complete() bool {
 	waiting := 0
 	for _, t := range w.trials {
@@ -350,8 +350,8 @@ func (w *World) complete() bool {
 	return waiting > 0 && len(w.trials) >= w.Planned
 }
 
-// meet checks that each is told to go on, part after part, in the order of their ranks.
-func (w *World) meet(got []sdk.Command) error {
+// checkContinue checks that each trial is told to continue, part by part, in the order of their ranks.
+func (w *World) checkContinue(got []sdk.Command) error {
 	var all []*one
 	for part := range w.Periods {
 		all = append(all, w.ranking(part)...)

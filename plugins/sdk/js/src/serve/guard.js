@@ -1,4 +1,4 @@
-// Calls the code of a plugin's author: one call at a time, answers checked.
+// Calls the code of a plugin's author, one call at a time, and checks its answers.
 
 import { EXHAUSTED, WAIT } from "../answers.js";
 import { readOptions } from "./options.js";
@@ -22,7 +22,7 @@ export class Turns {
 }
 
 /**
- * Opens a searcher or scheduler, from a snapshot if that is not empty.
+ * Opens a searcher or scheduler, from a snapshot unless it is empty.
  * @template {import("../plugin.js").Snapshots} T
  * @param {import("../plugin.js").Info & {open: Function}} plugin
  * @param {import("../plugin.js").Problem} problem
@@ -32,11 +32,11 @@ export class Turns {
 export async function open(plugin, problem, m) {
   const opened = await plugin.open(problem, readOptions(plugin.options, m.options));
   if (!opened || typeof opened !== "object") {
-    throw new Error("its open returned nothing, which is a bug of the plugin");
+    throw new Error("open returned nothing, which is a bug of the plugin");
   }
   if (m.snapshot.length > 0) {
     if (!opened.restore) {
-      throw new Error("a snapshot was given to a plugin that makes none");
+      throw new Error("a snapshot was given to a plugin that does not support snapshots");
     }
     await opened.restore(new Uint8Array(m.snapshot));
   }
@@ -49,13 +49,13 @@ export async function open(plugin, problem, m) {
  */
 export async function snapshot(opened) {
   if (!opened.snapshot) {
-    throw new Error("the plugin makes no snapshots");
+    throw new Error("the plugin does not support snapshots");
   }
   return { snapshot: Buffer.from(await opened.snapshot()) };
 }
 
 /**
- * Asks a searcher, request by request, until it has no more answers.
+ * Asks a searcher for suggestions, one by one, until it has no more.
  * @param {import("../plugin.js").Searcher} searcher
  * @param {import("../space/space.js").Space} space
  * @param {any[]} requests

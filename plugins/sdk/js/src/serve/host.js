@@ -1,10 +1,10 @@
-// Notices that the host is gone, however it ended.
+// Detects that the host has ended, in whatever way.
 
 import { createServer } from "node:net";
 
 /**
- * How often the parent process is looked at, in milliseconds. The connection tells
- * sooner; this is for a host that ended before it connected.
+ * How often the parent process is checked, in milliseconds. The connection shows it
+ * sooner; this check is for a host that ended before it connected.
  */
 const parentEvery = 1000;
 
@@ -16,7 +16,7 @@ export class Host {
   #lost = () => {};
 
   /**
-   * Listens on a socket and hands on its connections.
+   * Listens on a socket and passes its connections on.
    * @param {string} path
    * @param {(socket: import("node:net").Socket) => void} take
    * @returns {Promise<void>}
@@ -33,7 +33,7 @@ export class Host {
     });
   }
 
-  /** The host has called: it is connected. */
+  /** The host has made a call: it is connected. */
   called() {
     this.#called = true;
   }
@@ -48,9 +48,9 @@ export class Host {
   }
 
   /**
-   * When the last connection has ended, either the host has ended the plugin and the
-   * process is about to exit, or the host is gone. Strangers' connections do not
-   * count: before the host has called there is none to lose.
+   * When the last connection ends, either the host has ended the plugin and the
+   * process is about to exit, or the host has ended. Other connections do not
+   * count: before the first call of the host no connection can be lost.
    */
   #closed() {
     this.#open--;

@@ -1,13 +1,13 @@
-// A plugin's options: a JSON object over the defaults of its schema.
+// A plugin's options: a JSON object, completed by the defaults of its schema.
 
 /** @typedef {{properties?: Record<string, {type?: string | string[], default?: unknown}>, additionalProperties?: unknown}} Schema */
 
-/** The schema of a plugin that says nothing of options. */
+/** The schema of a plugin without options. */
 export const none = { type: "object", additionalProperties: false };
 
 /**
  * Reads options. The host has checked them against the whole schema; here names and
- * types are looked at again, for hosts that have not.
+ * types are checked again, for hosts that have not.
  * @param {object | undefined} schema
  * @param {Uint8Array} bytes
  * @returns {Record<string, any>}

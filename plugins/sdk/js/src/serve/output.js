@@ -1,5 +1,5 @@
-// What trials print goes to their own files, also when many train at a time: what runs on
-// behalf of a trial is known by its asynchronous context.
+// Redirects the output of trials to their own files, even if many train at the same time: code of
+// a trial is identified by its asynchronous context.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
@@ -10,7 +10,7 @@ import { sink } from "../log.js";
 /** @type {AsyncLocalStorage<Output>} */
 const trials = new AsyncLocalStorage();
 
-/** The files of a trial's directory that have what it prints. */
+/** The files of a trial's directory for its output. */
 export class Output {
   /** @type {Record<string, number>} */
   #files = {};
@@ -32,7 +32,7 @@ export class Output {
   }
 
   /**
-   * Does it with what it prints in the files.
+   * Calls a function whose output goes to the files.
    * @template T
    * @param {() => Promise<T>} work
    * @returns {Promise<T>}
@@ -46,7 +46,7 @@ export class Output {
   }
 
   /**
-   * Whether it could be written: after the trial's end nothing is.
+   * Whether the text was written: after the trial's end nothing is.
    * @param {string} name
    * @param {any} chunk
    * @param {any} encoding
@@ -74,8 +74,8 @@ export class Output {
 }
 
 /**
- * Opens a file of the trial's. What is in its place and is no plain file is refused: a
- * link could lead to any file of the user's, a pipe would be waited for.
+ * Opens an output file of the trial. Anything else than a regular file is refused: a
+ * link could point to any file of the user, and opening a pipe would block.
  * @param {string} path
  */
 function openOwn(path) {
@@ -84,7 +84,7 @@ function openOwn(path) {
   const info = fstatSync(file);
   if (!info.isFile() || info.nlink > 1) {
     closeSync(file);
-    throw new Error(`${path} is no plain file of its own: move it away`);
+    throw new Error(`${path} is not a regular file, or has other links: move it away`);
   }
   return file;
 }
@@ -108,7 +108,7 @@ function writer(name, log) {
   };
 }
 
-/** From now on what is printed goes to the trials' files, and outside of trials to stderr, which is the log. */
+/** From now on the output of trials goes to their files, and other output to stderr, which is the log. */
 export function divert() {
   const log = process.stderr.write.bind(process.stderr);
   sink.write = log;

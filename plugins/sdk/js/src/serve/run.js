@@ -5,12 +5,12 @@ import { messageOf, RestoreError, stackOf, StartError, StoppedError } from "../e
 import { flatten, leftOut } from "../metrics.js";
 import { text } from "./wire.js";
 
-/** The protocol's numbers of what the host orders. */
+/** The protocol's numbers of commands. */
 export const Order = { Start: 1, Continue: 2, Save: 3, Stop: 4, Kill: 5 };
-/** The protocol's numbers of what a run says. */
+/** The protocol's numbers of events. */
 export const Said = { Started: 1, Result: 2, Saved: 3, Ended: 4, Log: 5, Rejected: 6 };
 
-/** Bounds a line or an error, in bytes, so that no message outgrows the host's limit. */
+/** The maximum length of a line or an error, in bytes, so that no message exceeds the host's limit. */
 const maxText = 64 << 10;
 
 /** @param {unknown} s */
@@ -20,9 +20,9 @@ export function cut(s) {
 }
 
 /**
- * What the author's code sees as its run, and what the host's orders do to it. With
+ * The run that the author's code sees, and the effects of the host's commands on it. With
  * reported the results so far and granted the credits, a report waits until
- * reported - granted <= runAhead; one that is due to be saved waits for all.
+ * reported - granted <= runAhead; a result that must be saved waits for all.
  */
 export class Run {
   #say;
@@ -33,7 +33,7 @@ export class Run {
   #reported = 0;
   #iteration;
   /** @type {string[]} */
-  #asked = []; // directories to save into, oldest first
+  #asked = []; // directories for requested checkpoints, oldest first
   #stopDir = "";
   #paused = false;
   #wake = () => {};
@@ -100,7 +100,7 @@ export class Run {
   }
 
   /**
-   * Notes what the host wants and wakes the report that waits.
+   * Notes a command of the host and wakes a waiting report.
    * @param {any} m
    */
   order(m) {
@@ -121,7 +121,7 @@ export class Run {
     this.#wake();
   }
 
-  /** The grace is over. */
+  /** The grace time is over. */
   kill() {
     this.#halt("", this.#paused);
     this.#killed.abort(new StoppedError());
@@ -129,7 +129,7 @@ export class Run {
   }
 
   /**
-   * Calls the author's code and says how it ended.
+   * Calls the author's code and reports how it ended.
    * @param {(run: any) => unknown} train
    */
   async call(train) {
@@ -174,7 +174,7 @@ export class Run {
    * @param {import("../plugin.js").ReportOptions} options
    */
   async #report(said, { iteration = said.iteration, done = said.done, checkpoint = "", save }) {
-    // A stop that wants a checkpoint first still takes one result, the one that is saved.
+    // A stop that requests a checkpoint first allows one more result, which is saved.
     const over = this.stopped.aborted && !this.#stopDir;
     if (this.killed.aborted || (over && !checkpoint)) {
       throw new StoppedError(this.#paused);
@@ -187,9 +187,9 @@ export class Run {
     }
     const due = this.#due(done, Boolean(save) && this.#canSave && !checkpoint);
     if (done && !due) {
-      return; // nobody has to decide whether it goes on
+      return; // no decision is needed
     }
-    await turn(); // the result goes out, and orders come in, even if nothing waits
+    await turn(); // sends the result and receives commands, even if nothing waits
     while (!(await this.#obeyed(due, save, done))) {
       await new Promise((wake) => {
         this.#wake = () => wake(undefined);
@@ -211,7 +211,7 @@ export class Run {
   }
 
   /**
-   * Carries out what was ordered; says whether the report may return.
+   * Executes commands; returns whether the report may return.
    * @param {boolean} due
    * @param {((dir: string) => unknown) | undefined} save
    * @param {boolean} done
@@ -235,7 +235,7 @@ export class Run {
       }
       if (done) {
         return true;
-      } // else what was ordered meanwhile counts too
+      } // otherwise handle commands that arrived meanwhile
     }
   }
 

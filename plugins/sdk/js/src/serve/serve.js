@@ -11,18 +11,18 @@ import { schedulerService, searcherService } from "./services.js";
 import { hostAuthority, newIdentity } from "./tls.js";
 import { trainableService } from "./trainable.js";
 
-/** It lets a plugin notice that it was started by hand, and is no secret. */
+/** Lets a plugin detect that a person started it; it is not a secret. */
 const cookie = "d2f0a5be-3a0f-4a55-8f63-2b8a4f2c9d17";
 const protocol = 1;
 /** A snapshot of 16 MiB and its frame. */
 const maxReceive = 17 << 20;
-/** What training code has to return in once the host is gone, in milliseconds. */
+/** How long training code may take to return after the host has ended, in milliseconds. */
 const endGrace = 5000;
 
 /** @typedef {import("../plugin.js").Plugin} Plugin */
 
 /**
- * Serves until the host has ended the plugins, and exits.
+ * Serves until the host ends the plugins, and exits.
  * @param {Plugin[]} plugins
  * @returns {Promise<never>}
  */
@@ -81,8 +81,8 @@ async function start(plugins) {
 }
 
 /**
- * Says where the plugin listens. What is written to stdout from now on goes to
- * stderr, what trials write to their files.
+ * Prints where the plugin listens. Later output to stdout goes to
+ * stderr, and that of trials to their files.
  * @param {string} path
  * @param {Buffer} certificate
  */
@@ -92,7 +92,7 @@ function announce(path, certificate) {
 }
 
 /**
- * Puts the plugins on the server; returns what ends training.
+ * Adds the plugins to the server; returns a function that ends training.
  * @param {Server} server
  * @param {Plugin[]} plugins
  * @param {Host} host
@@ -123,7 +123,7 @@ function addServices(server, plugins, host) {
 }
 
 /**
- * Ends the process once, after training has ended or the grace is over.
+ * Ends the process once, after training has ended or the grace time is over.
  * @param {() => Promise<void>} endTraining
  */
 function ending(endTraining) {
@@ -132,13 +132,13 @@ function ending(endTraining) {
     if (!begun) {
       begun = true;
       setTimeout(() => process.exit(exitStatus), endGrace);
-      // A moment, so that the answer to Shutdown goes out.
+      // Wait a moment, so that the answer to Shutdown is sent.
       endTraining().finally(() => setTimeout(() => process.exit(exitStatus), 10));
     }
   };
 }
 
-/** The one service of go-plugin's own that is needed. */
+/** The only service of go-plugin that is needed. */
 const empty = { serialize: () => Buffer.alloc(0), deserialize: () => ({}) };
 const controller = {
   Shutdown: {

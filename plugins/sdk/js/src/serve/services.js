@@ -3,6 +3,7 @@
 import { status } from "@grpc/grpc-js";
 import { describe, messageOf, stackOf } from "../errors.js";
 import { log } from "../log.js";
+import { TightError } from "../space/seen.js";
 import * as guard from "./guard.js";
 import * as wire from "./wire.js";
 
@@ -10,7 +11,7 @@ import * as wire from "./wire.js";
 const maxMessage = 4096;
 
 /**
- * An answer that is an error.
+ * An error that is sent as the answer.
  * @param {number} code
  * @param {string} message
  */
@@ -19,7 +20,7 @@ export function failure(code, message) {
 }
 
 /**
- * A unary method; what it throws is answered with the code, and its stack logged.
+ * A unary method. A thrown error is answered with the code, and its stack is logged.
  * @param {(request: any) => any} method
  * @param {number} code
  */
@@ -28,16 +29,20 @@ export function unary(method, code = status.ABORTED) {
     try {
       answer(null, await method(call.request));
     } catch (thrown) {
-      if (!(thrown instanceof Refusal)) {
+      if (!(thrown instanceof Refusal || thrown instanceof TightError)) {
         log.error(`${call.getPath().split("/").pop()}: ${describe(thrown)}`, { stack: stackOf(thrown) });
       }
-      const said = thrown instanceof Refusal || code === status.INVALID_ARGUMENT; // to the user, in the author's words
+      if (thrown instanceof TightError) { // asking again would change nothing
+        answer(failure(status.OUT_OF_RANGE, thrown.message));
+        return;
+      }
+      const said = thrown instanceof Refusal || code === status.INVALID_ARGUMENT; // the author's message to the user
       answer(failure(thrown instanceof Refusal ? thrown.code : code, said ? messageOf(thrown) : describe(thrown)));
     }
   };
 }
 
-/** An answer that the host has brought upon itself. */
+/** An answer to an invalid call of the host. */
 export class Refusal extends Error {
   /** @param {number} code @param {string} message */
   constructor(code, message) {

@@ -1,5 +1,5 @@
-// The plugin's side of the connection: a certificate of its own, made for this
-// process, and only the host let in.
+// The plugin's side of the TLS connection: a certificate made for this
+// process, and a check that the client is the host.
 
 import { fromBER, Integer, ObjectIdentifier, Sequence, Set as SetOf, Utf8String, UTCTime,
   BitString, Boolean as Bool, OctetString, Constructed, Primitive } from "asn1js";
@@ -23,7 +23,7 @@ export function newIdentity() {
 }
 
 /**
- * What is signed of a certificate (RFC 5280, section 4.1.2).
+ * The signed part of a certificate (RFC 5280, section 4.1.2).
  * @param {Buffer} publicKey
  */
 function certificateBody(publicKey) {
@@ -49,7 +49,7 @@ function certificateBody(publicKey) {
 function extensions() {
   const localhost = new Primitive({ idBlock: { tagClass: 3, tagNumber: 2 }, valueHex: bytes(Buffer.from("localhost")) });
   return [
-    // It signs itself, so that it is an authority to those who trust it.
+    // It signs itself, so that clients that trust it accept it as an authority.
     extension("2.5.29.19", new Sequence({ value: [new Bool({ value: true })] }), true),
     extension("2.5.29.15", new BitString({ valueHex: new Uint8Array([0x84]).buffer, unusedBits: 2 }), true),
     extension("2.5.29.37", new Sequence({ value: [new ObjectIdentifier({ value: "1.3.6.1.5.5.7.3.1" })] })),

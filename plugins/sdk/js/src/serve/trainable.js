@@ -7,12 +7,12 @@ import { Order, Run, Said } from "./run.js";
 import { failure, notOpen, Refusal, unary } from "./services.js";
 import * as wire from "./wire.js";
 
-/** Keeps a message well under the host's limit: bytes of texts and metrics, roughly. */
+/** Keeps a message well below the host's limit: the approximate number of bytes of texts and metrics. */
 const maxBatch = 512 << 10;
-/** Bounds the lines that wait for the stream. */
+/** The maximum number of lines that wait for the stream. */
 const maxQueued = 8192;
 
-/** Runs of one host, one after the other or at a time, as the trainable allows. */
+/** Runs of one host, in sequence or at the same time, as the trainable allows. */
 export class Session {
   #trainable;
   /** @type {Map<bigint, Run>} */
@@ -33,7 +33,7 @@ export class Session {
   }
 
   /**
-   * Carries out an order without waiting for its effect. Throws when the host breaks
+   * Executes a command without waiting for its effect. Throws when the host breaks
    * the protocol.
    * @param {any} m
    */
@@ -44,17 +44,17 @@ export class Session {
     if (m.kind === Order.Start) {
       this.#start(m);
     } else {
-      this.#runs.get(wire.big(m.run))?.order(m); // else it ended while the order was on its way
+      this.#runs.get(wire.big(m.run))?.order(m); // otherwise it has ended before the command arrived
     }
   }
 
-  /** Ends every run; what they still say is dropped. */
+  /** Ends every run; later events are dropped. */
   close() {
     this.#emit = () => {};
     this.#runs.forEach((run) => run.kill());
   }
 
-  /** Returns when no author's code runs any more. */
+  /** Returns when no code of the author runs any more. */
   async wait() {
     await Promise.all(this.#active);
   }
@@ -98,14 +98,14 @@ export class Session {
     this.#say(id, { kind: Said.Started, pid: process.pid });
     await null; // the rest of the host's message first
     const end = await this.#call(run);
-    // The run is forgotten before its end is told: the host may answer that with
+    // The run is removed before its end is sent: the host may answer with
     // the next start.
     this.#runs.delete(id);
     this.#say(id, end);
   }
 
   /**
-   * Calls the author's code; what it prints goes to the trial's files.
+   * Calls the author's code; its output goes to the trial's files.
    * @param {Run} run
    */
   async #call(run) {
@@ -130,7 +130,7 @@ export class Session {
   }
 }
 
-/** Sends whatever waits in one message, as fast as the host takes it. */
+/** Sends all waiting events in one message, as fast as the host accepts them. */
 class Outbox {
   #stream;
   /** @type {any[]} */
@@ -174,7 +174,7 @@ class Outbox {
 }
 
 /**
- * How many events go into the next message, at least one.
+ * The number of events for the next message, at least one.
  * @param {any[]} events
  */
 function batch(events) {
@@ -210,13 +210,13 @@ export function trainableService(plugin) {
     RequestResources: unary(async (m) => {
       const { request } = opened ?? notOpen();
       if (!request) {
-        throw new Error("the trainable does not compute what trials need");
+        throw new Error("the trainable does not compute resource requests");
       }
       return { resources: Buffer.from(JSON.stringify(await request(JSON.parse(String(m.params))))) };
     }),
     Train: (/** @type {any} */ stream) => {
       if (!opened || session) {
-        const why = opened ? "a process has one Train stream, and this one has had it" : "the plugin was not opened";
+        const why = opened ? "a process has one Train stream, and it was used already" : "the plugin was not opened";
         stream.emit("error", failure(status.FAILED_PRECONDITION, why));
         return;
       }
@@ -237,13 +237,13 @@ export function trainableService(plugin) {
 async function openTrainable(plugin, options) {
   const opened = await plugin.open(readOptions(plugin.options, options));
   if (typeof opened?.train !== "function") {
-    throw new Error("its open returned nothing with a function train, which is a bug of the plugin");
+    throw new Error("open returned nothing with a function train, which is a bug of the plugin");
   }
   return opened;
 }
 
 /**
- * Carries a session over the stream.
+ * Connects a session with the stream.
  * @param {import("../plugin.js").Trainable} trainable
  * @param {any} stream
  */

@@ -1,5 +1,5 @@
-// Translates between the protocol's messages and what authors see. Messages are
-// plain objects as proto.js loads them; nothing else touches them.
+// Converts between the protocol's messages and the types that authors see. Messages are
+// plain objects as proto.js loads them; no other file uses them.
 
 import { none } from "./options.js";
 import { EXHAUSTED, WAIT } from "../answers.js";
@@ -231,7 +231,7 @@ function decision(open, d) {
     throw new Error(`it gave the unknown verdict ${d.verdict} on event ${d.event}`);
   }
   if (!open.delete(BigInt(d.event))) {
-    throw new Error(`it decided on event ${d.event}, which is no result that it was just told of, or twice`);
+    throw new Error(`it decided on event ${d.event}, which is not a result of this call or was decided already`);
   }
   return { event: String(d.event), verdict, until: String(d.until ?? 0), reason: text(d.reason) };
 }
@@ -243,7 +243,7 @@ function decision(open, d) {
 function command(space, c) {
   const kind = commands.indexOf(c.kind);
   if (kind < 1) {
-    throw new Error(`it ordered the unknown command ${c.kind} for trial ${c.trial}`);
+    throw new Error(`it sent the unknown command ${c.kind} for trial ${c.trial}`);
   }
   return {
     kind, trial: c.trial, donor: c.donor ?? 0, iteration: String(c.iteration ?? 0),
@@ -262,7 +262,8 @@ export function trial(m) {
     params: json(m.params), options: json(m.options), seed: big(m.seed),
     dir: m.dir, restore: m.restore || null, iteration: count(m.iteration),
     resources: json(m.resources), devices: m.devices,
-    bundles: m.bundles.map((/** @type {any} */ b) => ({ node: b.node, resources: json(b.resources), devices: b.devices })),
+    bundles: m.bundles.map((/** @type {any} */ b) => ({ node: b.node, resources: json(b.resources), devices: b.devices,
+      address: b.address })),
     checkpointEvery: count(m.checkpoint_every), checkpointAtEnd: m.checkpoint_at_end,
     runAhead: Math.min(m.run_ahead, maxRunAhead), graceSeconds: m.grace_seconds,
     logs: m.logs ?? { stdout: "stdout", stderr: "stderr" },

@@ -93,7 +93,7 @@ function branch(e, params, p) {
 }
 
 /**
- * The operations that take their arguments as they are, none of which is NaN.
+ * The operations on numbers; no argument is NaN.
  * @param {number} op
  * @param {number} a
  * @param {number} b

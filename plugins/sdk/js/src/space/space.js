@@ -187,7 +187,7 @@ export class Space {
    */
   #checkAt(param, active, x) {
     if (!active) {
-      return Number.isNaN(x) ? null : `is ${x}; allowed: no value, for its condition does not hold`;
+      return Number.isNaN(x) ? null : `is ${x}; allowed: no value, because its condition does not hold`;
     }
     if (Number.isNaN(x)) {
       return `has no value; allowed: ${values.allowed(param)}`;
@@ -196,7 +196,7 @@ export class Space {
   }
 
   /**
-   * Throws what is wrong with p as values that others are to be completed around.
+   * Throws an error if p is not a valid partial point.
    * @param {ArrayLike<number> | null} p
    */
   checkGiven(p) {

@@ -40,12 +40,12 @@ export declare class Seen {
      */
     left(given?: ArrayLike<number> | null): Float64Array<ArrayBufferLike>[];
     /**
-     * Chooses a new point, and remembers it: given completed by the first of the
-     * draws, for tries from 0, that makes it new and satisfies the constraints. When
-     * draws find none, random picks one of those that are left. When none is left it
-     * returns null, or, if coordinates were given, repeats a point with them: whoever
-     * gives them wants an answer for each. Throws a {@link TightError}, or what is
-     * wrong with given.
+     * Returns a new point, and remembers it: given, completed by the first of the
+     * draws, from 0, with which it is new and satisfies the constraints. If the
+     * draws find none, one of the remaining points is chosen at random. If none remains, it
+     * returns null or, if coordinates were given, repeats a point with them, because a
+     * request with coordinates needs an answer. Throws a {@link TightError}, or an error if
+     * given is not valid.
      * @param {ArrayLike<number> | null} given
      * @param {Random} random
      * @param {(attempt: number) => ArrayLike<number>} draw

@@ -135,7 +135,7 @@ export declare class Space {
      */
     check(p: ArrayLike<number>): string | null;
     /**
-     * Throws what is wrong with p as values that others are to be completed around.
+     * Throws an error if p is not a valid partial point.
      * @param {ArrayLike<number> | null} p
      */
     checkGiven(p: ArrayLike<number> | null): void;

@@ -4,8 +4,8 @@
 // 	protoc        (unknown)
 // source: tunehost/v1/common.proto
 
-// Version 1 of the protocol between tunehost and its plugins. The major version
-// is the package name; within it, fields are only added.
+// Version 1 of the protocol between tunehost and its plugins. The package name
+// contains the major version; within it, fields are only added.
 
 package tunehostv1
 
@@ -96,7 +96,7 @@ const (
 	Event_KIND_CHECKPOINT_SAVED Event_Kind = 8
 	Event_KIND_TRIAL_REQUEUED   Event_Kind = 9
 	Event_KIND_EXPERIMENT_ENDED Event_Kind = 10
-	Event_KIND_SEARCH_ENDED     Event_Kind = 11 // the searcher has no more to suggest
+	Event_KIND_SEARCH_ENDED     Event_Kind = 11 // the searcher makes no more suggestions
 )
 
 // Enum value maps for Event_Kind.
@@ -161,7 +161,7 @@ func (Event_Kind) EnumDescriptor() ([]byte, []int) {
 // Info describes a plugin before it is opened.
 type Info struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"` // searcher, scheduler, trainable or reporter
+	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"` // searcher, scheduler, trainable, reporter or executor
 	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Version       string                 `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
 	Summary       string                 `protobuf:"bytes,4,opt,name=summary,proto3" json:"summary,omitempty"`
@@ -243,12 +243,12 @@ func (x *Info) GetCapabilities() []string {
 	return nil
 }
 
-// Space is what may be varied. Parents come before children.
+// Space is the search space. Parents come before children.
 type Space struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Params        []*Param               `protobuf:"bytes,1,rep,name=params,proto3" json:"params,omitempty"`
 	Constraints   []*Expr                `protobuf:"bytes,2,rep,name=constraints,proto3" json:"constraints,omitempty"`
-	Opaque        bool                   `protobuf:"varint,3,opt,name=opaque,proto3" json:"opaque,omitempty"` // the host checks more than is written here
+	Opaque        bool                   `protobuf:"varint,3,opt,name=opaque,proto3" json:"opaque,omitempty"` // the host has further conditions or constraints
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -304,7 +304,7 @@ func (x *Space) GetOpaque() bool {
 	return false
 }
 
-// Param is one dimension.
+// Param is one dimension of a space.
 type Param struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -429,8 +429,8 @@ func (x *Param) GetWhen() *Expr {
 	return nil
 }
 
-// Expr is an expression over parameters; op numbers are those of the Go
-// package plugins/sdk/space, which defines their meaning.
+// Expr is an expression over parameters. The Go package plugins/sdk/space
+// defines the op numbers.
 type Expr struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Op            uint32                 `protobuf:"varint,1,opt,name=op,proto3" json:"op,omitempty"`
@@ -507,7 +507,7 @@ func (x *Expr) GetArgs() []*Expr {
 	return nil
 }
 
-// Point is one value for each parameter; NaN: it does not exist here.
+// Point has one value for each parameter; NaN: it does not exist.
 type Point struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Values        []float64              `protobuf:"fixed64,1,rep,packed,name=values,proto3" json:"values,omitempty"`
@@ -611,8 +611,8 @@ type Problem struct {
 	Seed          uint64                 `protobuf:"varint,3,opt,name=seed,proto3" json:"seed,omitempty"`
 	Trials        uint64                 `protobuf:"varint,4,opt,name=trials,proto3" json:"trials,omitempty"`
 	Concurrency   uint64                 `protobuf:"varint,5,opt,name=concurrency,proto3" json:"concurrency,omitempty"`
-	Request       []byte                 `protobuf:"bytes,6,opt,name=request,proto3" json:"request,omitempty"`   // JSON object: what each trial asks for; empty where that is not one bundle
-	Capacity      []byte                 `protobuf:"bytes,7,opt,name=capacity,proto3" json:"capacity,omitempty"` // JSON object: what there was in all when the experiment began
+	Request       []byte                 `protobuf:"bytes,6,opt,name=request,proto3" json:"request,omitempty"`   // JSON object: the request of each trial; empty if it is not one bundle
+	Capacity      []byte                 `protobuf:"bytes,7,opt,name=capacity,proto3" json:"capacity,omitempty"` // JSON object: the total capacity when the experiment began
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -748,7 +748,7 @@ func (x *Metric) GetValue() float64 {
 	return 0
 }
 
-// Event is one thing that happened to a trial.
+// Event is something that happened to a trial.
 type Event struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
@@ -865,7 +865,7 @@ func (x *Event) GetReason() string {
 	return ""
 }
 
-// Traits are what an opened searcher or scheduler says about itself.
+// Traits are properties of an opened searcher or scheduler.
 type Traits struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Independent   bool                   `protobuf:"varint,1,opt,name=independent,proto3" json:"independent,omitempty"`
@@ -958,8 +958,8 @@ func (x *Traits) GetSnapshots() bool {
 	return false
 }
 
-// Diagnostic is an error that somebody must act on: what, where, what to do.
-// It travels as a detail of the gRPC status, or as the status' message.
+// Diagnostic is an error that requires action: what, where, what to do. It is
+// sent as a detail of the gRPC status, or as the message of the status.
 type Diagnostic struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	What          string                 `protobuf:"bytes,1,opt,name=what,proto3" json:"what,omitempty"`

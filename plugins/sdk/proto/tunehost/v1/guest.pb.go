@@ -24,7 +24,7 @@ const (
 type GuestTrainRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Trial         *Trial                 `protobuf:"bytes,1,opt,name=trial,proto3" json:"trial,omitempty"`        // dir and restore are empty: a guest has no files
-	Restored      bool                   `protobuf:"varint,2,opt,name=restored,proto3" json:"restored,omitempty"` // go on from state, which was saved at trial.iteration
+	Restored      bool                   `protobuf:"varint,2,opt,name=restored,proto3" json:"restored,omitempty"` // continue from state, which was saved at trial.iteration
 	State         []byte                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -83,7 +83,7 @@ func (x *GuestTrainRequest) GetState() []byte {
 
 type GuestTrainResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Error         string                 `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`                                       // why the trial failed; empty when all is well
+	Error         string                 `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`                                       // why the trial failed; empty on success
 	RestoreFailed bool                   `protobuf:"varint,2,opt,name=restore_failed,json=restoreFailed,proto3" json:"restore_failed,omitempty"` // the state could not be used
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -139,8 +139,8 @@ type GuestReport struct {
 	Metrics       []*Metric              `protobuf:"bytes,1,rep,name=metrics,proto3" json:"metrics,omitempty"`
 	Iteration     uint64                 `protobuf:"varint,2,opt,name=iteration,proto3" json:"iteration,omitempty"` // 0: the host counts
 	Done          bool                   `protobuf:"varint,3,opt,name=done,proto3" json:"done,omitempty"`
-	Saves         bool                   `protobuf:"varint,4,opt,name=saves,proto3" json:"saves,omitempty"`  // the guest can save the state of just this result
-	Values        []byte                 `protobuf:"bytes,5,opt,name=values,proto3" json:"values,omitempty"` // JSON object of what is reported beside the metrics: texts, truths, lists
+	Saves         bool                   `protobuf:"varint,4,opt,name=saves,proto3" json:"saves,omitempty"`  // the guest can save the state of exactly this result
+	Values        []byte                 `protobuf:"bytes,5,opt,name=values,proto3" json:"values,omitempty"` // JSON object of values that are not metrics: strings, booleans, lists
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -28,9 +28,9 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// GuestService is what a WASM module that trains has instead of
-// TrainableService.Train: one call trains one attempt, and the module reports by
-// imported functions. Package plugins/sdk/abi says how.
+// GuestService replaces TrainableService.Train in a WASM module: one call trains
+// one attempt, and the module reports through imported functions. Package
+// plugins/sdk/abi has the specification.
 type GuestServiceClient interface {
 	GuestTrain(ctx context.Context, in *GuestTrainRequest, opts ...grpc.CallOption) (*GuestTrainResponse, error)
 }
@@ -57,9 +57,9 @@ func (c *guestServiceClient) GuestTrain(ctx context.Context, in *GuestTrainReque
 // All implementations must embed UnimplementedGuestServiceServer
 // for forward compatibility.
 //
-// GuestService is what a WASM module that trains has instead of
-// TrainableService.Train: one call trains one attempt, and the module reports by
-// imported functions. Package plugins/sdk/abi says how.
+// GuestService replaces TrainableService.Train in a WASM module: one call trains
+// one attempt, and the module reports through imported functions. Package
+// plugins/sdk/abi has the specification.
 type GuestServiceServer interface {
 	GuestTrain(context.Context, *GuestTrainRequest) (*GuestTrainResponse, error)
 	mustEmbedUnimplementedGuestServiceServer()

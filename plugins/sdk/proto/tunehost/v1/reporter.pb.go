@@ -25,7 +25,7 @@ type ReporterEvent_Kind int32
 
 const (
 	ReporterEvent_KIND_UNSPECIFIED        ReporterEvent_Kind = 0
-	ReporterEvent_KIND_EXPERIMENT_STARTED ReporterEvent_Kind = 1 // by a host, the first or a later one (resumed)
+	ReporterEvent_KIND_EXPERIMENT_STARTED ReporterEvent_Kind = 1 // a host started or resumed it (resumed)
 	ReporterEvent_KIND_EXPERIMENT_ENDED   ReporterEvent_Kind = 2 // reason: finished, stopped, interrupted or failed
 	ReporterEvent_KIND_TRIAL_ADDED        ReporterEvent_Kind = 3
 	ReporterEvent_KIND_TRIAL_STARTED      ReporterEvent_Kind = 4 // restored > 0: from a checkpoint of that iteration
@@ -33,9 +33,9 @@ const (
 	ReporterEvent_KIND_TRIAL_PAUSED       ReporterEvent_Kind = 6
 	ReporterEvent_KIND_CHECKPOINT_SAVED   ReporterEvent_Kind = 7 // iteration
 	ReporterEvent_KIND_TRIAL_COMPLETED    ReporterEvent_Kind = 8
-	ReporterEvent_KIND_TRIAL_FAILED       ReporterEvent_Kind = 9  // for good; trial.error
-	ReporterEvent_KIND_TRIAL_REQUEUED     ReporterEvent_Kind = 10 // it will run again, after a failure or otherwise
-	ReporterEvent_KIND_TRIAL_REMOVED      ReporterEvent_Kind = 11 // ended while it did not run
+	ReporterEvent_KIND_TRIAL_FAILED       ReporterEvent_Kind = 9  // finally; trial.error
+	ReporterEvent_KIND_TRIAL_REQUEUED     ReporterEvent_Kind = 10 // it will run again, after a failure or an interruption
+	ReporterEvent_KIND_TRIAL_REMOVED      ReporterEvent_Kind = 11 // ended while it was not running
 )
 
 // Enum value maps for ReporterEvent_Kind.
@@ -182,9 +182,8 @@ type OpenReporterRequest struct {
 	Problem    *Problem               `protobuf:"bytes,1,opt,name=problem,proto3" json:"problem,omitempty"`
 	Options    []byte                 `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"` // JSON object
 	Experiment string                 `protobuf:"bytes,3,opt,name=experiment,proto3" json:"experiment,omitempty"`
-	Dir        string                 `protobuf:"bytes,4,opt,name=dir,proto3" json:"dir,omitempty"` // of the experiment, absolute
-	// The number of the last event that the host knows to have been reported,
-	// 0: none. A host that was killed may have reported more.
+	Dir        string                 `protobuf:"bytes,4,opt,name=dir,proto3" json:"dir,omitempty"` // absolute path of the experiment's directory
+	// The number of the last event that the host knows to be reported, 0: none. A host that was killed may have reported more.
 	Told          uint64 `protobuf:"varint,5,opt,name=told,proto3" json:"told,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -257,8 +256,8 @@ func (x *OpenReporterRequest) GetTold() uint64 {
 
 type OpenReporterResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The number of the last event that it has: it is told those after it. One
-	// that keeps no count of its own answers OpenReporterRequest.told.
+	// The number of the last event that the reporter has: it receives the later
+	// ones. A reporter that keeps no count returns OpenReporterRequest.told.
 	After         uint64 `protobuf:"varint,1,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -301,13 +300,13 @@ func (x *OpenReporterResponse) GetAfter() uint64 {
 	return 0
 }
 
-// ReporterEvent is one thing that happened, with all that there is to know of it.
+// ReporterEvent is something that happened, with all details.
 type ReporterEvent struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // from 1, growing; what reporters do not hear of leaves gaps
+	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // from 1, increasing, with gaps for other events
 	Kind          ReporterEvent_Kind     `protobuf:"varint,2,opt,name=kind,proto3,enum=tunehost.v1.ReporterEvent_Kind" json:"kind,omitempty"`
 	TimeNs        int64                  `protobuf:"varint,3,opt,name=time_ns,json=timeNs,proto3" json:"time_ns,omitempty"` // time of day, nanoseconds since 1970
-	Trial         *ReportedTrial         `protobuf:"bytes,4,opt,name=trial,proto3" json:"trial,omitempty"`                  // absent in events of the experiment
+	Trial         *ReportedTrial         `protobuf:"bytes,4,opt,name=trial,proto3" json:"trial,omitempty"`                  // absent for events of the experiment
 	Result        *ReportedResult        `protobuf:"bytes,5,opt,name=result,proto3" json:"result,omitempty"`
 	Iteration     uint64                 `protobuf:"varint,6,opt,name=iteration,proto3" json:"iteration,omitempty"`
 	Restored      uint64                 `protobuf:"varint,7,opt,name=restored,proto3" json:"restored,omitempty"`
@@ -410,7 +409,7 @@ func (x *ReporterEvent) GetReason() string {
 	return ""
 }
 
-// ReportedTrial is the trial as it is after the event.
+// ReportedTrial is the trial after the event.
 type ReportedTrial struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Number        uint32                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // from 0
@@ -503,7 +502,7 @@ func (x *ReportedTrial) GetError() string {
 	return ""
 }
 
-// ReportedResult is one report with the host's own fields; times in seconds.
+// ReportedResult is one report with fields added by the host; times in seconds.
 type ReportedResult struct {
 	state                  protoimpl.MessageState `protogen:"open.v1"`
 	Metrics                []*Metric              `protobuf:"bytes,1,rep,name=metrics,proto3" json:"metrics,omitempty"` // flattened, as reported
@@ -514,11 +513,11 @@ type ReportedResult struct {
 	TimeThisIterS          float64                `protobuf:"fixed64,6,opt,name=time_this_iter_s,json=timeThisIterS,proto3" json:"time_this_iter_s,omitempty"`
 	Pid                    uint32                 `protobuf:"varint,7,opt,name=pid,proto3" json:"pid,omitempty"`
 	Host                   string                 `protobuf:"bytes,8,opt,name=host,proto3" json:"host,omitempty"`
-	Restored               bool                   `protobuf:"varint,9,opt,name=restored,proto3" json:"restored,omitempty"` // the attempt began from a checkpoint
+	Restored               bool                   `protobuf:"varint,9,opt,name=restored,proto3" json:"restored,omitempty"` // the attempt started from a checkpoint
 	IterationsSinceRestore uint64                 `protobuf:"varint,10,opt,name=iterations_since_restore,json=iterationsSinceRestore,proto3" json:"iterations_since_restore,omitempty"`
 	TimeSinceRestore       float64                `protobuf:"fixed64,11,opt,name=time_since_restore,json=timeSinceRestore,proto3" json:"time_since_restore,omitempty"`
-	Again                  bool                   `protobuf:"varint,12,opt,name=again,proto3" json:"again,omitempty"`  // the trial had reported this iteration before it was restarted
-	Values                 []byte                 `protobuf:"bytes,13,opt,name=values,proto3" json:"values,omitempty"` // JSON object of what was reported beside the metrics: texts, truths, lists; empty: nothing
+	Again                  bool                   `protobuf:"varint,12,opt,name=again,proto3" json:"again,omitempty"`  // the trial had already reported this iteration before a restart
+	Values                 []byte                 `protobuf:"bytes,13,opt,name=values,proto3" json:"values,omitempty"` // JSON object of values that are not metrics: strings, booleans, lists; empty: none
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
 }

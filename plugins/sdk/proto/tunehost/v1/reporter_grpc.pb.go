@@ -30,8 +30,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ReporterService is told what happened, in order; it never holds up a trial.
-// Calls come one at a time.
+// ReporterService receives events, in order; it never delays a trial. Calls are
+// not concurrent.
 type ReporterServiceClient interface {
 	DescribeReporter(ctx context.Context, in *DescribeReporterRequest, opts ...grpc.CallOption) (*DescribeReporterResponse, error)
 	OpenReporter(ctx context.Context, in *OpenReporterRequest, opts ...grpc.CallOption) (*OpenReporterResponse, error)
@@ -80,8 +80,8 @@ func (c *reporterServiceClient) Report(ctx context.Context, in *ReportRequest, o
 // All implementations must embed UnimplementedReporterServiceServer
 // for forward compatibility.
 //
-// ReporterService is told what happened, in order; it never holds up a trial.
-// Calls come one at a time.
+// ReporterService receives events, in order; it never delays a trial. Calls are
+// not concurrent.
 type ReporterServiceServer interface {
 	DescribeReporter(context.Context, *DescribeReporterRequest) (*DescribeReporterResponse, error)
 	OpenReporter(context.Context, *OpenReporterRequest) (*OpenReporterResponse, error)

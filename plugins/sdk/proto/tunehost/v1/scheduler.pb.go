@@ -78,7 +78,7 @@ const (
 	Command_KIND_STOP_TRIAL  Command_Kind = 2
 	Command_KIND_EXPLOIT     Command_Kind = 3
 	Command_KIND_RESIZE      Command_Kind = 4
-	// Ends the whole experiment; trial says nothing.
+	// Ends the whole experiment; trial is ignored.
 	Command_KIND_STOP_ALL Command_Kind = 5
 )
 
@@ -361,7 +361,7 @@ type Decision struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Event         uint64                 `protobuf:"varint,1,opt,name=event,proto3" json:"event,omitempty"` // the number of the result's event
 	Verdict       Decision_Verdict       `protobuf:"varint,2,opt,name=verdict,proto3,enum=tunehost.v1.Decision_Verdict" json:"verdict,omitempty"`
-	Until         uint64                 `protobuf:"varint,3,opt,name=until,proto3" json:"until,omitempty"` // continue without asking before this iteration
+	Until         uint64                 `protobuf:"varint,3,opt,name=until,proto3" json:"until,omitempty"` // no decision is needed before this iteration
 	Reason        string                 `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -31,7 +31,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// SchedulerService decides which trials go on. Calls come one at a time.
+// SchedulerService decides which trials continue. Calls are not concurrent.
 type SchedulerServiceClient interface {
 	DescribeScheduler(ctx context.Context, in *DescribeSchedulerRequest, opts ...grpc.CallOption) (*DescribeSchedulerResponse, error)
 	OpenScheduler(ctx context.Context, in *OpenSchedulerRequest, opts ...grpc.CallOption) (*OpenSchedulerResponse, error)
@@ -91,7 +91,7 @@ func (c *schedulerServiceClient) SnapshotScheduler(ctx context.Context, in *Snap
 // All implementations must embed UnimplementedSchedulerServiceServer
 // for forward compatibility.
 //
-// SchedulerService decides which trials go on. Calls come one at a time.
+// SchedulerService decides which trials continue. Calls are not concurrent.
 type SchedulerServiceServer interface {
 	DescribeScheduler(context.Context, *DescribeSchedulerRequest) (*DescribeSchedulerResponse, error)
 	OpenScheduler(context.Context, *OpenSchedulerRequest) (*OpenSchedulerResponse, error)

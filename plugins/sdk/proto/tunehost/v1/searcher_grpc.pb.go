@@ -31,12 +31,12 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// SearcherService suggests the parameters of trials. Calls come one at a time.
+// SearcherService suggests the parameters of trials. Calls are not concurrent.
 type SearcherServiceClient interface {
 	DescribeSearcher(ctx context.Context, in *DescribeSearcherRequest, opts ...grpc.CallOption) (*DescribeSearcherResponse, error)
 	OpenSearcher(ctx context.Context, in *OpenSearcherRequest, opts ...grpc.CallOption) (*OpenSearcherResponse, error)
-	// Observe and Suggest in one: the events are observed before the requests
-	// are answered. Either list may be empty.
+	// Suggest observes the events and then answers the requests. Either list may
+	// be empty.
 	Suggest(ctx context.Context, in *SuggestRequest, opts ...grpc.CallOption) (*SuggestResponse, error)
 	SnapshotSearcher(ctx context.Context, in *SnapshotSearcherRequest, opts ...grpc.CallOption) (*SnapshotSearcherResponse, error)
 }
@@ -93,12 +93,12 @@ func (c *searcherServiceClient) SnapshotSearcher(ctx context.Context, in *Snapsh
 // All implementations must embed UnimplementedSearcherServiceServer
 // for forward compatibility.
 //
-// SearcherService suggests the parameters of trials. Calls come one at a time.
+// SearcherService suggests the parameters of trials. Calls are not concurrent.
 type SearcherServiceServer interface {
 	DescribeSearcher(context.Context, *DescribeSearcherRequest) (*DescribeSearcherResponse, error)
 	OpenSearcher(context.Context, *OpenSearcherRequest) (*OpenSearcherResponse, error)
-	// Observe and Suggest in one: the events are observed before the requests
-	// are answered. Either list may be empty.
+	// Suggest observes the events and then answers the requests. Either list may
+	// be empty.
 	Suggest(context.Context, *SuggestRequest) (*SuggestResponse, error)
 	SnapshotSearcher(context.Context, *SnapshotSearcherRequest) (*SnapshotSearcherResponse, error)
 	mustEmbedUnimplementedSearcherServiceServer()

@@ -28,8 +28,8 @@ const (
 	TrainCommand_KIND_START       TrainCommand_Kind = 1 // trial is set
 	TrainCommand_KIND_CONTINUE    TrainCommand_Kind = 2 // credits more results may be reported
 	TrainCommand_KIND_SAVE        TrainCommand_Kind = 3 // save the last result's state into dir
-	TrainCommand_KIND_STOP        TrainCommand_Kind = 4 // return soon; dir, if set, is where to save first
-	TrainCommand_KIND_KILL        TrainCommand_Kind = 5 // the grace is over: return now, kill what runs
+	TrainCommand_KIND_STOP        TrainCommand_Kind = 4 // return soon; if dir is set, save to it first
+	TrainCommand_KIND_KILL        TrainCommand_Kind = 5 // the grace time is over: return now, kill own processes
 )
 
 // Enum value maps for TrainCommand_Kind.
@@ -86,9 +86,9 @@ const (
 	TrainEvent_KIND_STARTED     TrainEvent_Kind = 1 // pid is set
 	TrainEvent_KIND_RESULT      TrainEvent_Kind = 2
 	TrainEvent_KIND_SAVED       TrainEvent_Kind = 3 // answers SAVE; error says why it failed
-	TrainEvent_KIND_ENDED       TrainEvent_Kind = 4 // the last event of a run; error is empty when all is well
+	TrainEvent_KIND_ENDED       TrainEvent_Kind = 4 // the last event of a run; error is empty on success
 	TrainEvent_KIND_LOG         TrainEvent_Kind = 5
-	TrainEvent_KIND_REJECTED    TrainEvent_Kind = 6 // garbage from the trial's program, for its log: not a result
+	TrainEvent_KIND_REJECTED    TrainEvent_Kind = 6 // an invalid line of the trial's program, for its log: not a result
 	TrainEvent_KIND_EXPORTED    TrainEvent_Kind = 7 // export_dir/format holds the model; error says why it does not
 )
 
@@ -272,7 +272,7 @@ type OpenTrainableResponse struct {
 	Reusable      bool                   `protobuf:"varint,1,opt,name=reusable,proto3" json:"reusable,omitempty"`
 	Shared        bool                   `protobuf:"varint,2,opt,name=shared,proto3" json:"shared,omitempty"`
 	Saves         bool                   `protobuf:"varint,3,opt,name=saves,proto3" json:"saves,omitempty"`
-	Requests      bool                   `protobuf:"varint,4,opt,name=requests,proto3" json:"requests,omitempty"` // it computes what a trial needs from its parameters
+	Requests      bool                   `protobuf:"varint,4,opt,name=requests,proto3" json:"requests,omitempty"` // it computes the resource request of a trial from its parameters
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -441,9 +441,9 @@ type Trial struct {
 	RunAhead        uint32                 `protobuf:"varint,14,opt,name=run_ahead,json=runAhead,proto3" json:"run_ahead,omitempty"`
 	GraceSeconds    float64                `protobuf:"fixed64,15,opt,name=grace_seconds,json=graceSeconds,proto3" json:"grace_seconds,omitempty"`
 	CheckpointAtEnd bool                   `protobuf:"varint,16,opt,name=checkpoint_at_end,json=checkpointAtEnd,proto3" json:"checkpoint_at_end,omitempty"` // the last result (done) will be saved
-	Bundles         []*Bundle              `protobuf:"bytes,17,rep,name=bundles,proto3" json:"bundles,omitempty"`                                           // what was granted, place by place, in the order of the request
-	Export          []string               `protobuf:"bytes,18,rep,name=export,proto3" json:"export,omitempty"`                                             // formats in which the model is wanted when all ends well
-	ExportDir       string                 `protobuf:"bytes,19,opt,name=export_dir,json=exportDir,proto3" json:"export_dir,omitempty"`                      // where they go, each in a folder of its format's name
+	Bundles         []*Bundle              `protobuf:"bytes,17,rep,name=bundles,proto3" json:"bundles,omitempty"`                                           // the granted bundles, in the order of the request
+	Export          []string               `protobuf:"bytes,18,rep,name=export,proto3" json:"export,omitempty"`                                             // formats of the model to write on success
+	ExportDir       string                 `protobuf:"bytes,19,opt,name=export_dir,json=exportDir,proto3" json:"export_dir,omitempty"`                      // the target: a folder named like its format for each
 	Logs            *Logs                  `protobuf:"bytes,20,opt,name=logs,proto3" json:"logs,omitempty"`                                                 // absent: stdout and stderr
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -619,7 +619,7 @@ func (x *Trial) GetLogs() *Logs {
 	return nil
 }
 
-// Logs are the files of the trial's directory for what is printed. An empty name: it is not kept.
+// Logs are the files in the trial's directory for printed output. An empty name: it is dropped.
 type Logs struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Stdout        string                 `protobuf:"bytes,1,opt,name=stdout,proto3" json:"stdout,omitempty"`
@@ -672,12 +672,15 @@ func (x *Logs) GetStderr() string {
 	return ""
 }
 
-// Bundle is one place that was granted: a part of one node.
+// Bundle is a granted part of one node.
 type Bundle struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Node          string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`           // its name
-	Resources     []byte                 `protobuf:"bytes,2,opt,name=resources,proto3" json:"resources,omitempty"` // JSON object, as of the trial
-	Devices       []string               `protobuf:"bytes,3,rep,name=devices,proto3" json:"devices,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Node      string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`           // name
+	Resources []byte                 `protobuf:"bytes,2,opt,name=resources,proto3" json:"resources,omitempty"` // JSON object, like those of the trial
+	Devices   []string               `protobuf:"bytes,3,rep,name=devices,proto3" json:"devices,omitempty"`
+	// By which the other nodes of the trial reach this node; "": all bundles are on the machine
+	// of the trainable's process.
+	Address       string `protobuf:"bytes,4,opt,name=address,proto3" json:"address,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -733,6 +736,13 @@ func (x *Bundle) GetDevices() []string {
 	return nil
 }
 
+func (x *Bundle) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
 type TrainRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Commands      []*TrainCommand        `protobuf:"bytes,1,rep,name=commands,proto3" json:"commands,omitempty"`
@@ -784,7 +794,7 @@ type TrainCommand struct {
 	Trial         *Trial                 `protobuf:"bytes,3,opt,name=trial,proto3" json:"trial,omitempty"`
 	Credits       uint32                 `protobuf:"varint,4,opt,name=credits,proto3" json:"credits,omitempty"`
 	Dir           string                 `protobuf:"bytes,5,opt,name=dir,proto3" json:"dir,omitempty"`
-	Paused        bool                   `protobuf:"varint,6,opt,name=paused,proto3" json:"paused,omitempty"` // STOP: the trial will go on later
+	Paused        bool                   `protobuf:"varint,6,opt,name=paused,proto3" json:"paused,omitempty"` // STOP: the trial will continue later
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -912,16 +922,16 @@ type TrainEvent struct {
 	Pid           uint32                 `protobuf:"varint,3,opt,name=pid,proto3" json:"pid,omitempty"`
 	Metrics       []*Metric              `protobuf:"bytes,4,rep,name=metrics,proto3" json:"metrics,omitempty"`
 	Iteration     uint64                 `protobuf:"varint,5,opt,name=iteration,proto3" json:"iteration,omitempty"`
-	Checkpoint    string                 `protobuf:"bytes,6,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"` // directory that holds a checkpoint of this result
+	Checkpoint    string                 `protobuf:"bytes,6,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"` // directory with a checkpoint of this result
 	Done          bool                   `protobuf:"varint,7,opt,name=done,proto3" json:"done,omitempty"`
 	Error         string                 `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`
 	Text          string                 `protobuf:"bytes,9,opt,name=text,proto3" json:"text,omitempty"`                                          // LOG, REJECTED
 	RestoreFailed bool                   `protobuf:"varint,10,opt,name=restore_failed,json=restoreFailed,proto3" json:"restore_failed,omitempty"` // ENDED: the checkpoint could not be loaded
-	NeverStarted  bool                   `protobuf:"varint,11,opt,name=never_started,json=neverStarted,proto3" json:"never_started,omitempty"`    // ENDED: no program, not executable
+	NeverStarted  bool                   `protobuf:"varint,11,opt,name=never_started,json=neverStarted,proto3" json:"never_started,omitempty"`    // ENDED: the program does not exist or is not executable
 	Format        string                 `protobuf:"bytes,12,opt,name=format,proto3" json:"format,omitempty"`                                     // EXPORTED
-	Values        []byte                 `protobuf:"bytes,13,opt,name=values,proto3" json:"values,omitempty"`                                     // RESULT: JSON object of what was reported beside the metrics: texts, truths, lists
-	Hint          bool                   `protobuf:"varint,14,opt,name=hint,proto3" json:"hint,omitempty"`                                        // LOG: what is probably wrong in the trial's program; the user sees it, each text once
-	Waiting       bool                   `protobuf:"varint,15,opt,name=waiting,proto3" json:"waiting,omitempty"`                                  // STARTED: not yet, for want of something of the machine; another STARTED follows
+	Values        []byte                 `protobuf:"bytes,13,opt,name=values,proto3" json:"values,omitempty"`                                     // RESULT: JSON object of values that are not metrics: strings, booleans, lists
+	Hint          bool                   `protobuf:"varint,14,opt,name=hint,proto3" json:"hint,omitempty"`                                        // LOG: a probable mistake of the trial's program; the user sees each text once
+	Waiting       bool                   `protobuf:"varint,15,opt,name=waiting,proto3" json:"waiting,omitempty"`                                  // STARTED: not yet, for lack of a resource of the machine; another STARTED follows
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1107,11 +1117,12 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\x04logs\x18\x14 \x01(\v2\x11.tunehost.v1.LogsR\x04logs\"6\n" +
 	"\x04Logs\x12\x16\n" +
 	"\x06stdout\x18\x01 \x01(\tR\x06stdout\x12\x16\n" +
-	"\x06stderr\x18\x02 \x01(\tR\x06stderr\"T\n" +
+	"\x06stderr\x18\x02 \x01(\tR\x06stderr\"n\n" +
 	"\x06Bundle\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x1c\n" +
 	"\tresources\x18\x02 \x01(\fR\tresources\x12\x18\n" +
-	"\adevices\x18\x03 \x03(\tR\adevices\"E\n" +
+	"\adevices\x18\x03 \x03(\tR\adevices\x12\x18\n" +
+	"\aaddress\x18\x04 \x01(\tR\aaddress\"E\n" +
 	"\fTrainRequest\x125\n" +
 	"\bcommands\x18\x01 \x03(\v2\x19.tunehost.v1.TrainCommandR\bcommands\"\xb0\x02\n" +
 	"\fTrainCommand\x122\n" +

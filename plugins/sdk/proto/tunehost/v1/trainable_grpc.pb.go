@@ -32,8 +32,8 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // TrainableService trains. One stream serves all trials of a process, so that a
-// busy process batches its messages; each item says whose it is by its run
-// number, which the host chooses and never uses twice in a process.
+// busy process batches its messages. Each item has the number of its run, which
+// the host chooses and never uses twice in a process.
 type TrainableServiceClient interface {
 	DescribeTrainable(ctx context.Context, in *DescribeTrainableRequest, opts ...grpc.CallOption) (*DescribeTrainableResponse, error)
 	OpenTrainable(ctx context.Context, in *OpenTrainableRequest, opts ...grpc.CallOption) (*OpenTrainableResponse, error)
@@ -98,8 +98,8 @@ func (c *trainableServiceClient) RequestResources(ctx context.Context, in *Reque
 // for forward compatibility.
 //
 // TrainableService trains. One stream serves all trials of a process, so that a
-// busy process batches its messages; each item says whose it is by its run
-// number, which the host chooses and never uses twice in a process.
+// busy process batches its messages. Each item has the number of its run, which
+// the host chooses and never uses twice in a process.
 type TrainableServiceServer interface {
 	DescribeTrainable(context.Context, *DescribeTrainableRequest) (*DescribeTrainableResponse, error)
 	OpenTrainable(context.Context, *OpenTrainableRequest) (*OpenTrainableResponse, error)

@@ -100,14 +100,16 @@ class Logs(_message.Message):
     def __init__(self, stdout: _Optional[str] = ..., stderr: _Optional[str] = ...) -> None: ...
 
 class Bundle(_message.Message):
-    __slots__ = ("node", "resources", "devices")
+    __slots__ = ("node", "resources", "devices", "address")
     NODE_FIELD_NUMBER: _ClassVar[int]
     RESOURCES_FIELD_NUMBER: _ClassVar[int]
     DEVICES_FIELD_NUMBER: _ClassVar[int]
+    ADDRESS_FIELD_NUMBER: _ClassVar[int]
     node: str
     resources: bytes
     devices: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, node: _Optional[str] = ..., resources: _Optional[bytes] = ..., devices: _Optional[_Iterable[str]] = ...) -> None: ...
+    address: str
+    def __init__(self, node: _Optional[str] = ..., resources: _Optional[bytes] = ..., devices: _Optional[_Iterable[str]] = ..., address: _Optional[str] = ...) -> None: ...
 
 class TrainRequest(_message.Message):
     __slots__ = ("commands",)

@@ -1,5 +1,5 @@
-//! gRPC on hyper: messages with a length before each, a status in the trailers. The
-//! protocol has one streaming method and no metadata, so this is all of it.
+//! gRPC on hyper: each message is prefixed with its length, and the trailers have a status.
+//! The protocol has one streaming method and no metadata, so nothing more is needed.
 
 use super::session::{Item, Session};
 use super::{lock, vital_task, Plugin};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
-/// The largest message that a plugin takes: a snapshot of 16 MiB and its frame.
+/// The maximum size of a received message: a snapshot of 16 MiB and its frame.
 const MAX_MESSAGE: usize = 17 << 20;
 
 const RESOURCE_EXHAUSTED: u8 = 8;
@@ -24,7 +24,7 @@ const RESOURCE_EXHAUSTED: u8 = 8;
 pub async fn handle(plugin: Arc<Plugin>, request: Request<Incoming>) -> Result<Response<Frames>, Infallible> {
     let method = request.uri().path().to_string();
     let mut messages = Messages { body: request.into_body(), buffer: Vec::new() };
-    let (frames, body) = mpsc::channel(2); // a unary answer has two, which wait here until it is returned
+    let (frames, body) = mpsc::channel(2); // a unary answer has two frames; both must fit here
     match method.as_str() {
         "/tunehost.v1.TrainableService/Train" => {
             vital_task(train(plugin, messages, frames));
@@ -47,7 +47,7 @@ pub async fn handle(plugin: Arc<Plugin>, request: Request<Incoming>) -> Result<R
     Ok(response)
 }
 
-/// What is sent back: data and at last the trailers.
+/// The response body: data, and the trailers at the end.
 pub struct Frames(mpsc::Receiver<Frame<Bytes>>);
 
 impl Body for Frames {
@@ -64,8 +64,8 @@ impl Body for Frames {
 
 type Sink = mpsc::Sender<Frame<Bytes>>;
 
-/// Sends the one message of an answer, if there is one, and the status. When nobody
-/// listens any more there is nobody to tell.
+/// Sends the message of an answer, if there is one, and the status. If the connection is
+/// closed, it does nothing.
 async fn answer(frames: &Sink, answer: Answer) {
     let status = match answer {
         Ok(message) => frames.send(data(&message)).await.map_or(Ok(()), Ok),
@@ -89,7 +89,7 @@ fn trailers(status: Result<(), Failure>) -> Frame<Bytes> {
     Frame::trailers(headers)
 }
 
-/// A text as gRPC writes it in a header, cut to what hosts take in one.
+/// Encodes a text for a gRPC header and cuts it to the size that hosts accept.
 fn percent(text: &str) -> String {
     let mut out = String::new();
     for b in text.bytes().take(2048) {
@@ -108,7 +108,7 @@ struct Messages {
 }
 
 impl Messages {
-    /// The next message; none at the end, or when the host is gone.
+    /// The next message; None at the end, or if the connection is lost.
     async fn next(&mut self) -> Result<Option<Vec<u8>>, Failure> {
         loop {
             if let Some(message) = self.whole()? {
@@ -122,7 +122,7 @@ impl Messages {
         }
     }
 
-    /// Takes a message from the buffer if it is all there.
+    /// Takes a message from the buffer if it is complete.
     fn whole(&mut self) -> Result<Option<Vec<u8>>, Failure> {
         let length = match self.buffer[..] {
             [0, a, b, c, d, ..] => u32::from_be_bytes([a, b, c, d]) as usize,
@@ -144,8 +144,8 @@ impl Messages {
     }
 }
 
-/// Carries the runs of a trainable over its stream: one task reads, this one writes
-/// whatever waits in one message.
+/// Serves the stream of a trainable: another task reads commands; this one writes all waiting
+/// events in one message.
 async fn train(plugin: Arc<Plugin>, messages: Messages, frames: Sink) {
     let (out, mut said) = mpsc::channel(MAX_WAITING);
     let session = match begin(&plugin, out) {
@@ -169,10 +169,10 @@ async fn train(plugin: Arc<Plugin>, messages: Messages, frames: Sink) {
     let _ = frames.send(trailers(status.unwrap_or(Ok(())))).await;
 }
 
-/// How many events wait for the stream before runs wait for it.
+/// The maximum number of queued events; beyond it, runs wait.
 const MAX_WAITING: usize = 8192;
 
-/// Makes the process's one session.
+/// Creates the only session of the process.
 fn begin(plugin: &Plugin, out: mpsc::Sender<Item>) -> Result<Arc<Session>, Failure> {
     let opened = match &*lock(&plugin.service) {
         Service::Trainable(t) => t.opened()?,
@@ -180,13 +180,13 @@ fn begin(plugin: &Plugin, out: mpsc::Sender<Item>) -> Result<Arc<Session>, Failu
     };
     let mut session = lock(&plugin.session);
     if session.is_some() {
-        let had = "a process has one Train stream, and this one has had it";
+        let had = "a process has one Train stream, and it was used already";
         return Err(Failure::new(FAILED_PRECONDITION, had));
     }
     Ok(session.insert(Session::new(opened, out)).clone())
 }
 
-/// Carries out what the host orders until it closes its side.
+/// Executes the host's commands until the host closes its side.
 async fn read(session: Arc<Session>, mut messages: Messages) {
     let status = loop {
         match messages.next().await {
@@ -203,7 +203,7 @@ async fn read(session: Arc<Session>, mut messages: Messages) {
     session.end(status).await;
 }
 
-/// Messages well under the host's limit.
+/// Splits events into messages well below the host's size limit.
 fn batches(items: &[Item]) -> Vec<Vec<u8>> {
     const ENOUGH: usize = 512 << 10;
     let mut messages = Vec::new();

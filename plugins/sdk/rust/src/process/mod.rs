@@ -1,4 +1,4 @@
-//! A plugin as a program: plugins/sdk/PROTOCOL.md.
+//! Runs a plugin as a program; see plugins/sdk/PROTOCOL.md.
 
 mod grpc;
 pub mod output;
@@ -27,14 +27,14 @@ use tokio_rustls::TlsAcceptor;
 
 const COOKIE: &str = "d2f0a5be-3a0f-4a55-8f63-2b8a4f2c9d17";
 
-/// How often the parent process is looked at, and how long a plugin waits for its host to
+/// How often the parent process is checked, and how long a plugin waits for its host to
 /// connect again.
 const PARENT_EVERY: Duration = Duration::from_secs(1);
 
-/// The time that training code has to return once the host is gone.
+/// How long training code may take to return after the host has ended.
 const END_GRACE: Duration = Duration::from_secs(5);
 
-/// Serves until the host has ended the plugin, and ends the process.
+/// Serves until the host ends the plugin, and then ends the process.
 pub fn serve(service: Service) {
     if let Err(why) = start(service) {
         eprintln!("{}", why);
@@ -62,8 +62,8 @@ fn start(service: Service) -> Result<()> {
     })
 }
 
-/// Does what the process is of no use without: a panic ends it, after its hook has logged
-/// why. Otherwise the host would wait for ever.
+/// Runs a function that must not fail: a panic ends the process, after the panic hook has
+/// logged it. Otherwise the host would wait for ever.
 fn vital(work: impl FnOnce()) {
     if catch_unwind(AssertUnwindSafe(work)).is_err() {
         exit(101);
@@ -84,7 +84,7 @@ fn variable(name: &str) -> Result<String> {
     env::var(name).map_err(|_| format!("{} is not set: this host speaks another protocol", name).into())
 }
 
-/// Says why a program should not serve: a person started it.
+/// Returns a message if a person started the program: then it does not serve.
 fn startable(service: &Service, cookie: &str) -> Result<()> {
     if cookie == COOKIE {
         return Ok(());
@@ -98,7 +98,7 @@ fn startable(service: &Service, cookie: &str) -> Result<()> {
     Err(what.into())
 }
 
-/// Prints the handshake. What is printed to stdout later goes to stderr, which is the log.
+/// Prints the handshake. Later output to stdout goes to stderr, which is the log.
 fn announce(line: &str) -> Result<()> {
     let mut stdout = std::io::stdout();
     writeln!(stdout, "{}", line)?;
@@ -110,7 +110,7 @@ fn announce(line: &str) -> Result<()> {
     }
 }
 
-/// A lock that a panic of an author's code does not spoil.
+/// Locks a mutex even if a panic of the author's code has poisoned it.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -121,7 +121,7 @@ struct Plugin {
     /// The runs of a trainable, once its stream is open.
     session: Mutex<Option<Arc<Session>>>,
     connections: AtomicUsize,
-    /// The host has said that the plugin shall end.
+    /// The host has told the plugin to end.
     ending: AtomicBool,
 }
 
@@ -139,12 +139,12 @@ impl Plugin {
     async fn connection(self: Arc<Plugin>, tls: TlsAcceptor, stream: UnixStream) {
         let stream = match tls.accept(stream).await {
             Ok(stream) => stream,
-            Err(_) => return, // somebody else; the host would say so itself
+            Err(_) => return, // not the host, which reports errors itself
         };
         self.connections.fetch_add(1, SeqCst);
         let plugin = self.clone();
         let handle = service_fn(move |request| grpc::handle(plugin.clone(), request));
-        // How a connection ended does not matter: the host has ended it or is gone.
+        // It does not matter how a connection ended: the host closed it or has ended.
         let _ =
             http2::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), handle).await;
         if self.connections.fetch_sub(1, SeqCst) == 1 {
@@ -152,7 +152,7 @@ impl Plugin {
         }
     }
 
-    /// The last connection was lost: the host has ended the plugin, or is gone.
+    /// The last connection was lost: the host has ended the plugin, or has ended itself.
     async fn disconnected(self: Arc<Plugin>) {
         if self.ending.load(SeqCst) {
             self.end(0).await;
@@ -163,7 +163,7 @@ impl Plugin {
         }
     }
 
-    /// Notices that the host is gone, even before it has connected.
+    /// Detects that the host has ended, even before it has connected.
     async fn watch(self: Arc<Plugin>, parent: u32) {
         while parent_id() == parent {
             sleep(PARENT_EVERY).await;
@@ -181,7 +181,7 @@ impl Plugin {
         });
     }
 
-    /// Tells training code to return, gives it a moment to, and ends the process.
+    /// Tells training code to return, waits a moment, and ends the process.
     async fn end(&self, status: i32) {
         let session = lock(&self.session).take();
         if let Some(session) = session {
@@ -191,7 +191,7 @@ impl Plugin {
         exit(status);
     }
 
-    /// Calls a method, on a thread where the author's code may take its time.
+    /// Calls a method on a thread where the author's code may block.
     async fn call(self: Arc<Plugin>, method: String, request: Vec<u8>) -> crate::service::Answer {
         let call = move || lock(&self.service).call(&method, &request);
         let answer = tokio::task::spawn_blocking(call).await;
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_vital_ends_the_process_with_its_last_words() {
+    fn a_panic_of_vital_work_ends_the_process_and_prints_why() {
         match env::var("TUNEHOST_TEST").as_deref() {
             Ok("thread") => {
                 let _ = std::thread::spawn(|| vital(|| panic!("a mistake"))).join();
@@ -225,7 +225,7 @@ mod tests {
             Err(_) => {
                 for what in ["thread", "task"] {
                     let done =
-                        again("process::tests::what_is_vital_ends_the_process_with_its_last_words", what);
+                        again("process::tests::a_panic_of_vital_work_ends_the_process_and_prints_why", what);
                     let last = String::from_utf8_lossy(&done.stderr).into_owned();
                     assert_eq!(done.status.code(), Some(101), "{}", what);
                     assert!(last.contains("a mistake"), "{}", last);

@@ -1,4 +1,4 @@
-//! What a trial prints goes to files of its directory, where it has the process to itself.
+//! Redirects the output of a trial that does not share the process to files in its directory.
 
 use super::lock;
 use crate::{Logs, Result};
@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Mutex;
 
-/// The process's own stderr, which is the log, once trials' files take its place.
+/// The process's original stderr, which is the log, while output goes to a trial's files.
 static LOG: Mutex<Option<File>> = Mutex::new(None);
 
 /// Writes a line to the log.
@@ -20,11 +20,11 @@ pub fn log(line: &str) {
     }
 }
 
-/// What is printed goes to the files of a trial, and to the log again when this is dropped.
+/// While this exists, output goes to the files of a trial; when it is dropped, to the log again.
 pub struct Output;
 
 impl Output {
-    /// Sends what is printed to the files.
+    /// Redirects output to the files.
     pub fn send_to(dir: &str, logs: &Logs) -> Result<Output> {
         let files = [open(dir, &logs.stdout)?, open(dir, &logs.stderr)?];
         let mut log = lock(&LOG);
@@ -32,7 +32,7 @@ impl Output {
             *log = Some(kept(2)?);
         }
         drop(log);
-        let sent = Output; // whatever comes of the next lines is undone
+        let sent = Output; // restores the output if one of the next lines fails
         replace(1, &files[0])?;
         replace(2, &files[1])?;
         Ok(sent)
@@ -47,7 +47,7 @@ impl Drop for Output {
     }
 }
 
-/// A copy of a descriptor, which children do not inherit.
+/// A copy of a descriptor that children do not inherit.
 fn kept(fd: i32) -> Result<File> {
     // SAFETY: the copy is owned by the file alone.
     match unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) } {
@@ -56,7 +56,7 @@ fn kept(fd: i32) -> Result<File> {
     }
 }
 
-/// Makes a descriptor of this process one of the file. What waits is written before.
+/// Makes a descriptor of this process refer to the file, after flushing buffered output.
 fn replace(fd: i32, file: &File) -> Result<()> {
     stdout().flush()?;
     // SAFETY: both descriptors are open.
@@ -66,9 +66,9 @@ fn replace(fd: i32, file: &File) -> Result<()> {
     }
 }
 
-/// Opens a file of the trial's; what has no name is not kept. What is in its place and is no
-/// plain file is refused: a link could lead to any file of the user's, a pipe would be waited
-/// for.
+/// Opens an output file of the trial; without a name, output is discarded. Anything else than
+/// a regular file is refused: a link could point to any file of the user, and opening a pipe
+/// would block.
 fn open(dir: &str, name: &str) -> Result<File> {
     if name.is_empty() {
         return Ok(OpenOptions::new().write(true).open("/dev/null")?);
@@ -83,7 +83,9 @@ fn open(dir: &str, name: &str) -> Result<File> {
         .map_err(|e| format!("{}: {}", path.display(), e))?;
     let found = file.metadata()?;
     if !found.is_file() || found.nlink() > 1 {
-        return Err(format!("{} is no plain file of its own: move it away", path.display()).into());
+        return Err(
+            format!("{} is not a regular file, or has other links: move it away", path.display()).into()
+        );
     }
     Ok(file)
 }

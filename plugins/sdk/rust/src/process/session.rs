@@ -1,5 +1,5 @@
-//! The runs of a trainable: orders of the host go in, what runs say comes out, and between
-//! them the author's code trains, each run on a thread of its own.
+//! The runs of a trainable. The session receives commands of the host and returns events; the
+//! author's code trains each run on a separate thread.
 
 use super::lock;
 use super::output::Output;
@@ -17,20 +17,19 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// What waits for the stream.
+/// An item of the queue to the stream.
 pub enum Item {
-    /// Something that a run says.
+    /// An event of a run.
     Said(u64, Said),
-    /// The host has closed its side, or broken the protocol: nothing that comes later is
-    /// sent.
+    /// The host has closed its side, or broken the protocol: later items are not sent.
     End(std::result::Result<(), Failure>),
 }
 
-/// The file of a checkpoint directory that holds the state.
+/// The name of the file in a checkpoint directory that holds the state.
 const STATE: &str = "state";
 
-/// Runs a trainable for one host: many runs, one after the other or at a time, as its
-/// traits allow.
+/// Runs a trainable for one host: many runs, in sequence or at the same time, as its traits
+/// allow.
 pub struct Session {
     trainable: Arc<dyn Trainable>,
     traits: TrainableTraits,
@@ -54,8 +53,8 @@ impl Session {
         Arc::new(Session { trainable, traits, out, state: Mutex::default(), ended: Condvar::new() })
     }
 
-    /// Carries out a TrainRequest, in order, without waiting for its effect. The error is
-    /// how the host broke the protocol.
+    /// Executes the commands of a TrainRequest in order, without waiting for their effect. The
+    /// error says how the host broke the protocol.
     pub fn order(self: &Arc<Self>, message: &[u8]) -> std::result::Result<(), String> {
         for (run, order) in wire::train_request(message)? {
             let mut state = lock(&self.state);
@@ -64,7 +63,7 @@ impl Session {
                 (Order::Start(_), Some(_)) => return Err(format!("run {} was started twice", run)),
                 (Order::Start(trial), None) => self.start(&mut state, run, *trial),
                 (order, Some(orders)) => orders.give(order),
-                (_, None) => {} // it ended while the order was on its way
+                (_, None) => {} // the run has ended before the command arrived
             }
         }
         Ok(())
@@ -94,8 +93,8 @@ impl Session {
         }
     }
 
-    /// Says that one run cannot begin; the others go on. It does not wait: this is the
-    /// thread that everything else needs.
+    /// Reports that a run cannot begin; other runs continue. It must not block: all other
+    /// commands need this thread.
     fn never_started(&self, run: u64, why: String) {
         let out = self.out.clone();
         tokio::spawn(async move { out.send(Item::Said(run, ended(why, false, true))).await });
@@ -114,19 +113,18 @@ impl Session {
         }
     }
 
-    /// Calls the author's code and says how it ended.
+    /// Calls the author's code and reports how it ended.
     fn train(&self, run: u64, trial: Trial, orders: Arc<Orders>) {
         let ended = match self.output(&trial) {
             Ok(_printing) => self.attempt(run, &trial, orders),
             Err(e) => ended(cut(&format!("cannot write the trial's log: {}", e)), false, true),
         };
-        // The run is forgotten before its end is told: the host may answer that with the
-        // next start.
+        // The run is removed before its end is sent: the host may answer with the next start.
         lock(&self.state).runs.remove(&run);
         self.say(run, ended);
     }
 
-    /// Sends what the trial prints to its files, where it has the process to itself.
+    /// Redirects the trial's output to its files, if it does not share the process.
     fn output(&self, trial: &Trial) -> Result<Option<Output>> {
         match self.traits.shared || trial.dir.is_empty() {
             true => Ok(None),
@@ -141,7 +139,7 @@ impl Session {
         outcome(protect("panic", || self.trainable.train(&mut Run { trial, carrier: &mut attempt })))
     }
 
-    /// Waits while too much is waiting already; says nothing after the end.
+    /// Adds an event. Waits while the queue is full; does nothing after the end.
     fn say(&self, run: u64, said: Said) {
         let _ = self.out.blocking_send(Item::Said(run, said));
     }
@@ -151,14 +149,14 @@ impl Session {
         let _ = self.out.send(Item::End(status)).await;
     }
 
-    /// Tells every run to end at once.
+    /// Tells every run to end immediately.
     pub fn close(&self) {
         let mut state = lock(&self.state);
         state.closed = true;
         state.runs.values().for_each(|orders| orders.give(Order::Kill));
     }
 
-    /// Returns when no author's code runs any more, or `longest` is over.
+    /// Waits until no code of the author runs, but at most `longest`.
     pub fn wait(&self, longest: Duration) {
         let running = |state: &mut State| state.threads > 0;
         drop(self.ended.wait_timeout_while(lock(&self.state), longest, running));
@@ -178,7 +176,7 @@ fn outcome(result: Result<()>) -> Said {
     }
 }
 
-/// Bounds a line or an error, so that no message outgrows the host's limit.
+/// Limits the length of a line or an error, so that no message exceeds the host's limit.
 fn cut(text: &str) -> String {
     const MAX: usize = 64 << 10;
     if text.len() <= MAX {
@@ -187,27 +185,27 @@ fn cut(text: &str) -> String {
     String::from_utf8_lossy(&text.as_bytes()[..MAX]).into_owned() + " [cut]"
 }
 
-/// What the host has ordered of a run.
+/// The pending commands of a run.
 #[derive(Default)]
 struct Orders {
     given: Mutex<Given>,
-    /// Something was ordered.
+    /// A command has arrived.
     change: Condvar,
 }
 
 #[derive(Default)]
 struct Given {
     granted: u64,
-    /// Directories to save into, oldest first.
+    /// Directories for requested checkpoints, oldest first.
     saves: VecDeque<String>,
     stop: Option<Stopped>,
-    /// The stop wants a checkpoint first.
+    /// The stop requests a checkpoint first.
     stop_saves: bool,
 }
 
 impl Given {
-    /// Whether the run must end without another result. A stop that wants a checkpoint
-    /// first still takes one, the one that is saved.
+    /// Whether the run must end without another result. A stop that requests a checkpoint
+    /// first allows one more, which is saved.
     fn over(&self) -> Option<Stopped> {
         self.stop.filter(|_| !self.stop_saves)
     }
@@ -235,7 +233,7 @@ impl Orders {
     }
 }
 
-/// Carries one run, on its training thread.
+/// Connects one run with the session, on its training thread.
 struct Attempt<'a> {
     session: &'a Session,
     run: u64,
@@ -266,7 +264,7 @@ impl Attempt<'_> {
         self.session.say(self.run, Said::Saved { iteration: self.iteration, dir, error });
     }
 
-    /// Carries out what is ordered until the run may go on, or must end.
+    /// Executes commands until the run may continue, or must end.
     fn obey(&mut self, done: bool, due: bool, mut save: Option<Save>) -> std::result::Result<(), Stopped> {
         let ahead = if due { 0 } else { u64::from(self.trial.run_ahead) };
         let orders = self.orders.clone();
@@ -279,7 +277,7 @@ impl Attempt<'_> {
                 if done && given.saves.is_empty() && given.stop.is_none() {
                     return Ok(());
                 }
-                continue; // what was ordered meanwhile counts too
+                continue; // handle commands that arrived meanwhile
             }
             if let Some(stopped) = given.stop {
                 given.stop_saves = false;
@@ -303,7 +301,7 @@ impl Carrier for Attempt<'_> {
         let (done, due) = (report.done, self.due(report.done, save.is_some()));
         self.session.say(self.run, Said::Result(report));
         if done && !due {
-            return Ok(()); // nobody has to decide whether it goes on
+            return Ok(()); // no decision is needed
         }
         self.obey(done, due, save)
     }

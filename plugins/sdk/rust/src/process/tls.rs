@@ -1,5 +1,5 @@
-//! The plugin's side of the connection: a certificate of its own, made for this process,
-//! and only the host let in.
+//! The plugin's side of the TLS connection: a certificate made for this process, and a check
+//! that the client is the host.
 
 use crate::Result;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{version, RootCertStore, ServerConfig};
 use tokio_rustls::TlsAcceptor;
 
-/// What accepts connections of clients whose certificate `authority` (PEM) signed, and the
-/// server's own certificate as the handshake writes it.
+/// Returns an acceptor for clients whose certificate was signed by `authority` (PEM), and the
+/// server's own certificate in the form of the handshake.
 pub fn server(authority: &str) -> Result<(TlsAcceptor, String)> {
     let other = "PLUGIN_CLIENT_CERT is no certificate: this host speaks another protocol";
     let authority = CertificateDer::from_pem_slice(authority.as_bytes()).map_err(|_| other)?;

@@ -3,16 +3,15 @@ use super::portable::round_even;
 use super::{Kind, Param, Space};
 
 impl Space {
-    /// Says what is wrong with `p` as a point of the space, in one line that names the
-    /// parameter, its value and what is allowed. Constraints are the matter of
-    /// [`Space::holds`].
+    /// Returns an error if `p` is not a point of the space: one line that names the parameter,
+    /// its value and the allowed values. [`Space::holds`] checks constraints.
     pub fn check(&self, p: &[f64]) -> Result<(), String> {
         self.check_length("the point", p)?;
         (0..p.len()).try_for_each(|i| self.check_at(p, i))
     }
 
-    /// Says what is wrong with `p` as values that others are to be completed around: each
-    /// is NaN or one that its parameter may have.
+    /// Returns an error if `p` is not a valid partial point: each value must be NaN or allowed
+    /// for its parameter.
     pub fn check_given(&self, p: &[f64]) -> Result<(), String> {
         self.check_length("the given point", p)?;
         let mut known = self.params.iter().zip(p).filter(|(_, x)| !x.is_nan());
@@ -32,7 +31,7 @@ impl Space {
         match (self.active(p, i), x.is_nan()) {
             (false, true) => Ok(()),
             (false, false) => Err(format!(
-                "parameter {:?} is {}; allowed: no value, for its condition does not hold",
+                "parameter {:?} is {}; allowed: no value, because its condition does not hold",
                 param.name, x
             )),
             (true, true) => {
@@ -51,8 +50,8 @@ impl Param {
         Err(format!("parameter {:?} is {}; allowed: {}", self.name, x, self.allowed()))
     }
 
-    /// Bounds, integers and choices are exact; steps of reals may miss by rounding, for
-    /// languages round multiples of 0.1 in different ways.
+    /// Bounds, integers and choices are compared exactly. Steps of reals may differ by rounding,
+    /// because languages round multiples of 0.1 in different ways.
     fn contains(&self, x: f64) -> bool {
         match self.lattice() {
             _ if !x.is_finite() => false,

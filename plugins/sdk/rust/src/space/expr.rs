@@ -1,7 +1,7 @@
 use super::{Kind, Param, Point, Space};
 
-/// A small expression over the parameters of a space. Truth is 1 and 0; a parameter that
-/// does not exist, and what is computed from it, is NaN ("unknown").
+/// A small expression over the parameters of a space. True is 1 and false is 0; a parameter
+/// that does not exist, and any value computed from it, is NaN ("unknown").
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
     /// A number.
@@ -75,7 +75,7 @@ pub(crate) const OPS: [Op; 17] = [
 ];
 
 impl Op {
-    /// Whether it takes so many arguments.
+    /// Whether it takes this number of arguments.
     pub(crate) fn takes(self, n: usize) -> bool {
         match self {
             Op::Neg | Op::Not => n == 1,
@@ -87,8 +87,8 @@ impl Op {
 }
 
 impl Expr {
-    /// The value at a point, in which parameters that do not exist are NaN. The
-    /// expressions of a space that the SDK hands out are well-formed; others may panic.
+    /// The value at a point. Parameters that do not exist must be NaN. Expressions of a space
+    /// that the SDK created are valid; others may panic.
     pub fn eval(&self, space: &Space, p: &[f64]) -> f64 {
         match self {
             Expr::Const(x) => *x,
@@ -192,8 +192,8 @@ impl Space {
         }
     }
 
-    /// Whether no constraint is broken. A constraint on parameters that do not exist
-    /// holds.
+    /// Whether all constraints are satisfied. A constraint on parameters that do not exist is
+    /// satisfied.
     pub fn holds(&self, p: &[f64]) -> bool {
         self.constraints.iter().all(|c| c.eval(self, p) != 0.0)
     }

@@ -17,7 +17,7 @@ impl Axis {
         Axis(Values::One(x))
     }
 
-    /// How many values it has.
+    /// The number of values.
     pub fn count(&self) -> u64 {
         match self.0 {
             Values::One(_) => 1,
@@ -34,7 +34,7 @@ impl Axis {
     }
 }
 
-/// The axes with those of given coordinates fixed to them.
+/// The axes, with given coordinates fixed.
 pub fn given_axes(axes: &[Axis], given: Option<&[f64]>) -> Vec<Axis> {
     let mut axes = axes.to_vec();
     for (axis, x) in axes.iter_mut().zip(given.unwrap_or(&[])) {
@@ -46,7 +46,7 @@ pub fn given_axes(axes: &[Axis], given: Option<&[f64]>) -> Vec<Axis> {
 }
 
 impl Space {
-    /// Every parameter's values; none where one's are a continuum or without end.
+    /// Every parameter's values; None if those of one are continuous or unbounded.
     pub fn axes(&self) -> Option<Vec<Axis>> {
         self.params
             .iter()
@@ -58,8 +58,8 @@ impl Space {
             .collect()
     }
 
-    /// How many points the space has, constraints respected; none where they are infinitely
-    /// many, or more than `limit`, or counting would take too long.
+    /// The number of points that satisfy the constraints; None if there are infinitely many or
+    /// more than `limit`, or if counting would take too long.
     pub fn size(&self, limit: usize) -> Option<usize> {
         let mut walk = Walk::new(self, self.axes()?);
         let mut budget = 64 * (limit + self.params.len());
@@ -74,8 +74,7 @@ impl Space {
         Some(size)
     }
 
-    /// A key that two points of the space share if and only if they are the same, where
-    /// values that differ by the rounding of a step are the same.
+    /// A key that is equal for two points if and only if they are equal up to rounding.
     pub fn key(&self, p: &[f64]) -> Vec<u64> {
         let bits = |(i, x): (usize, &f64)| match self.quantise(i, *x) + 0.0 {
             x if x.is_nan() => f64::NAN.to_bits(),
@@ -85,31 +84,31 @@ impl Space {
     }
 }
 
-/// Goes through the points whose parameters have values of given axes, the last parameter
-/// fastest. A parameter that does not exist is NaN once, so no point comes twice, and
-/// branches that break a constraint whatever follows are cut.
+/// Visits every combination of the axes' values; the last parameter changes fastest. A
+/// parameter that does not exist is NaN, once, so no point comes twice. Branches in which a
+/// constraint is certainly violated are skipped.
 pub struct Walk<'a> {
     space: &'a Space,
     axes: Vec<Axis>,
     point: Point,
-    /// Which value of its axis each parameter has.
+    /// The index of each parameter's value on its axis.
     at: Vec<u64>,
-    /// How many parameters have their value.
+    /// The number of parameters that have a value.
     depth: usize,
     started: bool,
-    /// No constraint is broken by the values so far.
+    /// The values so far violate no constraint.
     holds: bool,
 }
 
 impl<'a> Walk<'a> {
-    /// Stands before the first point. There is one axis for each parameter.
+    /// Starts before the first point. There is one axis for each parameter.
     pub fn new(space: &'a Space, axes: Vec<Axis>) -> Walk<'a> {
         let n = axes.len();
         Walk { space, axes, point: vec![f64::NAN; n], at: vec![0; n], depth: 0, started: false, holds: false }
     }
 
-    /// Takes a step, which sets one parameter; false at the end. Many steps may pass without
-    /// a point where constraints are tight.
+    /// Sets one parameter; returns false at the end. With strict constraints it may take many
+    /// steps to the next point.
     pub fn advance(&mut self) -> bool {
         if !self.started {
             self.started = true;

@@ -14,8 +14,7 @@ pub(super) struct Lattice {
 }
 
 impl Param {
-    /// The values, or none where they are a continuum (or, for normal parameters, without
-    /// end).
+    /// The values, or None if they are continuous or, for normal parameters, unbounded.
     pub(super) fn lattice(&self) -> Option<Lattice> {
         let of = |first, last, step| Some(Lattice { first, last, step });
         match self.kind {
@@ -41,7 +40,7 @@ fn near_floor(x: f64) -> f64 {
 }
 
 impl Lattice {
-    /// How many values there are.
+    /// The number of values.
     pub fn count(self) -> f64 {
         self.last - self.first + 1.0
     }
@@ -57,13 +56,13 @@ impl Lattice {
     }
 }
 
-/// Whether x is the k-th multiple of step, as near as rounding gets.
+/// Whether x is the k-th multiple of step, up to rounding.
 pub(super) fn is_multiple(x: f64, step: f64, k: f64) -> bool {
     (x - multiple(k, step)).abs() <= 1e-9 * step + 1e-15 * x.abs()
 }
 
-/// k·step as people write it: three steps of 0.1 are 0.3, which the product in binary is
-/// not. Where step is a short decimal m/10^d, k·m/10^d has one rounding only.
+/// k·step as people write it: three steps of 0.1 are 0.3, unlike the binary product. If step
+/// is a short decimal m/10^d, k·m/10^d is rounded only once.
 pub(super) fn multiple(k: f64, step: f64) -> f64 {
     let mut power = 1.0;
     for _ in 0..15 {

@@ -5,8 +5,8 @@
 //! choices are the index of the chosen value, and NaN says that the parameter does not
 //! exist in this point. Searchers draw points ([`Space::sample`]), move between values
 //! and the unit cube ([`Space::to_unit`], [`Space::from_unit`]) and remember points of
-//! finite spaces ([`Seen`]). It behaves as the Go package `plugins/sdk/space`, bit by bit
-//! where that promises so.
+//! finite spaces ([`Seen`]). The results equal those of the Go package `plugins/sdk/space`,
+//! bit by bit where that package promises it.
 
 mod check;
 mod expr;
@@ -65,7 +65,7 @@ pub struct Param {
     pub sd: f64,
     /// The values of choices, as JSON.
     pub choices: Vec<String>,
-    /// The host crosses every value with other grids and gives it in each request.
+    /// The host combines every value with other grids and gives it in each request.
     pub grid: bool,
     /// The condition under which it exists; it refers to parameters before this one only.
     pub when: Option<Expr>,
@@ -78,8 +78,8 @@ pub struct Space {
     pub params: Vec<Param>,
     /// Must hold for every point.
     pub constraints: Vec<Expr>,
-    /// There are further conditions that only the host can check; it asks again for points
-    /// that it refuses.
+    /// There are further conditions that only the host can check; if it refuses a point, it
+    /// asks again.
     pub opaque: bool,
 }
 

@@ -1,9 +1,9 @@
-//! Functions that give the same bits on every machine and in every language that has this
-//! file: only exactly defined operations are used (those of the standard library are not).
+//! Functions with bit-identical results on every machine and in every SDK. They use only
+//! exactly defined operations, unlike those of the standard library.
 
 use std::f64::consts::{LN_2, SQRT_2};
 
-/// Has few enough bits that its product with an exponent is exact.
+/// Has so few bits that its product with an exponent is exact.
 const LN2_HI: f64 = 6.931_471_803_691_238e-1;
 const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
 

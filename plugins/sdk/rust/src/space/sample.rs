@@ -1,7 +1,7 @@
 use super::{Point, Rng, Space};
 use std::fmt;
 
-/// How many draws are tested against the constraints.
+/// The maximum number of draws that are tested against the constraints.
 pub(super) const MAX_TRIES: usize = 10_000;
 
 /// Sampling did not find a point that satisfies the constraints.
@@ -17,19 +17,19 @@ impl fmt::Display for Tight {
 impl std::error::Error for Tight {}
 
 impl Space {
-    /// Draws a value for every parameter, whether it exists or not, one number of `rng` for
-    /// each in order.
+    /// Draws a value for every parameter, whether it exists or not. Each uses one number of
+    /// `rng`, in order.
     pub fn draw(&self, rng: &mut Rng) -> Point {
         (0..self.params.len()).map(|i| self.from_unit(i, rng.uniform())).collect()
     }
 
-    /// Draws a point by each parameter's own distribution, again where constraints do not
-    /// hold.
+    /// Draws a point by each parameter's own distribution. Draws again if a constraint is
+    /// violated.
     pub fn sample(&self, rng: &mut Rng) -> Result<Point, Tight> {
         self.sample_given(rng, None)
     }
 
-    /// Is `sample` with the values of `given`, where not NaN, fixed. Those of parameters
+    /// Like `sample`, but values of `given` that are not NaN are fixed. Values of parameters
     /// that do not exist are dropped.
     pub fn sample_given(&self, rng: &mut Rng, given: Option<&[f64]>) -> Result<Point, Tight> {
         for _ in 0..MAX_TRIES {
@@ -41,8 +41,8 @@ impl Space {
         Err(Tight)
     }
 
-    /// Lays `given`, where not NaN, over `p`, and drops the parameters that then do not
-    /// exist.
+    /// Replaces values of `p` by those of `given` that are not NaN, and drops parameters that
+    /// then do not exist.
     pub fn complete(&self, given: Option<&[f64]>, p: &[f64]) -> Point {
         let mut p = p.to_vec();
         for (x, given) in p.iter_mut().zip(given.unwrap_or(&[])) {

@@ -3,12 +3,12 @@ use super::{given_axes, Axis, Point, Rng, Space, Tight, Walk};
 use crate::Result;
 use std::collections::HashSet;
 
-/// How many draws look for a new point before all that are left are listed.
+/// The number of draws that try to find a new point before all remaining points are listed.
 const SEEN_TRIES: usize = 100;
 
-/// Helps searchers not to suggest a point of a finite space twice. It remembers points; in
-/// spaces that are large, infinite or without parameters, and where the host knows more
-/// conditions than the space (`opaque`), it remembers none and everything is new.
+/// Helps searchers to suggest no point of a finite space twice. It remembers points. In spaces
+/// that are large, infinite or without parameters, and if the host knows more conditions than
+/// the space (`opaque`), it remembers nothing and every point counts as new.
 pub struct Seen {
     space: Space,
     finite: Option<Finite>,
@@ -21,8 +21,8 @@ struct Finite {
 }
 
 impl Seen {
-    /// Remembers the points of a space if they are at most `limit`. The error says that the
-    /// space has no points.
+    /// Remembers the points of a space with at most `limit` points. Fails if the space has no
+    /// points.
     pub fn new(space: &Space, limit: usize) -> Result<Seen> {
         let mut seen = Seen { space: space.clone(), finite: None };
         if space.opaque || space.params.is_empty() {
@@ -36,7 +36,7 @@ impl Seen {
         Ok(seen)
     }
 
-    /// Remembers a point, unless it is none of the space.
+    /// Remembers a point, unless it is not in the space.
     pub fn add(&mut self, p: &[f64]) {
         if let Some(finite) = &mut self.finite {
             if self.space.check(p).is_ok() && self.space.holds(p) {
@@ -55,7 +55,7 @@ impl Seen {
         self.finite.as_ref().map_or(false, |f| f.keys.len() >= f.size)
     }
 
-    /// The points with the given coordinates that are not remembered; none where nothing is
+    /// The points with the given coordinates that are not remembered; empty if nothing is
     /// remembered.
     pub fn left(&self, given: Option<&[f64]>) -> Vec<Point> {
         let mut points = Vec::new();
@@ -68,11 +68,11 @@ impl Seen {
         points
     }
 
-    /// Chooses a new point, and remembers it: `given` completed by the first of the draws,
-    /// for tries from 0, that makes it new and satisfies the constraints. When draws find
-    /// none, one of those that are left is picked at random. When none is left there is
-    /// none, or, if coordinates were given, a point with them is repeated: whoever gives
-    /// them wants an answer for each.
+    /// Returns a new point, and remembers it: `given`, completed by the first of draw(0),
+    /// draw(1), … with which it is new and satisfies the constraints. If the draws find none,
+    /// one of the remaining points is chosen at random. If none remains, the result is None;
+    /// or, if coordinates were given, a point with them is repeated, because a request with
+    /// coordinates needs an answer.
     pub fn pick(
         &mut self,
         given: Option<&[f64]>,

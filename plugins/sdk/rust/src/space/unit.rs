@@ -4,12 +4,12 @@ use super::{Kind, Param, Space};
 
 impl Space {
     /// The value of parameter `i` at `u`, its place in [0, 1] under the parameter's own
-    /// distribution, so that a uniform `u` gives a sample. Places outside are moved inside;
-    /// NaN stays.
+    /// distribution, so that a uniform `u` gives a sample. A `u` outside [0, 1] is moved
+    /// inside; NaN stays.
     ///
     /// Reals are uniform, or uniform in the logarithm. Integers, stepped reals and choices
-    /// have the same mass each; on a logarithmic scale that of their cell. Normal ones are
-    /// the quantile. The same `u` gives the same bits on every machine.
+    /// have equal probabilities; on a logarithmic scale, the width of their cell. Normal
+    /// parameters are the quantile. The same `u` gives the same bits on every machine.
     pub fn from_unit(&self, i: usize, u: f64) -> f64 {
         if u.is_nan() {
             return u;
@@ -22,9 +22,9 @@ impl Space {
         }
     }
 
-    /// The place of value `x` of parameter `i` in [0, 1], such that `from_unit` of it is
-    /// `x`, up to rounding for a continuum. For values with a mass it is inside their cell;
-    /// where there is one value only it is 0.5.
+    /// The place of value `x` of parameter `i` in [0, 1]: `from_unit` of it is `x`, up to
+    /// rounding for continuous parameters. For discrete values it lies inside their cell; if
+    /// there is only one value, it is 0.5.
     pub fn to_unit(&self, i: usize, x: f64) -> f64 {
         let p = &self.params[i];
         let u = match p.lattice() {
@@ -37,8 +37,7 @@ impl Space {
         u.clamp(0.0, 1.0)
     }
 
-    /// The value that parameter `i` can have nearest to `x`: inside its bounds and on its
-    /// steps. NaN stays.
+    /// The allowed value of parameter `i` nearest to `x`. NaN stays.
     pub fn quantise(&self, i: usize, x: f64) -> f64 {
         let p = &self.params[i];
         match p.lattice() {

@@ -3,11 +3,11 @@ use super::train::read_trial;
 use super::{fields, Decoded, Writer};
 use crate::{Report, Trial};
 
-/// What a module is told to train.
+/// The trial that a module trains.
 #[derive(Default)]
 pub struct GuestTrain {
     pub trial: Trial,
-    /// The state to go on from, if there is one.
+    /// The state to continue from, if there is one.
     pub state: Option<Vec<u8>>,
 }
 

@@ -35,6 +35,7 @@ fn read_bundle(message: &[u8]) -> Decoded<Bundle> {
             1 => b.node = value.text()?,
             2 => b.resources = value.text()?,
             3 => b.devices.push(value.text()?),
+            4 => b.address = value.text()?,
             _ => {}
         }
         Ok(())
@@ -103,6 +104,7 @@ mod tests {
                 w.text(1, node);
                 w.text(2, "{}");
                 gpus.iter().for_each(|gpu| w.element(3, gpu.as_bytes()));
+                w.text(4, "10.0.0.7");
             })
         };
         let message = Writer::message(|w| {
@@ -114,5 +116,6 @@ mod tests {
         assert_eq!((bundles[0].node.as_str(), bundles[1].node.as_str()), ("a", "b"));
         assert_eq!(bundles[0].devices, ["0", "1"]);
         assert_eq!(bundles[1].resources, "{}");
+        assert_eq!(bundles[1].address, "10.0.0.7");
     }
 }

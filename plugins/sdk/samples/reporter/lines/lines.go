@@ -1,6 +1,6 @@
-// Package lines is a reporter that appends each event to a file, as one line of
-// JSON. The file itself says what it already has, so that no event is lost or
-// written twice, whenever the reporter or the host dies.
+// Package lines is a reporter that appends each event to a file, as one line of JSON. The file
+// shows which events it already has, so no event is lost or written twice when the reporter or the
+// host dies.
 package lines
 
 import (
@@ -19,11 +19,11 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
-// Plugin is the reporter as it is served.
+// Plugin is the reporter to be served.
 var Plugin = sdk.ReporterPlugin{
 	Info: sdk.Info{
 		Kind: sdk.KindReporter, Name: "lines", Version: "1.0.0",
-		Summary: "Appends what happens to a file, as JSON lines.",
+		Summary: "Appends events to a file, as JSON lines.",
 		Options: declared.Schema(),
 	},
 	Open: open,
@@ -57,8 +57,8 @@ func open(e sdk.Experiment, text []byte) (sdk.Reporter, uint64, error) {
 	return &reporter{f}, after, nil
 }
 
-// last reads the number of the last whole line, and goes to its end: what a
-// crash has torn is written over.
+// last reads the number of the last complete line and seeks to its end; a line torn by a crash is
+// overwritten.
 func last(f *os.File) (number uint64, err error) {
 	text, err := io.ReadAll(f)
 	if err != nil {
@@ -69,10 +69,10 @@ func last(f *os.File) (number uint64, err error) {
 	if end > 0 {
 		begin := bytes.LastIndexByte(text[:end-1], '\n') + 1
 		if err := json.Unmarshal(text[begin:end], &l); err != nil {
-			return 0, fmt.Errorf("its last line is none of this reporter's: %w", err)
+			return 0, fmt.Errorf("its last line was not written by this reporter: %w", err)
 		}
 	} else if len(text) > 0 && text[0] != '{' {
-		return 0, errors.New("it is none of this reporter's")
+		return 0, errors.New("it was not written by this reporter")
 	}
 	if err := f.Truncate(int64(end)); err != nil {
 		return 0, err
@@ -101,8 +101,8 @@ type line struct {
 	Reason    string          `json:"reason,omitempty"`
 }
 
-// Report writes the events in one piece. When it returns they are in the file:
-// a crash of this process loses nothing any more, only one of the machine.
+// Report writes the events with one write. They survive a crash of this process when it returns,
+// but not a crash of the machine.
 func (r *reporter) Report(_ context.Context, events []sdk.ReporterEvent) error {
 	var text []byte
 	for i := range events {
@@ -116,7 +116,7 @@ func (r *reporter) Report(_ context.Context, events []sdk.ReporterEvent) error {
 	return err
 }
 
-// Close makes the file safe from a crash of the machine, too.
+// Close syncs the file, so that it survives a crash of the machine.
 func (r *reporter) Close() error { return errors.Join(r.file.Sync(), r.file.Close()) }
 
 func lineOf(e *sdk.ReporterEvent) line {
@@ -137,7 +137,7 @@ func lineOf(e *sdk.ReporterEvent) line {
 	return l
 }
 
-// value is a number as JSON can have it.
+// value returns a number, or a string for numbers that JSON lacks.
 func value(x float64) any {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return fmt.Sprint(x)

@@ -31,8 +31,8 @@ func opened(t *testing.T, dir string) (sdk.Reporter, uint64) {
 	return r, after
 }
 
-// B-127: it goes on after what the file has, whatever the host believes, and a
-// line that a crash has torn is written anew.
+// B-127: it continues after the events in the file, whatever the host believes, and rewrites a torn
+// line.
 func TestGoesOnWhereItWas(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "events.jsonl")
@@ -70,7 +70,8 @@ func TestGoesOnWhereItWas(t *testing.T) {
 	}
 	for i, text := range lines {
 		var l line
-		if err := json.Unmarshal([]byte(text), &l); err != nil || l.Number != uint64(i+1) || l.Metrics["loss"] != "+Inf" {
+		if err := json.Unmarshal([]byte(text), &l); err != nil || l.Number != uint64(i+1) ||
+			l.Metrics["loss"] != "+Inf" {
 			t.Errorf("line %d is %s (%v)", i+1, text, err)
 		}
 	}
@@ -85,11 +86,12 @@ func TestRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for options, want := range map[string]string{
-		`{"file": "notes"}`: "none of this reporter's",
+		`{"file": "notes"}`: "not written by this reporter",
 		`{"file": "no/x"}`:  "no such file",
 		`{"files": "x"}`:    `unknown option "files"; known: file`,
 	} {
-		if _, _, err := Plugin.Open(sdk.Experiment{Dir: dir}, []byte(options)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := Plugin.Open(sdk.Experiment{Dir: dir}, []byte(options)); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", options, err, want)
 		}
 	}

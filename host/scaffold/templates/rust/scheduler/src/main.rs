@@ -52,14 +52,14 @@ fn open(_problem: Problem, options: &mut Options) -> Result<Plugin> {
 
 impl Scheduler for Plugin {
     /// Hears what happened, in order, and answers the results. A result without an answer
-    /// goes on.
+    /// continues.
     fn decide(&mut self, events: &[Event]) -> Result<Decisions> {
         let mut answer = Decisions::default();
         for event in events
             .iter()
             .filter(|e| e.kind == EventKind::ResultReported)
         {
-            // A trial that goes on from a checkpoint may repeat iterations.
+            // A trial that continues from a checkpoint may repeat iterations.
             let last = self.last.entry(event.trial).or_insert(0);
             if event.iteration <= *last {
                 continue;
@@ -79,7 +79,7 @@ impl Scheduler for Plugin {
 }
 
 impl Plugin {
-    /// Why a trial is to stop. Losses are smaller where better, and infinite where there is
+    /// Why a trial is to stop. Losses are smaller where better, and infinite if there is
     /// none.
     fn judge(&mut self, event: &Event) -> Option<String> {
         let loss = event.losses.first().copied().unwrap_or(f64::INFINITY);

@@ -35,7 +35,7 @@ fn open(options: &mut Options) -> Result<Plugin> {
 }
 
 impl Trainable for Plugin {
-    /// One process trains many trials, at a time if need be, and can go on from checkpoints.
+    /// One process trains many trials, at a time if need be, and can continue from checkpoints.
     fn traits(&self) -> TrainableTraits {
         TrainableTraits {
             reusable: true,
@@ -112,7 +112,7 @@ mod tests {
         assert!(losses[4] < losses[0], "{losses:?}");
     }
 
-    /// A model that goes on from a checkpoint does what one does that was never stopped.
+    /// A model that continues from a checkpoint does what one does that was never stopped.
     #[test]
     fn goes_on() {
         let mut model = Model { x: 10.0 };

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/pflag"
+
+	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/storage/mirror"
+	"github.com/tunehost/tunehost/host/validate/probe"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// executorFlags are the flags of doctor that examine an executor.
+type executorFlags struct {
+	executor string
+	gpus     int
+	wait     time.Duration
+}
+
+const defaultWait = 10 * time.Minute
+
+func (f *executorFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.executor, "executor", "",
+		"check this executor; with options as in the experiment `file`: '{plugin: NAME, OPTION: VALUE}'")
+	flags.IntVar(&f.gpus, "gpus", 0, "with --executor: request so many GPUs")
+	flags.DurationVar(&f.wait, "wait", defaultWait, "with --executor: how long to wait in the queue")
+}
+
+func (f *executorFlags) check() error {
+	switch {
+	case f.gpus < 0:
+		return usage("--gpus is %d; allowed: 0 or more", f.gpus)
+	case f.wait <= 0:
+		return usage("--wait is %v; allowed: more than 0", f.wait)
+	case f.executor == "" && (f.gpus != 0 || f.wait != defaultWait):
+		return usage("--gpus and --wait are for --executor: name an executor")
+	case f.executor == config.LocalExecutor:
+		return usage("the executor local is this machine: tunehost doctor, without --executor, checks it")
+	}
+	return nil
+}
+
+// keysOfHost are the keys of executor in an experiment file that are not options of the plugin.
+var keysOfHost = []string{"plugin", "idle", "host_grace", "host_address", "host_port", "upload"}
+
+// ref reads the executor, as the experiment file has it.
+func (f *executorFlags) ref() (name string, options []byte, err error) {
+	if !strings.HasPrefix(strings.TrimSpace(f.executor), "{") {
+		return f.executor, []byte("{}"), nil
+	}
+	var values map[string]any
+	if err := yaml.Unmarshal([]byte(f.executor), &values); err != nil {
+		return "", nil, usage("--executor cannot be read: %s", strings.ReplaceAll(err.Error(), "\n", " "))
+	}
+	name, _ = values["plugin"].(string)
+	if name == "" {
+		return "", nil, usage("--executor has no plugin; write '{plugin: NAME, OPTION: VALUE}'")
+	}
+	for _, key := range keysOfHost {
+		delete(values, key)
+	}
+	if options, err = json.Marshal(values); err != nil {
+		return "", nil, usage("--executor has an option that is no JSON: %v", err)
+	}
+	return name, options, nil
+}
+
+// request is the lease that is asked for.
+func (f *executorFlags) request() sdk.LeaseBundle {
+	b := sdk.LeaseBundle{{Name: "cpu", Value: 1}}
+	if f.gpus > 0 {
+		b = append(b, sdk.Amount{Name: "gpu", Value: float64(f.gpus)})
+	}
+	return b
+}
+
+// doctorExecutor examines an executor.
+func (a *app) doctorExecutor(dir string, f *executorFlags) error {
+	if mirror.IsURL(dir) {
+		return usage("DIR is a URL; with --executor, name a directory of this machine")
+	}
+	name, options, err := f.ref()
+	if err != nil {
+		return err
+	}
+	p, err := findKind(name, sdk.KindExecutor)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	start := starting(p)
+	return a.report(probe.Examine(ctx, probe.Subject{
+		Options: options, Dir: dir, Version: host.Version(), Within: f.wait, Request: f.request(),
+		Open: func(ctx context.Context) (plugin.Plugin, error) { return start(ctx, sdk.KindExecutor) },
+		Say:  func(text string) { fmt.Fprintln(a.err, text) },
+	}))
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/serve"
+	"github.com/tunehost/tunehost/host/storage/mirror"
+)
+
+func (a *app) serveCommand() *cobra.Command {
+	var site serve.Site
+	cmd := &cobra.Command{
+		Use:   "serve [DIR...]",
+		Short: "Show and control experiments over HTTP",
+		Long: `Show and control experiments over HTTP. DIR is a folder of experiments, or the directory
+of one; the default is ./results. Experiments that begin later appear by themselves. The
+command prints a URL with a token, which gives access to everything the user can do, and
+another one for reading. Programs send the token as Authorization: Bearer TOKEN.
+
+The server listens on this machine alone, at port 7733 or, if that is in use, at another,
+which it says. To use it from another machine, run the printed ssh command there. To listen
+for other machines, name an address with --listen, and a certificate with --tls-cert and
+--tls-key.
+
+Hosts do not depend on the server: when it ends, the experiments continue.`,
+		Example: `  tunehost serve
+  tunehost serve results ~/other/results --listen 127.0.0.1:8000
+  curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:7733/api/v1/experiments`,
+		Args: wants(0, -1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.serve(site, []string{"results"}, true)
+			}
+			return a.serve(site, args, false)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&site.Listen, "listen", "", "listen at `ADDRESS:PORT` instead of "+serve.DefaultAddress)
+	siteFlags(flags, &site)
+	return cmd
+}
+
+// siteFlags adds the flags of a server, without its address.
+func siteFlags(flags *pflag.FlagSet, site *serve.Site) {
+	flags.StringArrayVar(&site.Hosts, "host", nil, "also answer to this `NAME` of the server in URLs; may be repeated")
+	flags.StringVar(&site.Cert, "tls-cert", "", "use HTTPS, with the certificate in `FILE`")
+	flags.StringVar(&site.Key, "tls-key", "", "the key of the certificate is in `FILE`")
+	flags.BoolVar(&site.Insecure, "insecure", false, "listen for other machines without TLS")
+	flags.BoolVar(&site.Fresh, "new-tokens", false, "replace the tokens; earlier URLs are no longer valid")
+}
+
+// serve serves folders. With later, the folders need not exist yet: the first experiment makes
+// them.
+func (a *app) serve(site serve.Site, folders []string, later bool) error {
+	for _, dir := range folders {
+		if err := servable("serve", dir, later); err != nil {
+			return err
+		}
+	}
+	open, err := site.Open()
+	if err != nil {
+		return err
+	}
+	a.sayOpen(open)
+	serve.LimitMemory()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return a.server(open, false, folders...).Serve(ctx, open)
+}
+
+// servable refuses a path that cannot hold experiments.
+func servable(command, dir string, later bool) error {
+	if mirror.IsURL(dir) {
+		return usage("%s %s: expected a directory; name the working directory on the machine that runs the experiment",
+			command, dir)
+	}
+	if err := slashes(dir); err != nil {
+		return err
+	}
+	switch info, err := os.Stat(dir); {
+	case later && errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return usage("%s does not exist: expected a folder of experiments, such as ./results, or the directory of one",
+			dir)
+	case err != nil:
+		return asUsage(err)
+	case !info.IsDir():
+		return usage("%s: this is a file, expected a folder of experiments, such as ./results", dir)
+	}
+	return nil
+}
+
+func (a *app) server(open *serve.Open, single bool, folders ...string) *serve.Server {
+	return serve.New(serve.Options{Single: single, Registry: plugins, Folders: folders,
+		Guard: open.Guard, Keys: open.Keys, Check: checkPlugins, Version: host.Version(),
+		Shown: func(dir string) string { return shellWord(relative(dir)) }})
+}
+
+// sayOpen prints how to reach the server. It goes to standard error: standard output may be data.
+func (a *app) sayOpen(open *serve.Open) {
+	if open.Note != "" {
+		fmt.Fprintf(a.err, "%s\n", open.Note)
+	}
+	fmt.Fprintf(a.err, "%s\n", open.URL)
+	for _, other := range open.Others {
+		fmt.Fprintf(a.err, "also: %s\n", other)
+	}
+	if open.SSH != "" {
+		fmt.Fprintf(a.err, "from another machine: %s\n", open.SSH)
+	}
+	fmt.Fprintf(a.err, "for reading only: %s\n", open.ReadURL)
+}
+
+// serveRun serves an experiment while it runs, if the user wants that. If the port is taken, it fails before
+// the experiment begins.
+func (a *app) serveRun(f *runFlags) error {
+	if f.serve == "" {
+		return nil
+	}
+	if f.site.Listen = f.serve; f.serve == serve.DefaultAddress {
+		f.site.Listen = "" // any free port is enough
+	}
+	f.site.Flag = "--serve"
+	open, err := f.site.Open()
+	if err != nil {
+		return err
+	}
+	a.sayOpen(open)
+	f.OnStart = func(r host.Running) {
+		ctx, stop := context.WithCancel(context.Background())
+		go func() { <-r.Done; stop() }()
+		if err := a.server(open, true, r.View.Dir.Path()).Serve(ctx, open); err != nil {
+			fmt.Fprintf(a.err, "warning: the experiment is not served any more: %v\n", err)
+		}
+	}
+	return nil
+}

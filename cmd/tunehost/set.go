@@ -1,0 +1,94 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/plugin/loading"
+	"github.com/tunehost/tunehost/host/steer"
+	"github.com/tunehost/tunehost/host/view"
+)
+
+func (a *app) setCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "set DIR KEY=VALUE...",
+		Short: "Change settings of an experiment",
+		Long: `Change settings of an experiment, as run --set does when an experiment is resumed.
+
+While a host runs the experiment, these settings can change, and they change at once:
+trials, concurrency, budget.time, budget.trials_failed, failures, stop.iteration and
+stop.time. While no host runs it, every setting can change that run --set can change
+without --extend; the next host reads them. If a setting cannot change, such as the
+objective, the command fails and changes nothing.
+
+The recorded file stays as it is: the settings are kept beside it, in run.json. They also
+hold for ` + "`tunehost run FILE`" + `, unless the value of that setting in FILE has changed since.`,
+		Example: "  tunehost set results/digits trials=200 concurrency=4\n  tunehost set results/digits budget.time=2h",
+		Args:    wants(2, -1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.withHere(args[0], "it can be controlled only there",
+				func(e *view.Recorded) error { return a.set(e, args[1:]) })
+		},
+	}
+}
+
+func (a *app) set(e *view.Recorded, settings []string) error {
+	for _, s := range settings {
+		if key, _, ok := strings.Cut(s, "="); !ok || key == "" {
+			return usage("set: %q: expected KEY=VALUE", s)
+		}
+	}
+	return a.withHandler(e, func(h steer.Handler) error {
+		answer, err := h.Do(steer.Set{Settings: settings})
+		if err == nil {
+			a.sayChanged(e, &answer)
+		}
+		return err
+	})
+}
+
+func (a *app) sayChanged(e *view.Recorded, answer *steer.Answer) {
+	if len(answer.Changed) == 0 {
+		a.say("nothing changed: %s has these settings already", e.Name)
+	}
+	for _, x := range answer.Changed {
+		a.say("%s: %s -> %s", clean(x.Key), orNone(x.Old), orNone(x.New))
+	}
+	a.sayFewer(e, answer)
+	if answer.Later && len(answer.Changed) > 0 {
+		a.say("`tunehost resume %s` applies them", shellWord(relative(e.Place())))
+	}
+}
+
+// sayFewer warns if fewer trials are planned than exist already.
+func (a *app) sayFewer(e *view.Recorded, answer *steer.Answer) {
+	for _, x := range answer.Changed {
+		planned, err := strconv.ParseInt(string(x.New), 10, 64)
+		if x.Key != "trials" || err != nil || planned < 0 {
+			continue
+		}
+		if made, err := e.Planned(); err == nil && planned < made {
+			fmt.Fprintf(a.err, "warning: trials: %d are planned now, but there are %d already: none is removed\n",
+				planned, made)
+		}
+	}
+}
+
+// checkPlugins finds mistakes in the names and options of plugins without starting any.
+func checkPlugins(e *config.Experiment) error {
+	l, err := loading.New(plugins, e, filepath.Dir(e.File))
+	if err != nil {
+		return err
+	}
+	return errors.Join(l.Check(loading.Uses(e))...)
+}
+
+// orNone writes a value for people.
+func orNone(json []byte) string { return cmp.Or(clean(string(json)), "nothing") }

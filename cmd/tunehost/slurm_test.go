@@ -1,0 +1,285 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/internal/engines/slurm"
+)
+
+// TestSlurm runs the scripts of testdata/slurm on a real cluster, and kills hosts there.
+func TestSlurm(t *testing.T) {
+	hidden := t.TempDir()
+	cluster := slurm.Start(t, slurm.Options{Nodes: 4, Hide: hidden})
+	t.Run("sent program", func(t *testing.T) { testSentProgram(t, hidden) })
+	t.Run("killed host", func(t *testing.T) { testKilledHost(t, cluster) })
+	t.Run("ends", func(t *testing.T) { // each waits for the end of a minute
+		t.Run("short jobs", func(t *testing.T) { testShortJobs(t, cluster) })
+		t.Run("allocations", func(t *testing.T) { testAllocations(t, cluster) })
+	})
+	port, second := freePort(t), freePort(t) // scripts run beside each other
+	cluster.Block(t, port)
+	cluster.Block(t, second)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/slurm",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			runtime, err := os.MkdirTemp("/tmp", "rt-") // its path is short
+			e.Setenv("XDG_RUNTIME_DIR", runtime)
+			e.Setenv("SLURM_CONF", cluster.Conf)
+			e.Setenv("BLOCKED_PORT", strconv.Itoa(port))
+			e.Setenv("SECOND_BLOCKED_PORT", strconv.Itoa(second))
+			e.Setenv("HIDDEN", hidden)
+			e.Defer(func() { _ = os.RemoveAll(runtime) })
+			return err
+		},
+	})
+}
+
+// freePort is a port of this machine on which nobody listens.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// B-137: a program that nodes do not see is sent to them, once to each, and again if somebody has changed it
+// there. The nodes of this cluster share one /tmp.
+func testSentProgram(t *testing.T, hidden string) {
+	bin := filepath.Join(hidden, "tunehost")
+	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	sum, err := process.HashFile(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := fmt.Sprintf("/tmp/tunehost-files-%d/agent-%s", os.Getuid(), sum)
+	t.Cleanup(func() { _ = os.Remove(there) })
+	doctor := func() {
+		t.Helper()
+		cmd := exec.Command(bin, "doctor", "--executor", "{plugin: slurm, send: true, road: stdio}")
+		cmd.Dir = hidden
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "the node does not see") {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if got, err := process.HashFile(there); err != nil || got != sum {
+			t.Fatalf("the node has %s, %v; want %s", got, err, sum)
+		}
+	}
+	doctor()
+	first, err := os.Stat(there)
+	if err != nil || first.Mode().Perm() != 0o700 {
+		t.Fatal(first, err)
+	}
+	doctor()
+	if again, err := os.Stat(there); err != nil || !os.SameFile(first, again) {
+		t.Error("it was sent again", err)
+	}
+	if err := os.WriteFile(there, []byte("#!/bin/sh\necho evil\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	doctor()
+	if parts, _ := filepath.Glob(filepath.Join(filepath.Dir(there), "*.part")); len(parts) > 0 {
+		t.Error(parts)
+	}
+}
+
+// endless has trials that print a result now and then until they are stopped.
+const endless = `version: 1
+name: endless
+objective: {metric: loss, mode: min}
+trainable: {command: [sh, -c, 'while :; do echo "{{\"loss\": 1}}"; sleep 0.2; done']}
+space: {x: {uniform: [0, 1]}}
+trials: 2
+concurrency: 2
+executor: slurm
+resources: {cpu: 1}
+`
+
+// B-133, B-134: a host that is killed takes its jobs back without queueing; a trial whose job is cancelled
+// continues in another; after an interruption no job is left.
+func testKilledHost(t *testing.T, c *slurm.Cluster) {
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "tunehost")
+	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "endless.yaml"), []byte(endless), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	host := func(args ...string) *exec.Cmd {
+		cmd := exec.Command(bin, args...)
+		cmd.Dir = dir
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cmd.Process.Kill() })
+		return cmd
+	}
+	jobs := func() []string {
+		list := strings.Fields(c.Run(t, "squeue", "-h", "-t", "RUNNING,PENDING", "-o", "%A"))
+		slices.Sort(list)
+		return list
+	}
+	results := func() int {
+		out, _ := exec.Command(bin, "journal", filepath.Join(dir, "results", "endless")).Output()
+		return strings.Count(string(out), "result reported")
+	}
+	until := func(what string, holds func() bool) {
+		t.Helper()
+		for end := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(100 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("not so within two minutes: ", what)
+			}
+		}
+	}
+	first := host("run", "endless.yaml")
+	until("results of two jobs", func() bool { return len(jobs()) == 2 && results() > 4 })
+	before, had := jobs(), results()
+	_ = first.Process.Kill()
+	_ = first.Wait()
+	second := host("resume", filepath.Join("results", "endless"))
+	until("results after a kill", func() bool { return results() > had+8 })
+	if now := jobs(); !slices.Equal(now, before) {
+		t.Errorf("the jobs are %v after the kill, and were %v", now, before)
+	}
+	c.Run(t, "scancel", before[0])
+	until("another job", func() bool { now := jobs(); return len(now) == 2 && !slices.Contains(now, before[0]) })
+	had = results()
+	until("results of it", func() bool { return results() > had+8 })
+	_ = second.Process.Signal(syscall.SIGINT)
+	_ = second.Wait() // interrupted
+	until("no job", func() bool { return len(jobs()) == 0 })
+	for _, node := range []string{"n1", "n2", "n3", "n4"} {
+		until("no process on "+node, func() bool { return len(c.Processes(t, node)) == 0 })
+	}
+}
+
+// lasting has trials that are longer than their jobs, and save each second result.
+const lasting = `version: 1
+name: lasting
+objective: {metric: score, mode: max}
+trainable: {plugin: chaos, options: {iterations: @N@, sleep: 1, any_params: true}}
+space: {quality: {uniform: [0, 1]}}
+checkpoint: {every: 2}
+failures: {retries: 0}
+trials: 2
+concurrency: 2
+executor: {plugin: slurm, notice: 35@MORE@}
+resources: {cpu: 1, memory: 50MiB}
+`
+
+// ending is an experiment on the cluster that a test follows.
+type ending struct {
+	t        *testing.T
+	c        *slurm.Cluster
+	dir, bin string
+}
+
+func newEnding(t *testing.T, c *slurm.Cluster, results int, more string) *ending {
+	t.Helper()
+	e := &ending{t: t, c: c, dir: t.TempDir()}
+	e.bin = filepath.Join(e.dir, "tunehost")
+	if out, err := exec.Command("go", "build", "-o", e.bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	text := strings.NewReplacer("@N@", strconv.Itoa(results), "@MORE@", more).Replace(lasting)
+	if err := os.WriteFile(filepath.Join(e.dir, "lasting.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// says runs the program and returns what it prints.
+func (e *ending) says(args ...string) string {
+	cmd := exec.Command(e.bin, args...)
+	cmd.Dir = e.dir
+	out, _ := cmd.CombinedOutput()
+	return string(out)
+}
+
+func (e *ending) until(what string, holds func() bool) {
+	e.t.Helper()
+	for end := time.Now().Add(5 * time.Minute); !holds(); time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(end) {
+			e.t.Fatalf("not so within five minutes: %s\n%s", what, e.says("journal", "results/lasting"))
+		}
+	}
+}
+
+// wholeTrials checks that each trial has all results, and that no attempt failed.
+func (e *ending) wholeTrials(results int) {
+	e.t.Helper()
+	for trial := range 2 {
+		out := e.says("results", "results/lasting", strconv.Itoa(trial), "--json")
+		if n := strings.Count(out, `"iteration"`); n != results {
+			e.t.Errorf("trial %d has %d results, want %d:\n%s", trial, n, results, out)
+		}
+	}
+	if journal := e.says("journal", "results/lasting"); strings.Contains(journal, "cause=trainable") {
+		e.t.Errorf("an attempt failed:\n%s", journal)
+	}
+}
+
+// B-132: trials that are longer than the time limit of a job run in several.
+func testShortJobs(t *testing.T, c *slurm.Cluster) {
+	t.Parallel()
+	const results = 30
+	e := newEnding(t, c, results, ", time: 1m")
+	if out := e.says("run", "lasting.yaml"); !strings.Contains(out, "2 terminated") {
+		t.Errorf("it said:\n%s", out)
+	}
+	e.wholeTrials(results)
+	if journal := e.says("journal", "results/lasting"); !strings.Contains(journal, "lease ending") {
+		t.Errorf("no lease ended:\n%s", journal)
+	}
+}
+
+// B-132: a host in an allocation that ends saves, and the host in the next one continues.
+func testAllocations(t *testing.T, c *slurm.Cluster) {
+	t.Parallel()
+	const results = 30
+	e := newEnding(t, c, results, "")
+	script := filepath.Join(e.dir, "run.sh")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec "+e.bin+" run lasting.yaml\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	submit := func() string {
+		return c.Run(t, "sbatch", "--parsable", "--time=1", "--nodes=2", "--ntasks-per-node=2", "--mem=500",
+			"--chdir="+e.dir, "--output="+filepath.Join(e.dir, "%j.out"), script)
+	}
+	first := submit()
+	e.until("leases wait for the next allocation", func() bool {
+		return strings.Contains(e.says("journal", "results/lasting"), "tunehost resume in the next one continues")
+	})
+	ended := func(id string) func() bool {
+		return func() bool { return c.Run(t, "squeue", "-h", "-t", "PENDING,RUNNING,COMPLETING", "-j", id) == "" }
+	}
+	e.until("the allocation ends", ended(first))
+	for range 3 {
+		if strings.Contains(e.says("status", "results/lasting"), "finished") {
+			break
+		}
+		id := submit()
+		e.until("the next allocation ends", ended(id))
+	}
+	e.wholeTrials(results)
+}

@@ -1,0 +1,57 @@
+package core
+
+// caller is the granter of ask and tell: a caller trains, and offers to train one more trial. A grant
+// has no place; the caller keeps what trials need.
+type caller struct {
+	m      *Machine
+	offers int
+}
+
+func (c *caller) start() {
+	for c.startNext() {
+	}
+}
+
+func (c *caller) startNext() bool {
+	no, q := c.m.firstInLine()
+	if q == nil || c.offers == 0 {
+		return false
+	}
+	c.offers--
+	q.pop()
+	c.m.start(no, grant{})
+	return true
+}
+
+// wantedTrials returns one trial for each offer, unless one waits.
+func (c *caller) wantedTrials() int {
+	if c.m.counts[Pending] > 0 {
+		return 0
+	}
+	return min(c.m.slots(maxAskTrials), c.offers)
+}
+
+func (c *caller) release(grant) {}
+
+// patienceNS is 0: the next offer asks again, so that the outcome depends on the caller's requests
+// alone.
+func (c *caller) patienceNS() int64 { return 0 }
+
+func (e *OfferMade) apply(m *Machine) {
+	m.caller.offers++
+	m.work = true
+	if m.status == SearcherWaits && !m.goingOn() {
+		m.status = SearcherReady
+	}
+}
+
+func (e *OfferWithdrawn) apply(m *Machine) {
+	m.caller.offers = max(m.caller.offers-1, 0)
+}
+
+// Offers returns how many offers wait for a trial (Spec.Manual).
+func (m *Machine) Offers() int { return m.caller.offers }
+
+// keepsState reports that the caller keeps the state of its trials: a paused trial continues at its
+// iteration, with its results and without a checkpoint; a failed one has lost its state.
+func (s *Spec) keepsState() bool { return s.Manual }

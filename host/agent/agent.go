@@ -1,0 +1,172 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/host/agent/link"
+	"github.com/tunehost/tunehost/host/agent/message"
+	"github.com/tunehost/tunehost/host/local"
+)
+
+// Options are what an agent needs.
+type Options struct {
+	// Mark is the mark of the agent's processes, see local.NewMark.
+	Mark string
+	// Environ is the environment that the engine gave the agent, as NAME=VALUE. Processes get it without
+	// the agent's own variables.
+	Environ []string
+	// Dir is the folder for the files of trials, which exists. The caller removes it.
+	Dir string
+	// Log is called with what is wrong with a request. It may be nil.
+	Log func(text string)
+	// Guard is called before a process starts. If it fails, the process does not start. It may be
+	// nil.
+	Guard func() error
+}
+
+// Agent carries out what its host asks for. Its methods may be called from any goroutine.
+type Agent struct {
+	Options
+	mu        sync.Mutex
+	closed    bool
+	processes map[string]*running
+	busy      sync.WaitGroup
+	session   link.Session // the newest; nil: none yet
+	ranks     *ranks       // nil: none have been needed
+	shipped   shipped
+}
+
+// New returns an agent that runs nothing yet.
+func New(o Options) *Agent {
+	o.Environ = slices.DeleteFunc(slices.Clone(o.Environ), private)
+	if o.Log == nil {
+		o.Log = func(string) {}
+	}
+	if o.Guard == nil {
+		o.Guard = func() error { return nil }
+	}
+	return &Agent{Options: o, processes: map[string]*running{}}
+}
+
+// private reports whether a variable belongs to the agent, such as its secret, or to the process
+// that started the agent.
+func private(variable string) bool {
+	name := message.Variable(variable)
+	return strings.HasPrefix(name, "TUNEHOST_AGENT") || strings.HasPrefix(name, "PLUGIN_") ||
+		name == local.MarkVariable
+}
+
+// Serve carries out the host's requests on a connection, until the connection ends. The processes that
+// were started on it are ended with it.
+func (a *Agent) Serve(s link.Session) error {
+	a.mu.Lock()
+	a.session = s
+	a.mu.Unlock()
+	for {
+		purpose, conn, err := s.Accept()
+		if err != nil {
+			return err
+		}
+		if !a.begin() {
+			_ = conn.Close()
+			return nil
+		}
+		go func() {
+			defer a.busy.Done()
+			a.serve(purpose, conn)
+		}()
+	}
+}
+
+// begin counts a stream, unless the agent is closed.
+func (a *Agent) begin() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.closed {
+		a.busy.Add(1)
+	}
+	return !a.closed
+}
+
+// stream is a stream that the host has opened.
+type stream struct {
+	net.Conn
+	*message.Writer
+}
+
+// askTime is how long a host may take to send the request of a stream.
+const askTime = time.Minute
+
+// serve answers one stream, and closes it.
+func (a *Agent) serve(purpose link.Purpose, conn net.Conn) {
+	defer conn.Close()
+	s := &stream{conn, message.NewWriter(conn)}
+	serve := map[string]func(*stream) error{message.StreamStart: a.start, message.StreamDial: a.dial,
+		message.StreamProbe: a.probe, message.StreamFiles: a.files,
+		message.StreamShip: a.ship, message.StreamLogs: a.logs, message.StreamStore: a.store}[purpose.Kind]
+	if serve == nil {
+		serve = func(*stream) error {
+			return fmt.Errorf("this agent has no streams of the kind %q: it is older than its host", purpose.Kind)
+		}
+	}
+	if err := serve(s); err != nil {
+		a.Log(fmt.Sprintf("%s: %v", purpose.Kind, err))
+		_ = s.Put(message.No, message.RefusalOf(err))
+	}
+}
+
+// ask reads the host's request.
+func (s *stream) ask(into any) error {
+	if err := s.SetReadDeadline(time.Now().Add(askTime)); err != nil {
+		return err
+	}
+	if err := message.Expect(s.Conn, message.Ask, into); err != nil {
+		return err
+	}
+	return s.SetReadDeadline(time.Time{})
+}
+
+// Close kills all processes and waits for their end.
+func (a *Agent) Close() {
+	a.mu.Lock()
+	a.closed = true
+	for _, p := range a.processes {
+		p.Kill()
+	}
+	a.ranks.close()
+	a.mu.Unlock()
+	a.busy.Wait()
+	a.shipped.close()
+}
+
+// dial connects the host to a process's socket.
+func (a *Agent) dial(s *stream) error {
+	var d message.Dial
+	if err := s.ask(&d); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	p := a.processes[d.ID]
+	a.mu.Unlock()
+	if p == nil {
+		return fmt.Errorf("there is no process %q here", d.ID)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	to, err := p.Dial(ctx, d.Socket)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	if err := s.Put(message.Yes, struct{}{}); err != nil {
+		return nil // the host has left
+	}
+	link.Splice(s.Conn, to)
+	return nil
+}

@@ -1,0 +1,177 @@
+package link
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/tunehost/tunehost/plugins/sdk/quick"
+)
+
+// accept serves connections until Close.
+func (h *Hub) accept(l net.Listener) {
+	failures := 0
+	for {
+		conn, err := l.Accept()
+		if h.closed() {
+			if err == nil {
+				_ = conn.Close()
+			}
+			return
+		}
+		if err != nil { // because of a lack of file descriptors, for example
+			failures++
+			h.pause(time.Duration(min(failures, 10)) * 100 * time.Millisecond)
+			h.Log.Once("accept", fmt.Sprintf("a connection of an agent cannot be accepted: %v; it is tried again", err))
+			continue
+		}
+		failures = 0
+		leave := h.gate.enter(conn, h.done)
+		go func() {
+			s, who, taken := h.greet(conn)
+			leave()
+			switch {
+			case s != nil:
+				if err := h.admit(who, s); err != nil {
+					_ = s.end(err)
+				}
+			case !taken:
+				_ = conn.Close()
+			}
+		}()
+	}
+}
+
+func (h *Hub) pause(d time.Duration) {
+	over := make(chan struct{})
+	stop := h.Clock.AfterFunc(d, func() { close(over) })
+	defer stop()
+	select {
+	case <-over:
+	case <-h.done:
+	}
+}
+
+// greet reads which agent has connected. An agent with a certificate gets a session, or continues the one that it has,
+// which takes the connection. One without a
+// certificate gets a certificate.
+func (h *Hub) greet(raw net.Conn) (s *session, who identity, taken bool) {
+	conn := tls.Server(quick.Conn(raw), h.tls)
+	if err := conn.HandshakeContext(context.Background()); err != nil {
+		h.foreign(raw, err)
+		return nil, who, false
+	}
+	certs := conn.ConnectionState().PeerCertificates
+	if len(certs) == 0 {
+		h.certify(conn)
+		return nil, who, false
+	}
+	who, err := identityOf(certs[0])
+	if err == nil {
+		err = h.check(who)
+	}
+	if err != nil {
+		h.refuse(conn, err)
+		return nil, who, false
+	}
+	var g greeting
+	if err := readHello(conn, &g); err != nil {
+		h.foreign(raw, err)
+		return nil, who, false
+	}
+	if g.Session != "" {
+		return nil, who, h.resume(conn, who, &g)
+	}
+	return h.begin(conn), who, true
+}
+
+// begin begins a session on a connection; nil: it broke.
+func (h *Hub) begin(conn *tls.Conn) *session {
+	id := rand.Text()
+	if say(conn, answer{Session: id}) != nil {
+		_ = conn.Close()
+		return nil
+	}
+	s, err := keptSession(conn, true, h.Clock)
+	if err != nil {
+		_ = conn.Close()
+		return nil
+	}
+	s.id = id
+	return s
+}
+
+// resume continues the session of an agent on another connection, which it reports. An agent whose session the host
+// does not have any longer is told so, and ends it.
+func (h *Hub) resume(conn *tls.Conn, who identity, g *greeting) bool {
+	s := h.present(who)
+	if s == nil || s.id != g.Session {
+		_ = say(conn, answer{})
+		return false
+	}
+	s.resuming.Lock()
+	defer s.resuming.Unlock()
+	if g.Try <= s.tries {
+		return false
+	}
+	s.tries = g.Try
+	err := say(conn, answer{Session: s.id, Received: s.rope.suspend()})
+	if err == nil {
+		err = s.rope.carry(conn, g.Received)
+	}
+	if errors.Is(err, errCount) {
+		_ = s.end(err)
+	}
+	return err == nil
+}
+
+// present is the session that an agent has; nil: none.
+func (h *Hub) present(who identity) *session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if l, err := h.find(who); err == nil {
+		return l.agents[who.bundle].session
+	}
+	return nil
+}
+
+// certify answers a request for a certificate.
+func (h *Hub) certify(conn *tls.Conn) {
+	q, csr, err := readRequest(conn)
+	if err != nil {
+		h.refuse(conn, errHello)
+		return
+	}
+	key, err := x509.MarshalPKIXPublicKey(csr.PublicKey)
+	if err != nil {
+		h.refuse(conn, errHello)
+		return
+	}
+	cert, err := h.redeem(q, csr.PublicKey, digest(key))
+	if err != nil {
+		h.refuse(conn, err)
+		return
+	}
+	_ = say(conn, answer{Certificate: cert})
+	_ = conn.Close()
+}
+
+// refuse sends the reason, and closes the connection.
+func (h *Hub) refuse(conn *tls.Conn, why error) {
+	h.refused(conn, why)
+	_ = say(conn, answer{Refused: why.Error()})
+	_ = conn.Close()
+}
+
+// check checks an agent before it gets a session.
+func (h *Hub) check(who identity) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, err := h.find(who)
+	return err
+}

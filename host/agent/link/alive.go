@@ -1,0 +1,188 @@
+package link
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/host/clock"
+)
+
+// The keepalive: each side sends a byte each second, and closes a connection that was silent for a
+// time.
+const (
+	beatEvery  = time.Second
+	checkEvery = beatEvery / 2
+	// SilentFor is how long a connection may be silent. It is noticed within another half second.
+	SilentFor = 5 * time.Second
+	// brokenFor is how long an agent whose connection broke may hear nothing. It is a beat less: when the host
+	// gives the agent up, whatever runs there has ended.
+	brokenFor = SilentFor - beatEvery
+	// kindAlive is the purpose of the stream of the keepalive. The host opens it first.
+	kindAlive = "alive"
+	beat      = '.'
+	// notice is the beat of an agent whose node is taken away soon.
+	notice = 'N'
+)
+
+// heard is a connection that knows when it last received something.
+type heard struct {
+	net.Conn
+	clock clock.Clock
+	mu    sync.Mutex
+	last  time.Time
+}
+
+// Read implements net.Conn.
+func (h *heard) Read(p []byte) (int, error) {
+	n, err := h.Conn.Read(p)
+	if n > 0 {
+		h.now()
+	}
+	return n, err
+}
+
+func (h *heard) now() {
+	now := h.clock.Now()
+	h.mu.Lock()
+	h.last = now
+	h.mu.Unlock()
+}
+
+// silent returns how long nothing was received.
+func (h *heard) silent() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.clock.Since(h.last)
+}
+
+func (h *heard) lastHeard() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.last
+}
+
+// SilentError ends a session whose other side said nothing for a time.
+type SilentError struct{ For time.Duration }
+
+// Error implements error.
+func (e *SilentError) Error() string {
+	return fmt.Sprintf("it has said nothing for %v", e.For.Round(time.Second))
+}
+
+// watch closes the session when the other side is silent, and sends a beat each second.
+func (s *session) watch(conn *heard) {
+	go s.sendBeats()
+	last := s.clock.Now()
+	var tick func()
+	n := 0
+	tick = func() {
+		if s.mux.IsClosed() {
+			return
+		}
+		if s.clock.Since(last) > SilentFor/2 {
+			conn.now() // this process was stopped; bytes of the other side may be unread
+		}
+		last = s.clock.Now()
+		if silent := conn.silent(); silent >= s.patience() {
+			_ = s.end(&SilentError{silent})
+			return
+		}
+		if n++; n%int(beatEvery/checkEvery) == 0 {
+			s.beatNow()
+		}
+		s.clock.AfterFunc(checkEvery, tick)
+	}
+	s.clock.AfterFunc(checkEvery, tick)
+}
+
+// patience is how long the other side may be silent.
+func (s *session) patience() time.Duration {
+	if !s.host && s.rope.broken() {
+		return brokenFor
+	}
+	return SilentFor
+}
+
+// beatNow makes sendBeats send the next beat.
+func (s *session) beatNow() {
+	select {
+	case s.beats <- struct{}{}:
+	default: // the last one is not sent yet
+	}
+}
+
+// announce tells the host with each beat from now on that the agent's node is taken away soon.
+func (s *session) announce() {
+	s.leaving.Store(true)
+	s.beatNow()
+}
+
+func (s *session) beat() byte {
+	if s.leaving.Load() {
+		return notice
+	}
+	return beat
+}
+
+// sendBeats sends the beats on the stream of the keepalive.
+func (s *session) sendBeats() {
+	var to net.Conn
+	if s.host {
+		conn, err := s.openStream(context.Background(), Purpose{Kind: kindAlive})
+		if err != nil {
+			return
+		}
+		s.setAlive(conn)
+		go s.listenAlive(conn)
+	}
+	for {
+		select {
+		case <-s.beats:
+		case <-s.Done():
+			return
+		}
+		if to = s.aliveStream(); to == nil {
+			continue
+		}
+		if _, err := to.Write([]byte{s.beat()}); err != nil {
+			return
+		}
+	}
+}
+
+// listenAlive reads the notice of the agent. Beats count like all other bytes.
+func (s *session) listenAlive(conn net.Conn) {
+	buffer := make([]byte, 64)
+	for {
+		n, err := conn.Read(buffer)
+		for _, b := range buffer[:n] {
+			if b == notice && s.host {
+				s.once.Do(func() { close(s.announced) })
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// dismiss tells the agent that its lease has ended, and ends the session.
+func (s *session) dismiss(why error) {
+	s.rope.sayGoodbye()
+	_ = s.end(why)
+}
+
+func (s *session) setAlive(conn net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.alive = conn
+}
+
+func (s *session) aliveStream() net.Conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.alive
+}

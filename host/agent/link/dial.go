@@ -1,0 +1,496 @@
+package link
+
+import (
+	"cmp"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/untrusted"
+	"github.com/tunehost/tunehost/plugins/sdk/quick"
+)
+
+// Agent is the agent's side of the connection.
+type Agent struct {
+	Ticket Ticket
+	// Bundle is the index of the agent's bundle in its lease, from 0.
+	Bundle int
+	// Serve carries out the host's requests on a session. Its context ends with the session, and the
+	// next session begins when it has returned. If it returns [ErrEnd], the agent ends.
+	Serve func(context.Context, Session) error
+	// Log is called with one line for a failed connection, and one when connections work again.
+	Log   func(string)
+	Clock clock.Clock
+	// Dial opens a connection; nil: by TCP.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
+	// Door has connections to the host that others have opened, besides its addresses; nil: none.
+	Door Door
+	// Leaving is closed when the engine has said that the node is taken away soon. The host is told, and the
+	// agent ends when its connection does, or at once if there is none. It may be nil.
+	Leaving <-chan struct{}
+
+	roots *x509.CertPool
+	when  time.Time // at which certificates are checked
+	since time.Time // since when the host has not answered
+	key   ed25519.PrivateKey
+	cert  *tls.Certificate
+}
+
+// Door takes connections that somebody else has opened to the host.
+type Door interface {
+	// Take waits for the next one.
+	Take(ctx context.Context) (net.Conn, error)
+	// Await waits until there is one.
+	Await(ctx context.Context)
+}
+
+// ErrEnd is what Serve returns when the agent must end.
+var ErrEnd = errors.New("the agent ends")
+
+// RefusedError says that the host has refused this agent.
+type RefusedError struct{ Why string }
+
+// Error implements error.
+func (e *RefusedError) Error() string { return "the host has refused this agent: " + e.Why }
+
+// UnreachableError says that no address of the host has answered for a time.
+type UnreachableError struct {
+	For   time.Duration
+	Tried []string // each with its error
+}
+
+// Error implements error.
+func (e *UnreachableError) Error() string {
+	return fmt.Sprintf("the host cannot be reached for %v (%s)", e.For.Round(time.Second), strings.Join(e.Tried, "; "))
+}
+
+// Run connects to the host and serves it, again and again. It returns nil when the host does not need the
+// agent any longer. It fails when the host refuses the agent or does not answer for the ticket's grace,
+// when Serve ends the agent, or when ctx ends.
+func (a *Agent) Run(ctx context.Context) error {
+	if err := a.prepare(); err != nil {
+		return err
+	}
+	failures := 0
+	a.since = a.Clock.Now()
+	until, stay := context.WithCancel(ctx) // or until the node is taken away
+	defer stay()
+	defer a.whenLeaving(until, stay)()
+	for until.Err() == nil {
+		s, err := a.connect(until)
+		var refused *RefusedError
+		switch {
+		case errors.As(err, &refused):
+			return err
+		case until.Err() != nil && s == nil:
+		case err != nil:
+			if waited := a.Clock.Since(a.since); waited >= a.Ticket.Grace() {
+				return &UnreachableError{waited, tried(err)}
+			}
+			failures++
+			a.say(failures, err)
+			a.wait(until, failures)
+		default:
+			if failures > 0 {
+				a.Log("connected to the host")
+			}
+			failures = 0
+			switch err := a.serve(ctx, s); {
+			case errors.Is(err, errForgotten):
+				return nil
+			case err != nil:
+				return err
+			}
+			a.since = a.Clock.Now()
+		}
+	}
+	return ctx.Err()
+}
+
+// whenLeaving calls f when the node is taken away, until the context ends or the result is called.
+func (a *Agent) whenLeaving(ctx context.Context, f func()) (stop func()) {
+	ctx, stop = context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-a.Leaving:
+			f()
+		case <-ctx.Done():
+		}
+	}()
+	return stop
+}
+
+// prepare makes the agent's key, which never leaves its process.
+func (a *Agent) prepare() (err error) {
+	if a.Bundle < 0 {
+		return fmt.Errorf("bundle %d does not exist", a.Bundle)
+	}
+	root, err := x509.ParseCertificate(a.Ticket.Authority)
+	if err != nil {
+		return errTicket
+	}
+	a.roots, a.when = x509.NewCertPool(), momentOf(root)
+	a.roots.AddCert(root)
+	_, a.key, err = ed25519.GenerateKey(rand.Reader)
+	return err
+}
+
+// serve serves one session. errForgotten: the host dismissed the agent.
+func (a *Agent) serve(ctx context.Context, s *session) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
+	go func() {
+		<-s.Done()
+		cancel()
+	}()
+	defer a.whenLeaving(ctx, s.announce)()
+	mended := make(chan struct{})
+	go func() {
+		defer close(mended)
+		a.mend(ctx, s)
+	}()
+	err := a.Serve(ctx, s)
+	_ = s.Close()
+	cancel()
+	<-mended
+	switch why := s.ended(nil); {
+	case errors.Is(err, ErrEnd):
+		return err
+	case errors.Is(why, errForgotten):
+		return why
+	case !errors.Is(why, errClosed):
+		a.Log(fmt.Sprintf("the connection to the host has ended: %v; connecting again for %v", why, a.Ticket.Grace()))
+	}
+	return nil
+}
+
+// Waits grow from the first to the last.
+const (
+	firstWait = 100 * time.Millisecond
+	lastWait  = 5 * time.Second
+)
+
+func (a *Agent) wait(ctx context.Context, failures int) {
+	over, end := context.WithCancel(ctx)
+	defer end()
+	defer a.Clock.AfterFunc(a.pause(failures), end)()
+	if a.Door != nil {
+		a.Door.Await(over)
+		return
+	}
+	<-over.Done()
+}
+
+// pause returns how long to wait before the next try, within the grace.
+func (a *Agent) pause(failures int) time.Duration {
+	wait := min(firstWait<<min(failures-1, 10), lastWait)
+	return min(wait/2+mathrand.N(wait), max(a.left(), 0))
+}
+
+// left returns the rest of the grace.
+func (a *Agent) left() time.Duration { return a.Ticket.Grace() - a.Clock.Since(a.since) }
+
+// leastTry is how long an address may always take, so that the last try can succeed, too.
+const leastTry = time.Second
+
+// limit returns how long an address may take to answer.
+func (a *Agent) limit() time.Duration { return min(strangerWithin, max(a.left(), leastTry)) }
+
+// say logs the first failure, and some of the following ones.
+func (a *Agent) say(failures int, err error) {
+	if failures == 1 || failures%20 == 0 {
+		a.Log(fmt.Sprintf("the host does not answer (%s); trying for %v", strings.Join(tried(err), "; "),
+			a.Ticket.Grace()))
+	}
+}
+
+// connect opens a session. Without a certificate it gets one first.
+func (a *Agent) connect(ctx context.Context) (*session, error) {
+	if a.cert == nil {
+		conn, err := a.reach(ctx)
+		if err != nil {
+			return nil, err
+		}
+		err = a.certify(conn)
+		_ = conn.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+	conn, got, err := a.greet(ctx, greeting{})
+	if err != nil {
+		return nil, err
+	}
+	s, err := keptSession(conn, false, a.Clock)
+	if err == nil {
+		s.id = got.Session
+	}
+	return s, err
+}
+
+// greet connects with the certificate, and says what for.
+func (a *Agent) greet(ctx context.Context, g greeting) (conn *tls.Conn, got answer, err error) {
+	if conn, err = a.reach(ctx); err != nil {
+		return nil, got, err
+	}
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	err = a.within(conn, func() error {
+		err := say(conn, g)
+		if err == nil {
+			got, err = readAnswer(conn)
+		}
+		if err == nil && got.Refused != "" {
+			err = &RefusedError{untrusted.Line(got.Refused, maxWhy)}
+		}
+		return a.named(conn, err)
+	})
+	if err != nil {
+		_ = conn.Close()
+	}
+	return conn, got, err
+}
+
+const maxWhy = 500
+
+// certify exchanges the token for a certificate.
+func (a *Agent) certify(conn *tls.Conn) error {
+	csr, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{}, a.key)
+	if err != nil {
+		return err
+	}
+	return a.within(conn, func() error {
+		err := say(conn, request{Token: a.Ticket.Token, Lease: a.Ticket.Lease, Epoch: a.Ticket.Epoch, Bundle: a.Bundle,
+			CSR: csr})
+		if err != nil {
+			return a.named(conn, err)
+		}
+		got, err := readAnswer(conn)
+		switch {
+		case err != nil:
+			return a.named(conn, err)
+		case got.Refused != "":
+			return &RefusedError{untrusted.Line(got.Refused, maxWhy)}
+		}
+		if _, err := x509.ParseCertificate(got.Certificate); err != nil {
+			return a.named(conn, errHello)
+		}
+		a.cert = &tls.Certificate{Certificate: [][]byte{got.Certificate}, PrivateKey: a.key}
+		return nil
+	})
+}
+
+// named adds the address to an error.
+func (a *Agent) named(conn *tls.Conn, err error) error {
+	var refused *RefusedError
+	if err == nil || errors.As(err, &refused) {
+		return err
+	}
+	return &dialError{conn.RemoteAddr().String(), err}
+}
+
+// within closes a connection on which something takes too long.
+func (a *Agent) within(conn net.Conn, f func() error) error {
+	limit := a.limit()
+	onTime := a.Clock.AfterFunc(limit, func() { _ = conn.Close() })
+	err := f()
+	if !onTime() && err != nil {
+		err = silentFor(limit)
+	}
+	return err
+}
+
+// dialError is the failure of one address.
+type dialError struct {
+	address string
+	err     error
+}
+
+// Error implements error.
+func (e *dialError) Error() string {
+	if e.address == throughDoor {
+		return "through the engine: " + short(e.err)
+	}
+	return e.address + ": " + short(e.err)
+}
+
+// short returns an error without its address.
+func short(err error) string {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		return op.Err.Error()
+	}
+	var unknown *tls.CertificateVerificationError
+	if errors.As(err, &unknown) {
+		return "another host or program answers there"
+	}
+	return untrusted.Line(err.Error(), maxWhy)
+}
+
+// tried returns the addresses in an error, each with its own error.
+func tried(err error) (list []string) {
+	var several interface{ Unwrap() []error }
+	if !errors.As(err, &several) {
+		return []string{err.Error()}
+	}
+	for _, e := range several.Unwrap() {
+		list = append(list, e.Error())
+	}
+	return list
+}
+
+// stagger is the time after which the next address is tried while earlier ones have not answered.
+const stagger = time.Second
+
+// reach connects to the first address that answers as the host.
+func (a *Agent) reach(ctx context.Context) (*tls.Conn, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	list := a.addresses()
+	if a.Door != nil {
+		list = append([]string{throughDoor}, list...)
+	}
+	type result struct {
+		conn *tls.Conn
+		err  error
+		at   int
+	}
+	results := make(chan result)
+	started, failed := 0, make([]error, len(list))
+	start := func() {
+		at, limit := started, a.limit()
+		started++
+		go func() {
+			conn, err := a.shake(ctx, list[at], limit)
+			select {
+			case results <- result{conn, err, at}:
+			case <-ctx.Done():
+				if conn != nil {
+					_ = conn.Close()
+				}
+			}
+		}()
+	}
+	next := make(chan struct{}, len(list))
+	for i := range list[1:] {
+		defer a.Clock.AfterFunc(time.Duration(i+1)*stagger, func() { next <- struct{}{} })()
+	}
+	start()
+	for done := 0; done < len(list); {
+		select {
+		case r := <-results:
+			if r.err == nil {
+				return r.conn, nil
+			}
+			failed[r.at] = &dialError{list[r.at], r.err}
+			if done++; done == started && started < len(list) {
+				start()
+			}
+		case <-next:
+			if started < len(list) {
+				start()
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return nil, errors.Join(failed...)
+}
+
+// shake connects to one address and makes sure that it is the host.
+func (a *Agent) shake(ctx context.Context, address string, limit time.Duration) (*tls.Conn, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := silentFor(limit)
+	onTime := a.Clock.AfterFunc(limit, func() { cancel(late) })
+	defer func() { onTime() }()
+	raw, err := a.dial(ctx, address)
+	if err != nil {
+		return nil, cmp.Or(causeOf(ctx, late), err)
+	}
+	if address == throughDoor && onTime() { // the wait was not the host's
+		onTime = a.Clock.AfterFunc(limit, func() { cancel(late) })
+	}
+	config := &tls.Config{RootCAs: a.roots, ServerName: serverName, MinVersion: tls.VersionTLS13,
+		NextProtos: []string{protocol}, Time: func() time.Time { return a.when }}
+	if a.cert != nil {
+		config.Certificates = []tls.Certificate{*a.cert}
+	}
+	conn := tls.Client(quick.Conn(raw), config)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		_ = raw.Close()
+		return nil, cmp.Or(causeOf(ctx, late), err)
+	}
+	return conn, nil
+}
+
+// throughDoor represents the door in a list of addresses.
+const throughDoor = "door"
+
+// dial opens a connection to an address, or takes one.
+func (a *Agent) dial(ctx context.Context, address string) (net.Conn, error) {
+	switch {
+	case address == throughDoor:
+		return a.Door.Take(ctx)
+	case a.Dial != nil:
+		return a.Dial(ctx, address)
+	}
+	return (&net.Dialer{}).DialContext(ctx, "tcp", address)
+}
+
+func silentFor(limit time.Duration) error {
+	return fmt.Errorf("it does not answer within %v", limit.Round(100*time.Millisecond))
+}
+
+// causeOf returns late if that is why the context has ended.
+func causeOf(ctx context.Context, late error) error {
+	if context.Cause(ctx) == late {
+		return late
+	}
+	return nil
+}
+
+// readWithin is how long the file with the host's addresses may take: its file system may be gone.
+const readWithin = 2 * time.Second
+
+// addresses returns those in the file of the current host, if it can be read, and those of the
+// ticket.
+func (a *Agent) addresses() []string {
+	list := slices.Clone(a.Ticket.Dial)
+	if a.Ticket.File == "" {
+		return list
+	}
+	read := make(chan []string, 1)
+	go func() {
+		var p place
+		text, err := storage.ReadFile(a.Ticket.File, maxFile)
+		if err == nil {
+			p, _ = parsePlace(text)
+		}
+		read <- p.Dial
+	}()
+	late := make(chan struct{})
+	defer a.Clock.AfterFunc(readWithin, func() { close(late) })()
+	select {
+	case present := <-read:
+		for _, address := range list {
+			if !slices.Contains(present, address) {
+				present = append(present, address)
+			}
+		}
+		return present
+	case <-late:
+		return list
+	}
+}

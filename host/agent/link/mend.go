@@ -1,0 +1,79 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// hurry bounds the waits between tries: there are few seconds.
+const hurry = 3
+
+// mend continues a session on another connection each time that the one which carries it breaks. It ends the session
+// if that fails: the host does not have it any longer, or the node is taken away, so that the host may have closed
+// the connection.
+func (a *Agent) mend(ctx context.Context, s *session) {
+	until, stop := context.WithCancel(ctx)
+	defer stop()
+	defer a.whenLeaving(until, stop)()
+	for a.turns(ctx, s) {
+		if !s.rope.broken() {
+			continue
+		}
+		_, why := s.rope.state()
+		a.Log(fmt.Sprintf("the connection to the host broke: %v; connecting again", why))
+		a.since = a.Clock.Now()
+		if !a.resume(until, s) {
+			_ = s.end(errBroken)
+			return
+		}
+		a.Log("connected to the host again")
+	}
+}
+
+// turns waits until a session's connection breaks or is replaced, and reports whether the session lasts. A new way
+// through the door says that the last one is of no use: the command of the engine that carried it was killed, for
+// example, and what it had started on the node lives on for a while.
+func (a *Agent) turns(ctx context.Context, s *session) bool {
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	came := make(chan struct{})
+	if a.Door != nil {
+		go func() {
+			a.Door.Await(waiting)
+			close(came)
+		}()
+	}
+	select {
+	case <-s.rope.turned:
+	case <-came:
+		s.rope.giveUp(errNewWay)
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}
+
+var errNewWay = errors.New("the engine has opened another one")
+
+// resume connects again, and reports whether the session continues.
+func (a *Agent) resume(ctx context.Context, s *session) bool {
+	for failures := 1; ctx.Err() == nil; failures++ {
+		s.tries++
+		conn, got, err := a.greet(ctx, greeting{Session: s.id, Received: s.rope.suspend(), Try: s.tries})
+		var refused *RefusedError
+		switch {
+		case err == nil && got.Session == s.id:
+			if s.rope.carry(conn, got.Received) == nil {
+				return true
+			}
+			fallthrough
+		case err == nil: // it is another host
+			_ = conn.Close()
+			return false
+		case errors.As(err, &refused):
+			return false
+		}
+		a.wait(ctx, min(failures, hurry))
+	}
+	return false
+}

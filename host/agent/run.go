@@ -1,0 +1,69 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+
+	"github.com/tunehost/tunehost/host/agent/door"
+	"github.com/tunehost/tunehost/host/agent/link"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/storage/runtimedir"
+)
+
+// RunOptions are the options of a program that is an agent.
+type RunOptions struct {
+	Ticket  link.Ticket
+	Bundle  int
+	Environ []string // as the engine gave it, as NAME=VALUE
+	// Warden is the command of a process that ends all processes with a mark when this program has
+	// ended for any reason, see bundled.Registry.Warden.
+	Warden func(mark string) *exec.Cmd
+	Log    func(text string)
+	// Socket is the socket for connections to the host that others open, see package door; "":
+	// none.
+	Socket string
+	// Leaving is closed when the engine has said that the node is taken away soon.
+	Leaving <-chan struct{}
+}
+
+// Run connects to the host and carries out its requests, until the host needs the agent no longer, does
+// not answer for its grace, or the context ends. Before it returns it ends all processes and removes the
+// files of trials.
+func Run(ctx context.Context, o RunOptions) (err error) {
+	files, err := runtimedir.MakeLarge()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, files.Remove()) }()
+	mark := local.NewMark(files.Path())
+	warden := guard{cmd: o.Warden(mark), mark: mark}
+	defer warden.close()
+	a := New(Options{Mark: mark, Environ: o.Environ, Dir: files.Path(), Log: o.Log, Guard: warden.start})
+	defer a.Close()
+	way, err := openDoor(o.Socket)
+	if err != nil {
+		return err
+	}
+	if way != nil {
+		defer way.Close()
+	}
+	l := link.Agent{Ticket: o.Ticket, Bundle: o.Bundle, Log: o.Log, Clock: clock.System{}, Leaving: o.Leaving,
+		Serve: func(_ context.Context, s link.Session) error {
+			_ = a.Serve(s) // its end is the session's
+			return nil
+		}}
+	if way != nil {
+		l.Door = way
+	}
+	return l.Run(ctx)
+}
+
+// openDoor opens the door at a socket; nil: there is none.
+func openDoor(socket string) (*door.Door, error) {
+	if socket == "" {
+		return nil, nil
+	}
+	return door.Open(socket)
+}

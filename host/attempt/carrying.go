@@ -1,0 +1,218 @@
+package attempt
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/attempt/life"
+)
+
+// apply applies an event to the run's life and carries out the resulting actions. The
+// caller holds the lock.
+func (t *Driver) apply(r *run, e life.Event) {
+	for _, a := range r.Apply(e) {
+		t.carryOut(r, a)
+	}
+}
+
+// lockAndApply is apply for callers that do not hold the lock.
+func (t *Driver) lockAndApply(r *run, e life.Event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.apply(r, e)
+}
+
+func (t *Driver) carryOut(r *run, a life.Action) {
+	switch a := a.(type) {
+	case life.Tell:
+		t.tell(r, a)
+	case life.Arm:
+		t.arm(r, a.Wait)
+	case life.Disarm:
+		r.disarm()
+	case life.Post:
+		t.Inbox.Post(a.Event)
+	case life.Leave:
+		t.leave(r)
+	case life.Free:
+		t.free(r.worker, a.Clean)
+	case life.End:
+		t.end(r, a)
+	default:
+		t.carryOutStart(r, a)
+	}
+}
+
+// carryOutStart carries out actions that start, watch or kill a process.
+func (t *Driver) carryOutStart(r *run, a life.Action) {
+	switch a := a.(type) {
+	case life.Launch:
+		t.findProcess(r)
+	case life.CancelLaunch:
+		r.cancelLaunch()
+	case life.Renew:
+		t.renew(r, a)
+	case life.Retry:
+		t.retry(r)
+	case life.WatchBegin:
+		t.watchBegin(r)
+	case life.UnwatchBegin:
+		r.onTime()
+	case life.SayOutstayed:
+		t.sayOutstayed(r)
+	case life.Replace:
+		r.worker.trainer.Kill() // its listener hears of it
+	case life.Destroy:
+		t.destroy(r, a.Ignored)
+	default:
+		t.carryOutSave(r, a)
+	}
+}
+
+// carryOutSave carries out actions about checkpoints and models.
+func (t *Driver) carryOutSave(r *run, a life.Action) {
+	switch a := a.(type) {
+	case life.Commit:
+		t.commitSave(r, a.Save)
+	case life.Hold:
+		t.hold(r, a.Save)
+	case life.SaveAgain:
+		go t.saveLater(r.Trial, r.Attempt, r.item(a.Save.ID), a.Save, a.Why)
+	case life.FailSave:
+		t.unheld(r.Trial, a.Save)
+		t.post(r, saveFailed(r.Trial, r.Attempt, a.Save.ID, a.Error))
+	case life.CommitExport:
+		t.commitExport(r, a.Format)
+	case life.FailExport:
+		t.post(r, t.unexported(r, a.Format, a.Error))
+	case life.ClearExports:
+		t.clearExports(r)
+	default:
+		panic(fmt.Sprintf("attempt: no way to carry out %T", a))
+	}
+}
+
+// tell queues a command for the run's process, and sends the queue if the command is urgent.
+func (t *Driver) tell(r *run, a life.Tell) {
+	a.Command.Trial = r.start
+	r.tell(a.Command)
+	if a.Now {
+		r.worker.send()
+	}
+}
+
+// arm starts a wait, which replaces an earlier one.
+func (t *Driver) arm(r *run, w life.Wait) {
+	r.disarm()
+	armed := r.armed
+	r.timer = t.Clock.AfterFunc(t.length(w), func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if r.armed == armed {
+			t.apply(r, life.WaitOver{})
+		}
+	})
+}
+
+func (t *Driver) length(w life.Wait) time.Duration {
+	return [...]time.Duration{life.Grace: t.Grace, life.KillGrace: killGrace, life.LastMoment: sharedGrace}[w]
+}
+
+func (r *run) disarm() {
+	r.armed++
+	if r.timer != nil {
+		r.timer()
+		r.timer = nil
+	}
+}
+
+// leave removes a run: its process's events no longer reach it. A run whose models are being
+// made is kept in exporting until then.
+func (t *Driver) leave(r *run) {
+	if r.worker != nil {
+		delete(r.worker.runs, r.number)
+	}
+	if t.runs[r.Trial] == r {
+		delete(t.runs, r.Trial)
+	}
+	if r.State() == life.Exporting {
+		t.exporting[r.Trial] = r
+	}
+	t.unfetch(r)
+	if r.place.Lease != 0 {
+		t.departed[r.place.Lease] = r
+	}
+	if t.Apart && !t.closed { // else nobody waits for the rest any longer
+		t.leavePlace(r)
+	}
+	close(r.over)
+}
+
+// leavePlace has the rest of the run's output come. Its end is posted afterwards, since the machine may be given
+// back then.
+func (t *Driver) leavePlace(r *run) {
+	r.last.waits = true
+	t.saving.Go(func() {
+		t.Checkpoints.Leave(r.place, r.start)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for _, e := range r.last.events {
+			t.Inbox.Post(e)
+		}
+		r.last = withheld{}
+	})
+}
+
+// post posts an event of a run, once its output is complete if it has ended.
+func (t *Driver) post(r *run, e core.Event) {
+	if r.last.waits {
+		r.last.events = append(r.last.events, e)
+		return
+	}
+	t.Inbox.Post(e)
+}
+
+// free keeps a process for the next trial, or retires it.
+func (t *Driver) free(w *worker, clean bool) {
+	switch {
+	case t.Shared:
+	case clean && t.reusable(w):
+		t.idle = append(t.idle, w)
+	default:
+		t.retire(w)
+	}
+}
+
+// newsWithin is how long the end of an attempt that failed on another machine is not posted yet. An engine that
+// takes a lease away ends all processes on it, and what a trial says of that is here before the news of the lease.
+const newsWithin = 2 * time.Second
+
+// end posts a run's end. A run that failed because the folder of all trials is gone ends as
+// interrupted. If the lease of one that failed is lost, it has not failed (B-075).
+func (t *Driver) end(r *run, a life.End) {
+	e := a.Event
+	failed := e.Cause.Kind != core.CauseNone && !a.Own && !t.closed
+	if failed && t.endIfTrialsGone() {
+		e, failed = &core.AttemptEnded{Trial: e.Trial, Attempt: e.Attempt, Interrupted: true}, false
+	}
+	if failed && t.Apart && r.place.Lease != 0 {
+		t.Clock.AfterFunc(newsWithin, func() {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.post(r, e)
+		})
+		return
+	}
+	t.post(r, e)
+}
+
+// endIfTrialsGone ends the host if the folder of all trials is gone, since every attempt would fail.
+// It reports whether it did.
+func (t *Driver) endIfTrialsGone() bool {
+	err := t.Storage.Check()
+	if err != nil {
+		t.Fail(fmt.Errorf("no trial can continue, so everything is stopped: %w", err))
+	}
+	return err != nil
+}

@@ -1,0 +1,52 @@
+package attempt
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/attempt/life"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
+)
+
+// commitExport keeps a model that the trainable left (B-060).
+func (t *Driver) commitExport(r *run, format string) {
+	m := storage.Manifest{Trial: uint32(r.Trial), Attempt: r.Attempt, Iteration: r.Iteration(), Parent: r.parent()}
+	t.saving.Go(func() { t.lockAndApply(r, t.keepExport(r, format, m)) })
+}
+
+func (t *Driver) keepExport(r *run, format string, m storage.Manifest) life.ExportMade {
+	made := life.ExportMade{Format: format}
+	err := t.whenRoom(func() (err error) {
+		made.Bytes, err = t.Checkpoints.Commit(Item{Place: r.place, Dir: r.dir, Format: format}, m)
+		return err
+	})
+	if err != nil {
+		made.Error = err.Error()
+		return made
+	}
+	t.Saved(storage.ExportDir(r.dir, format))
+	return made
+}
+
+// unexported returns the record of a failed export. The user is told once for each format,
+// since a format that the trainable does not know fails in every trial.
+func (t *Driver) unexported(r *run, format, why string) *core.ModelExported {
+	t.Log.Once("export "+format, fmt.Sprintf("trial %d: its model was not exported as %s: %s; further trials of which "+
+		"this is true are in `tunehost trials --json`", r.Trial, format, why))
+	return &core.ModelExported{Trial: r.Trial, Attempt: r.Attempt, Format: format, Error: why}
+}
+
+// clearExports removes models that a run left and that were not kept.
+func (t *Driver) clearExports(r *run) {
+	t.saving.Go(func() {
+		if err := nolink.RemoveAll(storage.NewExports(r.dir)); err != nil {
+			t.Log.Warn(errors.Join(errors.New("files left from a trial's export could not be removed"), err).Error())
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.exporting, r.Trial)
+		t.apply(r, life.ExportsCleared{})
+	})
+}

@@ -1,0 +1,52 @@
+package attempt
+
+import (
+	"errors"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// fetch copies the checkpoint that the run continues from. The run cannot change the
+// checkpoint itself, and damage is found before it is loaded.
+func (t *Driver) fetch(r *run) error {
+	if r.from.ID == 0 {
+		return nil
+	}
+	if r.held {
+		return t.Memory.Restore(uint32(r.Trial), r.from.ID, r.start.Restore)
+	}
+	return t.Checkpoints.Fetch(r.place, r.checkpoint, r.start.Restore)
+}
+
+// unfetch removes the copy.
+func (t *Driver) unfetch(r *run) {
+	if r.from.ID == 0 || t.closed { // the next host does it
+		return
+	}
+	t.saving.Go(func() {
+		if err := t.Checkpoints.Discard(r.place, r.start.Restore); err != nil {
+			t.Log.Warn("the copy of a checkpoint could not be removed: " + err.Error())
+		}
+	})
+}
+
+// parent returns the checkpoint that the run continued from.
+func (r *run) parent() *storage.Parent {
+	if r.from.ID == 0 || r.from.Trial == core.NoTrial || r.held {
+		return nil
+	}
+	return &storage.Parent{Trial: uint32(r.from.Trial), ID: r.from.ID}
+}
+
+// dirFailed returns the end of a run whose directory could not be made or filled.
+func dirFailed(err error) core.AttemptEnded {
+	if _, ok := errors.AsType[*storage.DamagedError](err); ok {
+		return core.AttemptEnded{Cause: core.Cause{Kind: core.CauseDamaged, Text: err.Error()}, Damaged: true}
+	}
+	if plugin.FailureOf(err) == plugin.Cut { // its place cannot be reached, which is no failure
+		return core.AttemptEnded{Interrupted: true}
+	}
+	return core.AttemptEnded{Cause: core.Cause{Kind: core.CauseNoDirectory, Text: err.Error()}}
+}

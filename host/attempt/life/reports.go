@@ -1,0 +1,90 @@
+package life
+
+import (
+	"fmt"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// MaxFinal is how many results may follow the order to stop: a program that cleans up reports its
+// last checkpoints with them.
+const MaxFinal = 8
+
+// Reports counts the results of an attempt, and how many more it may report. A trainable waits for
+// the answer to each result, which it gets once the result is recorded.
+type Reports struct {
+	reported  uint64 // results
+	granted   uint64 // credits that the trainable has
+	advanced  uint64 // credits among them that the core has not given yet
+	final     uint64 // results that may follow the order to stop
+	iteration uint64 // of the last result, or of the checkpoint it began from
+}
+
+// NewReports returns those of an attempt that begins after an iteration.
+func NewReports(iteration uint64) Reports { return Reports{iteration: iteration} }
+
+// Reported returns the number of results.
+func (r *Reports) Reported() uint64 { return r.reported }
+
+// Grant adds credits of the core, and returns those that the attempt does not have yet.
+func (r *Reports) Grant(credits uint32) uint32 {
+	early := min(r.advanced, uint64(credits))
+	r.advanced -= early
+	fresh := uint64(credits) - early
+	r.granted += fresh
+	return uint32(fresh)
+}
+
+// Decided reports whether a result has its credit.
+func (r *Reports) Decided(result uint64) bool { return r.granted >= result }
+
+// Advance gives a credit for a result before the decision on it. It returns false if the result
+// already had one.
+func (r *Reports) Advance(result uint64) bool {
+	if r.Decided(result) {
+		return false
+	}
+	r.granted++
+	r.advanced++
+	return true
+}
+
+// Stopping allows the last results of an attempt that was told to stop.
+func (r *Reports) Stopping() { r.final = MaxFinal }
+
+// Take counts a result. An error says why the result is invalid after those before.
+func (r *Reports) Take(x *sdk.Result) error {
+	if err := sdk.CheckResult(x); err != nil {
+		return err
+	}
+	if err := r.follows(x.Iteration); err != nil {
+		return err
+	}
+	return r.waits()
+}
+
+// follows checks that iterations grow. An attempt's first may be any, since the attempt may have
+// continued from a checkpoint or not.
+func (r *Reports) follows(iteration uint64) error {
+	if iteration == 0 {
+		iteration = r.iteration + 1
+	}
+	if r.reported > 0 && iteration <= r.iteration {
+		return fmt.Errorf("iteration %d after iteration %d", iteration, r.iteration)
+	}
+	r.reported++
+	r.iteration = iteration
+	return nil
+}
+
+// waits checks that a trainable waits for its answers (B-009), so that its results do not fill the
+// memory.
+func (r *Reports) waits() error {
+	if most := r.granted + r.final + 1; r.reported > most {
+		return fmt.Errorf("result %d, where it must wait for an answer after %d", r.reported, most)
+	}
+	return nil
+}
+
+// Iteration returns that of the last result, or else the one that the attempt began after.
+func (r *Reports) Iteration() uint64 { return r.iteration }

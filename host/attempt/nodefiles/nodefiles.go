@@ -1,0 +1,149 @@
+package nodefiles
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/agent/link"
+	"github.com/tunehost/tunehost/host/agent/message"
+	"github.com/tunehost/tunehost/host/attempt"
+	"github.com/tunehost/tunehost/host/exec"
+	"github.com/tunehost/tunehost/host/exec/remote"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/mirror"
+	"github.com/tunehost/tunehost/host/storage/nolink"
+)
+
+// Options are what [Files] needs.
+type Options struct {
+	Sessions remote.Sessions
+	Storage  storage.Dir
+	Log      *hostlog.Log
+	// Nodes is the place for checkpoints that nodes write to the experiment's storage; nil if that is no URL.
+	Nodes *mirror.Nodes
+	// Tell records how checkpoints travel; it is called only if there are Nodes.
+	Tell func(core.Event)
+}
+
+// Files implements attempt.Checkpoints.
+type Files struct {
+	Options
+	here  attempt.SharedFiles
+	large int64           // bytes; see warnLarge
+	until context.Context // nothing waits for a node longer
+	close context.CancelFunc
+
+	mu     sync.Mutex
+	known  map[link.Session]node
+	routes map[link.Session]*route
+	told   map[core.LeaseID]bool // what was told of its checkpoints: that its node uses the storage
+	output map[string]*output    // of attempts, by the trial's directory on the node
+}
+
+var _ attempt.Checkpoints = (*Files)(nil)
+
+// New returns the files of an experiment's trials.
+func New(o Options) *Files {
+	f := &Files{Options: o, known: map[link.Session]node{}, routes: map[link.Session]*route{},
+		told: map[core.LeaseID]bool{}, large: large, output: map[string]*output{}}
+	f.here = attempt.SharedFiles{Storage: o.Storage, Bring: f.bring}
+	f.until, f.close = context.WithCancel(context.Background())
+	return f
+}
+
+// Close implements attempt.Placer.
+func (f *Files) Close() { f.close() }
+
+// node is what is known of a node.
+type node struct {
+	// shared: it sees the experiment's directory.
+	shared bool
+	// trials is the folder there with the directories of trials.
+	trials string
+}
+
+// dir is the directory of a trial on the node; host is its directory on the host.
+func (n node) dir(host string) string { return filepath.Join(n.trials, filepath.Base(host)) }
+
+// moved returns where a path in the trial's directory is on the node; "" stays.
+func (n node) moved(path, host string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	rel, err := filepath.Rel(host, path)
+	if err == nil && !filepath.IsLocal(rel) {
+		err = fmt.Errorf("%s is not in %s", path, host)
+	}
+	return filepath.Join(n.dir(host), rel), err
+}
+
+// at returns the connection to a place and what is known of its node. Without a lease the place is the
+// host's machine.
+func (f *Files) at(p exec.Place) (link.Session, node, error) {
+	if p.Lease == 0 {
+		return nil, node{shared: true}, nil
+	}
+	return f.bundle(p.Lease, 0)
+}
+
+func (f *Files) bundle(lease core.LeaseID, bundle int) (link.Session, node, error) {
+	s, err := f.Sessions.Session(f.until, lease, bundle)
+	if err != nil {
+		return nil, node{}, err
+	}
+	f.mu.Lock()
+	n, known := f.known[s]
+	f.mu.Unlock()
+	if known {
+		return s, n, nil
+	}
+	if n, err = f.probe(s); err != nil {
+		return s, n, err
+	}
+	f.mu.Lock()
+	f.known[s] = n
+	f.mu.Unlock()
+	context.AfterFunc(done{s}, func() {
+		f.mu.Lock()
+		delete(f.known, s)
+		f.mu.Unlock()
+	})
+	return s, n, nil
+}
+
+// probe finds out whether a node sees the experiment's directory.
+func (f *Files) probe(s link.Session) (node, error) {
+	file := filepath.Join(f.Storage.Path(), ".probe-"+rand.Text())
+	content := rand.Text()
+	if err := nolink.WriteFile(file, []byte(content), 0o600); err != nil {
+		return node{}, err
+	}
+	defer func() { _ = nolink.Remove(file) }()
+	var found message.Probed
+	conn, err := remote.Ask(f.until, s, message.StreamProbe, message.Probe{Path: file}, &found)
+	if err != nil {
+		return node{}, err
+	}
+	_ = conn.Close()
+	n := node{shared: found.Content == content, trials: found.Trials}
+	if !n.shared && (!filepath.IsAbs(n.trials) || filepath.Clean(n.trials) != n.trials) {
+		return n, errors.New("its agent has no folder for trials")
+	}
+	return n, nil
+}
+
+// ask has something done on a node that takes one answer. It returns the path in it.
+func (f *Files) ask(s link.Session, want message.Files) (string, error) {
+	var placed message.Placed
+	conn, err := remote.Ask(f.until, s, message.StreamFiles, want, &placed)
+	if err != nil {
+		return "", err
+	}
+	return placed.Path, conn.Close()
+}

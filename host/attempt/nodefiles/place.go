@@ -1,0 +1,54 @@
+package nodefiles
+
+import (
+	"github.com/tunehost/tunehost/host/agent/link"
+	"github.com/tunehost/tunehost/host/agent/message"
+	"github.com/tunehost/tunehost/host/exec"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Prepare implements attempt.Placer.
+func (f *Files) Prepare(at exec.Place, x *sdk.Trial) error {
+	s, n, err := f.at(at)
+	if err == nil && !n.shared {
+		err = f.prepare(s, n, x)
+	}
+	return cut(s, err)
+}
+
+// cut makes a failure of an error that comes from a connection that has ended.
+func cut(s link.Session, err error) error {
+	if err == nil || s != nil && !lost(s) {
+		return err
+	}
+	return &plugin.Error{Plugin: "the trial's node", Failure: plugin.Cut, What: "cannot be reached: " + err.Error(),
+		Err: err}
+}
+
+func (f *Files) prepare(s link.Session, n node, x *sdk.Trial) (err error) {
+	host := x.Dir
+	_, err = f.ask(s, message.Files{Op: message.OpMake, Trial: trialOf(host), Params: x.Params})
+	if err != nil {
+		return err
+	}
+	if x.Restore, err = n.moved(x.Restore, host); err != nil {
+		return err
+	}
+	if x.ExportDir, err = n.moved(x.ExportDir, host); err != nil {
+		return err
+	}
+	x.Dir = n.dir(host)
+	return f.follow(s, host, x)
+}
+
+// Leave implements attempt.Placer: the rest of the output comes.
+func (f *Files) Leave(_ exec.Place, x *sdk.Trial) {
+	f.mu.Lock()
+	o := f.output[x.Dir]
+	delete(f.output, x.Dir)
+	f.mu.Unlock()
+	if o != nil {
+		o.end()
+	}
+}

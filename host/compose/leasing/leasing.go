@@ -1,0 +1,177 @@
+// Package leasing has the executor of an experiment whose trials run on leases, and the granter
+// that asks it for them.
+package leasing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/tunehost/tunehost/host/agent"
+	"github.com/tunehost/tunehost/host/compose/setup"
+	"github.com/tunehost/tunehost/host/deadlines"
+	"github.com/tunehost/tunehost/host/engine"
+	"github.com/tunehost/tunehost/host/exec"
+	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/opening"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/steer"
+	"github.com/tunehost/tunehost/host/usererror"
+	"github.com/tunehost/tunehost/host/validate/needs"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// A program that hosts experiments is also the agent on the nodes of an engine.
+func init() { bundled.Agents(agent.Main) }
+
+// releaseGrace is how long a host that ends waits for an executor to give leases back.
+const releaseGrace = 30 * time.Second
+
+// Leasing is what a host knows of the executor that grants leases. Where trials run on this
+// machine, it does nothing.
+type Leasing struct {
+	setup    *setup.Setup
+	opener   func() *opening.Opener
+	executor plugin.Executor // nil: there is none, or it is the granter's
+	granter  *exec.Granter   // nil: trials run on this machine
+	agents   *agents         // nil: the executor starts none
+	// host is where the executor's process reaches the host; inner listens there until there are agents.
+	host  string
+	inner net.Listener
+}
+
+// New returns the leasing of an experiment whose plugins opener starts.
+func New(b *setup.Setup, opener func() *opening.Opener) *Leasing {
+	return &Leasing{setup: b, opener: opener}
+}
+
+// SameExecutor: leases that a host has left behind are adopted by the executor that granted
+// them.
+func SameExecutor(b *setup.Setup) error {
+	p := b.Plan
+	if ended, _ := b.Machine.Outcome(); ended != 0 || p.Before == nil {
+		return nil
+	}
+	if err := steer.SameExecutor(p.Before, p.Experiment, b.Machine.LeasesHeld()); err != nil {
+		return usererror.Errorf("%s: %w", p.ExecutorAt, err)
+	}
+	return nil
+}
+
+// Open starts the executor that the file names; what it grants is posted.
+func (s *Leasing) Open(to *inbox.Inbox) (err error) {
+	if !s.setup.Leased() {
+		return nil
+	}
+	s.listenInside()
+	defer s.closeInside()
+	if s.executor, err = s.start(s.setup.Starting); err != nil {
+		return s.setup.UnlessInterrupted(err)
+	}
+	if err := s.suits(); err != nil {
+		return err
+	}
+	if s.executor.Traits().Agents {
+		if err := needs.Uploadable(s.setup.Plan.Experiment, s.setup.Dir.Path()); err != nil {
+			return usererror.Wrap(err) // before anything is requested for it
+		}
+		if s.agents, err = s.expectAgents(); err != nil {
+			return err
+		}
+	}
+	s.granter = exec.New(exec.Options{Title: fmt.Sprintf("executor %q", s.setup.Plan.Experiment.Executor.Name),
+		Prefix: s.prefix(), First: s.executor, Open: s.start, Within: s.within, Agents: s.agents.port(),
+		Post: to.Post, Log: s.setup.Log, Clock: s.setup.Options.Clock})
+	if s.agents != nil {
+		s.agents.granter = s.granter
+	}
+	return nil
+}
+
+// suits reports whether the executor does what the file asks of it.
+func (s *Leasing) suits() error {
+	e, traits := s.setup.Plan.Experiment, s.executor.Traits()
+	switch {
+	case e.Placement != nil && len(e.Placement.Bundles) > 1 && !traits.Gangs:
+		return usererror.Errorf("%s: the executor %q does not grant several bundles at once: ask for one bundle",
+			e.PosOf("placement"), e.Executor.Name)
+	case len(e.Upload) > 0 && !traits.Agents:
+		return usererror.Errorf("%s: the executor %q has no agents to send files to: its trials run on this machine, "+
+			"beside the files; leave upload out", e.PosOf("executor.upload"), e.Executor.Name)
+	}
+	return nil
+}
+
+// prefix begins the names of the experiment's leases, and of no other's.
+func (s *Leasing) prefix() string { return "th-" + strings.ToLower(s.setup.File.RunID)[:16] + "-" }
+
+// start starts the executor's process and opens it.
+func (s *Leasing) start(ctx context.Context) (plugin.Executor, error) {
+	o, ref := s.opener(), s.setup.Plan.Experiment.Executor
+	p, err := o.Start(ctx, sdk.KindExecutor, ref, nil)
+	if err != nil {
+		return nil, err
+	}
+	x := sdk.Execution{Experiment: s.setup.Plan.Experiment.Name, Dir: s.setup.Dir.Path(), Prefix: s.prefix(),
+		HostGrace: s.setup.Plan.Experiment.HostGrace, Host: s.host}
+	if x.Agent, err = agentProgram(); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	e, err := opening.Opened(ctx, o, sdk.KindExecutor, ref, deadlines.Open,
+		func(ctx context.Context) (plugin.Executor, error) { return p.OpenExecutor(ctx, x, ref.Options) })
+	if err != nil {
+		return nil, errors.Join(opening.Placed(ref, err), p.Close())
+	}
+	return e, nil
+}
+
+// within bounds a call of the executor.
+func (s *Leasing) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return deadlines.Within(ctx, s.opener().Limit(sdk.KindExecutor, s.setup.Plan.Experiment.Executor, deadlines.Lease))
+}
+
+// Port requests leases.
+func (s *Leasing) Port() engine.Granter {
+	if s.granter == nil {
+		return engine.NoGranter{}
+	}
+	return s.granter
+}
+
+// Start has leases asked for; the executor is the granter's from here on.
+func (s *Leasing) Start() {
+	if s.granter != nil {
+		s.executor = nil
+		go s.granter.Run()
+	}
+}
+
+// Stop ends the executor once all that was released is given back. A host that
+// fails leaves leases behind, for the next host.
+func (s *Leasing) Stop(broken bool) {
+	if s.granter == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), releaseGrace)
+	defer cancel()
+	if broken {
+		cancel()
+	}
+	kept := s.granter.Close(ctx)
+	if len(kept) > 0 && !broken {
+		s.setup.Log.Warn(fmt.Sprintf("the executor %q has not confirmed that these leases are given back: %s",
+			s.setup.Plan.Experiment.Executor.Name, strings.Join(kept, ", ")))
+	}
+}
+
+// Close ends an executor that no granter has.
+func (s *Leasing) Close() {
+	if s.executor != nil {
+		_ = s.executor.Close()
+	}
+	s.agents.close()
+}

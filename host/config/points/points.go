@@ -1,0 +1,74 @@
+// Package points turns points into trials: a searcher's suggestions, the user's partial points, and a
+// scheduler's changes. The experiment file gives the rules, the experiment's seed the random numbers.
+package points
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/config/seeds"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// maxRefusals limits how often a point that only the host can refuse is drawn again.
+const maxRefusals = 100
+
+// Suggest turns a searcher's point into a trial, or says why that fails (B-107).
+func Suggest(e *config.Experiment, seed, index uint64, p space.Point) (core.Suggestion, error) {
+	if len(p) != len(e.Space.Params) {
+		return core.Suggestion{}, fmt.Errorf("it has %d values, the space has %d parameters", len(p),
+			len(e.Space.Params))
+	}
+	existing := e.Prune(p)
+	if err := e.Space.Check(p); err != nil && !e.Space.Opaque {
+		return core.Suggestion{}, err
+	}
+	draw := seeds.For(seed, seeds.Suggestion, index)
+	params, err := existing.Resolve(draw)
+	for try := uint64(1); errors.Is(err, config.ErrRefused) && try < maxRefusals; try++ {
+		if p, err = e.Space.Sample(space.NewRand(seeds.Again(draw, try))); err != nil {
+			break
+		}
+		params, err = e.Prune(p).Resolve(draw)
+	}
+	return core.Suggestion{Params: params}, err
+}
+
+// Complete turns a user's point into a trial; it draws the values that are not given (B-104).
+func Complete(e *config.Experiment, seed, index uint64, given space.Point) (core.Suggestion, error) {
+	rng := space.NewRand(seeds.For(seed, seeds.Point, index))
+	p, err := e.Space.SampleGiven(rng, given)
+	if err != nil {
+		return core.Suggestion{}, err
+	}
+	params, err := e.Prune(p).Resolve(seeds.For(seed, seeds.Point, index))
+	return core.Suggestion{Params: params}, err
+}
+
+// Exploited returns the parameters of a scheduler's point, which must lie in the space like a
+// searcher's.
+func Exploited(e *config.Experiment, seed uint64, p space.Point) ([]byte, error) {
+	if len(p) != len(e.Space.Params) {
+		return nil, fmt.Errorf("its point has %d values, the space has %d parameters", len(p), len(e.Space.Params))
+	}
+	p = slices.Clone(p)
+	existing := e.Prune(p)
+	if err := e.Space.Check(p); err != nil && !e.Space.Opaque {
+		return nil, err
+	}
+	return existing.Resolve(seed)
+}
+
+// Requests converts a question for the searcher: it fixes the grid axes.
+func Requests(sp *space.Space, seed uint64, a core.AskSearcher) []sdk.Request {
+	list := make([]sdk.Request, a.Count)
+	for i := range list {
+		n := a.First + uint64(i)
+		list[i] = sdk.Request{Trial: uint32(n), Seed: seeds.For(seed, seeds.Suggestion, n), Given: GridPoint(sp, n)}
+	}
+	return list
+}

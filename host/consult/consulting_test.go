@@ -1,0 +1,164 @@
+package consult
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/consult/snapshots"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// recordingPlugin is a searcher and a scheduler that keep what they are told.
+type recordingPlugin struct {
+	calls []int // how many events each call told
+	told  []uint64
+	asked int
+	fails error
+}
+
+func (p *recordingPlugin) tell(events []sdk.Event) error {
+	p.calls = append(p.calls, len(events))
+	for _, e := range events {
+		p.told = append(p.told, e.Number)
+	}
+	return p.fails
+}
+
+func (p *recordingPlugin) Observe(_ context.Context, events []sdk.Event) error { return p.tell(events) }
+
+func (p *recordingPlugin) Suggest(_ context.Context, requests []sdk.Request) (a sdk.Suggestions, _ error) {
+	p.asked += len(requests)
+	for range requests {
+		a.Points = append(a.Points, space.Point{})
+	}
+	return a, nil
+}
+
+func (p *recordingPlugin) Decide(_ context.Context, events []sdk.Event) (d sdk.Decisions, _ error) {
+	for _, e := range events {
+		d.Decisions = append(d.Decisions, sdk.Decision{Event: e.Number, Verdict: sdk.Continue})
+	}
+	return d, p.tell(events)
+}
+
+func (p *recordingPlugin) Traits() sdk.Traits                       { return sdk.Traits{} }
+func (p *recordingPlugin) Snapshots() bool                          { return false }
+func (p *recordingPlugin) Snapshot(context.Context) ([]byte, error) { return nil, nil }
+func (p *recordingPlugin) Close() error                             { return nil }
+
+func options() Options {
+	return Options{Name: "p", Inbox: inbox.New(), Log: hostlog.New(hclog.NewNullLogger()), Clock: clock.System{},
+		Slow: time.Hour, Snapshots: &snapshots.Snapshots{}}
+}
+
+const many = 2500
+
+// upTo returns the numbers 1 to n.
+func upTo(n uint64) (list []uint64) {
+	for i := uint64(1); i <= n; i++ {
+		list = append(list, i)
+	}
+	return list
+}
+
+// All waiting events are decided on, in order, and no answer is larger than one record may be.
+func TestAllIsDecided(t *testing.T) {
+	o, p := options(), &recordingPlugin{}
+	s := NewScheduling(ScheduleOptions{Options: o, Scheduler: p})
+	for i := uint64(1); i <= many; i++ {
+		s.Put(ScheduleWork{Event: sdk.Event{Number: i, Kind: sdk.ResultReported}, Due: true})
+	}
+	if busy, err := s.Turn(t.Context()); !busy || err != nil {
+		t.Fatal(busy, err)
+	}
+	var decided []uint64
+	for _, n := range o.Inbox.Take(nil) {
+		e := n.Event.(*core.SchedulerDecided)
+		for _, d := range e.Decisions {
+			decided = append(decided, d.Number)
+		}
+		if last := decided[len(decided)-1]; e.Through != last {
+			t.Errorf("it answers through %d, and its last decision is on %d", e.Through, last)
+		}
+	}
+	if all := upTo(many); !slices.Equal(decided, all) || !slices.Equal(p.told, all) {
+		t.Errorf("%d decided, %d told; want %d, in order", len(decided), len(p.told), many)
+	}
+	if slices.Max(p.calls) > maxDecided {
+		t.Errorf("calls of %d events", p.calls)
+	}
+}
+
+// A searcher that is not asked is told everything in time; before a question it is told all that
+// happened before.
+func TestSearcherReceivesAllEvents(t *testing.T) {
+	o, p := options(), &recordingPlugin{}
+	var indices []uint64
+	suggestion := func(i uint64, _ space.Point) (core.Suggestion, error) {
+		indices = append(indices, i)
+		return core.Suggestion{Params: []byte("{}")}, nil
+	}
+	s := NewSearching(SearchOptions{Options: o, Searcher: p, Space: &space.Space{}, Suggestion: suggestion})
+	for i := uint64(1); i <= many; i++ {
+		s.Put(SearchWork{Event: sdk.Event{Number: i}})
+	}
+	if _, err := s.Turn(t.Context()); err != nil || !slices.Equal(p.told, upTo(many/maxWaiting*maxWaiting)) {
+		t.Fatalf("%d of %d told without a question: %v", len(p.told), many, err)
+	}
+	s.Put(SearchWork{Ask: &core.AskSearcher{Ask: 1, First: 7, Count: 2}})
+	s.Put(SearchWork{Event: sdk.Event{Number: many + 1}})
+	if _, err := s.Turn(t.Context()); err != nil || !slices.Equal(p.told, upTo(many)) || p.asked != 2 {
+		t.Fatalf("%d told, %d asked: %v", len(p.told), p.asked, err)
+	}
+	if !slices.Equal(indices, []uint64{7, 8}) {
+		t.Errorf("suggestions %d; want 7 and 8", indices)
+	}
+	news := o.Inbox.Take(nil)
+	if e, ok := news[0].Event.(*core.SuggestionsReceived); len(news) != 1 || !ok || e.Ask != 1 ||
+		len(e.Suggestions) != 2 {
+		t.Errorf("posted %+v", news)
+	}
+}
+
+// B-077: a plugin that has failed for good ends the experiment, once, and is not asked again.
+func TestBeyondHelp(t *testing.T) {
+	o, p := options(), &recordingPlugin{fails: errors.New("no more")}
+	s := NewScheduling(ScheduleOptions{Options: o, Scheduler: p})
+	for i := uint64(1); i <= many; i++ {
+		s.Put(ScheduleWork{Event: sdk.Event{Number: i, Kind: sdk.ResultReported}, Due: true})
+	}
+	if _, err := s.Turn(t.Context()); err == nil || len(p.calls) != 1 {
+		t.Errorf("%d calls: %v", len(p.calls), err)
+	}
+	news := o.Inbox.Take(nil)
+	if e, ok := news[0].Event.(*core.PluginFailed); len(news) != 1 || !ok || !e.Cause.Is(core.CausePluginFailed) {
+		t.Errorf("posted %+v", news)
+	}
+}
+
+// Each command of an answer is carried out, in the order of the answer.
+func TestEachCommandIsDecided(t *testing.T) {
+	answer := sdk.Decisions{Commands: []sdk.Command{{Kind: sdk.Resume, Trial: 3}, {Kind: sdk.Resume, Trial: 1},
+		{Kind: sdk.StopTrial, Trial: 2, Reason: "no better"}}}
+	e, err := Decided(nil, answer, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trials []core.TrialNo
+	for _, c := range e.Commands {
+		trials = append(trials, c.Trial)
+	}
+	if !slices.Equal(trials, []core.TrialNo{3, 1, 2}) {
+		t.Errorf("commands for trials %d", trials)
+	}
+}

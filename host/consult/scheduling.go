@@ -1,0 +1,161 @@
+package consult
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/queue"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// ScheduleOptions are what a Scheduling needs.
+type ScheduleOptions struct {
+	Options
+	Scheduler plugin.Scheduler
+	// Params returns the parameters of a point that the scheduler wants a trial to have.
+	Params func(space.Point) ([]byte, error)
+}
+
+// Scheduling drives the scheduler: events that happen during a call go into the next one.
+type Scheduling struct {
+	ScheduleOptions
+	work    *queue.Queue[ScheduleWork]
+	events  []sdk.Event // of the current call
+	scratch []byte
+	done    chan struct{}
+	// given counts the work that was put, and belongs to the loop; answered counts the work that was
+	// answered.
+	given    uint64
+	answered atomic.Uint64
+}
+
+// NewScheduling returns a driver for Run or Turn.
+func NewScheduling(o ScheduleOptions) *Scheduling {
+	return &Scheduling{ScheduleOptions: o, work: queue.New[ScheduleWork](), done: make(chan struct{})}
+}
+
+// ScheduleWork is an event to tell; a due one waits for a decision.
+type ScheduleWork struct {
+	Event sdk.Event
+	Due   bool
+}
+
+// Put adds work without waking it; Flush does. Only the loop calls it.
+func (s *Scheduling) Put(w ScheduleWork) {
+	s.given++
+	s.work.Put(w)
+}
+
+// Flush starts work on all that was put.
+func (s *Scheduling) Flush() { s.work.Flush() }
+
+// Close lets Run end.
+func (s *Scheduling) Close() { s.work.Close() }
+
+// Done is closed when Run has ended: the plugin is not called any more.
+func (s *Scheduling) Done() <-chan struct{} { return s.done }
+
+// Idle reports that nothing waits for a decision.
+func (s *Scheduling) Idle() bool { return s.work.Empty() }
+
+// Turn is one turn of Run, without the wait. Its error was posted.
+func (s *Scheduling) Turn(ctx context.Context) (busy bool, err error) {
+	items := s.work.Poll()
+	if len(items) == 0 {
+		return false, nil
+	}
+	return true, s.take(ctx, items)
+}
+
+// Run works until Close.
+func (s *Scheduling) Run(ctx context.Context) {
+	defer close(s.done)
+	for {
+		items, ok := s.work.Take()
+		if !ok || s.take(ctx, items) != nil {
+			return
+		}
+		if s.Idle() {
+			s.CheckStuck()
+		}
+	}
+}
+
+// take handles what was put.
+func (s *Scheduling) take(ctx context.Context, items []ScheduleWork) error {
+	err := s.handle(ctx, items)
+	if err == nil {
+		s.answered.Add(uint64(len(items)))
+	}
+	return err
+}
+
+// handle ends the experiment, saved, if the scheduler has failed for good (B-077).
+func (s *Scheduling) handle(ctx context.Context, items []ScheduleWork) error {
+	for part := range slices.Chunk(items, maxDecided) {
+		if err := s.decide(ctx, part); err != nil {
+			if ctx.Err() == nil {
+				s.Inbox.Post(&core.PluginFailed{Cause: core.Cause{Kind: core.CausePluginFailed, Text: err.Error()}})
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// maxDecided is how many events are decided at a time: the answer is one record.
+const maxDecided = 1024
+
+// CheckStuck ends an experiment whose scheduler has answered all events and keeps the last trials
+// paused: they would wait for ever.
+func (s *Scheduling) CheckStuck() {
+	s.Inbox.Add([]inbox.News{{Query: func(m *core.Machine) {
+		if m.Stuck() && s.answered.Load() == s.given {
+			stuck := core.Cause{Kind: core.CauseSchedulerStuck, By: s.Name, Count: uint32(m.Count(core.Paused))}
+			s.Inbox.Post(&core.PluginFailed{Cause: stuck})
+		}
+	}}})
+}
+
+func (s *Scheduling) decide(ctx context.Context, items []ScheduleWork) error {
+	clear(s.events)
+	events := s.events[:0]
+	var due []uint64
+	for _, w := range items {
+		events = append(events, w.Event)
+		if w.Due {
+			due = append(due, w.Event.Number)
+		}
+	}
+	s.events = events
+	started := s.Clock.Now()
+	answer, err := s.Scheduler.Decide(ctx, events)
+	if err != nil {
+		return err
+	}
+	if d := s.Clock.Since(started); d > s.Slow {
+		s.Log.Slow("scheduler "+s.Name+", deciding,", d)
+	}
+	e, err := Decided(due, answer, s.Params)
+	if err == nil {
+		s.scratch, err = recordable(s.scratch, e)
+	}
+	if err != nil {
+		return fmt.Errorf("scheduler %s: its command cannot be carried out: %w", s.Name, err)
+	}
+	// The scheduler will be told again up to here, as this is what it has answered.
+	e.Through = events[len(events)-1].Number
+	if s.Snapshots.Due(s.Scheduler, e.Through) {
+		defer s.Snapshots.Take(ctx, s.Scheduler, e.Through) // others wait for the decisions
+	}
+	if len(e.Decisions) > 0 || len(e.Commands) > 0 {
+		s.Inbox.Post(e)
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+// Package translation translates what the core saw for plugins: observations to events, metrics to
+// losses.
+package translation
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// Translator translates what the core saw for plugins. It reads the machine right after the event was
+// applied.
+type Translator struct {
+	Machine *core.Machine
+	// Encode finds the point of a trial's parameters.
+	Encode func(params []byte) (space.Point, error)
+}
+
+// Listener is a plugin that is told what the core saw.
+type Listener struct {
+	// To is core.ToSearcher or core.ToScheduler.
+	To     core.Audience
+	Traits sdk.Traits
+	// Hear is called with each event. due: the event needs a decision.
+	Hear func(e sdk.Event, due bool)
+}
+
+// Tell tells a plugin an observation that is meant for it. The error says why the event lacks a point;
+// the plugin was told without it.
+func (t *Translator) Tell(o core.Observation, l *Listener) error {
+	if o.To&l.To == 0 || !l.uses(o.Kind) {
+		return nil
+	}
+	e, err := t.Event(o, l.To, l.Traits)
+	l.Hear(e, o.Due)
+	return err
+}
+
+// uses reports whether the plugin can use an observation: a searcher whose suggestions do not depend on
+// results is not told them.
+func (l *Listener) uses(kind core.ObservationKind) bool {
+	return kind != core.SawResult || l.To != core.ToSearcher || !l.Traits.Independent
+}
+
+var eventKinds = [...]sdk.EventKind{
+	core.SawAdded: sdk.TrialAdded, core.SawStarted: sdk.TrialStarted, core.SawResult: sdk.ResultReported,
+	core.SawPaused: sdk.TrialPaused, core.SawCompleted: sdk.TrialCompleted, core.SawFailed: sdk.TrialFailed,
+	core.SawRemoved: sdk.TrialRemoved, core.SawCheckpoint: sdk.CheckpointSaved,
+	core.SawRequeued: sdk.TrialRequeued, core.SawEnd: sdk.ExperimentEnded, core.SawSearchEnded: sdk.SearchEnded,
+}
+
+// Event translates an observation for a plugin with these traits, the searcher or the scheduler (to).
+// A searcher learns the result of its own suggestion: if a scheduler has continued the trial with
+// other parameters or from another's checkpoint, that is what the trial had reported before (B-154).
+func (t *Translator) Event(o core.Observation, to core.Audience, traits sdk.Traits) (sdk.Event, error) {
+	e := sdk.Event{Number: o.Number, Kind: eventKinds[o.Kind], Trial: uint32(o.Trial),
+		Attempt: o.Attempt, Iteration: o.Iteration, Reason: o.Reason()}
+	if o.Learned {
+		return e, t.learned(&e, o)
+	}
+	if o.Runs > 0 {
+		e.Trial /= o.Runs
+		return e, t.together(&e, o)
+	}
+	var err error
+	switch o.Kind {
+	case core.SawAdded:
+		e.Point, err = t.Encode(t.Machine.Params(o.Trial))
+	case core.SawResult:
+		e.Losses = t.losses(o.Metrics)
+		e.Seconds = seconds(t.Machine.TrainNS(o.Trial))
+		if traits.Metrics {
+			e.Metrics = t.metrics(o.Metrics)
+		}
+	case core.SawCompleted:
+		e.Losses = t.lastLosses(o.Trial)
+		e.Seconds = seconds(t.Machine.TrainNS(o.Trial))
+	case core.SawRemoved:
+		if o.Last {
+			e.Losses = t.lastLosses(o.Trial)
+		}
+	}
+	if to == core.ToSearcher {
+		t.asSuggested(&e, o)
+	}
+	return e, err
+}
+
+// asSuggested reports the end of a trial that continued differently as the end of its suggestion.
+func (t *Translator) asSuggested(e *sdk.Event, o core.Observation) {
+	ended := o.Kind == core.SawCompleted || o.Kind == core.SawFailed || o.Kind == core.SawRemoved
+	if !ended || t.Machine.View(o.Trial).Since <= 1 {
+		return
+	}
+	s, ok := t.Machine.Suggested(o.Trial)
+	e.Iteration, e.Seconds = 0, 0
+	if ok {
+		e.Iteration, e.Seconds = s.Iteration, seconds(s.TrainNS)
+	}
+	if e.Losses != nil {
+		e.Losses = t.suggestedLosses(o.Trial)
+	}
+}
+
+// learned translates a trial of another experiment.
+func (t *Translator) learned(e *sdk.Event, o core.Observation) (err error) {
+	switch o.Kind {
+	case core.SawAdded:
+		e.Point, err = t.Encode(o.Params)
+	case core.SawCompleted:
+		e.Losses = t.losses(o.Metrics)
+		e.Seconds = seconds(o.TrainNS)
+	}
+	return err
+}
+
+// together reports all runs of a suggestion as one trial: its losses are the means over the runs that
+// count, its time is the sum over all runs (B-105).
+func (t *Translator) together(e *sdk.Event, o core.Observation) (err error) {
+	if o.Kind == core.SawAdded {
+		e.Point, err = t.Encode(t.Machine.Params(o.Trial))
+		return err
+	}
+	var list [][]float64
+	for no := o.Trial; no < o.Trial+core.TrialNo(o.Runs); no++ {
+		e.Seconds += seconds(t.Machine.TrainNS(no))
+		if losses := t.suggestedLosses(no); losses != nil && t.Machine.Counts(no) {
+			list = append(list, losses)
+		}
+	}
+	if o.Kind == core.SawCompleted {
+		e.Losses = means(list)
+	}
+	return nil
+}
+
+// means returns the mean of each objective; nil for none. A value that cannot be compared makes its
+// mean incomparable.
+func means(list [][]float64) []float64 {
+	if len(list) == 0 {
+		return nil
+	}
+	sums := make([]float64, len(list[0]))
+	for _, losses := range list {
+		for i, x := range losses {
+			sums[i] = float64(sums[i] + x)
+		}
+	}
+	for i := range sums {
+		if sums[i] /= float64(len(list)); math.IsNaN(sums[i]) || math.IsInf(sums[i], 0) {
+			sums[i] = math.Inf(1)
+		}
+	}
+	return sums
+}
+
+func seconds(ns int64) float64 { return float64(ns) / 1e9 }
+
+// losses returns the values of the objectives: smaller is better, +Inf for what cannot be compared
+// (B-015).
+func (t *Translator) losses(have []core.Metric) []float64 {
+	objectives, ids := t.Machine.Spec().Objectives, t.Machine.Objectives()
+	losses := make([]float64, len(objectives))
+	for i, o := range objectives {
+		losses[i] = loss(o, valueOf(have, ids[i]))
+	}
+	return losses
+}
+
+func valueOf(have []core.Metric, id core.MetricID) float64 {
+	for _, x := range have {
+		if x.ID == id {
+			return x.Value
+		}
+	}
+	return math.NaN()
+}
+
+func loss(o core.Objective, x float64) float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return math.Inf(1)
+	}
+	if o.Mode == stat.Max {
+		return -x
+	}
+	return x
+}
+
+// lastLosses returns the losses of the last result; nil if there is none.
+func (t *Translator) lastLosses(no core.TrialNo) []float64 {
+	if t.Machine.View(no).Results == 0 {
+		return nil
+	}
+	return t.lossesOf(func(id core.MetricID) (stat.Summary, bool) { return t.Machine.Summary(no, id) })
+}
+
+// suggestedLosses returns the losses of the last result of the suggestion itself; nil if there is
+// none.
+func (t *Translator) suggestedLosses(no core.TrialNo) []float64 {
+	s, ok := t.Machine.Suggested(no)
+	if !ok {
+		return nil
+	}
+	return t.lossesOf(func(id core.MetricID) (stat.Summary, bool) { return t.Machine.SummaryIn(&s, id) })
+}
+
+func (t *Translator) lossesOf(summary func(core.MetricID) (stat.Summary, bool)) []float64 {
+	objectives, ids := t.Machine.Spec().Objectives, t.Machine.Objectives()
+	losses := make([]float64, len(objectives))
+	for i, o := range objectives {
+		x := math.NaN()
+		if s, ok := summary(ids[i]); ok {
+			x = s.Last
+		}
+		losses[i] = loss(o, x)
+	}
+	return losses
+}
+
+func (t *Translator) metrics(have []core.Metric) []sdk.Metric {
+	list := make([]sdk.Metric, len(have))
+	for i, x := range have {
+		list[i] = sdk.Metric{Name: t.Machine.MetricName(x.ID), Value: x.Value}
+	}
+	slices.SortFunc(list, func(a, b sdk.Metric) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}

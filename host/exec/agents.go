@@ -1,0 +1,198 @@
+package exec
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/untrusted"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Agents are the agents that an executor starts on leases. Leases have the names that the executor
+// knows them by.
+type Agents interface {
+	// Expect returns what the agents of a lease are started with. For the same lease it returns the same.
+	Expect(lease string, bundles int) (string, error)
+	// Wait waits until the agent of a bundle is connected.
+	Wait(ctx context.Context, lease string, bundle int) error
+	// Forget ends what there is of the agents of a lease, which is over.
+	Forget(lease string)
+	// Retain forgets all leases but these, which an earlier host has left.
+	Retain(leases []string)
+	// Bundles says how many agents of a lease are connected.
+	Bundles(lease string) (connected, of int)
+	// Rejoins reports whether all agents of a lease were connected to an earlier host.
+	Rejoins(lease string) bool
+	// Addresses are where agents reach the host.
+	Addresses() []string
+}
+
+// connectTime is how long the agents of a granted lease may take to connect. An engine may first copy
+// files or start a container.
+const connectTime = 5 * time.Minute
+
+// rejoinTime is how long the agents of an earlier host may take to connect to this one. They try again every few
+// seconds.
+const rejoinTime = 15 * time.Second
+
+// joining is a lease that is granted, and whose agents are not all connected.
+type joining struct {
+	stop  context.CancelFunc
+	limit time.Duration
+	later []core.Event // what the core is told then
+	why   string       // what the core was told of those that it waits for
+}
+
+// joinNotice is after how long the core is told that a lease waits for its agents.
+const joinNotice = 10 * time.Second
+
+// join tells the core of a grant once the agents are connected.
+func (g *Granter) join(id core.LeaseID, l *lease, granted core.Event, bundles []sdk.GrantedBundle) []core.Event {
+	l.addresses = make([]string, len(bundles))
+	for i, b := range bundles {
+		l.addresses[i] = untrusted.Line(cmp.Or(b.Address, b.Node), maxText)
+	}
+	ctx, stop := context.WithCancel(g.ctx)
+	l.joining = &joining{stop: stop, limit: connectTime, later: []core.Event{granted}}
+	if l.adopted && g.Agents.Rejoins(g.name(id)) {
+		l.joining.limit = rejoinTime
+	}
+	g.Clock.AfterFunc(joinNotice, func() { g.tellJoining(id, l) })
+	late := g.Clock.AfterFunc(l.joining.limit, stop)
+	go func() {
+		defer stop()
+		defer late()
+		g.await(ctx, id, l, len(bundles))
+	}()
+	return nil
+}
+
+// tellJoining tells the core how many agents are connected, from time to time while some are missing.
+func (g *Granter) tellJoining(id core.LeaseID, l *lease) {
+	g.mu.Lock()
+	var events []core.Event
+	if g.leases[id] == l && l.joining != nil && g.ctx.Err() == nil {
+		if why := g.connected(id, l); why != l.joining.why {
+			l.joining.why = why
+			events = append(events, &core.LeasePending{Lease: id,
+				Why: "the nodes are granted; waiting for the agents: " + why})
+		}
+		g.Clock.AfterFunc(pendingEvery, func() { g.tellJoining(id, l) })
+	}
+	g.mu.Unlock()
+	g.Post(events...)
+}
+
+func (g *Granter) connected(id core.LeaseID, l *lease) string {
+	n, _ := g.Agents.Bundles(g.name(id))
+	return fmt.Sprintf("%d of %d connected", n, len(l.addresses))
+}
+
+func (l *lease) stopJoining() {
+	if l.joining != nil {
+		l.joining.stop()
+	}
+}
+
+// expect adds to requests what agents are started with.
+func (g *Granter) expect(requests []sdk.LeaseRequest) (err error) {
+	if g.Agents == nil {
+		return nil
+	}
+	for i := range requests {
+		r := &requests[i]
+		if r.Agent, err = g.Agents.Expect(r.Lease, len(r.Bundles)); err != nil {
+			return &plugin.Error{Plugin: g.Title, Failure: plugin.Failed, Err: err,
+				What: "cannot be given leases: no agents can be expected: " + err.Error()}
+		}
+	}
+	return nil
+}
+
+// await waits for the agents of a lease.
+func (g *Granter) await(ctx context.Context, id core.LeaseID, l *lease, bundles int) {
+	var err error
+	for i := 0; i < bundles && err == nil; i++ {
+		err = g.Agents.Wait(ctx, g.name(id), i)
+	}
+	g.mu.Lock()
+	var events []core.Event
+	switch {
+	case g.leases[id] != l || g.ctx.Err() != nil:
+	case err == nil:
+		events, l.joining, g.early.inARow = l.joining.later, nil, 0
+	case l.joining.limit == rejoinTime:
+		why := fmt.Sprintf("its agents were connected to the earlier host, and did not come back within %v: %s",
+			rejoinTime, g.connected(id, l))
+		g.endedEarly(id, l, why)
+		events = g.lose(id, why)
+	default:
+		why := fmt.Sprintf("its agents did not connect within %v: %s", connectTime, g.connected(id, l))
+		g.Log.Warn(fmt.Sprintf("lease %s of %s is given back: %s; check on the nodes that one of %s can be reached "+
+			"(host_address and host_port of the executor), and what the agents have printed in the output of the job",
+			g.name(id), g.Title, why, strings.Join(g.Agents.Addresses(), ", ")))
+		g.countEarly(why)
+		events = g.lose(id, why)
+	}
+	g.mu.Unlock()
+	g.Post(events...)
+	g.nudge()
+}
+
+// EndAgents says that an agent of a lease has notice of its end from its engine.
+func (g *Granter) EndAgents(lease string) {
+	id, ok := g.id(lease)
+	g.mu.Lock()
+	var events []core.Event
+	if l := g.leases[id]; ok && l != nil && l.state == held && l.granted {
+		events = g.ends(id, l, 0, "")
+	}
+	g.mu.Unlock()
+	g.Post(events...)
+}
+
+// LoseAgents says that the agents of a lease cannot be reached any more, and why. The lease is given back.
+func (g *Granter) LoseAgents(lease, why string) {
+	id, ok := g.id(lease)
+	g.mu.Lock()
+	var events []core.Event
+	if l := g.leases[id]; ok && l != nil && l.state == held && l.granted {
+		g.endedEarly(id, l, untrusted.Ends(why, maxText))
+		events = g.lose(id, why)
+	}
+	g.mu.Unlock()
+	g.Post(events...)
+	g.nudge()
+}
+
+// lose gives a lease back that cannot be used. g.mu is held.
+func (g *Granter) lose(id core.LeaseID, why string) []core.Event {
+	g.release(id)
+	return []core.Event{&core.LeaseLost{Lease: id, Why: untrusted.Ends(why, maxText)}}
+}
+
+// forget ends what there is of the agents of a lease. g.mu may be held.
+func (g *Granter) forget(id core.LeaseID) {
+	if g.Agents != nil {
+		g.Agents.Forget(g.name(id))
+	}
+}
+
+// Lease returns the name of a lease for the executor and its agents.
+func (g *Granter) Lease(id core.LeaseID) string { return g.name(id) }
+
+// Addresses returns by what the nodes of a lease's bundles reach each other; nil where trials run on
+// the host's machine.
+func (g *Granter) Addresses(id core.LeaseID) []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if l := g.leases[id]; l != nil {
+		return l.addresses
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package exec_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/internal/testplace"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// agents are those of leases, as a test wants them.
+type agents struct {
+	mu        sync.Mutex
+	expected  []string
+	forgotten []string
+	connect   map[string]chan struct{} // closed when the agent of a bundle is connected
+	refuses   []error                  // what the next calls to Expect return
+	rejoin    bool                     // they were connected to an earlier host
+}
+
+func (a *agents) of(lease string, bundle int) chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.connect == nil {
+		a.connect = map[string]chan struct{}{}
+	}
+	name := fmt.Sprint(lease, " ", bundle)
+	if a.connect[name] == nil {
+		a.connect[name] = make(chan struct{})
+	}
+	return a.connect[name]
+}
+
+func (a *agents) Expect(lease string, bundles int) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.refuses) > 0 {
+		err := a.refuses[0]
+		a.refuses = a.refuses[1:]
+		return "", err
+	}
+	a.expected = append(a.expected, fmt.Sprint(lease, " ", bundles))
+	return "secret of " + lease, nil
+}
+
+func (a *agents) Wait(ctx context.Context, lease string, bundle int) error {
+	select {
+	case <-a.of(lease, bundle):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (a *agents) Forget(lease string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.forgotten = append(a.forgotten, lease)
+}
+
+func (a *agents) Retain([]string) {}
+
+func (a *agents) Bundles(lease string) (connected, of int) {
+	for i := range 2 {
+		select {
+		case <-a.of(lease, i):
+			connected++
+		default:
+		}
+	}
+	return connected, 2
+}
+
+func (a *agents) Rejoins(string) bool { return a.rejoin }
+
+func (a *agents) Addresses() []string { return []string{"login1:4000"} }
+
+func (a *agents) forgot(t *testing.T, lease string) {
+	t.Helper()
+	testplace.Soon(t, lease+" is forgotten", func() bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return slices.Contains(a.forgotten, lease)
+	})
+}
+
+// far is a grant of two nodes.
+func far(lease string) sdk.LeaseEvent {
+	e := grant(lease)
+	e.Bundles = []sdk.GrantedBundle{{Node: "n1", Address: "10.0.0.1"}, {Node: "n2"}}
+	return e
+}
+
+// A lease is granted when the agents of all its bundles are connected.
+func TestGrantWaitsForAgents(t *testing.T) {
+	a := &agents{}
+	w := beginAt(t, clock.System{}, &engine{agents: a})
+	w.ask(1, "pack(cpu=1;cpu=1)")
+	w.hears("LeasePending")
+	w.engine.say(far("x-1"), sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseEnding})
+	close(a.of("x-1", 1))
+	testplace.Soon(t, "its addresses", func() bool { return w.Addresses(1) != nil })
+	if got := w.Addresses(1); !slices.Equal(got, []string{"10.0.0.1", "n2"}) {
+		t.Errorf("%q", got)
+	}
+	select {
+	case e := <-w.events:
+		t.Fatalf("before all are connected: %T", e)
+	default:
+	}
+	close(a.of("x-1", 0))
+	w.hears("LeaseGranted &{Lease:1 Bundles:[{Node:n1", "LeaseEnding &{Lease:1")
+	w.release(1)
+	a.forgot(t, "x-1")
+	if !slices.Equal(a.expected, []string{"x-1 2"}) {
+		t.Errorf("%q", a.expected)
+	}
+	w.ends("adopt []", "allocate x-1 pack [[{cpu 1}] [{cpu 1}]] secret of x-1", "release [x-1]")
+}
+
+// A lease whose agents are lost is given back; one that the engine takes is forgotten.
+func TestAgentsAreLost(t *testing.T) {
+	a := &agents{}
+	w := beginAt(t, clock.System{}, &engine{agents: a})
+	for lease := core.LeaseID(2); lease <= 3; lease++ {
+		w.ask(lease, "pack(cpu=1;cpu=1)")
+		w.hears("LeasePending")
+		w.engine.say(far(fmt.Sprint("x-", lease)))
+	}
+	for bundle := range 2 {
+		close(a.of("x-2", bundle))
+	}
+	w.hears("LeaseGranted &{Lease:2")
+	w.LoseAgents("x-2", "no word from n1\n")
+	w.LoseAgents("x-2", "again")
+	w.LoseAgents("x-77", "unknown")
+	w.hears("LeaseLost &{Lease:2 Why:no word from n1")
+	w.engine.say(sdk.LeaseEvent{Lease: "x-3", Kind: sdk.LeaseLost, Why: "gone"})
+	w.hears("LeaseLost &{Lease:3 Why:gone")
+	a.forgot(t, "x-2")
+	a.forgot(t, "x-3")
+	if kept := w.Close(t.Context()); kept != nil || w.engine.leases["x-2"] != 0 {
+		t.Errorf("not released: %v, %v", kept, w.engine.leases)
+	}
+}
+
+// A lease whose agents do not connect in time is given back.
+func TestAgentsDoNotConnect(t *testing.T) {
+	a := &agents{}
+	w := begin(t, &engine{agents: a})
+	close(a.of("x-1", 1))
+	w.ask(1, "pack(cpu=1;cpu=1)")
+	w.hears("LeasePending")
+	w.engine.say(far("x-1"))
+	w.hears("LeasePending &{Lease:1 Why:the nodes are granted; waiting for the agents: 1 of 2 connected",
+		"LeaseLost &{Lease:1 Why:its agents did not connect within 5m0s: 1 of 2 connected")
+	a.forgot(t, "x-1")
+	w.ends("adopt []", "allocate x-1 pack [[{cpu 1}] [{cpu 1}]] secret of x-1", "release [x-1]")
+}
+
+// B-134: an agent of the earlier host that is dead is noticed in seconds, and the user hears of its lease.
+func TestAdoptedAgentIsDead(t *testing.T) {
+	a := &agents{rejoin: true}
+	w := begin(t, &engine{agents: a, leases: map[string]int{"x-1": 1}}, 1)
+	close(a.of("x-1", 1))
+	w.engine.say(far("x-1"))
+	w.hears("LeasePending &{Lease:1", "LeaseLost &{Lease:1 Why:its agents were connected to the earlier host, and did "+
+		"not come back within 15s: 1 of 2 connected")
+	a.forgot(t, "x-1")
+	if said := w.log.String(); !strings.Contains(said, `lease x-1 of executor "test", which the earlier host had, is `+
+		`lost: its agents were connected`) {
+		t.Errorf("the user hears:\n%s", said)
+	}
+}
+
+// The user hears why a lease of the earlier host is lost.
+func TestAdoptedLeaseIsLost(t *testing.T) {
+	w := begin(t, &engine{agents: &agents{}, leases: map[string]int{"x-1": 1}}, 1)
+	w.engine.say(sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseLost, Why: "job 12 was cancelled"})
+	w.hears("LeaseLost &{Lease:1 Why:job 12 was cancelled")
+	if said := w.log.String(); !strings.Contains(said, `lease x-1 of executor "test", which the earlier host had, is `+
+		"lost: job 12 was cancelled; what ran on it continues on another one") {
+		t.Errorf("the user hears:\n%s", said)
+	}
+}
+
+// B-132: the notice that an agent has of the end of its lease counts, once. The executor may say later why it ends.
+func TestAgentHasNotice(t *testing.T) {
+	a := &agents{}
+	w := begin(t, &engine{agents: a})
+	w.ask(1, "pack(cpu=1;cpu=1)")
+	w.hears("LeasePending")
+	w.EndAgents("x-1") // it is not granted
+	close(a.of("x-1", 0))
+	close(a.of("x-1", 1))
+	w.engine.say(far("x-1"))
+	w.hears("LeaseGranted &{Lease:1")
+	w.EndAgents("x-1")
+	w.hears("LeaseEnding &{Lease:1 At:0")
+	w.EndAgents("x-1")
+	w.engine.say(sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseEnding},
+		sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseEnding, Why: "the job is preempted"},
+		sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseEnding, Why: "again"},
+		sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseLost})
+	w.hears("LeaseEnding &{Lease:1 At:0 Why:the job is preempted}", "LeaseLost &{Lease:1")
+}
+
+// Leases whose agents cannot be expected wait, with the reason, and are asked for again.
+func TestAgentsCannotBeExpected(t *testing.T) {
+	w := begin(t, &engine{agents: &agents{refuses: []error{errors.New("leases/x-1.json is a folder")}}})
+	w.ask(1, "cpu=1")
+	w.hears("no agents can be expected: leases/x-1.json is a folder", "LeasePending &{Lease:1 Why:in the queue}")
+	w.release(1)
+	w.ends("adopt []", "allocate x-1 pack [[{cpu 1}]] secret of x-1", "release [x-1]")
+}

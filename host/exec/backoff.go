@@ -1,0 +1,54 @@
+package exec
+
+import (
+	"context"
+	"time"
+)
+
+// The time between two tries grows from the first to the last.
+const (
+	firstWait = 100 * time.Millisecond
+	lastWait  = 30 * time.Second
+	// worthSaying is how many failures in a row the user is told of: engines do not
+	// answer now and then.
+	worthSaying = 3
+)
+
+// backoff waits after failures, longer after each.
+type backoff struct {
+	granter  *Granter
+	failures int
+}
+
+func (b *backoff) succeeded() {
+	if b.failures >= worthSaying {
+		b.granter.Log.Warn(b.granter.Title + " answers again")
+	}
+	b.failures = 0
+}
+
+// failed notes a failure and waits.
+func (b *backoff) failed(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	b.failures++
+	text := err.Error() + "; it is tried again"
+	if b.failures == worthSaying {
+		b.granter.Log.Warn(text + " until it answers; trials wait")
+	} else {
+		b.granter.Log.Info(text)
+	}
+	wait, end := context.WithCancel(ctx)
+	defer b.granter.Clock.AfterFunc(b.wait(), end)()
+	<-wait.Done()
+	end()
+}
+
+func (b *backoff) wait() time.Duration {
+	wait := firstWait
+	for i := 1; i < b.failures && wait < lastWait; i++ {
+		wait *= 2
+	}
+	return min(wait, lastWait)
+}

@@ -1,0 +1,54 @@
+package exec_test
+
+import (
+	"sync"
+	"time"
+)
+
+// byHand is a clock that a test moves.
+type byHand struct {
+	mu     sync.Mutex
+	now    time.Time
+	timers map[*func()]time.Time
+}
+
+func (c *byHand) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *byHand) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
+
+func (c *byHand) AfterFunc(d time.Duration, f func()) func() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timers == nil {
+		c.timers = map[*func()]time.Time{}
+	}
+	c.timers[&f] = c.now.Add(d)
+	return func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		_, waited := c.timers[&f]
+		delete(c.timers, &f)
+		return waited
+	}
+}
+
+// pass lets time pass, and calls what is due.
+func (c *byHand) pass(d time.Duration) {
+	c.mu.Lock()
+	c.now = c.now.Add(d)
+	var due []func()
+	for f, at := range c.timers {
+		if !at.After(c.now) {
+			due = append(due, *f)
+			delete(c.timers, f)
+		}
+	}
+	c.mu.Unlock()
+	for _, f := range due {
+		f()
+	}
+}

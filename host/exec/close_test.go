@@ -1,0 +1,71 @@
+package exec_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Leases that an earlier host could not release are released even if the experiment has ended, so
+// that the host ends at once.
+func TestCloseAwaitsAdopt(t *testing.T) {
+	for range 20 {
+		e := &engine{leases: map[string]int{"x-7": 1}, script: map[string][]error{"Adopt": {errors.New("busy")}}}
+		w := begin(t, e)
+		w.ends("adopt []")
+		if len(e.leases) != 0 {
+			t.Fatal(e.leases)
+		}
+	}
+}
+
+// If the executor never answers, the message also names the leases of earlier hosts.
+func TestCloseWithoutAdopt(t *testing.T) {
+	e := &engine{script: map[string][]error{"Adopt": slices.Repeat([]error{errors.New("down")}, 1000)}}
+	w := begin(t, e)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if kept := w.Close(ctx); !slices.Equal(kept, []string{"x-*"}) {
+		t.Error(kept)
+	}
+}
+
+// An end that takes long says what it waits for.
+func TestCloseSaysWhatItWaitsFor(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	const says = `executor "test" has not given these leases back yet: x-1; the end waits for it for 1h0m0s ` +
+		`more at most`
+	e := &engine{script: map[string][]error{"Release": slices.Repeat([]error{errors.New("down")}, 1000)}}
+	e.logged = func(line string) {
+		if strings.Contains(line, "the end waits") {
+			cancel()
+		}
+	}
+	w := begin(t, e)
+	w.ask(1, "cpu=1")
+	w.hears("LeasePending")
+	w.release(1)
+	w.Close(ctx)
+	w.warned(says)
+}
+
+// If the user does not wait for the executor, the host names the leases that may still be held.
+func TestCloseGivesUp(t *testing.T) {
+	e := &engine{script: map[string][]error{}}
+	w := begin(t, e)
+	w.ask(1, "cpu=1")
+	w.hears("LeasePending")
+	e.mu.Lock()
+	e.script["Release"] = slices.Repeat([]error{errors.New("down")}, 1000)
+	e.mu.Unlock()
+	w.release(1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if kept := w.Close(ctx); !slices.Equal(kept, []string{"x-1"}) {
+		t.Error(kept)
+	}
+}

@@ -1,0 +1,82 @@
+package exec_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/internal/testplace"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// lose has the engine end a lease that was asked for.
+func (w *world) lose(lease core.LeaseID, why string) {
+	w.t.Helper()
+	w.ask(lease, "cpu=1")
+	w.hears(fmt.Sprintf("LeasePending &{Lease:%d", lease))
+	w.engine.say(sdk.LeaseEvent{Lease: fmt.Sprint("x-", lease), Kind: sdk.LeaseLost, Why: why})
+	w.hears(fmt.Sprintf("LeaseLost &{Lease:%d", lease))
+}
+
+// B-135: a lease that ends before a trial could start on it is told with its reason, once for each reason;
+// after five in a row the user hears that others may end, too.
+func TestEndsBeforeTrial(t *testing.T) {
+	w := begin(t, &engine{})
+	defer w.Close(t.Context())
+	for id := core.LeaseID(1); id <= 4; id++ {
+		w.lose(id, fmt.Sprintf("job %d has ended; the setup failed at: module load cuda", id))
+	}
+	if said := w.log.String(); strings.Contains(said, "in a row") {
+		t.Errorf("after four:\n%s", said)
+	}
+	w.lose(5, "no such user")
+	w.lose(6, "no such user")
+	said := w.log.String()
+	for text, times := range map[string]int{
+		`lease x-1 of executor "test" was lost before a trial could use it: job 1 has ended; the setup failed at: ` +
+			`module load cuda; another is requested`: 1,
+		"module load cuda; another is requested": 1,
+		"no such user; another is requested":     1,
+		`5 leases in a row of executor "test" ended before a trial could start, and others may, too; the last one: ` +
+			`no such user`: 1,
+	} {
+		if got := strings.Count(said, text); got != times {
+			t.Errorf("%d times %q, want %d, in\n%s", got, text, times, said)
+		}
+	}
+}
+
+// A lease on which a trial could start is no sign that others cannot.
+func TestEndsAfterGrant(t *testing.T) {
+	w := begin(t, &engine{})
+	defer w.Close(t.Context())
+	for id := core.LeaseID(1); id <= 4; id++ {
+		w.lose(id, "no such user")
+	}
+	w.ask(5, "gpu=1")
+	w.hears("LeasePending")
+	w.engine.say(grant("x-5"))
+	w.hears("LeaseGranted")
+	w.engine.say(sdk.LeaseEvent{Lease: "x-5", Kind: sdk.LeaseLost, Why: "preempted"})
+	w.hears("LeaseLost")
+	w.lose(6, "no such user")
+	if said := w.log.String(); strings.Contains(said, "in a row") || strings.Contains(said, "preempted") {
+		t.Errorf("%s", said)
+	}
+}
+
+// B-135: a lease that ends while its agents are awaited is told.
+func TestEndsBeforeAgents(t *testing.T) {
+	a := &agents{}
+	w := beginAt(t, clock.System{}, &engine{agents: a})
+	defer w.Close(t.Context())
+	w.ask(1, "pack(cpu=1;cpu=1)")
+	w.hears("LeasePending")
+	w.engine.say(far("x-1"))
+	testplace.Soon(t, "its addresses", func() bool { return w.Addresses(1) != nil })
+	w.engine.say(sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseLost, Why: "the agent is not executable"})
+	w.hears("LeaseLost &{Lease:1")
+	w.warned("the agent is not executable; another is requested")
+}

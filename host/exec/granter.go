@@ -1,0 +1,557 @@
+package exec
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/untrusted"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Options are what a [Granter] needs.
+type Options struct {
+	// Title names the executor in messages, as `executor "fake"`.
+	Title string
+	// Prefix is the prefix of the names of the experiment's leases.
+	Prefix string
+	// First is the opened plugin; Open opens another one after a failure.
+	First plugin.Executor
+	Open  func(ctx context.Context) (plugin.Executor, error)
+	// Agents are the agents that the executor starts on leases; nil: none.
+	Agents Agents
+	// Within limits the time of a call of the plugin; nil: no limit.
+	Within func(ctx context.Context) (context.Context, context.CancelFunc)
+	// Post posts events of leases to the core.
+	Post func(...core.Event)
+	Log  *hostlog.Log
+	// Clock is the clock for the delays after failed calls.
+	Clock clock.Clock
+}
+
+// Granter carries out the core's lease actions, with an executor. A call that
+// fails is repeated until it succeeds, and a plugin that fails is started again; the
+// experiment waits meanwhile. Do never waits.
+type Granter struct {
+	Options
+	mu     sync.Mutex
+	leases map[core.LeaseID]*lease
+	begun  bool // the first Flush has come: the leases to adopt are known
+	// adopted: Adopt has succeeded, so the engine has released leases that do not count.
+	adopted bool
+	wake    chan struct{}
+	// progress is closed and replaced after each call that releases leases.
+	progress chan struct{}
+	ctx      context.Context // until Close
+	stop     context.CancelFunc
+	done     chan struct{}
+	early    early
+}
+
+// maxText limits the length of an executor's messages, because they go into the record.
+const maxText = 500
+
+// state is the state of a lease, as known here.
+type state uint8
+
+const (
+	asking    state = iota // the executor has not confirmed the request yet
+	held                   // the executor has accepted or adopted it
+	releasing              // the executor has not confirmed the release yet
+)
+
+type lease struct {
+	state   state
+	asked   bool // it may have been asked, whether or not it has confirmed that
+	again   bool // it was requested again, after a request that failed
+	calling bool // the call that requests it has not ended
+	request resource.Request
+	adopted bool
+	granted bool // the core knows
+	ending  bool // the core knows
+	// explained: the core knows why it is ending.
+	explained bool
+	heard     bool // the executor has said something about it
+	pending   pending
+	joining   *joining // nil: its agents are connected, or there are none
+	// addresses are the addresses of the nodes of its bundles, if it has agents.
+	addresses []string
+}
+
+// New returns a granter. Run does its work.
+func New(o Options) *Granter {
+	g := &Granter{Options: o, leases: map[core.LeaseID]*lease{}, wake: make(chan struct{}, 1),
+		progress: make(chan struct{}), done: make(chan struct{})}
+	g.ctx, g.stop = context.WithCancel(context.Background())
+	return g
+}
+
+// Do implements engine.Granter.
+func (g *Granter) Do(a core.Action) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch a := a.(type) {
+	case core.RequestLease:
+		g.leases[a.Lease] = &lease{request: a.Request}
+	case core.AdoptLeases:
+		for _, id := range a.Leases {
+			g.leases[id] = &lease{state: held, asked: true, adopted: true}
+		}
+	case core.ReleaseLease:
+		g.release(a.Lease)
+	}
+}
+
+// release forgets a lease that was never requested from the executor, and releases others.
+func (g *Granter) release(id core.LeaseID) {
+	l := g.leases[id]
+	if l != nil && !l.asked {
+		delete(g.leases, id)
+		return
+	}
+	if l != nil {
+		l.stopJoining()
+	}
+	g.leases[id] = &lease{state: releasing, asked: true}
+}
+
+// Flush implements engine.Granter.
+func (g *Granter) Flush() {
+	g.mu.Lock()
+	g.begun = true
+	g.mu.Unlock()
+	g.nudge()
+}
+
+func (g *Granter) nudge() {
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// name returns a lease's name for the executor.
+func (g *Granter) name(id core.LeaseID) string { return g.Prefix + strconv.FormatUint(uint64(id), 10) }
+
+// id is the inverse of name.
+func (g *Granter) id(name string) (core.LeaseID, bool) {
+	n, err := strconv.ParseUint(strings.TrimPrefix(name, g.Prefix), 10, 32)
+	return core.LeaseID(n), err == nil && g.name(core.LeaseID(n)) == name
+}
+
+// Run drives the executor until Close.
+func (g *Granter) Run() {
+	defer close(g.done)
+	b := backoff{granter: g}
+	for p := g.First; g.ctx.Err() == nil; p = nil {
+		if err := g.life(p, &b); err != nil {
+			g.sayBroken(err)
+			b.failed(g.ctx, err)
+		}
+	}
+}
+
+// sayBroken tells the user that the plugin itself fails, which is a bug of the plugin.
+func (g *Granter) sayBroken(err error) {
+	if g.ctx.Err() == nil && plugin.FailureOf(err) != plugin.Failed {
+		g.Log.Once("broken executor", err.Error()+"; it is started again each time, and trials wait meanwhile")
+	}
+}
+
+// life is one process of the plugin, from its opening to its failure.
+func (g *Granter) life(p plugin.Executor, b *backoff) (err error) {
+	if p == nil {
+		if p, err = g.Open(g.ctx); err != nil {
+			return err
+		}
+	}
+	broken := make(chan error, 1)
+	go func() { broken <- g.listen(p) }()
+	err = g.serve(p, b, broken)
+	_ = p.Close() // it has failed, or the host ends
+	return cmp.Or(err, <-broken)
+}
+
+// serve makes the pending calls until the plugin fails.
+func (g *Granter) serve(p plugin.Executor, b *backoff, broken chan error) error {
+	adopted := false
+	for g.ctx.Err() == nil {
+		err := g.pass(p, &adopted)
+		if plugin.FailureOf(err) == plugin.Failed { // the engine is not there; the plugin is
+			b.failed(g.ctx, err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		b.succeeded()
+		select {
+		case <-g.wake:
+		case err := <-broken:
+			broken <- err
+			return nil
+		case <-g.ctx.Done():
+		}
+	}
+	return nil
+}
+
+// pass makes the pending calls.
+func (g *Granter) pass(p plugin.Executor, adopted *bool) error {
+	g.mu.Lock()
+	begun := g.begun
+	g.mu.Unlock()
+	if !begun {
+		return nil
+	}
+	if !*adopted {
+		if g.Agents != nil {
+			g.Agents.Retain(g.counted())
+		}
+		if err := g.call(func(ctx context.Context) error { return p.Adopt(ctx, g.counted()) }); err != nil {
+			return err
+		}
+		*adopted = true
+		g.hasAdopted()
+	}
+	if err := g.releaseAll(p); err != nil {
+		return err
+	}
+	return g.allocateAll(p)
+}
+
+// hasAdopted records that the leases are released that an earlier host could not release.
+func (g *Granter) hasAdopted() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.adopted = true
+	g.awaitNews(g.leasesWhere((*lease).unheard))
+	g.progressed()
+}
+
+// progressed wakes settle. g.mu is held.
+func (g *Granter) progressed() {
+	close(g.progress)
+	g.progress = make(chan struct{})
+}
+
+func (g *Granter) call(f func(context.Context) error) error {
+	if g.Within == nil {
+		return f(g.ctx)
+	}
+	ctx, cancel := g.Within(g.ctx)
+	defer cancel()
+	return f(ctx)
+}
+
+// counted returns the names of the leases that count, for Adopt.
+func (g *Granter) counted() (names []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, id := range g.leasesWhere(func(l *lease) bool { return l.state != releasing && l.asked }) {
+		names = append(names, g.name(id))
+	}
+	return names
+}
+
+// leasesWhere returns the leases for which test is true, in the order of their numbers.
+func (g *Granter) leasesWhere(test func(*lease) bool) (ids []core.LeaseID) {
+	for id, l := range g.leases {
+		if test(l) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (g *Granter) releaseAll(p plugin.Executor) error {
+	g.mu.Lock()
+	ids := g.leasesWhere((*lease).mustRelease)
+	g.mu.Unlock()
+	if len(ids) == 0 {
+		return nil
+	}
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = g.name(id)
+	}
+	if err := g.call(func(ctx context.Context) error { return p.Release(ctx, names) }); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, id := range ids {
+		delete(g.leases, id)
+		g.forget(id)
+	}
+	g.progressed()
+	return nil
+}
+
+func (g *Granter) allocateAll(p plugin.Executor) error {
+	g.mu.Lock()
+	ids := g.leasesWhere(func(l *lease) bool { return l.state == asking })
+	requests := make([]sdk.LeaseRequest, len(ids))
+	for i, id := range ids {
+		l := g.leases[id]
+		l.again, l.asked, l.calling = l.asked, true, true
+		requests[i] = requestOf(g.name(id), l.request)
+	}
+	g.mu.Unlock()
+	if len(ids) == 0 {
+		return nil
+	}
+	err := g.expect(requests)
+	if err == nil {
+		err = g.call(func(ctx context.Context) error { return p.Allocate(ctx, requests) })
+	}
+	g.called(ids)
+	if err != nil {
+		if g.ctx.Err() == nil {
+			g.tellWaiting(ids, err)
+		}
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, id := range ids {
+		if l := g.leases[id]; l != nil && l.state == asking {
+			l.state = held
+		}
+	}
+	g.awaitNews(ids)
+	return nil
+}
+
+// called records that the call that requests leases has ended.
+func (g *Granter) called(ids []core.LeaseID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, id := range ids {
+		if l := g.leases[id]; l != nil {
+			l.calling = false
+		}
+	}
+}
+
+// requestOf converts a request for plugins.
+func requestOf(name string, r resource.Request) sdk.LeaseRequest {
+	out := sdk.LeaseRequest{Lease: name, Strategy: r.Strategy().String()}
+	for _, b := range r.Bundles() {
+		var bundle sdk.LeaseBundle
+		for _, it := range b.Items() {
+			bundle = append(bundle, sdk.Amount{Name: it.Name, Value: number(it.Amount)})
+		}
+		out.Bundles = append(out.Bundles, bundle)
+	}
+	return out
+}
+
+func number(a resource.Amount) float64 {
+	x, _ := strconv.ParseFloat(a.String(), 64) // an amount is a decimal number
+	return x
+}
+
+// tellWaiting reports leases as waiting for an executor that does not answer.
+func (g *Granter) tellWaiting(ids []core.LeaseID, err error) {
+	why := untrusted.Ends(err.Error(), maxText)
+	var events []core.Event
+	g.mu.Lock()
+	for _, id := range ids {
+		if l := g.leases[id]; l != nil && l.state == asking {
+			events = append(events, g.pending(id, l, why)...)
+		}
+	}
+	g.mu.Unlock()
+	g.Post(events...)
+}
+
+// listen posts the plugin's events to the core; it returns nil after Close.
+func (g *Granter) listen(p plugin.Executor) error {
+	for {
+		events, err := p.Recv()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var out []core.Event
+		g.mu.Lock()
+		for i := range events {
+			out = append(out, g.eventsOf(&events[i])...)
+		}
+		g.mu.Unlock()
+		g.Post(out...)
+		g.nudge()
+	}
+}
+
+// eventsOf converts an event for the core; it drops events of released leases
+// and repeated events.
+func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
+	id, ok := g.id(e.Lease)
+	l := g.leases[id]
+	if !ok || l == nil || l.state == releasing {
+		return nil
+	}
+	l.heard = true
+	why := untrusted.Ends(e.Why, maxText)
+	switch e.Kind {
+	default:
+		g.Log.Once("unknown lease event", g.Title+
+			" has sent an event of a kind that this version does not know: such events are ignored")
+	case sdk.LeasePending:
+		return g.pending(id, l, why)
+	case sdk.LeaseGranted:
+		return g.granted(id, l, e)
+	case sdk.LeaseEnding:
+		return g.ends(id, l, nanoseconds(e.Until), why)
+	case sdk.LeaseRefused:
+		delete(g.leases, id)
+		g.forget(id)
+		return []core.Event{&core.LeaseRefused{Lease: id, Why: why}}
+	case sdk.LeaseLost:
+		if l.state == asking && (l.again || !l.calling) {
+			l.heard = false
+			return nil // it was not requested before the plugin failed, and is requested again
+		}
+		g.endedEarly(id, l, why)
+		delete(g.leases, id)
+		l.stopJoining()
+		g.forget(id)
+		if l.again && !l.granted {
+			// The event may be from before the second request.
+			g.leases[id] = &lease{state: releasing, asked: true}
+		}
+		return []core.Event{&core.LeaseLost{Lease: id, Why: why}}
+	}
+	return nil
+}
+
+// ends returns the event for a lease that will be taken away. The first notice counts, which an agent may give; the
+// executor may know the reason later. g.mu is held.
+func (g *Granter) ends(id core.LeaseID, l *lease, at int64, why string) []core.Event {
+	if l.ending && (l.explained || why == "") {
+		return nil
+	}
+	l.ending, l.explained = true, why != ""
+	ending := &core.LeaseEnding{Lease: id, At: at, Why: why}
+	if l.joining != nil {
+		l.joining.later = append(l.joining.later, ending)
+		return nil
+	}
+	return []core.Event{ending}
+}
+
+func (g *Granter) granted(id core.LeaseID, l *lease, e *sdk.LeaseEvent) []core.Event {
+	if l.granted {
+		return nil
+	}
+	if wrong := l.misfit(e.Bundles); wrong != "" {
+		why := fmt.Sprintf("%s has granted %s, which is a bug of it", g.Title, wrong)
+		g.Log.Once("wrong grant", why+"; such leases are given back, and others are requested")
+		g.countEarly(why)
+		g.release(id)
+		return []core.Event{&core.LeaseLost{Lease: id, Why: why}}
+	}
+	l.granted, l.state = true, held
+	out := &core.LeaseGranted{Lease: id, Until: nanoseconds(e.Until)}
+	for _, b := range e.Bundles {
+		bundle := core.LeasedBundle{Node: untrusted.Line(b.Node, maxText)}
+		for _, d := range b.Devices {
+			bundle.Devices = append(bundle.Devices, untrusted.Line(d, maxText))
+		}
+		out.Bundles = append(out.Bundles, bundle)
+	}
+	if g.Agents != nil {
+		return g.join(id, l, out, e.Bundles)
+	}
+	g.early.inARow = 0
+	return []core.Event{out}
+}
+
+func nanoseconds(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// Close waits until all leases that the core has released are given back, also those of
+// earlier hosts, or until ctx ends. It returns the names of leases that may still be held,
+// with * for those of earlier hosts. Run must have been called.
+func (g *Granter) Close(ctx context.Context) (kept []string) {
+	quiet := g.Clock.AfterFunc(closeNotice, func() { g.sayWaits(ctx) })
+	g.settle(ctx)
+	quiet()
+	g.stop()
+	<-g.done
+	return g.kept()
+}
+
+// closeNotice is the time after which a message says what the end waits for.
+const closeNotice = 3 * time.Second
+
+func (g *Granter) sayWaits(ctx context.Context) {
+	kept, limit := g.kept(), ""
+	if end, ok := ctx.Deadline(); ok {
+		limit = fmt.Sprintf(" for %v more at most", max(0, time.Until(end)).Round(time.Second))
+	}
+	if len(kept) > 0 {
+		g.Log.Warn(fmt.Sprintf("%s has not given these leases back yet: %s; the end waits for it%s", g.Title,
+			strings.Join(kept, ", "), limit))
+	}
+}
+
+// kept returns the names of leases that may still be held.
+func (g *Granter) kept() (kept []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, id := range g.leasesWhere((*lease).mustRelease) {
+		kept = append(kept, g.name(id))
+	}
+	if g.begun && !g.adopted {
+		kept = append(kept, g.Prefix+"*")
+	}
+	return kept
+}
+
+// settle waits until all leases that the core has released are given back. A lease that an earlier host could not
+// give back has no name here: Adopt releases it.
+func (g *Granter) settle(ctx context.Context) {
+	for {
+		g.mu.Lock()
+		settled, progress := g.settled(), g.progress
+		g.mu.Unlock()
+		if settled {
+			return
+		}
+		select {
+		case <-progress:
+		case <-g.done:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// settled reports whether all released leases are given back. g.mu is held.
+func (g *Granter) settled() bool {
+	return len(g.leasesWhere((*lease).mustRelease)) == 0 && (g.adopted || !g.begun)
+}
+
+func (l *lease) mustRelease() bool { return l.state == releasing }

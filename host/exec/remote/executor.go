@@ -1,0 +1,65 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/agent/link"
+	"github.com/tunehost/tunehost/host/exec"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/plugin/process"
+)
+
+// Sessions are the connections to the agents of leases.
+type Sessions interface {
+	// Session waits for the connection to the agent of a bundle. It fails when the lease is gone or the
+	// context ends.
+	Session(ctx context.Context, lease core.LeaseID, bundle int) (link.Session, error)
+}
+
+// Executor implements exec.Executor for leases with agents.
+type Executor struct {
+	Sessions Sessions
+	// Here starts processes that run on no lease.
+	Here *exec.Local
+	// Cargo is what processes need on their nodes; nil: nothing.
+	Cargo *Cargo
+}
+
+var _ exec.Executor = (*Executor)(nil)
+
+// Start implements exec.Executor. The process runs on the node of the first bundle, which is rank 0 of
+// a group. The engine has set its environment there.
+func (e *Executor) Start(ctx context.Context, what process.Program, where exec.Place) (plugin.Plugin, error) {
+	if where.Lease == 0 {
+		return e.Here.Start(ctx, what, where)
+	}
+	s, err := e.Sessions.Session(ctx, where.Lease, 0)
+	if err != nil {
+		return nil, cut(what, err)
+	}
+	moved, err := e.Cargo.move(ctx, s, what)
+	if err != nil {
+		return nil, unmoved(what, s, err)
+	}
+	return process.Start(ctx, e.Here.Config(moved, Machine(ctx, s)))
+}
+
+// unmoved says that a process was not started because its files are not on its node.
+func unmoved(what process.Program, s link.Session, err error) error {
+	failure := plugin.NotStarted
+	select {
+	case <-s.Done():
+		failure = plugin.Cut
+	default:
+	}
+	return &plugin.Error{Plugin: fmt.Sprintf("%s %q", what.Kind, what.Name), Failure: failure,
+		What: "is not started, because its files cannot be sent to its node: " + err.Error(), Err: err}
+}
+
+// cut says that a process was not started because its node cannot be reached.
+func cut(what process.Program, err error) error {
+	return &plugin.Error{Plugin: fmt.Sprintf("%s %q", what.Kind, what.Name), Failure: plugin.Cut,
+		What: "cannot be started: " + err.Error(), Err: err}
+}

@@ -1,0 +1,576 @@
+package hosttest_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/host/agent/link"
+	"github.com/tunehost/tunehost/host/hosttest"
+	"github.com/tunehost/tunehost/internal/toolchain"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// nodes is an executor whose engine is the test's: see nodesEngine.
+var nodes = sdk.ExecutorPlugin{
+	Info: sdk.Info{Name: "nodes", Version: "1.0.0", Summary: "Nodes of a test.", Options: []byte(
+		`{"type": "object", "properties": {"engine": {"type": "string"}}}`)},
+	Open: func(x sdk.Execution, options []byte, tell func(...sdk.LeaseEvent)) (sdk.Executor, sdk.ExecutorTraits,
+		error) {
+		var o struct{ Engine string }
+		if err := json.Unmarshal(options, &o); err != nil {
+			return nil, sdk.ExecutorTraits{}, err
+		}
+		e := &nodesExecutor{x: x, engine: o.Engine, tell: tell, told: map[string]bool{}}
+		go e.follow()
+		return e, sdk.ExecutorTraits{Gangs: true, Agents: true}, nil
+	},
+}
+
+type nodesExecutor struct {
+	x      sdk.Execution
+	engine string
+	tell   func(...sdk.LeaseEvent)
+	mu     sync.Mutex
+	told   map[string]bool // leases that are granted
+}
+
+// order is what an executor wants from the engine.
+type order struct {
+	Start   *sdk.LeaseRequest
+	Path    string
+	Release string
+}
+
+// call has the engine do something, and returns the leases that it has.
+func (e *nodesExecutor) call(o order) (leases map[string]int, err error) {
+	conn, err := net.Dial("unix", e.engine)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	if err := json.NewEncoder(conn).Encode(o); err != nil {
+		return nil, err
+	}
+	return leases, json.NewDecoder(conn).Decode(&leases)
+}
+
+func (e *nodesExecutor) follow() {
+	for ; ; time.Sleep(20 * time.Millisecond) {
+		e.mu.Lock()
+		leases, err := e.call(order{})
+		for name := range e.told {
+			if _, there := leases[name]; err == nil && !there {
+				delete(e.told, name)
+				e.tell(sdk.LeaseEvent{Lease: name, Kind: sdk.LeaseLost, Why: "an agent has ended"})
+			}
+		}
+		e.mu.Unlock()
+	}
+}
+
+// grant tells of a lease. e.mu is held.
+func (e *nodesExecutor) grant(name string, bundles int) {
+	event := sdk.LeaseEvent{Lease: name, Kind: sdk.LeaseGranted}
+	for i := range bundles {
+		event.Bundles = append(event.Bundles, sdk.GrantedBundle{Node: fmt.Sprint("node", i), Address: "127.0.0.1"})
+	}
+	e.told[name] = true
+	e.tell(event)
+}
+
+func (e *nodesExecutor) Allocate(_ context.Context, leases []sdk.LeaseRequest) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range leases {
+		if _, err := e.call(order{Start: &r, Path: e.x.Agent.Path}); err != nil {
+			return err
+		}
+		e.grant(r.Lease, len(r.Bundles))
+	}
+	return nil
+}
+
+func (e *nodesExecutor) Adopt(_ context.Context, names []string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	leases, err := e.call(order{})
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if n, there := leases[name]; there {
+			e.grant(name, n)
+		} else {
+			e.tell(sdk.LeaseEvent{Lease: name, Kind: sdk.LeaseLost, Why: "there is no such lease"})
+		}
+		delete(leases, name)
+	}
+	for name := range leases {
+		if _, err := e.call(order{Release: name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *nodesExecutor) Release(_ context.Context, names []string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, name := range names {
+		delete(e.told, name)
+		if _, err := e.call(order{Release: name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodesEngine is an engine with any number of nodes, all of them this machine. Its agents do not end with
+// the host.
+type nodesEngine struct {
+	t      testing.TB
+	socket string
+	hidden string // a folder that nodes do not see; "": they see all
+	env    []string
+	proxy  *proxy // what is between agents and the host; nil: nothing
+	mu     sync.Mutex
+	leases map[string][]*exec.Cmd
+	begun  int // agents
+	busy   sync.WaitGroup
+}
+
+func newEngine(t testing.TB) *nodesEngine {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "nodes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &nodesEngine{t: t, socket: filepath.Join(dir, "s"), leases: map[string][]*exec.Cmd{}}
+	l, err := net.Listen("unix", e.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			e.serve(conn)
+		}
+	}()
+	t.Cleanup(func() {
+		_ = l.Close()
+		e.mu.Lock()
+		for name := range e.leases {
+			e.release(name)
+		}
+		e.mu.Unlock()
+		e.busy.Wait()
+		_ = os.RemoveAll(dir)
+	})
+	return e
+}
+
+func (e *nodesEngine) serve(conn net.Conn) {
+	defer conn.Close()
+	var o order
+	if json.NewDecoder(conn).Decode(&o) != nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if o.Start != nil && e.leases[o.Start.Lease] == nil {
+		for i := range o.Start.Bundles {
+			e.start(o, i)
+		}
+	}
+	if o.Release != "" {
+		e.release(o.Release)
+	}
+	leases := map[string]int{}
+	for name, agents := range e.leases {
+		leases[name] = len(agents)
+	}
+	_ = json.NewEncoder(conn).Encode(leases)
+}
+
+// start starts the agent of a bundle. When one ends, the lease ends. e.mu is held.
+func (e *nodesEngine) start(o order, bundle int) {
+	cmd := exec.Command(o.Path, "agent")
+	if e.hidden != "" {
+		cmd = exec.Command("unshare", "-m", "sh", "-c", `mount -t tmpfs none "$0" && exec "$1" agent`, e.hidden, o.Path)
+	}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir(),
+		"NODE=" + strconv.Itoa(bundle), sdk.AgentVariable + "=" + e.proxy.ticket(e.t, o.Start.Agent),
+		sdk.AgentBundleVariable + "=" + strconv.Itoa(bundle)}
+	cmd.Env = append(cmd.Env, e.env...)
+	cmd.Stderr = &lineLog{e.t}
+	if err := cmd.Start(); err != nil {
+		e.t.Error(err)
+		return
+	}
+	name := o.Start.Lease
+	e.leases[name] = append(e.leases[name], cmd)
+	e.begun++
+	e.busy.Go(func() {
+		_ = cmd.Wait()
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.release(name)
+	})
+}
+
+// release ends the agents of a lease. e.mu is held.
+func (e *nodesEngine) release(name string) {
+	for _, cmd := range e.leases[name] {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+	}
+	delete(e.leases, name)
+}
+
+// kill kills an agent of each lease.
+func (e *nodesEngine) kill() (killed int) { return e.signal(syscall.SIGKILL) }
+
+// signal sends a signal to an agent of each lease.
+func (e *nodesEngine) signal(s os.Signal) (sent int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, agents := range e.leases {
+		_ = agents[0].Process.Signal(s)
+		sent++
+	}
+	return sent
+}
+
+// held is how many leases there are.
+func (e *nodesEngine) held() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.leases)
+}
+
+type lineLog struct{ t testing.TB }
+
+func (l *lineLog) Write(b []byte) (int, error) {
+	l.t.Logf("agent: %s", b)
+	return len(b), nil
+}
+
+// onNodes writes an experiment that runs on nodes with agents.
+func onNodes(t *testing.T, yaml string) (*experiment, *nodesEngine) {
+	t.Helper()
+	e := newEngine(t)
+	x := write(t, yaml+"executor: {plugin: nodes, engine: "+e.socket+"}\n", nil)
+	x.Resources = ""
+	return x, e
+}
+
+// All trials run on nodes, and all leases are given back.
+func TestOnNodes(t *testing.T) {
+	t.Parallel()
+	x, e := onNodes(t, long)
+	x.run(t, 0)
+	hosttest.CheckFinished(t, x.dir, 5)
+	hosttest.CheckReplay(t, x.dir, plugged)
+	if e.held() != 0 || e.begun == 0 {
+		t.Errorf("%d leases are held; %d agents were started", e.held(), e.begun)
+	}
+}
+
+// outcome is what the trials of an experiment were, and what they reported.
+func (x *experiment) outcome(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for _, dir := range x.trials(t) {
+		params, err := os.ReadFile(filepath.Join(dir, "params.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		results, err := os.ReadFile(filepath.Join(dir, "result.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s %s", filepath.Base(dir)[:5], params)
+		for line := range strings.Lines(string(results)) {
+			var r struct {
+				Iteration int `json:"training_iteration"`
+				Loss      float64
+			}
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintln(&b, r.Iteration, r.Loss)
+		}
+	}
+	return b.String()
+}
+
+// quick is an experiment with one trial at a time, whose trainable is a program of the user.
+const quick = `
+version: 1
+objective: {metric: loss, mode: min}
+trainable:
+  command: [sh, -c, "for i in 1 2 3; do awk \"BEGIN {print ($x-0.3)^2/$i}\"; done; echo $NODE >&2"]
+  metrics: {loss: '(.*)'}
+space: {x: {uniform: [0, 1]}}
+searcher: tpe
+seed: 7
+concurrency: 1
+trials: 8
+`
+
+// With the same seed and one trial at a time, nodes give the same suggestions and results as this machine.
+func TestNodesAsLocal(t *testing.T) {
+	t.Parallel()
+	here := write(t, quick, nil)
+	here.run(t, 0)
+	x, _ := onNodes(t, quick)
+	x.run(t, 0)
+	if got, want := x.outcome(t), here.outcome(t); got != want || !strings.Contains(want, "0.0") {
+		t.Errorf("on nodes:\n%s\nhere:\n%s", got, want)
+	}
+	for _, dir := range x.trials(t) {
+		if text, err := os.ReadFile(filepath.Join(dir, "stderr")); err != nil || string(text) != "0\n" {
+			t.Errorf("the environment of its node is not that of %s: %q, %v", dir, text, err)
+		}
+	}
+}
+
+// B-075: trials whose agents are killed continue elsewhere, and nothing is lost, doubled or left.
+func TestAgentsAreKilled(t *testing.T) {
+	t.Parallel()
+	x, e := onNodes(t, long+"failures: {lost: 1000}\n")
+	p := x.start(t)
+	for kills := 0; kills < 6; {
+		select {
+		case status := <-p.exit:
+			t.Fatalf("it ended with %d after %d kills:\n%s", status, kills, p.out.String())
+		case <-time.After(300 * time.Millisecond):
+			kills += e.kill()
+		}
+	}
+	p.ends(t, 0)
+	hosttest.CheckFinished(t, x.dir, 5)
+	hosttest.CheckReplay(t, x.dir, plugged)
+	if x.told(t)["lost"] == 0 {
+		t.Error("no lease was lost")
+	}
+}
+
+// proxy is between agents and their host.
+type proxy struct {
+	net.Listener
+	mu   sync.Mutex
+	to   string
+	open []net.Conn
+}
+
+// ticket has an agent connect by the proxy alone.
+func (p *proxy) ticket(t testing.TB, text string) string {
+	if p == nil {
+		return text
+	}
+	ticket, err := link.ParseTicket(text)
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.to = ticket.Dial[0]
+	ticket.Dial, ticket.File = []string{p.Addr().String()}, ""
+	return ticket.Text()
+}
+
+func (p *proxy) accept() {
+	for {
+		from, err := p.Accept()
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		to, err := net.Dial("tcp", p.to)
+		if err == nil {
+			p.open = append(p.open, from, to)
+			go link.Splice(from, to)
+		} else {
+			_ = from.Close()
+		}
+		p.mu.Unlock()
+	}
+}
+
+// cut breaks all connections. New ones come through.
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.open {
+		_ = c.Close()
+	}
+	p.open = nil
+}
+
+// B-075: a connection that breaks and is there again within seconds costs neither a lease nor an attempt: results go
+// on from where they were. On a machine that is too busy to connect again in time a lease may be lost, so that there
+// are several tries.
+func TestConnectionsBreak(t *testing.T) {
+	t.Parallel()
+	x, e := onNodes(t, endless+"concurrency: 3\n")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.proxy = &proxy{Listener: l}
+	t.Cleanup(func() { _ = l.Close(); e.proxy.cut() })
+	go e.proxy.accept()
+	p := x.start(t)
+	x.awaitResults(t, p, 3)
+	kept := false
+	for try := 0; try < 5 && !kept; try++ {
+		results, lost := x.results(t), x.told(t)["lost"]
+		e.proxy.cut()
+		x.await(t, p, func() bool { return x.results(t) >= results+30 })
+		kept = x.told(t)["lost"] == lost
+	}
+	if !kept {
+		t.Error("each break costs a lease")
+	}
+	p.signal(t, syscall.SIGINT)
+	p.ends(t, exitInterrupted)
+	hosttest.CheckReplay(t, x.dir, plugged)
+}
+
+// results is how many results all trials have.
+func (x *experiment) results(t *testing.T) (n int) {
+	t.Helper()
+	for _, dir := range x.trials(t) {
+		n += len(hosttest.Lines(t, filepath.Join(dir, "result.jsonl")))
+	}
+	return n
+}
+
+// B-132: SIGTERM to an agent is the notice of its engine: its trial saves and continues elsewhere; nothing is lost.
+func TestAgentsAreTerminated(t *testing.T) {
+	t.Parallel()
+	x, e := onNodes(t, long)
+	p := x.start(t)
+	x.awaitResults(t, p, 3)
+	if e.signal(syscall.SIGTERM) == 0 {
+		t.Error("no agent was terminated")
+	}
+	p.ends(t, 0)
+	hosttest.CheckFinished(t, x.dir, 5)
+	hosttest.CheckReplay(t, x.dir, plugged)
+	if told := x.told(t); told["ending"] == 0 || told["lost"] > 0 {
+		t.Errorf("leases: %v", told)
+	}
+}
+
+// B-134: agents outlive a host that is killed, and their leases are those of the next one. The processes of
+// the killed host's trials end.
+func TestHostIsKilledOnNodes(t *testing.T) {
+	t.Parallel()
+	x, e := onNodes(t, strings.Replace(leased, "executor: {plugin: fake, nodes: 3, cpu: 1, queue: 0.05}\n",
+		"concurrency: 3\n", 1))
+	p := x.start(t)
+	x.awaitResults(t, p, 3)
+	p.signal(t, syscall.SIGKILL)
+	<-p.exit
+	begun := e.begun
+	x.letGo(t)
+	x.run(t, 0)
+	hosttest.CheckFinished(t, x.dir, 5)
+	hosttest.CheckReplay(t, x.dir, plugged)
+	if after := x.told(t); after["lost"] != 0 || begun != 3 {
+		t.Errorf("%d agents had started; %d leases were lost", begun, after["lost"])
+	}
+}
+
+// group is an experiment whose trials are groups of three programs, each on a node of its own. Rank 0
+// waits until the others are there.
+const group = `
+version: 1
+objective: {metric: loss, mode: min}
+trainable:
+  command: [sh, -c, "cd $TUNEHOST_TRIAL_DIR; echo node $NODE of rank $RANK at $MASTER_ADDR >&2; touch here.$RANK; \
+    if [ $RANK = 0 ]; then while [ ! -e here.1 ] || [ ! -e here.2 ]; do sleep 0.02; done; echo '{\"loss\": 1}'; fi; \
+    ${THEN:-exit 0}"]
+space: {x: {uniform: [0, 1]}}
+placement: {bundles: [{cpu: 1}, {cpu: 1}, {cpu: 1}], strategy: spread, workers: true}
+trials: 2
+concurrency: 1
+`
+
+// The programs of a group run on the nodes of their bundles, each started by the agent there.
+func TestGroupOnNodes(t *testing.T) {
+	t.Parallel()
+	x, e := onNodes(t, group)
+	x.run(t, 0)
+	for _, dir := range x.trials(t) {
+		for rank, name := range []string{"stderr", "stderr.1", "stderr.2"} {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			want := fmt.Sprintf("node %d of rank %d at 127.0.0.1\n", rank, rank)
+			if err != nil || string(text) != want {
+				t.Errorf("%s has %q, %v; want %q", name, text, err, want)
+			}
+		}
+	}
+	if e.begun != 3 {
+		t.Errorf("%d agents were started", e.begun)
+	}
+}
+
+// A program of a group that fails on its node ends the group, with its message.
+func TestGroupFailsOnNodes(t *testing.T) {
+	t.Parallel()
+	x, _ := onNodes(t, strings.NewReplacer("${THEN:-exit 0}", "[ $RANK != 2 ] || exit 7; sleep 1000",
+		"trials: 2", "trials: 1", "echo '{", "echo '{").Replace(group))
+	if out := x.run(t, exitErrored); !strings.Contains(out, "(rank 2) ended with exit status 7") {
+		t.Error(out)
+	}
+}
+
+// needHiding is for tests of nodes that do not see all files.
+func needHiding(t *testing.T) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("SKIPPED: only root can hide a folder from a process: NOT TESTED")
+	}
+	toolchain.Programs(t, "unshare", "mount")
+}
+
+// On nodes that do not see the experiment's directory trials have directories of their own: checkpoints,
+// output and what a trial continues from cross the connection.
+func TestNodesWithOwnFiles(t *testing.T) {
+	t.Parallel()
+	needHiding(t)
+	x, e := onNodes(t, strings.Replace(long, "every: 10", "every: 2", 1)+"failures: {lost: 1000}\n")
+	e.hidden = x.Storage
+	if err := os.Mkdir(x.Storage, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := x.start(t)
+	x.awaitResults(t, p, 3)
+	if e.kill() == 0 {
+		t.Error("no agent was killed")
+	}
+	p.ends(t, 0)
+	hosttest.CheckFinished(t, x.dir, 5)
+	hosttest.CheckReplay(t, x.dir, plugged)
+	kept, err := filepath.Glob(filepath.Join(x.dir, "trials", "*", "checkpoints", "*", "MANIFEST.json"))
+	if err != nil || len(kept) == 0 {
+		t.Errorf("no checkpoint came: %v", err)
+	}
+}

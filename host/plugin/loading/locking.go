@@ -1,0 +1,48 @@
+package loading
+
+import (
+	"fmt"
+
+	"github.com/tunehost/tunehost/host/plugin/lockfile"
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// Allowed checks that the plugins are those that an experiment began with.
+func (l *Loader) Allowed(d storage.Dir) error {
+	locked, err := lockfile.Read(d)
+	if err != nil || locked == nil {
+		return err
+	}
+	for _, p := range l.Locked() {
+		if err := locked.Allows(p); err != nil {
+			return fmt.Errorf("%s: %w", d.Path(), err)
+		}
+	}
+	return nil
+}
+
+// Locked returns the plugins as they are recorded.
+func (l *Loader) Locked() (list []lockfile.Plugin) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.known {
+		entry := p.entry()
+		entry.Kind = p.kind
+		list = append(list, entry)
+	}
+	return list
+}
+
+func (p *Plugin) entry() lockfile.Plugin {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := lockfile.Plugin{Name: p.Name, Version: p.info.Version, Transport: p.Transport(), SHA256: p.sums.SHA256,
+		Files: p.sums.Pinned(), Grants: lockfile.GrantsOf(p.grant)}
+	if p.Folder != nil {
+		e.Path = p.Folder.Path
+	}
+	if p.sums.Tree != nil {
+		e.Covers = lockfile.WholeFolder
+	}
+	return e
+}

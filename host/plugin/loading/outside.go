@@ -1,0 +1,38 @@
+package loading
+
+import (
+	"context"
+
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/deadlines"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/plugin/find"
+	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// outsideLimits are the limits of plugins outside of experiments.
+var outsideLimits = config.Sandbox{Memory: 256 << 20, CallTimeout: deadlines.Bundled}
+
+// StartOutside starts a plugin outside of an experiment, to look at it, without anything that
+// an experiment would have to grant it. Without a kind the plugin is asked what it is.
+func StartOutside(ctx context.Context, plugins *bundled.Registry, f *find.Found, kind sdk.Kind) (plugin.Plugin,
+	error) {
+	if f.Bundled != nil {
+		c, _ := plugins.Config(f.Bundled.Kind, f.Name)
+		return process.Start(ctx, c)
+	}
+	sums, err := f.Folder.Check()
+	if err != nil {
+		return nil, err
+	}
+	c := f.Folder.Config(sums, "")
+	if c.Kind == "" {
+		c.Kind = kind
+	}
+	start := func(ctx context.Context, what process.Program) (plugin.Plugin, error) {
+		return process.Start(ctx, process.Config{Program: what})
+	}
+	return Launch(ctx, plugins, f.Folder, c, SandboxPolicy{Limits: outsideLimits}, start)
+}

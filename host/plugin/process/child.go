@@ -1,0 +1,96 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+)
+
+// Machine starts processes: this one ([Here]), or another one through its agent.
+type Machine interface {
+	// Spawn starts a process. An error says why the system does not start it, see [Reason]. If the
+	// context ends first, nothing is started.
+	Spawn(ctx context.Context, s Spec) (Child, error)
+}
+
+// Spec is a process to start.
+type Spec struct {
+	Program
+	// Handshake are the variables of the plugin protocol, as NAME=VALUE.
+	Handshake []string
+	// Sockets is the folder below which the process must listen. A machine with files of its own uses
+	// a folder of its own.
+	Sockets string
+}
+
+// Child is a process that was started, with the group that it leads. Any goroutine may call its methods.
+type Child interface {
+	// PID returns its id on its machine.
+	PID() int
+	// Stdout and Stderr are read to their end, which may come after the end of the process. [Child.Release]
+	// ends them.
+	Stdout() io.Reader
+	Stderr() io.Reader
+	// Exited is closed when the process and its group are gone; Exit then says how it ended.
+	Exited() <-chan struct{}
+	Exit() Exit
+	// Signal sends a signal to the group. After the end of the process it does nothing.
+	Signal(s syscall.Signal)
+	// Kill kills the group at once. After the end of the process it does nothing.
+	Kill()
+	// Dial connects to the socket that the process has announced. An error that is a *RefusedError
+	// means that the address cannot be used, and never will be.
+	Dial(ctx context.Context, socket string) (net.Conn, error)
+	// Release frees what is kept for the output.
+	Release()
+}
+
+// Exit is how a process ended.
+type Exit struct {
+	Code   int            // 0 to 255
+	Signal syscall.Signal // that ended it; 0: none
+	// Cut, if not "", says why the end of the process is not known: its machine cannot be reached.
+	Cut string
+}
+
+func exitOf(s *os.ProcessState) Exit {
+	if signal, ok := endSignal(s); ok {
+		return Exit{Signal: signal}
+	}
+	return Exit{Code: s.ExitCode()}
+}
+
+// String returns the end in words: "exited with status 3".
+func (e Exit) String() string {
+	switch {
+	case e.Cut != "":
+		return "was lost with its node: " + e.Cut
+	case e.Signal != 0:
+		return fmt.Sprintf("was ended by signal %d (%v)", int(e.Signal), e.Signal)
+	}
+	return fmt.Sprintf("exited with status %d", e.Code)
+}
+
+// RefusedError says that what a plugin has announced cannot be used.
+type RefusedError struct{ Why string }
+
+func (e *RefusedError) Error() string { return e.Why }
+
+// CutError says that a machine cannot be reached, or no longer.
+type CutError struct{ Why string }
+
+func (e *CutError) Error() string { return e.Why }
+
+// UnstartedError says why a process was not started, in words for the user.
+type UnstartedError struct {
+	What string
+	Err  error // the system's, if it is one
+}
+
+func (e *UnstartedError) Error() string { return e.What }
+
+// Unwrap returns the system's error.
+func (e *UnstartedError) Unwrap() error { return e.Err }

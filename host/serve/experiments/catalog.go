@@ -1,0 +1,292 @@
+package experiments
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/host/nearest"
+	"github.com/tunehost/tunehost/host/smallheap"
+	"github.com/tunehost/tunehost/host/view"
+)
+
+// unused is how long an experiment stays open that nobody asks for.
+const unused = 10 * time.Minute
+
+// room is how much memory open experiments may take, in bytes, before those are closed that nobody uses.
+const room = 128 << 20
+
+// LimitMemory has this process keep to about 210 MiB beside the program itself, as far as what is open allows.
+func LimitMemory() { smallheap.Limit(210 << 20) }
+
+// Catalog has the experiments in some folders. It is safe for concurrent use.
+type Catalog struct {
+	roots []string
+	mu    sync.Mutex
+	open  map[string]*Shared // by directory
+	lines map[string]line
+}
+
+// line is an experiment in a list, as long as its record does not change.
+type line struct {
+	changed time.Time
+	view.Summary
+}
+
+// New returns the experiments in folders; a folder may also be one of an experiment.
+func New(folders ...string) *Catalog {
+	return &Catalog{roots: folders, open: map[string]*Shared{}, lines: map[string]line{}}
+}
+
+// ErrUnknown says that there is no experiment of a name.
+var ErrUnknown = errors.New("there is no such experiment")
+
+// Item is an experiment in a list.
+type Item struct {
+	// ID names the experiment in URLs.
+	ID string `json:"id"`
+	view.Summary
+	// Error says why it cannot be read; then nothing else is set but Dir.
+	Error string `json:"error,omitempty"`
+}
+
+// place is where an experiment is.
+type place struct{ id, dir string }
+
+// places finds all experiments. Of those whose directories have the same name, all but the first have a
+// part of a checksum of their path in their id.
+func (c *Catalog) places() (list []place, err error) {
+	known := map[string]bool{}
+	for _, root := range c.roots {
+		dirs, err := within(root)
+		if err != nil {
+			return nil, err
+		}
+		for _, dir := range dirs {
+			id := filepath.Base(dir)
+			if known[id] {
+				sum := sha256.Sum256([]byte(dir))
+				id += "~" + hex.EncodeToString(sum[:4])
+			}
+			known[id] = true
+			list = append(list, place{id, dir})
+		}
+	}
+	return list, nil
+}
+
+// within returns the experiments in a folder, or the folder if it is one. A folder that does not exist yet
+// has none.
+func within(root string) (dirs []string, err error) {
+	if root, err = filepath.Abs(root); err != nil {
+		return nil, err
+	}
+	if view.Is(root) {
+		return []string{root}, nil
+	}
+	entries, err := os.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if dir := filepath.Join(root, e.Name()); view.Is(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs, err
+}
+
+// List returns all experiments, by id.
+func (c *Catalog) List() ([]Item, error) {
+	places, err := c.places()
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Item, 0, len(places))
+	for _, p := range places {
+		items = append(items, c.item(p))
+	}
+	slices.SortFunc(items, func(a, b Item) int { return cmp.Compare(a.ID, b.ID) })
+	return items, nil
+}
+
+func (c *Catalog) item(p place) Item {
+	x, err := c.summary(p)
+	if err != nil {
+		return Item{ID: p.id, Summary: view.Summary{Dir: p.dir}, Error: err.Error()}
+	}
+	return Item{ID: p.id, Summary: x}
+}
+
+// summary opens an experiment only if its record has changed.
+func (c *Catalog) summary(p place) (view.Summary, error) {
+	c.mu.Lock()
+	known, ok := c.lines[p.dir]
+	c.mu.Unlock()
+	if ok && known.State != view.Running && known.changed.Equal(changed(p.dir)) {
+		return known.Summary, nil
+	}
+	at := changed(p.dir)
+	s, done, err := c.acquire(p)
+	if err != nil {
+		return view.Summary{}, err
+	}
+	defer done()
+	x, err := s.Summary()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lines[p.dir] = line{at, x}
+	return x, err
+}
+
+// changed returns when an experiment changed last.
+func changed(dir string) (last time.Time) {
+	entries, _ := os.ReadDir(filepath.Join(dir, "journal"))
+	paths := []string{filepath.Join(dir, "run.json"), filepath.Join(dir, "LOCK")}
+	for _, e := range entries {
+		paths = append(paths, filepath.Join(dir, "journal", e.Name()))
+	}
+	for _, path := range paths {
+		if info, err := os.Lstat(path); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
+}
+
+// Within returns the directories of experiments in a folder, or the folder if it is one of an experiment.
+func Within(folder string) ([]string, error) { return within(folder) }
+
+// ID returns the id of the experiment in a directory.
+func (c *Catalog) ID(dir string) (string, error) {
+	places, err := c.places()
+	for _, p := range places {
+		if p.dir == dir {
+			return p.id, nil
+		}
+	}
+	return "", errors.Join(err, fmt.Errorf("%s: %w", dir, ErrUnknown))
+}
+
+// Get returns an experiment, up to date, until done is called. [ErrUnknown]: there is none of this id.
+func (c *Catalog) Get(id string) (s *Shared, done func(), err error) {
+	places, err := c.places()
+	if err != nil {
+		return nil, nil, err
+	}
+	names := make([]string, 0, len(places))
+	for _, p := range places {
+		if p.id == id {
+			return c.acquire(p)
+		}
+		names = append(names, p.id)
+	}
+	return nil, nil, fmt.Errorf("%w: %.100q%s", ErrUnknown, id, nearest.Hint(id, names))
+}
+
+// acquire returns an open experiment. The record of a large one takes seconds: others are not held up.
+func (c *Catalog) acquire(p place) (*Shared, func(), error) {
+	file, err := stamp(p.dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", p.dir, err)
+	}
+	s := c.claim(p, file)
+	s.once.Do(func() { s.opened = s.begin(p.dir) })
+	err = s.opened
+	if err == nil {
+		err = s.refresh(time.Now())
+	}
+	if err != nil {
+		c.drop(p.dir, s)
+		c.release(s)
+		return nil, nil, err
+	}
+	return s, func() { c.release(s) }, nil
+}
+
+// claim counts a user of the experiment in a directory.
+func (c *Catalog) claim(p place, file os.FileInfo) *Shared {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.open[p.dir]
+	if s == nil || !same(s.file, file) {
+		if s != nil {
+			c.leave(p.dir, s)
+		}
+		s = &Shared{ID: p.id, file: file}
+		c.open[p.dir] = s
+	}
+	s.n++
+	return s
+}
+
+func (c *Catalog) drop(dir string, s *Shared) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open[dir] == s {
+		c.leave(dir, s)
+	}
+}
+
+// leave forgets an experiment; its last user closes it.
+func (c *Catalog) leave(dir string, s *Shared) {
+	delete(c.open, dir)
+	s.gone = true
+	if s.n == 0 {
+		s.close()
+	}
+}
+
+func (c *Catalog) release(s *Shared) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.n--
+	s.last = time.Now()
+	if s.n == 0 && s.gone {
+		s.close()
+	}
+	c.makeRoom(room)
+}
+
+// makeRoom closes what nobody uses, the least recently used first, until the rest takes at most so many bytes.
+func (c *Catalog) makeRoom(most int64) {
+	for {
+		var taken int64
+		oldest, idle := "", 0
+		for dir, s := range c.open {
+			taken += s.weight.Load()
+			if s.n > 0 {
+				continue
+			}
+			if idle++; oldest == "" || s.last.Before(c.open[oldest].last) {
+				oldest = dir
+			}
+		}
+		if taken <= most || idle < 2 { // the last one may be asked for again at once
+			return
+		}
+		c.leave(oldest, c.open[oldest])
+	}
+}
+
+// Tidy closes what nobody has asked for.
+func (c *Catalog) Tidy(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for dir, s := range c.open {
+		if s.n == 0 && now.Sub(s.last) > unused {
+			c.leave(dir, s)
+		}
+	}
+}
+
+// Close closes everything that nobody uses.
+func (c *Catalog) Close() { c.Tidy(time.Now().Add(2 * unused)) }

@@ -1,0 +1,204 @@
+package experiments
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
+	"github.com/tunehost/tunehost/host/steer"
+	"github.com/tunehost/tunehost/host/steer/unixsock"
+	"github.com/tunehost/tunehost/host/storage/runfile"
+	"github.com/tunehost/tunehost/host/view"
+)
+
+// following is how often a followed experiment is read.
+const following = 200 * time.Millisecond
+
+// Shared is an experiment that all readers share: its record is read once. It is safe
+// for concurrent use.
+type Shared struct {
+	*view.Experiment
+	// ID names it in URLs.
+	ID string
+
+	record *view.Recorded
+	file   os.FileInfo // of run.json
+
+	once   sync.Once
+	opened error
+	runs   atomic.Bool
+	// weight estimates the memory that it takes, in bytes.
+	weight atomic.Int64
+
+	mu   sync.Mutex
+	read time.Time
+	err  error // of the last refresh
+
+	users
+}
+
+// users are counted by the catalog.
+type users struct {
+	n    int
+	last time.Time
+	gone bool // it was closed
+}
+
+var _ view.Remembering = (*Shared)(nil)
+
+// begin reads the experiment.
+func (s *Shared) begin(dir string) error {
+	r, err := view.OpenFollowed(dir)
+	if err != nil {
+		return err
+	}
+	s.record, s.read = r, time.Now()
+	s.runs.Store(r.Running())
+	s.weigh()
+	s.Experiment = view.New(r.Facts, s)
+	return nil
+}
+
+// stamp changes with the experiment's settings, and if another experiment takes its place.
+func stamp(dir string) (os.FileInfo, error) {
+	info, err := os.Lstat(filepath.Join(dir, "run.json"))
+	if err != nil {
+		return nil, runfile.ErrNone
+	}
+	return info, nil
+}
+
+func same(a, b os.FileInfo) bool { return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) }
+
+// Look implements view.Source.
+func (s *Shared) Look(f func(*view.State)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(s.record.Now())
+	return nil
+}
+
+// Recall implements view.Remembering.
+func (s *Shared) Recall(f func(*view.State, *view.Past)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(s.record.Now(), s.record.Past())
+	return nil
+}
+
+// Past implements view.Source.
+func (s *Shared) Past() (*history.History, error) { return history.Open(s.Dir.Journal()) }
+
+// Running implements view.Source. It is also called while a Look is under way.
+func (s *Shared) Running() bool { return s.runs.Load() }
+
+// Runs reports whether a host runs the experiment now.
+func (s *Shared) Runs() bool { return s.refresh(time.Now()) == nil && s.Experiment.Running() }
+
+// Host returns what carries out requests in the host that runs the experiment, until done is called.
+func (s *Shared) Host() (h steer.Handler, done func(), err error) {
+	c, err := unixsock.Dial(s.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, func() { _ = c.Close() }, nil
+}
+
+// Trains reports whether a trial may still print something.
+func (s *Shared) Trains(no core.TrialNo) bool {
+	runs := s.Runs()
+	t, err := s.Trial(no)
+	return err == nil && runs && !t.State.Final()
+}
+
+// refresh reads what was recorded since the last time, unless somebody else has done so since now.
+func (s *Shared) refresh(now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.read.After(now) {
+		return s.err
+	}
+	s.read = time.Now()
+	_, s.err = s.record.Refresh()
+	s.runs.Store(s.record.Running())
+	s.weigh()
+	return s.err
+}
+
+// perTrial is about how much memory a trial takes in the machine, in bytes.
+const perTrial = 500
+
+func (s *Shared) weigh() { s.weight.Store(s.record.Past().Bytes() + perTrial*int64(s.record.Count())) }
+
+func (s *Shared) feed() *view.Feed {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.record.Feed()
+}
+
+// Events calls f with the events after a number, some of them at a time, until the context ends, f returns
+// an error, or no host runs the experiment and all is told. A negative number means those from now on. It
+// calls f without events now and then, so that f notices when its reader is gone.
+func (s *Shared) Events(ctx context.Context, after int64, f func([]view.Event) error) error {
+	feed := s.feed()
+	from := uint64(max(after, 0))
+	if after < 0 && feed != nil {
+		from = feed.Last()
+	}
+	follower := s.Follow(from, feed)
+	defer follower.Close()
+	for {
+		over := !s.Running() // asked first: everything is told at the end
+		list, err := follower.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if err := f(list); err != nil {
+			return err
+		}
+		if over && len(list) == 0 {
+			return nil
+		}
+		if len(list) > 0 {
+			continue
+		}
+		if now := s.feed(); now != feed { // there was none yet, or what was read is lost
+			follower.Close()
+			feed, follower = now, s.Follow(follower.After(), now)
+		}
+		if err := s.wait(ctx, feed, follower.After()); err != nil {
+			return err
+		}
+	}
+}
+
+// wait waits until there may be more events.
+func (s *Shared) wait(ctx context.Context, feed *view.Feed, after uint64) error {
+	timer := time.NewTimer(following)
+	defer timer.Stop()
+	var more <-chan struct{}
+	if feed != nil {
+		more = feed.Changed(after)
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-more:
+		return nil
+	case <-timer.C:
+		return s.refresh(time.Now())
+	}
+}
+
+func (s *Shared) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.record != nil {
+		_ = s.record.Close() // open for reading only
+	}
+}

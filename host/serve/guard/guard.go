@@ -1,0 +1,260 @@
+package guard
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/tunehost/tunehost/host/serve/problem"
+)
+
+// Limits of requests.
+const (
+	// MaxBodyBytes is the size of the largest request: an experiment file.
+	MaxBodyBytes = 1 << 20
+	maxHeader    = 32 << 10
+	// MaxConnections is how many connections are open at a time; see [Room].
+	MaxConnections = 512
+	// HeaderTimeout and BodyTimeout are how long a request may take to arrive, WriteTimeout how long a
+	// reader may take for a part of a stream, and idleTimeout how long a connection is kept.
+	HeaderTimeout = 10 * time.Second
+	BodyTimeout   = 30 * time.Second
+	WriteTimeout  = 30 * time.Second
+	idleTimeout   = 2 * time.Minute
+	// answerTimeout is for a whole answer that is no stream; reading a large record for the first time takes long.
+	answerTimeout = 5 * time.Minute
+)
+
+// Wrong tokens from one address are answered one a second, after the first few.
+const (
+	wrongEvery = time.Second
+	wrongBurst = 10
+	// mostAddresses is how many addresses are remembered.
+	mostAddresses = 1024
+)
+
+// cookie is the name of the cookie that has a token. Cookies are shared by all ports of a machine, so that
+// it has the port of the server in its name.
+const cookie = "tunehost"
+
+// Options say what is let in.
+type Options struct {
+	Tokens Tokens
+	// Hosts are names of the server in URLs, beside localhost and IP addresses.
+	Hosts []string
+	// Port is in the name of the cookie.
+	Port string
+	// TLS says that the server is reached by HTTPS.
+	TLS bool
+}
+
+// Guard is a handler in front of another.
+type Guard struct {
+	Options
+	next  http.Handler
+	cross *http.CrossOriginProtection
+	mu    sync.Mutex
+	wrong map[netip.Addr]*rate.Limiter
+}
+
+// New returns a guard in front of a handler.
+func New(o Options, next http.Handler) *Guard {
+	return &Guard{Options: o, next: next, cross: http.NewCrossOriginProtection(),
+		wrong: map[netip.Addr]*rate.Limiter{}}
+}
+
+// Server returns a server with limits on the size and the time of requests.
+func Server(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: HeaderTimeout, ReadTimeout: BodyTimeout,
+		WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ConnContext: remember}
+}
+
+// ServeHTTP implements http.Handler.
+func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	headers(w.Header())
+	if !g.named(r.Host) {
+		problem.New(http.StatusMisdirectedRequest, "the server has no such name; start it with --host NAME to "+
+			"reach it by another name").Write(w)
+		return
+	}
+	if err := g.cross.Check(r); err != nil {
+		problem.New(http.StatusForbidden, "the request comes from a page of another site").Write(w)
+		return
+	}
+	if g.visit(w, r) {
+		return
+	}
+	if g.Tokens.of(g.token(r)) == reading {
+		w.Header().Set(AccessHeader, "read")
+	}
+	if p := g.refusal(r); p != nil {
+		if p.Status == http.StatusUnauthorized {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="tunehost"`)
+		}
+		if r.ContentLength != 0 {
+			w.Header().Set("Connection", "close") // the answer does not wait for the body
+		}
+		p.Write(w)
+		return
+	}
+	welcome(r)
+	if p := receive(w, r); p != nil {
+		p.Write(w)
+		return
+	}
+	g.next.ServeHTTP(w, r)
+}
+
+// receive reads the body of a request that may have one, so that what is wrong with its transport is told apart
+// from what it says.
+func receive(w http.ResponseWriter, r *http.Request) *problem.Problem {
+	r.Body = http.MaxBytesReader(w, r.Body, MaxBodyBytes)
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		w.Header().Set("Connection", "close")
+		return unread(err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return nil
+}
+
+// unread is the problem of a body that cannot be read.
+func unread(err error) *problem.Problem {
+	var large *http.MaxBytesError
+	var slow net.Error
+	switch {
+	case errors.As(err, &large):
+		return problem.New(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes, the most "+
+			"that a request may have", large.Limit))
+	case errors.As(err, &slow) && slow.Timeout():
+		return problem.New(http.StatusRequestTimeout, fmt.Sprintf("the request has not arrived within %v", BodyTimeout))
+	}
+	return problem.New(http.StatusBadRequest, "the body cannot be read: "+err.Error())
+}
+
+// AccessHeader is a header of answers to a token that only reads: a page then offers no changes.
+const AccessHeader = "Tunehost-Access"
+
+// headers restrict what a browser does with an answer.
+func headers(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "+
+		"font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+// named reports whether a Host header is one of the server's. An address is no name that somebody else
+// could let point here (DNS rebinding).
+func (g *Guard) named(hostport string) bool {
+	host := (&url.URL{Host: hostport}).Hostname()
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	for _, name := range append([]string{"localhost"}, g.Hosts...) {
+		if host == strings.ToLower(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// visit answers a browser that opens a page with a token in its URL: the token moves to a cookie, so that
+// it stays in no history.
+func (g *Guard) visit(w http.ResponseWriter, r *http.Request) bool {
+	token := r.URL.Query().Get("token")
+	if token == "" || r.Method != http.MethodGet || strings.HasPrefix(r.URL.Path, "/api/") {
+		return false
+	}
+	if g.Tokens.of(token) == none {
+		return false
+	}
+	http.SetCookie(w, &http.Cookie{Name: g.cookie(), Value: token, Path: "/", HttpOnly: true, Secure: g.TLS,
+		SameSite: http.SameSiteStrictMode})
+	rest := r.URL.Query()
+	rest.Del("token")
+	to := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/\\"), RawQuery: rest.Encode()}
+	http.Redirect(w, r, to.String(), http.StatusSeeOther)
+	return true
+}
+
+func (g *Guard) cookie() string { return cookie + "_" + g.Port }
+
+// refusal returns why a request is refused; nil: it is not.
+func (g *Guard) refusal(r *http.Request) *problem.Problem {
+	token := g.token(r)
+	rights := g.Tokens.of(token)
+	switch {
+	case rights == none && !g.mayGuess(r.RemoteAddr):
+		return problem.New(http.StatusTooManyRequests, "too many wrong tokens from this address; try again in a second")
+	case rights == none && token == "":
+		return problem.New(http.StatusUnauthorized, "a token is needed: open the URL that `tunehost serve` has "+
+			"printed, or send the header Authorization: Bearer TOKEN")
+	case rights == none:
+		return problem.New(http.StatusUnauthorized, "this is not a token of the server")
+	case rights == reading && r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return problem.New(http.StatusForbidden, "this token is for reading only")
+	}
+	return nil
+}
+
+func (g *Guard) token(r *http.Request) string {
+	if scheme, text, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(text)
+	}
+	if token := r.URL.Query().Get("token"); token != "" && !strings.HasPrefix(r.URL.Path, "/api/") {
+		return token // a wrong one: visit has taken the others
+	}
+	if c, err := r.Cookie(g.cookie()); err == nil {
+		return c.Value
+	}
+	return ""
+}
+
+// mayGuess counts a wrong token of an address.
+func (g *Guard) mayGuess(remote string) bool {
+	from, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := g.wrong[from.Addr()]
+	if l == nil {
+		if len(g.wrong) >= mostAddresses {
+			clear(g.wrong)
+		}
+		l = rate.NewLimiter(rate.Every(wrongEvery), wrongBurst)
+		g.wrong[from.Addr()] = l
+	}
+	return l.Allow()
+}
+
+// Loopback reports whether an address to listen at is reached from this machine alone.
+func Loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}

@@ -1,0 +1,324 @@
+package guard
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+var tokens = Tokens{Full: strings.Repeat("f", 52), Read: strings.Repeat("r", 52)}
+
+// hello says which request has reached it, after it has read the body.
+var hello = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	if _, err := io.ReadAll(r.Body); err != nil {
+		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
+		return
+	}
+	fmt.Fprint(w, "hello")
+})
+
+func ask(g http.Handler, method, path string, change func(*http.Request)) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "http://127.0.0.1:7733"+path, nil)
+	if change != nil {
+		change(r)
+	}
+	w := httptest.NewRecorder()
+	g.ServeHTTP(w, r)
+	return w
+}
+
+func bearer(token string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
+}
+
+// TestTokens covers B-142: without a token nothing can be read, and with the one for reading nothing can
+// be changed.
+func TestTokens(t *testing.T) {
+	for _, x := range []struct {
+		name, method string
+		change       func(*http.Request)
+		want         int
+	}{
+		{"no token", "GET", nil, 401},
+		{"the full token", "POST", bearer(tokens.Full), 200},
+		{"the reading token reads", "GET", bearer(tokens.Read), 200},
+		{"the reading token changes", "POST", bearer(tokens.Read), 403},
+		{"the reading token patches", "PATCH", bearer(tokens.Read), 403},
+		{"an empty token", "GET", bearer(""), 401},
+		{"a part of the token", "GET", bearer(tokens.Full[:51]), 401},
+		{"a longer token", "GET", bearer(tokens.Full + "f"), 401},
+		{"another scheme", "GET", func(r *http.Request) { r.SetBasicAuth("u", tokens.Full) }, 401},
+		{"a cookie", "GET", func(r *http.Request) {
+			r.AddCookie(&http.Cookie{Name: "tunehost_7733", Value: tokens.Full})
+		}, 200},
+		{"the cookie of another port", "GET", func(r *http.Request) {
+			r.AddCookie(&http.Cookie{Name: "tunehost_1", Value: tokens.Full})
+		}, 401},
+		{"a token in the URL of the API", "GET", func(r *http.Request) {
+			r.URL.RawQuery = "token=" + tokens.Full
+		}, 401},
+	} {
+		w := ask(New(Options{Tokens: tokens, Port: "7733"}, hello), x.method, "/api/v1/experiments", x.change)
+		if w.Code != x.want {
+			t.Errorf("%s: %d %s, want %d", x.name, w.Code, w.Body, x.want)
+		}
+	}
+}
+
+// TestFirstVisit covers B-142: the token moves from the URL to a cookie.
+func TestFirstVisit(t *testing.T) {
+	g := New(Options{Tokens: tokens, Port: "7733"}, hello)
+	w := ask(g, "GET", "/trials?a=b&token="+tokens.Full, nil)
+	c := w.Header().Get("Set-Cookie")
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/trials?a=b" ||
+		!strings.Contains(c, "HttpOnly; SameSite=Strict") || !strings.HasPrefix(c, "tunehost_7733=") {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	w = ask(g, "GET", "//evil.example/?token="+tokens.Full, nil)
+	if strings.HasPrefix(w.Header().Get("Location"), "//") {
+		t.Errorf("the first visit leads to %s", w.Header().Get("Location"))
+	}
+	if w := ask(g, "GET", "/?token=wrong", nil); w.Code != 401 || w.Header().Get("Set-Cookie") != "" {
+		t.Errorf("a wrong token: %d %v", w.Code, w.Header())
+	}
+	secure := New(Options{Tokens: tokens, Port: "7733", TLS: true}, hello)
+	if w := ask(secure, "GET", "/?token="+tokens.Full, nil); !strings.Contains(w.Header().Get("Set-Cookie"), "Secure") {
+		t.Errorf("over TLS: %v", w.Header())
+	}
+}
+
+// TestStrangers covers B-142: foreign hosts and origins are refused, also with the right token.
+func TestStrangers(t *testing.T) {
+	g := New(Options{Tokens: tokens, Port: "7733", Hosts: []string{"tuner.example"}}, hello)
+	for _, x := range []struct {
+		method, host, origin, site string
+		want                       int
+	}{
+		{"GET", "localhost:7733", "", "", 200}, {"GET", "[::1]:7733", "", "", 200}, {"GET", "127.0.0.1", "", "", 200},
+		{"GET", "tuner.example:80", "", "", 200}, {"GET", "TUNER.example.", "", "", 200},
+		{"GET", "evil.example", "", "", 421}, {"GET", "localhost.evil.example", "", "", 421}, {"GET", "", "", "", 421},
+		{"POST", "127.0.0.1:7733", "http://127.0.0.1:7733", "same-origin", 200},
+		{"POST", "127.0.0.1:7733", "http://127.0.0.1:7733", "", 200},
+		{"POST", "127.0.0.1:7733", "http://127.0.0.1:8000", "", 403},
+		{"POST", "127.0.0.1:7733", "http://evil.example", "", 403},
+		{"POST", "127.0.0.1:7733", "null", "", 403},
+		{"POST", "127.0.0.1:7733", "http://evil.example", "cross-site", 403},
+	} {
+		w := ask(g, x.method, "/api/v1/experiments", func(r *http.Request) {
+			bearer(tokens.Full)(r)
+			r.Host = x.host
+			for key, value := range map[string]string{"Origin": x.origin, "Sec-Fetch-Site": x.site} {
+				if value != "" {
+					r.Header.Set(key, value)
+				}
+			}
+		})
+		if w.Code != x.want {
+			t.Errorf("%+v: %d", x, w.Code)
+		}
+		if w.Header().Get("Access-Control-Allow-Origin") != "" {
+			t.Error("another site may read the answer")
+		}
+		if csp := w.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") ||
+			strings.Contains(csp, "unsafe") {
+			t.Errorf("the policy is %q", csp)
+		}
+	}
+}
+
+// TestGuessing: wrong tokens are answered slower and slower, and do not keep out who has the right one.
+func TestGuessing(t *testing.T) {
+	g := New(Options{Tokens: tokens, Port: "7733"}, hello)
+	last := 0
+	for range wrongBurst + 5 {
+		last = ask(g, "GET", "/", bearer("wrong")).Code
+	}
+	if last != http.StatusTooManyRequests {
+		t.Errorf("after %d wrong tokens: %d", wrongBurst+5, last)
+	}
+	if w := ask(g, "GET", "/", bearer(tokens.Full)); w.Code != 200 {
+		t.Errorf("with the right token: %d", w.Code)
+	}
+}
+
+// TestLargeRequests: bodies and headers have limits.
+func TestLargeRequests(t *testing.T) {
+	s := httptest.NewUnstartedServer(nil)
+	s.Config = Server(New(Options{Tokens: tokens, Port: "7733"}, hello))
+	s.Start()
+	defer s.Close()
+	send := func(body io.Reader, header string) int {
+		r, err := http.NewRequest("POST", s.URL+"/", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bearer(tokens.Full)(r)
+		r.Header.Set("X-Long", header)
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return 0
+		}
+		a.Body.Close()
+		return a.StatusCode
+	}
+	if got := send(strings.NewReader(strings.Repeat("x", MaxBodyBytes)), ""); got != 200 {
+		t.Errorf("the largest body: %d", got)
+	}
+	if got := send(io.LimitReader(endless{}, 64<<20), ""); got != 413 && got != 0 {
+		t.Errorf("an endless body: %d", got)
+	}
+	if got := send(nil, strings.Repeat("x", 1<<20)); got != 431 && got != 0 {
+		t.Errorf("a header of 1 MiB: %d", got)
+	}
+}
+
+// TestUnreadable: what arrives badly is told apart, and a request without a token is answered before its body.
+func TestUnreadable(t *testing.T) {
+	s := httptest.NewUnstartedServer(nil)
+	s.Config = Server(New(Options{Tokens: tokens, Port: "7733"}, hello))
+	s.Start()
+	defer s.Close()
+	with := "Authorization: bearer " + tokens.Full + "\r\n"
+	for _, x := range []struct{ head, body, want string }{
+		{with + "Transfer-Encoding: chunked\r\n", "zz\r\n", "400"},
+		{with + "Content-Length: 3000000\r\n", strings.Repeat("x", MaxBodyBytes+1), "413"},
+		{"Content-Length: 100000\r\n", "", "401"},
+		{"Transfer-Encoding: chunked\r\n", "", "401"},
+		{with + "Content-Length: 1\r\n", "x", "200"},
+	} {
+		c, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetDeadline(time.Now().Add(BodyTimeout / 2)) // an answer does not wait for a body that does not come
+		fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\n%s\r\n%s", x.head, x.body)
+		a, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || strconv.Itoa(a.StatusCode) != x.want || x.want == "401" && !a.Close {
+			t.Errorf("%.80q: %+v, %v, want %s", x.head, a, err, x.want)
+		}
+		_ = c.Close()
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { return len(b), nil }
+
+// TestSlowRequests: a request has a deadline for its header and for its body.
+func TestSlowRequests(t *testing.T) {
+	s := Server(hello)
+	if s.ReadHeaderTimeout <= 0 || s.ReadTimeout <= 0 || s.WriteTimeout <= 0 || s.IdleTimeout <= 0 ||
+		s.MaxHeaderBytes != maxHeader {
+		t.Errorf("a deadline is missing: %+v", s)
+	}
+}
+
+// dial opens a connection, and sends something.
+func dial(t *testing.T, l net.Listener, text string) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	fmt.Fprint(c, text)
+	return c, bufio.NewReader(c)
+}
+
+// TestManyConnections: 1,000 connections that never end their header keep nobody out who has a token, and do not
+// push out who has shown it.
+func TestManyConnections(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := Server(New(Options{Tokens: tokens, Port: "7733"}, hello))
+	go func() { _ = server.Serve(Room(l, MaxConnections)) }()
+	defer server.Close()
+	visit := "GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + tokens.Full + "\r\n\r\n"
+	get := func(what string, r *bufio.Reader) {
+		t.Helper()
+		a, err := http.ReadResponse(r, nil)
+		if err != nil || a.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %+v, %v", what, a, err)
+		}
+		_, _ = io.Copy(io.Discard, a.Body)
+	}
+	first, read := dial(t, l, visit)
+	get("the first visitor", read)
+	var oldest net.Conn
+	for i := range 1000 {
+		if c, _ := dial(t, l, "GET / HTTP/1.1\r\nHo"); i == 0 {
+			oldest = c
+		}
+	}
+	_, late := dial(t, l, visit)
+	get("a late visitor", late)
+	if _, err := oldest.Read(make([]byte, 1)); err == nil {
+		t.Error("the oldest connection without a token is still open")
+	}
+	fmt.Fprint(first, visit)
+	get("the first visitor again", read)
+}
+
+// TestTokensAreKept: tokens are random, only for the user, and the same for the next server.
+func TestTokensAreKept(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "tunehost")
+	first, err := Load(dir, false)
+	if err != nil || len(first.Full) < 40 || first.Full == first.Read {
+		t.Fatal(first, err)
+	}
+	for _, name := range []string{fullName, readName} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+	if again, err := Load(dir, false); err != nil || again != first {
+		t.Errorf("the second time: %v", err)
+	}
+	if fresh, err := Load(dir, true); err != nil || fresh.Full == first.Full || fresh.Read == first.Read {
+		t.Errorf("new tokens: %v", err)
+	}
+	if err := os.Chmod(filepath.Join(dir, fullName), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(dir, false); err == nil || !strings.Contains(err.Error(), "other users can access this token") {
+		t.Errorf("a token that others can read: %v", err)
+	}
+}
+
+// FuzzRequest checks that no request without a token gets through, whatever it says.
+func FuzzRequest(f *testing.F) {
+	f.Add("GET", "/?token=x", "localhost", "http://localhost", "Bearer x", "tunehost_7733=x")
+	f.Add("POST", "/api/v1/experiments", "[::1]:80", "null", "Basic x", `tunehost_7733="\x00"`)
+	f.Add("PATCH", "//evil/?token=%zz", "a.b:c", "", "bearer", "=;=")
+	g := New(Options{Tokens: tokens, Port: "7733"}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		panic("a request without a token got through")
+	}))
+	f.Fuzz(func(t *testing.T, method, target, host, origin, authorization, cookie string) {
+		if strings.Contains(target+authorization+cookie, tokens.Full) {
+			return
+		}
+		text := method + " " + target + " HTTP/1.1\r\nHost: " + host + "\r\nOrigin: " + origin +
+			"\r\nAuthorization: " + authorization + "\r\nCookie: " + cookie + "\r\n\r\n"
+		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(text)))
+		if err != nil {
+			return
+		}
+		r.RemoteAddr = "127.0.0.1:1234"
+		w := httptest.NewRecorder()
+		g.ServeHTTP(w, r)
+		if w.Code < 400 {
+			t.Errorf("%d", w.Code)
+		}
+	})
+}

@@ -1,0 +1,96 @@
+// Package problem has the answers of the HTTP API to what it cannot do: problem documents of RFC 9457.
+// Their detail is the text that the command line prints for the same mistake.
+package problem
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/steer"
+	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/storage/runfile"
+	"github.com/tunehost/tunehost/host/usererror"
+)
+
+// MediaType is the media type of a problem document.
+const MediaType = "application/problem+json"
+
+// Problem is a problem document. It is the error that handlers return.
+type Problem struct {
+	Type   string `json:"type" doc:"always about:blank: the status and the detail say everything"`
+	Title  string `json:"title" doc:"the name of the status"`
+	Status int    `json:"status"`
+	Detail string `json:"detail" doc:"what is wrong, where, and what to do, in one line"`
+	// Loses says that the request was refused only because progress would be lost.
+	Loses bool `json:"loses,omitempty" doc:"with force the request would be carried out, and lose progress"`
+}
+
+// New returns a problem with a status.
+func New(status int, detail string) *Problem {
+	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: oneLine(detail)}
+}
+
+// oneLine joins lines as the command line does.
+func oneLine(text string) string {
+	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
+}
+
+// NotFound is the problem of a name in the path that does not exist.
+func NotFound(err error) error { return New(http.StatusNotFound, err.Error()) }
+
+// Invalid is the problem of a value in the request.
+func Invalid(err error) error { return New(http.StatusUnprocessableEntity, err.Error()) }
+
+// Conflict is the problem of a request that the present state of the experiment does not allow.
+func Conflict(err error) error { return New(http.StatusConflict, err.Error()) }
+
+// Of returns the problem of an error of reading or steering an experiment; nil for nil.
+func Of(err error) error {
+	var p *Problem
+	if err == nil || errors.As(err, &p) {
+		return err
+	}
+	p = New(status(err), err.Error())
+	var loss *steer.LossError
+	p.Loses = errors.As(err, &loss)
+	return p
+}
+
+func status(err error) int {
+	var mistake *usererror.Error
+	var loss *steer.LossError
+	var link *nolink.Error
+	switch {
+	case errors.As(err, &link):
+		return http.StatusConflict
+	case errors.Is(err, runfile.ErrNone):
+		return http.StatusNotFound
+	case errors.Is(err, journal.ErrCorrupt):
+		return http.StatusInternalServerError
+	case errors.As(err, &loss), errors.Is(err, core.ErrFinished):
+		return http.StatusConflict
+	case errors.As(err, &mistake):
+		return http.StatusUnprocessableEntity
+	}
+	return http.StatusInternalServerError
+}
+
+// Error implements error.
+func (p *Problem) Error() string { return p.Detail }
+
+// GetStatus is the status of the answer.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType is the media type of the answer.
+func (p *Problem) ContentType(string) string { return MediaType }
+
+// Write answers a request with the problem.
+func (p *Problem) Write(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", MediaType)
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // the caller may be gone
+}

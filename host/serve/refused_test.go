@@ -1,0 +1,103 @@
+package serve_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/serve"
+	"github.com/tunehost/tunehost/host/serve/guard"
+	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/host/view/viewtest"
+)
+
+// TestRefusedFiles: what the server does not follow is a problem with the line of the command line, and not an empty
+// text.
+func TestRefusedFiles(t *testing.T) {
+	root := recorded(t)
+	c := serving(t, root)
+	e, err := view.Open(filepath.Join(root, "digits"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	stdout, _ := e.Config.Log.Files()
+	place := func(no core.TrialNo) string { return filepath.Join(e.Trial(no).Dir, stdout) }
+	for path, make := range map[string]func(path string) error{
+		place(3):       func(path string) error { return os.Symlink("/etc/passwd", path) },
+		place(4):       func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		e.Trial(5).Dir: func(path string) error { return os.Symlink("/etc", path) },
+		e.Dir.Log():    func(path string) error { return os.Symlink("/etc/passwd", path) },
+	} {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := make(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{"trials/3/log": "is a link: ", "trials/4/log": "is a pipe: ",
+		"trials/5/log": "is a link: ", "host-log": "is a link: ", "trials/3/log?follow=true": "is a link: "} {
+		a, text := c.send("GET", "/digits/"+path, "")
+		if a.StatusCode != http.StatusConflict || !strings.Contains(text, want) || strings.Contains(text, "root:") {
+			t.Errorf("%s: %s %s", path, a.Status, text)
+		}
+	}
+	journal := filepath.Join(root, "crashed", "journal")
+	if err := os.Rename(journal, journal+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(journal+".away", journal); err != nil {
+		t.Fatal(err)
+	}
+	if a, text := c.send("GET", "/crashed", ""); a.StatusCode != http.StatusConflict ||
+		!strings.Contains(text, "/journal is a link, not a directory: put the directory ") {
+		t.Errorf("a journal that is a link: %s %s", a.Status, text)
+	}
+}
+
+// TestHead: a HEAD of a stream ends at once, also of one that goes on.
+func TestHead(t *testing.T) {
+	root := t.TempDir()
+	w := viewtest.New(filepath.Join(root, "live"), []byte(strings.Replace(source, "digits", "live", 1)), 7)
+	w.Start(4)
+	w.Run(2)
+	defer w.Close()
+	lock, err := journal.LockDir(filepath.Join(root, "live"), time.Now()) // as a host has it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Unlock() }()
+	s := serve.New(serve.Options{Folders: []string{root}, Guard: guard.Options{Tokens: tokens, Port: "1"}})
+	defer s.Close()
+	for _, path := range []string{"/events", "/trials/0/log?follow=true", "/host-log?follow=true"} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		r := httptest.NewRequestWithContext(ctx, "HEAD", "http://localhost/api/v1/experiments/live"+path, nil)
+		r.Header.Set("Authorization", "Bearer "+tokens.Full)
+		a := httptest.NewRecorder()
+		s.Handler().ServeHTTP(a, r)
+		if ctx.Err() != nil || a.Code != http.StatusOK || a.Body.Len() > 0 || a.Header().Get("Content-Type") == "" {
+			t.Errorf("%s: %d %q, %v", path, a.Code, a.Body, ctx.Err())
+		}
+		cancel()
+	}
+}
+
+// TestMethods: a path says which methods it has.
+func TestMethods(t *testing.T) {
+	c := serving(t, recorded(t))
+	for path, want := range map[string]string{"": "GET, HEAD, POST", "/digits/trials": "GET, HEAD, POST",
+		"/digits/settings": "PATCH", "/digits/stop": "POST"} {
+		if a, _ := c.send("DELETE", path, ""); a.StatusCode != 405 || a.Header.Get("Allow") != want {
+			t.Errorf("%s: %s, %q", path, a.Status, a.Header.Get("Allow"))
+		}
+	}
+}

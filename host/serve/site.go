@@ -1,0 +1,186 @@
+package serve
+
+import (
+	"cmp"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"syscall"
+
+	"github.com/tunehost/tunehost/host/serve/guard"
+	"github.com/tunehost/tunehost/host/usererror"
+)
+
+// DefaultAddress is where a server listens unless the user says otherwise; if the port is taken, at another.
+const DefaultAddress = "127.0.0.1:7733"
+
+// Site says where a server listens, and who may use it.
+type Site struct {
+	// Listen is an address; "" is DefaultAddress.
+	Listen string
+	// Flag is the flag that names Listen, for messages; "": --listen.
+	Flag string
+	// Hosts are names of the server, beside localhost and addresses.
+	Hosts []string
+	// Cert and Key are files for HTTPS; "": HTTP.
+	Cert, Key string
+	// Insecure allows HTTP beyond this machine.
+	Insecure bool
+	// Fresh replaces the tokens.
+	Fresh bool
+	// Tokens is the folder with the tokens; "": the user's.
+	Tokens string
+}
+
+// Open is a server that listens.
+type Open struct {
+	net.Listener
+	Guard guard.Options
+	// URL and ReadURL have a token: the first for everything, the second for reading.
+	URL, ReadURL string
+	// SSH is the command that makes the server reachable from another machine; "" if it is already.
+	SSH string
+	// Others are URLs at the other addresses of this machine, if the server listens at all of them.
+	Others []string
+	// Keys is a folder for the keys of requests.
+	Keys string
+	// Note is what the user should know of the address; "": nothing.
+	Note string
+}
+
+// Open listens, and makes the tokens if there are none.
+func (s Site) Open() (*Open, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	dir, err := s.folder()
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := guard.Load(dir, s.Fresh)
+	if err != nil {
+		return nil, err
+	}
+	l, note, err := s.listen()
+	if err != nil {
+		return nil, err
+	}
+	o := &Open{Listener: l, Note: note, Keys: dir}
+	port := portOf(l)
+	if s.Cert != "" {
+		if o.Listener, err = s.secure(l); err != nil {
+			_ = l.Close()
+			return nil, err
+		}
+	}
+	o.Guard = guard.Options{Tokens: tokens, Hosts: s.Hosts, Port: port, TLS: s.Cert != ""}
+	places := s.places(l)
+	o.URL, o.ReadURL = s.url(places[0], tokens.Full), s.url(places[0], tokens.Read)
+	for _, place := range places[1:] {
+		o.Others = append(o.Others, s.url(place, tokens.Full))
+	}
+	if guard.Loopback(l.Addr().String()) {
+		name, _ := os.Hostname()
+		o.SSH = "ssh -L " + port + ":" + l.Addr().String() + " " + cmp.Or(name, "HOST")
+	}
+	return o, nil
+}
+
+func (s Site) check() error {
+	at := cmp.Or(s.Listen, DefaultAddress)
+	_, _, err := net.SplitHostPort(at)
+	flag := cmp.Or(s.Flag, "--listen")
+	switch {
+	case err != nil:
+		return usererror.Errorf("%s %.100q: expected ADDRESS:PORT, such as %s", flag, at, DefaultAddress)
+	case (s.Cert == "") != (s.Key == ""):
+		return usererror.Errorf("--tls-cert and --tls-key go together")
+	case !guard.Loopback(at) && s.Cert == "" && !s.Insecure:
+		return usererror.Errorf("%s %s: other machines could read the token on its way: give --tls-cert and "+
+			"--tls-key, or listen on %s and use ssh -L, or give --insecure", flag, at, DefaultAddress)
+	}
+	return nil
+}
+
+// folder is that of the tokens.
+func (s Site) folder() (string, error) {
+	if s.Tokens != "" {
+		return s.Tokens, nil
+	}
+	return guard.Folder()
+}
+
+// listen also returns what to say of the address. Only the default may become another.
+func (s Site) listen() (l net.Listener, note string, err error) {
+	l, err = net.Listen("tcp", cmp.Or(s.Listen, DefaultAddress))
+	switch used := errors.Is(err, syscall.EADDRINUSE); {
+	case used && s.Listen != "":
+		return nil, "", usererror.Errorf("%s %s is in use by another program, perhaps another tunehost: end that, "+
+			"or name another port (0: any)", cmp.Or(s.Flag, "--listen"), s.Listen)
+	case used:
+		note = DefaultAddress + " is in use, perhaps by another tunehost: this server has another port"
+		l, err = net.Listen("tcp", "127.0.0.1:0")
+	}
+	return l, note, usererror.Wrap(err)
+}
+
+// secure adds TLS.
+func (s Site) secure(l net.Listener) (net.Listener, error) {
+	pair, err := tls.LoadX509KeyPair(s.Cert, s.Key)
+	if err != nil {
+		return nil, usererror.Errorf("--tls-cert %s, --tls-key %s: %w", s.Cert, s.Key, err)
+	}
+	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"http/1.1"}}), nil
+}
+
+func (s Site) url(place, token string) string {
+	u := url.URL{Scheme: "http", Host: place, Path: "/", RawQuery: "token=" + token}
+	if s.Cert != "" {
+		u.Scheme = "https"
+	}
+	return u.String()
+}
+
+// places are the hosts and ports at which the server is reached: one, unless it listens at all addresses.
+func (s Site) places(l net.Listener) (list []string) {
+	at, err := netip.ParseAddrPort(l.Addr().String())
+	switch {
+	case len(s.Hosts) > 0:
+		return []string{net.JoinHostPort(s.Hosts[0], portOf(l))}
+	case err != nil || !at.Addr().IsUnspecified():
+		return []string{l.Addr().String()}
+	}
+	for _, address := range addresses() {
+		list = append(list, net.JoinHostPort(address, portOf(l)))
+	}
+	return list
+}
+
+// addresses are those of this machine for others, those of IPv4 first; without a network its own.
+func addresses() (list []string) {
+	var six []string
+	all, _ := net.InterfaceAddrs() // it also has a name for itself
+	for _, a := range all {
+		n, ok := a.(*net.IPNet)
+		switch {
+		case !ok || !n.IP.IsGlobalUnicast():
+		case n.IP.To4() != nil:
+			list = append(list, n.IP.String())
+		default:
+			six = append(six, n.IP.String())
+		}
+	}
+	if list = append(list, six...); len(list) == 0 {
+		return []string{"127.0.0.1"}
+	}
+	return list
+}
+
+func portOf(l net.Listener) string {
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}

@@ -1,0 +1,112 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path/filepath"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/tunehost/tunehost/host/asktell"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/serve/experiments"
+	"github.com/tunehost/tunehost/host/serve/problem"
+	"github.com/tunehost/tunehost/host/serve/spawn"
+)
+
+// StartRequest is the body of a request to begin an experiment.
+type StartRequest struct {
+	File string `json:"file" minLength:"1" doc:"the text of an experiment file; its paths begin where the server runs"`
+	Name string `json:"name,omitempty" doc:"the name of the experiment, instead of that in the file"`
+	// Set are overrides of keys.
+	Set        map[string]any `json:"set,omitempty" doc:"override keys of the file, such as trials"`
+	AskAndTell bool           `json:"ask_and_tell,omitempty" doc:"workers train the trials: they ask, report and tell"`
+}
+
+type startOne struct {
+	Once
+	Body StartRequest
+}
+
+type started struct {
+	Status int
+	Body   startedBody
+}
+
+type startedBody struct {
+	ID      string `json:"id" doc:"the id of the experiment, in paths"`
+	Message string `json:"message"`
+}
+
+// starters registers the operation that begins experiments.
+func (s *Server) starters() {
+	huma.Register(s.api, huma.Operation{OperationID: "start", Method: http.MethodPost, Path: v1 + "/experiments",
+		Summary: "Begin an experiment, as `run FILE --resume never`; its host does not end with the server",
+		Tags:    []string{"steer"}, MaxBodyBytes: -1, BodyReadTimeout: -1, DefaultStatus: http.StatusCreated},
+		func(ctx context.Context, in *startOne) (*started, error) {
+			dir, err := s.start(ctx, &in.Body)
+			if err != nil {
+				return nil, problem.Of(err)
+			}
+			id, err := s.catalog.ID(dir)
+			if err != nil {
+				return nil, problem.Of(err)
+			}
+			return &started{http.StatusCreated, startedBody{id, "the experiment " + id + " has begun"}}, nil
+		})
+}
+
+// fileName is the name of the experiment file in messages; programs in it are relative to its folder.
+const fileName = "experiment.yaml"
+
+// start begins an experiment in the first folder, and returns its directory.
+func (s *Server) start(ctx context.Context, r *StartRequest) (string, error) {
+	root, err := s.root()
+	if err != nil {
+		return "", err
+	}
+	sets, err := setsOf(r.Set)
+	if err != nil {
+		return "", problem.Invalid(err)
+	}
+	for i, set := range sets {
+		if err := config.CheckSet(sets[:i], set); err != nil {
+			return "", problem.Invalid(err)
+		}
+	}
+	if r.AskAndTell {
+		return s.startHere(root, r, sets)
+	}
+	args := []string{"run", "-", "--storage", root, "--resume", "never", "-v", "0"}
+	if r.Name != "" {
+		args = append(args, "--name="+r.Name)
+	}
+	for _, set := range sets {
+		args = append(args, "--set="+set)
+	}
+	return spawn.Host(ctx, args, []byte(r.File), func() ([]string, error) { return experiments.Within(root) })
+}
+
+// root is the folder of new experiments.
+func (s *Server) root() (string, error) {
+	if s.Single {
+		return "", problem.Conflict(errors.New("this server shows one experiment: `tunehost serve DIR` on the folder " +
+			"of experiments begins others"))
+	}
+	return filepath.Abs(s.Folders[0])
+}
+
+// startHere begins an experiment for workers. The server is its host.
+func (s *Server) startHere(root string, r *StartRequest, sets []string) (string, error) {
+	o := s.manual()
+	o.File, o.Mode.Source, o.Sets, o.Storage, o.Name, o.Resume = fileName, []byte(r.File), sets, root, r.Name, "never"
+	s.sessions.mu.Lock()
+	defer s.sessions.mu.Unlock()
+	a, err := asktell.Start(context.Background(), o)
+	if err != nil {
+		return "", err
+	}
+	s.sessions.add(a)
+	return a.Dir().Path(), nil
+}

@@ -1,0 +1,272 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/asktell"
+	"github.com/tunehost/tunehost/host/options"
+	"github.com/tunehost/tunehost/host/serve/experiments"
+	"github.com/tunehost/tunehost/host/serve/problem"
+	"github.com/tunehost/tunehost/host/serve/workers"
+	"github.com/tunehost/tunehost/host/steer"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// askers registers the operations of workers.
+func (s *Server) askers() {
+	const one, trial = "/experiments/{name}", "/experiments/{name}/trials/{id}"
+	change(s, http.MethodPost, one+"/ask", "ask", "Get a trial to train, on a lease", s.ask)
+	change(s, http.MethodPost, trial+"/report", "report", "Report a result of a trial, and get the decision on it",
+		s.report)
+	change(s, http.MethodPost, trial+"/tell", "tell", "Tell that a trial has ended", s.tell)
+}
+
+// sessions are the experiments whose trials workers train, by directory.
+type sessions struct {
+	mu   sync.Mutex
+	open map[string]*workers.Workers
+}
+
+// of returns the workers of an experiment that is open here; nil: it is not.
+func (x *sessions) of(dir string) *workers.Workers {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.open[dir]
+}
+
+// add adds a session.
+func (x *sessions) add(a *asktell.Session) *workers.Workers {
+	w := workers.New(a, time.Now)
+	x.open[a.Dir().Path()] = w
+	return w
+}
+
+// tick does what is due, and closes what has ended, or everything.
+func (x *sessions) tick(ctx context.Context, all bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for dir, w := range x.open {
+		if err := w.Tick(ctx); err != nil || all || w.Ended() {
+			_ = w.Close() // what is wrong is in the experiment's log
+			delete(x.open, dir)
+		}
+	}
+}
+
+func (s *Server) manual() options.Options {
+	return options.Options{Plugins: s.Registry, Output: options.Output{Stdout: io.Discard, Stderr: io.Discard}}
+}
+
+// errFinished says that an experiment has no trials for workers any more.
+var errFinished = problem.Conflict(errors.New("the experiment has ended"))
+
+// workers returns the workers of an experiment, which is resumed if no host runs it.
+func (s *Server) workers(x *experiments.Shared) (*workers.Workers, error) {
+	s.sessions.mu.Lock()
+	defer s.sessions.mu.Unlock()
+	if w := s.sessions.open[x.Dir.Path()]; w != nil {
+		return w, nil
+	}
+	state, err := x.State()
+	switch {
+	case err != nil:
+		return nil, err
+	case !manual(x):
+		return nil, problem.Conflict(fmt.Errorf("%s trains its trials itself: POST /api/v1/experiments with "+
+			"ask_and_tell begins an experiment for workers", x.ID))
+	case x.Runs():
+		return nil, problem.Conflict(fmt.Errorf("%s: another process has the experiment", x.ID))
+	case state == core.Finished.String() || state == core.StoppedByUser.String():
+		return nil, errFinished
+	}
+	a, err := asktell.Resume(context.Background(), x.Dir.Path(), s.manual())
+	if err != nil {
+		return nil, refused(nil, err)
+	}
+	return s.sessions.add(a), nil
+}
+
+// working calls f with the workers of an experiment.
+func (s *Server) working(name string, f func(*workers.Workers) error) error {
+	return s.with(name, func(x *experiments.Shared) error {
+		w, err := s.workers(x)
+		if err == nil {
+			err = f(w)
+		}
+		var gone *workers.GoneError
+		switch {
+		case errors.As(err, &gone):
+			return problem.Conflict(err)
+		}
+		return workError(err)
+	})
+}
+
+// workError is the problem of a request of a worker: what it says is wrong, unless the session is broken.
+func workError(err error) error {
+	var fatal *asktell.Fatal
+	var p *problem.Problem
+	if err == nil || errors.As(err, &fatal) || errors.As(err, &p) {
+		return err
+	}
+	return problem.Invalid(err)
+}
+
+// AskRequest is the body of a request for a trial.
+type AskRequest struct {
+	Lease float64 `json:"lease_s,omitempty" minimum:"1" maximum:"86400" doc:"the lease without a report; default 60"`
+}
+
+type askOne struct {
+	OneRequest
+	Body *AskRequest `required:"false"`
+}
+
+// asked is the answer to a request for a trial: one, or wait, or finished.
+type asked struct {
+	Trial      string          `json:"trial,omitempty"`
+	Number     *uint32         `json:"number,omitempty"`
+	Params     json.RawMessage `json:"params,omitempty"`
+	ResumeFrom uint64          `json:"resume_from,omitempty" doc:"the trial continues after this iteration"`
+	Attempt    uint32          `json:"attempt,omitempty" doc:"names the lease, in reports"`
+	Lease      float64         `json:"lease_s,omitempty" doc:"the lease ends so long after the last report"`
+	Wait       bool            `json:"wait,omitempty" doc:"there is no trial now: ask later"`
+	Finished   bool            `json:"finished,omitempty" doc:"there will be no more trials"`
+}
+
+func (s *Server) ask(ctx context.Context, in *askOne) (x asked, err error) {
+	length := workers.Usual
+	if in.Body != nil && in.Body.Lease > 0 {
+		length = time.Duration(in.Body.Lease * float64(time.Second))
+	}
+	err = s.working(in.Name, func(w *workers.Workers) error {
+		g, word, err := w.Ask(ctx, length)
+		x.Wait, x.Finished = word == asktell.Wait, word == asktell.Finished
+		if err != nil || word != "" {
+			return err
+		}
+		x = asked{Trial: g.ID, Number: &g.Number, Params: g.Params, ResumeFrom: g.ResumeFrom, Attempt: g.Attempt,
+			Lease: g.Lease.Seconds()}
+		return nil
+	})
+	if errors.Is(err, errFinished) {
+		return asked{Finished: true}, nil
+	}
+	return x, err
+}
+
+// Measure is a number in a request; NaN and infinities are texts.
+type Measure float64
+
+// Schema implements huma.SchemaProvider.
+func (Measure) Schema(r huma.Registry) *huma.Schema { return number{}.Schema(r) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *Measure) UnmarshalJSON(b []byte) error {
+	for text, value := range map[string]float64{`"NaN"`: math.NaN(), `"Infinity"`: math.Inf(1),
+		`"-Infinity"`: math.Inf(-1)} {
+		if string(b) == text {
+			*m = Measure(value)
+			return nil
+		}
+	}
+	return json.Unmarshal(b, (*float64)(m))
+}
+
+// ReportRequest is the body of a report.
+type ReportRequest struct {
+	Attempt   uint32             `json:"attempt" doc:"that of the ask, or of the last answer"`
+	Iteration uint64             `json:"iteration,omitempty" doc:"by default the next"`
+	Metrics   map[string]Measure `json:"metrics" minProperties:"1"`
+}
+
+type reportOne struct {
+	TrialRequest
+	Body ReportRequest
+}
+
+type decided struct {
+	Decision asktell.Decision `json:"decision" enum:"continue,pause,stop" doc:"after pause and stop, ask for another"`
+	Attempt  uint32           `json:"attempt"`
+}
+
+func (s *Server) report(ctx context.Context, in *reportOne) (x decided, err error) {
+	r := in.Body
+	said, err := saidOf(in.ID, r.Attempt, r.Iteration, r.Metrics)
+	if err != nil {
+		return x, err
+	}
+	return x, s.working(in.Name, func(w *workers.Workers) (err error) {
+		x.Decision, x.Attempt, err = w.Report(ctx, said)
+		return err
+	})
+}
+
+// saidOf is what a worker says, if it is a possible result.
+func saidOf(trial string, attempt uint32, iteration uint64, metrics map[string]Measure) (workers.Said, error) {
+	said := workers.Said{Trial: trial, Attempt: attempt, Iteration: iteration}
+	for _, name := range slices.Sorted(maps.Keys(metrics)) {
+		said.Metrics = append(said.Metrics, sdk.Metric{Name: name, Value: float64(metrics[name])})
+	}
+	if err := sdk.CheckResult(&sdk.Result{Metrics: said.Metrics, Iteration: max(iteration, 1)}); err != nil {
+		return said, problem.Invalid(err)
+	}
+	return said, nil
+}
+
+// TellRequest is the body that ends a trial.
+type TellRequest struct {
+	Attempt   uint32             `json:"attempt" doc:"that of the ask, or of the last answer"`
+	Iteration uint64             `json:"iteration,omitempty"`
+	Metrics   map[string]Measure `json:"metrics,omitempty" doc:"the last result, if it was not reported"`
+	Failed    string             `json:"failed,omitempty" doc:"why the trial has failed"`
+}
+
+type tellOne struct {
+	TrialRequest
+	Body TellRequest
+}
+
+type told struct {
+	OK      bool   `json:"ok"`
+	Ignored string `json:"ignored,omitempty" doc:"why the metrics do not count"`
+}
+
+func (s *Server) tell(ctx context.Context, in *tellOne) (x told, err error) {
+	r := in.Body
+	said := workers.Said{Trial: in.ID, Attempt: r.Attempt, Failed: r.Failed}
+	if len(r.Metrics) > 0 {
+		if r.Failed != "" {
+			return x, problem.Invalid(errors.New("metrics and failed in one request"))
+		}
+		if said, err = saidOf(in.ID, r.Attempt, r.Iteration, r.Metrics); err != nil {
+			return x, err
+		}
+	}
+	return x, s.working(in.Name, func(w *workers.Workers) (err error) {
+		x.Ignored, err = w.Tell(ctx, said)
+		x.OK = err == nil
+		return err
+	})
+}
+
+// handlerOf returns what steers an experiment whose trials workers of this server train; nil: there is none.
+func (s *Server) handlerOf(x *experiments.Shared) steer.Handler {
+	if w := s.sessions.of(x.Dir.Path()); w != nil {
+		return w
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+package serve_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tunehost/tunehost/host/plugin/standard"
+	"github.com/tunehost/tunehost/host/serve"
+	"github.com/tunehost/tunehost/host/serve/guard"
+	"github.com/tunehost/tunehost/host/view"
+)
+
+const forWorkers = `{"file": "version: 1\nname: w\nseed: 1\nobjective: {metric: loss, mode: min}\n` +
+	`space: {x: {uniform: [0, 1]}}\nscheduler: {plugin: asha, max: 9}\ntrials: 40\n", "ask_and_tell": true}`
+
+// hosting is a server that can be ended, as by the user.
+func hosting(t *testing.T, root string) (client, *serve.Server) {
+	t.Helper()
+	s := serve.New(serve.Options{Folders: []string{root}, Guard: guard.Options{Tokens: tokens, Port: "1"},
+		Registry: standard.Plugins(), Version: "test"})
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(func() { server.Close(); s.Close() })
+	return client{t, server.URL, tokens.Full}, s
+}
+
+type given struct {
+	Trial      string
+	Params     struct{ X float64 }
+	ResumeFrom uint64 `json:"resume_from"`
+	Attempt    uint32
+	Wait       bool
+	Finished   bool
+	Decision   string
+	OK         bool
+	Detail     string
+	Status     int
+}
+
+// post returns the answer to a request of a worker.
+func (c client) post(path, format string, args ...any) (g given) {
+	c.t.Helper()
+	_, text := c.send(http.MethodPost, path, fmt.Sprintf(format, args...))
+	if err := json.Unmarshal([]byte(text), &g); err != nil {
+		c.t.Errorf("%s: %v in %s", path, err, text)
+	}
+	return g
+}
+
+func (c client) report(g given, iteration uint64) given {
+	c.t.Helper()
+	return c.post("/w/trials/"+g.Trial+"/report", `{"attempt":%d,"iteration":%d,"metrics":{"loss":%g}}`, g.Attempt,
+		iteration, g.Params.X+1/float64(iteration))
+}
+
+// TestWorkers covers B-125: sixteen workers train all trials over HTTP, and each result counts once though each
+// report is sent twice.
+func TestWorkers(t *testing.T) {
+	root := t.TempDir()
+	c, _ := hosting(t, root)
+	if g := c.post("", forWorkers); g.Status != 0 {
+		t.Fatalf("%+v", g)
+	}
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() { c.train() })
+	}
+	all.Wait()
+	e, err := view.Open(root + "/w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if e.State() != "finished" || e.Count() != 40 {
+		t.Errorf("the experiment is %s with %d trials", e.State(), e.Count())
+	}
+	trials, err := e.Trials(view.Chosen{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range trials {
+		if x := &trials[i]; uint64(x.Results) != x.Iteration || x.Failures != 0 {
+			t.Errorf("trial %d has %d results at iteration %d", x.Number, x.Results, x.Iteration)
+		}
+	}
+}
+
+// train is a worker; each report is repeated, as if its answer had been lost.
+func (c client) train() {
+	for {
+		g := c.post("/w/ask", `{}`)
+		switch {
+		case g.Finished:
+			return
+		case g.Wait:
+			continue
+		case g.Trial == "":
+			c.t.Errorf("ask: %+v", g)
+			return
+		}
+		for i := g.ResumeFrom + 1; ; i++ {
+			d := c.report(g, i)
+			if again := c.report(g, i); again.Decision != d.Decision && again.Status != 409 {
+				c.t.Errorf("the repeated report of iteration %d: %+v, at first %+v", i, again, d)
+			}
+			if d.Decision != "continue" {
+				break
+			}
+		}
+	}
+}
+
+// TestServerRestarts: a worker that has a trial continues on its lease when the server was ended and started
+// again, and nobody else gets the trial.
+func TestServerRestarts(t *testing.T) {
+	root := t.TempDir()
+	c, s := hosting(t, root)
+	c.post("", forWorkers)
+	mine := c.post("/w/ask", `{}`)
+	if d := c.report(mine, 1); d.Decision == "" {
+		t.Fatalf("%+v", d)
+	}
+	mine = c.post("/w/ask", `{}`)
+	s.Close()
+	c, _ = hosting(t, root)
+	for range 5 {
+		if other := c.post("/w/ask", `{}`); other.Trial == mine.Trial || other.Trial == "" {
+			t.Fatalf("another worker got %+v", other)
+		}
+	}
+	d := c.report(mine, mine.ResumeFrom+1)
+	if d.Decision == "" || d.Attempt == mine.Attempt {
+		t.Fatalf("after the restart: %+v", d)
+	}
+}
+
+// TestRefusedReports: what a lost lease reports is refused, and so is what is no result.
+func TestRefusedReports(t *testing.T) {
+	c, _ := hosting(t, t.TempDir())
+	c.post("", forWorkers)
+	g := c.post("/w/ask", `{"lease_s":3600}`)
+	for _, x := range []struct {
+		path, body string
+		status     int
+		text       string
+	}{
+		{"/report", `{"attempt":7,"metrics":{"loss":1}}`, 409, "was taken back"},
+		{"/report", `{"attempt":1,"metrics":{}}`, 422, "metrics"},
+		{"/report", `{"attempt":1,"metrics":{"loss":"much"}}`, 422, "metrics.loss"},
+		{"/report", `{"attempt":1,"metrics":{"":1}}`, 422, "name"},
+		{"/report", `{"attempt":1,"metrics":{"other":1}}`, 422, `the metric "loss" is missing`},
+		{"/report", `{"metrics":{"loss":1}}`, 422, "attempt"},
+		{"/tell", `{"attempt":1,"metrics":{"loss":1},"failed":"no"}`, 422, "metrics and failed"},
+		{"/tell", `{"attempt":2}`, 409, "was taken back"},
+	} {
+		got := c.post("/w/trials/"+g.Trial+x.path, "%s", x.body)
+		if got.Status != x.status || !strings.Contains(got.Detail, x.text) {
+			t.Errorf("%s %s: %+v, want %d %s", x.path, x.body, got, x.status, x.text)
+		}
+	}
+	x := c.post("/w/trials/"+g.Trial+"/report", `{"attempt":1,"iteration":1,"metrics":{"loss":"NaN"}}`)
+	if x.Status != 0 {
+		t.Errorf("NaN: %+v", x)
+	}
+}
+
+// TestRepeatedRequests covers B-144.
+func TestRepeatedRequests(t *testing.T) {
+	c, _ := hosting(t, t.TempDir())
+	c.post("", forWorkers)
+	send := func(key, body string) (int, string, string) {
+		r, err := http.NewRequest("POST", c.url+"/api/v1/experiments/w/trials", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+c.token)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Idempotency-Key", key)
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		var x struct{ Message, Detail string }
+		if err := json.NewDecoder(a.Body).Decode(&x); err != nil {
+			t.Fatal(err)
+		}
+		return a.StatusCode, x.Message + x.Detail, a.Header.Get("Idempotent-Replayed")
+	}
+	status, first, _ := send("k", `{"params":{"x":0.5}}`)
+	if status != 200 || !strings.Contains(first, "added trial") {
+		t.Fatal(status, first)
+	}
+	if _, again, replayed := send("k", `{"params":{"x":0.5}}`); again != first || replayed != "true" {
+		t.Errorf("the repeated request: %s, at first %s", again, first)
+	}
+	status, text, _ := send("k", `{"params":{"x":0.6}}`)
+	if status != 422 || !strings.Contains(text, "another request") {
+		t.Errorf("another request with the key: %d %s", status, text)
+	}
+	if _, other, _ := send("l", `{"params":{"x":0.5}}`); other == first {
+		t.Errorf("another key: %s", other)
+	}
+}
+
+// TestWorkersSettings: settings of an experiment for workers change at once, and stay when the server ends.
+func TestWorkersSettings(t *testing.T) {
+	root := t.TempDir()
+	c, s := hosting(t, root)
+	c.post("", forWorkers)
+	c.post("/w/ask", "")
+	a, text := c.send("PATCH", "/w/settings", `{"trials":41}`)
+	if a.StatusCode != http.StatusOK || !strings.Contains(text, `"key":"trials","old":40,"new":41`) ||
+		strings.Contains(text, "later") {
+		t.Fatalf("%s %s", a.Status, text)
+	}
+	if a, text := c.send("PATCH", "/w/settings", `{"trials":0}`); a.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("no trials: %s %s", a.Status, text)
+	}
+	planned := func(c client) int { return read[struct{ Planned int }](c, "/w").Planned }
+	if n := planned(c); n != 41 {
+		t.Errorf("%d trials are planned", n)
+	}
+	s.Close()
+	c, _ = hosting(t, root)
+	if g := c.post("/w/ask", ""); g.Status != 0 || planned(c) != 41 {
+		t.Errorf("under the next server: %+v, %d trials are planned", g, planned(c))
+	}
+}

@@ -1,0 +1,315 @@
+// Package workers hands out the trials of an experiment to workers anywhere, by ask and tell. A worker has
+// a trial on a lease that ends unless the worker reports in time; then another worker gets the trial.
+//
+// A lease is an attempt of the trial. What is reported with an attempt that is over is refused, so that nothing
+// counts twice. A report that is repeated, because its answer was lost, is answered again and not recorded
+// again. When the server has been restarted, a worker that reports continues on its lease; nobody else gets its
+// trial before the lease would have ended.
+package workers
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/asktell"
+	"github.com/tunehost/tunehost/host/steer"
+	"github.com/tunehost/tunehost/host/usererror"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// Lengths of leases.
+const (
+	Shortest = time.Second
+	Usual    = time.Minute
+	Longest  = 24 * time.Hour
+)
+
+// Workers has the workers of one experiment. It is safe for concurrent use.
+type Workers struct {
+	mu      sync.Mutex
+	session *asktell.Session
+	now     func() time.Time
+	leases  map[core.TrialNo]*lease
+	// spare are trials that the engine has handed out and no worker has.
+	spare map[core.TrialNo]asktell.Trial
+	// kept are the leases that workers had when an earlier server ended.
+	kept    map[core.TrialNo]held
+	lengths *lengths
+	over    bool
+}
+
+// held is a lease of an earlier server.
+type held struct {
+	attempt uint32
+	length  time.Duration
+	until   time.Time
+}
+
+// lease is a worker's right to train a trial.
+type lease struct {
+	attempts []uint32 // the last is the present one; the worker may know it by an earlier one
+	length   time.Duration
+	until    time.Time
+}
+
+// New returns the workers of a session, which it owns.
+func New(s *asktell.Session, now func() time.Time) *Workers {
+	w := &Workers{session: s, now: now, leases: map[core.TrialNo]*lease{}, spare: map[core.TrialNo]asktell.Trial{},
+		kept: map[core.TrialNo]held{}, lengths: readLengths(s.Dir().Path())}
+	for no, attempt := range s.Before {
+		length := w.lengths.of(no)
+		w.kept[no] = held{attempt, length, now().Add(length)}
+	}
+	return w
+}
+
+// Given is a trial on a lease.
+type Given struct {
+	asktell.Trial
+	Attempt uint32
+	Lease   time.Duration
+}
+
+// Ask returns a trial, or [asktell.Wait] or [asktell.Finished].
+func (w *Workers) Ask(ctx context.Context, length time.Duration) (Given, asktell.Word, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.expire(ctx); err != nil {
+		return Given{}, "", err
+	}
+	for no, t := range w.spare {
+		if _, kept := w.kept[no]; !kept {
+			g, err := w.give(no, t, length)
+			return g, "", err
+		}
+	}
+	for {
+		no, t, word, err := w.next(ctx)
+		if err != nil || word != "" {
+			return Given{}, word, err
+		}
+		if _, kept := w.kept[no]; !kept {
+			g, err := w.give(no, t, length)
+			return g, "", err
+		}
+	}
+}
+
+// next is one more trial of the engine, which is spare until somebody has it.
+func (w *Workers) next(ctx context.Context) (core.TrialNo, asktell.Trial, asktell.Word, error) {
+	a, err := w.session.Handle(ctx, asktell.Request{Kind: asktell.Ask})
+	switch a := a.(type) {
+	case asktell.Trial:
+		w.spare[core.TrialNo(a.Number)] = a
+		return core.TrialNo(a.Number), a, "", err
+	case asktell.Word:
+		return 0, asktell.Trial{}, a, err
+	}
+	return 0, asktell.Trial{}, "", err
+}
+
+func (w *Workers) give(no core.TrialNo, t asktell.Trial, length time.Duration) (Given, error) {
+	if err := w.lengths.set(no, length); err != nil {
+		return Given{}, err // it stays spare
+	}
+	delete(w.spare, no)
+	v, _ := w.session.View(no)
+	w.leases[no] = &lease{[]uint32{v.Attempt}, length, w.now().Add(length)}
+	return Given{t, v.Attempt, length}, nil
+}
+
+// Said is what a worker says about its trial.
+type Said struct {
+	Trial     string
+	Attempt   uint32
+	Metrics   []sdk.Metric
+	Iteration uint64 // 0: the next one
+	Failed    string
+}
+
+// GoneError says that a worker's lease is over.
+type GoneError struct{ text string }
+
+func (e *GoneError) Error() string { return e.text }
+
+// Report handles a result and returns the decision, and the attempt that the lease has now.
+func (w *Workers) Report(ctx context.Context, s Said) (asktell.Decision, uint32, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	no, l, err := w.leaseOf(ctx, s)
+	if err != nil {
+		return "", 0, err
+	}
+	v, inHand := w.session.View(no)
+	if l == nil || !inHand {
+		d, err := w.repeated(no, v, s)
+		return d, v.Attempt, err
+	}
+	if s.Iteration != 0 && s.Iteration <= v.At {
+		return asktell.Continue, v.Attempt, nil
+	}
+	if s.Iteration == 0 {
+		s.Iteration = v.At + 1
+	}
+	a, err := w.session.Handle(ctx, asktell.Request{Kind: asktell.Report, Trial: name(no), Metrics: s.Metrics,
+		Iteration: s.Iteration})
+	w.settle(no)
+	d, _ := a.(asktell.Decision)
+	return d, v.Attempt, err
+}
+
+// repeated answers a report of an attempt that is over: the answer to it was lost.
+func (w *Workers) repeated(no core.TrialNo, v core.View, s Said) (asktell.Decision, error) {
+	known := v.Attempt == s.Attempt && s.Iteration != 0 && s.Iteration <= v.At
+	switch {
+	case known && v.State.Final():
+		return asktell.Stop, nil
+	case known && v.State == core.Paused:
+		return asktell.Pause, nil
+	}
+	return "", w.gone(no, v)
+}
+
+func (w *Workers) gone(no core.TrialNo, v core.View) error {
+	if v.State.Final() {
+		return &GoneError{fmt.Sprintf("%s has ended: %s", w.session.TrialName(no), v.Cause)}
+	}
+	return &GoneError{w.session.TrialName(no) + " was taken back, because its lease has ended: ask for " +
+		"another trial"}
+}
+
+// Tell handles the end of a trial; ignored is why its metrics do not count, or "".
+func (w *Workers) Tell(ctx context.Context, s Said) (ignored string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	no, l, err := w.leaseOf(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	v, inHand := w.session.View(no)
+	if l == nil || !inHand {
+		if v.Attempt == s.Attempt && v.State.Final() && (s.Iteration <= v.At || len(s.Metrics) == 0) {
+			return "", nil // it was told before, and the answer was lost
+		}
+		return "", w.gone(no, v)
+	}
+	a, err := w.session.Handle(ctx, asktell.Request{Kind: asktell.Tell, Trial: name(no), Metrics: s.Metrics,
+		Iteration: s.Iteration, Failed: s.Failed})
+	w.settle(no)
+	told, _ := a.(asktell.Receipt)
+	return told.Ignored, err
+}
+
+func name(no core.TrialNo) asktell.Name {
+	return asktell.Name{Text: strconv.FormatUint(uint64(no), 10), Number: true}
+}
+
+// leaseOf returns the lease with which a worker speaks, extended; nil: it is over.
+func (w *Workers) leaseOf(ctx context.Context, s Said) (core.TrialNo, *lease, error) {
+	if err := w.expire(ctx); err != nil {
+		return 0, nil, err
+	}
+	no, err := w.session.Find(s.Trial)
+	if err != nil {
+		return 0, nil, usererror.Wrap(err)
+	}
+	if before, ok := w.kept[no]; ok && before.attempt == s.Attempt {
+		if err := w.readopt(ctx, no, before); err != nil {
+			return 0, nil, err
+		}
+	}
+	l := w.leases[no]
+	if l == nil || !slices.Contains(l.attempts, s.Attempt) {
+		return no, nil, nil
+	}
+	l.until = w.now().Add(l.length)
+	return no, l, nil
+}
+
+// readopt gives a trial back to the worker that had it under an earlier server.
+func (w *Workers) readopt(ctx context.Context, no core.TrialNo, before held) error {
+	for {
+		if _, ok := w.spare[no]; ok {
+			break
+		}
+		_, _, word, err := w.next(ctx)
+		if err != nil {
+			return err
+		}
+		if word != "" { // it does not continue
+			delete(w.kept, no)
+			return nil
+		}
+	}
+	delete(w.kept, no)
+	delete(w.spare, no)
+	v, _ := w.session.View(no)
+	w.leases[no] = &lease{[]uint32{before.attempt, v.Attempt}, before.length, w.now().Add(before.length)}
+	return nil
+}
+
+// settle forgets the lease of a trial that the worker does not have any more.
+func (w *Workers) settle(no core.TrialNo) {
+	if _, inHand := w.session.View(no); !inHand {
+		delete(w.leases, no)
+		_ = w.lengths.set(no, 0) // a length too many does no harm
+	}
+}
+
+// Tick does what is due: it takes trials back whose leases have ended.
+func (w *Workers) Tick(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over {
+		return nil
+	}
+	if err := w.expire(ctx); err != nil {
+		return err
+	}
+	return w.session.Tick(ctx)
+}
+
+func (w *Workers) expire(ctx context.Context) error {
+	now := w.now()
+	maps.DeleteFunc(w.kept, func(_ core.TrialNo, x held) bool { return now.After(x.until) })
+	for no, l := range w.leases {
+		if now.After(l.until) {
+			delete(w.leases, no)
+			if err := w.session.TakeBack(ctx, no); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Do implements steer.Handler.
+func (w *Workers) Do(r steer.Request) (steer.Answer, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.session.Steer().Do(r)
+}
+
+// Ended reports whether the experiment has ended.
+func (w *Workers) Ended() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.over || w.session.Ended() != 0
+}
+
+// Close saves the experiment.
+func (w *Workers) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over {
+		return nil
+	}
+	w.over = true
+	return w.session.Close()
+}

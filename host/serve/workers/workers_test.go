@@ -1,0 +1,77 @@
+package workers_test
+
+import (
+	"io"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/host/asktell"
+	"github.com/tunehost/tunehost/host/options"
+	"github.com/tunehost/tunehost/host/plugin/standard"
+	"github.com/tunehost/tunehost/host/serve/workers"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+const source = "version: 1\nname: w\nseed: 1\nobjective: {metric: loss, mode: min}\nspace: {x: {uniform: [0, 1]}}\n" +
+	"trials: 40\n"
+
+func settings() options.Options {
+	return options.Options{Plugins: standard.Plugins(), Output: options.Output{Stdout: io.Discard, Stderr: io.Discard}}
+}
+
+func result(g workers.Given, iteration uint64) workers.Said {
+	return workers.Said{Trial: g.ID, Attempt: g.Attempt, Iteration: iteration,
+		Metrics: []sdk.Metric{{Name: "loss", Value: 1}}}
+}
+
+// TestLeasesAfterARestart: a lease is as long under the next server as the worker has asked for.
+func TestLeasesAfterARestart(t *testing.T) {
+	root, ctx := t.TempDir(), t.Context()
+	o := settings()
+	o.File, o.Mode.Source, o.Storage, o.Resume = "w.yaml", []byte(source), root, "never"
+	session, err := asktell.Start(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	clock := func() time.Time { return now }
+	w := workers.New(session, clock)
+	ask := func(length time.Duration) workers.Given {
+		t.Helper()
+		g, word, err := w.Ask(ctx, length)
+		if err != nil || word != "" {
+			t.Fatal(word, err)
+		}
+		return g
+	}
+	long, usual := ask(time.Hour), ask(workers.Usual)
+	dir := session.Dir().Path()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if session, err = asktell.Resume(ctx, dir, settings()); err != nil {
+		t.Fatal(err)
+	}
+	w = workers.New(session, clock)
+	t.Cleanup(func() { _ = w.Close() })
+	now = now.Add(30 * time.Minute)
+	if g := ask(workers.Usual); g.ID != usual.ID {
+		t.Errorf("after half an hour another worker gets %s, want %s, whose lease is over", g.ID, usual.ID)
+	}
+	if g := ask(workers.Usual); g.ID == long.ID {
+		t.Error("another worker gets the trial of a worker with a lease of an hour")
+	}
+	d, attempt, err := w.Report(ctx, result(long, 1))
+	if err != nil || d != asktell.Continue {
+		t.Fatal(d, err)
+	}
+	long.Attempt = attempt
+	now = now.Add(59 * time.Minute)
+	if _, _, err := w.Report(ctx, result(long, 2)); err != nil {
+		t.Errorf("within the lease: %v", err)
+	}
+	now = now.Add(2 * time.Hour)
+	if _, _, err := w.Report(ctx, result(long, 3)); err == nil {
+		t.Error("a report after the lease counts")
+	}
+}

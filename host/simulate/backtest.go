@@ -1,0 +1,161 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/options"
+	"github.com/tunehost/tunehost/host/simulate/curves"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/runfile"
+	"github.com/tunehost/tunehost/host/usererror"
+	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// Backtest simulates an experiment file on what another experiment recorded: its
+// trials come in their order, as they were suggested then, and report what they reported. Without
+// Options.File it is the recorded file, with the overrides of Options.Sets: another
+// scheduler, for example.
+//
+// A trial that was stopped early is not known beyond that; where the simulation would continue
+// with it, it ends (Result.Cut). The best record to test on is one of trials that
+// all ran to their end.
+func Backtest(ctx context.Context, dir string, o options.Options, workers int) (Result, error) {
+	e, err := view.Open(dir)
+	if err != nil {
+		return Result{}, usererror.Wrap(err)
+	}
+	defer func() { _ = e.Close() }()
+	rows, err := recordedRows(e, e.Config.Space)
+	if err != nil {
+		return Result{}, err
+	}
+	if o.File == "" {
+		if err := takeRecorded(&o, dir); err != nil {
+			return Result{}, err
+		}
+		o.Mode.LockedAt = e.Dir
+	}
+	o.Plugins = o.Plugins.With(recordedSearcher(rows))
+	o.Sets = append(slices.Clone(o.Sets), "searcher="+recordedName, fmt.Sprintf("trials=%d", len(rows)), "points=null",
+		"learn_from=null", "restore=null",
+		"repeat=1") // the record has each run
+	return Run(ctx, o, func(s *space.Space) (*curves.Table, error) {
+		own, err := recordedRows(e, s)
+		if err != nil {
+			return nil, err
+		}
+		return curves.New(s, curves.Rule{Neighbours: 1}, own), nil
+	}, workers)
+}
+
+// takeRecorded takes the experiment file from a directory.
+func takeRecorded(o *options.Options, path string) error {
+	dir, err := storage.At(path)
+	if err != nil {
+		return err
+	}
+	r, e, err := runfile.Read(dir)
+	if err != nil {
+		return usererror.Wrap(err)
+	}
+	o.File, o.Mode.Source, o.Sets = r.File, e.Source, slices.Concat(r.Overrides, o.Sets)
+	if !slices.ContainsFunc(o.Sets, func(x string) bool { return len(x) > 5 && x[:5] == "seed=" }) {
+		o.Sets = append(o.Sets, fmt.Sprintf("seed=%d", r.Seed))
+	}
+	return nil
+}
+
+// firstStretch is what a trial did as it was suggested, and whether that is all.
+func firstStretch(e *view.Recorded, no core.TrialNo) (s core.Stretch, whole bool) {
+	list := e.Now().Machine.Stretches(no)
+	return list[0], len(list) == 1 && e.Now().Machine.View(no).Since == list[0].Attempt
+}
+
+// recordedRows are the trials that reported anything, as points of a space.
+func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, err error) {
+	all, err := e.AllResults(func(core.TrialNo) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	trials, err := e.Trials(view.Chosen{})
+	if err != nil {
+		return nil, err
+	}
+	names := e.Now().MetricNames()
+	for _, t := range trials {
+		// What it did after it continued otherwise is no curve of its first parameters (B-154).
+		first, whole := firstStretch(e, t.Number)
+		results := slices.DeleteFunc(all[t.Number], func(r view.Result) bool { return !first.Has(r.Attempt) })
+		if len(results) == 0 {
+			continue
+		}
+		row := curves.Row{Curve: curves.Curve{Metrics: names, Cut: t.Cause.Kind != core.CauseCompleted || !whole}}
+		if t.State == core.Errored && whole {
+			row.Failed, row.Cut = t.Error, false
+		}
+		if row.Point, err = config.PointOf(s, first.Params); err != nil {
+			return nil, usererror.Errorf("trial %d of %s: %w", t.Number, e.Dir.Path(), err)
+		}
+		for _, r := range results {
+			row.Reports = append(row.Reports, curves.Report{Iteration: r.Iteration, Seconds: r.Seconds,
+				Values: valuesOf(r.Metrics, names)})
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) == 0 {
+		return nil, usererror.Errorf("%s: no trial has reported anything yet", e.Dir.Path())
+	}
+	return rows, nil
+}
+
+const recordedName = "recorded"
+
+// recordedSearcher suggests the points of rows, in order.
+func recordedSearcher(rows []curves.Row) sdk.SearcherPlugin {
+	return sdk.SearcherPlugin{
+		Info: sdk.Info{Name: recordedName, Version: "1", Summary: "Suggests what an experiment suggested.",
+			Options: []byte(`{"type": "object", "additionalProperties": false}`)},
+		Open: func(sdk.Problem, []byte) (sdk.Searcher, sdk.Traits, error) {
+			return &replaySearcher{rows: rows}, sdk.Traits{Independent: true}, nil
+		},
+	}
+}
+
+// replaySearcher suggests the points of rows.
+type replaySearcher struct{ rows []curves.Row }
+
+// Observe implements sdk.Searcher.
+func (*replaySearcher) Observe(context.Context, []sdk.Event) error { return nil }
+
+// Suggest implements sdk.Searcher.
+func (r *replaySearcher) Suggest(_ context.Context, requests []sdk.Request) (answer sdk.Suggestions, err error) {
+	for _, q := range requests {
+		if int(q.Trial) >= len(r.rows) {
+			answer.Status = sdk.Exhausted
+			break
+		}
+		answer.Points = append(answer.Points, slices.Clone(r.rows[q.Trial].Point))
+	}
+	return answer, nil
+}
+
+// valuesOf are the values of metrics by their names; NaN if there is none.
+func valuesOf(metrics []view.Metric, names []string) []float64 {
+	values := make([]float64, len(names))
+	for i, name := range names {
+		values[i] = math.NaN()
+		for _, m := range metrics {
+			if m.Name == name {
+				values[i] = m.Value
+			}
+		}
+	}
+	return values
+}

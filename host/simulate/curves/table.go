@@ -1,0 +1,317 @@
+// Package curves reads recorded learning curves, from which simulations take what trials would have
+// reported.
+//
+// A table is a file of JSON lines, which may be compressed with gzip. Each line is one configuration
+// that was really trained:
+//
+//	{"params": {"lr": 0.1, "layers": 2}, "metrics": {"loss": [0.9, 0.5, 0.4]}, "seconds": [1.2, 2.3, 3.5]}
+//
+// metrics has the values of each metric, one for each report. seconds is the training time at each
+// report, or one number for the whole training; the default is one second for each report. iterations
+// has the number of each report, by default 1, 2, 3 …. failed, if present, is why the training failed
+// after its last report. cut says that the training was stopped there and could have continued.
+//
+// The first line may say how values between configurations are found:
+//
+//	{"table": 1, "neighbours": 6, "epsilon": 0.001, "average": "log", "weights": {"lr": 2}}
+//
+// A point's curve is the average of its neighbours', weighted by 1/(d + epsilon). d is the squared
+// distance in unit coordinates, with each difference multiplied by the parameter's weight (1 by
+// default). Two different choices differ by 1, and so does a parameter that only one of the two points
+// has. Without this line only the nearest configuration counts.
+package curves
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// Curve is what a trial reports.
+type Curve struct {
+	// Metrics are the names, in the order of the rows' values.
+	Metrics []string
+	Reports []Report
+	// Failed is why it fails after the last report, or "".
+	Failed string
+	// Cut says that the training was stopped and its continuation is unknown.
+	Cut bool
+}
+
+// Report is one report.
+type Report struct {
+	Iteration uint64
+	// Seconds is the training time so far.
+	Seconds float64
+	Values  []float64
+}
+
+// Row is a configuration that was trained.
+type Row struct {
+	Point space.Point
+	Curve
+}
+
+// Rule says how values between rows are found.
+type Rule struct {
+	Neighbours int
+	Epsilon    float64
+	// Log makes averages geometric.
+	Log     bool
+	Weights map[string]float64
+}
+
+// Table has recorded curves over a space.
+type Table struct {
+	space   *space.Space
+	rule    Rule
+	rows    []Row
+	scaled  [][]float64 // seconds and values of each row, report by report, scaled for averaging
+	weights []float64
+	choice  []bool // which parameters are choices
+	// line has the rows in unit coordinates (NaN: does not exist), sorted by their values of one
+	// parameter.
+	line []place
+	by   int
+}
+
+// New makes a table. Rows must not be empty.
+func New(s *space.Space, rule Rule, rows []Row) *Table {
+	t := &Table{space: s, rule: rule, rows: rows}
+	t.rule.Neighbours = min(max(1, rule.Neighbours), len(rows))
+	for i := range s.Params {
+		weight, ok := rule.Weights[s.Params[i].Name]
+		if !ok {
+			weight = 1
+		}
+		t.weights = append(t.weights, weight)
+		t.choice = append(t.choice, s.Params[i].Kind == space.Choice)
+	}
+	if len(t.weights) == 0 { // the space has one point
+		t.weights, t.choice = []float64{0}, []bool{false}
+	}
+	for _, r := range rows {
+		t.scaled = append(t.scaled, t.scale(r.Reports))
+	}
+	t.align()
+	return t
+}
+
+// place is a row's place on the line.
+type place struct {
+	at   float64 // its value of the line's parameter
+	unit []float64
+	row  int
+}
+
+// align sorts the rows by the number with the largest weight.
+func (t *Table) align() {
+	for i := range t.weights {
+		if !t.choice[i] && (t.choice[t.by] || t.weights[i] > t.weights[t.by]) {
+			t.by = i
+		}
+	}
+	for row := range t.rows {
+		unit := t.unit(t.rows[row].Point)
+		t.line = append(t.line, place{unit[t.by], unit, row})
+	}
+	slices.SortFunc(t.line, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+}
+
+// Rows returns how many configurations there are.
+func (t *Table) Rows() int { return len(t.rows) }
+
+// Points returns the configurations.
+func (t *Table) Points() []space.Point {
+	points := make([]space.Point, len(t.rows))
+	for i, r := range t.rows {
+		points[i] = r.Point
+	}
+	return points
+}
+
+func (t *Table) unit(p space.Point) []float64 {
+	u := make([]float64, len(t.weights))
+	for i, x := range p {
+		u[i] = x // a choice is its number
+		if !t.choice[i] {
+			u[i] = t.space.ToUnit(i, x)
+		}
+	}
+	return u
+}
+
+// Course is the curve of any point. Reports are computed on demand: most trials are stopped early.
+type Course struct {
+	table *Table
+	first *Curve      // the nearest
+	near  []neighbour // all that are averaged; nil: only the nearest
+	len   int
+}
+
+// Course returns the curve of a point.
+func (t *Table) Course(p space.Point) Course {
+	near := t.nearest(t.unit(p))
+	c := Course{table: t, first: &t.rows[near[0].row].Curve}
+	c.len = len(c.first.Reports)
+	if len(near) > 1 {
+		c.near, c.len = near, t.shares(near)
+	}
+	return c
+}
+
+// Metrics returns the names, in the order of a report's values.
+func (c *Course) Metrics() []string { return c.first.Metrics }
+
+// Failed returns why the nearest configuration failed, or "".
+func (c *Course) Failed() string { return c.first.Failed }
+
+// Cut reports whether the nearest configuration was cut (see [Curve]).
+func (c *Course) Cut() bool { return c.first.Cut }
+
+// Len returns how many reports there are.
+func (c *Course) Len() int { return c.len }
+
+// Iteration returns the iteration of report k.
+func (c *Course) Iteration(k int) uint64 { return c.first.Reports[k].Iteration }
+
+// Seconds returns the training time at report k.
+func (c *Course) Seconds(k int) float64 {
+	if c.near == nil {
+		return c.first.Reports[k].Seconds
+	}
+	return math.Exp(c.mean(k, 0))
+}
+
+// Value returns a metric, by its place among Metrics, at report k.
+func (c *Course) Value(k, metric int) float64 {
+	switch {
+	case c.near == nil:
+		return c.first.Reports[k].Values[metric]
+	case c.table.rule.Log:
+		return math.Exp(c.mean(k, 1+metric))
+	}
+	return c.mean(k, 1+metric)
+}
+
+// mean returns the weighted mean of the neighbours' i-th number at report k.
+func (c *Course) mean(k, i int) (sum float64) {
+	at := k*(1+len(c.first.Metrics)) + i
+	for _, n := range c.near {
+		sum += n.share * c.table.scaled[n.row][at]
+	}
+	return sum
+}
+
+type neighbour struct {
+	row      int
+	distance float64
+	share    float64 // of the average
+}
+
+// nearest returns the neighbours of a point, the nearest first; of equally near ones the first rows.
+// It walks the line in both directions, until the line's parameter alone makes all further rows too
+// far.
+func (t *Table) nearest(u []float64) []neighbour {
+	near, far := make([]neighbour, 0, t.rule.Neighbours+1), math.Inf(1)
+	after := sort.Search(len(t.line), func(i int) bool { return t.line[i].at >= u[t.by] })
+	before := after - 1
+	left, right := t.apart(before, u), t.apart(after, u)
+	for range t.line {
+		i, least := after, right
+		if after == len(t.line) || left < right {
+			i, least = before, left
+			before--
+			left = t.apart(before, u)
+		} else {
+			after++
+			right = t.apart(after, u)
+		}
+		full := len(near) == t.rule.Neighbours
+		if full && least > far {
+			break
+		}
+		n := neighbour{row: t.line[i].row, distance: t.distance(u, t.line[i].unit, far)}
+		if full && n.compare(near[len(near)-1]) > 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(near, n, neighbour.compare)
+		near = slices.Insert(near, at, n)
+		near = near[:min(len(near), t.rule.Neighbours)]
+		if len(near) == t.rule.Neighbours {
+			far = near[len(near)-1].distance
+		}
+	}
+	return near
+}
+
+// apart returns how far a point and the i-th row are apart by the line's parameter alone; beyond the
+// line's ends there are no rows.
+func (t *Table) apart(i int, u []float64) float64 {
+	if i < 0 || i >= len(t.line) {
+		return math.Inf(1)
+	}
+	d := min(math.Abs(t.line[i].at-u[t.by]), 1)
+	return t.weights[t.by] * d * d
+}
+
+func (n neighbour) compare(o neighbour) int {
+	if c := cmp.Compare(n.distance, o.distance); c != 0 {
+		return c
+	}
+	return cmp.Compare(n.row, o.row)
+}
+
+// distance returns the distance of two points, or any number above far if it is more than that.
+func (t *Table) distance(a, b []float64, far float64) (sum float64) {
+	for i, weight := range t.weights {
+		d := math.Abs(a[i] - b[i])
+		switch {
+		case d != d: // one of them does not exist, or both
+			if d = 1; a[i] != a[i] && b[i] != b[i] {
+				d = 0
+			}
+		case t.choice[i]:
+			d = min(d, 1)
+		}
+		if sum += weight * d * d; sum > far {
+			return sum
+		}
+	}
+	return sum
+}
+
+// scale returns the numbers of reports in a row: the logarithms of seconds, and the values or their
+// logarithms. Only averages need them.
+func (t *Table) scale(reports []Report) (list []float64) {
+	if t.rule.Neighbours == 1 {
+		return nil
+	}
+	for _, r := range reports {
+		list = append(list, math.Log(max(r.Seconds, 1e-6)))
+		for _, x := range r.Values {
+			if t.rule.Log {
+				x = math.Log(max(x, 1e-12))
+			}
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// shares sets each neighbour's share of the average, and returns how many reports all of them have.
+func (t *Table) shares(near []neighbour) int {
+	reports, weights := math.MaxInt, 0.0
+	for _, n := range near {
+		reports, weights = min(reports, len(t.rows[n.row].Reports)), weights+t.weight(n)
+	}
+	for i := range near {
+		near[i].share = t.weight(near[i]) / weights
+	}
+	return reports
+}
+
+func (t *Table) weight(n neighbour) float64 { return 1 / (n.distance + t.rule.Epsilon) }

@@ -1,0 +1,113 @@
+// Package smallheap has the garbage collector run as often as it is worth.
+//
+// The Go runtime collects when the heap has doubled, or has grown by 4 MB. A host or a plugin has a few megabytes in
+// use, and under load it would be collected dozens of times a second. With this package a heap grows the more between
+// two collections the more is allocated, so that collections take about the same share of the processor whatever the
+// process does, and a process that does little has little memory.
+package smallheap
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"time"
+)
+
+const (
+	// room is by how many bytes a heap may grow between two collections if that is more than what is in use.
+	room = 32 << 20
+	// each is the time between two collections for each byte in use. A collection takes about 0.7 ms for a megabyte,
+	// which is 3 % of one processor then.
+	each = 0.025 / (1 << 20) // seconds
+	// usual is the runtime's own setting of GOGC; least is for processes that allocate little, most for tiny heaps.
+	least, usual, most = 25, 100, 800
+
+	gogc  = "GOGC"
+	first = "800"
+)
+
+// Variable is for the environment of a process that calls [Adapt]: it applies from the start of the process.
+const Variable = gogc + "=" + first
+
+// Adapt adapts GOGC to the heap and to what is allocated from now on, and removes [Variable] from the environment, so
+// that programs which this process starts do not inherit it. It does nothing if the user has set GOGC or GOMEMLIMIT.
+func Adapt() { once.Do(adapt) }
+
+var once sync.Once
+
+func adapt() {
+	if os.Getenv(gogc) == first {
+		_ = os.Unsetenv(gogc)
+	}
+	if os.Getenv(gogc) != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	a := &adapter{seen: measured(), percent: most}
+	debug.SetGCPercent(most)
+	a.afterNext()
+}
+
+// Limit has the garbage collector run more often when the process has about so many bytes in use. It does nothing
+// if the user has set GOGC or GOMEMLIMIT.
+func Limit(bytes int64) {
+	if os.Getenv(gogc) == "" && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(bytes)
+	}
+}
+
+// An adapter sets GOGC after each collection.
+type adapter struct {
+	mu      sync.Mutex
+	seen    measure // at the last collection
+	percent int
+}
+
+// adapt sets GOGC by what has happened since it was called last.
+func (a *adapter) adapt() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := measured()
+	if p := percent(now.live, now.rate(a.seen)); p != a.percent {
+		debug.SetGCPercent(p)
+		a.percent = p
+	}
+	a.seen = now
+}
+
+// afterNext calls adapt after each collection: the next one finds that nothing refers to a new object.
+func (a *adapter) afterNext() {
+	runtime.AddCleanup(&object{}, func(a *adapter) {
+		a.adapt()
+		a.afterNext()
+	}, a)
+}
+
+// An object has a pointer, so that it shares its memory with no other object.
+type object struct{ _ *object }
+
+// percent returns the setting for what is in use and what is allocated in a second. With it a heap grows, between two
+// collections, by what is allocated in the time that each of its bytes gets: what is in use does not matter.
+func percent(live, rate uint64) int {
+	bound := min(max(room*100/max(live, 1), usual), most)
+	return int(min(max(uint64(float64(rate)*each*100), least), bound))
+}
+
+// A measure is the state of the heap at a time.
+type measure struct {
+	at              time.Time
+	live, allocated uint64 // what the last collection found in use; all that was ever allocated
+}
+
+func measured() measure {
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(samples)
+	return measure{time.Now(), samples[0].Value.Uint64(), samples[1].Value.Uint64()}
+}
+
+// rate is how much is allocated in a second.
+func (m measure) rate(since measure) uint64 {
+	took := max(m.at.Sub(since.at), time.Millisecond)
+	return uint64(float64(m.allocated-since.allocated) / took.Seconds())
+}

@@ -1,0 +1,73 @@
+package smallheap
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+)
+
+func TestPercent(t *testing.T) {
+	for _, c := range []struct {
+		live, rate uint64 // in MiB
+		want       int
+	}{{0, 1000, 800}, {1, 1000, 800}, {8, 1000, 400}, {32, 1000, 100}, {1 << 10, 1000, 100}, {8, 0, 25}, {8, 20, 50},
+		{8, 100, 250}, {100, 20, 50}} {
+		if got := percent(c.live<<20, c.rate<<20); got != c.want {
+			t.Errorf("%d MiB in use, %d allocated a second: %d, want %d", c.live, c.rate, got, c.want)
+		}
+	}
+}
+
+func TestRate(t *testing.T) {
+	before := measure{time.Unix(100, 0), 0, 5000}
+	if got := (measure{time.Unix(110, 0), 0, 25000}).rate(before); got != 2000 {
+		t.Errorf("20 kB in 10 s: %d, want 2000", got)
+	}
+	if got := before.rate(before); got != 0 {
+		t.Errorf("nothing in no time: %d", got)
+	}
+}
+
+var sink []byte
+
+// The setting follows what happens: a process that allocates much has room, and one that does nothing has little.
+func TestAdapt(t *testing.T) {
+	t.Setenv(gogc, first)
+	t.Cleanup(func() { debug.SetGCPercent(usual) })
+	adapt()
+	if v := os.Getenv(gogc); v != "" {
+		t.Errorf("programs inherit %s=%s", gogc, v)
+	}
+	a := &adapter{seen: measured(), percent: usual}
+	a.seen.at = time.Now().Add(time.Hour) // what was allocated came in no time
+	a.seen.allocated = 0
+	sink = make([]byte, 1<<20)
+	if a.adapt(); a.percent <= usual {
+		t.Error("a busy process has no more room")
+	}
+	a.seen.at = time.Now().Add(-time.Hour)
+	if a.adapt(); a.percent != least {
+		t.Errorf("an idle process has the setting %d", a.percent)
+	}
+}
+
+// What is adapted is adapted again after the next collection.
+func TestAfterEach(t *testing.T) {
+	t.Cleanup(func() { debug.SetGCPercent(usual) })
+	a := &adapter{percent: most}
+	a.afterNext()
+	for range 2 {
+		was := a.at()
+		for a.at().Equal(was) {
+			runtime.GC()
+		}
+	}
+}
+
+func (a *adapter) at() time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.seen.at
+}

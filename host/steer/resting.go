@@ -1,0 +1,171 @@
+package steer
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/storage/runfile"
+	"github.com/tunehost/tunehost/host/usererror"
+	"github.com/tunehost/tunehost/host/view"
+)
+
+// Resting is the [Handler] of an experiment that no host runs. Settings that the next host reads when it
+// starts can be set; for all other requests the error says how to resume the experiment so
+// that the request takes effect, if that is possible.
+type Resting struct {
+	View *view.Experiment
+	// Shown is the directory as the user would type it; "": its path.
+	Shown string
+	// Check returns the mistakes of an experiment, one a line, as in the names and options of its plugins;
+	// nil: nothing is checked.
+	Check func(*config.Experiment) error
+	// Now returns the time of day; nil: the machine's.
+	Now func() time.Time
+}
+
+// Do implements [Handler].
+func (x *Resting) Do(r Request) (Answer, error) {
+	if set, ok := r.(Set); ok {
+		changes, err := x.set(set)
+		return Answer{Changed: changes, Later: true}, err
+	}
+	state, err := x.View.State()
+	if err == nil {
+		err = x.refusal(r, state)
+	}
+	return Answer{}, err
+}
+
+// refusal says how to continue such that a request is met.
+func (x *Resting) refusal(r Request, state string) error {
+	resume := "`tunehost resume " + x.shown()
+	what, do := "there is nothing to control", ""
+	if state == view.Interrupted || state == core.Failed.String() {
+		do = "; " + resume + "` resumes it"
+	}
+	switch r := r.(type) {
+	case Retry:
+		return x.retry(r, state)
+	case Unpause:
+		if do != "" {
+			what, do = "no host runs it", "; "+resume+"` resumes it, and then it can be unpaused"
+		}
+	case Add:
+		what, do = "trials are added while a host runs it", "; `tunehost set "+x.shown()+" trials=N` and then "+resume+
+			"` run more trials"
+	}
+	if do != "" { // another command is needed
+		return usererror.Errorf("%s is %s: %s%s", x.View.Name, state, what, do)
+	}
+	return fmt.Errorf("%s is %s: %s", x.View.Name, state, what)
+}
+
+// retry names the command that runs a trial again.
+func (x *Resting) retry(r Retry, state string) error {
+	no, err := x.View.Find(r.Trial)
+	if err != nil {
+		return err
+	}
+	t, err := x.View.Trial(no)
+	switch {
+	case err != nil:
+		return err
+	case t.State.Final() && (t.State != core.Errored || t.NeverStarted):
+		return NotFailed(x.View.TrialName(no), core.View{State: t.State, NeverStarted: t.NeverStarted})
+	}
+	fresh := ""
+	if r.Fresh {
+		fresh = " --fresh"
+	}
+	return usererror.Errorf("%s is %s: `tunehost resume %s --retry %d%s` runs the trial again", x.View.Name, state,
+		x.shown(), no, fresh)
+}
+
+func (x *Resting) shown() string { return cmp.Or(x.Shown, x.View.Dir.Path()) }
+
+func (x *Resting) now() time.Time {
+	if x.Now == nil {
+		return time.Now()
+	}
+	return x.Now()
+}
+
+// set changes the settings for the next host. No host can start in the meantime.
+func (x *Resting) set(r Set) (_ []Change, err error) {
+	lock, err := journal.LockDir(x.View.Dir.Path(), x.now())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	file, e, err := runfile.Read(x.View.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if strings.Contains(e.Storage, "://") {
+		return nil, fmt.Errorf("%s: the experiment is kept in %s, which only its host writes to: set it while that "+
+			"runs, or continue with `tunehost run FILE --set KEY=VALUE`", x.View.Dir.Path(), e.Storage)
+	}
+	now, changes, err := changed(&kept{file, e.Source}, r.Settings)
+	if err != nil || len(changes) == 0 {
+		return nil, err
+	}
+	if err := errors.Join(x.sameExecutor(e, now), x.check(e, now)); err != nil {
+		return nil, err
+	}
+	return changes, file.Set(r.Settings, x.now()).Write(x.View.Dir)
+}
+
+// sameExecutor leaves the executor as it is while leases are held.
+func (x *Resting) sameExecutor(was, now *config.Experiment) error {
+	held, err := x.View.LeasesHeld()
+	if err != nil {
+		return err
+	}
+	if err := SameExecutor(was, now, held); err != nil {
+		at, _ := config.OtherExecutor(was, now)
+		return fmt.Errorf("%s: %w", strings.TrimPrefix(at.String(), "--set "), err)
+	}
+	return nil
+}
+
+// check returns the mistakes that the new settings have added.
+func (x *Resting) check(was, now *config.Experiment) error {
+	if x.Check == nil {
+		return nil
+	}
+	err := x.Check(now)
+	if err == nil {
+		return nil
+	}
+	var before string
+	if err := x.Check(was); err != nil {
+		before = err.Error()
+	}
+	var texts []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if !strings.Contains(before, line) {
+			texts = append(texts, strings.TrimPrefix(line, "--set "))
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return usererror.Errorf("%s", strings.Join(texts, "; "))
+}
+
+// kept is run.json as Settings that are not written back.
+type kept struct {
+	file   *runfile.File
+	source []byte
+}
+
+// With is part of Settings.
+func (k *kept) With(sets []string) (*config.Experiment, error) {
+	return k.file.Set(sets, time.Time{}).Parse(k.source)
+}

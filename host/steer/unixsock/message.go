@@ -1,0 +1,18 @@
+package unixsock
+
+import "github.com/tunehost/tunehost/host/steer"
+
+// maxLineBytes bounds a request and an answer.
+const maxLineBytes = 1 << 20
+
+// answer is what the host says to a request.
+type answer struct {
+	OK bool `json:"ok,omitempty"`
+	steer.Answer
+	Error string `json:"error,omitempty"`
+	// Loses: the request was not carried out, because it loses what Error says; with
+	// force it is carried out all the same.
+	Loses bool `json:"loses,omitempty"`
+	// Mistake: Error is one of the user's, to be corrected in the request.
+	Mistake bool `json:"mistake,omitempty"`
+}

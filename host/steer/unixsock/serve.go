@@ -1,0 +1,193 @@
+package unixsock
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/tunehost/tunehost/host/steer"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/storage/runtimedir"
+	"github.com/tunehost/tunehost/host/usererror"
+)
+
+// Listen makes a socket in a folder of the user's alone. Closing the listener removes
+// the socket; the folder is removed by remove, or after this process's death by the
+// next host.
+func Listen() (l net.Listener, remove func(), err error) {
+	dir, err := runtimedir.Make()
+	if err != nil {
+		return nil, nil, fmt.Errorf("no directory for the control socket: %w", err)
+	}
+	remove = func() { _ = dir.Remove() }
+	l, err = net.Listen("unix", filepath.Join(dir.Path(), "control"))
+	if err != nil {
+		remove()
+		return nil, nil, fmt.Errorf("no control socket: %w", err)
+	}
+	return l, remove, nil
+}
+
+// Announce says in the experiment's directory where the host listens; hide takes
+// it back.
+func Announce(d storage.Dir, l net.Listener) (hide func(), err error) {
+	if err := Vacant(d); err != nil {
+		return nil, err
+	}
+	if err := storage.WriteFile(d.Control(), []byte(l.Addr().String()+"\n")); err != nil {
+		return nil, err
+	}
+	return func() {
+		if Vacant(d) == nil {
+			_ = nolink.Remove(d.Control())
+		}
+	}, nil
+}
+
+// Vacant is an error where somebody else's file is in the place of the one that says where
+// a host listens. What a host left that was killed is none (B-155).
+func Vacant(d storage.Dir) error {
+	text, err := nolink.ReadFile(d.Control(), maxAddress)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case filepath.IsAbs(string(text)) && strings.HasSuffix(string(text), "/control\n") &&
+		strings.Count(string(text), "\n") == 1:
+		return nil
+	}
+	return fmt.Errorf("%s has no address of a host: tunehost has a file of that name; move it away", d.Control())
+}
+
+// acceptPause is how long the server waits for free file descriptors.
+const acceptPause = 50 * time.Millisecond
+
+// Serve answers until the listener is closed, and returns when the last
+// connection has its answer.
+func Serve(l net.Listener, h steer.Handler) error {
+	s := server{handler: h, open: map[net.Conn]bool{}}
+	defer s.end()
+	for {
+		conn, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			time.Sleep(acceptPause) // until others have closed some
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		s.start(conn)
+	}
+}
+
+type server struct {
+	handler steer.Handler
+	serving sync.WaitGroup
+	mu      sync.Mutex
+	open    map[net.Conn]bool
+}
+
+// A client that opens connections without end must not use up the host's file descriptors.
+const (
+	maxOpen = 128
+	idle    = time.Minute // for which one may say nothing
+)
+
+func (s *server) start(conn net.Conn) {
+	s.mu.Lock()
+	many := len(s.open) >= maxOpen
+	if !many {
+		s.open[conn] = true
+	}
+	s.mu.Unlock()
+	if many {
+		refuse(conn)
+		return
+	}
+	s.serving.Go(func() {
+		s.serve(conn)
+		s.mu.Lock()
+		delete(s.open, conn)
+		s.mu.Unlock()
+		_ = conn.Close()
+	})
+}
+
+// refuse tells one connection too many why it has no answer. It does not wait.
+func refuse(conn net.Conn) {
+	defer conn.Close()
+	text, err := json.Marshal(answer{Error: fmt.Sprintf("the host answers %d others already: try again", maxOpen)})
+	if err == nil && conn.SetWriteDeadline(time.Now().Add(acceptPause)) == nil {
+		_, _ = conn.Write(append(text, '\n'))
+	}
+}
+
+// end hears no further requests, and waits for the answers to those it has
+// heard.
+func (s *server) end() {
+	s.mu.Lock()
+	for conn := range s.open {
+		if c, ok := conn.(interface{ CloseRead() error }); ok {
+			_ = c.CloseRead()
+		}
+	}
+	s.mu.Unlock()
+	s.serving.Wait()
+}
+
+func (s *server) serve(conn io.ReadWriter) {
+	lines := bufio.NewScanner(conn)
+	lines.Buffer(nil, maxLineBytes)
+	for await(conn) && lines.Scan() {
+		// One who asks and reads no answers must not hold up the host's end.
+		if c, ok := conn.(net.Conn); ok && c.SetWriteDeadline(time.Now().Add(timeout)) != nil {
+			return
+		}
+		text, err := json.Marshal(s.answer(lines.Bytes()))
+		if err != nil {
+			panic(err) // a struct of plain fields
+		}
+		if _, err := conn.Write(append(text, '\n')); err != nil {
+			return
+		}
+	}
+}
+
+// await gives a connection its time to say something.
+func await(conn io.ReadWriter) bool {
+	c, ok := conn.(net.Conn)
+	return !ok || c.SetReadDeadline(time.Now().Add(idle)) == nil
+}
+
+func (s *server) answer(line []byte) answer {
+	r, err := steer.Decode(line)
+	if err != nil {
+		return answer{Error: err.Error()}
+	}
+	a, err := s.handler.Do(r)
+	if err != nil {
+		var loss *steer.LossError
+		var mistake *usererror.Error
+		return answer{Error: err.Error(), Loses: errors.As(err, &loss), Mistake: errors.As(err, &mistake)}
+	}
+	return answer{OK: true, Answer: a}
+}
+
+// noHost says whether an error of dialling means that nobody is there.
+func noHost(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errRefused)
+}

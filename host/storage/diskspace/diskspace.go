@@ -1,0 +1,129 @@
+// Package diskspace waits for room on a full disk (B-087), and for file descriptors, memory and
+// processes that the machine lacks. The loop waits so to record, and attempts to start trials and
+// save.
+package diskspace
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/hostlog"
+)
+
+// retry is the pause between two tries.
+const retry = time.Second
+
+// Disk counts who waits for room on it.
+type Disk struct {
+	log   *hostlog.Log
+	clock clock.Clock
+
+	mu      sync.Mutex
+	waiting int
+	short   bool // something other than disk space is missing
+}
+
+// New returns a disk on which nothing waits.
+func New(log *hostlog.Log, clock clock.Clock) *Disk { return &Disk{log: log, clock: clock} }
+
+// WhenRoom calls do, and while the disk is full repeats it, until ending is closed.
+func (d *Disk) WhenRoom(ending <-chan struct{}, do func() error) error {
+	err := do()
+	if !IsFull(err) {
+		return err
+	}
+	return d.Wait(ending, err, do)
+}
+
+// Wait is WhenRoom after a first try that failed with err.
+func (d *Disk) Wait(ending <-chan struct{}, err error, do func() error) error {
+	d.lacks(err)
+	for IsFull(err) && d.pause(ending) {
+		err = do()
+	}
+	d.waited(err == nil)
+	return err
+}
+
+// lacks says that a caller begins to wait.
+func (d *Disk) lacks(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.waiting++; d.waiting > 1 {
+		return
+	}
+	if d.short = isShort(err); d.short {
+		d.log.Once("short", fmt.Sprintf("the machine has run out of a resource that the host needs (%v): "+
+			"the host waits and then continues by itself; run fewer trials at a time (concurrency), "+
+			"or raise the limit (ulimit -n, ulimit -u)", cause(err)))
+		return
+	}
+	d.log.Warn("the disk is full: nothing is started, recorded or saved until there is space; free some space and " +
+		"the experiment continues by itself")
+}
+
+// waited says that a caller waits no more, because there is room or for another reason.
+func (d *Disk) waited(room bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.waiting--; d.waiting > 0 || !room {
+		return
+	}
+	if d.short {
+		d.log.Info("the missing resource is available again; the experiment continues")
+	} else {
+		d.log.Warn("the disk has space again; the experiment continues")
+	}
+}
+
+// pause waits a moment; it returns false when ending is closed.
+func (d *Disk) pause(ending <-chan struct{}) bool {
+	moment := make(chan struct{})
+	stop := d.clock.AfterFunc(retry, func() { close(moment) })
+	defer stop()
+	select {
+	case <-moment:
+		return true
+	case <-ending:
+		return false
+	}
+}
+
+// IsFull reports whether waiting may help. It does not help a record that has failed: that is not
+// written any more.
+func IsFull(err error) bool {
+	if errors.Is(err, journal.ErrFailed) {
+		return false
+	}
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, journal.ErrNoSpace) ||
+		isShort(err)
+}
+
+// cause returns the system's error, if there is one; the trial that it happened to is arbitrary.
+func cause(err error) error {
+	if no, ok := errors.AsType[syscall.Errno](err); ok {
+		return no
+	}
+	return err
+}
+
+// IsShort reports that the machine lacks something other than disk space, which may be free once
+// others end.
+func IsShort(err error) bool { return !errors.Is(err, journal.ErrFailed) && isShort(err) }
+
+// isShort reports that the machine lacks file descriptors, memory or processes.
+func isShort(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) ||
+		errors.Is(err, syscall.EAGAIN)
+}
+
+// SaysFull is IsFull for the text of an error from another process.
+func SaysFull(text string) bool {
+	return strings.Contains(text, syscall.ENOSPC.Error()) || strings.Contains(text, syscall.EDQUOT.Error())
+}

@@ -1,0 +1,173 @@
+package mirror
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+
+	"gocloud.dev/gcerrors"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
+)
+
+// atATime is how many files are fetched at a time.
+const atATime = 8
+
+// Fetch fills a working directory from the store. The directory must not exist, or hold no experiment.
+// The experiment file comes last: a directory without it holds no experiment.
+func Fetch(ctx context.Context, s *Store, d storage.Dir) error {
+	if err := fetchRecord(ctx, s, d); err != nil {
+		return err
+	}
+	keys, err := s.manifests(ctx)
+	if err != nil {
+		return err
+	}
+	g, inner := errgroup.WithContext(ctx)
+	g.SetLimit(atATime)
+	for _, key := range keys {
+		g.Go(func() error { return s.fetchManifest(inner, d, key) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return s.fetchFile(ctx, experimentFile, d.Experiment())
+}
+
+// FetchRecord is Fetch without checkpoints, for readers.
+func FetchRecord(ctx context.Context, s *Store, d storage.Dir) error {
+	if err := fetchRecord(ctx, s, d); err != nil {
+		return err
+	}
+	return s.fetchFile(ctx, experimentFile, d.Experiment())
+}
+
+func fetchRecord(ctx context.Context, s *Store, d storage.Dir) error {
+	if err := d.Create(); err != nil {
+		return err
+	}
+	for _, name := range smallFiles {
+		if err := s.fetchFile(ctx, name, filepath.Join(d.Path(), name)); err != nil && !errors.Is(err, ErrNone) {
+			return err
+		}
+	}
+	return s.fetchJournal(ctx, d)
+}
+
+func (s *Store) fetchFile(ctx context.Context, key, to string) error {
+	text, err := s.get(ctx, key)
+	if err != nil {
+		return err
+	}
+	return storage.WriteFile(to, text)
+}
+
+// fetchJournal joins the pieces of the record. A piece that disappears has become part of a larger
+// one; the listing then starts again.
+func (s *Store) fetchJournal(ctx context.Context, d storage.Dir) error {
+	if err := nolink.MkdirAll(d.Journal(), 0o700); err != nil {
+		return err
+	}
+	for tries := 0; ; tries++ {
+		found, err := s.pieces(ctx)
+		if err != nil {
+			return err
+		}
+		for name, list := range found {
+			pieces, end := contiguous(list)
+			if err = s.fetchSegment(ctx, filepath.Join(d.Journal(), path.Base(name)), pieces, end); err != nil {
+				break
+			}
+		}
+		if !errors.Is(err, ErrNone) || tries == 3 {
+			return err
+		}
+	}
+}
+
+func (s *Store) fetchSegment(ctx context.Context, to string, pieces []object, end int64) error {
+	var all []byte
+	for _, p := range pieces {
+		b, err := s.get(ctx, p.key)
+		if err != nil {
+			return err
+		}
+		all = append(all, b...)
+	}
+	return storage.WriteFile(to, all[:min(int64(len(all)), end)])
+}
+
+// fetchManifest fetches a checkpoint. It skips files that are damaged or missing in the store: the
+// checkpoint is found damaged when it is needed, and an earlier one is used.
+func (s *Store) fetchManifest(ctx context.Context, d storage.Dir, key string) error {
+	text, err := s.get(ctx, key)
+	if errors.Is(err, ErrNone) {
+		return nil // deleted in the meantime
+	}
+	if err != nil {
+		return err
+	}
+	rel := filepath.FromSlash(path.Dir(key))
+	var m storage.Manifest
+	if err := json.Unmarshal(text, &m); err != nil || !filepath.IsLocal(rel) {
+		return fmt.Errorf("%s: %s is not a manifest", s.url, key)
+	}
+	dir := filepath.Join(d.Path(), rel)
+	for _, f := range m.Files {
+		if err := s.fetchBlob(ctx, storage.FilesOf(dir), &m, f, func() {}); err != nil && !errors.Is(err, ErrNone) {
+			return err
+		}
+	}
+	if err := nolink.MkdirAll(storage.FilesOf(dir), 0o700); err != nil {
+		return err
+	}
+	return storage.WriteFile(filepath.Join(dir, manifestName), text)
+}
+
+// fetchBlob fetches a file into a folder. It returns [ErrNone] if the store does not have it, or another one.
+func (s *Store) fetchBlob(ctx context.Context, folder string, m *storage.Manifest, f storage.File, moved func()) error {
+	if !filepath.IsLocal(filepath.FromSlash(f.Path)) || len(f.SHA256) != 2*sha256.Size {
+		return fmt.Errorf("%s: a manifest names the file %q (%s)", s.url, f.Path, f.SHA256)
+	}
+	r, err := s.bucket.NewReader(ctx, keyOf(m, f), nil)
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return fmt.Errorf("%s: %s: %w", s.url, f.Path, ErrNone)
+	}
+	if err != nil {
+		return s.explain(err)
+	}
+	defer r.Close()
+	to := filepath.Join(folder, filepath.FromSlash(f.Path))
+	if err := nolink.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	out, err := nolink.Create(to, 0o600)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(io.MultiWriter(out, sum, moving(moved)), r)
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return s.explain(err)
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
+		return errors.Join(fmt.Errorf("%s: %s has changed: %w", s.url, f.Path, ErrNone), nolink.Remove(to))
+	}
+	return nolink.Chmod(to, 0o400)
+}
+
+// moving calls a function with each write.
+type moving func()
+
+func (m moving) Write(p []byte) (int, error) {
+	m()
+	return len(p), nil
+}

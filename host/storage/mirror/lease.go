@@ -1,0 +1,331 @@
+package mirror
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
+)
+
+const (
+	leaseFile = "lease.json"
+	// OwnerFile identifies the working directory, so that it recognises its own copies.
+	OwnerFile = "mirror.json"
+)
+
+// Timing says how a lease is renewed.
+type Timing struct {
+	// Renew is the interval of renewals; a lease that is not renewed for Expire has ended.
+	Renew, Expire time.Duration
+}
+
+// DefaultTiming is the timing that hosts use.
+var DefaultTiming = Timing{Renew: 5 * time.Second, Expire: 30 * time.Second}
+
+// claim is lease.json.
+type claim struct {
+	// Owner is the working directory that was copied from last.
+	Owner string `json:"owner"`
+	Host  string `json:"host"`
+	PID   int    `json:"pid"`
+	Where string `json:"where,omitempty"`
+	// Holder is a random name of the host; Serial changes with each renewal.
+	Holder   string `json:"holder"`
+	Serial   string `json:"serial"`
+	Released bool   `json:"released,omitempty"`
+}
+
+// Lease says that only this host runs the experiment.
+type Lease struct {
+	store  *Store
+	timing Timing
+	mine   claim
+	// SameDir says that the last host used the same working directory.
+	SameDir bool
+
+	mu      sync.Mutex
+	lost    error
+	renewed time.Time
+}
+
+// HeldError says which host runs an experiment.
+type HeldError struct {
+	URL, Host string
+	PID       int
+}
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("%s is run by another host, process %d on %s; wait until that has ended, or end it", e.URL,
+		e.PID, e.Host)
+}
+
+// own is [OwnerFile].
+type own struct {
+	Owner string `json:"owner"`
+	// URL is the store that was copied to last.
+	URL string `json:"url,omitempty"`
+}
+
+func ownOf(dir string) (x own) {
+	text, err := nolink.ReadFile(filepath.Join(dir, OwnerFile), 1<<16)
+	if err != nil || json.Unmarshal(text, &x) != nil {
+		return own{}
+	}
+	return x
+}
+
+func (x own) write(dir string) error {
+	text, err := json.Marshal(x)
+	if err != nil {
+		return err
+	}
+	return nolink.WriteFile(filepath.Join(dir, OwnerFile), append(text, '\n'), 0o600)
+}
+
+// Owner returns the random name of a working directory; the first call draws it.
+func Owner(dir string) (string, error) {
+	x := ownOf(dir)
+	if x.Owner != "" {
+		return x.Owner, nil
+	}
+	x.Owner = rand.Text()
+	return x.Owner, x.write(dir)
+}
+
+// Remember writes down in a working directory where its store is, for [BringHere].
+func Remember(dir, url string) error {
+	x := ownOf(dir)
+	if x.URL == url {
+		return nil
+	}
+	x.URL = url
+	return x.write(dir)
+}
+
+// BringHere fetches the files of a checkpoint in a working directory that are in its store alone. It does nothing if
+// they are there.
+func BringHere(ctx context.Context, dir, checkpoint string) error {
+	m, err := storage.ReadManifest(checkpoint)
+	if err != nil || !m.Away(checkpoint) {
+		return nil // there is none, or it is whole
+	}
+	url := ownOf(dir).URL
+	if url == "" {
+		return fmt.Errorf("%s: it is not known where its storage is", checkpoint)
+	}
+	s, err := OpenToRead(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return s.Bring(ctx, checkpoint)
+}
+
+// Take takes the lease for a working directory. If another host holds it, Take calls say and then
+// watches for [Timing.Expire] whether that host is alive.
+func Take(ctx context.Context, s *Store, t Timing, owner string, say func(string)) (*Lease, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "an unknown machine"
+	}
+	l := &Lease{store: s, timing: t, mine: claim{Owner: owner, Host: host, PID: os.Getpid(), Where: here(),
+		Holder: rand.Text(), Serial: rand.Text()}}
+	was, err := s.claim(ctx)
+	switch {
+	case errors.Is(err, ErrNone):
+		if ok, err := l.begin(ctx); ok || err != nil {
+			return l, err
+		}
+		if was, err = s.claim(ctx); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	}
+	l.SameDir, l.mine.Owner = was.Owner == owner, was.Owner
+	if !l.SameDir && !was.Released && !was.dead() {
+		say(fmt.Sprintf("%s was run by process %d on %s; waiting %v to see that it has ended", s.url, was.PID, was.Host,
+			t.Expire))
+		if err := l.waitUntilExpired(ctx, was); err != nil {
+			return nil, err
+		}
+	}
+	return l, l.write(ctx)
+}
+
+// begin takes a lease that no host has had yet.
+func (l *Lease) begin(ctx context.Context) (bool, error) {
+	l.SameDir = true // the store is empty
+	return l.store.putNew(ctx, leaseFile, l.text())
+}
+
+// waitUntilExpired waits until a lease has not been renewed for long enough. It looks once more at the end, in
+// case this host itself was stopped while it waited.
+func (l *Lease) waitUntilExpired(ctx context.Context, was claim) error {
+	end := time.Now().Add(l.timing.Expire)
+	for over := false; !over; {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(min(l.timing.Renew, time.Until(end))):
+		}
+		over = !time.Now().Before(end)
+		now, err := l.store.claim(ctx)
+		if err != nil {
+			return err
+		}
+		if now.Released {
+			return nil
+		}
+		if now.Serial != was.Serial {
+			return &HeldError{l.store.url, now.Host, now.PID}
+		}
+	}
+	return nil
+}
+
+// While renews the lease while do runs, which may take long. If another host takes the lease, While
+// stops do and fails.
+func (l *Lease) While(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
+		defer cancel()
+		for l.Lost() == nil && wait(ctx, l.timing.Renew) {
+			_ = l.renew(ctx) // only a lost lease matters
+		}
+	})
+	err := do(ctx)
+	cancel()
+	renewing.Wait()
+	return cmp.Or(l.Lost(), err)
+}
+
+// Own says that the working directory has all that the store has, so that it is the source from now
+// on. It fails if another host has the lease.
+func (l *Lease) Own(ctx context.Context, owner string) error {
+	l.mine.Owner = owner
+	return l.renew(ctx)
+}
+
+// LastFrom reports whether the store was last copied from a working directory.
+func (s *Store) LastFrom(ctx context.Context, dir string) (bool, error) {
+	if _, err := nolink.Lstat(filepath.Join(dir, OwnerFile)); err != nil {
+		return false, nil
+	}
+	owner, err := Owner(dir)
+	if err != nil {
+		return false, err
+	}
+	was, err := s.claim(ctx)
+	return was.Owner == owner, err
+}
+
+func (s *Store) claim(ctx context.Context) (c claim, err error) {
+	text, err := s.get(ctx, leaseFile)
+	if err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal(text, &c); err != nil {
+		return c, fmt.Errorf("%s: %s is damaged: %w", s.url, leaseFile, err)
+	}
+	return c, nil
+}
+
+// HeldBy returns the machine whose host renewed its lease so recently that it must be alive, or "". It
+// is for readers who do not wait. It compares the store's clock with the reader's: if they differ by
+// more than [Timing.Expire], a living host is not seen.
+func (s *Store) HeldBy(ctx context.Context, t Timing, now time.Time) (machine string, err error) {
+	was, err := s.claim(ctx)
+	if errors.Is(err, ErrNone) || err == nil && (was.Released || was.dead()) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	a, err := s.bucket.Attributes(ctx, leaseFile)
+	if err != nil {
+		return "", s.explain(err)
+	}
+	if now.Sub(a.ModTime).Abs() > t.Expire {
+		return "", nil
+	}
+	return was.Host, nil
+}
+
+func (l *Lease) text() []byte {
+	text, err := json.Marshal(l.mine)
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	return append(text, '\n')
+}
+
+func (l *Lease) write(ctx context.Context) error {
+	if err := l.store.put(ctx, leaseFile, l.text()); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.renewed = time.Now()
+	l.mu.Unlock()
+	return nil
+}
+
+// renew writes the lease again if this host still holds it. A failure to reach the store does not lose
+// it: other hosts may not reach it either, and [Lease.Held] knows how old the last renewal is.
+func (l *Lease) renew(ctx context.Context) error {
+	now, err := l.store.claim(ctx)
+	if err != nil && !errors.Is(err, ErrNone) {
+		return err
+	}
+	if err == nil && now.Holder != l.mine.Holder {
+		l.lose(&HeldError{l.store.url, now.Host, now.PID})
+		return l.Lost()
+	}
+	l.mine.Serial = rand.Text()
+	return l.write(ctx)
+}
+
+func (l *Lease) lose(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lost = err
+}
+
+// Lost returns the reason why another host has the lease; nil while this host holds it.
+func (l *Lease) Lost() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost
+}
+
+// errStale says that another host may have the lease.
+var errStale = errors.New("the lease could not be renewed in time")
+
+// Held checks that this host certainly holds the lease, so that it may write.
+func (l *Lease) Held() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost == nil && time.Since(l.renewed) > l.timing.Expire-2*l.timing.Renew {
+		return errStale
+	}
+	return l.lost
+}
+
+// Release lets the next host take the lease at once.
+func (l *Lease) Release(ctx context.Context) error {
+	if err := l.Lost(); err != nil {
+		return err
+	}
+	l.mine.Released = true
+	return l.write(ctx)
+}

@@ -1,0 +1,136 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+const (
+	// pace is the shortest time from one round to the next.
+	pace = time.Second
+	// slowest is the longest wait after a failure.
+	slowest = 30 * time.Second
+)
+
+// Listener is told about the state of the copy.
+type Listener struct {
+	// Warn tells the user.
+	Warn func(string)
+	// Lost says that another host has the experiment.
+	Lost func(error)
+}
+
+// Running is a mirror at work.
+type Running struct {
+	m      *Mirror
+	hear   Listener
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+	failed bool // the last round failed, and that was reported
+}
+
+// Start looks at what the store has, and copies from then on.
+func (m *Mirror) Start(ctx context.Context, r Record, hear Listener) (*Running, error) {
+	m.record = r
+	if err := m.lease.renew(ctx); err != nil { // plugins may have been slow to start
+		return nil, err
+	}
+	if err := m.lease.While(ctx, m.recall); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	x := &Running{m: m, hear: hear, cancel: cancel}
+	x.work.Go(func() { x.renew(ctx) })
+	x.work.Go(func() { x.rounds(ctx) })
+	m.Wake()
+	return x, nil
+}
+
+// recall looks at what the store has.
+func (m *Mirror) recall(ctx context.Context) error {
+	return errors.Join(m.recallManifests(ctx), m.recallJournal(ctx))
+}
+
+func (x *Running) renew(ctx context.Context) {
+	for wait(ctx, x.m.lease.timing.Renew) {
+		if err := x.m.lease.renew(ctx); err != nil && x.m.lease.Lost() != nil {
+			x.hear.Lost(err)
+			return
+		}
+	}
+}
+
+func (x *Running) rounds(ctx context.Context) {
+	for delay := pace; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-x.m.wake:
+		}
+		err := x.m.round(ctx)
+		switch {
+		case ctx.Err() != nil || x.m.lease.Lost() != nil:
+			return
+		case err != nil:
+			x.reportStore(err)
+			delay = min(2*delay, slowest)
+			x.m.Wake()
+		default:
+			x.reportStore(nil)
+			delay = pace
+		}
+		if !wait(ctx, delay) {
+			return
+		}
+	}
+}
+
+// reportStore reports once that the store cannot be written to, and once that it can again.
+func (x *Running) reportStore(err error) {
+	switch {
+	case err != nil && !x.failed:
+		x.hear.Warn(fmt.Sprintf("the copy in the storage is behind; new data is kept in %s only until it can "+
+			"be written: %v", x.m.dir.Path(), err))
+	case err == nil && x.failed:
+		x.hear.Warn("the copy in the storage is complete again")
+	}
+	x.failed = err != nil
+}
+
+// wait returns false when the context has ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// Close copies the rest, until the context ends, and releases the lease. An error says that the store
+// is incomplete.
+func (x *Running) Close(ctx context.Context) error {
+	x.cancel()
+	x.work.Wait()
+	if err := x.m.lease.Lost(); err != nil {
+		return err
+	}
+	err := x.m.lease.renew(ctx)
+	for delay := pace / 4; ; delay *= 2 {
+		if err == nil {
+			err = x.m.round(ctx)
+		}
+		if err == nil {
+			return x.m.lease.Release(ctx)
+		}
+		if !wait(ctx, delay) {
+			return err
+		}
+		err = x.m.lease.renew(ctx)
+	}
+}

@@ -1,0 +1,329 @@
+// Package remote connects an experiment to a storage that is not on this machine (B-059):
+// what is in its working directory is copied there while it runs.
+package remote
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/mirror"
+	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/storage/runtimedir"
+	"github.com/tunehost/tunehost/host/usererror"
+)
+
+// Storage is the storage of one experiment. A nil Storage is that of an experiment that is on
+// this machine only.
+type Storage struct {
+	// lock is the working directory's, until a session takes it.
+	lock    *journal.Lock
+	dir     storage.Dir
+	store   *mirror.Store
+	lease   *mirror.Lease
+	mirror  *mirror.Mirror
+	running *mirror.Running
+	fetched bool
+}
+
+// Options say how an experiment is attached.
+type Options struct {
+	// Resume is local or remote where the user wants that copy, else anything.
+	Resume string
+	// TrustDir allows a working directory that other users can change.
+	TrustDir bool
+	// Timing of the lease; the zero value is mirror.DefaultTiming.
+	Timing mirror.Timing
+	// Tell shows a text to the user.
+	Tell func(text string)
+}
+
+// firstLook is how long the start of an experiment waits for the storage, and lastCopy how
+// long its end waits.
+const (
+	firstLook = 60 * time.Second
+	lastCopy  = 60 * time.Second
+)
+
+// WorkingDir is the directory on this machine of an experiment that is stored at url.
+func WorkingDir(url string) (string, error) {
+	state := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("%s: there is no place for a working directory: %w; set XDG_STATE_HOME", url, err)
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	_, name, err := mirror.Split(url)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(url))
+	return filepath.Join(state, "tunehost", hex.EncodeToString(sum[:6]), name), nil
+}
+
+// Attach takes the experiment at url for this host. The working directory then has its newest
+// state: that of this machine, or that of the storage where another machine has gone on since.
+func Attach(ctx context.Context, url string, dir storage.Dir, o Options) (r *Storage, err error) {
+	if err := dir.Usable(o.TrustDir); err != nil {
+		return nil, err
+	}
+	if err := dir.Create(); err != nil {
+		return nil, usererror.Wrap(err)
+	}
+	r = &Storage{dir: dir}
+	if r.lock, err = journal.LockDir(dir.Path(), time.Now()); err != nil {
+		return nil, usererror.Wrap(err)
+	}
+	if err := r.take(ctx, url, o); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// take leases the storage and fetches what is newer there.
+func (r *Storage) take(ctx context.Context, url string, o Options) error {
+	owner, err := mirror.Owner(r.dir.Path())
+	if err != nil {
+		return err
+	}
+	if r.store, err = mirror.Open(ctx, url); err != nil {
+		return usererror.Wrap(err)
+	}
+	if err := mirror.Remember(r.dir.Path(), url); err != nil {
+		return err
+	}
+	if o.Timing.Expire == 0 {
+		o.Timing = mirror.DefaultTiming
+	}
+	if r.lease, err = mirror.Take(ctx, r.store, o.Timing, owner, o.Tell); err != nil {
+		return usererror.Wrap(err)
+	}
+	if err := r.lease.While(ctx, func(ctx context.Context) error { return r.update(ctx, o) }); err != nil {
+		if _, ok := errors.AsType[*mirror.HeldError](err); ok {
+			return usererror.Wrap(err)
+		}
+		return err
+	}
+	r.mirror = mirror.New(r.store, r.lease, r.dir)
+	return r.lease.Own(ctx, owner)
+}
+
+// update brings the working directory to the newest state.
+func (r *Storage) update(ctx context.Context, o Options) error {
+	there, err := r.store.Exists(ctx)
+	if err != nil {
+		return usererror.Wrap(err)
+	}
+	here := r.dir.Exists()
+	switch {
+	case o.Resume == "local" && !here:
+		return usererror.Errorf("%s: this machine has no copy to resume (--resume local); --resume remote "+
+			"resumes the copy in the storage", r.store.URL())
+	case o.Resume == "local" && there && !r.lease.SameDir:
+		return usererror.Errorf("%s: another machine has continued it since, so the copy on this machine is out "+
+			"of date (--resume local); --resume remote resumes the copy in the storage", r.store.URL())
+	case o.Resume == "remote" && !there:
+		return usererror.Errorf("%s: there is no experiment to resume (--resume remote); leave --resume out to "+
+			"start one",
+			r.store.URL())
+	case !there, here && r.lease.SameDir && o.Resume != "remote":
+		return nil
+	}
+	if err := setAside(r.dir); err != nil {
+		return err
+	}
+	r.fetched = true
+	o.Tell("fetching " + r.store.URL() + " to " + r.dir.Path())
+	return mirror.Fetch(ctx, r.store, r.dir)
+}
+
+// setAside moves the content of the working directory to a directory beside it.
+func setAside(dir storage.Dir) error {
+	list, err := nolink.ReadDir(dir.Path())
+	if err != nil {
+		return err
+	}
+	aside := dir.Path() + time.Now().UTC().Format(".20060102T150405")
+	for _, e := range list {
+		if e.Name() == "LOCK" || e.Name() == mirror.OwnerFile {
+			continue
+		}
+		if err := nolink.MkdirAll(aside, 0o700); err != nil {
+			return err
+		}
+		if err := nolink.Rename(filepath.Join(dir.Path(), e.Name()), filepath.Join(aside, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// URL is where the storage is; "" if there is none.
+func (r *Storage) URL() string {
+	if r == nil {
+		return ""
+	}
+	return r.store.URL()
+}
+
+// Fetched reports whether another host, perhaps on another machine, was the last to run it.
+func (r *Storage) Fetched() bool { return r != nil && r.fetched }
+
+// Start begins to copy record, which must be a [mirror.Record], and what belongs to it.
+func (r *Storage) Start(record any, l mirror.Listener) (err error) {
+	if r == nil {
+		return nil
+	}
+	x, ok := record.(mirror.Record)
+	if !ok {
+		return fmt.Errorf("%T cannot be copied", record)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), firstLook)
+	defer cancel()
+	r.running, err = r.mirror.Start(ctx, x, l)
+	return err
+}
+
+// Finish copies the rest. What cannot be copied it says to warn.
+func (r *Storage) Finish(warn func(string)) {
+	if r == nil || r.running == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lastCopy)
+	defer cancel()
+	if err := r.running.Close(ctx); err != nil {
+		warn(fmt.Sprintf("the last of what happened is in %s alone: %v; `tunehost resume %s` copies it",
+			r.dir.Path(), err, r.dir.Path()))
+	}
+}
+
+// TakeLock hands over the lock of the working directory; nil where it was handed over before.
+func (r *Storage) TakeLock() (lock *journal.Lock) {
+	if r != nil {
+		lock, r.lock = r.lock, nil
+	}
+	return lock
+}
+
+// Close releases the storage, and the lock unless it was handed over.
+func (r *Storage) Close() {
+	if lock := r.TakeLock(); lock != nil {
+		defer func() { _ = lock.Unlock() }()
+	}
+	if r == nil || r.store == nil {
+		return
+	}
+	if r.lease != nil && r.running == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = r.lease.Release(ctx) // else it expires
+	}
+	_ = r.store.Close()
+}
+
+// Saved copies a whole checkpoint or export.
+func (r *Storage) Saved(dir string) {
+	if r != nil {
+		r.mirror.Saved(dir)
+	}
+}
+
+// Nodes is the place for the checkpoints that nodes write to the storage themselves; nil if there is no storage.
+func (r *Storage) Nodes() *mirror.Nodes {
+	if r == nil {
+		return nil
+	}
+	return r.mirror.Nodes
+}
+
+// Bring fetches the files of a checkpoint that are in the storage alone (see [mirror.Nodes]).
+func (r *Storage) Bring(checkpoint string) error {
+	if r == nil {
+		return nil
+	}
+	return r.mirror.Nodes.Bring(context.Background(), checkpoint)
+}
+
+// Delete deletes the copy of a checkpoint and then calls remove, which deletes the checkpoint.
+func (r *Storage) Delete(dir string, remove func()) {
+	if r == nil {
+		remove()
+		return
+	}
+	r.mirror.Delete(dir, remove)
+}
+
+// Wake says that something was recorded.
+func (r *Storage) Wake() {
+	if r != nil {
+		r.mirror.Wake()
+	}
+}
+
+// Fetch returns a directory from which the experiment at url can be read: the working directory
+// where this machine was the last to run it, else a copy of its record. done removes the copy.
+func Fetch(ctx context.Context, url string) (dir string, done func(), err error) {
+	if dir, err = WorkingDir(url); err != nil {
+		return "", nil, usererror.Wrap(err)
+	}
+	s, err := mirror.OpenToRead(ctx, url)
+	if err != nil {
+		return "", nil, usererror.Wrap(noneThere(url, err))
+	}
+	defer s.Close()
+	working, err := storage.At(dir)
+	if err != nil {
+		return "", nil, usererror.Wrap(err)
+	}
+	if ours, err := s.LastFrom(ctx, working.Path()); err == nil && ours {
+		return dir, func() {}, nil
+	}
+	copied, err := runtimedir.MakeLarge()
+	if err != nil {
+		return "", nil, err
+	}
+	done = func() { _ = copied.Remove() }
+	d, err := storage.At(filepath.Join(copied.Path(), filepath.Base(dir)))
+	if err == nil {
+		err = mirror.FetchRecord(ctx, s, d)
+	}
+	if err != nil {
+		done()
+		return "", nil, usererror.Wrap(noneThere(url, err))
+	}
+	return d.Path(), done, nil
+}
+
+// RunsOn is the machine that runs the experiment at url, as far as that is known without
+// waiting; "" where none does.
+func RunsOn(ctx context.Context, url string) string {
+	s, err := mirror.OpenToRead(ctx, url)
+	if err != nil {
+		return ""
+	}
+	defer s.Close()
+	machine, err := s.HeldBy(ctx, mirror.DefaultTiming, time.Now())
+	if err != nil {
+		return "" // reading the record reports it
+	}
+	return machine
+}
+
+func noneThere(url string, err error) error {
+	if errors.Is(err, mirror.ErrNone) {
+		return fmt.Errorf("%s: there is no experiment here; `tunehost ls %s` lists the experiments", url,
+			strings.TrimSuffix(url, "/"+filepath.Base(url)))
+	}
+	return err
+}

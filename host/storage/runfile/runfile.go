@@ -1,0 +1,237 @@
+// Package runfile reads and writes run.json: the facts about an experiment beside its file. The host
+// writes it once, when an experiment begins; readers take the seed, the overrides and the run from it.
+package runfile
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/storage"
+)
+
+// version is the newest that this program knows.
+const version = 1
+
+// maxBytes is larger than any run.json or experiment file.
+const maxBytes = 64 << 20
+
+// File is run.json.
+type File struct {
+	Version int    `json:"version"`
+	RunID   string `json:"run_id"`
+	Seed    uint64 `json:"seed"`
+	// Reading is the version of the rules that read the file when the experiment began ([config.Reading]).
+	Reading int    `json:"reading,omitempty"`
+	Name    string `json:"name"`
+	// Overrides are settings applied over the file, as KEY=VALUE, in order.
+	Overrides []string `json:"overrides"`
+	// File is the path of the experiment file; programs in it are relative to its directory.
+	File    string    `json:"file"`
+	Created time.Time `json:"created"`
+	// Extensions are the times when the experiment was resumed with another searcher, scheduler or space,
+	// or was given settings that its file does not have, in order.
+	Extensions []Extension `json:"extensions,omitempty"`
+	// Capacity is what the machine offered when the experiment began. Plugins are told this capacity on
+	// any machine.
+	Capacity map[string]string `json:"capacity,omitempty"`
+	// Learned describes what the searcher learned from other experiments; nil: nothing.
+	Learned *Learned `json:"learned,omitempty"`
+}
+
+// Extension is one of them; Overrides is how many of File.Overrides applied before it. Set says that
+// only settings changed, as by `tunehost set`.
+type Extension struct {
+	Overrides int       `json:"overrides"`
+	Time      time.Time `json:"time"`
+	Set       bool      `json:"set,omitempty"`
+}
+
+// Extended is how often the experiment was given another searcher, scheduler or space.
+func (r *File) Extended() (n uint32) {
+	for _, x := range r.Extensions {
+		if !x.Set {
+			n++
+		}
+	}
+	return n
+}
+
+// Set is the file with more settings, each a KEY=VALUE.
+func (r *File) Set(sets []string, now time.Time) *File {
+	more := *r
+	if len(sets) > 0 {
+		x := Extension{Overrides: len(r.Overrides), Time: now.UTC(), Set: true}
+		more.Extensions = append(slices.Clone(r.Extensions), x)
+		more.Overrides = append(slices.Clone(r.Overrides), sets...)
+	}
+	return &more
+}
+
+// Learned identifies learned.jsonl and counts its trials.
+type Learned struct {
+	Trials int    `json:"trials"`
+	SHA256 string `json:"sha256"`
+}
+
+// New describes an experiment that begins now.
+func New(e *config.Experiment, now time.Time) (*File, error) {
+	var id journal.RunID
+	if _, err := rand.Read(id[:]); err != nil {
+		return nil, err
+	}
+	file, err := filepath.Abs(e.File)
+	r := &File{Version: version, RunID: hex.EncodeToString(id[:]), Name: e.Name, Reading: config.Reading,
+		Overrides: e.Overrides, File: file, Created: now.UTC()}
+	if e.Seed != nil {
+		r.Seed = *e.Seed
+	} else {
+		r.Seed = drawSeed()
+	}
+	return r, err
+}
+
+// drawSeed draws a seed that people can type: 32 random bits.
+func drawSeed() uint64 {
+	var b [4]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic(err) // crypto/rand does not fail
+	}
+	return uint64(binary.LittleEndian.Uint32(b[:]))
+}
+
+// ID returns the run id of the journal.
+func (r *File) ID() (id journal.RunID, err error) {
+	b, err := hex.DecodeString(r.RunID)
+	if err != nil || len(b) != len(id) {
+		return id, fmt.Errorf("run.json: run_id %q is not %d bytes in hexadecimal", r.RunID, len(id))
+	}
+	return journal.RunID(b), nil
+}
+
+// Move sets a new path of the experiment file, for another machine. It returns false if the path is
+// unchanged.
+func (r *File) Move(file string) bool {
+	abs, err := filepath.Abs(file)
+	if err != nil || abs == r.File {
+		return false
+	}
+	r.File = abs
+	return true
+}
+
+// Path returns the path of run.json.
+func Path(d storage.Dir) string { return filepath.Join(d.Path(), "run.json") }
+
+// Write replaces the file atomically.
+func (r *File) Write(d storage.Dir) error {
+	text, err := r.Text()
+	if err != nil {
+		return err
+	}
+	return storage.WriteFile(Path(d), text)
+}
+
+// Text is what Write writes.
+func (r *File) Text() ([]byte, error) {
+	text, err := json.MarshalIndent(r, "", "  ")
+	return append(text, '\n'), err
+}
+
+// ErrNone says that a directory holds no experiment.
+var ErrNone = errors.New("there is no experiment here; `tunehost ls` lists experiments")
+
+// ErrFile says that a path is a file, not the directory of an experiment.
+var ErrFile = errors.New("this is a file, expected the directory of an experiment; `tunehost ls` lists them, " +
+	"`tunehost run FILE` runs an experiment file")
+
+// ErrUnreadable says that a run.json is damaged or of a newer version.
+var ErrUnreadable = errors.New("cannot be read")
+
+// Read reads the recorded file and experiment of a directory.
+func Read(d storage.Dir) (*File, *config.Experiment, error) {
+	text, err := storage.ReadFile(Path(d), maxBytes)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !d.Exists() {
+		return nil, nil, fmt.Errorf("%s: %w", d.Path(), ErrNone)
+	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil, fmt.Errorf("%s: %w", d.Path(), ErrFile)
+	}
+	if err != nil {
+		return nil, nil, storage.Closed(Path(d), err)
+	}
+	r := &File{}
+	if err := json.NewDecoder(bytes.NewReader(text)).Decode(r); err != nil {
+		return nil, nil, fmt.Errorf("%s %w: %w; put it back from a copy", Path(d), ErrUnreadable, err)
+	}
+	if err := r.readable(); err != nil {
+		return nil, nil, fmt.Errorf("%s %w: %w", Path(d), ErrUnreadable, err)
+	}
+	source, err := storage.ReadFile(d.Experiment(), maxBytes)
+	if err != nil {
+		return nil, nil, storage.Closed(d.Experiment(), err)
+	}
+	e, err := r.Parse(source)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", d.Experiment(), err)
+	}
+	return r, e, nil
+}
+
+// readable checks that the text is a run.json of a version that this program knows.
+func (r *File) readable() error {
+	switch {
+	case r.Version > version:
+		return fmt.Errorf("it has version %d, this program knows version %d: use a newer tunehost", r.Version, version)
+	case r.Version < version || r.RunID == "":
+		return errors.New("it was damaged, or replaced by another file; put it back from a copy")
+	}
+	return nil
+}
+
+// Parse reads the recorded experiment file with the overrides.
+func (r *File) Parse(source []byte) (*config.Experiment, error) { return r.parse(source, r.Overrides) }
+
+// ParseAlone reads the recorded experiment file without the overrides.
+func (r *File) ParseAlone(source []byte) (*config.Experiment, error) { return r.parse(source, nil) }
+
+// ParseAt reads it as it was before another searcher, scheduler or space, the first, second and so
+// on of those that it was given; 0 is before the first.
+func (r *File) ParseAt(source []byte, extensions int) (*config.Experiment, error) {
+	for _, x := range r.Extensions {
+		if x.Set {
+			continue
+		}
+		if extensions == 0 {
+			return r.ParseBefore(source, x)
+		}
+		extensions--
+	}
+	return r.Parse(source)
+}
+
+// ParseBefore reads it as it was before one of the extensions.
+func (r *File) ParseBefore(source []byte, x Extension) (*config.Experiment, error) {
+	return r.parse(source, r.Overrides[:min(max(x.Overrides, 0), len(r.Overrides))])
+}
+
+func (r *File) parse(source []byte, sets []string) (*config.Experiment, error) {
+	e, err := config.Parse(r.File, source, config.WithSet(sets...), config.WithoutTrainable(),
+		config.Recorded(r.Reading))
+	if err != nil {
+		return nil, fmt.Errorf("the recorded experiment cannot be read: %w", err)
+	}
+	e.Name = r.Name
+	return e, nil
+}

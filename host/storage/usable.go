@@ -1,0 +1,30 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tunehost/tunehost/host/usererror"
+)
+
+// Usable refuses a directory in which another user could change what runs, unless trustOthers
+// is set.
+func (d Dir) Usable(trustOthers bool) error {
+	if err := d.Look(); err != nil {
+		return Unusable(err)
+	}
+	if err := d.CheckOwnership(); err != nil && !trustOthers {
+		return usererror.Errorf("%w; where that is meant to be, add --trust-dir", err)
+	}
+	return nil
+}
+
+// Unusable turns an error about the directory of an experiment into a mistake of the user, with advice.
+// It returns nil for nil.
+func Unusable(err error) error {
+	var place *PlaceError
+	if errors.As(err, &place) && place.Do == "" {
+		err = fmt.Errorf("%w; choose another with --storage", err)
+	}
+	return usererror.Wrap(err)
+}

@@ -1,0 +1,86 @@
+package host
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/internal/testplace"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// A searcher that finds no point which satisfies the constraints is not asked again: the experiment
+// fails with what it says, the same whether the searcher runs in a process of its own or not.
+func TestConstraintsThatNothingSatisfies(t *testing.T) {
+	const text = "version: 1\nobjective: {metric: score, mode: max}\n" +
+		"trainable: {plugin: chaos, options: {iterations: 1}}\nspace: {x: {uniform: [0, 1]}, g: {grid: [1, " +
+		"2]}}\nconstraints: x > 2.0\nsearcher: random\n"
+	inProcess, shown := quick(t, text)
+	inProcess.Verbose = 1
+	process, shownToo := quiet(t, text)
+	process.Verbose = 1
+	for o, seen := range map[*Options]*testplace.Screen{&inProcess: shown, &process: shownToo} {
+		ended, err := run(t.Context(), *o)
+		if err != nil || ended.Outcome != core.Failed {
+			t.Fatalf("%+v, %v", ended, err)
+		}
+		if !strings.Contains(ended.Reason, "no point satisfies the constraints") ||
+			strings.Contains(ended.Reason, "3 times") || strings.Contains(seen.String(), "restarted") {
+			t.Errorf("%s\n%s", ended.Reason, seen)
+		}
+	}
+}
+
+// What cannot be drawn is refused before anything starts; a searcher that is not drawing may know
+// points that satisfy the constraints.
+func TestTooTight(t *testing.T) {
+	mine := searcherOf("mine", func(sdk.Problem) asked {
+		return func(list []sdk.Request) (s sdk.Suggestions, err error) {
+			for range list {
+				s.Points = append(s.Points, space.Point{1})
+			}
+			return s, nil
+		}
+	})
+	const text = "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: wobbly}\n" +
+		"space: {x: {uniform: [0, 1]}}\nconstraints: x >= 1.0\nsearcher: random\n"
+	o, _ := quick(t, text, mine, wobbly(0))
+	contains(t, refused(t, o), "test.yaml:5:14: no point satisfies the constraints in 10000 draws")
+	o.Sets = []string{"points=[{x: 1.0}]"}
+	finish(t, o)
+	other, _ := quick(t, strings.Replace(text, "searcher: random", "searcher: mine", 1), mine, wobbly(0))
+	finish(t, other)
+}
+
+// nanTrainable reports one result, which is NaN.
+var nanTrainable = sdk.TrainablePlugin{
+	Info: sdk.Info{Name: "nan", Version: "1", Options: noOptions},
+	Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+		return sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+			return run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: math.NaN()}}}, nil)
+		}), sdk.TrainableTraits{}, nil
+	},
+}
+
+// B-015: results that are all NaN are worth nothing, and the caller is told.
+func TestNothingButNaN(t *testing.T) {
+	o, _ := quick(t, "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: nan}\n"+
+		"space: {x: {uniform: [0, 1]}}\ntrials: 2\n", nanTrainable)
+	ended := finish(t, o)
+	if ended.NonFinite != "all 2 results of score were NaN" {
+		t.Errorf("%+v", ended)
+	}
+	e := opened(t, ended.Dir)
+	if text := view.NonFinite(e.Now().Machine); text != ended.NonFinite {
+		t.Errorf("recorded: %q", text)
+	}
+	fine, _ := quick(t, "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: wobbly}\n"+
+		"space: {x: {uniform: [0, 1]}}\n", wobbly(0))
+	if ended := finish(t, fine); ended.NonFinite != "" {
+		t.Errorf("%+v", ended)
+	}
+}

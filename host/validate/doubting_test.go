@@ -1,0 +1,27 @@
+package validate
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tunehost/tunehost/host/config"
+)
+
+// A script is looked for where the program is started, too.
+func TestScriptInCWD(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "work"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "work", "t.sh"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := &config.Experiment{File: filepath.Join(dir, "a.yaml"), Trainable: &config.Trainable{CWD: "work"}}
+	for arg, want := range map[string]bool{"t.sh": false, "other.sh": true, "work/t.sh": false} {
+		if got := absentScript(e, arg); got != want {
+			t.Errorf("%s: absent is %t", arg, got)
+		}
+	}
+}

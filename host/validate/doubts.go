@@ -1,0 +1,114 @@
+package validate
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/config/points"
+	"github.com/tunehost/tunehost/host/config/spec"
+	"github.com/tunehost/tunehost/host/plugin/standard"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// Doubts are warnings of what is valid in the file but surely not meant: about the file alone,
+// and about what is around it.
+func Doubts(e *config.Experiment) []*config.Error {
+	return slices.Concat(e.Warnings, absentFolders(e), absentScripts(e), tightSpace(e), hugePlan(e))
+}
+
+func doubt(at config.Pos, format string, args ...any) *config.Error {
+	return &config.Error{Pos: at, Msg: fmt.Sprintf(format, args...)}
+}
+
+// absentFolders warns of folders of plugins that do not exist.
+func absentFolders(e *config.Experiment) (list []*config.Error) {
+	for _, place := range e.Plugins {
+		if absent(e, place) {
+			list = append(list, doubt(e.PosOf("plugins"), "plugins: %s: there is no such folder", place))
+		}
+	}
+	return list
+}
+
+// script matches an argument that an interpreter will look for.
+var script = regexp.MustCompile(`^[^-{][^{]*\.(py|sh|js|mjs|ts|jl|[rR]|rb|pl|lua)$`)
+
+// absentScripts warns of scripts that each trial would look for in its own directory.
+func absentScripts(e *config.Experiment) (list []*config.Error) {
+	if e.Trainable == nil || len(e.Trainable.Command) == 0 {
+		return nil
+	}
+	for _, arg := range e.Trainable.Command[1:] {
+		if script.MatchString(arg) && !strings.ContainsAny(arg, " \t\n;") && absentScript(e, arg) {
+			list = append(list, doubt(e.PosOf("trainable.command"),
+				"%q is not a file beside the experiment file, and trials run in directories of their own", arg))
+		}
+	}
+	return list
+}
+
+// absentScript reports whether arg is neither beside the file nor in the directory in which the
+// program is started.
+func absentScript(e *config.Experiment, arg string) bool {
+	cwd := e.Trainable.CWD
+	return absent(e, arg) && (cwd == "" || filepath.IsAbs(arg) || absent(e, filepath.Join(cwd, arg)))
+}
+
+// absent reports whether nothing is at a path, relative to the experiment file.
+func absent(e *config.Experiment, path string) bool {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(e.File), path)
+	}
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// manyTrials is how many trials of a second each a year has room for.
+const manyTrials = 365 * 86400
+
+// hugePlan warns of more trials than can ever run: the combinations of the grid's values
+// multiply.
+func hugePlan(e *config.Experiment) []*config.Error {
+	n := spec.Runs(e)
+	if e.Space == nil || n < manyTrials {
+		return nil
+	}
+	size := points.GridSize(e.Space)
+	text := fmt.Sprintf("the experiment has %d trials", n)
+	if size > 1 {
+		text = fmt.Sprintf("%s: the grid axes have %d combinations, and each is run trials × repeat times", text, size)
+	}
+	return []*config.Error{doubt(e.PosOf("trials"),
+		"%s; at one trial a second this takes more than a year; bound it with trials or budget", text)}
+}
+
+// tooTight is the error of constraints under which no draw finds a point, where a searcher
+// has to find trials by drawing. Others may know points that satisfy them.
+func tooTight(e *config.Experiment) error {
+	list := tightSpace(e)
+	grid := func(p space.Param) bool { return p.Grid }
+	if len(list) == 0 || !standard.Draws(e.Searcher.Name) ||
+		slices.ContainsFunc(e.Space.Params, grid) || e.Trials >= 0 && e.Trials <= int64(len(e.Points)) {
+		return nil
+	}
+	return list[0]
+}
+
+// tightSpace warns where drawing finds no point that satisfies the constraints: most searchers
+// will not find one either.
+func tightSpace(e *config.Experiment) []*config.Error {
+	if e.Space == nil || len(e.Space.Constraints) == 0 || len(e.Constraints) == 0 {
+		return nil
+	}
+	if _, err := e.Space.Sample(space.NewRand(0)); err != nil {
+		return []*config.Error{doubt(e.Constraints[0].Pos, "%v", err)}
+	}
+	return nil
+}

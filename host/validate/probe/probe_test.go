@@ -1,0 +1,65 @@
+package probe
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// GPUs that were granted, and are not there, are no good news.
+func TestGPUs(t *testing.T) {
+	one := sdk.LeaseBundle{{Name: "cpu", Value: 1}, {Name: "gpu", Value: 1}}
+	for _, c := range []struct {
+		request sdk.LeaseBundle
+		report  Report
+		bad     bool
+		want    string
+	}{
+		{one, Report{}, true, "granted, but the node shows none"},
+		{one, Report{Visible: "0"}, false, "the lease has 0"},
+		{one, Report{GPUs: []string{"A100", "A100"}}, false,
+			"2 on the node (A100); CUDA_VISIBLE_DEVICES is not set in the lease"},
+		{one[:1], Report{}, false, "the lease has none"},
+		{one[:1], Report{GPUs: []string{"A100"}}, false, "1 on the node (A100); the lease has none"},
+	} {
+		x := &examination{Subject: Subject{Request: c.request}}
+		x.gpus(&c.report)
+		if f := x.findings[0]; f.Bad != c.bad || !strings.Contains(f.Text, c.want) {
+			t.Errorf("%+v: %+v, want %q", c.report, f, c.want)
+		}
+	}
+}
+
+// A job that fails at once may be over before the executor has seen that it began: the words are the
+// same as for one that was seen.
+func TestEndsAtOnce(t *testing.T) {
+	for _, seen := range []bool{false, true} {
+		events := make(chan sdk.LeaseEvent, 2)
+		if seen {
+			events <- sdk.LeaseEvent{Kind: sdk.LeaseGranted, Bundles: []sdk.GrantedBundle{{Node: "n1"}}}
+		}
+		events <- sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: "the job failed"}
+		x := &examination{executor: remote{}, events: events}
+		x.Within, x.Say = time.Minute, func(string) {}
+		if x.granted(t.Context(), time.Now()) {
+			d, err := newReceiver(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.close()
+			x.probe(t.Context(), d, time.Now())
+		}
+		f := x.findings[len(x.findings)-1]
+		if !f.Bad || f.What != "probe" || f.Text != "the lease ended before the node reported: the job failed" {
+			t.Errorf("seen %t: %+v", seen, f)
+		}
+	}
+}
+
+// remote is an executor whose trials run elsewhere.
+type remote struct{ plugin.Executor }
+
+func (remote) Traits() sdk.ExecutorTraits { return sdk.ExecutorTraits{Agents: true} }

@@ -1,0 +1,63 @@
+package course
+
+import (
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
+)
+
+// Course is what has happened so far. It is for one goroutine at a time.
+type Course struct {
+	Results
+	Bests
+	Runs
+	Decisions
+	// ended counts the trials that have ended, as often as they did.
+	ended int
+}
+
+// New returns the course of an experiment of which nothing was read.
+func New() *Course { return &Course{} }
+
+// After takes the next step of the record.
+func (c *Course) After(x *history.Step) {
+	c.Decisions.event(x)
+	if _, ok := x.Event.(*core.HostStarted); ok {
+		c.Results.hosts++
+	}
+	for _, a := range x.Actions {
+		switch a := a.(type) {
+		case core.StartAttempt:
+			v := x.Machine.View(a.Trial)
+			c.Results.rewind(a.Trial, v.Since, v.At)
+		case core.Tell:
+			c.told(x, &a.Observation)
+		}
+		c.Runs.did(x, a)
+	}
+	c.Runs.event(x)
+}
+
+func (c *Course) told(x *history.Step, o *core.Observation) {
+	if o.Learned {
+		return
+	}
+	switch o.Kind {
+	case core.SawResult:
+		c.Results.add(x, o)
+		c.Decisions.result(o)
+		c.Bests.result(o, Moment{At: x.Machine.Now(), Trials: x.Machine.Trials(), Results: c.Results.Seen(),
+			Ended: c.ended})
+	case core.SawCompleted, core.SawFailed, core.SawRemoved:
+		if o.Runs == 0 {
+			c.ended++
+			c.Bests.end(o.Trial, Moment{At: x.Machine.Now(), Trials: x.Machine.Trials(), Results: c.Results.Seen(),
+				Ended: c.ended})
+			c.Results.clip(o.Trial)
+		}
+	}
+}
+
+// Bytes estimates how much memory it takes.
+func (c *Course) Bytes() int64 {
+	return c.Results.bytes() + c.Bests.bytes() + c.Runs.bytes() + c.Decisions.bytes()
+}

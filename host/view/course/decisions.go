@@ -1,0 +1,86 @@
+package course
+
+import (
+	"maps"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/history"
+)
+
+// Rung is an iteration at which the scheduler has stopped or paused trials.
+type Rung struct {
+	Iteration       uint64
+	Stopped, Paused int
+}
+
+// mostRungs is how many rungs are kept: a scheduler that may stop a trial at any iteration has none.
+const mostRungs = 256
+
+// mostOpen is how many undecided results there may be until those are removed that will not be decided.
+const mostOpen = 4096
+
+// Decisions counts what the scheduler decided at each iteration.
+type Decisions struct {
+	open  map[uint64]uint64 // the iterations of results that it owes a decision on
+	rungs map[uint64]*Rung
+	many  bool
+}
+
+func (d *Decisions) result(o *core.Observation) {
+	if !o.Due || d.many {
+		return
+	}
+	if d.open == nil {
+		d.open, d.rungs = map[uint64]uint64{}, map[uint64]*Rung{}
+	}
+	d.open[o.Number] = o.Iteration
+}
+
+// event is called before the step's results are taken.
+func (d *Decisions) event(x *history.Step) {
+	e, ok := x.Event.(*core.SchedulerDecided)
+	if !ok || d.many {
+		return
+	}
+	for _, one := range e.Decisions {
+		iteration, ok := d.open[one.Number]
+		delete(d.open, one.Number)
+		if ok {
+			d.count(iteration, one.Verdict)
+		}
+	}
+	if len(d.open) > mostOpen { // of trials that have ended before the decision
+		maps.DeleteFunc(d.open, func(number, _ uint64) bool { return number <= e.Through })
+	}
+}
+
+func (d *Decisions) count(iteration uint64, v core.Verdict) {
+	if v == core.Continue {
+		return
+	}
+	r := d.rungs[iteration]
+	if r == nil {
+		if r = new(Rung); len(d.rungs) == mostRungs {
+			*d = Decisions{many: true}
+			return
+		}
+		r.Iteration = iteration
+		d.rungs[iteration] = r
+	}
+	if v == core.Stop {
+		r.Stopped++
+	} else {
+		r.Paused++
+	}
+}
+
+// Rungs returns the iterations at which the scheduler has stopped or paused trials, in no order; none if there are
+// more than a scheduler with rungs has.
+func (d *Decisions) Rungs() (list []Rung) {
+	for _, r := range d.rungs {
+		list = append(list, *r)
+	}
+	return list
+}
+
+func (d *Decisions) bytes() int64 { return int64(len(d.open)+len(d.rungs)) * 64 }

@@ -1,0 +1,118 @@
+package view
+
+import (
+	"slices"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/view/course"
+)
+
+// Improving is how the best value so far developed from trial to trial.
+type Improving struct {
+	Metric string `json:"metric"`
+	Mode   string `json:"mode"`
+	// Total is how many trials have a value; if Steps has fewer, all that were better than those before are among them,
+	// as far as there is room.
+	Total int           `json:"total"`
+	Steps []ImprovingAt `json:"steps"`
+}
+
+// ImprovingAt is the value of one trial, in the order in which trials ended; those that have not ended come last.
+type ImprovingAt struct {
+	Trial  string       `json:"trial"`
+	Number core.TrialNo `json:"number"`
+	// Value is the trial's own, Best the best so far.
+	Value Float `json:"value"`
+	Best  Float `json:"best"`
+	// Seconds is how long the experiment had run, Ended how many trials had ended.
+	Seconds Float `json:"at_s"`
+	Ended   int   `json:"trials_ended"`
+	// Running says that the trial has not ended: its value may change.
+	Running bool `json:"running,omitempty"`
+}
+
+// Improving returns the value of each trial, and the best so far, thinned to so many points; 0: all. The last
+// best value is that of Best.
+func (e *Experiment) Improving(q Query, points int) (x Improving, err error) {
+	if points == 1 {
+		return x, errOnePoint
+	}
+	return x, e.recall(func(s *State, p *Past) error {
+		o, err := s.objective(q)
+		if err != nil {
+			return err
+		}
+		if q.Scope == "" {
+			q.Scope = Last
+		}
+		steps := s.improving(p, o, q.Scope)
+		x = Improving{Metric: o.Metric, Mode: o.Mode.String(), Total: len(steps), Steps: thinnedSteps(steps, points)}
+		return nil
+	})
+}
+
+func (s *State) improving(p *Past, o core.Objective, scope Scope) []ImprovingAt {
+	steps := []ImprovingAt{}
+	_, runs := s.Machine.Runs(0)
+	for _, end := range s.lastEnds(p, runs) {
+		first, _ := s.Machine.Runs(end.Trial)
+		v, ok := scope.measured(s.Machine, first, runs, o)
+		if !ok || !finite(v.value) {
+			continue
+		}
+		step := ImprovingAt{Trial: s.id(first), Number: first, Value: Float(v.value), Best: Float(v.value),
+			Seconds: Float(float64(end.At) / 1e9), Ended: end.Ended, Running: !s.Machine.State(end.Trial).Final()}
+		if n := len(steps); n > 0 && !stat.Better(v.value, float64(steps[n-1].Best), o.Mode) {
+			step.Best = steps[n-1].Best
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// lastEnds returns the last end of each suggestion, in order, and then the trials that have not ended, as of now.
+func (s *State) lastEnds(p *Past, runs int) (list []course.End) {
+	m := s.Machine
+	seen := make([]bool, m.Trials())
+	for _, end := range slices.Backward(p.Ends()) {
+		if first, _ := m.Runs(end.Trial); !seen[first] && m.State(end.Trial).Final() {
+			seen[first] = true
+			list = append(list, end)
+		}
+	}
+	slices.Reverse(list)
+	now := course.Moment{At: m.Now(), Ended: m.Count(core.Terminated) + m.Count(core.Errored)}
+	for no := core.TrialNo(0); runs == 1 && int(no) < m.Trials(); no++ {
+		if !m.State(no).Final() {
+			list = append(list, course.End{Moment: now, Trial: no})
+		}
+	}
+	return list
+}
+
+// thinnedSteps keeps at most so many steps: the extremes of the values, and improvements.
+func thinnedSteps(steps []ImprovingAt, points int) []ImprovingAt {
+	if points < 2 || len(steps) <= points {
+		return steps
+	}
+	var better []int
+	for i := range steps {
+		if i == 0 || steps[i].Best != steps[i-1].Best {
+			better = append(better, i)
+		}
+	}
+	value := func(i int) (float64, bool) { return float64(steps[i].Value), true }
+	half := points / 2
+	some := thinned(len(better), half, func(i int) (float64, bool) { return value(better[i]) })
+	keep := thinned(len(steps), points-len(some), value)
+	for _, i := range some {
+		keep = append(keep, better[i])
+	}
+	slices.Sort(keep)
+	out := make([]ImprovingAt, 0, points)
+	for _, i := range slices.Compact(keep) {
+		out = append(out, steps[i])
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tunehost/tunehost/core"
+)
+
+// Leases describes the leases of an experiment.
+type Leases struct {
+	// Waiting leases are requested and not granted, Free ones are granted and run nothing, Used ones
+	// run a trial, and Ending ones run a trial that must leave.
+	Waiting int `json:"waiting"`
+	Free    int `json:"free"`
+	Used    int `json:"used"`
+	Ending  int `json:"ending"`
+	// Why are the executor's reasons why leases wait, each once.
+	Why []string `json:"why"`
+	// Ends are the executor's reasons why leases are ending, each once.
+	Ends []string `json:"ends,omitempty"`
+	// Lost is the reason why the last lease was lost or refused, while no trial runs on another; else "".
+	Lost string `json:"lost,omitempty"`
+	// Direct is how many of the granted leases are on nodes that write checkpoints to the storage themselves, and
+	// Indirect on nodes that cannot, whose checkpoints go through the host; Blocked are the reasons, each once. Leases
+	// that share the host's files, or that have saved nothing yet, are in neither.
+	Direct   int      `json:"direct,omitempty"`
+	Indirect int      `json:"indirect,omitempty"`
+	Blocked  []string `json:"blocked,omitempty"`
+	// Nodes are the names of the nodes of granted leases, sorted.
+	Nodes []string `json:"nodes"`
+}
+
+// leases counts the leases that are held; it returns nil if trials run on this machine.
+func leases(m *core.Machine) *Leases {
+	if m.Spec().Leases == nil && m.LeasesHeld() == 0 {
+		return nil
+	}
+	out := &Leases{Why: []string{}, Nodes: []string{}}
+	counts := map[core.LeaseState]*int{core.LeaseRequested: &out.Waiting, core.LeaseFree: &out.Free,
+		core.LeaseUsed: &out.Used, core.LeaseEnds: &out.Ending}
+	for l := range m.Leases() {
+		*counts[l.State]++
+		if l.State == core.LeaseRequested {
+			out.Why = add(out.Why, l.Why)
+			continue
+		}
+		out.routed(l.Route)
+		if l.State == core.LeaseEnds {
+			out.Ends = add(out.Ends, l.Why)
+		}
+		for _, slot := range l.Slots {
+			out.Nodes = add(out.Nodes, m.NodeName(slot.Node))
+		}
+	}
+	slices.Sort(out.Nodes)
+	if outcome, _ := m.Outcome(); outcome == 0 && out.Used == 0 {
+		out.Lost = m.LeaseGone().String()
+	}
+	return out
+}
+
+// routed counts a lease by the way of its checkpoints.
+func (l *Leases) routed(r core.Route) {
+	switch {
+	case !r.Known:
+	case r.Direct:
+		l.Direct++
+	default:
+		l.Indirect++
+		l.Blocked = add(l.Blocked, r.Why)
+	}
+}
+
+// LeasesHeld returns how many leases the experiment holds; one that has ended for good holds none.
+func (e *Experiment) LeasesHeld() (held int, err error) {
+	err = e.source.Look(func(s *State) { held = leasesHeld(s.Machine) })
+	return held, err
+}
+
+func leasesHeld(m *core.Machine) int {
+	if ended, _ := m.Outcome(); ended != 0 {
+		return 0
+	}
+	return m.LeasesHeld()
+}
+
+// add adds a text that is not there yet.
+func add(list []string, text string) []string {
+	if text == "" || slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
+}
+
+// ending is "ending (the job is preempted)".
+func (l *Leases) ending() string {
+	if len(l.Ends) == 0 {
+		return "ending"
+	}
+	return "ending (" + strings.Join(l.Ends, "; ") + ")"
+}
+
+// String returns text for people: "2 in use, 1 waiting: no node has room for cpu 1", or "none; the last
+// one: lease lost: node n1 is down".
+func (l *Leases) String() string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{l.Used, "in use"}, {l.Ending, l.ending()}, {l.Free, "free"}, {l.Waiting, "waiting"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprint(p.n, " ", p.what))
+		}
+	}
+	text := cmp.Or(strings.Join(parts, ", "), "none")
+	if len(l.Why) > 0 {
+		text += ": " + strings.Join(l.Why, "; ")
+	}
+	if l.Lost != "" {
+		text += "; the last one: " + l.Lost
+	}
+	return text + l.routes()
+}
+
+// routes returns text about the way of checkpoints.
+func (l *Leases) routes() (text string) {
+	switch {
+	case l.Direct == 1:
+		text += "; 1 writes checkpoints to the storage itself"
+	case l.Direct > 1:
+		text += fmt.Sprintf("; %d write checkpoints to the storage themselves", l.Direct)
+	}
+	if l.Indirect > 0 {
+		text += fmt.Sprintf("; checkpoints of %d go through the host: %s", l.Indirect, strings.Join(l.Blocked, "; "))
+	}
+	return text
+}

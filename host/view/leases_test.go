@@ -1,0 +1,58 @@
+package view
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/stat"
+)
+
+// The way of checkpoints is shown.
+func TestRoutes(t *testing.T) {
+	m := core.New()
+	for _, e := range []core.Event{&core.ExperimentStarted{Spec: core.Spec{Trials: 3, Concurrency: 3,
+		Rules: core.NewestRules, Leases: &core.Leases{},
+		Objectives: []core.Objective{{Metric: "acc", Mode: stat.Max}}}}, &core.HostStarted{}} {
+		m.Apply(0, e)
+	}
+	for id := core.LeaseID(1); id <= 3; id++ {
+		m.Apply(0, &core.LeaseGranted{Lease: id, Bundles: []core.LeasedBundle{{Node: "n1"}}})
+	}
+	m.Apply(0, &core.LeaseRouted{Lease: 1, Direct: true})
+	for id := core.LeaseID(2); id <= 3; id++ {
+		m.Apply(0, &core.LeaseRouted{Lease: id, Why: "no credentials"})
+	}
+	m.Apply(0, &core.LeaseRouted{Lease: 9, Direct: true}) // it has ended
+	want := "3 free; 1 writes checkpoints to the storage itself; checkpoints of 2 go through the host: no credentials"
+	if got := leases(m).String(); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// B-133: the reason of a lost lease is shown until a trial runs on another one.
+func TestLostLease(t *testing.T) {
+	m, now := core.New(), int64(0)
+	shows := func(want string, events ...core.Event) {
+		t.Helper()
+		for _, e := range events {
+			m.Apply(now, e)
+		}
+		if got := leases(m).String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	granted := func(id core.LeaseID) core.Event {
+		return &core.LeaseGranted{Lease: id, Bundles: []core.LeasedBundle{{Node: "n1"}}}
+	}
+	shows("1 in use", &core.ExperimentStarted{Spec: core.Spec{Trials: 1, Lost: 9, Rules: core.NewestRules,
+		Leases: &core.Leases{}, Objectives: []core.Objective{{Metric: "acc", Mode: stat.Max}}}},
+		&core.HostStarted{}, granted(1), &core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}})
+	shows("1 ending", &core.AttemptStarted{Trial: 0, Attempt: 1}, &core.LeaseEnding{Lease: 1})
+	shows("1 ending (the job is preempted)", &core.LeaseEnding{Lease: 1, Why: "the job is preempted"})
+	shows("none; the last one: lease lost: node n1 is down", &core.LeaseLost{Lease: 1, Why: "node n1 is down"})
+	now = int64(time.Hour)
+	shows("1 waiting: in the queue; the last one: lease lost: node n1 is down", &core.Ticked{},
+		&core.LeasePending{Lease: 2, Why: "in the queue"})
+	shows("1 in use", granted(2))
+}

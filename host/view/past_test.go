@@ -1,0 +1,148 @@
+package view_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/host/view/viewtest"
+)
+
+// restarted writes an experiment whose hosts die and whose trials save, are stopped, take over from others and report
+// NaN, as a seed says.
+func restarted(t *testing.T, seed uint64) *viewtest.Writer {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	w := write(t, file)
+	w.Iterations, w.Fails = 5, map[core.TrialNo]string{3: "no data"}
+	w.Metrics = func(no core.TrialNo, iteration uint64) []float64 {
+		v := float64(r.IntN(50))
+		if r.IntN(9) == 0 {
+			v = math.NaN()
+		}
+		if iteration%2 == 0 {
+			return []float64{v} // other metrics than before
+		}
+		return []float64{v, 1 - v}
+	}
+	w.Start(3)
+	for i := range 12 {
+		w.Run(r.IntN(3))
+		if n := w.Machine.Trials(); n > 2 {
+			explore(w, core.TrialNo(r.IntN(n)), core.TrialNo(r.IntN(n)), 1, fmt.Sprintf(`{"lr":0.%d,"units":3}`, 1+i))
+		}
+		if r.IntN(3) == 0 {
+			w.Host(viewtest.Epoch.Add(time.Duration(i)*time.Hour), 3)
+		}
+	}
+	w.Run(-1)
+	w.Crash()
+	return w
+}
+
+// What is kept of the past is what a walk through the whole record finds, however often trials were restarted (B-061).
+func TestPastIsTheRecord(t *testing.T) {
+	for seed := range uint64(30) {
+		w := restarted(t, seed)
+		e := open(t, w)
+		all, err := e.AllResults(func(core.TrialNo) bool { return true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for no := range core.TrialNo(e.Count()) {
+			got, err := e.Results(no)
+			if err != nil || asJSON(t, got) != asJSON(t, append([]view.Result{}, all[no]...)) {
+				t.Fatalf("seed %d, trial %d: %v\n got %s\nwant %s", seed, no, err, asJSON(t, got), asJSON(t, all[no]))
+			}
+			for i := range got {
+				if string(got[i].Params) != string(all[no][i].Params) {
+					t.Fatalf("seed %d, trial %d, result %d: %s, want %s", seed, no, i, got[i].Params, all[no][i].Params)
+				}
+			}
+		}
+		for _, q := range []view.Query{{}, {Metric: "loss", Mode: "max"}} {
+			got, err := e.Curve(q)
+			if want := walkedCurve(t, e, q); err != nil || asJSON(t, got) != asJSON(t, want) {
+				t.Fatalf("seed %d: %v\n got %s\nwant %s", seed, err, asJSON(t, got), asJSON(t, want))
+			}
+		}
+	}
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// walkedCurve finds the improvements by walking through the record.
+func walkedCurve(t *testing.T, e *view.Recorded, q view.Query) (curve []view.Step) {
+	t.Helper()
+	metric, mode := e.Objectives()[0].Metric, e.Objectives()[0].Mode
+	if q.Metric != "" {
+		metric, mode = q.Metric, stat.Max
+	}
+	results := uint64(0)
+	err := e.Replay(func(m view.Moment) error {
+		if m.Kind != core.SawResult {
+			return nil
+		}
+		results++
+		for _, x := range m.Metrics {
+			n := len(curve)
+			if m.State.Machine.MetricName(x.ID) != metric || math.IsNaN(x.Value) ||
+				n > 0 && !stat.Better(x.Value, float64(curve[n-1].Value), mode) {
+				continue
+			}
+			curve = append(curve, view.Step{Value: view.Float(x.Value), Trial: e.Trial(m.Trial).ID, Number: m.Trial,
+				Iteration: m.Iteration, Trials: m.State.Machine.Trials(), Results: results,
+				Seconds: view.Float(float64(m.State.Machine.Now()) / 1e9)})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return curve
+}
+
+// A reader that continues has the same past as one that begins when everything is written.
+func TestPastContinues(t *testing.T) {
+	w := write(t, file)
+	w.Start(2)
+	early, err := view.OpenFollowed(w.Dir.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer early.Close()
+	for range 4 {
+		w.Run(1)
+		if _, err := early.Refresh(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Run(-1)
+	w.Close()
+	if _, err := early.Refresh(); err != nil {
+		t.Fatal(err)
+	}
+	late, err := view.OpenFollowed(filepath.Clean(w.Dir.Path()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer late.Close()
+	if !reflect.DeepEqual(early.Past(), late.Past()) {
+		t.Errorf("%+v\n%+v", early.Past().Course, late.Past().Course)
+	}
+}

@@ -1,0 +1,18 @@
+package view
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+)
+
+func TestPointsAreColumns(t *testing.T) {
+	x := Points{Numbers: make([]core.TrialNo, 2), Params: map[string][]json.RawMessage{}}
+	x.addParams(0, "", []byte(`{"lr": 0.1, "model": {"units": 8}}`))
+	x.addParams(1, "", []byte(`{"lr": 0.2, "kind": "a"}`))
+	text, err := json.Marshal(x.Params)
+	if want := `{"kind":[null,"a"],"lr":[0.1,0.2],"model.units":[8,null]}`; err != nil || string(text) != want {
+		t.Errorf("%s %v, want %s", text, err, want)
+	}
+}

@@ -1,0 +1,176 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// another opens one more page of the same browser, which is as visible as a window of its own.
+func (p *page) another() *page {
+	p.t.Helper()
+	ctx, end := chromedp.NewContext(p.ctx)
+	p.t.Cleanup(end)
+	q := &page{t: p.t, ctx: ctx}
+	chromedp.ListenTarget(ctx, q.note)
+	// without a limit in time: the page lives as long as the context of its first actions
+	if err := chromedp.Run(ctx, network.Enable(), emulation.SetFocusEmulationEnabled(true)); err != nil {
+		p.t.Fatal(err)
+	}
+	return q
+}
+
+// A browser has six connections to a server, for all of its pages: more pages than that follow a running experiment.
+func TestEightPages(t *testing.T) {
+	p := browser(t)
+	dir := quickstart(t)
+	run := start(t, dir, "run", "experiment.yaml", "--set", "trials=100000", "--serve=127.0.0.1:0")
+	p.open(run.url() + "#/")
+	var pages []*page
+	for i := range 8 {
+		q := p.another()
+		q.open(strings.Split(run.url(), "?")[0] + "#/x/quickstart/" + []string{"", "trials/0"}[i%2])
+		pages = append(pages, q)
+	}
+	for _, q := range pages {
+		q.await("!document.hidden")
+		q.view("#/x/quickstart")
+		q.shows("#state", "running")
+		q.await(fmt.Sprintf("parseInt(document.querySelector('#progress').textContent) > %d", ended(q)))
+	}
+	pages[7].press(".steering", "Pause")
+	pages[7].await(`document.querySelector('#state')?.textContent.includes('paused') ||
+		[...document.querySelectorAll('dialog button')].some(b => b.textContent === 'Pause anyway' &&
+			(b.click(), true))`)
+	for _, q := range pages {
+		q.shows("#state", "paused")
+		q.await("!document.querySelector('.lost')")
+	}
+	pages[7].await("!document.querySelector('.said')") // what was said of the pause was true until it came about
+	pages[0].press(".steering", "Continue")
+	for _, q := range pages {
+		q.shows("#state", "running")
+		q.clean()
+	}
+}
+
+// ended is how many trials a page says have ended.
+func ended(q *page) (n int) {
+	q.t.Helper()
+	q.run("progress", chromedp.Evaluate("parseInt(document.querySelector('#progress').textContent)", &n))
+	return n
+}
+
+const buttons = "[...document.querySelectorAll('.steer button')].map(b => b.textContent).join()"
+
+// A page offers what can be done: an experiment that has ended continues once it has more trials.
+func TestMoreTrials(t *testing.T) {
+	p := browser(t)
+	dir := finished(t)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/quickstart")
+	p.shows("#state", "finished")
+	p.await(buttons + " === 'Settings…'")
+	p.view("#/x/quickstart/trials/11")
+	p.shows("nav[aria-label=neighbours]", "← 10")
+	p.await("document.querySelector('nav[aria-label=neighbours]')?.textContent.includes('12') === false")
+	p.view("#/x/quickstart")
+	p.press(".steering", "Settings")
+	p.fill("dialog input[name=trials]", "14")
+	p.press("dialog", "Change")
+	p.shows(".steering .said", "1 setting changed")
+	p.view("#/x/quickstart/trials")
+	p.await("!document.querySelector('.said')")
+	p.press(".steering", "Resume")
+	p.view("#/x/quickstart")
+	p.shows("#progress", "14/14")
+	p.shows("#state", "finished")
+	p.await(buttons + " === 'Settings…'")
+	p.clean()
+}
+
+// Who may only read is offered nothing else.
+func TestReadingToken(t *testing.T) {
+	p := browser(t)
+	dir := finished(t)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	server.url()
+	_, said, _ := strings.Cut(server.screen.String(), "for reading only: ")
+	p.open(printed.FindString(said) + "#/x/quickstart")
+	p.shows("#read-only", "Read only")
+	p.shows("#state", "finished")
+	p.await("!document.querySelector('.steer')")
+	p.clean()
+}
+
+// Of several objectives there is no best trial, but trials that no other beats.
+func TestSeveralObjectives(t *testing.T) {
+	p := browser(t)
+	dir := t.TempDir()
+	write(t, dir, "trial.sh", "echo '{\"a\": '$1', \"z\": '$1'}'\n")
+	write(t, dir, "x.yaml", `version: 1
+name: several
+objectives:
+  - {metric: z, mode: max}
+  - {metric: a, mode: min}
+trainable: {command: [sh, trial.sh, "{n}"]}
+space:
+  n: {grid: [1, 2, 3]}
+trials: 1
+`)
+	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/")
+	p.shows("#experiments", "3 trials that no other beats")
+	p.view("#/compare?of=several,several")
+	p.shows("#sides", "3 trials that no other beats")
+	p.view("#/x/several")
+	p.shows("#front a[href$=pareto]", "3 trials that no other beats")
+	p.shows("#best", "3 trials that no other beats")
+	p.view("#/x/several/trials/0")
+	p.await("document.querySelector('#results select')?.value === 'z'") // the objective, not the first of all
+	p.clean()
+}
+
+// The lineage shows how the best trial of a population came about.
+func TestLineage(t *testing.T) {
+	p := browser(t)
+	dir := t.TempDir()
+	text, err := os.ReadFile("../../../examples/pbt/experiment.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "x.yaml", string(text))
+	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/pbt/lineage")
+	p.await("document.querySelector('#lineage canvas')?.dataset.drawn > 0")
+	want, at := 0, -1
+	list := answers[stretch](t, dir, "lineage", "results/pbt")
+	for i, s := range list {
+		if s.Value != nil && (at < 0 || *s.Value > *list[at].Value) {
+			at = i
+		}
+	}
+	for next := &at; next != nil; next = list[*next].Parent {
+		want++
+	}
+	p.await(fmt.Sprintf("document.querySelectorAll('#schedule tbody tr').length === %d", want))
+	p.await(fmt.Sprintf(
+		"document.querySelector('#lineage canvas').ariaLabel.includes(', %d of them on the way')", want))
+	p.clean()
+}
+
+type stretch struct {
+	Parent *int     `json:"parent"`
+	Value  *float64 `json:"value"`
+}

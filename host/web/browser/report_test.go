@@ -1,0 +1,120 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// report writes a report of all experiments in a folder, and opens it as a file.
+func (p *page) report(dir string) {
+	p.t.Helper()
+	file := filepath.Join(dir, "report.html")
+	if out, err := command(p.t, dir, "report", "results", "-o", file).CombinedOutput(); err != nil {
+		p.t.Fatalf("%v: %s", err, out)
+	}
+	p.file = "file://" + file
+	p.open(p.file + "#/")
+}
+
+// drawn fails if the page has a plot without anything in it.
+func (p *page) drawn(view string) {
+	p.t.Helper()
+	var blank []string
+	p.run("look at "+view, chromedp.Evaluate(`[...document.querySelectorAll("canvas")].filter(c => {
+		const pixels = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+		return new Set(new Uint32Array(pixels.buffer)).size < 5;
+	}).map(c => c.ariaLabel)`, &blank))
+	for _, label := range blank {
+		p.t.Errorf("%s: the plot %q is blank", view, label)
+	}
+}
+
+// A report opens as a file: each view is there, and shows what the command line prints (B-141).
+func TestReport(t *testing.T) {
+	p := browser(t)
+	dir := finished(t)
+	best := answers[trial](t, dir, "best", "results/quickstart")[0]
+	orders := map[string][]trial{}
+	for _, sort := range []string{"", "accuracy", "-accuracy", "lr", "-optimizer", "-ended", "state", "time"} {
+		orders[sort] = answers[trial](t, dir, "trials", "results/quickstart", "--sort", sort)
+	}
+	shares := answers[share](t, dir, "importance", "results/quickstart")
+	p.report(dir)
+	if err := os.RemoveAll(filepath.Join(dir, "results")); err != nil { // nothing but the file is needed
+		t.Fatal(err)
+	}
+	p.run("reload", chromedp.Reload())
+	p.shows("#experiments", "quickstart")
+	p.await("document.querySelector('#experiments canvas')?.dataset.drawn > 0")
+	for view, complete := range views {
+		p.view("#/x/quickstart/" + view)
+		p.await(complete)
+		p.await("[...document.querySelectorAll('canvas')].every(c => c.dataset.drawn > 0)")
+		p.drawn(view)
+		p.await("!document.querySelector('.steering, [role=search], .failure')")
+	}
+	p.view("#/x/quickstart")
+	p.shows("#made", "report of")
+	p.shows("#best-value", number(best.Value))
+	p.shows("#best", fmt.Sprintf("trial %d (%s)", best.Number, best.Trial))
+	for _, s := range shares {
+		p.view("#/x/quickstart/parameters")
+		p.shows("#importance", fmt.Sprintf("%s%.1f %%", s.Param, 100*s.Importance))
+	}
+	for sort, list := range orders {
+		p.ordered(sort, list)
+	}
+	p.metrics()
+	p.view("#/compare?of=quickstart,quickstart")
+	p.await("document.querySelector('#compared canvas')?.dataset.drawn > 0")
+	p.drawn("compare")
+	p.clean()
+}
+
+// ordered fails if a report sorts trials in another order than the command.
+func (p *page) ordered(sort string, list []trial) {
+	p.t.Helper()
+	p.view("#/x/quickstart/trials?sort=" + sort)
+	var want []string
+	for _, x := range list {
+		want = append(want, fmt.Sprint(x.Number))
+	}
+	p.await(fmt.Sprintf("[...document.querySelectorAll('.rows .tr a')].map(a => a.textContent).join() === %q",
+		strings.Join(want, ",")))
+}
+
+// metrics chooses each metric that the curves of a report offer: its curves are those that are shown.
+func (p *page) metrics() {
+	p.t.Helper()
+	p.view("#/x/quickstart/overview")
+	p.await("document.querySelector('#curves select')?.options.length > 1")
+	var names []string
+	p.run("metrics", chromedp.Evaluate("[...document.querySelectorAll('#curves option')].map(o => o.value)", &names))
+	for _, name := range names {
+		p.run("choose "+name, chromedp.Evaluate(fmt.Sprintf(`{
+			const field = document.querySelector("#curves select");
+			field.value = %q;
+			field.dispatchEvent(new Event("change", {bubbles: true}));
+		}`, name), nil))
+		p.await(fmt.Sprintf("document.querySelector('#curves canvas')?.ariaLabel.startsWith(%q)", name+" of "))
+	}
+	for _, name := range names {
+		p.view("#/x/quickstart/parameters?metric=" + name)
+		p.await("document.querySelector('#importance td') && !document.querySelector('.failure')")
+	}
+}
+
+// In a report, too, names and texts are text.
+func TestHostileReport(t *testing.T) {
+	p := browser(t)
+	p.report(hostile(t))
+	p.harmless()
+	p.view("#/x/hostile/trials/0")
+	p.shows("#output", "does not have the output")
+	p.clean()
+}

@@ -1,0 +1,69 @@
+// The models of the API. openapi.d.ts is generated of docs/openapi.json by `make web` and is not committed: a field
+// that the API does not have is an error of the type checker.
+import type { components } from "./openapi";
+
+type Schemas = components["schemas"];
+
+// Numeric is a number of a trial: JSON has no NaN and no infinities.
+export type Numeric = number | "NaN" | "Infinity" | "-Infinity";
+
+export type Item = Schemas["Item"];
+export type Status = Schemas["Status"];
+export type Trial = Schemas["Trial"] & { params: Params; metrics: Record<string, Numeric> };
+export type Ranked = Schemas["Ranked"] & { params: Params; metrics: Record<string, Numeric> };
+export type Params = Record<string, unknown>;
+export type Detail = Schemas["Detail"] & { params: Params; metrics: Record<string, Numeric> };
+export type Result = Schemas["Result"] & { metrics: Record<string, Numeric> };
+export type Space = Schemas["Space"];
+export type Parameter = Schemas["Parameter"];
+export type History = Schemas["Improving"];
+export type Points = Schemas["Points"];
+export type Curves = Schemas["LearningCurves"];
+export type Curve = Schemas["LearningCurve"];
+export type Timeline = Schemas["Timeline"];
+export type Segment = Schemas["Segment"];
+export type Journal = Schemas["JournalPage"];
+export type Share = Schemas["Share"];
+export type Stretch = Schemas["Stretch"] & { params: Params };
+export type Plugin = Schemas["Plugin"];
+export type Done = Schemas["Done"];
+export type Resources = Schemas["ResourceList"];
+
+// TrialPage is a part of the list of trials; with `fields` most fields of a trial may be missing.
+export interface TrialPage {
+  total: number;
+  found: number;
+  trials: Trial[];
+}
+
+export interface TrialQuery {
+  state?: string;
+  where?: string;
+  sort?: string;
+  offset?: number;
+  limit?: number;
+  fields?: string;
+}
+
+// ids are unique names of requests that change something: a request that is sent again is carried out once.
+export const newKey = (): string => Array.from(crypto.getRandomValues(new Uint8Array(16)),
+  (b) => b.toString(16).padStart(2, "0")).join("");
+
+// Problem is an answer that refuses a request: its message is the line that the command would print.
+export class Problem extends Error {
+  constructor(readonly status: number, message: string, readonly loses = false) {
+    super(message);
+  }
+}
+
+// param returns a parameter by the name that the space has for it: of nested ones the path, with dots.
+export function param(params: Params, name: string): unknown {
+  if (name in params) return params[name];
+  let at: unknown = params;
+  for (const part of name.split(".")) at = typeof at === "object" && at !== null ? (at as Params)[part] : undefined;
+  return at;
+}
+
+// toNumber returns NaN for what is no finite number.
+export const toNumber = (v: unknown): number => (typeof v === "number" ? v : v === "Infinity" ? Infinity
+  : v === "-Infinity" ? -Infinity : NaN);

@@ -1,0 +1,104 @@
+// The frame of all pages, and which page an address has.
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Context, useSource } from "./context";
+import { useWatch } from "./live";
+import { Compare } from "./pages/compare";
+import { Experiments } from "./pages/experiments";
+import { Overview } from "./pages/overview";
+import { TrialPage } from "./pages/trial";
+import { Trials } from "./pages/trials";
+import { views } from "./pages/views";
+import { time } from "./format";
+import { href, useRoute } from "./route";
+import type { Source } from "./source";
+import { Steering } from "./steering";
+import { Failure } from "./ui";
+
+export function App({ source }: { source: Source }): JSX.Element {
+  return <Context.Provider value={source}><Frame /></Context.Provider>;
+}
+
+function Frame(): JSX.Element {
+  const { path, query } = useRoute();
+  const { made } = useSource();
+  const [kind, x, view = "overview", id] = path;
+  const one = kind === "x" && x !== undefined;
+  const compared = query.get("of")?.split(",") ?? [];
+  useEffect(() => {
+    document.title = (one ? `${x} · ${view === "trials" && id ? "trial " + id : view} · ` : "") + "tunehost";
+  }, [x, view, id]);
+  return <>
+    <a class="skip" href="#main" onClick={skip}>to the content</a>
+    <header class="top">
+      <a href={href([])} class="brand">tunehost</a>
+      <nav aria-label="where">{one ? <a href={href(["x", x])}>{x}</a> : null}</nav>
+      {made ? <span class="quiet" id="made">report of {time(made.at)}, tunehost {made.version}</span> : null}
+      <Theme />
+    </header>
+    {one ? <One key={x} x={x} view={view} id={id} /> : <main id="main" tabIndex={-1}>
+      {kind === "compare" ? <Compare names={compared} /> : kind === undefined ? <Experiments />
+        : <p class="failure">There is no such page. <a href={href([])}>All experiments</a></p>}</main>}
+  </>;
+}
+
+function skip(e: Event): void {
+  e.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
+// One is a page about one experiment.
+function One({ x, view, id }: { x: string; view: string; id?: string }): JSX.Element {
+  const source = useSource();
+  const watched = useWatch(source, x);
+  const known = views.find((v) => v.name === view);
+  const props = { x, watched, id };
+  return <>
+    <nav class="tabs" aria-label="views">{views.map((v) => <a key={v.name} href={href(["x", x, v.name])}
+      aria-current={v.name === view ? "page" : undefined}>{v.title}</a>)}</nav>
+    <main id="main" tabIndex={-1}>
+      <Lost watched={watched} />
+      {watched.status ? <Steering x={x} watched={watched} /> : null}
+      {!watched.status && watched.error?.status === 404 ? <Failure of={watched.error} />
+        : view === "trials" && id ? <TrialPage {...props} id={id} /> : view === "trials" ? <Trials {...props} />
+        : view === "overview" ? <Overview {...props} />
+        : known?.page ? <known.page {...props} /> : <p class="failure">There is no such view.</p>}
+    </main>
+  </>;
+}
+
+// Lost says that what the page shows is old.
+function Lost({ watched }: { watched: { lost?: number; error?: { status: number; message: string } } }): JSX.Element | null {
+  const { lost, error } = watched;
+  if (!lost || !error) return null;
+  return <p class="lost" role="alert"><strong>⚠ This page is not up to date</strong> since{" "}
+    {new Date(lost).toLocaleTimeString()}: {error.status === 401
+      ? "this browser has no valid token any more. Open the URL that tunehost has printed." : error.message + "."}
+    {error.status === 0 ? " It tries again every second." : ""}</p>;
+}
+
+const key = "tunehost-theme";
+
+function Theme(): JSX.Element {
+  const [theme, set] = useState(() => localStorageOr(key));
+  useEffect(() => {
+    if (theme) document.documentElement.dataset["theme"] = theme;
+    else delete document.documentElement.dataset["theme"];
+    try {
+      localStorage.setItem(key, theme);
+    } catch { /* a page in a sandbox has none */ }
+    dispatchEvent(new Event("theme"));
+  }, [theme]);
+  const next = theme === "" ? "dark" : theme === "dark" ? "light" : "";
+  const word = theme === "dark" ? "☾ dark" : theme === "light" ? "☀ light" : "◐ auto";
+  return <button type="button" class="small" onClick={() => set(next)} title="change the colours">
+    <span class="hidden">colours: </span>{word}</button>;
+}
+
+function localStorageOr(name: string): string {
+  try {
+    return localStorage.getItem(name) ?? "";
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,75 @@
+// Numbers and times as the command line writes them.
+import type { Numeric } from "./api";
+
+// number has at most five digits, as `tunehost status` writes a metric; the exact value is in the title of a cell.
+export function number(v: Numeric | null | undefined, digits = 5): string {
+  if (v === null || v === undefined) return "–";
+  if (typeof v !== "number") return v === "NaN" ? "NaN" : v === "Infinity" ? "+Inf" : "-Inf";
+  if (!Number.isFinite(v)) return String(v);
+  if (v === 0) return "0";
+  const [mantissa = "", exponent = "0"] = v.toExponential(digits - 1).split("e");
+  const e = Number(exponent);
+  if (e >= -4 && e < digits) return String(Number(v.toPrecision(digits)));
+  const size = Math.abs(e).toString().padStart(2, "0");
+  return `${Number(mantissa)}e${e < 0 ? "-" : "+"}${size}`;
+}
+
+// value writes a parameter of any type.
+export function value(v: unknown): string {
+  if (typeof v === "number") return Number.isInteger(v) && Math.abs(v) < 1e9 ? String(v) : number(v, 4);
+  if (typeof v === "string") return v;
+  return v === undefined ? "–" : JSON.stringify(v);
+}
+
+// exact writes a parameter so that nothing is lost.
+export const exact = (v: unknown): string => (typeof v === "string" ? v : JSON.stringify(v) ?? "");
+
+export function seconds(s: Numeric | null | undefined): string {
+  if (typeof s !== "number") return "–";
+  if (s < 10) return s.toFixed(1) + "s";
+  if (s < 60) return Math.floor(s) + "s";
+  if (s < 3600) return `${Math.floor(s / 60)}m${pad(Math.floor(s) % 60)}s`;
+  if (s < 172800) return `${Math.floor(s / 3600)}h${pad(Math.floor(s / 60) % 60)}m`;
+  return `${Math.floor(s / 86400)}d${pad(Math.floor(s / 3600) % 24)}h`;
+}
+
+const pad = (n: number): string => String(n).padStart(2, "0");
+
+// roughly says how long something will take.
+export function roughly(s: number): string {
+  if (s < 60) return "less than a minute";
+  if (s < 5400) return `about ${Math.round(s / 60)} min`;
+  if (s < 129600) return `about ${Math.round(s / 3600)} h`;
+  return `about ${Math.round(s / 86400)} days`;
+}
+
+export function ago(then: string, now = Date.now()): string {
+  const s = (now - Date.parse(then)) / 1000;
+  if (s < 60) return "just now";
+  if (s < 3600) return Math.floor(s / 60) + " min ago";
+  if (s < 172800) return Math.floor(s / 3600) + " h ago";
+  return then.slice(0, 10);
+}
+
+// time writes a moment in the time zone of the reader.
+export const time = (t: string | null | undefined): string => (t ? new Date(t).toLocaleString() : "–");
+
+export function bytes(n: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let i = 0;
+  for (; n >= 1024 && i < units.length - 1; i++) n /= 1024;
+  return `${i === 0 ? n : Number(n.toPrecision(3))} ${units[i]}`;
+}
+
+export const plural = (n: number, thing: string): string => `${n.toLocaleString("en")} ${thing}${n === 1 ? "" : "s"}`;
+
+// words for the states of trials, in the order in which they are listed.
+export const states: [name: string, word: string, sign: string][] = [["RUNNING", "running", "▶"],
+  ["PENDING", "pending", "…"], ["PAUSED", "paused", "❚❚"], ["TERMINATED", "terminated", "■"], ["ERROR", "failed", "✕"]];
+
+export const stateWord = (state: string): string => states.find(([name]) => name === state)?.[1] ?? state;
+
+// signs of the states of experiments, beside those of trials.
+const signs: Record<string, string> = { running: "▶", paused: "❚❚", finished: "✓", stopped: "■", interrupted: "◌" };
+
+export const stateSign = (state: string): string => signs[state] ?? states.find(([name]) => name === state)?.[2] ?? "✕";

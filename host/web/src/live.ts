@@ -1,0 +1,154 @@
+// Data that stays up to date while its page is visible.
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Status } from "./api";
+import { Problem } from "./api";
+import type { Source } from "./source";
+
+// Loaded is what a page has of its data. Old data stay while newer ones are read, and when they cannot be read.
+export interface Loaded<T> {
+  data?: T;
+  error?: Problem;
+}
+
+const asProblem = (e: unknown): Problem => (e instanceof Problem ? e
+  : new Problem(0, "the server cannot be reached"));
+
+const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+// Pauses between two reads: short, but ten times as long as the last read took, so that looking costs a running
+// experiment little.
+const shortest = 300;
+const longest = 15000;
+const pause = (took: number): number => Math.min(longest, Math.max(shortest, 10 * took));
+
+// useData reads data again whenever version changes; key says what they depend on.
+export function useData<T>(key: string, version: number, read: () => Promise<T>): Loaded<T> {
+  const [loaded, set] = useState<Loaded<T> & { key?: string }>({});
+  const wanted = useRef({ key, version, read });
+  wanted.current = { key, version, read };
+  const busy = useRef<string | undefined>(undefined);
+  const alive = useAlive();
+  useEffect(() => {
+    if (busy.current === key) return;
+    busy.current = key;
+    void (async () => {
+      for (let done = -1; alive.current && wanted.current.key === key && wanted.current.version !== done;) {
+        done = wanted.current.version;
+        const began = performance.now();
+        try {
+          const data = await wanted.current.read();
+          if (alive.current && wanted.current.key === key) set({ key, data });
+        } catch (e) {
+          const error = asProblem(e);
+          if (wanted.current.key === key) set((old) => ({ key, data: old.key === key ? old.data : undefined, error }));
+        }
+        await sleep(pause(performance.now() - began));
+      }
+      if (busy.current === key) busy.current = undefined;
+    })();
+  }, [key, version]);
+  return loaded.key === key ? loaded : {};
+}
+
+function useAlive(): { current: boolean } {
+  const alive = useRef(true);
+  useEffect(() => {
+    alive.current = true;
+    return () => { alive.current = false; };
+  }, []);
+  return alive;
+}
+
+// Watched is the status of an experiment; version grows when something has changed.
+export interface Watched {
+  status?: Status;
+  error?: Problem;
+  // lost is since when the server has not answered.
+  lost?: number;
+  version: number;
+}
+
+// every is how often a visible page looks at an experiment.
+const every = 1000;
+
+// useWatch follows an experiment by looking at its status. A hidden page does not look. Nothing holds a connection: a
+// browser has only six connections to a server, for all of its pages.
+export function useWatch(source: Source, x: string): Watched {
+  const [watched, set] = useState<Watched & { x: string }>({ x, version: 0 });
+  useEffect(() => {
+    const follower = new Follower(source, x, (change) => set((old) => change(old.x === x ? old : { x, version: 0 })));
+    return () => follower.end();
+  }, [source, x]);
+  return watched.x === x ? watched : { version: 0 };
+}
+
+type State = Watched & { x: string };
+
+class Follower {
+  private ended = false;
+  private reading = false;
+  private timer = 0;
+  private last = "";
+
+  constructor(private readonly source: Source, private readonly x: string,
+    private readonly tell: (change: (old: State) => State) => void) {
+    document.addEventListener("visibilitychange", this.look);
+    this.look();
+  }
+
+  end(): void {
+    this.ended = true;
+    document.removeEventListener("visibilitychange", this.look);
+    clearTimeout(this.timer);
+  }
+
+  // look reads the status, and sees to it that somebody looks again.
+  private look = (): void => {
+    clearTimeout(this.timer);
+    if (this.reading || this.ended || document.hidden && this.last !== "") return;
+    this.reading = true;
+    void this.read().then((took) => {
+      this.reading = false;
+      if (!this.ended && !this.source.made) this.timer = setTimeout(this.look, Math.max(every, pause(took)));
+    });
+  };
+
+  // read returns how long it took.
+  private async read(): Promise<number> {
+    const began = performance.now();
+    try {
+      const status = await this.source.status(this.x);
+      const text = substance(status);
+      const same = text === this.last;
+      this.last = text;
+      if (!this.ended) this.tell((old) => ({ x: this.x, status, version: old.version + (same && !old.lost ? 0 : 1) }));
+    } catch (e) {
+      const error = asProblem(e);
+      if (!this.ended) this.tell((old) => ({ ...old, error, lost: old.lost ?? Date.now() }));
+    }
+    return performance.now() - began;
+  }
+}
+
+// substance is a status without what changes with time alone.
+const substance = (status: Status): string => JSON.stringify({ ...status, elapsed_s: 0,
+  overdue: status.overdue?.map((o) => o.kind + o.name) });
+
+// useNow reads something again, once in `ms`, while the page is visible and `on` holds.
+export function useNow<T>(key: string, ms: number, on: boolean, read: () => Promise<T>): Loaded<T> {
+  return useData(key, useTicks(ms, on), read);
+}
+
+// useTicks counts while the page is visible.
+export function useTicks(ms: number, on = true): number {
+  const [n, set] = useState(0);
+  const was = useRef(on);
+  useEffect(() => {
+    if (was.current && !on) set((old) => old + 1); // once more, for what came last
+    was.current = on;
+    if (!on) return undefined;
+    const timer = setInterval(() => { if (!document.hidden) set((old) => old + 1); }, ms);
+    return () => clearInterval(timer);
+  }, [ms, on]);
+  return n;
+}

@@ -1,0 +1,53 @@
+// Learning curves of many trials: where each was stopped, and at which rungs.
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { toNumber } from "../api";
+import type { Curve, Curves as CurveList, Space } from "../api";
+import { useSource } from "../context";
+import { plural } from "../format";
+import type { Loaded } from "../live";
+import { useData } from "../live";
+import type { Line } from "../plot/lines";
+import { Lines } from "../plot/lines";
+import { href } from "../route";
+import { Card, Choice, Select, Waiting } from "../ui";
+
+interface Data {
+  space: Space;
+  curves: CurveList;
+}
+
+// useSpace reads what an experiment searches, and again now and then: trials report new metrics.
+export function useSpace(x: string, version = 0): Loaded<Space> {
+  const source = useSource();
+  return useData("space " + x, Math.ceil(version / 10), () => source.space(x));
+}
+
+export function Curves({ x, version, best }: { x: string; version: number; best?: number }): JSX.Element {
+  const source = useSource();
+  const [metric, choose] = useState("");
+  const [scale, setScale] = useState<"" | "x" | "y" | "xy">("");
+  const { data, error } = useData(`curves ${x} ${metric}`, version, async (): Promise<Data> => {
+    const space = await source.space(x);
+    return { space, curves: await source.curves(x, metric || (space.objectives[0]?.metric ?? space.metrics[0] ?? "")) };
+  });
+  if (!data) return <Card title="Learning curves" id="curves"><Waiting error={error} /></Card>;
+  const { space, curves } = data;
+  const aside = <div class="row"><Select label="metric" of={source.offered(x, "curves", space.metrics)} chosen={curves.metric} on={choose} />
+    <Choice label="logarithmic axes" of={[["", "linear"], ["x", "log x"], ["y", "log y"], ["xy", "log both"]]} chosen={scale} on={setScale} /></div>;
+  const rungs = space.rungs.map((r) => r.iteration);
+  return <Card title="Learning curves" id="curves" aside={aside}>
+    {curves.trials.length === 0 ? <p class="quiet">No trial has reported a result yet.</p> : <>
+      <Lines label={`${curves.metric} of ${plural(curves.trials.length, "trial")} by iteration`} xLabel="iteration"
+        yLabel={curves.metric} xLog={scale.includes("x")} yLog={scale.includes("y")} rungs={rungs} height={340}
+        lines={curves.trials.map((c) => line(c, best))} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
+      <p class="quiet">{curves.trials.length < curves.total ? `${curves.trials.length} of ${plural(curves.total, "trial")}, the best among them. ` : ""}
+        ✕ stopped early · <span class="state-error">✕ failed</span> · ● finished or running; the bold line is the best trial
+        {rungs.length > 0 ? `; dashed: rungs at ${rungs.join(", ")}` : ""}. Click a line to see its trial.</p></>}
+  </Card>;
+}
+
+function line(c: Curve, best?: number): Line {
+  return { name: `trial ${c.number}${c.reason ? ": " + c.reason : ""}`, trial: c.number, xs: c.iterations,
+    ys: c.values.map(toNumber), strong: c.number === best, end: c.state === "ERROR" ? "failed" : c.stopped ? "stopped" : "done" };
+}

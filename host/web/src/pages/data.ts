@@ -1,0 +1,50 @@
+// What several plots need of the trials.
+import { toNumber } from "../api";
+import type { Points, Space } from "../api";
+import { useSource } from "../context";
+import type { Loaded } from "../live";
+import { useData } from "../live";
+
+export interface Table {
+  space: Space;
+  points: Points;
+}
+
+// useTable reads the trials in columns.
+export function useTable(x: string, version: number): Loaded<Table> {
+  const source = useSource();
+  return useData("points " + x, version, async () => {
+    const [space, points] = await Promise.all([source.space(x), source.points(x)]);
+    return { space, points };
+  });
+}
+
+export const metricOf = ({ space, points }: Table, chosen: string | null): string =>
+  (chosen && points.metrics[chosen] ? chosen : space.objectives[0]?.metric ?? space.metrics[0] ?? "");
+
+export const column = (t: Table, name: string): unknown[] =>
+  t.points.params[name] ?? t.points.metrics[name]?.map((v) => (v === null ? undefined : toNumber(v))) ?? [];
+
+// better is +1 where larger values of a metric are better, -1 where smaller ones are.
+export const better = (t: Table, metric: string): number =>
+  (t.space.objectives.find((o) => o.metric === metric)?.mode === "max" ? 1 : -1);
+
+// shades are the ranks of values from 0 to 1, the best 1: ranks tell values apart, however they are distributed.
+export function shades(values: unknown[], sign: number): number[] {
+  const order = values.map((v, i) => [v, i] as const).filter((e): e is readonly [number, number] =>
+    typeof e[0] === "number" && Number.isFinite(e[0])).sort((a, b) => sign * (a[0] - b[0]));
+  const out = new Array<number>(values.length).fill(NaN);
+  order.forEach(([, i], rank) => { out[i] = order.length > 1 ? rank / (order.length - 1) : 1; });
+  return out;
+}
+
+// extent is the least and the largest of the numbers.
+export function extent(values: unknown[]): [number, number] {
+  let [low, high] = [Infinity, -Infinity];
+  for (const v of values) {
+    if (typeof v !== "number" || !Number.isFinite(v)) continue;
+    if (v < low) low = v;
+    if (v > high) high = v;
+  }
+  return [low, high];
+}

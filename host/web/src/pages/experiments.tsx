@@ -1,0 +1,59 @@
+// All experiments of the server.
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Item } from "../api";
+import { toNumber } from "../api";
+import { useSource } from "../context";
+import { ago, plural } from "../format";
+import { useData, useTicks } from "../live";
+import { Spark } from "../plot/lines";
+import { href } from "../route";
+import { Failure, Front, State, Value, Waiting } from "../ui";
+
+export function Experiments(): JSX.Element {
+  const source = useSource();
+  const tick = useTicks(1000);
+  const { data, error } = useData("experiments", source.made ? 0 : tick, () => source.experiments());
+  const [chosen, choose] = useState<Set<string>>(new Set());
+  if (!data) return <><h1>Experiments</h1><Waiting error={error} /></>;
+  const toggle = (id: string): void => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    choose(next);
+  };
+  return <>
+    <div class="row"><h1>Experiments</h1>
+      {chosen.size > 1 ? <a href={href(["compare"], { of: [...chosen].join(",") })}>compare {chosen.size}</a>
+        : <span class="quiet">select two or more to compare them</span>}</div>
+    {error ? <p class="lost" role="alert">⚠ This list is not up to date: {error.message}</p> : null}
+    {data.length === 0 ? <p>There is no experiment yet. <code>tunehost run FILE</code> begins one.</p>
+      : <div class="card scroll"><table id="experiments">
+        <thead><tr><th><span class="hidden">select</span></th><th>name</th><th>state</th><th>trials</th><th>best</th>
+          <th>best so far</th><th>changed</th></tr></thead>
+        <tbody>{data.map((e) => <Row key={e.id} of={e} chosen={chosen.has(e.id)} toggle={() => toggle(e.id)} />)}</tbody>
+      </table></div>}
+  </>;
+}
+
+function Row({ of: e, chosen, toggle }: { of: Item; chosen: boolean; toggle: () => void }): JSX.Element {
+  return <tr>
+    <td><input type="checkbox" checked={chosen} onChange={toggle} aria-label={`select ${e.id}`} /></td>
+    <td><a href={href(["x", e.id])}>{e.id}</a>{e.name !== e.id ? <div class="quiet">{e.name}</div> : null}</td>
+    <td>{e.error ? <span class="state state-error">✕ unreadable</span> : <State state={e.paused ? "paused" : e.state} />}</td>
+    <td class="number">{e.error ? <span title={e.error}>{e.error}</span> : plural(e.trials, "trial")}</td>
+    <td>{e.front ? <Front x={e.id} n={e.front} /> : e.metric ? <>{e.metric} <strong><Value of={e.best} /></strong></> : null}</td>
+    <td class="spark">{e.error ? null : <History of={e} />}</td>
+    <td class="quiet" title={e.changed}>{e.changed ? ago(e.changed) : ""}</td>
+  </tr>;
+}
+
+// History is read when something has changed.
+function History({ of: e }: { of: Item }): JSX.Element {
+  const source = useSource();
+  const [shown, show] = useState(0);
+  useEffect(() => show((n) => n + 1), [e.best]);
+  const { data, error } = useData("spark " + e.id, shown, () => source.history(e.id));
+  if (error) return <Failure of={error.status === 422 || error.status === 404 ? undefined : error} />;
+  return data && data.steps.length > 1 ? <Spark ys={data.steps.map((s) => toNumber(s.best))}
+    label={`best ${data.metric} so far`} /> : <span class="quiet">–</span>;
+}

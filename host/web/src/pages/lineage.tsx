@@ -1,0 +1,101 @@
+// Which trials continued from which, and the schedule of parameters that came of it.
+import type { JSX } from "preact";
+import { toNumber } from "../api";
+import type { Stretch } from "../api";
+import type { PageProps } from "../context";
+import { useSource } from "../context";
+import { plural, value } from "../format";
+import { useData } from "../live";
+import { axis, drawAxes, frame, viridis } from "../plot/axes";
+import type { Axis } from "../plot/axes";
+import { Canvas } from "../plot/canvas";
+import type { Spot, Surface } from "../plot/canvas";
+import { href } from "../route";
+import { Card, Value, Waiting } from "../ui";
+import { extent } from "./data";
+
+interface Lineage {
+  best: number | null;
+  stretches: Stretch[];
+}
+
+export function LineagePage({ x, watched }: PageProps): JSX.Element {
+  const source = useSource();
+  const { data, error } = useData("lineage " + x, watched.version, () => source.lineage(x));
+  if (!data) return <><h1>Lineage</h1><Waiting error={error} /></>;
+  const copied = data.stretches.filter((s) => other(s, data.stretches) !== undefined).length;
+  return <><h1>Lineage</h1>
+    <p class="quiet">{copied === 0 ? "No trial has continued from another one." : `${plural(copied, "time")} a trial continued from another one.`}</p>
+    <Card title="Trials by iteration" id="lineage"><Chart x={x} of={data} /></Card>
+    <Schedule x={x} of={data} /></>;
+}
+
+// other is the number of the trial that a stretch continued from, if it is another one.
+function other(s: Stretch, list: Stretch[]): number | undefined {
+  const from = s.parent === null ? undefined : list[s.parent]?.number;
+  return from === s.number ? undefined : from;
+}
+
+// ancestry is how the best stretch came about, the first one first. A parent is an index in the list.
+function ancestry({ best, stretches }: Lineage): Stretch[] {
+  const out: Stretch[] = [];
+  for (let at = best; at !== null; at = stretches[at]?.parent ?? null) {
+    const s = stretches[at];
+    if (!s || out.length > stretches.length) break;
+    out.unshift(s);
+  }
+  return out;
+}
+
+function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
+  const all = [...new Set(of.stretches.map((s) => s.number))];
+  const numbers = all.slice(0, 400);
+  const rows = new Map(numbers.map((n, i) => [n, i]));
+  const [low, high] = extent(of.stretches.map((s) => s.value));
+  const each = Math.max(2, Math.min(18, 560 / Math.max(1, numbers.length)));
+  const best = new Set(ancestry(of));
+  let at: Axis | undefined;
+  const y = (n: number): number => 12 + (rows.get(n) ?? 0) * each + each / 2;
+  const draw = (s: Surface): void => {
+    const f = frame(s.w, s.h);
+    at = axis({ label: "iteration", values: of.stretches.map((t) => t.to), low: 0 }, [f.left, f.right]);
+    const step = Math.ceil(14 / each);
+    drawAxes(s, f, at, { label: "trial", kind: "choice", at: () => NaN, invert: () => NaN,
+      ticks: numbers.filter((_, i) => i % step === 0).map((n) => ({ at: y(n), text: String(n) })) });
+    for (const t of of.stretches) if (rows.has(t.number)) drawStretch(s, t, other(t, of.stretches), at, y, (toNumber(t.value) - low) / (high - low || 1), best.has(t), each);
+  };
+  const find = (px: number, py: number): Spot | undefined => {
+    const t = of.stretches.find((c) => at && Math.abs(y(c.number) - py) < Math.max(3, each / 2) && px >= at.at(c.from) && px <= at.at(c.to));
+    return t && { x: px, y: py, trial: t.number, lines: [`trial ${t.number}, ${t.from} to ${t.to}`, ...(other(t, of.stretches) === undefined ? [] : [`from trial ${other(t, of.stretches)}`]),
+      ...(t.reason ? [t.reason] : []), ...Object.entries(t.params).map(([k, v]) => `${k}: ${value(v)}`)] };
+  };
+  return <><Canvas label={`${plural(of.stretches.length, "part")} of ${plural(numbers.length, "trial")}, ${best.size} of them on the way to the best`} height={Math.round(numbers.length * each) + 60} draw={draw} find={find}
+    pick={(spot) => { location.hash = href(["x", x, "trials", spot.trial ?? 0]); }} />
+    <p class="quiet">{numbers.length < all.length ? `The first 400 of ${plural(all.length, "trial")}. ` : ""}Brighter: larger value. Upright lines: a trial continued from another's checkpoint. Thick: how the best came about.</p></>;
+}
+
+function drawStretch(s: Surface, t: Stretch, from: number | undefined, x: Axis, y: (n: number) => number, shade: number, strong: boolean, each: number): void {
+  s.ctx.strokeStyle = Number.isFinite(shade) ? viridis(shade) : s.theme.quiet;
+  s.ctx.lineWidth = strong ? Math.min(8, each * 0.8) : Math.max(1, each * 0.3);
+  s.ctx.beginPath();
+  s.ctx.moveTo(x.at(t.from), y(t.number));
+  s.ctx.lineTo(x.at(t.to), y(t.number));
+  s.ctx.stroke();
+  if (from === undefined) return;
+  s.ctx.strokeStyle = strong ? s.theme.warm : s.theme.quiet;
+  s.ctx.lineWidth = strong ? 2.5 : 0.8;
+  s.ctx.beginPath();
+  s.ctx.moveTo(x.at(t.from), y(from));
+  s.ctx.lineTo(x.at(t.from), y(t.number));
+  s.ctx.stroke();
+}
+
+function Schedule({ x, of }: { x: string; of: Lineage }): JSX.Element | null {
+  const list = ancestry(of);
+  if (list.length === 0) return null;
+  const names = [...new Set(list.flatMap((s) => Object.keys(s.params)))];
+  return <Card title="The schedule of the best trial" id="schedule"><div class="scroll"><table>
+    <thead><tr><th>iterations</th><th>trial</th><th>value</th>{names.map((n) => <th key={n}>{n}</th>)}<th>why</th></tr></thead>
+    <tbody>{list.map((s) => <tr key={`${s.number} ${s.from}`}><td>{s.from}–{s.to}</td><td><a href={href(["x", x, "trials", s.number])}>{s.number}</a></td>
+      <td><Value of={s.value} /></td>{names.map((n) => <td key={n}>{value(s.params[n])}</td>)}<td>{s.reason ?? ""}</td></tr>)}</tbody></table></div></Card>;
+}

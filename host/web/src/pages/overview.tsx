@@ -1,0 +1,155 @@
+// One experiment at a glance: does it run, what is best, how much longer.
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { History as HistoryOf, Params, Ranked, Status } from "../api";
+import { toNumber } from "../api";
+import type { PageProps } from "../context";
+import { useSource } from "../context";
+import { exact, number, plural, roughly, seconds, states } from "../format";
+import { useData } from "../live";
+import { Lines } from "../plot/lines";
+import { href } from "../route";
+import { Card, Choice, Code, Facts, Front, State, Value, Waiting } from "../ui";
+import { Curves } from "./curves";
+
+const ended = (s: Status): number => (s.counts["TERMINATED"] ?? 0) + (s.counts["ERROR"] ?? 0);
+const made = (s: Status): number => Object.values(s.counts).reduce((a, b) => a + b, 0);
+const whole = (s: Status): number => Math.max(s.planned, made(s));
+
+// left estimates the remaining time from the trials that have ended, as the table of `tunehost run` does.
+export function left(s: Status): string {
+  const rest = whole(s) - ended(s);
+  if (s.state !== "running" || s.ending || s.paused || s.planned < 0 || ended(s) === 0 || rest <= 0) return "";
+  return roughly((s.elapsed_s / ended(s)) * rest);
+}
+
+export function Overview({ x, watched }: PageProps): JSX.Element {
+  const { status } = watched;
+  if (!status) return <Waiting error={watched.lost ? undefined : watched.error} />;
+  return <>
+    <Headline status={status} x={x} />
+    <div class="two">
+      <Best best={status.best as Ranked | null} front={status.front} x={x} />
+      <History x={x} version={watched.version} />
+    </div>
+    <Curves x={x} version={watched.version} best={status.best?.number} />
+    <Facts of={[["directory", status.dir], ...(status.host ? [["host", status.host] as [string, string]] : [])]} />
+  </>;
+}
+
+function Headline({ status: s, x }: { status: Status; x: string }): JSX.Element {
+  const state = s.state === "running" && s.paused ? "paused" : s.state;
+  return <section class="card headline" aria-label="state">
+    <div><h1>{s.name || x}</h1><div id="state" class="big"><State state={state} /></div>
+      <Gone status={s} /><Why status={s} /></div>
+    <div><h2>progress</h2><Progress status={s} /></div>
+    <div><h2>time</h2><div class="big number" id="elapsed"><Elapsed status={s} /></div><div id="left">{timeLeft(s)}</div></div>
+    <div><h2>{s.best ? "best" : "best so far"}</h2>{s.best ? <><div class="big" id="best-value"><Value of={s.best.value} /></div>
+      <div>by <a href={href(["x", x, "trials", s.best.number])}>trial {s.best.number}</a></div></>
+      : s.front ? <div id="front"><Front x={x} n={s.front} /></div> : "no result yet"}</div>
+  </section>;
+}
+
+function timeLeft(s: Status): string {
+  if (s.state !== "running") return s.state === "finished" ? "finished" : "not running";
+  if (s.ending) return "ending: " + s.ending;
+  if (s.paused) return "paused: no trial continues";
+  return left(s) ? left(s) + " left" : s.planned < 0 ? "no number of trials is planned" : "too early to say how long";
+}
+
+// Gone says what becomes of trials that ran when their host died.
+function Gone({ status: s }: { status: Status }): JSX.Element | null {
+  if (s.state !== "interrupted" || !s.restarts) return null;
+  return <p class="lost" id="gone">⚠ {s.counts["RUNNING"] ? "The host that ran this experiment is gone. " : ""}Resume continues;
+    what ran {s.restarts}.</p>;
+}
+
+function Why({ status: s }: { status: Status }): JSX.Element {
+  return <>{s.reason ? <div>{s.reason}</div> : null}
+    {(s.overdue ?? []).map((o) => <div key={o.name + o.kind} class="state-paused">⚠ {o.kind} {o.name} has not answered for {seconds(o.seconds)}</div>)}</>;
+}
+
+// Elapsed counts on between two answers of a running experiment.
+function Elapsed({ status: s }: { status: Status }): JSX.Element {
+  const { made } = useSource();
+  const [now, set] = useState(0);
+  useEffect(() => {
+    const began = Date.now();
+    set(0);
+    if (s.state !== "running" || made) return undefined;
+    const timer = setInterval(() => set((Date.now() - began) / 1000), 1000);
+    return () => clearInterval(timer);
+  }, [s]);
+  return <>{seconds(s.elapsed_s + Math.min(now, 5))}</>;
+}
+
+function Progress({ status: s }: { status: Status }): JSX.Element {
+  const all = whole(s);
+  const share = (n: number): string => `${all > 0 ? (100 * n) / all : 0}%`;
+  const running = s.counts["RUNNING"] ?? 0;
+  return <>
+    <div class="big number" id="progress">{s.planned < 0 ? ended(s) : `${ended(s)}/${all}`}</div>
+    {s.planned < 0 ? null : <div class="progress" role="progressbar" aria-label="trials that have ended" aria-valuenow={ended(s)}
+      aria-valuemin={0} aria-valuemax={all}><div style={{ width: share(ended(s)) }} /><div class="now" style={{ width: share(running) }} /></div>}
+    <div id="counts">{states.filter(([name]) => s.counts[name]).map(([name, word, sign], i) =>
+      <span key={name} class={`state-${name.toLowerCase()}`}>{i > 0 ? ", " : ""}{sign} {s.counts[name]} {word}</span>)}</div>
+    {s.never_started ? <div class="quiet">{plural(s.never_started, "trial")} never started</div> : null}
+  </>;
+}
+
+const forms = [["yaml", "YAML"], ["python", "Python"], ["shell", "command line"], ["json", "JSON"]] as const;
+type Form = (typeof forms)[number][0];
+
+export function Best({ best, front, x }: { best: Ranked | null; front?: number; x: string }): JSX.Element {
+  const [form, choose] = useState<Form>("yaml");
+  if (!best && front) return <Card title="Best" id="best"><Front x={x} n={front} />: see the Pareto front.</Card>;
+  if (!best) return <Card title="Best">No trial has reported a value of the objective yet.</Card>;
+  const names = Object.keys(best.params);
+  return <Card title="Best" id="best" aside={<Choice label="form" of={forms} chosen={form} on={choose} />}>
+    <p>{number(best.value)} by <a href={href(["x", x, "trials", best.number])}>trial {best.number} ({best.trial})</a>, after{" "}
+      {plural(best.iteration, "iteration")}{best.time_total_s ? `, ${seconds(best.time_total_s)}` : ""}</p>
+    <Code text={written(best.params, names, form)} label="the best parameters" /></Card>;
+}
+
+// written are parameters in the language of a form; JSON is YAML, too.
+export function written(params: Params, names: string[], form: Form): string {
+  switch (form) {
+    case "json": return JSON.stringify(params, null, 2);
+    case "yaml": return names.map((n) => `${yamlKey(n)}: ${JSON.stringify(params[n])}`).join("\n");
+    case "shell": return names.map((n) => `--${n}=${word(exact(params[n]))}`).join(" ");
+    case "python": return `{${names.map((n) => `${JSON.stringify(n)}: ${python(params[n])}`).join(", ")}}`;
+  }
+}
+
+const yamlKey = (n: string): string => (/^[A-Za-z_][\w.-]*$/.test(n) ? n : JSON.stringify(n));
+const word = (s: string): string => (/^[\w@%+=:,./-]+$/.test(s) ? s : `'${s.replaceAll("'", `'\\''`)}'`);
+
+function python(v: unknown): string {
+  if (v === null) return "None";
+  if (typeof v === "boolean") return v ? "True" : "False";
+  if (Array.isArray(v)) return `[${v.map(python).join(", ")}]`;
+  if (typeof v === "object") return `{${Object.entries(v).map(([k, w]) => `${JSON.stringify(k)}: ${python(w)}`).join(", ")}}`;
+  return JSON.stringify(v);
+}
+
+type By = "time" | "trials";
+
+function History({ x, version }: { x: string; version: number }): JSX.Element {
+  const source = useSource();
+  const [by, choose] = useState<By>("time");
+  const { data, error } = useData("history " + x, version, () => source.history(x));
+  const aside: ComponentChildren = <Choice label="by" of={[["time", "time"], ["trials", "trials"]]} chosen={by} on={choose} />;
+  return <Card title="Best so far" id="history" aside={aside}>
+    {data ? <HistoryPlot of={data} by={by} x={x} /> : <Waiting error={error} />}</Card>;
+}
+
+// HistoryPlot has a point for each trial, and a line for the best.
+export function HistoryPlot({ of: { steps, metric }, by, x }: { of: HistoryOf; by: By; x: string }): JSX.Element {
+  if (steps.length === 0) return <p class="quiet">There is no value yet.</p>;
+  const last = steps[steps.length - 1];
+  const xs = steps.map((s) => (by === "time" ? toNumber(s.at_s) : s.trials_ended));
+  return <Lines label={`Best ${metric} so far: ${number(last?.best)}`} xLabel={by === "time" ? "seconds" : "trials that have ended"}
+    yLabel={metric} height={240} pick={(n) => { location.hash = href(["x", x, "trials", n]); }}
+    lines={[...steps.map((s, i) => ({ name: `trial ${s.number}`, trial: s.number, xs: [xs[i] ?? NaN], ys: [toNumber(s.value)] })),
+      { name: "best so far", xs, ys: steps.map((s) => toNumber(s.best)), strong: true, step: true }]} />;
+}

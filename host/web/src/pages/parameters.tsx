@@ -1,0 +1,79 @@
+// How the value depends on parameters: importance, slices, and two parameters at a time.
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { toNumber } from "../api";
+import type { PageProps } from "../context";
+import { useSource } from "../context";
+import { value } from "../format";
+import { useData } from "../live";
+import { Scale, Scatter } from "../plot/scatter";
+import type { Dot } from "../plot/scatter";
+import { href, setQuery, useRoute } from "../route";
+import { Card, Failure, Select, Waiting } from "../ui";
+import { better, column, extent, metricOf, shades, useTable } from "./data";
+import type { Table } from "./data";
+
+export function ParametersPage({ x, watched }: PageProps): JSX.Element {
+  const { query } = useRoute();
+  const source = useSource();
+  const { data, error } = useTable(x, watched.version);
+  const metric = data ? metricOf(data, query.get("metric")) : "";
+  // The mode of a metric that is no objective is unknown; better() takes it as min, too.
+  const other = data !== undefined && metric !== "" && !data.space.objectives.some((o) => o.metric === metric);
+  const shares = useData(`importance ${x} ${metric}`, watched.version, () => source.importance(x, metric || undefined, other ? "min" : undefined));
+  if (!data) return <><h1>Parameters</h1><Waiting error={error} /></>;
+  const ranked = [...(shares.data?.importance ?? [])].sort((a, b) => toNumber(b.importance) - toNumber(a.importance));
+  const names = [...new Set([...ranked.map((s) => s.param), ...data.space.parameters.map((p) => p.name)])]
+    .filter((n) => data.space.parameters.some((p) => p.name === n));
+  return <>
+    <div class="row"><h1>Parameters</h1><Select label="metric" of={source.offered(x, "importance", data.space.metrics)} chosen={metric} on={(m) => setQuery({ metric: m })} /></div>
+    <Card title="Importance" id="importance">
+      <Failure of={shares.error} />
+      {other ? <p class="quiet">{metric} is no objective: its smallest values count as the best.</p> : null}
+      {shares.data ? <table><thead><tr><th>parameter</th><th>share of the differences, of {shares.data.trials} trials</th></tr></thead>
+        <tbody>{ranked.map((s) => <tr key={s.param}><th scope="row">{s.param}</th><td><Bar share={toNumber(s.importance)} /></td></tr>)}</tbody></table> : null}</Card>
+    <Contour x={x} t={data} metric={metric} names={names} best={watched.status?.best?.number} />
+    <h2>Slices</h2>
+    <div class="slices">{names.map((n) => <Slice key={n} x={x} t={data} metric={metric} name={n} best={watched.status?.best?.number} />)}</div>
+  </>;
+}
+
+export function Bar({ share, text }: { share: number; text?: string }): JSX.Element {
+  const percent = Number.isFinite(share) ? Math.max(0, Math.min(1, share)) * 100 : 0;
+  return <div class="bar"><div style={{ width: `${percent}%` }} /><span class="number">{text ?? `${percent.toFixed(1)} %`}</span></div>;
+}
+
+function axisOf(t: Table, name: string): { label: string; log?: boolean; choices?: unknown[] } {
+  const p = t.space.parameters.find((q) => q.name === name);
+  return { label: name, log: p?.log, choices: p?.choices };
+}
+
+function Slice({ x, t, metric, name, best }: { x: string; t: Table; metric: string; name: string; best?: number }): JSX.Element {
+  const dots = useMemo(() => {
+    const [xs, ys] = [column(t, name), column(t, metric)];
+    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], strong: trial === best }))
+      .filter((d) => d.x !== undefined && d.x !== null && d.y !== undefined);
+  }, [t, metric, name, best]);
+  return <Card title={name}><Scatter label={`${metric} by ${name}, ${dots.length} trials`} x={axisOf(t, name)} y={{ label: metric }} dots={dots} height={230}
+    pick={(n) => { location.hash = href(["x", x, "trials", n]); }} /></Card>;
+}
+
+function Contour({ x, t, metric, names, best }: { x: string; t: Table; metric: string; names: string[]; best?: number }): JSX.Element | null {
+  const { query } = useRoute();
+  const [a, b] = [query.get("a") ?? names[0] ?? "", query.get("b") ?? names.find((n) => n !== (query.get("a") ?? names[0])) ?? ""];
+  const dots = useMemo(() => {
+    const [xs, ys, vs] = [column(t, a), column(t, b), column(t, metric)];
+    const shade = shades(vs, better(t, metric));
+    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: trial === best,
+      lines: [`${metric}: ${value(vs[i])}`] })).filter((d) => d.x != null && d.y != null && Number.isFinite(d.shade));
+  }, [t, a, b, metric, best]);
+  if (names.length < 2) return null;
+  const [low, high] = extent(column(t, metric));
+  const up = better(t, metric) > 0;
+  return <Card title="Two parameters" id="contour" aside={<div class="row">
+    <Select label="across" of={names} chosen={a} on={(v) => setQuery({ a: v })} /><Select label="up" of={names} chosen={b} on={(v) => setQuery({ b: v })} /></div>}>
+    <Scatter label={`${metric} by ${a} and ${b}, ${dots.length} trials`} x={axisOf(t, a)} y={axisOf(t, b)} dots={dots} height={420}
+      field={(d) => d.shade ?? NaN} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
+    <Scale low={up ? low : high} high={up ? high : low} label={`${metric}, by rank, the best brightest:`} />
+    <p class="quiet">The areas are means of nearby trials; there is nothing without them. The ring is the best trial.</p></Card>;
+}

@@ -1,0 +1,58 @@
+// The Pareto front of two or three objectives, or of any two metrics.
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import type { Ranked } from "../api";
+import type { PageProps } from "../context";
+import { useSource } from "../context";
+import { number, value } from "../format";
+import { useData } from "../live";
+import { Scatter } from "../plot/scatter";
+import type { Dot } from "../plot/scatter";
+import { href, setQuery, useRoute } from "../route";
+import { Card, Failure, Select, Waiting } from "../ui";
+import { better, column, shades, useTable } from "./data";
+import type { Table } from "./data";
+
+export function ParetoPage({ x, watched }: PageProps): JSX.Element {
+  const source = useSource();
+  const table = useTable(x, watched.version);
+  const front = useData("pareto " + x, watched.version, () => source.pareto(x));
+  if (!table.data) return <><h1>Pareto front</h1><Waiting error={table.error} /></>;
+  const { objectives } = table.data.space;
+  return <><h1>Pareto front</h1>
+    {objectives.length < 2 ? <p class="quiet">The experiment has one objective. Two metrics are compared instead.</p> : null}
+    <Plots x={x} t={table.data} front={objectives.length > 1 ? front.data ?? [] : []} />
+    {objectives.length > 1 ? <><Failure of={front.error} /><Front x={x} of={front.data ?? []} metrics={objectives.map((o) => o.metric)} /></> : null}</>;
+}
+
+function Plots({ x, t, front }: { x: string; t: Table; front: Ranked[] }): JSX.Element {
+  const { query } = useRoute();
+  const names = t.space.objectives.map((o) => o.metric);
+  const all = t.space.metrics;
+  const [a, b] = [query.get("a") ?? names[0] ?? all[0] ?? "", query.get("b") ?? names[1] ?? all.find((m) => m !== names[0]) ?? ""];
+  const pairs: [string, string, string?][] = names.length === 3 && !query.get("a") && !query.get("b")
+    ? [[names[0]!, names[1]!, names[2]!], [names[0]!, names[2]!, names[1]!], [names[1]!, names[2]!, names[0]!]] : [[a, b, names[2]]];
+  return <>
+    <div class="row"><Select label="across" of={all} chosen={a} on={(v) => setQuery({ a: v, b })} /><Select label="up" of={all} chosen={b} on={(v) => setQuery({ a, b: v })} /></div>
+    <div class={pairs.length > 1 ? "two" : undefined} id="pareto">{pairs.map(([p, q, r]) => <Pair key={p + " " + q} x={x} t={t} a={p} b={q} c={r} front={front} />)}</div></>;
+}
+
+function Pair({ x, t, a, b, c, front }: { x: string; t: Table; a: string; b: string; c?: string; front: Ranked[] }): JSX.Element {
+  const dots = useMemo(() => {
+    const best = new Set(front.map((r) => r.number));
+    const [xs, ys, cs] = [column(t, a), column(t, b), c ? column(t, c) : []];
+    const shade = c ? shades(cs, better(t, c)) : [];
+    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: best.has(trial),
+      lines: c ? [`${c}: ${value(cs[i])}`] : [] })).filter((d) => d.x !== undefined && d.y !== undefined);
+  }, [t, a, b, c, front]);
+  return <Card title={`${b} by ${a}${c ? `, coloured by ${c}` : ""}`}><Scatter label={`${b} by ${a}: ${dots.length} trials, ${front.length} of them on the front`}
+    x={{ label: a }} y={{ label: b }} dots={dots} height={360} steps={front.length > 1 && !c} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} /></Card>;
+}
+
+function Front({ x, of, metrics }: { x: string; of: Ranked[]; metrics: string[] }): JSX.Element {
+  return <Card title={`${of.length} trials on the front: no other is better in everything`} id="front"><div class="scroll"><table>
+    <thead><tr><th>trial</th>{metrics.map((m) => <th key={m}>{m}</th>)}<th>parameters</th></tr></thead>
+    <tbody>{of.slice(0, 500).map((r) => <tr key={r.number}><td><a href={href(["x", x, "trials", r.number])}>{r.number}</a></td>
+      {metrics.map((m) => <td key={m} class="number">{number(r.metrics[m])}</td>)}
+      <td>{Object.entries(r.params).map(([k, v]) => `${k}=${value(v)}`).join(" ")}</td></tr>)}</tbody></table></div></Card>;
+}

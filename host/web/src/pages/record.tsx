@@ -1,0 +1,64 @@
+// The record, the host's log, the file, plugins and resources: what an experiment is made of.
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { PageProps } from "../context";
+import { useSource } from "../context";
+import { bytes, plural, seconds, value } from "../format";
+import { useData } from "../live";
+import { setQuery, useRoute } from "../route";
+import { Card, Code, Facts, Waiting } from "../ui";
+import { Bar } from "./parameters";
+import { Text } from "./trial";
+
+export function LogPage({ x, watched }: PageProps): JSX.Element {
+  return <><h1>The host's log</h1><Card title="host.log" id="host-log">
+    <Text of={{ x, of: "host-log" }} label="the host's log" grows={watched.status?.state === "running"} /></Card></>;
+}
+
+const pageSize = 200;
+
+export function JournalPage({ x, watched }: PageProps): JSX.Element {
+  const source = useSource();
+  const { query } = useRoute();
+  const after = Number(query.get("after") ?? -pageSize);
+  const { data, error } = useData(`journal ${x} ${after}`, watched.version, () => source.journal(x, after));
+  if (!data) return <><h1>Journal</h1><Waiting error={error} /></>;
+  const first = data.entries[0]?.number ?? 0;
+  const last = data.entries[data.entries.length - 1]?.number ?? 0;
+  const go = (to: number | undefined) => (): void => setQuery({ after: to === undefined ? undefined : String(to) });
+  return <><h1>Journal</h1>
+    <Card title={`Events ${first} to ${last} of ${data.total.toLocaleString("en")}`} id="journal" aside={<div class="row">
+      <button type="button" class="small" disabled={first <= (data.oldest ?? 1)} onClick={go(Math.max(0, first - pageSize - 1))}>← earlier</button>
+      <button type="button" class="small" disabled={last >= data.total} onClick={go(last)}>later →</button>
+      <button type="button" class="small" onClick={go(undefined)}>the last</button></div>}><div class="scroll"><table>
+      <thead><tr><th>#</th><th>after</th><th>event</th><th>what</th></tr></thead>
+      <tbody>{data.entries.map((e) => <tr key={e.number}><td class="number">{e.number}</td><td class="number">{seconds(e.at_s)}</td><td>{e.kind}</td><td>{e.text}</td></tr>)}</tbody></table></div>
+      {(data.oldest ?? 1) > 1 ? <p class="quiet">This report has the events from {data.oldest} on.</p> : null}</Card></>;
+}
+
+export function ResourcesPage({ x, watched }: PageProps): JSX.Element {
+  const source = useSource();
+  const { data, error } = useData("resources " + x, watched.version, () => source.resources(x));
+  if (!data) return <><h1>Resources</h1><Waiting error={error} /></>;
+  const { leases } = data;
+  const amount = (name: string, n: number): string => (name.includes("memory") || name === "disk" ? bytes(n) : value(n));
+  return <><h1>Resources</h1><Card title="In use" id="resources"><table><thead><tr><th>resource</th><th>used, of all</th></tr></thead>
+    <tbody>{Object.entries(data.resources).map(([name, u]) => <tr key={name}><th scope="row">{name}</th>
+      <td><Bar share={u.total > 0 ? u.used / u.total : 0} text={`${amount(name, u.used)} of ${amount(name, u.total)}`} /></td></tr>)}</tbody></table></Card>
+    {leases ? <Card title="Leases" id="leases"><Facts of={[["used", String(leases.used)], ["free", String(leases.free)], ["waiting", String(leases.waiting)],
+      ["ending", String(leases.ending)], ["nodes", leases.nodes.join(", ") || "none"], ...leases.why.map((w): [string, string] => ["why waiting", w]),
+      ...(leases.lost ? [["lost", leases.lost] as [string, string]] : [])]} /></Card> : null}</>;
+}
+
+export function FilePage({ x }: PageProps): JSX.Element {
+  const source = useSource();
+  const [now] = useState(0);
+  const file = useData("file " + x, now, () => source.file(x));
+  const plugins = useData("plugins " + x, now, () => source.plugins(x));
+  const space = useData("space " + x, now, () => source.space(x));
+  return <><h1>Experiment file</h1>
+    <Card title="As it was recorded" id="file">{file.data === undefined ? <Waiting error={file.error} /> : <Code text={file.data} label="the experiment file" />}</Card>
+    {space.data ? <Card title="Settings now" id="settings"><Facts of={Object.entries(space.data.settings).map(([k, v]) => [k, value(v)])} /></Card> : null}
+    {plugins.data ? <Card title={plural(plugins.data.length, "plugin")} id="plugins"><table><thead><tr><th>kind</th><th>name</th><th>version</th><th>how</th></tr></thead>
+      <tbody>{plugins.data.map((p) => <tr key={p.kind + p.name}><td>{p.kind}</td><td>{p.name}</td><td>{p.version}</td><td>{p.transport}</td></tr>)}</tbody></table></Card> : null}</>;
+}

@@ -1,0 +1,122 @@
+// One trial: what it was given, what it reported, why it ended, what it printed.
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Detail, Params, Result } from "../api";
+import { toNumber } from "../api";
+import { useSource } from "../context";
+import type { PageProps } from "../context";
+import { number, plural, seconds, stateWord, time, value } from "../format";
+import { useData, useNow } from "../live";
+import { Lines } from "../plot/lines";
+import { href } from "../route";
+import type { TextPath } from "../source";
+import { TrialSteering } from "../steering";
+import { useSpace } from "./curves";
+import { Card, Choice, Code, Copy, Facts, Failure, Select, State, Value, Waiting } from "../ui";
+
+export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.Element {
+  const source = useSource();
+  const { data: t, error } = useData(`trial ${x} ${id}`, watched.version, () => source.trial(x, id));
+  if (!t) return <Waiting error={error} />;
+  const best = watched.status?.best;
+  const running = watched.status?.state === "running";
+  const trials = Object.values(watched.status?.counts ?? {}).reduce((a, b) => a + b, 0);
+  return <>
+    <div class="row"><h1>Trial {t.number} <span class="quiet">({t.trial})</span></h1><State state={t.state} />
+      {best?.number === t.number ? <strong>★ the best</strong> : null}
+      <nav class="row" aria-label="neighbours">{t.number > 0 ? <a href={href(["x", x, "trials", t.number - 1])}>← {t.number - 1}</a> : null}
+        {t.number + 1 < trials ? <a href={href(["x", x, "trials", t.number + 1])}>{t.number + 1} →</a> : null}<a href={href(["x", x, "trials"])}>all trials</a></nav></div>
+    {running ? <TrialSteering x={x} trial={t} /> : null}
+    <Why t={t} />
+    <div class="two">
+      <Parameters t={t} best={best && best.number !== t.number ? best.params as Params : undefined} />
+      <Card title="Trial" id="facts"><Facts of={facts(t)} /></Card>
+    </div>
+    <Results x={x} t={t} version={watched.version} />
+    <Printed x={x} t={t} key={t.number} running={running} />
+  </>;
+}
+
+function Why({ t }: { t: Detail }): JSX.Element | null {
+  const earlier = t.reasons.filter((r) => r.reason !== t.reason);
+  if (!t.reason && !t.error && earlier.length === 0) return null;
+  return <Card title={t.state === "ERROR" ? "Why it failed" : "Why"} id="why">
+    {t.reason ? <p>{t.reason}</p> : null}
+    {t.error ? <Code text={t.error} label="the error" /> : null}
+    {t.error_lines ? <><h3>The last lines that it printed</h3><Code text={t.error_lines} label="the last lines" /></> : null}
+    {earlier.length > 0 ? <Facts of={earlier.map((r): [string, string] => [`after ${seconds(r.at_s)}, ${stateWord(r.state)}`,
+      r.reason])} /> : null}</Card>;
+}
+
+function Parameters({ t, best }: { t: Detail; best?: Params }): JSX.Element {
+  const names = [...new Set([...Object.keys(t.params), ...Object.keys(best ?? {})])];
+  return <Card title="Parameters" id="parameters" aside={<Copy text={JSON.stringify(t.params)} label="copy as JSON" />}>
+    <table><thead><tr><th>name</th><th>value</th>{best ? <th>of the best</th> : null}</tr></thead>
+      <tbody>{names.map((n) => <tr key={n}><th scope="row">{n}</th><td title={JSON.stringify(t.params[n])}>{value(t.params[n])}</td>
+        {best ? <td class={value(best[n]) === value(t.params[n]) ? "quiet" : undefined}>{value(best[n])}</td> : null}</tr>)}</tbody></table></Card>;
+}
+
+function facts(t: Detail): [string, ComponentChildren][] {
+  const list: [string, ComponentChildren][] = [["started", time(t.started)], ["ended", time(t.ended)],
+    ["trained for", seconds(t.time_total_s)], ["iteration", String(t.iteration)], ["results", String(t.results)]];
+  if (t.failures) list.push(["failures", String(t.failures)]);
+  for (const [name, v] of Object.entries(t.metrics)) list.push([name, <Value of={v} digits={6} />]);
+  list.push(["files", t.dir ? <>{t.dir} <Copy text={t.dir} /></> : "none"]);
+  for (const c of t.checkpoints) list.push([`checkpoint at ${c.iteration}`, <>{c.dir} <Copy text={c.dir} /></>]);
+  for (const e of t.exports ?? []) list.push([`export ${e.format}`, e.error ?? e.dir ?? ""]);
+  if (t.request) list.push(["needs", t.request]);
+  if (t.rerun) list.push(["run it again", <Code text={t.rerun} label="the command" />]);
+  return list;
+}
+
+function Results({ x, t, version }: { x: string; t: Detail; version: number }): JSX.Element {
+  const source = useSource();
+  const { data, error } = useData(`results ${x} ${t.number}`, version, () => source.results(x, String(t.number)));
+  const metrics = [...new Set((data ?? []).flatMap((r) => Object.keys(r.metrics)))];
+  const [chosen, choose] = useState("");
+  const objective = useSpace(x).data?.objectives[0]?.metric ?? "";
+  const metric = [chosen, objective].find((m) => metrics.includes(m)) ?? metrics[0] ?? "";
+  if (!data) return <Card title="Results"><Waiting error={error} /></Card>;
+  if (data.length === 0) return <Card title="Results"><p class="quiet">The trial has reported nothing yet.</p></Card>;
+  return <Card title="Results" id="results" aside={<Select label="metric" of={metrics} chosen={metric} on={choose} />}>
+    <Lines label={`${metric} by iteration`} xLabel="iteration" yLabel={metric} height={260}
+      lines={[{ name: metric, strong: true, end: "done", xs: data.map((r) => r.iteration), ys: data.map((r) => toNumber(r.metrics[metric])) }]} />
+    <ResultTable of={data} metrics={metrics} all={t.results} /></Card>;
+}
+
+// ResultTable has the last results first.
+function ResultTable({ of: list, metrics, all }: { of: Result[]; metrics: string[]; all: number }): JSX.Element {
+  const shown = list.slice(-200).reverse();
+  return <details><summary>{list.length < all ? `${list.length} of ` : ""}{plural(Math.max(all, list.length), "result")} as a table{list.length > 200 ? ", the last 200" : ""}</summary><div class="scroll"><table>
+    <thead><tr><th>iteration</th><th>time</th>{metrics.map((m) => <th key={m}>{m}</th>)}</tr></thead>
+    <tbody>{shown.map((r) => <tr key={`${r.attempt} ${r.iteration}`}><td>{r.iteration}</td><td>{seconds(r.time_total_s)}</td>
+      {metrics.map((m) => <td key={m} class="number" title={String(r.metrics[m])}>{number(r.metrics[m])}</td>)}</tr>)}</tbody></table></div></details>;
+}
+
+function Printed({ x, t, running }: { x: string; t: Detail; running: boolean }): JSX.Element {
+  const source = useSource();
+  const [stream, choose] = useState<"stdout" | "stderr">("stdout");
+  if (source.made) return <Card title="Output" id="output"><p class="quiet">A report does not have the output of trials. It is with the trial's files.</p></Card>;
+  return <Card title="Output" id="output" aside={<Choice label="output" of={[["stdout", "stdout"], ["stderr", "stderr"]]} chosen={stream} on={choose} />}>
+    <Text key={stream} of={{ x, of: "log", trial: String(t.number), stream }} label={stream} grows={t.state === "RUNNING" && running} /></Card>;
+}
+
+// Text shows the end of a text as it grows, and stays at its end while the reader is there.
+export function Text({ of, label, grows }: { of: TextPath; label: string; grows: boolean }): JSX.Element {
+  const source = useSource();
+  const { data: text, error } = useNow(JSON.stringify(of), 1000, grows && !source.made, () => source.text(of));
+  const ref = useRef<HTMLPreElement>(null);
+  const atEnd = useRef(true);
+  useEffect(() => {
+    if (atEnd.current && ref.current) ref.current.scrollTop = ref.current.scrollHeight;
+  }, [text]);
+  const scrolled = (e: Event): void => {
+    const box = e.currentTarget as HTMLElement;
+    atEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < 30;
+  };
+  return <>
+    <Failure of={error} />
+    <pre class="log" tabIndex={0} aria-label={label} ref={ref} onScroll={scrolled}>{text || (text === "" && !grows ? "(nothing)" : "")}</pre>
+    {grows ? <p class="quiet">following…</p> : null}
+  </>;
+}

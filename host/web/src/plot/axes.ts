@@ -1,0 +1,159 @@
+// Scales and axes.
+import { scaleLinear, scaleLog, scalePoint } from "d3-scale";
+import { number, value } from "../format";
+import type { Surface } from "./canvas";
+
+// Axis places values: numbers, or one of several choices.
+export interface Axis {
+  label: string;
+  at: (v: unknown) => number;
+  ticks: { at: number; text: string }[];
+  // invert returns the number at a place; NaN for choices.
+  invert: (px: number) => number;
+  kind: "number" | "choice";
+}
+
+export interface Wanted {
+  label: string;
+  values: Iterable<unknown>;
+  log?: boolean;
+  // low and high are in the range in any case.
+  low?: number;
+  high?: number;
+  choices?: unknown[];
+}
+
+// axis makes an axis for values, between two places.
+export function axis(w: Wanted, range: [number, number]): Axis {
+  const numbers: number[] = [];
+  const others = new Set<string>((w.choices ?? []).map(value));
+  for (const v of w.values) {
+    if (typeof v === "number" && Number.isFinite(v)) numbers.push(v);
+    else if (v !== undefined && v !== null && typeof v !== "number") others.add(value(v));
+  }
+  return others.size > 0 ? choices(w, [...others, ...(w.choices ? [] : numbers.map(value))], range)
+    : numeric(w, numbers, range);
+}
+
+function choices(w: Wanted, list: string[], range: [number, number]): Axis {
+  const scale = scalePoint<string>([...new Set(list)], range).padding(0.5);
+  return { label: w.label, kind: "choice", at: (v) => scale(value(v)) ?? NaN, invert: () => NaN,
+    ticks: scale.domain().map((text) => ({ at: scale(text) ?? NaN, text })) };
+}
+
+function numeric(w: Wanted, values: number[], range: [number, number]): Axis {
+  const log = w.log === true && values.every((v) => v > 0) && (w.low === undefined || w.low > 0);
+  const [low, high] = spread(values, w, log);
+  const scale = log ? scaleLog([low, high], range) : scaleLinear([low, high], range);
+  const count = Math.max(2, Math.floor(Math.abs(range[1] - range[0]) / 60));
+  const ticks = some(scale.ticks(count), count, log);
+  const whole = values.length > 0 && values.every(Number.isInteger) ? ticks.filter(Number.isInteger) : [];
+  return { label: w.label + (log ? " (log)" : ""), kind: "number", at: (v) => (typeof v === "number" ? scale(v) : NaN),
+    invert: (px) => scale.invert(px), ticks: (whole.length > 0 ? whole : ticks).map((v) => ({ at: scale(v),
+      text: number(v, 4) })) };
+}
+
+// some leaves out ticks of a logarithmic axis that has too many.
+function some(ticks: number[], most: number, log: boolean): number[] {
+  if (!log || ticks.length <= most + 2) return ticks;
+  const powers = ticks.filter((v) => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9);
+  return powers.length >= 2 ? powers : ticks.filter((_, i) => i % Math.ceil(ticks.length / most) === 0);
+}
+
+// spread has a margin around the values.
+function spread(values: number[], w: Wanted, log: boolean): [number, number] {
+  let low = w.low ?? Infinity;
+  let high = w.high ?? -Infinity;
+  for (const v of values) {
+    if (v < low) low = v;
+    if (v > high) high = v;
+  }
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return log ? [1, 10] : [0, 1];
+  if (low === high) return log ? [low / 2, high * 2] : [low - (Math.abs(low) || 1) * 0.1, high + (Math.abs(high) || 1) * 0.1];
+  const margin = 0.03;
+  if (log) {
+    const f = (high / low) ** margin;
+    return [low / f, high * f];
+  }
+  const m = (high - low) * margin;
+  return [w.low !== undefined && values.every((v) => v >= low) ? low - m / 2 : low - m, high + m];
+}
+
+// Frame is the place of a plot with an axis at the left and one below.
+export interface Frame {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+export const frame = (w: number, h: number, left = 62): Frame => ({ left, top: 12, right: w - 14, bottom: h - 38 });
+
+export function drawAxes({ ctx, theme }: Surface, f: Frame, x: Axis, y: Axis): void {
+  ctx.strokeStyle = theme.line;
+  ctx.fillStyle = theme.quiet;
+  ctx.lineWidth = 1;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "top";
+  for (const t of fitting(x.ticks, (f.right - f.left))) {
+    rule(ctx, t.at, f.top, t.at, f.bottom);
+    ctx.fillText(short(t.text, 14), t.at, f.bottom + 5);
+  }
+  ctx.textAlign = "right";
+  ctx.textBaseline = "middle";
+  for (const t of y.ticks) {
+    rule(ctx, f.left, t.at, f.right, t.at);
+    ctx.fillText(short(t.text, 9), f.left - 6, t.at);
+  }
+  ctx.fillStyle = theme.text;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "bottom";
+  ctx.fillText(short(x.label, 60), (f.left + f.right) / 2, f.bottom + 37);
+  ctx.save();
+  ctx.translate(11, (f.top + f.bottom) / 2);
+  ctx.rotate(-Math.PI / 2);
+  ctx.textBaseline = "middle";
+  ctx.fillText(short(y.label, 40), 0, 0);
+  ctx.restore();
+}
+
+// fitting leaves out ticks whose texts would overlap.
+function fitting<T>(ticks: T[], room: number): T[] {
+  const step = Math.max(1, Math.ceil((ticks.length * 54) / room));
+  return ticks.filter((_, i) => i % step === 0);
+}
+
+export const short = (text: string, most: number): string => (text.length <= most ? text : text.slice(0, most - 1) + "…");
+
+export function rule(ctx: CanvasRenderingContext2D, x1: number, y1: number, x2: number, y2: number): void {
+  ctx.beginPath();
+  ctx.moveTo(Math.round(x1) + 0.5, Math.round(y1) + 0.5);
+  ctx.lineTo(Math.round(x2) + 0.5, Math.round(y2) + 0.5);
+  ctx.stroke();
+}
+
+// clip restricts what is drawn to the frame.
+export function clip(s: Surface, f: Frame, draw: () => void): void {
+  s.ctx.save();
+  s.ctx.beginPath();
+  s.ctx.rect(f.left, f.top, f.right - f.left, f.bottom - f.top);
+  s.ctx.clip();
+  draw();
+  s.ctx.restore();
+}
+
+// viridis at 0 to 1: lightness alone tells the values apart.
+const stops: [number, number, number][] = [[68, 1, 84], [72, 40, 120], [62, 74, 137], [49, 104, 142], [38, 130, 142],
+  [31, 158, 137], [53, 183, 121], [110, 206, 88], [181, 222, 43], [253, 231, 37]];
+
+export function viridis(t: number, alpha = 1): string {
+  const u = Math.min(0.9999, Math.max(0, Number.isFinite(t) ? t : 0)) * (stops.length - 1);
+  const i = Math.floor(u);
+  const [a, b] = [stops[i] ?? stops[0]!, stops[i + 1] ?? stops[0]!];
+  const mix = (k: 0 | 1 | 2): number => Math.round(a[k] + (b[k] - a[k]) * (u - i));
+  return `rgba(${mix(0)},${mix(1)},${mix(2)},${alpha})`;
+}
+
+// distinct are colours that are told apart without colour vision (Okabe and Ito).
+export const distinct = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#f0e442"];
+export const dashes = [[], [6, 3], [2, 3], [8, 3, 2, 3], [12, 4], [1, 2], [4, 1], [10, 2, 2, 2, 2, 2]];

@@ -1,0 +1,129 @@
+// A canvas that is drawn anew when its size, its data or the colours of the page change.
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+// Colours of the page, for what is drawn.
+export interface Theme {
+  text: string;
+  quiet: string;
+  line: string;
+  back: string;
+  accent: string;
+  warm: string;
+  bad: string;
+}
+
+export interface Surface {
+  ctx: CanvasRenderingContext2D;
+  w: number;
+  h: number;
+  theme: Theme;
+}
+
+// Spot is what the pointer is on: a point of the canvas, with lines of text about it.
+export interface Spot {
+  x: number;
+  y: number;
+  lines: string[];
+  trial?: number;
+}
+
+export interface CanvasProps {
+  // label says what is drawn, for readers who do not see it.
+  label: string;
+  height: number;
+  draw: (s: Surface) => void;
+  // find returns what is near a place; pick is called with it on a click.
+  find?: (x: number, y: number) => Spot | undefined;
+  pick?: (spot: Spot) => void;
+  // drag is called while the pointer moves with its button pressed.
+  drag?: (e: { kind: "start" | "move" | "end"; x: number; y: number }) => void;
+}
+
+export function theme(): Theme {
+  const style = getComputedStyle(document.documentElement);
+  const of = (name: string): string => style.getPropertyValue("--" + name).trim();
+  return { text: of("text"), quiet: of("quiet"), line: of("line"), back: of("card"), accent: of("accent"),
+    warm: of("warm"), bad: of("bad") };
+}
+
+export function Canvas(p: CanvasProps): JSX.Element {
+  const ref = useRef<HTMLCanvasElement>(null);
+  const [width, setWidth] = useState(0);
+  const [, again] = useState(0);
+  const [spot, setSpot] = useState<Spot>();
+  const held = useRef(false);
+  // from is where the pointer went down: a click that was a drag picks nothing.
+  const from = useRef<[number, number]>([0, 0]);
+  useEffect(() => observe(ref.current, setWidth, () => again((n) => n + 1)), []);
+  useEffect(() => {
+    const frame = requestAnimationFrame(() => paint(ref.current, width, p));
+    return () => cancelAnimationFrame(frame);
+  });
+  const at = (e: PointerEvent | MouseEvent): [number, number] => {
+    const box = ref.current?.getBoundingClientRect();
+    return [e.clientX - (box?.left ?? 0), e.clientY - (box?.top ?? 0)];
+  };
+  const down = (e: PointerEvent): void => {
+    from.current = at(e);
+    if (!p.drag) return;
+    held.current = true;
+    ref.current?.setPointerCapture(e.pointerId);
+    const [x, y] = at(e);
+    p.drag({ kind: "start", x, y });
+  };
+  const move = (e: PointerEvent): void => {
+    const [x, y] = at(e);
+    if (held.current) p.drag?.({ kind: "move", x, y });
+    else if (p.find) setSpot(p.find(x, y));
+  };
+  const up = (e: PointerEvent): void => {
+    if (!held.current) return;
+    held.current = false;
+    const [x, y] = at(e);
+    p.drag?.({ kind: "end", x, y });
+  };
+  const click = (e: MouseEvent): void => {
+    const [x, y] = at(e);
+    const found = p.find?.(x, y);
+    if (found && Math.hypot(x - from.current[0], y - from.current[1]) < 4) p.pick?.(found);
+  };
+  return <div class="plot">
+    <canvas ref={ref} role="img" aria-label={p.label} style={{ height: `${p.height}px` }} onPointerDown={down}
+      onPointerMove={move} onPointerUp={up} onPointerLeave={() => setSpot(undefined)} onClick={click} />
+    {spot ? <Tip spot={spot} width={width} /> : null}
+  </div>;
+}
+
+function Tip({ spot, width }: { spot: Spot; width: number }): JSX.Element {
+  const left = spot.x > width / 2;
+  return <div class="tip" style={{ top: `${Math.max(0, spot.y - 10)}px`, left: left ? undefined : `${spot.x + 14}px`,
+    right: left ? `${width - spot.x + 14}px` : undefined }}>{spot.lines.map((l) => <div key={l}>{l}</div>)}</div>;
+}
+
+function observe(canvas: HTMLCanvasElement | null, size: (w: number) => void, again: () => void): () => void {
+  if (!canvas) return () => undefined;
+  const sizes = new ResizeObserver(() => size(canvas.clientWidth));
+  sizes.observe(canvas);
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  dark.addEventListener("change", again);
+  addEventListener("theme", again);
+  return () => {
+    sizes.disconnect();
+    dark.removeEventListener("change", again);
+    removeEventListener("theme", again);
+  };
+}
+
+function paint(canvas: HTMLCanvasElement | null, w: number, p: CanvasProps): void {
+  const ctx = canvas?.getContext("2d");
+  if (!canvas || !ctx || w === 0) return;
+  const scale = devicePixelRatio || 1;
+  const size: [number, number] = [Math.round(w * scale), Math.round(p.height * scale)];
+  if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
+  ctx.setTransform(scale, 0, 0, scale, 0, 0);
+  ctx.clearRect(0, 0, w, p.height);
+  ctx.font = "12px system-ui, sans-serif";
+  p.draw({ ctx, w, h: p.height, theme: theme() });
+  canvas.dataset["drawn"] = String(Number(canvas.dataset["drawn"] ?? "0") + 1);
+}

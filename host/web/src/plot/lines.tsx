@@ -1,0 +1,155 @@
+// Lines over numbers: best so far, learning curves.
+import { bisector } from "d3-array";
+import type { JSX } from "preact";
+import { number } from "../format";
+import type { Axis, Frame } from "./axes";
+import { axis, clip, dashes, distinct, drawAxes, frame, rule } from "./axes";
+import { Canvas } from "./canvas";
+import type { Spot, Surface } from "./canvas";
+
+export interface Line {
+  name: string;
+  xs: number[];
+  ys: number[];
+  // strong lines are drawn last and bold, with a colour of their own; the others are thin.
+  strong?: boolean;
+  step?: boolean;
+  // end marks where the line ends: stopped ✕, failed ✕ in red, done ●.
+  end?: "stopped" | "failed" | "done";
+  trial?: number;
+}
+
+export interface LinesProps {
+  label: string;
+  xLabel: string;
+  yLabel: string;
+  lines: Line[];
+  xLog?: boolean;
+  yLog?: boolean;
+  height?: number;
+  // rungs are places on the x axis to mark.
+  rungs?: number[];
+  pick?: (trial: number) => void;
+}
+
+interface Layout {
+  f: Frame;
+  x: Axis;
+  y: Axis;
+}
+
+function* flat(lists: number[][]): Iterable<number> {
+  for (const l of lists) yield* l;
+}
+
+function layout(p: LinesProps, w: number, h: number): Layout {
+  const f = frame(w, h);
+  return { f, x: axis({ label: p.xLabel, values: flat(p.lines.map((l) => l.xs)), log: p.xLog }, [f.left, f.right]),
+    y: axis({ label: p.yLabel, values: flat(p.lines.map((l) => l.ys)), log: p.yLog }, [f.bottom, f.top]) };
+}
+
+export function Lines(p: LinesProps): JSX.Element {
+  let last: Layout | undefined;
+  const draw = (s: Surface): void => {
+    last = layout(p, s.w, s.h);
+    drawLines(s, last, p);
+  };
+  const find = (x: number, y: number): Spot | undefined => (last ? nearest(p, last, x, y) : undefined);
+  const { pick } = p;
+  return <Canvas label={p.label} height={p.height ?? 280} draw={draw} find={find}
+    pick={pick ? (spot) => { if (spot.trial !== undefined) pick(spot.trial); } : undefined} />;
+}
+
+function drawLines(s: Surface, l: Layout, p: LinesProps): void {
+  drawAxes(s, l.f, l.x, l.y);
+  clip(s, l.f, () => {
+    s.ctx.setLineDash([3, 4]);
+    s.ctx.strokeStyle = s.theme.warm;
+    for (const rung of p.rungs ?? []) rule(s.ctx, l.x.at(rung), l.f.top, l.x.at(rung), l.f.bottom);
+    s.ctx.setLineDash([]);
+    const weak = p.lines.filter((line) => !line.strong);
+    s.ctx.globalAlpha = Math.max(0.12, Math.min(0.7, 30 / Math.max(1, weak.length)));
+    for (const line of weak) drawLine(s, l, line, s.theme.quiet, 1);
+    s.ctx.globalAlpha = 1;
+    p.lines.filter((line) => line.strong).forEach((line, i, all) => {
+      s.ctx.setLineDash(dashes[i % dashes.length] ?? []);
+      drawLine(s, l, line, all.length === 1 ? s.theme.accent : distinct[i % distinct.length] ?? s.theme.accent, 2.2);
+      s.ctx.setLineDash([]);
+    });
+  });
+}
+
+function drawLine(s: Surface, l: Layout, line: Line, colour: string, width: number): void {
+  const { ctx } = s;
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = width;
+  ctx.beginPath();
+  let pen = false;
+  let before = 0;
+  for (let i = 0; i < line.xs.length; i++) {
+    const [x, y] = [l.x.at(line.xs[i]), l.y.at(line.ys[i])];
+    if (!Number.isFinite(x) || !Number.isFinite(y)) {
+      pen = false;
+      continue;
+    }
+    if (pen && line.step) ctx.lineTo(x, before);
+    if (pen) ctx.lineTo(x, y);
+    else ctx.moveTo(x, y);
+    pen = true;
+    before = y;
+  }
+  ctx.stroke();
+  mark(s, l, line, colour);
+}
+
+// mark draws the end of a line; a line of one point would otherwise not be seen at all.
+function mark(s: Surface, l: Layout, line: Line, colour: string): void {
+  const n = line.xs.length - 1;
+  const [x, y] = [l.x.at(line.xs[n]), l.y.at(line.ys[n])];
+  if (!Number.isFinite(x) || !Number.isFinite(y)) return;
+  const { ctx } = s;
+  const r = line.strong ? 4 : 2.5;
+  ctx.strokeStyle = line.end === "failed" ? s.theme.bad : colour;
+  ctx.fillStyle = ctx.strokeStyle;
+  ctx.setLineDash([]);
+  ctx.beginPath();
+  if (line.end === "stopped" || line.end === "failed") {
+    ctx.moveTo(x - r, y - r);
+    ctx.lineTo(x + r, y + r);
+    ctx.moveTo(x + r, y - r);
+    ctx.lineTo(x - r, y + r);
+    ctx.stroke();
+  } else if (line.end === "done" || n === 0) {
+    ctx.arc(x, y, r, 0, 7);
+    ctx.fill();
+  }
+}
+
+const byX = bisector((v: number) => v).center;
+
+// nearest finds the point of a line that is closest to a place, within a few pixels.
+function nearest(p: LinesProps, l: Layout, px: number, py: number): Spot | undefined {
+  let best: Spot | undefined;
+  let least = 14 * 14;
+  for (const line of p.lines) {
+    const i = byX(line.xs, l.x.invert(px));
+    const [x, y] = [l.x.at(line.xs[i]), l.y.at(line.ys[i])];
+    const d = (x - px) ** 2 + (y - py) ** 2 * (line.step ? 0.1 : 1);
+    if (d < least) {
+      least = d;
+      best = { x, y, trial: line.trial, lines: [line.name, `${p.xLabel}: ${number(line.xs[i])}`,
+        `${p.yLabel}: ${number(line.ys[i])}`] };
+    }
+  }
+  return best;
+}
+
+// Spark is a small line without axes.
+export function Spark({ ys, label }: { ys: number[]; label: string }): JSX.Element {
+  return <Canvas label={label} height={28} draw={(s) => {
+    const y = axis({ label: "", values: ys }, [s.h - 3, 3]);
+    const f = { left: 0, top: 0, right: s.w, bottom: s.h };
+    const x = axis({ label: "", values: [0, Math.max(1, ys.length - 1)] }, [2, s.w - 4]);
+    drawLine(s, { f, x, y }, { name: "", xs: ys.map((_, i) => i), ys, step: true, end: "done" }, s.theme.accent, 1.5);
+  }} />;
+}

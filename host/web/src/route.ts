@@ -1,0 +1,45 @@
+// The address of a view is behind the # of the URL, so that it works in a report, which is a file, too.
+import { useEffect, useState } from "preact/hooks";
+
+export interface Route {
+  path: string[];
+  query: URLSearchParams;
+}
+
+export function parse(hash: string): Route {
+  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
+  return { path: path.split("/").filter(Boolean).map(decode), query: new URLSearchParams(query) };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+export function href(path: (string | number)[], query?: Record<string, string | undefined>): string {
+  const q = new URLSearchParams();
+  for (const [k, v] of Object.entries(query ?? {})) if (v !== undefined && v !== "") q.set(k, v);
+  const text = q.toString();
+  return "#/" + path.map((p) => encodeURIComponent(p)).join("/") + (text ? "?" + text : "");
+}
+
+export function useRoute(): Route {
+  const [route, set] = useState(() => parse(location.hash));
+  useEffect(() => {
+    const changed = (): void => set(parse(location.hash));
+    addEventListener("hashchange", changed);
+    return () => removeEventListener("hashchange", changed);
+  }, []);
+  return route;
+}
+
+// setQuery changes parameters of the view's address, without a step in the history of the browser.
+export function setQuery(changes: Record<string, string | undefined>): void {
+  const at = parse(location.hash);
+  const q: Record<string, string | undefined> = { ...Object.fromEntries(at.query), ...changes };
+  history.replaceState(null, "", href(at.path, q));
+  dispatchEvent(new HashChangeEvent("hashchange"));
+}

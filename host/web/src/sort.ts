@@ -1,0 +1,50 @@
+// The order of trials in a report. It is that of `tunehost trials --sort`.
+import { param, toNumber } from "./api";
+import type { Space, Trial } from "./api";
+
+// Key is what a trial is sorted by; undefined: it has no value, and comes last.
+type Key = number | string | undefined;
+
+const order = ["PENDING", "RUNNING", "PAUSED", "TERMINATED", "ERROR"];
+
+const instant = (t: string | null): Key => (t ? Date.parse(t) : undefined);
+
+const fixed: Record<string, (t: Trial) => Key> = { number: (t) => t.number, state: (t) => order.indexOf(t.state),
+  iteration: (t) => t.iteration, results: (t) => t.results, failures: (t) => t.failures, started: (t) => instant(t.started),
+  ended: (t) => instant(t.ended), time: (t) => toNumber(t.time_total_s) };
+
+function keyOf(space: Space, name: string): (t: Trial) => Key {
+  if (Object.hasOwn(fixed, name)) return fixed[name]!;
+  if (space.parameters.some((p) => p.name === name)) return (t) => paramKey(param(t.params, name));
+  return (t) => (Object.hasOwn(t.metrics, name) ? toNumber(t.metrics[name]) : undefined);
+}
+
+function paramKey(v: unknown): Key {
+  return v === undefined || v === null ? undefined : typeof v === "number" ? v : String(v);
+}
+
+// sorted returns trials by a metric, a parameter or another key. An objective sorts from the best to the worst, all
+// else from the least to the largest; - reverses the order.
+export function sorted(list: Trial[], space: Space, sort: string): Trial[] {
+  const reverse = sort.startsWith("-");
+  const name = sort.replace(/^-/, "");
+  const objective = Object.hasOwn(fixed, name) || space.parameters.some((p) => p.name === name) ? undefined
+    : space.objectives.find((o) => o.metric === name);
+  const sign = (objective?.mode === "max" ? -1 : 1) * (reverse ? -1 : 1);
+  const key = keyOf(space, name);
+  return list.map((t) => ({ t, k: key(t) })).sort((a, b) => compare(a.k, b.k, sign, reverse && objective !== undefined))
+    .map((x) => x.t);
+}
+
+// kind puts finite numbers before infinities, and NaN behind both.
+const kind = (x: number): number => (Number.isNaN(x) ? 2 : Number.isFinite(x) ? 0 : 1);
+
+function compare(a: Key, b: Key, sign: number, worstFirst: boolean): number {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+  const [x, y] = [typeof a === "number" ? a : 0, typeof b === "number" ? b : 0];
+  const kinds = kind(x) - kind(y);
+  if (kinds !== 0) return worstFirst ? -kinds : kinds;
+  if (x !== y && !Number.isNaN(x)) return x < y ? -sign : sign;
+  const [s, t] = [typeof a === "string" ? a : "", typeof b === "string" ? b : ""];
+  return s === t ? 0 : s < t ? -sign : sign;
+}

@@ -1,0 +1,142 @@
+// The one way to the data. Pages know Source; Live reads a server, Embedded (embedded.ts) a report that has the data inside.
+import { newKey, Problem } from "./api";
+import type { Curves, Detail, Done, History, Item, Journal, Params, Plugin, Points, Ranked, Resources, Result, Share, Space, Status,
+  Stretch, Timeline, TrialPage, TrialQuery } from "./api";
+
+export type Query = Record<string, string | number | undefined> & { metric?: string };
+
+// Made says when a report was made, and by which version of tunehost.
+export interface Made {
+  at: string;
+  version: string;
+}
+
+export interface Source {
+  // steer is absent where nothing can be changed.
+  readonly steer?: Steer;
+  // made is set in a report, which does not change.
+  readonly made?: Made;
+  // offered are the metrics for which there is an answer.
+  offered(x: string, what: "curves" | "importance", metrics: string[]): string[];
+  experiments(): Promise<Item[]>;
+  status(x: string): Promise<Status>;
+  space(x: string): Promise<Space>;
+  trials(x: string, q: TrialQuery): Promise<TrialPage>;
+  points(x: string): Promise<Points>;
+  trial(x: string, id: string): Promise<Detail>;
+  results(x: string, id: string): Promise<Result[]>;
+  best(x: string, metric?: string): Promise<Ranked>;
+  history(x: string, metric?: string): Promise<History>;
+  curves(x: string, metric: string): Promise<Curves>;
+  importance(x: string, metric?: string, mode?: string): Promise<{ trials: number; importance: Share[] }>;
+  pareto(x: string): Promise<Ranked[]>;
+  lineage(x: string): Promise<{ best: number | null; stretches: Stretch[] }>;
+  resources(x: string): Promise<Resources>;
+  timeline(x: string): Promise<Timeline>;
+  plugins(x: string): Promise<Plugin[]>;
+  file(x: string): Promise<string>;
+  // journal has the first event that can be read, if that is not the first of all.
+  journal(x: string, after: number): Promise<Journal & { oldest?: number }>;
+  // text is the end of a text that may grow.
+  text(path: TextPath): Promise<string>;
+}
+
+export type TextPath = { x: string; of: "host-log" } | { x: string; of: "log"; trial: string; stream: string };
+
+export interface Steer {
+  // send carries out a request once, however often it is sent.
+  send(method: "POST" | "PATCH", x: string, path: string, body?: unknown): Promise<Done>;
+}
+
+const root = "/api/v1/experiments";
+export const at = (x: string, rest = ""): string => `${root}/${encodeURIComponent(x)}${rest}`;
+export const one = (x: string, id: string, rest = ""): string => at(x, `/trials/${encodeURIComponent(id)}${rest}`);
+
+// Paths reads everything from the paths of the API.
+export abstract class Paths {
+  protected abstract get<T>(path: string, query?: Query): Promise<T>;
+  protected abstract getText(path: string): Promise<string>;
+
+  offered(_x: string, _what: "curves" | "importance", metrics: string[]): string[] {
+    return metrics;
+  }
+
+  experiments = async (): Promise<Item[]> => (await this.get<{ experiments: Item[] }>(root)).experiments;
+  status = (x: string): Promise<Status> => this.get(at(x));
+  space = (x: string): Promise<Space> => this.get(at(x, "/space"));
+  trials = (x: string, q: TrialQuery): Promise<TrialPage> => this.get(at(x, "/trials"), { ...q });
+  trial = (x: string, id: string): Promise<Detail> => this.get(one(x, id));
+  best = (x: string, metric?: string): Promise<Ranked> => this.get(at(x, "/best"), { metric });
+  results = async (x: string, id: string): Promise<Result[]> =>
+    (await this.get<{ results: Result[] }>(one(x, id, "/results"))).results;
+  history = (x: string, metric?: string): Promise<History> => this.get(at(x, "/history"), { metric });
+  curves = (x: string, metric: string): Promise<Curves> =>
+    this.get(at(x, "/curves"), { metric, points: 100, trials: 2000 });
+  importance = (x: string, metric?: string, mode?: string): Promise<{ trials: number; importance: Share[] }> =>
+    this.get(at(x, "/importance"), { metric, mode });
+  pareto = async (x: string): Promise<Ranked[]> =>
+    (await this.get<{ trials: Ranked[] }>(at(x, "/pareto"))).trials;
+  lineage = (x: string): Promise<{ best: number | null; stretches: Stretch[] }> => this.get(at(x, "/lineage"));
+  resources = (x: string): Promise<Resources> => this.get(at(x, "/resources"));
+  timeline = (x: string): Promise<Timeline> => this.get(at(x, "/timeline"));
+  plugins = async (x: string): Promise<Plugin[]> =>
+    (await this.get<{ plugins: Plugin[] }>(at(x, "/plugins"))).plugins;
+  file = (x: string): Promise<string> => this.getText(at(x, "/file"));
+  journal = (x: string, after: number): Promise<Journal & { oldest?: number }> => this.get(at(x, "/journal"), { after, limit: 200 });
+  points = (x: string): Promise<Points> => this.get(at(x, "/points"));
+}
+
+// Live reads a server, and changes its experiments.
+export class Live extends Paths implements Source {
+  private reads = false;
+  // steer is absent for a token that only reads, which the answers say.
+  get steer(): Steer | undefined {
+    return this.reads ? undefined : this.all;
+  }
+
+  private readonly all: Steer = {
+    send: (method, x, rest, body) => this.fetch<Done>(at(x, rest), { method, body: JSON.stringify(body ?? {}),
+      headers: { "Content-Type": "application/json", "Idempotency-Key": newKey() } }),
+  };
+
+  protected get<T>(path: string, query: Query = {}): Promise<T> {
+    const q = new URLSearchParams();
+    for (const [k, v] of Object.entries(query)) if (v !== undefined && v !== "") q.set(k, String(v));
+    return this.fetch<T>(q.size > 0 ? `${path}?${q}` : path);
+  }
+
+  protected async getText(path: string): Promise<string> {
+    return (await this.answer(path)).text();
+  }
+
+  private async fetch<T>(path: string, init?: RequestInit): Promise<T> {
+    return (await this.answer(path, init)).json() as Promise<T>;
+  }
+
+  private async answer(path: string, init?: RequestInit): Promise<Response> {
+    const answer = await fetch(path, init);
+    this.reads = answer.headers.get("Tunehost-Access") === "read";
+    if (answer.ok) return answer;
+    const text = await answer.text();
+    throw problem(answer.status, text);
+  }
+
+  text(of: TextPath): Promise<string> {
+    return this.getText(of.of === "log" ? one(of.x, of.trial, `/log?stream=${of.stream}&tail=${tail}`)
+      : at(of.x, `/host-log?tail=${tail}`));
+  }
+}
+
+// tail is how many bytes of a text are shown.
+const tail = 200000;
+
+export function problem(status: number, text: string): Problem {
+  try {
+    const p = JSON.parse(text) as { detail?: string; title?: string; loses?: boolean };
+    return new Problem(status, p.detail ?? p.title ?? text, p.loses === true);
+  } catch {
+    return new Problem(status, `the server answered ${status}: ${text.slice(0, 200)}`);
+  }
+}
+
+export const isParams = (v: unknown): v is Params => typeof v === "object" && v !== null;

@@ -1,0 +1,252 @@
+// Buttons that change an experiment or a trial. What cannot be undone is asked first.
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Detail, Params, Trial } from "./api";
+import { param, Problem } from "./api";
+import { useRoute } from "./route";
+import { useSource } from "./context";
+import { exact } from "./format";
+import type { Watched } from "./live";
+import { useData } from "./live";
+import type { Steer } from "./source";
+import { Dialog, Failure } from "./ui";
+
+type Method = "POST" | "PATCH";
+
+interface Request {
+  method?: Method;
+  path: string;
+  body?: unknown;
+}
+
+// Question is asked before a request is sent.
+interface Question {
+  title: string;
+  text: string;
+  button: string;
+  request: Request;
+}
+
+interface Actions {
+  busy: boolean;
+  said: string;
+  problem?: Problem;
+  question?: Question;
+  ask: (q?: Question) => void;
+  send: (r: Request) => Promise<boolean>;
+}
+
+// useActions keeps what was said of an action until the state changes, or another page is opened.
+function useActions(steer: Steer | undefined, x: string, state: string): Actions {
+  const now = useRoute().path.join("/") + " " + state;
+  const sent = useRef(now);
+  const [shown, set] = useState<{ busy: boolean; said: string; problem?: Problem; question?: Question }>(
+    { busy: false, said: "" });
+  useEffect(() => set((old) => ({ ...old, said: "", problem: undefined })), [now]);
+  const send = async (r: Request): Promise<boolean> => {
+    if (!steer) return false;
+    set({ busy: true, said: "" });
+    sent.current = now;
+    try {
+      const done = await steer.send(r.method ?? "POST", x, r.path, r.body);
+      const later = done.later ? "; it takes effect when the experiment is resumed" : "";
+      set({ busy: false, said: done.message + later });
+      return true;
+    } catch (e) {
+      set({ busy: false, said: "", ...refusal(r, e) });
+      return false;
+    }
+  };
+  const old = sent.current !== now ? { said: "", problem: undefined } : {};
+  return { ...shown, ...old, send, ask: (question) => set((old) => ({ ...old, said: "", problem: undefined, question })) };
+}
+
+// refusal asks once more where the server says that progress would be lost.
+function refusal(r: Request, e: unknown): { problem?: Problem; question?: Question } {
+  const problem = e instanceof Problem ? e : new Problem(0, "the server cannot be reached: nothing is known to be done");
+  if (!problem.loses) return { problem };
+  return { question: { title: "Pause, and lose progress?", text: problem.message, button: "Pause anyway",
+    request: { ...r, body: { force: true } } } };
+}
+
+// Said shows what happened, and asks.
+function Said({ of }: { of: Actions }): JSX.Element {
+  const { question } = of;
+  return <>
+    <div role="status" aria-live="polite">{of.said ? <p class="said">✓ {of.said}</p> : null}</div>
+    <Failure of={of.problem} />
+    {question ? <Dialog title={question.title} onClose={() => of.ask()}>
+      <p>{question.text}</p>
+      <div class="row"><button type="button" class="danger" onClick={() => void of.send(question.request)}>{question.button}</button>
+        <button type="button" autofocus onClick={() => of.ask()}>Cancel</button></div></Dialog> : null}
+  </>;
+}
+
+function Act({ of, request, question, children, danger }: { of: Actions; request?: Request; question?: Question;
+  danger?: boolean; children: ComponentChildren }): JSX.Element {
+  const act = (): void => {
+    if (question) of.ask(question);
+    else if (request) void of.send(request);
+  };
+  return <button type="button" class={danger ? "danger" : undefined} disabled={of.busy} onClick={act}>{children}</button>;
+}
+
+const stopAll = (x: string): Question => ({ title: `Stop ${x}?`, button: "Stop the experiment", request: { path: "/stop" },
+  text: "All trials end, and the experiment is finished. This cannot be undone. To continue later, interrupt it instead." });
+
+const interrupt = (x: string): Question => ({ title: `Interrupt ${x}?`, button: "Interrupt",
+  request: { path: "/interrupt" }, text: "Trials save if they can, and the host ends. The experiment can be resumed." });
+
+// Steering has the buttons of an experiment.
+export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.Element | null {
+  const { steer } = useSource();
+  const { status } = watched;
+  const { made } = useSource();
+  const actions = useActions(steer, x, `${status?.state} ${status?.paused}`);
+  const [form, open] = useState("");
+  if (!status || made) return null;
+  if (!steer) return <p class="quiet steering" id="read-only">Read only: the token of this page changes nothing.</p>;
+  const running = status.state === "running";
+  const close = (): void => open("");
+  return <section aria-label="control" class="steering">
+    <div class="steer">
+      {running && !status.paused ? <Act of={actions} request={{ path: "/pause" }}>❚❚ Pause</Act> : null}
+      {running && status.paused ? <Act of={actions} request={{ path: "/resume" }}>▶ Continue</Act> : null}
+      {running ? <Act of={actions} question={interrupt(x)}>Interrupt…</Act> : null}
+      {running ? <Act of={actions} question={stopAll(x)} danger>■ Stop…</Act> : null}
+      {status.resumable ? <Act of={actions} request={{ path: "/resume" }}>▶ Resume</Act> : null}
+      {running ? <button type="button" onClick={() => open("add")}>Add a trial…</button> : null}
+      <button type="button" onClick={() => open("set")}>Settings…</button>
+    </div>
+    <Said of={actions} />
+    {form === "add" ? <Point x={x} title="Add a trial" button="Add" path="/trials" actions={actions} onClose={close}
+      hint="Parameters that are left empty are sampled." /> : null}
+    {form === "set" ? <Settings planned={status.planned} actions={actions} onClose={close} /> : null}
+  </section>;
+}
+
+const stopOne = (t: Trial): Question => ({ title: `Stop trial ${t.number}?`, button: "Stop the trial",
+  request: { path: `/trials/${t.number}/stop` }, text: "The trial ends with its last result. This cannot be undone." });
+
+const anew = (t: Trial): Question => ({ title: `Run trial ${t.number} again from the beginning?`, button: "Run again",
+  request: { path: `/trials/${t.number}/retry`, body: { fresh: true } },
+  text: "The trial starts in a new directory, without its checkpoints. Its results so far are replaced." });
+
+// TrialSteering has the buttons of a trial.
+export function TrialSteering({ x, trial }: { x: string; trial: Detail }): JSX.Element | null {
+  const { steer } = useSource();
+  const actions = useActions(steer, x, trial.state);
+  const [cloning, clone] = useState(false);
+  if (!steer) return null;
+  const { state, number } = trial;
+  const saved = trial.checkpoints.length > 0;
+  const at = (what: string): Request => ({ path: `/trials/${number}/${what}` });
+  return <section aria-label="control of the trial" class="steering">
+    <div class="steer">
+      {state === "RUNNING" || state === "PENDING" ? <Act of={actions} request={at("pause")}>❚❚ Pause</Act> : null}
+      {state === "PAUSED" ? <Act of={actions} request={at("resume")}>▶ Continue</Act> : null}
+      {state !== "TERMINATED" && state !== "ERROR" ? <Act of={actions} question={stopOne(trial)} danger>■ Stop…</Act> : null}
+      {state === "ERROR" ? <><Act of={actions} request={at("retry")}>↻ Retry</Act>
+        <Act of={actions} question={anew(trial)}>↻ Retry from the beginning…</Act></> : null}
+      <button type="button" onClick={() => clone(true)}>{saved ? "Clone…" : "Add with these parameters…"}</button>
+    </div>
+    <Said of={actions} />
+    {cloning && !saved ? <Point x={x} title={`Add a trial like trial ${number}`} button="Add" path="/trials" from={trial.params} all
+      hint="The new trial starts from the beginning, with these parameters." actions={actions} onClose={() => clone(false)} /> : null}
+    {cloning && saved ? <Point x={x} title={`Clone trial ${number}`} button="Clone" path={`/trials/${number}/clone`} from={trial.params}
+      hint="The new trial starts from this one's checkpoint, with these parameters." actions={actions}
+      onClose={() => clone(false)} /> : null}
+  </section>;
+}
+
+interface PointProps {
+  x: string;
+  title: string;
+  button: string;
+  path: string;
+  hint: string;
+  from?: Params;
+  // all sends also what is as in `from`.
+  all?: boolean;
+  actions: Actions;
+  onClose: () => void;
+}
+
+// Point is a form with a field for each parameter. Only what differs from `from` is sent.
+function Point(p: PointProps): JSX.Element {
+  const source = useSource();
+  const first = useData(`params ${p.x}`, 0, async () => (await source.space(p.x)).parameters.map((q) => q.name));
+  const [values, set] = useState<Record<string, string>>({});
+  const [wrong, say] = useState("");
+  const submit = async (e: Event): Promise<void> => {
+    e.preventDefault();
+    say("");
+    const base = p.all && p.from ? given(p.from, first.data ?? []) : {};
+    if (await p.actions.send({ path: p.path, body: { params: { ...base, ...changed(values, p.from) } } })) p.onClose();
+    else say("It was not added:");
+  };
+  return <Dialog title={p.title} onClose={p.onClose}>
+    <p class="quiet">{p.hint}</p>
+    <form onSubmit={(e) => void submit(e)}>
+      {(first.data ?? []).map((name) => <label key={name}>{name}
+        <input name={name} value={values[name] ?? (p.from ? shown(p.from, name) : "")}
+          onInput={(e) => set({ ...values, [name]: e.currentTarget.value })} /></label>)}
+      {wrong ? <p>{wrong}</p> : null}<Failure of={p.actions.problem} />
+      <div class="row"><button type="submit" class="main" disabled={p.actions.busy}>{p.button}</button>
+        <button type="button" onClick={p.onClose}>Cancel</button></div>
+    </form></Dialog>;
+}
+
+// shown is a parameter in its field; one that the trial does not have is empty.
+const shown = (from: Params, name: string): string => (param(from, name) === undefined ? "" : exact(param(from, name)));
+
+// given are the parameters that a trial has, by their names.
+function given(from: Params, names: string[]): Params {
+  return Object.fromEntries(names.map((n) => [n, param(from, n)]).filter(([, v]) => v !== undefined));
+}
+
+function changed(values: Record<string, string>, from?: Params): Params {
+  const out: Params = {};
+  for (const [name, text] of Object.entries(values)) {
+    if (text.trim() !== "" && text !== (from ? shown(from, name) : "")) out[name] = read(text);
+  }
+  return out;
+}
+
+// read takes JSON as it is, and any other text as text.
+function read(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+// Settings changes what `tunehost set` can.
+function Settings({ planned, actions, onClose }: { planned: number; actions: Actions; onClose: () => void }): JSX.Element {
+  const [trials, setTrials] = useState(planned >= 0 ? String(planned) : "");
+  const [concurrency, setConcurrency] = useState("");
+  const [others, setOthers] = useState("");
+  const submit = async (e: Event): Promise<void> => {
+    e.preventDefault();
+    const body: Params = {};
+    if (trials !== "" && Number(trials) !== planned) body["trials"] = read(trials);
+    if (concurrency !== "") body["concurrency"] = read(concurrency);
+    for (const line of others.split("\n")) {
+      const [key = "", ...rest] = line.split("=");
+      if (key.trim()) body[key.trim()] = read(rest.join("=").trim());
+    }
+    if (await actions.send({ method: "PATCH", path: "/settings", body })) onClose();
+  };
+  return <Dialog title="Settings" onClose={onClose}>
+    <form onSubmit={(e) => void submit(e)}>
+      <label>trials, in total<input name="trials" inputMode="numeric" value={trials} onInput={(e) => setTrials(e.currentTarget.value)} /></label>
+      <label>concurrency: trials at a time<input name="concurrency" inputMode="numeric" placeholder="as it is" value={concurrency}
+        onInput={(e) => setConcurrency(e.currentTarget.value)} /></label>
+      <label>other keys of the experiment file, one a line<textarea name="others" placeholder="stop.iteration=30" value={others}
+        onInput={(e) => setOthers(e.currentTarget.value)} /></label>
+      <Failure of={actions.problem} />
+      <div class="row"><button type="submit" class="main" disabled={actions.busy}>Change</button>
+        <button type="button" onClick={onClose}>Cancel</button></div>
+    </form></Dialog>;
+}

@@ -1,0 +1,98 @@
+// Small parts of pages. Texts of trials and plugins are children of elements, and so never markup.
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Numeric, Problem } from "./api";
+import { number, plural, stateSign, stateWord } from "./format";
+import { href } from "./route";
+
+type Children = { children?: ComponentChildren };
+
+// State has a sign beside its colour.
+export function State({ state }: { state: string }): JSX.Element {
+  return <span class={`state state-${state.toLowerCase()}`}><span aria-hidden="true">{stateSign(state)}</span>{" "}
+    {stateWord(state)}</span>;
+}
+
+export function Value({ of, digits }: { of: Numeric | null | undefined; digits?: number }): JSX.Element {
+  return <span class="number" title={of === undefined || of === null ? undefined : String(of)}>{number(of, digits)}</span>;
+}
+
+export function Card({ title, children, id, aside }: Children & { title: string; id?: string;
+  aside?: ComponentChildren }): JSX.Element {
+  return <section class="card" id={id} aria-label={title}>
+    <header><h2>{title}</h2>{aside}</header>{children}</section>;
+}
+
+// Failure says what went wrong, in the words of the server.
+export function Failure({ of }: { of?: Problem }): JSX.Element | null {
+  return of ? <p class="failure" role="alert"><strong>✕</strong> {of.message}</p> : null;
+}
+
+// Waiting stands where data are not there yet.
+export function Waiting({ error }: { error?: Problem }): JSX.Element {
+  return error ? <Failure of={error} /> : <p class="quiet waiting" role="status">reading…</p>;
+}
+
+export function Copy({ text, label = "copy" }: { text: string; label?: string }): JSX.Element {
+  const [said, say] = useState("");
+  const copy = async (): Promise<void> => {
+    say(await write(text) ? "copied" : "copying is not allowed");
+    setTimeout(() => say(""), 2000);
+  };
+  return <button type="button" class="small" onClick={() => void copy()} aria-label={`${label}: ${text.slice(0, 60)}`}>
+    {said || label}<span class="hidden" role="status">{said}</span></button>;
+}
+
+// write also works where a page is not from this machine and has no TLS.
+async function write(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const ok = document.execCommand("copy");
+    area.remove();
+    return ok;
+  }
+}
+
+// Code is a text to copy.
+export function Code({ text, label }: { text: string; label?: string }): JSX.Element {
+  return <div class="code"><pre tabIndex={0} aria-label={label ?? "text"}>{text}</pre><Copy text={text} /></div>;
+}
+
+// Choice is a row of buttons, one of which is chosen.
+export function Choice<T extends string>({ label, of, chosen, on }: { label: string; of: readonly (readonly [T, string])[];
+  chosen: T; on: (v: T) => void }): JSX.Element {
+  return <div class="choice" role="group" aria-label={label}>
+    {of.map(([v, text]) => <button type="button" key={v} class="small" aria-pressed={v === chosen}
+      onClick={() => on(v)}>{text}</button>)}</div>;
+}
+
+export function Select({ label, of, chosen, on }: { label: string; of: readonly string[]; chosen: string;
+  on: (v: string) => void }): JSX.Element {
+  return <label class="select">{label} <select value={chosen} onChange={(e) => on(e.currentTarget.value)}>
+    {of.map((v) => <option key={v} value={v}>{v}</option>)}</select></label>;
+}
+
+// Dialog asks before something is done; Escape closes it.
+export function Dialog({ title, onClose, children }: Children & { title: string; onClose: () => void }): JSX.Element {
+  const ref = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    ref.current?.showModal();
+  }, []);
+  return <dialog ref={ref} onClose={onClose} aria-label={title}><h2>{title}</h2>{children}</dialog>;
+}
+
+// Facts is a list of names and values.
+export function Facts({ of }: { of: [string, ComponentChildren][] }): JSX.Element {
+  return <dl class="facts">{of.map(([name, v]) => <div key={name}><dt>{name}</dt><dd>{v}</dd></div>)}</dl>;
+}
+
+// Front stands in the place of the best trial, where there are several objectives.
+export function Front({ x, n }: { x: string; n: number }): JSX.Element {
+  return <a href={href(["x", x, "pareto"])}>{plural(n, "trial")} that no other beats</a>;
+}

@@ -1,0 +1,510 @@
+package batch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// queue is a batch system of local processes.
+type queue struct {
+	t   *testing.T
+	dir string
+}
+
+func newQueue(t *testing.T) *queue {
+	t.Helper()
+	q := &queue{t, t.TempDir()}
+	t.Cleanup(func() { q.run("end") })
+	return q
+}
+
+func program(t testing.TB) string {
+	t.Helper()
+	path, err := filepath.Abs("testdata/queue.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func (q *queue) run(args ...string) string {
+	q.t.Helper()
+	out, err := exec.Command(program(q.t), append([]string{q.dir}, args...)...).CombinedOutput()
+	if err != nil {
+		q.t.Logf("queue.sh %v: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// fails makes the next calls fail.
+func (q *queue) fails(faults ...string) {
+	q.t.Helper()
+	if err := os.WriteFile(filepath.Join(q.dir, "faults"), []byte(strings.Join(faults, "\n")+"\n"), 0o600); err != nil {
+		q.t.Fatal(err)
+	}
+}
+
+// jobs are the jobs that run or wait.
+func (q *queue) jobs() (n int) {
+	q.t.Helper()
+	states, err := filepath.Glob(filepath.Join(q.dir, "jobs", "*", "state"))
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	for _, s := range states {
+		if text, _ := os.ReadFile(s); strings.TrimSpace(string(text)) != "F" {
+			n++
+		}
+	}
+	return n
+}
+
+// options are those of the queue, and more.
+func (q *queue) options(more map[string]any) []byte {
+	q.t.Helper()
+	base := program(q.t) + " " + q.dir + " "
+	o := map[string]any{"submit": base + "submit {name} {nodes} {cpu} {script}", "status": base + "status {id}",
+		"cancel": base + "cancel {id}", "list": base + "list {name}", "launch": base + "launch {nodes}",
+		"system": "pbs", "poll": 0.05}
+	for k, v := range more {
+		o[k] = v
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	return text
+}
+
+// desk is the host of an executor.
+type desk struct {
+	*executor
+	t     *testing.T
+	heard chan sdk.LeaseEvent
+}
+
+func openDesk(t *testing.T, x sdk.Execution, options []byte) *desk {
+	t.Helper()
+	d := &desk{t: t, heard: make(chan sdk.LeaseEvent, 1000)}
+	e, traits, err := open(x, options, func(events ...sdk.LeaseEvent) {
+		for _, e := range events {
+			d.heard <- e
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if traits.Agents != (x.Agent != nil) {
+		t.Errorf("%+v", traits)
+	}
+	d.executor = e.(*executor)
+	t.Cleanup(d.close)
+	return d
+}
+
+func (d *desk) close() {
+	if d.ctx.Err() == nil {
+		_ = d.Close()
+	}
+}
+
+// opened is a desk of a new experiment.
+func opened(t *testing.T, q *queue, more map[string]any) *desk {
+	t.Helper()
+	d := openDesk(t, sdk.Execution{Dir: t.TempDir(), Prefix: "a-"}, q.options(more))
+	d.must(d.Adopt(t.Context(), nil))
+	return d
+}
+
+func (d *desk) must(err error) {
+	d.t.Helper()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func of(name string, amounts ...sdk.Amount) sdk.LeaseRequest {
+	return sdk.LeaseRequest{Lease: name, Strategy: "pack", Bundles: []sdk.LeaseBundle{amounts}}
+}
+
+func (d *desk) ask(r sdk.LeaseRequest) error {
+	return d.Allocate(d.t.Context(), []sdk.LeaseRequest{r})
+}
+
+// hears waits for an event of the kind.
+func (d *desk) hears(lease string, kind sdk.LeaseEventKind) sdk.LeaseEvent {
+	d.t.Helper()
+	for {
+		select {
+		case e := <-d.heard:
+			if e.Lease == lease && e.Kind == kind {
+				return e
+			}
+			d.t.Logf("%s %v: %s", e.Lease, e.Kind, e.Why)
+		case <-time.After(time.Minute):
+			d.t.Fatalf("%s was not %v", lease, kind)
+		}
+	}
+}
+
+func (d *desk) left() []string {
+	files, _ := filepath.Glob(filepath.Join(d.store.dir, "*"))
+	var names []string
+	for _, f := range files {
+		if name := filepath.Base(f); name != d.store.record {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// B-130: a lease is one job, and nothing is left after its release.
+func TestLease(t *testing.T) {
+	q := newQueue(t)
+	d := opened(t, q, nil)
+	d.must(d.ask(of("a-1", sdk.Amount{Name: "cpu", Value: 2})))
+	host, _ := os.Hostname()
+	if e := d.hears("a-1", sdk.LeaseGranted); len(e.Bundles) != 1 || e.Bundles[0].Node != host || !e.Until.IsZero() {
+		t.Errorf("%+v", e)
+	}
+	d.must(d.ask(of("a-1", sdk.Amount{Name: "cpu", Value: 2})))
+	if n := q.jobs(); n != 1 {
+		t.Errorf("%d jobs", n)
+	}
+	d.must(d.Release(t.Context(), []string{"a-1", "a-7"}))
+	if n := q.jobs(); n != 0 || len(d.left()) != 0 {
+		t.Errorf("%d jobs, and %q", n, d.left())
+	}
+}
+
+// After a lost or unreadable answer of submit, or a command that hangs, there is one job.
+func TestOnce(t *testing.T) {
+	for _, fault := range []string{"submit-lost", "submit-rubbish", "submit-fails", "submit-slow"} {
+		for _, listed := range []bool{true, false} {
+			t.Run(fmt.Sprint(fault, " ", listed), func(t *testing.T) {
+				t.Parallel()
+				q := newQueue(t)
+				more := map[string]any{"timeout": 2.0}
+				if !listed {
+					more["submit"] = strings.Replace(string(mustOption(q, "submit")), "{name}", "job", 1)
+					more["list"] = ""
+				}
+				d := opened(t, q, more)
+				q.fails(fault)
+				if err := d.ask(of("a-1")); err == nil {
+					t.Fatal("no error of Allocate")
+				}
+				d.must(d.ask(of("a-1")))
+				d.hears("a-1", sdk.LeaseGranted)
+				d.must(d.Release(t.Context(), []string{"a-1"}))
+				eventually(t, func() bool { return q.jobs() == 0 })
+			})
+		}
+	}
+}
+
+func mustOption(q *queue, name string) string {
+	var o map[string]any
+	_ = json.Unmarshal(q.options(nil), &o)
+	return o[name].(string)
+}
+
+// eventually waits for a condition; the test's own time limit ends it.
+func eventually(t *testing.T, f func() bool) {
+	t.Helper()
+	for !f() {
+		select {
+		case <-t.Context().Done():
+			t.Fatal("it did not happen")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// B-134: the job of a lost answer is found when the next process adopts, and two jobs become one.
+func TestAdoptsUnknown(t *testing.T) {
+	q := newQueue(t)
+	d := opened(t, q, nil)
+	q.fails("submit-lost")
+	if d.ask(of("a-1")) == nil {
+		t.Fatal("no error of Allocate")
+	}
+	eventually(t, func() bool { return d.store.note("a-1"+begunSuffix+"/id") != nil })
+	q.run("submit", "a-1", "1", "1", filepath.Join(d.store.dir, "a-1.sh")) // as a submit that was late
+	d.close()
+	next := openDesk(t, d.execution, q.options(nil))
+	next.must(next.Adopt(t.Context(), []string{"a-1", "a-9"}))
+	next.hears("a-9", sdk.LeaseLost)
+	next.hears("a-1", sdk.LeaseGranted)
+	eventually(t, func() bool { return q.jobs() == 1 })
+	next.must(next.Adopt(t.Context(), nil))
+	eventually(t, func() bool { return q.jobs() == 0 })
+}
+
+// B-135: a permanent refusal has the batch system's words, and a request that no job can satisfy is
+// refused.
+func TestRefuses(t *testing.T) {
+	q := newQueue(t)
+	d := opened(t, q, nil)
+	cpu := func(n float64) sdk.Amount { return sdk.Amount{Name: "cpu", Value: n} }
+	for name, c := range map[string]struct {
+		request sdk.LeaseRequest
+		want    string
+	}{
+		"a-1": {of("a-1", cpu(1e9)), "queue: Job exceeds queue resource limits"},
+		"a-2": {of("a-2", sdk.Amount{Name: "gpu", Value: 1}), "a trial asks for gpu 1, and submit has no {gpu}: "},
+		"a-3": {of("a-3", sdk.Amount{Name: "licence", Value: 1}), "a trial asks for licence 1, and submit has " +
+			"no {licence}: "},
+		"a-4": {of("a-4", sdk.Amount{Name: "gpu", Value: 0.5}), "gpu 0.5 is not possible: "},
+		"a-5": {sdk.LeaseRequest{Lease: "a-5", Strategy: "strict_pack", Bundles: []sdk.LeaseBundle{{cpu(1)}, {cpu(1)}}},
+			"strict_pack is not possible: "},
+		"a-6": {sdk.LeaseRequest{Lease: "a-6", Strategy: "pack", Bundles: []sdk.LeaseBundle{{cpu(1)}, {cpu(2)}}},
+			"the bundles differ, "},
+	} {
+		d.must(d.ask(c.request))
+		if e := d.hears(name, sdk.LeaseRefused); !strings.HasPrefix(e.Why, c.want) {
+			t.Errorf("%s: %s", name, e.Why)
+		}
+	}
+	if len(d.left()) != 0 {
+		t.Errorf("%q are left", d.left())
+	}
+}
+
+// Unreadable answers of a batch system for a while neither lose nor end a lease.
+func TestFaultsOfStatus(t *testing.T) {
+	q := newQueue(t)
+	d := opened(t, q, map[string]any{"timeout": 1.0})
+	d.must(d.ask(of("a-1")))
+	d.hears("a-1", sdk.LeaseGranted)
+	q.fails("status-rubbish", "status-fails", "status-slow", "cancel-fails", "cancel-rubbish")
+	eventually(t, func() bool {
+		left, _ := os.ReadFile(filepath.Join(q.dir, "faults"))
+		return !strings.Contains(string(left), "status")
+	})
+	if err := d.Release(t.Context(), []string{"a-1"}); err == nil || !strings.Contains(err.Error(),
+		"exited with status 3: queue: the server does not answer") {
+		t.Error(err)
+	}
+	if left := d.left(); slices.Contains(left, "a-1"+scriptSuffix) { // it has the lease's secret
+		t.Errorf("%q are left while its job cannot be cancelled", left)
+	}
+	d.must(d.Adopt(t.Context(), []string{"a-1"})) // it still counts
+	d.hears("a-1", sdk.LeaseGranted)
+}
+
+// B-133: a job that ends by itself is a lost lease, with its last words.
+func TestEnds(t *testing.T) {
+	q := newQueue(t)
+	d := opened(t, q, map[string]any{"setup": "echo out of licences\nexit 3", "submit": program(t) + " " + q.dir +
+		" submit {name} {nodes} {cpu} {script}"})
+	// The queue keeps the output; a real one writes it to {log}.
+	d.must(os.WriteFile(filepath.Join(d.store.dir, "a-1.log"), []byte("begin\nout of licences\n"), 0o600))
+	d.must(d.ask(of("a-1")))
+	if e := d.hears("a-1", sdk.LeaseLost); e.Why != "job 1.queue has ended; the last that it printed: out of licences" {
+		t.Error(e.Why)
+	}
+}
+
+// B-133: the last words of a job are those at the end of its output, however long the output or the line is.
+func TestLastWords(t *testing.T) {
+	d := opened(t, newQueue(t), nil)
+	long := strings.Repeat("progress\n", maxNote)
+	for text, want := range map[string]string{
+		"":                                   "",
+		"begin\nout of  licences\n\n":        "out of licences",
+		long + "killed: out of memory\n":     "killed: out of memory",
+		strings.Repeat("x", maxSaid) + "why": "…" + strings.Repeat("x", maxSaid-3) + "why",
+	} {
+		d.must(os.WriteFile(filepath.Join(d.store.dir, "a-1.log"), []byte(text), 0o600))
+		if got := d.store.lastLine("a-1"); got != want {
+			t.Errorf("of %d bytes: %q, want %q", len(text), got, want)
+		}
+	}
+}
+
+// B-132
+func TestWallTime(t *testing.T) {
+	q := newQueue(t)
+	submit := program(t) + " " + q.dir + " submit {name} {nodes} {cpu} {script} {time}"
+	d := opened(t, q, map[string]any{"time": "10m", "notice": 599.99, "submit": submit})
+	d.must(d.ask(of("a-1")))
+	granted := d.hears("a-1", sdk.LeaseGranted)
+	if e := d.hears("a-1", sdk.LeaseEnding); granted.Until.IsZero() || !e.Until.Equal(granted.Until) {
+		t.Errorf("%v, %v", granted.Until, e.Until)
+	}
+}
+
+// All bundles of a lease are one job, each with its number.
+func TestGang(t *testing.T) {
+	q := newQueue(t)
+	d := opened(t, q, nil)
+	r := of("a-1")
+	r.Bundles = []sdk.LeaseBundle{nil, nil, nil}
+	d.must(d.ask(r))
+	if e := d.hears("a-1", sdk.LeaseGranted); len(e.Bundles) != 3 || q.jobs() != 1 {
+		t.Errorf("%+v", e)
+	}
+	d.must(d.Release(t.Context(), []string{"a-1"}))
+	if len(d.left()) != 0 {
+		t.Errorf("%q are left", d.left())
+	}
+}
+
+// Bundles that must be on different nodes, and are not, are refused.
+func TestCrowded(t *testing.T) {
+	q := newQueue(t)
+	d := opened(t, q, nil)
+	d.must(os.WriteFile(filepath.Join(q.dir, "same-node"), nil, 0o600))
+	r := of("a-1")
+	r.Bundles, r.Strategy = []sdk.LeaseBundle{nil, nil}, "strict_spread"
+	d.must(d.ask(r))
+	if e := d.hears("a-1", sdk.LeaseRefused); !strings.HasPrefix(e.Why, "several bundles are on the node ") {
+		t.Error(e.Why)
+	}
+	if n := q.jobs(); n != 0 {
+		t.Errorf("%d jobs", n)
+	}
+}
+
+// agent is a program that writes what it was started with.
+func agent(t *testing.T, dir string) *sdk.Agent {
+	t.Helper()
+	path := filepath.Join(dir, "agent")
+	text := strings.ReplaceAll(`#!/bin/sh
+echo $$ > DIR/pid.$TUNEHOST_AGENT_BUNDLE
+echo "$1 $TUNEHOST_AGENT $TUNEHOST_AGENT_BUNDLE $TUNEHOST_TEST_TOKEN" > DIR/started.$TUNEHOST_AGENT_BUNDLE
+exec sleep 1000
+`, "DIR", dir)
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("sha256sum", path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &sdk.Agent{Path: path, SHA256: string(out[:64])}
+}
+
+// An agent starts on each bundle; its secret is in no command line, and no variable of the host gets
+// there.
+func TestAgents(t *testing.T) {
+	t.Setenv("TUNEHOST_TEST_TOKEN", "of-the-user")
+	q, dir := newQueue(t), t.TempDir()
+	d := openDesk(t, sdk.Execution{Dir: t.TempDir(), Prefix: "a-", Agent: agent(t, dir)}, q.options(nil))
+	d.must(d.Adopt(t.Context(), nil))
+	r := of("a-1")
+	r.Bundles, r.Agent = []sdk.LeaseBundle{nil, nil}, "s3cret="
+	d.must(d.ask(r))
+	d.hears("a-1", sdk.LeaseGranted)
+	for i := range 2 {
+		var text []byte
+		eventually(t, func() bool {
+			text, _ = os.ReadFile(fmt.Sprint(dir, "/started.", i))
+			return len(text) > 0
+		})
+		if got, want := string(text), fmt.Sprintf("agent s3cret= %d \n", i); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for _, name := range d.left() {
+		if info, err := os.Stat(filepath.Join(d.store.dir, name)); err == nil && !info.IsDir() &&
+			strings.Contains(name, ".sh") && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("others can read %s: %v", name, info.Mode())
+		}
+	}
+	record, _ := os.ReadFile(filepath.Join(d.store.dir, d.store.record))
+	if strings.Contains(string(record), "s3cret") {
+		t.Error("the record has the secret")
+	}
+	d.must(d.Release(t.Context(), []string{"a-1"}))
+	for i := range 2 {
+		text, err := os.ReadFile(fmt.Sprint(dir, "/pid.", i))
+		d.must(err)
+		eventually(t, func() bool { // a process that has ended and was not waited for has no command line
+			line, _ := os.ReadFile("/proc/" + strings.TrimSpace(string(text)) + "/cmdline")
+			return len(line) == 0
+		})
+	}
+}
+
+// A node with another version of the program starts no agent.
+func TestOtherAgent(t *testing.T) {
+	q, dir := newQueue(t), t.TempDir()
+	a := agent(t, dir)
+	a.SHA256 = strings.Repeat("0", 64)
+	d := openDesk(t, sdk.Execution{Dir: t.TempDir(), Prefix: "a-", Agent: a}, q.options(nil))
+	d.must(d.Adopt(t.Context(), nil))
+	r := of("a-1")
+	r.Agent = "s3cret="
+	d.must(d.ask(r))
+	d.hears("a-1", sdk.LeaseLost)
+	if _, err := os.Stat(dir + "/started.0"); err == nil {
+		t.Error("the agent was started")
+	}
+}
+
+// Calls end with their context.
+func TestCancelled(t *testing.T) {
+	q := newQueue(t)
+	d := opened(t, q, nil)
+	q.fails("submit-slow")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		eventually(t, func() bool {
+			left, _ := os.ReadFile(filepath.Join(q.dir, "faults"))
+			return !strings.Contains(string(left), "submit")
+		})
+		cancel()
+	}()
+	if err := d.Allocate(ctx, []sdk.LeaseRequest{of("a-1")}); err == nil {
+		t.Error("no error")
+	}
+}
+
+// Two leases cannot have the same job: if submit prints the id of another lease's job, the call
+// fails.
+func TestJobOfAnother(t *testing.T) {
+	q := newQueue(t)
+	d := opened(t, q, map[string]any{"submit": "echo 23 {script}", "id": `^(\d+)`, "list": "",
+		"status": "echo job_state = Q {id}", "cancel": "true {id}"})
+	d.must(d.ask(of("a-1")))
+	for range 2 {
+		err := d.ask(of("a-2"))
+		if err == nil || !strings.HasPrefix(err.Error(), "job 23 already belongs to lease a-1, ") {
+			t.Fatal(err)
+		}
+	}
+	if id := d.idOf("a-2"); id != "" {
+		t.Error(id)
+	}
+}
+
+// Foreign files in the place of a lease's files are an error with their names. Files that a job has left
+// there are removed, so that the next job does not end at once.
+func TestPlaceOfFilesTaken(t *testing.T) {
+	q := newQueue(t)
+	d := opened(t, q, nil)
+	for _, suffix := range []string{scriptSuffix, begunSuffix, logSuffix, placeSuffix + "0"} {
+		path := filepath.Join(d.store.dir, "a-1"+suffix)
+		d.must(os.Symlink(t.TempDir(), path))
+		if err := d.ask(of("a-1")); err == nil || !strings.HasPrefix(err.Error(), path+" is a link: ") {
+			t.Errorf("%s: %v", suffix, err)
+		}
+		d.must(os.Remove(path))
+	}
+	d.must(os.MkdirAll(filepath.Join(d.store.dir, "a-1"+begunSuffix), 0o700))
+	d.must(d.ask(of("a-1")))
+	d.hears("a-1", sdk.LeaseGranted)
+	d.must(d.Release(t.Context(), []string{"a-1"}))
+}

@@ -1,0 +1,103 @@
+package batch
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// The files of a lease in the executor's folder: its name and one of these.
+const (
+	scriptSuffix = ".sh"        // the job's script
+	bundleSuffix = ".bundle.sh" // the script of each node, if there are several
+	logSuffix    = ".log"       // what the job prints
+	begunSuffix  = ".begun"     // a folder that the first job makes, with its id in the file "id"
+	placeSuffix  = ".at."       // and the number of a bundle: the node's name and its GPUs
+)
+
+// quote makes a text one word of a shell.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// job has the data for the scripts of a lease.
+type job struct {
+	plan   *plan
+	dir    string // the executor's folder
+	lease  string
+	agent  *sdk.Agent // nil: jobs wait until the lease ends
+	secret string
+}
+
+// script returns the script that the batch system runs. If the node sees the executor's
+// folder, a job whose lease has ended or has another job ends at once.
+func (j *job) script(launch []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#!%s\n# The job of a lease of tunehost. This file is removed when the lease ends.\n", j.plan.shell)
+	fmt.Fprintf(&b, "lease=%s\n", quote(j.dir+"/"+j.lease))
+	b.WriteString(`if [ -d "${lease%/*}" ]; then
+	[ -e "$lease` + scriptSuffix + `" ] && mkdir "$lease` + begunSuffix + `" 2>/dev/null || exit 0
+	echo "${PBS_JOBID:-${LSB_JOBID:-${JOB_ID:-${FLUX_ENCLOSING_ID:-$SLURM_JOB_ID}}}}" > "$lease` + begunSuffix + `/id"
+fi
+`)
+	if launch == nil {
+		return b.String() + j.bundle("bundle=0\n")
+	}
+	j.setup(&b)
+	b.WriteString("exec")
+	for _, word := range launch {
+		b.WriteString(" " + quote(word))
+	}
+	fmt.Fprintf(&b, " %s \"$lease%s\"\n", quote(j.plan.shell), bundleSuffix)
+	return b.String()
+}
+
+// rank is the number of a bundle, from the variables of the programs that start one on each node.
+const rank = `bundle=
+for rank in "$OMPI_COMM_WORLD_RANK" "$PMIX_RANK" "$PMI_RANK" "$FLUX_TASK_RANK" "$PALS_RANKID" "$SLURM_PROCID" ` +
+	`"$TUNEHOST_RANK"; do
+	[ -n "$bundle" ] || bundle=$rank
+done
+[ -n "$bundle" ] || { echo "tunehost: launch tells no rank: set TUNEHOST_RANK, from 0" >&2; exit 1; }
+`
+
+// onEach returns the script of each node, for a job with several.
+func (j *job) onEach() string {
+	return fmt.Sprintf("#!%s\nlease=%s\n%s", j.plan.shell, quote(j.dir+"/"+j.lease), j.bundle(rank))
+}
+
+func (j *job) setup(b *strings.Builder) {
+	if j.plan.setup != "" {
+		fmt.Fprintf(b, "%s\n", strings.TrimRight(j.plan.setup, "\n"))
+	}
+}
+
+// bundle returns the commands for each node: they write the place of the bundle, and start the
+// agent.
+func (j *job) bundle(rank string) string {
+	var b strings.Builder
+	j.setup(&b)
+	b.WriteString(rank)
+	b.WriteString(`if [ -d "${lease%/*}" ]; then
+	(umask 077 && { hostname; echo "$CUDA_VISIBLE_DEVICES"; } > "$lease` + placeSuffix + `$bundle.new")
+	mv "$lease` + placeSuffix + `$bundle.new" "$lease` + placeSuffix + `$bundle"
+fi
+`)
+	if j.agent == nil || j.secret == "" {
+		b.WriteString("while [ -e \"$lease" + scriptSuffix + "\" ]; do sleep 1; done\n")
+		return b.String()
+	}
+	fmt.Fprintf(&b, "agent=%s\n", quote(j.agent.Path))
+	fmt.Fprintf(&b, `if ! [ -x "$agent" ]; then
+	echo "tunehost: $agent is not on $(hostname): put it where all nodes have it" >&2
+	exit 1
+fi
+sum=$(sha256sum "$agent" 2>/dev/null | cut -d " " -f 1)
+if [ -n "$sum" ] && [ "$sum" != %s ]; then
+	echo "tunehost: $agent on $(hostname) is another version than the host's" >&2
+	exit 1
+fi
+`, quote(j.agent.SHA256))
+	fmt.Fprintf(&b, "%s=%s\n%s=$bundle\nexport %s %s\nexec \"$agent\" agent\n", sdk.AgentVariable, quote(j.secret),
+		sdk.AgentBundleVariable, sdk.AgentVariable, sdk.AgentBundleVariable)
+	return b.String()
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/yaml"
+
+	"github.com/tunehost/tunehost/plugins/sdk/option"
+)
+
+// options are what the user says of the pods.
+type options struct {
+	Image          string
+	Namespace      string
+	Context        string
+	Kubeconfig     string
+	Template       json.RawMessage
+	Labels         map[string]string
+	Annotations    map[string]string
+	ServiceAccount string
+	NodeSelector   map[string]string
+	Tolerations    []json.RawMessage
+	GPU            string
+	Memory         float64
+	Time           float64
+	Notice         float64
+	Within         float64
+	Program        string
+	Cache          string
+	Road           way
+
+	template    corev1.Pod
+	tolerations []corev1.Toleration
+}
+
+// way is how agents and the host reach each other.
+type way string
+
+const (
+	dial way = "dial"
+	exec way = "exec"
+)
+
+// maxSeconds bounds durations: a year.
+const maxSeconds = 365 * 24 * 3600
+
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{
+		option.String("image", &o.Image, "",
+			"The container image of trials, with a shell. It may be in the template instead."),
+		option.String("namespace", &o.Namespace, "",
+			"The namespace of the pods. Empty: that of the context, or of the pod in which tunehost runs."),
+		option.String("context", &o.Context, "", "The context of the kubeconfig. Empty: the current one."),
+		option.String("kubeconfig", &o.Kubeconfig, "",
+			"The path of a kubeconfig. Empty: kubectl's own rules: KUBECONFIG, ~/.kube/config, or the service account "+
+				"of the pod in which tunehost runs."),
+		option.Of("template", &o.Template, json.RawMessage(`""`), option.Raw("string", "object"),
+			"A pod that tunehost's pods are merged into, as kubectl patch does: a YAML file, from where tunehost is "+
+				"started, or the pod itself. The container of trials has the name trial."),
+		option.Of("labels", &o.Labels, nil, option.Map(option.Text()),
+			"Labels of the pods, such as kueue.x-k8s.io/queue-name. {lease} stands for the name of the pod's lease, "+
+				"{pods} for the number of its pods."),
+		option.Of("annotations", &o.Annotations, nil, option.Map(option.Text()), "Annotations of the pods, as labels."),
+		option.String("service_account", &o.ServiceAccount, "",
+			"The service account of the pods. Empty: the namespace's default, without its token in the pod."),
+		option.Of("node_selector", &o.NodeSelector, nil, option.Map(option.Text()), "Labels that nodes must have."),
+		option.Of("tolerations", &o.Tolerations, nil, option.List(option.Raw("object")),
+			"Taints that pods tolerate, as in a pod, such as {key: nvidia.com/gpu, operator: Exists}."),
+		option.Of("gpu", &o.GPU, "nvidia.com/gpu", option.NonEmpty(), "The resource of Kubernetes that a GPU is."),
+		option.Float("memory_gib", &o.Memory, 0, option.From(0),
+			"GiB of memory of each bundle that requests none; 0: the namespace's default."),
+		option.Float("time", &o.Time, 0, option.From(0).To(maxSeconds),
+			"Seconds for which a pod lives at most (activeDeadlineSeconds); trials continue in another one. "+
+				"0: no limit."),
+		option.Float("notice", &o.Notice, 30, option.From(1).To(86400),
+			"Seconds that trials have to save and leave when a pod is evicted, preempted or deleted, or its time ends "+
+				"(terminationGracePeriodSeconds)."),
+		option.Float("within", &o.Within, 30, option.Above(0).To(86400),
+			"Seconds after which a lease of several bundles is given up, and tried again later, if only some of them "+
+				"have a node."),
+		option.String("program", &o.Program, "",
+			"The path of the tunehost program in the image. Empty: it is copied into each pod."),
+		option.String("cache", &o.Cache, "",
+			"A folder of the nodes (hostPath) that keeps the tunehost program, so that it is copied once to each "+
+				"node. Empty: none."),
+		option.Enum("road", &o.Road, exec,
+			"How host and agents reach each other: exec (through the API server, as kubectl exec does) or dial (pods "+
+				"connect to the host, as they can if it runs in the cluster).", exec, dial),
+	}
+})
+
+// read reads the options of an experiment.
+func read(text []byte) (options, error) {
+	o, err := declared.Read(text)
+	if err != nil {
+		return o, err
+	}
+	for _, check := range []func() error{o.readTemplate, o.readTolerations, o.checkPaths, o.checkTimes, o.checkLabels} {
+		if err := check(); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// readTemplate reads the template of the pods.
+func (o *options) readTemplate() error {
+	text, name := []byte(o.Template), "the template"
+	var path string
+	if json.Unmarshal(o.Template, &path) == nil {
+		if path == "" {
+			return nil
+		}
+		var err error
+		if text, err = os.ReadFile(fromUser(path)); err != nil {
+			return option.Wrong("template", path, "a file: %v", err)
+		}
+		name = path
+	}
+	if err := yaml.UnmarshalStrict(text, &o.template); err != nil {
+		return option.Wrong("template", name, "a pod: %s", oneLine(err.Error()))
+	}
+	if kind := o.template.Kind; kind != "" && kind != "Pod" {
+		return option.Wrong("template", name, "a pod (kind: Pod), and not a %s", kind)
+	}
+	return nil
+}
+
+// fromUser is a path that is relative to where the user has started tunehost: a plugin starts in its own folder.
+func fromUser(path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(os.Getenv("PWD"), path)
+}
+
+func (o *options) readTolerations() error {
+	for _, text := range o.Tolerations {
+		var t corev1.Toleration
+		if err := yaml.UnmarshalStrict(text, &t); err != nil {
+			return option.Wrong("tolerations", string(text), "a toleration of a pod: %s", oneLine(err.Error()))
+		}
+		o.tolerations = append(o.tolerations, t)
+	}
+	return nil
+}
+
+func (o *options) checkPaths() error {
+	for name, path := range map[string]string{"program": o.Program, "cache": o.Cache} {
+		if path != "" && (!strings.HasPrefix(path, "/") || strings.ContainsAny(path, "\x00\n")) {
+			return option.Wrong(name, path, "an absolute path")
+		}
+	}
+	if o.Program != "" && o.Cache != "" {
+		return option.Wrong("cache", o.Cache, "empty: with program, nothing is copied")
+	}
+	return nil
+}
+
+func (o *options) checkTimes() error {
+	if o.Time > 0 && o.Time < 60 {
+		return option.Wrong("time", o.Time, "at least 60")
+	}
+	if o.Time > 0 && o.Notice >= o.Time {
+		return option.Wrong("notice", o.Notice, "less than time, which is %v", o.Time)
+	}
+	return nil
+}
+
+// checkLabels refuses what would hide pods from this executor, and what the API server would refuse of all pods.
+func (o *options) checkLabels() error {
+	for key, value := range o.Labels {
+		if strings.HasPrefix(key, domain) || key == managedBy {
+			return option.Wrong("labels", key, "other labels; tunehost sets this one itself")
+		}
+		full := strings.NewReplacer("{lease}", "th", "{pods}", "1").Replace(value)
+		if bad := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(full)...); len(bad) > 0 {
+			return option.Wrong("labels", key+": "+value, "a label: %s", bad[0])
+		}
+	}
+	return nil
+}
+
+func (o *options) notice() time.Duration { return seconds(o.Notice) }
+
+func (o *options) within() time.Duration { return seconds(o.Within) }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

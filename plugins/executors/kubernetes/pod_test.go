@@ -1,0 +1,234 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+const secretValue = "c2VjcmV0IG9mIHRoZSBhZ2VudA"
+
+// offline is an executor that talks to no cluster.
+func offline(t testing.TB, text string) *executor {
+	t.Helper()
+	o, err := read([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := sdk.Execution{Prefix: "th-1-", Agent: &sdk.Agent{Path: "/bin/tunehost", SHA256: "00"}}
+	return newExecutor(x, o, &cluster{namespace: "ml"}, func(...sdk.LeaseEvent) {})
+}
+
+func request(bundles int, strategy string, amounts ...sdk.Amount) *sdk.LeaseRequest {
+	r := &sdk.LeaseRequest{Lease: "th-1-7", Strategy: strategy, Agent: secretValue}
+	for range bundles {
+		r.Bundles = append(r.Bundles, amounts)
+	}
+	return r
+}
+
+// What the user says in the template stays, and what tunehost needs is there; the agent's secret is not.
+func TestPod(t *testing.T) {
+	e := offline(t, `{"image": "python:3.12", "labels": {"kueue.x-k8s.io/queue-name": "lab",
+		"kueue.x-k8s.io/pod-group-name": "{lease}"}, "annotations": {"group": "{pods} of {lease}"}, "time": 3600,
+		"node_selector": {"pool": "gpu"}, "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
+		"template": {"spec": {"schedulerName": "volcano", "tolerations": [{"key": "spot", "operator": "Exists"}],
+			"nodeSelector": {"zone": "a"}, "imagePullSecrets": [{"name": "registry"}],
+			"containers": [{"name": "trial", "image": "other", "env": [{"name": "MODE", "value": "fast"}],
+				"resources": {"limits": {"cpu": "2"}}},
+				{"name": "sidecar", "image": "side"}]}}}`)
+	p, err := e.pod(request(2, strictSpread, sdk.Amount{Name: "cpu", Value: 0.5}, sdk.Amount{Name: "gpu", Value: 1},
+		sdk.Amount{Name: "memory", Value: 1 << 30}), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := json.Marshal(p)
+	for _, want := range []string{`"name":"th-1-7-1"`, `"kueue.x-k8s.io/queue-name":"lab"`, `"schedulerName":"volcano"`,
+		`"kueue.x-k8s.io/pod-group-name":"th-1-7"`, `"group":"2 of th-1-7"`,
+		`"image":"python:3.12"`, `"name":"MODE","value":"fast"`, `"name":"sidecar"`, `"activeDeadlineSeconds":3600`,
+		`"limits":{"cpu":"2","memory":"1Gi","nvidia.com/gpu":"1"}`,
+		`"requests":{"cpu":"500m","memory":"1Gi","nvidia.com/gpu":"1"}`, `"zone":"a"`, `"pool":"gpu"`, `"key":"spot"`,
+		`"key":"nvidia.com/gpu"`, `"imagePullSecrets":[{"name":"registry"}]`, `"automountServiceAccountToken":false`,
+		`"podAntiAffinity":{"requiredDuring`, `"restartPolicy":"Never"`,
+		`"secretKeyRef":{"name":"th-1-7","key":"agent"}`, `"tunehost.io/pods":"2"`, `"namespace":"ml"`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %s in the pod:\n%s", want, text)
+		}
+	}
+	if strings.Contains(string(text), secretValue) {
+		t.Errorf("the agent's secret is in the pod:\n%s", text)
+	}
+}
+
+// Options that would undo what the executor does, or that are wrong, are refused in one line.
+func TestOptions(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"labels": {"tunehost.io/lease": "x"}}`:              "tunehost sets this one itself",
+		`{"labels": {"a b": "x"}}`:                            "a label",
+		`{"template": {"kind": "Deployment"}}`:                "not a Deployment",
+		`{"template": {"spec": {"contaners": []}}}`:           "contaners",
+		`{"template": "/no/such/pod.yaml"}`:                   "no such file",
+		`{"tolerations": [{"keys": "x"}]}`:                    "keys",
+		`{"program": "bin/tunehost"}`:                         "absolute",
+		`{"program": "/bin/tunehost", "cache": "/var/cache"}`: "nothing is copied",
+		`{"time": 10}`:               "at least 60",
+		`{"time": 60, "notice": 60}`: "less than time",
+		`{"imagee": "x"}`:            "imagee",
+		`{"labels": {"app.kubernetes.io/managed-by": "me"}}`:         "itself",
+		`{"labels": {"ok": "` + strings.Repeat("x", 64) + `"}}`:      "a label",
+		`{"template": {"spec": {"containers": "none"}, "kind": ""}}`: "a pod",
+	} {
+		_, err := read([]byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want one line with %q", text, err, want)
+		}
+	}
+}
+
+// Amounts that no API server can read are refused before.
+func TestAmounts(t *testing.T) {
+	e := offline(t, `{"image": "x", "memory_gib": 2}`)
+	if _, err := e.pod(request(1, pack, sdk.Amount{Name: "cpu", Value: 1e300}), 0); err == nil {
+		t.Error("a pod with 1e300 CPUs")
+	}
+	p, err := e.pod(request(1, pack, sdk.Amount{Name: "gpu", Value: 0.5}), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := p.Spec.Containers[0].Resources.Limits
+	if gpu := limits["nvidia.com/gpu"]; gpu.Value() != 1 {
+		t.Errorf("half a GPU is %v GPUs", gpu.String())
+	}
+	if memory := limits[corev1.ResourceMemory]; memory.Value() != 2<<30 {
+		t.Errorf("memory_gib: %v", memory.String())
+	}
+}
+
+func stateOfText(t testing.TB, text string) state {
+	t.Helper()
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
+	if err := json.Unmarshal([]byte(text), p); err != nil {
+		t.Fatal(err)
+	}
+	return stateOf(p)
+}
+
+// States of pods, and what is said of them.
+func TestStates(t *testing.T) {
+	status := func(text string) string { return `{"spec": {"nodeName": "n1"}, "status": {` + text + `}}` }
+	waits := func(reason string) string {
+		return status(`"phase": "Pending", "containerStatuses": [{"name": "trial", "state": {"waiting": {"reason": "` +
+			reason + `", "message": "it says so"}}}]`)
+	}
+	ended := func(reason, message string) string {
+		return status(`"phase": "Failed", "containerStatuses": [{"name": "trial",
+			"state": {"terminated": {"reason": "` + reason + `", "exitCode": 1, "message": "` + message + `"}}}]`)
+	}
+	for _, c := range []struct {
+		pod   string
+		stage stage
+		why   string
+	}{
+		{`{}`, waiting, "no scheduler has looked"},
+		{`{"status": {"conditions": [{"type": "PodScheduled", "status": "False", 
+			"message": "0/4 nodes\nare available"}]}}`, waiting, "Kubernetes: 0/4 nodes are available"},
+		{`{"spec": {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}}`, waiting, "kueue.x-k8s.io/admission"},
+		{status(`"phase": "Pending"`), bound, "being created on n1"},
+		{waits("ImagePullBackOff"), bound, "ImagePullBackOff: it says so"},
+		{waits("InvalidImageName"), never, "InvalidImageName: it says so"},
+		{status(`"phase": "Running", "containerStatuses": [{"name": "trial", "state": {"running": {}}}]`), running, ""},
+		{status(`"phase": "Running", "containerStatuses": [{"name": "trial", "state": {"terminated": {"reason": "Error",
+			"exitCode": 3}}}, {"name": "sidecar", "state": {"running": {}}}]`), over, "exit code 3"},
+		{status(`"phase": "Failed", "reason": "Evicted", "message": "low on memory"`), over, "Evicted: low on memory"},
+		{ended("OOMKilled", ""), over, "request more"},
+		{ended("Error", `one\ntwo`), over, "its last words: two"},
+		{ended("StartError", "no sh"), never, "no sh; the image needs a shell"},
+		{strings.Replace(ended("Error", "no program"), `"exitCode": 1`, `"exitCode": 127`, 1), never, "no program"},
+		{status(`"phase": "Running", "containerStatuses": [{"name": "trial", "state": {"terminated": {"reason": "Error",
+			"exitCode": 126, "message": "Exec format error"}}}]`), never, "Exec format error"},
+		{`{"spec": {"schedulerName": "volcano"}}`, waiting, "the scheduler volcano has not looked"},
+		{`{"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"nodeName": "n1"}}`, ending,
+			"deleted by somebody else"},
+		{`{"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}, "status": {"conditions": [
+			{"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler",
+			"message": "for a pod with priority"}]}}`, ending,
+			"(PreemptionByScheduler): for a pod with priority"},
+	} {
+		s := stateOfText(t, c.pod)
+		if s.stage != c.stage || !strings.Contains(s.why, c.why) || c.why == "" && s.why != "" ||
+			strings.Contains(s.why, "\n") {
+			t.Errorf("%s: %d %q, want %d %q", c.pod, s.stage, s.why, c.stage, c.why)
+		}
+	}
+}
+
+// A quota that has room for the request when others have ended is waited for.
+func TestQuota(t *testing.T) {
+	for text, want := range map[string][2]bool{
+		`pods "x" is forbidden: exceeded quota: q, requested: pods=1, used: pods=4, limited: pods=4`: {false, true},
+		`pods "x" is forbidden: exceeded quota: q, requested: requests.memory=8Gi,pods=1, ` +
+			`used: requests.memory=0,pods=0, limited: requests.memory=4Gi,pods=9`: {true, true},
+		`pods "x" is forbidden: violates PodSecurity`: {false, false},
+	} {
+		if beyond, ok := beyondQuota(text); [2]bool{beyond, ok} != want {
+			t.Errorf("%s: %t %t, want %t", text, beyond, ok, want)
+		}
+	}
+}
+
+// Bundles of a lease lie as the strategy says.
+func TestAffinity(t *testing.T) {
+	for strategy, want := range map[string]string{
+		pack:         `{"podAffinity":{"preferred`,
+		spread:       `{"podAntiAffinity":{"preferred`,
+		strictSpread: `{"podAntiAffinity":{"required`,
+	} {
+		if text, _ := json.Marshal(affinity(request(2, strategy))); !strings.HasPrefix(string(text), want) {
+			t.Errorf("%s: %s", strategy, text)
+		}
+	}
+	if affinity(request(1, strictSpread)) != nil {
+		t.Error("a single bundle has an affinity")
+	}
+	e := offline(t, `{"image": "x"}`)
+	r := request(3, strictPack, sdk.Amount{Name: "cpu", Value: 0.5}, sdk.Amount{Name: "gpu", Value: 1})
+	p, err := e.pod(r, 0)
+	if err != nil || len(groups(r)) != 1 || p.Spec.Affinity != nil || p.Annotations[gpusNote] != "1,1,1" {
+		t.Fatalf("strict_pack: %d pods, %v, %+v", len(groups(r)), err, p)
+	}
+	has := p.Spec.Containers[0].Resources.Requests
+	if cpu, gpu := has[corev1.ResourceCPU], has["nvidia.com/gpu"]; cpu.MilliValue() != 1500 || gpu.Value() != 3 {
+		t.Errorf("strict_pack: %v", has)
+	}
+}
+
+// B-130: a lease of which some pods wait and others have a node is given up after the time within, and not before.
+func TestPartlyBound(t *testing.T) {
+	e := offline(t, `{"image": "x", "within": 10}`)
+	now := time.Unix(1000, 0)
+	e.now = func() time.Time { return now }
+	l := e.newLease("th-1-7", nil, 2) // adopted: it is lost, and no pod is created again
+	e.leases[l.name] = l
+	var told []sdk.LeaseEvent
+	e.tell = func(events ...sdk.LeaseEvent) { told = append(told, events...) }
+	e.waits(l, "no room", false)
+	now = now.Add(time.Hour)
+	e.waits(l, "no room", true)
+	now = now.Add(9 * time.Second)
+	e.waits(l, "no room", true)
+	if e.leases[l.name] == nil || len(told) != 1 || told[0].Kind != sdk.LeasePending {
+		t.Fatalf("given up too early: %v", told)
+	}
+	now = now.Add(time.Second)
+	e.x.Agent = nil // no Secret to delete
+	e.waits(l, "no room", true)
+	if len(told) != 2 || told[1].Kind != sdk.LeaseLost {
+		t.Fatalf("not given up: %v", told)
+	}
+}

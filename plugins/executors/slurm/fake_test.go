@@ -1,0 +1,432 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// fakeCommands are commands of a Slurm that misbehaves: the file NAME.does has what a command does the next
+// time. Jobs are lines of the file jobs, as squeue prints them.
+var fakeCommands = map[string]string{
+	"sbatch": `
+id=$(($(wc -l < jobs) + 1))
+for a in "$@"; do case $a in --job-name=*) name=${a#*=};; --comment=*) comment=${a#*=};; esac; done
+env > exported
+cat > script.$id
+submit() { echo "$id|$id|$name|PENDING|Priority||NONE|N/A|$comment|" >> jobs; }
+case $does in
+late) submit; exec sleep 60;;
+rubbish) submit; echo "Welcome to the cluster!"; exit;;
+noise) submit; echo "Welcome to the cluster!"; echo "$id;main";  exit;;
+never) exec sleep 60;;
+?*) echo "$does" >&2; exit 1;;
+esac
+submit; echo $id`,
+	"squeue": `
+case $does in
+rubbish) echo "<html>503</html>"; exit;;
+empty) exit;;
+cut) echo "` + squeueHeader + `"; head -c 20 jobs; exit;;
+missing) echo "` + squeueHeader + `"; exit;;
+?*) echo "$does" >&2; exit 1;;
+esac
+echo "` + squeueHeader + `"; cat jobs`,
+	"scancel": `
+[ -z "$does" ] || { echo "$does" >&2; exit 1; }
+for id in "$@"; do
+  grep -q "^$id|" jobs || { echo "scancel: error: Kill job error on job id $id: Invalid job id specified" >&2; bad=1; }
+  sed -i "s/^$id|\(.*\)|\(PENDING\|RUNNING\)|/$id|\1|CANCELLED|/" jobs
+done
+exit $bad`,
+	"scontrol": `
+[ -z "$does" ] || { echo "$does" >&2; exit 1; }
+for id; do :; done
+grep -q "^$id|" jobs || { echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1; }
+echo "JobId=$id JobState=$(grep "^$id|" jobs | cut -d'|' -f4) Reason=None ExitCode=0:15"`,
+	"sinfo": `exit 1`,
+}
+
+// bench is an executor on a Slurm that misbehaves.
+type bench struct {
+	*executor
+	t   *testing.T
+	dir string
+
+	mu    sync.Mutex
+	heard []string
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{t: t, dir: t.TempDir()}
+	for name, text := range fakeCommands {
+		b.write(name, fmt.Sprintf("#!/bin/sh\ncd %s\n"+
+			"does=$(cat %s.does 2>/dev/null); rm -f %[2]s.does\n%[3]s\n", quote(b.dir), name, text), 0o755)
+	}
+	b.write("jobs", "", 0o600)
+	t.Setenv("PATH", b.dir+":"+os.Getenv("PATH"))
+	o, err := read([]byte(`{"command_timeout": 1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.executor = newExecutor(sdk.Execution{Prefix: "th-a-", Dir: b.dir}, o, b.hear)
+	t.Cleanup(func() { b.Close() })
+	b.must(b.Adopt(t.Context(), nil))
+	return b
+}
+
+func (b *bench) write(name, text string, mode os.FileMode) {
+	b.t.Helper()
+	if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), mode); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) read(name string) string {
+	text, err := os.ReadFile(filepath.Join(b.dir, name))
+	b.must(err)
+	return string(text)
+}
+
+func (b *bench) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) hear(events ...sdk.LeaseEvent) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range events {
+		text := e.Lease + " " + e.Kind.String()
+		for _, g := range e.Bundles {
+			text += " " + g.Node
+		}
+		if e.Why != "" {
+			text += ": " + e.Why
+		}
+		b.heard = append(b.heard, text)
+	}
+}
+
+// does sets what a command does the next time.
+func (b *bench) does(name, what string) { b.write(name+".does", what, 0o600) }
+
+// allocate requests a lease.
+func (b *bench) allocate(lease string) error {
+	return b.Allocate(b.t.Context(), []sdk.LeaseRequest{{Lease: lease, Strategy: pack,
+		Bundles: []sdk.LeaseBundle{{{Name: "cpu", Value: 1}}}}})
+}
+
+// sets changes the jobs.
+func (b *bench) sets(old, now string) {
+	b.t.Helper()
+	text := b.read("jobs")
+	if !strings.Contains(text, old) {
+		b.t.Fatalf("%q is not in %s", old, text)
+	}
+	b.write("jobs", strings.ReplaceAll(text, old, now), 0o600)
+}
+
+// looks makes the executor look at the jobs now.
+func (b *bench) looks() {
+	b.must(b.take(b.t.Context()))
+	defer b.pass()
+	b.look()
+}
+
+// says compares the events since the last call.
+func (b *bench) says(want ...string) {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if got := strings.Join(b.heard, "\n"); got != strings.Join(want, "\n") {
+		b.t.Errorf("heard:\n%s\nwant:\n%s", got, strings.Join(want, "\n"))
+	}
+	b.heard = nil
+}
+
+// has compares the states of all jobs.
+func (b *bench) has(want ...string) {
+	b.t.Helper()
+	var got []string
+	for line := range strings.Lines(b.read("jobs")) {
+		f := strings.Split(line, "|")
+		got = append(got, f[2]+" "+f[3])
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		b.t.Errorf("the jobs are %q, want %q", got, want)
+	}
+}
+
+const queued = "th-a-1 pending: Slurm: Priority (jobs with a higher priority wait, too)"
+
+// runs requests a lease and waits until it is granted.
+func (b *bench) runs() {
+	b.t.Helper()
+	b.must(b.allocate("th-a-1"))
+	b.sets("PENDING|Priority|", "RUNNING|None|n1")
+	b.looks()
+	b.says("th-a-1 granted n1")
+}
+
+// B-130: a submission is not repeated if its answer is lost or unreadable.
+func TestSubmitsOnce(t *testing.T) {
+	for _, does := range []string{"late", "rubbish"} {
+		b := newBench(t)
+		b.does("sbatch", does)
+		if err := b.allocate("th-a-1"); err == nil {
+			t.Errorf("%s: no error", does)
+		}
+		b.must(b.allocate("th-a-1"))
+		b.looks()
+		b.says(queued)
+		b.has("th-a-1 PENDING")
+	}
+	b := newBench(t)
+	b.does("sbatch", "never")
+	if err := b.allocate("th-a-1"); err == nil {
+		t.Error("no error")
+	}
+	b.has()
+	b.must(b.allocate("th-a-1"))
+	b.has("th-a-1 PENDING")
+}
+
+// The job of a lost submission appears after the lease was submitted again: one of the two is cancelled.
+func TestSecondJobIsCancelled(t *testing.T) {
+	b := newBench(t)
+	b.runs()
+	b.write("jobs", b.read("jobs")+"2|2|th-a-1|PENDING|Priority||NONE|N/A|x|\n"+
+		"3|3|th-b-1|PENDING|Priority||NONE|N/A|x|\n", 0o600)
+	b.must(b.Adopt(t.Context(), []string{"th-a-1"}))
+	b.looks()
+	b.looks()
+	b.says("th-a-1 granted n1")
+	b.has("th-a-1 RUNNING", "th-a-1 CANCELLED", "th-b-1 PENDING")
+}
+
+// The lease of a lost submission was released before its job appears.
+func TestLateJobIsCancelled(t *testing.T) {
+	b := newBench(t)
+	b.does("sbatch", "never")
+	if err := b.allocate("th-a-1"); err == nil {
+		t.Error("no error")
+	}
+	b.must(b.Release(t.Context(), []string{"th-a-1"}))
+	b.write("jobs", "1|1|th-a-1|RUNNING|None|n1|NONE|N/A|x|\n", 0o600)
+	b.looks()
+	b.looks()
+	b.has("th-a-1 CANCELLED")
+}
+
+// A message of sbatch is a refusal, or an error after which the call is repeated.
+func TestRefusals(t *testing.T) {
+	for text, refused := range map[string]bool{
+		"sbatch: error: Batch job submission failed: Requested node configuration is not available":        true,
+		"sbatch: error: invalid partition specified: nope":                                                 true,
+		"sbatch: unrecognized option '--foo'":                                                              true,
+		"sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)": false,
+		"sbatch: error: Batch job submission failed: Socket timed out on send/recv operation":              false,
+		"sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying.":                    false,
+		"sbatch: error: QOSMaxSubmitJobPerUserLimit":                                                       false,
+		"sh: 1: cannot fork": false,
+	} {
+		b := newBench(t)
+		b.does("sbatch", text)
+		err := b.allocate("th-a-1")
+		switch {
+		case refused:
+			b.must(err)
+			b.says("th-a-1 refused: " + text)
+		case err == nil || err.Error() != text:
+			t.Errorf("%v, want %s", err, text)
+		default:
+			b.says()
+			b.must(b.allocate("th-a-1"))
+			b.has("th-a-1 PENDING")
+		}
+	}
+}
+
+// Sites print greetings around the number of the job.
+func TestNoise(t *testing.T) {
+	b := newBench(t)
+	b.does("sbatch", "noise")
+	b.must(b.allocate("th-a-1"))
+	b.looks()
+	b.says(queued)
+}
+
+// B-133: a lease is lost if its job is over, but not just because squeue does not list it.
+func TestListingsThatFail(t *testing.T) {
+	b := newBench(t)
+	b.runs()
+	for _, does := range []string{"rubbish", "empty", "cut", "missing",
+		"slurm_load_jobs error: Unable to contact slurm controller",
+		"missing", "missing", "missing"} {
+		b.does("squeue", does)
+		b.looks()
+	}
+	b.says()
+	b.sets("RUNNING", "NODE_FAIL")
+	b.looks()
+	b.says("th-a-1 lost: Slurm: NODE_FAIL: a node failed; ExitCode 0:15")
+	b.must(b.allocate("th-a-2"))
+	b.write("jobs", "", 0o600)
+	b.looks()
+	b.looks()
+	b.says("th-a-2 lost: Slurm does not know the job 2 any more")
+}
+
+// While squeue fails, waiting leases say so.
+func TestWaitsForSqueue(t *testing.T) {
+	b := newBench(t)
+	b.must(b.allocate("th-a-1"))
+	const failure = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)"
+	for range worthSaying {
+		b.does("squeue", failure)
+		b.looks()
+	}
+	b.says("th-a-1 pending: " + failure + "; it is tried again")
+	b.looks()
+	b.says(queued)
+}
+
+// B-134: jobs of leases that do not count are cancelled, those of other experiments are not; a call that fails is
+// made again.
+func TestAdopts(t *testing.T) {
+	b := newBench(t)
+	b.write("jobs", "1|1|th-a-1|RUNNING|None|n1|NONE|N/A|tunehost:pack:1*1c0g|\n2|2|th-a-2|PENDING|None||NONE|N/A|x|\n"+
+		"3|3|th-b-1|RUNNING|None|n1|NONE|N/A|x|\n", 0o600)
+	b.does("squeue", "rubbish")
+	if err := b.Adopt(t.Context(), []string{"th-a-1"}); err == nil {
+		t.Error("no error")
+	}
+	b.does("scancel", "scancel: error: Unable to contact slurm controller")
+	if err := b.Adopt(t.Context(), []string{"th-a-1"}); err == nil {
+		t.Error("no error")
+	}
+	b.says()
+	b.must(b.Adopt(t.Context(), []string{"th-a-1", "th-a-9"}))
+	b.has("th-a-1 RUNNING", "th-a-2 CANCELLED", "th-b-1 RUNNING")
+	b.mu.Lock()
+	heard := strings.Join(b.heard, "\n")
+	b.mu.Unlock()
+	for _, want := range []string{"th-a-1 granted n1", "th-a-9 lost: Slurm has no job for this lease"} {
+		if !strings.Contains(heard, want) {
+			t.Errorf("%q is not in %s", want, heard)
+		}
+	}
+}
+
+func TestReleases(t *testing.T) {
+	b := newBench(t)
+	b.runs()
+	b.does("scancel", "scancel: error: Unable to contact slurm controller")
+	if err := b.Release(t.Context(), []string{"th-a-1"}); err == nil {
+		t.Error("no error")
+	}
+	b.must(b.Release(t.Context(), []string{"th-a-1", "th-a-7"}))
+	b.has("th-a-1 CANCELLED")
+	b.says()
+}
+
+// B-132: the end of a job is known; if Slurm brings it forward, the job is preempted.
+func TestEnds(t *testing.T) {
+	now := time.Now().Unix()
+	b := newBench(t)
+	b.runs()
+	b.sets("|NONE|", fmt.Sprintf("|%d|", now+3600))
+	b.looks()
+	// there was no end before
+	b.says("th-a-1 ending: Slurm has brought the end of the job forward, as for a preemption")
+	b = newBench(t)
+	b.must(b.allocate("th-a-1"))
+	b.sets("PENDING|Priority||NONE|", fmt.Sprintf("RUNNING|None|n1|%d|", now+3600))
+	b.looks()
+	b.looks()
+	b.says("th-a-1 granted n1")
+	b.sets(fmt.Sprint(now+3600), fmt.Sprint(now+7200)) // an administrator gives it more time
+	b.looks()
+	b.says()
+	b.sets(fmt.Sprint(now+7200), fmt.Sprint(now+30))
+	b.looks()
+	b.looks()
+	b.says("th-a-1 ending: Slurm has brought the end of the job forward, as for a preemption")
+	b.sets("RUNNING", "PREEMPTED")
+	b.looks()
+	b.says("th-a-1 lost: Slurm: PREEMPTED: the job was preempted; ExitCode 0:15")
+}
+
+// B-132: the preemption of a job without a time limit is known only from its PreemptTime.
+func TestPreemptedWithoutEnd(t *testing.T) {
+	b := newBench(t)
+	b.runs()
+	b.sets("|N/A|", fmt.Sprintf("|%d|", time.Now().Unix()))
+	b.looks()
+	b.looks()
+	b.says("th-a-1 ending: Slurm preempts the job")
+}
+
+// A job that Slurm has put back into its queue is no longer the job of its lease.
+func TestRequeued(t *testing.T) {
+	b := newBench(t)
+	b.runs()
+	b.sets("RUNNING|None", "PENDING|BeginTime")
+	b.looks()
+	b.says("th-a-1 lost: Slurm has put the job back into its queue: Slurm: BeginTime (its time has not come yet)")
+	b.has("th-a-1 CANCELLED")
+}
+
+func TestNeverStarts(t *testing.T) {
+	b := newBench(t)
+	b.must(b.allocate("th-a-1"))
+	b.sets("Priority", "PartitionTimeLimit")
+	b.looks()
+	b.says("th-a-1 refused: Slurm: PartitionTimeLimit (the option time is more than the partition allows)")
+	b.has("th-a-1 CANCELLED")
+}
+
+// A command that is killed with its call gives the turn back.
+func TestCallEnds(t *testing.T) {
+	b := newBench(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := b.Adopt(ctx, nil); err == nil {
+		t.Error("no error")
+	}
+	b.must(b.Adopt(t.Context(), nil))
+}
+
+// B-137: of the environment of the host, a job gets only what a login shell needs, unless the user says more.
+func TestJobEnvironment(t *testing.T) {
+	for name, value := range map[string]string{"API_TOKEN": "s3cret", "HOME": "/home/ann", "SLURM_CONF": "/etc/x.conf",
+		"SLURM_JOB_ID": ""} {
+		t.Setenv(name, value)
+	}
+	b := newBench(t)
+	b.must(b.allocate("th-a-1"))
+	text := b.read("exported")
+	if strings.Contains(text, "s3cret") || strings.Contains(text, "SLURM_TIME_FORMAT") {
+		t.Errorf("the job gets %q", text)
+	}
+	for _, want := range []string{"HOME=/home/ann\n", "SLURM_CONF=/etc/x.conf\n", "PATH=/usr/", ":" + b.dir + "\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the job gets %q, without %q", text, want)
+		}
+	}
+	b.Args = []string{"--export=ALL"}
+	b.must(b.allocate("th-a-2"))
+	if text := b.read("exported"); !strings.Contains(text, "API_TOKEN=s3cret\n") {
+		t.Errorf("the job gets %q, and should get all", text)
+	}
+}

@@ -1,0 +1,423 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// pace determines how often Slurm is asked: soon after a change, and then less and less often.
+type pace struct {
+	mu    sync.Mutex
+	every time.Duration
+}
+
+// The time between two listings.
+const (
+	soonest = 200 * time.Millisecond
+	// seldom applies while nothing is expected, waits while leases wait.
+	seldom = 5 * time.Second
+	waits  = 3 * time.Second
+	// A listing may take this share of the time, and shareSoon of it while something is expected soon.
+	share     = 10
+	shareSoon = 3
+	// soon is the longest time between two listings in which something is expected soon.
+	soon = time.Second
+	// slowest limits the effect of these shares, because notices of the end are short.
+	slowest = 8 * time.Second
+	// failing is the longest time between two listings after failures.
+	failing = 30 * time.Second
+)
+
+func (p *pace) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.every = soonest
+}
+
+// next returns the time until the next listing; took is the duration of the last one.
+func (p *pace) next(took, longest time.Duration) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	every := max(p.every, soonest)
+	p.every = min(every*5/4, longest)
+	of := time.Duration(share)
+	if every < soon {
+		of = shareSoon
+	}
+	return max(every, took, min(of*took, slowest))
+}
+
+// trouble records the messages of squeue when it fails.
+type trouble struct {
+	failures int
+}
+
+// follow looks at the jobs until Close.
+func (e *executor) follow() {
+	timer := time.NewTimer(time.Hour)
+	for {
+		select {
+		case <-e.ctx.Done():
+			return
+		case <-e.wake:
+		case <-timer.C:
+		}
+		if e.take(e.ctx) != nil {
+			return
+		}
+		wait := e.look()
+		e.pass()
+		timer.Reset(wait)
+	}
+}
+
+// look lists the jobs, sends what is new to the host, and returns when to look again.
+func (e *executor) look() time.Duration {
+	if !e.adopted || len(e.leases) == 0 && e.now().After(e.suspect) {
+		return time.Hour // Allocate and Adopt wake follow
+	}
+	began := time.Now()
+	list, err := e.slurm.list(e.ctx, e.x.Prefix)
+	took := time.Since(began)
+	if err != nil {
+		return e.failed(err)
+	}
+	if e.trouble.failures >= worthSaying {
+		fmt.Fprintln(os.Stderr, "squeue answers again")
+	}
+	e.trouble.failures = 0
+	if e.update(e.ctx, list) {
+		e.pace.begin() // jobs that wait together often start one soon after the other
+	}
+	e.cancelStrays(list)
+	return min(e.pace.next(took, e.longest()), e.untilNotice())
+}
+
+// worthSaying is the number of failures in a row after which the user gets a message.
+const worthSaying = 3
+
+// failed reports that squeue fails, and returns when to try again. No lease is lost for this
+// reason.
+func (e *executor) failed(err error) time.Duration {
+	e.trouble.failures++
+	if e.trouble.failures == worthSaying && e.ctx.Err() == nil {
+		fmt.Fprintf(os.Stderr, "%v; it is tried again until it answers\n", err)
+		for _, l := range e.sorted() {
+			if l.told.Kind <= sdk.LeasePending {
+				e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: oneLine(err.Error()) + "; it is tried again"})
+			}
+		}
+	}
+	return min(time.Second<<min(e.trouble.failures, 6), failing)
+}
+
+func (e *executor) longest() time.Duration {
+	for _, l := range e.leases {
+		if l.told.Kind != sdk.LeaseGranted {
+			return waits
+		}
+	}
+	return seldom
+}
+
+// untilNotice returns the time until the host must hear of the next end of a lease.
+func (e *executor) untilNotice() time.Duration {
+	next := time.Hour
+	for _, l := range e.leases {
+		if l.told.Kind == sdk.LeaseGranted && !l.until.IsZero() {
+			next = min(next, max(soonest, l.until.Add(-e.notice()).Sub(e.now())))
+		}
+	}
+	return next
+}
+
+// sorted returns the leases in the order of their jobs.
+func (e *executor) sorted() []*lease {
+	return slices.SortedFunc(maps.Values(e.leases), func(a, b *lease) int {
+		if len(a.name) != len(b.name) {
+			return len(a.name) - len(b.name)
+		}
+		return strings.Compare(a.name, b.name)
+	})
+}
+
+// update sends the changes of the leases to the host, and reports whether one was granted.
+func (e *executor) update(ctx context.Context, list map[string][]job) (granted bool) {
+	draining := e.draining(ctx)
+	leases := e.sorted()
+	numbers := make([]int, len(leases))
+	for i := range leases {
+		numbers[i] = i
+	}
+	before := e.waiting()
+	each(numbers, func(i int) { e.updateOne(ctx, leases[i], list[leases[i].name], draining) })
+	granted = e.waiting() < before
+	for name, l := range e.leases {
+		if l.told.Kind == sdk.LeaseLost || l.told.Kind == sdk.LeaseRefused {
+			delete(e.leases, name)
+		}
+	}
+	return granted
+}
+
+// waiting returns the number of leases that are not granted yet.
+func (e *executor) waiting() (n int) {
+	for _, l := range e.leases {
+		if l.told.Kind <= sdk.LeasePending {
+			n++
+		}
+	}
+	return n
+}
+
+// updateOne sends the changes of a lease to the host. It changes only the lease.
+func (e *executor) updateOne(ctx context.Context, l *lease, all []job, draining map[string]string) {
+	if l.doubt && len(all) > 0 {
+		l.found(chosen(all))
+	}
+	jobs := all[:0:0]
+	for _, j := range all {
+		if j.leader == l.job && l.job != "" {
+			jobs = append(jobs, j)
+		}
+	}
+	slices.SortFunc(jobs, func(a, b job) int { return a.offset - b.offset })
+	switch {
+	case l.told.Kind == sdk.LeaseRefused:
+	case len(jobs) == 0:
+		e.absent(ctx, l)
+	case slices.ContainsFunc(jobs, func(j job) bool { return j.stage() == over }):
+		e.over(ctx, l, jobs)
+	case slices.ContainsFunc(jobs, func(j job) bool { return j.stage() == waiting }):
+		e.waits(ctx, l, jobs)
+	default:
+		e.runs(ctx, l, jobs, draining)
+	}
+	if len(jobs) > 0 {
+		l.missing = 0
+	}
+}
+
+// absences is the number of listings without a job after which scontrol is asked for it.
+const absences = 2
+
+// absent handles a lease whose job is not listed.
+func (e *executor) absent(ctx context.Context, l *lease) {
+	if l.job == "" {
+		if l.request == nil { // adopted
+			e.lose(l, "Slurm has no job for this lease")
+		}
+		return // it is submitted again by the host
+	}
+	if l.missing++; l.missing < absences {
+		return
+	}
+	_, err := e.slurm.show(ctx, l.job)
+	if f, ok := errors.AsType[*failure](err); ok && strings.Contains(f.words, "Invalid job id") {
+		e.lose(l, "Slurm does not know the job "+l.job+" any more")
+	}
+}
+
+// over handles a lease with a component that has ended.
+func (e *executor) over(ctx context.Context, l *lease, jobs []job) {
+	i := slices.IndexFunc(jobs, func(j job) bool { return j.stage() == over })
+	j := jobs[i]
+	fields, err := e.slurm.show(ctx, j.id)
+	if err != nil {
+		fields = map[string]string{"Reason": j.reason}
+	}
+	if slices.ContainsFunc(jobs, func(j job) bool { return j.held() }) {
+		if e.cancel(ctx, []string{l.job}) != nil {
+			return // the next look tries again
+		}
+	}
+	if never(&j) {
+		e.refuse(l, pendingWhy(&job{state: "PENDING", reason: j.reason}))
+		return
+	}
+	e.lose(l, lostWhy(j.state, fields, lastWords(e.x.Dir, l.name)))
+}
+
+// waits handles a lease with a component that waits.
+func (e *executor) waits(ctx context.Context, l *lease, jobs []job) {
+	i := slices.IndexFunc(jobs, func(j job) bool { return j.stage() == waiting })
+	j := &jobs[i]
+	switch {
+	case l.told.Kind == sdk.LeaseGranted || l.ending:
+		if e.cancel(ctx, []string{l.job}) == nil {
+			e.lose(l, "Slurm has put the job back into its queue: "+pendingWhy(j))
+		}
+	case never(j):
+		if e.cancel(ctx, []string{l.job}) == nil {
+			e.refuse(l, pendingWhy(j))
+		}
+	case doubtful(j) && l.told.Why != pendingWhy(j) && e.impossible(ctx, l, j):
+	default:
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: pendingWhy(j)})
+	}
+}
+
+// impossible refuses a lease if sbatch says that it can never start. If nodes are down, they may be
+// the reason.
+func (e *executor) impossible(ctx context.Context, l *lease, j *job) bool {
+	nodes, err := e.nodes.read(ctx, e.Partition)
+	if err != nil || slices.ContainsFunc(nodes, func(n node) bool { return n.down() }) {
+		return false
+	}
+	_, err = e.slurm.run(ctx, "#!/bin/sh\n", "sbatch", append([]string{"--test-only"}, e.arguments(l)...)...)
+	f, ok := errors.AsType[*failure](err)
+	if !ok || !strings.Contains(f.words, "allocation failure") || e.cancel(ctx, []string{l.job}) != nil {
+		return false
+	}
+	e.refuse(l, "sbatch: "+f.words+"; "+pendingWhy(j))
+	return true
+}
+
+// runs handles a lease with components that all run.
+func (e *executor) runs(ctx context.Context, l *lease, jobs []job, draining map[string]string) {
+	before, until := l.until, earliest(jobs)
+	l.until = until
+	if l.told.Kind != sdk.LeaseGranted && !l.ending {
+		bundles, err := e.bundles(ctx, l, jobs)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "where the job %s runs is not known: %v; it is tried again\n", l.job, err)
+			return
+		}
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseGranted, Bundles: bundles, Until: until})
+		before = until
+	}
+	// Slurm has brought the end forward: the job is preempted, after its grace time.
+	sooner := !until.IsZero() && (before.IsZero() || until.Before(before.Add(-time.Second)))
+	for _, n := range l.nodes {
+		if why, drains := draining[n]; drains && !l.ending {
+			end := e.now().Add(max(e.notice(), time.Second))
+			if !until.IsZero() && until.Before(end) {
+				end = until
+			}
+			e.ends(l, end, "the node "+n+" is being drained: "+why)
+		}
+	}
+	switch {
+	case l.ending:
+	case slices.ContainsFunc(jobs, func(j job) bool { return j.preempted }):
+		if until.IsZero() { // only the partition knows its grace time
+			until = e.now().Add(max(e.notice(), time.Second))
+		}
+		e.ends(l, until, "Slurm preempts the job")
+	case sooner:
+		e.ends(l, until, "Slurm has brought the end of the job forward, as for a preemption")
+	case !until.IsZero() && !e.now().Before(until.Add(-e.notice())):
+		e.ends(l, until, "the time limit of the job is near")
+	}
+}
+
+func (e *executor) ends(l *lease, at time.Time, why string) {
+	l.ending = true
+	e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseEnding, Until: at, Why: why})
+}
+
+// earliest returns the earliest end of the components.
+func earliest(jobs []job) (end time.Time) {
+	for _, j := range jobs {
+		if !j.end.IsZero() && (end.IsZero() || j.end.Before(end)) {
+			end = j.end
+		}
+	}
+	return end
+}
+
+func (e *executor) lose(l *lease, why string) {
+	e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: why})
+}
+
+// report sends an event of a lease to the host if it is new.
+func (e *executor) report(l *lease, event sdk.LeaseEvent) {
+	event.Lease, event.Why = l.name, oneLine(event.Why)
+	if event.Kind == sdk.LeasePending && l.told.Kind == sdk.LeasePending && event.Why == l.told.Why {
+		return
+	}
+	l.told = event
+	for _, b := range event.Bundles {
+		l.nodes = append(l.nodes, b.Node)
+	}
+	e.roads.follows(&event, e.sockets(l.name), func(bundle int) bundlePlace { return l.parts[bundle] })
+	e.tell(event)
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// cancelStrays cancels jobs with the experiment's names that belong to no lease: those of submissions whose
+// answer came too late, and second ones. Each has been in two listings, because a listing may be
+// older than a submission.
+func (e *executor) cancelStrays(list map[string][]job) {
+	if e.now().After(e.suspect) {
+		return
+	}
+	seen := map[string]bool{}
+	var ids []string
+	for name, jobs := range list {
+		for _, j := range jobs {
+			l := e.leases[name]
+			if !j.held() || j.offset > 0 || l != nil && (l.job == "" || l.job == j.leader) {
+				continue
+			}
+			seen[j.leader] = true
+			if e.strays[j.leader] {
+				ids = append(ids, j.leader)
+			}
+		}
+	}
+	e.strays = seen
+	if len(ids) > 0 {
+		_ = e.cancel(e.ctx, ids) // tried again after the next listing
+	}
+}
+
+// maxLog is the length of the end of a log that is read for its last line, and mostWords the
+// largest number of characters of that line.
+const (
+	maxLog    = 4096
+	mostWords = 200
+)
+
+// lastWords returns the last line of the log of a lease, or "". Slurm's own messages at the end of a job count
+// only if there is nothing else. A long line loses its beginning.
+func lastWords(dir, lease string) string {
+	f, err := readLogOf(dir, lease)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return ""
+	}
+	text := make([]byte, maxLog)
+	n, _ := f.ReadAt(text, max(0, info.Size()-maxLog))
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "")), "\n")
+	last := lines[len(lines)-1]
+	for _, l := range slices.Backward(lines) {
+		if !strings.HasPrefix(l, "srun: ") && !strings.HasPrefix(l, "slurmstepd: ") {
+			last = l
+			break
+		}
+	}
+	return lastOf(strings.TrimSpace(last), mostWords)
+}
+
+// lastOf returns the end of a text.
+func lastOf(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return "…" + string(r[len(r)-most:])
+	}
+	return text
+}

@@ -1,0 +1,127 @@
+package slurm
+
+import (
+	"strings"
+)
+
+// explained has the meanings of Slurm's most frequent reasons.
+var explained = map[string]string{
+	"None":                   "Slurm has not looked at the job yet",
+	"Resources":              "the nodes are in use",
+	"Priority":               "jobs with a higher priority wait, too",
+	"Dependency":             "it waits for another job",
+	"JobHeldUser":            "it is held; scontrol release lets it start",
+	"JobHeldAdmin":           "an administrator holds it",
+	"PartitionDown":          "the partition is down",
+	"PartitionInactive":      "the partition is inactive",
+	"PartitionConfig":        "the partition does not have what it requests",
+	"PartitionNodeLimit":     "more nodes than the partition has or allows, or some are down",
+	"PartitionTimeLimit":     "the option time is more than the partition allows",
+	"Licenses":               "a licence is in use",
+	"Reservation":            "it waits for its reservation",
+	"ReqNodeNotAvail":        "a node that it needs is down or reserved",
+	"BadConstraints":         "no node has what it requests",
+	"InvalidAccount":         "the account does not exist",
+	"InvalidQOS":             "the QOS does not exist",
+	"BeginTime":              "its time has not come yet",
+	"Prolog":                 "the nodes are being prepared",
+	"NodeDown":               "a node is down",
+	"Nodes required for job": "nodes are down, drained or reserved",
+}
+
+// pendingWhy returns why a job waits: Slurm's reason and its meaning.
+func pendingWhy(j *job) string {
+	if j.state != "PENDING" {
+		return "Slurm: " + strings.ToLower(j.state)
+	}
+	reason := strings.TrimSpace(j.reason)
+	for name, meaning := range explained {
+		if reason == name || strings.HasPrefix(reason, name+",") || strings.HasPrefix(reason, name+" ") {
+			return "Slurm: " + reason + " (" + meaning + ")"
+		}
+	}
+	if strings.HasPrefix(reason, "QOS") || strings.HasPrefix(reason, "Assoc") {
+		return "Slurm: " + reason + " (a limit of the account or QOS is reached)"
+	}
+	return "Slurm: " + reason
+}
+
+// ended has the meanings of the states in which a job is over.
+var ended = map[string]string{
+	"CANCELLED":     "the job was cancelled, by scancel or an administrator",
+	"TIMEOUT":       "the job reached its time limit",
+	"DEADLINE":      "the job reached its deadline",
+	"NODE_FAIL":     "a node failed",
+	"BOOT_FAIL":     "a node could not be started",
+	"PREEMPTED":     "the job was preempted",
+	"REVOKED":       "the job went to another cluster",
+	"OUT_OF_MEMORY": "the job used more memory than it had; request more (resources: memory)",
+	"COMPLETED":     "the job ended by itself",
+	"FAILED":        "the job failed",
+	"SUSPENDED":     "the job was suspended",
+	"STOPPED":       "the job was stopped",
+	"COMPLETING":    "the job has ended, and Slurm still cleans up after it",
+}
+
+// lostWhy returns why a lease is over: what scontrol says about its job, and the last line of its
+// log.
+func lostWhy(state string, fields map[string]string, last string) string {
+	if state == "COMPLETING" && fields["JobState"] != "" {
+		state = fields["JobState"]
+	}
+	why := "Slurm: " + state
+	if meaning := ended[state]; meaning != "" {
+		why += ": " + meaning
+	}
+	for _, name := range []string{"Reason", "ExitCode", "AdminComment", "SystemComment"} {
+		value := fields[name]
+		if value == "" || value == "None" || value == "(null)" || value == "0:0" || value == "NonZeroExitCode" {
+			continue
+		}
+		why += "; " + name + " " + value
+	}
+	if last != "" {
+		why += "; its last words: " + last
+	}
+	return why
+}
+
+// never has the reasons for which a job waits until an administrator or another request changes
+// something.
+func never(j *job) bool {
+	switch reason, _, _ := strings.Cut(j.reason, ","); reason {
+	case "BadConstraints", "PartitionTimeLimit", "InvalidAccount", "InvalidQOS":
+		return true
+	}
+	return false
+}
+
+// doubtful has the reasons of jobs that can never start or whose nodes are down.
+func doubtful(j *job) bool {
+	return j.reason == "PartitionConfig" || j.reason == "PartitionNodeLimit"
+}
+
+// temporary matches errors of sbatch after which the call is repeated: the controller, the network or
+// authentication does not work, or there are too many jobs.
+var temporary = []string{"Unable to contact slurm controller", "Socket timed out", "Zero Bytes were transmitted",
+	"Connection refused", "Connection reset", "Transport endpoint", "No route to host", "Communication connection",
+	"Message receive failure", "Resource temporarily unavailable", "temporarily unable to accept job",
+	"standby mode", "Protocol authentication error", "authentication", "Munge", "munge", "Job submit limit",
+	"SubmitJob", "Too many", "Unable to resolve", "Header lengths", "Insufficient memory", "I/O error",
+	"Slurm database", "Error in StateSave", "controller not responding", "fatal:"}
+
+// refusal returns Slurm's message if it will never accept the job, or "".
+func refusal(err *failure) string {
+	if err.late || err.words == "" {
+		return ""
+	}
+	for _, t := range temporary {
+		if strings.Contains(err.words, t) {
+			return ""
+		}
+	}
+	if strings.Contains(err.words, "sbatch: ") || strings.Contains(err.words, "srun: ") {
+		return err.words
+	}
+	return ""
+}

@@ -1,0 +1,184 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
+	"github.com/tunehost/tunehost/plugins/sdk/road"
+)
+
+// way returns how agents and the host are connected.
+type way string
+
+const (
+	dial  way = "dial"
+	stdio way = "stdio"
+)
+
+// checkRoad refuses a way that the host does not know.
+func (o *options) checkRoad(x *sdk.Execution) error {
+	if o.Road == stdio && x.Host == "" {
+		return option.Wrong("road", o.Road, "dial: this host takes no connections from executors")
+	}
+	return nil
+}
+
+// sockets begins the paths of the sockets of a lease's agents on their nodes, which end with the index of the
+// bundle and socketName; "": they have none. Every process of a job sees the same /tmp.
+func (o *options) sockets(lease string) string {
+	if o.Road != stdio {
+		return ""
+	}
+	return "/tmp/" + lease + "."
+}
+
+const socketName = "/agent"
+
+// roads are the connections between the host and the agents of granted leases, each of which is carried by the
+// standard input and output of an srun.
+type roads struct {
+	host    string
+	program string // on the nodes
+	here    string // the program on this machine
+	sum     string // of a program that is sent; "": none is
+	environ []string
+
+	mu   sync.Mutex
+	stop map[string]context.CancelFunc // by lease
+	all  sync.WaitGroup
+}
+
+func newRoads(x *sdk.Execution, o *options, environ []string) *roads {
+	r := &roads{host: x.Host, environ: environ, stop: map[string]context.CancelFunc{}}
+	if x.Agent != nil {
+		r.program, r.here, r.sum = o.programOn(x), x.Agent.Path, o.sum(x)
+	}
+	return r
+}
+
+// bundlePlace is where an agent runs.
+type bundlePlace struct {
+	job, node string
+	offset    int // of the component of a heterogeneous job; -1: it is none
+}
+
+// arguments are those of a step on the node of an agent, beside it.
+func (p *bundlePlace) arguments() []string {
+	return append(p.component(), "--jobid="+p.job, "--nodelist="+p.node, "--overlap", "--nodes=1", "--ntasks=1",
+		"--cpus-per-task=1", "--mem=0", "--gres=none", "--export=NIL", "--chdir=/", "--mpi=none", "--quiet",
+		"--unbuffered") // else bytes wait for the end of a line
+}
+
+func (p *bundlePlace) component() []string {
+	if p.offset < 0 {
+		return nil
+	}
+	return []string{fmt.Sprint("--het-group=", p.offset)}
+}
+
+// open opens the roads to the agents of a lease whose sockets begin with a path. It does nothing if it has done so.
+func (r *roads) open(lease, sockets string, bundles []bundlePlace) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if sockets == "" && r.sum == "" || r.program == "" || r.stop[lease] != nil {
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop[lease] = stop
+	if r.sum != "" {
+		r.sendAll(ctx, lease, bundles)
+	}
+	if sockets == "" {
+		return
+	}
+	for i, at := range bundles {
+		socket := sockets + strconv.Itoa(i) + socketName
+		r.all.Go(func() {
+			road.Keep(ctx, road.Road{Host: r.host, Say: sayer(lease, i),
+				Open: func(context.Context) (io.ReadWriteCloser, error) { return r.bridge(at, socket) }})
+		})
+	}
+}
+
+// sendAll sends the program to the nodes of a lease.
+func (r *roads) sendAll(ctx context.Context, lease string, bundles []bundlePlace) {
+	done := map[string]bool{}
+	for _, at := range bundles {
+		if !done[at.node] {
+			r.all.Go(func() { r.send(ctx, lease, at) })
+		}
+		done[at.node] = true
+	}
+}
+
+// bridge starts a step beside the agent's.
+func (r *roads) bridge(at bundlePlace, socket string) (io.ReadWriteCloser, error) {
+	cmd := exec.Command("srun", append(at.arguments(), r.program, "agent", "bridge", socket)...)
+	cmd.Env = r.environ
+	return road.Command(cmd)
+}
+
+// sayEvery is how many failures in a row are told with one line.
+const sayEvery = 20
+
+// sayer prints failures, not all of them.
+func sayer(lease string, bundle int) func(error) {
+	n := 0
+	return func(err error) {
+		if n++; n%sayEvery == 2 { // an agent may leave while its lease ends
+			fmt.Fprintf(os.Stderr, "the agent of bundle %d of the lease %s cannot be reached through srun: %v; it is "+
+				"tried again\n", bundle, lease, err)
+		}
+	}
+}
+
+// close closes the roads to the agents of a lease.
+func (r *roads) close(lease string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if stop := r.stop[lease]; stop != nil {
+		stop()
+		delete(r.stop, lease)
+	}
+}
+
+// retain closes the roads of all leases but these.
+func (r *roads) retain(leases []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for lease, stop := range r.stop {
+		if !slices.Contains(leases, lease) {
+			stop()
+			delete(r.stop, lease)
+		}
+	}
+}
+
+// end closes all roads, and waits for their ends.
+func (r *roads) end() {
+	r.retain(nil)
+	r.all.Wait()
+}
+
+// follows opens and closes the roads of a lease by what is told of it.
+func (r *roads) follows(event *sdk.LeaseEvent, sockets string, at func(bundle int) bundlePlace) {
+	switch event.Kind {
+	case sdk.LeaseGranted:
+		places := make([]bundlePlace, len(event.Bundles))
+		for i, b := range event.Bundles {
+			places[i] = at(i)
+			places[i].node = b.Node
+		}
+		r.open(event.Lease, sockets, places)
+	case sdk.LeaseLost, sdk.LeaseRefused:
+		r.close(event.Lease)
+	}
+}

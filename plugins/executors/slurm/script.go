@@ -1,0 +1,75 @@
+package slurm
+
+import (
+	_ "embed"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed job.sh
+var jobScript string
+
+//go:embed bundle.sh
+var bundleScript string
+
+// logDir is the folder for the output of jobs, in the experiment's directory. It is used where nodes
+// have that directory.
+const logDir = ".slurm"
+
+func logPath(dir, lease string) string { return filepath.Join(dir, logDir, lease+".log") }
+
+// agent is the program that runs on each bundle.
+type agent struct {
+	path    string // on the nodes; "": none
+	value   string // of TUNEHOST_AGENT: secret
+	sum     string // of a program that is sent; "": it is there
+	sockets string // see options.sockets
+}
+
+// script returns the script of a job. sbatch reads it from its standard input, and only the user can read
+// Slurm's copy, so the script may contain secrets.
+func script(o *options, dir string, name string, s shape, a agent) string {
+	values := fmt.Sprintf("lease=%s\nlog=%s\nagent=%s\ngpus=%s\nbundles=%d\nsockets=%s\nsum=%s\n", quote(name),
+		quote(logPath(dir, name)), quote(a.path), quote(numbers(s.gpus())), s.size(),
+		quote(a.sockets), a.sum)
+	if a.path != "" {
+		values += "export TUNEHOST_AGENT=" + quote(a.value) + "\n"
+	}
+	return strings.NewReplacer("@VALUES@", values, "@READY@", readyScript,
+		"@BUNDLE@", quote(readyScript+bundleScript), "@TASKS@", s.tasks(),
+		"@SETUP@", setup(o.Setup)).Replace(jobScript)
+}
+
+// tasks returns the arguments of the srun that starts all bundles, in their order.
+func (s shape) tasks() string {
+	all := s.components()
+	parts := make([]string, len(all))
+	for i, c := range all {
+		cpus := 0
+		for _, g := range c.groups {
+			cpus = max(cpus, g.bundle.cpus)
+		}
+		parts[i] = fmt.Sprintf("--ntasks=%d --cpus-per-task=%d --distribution=block --export=ALL --kill-on-bad-exit=0 "+
+			"--wait=0 --input=none", c.size(), cpus)
+		if len(all) > 1 {
+			parts[i] = fmt.Sprintf("--het-group=%d ", i) + parts[i]
+		}
+		parts[i] += ` bash -c "$each"`
+	}
+	return strings.Join(parts, " : ")
+}
+
+func setup(lines string) string {
+	if strings.TrimSpace(lines) == "" {
+		return ":"
+	}
+	return lines
+}
+
+func numbers(list []int) string {
+	return strings.Trim(fmt.Sprint(list), "[]")
+}
+
+// quote quotes a text for bash.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -1,0 +1,576 @@
+package slurm
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/internal/plainfile"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
+)
+
+// steps is the executor inside of an allocation. A lease is one srun with the name of the lease; Slurm gives each
+// step CPUs and GPUs of its own (--exact). The srun is a process of its own, which outlives this one: what it
+// prints is in a file, and it is found again by its arguments.
+type steps struct {
+	options
+	x     sdk.Execution
+	slurm *slurm
+	tell  func(...sdk.LeaseEvent)
+	now   func() time.Time
+	job   string // the allocation
+	// share is the memory of a CPU of the allocation in MiB, for bundles that request none; 0: not known.
+	share int64
+
+	mu      sync.Mutex
+	adopted bool
+	leases  map[string]*step
+	roads   *roads
+	until   time.Time // the end of the allocation
+	asked   time.Time // the last time that it was requested
+	over    bool      // Slurm has said that the allocation has ended
+
+	ctx context.Context // until Close
+	end context.CancelFunc
+	// following is for follow.
+	following sync.WaitGroup
+}
+
+// step has the known facts about a lease.
+type step struct {
+	name    string
+	bundles int
+	pid     int
+	told    sdk.LeaseEvent
+	ending  bool
+	// request is set while the step is not started because the allocation ends.
+	request *sdk.LeaseRequest
+}
+
+func newSteps(x sdk.Execution, o options, tell func(...sdk.LeaseEvent)) (*steps, error) {
+	if o.Partition != "" {
+		return nil, option.Wrong("partition", o.Partition, "nothing in an allocation (SLURM_JOB_ID is set), "+
+			"whose nodes are used; pool: jobs submits jobs of their own")
+	}
+	e := &steps{options: o, x: x, slurm: newSlurm(o.timeout()), tell: tell, now: time.Now,
+		job: os.Getenv("SLURM_JOB_ID"), leases: map[string]*step{},
+		roads: newRoads(&x, &o, stepEnvironment(os.Environ()))}
+	e.ctx, e.end = context.WithCancel(context.Background())
+	return e, nil
+}
+
+// Allocate implements sdk.Executor.
+func (e *steps) Allocate(ctx context.Context, leases []sdk.LeaseRequest) error {
+	e.measure(ctx)
+	e.askEnd(ctx)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range leases {
+		r := &leases[i]
+		if e.leases[r.Lease] != nil {
+			continue
+		}
+		if e.closing() { // it would be taken away before it was of use
+			e.leases[r.Lease] = &step{name: r.Lease, request: r}
+			continue
+		}
+		if err := e.start(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closing reports whether the allocation ends soon, so that no step is started any more. e.mu is held.
+func (e *steps) closing() bool {
+	return e.over || !e.until.IsZero() && !e.now().Before(e.until.Add(-e.notice()))
+}
+
+// measure determines a CPU's share of the memory. A step that requests no memory would get all of
+// it.
+func (e *steps) measure(ctx context.Context) {
+	if e.share > 0 {
+		return
+	}
+	fields, err := e.slurm.show(ctx, e.job)
+	if err != nil {
+		return
+	}
+	for _, m := range portionMemory.FindAllStringSubmatch(fields[""], -1) {
+		cpus, err := numbersOf(m[1])
+		mib, err2 := strconv.ParseInt(m[2], 10, 64)
+		if err == nil && err2 == nil && mib > 0 && (e.share == 0 || mib/int64(len(cpus)) < e.share) {
+			e.share = mib / int64(len(cpus))
+		}
+	}
+}
+
+// start starts the srun of a lease. e.mu is held.
+func (e *steps) start(r *sdk.LeaseRequest) error {
+	s, err := shapeOf(&e.options, r)
+	if err != nil {
+		e.tell(sdk.LeaseEvent{Lease: r.Lease, Kind: sdk.LeaseRefused, Why: oneLine(err.Error())})
+		return nil
+	}
+	s = s.uniform()
+	log, err := openLog(e.x.Dir, r.Lease)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := exec.Command("srun", e.arguments(r.Lease, s)...)
+	cmd.Env = append(stepEnvironment(os.Environ()), e.variables(r, s)...)
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, detached()
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("srun: %w", err)
+	}
+	go func() { _ = cmd.Wait() }() // its log says why it ended
+	e.leases[r.Lease] = &step{name: r.Lease, bundles: s.size(), pid: cmd.Process.Pid}
+	return nil
+}
+
+// openLog opens a new file for the output of a lease's srun. It does not follow a link.
+func openLog(dir, lease string) (*os.File, error) {
+	root, err := plainfile.Private(filepath.Join(dir, logDir))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	return plainfile.In(root, filepath.Base(logPath(dir, lease)), os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
+}
+
+// readLogOf opens the output of a lease to read it. It does not follow a link either.
+func readLogOf(dir, lease string) (*os.File, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	logs, err := root.OpenRoot(logDir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = logs.Close() }()
+	return plainfile.In(logs, filepath.Base(logPath(dir, lease)), os.O_RDONLY)
+}
+
+func (e *steps) arguments(name string, s shape) []string {
+	args := []string{nameFlag + name, "--exact", "--export=ALL", "--kill-on-bad-exit=0", "--wait=0", "--input=none",
+		"--unbuffered", "--distribution=block"}
+	sizes := slices.DeleteFunc(s.sizes(e.GPU), func(a string) bool { return a == "--spread-job" })
+	if s.groups[0].bundle.mib == 0 && e.share > 0 {
+		sizes = append(sizes, fmt.Sprintf("--mem-per-cpu=%dM", e.share))
+	}
+	args = append(args, sizes...)
+	if e.limit > 0 {
+		args = append(args, "--time="+slurmTime(e.limit))
+	}
+	return append(append(args, e.Args...), "bash", "-c", announced+readyScript+bundleScript)
+}
+
+// nameFlag begins the argument with the name of the lease, which identifies an srun.
+const nameFlag = "--job-name="
+
+// mark begins the lines in which bundles report their places.
+const mark = "tunehost-bundle"
+
+// announced returns a command that reports the place of a bundle, after the setup.
+const announced = `set -e
+trap 'echo "the setup failed at: $BASH_COMMAND" >&2' ERR
+eval "$TUNEHOST_SETUP"
+trap - ERR
+set +e
+unset TUNEHOST_SETUP
+announce=` + mark + "\n"
+
+// variables returns the environment of the bundles of a lease.
+func (e *steps) variables(r *sdk.LeaseRequest, s shape) []string {
+	env := []string{"TUNEHOST_SETUP=" + e.Setup, "TUNEHOST_GPUS=" + numbers(s.gpus())}
+	if e.x.Agent != nil && r.Agent != "" {
+		env = append(env, sdk.AgentVariable+"="+r.Agent, "TUNEHOST_PROGRAM="+e.programOn(&e.x),
+			"TUNEHOST_SUM="+e.sum(&e.x),
+			"TUNEHOST_SOCKETS="+e.sockets(r.Lease))
+	}
+	return env
+}
+
+// allocationVariables select the allocation of a step. Slurm's other variables have the size of the job, and a
+// step must not use them.
+var allocationVariables = []string{"SLURM_CONF", "SLURM_CLUSTERS", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_JOB_ID",
+	"SLURM_JOBID", "SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NUM_NODES", "SLURM_NNODES",
+	"SLURM_WORKING_CLUSTER", "SLURM_CLUSTER_NAME", "SLURM_JOB_PARTITION", "SLURM_NODE_ALIASES"}
+
+func stepEnvironment(all []string) (list []string) {
+	for _, v := range all {
+		name, _, _ := strings.Cut(v, "=")
+		own := slices.ContainsFunc(ownPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+		if !own && name != "CUDA_VISIBLE_DEVICES" || slices.Contains(allocationVariables, name) {
+			list = append(list, v)
+		}
+	}
+	return append(list, "LC_ALL=C")
+}
+
+// uniform gives all bundles the amounts of the largest one, because the tasks of a step are equal. On one node
+// they share the total.
+func (s shape) uniform() shape {
+	if s.strategy == strictPack || len(s.groups) < 2 {
+		return s
+	}
+	one := group{count: s.size()}
+	for _, g := range s.groups {
+		b := &one.bundle
+		b.cpus, b.gpus, b.mib = max(b.cpus, g.bundle.cpus), max(b.gpus, g.bundle.gpus), max(b.mib, g.bundle.mib)
+		b.others = cmp.Or(b.others, g.bundle.others)
+	}
+	return shape{s.strategy, []group{one}}
+}
+
+// Adopt implements sdk.Executor.
+func (e *steps) Adopt(ctx context.Context, leases []string) error {
+	ids, err := e.listed(ctx)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	running := sruns(e.x.Prefix)
+	var others []*step
+	for name := range running {
+		if !slices.Contains(leases, name) {
+			others = append(others, &step{name: name, pid: running[name]})
+		}
+	}
+	if err := e.stop(ctx, others, ids); err != nil {
+		return err
+	}
+	e.leases, e.adopted = map[string]*step{}, true
+	e.roads.retain(leases)
+	for _, name := range leases {
+		e.leases[name] = &step{name: name, bundles: adoptedBundles(e.x.Dir, name), pid: running[name]}
+	}
+	e.look()
+	return nil
+}
+
+// adoptedBundles returns the number of bundles of a lease of an earlier process. The log of the
+// lease begins with it.
+func adoptedBundles(dir, name string) int {
+	_, places, _ := readLog(dir, name)
+	for _, p := range places {
+		return p.of
+	}
+	return 1
+}
+
+// listed returns the numbers of the steps by their names.
+func (e *steps) listed(ctx context.Context) (map[string]string, error) {
+	const header = "STEPID|NAME|"
+	out, err := e.slurm.run(ctx, "", "squeue", "--steps", "--jobs="+e.job, "--format=%i|%j|")
+	if err != nil {
+		return nil, err
+	}
+	_, body, ok := strings.Cut(out, header+"\n")
+	if !ok {
+		return nil, fmt.Errorf("squeue printed something else than a list of steps: %q", shortened(out))
+	}
+	ids := map[string]string{}
+	for line := range strings.Lines(body) {
+		if f := strings.Split(line, "|"); len(f) == 3 {
+			ids[f[1]] = f[0]
+		}
+	}
+	return ids, nil
+}
+
+// sruns returns the processes of leases, by name.
+func sruns(prefix string) map[string]int {
+	list := map[string]int{}
+	all, _ := filepath.Glob("/proc/[0-9]*") // on other systems there is no Slurm
+	for _, dir := range all {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if name := leaseOf(pid); err == nil && strings.HasPrefix(name, prefix) && list[name] == 0 {
+			list[name] = pid
+		}
+	}
+	return list
+}
+
+// leaseOf returns the name of the lease of an srun, or "".
+func leaseOf(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		return ""
+	}
+	args := strings.Split(string(text), "\x00")
+	if len(args) < 2 || filepath.Base(args[0]) != "srun" {
+		return ""
+	}
+	name, _ := strings.CutPrefix(args[1], nameFlag)
+	return name
+}
+
+// Release implements sdk.Executor.
+func (e *steps) Release(ctx context.Context, leases []string) error {
+	ids, err := e.listed(ctx)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var released []*step
+	for _, name := range leases {
+		if l := e.leases[name]; l != nil {
+			released = append(released, l)
+		}
+	}
+	if err := e.stop(ctx, released, ids); err != nil {
+		return err
+	}
+	for _, l := range released {
+		e.roads.close(l.name)
+		delete(e.leases, l.name)
+		_ = os.Remove(logPath(e.x.Dir, l.name))
+	}
+	return nil
+}
+
+// stop ends the steps of leases, and each srun that waits for one.
+func (e *steps) stop(ctx context.Context, leases []*step, ids map[string]string) error {
+	var cancel []string
+	for _, l := range leases {
+		if id := ids[l.name]; id != "" {
+			cancel = append(cancel, id)
+		} else if leaseOf(l.pid) == l.name {
+			terminate(l.pid)
+		}
+	}
+	if len(cancel) > 0 {
+		if _, err := e.slurm.run(ctx, "", "scancel", cancel...); err != nil && !alreadyOver(err) {
+			return err
+		}
+	}
+	for _, l := range leases {
+		if err := gone(ctx, l.pid, l.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The srun of a step that is cancelled ends when its tasks have ended.
+const (
+	goneEvery  = 20 * time.Millisecond
+	goneWithin = 20 * time.Second
+)
+
+// gone waits until the srun of a lease has ended, because the lease lasts as long as the srun.
+func gone(ctx context.Context, pid int, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, goneWithin)
+	defer cancel()
+	tick := time.NewTicker(goneEvery)
+	defer tick.Stop()
+	for pid != 0 && leaseOf(pid) == name {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("the step of the lease %s has not ended yet", name)
+		}
+	}
+	return nil
+}
+
+// follow looks at the steps until Close.
+func (e *steps) follow() {
+	tick := time.NewTicker(stepsEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-e.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		e.askEnd(e.ctx)
+		e.mu.Lock()
+		if e.adopted {
+			e.look()
+		}
+		e.mu.Unlock()
+	}
+}
+
+// stepsEvery is how often files of steps are looked at; endEvery is how often Slurm is asked for the end.
+const (
+	stepsEvery = 200 * time.Millisecond
+	endEvery   = 30 * time.Second
+)
+
+// askEnd asks Slurm when the allocation ends.
+func (e *steps) askEnd(ctx context.Context) {
+	now := e.now()
+	e.mu.Lock()
+	soon := now.Sub(e.asked) < endEvery
+	if !soon {
+		e.asked = now
+	}
+	e.mu.Unlock()
+	if soon {
+		return
+	}
+	fields, err := e.slurm.show(ctx, e.job)
+	if err != nil {
+		return // the next time
+	}
+	seconds, err := strconv.ParseInt(fields["EndTime"], 10, 64)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.until = time.Unix(seconds, 0); err != nil || time.Until(e.until) > noLimit {
+		e.until = time.Time{}
+	}
+}
+
+// look sends the changes of the leases to the host. e.mu is held.
+func (e *steps) look() {
+	for _, name := range slices.Sorted(maps.Keys(e.leases)) {
+		l := e.leases[name]
+		e.lookAt(l)
+		if l.told.Kind == sdk.LeaseLost || l.told.Kind == sdk.LeaseRefused {
+			delete(e.leases, name)
+		}
+	}
+}
+
+func (e *steps) lookAt(l *step) {
+	if l.request != nil {
+		e.holdBack(l)
+		return
+	}
+	alive := l.pid != 0 && leaseOf(l.pid) == l.name
+	words, places, last := readLog(e.x.Dir, l.name)
+	granted := l.told.Kind == sdk.LeaseGranted || l.ending
+	switch {
+	case !alive && allocationOver(words):
+		e.over = true
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: "the allocation has ended: " + words})
+	case !alive && !granted && l.pid != 0 && refusal(&failure{words: words}) != "":
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseRefused, Why: words})
+	case !alive:
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: "the step has ended; its last words: " + last})
+	case !granted && len(places) == l.bundles:
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseGranted, Bundles: placed(places), Until: e.until})
+	case !granted:
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: stepWhy(words)})
+	case !l.ending && !e.until.IsZero() && !e.now().Before(e.until.Add(-e.notice())):
+		l.ending = true
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseEnding, Until: e.until,
+			Why: "the allocation ends soon"})
+	}
+}
+
+// holdBack handles a lease that is requested when the allocation ends soon. It starts if the
+// allocation gets more time.
+func (e *steps) holdBack(l *step) {
+	if !e.closing() {
+		if err := e.start(l.request); err == nil {
+			return // in its place
+		}
+	}
+	why := "the allocation ends"
+	if !e.until.IsZero() {
+		why += " at " + e.until.Format(time.TimeOnly)
+	}
+	e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: why + "; tunehost resume in the next one continues"})
+}
+
+// allocationOver reports whether srun says that there is no allocation any more.
+func allocationOver(words string) bool {
+	for _, says := range []string{"already completing or completed", "Invalid job id", "Job has expired"} {
+		if strings.Contains(words, says) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *steps) report(l *step, event sdk.LeaseEvent) {
+	event.Lease, event.Why = l.name, oneLine(event.Why)
+	if event.Kind == sdk.LeasePending && l.told.Kind == sdk.LeasePending && event.Why == l.told.Why {
+		return
+	}
+	l.told = event
+	e.roads.follows(&event, e.sockets(l.name), func(int) bundlePlace {
+		return bundlePlace{job: e.job, offset: -1}
+	})
+	e.tell(event)
+}
+
+// stepWhy returns why a step waits, from the message of srun: step creation temporarily disabled,
+// retrying (REASON).
+func stepWhy(words string) string {
+	if _, reason, ok := strings.Cut(words, "retrying ("); ok {
+		reason, _, _ = strings.Cut(reason, ")")
+		return "Slurm: " + reason + " (other steps of the allocation use what it needs)"
+	}
+	return "Slurm starts the step"
+}
+
+// where is the report of a bundle about its place.
+type where struct {
+	of, bundle int
+	node, gpus string
+}
+
+// maxSteps limits how much of a log is read for the places of its bundles.
+const maxSteps = 1 << 20
+
+// readLog returns the messages of srun itself, the places of the bundles, and the last line.
+func readLog(dir, lease string) (words string, places map[int]where, last string) {
+	f, err := readLogOf(dir, lease)
+	if err != nil {
+		return "", nil, ""
+	}
+	defer f.Close()
+	text := make([]byte, maxSteps)
+	n, _ := f.Read(text)
+	var said []string
+	places = map[int]where{}
+	for line := range strings.Lines(string(text[:n])) {
+		line = strings.TrimSpace(line)
+		var w where
+		if _, err := fmt.Sscanf(line, mark+" %d %d %s %s", &w.of, &w.bundle, &w.node, &w.gpus); err == nil {
+			places[w.bundle] = w
+		} else if strings.HasPrefix(line, "srun: ") {
+			said = append(said, line)
+		}
+	}
+	return strings.Join(said, "; "), places, lastWords(dir, lease)
+}
+
+func placed(places map[int]where) (list []sdk.GrantedBundle) {
+	for _, i := range slices.Sorted(maps.Keys(places)) {
+		b := sdk.GrantedBundle{Node: places[i].node}
+		if gpus := places[i].gpus; gpus != "-" {
+			b.Devices = strings.Split(gpus, ",")
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+// Close implements io.Closer. The steps continue.
+func (e *steps) Close() error {
+	e.end()
+	e.following.Wait()
+	e.roads.end()
+	return nil
+}

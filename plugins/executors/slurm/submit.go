@@ -1,0 +1,184 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tunehost/tunehost/internal/plainfile"
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// suspicious is the time in which a job may still appear after a submission without an answer.
+const suspicious = 10 * time.Minute
+
+// atOnce is how many commands run at the same time.
+const atOnce = 8
+
+// Allocate implements sdk.Executor.
+func (e *executor) Allocate(ctx context.Context, leases []sdk.LeaseRequest) error {
+	if err := e.take(ctx); err != nil {
+		return err
+	}
+	defer e.pass()
+	names := make([]string, len(leases))
+	for i := range leases {
+		names[i] = leases[i].Lease
+	}
+	if err := e.settle(ctx, names); err != nil {
+		return err
+	}
+	e.makeLogs()
+	errs := make([]error, len(leases))
+	each(e.fresh(leases), func(i int) { errs[i] = e.submit(ctx, &leases[i]) })
+	for i := range leases {
+		if l := e.leases[leases[i].Lease]; l.doubt {
+			e.suspect = e.now().Add(suspicious)
+		}
+	}
+	e.pace.begin()
+	e.soon()
+	return first(errs)
+}
+
+// fresh returns the indices of leases that are not submitted yet, and records the leases.
+func (e *executor) fresh(leases []sdk.LeaseRequest) (list []int) {
+	for i := range leases {
+		r := &leases[i]
+		l := e.leases[r.Lease]
+		if l == nil {
+			l = &lease{name: r.Lease}
+			e.leases[r.Lease] = l
+		}
+		l.request = r
+		if l.job == "" {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// each calls f for each number, a few at a time.
+func each(list []int, f func(int)) {
+	var all sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for _, i := range list {
+		slots <- struct{}{}
+		all.Go(func() {
+			f(i)
+			<-slots
+		})
+	}
+	all.Wait()
+}
+
+func first(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeLogs makes the folder for the output of jobs. If that fails, the output is not kept.
+func (e *executor) makeLogs() {
+	if root, err := plainfile.Private(filepath.Join(e.x.Dir, logDir)); err == nil {
+		_ = root.Close()
+	}
+}
+
+// submit submits the job of a lease. Other fields of the executor than the lease are not changed.
+func (e *executor) submit(ctx context.Context, r *sdk.LeaseRequest) (err error) {
+	l := e.leases[r.Lease]
+	if l.shape, err = shapeOf(&e.options, r); err != nil {
+		e.refuse(l, err.Error())
+		return nil
+	}
+	l.doubt = true
+	text := script(&e.options, e.x.Dir, l.name, l.shape, e.agentOf(r))
+	out, err := e.submitter().run(ctx, text, "sbatch", e.arguments(l)...)
+	if err == nil {
+		l.job, err = submitted(out)
+		l.doubt = err != nil
+		return err
+	}
+	f, ok := errors.AsType[*failure](err)
+	if !ok {
+		return err
+	}
+	if why := refusal(f); why != "" && !e.crowded(why) {
+		l.doubt = false
+		e.refuse(l, why)
+		return nil
+	}
+	return err
+}
+
+// agentOf returns the program that runs on the bundles of a lease.
+func (e *executor) agentOf(r *sdk.LeaseRequest) agent {
+	if e.x.Agent == nil || r.Agent == "" {
+		return agent{}
+	}
+	return agent{path: e.programOn(&e.x), sum: e.sum(&e.x), value: r.Agent, sockets: e.sockets(r.Lease)}
+}
+
+// crowded reports whether a limit refuses a job that other jobs of the experiment may have reached.
+func (e *executor) crowded(why string) bool {
+	return len(e.leases) > 1 && strings.Contains(why, "accounting/QOS policy")
+}
+
+// submitted reads the number of the job: "17" or "17;cluster", after anything that sites print.
+func submitted(out string) (string, error) {
+	id := ""
+	for line := range strings.Lines(out) {
+		number, _, _ := strings.Cut(strings.TrimSpace(line), ";")
+		if isNumber(number) {
+			id = number
+		}
+	}
+	if id == "" {
+		return "", fmt.Errorf("sbatch printed no number of a job: %q", shortened(out))
+	}
+	return id, nil
+}
+
+// arguments returns the arguments of sbatch for each component.
+func (e *executor) arguments(l *lease) (args []string) {
+	for i, c := range l.shape.components() {
+		if i > 0 {
+			args = append(args, ":")
+		}
+		args = append(args, "--parsable", "--job-name="+l.name, "--comment="+l.shape.comment(), export,
+			"--no-requeue", "--output=/dev/null")
+		args = append(args, e.limits()...)
+		args = append(args, c.sizes(e.GPU)...)
+		args = append(args, e.Args...)
+	}
+	return args
+}
+
+// maxNotice is the most that --signal takes.
+const maxNotice = 65535
+
+func (e *executor) limits() (args []string) {
+	if e.Partition != "" {
+		args = append(args, "--partition="+e.Partition)
+	}
+	if e.limit > 0 {
+		args = append(args, "--time="+slurmTime(e.limit))
+	}
+	if e.Notice >= 1 {
+		args = append(args, fmt.Sprintf("--signal=B:USR1@%d", min(int(e.Notice), maxNotice)))
+	}
+	return args
+}
+
+// refuse reports to the host that a lease can never be granted.
+func (e *executor) refuse(l *lease, why string) {
+	e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseRefused, Why: why})
+}

@@ -1,0 +1,203 @@
+package sdk
+
+import (
+	"context"
+	"time"
+)
+
+// Executor allocates leases: a lease is the right to use certain devices of certain nodes for
+// a while. It decides where trials run and when; the host decides which trials run.
+// Calls come one at a time, the first of them is Adopt.
+//
+// Every call may be repeated: after an error, or after the executor's process has
+// ended, the host makes the call again with the same leases. A lease is known by its
+// name, which the host has recorded before it asks: Allocate of a lease that the
+// executor has already asked its engine for must not ask a second time.
+//
+// An error of any call means that the engine could not be reached or did not answer:
+// the host makes the call again after a while. What the engine refuses permanently is a
+// [LeaseRefused] event.
+//
+// An Executor that is an io.Closer is closed after the last call, unless its process
+// was killed. Closing releases no lease.
+type Executor interface {
+	// Allocate requests leases. It does not wait until they are granted.
+	Allocate(ctx context.Context, leases []LeaseRequest) error
+	// Adopt lists all leases of the experiment that count, and is called before
+	// anything else. The state of each is reported as if it were new; LeaseLost is reported for
+	// those that the executor does not have. All other leases of the experiment
+	// are released.
+	Adopt(ctx context.Context, leases []string) error
+	// Release releases leases in any state. Those that the
+	// executor does not have are released already.
+	Release(ctx context.Context, leases []string) error
+}
+
+// CapacityExecutor is an [Executor] that knows the resources of its cluster. They are
+// not guaranteed: they are for messages and for searchers that plan ahead.
+type CapacityExecutor interface {
+	Executor
+	// Capacity is the nodes.
+	Capacity(ctx context.Context) ([]ClusterNode, error)
+}
+
+// ExecutorPlugin is an executor that can be served.
+type ExecutorPlugin struct {
+	Info
+	// Open checks everything that can be checked and makes the executor. options is a
+	// JSON object that conforms to Info.Options. The executor reports with tell what
+	// becomes of leases, from any goroutine, without ever waiting; it reports
+	// nothing before Adopt is called.
+	Open func(x Execution, options []byte, tell func(...LeaseEvent)) (Executor, ExecutorTraits, error)
+}
+
+// Execution is the experiment for which an executor is opened.
+type Execution struct {
+	// Experiment is the experiment's name, and Dir its directory, absolute.
+	Experiment string
+	Dir        string
+	// Prefix is what the names of the experiment's leases begin with, and those of no
+	// other experiment: lower case letters, digits and dashes.
+	Prefix string
+	// Agent is the program to start on each bundle of a granted lease; nil: none.
+	Agent *Agent
+	// HostGrace is how long leases and agents wait for a host that has died, as the user has
+	// set it; 0: the executor chooses. Agents end by themselves then.
+	HostGrace time.Duration
+	// Host is where this process reaches the host, as HOST:PORT, for agents that cannot: see package
+	// plugins/sdk/road. "": agents have to reach the host by themselves. It is another one after each start of
+	// the host.
+	Host string
+}
+
+// Agent is the program that connects a bundle of a granted lease with the host. An executor
+// that starts agents runs, on every bundle, `Path agent` with [AgentVariable] and
+// [AgentBundleVariable] in the environment, in addition to what the engine sets there. When an
+// agent exits, the lease has ended, and the executor reports LeaseLost. Release ends the
+// agents of a lease, and an agent ends whatever it has started.
+//
+// Where nodes cannot connect to the host, the executor runs `Path agent --socket SOCKET` instead, and
+// connects `Path agent bridge SOCKET` on the same node with the host: see package plugins/sdk/road.
+type Agent struct {
+	// Path is the static binary on the host's machine, absolute.
+	Path string
+	// SHA256 is of its content, in hex. A node that does not have this content at Path is
+	// sent the binary, at most once.
+	SHA256 string
+}
+
+// The environment variables of an agent, and of the processes that it starts.
+const (
+	// AgentVariable has LeaseRequest.Agent.
+	AgentVariable = "TUNEHOST_AGENT"
+	// BaseDirVariable names the folder of the uploaded files, for processes on a node.
+	BaseDirVariable = "TUNEHOST_BASE_DIR"
+	// AgentBundleVariable has the index of the bundle in LeaseRequest.Bundles, from 0.
+	AgentBundleVariable = "TUNEHOST_AGENT_BUNDLE"
+)
+
+// ExecutorTraits are the properties of an opened executor.
+type ExecutorTraits struct {
+	// Gangs: a lease may have several bundles, which are granted together or not
+	// at all.
+	Gangs bool
+	// Capacity: it is a [CapacityExecutor]. The function that serves it sets this field.
+	Capacity bool
+	// Agents: it starts Execution.Agent on each bundle of a granted lease. The host uses a
+	// lease when the agents of all its bundles have connected.
+	Agents bool
+}
+
+// Amount is an amount of one resource: cpu, gpu, memory (bytes), or any name that
+// the cluster knows.
+type Amount struct {
+	Name  string
+	Value float64
+}
+
+// LeaseRequest is a request for a lease.
+type LeaseRequest struct {
+	// Lease is its name: the prefix and a number, at most 63 characters.
+	Lease string
+	// Bundles are granted together or not at all; each lies on one node.
+	Bundles []LeaseBundle
+	// Strategy says how bundles lie on nodes: pack, spread, strict_pack or
+	// strict_spread.
+	Strategy string
+	// Agent is the value of [AgentVariable] for the agents of this lease; "": none. It is a
+	// secret: anyone who has it can pose as an agent of the lease. It must not be in a command
+	// line, in the name of a job, or in a file that other users can read.
+	Agent string
+}
+
+// LeaseBundle is what one share of one node must have, sorted by name. It may be
+// empty: a share of any node.
+type LeaseBundle []Amount
+
+// Get is the amount of a resource.
+func (b LeaseBundle) Get(name string) float64 {
+	for _, a := range b {
+		if a.Name == name {
+			return a.Value
+		}
+	}
+	return 0
+}
+
+// LeaseEventKind is the new state of a lease.
+type LeaseEventKind uint8
+
+// The kinds. LeaseLost and LeaseRefused end a lease: nothing is reported about it
+// afterwards, and it need not be released.
+const (
+	// LeasePending: it waits; Why is the engine's reason.
+	LeasePending LeaseEventKind = iota + 1
+	// LeaseGranted: Bundles can be used, until Until if that is known.
+	LeaseGranted
+	// LeaseEnding: it will be taken away at the time Until. Trials on it are told
+	// to save and stop.
+	LeaseEnding
+	// LeaseLost: it is gone, or may be; Why says what happened. The host relies on
+	// nothing that runs on it any longer.
+	LeaseLost
+	// LeaseRefused: it can never be granted; Why is the engine's reason.
+	LeaseRefused
+)
+
+var leaseEventKinds = [...]string{"unknown", "pending", "granted", "ending", "lost", "refused"}
+
+// String is one word, for logs.
+func (k LeaseEventKind) String() string {
+	if int(k) >= len(leaseEventKinds) {
+		return leaseEventKinds[0]
+	}
+	return leaseEventKinds[k]
+}
+
+// LeaseEvent is a change of the state of a lease.
+type LeaseEvent struct {
+	Lease string
+	Kind  LeaseEventKind
+	// Why is in the engine's words, one line.
+	Why string
+	// Bundles are the nodes of a granted lease, in the order of the request.
+	Bundles []GrantedBundle
+	// Until is when it ends; the zero time: not known.
+	Until time.Time
+}
+
+// GrantedBundle is the node of a granted bundle.
+type GrantedBundle struct {
+	Node string
+	// Devices are its GPUs, as CUDA_VISIBLE_DEVICES names them.
+	Devices []string
+	// Address is by which other nodes of the cluster reach this one; "": Node.
+	Address string
+}
+
+// ClusterNode is a node that leases may lie on.
+type ClusterNode struct {
+	Name        string
+	Total, Free []Amount
+	Down        bool
+}

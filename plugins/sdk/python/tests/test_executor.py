@@ -1,0 +1,92 @@
+"""What executors tell the host, without a host."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from pathlib import Path
+from typing import Any, Callable, List, Sequence, Tuple
+
+import pytest
+
+import tunehost
+from tunehost._leasing import ExecutorService
+from tunehost._proto import executor_pb2 as pb
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "samples"))
+from nodes import Nodes  # noqa: E402
+
+
+class Agents(Nodes):
+    """Grants leases, and would start agents."""
+
+    agents = True
+    closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def opened(dir: Path, agent: bool = True, plugin: Any = Agents) -> Tuple[ExecutorService, Any]:
+    def call(name: str, f: Callable[[], Any]) -> Any:
+        return f()
+
+    service = ExecutorService(plugin, call, lambda f: f(), RuntimeError("not open"))
+    request = pb.OpenExecutorRequest(options=json.dumps({"nodes": 1}).encode(), experiment="e", dir=str(dir), prefix="a-")
+    if agent:
+        request.agent.path, request.agent.sha256 = "/bin/tunehost", "ab"
+    return service, service.OpenExecutor(request)
+
+
+def lease(name: str, **amounts: float) -> pb.LeaseRequest:
+    bundle = pb.LeaseBundle(amounts=[pb.Amount(name=n, value=v) for n, v in amounts.items()])
+    return pb.LeaseRequest(lease=name, bundles=[bundle], strategy="pack", agent="s3cret")
+
+
+def test_agents_are_promised_only_for_a_program(tmp_path: Path) -> None:
+    for agent in True, False:
+        _, answer = opened(tmp_path, agent)
+        assert (answer.agents, answer.gangs, answer.capacity) == (agent, True, True)
+
+
+def test_events_arrive_in_order_and_end(tmp_path: Path) -> None:
+    service, _ = opened(tmp_path)
+    service.Adopt(pb.AdoptRequest(leases=["a-9"]))
+    service.Allocate(pb.AllocateRequest(leases=[lease("a-1", cpu=1), lease("a-2", cpu=99)]))
+    messages = service.Watch(pb.WatchRequest())
+    events = list(next(messages).events)
+    assert [(e.lease, e.kind) for e in events] == [
+        ("a-9", pb.LeaseEvent.KIND_LOST), ("a-2", pb.LeaseEvent.KIND_REFUSED), ("a-1", pb.LeaseEvent.KIND_GRANTED)]
+    assert events[2].bundles[0].node == "node-1" and "\n" not in events[1].why
+    rest: List[Any] = []
+    waiting = threading.Thread(target=lambda: rest.extend(messages))
+    waiting.start()
+    service.end()
+    waiting.join(60)
+    assert not waiting.is_alive() and not rest
+    service.close()
+    assert service.opened and getattr(service.opened, "closed")
+
+
+def test_the_secret_is_not_in_the_text_of_a_request() -> None:
+    assert "s3cret" not in repr(tunehost.LeaseRequest("a-1", [{}], "pack", "s3cret"))
+
+
+def test_capacity_is_optional(tmp_path: Path) -> None:
+    class Blind(tunehost.Executor):
+        """It does not know its cluster."""
+
+        def adopt(self, leases: Sequence[str]) -> None:
+            pass
+
+        nodes: int = tunehost.option(1, "nodes")
+
+    _, answer = opened(tmp_path, plugin=Blind)
+    assert not answer.capacity
+
+
+def test_calls_before_open() -> None:
+    service = ExecutorService(Agents, lambda name, f: f(), lambda f: f(), RuntimeError("not open"))
+    with pytest.raises(RuntimeError, match="not open"):
+        service.Adopt(pb.AdoptRequest())

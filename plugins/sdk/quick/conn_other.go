@@ -1,0 +1,8 @@
+//go:build !linux
+
+package quick
+
+import "net"
+
+// Conn returns c: only Linux has system calls that can be used without the runtime.
+func Conn(c net.Conn) net.Conn { return c }

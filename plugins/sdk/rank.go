@@ -1,0 +1,28 @@
+package sdk
+
+// A trainable that starts programs for the bundles of a group starts those of other bundles through the
+// agents of their nodes: it runs this program with the argument "agent" and [RankVariable], which
+// stands for the program on its node. Its output, its end and signals are passed on, and when it is
+// killed, the program is.
+const (
+	// RanksVariable is in the environment of a trainable on a node that has an agent: the path of the
+	// agent's socket.
+	RanksVariable = "TUNEHOST_RANKS"
+	// RankVariable has a [Rank] as JSON.
+	RankVariable = "TUNEHOST_RANK"
+)
+
+// Rank is a program on the node of a bundle.
+type Rank struct {
+	// Socket is the value of [RanksVariable].
+	Socket string
+	// Bundle is the index of the bundle.
+	Bundle int
+	// Path is the program, Args its arguments without the program, and Dir its working directory.
+	Path string
+	Args []string
+	Dir  string
+	// Own are the names of the variables of the environment that the program gets beside those of its
+	// node.
+	Own []string
+}

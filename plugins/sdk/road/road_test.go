@@ -1,0 +1,100 @@
+package road
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// unhurried is a road that does not wait between two tries, and ends after some.
+func unhurried(t *testing.T, r Road, tries int) (pauses []time.Duration) {
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	r.pause = func(_ context.Context, d time.Duration) {
+		if pauses = append(pauses, d); len(pauses) == tries {
+			end()
+		}
+	}
+	Keep(ctx, r)
+	return pauses
+}
+
+// The pauses grow to half a minute, and each failure is said.
+func TestPauses(t *testing.T) {
+	var said []string
+	why := errors.New("the pod is gone")
+	pauses := unhurried(t, Road{Say: func(err error) { said = append(said, err.Error()) },
+		Open: func(context.Context) (io.ReadWriteCloser, error) { return nil, why }}, 20)
+	if len(said) != 20 || said[0] != why.Error() {
+		t.Error(said)
+	}
+	if pauses[0] > 2*firstPause || pauses[19] < lastPause/2 || pauses[19] > 2*lastPause {
+		t.Error(pauses)
+	}
+}
+
+// A command that fails is told by its last words, and the host is not dialled for it.
+func TestCommandFails(t *testing.T) {
+	var said error
+	unhurried(t, Road{Host: "127.0.0.1:1", Say: func(err error) { said = err },
+		Open: func(context.Context) (io.ReadWriteCloser, error) {
+			return Command(exec.Command("sh", "-c", "echo first >&2; echo no such pod >&2; exit 3"))
+		}}, 1)
+	if said == nil || said.Error() != "sh: no such pod" {
+		t.Error(said)
+	}
+	if _, err := Command(exec.Command("/no/such/program")); err == nil {
+		t.Error("it was started")
+	}
+}
+
+// The host is dialled when the agent says something, and hears all of it; what it answers reaches the agent.
+func TestBytes(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, end := context.WithCancel(t.Context())
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		Keep(ctx, Road{Host: l.Addr().String(), Open: func(context.Context) (io.ReadWriteCloser, error) {
+			return Command(exec.Command("sh", "-c", "echo hello; read answer; echo you said $answer; cat"))
+		}})
+	}()
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, want := range []string{"hello\n", "you said fine\n"} {
+		got := make([]byte, len(want))
+		if _, err := io.ReadFull(conn, got); err != nil || string(got) != want {
+			t.Fatalf("%q %v", got, err)
+		}
+		_, _ = io.WriteString(conn, "fine\n")
+	}
+	end()
+	<-kept
+	if rest, err := io.ReadAll(conn); err != nil && !strings.Contains(err.Error(), "reset") {
+		t.Errorf("%q %v", rest, err)
+	}
+}
+
+// A command that ignores the end of its input is killed.
+func TestStubborn(t *testing.T) {
+	c, err := Command(exec.Command("sleep", "3600"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.(*command).grace = time.Millisecond
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,35 @@
+package command
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+)
+
+// thisProgram is the program of this process, which stands for a worker on another node.
+const thisProgram = "/proc/self/exe"
+
+// onItsNode returns what to start for a worker: its program, or, where the worker's bundle has an agent of
+// its own, a process that has the agent start it and stands for it.
+func (a *attempt) onItsNode(file string, env []string, rank int) (path string, args, environ []string, err error) {
+	socket := os.Getenv(sdk.RanksVariable)
+	if socket == "" || a.trial.Bundles[rank].Address == "" {
+		return file, a.args, env, nil
+	}
+	x := sdk.Rank{Socket: socket, Bundle: rank, Path: file, Args: a.args[1:], Dir: a.dir}
+	here := os.Environ()
+	for _, variable := range env {
+		if !slices.Contains(here, variable) {
+			name, _, _ := strings.Cut(variable, "=")
+			x.Own = append(x.Own, name)
+		}
+	}
+	text, err := json.Marshal(x)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	return thisProgram, []string{thisProgram, "agent"}, append(env, sdk.RankVariable+"="+string(text)), nil
+}
