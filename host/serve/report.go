@@ -48,8 +48,17 @@ type Report struct {
 	Unread []string
 }
 
-// Report returns a report of all experiments. Made is the time that it shows as its own.
-func (s *Server) Report(made time.Time) (r Report, err error) {
+// Report returns a report of all experiments. Made is the time that it shows as its own. Of a running experiment it
+// shows one moment: its answers agree with each other.
+func (s *Server) Report(made time.Time) (Report, error) {
+	o := s.Options
+	o.Keys = ""
+	still := New(o)
+	still.catalog = experiments.Still(o.Folders...)
+	return still.reported(made)
+}
+
+func (s *Server) reported(made time.Time) (r Report, err error) {
 	list, err := s.catalog.List()
 	if err != nil {
 		return r, err

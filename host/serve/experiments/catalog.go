@@ -30,6 +30,7 @@ func LimitMemory() { smallheap.Limit(210 << 20) }
 // Catalog has the experiments in some folders. It is safe for concurrent use.
 type Catalog struct {
 	roots []string
+	still bool
 	mu    sync.Mutex
 	open  map[string]*Shared // by directory
 	lines map[string]line
@@ -44,6 +45,13 @@ type line struct {
 // New returns the experiments in folders; a folder may also be one of an experiment.
 func New(folders ...string) *Catalog {
 	return &Catalog{roots: folders, open: map[string]*Shared{}, lines: map[string]line{}}
+}
+
+// Still returns the experiments in folders, each as it was when it was first asked for.
+func Still(folders ...string) *Catalog {
+	c := New(folders...)
+	c.still = true
+	return c
 }
 
 // ErrUnknown says that there is no experiment of a name.
@@ -201,7 +209,7 @@ func (c *Catalog) acquire(p place) (*Shared, func(), error) {
 	s := c.claim(p, file)
 	s.once.Do(func() { s.opened = s.begin(p.dir) })
 	err = s.opened
-	if err == nil {
+	if err == nil && !c.still {
 		err = s.refresh(time.Now())
 	}
 	if err != nil {

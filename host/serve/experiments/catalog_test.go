@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/host/view/viewtest"
 )
 
@@ -58,4 +59,37 @@ func TestRoom(t *testing.T) {
 		t.Errorf("at the end: %s", open())
 	}
 	get("a")()
+}
+
+// A catalog that holds still shows an experiment as it was first seen, whatever its host records in the meantime;
+// another one follows it.
+func TestStill(t *testing.T) {
+	root := t.TempDir()
+	w := viewtest.New(filepath.Join(root, "a"), []byte(source), 1)
+	w.Start(1)
+	w.Run(1)
+	still, follows := Still(root), New(root)
+	entries := func(c *Catalog) (n uint64) {
+		x, done, err := c.Get("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer done()
+		if err := x.Look(func(s *view.State) { n = s.Entries() }); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := entries(still)
+	if n := entries(follows); n != before {
+		t.Fatalf("%d and %d entries", before, n)
+	}
+	w.Run(-1)
+	w.Close()
+	if n := entries(still); n != before {
+		t.Errorf("%d entries were %d before", n, before)
+	}
+	if n := entries(follows); n <= before {
+		t.Errorf("%d entries are read, and more were recorded", n)
+	}
 }

@@ -1,13 +1,17 @@
 package browser
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/tunehost/tunehost/internal/testplace"
 )
 
 // report writes a report of all experiments in a folder, and opens it as a file.
@@ -74,6 +78,48 @@ func TestReport(t *testing.T) {
 	p.await("document.querySelector('#compared canvas')?.dataset.drawn > 0")
 	p.drawn("compare")
 	p.clean()
+}
+
+// A report of a running experiment is a picture of a moment: it says so and when, shows each view, changes nothing by
+// itself, and offers nothing to change.
+func TestReportOfRunning(t *testing.T) {
+	p := browser(t)
+	dir := quickstart(t)
+	run := start(t, dir, "run", "experiment.yaml", "--set", "trials=1000")
+	testplace.Soon(t, "the end of twelve trials", func() bool {
+		out, err := command(t, dir, "status", "results/quickstart", "--json").Output()
+		var x status
+		return err == nil && json.Unmarshal(out, &x) == nil && x.Counts["TERMINATED"] >= 12
+	})
+	began := time.Now().Truncate(time.Second)
+	p.report(dir)
+	made := time.Now()
+	run.kill()
+	for view, complete := range views {
+		p.view("#/x/quickstart/" + view)
+		p.await(complete)
+		p.shows("#moment", "a picture of a moment: the experiment was running at")
+		p.await("!document.querySelector('.steering, .steer, .lost, .failure')")
+	}
+	p.view("#/x/quickstart")
+	p.shows("#state", "running")
+	var at int64
+	p.run("when", chromedp.Evaluate(`Date.parse(document.querySelector("#moment time").dateTime)`, &at))
+	if then := time.UnixMilli(at); then.Before(began) || then.After(made) {
+		t.Errorf("the page says %v; the report was made from %v to %v", then, began, made)
+	}
+	p.counted()
+	p.clean()
+}
+
+// counted fails if the counts of a report's overview are not those of its list of trials.
+func (p *page) counted() {
+	p.t.Helper()
+	var n int
+	p.run("count", chromedp.Evaluate(`[...document.querySelectorAll("#counts span")]
+		.reduce((n, s) => n + parseInt(s.textContent.replace(/[^0-9]/g, "")), 0)`, &n))
+	p.view("#/x/quickstart/trials")
+	p.shows("#found", thousands(n)+" trials")
 }
 
 // ordered fails if a report sorts trials in another order than the command.

@@ -58,6 +58,7 @@ function One({ x, view, id }: { x: string; view: string; id?: string }): JSX.Ele
       aria-current={v.name === view ? "page" : undefined}>{v.title}</a>)}</nav>
     <main id="main" tabIndex={-1}>
       <Lost watched={watched} />
+      <Moment state={watched.status?.state} />
       {watched.status ? <Steering x={x} watched={watched} /> : null}
       {!watched.status && watched.error?.status === 404 ? <Failure of={watched.error} />
         : view === "trials" && id ? <TrialPage {...props} id={id} /> : view === "trials" ? <Trials {...props} />
@@ -65,6 +66,14 @@ function One({ x, view, id }: { x: string; view: string; id?: string }): JSX.Ele
         : known?.page ? <known.page {...props} /> : <p class="failure">There is no such view.</p>}
     </main>
   </>;
+}
+
+// Moment says what a report of a running experiment is.
+function Moment({ state }: { state?: string }): JSX.Element | null {
+  const { made } = useSource();
+  if (!made || state !== "running") return null;
+  return <p class="card" id="moment">▶ This is a picture of a moment: the experiment was running at{" "}
+    <time dateTime={made.at}>{time(made.at)}</time>, and may have gone on since. This page does not change.</p>;
 }
 
 // Lost says that what the page shows is old.
