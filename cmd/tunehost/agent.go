@@ -21,10 +21,10 @@ The environment variables TUNEHOST_AGENT and TUNEHOST_AGENT_BUNDLE say which hos
 connect to, and for which lease. The agent ends with its lease, or when its host has not
 answered for the executor's option host_grace. All that it has started ends with it.
 
-With --socket the agent also listens on a unix socket, in a folder that only its user can
-access. 'tunehost agent bridge PATH' joins its standard input and output with that socket:
-an executor whose nodes cannot connect to the host has the engine run it on the node, and
-copies the bytes between it and the host.`,
+With --socket, or the variable TUNEHOST_AGENT_SOCKET, the agent also listens on a unix
+socket, in a folder that only its user can access. 'tunehost agent bridge PATH' joins its
+standard input and output with that socket: an executor whose nodes cannot connect to the
+host has the engine run it on the node, and copies the bytes between it and the host.`,
 		Args: wants(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			return usage("%s is not set: executors start agents; run an experiment with `executor: ...` instead",

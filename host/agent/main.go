@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,10 +35,9 @@ func Main(args []string, warden func(mark string) *exec.Cmd, out io.Writer) (exi
 		return rankProcess(text, os.Environ())
 	}
 	say := func(text string) { fmt.Fprintf(out, "tunehost agent: %s\n", untrusted.Line(text, maxLine)) }
-	o, err := fromEnvironment()
-	if err == nil {
-		o.Socket, err = door.Socket(args)
-	}
+	socket, err := door.Socket(args)
+	o, err2 := fromEnvironment()
+	o.Socket, err = socket, cmp.Or(err2, err)
 	if err != nil {
 		say(err.Error())
 		return 2
@@ -91,6 +91,7 @@ func fromEnvironment() (o RunOptions, err error) {
 	value, bundle := os.Getenv(sdk.AgentVariable), os.Getenv(sdk.AgentBundleVariable)
 	_ = os.Unsetenv(sdk.AgentVariable) // it fails only for names that are not valid
 	_ = os.Unsetenv(sdk.AgentBundleVariable)
+	_ = os.Unsetenv(sdk.AgentSocketVariable)
 	if o.Ticket, err = link.ParseTicket(value); err != nil {
 		return o, fmt.Errorf("the value of %s is not valid: %w", sdk.AgentVariable, err)
 	}

@@ -77,7 +77,8 @@ type Execution struct {
 // agents of a lease, and an agent ends whatever it has started.
 //
 // Where nodes cannot connect to the host, the executor runs `Path agent --socket SOCKET` instead, and
-// connects `Path agent bridge SOCKET` on the same node with the host: see package plugins/sdk/road.
+// connects `Path agent bridge SOCKET` on the same node with the host: see package plugins/sdk/road. Where other
+// users share the node and its /tmp, SOCKET is a name that they cannot predict, in [AgentSocketVariable].
 type Agent struct {
 	// Path is the static binary on the host's machine, absolute.
 	Path string
@@ -94,6 +95,9 @@ const (
 	BaseDirVariable = "TUNEHOST_BASE_DIR"
 	// AgentBundleVariable has the index of the bundle in LeaseRequest.Bundles, from 0.
 	AgentBundleVariable = "TUNEHOST_AGENT_BUNDLE"
+	// AgentSocketVariable has the SOCKET of an agent or a bridge instead of its command line, which other users
+	// of the node can read.
+	AgentSocketVariable = "TUNEHOST_AGENT_SOCKET"
 )
 
 // ExecutorTraits are the properties of an opened executor.

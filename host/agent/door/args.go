@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // The words of the command line of an agent, after `agent`: `--socket PATH`, or `bridge PATH`.
@@ -21,11 +23,11 @@ const (
 // a bridge may have from an agent.
 func IsBridge(args []string) bool { return len(args) > 0 && args[0] == bridge }
 
-// Socket returns the socket that arguments of an agent ask for; "": none.
+// Socket returns the socket that arguments of an agent ask for, or the variable of the environment; "": none.
 func Socket(args []string) (path string, err error) {
 	switch {
 	case len(args) == 0:
-		return "", nil
+		return os.Getenv(sdk.AgentSocketVariable), nil
 	case len(args) == 2 && args[0] == flag && args[1] != "":
 		return args[1], nil
 	case len(args) == 1 && strings.HasPrefix(args[0], flag+"=") && len(args[0]) > len(flag+"="):
@@ -42,7 +44,10 @@ listens with --socket. It waits a minute for the socket, and ends when its input
 or the connection ends.
 
 Usage:
-  tunehost agent bridge PATH
+  tunehost agent bridge [PATH]
+
+Without PATH it takes that of the environment variable TUNEHOST_AGENT_SOCKET, which no
+other user can read.
 `
 
 // Main is the program of a bridge, with the arguments of an agent. It returns the exit status.
@@ -74,6 +79,8 @@ func bridgePath(args []string) (string, error) {
 		return "", errHelp
 	case len(args) == 1 && strings.HasPrefix(args[0], "-"):
 		return "", fmt.Errorf("there is no flag %q; expected the PATH of a socket", args[0])
+	case len(args) == 0 && os.Getenv(sdk.AgentSocketVariable) != "":
+		args = []string{os.Getenv(sdk.AgentSocketVariable)}
 	case len(args) != 1:
 		return "", fmt.Errorf("expected the PATH of a socket, not %d arguments", len(args))
 	}

@@ -25,4 +25,5 @@ if [ ! -x "$program" ]; then
   echo "$program is not on the node ${SLURMD_NODENAME:-$HOSTNAME}: put tunehost where all nodes see it, or set send: true" >&2
   exit 127
 fi
-GOGC=${GOGC-800} exec "$program" agent ${sockets:+--socket "$sockets$SLURM_PROCID/agent"}
+if [ -n "$sockets" ]; then export TUNEHOST_AGENT_SOCKET=$sockets$SLURM_PROCID/agent; fi
+GOGC=${GOGC-800} exec "$program" agent

@@ -20,7 +20,8 @@ elif [ ! -x "$agent" ] && [ -z "$sum" -o "$bundles" = 1 ]; then
   exit 127
 elif [ "$bundles" = 1 ]; then
   # GOGC: agents start with fewer collections, and remove it from what they start.
-  GOGC=${GOGC-800} TUNEHOST_AGENT_BUNDLE=0 "$agent" agent ${sockets:+--socket "${sockets}0/agent"} &
+  if [ -n "$sockets" ]; then export TUNEHOST_AGENT_SOCKET=${sockets}0/agent; fi
+  GOGC=${GOGC-800} TUNEHOST_AGENT_BUNDLE=0 "$agent" agent &
 else
   export TUNEHOST_PROGRAM=$agent TUNEHOST_GPUS=$gpus TUNEHOST_SOCKETS=$sockets TUNEHOST_SUM=$sum
   unset SLURM_EXPORT_ENV

@@ -27,6 +27,7 @@ type options struct {
 	Commands  float64
 
 	limit time.Duration // Time; 0: none
+	salt  salt          // if Road is stdio
 }
 
 // pool is the source of leases.

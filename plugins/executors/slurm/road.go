@@ -31,16 +31,28 @@ func (o *options) checkRoad(x *sdk.Execution) error {
 	return nil
 }
 
+// openRoad reads what the way needs.
+func (o *options) openRoad(x *sdk.Execution) (err error) {
+	if err = o.checkRoad(x); err == nil && o.Road == stdio {
+		o.salt, err = readSalt(x.Dir)
+	}
+	return err
+}
+
 // sockets begins the paths of the sockets of a lease's agents on their nodes, which end with the index of the
-// bundle and socketName; "": they have none. Every process of a job sees the same /tmp.
+// bundle and socketName; "": they have none. Every process of a job sees the same /tmp. The paths are on no command
+// line, so that no other user learns them before the agents have made their folders.
 func (o *options) sockets(lease string) string {
 	if o.Road != stdio {
 		return ""
 	}
-	return "/tmp/" + lease + "."
+	return "/tmp/" + lease + "-" + o.salt.name(lease) + "."
 }
 
 const socketName = "/agent"
+
+// noVariable is the value of srun's --export for an empty environment.
+const noVariable = "NIL"
 
 // roads are the connections between the host and the agents of granted leases, each of which is carried by the
 // standard input and output of an srun.
@@ -70,10 +82,10 @@ type bundlePlace struct {
 	offset    int // of the component of a heterogeneous job; -1: it is none
 }
 
-// arguments are those of a step on the node of an agent, beside it.
-func (p *bundlePlace) arguments() []string {
+// arguments are those of a step on the node of an agent, beside it. It gets one variable, or none (NIL).
+func (p *bundlePlace) arguments(variable string) []string {
 	return append(p.component(), "--jobid="+p.job, "--nodelist="+p.node, "--overlap", "--nodes=1", "--ntasks=1",
-		"--cpus-per-task=1", "--mem=0", "--gres=none", "--export=NIL", "--chdir=/", "--mpi=none", "--quiet",
+		"--cpus-per-task=1", "--mem=0", "--gres=none", "--export="+variable, "--chdir=/", "--mpi=none", "--quiet",
 		"--unbuffered") // else bytes wait for the end of a line
 }
 
@@ -121,9 +133,13 @@ func (r *roads) sendAll(ctx context.Context, lease string, bundles []bundlePlace
 
 // bridge starts a step beside the agent's.
 func (r *roads) bridge(at bundlePlace, socket string) (io.ReadWriteCloser, error) {
-	cmd := exec.Command("srun", append(at.arguments(), r.program, "agent", "bridge", socket)...)
-	cmd.Env = r.environ
-	return road.Command(cmd)
+	return road.Command(r.bridgeCommand(at, socket))
+}
+
+func (r *roads) bridgeCommand(at bundlePlace, socket string) *exec.Cmd {
+	cmd := exec.Command("srun", append(at.arguments(sdk.AgentSocketVariable), r.program, "agent", "bridge")...)
+	cmd.Env = append(slices.Clip(r.environ), sdk.AgentSocketVariable+"="+socket)
+	return cmd
 }
 
 // sayEvery is how many failures in a row are told with one line.

@@ -83,7 +83,7 @@ func (r *roads) sendOnce(ctx context.Context, lease string, at bundlePlace) erro
 
 // step runs a command beside the agent.
 func (r *roads) step(ctx context.Context, at bundlePlace, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "srun", append(at.arguments(), args...)...)
+	cmd := exec.CommandContext(ctx, "srun", append(at.arguments(noVariable), args...)...)
 	cmd.Env, cmd.WaitDelay = r.environ, time.Second
 	var errs limited
 	cmd.Stderr = &errs

@@ -26,7 +26,7 @@ func open(x sdk.Execution, text []byte, tell func(...sdk.LeaseEvent)) (sdk.Execu
 	if err != nil {
 		return nil, sdk.ExecutorTraits{}, err
 	}
-	if err := o.checkRoad(&x); err != nil {
+	if err := o.openRoad(&x); err != nil {
 		return nil, sdk.ExecutorTraits{}, err
 	}
 	traits := sdk.ExecutorTraits{Gangs: true, Agents: x.Agent != nil}
