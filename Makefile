@@ -90,9 +90,10 @@ export TUNEHOST_TESTED := $(TESTED)
 
 # if_there,PROGRAM,STEPS: the steps, or that they are left out.
 if_there = $(if $(1),$(2),$(addprefix without-,$(2)))
-CHECKS := toolchains build format vet staticcheck $(call if_there,$(NPM),generated proto) house \
+# Slurm and Chromium come first: a new machine has neither, and tests of many steps need them.
+CHECKS := toolchains slurm chromium build format vet staticcheck $(call if_there,$(NPM),generated proto) house \
 	$(call if_there,$(PYTHON),python client) $(call if_there,$(CARGO),rust) $(call if_there,$(NPM),js web assemblyscript) \
-	slurm chromium test simulation examples languages
+	test simulation examples languages
 
 # heading,TEXT: with the time since make was started.
 STARTED := $(shell date +%s)
