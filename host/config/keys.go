@@ -20,6 +20,13 @@ var objective = &object{
 	required: []string{"metric", "mode"},
 }
 
+// single is the objective of the key objective.
+var single = func() *object {
+	one := *objective
+	one.list = "several objectives are written objectives: [{metric: accuracy, mode: max}, {metric: loss, mode: min}]"
+	return &one
+}()
+
 var amounts = &object{
 	like: "{cpu: 2, gpu: 1}",
 	keys: []key{
@@ -319,7 +326,7 @@ var experiment = &object{
 		{"name", "name of the experiment and of its directory; by default the file's name", experimentName, "",
 			Ignored},
 		{"seed", "the seed of every random choice; by default drawn once", unsigned, "", Ignored},
-		{"objective", "what is optimised", objective, "", Different},
+		{"objective", "what is optimised", single, "", Different},
 		{"objectives", "several objectives, instead of one",
 			&listOf{item: objective, some: true, like: " such as [{metric: loss, mode: min}, {metric: seconds, mode: " +
 				"min}]"}, "", Different},

@@ -35,6 +35,8 @@ type object struct {
 	extra shape
 	// like is an example for messages, or "".
 	like string
+	// list says how several are written, for whoever gives a list; or "".
+	list string
 }
 
 func keyNames(keys []key) []string {
@@ -70,6 +72,9 @@ func (o *object) check(p *problems, n *node) {
 		expected := withKeys(o.keys)
 		if o.like != "" {
 			expected = " such as " + o.like
+		}
+		if n.kind == listKind && o.list != "" {
+			expected += "; " + o.list
 		}
 		p.fail(n.pos, "found %s, expected a map%s", n.describe(), expected)
 		return
