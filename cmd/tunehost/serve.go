@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/signal"
@@ -98,7 +99,23 @@ func servable(command, dir string, later bool) error {
 	case !info.IsDir():
 		return usage("%s: this is a file, expected a folder of experiments, such as ./results", dir)
 	}
-	return nil
+	return listable(dir)
+}
+
+// listable refuses a folder that this user may not list: it would be shown as empty.
+func listable(dir string) error {
+	f, err := os.Open(dir)
+	if err == nil {
+		_, err = f.Readdirnames(1)
+		_ = f.Close() // open for reading only
+	}
+	switch {
+	case err == nil, errors.Is(err, io.EOF):
+		return nil
+	case errors.Is(err, fs.ErrPermission):
+		return usage("%s: you have no permission to list this folder: its owner can give it with chmod u+rx or g+rx", dir)
+	}
+	return asUsage(err)
 }
 
 func (a *app) server(open *serve.Open, single bool, folders ...string) *serve.Server {
