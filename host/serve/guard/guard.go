@@ -104,6 +104,10 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 {
 			w.Header().Set("Connection", "close") // the answer does not wait for the body
 		}
+		if p.Status == http.StatusUnauthorized && browses(r) {
+			askPerson(w)
+			return
+		}
 		p.Write(w)
 		return
 	}

@@ -74,6 +74,32 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// B-142: a person without a token, or with a wrong one, gets a page that says where the URL is; a program gets the
+// problem document, and so does whatever would change something. The page has nothing that the policy would refuse.
+func TestAskPerson(t *testing.T) {
+	g := New(Options{Tokens: tokens, Port: "7733"}, hello)
+	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+	for _, x := range []struct {
+		method, path, accept, want string
+	}{
+		{"GET", "/", browser, "text/html; charset=utf-8"}, {"GET", "/?token=wrong", browser, "text/html; charset=utf-8"},
+		{"GET", "/api/v1/experiments", browser, "text/html; charset=utf-8"},
+		{"GET", "/", "*/*", "application/problem+json"}, {"GET", "/", "", "application/problem+json"},
+		{"POST", "/api/v1/experiments", browser, "application/problem+json"},
+	} {
+		w := ask(g, x.method, x.path, func(r *http.Request) { r.Header.Set("Accept", x.accept) })
+		if w.Code != http.StatusUnauthorized || w.Header().Get("Content-Type") != x.want ||
+			w.Header().Get("WWW-Authenticate") == "" {
+			t.Errorf("%s %s, %q: %d %v", x.method, x.path, x.accept, w.Code, w.Header())
+		}
+		text := w.Body.String()
+		if page := strings.HasPrefix(x.want, "text/html"); page && (!strings.Contains(text, "tunehost serve") ||
+			!strings.Contains(text, "serve-token") || strings.Contains(text, "<script") || strings.Contains(text, "style=")) {
+			t.Errorf("%s: %s", x.path, text)
+		}
+	}
+}
+
 // TestFirstVisit covers B-142: the token moves from the URL to a cookie.
 func TestFirstVisit(t *testing.T) {
 	g := New(Options{Tokens: tokens, Port: "7733"}, hello)
