@@ -44,12 +44,13 @@ func (a *app) ls(dir string, asJSON bool) error {
 	t := listTable()
 	for _, d := range dirs {
 		x, err := a.list(d)
-		if err != nil {
+		if err == nil {
+			listed++
+		} else {
 			a.explain(fmt.Errorf("%s: %w", d, err))
 			broken = broken || view.Is(d)
-			continue
+			x = view.Unreadable(fromRoot(d), err)
 		}
-		listed++
 		if !asJSON {
 			t.rows = append(t.rows, a.listRow(&x))
 		} else if err := a.line(x); err != nil {
@@ -105,18 +106,11 @@ func experiments(dir string) ([]string, error) {
 	}
 	var dirs []string
 	for _, e := range entries {
-		if d := filepath.Join(dir, e.Name()); view.Is(d) || hidden(d) {
+		if d := filepath.Join(dir, e.Name()); view.Is(d) || view.Hidden(d) {
 			dirs = append(dirs, d)
 		}
 	}
 	return dirs, nil
-}
-
-// hidden returns an error if an entry of a folder may be an experiment but cannot be read. The list
-// names it.
-func hidden(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "experiment.yaml"))
-	return err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 }
 
 func (a *app) list(dir string) (x view.Summary, err error) {
@@ -128,6 +122,14 @@ func (a *app) list(dir string) (x view.Summary, err error) {
 		x.Dir = dir
 	}
 	return x, err
+}
+
+// fromRoot returns a directory's path from the root; a URL stays.
+func fromRoot(dir string) string {
+	if path, err := filepath.Abs(dir); err == nil && !mirror.IsURL(dir) {
+		return path
+	}
+	return dir
 }
 
 func listTable() *table {
@@ -142,6 +144,9 @@ func listTable() *table {
 }
 
 func (a *app) listRow(x *view.Summary) []string {
+	if x.Error != "" {
+		return []string{listName(x), "unreadable", "-", "-", "", "-"}
+	}
 	best := "-"
 	if x.Best != nil {
 		best = number(float64(*x.Best))

@@ -39,14 +39,19 @@ type answer[T any] struct{ Body T }
 // with calls f with an experiment, up to date.
 func (s *Server) with(name string, f func(*experiments.Shared) error) error {
 	x, done, err := s.catalog.Get(name)
-	if errors.Is(err, experiments.ErrUnknown) {
-		return problem.NotFound(err)
-	}
 	if err != nil {
-		return problem.Of(err)
+		return unopened(err)
 	}
 	defer done()
 	return problem.Of(f(x))
+}
+
+// unopened is the problem of an experiment that the catalog does not give.
+func unopened(err error) error {
+	if errors.Is(err, experiments.ErrUnknown) {
+		return problem.NotFound(err)
+	}
+	return problem.Unreadable(err)
 }
 
 // read registers an operation that answers with something of an experiment.
@@ -84,8 +89,10 @@ type experimentList struct {
 }
 
 func (s *Server) list(context.Context, *struct{}) (x experimentList, err error) {
-	x.Experiments, err = s.catalog.List()
-	return x, problem.Of(err)
+	if x.Experiments, err = s.catalog.List(); err != nil {
+		return x, problem.Unreadable(err)
+	}
+	return x, nil
 }
 
 func (s *Server) status(_ context.Context, in *Named) (x view.Status, err error) {

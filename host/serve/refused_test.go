@@ -1,7 +1,9 @@
 package serve_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -62,6 +64,62 @@ func TestRefusedFiles(t *testing.T) {
 		!strings.Contains(text, "/journal is a link, not a directory: put the directory ") {
 		t.Errorf("a journal that is a link: %s %s", a.Status, text)
 	}
+}
+
+// B-086: a record that is damaged while the server has it open is noticed, in the list and at its own address, and
+// the experiment is back when the record is.
+func TestDamage(t *testing.T) {
+	root := recorded(t)
+	c := serving(t, root)
+	c.get("/digits") // it is open from now on
+	c.get("/digits/best")
+	segment := filepath.Join(root, "digits", "journal", "00000000000000000001.tj")
+	whole, err := os.ReadFile(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(b []byte) {
+		t.Helper()
+		if err := os.WriteFile(segment, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type item struct{ ID, Name, State, Error string }
+	listed := func() map[string]item {
+		t.Helper()
+		var list struct{ Experiments []item }
+		if err := json.Unmarshal([]byte(c.get("")), &list); err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]item{}
+		for _, x := range list.Experiments {
+			found[x.ID] = x
+		}
+		return found
+	}
+	bad := bytes.Clone(whole)
+	bad[200] ^= 1
+	write(bad)
+	const want = "00000000000000000001.tj: damaged at byte"
+	for range 2 { // the second answer is remembered
+		list := listed()
+		if x := list["digits"]; !strings.Contains(x.Error, want) || x.Name != "digits" || x.State != "" {
+			t.Errorf("the list has %+v", x)
+		}
+		if x := list["crashed"]; x.Error != "" || x.State != "interrupted" {
+			t.Errorf("the list has %+v", x)
+		}
+	}
+	for _, path := range []string{"", "/trials", "/events", "/host-log"} {
+		if a, text := c.send("GET", "/digits"+path, ""); a.StatusCode != 409 || !strings.Contains(text, want) {
+			t.Errorf("%s: %s %s", path, a.Status, text)
+		}
+	}
+	write(whole)
+	if x := listed()["digits"]; x.Error != "" || x.State != "finished" {
+		t.Errorf("the list has %+v", x)
+	}
+	c.get("/digits")
 }
 
 // TestHead: a HEAD of a stream ends at once, also of one that goes on.

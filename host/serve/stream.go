@@ -54,7 +54,7 @@ func (s *Server) respond(name, media string,
 	x, done, err := s.catalog.Get(name)
 	if err != nil {
 		<-s.streams
-		return nil, s.with(name, func(*experiments.Shared) error { return err })
+		return nil, unopened(err)
 	}
 	return &huma.StreamResponse{Body: func(c huma.Context) {
 		defer func() { done(); <-s.streams }()

@@ -2,7 +2,11 @@ package view
 
 import (
 	"errors"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
+	"syscall"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
@@ -104,6 +108,15 @@ func (e *Recorded) Feed() *Feed { return e.at.feed }
 // Refresh reads new records, and reports whether there were any.
 func (e *Recorded) Refresh() (changed bool, err error) { return e.at.refresh() }
 
+// Verify checks the whole record again if no host writes it: Refresh reads what was added, and does not notice what
+// somebody has changed before that (B-086).
+func (e *Recorded) Verify() error {
+	if e.at.alive {
+		return nil
+	}
+	return e.at.verify()
+}
+
 // Close closes the directory and forgets the records.
 func (e *Recorded) Close() error { return e.at.close() }
 
@@ -132,6 +145,12 @@ func (d *directory) verify() error {
 func Is(dir string) bool {
 	d, err := storage.At(dir)
 	return err == nil && d.Exists()
+}
+
+// Hidden reports whether an experiment may be in the directory, which this user may not read.
+func Hidden(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "experiment.yaml"))
+	return err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 }
 
 func (d *directory) refresh() (changed bool, err error) {

@@ -1,6 +1,9 @@
 package view
 
-import "time"
+import (
+	"path/filepath"
+	"time"
+)
 
 // Summary is an experiment in a list. Its JSON is the line of `ls --json`; fields are added, never
 // renamed.
@@ -19,6 +22,13 @@ type Summary struct {
 	Paused       bool `json:"paused"`
 	// Front is how many trials no other beats, with several objectives.
 	Front int `json:"front,omitempty"`
+	// Error says why the experiment cannot be read; then only Name, that of the directory, and Dir are set.
+	Error string `json:"error,omitempty"`
+}
+
+// Unreadable is the entry of an experiment that cannot be read.
+func Unreadable(dir string, why error) Summary {
+	return Summary{Name: filepath.Base(dir), Dir: dir, Error: why.Error()}
 }
 
 // Summary returns the experiment's entry in a list.

@@ -10,9 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/host/smallheap"
 	"github.com/tunehost/tunehost/host/view"
@@ -36,10 +38,12 @@ type Catalog struct {
 	lines map[string]line
 }
 
-// line is an experiment in a list, as long as its record does not change.
+// line is an experiment in a list, as long as its files do not change.
 type line struct {
-	changed time.Time
+	files string // see filesOf
 	view.Summary
+	// damage says that the record is damaged.
+	damage error
 }
 
 // New returns the experiments in folders; a folder may also be one of an experiment.
@@ -62,8 +66,6 @@ type Item struct {
 	// ID names the experiment in URLs.
 	ID string `json:"id"`
 	view.Summary
-	// Error says why it cannot be read; then nothing else is set but Dir.
-	Error string `json:"error,omitempty"`
 }
 
 // place is where an experiment is.
@@ -105,7 +107,7 @@ func within(root string) (dirs []string, err error) {
 		return nil, nil
 	}
 	for _, e := range entries {
-		if dir := filepath.Join(root, e.Name()); view.Is(dir) {
+		if dir := filepath.Join(root, e.Name()); view.Is(dir) || view.Hidden(dir) {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -129,45 +131,53 @@ func (c *Catalog) List() ([]Item, error) {
 func (c *Catalog) item(p place) Item {
 	x, err := c.summary(p)
 	if err != nil {
-		return Item{ID: p.id, Summary: view.Summary{Dir: p.dir}, Error: err.Error()}
+		x = view.Unreadable(p.dir, err)
 	}
 	return Item{ID: p.id, Summary: x}
 }
 
-// summary opens an experiment only if its record has changed.
+// summary opens an experiment only if its files have changed.
 func (c *Catalog) summary(p place) (view.Summary, error) {
+	files := filesOf(p.dir)
 	c.mu.Lock()
 	known, ok := c.lines[p.dir]
 	c.mu.Unlock()
-	if ok && known.State != view.Running && known.changed.Equal(changed(p.dir)) {
-		return known.Summary, nil
+	if ok && known.State != view.Running && known.files == files {
+		return known.Summary, known.damage
 	}
-	at := changed(p.dir)
+	x, err := c.summarize(p)
+	if err != nil && !errors.Is(err, journal.ErrCorrupt) {
+		return x, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lines[p.dir] = line{files, x, err}
+	return x, err
+}
+
+func (c *Catalog) summarize(p place) (view.Summary, error) {
 	s, done, err := c.acquire(p)
 	if err != nil {
 		return view.Summary{}, err
 	}
 	defer done()
-	x, err := s.Summary()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lines[p.dir] = line{at, x}
-	return x, err
+	return s.Summary()
 }
 
-// changed returns when an experiment changed last.
-func changed(dir string) (last time.Time) {
-	entries, _ := os.ReadDir(filepath.Join(dir, "journal"))
+// filesOf changes with what says how an experiment is: with its settings, its lock, and the files of its record.
+func filesOf(dir string) string {
+	var b strings.Builder
 	paths := []string{filepath.Join(dir, "run.json"), filepath.Join(dir, "LOCK")}
+	entries, _ := os.ReadDir(filepath.Join(dir, "journal")) // without it, there is only the rest
 	for _, e := range entries {
 		paths = append(paths, filepath.Join(dir, "journal", e.Name()))
 	}
 	for _, path := range paths {
-		if info, err := os.Lstat(path); err == nil && info.ModTime().After(last) {
-			last = info.ModTime()
+		if info, err := os.Lstat(path); err == nil {
+			fmt.Fprintln(&b, filepath.Base(path), info.Size(), info.ModTime().UnixNano())
 		}
 	}
-	return last
+	return b.String()
 }
 
 // Within returns the directories of experiments in a folder, or the folder if it is one of an experiment.

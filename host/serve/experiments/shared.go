@@ -2,6 +2,8 @@ package experiments
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -13,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/steer/unixsock"
 	"github.com/tunehost/tunehost/host/storage/runfile"
+	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -38,6 +41,8 @@ type Shared struct {
 	mu   sync.Mutex
 	read time.Time
 	err  error // of the last refresh
+	// whole are the files of the record that were found to be whole; "": a host wrote it then.
+	whole string
 
 	users
 }
@@ -53,11 +58,15 @@ var _ view.Remembering = (*Shared)(nil)
 
 // begin reads the experiment.
 func (s *Shared) begin(dir string) error {
+	whole := filesOf(dir)
 	r, err := view.OpenFollowed(dir)
 	if err != nil {
 		return err
 	}
 	s.record, s.read = r, time.Now()
+	if !r.Running() {
+		s.whole = whole // OpenFollowed has looked
+	}
 	s.runs.Store(r.Running())
 	s.weigh()
 	s.Experiment = view.New(r.Facts, s)
@@ -67,10 +76,10 @@ func (s *Shared) begin(dir string) error {
 // stamp changes with the experiment's settings, and if another experiment takes its place.
 func stamp(dir string) (os.FileInfo, error) {
 	info, err := os.Lstat(filepath.Join(dir, "run.json"))
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, runfile.ErrNone
 	}
-	return info, nil
+	return info, usererror.Wrap(err)
 }
 
 func same(a, b os.FileInfo) bool { return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) }
@@ -124,10 +133,29 @@ func (s *Shared) refresh(now time.Time) error {
 		return s.err
 	}
 	s.read = time.Now()
-	_, s.err = s.record.Refresh()
+	if _, s.err = s.record.Refresh(); s.err == nil {
+		s.err = s.examine()
+	}
 	s.runs.Store(s.record.Running())
 	s.weigh()
 	return s.err
+}
+
+// examine looks for damage where nobody writes, and something has changed: a reader that continues does not see it.
+func (s *Shared) examine() error {
+	if s.record.Running() {
+		s.whole = ""
+		return nil
+	}
+	files := filesOf(s.record.Dir.Path())
+	if files == s.whole {
+		return nil
+	}
+	err := s.record.Verify()
+	if err == nil {
+		s.whole = files
+	}
+	return err
 }
 
 // perTrial is about how much memory a trial takes in the machine, in bytes.

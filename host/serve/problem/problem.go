@@ -60,6 +60,18 @@ func Of(err error) error {
 	return p
 }
 
+// Unreadable is the problem of an experiment that cannot be opened: its files are damaged, or closed to this user.
+func Unreadable(err error) error {
+	var p *Problem
+	if errors.As(err, &p) {
+		return err
+	}
+	if is := status(err); is == http.StatusNotFound {
+		return New(is, err.Error())
+	}
+	return New(http.StatusConflict, err.Error())
+}
+
 func status(err error) int {
 	var mistake *usererror.Error
 	var loss *steer.LossError
@@ -69,9 +81,8 @@ func status(err error) int {
 		return http.StatusConflict
 	case errors.Is(err, runfile.ErrNone):
 		return http.StatusNotFound
-	case errors.Is(err, journal.ErrCorrupt):
-		return http.StatusInternalServerError
-	case errors.As(err, &loss), errors.Is(err, core.ErrFinished):
+	case errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrNoJournal), errors.As(err, &loss),
+		errors.Is(err, core.ErrFinished):
 		return http.StatusConflict
 	case errors.As(err, &mistake):
 		return http.StatusUnprocessableEntity

@@ -195,11 +195,39 @@ func TestWrongToken(t *testing.T) {
 	right := server.url()
 	at, _, _ := strings.Cut(right, "?")
 	p.open(at)
-	p.shows("body", "a token is needed")
+	p.shows("h1", "A token is needed")
 	p.open(at + "?token=wrong")
-	p.shows("body", "not a token")
+	p.shows("body", "no longer valid")
 	p.open(right)
 	p.shows("main", "There is no experiment yet")
+	p.clean()
+}
+
+// B-086: the pages say of a damaged experiment what the command line says, also when it is damaged below an open page.
+func TestDamagedExperiment(t *testing.T) {
+	p := browser(t)
+	axe := axeSource(t)
+	dir := finished(t)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/quickstart")
+	p.shows("main", "Learning curves")
+	segment := filepath.Join(dir, "results", "quickstart", "journal", "00000000000000000001.tj")
+	b, err := os.ReadFile(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[600] ^= 1
+	if err := os.WriteFile(segment, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const said = "00000000000000000001.tj: damaged at byte"
+	p.shows(".lost", said)
+	p.open(strings.TrimSuffix(server.url(), "/") + "#/")
+	p.shows("#experiments", "unreadable")
+	p.shows("#experiments", said)
+	p.accessible(axe, "unreadable experiments")
+	p.view("#/x/quickstart/trials")
+	p.shows(".failure", said)
 	p.clean()
 }
 

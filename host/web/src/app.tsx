@@ -53,15 +53,15 @@ function One({ x, view, id }: { x: string; view: string; id?: string }): JSX.Ele
   const watched = useWatch(source, x);
   const known = views.find((v) => v.name === view);
   const props = { x, watched, id };
+  const unread = !watched.status && [404, 409].includes(watched.error?.status ?? 0);
   return <>
     <nav class="tabs" aria-label="views">{views.map((v) => <a key={v.name} href={href(["x", x, v.name])}
       aria-current={v.name === view ? "page" : undefined}>{v.title}</a>)}</nav>
     <main id="main" tabIndex={-1}>
-      <Lost watched={watched} />
+      {unread ? <Failure of={watched.error} /> : <Lost watched={watched} />}
       <Moment state={watched.status?.state} />
       {watched.status ? <Steering x={x} watched={watched} /> : null}
-      {!watched.status && watched.error?.status === 404 ? <Failure of={watched.error} />
-        : view === "trials" && id ? <TrialPage {...props} id={id} /> : view === "trials" ? <Trials {...props} />
+      {unread ? null : view === "trials" && id ? <TrialPage {...props} id={id} /> : view === "trials" ? <Trials {...props} />
         : view === "overview" ? <Overview {...props} />
         : known?.page ? <known.page {...props} /> : <p class="failure">There is no such view.</p>}
     </main>

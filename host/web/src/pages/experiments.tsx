@@ -40,11 +40,18 @@ function Row({ of: e, chosen, toggle }: { of: Item; chosen: boolean; toggle: () 
     <td><input type="checkbox" checked={chosen} onChange={toggle} aria-label={`select ${e.id}`} /></td>
     <td><a href={href(["x", e.id])}>{e.id}</a>{e.name !== e.id ? <div class="quiet">{e.name}</div> : null}</td>
     <td>{e.error ? <span class="state state-error">✕ unreadable</span> : <State state={e.paused ? "paused" : e.state} />}</td>
-    <td class="number">{e.error ? <span title={e.error}>{e.error}</span> : plural(e.trials, "trial")}</td>
-    <td>{e.front ? <Front x={e.id} n={e.front} /> : e.metric ? <>{e.metric} <strong><Value of={e.best} /></strong></> : null}</td>
-    <td class="spark">{e.error ? null : <History of={e} />}</td>
-    <td class="quiet" title={e.changed}>{e.changed ? ago(e.changed) : ""}</td>
+    {e.error ? <td colSpan={4}>{e.error}</td> : <Numbers of={e} />}
   </tr>;
+}
+
+// Numbers are the cells of an experiment that can be read.
+function Numbers({ of: e }: { of: Item }): JSX.Element {
+  return <>
+    <td class="number">{plural(e.trials, "trial")}</td>
+    <td>{e.front ? <Front x={e.id} n={e.front} /> : e.metric ? <>{e.metric} <strong><Value of={e.best} /></strong></> : null}</td>
+    <td class="spark"><History of={e} /></td>
+    <td class="quiet" title={e.changed}>{ago(e.changed)}</td>
+  </>;
 }
 
 // History is read when something has changed.
