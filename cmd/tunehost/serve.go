@@ -113,7 +113,8 @@ func listable(dir string) error {
 	case err == nil, errors.Is(err, io.EOF):
 		return nil
 	case errors.Is(err, fs.ErrPermission):
-		return usage("%s: you have no permission to list this folder: its owner can give it with chmod u+rx or g+rx", dir)
+		return usage("%s: you have no permission to list this folder: its owner can give it with chmod u+rx or g+rx",
+			dir)
 	}
 	return asUsage(err)
 }

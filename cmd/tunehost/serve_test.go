@@ -73,7 +73,8 @@ func TestServeClosedFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, args := range [][]string{{"serve", "closed", "--listen", "127.0.0.1:0"}, {"report", "closed", "-o", "x.html"}} {
+	for _, args := range [][]string{{"serve", "closed", "--listen", "127.0.0.1:0"},
+		{"report", "closed", "-o", "x.html"}} {
 		out, err := command(args...).CombinedOutput()
 		text := string(out)
 		if err == nil || !strings.HasPrefix(text, "tunehost: closed: you have no permission to list this folder") ||

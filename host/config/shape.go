@@ -35,7 +35,7 @@ type object struct {
 	extra shape
 	// like is an example for messages, or "".
 	like string
-	// list says how several are written, for whoever gives a list; or "".
+	// list says how several are written, for a user who gives a list; or "".
 	list string
 }
 
