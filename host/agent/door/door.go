@@ -8,7 +8,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/tunehost/tunehost/host/storage/runtimedir"
 )
@@ -16,16 +18,22 @@ import (
 const (
 	dirMode    = 0o700
 	socketMode = 0o600
+	// lastWords is how long a connection can be read when there is a newer one: the host may have closed it after an
+	// answer that is still to be read.
+	lastWords = 200 * time.Millisecond
 	// maxPath is the longest path of a unix socket, in bytes.
 	maxPath = 107
 )
 
-// Door takes connections on a unix socket. Each of them leads to the host, and serves once.
+// Door takes connections on a unix socket. Each of them leads to the host, and serves once. The newest one alone
+// does: an executor opens another one when the last one is of no use, which nothing on this side says if the command
+// that carried it was killed, and what it had started on the node lives on.
 type Door struct {
 	path     string
 	made     bool // the folder was made
 	listener net.Listener
-	ways     chan net.Conn // the newest that nobody has taken
+	ways     chan *way // the newest that nobody has taken
+	newest   *way      // of accept alone
 }
 
 // Open listens on a socket. It makes the folder of the socket, or refuses one that others can access. The
@@ -34,7 +42,7 @@ func Open(path string) (*Door, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	d := &Door{path: path, ways: make(chan net.Conn, 1)}
+	d := &Door{path: path, ways: make(chan *way, 1)}
 	if err := d.listen(); err != nil {
 		return nil, fmt.Errorf("cannot listen on the socket %s: %w", path, err)
 	}
@@ -102,25 +110,29 @@ func removeStale(path string) error {
 	return os.Remove(path)
 }
 
-// accept keeps the newest connection, because an older one may belong to a bridge that has ended
-// unnoticed.
+// accept keeps the newest connection, and ends the one before it, whether or not it was taken.
 func (d *Door) accept() {
 	for {
 		conn, err := d.listener.Accept()
 		if err != nil {
 			return
 		}
-		d.keep(&way{conn})
+		d.keep(&way{Conn: conn})
 	}
 }
 
-func (d *Door) keep(conn net.Conn) {
+func (d *Door) keep(newest *way) {
+	if old := d.newest; old != nil {
+		old.replaced.Store(true)
+		_ = old.SetReadDeadline(time.Now().Add(lastWords))
+	}
+	d.newest = newest
 	for {
 		select {
-		case d.ways <- conn:
+		case d.ways <- newest:
 			return
-		case old := <-d.ways:
-			_ = old.Close()
+		case unused := <-d.ways: // the old one
+			_ = unused.Close()
 		}
 	}
 }
@@ -137,12 +149,14 @@ func (d *Door) Take(ctx context.Context) (net.Conn, error) {
 
 // Await waits until Take would not wait, or the context ends.
 func (d *Door) Await(ctx context.Context) {
-	if conn, err := d.Take(ctx); err == nil {
+	select {
+	case conn := <-d.ways:
 		select {
 		case d.ways <- conn:
 		default: // there is a newer one
 			_ = conn.Close()
 		}
+	case <-ctx.Done():
 	}
 }
 
@@ -161,7 +175,21 @@ func (d *Door) Close() error {
 }
 
 // way is a connection with a name for messages.
-type way struct{ net.Conn }
+type way struct {
+	net.Conn
+	replaced atomic.Bool // by a newer one
+}
+
+var errReplaced = errors.New("the engine has opened another one")
+
+// Read implements net.Conn.
+func (w *way) Read(p []byte) (int, error) {
+	n, err := w.Conn.Read(p)
+	if err != nil && w.replaced.Load() {
+		err = errReplaced
+	}
+	return n, err
+}
 
 // Name is the name of the connection through a door. Other connections have addresses.
 const Name = "the engine's connection (stdio)"

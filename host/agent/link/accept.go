@@ -10,6 +10,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk/quick"
 )
 
@@ -87,7 +88,28 @@ func (h *Hub) greet(raw net.Conn) (s *session, who identity, taken bool) {
 	if g.Session != "" {
 		return nil, who, h.resume(conn, who, &g)
 	}
-	return h.begin(conn), who, true
+	if s = h.begin(conn); s != nil {
+		s.before = untrusted.Line(g.Ended, maxWhy)
+	}
+	return s, who, true
+}
+
+// givenUpError ends a session that its agent has ended earlier. It has ended what it had started there, too.
+type givenUpError struct {
+	why   string // as the agent says; "": it does not say
+	broke error  // what the host knows of the connection; nil: nothing
+}
+
+// Error implements error.
+func (e *givenUpError) Error() string {
+	text := "the agent has given the connection up"
+	if e.why != "" {
+		text += ": " + e.why
+	}
+	if e.broke != nil {
+		text += fmt.Sprintf(" (here it broke: %v)", e.broke)
+	}
+	return text
 }
 
 // begin begins a session on a connection; nil: it broke.
@@ -120,8 +142,10 @@ func (h *Hub) resume(conn *tls.Conn, who identity, g *greeting) bool {
 		return false
 	}
 	s.tries = g.Try
+	greeted := h.Clock.Now()
 	err := say(conn, answer{Session: s.id, Received: s.rope.suspend()})
 	if err == nil {
+		s.conn.heardAt(greeted)
 		err = s.rope.carry(conn, g.Received)
 	}
 	if errors.Is(err, errCount) {

@@ -44,11 +44,16 @@ func (h *heard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (h *heard) now() {
-	now := h.clock.Now()
+func (h *heard) now() { h.heardAt(h.clock.Now()) }
+
+// heardAt notes that the other side was heard at a time. Where a session continues, that is when the greeting was
+// sent or read, so that an agent never counts from a later time than its host.
+func (h *heard) heardAt(t time.Time) {
 	h.mu.Lock()
-	h.last = now
-	h.mu.Unlock()
+	defer h.mu.Unlock()
+	if t.After(h.last) {
+		h.last = t
+	}
 }
 
 // silent returns how long nothing was received.

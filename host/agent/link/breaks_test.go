@@ -203,3 +203,58 @@ func TestLeavingIsNotMended(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A session that breaks again and again, each time before a beat arrives, is not silent: each greeting counts.
+func TestBreaksForLong(t *testing.T) {
+	w := openHub(t, t.TempDir())
+	p, ticket := w.through("th-1")
+	clocks := newHandClock()
+	run(t, ticket, 0, func(a *Agent) { a.Clock = clocks })
+	w.next(Connected)
+	s, _ := w.Wait(t.Context(), "th-1", 0)
+	conn := says(t, s, "hello")
+	for range 20 {
+		// No check of the keepalive is due, which would send a beat.
+		clocks.jump(SilentFor / 5)
+		w.clock.jump(SilentFor / 5)
+		p.cut()
+		w.next(Suspect)
+		w.next(Resumed)
+		if silent := s.(*session).conn.silent(); silent > 0 {
+			t.Fatalf("it counts as silent for %v", silent)
+		}
+		if _, err := conn.Write([]byte("x")); err != nil { // when it is back, the agent has the answer
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An agent that has given its connection up while the host has noticed nothing says why.
+func TestGivenUp(t *testing.T) {
+	w := openHub(t, t.TempDir())
+	p, ticket := w.through("th-1")
+	clocks := newHandClock()
+	var direct atomic.Bool
+	run(t, ticket, 0, func(a *Agent) {
+		a.Clock = clocks
+		a.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+			if direct.Load() {
+				address = w.Addresses()[0]
+			}
+			return new(net.Dialer).DialContext(ctx, "tcp", address)
+		}
+	})
+	w.next(Connected)
+	s, _ := w.Wait(t.Context(), "th-1", 0)
+	_ = says(t, s, "hello")
+	direct.Store(true)
+	p.block()
+	clocks.advance(SilentFor + checkEvery)
+	e := w.next(Lost)
+	if want := "the agent has given the connection up: it heard nothing from this host for 5s"; e.Why != want {
+		t.Errorf("%q, want %q", e.Why, want)
+	}
+}

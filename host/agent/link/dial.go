@@ -43,6 +43,7 @@ type Agent struct {
 	roots *x509.CertPool
 	when  time.Time // at which certificates are checked
 	since time.Time // since when the host has not answered
+	ended string    // why the last session ended, for the host; "": there was none
 	key   ed25519.PrivateKey
 	cert  *tls.Certificate
 }
@@ -171,9 +172,19 @@ func (a *Agent) serve(ctx context.Context, s *session) error {
 	case errors.Is(why, errForgotten):
 		return why
 	case !errors.Is(why, errClosed):
+		a.ended = ofHost(why)
 		a.Log(fmt.Sprintf("the connection to the host has ended: %v; connecting again for %v", why, a.Ticket.Grace()))
 	}
 	return nil
+}
+
+// ofHost returns why a session has ended in words for the host.
+func ofHost(why error) string {
+	var silent *SilentError
+	if errors.As(why, &silent) {
+		return fmt.Sprintf("it heard nothing from this host for %v", silent.For.Round(time.Second))
+	}
+	return fmt.Sprint(why)
 }
 
 // Waits grow from the first to the last.
@@ -229,7 +240,7 @@ func (a *Agent) connect(ctx context.Context) (*session, error) {
 			return nil, err
 		}
 	}
-	conn, got, err := a.greet(ctx, greeting{})
+	conn, got, err := a.greet(ctx, greeting{Ended: a.ended})
 	if err != nil {
 		return nil, err
 	}

@@ -149,3 +149,50 @@ func TestCommandIsKilled(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// B-075: the next command is killed at once, too, while the agent is greeting its host through it. The agent does not
+// wait for an answer there: it continues on the one after it.
+func TestCommandsAreKilledInARow(t *testing.T) {
+	w := openHub(t, t.TempDir())
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Serve(inner)
+	socket := filepath.Join(testplace.Short(t), "d", "agent")
+	way, err := door.Open(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer way.Close()
+	var opened, deaf atomic.Int32
+	bridges := make(chan *orphan, 1000)
+	go road.Keep(t.Context(), road.Road{Host: inner.Addr().String(),
+		Open: func(context.Context) (io.ReadWriteCloser, error) {
+			o, err := newOrphan(socket)
+			if err == nil && opened.Add(1) > 2 && deaf.Add(-1) >= 0 {
+				_ = o.Close() // the agent's side lives on
+			}
+			bridges <- o
+			return o, err
+		}})
+	run(t, w.expect("th-1", 1), 0, func(a *Agent) { a.Door, a.Dial, a.Clock = way, blocked, newHandClock() })
+	w.next(Connected)
+	s, err := w.Wait(t.Context(), "th-1", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := says(t, s, "hello")
+	<-bridges // of the certificate
+	carrying := <-bridges
+	deaf.Store(2)
+	_ = carrying.Close()
+	w.next(Suspect)
+	w.next(Resumed)
+	if _, err := conn.Write([]byte("x")); err != nil {
+		t.Error(err)
+	}
+	if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil {
+		t.Error(err)
+	}
+}

@@ -32,6 +32,8 @@ type greeting struct {
 	Received uint64 `json:"received,omitempty"`
 	// Try counts the greetings of a session: what comes late does not take the place of a later one.
 	Try int `json:"try,omitempty"`
+	// Ended says why the agent has ended its last session, if a new one begins; "": it had none.
+	Ended string `json:"ended,omitempty"`
 }
 
 // answer is the host's answer.

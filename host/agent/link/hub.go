@@ -399,7 +399,7 @@ func (h *Hub) admit(who identity, s *session) error {
 	a := &l.agents[who.bundle]
 	if old := a.session; old != nil { // the agent has noticed its end earlier
 		h.mu.Unlock()
-		_ = old.end(errors.New("the agent has connected again"))
+		_ = old.end(&givenUpError{s.before, old.rope.trouble()})
 		if h.ended(who, old) {
 			return fmt.Errorf("the lease %s has ended: the connection broke while it was used", who.lease)
 		}

@@ -266,6 +266,16 @@ func (l *lasting) state() (turns int, why error) {
 	return l.turns, l.why
 }
 
+// trouble returns why the carrier broke, while there is no other; nil: nothing is wrong with it.
+func (l *lasting) trouble() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.carrier != nil {
+		return nil
+	}
+	return l.why
+}
+
 // broken reports whether nothing carries the session.
 func (l *lasting) broken() bool {
 	l.mu.Lock()
@@ -276,22 +286,15 @@ func (l *lasting) broken() bool {
 // suspend gives up the carrier, and returns how many bytes were received: the other side sends what follows on
 // the next carrier.
 func (l *lasting) suspend() (received uint64) {
-	l.giveUp(errReplaced)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.carrier != nil {
+		l.lose(l.carrier, errReplaced)
+	}
 	for l.reading {
 		l.wait()
 	}
 	return l.received
-}
-
-// giveUp gives up the carrier, for a reason.
-func (l *lasting) giveUp(why error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.carrier != nil {
-		l.lose(l.carrier, why)
-	}
 }
 
 var errReplaced = errors.New("the other side has connected again")

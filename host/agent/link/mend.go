@@ -24,46 +24,36 @@ func (a *Agent) mend(ctx context.Context, s *session) {
 		a.Log(fmt.Sprintf("the connection to the host broke: %v; connecting again", why))
 		a.since = a.Clock.Now()
 		if !a.resume(until, s) {
-			_ = s.end(errBroken)
+			_ = s.end(errNotContinued)
 			return
 		}
 		a.Log("connected to the host again")
 	}
 }
 
-// turns waits until a session's connection breaks or is replaced, and reports whether the session lasts. A new way
-// through the door says that the last one is of no use: the command of the engine that carried it was killed, for
-// example, and what it had started on the node lives on for a while.
+// errNotContinued ends a session that could not continue on another connection.
+var errNotContinued = errors.New("the host does not continue the connection")
+
+// turns waits until a session's connection breaks or is replaced, and reports whether the session lasts.
 func (a *Agent) turns(ctx context.Context, s *session) bool {
-	waiting, stop := context.WithCancel(ctx)
-	defer stop()
-	came := make(chan struct{})
-	if a.Door != nil {
-		go func() {
-			a.Door.Await(waiting)
-			close(came)
-		}()
-	}
 	select {
 	case <-s.rope.turned:
-	case <-came:
-		s.rope.giveUp(errNewWay)
 	case <-ctx.Done():
 	}
 	return ctx.Err() == nil
 }
 
-var errNewWay = errors.New("the engine has opened another one")
-
 // resume connects again, and reports whether the session continues.
 func (a *Agent) resume(ctx context.Context, s *session) bool {
 	for failures := 1; ctx.Err() == nil; failures++ {
 		s.tries++
+		began := a.Clock.Now()
 		conn, got, err := a.greet(ctx, greeting{Session: s.id, Received: s.rope.suspend(), Try: s.tries})
 		var refused *RefusedError
 		switch {
 		case err == nil && got.Session == s.id:
 			if s.rope.carry(conn, got.Received) == nil {
+				s.conn.heardAt(began)
 				return true
 			}
 			fallthrough

@@ -88,6 +88,7 @@ type session struct {
 	rope     *lasting // below conn
 	id       string   // given by the host
 	tries    int      // greetings of it, see greeting.Try
+	before   string   // why the agent has ended the session before it, see greeting.Ended
 	resuming sync.Mutex
 	accepted chan *stream
 	streams  atomic.Int64 // that are open, or were open at the end

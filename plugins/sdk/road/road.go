@@ -27,7 +27,11 @@ const (
 	firstPause = 200 * time.Millisecond
 	lastPause  = 30 * time.Second
 	// steady is how long a connection lasts that is none of a series of failures.
-	steady     = 5 * time.Second
+	steady = 5 * time.Second
+	// hurry bounds the pauses for a time after a connection that was used: an agent gives up what runs there within
+	// a few seconds.
+	hurry      = 400 * time.Millisecond
+	hurryFor   = 10 * time.Second
 	dialWithin = 10 * time.Second
 )
 
@@ -40,7 +44,7 @@ func Keep(ctx context.Context, r Road) {
 	if r.pause == nil {
 		r.pause = pause
 	}
-	tries := 0
+	tries, last := 0, time.Time{}
 	for ctx.Err() == nil {
 		began := time.Now()
 		used, err := r.once(ctx)
@@ -50,16 +54,22 @@ func Keep(ctx context.Context, r Road) {
 		if tries++; used && time.Since(began) >= steady {
 			tries = 0
 		}
+		if used {
+			last = time.Now()
+		}
 		// An agent connects twice: for its certificate, and then for good.
 		if !used || tries > 1 {
-			r.pause(ctx, after(tries))
+			r.pause(ctx, after(tries, time.Since(last) < hurryFor))
 		}
 	}
 }
 
 // after is how long to wait after so many tries.
-func after(tries int) time.Duration {
+func after(tries int, hurried bool) time.Duration {
 	d := min(firstPause<<min(max(tries-1, 0), 16), lastPause)
+	if hurried {
+		d = min(d, hurry)
+	}
 	return d/2 + rand.N(d)
 }
 
