@@ -251,6 +251,9 @@ func (s *Server) log(_ context.Context, in *logQuery) (*huma.StreamResponse, err
 			if err != nil {
 				return err
 			}
+			if in.Follow {
+				defer x.Watch()()
+			}
 			return w.text(ctx, -in.Tail, func(from int64, last bool) (view.Text, error) {
 				return x.Printed(no, name, from, last)
 			}, func() bool { return in.Follow && x.Trains(no) })
@@ -282,8 +285,11 @@ type hostLogQuery struct {
 func (s *Server) hostLog(_ context.Context, in *hostLogQuery) (*huma.StreamResponse, error) {
 	return s.respond(in.Name, plain,
 		func(ctx context.Context, x *experiments.Shared, w *stream) error {
+			if in.Follow {
+				defer x.Watch()()
+			}
 			return w.text(ctx, -in.Tail, func(from int64, _ bool) (view.Text, error) { return x.Log(from) },
-				func() bool { return in.Follow && x.Runs() })
+				func() bool { return in.Follow && x.Running() })
 		})
 }
 

@@ -74,8 +74,13 @@ func (f *Feed) Last() uint64 {
 // Await returns immediately: the host does not wait for readers.
 func (f *Feed) Await(context.Context) {}
 
-// since returns at most so many events after one. If some of them are only in the record, it returns
-// none, and through is the last of those.
+// Since returns some of the events after one. If the next of them are only in the record, it returns none, and through
+// is the last of those.
+func (f *Feed) Since(after uint64) (events []Event, through uint64) {
+	return f.since(after, mostEvents)
+}
+
+// since is Since with at most so many events.
 func (f *Feed) since(after uint64, most int) (events []Event, through uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

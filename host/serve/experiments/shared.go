@@ -1,7 +1,6 @@
 package experiments
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -18,9 +17,6 @@ import (
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/view"
 )
-
-// following is how often a followed experiment is read.
-const following = 200 * time.Millisecond
 
 // Shared is an experiment that all readers share: its record is read once. It is safe
 // for concurrent use.
@@ -45,6 +41,8 @@ type Shared struct {
 	whole string
 
 	users
+	watching
+	tours tours
 }
 
 // users are counted by the catalog.
@@ -70,6 +68,7 @@ func (s *Shared) begin(dir string) error {
 	s.runs.Store(r.Running())
 	s.weigh()
 	s.Experiment = view.New(r.Facts, s)
+	s.tours.open = s.eventLog
 	return nil
 }
 
@@ -118,9 +117,9 @@ func (s *Shared) Host() (h steer.Handler, done func(), err error) {
 	return c, func() { _ = c.Close() }, nil
 }
 
-// Trains reports whether a trial may still print something.
+// Trains reports whether a trial may still print something, as far as is known.
 func (s *Shared) Trains(no core.TrialNo) bool {
-	runs := s.Runs()
+	runs := s.Running() // asked first: what it prints before it ends is there
 	t, err := s.Trial(no)
 	return err == nil && runs && !t.State.Final()
 }
@@ -162,66 +161,6 @@ func (s *Shared) examine() error {
 const perTrial = 500
 
 func (s *Shared) weigh() { s.weight.Store(s.record.Past().Bytes() + perTrial*int64(s.record.Count())) }
-
-func (s *Shared) feed() *view.Feed {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.record.Feed()
-}
-
-// Events calls f with the events after a number, some of them at a time, until the context ends, f returns
-// an error, or no host runs the experiment and all is told. A negative number means those from now on. It
-// calls f without events now and then, so that f notices when its reader is gone.
-func (s *Shared) Events(ctx context.Context, after int64, f func([]view.Event) error) error {
-	feed := s.feed()
-	from := uint64(max(after, 0))
-	if after < 0 && feed != nil {
-		from = feed.Last()
-	}
-	follower := s.Follow(from, feed)
-	defer follower.Close()
-	for {
-		over := !s.Running() // asked first: everything is told at the end
-		list, err := follower.Next(ctx)
-		if err != nil {
-			return err
-		}
-		if err := f(list); err != nil {
-			return err
-		}
-		if over && len(list) == 0 {
-			return nil
-		}
-		if len(list) > 0 {
-			continue
-		}
-		if now := s.feed(); now != feed { // there was none yet, or what was read is lost
-			follower.Close()
-			feed, follower = now, s.Follow(follower.After(), now)
-		}
-		if err := s.wait(ctx, feed, follower.After()); err != nil {
-			return err
-		}
-	}
-}
-
-// wait waits until there may be more events.
-func (s *Shared) wait(ctx context.Context, feed *view.Feed, after uint64) error {
-	timer := time.NewTimer(following)
-	defer timer.Stop()
-	var more <-chan struct{}
-	if feed != nil {
-		more = feed.Changed(after)
-	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-more:
-		return nil
-	case <-timer.C:
-		return s.refresh(time.Now())
-	}
-}
 
 func (s *Shared) close() {
 	s.mu.Lock()
