@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// mostTours is how many readers of an experiment's record there are at a time: each has a state of its own, as large
-	// as the experiment.
+	// mostTours is how many readers of an experiment's record there are at a time: each has a state of its own, as
+	// large as the experiment.
 	mostTours = 2
 	// keptParts is how many of the last parts a tour keeps for those of its riders that are slower.
 	keptParts = 8

@@ -76,7 +76,8 @@ func whole(t *testing.T, s *Shared, all []uint64, after uint64) {
 	}
 }
 
-// B-143: readers of all that has happened share a reader of the record, wherever they begin; each gets every event once.
+// B-143: readers of all that has happened share a reader of the record, wherever they begin; each gets every event
+// once.
 func TestReadersShare(t *testing.T) {
 	s, last := ended(t)
 	all := numbers(t, s)
