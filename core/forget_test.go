@@ -19,7 +19,8 @@ func TestForgetsLosses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Apply(0, &ExperimentStarted{Spec: Spec{Rules: NewestRules, Trials: 2, Lost: 5, Request: one,
+	m.Apply(0, &ExperimentStarted{Spec: Spec{Rules: NewestRules, Trials: 2, FailureRules: FailureRules{Lost: 5},
+		Request:    one,
 		Objectives: []Objective{{Metric: "acc", Mode: stat.Max}}}})
 	m.Apply(0, &HostStarted{})
 	join := func(id uint32) { m.Apply(0, &NodeJoined{Node: resource.Node{ID: id, Capacity: two}}) }

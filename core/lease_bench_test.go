@@ -31,7 +31,8 @@ func BenchmarkLeases(b *testing.B) {
 			apply(e)
 		}
 	}
-	apply(&core.ExperimentStarted{Spec: core.Spec{Rules: core.NewestRules, Trials: -1, Quiet: true, Concurrency: leases,
+	apply(&core.ExperimentStarted{Spec: core.Spec{Rules: core.NewestRules, Trials: -1,
+		PluginTraits: core.PluginTraits{Quiet: true}, Concurrency: leases,
 		Leases: &core.Leases{IdleNS: 1}, Objectives: []core.Objective{{Metric: "acc", Mode: stat.Max}}}})
 	apply(&core.HostStarted{})
 	apply(&core.MetricNamed{ID: 1, Name: "acc"})

@@ -15,8 +15,8 @@ func TestLineStaysShort(t *testing.T) {
 	}
 	m := New()
 	m.Apply(0, &ExperimentStarted{Spec: Spec{Rules: NewestRules, Trials: 1000, Concurrency: 1, Request: one,
-		Quiet:  true,
-		Leases: &Leases{IdleNS: 1}}})
+		PluginTraits: PluginTraits{Quiet: true},
+		Leases:       &Leases{IdleNS: 1}}})
 	m.Apply(0, &HostStarted{})
 	m.Apply(0, &LeaseGranted{Lease: 1, Bundles: []LeasedBundle{{Node: "n"}}})
 	for no := range TrialNo(1000) {

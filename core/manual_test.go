@@ -15,7 +15,7 @@ func TestManualKeepsStatistics(t *testing.T) {
 	report := func(attempt uint32, x float64) {
 		apply(&core.ResultReported{Attempt: attempt, Metrics: []core.Metric{{ID: 1, Value: x}}})
 	}
-	apply(&core.ExperimentStarted{Spec: core.Spec{Manual: true, Trials: 1, Quiet: true,
+	apply(&core.ExperimentStarted{Spec: core.Spec{Manual: true, Trials: 1, PluginTraits: core.PluginTraits{Quiet: true},
 		Objectives: []core.Objective{{Metric: "acc", Mode: stat.Max}}}})
 	apply(&core.HostStarted{})
 	apply(&core.MetricNamed{ID: 1, Name: "acc"})

@@ -175,7 +175,7 @@ func (m *Machine) create(s Suggestion, extra bool) {
 
 func (m *Machine) createRun(s Suggestion, params span, extra bool) {
 	no := TrialNo(len(m.trials))
-	m.trials = append(m.trials, trial{extra: extra, params: params})
+	m.trials = append(m.trials, trial{marks: marks{extra: extra}, params: params})
 	if s.Request != nil {
 		m.asked[no] = *s.Request
 	}

@@ -45,6 +45,19 @@ type Spec struct {
 	// the valid ones outside of the machine.
 	Extended uint32 `json:"extended,omitempty"`
 
+	FailureRules
+
+	// StrictMetrics: a result without a required metric fails its trial; otherwise it is a warning, once
+	// per trial (B-014).
+	StrictMetrics bool `json:"strict_metrics"`
+	// Required are the metrics that each result must have.
+	Required []Required `json:"required,omitempty"`
+
+	PluginTraits
+}
+
+// FailureRules say what happens when trials fail.
+type FailureRules struct {
 	// Retries is how often a failed trial is run again; negative: always.
 	Retries int32 `json:"retries,omitempty"`
 	// Lost is how often a trial may lose its node before that counts as a failure of the trial (B-075).
@@ -53,13 +66,10 @@ type Spec struct {
 	FailFast bool `json:"fail_fast,omitempty"`
 	// FailRaise: the first trial in ERROR ends the experiment at once.
 	FailRaise bool `json:"fail_raise,omitempty"`
+}
 
-	// StrictMetrics: a result without a required metric fails its trial; otherwise it is a warning, once
-	// per trial (B-014).
-	StrictMetrics bool `json:"strict_metrics"`
-	// Required are the metrics that each result must have.
-	Required []Required `json:"required,omitempty"`
-
+// PluginTraits are what the plugins of the experiment have said about themselves.
+type PluginTraits struct {
 	// Independent says that suggestions do not depend on results (B-005).
 	Independent bool `json:"independent,omitempty"`
 	// Quiet says that the scheduler never decides anything and is not asked.

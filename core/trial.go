@@ -48,7 +48,25 @@ var moves = [states]uint8{
 // trial is one row of the slab. It has no pointers, so that a million rows cost the garbage collector
 // nothing.
 type trial struct {
-	state     State
+	state State
+	marks
+	metrics  uint32
+	attempt  uint32
+	failures uint32
+	results  uint32
+	lastCkpt uint32 // the highest checkpoint ID used
+	ticket   uint32 // of its place in line
+	live     int32  // index into Machine.lives plus one; 0: none
+	cells    int32  // first statistics cell plus one
+	reason   uint32 // index of the cause in Machine.causes
+	why      CauseKind
+	progress
+	params span
+	times
+}
+
+// marks are the yes-or-no facts of a trial.
+type marks struct {
 	extra     bool // beyond Spec.Trials
 	warned    bool // of a missing metric
 	front     bool // queued before new ones
@@ -56,21 +74,18 @@ type trial struct {
 	held      bool // paused by the user
 	dropped   bool // ended by the user before any result that counts
 	noStart   bool // attempts ignore Spec.Start
-	metrics   uint32
-	attempt   uint32
-	failures  uint32
-	results   uint32
-	lastCkpt  uint32 // the highest checkpoint ID used
-	ticket    uint32 // of its place in line
-	live      int32  // index into Machine.lives plus one; 0: none
-	cells     int32  // first statistics cell plus one
-	reason    uint32 // index of the cause in Machine.causes
-	why       CauseKind
+}
+
+// progress is how far a trial has come, in iterations.
+type progress struct {
 	iteration uint64 // of the last result, or of the checkpoint that it continued from
-	resultAt  uint64 // iteration of the last result that counts
-	told      uint64 // the highest iteration that plugins were told
-	until     uint64 // no decision before this iteration
-	params    span
+	resultAt  uint64 // of the last result that counts
+	told      uint64 // the highest one that plugins were told
+	until     uint64 // no decision before this one
+}
+
+// times are the times of a trial, in nanoseconds.
+type times struct {
 	started   int64 // of the first attempt
 	attemptAt int64 // of this attempt
 	spent     int64 // training time of earlier attempts
@@ -116,30 +131,50 @@ type live struct {
 	trial    TrialNo
 	used     bool
 	placed   bool
-	intent   intent
-	restart  bool // an exploit: it is queued right after the pause
-	last     bool // the trainable said Done
 	reported bool
-	over     bool    // the attempt has ended; its saves have not
-	orphan   bool    // it died with an earlier host, and its checkpoints are being taken
-	cut      bool    // it died with an earlier host, and its end is not recorded
-	missing  bool    // a checkpoint that was to be taken again is missing
-	byUser   bool    // the intent is the user's
-	lost     bool    // lost with its node
-	nodeGone bool    // its node was lost after the attempt had ended
-	verdict  Verdict // decided but not yet carried out
-	end      AttemptEnded
-	saving   uint32
-	holding  uint32 // the save that goes into memory
-	credits  uint32
-	why      string // the verdict's reason
-	cause    Cause  // of the intent
+	last     bool // the trainable said Done
+	over     bool // the attempt has ended; its saves have not
+	leftover
+	verdicts // before what is rarely read
+	attemptEnd
+	pendingSaves
 	grant    grant
 	request  *resource.Request // holds from its pause on
 	restored CheckpointRef     // what the attempt started from
-	due      []uint64          // results that the scheduler has not decided
 	windows  []stat.Window     // aligned with the trial's cells
-	taken    []checkpoint      // in progress, with the state of their results
+}
+
+// attemptEnd is why and how an attempt ends.
+type attemptEnd struct {
+	intent   intent
+	restart  bool  // an exploit: it is queued right after the pause
+	byUser   bool  // the intent is the user's
+	lost     bool  // lost with its node
+	nodeGone bool  // its node was lost after the attempt had ended
+	cause    Cause // of the intent
+	end      AttemptEnded
+}
+
+// leftover is what an earlier host has left of an attempt.
+type leftover struct {
+	orphan  bool // it died with that host, and its checkpoints are being taken
+	cut     bool // it died with that host, and its end is not recorded
+	missing bool // a checkpoint that was to be taken again is missing
+}
+
+// verdicts are the scheduler's decisions on an attempt's results: the one to carry out, and those that it owes.
+type verdicts struct {
+	verdict Verdict // decided but not yet carried out
+	credits uint32
+	why     string   // the verdict's reason
+	due     []uint64 // results that the scheduler has not decided
+}
+
+// pendingSaves are the saves of an attempt that are in progress.
+type pendingSaves struct {
+	saving  uint32
+	holding uint32       // the save that goes into memory
+	taken   []checkpoint // with the state of their results
 }
 
 // pausing reports that it is about to pause, perhaps after a save.
@@ -149,7 +184,7 @@ func (l *live) pausing() bool {
 
 // begin prepares it for a new attempt; owed decisions stay owed, and rewind handles the windows.
 func (l *live) begin(g grant) {
-	*l = live{trial: l.trial, used: true, placed: true, grant: g, due: l.due, windows: l.windows}
+	*l = live{trial: l.trial, used: true, placed: true, grant: g, verdicts: verdicts{due: l.due}, windows: l.windows}
 }
 
 func (m *Machine) move(no TrialNo, to State) {
@@ -195,7 +230,8 @@ func (m *Machine) newLive(no TrialNo) int32 {
 	if n := len(m.freeLives); n > 0 {
 		i := m.freeLives[n-1]
 		m.freeLives = m.freeLives[:n-1]
-		m.lives[i] = live{trial: no, used: true, due: m.lives[i].due[:0], windows: m.lives[i].windows[:0]}
+		l := &m.lives[i]
+		*l = live{trial: no, used: true, verdicts: verdicts{due: l.due[:0]}, windows: l.windows[:0]}
 		return i + 1
 	}
 	m.lives = append(m.lives, live{trial: no, used: true})

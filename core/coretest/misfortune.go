@@ -27,9 +27,11 @@ func (w *World) settings() core.Spec {
 		Request: *w.request(),
 		Objectives: []core.Objective{{Metric: "acc",
 			Mode: stat.Max}}, WaitForResources: !w.one(5), Overcommit: w.one(3), Manual: w.one(8),
-		Retries: int32(w.r.IntN(5) - 1), Lost: w.r.Uint32N(3), FailFast: w.one(16), FailRaise: w.one(16),
+		FailureRules: core.FailureRules{Retries: int32(w.r.IntN(5) - 1), Lost: w.r.Uint32N(3), FailFast: w.one(16),
+			FailRaise: w.one(16)},
 		StrictMetrics: !w.one(4),
-		Independent:   w.one(3), Quiet: w.one(4), RunAhead: uint32(max(0, w.r.IntN(5)-2)), Saves: !w.one(3)}
+		PluginTraits: core.PluginTraits{Independent: w.one(3), Quiet: w.one(4),
+			RunAhead: uint32(max(0, w.r.IntN(5)-2)), Saves: !w.one(3)}}
 	if s.Trials == 0 {
 		s.Trials = -1
 	}

@@ -194,13 +194,13 @@ func mode(t *rapid.T) stat.Mode {
 var spec = rapid.Custom(func(t *rapid.T) core.Spec {
 	return core.Spec{
 		Rules: core.Rules(u32(t)), Seed: u64(t), Trials: rapid.Int64().Draw(t,
-			"trials"), Concurrency: u32(t), Lost: u32(t), Overcommit: yes(t), Repeat: u32(t),
+			"trials"), Concurrency: u32(t), FailureRules: core.FailureRules{Lost: u32(t), Retries: rapid.Int32().Draw(t,
+			"retries"), FailFast: yes(t), FailRaise: yes(t)}, Overcommit: yes(t), Repeat: u32(t),
 		Request: parse("cpu=2,gpu=0.5"),
 		Objectives: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.Objective {
 			return core.Objective{Metric: name(t), Mode: mode(t)}
 		}), 0, 2).Draw(t, "objectives"),
-		WaitForResources: yes(t), Manual: yes(t), Retries: rapid.Int32().Draw(t,
-			"retries"), FailFast: yes(t), FailRaise: yes(t),
+		WaitForResources: yes(t), Manual: yes(t),
 		Stop: core.StopRules{Iteration: u64(t), TimeNS: rapid.Int64().Draw(t, "time"),
 			Metrics: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.MetricRule {
 				return core.MetricRule{Metric: name(t), Value: finite(t), Below: yes(t)}
@@ -211,7 +211,8 @@ var spec = rapid.Custom(func(t *rapid.T) core.Spec {
 		Leases: rapid.SampledFrom([]*core.Leases{nil, {}, {IdleNS: -1, OwnRequests: true, Most: 7}}).Draw(t,
 			"leases"),
 		Start:         rapid.SampledFrom([]*core.Start{nil, {}, {Iteration: 27}}).Draw(t, "start"),
-		StrictMetrics: yes(t), Independent: yes(t), Quiet: yes(t), RunAhead: u32(t), Saves: yes(t),
+		StrictMetrics: yes(t), PluginTraits: core.PluginTraits{Independent: yes(t), Quiet: yes(t), RunAhead: u32(t),
+			Saves: yes(t)},
 		Required: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.Required {
 			return core.Required{Metric: name(t),
 				By: name(t)}

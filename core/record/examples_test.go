@@ -21,11 +21,12 @@ func example(i int) core.Event {
 		Trials: -1, Concurrency: 4, Request: parse("cpu=0.33"), WaitForResources: true, Manual: true,
 		Stop: core.StopRules{Metrics: []core.MetricRule{{Metric: "acc", Value: 0.1, Below: true}}, Iteration: 100,
 			TimeNS: 1e9},
-		Budget:     core.Budget{TimeNS: 2e9, TrialsFailed: 3},
-		Checkpoint: core.Checkpoint{Every: 5, AtEnd: true, Keep: 2, Score: "acc", Mode: stat.Max},
-		Retries:    -1, FailFast: true, FailRaise: true, StrictMetrics: true, Required: []core.Required{{Metric: "acc",
+		Budget:       core.Budget{TimeNS: 2e9, TrialsFailed: 3},
+		Checkpoint:   core.Checkpoint{Every: 5, AtEnd: true, Keep: 2, Score: "acc", Mode: stat.Max},
+		FailureRules: core.FailureRules{Retries: -1, FailFast: true, FailRaise: true}, StrictMetrics: true,
+		Required: []core.Required{{Metric: "acc",
 			By: "objective"}},
-		Independent: true, Quiet: true, RunAhead: 1, Saves: true}
+		PluginTraits: core.PluginTraits{Independent: true, Quiet: true, RunAhead: 1, Saves: true}}
 	return []core.Event{
 		&core.ExperimentStarted{Spec: settings},
 		&core.HostStarted{Wall: -1, PID: math.MaxUint32, Host: "h\x00\xff"},

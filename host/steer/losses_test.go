@@ -45,8 +45,8 @@ func TestLosses(t *testing.T) {
 // checkpoint of its first of three results, 1 has none, 2 has one of its last.
 func atWork(saves bool) *core.Machine {
 	m := core.New()
-	m.Apply(0, &core.ExperimentStarted{Spec: core.Spec{Rules: core.NewestRules, Manual: true, Trials: 4, Saves: saves,
-		Quiet: true}})
+	m.Apply(0, &core.ExperimentStarted{Spec: core.Spec{Rules: core.NewestRules, Manual: true, Trials: 4,
+		PluginTraits: core.PluginTraits{Saves: saves, Quiet: true}}})
 	m.Apply(0, &core.HostStarted{})
 	for no := range core.TrialNo(4) {
 		m.Apply(0, &core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}})

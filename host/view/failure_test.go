@@ -21,7 +21,7 @@ func TestFailureByTheCoresOwnCause(t *testing.T) {
 				Retried: tell.Observation.Retried}).Failure())
 		}
 	}
-	apply(&core.ExperimentStarted{Spec: core.Spec{Manual: true, Retries: 1,
+	apply(&core.ExperimentStarted{Spec: core.Spec{Manual: true, FailureRules: core.FailureRules{Retries: 1},
 		Objectives: []core.Objective{{Metric: "acc"}}, Trials: 1}})
 	apply(&core.HostStarted{})
 	apply(&core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}})

@@ -45,7 +45,8 @@ func TestLostLease(t *testing.T) {
 	granted := func(id core.LeaseID) core.Event {
 		return &core.LeaseGranted{Lease: id, Bundles: []core.LeasedBundle{{Node: "n1"}}}
 	}
-	shows("1 in use", &core.ExperimentStarted{Spec: core.Spec{Trials: 1, Lost: 9, Rules: core.NewestRules,
+	shows("1 in use", &core.ExperimentStarted{Spec: core.Spec{Trials: 1, FailureRules: core.FailureRules{Lost: 9},
+		Rules:  core.NewestRules,
 		Leases: &core.Leases{}, Objectives: []core.Objective{{Metric: "acc", Mode: stat.Max}}}},
 		&core.HostStarted{}, granted(1), &core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}})
 	shows("1 ending", &core.AttemptStarted{Trial: 0, Attempt: 1}, &core.LeaseEnding{Lease: 1})

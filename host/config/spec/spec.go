@@ -35,10 +35,11 @@ func Of(e *config.Experiment, seed uint64, t Traits) (core.Spec, error) {
 		Checkpoint: core.Checkpoint{Every: uint64(e.Checkpoint.Every), AtEnd: e.Checkpoint.AtEnd,
 			Keep: uint32(e.Checkpoint.Keep), Score: e.Checkpoint.Score, Mode: Mode(e.Checkpoint.Mode),
 			DiskBytes: e.Checkpoint.Disk, PausesInMemory: e.Checkpoint.PausesInMemory},
-		Retries: int32(e.Failures.Retries), Lost: uint32(e.Failures.Lost), FailFast: e.Failures.FailFast,
-		FailRaise: e.Failures.Raise, StrictMetrics: e.StrictMetrics,
-		Independent: t.Searcher.Independent, Quiet: t.Scheduler.Quiet,
-		RunAhead: uint32(t.Scheduler.RunAhead), Saves: t.Trainable.Saves,
+		FailureRules: core.FailureRules{Retries: int32(e.Failures.Retries), Lost: uint32(e.Failures.Lost),
+			FailFast: e.Failures.FailFast, FailRaise: e.Failures.Raise},
+		StrictMetrics: e.StrictMetrics,
+		PluginTraits: core.PluginTraits{Independent: t.Searcher.Independent, Quiet: t.Scheduler.Quiet,
+			RunAhead: uint32(t.Scheduler.RunAhead), Saves: t.Trainable.Saves},
 	}
 	if e.Leased() {
 		s.Leases = &core.Leases{IdleNS: int64(e.Idle), OwnRequests: len(e.Computed) > 0 || t.Trainable.Requests}

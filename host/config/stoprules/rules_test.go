@@ -112,7 +112,8 @@ func TestOnlyWhatCounts(t *testing.T) {
 // ended, live and on replay.
 func TestForgetsWhatIsOver(t *testing.T) {
 	m, iterations := world(t), 5.0
-	m.Apply(3, &core.SettingsChanged{Spec: core.Spec{Trials: -1, Concurrency: 2, Quiet: true, Request: m.Spec().Request,
+	m.Apply(3, &core.SettingsChanged{Spec: core.Spec{Trials: -1, Concurrency: 2,
+		PluginTraits: core.PluginTraits{Quiet: true}, Request: m.Spec().Request,
 		Objectives: m.Spec().Objectives}})
 	file := &config.Experiment{Stop: config.Stop{Plateau: &config.Plateau{Metric: "score", Last: 3},
 		Metrics: []config.MetricRule{{Metric: sinceIterations, Reach: &iterations}}}}

@@ -114,9 +114,9 @@ func (w *Writer) Host(wall time.Time, cpus uint64) {
 func (w *Writer) spec() core.Spec {
 	one, err := resource.Plain(resource.Item{Name: "cpu", Amount: resource.Whole(1)})
 	check(err)
-	s := core.Spec{Rules: core.NewestRules, Seed: w.seed, Trials: w.Experiment.Trials, Request: one, Independent: true,
-		Quiet: true, Saves: true,
-		Checkpoint: core.Checkpoint{Every: uint64(w.Experiment.Checkpoint.Every)}}
+	s := core.Spec{Rules: core.NewestRules, Seed: w.seed, Trials: w.Experiment.Trials, Request: one,
+		PluginTraits: core.PluginTraits{Independent: true, Quiet: true, Saves: true},
+		Checkpoint:   core.Checkpoint{Every: uint64(w.Experiment.Checkpoint.Every)}}
 	for _, o := range w.Experiment.Objectives {
 		mode, err := stat.ParseMode(o.Mode)
 		check(err)
