@@ -27,7 +27,7 @@ import (
 //
 // The arguments are those of the command line after `agent`: none, `--socket PATH` (see package door), or
 // `bridge PATH`, which is the other end of such a socket.
-func Main(args []string, warden func(mark string) *exec.Cmd, out io.Writer) (exit int) {
+func Main(args []string, reaper func(mark string) *exec.Cmd, out io.Writer) (exit int) {
 	if door.IsBridge(args) {
 		return door.Main(args, os.Stdin, os.Stdout, out)
 	}
@@ -43,7 +43,7 @@ func Main(args []string, warden func(mark string) *exec.Cmd, out io.Writer) (exi
 		return 2
 	}
 	local.RemoveTag() // an executor of this machine may have it from the host
-	o.Warden, o.Log = warden, say
+	o.Reaper, o.Log = reaper, say
 	ctx, leaving, stop := signals(say)
 	defer stop()
 	o.Leaving = leaving

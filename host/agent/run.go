@@ -17,9 +17,9 @@ type RunOptions struct {
 	Ticket  link.Ticket
 	Bundle  int
 	Environ []string // as the engine gave it, as NAME=VALUE
-	// Warden is the command of a process that ends all processes with a mark when this program has
-	// ended for any reason, see bundled.Registry.Warden.
-	Warden func(mark string) *exec.Cmd
+	// Reaper is the command of a process that ends all processes with a mark when this program has
+	// ended for any reason, see bundled.Registry.Reaper.
+	Reaper func(mark string) *exec.Cmd
 	Log    func(text string)
 	// Socket is the socket for connections to the host that others open, see package door; "":
 	// none.
@@ -38,9 +38,9 @@ func Run(ctx context.Context, o RunOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, files.Remove()) }()
 	mark := local.NewMark(files.Path())
-	warden := guard{cmd: o.Warden(mark), mark: mark}
-	defer warden.close()
-	a := New(Options{Mark: mark, Environ: o.Environ, Dir: files.Path(), Log: o.Log, Guard: warden.start})
+	reaper := guard{cmd: o.Reaper(mark), mark: mark}
+	defer reaper.close()
+	a := New(Options{Mark: mark, Environ: o.Environ, Dir: files.Path(), Log: o.Log, Guard: reaper.start})
 	defer a.Close()
 	way, err := openDoor(o.Socket)
 	if err != nil {

@@ -39,7 +39,7 @@ type Holding struct {
 
 	lock   *journal.Lock // nil: nothing is kept
 	files  files
-	reaper *reaper.Warden // nil: nothing is started
+	reaper *reaper.Process // nil: nothing is started
 	log    io.Closer
 	crash  *crash.Report
 }
@@ -146,7 +146,7 @@ func (h *Holding) guard(o *options.Options) {
 		return // nobody would watch over what is started
 	}
 	var err error
-	if h.reaper, err = reaper.Start(o.Plugins.Warden(h.Mark), h.Mark); err != nil {
+	if h.reaper, err = reaper.Start(o.Plugins.Reaper(h.Mark), h.Mark); err != nil {
 		h.Log.Warn("what this host starts would outlive it if it were killed: " + err.Error())
 	}
 }

@@ -163,7 +163,7 @@ func Lines(t testing.TB, path string) (list []map[string]any) {
 	return list
 }
 
-// orphanTime is how long a killed host's warden may take on a busy machine.
+// orphanTime is how long a killed host's reaper may take on a busy machine.
 const orphanTime = 2 * time.Minute
 
 // CheckNoOrphans checks that soon no process is left that has to do with the

@@ -65,7 +65,7 @@ func (pausing) Decide(_ context.Context, events []sdk.Event) (out sdk.Decisions,
 
 const hostVariable = "HOSTTEST_OPTIONS"
 
-// TestMain lets the test binary be a plugin, a warden, and a host to be killed.
+// TestMain lets the test binary be a plugin, a reaper, and a host to be killed.
 func TestMain(m *testing.M) {
 	if handled, exit := plugged.Main(os.Args[1:]); handled {
 		os.Exit(exit)

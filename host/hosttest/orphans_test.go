@@ -199,7 +199,7 @@ func fresh(x *experiment, old map[string]string) bool {
 func none(t *testing.T, x *experiment) {
 	t.Helper()
 	for _, left := range hosttest.Processes(filepath.Dir(x.File)) {
-		if !strings.Contains(left, "plugin-warden") { // it has done its work, and is about to end
+		if !strings.Contains(left, "plugin-reaper") { // it has done its work, and is about to end
 			t.Errorf("still running: %s", left)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // KillLeftovers kills the processes of an experiment's trials and plugins and all their descendants,
 // and returns how many it found; dir is the experiment's directory, an absolute path. A host calls it
 // when it has locked the experiment and has started nothing yet, after a crash that killed an earlier
-// host and its warden (B-025).
+// host and its reaper (B-025).
 func KillLeftovers(dir string) int { return killFamily(startedFor(dir)) }
 
 // CountLeftovers returns how many processes KillLeftovers would find; a running host's processes count

@@ -11,7 +11,7 @@ import (
 func brief(fault string) kind {
 	switch fault {
 	// it has children without a waiting parent
-	case "kill trial", "kill child", "kill host", "kill group", "kill host and warden":
+	case "kill trial", "kill child", "kill host", "kill group", "kill host and reaper":
 		return kind{trials: 3, logs: true, scripts: map[string]string{"train.sh": printing}, yaml: header + quality + `
 trainable: {command: ["./train.sh"]}
 trials: 3

@@ -201,7 +201,7 @@ var engineFaults = []engineFault{
 }
 
 // hostFaults are the faults of hosts that hosts on an engine suffer as well, by how often.
-var hostFaults = map[string]int{"kill host": 12, "kill group": 3, "kill host and warden": 2, "kill searcher": 2,
+var hostFaults = map[string]int{"kill host": 12, "kill group": 3, "kill host and reaper": 2, "kill searcher": 2,
 	"kill scheduler": 2, "freeze host": 3, "interrupt": 3, "second host": 1, "full disk": 16}
 
 // inflict draws a fault, of the host or of the cluster.

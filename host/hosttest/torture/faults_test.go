@@ -27,7 +27,7 @@ type fault struct {
 var faults = []fault{
 	{"kill host", 45, nil, killHost},
 	{"kill group", 4, nil, killGroup},
-	{"kill host and warden", 3, nil, killBoth},
+	{"kill host and reaper", 3, nil, killBoth},
 	{"kill searcher", 7, nil, killRole(searcher)},
 	{"kill scheduler", 7, nil, killRole(scheduler)},
 	{"kill trainable", 8, nil, killRole(trainable)},
@@ -91,12 +91,12 @@ func killGroup(t testing.TB, h *host, _ *rand.Rand) {
 // killBoth also kills the watcher, so that the next host must end the processes of this one (B-025).
 func killBoth(t testing.TB, h *host, _ *rand.Rand) {
 	for _, p := range h.x.processes() {
-		if p.is == warden {
+		if p.is == reaper {
 			_ = syscall.Kill(p.pid, syscall.SIGKILL)
 		}
 	}
 	h.signal(syscall.SIGKILL, false)
-	h.dies(t, "host killed with its warden")
+	h.dies(t, "host killed with its reaper")
 	h.x.left = true
 }
 
@@ -266,7 +266,7 @@ func noRecord(t testing.TB, h *host, _ *rand.Rand) {
 	h.ends(t)
 	if h.status > 0 {
 		for _, left := range h.x.processes() {
-			if left.is != warden {
+			if left.is != reaper {
 				t.Errorf("%s %d is still running after the record was gone", left.is, left.pid)
 			}
 		}

@@ -24,7 +24,7 @@ const (
 	scheduler role = "scheduler"
 	trainable role = "trainable"
 	trial     role = "trial" // a program of a command, as the host started it
-	warden    role = "warden"
+	reaper    role = "reaper"
 	other     role = "child" // of a trial
 )
 
@@ -60,8 +60,8 @@ func (x *experiment) look(pid int) (p process, ok bool) {
 	}
 	args := strings.Split(strings.TrimSuffix(string(cmdline), "\x00"), "\x00")
 	p = process{pid: pid, parent: parentOf(proc), is: other}
-	if len(args) == 3 && args[1] == "plugin-warden" && strings.HasPrefix(args[2], x.dir+"#") {
-		p.is = warden
+	if len(args) == 3 && args[1] == "plugin-reaper" && strings.HasPrefix(args[2], x.dir+"#") {
+		p.is = reaper
 		return p, true
 	}
 	environ, err := os.ReadFile(filepath.Join(proc, "environ"))

@@ -34,7 +34,7 @@ import (
 // its host.
 const (
 	command = "plugin-serve"
-	waiting = "plugin-warden"
+	waiting = "plugin-reaper"
 )
 
 // agent is the first argument of a process that an executor starts on a node. bridge is the second argument
@@ -45,11 +45,11 @@ const (
 )
 
 // agents is the program of an agent; nil: this program cannot be one.
-var agents func(args []string, warden func(mark string) *exec.Cmd, out io.Writer) (exit int)
+var agents func(args []string, reaper func(mark string) *exec.Cmd, out io.Writer) (exit int)
 
 // Agents sets the function that runs when an executor starts this program as an agent, with the arguments
 // after it. A package that hosts experiments calls it when it is initialized.
-func Agents(main func(args []string, warden func(mark string) *exec.Cmd, out io.Writer) (exit int)) {
+func Agents(main func(args []string, reaper func(mark string) *exec.Cmd, out io.Writer) (exit int)) {
 	agents = main
 }
 
@@ -125,7 +125,7 @@ var looked atomic.Bool
 // as at any other start.
 func (r *Registry) Serves() bool { return r.served.Load() }
 
-// Watches reports whether this program can be started as a warden ([Registry.Warden]) and
+// Watches reports whether this program can be started as a reaper ([Registry.Reaper]) and
 // for the sandbox. A call of any table's Main is enough.
 func Watches() bool { return looked.Load() }
 
@@ -147,7 +147,7 @@ func (r *Registry) Main(args []string) (handled bool, exit int) {
 		return true, sandbox.Main(args[1:])
 	}
 	if asAgent(args) {
-		return true, agents(args[1:], r.Warden, os.Stderr)
+		return true, agents(args[1:], r.Reaper, os.Stderr)
 	}
 	if len(args) == 0 || args[0] != command {
 		return false, 0
@@ -178,9 +178,9 @@ func (r *Registry) AdaptRuntime(args []string) {
 
 func servesPlugin(args []string) bool { return len(args) == 3 && args[0] == command }
 
-// Warden returns the command of a process that kills all processes with the mark once its standard
+// Reaper returns the command of a process that kills all processes with the mark once its standard
 // input ends.
-func (r *Registry) Warden(mark string) *exec.Cmd { return exec.Command(executable(), waiting, mark) }
+func (r *Registry) Reaper(mark string) *exec.Cmd { return exec.Command(executable(), waiting, mark) }
 
 // Infos describes every plugin, in the order of the table, without starting any.
 func (r *Registry) Infos() []sdk.Info { return r.infos }

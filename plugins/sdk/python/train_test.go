@@ -397,7 +397,7 @@ func beHost() {
 }
 
 // No process of a plugin outlives the host, for whatever reason the host ends (B-025). If the
-// kernel kills the plugin first, the warden kills the processes of trials; here the plugin is not
+// kernel kills the plugin first, the reaper kills the processes of trials; here the plugin is not
 // killed with its host.
 func TestOrphans(t *testing.T) {
 	for _, outlives := range []bool{false, true} {

@@ -1,6 +1,6 @@
 // Package reaper ends the processes that a host leaves behind, in whatever way the host ended (B-025).
 //
-// A warden is a small process of its own. It holds one end of a pipe whose other end only the host
+// A reaper is a small process of its own. It holds one end of a pipe whose other end only the host
 // has, so that the kernel reports the host's end to it, even after SIGKILL. It then kills all
 // processes with the host's mark (local.MarkVariable) or tag (local.Tag) and their descendants, and
 // ends.
@@ -20,16 +20,16 @@ import (
 	"github.com/tunehost/tunehost/host/smallheap"
 )
 
-// Warden is a warden's process, as its host sees it.
-type Warden struct {
+// Process is the process of a reaper, as its host sees it.
+type Process struct {
 	mark  string
 	cmd   *exec.Cmd
 	watch io.Closer
 }
 
-// Start starts a warden: cmd is a program that calls [Serve] with the mark.
-func Start(cmd *exec.Cmd, mark string) (*Warden, error) {
-	// The warden must not have the host's mark, keep the host's output open, or get the signals of the
+// Start starts a reaper: cmd is a program that calls [Serve] with the mark.
+func Start(cmd *exec.Cmd, mark string) (*Process, error) {
+	// The reaper must not have the host's mark, keep the host's output open, or get the signals of the
 	// host's terminal.
 	cmd.Env, cmd.SysProcAttr = []string{smallheap.Variable}, &syscall.SysProcAttr{Setsid: true}
 	cmd.Dir = "/"
@@ -40,53 +40,53 @@ func Start(cmd *exec.Cmd, mark string) (*Warden, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(err, watch.Close())
 	}
-	w := &Warden{mark: mark, cmd: cmd, watch: watch}
+	w := &Process{mark: mark, cmd: cmd, watch: watch}
 	living.add(w)
 	return w, nil
 }
 
-// Close makes the warden kill the processes, and returns when that is done.
-func (w *Warden) Close() {
+// Close makes the reaper kill the processes, and returns when that is done.
+func (w *Process) Close() {
 	living.remove(w)
 	_ = w.watch.Close()
 	if err := w.cmd.Wait(); err != nil {
-		local.KillMarked(w.mark) // the warden was killed
+		local.KillMarked(w.mark) // the reaper was killed
 	}
 }
 
-// KillAll kills immediately the processes of all wardens of this program.
+// KillAll kills immediately the processes of all reapers of this program.
 func KillAll() { living.killAll() }
 
-// Serve is the code of a warden: in ends when the host ends.
+// Serve is the code of a reaper: in ends when the host ends.
 func Serve(in io.Reader, mark string) {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	_, _ = io.Copy(io.Discard, in)
 	local.KillMarked(mark)
 }
 
-var living = register{wardens: map[*Warden]bool{}}
+var living = register{reapers: map[*Process]bool{}}
 
 type register struct {
 	mu      sync.Mutex
-	wardens map[*Warden]bool
+	reapers map[*Process]bool
 }
 
-func (g *register) add(w *Warden) {
+func (g *register) add(w *Process) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.wardens[w] = true
+	g.reapers[w] = true
 }
 
-func (g *register) remove(w *Warden) {
+func (g *register) remove(w *Process) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.wardens, w)
+	delete(g.reapers, w)
 }
 
 func (g *register) killAll() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for w := range g.wardens {
+	for w := range g.reapers {
 		local.KillMarked(w.mark)
 	}
 }
