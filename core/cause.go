@@ -53,8 +53,8 @@ const (
 	CauseSilent
 	// CauseNotBegun: the trainable By did not say within NS that the trial had started, and was killed.
 	CauseNotBegun
-	// CauseNonsense: the trainable broke a rule in a report. Text says which.
-	CauseNonsense
+	// CauseInvalidReport: the trainable broke a rule in a report. Text says which.
+	CauseInvalidReport
 	// CauseNoDirectory: the trial's directory could not be made. Text is the error.
 	CauseNoDirectory
 	// CauseDamaged: the checkpoint that the trial was to start from is not what was saved. Text says what
@@ -199,7 +199,7 @@ var causeNames = [...]string{
 	CauseMetricAbove: "metric_above", CauseMetricBelow: "metric_below", CauseIterationReached: "iteration_reached",
 	CauseTimeReached: "time_reached", CauseExpression: "expression", CausePlateau: "plateau",
 	CauseScheduler: "scheduler", CauseUser: "user", CauseHeld: "held",
-	CauseTrainable: "trainable", CauseSilent: "silent", CauseNotBegun: "not_begun", CauseNonsense: "nonsense",
+	CauseTrainable: "trainable", CauseSilent: "silent", CauseNotBegun: "not_begun", CauseInvalidReport: "nonsense",
 	CauseNoDirectory: "no_directory", CauseDamaged: "damaged", CauseUnsaved: "unsaved",
 	CauseMetricMissing: "metric_missing", CauseNoResult: "no_result", CauseNeverFits: "never_fits",
 	CauseNodeLost: "node_lost", CauseLeaseLost: "lease_lost", CauseLeaseRefused: "lease_refused",

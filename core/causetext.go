@@ -57,7 +57,7 @@ func (c *Cause) failure() string {
 	case CauseNotBegun:
 		return "trainable " + strconv.Quote(c.By) + " did not say within " + shortText(c.NS) +
 			" that the trial had started (STARTED), and was killed; deadlines.begin allows it more"
-	case CauseNonsense:
+	case CauseInvalidReport:
 		return "it reported nonsense: " + c.Text
 	case CauseNoDirectory:
 		return "its directory cannot be made: " + c.Text

@@ -59,7 +59,7 @@ func TestTrainableKilledAtEachStart(t *testing.T) {
 	o, _, starts := killedAtStart(t, 1000)
 	_, err := run(t.Context(), o)
 	var mistake *UserError
-	if !errors.Is(err, plugin.ErrGaveUp) || errors.As(err, &mistake) || starts() != plugin.StrikesOut {
+	if !errors.Is(err, plugin.ErrGaveUp) || errors.As(err, &mistake) || starts() != plugin.MaxFailures {
 		t.Fatalf("%T %v after %d starts", err, err, starts())
 	}
 	contains(t, err.Error(), `trainable "./frail" failed 3 times at the same call, and is given up; the last time: `)

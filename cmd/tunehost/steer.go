@@ -213,7 +213,7 @@ suggestion several times (repeat), the added one runs as often.`,
 }
 
 func (a *app) add(e *view.Recorded, clone string, params []byte) error {
-	if _, err := e.Config.Given("add", params); err != nil {
+	if _, err := e.Config.ParsePoint("add", params); err != nil {
 		return unplaced(err)
 	}
 	if clone != "" {

@@ -75,7 +75,7 @@ func attemptCause(text string, damaged bool) core.Cause {
 	for _, c := range []core.Cause{
 		silent(text),
 		notBegun(text),
-		after(text, "it reported nonsense: ", core.CauseNonsense),
+		after(text, "it reported nonsense: ", core.CauseInvalidReport),
 		after(text, "its directory cannot be made: ", core.CauseNoDirectory),
 	} {
 		if c.String() == text {

@@ -72,7 +72,7 @@ var attempts = []core.Cause{
 	{Kind: core.CauseSilent, NS: int64(90 * time.Second)},
 	{Kind: core.CauseSilent, NS: int64(50 * time.Millisecond)},
 	{Kind: core.CauseNotBegun, By: `my "own"`, NS: int64(2 * time.Hour)},
-	{Kind: core.CauseNonsense, Text: "metric \"x\" is reported twice"},
+	{Kind: core.CauseInvalidReport, Text: "metric \"x\" is reported twice"},
 	{Kind: core.CauseNoDirectory, Text: "permission denied"},
 }
 

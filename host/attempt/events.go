@@ -123,7 +123,7 @@ func (t *Driver) result(r *run, x sdk.Result) {
 		err = t.nameAll(x.Metrics)
 	}
 	if err != nil {
-		t.apply(r, life.Nonsense{Cause: core.Cause{Kind: core.CauseNonsense, Text: err.Error()}})
+		t.apply(r, life.InvalidReport{Cause: core.Cause{Kind: core.CauseInvalidReport, Text: err.Error()}})
 		return
 	}
 	t.Inbox.PutResult(&inbox.Result{Trial: r.Trial, Attempt: r.Attempt, Result: x})
@@ -153,7 +153,7 @@ func (t *Driver) lost(w *worker, err error) {
 	}
 	w.lost = err
 	// A node that cannot be reached is no failure of its trials.
-	doomed := w.doomed || plugin.FailureOf(err) == plugin.Cut
+	doomed := w.doomed || plugin.FailureOf(err) == plugin.Unreachable
 	for _, r := range w.runs {
 		t.apply(r, life.ProcessLost{Error: err.Error(), LastWords: lastWords("", r.stderrFile(), r.Attempt),
 			NeverStarted: plugin.FailureOf(err) == plugin.NotStarted, Short: diskspace.IsShort(err), Doomed: doomed})

@@ -45,7 +45,7 @@ func dirFailed(err error) core.AttemptEnded {
 	if _, ok := errors.AsType[*storage.DamagedError](err); ok {
 		return core.AttemptEnded{Cause: core.Cause{Kind: core.CauseDamaged, Text: err.Error()}, Damaged: true}
 	}
-	if plugin.FailureOf(err) == plugin.Cut { // its place cannot be reached, which is no failure
+	if plugin.FailureOf(err) == plugin.Unreachable { // its place cannot be reached, which is no failure
 		return core.AttemptEnded{Interrupted: true}
 	}
 	return core.AttemptEnded{Cause: core.Cause{Kind: core.CauseNoDirectory, Text: err.Error()}}

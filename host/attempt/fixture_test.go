@@ -144,7 +144,7 @@ func contains(t *testing.T, text, part string) {
 
 // heardOf waits until the core would have heard of the run's end, and returns all
 // that it would have heard.
-func heardOf(t *testing.T, x *Driver) (list []inbox.News, end *core.AttemptEnded) {
+func heardOf(t *testing.T, x *Driver) (list []inbox.Item, end *core.AttemptEnded) {
 	t.Helper()
 	testplace.Soon(t, "the run's end", func() bool {
 		for _, n := range x.Inbox.Take(nil) {

@@ -33,7 +33,7 @@ func (p *places) open(_ context.Context, at exec.Place) (plugin.Trainer, error) 
 	defer p.mu.Unlock()
 	if p.refuse > 0 {
 		p.refuse--
-		return nil, &plugin.Error{Failure: plugin.Cut}
+		return nil, &plugin.Error{Failure: plugin.Unreachable}
 	}
 	s := newScripted()
 	p.processes, p.at = append(p.processes, s), append(p.at, at)
@@ -194,7 +194,7 @@ func TestCutOff(t *testing.T) {
 	x, p := apart(t)
 	startOn(x, 1, 7, "n1")
 	lost, _ := p.process(t, 1, 1)
-	lost.fail(&plugin.Error{Failure: plugin.Cut})
+	lost.fail(&plugin.Error{Failure: plugin.Unreachable})
 	if _, end := heardOf(t, x); !end.Interrupted || end.Cause.Kind != core.CauseNone {
 		t.Errorf("%+v", end)
 	}
@@ -336,7 +336,7 @@ func TestUnsavedWaitsForNews(t *testing.T) {
 		t.Fatal("it does not wait")
 	}
 	failed := func() bool {
-		return slices.ContainsFunc(x.Inbox.Take(nil), func(n inbox.News) bool {
+		return slices.ContainsFunc(x.Inbox.Take(nil), func(n inbox.Item) bool {
 			_, ok := n.Event.(*core.SaveFailed)
 			return ok
 		})

@@ -114,7 +114,7 @@ func TestSavesBesideOthers(t *testing.T) {
 
 // saved says whether news of a checkpoint has come.
 func saved(x *Driver) bool {
-	return slices.ContainsFunc(x.Inbox.Take(nil), func(n inbox.News) bool {
+	return slices.ContainsFunc(x.Inbox.Take(nil), func(n inbox.Item) bool {
 		_, ok := n.Event.(*core.CheckpointSaved)
 		return ok
 	})

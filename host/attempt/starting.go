@@ -126,7 +126,7 @@ func (t *Driver) launch(ctx context.Context, r *run) {
 	if err != nil {
 		failure := plugin.FailureOf(err)
 		t.lockAndApply(r, life.LaunchFailed{Error: err.Error(), NeverStarted: failure == plugin.NotStarted,
-			Cut: failure == plugin.Cut})
+			Unreachable: failure == plugin.Unreachable})
 		return
 	}
 	w := t.adopt(trainer, r.place)
@@ -154,7 +154,7 @@ func (t *Driver) open(ctx context.Context, at exec.Place) (trainer plugin.Traine
 	wait := firstReopen
 	for range maxReopens {
 		trainer, err = t.Open(ctx, at)
-		if plugin.FailureOf(err) != plugin.Cut || errors.Is(err, exec.ErrLeaseOver) || !t.pause(ctx, wait) {
+		if plugin.FailureOf(err) != plugin.Unreachable || errors.Is(err, exec.ErrLeaseOver) || !t.pause(ctx, wait) {
 			break
 		}
 		wait = min(2*wait, lastReopen)

@@ -15,10 +15,10 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// B-070, B-023: one that talks nonsense is told to stop, then killed; one that
+// B-070, B-023: one that makes invalid reports is told to stop, then killed; one that
 // shares its process with others is given a last moment, and then the process is
 // killed all the same. Nothing that it says meanwhile is heard.
-func TestNonsenseIsStopped(t *testing.T) {
+func TestInvalidReportIsStopped(t *testing.T) {
 	x, p := trains(t, clocktest.New(50))
 	bad := train.Event{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: ""}}}
 	good := train.Event{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score", Value: 1}}}

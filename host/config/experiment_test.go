@@ -182,7 +182,7 @@ func TestPruneByOpaqueConditions(t *testing.T) {
 // B-007, B-104
 func TestGiven(t *testing.T) {
 	e := parse(t, "space:\n  lr: {uniform: [0, 1]}\n  net: {o: {choice: [1, 2, 3]}}\n  k: 3\n")
-	p, err := e.Given("add", []byte(`{"net": {"o": 2.0}, "k": 3}`))
+	p, err := e.ParsePoint("add", []byte(`{"net": {"o": 2.0}, "k": 3}`))
 	if err != nil || !math.IsNaN(p[0]) || p[1] != 1 {
 		t.Errorf("%v, %v", p, err)
 	}
@@ -193,7 +193,7 @@ func TestGiven(t *testing.T) {
 		`{"lr": 1, `:      `add:1:9: not YAML: could not find flow map content`,
 		`{"learning": 1}`: `add:1:2: unknown parameter "learning"`,
 	} {
-		if _, err := e.Given("add", []byte(params)); err == nil || err.Error() != want {
+		if _, err := e.ParsePoint("add", []byte(params)); err == nil || err.Error() != want {
 			t.Errorf("%s:\n got %v\nwant %s", params, err, want)
 		}
 	}

@@ -27,10 +27,10 @@ func (b *builder) points() {
 	}
 }
 
-// Given turns a user's parameters into a point whose coordinates are NaN where nothing was given.
+// ParsePoint turns a user's parameters into a point whose coordinates are NaN where nothing was given.
 // params is a JSON object, whole or partial, nested or with "/" in names. Constants may be repeated
 // but not changed; computed values cannot be given. where is the place in errors, which are [Errors].
-func (e *Experiment) Given(where string, params []byte) (space.Point, error) {
+func (e *Experiment) ParsePoint(where string, params []byte) (space.Point, error) {
 	p := &problems{}
 	n := readYAML(p, where, params)
 	if n == nil || len(p.errs) > 0 {

@@ -123,10 +123,10 @@ func TestSearcherReceivesAllEvents(t *testing.T) {
 	if !slices.Equal(indices, []uint64{7, 8}) {
 		t.Errorf("suggestions %d; want 7 and 8", indices)
 	}
-	news := o.Inbox.Take(nil)
-	if e, ok := news[0].Event.(*core.SuggestionsReceived); len(news) != 1 || !ok || e.Ask != 1 ||
+	items := o.Inbox.Take(nil)
+	if e, ok := items[0].Event.(*core.SuggestionsReceived); len(items) != 1 || !ok || e.Ask != 1 ||
 		len(e.Suggestions) != 2 {
-		t.Errorf("posted %+v", news)
+		t.Errorf("posted %+v", items)
 	}
 }
 
@@ -140,9 +140,9 @@ func TestBeyondHelp(t *testing.T) {
 	if _, err := s.Turn(t.Context()); err == nil || len(p.calls) != 1 {
 		t.Errorf("%d calls: %v", len(p.calls), err)
 	}
-	news := o.Inbox.Take(nil)
-	if e, ok := news[0].Event.(*core.PluginFailed); len(news) != 1 || !ok || !e.Cause.Is(core.CausePluginFailed) {
-		t.Errorf("posted %+v", news)
+	items := o.Inbox.Take(nil)
+	if e, ok := items[0].Event.(*core.PluginFailed); len(items) != 1 || !ok || !e.Cause.Is(core.CausePluginFailed) {
+		t.Errorf("posted %+v", items)
 	}
 }
 

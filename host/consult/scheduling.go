@@ -115,7 +115,7 @@ const maxDecided = 1024
 // CheckStuck ends an experiment whose scheduler has answered all events and keeps the last trials
 // paused: they would wait for ever.
 func (s *Scheduling) CheckStuck() {
-	s.Inbox.Add([]inbox.News{{Query: func(m *core.Machine) {
+	s.Inbox.Add([]inbox.Item{{Query: func(m *core.Machine) {
 		if m.Stuck() && s.answered.Load() == s.given {
 			stuck := core.Cause{Kind: core.CauseSchedulerStuck, By: s.Name, Count: uint32(m.Count(core.Paused))}
 			s.Inbox.Post(&core.PluginFailed{Cause: stuck})

@@ -37,7 +37,7 @@ func newEncoder(m *core.Machine, r *stoprules.Rules) encoder {
 
 // encode makes records of the batch, or of its first part if the batch is large. It returns the length
 // of that part, at least one.
-func (x *encoder) encode(at int64, batch []inbox.News) (records [][]byte, n int, err error) {
+func (x *encoder) encode(at int64, batch []inbox.Item) (records [][]byte, n int, err error) {
 	x.records, x.bytes, x.at = x.records[:0], 0, at
 	for i := range batch {
 		last, err := x.one(&batch[i])
@@ -53,7 +53,7 @@ func (x *encoder) encode(at int64, batch []inbox.News) (records [][]byte, n int,
 
 // one makes records of one item. An item that stops all trials is the last of its batch: later items
 // are judged when all trials are stopped.
-func (x *encoder) one(n *inbox.News) (last bool, err error) {
+func (x *encoder) one(n *inbox.Item) (last bool, err error) {
 	if n.Result == nil {
 		if m, ok := n.Event.(*core.MetricNamed); ok {
 			x.names[m.Name] = m.ID

@@ -45,7 +45,7 @@ type Engine struct {
 	finished bool
 	stepped  bool          // this engine has applied something
 	waited   time.Duration // for room on the disk, in this step
-	spare    []inbox.News
+	spare    []inbox.Item
 }
 
 // New returns an engine that has not done anything yet.
@@ -110,7 +110,7 @@ func (l *Engine) over() bool {
 }
 
 // stepAll takes a batch in pieces of limited size.
-func (l *Engine) stepAll(batch []inbox.News) error {
+func (l *Engine) stepAll(batch []inbox.Item) error {
 	for len(batch) > 0 && !l.finished {
 		if q := batch[0].Query; q != nil {
 			q(l.machine)
@@ -127,7 +127,7 @@ func (l *Engine) stepAll(batch []inbox.News) error {
 }
 
 // stepInOrder takes what may be recorded now, and then what waited for that.
-func (l *Engine) stepInOrder(batch []inbox.News) error {
+func (l *Engine) stepInOrder(batch []inbox.Item) error {
 	for now := l.order.admit(l.machine, batch); len(now) > 0 && !l.finished; now = l.order.release(l.machine) {
 		for len(now) > 0 && !l.finished {
 			n, err := l.step(now[:l.Rules.Cut(now)])
@@ -141,7 +141,7 @@ func (l *Engine) stepInOrder(batch []inbox.News) error {
 }
 
 // untilQuery returns the part of the batch before the next query of the machine.
-func untilQuery(batch []inbox.News) []inbox.News {
+func untilQuery(batch []inbox.Item) []inbox.Item {
 	for i := range batch {
 		if batch[i].Query != nil {
 			return batch[:i]
@@ -152,7 +152,7 @@ func untilQuery(batch []inbox.News) []inbox.News {
 
 // step records, applies and acts. It returns how much of the batch it has taken, which is at least
 // one.
-func (l *Engine) step(batch []inbox.News) (int, error) {
+func (l *Engine) step(batch []inbox.Item) (int, error) {
 	started := l.Clock.Now()
 	l.waited = 0
 	records, n, err := l.encoder.encode(l.time.tick(), batch)

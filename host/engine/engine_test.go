@@ -49,17 +49,17 @@ func (*narrow) Close() error { return nil }
 func TestLargeResultsAtATime(t *testing.T) {
 	rec := &narrow{t: t}
 	l, _ := engineOn(Ports{Clock: clock.System{}, Recorder: rec})
-	start := []inbox.News{{Event: &core.ExperimentStarted{Spec: core.Spec{Trials: 1}}}, {Event: &core.HostStarted{}}}
+	start := []inbox.Item{{Event: &core.ExperimentStarted{Spec: core.Spec{Trials: 1}}}, {Event: &core.HostStarted{}}}
 	if err := l.stepAll(start); err != nil {
 		t.Fatal(err)
 	}
-	var batch []inbox.News
+	var batch []inbox.Item
 	for i := range 90 {
 		r := &inbox.Result{}
 		for j := range sdk.MaxMetrics {
 			r.Metrics = append(r.Metrics, sdk.Metric{Name: fmt.Sprint("m", min(i, 8), "_", j), Value: 1})
 		}
-		batch = append(batch, inbox.News{Result: r})
+		batch = append(batch, inbox.Item{Result: r})
 	}
 	if err := l.stepAll(batch); err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestSlowStepsAreNamedOnce(t *testing.T) {
 	l, seen := engineOn(Ports{Clock: clock, Recorder: &narrow{t: t}, Listeners: []Listener{slowly{clock}}})
 	for _, e := range []core.Event{&core.ExperimentStarted{Spec: core.Spec{Trials: 1}}, &core.HostStarted{},
 		&core.TrialGiven{}, &core.TrialGiven{}} {
-		if err := l.stepAll([]inbox.News{{Event: e}}); err != nil {
+		if err := l.stepAll([]inbox.Item{{Event: e}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -134,7 +134,7 @@ func TestLeasesGoToTheGranter(t *testing.T) {
 	l, _ := engineOn(Ports{Clock: clock.System{}, Recorder: &narrow{t: t}, Granter: &asked, Executor: &told})
 	for _, e := range []core.Event{&core.ExperimentStarted{Spec: core.Spec{Trials: 1, Leases: &core.Leases{}}},
 		&core.HostStarted{}, &core.LeaseGranted{Lease: 7}} {
-		if err := l.stepAll([]inbox.News{{Event: e}}); err != nil {
+		if err := l.stepAll([]inbox.Item{{Event: e}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,14 +12,14 @@ import (
 // or the scheduler was faster (B-009, B-102). A dying host loses what is held back; it was not
 // acknowledged as recorded.
 type order struct {
-	kept   map[core.TrialNo][]inbox.News
+	kept   map[core.TrialNo][]inbox.Item
 	trials []core.TrialNo // with held items, in order of arrival
 	// reported are the trials with a result in the batch that may need a decision once it is applied.
 	reported map[core.TrialNo]bool
 }
 
 // admit returns what can be recorded now, in the place of batch, and holds back the rest.
-func (o *order) admit(m *core.Machine, batch []inbox.News) []inbox.News {
+func (o *order) admit(m *core.Machine, batch []inbox.Item) []inbox.Item {
 	if !o.needed(m) {
 		return batch
 	}
@@ -38,7 +38,7 @@ func (o *order) admit(m *core.Machine, batch []inbox.News) []inbox.News {
 func (o *order) needed(m *core.Machine) bool { return !m.Spec().Quiet && !m.Closing() }
 
 // keeps checks one item, and holds it back if it must wait.
-func (o *order) keeps(m *core.Machine, n *inbox.News) bool {
+func (o *order) keeps(m *core.Machine, n *inbox.Item) bool {
 	no, ok := o.trialOf(n)
 	if !ok {
 		return false
@@ -59,7 +59,7 @@ func (o *order) keeps(m *core.Machine, n *inbox.News) bool {
 // trialOf returns the trial of an item that waits for decisions: what trials report, and their ends. A
 // failed save stays behind the end that came with it: the other way round it would be the cause of
 // that end.
-func (o *order) trialOf(n *inbox.News) (no core.TrialNo, ok bool) {
+func (o *order) trialOf(n *inbox.Item) (no core.TrialNo, ok bool) {
 	if n.Result != nil {
 		return n.Result.Trial, true
 	}
@@ -74,19 +74,19 @@ func (o *order) trialOf(n *inbox.News) (no core.TrialNo, ok bool) {
 	return 0, false
 }
 
-func isEnd(n inbox.News) bool {
+func isEnd(n inbox.Item) bool {
 	_, ok := n.Event.(*core.AttemptEnded)
 	return ok
 }
 
-func (o *order) keep(no core.TrialNo, n inbox.News) {
+func (o *order) keep(no core.TrialNo, n inbox.Item) {
 	if r := n.Result; r != nil { // the sender may reuse it
 		x := *r
 		x.Metrics = slices.Clone(r.Metrics)
 		n.Result = &x
 	}
 	if o.kept == nil {
-		o.kept = map[core.TrialNo][]inbox.News{}
+		o.kept = map[core.TrialNo][]inbox.Item{}
 	}
 	if len(o.kept[no]) == 0 {
 		o.trials = append(o.trials, no)
@@ -95,7 +95,7 @@ func (o *order) keep(no core.TrialNo, n inbox.News) {
 }
 
 // release returns the held items that may be recorded now.
-func (o *order) release(m *core.Machine) (now []inbox.News) {
+func (o *order) release(m *core.Machine) (now []inbox.Item) {
 	waiting := o.trials
 	o.trials = nil
 	for _, no := range waiting {

@@ -9,9 +9,9 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// News is one item: an event of the core, a result whose metrics still have their names, or a query of
+// Item is what the loop handles: an event of the core, a result whose metrics still have their names, or a query of
 // the machine.
-type News struct {
+type Item struct {
 	Event  core.Event
 	Result *Result
 	Query  func(*core.Machine)
@@ -24,10 +24,10 @@ type Result struct {
 	sdk.Result
 }
 
-// Inbox collects news until the loop takes them.
+// Inbox collects items until the loop takes them.
 type Inbox struct {
 	mu     sync.Mutex
-	items  []News
+	items  []Item
 	signal chan struct{}
 	closed bool
 }
@@ -37,28 +37,28 @@ func New() *Inbox { return &Inbox{signal: make(chan struct{}, 1)} }
 
 // Post adds events, which will be recorded together.
 func (b *Inbox) Post(events ...core.Event) {
-	var few [4]News
+	var few [4]Item
 	items := few[:0]
 	for _, e := range events {
-		items = append(items, News{Event: e})
+		items = append(items, Item{Event: e})
 	}
 	b.Add(items)
 }
 
 // PostResult adds a report.
-func (b *Inbox) PostResult(r *Result) { b.Add([]News{{Result: r}}) }
+func (b *Inbox) PostResult(r *Result) { b.Add([]Item{{Result: r}}) }
 
 // PutResult adds a report without waking the loop; Flush does. Reports that arrived in one message are
 // recorded together that way.
-func (b *Inbox) PutResult(r *Result) { b.put(News{Result: r}) }
+func (b *Inbox) PutResult(r *Result) { b.put(Item{Result: r}) }
 
-// Add adds news that will be handled together.
-func (b *Inbox) Add(items []News) {
+// Add adds items that will be handled together.
+func (b *Inbox) Add(items []Item) {
 	b.put(items...)
 	b.Flush()
 }
 
-func (b *Inbox) put(items ...News) {
+func (b *Inbox) put(items ...Item) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.closed {
@@ -77,9 +77,9 @@ func (b *Inbox) Flush() {
 // Signal is sent to when there may be something to take.
 func (b *Inbox) Signal() <-chan struct{} { return b.signal }
 
-// Take returns the news, in order, and uses spare, which the caller gives up, for later ones. If there
-// are no news it leaves spare alone.
-func (b *Inbox) Take(spare []News) []News {
+// Take returns the items, in order. It uses spare, which the caller gives up, for later ones. If there
+// are no items, it leaves spare alone.
+func (b *Inbox) Take(spare []Item) []Item {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	items := b.items
@@ -90,7 +90,7 @@ func (b *Inbox) Take(spare []News) []News {
 	return items
 }
 
-// Close drops all later news.
+// Close drops all later items.
 func (b *Inbox) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -6,10 +6,10 @@ import (
 	"github.com/tunehost/tunehost/core"
 )
 
-// Taken news do not change when more are posted, even after takes that returned nothing.
+// Taken items do not change when more are posted, even after takes that returned nothing.
 func TestInboxKeepsWhatWasTaken(t *testing.T) {
 	b := New()
-	var spare []News
+	var spare []Item
 	for round := range uint32(5) {
 		for range round {
 			if got := b.Take(spare); got != nil {
@@ -26,7 +26,7 @@ func TestInboxKeepsWhatWasTaken(t *testing.T) {
 	}
 }
 
-// Reports that are put wait for Flush, also in a loop that waits for news.
+// Reports that are put wait for Flush, also in a loop that waits for items.
 func TestPutWaitsForFlush(t *testing.T) {
 	b := New()
 	b.PutResult(&Result{Trial: 1})

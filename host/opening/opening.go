@@ -174,10 +174,10 @@ func (o *Opener) supervision(kind sdk.Kind, ref config.PluginRef, h *Redelivery,
 	traits func() sdk.Traits) plugin.Supervision {
 	return plugin.Supervision{
 		Name: fmt.Sprintf("%s %q", kind, ref.Name), Now: o.Clock.Now, History: h.Tell(to, traits),
-		Limit:     func(c deadlines.Call) time.Duration { return o.Limit(kind, ref, c) },
-		Watch:     func(c deadlines.Call, limit time.Duration) func() { return o.watch(kind, ref, c, limit) },
-		Restarted: o.restarted("it is restarted with what it knew: "),
-		Forgot:    func(err error) { o.Log.Info("its snapshot is not used: " + err.Error()) },
+		Limit:           func(c deadlines.Call) time.Duration { return o.Limit(kind, ref, c) },
+		Watch:           func(c deadlines.Call, limit time.Duration) func() { return o.watch(kind, ref, c, limit) },
+		Restarted:       o.restarted("it is restarted with what it knew: "),
+		SnapshotDropped: func(err error) { o.Log.Info("its snapshot is not used: " + err.Error()) },
 	}
 }
 

@@ -23,10 +23,10 @@ const (
 	Crashed
 	// Hung: no answer within the call's deadline. The process was killed.
 	Hung
-	// Garbage: the answer breaks the protocol or is too large.
-	Garbage
-	// Cut: the machine that it runs on can no longer be reached. The plugin has made no mistake.
-	Cut
+	// InvalidAnswer: the answer breaks the protocol or is too large.
+	InvalidAnswer
+	// Unreachable: the machine that it runs on can no longer be reached. The plugin has made no mistake.
+	Unreachable
 )
 
 func (f Failure) String() string {

@@ -11,23 +11,23 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// StrikesOut failures end the supervision (B-077): at the same call over any time, or at any calls
-// within StrikeWindow.
+// MaxFailures failures end the supervision (B-077): at the same call over any time, or at any calls
+// within FailureWindow.
 const (
-	StrikesOut   = 3
-	StrikeWindow = time.Minute
+	MaxFailures   = 3
+	FailureWindow = time.Minute
 )
 
-// Strikes are the last failures of a plugin.
-type Strikes struct{ at []time.Time }
+// RecentFailures has the times of the last failures of a plugin.
+type RecentFailures struct{ at []time.Time }
 
-// Out notes a failure and reports whether it was one too many.
-func (s *Strikes) Out(now time.Time) bool {
+// TooMany records a failure and reports whether that makes [MaxFailures] within [FailureWindow].
+func (s *RecentFailures) TooMany(now time.Time) bool {
 	s.at = append(s.at, now)
-	if len(s.at) > StrikesOut {
+	if len(s.at) > MaxFailures {
 		s.at = s.at[1:]
 	}
-	return len(s.at) == StrikesOut && now.Sub(s.at[0]) < StrikeWindow
+	return len(s.at) == MaxFailures && now.Sub(s.at[0]) < FailureWindow
 }
 
 // History repeats events: those with after < number <= through that the plugin had been told, in
@@ -51,10 +51,10 @@ type Supervision struct {
 	// Restarted, if set, is called with each failure before the restart.
 	Restarted func(failure error)
 
-	// Forgot, if set, is called with the reason why a snapshot is dropped: the plugin cannot be opened
+	// SnapshotDropped, if set, is called with the reason why a snapshot is dropped: the plugin cannot be opened
 	// with it, or fails in its first call with it. The plugin is then told the whole history; this is not
 	// counted as a failure.
-	Forgot func(why error)
+	SnapshotDropped func(why error)
 
 	// Snapshot and SnapshotAt are the snapshot to begin with, and the number of its last event. Through is
 	// the last event that the plugin is told when it is first opened, for a resumed experiment.
@@ -67,7 +67,7 @@ type Supervision struct {
 // of its log.
 type GaveUpError struct {
 	Name string
-	// SameCall says that it failed repeatedly at one call, not within StrikeWindow.
+	// SameCall says that it failed repeatedly at one call, not within FailureWindow.
 	SameCall bool
 	// AtOnce says that it was not restarted: no answer can be expected from the same call.
 	AtOnce bool
@@ -78,11 +78,11 @@ func (e *GaveUpError) Error() string {
 	if e.AtOnce {
 		return e.Last.Error()
 	}
-	when := "within " + StrikeWindow.String()
+	when := "within " + FailureWindow.String()
 	if e.SameCall {
 		when = "at the same call"
 	}
-	return fmt.Sprintf("%s failed %d times %s, and is given up; the last time: %v", e.Name, StrikesOut, when, e.Last)
+	return fmt.Sprintf("%s failed %d times %s, and is given up; the last time: %v", e.Name, MaxFailures, when, e.Last)
 }
 
 // Unwrap returns the last failure.
@@ -95,7 +95,7 @@ var ErrGaveUp = errors.New("the plugin failed too often")
 func (e *GaveUpError) Is(target error) bool { return target == ErrGaveUp }
 
 // OpenAgain opens a plugin. If its process ends before it is open, OpenAgain tries again, up to
-// [StrikesOut] times in all, and then returns a *[GaveUpError]: a user, or the kernel for lack of
+// [MaxFailures] times in all, and then returns a *[GaveUpError]: a user, or the kernel for lack of
 // memory, may have killed the process. Other failures are returned at once.
 func OpenAgain[T any](ctx context.Context, name string, restarted func(failure error),
 	open func(context.Context) (T, error)) (T, error) {
@@ -104,7 +104,7 @@ func OpenAgain[T any](ctx context.Context, name string, restarted func(failure e
 		if FailureOf(err) != Crashed || ctx.Err() != nil {
 			return p, err
 		}
-		if failed == StrikesOut {
+		if failed == MaxFailures {
 			return p, &GaveUpError{Name: name, SameCall: true, Last: err}
 		}
 		restarted(err)
@@ -123,7 +123,7 @@ type kept[T Instance] struct {
 	alive   bool
 	closed  bool
 	untried bool // opened from a snapshot, and no call has succeeded since
-	strikes Strikes
+	recent  RecentFailures
 }
 
 // first opens the plugin for the first time. A refusal is the user's to correct, and is not retried.
@@ -132,7 +132,7 @@ func (k *kept[T]) first(ctx context.Context) error {
 	err := k.try(ctx, open)
 	if err != nil && k.untried {
 		k.drop()
-		k.forget(err)
+		k.dropSnapshot(err)
 		err = k.try(ctx, open)
 	}
 	if err == nil || FailureOf(err) == Refused || FailureOf(err) == NotStarted {
@@ -170,12 +170,12 @@ func (k *kept[T]) do(ctx context.Context, err error, a attempt[T]) error {
 			return &GaveUpError{Name: k.Name, AtOnce: true, Last: err}
 		}
 		if k.untried {
-			k.forget(err)
+			k.dropSnapshot(err)
 			failed = 0
 			err = k.try(ctx, a)
 			continue
 		}
-		if soon := k.strikes.Out(k.Now()); soon || failed >= StrikesOut {
+		if soon := k.recent.TooMany(k.Now()); soon || failed >= MaxFailures {
 			return &GaveUpError{Name: k.Name, SameCall: !soon, Last: err}
 		}
 		if k.Restarted != nil {
@@ -213,11 +213,11 @@ func (k *kept[T]) timed(ctx context.Context, c deadlines.Call, f func(context.Co
 	return f(ctx)
 }
 
-// forget drops the snapshot.
-func (k *kept[T]) forget(why error) {
+// dropSnapshot drops the snapshot.
+func (k *kept[T]) dropSnapshot(why error) {
 	k.Supervision.Snapshot, k.SnapshotAt, k.untried = nil, 0, false
-	if k.Forgot != nil {
-		k.Forgot(why)
+	if k.SnapshotDropped != nil {
+		k.SnapshotDropped(why)
 	}
 }
 
@@ -306,7 +306,7 @@ type keptSearcher struct{ kept[Searcher] }
 
 // SuperviseSearcher opens a searcher that is restarted, with what it knew, when it crashes, hangs or
 // answers nonsense; the failed call is repeated. One goroutine at a time may call its methods. After
-// [StrikesOut] failures at one call, or within [StrikeWindow], a call returns a *[GaveUpError].
+// [MaxFailures] failures at one call, or within [FailureWindow], a call returns a *[GaveUpError].
 func SuperviseSearcher(ctx context.Context, s Supervision,
 	open func(ctx context.Context, snapshot []byte) (Searcher, error)) (Searcher, error) {
 	k := &keptSearcher{kept[Searcher]{

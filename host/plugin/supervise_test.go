@@ -171,7 +171,7 @@ func TestSearcherCrashesAnywhere(t *testing.T) {
 	const trials = 6
 	calm := &world{t: t}
 	want := suggestAll(calm, trials)
-	failures := []plugin.Failure{plugin.Crashed, plugin.Hung, plugin.Garbage, plugin.Failed}
+	failures := []plugin.Failure{plugin.Crashed, plugin.Hung, plugin.InvalidAnswer, plugin.Failed}
 	for at := 1; at <= calm.calls; at++ {
 		w := &world{t: t, failAt: map[int]plugin.Failure{at: failures[at%4], at + 3: plugin.Crashed}}
 		got := suggestAll(w, trials)
@@ -363,7 +363,7 @@ func TestSnapshotIsForgotten(t *testing.T) {
 		"refused":            {1: plugin.Refused},
 		"crashes in open":    {1: plugin.Crashed},
 		"crashes when told":  {2: plugin.Crashed},
-		"garbage at the ask": {3: plugin.Garbage},
+		"garbage at the ask": {3: plugin.InvalidAnswer},
 	} {
 		w := &world{t: t, snapshot: true, history: make([]sdk.Event, 6), failAt: failAt}
 		for i := range w.history {
@@ -372,7 +372,7 @@ func TestSnapshotIsForgotten(t *testing.T) {
 		c := w.supervision()
 		c.Through, c.Snapshot, c.SnapshotAt = 6, []byte("5"), 5
 		forgot := 0
-		c.Forgot = func(error) { forgot++ }
+		c.SnapshotDropped = func(error) { forgot++ }
 		s, err := plugin.SuperviseSearcher(t.Context(), c,
 			func(_ context.Context, b []byte) (plugin.Searcher, error) { return w.open(b) })
 		if err != nil {

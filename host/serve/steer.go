@@ -209,7 +209,7 @@ func (r *AddRequest) params(e *config.Experiment) ([]byte, error) {
 	}
 	text, err := json.Marshal(params)
 	if err == nil {
-		_, err = e.Given("add", text)
+		_, err = e.ParsePoint("add", text)
 	}
 	return text, unplaced(err)
 }

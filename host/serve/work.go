@@ -205,7 +205,7 @@ type decided struct {
 
 func (s *Server) report(ctx context.Context, in *reportOne) (x decided, err error) {
 	r := in.Body
-	said, err := saidOf(in.ID, r.Attempt, r.Iteration, r.Metrics)
+	said, err := messageOf(in.ID, r.Attempt, r.Iteration, r.Metrics)
 	if err != nil {
 		return x, err
 	}
@@ -215,9 +215,9 @@ func (s *Server) report(ctx context.Context, in *reportOne) (x decided, err erro
 	})
 }
 
-// saidOf is what a worker says, if it is a possible result.
-func saidOf(trial string, attempt uint32, iteration uint64, metrics map[string]Measure) (workers.Said, error) {
-	said := workers.Said{Trial: trial, Attempt: attempt, Iteration: iteration}
+// messageOf is what a worker says, if it is a possible result.
+func messageOf(trial string, attempt uint32, iteration uint64, metrics map[string]Measure) (workers.Message, error) {
+	said := workers.Message{Trial: trial, Attempt: attempt, Iteration: iteration}
 	for _, name := range slices.Sorted(maps.Keys(metrics)) {
 		said.Metrics = append(said.Metrics, sdk.Metric{Name: name, Value: float64(metrics[name])})
 	}
@@ -247,12 +247,12 @@ type told struct {
 
 func (s *Server) tell(ctx context.Context, in *tellOne) (x told, err error) {
 	r := in.Body
-	said := workers.Said{Trial: in.ID, Attempt: r.Attempt, Failed: r.Failed}
+	said := workers.Message{Trial: in.ID, Attempt: r.Attempt, Failed: r.Failed}
 	if len(r.Metrics) > 0 {
 		if r.Failed != "" {
 			return x, problem.Invalid(errors.New("metrics and failed in one request"))
 		}
-		if said, err = saidOf(in.ID, r.Attempt, r.Iteration, r.Metrics); err != nil {
+		if said, err = messageOf(in.ID, r.Attempt, r.Iteration, r.Metrics); err != nil {
 			return x, err
 		}
 	}

@@ -259,7 +259,7 @@ func (c *Live) postLast(e core.Event) error {
 }
 
 func (c *Live) add(r Add) (no *core.TrialNo, err error) {
-	given, err := c.Config.Given("params", r.Params)
+	given, err := c.Config.ParsePoint("params", r.Params)
 	if err != nil {
 		return nil, err
 	}

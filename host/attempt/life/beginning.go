@@ -13,7 +13,7 @@ func (l *Life) launch(DirReady) State {
 func (l *Life) failDir(e DirFailed) State { return l.end(e.End) }
 
 func (l *Life) failLaunch(e LaunchFailed) State {
-	if e.Cut {
+	if e.Unreachable {
 		return l.end(core.AttemptEnded{Interrupted: true})
 	}
 	return l.end(core.AttemptEnded{Cause: core.TrainableFailure(e.Error), NeverStarted: e.NeverStarted})

@@ -51,9 +51,9 @@ func (l *Life) waitOn() State {
 	return Canceled
 }
 
-// refuse fails an attempt whose trainable reports nonsense (B-070). It is told to stop, and
+// refuse fails an attempt whose trainable makes an invalid report (B-070). It is told to stop, and
 // ignored until its end.
-func (l *Life) refuse(e Nonsense) State {
+func (l *Life) refuse(e InvalidReport) State {
 	l.fault, l.deaf = e.Cause, true
 	l.tellNow(train.Stop)
 	if l.told {
@@ -63,7 +63,7 @@ func (l *Life) refuse(e Nonsense) State {
 	return Stopping
 }
 
-func (l *Life) refuseDying(e Nonsense) State {
+func (l *Life) refuseDying(e InvalidReport) State {
 	l.fault, l.deaf = e.Cause, true
 	return Dying
 }

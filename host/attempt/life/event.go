@@ -12,11 +12,11 @@ type (
 	DirFailed struct{ End core.AttemptEnded }
 	// Assigned: a process takes the attempt. Warm: it was started for another attempt.
 	Assigned struct{ Warm bool }
-	// LaunchFailed: no process could be started. Cut: its place cannot be reached.
+	// LaunchFailed: no process could be started. Unreachable: its place cannot be reached.
 	LaunchFailed struct {
 		Error        string
 		NeverStarted bool
-		Cut          bool
+		Unreachable  bool
 	}
 
 	// Started: the trainable trains, or says that it cannot begin yet (Waiting).
@@ -24,8 +24,8 @@ type (
 		PID     uint32
 		Waiting bool
 	}
-	// Nonsense: the trainable reported something invalid.
-	Nonsense struct{ Cause core.Cause }
+	// InvalidReport: the trainable reported something invalid.
+	InvalidReport struct{ Cause core.Cause }
 	// Saved answers the oldest open save. Full: there was no room for it.
 	Saved struct {
 		Iteration uint64
@@ -104,7 +104,7 @@ const (
 	assigned
 	launchFailed
 	started
-	nonsense
+	invalidReport
 	saved
 	exported
 	finished
@@ -128,7 +128,7 @@ func (DirFailed) kind() kind      { return dirFailed }
 func (Assigned) kind() kind       { return assigned }
 func (LaunchFailed) kind() kind   { return launchFailed }
 func (Started) kind() kind        { return started }
-func (Nonsense) kind() kind       { return nonsense }
+func (InvalidReport) kind() kind  { return invalidReport }
 func (Saved) kind() kind          { return saved }
 func (Exported) kind() kind       { return exported }
 func (Finished) kind() kind       { return finished }

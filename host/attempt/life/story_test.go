@@ -73,7 +73,7 @@ func (s *story) result(d *datadriven.TestData) string {
 }
 
 func event(d *datadriven.TestData) life.Event {
-	why := core.Cause{Kind: core.CauseNonsense, Text: word(d, "why")}
+	why := core.Cause{Kind: core.CauseInvalidReport, Text: word(d, "why")}
 	save := life.Save{ID: uint32(number(d, "save")), Iteration: number(d, "iteration"), Memory: d.HasArg("memory")}
 	if save.ID != 0 {
 		save.Dir = fmt.Sprint("dir", save.ID)
@@ -88,13 +88,13 @@ func event(d *datadriven.TestData) life.Event {
 		return life.Assigned{Warm: d.HasArg("warm")}
 	case "no-process":
 		return life.LaunchFailed{Error: word(d, "why"), NeverStarted: d.HasArg("never-started"),
-			Cut: d.HasArg("cut")}
+			Unreachable: d.HasArg("cut")}
 	case "started":
 		return life.Started{PID: uint32(number(d, "pid"))}
 	case "cannot-start-yet":
 		return life.Started{Waiting: true}
-	case "nonsense":
-		return life.Nonsense{Cause: why}
+	case "invalid-report":
+		return life.InvalidReport{Cause: why}
 	case "saved":
 		return life.Saved{Iteration: number(d, "iteration"), Error: word(d, "why"), Full: d.HasArg("full")}
 	case "exported":

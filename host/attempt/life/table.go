@@ -13,7 +13,7 @@ func on[E Event](f func(*Life, E) State) reaction {
 // placed is what events do in all states with a process, unless the state's own row differs.
 var placed = row{
 	started:        on((*Life).startLate),
-	nonsense:       on((*Life).refuse),
+	invalidReport:  on((*Life).refuse),
 	saved:          on((*Life).answerSave),
 	exported:       on((*Life).export),
 	exportMade:     on((*Life).exportMade),
@@ -91,9 +91,9 @@ var table = [states]row{
 		kill:     on(func(l *Life, _ Kill) State { return l.kill() }),
 	},
 	Dying: {
-		nonsense:    on((*Life).refuseDying),
-		processLost: on(func(l *Life, _ ProcessLost) State { return l.end(l.last) }),
-		silent:      on(func(l *Life, _ Silent) State { return Dying }),
+		invalidReport: on((*Life).refuseDying),
+		processLost:   on(func(l *Life, _ ProcessLost) State { return l.end(l.last) }),
+		silent:        on(func(l *Life, _ Silent) State { return Dying }),
 	},
 	Exporting: {
 		exportMade:     on((*Life).exportMadeLate),

@@ -86,7 +86,7 @@ func (w *walk) any() life.Event {
 	case 0:
 		return life.Started{Waiting: yes()}
 	case 1:
-		return life.Nonsense{Cause: why}
+		return life.InvalidReport{Cause: why}
 	case 2, 3:
 		return life.Saved{Iteration: uint64(w.IntN(2)), Full: yes(), Error: []string{"", "why"}[w.IntN(2)]}
 	case 4:

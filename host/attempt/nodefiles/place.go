@@ -22,8 +22,9 @@ func cut(s link.Session, err error) error {
 	if err == nil || s != nil && !lost(s) {
 		return err
 	}
-	return &plugin.Error{Plugin: "the trial's node", Failure: plugin.Cut, What: "cannot be reached: " + err.Error(),
-		Err: err}
+	return &plugin.Error{Plugin: "the trial's node", Failure: plugin.Unreachable,
+		What: "cannot be reached: " + err.Error(),
+		Err:  err}
 }
 
 func (f *Files) prepare(s link.Session, n node, x *sdk.Trial) (err error) {

@@ -42,7 +42,7 @@ var (
 
 // Look implements view.Source: f is called between two steps of the loop.
 func (h *Host) Look(f func(*view.State)) error {
-	return h.do(inbox.News{}, f)
+	return h.do(inbox.Item{}, f)
 }
 
 // Past implements view.Source.
@@ -60,20 +60,20 @@ func (h *Host) Running() bool {
 
 // Post implements steer.Host.
 func (h *Host) Post(e core.Event, f func(*view.State)) error {
-	return h.do(inbox.News{Event: e}, f)
+	return h.do(inbox.Item{Event: e}, f)
 }
 
 // Fill implements steer.Host.
 func (h *Host) Fill(g *core.Suggestion) error { return h.Request(g) }
 
-// do gives the loop some news, and then calls f between two of its steps.
-func (h *Host) do(x inbox.News, f func(*view.State)) error {
+// do adds an item to the inbox, and then calls f between two steps of the loop.
+func (h *Host) do(x inbox.Item, f func(*view.State)) error {
 	done := make(chan struct{})
-	news := []inbox.News{{Query: func(*core.Machine) { f(h.Views.State); close(done) }}}
+	items := []inbox.Item{{Query: func(*core.Machine) { f(h.Views.State); close(done) }}}
 	if x.Event != nil {
-		news = []inbox.News{x, news[0]}
+		items = []inbox.Item{x, items[0]}
 	}
-	h.Inbox.Add(news)
+	h.Inbox.Add(items)
 	select {
 	case <-done:
 		return nil

@@ -165,7 +165,7 @@ func showLater(c clock.Clock, loop *inbox.Inbox, board *view.Board) func(time.Du
 		}
 		waiting = true
 		c.AfterFunc(wait, func() {
-			loop.Add([]inbox.News{{Query: func(*core.Machine) { waiting = false; board.Write(true) }}})
+			loop.Add([]inbox.Item{{Query: func(*core.Machine) { waiting = false; board.Write(true) }}})
 		})
 	}
 }

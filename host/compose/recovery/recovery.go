@@ -25,8 +25,8 @@ type Recovery struct {
 	Last int64
 	// Begun: there is an earlier host.
 	Begun bool
-	// Given is the number of points of the file that are trials already.
-	Given int
+	// PointsUsed is the number of points of the file that are trials already.
+	PointsUsed int
 	// Reported is the last event that is known to be in the result files, ToldBefore the last event
 	// of earlier hosts.
 	Reported, ToldBefore uint64
@@ -69,7 +69,7 @@ func (e *Recovery) after(x *history.Step) error {
 	e.views.State.Noted(x.Actions)
 	e.views.Events.Hear(x, e.Reported, func(v view.Event) { e.early = append(e.early, v) })
 	if given, ok := x.Event.(*core.TrialGiven); ok && !given.Extra {
-		e.Given++
+		e.PointsUsed++
 	}
 	if !e.setup.Machine.Spec().Quiet {
 		e.keepUndelivered(x)

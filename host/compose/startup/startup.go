@@ -143,7 +143,7 @@ func (h *Host) nodes() (events []core.Event, err error) {
 func (h *Host) points() (events []core.Event, err error) {
 	e := h.Setup.Plan.Experiment
 	for i, p := range e.Points {
-		if i < h.Recovery.Given {
+		if i < h.Recovery.PointsUsed {
 			continue
 		}
 		g, err := points.Complete(e, h.Setup.File.Seed, uint64(i), p.Given)

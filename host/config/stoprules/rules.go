@@ -55,7 +55,7 @@ func (r *Rules) needed() bool {
 // Cut returns how much of the batch can be one step. Rules look at the machine, so that a result must
 // wait until the trial's previous result is applied, and any earlier event that may have ended its
 // attempt.
-func (r *Rules) Cut(batch []inbox.News) int {
+func (r *Rules) Cut(batch []inbox.Item) int {
 	if !r.needed() {
 		return len(batch)
 	}

@@ -46,8 +46,8 @@ func world(t *testing.T) *core.Machine {
 	return m
 }
 
-func scored(no core.TrialNo, attempt uint32, score float64) inbox.News {
-	return inbox.News{Result: &inbox.Result{Trial: no, Attempt: attempt,
+func scored(no core.TrialNo, attempt uint32, score float64) inbox.Item {
+	return inbox.Item{Result: &inbox.Result{Trial: no, Attempt: attempt,
 		Result: sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: score}}}}}
 }
 
@@ -58,15 +58,15 @@ func level3() *Rules {
 // B-018: a result is judged after all earlier events are applied; results of different trials are
 // judged together.
 func TestCut(t *testing.T) {
-	left := inbox.News{Event: &core.NodeLeft{ID: 1}}
+	left := inbox.Item{Event: &core.NodeLeft{ID: 1}}
 	for _, c := range []struct {
-		batch []inbox.News
+		batch []inbox.Item
 		want  int
 	}{
-		{[]inbox.News{scored(0, 1, 1), scored(1, 1, 1), left}, 3},
-		{[]inbox.News{scored(0, 1, 1), scored(1, 1, 1), scored(0, 1, 1)}, 2},
-		{[]inbox.News{left, scored(0, 1, 1)}, 1},
-		{[]inbox.News{scored(1, 1, 1), left, left, scored(0, 1, 1)}, 3},
+		{[]inbox.Item{scored(0, 1, 1), scored(1, 1, 1), left}, 3},
+		{[]inbox.Item{scored(0, 1, 1), scored(1, 1, 1), scored(0, 1, 1)}, 2},
+		{[]inbox.Item{left, scored(0, 1, 1)}, 1},
+		{[]inbox.Item{scored(1, 1, 1), left, left, scored(0, 1, 1)}, 3},
 	} {
 		if n := level3().Cut(c.batch); n != c.want {
 			t.Errorf("%d of %d are one step; want %d", n, len(c.batch), c.want)
@@ -83,7 +83,7 @@ func TestOnlyWhatCounts(t *testing.T) {
 	live, recalled := level3(), level3()
 	number := func(string) core.MetricID { return 1 }
 	stopped := 0
-	report := func(n inbox.News) {
+	report := func(n inbox.Item) {
 		e := *live.Result(m, number, n.Result)
 		recalled.Recall(m, &e)
 		m.Apply(3, &e)

@@ -51,7 +51,7 @@ func (c *child) hear() process.Exit {
 	for {
 		f, err := message.Read(c.conn, buffer)
 		if err != nil {
-			return process.Exit{Cut: "the connection to its agent has ended: " + err.Error()}
+			return process.Exit{Unreachable: "the connection to its agent has ended: " + err.Error()}
 		}
 		buffer = f.Content
 		switch f.Kind {
@@ -62,11 +62,11 @@ func (c *child) hear() process.Exit {
 		case message.Exit:
 			exit, err := message.ExitOf(f.Content)
 			if err != nil {
-				return process.Exit{Cut: "its agent broke the protocol: " + err.Error()}
+				return process.Exit{Unreachable: "its agent broke the protocol: " + err.Error()}
 			}
 			return exit
 		default:
-			return process.Exit{Cut: fmt.Sprintf("its agent broke the protocol: a message of kind %q", f.Kind)}
+			return process.Exit{Unreachable: fmt.Sprintf("its agent broke the protocol: a message of kind %q", f.Kind)}
 		}
 	}
 }

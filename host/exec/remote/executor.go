@@ -51,7 +51,7 @@ func unmoved(what process.Program, s link.Session, err error) error {
 	failure := plugin.NotStarted
 	select {
 	case <-s.Done():
-		failure = plugin.Cut
+		failure = plugin.Unreachable
 	default:
 	}
 	return &plugin.Error{Plugin: fmt.Sprintf("%s %q", what.Kind, what.Name), Failure: failure,
@@ -60,6 +60,6 @@ func unmoved(what process.Program, s link.Session, err error) error {
 
 // cut says that a process was not started because its node cannot be reached.
 func cut(what process.Program, err error) error {
-	return &plugin.Error{Plugin: fmt.Sprintf("%s %q", what.Kind, what.Name), Failure: plugin.Cut,
+	return &plugin.Error{Plugin: fmt.Sprintf("%s %q", what.Kind, what.Name), Failure: plugin.Unreachable,
 		What: "cannot be started: " + err.Error(), Err: err}
 }

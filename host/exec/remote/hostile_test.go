@@ -69,7 +69,7 @@ func TestHostileAgents(t *testing.T) {
 				_ = p.Close()
 				t.Fatal("it started")
 			}
-			if f := plugin.FailureOf(err); f != plugin.Cut && f != plugin.NotStarted {
+			if f := plugin.FailureOf(err); f != plugin.Unreachable && f != plugin.NotStarted {
 				t.Errorf("the failure is %v", f)
 			}
 			if !strings.Contains(err.Error(), h.says) || strings.ContainsAny(err.Error(), "\n\x1b") {

@@ -38,7 +38,7 @@ func (m *machine) Spawn(ctx context.Context, s process.Spec) (process.Child, err
 		return nil, &process.UnstartedError{What: what, Err: refused}
 	}
 	if err != nil {
-		return nil, &process.CutError{Why: err.Error()}
+		return nil, &process.UnreachableError{Why: err.Error()}
 	}
 	return newChild(m.session, conn, want.ID, started.PID), nil
 }

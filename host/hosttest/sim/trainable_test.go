@@ -380,7 +380,7 @@ func (w *world) end(p *proc, e core.AttemptEnded) {
 		e.Cause = core.Cause{}
 	}
 	if p.nonsense != "" {
-		e = core.AttemptEnded{Trial: p.trial, Attempt: p.attempt, Cause: core.Cause{Kind: core.CauseNonsense,
+		e = core.AttemptEnded{Trial: p.trial, Attempt: p.attempt, Cause: core.Cause{Kind: core.CauseInvalidReport,
 			Text: p.nonsense}}
 	}
 	delete(w.procs, p.trial)

@@ -104,7 +104,7 @@ func TestCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Suggest(t.Context(), make([]sdk.Request, 1))
-	if plugin.FailureOf(err) != plugin.Cut {
+	if plugin.FailureOf(err) != plugin.Unreachable {
 		t.Errorf("%v: %v", plugin.FailureOf(err), err)
 	}
 	eventually(t, "the end of the process", func() bool {

@@ -52,8 +52,8 @@ type Child interface {
 type Exit struct {
 	Code   int            // 0 to 255
 	Signal syscall.Signal // that ended it; 0: none
-	// Cut, if not "", says why the end of the process is not known: its machine cannot be reached.
-	Cut string
+	// Unreachable, if not "", says why the end of the process is not known: its machine cannot be reached.
+	Unreachable string
 }
 
 func exitOf(s *os.ProcessState) Exit {
@@ -66,8 +66,8 @@ func exitOf(s *os.ProcessState) Exit {
 // String returns the end in words: "exited with status 3".
 func (e Exit) String() string {
 	switch {
-	case e.Cut != "":
-		return "was lost with its node: " + e.Cut
+	case e.Unreachable != "":
+		return "was lost with its node: " + e.Unreachable
 	case e.Signal != 0:
 		return fmt.Sprintf("was ended by signal %d (%v)", int(e.Signal), e.Signal)
 	}
@@ -79,10 +79,10 @@ type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return e.Why }
 
-// CutError says that a machine cannot be reached, or no longer.
-type CutError struct{ Why string }
+// UnreachableError says that a machine cannot be reached, or that the connection to it was lost.
+type UnreachableError struct{ Why string }
 
-func (e *CutError) Error() string { return e.Why }
+func (e *UnreachableError) Error() string { return e.Why }
 
 // UnstartedError says why a process was not started, in words for the user.
 type UnstartedError struct {

@@ -90,11 +90,11 @@ func (p *Process) startFailure(ctx, within context.Context, err error) error {
 	refused, started, socket := p.runner.refused, p.runner.child != nil, p.runner.socket
 	p.runner.mu.Unlock()
 	fail := func(what string) error { return p.failure(plugin.NotStarted, what, err) }
-	_, cut := errors.AsType[*CutError](err)
+	_, unreachable := errors.AsType[*UnreachableError](err)
 	switch {
-	case cut, p.runner.cut() != "":
-		why := cmp.Or(p.runner.cut(), err.Error())
-		return p.failure(plugin.Cut, "cannot be started: its node cannot be reached: "+why, err)
+	case unreachable, p.runner.unreachable() != "":
+		why := cmp.Or(p.runner.unreachable(), err.Error())
+		return p.failure(plugin.Unreachable, "cannot be started: its node cannot be reached: "+why, err)
 	case !started:
 		return fail("cannot be started: " + err.Error())
 	case refused != nil:
@@ -176,7 +176,7 @@ func (p *Process) late(ctx context.Context, call string) error {
 
 // garbage ends the plugin because its answer is invalid.
 func (p *Process) garbage(call string, err error) error {
-	e := p.failure(plugin.Garbage, fmt.Sprintf("broke the protocol in %s: %v", call, err), err)
+	e := p.failure(plugin.InvalidAnswer, fmt.Sprintf("broke the protocol in %s: %v", call, err), err)
 	p.destroy(e)
 	return e
 }
@@ -189,8 +189,8 @@ func (p *Process) crashed(call string, err error) error {
 		p.runner.kill(brokenCall)
 		p.runner.status(exitWait) // wait for its last output
 	}
-	if p.runner.cut() != "" {
-		return p.failure(plugin.Cut, how, err)
+	if p.runner.unreachable() != "" {
+		return p.failure(plugin.Unreachable, how, err)
 	}
 	return p.failure(plugin.Crashed, fmt.Sprintf("%s in %s", how, call), err)
 }

@@ -298,7 +298,7 @@ func TestOversize(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Decide(t.Context(), suite.Events(1, 1))
-	if plugin.FailureOf(err) != plugin.Garbage || !strings.Contains(err.Error(), "a message is too large") {
+	if plugin.FailureOf(err) != plugin.InvalidAnswer || !strings.Contains(err.Error(), "a message is too large") {
 		t.Fatal(err)
 	}
 }
@@ -467,7 +467,8 @@ func TestOversizeResult(t *testing.T) {
 	d.Start(1, `{"do":"huge","n":1}`, sdk.Trial{})
 	for {
 		if _, err := d.Trainer.Recv(); err != nil {
-			if plugin.FailureOf(err) != plugin.Garbage || !strings.Contains(err.Error(), "a message is too large") ||
+			if plugin.FailureOf(err) != plugin.InvalidAnswer || !strings.Contains(err.Error(),
+				"a message is too large") ||
 				len(err.Error()) > 1000 {
 				t.Fatal(err)
 			}

@@ -223,14 +223,14 @@ func (r *runner) signalled() bool {
 	return r.killed == "" && r.exit != nil && r.exit.Signal != 0
 }
 
-// cut returns why the end of the process is not known, or "".
-func (r *runner) cut() string {
+// unreachable returns why the end of the process is not known, or "".
+func (r *runner) unreachable() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.exit == nil {
 		return ""
 	}
-	return r.exit.Cut
+	return r.exit.Unreachable
 }
 
 // Wait implements goplugin.Runner.

@@ -34,7 +34,7 @@ type PluginReporter struct {
 	File  string        // has the number of the last event that it received
 
 	current  plugin.Reporter
-	strikes  plugin.Strikes
+	recent   plugin.RecentFailures
 	failures int // failures since it last took an event
 	told     uint64
 	noted    uint64
@@ -93,8 +93,8 @@ func (r *PluginReporter) Revive(ctx context.Context, failure error) (uint64, err
 	for {
 		r.drop()
 		r.failures++
-		if out := r.strikes.Out(r.Clock.Now()); out || r.failures >= plugin.StrikesOut {
-			return 0, fmt.Errorf("it failed %d times, the last time: %w", plugin.StrikesOut, failure)
+		if out := r.recent.TooMany(r.Clock.Now()); out || r.failures >= plugin.MaxFailures {
+			return 0, fmt.Errorf("it failed %d times, the last time: %w", plugin.MaxFailures, failure)
 		}
 		r.Log.Info("reporter " + r.Title + " is started again: " + failure.Error())
 		if failure = r.reopen(ctx); failure == nil {

@@ -69,19 +69,19 @@ func New(s *asktell.Session, now func() time.Time) *Workers {
 	return w
 }
 
-// Given is a trial on a lease.
-type Given struct {
+// Assignment is a trial on a lease.
+type Assignment struct {
 	asktell.Trial
 	Attempt uint32
 	Lease   time.Duration
 }
 
 // Ask returns a trial, or [asktell.Wait] or [asktell.Finished].
-func (w *Workers) Ask(ctx context.Context, length time.Duration) (Given, asktell.Word, error) {
+func (w *Workers) Ask(ctx context.Context, length time.Duration) (Assignment, asktell.Word, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.expire(ctx); err != nil {
-		return Given{}, "", err
+		return Assignment{}, "", err
 	}
 	for no, t := range w.spare {
 		if _, kept := w.kept[no]; !kept {
@@ -92,7 +92,7 @@ func (w *Workers) Ask(ctx context.Context, length time.Duration) (Given, asktell
 	for {
 		no, t, word, err := w.next(ctx)
 		if err != nil || word != "" {
-			return Given{}, word, err
+			return Assignment{}, word, err
 		}
 		if _, kept := w.kept[no]; !kept {
 			g, err := w.give(no, t, length)
@@ -114,18 +114,18 @@ func (w *Workers) next(ctx context.Context) (core.TrialNo, asktell.Trial, asktel
 	return 0, asktell.Trial{}, "", err
 }
 
-func (w *Workers) give(no core.TrialNo, t asktell.Trial, length time.Duration) (Given, error) {
+func (w *Workers) give(no core.TrialNo, t asktell.Trial, length time.Duration) (Assignment, error) {
 	if err := w.lengths.set(no, length); err != nil {
-		return Given{}, err // it stays spare
+		return Assignment{}, err // it stays spare
 	}
 	delete(w.spare, no)
 	v, _ := w.session.View(no)
 	w.leases[no] = &lease{[]uint32{v.Attempt}, length, w.now().Add(length)}
-	return Given{t, v.Attempt, length}, nil
+	return Assignment{t, v.Attempt, length}, nil
 }
 
-// Said is what a worker says about its trial.
-type Said struct {
+// Message is what a worker says about its trial.
+type Message struct {
 	Trial     string
 	Attempt   uint32
 	Metrics   []sdk.Metric
@@ -139,7 +139,7 @@ type GoneError struct{ text string }
 func (e *GoneError) Error() string { return e.text }
 
 // Report handles a result and returns the decision, and the attempt that the lease has now.
-func (w *Workers) Report(ctx context.Context, s Said) (asktell.Decision, uint32, error) {
+func (w *Workers) Report(ctx context.Context, s Message) (asktell.Decision, uint32, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	no, l, err := w.leaseOf(ctx, s)
@@ -165,7 +165,7 @@ func (w *Workers) Report(ctx context.Context, s Said) (asktell.Decision, uint32,
 }
 
 // repeated answers a report of an attempt that is over: the answer to it was lost.
-func (w *Workers) repeated(no core.TrialNo, v core.View, s Said) (asktell.Decision, error) {
+func (w *Workers) repeated(no core.TrialNo, v core.View, s Message) (asktell.Decision, error) {
 	known := v.Attempt == s.Attempt && s.Iteration != 0 && s.Iteration <= v.At
 	switch {
 	case known && v.State.Final():
@@ -185,7 +185,7 @@ func (w *Workers) gone(no core.TrialNo, v core.View) error {
 }
 
 // Tell handles the end of a trial; ignored is why its metrics do not count, or "".
-func (w *Workers) Tell(ctx context.Context, s Said) (ignored string, err error) {
+func (w *Workers) Tell(ctx context.Context, s Message) (ignored string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	no, l, err := w.leaseOf(ctx, s)
@@ -211,7 +211,7 @@ func name(no core.TrialNo) asktell.Name {
 }
 
 // leaseOf returns the lease with which a worker speaks, extended; nil: it is over.
-func (w *Workers) leaseOf(ctx context.Context, s Said) (core.TrialNo, *lease, error) {
+func (w *Workers) leaseOf(ctx context.Context, s Message) (core.TrialNo, *lease, error) {
 	if err := w.expire(ctx); err != nil {
 		return 0, nil, err
 	}

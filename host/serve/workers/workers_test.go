@@ -19,8 +19,8 @@ func settings() options.Options {
 	return options.Options{Plugins: standard.Plugins(), Output: options.Output{Stdout: io.Discard, Stderr: io.Discard}}
 }
 
-func result(g workers.Given, iteration uint64) workers.Said {
-	return workers.Said{Trial: g.ID, Attempt: g.Attempt, Iteration: iteration,
+func result(g workers.Assignment, iteration uint64) workers.Message {
+	return workers.Message{Trial: g.ID, Attempt: g.Attempt, Iteration: iteration,
 		Metrics: []sdk.Metric{{Name: "loss", Value: 1}}}
 }
 
@@ -36,7 +36,7 @@ func TestLeasesAfterARestart(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
 	w := workers.New(session, clock)
-	ask := func(length time.Duration) workers.Given {
+	ask := func(length time.Duration) workers.Assignment {
 		t.Helper()
 		g, word, err := w.Ask(ctx, length)
 		if err != nil || word != "" {

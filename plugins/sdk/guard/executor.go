@@ -9,20 +9,20 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Executor is an opened executor, with what it has told about leases and nobody has
-// taken yet.
+// Executor is an opened executor, with the events of leases that nobody has taken
+// yet.
 type Executor struct {
 	mu     sync.Mutex
 	impl   sdk.Executor
 	traits sdk.ExecutorTraits
-	news   news
+	events eventQueue
 }
 
 // OpenExecutor opens an executor.
 func OpenExecutor(p sdk.ExecutorPlugin, x sdk.Execution, opts []byte) (*Executor, error) {
-	e := &Executor{news: news{more: make(chan struct{}, 1)}}
+	e := &Executor{events: eventQueue{more: make(chan struct{}, 1)}}
 	err := protect("Open", func() (err error) {
-		e.impl, e.traits, err = p.Open(x, options(opts), e.news.add)
+		e.impl, e.traits, err = p.Open(x, options(opts), e.events.add)
 		return err
 	})
 	if err == nil && e.impl == nil {
@@ -69,11 +69,11 @@ func (e *Executor) call(name string, f func() error) error {
 	return protect(name, f)
 }
 
-// Recv waits for news of leases and takes all; io.EOF after Close.
-func (e *Executor) Recv(ctx context.Context) ([]sdk.LeaseEvent, error) { return e.news.take(ctx) }
+// Recv waits for events of leases and returns all of them; io.EOF after Close.
+func (e *Executor) Recv(ctx context.Context) ([]sdk.LeaseEvent, error) { return e.events.take(ctx) }
 
 // EndRecv makes Recv return.
-func (e *Executor) EndRecv() { e.news.end() }
+func (e *Executor) EndRecv() { e.events.end() }
 
 // Close closes an executor that is an io.Closer, and ends Recv.
 func (e *Executor) Close() error {
@@ -85,36 +85,36 @@ func (e *Executor) Close() error {
 	return e.call("Close", c.Close)
 }
 
-// news is a queue that its author fills without ever waiting.
-type news struct {
+// eventQueue is a queue that the executor fills without ever waiting.
+type eventQueue struct {
 	mu     sync.Mutex
 	queue  []sdk.LeaseEvent
 	closed bool
 	more   chan struct{} // holds one when there is something to look at
 }
 
-func (n *news) add(events ...sdk.LeaseEvent) {
+func (n *eventQueue) add(events ...sdk.LeaseEvent) {
 	n.mu.Lock()
 	n.queue = append(n.queue, events...)
 	n.mu.Unlock()
 	n.wake()
 }
 
-func (n *news) end() {
+func (n *eventQueue) end() {
 	n.mu.Lock()
 	n.closed = true
 	n.mu.Unlock()
 	n.wake()
 }
 
-func (n *news) wake() {
+func (n *eventQueue) wake() {
 	select {
 	case n.more <- struct{}{}:
 	default:
 	}
 }
 
-func (n *news) take(ctx context.Context) ([]sdk.LeaseEvent, error) {
+func (n *eventQueue) take(ctx context.Context) ([]sdk.LeaseEvent, error) {
 	for {
 		n.mu.Lock()
 		out, closed := n.queue, n.closed

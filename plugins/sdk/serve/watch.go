@@ -16,8 +16,8 @@ type executorServer struct {
 	*service.Executor
 }
 
-// maxNews is how many events go into one message of Watch.
-const maxNews = 1024
+// maxEvents is how many events go into one message of Watch.
+const maxEvents = 1024
 
 // Watch implements pb.ExecutorServiceServer.
 func (s executorServer) Watch(_ *pb.WatchRequest, stream pb.ExecutorService_WatchServer) error {
@@ -31,7 +31,7 @@ func (s executorServer) Watch(_ *pb.WatchRequest, stream pb.ExecutorService_Watc
 			return nil // it is closed, or the host is gone: nobody to tell
 		}
 		for len(events) > 0 {
-			n := min(len(events), maxNews)
+			n := min(len(events), maxEvents)
 			if err := stream.Send(wire.LeaseEventsToProto(events[:n])); err != nil {
 				return err
 			}
