@@ -57,8 +57,8 @@ func write(folder string, trials int) (err error) {
 // answers are the requests of the pages, below that of the experiment.
 var answers = []string{"", "/trials?limit=100", "/trials?limit=100&sort=accuracy",
 	"/trials?limit=100&where=accuracy%20%3E%200.9&sort=-lr", "/best", "/best?scope=all", "/curve", "/history",
-	"/curves", "/timeline", "/space", "/importance", "/pareto", "/lineage", "/resources", "/trials/5000",
-	"/trials/5000/results", "/journal", "/journal?after=1000"}
+	"/curves", "/timeline", "/space", "/importance", "/pareto", "/lineage", "/resources", "/trials/500",
+	"/trials/500/results", "/journal", "/journal?after=1000"}
 
 // large measures the answers about the large experiment.
 func large(out io.Writer, binary, home, folder string) error {

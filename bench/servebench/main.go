@@ -1,5 +1,6 @@
 // Servebench measures `tunehost serve` with a large experiment: how long each answer takes that a page of the
-// dashboard needs, how much memory the server has, and what ten open pages cost a running host.
+// dashboard needs, how much memory the server has, how long a reader waits in a Chromium and how smoothly the list
+// of trials scrolls, and what ten open pages cost a running host.
 //
 //	go build -o /tmp/tunehost ./cmd/tunehost
 //	go run ./bench/servebench /tmp/tunehost
@@ -23,17 +24,18 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	trials := flags.Int("trials", 100_000, "the trials of the large experiment, with 27 results each")
 	rounds := flags.Int("rounds", 5, "how often the running host is measured with pages, and without")
+	browser := flags.Bool("browser", true, "measure what a reader waits for, in a Chromium")
 	kept := flags.String("keep", "", "use the large experiment in this folder; write it there if there is none")
 	if flags.Parse(args) != nil {
 		return 2
 	}
 	if flags.NArg() != 1 {
-		fmt.Fprintln(stderr, "usage: servebench [-trials N] [-rounds N] [-keep FOLDER] TUNEHOST")
+		fmt.Fprintln(stderr, "usage: servebench [-trials N] [-rounds N] [-browser=false] [-keep FOLDER] TUNEHOST")
 		return 2
 	}
 	dir, err := os.MkdirTemp("", "servebench")
 	if err == nil {
-		err = measure(stdout, flags.Arg(0), dir, *kept, *trials, *rounds)
+		err = measure(stdout, flags.Arg(0), dir, settings{*kept, *trials, *rounds, *browser})
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
 	if err != nil {
@@ -43,18 +45,27 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-func measure(out io.Writer, binary, dir, kept string, trials, rounds int) error {
-	if kept == "" {
-		kept = filepath.Join(dir, "large")
+// settings are what is measured.
+type settings struct {
+	kept           string
+	trials, rounds int
+	browser        bool
+}
+
+func measure(out io.Writer, binary, dir string, s settings) error {
+	if s.kept == "" {
+		s.kept = filepath.Join(dir, "large")
 	}
-	if err := write(kept, trials); err != nil {
-		return err
+	home := filepath.Join(dir, "home")
+	err := write(s.kept, s.trials)
+	if err == nil {
+		err = large(out, binary, home, s.kept)
 	}
-	if err := large(out, binary, filepath.Join(dir, "home"), kept); err != nil {
-		return err
+	if err == nil && s.browser {
+		err = seen(out, binary, home, s.kept)
 	}
-	if rounds == 0 {
-		return nil
+	if err == nil && s.rounds > 0 {
+		err = pages(out, binary, dir, s.rounds)
 	}
-	return pages(out, binary, dir, rounds)
+	return err
 }

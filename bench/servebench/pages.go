@@ -91,7 +91,7 @@ func busy(binary, file, folder, name string, s *server) (r outcome, err error) {
 	var open sync.WaitGroup
 	if s != nil {
 		for range openPages {
-			open.Go(func() { page(ctx, s, name, &reads) })
+			open.Go(func() { look(ctx, s, name, &reads) })
 		}
 	}
 	err = cmd.Wait()
@@ -109,9 +109,9 @@ var shown = []string{"", "/history?points=500", "/curves"}
 // looks is how often the dashboard reads the status of an experiment.
 const looks = time.Second
 
-// page reads what the page of an experiment shows, as often as the dashboard does: when something has changed, and
+// look reads what the page of an experiment shows, as often as the dashboard does: when something has changed, and
 // then not for ten times as long as it took.
-func page(ctx context.Context, s *server, name string, reads *atomic.Int64) {
+func look(ctx context.Context, s *server, name string, reads *atomic.Int64) {
 	url := "/api/v1/experiments/" + name
 	for last := ""; ctx.Err() == nil; {
 		wait := looks

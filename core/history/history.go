@@ -48,6 +48,12 @@ func Open(dir string) (*History, error) {
 	return h, nil
 }
 
+// Event decodes the Bytes of an entry that a reader has kept. The event shares memory with them.
+func Event(b []byte) (core.Event, error) {
+	_, e, err := record.Parse(b)
+	return e, err
+}
+
 // Walk calls f with each entry of the record in a directory, after it is applied.
 func Walk(dir string, f func(*Step) error) error {
 	h, err := Open(dir)

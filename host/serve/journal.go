@@ -49,8 +49,7 @@ func (s *Server) journal(_ context.Context, in *journalQuery) (x journalPage, er
 		if in.After < 0 {
 			after = x.Total - min(uint64(-in.After), x.Total)
 		}
-		list, next, err := journalview.Page(e.Dir, journalview.Wanted{After: after, Through: x.Total, Limit: in.Limit,
-			Trial: trial})
+		list, next, err := e.Entries(journalview.Wanted{After: after, Through: x.Total, Limit: in.Limit, Trial: trial})
 		if err != nil {
 			return err
 		}

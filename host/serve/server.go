@@ -168,6 +168,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	})
 	defer stop()
 	go s.tidy(ctx)
+	go s.ahead()
 	defer s.Close()
 	err := server.Serve(guard.Room(l, guard.MaxConnections))
 	if errors.Is(err, http.ErrServerClosed) {
@@ -183,6 +184,9 @@ func (s *Server) Close() {
 	s.catalog.Close()
 	s.repeats.Close()
 }
+
+// ahead reads the experiments before somebody asks: the record of a large one takes seconds.
+func (s *Server) ahead() { _, _ = s.catalog.List() } // a reader who asks is told of errors
 
 func (s *Server) tidy(ctx context.Context) {
 	ticks := time.NewTicker(tidyEvery)

@@ -121,7 +121,7 @@ func walkedCurve(t *testing.T, e *view.Recorded, q view.Query) (curve []view.Ste
 func TestPastContinues(t *testing.T) {
 	w := write(t, file)
 	w.Start(2)
-	early, err := view.OpenFollowed(w.Dir.Path())
+	early, err := view.OpenFollowed(w.Dir.Path(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestPastContinues(t *testing.T) {
 	if _, err := early.Refresh(); err != nil {
 		t.Fatal(err)
 	}
-	late, err := view.OpenFollowed(filepath.Clean(w.Dir.Path()))
+	late, err := view.OpenFollowed(filepath.Clean(w.Dir.Path()), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

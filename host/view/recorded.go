@@ -62,6 +62,8 @@ type directory struct {
 	feed     *Feed
 	builder  *EventBuilder
 	events   []Event // for the feed
+	// also is called with each entry that is read; nil: nothing is.
+	also func(*history.Step)
 	// past is kept with the feed: it is for readers that ask again and again.
 	past *Past
 }
@@ -73,12 +75,15 @@ func Newer(err error) bool { return history.Newer(err) }
 
 // Open reads the experiment in a directory. Errors: [runfile.ErrNone] if there is none,
 // journal.ErrCorrupt if the record is damaged (B-086).
-func Open(dir string) (*Recorded, error) { return open(dir, false) }
+func Open(dir string) (*Recorded, error) { return open(dir, false, nil) }
 
-// OpenFollowed is Open for a reader that also needs the events that Refresh reads: see [Recorded.Feed].
-func OpenFollowed(dir string) (*Recorded, error) { return open(dir, true) }
+// OpenFollowed is Open for a reader that also needs the events that Refresh reads: see [Recorded.Feed]. It calls also,
+// which may be nil, with each entry that is read; from the first one again, if a crash has removed some.
+func OpenFollowed(dir string, also func(*history.Step)) (*Recorded, error) {
+	return open(dir, true, also)
+}
 
-func open(dir string, followed bool) (*Recorded, error) {
+func open(dir string, followed bool, also func(*history.Step)) (*Recorded, error) {
 	d, err := storage.At(dir)
 	if err != nil {
 		return nil, err
@@ -88,7 +93,7 @@ func open(dir string, followed bool) (*Recorded, error) {
 		return nil, err
 	}
 	facts := &Facts{Name: run.Name, Seed: run.Seed, Config: c, Dir: d, Created: run.Created}
-	at := &directory{facts: facts, run: run, followed: followed}
+	at := &directory{facts: facts, run: run, followed: followed, also: also}
 	at.forget()
 	if _, err = at.refresh(); err == nil && !at.alive {
 		err = at.verify()
@@ -193,6 +198,9 @@ func (d *directory) read() (n int, err error) {
 		if d.followed {
 			d.past.after(d.state, x)
 			d.publish(x)
+		}
+		if d.also != nil {
+			d.also(x)
 		}
 		return nil
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/host/view/journalview"
 )
 
 // Shared is an experiment that all readers share: its record is read once. It is safe
@@ -26,6 +27,7 @@ type Shared struct {
 	ID string
 
 	record *view.Recorded
+	tail   *journalview.Tail
 	file   os.FileInfo // of run.json
 
 	once   sync.Once
@@ -57,7 +59,8 @@ var _ view.Remembering = (*Shared)(nil)
 // begin reads the experiment.
 func (s *Shared) begin(dir string) error {
 	whole := filesOf(dir)
-	r, err := view.OpenFollowed(dir)
+	s.tail = journalview.NewTail()
+	r, err := view.OpenFollowed(dir, s.tail.After)
 	if err != nil {
 		return err
 	}
@@ -97,6 +100,21 @@ func (s *Shared) Recall(f func(*view.State, *view.Past)) error {
 	defer s.mu.Unlock()
 	f(s.record.Now(), s.record.Past())
 	return nil
+}
+
+// Entries reads some entries of the record, as journalview.Page does.
+func (s *Shared) Entries(w journalview.Wanted) ([]*journalview.Entry, uint64, error) {
+	list, next, ok := s.recent(w)
+	if ok {
+		return list, next, nil
+	}
+	return journalview.Page(s.Dir, w)
+}
+
+func (s *Shared) recent(w journalview.Wanted) ([]*journalview.Entry, uint64, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tail.Page(s.record.Now().Machine, w)
 }
 
 // Past implements view.Source.
@@ -160,7 +178,9 @@ func (s *Shared) examine() error {
 // perTrial is about how much memory a trial takes in the machine, in bytes.
 const perTrial = 500
 
-func (s *Shared) weigh() { s.weight.Store(s.record.Past().Bytes() + perTrial*int64(s.record.Count())) }
+func (s *Shared) weigh() {
+	s.weight.Store(s.record.Past().Bytes() + s.tail.Bytes() + perTrial*int64(s.record.Count()))
+}
 
 func (s *Shared) close() {
 	s.mu.Lock()

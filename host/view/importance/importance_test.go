@@ -101,3 +101,23 @@ func TestLittle(t *testing.T) {
 		}
 	}
 }
+
+// Many values give what each value by itself gives.
+func TestManyValues(t *testing.T) {
+	rng := space.NewRand(7)
+	list := make([]float64, 3*many)
+	for i := range list {
+		list[i] = rng.Float64() * rng.Float64()
+	}
+	got, want := make([]float64, cells), make([]float64, cells)
+	numeric(got, list)
+	width := bandwidth(list, cells)
+	for _, u := range list {
+		kernel(want, u, width, 1)
+	}
+	for k := range got {
+		if math.Abs(got[k]/want[k]-1) > 1e-4 {
+			t.Errorf("cell %d: %g, want %g", k, got[k], want[k])
+		}
+	}
+}

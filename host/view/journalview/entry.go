@@ -28,7 +28,6 @@ type Entry struct {
 	Fields []Field
 
 	trials []core.TrialNo
-	first  core.TrialNo // the number of trials before it
 }
 
 // Field is one detail of an event. Its value can be written as JSON.

@@ -30,19 +30,32 @@ func Page(dir storage.Dir, w Wanted) (list []*Entry, next uint64, err error) {
 	}
 	defer r.Close()
 	r.Skip(w.After + 1)
-	next = w.Through
+	p := page{Wanted: w, next: w.Through}
 	err = r.Each(func(e *Entry) error {
-		switch {
-		case e.Number > w.Through:
-			return history.ErrStop
-		case w.Trial != nil && !e.About(*w.Trial):
-			return nil
-		case len(list) == w.Limit:
-			next = list[len(list)-1].Number
+		if e.Number > w.Through || !p.add(e) {
 			return history.ErrStop
 		}
-		list = append(list, e)
 		return nil
 	})
-	return list, next, err
+	return p.list, p.next, err
+}
+
+// page is a page while it is made.
+type page struct {
+	Wanted
+	list []*Entry
+	next uint64
+}
+
+// add adds an entry if it is wanted, and reports whether there is room for more.
+func (p *page) add(e *Entry) (more bool) {
+	switch {
+	case p.Trial != nil && !e.About(*p.Trial):
+		return true
+	case len(p.list) == p.Limit:
+		p.next = p.list[len(p.list)-1].Number
+		return false
+	}
+	p.list = append(p.list, e)
+	return true
 }
