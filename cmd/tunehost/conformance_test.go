@@ -20,6 +20,7 @@ var configured = []struct {
 	kind          sdk.Kind
 	name, options string
 }{
+	{sdk.KindScheduler, "auto", `{"max": 9}`},
 	{sdk.KindScheduler, "asha", `{"type": "promotion", "max": 27}`},
 	{sdk.KindScheduler, "asha", `{"type": "promotion", "max": 27, "brackets": 3, "grace": 2, "reduction_factor": 2}`},
 	{sdk.KindScheduler, "pasha", `{"max": 27, "grace": 2, "reduction_factor": 2, "epsilon": 0.01}`},

@@ -4,6 +4,7 @@ package catalog
 
 import (
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
+	adaptive "github.com/tunehost/tunehost/plugins/schedulers/auto"
 	brackets "github.com/tunehost/tunehost/plugins/schedulers/bohb"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/schedulers/hyperband"
@@ -38,7 +39,7 @@ var Searchers = []sdk.SearcherPlugin{
 
 // Schedulers are the bundled schedulers.
 var Schedulers = []sdk.SchedulerPlugin{
-	fifo.Plugin, asha.Plugin, moasha.Plugin, pasha.Plugin, hyperband.Plugin, brackets.Plugin, median.Plugin,
-	patience.Plugin,
-	wilcoxon.Plugin, pbt.Plugin, pb2.Plugin, mfpbt.Plugin, pbtreplay.Plugin, resources.Plugin,
+	adaptive.Plugin, fifo.Plugin, asha.Plugin, moasha.Plugin, pasha.Plugin, hyperband.Plugin, brackets.Plugin,
+	median.Plugin, patience.Plugin, wilcoxon.Plugin, pbt.Plugin, pb2.Plugin, mfpbt.Plugin, pbtreplay.Plugin,
+	resources.Plugin,
 }
