@@ -1,6 +1,7 @@
 // The frame of all pages, and which page an address has.
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { PageProps } from "./context";
 import { Context, useSource } from "./context";
 import { useWatch } from "./live";
 import { Compare } from "./pages/compare";
@@ -13,7 +14,7 @@ import { time } from "./format";
 import { href, useRoute } from "./route";
 import type { Source } from "./source";
 import { Steering } from "./steering";
-import { Failure } from "./ui";
+import { Failure, Waiting } from "./ui";
 
 export function App({ source }: { source: Source }): JSX.Element {
   return <Context.Provider value={source}><Frame /></Context.Provider>;
@@ -47,12 +48,14 @@ function skip(e: Event): void {
   document.getElementById("main")?.focus();
 }
 
-// One is a page about one experiment.
+// One is a page about one experiment. It reads its data after the status, which says from when on they may change: they
+// would have to be read once more otherwise.
 function One({ x, view, id }: { x: string; view: string; id?: string }): JSX.Element {
   const source = useSource();
   const watched = useWatch(source, x);
-  const known = views.find((v) => v.name === view);
   const props = { x, watched, id };
+  // nothing is drawn anew when only time has passed, which the overview alone shows
+  const page = useMemo(() => pageOf(view, props), [view, id, watched.version, watched.lost, watched.status !== undefined]);
   const unread = !watched.status && [404, 409].includes(watched.error?.status ?? 0);
   return <>
     <nav class="tabs" aria-label="views">{views.map((v) => <a key={v.name} href={href(["x", x, v.name])}
@@ -60,12 +63,17 @@ function One({ x, view, id }: { x: string; view: string; id?: string }): JSX.Ele
     <main id="main" tabIndex={-1}>
       {unread ? <Failure of={watched.error} /> : <Lost watched={watched} />}
       <Moment state={watched.status?.state} />
-      {watched.status ? <Steering x={x} watched={watched} /> : null}
-      {unread ? null : view === "trials" && id ? <TrialPage {...props} id={id} /> : view === "trials" ? <Trials {...props} />
-        : view === "overview" ? <Overview {...props} />
-        : known?.page ? <known.page {...props} /> : <p class="failure">There is no such view.</p>}
+      {watched.status ? <><Steering x={x} watched={watched} />
+        {view === "overview" ? <Overview {...props} /> : page}</>
+        : unread ? null : <Waiting />}
     </main>
   </>;
+}
+
+function pageOf(view: string, props: PageProps): JSX.Element {
+  const known = views.find((v) => v.name === view);
+  if (view === "trials") return props.id ? <TrialPage {...props} id={props.id} /> : <Trials {...props} />;
+  return known?.page ? <known.page {...props} /> : <p class="failure">There is no such view.</p>;
 }
 
 // Moment says what a report of a running experiment is.

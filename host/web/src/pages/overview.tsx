@@ -1,6 +1,6 @@
 // One experiment at a glance: does it run, what is best, how much longer.
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { History as HistoryOf, Params, Ranked, Status } from "../api";
 import { toNumber } from "../api";
 import type { PageProps } from "../context";
@@ -24,15 +24,17 @@ export function left(s: Status): string {
 }
 
 export function Overview({ x, watched }: PageProps): JSX.Element {
-  const { status } = watched;
+  const { status, version } = watched;
+  const history = useMemo(() => <History x={x} version={version} />, [x, version]);
+  const curves = useMemo(() => <Curves x={x} version={version} best={status?.best?.number} />, [x, version]);
   if (!status) return <Waiting error={watched.lost ? undefined : watched.error} />;
   return <>
     <Headline status={status} x={x} />
     <div class="two">
       <Best best={status.best as Ranked | null} front={status.front} x={x} />
-      <History x={x} version={watched.version} />
+      {history}
     </div>
-    <Curves x={x} version={watched.version} best={status.best?.number} />
+    {curves}
     <Facts of={[["directory", status.dir], ...(status.host ? [["host", status.host] as [string, string]] : [])]} />
   </>;
 }

@@ -15,13 +15,16 @@ import type { Table } from "./data";
 
 export function ParametersPage({ x, watched }: PageProps): JSX.Element {
   const { query } = useRoute();
-  const source = useSource();
   const { data, error } = useTable(x, watched.version);
-  const metric = data ? metricOf(data, query.get("metric")) : "";
+  return data ? <Parameters x={x} data={data} metric={metricOf(data, query.get("metric"))} watched={watched} />
+    : <><h1>Parameters</h1><Waiting error={error} /></>;
+}
+
+function Parameters({ x, data, metric, watched }: PageProps & { data: Table; metric: string }): JSX.Element {
+  const source = useSource();
   // The mode of a metric that is no objective is unknown; better() takes it as min, too.
-  const other = data !== undefined && metric !== "" && !data.space.objectives.some((o) => o.metric === metric);
+  const other = metric !== "" && !data.space.objectives.some((o) => o.metric === metric);
   const shares = useData(`importance ${x} ${metric}`, watched.version, () => source.importance(x, metric || undefined, other ? "min" : undefined));
-  if (!data) return <><h1>Parameters</h1><Waiting error={error} /></>;
   const ranked = [...(shares.data?.importance ?? [])].sort((a, b) => toNumber(b.importance) - toNumber(a.importance));
   const names = [...new Set([...ranked.map((s) => s.param), ...data.space.parameters.map((p) => p.name)])]
     .filter((n) => data.space.parameters.some((p) => p.name === n));

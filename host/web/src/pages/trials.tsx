@@ -124,7 +124,9 @@ function Table(p: TableProps): JSX.Element {
   const first = Math.max(0, Math.floor(top / rowHeight) - beyond);
   const last = Math.min(found, Math.ceil((top + height) / rowHeight) + beyond);
   const [from, to] = [Math.floor(first / block), Math.max(0, Math.floor((last - 1) / block))];
-  useEffect(() => rows.current?.want(range(from, to), false), [from, to]);
+  // the next and the previous block are there when somebody scrolls on
+  const around = [...range(from, to), to + 1, from - 1].filter((b) => b >= 0 && (found === 0 ? b === 0 : b * block < found));
+  useEffect(() => rows.current?.want(around, false), [from, to, found]);
   useEffect(() => {
     if (p.version > 1) rows.current?.want(range(from, to), true);
   }, [p.version]);

@@ -154,6 +154,11 @@ export function viridis(t: number, alpha = 1): string {
   return `rgba(${mix(0)},${mix(1)},${mix(2)},${alpha})`;
 }
 
+const tones = Array.from({ length: 64 }, (_, i) => viridis(i / 63));
+
+// tone is viridis in few steps, for very many points.
+export const tone = (t: number): string => tones[Math.round(Math.min(1, Math.max(0, Number.isFinite(t) ? t : 0)) * 63)]!;
+
 // distinct are colours that are told apart without colour vision (Okabe and Ito).
 export const distinct = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#f0e442"];
 export const dashes = [[], [6, 3], [2, 3], [8, 3, 2, 3], [12, 4], [1, 2], [4, 1], [10, 2, 2, 2, 2, 2]];

@@ -113,27 +113,43 @@ function ranges(b: Brushes, p: ParallelProps, l: Layout): Record<string, [number
   return out;
 }
 
-// buckets of colours: one path for all lines of a colour is much faster than one for each line.
+// buckets of colours: one path for many lines of a colour is faster than one for each line.
 const buckets = 24;
+
+// bundle is how many lines a path has at most: the time for a path grows faster than the number of lines in it.
+const bundle = 32;
+
+interface Bundle {
+  path: Path2D;
+  lines: number;
+}
 
 function drawLines(s: Surface, l: Layout, p: ParallelProps): void {
   const many = p.numbers.length;
-  const paths = new Map<string, Path2D>();
+  const colours = new Map<string, Bundle[]>();
   for (let k = 0; k < many; k++) {
     const shade = p.shades[k] ?? NaN;
-    const key = l.chosen[k] ? String(Number.isFinite(shade) ? Math.round(shade * buckets) : -1) : "out";
-    let path = paths.get(key);
-    if (!path) paths.set(key, path = new Path2D());
+    const { path } = room(colours, l.chosen[k] ? String(Number.isFinite(shade) ? Math.round(shade * buckets) : -1) : "out");
     l.xs.forEach((x, i) => (i === 0 ? path.moveTo(x, l.ys[i]![k]!) : path.lineTo(x, l.ys[i]![k]!)));
   }
-  const order = [...paths.keys()].sort((a, b) => rank(a) - rank(b));
+  const order = [...colours.keys()].sort((a, b) => rank(a) - rank(b));
   for (const key of order) {
     s.ctx.lineWidth = key === "out" ? 0.5 : 1.1;
     s.ctx.globalAlpha = key === "out" ? 0.13 : Math.max(0.25, Math.min(0.9, 400 / many));
     s.ctx.strokeStyle = key === "out" || key === "-1" ? s.theme.quiet : viridis(Number(key) / buckets);
-    s.ctx.stroke(paths.get(key)!);
+    for (const { path } of colours.get(key)!) s.ctx.stroke(path);
   }
   s.ctx.globalAlpha = 1;
+}
+
+// room counts a line in a path of a colour.
+function room(colours: Map<string, Bundle[]>, key: string): Bundle {
+  let list = colours.get(key);
+  if (!list) colours.set(key, list = []);
+  let last = list[list.length - 1];
+  if (!last || last.lines === bundle) list.push(last = { path: new Path2D(), lines: 0 });
+  last.lines++;
+  return last;
 }
 
 const rank = (key: string): number => (key === "out" ? -2 : Number(key));

@@ -3,7 +3,7 @@ import { contours } from "d3-contour";
 import type { JSX } from "preact";
 import { number, value } from "../format";
 import type { Axis, Frame, Wanted } from "./axes";
-import { axis, clip, drawAxes, frame, viridis } from "./axes";
+import { axis, clip, drawAxes, frame, tone, viridis } from "./axes";
 import { Canvas } from "./canvas";
 import type { Spot, Surface } from "./canvas";
 
@@ -72,7 +72,7 @@ function drawDots(s: Surface, l: Layout, p: ScatterProps): void {
   const strong: number[] = [];
   p.dots.forEach((d, i) => {
     if (d.strong) strong.push(i);
-    s.ctx.fillStyle = d.shade === undefined ? s.theme.accent : viridis(d.shade);
+    s.ctx.fillStyle = d.shade === undefined ? s.theme.accent : tone(d.shade);
     s.ctx.fillRect(l.at[2 * i]! - size / 2, l.at[2 * i + 1]! - size / 2, size, size);
   });
   s.ctx.globalAlpha = 1;
@@ -143,6 +143,9 @@ function trace(ctx: CanvasRenderingContext2D, line: number[][], sx: number, sy: 
   ctx.closePath();
 }
 
+// far is where a sample has no weight any more.
+const far = 18;
+
 // smooth is the weighted mean of the samples around each cell, from 0 to 1; NaN far from all.
 function smooth(samples: [number, number, number][]): number[] {
   const width = Math.max(0.05, Math.min(0.2, 0.9 / Math.sqrt(samples.length)));
@@ -153,7 +156,9 @@ function smooth(samples: [number, number, number][]): number[] {
       let sum = 0;
       let weight = 0;
       for (const [sx, sy, v] of samples) {
-        const k = Math.exp(-((sx - x) ** 2 + (sy - y) ** 2) / (2 * width * width));
+        const d = ((sx - x) ** 2 + (sy - y) ** 2) / (2 * width * width);
+        if (d > far) continue;
+        const k = Math.exp(-d);
         sum += k * v;
         weight += k;
       }
