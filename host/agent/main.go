@@ -92,6 +92,8 @@ func fromEnvironment() (o RunOptions, err error) {
 	_ = os.Unsetenv(sdk.AgentVariable) // it fails only for names that are not valid
 	_ = os.Unsetenv(sdk.AgentBundleVariable)
 	_ = os.Unsetenv(sdk.AgentSocketVariable)
+	o.Failure = os.Getenv(sdk.AgentFailureVariable)
+	_ = os.Unsetenv(sdk.AgentFailureVariable)
 	if o.Ticket, err = link.ParseTicket(value); err != nil {
 		return o, fmt.Errorf("the value of %s is not valid: %w", sdk.AgentVariable, err)
 	}

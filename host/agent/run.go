@@ -24,6 +24,8 @@ type RunOptions struct {
 	// Socket is the socket for connections to the host that others open, see package door; "":
 	// none.
 	Socket string
+	// Failure is why nothing can run here: the agent tells the host, and ends; "": something can.
+	Failure string
 	// Leaving is closed when the engine has said that the node is taken away soon.
 	Leaving <-chan struct{}
 }
@@ -50,6 +52,7 @@ func Run(ctx context.Context, o RunOptions) (err error) {
 		defer way.Close()
 	}
 	l := link.Agent{Ticket: o.Ticket, Bundle: o.Bundle, Log: o.Log, Clock: clock.System{}, Leaving: o.Leaving,
+		Failure: o.Failure,
 		Serve: func(_ context.Context, s link.Session) error {
 			_ = a.Serve(s) // its end is the session's
 			return nil

@@ -161,7 +161,7 @@ func (g *Granter) LoseAgents(lease, why string) {
 	id, ok := g.id(lease)
 	g.mu.Lock()
 	var events []core.Event
-	if l := g.leases[id]; ok && l != nil && l.state == held && l.granted {
+	if l := g.leases[id]; ok && l != nil && (l.state == held || l.state == asking) {
 		g.endedEarly(id, l, untrusted.Ends(why, maxText))
 		events = g.lose(id, why)
 	}

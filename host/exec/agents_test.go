@@ -125,6 +125,20 @@ func TestGrantWaitsForAgents(t *testing.T) {
 	w.ends("adopt []", "allocate x-1 pack [[{cpu 1}] [{cpu 1}]] secret of x-1", "release [x-1]")
 }
 
+// B-135: an agent may say that nothing can run on its node before the executor has said that the lease is granted.
+func TestAgentsFailEarly(t *testing.T) {
+	a := &agents{}
+	w := beginAt(t, clock.System{}, &engine{agents: a})
+	w.ask(1, "cpu=1")
+	w.hears("LeasePending")
+	w.LoseAgents("x-1", "the setup failed at: false")
+	w.hears("LeaseLost &{Lease:1 Why:the setup failed at: false")
+	if said := w.log.String(); !strings.Contains(said, "before a trial could use it: the setup failed at: false") {
+		t.Error(said)
+	}
+	a.forgot(t, "x-1")
+}
+
 // A lease whose agents are lost is given back; one that the engine takes is forgotten.
 func TestAgentsAreLost(t *testing.T) {
 	a := &agents{}

@@ -98,6 +98,10 @@ const (
 	// AgentSocketVariable has the SOCKET of an agent or a bridge instead of its command line, which other users
 	// of the node can read.
 	AgentSocketVariable = "TUNEHOST_AGENT_SOCKET"
+	// AgentFailureVariable says in one line why nothing can run on the bundle, such as a setup that fails: the agent
+	// tells the host, which gives the lease up for that reason, and ends. Executors set it where they have no other
+	// way to learn the reason.
+	AgentFailureVariable = "TUNEHOST_AGENT_FAILURE"
 )
 
 // ExecutorTraits are the properties of an opened executor.

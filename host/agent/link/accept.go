@@ -85,6 +85,11 @@ func (h *Hub) greet(raw net.Conn) (s *session, who identity, taken bool) {
 		h.foreign(raw, err)
 		return nil, who, false
 	}
+	if g.Failure != "" {
+		h.fail(who, untrusted.Line(g.Failure, maxWhy))
+		_ = say(conn, answer{Refused: errForgotten.Error()})
+		return nil, who, false
+	}
 	if g.Session != "" {
 		return nil, who, h.resume(conn, who, &g)
 	}

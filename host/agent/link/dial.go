@@ -39,6 +39,8 @@ type Agent struct {
 	// Leaving is closed when the engine has said that the node is taken away soon. The host is told, and the
 	// agent ends when its connection does, or at once if there is none. It may be nil.
 	Leaving <-chan struct{}
+	// Failure is why nothing can run on the bundle: the host is told, and the agent ends; "": something can.
+	Failure string
 
 	roots *x509.CertPool
 	when  time.Time // at which certificates are checked
@@ -92,6 +94,8 @@ func (a *Agent) Run(ctx context.Context) error {
 		s, err := a.connect(until)
 		var refused *RefusedError
 		switch {
+		case errors.As(err, &refused) && a.Failure != "":
+			return nil // the host knows
 		case errors.As(err, &refused):
 			return err
 		case until.Err() != nil && s == nil:
@@ -240,7 +244,7 @@ func (a *Agent) connect(ctx context.Context) (*session, error) {
 			return nil, err
 		}
 	}
-	conn, got, err := a.greet(ctx, greeting{Ended: a.ended})
+	conn, got, err := a.greet(ctx, greeting{Ended: a.ended, Failure: a.Failure})
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,8 @@ type greeting struct {
 	Try int `json:"try,omitempty"`
 	// Ended says why the agent has ended its last session, if a new one begins; "": it had none.
 	Ended string `json:"ended,omitempty"`
+	// Failure says why nothing can run on the agent's bundle; "": something can. Nothing begins then.
+	Failure string `json:"failure,omitempty"`
 }
 
 // answer is the host's answer.

@@ -44,7 +44,7 @@ type Event struct {
 	Lease  string
 	Bundle int
 	Kind   EventKind
-	// Why is the reason of Suspect and Lost.
+	// Why is the reason of Suspect, Lost and Failed.
 	Why string
 }
 
@@ -64,6 +64,8 @@ const (
 	Lost
 	// Leaving: the engine has told the agent that its node is taken away soon.
 	Leaving
+	// Failed: nothing can run on the agent's bundle. The hub forgets the lease.
+	Failed
 )
 
 // comeBack is how long an agent whose connection broke may take to connect again.
@@ -502,6 +504,19 @@ func (h *Hub) lose(who identity, why string) {
 	h.mu.Unlock()
 	if !gone {
 		h.Notify(Event{who.lease, who.bundle, Lost, why})
+	}
+}
+
+// fail gives up a lease on one of whose bundles nothing can run.
+func (h *Hub) fail(who identity, why string) {
+	h.mu.Lock()
+	_, err := h.find(who)
+	if err == nil {
+		h.forget(who.lease, errForgotten)
+	}
+	h.mu.Unlock()
+	if err == nil {
+		h.Notify(Event{who.lease, who.bundle, Failed, why})
 	}
 }
 

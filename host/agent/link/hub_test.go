@@ -180,3 +180,18 @@ func TestRejoins(t *testing.T) {
 		}
 	}
 }
+
+// An agent on whose node nothing can run says why, and ends. The lease is forgotten.
+func TestFailure(t *testing.T) {
+	w := openHub(t, t.TempDir())
+	r := run(t, w.expect("th-1", 2), 1, func(a *Agent) { a.Failure = "the setup failed at: false" })
+	if e := w.next(Failed); e.Why != "the setup failed at: false" || e.Lease != "th-1" || e.Bundle != 1 {
+		t.Errorf("%+v", e)
+	}
+	if err := <-r.ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := w.Wait(t.Context(), "th-1", 0); !errors.Is(err, ErrForgotten) {
+		t.Error(err)
+	}
+}

@@ -85,6 +85,8 @@ func (a *agents) notify(e link.Event) {
 		a.log.Info(fmt.Sprintf("the agent of bundle %d of the lease %s has connected again", e.Bundle, e.Lease))
 	case link.Leaving:
 		go a.granter.EndAgents(e.Lease)
+	case link.Failed:
+		go a.granter.LoseAgents(e.Lease, e.Why)
 	case link.Lost:
 		go a.granter.LoseAgents(e.Lease, fmt.Sprintf("the agent of its bundle %d is lost: %s", e.Bundle, e.Why))
 	}

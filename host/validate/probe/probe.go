@@ -304,6 +304,10 @@ func (x *examination) probe(ctx context.Context, d *receiver, began time.Time) {
 		x.unreported(lost)
 		return
 	}
+	if r.Failure != "" {
+		x.ended(r.Failure)
+		return
+	}
 	x.reported(&r, began)
 }
 

@@ -29,6 +29,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/agent/door"
 	"github.com/tunehost/tunehost/host/untrusted"
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // prefix begins the values of probes; other values are for agents.
@@ -58,6 +59,8 @@ type Report struct {
 	Unreached []string
 	// Engine: the report was to use the engine's own connection. If it did, Address is the name of that.
 	Engine bool
+	// Failure is why nothing can run on the node; "": something can.
+	Failure string
 }
 
 // Handles reports whether a value of sdk.AgentVariable is a probe's.
@@ -90,9 +93,13 @@ func Main(value, version string, args []string) int {
 		return 2
 	}
 	r := inspect(&e, version)
+	r.Failure = os.Getenv(sdk.AgentFailureVariable)
 	if err := r.deliver(&e); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
+	}
+	if r.Failure != "" {
+		return 0
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer cancel()

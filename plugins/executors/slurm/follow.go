@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -244,8 +245,15 @@ func (e *executor) over(ctx context.Context, l *lease, jobs []job) {
 		e.refuse(l, pendingWhy(&job{state: "PENDING", reason: j.reason}))
 		return
 	}
-	e.lose(l, lostWhy(j.state, fields, lastWords(e.x.Dir, l.name)))
+	last := lastWords(e.x.Dir, l.name)
+	if last == "" && strings.HasPrefix(fields["ExitCode"], notFound) {
+		last = "the program tunehost is not on the node: put it where all nodes see it, or set send: true"
+	}
+	e.lose(l, lostWhy(j.state, fields, last))
 }
+
+// notFound begins the exit code of a job without the program of the agent.
+const notFound = "127:"
 
 // waits handles a lease with a component that waits.
 func (e *executor) waits(ctx context.Context, l *lease, jobs []job) {
@@ -386,7 +394,7 @@ func (e *executor) cancelStrays(list map[string][]job) {
 // largest number of characters of that line.
 const (
 	maxLog    = 4096
-	mostWords = 200
+	mostWords = 400
 )
 
 // lastWords returns the last line of the log of a lease, or "". Slurm's own messages at the end of a job count
@@ -406,13 +414,22 @@ func lastWords(dir, lease string) string {
 	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "")), "\n")
 	last := lines[len(lines)-1]
 	for _, l := range slices.Backward(lines) {
-		if !strings.HasPrefix(l, "srun: ") && !strings.HasPrefix(l, "slurmstepd: ") {
+		if !strings.HasPrefix(l, "srun: ") && !strings.HasPrefix(l, "slurmstepd: ") && !ofChild.MatchString(l) {
 			last = l
 			break
 		}
 	}
-	return lastOf(strings.TrimSpace(last), mostWords)
+	if ofChild.MatchString(last) {
+		return ""
+	}
+	return lastOf(strings.TrimSpace(ofScript.ReplaceAllString(last, "")), mostWords)
 }
+
+// ofScript is what bash puts before its messages about a job's script, which the user has not written.
+var ofScript = regexp.MustCompile(`^\S*slurm_script: line [0-9]+: `)
+
+// ofChild is what bash says of a process of the script that a signal has ended: that is not the reason of anything.
+var ofChild = regexp.MustCompile(`^\S*slurm_script: line [0-9]+: +[0-9]+ `)
 
 // lastOf returns the end of a text.
 func lastOf(text string, most int) string {

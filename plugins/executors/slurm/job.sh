@@ -2,16 +2,37 @@
 # A lease of tunehost.
 @VALUES@
 umask 077
+here= away=
 set -C # no file that is there is written into, nor what a link names
-if [ ! -L "${log%/*}" ] && { : > "$log"; } 2>/dev/null; then exec >> "$log" 2>&1; fi
+if [ ! -L "${log%/*}" ] && { : > "$log"; } 2>/dev/null; then
+  exec >> "$log" 2>&1
+else # the node does not see the host's folder: what the setup prints stays here if it fails, and the host is told
+  away=1 here=/tmp/$lease.log
+  { : > "$here"; } 2>/dev/null || here=$(set +C; mktemp "/tmp/$lease.XXXXXX")
+  exec >> "${here:-/dev/null}" 2>&1
+fi
 set +C
 trap : USR1 # notices of the end: the plugin sees the time itself
-set -e
-trap 'echo "the setup failed at: $BASH_COMMAND" >&2' ERR
-@SETUP@
-trap - ERR
-set +e
 @READY@
+failed() { # STATUS COMMAND: the setup has ended the job
+  set +e
+  trap - ERR
+  local why="the setup failed at: $2 (exit status $1)" last
+  last=$(tail -n 1 "${here:-$log}" 2>/dev/null | sed 's/^[^ ]*slurm_script: line [0-9]*: //' | cut -c 1-300)
+  echo "$why${last:+: $last}" >&2
+  if [ -z "$away" ] || [ -z "$agent" ]; then return; fi
+  if [ -n "$sum" ]; then await "$agent" "$sum"; fi
+  if [ -n "$sockets" ]; then export TUNEHOST_AGENT_SOCKET=${sockets}0/agent; fi
+  export TUNEHOST_AGENT_FAILURE="$why${last:+: $last}; its output is in ${here:-no file} on the node ${SLURMD_NODENAME:-$HOSTNAME}"
+  TUNEHOST_AGENT_BUNDLE=0 timeout 90 "$agent" agent
+}
+trap 'failed $? "${at:-$BASH_COMMAND}"' EXIT
+trap 'at=$BASH_COMMAND' ERR
+set -e
+@SETUP@
+set +e
+trap - ERR EXIT
+if [ -n "$here" ]; then rm -f "$here"; fi
 if [ -n "$sum" ] && [ "$bundles" = 1 ]; then await "$agent" "$sum"; fi
 if [ -z "$agent" ]; then
   sleep infinity &

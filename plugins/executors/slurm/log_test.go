@@ -45,9 +45,11 @@ func TestLastWords(t *testing.T) {
 	for text, want := range map[string]string{
 		"first\nlast\n":                  "last",
 		"slurmstepd: error: CANCELLED\n": "slurmstepd: error: CANCELLED",
-		"no GPU here\nsrun: error: n2: task 1: Exited with exit code 1\n":            "no GPU here",
-		strings.Repeat("address ", 100) + "; the firewall says no":                   "; the firewall says no",
-		strings.Repeat("x", 5000) + "\n" + "end\nsrun: Terminating StepId=3.0\n\n\n": "end",
+		"the agent's\n/var/spool/job7/slurm_script: line 115:  3456 Killed    GOGC=800 agent\n": "the agent's",
+		"/var/spool/job7/slurm_script: line 15: module: not found\n":                            "module: not found",
+		"no GPU here\nsrun: error: n2: task 1: Exited with exit code 1\n":                       "no GPU here",
+		strings.Repeat("address ", 100) + "; the wall says no":                                  "; the wall says no",
+		strings.Repeat("x", 5000) + "\n" + "end\nsrun: Terminating StepId=3.0\n\n\n":            "end",
 	} {
 		f, err := openLog(dir, "a-1")
 		if err != nil {
@@ -84,14 +86,63 @@ func TestScriptFollowsNoLink(t *testing.T) {
 		}
 		name := fmt.Sprint("a-", i)
 		cmd := exec.CommandContext(t.Context(), "bash")
-		cmd.Stdin = strings.NewReader(script(&options{Setup: "echo said; false"}, dir, name, shape{strategy: pack,
-			groups: []group{{1, bundle{cpus: 1}}}}, agent{}))
+		text := script(&options{Setup: "echo said; false"}, dir, name, oneShape, agent{})
+		cmd.Stdin = strings.NewReader(strings.ReplaceAll(text, "=/tmp/", "="+t.TempDir()+"/"))
 		_ = cmd.Run() // the setup fails
 		_, err := os.Stat(victim)
-		text, _ := os.ReadFile(logPath(dir, name))
-		if want := []string{"said", "", "kept"}[i]; err == nil || !strings.HasPrefix(string(text), want) ||
-			i > 0 && string(text) != want {
-			t.Errorf("%s: %q, want %q; %v", name, text, want, err)
+		got, _ := os.ReadFile(logPath(dir, name))
+		if want := []string{"said", "", "kept"}[i]; err == nil || !strings.HasPrefix(string(got), want) ||
+			i > 0 && string(got) != want {
+			t.Errorf("%s: %q, want %q; %v", name, got, want, err)
+		}
+	}
+}
+
+var oneShape = shape{strategy: pack, groups: []group{{1, bundle{cpus: 1}}}}
+
+// B-135: a setup that fails says how, and with what last line. Where the node does not see the host's folder, the
+// agent tells the host, and the output stays on the node.
+func TestSetupFails(t *testing.T) {
+	for setup, want := range map[string]string{
+		"echo first\necho last\nfalse":    "the setup failed at: false (exit status 1): last",
+		"echo no licence; exit 3\ntrue":   "the setup failed at: exit 3 (exit status 3): no licence",
+		"no-such-command-at-all --x\nls":  "the setup failed at: no-such-command-at-all --x (exit status 127): ",
+		"f() { echo in f; return 4; }; f": "the setup failed at: return 4 (exit status 4): in f",
+	} {
+		dir := t.TempDir()
+		program := filepath.Join(dir, "agent")
+		said := "$TUNEHOST_AGENT_FAILURE|$TUNEHOST_AGENT_SOCKET|$TUNEHOST_AGENT_BUNDLE|$*"
+		text := "#!/bin/sh\necho \"" + said + "\" > " + dir + "/told\n"
+		if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, shared := range []bool{false, true} {
+			if shared {
+				if err := os.Mkdir(filepath.Join(dir, logDir), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.CommandContext(t.Context(), "bash")
+			text := script(&options{Setup: setup}, dir, "a-1", oneShape,
+				agent{path: program, value: "secret", sockets: "/tmp/x."})
+			cmd.Stdin = strings.NewReader(strings.ReplaceAll(text, "=/tmp/$", "="+dir+"/$"))
+			if out, err := cmd.CombinedOutput(); err == nil || len(out) > 0 {
+				t.Errorf("%v: %s", err, out)
+			}
+			told, err := os.ReadFile(dir + "/told")
+			_ = os.Remove(dir + "/told")
+			if shared {
+				if last := lastWords(dir, "a-1"); err == nil || !strings.HasPrefix(last, want) {
+					t.Errorf("%q, want %q; told %s", last, want, told)
+				}
+				continue
+			}
+			kept, _ := os.ReadFile(filepath.Join(dir, "a-1.log"))
+			if !strings.HasPrefix(string(told), want) || !strings.Contains(string(kept), want) ||
+				!strings.Contains(string(told), "; its output is in "+dir+"/a-1.log on the node ") ||
+				!strings.HasSuffix(string(told), "|/tmp/x.0/agent|0|agent\n") {
+				t.Errorf("told %q, want %q; kept %q", told, want, kept)
+			}
 		}
 	}
 }

@@ -186,7 +186,7 @@ const mark = "tunehost-bundle"
 
 // announced returns a command that reports the place of a bundle, after the setup.
 const announced = `set -e
-trap 'echo "the setup failed at: $BASH_COMMAND" >&2' ERR
+trap 'echo "the setup failed at: $BASH_COMMAND (exit status $?)" >&2' ERR
 eval "$TUNEHOST_SETUP"
 trap - ERR
 set +e
