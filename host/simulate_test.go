@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/host/simulate/curves"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
+	"github.com/tunehost/tunehost/plugins/schedulers/auto"
 	"github.com/tunehost/tunehost/plugins/schedulers/median"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -236,5 +237,44 @@ func TestBacktestCut(t *testing.T) {
 		Options{Plugins: o.Plugins, Sets: []string{"scheduler=fifo"}}, 2)
 	if err != nil || s.Cut < 10 || s.Trials != 30 || s.Outcome != core.Finished {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// A simulation of a record says what it would have saved, and what would have become of the best trial.
+func TestBacktestBesideTheRecord(t *testing.T) {
+	o, _ := quick(t, fmt.Sprintf(curvingFile, "beside"), curving, auto.Plugin, asha.Plugin)
+	if _, err := run(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	for scheduler, kept := range map[string]bool{"fifo": true, "auto": true, "{plugin: asha, max: 9}": true,
+		"{plugin: asha, max: 3}": false} {
+		s, err := simulate.Backtest(context.Background(), filepath.Join(o.Storage, "beside"),
+			Options{Plugins: o.Plugins, Sets: []string{"scheduler=" + scheduler}}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var trained uint64
+		best, number := math.Inf(1), core.TrialNo(0)
+		for no := range core.TrialNo(s.Trials) {
+			v := s.Machine.View(no)
+			var p struct{ X, Y float64 }
+			if err := json.Unmarshal(v.Params, &p); err != nil {
+				t.Fatal(err)
+			}
+			if trained += v.Iteration; p.X+p.Y/9 < best {
+				best, number = p.X+p.Y/9, no
+			}
+		}
+		r, b := s.Record, s.Record.Best
+		if r.Iterations != 30*9 || r.Trained != trained || (trained < 30*9/2) == (scheduler == "fifo") {
+			t.Errorf("%s: %+v, %d iterations simulated", scheduler, r, trained)
+		}
+		if b.Number != number || b.Value != best || b.Iterations != 9 || b.Kept() != kept ||
+			b.Reason != s.Machine.View(number).Reason() {
+			t.Errorf("%s: %+v, want trial %d with %v, kept %v", scheduler, b, number, best, kept)
+		}
+	}
+	if s := simulateFile(t, "fifo", 4, 4); s.Record != nil {
+		t.Errorf("a simulation of a table: %+v", s.Record)
 	}
 }

@@ -42,11 +42,12 @@ compressed with gzip):
   {"params": {"lr": 0.1}, "metrics": {"loss": [0.9, 0.5]}, "seconds": [1.2, 2.3]}
 
 --from takes the directory of an experiment: its trials come in the same order and report
-the same values. Without FILE, the settings are those of that experiment.
+the same values. Without FILE, the settings are those of that experiment. The output says
+how much training that would have saved, and whether the best recorded trial was kept.
 
 Plugins that do not come with tunehost are started only with --trust.`,
 		Example: `  tunehost simulate digits.yaml --table curves.jsonl.gz --workers 4
-  tunehost simulate --from results/digits --set 'scheduler={plugin: median}'`,
+  tunehost simulate --from results/digits --set scheduler=auto`,
 		Args: wants(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.simulate(args, &s) },
 	}
@@ -125,7 +126,9 @@ type simulatedShape struct {
 	Cut     int            `json:"cut"`
 	Best    *simulatedBest `json:"best"`
 	Curve   []view.Step    `json:"curve"`
-	Took    float64        `json:"took_s"`
+	// Record is null for a table.
+	Record *recordShape `json:"record"`
+	Took   float64      `json:"took_s"`
 }
 
 type simulatedBest struct {
@@ -135,11 +138,39 @@ type simulatedBest struct {
 	Params json.RawMessage `json:"params"`
 }
 
+// recordShape compares a simulation with the record that it was made of.
+type recordShape struct {
+	Iterations uint64         `json:"iterations"`
+	Seconds    view.Float     `json:"seconds"`
+	Trained    uint64         `json:"trained_iterations"`
+	Best       *recordedShape `json:"best"`
+}
+
+type recordedShape struct {
+	Number     core.TrialNo `json:"number"`
+	Value      view.Float   `json:"value"`
+	Iterations uint64       `json:"iterations"`
+	Reached    uint64       `json:"reached"`
+	Kept       bool         `json:"kept"`
+	Reason     string       `json:"reason"`
+}
+
+func recordJSON(r *simulate.Record) *recordShape {
+	if r == nil {
+		return nil
+	}
+	shape := &recordShape{Iterations: r.Iterations, Seconds: view.Float(r.Seconds), Trained: r.Trained}
+	if b := r.Best; b != nil {
+		shape.Best = &recordedShape{b.Number, view.Float(b.Value), b.Iterations, b.Reached, b.Kept(), b.Reason}
+	}
+	return shape
+}
+
 func simulatedJSON(s *simulate.Result, took time.Duration) simulatedShape {
 	shape := simulatedShape{State: s.Outcome.String(), Reason: s.Reason, Seed: s.Seed, Trials: s.Trials,
 		Counts: map[string]int{}, Results: s.Results,
 		Elapsed: view.Float(s.Seconds), Trained: view.Float(s.Trained), Whole: view.Float(s.Whole),
-		Cut: s.Cut, Curve: s.Curve, Took: took.Seconds()}
+		Cut: s.Cut, Curve: s.Curve, Record: recordJSON(s.Record), Took: took.Seconds()}
 	for state, n := range s.States {
 		shape.Counts[state.String()] = n
 	}
@@ -171,6 +202,9 @@ func (a *app) simulated(s *simulate.Result, took time.Duration) error {
 		row("", fmt.Sprintf("best value of all, %s, after %s", number(float64(last.Value)),
 			seconds(float64(last.Seconds))))
 	}
+	if r := s.Record; r != nil && r.Iterations > 0 {
+		beside(r, s.Trained, row)
+	}
 	if s.Cut > 0 {
 		row("unknown", fmt.Sprintf("%d trials reached the end of their recorded curves and could not continue",
 			s.Cut))
@@ -181,6 +215,25 @@ func (a *app) simulated(s *simulate.Result, took time.Duration) error {
 	}
 	row("seed", fmt.Sprint(s.Seed))
 	return t.write(a.out, 0, a.bold)
+}
+
+// beside prints what the simulation saved of what was recorded, and what became of the best trial.
+func beside(r *simulate.Record, trained float64, row func(name, text string)) {
+	row("recorded", fmt.Sprintf("%d iterations in %s", r.Iterations, seconds(r.Seconds)))
+	if left, total := r.Trained, r.Iterations; left < total {
+		row("saved", fmt.Sprintf("%d iterations, %.0f %%, and %s of training", total-left,
+			100*float64(total-left)/float64(total), seconds(max(0, r.Seconds-trained))))
+	} else {
+		row("saved", "nothing")
+	}
+	switch b := r.Best; {
+	case b == nil:
+	case b.Kept():
+		row("kept", fmt.Sprintf("the best recorded trial, %d (%s), to its end", b.Number, number(b.Value)))
+	default:
+		row("lost", fmt.Sprintf("the best recorded trial, %d (%s), at iteration %d of %d: %s", b.Number,
+			number(b.Value), b.Reached, b.Iterations, b.Reason))
+	}
 }
 
 func (a *app) countsOf(s *simulate.Result) string {

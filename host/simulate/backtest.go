@@ -32,7 +32,7 @@ func Backtest(ctx context.Context, dir string, o options.Options, workers int) (
 		return Result{}, usererror.Wrap(err)
 	}
 	defer func() { _ = e.Close() }()
-	rows, err := recordedRows(e, e.Config.Space)
+	rows, numbers, err := recordedRows(e, e.Config.Space)
 	if err != nil {
 		return Result{}, err
 	}
@@ -46,13 +46,17 @@ func Backtest(ctx context.Context, dir string, o options.Options, workers int) (
 	o.Sets = append(slices.Clone(o.Sets), "searcher="+recordedName, fmt.Sprintf("trials=%d", len(rows)), "points=null",
 		"learn_from=null", "restore=null",
 		"repeat=1") // the record has each run
-	return Run(ctx, o, func(s *space.Space) (*curves.Table, error) {
-		own, err := recordedRows(e, s)
+	end, err := Run(ctx, o, func(s *space.Space) (*curves.Table, error) {
+		own, _, err := recordedRows(e, s)
 		if err != nil {
 			return nil, err
 		}
 		return curves.New(s, curves.Rule{Neighbours: 1}, own), nil
 	}, workers)
+	if err == nil {
+		end.Record = compare(e, rows, numbers, end.Machine)
+	}
+	return end, err
 }
 
 // takeRecorded takes the experiment file from a directory.
@@ -78,15 +82,15 @@ func firstStretch(e *view.Recorded, no core.TrialNo) (s core.Stretch, whole bool
 	return list[0], len(list) == 1 && e.Now().Machine.View(no).Since == list[0].Attempt
 }
 
-// recordedRows are the trials that reported anything, as points of a space.
-func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, err error) {
+// recordedRows are the trials that reported anything, as points of a space, and their numbers.
+func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, numbers []core.TrialNo, err error) {
 	all, err := e.AllResults(func(core.TrialNo) bool { return true })
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	trials, err := e.Trials(view.Chosen{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	names := e.Now().MetricNames()
 	for _, t := range trials {
@@ -101,18 +105,18 @@ func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, err erro
 			row.Failed, row.Cut = t.Error, false
 		}
 		if row.Point, err = config.PointOf(s, first.Params); err != nil {
-			return nil, usererror.Errorf("trial %d of %s: %w", t.Number, e.Dir.Path(), err)
+			return nil, nil, usererror.Errorf("trial %d of %s: %w", t.Number, e.Dir.Path(), err)
 		}
 		for _, r := range results {
 			row.Reports = append(row.Reports, curves.Report{Iteration: r.Iteration, Seconds: r.Seconds,
 				Values: valuesOf(r.Metrics, names)})
 		}
-		rows = append(rows, row)
+		rows, numbers = append(rows, row), append(numbers, t.Number)
 	}
 	if len(rows) == 0 {
-		return nil, usererror.Errorf("%s: no trial has reported anything yet", e.Dir.Path())
+		return nil, nil, usererror.Errorf("%s: no trial has reported anything yet", e.Dir.Path())
 	}
-	return rows, nil
+	return rows, numbers, nil
 }
 
 const recordedName = "recorded"

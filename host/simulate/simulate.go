@@ -48,6 +48,8 @@ type Result struct {
 	// Best is nil when no trial reported a finite value.
 	Best  *Best
 	Curve []view.Step
+	// Record compares it with the record that it was made of; nil if it was made of a table.
+	Record *Record
 	// Machine is the core at the end: look, and apply nothing.
 	Machine *core.Machine
 }

@@ -1,0 +1,84 @@
+package simulate
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/simulate/curves"
+	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
+)
+
+// Record says how a simulation went beside the record that it was made of.
+type Record struct {
+	// Iterations and Seconds are what the recorded trials trained, Trained the iterations of the
+	// simulated ones.
+	Iterations, Trained uint64
+	Seconds             float64
+	// Best is the best recorded trial by its last value; nil when none reported a finite value.
+	Best *RecordedBest
+}
+
+// RecordedBest is the best recorded trial, and what became of it in the simulation.
+type RecordedBest struct {
+	Number core.TrialNo
+	Value  float64
+	// Iterations is how long it trained, Reached how long it did in the simulation, which ended it
+	// there for the Reason.
+	Iterations, Reached uint64
+	Reason              string
+}
+
+// Kept says that the simulation trained it as long as it was trained.
+func (b *RecordedBest) Kept() bool { return b.Reached >= b.Iterations }
+
+func compare(e *view.Recorded, rows []curves.Row, numbers []core.TrialNo, m *core.Machine) *Record {
+	r := &Record{}
+	for _, row := range rows {
+		last := row.Reports[len(row.Reports)-1]
+		r.Iterations, r.Seconds = r.Iterations+last.Iteration, r.Seconds+last.Seconds
+	}
+	for no := range core.TrialNo(m.Trials()) {
+		r.Trained += m.View(no).Iteration
+	}
+	i, value := bestRow(rows, m.Spec().Objectives[0])
+	if i < 0 {
+		return r
+	}
+	r.Best = &RecordedBest{Number: numbers[i], Value: value,
+		Iterations: rows[i].Reports[len(rows[i].Reports)-1].Iteration}
+	if v, ok := simulated(m, e.Config.Space, rows[i].Point); ok {
+		r.Best.Reached, r.Best.Reason = v.Iteration, v.Reason()
+	}
+	return r
+}
+
+// bestRow returns the row with the best last value, or -1.
+func bestRow(rows []curves.Row, o core.Objective) (best int, value float64) {
+	best = -1
+	for i, row := range rows {
+		k := slices.Index(row.Metrics, o.Metric)
+		if k < 0 || row.Failed != "" {
+			continue
+		}
+		x := row.Reports[len(row.Reports)-1].Values[k]
+		if !math.IsNaN(x) && !math.IsInf(x, 0) && (best < 0 || stat.Better(x, value, o.Mode)) {
+			best, value = i, x
+		}
+	}
+	return best, value
+}
+
+// simulated returns the simulated trial that was suggested at a point.
+func simulated(m *core.Machine, s *space.Space, p space.Point) (v core.View, ok bool) {
+	for no := range core.TrialNo(m.Trials()) {
+		q, err := config.PointOf(s, m.Stretches(no)[0].Params)
+		if err == nil && s.Key(q) == s.Key(p) {
+			return m.View(no), true
+		}
+	}
+	return v, false
+}
