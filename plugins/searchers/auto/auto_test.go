@@ -339,3 +339,6 @@ func TestCancelled(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// B-152
+func TestOneIteration(t *testing.T) { OneIteration(t, Plugin) }

@@ -18,7 +18,10 @@
 //	  more            tpe
 //
 // A trial has ended when it completed, failed or paused, or was removed with a result. The trial's
-// number determines whose turn it is.
+// number determines whose turn it is. Under a scheduler that stops trials early, only trials count
+// whose losses can be compared, as in gp and tpe (package fidelity; S. Falkner and others, BOHB:
+// Robust and Efficient Hyperparameter Optimization at Scale, 2018), and these two go on instead of
+// cmaes, which has no such rule.
 //
 // # Reasons
 //
@@ -57,6 +60,6 @@
 //
 // # Limits
 //
-// Options of the searchers cannot be set: use one of them instead. It does not support
-// multi-fidelity schedulers: with hyperband, bohb models budgets.
+// Options of the searchers cannot be set: use one of them instead. With two or three objectives,
+// nsga2 compares last losses, whether trials were stopped or not.
 package auto

@@ -3,6 +3,7 @@ package auto
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -37,7 +38,8 @@ type searcher struct {
 	trials  *outcomes.Trials
 	plan    []phase
 	members map[string]sdk.Searcher
-	ended   int
+	// progress decides which phase it is.
+	progress *progress
 	// say tells the user which searchers are used.
 	say func(string)
 }
@@ -61,7 +63,7 @@ func newSearcher(problem sdk.Problem, options []byte, say func(string)) (*search
 	}
 	f := look(problem)
 	s := &searcher{space: problem.Space, seen: seen, trials: outcomes.New(problem), plan: choose(f),
-		members: map[string]sdk.Searcher{}, say: say}
+		members: map[string]sdk.Searcher{}, progress: newProgress(len(problem.Space.Params)), say: say}
 	if err := s.engage(problem, repeats); err != nil {
 		return nil, err
 	}
@@ -89,37 +91,46 @@ func (s *searcher) engage(problem sdk.Problem, repeats bool) error {
 
 // Observe passes on the events, counts ended trials, and enters the next phase.
 func (s *searcher) Observe(ctx context.Context, events []sdk.Event) error {
+	before := len(s.plan)
 	for i := range events {
 		if events[i].Kind == sdk.TrialAdded {
 			s.seen.Add(events[i].Point)
 		}
-		o, err := s.trials.Observe(&events[i])
-		if err != nil {
+		if _, err := s.trials.Observe(&events[i]); err != nil {
 			return err
 		}
-		if o != nil {
-			s.ended++
-		}
+		s.progress.observe(&events[i])
+		s.advance()
 	}
 	for name, m := range s.members {
 		if err := m.Observe(ctx, events); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	s.pass()
+	if len(s.plan) != before {
+		s.pass()
+	}
 	return nil
 }
 
-// pass drops phases that are over, and searchers that no later phase needs.
-func (s *searcher) pass() {
-	before := len(s.plan)
-	for len(s.plan) > 1 && s.ended >= s.plan[1].from {
-		s.plan = s.plan[1:]
-	}
-	if len(s.plan) == before {
+// advance drops phases that are over, event by event, so that batches have no influence. If trials
+// are stopped early, only gp and tpe know which losses can be compared.
+func (s *searcher) advance() {
+	if len(s.plan) == 1 {
 		return
 	}
-	s.say(fmt.Sprintf("auto: %d trials have ended: %s", s.ended, describe(s.plan)))
+	ended, stopping := s.progress.ended()
+	for len(s.plan) > 1 && ended >= s.plan[1].from {
+		if s.plan = s.plan[1:]; stopping && needs(s.plan[:1], "cmaes") {
+			s.plan = slices.Clone(mixed)
+		}
+	}
+}
+
+// pass drops searchers that no later phase needs.
+func (s *searcher) pass() {
+	ended, _ := s.progress.ended()
+	s.say(fmt.Sprintf("auto: %d trials have ended: %s", ended, describe(s.plan)))
 	for name := range s.members {
 		if !needs(s.plan, name) {
 			delete(s.members, name)

@@ -273,3 +273,6 @@ func TestOpenMessages(t *testing.T) {
 		`{"max_trials": 9}`: `option "max_trials" is 9; allowed: a whole number from 10 to 2000`,
 	})
 }
+
+// B-152
+func TestOneIteration(t *testing.T) { OneIteration(t, Plugin) }

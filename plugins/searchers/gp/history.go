@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/fidelity"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
 )
 
@@ -13,10 +14,12 @@ import (
 type trial struct {
 	number uint32
 	x      []float64 // its features
-	// last is its last result, or nil.
-	last []float64
-	// losses is the result that counts, or nil; not finite if the trial failed.
-	losses  []float64
+	// losses are those that are compared, or nil; not finite if the trial failed.
+	losses   []float64
+	reported bool
+	failed   bool
+	// ended: it ended or paused once, with a result or a failure.
+	ended   bool
 	seconds float64
 }
 
@@ -26,10 +29,13 @@ type history struct {
 	objectives int
 	place      map[uint32]int
 	trials     []trial
-	// counted are the trials that ended or paused with a result or failed, in that order, and
-	// finite is the number with a finite result.
-	counted []int
-	finite  int
+	// fidelity has the results of trials at their iterations.
+	fidelity *fidelity.Trials
+	// ended are the trials that ended or paused with a result or failed, in that order. counted are
+	// those of them whose losses are compared, stopped the others, and finite is the number with
+	// finite losses.
+	ended, counted, stopped []int
+	finite                  int
 	// revisions counts replaced results.
 	revisions int
 	// pending are the trials without a result that counts.
@@ -39,7 +45,8 @@ type history struct {
 }
 
 func newHistory(l *layout, objectives int) *history {
-	return &history{layout: l, objectives: objectives, place: map[uint32]int{}}
+	return &history{layout: l, objectives: objectives, place: map[uint32]int{},
+		fidelity: fidelity.New(len(l.axes) + 3)}
 }
 
 // observe processes one event.
@@ -73,51 +80,91 @@ func (h *history) add(number uint32, x []float64) {
 	h.place[number] = len(h.trials)
 	h.pending = append(h.pending, len(h.trials))
 	h.trials = append(h.trials, trial{number: number, x: x})
+	h.fidelity.Add()
 }
 
-// follow processes an event of the trial at i. A result counts when the trial first ends or pauses;
-// later ones replace it.
+// follow processes an event of the trial at i. A trial counts when it first ends or pauses; later
+// results replace earlier ones.
 func (h *history) follow(i int, e *sdk.Event) {
 	t := &h.trials[i]
 	if len(e.Losses) > 0 {
-		t.last = slices.Clone(e.Losses)
+		t.reported = true
+		h.fidelity.Report(i, e.Iteration, slices.Clone(e.Losses))
 	}
 	if e.Seconds > t.seconds && !math.IsInf(e.Seconds, 1) {
 		t.seconds = e.Seconds
 	}
 	switch e.Kind {
 	case sdk.ResultReported:
-		if t.losses != nil && len(e.Losses) > 0 {
-			h.count(i, t.last)
+		if t.ended {
+			h.count(i)
 		}
-	case sdk.TrialPaused, sdk.TrialRemoved, sdk.TrialCompleted:
-		h.settle(i, t.last)
 	case sdk.TrialFailed:
-		h.settle(i, slices.Repeat([]float64{math.Inf(1)}, h.objectives))
+		t.failed = true
+		h.settle(i)
+	case sdk.TrialPaused, sdk.TrialRemoved, sdk.TrialCompleted:
+		h.settle(i)
 	}
 }
 
-// settle removes a trial from the pending ones and counts its result, if it has one. A trial
+// settle removes a trial from the pending ones and counts it, if it has a result or failed. A trial
 // removed before its first result is ignored.
-func (h *history) settle(i int, losses []float64) {
+func (h *history) settle(i int) {
 	if k := slices.Index(h.pending, i); k >= 0 {
 		h.pending = slices.Delete(h.pending, k, k+1)
 	}
-	if len(losses) > 0 {
-		h.count(i, losses)
+	t := &h.trials[i]
+	if !t.reported && !t.failed {
+		return
+	}
+	if !t.failed && h.fidelity.End(i) {
+		h.recount()
+	}
+	if !t.ended {
+		t.ended = true
+		h.ended = append(h.ended, i)
+		h.stopped = append(h.stopped, i)
+	}
+	h.count(i)
+}
+
+// recount counts all trials again, because other losses are compared now.
+func (h *history) recount() {
+	h.counted, h.stopped, h.finite = nil, nil, 0
+	h.revisions++
+	for _, i := range h.ended {
+		t := &h.trials[i]
+		if t.losses = h.compared(i); t.losses == nil {
+			h.stopped = append(h.stopped, i)
+			continue
+		}
+		h.counted = append(h.counted, i)
+		h.finite += outcomes.Tally(t.losses)
 	}
 }
 
-// count sets the result that counts for a trial.
-func (h *history) count(i int, losses []float64) {
-	t := &h.trials[i]
-	if t.losses == nil {
+// count sets the losses of a trial that are compared.
+func (h *history) count(i int) {
+	t, losses := &h.trials[i], h.compared(i)
+	switch {
+	case losses == nil:
+		return
+	case t.losses == nil:
+		h.stopped = slices.DeleteFunc(h.stopped, func(k int) bool { return k == i })
 		h.counted = append(h.counted, i)
-	} else if !slices.Equal(t.losses, losses) {
+	case !slices.Equal(t.losses, losses):
 		h.revisions++
 	}
 	h.finite += outcomes.Tally(losses) - outcomes.Tally(t.losses)
 	t.losses = losses
+}
+
+// compared returns the losses of a trial that can be compared with others, or nil.
+func (h *history) compared(i int) []float64 {
+	if h.trials[i].failed {
+		return slices.Repeat([]float64{math.Inf(1)}, h.objectives)
+	}
+	return h.fidelity.Losses(i)
 }
 
 // forget drops suggestions for the trials from number on, which are requested again.

@@ -28,6 +28,7 @@ func milestone(n int) int {
 func (s *searcher) posterior(rng space.Source) *model {
 	h := s.history
 	places, losses := s.data(len(h.counted), s.options.MaxTrials, rng)
+	places, losses = h.withStopped(places, losses)
 	y := warp(losses)
 	var shape kernelParams
 	if h.objectives == 1 {

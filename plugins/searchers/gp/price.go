@@ -20,7 +20,7 @@ func (h *history) newPrice() *price {
 	var gram dense.Matrix
 	for i := range h.trials {
 		t := &h.trials[i]
-		if t.losses == nil || !(t.seconds > 0) {
+		if !t.ended || !(t.seconds > 0) {
 			continue
 		}
 		row := p.columns(t.x)

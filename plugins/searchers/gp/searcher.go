@@ -6,6 +6,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/fidelity"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/sequence"
 )
 
@@ -94,8 +95,12 @@ func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
 		return nil, err
 	}
 	rng := space.NewRand(request.Seed)
+	modelled := s.history.finite >= s.options.Startup && len(s.order) > 0 && !s.seen.Full()
+	if s.history.fidelity.Stopping() && rng.Float64() < fidelity.Random {
+		modelled = false
+	}
 	var proposals []space.Point
-	if s.history.finite >= s.options.Startup && len(s.order) > 0 && !s.seen.Full() {
+	if modelled {
 		proposals = s.propose(request.Given, rng)
 	}
 	return s.seen.Pick(request.Given, rng, func(try int) space.Point {

@@ -109,6 +109,22 @@ func (h *history) choose(places []int, losses []float64, limit int) (some []int,
 	return some, theirs
 }
 
+// maxStopped is how many of the last trials that were stopped early are in the model.
+const maxStopped = 48
+
+// withStopped adds the last trials that were stopped before their losses could be compared. They
+// were worse than trials that continued, so they count as worse than three quarters of these.
+func (h *history) withStopped(places []int, losses []float64) ([]int, []float64) {
+	sorted := slices.Sorted(slices.Values(losses))
+	finite, _ := slices.BinarySearch(sorted, math.Inf(1))
+	last := h.stopped[max(0, len(h.stopped)-maxStopped):]
+	if finite == 0 || len(last) == 0 {
+		return places, losses
+	}
+	loss := sorted[finite*3/4]
+	return slices.Concat(places, last), slices.Concat(losses, slices.Repeat([]float64{loss}, len(last)))
+}
+
 // mix hashes a number (the finaliser of G. Steele's SplitMix64).
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15

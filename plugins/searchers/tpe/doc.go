@@ -25,8 +25,12 @@
 // tenth is good, however good other branches are; each kernel is weighted by how well it explains
 // the decisions above it.
 //
-// A trial counts with its last result when it ends or pauses, whether it was stopped or not. With
-// several objectives the good ones are the first fronts of non-dominated trials; from the front
+// A trial counts when it ends or pauses. Under a scheduler that stops trials early, only losses at one
+// iteration are compared, the largest that a few more trials have reached than there are parameters
+// (S. Falkner and others, BOHB, 2018): the good trials are a tenth of those that reached it, and those
+// that were stopped before are bad. A tenth of the points is random then, so that no region is given
+// up. If trials end early that are not worse than others there, they need no more iterations, and
+// last losses count. With several objectives the good ones are the first fronts of non-dominated trials; from the front
 // that does not fit completely, the trials that together dominate the largest volume are chosen
 // (with more than four objectives: the least crowded ones).
 //
@@ -40,7 +44,7 @@
 // sample of 192 of the others, weighted by the number of trials that they represent. So a
 // suggestion does not cost more after 100,000 trials than after 1,000: 0.7 to 0.8 ms of CPU with 40
 // parameters, 0.3 ms with 10. 100,000 trials are read in 0.2 s. Memory is 8 bytes for each
-// parameter of each trial.
+// parameter of each trial, and some results of the last thousand trials.
 //
 // # Defaults
 //

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/fidelity"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
 )
 
@@ -15,9 +16,9 @@ type trial struct {
 	number uint32
 	// at is its point in coordinates.
 	at []float64
-	// last is its last result, or nil.
-	last []float64
-	// losses is the result that counts, or nil.
+	// reported: it has a result.
+	reported, failed bool
+	// losses are those that are compared, or nil.
 	losses []float64
 	// counted: it ended or paused once, and is in the groups.
 	counted bool
@@ -32,6 +33,8 @@ type history struct {
 	finite int
 	place  map[uint32]int
 	trials []trial
+	// fidelity has the results of trials at their iterations.
+	fidelity *fidelity.Trials
 	// pending are the running or waiting trials without a result that counts.
 	pending []int
 	// asked are suggestions that are not trials yet; they count as pending.
@@ -47,7 +50,8 @@ type asked struct {
 }
 
 func newHistory(coordinates []coordinate, groups []group, objectives int) *history {
-	h := &history{coordinates: coordinates, objectives: objectives, place: map[uint32]int{}}
+	h := &history{coordinates: coordinates, objectives: objectives, place: map[uint32]int{},
+		fidelity: fidelity.New(len(coordinates) + 3)}
 	for _, g := range groups {
 		h.branches = append(h.branches, newBranch(g.first, objectives))
 	}
@@ -84,22 +88,24 @@ func (h *history) observe(e *sdk.Event) error {
 	return nil
 }
 
-// follow processes an event of the trial at i. A result counts when the trial first ends or pauses;
-// later ones replace it.
+// follow processes an event of the trial at i. A trial counts when it first ends or pauses; later
+// results replace earlier ones.
 func (h *history) follow(i int, e *sdk.Event) {
 	t := &h.trials[i]
 	if len(e.Losses) > 0 {
-		t.last = slices.Clone(e.Losses)
+		t.reported = true
+		h.fidelity.Report(i, e.Iteration, slices.Clone(e.Losses))
 	}
 	switch e.Kind {
 	case sdk.ResultReported:
-		if t.losses != nil && len(e.Losses) > 0 {
-			h.count(i, t.last)
+		if t.counted {
+			h.count(i)
 		}
-	case sdk.TrialPaused, sdk.TrialRemoved, sdk.TrialCompleted:
-		h.settle(i, t.last)
 	case sdk.TrialFailed:
-		h.settle(i, []float64{math.Inf(1)})
+		t.failed = true
+		h.settle(i)
+	case sdk.TrialPaused, sdk.TrialRemoved, sdk.TrialCompleted:
+		h.settle(i)
 	}
 }
 
@@ -127,22 +133,42 @@ func (h *history) add(number uint32, at []float64) {
 	h.place[number] = len(h.trials)
 	h.pending = append(h.pending, len(h.trials))
 	h.trials = append(h.trials, trial{number: number, at: at})
+	h.fidelity.Add()
 }
 
-// settle removes a trial from the pending ones and counts its result, if it has one. A trial
+// settle removes a trial from the pending ones and counts it, if it has a result or failed. A trial
 // removed before its first result is ignored.
-func (h *history) settle(i int, losses []float64) {
+func (h *history) settle(i int) {
 	if k := slices.Index(h.pending, i); k >= 0 {
 		h.pending = slices.Delete(h.pending, k, k+1)
 	}
-	if len(losses) > 0 {
-		h.count(i, losses)
+	if !h.trials[i].reported && !h.trials[i].failed {
+		return
+	}
+	if !h.trials[i].failed && h.fidelity.End(i) {
+		h.recount()
+	}
+	h.count(i)
+}
+
+// recount ranks all trials again, because other losses are compared now.
+func (h *history) recount() {
+	for g := range h.branches {
+		h.branches[g].ranking = newRanking(h.objectives)
+	}
+	h.finite = 0
+	for i := range h.trials {
+		if t := &h.trials[i]; t.counted {
+			t.losses = nil
+			h.count(i)
+		}
 	}
 }
 
-// count sets the result that counts for a trial.
-func (h *history) count(i int, losses []float64) {
-	t := &h.trials[i]
+// count ranks a trial by the losses that are compared. A trial that was stopped before has none: it
+// is one of the bad ones.
+func (h *history) count(i int) {
+	t, losses := &h.trials[i], h.compared(i)
 	for g := range h.branches {
 		b := &h.branches[g]
 		if math.IsNaN(t.at[b.first]) {
@@ -150,15 +176,24 @@ func (h *history) count(i int, losses []float64) {
 		}
 		if !t.counted {
 			b.members.add(i, t.number)
-		} else if outcomes.Finite(t.losses) {
+		}
+		if outcomes.Tally(t.losses) == 1 {
 			b.ranking.remove(i, t.losses)
 		}
-		if outcomes.Finite(losses) {
+		if outcomes.Tally(losses) == 1 {
 			b.ranking.add(i, losses)
 		}
 	}
 	h.finite += outcomes.Tally(losses) - outcomes.Tally(t.losses)
 	t.counted, t.losses = true, losses
+}
+
+// compared returns the losses of a trial that can be compared with others, or nil.
+func (h *history) compared(i int) []float64 {
+	if h.trials[i].failed {
+		return nil
+	}
+	return h.fidelity.Losses(i)
 }
 
 // waiting returns the indices of a branch's trials without a result; those of suggestions that are
@@ -193,11 +228,14 @@ type branch struct {
 }
 
 func newBranch(first, objectives int) branch {
-	b := branch{first: first, ranking: &ladder{}}
+	return branch{first: first, ranking: newRanking(objectives)}
+}
+
+func newRanking(objectives int) ranking {
 	if objectives > 1 {
-		b.ranking = &fronts{}
+		return &fronts{}
 	}
-	return b
+	return &ladder{}
 }
 
 // ranking ranks trials with finite results. It may drop those that are far from the best.

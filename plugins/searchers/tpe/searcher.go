@@ -6,6 +6,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/fidelity"
 )
 
 const (
@@ -96,6 +97,9 @@ func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
 	}
 	rng := space.NewRand(request.Seed)
 	modelled := s.history.finite >= s.options.Startup
+	if s.history.fidelity.Stopping() && rng.Float64() < fidelity.Random {
+		modelled = false
+	}
 	return s.seen.Pick(request.Given, rng, func(try int) space.Point {
 		if modelled && try < maxProposals {
 			if p := s.propose(request.Given, rng); p != nil {

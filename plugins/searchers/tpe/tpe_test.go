@@ -223,3 +223,6 @@ func TestOptionMessages(t *testing.T) {
 }
 
 func TestCancelled(t *testing.T) { Cancelled(t, Plugin) }
+
+// B-152
+func TestOneIteration(t *testing.T) { OneIteration(t, Plugin) }

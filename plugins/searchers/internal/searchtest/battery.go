@@ -232,6 +232,37 @@ func GivenOfWrongLength(t *testing.T, p sdk.SearcherPlugin) {
 	}
 }
 
+// OneIteration checks that losses at different iterations are not compared (B-152): all first losses
+// are far below all last ones, and the trials that are stopped after the first are the bad ones.
+func OneIteration(t *testing.T, p sdk.SearcherPlugin) {
+	t.Helper()
+	s := open1(t, p, Reals(2, 0, 1), "{}")
+	report := func(trial int, iteration uint64, loss float64) {
+		e := sdk.Event{Kind: sdk.ResultReported, Trial: uint32(trial), Iteration: iteration, Losses: []float64{loss}}
+		Observe(t, s, e)
+	}
+	const trials = 60
+	for i := range trials {
+		x := (float64(i*23%trials) + 0.5) / trials
+		Observe(t, s, Added(i, space.Point{x, float64(i) / trials}))
+		loss := math.Abs(x - 0.2)
+		report(i, 1, loss-100)
+		if x < 0.6 {
+			report(i, 2, loss)
+		}
+		Observe(t, s, sdk.Event{Kind: sdk.TrialCompleted, Trial: uint32(i)})
+	}
+	near := 0
+	for i := range 40 {
+		if x := Suggest(t, s, Request(8, trials+i)).Points[0][0]; math.Abs(x-0.2) < 0.2 {
+			near++
+		}
+	}
+	if near < 24 {
+		t.Errorf("%d of 40 suggestions are near the best of the last losses", near)
+	}
+}
+
 // Transcript has the events that a searcher received, and its answers.
 type Transcript struct {
 	Events   []sdk.Event
@@ -271,7 +302,7 @@ func someEvent(rng *rand.Rand, trial, objectives int) sdk.Event {
 	for range objectives {
 		e.Losses = append(e.Losses, rng.Float64())
 	}
-	e.Seconds = 100 * rng.Float64()
+	e.Seconds, e.Iteration = 100*rng.Float64(), rng.Uint64N(5)
 	switch rng.IntN(8) {
 	case 0:
 		e.Kind, e.Losses = sdk.TrialFailed, nil

@@ -1,0 +1,124 @@
+package fidelity
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// told adds a trial that reports value + 100/iteration up to an iteration, and ends.
+func told(t *Trials, i int, value float64, until uint64) (changed bool) {
+	t.Add()
+	for n := uint64(1); n <= until; n++ {
+		t.Report(i, n, []float64{value + 100/float64(n)})
+	}
+	return t.End(i)
+}
+
+// B-152
+func TestOneIteration(t *testing.T) {
+	all := New(2)
+	changed := []bool{told(all, 0, 5, 9), told(all, 1, 6, 1), told(all, 2, 4, 3), told(all, 3, 3, 9), told(all, 4, 2, 9)}
+	if got := fmt.Sprint(changed); got != "[true true true true false]" {
+		t.Errorf("the level changed %s", got)
+	}
+	for i, want := range []string{"[16.11111111111111]", "[]", "[]", "[14.11111111111111]", "[13.11111111111111]"} {
+		if got := fmt.Sprint(all.Losses(i)); got != want {
+			t.Errorf("trial %d: %s, want %s", i, got, want)
+		}
+	}
+	if compared, stopped := all.Ended(); compared != 3 || stopped != 2 {
+		t.Errorf("%d are compared, %d were stopped", compared, stopped)
+	}
+}
+
+// B-152: a trial that went on counts with its loss at the level.
+func TestTheLevelIsOfAll(t *testing.T) {
+	all := New(3)
+	for i, until := range []uint64{3, 3, 3, 9, 9} {
+		told(all, i, float64(i), until)
+	}
+	if got, want := fmt.Sprint(all.Losses(4)), fmt.Sprint([]float64{4 + 100.0/3}); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	told(all, 5, 0, 9)
+	if got, want := fmt.Sprint(all.Losses(4)), fmt.Sprint([]float64{4 + 100.0/9}); got != want || all.Losses(0) != nil {
+		t.Errorf("%s and %v, want %s and none", got, all.Losses(0), want)
+	}
+}
+
+// A trial that continues after a pause reaches the level.
+func TestPaused(t *testing.T) {
+	all := New(1)
+	told(all, 0, 1, 9)
+	told(all, 1, 0, 3)
+	if all.Losses(1) != nil {
+		t.Error(all.Losses(1))
+	}
+	for n := uint64(4); n <= 9; n++ {
+		all.Report(1, n, []float64{float64(n)})
+	}
+	if changed := all.End(1); changed || fmt.Sprint(all.Losses(1)) != "[9]" {
+		t.Error(changed, all.Losses(1))
+	}
+	if compared, stopped := all.Ended(); compared != 2 || stopped != 0 {
+		t.Errorf("%d are compared, %d were stopped", compared, stopped)
+	}
+}
+
+// Without an iteration the losses are the last ones.
+func TestUnknownIteration(t *testing.T) {
+	all := New(1)
+	told(all, 0, 1, 9)
+	all.Add()
+	all.Report(1, 0, []float64{7})
+	all.End(1)
+	if got := fmt.Sprint(all.Losses(1)); got != "[7]" {
+		t.Error(got)
+	}
+	if compared, stopped := all.Ended(); compared != 2 || stopped != 0 {
+		t.Errorf("%d are compared, %d were stopped", compared, stopped)
+	}
+}
+
+// Trials of different lengths that are not chosen by their losses count with their last ones;
+// trials that are stopped because they are bad do not.
+func TestEndsOfTheirOwn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for name, until := range map[string]func(value float64) uint64{
+		"own lengths":         func(float64) uint64 { return 5 + rng.Uint64N(50) },
+		"the bad are stopped": func(value float64) uint64 { return 50 - uint64(45*value) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := New(5)
+			for i := range 60 {
+				value := rng.Float64()
+				told(all, i, value, until(value))
+			}
+			_, stopped := all.Ended()
+			if want := name != "own lengths"; (stopped > 0) != want {
+				t.Errorf("%d count as stopped", stopped)
+			}
+		})
+	}
+}
+
+// What is kept of a curve is bounded, and near any level there is a result.
+func TestLongCurves(t *testing.T) {
+	all := New(1)
+	told(all, 0, 0, 3000)
+	if n := len(all.trials[0].at); n > 140 {
+		t.Errorf("%d results are kept", n)
+	}
+	told(all, 1, 0, 3001)
+	got, want := all.trials[0].upTo(1000)[0], 100.0/1000
+	if got < want || got > 1.06*want {
+		t.Errorf("%v at 1000, want about %v", got, want)
+	}
+	for i := range recent {
+		told(all, i+2, 1, 3001)
+	}
+	if n := len(all.trials[0].at); n != 1 {
+		t.Errorf("%d results of an old trial are kept", n)
+	}
+}
