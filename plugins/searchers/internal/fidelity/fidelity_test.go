@@ -18,7 +18,10 @@ func told(t *Trials, i int, value float64, until uint64) (changed bool) {
 // B-152
 func TestOneIteration(t *testing.T) {
 	all := New(2)
-	changed := []bool{told(all, 0, 5, 9), told(all, 1, 6, 1), told(all, 2, 4, 3), told(all, 3, 3, 9), told(all, 4, 2, 9)}
+	var changed []bool
+	for i, until := range []uint64{9, 1, 3, 9, 9} {
+		changed = append(changed, told(all, i, []float64{5, 6, 4, 3, 2}[i], until))
+	}
 	if got := fmt.Sprint(changed); got != "[true true true true false]" {
 		t.Errorf("the level changed %s", got)
 	}
