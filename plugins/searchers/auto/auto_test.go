@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -216,6 +217,38 @@ func TestTurns(t *testing.T) {
 	if s.members["gp"] != nil || len(*said) != 4 ||
 		!strings.HasPrefix((*said)[0], "auto: 3 parameters (0 choices): gp until 10 trials have ended, then ") {
 		t.Errorf("%q %v", *said, s.members)
+	}
+}
+
+// Once trials are stopped early, only tpe suggests: batches have no influence.
+func TestStopping(t *testing.T) {
+	var events []sdk.Event
+	for i := range 20 {
+		until, loss := uint64(9), 1.0
+		if i >= 12 {
+			until, loss = 3, 2
+		}
+		events = append(events, Added(i, space.Point{0, 0, 0}))
+		for n := uint64(1); n <= until; n++ {
+			events = append(events, sdk.Event{Kind: sdk.ResultReported, Trial: uint32(i), Iteration: n,
+				Losses: []float64{loss}})
+		}
+		events = append(events, sdk.Event{Kind: sdk.TrialCompleted, Trial: uint32(i)})
+	}
+	for _, batch := range []int{1, len(events)} {
+		s, asked, said := spied(t, Reals(3, 0, 1))
+		for some := range slices.Chunk(events, batch) {
+			Observe(t, s, some...)
+		}
+		for n := range 4 {
+			Suggest(t, s, Request(1, n))
+		}
+		if got := strings.Join(*asked, " "); got != "tpe tpe tpe tpe" || len(s.members) != 1 {
+			t.Errorf("%s of %v", got, s.members)
+		}
+		if got := (*said)[len(*said)-1]; !strings.HasSuffix(got, "trials have ended: tpe") {
+			t.Error(got)
+		}
 	}
 }
 

@@ -18,10 +18,10 @@
 //	  more            tpe
 //
 // A trial has ended when it completed, failed or paused, or was removed with a result. The trial's
-// number determines whose turn it is. Under a scheduler that stops trials early, only trials count
-// whose losses can be compared, as in gp and tpe (package fidelity; S. Falkner and others, BOHB:
-// Robust and Efficient Hyperparameter Optimization at Scale, 2018), and these two go on instead of
-// cmaes, which has no such rule.
+// number determines whose turn it is.
+//
+// If a scheduler stops trials early, tpe suggests from the first such trial on, because it learns
+// most from what is stopped (its page says how). Without early stopping gp is better.
 //
 // # Reasons
 //
@@ -60,6 +60,6 @@
 //
 // # Limits
 //
-// Options of the searchers cannot be set: use one of them instead. With two or three objectives,
-// nsga2 compares last losses, whether trials were stopped or not.
+// Options of the searchers cannot be set: use one of them instead. With more than 500 parameters,
+// or once nsga2 or the last phase has begun, early stops change nothing, and last losses are compared.
 package auto

@@ -90,14 +90,11 @@ func later(f facts) []phase {
 	case f.objectives > 1:
 		return []phase{{firstMany, []string{"nsga2"}}}
 	case f.conditional || 2*f.choices > f.params:
-		return mixed
+		return []phase{{firstMany, []string{"gp", "tpe"}}, {firstMost, []string{"tpe"}}}
 	}
 	return []phase{{firstMany, []string{"cmaes", "gp", "cmaes", "tpe"}},
 		{firstMost, []string{"cmaes", "cmaes", "cmaes", "tpe"}}}
 }
-
-// mixed is what follows for most spaces that cmaes is not for.
-var mixed = []phase{{firstMany, []string{"gp", "tpe"}}, {firstMost, []string{"tpe"}}}
 
 // needs reports whether a phase uses the searcher.
 func needs(plan []phase, name string) bool {

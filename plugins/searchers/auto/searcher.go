@@ -3,7 +3,6 @@ package auto
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -91,7 +90,7 @@ func (s *searcher) engage(problem sdk.Problem, repeats bool) error {
 
 // Observe passes on the events, counts ended trials, and enters the next phase.
 func (s *searcher) Observe(ctx context.Context, events []sdk.Event) error {
-	before := len(s.plan)
+	before := &s.plan[0]
 	for i := range events {
 		if events[i].Kind == sdk.TrialAdded {
 			s.seen.Add(events[i].Point)
@@ -107,23 +106,23 @@ func (s *searcher) Observe(ctx context.Context, events []sdk.Event) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if len(s.plan) != before {
+	if &s.plan[0] != before {
 		s.pass()
 	}
 	return nil
 }
 
-// advance drops phases that are over, event by event, so that batches have no influence. If trials
-// are stopped early, only gp and tpe know which losses can be compared.
+// advance drops phases that are over, event by event, so that batches have no influence.
 func (s *searcher) advance() {
 	if len(s.plan) == 1 {
 		return
 	}
 	ended, stopping := s.progress.ended()
+	if stopping && needs(s.plan, "tpe") {
+		s.plan = []phase{{ended, []string{"tpe"}}}
+	}
 	for len(s.plan) > 1 && ended >= s.plan[1].from {
-		if s.plan = s.plan[1:]; stopping && needs(s.plan[:1], "cmaes") {
-			s.plan = slices.Clone(mixed)
-		}
+		s.plan = s.plan[1:]
 	}
 }
 
