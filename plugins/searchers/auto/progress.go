@@ -44,10 +44,10 @@ func (p *progress) observe(e *sdk.Event) {
 		p.failed++
 		delete(p.place, e.Trial)
 	case sdk.TrialCompleted:
-		p.trials.End(i)
+		p.trials.End(i, false)
 	case sdk.TrialPaused, sdk.TrialRemoved:
 		if p.told[i] {
-			p.trials.End(i)
+			p.trials.End(i, e.Kind == sdk.TrialPaused)
 		}
 	}
 }

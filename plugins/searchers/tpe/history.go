@@ -103,9 +103,9 @@ func (h *history) follow(i int, e *sdk.Event) {
 		}
 	case sdk.TrialFailed:
 		t.failed = true
-		h.settle(i)
+		h.settle(i, e.Kind)
 	case sdk.TrialPaused, sdk.TrialRemoved, sdk.TrialCompleted:
-		h.settle(i)
+		h.settle(i, e.Kind)
 	}
 }
 
@@ -138,14 +138,14 @@ func (h *history) add(number uint32, at []float64) {
 
 // settle removes a trial from the pending ones and counts it, if it has a result or failed. A trial
 // removed before its first result is ignored.
-func (h *history) settle(i int) {
+func (h *history) settle(i int, kind sdk.EventKind) {
 	if k := slices.Index(h.pending, i); k >= 0 {
 		h.pending = slices.Delete(h.pending, k, k+1)
 	}
 	if !h.trials[i].reported && !h.trials[i].failed {
 		return
 	}
-	if !h.trials[i].failed && h.fidelity.End(i) {
+	if kind != sdk.TrialFailed && h.fidelity.End(i, kind == sdk.TrialPaused) {
 		h.recount()
 	}
 	h.count(i)

@@ -17,14 +17,15 @@ const (
 	exact = 40
 	// recent is how many trials keep their results below the level.
 	recent = 1000
-	// rivals is with how many trials that continued an early end is compared, and judged is for how
-	// many early ends that is remembered.
-	rivals, judged = 100, 64
+	// An early end is compared with at most rivals trials that continued, the last ones, because a
+	// scheduler's demands grow; fewer than fewest say nothing. judged is for how many early ends
+	// that is remembered.
+	fewest, rivals, judged = 5, 20, 64
 	// From enoughEnds early ends on the mean share of the trials that continued and were better
 	// decides: below unselected ends do not depend on losses, from selected on they do. In between
 	// it stays as it was, so that it seldom changes.
-	enoughEnds           = 8
-	unselected, selected = 0.65, 0.75
+	enoughEnds           = 20
+	unselected, selected = 0.6, 0.7
 )
 
 // Random is the share of suggestions that are drawn at random while trials are stopped early: a
@@ -131,9 +132,9 @@ func (t *Trials) move(from, to uint64) {
 	t.ends[k].trials++
 }
 
-// End says that trial i has ended or paused. It reports whether the losses of other trials that can
+// End says that trial i has ended, or paused. It reports whether the losses of other trials that can
 // be compared have changed.
-func (t *Trials) End(i int) (changed bool) {
+func (t *Trials) End(i int, paused bool) (changed bool) {
 	x := &t.trials[i]
 	if !x.ended {
 		x.ended = true
@@ -143,7 +144,9 @@ func (t *Trials) End(i int) (changed bool) {
 		}
 	}
 	level, own := t.level, t.own
-	t.judge(x)
+	if !paused {
+		t.judge(x)
+	}
 	t.level = t.highest()
 	t.trim(i - recent)
 	return t.level != level || t.own != own
@@ -181,7 +184,7 @@ func (t *Trials) judge(x *trial) {
 			}
 		}
 	}
-	if all == 0 {
+	if all < fewest {
 		return
 	}
 	if len(t.shares) == judged {

@@ -12,7 +12,7 @@ func told(t *Trials, i int, value float64, until uint64) (changed bool) {
 	for n := uint64(1); n <= until; n++ {
 		t.Report(i, n, []float64{value + 100/float64(n)})
 	}
-	return t.End(i)
+	return t.End(i, false)
 }
 
 // B-152
@@ -55,13 +55,14 @@ func TestPaused(t *testing.T) {
 	all := New(1)
 	told(all, 0, 1, 9)
 	told(all, 1, 0, 3)
+	all.End(1, true)
 	if all.Losses(1) != nil {
 		t.Error(all.Losses(1))
 	}
 	for n := uint64(4); n <= 9; n++ {
 		all.Report(1, n, []float64{float64(n)})
 	}
-	if changed := all.End(1); changed || fmt.Sprint(all.Losses(1)) != "[9]" {
+	if changed := all.End(1, false); changed || fmt.Sprint(all.Losses(1)) != "[9]" {
 		t.Error(changed, all.Losses(1))
 	}
 	if compared, stopped := all.Ended(); compared != 2 || stopped != 0 {
@@ -75,7 +76,7 @@ func TestUnknownIteration(t *testing.T) {
 	told(all, 0, 1, 9)
 	all.Add()
 	all.Report(1, 0, []float64{7})
-	all.End(1)
+	all.End(1, false)
 	if got := fmt.Sprint(all.Losses(1)); got != "[7]" {
 		t.Error(got)
 	}
@@ -123,5 +124,27 @@ func TestLongCurves(t *testing.T) {
 	}
 	if n := len(all.trials[0].at); n != 1 {
 		t.Errorf("%d results of an old trial are kept", n)
+	}
+}
+
+// Pauses say nothing about what is stopped: all trials pause, the good ones too.
+func TestPausesAreNotJudged(t *testing.T) {
+	all := New(3)
+	for i := range 200 {
+		all.Add()
+		for n := uint64(1); n <= 9; n++ {
+			all.Report(i, n, []float64{float64(i * 37 % 200)})
+			if n == 3 {
+				all.End(i, true)
+			}
+			if n == 3 && i*37%200 > 60 {
+				all.End(i, false)
+				break
+			}
+		}
+		all.End(i, false)
+	}
+	if compared, stopped := all.Ended(); compared != 61 || stopped != 139 {
+		t.Errorf("%d are compared, %d were stopped", compared, stopped)
 	}
 }
