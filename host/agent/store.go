@@ -37,7 +37,10 @@ func (a *Agent) store(s *stream) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause // instead of what it did to the transfer
 	}
-	return err
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return mirror.InWords(want.URL, err)
 }
 
 func (a *Agent) useStore(ctx context.Context, cancel context.CancelCauseFunc, s *stream, want message.Store) error {

@@ -224,7 +224,7 @@ func TestNodesWithoutCredentials(t *testing.T) {
 	if len(routes) == 0 || len(b.wrote) > 0 {
 		t.Errorf("%v; nodes' files were written by %v", routes, b.wrote)
 	}
-	if strings.Count(said, "does not reach the storage") != 1 {
+	if strings.Count(said, "its node has no ") != 1 {
 		t.Errorf("it said:\n%s", said)
 	}
 }

@@ -134,7 +134,8 @@ func (l *Leases) routes() (text string) {
 		text += fmt.Sprintf("; %d write checkpoints to the storage themselves", l.Direct)
 	}
 	if l.Indirect > 0 {
-		text += fmt.Sprintf("; checkpoints of %d go through the host: %s", l.Indirect, strings.Join(l.Blocked, "; "))
+		text += fmt.Sprintf("; checkpoints of %d go over the connection to the host, whose nodes have %s", l.Indirect,
+			strings.Join(l.Blocked, "; "))
 	}
 	return text
 }

@@ -24,7 +24,8 @@ func TestRoutes(t *testing.T) {
 		m.Apply(0, &core.LeaseRouted{Lease: id, Why: "no credentials"})
 	}
 	m.Apply(0, &core.LeaseRouted{Lease: 9, Direct: true}) // it has ended
-	want := "3 free; 1 writes checkpoints to the storage itself; checkpoints of 2 go through the host: no credentials"
+	want := "3 free; 1 writes checkpoints to the storage itself; checkpoints of 2 go over the connection " +
+		"to the host, whose nodes have no credentials"
 	if got := leases(m).String(); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

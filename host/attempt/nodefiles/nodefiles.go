@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/agent/link"
@@ -36,6 +37,7 @@ type Files struct {
 	Options
 	here  attempt.SharedFiles
 	large int64           // bytes; see warnLarge
+	pause time.Duration   // see route.fails
 	until context.Context // nothing waits for a node longer
 	close context.CancelFunc
 
@@ -51,7 +53,7 @@ var _ attempt.Checkpoints = (*Files)(nil)
 // New returns the files of an experiment's trials.
 func New(o Options) *Files {
 	f := &Files{Options: o, known: map[link.Session]node{}, routes: map[link.Session]*route{},
-		told: map[core.LeaseID]bool{}, large: large, output: map[string]*output{}}
+		told: map[core.LeaseID]bool{}, large: large, pause: firstPause, output: map[string]*output{}}
 	f.here = attempt.SharedFiles{Storage: o.Storage, Bring: f.bring}
 	f.until, f.close = context.WithCancel(context.Background())
 	return f

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/agent/link"
@@ -26,33 +27,60 @@ const maxWhy = 300
 
 // route is how checkpoints come from and to a node that does not see the experiment's directory.
 type route struct {
-	once   sync.Once
-	mu     sync.Mutex
-	direct bool // the node uses the storage itself
+	mu     sync.Mutex // also while the way is found out
+	direct bool       // the node uses the storage itself
+	failed bool       // the last try to use the storage
+	again  time.Time  // when it is tried again, if it failed
+	pause  time.Duration
 }
 
-func (r *route) isDirect() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.direct
+// The storage is tried again at the first checkpoint after these times: it may have been away for a while.
+const (
+	firstPause = time.Minute
+	lastPause  = 10 * time.Minute
+)
+
+// fails notes that a node could not use the storage. r.mu is held.
+func (r *route) fails(first time.Duration) {
+	r.direct, r.failed = false, true
+	r.pause = min(max(2*r.pause, first), lastPause)
+	r.again = time.Now().Add(r.pause)
 }
 
-// direct reports whether the node of a connection uses the storage itself. The first call finds out.
+// direct reports whether the node of a connection uses the storage itself. The first call finds out, and others a
+// while after it could not be used.
 func (f *Files) direct(s link.Session, lease core.LeaseID) bool {
 	if f.Nodes == nil {
 		return false
 	}
 	r := f.route(s)
-	r.once.Do(func() {
-		switch err := f.reach(s); {
-		case err == nil:
-			r.direct = true
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.direct || r.failed && time.Now().Before(r.again) {
+		return r.direct
+	}
+	switch err := f.reach(s); {
+	case err == nil:
+		r.direct = true
+		if !r.failed { // else it is told when a checkpoint is there
 			f.tell(lease, true, "")
-		case !lost(s):
-			f.tell(lease, false, err.Error())
 		}
-	})
-	return r.isDirect()
+	case lost(s):
+		r.fails(f.pause)
+	default:
+		r.fails(f.pause)
+		f.tell(lease, false, err.Error())
+	}
+	return r.direct
+}
+
+// worked notes that a checkpoint is in the storage.
+func (f *Files) worked(s link.Session, lease core.LeaseID) {
+	r := f.route(s)
+	r.mu.Lock()
+	r.failed, r.pause = false, 0
+	r.mu.Unlock()
+	f.tell(lease, true, "")
 }
 
 func (f *Files) route(s link.Session) *route {
@@ -71,11 +99,11 @@ func (f *Files) route(s link.Session) *route {
 	return r
 }
 
-// indirect has all further checkpoints of a node go over the connection.
+// indirect has the further checkpoints of a node go over the connection, for a while.
 func (f *Files) indirect(s link.Session, lease core.LeaseID, why error) {
 	r := f.route(s)
 	r.mu.Lock()
-	r.direct = false
+	r.fails(f.pause)
 	r.mu.Unlock()
 	f.tell(lease, false, why.Error())
 }
@@ -93,9 +121,8 @@ func (f *Files) tell(lease core.LeaseID, direct bool, why string) {
 	if direct {
 		f.Log.Info(fmt.Sprintf("lease %d: its node writes checkpoints to %s itself", lease, f.Nodes.URL()))
 	} else {
-		f.Log.Once("no storage on nodes", fmt.Sprintf("lease %d: its node does not reach the storage, so that "+
-			"checkpoints go over the connection to this host: %s; give the nodes credentials of their own for %s",
-			lease, why, f.Nodes.URL()))
+		f.Log.Once("no storage on nodes: "+why, fmt.Sprintf("lease %d: its node has %s; its checkpoints go over the "+
+			"connection to this host, and the storage is tried again now and then", lease, why))
 	}
 	f.Tell(&core.LeaseRouted{Lease: lease, Direct: direct, Why: why})
 }
@@ -149,6 +176,7 @@ func (f *Files) commitStored(x attempt.Item, m storage.Manifest) (bytes int64, p
 	if bytes, err = f.Storage.CommitAway(x.Dir, x.ID, m); err != nil {
 		return 0, true, err
 	}
+	f.worked(s, x.Place.Lease)
 	f.removeThere(s, x)
 	return bytes, true, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
@@ -164,7 +165,22 @@ func TestStorageFails(t *testing.T) {
 		t.Errorf("the storage has %q", keys)
 	}
 	p.restores(t, 1)
-	if len(p.told) != 2 || !strings.Contains(p.told[1], "Direct:false") {
+	if len(p.told) != 2 || !strings.Contains(p.told[1], "Direct:false Why:no access to s3://bucket/results/name: ") {
+		t.Errorf("told %q", p.told)
+	}
+	// For a while it is not tried again. Then it is, and works.
+	b.fail = nil
+	p.saveTwo(t, 2)
+	if p.isAway(2) {
+		t.Error("it was tried again at once")
+	}
+	p.files.route(p.nodes.sessions[len(p.nodes.sessions)-1]).again = time.Now()
+	p.saveTwo(t, 3)
+	if !p.isAway(3) {
+		t.Error("it was not tried again")
+	}
+	p.restores(t, 3)
+	if len(p.told) != 3 || !strings.Contains(p.told[2], "Direct:true") {
 		t.Errorf("told %q", p.told)
 	}
 }

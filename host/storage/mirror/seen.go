@@ -27,6 +27,7 @@ const maxMark = 1 << 10
 
 // OpenSeen opens the store of an experiment on a node. It makes nothing there.
 func OpenSeen(ctx context.Context, url string) (Seen, error) {
+	withMetadata(ctx, url)
 	s, err := OpenToRead(ctx, url)
 	return Seen{s}, err
 }
