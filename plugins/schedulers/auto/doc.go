@@ -30,9 +30,9 @@
 //   - For that chance, the first two trials are spared: they train to their ends whatever they
 //     report. Of the others a share of 0.1/(1+i/25) is, for trial i: a tenth of the first, a
 //     twentieth of those around the 25th. The seed and the trial's number determine which.
-//   - The bound: an assumed ρ of 0.75, worth 6 trials, and the measured one, worth (n-3)/w trials
+//   - The bound: an assumed ρ of 0.85, worth 6 trials, and the measured one, worth (n-3)/w trials
 //     (none if n ≤ 3), have a weighted mean m, and a standard error of (1-m²)/√(the sum of the
-//     weights). The bound is 1.25 standard errors below m; 0.53 before anything is known.
+//     weights). The bound is 1.25 standard errors below m; 0.71 before anything is known.
 //
 // Of the latest 1,000 trials at the rung, including this one, the best 1-bound go on, rounded down,
 // but at least a fifth of them and at least one; trials equal to the last of these go on too. With
@@ -49,9 +49,9 @@
 // # Choice of the constants
 //
 // They were chosen on five tables of real training with the searcher random; bench/RESULTS.md has
-// the figures on others. Results change little around them: within noise for a weight of 4 to 6,
-// 1 to 1.3 standard errors, and a least share of 0.1 to 0.2. Rungs that double stop more, and lose
-// where the order is weak.
+// the figures, and what else was tried. Results change little around most of them. A lower assumed
+// ρ is slower where early values tell, and saves nothing where they do not: a few trials that end
+// otherwise outweigh it. Rungs that double lose where the order is weak.
 //
 // # Limits
 //

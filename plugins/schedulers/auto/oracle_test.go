@@ -137,7 +137,7 @@ func share(arrived, ended []*visit) float64 {
 		rho *= math.Sqrt(wider / (1 + rho*rho*(wider-1)))
 		known = (n - 3) / wider
 	}
-	m := (6*0.75 + known*rho) / (6 + known)
+	m := (6*0.85 + known*rho) / (6 + known)
 	bound := m - 1.25*(1-m*m)/math.Sqrt(6+known)
 	if bound < 0.3 {
 		return 1

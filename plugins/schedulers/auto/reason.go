@@ -8,7 +8,7 @@ import (
 )
 
 // reason returns why a trial is stopped at rung k: "early values at iteration 3 order final ones
-// with ρ 0.82 over 14 trials (at least 0.61): stopped, as loss 0.6 is not among the best 13 of 34
+// with ρ 0.82 over 14 trials (at least 0.74): stopped, as loss 0.6 is not among the best 8 of 34
 // there (0.41 or better)".
 func (s *scheduler) reason(e *sdk.Event, k int, known trust, best int, cut float64) string {
 	value := s.objective.Text(s.objective.Loss(e))

@@ -5,7 +5,7 @@ import "math"
 const (
 	// prior is the ρ that is assumed before any trial has ended, and weight the number of trials
 	// that this assumption is worth.
-	prior, weight = 0.75, 6
+	prior, weight = 0.85, 6
 	// sigmas is the number of standard errors from the estimate to its bound.
 	sigmas = 1.25
 	// widest limits the correction for the selection of trials.
