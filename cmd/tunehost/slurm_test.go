@@ -49,6 +49,25 @@ func TestSlurm(t *testing.T) {
 	})
 }
 
+// TestSlurmPreemption runs the scripts of testdata/slurm-preemption on clusters whose preempted jobs get SIGTERM, as is
+// usual, or the signal that they have asked for instead.
+func TestSlurmPreemption(t *testing.T) {
+	for name, user := range map[string]bool{"SIGTERM": false, "user signal": true} {
+		t.Run(name, func(t *testing.T) {
+			cluster := slurm.Start(t, slurm.Options{Nodes: 2, UserSignal: user})
+			testscript.Run(t, testscript.Params{
+				Dir:                 "testdata/slurm-preemption",
+				RequireExplicitExec: true,
+				RequireUniqueNames:  true,
+				Setup: func(e *testscript.Env) error {
+					e.Setenv("SLURM_CONF", cluster.Conf)
+					return nil
+				},
+			})
+		})
+	}
+}
+
 // freePort is a port of this machine on which nobody listens.
 func freePort(t *testing.T) int {
 	t.Helper()
@@ -274,6 +293,15 @@ func testAllocations(t *testing.T, c *slurm.Cluster) {
 		return func() bool { return c.Run(t, "squeue", "-h", "-t", "PENDING,RUNNING,COMPLETING", "-j", id) == "" }
 	}
 	e.until("the allocation ends", ended(first))
+	out, err := os.ReadFile(filepath.Join(e.dir, first+".out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, noise := range []string{"ended by signal", "slurm_script: line", "started again"} {
+		if strings.Contains(string(out), noise) {
+			t.Errorf("%q is of no use to the user:\n%s", noise, out)
+		}
+	}
 	for range 3 {
 		if strings.Contains(e.says("status", "results/lasting"), "finished") {
 			break

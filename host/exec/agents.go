@@ -116,6 +116,8 @@ func (g *Granter) expect(requests []sdk.LeaseRequest) (err error) {
 
 // await waits for the agents of a lease.
 func (g *Granter) await(ctx context.Context, id core.LeaseID, l *lease, bundles int) {
+	_, expected := g.Agents.Bundles(g.name(id))
+	unknown := l.adopted && expected == 0
 	var err error
 	for i := 0; i < bundles && err == nil; i++ {
 		err = g.Agents.Wait(ctx, g.name(id), i)
@@ -129,6 +131,12 @@ func (g *Granter) await(ctx context.Context, id core.LeaseID, l *lease, bundles 
 	case l.joining.limit == rejoinTime:
 		why := fmt.Sprintf("its agents were connected to the earlier host, and did not come back within %v: %s",
 			rejoinTime, g.connected(id, l))
+		g.endedEarly(id, l, why)
+		events = g.lose(id, why)
+	case ctx.Err() == nil && !unknown: // they are lost, and LoseAgents is called with the reason
+	case ctx.Err() == nil:
+		why := "its agents are those of an earlier host, whose folder of this experiment is not here: they wait for " +
+			"that host, and cannot come to this one"
 		g.endedEarly(id, l, why)
 		events = g.lose(id, why)
 	default:

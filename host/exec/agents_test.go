@@ -23,6 +23,8 @@ type agents struct {
 	connect   map[string]chan struct{} // closed when the agent of a bundle is connected
 	refuses   []error                  // what the next calls to Expect return
 	rejoin    bool                     // they were connected to an earlier host
+	unknown   bool                     // none is expected
+	given     error                    // what Wait returns; nil: it waits
 }
 
 func (a *agents) of(lease string, bundle int) chan struct{} {
@@ -51,6 +53,9 @@ func (a *agents) Expect(lease string, bundles int) (string, error) {
 }
 
 func (a *agents) Wait(ctx context.Context, lease string, bundle int) error {
+	if a.given != nil {
+		return a.given
+	}
 	select {
 	case <-a.of(lease, bundle):
 		return nil
@@ -68,6 +73,9 @@ func (a *agents) Forget(lease string) {
 func (a *agents) Retain([]string) {}
 
 func (a *agents) Bundles(lease string) (connected, of int) {
+	if a.unknown {
+		return 0, 0
+	}
 	for i := range 2 {
 		select {
 		case <-a.of(lease, i):
@@ -233,4 +241,24 @@ func TestAgentsCannotBeExpected(t *testing.T) {
 	w.hears("no agents can be expected: leases/x-1.json is a folder", "LeasePending &{Lease:1 Why:in the queue}")
 	w.release(1)
 	w.ends("adopt []", "allocate x-1 pack [[{cpu 1}]] secret of x-1", "release [x-1]")
+}
+
+// A lease of an earlier host whose folder of agents is not here says so at once, and not that agents do not connect.
+func TestAgentsOfAnotherFolder(t *testing.T) {
+	a := &agents{unknown: true, given: errors.New("the lease has ended")}
+	w := beginAt(t, clock.System{}, &engine{agents: a, leases: map[string]int{"x-1": 1}}, 1)
+	w.engine.say(grant("x-1"))
+	w.hears("LeaseLost &{Lease:1 Why:its agents are those of an earlier host")
+}
+
+// The reason of agents that are lost while others are awaited is that of LoseAgents.
+func TestAgentsAreLostWhileAwaited(t *testing.T) {
+	a := &agents{given: errors.New("the lease has ended")}
+	w := beginAt(t, clock.System{}, &engine{agents: a})
+	w.ask(1, "pack(cpu=1;cpu=1)")
+	w.hears("LeasePending")
+	w.engine.say(far("x-1"))
+	testplace.Soon(t, "the grant", func() bool { return w.Addresses(1) != nil })
+	w.LoseAgents("x-1", "the setup failed at: false")
+	w.hears("LeaseLost &{Lease:1 Why:the setup failed at: false")
 }

@@ -17,9 +17,9 @@ const (
 	checkEvery = beatEvery / 2
 	// SilentFor is how long a connection may be silent. It is noticed within another half second.
 	SilentFor = 5 * time.Second
-	// brokenFor is how long an agent whose connection broke may hear nothing. It is a beat less: when the host
+	// BrokenFor is how long an agent whose connection broke may hear nothing. It is a beat less: when the host
 	// gives the agent up, whatever runs there has ended.
-	brokenFor = SilentFor - beatEvery
+	BrokenFor = SilentFor - beatEvery
 	// kindAlive is the purpose of the stream of the keepalive. The host opens it first.
 	kindAlive = "alive"
 	beat      = '.'
@@ -106,7 +106,7 @@ func (s *session) watch(conn *heard) {
 // patience is how long the other side may be silent.
 func (s *session) patience() time.Duration {
 	if !s.host && s.rope.broken() {
-		return brokenFor
+		return BrokenFor
 	}
 	return SilentFor
 }

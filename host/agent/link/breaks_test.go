@@ -106,13 +106,13 @@ func TestBrokenForTooLong(t *testing.T) {
 		for !s.rope.broken() {
 			runtime.Gosched()
 		}
-		c.advance(brokenFor - checkEvery)
+		c.advance(BrokenFor - checkEvery)
 		if s.mux.IsClosed() {
 			t.Error("it ended too soon:", s.ended(nil))
 		}
 		c.advance(checkEvery)
 		if s.mux.IsClosed() == host {
-			t.Errorf("host %v: ended %v after %v", host, !host, brokenFor)
+			t.Errorf("host %v: ended %v after %v", host, !host, BrokenFor)
 		}
 		c.advance(beatEvery)
 		<-s.Done()

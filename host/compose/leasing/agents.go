@@ -80,7 +80,7 @@ func (a *agents) notify(e link.Event) {
 		go a.relay(e.Lease, e.Bundle)
 	case link.Suspect:
 		a.log.Info(fmt.Sprintf("the connection to the agent of bundle %d of the lease %s broke: %s; the agent has %v "+
-			"to connect again", e.Bundle, e.Lease, e.Why, link.SilentFor))
+			"to connect again", e.Bundle, e.Lease, e.Why, link.BrokenFor))
 	case link.Resumed:
 		a.log.Info(fmt.Sprintf("the agent of bundle %d of the lease %s has connected again", e.Bundle, e.Lease))
 	case link.Leaving:

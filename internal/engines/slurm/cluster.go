@@ -43,6 +43,9 @@ type Options struct {
 	Nodes, CPUs, GPUs int
 	// Hide is a folder that the nodes do not see: each has an empty one of its own. "": they see all.
 	Hide string
+	// UserSignal: at a preemption jobs get the signal that they have asked for, and not SIGTERM
+	// (preempt_send_user_signal).
+	UserSignal bool
 }
 
 // Cluster is a Slurm that runs.
@@ -125,6 +128,9 @@ func Up(o Options) (*Cluster, error) {
 	c.env = append(os.Environ(), "SLURM_T_DIR="+filepath.Join(dir, "cluster"), fmt.Sprint("SLURM_T_NET=", network),
 		fmt.Sprint("SLURM_T_PORT=", port), "SLURM_T_NODES="+engines.Number(c.nodes, 4),
 		"SLURM_T_CPUS="+engines.Number(o.CPUs, 8), "SLURM_T_GPUS="+engines.Number(o.GPUs, 2), "SLURM_T_HIDE="+o.Hide)
+	if o.UserSignal {
+		c.env = append(c.env, "SLURM_T_CTLD=preempt_send_user_signal")
+	}
 	if err := c.script("slurm-up.sh"); err != nil {
 		os.RemoveAll(dir)
 		return nil, err

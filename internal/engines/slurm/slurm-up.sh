@@ -13,6 +13,7 @@
 #   SLURM_T_PORT=26817                first port
 #   SLURM_T_SLURMD_TIMEOUT=10         seconds until a silent node is down
 #   SLURM_T_HIDE=                     folders, separated by spaces, that the nodes do not see: each has an empty one
+#   SLURM_T_CTLD=                     SlurmctldParameters, such as preempt_send_user_signal
 #   SLURM_T_INSTALL=0                 1: install missing packages with apt-get
 # Exit status 77: something is missing that this script may not install.
 #
@@ -108,7 +109,8 @@ KillWait=5
 MinJobAge=300
 MaxJobCount=20000
 SchedulerType=sched/backfill
-SchedulerParameters=batch_sched_delay=0,sched_interval=5,bf_interval=2,preempt_send_user_signal
+SchedulerParameters=batch_sched_delay=0,sched_interval=5,bf_interval=2
+${SLURM_T_CTLD:+SlurmctldParameters=$SLURM_T_CTLD}
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 DefMemPerCPU=64

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -44,6 +46,7 @@ func Run(s Set) int {
 		fmt.Fprintln(os.Stderr, "this program serves no plugin: give serve.Run at least one")
 		return 1
 	}
+	leaveEndToHost()
 	log := Logger()
 	services := newServices(s, log)
 	return Server{
@@ -51,6 +54,11 @@ func Run(s Set) int {
 		Options: []grpc.ServerOption{grpc.UnaryInterceptor(translate(log))},
 	}.Run()
 }
+
+// leaveEndToHost has the process live on when it gets SIGTERM. An engine sends that to all processes of a job that ends
+// soon: of the job in which the host runs, or of that in which a trainable does. The plugin is needed until trials have
+// saved; the host, or its agent, ends it. The programs that a plugin starts are not changed.
+func leaveEndToHost() { signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM) }
 
 func article(i sdk.Info) string { return fmt.Sprintf("the %s %q", i.Kind, i.Name) }
 
