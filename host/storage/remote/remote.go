@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,6 +78,8 @@ func Attach(ctx context.Context, url string, dir storage.Dir, o Options) (r *Sto
 	if err := dir.Usable(o.TrustDir); err != nil {
 		return nil, err
 	}
+	_, err = nolink.Lstat(dir.Path())
+	made := errors.Is(err, fs.ErrNotExist)
 	if err := dir.Create(); err != nil {
 		return nil, usererror.Wrap(err)
 	}
@@ -85,10 +88,21 @@ func Attach(ctx context.Context, url string, dir storage.Dir, o Options) (r *Sto
 		return nil, usererror.Wrap(err)
 	}
 	if err := r.take(ctx, url, o); err != nil {
+		if made && r.lease == nil {
+			r.leaveNothing()
+		}
 		r.Close()
 		return nil, err
 	}
 	return r, nil
+}
+
+// leaveNothing removes the working directory that was made for a storage which cannot be used. The lock is still held.
+func (r *Storage) leaveNothing() {
+	for _, name := range []string{"trials", mirror.OwnerFile, "LOCK", ""} {
+		_ = nolink.Remove(filepath.Join(r.dir.Path(), name)) // what is not empty stays
+	}
+	_ = nolink.Remove(filepath.Dir(r.dir.Path()))
 }
 
 // take leases the storage and fetches what is newer there.
