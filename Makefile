@@ -14,7 +14,7 @@ WABT_VERSION := 1.0.39
 PYTHON_SDK := plugins/sdk/python
 # What Python examples and the plugin for Optuna need, what the Python SDK's tests do, and
 # its own dependencies.
-PYTHON_PACKAGES := 'scikit-learn>=1.4,<2' 'optuna>=4.4,<6' 'cmaes>=0.12' 'ray>=2.40,<3' 'mypy>=1.8' 'pytest>=8' types-grpcio types-protobuf 'setuptools>=77' -e ./$(PYTHON_SDK)
+PYTHON_PACKAGES := 'scikit-learn>=1.4,<2' 'optuna>=4.4,<6' 'cmaes>=0.12' 'ray==2.60.0' 'pandas>=2' 'cloudpickle>=3' 'mypy>=1.8' 'pytest>=8' types-grpcio types-protobuf 'setuptools>=77' -e ./$(PYTHON_SDK)
 # The last release whose generated code asks for no version of protobuf: it works with
 # every one from 5 on. It has wheels for Python 3.7 to 3.12.
 PROTOC_PACKAGES := 'grpcio-tools==1.62.3' 'setuptools<80'
@@ -262,6 +262,18 @@ python: $(VENV)/ready ## the Python SDK: types, tests, generated code; its plugi
 	@cd $(PYTHON_SDK) && $(VENV)/bin/mypy --cache-dir $(TOOLS)/mypy && $(VENV)/bin/pytest -q -p no:cacheprovider
 	@TUNEHOST_TESTED= go test -count=1 -run 'Generated|Vectors' ./$(PYTHON_SDK)
 
+.PHONY: wheels
+wheels: $(VENV)/ready ## the wheels of Python, each with the program of a platform, in dist
+	@rm -rf dist
+	@$(VENV)/bin/python $(PYTHON_SDK)/wheels.py dist
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check twine auditwheel
+	@$(VENV)/bin/twine check --strict dist/*
+	@for wheel in dist/*manylinux*.whl; do $(VENV)/bin/auditwheel show $$wheel || exit 1; done
+
+.PHONY: ray-table
+ray-table: $(VENV)/ready ## docs/RAY.md anew, of the sources of Ray
+	@cd $(PYTHON_SDK) && $(VENV)/bin/python raytable.py > $(CURDIR)/docs/RAY.md
+
 .PHONY: client
 client: $(CLIENT)/ready ## a client that a generator makes of docs/openapi.json runs experiments over HTTP
 	$(call heading,a generated HTTP client)
@@ -417,7 +429,7 @@ quickstart: ## the first experiment
 
 .PHONY: clean
 clean: ## removes .tools and bin
-	rm -rf $(TOOLS) bin $(JS)/node_modules $(WEB)/node_modules $(ASSEMBLYSCRIPT)/node_modules
+	rm -rf $(TOOLS) bin dist $(JS)/node_modules $(WEB)/node_modules $(ASSEMBLYSCRIPT)/node_modules
 
 $(BUF):
 	@echo 'installing buf $(BUF_VERSION)'

@@ -354,8 +354,15 @@ func TestMain(m *testing.M) {
 		beHost()
 		return
 	}
-	os.Exit(m.Run())
+	status := m.Run()
+	for _, clean := range cleanups {
+		clean()
+	}
+	os.Exit(status)
 }
+
+// cleanups remove what several tests share.
+var cleanups []func()
 
 // orphaned is the configuration for a host that the test kills.
 type orphaned struct {

@@ -21,8 +21,12 @@ from typing import Type as _Type
 from . import _other, _stop
 
 _other.refuse()  # before anything that may come from the other project
+from ._binary import NotFound
+from ._minimize import Best, maximize, minimize
+from ._reading import Experiment
 from ._script import NewCheckpoint, checkpoint, new_checkpoint, params, report, seed, trial_dir
 from .errors import Paused, Refused, ReportError, RestoreError, StartError, Stopped, UnknownFormat
+from ._view import ReadError
 from .events import EXHAUSTED, WAIT, Command, Decision, Event, EventKind, Objective, Problem, Request, Suggestion
 from .executor import Agent, ClusterNode, Execution, Executor, GrantedBundle, LeaseEvent, LeaseRequest
 from .history import History, TrialRecord
@@ -31,11 +35,13 @@ from .run import Bundle, Logs, Run, Trial
 from .space import Point, Rand, Space
 
 __all__ = [
-    "EXHAUSTED", "WAIT", "Agent", "Bundle", "ClusterNode", "Command", "Decision", "Event", "EventKind", "Execution",
-    "Executor", "GrantedBundle", "History", "LeaseEvent", "LeaseRequest", "Logs", "NewCheckpoint", "Objective", "Paused", "Plugin",
-    "Point", "Problem", "Rand", "Refused", "ReportError", "Request", "RestoreError", "Run", "Scheduler", "Searcher", "Space",
-    "StartError", "Stopped", "Suggestion", "Trainable", "Trial", "TrialRecord", "UnknownFormat", "checkpoint", "new_checkpoint", "option", "params",
-    "report", "scheduler", "searcher", "seed", "serve", "trainable", "trial_dir",
+    "Agent", "Best", "Bundle", "ClusterNode", "Command", "Decision", "EXHAUSTED", "Event", "EventKind", "Execution",
+    "Executor", "Experiment", "GrantedBundle", "History", "LeaseEvent", "LeaseRequest", "Logs", "NewCheckpoint",
+    "NotFound", "Objective", "Paused", "Plugin", "Point", "Problem", "Rand", "ReadError", "Refused", "ReportError",
+    "Request", "RestoreError", "Run", "Scheduler", "Searcher", "Space", "StartError", "Stopped", "Suggestion",
+    "Trainable", "Trial", "TrialRecord", "UnknownFormat", "WAIT", "checkpoint", "maximize", "minimize",
+    "new_checkpoint", "option", "params", "report", "scheduler", "searcher", "seed", "serve", "trainable",
+    "trial_dir",
 ]
 
 

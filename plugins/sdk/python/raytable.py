@@ -1,0 +1,299 @@
+"""Writes docs/RAY.md: every public name of ray.tune, and what becomes of it in tunehost.tune.
+
+    python raytable.py > ../../../docs/RAY.md
+
+The names and their arguments are read from the sources of the ray that is installed, which is not imported.
+A name is "same" if it exists here with all arguments of Ray's and REMARKS says nothing else. tests/test_raytable.py
+compares docs/RAY.md with what this prints.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.metadata
+import inspect
+import sys
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set
+
+MODULES = [
+    "ray.tune",
+    "ray.tune.schedulers",
+    "ray.tune.schedulers.pb2",
+    "ray.tune.search",
+    "ray.tune.search.ax",
+    "ray.tune.search.bayesopt",
+    "ray.tune.search.bohb",
+    "ray.tune.search.hebo",
+    "ray.tune.search.hyperopt",
+    "ray.tune.search.nevergrad",
+    "ray.tune.search.optuna",
+    "ray.tune.search.zoopt",
+    "ray.tune.stopper",
+    "ray.tune.logger",
+]
+DIFFERS, NO = "differs", "no"
+_ITERATIONS = "`time_attr` must be `training_iteration`"
+_OWN = "the method is tunehost's own, the library is not needed: "
+
+# What is not the same, and why: [state, remark]. Every remark is true of the code; tests hold many of them.
+REMARKS: Dict[str, List[str]] = {
+    "Trainable": [DIFFERS, "`reset_config` is never called: each trial is a fork"],
+    "Callback": [
+        NO,
+        "read the experiment while it runs with `tunehost.Experiment.open(DIR)`, or `tunehost run --json`",
+    ],
+    "register_env": [NO, "belongs to RLlib"],
+    "run": [
+        DIFFERS,
+        (
+            "`restore`, `export_formats` and `resume_config` are refused; `resume` takes True, `AUTO`, `AUTO+ERRORED`"
+            " and `AUTO+RESTART_ERRORED`; arguments that Ray has deprecated do not exist"
+        ),
+    ],
+    "run_experiments": [
+        DIFFERS,
+        "several experiments run one after the other: `concurrent=False`; `resume_config` is refused",
+    ],
+    "Stopper": [DIFFERS, "subclasses of one's own are refused: pass a function of `(trial_id, result)`"],
+    "Experiment": [DIFFERS, "has the arguments of `run`, and no other methods"],
+    "ExperimentAnalysis": [DIFFERS, "where Ray has a `Trial`, it has a `Result`; made of the experiment's directory"],
+    "CLIReporter": [NO, "tunehost prints the progress; `RunConfig(verbose=0)` to 3"],
+    "JupyterNotebookReporter": [NO, "tunehost prints the progress; `RunConfig(verbose=0)` to 3"],
+    "ProgressReporter": [NO, "tunehost prints the progress; `RunConfig(verbose=0)` to 3"],
+    "Tuner": [
+        DIFFERS,
+        (
+            "`restore` needs the trainable only if it has changed, and refuses `resume_unfinished=False`; storages"
+            " are directories"
+        ),
+    ],
+    "TuneConfig": [
+        DIFFERS,
+        (
+            "`trial_name_creator` is refused; `trial_dirname_creator` is a template; `search_alg` and `scheduler` may"
+            " also be names of plugins; without a metric `training_iteration` is the objective"
+        ),
+    ],
+    "ResumeConfig": [DIFFERS, "exists; use `Tuner.restore` and its arguments"],
+    "RunConfig": [
+        DIFFERS,
+        (
+            "`callbacks` takes the JSON and CSV loggers; `progress_reporter`, `storage_filesystem` and settings of "
+            "`sync_config` are refused; `storage_path` is `./results` by default; output always goes to files"
+        ),
+    ],
+    "SyncConfig": [DIFFERS, "exists, and any setting is refused: results are where `storage_path` says"],
+    "Result": [
+        DIFFERS,
+        '`filesystem` is refused; metrics are read as `metrics["val"]["acc"]` and as `metrics["val/acc"]`',
+    ],
+    "ResultGrid": [DIFFERS, "`filesystem` is refused; made of the experiment's directory"],
+    "Checkpoint": [DIFFERS, "local directories only; reported ones are read-only"],
+    "TuneContext": [DIFFERS, "what belongs to Ray Train (world size, ranks, metadata) raises `TuneError`"],
+    "PlacementGroupFactory": [DIFFERS, "`bundles` and `strategy` only"],
+    "TrialScheduler": [NO, 'write a `tunehost.Scheduler` in a file, and pass `scheduler="./mine.py"`'],
+    "Searcher": [NO, 'write a `tunehost.Searcher` in a file, and pass `search_alg="./mine.py"`'],
+    "SearchAlgorithm": [NO, "as `Searcher`"],
+    "AsyncHyperBandScheduler": [
+        DIFFERS,
+        _ITERATIONS + "; `reduction_factor` is an integer; `stop_last_trials=False` is refused",
+    ],
+    "ASHAScheduler": [DIFFERS, "as `AsyncHyperBandScheduler`"],
+    "HyperBandScheduler": [
+        DIFFERS,
+        _ITERATIONS + "; `reduction_factor` is an integer; `stop_last_trials=False` is refused",
+    ],
+    "HyperBandForBOHB": [DIFFERS, "as `HyperBandScheduler`"],
+    "MedianStoppingRule": [
+        DIFFERS,
+        _ITERATIONS + ", which is not Ray's default; `min_time_slice` and `hard_stop=False` are refused",
+    ],
+    "PopulationBasedTraining": [
+        DIFFERS,
+        _ITERATIONS
+        + ", which is not Ray's default; `custom_explore_fn`, functions and nested dicts in "
+        "`hyperparam_mutations` are refused",
+    ],
+    "PB2": [DIFFERS, "as `PopulationBasedTraining`"],
+    "PopulationBasedTrainingReplay": [
+        NO,
+        '`tunehost lineage DIR TRIAL --policy`, and `Plugin("pbt-replay", policy=[…])`',
+    ],
+    "ResourceChangingScheduler": [
+        DIFFERS,
+        "functions that allocate are refused: see the options of the scheduler `resources`",
+    ],
+    "create_scheduler": [
+        DIFFERS,
+        "unknown arguments are an error, not dropped; names of tunehost's plugins work, too",
+    ],
+    "create_searcher": [
+        DIFFERS,
+        "unknown arguments are an error, not dropped; names of tunehost's plugins work, too",
+    ],
+    "BasicVariantGenerator": [
+        DIFFERS,
+        "`random_state` is an integer; `constant_grid_search=True` is refused; other random numbers",
+    ],
+    "ConcurrencyLimiter": [DIFFERS, "`batch=True` is refused"],
+    "Repeater": [DIFFERS, "`num_samples` counts points, not trials; `set_index=False` must be written"],
+    "AxSearch": [DIFFERS, _OWN + "`gp`; constraints and arguments of Ax are refused"],
+    "BayesOptSearch": [DIFFERS, _OWN + "`gp`; `utility_kwargs` and `analysis` are refused"],
+    "TuneBOHB": [DIFFERS, _OWN + "`bohb`"],
+    "HEBOSearch": [DIFFERS, _OWN + "`gp`"],
+    "HyperOptSearch": [DIFFERS, _OWN + "`tpe`; `space` is refused: use `param_space`"],
+    "NevergradSearch": [DIFFERS, _OWN + "`cmaes`; `optimizer` is the name of a searcher of tunehost"],
+    "OptunaSearch": [
+        DIFFERS,
+        _OWN
+        + "`tpe`, with several metrics `nsga2`; `sampler`, `storage` and functions as `space` are refused: see "
+        "`plugins/searchers/optuna`",
+    ],
+    "ZOOptSearch": [NO, 'pass `search_alg="evolution"`'],
+    "CombinedStopper": [DIFFERS, "two plateaus cannot be combined"],
+    "TrialPlateauStopper": [DIFFERS, "`metric_threshold` is refused"],
+    "ExperimentPlateauStopper": [DIFFERS, "looks at the best trials, not at the best results"],
+    "FunctionStopper": [DIFFERS, "the function runs in the trial's process and does not see other trials"],
+    "JsonLoggerCallback": [DIFFERS, "the file is `result.jsonl`"],
+    "LoggerCallback": [NO, "as `Callback`"],
+    "pretty_print": [NO, "prints a result of Ray: use `print(result.metrics)`"],
+    "SearchGenerator": [NO, "a part of Ray's loop"],
+    "UNRESOLVED_SEARCH_SPACE": [NO, "the text of an error"],
+    "UNDEFINED_SEARCH_SPACE": [NO, "the text of an error"],
+    "UNDEFINED_METRIC_MODE": [NO, "the text of an error"],
+    "BOHB": [NO, "a part of HpBandSter: use `TuneBOHB`"],
+    "TBXLoggerCallback": [NO, "write TensorBoard files in the trainable, or use the dashboard: `tunehost serve`"],
+}
+
+
+class Name(NamedTuple):
+    """A public name of Ray, and its state."""
+
+    module: str
+    name: str
+    state: str
+    remark: str
+
+
+def table() -> List[Name]:
+    """All names, in the order of their modules. Each once."""
+    seen: Set[str] = set()
+    found = []
+    for module in MODULES:
+        for name in sorted(_public(module), key=str.lower):
+            if name not in seen:
+                seen.add(name)
+                found.append(Name(module, name, *_state(module, name)))
+    unknown = set(REMARKS) - seen
+    if unknown:
+        sys.exit(f"REMARKS has names that Ray does not have: {', '.join(sorted(unknown))}")
+    return found
+
+
+def _state(module: str, name: str) -> List[str]:
+    """The state of a name, and the remark."""
+    remark = REMARKS.get(name)
+    ours = _ours(module, name)
+    if ours is None:
+        return remark or [NO, "not done yet"]
+    if remark is None:
+        missing = _arguments(module, name) - _own_arguments(ours)
+        return [DIFFERS, "without " + ", ".join(f"`{m}`" for m in sorted(missing))] if missing else ["same", ""]
+    return remark
+
+
+def _ours(module: str, name: str) -> Optional[Any]:
+    try:
+        return getattr(importlib.import_module("tunehost" + module[len("ray") :]), name, None)
+    except ModuleNotFoundError:
+        return None
+
+
+def _own_arguments(value: Any) -> Set[str]:
+    try:
+        return set(inspect.signature(value).parameters)
+    except (TypeError, ValueError):
+        return set()
+
+
+def _source(module: str) -> ast.Module:
+    """The parsed source of a module of Ray, which is not imported."""
+    installed = str(importlib.metadata.distribution("ray").locate_file(""))
+    root = Path(installed, *module.split("."))
+    file = root / "__init__.py" if root.is_dir() else root.with_suffix(".py")
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _public(module: str) -> List[str]:
+    for node in _source(module).body:
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
+            names: List[str] = ast.literal_eval(node.value)
+            return names
+    return [n.name for n in _source(module).body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")]
+
+
+def _arguments(module: str, name: str) -> Set[str]:
+    """The arguments of a function or class of Ray, without those that begin with _."""
+    for node in _definitions(module, name):
+        if isinstance(node, ast.ClassDef):
+            inits = [m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == "__init__"]
+            if not inits:
+                return {
+                    m.target.id
+                    for m in node.body
+                    if isinstance(m, ast.AnnAssign)
+                    and isinstance(m.target, ast.Name)
+                    and not m.target.id.startswith("_")
+                }
+            node = inits[0]
+        a = node.args
+        return {
+            p.arg for p in [*a.posonlyargs, *a.args, *a.kwonlyargs] if p.arg != "self" and not p.arg.startswith("_")
+        }
+    return set()
+
+
+def _definitions(module: str, name: str) -> Iterator[Any]:
+    """The definition of a name, where the module imports it from."""
+    for node in _source(module).body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == name:
+            yield node
+        elif (
+            isinstance(node, ast.ImportFrom) and node.module and any((a.asname or a.name) == name for a in node.names)
+        ):
+            if node.module.startswith("ray."):
+                yield from _definitions(node.module, name)
+
+
+def page() -> str:
+    """The text of docs/RAY.md."""
+    names = table()
+    count = {state: sum(n.state == state for n in names) for state in ("same", DIFFERS, NO)}
+    lines = [
+        "# tunehost.tune and Ray Tune",
+        "",
+        "Every public name of `ray.tune`, and what becomes of it in `tunehost.tune`. This file is generated by",
+        "`plugins/sdk/python/raytable.py` from the sources of Ray " + importlib.metadata.version("ray") + ".",
+        "",
+        (
+            f"**same**: {count['same']} names have Ray's arguments and do what Ray does. **differs**:"
+            f" {count[DIFFERS]} work, with what the remark says. **no**: {count[NO]} are not there, or raise"
+            " `tune.Unsupported`, with what to do instead. Nothing is ignored silently."
+        ),
+        "",
+        "| name | state | remark |",
+        "|---|---|---|",
+    ]
+    module = ""
+    for n in names:
+        if n.module != module:
+            module = n.module
+            lines.append(f"| **{module}** | | |")
+        lines.append(f"| `{n.name}` | {n.state} | {n.remark} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

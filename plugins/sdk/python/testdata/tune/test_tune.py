@@ -1,0 +1,369 @@
+"""Experiments that tunehost.tune runs with the program itself. tune_test.go starts them."""
+
+import json
+import os
+import random
+import subprocess
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tunehost
+from tunehost import _binary, tune
+from tunehost.tune.stopper import CombinedStopper, FunctionStopper, MaximumIterationStopper, TrialPlateauStopper
+
+
+def fit(trainable, space=None, run=None, **config):
+    return tune.Tuner(
+        trainable,
+        param_space=space or {},
+        tune_config=tune.TuneConfig(**config),
+        run_config=tune.RunConfig(verbose=0, **(run or {})),
+    ).fit()
+
+
+def test_function_reports_and_is_stopped():
+    """What the function cleans up after a stop is carried out."""
+
+    def train(config):
+        try:
+            for i in range(10):
+                tune.report({"loss": config["x"] + i, "note": "text", "val": {"acc": 0.5}})
+        finally:
+            Path("cleaned").write_text(os.getcwd())
+
+    results = fit(
+        train, {"x": tune.grid_search([1, 2])}, {"stop": {"training_iteration": 3}}, metric="loss", mode="min"
+    )
+    assert [r.metrics["training_iteration"] for r in results] == [3, 3]
+    assert results.get_best_result().config == {"x": 1}
+    for r in results:
+        assert Path(r.path, "cleaned").read_text() == r.path
+        assert r.metrics["note"] == "text" and r.metrics["val"]["acc"] == 0.5 and r.metrics["val/acc"] == 0.5
+        assert [m["loss"] for m in r.results] == [r.config["x"] + i for i in range(3)]
+    assert results.get_best_result("loss", "max", scope="all").metrics["loss"] == 4
+    frame = results.get_dataframe()
+    assert sorted(frame["config/x"]) == [1, 2] and len(frame) == 2
+
+
+def test_config_is_what_was_given():
+    """Objects, tuples, constants and computed values reach the function as they are."""
+
+    def activation(x):
+        return x
+
+    space = {
+        "f": tune.choice([activation, np.tanh]),
+        "t": (1, "a"),
+        "n": None,
+        "deep": {"lr": tune.loguniform(1e-3, 1), "k": {"z": [1]}},
+        "items": [tune.randint(0, 3), "b"],
+        "q": tune.quniform(0, 10, 5),
+        "twice": tune.sample_from(lambda c: c["items"][0] * 2),
+        "old": tune.sample_from(lambda spec: spec.config.q + 1),
+        "noise": tune.sample_from(random.random),
+        "opt": tune.choice([{"name": "sgd", "momentum": tune.uniform(0, 1)}, {"name": "adam"}]),
+        "array": np.arange(3),
+        "int": 7,
+    }
+
+    def train(config):
+        ok = (
+            callable(config["f"])
+            and config["t"] == (1, "a")
+            and config["n"] is None
+            and config["deep"]["k"] == {"z": [1]}
+            and 1e-3 <= config["deep"]["lr"] <= 1
+            and config["items"][1] == "b"
+            and type(config["items"][0]) is int
+            and type(config["q"]) is float
+            and config["twice"] == 2 * config["items"][0]
+            and config["old"] == config["q"] + 1
+            and (config["opt"] == {"name": "adam"} or 0 <= config["opt"]["momentum"] <= 1)
+            and config["array"].sum() == 3
+        )
+        tune.report({"ok": int(ok), "noise": config["noise"]})
+
+    results = fit(train, space, num_samples=8)
+    assert [r.metrics["ok"] for r in results] == [1] * 8, results.errors
+    assert all(r.config["noise"] == r.metrics["noise"] for r in results)
+    assert {r.config["opt"]["name"] for r in results} == {"sgd", "adam"}
+
+
+def test_values_that_a_function_returns_or_yields():
+    def returns(config):
+        return {"score": 2.0}
+
+    def yields(config):
+        for i in range(3):
+            yield {"score": i}
+
+    assert fit(returns, metric="score", mode="max")[0].metrics["score"] == 2
+    assert [m["score"] for m in fit(yields)[0].results] == [0, 1, 2]
+    assert fit(lambda config: 3.0)[0].metrics["_metric"] == 3
+    assert fit(partial(lambda config, add: {"score": add}, add=5))[0].metrics["score"] == 5
+
+
+def test_failures_name_the_users_line():
+    """A trial that fails is retried, and its error has the traceback of the user's code."""
+
+    def train(config):
+        count = len(list(Path(".").glob("try*")))
+        Path(f"try{count}").touch()
+        if count < config["fails"]:
+            raise ZeroDivisionError("on purpose")
+        tune.report({"loss": 1})
+
+    results = fit(train, {"fails": tune.grid_search([1, 5])}, {"failure_config": tune.FailureConfig(max_failures=2)})
+    assert [r.error is None for r in results] == [True, False]
+    assert "ZeroDivisionError: on purpose" in str(results.errors[0]) and "test_tune.py" in str(results.errors[0])
+    assert "_worker" not in str(results.errors[0])
+    with pytest.raises(tune.TuneError, match="on purpose"):
+        fit(train, {"fails": 9}, {"failure_config": tune.FailureConfig(fail_fast="raise")})
+    with pytest.raises(tune.TuneError, match="1 of 1 trials failed"):
+        tune.run(train, config={"fails": 9}, verbose=0)
+
+
+def test_a_temporary_checkpoint_is_kept():
+    """A checkpoint may vanish as soon as report has returned."""
+    import tempfile
+
+    def train(config):
+        start = 0
+        if tune.get_checkpoint():
+            with tune.get_checkpoint().as_directory() as dir:
+                start = json.loads(Path(dir, "state.json").read_text())
+        for i in range(start + 1, 7):
+            with tempfile.TemporaryDirectory() as dir:
+                Path(dir, "state.json").write_text(str(i))
+                checkpoint = tune.Checkpoint.from_directory(dir)
+                checkpoint.set_metadata({"i": i})
+                tune.report({"loss": (i - 3) ** 2}, checkpoint=checkpoint)
+            if i == 4 and start == 0:
+                os._exit(3)
+
+    results = fit(
+        train,
+        None,
+        {
+            "failure_config": tune.FailureConfig(max_failures=1),
+            "checkpoint_config": tune.CheckpointConfig(num_to_keep=3),
+        },
+        metric="loss",
+        mode="min",
+        num_samples=4,
+    )
+    for r in results:
+        assert [m["training_iteration"] for m in r.results] == [1, 2, 3, 4, 5, 6]
+        assert r.checkpoint.get_metadata() == {"i": 6}
+        assert [json.loads(Path(c.path, "state.json").read_text()) for c, _ in r.best_checkpoints] == [4, 5, 6]
+        assert r.get_best_checkpoint("loss", "min").get_metadata() == {"i": 4}
+        assert not list(Path(r.path).glob(".reported-*"))
+
+
+class Counter(tune.Trainable):
+    def setup(self, config, data=None):
+        self.data, self.total = data, 0
+
+    def step(self):
+        self.total += int(self.data[self.iteration]) if self.data is not None else 1
+        return {"total": self.total, "done": self.total >= self.config.get("until", 99)}
+
+    def save_checkpoint(self, checkpoint_dir):
+        return {"total": self.total}
+
+    def load_checkpoint(self, checkpoint):
+        self.total = checkpoint["total"]
+
+    def cleanup(self):
+        Path("cleaned").touch()
+
+
+def test_class_trainable_with_parameters():
+    """Objects of with_parameters are mapped: read-only, and not copied into each trial."""
+    data = np.arange(100_000)
+    results = fit(
+        tune.with_parameters(Counter, data=data),
+        {"until": tune.grid_search([3, 10])},
+        {"checkpoint_config": tune.CheckpointConfig(checkpoint_frequency=2, checkpoint_at_end=True)},
+    )
+    assert [r.metrics["training_iteration"] for r in results] == [3, 5]
+    assert all(Path(r.path, "cleaned").exists() and r.checkpoint for r in results)
+
+    def train(config, data):
+        return {"writeable": int(data.flags.writeable), "sum": int(data.sum())}
+
+    assert (
+        dict(fit(tune.with_parameters(train, data=data))[0].metrics).items() >= {
+            "writeable": 0,
+            "sum": int(data.sum()),
+        }.items()
+    )
+
+
+def test_population_and_hyperband_pause_and_continue():
+    pbt = tune.PopulationBasedTraining(
+        time_attr="training_iteration",
+        perturbation_interval=2,
+        synch=True,
+        hyperparam_mutations={"lr": tune.uniform(0.1, 1), "kind": ["a", "b"]},
+    )
+
+    class Learns(Counter):
+        def step(self):
+            self.total += self.config["lr"]
+            return {"total": self.total}
+
+    results = fit(
+        Learns,
+        {"lr": 0.5, "kind": "a"},
+        {"stop": {"training_iteration": 8}},
+        metric="total",
+        mode="max",
+        scheduler=pbt,
+        num_samples=4,
+    )
+    assert not results.errors and len(results) == 4
+    assert {r.config["lr"] for r in results} != {0.5}
+    band = fit(
+        Counter, {"until": 9}, metric="total", mode="max", num_samples=6, scheduler=tune.HyperBandScheduler(max_t=9)
+    )
+    assert not band.errors and max(r.metrics["training_iteration"] for r in band) == 9
+
+
+def test_resources_that_depend_on_the_config():
+    def train(config):
+        found = tune.get_context().get_trial_resources().required_resources
+        tune.report({"cpus": found["CPU"]})
+
+    asked = tune.with_resources(train, lambda config: {"cpu": config["n"]})
+    assert [r.metrics["cpus"] for r in fit(asked, {"n": tune.grid_search([1, 2])})] == [1, 2]
+    assert fit(tune.with_resources(train, {"cpu": 2}))[0].metrics["cpus"] == 2
+    group = tune.PlacementGroupFactory([{"CPU": 1}, {"CPU": 1}])
+    assert fit(tune.with_resources(train, group))[0].metrics["cpus"] == 2
+
+
+def test_stop_rules():
+    def train(config):
+        for i in range(20):
+            tune.report({"loss": i, "acc": i})
+
+    def stopped(stop, **more):
+        return [r.metrics["training_iteration"] for r in fit(train, None, {"stop": stop}, **more)]
+
+    assert stopped({"loss": 4}, metric="loss", mode="min") == [5]
+    assert stopped({"acc": 3}, metric="loss", mode="min") == [4]
+    assert stopped(lambda trial_id, result: result["acc"] >= 2) == [3]
+    assert stopped(CombinedStopper(MaximumIterationStopper(7), FunctionStopper(lambda i, r: r["acc"] == 9))) == [7]
+
+
+def test_every_searcher_and_scheduler_is_known():
+    """What a class of Ray's names becomes is a plugin of tunehost with options that it has."""
+    from tunehost.tune import schedulers, search
+    from tunehost.tune.search import _methods
+
+    made = [{"search_alg": cls()} for name, cls in _methods.NAMES.items() if name != "zoopt"]
+    made += [
+        {"search_alg": s}
+        for s in (
+            search.BasicVariantGenerator(random_state=3),
+            search.ConcurrencyLimiter(search.create_searcher("optuna"), 1),
+            search.Repeater(search.BasicVariantGenerator(), 2, set_index=False),
+            _methods.HyperOptSearch(n_initial_points=5),
+            _methods.TuneBOHB(bohb_config={"top_n_percent": 20, "num_samples": 9}),
+            "sobol",
+            {"plugin": "gp", "startup": 4},
+        )
+    ]
+    every = {"time_attr": "training_iteration"}
+    made += [
+        {"scheduler": s}
+        for s in (
+            tune.ASHAScheduler(max_t=40, grace_period=2, brackets=2),
+            schedulers.HyperBandForBOHB(max_t=4),
+            tune.FIFOScheduler(),
+            tune.HyperBandScheduler(),
+            schedulers.MedianStoppingRule(grace_period=2, **every),
+            schedulers.Plugin("patience"),
+            schedulers.ResourceChangingScheduler(tune.ASHAScheduler(max_t=4)),
+            "pasha",
+            tune.PB2(perturbation_interval=2, hyperparam_bounds={"x": [0, 1]}, **every),
+            tune.PopulationBasedTraining(
+                perturbation_interval=2, hyperparam_mutations={"x": None, "k": [1, 2, 3]}, **every
+            ),
+        )
+    ]
+    for config in made:
+        tuner = tune.Tuner(
+            Counter,
+            param_space={"x": tune.uniform(0, 1), "k": 2},
+            tune_config=tune.TuneConfig(metric="total", mode="max", num_samples=2, **config),
+            run_config=tune.RunConfig(stop=TrialPlateauStopper("total"), failure_config=tune.FailureConfig(1)),
+        )
+        lines = [line for line in tuner.to_yaml().splitlines() if not line.startswith("trainable")]
+        Path("file.yaml").write_text("\n".join(["trainable: {plugin: digits}", *lines]))
+        done = subprocess.run([_binary.find(), "validate", "file.yaml"], capture_output=True, text=True)
+        assert done.returncode == 0, (config, done.stderr)
+
+
+def test_points_run_first():
+    from tunehost.tune.search.optuna import OptunaSearch
+
+    def train(config):
+        tune.report({"loss": config["x"]})
+
+    results = fit(
+        train,
+        {"x": tune.uniform(0, 1), "k": tune.choice([len, max])},
+        metric="loss",
+        mode="min",
+        num_samples=3,
+        search_alg=OptunaSearch(points_to_evaluate=[{"x": 0.25, "k": max}]),
+    )
+    assert results[0].config == {"x": 0.25, "k": max} and len(results) == 3
+
+
+def test_minimize_and_experiment():
+    best = tunehost.minimize(
+        lambda p: (p["x"] - 3) ** 2, {"x": tune.uniform(0, 10)}, trials=20, seed=1, name="mine", verbose=0
+    )
+    assert best.value == (best.params["x"] - 3) ** 2
+    e = tunehost.Experiment.open("results/mine")
+    assert e.status()["state"] == "finished" and len(e.trials()) == 20
+    assert e.best()["value"] == min(t["metrics"]["value"] for t in e.trials()) == best.value
+    assert e.dataframe()["params/x"].between(0, 10).all() and e.curves("value").shape == (1, 20)
+    assert tunehost.maximize(lambda p: p["x"], {"x": tune.grid_search([1, 5])}, trials=1, verbose=0).value == 5
+    with pytest.raises(tunehost.ReadError, match="there is no experiment here"):
+        tunehost.Experiment.open("results")
+    with pytest.raises(RuntimeError, match="all 2 trials failed"):
+        tunehost.minimize(lambda p: p["nothing"], {}, trials=2, verbose=0)
+
+
+def test_failed_trials_go_on_after_restore():
+    def train(config):
+        if not Path(config["flag"]).exists():
+            raise RuntimeError("not yet")
+        tune.report({"loss": 1})
+
+    flag = os.path.abspath("flag")
+    results = fit(train, {"flag": flag}, {"name": "again"}, num_samples=2)
+    assert results.num_errors == 2 and tune.Tuner.can_restore("results/again")
+    Path(flag).touch()
+    assert tune.Tuner.restore("results/again", train).fit().num_errors == 2
+    assert tune.Tuner.restore("results/again", train, restart_errored=True).fit().num_errors == 0
+    assert not tune.Tuner.can_restore("results")
+    with pytest.raises(tune.TuneError, match="there is no experiment"):
+        tune.Tuner.restore("results", train)
+    assert fit(train, {"flag": flag}, {"name": "again"}).experiment_path.endswith("results/again-2")
+
+
+def test_refusals_of_the_program_are_errors():
+    with pytest.raises(tune.TuneError, match="cpu"):
+        fit(tune.with_resources(lambda c: None, {"cpu": 10_000}))
+    lock = __import__("threading").Lock()
+    with pytest.raises(tune.TuneError, match="cannot be pickled"):
+        fit(lambda c: lock.acquire())
+    with pytest.raises(tune.TuneError, match="need"):
+        fit(lambda c: None, scheduler=tune.ASHAScheduler())

@@ -1,0 +1,332 @@
+"""What tunehost.tune does without the program: spaces, experiment files, mistakes."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Callable, Dict, List, cast
+
+import pytest
+
+from tunehost import _binary, tune
+from tunehost.tune import _encode, _payload, schedulers, search, stopper
+from tunehost.tune.search import _methods
+
+
+def train(config: Dict[str, Any]) -> None:
+    tune.report({"loss": config["x"]})
+
+
+class Steps(tune.Trainable):
+    def step(self) -> Dict[str, Any]:
+        return {"loss": 1}
+
+
+def file(param_space: Any = None, trainable: Any = train, run: Any = None, **config: Any) -> Dict[str, Any]:
+    """The experiment file, by keys."""
+    tuner = tune.Tuner(
+        trainable, param_space=param_space or {}, tune_config=tune.TuneConfig(**config), run_config=run
+    )
+    return dict(tuner._experiment.keys)
+
+
+def space(**parameters: Any) -> Dict[str, Any]:
+    return _encode.encode(parameters).space
+
+
+FORMS = [
+    (tune.uniform(-1, 2), {"uniform": [-1, 2]}),
+    (tune.quniform(0, 10, 2.5), {"uniform": [0, 10], "step": 2.5}),
+    (tune.loguniform(1e-4, 1, 10), {"loguniform": [1e-4, 1]}),
+    (tune.qloguniform(1, 100, 5), {"loguniform": [1, 100], "step": 5}),
+    (tune.randn(1, 2), {"normal": [1, 2]}),
+    (tune.qrandn(1, 2, 0.5), {"normal": [1, 2], "step": 0.5}),
+    (tune.randint(0, 10), {"int": [0, 9]}),
+    (tune.qrandint(0, 10, 5), {"int": [0, 10], "step": 5}),
+    (tune.lograndint(1, 101), {"int": [1, 100], "log": True}),
+    (tune.qlograndint(2, 64, 2), {"int": [2, 64], "log": True, "step": 2}),
+    (tune.choice(["a", None, 1, 1.5, True]), {"choice": ["a", None, 1, 1.5, True]}),
+    (tune.grid_search([1, 2]), {"grid": [1, 2]}),
+    (7, 7),
+    ("text", "text"),
+    ([1, {"a": 2}], {"value": [1, {"a": 2}]}),
+    ({}, {"value": {}}),
+    ({"a": 1}, {"value": {"a": 1}}),
+    ({"a": tune.uniform(0, 1), "b": 2}, {"a": {"uniform": [0, 1]}, "b": 2}),
+]
+
+
+@pytest.mark.parametrize("given, form", FORMS)
+def test_forms(given: Any, form: Any) -> None:
+    assert space(p=given) == {"p": form}
+
+
+WRONG: List[Callable[[], Any]] = [
+    lambda: tune.uniform(1, 1),
+    lambda: tune.loguniform(0, 1),
+    lambda: tune.randint(3, 3),
+    lambda: tune.quniform(0, 1, 0),
+    lambda: tune.randint(0.5, 3),  # type: ignore[arg-type]
+    lambda: tune.choice([]),
+    lambda: tune.randn(0, 0),
+    lambda: tune.uniform(0, float("inf")),
+    lambda: tune.lograndint(0, 5),
+    lambda: tune.grid_search([]),
+    lambda: tune.TuneConfig(mode="best"),
+    lambda: tune.FailureConfig(max_failures=2, fail_fast=True),
+    lambda: tune.CheckpointConfig(num_to_keep=0),
+    lambda: tune.PlacementGroupFactory([{"CPU": 1}], "NEAR"),
+    lambda: tune.with_parameters(3, a=1),
+]
+
+
+@pytest.mark.parametrize("make", WRONG)
+def test_mistakes(make: Callable[[], Any]) -> None:
+    with pytest.raises(ValueError) as e:
+        make()
+    assert "\n" not in str(e.value)
+
+
+def test_values_come_back_as_they_were() -> None:
+    class Thing:
+        pass
+
+    thing = Thing()
+    encoded = _encode.encode(
+        {
+            "c": tune.choice([(1, 2), thing, len]),
+            "same": tune.choice([1, 1, 1.0]),
+            "f": tune.uniform(0, 5),
+            "t": (thing, 1),
+            "l": [tune.randint(0, 5), thing],
+            cast(str, 3): tune.uniform(0, 1),
+            "a/b": tune.uniform(0, 1),
+            "choice": tune.uniform(0, 1),
+            "s": tune.sample_from(lambda c: c["t2"] + 1),
+            "t2": tune.sample_from(lambda spec: spec.config.f * 2),
+        }
+    )
+    labels = encoded.space["c"]["choice"]
+    assert len(set(labels)) == 3 and all(isinstance(label, str) for label in labels)
+    params = {
+        "c": labels[1],
+        "same": encoded.space["same"]["choice"][2],
+        "f": 2,
+        "l": {"0": 3},
+        "3": 0.5,
+        "a.b": 1,
+        "choice_": 0,
+    }
+    config = _encode.decode(encoded.plan, params)
+    assert config == {
+        "c": thing,
+        "same": 1.0,
+        "f": 2.0,
+        "t": (thing, 1),
+        "l": [3, thing],
+        3: 0.5,
+        "a/b": 1.0,
+        "choice": 0.0,
+        "t2": 4.0,
+        "s": 5.0,
+    }
+    assert type(config["f"]) is float and type(config["l"][0]) is int and type(config["same"]) is float
+
+
+def test_parameters_inside_of_a_choice() -> None:
+    encoded = _encode.encode({"net": {"opt": tune.choice([{"name": "sgd", "lr": tune.uniform(0, 1)}, "adam"])}})
+    net = encoded.space["net"]
+    label = net["opt"]["choice"][0]
+    assert net["opt_0"]["when"] == f"net.opt == {json.dumps(label)}" and net["opt_0"]["it"]["lr"] == {
+        "uniform": [0, 1]
+    }
+    params = {"net": {"opt": label, "opt_0": {"it": {"lr": 0.5}}}}
+    assert _encode.decode(encoded.plan, params) == {"net": {"opt": {"name": "sgd", "lr": 0.5}}}
+    assert _encode.decode(encoded.plan, {"net": {"opt": "adam"}}) == {"net": {"opt": "adam"}}
+
+
+def test_the_file() -> None:
+    found = file(
+        {"x": tune.uniform(0, 1)},
+        metric="loss",
+        mode="min",
+        num_samples=5,
+        max_concurrent_trials=2,
+        time_budget_s=60,
+        scheduler=tune.ASHAScheduler(max_t=9, reduction_factor=3),
+        search_alg=_methods.HyperOptSearch(random_state_seed=3),
+        run=tune.RunConfig(
+            stop={"training_iteration": 9, "acc": 0.5, "loss": 7},
+            checkpoint_config=tune.CheckpointConfig(num_to_keep=2, checkpoint_score_attribute="acc"),
+        ),
+    )
+    assert found == {
+        "version": 1,
+        "objective": {"metric": "loss", "mode": "min"},
+        "space": {"x": {"uniform": [0, 1]}},
+        "searcher": {"plugin": "tpe", "startup": 20, "gamma": 0.25, "repeats": True},
+        "scheduler": {"plugin": "asha", "max": 9, "grace": 1, "reduction_factor": 3, "brackets": 1},
+        "trials": 5,
+        "seed": 3,
+        "stop": {"iteration": 9, "acc": 0.5, "when": "loss >= 7.0"},
+        "concurrency": 2,
+        "budget": {"time": 60.0},
+        "checkpoint": {"keep": 2, "score": "acc", "mode": "max"},
+    }
+    assert file()["objective"] == {"metric": "training_iteration", "mode": "max"}
+    assert len(file(metric=["a", "b"], mode="min")["objectives"]) == 2
+    assert file(scheduler=tune.ASHAScheduler(metric="m", mode="max"))["objective"]["metric"] == "m"
+    assert file(trainable=tune.with_resources(train, {"CPU": 2, "gpu": 0.5}))["resources"] == {"cpu": 2, "gpu": 0.5}
+
+
+def test_populations_start_at_constants() -> None:
+    pbt = tune.PopulationBasedTraining(
+        time_attr="training_iteration",
+        metric="loss",
+        mode="min",
+        hyperparam_mutations={"x": tune.uniform(0, 1), "k": [1, 2]},
+    )
+    found = file({"x": 0.5, "k": 2}, scheduler=pbt, num_samples=3)
+    assert found["space"] == {"x": {"uniform": [0, 1]}, "k": {"ordinal": [1, 2]}}
+    assert found["points"] == [{"x": 0.5, "k": 2}] * 3
+    with pytest.raises(tune.Unsupported, match="one domain in param_space and another"):
+        file({"x": tune.uniform(0, 9)}, scheduler=pbt)
+
+
+REFUSED: List[Callable[[], Any]] = [
+    lambda: tune.CLIReporter(),
+    lambda: schedulers.MedianStoppingRule(),
+    lambda: tune.ASHAScheduler(reduction_factor=2.5),
+    lambda: tune.ASHAScheduler(stop_last_trials=False),
+    lambda: tune.PopulationBasedTraining(hyperparam_mutations={"a": [1]}),
+    lambda: search.BasicVariantGenerator(constant_grid_search=True),
+    lambda: _methods.OptunaSearch(sampler=object()),
+    lambda: _methods.OptunaSearch(space={}),
+    lambda: search.ConcurrencyLimiter(_methods.AxSearch(), 2, batch=True),
+    lambda: search.Repeater(_methods.AxSearch(), 2),
+    lambda: _methods.AxSearch(outcome_constraints=["a"]),
+    lambda: _methods.ZOOptSearch(),
+    lambda: _methods.TuneBOHB(bohb_config={"min_points_in_model": 3}),
+    lambda: file(run=tune.RunConfig(callbacks=[tune.Callback()])),
+    lambda: file(run=tune.RunConfig(storage_path="s3://b/p")),
+    lambda: file(run=tune.RunConfig(sync_config=tune.SyncConfig(sync_period=3))),
+    lambda: file(run=tune.RunConfig(progress_reporter=object())),
+    lambda: file(trial_name_creator=str),
+    lambda: file(trial_dirname_creator=str),
+    lambda: file(metric="m", mode="min", search_alg=search.Searcher()),
+    lambda: file(metric="m", mode="min", scheduler=schedulers.TrialScheduler()),
+    lambda: file(run=tune.RunConfig(stop=stopper.Stopper())),
+    lambda: file(run=tune.RunConfig(stop={"done": True})),
+    lambda: tune.register_env("a", None),
+    lambda: tune.Tuner.restore("a", resume_unfinished=False),
+    lambda: tune.run(train, restore="a"),
+    lambda: tune.run(train, resume="PROMPT"),
+    lambda: tune.Checkpoint("a", object()),
+    lambda: file({"x": tune.choice([tune.grid_search([1])])}),
+    lambda: _encode.decode(
+        _encode.encode({"x": [tune.sample_from(lambda c: 1), tune.uniform(0, 1)]}).plan, {"x": {"1": 1}}
+    ),
+    lambda: tune.run_experiments({"a": {"run": train}, "b": {"run": train}}),
+    lambda: schedulers.PopulationBasedTrainingReplay("file"),
+    lambda: schedulers.ResourceChangingScheduler(None, print),
+    lambda: stopper.TrialPlateauStopper("a", metric_threshold=1),
+]
+
+
+@pytest.mark.parametrize("make", REFUSED)
+def test_what_is_not_supported_says_so(make: Callable[[], Any]) -> None:
+    with pytest.raises(tune.Unsupported) as e:
+        make()
+    assert "\n" not in str(e.value) and (":" in str(e.value) or "here" in str(e.value))
+
+
+def test_wrong_use() -> None:
+    for make in (
+        lambda: tune.Tuner(),
+        lambda: tune.Tuner("unknown"),
+        lambda: tune.Tuner(int),
+        lambda: tune.Tuner(7),
+        lambda: file(metric="loss"),
+        lambda: file(mode="min"),
+        lambda: file(scheduler=tune.ASHAScheduler()),
+        lambda: file(metric="a", mode="min", scheduler=tune.ASHAScheduler(metric="b", mode="min")),
+        lambda: file({"x": 1}, search_alg=search.BasicVariantGenerator(points_to_evaluate=[{"y": 1}])),
+    ):
+        with pytest.raises(tune.TuneError):
+            make()
+    with pytest.raises(ValueError, match="for class trainables"):
+        file(run=tune.RunConfig(checkpoint_config=tune.CheckpointConfig(checkpoint_frequency=2)))
+    assert file(trainable=Steps, run=tune.RunConfig(checkpoint_config=tune.CheckpointConfig(checkpoint_frequency=2)))[
+        "checkpoint"
+    ] == {"every": 2}
+    with pytest.raises(TypeError):
+        tune.create_scheduler("pbt", unknown=1)
+    here = os.path.abspath("mine.py")
+    assert file(metric="loss", mode="min", scheduler="./mine.py")["scheduler"] == {"plugin": here}
+    assert tune.create_searcher("sobol").entry() == {"plugin": "sobol"}
+
+
+def test_arrays_are_mapped(tmp_path: Path) -> None:
+    value = {"b": bytearray(b"x" * 1000), "view": pickle.PickleBuffer(b"y" * 5000), "n": [1, "a"]}
+    (tmp_path / "o.bin").write_bytes(_payload.packed(value))
+    found = _payload.unpacked(tmp_path / "o.bin")
+    assert found["b"] == b"x" * 1000 and bytes(found["view"]) == b"y" * 5000 and found["n"] == [1, "a"]
+
+
+def test_report_outside_of_a_trial_prints(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    tune.report({"loss": 0.5, "val": {"acc": 1}})
+    assert json.loads(capsys.readouterr().out) == {"loss": 0.5, "val/acc": 1}
+    assert tune.get_checkpoint() is None
+    with pytest.raises(tune.TuneError, match="there is no trial here"):
+        tune.get_context().get_trial_id()
+    with pytest.raises(TypeError, match="expected a dict"):
+        tune.report(3)  # type: ignore[arg-type]
+
+
+def test_a_class_trains_saves_and_restores_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Counts(tune.Trainable):
+        def setup(self, config: Dict[str, Any]) -> None:
+            self.n = 0
+
+        def step(self) -> Dict[str, Any]:
+            self.n += self.config["by"]
+            return {"n": self.n}
+
+        def save_checkpoint(self, checkpoint_dir: str) -> Dict[str, Any]:
+            return {"n": self.n}
+
+        def load_checkpoint(self, checkpoint: Any) -> None:
+            self.n = checkpoint["n"]
+
+    monkeypatch.chdir(tmp_path)
+    first, second = Counts({"by": 2}), Counts({"by": 2})
+    assert [first.train()["n"] for _ in range(3)] == [2, 4, 6]
+    second.restore(first.save())
+    assert second.train()["n"] == 8 and second.training_iteration == 4
+
+
+def test_importing_is_light() -> None:
+    code = (
+        "import sys, tunehost.tune; print([m for m in ('grpc', 'numpy', 'pandas', 'cloudpickle', 'google') if m in"
+        " sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_another_projects_command_is_not_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tmp_path / "tunehost"
+    other.write_text("#!/bin/sh\n")
+    other.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("TUNEHOST_BINARY", raising=False)
+    monkeypatch.setattr(_binary, "_installed", lambda: iter(()))
+    with pytest.raises(_binary.NotFound, match="is not installed: run  pip install tunehost-hpo"):
+        _binary.find()
+    monkeypatch.setenv("TUNEHOST_BINARY", str(other))
+    with pytest.raises(_binary.NotFound, match="which is no program"):
+        _binary.find()
+    monkeypatch.setenv("TUNEHOST_BINARY", os.path.realpath("/bin/sh"))
+    assert _binary.find() == os.path.realpath("/bin/sh")

@@ -1,0 +1,235 @@
+package python_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/internal/toolchain"
+)
+
+// A wheel of this machine, installed in an environment of its own.
+type wheel struct {
+	python string // of that environment
+	path   string // its programs, without Go
+}
+
+var (
+	wheelOnce sync.Once
+	wheelDir  string
+)
+
+// installedWheel builds the program and the wheel, and installs it. Packages that it depends on are
+// those of the environment that `make python` makes.
+func installedWheel(t *testing.T) wheel {
+	t.Helper()
+	base := toolchain.NeedPython(t, "grpc", "google.protobuf", "cryptography", "cloudpickle", "numpy", "pandas",
+		"pytest", "setuptools")
+	wheelOnce.Do(func() { wheelDir = buildWheel(t, base) })
+	if wheelDir == "" {
+		t.Fatal("the wheel could not be built")
+	}
+	return wheel{filepath.Join(wheelDir, "venv/bin/python"), filepath.Join(wheelDir, "venv/bin") + ":/usr/bin:/bin"}
+}
+
+func buildWheel(t *testing.T, base string) string {
+	dir, err := os.MkdirTemp("", "tunehost-wheel")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cleanups = append(cleanups, func() { _ = os.RemoveAll(dir) })
+	program, dist := filepath.Join(dir, "tunehost"), filepath.Join(dir, "dist")
+	linker := "-s -w -X github.com/tunehost/tunehost/host/plugin/lockfile.release=1.0.0"
+	must(t, exec.Command("go", "build", "-ldflags", linker, "-o", program, "../../../cmd/tunehost"))
+	must(t, exec.Command(base, "wheels.py", dist, "--binary", program))
+	must(t, exec.Command(base, "-m", "venv", filepath.Join(dir, "venv")))
+	made := filepath.Join(dir, "venv/bin/python")
+	wheels, err := filepath.Glob(filepath.Join(dist, "*.whl"))
+	if err != nil || len(wheels) != 1 {
+		t.Fatalf("%v %v", wheels, err)
+	}
+	must(t, exec.Command(made, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
+		"--no-index", wheels[0]))
+	where := "import sysconfig; print(sysconfig.get_path('purelib'))"
+	others := must(t, exec.Command(base, "-c", where))
+	own := strings.TrimSpace(must(t, exec.Command(made, "-c", where)))
+	if err := os.WriteFile(filepath.Join(own, "others.pth"), []byte(others), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func must(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+	return string(out)
+}
+
+// command runs the installed Python in a folder, without Go and without this checkout.
+func (w wheel) command(dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command(w.python, args...)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + w.path, "HOME=" + dir, "LANG=C.UTF-8", "TMPDIR=" + os.TempDir()}
+	return cmd
+}
+
+func script(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("testdata", "tune", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The wheel contains the program, as a command and as `python -m tunehost`, in the package's version.
+func TestWheel(t *testing.T) {
+	w := installedWheel(t)
+	facts := "from importlib.metadata import requires, version; print(%s('tunehost-hpo'))"
+	of := must(t, w.command(t.TempDir(), "-c", fmt.Sprintf(facts, "version")))
+	module := must(t, w.command(t.TempDir(), "-m", "tunehost", "version"))
+	if want := "tunehost " + strings.TrimSpace(of) + " "; !strings.HasPrefix(module, want) {
+		t.Errorf("python -m tunehost version: %q, expected %q", module, want)
+	}
+	command := exec.Command(filepath.Join(filepath.Dir(w.python), "tunehost"), "version")
+	if out := must(t, command); out != module {
+		t.Errorf("the command prints %q, the module %q", out, module)
+	}
+	needs := must(t, w.command(t.TempDir(), "-c", fmt.Sprintf(facts, "requires")))
+	for _, name := range []string{"grpcio", "protobuf", "cryptography", "cloudpickle"} {
+		if !strings.Contains(needs, name) {
+			t.Errorf("the wheel does not require %s", name)
+		}
+	}
+}
+
+// The first example runs as a script and as a module.
+func TestTuneExample(t *testing.T) {
+	w := installedWheel(t)
+	dir := t.TempDir()
+	must(t, exec.Command("cp", script(t, "example.py"), dir))
+	for _, args := range [][]string{{"example.py"}, {"-m", "example"}} {
+		if out := must(t, w.command(dir, args...)); !strings.Contains(out, "\nbest 0.0") {
+			t.Errorf("%v prints\n%s", args, out)
+		}
+	}
+	if found, _ := filepath.Glob(filepath.Join(dir, "results/train_*/trials/*/result.jsonl")); len(found) != 40 {
+		t.Errorf("%d trials have results, expected 40", len(found))
+	}
+}
+
+// Without the program, one line says what to do.
+func TestNoProgram(t *testing.T) {
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit := "from tunehost import tune; tune.Tuner(print).fit()"
+	for _, args := range [][]string{{"-m", "tunehost", "version"}, {"-c", fit}} {
+		cmd := exec.Command(python(t), args...)
+		cmd.Dir = t.TempDir()
+		cmd.Env = []string{"PATH=/nowhere", "PYTHONPATH=" + root, "HOME=/nowhere", "PYTHONDONTWRITEBYTECODE=1"}
+		out, err := cmd.CombinedOutput()
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		if last := lines[len(lines)-1]; err == nil || !strings.Contains(last, "pip install tunehost-hpo") {
+			t.Errorf("%v: %v, %q", args, err, last)
+		}
+	}
+}
+
+// Experiments of tunehost.tune train, stop, fail, continue and are read.
+func TestTune(t *testing.T) {
+	w := installedWheel(t)
+	cmd := w.command(t.TempDir(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", script(t, ""),
+		script(t, "test_tune.py"))
+	cmd.Env = append(cmd.Env, "PYTHONDONTWRITEBYTECODE=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// Every Python program of docs/PYTHON.md runs.
+func TestPythonPage(t *testing.T) {
+	w := installedWheel(t)
+	page, err := os.ReadFile("../../../docs/PYTHON.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs := regexp.MustCompile("(?s)```python\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	if len(programs) < 4 {
+		t.Fatalf("the page has %d programs", len(programs))
+	}
+	dir := t.TempDir()
+	for _, m := range programs {
+		must(t, w.command(dir, "-c", m[1]))
+	}
+}
+
+// B-080: a script that is killed in the middle goes on with Tuner.restore, and nothing that was recorded is lost.
+func TestTuneKilled(t *testing.T) {
+	w := installedWheel(t)
+	dir := t.TempDir()
+	run := w.command(dir, script(t, "long.py"), "run")
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the first trials' results", func() bool { return results(dir) >= 12 })
+	if err := run.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Wait(); err == nil {
+		t.Fatal("it was not killed")
+	}
+	await(t, "the end of the host", func() bool {
+		status := must(t, w.command(dir, "-m", "tunehost", "status", "kept/long", "--json"))
+		return strings.Contains(status, `"state":"interrupted"`)
+	})
+	before := results(dir)
+	out := must(t, w.command(dir, script(t, "long.py"), "restore"))
+	var ran map[string]int
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &ran); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	total := 0
+	for id, n := range ran {
+		total += n
+		if n > 12 {
+			t.Errorf("trial %s trained %d iterations, of which 10 were new: it did not continue", id, n)
+		}
+	}
+	if before < 12 || total > 60+4 {
+		t.Errorf("%d results before the kill; %d iterations in all, expected at most 64", before, total)
+	}
+}
+
+// results counts the results that were recorded so far.
+func results(dir string) int {
+	files, _ := filepath.Glob(filepath.Join(dir, "kept/long/trials/*/result.jsonl"))
+	n := 0
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		n += strings.Count(string(text), "\n")
+	}
+	return n
+}
+
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited a minute for %s", what)
+		}
+	}
+}

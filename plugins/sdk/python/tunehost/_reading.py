@@ -1,0 +1,91 @@
+"""Reads experiments, running or not, also those that the program has begun by itself."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, List, Optional, Union
+
+from . import _view
+
+__all__ = ["Experiment"]
+
+
+class Experiment:
+    """An experiment in a directory, as `tunehost status`, `trials` and `best` show it. It is read anew at each call."""
+
+    def __init__(self, dir: str) -> None:
+        self.dir = dir  #: the directory
+
+    @classmethod
+    def open(cls, dir: Union[str, "os.PathLike[str]"]) -> Experiment:
+        """The experiment in a directory; ReadError if there is none."""
+        found = cls(os.path.abspath(os.path.expanduser(os.fspath(dir))))
+        found.status()
+        return found
+
+    def status(self) -> Dict[str, Any]:
+        """name, state (running, finished, stopped, interrupted or failed), counts of trials by state, best,
+        resources, elapsed_s and more: what `tunehost status --json` prints."""
+        return _view.lines("status", self.dir)[0]
+
+    def trials(self, where: Optional[str] = None) -> List[Dict[str, Any]]:
+        """The trials that an expression selects (where="accuracy > 0.9"), by default all: id, number, state, params,
+        the metrics of the last result and more."""
+        return _view.lines("trials", self.dir, *(["--where", where] if where else []))
+
+    def best(self, metric: Optional[str] = None, scope: str = "last") -> Optional[Dict[str, Any]]:
+        """The best trial, with its value, or None. scope says which results count: last, min, max, mean or all."""
+        flags = ["--scope", scope, *(["--metric", metric] if metric else [])]
+        found = _view.lines("best", self.dir, *flags)
+        return found[0] if found else None
+
+    def front(self) -> List[Dict[str, Any]]:
+        """With several objectives: the trials that no other beats."""
+        return _view.lines("best", self.dir)
+
+    @property
+    def best_checkpoint(self) -> Optional[str]:
+        """The path of the checkpoint of the best trial's value, or of its newest one; None if it has none."""
+        found = self.best()
+        return found.get("checkpoint") if found else None
+
+    def curve(self, trial: Union[str, int]) -> List[Dict[str, Any]]:
+        """All results of a trial that count: iteration, time and metrics of each. trial is its id or number."""
+        return _view.lines("results", self.dir, str(trial))
+
+    def dataframe(self) -> Any:
+        """A pandas.DataFrame with a row for each trial: its state, its parameters as params/NAME, and the metrics
+        of its last result."""
+        import pandas
+
+        return pandas.DataFrame([_row(trial) for trial in self.trials()])
+
+    def curves(self, metric: str) -> Any:
+        """A pandas.DataFrame of one metric: a row for each iteration, and a column for each trial's number."""
+        import pandas
+
+        columns = {}
+        for trial in self.trials():
+            points = {p["iteration"]: _view.number(p["metrics"].get(metric)) for p in self.curve(trial["trial"])}
+            columns[trial["number"]] = pandas.Series(points, dtype="float64")
+        return pandas.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        return f"Experiment({self.dir!r})"
+
+
+def _row(trial: Dict[str, Any]) -> Dict[str, Any]:
+    own = {k: trial[k] for k in ("trial", "number", "state", "iteration")}
+    return {
+        **own,
+        **{f"params/{k}": v for k, v in _leaves(trial["params"], "")},
+        **{k: _view.number(v) for k, v in trial["metrics"].items()},
+    }
+
+
+def _leaves(values: Dict[str, Any], prefix: str) -> Any:
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{prefix}{key}/")
+        else:
+            yield f"{prefix}{key}", value

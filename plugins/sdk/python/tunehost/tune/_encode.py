@@ -1,0 +1,380 @@
+"""Translates a param_space into the space of an experiment file, and a trial's parameters back into
+the config that the trainable gets.
+
+The file has only what can vary, and constants that JSON has. The plan keeps everything else: a tree
+of the same shape as param_space, which is pickled beside the trainable.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple
+
+from .error import TuneError, Unsupported
+from .sample import Categorical, Domain, Function, Integer
+
+Path = Tuple[str, ...]
+
+_FORMS = {
+    "uniform",
+    "loguniform",
+    "int",
+    "normal",
+    "choice",
+    "ordinal",
+    "grid",
+    "sample",
+    "value",
+    "when",
+    "step",
+    "log",
+    "was",
+}
+_MAX_NAME = 100
+
+
+class Node:
+    """A part of the plan."""
+
+    def decode(self, params: Mapping[str, Any], config: Callable[[], Any]) -> Any:
+        """The part of the config. config returns the whole one as far as it is known."""
+        raise NotImplementedError
+
+    def children(self) -> Iterable[Node]:
+        return ()
+
+
+class Constant(Node):
+    """A value that is the same in all trials."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def decode(self, params: Mapping[str, Any], config: Callable[[], Any]) -> Any:
+        return self.value
+
+
+class Parameter(Node):
+    """A number that the host has chosen."""
+
+    def __init__(self, path: Path, cast: Callable[[Any], Any]) -> None:
+        self.path, self.cast = path, cast
+
+    def decode(self, params: Mapping[str, Any], config: Callable[[], Any]) -> Any:
+        return self.cast(_at(params, self.path))
+
+
+class Choice(Node):
+    """One of several values, which the host knows by labels."""
+
+    def __init__(self, path: Path, labels: List[Any], options: List[Node]) -> None:
+        self.path = path
+        self.labels = labels
+        self.options = {_key(label): option for label, option in zip(labels, options)}
+
+    def decode(self, params: Mapping[str, Any], config: Callable[[], Any]) -> Any:
+        return self.options[_key(_at(params, self.path))].decode(params, config)
+
+    def children(self) -> Iterable[Node]:
+        return self.options.values()
+
+    def label(self, value: Any) -> Any:
+        """The label of a value; TuneError if there is none."""
+        for label in self.labels:
+            option = self.options[_key(label)]
+            if isinstance(option, Constant) and _same(option.value, value):
+                return label
+        raise TuneError(f"{value!r:.60} is none of the values of the parameter {'/'.join(self.path)}")
+
+
+class Computed(Node):
+    """A sample_from."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+
+    def decode(self, params: Mapping[str, Any], config: Callable[[], Any]) -> Any:
+        if not self.function.pass_config:
+            return self.function.func()
+        known = config()
+        try:
+            return self.function.func(known)
+        except (AttributeError, KeyError):
+            return self.function.func(Spec({"config": Spec(known)}))
+
+
+class Group(Node):
+    """A dict."""
+
+    def __init__(self, members: Dict[Any, Node]) -> None:
+        self.members = members
+
+    def decode(self, params: Mapping[str, Any], config: Callable[[], Any]) -> Any:
+        return {key: node.decode(params, config) for key, node in self.members.items()}
+
+    def children(self) -> Iterable[Node]:
+        return self.members.values()
+
+
+class Listed(Node):
+    """A list or tuple that contains parameters."""
+
+    def __init__(self, kind: type, members: List[Node]) -> None:
+        self.kind, self.members = kind, members
+
+    def decode(self, params: Mapping[str, Any], config: Callable[[], Any]) -> Any:
+        return self.kind(node.decode(params, config) for node in self.members)
+
+    def children(self) -> Iterable[Node]:
+        return self.members
+
+
+class Spec(Dict[str, Any]):
+    """A dict whose keys are attributes, too."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+class Encoded:
+    """A param_space in both forms."""
+
+    def __init__(self, space: Dict[str, Any], plan: Group) -> None:
+        self.space = space  #: as in an experiment file
+        self.plan = plan
+
+
+def encode(param_space: Mapping[str, Any]) -> Encoded:
+    """Translates a param_space. TuneError says which parameter cannot be translated."""
+    space: Dict[str, Any] = {}
+    members = _members(param_space, (), space, grids=True)
+    return Encoded(space, Group(members))
+
+
+def computes(node: Node) -> bool:
+    """Whether a config contains values of sample_from, which cannot be derived again."""
+    return isinstance(node, Computed) or any(computes(child) for child in node.children())
+
+
+def decode(plan: Group, params: Mapping[str, Any]) -> Dict[str, Any]:
+    """The config of a trial. Values of sample_from are computed after all others, those that need each
+    other in any order that works."""
+    waiting: List[Tuple[Dict[Any, Any], Any, Computed]] = []
+    config: Dict[str, Any] = _partly(plan, params, waiting)
+    while waiting:
+        later = []
+        for place in waiting:
+            into, key, node = place
+            try:
+                into[key] = node.decode(params, lambda: config)
+            except (KeyError, AttributeError, _Waiting) as e:
+                later.append((place, e))
+        if len(later) == len(waiting):
+            raise later[0][1]
+        waiting = [place for place, _ in later]
+    return config
+
+
+class _Waiting(Exception):
+    """A value is not known yet."""
+
+
+def _partly(node: Node, params: Mapping[str, Any], waiting: List[Tuple[Dict[Any, Any], Any, Computed]]) -> Any:
+    """Decodes all but the computed members of dicts, and lists these."""
+    if isinstance(node, Choice):
+        return _partly(node.options[_key(_at(params, node.path))], params, waiting)
+    if not isinstance(node, Group):
+        return node.decode(params, _unknown)
+    config: Dict[Any, Any] = {}
+    for key, child in node.members.items():
+        if isinstance(child, Computed):
+            waiting.append((config, key, child))
+        else:
+            config[key] = _partly(child, params, waiting)
+    return config
+
+
+def _unknown() -> Any:
+    raise Unsupported("a sample_from inside of a list is not supported: make it a value of a dict")
+
+
+def _at(params: Mapping[str, Any], path: Path) -> Any:
+    value: Any = params
+    for name in path:
+        value = value[name]
+    return value
+
+
+def _key(label: Any) -> str:
+    """Labels that are equal in Python may be different values in a file: 1, 1.0 and True."""
+    return json.dumps(label, sort_keys=True)
+
+
+def _same(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    try:
+        return type(a) is type(b) and bool(a == b)
+    except Exception:  # arrays compare by element
+        return False
+
+
+def _members(group: Mapping[Any, Any], path: Path, space: Dict[str, Any], grids: bool) -> Dict[Any, Node]:
+    return {key: _node(value, (*path, _name(key, space)), space, grids) for key, value in group.items()}
+
+
+def _name(key: Any, taken: Mapping[str, Any]) -> str:
+    """A name that an experiment file can have."""
+    name = re.sub(r"[/\x00-\x1f\x7f]", ".", str(key))[:_MAX_NAME] or "_"
+    while name in _FORMS or name in taken:
+        name += "_"
+    return name
+
+
+def _node(value: Any, path: Path, space: Dict[str, Any], grids: bool) -> Node:
+    name = path[-1]
+    if isinstance(value, Function):
+        return Computed(value)
+    if isinstance(value, Categorical):
+        return _choice(value.kind, value.categories, path, space)
+    if isinstance(value, Domain):
+        space[name] = value.form()
+        return Parameter(path, int if isinstance(value, Integer) else float)
+    if is_grid(value):
+        if not grids:
+            raise Unsupported(
+                f"{'/'.join(path)}: a grid_search inside of a choice is not supported: put it beside the choice"
+            )
+        return _choice("grid", list(value["grid_search"]), path, space)
+    if not varies(value):
+        if _plain(value):
+            space[name] = {"value": value} if isinstance(value, (dict, list)) else value
+        return Constant(value)
+    inner: Dict[str, Any] = {}
+    space[name] = inner
+    if isinstance(value, dict):
+        return Group(_members(value, path, inner, grids))
+    return Listed(type(value), [_node(v, (*path, str(i)), inner, grids) for i, v in enumerate(value)])
+
+
+def _choice(form: str, values: List[Any], path: Path, space: Dict[str, Any]) -> Node:
+    """A choice or a grid. The parameters that a value contains are a group of their own, which exists
+    only where the value is chosen."""
+    name = path[-1]
+    labels = _labels(values)
+    space[name] = {form: labels}
+    options: List[Node] = []
+    for i, (value, label) in enumerate(zip(values, labels)):
+        if not varies(value):
+            options.append(Constant(value))
+            continue
+        if not all(re.fullmatch(r"[A-Za-z_]\w*", part) for part in path):
+            raise TuneError(
+                f"{'/'.join(path)}: the name of a choice whose values contain parameters must consist of "
+                "letters, digits and _"
+            )
+        inner = _name(f"{name}_{i}", space)
+        group: Dict[str, Any] = {"when": f"{'.'.join(path)} == {json.dumps(label)}"}
+        space[inner] = group
+        options.append(_node(value, (*path[:-1], inner, "it"), group, False))
+    return Choice(path, labels, options)
+
+
+def _labels(values: List[Any]) -> List[Any]:
+    """What the host calls the values: the values themselves if JSON has them, otherwise texts."""
+    if all(_plain(v) for v in values) and len({_key(v) for v in values}) == len(values):
+        return list(values)
+    labels: List[Any] = []
+    for value in values:
+        text = label = _text(value)
+        n = 2
+        while label in labels:
+            label, n = f"{text} ({n})", n + 1
+        labels.append(label)
+    return labels
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict) and varies(value):
+        value = {k: v for k, v in value.items() if not varies(v)} or "dict"
+    text = getattr(value, "__name__", None) or str(value)
+    return re.sub(r"0x[0-9a-f]+|[\x00-\x1f\x7f]", "", str(text))[:60] or "empty"
+
+
+def is_grid(value: Any) -> bool:
+    """Whether a value is what grid_search returns."""
+    return isinstance(value, dict) and len(value) == 1 and "grid_search" in value
+
+
+def varies(value: Any) -> bool:
+    """Whether a value contains parameters."""
+    if isinstance(value, Domain) or is_grid(value):
+        return True
+    if isinstance(value, dict):
+        return any(varies(v) for v in value.values())
+    return type(value) in (list, tuple) and any(varies(v) for v in value)
+
+
+def _plain(value: Any) -> bool:
+    """Whether JSON has exactly this value."""
+    if value is None or type(value) in (bool, str):
+        return True
+    if type(value) is int:
+        return abs(value) < 2**53
+    if type(value) is float:
+        return math.isfinite(value)
+    if type(value) is list:
+        return all(_plain(v) for v in value)
+    return type(value) is dict and all(type(k) is str for k in value) and all(_plain(v) for v in value.values())
+
+
+def encode_point(plan: Group, point: Mapping[str, Any]) -> Dict[str, Any]:
+    """The parameters of a point that the user wants to run, as an experiment file has them."""
+    found: Dict[str, Any] = {}
+    for key, value in point.items():
+        node = plan.members.get(key)
+        if node is None:
+            raise TuneError(f"points_to_evaluate: {key!r} is no parameter of the space; it has {_list(plan.members)}")
+        _point(node, value, found)
+    return found
+
+
+def _point(node: Node, value: Any, found: Dict[str, Any]) -> None:
+    if isinstance(node, Parameter):
+        _set(found, node.path, value)
+    elif isinstance(node, Choice):
+        _set(found, node.path, node.label(value))
+    elif isinstance(node, Group) and isinstance(value, Mapping):
+        for key, member in value.items():
+            if key not in node.members:
+                raise TuneError(
+                    f"points_to_evaluate: {key!r} is no parameter of the space; it has {_list(node.members)}"
+                )
+            _point(node.members[key], member, found)
+    elif isinstance(node, Constant) and _same(node.value, value):
+        pass
+    else:
+        raise TuneError(
+            f"points_to_evaluate: {value!r:.60} is the value of something that is no parameter of the space"
+        )
+
+
+def _set(found: Dict[str, Any], path: Path, value: Any) -> None:
+    for name in path[:-1]:
+        found = found.setdefault(name, {})
+    found[path[-1]] = value
+
+
+def _list(names: Iterable[Any]) -> str:
+    return ", ".join(map(str, names)) or "none"
+
+
+def path_of(plan: Group, name: str) -> Optional[Path]:
+    """The path of a parameter of the top level; None if it is none."""
+    node = plan.members.get(name)
+    return node.path if isinstance(node, (Parameter, Choice)) else None

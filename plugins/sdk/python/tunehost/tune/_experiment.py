@@ -1,0 +1,300 @@
+"""Makes an experiment file of what the user asks for."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import re
+import sys
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+
+from . import _encode, stopper
+from ._plugin import Choice, chosen
+from ._wrapped import Wrapped
+from .config import CheckpointConfig, FailureConfig, RunConfig, SyncConfig, TuneConfig, seconds
+from .error import TuneError, Unsupported
+from .logger import reporters
+from .resources import keys as resource_keys
+from .schedulers import FIFOScheduler
+from .schedulers._pbt import PopulationBasedTraining
+from .search import BasicVariantGenerator, ConcurrencyLimiter
+from .trainable import Trainable, overrides
+
+Keys = Dict[str, Any]
+
+_NAMES = re.compile(r"[^\w .@+=,-]")
+
+
+@dataclass
+class Experiment:
+    """An experiment file, and what the trials' process needs besides."""
+
+    keys: Keys  #: all but name, storage and trainable
+    trainable: Any
+    name: str  #: of the trainable
+    plan: _encode.Group
+    objects: Mapping[str, Any] = field(default_factory=dict)
+    stop: Optional[Callable[..., Any]] = None
+    request: Optional[Callable[..., Any]] = None  #: when it depends on the config
+    counts: bool = False  #: training_iteration is the objective
+
+
+def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run: RunConfig) -> Experiment:
+    """Translates everything. Unsupported or TuneError says what cannot be."""
+    wrapped = trainable if isinstance(trainable, Wrapped) else Wrapped(trainable)
+    _check_trainable(wrapped.inner)
+    _refuse(tune, run)
+    scheduler = chosen(FIFOScheduler() if tune.scheduler is None else tune.scheduler, "scheduler")
+    searcher = chosen(BasicVariantGenerator() if tune.search_alg is None else tune.search_alg, "searcher")
+    objectives, counts = _objectives(tune, searcher, scheduler)
+    pbt = _population(scheduler)
+    space = pbt.space(param_space) if pbt else dict(param_space)
+    encoded = _encode.encode(space)
+    stops, stop = stopper.rules(run.stop, {o["metric"]: o["mode"] for o in objectives})
+    request, resources = _resources(wrapped)
+    keys: Keys = {"version": 1}
+    keys.update({"objective": objectives[0]} if len(objectives) == 1 else {"objectives": objectives})
+    keys.update({"space": encoded.space, **_points(searcher, pbt, param_space, encoded.plan, tune.num_samples)})
+    keys.update(searcher=searcher.entry(), scheduler=scheduler.entry(), trials=tune.num_samples)
+    keys.update(searcher.keys())
+    keys.update(scheduler.keys())
+    keys.update(
+        {**_limits(tune, searcher, stops), **resources, **_kept(wrapped.inner, run), **reporters(run.callbacks)}
+    )
+    if os.path.isdir("plugins"):
+        keys["plugins"] = [os.path.abspath("plugins")]
+    return Experiment(keys, wrapped.inner, wrapped.__name__, encoded.plan, wrapped.objects, stop, request, counts)
+
+
+def _check_trainable(trainable: Any) -> None:
+    if isinstance(trainable, str):
+        raise TuneError(
+            f"no trainable is registered as {trainable!r}: call tune.register_trainable, or pass the function"
+        )
+    if isinstance(trainable, type) and not issubclass(trainable, Trainable):
+        raise TuneError(f"the class {trainable.__name__} is no subclass of tune.Trainable")
+    if not callable(trainable):
+        raise TuneError(
+            f"the trainable is {trainable!r:.60}: expected a function of config, or a subclass of tune.Trainable"
+        )
+
+
+def _refuse(tune: TuneConfig, run: RunConfig) -> None:
+    """Settings that do nothing here are errors."""
+    if run.storage_filesystem is not None:
+        raise Unsupported("RunConfig(storage_filesystem=…) is not supported: give a directory as storage_path")
+    if run.storage_path and "://" in str(run.storage_path) and not str(run.storage_path).startswith("file://"):
+        raise Unsupported(
+            f"RunConfig(storage_path={run.storage_path!r}) is not supported: give a directory; an experiment file "
+            "with a `command` may have its storage in a bucket"
+        )
+    if run.sync_config is not None and run.sync_config != SyncConfig():
+        raise Unsupported("RunConfig(sync_config=…) is not supported: results are where storage_path says")
+    if run.progress_reporter is not None:
+        raise Unsupported("RunConfig(progress_reporter=…) is not supported: verbose=0 to 3 says how much is printed")
+    if tune.trial_name_creator is not None:
+        raise Unsupported(
+            "TuneConfig(trial_name_creator=…) is not supported: trials have ids; a template for directories is "
+            'trial_dirname_creator="{number}_{lr}"'
+        )
+    if tune.trial_dirname_creator is not None and not isinstance(tune.trial_dirname_creator, str):
+        raise Unsupported(
+            "TuneConfig(trial_dirname_creator=FUNCTION) is not supported: give a template of {number}, {id} and "
+            'names of parameters, such as "{number}_{lr}"'
+        )
+
+
+def _names(value: Any) -> List[str]:
+    return [] if value is None else [value] if isinstance(value, str) else list(value)
+
+
+def _objectives(tune: TuneConfig, *choices: Choice) -> Tuple[List[Dict[str, str]], bool]:
+    """The objectives, and whether training_iteration stands in for one that the user has not given."""
+    found: List[Tuple[str, Dict[str, str]]] = []
+    for where, source in [("TuneConfig", tune), *((type(c).__name__, c) for c in choices)]:
+        metrics, modes = _names(source.metric), _names(source.mode)  # type: ignore[attr-defined]
+        if metrics:
+            if not modes:
+                raise TuneError(f'{where} has a metric and no mode: write mode="min" or mode="max"')
+            if len(modes) not in (1, len(metrics)):
+                raise TuneError(f"{where} has {len(metrics)} metrics and {len(modes)} modes: give a mode for each")
+            modes = modes * len(metrics) if len(modes) == 1 else modes
+            found += [(where, {"metric": m, "mode": mode}) for m, mode in zip(metrics, modes)]
+        elif modes:
+            raise TuneError(f"{where} has a mode and no metric: write metric=NAME")
+    if not found:
+        if any(not isinstance(c, (FIFOScheduler, BasicVariantGenerator)) for c in choices):
+            raise TuneError(
+                'a searcher or scheduler needs to know what is good: write TuneConfig(metric=NAME, mode="min" or '
+                '"max")'
+            )
+        return [{"metric": "training_iteration", "mode": "max"}], True
+    first = found[0][0]
+    mine = [o for where, o in found if where == first]
+    for where, other in found:
+        if where != first and other not in mine:
+            raise TuneError(f"{first} and {where} have different metrics or modes: give them in TuneConfig only")
+    return mine, False
+
+
+def _population(scheduler: Choice) -> Optional[PopulationBasedTraining]:
+    base = getattr(scheduler, "base", None)
+    return scheduler if isinstance(scheduler, PopulationBasedTraining) else _population(base) if base else None
+
+
+def _points(
+    searcher: Choice,
+    pbt: Optional[PopulationBasedTraining],
+    param_space: Mapping[str, Any],
+    plan: _encode.Group,
+    trials: int,
+) -> Keys:
+    points = [_encode.encode_point(plan, p) for p in getattr(searcher, "points", None) or ()]
+    start = _encode.encode_point(plan, pbt.start(param_space)) if pbt else {}
+    if start:
+        if trials < 0:
+            raise Unsupported(
+                "num_samples=-1 with a population whose parameters start at constants is not supported: give "
+                "their number"
+            )
+        points = [{**start, **p} for p in points] + [start] * (trials - len(points))
+    return {"points": points} if points else {}
+
+
+def _limits(tune: TuneConfig, searcher: Choice, stops: Mapping[str, Any]) -> Keys:
+    keys: Keys = {key: dict(rules) for key, rules in stops.items()}
+    if tune.max_concurrent_trials:
+        if isinstance(searcher, ConcurrencyLimiter):
+            raise ValueError("max_concurrent_trials is given and search_alg is a ConcurrencyLimiter: use one of them")
+        keys["concurrency"] = tune.max_concurrent_trials
+    if tune.time_budget_s is not None:
+        budget = keys.setdefault("budget", {})
+        budget["time"] = min(seconds(tune.time_budget_s), budget.get("time", float("inf")))
+    if tune.reuse_actors:
+        keys["reuse"] = True
+    if tune.trial_dirname_creator is not None:
+        keys["trial_name"] = tune.trial_dirname_creator
+    return keys
+
+
+def _resources(wrapped: Wrapped) -> Tuple[Optional[Callable[..., Any]], Keys]:
+    """The request: a function of the config, or keys."""
+    own = isinstance(wrapped.inner, type) and overrides(wrapped.inner, "default_resource_request")
+    if wrapped.resources is None:
+        return (wrapped.inner.default_resource_request, {}) if own else (None, {})
+    if callable(wrapped.resources):
+        return wrapped.resources, {}
+    return None, resource_keys(wrapped.resources)
+
+
+def _kept(trainable: Any, run: RunConfig) -> Keys:
+    """Checkpoints, failures and logs."""
+    keys: Keys = {}
+    checkpoint = _checkpoint(trainable, run.checkpoint_config or CheckpointConfig())
+    if checkpoint:
+        keys["checkpoint"] = checkpoint
+    failure = run.failure_config or FailureConfig()
+    if failure.max_failures or failure.fail_fast:
+        fast = failure.fail_fast
+        keys["failures"] = {"retries": failure.max_failures, "fail_fast": "raise" if isinstance(fast, str) else fast}
+    if isinstance(run.log_to_file, str):
+        keys["log"] = run.log_to_file
+    elif isinstance(run.log_to_file, (list, tuple)):
+        keys["log"] = {"stdout": run.log_to_file[0], "stderr": run.log_to_file[1]}
+    return keys
+
+
+def _checkpoint(trainable: Any, config: CheckpointConfig) -> Keys:
+    keys: Keys = {}
+    if not isinstance(trainable, type):
+        for name in ("checkpoint_frequency", "checkpoint_at_end"):
+            if getattr(config, name):
+                raise ValueError(
+                    f"CheckpointConfig({name}=…) is for class trainables: a function decides itself, with "
+                    "tune.report(…, checkpoint=…)"
+                )
+    if config.checkpoint_frequency:
+        keys["every"] = config.checkpoint_frequency
+    if config.checkpoint_at_end:
+        keys["at_end"] = True
+    if config.num_to_keep:
+        keys["keep"] = config.num_to_keep
+    if config.checkpoint_score_attribute:
+        keys.update(score=config.checkpoint_score_attribute, mode=config.checkpoint_score_order)
+    return keys
+
+
+def directory(experiment: Experiment, run: RunConfig) -> Tuple[str, str]:
+    """The storage, and the name of the experiment."""
+    storage = str(run.storage_path or "results")
+    if storage.startswith("file://"):
+        storage = storage[len("file://") :]
+    now = datetime.datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
+    name = run.name or f"{_NAMES.sub('_', experiment.name)[:100]}_{now}"
+    return os.path.abspath(os.path.expanduser(storage)), name
+
+
+def complete(experiment: Experiment, storage: str, name: str) -> Keys:
+    """All keys of the file."""
+    plugin = os.path.join(storage, name, "tune", "plugin")
+    first = {"version": 1, "name": name}
+    rest = {k: v for k, v in experiment.keys.items() if k != "version"}
+    return {**first, **rest, "trainable": {"plugin": plugin}, "storage": storage}
+
+
+def plugin_yaml(experiment: Experiment, folder: str) -> str:
+    """plugin.yaml of the trainable. It gets the whole environment, as the script's own process has it."""
+    command = [sys.executable, "serve.py", folder, *(["--requests"] if experiment.request else [])]
+    names = sorted(
+        {
+            n
+            for n in (*os.environ, "PYTHONPATH")
+            if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", n) and not n.startswith(("TUNEHOST_", "PLUGIN_"))
+        }
+    )
+    return to_yaml({"kind": "trainable", "name": "python", "version": "1.0.0", "command": command, "env": names})
+
+
+SERVE = """# Starts the process that trains, with the sys.path of the script that began the experiment.
+import sys
+
+with open(sys.argv[1] + "/path.txt", encoding="utf-8") as f:
+    paths = f.read().splitlines()
+sys.path[:] = [*paths, *(p for p in sys.path[1:] if p not in paths)]
+
+from tunehost.tune._worker import main
+
+main(sys.argv[1:])
+"""
+
+
+def to_yaml(keys: Mapping[str, Any]) -> str:
+    """YAML with a line for each key, and for each parameter of the space."""
+    lines = []
+    for key, value in keys.items():
+        if key in ("space", "points") and value:
+            lines.append(f"{key}:")
+            entries = value.items() if isinstance(value, dict) else None
+            lines += (
+                [f"  {_scalar(k)}: {_scalar(v)}" for k, v in entries]
+                if entries
+                else [f"  - {_scalar(v)}" for v in value]
+            )
+        else:
+            lines.append(f"{key}: {_scalar(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _scalar(value: Any) -> str:
+    """A value in one line. Names without quotes where YAML reads them as text."""
+    return json.dumps(value, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """Numbers of numpy."""
+    item = getattr(value, "item", None)
+    if item is not None:
+        return item()
+    raise TuneError(f"{value!r:.60} cannot be written into an experiment file: expected a number, a text or a list")

@@ -1,0 +1,92 @@
+"""Runs the program tunehost as a child of this process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from typing import Any, Callable, List, Optional
+
+from .. import _binary, _system
+from .error import TuneError
+
+INTERRUPTED = 130
+
+
+def run(arguments: List[str]) -> int:
+    """Runs the program until it ends, with its output where this process has its own. It ends with this process.
+    Ctrl-C interrupts the experiment, and its state is saved. TuneError: the program refused, or failed."""
+    me = os.getpid()
+    command = [_binary.find(), *arguments]
+    pipe = subprocess.PIPE if _in_notebook() else None
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=pipe,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: _system.die_with_parent(me),
+    ) as child:
+        messages: List[str] = []
+        pumps = [_pump(child.stderr, lambda text: _say(sys.stderr, text, messages))]
+        if pipe:
+            pumps.append(_pump(child.stdout, lambda text: _say(sys.stdout, text, None)))
+        status = _wait(child)
+        for pump in pumps:
+            pump.join()
+    if status not in (0, INTERRUPTED):
+        raise TuneError(_message(messages, status))
+    return status
+
+
+def _wait(child: subprocess.Popen[bytes]) -> int:
+    """Waits for the end. Ctrl-C reaches the child by itself, which then saves the experiment; in a notebook it
+    reaches this process alone, and is passed on."""
+    while True:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:
+            if not _in_foreground():
+                child.terminate()
+
+
+def _in_foreground() -> bool:
+    """Whether the terminal sends Ctrl-C to this process and its children."""
+    try:
+        return os.tcgetpgrp(0) == os.getpgrp()
+    except OSError:
+        return False
+
+
+def _in_notebook() -> bool:
+    return "ipykernel" in sys.modules
+
+
+def _pump(stream: Any, take: Callable[[str], None]) -> threading.Thread:
+    """Passes a stream on, as it comes."""
+
+    def work() -> None:
+        while True:
+            part = stream.read1(65536)
+            if not part:
+                return
+            take(part.decode("utf-8", "replace"))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+def _say(stream: Any, text: str, keep: Optional[List[str]]) -> None:
+    if keep is not None:
+        keep.append(text)
+        del keep[:-100]
+    stream.write(text)
+    stream.flush()
+
+
+def _message(messages: List[str], status: int) -> str:
+    """The last line that the program wrote about its failure."""
+    lines = [line for line in "".join(messages).splitlines() if line.strip()]
+    last = lines[-1] if lines else f"tunehost ended with status {status}"
+    return last[len("tunehost: ") :] if last.startswith("tunehost: ") else last

@@ -1,0 +1,125 @@
+"""What the process that trains needs: the trainable, its objects and the plan of the space, in files
+beside the experiment."""
+
+from __future__ import annotations
+
+import io
+import mmap
+import os
+import pickle
+import struct
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Optional
+
+from ._encode import Group
+from .error import TuneError
+
+_ALIGN = 64
+
+
+@dataclass
+class Payload:
+    """Everything about a trainable."""
+
+    trainable: Any  #: a function, or a subclass of Trainable
+    name: str
+    stop: Optional[Callable[..., Any]] = None  #: of (trial_id, result)
+    resources: Optional[Callable[..., Any]] = None  #: a request that depends on the config
+    counts: bool = False  #: training_iteration is the objective
+
+
+def write(dir: Path, payload: Payload, plan: Group, objects: Dict[str, Any]) -> None:
+    """Writes a payload. TuneError names what cannot be pickled."""
+    (dir / "objects").mkdir(parents=True, exist_ok=True)
+    for name, value in objects.items():
+        _replace(dir / "objects" / f"{name}.bin", packed(value, f"the parameter {name} of with_parameters"))
+    _write_path(dir)
+    _replace(dir / "space.pkl", _pickle(plan, "the param_space"))
+    _replace(dir / "payload.pkl", _pickle(vars(payload), "the trainable"))
+
+
+def read(dir: Path) -> Payload:
+    """Reads a payload."""
+    return Payload(**_Loader(io.BytesIO((dir / "payload.pkl").read_bytes())).load())
+
+
+def _write_path(dir: Path) -> None:
+    """Writes where modules are found: it is read before anything is unpickled."""
+    paths = [os.path.abspath(p) if p else os.getcwd() for p in sys.path]
+    _replace(dir / "path.txt", "".join(f"{p}\n" for p in paths if "\n" not in p).encode())
+
+
+def read_plan(dir: Path) -> Group:
+    """Reads the plan of the space."""
+    plan: Group = pickle.loads((dir / "space.pkl").read_bytes())
+    return plan
+
+
+def read_objects(dir: Path) -> Dict[str, Any]:
+    """Maps the objects of with_parameters into memory."""
+    return {file.stem: unpacked(file) for file in sorted((dir / "objects").glob("*.bin"))}
+
+
+class _Loader(pickle.Unpickler):
+    """Says which module is missing, and what to do."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        try:
+            return super().find_class(module, name)
+        except ModuleNotFoundError as e:
+            raise ValueError(
+                f"the module {e.name} of the trainable cannot be imported in its process: install it, or "
+                "put it where the script finds it by sys.path or PYTHONPATH"
+            ) from e
+
+
+def _pickle(value: Any, what: str, buffers: Optional[Callable[[Any], Any]] = None) -> bytes:
+    import cloudpickle
+
+    out = io.BytesIO()
+    try:
+        cloudpickle.CloudPickler(out, protocol=5, buffer_callback=buffers).dump(value)
+    except Exception as e:
+        raise TuneError(
+            f"{what} cannot be pickled ({' '.join(str(e).split())}): create such objects inside of the trainable"
+        ) from e
+    return out.getvalue()
+
+
+def packed(value: Any, what: str = "the object") -> bytes:
+    """An object as a file whose arrays can be mapped: the length of the pickle, the number of buffers and
+    their places, the pickle, and the buffers."""
+    found: List[pickle.PickleBuffer] = []
+    head = _pickle(value, what, found.append)
+    raw = [b.raw() for b in found]
+    at = 16 + 16 * len(raw) + len(head)
+    places = b""
+    parts: List[Any] = [head]
+    for buffer in raw:
+        pad = -at % _ALIGN
+        places += struct.pack("<QQ", at + pad, buffer.nbytes)
+        parts += [b"\0" * pad, buffer]
+        at += pad + buffer.nbytes
+    return b"".join([struct.pack("<QQ", len(head), len(raw)), places, *parts])
+
+
+def unpacked(file: Path) -> Any:
+    """The object in a file. Its arrays are the file's memory, and read-only."""
+    with open(file, "rb") as f:
+        view = memoryview(mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ))
+    size, count = struct.unpack_from("<QQ", view)
+    places = [struct.unpack_from("<QQ", view, 16 + 16 * i) for i in range(count)]
+    start = 16 + 16 * count
+    return pickle.loads(view[start : start + size], buffers=[view[at : at + n] for at, n in places])
+
+
+def _replace(file: Path, content: bytes) -> None:
+    """Writes a file so that it is complete or as before."""
+    new = file.with_name(f".{file.name}.new")
+    with open(new, "wb") as f:
+        f.write(content)
+        f.flush()
+        os.fsync(f.fileno())
+    os.replace(new, file)

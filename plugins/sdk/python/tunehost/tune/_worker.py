@@ -1,0 +1,150 @@
+"""The process that trains: a trainable plugin, which the host starts by serve.py in the directory of the
+experiment. Each trial is a fork of it."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Mapping, Type
+
+import tunehost
+
+from . import _payload, session
+from ._encode import computes, decode
+from .resources import computed
+from .trainable import Trainable, overrides
+
+
+class Serving(tunehost.Trainable):
+    """Trains a function or class of Python."""
+
+    name = "python"
+    version = "1.0.0"
+    dir = Path()
+
+    def open(self) -> None:
+        self.payload = _payload.read(self.dir)
+        self.plan = _payload.read_plan(self.dir)
+        self.objects = _payload.read_objects(self.dir)
+        self.stepped = isinstance(self.payload.trainable, type)
+        self.saves = self.stepped and overrides(self.payload.trainable, "save_checkpoint")
+
+    def train(self, run: tunehost.Run) -> None:
+        config = decode(self.plan, run.params)
+        if computes(self.plan):
+            _remember(run.dir, config)
+        current = session._Session(run, config, self.payload.stop, self.payload.name, self.payload.counts)
+        session.begin(current)
+        if run.dir.is_dir():
+            os.chdir(run.dir)
+        if self.stepped:
+            self._steps(current, config)
+        else:
+            _finish(current, self.payload.trainable(config, **self.objects))
+
+    def _steps(self, current: session._Session, config: Dict[str, Any]) -> None:
+        """Trains a class, step by step."""
+        trainable: Trainable = _with_setup(self.payload.trainable, self.objects)(config)
+        save = trainable.save if self.saves else None
+        if overrides(type(trainable), "export_model"):
+            current.run.export_with(lambda format, dir: _export(trainable, format, dir))
+        try:
+            if current.run.restore:
+                _restore(trainable, current.run)
+            while True:
+                result = trainable.train()
+                current.report(_own(result), save=_saver(save), done=bool(result["done"]))
+                if result["done"]:
+                    return
+        finally:
+            trainable.cleanup()
+
+
+class Requesting(Serving):
+    """The same, for requests that depend on the config."""
+
+    name = "python"
+
+    def request(self, params: Dict[str, Any]) -> Mapping[str, Any]:
+        config = decode(self.plan, params)
+        assert self.payload.resources
+        wanted = self.payload.resources(config)
+        return computed({"cpu": 1} if wanted is None else wanted)
+
+
+def _saver(save: Any) -> Any:
+    return None if save is None else lambda dir: save(str(dir))
+
+
+def _restore(trainable: Trainable, run: tunehost.Run) -> None:
+    """Continues from a checkpoint; the host may try once more without one that cannot be loaded."""
+    try:
+        trainable.restore(str(run.restore))
+    except Exception as e:
+        raise tunehost.RestoreError(f"the checkpoint {run.restore} cannot be loaded: {type(e).__name__}: {e}") from e
+    trainable._iteration = run.iteration or trainable._iteration
+
+
+def _export(trainable: Trainable, format: str, dir: Path) -> None:
+    try:
+        trainable.export_model([format], str(dir))
+    except (ValueError, NotImplementedError) as e:
+        raise tunehost.UnknownFormat(str(e) or f"the trainable does not know the format {format}") from e
+
+
+def _with_setup(cls: Type[Trainable], objects: Dict[str, Any]) -> Type[Trainable]:
+    """The class whose setup gets the objects of with_parameters."""
+    if not objects:
+        return cls
+    setup = cls.setup
+
+    class Inner(cls):  # type: ignore[valid-type, misc]
+        def setup(self, config: Dict[str, Any]) -> None:
+            setup(self, config, **objects)
+
+    Inner.__name__, Inner.__qualname__ = cls.__name__, cls.__qualname__
+    return Inner
+
+
+def _own(result: Mapping[str, Any]) -> Dict[str, Any]:
+    """What step returned: the host adds times of its own."""
+    return {k: v for k, v in result.items() if k not in ("config", "done", "time_this_iter_s", "time_total_s")}
+
+
+def _finish(current: session._Session, returned: Any) -> None:
+    """Reports what a function returns or yields."""
+    if inspect.isgenerator(returned):
+        _yielded(current, returned)
+    elif isinstance(returned, Mapping):
+        current.report(returned, done=True)
+    elif isinstance(returned, (int, float)) and not isinstance(returned, bool):
+        current.report({"_metric": returned}, done=True)
+
+
+def _yielded(current: session._Session, results: Iterator[Any]) -> None:
+    try:
+        for metrics in results:
+            current.report(metrics if isinstance(metrics, Mapping) else {"_metric": metrics})
+    finally:
+        close = getattr(results, "close", None)
+        if close:
+            close()
+
+
+def _remember(dir: Path, config: Dict[str, Any]) -> None:
+    """Keeps a config that cannot be derived from the record, for Result.config."""
+    if dir.is_dir():
+        try:
+            _payload._replace(dir / "params.pkl", _payload._pickle(config, "the config"))
+        except Exception as e:
+            print(f"the config is not kept: {e}", file=sys.stderr)
+
+
+def main(arguments: List[str]) -> None:
+    """Serves until the host ends the process."""
+    dir, *flags = arguments
+    plugin = Requesting if "--requests" in flags else Serving
+    plugin.dir = Path(dir)
+    tunehost.serve(plugin)

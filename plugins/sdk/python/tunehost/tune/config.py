@@ -1,0 +1,119 @@
+"""How an experiment is to run, with Ray Tune's names."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+__all__ = ["CheckpointConfig", "FailureConfig", "ResumeConfig", "RunConfig", "SyncConfig", "TuneConfig"]
+
+
+@dataclass
+class TuneConfig:
+    """What is searched, and how."""
+
+    mode: Union[None, str, Sequence[str]] = None  #: min or max; a list for several metrics
+    metric: Union[None, str, Sequence[str]] = None  #: the reported metric that counts; a list for several objectives
+    search_alg: Any = None  #: a class of tune.search, or the name of a searcher of tunehost; None: random
+    scheduler: Any = None  #: a class of tune.schedulers, or the name of a scheduler of tunehost; None: fifo
+    num_samples: int = 1  #: how many points; grids multiply it; -1: no limit
+    max_concurrent_trials: Optional[int] = None  #: at a time; None or 0: as many as resources allow
+    time_budget_s: Union[None, float, datetime.timedelta] = None  #: seconds after which the experiment ends
+    reuse_actors: bool = False  #: processes are forked anyway; see docs/RAY.md
+    trial_name_creator: Optional[Callable[..., str]] = None  #: not supported; use trial_dirname_creator
+    trial_dirname_creator: Union[None, str, Callable[..., str]] = None  #: a template, such as "{number}_{lr}"
+
+    def __post_init__(self) -> None:
+        for mode in [self.mode] if isinstance(self.mode, str) else self.mode or ():
+            if mode not in ("min", "max"):
+                raise ValueError(f"mode is {mode!r}: expected min or max")
+        if isinstance(self.num_samples, bool) or not isinstance(self.num_samples, int) or self.num_samples < -1:
+            raise ValueError(f"num_samples is {self.num_samples!r}: expected a number of points, or -1")
+
+
+@dataclass
+class CheckpointConfig:
+    """Which checkpoints are made, and kept."""
+
+    num_to_keep: Optional[int] = None  #: the newest or best so many stay; None: all
+    checkpoint_score_attribute: Optional[str] = None  #: the metric by which the best are kept; None: the newest
+    checkpoint_score_order: Optional[str] = "max"  #: max or min of that metric
+    checkpoint_frequency: Optional[int] = 0  #: class trainables: a checkpoint every so many iterations; 0: none
+    checkpoint_at_end: Optional[bool] = None  #: class trainables: a checkpoint of the last result
+
+    def __post_init__(self) -> None:
+        if self.num_to_keep is not None and self.num_to_keep < 1:
+            raise ValueError(f"num_to_keep is {self.num_to_keep}: expected 1 or more, or None for all")
+        if self.checkpoint_score_order not in ("min", "max"):
+            raise ValueError(f"checkpoint_score_order is {self.checkpoint_score_order!r}: expected min or max")
+        if (self.checkpoint_frequency or 0) < 0:
+            raise ValueError(f"checkpoint_frequency is {self.checkpoint_frequency}: expected 0 or more iterations")
+
+
+@dataclass
+class FailureConfig:
+    """What becomes of trials that fail."""
+
+    max_failures: int = 0  #: how often a trial is run again from its last checkpoint; -1: always
+    fail_fast: Union[bool, str] = False  #: True: the first failure stops all trials; "raise": it kills them
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.fail_fast, bool) and str(self.fail_fast).lower() != "raise":
+            raise ValueError(f'fail_fast is {self.fail_fast!r}: expected True, False or "raise"')
+        if self.fail_fast and self.max_failures:
+            raise ValueError(f"max_failures must be 0 if fail_fast is {self.fail_fast!r}")
+
+
+@dataclass
+class SyncConfig:
+    """Ray's copying of files to a cloud storage. Here storage does it by itself: any setting is an error."""
+
+    upload_timeout: Optional[float] = None
+    sync_period: Optional[float] = None
+    sync_timeout: Optional[float] = None
+    sync_artifacts: Optional[bool] = None
+    sync_artifacts_on_checkpoint: Optional[bool] = None
+
+
+@dataclass
+class RunConfig:
+    """Where an experiment is kept, and when it ends."""
+
+    name: Optional[str] = None  #: of the directory in storage_path; None: of the trainable and the time
+    storage_path: Optional[str] = None  #: a directory; None: ./results
+    storage_filesystem: Any = None  #: not supported
+    failure_config: Optional[FailureConfig] = None
+    checkpoint_config: Optional[CheckpointConfig] = None
+    sync_config: Optional[SyncConfig] = None
+    verbose: Optional[int] = None  #: 0 silent, 1 status, 2 brief results, 3 all results; None: 1
+    stop: Any = None  #: {METRIC: at least}, {"training_iteration": N}, a function of (trial_id, result), a Stopper
+    callbacks: Optional[List[Any]] = None  #: JsonLoggerCallback and CSVLoggerCallback; no others yet
+    progress_reporter: Any = None  #: not supported: the progress is tunehost's
+    log_to_file: Union[bool, str, Tuple[str, str]] = False  #: names of the files for stdout and stderr of a trial
+
+
+@dataclass
+class ResumeConfig:
+    """Which trials go on when an experiment is restored."""
+
+    class ResumeType(Enum):
+        """What becomes of a trial."""
+
+        RESUME = "resume"  #: it goes on from its last checkpoint
+        RESTART = "restart"  #: it starts again from the beginning
+        SKIP = "skip"  #: it stays as it is
+
+    finished: Any = ResumeType.SKIP
+    unfinished: Any = ResumeType.RESUME
+    errored: Any = ResumeType.SKIP
+
+
+def seconds(value: Union[float, datetime.timedelta]) -> float:
+    """A duration in seconds."""
+    return value.total_seconds() if isinstance(value, datetime.timedelta) else float(value)
+
+
+Space = Mapping[str, Any]
+Config = Dict[str, Any]

@@ -1,0 +1,196 @@
+"""The result of one trial."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+from .. import _view
+from . import _encode, _payload
+from .checkpoint import Checkpoint, PathLike
+from .error import TuneError
+
+__all__ = ["Metrics", "Result"]
+
+
+class Metrics(Dict[str, Any]):
+    """Metrics by name. Nested names are joined with "/"; metrics["val"] is the dict of those below it."""
+
+    def __missing__(self, name: str) -> Any:
+        inner = {k[len(name) + 1 :]: v for k, v in self.items() if k.startswith(f"{name}/")}
+        if not inner:
+            raise KeyError(name)
+        return Metrics(inner)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+
+class Result:
+    """A trial: its last result, its checkpoints and files."""
+
+    def __init__(self, trial: Mapping[str, Any], plan: Optional[_encode.Group] = None) -> None:
+        self._trial, self._plan = trial, plan
+        self.path: str = trial["dir"]  #: the trial's directory
+
+    @classmethod
+    def from_path(cls, path: PathLike) -> Result:
+        """The result of the trial in a directory."""
+        dir = os.path.abspath(os.path.expanduser(os.fspath(path)))
+        experiment = os.path.dirname(os.path.dirname(dir))
+        for trial in _view.lines("trials", experiment):
+            if os.path.abspath(trial["dir"]) == dir:
+                return cls(trial, plan_of(experiment))
+        raise TuneError(f"{dir} is the directory of no trial")
+
+    @property
+    def trial_id(self) -> str:
+        """The id of the trial."""
+        return str(self._trial["trial"])
+
+    @cached_property
+    def config(self) -> Dict[str, Any]:
+        """The config that the trainable got."""
+        kept = Path(self.path, "params.pkl")
+        if kept.exists():
+            import pickle
+
+            found: Dict[str, Any] = pickle.loads(kept.read_bytes())
+            return found
+        return (
+            dict(self._trial["params"]) if self._plan is None else _encode.decode(self._plan, self._trial["params"])
+        )
+
+    @cached_property
+    def metrics(self) -> Metrics:
+        """The last result: what was reported, and training_iteration, time_total_s, time_this_iter_s, timestamp,
+        trial_id, pid, hostname, done and config. Empty but for the config if the trial has not reported."""
+        results = self.results
+        return Metrics({**(results[-1] if results else {"trial_id": self.trial_id}), "config": self.config})
+
+    @cached_property
+    def results(self) -> List[Metrics]:
+        """All results that count, in their order."""
+        found: Dict[int, Metrics] = {}
+        try:
+            with open(os.path.join(self.path, "result.jsonl"), encoding="utf-8") as f:
+                for line in f:
+                    if line.endswith("\n"):
+                        result = _result(json.loads(line))
+                        found = {i: r for i, r in found.items() if i < result["training_iteration"]}
+                        found[result["training_iteration"]] = result
+        except FileNotFoundError:
+            pass
+        return list(found.values())
+
+    @property
+    def metrics_dataframe(self) -> Any:
+        """All results as a pandas.DataFrame, one row each; None if there is none."""
+        if not self.results:
+            return None
+        import pandas
+
+        return pandas.DataFrame([dict(r) for r in self.results])
+
+    @property
+    def checkpoint(self) -> Optional[Checkpoint]:
+        """The newest checkpoint, or None."""
+        path = self._trial.get("checkpoint")
+        return Checkpoint(path) if path else None
+
+    @cached_property
+    def best_checkpoints(self) -> List[Tuple[Checkpoint, Metrics]]:
+        """The checkpoints that were kept, with the results that they belong to, from the first on."""
+        by_iteration = {r["training_iteration"]: r for r in self.results}
+        found = []
+        for manifest in sorted(Path(self.path, "checkpoints").glob("*/MANIFEST.json")):
+            iteration = json.loads(manifest.read_text(encoding="utf-8"))["iteration"]
+            if iteration in by_iteration:
+                found.append((Checkpoint(manifest.parent / "files"), by_iteration[iteration]))
+        return found
+
+    def get_best_checkpoint(self, metric: str, mode: str) -> Optional[Checkpoint]:
+        """The kept checkpoint whose result is best by a metric (mode: min or max); None if there is none."""
+        if mode not in ("min", "max"):
+            raise ValueError(f"mode is {mode!r}: expected min or max")
+        rated = [(r[metric], c) for c, r in self.best_checkpoints if _finite(r.get(metric))]
+        if not rated:
+            return None
+        return (min if mode == "min" else max)(rated, key=lambda pair: pair[0])[1]
+
+    @property
+    def error(self) -> Optional[TuneError]:
+        """Why the trial failed, with its traceback; None if it did not."""
+        if self._trial["state"] != "ERROR":
+            return None
+        return TuneError(self._trial["error"] or self._trial["reason"])
+
+    @property
+    def filesystem(self) -> Any:
+        """Ray's pyarrow file system: results are local files here."""
+        raise TuneError("results are local files: open Result.path")
+
+    def __repr__(self) -> str:
+        shown = {k: v for k, v in self.metrics.items() if k not in _HIDDEN}
+        return (
+            f"Result(config={self.config}, metrics={shown}, path={self.path!r}"
+            + (f", error={self.error}" if self.error else "")
+            + ")"
+        )
+
+
+_HIDDEN = (
+    "config",
+    "trial_id",
+    "timestamp",
+    "pid",
+    "hostname",
+    "event_number",
+    "attempt",
+    "done",
+    "time_this_iter_s",
+)
+
+
+def _result(line: Dict[str, Any]) -> Metrics:
+    """A line of result.jsonl with Ray's names."""
+    iteration = line.pop("iteration")
+    host = line.pop("host", None)
+    values = {k: _view.number(v) for k, v in line.items()}
+    return Metrics({"training_iteration": iteration, **values, **({"hostname": host} if host else {})})
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, (int, float)) and value == value and abs(value) != float("inf")
+
+
+def plan_of(experiment: str) -> Optional[_encode.Group]:
+    """The plan of an experiment that tunehost.tune has begun; None for others."""
+    dir = Path(experiment, "tune")
+    return _payload.read_plan(dir) if (dir / "space.pkl").exists() else None
+
+
+_SCOPES = re.compile(r"^(last|all|avg|last-(\d+)-avg)$")
+
+
+def score(result: Result, metric: str, mode: str, scope: str) -> Optional[float]:
+    """The value of a trial by which it is compared: its last one, the best of all, or a mean."""
+    match = _SCOPES.match(scope)
+    if not match:
+        raise ValueError(f"scope is {scope!r}: expected last, all, avg or last-N-avg")
+    values = [float(r[metric]) for r in result.results if isinstance(r.get(metric), (int, float))]
+    if not values:
+        return None
+    if scope == "last":
+        return values[-1]
+    if scope == "all":
+        return min(values) if mode == "min" else max(values)
+    part = values[-int(match.group(2)) :] if match.group(2) else values
+    return sum(part) / len(part)

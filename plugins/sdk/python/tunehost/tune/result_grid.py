@@ -1,0 +1,107 @@
+"""The results of an experiment."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Iterator, List, Optional
+
+from .. import _view
+from .error import TuneError
+from .result import Result, plan_of, score
+
+__all__ = ["ResultGrid"]
+
+
+class ResultGrid:
+    """The trials of an experiment, in their order: a sequence of Result."""
+
+    def __init__(self, path: str, metric: Optional[str] = None, mode: Optional[str] = None) -> None:
+        """path is the experiment's directory; metric and mode are the defaults of get_best_result."""
+        self.experiment_path = path  #: the directory of the experiment
+        self._metric, self._mode = metric, mode
+        plan = plan_of(path)
+        self._results = [Result(trial, plan) for trial in _view.lines("trials", path)]
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __getitem__(self, i: int) -> Result:
+        return self._results[i]
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self._results)
+
+    @property
+    def errors(self) -> List[TuneError]:
+        """Why trials failed."""
+        return [r.error for r in self._results if r.error]
+
+    @property
+    def num_errors(self) -> int:
+        """How many trials failed."""
+        return len(self.errors)
+
+    @property
+    def num_terminated(self) -> int:
+        """How many trials ended without a failure."""
+        return sum(r._trial["state"] == "TERMINATED" for r in self._results)
+
+    @property
+    def filesystem(self) -> Any:
+        """Ray's pyarrow file system: results are local files here."""
+        raise TuneError("results are local files: open ResultGrid.experiment_path")
+
+    def get_best_result(
+        self,
+        metric: Optional[str] = None,
+        mode: Optional[str] = None,
+        scope: str = "last",
+        filter_nan_and_inf: bool = True,
+    ) -> Result:
+        """The best trial by a metric (by default the one of TuneConfig). scope says which of its values counts: last,
+        all (its best), avg or last-N-avg. RuntimeError if no trial has reported it."""
+        metric, mode = metric or self._metric, mode or (self._mode if metric in (None, self._metric) else None)
+        if not metric or mode not in ("min", "max"):
+            raise ValueError(
+                'there are several metrics or none: write get_best_result(metric=NAME, mode="min" or "max")'
+            )
+        rated = [(score(r, metric, mode, scope), r) for r in self._results]
+        usable = [(v, r) for v, r in rated if v is not None and (math.isfinite(v) or not filter_nan_and_inf)]
+        if not usable:
+            raise RuntimeError(
+                f"no trial has a value of {metric!r}: look at ResultGrid.errors, and at the name of the metric"
+            )
+        sign = 1 if mode == "min" else -1
+        return min(usable, key=lambda pair: (pair[0] != pair[0], sign * pair[0]))[1]
+
+    def get_dataframe(self, filter_metric: Optional[str] = None, filter_mode: Optional[str] = None) -> Any:
+        """A pandas.DataFrame with a row for each trial: its last result, or its best one by filter_metric; the config
+        as columns config/NAME."""
+        import pandas
+
+        if (filter_metric is None) != (filter_mode is None) or filter_mode not in (None, "min", "max"):
+            raise ValueError('give filter_metric=NAME together with filter_mode="min" or "max"')
+        rows = []
+        for result in self._results:
+            chosen: Any = result.results[-1] if result.results else {"trial_id": result.trial_id}
+            usable = [
+                (r[filter_metric], r)
+                for r in result.results
+                if filter_metric and isinstance(r.get(filter_metric), (int, float))
+            ]
+            if usable:
+                chosen = (min if filter_mode == "min" else max)(usable, key=lambda pair: pair[0])[1]
+            rows.append({**chosen, **{f"config/{k}": v for k, v in flat(result.config)}, "logdir": result.path})
+        return pandas.DataFrame(rows)
+
+    def __repr__(self) -> str:
+        return f"ResultGrid({self.experiment_path!r}, {len(self)} trials, {self.num_errors} failed)"
+
+
+def flat(config: Any, prefix: str = "") -> Iterator[Any]:
+    """The members of a config, nested names joined with "/"."""
+    for key, value in config.items():
+        if isinstance(value, dict) and value:
+            yield from flat(value, f"{prefix}{key}/")
+        else:
+            yield f"{prefix}{key}", value

@@ -1,0 +1,175 @@
+"""tune.run: the older way to run an experiment."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+from ._plugin import refuse
+from .analysis import ExperimentAnalysis
+from .config import CheckpointConfig, FailureConfig, ResumeConfig, RunConfig, SyncConfig, TuneConfig
+from .error import TuneError, Unsupported
+from .experiment import Experiment
+from .registry import registered
+from .resources import with_resources
+from .result import Result
+from .schedulers import create_scheduler
+from .search import create_searcher
+from .tuner import Tuner
+
+__all__ = ["run", "run_experiments"]
+
+_INSTEAD = {
+    "export_formats": "write models in the trainable",
+    "restore": "pass the checkpoint's directory in the config",
+    "resume_config": "use tune.Tuner.restore",
+    "trial_executor": "leave it out",
+}
+
+
+def run(
+    run_or_experiment: Any,
+    *,
+    name: Optional[str] = None,
+    metric: Optional[str] = None,
+    mode: Optional[str] = None,
+    stop: Any = None,
+    time_budget_s: Union[None, float, datetime.timedelta] = None,
+    config: Optional[Dict[str, Any]] = None,
+    resources_per_trial: Any = None,
+    num_samples: int = 1,
+    storage_path: Optional[str] = None,
+    storage_filesystem: Any = None,
+    search_alg: Any = None,
+    scheduler: Any = None,
+    checkpoint_config: Optional[CheckpointConfig] = None,
+    verbose: Optional[int] = None,
+    progress_reporter: Any = None,
+    log_to_file: Union[bool, str, Tuple[str, str]] = False,
+    trial_name_creator: Optional[Callable[..., str]] = None,
+    trial_dirname_creator: Union[None, str, Callable[..., str]] = None,
+    sync_config: Optional[SyncConfig] = None,
+    export_formats: Optional[Sequence[str]] = None,
+    max_failures: int = 0,
+    fail_fast: Union[bool, str] = False,
+    restore: Optional[str] = None,
+    resume: Union[None, bool, str] = None,
+    resume_config: Optional[ResumeConfig] = None,
+    reuse_actors: bool = False,
+    raise_on_failed_trial: bool = True,
+    callbacks: Optional[Sequence[Any]] = None,
+    max_concurrent_trials: Optional[int] = None,
+) -> ExperimentAnalysis:
+    """Runs an experiment. Tuner is the newer way; the arguments are those of its configs.
+
+    search_alg and scheduler may be Ray's names, such as "hyperopt" and "pbt". resume=True, or "AUTO", continues
+    the experiment of this name if it exists; "AUTO+ERRORED" also its failed trials. TuneError: it could not run, or a
+    trial failed and raise_on_failed_trial is set.
+    """
+    given = {"export_formats": export_formats, "restore": restore, "resume_config": resume_config}
+    refuse("run", dict.fromkeys(given), given, _INSTEAD)
+    if isinstance(run_or_experiment, Experiment):
+        raise TuneError("pass an Experiment to tune.run_experiments")
+    trainable = registered(run_or_experiment)
+    if resources_per_trial is not None:
+        trainable = with_resources(trainable, resources_per_trial)
+    tune = TuneConfig(
+        metric=metric,
+        mode=mode,
+        num_samples=num_samples,
+        time_budget_s=time_budget_s,
+        reuse_actors=reuse_actors,
+        search_alg=create_searcher(search_alg) if isinstance(search_alg, str) else search_alg,
+        scheduler=create_scheduler(scheduler) if isinstance(scheduler, str) else scheduler,
+        max_concurrent_trials=max_concurrent_trials,
+        trial_name_creator=trial_name_creator,
+        trial_dirname_creator=trial_dirname_creator,
+    )
+    setting = RunConfig(
+        name=name,
+        storage_path=storage_path,
+        storage_filesystem=storage_filesystem,
+        stop=stop,
+        verbose=verbose,
+        checkpoint_config=checkpoint_config,
+        failure_config=FailureConfig(max_failures, fail_fast),
+        progress_reporter=progress_reporter,
+        log_to_file=log_to_file,
+        sync_config=sync_config,
+        callbacks=None if callbacks is None else list(callbacks),
+    )
+    tuner = _resumed(trainable, resume, setting) or Tuner(
+        trainable, param_space=config, tune_config=tune, run_config=setting
+    )
+    grid = tuner.fit()
+    if grid.errors and raise_on_failed_trial:
+        raise TuneError(f"{grid.num_errors} of {len(grid)} trials failed, the first with: {grid.errors[0]}")
+    return ExperimentAnalysis(grid.experiment_path, default_metric=grid._metric, default_mode=grid._mode)
+
+
+def _resumed(trainable: Any, resume: Union[None, bool, str], setting: RunConfig) -> Optional[Tuner]:
+    """The experiment of this name, if it is to be continued."""
+    if not resume:
+        return None
+    words = ("AUTO" if resume is True else str(resume)).upper().split("+")
+    if words[0] not in ("AUTO", "LOCAL") or any(w not in ("ERRORED", "RESTART_ERRORED") for w in words[1:]):
+        raise Unsupported(
+            f'resume={resume!r} is not supported: write True, "AUTO", "AUTO+ERRORED" or "AUTO+RESTART_ERRORED"'
+        )
+    if not setting.name:
+        raise TuneError("resume needs the name of the experiment: write name=NAME")
+    path = os.path.join(os.path.expanduser(setting.storage_path or "results"), setting.name)
+    if not Tuner.can_restore(path):
+        if words[0] == "LOCAL":
+            raise TuneError(f"there is no experiment to resume at {os.path.abspath(path)}")
+        return None
+    return Tuner.restore(
+        path, trainable, resume_errored="ERRORED" in words, restart_errored="RESTART_ERRORED" in words
+    )
+
+
+def run_experiments(
+    experiments: Any,
+    scheduler: Any = None,
+    verbose: Optional[int] = None,
+    progress_reporter: Any = None,
+    resume: Union[None, bool, str] = None,
+    resume_config: Optional[ResumeConfig] = None,
+    reuse_actors: bool = False,
+    raise_on_failed_trial: bool = True,
+    concurrent: bool = True,
+    callbacks: Optional[Sequence[Any]] = None,
+) -> List[Result]:
+    """Runs several experiments, one after the other, and returns their trials: an Experiment, a list of them, or
+    {NAME: {"run": TRAINABLE, …}} with the arguments of tune.run. concurrent, which mixes their trials, must be
+    False for more than one."""
+    listed = _listed(experiments)
+    if concurrent and len(listed) > 1:
+        raise Unsupported(
+            "run_experiments(concurrent=True) with several experiments is not supported: write concurrent=False"
+        )
+    found: List[Result] = []
+    for experiment in listed:
+        more = {
+            "scheduler": scheduler,
+            "verbose": verbose,
+            "progress_reporter": progress_reporter,
+            "resume": resume,
+            "resume_config": resume_config,
+            "reuse_actors": reuse_actors,
+            "callbacks": callbacks,
+        }
+        arguments = {**{k: v for k, v in more.items() if v}, **experiment.arguments}
+        found += run(
+            experiment.run_identifier, name=experiment.name, raise_on_failed_trial=raise_on_failed_trial, **arguments
+        ).trials
+    return found
+
+
+def _listed(experiments: Any) -> List[Experiment]:
+    if isinstance(experiments, Experiment):
+        return [experiments]
+    if isinstance(experiments, Mapping):
+        return [Experiment(name, **dict(spec)) for name, spec in experiments.items()]
+    return [e for one in experiments for e in _listed(one)]

@@ -1,0 +1,169 @@
+"""What a function calls while it trains: report, get_checkpoint, get_context."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Mapping, Optional
+
+from .. import _script
+from ..errors import Stopped
+from ..run import Run
+from . import checkpoint as _checkpoint
+from .checkpoint import Checkpoint
+from .error import TuneError
+from .resources import PlacementGroupFactory
+
+__all__ = ["TuneContext", "get_checkpoint", "get_context", "report"]
+
+Stop = Callable[[str, Dict[str, Any]], Any]
+
+
+class _Session:
+    """The trial of this process."""
+
+    def __init__(self, run: Run, config: Mapping[str, Any], stop: Optional[Stop], name: str, counts: bool) -> None:
+        self.run, self.config, self.stop, self.name = run, config, stop, name
+        self.counts = counts  # whether training_iteration is the objective, because the user gave none
+
+    def report(
+        self,
+        metrics: Mapping[str, Any],
+        checkpoint: Optional[Checkpoint] = None,
+        save: Any = None,
+        done: bool = False,
+    ) -> None:
+        """Reports one result."""
+        if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
+            raise TypeError(f"checkpoint is {checkpoint!r:.60}: expected tune.Checkpoint.from_directory(DIR)")
+        more: Dict[str, Any] = {}
+        if self.counts and "training_iteration" not in metrics:
+            more["training_iteration"] = self.run.iteration + 1
+        kept = _checkpoint.keep(checkpoint, self.run.dir) if checkpoint else None
+        ends = self.stop is not None and bool(self.stop(self.run.trial.id, self._result(metrics)))
+        self.run.report(metrics, save=save, checkpoint=kept, done=done or ends, **more)
+        if ends:
+            raise Stopped()
+
+    def _result(self, metrics: Mapping[str, Any]) -> Dict[str, Any]:
+        return {
+            "training_iteration": self.run.iteration + 1,
+            "trial_id": self.run.trial.id,
+            "config": self.config,
+            **metrics,
+        }
+
+
+_current: Optional[_Session] = None
+
+
+def begin(session: _Session) -> None:
+    """Makes a trial that of this process."""
+    global _current
+    _current = session
+
+
+def report(metrics: Mapping[str, Any], *, checkpoint: Optional[Checkpoint] = None) -> None:
+    """Reports one result of the trial, and returns when the trial may continue.
+
+    metrics are numbers by name, and other values (text, bool, list), which are kept beside them; nested
+    dicts are flattened with "/". checkpoint is copied, and belongs to this result.
+
+    Raises tune.Stopped when the trial must end, or tune.Paused, which is a Stopped, when it will continue
+    later from its last checkpoint. Do not catch it, or raise it again: `finally` and `with` are carried
+    out. Outside of a trial it prints the metrics.
+    """
+    if not isinstance(metrics, Mapping):
+        raise TypeError(f'tune.report({metrics!r:.40}): expected a dict of metrics, such as {{"loss": 0.5}}')
+    if _current is not None:
+        _current.report(metrics, checkpoint)
+    else:
+        _script.report(metrics, checkpoint=checkpoint.path if checkpoint else None)
+
+
+def get_checkpoint() -> Optional[Checkpoint]:
+    """The checkpoint to continue from: of a trial that was paused, has failed before or continues from
+    another one. None when it starts from the beginning, and outside of a trial."""
+    restore = _current.run.restore if _current is not None else _script.checkpoint()
+    return Checkpoint(restore) if restore else None
+
+
+class TuneContext:
+    """Facts about the trial of this process."""
+
+    def __init__(self, session: Optional[_Session]) -> None:
+        self._session = session
+
+    def _trial(self) -> _Session:
+        if self._session is None:
+            raise TuneError(
+                "there is no trial here: tune.get_context() describes the trial in whose function it is called"
+            )
+        return self._session
+
+    def get_trial_id(self) -> str:
+        """The name of the trial in files and commands."""
+        return self._trial().run.trial.id
+
+    def get_trial_name(self) -> str:
+        """The trainable's name and the trial's id."""
+        return f"{self._trial().name}_{self.get_trial_id()}"
+
+    def get_trial_dir(self) -> str:
+        """The trial's directory, in which it runs."""
+        return self._trial().run.trial.dir
+
+    def get_experiment_name(self) -> str:
+        """The name of the experiment."""
+        return self._trial().run.trial.experiment
+
+    def get_trial_resources(self) -> PlacementGroupFactory:
+        """What the trial was granted."""
+        trial = self._trial().run.trial
+        bundles = [bundle.resources for bundle in trial.bundles] or [trial.resources or {"cpu": 1}]
+        return PlacementGroupFactory([_upper(bundle) for bundle in bundles])
+
+    def get_metadata(self) -> Dict[str, Any]:
+        """Metadata of a trainer: there is none in a trial."""
+        raise TuneError(
+            "get_metadata belongs to Ray Train: put metadata into the config or use Checkpoint.set_metadata"
+        )
+
+    def get_world_size(self) -> int:
+        """Belongs to Ray Train: a trial is one process; see `placement` for several."""
+        raise TuneError("get_world_size belongs to Ray Train: a trial is one process here")
+
+    get_world_rank = get_local_rank = get_local_world_size = get_node_rank = get_world_size
+
+
+def _upper(bundle: Mapping[str, Any]) -> Dict[str, float]:
+    names = {"cpu": "CPU", "gpu": "GPU"}
+    return {names.get(k, k): _amount(v) for k, v in bundle.items()}
+
+
+def _amount(value: Any) -> float:
+    try:
+        return float(value)
+    except ValueError:  # "4GiB"
+        units = {
+            "KiB": 2**10,
+            "MiB": 2**20,
+            "GiB": 2**30,
+            "TiB": 2**40,
+            "KB": 10**3,
+            "MB": 10**6,
+            "GB": 10**9,
+            "TB": 10**12,
+        }
+        for unit, size in units.items():
+            if str(value).endswith(unit):
+                return float(str(value)[: -len(unit)]) * size
+        raise
+
+
+def get_context() -> TuneContext:
+    """Facts about the trial of this process. Outside of a trial its methods raise TuneError."""
+    return TuneContext(_current)
+
+
+def inside() -> bool:
+    """Whether this process trains a trial."""
+    return _current is not None

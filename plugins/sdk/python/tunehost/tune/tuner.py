@@ -1,0 +1,191 @@
+"""Tuner: runs an experiment."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Optional
+
+
+from . import _experiment, _host, _payload
+from .checkpoint import PathLike
+from .config import RunConfig, TuneConfig
+from .error import TuneError, Unsupported
+from .registry import registered
+from .result_grid import ResultGrid
+
+__all__ = ["Tuner"]
+
+_PAYLOAD = "tune"
+
+
+class Tuner:
+    """An experiment: a trainable, its space, and how it is searched.
+
+        results = tune.Tuner(train, param_space={"lr": tune.loguniform(1e-4, 1e-1)},
+                             tune_config=tune.TuneConfig(metric="loss", mode="min", num_samples=20)).fit()
+
+    trainable is a function of config, which calls tune.report, or a subclass of tune.Trainable. Each trial runs
+    in a process of its own, forked from one that has unpickled the trainable; its directory is the working
+    directory, and has what it prints.
+    """
+
+    def __init__(
+        self,
+        trainable: Any = None,
+        *,
+        param_space: Optional[Mapping[str, Any]] = None,
+        tune_config: Optional[TuneConfig] = None,
+        run_config: Optional[RunConfig] = None,
+    ) -> None:
+        if trainable is None:
+            raise TuneError("a Tuner needs a trainable: a function of config, or a subclass of tune.Trainable")
+        self._tune, self._run = tune_config or TuneConfig(), run_config or RunConfig()
+        self._experiment = _experiment.build(registered(trainable), param_space or {}, self._tune, self._run)
+        self._storage, self._name = _experiment.directory(self._experiment, self._run)
+        self._dir: Optional[str] = None  # once it exists
+        self._resume: Optional[List[str]] = None
+        self._results: Optional[ResultGrid] = None
+
+    def to_yaml(self) -> str:
+        """The experiment file, which fit writes and runs."""
+        return _experiment.to_yaml(_experiment.complete(self._experiment, self._storage, self._name))
+
+    def fit(self) -> ResultGrid:
+        """Runs the experiment and returns its results, also when trials failed or Ctrl-C interrupted it. TuneError:
+        it could not run. A name that exists gets a number: NAME-2."""
+        arguments = self._resume if self._resume is not None else self._begin()
+        status = _host.run([*arguments, "--no-fail", *self._verbosity()])
+        assert self._dir
+        if status == _host.INTERRUPTED:
+            print(f"interrupted; tune.Tuner.restore({self._dir!r}, trainable) continues", file=sys.stderr)
+        self._results = self._read()
+        self._raise_first()
+        return self._results
+
+    def get_results(self) -> ResultGrid:
+        """The results so far, of an experiment that was run or restored."""
+        if self._dir is None:
+            raise TuneError("there are no results yet: call fit first")
+        self._results = self._read()
+        return self._results
+
+    @classmethod
+    def restore(
+        cls,
+        path: str,
+        trainable: Any = None,
+        resume_unfinished: bool = True,
+        resume_errored: bool = False,
+        restart_errored: bool = False,
+        param_space: Optional[Mapping[str, Any]] = None,
+        storage_filesystem: Any = None,
+    ) -> Tuner:
+        """The experiment in a directory; fit continues it. Nothing that was recorded is lost or run twice: trials that
+        ran continue from their last checkpoints.
+
+        trainable replaces the pickled one, which may have changed; None keeps it. resume_errored: failed trials
+        continue from their last checkpoints; restart_errored: from the beginning. param_space gives objects that
+        the space contains anew; the parameters cannot change."""
+        if storage_filesystem is not None:
+            raise Unsupported("Tuner.restore(storage_filesystem=…) is not supported: give a directory")
+        if not resume_unfinished:
+            raise Unsupported(
+                "Tuner.restore(resume_unfinished=False) is not supported: `tunehost stop DIR TRIAL` ends a trial"
+            )
+        if resume_errored and restart_errored:
+            raise ValueError("resume_errored and restart_errored exclude each other")
+        dir = os.path.abspath(os.path.expanduser(os.fspath(path)))
+        if not cls.can_restore(dir):
+            raise TuneError(f"there is no experiment of tunehost.tune at {dir}: `tunehost ls` lists experiments")
+        return cls._restored(dir, trainable, param_space, resume_errored, restart_errored)
+
+    @classmethod
+    def _restored(
+        cls, dir: str, trainable: Any, param_space: Any, resume_errored: bool, restart_errored: bool
+    ) -> Tuner:
+        from . import _restore
+
+        made = cls.__new__(cls)
+        _restore.renew(Path(dir, _PAYLOAD), None if trainable is None else registered(trainable), param_space)
+        made._tune, made._run = _restore.configs(Path(dir, _PAYLOAD))
+        made._dir, made._results = dir, None
+        made._storage, made._name = os.path.split(dir)
+        file = os.path.join(dir, _PAYLOAD, "experiment.yaml")
+        mode = "errored_resume" if resume_errored else "errored_restart" if restart_errored else ""
+        made._resume = ["run", file, "--resume", mode] if mode else ["resume", dir]
+        return made
+
+    @classmethod
+    def can_restore(cls, path: PathLike, storage_filesystem: Any = None) -> bool:
+        """Whether a directory has an experiment that restore continues."""
+        dir = Path(os.path.expanduser(os.fspath(path)))
+        return (dir / "run.json").exists() and (dir / _PAYLOAD / "payload.pkl").exists()
+
+    def _begin(self) -> List[str]:
+        """Makes the directory with all that the trials' process needs."""
+        if self._dir is not None:
+            raise TuneError("this Tuner has run: make another, or continue with tune.Tuner.restore(PATH, trainable)")
+        self._dir, self._name = _claim(self._storage, self._name)
+        folder = Path(self._dir, _PAYLOAD)
+        e = self._experiment
+        (folder / "plugin").mkdir(parents=True)
+        from . import _restore
+
+        _payload.write(
+            folder, _payload.Payload(e.trainable, e.name, e.stop, e.request, e.counts), e.plan, dict(e.objects)
+        )
+        _restore.remember(folder, self._tune)
+        (folder / "plugin" / "serve.py").write_text(_experiment.SERVE, encoding="utf-8")
+        (folder / "plugin" / "plugin.yaml").write_text(_experiment.plugin_yaml(e, str(folder)), encoding="utf-8")
+        file = folder / "experiment.yaml"
+        file.write_text(self.to_yaml(), encoding="utf-8")
+        return ["run", str(file)]
+
+    def _verbosity(self) -> List[str]:
+        verbose = self._run.verbose
+        if verbose is None:
+            return []
+        if verbose not in (0, 1, 2, 3):
+            raise ValueError(f"verbose is {verbose!r}: expected 0 to 3")
+        return ["-v", str(int(verbose))]
+
+    def _read(self) -> ResultGrid:
+        assert self._dir
+        metric, mode = self._tune.metric, self._tune.mode
+        if not isinstance(metric, str):
+            metric, mode = _recorded(self._dir)
+        return ResultGrid(self._dir, metric, mode if isinstance(mode, str) else None)
+
+    def _raise_first(self) -> None:
+        """fail_fast="raise" raises the failure here."""
+        fast = self._run.failure_config.fail_fast if self._run.failure_config else False
+        if isinstance(fast, str) and self._results and self._results.errors:
+            raise self._results.errors[0]
+
+
+def _recorded(dir: str) -> Any:
+    """The objective of the experiment file, if a searcher or scheduler named it; (None, None) if it has none or
+    several."""
+    import json
+
+    for line in Path(dir, _PAYLOAD, "experiment.yaml").read_text(encoding="utf-8").splitlines():
+        if line.startswith("objective: "):
+            found: Dict[str, str] = json.loads(line[len("objective: ") :])
+            return (None, None) if found["metric"] == "training_iteration" else (found["metric"], found["mode"])
+    return None, None
+
+
+def _claim(storage: str, name: str) -> Any:
+    """Makes a new directory of this name, or of the next free one."""
+    Path(storage).mkdir(parents=True, exist_ok=True)
+    number = 1
+    while True:
+        tried = name if number == 1 else f"{name}-{number}"
+        dir = os.path.join(storage, tried)
+        try:
+            os.mkdir(dir)
+            return dir, tried
+        except FileExistsError:
+            number += 1
