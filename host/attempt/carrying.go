@@ -59,8 +59,8 @@ func (t *Driver) carryOutStart(r *run, a life.Action) {
 		t.watchBegin(r)
 	case life.UnwatchBegin:
 		r.onTime()
-	case life.SayOutstayed:
-		t.sayOutstayed(r)
+	case life.WarnGraceOver:
+		t.warnGraceOver(r)
 	case life.Replace:
 		r.worker.trainer.Kill() // its listener hears of it
 	case life.Destroy:
@@ -80,12 +80,12 @@ func (t *Driver) carryOutSave(r *run, a life.Action) {
 	case life.SaveAgain:
 		go t.saveLater(r.Trial, r.Attempt, r.item(a.Save.ID), a.Save, a.Why)
 	case life.FailSave:
-		t.unheld(r.Trial, a.Save)
+		t.freeMemory(r.Trial, a.Save)
 		t.post(r, saveFailed(r.Trial, r.Attempt, a.Save.ID, a.Error))
 	case life.CommitExport:
 		t.commitExport(r, a.Format)
 	case life.FailExport:
-		t.post(r, t.unexported(r, a.Format, a.Error))
+		t.post(r, t.exportFailed(r, a.Format, a.Error))
 	case life.ClearExports:
 		t.clearExports(r)
 	default:
@@ -139,18 +139,18 @@ func (t *Driver) leave(r *run) {
 	if r.State() == life.Exporting {
 		t.exporting[r.Trial] = r
 	}
-	t.unfetch(r)
+	t.discardCopy(r)
 	if r.place.Lease != 0 {
 		t.departed[r.place.Lease] = r
 	}
-	if t.Apart && !t.closed { // else nobody waits for the rest any longer
+	if t.Apart && !t.closed { // after Close nobody waits for the rest of the output
 		t.leavePlace(r)
 	}
 	close(r.over)
 }
 
-// leavePlace has the rest of the run's output come. Its end is posted afterwards, since the machine may be given
-// back then.
+// leavePlace fetches the rest of the run's output. The run's end is posted afterwards, because the machine may then
+// be given back.
 func (t *Driver) leavePlace(r *run) {
 	r.last.waits = true
 	t.saving.Go(func() {
@@ -184,12 +184,13 @@ func (t *Driver) free(w *worker, clean bool) {
 	}
 }
 
-// newsWithin is how long the end of an attempt that failed on another machine is not posted yet. An engine that
-// takes a lease away ends all processes on it, and what a trial says of that is here before the news of the lease.
-const newsWithin = 2 * time.Second
+// leaseEventsWithin is how long the driver waits before it posts the end of an attempt that failed on another machine.
+// An engine that takes a lease away ends all processes on it. The end of the attempt arrives here before the event that
+// says that the lease is lost.
+const leaseEventsWithin = 2 * time.Second
 
-// end posts a run's end. A run that failed because the folder of all trials is gone ends as
-// interrupted. If the lease of one that failed is lost, it has not failed (B-075).
+// end posts a run's end. If a run failed because the folder of all trials is gone, it ends as
+// interrupted. If a run failed because its lease is lost, that is no failure (B-075).
 func (t *Driver) end(r *run, a life.End) {
 	e := a.Event
 	failed := e.Cause.Kind != core.CauseNone && !a.Own && !t.closed
@@ -197,7 +198,7 @@ func (t *Driver) end(r *run, a life.End) {
 		e, failed = &core.AttemptEnded{Trial: e.Trial, Attempt: e.Attempt, Interrupted: true}, false
 	}
 	if failed && t.Apart && r.place.Lease != 0 {
-		t.Clock.AfterFunc(newsWithin, func() {
+		t.Clock.AfterFunc(leaseEventsWithin, func() {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			t.post(r, e)

@@ -82,8 +82,7 @@ type Item struct {
 // paths.
 type SharedFiles struct {
 	Storage storage.Dir
-	// Bring fetches the files of a checkpoint that are in the experiment's storage alone, if they are; nil: there is
-	// no storage.
+	// Bring fetches those files of a checkpoint that are only in the experiment's storage; nil: there is no storage.
 	Bring func(checkpoint string) error
 }
 

@@ -17,7 +17,7 @@ func (t *Driver) awaitDecision(r *run) {
 	}
 }
 
-// watchDecision looks at the decision on the last result after some time. The caller holds the lock.
+// watchDecision checks after some time whether the last result is decided. The caller holds the lock.
 func (t *Driver) watchDecision(r *run, after time.Duration) {
 	r.watched = true
 	result := r.awaited
@@ -28,8 +28,8 @@ func (t *Driver) watchDecision(r *run, after time.Duration) {
 	})
 }
 
-// lateDecision lets a run continue if its result is still undecided, and returns whether it did. A result that
-// was reported later is given the rest of its time.
+// lateDecision lets a run continue if its result is still undecided, and returns whether it did. For a result that
+// was reported later, the driver waits for the rest of its time.
 func (t *Driver) lateDecision(r *run, result uint64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

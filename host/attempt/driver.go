@@ -2,11 +2,12 @@
 // trainables (host/plugin) carry them out, and posts the results to the inbox. A host
 // has one Driver.
 //
-// What an attempt does next is decided in host/attempt/life. The driver tells it what has
-// happened (happens), and carries out what follows (carrying.go).
+// Package host/attempt/life decides what an attempt does next. The driver sends it events, and
+// carries out the actions that it returns (carrying.go).
 //
-// One goroutine takes the core's actions (Run), one listens to each process, and what
-// takes long, such as a checkpoint, has one of its own. One lock guards what they share.
+// One goroutine takes the core's actions (Run), one goroutine listens to each process, and each
+// task that takes long, such as a checkpoint, has its own goroutine. One lock guards the data
+// that they share.
 package attempt
 
 import (
@@ -35,7 +36,7 @@ type Options struct {
 	// Open starts a process at a place and opens the trainable in it.
 	Open   func(ctx context.Context, at exec.Place) (plugin.Trainer, error)
 	Shared bool // one process for all trials
-	// Apart says that leases are on machines of their own: what runs on one lease serves no other.
+	// Apart says that leases are on other machines: a process on one lease cannot serve another lease.
 	Apart bool
 	// Programs says that trials are programs, which the process itself kills when their
 	// grace is over.
@@ -82,14 +83,14 @@ type Driver struct {
 	common map[core.LeaseID]*worker
 	// exporting has the runs whose end is posted when their models are made.
 	exporting map[core.TrialNo]*run
-	// departed has the last run that has ended on each lease: what its program saved by itself is taken from its
-	// machine once the core has decided so.
+	// departed has the last run that has ended on each lease. A checkpoint that its program made by itself is fetched
+	// from that machine when the core decides to keep it.
 	departed map[core.LeaseID]*run
 	lastRun  uint64
 	names    map[string]bool // of metrics
 	saving   sync.WaitGroup
 	turns    turns
-	leaving  sync.WaitGroup // processes that were let go
+	leaving  sync.WaitGroup // processes that are being closed
 }
 
 // New returns a driver. Run starts it.
@@ -135,24 +136,24 @@ type run struct {
 	number uint64
 	dir    string
 	worker *worker // nil until its process has started
-	// anew starts a fresh process for it.
-	anew func()
-	// unlaunch cancels the start of its process; nil: none is being started.
-	unlaunch context.CancelFunc
-	start    *sdk.Trial
-	place    exec.Place
-	from     core.CheckpointRef // that it continues from
-	held     bool               // from is in memory
+	// restart starts a fresh process for it.
+	restart func()
+	// cancelStart cancels the start of its process; nil: none is being started.
+	cancelStart context.CancelFunc
+	start       *sdk.Trial
+	place       exec.Place
+	from        core.CheckpointRef // that it continues from
+	held        bool               // from is in memory
 	// checkpoint is the folder of from. The run gets a copy.
 	checkpoint string
 	late       []func() bool // stop the timers of watchBegin
 	timer      func() bool   // stops the current wait; nil: there is none
 	armed      uint64        // the number of the current wait
 	heard      time.Time
-	over       chan struct{} // closed when nothing of it is heard any more
-	awaited    uint64        // the last result that waits for a decision, since since
+	over       chan struct{} // closed when no more events of it can come
+	awaited    uint64        // the last result that waits for a decision; it waits from the time since on
 	since      time.Time
-	watched    bool // a timer runs that looks at the decision
+	watched    bool // a timer for the decision is running
 	last       withheld
 }
 
@@ -267,5 +268,5 @@ func (t *Driver) Close() {
 	gone.Wait()
 	t.leaving.Wait()
 	t.saving.Wait()
-	t.letGo()
+	t.dropAll()
 }

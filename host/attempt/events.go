@@ -82,14 +82,14 @@ func (t *Driver) logged(r *run, text string, hint bool) {
 	t.Log.Info(text, "trial", r.Trial)
 }
 
-// values returns what a result has beside its metrics, or nil if that cannot be kept.
+// values returns the values of a result beside its metrics, or nil if they cannot be stored.
 func (t *Driver) values(r *run, values []byte) []byte {
 	if len(values) == 0 {
 		return nil
 	}
 	var object map[string]json.RawMessage
 	if len(values) > sdk.MaxValues || json.Unmarshal(values, &object) != nil {
-		t.Log.Once("values", fmt.Sprintf("trial %d: what is reported beside the metrics is left out: expected a JSON "+
+		t.Log.Once("values", fmt.Sprintf("trial %d: the values beside the metrics are not stored: expected a JSON "+
 			"object of at most %d bytes",
 			r.Trial, sdk.MaxValues))
 		return nil
@@ -112,7 +112,7 @@ func (t *Driver) note(r *run, text string, write func(string)) {
 	write(text)
 }
 
-// maxMetricNames bounds the metrics of all trials together: each is kept until the
+// maxMetricNames limits the number of different metrics of all trials: each name is kept until the
 // experiment ends.
 const maxMetricNames = 2 * sdk.MaxMetrics
 
@@ -155,7 +155,7 @@ func (t *Driver) lost(w *worker, err error) {
 	// A node that cannot be reached is no failure of its trials.
 	doomed := w.doomed || plugin.FailureOf(err) == plugin.Unreachable
 	for _, r := range w.runs {
-		t.apply(r, life.ProcessLost{Error: err.Error(), LastWords: lastWords("", r.stderrFile(), r.Attempt),
+		t.apply(r, life.ProcessLost{Error: err.Error(), LastOutput: withLastLine("", r.stderrFile(), r.Attempt),
 			NeverStarted: plugin.FailureOf(err) == plugin.NotStarted, Short: diskspace.IsShort(err), Doomed: doomed})
 	}
 }

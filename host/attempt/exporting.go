@@ -30,11 +30,12 @@ func (t *Driver) keepExport(r *run, format string, m storage.Manifest) life.Expo
 	return made
 }
 
-// unexported returns the record of a failed export. The user is told once for each format,
+// exportFailed returns the record of a failed export. The user is told once for each format,
 // since a format that the trainable does not know fails in every trial.
-func (t *Driver) unexported(r *run, format, why string) *core.ModelExported {
-	t.Log.Once("export "+format, fmt.Sprintf("trial %d: its model was not exported as %s: %s; further trials of which "+
-		"this is true are in `tunehost trials --json`", r.Trial, format, why))
+func (t *Driver) exportFailed(r *run, format, why string) *core.ModelExported {
+	t.Log.Once("export "+format,
+		fmt.Sprintf("trial %d: its model was not exported as %s: %s; `tunehost trials --json` "+
+			"shows the same for other trials", r.Trial, format, why))
 	return &core.ModelExported{Trial: r.Trial, Attempt: r.Attempt, Format: format, Error: why}
 }
 

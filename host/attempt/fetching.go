@@ -20,8 +20,8 @@ func (t *Driver) fetch(r *run) error {
 	return t.Checkpoints.Fetch(r.place, r.checkpoint, r.start.Restore)
 }
 
-// unfetch removes the copy.
-func (t *Driver) unfetch(r *run) {
+// discardCopy removes the copy.
+func (t *Driver) discardCopy(r *run) {
 	if r.from.ID == 0 || t.closed { // the next host does it
 		return
 	}
@@ -45,7 +45,7 @@ func dirFailed(err error) core.AttemptEnded {
 	if _, ok := errors.AsType[*storage.DamagedError](err); ok {
 		return core.AttemptEnded{Cause: core.Cause{Kind: core.CauseDamaged, Text: err.Error()}, Damaged: true}
 	}
-	if plugin.FailureOf(err) == plugin.Unreachable { // its place cannot be reached, which is no failure
+	if plugin.FailureOf(err) == plugin.Unreachable { // this is not a failure of the trial
 		return core.AttemptEnded{Interrupted: true}
 	}
 	return core.AttemptEnded{Cause: core.Cause{Kind: core.CauseNoDirectory, Text: err.Error()}}

@@ -26,9 +26,9 @@ func (t *Driver) hold(r *run, s life.Save) {
 	t.Inbox.Post(&core.StateHeld{Trial: r.Trial, Attempt: r.Attempt, ID: s.ID, Iteration: s.Iteration})
 }
 
-// unheld frees the memory of a save that failed. The caller holds the lock.
-func (t *Driver) unheld(no core.TrialNo, s life.Save) {
-	if s.Memory && !t.closed { // the end of the host frees all
+// freeMemory frees the memory of a save that failed. The caller holds the lock.
+func (t *Driver) freeMemory(no core.TrialNo, s life.Save) {
+	if s.Memory && !t.closed { // Close frees everything
 		t.drop(core.DropState{Trial: no, ID: s.ID})
 	}
 }
@@ -45,8 +45,8 @@ func (t *Driver) drop(a core.DropState) {
 	})
 }
 
-// letGo removes all states from memory when the host ends.
-func (t *Driver) letGo() {
+// dropAll removes all states from memory when the host ends.
+func (t *Driver) dropAll() {
 	if t.Memory == nil {
 		return
 	}

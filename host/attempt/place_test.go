@@ -207,7 +207,7 @@ type heldClock struct {
 }
 
 func (c heldClock) AfterFunc(d time.Duration, f func()) func() bool {
-	if d != newsWithin {
+	if d != leaseEventsWithin {
 		return c.System.AfterFunc(d, f)
 	}
 	c.held <- f

@@ -47,7 +47,7 @@ func (r *Requesting) Fill(g *core.Suggestion) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("what a trial with %s needs cannot be known: %w", g.Params, err)
+		return fmt.Errorf("the resources for a trial with %s are not known: %w", g.Params, err)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func (t *Driver) warm(r *run) *worker {
 			return w
 		}
 	}
-	// A process on another lease uses nothing that the new one needs.
+	// A process on another lease does not use resources that the new process needs.
 	inTheWay := func(w *worker) bool { return w.place.Lease == 0 || w.place.Lease == r.place.Lease }
 	if i := slices.IndexFunc(t.idle, inTheWay); i >= 0 {
 		t.retire(t.idle[i])
@@ -70,13 +70,13 @@ func (t *Driver) retry(r *run) {
 // again starts another process for a run. Runs that shared a process share the new one too.
 func (t *Driver) again(r *run) {
 	if !t.Shared {
-		r.anew()
+		r.restart()
 		return
 	}
 	t.turn.Lock()
 	defer t.turn.Unlock()
 	if !t.share(r) {
-		r.anew()
+		r.restart()
 	}
 	t.send()
 }
@@ -86,14 +86,14 @@ func (t *Driver) share(r *run) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	common := t.common[t.group(r.place)]
-	if common == nil || t.closed || r.State() == life.Canceled { // launch ends the last two
+	if common == nil || t.closed || r.State() == life.Canceled { // launch handles the last two cases
 		return false
 	}
 	t.assign(r, common, false)
 	return true
 }
 
-// group returns the lease whose trials share a process with those of a place; 0: all do.
+// group returns the lease whose trials share a process with trials at a place; 0: all trials share one.
 func (t *Driver) group(p exec.Place) core.LeaseID {
 	if t.Apart {
 		return p.Lease
@@ -110,7 +110,7 @@ func (t *Driver) renew(r *run, a life.Renew) {
 		t.retire(r.worker)
 	}
 	r.detach()
-	go r.anew()
+	go r.restart()
 }
 
 // detach removes a run from its process.

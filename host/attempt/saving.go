@@ -43,7 +43,8 @@ func (t *Driver) item(no core.TrialNo, attempt uint32, dir string, id uint32) It
 	return x
 }
 
-// ran returns the run of an attempt, or the one that has ended, while its lease is held. The caller holds the lock.
+// ran returns the run of an attempt. It also returns a run that has ended, while its lease is held. The caller holds
+// the lock.
 func (t *Driver) ran(no core.TrialNo, attempt uint32) *run {
 	if r := t.runs[no]; r != nil && r.Attempt == attempt {
 		return r
@@ -66,8 +67,8 @@ func (t *Driver) parent(no core.TrialNo, attempt uint32) *storage.Parent {
 	return nil
 }
 
-// askSave asks a run for a checkpoint whose folder exists. If the run is over, the save fails
-// for the reason otherwise.
+// askSave asks a run for a checkpoint whose folder exists. If the run is over, the save fails,
+// and otherwise is the reason.
 func (t *Driver) askSave(no core.TrialNo, attempt uint32, s life.Save, otherwise string) {
 	if !t.with(no, attempt, func(r *run) { t.apply(r, life.SaveAsked{Save: s}) }) {
 		t.cannotSave(no, attempt, s.ID, otherwise)
@@ -152,7 +153,7 @@ func (t *Driver) keep(dir string, id uint32, m *storage.Manifest, make func() (b
 		started := t.Clock.Now()
 		bytes, err := make()
 		if err != nil {
-			t.afterNews(m, func() { t.cannotSave(core.TrialNo(m.Trial), m.Attempt, id, err.Error()) })
+			t.afterLeaseEvents(m, func() { t.cannotSave(core.TrialNo(m.Trial), m.Attempt, id, err.Error()) })
 			return
 		}
 		t.Saved(storage.CheckpointDir(dir, id))
@@ -164,15 +165,16 @@ func (t *Driver) keep(dir string, id uint32, m *storage.Manifest, make func() (b
 	}()
 }
 
-// afterNews calls f at once for an attempt on this machine. On another one, what cannot be saved may be lost with
-// its lease, which is not the trial's fault (B-075): the news of that comes first.
-func (t *Driver) afterNews(m *storage.Manifest, f func()) {
+// afterLeaseEvents calls f at once for an attempt on this machine. On another machine a save may have failed because
+// the lease is lost, which is not the trial's fault (B-075). Therefore f is called after a while: the event that the
+// lease is lost comes first.
+func (t *Driver) afterLeaseEvents(m *storage.Manifest, f func()) {
 	t.mu.Lock()
 	r := t.ran(core.TrialNo(m.Trial), m.Attempt)
 	away := t.Apart && r != nil && r.place.Lease != 0
 	t.mu.Unlock()
 	if away {
-		t.Clock.AfterFunc(newsWithin, f)
+		t.Clock.AfterFunc(leaseEventsWithin, f)
 	} else {
 		f()
 	}
@@ -183,8 +185,8 @@ const slowSave = 10 * time.Second
 // whenRoom repeats something while the disk is full, until the host ends (B-087).
 func (t *Driver) whenRoom(do func() error) error { return t.Disk.WhenRoom(t.ending, do) }
 
-// saveLater asks for a checkpoint once there is room for it. Text is the error that made it
-// wait.
+// saveLater asks for a checkpoint once there is room for it. text is the error because of
+// which it waits.
 func (t *Driver) saveLater(no core.TrialNo, attempt uint32, x Item, s life.Save, text string) {
 	err := t.Disk.Wait(t.ending, syscall.ENOSPC, func() (err error) {
 		s.Dir, _, err = t.Checkpoints.Stage(x, false)
@@ -198,7 +200,7 @@ func (t *Driver) saveLater(no core.TrialNo, attempt uint32, x Item, s life.Save,
 	t.send()
 }
 
-// saveElsewhere asks for a checkpoint once its folder is there, on another machine.
+// saveElsewhere asks for a checkpoint once its folder on another machine exists.
 func (t *Driver) saveElsewhere(no core.TrialNo, attempt uint32, x Item, s life.Save) {
 	err := t.whenRoom(func() (err error) {
 		s.Dir, _, err = t.Checkpoints.Stage(x, false)

@@ -20,7 +20,7 @@ func (t *Driver) begin(ctx context.Context, a core.StartAttempt, w Work) {
 		Export: w.Trial.Export})
 	r := &run{Life: l, checkpoint: w.Checkpoint, dir: w.Dir, start: w.Trial, place: placeOf(a, w.Trial),
 		from: a.Restore, held: a.Memory, heard: t.Clock.Now(), over: make(chan struct{})}
-	r.anew = func() { t.launch(ctx, r) }
+	r.restart = func() { t.launch(ctx, r) }
 	t.mu.Lock()
 	earlier := t.runs[a.Trial]
 	t.runs[a.Trial] = r
@@ -95,7 +95,7 @@ func (t *Driver) dirDone(r *run, err error) {
 		t.apply(r, life.DirReady{})
 	case r.State() == life.Canceled:
 		t.apply(r, life.DirFailed{})
-	case errors.As(err, &unusable): // it is no trial's fault, and each would fail
+	case errors.As(err, &unusable): // it is not the trial's fault, and every trial would fail
 		t.Fail(fmt.Errorf("no trial can be started, and everything is stopped: %w", err))
 	default:
 		t.apply(r, life.DirFailed{End: dirFailed(err)})
@@ -108,7 +108,7 @@ func (t *Driver) findProcess(r *run) {
 		t.assign(r, warm, !t.Shared)
 		return
 	}
-	go r.anew()
+	go r.restart()
 }
 
 // launch starts a process for the run, unless the run was told to stop.
@@ -119,7 +119,7 @@ func (t *Driver) launch(ctx context.Context, r *run) {
 		return
 	}
 	var trainer plugin.Trainer
-	err := t.whenRoom(func() (err error) { // also for another process
+	err := t.whenRoom(func() (err error) { // also room for one more process
 		trainer, err = t.open(ctx, r.place)
 		return err
 	})
@@ -148,8 +148,8 @@ const (
 	maxReopens  = 10
 )
 
-// open starts a process at a place. If the node is cut off meanwhile, it tries again: either the node
-// comes back, or its lease is lost and the context ends.
+// open starts a process at a place. If the node cannot be reached, open tries again until the node comes
+// back, or until its lease is lost and the context ends.
 func (t *Driver) open(ctx context.Context, at exec.Place) (trainer plugin.Trainer, err error) {
 	wait := firstReopen
 	for range maxReopens {
@@ -162,7 +162,7 @@ func (t *Driver) open(ctx context.Context, at exec.Place) (trainer plugin.Traine
 	return trainer, err
 }
 
-// pause waits, and reports whether the context still counts.
+// pause waits, and reports whether the context has not ended.
 func (t *Driver) pause(ctx context.Context, wait time.Duration) bool {
 	over := make(chan struct{})
 	stop := t.Clock.AfterFunc(wait, func() { close(over) })
@@ -186,13 +186,13 @@ func (t *Driver) launching(r *run, cancel context.CancelFunc) bool {
 		t.apply(r, life.LaunchFailed{})
 		return false
 	}
-	r.unlaunch = cancel
+	r.cancelStart = cancel
 	return true
 }
 
 func (r *run) cancelLaunch() {
-	if r.unlaunch != nil {
-		r.unlaunch()
+	if r.cancelStart != nil {
+		r.cancelStart()
 	}
 }
 

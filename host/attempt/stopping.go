@@ -39,7 +39,7 @@ func (t *Driver) watch(r *run) {
 // the run did not stop when told; the user is told what that costs other trials.
 func (t *Driver) destroy(r *run, ignored bool) {
 	if ignored {
-		t.sayKilled(r)
+		t.warnKilled(r)
 	}
 	r.worker.doomed = true
 	r.worker.trainer.Kill()
@@ -68,12 +68,12 @@ func (t *Driver) staged(a core.StopAttempt, save life.Save, err error) {
 	t.stopSaving(a, save)
 }
 
-// stopSaving tells a run to end, and to save before if save has an id.
+// stopSaving tells a run to end. If save has an id, the run saves before that.
 func (t *Driver) stopSaving(a core.StopAttempt, save life.Save) {
 	stop := func(r *run) { t.apply(r, life.Stop{Paused: a.Paused, Save: save}) }
 	if !t.with(a.Trial, a.Attempt, stop) && save.ID != 0 {
 		t.mu.Lock()
-		t.unheld(a.Trial, save)
+		t.freeMemory(a.Trial, save)
 		t.mu.Unlock()
 		t.cannotSave(a.Trial, a.Attempt, a.SaveID, life.HadEnded)
 	}
@@ -90,20 +90,20 @@ func (t *Driver) stopLater(a core.StopAttempt, dir string) {
 	t.send()
 }
 
-// sayOutstayed tells the user that a program is killed because its grace is over. The trainable
+// warnGraceOver tells the user that a program is killed because its grace is over. The trainable
 // may say the same before.
-func (t *Driver) sayOutstayed(r *run) {
+func (t *Driver) warnGraceOver(r *run) {
 	text := fmt.Sprintf("trial %d did not end within stop_grace (%v) of its stop and was killed: what it saves at "+
 		"its end may be missing", r.Trial, t.Grace)
 	t.Log.Once("hint "+text, text)
 }
 
-// sayKilled tells the user which other trials end with a process that is killed.
-func (t *Driver) sayKilled(r *run) {
+// warnKilled tells the user which other trials end with a process that is killed.
+func (t *Driver) warnKilled(r *run) {
 	if n := len(r.worker.runs) - 1; n > 0 {
 		t.Log.Warn(fmt.Sprintf("trial %d did not end within stop_grace (%v): its process is killed, and with it %d "+
-			"other trials, which run again from their last checkpoints; a trainable that shares its process has to "+
-			"look whether it was stopped",
+			"other trials, which run again from their last checkpoints; a trainable that shares its process must "+
+			"check whether it was stopped",
 			r.Trial, t.Grace, n))
 	}
 }

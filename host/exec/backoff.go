@@ -9,9 +9,9 @@ import (
 const (
 	firstWait = 100 * time.Millisecond
 	lastWait  = 30 * time.Second
-	// worthSaying is how many failures in a row the user is told of: engines do not
-	// answer now and then.
-	worthSaying = 3
+	// warnAfter is the number of failures in a row after which the user is warned. A single failure is
+	// normal for engines.
+	warnAfter = 3
 )
 
 // backoff waits after failures, longer after each.
@@ -21,7 +21,7 @@ type backoff struct {
 }
 
 func (b *backoff) succeeded() {
-	if b.failures >= worthSaying {
+	if b.failures >= warnAfter {
 		b.granter.Log.Warn(b.granter.Title + " answers again")
 	}
 	b.failures = 0
@@ -34,7 +34,7 @@ func (b *backoff) failed(ctx context.Context, err error) {
 	}
 	b.failures++
 	text := err.Error() + "; it is tried again"
-	if b.failures == worthSaying {
+	if b.failures == warnAfter {
 		b.granter.Log.Warn(text + " until it answers; trials wait")
 	} else {
 		b.granter.Log.Info(text)

@@ -11,7 +11,7 @@ import (
 // others will, too.
 const earlyInARow = 5
 
-// earlyReasons is how many reasons are told: an executor may have a new one for each lease.
+// earlyReasons is how many different reasons the user is told: an executor may have a new one for each lease.
 const earlyReasons = 10
 
 // early counts leases that end before a trial can start on them.
@@ -20,17 +20,17 @@ type early struct {
 	reasons int // that the user was told
 }
 
-// numbers are what differs between leases that end for the same reason.
+// numbers match the parts of a reason that differ between leases that end for the same reason.
 var numbers = regexp.MustCompile(`[0-9]+`)
 
 // startable reports that a trial may have started on a lease, or that an earlier host may have started one.
 func (l *lease) startable() bool { return l.adopted || l.granted && l.joining == nil }
 
-// endedEarly tells the user why a lease is over on which no trial could start. It does nothing for
+// endedEarly tells the user why a lease has ended before a trial could start on it. It does nothing for
 // other leases. g.mu is held.
 func (g *Granter) endedEarly(id core.LeaseID, l *lease, why string) {
 	if l.adopted && (!l.granted || l.joining != nil) {
-		g.sayAdoptedLost(id, why)
+		g.warnAdoptedLost(id, why)
 	}
 	if l.startable() {
 		return
@@ -42,8 +42,8 @@ func (g *Granter) endedEarly(id core.LeaseID, l *lease, why string) {
 	g.countEarly(why)
 }
 
-// sayAdoptedLost tells the user why a lease of an earlier host is lost before it was used again. g.mu is held.
-func (g *Granter) sayAdoptedLost(id core.LeaseID, why string) {
+// warnAdoptedLost tells the user why a lease of an earlier host is lost before it was used again. g.mu is held.
+func (g *Granter) warnAdoptedLost(id core.LeaseID, why string) {
 	g.Log.Once("adopted end: "+numbers.ReplaceAllString(why, "0"), fmt.Sprintf(
 		"lease %s of %s, which the earlier host had, is lost: %s; what ran on it continues on another one", g.name(id),
 		g.Title, why))

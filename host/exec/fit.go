@@ -52,8 +52,8 @@ func misnamed(granted []sdk.GrantedBundle) string {
 	return ""
 }
 
-// grantedTwice returns a device that was granted twice. Only shares of a device may be on the same
-// one.
+// grantedTwice returns a device that was granted twice. Only shares of a device may be granted more
+// than once.
 func grantedTwice(asked []resource.Bundle, granted []sdk.GrantedBundle) string {
 	type device struct{ node, name string }
 	whole, seen := map[device]bool{}, map[device]bool{}

@@ -47,8 +47,8 @@ type Granter struct {
 	Options
 	mu     sync.Mutex
 	leases map[core.LeaseID]*lease
-	begun  bool // the first Flush has come: the leases to adopt are known
-	// adopted: Adopt has succeeded, so the engine has released leases that do not count.
+	begun  bool // Flush was called: the leases to adopt are known
+	// adopted: Adopt has succeeded, so the engine has released all leases that the core does not have.
 	adopted bool
 	wake    chan struct{}
 	// progress is closed and replaced after each call that releases leases.
@@ -62,7 +62,7 @@ type Granter struct {
 // maxText limits the length of an executor's messages, because they go into the record.
 const maxText = 500
 
-// state is the state of a lease, as known here.
+// state is the state of a lease, as far as the granter knows.
 type state uint8
 
 const (
@@ -73,7 +73,7 @@ const (
 
 type lease struct {
 	state   state
-	asked   bool // it may have been asked, whether or not it has confirmed that
+	asked   bool // the executor may have got the request, whether or not it has confirmed that
 	again   bool // it was requested again, after a request that failed
 	calling bool // the call that requests it has not ended
 	request resource.Request
@@ -156,14 +156,14 @@ func (g *Granter) Run() {
 	b := backoff{granter: g}
 	for p := g.First; g.ctx.Err() == nil; p = nil {
 		if err := g.life(p, &b); err != nil {
-			g.sayBroken(err)
+			g.warnBroken(err)
 			b.failed(g.ctx, err)
 		}
 	}
 }
 
-// sayBroken tells the user that the plugin itself fails, which is a bug of the plugin.
-func (g *Granter) sayBroken(err error) {
+// warnBroken tells the user that the plugin itself fails, which is a bug of the plugin.
+func (g *Granter) warnBroken(err error) {
 	if g.ctx.Err() == nil && plugin.FailureOf(err) != plugin.Failed {
 		g.Log.Once("broken executor", err.Error()+"; it is started again each time, and trials wait meanwhile")
 	}
@@ -188,7 +188,7 @@ func (g *Granter) serve(p plugin.Executor, b *backoff, broken chan error) error 
 	adopted := false
 	for g.ctx.Err() == nil {
 		err := g.pass(p, &adopted)
-		if plugin.FailureOf(err) == plugin.Failed { // the engine is not there; the plugin is
+		if plugin.FailureOf(err) == plugin.Failed { // the plugin works, but its engine does not answer
 			b.failed(g.ctx, err)
 			continue
 		}
@@ -231,12 +231,12 @@ func (g *Granter) pass(p plugin.Executor, adopted *bool) error {
 	return g.allocateAll(p)
 }
 
-// hasAdopted records that the leases are released that an earlier host could not release.
+// hasAdopted records that Adopt has released the leases that an earlier host could not release.
 func (g *Granter) hasAdopted() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.adopted = true
-	g.awaitNews(g.leasesWhere((*lease).unheard))
+	g.watchSilence(g.leasesWhere((*lease).isSilent))
 	g.progressed()
 }
 
@@ -255,7 +255,7 @@ func (g *Granter) call(f func(context.Context) error) error {
 	return f(ctx)
 }
 
-// counted returns the names of the leases that count, for Adopt.
+// counted returns the names of the leases that the core has, for Adopt.
 func (g *Granter) counted() (names []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -331,7 +331,7 @@ func (g *Granter) allocateAll(p plugin.Executor) error {
 			l.state = held
 		}
 	}
-	g.awaitNews(ids)
+	g.watchSilence(ids)
 	return nil
 }
 
@@ -441,8 +441,8 @@ func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
 	return nil
 }
 
-// ends returns the event for a lease that will be taken away. The first notice counts, which an agent may give; the
-// executor may know the reason later. g.mu is held.
+// ends returns the event for a lease that will be taken away. The first notice counts; it may come from an agent. The
+// executor may give the reason later. g.mu is held.
 func (g *Granter) ends(id core.LeaseID, l *lease, at int64, why string) []core.Event {
 	if l.ending && (l.explained || why == "") {
 		return nil

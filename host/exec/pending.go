@@ -6,11 +6,11 @@ import (
 	"github.com/tunehost/tunehost/core"
 )
 
-// pendingEvery is how often the core is told why a lease is pending: the record keeps each reason, and
-// engines may have a new one ("position 1234 in the queue") many times a second.
+// pendingEvery is how often the core is told why a lease is pending. The record keeps each reason, and
+// engines may have a new reason ("position 1234 in the queue") many times a second.
 const pendingEvery = 10 * time.Second
 
-// pending has the reason why a lease is pending.
+// pending stores the reason why a lease is pending.
 type pending struct {
 	why    string    // what the core was told
 	at     time.Time // when it was told; zero: never

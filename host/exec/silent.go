@@ -9,31 +9,31 @@ import (
 	"github.com/tunehost/tunehost/host/deadlines"
 )
 
-// silentAfter is how long an executor may say nothing about a lease that it has accepted or adopted. If its
-// Watch hangs, trials would wait without any message.
+// silentAfter is how long an executor may report nothing about a lease that it has accepted or adopted. Without
+// this limit, trials would wait without any message if the executor's Watch hangs.
 const silentAfter = time.Minute
 
 // namedSilent is how many leases the warning names.
 const namedSilent = 3
 
-// awaitNews warns if the executor says nothing about leases that it holds. g.mu is held.
-func (g *Granter) awaitNews(ids []core.LeaseID) {
+// watchSilence warns if the executor says nothing about leases that it holds. g.mu is held.
+func (g *Granter) watchSilence(ids []core.LeaseID) {
 	asked := map[core.LeaseID]*lease{}
 	for _, id := range ids {
-		if l := g.leases[id]; l.unheard() {
+		if l := g.leases[id]; l.isSilent() {
 			asked[id] = l
 		}
 	}
 	if len(asked) > 0 {
-		g.Clock.AfterFunc(silentAfter, func() { g.saySilent(asked) })
+		g.Clock.AfterFunc(silentAfter, func() { g.warnSilent(asked) })
 	}
 }
 
-// unheard reports whether the executor has said nothing about an accepted lease.
-func (l *lease) unheard() bool { return l != nil && l.state == held && !l.granted && !l.heard }
+// isSilent reports whether the executor has said nothing about an accepted lease.
+func (l *lease) isSilent() bool { return l != nil && l.state == held && !l.granted && !l.heard }
 
-// saySilent tells the user and the core that an executor has said nothing about leases.
-func (g *Granter) saySilent(asked map[core.LeaseID]*lease) {
+// warnSilent tells the user and the core that an executor has said nothing about leases.
+func (g *Granter) warnSilent(asked map[core.LeaseID]*lease) {
 	if g.ctx.Err() != nil {
 		return
 	}
@@ -41,7 +41,7 @@ func (g *Granter) saySilent(asked map[core.LeaseID]*lease) {
 	var names []string
 	var events []core.Event
 	g.mu.Lock()
-	for _, id := range g.leasesWhere((*lease).unheard) {
+	for _, id := range g.leasesWhere((*lease).isSilent) {
 		if l := g.leases[id]; asked[id] == l {
 			names = append(names, g.name(id))
 			events = append(events, g.pending(id, l, why)...)

@@ -30,8 +30,8 @@ func (s *RecentFailures) TooMany(now time.Time) bool {
 	return len(s.at) == MaxFailures && now.Sub(s.at[0]) < FailureWindow
 }
 
-// History repeats events: those with after < number <= through that the plugin had been told, in
-// order, in batches. It returns the error of tell.
+// History sends earlier events of the plugin again, in order and in batches: those with
+// after < number <= through. It returns the error of tell.
 type History func(after, through uint64, tell func([]sdk.Event) error) error
 
 // Supervision says how to keep a searcher or scheduler alive. It holds no history: a restarted plugin
@@ -51,13 +51,13 @@ type Supervision struct {
 	// Restarted, if set, is called with each failure before the restart.
 	Restarted func(failure error)
 
-	// SnapshotDropped, if set, is called with the reason why a snapshot is dropped: the plugin cannot be opened
-	// with it, or fails in its first call with it. The plugin is then told the whole history; this is not
-	// counted as a failure.
+	// SnapshotDropped, if set, is called with the reason why a snapshot is dropped: the plugin cannot be
+	// opened with it, or fails in its first call after that. The plugin then gets the whole history. This
+	// does not count as a failure.
 	SnapshotDropped func(why error)
 
 	// Snapshot and SnapshotAt are the snapshot to begin with, and the number of its last event. Through is
-	// the last event that the plugin is told when it is first opened, for a resumed experiment.
+	// the last event that the plugin gets when it is first opened, for a resumed experiment.
 	Snapshot   []byte
 	SnapshotAt uint64
 	Through    uint64
@@ -69,7 +69,7 @@ type GaveUpError struct {
 	Name string
 	// SameCall says that it failed repeatedly at one call, not within FailureWindow.
 	SameCall bool
-	// AtOnce says that it was not restarted: no answer can be expected from the same call.
+	// AtOnce says that it was not restarted, because the same call would fail again.
 	AtOnce bool
 	Last   error
 }
@@ -221,7 +221,7 @@ func (k *kept[T]) dropSnapshot(why error) {
 	}
 }
 
-// restart opens the plugin and repeats what it knew.
+// restart opens the plugin again and sends it its history.
 func (k *kept[T]) restart(ctx context.Context) error {
 	k.untried = len(k.Supervision.Snapshot) > 0
 	p, err := k.open(ctx, k.Supervision.Snapshot)
@@ -235,7 +235,7 @@ func (k *kept[T]) restart(ctx context.Context) error {
 	return k.retell(ctx)
 }
 
-// retell tells the plugin the events since its snapshot.
+// retell sends the plugin the events since its snapshot.
 func (k *kept[T]) retell(ctx context.Context) error {
 	var told error
 	err := k.History(k.SnapshotAt, k.Through, func(events []sdk.Event) error {
@@ -304,8 +304,8 @@ func (k *kept[T]) Close() error {
 
 type keptSearcher struct{ kept[Searcher] }
 
-// SuperviseSearcher opens a searcher that is restarted, with what it knew, when it crashes, hangs or
-// answers nonsense; the failed call is repeated. One goroutine at a time may call its methods. After
+// SuperviseSearcher opens a searcher that is restarted, with its history, when it crashes, hangs or gives
+// an invalid answer; the failed call is repeated. One goroutine at a time may call its methods. After
 // [MaxFailures] failures at one call, or within [FailureWindow], a call returns a *[GaveUpError].
 func SuperviseSearcher(ctx context.Context, s Supervision,
 	open func(ctx context.Context, snapshot []byte) (Searcher, error)) (Searcher, error) {
@@ -340,8 +340,8 @@ func (k *keptSearcher) Suggest(ctx context.Context, requests []sdk.Request) (ans
 
 type keptScheduler struct{ kept[Scheduler] }
 
-// SuperviseScheduler is [SuperviseSearcher] for schedulers. A restarted scheduler's answers to events
-// that it decided before are dropped.
+// SuperviseScheduler is [SuperviseSearcher] for schedulers. When a restarted scheduler decides again on
+// earlier events, these answers are dropped.
 func SuperviseScheduler(ctx context.Context, s Supervision,
 	open func(ctx context.Context, snapshot []byte) (Scheduler, error)) (Scheduler, error) {
 	k := &keptScheduler{kept[Scheduler]{

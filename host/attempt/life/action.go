@@ -36,8 +36,8 @@ type (
 	Arm struct{ Wait Wait }
 	// Disarm: send no WaitOver.
 	Disarm struct{}
-	// SayOutstayed: tell the user that a program used up its grace.
-	SayOutstayed struct{}
+	// WarnGraceOver: tell the user that a program used up its grace.
+	WarnGraceOver struct{}
 	// Replace: kill the process, which was not reset in time. ProcessLost follows.
 	Replace struct{}
 	// Destroy: kill the process, with all other attempts in it. ProcessLost follows. Ignored:
@@ -68,42 +68,42 @@ type (
 
 	// Post: send an event to the core.
 	Post struct{ Event core.Event }
-	// Leave: ignore what the process says about the attempt from now on.
+	// Leave: ignore all later events of the process about the attempt.
 	Leave struct{}
 	// Free: the attempt no longer uses its process. Clean: it ended well, so that the process
 	// may take another attempt.
 	Free struct{ Clean bool }
-	// End: tell the core of the attempt's end. Own: the trainable's reports are the cause,
-	// whatever else is wrong.
+	// End: tell the core that the attempt has ended. Own: the trainable's own reports are the
+	// cause, even if something else is wrong too.
 	End struct {
 		Event *core.AttemptEnded
 		Own   bool
 	}
 )
 
-func (Launch) action()       {}
-func (CancelLaunch) action() {}
-func (Renew) action()        {}
-func (Retry) action()        {}
-func (Tell) action()         {}
-func (WatchBegin) action()   {}
-func (UnwatchBegin) action() {}
-func (Arm) action()          {}
-func (Disarm) action()       {}
-func (SayOutstayed) action() {}
-func (Replace) action()      {}
-func (Destroy) action()      {}
-func (Commit) action()       {}
-func (Hold) action()         {}
-func (SaveAgain) action()    {}
-func (FailSave) action()     {}
-func (CommitExport) action() {}
-func (FailExport) action()   {}
-func (ClearExports) action() {}
-func (Post) action()         {}
-func (Leave) action()        {}
-func (Free) action()         {}
-func (End) action()          {}
+func (Launch) action()        {}
+func (CancelLaunch) action()  {}
+func (Renew) action()         {}
+func (Retry) action()         {}
+func (Tell) action()          {}
+func (WatchBegin) action()    {}
+func (UnwatchBegin) action()  {}
+func (Arm) action()           {}
+func (Disarm) action()        {}
+func (WarnGraceOver) action() {}
+func (Replace) action()       {}
+func (Destroy) action()       {}
+func (Commit) action()        {}
+func (Hold) action()          {}
+func (SaveAgain) action()     {}
+func (FailSave) action()      {}
+func (CommitExport) action()  {}
+func (FailExport) action()    {}
+func (ClearExports) action()  {}
+func (Post) action()          {}
+func (Leave) action()         {}
+func (Free) action()          {}
+func (End) action()           {}
 
 // Wait is a time limit. The driver knows its length.
 type Wait uint8

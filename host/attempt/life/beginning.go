@@ -27,8 +27,8 @@ func (l *Life) start(e Assigned) State {
 	return Starting
 }
 
-// startCanceled tells a process that came too late to start and to stop, so that it answers as
-// for every attempt.
+// startCanceled handles a process that came after the order to stop. The process is told to start
+// and to stop, so that it answers as for every attempt.
 func (l *Life) startCanceled(e Assigned) State {
 	l.warm = e.Warm
 	l.tell(train.Command{Kind: train.Start})
@@ -71,7 +71,7 @@ func (l *Life) giveUp(e NotBegun) State {
 		l.do(Replace{})
 		return l.state
 	case e.Others:
-		l.fault, l.deaf = e.Cause, true
+		l.fault, l.ignoring = e.Cause, true
 		l.tellNow(train.Kill)
 		l.arm(LastMoment)
 		return Abandoned

@@ -1,7 +1,7 @@
-// Package life is the life of one attempt as a state machine, from the attempt's directory to
-// its models. It is a pure function from events (what has happened to the attempt) to actions
-// (what its driver must do), and uses no clock, process or file.
+// Package life is a state machine for the life of one attempt, from making the attempt's directory
+// to keeping its models. It is a pure function from events (what has happened to the attempt) to
+// actions (what its driver must do). It uses no clock, process or file.
 //
-// state.go has the states and the moves between them. table.go has what each event does in each
-// state. The stories in testdata show whole lives; start with testdata/one_attempt.txt.
+// state.go defines the states and the moves between them. table.go says what each event does in
+// each state. The stories in testdata show whole lives; start with testdata/one_attempt.txt.
 package life

@@ -54,7 +54,7 @@ func (l *Life) waitOn() State {
 // refuse fails an attempt whose trainable makes an invalid report (B-070). It is told to stop, and
 // ignored until its end.
 func (l *Life) refuse(e InvalidReport) State {
-	l.fault, l.deaf = e.Cause, true
+	l.fault, l.ignoring = e.Cause, true
 	l.tellNow(train.Stop)
 	if l.told {
 		return l.state
@@ -64,14 +64,14 @@ func (l *Life) refuse(e InvalidReport) State {
 }
 
 func (l *Life) refuseDying(e InvalidReport) State {
-	l.fault, l.deaf = e.Cause, true
+	l.fault, l.ignoring = e.Cause, true
 	return Dying
 }
 
 // killAfterGrace kills an attempt that has used up its grace.
 func (l *Life) killAfterGrace(WaitOver) State {
 	if l.begun && l.Programs && l.fault.Kind == core.CauseNone {
-		l.do(SayOutstayed{})
+		l.do(WarnGraceOver{})
 	}
 	return l.kill()
 }
@@ -89,7 +89,7 @@ func (l *Life) killOverdue(Kill) State {
 }
 
 // force kills the process of an attempt that does not end. A process that kills programs itself
-// gets a last moment before.
+// first gets a last moment to do so.
 func (l *Life) force(WaitOver) State {
 	if l.Programs && l.state == Killing {
 		l.arm(LastMoment)
@@ -117,7 +117,7 @@ func (l *Life) finish(e Finished) State {
 	end := core.AttemptEnded{Cause: core.TrainableFailure(e.Error), NeverStarted: e.NeverStarted,
 		RestoreFailed: e.RestoreFailed}
 	if l.told {
-		end.Cause = core.Cause{} // it ended as it was told
+		end.Cause = core.Cause{} // it ended because it was told to
 	}
 	clean := end.Cause.Kind == core.CauseNone && l.fault.Kind == core.CauseNone && l.state < Killing
 	next := l.end(end)
@@ -131,7 +131,7 @@ func (l *Life) losesProcess(e ProcessLost) State {
 	if e.Doomed {
 		return l.end(core.AttemptEnded{Interrupted: true})
 	}
-	return l.end(core.AttemptEnded{Cause: core.TrainableFailure(e.Error + e.LastWords), NeverStarted: e.NeverStarted})
+	return l.end(core.AttemptEnded{Cause: core.TrainableFailure(e.Error + e.LastOutput), NeverStarted: e.NeverStarted})
 }
 
 func (l *Life) closeHost(HostClosing) State {
@@ -151,7 +151,7 @@ func (l *Life) end(e core.AttemptEnded) State {
 	l.disarm()
 	l.unwatch()
 	l.do(Leave{})
-	last := l.lastWords(&e)
+	last := l.lastActions(&e)
 	if len(l.Export) == 0 || l.closing { // the next host runs it again
 		l.do(last...)
 		return Ended
@@ -163,7 +163,8 @@ func (l *Life) end(e core.AttemptEnded) State {
 	return Exporting
 }
 
-func (l *Life) lastWords(e *core.AttemptEnded) (list []Action) {
+// lastActions returns the actions with which an attempt ends.
+func (l *Life) lastActions(e *core.AttemptEnded) (list []Action) {
 	if l.endsWell(e) {
 		list = l.unanswered()
 	}

@@ -39,12 +39,12 @@ type (
 		Error                       string
 		NeverStarted, RestoreFailed bool
 	}
-	// ProcessLost: the attempt's process is gone. Error says how it ended. LastWords, which is
+	// ProcessLost: the attempt's process is gone. Error says how it ended. LastOutput, which is
 	// appended to it, is what the attempt wrote last. Short: the machine lacked something for
 	// the process, such as threads. Doomed: the process was killed because of another attempt.
 	ProcessLost struct {
 		Error        string
-		LastWords    string
+		LastOutput   string
 		NeverStarted bool
 		Short        bool
 		Doomed       bool

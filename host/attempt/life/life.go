@@ -18,7 +18,7 @@ type Options struct {
 	Export   []string // formats of models
 }
 
-// Life is the state of an attempt, and what it has to answer yet.
+// Life is the state of an attempt, with the requests that it has not answered yet.
 type Life struct {
 	Options
 	Reports
@@ -29,7 +29,7 @@ type Life struct {
 	told     bool              // it was told to stop, so that its end is no failure
 	pausing  bool              // it was told to stop and will continue later
 	closing  bool              // the host ends
-	deaf     bool              // the trainable's words are ignored
+	ignoring bool              // the trainable's events are ignored
 	watching bool              // WatchBegin
 	armed    bool              // Arm
 	fault    core.Cause        // if set, it fails for this cause, however it ends
@@ -54,7 +54,7 @@ func (l *Life) StopSent() bool { return l.told }
 func (l *Life) Begun() bool { return l.begun }
 
 // IgnoresEvents reports whether all events of the trainable are ignored, except its end.
-func (l *Life) IgnoresEvents() bool { return l.deaf }
+func (l *Life) IgnoresEvents() bool { return l.ignoring }
 
 // Warm reports whether the attempt's process was started for another one.
 func (l *Life) Warm() bool { return l.warm }
@@ -63,7 +63,7 @@ func (l *Life) Warm() bool { return l.warm }
 func (l *Life) Apply(e Event) []Action {
 	l.out = nil
 	k := e.kind()
-	if l.deaf && k.fromTrainable() {
+	if l.ignoring && k.fromTrainable() {
 		return nil
 	}
 	if k == waitOver {

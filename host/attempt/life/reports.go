@@ -20,7 +20,7 @@ type Reports struct {
 	iteration uint64 // of the last result, or of the checkpoint it began from
 }
 
-// NewReports returns those of an attempt that begins after an iteration.
+// NewReports returns the Reports of an attempt that begins after an iteration.
 func NewReports(iteration uint64) Reports { return Reports{iteration: iteration} }
 
 // Reported returns the number of results.
@@ -52,7 +52,7 @@ func (r *Reports) Advance(result uint64) bool {
 // Stopping allows the last results of an attempt that was told to stop.
 func (r *Reports) Stopping() { r.final = MaxFinal }
 
-// Take counts a result. An error says why the result is invalid after those before.
+// Take counts a result. The error says why the result cannot follow the results before it.
 func (r *Reports) Take(x *sdk.Result) error {
 	if err := sdk.CheckResult(x); err != nil {
 		return err
@@ -63,8 +63,8 @@ func (r *Reports) Take(x *sdk.Result) error {
 	return r.waits()
 }
 
-// follows checks that iterations grow. An attempt's first may be any, since the attempt may have
-// continued from a checkpoint or not.
+// follows checks that iterations grow. The first iteration of an attempt may have any value, since
+// the attempt may or may not have continued from a checkpoint.
 func (r *Reports) follows(iteration uint64) error {
 	if iteration == 0 {
 		iteration = r.iteration + 1
@@ -86,5 +86,5 @@ func (r *Reports) waits() error {
 	return nil
 }
 
-// Iteration returns that of the last result, or else the one that the attempt began after.
+// Iteration returns the iteration of the last result, or the one after which the attempt began.
 func (r *Reports) Iteration() uint64 { return r.iteration }

@@ -57,8 +57,8 @@ func (l *Life) failSave(e SaveImpossible) State {
 	return l.state
 }
 
-// failSaveLate reports it after the end, so that a trial that has ended does not fail for a missing
-// checkpoint.
+// failSaveLate reports after the end that a checkpoint cannot be made, so that a trial that has ended
+// does not fail because of a missing checkpoint.
 func (l *Life) failSaveLate(e SaveImpossible) State {
 	l.withheld = append(l.withheld, Post{l.saveFailed(e)})
 	return l.state

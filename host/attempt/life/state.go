@@ -1,6 +1,6 @@
 package life
 
-// State is where an attempt stands.
+// State is the state of an attempt.
 type State uint8
 
 // States.
@@ -9,8 +9,8 @@ const (
 	Preparing State = iota + 1
 	// Launching waits for a process.
 	Launching
-	// Canceled was told to stop before it had a process. It ends when its directory or the
-	// start of its process, whichever is under way, is done.
+	// Canceled was told to stop before it had a process. It ends when the step that is under way
+	// is done: making its directory, or starting its process.
 	Canceled
 	// Starting has told its process to start it.
 	Starting

@@ -103,7 +103,7 @@ func event(d *datadriven.TestData) life.Event {
 		return life.Finished{Error: word(d, "why"), NeverStarted: d.HasArg("never-started"),
 			RestoreFailed: d.HasArg("restore-failed")}
 	case "process-lost":
-		return life.ProcessLost{Error: word(d, "why"), LastWords: word(d, "words"), Short: d.HasArg("short"),
+		return life.ProcessLost{Error: word(d, "why"), LastOutput: word(d, "words"), Short: d.HasArg("short"),
 			Doomed: d.HasArg("doomed"), NeverStarted: d.HasArg("never-started")}
 	case "save":
 		save.ID, save.Dir = uint32(number(d, "id")), fmt.Sprint("dir", number(d, "id"))
@@ -167,7 +167,7 @@ func text(a life.Action) string {
 		return "wait for " + a.Wait.String()
 	case life.Disarm:
 		return "wait no more"
-	case life.SayOutstayed:
+	case life.WarnGraceOver:
 		return "tell the user: its program had all of its grace"
 	case life.Replace:
 		return "kill the process, which could not be reset"

@@ -10,7 +10,7 @@ func on[E Event](f func(*Life, E) State) reaction {
 	return func(l *Life, e Event) State { return f(l, e.(E)) }
 }
 
-// placed is what events do in all states with a process, unless the state's own row differs.
+// placed says what events do in all states with a process, unless the state's own row differs.
 var placed = row{
 	started:        on((*Life).startLate),
 	invalidReport:  on((*Life).refuse),
@@ -26,8 +26,8 @@ var placed = row{
 	hostClosing:    on((*Life).closeHost),
 }
 
-// table is what events do in each state. An empty cell means the cell of placed, in states with a
-// process. If that is empty too, the event comes too late and does nothing.
+// table says what events do in each state. In states with a process, an empty cell means the cell
+// of placed. If that cell is empty too, the event comes too late and does nothing.
 var table = [states]row{
 	Preparing: {
 		dirReady:       on((*Life).launch),

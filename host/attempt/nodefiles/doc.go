@@ -1,7 +1,7 @@
 // Package nodefiles keeps the files of trials that run on the nodes of an engine: it implements
-// attempt.Checkpoints. A node that sees the experiment's directory under the same path uses that, and
-// nothing is copied; a file with a random content shows whether it does. On other nodes each trial has a
-// directory of its agent. If the experiment's storage is a URL that such a node reaches, its agent writes and reads
-// checkpoints there; an object with a random content shows whether it does. All else, and all of other nodes, goes
-// over the connection: params.json, checkpoints, models and output.
+// attempt.Checkpoints. If a node sees the experiment's directory under the same path, trials use that directory and
+// nothing is copied. The host finds this out with a file of random content. On other nodes the agent makes a directory
+// for each trial. If the experiment's storage is a URL that such a node reaches, its agent writes checkpoints there and
+// reads them from there; the host finds this out with an object of random content. All other files go over the
+// connection: params.json, checkpoints, models and output.
 package nodefiles

@@ -18,7 +18,7 @@ func (f *Files) Fetch(at exec.Place, checkpoint, path string) error {
 	s, n, err := f.at(at)
 	switch {
 	case err != nil:
-		return cut(s, err)
+		return unreachable(s, err)
 	case n.shared:
 		return f.here.Fetch(at, checkpoint, path)
 	}
@@ -29,17 +29,17 @@ func (f *Files) Fetch(at exec.Place, checkpoint, path string) error {
 	return f.fetch(at, copying{checkpoint: checkpoint, trial: trial, path: path})
 }
 
-// copying is a checkpoint that is brought to a path of a node.
+// copying is a checkpoint that is being copied to a path of a node.
 type copying struct {
 	checkpoint  string
 	manifest    storage.Manifest
 	trial, path string
-	// rest says that a part of it may be there.
+	// rest says that the node may have a part of it already.
 	rest bool
 }
 
-// fetch has the node read a checkpoint from the storage if it can, and else sends it. If the connection is lost, the
-// next one to the same agent continues.
+// fetch lets the node read a checkpoint from the storage if it can. Otherwise the host sends the checkpoint. If the
+// connection is lost, the transfer continues on the next connection to the same agent.
 func (f *Files) fetch(at exec.Place, c copying) (err error) {
 	if c.manifest, err = storage.ReadManifest(c.checkpoint); err != nil {
 		return err
@@ -53,12 +53,12 @@ func (f *Files) fetch(at exec.Place, c copying) (err error) {
 			break
 		}
 	}
-	return cut(s, err)
+	return unreachable(s, err)
 }
 
 func (f *Files) fetchOnce(at exec.Place, s link.Session, c *copying) error {
 	if !c.rest && f.direct(s, at.Lease) {
-		if done, err := f.loadThere(at.Lease, s, c); done || err != nil {
+		if done, err := f.loadOnNode(at.Lease, s, c); done || err != nil {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ func (f *Files) fetchOnce(at exec.Place, s link.Session, c *copying) error {
 	}
 	f.warnLarge(c.manifest.Size())
 	err := f.put(s, c)
-	if err != nil && c.rest && !lost(s) { // what was there is perhaps not its beginning
+	if err != nil && c.rest && !lost(s) { // perhaps the node had other files there
 		c.rest = false
 		err = f.put(s, c)
 	}
@@ -108,7 +108,7 @@ func (n node) trialAt(path string) (string, error) {
 	return rel, nil
 }
 
-// same compares what was sent with the manifest.
+// same compares the files that were sent with the manifest.
 func same(checkpoint string, m storage.Manifest, sums map[string]string) error {
 	for _, f := range m.Files {
 		if sums[f.Path] != f.SHA256 {

@@ -38,13 +38,13 @@ type Files struct {
 	here  attempt.SharedFiles
 	large int64           // bytes; see warnLarge
 	pause time.Duration   // see route.fails
-	until context.Context // nothing waits for a node longer
+	until context.Context // when it ends, nothing waits for a node any more
 	close context.CancelFunc
 
 	mu     sync.Mutex
 	known  map[link.Session]node
 	routes map[link.Session]*route
-	told   map[core.LeaseID]bool // what was told of its checkpoints: that its node uses the storage
+	told   map[core.LeaseID]bool // what was recorded about the lease: whether its node uses the storage
 	output map[string]*output    // of attempts, by the trial's directory on the node
 }
 
@@ -62,7 +62,7 @@ func New(o Options) *Files {
 // Close implements attempt.Placer.
 func (f *Files) Close() { f.close() }
 
-// node is what is known of a node.
+// node is what the host knows about a node.
 type node struct {
 	// shared: it sees the experiment's directory.
 	shared bool
@@ -73,7 +73,7 @@ type node struct {
 // dir is the directory of a trial on the node; host is its directory on the host.
 func (n node) dir(host string) string { return filepath.Join(n.trials, filepath.Base(host)) }
 
-// moved returns where a path in the trial's directory is on the node; "" stays.
+// moved converts a path in the trial's directory to the path on the node; "" stays "".
 func (n node) moved(path, host string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -85,8 +85,8 @@ func (n node) moved(path, host string) (string, error) {
 	return filepath.Join(n.dir(host), rel), err
 }
 
-// at returns the connection to a place and what is known of its node. Without a lease the place is the
-// host's machine.
+// at returns the connection to a place, and what the host knows about its node. Without a lease the place is
+// the host's machine.
 func (f *Files) at(p exec.Place) (link.Session, node, error) {
 	if p.Lease == 0 {
 		return nil, node{shared: true}, nil
@@ -140,7 +140,7 @@ func (f *Files) probe(s link.Session) (node, error) {
 	return n, nil
 }
 
-// ask has something done on a node that takes one answer. It returns the path in it.
+// ask sends a request to a node, and returns the path in its answer.
 func (f *Files) ask(s link.Session, want message.Files) (string, error) {
 	var placed message.Placed
 	conn, err := remote.Ask(f.until, s, message.StreamFiles, want, &placed)

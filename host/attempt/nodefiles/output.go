@@ -1,6 +1,7 @@
 package nodefiles
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -21,7 +22,7 @@ const outputTime = 5 * time.Second
 // output is what a trial prints on a node, on its way into the trial's directory.
 type output struct {
 	conn net.Conn
-	done chan struct{} // closed when nothing comes any more
+	done chan struct{} // closed when no more output comes
 }
 
 // follow begins to copy the output of an attempt. x.Dir is the directory on the node.
@@ -71,7 +72,7 @@ func outputs(x *sdk.Trial) (names []string) {
 	return names
 }
 
-// copy appends what comes to the files of the trial.
+// copy appends the output that arrives to the files of the trial.
 func (o *output) copy(host string, names []string) error {
 	var to *os.File
 	defer func() { _ = to.Close() }() // does nothing if there is none
@@ -79,7 +80,7 @@ func (o *output) copy(host string, names []string) error {
 	for {
 		f, err := message.Read(o.conn, buffer)
 		if err != nil {
-			return nil // the node is gone, and says nothing any more
+			return nil // the node is gone
 		}
 		buffer = f.Content
 		switch f.Kind {
@@ -91,13 +92,13 @@ func (o *output) copy(host string, names []string) error {
 				return err
 			}
 			if !slices.Contains(names, l.Name) {
-				return fmt.Errorf("the agent sends %.100q, for which it was not asked", l.Name)
+				return fmt.Errorf("the agent sends %.100q, which the host did not request", l.Name)
 			}
 			_ = to.Close()
 			to, err = nolink.OpenFile(filepath.Join(host, l.Name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 		case message.Data:
 			if to == nil {
-				return fmt.Errorf("the agent sends output of no file")
+				return errors.New("the agent sends output without the name of a file")
 			}
 			_, err = to.Write(f.Content)
 		default:
@@ -109,7 +110,7 @@ func (o *output) copy(host string, names []string) error {
 	}
 }
 
-// end has the agent send the rest, and waits for it.
+// end asks the agent for the rest, and waits for it.
 func (o *output) end() {
 	if c, ok := o.conn.(link.HalfCloser); ok {
 		_ = c.CloseWrite()

@@ -14,11 +14,11 @@ func (f *Files) Prepare(at exec.Place, x *sdk.Trial) error {
 	if err == nil && !n.shared {
 		err = f.prepare(s, n, x)
 	}
-	return cut(s, err)
+	return unreachable(s, err)
 }
 
-// cut makes a failure of an error that comes from a connection that has ended.
-func cut(s link.Session, err error) error {
+// unreachable converts an error into the failure of a plugin that cannot be reached, if the connection has ended.
+func unreachable(s link.Session, err error) error {
 	if err == nil || s != nil && !lost(s) {
 		return err
 	}
@@ -43,7 +43,7 @@ func (f *Files) prepare(s link.Session, n node, x *sdk.Trial) (err error) {
 	return f.follow(s, host, x)
 }
 
-// Leave implements attempt.Placer: the rest of the output comes.
+// Leave implements attempt.Placer. It waits for the rest of the output.
 func (f *Files) Leave(_ exec.Place, x *sdk.Trial) {
 	f.mu.Lock()
 	o := f.output[x.Dir]

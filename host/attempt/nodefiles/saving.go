@@ -70,11 +70,11 @@ func (f *Files) Commit(x attempt.Item, m storage.Manifest) (bytes int64, err err
 			return bytes, err
 		}
 	}
-	return f.commitHere(x, m)
+	return f.commitOnHost(x, m)
 }
 
-// commitHere copies a checkpoint or a model to the host, and completes it there.
-func (f *Files) commitHere(x attempt.Item, m storage.Manifest) (bytes int64, err error) {
+// commitOnHost copies a checkpoint or a model to the host, and completes it there.
+func (f *Files) commitOnHost(x attempt.Item, m storage.Manifest) (bytes int64, err error) {
 	folder := storage.Staged(x.Dir, x.ID)
 	if x.Format != "" {
 		folder = filepath.Join(storage.NewExports(x.Dir), x.Format)
@@ -91,8 +91,8 @@ func (f *Files) commitHere(x attempt.Item, m storage.Manifest) (bytes int64, err
 	return f.here.Commit(x, m)
 }
 
-// get copies what a trainable has saved into a folder of the host. If the connection is lost, it continues
-// with the next one to the same agent.
+// get copies what a trainable has saved into a folder of the host. If the connection is lost, the transfer
+// continues on the next connection to the same agent.
 func (f *Files) get(x attempt.Item, folder string) (err error) {
 	for range maxTries {
 		var s link.Session

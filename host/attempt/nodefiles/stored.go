@@ -25,7 +25,7 @@ const blobs = "blobs"
 // maxWhy bounds the reason why a node does not use the storage.
 const maxWhy = 300
 
-// route is how checkpoints come from and to a node that does not see the experiment's directory.
+// route says how checkpoints travel to and from a node that does not see the experiment's directory.
 type route struct {
 	mu     sync.Mutex // also while the way is found out
 	direct bool       // the node uses the storage itself
@@ -47,8 +47,8 @@ func (r *route) fails(first time.Duration) {
 	r.again = time.Now().Add(r.pause)
 }
 
-// direct reports whether the node of a connection uses the storage itself. The first call finds out, and others a
-// while after it could not be used.
+// direct reports whether the node of a connection uses the storage itself. The first call asks the node. If the storage
+// could not be used, a later call asks again.
 func (f *Files) direct(s link.Session, lease core.LeaseID) bool {
 	if f.Nodes == nil {
 		return false
@@ -99,7 +99,7 @@ func (f *Files) route(s link.Session) *route {
 	return r
 }
 
-// indirect has the further checkpoints of a node go over the connection, for a while.
+// indirect sends the next checkpoints of a node over the connection, for a while.
 func (f *Files) indirect(s link.Session, lease core.LeaseID, why error) {
 	r := f.route(s)
 	r.mu.Lock()
@@ -127,13 +127,13 @@ func (f *Files) tell(lease core.LeaseID, direct bool, why string) {
 	f.Tell(&core.LeaseRouted{Lease: lease, Direct: direct, Why: why})
 }
 
-// reach finds out whether a node sees the storage of this host.
+// reach asks a node whether it reaches the storage of this host.
 func (f *Files) reach(s link.Session) error {
 	key, text, err := f.Nodes.Mark(f.until)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Nodes.Unmark(f.until, key) }() // else the next host does it
+	defer func() { _ = f.Nodes.Unmark(f.until, key) }() // if this fails, the next host removes it
 	var mark message.Mark
 	err = f.use(s, message.Store{Op: message.OpMark, Key: key}, func(conn net.Conn) error {
 		return message.Expect(conn, message.Yes, &mark)
@@ -144,7 +144,7 @@ func (f *Files) reach(s link.Session) error {
 	return err
 }
 
-// use has an agent use the storage. answer reads what it says. The stream ends with the host.
+// use asks an agent to use the storage. answer reads the agent's answers. The stream ends when the host ends.
 func (f *Files) use(s link.Session, want message.Store, answer func(net.Conn) error) error {
 	want.URL = f.Nodes.URL()
 	conn, err := remote.Ask(f.until, s, message.StreamStore, want, nil)
@@ -157,16 +157,16 @@ func (f *Files) use(s link.Session, want message.Store, answer func(net.Conn) er
 	return answer(conn)
 }
 
-// commitStored has the node write a checkpoint to the storage, and then commits its manifest. It reports whether that
-// was possible; if it was not, the files are still on the node.
+// commitStored lets the node write a checkpoint to the storage, and then commits its manifest. It reports whether that
+// was possible. If it was not possible, the files are still on the node.
 func (f *Files) commitStored(x attempt.Item, m storage.Manifest) (bytes int64, possible bool, err error) {
 	m.Stored = f.Nodes.Folder(trialOf(x.Dir), x.ID, m.Attempt, uint32(x.Place.Lease))
-	s, err := f.saveThere(x, &m)
+	s, err := f.saveOnNode(x, &m)
 	if err == nil {
 		err = f.Nodes.Check(f.until, &m)
 	}
 	if err != nil {
-		_ = f.Nodes.Drop(f.until, m.Stored) // else the next host does it
+		_ = f.Nodes.Drop(f.until, m.Stored) // if this fails, the next host removes it
 		if s == nil || lost(s) {
 			return 0, true, err
 		}
@@ -177,13 +177,14 @@ func (f *Files) commitStored(x attempt.Item, m storage.Manifest) (bytes int64, p
 		return 0, true, err
 	}
 	f.worked(s, x.Place.Lease)
-	f.removeThere(s, x)
+	f.removeOnNode(s, x)
 	return bytes, true, nil
 }
 
-// saveThere has the node write what a trainable has saved to the storage, and fills in the list of files. If the
-// connection is lost, the next one to the same agent continues. It returns the last connection; nil: there is none.
-func (f *Files) saveThere(x attempt.Item, m *storage.Manifest) (s link.Session, err error) {
+// saveOnNode lets the node write what a trainable has saved to the storage, and fills in the list of files. If the
+// connection is lost, the transfer continues on the next connection to the same agent. It returns the last connection;
+// nil: there is none.
+func (f *Files) saveOnNode(x attempt.Item, m *storage.Manifest) (s link.Session, err error) {
 	for range maxTries {
 		var n node
 		if s, n, err = f.at(x.Place); err != nil {
@@ -205,8 +206,8 @@ func (f *Files) saveThere(x attempt.Item, m *storage.Manifest) (s link.Session, 
 	return s, err
 }
 
-// removeThere removes on the node what has been committed.
-func (f *Files) removeThere(s link.Session, x attempt.Item) {
+// removeOnNode removes files that are committed from the node.
+func (f *Files) removeOnNode(s link.Session, x attempt.Item) {
 	_, n, err := f.at(x.Place)
 	if err != nil {
 		return
@@ -220,8 +221,8 @@ func (f *Files) removeThere(s link.Session, x attempt.Item) {
 	}()
 }
 
-// loadThere has the node read a checkpoint from the storage. It reports whether it did.
-func (f *Files) loadThere(at core.LeaseID, s link.Session, c *copying) (bool, error) {
+// loadOnNode lets the node read a checkpoint from the storage. It reports whether the node did so.
+func (f *Files) loadOnNode(at core.LeaseID, s link.Session, c *copying) (bool, error) {
 	want := message.Store{Op: message.OpLoad, Folder: c.manifest.Stored, Trial: c.trial, Path: c.path}
 	if want.Folder == "" {
 		want.Folder = blobs
@@ -237,7 +238,7 @@ func (f *Files) loadThere(at core.LeaseID, s link.Session, c *copying) (bool, er
 		return true, nil
 	case lost(s):
 		return false, err
-	case errors.Is(err, fs.ErrNotExist): // the host has not copied it yet, or it is gone, which the host finds out
+	case errors.Is(err, fs.ErrNotExist): // the host has not copied it yet, or it is gone, as the host will notice
 		return false, nil
 	}
 	f.indirect(s, at, err)

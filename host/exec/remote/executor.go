@@ -37,17 +37,17 @@ func (e *Executor) Start(ctx context.Context, what process.Program, where exec.P
 	}
 	s, err := e.Sessions.Session(ctx, where.Lease, 0)
 	if err != nil {
-		return nil, cut(what, err)
+		return nil, unreachable(what, err)
 	}
 	moved, err := e.Cargo.move(ctx, s, what)
 	if err != nil {
-		return nil, unmoved(what, s, err)
+		return nil, notSent(what, s, err)
 	}
 	return process.Start(ctx, e.Here.Config(moved, Machine(ctx, s)))
 }
 
-// unmoved says that a process was not started because its files are not on its node.
-func unmoved(what process.Program, s link.Session, err error) error {
+// notSent returns the error for a process that was not started because its files are not on its node.
+func notSent(what process.Program, s link.Session, err error) error {
 	failure := plugin.NotStarted
 	select {
 	case <-s.Done():
@@ -58,8 +58,8 @@ func unmoved(what process.Program, s link.Session, err error) error {
 		What: "is not started, because its files cannot be sent to its node: " + err.Error(), Err: err}
 }
 
-// cut says that a process was not started because its node cannot be reached.
-func cut(what process.Program, err error) error {
+// unreachable returns the error for a process that was not started because its node cannot be reached.
+func unreachable(what process.Program, err error) error {
 	return &plugin.Error{Plugin: fmt.Sprintf("%s %q", what.Kind, what.Name), Failure: plugin.Unreachable,
 		What: "cannot be started: " + err.Error(), Err: err}
 }

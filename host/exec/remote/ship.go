@@ -19,15 +19,15 @@ import (
 
 // Cargo is what the processes of an experiment need on their nodes.
 type Cargo struct {
-	// Base is the folder of the experiment file, and Upload the names of files and folders in it. Skip is a folder
-	// that is left out.
+	// Base is the folder of the experiment file. Upload are the names of files and folders in it. Skip is a folder
+	// that is not uploaded.
 	Base   string
 	Upload []string
 	Skip   string
 	// Large is called with trees of more than [LargeCargo] bytes. It may be nil.
 	Large func(tree string, bytes int64)
-	// Sent is called each time that a process starts on a node that does not see Base, with what
-	// the node has of it. It may be nil.
+	// Sent is called each time that a process starts on a node that does not see Base, with the files
+	// that the node has. It may be nil.
 	Sent func(names []string, tree *cargo.Tree)
 
 	mu     sync.Mutex
@@ -37,7 +37,7 @@ type Cargo struct {
 // LargeCargo is the size of a tree, in bytes, above which the user gets a warning.
 const LargeCargo = 1 << 30
 
-// listed is a tree as it was a moment ago: trials that start together do not each look at all files.
+// listed is a tree as it was a moment ago. It is kept so that trials that start together do not each read all files.
 type listed struct {
 	tree   cargo.Tree
 	digest string
@@ -158,7 +158,7 @@ func (c *Cargo) ship(ctx context.Context, s link.Session, l *listed) (string, er
 		return "", err
 	}
 	if !filepath.IsAbs(placed.Path) || filepath.Clean(placed.Path) != placed.Path {
-		return "", fmt.Errorf("the agent has put files to %.100q, which is no folder", placed.Path)
+		return "", fmt.Errorf("the agent has put files into %.100q, which is not a folder", placed.Path)
 	}
 	return placed.Path, nil
 }

@@ -117,7 +117,7 @@ func (r *Registry) add(value any) {
 	r.infos = append(r.infos, info)
 }
 
-// looked: the program has called Main of a table.
+// looked says that the program has called Main of a table.
 var looked atomic.Bool
 
 // Serves reports whether this program serves the table's plugins when it is started for
@@ -131,8 +131,8 @@ func Watches() bool { return looked.Load() }
 
 // errServesNone says that this program cannot run modules, because a module runs in a process of
 // this program.
-var errServesNone = errors.New("this program cannot start processes of its own for plugins: it must give its table " +
-	"of plugins the first look at its arguments (Registry.Main in package bundled)")
+var errServesNone = errors.New("this program cannot start processes of its own for plugins: it must first pass its " +
+	"arguments to its table of plugins (Registry.Main in package bundled)")
 
 // Main serves a plugin or runs a module in the sandbox, if the arguments ask for it. It returns
 // whether they did, and the exit status. It must be called first.

@@ -62,7 +62,7 @@ type Problem struct {
 	// Name is the name that the plugin would have; "" for a place.
 	Name string
 	Err  error
-	// Other says that it was perhaps never meant to be a plugin, such as a README.
+	// Other says that it is probably not intended as a plugin, such as a README.
 	Other bool
 }
 

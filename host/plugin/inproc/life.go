@@ -36,8 +36,8 @@ func (l *life) err() error {
 	return l.dead
 }
 
-// hangs reports whether a call was given up. The end of the plugin is none: whatever was opened still has
-// to be closed, in either order.
+// hangs reports whether a call was given up. It returns false if the plugin was only closed, because its
+// searcher or scheduler must still be closed, and either may be closed first.
 func (l *life) hangs() bool {
 	err := l.err()
 	return err != nil && !errors.Is(err, errClosed)

@@ -1,11 +1,11 @@
 // Package layered combines schedulers that decide on the same trials into one: a scheduler over
 // another (scheduler.base), and stoppers beside it (stop.plugin).
 //
-// Each layer receives events as if it were alone, and of results only those that it wants to decide
-// on. Of the verdicts on a result the strongest counts. A trial that several layers have paused
-// continues when the last of them resumes it.
+// Each layer receives events as if it were the only scheduler. It receives only the results that it
+// wants to decide on. The strongest verdict on a result counts. If several layers have paused a trial,
+// it continues when the last of them resumes it.
 //
-// Package host opens and supervises the result as one scheduler.
+// Package host opens and supervises all layers as one scheduler.
 package layered
 
 import (
@@ -33,8 +33,8 @@ type Layer struct {
 // Scheduler is all layers together.
 type Scheduler struct{ layers []*Layer }
 
-// New combines opened schedulers, at least one. Of equally strong verdicts, that of an earlier layer
-// counts.
+// New combines opened schedulers, at least one. If verdicts are equally strong, the verdict of the
+// earliest layer counts.
 func New(layers []*Layer) *Scheduler { return &Scheduler{layers} }
 
 // Decide asks each layer in turn.
@@ -72,7 +72,7 @@ func (l *Layer) ask(ctx context.Context, events []sdk.Event) (answer sdk.Decisio
 	return answer, l.refuseOrders(answer)
 }
 
-// refuseOrders returns an error for pauses and exploits of a stopper.
+// refuseOrders returns an error if a stopper has done anything except stopping trials.
 func (l *Layer) refuseOrders(answer sdk.Decisions) error {
 	if !l.Stops {
 		return nil
@@ -84,7 +84,7 @@ func (l *Layer) refuseOrders(answer sdk.Decisions) error {
 	}
 	for _, c := range answer.Commands {
 		if c.Kind != sdk.StopTrial && c.Kind != sdk.StopAll {
-			return errors.New("it ordered something else than a stop, but under stop it may only stop; use it as " +
+			return errors.New("it sent a command other than a stop, but under stop it may only stop; use it as " +
 				"the scheduler")
 		}
 	}
@@ -105,7 +105,7 @@ func (s *Scheduler) until(trial uint32, v sdk.Verdict) uint64 {
 	return first
 }
 
-// commands passes on a layer's orders. A trial that another layer keeps paused stays paused.
+// commands passes on a layer's commands. A trial that another layer keeps paused stays paused.
 func (s *Scheduler) commands(l *Layer, list []sdk.Command) (out []sdk.Command) {
 	for _, c := range list {
 		if c.Kind == sdk.Resume || c.Kind == sdk.Exploit {

@@ -121,7 +121,7 @@ func TestStoppersOnlyStop(t *testing.T) {
 		"pause": {says(1, sdk.Pause, 0, "later"),
 			`scheduler "x": it paused a trial, but under stop it may only stop; use it as the scheduler`},
 		"exploit": {orders(sdk.Exploit),
-			`scheduler "x": it ordered something else than a stop, but under stop it may only stop; use it as the ` +
+			`scheduler "x": it sent a command other than a stop, but under stop it may only stop; use it as the ` +
 				`scheduler`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// state is the state of one layer. It follows from what the layer was told and has answered, so that
-// telling a restarted layer everything restores it.
+// state is the state of one layer. It follows from the events and the answers of the layer, so that
+// sending all events again to a restarted layer restores it.
 type state struct {
 	// Until is the iteration from which on the layer wants to decide on a trial.
 	Until map[uint32]uint64
@@ -17,7 +17,7 @@ type state struct {
 	Holds map[uint32]bool
 }
 
-// receive returns the events that the layer receives: of results, those that it wants to decide on.
+// receive returns the events that the layer receives: all except results that it does not want to decide on.
 func (l *Layer) receive(events []sdk.Event) (heard []sdk.Event) {
 	for i := range events {
 		e := &events[i]

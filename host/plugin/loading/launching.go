@@ -21,7 +21,7 @@ type SandboxPolicy struct {
 	Grant  config.Grant
 }
 
-// Starter starts what a plugin is as a process, somewhere.
+// Starter starts the process of a plugin on some machine.
 type Starter func(ctx context.Context, what process.Program) (plugin.Plugin, error)
 
 // Launch starts a plugin that was found, in the way that its transport needs. For a module, SHA256 is its

@@ -15,8 +15,8 @@ import (
 // outsideLimits are the limits of plugins outside of experiments.
 var outsideLimits = config.Sandbox{Memory: 256 << 20, CallTimeout: deadlines.Bundled}
 
-// StartOutside starts a plugin outside of an experiment, to look at it, without anything that
-// an experiment would have to grant it. Without a kind the plugin is asked what it is.
+// StartOutside starts a plugin outside of an experiment, to examine it, without any grants. If the kind
+// is "", the plugin says itself what it is.
 func StartOutside(ctx context.Context, plugins *bundled.Registry, f *find.Found, kind sdk.Kind) (plugin.Plugin,
 	error) {
 	if f.Bundled != nil {

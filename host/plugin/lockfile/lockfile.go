@@ -3,8 +3,8 @@
 // unless told to.
 //
 // Plugins in folders are pinned by the checksums of their files. Plugins in the tunehost binary are
-// pinned by their own version, which changes with what they do: the binary's checksum changes with
-// everything.
+// pinned by their own version, which changes when their behaviour changes. The binary's checksum is
+// not used, because any change of tunehost changes it.
 package lockfile
 
 import (
@@ -211,8 +211,8 @@ func covered(then, now Plugin) []string {
 	return slices.Sorted(maps.Keys(both))
 }
 
-// Succeed copies what an earlier lock says beside the plugins: the accepted changes, and the new ones
-// if they are accepted. Otherwise a plugin that it pinned by fewer files stays pinned by these.
+// Succeed copies the accepted changes of an earlier lock. If the user has accepted the changes since then,
+// it adds them; otherwise a plugin that the earlier lock pinned by fewer files stays pinned by these files.
 func (f *File) Succeed(before *File, accepted bool, at time.Time) {
 	f.Accepted = before.Accepted
 	for i, now := range f.Plugins {

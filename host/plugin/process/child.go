@@ -41,8 +41,8 @@ type Child interface {
 	Signal(s syscall.Signal)
 	// Kill kills the group at once. After the end of the process it does nothing.
 	Kill()
-	// Dial connects to the socket that the process has announced. An error that is a *RefusedError
-	// means that the address cannot be used, and never will be.
+	// Dial connects to the socket that the process has announced. A *RefusedError means that the
+	// address can never be used.
 	Dial(ctx context.Context, socket string) (net.Conn, error)
 	// Release frees what is kept for the output.
 	Release()

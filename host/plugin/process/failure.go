@@ -22,7 +22,7 @@ import (
 func (p *Process) failure(f plugin.Failure, what string, cause error) *plugin.Error {
 	e := &plugin.Error{
 		Plugin: p.config.title(), Failure: f, What: what,
-		Tail: p.lastWords(), Err: cause,
+		Tail: p.lastOutput(), Err: cause,
 	}
 	if exists(p.config.LogPath) { // a missing log explains nothing
 		e.Log = p.config.LogPath
@@ -34,9 +34,9 @@ func (p *Process) failure(f plugin.Failure, what string, cause error) *plugin.Er
 	return e
 }
 
-// lastWords returns the plugin's last lines. They arrive separately from its failure, and may be a
-// moment late.
-func (p *Process) lastWords() []string {
+// lastOutput returns the plugin's last lines. They arrive separately from its failure, perhaps a
+// moment later.
+func (p *Process) lastOutput() []string {
 	for range 5 {
 		if len(p.runner.output.last()) > 0 {
 			break

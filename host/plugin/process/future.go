@@ -12,8 +12,8 @@ import (
 	"github.com/tunehost/tunehost/host/plugin"
 )
 
-// future says whether messages get a field that no version knows, like those of a later minor version:
-// plugins must ignore it.
+// future says whether a field that no version knows is added to messages, as a later minor version may
+// do. Plugins must ignore it.
 type future struct{ on atomic.Bool }
 
 // SendUnknownFields adds an unknown field to every later message to the plugin. It is for tests of

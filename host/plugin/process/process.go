@@ -32,7 +32,7 @@ const (
 	exitWait = 10 * time.Second
 )
 
-// Program is what a plugin is as a process, on any machine.
+// Program describes the process of a plugin, independently of the machine.
 type Program struct {
 	// Kind is the kind to start it as; "": the first kind that it announces, see [Process.Infos].
 	Kind sdk.Kind

@@ -24,7 +24,7 @@ const (
 	failedStart = "it could not be used"
 	noHandshake = "its stdout ended before the handshake"
 	brokenCall  = "it has closed its connection"
-	lateClose   = "it was to end, and did not"
+	lateClose   = "it did not end when it was told to"
 	stuckRun    = "one of its trials did not begin, answer or end in time"
 	abort       = "tunehost was told to end immediately"
 )
@@ -111,7 +111,7 @@ func (r *runner) readStdout(f io.Reader) {
 		_, _ = io.WriteString(r.handshake, h.line+"\n")
 	}
 	_ = r.handshake.Close()
-	early, _ := in.Peek(in.Buffered()) // it is there
+	early, _ := in.Peek(in.Buffered()) // does not wait: these bytes were read already
 	rest := io.MultiReader(bytes.NewReader(bytes.Clone(early)), f)
 	copyLines(rest, r.lines("stdout"))
 }
@@ -216,7 +216,7 @@ func (r *runner) status(wait time.Duration) string {
 	return r.exit.String()
 }
 
-// signalled reports whether a signal ended the process that was not the host's.
+// signalled reports whether the process was ended by a signal that the host did not send.
 func (r *runner) signalled() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

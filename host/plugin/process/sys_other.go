@@ -20,8 +20,8 @@ func awaitExit(int) bool { return false }
 // checkPeer cannot check the peer on this system; TLS guards the connection.
 func checkPeer(*net.UnixConn, int) error { return nil }
 
-// linkTo has no such path on this system.
+// linkTo is not supported on this system.
 func linkTo(*os.File) string { return "" }
 
-// idOf has no identity on this system: each file is read again.
+// idOf is not supported on this system: each file is read again.
 func idOf(fs.FileInfo) (fileID, bool) { return fileID{}, false }

@@ -10,7 +10,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/abi"
 )
 
-// wasi is the one other module whose functions may be imported; wazero checks those.
+// wasi is the only other module whose functions may be imported; wazero checks these imports.
 const wasi = "wasi_snapshot_preview1"
 
 func signature(results string, params ...scan.ValType) (t scan.FuncType) {

@@ -5,9 +5,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memory is the memory of an instance: a range of addresses that is reserved once and made usable as
-// the module grows. Growing copies nothing, and the system gets it back when the instance ends; a Go
-// slice would wait for a garbage collection.
+// memory is the memory of an instance: a range of addresses that is reserved once, and made usable as
+// the module grows. Growing copies nothing. When the instance ends, the memory goes back to the system
+// at once; a Go slice would wait for a garbage collection.
 type memory struct{ all []byte }
 
 // newMemory reserves a range of max bytes.

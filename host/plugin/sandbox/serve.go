@@ -52,7 +52,7 @@ type runner struct {
 	first  *instance // answers all calls but training
 }
 
-// register puts the one service on the server that does more than pass on calls.
+// register registers TrainableService, the only service that does more than pass on calls.
 func (r *runner) register(g *grpc.Server) {
 	if r.config.Kind == sdk.KindTrainable {
 		pb.RegisterTrainableServiceServer(g, &trainableServer{runner: r})

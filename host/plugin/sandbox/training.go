@@ -25,7 +25,7 @@ type training struct {
 	answers chan abi.Answer // what report and saved return
 	states  chan saved      // what the module has handed over
 	over    chan struct{}   // closed when the module has returned
-	asked   bool            // the module was told to save, and has not
+	asked   bool            // the module was told to save, and has not saved yet
 }
 
 // saved is a state, or the reason why there is none.

@@ -1,8 +1,8 @@
-// Package standard has the plugins that come with tunehost as one table: the command uses
-// it, and so does any other program that runs experiments.
+// Package standard has the plugins that come with tunehost as one table. The command uses
+// the table, and so does any other program that runs experiments.
 //
-// A program that wants plugins in processes of their own, as the command has them, gives
-// the table the first look at its arguments:
+// If a program wants to run plugins in processes of their own, as the command does, it first
+// passes its arguments to the table:
 //
 //	var plugins = standard.Plugins(mine)
 //
@@ -36,8 +36,8 @@ func Draws(searcher string) bool {
 		func(p sdk.SearcherPlugin) bool { return p.Name == searcher })
 }
 
-// Plugins are the plugins of tunehost, in the order in which they are listed, and more of
-// the program's own: values as [bundled.New] takes them.
+// Plugins returns the plugins of tunehost, in the order in which they are listed, and then
+// more, the program's own: values as for [bundled.New].
 func Plugins(more ...any) *bundled.Registry {
 	var list []any
 	for _, p := range catalog.Searchers {

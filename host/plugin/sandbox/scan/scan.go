@@ -199,7 +199,7 @@ func (s *scanner) content(id byte, in *reader) error {
 	case sectionData:
 		return s.dataSection(in)
 	}
-	// One number is left.
+	// The remaining sections have one number.
 	if n := in.u32(); id == sectionDataCount && n > MaxSegments {
 		return tooMany("segments", n, MaxSegments)
 	}

@@ -30,7 +30,7 @@ func TestLastWords(t *testing.T) {
 	path := filepath.Join(dir, "stderr")
 	says := func(attempt uint32, want string) {
 		t.Helper()
-		if got := lastWords("it died", path, attempt); got != want {
+		if got := withLastLine("it died", path, attempt); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

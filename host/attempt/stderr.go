@@ -13,20 +13,20 @@ import (
 // tailBytes is how much of the end of a trial's stderr is read.
 const tailBytes = 4 << 10
 
-// lastWords adds the last line of the trial's stderr to a failure; the process's log does not
+// withLastLine adds the last line of the trial's stderr to a failure; the process's log does not
 // have it. For a later attempt it adds only the path, since the line may be from an earlier one.
-func lastWords(failure, path string, attempt uint32) string {
+func withLastLine(failure, path string, attempt uint32) string {
 	if path == "" {
 		return failure
 	}
-	words := tail(path)
+	text := tail(path)
 	switch {
-	case len(words) == 0:
+	case len(text) == 0:
 		return failure
 	case attempt > 1:
 		return fmt.Sprintf("%s; its stderr is in %s", failure, path)
 	}
-	line := string(words[bytes.LastIndexByte(words, '\n')+1:])
+	line := string(text[bytes.LastIndexByte(text, '\n')+1:])
 	return fmt.Sprintf("%s; its stderr, in %s, ends: %s", failure, path, untrusted.Line(line, untrusted.MaxText))
 }
 
