@@ -10,9 +10,9 @@ import (
 // Calls come one at a time, the first of them is Adopt.
 //
 // Every call may be repeated: after an error, or after the executor's process has
-// ended, the host makes the call again with the same leases. A lease is known by its
-// name, which the host has recorded before it asks: Allocate of a lease that the
-// executor has already asked its engine for must not ask a second time.
+// ended, the host makes the call again with the same leases. The name of a lease
+// identifies it; the host records the name before it requests the lease. If Allocate
+// is called again for a lease, the executor must not request it from its engine again.
 //
 // An error of any call means that the engine could not be reached or did not answer:
 // the host makes the call again after a while. What the engine refuses permanently is a
@@ -45,9 +45,9 @@ type CapacityExecutor interface {
 type ExecutorPlugin struct {
 	Info
 	// Open checks everything that can be checked and makes the executor. options is a
-	// JSON object that conforms to Info.Options. The executor reports with tell what
-	// becomes of leases, from any goroutine, without ever waiting; it reports
-	// nothing before Adopt is called.
+	// JSON object that conforms to Info.Options. The executor calls tell with each event
+	// of a lease, from any goroutine; tell never waits. The executor must not call tell
+	// before Adopt is called.
 	Open func(x Execution, options []byte, tell func(...LeaseEvent)) (Executor, ExecutorTraits, error)
 }
 
@@ -56,7 +56,7 @@ type Execution struct {
 	// Experiment is the experiment's name, and Dir its directory, absolute.
 	Experiment string
 	Dir        string
-	// Prefix is what the names of the experiment's leases begin with, and those of no
+	// Prefix is the beginning of the names of all leases of this experiment, and of no
 	// other experiment: lower case letters, digits and dashes.
 	Prefix string
 	// Agent is the program to start on each bundle of a granted lease; nil: none.
@@ -64,9 +64,9 @@ type Execution struct {
 	// HostGrace is how long leases and agents wait for a host that has died, as the user has
 	// set it; 0: the executor chooses. Agents end by themselves then.
 	HostGrace time.Duration
-	// Host is where this process reaches the host, as HOST:PORT, for agents that cannot: see package
-	// plugins/sdk/road. "": agents have to reach the host by themselves. It is another one after each start of
-	// the host.
+	// Host is the address, as HOST:PORT, at which this process reaches the host. It is for agents that cannot
+	// reach the host by themselves: see package plugins/sdk/road. "": agents must reach the host by themselves.
+	// The address changes with each start of the host.
 	Host string
 }
 
@@ -82,8 +82,8 @@ type Execution struct {
 type Agent struct {
 	// Path is the static binary on the host's machine, absolute.
 	Path string
-	// SHA256 is of its content, in hex. A node that does not have this content at Path is
-	// sent the binary, at most once.
+	// SHA256 is the checksum of its content, in hex. If a node does not have this content
+	// at Path, the executor sends the binary there, at most once.
 	SHA256 string
 }
 
@@ -165,8 +165,8 @@ const (
 	// LeaseEnding: it will be taken away at the time Until. Trials on it are told
 	// to save and stop.
 	LeaseEnding
-	// LeaseLost: it is gone, or may be; Why says what happened. The host relies on
-	// nothing that runs on it any longer.
+	// LeaseLost: it is gone, or may be gone; Why says what happened. The host no longer
+	// relies on anything that runs on it.
 	LeaseLost
 	// LeaseRefused: it can never be granted; Why is the engine's reason.
 	LeaseRefused
@@ -199,7 +199,7 @@ type GrantedBundle struct {
 	Node string
 	// Devices are its GPUs, as CUDA_VISIBLE_DEVICES names them.
 	Devices []string
-	// Address is by which other nodes of the cluster reach this one; "": Node.
+	// Address is the address at which other nodes of the cluster reach this one; "": Node.
 	Address string
 }
 

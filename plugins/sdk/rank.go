@@ -1,9 +1,9 @@
 package sdk
 
-// A trainable that starts programs for the bundles of a group starts those of other bundles through the
-// agents of their nodes: it runs this program with the argument "agent" and [RankVariable], which
-// stands for the program on its node. Its output, its end and signals are passed on, and when it is
-// killed, the program is.
+// A trainable starts a program for each bundle of a group. It starts the programs of other bundles through
+// the agents of their nodes: it runs tunehost with the argument "agent" and [RankVariable], once for each
+// program. This process represents the program on the other node: it passes on signals, the program's
+// output and its end, and when the process is killed, the program is killed too.
 const (
 	// RanksVariable is in the environment of a trainable on a node that has an agent: the path of the
 	// agent's socket.

@@ -27,9 +27,9 @@
 // Stopping: of n trials recorded at a rung, including this one, the best ⌊n/factor⌋, at least one,
 // continue; trials equal to the last of these continue too. So the first always continues.
 //
-// Promotion: the best ⌊n/factor⌋ of n are promoted, each once; of equal ones the earlier. One
-// result makes at most one trial promotable. If it is the trial that reported, it continues without
-// a pause.
+// Promotion: the best ⌊n/factor⌋ of n are promoted, each once; if losses are equal, the earlier
+// trial is better. One result makes at most one trial promotable. If it is the trial that reported,
+// it continues without a pause.
 //
 // A loss that is not finite is recorded as the worst and always stops its trial at the rung. Trials
 // that ended keep their places at their rungs. The end of a trial by a stop rule counts as its last

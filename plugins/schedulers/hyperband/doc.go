@@ -19,8 +19,8 @@
 //
 // A trial that reaches its milestone (the first result at or beyond it) is paused. When the bracket
 // is full, or no more trials will be added, and none of its trials is still on the way, the best
-// ⌈n/η⌉ of the n that started towards the milestone continue, by their losses on arrival, of equal
-// ones the earlier trial. The others are stopped with their losses as the reason. The last trial to
+// ⌈n/η⌉ of the n that started towards the milestone continue, by their losses on arrival; if losses
+// are equal, the earlier trial. The others are stopped with their losses as the reason. The last trial to
 // arrive needs no pause. A trial with a loss that is not finite never continues.
 //
 // Trials that fail, end or are removed on the way are not waited for, and their places are not

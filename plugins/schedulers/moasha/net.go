@@ -10,9 +10,9 @@ import (
 // among reports whether v, one of the layer, is among the first k places of its order, or equals
 // one of them.
 //
-// The order is an ε-net: the first place is the best by the first loss; each next one is the one
-// farthest from all earlier places, of several the first by compare. Distances are of losses as
-// shares of the layer's ranges.
+// The order is an ε-net. The first place is the best by the first loss. Each next place is the point
+// farthest from all earlier places; if there are several, the first by compare. Losses are measured
+// as shares of the layer's ranges.
 func (l layer) among(v vector, k int) bool {
 	distinct := slices.CompactFunc(slices.Clone(l), func(a, b vector) bool { return slices.Equal(a, b) })
 	own, _ := slices.BinarySearchFunc(distinct, v, compare)
@@ -140,7 +140,7 @@ func (p points) widest(from, to int) (g gap, ok bool) {
 	return gap{from, i, to, near(i)}, true
 }
 
-// gapHeap has the widest gap first, of equal ones the first along the line.
+// gapHeap has the widest gap first; if gaps are equal, the first along the line.
 type gapHeap []gap
 
 func (h gapHeap) Len() int { return len(h) }

@@ -16,7 +16,7 @@ type member struct {
 	trial uint32
 	// loss is the one by which the list is sorted; below is the one at the rung below.
 	loss, below float64
-	seq         int // of equal ones the earlier comes first
+	seq         int // if losses are equal, the earlier comes first
 }
 
 func compare(a, b member) int { return cmp.Or(cmp.Compare(a.loss, b.loss), cmp.Compare(a.seq, b.seq)) }

@@ -108,10 +108,10 @@ func (s *scheduler) merge(entry int, point space.Point) space.Point {
 func (s *scheduler) whyUnchanged(t *trial, point space.Point, entry int) string {
 	switch {
 	case t.saved == 0 || point == nil:
-		return "it has no checkpoint to go on from: it goes on as it is"
+		return "it has no checkpoint: it continues unchanged"
 	case s.space.Check(point) != nil || !s.space.Holds(point):
-		return fmt.Sprintf("entry %d of the policy makes no point of the space of what it has: it goes on as it is",
-			entry+1)
+		return fmt.Sprintf("its parameters with entry %d of the policy are not a point of the space: "+
+			"it continues unchanged", entry+1)
 	}
 	return ""
 }

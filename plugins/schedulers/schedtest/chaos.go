@@ -12,8 +12,8 @@ import (
 )
 
 // Chaos sends events in arbitrary order: results of trials that were never added or have ended,
-// iterations that repeat and jump, losses that are missing or NaN. The scheduler must not panic,
-// must decide each result at most once, in order and with reasons, independently of batches.
+// iterations that repeat and jump, losses that are missing or NaN. The scheduler must not panic. It
+// must decide each result at most once, in order and with reasons, and batches must not matter.
 func Chaos(t *testing.T, plugin sdk.SchedulerPlugin, p sdk.Problem, options string) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {

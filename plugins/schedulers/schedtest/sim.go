@@ -220,7 +220,7 @@ func (r *run) tell() error {
 func (r *run) decided(d sdk.Decision, batch []sdk.Event) error {
 	i := slices.IndexFunc(batch, func(e sdk.Event) bool { return e.Number == d.Event && e.Kind == sdk.ResultReported })
 	if i < 0 {
-		return fmt.Errorf("a decision on event %d, which is no result of this batch", d.Event)
+		return fmt.Errorf("a decision on event %d, which is not a result of this batch", d.Event)
 	}
 	if d.Verdict != sdk.Continue && d.Reason == "" {
 		return fmt.Errorf("no reason for %v on event %d", d.Verdict, d.Event)

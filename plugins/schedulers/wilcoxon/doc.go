@@ -9,9 +9,9 @@
 //
 // # Rules
 //
-// The best trial is the completed trial with the best mean among those with the most folds, of
-// equal ones the earlier. So a trial that ended after one lucky fold is not the reference. Nothing
-// is stopped until a trial has completed.
+// The best trial is the completed trial with the best mean among those with the most folds; if means
+// are equal, the earlier trial. So a trial that ended after one lucky fold is not the reference. No
+// trial is stopped until one has completed.
 //
 // At each result the trial is compared with the best one on the folds that both have. It is stopped
 // if the one-sided probability of differences this unfavourable is below the threshold and its mean

@@ -1,12 +1,12 @@
 // Package quick makes small messages between processes cheap.
 //
-// The runtime of Go has a thread (sysmon) that watches what the others do. It sleeps while a process has nothing to
-// do, and the first system call after that wakes it. A process that answers thousands of small messages a second has
-// nothing to do between any two of them: two fifths of its processor time are that thread's. Connections of this
-// package read and write without telling the runtime, as long as messages come one soon after the other.
+// The runtime of Go has a thread (sysmon) that watches the other threads. It sleeps while a process has nothing to
+// do, and the next system call wakes it. A process that answers thousands of small messages a second has nothing to
+// do between two messages, so that this thread uses two fifths of the process's time. Connections of this package
+// read and write without the runtime, as long as each message follows soon after the one before.
 //
-// The thread also takes the processor from goroutines that compute for long. So it must be awake while they do: it is
-// woken at least once in every [period] in which messages come, and for the first one after a pause.
+// The thread also takes the processor away from goroutines that compute for long, so it must be awake then. It is
+// woken at least once in every [period] in which messages come, and for the first message after a pause.
 package quick
 
 import "time"

@@ -21,13 +21,13 @@ type Executor struct {
 // NewExecutor returns an executor that is not open yet.
 func NewExecutor(p sdk.ExecutorPlugin) *Executor { return &Executor{plugin: p} }
 
-// DescribeExecutor says what it is.
+// DescribeExecutor returns the description.
 func (s *Executor) DescribeExecutor(context.Context, *pb.DescribeExecutorRequest) (*pb.DescribeExecutorResponse,
 	error) {
 	return &pb.DescribeExecutorResponse{Info: wire.InfoToProto(guard.Describe(s.plugin.Info, sdk.KindExecutor))}, nil
 }
 
-// OpenExecutor opens it.
+// OpenExecutor opens the executor.
 func (s *Executor) OpenExecutor(_ context.Context, m *pb.OpenExecutorRequest) (*pb.OpenExecutorResponse, error) {
 	opened, err := guard.OpenExecutor(s.plugin, wire.ExecutionFromProto(m), m.GetOptions())
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Executor) OpenExecutor(_ context.Context, m *pb.OpenExecutorRequest) (*
 	return wire.ExecutorTraitsToProto(opened.Traits()), nil
 }
 
-// Opened is the open executor.
+// Opened returns the executor, or an error if it is not open.
 func (s *Executor) Opened() (*guard.Executor, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +49,7 @@ func (s *Executor) Opened() (*guard.Executor, error) {
 	return s.opened, nil
 }
 
-// Allocate asks for leases.
+// Allocate requests leases.
 func (s *Executor) Allocate(ctx context.Context, m *pb.AllocateRequest) (*pb.AllocateResponse, error) {
 	err := s.call(func(e *guard.Executor) error { return e.Allocate(ctx, wire.LeaseRequestsFromProto(m.GetLeases())) })
 	return &pb.AllocateResponse{}, err
@@ -65,7 +65,7 @@ func (s *Executor) Release(ctx context.Context, m *pb.ReleaseRequest) (*pb.Relea
 	return &pb.ReleaseResponse{}, s.call(func(e *guard.Executor) error { return e.Release(ctx, m.GetLeases()) })
 }
 
-// Capacity says what the cluster has.
+// Capacity returns the nodes of the cluster.
 func (s *Executor) Capacity(ctx context.Context, _ *pb.CapacityRequest) (*pb.CapacityResponse, error) {
 	var nodes []sdk.ClusterNode
 	err := s.call(func(e *guard.Executor) (err error) {

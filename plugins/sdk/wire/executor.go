@@ -27,7 +27,7 @@ func ExecutionFromProto(m *pb.OpenExecutorRequest) sdk.Execution {
 	return x
 }
 
-// durationOf is a time of some seconds; 0 for times of no sense.
+// durationOf converts seconds; it returns 0 for invalid numbers.
 func durationOf(seconds float64) time.Duration {
 	if !(seconds > 0 && seconds < 1e9) {
 		return 0
@@ -85,7 +85,7 @@ func amountsFromProto(ms []*pb.Amount) []sdk.Amount {
 	return out
 }
 
-// LeaseEventsToProto encodes what has become of leases.
+// LeaseEventsToProto encodes events of leases.
 func LeaseEventsToProto(events []sdk.LeaseEvent) *pb.WatchResponse {
 	out := &pb.WatchResponse{Events: make([]*pb.LeaseEvent, len(events))}
 	for i, e := range events {
@@ -110,8 +110,8 @@ func texts(list []string) []string {
 	return out
 }
 
-// LeaseEventsFromProto decodes what has become of leases. A kind that is not
-// known becomes 0: newer plugins may have more.
+// LeaseEventsFromProto decodes events of leases. An unknown kind becomes 0: newer
+// plugins may have more kinds.
 func LeaseEventsFromProto(m *pb.WatchResponse) []sdk.LeaseEvent {
 	out := make([]sdk.LeaseEvent, len(m.GetEvents()))
 	for i, x := range m.GetEvents() {
@@ -131,7 +131,7 @@ func LeaseEventsFromProto(m *pb.WatchResponse) []sdk.LeaseEvent {
 	return out
 }
 
-// ClusterToProto encodes what a cluster has.
+// ClusterToProto encodes the nodes of a cluster.
 func ClusterToProto(nodes []sdk.ClusterNode) *pb.CapacityResponse {
 	out := &pb.CapacityResponse{}
 	for _, n := range nodes {
@@ -141,7 +141,7 @@ func ClusterToProto(nodes []sdk.ClusterNode) *pb.CapacityResponse {
 	return out
 }
 
-// ClusterFromProto decodes what a cluster has.
+// ClusterFromProto decodes the nodes of a cluster.
 func ClusterFromProto(m *pb.CapacityResponse) (nodes []sdk.ClusterNode) {
 	for _, n := range m.GetNodes() {
 		nodes = append(nodes, sdk.ClusterNode{Name: n.GetName(), Total: amountsFromProto(n.GetTotal()),

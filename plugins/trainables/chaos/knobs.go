@@ -67,7 +67,7 @@ type saving struct {
 	OwnCheckpointEvery uint64
 }
 
-// burden says what the machine has to bear.
+// burden says how the trial loads the machine.
 type burden struct {
 	ForkChildren   uint32
 	DetachChildren bool

@@ -211,13 +211,13 @@ var notJSON = []struct {
 		"%s… is not a number of JSON: convert it, in Python with float(x)"},
 	{regexp.MustCompile(`[{,]\s*'`), "it has single quotes, as Python prints a dict: print(json.dumps(x)) writes " +
 		"double ones"},
-	{regexp.MustCompile(`\b(?:True|False|None)\b`), "%s is Python's: print(json.dumps(x)) writes JSON's"},
+	{regexp.MustCompile(`\b(?:True|False|None)\b`), "%s is Python, not JSON: print(json.dumps(x)) writes JSON"},
 	{regexp.MustCompile(`[:\[,]\s*[-+]?(?:nan|inf)\b`),
-		"nan and inf are not JSON's: write NaN, Infinity or -Infinity, as json.dumps does"},
+		"nan and inf are not JSON: write NaN, Infinity or -Infinity, as json.dumps does"},
 	{regexp.MustCompile(`,\s*[}\]]`), "it has a comma before a closing brace"},
 	{regexp.MustCompile(`[{,]\s*[A-Za-z_]\w*\s*:`), "its names have no quotes: print(json.dumps(x)) writes them"},
-	{regexp.MustCompile(`[0-9],[0-9]+\s*[,}]`), "its number has a comma for a point"},
-	{regexp.MustCompile(`:\s*[-+]?\.[0-9]`), "its number begins with a point: write 0.5 for .5"},
+	{regexp.MustCompile(`[0-9],[0-9]+\s*[,}]`), "its number has a comma instead of a point"},
+	{regexp.MustCompile(`:\s*[-+]?\.[0-9]`), "its number begins with a point: write 0.5 instead of .5"},
 }
 
 func whyNotJSON(line []byte, err error) string {
@@ -248,16 +248,16 @@ func snippet(line []byte) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// goesOn reports whether the trial may have reported everything before this attempt, so that a
+// continued reports whether the trial may have reported everything before this attempt, so that a
 // missing result is not a mistake: it continues from a checkpoint, or was restarted and may have
 // kept its own state.
-func (a *attempt) goesOn() bool {
+func (a *attempt) continued() bool {
 	return a.trial.Restore != "" || a.trial.Iteration > 0 || a.trial.Attempt > 1
 }
 
 // conclusion returns the most likely reason for the missing result.
 func (c *clues) conclusion(a *attempt) string {
-	if a.goesOn() {
+	if a.continued() {
 		return c.certain()
 	}
 	if text := c.stderr(a); text != "" {
@@ -275,7 +275,7 @@ func (c *clues) conclusion(a *attempt) string {
 	case c.lines == 0:
 		return "it printed nothing to stdout; " + example
 	}
-	return "nothing that it printed reads like a result; " + example
+	return "nothing that it printed looks like a result; " + example
 }
 
 // certain returns a clue that is valid whatever came before.

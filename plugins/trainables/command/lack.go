@@ -42,9 +42,8 @@ func (a *attempt) whatLacked(err error) error {
 		words = a.stderrTail.bytes()
 	}
 	if line := lineWith(words, noRoom); line != "" {
-		a.results.hint("room", "the program found no room where it writes (%s): free some there, or each trial may "+
-			"fail of it; "+
-			"failures: {fail_fast: true} stops at the first", line)
+		a.results.hint("room", "there is no space left where the program writes (%s): free some space there, or "+
+			"each trial may fail; failures: {fail_fast: true} stops at the first failure", line)
 	}
 	if line := lineWith(words, noProcess); line != "" && !a.results.any() && !a.isGang() {
 		return &starvedError{err, line}

@@ -55,8 +55,9 @@ func TestProgramsWithoutRoom(t *testing.T) {
 			said = append(said, text)
 		}
 	}
-	if len(said) != 1 || !strings.Contains(said[0], "found no room where it writes (cp: error writing x: No space "+
-		"left on device)") {
+	if len(said) != 1 || !strings.Contains(said[0],
+		"no space left where the program writes (cp: error writing x: No space "+
+			"left on device)") {
 		t.Errorf("%q", said)
 	}
 }

@@ -14,7 +14,7 @@ func TestTelling(t *testing.T) {
 			"  slurmstepd: error: *** STEP 4.1 ON n1 CANCELLED ***"}, "  no GPU here"},
 		{[]string{"  srun: error: Unable to create step"}, "  srun: error: Unable to create step"},
 	} {
-		if got := telling(c.lines); got != c.want {
+		if got := lastOwnLine(c.lines); got != c.want {
 			t.Errorf("%q: %q, want %q", c.lines, got, c.want)
 		}
 	}

@@ -27,7 +27,7 @@ func parseParams(b []byte) (params, error) {
 		return p, nil
 	}
 	if err := p.add("", b); err != nil {
-		return p, fmt.Errorf("the trial's parameters are no JSON object: %w", err)
+		return p, fmt.Errorf("the trial's parameters are not a JSON object: %w", err)
 	}
 	return p, nil
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// thisProgram is the program of this process, which stands for a worker on another node.
+// thisProgram is the program of this process. It also represents workers on other nodes.
 const thisProgram = "/proc/self/exe"
 
-// onItsNode returns what to start for a worker: its program, or, where the worker's bundle has an agent of
-// its own, a process that has the agent start it and stands for it.
+// onItsNode returns the program to start for a worker. If the worker's bundle has an agent of its own, that is a
+// process that lets the agent start the worker's program, and represents it here.
 func (a *attempt) onItsNode(file string, env []string, rank int) (path string, args, environ []string, err error) {
 	socket := os.Getenv(sdk.RanksVariable)
 	if socket == "" || a.trial.Bundles[rank].Address == "" {

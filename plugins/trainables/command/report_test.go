@@ -73,7 +73,7 @@ out.write(b'{"accuracy": 0.25}\n')
 	if got := run.values("accuracy"); !slices.Equal(got, []float64{0.25}) {
 		t.Errorf("results: %v", got)
 	}
-	wantContains(t, run.logged(), "no result", "1048576 bytes")
+	wantContains(t, run.logged(), "is not a result", "1048576 bytes")
 	if n := len(run.logs); n > 3 {
 		t.Errorf("%d lines were logged:\n%s", n, run.logged())
 	}
@@ -308,7 +308,7 @@ print('{"accuracy": 2}')
 	if got := run.values("accuracy"); !slices.Equal(got, []float64{1, 2}) {
 		t.Errorf("results: %v", got)
 	}
-	wantContains(t, run.logged(), "printed lines of JSON are no results")
+	wantContains(t, run.logged(), "printed lines of JSON are not results")
 }
 
 // A program that prints results and then reports gets errors for its reports, in every trial:
@@ -317,7 +317,7 @@ func TestPrintsThenReports(t *testing.T) {
 	p := openTest(t, python(t, pythonChannel+`
 os.write(1, b'{"accuracy": 1}\n')
 why = report(metrics={"accuracy": 2})["error"]
-assert "print no line that reads as a result" in why, why
+assert "print no line that looks like a result" in why, why
 os.mkdir(".checkpoints/c")
 assert report(metrics={"accuracy": 3}, checkpoint=".checkpoints/c")["error"] == why
 os.write(1, b'{"accuracy": 4}\n')
@@ -440,7 +440,7 @@ func TestHints(t *testing.T) {
 		`echo '{"accuracy": null}'`:                            "it printed accuracy as null",
 		`echo '{"accuracy": [0.9]}'`:                           "it printed accuracy as a list",
 		`echo "{'accuracy': 0.9}"`:                             "single quotes",
-		`echo '{"accuracy": 0.9, "ok": True}'`:                 "True is Python's",
+		`echo '{"accuracy": 0.9, "ok": True}'`:                 "True is Python, not JSON",
 		`echo '{"accuracy": nan}'`:                             "write NaN",
 		`echo '{"accuracy": 0.9,}'`:                            "comma before a closing brace",
 		`echo '{accuracy: 0.9}'`:                               "names have no quotes",
@@ -452,7 +452,7 @@ func TestHints(t *testing.T) {
 		`echo 'Epoch 3: accuracy: 0.93'`:                       `metrics: {accuracy: 'accuracy: ([-+.0-9eE]+)'}`,
 		`echo 'Test Accuracy = 93.1%'`:                         `metrics: {accuracy: 'Accuracy = ([-+.0-9eE]+)'}`,
 		`echo 'acc=0.9 loss=0.3'`:                              "did you mean objective.metric: acc",
-		`echo hello`:                                           "nothing that it printed reads like a result",
+		`echo hello`:                                           "nothing that it printed looks like a result",
 		`:`:                                                    "it printed nothing to stdout",
 		`echo '{"accuracy": 0.9}' >&2`:                         "it printed its results to stderr",
 		`echo 'accuracy: 0.9' >&2`:                             "as text on stderr",

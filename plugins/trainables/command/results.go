@@ -79,9 +79,9 @@ func (r *results) claimChannel() bool {
 
 // errTwoWays is the answer to reports of a program whose printed lines are results. Accepting both
 // would count each result twice, and ignoring its reports would lose their checkpoints.
-var errTwoWays = errors.New("what the program printed before its first report is taken as its results already: " +
-	"print no line that reads as a result (to stderr, or without the objective), or report nothing and print the " +
-	"checkpoints, too")
+var errTwoWays = errors.New("the lines that the program printed before its first report count as its results: " +
+	"print no line that looks like a result (print to stderr, or without the objective), or print everything, also " +
+	"the checkpoints, and report nothing")
 
 func (r *results) twoWays() error {
 	r.hint("both", "reports are refused: %v", errTwoWays)
@@ -95,7 +95,7 @@ func (r *results) printed(line []byte, cut bool) {
 	}
 	p, err := r.reader.read(line)
 	if err != nil {
-		r.warn("line", "a line of stdout is no result: %v: %.200q", err, line)
+		r.warn("line", "a line of stdout is not a result: %v: %.200q", err, line)
 	}
 	if p == nil || !p.objective {
 		if !r.any() { // otherwise nobody needs the clue
@@ -108,7 +108,7 @@ func (r *results) printed(line []byte, cut bool) {
 		r.hint("name", "the metric %.64q is left out: %v", p.skipped, channel.CheckName(p.skipped))
 	}
 	if !r.claim(byPrinting) {
-		r.warn("both", "printed lines of JSON are no results, because the program reports by the channel")
+		r.warn("both", "printed lines of JSON are not results, because the program reports over the channel")
 		return
 	}
 	r.addPrinted(p)
@@ -160,7 +160,7 @@ func (r *results) number(res *sdk.Result, odd *float64) {
 // uncountable returns why a printed number is not an iteration.
 func uncountable(odd float64) string {
 	_, err := channel.Iteration(odd)
-	return fmt.Sprintf("it reports what is no iteration: %v; from here on results are counted one by one", err)
+	return fmt.Sprintf("it reports an invalid iteration: %v; from here on results are counted one by one", err)
 }
 
 // reportedIteration is the name of the value with the iteration that the program reported.
@@ -203,9 +203,8 @@ func (r *results) push(it item) {
 		go r.deliverAll()
 	})
 	r.queue.push(it, func() {
-		r.hint("faster", "it prints results faster than they are decided on: %d wait, and it is held up until they "+
-			"are fewer; "+
-			"once an epoch is enough", maxQueued)
+		r.hint("faster", "it prints results faster than the scheduler decides on them: %d results are waiting, and "+
+			"the program is blocked until there are fewer; one result per epoch is enough", maxQueued)
 	})
 }
 

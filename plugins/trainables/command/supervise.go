@@ -154,18 +154,19 @@ func (a *attempt) failure(how string, workers ...*worker) error {
 		return fmt.Errorf("%s %s; it wrote nothing to stderr; %s", who, how, w.stdout.name("stdout"))
 	}
 	lines := strings.Split(last, "\n")
-	text := fmt.Sprintf("%s %s: %s\n%s", who, how, strings.TrimSpace(telling(lines)), where)
+	text := fmt.Sprintf("%s %s: %s\n%s", who, how, strings.TrimSpace(lastOwnLine(lines)), where)
 	if len(lines) > 1 {
 		text += "; it ends:\n" + last
 	}
 	return errors.New(text)
 }
 
-// launchers begin the lines of what starts programs on several nodes, and says last that one of them has ended.
+// launchers are the beginnings of lines from programs that start other programs on several nodes. Their last line
+// only says that one of those programs has ended.
 var launchers = []string{"srun: ", "slurmstepd: "}
 
-// telling is the last line that is not a launcher's, or else the last.
-func telling(lines []string) string {
+// lastOwnLine returns the last line that does not come from a launcher, or the last line if all do.
+func lastOwnLine(lines []string) string {
 	for _, l := range slices.Backward(lines) {
 		own := func(name string) bool { return strings.HasPrefix(strings.TrimSpace(l), name) }
 		if !slices.ContainsFunc(launchers, own) {

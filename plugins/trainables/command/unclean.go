@@ -37,7 +37,7 @@ func (a *attempt) unclean() string {
 }
 
 func (a *attempt) seeErrors(how string) string {
-	text := fmt.Sprintf("trial %d failed as it cleaned up after its stop: %s", a.trial.Number, how)
+	text := fmt.Sprintf("trial %d failed while it cleaned up after its stop: %s", a.trial.Number, how)
 	if a.stderr.File != nil {
 		text += "; see " + filepath.Clean(a.stderr.Name())
 	}

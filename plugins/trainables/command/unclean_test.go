@@ -18,14 +18,14 @@ func TestUncleanEnd(t *testing.T) {
 		want  string
 	}{
 		"failed when signalled": {o: sh(`trap 'echo oops >&2; exit 3' TERM; ` + wait),
-			want: "trial 17 failed as it cleaned up after its stop: exit status 3; see "},
+			want: "trial 17 failed while it cleaned up after its stop: exit status 3; see "},
 		"no log": {o: sh(`trap 'exit 3' TERM; `+wait).with("log", false),
 			want: "after its stop: exit status 3"},
 		"crashed": {o: sh(`trap 'kill -SEGV $$' TERM; ` + wait), want: "after its stop: signal 11"},
 		"failed when told": {o: python(t, pythonChannel+`
 assert report(metrics={"accuracy": 1})["decision"] == "stop"
 1/0
-`), want: "trial 17 failed as it cleaned up after its stop: exit status 1; see "},
+`), want: "trial 17 failed while it cleaned up after its stop: exit status 1; see "},
 		"outstayed": {o: python(t, pythonChannel+`
 import time
 assert report(metrics={"accuracy": 1})["decision"] == "stop"

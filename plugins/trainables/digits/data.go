@@ -45,7 +45,7 @@ func load() (images, error) {
 
 func decode(raw []byte) (images, error) {
 	if len(raw)%imageSize != 0 {
-		return images{}, fmt.Errorf("%d bytes are no whole number of images", len(raw))
+		return images{}, fmt.Errorf("%d bytes are not a whole number of images", len(raw))
 	}
 	all := newImages(len(raw) / imageSize)
 	for i := range all.Labels {
