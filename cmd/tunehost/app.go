@@ -133,7 +133,7 @@ func wants(least, most int) cobra.PositionalArgs {
 		}
 		what := "too many arguments"
 		if len(args) < least {
-			what = "something is missing"
+			what = "an argument is missing"
 		}
 		return usage("%s: %s; expected: %s", cmd.Name(), what, cmd.UseLine())
 	}

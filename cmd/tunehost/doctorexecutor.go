@@ -44,7 +44,7 @@ func (f *executorFlags) check() error {
 	case f.wait <= 0:
 		return usage("--wait is %v; allowed: more than 0", f.wait)
 	case f.executor == "" && (f.gpus != 0 || f.wait != defaultWait):
-		return usage("--gpus and --wait are for --executor: name an executor")
+		return usage("--gpus and --wait need --executor: name an executor")
 	case f.executor == config.LocalExecutor:
 		return usage("the executor local is this machine: tunehost doctor, without --executor, checks it")
 	}
@@ -71,7 +71,7 @@ func (f *executorFlags) ref() (name string, options []byte, err error) {
 		delete(values, key)
 	}
 	if options, err = json.Marshal(values); err != nil {
-		return "", nil, usage("--executor has an option that is no JSON: %v", err)
+		return "", nil, usage("--executor has an option that is not JSON: %v", err)
 	}
 	return name, options, nil
 }

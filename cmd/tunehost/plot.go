@@ -50,7 +50,7 @@ values count for the best.`,
 	flags.StringVar(&o.Mode, "mode", "", "`MODE`: min or max, for a metric that is not an objective")
 	flags.StringSliceVar(&o.Params, "params", nil, "the parameters, `NAME,NAME,…`, of parallel, slice and contour")
 	flags.IntVar(&o.Top, "top", 0, "only the best `N` trials in curves, parallel, slice and contour")
-	flags.BoolVar(&here, "terminal", false, "draw with characters, even if the output is no terminal")
+	flags.BoolVar(&here, "terminal", false, "draw with characters, even if the output is not a terminal")
 	return cmd
 }
 
@@ -81,7 +81,7 @@ func (a *app) plot(dirs []string, kind string, o plot.Options, file string, here
 		case out != nil:
 			return a.writePlot(p, format, out)
 		case !here && !a.terminal(): // last, because the user may have mistaken more than this
-			return usage("plot: the output is no terminal: use -o FILE, as in -o %s.svg, or --terminal", k.Name)
+			return usage("plot: the output is not a terminal: use -o FILE, as in -o %s.svg, or --terminal", k.Name)
 		}
 		return a.drawn(p)
 	})

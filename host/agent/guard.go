@@ -7,8 +7,8 @@ import (
 	"github.com/tunehost/tunehost/host/local/reaper"
 )
 
-// guard starts the reaper before the first process. Earlier it would have nothing to end, and many agents that
-// start together connect sooner without one.
+// guard starts the reaper before the first process, not earlier: without processes there is nothing to end, and
+// many agents that start together connect sooner.
 type guard struct {
 	cmd    *exec.Cmd
 	mark   string

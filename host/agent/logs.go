@@ -18,7 +18,7 @@ const (
 	maxLogs = 4096
 )
 
-// logs sends the output in a trial's files, as it comes.
+// logs sends the output in a trial's files when it is written.
 func (a *Agent) logs(s *stream) error {
 	var want message.Logs
 	if err := s.ask(&want); err != nil {
@@ -59,7 +59,7 @@ type follower struct {
 	stream *stream
 	dir    string
 	names  []string
-	at     []int64 // what was sent of each
+	at     []int64 // the number of bytes that were sent, of each file
 	buffer [message.Chunk]byte
 }
 

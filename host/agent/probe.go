@@ -22,7 +22,7 @@ func (a *Agent) probe(s *stream) error {
 	}
 	text, err := nolink.ReadFile(p.Path, maxProbe)
 	if err != nil {
-		text = nil // it is not there, or is another file
+		text = nil // the file does not exist, or is another one
 	}
 	return s.Put(message.Yes, message.Probed{Content: string(text), Trials: filepath.Join(a.Dir, trials)})
 }

@@ -73,7 +73,7 @@ func (a *Agent) placeTree(s *stream, t *cargo.Tree) (path string, err error) {
 		_ = nolink.RemoveAll(path)
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		// Not as the error of the host's own disk.
+		// The host must not take this for an error of its own disk.
 		return "", fmt.Errorf("the disk of the node is full: %s needs %d MiB in %s", t.Root, t.Size()>>20, a.Dir)
 	}
 	return path, err

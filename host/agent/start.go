@@ -120,7 +120,7 @@ func (a *Agent) remove(id string) {
 
 // attend sends the output of the process and how it ends, and kills it when the host says so.
 func (p *running) attend() {
-	_ = p.stream.Put(message.Yes, message.Started{PID: p.PID()}) // a host that has left is noticed by obey
+	_ = p.stream.Put(message.Yes, message.Started{PID: p.PID()}) // obey notices if the host has left
 	go p.obey()
 	var output sync.WaitGroup
 	output.Go(func() { p.pass(message.Stdout) })

@@ -35,7 +35,7 @@ func (a *Agent) store(s *stream) error {
 	defer cancel(nil)
 	err := a.useStore(ctx, cancel, s, want)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = cause // instead of what it did to the transfer
+		err = cause // instead of the error of the transfer that was cancelled
 	}
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -67,7 +67,7 @@ func (a *Agent) useStore(ctx context.Context, cancel context.CancelCauseFunc, s 
 	return s.load(ctx, cancel, want, moved)
 }
 
-// still cancels when moved was called, and then not for stillTime.
+// still calls cancel when a transfer does not move any more: moved was called, but not again within stillTime.
 func still(cancel context.CancelCauseFunc) (moved func(), stop func()) {
 	var mu sync.Mutex
 	var timer *time.Timer
@@ -90,7 +90,7 @@ func still(cancel context.CancelCauseFunc) (moved func(), stop func()) {
 // errLeft says that the host does not wait any longer.
 var errLeft = errors.New("the host has left")
 
-// whileHeard cancels when the host closes the stream, on which it says no more.
+// whileHeard calls cancel when the host closes the stream. The host sends nothing more on it.
 func (s *stream) whileHeard(cancel context.CancelCauseFunc) {
 	go func() {
 		_, _ = message.Read(s.Conn, nil)

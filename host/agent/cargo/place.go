@@ -106,7 +106,7 @@ func Place(conn io.ReadWriter, t *Tree, folder string, c *Cache) error {
 	if err := p.receive(missing); err != nil {
 		return err
 	}
-	return p.links(t) // at last: nothing is written through them
+	return p.links(t) // after all files, so that no file is written through a link
 }
 
 type placer struct {
@@ -161,7 +161,7 @@ func (p *placer) files(list []File) (missing []File) {
 	return missing
 }
 
-var errContent = errors.New("its content is not what its checksum says")
+var errContent = errors.New("its content does not have the checksum that was announced")
 
 // write makes a file of a content, after comparing the checksum.
 func (p *placer) write(f *File, content io.Reader) error {

@@ -77,7 +77,7 @@ func readWanted(r io.Reader, paths map[string]*File) (wanted []*File, err error)
 }
 
 func unexpected(k message.Kind) error {
-	return fmt.Errorf("a message of kind %q came where it cannot be", k)
+	return fmt.Errorf("an unexpected message of kind %q", k)
 }
 
 // sendBlob sends a content. A file that has changed since it was listed is sent as it is, up to its length: the agent

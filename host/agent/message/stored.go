@@ -35,7 +35,7 @@ func ReadStored(r io.Reader) (files []storage.File, err error) {
 		case f.Kind == No:
 			return nil, RefusalFrom(f.Content)
 		case f.Kind != Item:
-			return nil, fmt.Errorf("a message of kind %q came where it cannot be", f.Kind)
+			return nil, fmt.Errorf("an unexpected message of kind %q", f.Kind)
 		case len(files) == maxStored:
 			return nil, fmt.Errorf("there are more than %d files", maxStored)
 		}

@@ -54,7 +54,7 @@ func Receive(r io.Reader, folder string, said func(bytes int64)) (bytes int64, e
 }
 
 func unexpected(k message.Kind) error {
-	return fmt.Errorf("a message of kind %q came where it cannot be", k)
+	return fmt.Errorf("an unexpected message of kind %q", k)
 }
 
 type receiver struct {
