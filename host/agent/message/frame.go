@@ -70,7 +70,7 @@ func Expect(r io.Reader, kind Kind, into any) error {
 		return RefusalFrom(f.Content)
 	}
 	if f.Kind != kind {
-		return fmt.Errorf("a message of kind %q instead of %q", f.Kind, kind)
+		return fmt.Errorf("a message of kind %q came where %q was expected", f.Kind, kind)
 	}
 	if into == nil {
 		return nil
