@@ -22,7 +22,7 @@ import (
 func TestNeverBegins(t *testing.T) {
 	for _, shared := range []bool{true, false} {
 		said := &testplace.Screen{}
-		x, _ := trains(t, clocktest.New(1000), func(o *Options) {
+		x, _ := trains(t, clocktest.New(100), func(o *Options) {
 			o.Shared, o.Name, o.Begin, o.Log = shared, "sleepy", time.Minute, hostlog.Open(io.Discard,
 				hostlog.NewScreen(said, ""))
 		})
