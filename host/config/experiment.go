@@ -14,6 +14,31 @@ import (
 
 // Experiment is a checked experiment file with its defaults filled in.
 type Experiment struct {
+	Identity
+	// Objectives has at least one element; Single says that the file uses `objective`.
+	Objectives []Objective
+	Single     bool
+	// Trainable is nil only with [WithoutTrainable].
+	Trainable *Trainable
+	SearchSpace
+	UsedPlugins
+	Leasing
+	Running
+	Needs
+	Stop       Stop
+	Budget     Budget
+	Failures   Failures
+	Checkpoint Checkpoint
+	// Restore is a checkpoint directory, or "".
+	Restore   string
+	LearnFrom []string
+	Output
+	Permissions
+	Origin
+}
+
+// Identity says which experiment it is.
+type Identity struct {
 	// Name is the given name, or the file's base name without its ending.
 	Name string
 	// FormerName is the default name that earlier versions chose, if it differs; "" where the file has a
@@ -21,13 +46,10 @@ type Experiment struct {
 	FormerName string
 	// Seed is nil where the host draws the seed.
 	Seed *uint64
-	// Objectives has at least one element; Single says that the file uses `objective`.
-	Objectives []Objective
-	Single     bool
+}
 
-	// Trainable is nil only with [WithoutTrainable].
-	Trainable *Trainable
-
+// SearchSpace says which parameters trials have.
+type SearchSpace struct {
 	// Space is what searchers see: the searched parameters with grid axes, and the conditions and
 	// constraints that could be lowered.
 	Space *space.Space
@@ -41,66 +63,78 @@ type Experiment struct {
 	// Points run before the searcher's suggestions.
 	Points []Point
 
+	conditions [][]*expr.Program  // of each parameter of Space; all must hold
+	scope      *expr.Scope        // every name, for points and resolution
+	was        map[string]float64 // coordinates of trials from before a parameter was added
+}
+
+// UsedPlugins are the plugins that the file names, except the trainable.
+type UsedPlugins struct {
 	Searcher, Scheduler, Executor PluginRef
-	Leasing
-	Reporters []PluginRef
+	Reporters                     []PluginRef
 	// Base is the scheduler below Scheduler; nil: none.
 	Base *PluginRef
+}
 
+// Running says how many trials run, and how they are started and ended.
+type Running struct {
 	// Trials is the number of samples; -1: no limit.
 	Trials int64
 	// Concurrency is how many trials run at a time; 0: as many as resources allow.
-	Concurrency int64
+	Concurrency   int64
+	Repeat        int64
+	StopGrace     time.Duration
+	StrictMetrics bool
+	// Reuse is "auto", "true" or "false".
+	Reuse string
+}
+
+// Needs are the resources that trials need.
+type Needs struct {
 	// Resources is what each trial needs: exact decimal texts with an optional unit (4GiB), by name. It is
 	// nil with Placement.
 	Resources map[string]string
 	Placement *Placement
-	// Requested is the place where the file asks for resources, by either key; nil where Resources is the
-	// default.
-	Requested *Pos
-
-	Stop       Stop
-	Budget     Budget
-	Checkpoint Checkpoint
-	// Restore is a checkpoint directory, or "".
-	Restore   string
-	LearnFrom []string
-	Failures  Failures
-	StopGrace time.Duration
-	// Reuse is "auto", "true" or "false".
-	Reuse            string
-	Repeat           int64
-	StrictMetrics    bool
-	WaitForResources bool
 	// Computed are the amounts, of Resources or of bundles, that depend on parameters.
 	Computed []ComputedAmount
+	// Requested is the place where the file asks for resources, by either key; nil where Resources is the
+	// default.
+	Requested        *Pos
+	WaitForResources bool
 	// Overcommit lets one trial start beyond the free resources.
 	Overcommit bool
+}
 
+// Output says where results are stored, and which.
+type Output struct {
 	// Storage is a directory or a URL.
 	Storage string
 	Log     Log
 	Export  []string
 	// TrialName is a template that was checked against the parameters, or "".
 	TrialName string
-	Plugins   []string
-	Sandbox   Sandbox
-	Grants    map[string]Grant
+}
+
+// Permissions say where plugins are found, and what they may do.
+type Permissions struct {
+	Plugins []string
+	Sandbox Sandbox
+	Grants  map[string]Grant
 	// Deadlines holds the time limits of plugin calls that the file sets.
 	Deadlines deadlines.Limits
+}
 
-	// Warnings are about settings that are valid but probably not intended.
-	Warnings []*Error
+// Origin is what the experiment was read from.
+type Origin struct {
+	// File is the name of the file, for messages.
+	File string
 	// Source is the file as it was read; Overrides are the settings applied over it.
 	Source    []byte
 	Overrides []string
-	// File is the name of the file, for messages.
-	File string
+	// Warnings are about settings that are valid but probably not intended.
+	Warnings []*Error
 
-	tree       *node
-	conditions [][]*expr.Program  // of each parameter of Space; all must hold
-	scope      *expr.Scope        // every name, for points and resolution
-	was        map[string]float64 // coordinates of trials from before a parameter was added
+	tree *node
 }
 
 // Objective is a metric to optimise.

@@ -18,7 +18,8 @@ func TestScriptInCWD(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "work", "t.sh"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := &config.Experiment{File: filepath.Join(dir, "a.yaml"), Trainable: &config.Trainable{CWD: "work"}}
+	e := &config.Experiment{Origin: config.Origin{File: filepath.Join(dir, "a.yaml")},
+		Trainable: &config.Trainable{CWD: "work"}}
 	for arg, want := range map[string]bool{"t.sh": false, "other.sh": true, "work/t.sh": false} {
 		if got := absentScript(e, arg); got != want {
 			t.Errorf("%s: absent is %t", arg, got)
