@@ -215,13 +215,15 @@ func (a *app) drive(f *runFlags, run func(context.Context) (host.Ended, error)) 
 	}
 	f.Exit = host.NewExit(a.err)
 	survivePipes()
-	if err := a.serveRun(f); err != nil {
+	server, err := a.serveRun(f)
+	if err != nil {
 		return err
 	}
 	ended, err := a.untilSignalled(f.Exit, run)
 	if err != nil {
 		return err
 	}
+	server.end()
 	if ended.Outcome == core.Failed { // regardless of what else is shown (B-077)
 		fmt.Fprintf(a.err, "tunehost: the experiment has failed and is saved: %s\n", untraced(ended.Reason))
 	}

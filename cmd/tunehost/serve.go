@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -140,11 +141,21 @@ func (a *app) sayOpen(open *serve.Open) {
 	fmt.Fprintf(a.err, "for reading only: %s\n", open.ReadURL)
 }
 
+// runServer serves an experiment that this process runs.
+type runServer struct {
+	mu     sync.Mutex
+	server *serve.Server // nil before the experiment runs
+	stop   func()
+	over   bool
+	ended  chan struct{}
+}
+
 // serveRun serves an experiment while it runs, if the user wants that. If the port is taken, it fails before
 // the experiment begins.
-func (a *app) serveRun(f *runFlags) error {
+func (a *app) serveRun(f *runFlags) (*runServer, error) {
+	x := &runServer{ended: make(chan struct{})}
 	if f.serve == "" {
-		return nil
+		return x, nil
 	}
 	if f.site.Listen = f.serve; f.serve == serve.DefaultAddress {
 		f.site.Listen = "" // any free port is enough
@@ -152,15 +163,50 @@ func (a *app) serveRun(f *runFlags) error {
 	f.site.Flag = "--serve"
 	open, err := f.site.Open()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a.sayOpen(open)
 	f.OnStart = func(r host.Running) {
-		ctx, stop := context.WithCancel(context.Background())
-		go func() { <-r.Done; stop() }()
-		if err := a.server(open, true, r.View.Dir.Path()).Serve(ctx, open); err != nil {
+		server := a.server(open, true, r.View.Dir.Path())
+		ctx, ok := x.begin(server)
+		if !ok {
+			return
+		}
+		defer close(x.ended)
+		if err := server.Serve(ctx, open); err != nil {
 			fmt.Fprintf(a.err, "warning: the experiment is not served any more: %v\n", err)
 		}
 	}
-	return nil
+	return x, nil
+}
+
+// begin notes the server. ok is false if the experiment has already ended.
+func (x *runServer) begin(s *serve.Server) (ctx context.Context, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.over {
+		return nil, false
+	}
+	ctx, x.stop = context.WithCancel(context.Background())
+	x.server = s
+	return ctx, true
+}
+
+// end ends the server. Open pages read before that how the experiment has ended, unless there is another signal.
+func (x *runServer) end() {
+	x.mu.Lock()
+	x.over = true
+	x.mu.Unlock() // the server does not change any more
+	if x.server == nil {
+		return
+	}
+	ctx, done := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP,
+		syscall.SIGUSR1)
+	defer done()
+	x.server.Farewell(ctx)
+	x.stop()
+	select {
+	case <-x.ended: // what is being answered is answered
+	case <-ctx.Done():
+	}
 }

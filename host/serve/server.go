@@ -55,7 +55,8 @@ type Server struct {
 	// sessions are the experiments that this server hosts.
 	sessions *sessions
 	// over is closed when the server ends: streams end, too.
-	over chan struct{}
+	over  chan struct{}
+	asked lately
 }
 
 // LimitMemory is for a process that does nothing but serve.
@@ -129,7 +130,7 @@ func (s *Server) allowed(r *http.Request) (list []string) {
 
 // Handler answers requests that the guard lets in.
 func (s *Server) Handler() http.Handler {
-	return guard.New(s.Guard, plainly(s.repeats))
+	return guard.New(s.Guard, s.asked.noting(plainly(s.repeats)))
 }
 
 // plainly refuses a query that could mean several things: each parameter is given once.
