@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"unicode/utf8"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/storage/nolink"
@@ -87,7 +89,8 @@ func textOf(path string, from int64, last bool) (Text, error) {
 	return Text{lines, at + int64(len(lines))}, err
 }
 
-// begin returns where to begin: after the end of a line, if only the last bytes are wanted.
+// begin returns where to begin: after the end of a line, if only the last bytes are wanted; within the last line if
+// that is longer.
 func begin(f *os.File, from int64) (int64, error) {
 	info, err := f.Stat()
 	switch {
@@ -99,6 +102,19 @@ func begin(f *os.File, from int64) (int64, error) {
 		return 0, nil
 	}
 	at := info.Size() + from
-	head, err := io.ReadAll(io.NewSectionReader(f, at-1, -from+1))
-	return at + int64(bytes.IndexByte(head, '\n')), err
+	tail := bufio.NewReader(io.NewSectionReader(f, at-1, -from+1))
+	line, err := tail.ReadBytes('\n')
+	if next := at - 1 + int64(len(line)); err == nil && next < info.Size() {
+		return next, nil
+	}
+	if err != nil && err != io.EOF {
+		return 0, err
+	}
+	for _, c := range line[min(1, len(line)):] { // not within a character
+		if utf8.RuneStart(c) {
+			break
+		}
+		at++
+	}
+	return at, nil
 }

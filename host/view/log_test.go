@@ -46,3 +46,27 @@ func TestTextInWholeLines(t *testing.T) {
 		t.Errorf("%d bytes of a long line", long)
 	}
 }
+
+// The end of a last line that is longer than what is wanted is there all the same, in whole characters.
+func TestTailWithinALine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "stdout.log")
+	for _, c := range []struct {
+		text string
+		tail int64
+		last bool
+		want string
+	}{
+		{"one\ntwo three\n", 4, false, "ree\n"}, {"one\ntwo three\n", 9, false, "wo three\n"},
+		{"one\ntwo three\n", 10, false, "two three\n"}, {"two three", 5, true, "three"},
+		{"one\ntwo three", 5, true, "three"}, {"one\nzwölf\n", 4, false, "lf\n"}, {"ö€\n", 2, false, "\n"},
+		{"one\n", 1, false, "\n"},
+	} {
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		x, err := textOf(path, -c.tail, c.last)
+		if err != nil || string(x.Lines) != c.want || x.Next != int64(len(c.text)) {
+			t.Errorf("the last %d bytes of %q: %q, next %d, %v; want %q", c.tail, c.text, x.Lines, x.Next, err, c.want)
+		}
+	}
+}
