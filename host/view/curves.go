@@ -110,11 +110,12 @@ type valued struct {
 	value float64
 }
 
-// bests returns trials with their best values of a metric.
+// bests returns trials with the values by which [Best] compares them; all runs of a suggestion have the same one.
 func (s *State) bests(list []core.TrialNo, o core.Objective) []valued {
 	out := make([]valued, len(list))
 	for i, no := range list {
-		x, ok := All.ofTrial(s.Machine, no, o)
+		first, runs := s.Machine.Runs(no)
+		x, ok := Last.measured(s.Machine, first, runs, o)
 		if out[i] = (valued{no, x.value}); !ok {
 			out[i].value = math.NaN()
 		}
