@@ -44,7 +44,7 @@ func pages(out io.Writer, binary, dir string, rounds int) error {
 		return err
 	}
 	defer s.end()
-	var rates, costs []float64
+	var rates, costs, shares []float64
 	for i := range rounds {
 		alone, err := busy(binary, file, folder, fmt.Sprint("alone", i), nil)
 		if err != nil {
@@ -55,10 +55,12 @@ func pages(out io.Writer, binary, dir string, rounds int) error {
 			return err
 		}
 		rates, costs = append(rates, watched.rate/alone.rate), append(costs, watched.cpu/alone.cpu)
+		shares = append(shares, watched.server)
 		fmt.Fprintf(out, "round %d: alone %v, with %d pages %v\n", i+1, alone, openPages, watched)
 	}
-	fmt.Fprintf(out, "with %d pages: %.3f times the results/s, %.3f times the host's processor time (medians)\n",
-		openPages, middle(rates), middle(costs))
+	fmt.Fprintf(out, "with %d pages: %.3f times the results/s, %.3f times the host's processor time, "+
+		"and the server takes %.1f %% of a processor (medians)\n",
+		openPages, middle(rates), middle(costs), 100*middle(shares))
 	return nil
 }
 
@@ -72,10 +74,13 @@ type outcome struct {
 	rate  float64 // results a second
 	cpu   float64 // microseconds a result, of the host and its plugins
 	reads int64   // answers to the pages
+	// server is the processor time of the pages' server, as a part of a processor.
+	server float64
 }
 
 func (r outcome) String() string {
-	return fmt.Sprintf("%.0f results/s at %.1f µs (%d reads)", r.rate, r.cpu, r.reads)
+	return fmt.Sprintf("%.0f results/s at %.1f µs (%d reads, %.1f %% of a processor for the server)",
+		r.rate, r.cpu, r.reads, 100*r.server)
 }
 
 // busy runs a host. s is the server of the pages that are open; nil: there are none.
@@ -89,7 +94,9 @@ func busy(binary, file, folder, name string, s *server) (r outcome, err error) {
 	}
 	var reads atomic.Int64
 	var open sync.WaitGroup
+	var before time.Duration
 	if s != nil {
+		before = cpu(s.cmd.Process.Pid)
 		for range openPages {
 			open.Go(func() { look(ctx, s, name, &reads) })
 		}
@@ -100,7 +107,11 @@ func busy(binary, file, folder, name string, s *server) (r outcome, err error) {
 	open.Wait()
 	const results = busyTrials * iterations
 	used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	return outcome{results / took, float64(used.Microseconds()) / results, reads.Load()}, err
+	r = outcome{rate: results / took, cpu: float64(used.Microseconds()) / results, reads: reads.Load()}
+	if s != nil {
+		r.server = (cpu(s.cmd.Process.Pid) - before).Seconds() / took
+	}
+	return r, err
 }
 
 // shown are the requests of the page of an experiment, each time that something has changed.
