@@ -113,43 +113,100 @@ function ranges(b: Brushes, p: ParallelProps, l: Layout): Record<string, [number
   return out;
 }
 
-// buckets of colours: one path for many lines of a colour is faster than one for each line.
 const buckets = 24;
 
-// bundle is how many lines a path has at most: the time for a path grows faster than the number of lines in it.
-const bundle = 32;
+// mostStroked is how many lines the canvas strokes: 20,000 take it seconds, and drawPixels a fraction of that.
+const mostStroked = 1000;
 
-interface Bundle {
-  path: Path2D;
-  lines: number;
+interface Group {
+  colour: string;
+  alpha: number;
+  width: number;
+  lines: number[];
 }
 
 function drawLines(s: Surface, l: Layout, p: ParallelProps): void {
+  const list = groups(s, l, p);
+  if (p.numbers.length > mostStroked) drawPixels(s, l, list);
+  else for (const g of list) stroke(s, l, g);
+}
+
+// groups are the lines by their colours, the best last.
+function groups(s: Surface, l: Layout, p: ParallelProps): Group[] {
   const many = p.numbers.length;
-  const colours = new Map<string, Bundle[]>();
+  const lists = new Map<string, number[]>();
   for (let k = 0; k < many; k++) {
     const shade = p.shades[k] ?? NaN;
-    const { path } = room(colours, l.chosen[k] ? String(Number.isFinite(shade) ? Math.round(shade * buckets) : -1) : "out");
-    l.xs.forEach((x, i) => (i === 0 ? path.moveTo(x, l.ys[i]![k]!) : path.lineTo(x, l.ys[i]![k]!)));
+    const key = l.chosen[k] ? String(Number.isFinite(shade) ? Math.round(shade * buckets) : -1) : "out";
+    const list = lists.get(key);
+    if (list) list.push(k);
+    else lists.set(key, [k]);
   }
-  const order = [...colours.keys()].sort((a, b) => rank(a) - rank(b));
-  for (const key of order) {
-    s.ctx.lineWidth = key === "out" ? 0.5 : 1.1;
-    s.ctx.globalAlpha = key === "out" ? 0.13 : Math.max(0.25, Math.min(0.9, 400 / many));
-    s.ctx.strokeStyle = key === "out" || key === "-1" ? s.theme.quiet : viridis(Number(key) / buckets);
-    for (const { path } of colours.get(key)!) s.ctx.stroke(path);
-  }
+  return [...lists.keys()].sort((a, b) => rank(a) - rank(b)).map((key): Group => ({ lines: lists.get(key)!,
+    width: key === "out" ? 0.5 : 1.1, alpha: key === "out" ? 0.13 : Math.max(0.25, Math.min(0.9, 400 / many)),
+    colour: key === "out" || key === "-1" ? s.theme.quiet : viridis(Number(key) / buckets) }));
+}
+
+function stroke(s: Surface, l: Layout, g: Group): void {
+  const path = new Path2D();
+  for (const k of g.lines) l.xs.forEach((x, i) => (i === 0 ? path.moveTo(x, l.ys[i]![k]!) : path.lineTo(x, l.ys[i]![k]!)));
+  s.ctx.lineWidth = g.width;
+  s.ctx.globalAlpha = g.alpha;
+  s.ctx.strokeStyle = g.colour;
+  s.ctx.stroke(path);
   s.ctx.globalAlpha = 1;
 }
 
-// room counts a line in a path of a colour.
-function room(colours: Map<string, Bundle[]>, key: string): Bundle {
-  let list = colours.get(key);
-  if (!list) colours.set(key, list = []);
-  let last = list[list.length - 1];
-  if (!last || last.lines === bundle) list.push(last = { path: new Path2D(), lines: 0 });
-  last.lines++;
-  return last;
+// drawPixels draws lines pixel by pixel, one pixel wide, without smoothing their edges: nobody sees those of so many.
+function drawPixels(s: Surface, l: Layout, list: Group[]): void {
+  const scale = devicePixelRatio || 1;
+  const layer = document.createElement("canvas");
+  const [w, h] = [layer.width = Math.round(s.w * scale), layer.height = Math.round(s.h * scale)];
+  const ctx = layer.getContext("2d");
+  if (!ctx) return;
+  const sums = new Float32Array(4 * w * h); // colours times opacity, and opacity
+  const xs = l.xs.map((x) => Math.round(x * scale));
+  for (const g of list) {
+    const [red, green, blue] = channels(ctx, g.colour);
+    const put = (at: number): void => {
+      const rest = 1 - g.alpha;
+      sums[at] = sums[at]! * rest + red * g.alpha;
+      sums[at + 1] = sums[at + 1]! * rest + green * g.alpha;
+      sums[at + 2] = sums[at + 2]! * rest + blue * g.alpha;
+      sums[at + 3] = sums[at + 3]! * rest + g.alpha;
+    };
+    for (const k of g.lines) {
+      for (let i = 0; i + 1 < xs.length; i++) eachPixel(xs[i]!, l.ys[i]![k]! * scale, xs[i + 1]!, l.ys[i + 1]![k]! * scale, w, put);
+    }
+  }
+  const picture = ctx.createImageData(w, h);
+  for (let at = 0; at < sums.length; at += 4) {
+    const opacity = sums[at + 3]!;
+    if (opacity === 0) continue;
+    for (let c = 0; c < 3; c++) picture.data[at + c] = sums[at + c]! / opacity;
+    picture.data[at + 3] = 255 * opacity;
+  }
+  ctx.putImageData(picture, 0, 0);
+  s.ctx.drawImage(layer, 0, 0, s.w, s.h);
+}
+
+// eachPixel calls put with the place of each pixel of a line in a picture of 4 numbers a pixel.
+function eachPixel(x: number, y: number, toX: number, toY: number, w: number, put: (at: number) => void): void {
+  const slope = (toY - y) / (toX - x);
+  for (; x < toX; x++) {
+    const next = y + slope;
+    const [low, high] = y < next ? [Math.trunc(y), Math.trunc(next)] : [Math.trunc(next), Math.trunc(y)];
+    put(4 * (low * w + x));
+    for (let row = low + 1; row < high; row++) put(4 * (row * w + x));
+    y = next;
+  }
+}
+
+// channels are red, green and blue of any colour, from 0 to 255.
+function channels(ctx: CanvasRenderingContext2D, colour: string): [number, number, number] {
+  ctx.fillStyle = colour;
+  const all = parseInt(String(ctx.fillStyle).slice(1), 16);
+  return [all >> 16, (all >> 8) & 255, all & 255];
 }
 
 const rank = (key: string): number => (key === "out" ? -2 : Number(key));
