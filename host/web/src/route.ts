@@ -31,6 +31,7 @@ export function useRoute(): Route {
   useEffect(() => {
     const changed = (): void => set(parse(location.hash));
     addEventListener("hashchange", changed);
+    changed(); // the address may have changed since the first drawing
     return () => removeEventListener("hashchange", changed);
   }, []);
   return route;
