@@ -27,6 +27,7 @@ func (a *app) reportPage(dirs []string, file string) error {
 	}
 	s := serve.New(serve.Options{Registry: plugins, Folders: dirs, Check: checkPlugins, Version: host.Version(),
 		Shown: func(dir string) string { return shellWord(relative(dir)) }})
+	defer s.Close()
 	r, err := s.Report(time.Now())
 	if err != nil {
 		return err

@@ -16,16 +16,18 @@ import (
 
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/serve"
+	"github.com/tunehost/tunehost/host/serve/afar"
 	"github.com/tunehost/tunehost/host/storage/mirror"
 )
 
 func (a *app) serveCommand() *cobra.Command {
 	var site serve.Site
 	cmd := &cobra.Command{
-		Use:   "serve [DIR...]",
+		Use:   "serve [DIR|URL...]",
 		Short: "Show and control experiments over HTTP",
 		Long: `Show and control experiments over HTTP. DIR is a folder of experiments, or the directory
-of one; the default is ./results. Experiments that begin later appear by themselves. The
+of one; the default is ./results. URL is a storage elsewhere, such as s3://BUCKET/PREFIX, or an
+experiment in one: it is shown for reading. Experiments that begin later appear by themselves. The
 command prints a URL with a token, which gives access to everything the user can do, and
 another one for reading. Programs send the token as Authorization: Bearer TOKEN.
 
@@ -83,8 +85,7 @@ func (a *app) serve(site serve.Site, folders []string, later bool) error {
 // servable refuses a path that cannot hold experiments.
 func servable(command, dir string, later bool) error {
 	if mirror.IsURL(dir) {
-		return usage("%s %s: expected a directory; name the working directory on the machine that runs the experiment",
-			command, dir)
+		return asUsage(afar.New(dir).Check())
 	}
 	if err := slashes(dir); err != nil {
 		return err

@@ -2,17 +2,18 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/tunehost/tunehost/internal/testplace"
 )
 
 // nobody is a user without rights.
@@ -38,7 +39,8 @@ func unprivileged(t *testing.T) (dir string, command func(args ...string) *exec.
 	return dir, func(args ...string) *exec.Cmd {
 		c := exec.CommandContext(t.Context(), file, args...)
 		c.Dir, c.SysProcAttr = dir, as
-		c.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "TMPDIR="+dir)
+		c.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "TMPDIR="+dir,
+			"XDG_STATE_HOME="+filepath.Join(dir, "state"))
 		return c
 	}
 }
@@ -89,70 +91,135 @@ func TestServeClosedFolder(t *testing.T) {
 	}
 }
 
-const waitsForFile = `version: 1
-name: waits
-objective: {metric: score, mode: max}
-space: {x: {uniform: [0, 1]}}
-trainable: {command: [sh, -c, "until [ -e ../../../../go ]; do sleep 0.02; done; echo '{\"score\": 1}'"]}
-trials: 1
-`
+// served is a server that a test has started.
+type served struct {
+	t     *testing.T
+	url   string
+	token string
+}
 
-// A page that looks at `run --serve` sees how the experiment ends, before its server ends.
-func TestServeRunToTheEnd(t *testing.T) {
-	dir, command := unprivileged(t)
-	if err := os.WriteFile(filepath.Join(dir, "x.yaml"), []byte(waitsForFile), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	c := command("run", "x.yaml", "--serve=127.0.0.1:0", "-v", "0")
-	stderr, err := c.StderrPipe()
+var servedAt = regexp.MustCompile(`(https?://[^/]+)/\?token=(\S+)`)
+
+// serving starts a server and waits for its URL.
+func serving(t *testing.T, c *exec.Cmd) served {
+	t.Helper()
+	out, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	line, err := bufio.NewReader(stderr).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	at, err := url.Parse(strings.TrimSpace(line))
-	if err != nil {
-		t.Fatal(err)
-	}
-	last := ""
-	for {
-		state, err := stateAt(at)
-		if err != nil && last != "" {
-			break
+	t.Cleanup(func() { _ = c.Process.Signal(syscall.SIGTERM); _ = c.Wait() })
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if m := servedAt.FindStringSubmatch(lines.Text()); m != nil {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return served{t, m[1], m[2]}
 		}
-		if state == "running" && last == "" {
-			if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err == nil {
-			last = state
-		}
-		time.Sleep(20 * time.Millisecond)
 	}
-	if err := c.Wait(); err != nil || last != "finished" {
-		t.Errorf("%v; the page shows %q, want finished", err, last)
-	}
+	t.Fatal("the server prints no URL")
+	return served{}
 }
 
-// stateAt asks a server for the state of its experiment.
-func stateAt(at *url.URL) (string, error) {
-	r, err := http.NewRequest(http.MethodGet, "http://"+at.Host+"/api/v1/experiments/waits", nil)
+// send returns the status of an answer and its body.
+func (s served) send(method, path, body string) (int, string) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+"/api/v1/experiments"+path, strings.NewReader(body))
 	if err != nil {
-		return "", err
+		s.t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+at.Query().Get("token"))
-	answer, err := http.DefaultClient.Do(r)
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	a, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return "", err
+		s.t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	var x struct{ State string }
-	err = json.NewDecoder(answer.Body).Decode(&x)
-	return x.State, err
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return a.StatusCode, string(text)
+}
+
+// names are the files below a folder, with their sizes and times.
+func names(t *testing.T, root string) (list string) {
+	t.Helper()
+	err := filepath.Walk(root, func(path string, info os.FileInfo, err error) error {
+		if err == nil && !info.IsDir() {
+			list += fmt.Sprintln(path, info.Size(), info.ModTime())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+const small = `
+version: 1
+name: small
+objective: {metric: x, mode: min}
+space: {a: {uniform: [0, 1]}}
+trainable: {command: [sh, -c, 'echo "{\"x\": 1}"']}
+trials: 2
+`
+
+// B-059, B-140: experiments in a storage elsewhere are shown as they are there, what is new comes by itself, nothing is
+// written there, and what needs the machine that runs them is refused.
+func TestServeStorage(t *testing.T) {
+	dir, command := unprivileged(t)
+	file, stored := filepath.Join(dir, "small.yaml"), filepath.Join(dir, "stored")
+	if err := os.WriteFile(file, []byte(small), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) {
+		t.Helper()
+		c := command(append([]string{"run", file, "--storage", "file://" + stored, "-v", "0"}, args...)...)
+		c.Env = append(c.Env, "XDG_STATE_HOME="+filepath.Join(dir, "another")) // as if it was another machine
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	run()
+	before := names(t, stored)
+	s := serving(t, command("serve", "file://"+stored, "--listen", "127.0.0.1:0"))
+	one := serving(t, command("serve", "file://"+stored+"/small", "--listen", "127.0.0.1:0"))
+	place := `"dir":"file://` + stored + `/small`
+	for path, want := range map[string]string{
+		"": `"id":"small","name":"small","state":"finished","trials":2`, "/small": place, "/small/trials": place + "/trials/",
+		"/small/best": `"value":1`, "/small/events": "event: end", "/small/file": "objective: {metric: x",
+	} {
+		for _, s := range []served{s, one} {
+			if code, text := s.send("GET", path, ""); code != http.StatusOK || !strings.Contains(text, want) {
+				t.Errorf("%s: %d %s", path, code, text)
+			}
+		}
+	}
+	for _, x := range []struct{ method, path, body string }{
+		{"POST", "/small/stop", ""}, {"POST", "/small/resume", ""}, {"POST", "/small/trials", `{"params":{"a":0.5}}`},
+		{"PATCH", "/small/settings", `{"trials":9}`}, {"POST", "/small/ask", `{}`}, {"GET", "/small/host-log", ""},
+		{"GET", "/small/trials/0/log", ""},
+		{"POST", "", `{"file":"version: 1"}`},
+	} {
+		if code, text := s.send(x.method, x.path, x.body); code != http.StatusConflict || !strings.Contains(text, "file://") {
+			t.Errorf("%s %s: %d %s", x.method, x.path, code, text)
+		}
+	}
+	if after := names(t, stored); after != before {
+		t.Errorf("looking has changed\n%s\nto\n%s", before, after)
+	}
+	run("--set", "trials=5")
+	testplace.Soon(t, "the new trials", func() bool {
+		_, text := s.send("GET", "/small/trials", "")
+		return strings.Contains(text, `"total":5`)
+	})
+	testplace.Soon(t, "the new trials in the list", func() bool {
+		_, text := s.send("GET", "", "")
+		return strings.Contains(text, `"trials":5`)
+	})
 }

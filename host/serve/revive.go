@@ -18,6 +18,10 @@ func (s *Server) resume(ctx context.Context, in *OneRequest) (x done, err error)
 	var dir string
 	var paused bool
 	err = s.with(in.Name, func(e *experiments.Shared) error {
+		if e.IsElsewhere() {
+			return elsewhere(e, "an experiment can be controlled only there: `tunehost resume "+e.Place()+"` on this "+
+				"machine takes it over, if no host runs it")
+		}
 		if s.handlerOf(e) != nil || e.Runs() {
 			return nil
 		}

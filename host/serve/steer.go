@@ -65,6 +65,9 @@ func (s *Server) steerers() {
 // do carries out a request on an experiment.
 func (s *Server) do(name string, r steer.Request) (a steer.Answer, err error) {
 	return a, s.with(name, func(x *experiments.Shared) (err error) {
+		if x.IsElsewhere() {
+			return elsewhere(x, "an experiment can be controlled only there")
+		}
 		h, end, err := s.handler(x)
 		if err != nil {
 			return problem.Conflict(err)
@@ -75,6 +78,11 @@ func (s *Server) do(name string, r steer.Request) (a steer.Answer, err error) {
 		}
 		return nil
 	})
+}
+
+// elsewhere is the problem of a request that needs the machine which runs the experiment.
+func elsewhere(x *experiments.Shared, what string) error {
+	return problem.Conflict(fmt.Errorf("%s: it runs, or ran last, on another machine, and %s", x.Place(), what))
 }
 
 // refused is the problem of a request that was not carried out: the state of the experiment does not allow it.

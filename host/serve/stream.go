@@ -153,7 +153,7 @@ func (s *Server) events(_ context.Context, in *eventsQuery) (*huma.StreamRespons
 			return err
 		}
 		err := x.Events(ctx, after, func(list []view.Event) error { return w.events(list) })
-		if err == nil {
+		if err == nil && !x.Experiment.Running() { // on another machine it may: the reader comes back for more
 			_, err = w.Write([]byte("event: end\ndata: {}\n\n"))
 		}
 		return err
@@ -263,6 +263,9 @@ func (s *Server) log(_ context.Context, in *logQuery) (*huma.StreamResponse, err
 // logFile returns the name of the file of an output, in a trial's directory.
 func logFile(x *experiments.Shared, stream string, rank uint16) (string, error) {
 	log := x.Config.Log
+	if x.IsElsewhere() {
+		return "", elsewhere(x, "the output of trials is stored only there")
+	}
 	if !log.On {
 		return "", problem.Conflict(errors.New("the output of trials was not stored: the " +
 			"experiment file has log: false"))
@@ -285,6 +288,9 @@ type hostLogQuery struct {
 func (s *Server) hostLog(_ context.Context, in *hostLogQuery) (*huma.StreamResponse, error) {
 	return s.respond(in.Name, plain,
 		func(ctx context.Context, x *experiments.Shared, w *stream) error {
+			if x.IsElsewhere() {
+				return elsewhere(x, "its log is stored only there")
+			}
 			if in.Follow {
 				defer x.Watch()()
 			}

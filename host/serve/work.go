@@ -84,6 +84,8 @@ func (s *Server) workers(x *experiments.Shared) (*workers.Workers, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case x.IsElsewhere():
+		return nil, elsewhere(x, "workers reach it only there")
 	case !manual(x):
 		return nil, problem.Conflict(fmt.Errorf("%s trains its trials itself: POST /api/v1/experiments with "+
 			"ask_and_tell begins an experiment for workers", x.ID))

@@ -16,7 +16,9 @@ import (
 
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/nearest"
+	"github.com/tunehost/tunehost/host/serve/afar"
 	"github.com/tunehost/tunehost/host/smallheap"
+	"github.com/tunehost/tunehost/host/storage/mirror"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -32,6 +34,8 @@ func LimitMemory() { smallheap.Limit(210 << 20) }
 // Catalog has the experiments in some folders. It is safe for concurrent use.
 type Catalog struct {
 	roots []string
+	// far are the roots that are URLs.
+	far   map[string]*afar.Storage
 	still bool
 	mu    sync.Mutex
 	open  map[string]*Shared // by directory
@@ -46,9 +50,15 @@ type line struct {
 	damage error
 }
 
-// New returns the experiments in folders; a folder may also be one of an experiment.
+// New returns the experiments in folders; a folder may also be one of an experiment, or the URL of a storage.
 func New(folders ...string) *Catalog {
-	return &Catalog{roots: folders, open: map[string]*Shared{}, lines: map[string]line{}}
+	c := &Catalog{roots: folders, far: map[string]*afar.Storage{}, open: map[string]*Shared{}, lines: map[string]line{}}
+	for _, root := range folders {
+		if mirror.IsURL(root) {
+			c.far[root] = afar.New(root)
+		}
+	}
+	return c
 }
 
 // Still returns the experiments in folders, each as it was when it was first asked for.
@@ -68,29 +78,67 @@ type Item struct {
 	view.Summary
 }
 
-// place is where an experiment is.
-type place struct{ id, dir string }
+// place is where an experiment is: in a directory, or in a storage, which has a URL.
+type place struct {
+	id, dir string
+	storage *afar.Storage
+	url     string
+	// copied says that dir has a copy of the record alone, machine which other machine runs the experiment.
+	copied  bool
+	machine string
+}
+
+// brought calls f with the experiment's directory on this machine.
+func (p place) brought(f func(place) error) error {
+	if p.storage == nil {
+		return f(p)
+	}
+	return p.storage.With(p.url, func(at afar.Place) error {
+		p.dir, p.copied, p.machine = at.Dir, at.Copied, at.Machine
+		return f(p)
+	})
+}
+
+// name is what a user calls the place.
+func (p place) name() string { return cmp.Or(p.url, p.dir) }
 
 // places finds all experiments. Of those whose directories have the same name, all but the first have a
 // part of a checksum of their path in their id.
 func (c *Catalog) places() (list []place, err error) {
 	known := map[string]bool{}
 	for _, root := range c.roots {
-		dirs, err := within(root)
+		found, err := c.below(root)
 		if err != nil {
 			return nil, err
 		}
-		for _, dir := range dirs {
-			id := filepath.Base(dir)
-			if known[id] {
-				sum := sha256.Sum256([]byte(dir))
-				id += "~" + hex.EncodeToString(sum[:4])
+		for _, p := range found {
+			if known[p.id] {
+				sum := sha256.Sum256([]byte(p.name()))
+				p.id += "~" + hex.EncodeToString(sum[:4])
 			}
-			known[id] = true
-			list = append(list, place{id, dir})
+			known[p.id] = true
+			list = append(list, p)
 		}
 	}
 	return list, nil
+}
+
+// below returns the experiments of a root, with ids that are not yet unique.
+func (c *Catalog) below(root string) (list []place, err error) {
+	if far := c.far[root]; far != nil {
+		urls, err := far.Experiments()
+		for _, url := range urls {
+			if name, err := afar.Name(url); err == nil {
+				list = append(list, place{id: name, storage: far, url: url})
+			}
+		}
+		return list, err
+	}
+	dirs, err := within(root)
+	for _, dir := range dirs {
+		list = append(list, place{id: filepath.Base(dir), dir: dir})
+	}
+	return list, err
 }
 
 // within returns the experiments in a folder, or the folder if it is one. A folder that does not exist yet
@@ -131,13 +179,20 @@ func (c *Catalog) List() ([]Item, error) {
 func (c *Catalog) item(p place) Item {
 	x, err := c.summary(p)
 	if err != nil {
-		x = view.Unreadable(p.dir, err)
+		x = view.Unreadable(p.name(), err)
 	}
 	return Item{ID: p.id, Summary: x}
 }
 
 // summary opens an experiment only if its files have changed.
-func (c *Catalog) summary(p place) (view.Summary, error) {
+func (c *Catalog) summary(p place) (x view.Summary, err error) {
+	return x, p.brought(func(p place) error {
+		x, err = c.line(p)
+		return err
+	})
+}
+
+func (c *Catalog) line(p place) (view.Summary, error) {
 	files := filesOf(p.dir)
 	c.mu.Lock()
 	known, ok := c.lines[p.dir]
@@ -203,7 +258,11 @@ func (c *Catalog) Get(id string) (s *Shared, done func(), err error) {
 	names := make([]string, 0, len(places))
 	for _, p := range places {
 		if p.id == id {
-			return c.acquire(p)
+			err := p.brought(func(p place) error {
+				s, done, err = c.acquire(p)
+				return err
+			})
+			return s, done, err
 		}
 		names = append(names, p.id)
 	}
@@ -217,7 +276,7 @@ func (c *Catalog) acquire(p place) (*Shared, func(), error) {
 		return nil, nil, fmt.Errorf("%s: %w", p.dir, err)
 	}
 	s := c.claim(p, file)
-	s.once.Do(func() { s.opened = s.begin(p.dir) })
+	s.once.Do(func() { s.opened = s.begin(p) })
 	err = s.opened
 	if err == nil && !c.still {
 		err = s.refresh(time.Now())
@@ -307,4 +366,9 @@ func (c *Catalog) Tidy(now time.Time) {
 }
 
 // Close closes everything that nobody uses.
-func (c *Catalog) Close() { c.Tidy(time.Now().Add(2 * unused)) }
+func (c *Catalog) Close() {
+	c.Tidy(time.Now().Add(2 * unused))
+	for _, far := range c.far {
+		far.Close()
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/steer/unixsock"
+	"github.com/tunehost/tunehost/host/storage/mirror"
 	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/view"
@@ -57,10 +58,10 @@ type users struct {
 var _ view.Remembering = (*Shared)(nil)
 
 // begin reads the experiment.
-func (s *Shared) begin(dir string) error {
-	whole := filesOf(dir)
+func (s *Shared) begin(p place) error {
+	whole := filesOf(p.dir)
 	s.tail = journalview.NewTail()
-	r, err := view.OpenFollowed(dir, s.tail.After)
+	r, err := view.OpenFollowed(p.dir, s.tail.After)
 	if err != nil {
 		return err
 	}
@@ -72,6 +73,10 @@ func (s *Shared) begin(dir string) error {
 	s.weigh()
 	s.Experiment = view.New(r.Facts, s)
 	s.tours.open = s.eventLog
+	if p.copied {
+		s.Elsewhere(func(part string) string { return mirror.Join(p.url, part) })
+		s.RunsOn(p.machine)
+	}
 	return nil
 }
 

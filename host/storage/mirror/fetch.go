@@ -10,6 +10,7 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"gocloud.dev/gcerrors"
 	"golang.org/x/sync/errgroup"
@@ -48,6 +49,21 @@ func FetchRecord(ctx context.Context, s *Store, d storage.Dir) error {
 		return err
 	}
 	return s.fetchFile(ctx, experimentFile, d.Experiment())
+}
+
+// Record changes with the record in the store: it has the names and sizes of its pieces.
+func (s *Store) Record(ctx context.Context) (string, error) {
+	var b strings.Builder
+	for _, prefix := range []string{journalPrefix, "run.json"} {
+		list, err := s.list(ctx, prefix)
+		if err != nil {
+			return "", err
+		}
+		for _, o := range list {
+			fmt.Fprintln(&b, o.key, o.size)
+		}
+	}
+	return b.String(), nil
 }
 
 func fetchRecord(ctx context.Context, s *Store, d storage.Dir) error {

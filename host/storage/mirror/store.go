@@ -227,6 +227,23 @@ func (s *Store) explain(err error) error {
 	return fmt.Errorf("%s: %w", s.url, err)
 }
 
+// Experiments returns the URLs of the experiments in a storage; of one experiment its own.
+func Experiments(ctx context.Context, url string) (urls []string, err error) {
+	s, err := OpenToRead(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	if one, err := s.bucket.Exists(ctx, experimentFile); err != nil || one {
+		return []string{url}, s.explain(err)
+	}
+	names, err := Names(ctx, url)
+	for _, name := range names {
+		urls = append(urls, Join(url, name))
+	}
+	return urls, err
+}
+
 // Names returns the names of the experiments in a storage.
 func Names(ctx context.Context, storage string) (names []string, err error) {
 	s, err := OpenToRead(ctx, storage)

@@ -63,7 +63,9 @@ function One({ x, view, id }: { x: string; view: string; id?: string }): JSX.Ele
     <main id="main" tabIndex={-1}>
       {unread ? <Failure of={watched.error} /> : <Lost watched={watched} />}
       <Moment state={watched.status?.state} />
-      {watched.status ? <><Steering x={x} watched={watched} />
+      {watched.status ? <>{watched.status.dir.includes("://")
+        ? <p class="quiet" id="elsewhere">In {watched.status.dir}, for reading: commands go to the machine that runs it.</p>
+        : <Steering x={x} watched={watched} />}
         {view === "overview" ? <Overview {...props} /> : page}</>
         : unread ? null : <Waiting />}
     </main>
