@@ -16,7 +16,6 @@ import (
 
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/serve"
-	"github.com/tunehost/tunehost/host/serve/afar"
 	"github.com/tunehost/tunehost/host/storage/mirror"
 )
 
@@ -85,7 +84,7 @@ func (a *app) serve(site serve.Site, folders []string, later bool) error {
 // servable refuses a path that cannot hold experiments.
 func servable(command, dir string, later bool) error {
 	if mirror.IsURL(dir) {
-		return asUsage(afar.New(dir).Check())
+		return asUsage(serve.CheckStorage(dir))
 	}
 	if err := slashes(dir); err != nil {
 		return err

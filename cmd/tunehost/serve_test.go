@@ -2,8 +2,17 @@ package main
 
 import (
 	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
+	"math/big"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -12,6 +21,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/internal/testplace"
 )
@@ -91,11 +101,145 @@ func TestServeClosedFolder(t *testing.T) {
 	}
 }
 
+// certified makes a certificate for 127.0.0.1 and its key, and returns a client that trusts it.
+func certified(t *testing.T, dir string) (cert, key string, c *http.Client) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	public, err := x509.CreateCertificate(rand.Reader, form, form, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: public})
+	for file, b := range map[string][]byte{cert: text, key: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY",
+		Bytes: secret})} {
+		if err := os.WriteFile(file, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(text)
+	return cert, key, &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// B-142: with a certificate the server speaks HTTPS alone; beyond this machine it speaks HTTP only with --insecure.
+func TestServeTLS(t *testing.T) {
+	dir, command := unprivileged(t)
+	if err := os.Mkdir(filepath.Join(dir, "results"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cert, key, client := certified(t, dir)
+	s := serving(t, command("serve", "results", "--listen", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key))
+	if !strings.HasPrefix(s.url, "https://127.0.0.1:") {
+		t.Fatalf("the URL is %s", s.url)
+	}
+	a, err := client.Get(s.url + "/?token=" + s.token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = a.Body.Close()
+	cookie := a.Header.Get("Set-Cookie")
+	if a.StatusCode != http.StatusSeeOther || !strings.Contains(cookie, "Secure") {
+		t.Errorf("the first visit: %s, cookie %q", a.Status, cookie)
+	}
+	s.client = client
+	if code, text := s.send("GET", "", ""); code != http.StatusOK || !strings.Contains(text, `"experiments":[]`) {
+		t.Errorf("%d %s", code, text)
+	}
+	plain := served{t: t, url: strings.Replace(s.url, "https", "http", 1), token: s.token, client: http.DefaultClient}
+	if code, text := plain.send("GET", "", ""); code != http.StatusBadRequest {
+		t.Errorf("HTTP at the port of HTTPS: %d %s", code, text)
+	}
+	open := serving(t, command("serve", "results", "--listen", "0.0.0.0:0", "--insecure"))
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(open.url, "http://"))
+	open.url = "http://127.0.0.1:" + port
+	if code, text := open.send("GET", "", ""); code != http.StatusOK {
+		t.Errorf("with --insecure: %d %s", code, text)
+	}
+	open.token = ""
+	if code, _ := open.send("GET", "", ""); code != http.StatusUnauthorized {
+		t.Errorf("with --insecure and no token: %d", code)
+	}
+}
+
+// B-142: another user of this machine reads neither tokens nor the experiment, reaches no socket of the host, and gets
+// nothing from the server.
+func TestServeOtherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("SKIPPED: only root can become another user: NOT TESTED")
+	}
+	dir, _ := unprivileged(t)
+	mine := filepath.Join(dir, "mine") // everybody may enter it: what is in it has to be closed itself
+	if err := errors.Join(os.Mkdir(mine, 0o755), os.WriteFile(filepath.Join(mine, "slow.yaml"),
+		[]byte(strings.Replace(small, "echo", "sleep 600; echo", 1)), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), filepath.Join(dir, "tunehost"), "run", "slow.yaml", "--serve=127.0.0.1:0",
+		"-v", "0")
+	c.Dir = mine
+	c.Env = append(os.Environ(), "HOME="+mine, "XDG_CONFIG_HOME="+filepath.Join(mine, "config"))
+	s := serving(t, c)
+	testplace.Soon(t, "the socket of the host", func() bool { return len(socketsOf(t, c.Process.Pid)) > 0 })
+	tokens, err := filepath.Glob(filepath.Join(mine, "config", "tunehost", "serve-token*"))
+	if err != nil || len(tokens) != 2 {
+		t.Fatal(tokens, err)
+	}
+	script := "id -u; cat " + strings.Join(tokens, " ") + "\n"
+	for _, path := range socketsOf(t, c.Process.Pid) {
+		script += fmt.Sprintf("[ -w %q ] && echo %q\n", path, path)
+	}
+	script += fmt.Sprintf("cat %s/results/small/run.json %s/results/small/journal/*; cat /proc/%d/environ\n", mine,
+		mine, c.Process.Pid)
+	other := exec.CommandContext(t.Context(), "sh", "-c", script)
+	other.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	other.Dir = "/"
+	if out, _ := other.Output(); string(out) != fmt.Sprintln(nobody) {
+		t.Errorf("another user sees %q", out)
+	}
+	s.token = ""
+	if code, text := s.send("GET", "", ""); code != http.StatusUnauthorized || strings.Contains(text, "small") {
+		t.Errorf("without a token: %d %s", code, text)
+	}
+}
+
+// socketsOf are the paths of the Unix sockets on which a process listens.
+func socketsOf(t *testing.T, pid int) (list []string) {
+	t.Helper()
+	held := map[string]bool{}
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	for _, file := range files {
+		to, _ := os.Readlink(file) // it may be closed by now
+		held[strings.TrimSuffix(strings.TrimPrefix(to, "socket:["), "]")] = true
+	}
+	text, err := os.ReadFile("/proc/net/unix")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if w := strings.Fields(line); len(w) == 8 && held[w[6]] && strings.HasPrefix(w[7], "/") {
+			list = append(list, w[7])
+		}
+	}
+	return list
+}
+
 // served is a server that a test has started.
 type served struct {
 	t     *testing.T
 	url   string
 	token string
+	// client sends requests.
+	client *http.Client
 }
 
 var servedAt = regexp.MustCompile(`(https?://[^/]+)/\?token=(\S+)`)
@@ -115,7 +259,7 @@ func serving(t *testing.T, c *exec.Cmd) served {
 	for lines.Scan() {
 		if m := servedAt.FindStringSubmatch(lines.Text()); m != nil {
 			go func() { _, _ = io.Copy(io.Discard, out) }()
-			return served{t, m[1], m[2]}
+			return served{t, m[1], m[2], http.DefaultClient}
 		}
 	}
 	t.Fatal("the server prints no URL")
@@ -125,7 +269,8 @@ func serving(t *testing.T, c *exec.Cmd) served {
 // send returns the status of an answer and its body.
 func (s served) send(method, path, body string) (int, string) {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+"/api/v1/experiments"+path, strings.NewReader(body))
+	at := s.url + "/api/v1/experiments" + path
+	r, err := http.NewRequestWithContext(s.t.Context(), method, at, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -133,7 +278,7 @@ func (s served) send(method, path, body string) (int, string) {
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	a, err := http.DefaultClient.Do(r)
+	a, err := s.client.Do(r)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -191,7 +336,8 @@ func TestServeStorage(t *testing.T) {
 	one := serving(t, command("serve", "file://"+stored+"/small", "--listen", "127.0.0.1:0"))
 	place := `"dir":"file://` + stored + `/small`
 	for path, want := range map[string]string{
-		"": `"id":"small","name":"small","state":"finished","trials":2`, "/small": place, "/small/trials": place + "/trials/",
+		"":       `"id":"small","name":"small","state":"finished","trials":2`,
+		"/small": place, "/small/trials": place + "/trials/",
 		"/small/best": `"value":1`, "/small/events": "event: end", "/small/file": "objective: {metric: x",
 	} {
 		for _, s := range []served{s, one} {
@@ -206,7 +352,8 @@ func TestServeStorage(t *testing.T) {
 		{"GET", "/small/trials/0/log", ""},
 		{"POST", "", `{"file":"version: 1"}`},
 	} {
-		if code, text := s.send(x.method, x.path, x.body); code != http.StatusConflict || !strings.Contains(text, "file://") {
+		code, text := s.send(x.method, x.path, x.body)
+		if code != http.StatusConflict || !strings.Contains(text, "file://") {
 			t.Errorf("%s %s: %d %s", x.method, x.path, code, text)
 		}
 	}

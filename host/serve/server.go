@@ -59,6 +59,9 @@ type Server struct {
 	asked lately
 }
 
+// CheckStorage looks at the storage at a URL: the error says why nothing could be shown.
+func CheckStorage(url string) error { return experiments.CheckStorage(url) }
+
 // LimitMemory is for a process that does nothing but serve.
 func LimitMemory() { experiments.LimitMemory() }
 

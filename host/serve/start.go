@@ -3,9 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"path/filepath"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -14,7 +12,6 @@ import (
 	"github.com/tunehost/tunehost/host/serve/experiments"
 	"github.com/tunehost/tunehost/host/serve/problem"
 	"github.com/tunehost/tunehost/host/serve/spawn"
-	"github.com/tunehost/tunehost/host/storage/mirror"
 )
 
 // StartRequest is the body of a request to begin an experiment.
@@ -96,11 +93,11 @@ func (s *Server) root() (string, error) {
 		return "", problem.Conflict(errors.New("this server shows one experiment: `tunehost serve DIR` on the folder " +
 			"of experiments begins others"))
 	}
-	if mirror.IsURL(s.Folders[0]) {
-		return "", problem.Conflict(fmt.Errorf("%s is shown for reading: `tunehost run FILE --storage %s` begins an "+
-			"experiment there", s.Folders[0], s.Folders[0]))
+	root, err := s.catalog.Root()
+	if err != nil {
+		return "", problem.Conflict(err)
 	}
-	return filepath.Abs(s.Folders[0])
+	return root, nil
 }
 
 // startHere begins an experiment for workers. The server is its host.

@@ -68,6 +68,23 @@ func Still(folders ...string) *Catalog {
 	return c
 }
 
+// CheckStorage looks at the storage at a URL: the error says why nothing could be shown.
+func CheckStorage(url string) error {
+	s := afar.New(url)
+	defer s.Close()
+	return s.Check()
+}
+
+// Root is the folder for new experiments.
+func (c *Catalog) Root() (string, error) {
+	root := c.roots[0]
+	if c.far[root] != nil {
+		return "", fmt.Errorf("%s is shown for reading: `tunehost run FILE --storage %s` begins an experiment there", root,
+			root)
+	}
+	return filepath.Abs(root)
+}
+
 // ErrUnknown says that there is no experiment of a name.
 var ErrUnknown = errors.New("there is no such experiment")
 
