@@ -40,6 +40,8 @@ type Options struct {
 	Single bool
 	// Keys is a folder for what must survive the server: the keys of requests; "": they are kept in memory.
 	Keys string
+	// ReaderTimeout is how long the reader of a stream may take for a part of it; 0: guard.WriteTimeout.
+	ReaderTimeout time.Duration
 	// Version is that of tunehost.
 	Version string
 }
@@ -154,6 +156,9 @@ func plainly(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 	})
 }
+
+// Streams returns how many streams are open.
+func (s *Server) Streams() int { return len(s.streams) }
 
 // OpenAPI returns the description of the API.
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,8 @@ func (s *Server) respond(name, media string,
 			}
 		}()
 		_, w := humago.Unwrap(c)
-		out := &stream{to: w, control: http.NewResponseController(w), media: media, head: c.Method() == http.MethodHead}
+		out := &stream{to: w, control: http.NewResponseController(w), media: media, head: c.Method() == http.MethodHead,
+			patience: cmp.Or(s.ReaderTimeout, guard.WriteTimeout)}
 		_ = out.control.SetReadDeadline(time.Time{}) // the request is read
 		out.end(f(ctx, x, out))
 	}}, nil
@@ -84,6 +86,8 @@ type stream struct {
 	begun bool
 	// head says that only the header is wanted.
 	head bool
+	// patience is how long a reader may take for a part.
+	patience time.Duration
 }
 
 // errHead ends a stream of which only the header is wanted.
@@ -122,7 +126,7 @@ func (w *stream) Write(b []byte) (int, error) {
 		return 0, err
 	}
 	w.last = time.Now()
-	if err := w.control.SetWriteDeadline(w.last.Add(guard.WriteTimeout)); err != nil {
+	if err := w.control.SetWriteDeadline(w.last.Add(w.patience)); err != nil {
 		return 0, err
 	}
 	n, err := w.to.Write(b)

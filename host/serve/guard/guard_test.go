@@ -248,6 +248,22 @@ func TestSlowRequests(t *testing.T) {
 		s.MaxHeaderBytes != maxHeader {
 		t.Errorf("a deadline is missing: %+v", s)
 	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = Server(New(Options{Tokens: tokens, Port: "7733"}, hello))
+	s.ReadHeaderTimeout, s.ReadTimeout = 50*time.Millisecond, 100*time.Millisecond // a test does not wait for longer
+	go func() { _ = s.Serve(l) }()
+	defer s.Close()
+	with := "POST / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + tokens.Full + "\r\n"
+	for text, want := range map[string]string{with: "", with + "Content-Length: 10\r\n\r\nhalf": "408"} {
+		_, r := dial(t, l, text)
+		answer, _ := io.ReadAll(r) // until the server closes the connection
+		if !strings.Contains(string(answer), want) || strings.Contains(string(answer), "hello") {
+			t.Errorf("%q: %q", text, answer)
+		}
+	}
 }
 
 // dial opens a connection, and sends something.

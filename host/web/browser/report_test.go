@@ -41,6 +41,7 @@ func (p *page) drawn(view string) {
 // A report opens as a file: each view is there, and shows what the command line prints (B-141).
 func TestReport(t *testing.T) {
 	p := browser(t)
+	axe := axeSource(t)
 	dir := finished(t)
 	best := answers[trial](t, dir, "best", "results/quickstart")[0]
 	orders := map[string][]trial{}
@@ -61,6 +62,7 @@ func TestReport(t *testing.T) {
 		p.await("[...document.querySelectorAll('canvas')].every(c => c.dataset.drawn > 0)")
 		p.drawn(view)
 		p.await("!document.querySelector('.steering, [role=search], .failure')")
+		p.accessible(axe, "report, "+view)
 	}
 	p.view("#/x/quickstart")
 	p.shows("#made", "report of")
