@@ -52,7 +52,8 @@ type line struct {
 
 // New returns the experiments in folders; a folder may also be one of an experiment, or the URL of a storage.
 func New(folders ...string) *Catalog {
-	c := &Catalog{roots: folders, far: map[string]*afar.Storage{}, open: map[string]*Shared{}, lines: map[string]line{}}
+	c := &Catalog{roots: folders, far: map[string]*afar.Storage{}, open: map[string]*Shared{},
+		lines: map[string]line{}}
 	for _, root := range folders {
 		if mirror.IsURL(root) {
 			c.far[root] = afar.New(root)
