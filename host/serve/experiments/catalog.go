@@ -80,8 +80,8 @@ func CheckStorage(url string) error {
 func (c *Catalog) Root() (string, error) {
 	root := c.roots[0]
 	if c.far[root] != nil {
-		return "", fmt.Errorf("%s is shown for reading: `tunehost run FILE --storage %s` begins an experiment there", root,
-			root)
+		return "", fmt.Errorf("%s is shown for reading: `tunehost run FILE --storage %s` begins an experiment there",
+			root, root)
 	}
 	return filepath.Abs(root)
 }
