@@ -45,10 +45,11 @@
 // one iteration are compared, the largest that a few more trials have reached than there are
 // parameters (S. Falkner and others, BOHB, 2018). Of the trials that were stopped before, the last
 // 48 are in the model, as worse than three quarters of the compared ones, so that what is stopped
-// again and again is not suggested again and again. A tenth of the points is random then. If trials
-// end early that are not worse than others there, they need no more iterations, and last losses
-// count. Points that violate a constraint are not evaluated, and an ascent stops before them. In a
-// finite space of at most 65,536 points none is suggested twice.
+// again and again is not suggested again and again. Then a tenth of the points is random, and all
+// are until enough trials have reached a ninth of the longest training. If trials end early that
+// are not worse than others there, they need no more iterations, and last losses count. Points that
+// violate a constraint are not evaluated, and an ascent stops before them. In a finite space of at
+// most 65,536 points none is suggested twice.
 //
 // # Cost
 //

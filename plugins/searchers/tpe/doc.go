@@ -28,11 +28,13 @@
 // A trial counts when it ends or pauses. Under a scheduler that stops trials early, only losses at
 // one iteration are compared, the largest that a few more trials have reached than there are
 // parameters (S. Falkner and others, BOHB, 2018): the good trials are a tenth of those that reached
-// it, and those that were stopped before are bad. A tenth of the points is random then, so that no
-// region is given up. If trials end early that are not worse than others there, they need no more
-// iterations, and last losses count. With several objectives the good ones are the first fronts of
-// non-dominated trials; from the front that does not fit completely, the trials that together
-// dominate the largest volume are chosen (with more than four objectives: the least crowded ones).
+// it, and those that were stopped before are bad. Then a tenth of the points is random, so that no
+// region is given up; and all are until enough trials have reached a ninth of the longest training,
+// because the first iterations favour a fast start. If trials end early that are not worse than
+// others there, they need no more iterations, and last losses count. With several objectives the
+// good ones are the first fronts of non-dominated trials; from the front that does not fit
+// completely, the trials that together dominate the largest volume are chosen (with more than four
+// objectives: the least crowded ones).
 //
 // In a finite space of at most 65,536 points none is suggested twice, as with the searcher random.
 // Constraints are respected: candidates that violate one are not compared, and after 16 failed

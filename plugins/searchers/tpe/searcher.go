@@ -6,7 +6,6 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
-	"github.com/tunehost/tunehost/plugins/searchers/internal/fidelity"
 )
 
 const (
@@ -97,7 +96,7 @@ func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
 	}
 	rng := space.NewRand(request.Seed)
 	modelled := s.history.finite >= s.options.Startup
-	if s.history.fidelity.Stopping() && rng.Float64() < fidelity.Random {
+	if s.history.fidelity.Blind(rng) {
 		modelled = false
 	}
 	return s.seen.Pick(request.Given, rng, func(try int) space.Point {

@@ -28,9 +28,13 @@ const (
 	unselected, selected = 0.6, 0.7
 )
 
-// Random is the share of suggestions that are drawn at random while trials are stopped early: a
+// early is how many times longer than to the level the longest trial may have been trained, for the
+// level to tell anything about the end.
+const early = 9
+
+// random is the share of suggestions that are drawn at random while trials are stopped early: a
 // model that is wrong about what is stopped learns nothing of it, however many trials there are.
-const Random = 0.1
+const random = 0.1
 
 // Trials has the results of trials, which are referred to by their index in the order of addition.
 type Trials struct {
@@ -264,7 +268,17 @@ func (t *Trials) Ended() (compared, stopped int) {
 	return compared, stopped
 }
 
-// Stopping reports whether a trial was stopped before its losses could be compared.
-func (t *Trials) Stopping() bool {
+// stopping reports whether a trial was stopped before its losses could be compared.
+func (t *Trials) stopping() bool {
 	return !t.own && len(t.ends) > 0 && t.ends[0].iteration < t.level
+}
+
+// isEarly reports whether the level is so far from the longest training that a model of it would lead
+// away from trials that start slowly. A scheduler ends most trials soon, so the level soon rises.
+func (t *Trials) isEarly() bool { return t.level > 0 && !t.own && t.level*early < t.longest }
+
+// Blind draws whether the model is left out for a suggestion: always while it is early, and for a
+// share of the suggestions while trials are stopped.
+func (t *Trials) Blind(rng interface{ Float64() float64 }) bool {
+	return t.isEarly() || t.stopping() && rng.Float64() < random
 }

@@ -148,3 +148,28 @@ func TestPausesAreNotJudged(t *testing.T) {
 		t.Errorf("%d are compared, %d were stopped", compared, stopped)
 	}
 }
+
+// half always draws one half, which is not below the share of random points.
+type half struct{}
+
+func (half) Float64() float64 { return 0.5 }
+
+// zero always draws 0.
+type zero struct{}
+
+func (zero) Float64() float64 { return 0 }
+
+// Models are left out while only far too early losses can be compared, and for a share of the
+// suggestions while trials are stopped.
+func TestBlind(t *testing.T) {
+	all := New(2)
+	state := func() string { return fmt.Sprint(all.Blind(half{}), all.Blind(zero{})) }
+	for i, c := range []struct {
+		until uint64
+		want  string
+	}{{1, "false false"}, {1, "false false"}, {30, "true true"}, {3, "true true"}, {4, "false true"}} {
+		if told(all, i, float64(i), c.until); state() != c.want {
+			t.Errorf("after trial %d: %s at level %d, want %s", i, state(), all.level, c.want)
+		}
+	}
+}
