@@ -123,6 +123,7 @@ func TestKilledHost(t *testing.T) {
 	run.kill()
 	p.shows("#state", "interrupted")
 	p.shows("#left", "not running")
+	p.await("/ (was|were) running/.test(document.querySelector('#counts').textContent)")
 	p.shows("#gone", "The host that ran this experiment is gone. Resume continues; what ran starts from")
 	t.Cleanup(func() { _ = command(t, dir, "stop", "results/quickstart").Run() })
 	p.press(".steering", "Resume")

@@ -3,14 +3,15 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PageProps } from "./context";
 import { Context, useSource } from "./context";
+import type { Watched } from "./live";
 import { useWatch } from "./live";
 import { Compare } from "./pages/compare";
 import { Experiments } from "./pages/experiments";
-import { Overview } from "./pages/overview";
+import { Overview, word } from "./pages/overview";
 import { TrialPage } from "./pages/trial";
 import { Trials } from "./pages/trials";
 import { views } from "./pages/views";
-import { time } from "./format";
+import { clock, time } from "./format";
 import { href, useRoute } from "./route";
 import type { Source } from "./source";
 import { Steering } from "./steering";
@@ -87,13 +88,14 @@ function Moment({ state }: { state?: string }): JSX.Element | null {
 }
 
 // Lost says that what the page shows is old.
-function Lost({ watched }: { watched: { lost?: number; error?: { status: number; message: string } } }): JSX.Element | null {
-  const { lost, error } = watched;
+function Lost({ watched }: { watched: Watched }): JSX.Element | null {
+  const { lost, seen, error, status } = watched;
   if (!lost || !error) return null;
   return <p class="lost" role="alert"><strong>⚠ This page is not up to date</strong> since{" "}
-    {new Date(lost).toLocaleTimeString()}: {error.status === 401
+    {clock(seen ?? lost)}: {error.status === 401
       ? "this browser has no valid token any more. Open the URL that tunehost has printed." : error.message + "."}
-    {error.status === 0 ? " It tries again every second." : ""}</p>;
+    {error.status === 0 ? <> The run or its server has ended, or this browser has no connection to it.
+      {status ? <> <code>tunehost serve {word(status.dir)}</code> shows the experiment again.</> : null} The page tries again every second.</> : null}</p>;
 }
 
 const key = "tunehost-theme";

@@ -54,6 +54,9 @@ export function ago(then: string, now = Date.now()): string {
 // time writes a moment in the time zone of the reader.
 export const time = (t: string | null | undefined): string => (t ? new Date(t).toLocaleString() : "–");
 
+// clock is a time of today, to the minute.
+export const clock = (t: number): string => new Date(t).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+
 export function bytes(n: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let i = 0;

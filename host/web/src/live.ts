@@ -63,8 +63,9 @@ function useAlive(): { current: boolean } {
 export interface Watched {
   status?: Status;
   error?: Problem;
-  // lost is since when the server has not answered.
+  // lost is since when the server has not answered; seen is when it last did.
   lost?: number;
+  seen?: number;
   version: number;
 }
 
@@ -121,7 +122,7 @@ class Follower {
       const text = substance(status);
       const same = text === this.last;
       this.last = text;
-      if (!this.ended) this.tell((old) => ({ x: this.x, status, version: old.version + (same && !old.lost ? 0 : 1) }));
+      if (!this.ended) this.tell((old) => ({ x: this.x, status, seen: Date.now(), version: old.version + (same && !old.lost ? 0 : 1) }));
     } catch (e) {
       const error = asProblem(e);
       if (!this.ended) this.tell((old) => ({ ...old, error, lost: old.lost ?? Date.now() }));

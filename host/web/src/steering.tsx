@@ -9,7 +9,7 @@ import { exact } from "./format";
 import type { Watched } from "./live";
 import { useData } from "./live";
 import type { Steer } from "./source";
-import { Dialog, Failure } from "./ui";
+import { Dialog, Failure, Waiting } from "./ui";
 
 type Method = "POST" | "PATCH";
 
@@ -28,7 +28,8 @@ interface Question {
 }
 
 interface Actions {
-  busy: boolean;
+  // off says that nothing can be sent: another request is on its way, or the server is gone.
+  off: boolean;
   said: string;
   problem?: Problem;
   question?: Question;
@@ -37,12 +38,13 @@ interface Actions {
 }
 
 // useActions keeps what was said of an action until the state changes, or another page is opened.
-function useActions(steer: Steer | undefined, x: string, state: string): Actions {
+function useActions(steer: Steer | undefined, x: string, state: string, lost: boolean): Actions {
   const now = useRoute().path.join("/") + " " + state;
   const sent = useRef(now);
   const [shown, set] = useState<{ busy: boolean; said: string; problem?: Problem; question?: Question }>(
     { busy: false, said: "" });
-  useEffect(() => set((old) => ({ ...old, said: "", problem: undefined })), [now]);
+  // a question is dropped, too: there may be nothing left to stop
+  useEffect(() => set((old) => ({ ...old, said: "", problem: undefined, question: undefined })), [now]);
   const send = async (r: Request): Promise<boolean> => {
     if (!steer) return false;
     set({ busy: true, said: "" });
@@ -58,7 +60,7 @@ function useActions(steer: Steer | undefined, x: string, state: string): Actions
     }
   };
   const old = sent.current !== now ? { said: "", problem: undefined } : {};
-  return { ...shown, ...old, send, ask: (question) => set((old) => ({ ...old, said: "", problem: undefined, question })) };
+  return { ...shown, off: shown.busy || lost, ...old, send, ask: (question) => set((old) => ({ ...old, said: "", problem: undefined, question })) };
 }
 
 // refusal asks once more where the server says that progress would be lost.
@@ -69,15 +71,15 @@ function refusal(r: Request, e: unknown): { problem?: Problem; question?: Questi
     request: { ...r, body: { force: true } } } };
 }
 
-// Said shows what happened, and asks.
-function Said({ of }: { of: Actions }): JSX.Element {
+// Said shows what happened, and asks. An open form shows by itself what went wrong.
+function Said({ of, inForm }: { of: Actions; inForm: boolean }): JSX.Element {
   const { question } = of;
   return <>
     <div role="status" aria-live="polite">{of.said ? <p class="said">✓ {of.said}</p> : null}</div>
-    <Failure of={of.problem} />
+    <Failure of={inForm ? undefined : of.problem} />
     {question ? <Dialog title={question.title} onClose={() => of.ask()}>
       <p>{question.text}</p>
-      <div class="row"><button type="button" class="danger" onClick={() => void of.send(question.request)}>{question.button}</button>
+      <div class="row"><button type="button" class="danger" disabled={of.off} onClick={() => void of.send(question.request)}>{question.button}</button>
         <button type="button" autofocus onClick={() => of.ask()}>Cancel</button></div></Dialog> : null}
   </>;
 }
@@ -88,7 +90,7 @@ function Act({ of, request, question, children, danger }: { of: Actions; request
     if (question) of.ask(question);
     else if (request) void of.send(request);
   };
-  return <button type="button" class={danger ? "danger" : undefined} disabled={of.busy} onClick={act}>{children}</button>;
+  return <button type="button" class={danger ? "danger" : undefined} disabled={of.off} onClick={act}>{children}</button>;
 }
 
 const stopAll = (x: string): Question => ({ title: `Stop ${x}?`, button: "Stop the experiment", request: { path: "/stop" },
@@ -102,7 +104,7 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
   const { steer } = useSource();
   const { status } = watched;
   const { made } = useSource();
-  const actions = useActions(steer, x, `${status?.state} ${status?.paused}`);
+  const actions = useActions(steer, x, `${status?.state} ${status?.paused}`, watched.lost !== undefined);
   const [form, open] = useState("");
   if (!status || made) return null;
   if (!steer) return <p class="quiet steering" id="read-only">Read only: the token of this page changes nothing.</p>;
@@ -115,13 +117,14 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
       {running ? <Act of={actions} question={interrupt(x)}>Interrupt…</Act> : null}
       {running ? <Act of={actions} question={stopAll(x)} danger>■ Stop…</Act> : null}
       {status.resumable ? <Act of={actions} request={{ path: "/resume" }}>▶ Resume</Act> : null}
-      {running ? <button type="button" onClick={() => open("add")}>Add a trial…</button> : null}
-      <button type="button" onClick={() => open("set")}>Settings…</button>
+      {running ? <button type="button" disabled={actions.off} onClick={() => open("add")}>Add a trial…</button> : null}
+      <button type="button" disabled={actions.off} onClick={() => open("set")}>Settings…</button>
     </div>
-    <Said of={actions} />
+    {status.state === "finished" && !status.resumable ? <p class="quiet" id="more">For more trials, raise their number in Settings, then press Resume.</p> : null}
+    <Said of={actions} inForm={form !== ""} />
     {form === "add" ? <Point x={x} title="Add a trial" button="Add" path="/trials" actions={actions} onClose={close}
       hint="Parameters that are left empty are sampled." /> : null}
-    {form === "set" ? <Settings planned={status.planned} actions={actions} onClose={close} /> : null}
+    {form === "set" ? <Settings x={x} ends={!running} actions={actions} onClose={close} /> : null}
   </section>;
 }
 
@@ -133,9 +136,9 @@ const anew = (t: Trial): Question => ({ title: `Run trial ${t.number} again from
   text: "The trial starts in a new directory, without its checkpoints. Its results so far are replaced." });
 
 // TrialSteering has the buttons of a trial.
-export function TrialSteering({ x, trial }: { x: string; trial: Detail }): JSX.Element | null {
+export function TrialSteering({ x, trial, lost }: { x: string; trial: Detail; lost: boolean }): JSX.Element | null {
   const { steer } = useSource();
-  const actions = useActions(steer, x, trial.state);
+  const actions = useActions(steer, x, trial.state, lost);
   const [cloning, clone] = useState(false);
   if (!steer) return null;
   const { state, number } = trial;
@@ -148,9 +151,9 @@ export function TrialSteering({ x, trial }: { x: string; trial: Detail }): JSX.E
       {state !== "TERMINATED" && state !== "ERROR" ? <Act of={actions} question={stopOne(trial)} danger>■ Stop…</Act> : null}
       {state === "ERROR" ? <><Act of={actions} request={at("retry")}>↻ Retry</Act>
         <Act of={actions} question={anew(trial)}>↻ Retry from the beginning…</Act></> : null}
-      <button type="button" onClick={() => clone(true)}>{saved ? "Clone…" : "Add with these parameters…"}</button>
+      <button type="button" disabled={actions.off} onClick={() => clone(true)}>{saved ? "Clone…" : "Add with these parameters…"}</button>
     </div>
-    <Said of={actions} />
+    <Said of={actions} inForm={cloning} />
     {cloning && !saved ? <Point x={x} title={`Add a trial like trial ${number}`} button="Add" path="/trials" from={trial.params} all
       hint="The new trial starts from the beginning, with these parameters." actions={actions} onClose={() => clone(false)} /> : null}
     {cloning && saved ? <Point x={x} title={`Clone trial ${number}`} button="Clone" path={`/trials/${number}/clone`} from={trial.params}
@@ -192,7 +195,7 @@ function Point(p: PointProps): JSX.Element {
         <input name={name} value={values[name] ?? (p.from ? shown(p.from, name) : "")}
           onInput={(e) => set({ ...values, [name]: e.currentTarget.value })} /></label>)}
       {wrong ? <p>{wrong}</p> : null}<Failure of={p.actions.problem} />
-      <div class="row"><button type="submit" class="main" disabled={p.actions.busy}>{p.button}</button>
+      <div class="row"><button type="submit" class="main" disabled={p.actions.off}>{p.button}</button>
         <button type="button" onClick={p.onClose}>Cancel</button></div>
     </form></Dialog>;
 }
@@ -222,31 +225,37 @@ function read(text: string): unknown {
   }
 }
 
-// Settings changes what `tunehost set` can.
-function Settings({ planned, actions, onClose }: { planned: number; actions: Actions; onClose: () => void }): JSX.Element {
-  const [trials, setTrials] = useState(planned >= 0 ? String(planned) : "");
-  const [concurrency, setConcurrency] = useState("");
+// asText is a setting in its field.
+const asText = (v: unknown): string => (v === undefined || v === null ? "" : exact(v));
+
+// Settings changes what `tunehost set` can. Whatever was typed is sent, also a value that is in force: another one
+// may wait for the experiment to be resumed.
+function Settings({ x, ends, actions, onClose }: { x: string; ends: boolean; actions: Actions; onClose: () => void }): JSX.Element {
+  const source = useSource();
+  const { data: space, error } = useData(`settings ${x}`, 0, () => source.space(x));
+  const [typed, type] = useState<Record<string, string>>({});
   const [others, setOthers] = useState("");
   const submit = async (e: Event): Promise<void> => {
     e.preventDefault();
     const body: Params = {};
-    if (trials !== "" && Number(trials) !== planned) body["trials"] = read(trials);
-    if (concurrency !== "") body["concurrency"] = read(concurrency);
+    for (const [key, text] of Object.entries(typed)) if (text.trim() !== "") body[key] = read(text);
     for (const line of others.split("\n")) {
       const [key = "", ...rest] = line.split("=");
       if (key.trim()) body[key.trim()] = read(rest.join("=").trim());
     }
     if (await actions.send({ method: "PATCH", path: "/settings", body })) onClose();
   };
+  const field = (key: string, label: string): JSX.Element => <label>{label}
+    <input name={key} inputMode="numeric" value={typed[key] ?? asText(space?.settings[key])} onInput={(e) => type({ ...typed, [key]: e.currentTarget.value })} /></label>;
   return <Dialog title="Settings" onClose={onClose}>
-    <form onSubmit={(e) => void submit(e)}>
-      <label>trials, in total<input name="trials" inputMode="numeric" value={trials} onInput={(e) => setTrials(e.currentTarget.value)} /></label>
-      <label>concurrency: trials at a time<input name="concurrency" inputMode="numeric" placeholder="as it is" value={concurrency}
-        onInput={(e) => setConcurrency(e.currentTarget.value)} /></label>
+    {space ? <form onSubmit={(e) => void submit(e)}>
+      {field("trials", space.parameters.some((p) => p.grid) ? "trials, for each combination of the grid" : "trials, in total")}
+      {field("concurrency", "concurrency: trials at a time; 0: as many as there is room for")}
       <label>other keys of the experiment file, one a line<textarea name="others" placeholder="stop.iteration=30" value={others}
         onInput={(e) => setOthers(e.currentTarget.value)} /></label>
+      {ends ? <p class="quiet">The experiment does not run: what you change takes effect with Resume.</p> : null}
       <Failure of={actions.problem} />
-      <div class="row"><button type="submit" class="main" disabled={actions.busy}>Change</button>
+      <div class="row"><button type="submit" class="main" disabled={actions.off}>Change</button>
         <button type="button" onClick={onClose}>Cancel</button></div>
-    </form></Dialog>;
+    </form> : <Waiting error={error} />}</Dialog>;
 }

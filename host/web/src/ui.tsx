@@ -7,8 +7,9 @@ import { href } from "./route";
 
 type Children = { children?: ComponentChildren };
 
-// State has a sign beside its colour.
-export function State({ state }: { state: string }): JSX.Element {
+// State has a sign beside its colour. A trial whose host is gone was running, and does not run.
+export function State({ state, over = false }: { state: string; over?: boolean }): JSX.Element {
+  if (over && state === "RUNNING") return <span class="state state-interrupted"><span aria-hidden="true">◌</span> was running</span>;
   return <span class={`state state-${state.toLowerCase()}`}><span aria-hidden="true">{stateSign(state)}</span>{" "}
     {stateWord(state)}</span>;
 }

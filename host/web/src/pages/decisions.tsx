@@ -23,10 +23,10 @@ export function DecisionsPage({ x, watched }: PageProps): JSX.Element {
         {space.rungs.length > 0 ? <table id="rungs"><thead><tr><th>at iteration</th><th>stopped</th><th>paused</th></tr></thead>
           <tbody>{space.rungs.map((r) => <tr key={r.iteration}><td>{r.iteration}</td><td>{plural(r.stopped, "trial")}</td><td>{plural(r.paused, "trial")}</td></tr>)}</tbody></table> : null}</Card>
     </div>
-    <Card title={trials.length === 300 ? "The last 300 trials that ended or paused" : "Why trials ended or paused, the last first"} id="decisions"><div class="scroll"><table>
+    <Card title={trials.length === 300 ? "The last 300 trials that ended or paused" : "Why trials ended or paused, the last first"} id="decisions"><div class="scroll"><table class="told">
       <thead><tr><th>trial</th><th>state</th><th>iteration</th><th>when</th><th>why</th></tr></thead>
       <tbody>{trials.map((t) => <tr key={t.number}><td><a href={href(["x", x, "trials", t.number])}>{t.number}</a></td><td><State state={t.state} /></td><td>{t.iteration}</td>
-        <td>{time(t.ended)}</td><td>{t.reason ?? t.error?.split("\n")[0]}</td></tr>)}</tbody></table></div></Card></>;
+        <td>{time(t.ended)}</td><td>{(t.reason ?? t.error)?.split("\n")[0]}</td></tr>)}</tbody></table></div></Card></>;
 }
 
 export function Options({ of }: { of: unknown }): JSX.Element {

@@ -5,7 +5,8 @@ import type { History as HistoryOf, Params, Ranked, Status } from "../api";
 import { toNumber } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { exact, number, plural, roughly, seconds, states } from "../format";
+import { clock, exact, number, plural, roughly, seconds, states } from "../format";
+import type { Watched } from "../live";
 import { useData } from "../live";
 import { Lines } from "../plot/lines";
 import { href } from "../route";
@@ -29,7 +30,7 @@ export function Overview({ x, watched }: PageProps): JSX.Element {
   const curves = useMemo(() => <Curves x={x} version={version} best={status?.best?.number} />, [x, version]);
   if (!status) return <Waiting error={watched.lost ? undefined : watched.error} />;
   return <>
-    <Headline status={status} x={x} />
+    <Headline watched={watched} status={status} x={x} />
     <div class="two">
       <Best best={status.best as Ranked | null} front={status.front} x={x} />
       {history}
@@ -39,13 +40,15 @@ export function Overview({ x, watched }: PageProps): JSX.Element {
   </>;
 }
 
-function Headline({ status: s, x }: { status: Status; x: string }): JSX.Element {
+function Headline({ watched: { lost, seen }, status: s, x }: { watched: Watched; status: Status; x: string }): JSX.Element {
   const state = s.state === "running" && s.paused ? "paused" : s.state;
+  const unknown = lost !== undefined && s.state === "running";
   return <section class="card headline" aria-label="state">
-    <div><h1>{s.name || x}</h1><div id="state" class="big"><State state={state} /></div>
+    <div><h1>{s.name || x}</h1><div id="state" class="big">{unknown
+      ? <span class="state state-interrupted"><span aria-hidden="true">◌</span> last seen {state} at {clock(seen ?? lost)}</span> : <State state={state} />}</div>
       <Gone status={s} /><Why status={s} /></div>
-    <div><h2>progress</h2><Progress status={s} /></div>
-    <div><h2>time</h2><div class="big number" id="elapsed"><Elapsed status={s} /></div><div id="left">{timeLeft(s)}</div></div>
+    <div><h2>progress</h2><Progress status={s} lost={unknown} /></div>
+    <div><h2>time</h2><div class="big number" id="elapsed"><Elapsed status={s} lost={unknown} /></div><div id="left">{unknown ? "not known" : timeLeft(s)}</div></div>
     <div><h2>{s.best ? "best" : "best so far"}</h2>{s.best ? <><div class="big" id="best-value"><Value of={s.best.value} /></div>
       <div>by <a href={href(["x", x, "trials", s.best.number])}>trial {s.best.number}</a></div></>
       : s.front ? <div id="front"><Front x={x} n={s.front} /></div> : "no result yet"}</div>
@@ -71,30 +74,31 @@ function Why({ status: s }: { status: Status }): JSX.Element {
     {(s.overdue ?? []).map((o) => <div key={o.name + o.kind} class="state-paused">⚠ {o.kind} {o.name} has not answered for {seconds(o.seconds)}</div>)}</>;
 }
 
-// Elapsed counts on between two answers of a running experiment.
-function Elapsed({ status: s }: { status: Status }): JSX.Element {
+// Elapsed counts on between two answers of a running experiment, and stops where no answer comes.
+function Elapsed({ status: s, lost }: { status: Status; lost: boolean }): JSX.Element {
   const { made } = useSource();
   const [now, set] = useState(0);
   useEffect(() => {
     const began = Date.now();
     set(0);
-    if (s.state !== "running" || made) return undefined;
+    if (s.state !== "running" || made || lost) return undefined;
     const timer = setInterval(() => set((Date.now() - began) / 1000), 1000);
     return () => clearInterval(timer);
-  }, [s]);
+  }, [s, lost]);
   return <>{seconds(s.elapsed_s + Math.min(now, 5))}</>;
 }
 
-function Progress({ status: s }: { status: Status }): JSX.Element {
+function Progress({ status: s, lost }: { status: Status; lost: boolean }): JSX.Element {
   const all = whole(s);
   const share = (n: number): string => `${all > 0 ? (100 * n) / all : 0}%`;
   const running = s.counts["RUNNING"] ?? 0;
+  const over = lost || s.state !== "running";
   return <>
     <div class="big number" id="progress">{s.planned < 0 ? ended(s) : `${ended(s)}/${all}`}</div>
     {s.planned < 0 ? null : <div class="progress" role="progressbar" aria-label="trials that have ended" aria-valuenow={ended(s)}
-      aria-valuemin={0} aria-valuemax={all}><div style={{ width: share(ended(s)) }} /><div class="now" style={{ width: share(running) }} /></div>}
+      aria-valuemin={0} aria-valuemax={all}><div style={{ width: share(ended(s)) }} />{over ? null : <div class="now" style={{ width: share(running) }} />}</div>}
     <div id="counts">{states.filter(([name]) => s.counts[name]).map(([name, word, sign], i) =>
-      <span key={name} class={`state-${name.toLowerCase()}`}>{i > 0 ? ", " : ""}{sign} {s.counts[name]} {word}</span>)}</div>
+      <span key={name} class={`state-${name.toLowerCase()}`}>{i > 0 ? ", " : ""}{over && name === "RUNNING" ? `◌ ${running} ${running === 1 ? "was" : "were"} running` : `${sign} ${s.counts[name]} ${word}`}</span>)}</div>
     {s.never_started ? <div class="quiet">{plural(s.never_started, "trial")} never started</div> : null}
   </>;
 }
@@ -124,7 +128,8 @@ export function written(params: Params, names: string[], form: Form): string {
 }
 
 const yamlKey = (n: string): string => (/^[A-Za-z_][\w.-]*$/.test(n) ? n : JSON.stringify(n));
-const word = (s: string): string => (/^[\w@%+=:,./-]+$/.test(s) ? s : `'${s.replaceAll("'", `'\\''`)}'`);
+// word is a word for a shell.
+export const word = (s: string): string => (/^[\w@%+=:,./-]+$/.test(s) ? s : `'${s.replaceAll("'", `'\\''`)}'`);
 
 function python(v: unknown): string {
   if (v === null) return "None";

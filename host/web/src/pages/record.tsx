@@ -30,7 +30,7 @@ export function JournalPage({ x, watched }: PageProps): JSX.Element {
     <Card title={`Events ${first} to ${last} of ${data.total.toLocaleString("en")}`} id="journal" aside={<div class="row">
       <button type="button" class="small" disabled={first <= (data.oldest ?? 1)} onClick={go(Math.max(0, first - pageSize - 1))}>← earlier</button>
       <button type="button" class="small" disabled={last >= data.total} onClick={go(last)}>later →</button>
-      <button type="button" class="small" onClick={go(undefined)}>the last</button></div>}><div class="scroll"><table>
+      <button type="button" class="small" onClick={go(undefined)}>the last</button></div>}><div class="scroll"><table class="told">
       <thead><tr><th>#</th><th>after</th><th>event</th><th>what</th></tr></thead>
       <tbody>{data.entries.map((e) => <tr key={e.number}><td class="number">{e.number}</td><td class="number">{seconds(e.at_s)}</td><td>{e.kind}</td><td>{e.text}</td></tr>)}</tbody></table></div>
       {(data.oldest ?? 1) > 1 ? <p class="quiet">This report has the events from {data.oldest} on.</p> : null}</Card></>;

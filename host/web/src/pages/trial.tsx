@@ -19,21 +19,22 @@ export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.E
   const { data: t, error } = useData(`trial ${x} ${id}`, watched.version, () => source.trial(x, id));
   if (!t) return <Waiting error={error} />;
   const best = watched.status?.best;
+  const lost = watched.lost !== undefined;
   const running = watched.status?.state === "running";
   const trials = Object.values(watched.status?.counts ?? {}).reduce((a, b) => a + b, 0);
   return <>
-    <div class="row"><h1>Trial {t.number} <span class="quiet">({t.trial})</span></h1><State state={t.state} />
+    <div class="row"><h1>Trial {t.number} <span class="quiet">({t.trial})</span></h1><State state={t.state} over={!running} />
       {best?.number === t.number ? <strong>★ the best</strong> : null}
       <nav class="row" aria-label="neighbours">{t.number > 0 ? <a href={href(["x", x, "trials", t.number - 1])}>← {t.number - 1}</a> : null}
         {t.number + 1 < trials ? <a href={href(["x", x, "trials", t.number + 1])}>{t.number + 1} →</a> : null}<a href={href(["x", x, "trials"])}>all trials</a></nav></div>
-    {running ? <TrialSteering x={x} trial={t} /> : null}
+    {running ? <TrialSteering x={x} trial={t} lost={lost} /> : null}
     <Why t={t} />
     <div class="two">
       <Parameters t={t} best={best && best.number !== t.number ? best.params as Params : undefined} />
       <Card title="Trial" id="facts"><Facts of={facts(t)} /></Card>
     </div>
-    <Results x={x} t={t} version={watched.version} />
-    <Printed x={x} t={t} key={t.number} running={running} />
+    <Results x={x} t={t} version={watched.version} running={running && !lost} />
+    <Printed x={x} t={t} key={t.number} running={running && !lost} />
   </>;
 }
 
@@ -41,11 +42,21 @@ function Why({ t }: { t: Detail }): JSX.Element | null {
   const earlier = t.reasons.filter((r) => r.reason !== t.reason);
   if (!t.reason && !t.error && earlier.length === 0) return null;
   return <Card title={t.state === "ERROR" ? "Why it failed" : "Why"} id="why">
-    {t.reason ? <p>{t.reason}</p> : null}
-    {t.error ? <Code text={t.error} label="the error" /> : null}
-    {t.error_lines ? <><h3>The last lines that it printed</h3><Code text={t.error_lines} label="the last lines" /></> : null}
-    {earlier.length > 0 ? <Facts of={earlier.map((r): [string, string] => [`after ${seconds(r.at_s)}, ${stateWord(r.state)}`,
-      r.reason])} /> : null}</Card>;
+    <Told text={t.error ?? t.reason ?? ""} printed={t.error_lines} />
+    {earlier.length > 0 ? <Facts of={earlier.map((r): [string, ComponentChildren] => [`after ${seconds(r.at_s)}, ${stateWord(r.state)}`,
+      <Told text={r.reason} />])} /> : null}</Card>;
+}
+
+// Told is a text whose first line says it all: the other lines stand below, without those that the trial printed last,
+// which follow in the form in which they were printed.
+function Told({ text, printed = "" }: { text: string; printed?: string }): JSX.Element {
+  const [first = "", ...rest] = text.split("\n");
+  const known = new Set(printed.split("\n").map((l) => l.trim()));
+  const more = rest.filter((l) => !known.has(l.trim())).join("\n");
+  return <>
+    <p>{first}</p>
+    {more ? <Code text={more} label="more of the reason" /> : null}
+    {printed ? <Code text={printed} label="the last lines that it printed" /> : null}</>;
 }
 
 function Parameters({ t, best }: { t: Detail; best?: Params }): JSX.Element {
@@ -69,7 +80,9 @@ function facts(t: Detail): [string, ComponentChildren][] {
   return list;
 }
 
-function Results({ x, t, version }: { x: string; t: Detail; version: number }): JSX.Element {
+const ended = (t: Detail): boolean => t.state === "TERMINATED" || t.state === "ERROR";
+
+function Results({ x, t, version, running }: { x: string; t: Detail; version: number; running: boolean }): JSX.Element {
   const source = useSource();
   const { data, error } = useData(`results ${x} ${t.number}`, version, () => source.results(x, String(t.number)));
   const metrics = [...new Set((data ?? []).flatMap((r) => Object.keys(r.metrics)))];
@@ -77,7 +90,7 @@ function Results({ x, t, version }: { x: string; t: Detail; version: number }): 
   const objective = useSpace(x).data?.objectives[0]?.metric ?? "";
   const metric = [chosen, objective].find((m) => metrics.includes(m)) ?? metrics[0] ?? "";
   if (!data) return <Card title="Results"><Waiting error={error} /></Card>;
-  if (data.length === 0) return <Card title="Results"><p class="quiet">The trial has reported nothing yet.</p></Card>;
+  if (data.length === 0) return <Card title="Results"><p class="quiet">{running && !ended(t) ? "The trial has reported nothing yet." : "The trial has reported nothing."}</p></Card>;
   return <Card title="Results" id="results" aside={<Select label="metric" of={metrics} chosen={metric} on={choose} />}>
     <Lines label={`${metric} by iteration`} xLabel="iteration" yLabel={metric} height={260}
       lines={[{ name: metric, strong: true, end: "done", xs: data.map((r) => r.iteration), ys: data.map((r) => toNumber(r.metrics[metric])) }]} />
@@ -95,7 +108,12 @@ function ResultTable({ of: list, metrics, all }: { of: Result[]; metrics: string
 
 function Printed({ x, t, running }: { x: string; t: Detail; running: boolean }): JSX.Element {
   const source = useSource();
-  const [stream, choose] = useState<"stdout" | "stderr">("stdout");
+  const [chosen, choose] = useState<"stdout" | "stderr">();
+  const stream = chosen ?? "stdout";
+  const empty = chosen === undefined && ended(t);
+  const first = useData(`output ${x} ${t.number} ${empty}`, 0, async () => (empty && !source.made
+    ? source.text({ x, of: "log", trial: String(t.number), stream: "stdout" }) : "."));
+  useEffect(() => { if (empty && first.data === "") choose("stderr"); }, [empty, first.data]);
   if (source.made) return <Card title="Output" id="output"><p class="quiet">A report does not have the output of trials. It is with the trial's files.</p></Card>;
   return <Card title="Output" id="output" aside={<Choice label="output" of={[["stdout", "stdout"], ["stderr", "stderr"]]} chosen={stream} on={choose} />}>
     <Text key={stream} of={{ x, of: "log", trial: String(t.number), stream }} label={stream} grows={t.state === "RUNNING" && running} /></Card>;

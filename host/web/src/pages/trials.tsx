@@ -24,11 +24,11 @@ interface Column {
   cell: (t: Trial, x: string) => JSX.Element | string;
 }
 
-function columns(space: Space, x: string): Column[] {
+function columns(space: Space, x: string, over: boolean): Column[] {
   const metrics = [...new Set([...space.objectives.map((o) => o.metric), ...space.metrics])];
   return [
     { name: "#", width: 70, sort: "number", cell: (t) => <a href={href(["x", x, "trials", t.number])}>{t.number}</a> },
-    { name: "state", width: 150, sort: "state", cell: (t) => <State state={t.state} /> },
+    { name: "state", width: 150, sort: "state", cell: (t) => <State state={t.state} over={over} /> },
     ...metrics.slice(0, 8).map((m): Column => ({ name: m, width: 110, sort: m, numeric: true, cell: (t) => number(t.metrics[m]) })),
     { name: "iteration", width: 85, sort: "iteration", numeric: true, cell: (t) => String(t.iteration) },
     { name: "time", width: 80, sort: "time", numeric: true, cell: (t) => seconds(t.time_total_s) },
@@ -45,15 +45,16 @@ export function Trials({ x, watched }: PageProps): JSX.Element {
   const where = query.get("where") ?? "";
   const sort = query.get("sort") ?? "";
   const counts = watched.status?.counts ?? {};
+  const over = watched.status?.state !== "running";
   if (!space.data) return <Waiting error={space.error} />;
   return <>
     <div class="row"><h1>Trials</h1>
       <div class="choice" role="group" aria-label="state">
         <button type="button" class="small" aria-pressed={state === ""} onClick={() => setQuery({ state: undefined })}>all</button>
         {states.map(([name, word]) => <button key={name} type="button" class="small" aria-pressed={state === name}
-          onClick={() => setQuery({ state: name })}>{word} {counts[name] ?? 0}</button>)}</div>
+          onClick={() => setQuery({ state: name })}>{over && name === "RUNNING" ? "was running" : word} {counts[name] ?? 0}</button>)}</div>
       {source.made ? null : <Where where={where} />}</div>
-    <Table key={`${state} ${where} ${sort}`} x={x} space={space.data} version={watched.version} best={watched.status?.best?.number}
+    <Table key={`${state} ${where} ${sort}`} x={x} over={over} space={space.data} version={watched.version} best={watched.status?.best?.number}
       state={state} where={where} sort={sort} />
   </>;
 }
@@ -69,6 +70,8 @@ function Where({ where }: { where: string }): JSX.Element {
 }
 
 interface TableProps {
+  // over says that no host runs the experiment.
+  over: boolean;
   x: string;
   space: Space;
   version: number;
@@ -135,7 +138,7 @@ function Table(p: TableProps): JSX.Element {
     if (box.current) sizes.observe(box.current);
     return () => sizes.disconnect();
   }, []);
-  const list = columns(p.space, p.x);
+  const list = columns(p.space, p.x, p.over);
   const template = { gridTemplateColumns: list.map((c) => c.width + "px").join(" ") };
   if (error && blocks.size === 0) return <Failure of={error} />;
   return <>
