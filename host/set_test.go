@@ -107,6 +107,48 @@ func TestSetWhileItRuns(t *testing.T) {
 	goesOnWithWhatWasSet(t, o, seen, ended.Dir)
 }
 
+// B-083: trials counts the planned ones. A user who sets it hears how many there will be with those that were
+// added, and the status has the same number.
+func TestSetTrialsBesidesAdded(t *testing.T) {
+	o, _, g := halted(t)
+	running := make(chan Running, 1)
+	o.OnStart = func(r Running) { running <- r }
+	done := make(chan Ended, 1)
+	go func() {
+		ended, err := run(t.Context(), o)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- ended
+	}()
+	<-g.reached
+	open := sync.OnceFunc(func() { close(g.open) })
+	defer open()
+	r := <-running
+	if a, err := set(r.Steer, "trials=7"); err != nil || len(a.Warnings) != 0 {
+		t.Errorf("without added trials: %+v, %v", a, err)
+	}
+	if _, err := r.Steer.Do(steer.Add{Params: []byte(`{"x":0.5}`)}); err != nil {
+		t.Fatal(err)
+	}
+	a, err := set(r.Steer, "trials=4")
+	if err != nil || !slices.Equal(a.Warnings,
+		[]string{"trials: added trials (1) come on top: there will be 5 in total"}) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if s, err := r.View.Status(time.Now()); err != nil || s.Planned != 5 || s.Added != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if _, err := set(r.Steer, "stop.iteraton=3"); err == nil ||
+		!strings.HasSuffix(err.Error(), `did you mean "stop.iteration"?`) {
+		t.Errorf("a misspelt key: %v", err)
+	}
+	open()
+	if m := audit(t, (<-done).Dir, nil); m.Trials() != 5 {
+		t.Errorf("%d trials", m.Trials())
+	}
+}
+
 // goesOnWithWhatWasSet sets more while no host runs, and continues from the file.
 func goesOnWithWhatWasSet(t *testing.T, o Options, seen *testplace.Screen, path string) {
 	rests := &steer.Resting{View: opened(t, path).Experiment}

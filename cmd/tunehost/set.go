@@ -61,6 +61,9 @@ func (a *app) sayChanged(e *view.Recorded, answer *steer.Answer) {
 	for _, x := range answer.Changed {
 		a.say("%s: %s -> %s", clean(x.Key), orNone(x.Old), orNone(x.New))
 	}
+	for _, text := range answer.Warnings {
+		fmt.Fprintf(a.err, "warning: %s\n", clean(text))
+	}
 	a.sayFewer(e, answer)
 	if answer.Later && len(answer.Changed) > 0 {
 		a.say("`tunehost resume %s` applies them", shellWord(relative(e.Place())))

@@ -67,6 +67,10 @@ func (a *app) writeStatus(w io.Writer, s *view.Status, ownPlugins bool) error {
 	case s.Reported:
 		add("best", s.NoBest)
 	}
+	for i, x := range s.Pending {
+		add([]string{"pending", ""}[min(i, 1)], fmt.Sprintf("%s: %s -> %s, when the experiment is resumed",
+			clean(x.Key), orNone(x.Old), orNone(x.New)))
+	}
 	add("files", s.Dir)
 	for i, next := range nextSteps(s, ownPlugins) {
 		add([]string{"next", ""}[min(i, 1)], next)

@@ -24,6 +24,8 @@ type done struct {
 	Trial   *core.TrialNo  `json:"trial,omitempty" doc:"the added trial, of several runs the first"`
 	Changed []steer.Change `json:"changed,omitempty" doc:"the changed settings"`
 	Later   bool           `json:"later,omitempty" doc:"no host runs: the settings take effect with the next host"`
+	// Warnings are those of the command.
+	Warnings []string `json:"warnings,omitempty" doc:"settings that are valid, but probably not intended"`
 }
 
 // Once is a request that is carried out once, however often it is sent.
@@ -306,7 +308,8 @@ func (s *Server) set(_ context.Context, in *setSettings) (x done, err error) {
 	if err != nil {
 		return x, err
 	}
-	x = done{Message: counted(len(a.Changed)) + " changed", Changed: a.Changed, Later: a.Later}
+	x = done{Message: counted(len(a.Changed)) + " changed", Changed: a.Changed, Later: a.Later,
+		Warnings: a.Warnings}
 	if len(a.Changed) == 0 {
 		x.Message = fmt.Sprintf("nothing changed: %s has these settings already", in.Name)
 	}

@@ -59,7 +59,7 @@ func (c *Live) Do(r Request) (a Answer, err error) {
 	case Add:
 		a.Trial, err = c.add(r)
 	case Set:
-		a.Changed, err = c.set(r)
+		a, err = c.set(r)
 	default:
 		err = fmt.Errorf("%T is not a request", r)
 	}

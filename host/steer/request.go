@@ -78,6 +78,8 @@ type Answer struct {
 	Changed []Change `json:"changed,omitempty"`
 	// Later says that no host runs, so the settings take effect with the next host.
 	Later bool `json:"later,omitempty"`
+	// Warnings are about settings that are valid but probably not intended, or count something else than it seems.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Change is a changed setting. Old and New are JSON; empty: the file does

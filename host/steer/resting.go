@@ -32,8 +32,9 @@ type Resting struct {
 // Do implements [Handler].
 func (x *Resting) Do(r Request) (Answer, error) {
 	if set, ok := r.(Set); ok {
-		changes, err := x.set(set)
-		return Answer{Changed: changes, Later: true}, err
+		a, err := x.set(set)
+		a.Later = true
+		return a, err
 	}
 	state, err := x.View.State()
 	if err == nil {
@@ -97,28 +98,29 @@ func (x *Resting) now() time.Time {
 }
 
 // set changes the settings for the next host. No host can start in the meantime.
-func (x *Resting) set(r Set) (_ []Change, err error) {
+func (x *Resting) set(r Set) (a Answer, err error) {
 	lock, err := journal.LockDir(x.View.Dir.Path(), x.now())
 	if err != nil {
-		return nil, err
+		return a, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	file, e, err := runfile.Read(x.View.Dir)
 	if err != nil {
-		return nil, err
+		return a, err
 	}
 	if strings.Contains(e.Storage, "://") {
-		return nil, fmt.Errorf("%s: the experiment is kept in %s, which only its host writes to: set it while that "+
+		return a, fmt.Errorf("%s: the experiment is kept in %s, which only its host writes to: set it while that "+
 			"runs, or continue with `tunehost run FILE --set KEY=VALUE`", x.View.Dir.Path(), e.Storage)
 	}
-	now, changes, err := changed(&kept{file, e.Source}, r.Settings)
-	if err != nil || len(changes) == 0 {
-		return nil, err
+	c, err := changed(&kept{file, e.Source}, r.Settings)
+	if err != nil || len(c.list) == 0 {
+		return a, err
 	}
-	if err := errors.Join(x.sameExecutor(e, now), x.check(e, now)); err != nil {
-		return nil, err
+	err = errors.Join(x.sameExecutor(e, c.now), x.check(e, c.now), x.View.LookAt(c.besides))
+	if err != nil {
+		return a, err
 	}
-	return changes, file.Set(r.Settings, x.now()).Write(x.View.Dir)
+	return Answer{Changed: c.list, Warnings: c.warnings}, file.Set(r.Settings, x.now()).Write(x.View.Dir)
 }
 
 // sameExecutor leaves the executor as it is while leases are held.

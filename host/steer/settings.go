@@ -10,6 +10,8 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/config/points"
+	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/view"
 )
@@ -24,29 +26,59 @@ type Settings interface {
 // errNothingKept: an experiment in memory has no settings that a later host could read.
 var errNothingKept = errors.New("this experiment is in memory alone: its settings stay as they are")
 
+// changes are what settings change in an experiment.
+type changes struct {
+	now      *config.Experiment
+	list     []Change
+	warnings []string
+}
+
 // changed returns the experiment with more settings, and the changes. It refuses a change that would be
 // refused when the experiment continues.
-func changed(s reader, sets []string) (now *config.Experiment, list []Change, err error) {
+func changed(s reader, sets []string) (c changes, err error) {
 	if len(sets) == 0 {
-		return nil, nil, usererror.Errorf("nothing is given to be set: expected KEY=VALUE, as in trials=200")
+		return c, usererror.Errorf("nothing is given to be set: expected KEY=VALUE, as in trials=200")
 	}
 	if err := wellFormed(sets); err != nil {
-		return nil, nil, err
+		return c, err
 	}
 	old, err := s.With(nil)
 	if err != nil {
-		return nil, nil, err
+		return c, err
 	}
-	if now, err = s.With(sets); err != nil {
-		return nil, nil, mistakes(err)
+	if c.now, err = s.With(sets); err != nil {
+		return c, mistakes(err)
 	}
-	for _, d := range config.Diff(old, now) {
+	for _, d := range config.Diff(old, c.now) {
 		if err := refusal(d); err != nil {
-			return nil, nil, err
+			return c, err
 		}
-		list = append(list, Change{d.Key, d.Old, d.New})
+		c.list = append(c.list, Change{d.Key, d.Old, d.New})
 	}
-	return now, list, nil
+	c.warnings = doubts(old, c.now)
+	return c, nil
+}
+
+// doubts are the warnings that settings have added.
+func doubts(old, now *config.Experiment) (texts []string) {
+	for _, w := range now.Warnings {
+		if !slices.ContainsFunc(old.Warnings, func(x *config.Error) bool { return x.Error() == w.Error() }) {
+			texts = append(texts, strings.TrimPrefix(w.Error(), "--set "))
+		}
+	}
+	return texts
+}
+
+// besides says that trials does not count those that the user has added, if it has changed.
+func (c *changes) besides(m *core.Machine) {
+	added, planned := view.Added(m), c.now.Trials*int64(points.GridSize(c.now.Space))
+	trials := func(x Change) bool { return x.Key == "trials" }
+	if added == 0 || planned < 0 || !slices.ContainsFunc(c.list, trials) {
+		return
+	}
+	_, runs := m.Runs(0)
+	c.warnings = append(c.warnings, fmt.Sprintf("trials: added trials (%d) come on top: there will be %d in total",
+		added*int64(runs), (max(planned, m.Planned())+added)*int64(runs)))
 }
 
 // wellFormed refuses settings that are wrong for every experiment.
@@ -102,25 +134,28 @@ var atOnce = []string{"trials", "concurrency", "budget.time", "budget.trials_fai
 	"stop.time"}
 
 // set changes settings now and for later hosts.
-func (c *Live) set(r Set) ([]Change, error) {
+func (c *Live) set(r Set) (a Answer, err error) {
 	if c.Settings == nil {
-		return nil, errNothingKept
+		return a, errNothingKept
 	}
-	now, changes, err := changed(c.Settings, r.Settings)
+	x, err := changed(c.Settings, r.Settings)
 	if err != nil {
-		return nil, err
+		return a, err
 	}
-	for _, x := range changes {
+	for _, x := range x.list {
 		if key := laterIn(x); key != "" {
-			return nil, fmt.Errorf("%s cannot be changed while a host runs, which read it when it began: interrupt it "+
+			return a, fmt.Errorf("%s cannot be changed while a host runs, which read it when it began: interrupt it "+
 				"(`tunehost interrupt DIR`), set it then, and continue with `tunehost resume DIR`; while it runs %s "+
-				"can be set", key, strings.Join(atOnce, ", "))
+				"can be set%s", key, strings.Join(atOnce, ", "), nearest.Hint(key, atOnce))
 		}
 	}
-	if len(changes) == 0 {
-		return nil, nil
+	if len(x.list) == 0 {
+		return a, nil
 	}
-	return changes, c.settle(r.Settings, now)
+	if err := c.look(x.besides); err != nil {
+		return a, err
+	}
+	return Answer{Changed: x.list, Warnings: x.warnings}, c.settle(r.Settings, x.now)
 }
 
 // settle stores the settings, and then records them. If the host dies in between, the next one records

@@ -12,6 +12,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/storage/runfile"
 )
 
 // Facts are the facts about an experiment that are not in its record.
@@ -26,6 +27,8 @@ type Facts struct {
 	// Dir is the zero value if the experiment is only in memory.
 	Dir storage.Dir
 
+	// run is run.json; nil: it was not read.
+	run *runfile.File
 	// runsOn is the other machine whose host runs it, or "".
 	runsOn string
 	// elsewhere returns the place of a part of the directory, if this is a copy.

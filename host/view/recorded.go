@@ -92,7 +92,7 @@ func open(dir string, followed bool, also func(*history.Step)) (*Recorded, error
 	if err != nil {
 		return nil, err
 	}
-	facts := &Facts{Name: run.Name, Seed: run.Seed, Config: c, Dir: d, Created: run.Created}
+	facts := &Facts{Name: run.Name, Seed: run.Seed, Config: c, Dir: d, Created: run.Created, run: run}
 	at := &directory{facts: facts, run: run, followed: followed, also: also}
 	at.forget()
 	if _, err = at.refresh(); err == nil && !at.alive {

@@ -2,6 +2,7 @@ package view
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -68,6 +69,10 @@ type External struct {
 	Leases *Leases
 	// Overdue are the plugins that have not answered for long.
 	Overdue []Overdue
+	// Pending are the settings that the next host will read.
+	Pending []Pending
+	// Added is how many suggestions the user has added to those that the file plans.
+	Added int64
 }
 
 // States are the states of trials, in the order of a trial's life.
@@ -93,7 +98,7 @@ func (s *State) CurrentStatus() Status {
 		Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1, Resources: m.Usage(),
 		Elapsed: time.Duration(m.Now()),
 		Budget:  time.Duration(m.Spec().Budget.TimeNS), Host: s.runsOn,
-		External: External{Entries: s.Entries()}}
+		External: External{Entries: s.Entries(), Added: Added(m)}}
 	x.Reported = m.Metric(x.Objective.Metric) != 0
 	for _, state := range States {
 		x.Counts[state] = m.Count(state)
@@ -192,11 +197,19 @@ func (e *Experiment) resumable(state string) (yes bool, err error) {
 	case Interrupted, core.Failed.String(), core.InterruptedByUser.String():
 		return true, nil
 	}
-	err = e.source.Look(func(s *State) {
+	failed := e.source.Look(func(s *State) {
 		was, now := s.Machine.Spec().Trials, s.Config.Trials
 		yes = now != was && (now < 0 || now > was) // more trials were asked for since
+		if !yes {
+			yes, err = s.moreTrials()
+		}
 	})
-	return yes, err
+	return yes, errors.Join(failed, err)
+}
+
+// LookAt calls f with its machine, which f only reads.
+func (e *Experiment) LookAt(f func(*core.Machine)) error {
+	return e.source.Look(func(s *State) { f(s.Machine) })
 }
 
 // Planned is how many of its trials count towards the number that the file plans.
@@ -223,6 +236,12 @@ func (e *Experiment) Status(now time.Time) (x Status, err error) {
 	}
 	if x.Resumable, err = e.resumable(x.State); err != nil {
 		return x, err
+	}
+	if x.State != Running {
+		failed := e.source.Look(func(s *State) { x.Pending, err = s.pending() })
+		if err := errors.Join(failed, err); err != nil {
+			return x, err
+		}
 	}
 	for i := range x.Resources {
 		if x.State != Running {
@@ -277,6 +296,8 @@ type statusJSON struct {
 	Entries   uint64               `json:"entries"`
 	Resumable bool                 `json:"resumable"`
 	Restarts  string               `json:"restarts,omitempty"`
+	Added     int64                `json:"added,omitempty"`
+	Pending   []Pending            `json:"pending,omitempty"`
 }
 
 type usageJSON struct {
@@ -305,5 +326,5 @@ func (s Status) MarshalJSON() ([]byte, error) {
 	return json.Marshal(statusJSON{s.Name, s.State, orNull(s.Reason), causeShape(s.Cause), counts, s.NeverStarted,
 		s.Paused, orNull(s.Ending),
 		s.Planned, best, s.Front, resources, s.Elapsed.Seconds(), s.Dir, s.Host, s.Leases, s.Overdue, s.Entries,
-		s.Resumable, restarts})
+		s.Resumable, restarts, s.Added, s.Pending})
 }

@@ -82,8 +82,8 @@ const lattice = `
 		host/storage, host/storage/nolink, host/config/totals, host/view/importance, host/view/course,
 		host/deadlines, plugins/sdk/space
 	host/view/course < STD, core, core/history, core/resource, core/stat
-	host/steer       < STD, host/usererror, core, core/journal, plugins/sdk/space, host/config, host/config/points,
-		host/storage/runfile, host/view
+	host/steer       < STD, host/usererror, host/nearest, core, core/journal, plugins/sdk/space, host/config,
+		host/config/points, host/storage/runfile, host/view
 	host/steer/unixsock     < STD, golang.org/x/sys/…, host/usererror, host/storage/runtimedir, host/steer, ` +
 	`host/storage,
 		host/storage/nolink, host/untrusted

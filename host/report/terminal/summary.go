@@ -314,7 +314,7 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 	}
 	if s.File != "" && st.State == "finished" && st.Planned > 0 && st.Best != nil && !s.Status.OutOfTime() {
 		add(s.again(func(arg string) bool { return !strings.HasPrefix(arg, "trials=") })+" --set trials=N",
-			"run more trials, N in total")
+			"run more trials, N in total"+s.besides())
 	}
 	if st.Counts[core.Errored] > 0 {
 		add(again+" --errored", s.failedAgain()+more)
@@ -368,6 +368,14 @@ func (s *summary) left() string {
 		return "continue with the " + plural(int(unmade), "trial") + " not yet made"
 	}
 	return ""
+}
+
+// besides says that N does not count the trials that the user has added.
+func (s *summary) besides() string {
+	if s.Status.Added == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" besides the %d added", s.Status.Added)
 }
 
 // ifMet says what has to be changed before an experiment continues that failed because of its request.
