@@ -3,10 +3,14 @@ package browser
 import (
 	"fmt"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"github.com/tunehost/tunehost/host/plot/figure"
 )
 
 // A page whose server is gone says when it last saw the experiment, counts no time and offers nothing.
@@ -124,5 +128,124 @@ trials: 1
 	p.shows("main", "The trial has reported nothing.")
 	p.await("document.querySelector('#output [aria-pressed=true]')?.textContent === 'stderr'")
 	p.shows("#output pre", "model.py")
+	p.clean()
+}
+
+// mixed runs trials of two objectives that end by themselves, by a rule, and with a failure.
+func mixed(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	write(t, dir, "trial.sh", `[ $1 = 3 ] && exit 1
+echo '{"a": '$1', "z": '$(($1 * 52000))'}'
+[ $1 = 2 ] && exec sleep 600
+true
+`)
+	write(t, dir, "x.yaml", `version: 1
+name: mixed
+objectives:
+  - {metric: a, mode: max}
+  - {metric: z, mode: min}
+trainable: {command: [sh, trial.sh, "{n}"]}
+stop: {a: 2}
+space:
+  n: {grid: [0, 1, 2, 3]}
+  slope: {when: "n > 1", uniform: [0, 1]}
+trials: 1
+`)
+	run := command(t, dir, "run", "x.yaml")
+	if _, failed := run.Run().(*exec.ExitError); !failed {
+		t.Fatal("no trial has failed")
+	}
+	return dir
+}
+
+// Pages say how many trials there will be, how they ended, and of what the best is.
+func TestNumbersSayOfWhat(t *testing.T) {
+	p := browser(t)
+	dir := mixed(t)
+	one := finished(t)
+	server := start(t, dir, "serve", "results", filepath.Join(one, "results"), "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/")
+	p.shows("#experiments", "4/4 trials")
+	p.shows("#experiments", "✕ 1 failed")
+	p.shows("#experiments", "12/12 trials")
+	p.view("#/x/mixed")
+	p.shows("#counts", "3 terminated (2 completed, 1 stopped early)")
+	p.shows("#history h2", "Best a so far (max)")
+	p.shows("#history", "There are several objectives; this is the first one.")
+	p.shows("#curves", "● finished or running.")
+	p.view("#/x/quickstart")
+	p.shows("#best-of", "best accuracy (max)")
+	p.shows("#curves", "the bold line is the best trial")
+	p.view("#/x/mixed/parameters")
+	p.await("document.querySelector('#contour p') && !document.querySelector('#contour').textContent.includes('ring')")
+	p.clean()
+}
+
+// The list of trials has room for reasons, one notation in a column, and an arrow that says the order.
+func TestListOfTrials(t *testing.T) {
+	p := browser(t)
+	dir := mixed(t)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/mixed/trials?sort=a")
+	p.shows(".grid [aria-sort=descending]", "a ▼")
+	p.await("document.querySelector('.grid .th').children[2].textContent === 'why'")
+	const cell = "[...document.querySelectorAll('.rows .td')].some(c => c.textContent === '%s')"
+	p.await(fmt.Sprintf(cell, "104000") + " && " + fmt.Sprintf(cell, "52000"))
+	p.view("#/x/mixed/trials?sort=z")
+	p.shows(".grid [aria-sort=ascending]", "z ▲")
+	p.clean()
+}
+
+// Ranks have the colours of `tunehost plot`, and compared experiments those of their lines.
+func TestColours(t *testing.T) {
+	p := browser(t)
+	dir := finished(t)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/quickstart/parallel")
+	const scale = "document.querySelector('canvas[aria-label^=\"colours from\"]')"
+	p.await(scale + "?.dataset.drawn > 0")
+	for _, end := range []struct{ at, rank float64 }{{0, 0.999}, {1, 0}} {
+		var got []int
+		p.run("read the scale", chromedp.Evaluate(fmt.Sprintf("[..."+scale+`.getContext("2d").getImageData(
+			Math.round((%s.width - 1) * %v), 5, 1, 1).data]`, scale, end.at), &got))
+		if r, g, b := figure.Graded(end.rank).RGB(); !slices.Equal(got[:3], []int{r, g, b}) {
+			t.Errorf("rank %v has the colour %v, in plots %v", end.rank, got[:3], []int{r, g, b})
+		}
+	}
+	p.view("#/compare?of=quickstart,quickstart")
+	p.await(`[...document.querySelectorAll("#compared svg line")]
+		.map(l => l.getAttribute("stroke")).join() === "#0072b2,#e69f00"`)
+	p.clean()
+}
+
+// The Pareto front has steps: what lies between two of its trials has not been reached.
+func TestFrontInSteps(t *testing.T) {
+	p := browser(t)
+	dir := mixed(t)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/mixed/pareto")
+	p.await("document.querySelector('#pareto canvas')?.dataset.drawn > 0")
+	var lines [][2]float64
+	p.run("draw once more", chromedp.Evaluate(`new Promise(done => {
+		const path = CanvasRenderingContext2D.prototype;
+		const [lineTo, drawn, list] = [path.lineTo, document.querySelector("#pareto canvas").dataset.drawn, []];
+		path.lineTo = function (x, y) {
+			if (this.lineWidth === 2) list.push([x, y]);
+			lineTo.call(this, x, y);
+		};
+		dispatchEvent(new Event("theme"));
+		const look = () => document.querySelector("#pareto canvas").dataset.drawn > drawn ? done(list)
+			: requestAnimationFrame(look);
+		look();
+	})`, &lines, awaited))
+	if len(lines) != 5 {
+		t.Fatalf("the front of three trials is drawn as %v", lines)
+	}
+	for i := range lines[1:] {
+		if lines[i][0] != lines[i+1][0] && lines[i][1] != lines[i+1][1] {
+			t.Errorf("the front is no step from %v to %v", lines[i], lines[i+1])
+		}
+	}
 	p.clean()
 }

@@ -14,6 +14,12 @@ export function number(v: Numeric | null | undefined, digits = 5): string {
   return `${Number(mantissa)}e${e < 0 ? "-" : "+"}${size}`;
 }
 
+// plain is number without powers of ten where that is readable, for columns: 104030 beside 54001.
+export function plain(v: Numeric | null | undefined): string {
+  const size = typeof v === "number" ? Math.abs(v) : 0;
+  return size >= 1e5 && size < 1e12 ? String(Math.round(v as number)) : number(v);
+}
+
 // value writes a parameter of any type.
 export function value(v: unknown): string {
   if (typeof v === "number") return Number.isInteger(v) && Math.abs(v) < 1e9 ? String(v) : number(v, 4);

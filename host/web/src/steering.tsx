@@ -119,8 +119,8 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
       {status.resumable ? <Act of={actions} request={{ path: "/resume" }}>▶ Resume</Act> : null}
       {running ? <button type="button" disabled={actions.off} onClick={() => open("add")}>Add a trial…</button> : null}
       <button type="button" disabled={actions.off} onClick={() => open("set")}>Settings…</button>
+      {status.state === "finished" && !status.resumable ? <span class="quiet" id="more">For more trials, raise their number in Settings, then press Resume.</span> : null}
     </div>
-    {status.state === "finished" && !status.resumable ? <p class="quiet" id="more">For more trials, raise their number in Settings, then press Resume.</p> : null}
     <Said of={actions} inForm={form !== ""} />
     {form === "add" ? <Point x={x} title="Add a trial" button="Add" path="/trials" actions={actions} onClose={close}
       hint="Parameters that are left empty are sampled." /> : null}

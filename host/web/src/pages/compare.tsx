@@ -6,7 +6,7 @@ import { toNumber } from "../api";
 import { useSource } from "../context";
 import { number, plural, seconds, value } from "../format";
 import { useData, useTicks } from "../live";
-import { Lines } from "../plot/lines";
+import { Lines, Names } from "../plot/lines";
 import { href } from "../route";
 import { Card, Choice, Front, State, Value, Waiting } from "../ui";
 
@@ -32,7 +32,7 @@ export function Compare({ names }: { names: string[] }): JSX.Element {
       <Lines label={`Best so far of ${names.join(", ")}`} xLabel={by === "time" ? "seconds" : "trials that have ended"} yLabel={data[0]?.history.metric ?? ""} height={340}
         lines={data.map(({ name, history: h }) => ({ name, strong: true, step: true, end: "done", ys: h.steps.map((s) => toNumber(s.best)),
           xs: h.steps.map((s) => (by === "time" ? toNumber(s.at_s) : s.trials_ended)) }))} />
-      <p class="quiet">{data.map((o, i) => <span key={o.name}>{["━━━", "╍╍╍", "┈┈┈", "━╍━", "━━ ━", "····", "━ ━", "━··"][i % 8]} {o.name}{"  "}</span>)}</p></Card>
+      <Names of={data.map((o) => o.name)} /></Card>
     <Card title="Side by side" id="sides"><div class="scroll"><Sides of={data} /></div></Card></>;
 }
 

@@ -8,6 +8,7 @@ import { ago, plural } from "../format";
 import { useData, useTicks } from "../live";
 import { Spark } from "../plot/lines";
 import { href } from "../route";
+import { ended, left, whole } from "./overview";
 import { Failure, Front, State, Value, Waiting } from "../ui";
 
 export function Experiments(): JSX.Element {
@@ -47,11 +48,24 @@ function Row({ of: e, chosen, toggle }: { of: Item; chosen: boolean; toggle: () 
 // Numbers are the cells of an experiment that can be read.
 function Numbers({ of: e }: { of: Item }): JSX.Element {
   return <>
-    <td class="number">{plural(e.trials, "trial")}</td>
+    <td><Amount of={e} /></td>
     <td>{e.front ? <Front x={e.id} n={e.front} /> : e.metric ? <>{e.metric} <strong><Value of={e.best} /></strong></> : null}</td>
     <td class="spark"><History of={e} /></td>
     <td class="quiet" title={e.changed}>{ago(e.changed)}</td>
   </>;
+}
+
+// Amount is how many trials have ended, of how many, and how it goes on.
+function Amount({ of: e }: { of: Item }): JSX.Element {
+  const source = useSource();
+  const [changes, count] = useState(0);
+  useEffect(() => count((n) => n + 1), [e.changed, e.trials, e.state, e.paused]);
+  const { data: s } = useData("amount " + e.id, changes, () => source.status(e.id));
+  if (!s) return <span class="number">{plural(e.trials, "trial")}</span>;
+  const failed = s.counts["ERROR"] ?? 0;
+  return <><span class="number">{s.planned < 0 ? plural(ended(s), "trial") : `${ended(s)}/${plural(whole(s), "trial")}`}</span>
+    {failed > 0 ? <div class="state-error">✕ {failed} failed</div> : null}
+    {left(s) ? <div class="quiet">{left(s)} left</div> : null}</>;
 }
 
 // History is read when something has changed.

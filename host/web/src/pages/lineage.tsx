@@ -1,18 +1,18 @@
 // Which trials continued from which, and the schedule of parameters that came of it.
 import type { JSX } from "preact";
-import { toNumber } from "../api";
 import type { Stretch } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
 import { plural, value } from "../format";
 import { useData } from "../live";
-import { axis, drawAxes, frame, viridis } from "../plot/axes";
+import { axis, drawAxes, frame, graded } from "../plot/axes";
 import type { Axis } from "../plot/axes";
 import { Canvas } from "../plot/canvas";
 import type { Spot, Surface } from "../plot/canvas";
 import { href } from "../route";
 import { Card, Value, Waiting } from "../ui";
-import { extent } from "./data";
+import { useSpace } from "./curves";
+import { shades } from "./data";
 
 interface Lineage {
   best: number | null;
@@ -51,7 +51,8 @@ function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
   const all = [...new Set(of.stretches.map((s) => s.number))];
   const numbers = all.slice(0, 400);
   const rows = new Map(numbers.map((n, i) => [n, i]));
-  const [low, high] = extent(of.stretches.map((s) => s.value));
+  const mode = useSpace(x).data?.objectives[0]?.mode;
+  const shade = new Map(shades(of.stretches.map((s) => s.value), mode === "max" ? 1 : -1).map((v, i) => [of.stretches[i]!, v]));
   const each = Math.max(2, Math.min(18, 560 / Math.max(1, numbers.length)));
   const best = new Set(ancestry(of));
   let at: Axis | undefined;
@@ -62,7 +63,7 @@ function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
     const step = Math.ceil(14 / each);
     drawAxes(s, f, at, { label: "trial", kind: "choice", at: () => NaN, invert: () => NaN,
       ticks: numbers.filter((_, i) => i % step === 0).map((n) => ({ at: y(n), text: String(n) })) });
-    for (const t of of.stretches) if (rows.has(t.number)) drawStretch(s, t, other(t, of.stretches), at, y, (toNumber(t.value) - low) / (high - low || 1), best.has(t), each);
+    for (const t of of.stretches) if (rows.has(t.number)) drawStretch(s, t, other(t, of.stretches), at, y, shade.get(t) ?? NaN, best.has(t), each);
   };
   const find = (px: number, py: number): Spot | undefined => {
     const t = of.stretches.find((c) => at && Math.abs(y(c.number) - py) < Math.max(3, each / 2) && px >= at.at(c.from) && px <= at.at(c.to));
@@ -71,11 +72,11 @@ function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
   };
   return <><Canvas label={`${plural(of.stretches.length, "part")} of ${plural(numbers.length, "trial")}, ${best.size} of them on the way to the best`} height={Math.round(numbers.length * each) + 60} draw={draw} find={find}
     pick={(spot) => { location.hash = href(["x", x, "trials", spot.trial ?? 0]); }} />
-    <p class="quiet">{numbers.length < all.length ? `The first 400 of ${plural(all.length, "trial")}. ` : ""}Brighter: larger value. Upright lines: a trial continued from another's checkpoint. Thick: how the best came about.</p></>;
+    <p class="quiet">{numbers.length < all.length ? `The first 400 of ${plural(all.length, "trial")}. ` : ""}The best are blue, the worst yellow, by rank. Upright lines: a trial continued from another's checkpoint. Thick: how the best came about.</p></>;
 }
 
 function drawStretch(s: Surface, t: Stretch, from: number | undefined, x: Axis, y: (n: number) => number, shade: number, strong: boolean, each: number): void {
-  s.ctx.strokeStyle = Number.isFinite(shade) ? viridis(shade) : s.theme.quiet;
+  s.ctx.strokeStyle = Number.isFinite(shade) ? graded(shade, s.theme) : s.theme.quiet;
   s.ctx.lineWidth = strong ? Math.min(8, each * 0.8) : Math.max(1, each * 0.3);
   s.ctx.beginPath();
   s.ctx.moveTo(x.at(t.from), y(t.number));

@@ -1,7 +1,7 @@
 // One experiment at a glance: does it run, what is best, how much longer.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { History as HistoryOf, Params, Ranked, Status } from "../api";
+import type { History as HistoryOf, Params, Ranked, Status, Trial } from "../api";
 import { toNumber } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
@@ -11,11 +11,11 @@ import { useData } from "../live";
 import { Lines } from "../plot/lines";
 import { href } from "../route";
 import { Card, Choice, Code, Facts, Front, State, Value, Waiting } from "../ui";
-import { Curves } from "./curves";
+import { Curves, useSpace } from "./curves";
 
-const ended = (s: Status): number => (s.counts["TERMINATED"] ?? 0) + (s.counts["ERROR"] ?? 0);
+export const ended = (s: Status): number => (s.counts["TERMINATED"] ?? 0) + (s.counts["ERROR"] ?? 0);
 const made = (s: Status): number => Object.values(s.counts).reduce((a, b) => a + b, 0);
-const whole = (s: Status): number => Math.max(s.planned, made(s));
+export const whole = (s: Status): number => Math.max(s.planned, made(s));
 
 // left estimates the remaining time from the trials that have ended, as the table of `tunehost run` does.
 export function left(s: Status): string {
@@ -42,14 +42,15 @@ export function Overview({ x, watched }: PageProps): JSX.Element {
 
 function Headline({ watched: { lost, seen }, status: s, x }: { watched: Watched; status: Status; x: string }): JSX.Element {
   const state = s.state === "running" && s.paused ? "paused" : s.state;
+  const objective = useSpace(x).data?.objectives[0];
   const unknown = lost !== undefined && s.state === "running";
   return <section class="card headline" aria-label="state">
     <div><h1>{s.name || x}</h1><div id="state" class="big">{unknown
       ? <span class="state state-interrupted"><span aria-hidden="true">◌</span> last seen {state} at {clock(seen ?? lost)}</span> : <State state={state} />}</div>
       <Gone status={s} /><Why status={s} /></div>
-    <div><h2>progress</h2><Progress status={s} lost={unknown} /></div>
+    <div><h2>progress</h2><Progress x={x} status={s} lost={unknown} /></div>
     <div><h2>time</h2><div class="big number" id="elapsed"><Elapsed status={s} lost={unknown} /></div><div id="left">{unknown ? "not known" : timeLeft(s)}</div></div>
-    <div><h2>{s.best ? "best" : "best so far"}</h2>{s.best ? <><div class="big" id="best-value"><Value of={s.best.value} /></div>
+    <div><h2 id="best-of">{s.best || !s.front ? `best ${objective ? `${objective.metric} (${objective.mode})` : "so far"}` : "best"}</h2>{s.best ? <><div class="big" id="best-value"><Value of={s.best.value} /></div>
       <div>by <a href={href(["x", x, "trials", s.best.number])}>trial {s.best.number}</a></div></>
       : s.front ? <div id="front"><Front x={x} n={s.front} /></div> : "no result yet"}</div>
   </section>;
@@ -88,7 +89,7 @@ function Elapsed({ status: s, lost }: { status: Status; lost: boolean }): JSX.El
   return <>{seconds(s.elapsed_s + Math.min(now, 5))}</>;
 }
 
-function Progress({ status: s, lost }: { status: Status; lost: boolean }): JSX.Element {
+function Progress({ x, status: s, lost }: { x: string; status: Status; lost: boolean }): JSX.Element {
   const all = whole(s);
   const share = (n: number): string => `${all > 0 ? (100 * n) / all : 0}%`;
   const running = s.counts["RUNNING"] ?? 0;
@@ -98,10 +99,25 @@ function Progress({ status: s, lost }: { status: Status; lost: boolean }): JSX.E
     {s.planned < 0 ? null : <div class="progress" role="progressbar" aria-label="trials that have ended" aria-valuenow={ended(s)}
       aria-valuemin={0} aria-valuemax={all}><div style={{ width: share(ended(s)) }} />{over ? null : <div class="now" style={{ width: share(running) }} />}</div>}
     <div id="counts">{states.filter(([name]) => s.counts[name]).map(([name, word, sign], i) =>
-      <span key={name} class={`state-${name.toLowerCase()}`}>{i > 0 ? ", " : ""}{over && name === "RUNNING" ? `◌ ${running} ${running === 1 ? "was" : "were"} running` : `${sign} ${s.counts[name]} ${word}`}</span>)}</div>
+      <span key={name} class={`state-${name.toLowerCase()}`}>{i > 0 ? ", " : ""}{over && name === "RUNNING" ? `◌ ${running} ${running === 1 ? "was" : "were"} running` : `${sign} ${s.counts[name]} ${word}`}{name === "TERMINATED" ? <Early x={x} n={s.counts[name] ?? 0} /> : null}</span>)}</div>
     {s.never_started ? <div class="quiet">{plural(s.never_started, "trial")} never started</div> : null}
   </>;
 }
+
+// Early says how many of the terminated trials were stopped before their end.
+function Early({ x, n }: { x: string; n: number }): JSX.Element | null {
+  const source = useSource();
+  const { data } = useData("early " + x, n, async () => source.made
+    ? (await source.trials(x, { state: "TERMINATED", limit: 1e9 })).trials.filter(isEarly).length
+    : (await source.trials(x, { where: early, limit: 1, fields: "number" })).found);
+  return data === undefined || data > n ? null : <>{` (${n - data} completed, ${data} stopped early)`}</>;
+}
+
+// These ends come before that of the trainable; schedulers also end trials that have trained as long as they let any.
+const causes = ["metric_reached", "metric_above", "metric_below", "time_reached", "expression", "plateau", "user", "scheduler"];
+const early = `state == 'TERMINATED' && (${causes.map((c) => `cause == '${c}'`).join(" || ")}) && !reason.startsWith('finished')`;
+const isEarly = (t: Trial): boolean => causes.includes(t.cause?.kind ?? "") && !t.reason?.startsWith("finished");
+
 
 const forms = [["yaml", "YAML"], ["python", "Python"], ["shell", "command line"], ["json", "JSON"]] as const;
 type Form = (typeof forms)[number][0];
@@ -146,8 +162,11 @@ function History({ x, version }: { x: string; version: number }): JSX.Element {
   const [by, choose] = useState<By>("time");
   const { data, error } = useData("history " + x, version, () => source.history(x));
   const aside: ComponentChildren = <Choice label="by" of={[["time", "time"], ["trials", "trials"]]} chosen={by} on={choose} />;
-  return <Card title="Best so far" id="history" aside={aside}>
-    {data ? <HistoryPlot of={data} by={by} x={x} /> : <Waiting error={error} />}</Card>;
+  const several = (useSpace(x).data?.objectives.length ?? 1) > 1;
+  return <Card title={data ? `Best ${data.metric} so far (${data.mode})` : "Best so far"} id="history" aside={aside}>
+    {several ? <p class="quiet">There are several objectives; this is the first one.</p> : null}
+    {data ? <HistoryPlot of={data} by={by} x={x} /> : <Waiting error={error} />}
+    {data && data.steps.some((s) => s.running) ? <p class="quiet">Each dot is a trial at its end; those that still run are at the right edge, with their value so far.</p> : null}</Card>;
 }
 
 // HistoryPlot has a point for each trial, and a line for the best.

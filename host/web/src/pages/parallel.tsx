@@ -47,7 +47,7 @@ function Chart({ x, t, best }: { x: string; t: Table; best?: number }): JSX.Elem
     <Parallel label={`Parallel coordinates of ${plural(t.points.numbers.length, "trial")}: ${shown.join(", ")}`} numbers={t.points.numbers}
       dimensions={dimensions} shades={shade} brushes={brushes} onBrush={brush} highlight={marked ? Number(marked) : best}
       pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
-    <Scale low={better(t, metric) > 0 ? low : high} high={better(t, metric) > 0 ? high : low} label={`${metric}, by rank, the best brightest:`} />
+    <Scale low={better(t, metric) > 0 ? low : high} high={better(t, metric) > 0 ? high : low} label={`${metric}, by rank, the best blue:`} />
     <p class="quiet">Drag along an axis to choose a range, click the axis to drop it. {where ? <>{source.made ? null : <a href={href(["x", x, "trials"], { where })}>
       The chosen trials as a table</a>} <button type="button" class="small" onClick={() => brush({}, {})}>choose all</button></> : null}</p>
     <Axes all={all} shown={shown} logs={logs} set={set} setLogs={(l) => setQuery({ log: l.map(encodeURIComponent).join(",") })} />

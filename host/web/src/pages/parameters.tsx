@@ -77,6 +77,6 @@ function Contour({ x, t, metric, names, best }: { x: string; t: Table; metric: s
     <Select label="across" of={names} chosen={a} on={(v) => setQuery({ a: v })} /><Select label="up" of={names} chosen={b} on={(v) => setQuery({ b: v })} /></div>}>
     <Scatter label={`${metric} by ${a} and ${b}, ${dots.length} trials`} x={axisOf(t, a)} y={axisOf(t, b)} dots={dots} height={420}
       field={(d) => d.shade ?? NaN} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
-    <Scale low={up ? low : high} high={up ? high : low} label={`${metric}, by rank, the best brightest:`} />
-    <p class="quiet">The areas are means of nearby trials; there is nothing without them. The ring is the best trial.</p></Card>;
+    <Scale low={up ? low : high} high={up ? high : low} label={`${metric}, by rank, the best blue:`} />
+    <p class="quiet">The areas are means of nearby trials; there is nothing without them.{dots.some((d) => d.strong) ? " The ring is the best trial." : ""}</p></Card>;
 }

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { Ranked } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { number, value } from "../format";
+import { plain, value } from "../format";
 import { useData } from "../live";
 import { Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
@@ -45,14 +45,16 @@ function Pair({ x, t, a, b, c, front }: { x: string; t: Table; a: string; b: str
     return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: best.has(trial),
       lines: c ? [`${c}: ${value(cs[i])}`] : [] })).filter((d) => d.x !== undefined && d.y !== undefined);
   }, [t, a, b, c, front]);
+  const two = t.space.objectives;
+  const both = two.length === 2 && a !== b && two.some((o) => o.metric === b) ? two.find((o) => o.metric === a) : undefined;
   return <Card title={`${b} by ${a}${c ? `, coloured by ${c}` : ""}`}><Scatter label={`${b} by ${a}: ${dots.length} trials, ${front.length} of them on the front`}
-    x={{ label: a }} y={{ label: b }} dots={dots} height={360} steps={front.length > 1 && !c} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} /></Card>;
+    x={{ label: a }} y={{ label: b }} dots={dots} height={360} steps={front.length > 1 && both ? (both.mode === "max" ? "max" : "min") : undefined} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} /></Card>;
 }
 
 function Front({ x, of, metrics }: { x: string; of: Ranked[]; metrics: string[] }): JSX.Element {
   return <Card title={`${of.length} trials on the front: no other is better in everything`} id="front"><div class="scroll"><table>
     <thead><tr><th>trial</th>{metrics.map((m) => <th key={m}>{m}</th>)}<th>parameters</th></tr></thead>
     <tbody>{of.slice(0, 500).map((r) => <tr key={r.number}><td><a href={href(["x", x, "trials", r.number])}>{r.number}</a></td>
-      {metrics.map((m) => <td key={m} class="number">{number(r.metrics[m])}</td>)}
+      {metrics.map((m) => <td key={m} class="number">{plain(r.metrics[m])}</td>)}
       <td>{Object.entries(r.params).map(([k, v]) => `${k}=${value(v)}`).join(" ")}</td></tr>)}</tbody></table></div></Card>;
 }

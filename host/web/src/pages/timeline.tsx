@@ -74,8 +74,11 @@ function Chart({ x, of, by }: { x: string; of: Timeline; by: "place" | "trial" }
     find={find} pick={(spot) => { location.hash = href(["x", x, "trials", spot.trial ?? 0]); }} />;
 }
 
-const colour = (state: string, t: Theme, trial: number): string => (state === "running" ? (trial % 2 ? "#0072b2" : "#3b93c9")
-  : state === "saving" ? t.warm : state === "paused" ? "#cc79a7" : t.line);
+const running = ["#3b93c9", "#0072b2"] as const;
+const paused = "#cc79a7";
+
+const colour = (state: string, t: Theme, trial: number): string => (state === "running" ? running[trial % 2]!
+  : state === "saving" ? t.warm : state === "paused" ? paused : t.line);
 
 function drawBox(s: Surface, b: Box, x: Axis, y: number, h: number): void {
   const [from, to] = [x.at(b.from), Math.max(x.at(b.from) + 1, x.at(b.to))];
@@ -91,5 +94,7 @@ function drawBox(s: Surface, b: Box, x: Axis, y: number, h: number): void {
 }
 
 function Legend(): JSX.Element {
-  return <p class="quiet">Bars: running, in two shades to tell neighbours apart; yellow: saving; thin violet lines: paused; thin grey lines: queued.</p>;
+  const sign = (fill: string, thin = false): JSX.Element => <svg width="26" height="12" aria-hidden="true"><rect width="26" height={thin ? 3 : 12} y={thin ? 5 : 0} fill={fill} /></svg>;
+  return <p class="row quiet" id="bars"><span>{sign(running[0])} {sign(running[1])} running, in two shades to tell neighbours apart</span><span>{sign("var(--warm)")} saving</span>
+    <span>{sign(paused, true)} paused</span><span>{sign("var(--line)", true)} queued</span></p>;
 }

@@ -5,7 +5,7 @@ import type { Detail, Params, Result } from "../api";
 import { toNumber } from "../api";
 import { useSource } from "../context";
 import type { PageProps } from "../context";
-import { number, plural, seconds, stateWord, time, value } from "../format";
+import { plain, plural, seconds, stateWord, time, value } from "../format";
 import { useData, useNow } from "../live";
 import { Lines } from "../plot/lines";
 import { href } from "../route";
@@ -55,7 +55,7 @@ function Told({ text, printed = "" }: { text: string; printed?: string }): JSX.E
   const more = rest.filter((l) => !known.has(l.trim())).join("\n");
   return <>
     <p>{first}</p>
-    {more ? <Code text={more} label="more of the reason" /> : null}
+    {more === "" ? null : printed ? <p class="quiet">{more}</p> : <Code text={more} label="more of the reason" />}
     {printed ? <Code text={printed} label="the last lines that it printed" /> : null}</>;
 }
 
@@ -103,7 +103,7 @@ function ResultTable({ of: list, metrics, all }: { of: Result[]; metrics: string
   return <details><summary>{list.length < all ? `${list.length} of ` : ""}{plural(Math.max(all, list.length), "result")} as a table{list.length > 200 ? ", the last 200" : ""}</summary><div class="scroll"><table>
     <thead><tr><th>iteration</th><th>time</th>{metrics.map((m) => <th key={m}>{m}</th>)}</tr></thead>
     <tbody>{shown.map((r) => <tr key={`${r.attempt} ${r.iteration}`}><td>{r.iteration}</td><td>{seconds(r.time_total_s)}</td>
-      {metrics.map((m) => <td key={m} class="number" title={String(r.metrics[m])}>{number(r.metrics[m])}</td>)}</tr>)}</tbody></table></div></details>;
+      {metrics.map((m) => <td key={m} class="number" title={String(r.metrics[m])}>{plain(r.metrics[m])}</td>)}</tr>)}</tbody></table></div></details>;
 }
 
 function Printed({ x, t, running }: { x: string; t: Detail; running: boolean }): JSX.Element {

@@ -5,7 +5,7 @@ import type { Space, Trial } from "../api";
 import { param, Problem } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { number, plural, seconds, states, value } from "../format";
+import { plain, plural, seconds, states, value } from "../format";
 import { href, setQuery, useRoute } from "../route";
 import type { Source } from "../source";
 import { Failure, State, Waiting } from "../ui";
@@ -20,6 +20,8 @@ interface Column {
   name: string;
   width: number;
   sort?: string;
+  // falls says that sorting begins with the largest: that is the best.
+  falls?: boolean;
   numeric?: boolean;
   cell: (t: Trial, x: string) => JSX.Element | string;
 }
@@ -29,11 +31,12 @@ function columns(space: Space, x: string, over: boolean): Column[] {
   return [
     { name: "#", width: 70, sort: "number", cell: (t) => <a href={href(["x", x, "trials", t.number])}>{t.number}</a> },
     { name: "state", width: 150, sort: "state", cell: (t) => <State state={t.state} over={over} /> },
-    ...metrics.slice(0, 8).map((m): Column => ({ name: m, width: 110, sort: m, numeric: true, cell: (t) => number(t.metrics[m]) })),
+    { name: "why", width: 280, cell: (t) => (t.error ?? t.reason ?? "").split("\n")[0] ?? "" },
+    ...metrics.slice(0, 8).map((m): Column => ({ name: m, width: 110, sort: m, numeric: true,
+      falls: space.objectives.some((o) => o.metric === m && o.mode === "max"), cell: (t) => plain(t.metrics[m]) })),
     { name: "iteration", width: 85, sort: "iteration", numeric: true, cell: (t) => String(t.iteration) },
     { name: "time", width: 80, sort: "time", numeric: true, cell: (t) => seconds(t.time_total_s) },
     ...space.parameters.map((p): Column => ({ name: p.name, width: 110, sort: p.name, cell: (t) => value(param(t.params, p.name)) })),
-    { name: "why", width: 560, cell: (t) => t.error ? (t.error.split("\n")[0] ?? "") : t.reason ?? "" },
   ];
 }
 
@@ -52,7 +55,7 @@ export function Trials({ x, watched }: PageProps): JSX.Element {
       <div class="choice" role="group" aria-label="state">
         <button type="button" class="small" aria-pressed={state === ""} onClick={() => setQuery({ state: undefined })}>all</button>
         {states.map(([name, word]) => <button key={name} type="button" class="small" aria-pressed={state === name}
-          onClick={() => setQuery({ state: name })}>{over && name === "RUNNING" ? "was running" : word} {counts[name] ?? 0}</button>)}</div>
+          onClick={() => setQuery({ state: name })}>{over && name === "RUNNING" && counts[name] ? "was running" : word} {counts[name] ?? 0}</button>)}</div>
       {source.made ? null : <Where where={where} />}</div>
     <Table key={`${state} ${where} ${sort}`} x={x} over={over} space={space.data} version={watched.version} best={watched.status?.best?.number}
       state={state} where={where} sort={sort} />
@@ -161,10 +164,11 @@ function range(from: number, to: number): number[] {
 function Head({ of: c, sort }: { of: Column; sort: string }): JSX.Element {
   const down = sort === "-" + c.sort;
   const up = sort !== "" && sort === c.sort;
-  const order = up ? "ascending" : down ? "descending" : "none";
+  const rises = c.falls ? down : up;
+  const order = !up && !down ? "none" : rises ? "ascending" : "descending";
   return <div role="columnheader" aria-sort={c.sort ? order : undefined} title={c.name}>{c.sort
     ? <button type="button" onClick={() => setQuery({ sort: up ? "-" + c.sort : down ? undefined : c.sort })}>
-      {c.name}{up ? " ▲" : down ? " ▼" : ""}</button> : c.name}</div>;
+      {c.name}{order === "none" ? "" : rises ? " ▲" : " ▼"}</button> : c.name}</div>;
 }
 
 function Row({ i, t, list, template, x, best }: { i: number; t?: Trial; list: Column[]; template: { gridTemplateColumns: string }; x: string;

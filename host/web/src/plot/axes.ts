@@ -89,6 +89,11 @@ export interface Frame {
 
 export const frame = (w: number, h: number, left = 62): Frame => ({ left, top: 12, right: w - 14, bottom: h - 38 });
 
+// margin is the room that the ticks and the title of an axis at the left need.
+export function margin({ ctx }: Surface, y: Axis, least = 40): number {
+  return Math.max(least, ...y.ticks.map((t) => 28 + ctx.measureText(short(t.text, 9)).width));
+}
+
 export function drawAxes({ ctx, theme }: Surface, f: Frame, x: Axis, y: Axis): void {
   ctx.strokeStyle = theme.line;
   ctx.fillStyle = theme.quiet;
@@ -142,22 +147,28 @@ export function clip(s: Surface, f: Frame, draw: () => void): void {
   s.ctx.restore();
 }
 
-// viridis at 0 to 1: lightness alone tells the values apart.
-const stops: [number, number, number][] = [[68, 1, 84], [72, 40, 120], [62, 74, 137], [49, 104, 142], [38, 130, 142],
-  [31, 158, 137], [53, 183, 121], [110, 206, 88], [181, 222, 43], [253, 231, 37]];
+// The colours of ranks, from the worst to the best, are those of `tunehost plot`: yellow to dark blue. On a dark page
+// the blue becomes lighter instead of darker. In both, the better stands out more, also without colour vision.
+const light = [0xf0de50, 0xcab969, 0x958f78, 0x666870, 0x31446b, 0x00204c];
+const dark = [0x6b6020, 0x7d7540, 0x86836f, 0x8b95a6, 0x86a9da, 0x9fceff];
 
-export function viridis(t: number, alpha = 1): string {
-  const u = Math.min(0.9999, Math.max(0, Number.isFinite(t) ? t : 0)) * (stops.length - 1);
-  const i = Math.floor(u);
-  const [a, b] = [stops[i] ?? stops[0]!, stops[i + 1] ?? stops[0]!];
-  const mix = (k: 0 | 1 | 2): number => Math.round(a[k] + (b[k] - a[k]) * (u - i));
-  return `rgba(${mix(0)},${mix(1)},${mix(2)},${alpha})`;
+// graded is the colour of a rank, 0 to 1; the best is 1.
+export function graded(t: number, theme: { dark: boolean }, alpha = 1): string {
+  const stops = theme.dark ? dark : light;
+  const u = Math.min(1, Math.max(0, Number.isFinite(t) ? t : 0)) * (stops.length - 1);
+  const i = Math.min(stops.length - 2, Math.floor(u));
+  const mix = (shift: number): number => {
+    const [a, b] = [(stops[i]! >> shift) & 255, (stops[i + 1]! >> shift) & 255];
+    return Math.round(a + (b - a) * (u - i));
+  };
+  return `rgba(${mix(16)},${mix(8)},${mix(0)},${alpha})`;
 }
 
-const tones = Array.from({ length: 64 }, (_, i) => viridis(i / 63));
+const tones = [light, dark].map((_, k) => Array.from({ length: 64 }, (_, i) => graded(i / 63, { dark: k === 1 })));
 
-// tone is viridis in few steps, for very many points.
-export const tone = (t: number): string => tones[Math.round(Math.min(1, Math.max(0, Number.isFinite(t) ? t : 0)) * 63)]!;
+// tone is graded in few steps, for very many points.
+export const tone = (t: number, theme: { dark: boolean }): string =>
+  tones[theme.dark ? 1 : 0]![Math.round(Math.min(1, Math.max(0, Number.isFinite(t) ? t : 0)) * 63)]!;
 
 // distinct are colours that are told apart without colour vision (Okabe and Ito).
 export const distinct = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#f0e442"];

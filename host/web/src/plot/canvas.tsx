@@ -11,6 +11,8 @@ export interface Theme {
   accent: string;
   warm: string;
   bad: string;
+  // dark says that light things are on a dark ground.
+  dark: boolean;
 }
 
 export interface Surface {
@@ -44,7 +46,7 @@ export function theme(): Theme {
   const style = getComputedStyle(document.documentElement);
   const of = (name: string): string => style.getPropertyValue("--" + name).trim();
   return { text: of("text"), quiet: of("quiet"), line: of("line"), back: of("card"), accent: of("accent"),
-    warm: of("warm"), bad: of("bad") };
+    warm: of("warm"), bad: of("bad"), dark: style.colorScheme === "dark" };
 }
 
 export function Canvas(p: CanvasProps): JSX.Element {

@@ -3,7 +3,7 @@ import { bisector } from "d3-array";
 import type { JSX } from "preact";
 import { number } from "../format";
 import type { Axis, Frame } from "./axes";
-import { axis, clip, dashes, distinct, drawAxes, frame, rule } from "./axes";
+import { axis, clip, dashes, distinct, drawAxes, frame, margin, rule } from "./axes";
 import { Canvas } from "./canvas";
 import type { Spot, Surface } from "./canvas";
 
@@ -42,22 +42,29 @@ function* flat(lists: number[][]): Iterable<number> {
   for (const l of lists) yield* l;
 }
 
-function layout(p: LinesProps, w: number, h: number): Layout {
-  const f = frame(w, h);
-  return { f, x: axis({ label: p.xLabel, values: flat(p.lines.map((l) => l.xs)), log: p.xLog }, [f.left, f.right]),
-    y: axis({ label: p.yLabel, values: flat(p.lines.map((l) => l.ys)), log: p.yLog }, [f.bottom, f.top]) };
+function layout(p: LinesProps, s: Surface): Layout {
+  const { top, bottom } = frame(s.w, s.h);
+  const y = axis({ label: p.yLabel, values: flat(p.lines.map((l) => l.ys)), log: p.yLog }, [bottom, top]);
+  const f = frame(s.w, s.h, margin(s, y));
+  return { f, y, x: axis({ label: p.xLabel, values: flat(p.lines.map((l) => l.xs)), log: p.xLog }, [f.left, f.right]) };
 }
 
 export function Lines(p: LinesProps): JSX.Element {
   let last: Layout | undefined;
   const draw = (s: Surface): void => {
-    last = layout(p, s.w, s.h);
+    last = layout(p, s);
     drawLines(s, last, p);
   };
   const find = (x: number, y: number): Spot | undefined => (last ? nearest(p, last, x, y) : undefined);
   const { pick } = p;
   return <Canvas label={p.label} height={p.height ?? 280} draw={draw} find={find}
     pick={pick ? (spot) => { if (spot.trial !== undefined) pick(spot.trial); } : undefined} />;
+}
+
+// Names are the names of several strong lines, each with its line.
+export function Names({ of }: { of: string[] }): JSX.Element {
+  return <p class="row names">{of.map((name, i) => <span key={i}><svg width="44" height="10" aria-hidden="true"><line x1="0" x2="44" y1="5" y2="5" stroke-width="2.2"
+    stroke={of.length === 1 ? "var(--accent)" : distinct[i % distinct.length]} stroke-dasharray={dashes[i % dashes.length]!.join(" ")} /></svg> {name}</span>)}</p>;
 }
 
 function drawLines(s: Surface, l: Layout, p: LinesProps): void {
@@ -73,7 +80,7 @@ function drawLines(s: Surface, l: Layout, p: LinesProps): void {
     s.ctx.globalAlpha = 1;
     p.lines.filter((line) => line.strong).forEach((line, i, all) => {
       s.ctx.setLineDash(dashes[i % dashes.length] ?? []);
-      drawLine(s, l, line, all.length === 1 ? s.theme.accent : distinct[i % distinct.length] ?? s.theme.accent, 2.2);
+      drawLine(s, l, line, all.length === 1 ? s.theme.accent : distinct[i % distinct.length]!, 2.2);
       s.ctx.setLineDash([]);
     });
   });

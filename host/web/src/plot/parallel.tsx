@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { value } from "../format";
 import type { Axis } from "./axes";
-import { axis, rule, short, viridis } from "./axes";
+import { axis, graded, rule, short } from "./axes";
 import { Canvas } from "./canvas";
 import type { Spot, Surface } from "./canvas";
 
@@ -144,7 +144,7 @@ function groups(s: Surface, l: Layout, p: ParallelProps): Group[] {
   }
   return [...lists.keys()].sort((a, b) => rank(a) - rank(b)).map((key): Group => ({ lines: lists.get(key)!,
     width: key === "out" ? 0.5 : 1.1, alpha: key === "out" ? 0.13 : Math.max(0.25, Math.min(0.9, 400 / many)),
-    colour: key === "out" || key === "-1" ? s.theme.quiet : viridis(Number(key) / buckets) }));
+    colour: key === "out" || key === "-1" ? s.theme.quiet : graded(Number(key) / buckets, s.theme) }));
 }
 
 function stroke(s: Surface, l: Layout, g: Group): void {

@@ -3,7 +3,7 @@ import { contours } from "d3-contour";
 import type { JSX } from "preact";
 import { number, value } from "../format";
 import type { Axis, Frame, Wanted } from "./axes";
-import { axis, clip, drawAxes, frame, tone, viridis } from "./axes";
+import { axis, clip, drawAxes, frame, graded, margin, tone } from "./axes";
 import { Canvas } from "./canvas";
 import type { Spot, Surface } from "./canvas";
 
@@ -24,8 +24,8 @@ export interface ScatterProps {
   dots: Dot[];
   height?: number;
   pick?: (trial: number) => void;
-  // steps draws a line through the strong dots, as for a Pareto front.
-  steps?: boolean;
+  // steps draws a line through the strong dots, as for a Pareto front, and says which values across are better.
+  steps?: "min" | "max";
   // field is what contours are drawn of: the value of a dot; NaN where it has none.
   field?: (d: Dot) => number;
 }
@@ -37,10 +37,11 @@ interface Layout {
   at: Float64Array;
 }
 
-function layout(p: ScatterProps, w: number, h: number): Layout {
-  const f = frame(w, h, w < 320 ? 52 : 62);
+function layout(p: ScatterProps, s: Surface): Layout {
+  const { top, bottom } = frame(s.w, s.h);
+  const y = axis({ ...p.y, values: p.dots.map((d) => d.y) }, [bottom, top]);
+  const f = frame(s.w, s.h, margin(s, y));
   const x = axis({ ...p.x, values: p.dots.map((d) => d.x) }, [f.left, f.right]);
-  const y = axis({ ...p.y, values: p.dots.map((d) => d.y) }, [f.bottom, f.top]);
   const at = new Float64Array(p.dots.length * 2);
   p.dots.forEach((d, i) => {
     at[2 * i] = x.at(d.x) + spread(x, d.trial);
@@ -55,7 +56,7 @@ const spread = (a: Axis, seed: number): number => (a.kind === "choice" ? (((seed
 export function Scatter(p: ScatterProps): JSX.Element {
   let last: Layout | undefined;
   const draw = (s: Surface): void => {
-    last = layout(p, s.w, s.h);
+    last = layout(p, s);
     if (p.field) clip(s, last.f, () => drawField(s, last!, p.dots, p.field!));
     drawAxes(s, last.f, last.x, last.y);
     clip(s, last.f, () => drawDots(s, last!, p));
@@ -72,12 +73,20 @@ function drawDots(s: Surface, l: Layout, p: ScatterProps): void {
   const strong: number[] = [];
   p.dots.forEach((d, i) => {
     if (d.strong) strong.push(i);
-    s.ctx.fillStyle = d.shade === undefined ? s.theme.accent : tone(d.shade);
+    s.ctx.fillStyle = d.shade === undefined ? s.theme.accent : tone(d.shade, s.theme);
     s.ctx.fillRect(l.at[2 * i]! - size / 2, l.at[2 * i + 1]! - size / 2, size, size);
+    if (p.field && !many) edge(s, l.at[2 * i]!, l.at[2 * i + 1]!, size);
   });
   s.ctx.globalAlpha = 1;
-  if (p.steps) drawFront(s, l, strong);
+  if (p.steps) drawFront(s, l, strong, p.steps);
   for (const i of strong) ring(s, l.at[2 * i]!, l.at[2 * i + 1]!);
+}
+
+// edge makes a dot visible on an area of its own colour.
+function edge({ ctx, theme }: Surface, x: number, y: number, size: number): void {
+  ctx.lineWidth = 1;
+  ctx.strokeStyle = theme.text;
+  ctx.strokeRect(x - size / 2, y - size / 2, size, size);
 }
 
 function ring({ ctx, theme }: Surface, x: number, y: number): void {
@@ -88,12 +97,17 @@ function ring({ ctx, theme }: Surface, x: number, y: number): void {
   ctx.stroke();
 }
 
-function drawFront(s: Surface, l: Layout, front: number[]): void {
+// drawFront connects the front in steps: between two trials of it nothing better was found than the worse of both.
+function drawFront(s: Surface, l: Layout, front: number[], mode: "min" | "max"): void {
   const sorted = [...front].sort((a, b) => l.at[2 * a]! - l.at[2 * b]!);
   s.ctx.strokeStyle = s.theme.warm;
   s.ctx.lineWidth = 2;
   s.ctx.beginPath();
-  for (const i of sorted) s.ctx.lineTo(l.at[2 * i]!, l.at[2 * i + 1]!);
+  sorted.forEach((i, k) => {
+    const before = sorted[k - 1];
+    if (before !== undefined) s.ctx.lineTo(l.at[2 * (mode === "max" ? before : i)]!, l.at[2 * (mode === "max" ? i : before) + 1]!);
+    s.ctx.lineTo(l.at[2 * i]!, l.at[2 * i + 1]!);
+  });
   s.ctx.stroke();
 }
 
@@ -132,7 +146,7 @@ function drawField(s: Surface, l: Layout, dots: Dot[], field: (d: Dot) => number
   for (const c of contours().size([cells, cells]).thresholds(levels)(grid)) {
     s.ctx.beginPath();
     for (const polygon of c.coordinates) for (const line of polygon) trace(s.ctx, line, w / cells, h / cells);
-    s.ctx.fillStyle = viridis(c.value, 0.55);
+    s.ctx.fillStyle = graded(c.value, s.theme, 0.55);
     s.ctx.fill("evenodd");
   }
   s.ctx.restore();
@@ -173,7 +187,7 @@ export function Scale({ low, high, label }: { low: number; high: number; label: 
   return <div class="row quiet"><span>{label}</span><span>{number(low)}</span>
     <Canvas label={`colours from ${number(low)} to ${number(high)}`} height={12} draw={(s) => {
       for (let x = 0; x < s.w; x++) {
-        s.ctx.fillStyle = viridis(x / s.w);
+        s.ctx.fillStyle = graded(x / (s.w - 1), s.theme);
         s.ctx.fillRect(x, 0, 1, s.h);
       }
     }} /><span>{number(high)}</span></div>;
