@@ -250,7 +250,8 @@ trials: 2
 		t.Fatalf("%+v", r)
 	}
 	c.endWell()
-	if _, err := run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "resume it with asktell") {
+	if _, err := run(t.Context(), o); err == nil || !strings.Contains(err.Error(),
+		"resume it with `tunehost asktell`, or with `tunehost serve`") {
 		t.Errorf("run: %v", err)
 	}
 	o.Name = "run"

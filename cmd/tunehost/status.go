@@ -57,6 +57,9 @@ func (a *app) writeStatus(w io.Writer, s *view.Status, ownPlugins bool) error {
 		add([]string{"overdue", ""}[i], fmt.Sprintf("%s %s has not answered for %s", late.Kind, late.Name,
 			seconds(late.Seconds)))
 	}
+	if s.Waiting != "" {
+		add("waiting", s.Waiting)
+	}
 	add("time", seconds(s.Elapsed.Seconds()))
 	switch {
 	case s.Front > 0:

@@ -134,7 +134,7 @@ func (s *Server) trials(_ context.Context, in *trialsQuery) (x trialPage, err er
 	return x, s.with(in.Name, func(e *experiments.Shared) error {
 		page, err := e.Choose(c)
 		if err != nil {
-			return problem.Invalid(err)
+			return problem.Invalid(unflagged(err))
 		}
 		x = trialPage{page.Total, page.Fitting, make([]row, 0, len(page.Numbers))}
 		return page.Each(func(t *view.Trial) error {
@@ -143,6 +143,9 @@ func (s *Server) trials(_ context.Context, in *trialsQuery) (x trialPage, err er
 		})
 	})
 }
+
+// unflagged names a parameter of a query instead of the flag of the command.
+func unflagged(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "--")) }
 
 // parseState reads the name of a state, in upper or lower case.
 func parseState(name string) (core.State, error) {
@@ -153,7 +156,7 @@ func parseState(name string) (core.State, error) {
 		}
 		names = append(names, state.String())
 	}
-	return 0, fmt.Errorf("trials: --state %.100q: expected %s%s", name, strings.Join(names, ", "),
+	return 0, fmt.Errorf("state %.100q: expected %s%s", name, strings.Join(names, ", "),
 		nearest.Hint(strings.ToUpper(name), names))
 }
 
@@ -244,7 +247,7 @@ type resultList struct {
 
 func (s *Server) results(_ context.Context, in *resultsQuery) (x resultList, err error) {
 	if in.Points == 1 {
-		return x, problem.Invalid(errors.New("results: --points 1: expected 2 or more, or 0 for all"))
+		return x, problem.Invalid(errors.New("points 1: expected 2 or more, or 0 for all"))
 	}
 	return x, s.withTrial(&in.Numbered, func(e *experiments.Shared, no core.TrialNo) (err error) {
 		if x.Results, err = e.Curves(no, in.Metric, in.Points); err != nil {

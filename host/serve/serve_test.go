@@ -259,7 +259,7 @@ func TestMistakes(t *testing.T) {
 		{"GET", "/digits/trials?limit=x", "", 422, `limit: invalid integer`},
 		{"GET", "/digits/trials?limt=1", "", 422, `limt: unknown query parameter`},
 		{"GET", "/digits/trials?state=RUNING", "", 422, `did you mean "RUNNING"?`},
-		{"GET", "/digits/trials?where=1%2B", "", 422, `--where: `},
+		{"GET", "/digits/trials?where=1%2B", "", 422, `where: column 3`},
 		{"GET", "/digits/trials?sort=acuracy", "", 422, `did you mean "accuracy"?`},
 		{"GET", "/digits/trials?fields=params,parms", "", 422, `did you mean "params"?`},
 		{"GET", "/digits/best?metric=loss", "", 422, `metric "loss" is not an objective: use --mode min or --mode max`},

@@ -34,7 +34,7 @@ type started struct {
 }
 
 type startedBody struct {
-	ID      string `json:"id" doc:"the id of the experiment, in paths"`
+	ID      string `json:"id" doc:"the id of the experiment, in paths: its name, or NAME-2 and so on if that was taken"`
 	Message string `json:"message"`
 }
 

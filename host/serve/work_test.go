@@ -142,20 +142,27 @@ func TestServerRestarts(t *testing.T) {
 func TestRefusedReports(t *testing.T) {
 	c, _ := hosting(t, t.TempDir())
 	c.post("", forWorkers)
+	waits := func() string { return read[struct{ Waiting string }](c, "/w").Waiting }
+	if got := waits(); got != "no worker has asked yet" {
+		t.Errorf("before the first worker: %q", got)
+	}
 	g := c.post("/w/ask", `{"lease_s":3600}`)
+	if got := waits(); got != "" {
+		t.Errorf("after it: %q", got)
+	}
 	for _, x := range []struct {
 		path, body string
 		status     int
 		text       string
 	}{
-		{"/report", `{"attempt":7,"metrics":{"loss":1}}`, 409, "was taken back"},
+		{"/report", `{"attempt":7,"metrics":{"loss":1}}`, 409, " has had no attempt 7: its attempt is 1"},
 		{"/report", `{"attempt":1,"metrics":{}}`, 422, "metrics"},
 		{"/report", `{"attempt":1,"metrics":{"loss":"much"}}`, 422, "metrics.loss"},
 		{"/report", `{"attempt":1,"metrics":{"":1}}`, 422, "name"},
 		{"/report", `{"attempt":1,"metrics":{"other":1}}`, 422, `the metric "loss" is missing`},
 		{"/report", `{"metrics":{"loss":1}}`, 422, "attempt"},
 		{"/tell", `{"attempt":1,"metrics":{"loss":1},"failed":"no"}`, 422, "metrics and failed"},
-		{"/tell", `{"attempt":2}`, 409, "was taken back"},
+		{"/tell", `{"attempt":2}`, 409, " has had no attempt 2: its attempt is 1"},
 	} {
 		got := c.post("/w/trials/"+g.Trial+x.path, "%s", x.body)
 		if got.Status != x.status || !strings.Contains(got.Detail, x.text) {

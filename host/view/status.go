@@ -71,6 +71,8 @@ type External struct {
 	Overdue []Overdue
 	// Pending are the settings that the next host will read.
 	Pending []Pending
+	// Waiting is what a running experiment waits for, or "".
+	Waiting string
 	// Added is how many suggestions the user has added to those that the file plans.
 	Added int64
 }
@@ -98,7 +100,7 @@ func (s *State) CurrentStatus() Status {
 		Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1, Resources: m.Usage(),
 		Elapsed: time.Duration(m.Now()),
 		Budget:  time.Duration(m.Spec().Budget.TimeNS), Host: s.runsOn,
-		External: External{Entries: s.Entries(), Added: Added(m)}}
+		External: External{Entries: s.Entries(), Added: Added(m), Waiting: waiting(m)}}
 	x.Reported = m.Metric(x.Objective.Metric) != 0
 	for _, state := range States {
 		x.Counts[state] = m.Count(state)
@@ -115,6 +117,16 @@ func (s *State) CurrentStatus() Status {
 		x.NoBest = NoValue(m, x.Objective.Metric)
 	}
 	return x
+}
+
+// waiting says what a running experiment waits for.
+func waiting(m *core.Machine) string {
+	outcome, _ := m.Outcome()
+	ended := m.Count(core.Terminated) + m.Count(core.Errored) + m.Count(core.Paused)
+	if !m.Spec().Manual || outcome != 0 || ended > 0 || begunTrials(m).Trials > 0 {
+		return ""
+	}
+	return "no worker has asked yet"
 }
 
 // Begun counts the trials that have begun and not ended: they run, or wait to run again.
@@ -238,6 +250,7 @@ func (e *Experiment) Status(now time.Time) (x Status, err error) {
 		return x, err
 	}
 	if x.State != Running {
+		x.Waiting = ""
 		failed := e.source.Look(func(s *State) { x.Pending, err = s.pending() })
 		if err := errors.Join(failed, err); err != nil {
 			return x, err
@@ -298,6 +311,7 @@ type statusJSON struct {
 	Restarts  string               `json:"restarts,omitempty"`
 	Added     int64                `json:"added,omitempty"`
 	Pending   []Pending            `json:"pending,omitempty"`
+	Waiting   string               `json:"waiting,omitempty"`
 }
 
 type usageJSON struct {
@@ -326,5 +340,5 @@ func (s Status) MarshalJSON() ([]byte, error) {
 	return json.Marshal(statusJSON{s.Name, s.State, orNull(s.Reason), causeShape(s.Cause), counts, s.NeverStarted,
 		s.Paused, orNull(s.Ending),
 		s.Planned, best, s.Front, resources, s.Elapsed.Seconds(), s.Dir, s.Host, s.Leases, s.Overdue, s.Entries,
-		s.Resumable, restarts, s.Added, s.Pending})
+		s.Resumable, restarts, s.Added, s.Pending, s.Waiting})
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -165,7 +167,7 @@ func (e *Experiment) wanted(c *Chosen) (w *wanted, err error) {
 func (s *State) where(text string) (*expr.Program, error) {
 	p, err := s.Config.Where(text)
 	if err != nil {
-		return nil, fmt.Errorf("--where: %w", err)
+		return nil, fmt.Errorf("--where: %w", cmp.Or(s.misspelt(text), err))
 	}
 	for _, name := range p.Metrics() {
 		if err := s.checkName(name); err != nil {
@@ -173,6 +175,24 @@ func (s *State) where(text string) (*expr.Program, error) {
 		}
 	}
 	return p, nil
+}
+
+// literal is a text in an expression, identifier a name.
+var (
+	literal    = regexp.MustCompile(`'(\\.|[^'\\])*'|"(\\.|[^"\\])*"`)
+	identifier = regexp.MustCompile(`[A-Za-z_][A-Za-z_0-9]*(\.[A-Za-z_][A-Za-z_0-9]*)*`)
+)
+
+// misspelt returns the mistake of the first name in a wrong expression that is nearly a known one: an unknown name is
+// taken as a metric, a number, and what is wrong with that says nothing of the name.
+func (s *State) misspelt(text string) error {
+	names := slices.Concat(s.MetricNames(), s.ParamNames(), slices.Collect(maps.Keys(config.TrialVars)))
+	for _, name := range identifier.FindAllString(literal.ReplaceAllString(text, ""), -1) {
+		if err := s.checkName(name); err != nil && !slices.Contains(names, name) && nearest.Of(name, names) != "" {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *wanted) take(list []Trial) error {

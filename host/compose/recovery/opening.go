@@ -75,8 +75,8 @@ func (e *Recovery) sameTrainer() error {
 	case !e.Begun || manual == b.Options.Mode.Manual:
 		return nil
 	case manual:
-		return usererror.Errorf("%s: its trials are trained by the caller of `tunehost asktell`; resume it with "+
-			"asktell", b.Dir.Path())
+		return usererror.Errorf("%s: its trials are trained by workers or a caller: resume it with `tunehost "+
+			"asktell`, or with `tunehost serve`, where the first request of a worker resumes it", b.Dir.Path())
 	}
 	return usererror.Errorf("%s: its trials are trained by its trainable; resume it with `tunehost run`, or "+
 		"give another --name", b.Dir.Path())

@@ -173,14 +173,21 @@ func (w *Workers) repeated(no core.TrialNo, v core.View, s Message) (asktell.Dec
 	case known && v.State == core.Paused:
 		return asktell.Pause, nil
 	}
-	return "", w.gone(no, v)
+	return "", w.gone(no, v, s.Attempt)
 }
 
-func (w *Workers) gone(no core.TrialNo, v core.View) error {
-	if v.State.Final() {
-		return &GoneError{fmt.Sprintf("%s has ended: %s", w.session.TrialName(no), v.Cause)}
+// gone says why what was said with an attempt does not count.
+func (w *Workers) gone(no core.TrialNo, v core.View, attempt uint32) error {
+	title := w.session.TrialName(no)
+	switch {
+	case v.State.Final():
+		return &GoneError{fmt.Sprintf("%s has ended: %s", title, v.Cause)}
+	case v.Attempt == 0:
+		return &GoneError{title + " has not begun: ask for a trial"}
+	case attempt == 0 || attempt > v.Attempt:
+		return &GoneError{fmt.Sprintf("%s has had no attempt %d: its attempt is %d", title, attempt, v.Attempt)}
 	}
-	return &GoneError{w.session.TrialName(no) + " was taken back, because its lease has ended: ask for " +
+	return &GoneError{title + " was taken back, because its lease has ended: ask for " +
 		"another trial"}
 }
 
@@ -197,7 +204,7 @@ func (w *Workers) Tell(ctx context.Context, s Message) (ignored string, err erro
 		if v.Attempt == s.Attempt && v.State.Final() && (s.Iteration <= v.At || len(s.Metrics) == 0) {
 			return "", nil // it was told before, and the answer was lost
 		}
-		return "", w.gone(no, v)
+		return "", w.gone(no, v, s.Attempt)
 	}
 	a, err := w.session.Handle(ctx, asktell.Request{Kind: asktell.Tell, Trial: name(no), Metrics: s.Metrics,
 		Iteration: s.Iteration, Failed: s.Failed})
