@@ -81,13 +81,15 @@ func TestSettingsBack(t *testing.T) {
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/quickstart")
 	p.shows("#more", "raise their number in Settings, then press Resume")
-	for _, trials := range []string{"14", "12"} {
+	for _, set := range [][2]string{{"14", "'Waiting for Resume: trials 12 → 14'"}, {"12", "undefined"}} {
+		trials, pending := set[0], set[1]
 		p.press(".steering", "Settings")
 		p.fill("dialog input[name=trials]", trials)
 		p.press("dialog", "Change")
 		p.await(fmt.Sprintf("%s === '%sSettings…'", buttons, map[string]string{"14": "▶ Resume,"}[trials]))
 		p.press(".steering", "Settings")
 		p.await(fmt.Sprintf("document.querySelector('dialog input[name=trials]')?.value === %q", trials))
+		p.await(fmt.Sprintf("document.querySelector('#pending')?.textContent === %s", pending))
 		p.press("dialog", "Cancel")
 		p.await("!document.querySelector('dialog')")
 	}
@@ -247,5 +249,43 @@ func TestFrontInSteps(t *testing.T) {
 			t.Errorf("the front is no step from %v to %v", lines[i], lines[i+1])
 		}
 	}
+	p.clean()
+}
+
+// The form of a new trial has lists of choices, ranges and conditions; the basis of importance is named.
+func TestParametersSayWhatTheyAre(t *testing.T) {
+	p := browser(t)
+	dir := mixed(t)
+	write(t, dir, "long.yaml", `version: 1
+name: long
+objective: {metric: a, mode: max}
+trainable: {command: [sleep, "600"]}
+space:
+  kind: {choice: ["1", 1]}
+  lr: {loguniform: [0.001, 1]}
+  momentum: {uniform: [0, 1], when: "kind == 1"}
+trials: 1
+`)
+	run := start(t, dir, "run", "long.yaml", "--serve=127.0.0.1:0")
+	p.open(run.url() + "#/x/long")
+	p.press(".steering", "Add a trial")
+	p.await("document.querySelector('dialog input[name=lr]')?.placeholder === '0.001 to 1, logarithmic'")
+	p.shows("dialog", "only when kind == 1")
+	p.run("choose", chromedp.Evaluate(`{
+		const field = document.querySelector("dialog select[name=kind]");
+		field.value = '"1"';
+		field.dispatchEvent(new Event("change", {bubbles: true}));
+	}`, nil))
+	p.press("dialog", "Add")
+	p.shows(".steering .said", "added trial 1")
+	p.view("#/x/long/trials/1")
+	p.await(`document.querySelector('#parameters td')?.title === '"1"'`)
+	p.view("#/x/long/pareto")
+	p.shows("main", "no second metric")
+	run.kill()
+	server := start(t, dir, "serve", "results/mixed", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/mixed/parameters")
+	p.shows("#basis", "slope in 2 of 4 trials")
+	p.shows("#basis", "The values of 1 trial that was stopped early are those at that time.")
 	p.clean()
 }

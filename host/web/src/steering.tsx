@@ -1,11 +1,11 @@
 // Buttons that change an experiment or a trial. What cannot be undone is asked first.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Detail, Params, Trial } from "./api";
+import type { Detail, Parameter, Params, Status, Trial } from "./api";
 import { param, Problem } from "./api";
 import { useRoute } from "./route";
 import { useSource } from "./context";
-import { exact } from "./format";
+import { exact, plural } from "./format";
 import type { Watched } from "./live";
 import { useData } from "./live";
 import type { Steer } from "./source";
@@ -52,7 +52,7 @@ function useActions(steer: Steer | undefined, x: string, state: string, lost: bo
     try {
       const done = await steer.send(r.method ?? "POST", x, r.path, r.body);
       const later = done.later ? "; it takes effect when the experiment is resumed" : "";
-      set({ busy: false, said: done.message + later });
+      set({ busy: false, said: [done.message + later, ...(done.warnings ?? []).map((w) => "⚠ " + w)].join("; ") });
       return true;
     } catch (e) {
       set({ busy: false, said: "", ...refusal(r, e) });
@@ -124,7 +124,7 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
     <Said of={actions} inForm={form !== ""} />
     {form === "add" ? <Point x={x} title="Add a trial" button="Add" path="/trials" actions={actions} onClose={close}
       hint="Parameters that are left empty are sampled." /> : null}
-    {form === "set" ? <Settings x={x} ends={!running} actions={actions} onClose={close} /> : null}
+    {form === "set" ? <Settings x={x} status={status} actions={actions} onClose={close} /> : null}
   </section>;
 }
 
@@ -178,40 +178,59 @@ interface PointProps {
 // Point is a form with a field for each parameter. Only what differs from `from` is sent.
 function Point(p: PointProps): JSX.Element {
   const source = useSource();
-  const first = useData(`params ${p.x}`, 0, async () => (await source.space(p.x)).parameters.map((q) => q.name));
+  const first = useData(`params ${p.x}`, 0, async () => (await source.space(p.x)).parameters);
   const [values, set] = useState<Record<string, string>>({});
   const [wrong, say] = useState("");
   const submit = async (e: Event): Promise<void> => {
     e.preventDefault();
     say("");
-    const base = p.all && p.from ? given(p.from, first.data ?? []) : {};
-    if (await p.actions.send({ path: p.path, body: { params: { ...base, ...changed(values, p.from) } } })) p.onClose();
+    const base = p.all && p.from ? given(p.from, (first.data ?? []).map((q) => q.name)) : {};
+    if (await p.actions.send({ path: p.path, body: { params: { ...base, ...changed(values, first.data ?? [], p.from) } } })) p.onClose();
     else say("It was not added:");
   };
   return <Dialog title={p.title} onClose={p.onClose}>
     <p class="quiet">{p.hint}</p>
     <form onSubmit={(e) => void submit(e)}>
-      {(first.data ?? []).map((name) => <label key={name}>{name}
-        <input name={name} value={values[name] ?? (p.from ? shown(p.from, name) : "")}
-          onInput={(e) => set({ ...values, [name]: e.currentTarget.value })} /></label>)}
+      {(first.data ?? []).map((q) => <Field key={q.name} of={q} text={values[q.name] ?? (p.from ? shown(p.from, q) : "")}
+        empty={p.from ? "as it is" : "sampled"} on={(text) => set({ ...values, [q.name]: text })} />)}
       {wrong ? <p>{wrong}</p> : null}<Failure of={p.actions.problem} />
       <div class="row"><button type="submit" class="main" disabled={p.actions.off}>{p.button}</button>
         <button type="button" onClick={p.onClose}>Cancel</button></div>
     </form></Dialog>;
 }
 
-// shown is a parameter in its field; one that the trial does not have is empty.
-const shown = (from: Params, name: string): string => (param(from, name) === undefined ? "" : exact(param(from, name)));
+// Field is a list of choices, or an input that says what may be typed.
+function Field({ of: q, text, empty, on }: { of: Parameter; text: string; empty: string; on: (text: string) => void }): JSX.Element {
+  const choices = (q.choices ?? []).map((c) => JSON.stringify(c));
+  return <label>{q.name}
+    {q.choices ? <select name={q.name} value={text} onChange={(e) => on(e.currentTarget.value)}><option value="">({empty})</option>
+      {[...choices, ...(text === "" || choices.includes(text) ? [] : [text])].map((c) => <option key={c} value={c}>{exact(JSON.parse(c))}</option>)}</select>
+      : <input name={q.name} value={text} placeholder={range(q)} onInput={(e) => on(e.currentTarget.value)} />}
+    {q.when ? <span class="quiet">only when {q.when}</span> : null}</label>;
+}
+
+// range says which numbers a parameter has.
+function range(q: Parameter): string {
+  if (q.mean !== undefined) return `normal: mean ${q.mean}, standard deviation ${q.sd}`;
+  return `${q.low ?? ""} to ${q.high ?? ""}${q.step ? ` in steps of ${q.step}` : ""}${q.log ? ", logarithmic" : ""}`;
+}
+
+// shown is a parameter in its field; one that the trial does not have is empty. Choices are JSON, which tells 1 from "1".
+function shown(from: Params, q: Parameter): string {
+  const v = param(from, q.name);
+  return v === undefined ? "" : q.choices ? JSON.stringify(v) : exact(v);
+}
 
 // given are the parameters that a trial has, by their names.
 function given(from: Params, names: string[]): Params {
   return Object.fromEntries(names.map((n) => [n, param(from, n)]).filter(([, v]) => v !== undefined));
 }
 
-function changed(values: Record<string, string>, from?: Params): Params {
+function changed(values: Record<string, string>, list: Parameter[], from?: Params): Params {
   const out: Params = {};
   for (const [name, text] of Object.entries(values)) {
-    if (text.trim() !== "" && text !== (from ? shown(from, name) : "")) out[name] = read(text);
+    const q = list.find((p) => p.name === name);
+    if (q && text.trim() !== "" && text !== (from ? shown(from, q) : "")) out[name] = read(text);
   }
   return out;
 }
@@ -230,7 +249,7 @@ const asText = (v: unknown): string => (v === undefined || v === null ? "" : exa
 
 // Settings changes what `tunehost set` can. Whatever was typed is sent, also a value that is in force: another one
 // may wait for the experiment to be resumed.
-function Settings({ x, ends, actions, onClose }: { x: string; ends: boolean; actions: Actions; onClose: () => void }): JSX.Element {
+function Settings({ x, status, actions, onClose }: { x: string; status: Status; actions: Actions; onClose: () => void }): JSX.Element {
   const source = useSource();
   const { data: space, error } = useData(`settings ${x}`, 0, () => source.space(x));
   const [typed, type] = useState<Record<string, string>>({});
@@ -245,15 +264,18 @@ function Settings({ x, ends, actions, onClose }: { x: string; ends: boolean; act
     }
     if (await actions.send({ method: "PATCH", path: "/settings", body })) onClose();
   };
+  const later = status.pending ?? [];
   const field = (key: string, label: string): JSX.Element => <label>{label}
-    <input name={key} inputMode="numeric" value={typed[key] ?? asText(space?.settings[key])} onInput={(e) => type({ ...typed, [key]: e.currentTarget.value })} /></label>;
+    <input name={key} inputMode="numeric" value={typed[key] ?? asText(later.find((p) => p.key === key)?.new ?? space?.settings[key])} onInput={(e) => type({ ...typed, [key]: e.currentTarget.value })} /></label>;
   return <Dialog title="Settings" onClose={onClose}>
     {space ? <form onSubmit={(e) => void submit(e)}>
       {field("trials", space.parameters.some((p) => p.grid) ? "trials, for each combination of the grid" : "trials, in total")}
       {field("concurrency", "concurrency: trials at a time; 0: as many as there is room for")}
       <label>other keys of the experiment file, one a line<textarea name="others" placeholder="stop.iteration=30" value={others}
         onInput={(e) => setOthers(e.currentTarget.value)} /></label>
-      {ends ? <p class="quiet">The experiment does not run: what you change takes effect with Resume.</p> : null}
+      {status.added ? <p class="quiet">{plural(status.added, "trial")} that {status.added === 1 ? "was" : "were"} added by hand count besides.</p> : null}
+      {status.state === "running" ? null : <p class="quiet">The experiment does not run: what you change takes effect with Resume.</p>}
+      {later.length > 0 ? <p id="pending">Waiting for Resume: {later.map((p) => `${p.key} ${asText(p.old)} → ${asText(p.new)}`).join(", ")}</p> : null}
       <Failure of={actions.problem} />
       <div class="row"><button type="submit" class="main" disabled={actions.off}>Change</button>
         <button type="button" onClick={onClose}>Cancel</button></div>

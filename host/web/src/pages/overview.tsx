@@ -1,7 +1,7 @@
 // One experiment at a glance: does it run, what is best, how much longer.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { History as HistoryOf, Params, Ranked, Status, Trial } from "../api";
+import type { History as HistoryOf, Params, Ranked, Status } from "../api";
 import { toNumber } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
@@ -12,6 +12,7 @@ import { Lines } from "../plot/lines";
 import { href } from "../route";
 import { Card, Choice, Code, Facts, Front, State, Value, Waiting } from "../ui";
 import { Curves, useSpace } from "./curves";
+import { stoppedEarly } from "./data";
 
 export const ended = (s: Status): number => (s.counts["TERMINATED"] ?? 0) + (s.counts["ERROR"] ?? 0);
 const made = (s: Status): number => Object.values(s.counts).reduce((a, b) => a + b, 0);
@@ -107,17 +108,9 @@ function Progress({ x, status: s, lost }: { x: string; status: Status; lost: boo
 // Early says how many of the terminated trials were stopped before their end.
 function Early({ x, n }: { x: string; n: number }): JSX.Element | null {
   const source = useSource();
-  const { data } = useData("early " + x, n, async () => source.made
-    ? (await source.trials(x, { state: "TERMINATED", limit: 1e9 })).trials.filter(isEarly).length
-    : (await source.trials(x, { where: early, limit: 1, fields: "number" })).found);
+  const { data } = useData("early " + x, n, () => stoppedEarly(source, x));
   return data === undefined || data > n ? null : <>{` (${n - data} completed, ${data} stopped early)`}</>;
 }
-
-// These ends come before that of the trainable; schedulers also end trials that have trained as long as they let any.
-const causes = ["metric_reached", "metric_above", "metric_below", "time_reached", "expression", "plateau", "user", "scheduler"];
-const early = `state == 'TERMINATED' && (${causes.map((c) => `cause == '${c}'`).join(" || ")}) && !reason.startsWith('finished')`;
-const isEarly = (t: Trial): boolean => causes.includes(t.cause?.kind ?? "") && !t.reason?.startsWith("finished");
-
 
 const forms = [["yaml", "YAML"], ["python", "Python"], ["shell", "command line"], ["json", "JSON"]] as const;
 type Form = (typeof forms)[number][0];

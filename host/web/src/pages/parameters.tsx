@@ -4,13 +4,13 @@ import { useMemo } from "preact/hooks";
 import { toNumber } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { value } from "../format";
+import { plural, value } from "../format";
 import { useData } from "../live";
 import { Scale, Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
 import { Card, Failure, Select, Waiting } from "../ui";
-import { better, column, extent, metricOf, shades, useTable } from "./data";
+import { better, column, extent, metricOf, shades, stoppedEarly, useTable } from "./data";
 import type { Table } from "./data";
 
 export function ParametersPage({ x, watched }: PageProps): JSX.Element {
@@ -34,11 +34,24 @@ function Parameters({ x, data, metric, watched }: PageProps & { data: Table; met
       <Failure of={shares.error} />
       {other ? <p class="quiet">{metric} is no objective: its smallest values count as the best.</p> : null}
       {shares.data ? <table><thead><tr><th>parameter</th><th>share of the differences, of {shares.data.trials} trials</th></tr></thead>
-        <tbody>{ranked.map((s) => <tr key={s.param}><th scope="row">{s.param}</th><td><Bar share={toNumber(s.importance)} /></td></tr>)}</tbody></table> : null}</Card>
+        <tbody>{ranked.map((s) => <tr key={s.param}><th scope="row">{s.param}</th><td><Bar share={toNumber(s.importance)} /></td></tr>)}</tbody></table> : null}
+      <Basis x={x} of={data} /></Card>
     <Contour x={x} t={data} metric={metric} names={names} best={watched.status?.best?.number} />
     <h2>Slices</h2>
     <div class="slices">{names.map((n) => <Slice key={n} x={x} t={data} metric={metric} name={n} best={watched.status?.best?.number} />)}</div>
   </>;
+}
+
+// Basis says what the importance is based on where that is not the end of every trial.
+function Basis({ x, of: t }: { x: string; of: Table }): JSX.Element | null {
+  const source = useSource();
+  const { data: early } = useData("early of " + x, t.points.total, () => stoppedEarly(source, x));
+  const all = t.points.numbers.length;
+  const some = t.space.parameters.map((p) => ({ name: p.name, n: column(t, p.name).filter((v) => v !== undefined && v !== null).length }))
+    .filter((p) => p.n < all);
+  if (some.length === 0 && !early) return null;
+  return <p class="quiet" id="basis">{some.length > 0 ? `Not every trial has every parameter: ${some.map((p) => `${p.name} in ${p.n} of ${plural(all, "trial")}`).join(", ")}. ` : ""}
+    {early ? `The values of ${plural(early, "trial")} that ${early === 1 ? "was" : "were"} stopped early are those at that time.` : ""}</p>;
 }
 
 export function Bar({ share, text }: { share: number; text?: string }): JSX.Element {

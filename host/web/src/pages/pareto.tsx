@@ -19,8 +19,10 @@ export function ParetoPage({ x, watched }: PageProps): JSX.Element {
   const front = useData("pareto " + x, watched.version, () => source.pareto(x));
   if (!table.data) return <><h1>Pareto front</h1><Waiting error={table.error} /></>;
   const { objectives } = table.data.space;
-  return <><h1>Pareto front</h1>
-    {objectives.length < 2 ? <p class="quiet">The experiment has one objective. Two metrics are compared instead.</p> : null}
+  const one = objectives.length < 2;
+  if (one && table.data.space.metrics.length < 2) return <><h1>Pareto front</h1><p class="quiet">The experiment has one objective, and so no front; and there is no second metric to compare it with.</p></>;
+  return <><h1>{one ? "Two metrics" : "Pareto front"}</h1>
+    {one ? <p class="quiet">The experiment has one objective, and so no Pareto front. This compares its last values with those of another metric.</p> : null}
     <Plots x={x} t={table.data} front={objectives.length > 1 ? front.data ?? [] : []} />
     {objectives.length > 1 ? <><Failure of={front.error} /><Front x={x} of={front.data ?? []} metrics={objectives.map((o) => o.metric)} /></> : null}</>;
 }
