@@ -66,8 +66,12 @@ func (a *app) importance(e *view.Recorded, q view.Query, top float64, asJSON boo
 		bar := strings.Repeat("█", int(float64(s.Importance)*barCells+0.5))
 		t.rows = append(t.rows, []string{s.Param, fmt.Sprintf("%.0f %%", 100*float64(s.Importance)), bar})
 	}
-	if asJSON {
-		return nil
+	cautions, err := e.Cautions(q, top, shares)
+	for _, text := range cautions {
+		fmt.Fprintf(a.err, "caution: %s\n", clean(text))
+	}
+	if asJSON || err != nil {
+		return err
 	}
 	a.say("%s", a.bold(fmt.Sprintf("importance for %s, from %d trials", cmp.Or(q.Metric, e.Objectives()[0].Metric),
 		trials)))

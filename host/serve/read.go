@@ -300,7 +300,10 @@ func (s *Server) best(_ context.Context, in *BestQuery) (x view.Ranked, err erro
 		case !ok:
 			return noValue(e, q.Metric)
 		}
-		return nil
+		if len(e.Objectives()) > 1 && q.Metric == "" {
+			x.Front, err = e.Front(q.Scope)
+		}
+		return err
 	})
 }
 
@@ -339,6 +342,7 @@ type importanceQuery struct {
 type importanceOf struct {
 	Trials     int          `json:"trials" doc:"how many trials this is based on"`
 	Importance []view.Share `json:"importance"`
+	Cautions   []string     `json:"cautions,omitempty" doc:"why the shares are to be taken with caution"`
 }
 
 func (s *Server) importance(_ context.Context, in *importanceQuery) (x importanceOf, err error) {
@@ -354,7 +358,8 @@ func (s *Server) importance(_ context.Context, in *importanceQuery) (x importanc
 		case x.Importance == nil:
 			return problem.Conflict(fmt.Errorf("%d trials have a finite value; importance needs 10", x.Trials))
 		}
-		return nil
+		x.Cautions, err = e.Cautions(q, in.Top, x.Importance)
+		return err
 	})
 }
 

@@ -166,7 +166,8 @@ func TestSameAsTheCommandLine(t *testing.T) {
 	if err != nil || n != 12 {
 		t.Fatal(n, err)
 	}
-	same(t, "importance", c.get("/digits/importance"), `{"trials":12,"importance":`+marshal(t, shares)+`}`)
+	same(t, "importance", c.get("/digits/importance"), `{"trials":12,"importance":`+marshal(t, shares)+
+		`,"cautions":["only 2 of 12 trials count as the best: a few more can change the shares"]}`)
 	curve, err := e.Curve(view.Query{})
 	if err != nil {
 		t.Fatal(err)

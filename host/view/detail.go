@@ -15,7 +15,7 @@ type Detail struct {
 	Trial
 	// Checkpoints are those that exist, the oldest first.
 	Checkpoints []CheckpointPlace
-	// Reasons say why it was paused, queued again or ended, in order.
+	// Reasons say why it was paused, queued again or ended, and which trial it continues from, in order.
 	Reasons []ReasonAt
 	// ErrorLines are the last lines that it printed to standard error, or to standard output if there is
 	// nothing on the former; only for a trial that has failed.

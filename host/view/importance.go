@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tunehost/tunehost/core"
@@ -17,6 +18,8 @@ const leastTrials = 10
 type Share struct {
 	Param      string `json:"param"`
 	Importance Float  `json:"importance"`
+	// Without is how many of the trials do not have the parameter.
+	Without int `json:"without,omitempty"`
 }
 
 // Importance returns how much each parameter of the space matters for the metric of a query, the most
@@ -49,8 +52,55 @@ func (e *Experiment) Importance(q Query, top float64) (shares []Share, trials in
 		return nil, len(list), nil
 	}
 	for i, x := range importance.Shares(e.Config.Space, list, top) {
-		shares = append(shares, Share{e.Config.Space.Params[i].Name, Float(x)})
+		shares = append(shares, Share{e.Config.Space.Params[i].Name, Float(x), lacking(list, i)})
 	}
 	slices.SortStableFunc(shares, func(a, b Share) int { return cmp.Compare(b.Importance, a.Importance) })
 	return shares, len(list), nil
+}
+
+// lacking returns how many trials do not have a parameter.
+func lacking(list []importance.Trial, param int) (n int) {
+	for _, t := range list {
+		if math.IsNaN(t.Point[param]) {
+			n++
+		}
+	}
+	return n
+}
+
+// fewBest is how many best trials are too few for shares that a few more trials would not change much.
+const fewBest = 10
+
+// Cautions say why the shares of the same query are to be taken with caution, a line each.
+func (e *Experiment) Cautions(q Query, top float64, shares []Share) (list []string, err error) {
+	o, err := e.objective(q.settled())
+	if err != nil {
+		return nil, err
+	}
+	all, err := e.candidates([]core.Objective{o}, q.settled().Scope)
+	if err != nil {
+		return nil, err
+	}
+	if best := importance.Best(len(all), top); best < fewBest {
+		list = append(list, fmt.Sprintf("only %d of %d trials count as the best: a few more can change the shares",
+			best, len(all)))
+	}
+	stopped := 0
+	err = e.source.Look(func(s *State) {
+		for _, c := range all {
+			if v := s.Machine.View(c.no); v.State == core.Terminated && stoppedEarly(v.Cause) {
+				stopped++
+			}
+		}
+	})
+	if 2*stopped > len(all) {
+		list = append(list, fmt.Sprintf("%d of %d values are of trials that were stopped early", stopped, len(all)))
+	}
+	for _, x := range shares {
+		if x.Without > 0 {
+			list = append(list, fmt.Sprintf("%d of %d trials do not have %s, which is judged among the others",
+				x.Without, len(all), x.Param))
+		}
+	}
+	return list, err
 }

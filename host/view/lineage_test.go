@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -80,6 +81,22 @@ func TestPolicy(t *testing.T) {
 	}
 	if got, want := fmt.Sprint(changes), "[{2 map[lr:0.25 units:3]} {4 map[units:4]}]"; got != want {
 		t.Errorf("%s, want %s\n%s", got, want, brief(l))
+	}
+}
+
+// The reasons of a trial have where it took over another one.
+func TestTakeoverIsAReason(t *testing.T) {
+	w := write(t, file)
+	w.Iterations = 6
+	w.Start(2)
+	w.Run(2)
+	explore(w, 0, 1, 2, `{"lr":0.5,"units":3}`)
+	w.Run(-1)
+	w.Close()
+	d, err := open(t, w).Detail(0)
+	if err != nil || !slices.ContainsFunc(d.Reasons,
+		func(r view.ReasonAt) bool { return r.Reason == "continues from iteration 2 of trial 1" }) {
+		t.Errorf("%+v, %v", d.Reasons, err)
 	}
 }
 

@@ -140,6 +140,8 @@ type Ranked struct {
 	Saves bool
 	// MeanOf are the runs that the value is the mean of; nil for a single trial.
 	MeanOf []core.TrialNo
+	// Front are all trials that no other beats, where the best by several objectives was asked for.
+	Front []Trial
 }
 
 // rankedJSON is the shape that `best --json` promises.
@@ -152,11 +154,14 @@ type rankedJSON struct {
 	// Nearest is set if checkpoint is null.
 	Nearest   string `json:"nearest_checkpoint,omitempty"`
 	NearestAt uint64 `json:"nearest_iteration,omitempty"`
+	// Front is there with several objectives, in the answer of a server.
+	Front []Trial `json:"front,omitempty"`
 }
 
 // MarshalJSON writes the stable shape of `best --json`.
 func (r Ranked) MarshalJSON() ([]byte, error) {
-	return json.Marshal(rankedJSON{r.Trial.shape(), Float(r.Value), r.Scope, r.MeanOf, r.Nearest, r.NearestAt})
+	return json.Marshal(rankedJSON{r.Trial.shape(), Float(r.Value), r.Scope, r.MeanOf, r.Nearest, r.NearestAt,
+		r.Front})
 }
 
 // Float is a number in JSON; NaN and infinities are strings.

@@ -1,6 +1,7 @@
 package course
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/tunehost/tunehost/core"
@@ -78,10 +79,19 @@ func (r *Runs) Why(x Segment) string {
 	return r.reasons[x.why-1]
 }
 
-// reason keeps a reason, and returns its index plus one. Of equal ones in a row, as at the end of an experiment,
+func (r *Runs) reason(o *core.Observation) uint32 { return r.keep(o.Reason()) }
+
+// origin says that a trial begins with the checkpoint of another; "" if it does not.
+func origin(a core.StartAttempt) string {
+	if a.Restore.ID == 0 || a.Restore.Trial == a.Trial || a.Restore.Trial == core.NoTrial {
+		return ""
+	}
+	return fmt.Sprintf("continues from iteration %d of trial %d", a.Restore.Iteration, a.Restore.Trial)
+}
+
+// keep keeps a reason, and returns its index plus one. Of equal ones in a row, as at the end of an experiment,
 // it keeps one.
-func (r *Runs) reason(o *core.Observation) uint32 {
-	text := o.Reason()
+func (r *Runs) keep(text string) uint32 {
 	n := len(r.reasons)
 	switch {
 	case text == "" || n >= mostReasons:
@@ -102,7 +112,8 @@ func (r *Runs) did(x *history.Step, a core.Action) {
 	switch a := a.(type) {
 	case core.StartAttempt:
 		r.leave(a.Trial)
-		r.put(a.Trial, Segment{From: now, Attempt: a.Attempt, Lane: r.take(x.Machine, a.Placement), Phase: Running})
+		r.put(a.Trial, Segment{From: now, Attempt: a.Attempt, Lane: r.take(x.Machine, a.Placement), Phase: Running,
+			why: r.keep(origin(a))})
 	case core.SaveAttempt:
 		r.save(a.Trial, now)
 	case core.StopAttempt:
