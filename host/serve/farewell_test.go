@@ -15,7 +15,7 @@ import (
 // A server whose experiment has ended waits for pages that are open, and for nobody else.
 func TestFarewell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := serve.New(serve.Options{Folders: []string{t.TempDir()}, Guard: guard.Options{Tokens: tokens, Port: "1"}})
+		s := serve.New(serve.Options{Folders: []string{t.TempDir()}, Guard: guard.Options{Tokens: tokens}})
 		handler := s.Handler()
 		ask := func(token string) {
 			r := httptest.NewRequest(http.MethodGet, "http://localhost/api/v1/experiments", nil)

@@ -27,7 +27,7 @@ func fuzzed(f *testing.F, single bool) http.Handler {
 	w.Start(4)
 	w.Run(-1)
 	w.Close()
-	s := serve.New(serve.Options{Folders: []string{root}, Guard: guard.Options{Tokens: tokens, Port: "1"},
+	s := serve.New(serve.Options{Folders: []string{root}, Guard: guard.Options{Tokens: tokens},
 		Registry: standard.Plugins(), Single: single, Version: "test"})
 	f.Cleanup(s.Close)
 	return s.Handler()

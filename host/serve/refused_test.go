@@ -134,7 +134,7 @@ func TestHead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = lock.Unlock() }()
-	s := serve.New(serve.Options{Folders: []string{root}, Guard: guard.Options{Tokens: tokens, Port: "1"}})
+	s := serve.New(serve.Options{Folders: []string{root}, Guard: guard.Options{Tokens: tokens}})
 	defer s.Close()
 	for _, path := range []string{"/events", "/trials/0/log?follow=true", "/host-log?follow=true"} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

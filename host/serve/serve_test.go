@@ -53,7 +53,7 @@ type client struct {
 
 func serving(t *testing.T, folders ...string) client {
 	t.Helper()
-	s := serve.New(serve.Options{Folders: folders, Guard: guard.Options{Tokens: tokens, Port: "1"}, Version: "test"})
+	s := serve.New(serve.Options{Folders: folders, Guard: guard.Options{Tokens: tokens}, Version: "test"})
 	server := httptest.NewServer(s.Handler())
 	t.Cleanup(server.Close)
 	return client{t, server.URL, tokens.Full}

@@ -41,7 +41,7 @@ func TestSlowReader(t *testing.T) {
 	w.Start(4)
 	w.Run(-1)
 	w.Close()
-	s := serve.New(serve.Options{Folders: []string{root}, Guard: guard.Options{Tokens: tokens, Port: "1"},
+	s := serve.New(serve.Options{Folders: []string{root}, Guard: guard.Options{Tokens: tokens},
 		ReaderTimeout: 2 * time.Second})
 	defer s.Close()
 	server := httptest.NewServer(s.Handler())

@@ -21,7 +21,7 @@ const forWorkers = `{"file": "version: 1\nname: w\nseed: 1\nobjective: {metric: 
 // hosting is a server that can be ended, as by the user.
 func hosting(t *testing.T, root string) (client, *serve.Server) {
 	t.Helper()
-	s := serve.New(serve.Options{Folders: []string{root}, Guard: guard.Options{Tokens: tokens, Port: "1"},
+	s := serve.New(serve.Options{Folders: []string{root}, Guard: guard.Options{Tokens: tokens},
 		Registry: standard.Plugins(), Version: "test"})
 	server := httptest.NewServer(s.Handler())
 	t.Cleanup(func() { server.Close(); s.Close() })

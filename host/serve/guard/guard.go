@@ -43,19 +43,11 @@ const (
 	mostAddresses = 1024
 )
 
-// cookie is the name of the cookie that has a token. Cookies are shared by all ports of a machine, so that
-// it has the port of the server in its name.
-const cookie = "tunehost"
-
 // Options say what is let in.
 type Options struct {
 	Tokens Tokens
 	// Hosts are names of the server in URLs, beside localhost and IP addresses.
 	Hosts []string
-	// Port is in the name of the cookie.
-	Port string
-	// TLS says that the server is reached by HTTPS.
-	TLS bool
 }
 
 // Guard is a handler in front of another.
@@ -63,6 +55,7 @@ type Guard struct {
 	Options
 	next  http.Handler
 	cross *http.CrossOriginProtection
+	keys  *keys
 	mu    sync.Mutex
 	wrong map[netip.Addr]*rate.Limiter
 }
@@ -70,7 +63,7 @@ type Guard struct {
 // New returns a guard in front of a handler.
 func New(o Options, next http.Handler) *Guard {
 	return &Guard{Options: o, next: next, cross: http.NewCrossOriginProtection(),
-		wrong: map[netip.Addr]*rate.Limiter{}}
+		keys: newKeys(), wrong: map[netip.Addr]*rate.Limiter{}}
 }
 
 // Server returns a server with limits on the size and the time of requests.
@@ -91,10 +84,10 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		problem.New(http.StatusForbidden, "the request comes from a page of another site").Write(w)
 		return
 	}
-	if g.visit(w, r) {
+	if g.visit(w, r) || g.enter(w, r) {
 		return
 	}
-	if g.Tokens.of(g.token(r)) == reading {
+	if g.rights(shown(r)) == reading {
 		w.Header().Set(AccessHeader, "read")
 	}
 	if p := g.refusal(r); p != nil {
@@ -111,7 +104,9 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.Write(w)
 		return
 	}
-	welcome(r)
+	if g.rights(shown(r)) != none {
+		welcome(r)
+	}
 	if p := receive(w, r); p != nil {
 		p.Write(w)
 		return
@@ -179,32 +174,57 @@ func (g *Guard) named(hostport string) bool {
 	return false
 }
 
-// visit answers a browser that opens a page with a token in its URL: the token moves to a cookie, so that
-// it stays in no history.
+// visit answers a browser that opens a page with a token in its URL: the token stays in no history, and the page
+// exchanges the ticket for a key.
 func (g *Guard) visit(w http.ResponseWriter, r *http.Request) bool {
 	token := r.URL.Query().Get("token")
-	if token == "" || r.Method != http.MethodGet || strings.HasPrefix(r.URL.Path, "/api/") {
+	if token == "" || !public(r) {
 		return false
 	}
-	if g.Tokens.of(token) == none {
+	rights := g.Tokens.of(token)
+	if rights == none {
 		return false
 	}
-	http.SetCookie(w, &http.Cookie{Name: g.cookie(), Value: token, Path: "/", HttpOnly: true, Secure: g.TLS,
-		SameSite: http.SameSiteStrictMode})
 	rest := r.URL.Query()
 	rest.Del("token")
+	rest.Set("ticket", g.keys.ticket(rights))
 	to := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/\\"), RawQuery: rest.Encode()}
 	http.Redirect(w, r, to.String(), http.StatusSeeOther)
 	return true
 }
 
-func (g *Guard) cookie() string { return cookie + "_" + g.Port }
+// enter answers a page that shows its ticket with a key of this server.
+func (g *Guard) enter(w http.ResponseWriter, r *http.Request) bool {
+	if r.Method != http.MethodPost || r.URL.Path != "/key" {
+		return false
+	}
+	key := g.keys.enter(r.URL.Query().Get("ticket"))
+	if key == "" {
+		problem.New(http.StatusForbidden, "this ticket is not valid any more; open the URL that tunehost has "+
+			"printed").Write(w)
+		return true
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, key)
+	return true
+}
+
+// public reports whether a request reads a file of the dashboard, which are the same for everybody.
+func public(r *http.Request) bool {
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	return reads && !strings.HasPrefix(r.URL.Path, "/api/")
+}
+
+// rights are those of a token, or of a key that this server has given a page.
+func (g *Guard) rights(token string) rights { return max(g.Tokens.of(token), g.keys.of(token)) }
 
 // refusal returns why a request is refused; nil: it is not.
 func (g *Guard) refusal(r *http.Request) *problem.Problem {
-	token := g.token(r)
-	rights := g.Tokens.of(token)
+	token := shown(r)
+	rights := g.rights(token)
 	switch {
+	case token == "" && public(r):
+		return nil
 	case rights == none && !g.mayGuess(r.RemoteAddr):
 		return problem.New(http.StatusTooManyRequests, "too many wrong tokens from this address; try again in a second")
 	case rights == none && token == "":
@@ -218,15 +238,13 @@ func (g *Guard) refusal(r *http.Request) *problem.Problem {
 	return nil
 }
 
-func (g *Guard) token(r *http.Request) string {
+// shown returns what a request shows. A token in the URL of a page is a wrong one: visit has taken the others.
+func shown(r *http.Request) string {
 	if scheme, text, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		return strings.TrimSpace(text)
 	}
-	if token := r.URL.Query().Get("token"); token != "" && !strings.HasPrefix(r.URL.Path, "/api/") {
-		return token // a wrong one: visit has taken the others
-	}
-	if c, err := r.Cookie(g.cookie()); err == nil {
-		return c.Value
+	if public(r) {
+		return r.URL.Query().Get("token")
 	}
 	return ""
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -59,15 +60,12 @@ func TestTokens(t *testing.T) {
 		{"another scheme", "GET", func(r *http.Request) { r.SetBasicAuth("u", tokens.Full) }, 401},
 		{"a cookie", "GET", func(r *http.Request) {
 			r.AddCookie(&http.Cookie{Name: "tunehost_7733", Value: tokens.Full})
-		}, 200},
-		{"the cookie of another port", "GET", func(r *http.Request) {
-			r.AddCookie(&http.Cookie{Name: "tunehost_1", Value: tokens.Full})
 		}, 401},
 		{"a token in the URL of the API", "GET", func(r *http.Request) {
 			r.URL.RawQuery = "token=" + tokens.Full
 		}, 401},
 	} {
-		w := ask(New(Options{Tokens: tokens, Port: "7733"}, hello), x.method, "/api/v1/experiments", x.change)
+		w := ask(New(Options{Tokens: tokens}, hello), x.method, "/api/v1/experiments", x.change)
 		if w.Code != x.want {
 			t.Errorf("%s: %d %s, want %d", x.name, w.Code, w.Body, x.want)
 		}
@@ -77,15 +75,16 @@ func TestTokens(t *testing.T) {
 // B-142: a person without a token, or with a wrong one, gets a page that says where the URL is; a program gets the
 // problem document, and so does whatever would change something. The page has nothing that the policy would refuse.
 func TestAskPerson(t *testing.T) {
-	g := New(Options{Tokens: tokens, Port: "7733"}, hello)
+	g := New(Options{Tokens: tokens}, hello)
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 	for _, x := range []struct {
 		method, path, accept, want string
 	}{
-		{"GET", "/", browser, "text/html; charset=utf-8"},
 		{"GET", "/?token=wrong", browser, "text/html; charset=utf-8"},
 		{"GET", "/api/v1/experiments", browser, "text/html; charset=utf-8"},
-		{"GET", "/", "*/*", "application/problem+json"}, {"GET", "/", "", "application/problem+json"},
+		{"GET", "/?token=wrong", "*/*", "application/problem+json"},
+		{"GET", "/api/v1/experiments", "*/*", "application/problem+json"},
+		{"GET", "/api/v1/experiments", "", "application/problem+json"},
 		{"POST", "/api/v1/experiments", browser, "application/problem+json"},
 	} {
 		w := ask(g, x.method, x.path, func(r *http.Request) { r.Header.Set("Accept", x.accept) })
@@ -102,31 +101,74 @@ func TestAskPerson(t *testing.T) {
 	}
 }
 
-// TestFirstVisit covers B-142: the token moves from the URL to a cookie.
-func TestFirstVisit(t *testing.T) {
-	g := New(Options{Tokens: tokens, Port: "7733"}, hello)
-	w := ask(g, "GET", "/trials?a=b&token="+tokens.Full, nil)
-	c := w.Header().Get("Set-Cookie")
-	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/trials?a=b" ||
-		!strings.Contains(c, "HttpOnly; SameSite=Strict") || !strings.HasPrefix(c, "tunehost_7733=") {
-		t.Errorf("%d %v", w.Code, w.Header())
+// visited opens a page with a token, and returns the key that the page gets.
+func visited(t *testing.T, g http.Handler, token string) string {
+	t.Helper()
+	w := ask(g, "GET", "/trials?a=b&token="+token, nil)
+	to := w.Header().Get("Location")
+	rest, ticket, found := strings.Cut(to, "ticket=")
+	if w.Code != http.StatusSeeOther || !found || rest != "/trials?a=b&" || strings.Contains(to, token) ||
+		w.Header().Get("Set-Cookie") != "" {
+		t.Fatalf("%d %v", w.Code, w.Header())
 	}
-	w = ask(g, "GET", "//evil.example/?token="+tokens.Full, nil)
+	key := ask(g, "POST", "/key?ticket="+ticket, nil)
+	if again := ask(g, "POST", "/key?ticket="+ticket, nil); key.Code != http.StatusOK || again.Code != http.StatusForbidden {
+		t.Errorf("the ticket: %d, once more: %d", key.Code, again.Code)
+	}
+	return key.Body.String()
+}
+
+// B-142: a page has a key in place of the token. The key has the token's rights, and is worth nothing to another
+// server, also of the same user: whoever gets the port after the server has ended can do nothing with it.
+func TestKeys(t *testing.T) {
+	g, later := New(Options{Tokens: tokens}, hello), New(Options{Tokens: tokens}, hello)
+	for token, change := range map[string]int{tokens.Full: 200, tokens.Read: 403} {
+		key := visited(t, g, token)
+		for _, x := range []struct {
+			g      http.Handler
+			method string
+			want   int
+		}{{g, "GET", 200}, {g, "POST", change}, {later, "GET", 401}, {later, "POST", 401}} {
+			if w := ask(x.g, x.method, "/api/v1/experiments", bearer(key)); w.Code != x.want {
+				t.Errorf("%s: %d, want %d", x.method, w.Code, x.want)
+			}
+		}
+	}
+}
+
+// B-142: the files of the dashboard are for everybody, and tell nothing; a wrong token gets none of them.
+func TestPublic(t *testing.T) {
+	g := New(Options{Tokens: tokens}, hello)
+	for path, want := range map[string]int{"/": 200, "/app.js": 200, "/?token=wrong": 401, "/?token=": 200,
+		"//evil.example/": 200, "/api/openapi.json": 401} {
+		if w := ask(g, "GET", path, nil); w.Code != want {
+			t.Errorf("%s: %d, want %d", path, w.Code, want)
+		}
+	}
+	w := ask(g, "GET", "//evil.example/?token="+tokens.Full, nil)
 	if strings.HasPrefix(w.Header().Get("Location"), "//") {
 		t.Errorf("the first visit leads to %s", w.Header().Get("Location"))
 	}
-	if w := ask(g, "GET", "/?token=wrong", nil); w.Code != 401 || w.Header().Get("Set-Cookie") != "" {
-		t.Errorf("a wrong token: %d %v", w.Code, w.Header())
-	}
-	secure := New(Options{Tokens: tokens, Port: "7733", TLS: true}, hello)
-	if w := ask(secure, "GET", "/?token="+tokens.Full, nil); !strings.Contains(w.Header().Get("Set-Cookie"), "Secure") {
-		t.Errorf("over TLS: %v", w.Header())
-	}
+}
+
+// Tickets that nobody shows end, and are not kept without bound.
+func TestTickets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeys()
+		old := k.ticket(steering)
+		time.Sleep(ticketTime + time.Second)
+		for range 10 * mostTickets {
+			k.ticket(reading)
+		}
+		if key := k.enter(old); key != "" || k.enter("") != "" || len(k.tickets) > mostTickets {
+			t.Errorf("%q, %d tickets", key, len(k.tickets))
+		}
+	})
 }
 
 // TestStrangers covers B-142: foreign hosts and origins are refused, also with the right token.
 func TestStrangers(t *testing.T) {
-	g := New(Options{Tokens: tokens, Port: "7733", Hosts: []string{"tuner.example"}}, hello)
+	g := New(Options{Tokens: tokens, Hosts: []string{"tuner.example"}}, hello)
 	for _, x := range []struct {
 		method, host, origin, site string
 		want                       int
@@ -165,7 +207,7 @@ func TestStrangers(t *testing.T) {
 
 // TestGuessing: wrong tokens are answered slower and slower, and do not keep out who has the right one.
 func TestGuessing(t *testing.T) {
-	g := New(Options{Tokens: tokens, Port: "7733"}, hello)
+	g := New(Options{Tokens: tokens}, hello)
 	last := 0
 	for range wrongBurst + 5 {
 		last = ask(g, "GET", "/", bearer("wrong")).Code
@@ -181,7 +223,7 @@ func TestGuessing(t *testing.T) {
 // TestLargeRequests: bodies and headers have limits.
 func TestLargeRequests(t *testing.T) {
 	s := httptest.NewUnstartedServer(nil)
-	s.Config = Server(New(Options{Tokens: tokens, Port: "7733"}, hello))
+	s.Config = Server(New(Options{Tokens: tokens}, hello))
 	s.Start()
 	defer s.Close()
 	send := func(body io.Reader, header string) int {
@@ -212,7 +254,7 @@ func TestLargeRequests(t *testing.T) {
 // TestUnreadable: what arrives badly is told apart, and a request without a token is answered before its body.
 func TestUnreadable(t *testing.T) {
 	s := httptest.NewUnstartedServer(nil)
-	s.Config = Server(New(Options{Tokens: tokens, Port: "7733"}, hello))
+	s.Config = Server(New(Options{Tokens: tokens}, hello))
 	s.Start()
 	defer s.Close()
 	with := "Authorization: bearer " + tokens.Full + "\r\n"
@@ -252,7 +294,7 @@ func TestSlowRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s = Server(New(Options{Tokens: tokens, Port: "7733"}, hello))
+	s = Server(New(Options{Tokens: tokens}, hello))
 	s.ReadHeaderTimeout, s.ReadTimeout = 50*time.Millisecond, 100*time.Millisecond // a test does not wait for longer
 	go func() { _ = s.Serve(l) }()
 	defer s.Close()
@@ -285,7 +327,7 @@ func TestManyConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := Server(New(Options{Tokens: tokens, Port: "7733"}, hello))
+	server := Server(New(Options{Tokens: tokens}, hello))
 	go func() { _ = server.Serve(Room(l, MaxConnections)) }()
 	defer server.Close()
 	visit := "GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + tokens.Full + "\r\n\r\n"
@@ -345,7 +387,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add("GET", "/?token=x", "localhost", "http://localhost", "Bearer x", "tunehost_7733=x")
 	f.Add("POST", "/api/v1/experiments", "[::1]:80", "null", "Basic x", `tunehost_7733="\x00"`)
 	f.Add("PATCH", "//evil/?token=%zz", "a.b:c", "", "bearer", "=;=")
-	g := New(Options{Tokens: tokens, Port: "7733"}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	g := New(Options{Tokens: tokens}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		panic("a request without a token got through")
 	}))
 	f.Fuzz(func(t *testing.T, method, target, host, origin, authorization, cookie string) {

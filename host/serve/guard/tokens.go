@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"crypto/rand"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -78,7 +77,7 @@ func token(path string, fresh bool) (string, error) {
 			return text, err
 		}
 	}
-	text := rand.Text() + rand.Text() // 260 bits
+	text := secret()
 	f, err := nolink.Temporary(path, 0o600)
 	if err != nil {
 		return "", err

@@ -196,7 +196,7 @@ func TestWrongToken(t *testing.T) {
 	right := server.url()
 	at, _, _ := strings.Cut(right, "?")
 	p.open(at)
-	p.shows("h1", "A token is needed")
+	p.shows("main", "a token is needed: open the URL")
 	p.open(at + "?token=wrong")
 	p.shows("body", "no longer valid")
 	p.open(right)

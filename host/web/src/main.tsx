@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { App } from "./app";
 import { unpacked } from "./embedded";
+import { enter } from "./key";
 import { Live } from "./source";
 
 // A report has its data inside; everything else is a page of a server.
@@ -16,4 +17,4 @@ async function report(text: string, at: HTMLElement): Promise<void> {
 }
 
 if (place && data) void report(data.textContent ?? "", place);
-else if (place) render(<App source={new Live()} />, place);
+else if (place) void enter().catch(() => {}).finally(() => render(<App source={new Live()} />, place));

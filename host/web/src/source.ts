@@ -1,5 +1,6 @@
 // The one way to the data. Pages know Source; Live reads a server, Embedded (embedded.ts) a report that has the data inside.
 import { newKey, Problem } from "./api";
+import { shown } from "./key";
 import type { Curves, Detail, Done, History, Item, Journal, Params, Plugin, Points, Ranked, Resources, Result, Share, Space, Status,
   Stretch, Timeline, TrialPage, TrialQuery } from "./api";
 
@@ -114,7 +115,7 @@ export class Live extends Paths implements Source {
   }
 
   private async answer(path: string, init?: RequestInit): Promise<Response> {
-    const answer = await fetch(path, init);
+    const answer = await fetch(path, { ...init, headers: { ...init?.headers, ...shown() } });
     this.reads = answer.headers.get("Tunehost-Access") === "read";
     if (answer.ok) return answer;
     const text = await answer.text();

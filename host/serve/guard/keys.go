@@ -1,0 +1,63 @@
+package guard
+
+import (
+	"crypto/rand"
+	"sync"
+	"time"
+)
+
+// A page does not keep the user's token, which other servers of the user take, too. It gets a key that is valid for
+// this server until it ends, and keeps it in the storage of its origin, of which the port is a part. A cookie would
+// reach each server on this machine, whoever has started it, because browsers send cookies to all ports of a host.
+// A page that outlives its server sends the key to whoever has the port then, to whom it is worth nothing.
+
+// A ticket is good once, and for so long: a page shows it as soon as it opens.
+const ticketTime = time.Minute
+
+// mostTickets is how many are remembered.
+const mostTickets = 256
+
+type keys struct {
+	Tokens
+	mu      sync.Mutex
+	tickets map[string]ticket
+}
+
+type ticket struct {
+	rights rights
+	until  time.Time
+}
+
+func newKeys() *keys {
+	return &keys{Tokens: Tokens{Full: secret(), Read: secret()}, tickets: map[string]ticket{}}
+}
+
+// secret returns a text of 260 random bits.
+func secret() string { return rand.Text() + rand.Text() }
+
+// ticket makes one for a key with these rights.
+func (k *keys) ticket(r rights) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.tickets) >= mostTickets {
+		clear(k.tickets)
+	}
+	name := secret()
+	k.tickets[name] = ticket{r, time.Now().Add(ticketTime)}
+	return name
+}
+
+// enter takes a ticket, and returns the key; "": the ticket is not valid, or not any more.
+func (k *keys) enter(name string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	t, known := k.tickets[name]
+	delete(k.tickets, name)
+	switch {
+	case !known || time.Now().After(t.until):
+		return ""
+	case t.rights == reading:
+		return k.Read
+	}
+	return k.Full
+}
