@@ -321,19 +321,34 @@ type broken struct{ Checkpoints }
 
 func (broken) Take(Item, string, bool) (bool, error) { return true, errors.New("the agent is lost") }
 
+func (broken) Stage(_ Item, quick bool) (string, bool, error) {
+	if quick {
+		return "", false, nil
+	}
+	return "", false, errors.New("the agent is lost")
+}
+
 // B-075: what cannot be saved on another machine is told only after the news of its lease, which may be lost.
 func TestUnsavedWaitsForNews(t *testing.T) {
+	for _, action := range []core.Action{core.TakeCheckpoint{Trial: 1, Attempt: 1, ID: 1, Path: "/node/last"},
+		core.SaveAttempt{Trial: 1, Attempt: 1, ID: 1}} {
+		unsavedWaits(t, action)
+	}
+}
+
+func unsavedWaits(t *testing.T, action core.Action) {
+	t.Helper()
 	c := heldClock{held: make(chan func(), 1)}
 	x, p := apartBy(t, c, func(o *Options) { o.Checkpoints = broken{SharedFiles{Storage: o.Storage}} })
 	startOn(x, 1, 7, "n1")
 	p.process(t, 1, 1)
-	x.Put(Work{Action: core.TakeCheckpoint{Trial: 1, Attempt: 1, ID: 1, Path: "/node/last"}, Dir: x.Storage.Trial("1")})
+	x.Put(Work{Action: action, Dir: x.Storage.Trial("1")})
 	x.Flush()
 	var later func()
 	select {
 	case later = <-c.held:
 	case <-time.After(time.Minute):
-		t.Fatal("it does not wait")
+		t.Fatalf("%T does not wait", action)
 	}
 	failed := func() bool {
 		return slices.ContainsFunc(x.Inbox.Take(nil), func(n inbox.Item) bool {
@@ -342,7 +357,7 @@ func TestUnsavedWaitsForNews(t *testing.T) {
 		})
 	}
 	if failed() {
-		t.Error("it was told at once")
+		t.Errorf("%T was told at once", action)
 	}
 	later()
 	testplace.Soon(t, "the failure", failed)

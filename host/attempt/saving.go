@@ -153,7 +153,7 @@ func (t *Driver) keep(dir string, id uint32, m *storage.Manifest, make func() (b
 		started := t.Clock.Now()
 		bytes, err := make()
 		if err != nil {
-			t.afterLeaseEvents(m, func() { t.cannotSave(core.TrialNo(m.Trial), m.Attempt, id, err.Error()) })
+			t.cannotSaveThere(core.TrialNo(m.Trial), m.Attempt, id, err.Error())
 			return
 		}
 		t.Saved(storage.CheckpointDir(dir, id))
@@ -165,18 +165,18 @@ func (t *Driver) keep(dir string, id uint32, m *storage.Manifest, make func() (b
 	}()
 }
 
-// afterLeaseEvents calls f at once for an attempt on this machine. On another machine a save may have failed because
-// the lease is lost, which is not the trial's fault (B-075). Therefore f is called after a while: the event that the
-// lease is lost comes first.
-func (t *Driver) afterLeaseEvents(m *storage.Manifest, f func()) {
+// cannotSaveThere reports that a checkpoint cannot be made: at once for an attempt on this machine. On another machine
+// a save may have failed because the lease is lost, which is not the trial's fault (B-075). Therefore it reports after
+// a while: the event that the lease is lost comes first.
+func (t *Driver) cannotSaveThere(no core.TrialNo, attempt uint32, id uint32, why string) {
 	t.mu.Lock()
-	r := t.ran(core.TrialNo(m.Trial), m.Attempt)
+	r := t.ran(no, attempt)
 	away := t.Apart && r != nil && r.place.Lease != 0
 	t.mu.Unlock()
 	if away {
-		t.Clock.AfterFunc(leaseEventsWithin, f)
+		t.Clock.AfterFunc(leaseEventsWithin, func() { t.cannotSave(no, attempt, id, why) })
 	} else {
-		f()
+		t.cannotSave(no, attempt, id, why)
 	}
 }
 
@@ -193,7 +193,7 @@ func (t *Driver) saveLater(no core.TrialNo, attempt uint32, x Item, s life.Save,
 		return err
 	})
 	if err != nil {
-		t.cannotSave(no, attempt, s.ID, text)
+		t.cannotSaveThere(no, attempt, s.ID, text)
 		return
 	}
 	t.askSave(no, attempt, s, text)
@@ -207,7 +207,7 @@ func (t *Driver) saveElsewhere(no core.TrialNo, attempt uint32, x Item, s life.S
 		return err
 	})
 	if err != nil {
-		t.cannotSave(no, attempt, s.ID, err.Error())
+		t.cannotSaveThere(no, attempt, s.ID, err.Error())
 		return
 	}
 	t.askSave(no, attempt, s, life.HadEnded)

@@ -112,14 +112,15 @@ func visited(t *testing.T, g http.Handler, token string) string {
 		t.Fatalf("%d %v", w.Code, w.Header())
 	}
 	key := ask(g, "POST", "/key?ticket="+ticket, nil)
-	if again := ask(g, "POST", "/key?ticket="+ticket, nil); key.Code != http.StatusOK || again.Code != http.StatusForbidden {
+	again := ask(g, "POST", "/key?ticket="+ticket, nil)
+	if key.Code != http.StatusOK || again.Code != http.StatusForbidden {
 		t.Errorf("the ticket: %d, once more: %d", key.Code, again.Code)
 	}
 	return key.Body.String()
 }
 
-// B-142: a page has a key in place of the token. The key has the token's rights, and is worth nothing to another
-// server, also of the same user: whoever gets the port after the server has ended can do nothing with it.
+// B-142: a page has a key in place of the token. The key has the token's rights. It gives nothing at another server,
+// also of the same user: a program that gets the port after the server has ended can do nothing with it.
 func TestKeys(t *testing.T) {
 	g, later := New(Options{Tokens: tokens}, hello), New(Options{Tokens: tokens}, hello)
 	for token, change := range map[string]int{tokens.Full: 200, tokens.Read: 403} {

@@ -8,8 +8,8 @@ import (
 
 // A page does not keep the user's token, which other servers of the user take, too. It gets a key that is valid for
 // this server until it ends, and keeps it in the storage of its origin, of which the port is a part. A cookie would
-// reach each server on this machine, whoever has started it, because browsers send cookies to all ports of a host.
-// A page that outlives its server sends the key to whoever has the port then, to whom it is worth nothing.
+// reach each server on this machine, those of other users too, because browsers send cookies to all ports of a host.
+// A page that outlives its server sends the key to the next program that has the port, which can do nothing with it.
 
 // A ticket is good once, and for so long: a page shows it as soon as it opens.
 const ticketTime = time.Minute

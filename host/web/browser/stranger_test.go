@@ -81,7 +81,8 @@ func TestStrangersPorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]int{keys[0]: http.StatusUnauthorized, "Bearer " + token: http.StatusOK} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+next.Host+"/api/v1/experiments", nil)
+		address := "http://" + next.Host + "/api/v1/experiments"
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
