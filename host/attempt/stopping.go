@@ -62,7 +62,7 @@ func (t *Driver) stopRun(a core.StopAttempt, dir string) {
 // staged tells a run to end, with a last checkpoint if there is a folder for it.
 func (t *Driver) staged(a core.StopAttempt, save life.Save, err error) {
 	if err != nil {
-		t.cannotSave(a.Trial, a.Attempt, a.SaveID, err.Error())
+		t.cannotSaveThere(a.Trial, a.Attempt, a.SaveID, err.Error())
 		save = life.Save{}
 	}
 	t.stopSaving(a, save)
