@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -102,11 +103,14 @@ func describe(api *huma.OpenAPI) {
 		refusals(path, item.Post, writes...)
 		refusals(path, item.Patch, writes...)
 	}
-	for name, s := range api.Components.Schemas.Map() {
+	schemas := api.Components.Schemas
+	for name, s := range maps.Clone(schemas.Map()) {
+		complete(schemas, s, schemas.TypeFromRef("#/components/schemas/"+name))
+	}
+	for name, s := range schemas.Map() {
 		if !strings.HasSuffix(name, "Request") {
 			s.AdditionalProperties = nil
 		}
-		complete(api.Components.Schemas, s, api.Components.Schemas.TypeFromRef("#/components/schemas/"+name))
 	}
 }
 
@@ -139,7 +143,12 @@ func refusals(path string, op *huma.Operation, more ...int) {
 func complete(r huma.Registry, s *huma.Schema, t reflect.Type) {
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous && !f.IsExported() {
+			part := schemaName(f.Type, "")
+			_, shown := r.Map()[part]
 			inherit(s, r.Schema(f.Type, false, ""))
+			if !shown {
+				delete(r.Map(), part)
+			}
 		}
 	}
 	for _, f := range reflect.VisibleFields(t) {

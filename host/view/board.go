@@ -60,8 +60,8 @@ func NewBoard(o BoardOptions) *Board {
 	f := o.State.Facts
 	return &Board{BoardOptions: o, status: Status{Name: f.Name, Dir: f.Place(), State: Running,
 		Grace:   f.Config.StopGrace,
-		Planned: o.Planned, Budget: f.Config.Budget.Time, Objective: f.Objectives()[0],
-		Several: len(f.Config.Objectives) > 1}}
+		Planned: o.Planned, Budget: f.Config.Budget.Time,
+		Quality: Quality{Objective: f.Objectives()[0], Several: len(f.Config.Objectives) > 1}}}
 }
 
 // Status returns the status that was written last.

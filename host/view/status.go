@@ -40,6 +40,17 @@ type Status struct {
 	// Planned is how many trials were asked for, multiplied by the grid; negative: no limit. Made is how
 	// many there are.
 	Planned, Made int64
+	Quality
+	Resources []resource.Usage
+	External
+	// Elapsed is the running time over all hosts (B-026), Budget its limit; 0: none.
+	Elapsed, Budget time.Duration
+	// Host is the other machine that runs it, or "".
+	Host string
+}
+
+// Quality is the part of a status about the objectives.
+type Quality struct {
 	// Objective is the first one; Several says whether there are more.
 	Objective core.Objective
 	Several   bool
@@ -49,13 +60,7 @@ type Status struct {
 	NoBest   string
 	Reported bool
 	// Front is how many trials are on the Pareto front, with several objectives.
-	Front     int
-	Resources []resource.Usage
-	External
-	// Elapsed is the running time over all hosts (B-026), Budget its limit; 0: none.
-	Elapsed, Budget time.Duration
-	// Host is the other machine that runs it, or "".
-	Host string
+	Front int
 }
 
 // External is the part of a status that depends on more than the state of the trials: on other programs, and on the
@@ -96,10 +101,9 @@ func (s *State) CurrentStatus() Status {
 	outcome, why := m.Outcome()
 	x := Status{Name: s.Name, Dir: s.Place(), State: outcome.String(), Cause: why, Counts: map[core.State]int{},
 		NeverStarted: m.NeverStarted(), Paused: m.Paused(), Grace: s.Config.StopGrace, Planned: Planned(m),
-		Made:      int64(m.Trials()),
-		Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1, Resources: m.Usage(),
-		Elapsed: time.Duration(m.Now()),
-		Budget:  time.Duration(m.Spec().Budget.TimeNS), Host: s.runsOn,
+		Made:    int64(m.Trials()),
+		Quality: Quality{Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1}, Resources: m.Usage(),
+		Elapsed: time.Duration(m.Now()), Budget: time.Duration(m.Spec().Budget.TimeNS), Host: s.runsOn,
 		External: External{Entries: s.Entries(), Added: Added(m), Waiting: waiting(m)}}
 	x.Reported = m.Metric(x.Objective.Metric) != 0
 	for _, state := range States {
@@ -304,14 +308,19 @@ type statusJSON struct {
 	Elapsed   float64              `json:"elapsed_s"`
 	Dir       string               `json:"dir"`
 	Host      string               `json:"host,omitempty"`
-	Leases    *Leases              `json:"leases,omitempty"`
-	Overdue   []Overdue            `json:"overdue,omitempty"`
-	Entries   uint64               `json:"entries"`
-	Resumable bool                 `json:"resumable"`
-	Restarts  string               `json:"restarts,omitempty"`
-	Added     int64                `json:"added,omitempty"`
-	Pending   []Pending            `json:"pending,omitempty"`
-	Waiting   string               `json:"waiting,omitempty"`
+	externalJSON
+}
+
+// externalJSON is the shape of External.
+type externalJSON struct {
+	Leases    *Leases   `json:"leases,omitempty"`
+	Overdue   []Overdue `json:"overdue,omitempty"`
+	Entries   uint64    `json:"entries"`
+	Resumable bool      `json:"resumable"`
+	Restarts  string    `json:"restarts,omitempty"`
+	Added     int64     `json:"added,omitempty"`
+	Pending   []Pending `json:"pending,omitempty"`
+	Waiting   string    `json:"waiting,omitempty"`
 }
 
 type usageJSON struct {
@@ -339,6 +348,6 @@ func (s Status) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(statusJSON{s.Name, s.State, orNull(s.Reason), causeShape(s.Cause), counts, s.NeverStarted,
 		s.Paused, orNull(s.Ending),
-		s.Planned, best, s.Front, resources, s.Elapsed.Seconds(), s.Dir, s.Host, s.Leases, s.Overdue, s.Entries,
-		s.Resumable, restarts, s.Added, s.Pending, s.Waiting})
+		s.Planned, best, s.Front, resources, s.Elapsed.Seconds(), s.Dir, s.Host, externalJSON{s.Leases, s.Overdue,
+			s.Entries, s.Resumable, restarts, s.Added, s.Pending, s.Waiting}})
 }

@@ -40,7 +40,7 @@ func amount(text string) resource.Amount {
 
 func (f *fake) Status() view.Status {
 	st := view.Status{Name: "digits", Dir: "/home/ada/results/digits", State: f.state, Planned: int64(f.planned),
-		Objective: core.Objective{Metric: "accuracy", Mode: stat.Max}, Elapsed: f.elapsed,
+		Quality: view.Quality{Objective: core.Objective{Metric: "accuracy", Mode: stat.Max}}, Elapsed: f.elapsed,
 		Counts: map[core.State]int{core.Terminated: f.done - f.failed, core.Errored: f.failed},
 		Resources: []resource.Usage{{Name: "cpu", Used: amount("6"), Total: amount("8")},
 			{Name: "gpu", Used: amount("0.5"), Total: amount("1")},
