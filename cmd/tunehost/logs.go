@@ -167,5 +167,8 @@ func (a *app) printLog(f *os.File, heading bool) (some bool, err error) {
 		a.say("%s", a.bold("==> "+filepath.Base(f.Name())+" <=="))
 	}
 	_, err = io.Copy(a.log(), f)
+	if a.terminal() {
+		_, _ = io.WriteString(a.screen, "\x1b[0m") // the program's colours end with its output
+	}
 	return true, err
 }

@@ -244,7 +244,7 @@ type tellOne struct {
 
 type told struct {
 	OK      bool   `json:"ok"`
-	Ignored string `json:"ignored,omitempty" doc:"why the metrics do not count"`
+	Ignored string `json:"ignored,omitempty" doc:"why the metrics, or the failure, do not count"`
 }
 
 func (s *Server) tell(ctx context.Context, in *tellOne) (x told, err error) {

@@ -175,6 +175,27 @@ func TestRefusedReports(t *testing.T) {
 	}
 }
 
+// The end of a trial counts once: another end that is told later is ignored, and the answer says so.
+func TestToldOtherwise(t *testing.T) {
+	c, _ := hosting(t, t.TempDir())
+	c.post("", forWorkers)
+	g := c.post("/w/ask", `{"lease_s":3600}`)
+	tell := func(body string) string {
+		a, text := c.send("POST", "/w/trials/"+g.Trial+"/tell", body)
+		if a.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s", body, text)
+		}
+		return text
+	}
+	const failed, value = `{"attempt":1,"failed":"oom"}`, `{"attempt":1,"metrics":{"loss":0.001}}`
+	if first, again := tell(failed), tell(failed); strings.Contains(first+again, "ignored") {
+		t.Errorf("%s, %s", first, again)
+	}
+	if text := tell(value); !strings.Contains(text, `has ended before: oom`) {
+		t.Error(text)
+	}
+}
+
 // TestRepeatedRequests covers B-144.
 func TestRepeatedRequests(t *testing.T) {
 	c, _ := hosting(t, t.TempDir())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf16"
@@ -96,7 +97,7 @@ func Bold(text []byte) int {
 }
 
 // Colours passes what programs do to their own lines on a terminal: colours, and the return to the
-// line's beginning.
+// line's beginning. It does not pass what hides text.
 func Colours(text []byte) int {
 	if text[0] == '\r' {
 		return 1
@@ -106,6 +107,8 @@ func Colours(text []byte) int {
 	}
 	for i, c := range text[2:] {
 		switch {
+		case c == 'm' && conceals(string(text[2:i+2])):
+			return 0
 		case c == 'm':
 			return i + 3
 		case c != ';' && (c < '0' || c > '9'):
@@ -113,6 +116,25 @@ func Colours(text []byte) int {
 		}
 	}
 	return 0
+}
+
+// conceals reports whether one of a colour sequence's parameters, "1;31", hides the text that follows: 8 does, where it
+// is no part of a colour.
+func conceals(parameters string) bool {
+	list := strings.Split(parameters, ";")
+	for i := 0; i < len(list); i++ {
+		switch list[i] {
+		case "8", "08":
+			return true
+		case "38", "48", "58": // 5;N or 2;R;G;B
+			if i+1 < len(list) && list[i+1] == "2" {
+				i += 4
+			} else {
+				i += 2
+			}
+		}
+	}
+	return false
 }
 
 // unseen are letters that show nothing.

@@ -60,6 +60,8 @@ func TestWriterPasses(t *testing.T) {
 		{Bold, "\x1b[1mx\x1b[0m\x1b[31m\r", "\x1b[1mx\x1b[0m" + `\u001b[31m\u000d`},
 		{Colours, "\x1b[1;31mx\x1b[m\r\x1b[2J\x1b]0;t\x07\u202e",
 			"\x1b[1;31mx\x1b[m\r" + `\u001b[2J\u001b]0;t\u0007\u202e`},
+		{Colours, "\x1b[8mx\x1b[1;8;31mx\x1b[38;5;8mx\x1b[48;2;8;8;8mx\x1b[38;5;1;8mx",
+			`\u001b[8mx\u001b[1;8;31mx` + "\x1b[38;5;8mx\x1b[48;2;8;8;8mx" + `\u001b[38;5;1;8mx`},
 		{nil, "\x1b[1m\xe2\x80", `\u001b[1m\ufffd`},
 	} {
 		var out bytes.Buffer

@@ -202,7 +202,7 @@ func (w *Workers) Tell(ctx context.Context, s Message) (ignored string, err erro
 	v, inHand := w.session.View(no)
 	if l == nil || !inHand {
 		if v.Attempt == s.Attempt && v.State.Final() && (s.Iteration <= v.At || len(s.Metrics) == 0) {
-			return "", nil // it was told before, and the answer was lost
+			return w.toldBefore(no, v, s), nil
 		}
 		return "", w.gone(no, v, s.Attempt)
 	}
@@ -211,6 +211,15 @@ func (w *Workers) Tell(ctx context.Context, s Message) (ignored string, err erro
 	w.settle(no)
 	told, _ := a.(asktell.Receipt)
 	return told.Ignored, err
+}
+
+// toldBefore answers a tell of a trial that has ended: the answer to the first tell may have been lost. It returns why
+// this one is ignored if it says another end.
+func (w *Workers) toldBefore(no core.TrialNo, v core.View, s Message) (ignored string) {
+	if (s.Failed != "") == (v.State == core.Errored) {
+		return ""
+	}
+	return fmt.Sprintf("%s has ended before: %s", w.session.TrialName(no), v.Cause)
 }
 
 func name(no core.TrialNo) asktell.Name {
