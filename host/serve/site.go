@@ -76,7 +76,7 @@ func (s Site) Open() (*Open, error) {
 			return nil, err
 		}
 	}
-	o.Guard = guard.Options{Tokens: tokens, Hosts: s.Hosts}
+	o.Guard = guard.Options{Tokens: tokens, Folder: dir, Hosts: s.Hosts}
 	places := s.places(l)
 	o.URL, o.ReadURL = s.url(places[0], tokens.Full), s.url(places[0], tokens.Read)
 	for _, place := range places[1:] {

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -46,6 +47,8 @@ const (
 // Options say what is let in.
 type Options struct {
 	Tokens Tokens
+	// Folder has the tokens, which another server may replace; "": they stay.
+	Folder string
 	// Hosts are names of the server in URLs, beside localhost and IP addresses.
 	Hosts []string
 }
@@ -53,17 +56,20 @@ type Options struct {
 // Guard is a handler in front of another.
 type Guard struct {
 	Options
-	next  http.Handler
-	cross *http.CrossOriginProtection
-	keys  *keys
-	mu    sync.Mutex
-	wrong map[netip.Addr]*rate.Limiter
+	next   http.Handler
+	cross  *http.CrossOriginProtection
+	access atomic.Pointer[access]
+	mu     sync.Mutex
+	looked time.Time // when the folder of the tokens was looked at
+	wrong  map[netip.Addr]*rate.Limiter
 }
 
 // New returns a guard in front of a handler.
 func New(o Options, next http.Handler) *Guard {
-	return &Guard{Options: o, next: next, cross: http.NewCrossOriginProtection(),
-		keys: newKeys(), wrong: map[netip.Addr]*rate.Limiter{}}
+	g := &Guard{Options: o, next: next, cross: http.NewCrossOriginProtection(), looked: time.Now(),
+		wrong: map[netip.Addr]*rate.Limiter{}}
+	g.access.Store(&access{o.Tokens, newKeys()})
+	return g
 }
 
 // Server returns a server with limits on the size and the time of requests.
@@ -75,6 +81,7 @@ func Server(h http.Handler) *http.Server {
 // ServeHTTP implements http.Handler.
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	headers(w.Header())
+	g.renew()
 	if !g.named(r.Host) {
 		problem.New(http.StatusMisdirectedRequest, "the server has no such name; start it with --host NAME to "+
 			"reach it by another name").Write(w)
@@ -181,13 +188,13 @@ func (g *Guard) visit(w http.ResponseWriter, r *http.Request) bool {
 	if token == "" || !public(r) {
 		return false
 	}
-	rights := g.Tokens.of(token)
+	rights := g.access.Load().Tokens.of(token)
 	if rights == none {
 		return false
 	}
 	rest := r.URL.Query()
 	rest.Del("token")
-	rest.Set("ticket", g.keys.ticket(rights))
+	rest.Set("ticket", g.access.Load().keys.ticket(rights))
 	to := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/\\"), RawQuery: rest.Encode()}
 	http.Redirect(w, r, to.String(), http.StatusSeeOther)
 	return true
@@ -198,7 +205,7 @@ func (g *Guard) enter(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodPost || r.URL.Path != "/key" {
 		return false
 	}
-	key := g.keys.enter(r.URL.Query().Get("ticket"))
+	key := g.access.Load().keys.enter(r.URL.Query().Get("ticket"))
 	if key == "" {
 		problem.New(http.StatusForbidden, "this ticket is not valid any more; open the URL that tunehost has "+
 			"printed").Write(w)
@@ -216,7 +223,10 @@ func public(r *http.Request) bool {
 }
 
 // rights are those of a token, or of a key that this server has given a page.
-func (g *Guard) rights(token string) rights { return max(g.Tokens.of(token), g.keys.of(token)) }
+func (g *Guard) rights(token string) rights {
+	a := g.access.Load()
+	return max(a.Tokens.of(token), a.keys.of(token))
+}
 
 // refusal returns why a request is refused; nil: it is not.
 func (g *Guard) refusal(r *http.Request) *problem.Problem {

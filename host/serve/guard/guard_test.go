@@ -137,6 +137,34 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// B-142: new tokens hold at once, at servers that run already, too, and end the keys of their pages.
+func TestNewTokens(t *testing.T) {
+	dir := t.TempDir()
+	old, err := Load(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := New(Options{Tokens: old, Folder: dir}, hello)
+	key := visited(t, g, old.Full)
+	fresh, err := Load(dir, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.looked = time.Time{} // as if some time had passed
+	for token, want := range map[string]int{fresh.Full: 200, fresh.Read: 200, old.Full: 401, old.Read: 401, key: 401} {
+		if w := ask(g, "GET", "/api/v1/experiments", bearer(token)); w.Code != want {
+			t.Errorf("%d, want %d", w.Code, want)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, fullName)); err != nil {
+		t.Fatal(err)
+	}
+	g.looked = time.Time{}
+	if w := ask(g, "GET", "/api/v1/experiments", bearer(fresh.Full)); w.Code != 200 {
+		t.Errorf("without the file: %d", w.Code)
+	}
+}
+
 // B-142: the files of the dashboard are for everybody, and tell nothing; a wrong token gets none of them.
 func TestPublic(t *testing.T) {
 	g := New(Options{Tokens: tokens}, hello)

@@ -61,3 +61,26 @@ func (k *keys) enter(name string) string {
 	}
 	return k.Full
 }
+
+// access is who has access: who has a token, and the pages that have shown one.
+type access struct {
+	Tokens
+	keys *keys
+}
+
+// renewEvery is how often the folder of the tokens is looked at, if there are requests.
+const renewEvery = time.Second
+
+// renew takes the tokens that another server has put in their folder in place of these. The keys of pages end with the
+// tokens. If the new ones cannot be read, the old ones stay.
+func (g *Guard) renew() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.Folder == "" || time.Since(g.looked) < renewEvery {
+		return
+	}
+	g.looked = time.Now()
+	if t, err := read(g.Folder); err == nil && t != g.access.Load().Tokens {
+		g.access.Store(&access{t, newKeys()})
+	}
+}

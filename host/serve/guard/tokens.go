@@ -70,6 +70,15 @@ func Load(dir string, fresh bool) (t Tokens, err error) {
 	return Tokens{full, read}, err
 }
 
+// read returns the tokens in a folder.
+func read(dir string) (t Tokens, err error) {
+	if t.Full, err = stored(filepath.Join(dir, fullName)); err != nil {
+		return t, err
+	}
+	t.Read, err = stored(filepath.Join(dir, readName))
+	return t, err
+}
+
 func token(path string, fresh bool) (string, error) {
 	if !fresh {
 		text, err := stored(path)
