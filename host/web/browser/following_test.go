@@ -167,6 +167,12 @@ func TestLineage(t *testing.T) {
 	p.await(fmt.Sprintf("document.querySelectorAll('#schedule tbody tr').length === %d", want))
 	p.await(fmt.Sprintf(
 		"document.querySelector('#lineage canvas').ariaLabel.includes(', %d of them on the way')", want))
+	// no iteration is in two rows of the schedule, though a trial that was taken over may have trained on
+	p.await(`(() => {
+		const rows = [...document.querySelectorAll('#schedule tbody tr')]
+			.map(r => r.cells[0].textContent.split('–').map(Number));
+		return rows.every(([from, to], i) => from <= to && (i === 0 || rows[i - 1][1] <= from));
+	})()`)
 	p.clean()
 }
 

@@ -95,8 +95,10 @@ function Schedule({ x, of }: { x: string; of: Lineage }): JSX.Element | null {
   const list = ancestry(of);
   if (list.length === 0) return null;
   const names = [...new Set(list.flatMap((s) => Object.keys(s.params)))];
+  // a trial that another one took over may have trained on: the schedule has what it did until then
+  const until = list.map((s, i) => Math.min(s.to, list[i + 1]?.from ?? s.to));
   return <Card title="The schedule of the best trial" id="schedule"><div class="scroll"><table>
     <thead><tr><th>iterations</th><th>trial</th><th>value</th>{names.map((n) => <th key={n}>{n}</th>)}<th>why</th></tr></thead>
-    <tbody>{list.map((s) => <tr key={`${s.number} ${s.from}`}><td>{s.from}–{s.to}</td><td><a href={href(["x", x, "trials", s.number])}>{s.number}</a></td>
-      <td><Value of={s.value} /></td>{names.map((n) => <td key={n}>{value(s.params[n])}</td>)}<td>{s.reason ?? ""}</td></tr>)}</tbody></table></div></Card>;
+    <tbody>{list.map((s, i) => <tr key={`${s.number} ${s.from}`}><td>{s.from}–{until[i]}</td><td><a href={href(["x", x, "trials", s.number])}>{s.number}</a></td>
+      <td>{until[i] === s.to ? <Value of={s.value} /> : ""}</td>{names.map((n) => <td key={n}>{value(s.params[n])}</td>)}<td>{s.reason ?? ""}</td></tr>)}</tbody></table></div></Card>;
 }
