@@ -62,7 +62,7 @@ func (k *keys) enter(name string) string {
 	return k.Full
 }
 
-// access is who has access: who has a token, and the pages that have shown one.
+// access has what gives access: the tokens, and the keys of the pages that have shown one.
 type access struct {
 	Tokens
 	keys *keys
