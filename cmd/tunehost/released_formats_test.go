@@ -145,6 +145,10 @@ func layout(of reflect.Type) string {
 			continue
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" && f.Anonymous { // its fields are written as those of the whole
+			fields = append(fields, strings.TrimSuffix(strings.TrimPrefix(layout(f.Type), "{"), "}"))
+			continue
+		}
 		if name == "" {
 			name = f.Name
 		}

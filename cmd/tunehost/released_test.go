@@ -235,8 +235,8 @@ func continueCopy(t *testing.T, original string) {
 			t.Errorf("it has not ended: %s", l)
 		}
 	}
-	if changed := changedPlugins(t, dir); len(changed) > 0 {
-		return
+	if changed := changedPlugins(t, original); len(changed) > 0 {
+		return // earlier versions of them have made some of the decisions
 	}
 	if exit, said := tunehost(dir, "", "replay", dir); exit != 0 {
 		t.Errorf("replay: exit status %d: %s", exit, said)
