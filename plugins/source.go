@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-//go:embed sdk/*.go sdk/abi/*.go sdk/option/*.go sdk/channel/*.go sdk/guard/*.go sdk/guest/*.go sdk/road/*.go
+//go:embed sdk/*.go sdk/abi/*.go sdk/option/*.go sdk/channel/*.go sdk/guard/*.go sdk/guest/*.go sdk/bridge/*.go
 //go:embed sdk/proto/tunehost/v1/*.go sdk/quick/*.go
 //go:embed sdk/sdktest/*.go sdk/serve/*.go sdk/serve/*.s sdk/service/*.go sdk/space/*.go sdk/train/*.go sdk/wire/*.go
 var goSDK embed.FS

@@ -94,7 +94,7 @@ func testSentProgram(t *testing.T, hidden string) {
 	t.Cleanup(func() { _ = os.Remove(there) })
 	doctor := func() {
 		t.Helper()
-		cmd := exec.Command(bin, "doctor", "--executor", "{plugin: slurm, send: true, road: stdio}")
+		cmd := exec.Command(bin, "doctor", "--executor", "{plugin: slurm, send: true, connection: stdio}")
 		cmd.Dir = hidden
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "the node does not see") {
 			t.Fatalf("%v: %s", err, out)

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tunehost/tunehost/host/agent/cargo"
 	"github.com/tunehost/tunehost/host/agent/message"
+	"github.com/tunehost/tunehost/host/agent/upload"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
@@ -22,7 +22,7 @@ const uploads = "files"
 type shipped struct {
 	mu      sync.Mutex
 	folders map[string]string
-	cache   *cargo.Cache // nil: not opened yet
+	cache   *upload.Cache // nil: not opened yet
 }
 
 // ship makes sure that a tree of the host is here, and answers with its place.
@@ -42,7 +42,7 @@ func (a *Agent) ship(s *stream) error {
 	if err := s.placed("", nil); err != nil {
 		return err
 	}
-	t, err := cargo.Read(s.Conn, want.Root)
+	t, err := upload.Read(s.Conn, want.Root)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (a *Agent) ship(s *stream) error {
 }
 
 // placeTree returns the place of a tree: the host's own path, or a new folder.
-func (a *Agent) placeTree(s *stream, t *cargo.Tree) (path string, err error) {
+func (a *Agent) placeTree(s *stream, t *upload.Tree) (path string, err error) {
 	if t.Here() {
 		return t.Root, s.Writer.Write(message.End, nil) // nothing is missing
 	}
@@ -69,7 +69,7 @@ func (a *Agent) placeTree(s *stream, t *cargo.Tree) (path string, err error) {
 	if err := errors.Join(nolink.RemoveAll(path), nolink.MkdirAll(path, dirMode)); err != nil {
 		return "", err
 	}
-	if err = cargo.Place(s.Conn, t, path, a.cache()); err != nil {
+	if err = upload.Place(s.Conn, t, path, a.cache()); err != nil {
 		_ = nolink.RemoveAll(path)
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
@@ -80,9 +80,9 @@ func (a *Agent) placeTree(s *stream, t *cargo.Tree) (path string, err error) {
 }
 
 // cache opens the cache of the node.
-func (a *Agent) cache() *cargo.Cache {
+func (a *Agent) cache() *upload.Cache {
 	if a.shipped.cache == nil {
-		c, err := cargo.OpenCache(os.TempDir())
+		c, err := upload.OpenCache(os.TempDir())
 		if err != nil {
 			a.Log("files that the host uploads are kept for no other agent: " + err.Error())
 		}

@@ -65,7 +65,7 @@ type Execution struct {
 	// set it; 0: the executor chooses. Agents end by themselves then.
 	HostGrace time.Duration
 	// Host is the address, as HOST:PORT, at which this process reaches the host. It is for agents that cannot
-	// reach the host by themselves: see package plugins/sdk/road. "": agents must reach the host by themselves.
+	// reach the host by themselves: see package plugins/sdk/bridge. "": agents must reach the host by themselves.
 	// The address changes with each start of the host.
 	Host string
 }
@@ -77,7 +77,7 @@ type Execution struct {
 // agents of a lease, and an agent ends whatever it has started.
 //
 // Where nodes cannot connect to the host, the executor runs `Path agent --socket SOCKET` instead, and
-// connects `Path agent bridge SOCKET` on the same node with the host: see package plugins/sdk/road. Where other
+// connects `Path agent bridge SOCKET` on the same node with the host: see package plugins/sdk/bridge. Where other
 // users share the node and its /tmp, SOCKET is a name that they cannot predict, in [AgentSocketVariable].
 type Agent struct {
 	// Path is the static binary on the host's machine, absolute.

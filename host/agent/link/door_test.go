@@ -12,7 +12,7 @@ import (
 	"github.com/tunehost/tunehost/host/agent/door"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/internal/testplace"
-	"github.com/tunehost/tunehost/plugins/sdk/road"
+	"github.com/tunehost/tunehost/plugins/sdk/bridge"
 )
 
 // stdio is the input and output of a bridge, as an engine would carry them.
@@ -27,8 +27,8 @@ func (p stdio) Close() error {
 	return p.WriteCloser.Close()
 }
 
-// bridge runs a bridge, as an engine does on a node.
-func bridge(ctx context.Context, socket string) (io.ReadWriteCloser, error) {
+// bridged runs a bridge, as an engine does on a node.
+func bridged(ctx context.Context, socket string) (io.ReadWriteCloser, error) {
 	ctx, end := context.WithCancel(ctx)
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
@@ -56,10 +56,10 @@ func TestThroughTheEngine(t *testing.T) {
 	kept := make(chan struct{})
 	go func() { // before the agent runs
 		defer close(kept)
-		road.Keep(ctx, road.Road{Host: inner.Addr().String(),
+		bridge.Run(ctx, bridge.Config{Host: inner.Addr().String(),
 			Open: func(ctx context.Context) (io.ReadWriteCloser, error) {
 				opened.Add(1)
-				return bridge(ctx, socket)
+				return bridged(ctx, socket)
 			}})
 	}()
 	way, err := door.Open(socket)
@@ -125,7 +125,7 @@ func TestCommandIsKilled(t *testing.T) {
 	}
 	defer way.Close()
 	bridges := make(chan *orphan, 100)
-	go road.Keep(t.Context(), road.Road{Host: inner.Addr().String(),
+	go bridge.Run(t.Context(), bridge.Config{Host: inner.Addr().String(),
 		Open: func(context.Context) (io.ReadWriteCloser, error) {
 			o, err := newOrphan(socket)
 			bridges <- o
@@ -167,7 +167,7 @@ func TestCommandsAreKilledInARow(t *testing.T) {
 	defer way.Close()
 	var opened, deaf atomic.Int32
 	bridges := make(chan *orphan, 1000)
-	go road.Keep(t.Context(), road.Road{Host: inner.Addr().String(),
+	go bridge.Run(t.Context(), bridge.Config{Host: inner.Addr().String(),
 		Open: func(context.Context) (io.ReadWriteCloser, error) {
 			o, err := newOrphan(socket)
 			if err == nil && opened.Add(1) > 2 && deaf.Add(-1) >= 0 {

@@ -16,7 +16,7 @@ const (
 	StreamStart = "start" // a process; Ask with a Start, then Yes with a Started, output and Exit
 	StreamDial  = "dial"  // to a process's socket; Ask with a Dial, then Yes, then bytes
 	StreamProbe = "stat"  // Ask with a Probe, then Yes with a Probed
-	StreamShip  = "ship"  // Ask with a Ship, then Yes with a Placed; see package cargo for what follows if it is empty
+	StreamShip  = "ship"  // Ask with a Ship, then Yes with a Placed; see package upload for what follows if it is empty
 	StreamFiles = "files" // Ask with a Files, then Yes with a Placed; a tree follows or is sent, see Files
 	StreamStore = "store" // Ask with a Store, then Yes; see Store
 	// StreamRank is opened by agents: Ask with a Rank, and then as StreamStart.

@@ -34,7 +34,7 @@ type Set struct {
 	Relays []*publish.PluginReporter
 
 	setup     *setup.Setup
-	shipped   *remote.Cargo       // nil until the first opener
+	shipped   *remote.Uploads     // nil until the first opener
 	trainable sdk.TrainableTraits // needed after the driver of trials has taken the trainable
 }
 
@@ -57,7 +57,7 @@ func (p *Set) Opener() *opening.Opener {
 		InProcess: b.Options.PluginsHere(), Direct: virtual, Trusted: !virtual || b.Options.Trust,
 		Run: b.File.RunID, SnapshotEvery: cmp.Or(b.Options.Mode.SnapshotEvery, snapshots.Every)}
 	if p.Nodes != nil {
-		o.Executor = &remote.Executor{Sessions: p.Nodes, Here: o.Here(), Cargo: p.cargo(o.BaseDir)}
+		o.Executor = &remote.Executor{Sessions: p.Nodes, Here: o.Here(), Uploads: p.uploads(o.BaseDir)}
 	}
 	switch {
 	case b.Stage != nil:

@@ -23,8 +23,8 @@ type Executor struct {
 	Sessions Sessions
 	// Here starts processes that run on no lease.
 	Here *exec.Local
-	// Cargo is what processes need on their nodes; nil: nothing.
-	Cargo *Cargo
+	// Uploads are what processes need on their nodes; nil: nothing.
+	Uploads *Uploads
 }
 
 var _ exec.Executor = (*Executor)(nil)
@@ -39,7 +39,7 @@ func (e *Executor) Start(ctx context.Context, what process.Program, where exec.P
 	if err != nil {
 		return nil, unreachable(what, err)
 	}
-	moved, err := e.Cargo.move(ctx, s, what)
+	moved, err := e.Uploads.move(ctx, s, what)
 	if err != nil {
 		return nil, notSent(what, s, err)
 	}

@@ -9,37 +9,37 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tunehost/tunehost/host/agent/cargo"
 	"github.com/tunehost/tunehost/host/agent/link"
 	"github.com/tunehost/tunehost/host/agent/message"
+	"github.com/tunehost/tunehost/host/agent/upload"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/host/plugin/sandbox"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Cargo is what the processes of an experiment need on their nodes.
-type Cargo struct {
+// Uploads are what the processes of an experiment need on their nodes.
+type Uploads struct {
 	// Base is the folder of the experiment file. Upload are the names of files and folders in it. Skip is a folder
 	// that is not uploaded.
 	Base   string
 	Upload []string
 	Skip   string
-	// Large is called with trees of more than [LargeCargo] bytes. It may be nil.
+	// Large is called with trees of more than [LargeUpload] bytes. It may be nil.
 	Large func(tree string, bytes int64)
 	// Sent is called each time that a process starts on a node that does not see Base, with the files
 	// that the node has. It may be nil.
-	Sent func(names []string, tree *cargo.Tree)
+	Sent func(names []string, tree *upload.Tree)
 
 	mu     sync.Mutex
 	listed map[string]listed // by folder and names
 }
 
-// LargeCargo is the size of a tree, in bytes, above which the user gets a warning.
-const LargeCargo = 1 << 30
+// LargeUpload is the size of a tree, in bytes, above which the user gets a warning.
+const LargeUpload = 1 << 30
 
 // listed is a tree as it was a moment ago. It is kept so that trials that start together do not each read all files.
 type listed struct {
-	tree   cargo.Tree
+	tree   upload.Tree
 	digest string
 	at     time.Time
 }
@@ -48,7 +48,7 @@ const listedFor = time.Second
 
 // move makes sure that the node of an agent has everything that a program needs, and returns the
 // program with the paths there.
-func (c *Cargo) move(ctx context.Context, s link.Session, what process.Program) (process.Program, error) {
+func (c *Uploads) move(ctx context.Context, s link.Session, what process.Program) (process.Program, error) {
 	if c == nil {
 		return what, nil
 	}
@@ -72,7 +72,7 @@ func (c *Cargo) move(ctx context.Context, s link.Session, what process.Program) 
 }
 
 // upload makes sure that a node has the files of the base, and returns their folder there.
-func (c *Cargo) upload(ctx context.Context, s link.Session) (to string, err error) {
+func (c *Uploads) upload(ctx context.Context, s link.Session) (to string, err error) {
 	l, err := c.list(c.Base, c.Upload)
 	if err != nil {
 		return "", err
@@ -96,7 +96,7 @@ func moduleOf(what process.Program) string {
 
 // moveFolder sends the content of a folder, and changes the paths of a program to those on the
 // node.
-func (c *Cargo) moveFolder(ctx context.Context, s link.Session, what process.Program, from, name string) (
+func (c *Uploads) moveFolder(ctx context.Context, s link.Session, what process.Program, from, name string) (
 	process.Program, error) {
 	l, err := c.list(from, []string{name})
 	if err != nil {
@@ -135,7 +135,7 @@ func inJSON(folder string) string {
 }
 
 // ship makes sure that a node has a tree, and returns its folder there.
-func (c *Cargo) ship(ctx context.Context, s link.Session, l *listed) (string, error) {
+func (c *Uploads) ship(ctx context.Context, s link.Session, l *listed) (string, error) {
 	root := l.tree.Root
 	var placed message.Placed
 	conn, err := Ask(ctx, s, message.StreamShip, message.Ship{Root: root, Digest: l.digest}, &placed)
@@ -147,8 +147,8 @@ func (c *Cargo) ship(ctx context.Context, s link.Session, l *listed) (string, er
 		return placed.Path, nil
 	}
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	sent, err := cargo.Send(conn, &l.tree)
-	if sent > LargeCargo && c.Large != nil {
+	sent, err := upload.Send(conn, &l.tree)
+	if sent > LargeUpload && c.Large != nil {
 		c.Large(root, sent)
 	}
 	if err == nil {
@@ -164,14 +164,14 @@ func (c *Cargo) ship(ctx context.Context, s link.Session, l *listed) (string, er
 }
 
 // list lists a tree, as it is now.
-func (c *Cargo) list(root string, names []string) (listed, error) {
+func (c *Uploads) list(root string, names []string) (listed, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := listedBy(root, names)
 	if l, ok := c.listed[key]; ok && time.Since(l.at) < listedFor {
 		return l, nil
 	}
-	tree, err := cargo.Collect(root, names, c.Skip)
+	tree, err := upload.Collect(root, names, c.Skip)
 	if err != nil {
 		return listed{}, err
 	}

@@ -10,17 +10,18 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/host/agent"
-	"github.com/tunehost/tunehost/host/agent/cargo"
 	"github.com/tunehost/tunehost/host/agent/link"
+	"github.com/tunehost/tunehost/host/agent/upload"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/host/plugin/sandbox"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// elsewhere is the cargo of an experiment whose node does not have the files: they were written at other times there.
-func elsewhere(t *testing.T, c *Cargo, root string, names ...string) {
+// elsewhere lists the uploads of an experiment whose node does not have the files: they were written at other times
+// there.
+func elsewhere(t *testing.T, c *Uploads, root string, names ...string) {
 	t.Helper()
-	tree, err := cargo.Collect(root, names, "")
+	tree, err := upload.Collect(root, names, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func folder(t *testing.T, files ...string) string {
 func TestMoved(t *testing.T) {
 	s, dir := node(t)
 	base, plugin, modules := folder(t, "train.py"), folder(t, "run", "data"), folder(t, "m.wasm")
-	c := &Cargo{Base: base, Upload: []string{"train.py"}}
+	c := &Uploads{Base: base, Upload: []string{"train.py"}}
 	elsewhere(t, c, base, "train.py")
 	elsewhere(t, c, plugin, ".")
 	elsewhere(t, c, modules, "m.wasm")
@@ -101,7 +102,7 @@ func TestMoved(t *testing.T) {
 func TestNotMoved(t *testing.T) {
 	s, dir := node(t)
 	base := folder(t, "train.py")
-	c := &Cargo{Base: base, Upload: []string{"train.py"}}
+	c := &Uploads{Base: base, Upload: []string{"train.py"}}
 	got, err := c.move(t.Context(), s, process.Program{Dir: base})
 	if err != nil || got.Dir != base || !slices.Contains(got.Env, sdk.BaseDirVariable+"="+base) {
 		t.Errorf("%+v %v", got, err)
@@ -109,7 +110,7 @@ func TestNotMoved(t *testing.T) {
 	if list, _ := os.ReadDir(dir); len(list) > 0 {
 		t.Error(list)
 	}
-	c = &Cargo{Base: base, Upload: []string{"none.py"}}
+	c = &Uploads{Base: base, Upload: []string{"none.py"}}
 	if _, err := c.move(t.Context(), s, process.Program{}); err == nil || !strings.Contains(err.Error(), "none.py") {
 		t.Error(err)
 	}
@@ -119,7 +120,7 @@ func TestNotMoved(t *testing.T) {
 func TestModuleBesideUploads(t *testing.T) {
 	s, dir := node(t)
 	base := folder(t, "data", "m.wasm")
-	c := &Cargo{Base: base, Upload: []string{"data"}}
+	c := &Uploads{Base: base, Upload: []string{"data"}}
 	elsewhere(t, c, base, "data")
 	elsewhere(t, c, base, "m.wasm")
 	config, _ := json.Marshal(sandbox.Config{Path: base + "/m.wasm"})
@@ -139,8 +140,8 @@ func TestModuleBesideUploads(t *testing.T) {
 // node that sees the files.
 func TestSent(t *testing.T) {
 	base, count := folder(t, "data"), 0
-	c := &Cargo{Base: base, Upload: []string{"data"}}
-	c.Sent = func(names []string, tree *cargo.Tree) {
+	c := &Uploads{Base: base, Upload: []string{"data"}}
+	c.Sent = func(names []string, tree *upload.Tree) {
 		if count++; !slices.Equal(names, c.Upload) || len(tree.Files) != 1 {
 			t.Errorf("%q %+v", names, tree)
 		}

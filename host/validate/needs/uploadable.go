@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/tunehost/tunehost/host/agent/cargo"
+	"github.com/tunehost/tunehost/host/agent/upload"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/mirror"
@@ -17,7 +17,7 @@ func Uploadable(e *config.Experiment, results string) error {
 	if err != nil {
 		return err
 	}
-	if err := cargo.Check(base, e.Upload, cargo.Aside(base, results)); err != nil {
+	if err := upload.Check(base, e.Upload, upload.Aside(base, results)); err != nil {
 		return fmt.Errorf("%s: upload: %w; name other files, or put a copy in the folder", e.PosOf("executor.upload"),
 			err)
 	}

@@ -340,12 +340,12 @@ func (x *examination) reported(r *Report, began time.Time) {
 		x.well("way back", "%s: the node need not reach this machine", r.Address)
 	case r.Engine && r.Address != "":
 		x.bad("way back", fmt.Sprintf("the engine's own connection does not work (%s), but the node reaches this "+
-			"machine at %s: leave the option road out", strings.Join(r.Unreached, "; "), r.Address))
+			"machine at %s: leave the option connection out", strings.Join(r.Unreached, "; "), r.Address))
 	case r.Address != "":
 		x.well("way back", "the node reaches this machine at %s", r.Address)
 	default:
 		x.bad("way back", "the node reaches this machine at none of its addresses ("+strings.Join(r.Unreached, "; ")+
-			"): open the network for connections from nodes, set the executor's option road to stdio if it has "+
+			"): open the network for connections from nodes, set the executor's option connection to stdio if it has "+
 			"one, or run tunehost on a node, in a job")
 	}
 }

@@ -84,7 +84,7 @@ func (c *copies) begin(e *executor, ctx context.Context, p *corev1.Pod) {
 			e.soon()
 			if err == nil {
 				for i := range gpusOf(p) {
-					e.following.Go(func() { e.keepRoad(ctx, p, firstBundle(p)+i) })
+					e.following.Go(func() { e.keepBridge(ctx, p, firstBundle(p)+i) })
 				}
 				return
 			}

@@ -312,7 +312,7 @@ func testAbandoned(t *testing.T, w *world) {
 // B-131: trials whose agents connect to the host do not notice that the API server is gone for a while, and the
 // executor continues when it is back.
 func testSilentServer(t *testing.T, w *world) {
-	dir := w.file(t, "silent", endless+w.executor(", road: dial")+"\n")
+	dir := w.file(t, "silent", endless+w.executor(", connection: dial")+"\n")
 	host := w.start(t, dir, "run", "e.yaml")
 	until(t, "results in two pods", func() bool { return len(w.running(t)) == 2 && w.results(dir, "silent") > 4 })
 	before, had := w.running(t), w.results(dir, "silent")

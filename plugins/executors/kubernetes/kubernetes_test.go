@@ -228,9 +228,9 @@ func testConformance(t *testing.T, w *world) {
 
 func testDoctor(t *testing.T, w *world) {
 	for _, way := range []string{"exec", "dial"} {
-		out := w.run(t, t.TempDir(), "doctor", "--executor", w.executor(", road: "+way))
+		out := w.run(t, t.TempDir(), "doctor", "--executor", w.executor(", connection: "+way))
 		if strings.Contains(out, "BAD") || !strings.Contains(out, "2 nodes") {
-			t.Errorf("doctor with road: %s:\n%s", way, out)
+			t.Errorf("doctor with connection: %s:\n%s", way, out)
 		}
 	}
 }
@@ -261,7 +261,7 @@ func testQuickstart(t *testing.T, w *world) {
 		return text
 	}
 	here := learned()
-	for _, more := range []string{"", ", road: dial"} {
+	for _, more := range []string{"", ", connection: dial"} {
 		if there := learned("--set", "executor="+w.executor(more)); there != here {
 			t.Errorf("in pods%s:\n%s\nhere:\n%s", more, there, here)
 		}

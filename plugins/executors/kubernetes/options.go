@@ -33,7 +33,7 @@ type options struct {
 	Within         float64
 	Program        string
 	Cache          string
-	Road           way
+	Connection     way
 
 	template    corev1.Pod
 	tolerations []corev1.Toleration
@@ -89,7 +89,7 @@ var declared = option.Declare(func(o *options) []option.Option {
 		option.String("cache", &o.Cache, "",
 			"A folder of the nodes (hostPath) that keeps the tunehost program, so that it is copied once to each "+
 				"node. Empty: none."),
-		option.Enum("road", &o.Road, exec,
+		option.Enum("connection", &o.Connection, exec,
 			"How host and agents reach each other: exec (through the API server, as kubectl exec does) or dial (pods "+
 				"connect to the host, as they can if it runs in the cluster).", exec, dial),
 	}

@@ -161,7 +161,7 @@ func (e *executor) merged(p *corev1.Pod) (*corev1.Pod, error) {
 // startScript is the first process of a pod. It waits for the agents' program, starts an agent for each bundle, and
 // passes SIGTERM on to them: it is the only notice of an eviction by the kubelet, which does not delete the pod. It
 // does not give up while the program is being copied.
-// Its arguments are the option road and the bundles. When one agent ends, all do.
+// Its arguments are the option connection and the bundles. When one agent ends, all do.
 const startScript = `noticed= seen=
 trap "noticed=1" TERM
 left=$TUNEHOST_WAIT
@@ -175,11 +175,11 @@ until [ -x "$0" ]; do
 	sleep 0.2 2>/dev/null || sleep 1
 done
 unset TUNEHOST_WAIT
-program=$0 road=$1
+program=$0 connection=$1
 shift
 agent() {
 	export TUNEHOST_AGENT_BUNDLE=$1
-	if [ "$road" = exec ]; then "$program" agent --socket "/tunehost/road-$1/agent" & else "$program" agent & fi
+	if [ "$connection" = exec ]; then "$program" agent --socket "/tunehost/bridge-$1/agent" & else "$program" agent & fi
 	child=$!
 	trap 'kill -TERM "$child" 2>/dev/null' TERM
 	[ -z "$noticed" ] || kill -TERM "$child"

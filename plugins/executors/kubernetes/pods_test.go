@@ -195,7 +195,7 @@ func testVolcano(t *testing.T, w *world) {
 func testInside(t *testing.T, w *world) {
 	w.account(t)
 	dir := w.file(t, "inside", "trainable: {command: [echo, '{{\"loss\": 1}}']}\ntrials: 4\nconcurrency: 2\n"+
-		"resources: {cpu: 0.1}\nexecutor: "+w.executor(", road: dial")+"\n")
+		"resources: {cpu: 0.1}\nexecutor: "+w.executor(", connection: dial")+"\n")
 	server := strings.Split(strings.TrimPrefix(w.Server, "https://"), ":")
 	var mounts, volumes []any
 	for name, where := range map[string]string{"work": dir, "bin": filepath.Dir(w.tunehost), "config": w.config} {

@@ -357,7 +357,7 @@ func (e *executor) report(l *lease, event sdk.LeaseEvent) {
 	for _, b := range event.Bundles {
 		l.nodes = append(l.nodes, b.Node)
 	}
-	e.roads.follows(&event, e.sockets(l.name), func(bundle int) bundlePlace { return l.parts[bundle] })
+	e.bridges.follows(&event, e.sockets(l.name), func(bundle int) bundlePlace { return l.parts[bundle] })
 	e.tell(event)
 }
 

@@ -13,21 +13,21 @@ import (
 
 // options are the user's settings for the jobs.
 type options struct {
-	Partition string
-	Time      string
-	Notice    float64
-	Args      []string
-	Setup     string
-	GPU       string
-	Memory    float64
-	Program   string
-	Pool      pool
-	Road      way
-	Send      bool
-	Commands  float64
+	Partition  string
+	Time       string
+	Notice     float64
+	Args       []string
+	Setup      string
+	GPU        string
+	Memory     float64
+	Program    string
+	Pool       pool
+	Connection way
+	Send       bool
+	Commands   float64
 
 	limit time.Duration // Time; 0: none
-	salt  salt          // if Road is stdio
+	salt  salt          // if Connection is stdio
 }
 
 // pool is the source of leases.
@@ -67,7 +67,7 @@ var declared = option.Declare(func(o *options) []option.Option {
 		option.Enum("pool", &o.Pool, auto,
 			"Where leases come from: jobs (each lease is a job), allocation (the job in which tunehost runs), or "+
 				"auto: the allocation if tunehost runs in one.", auto, jobs, allocation),
-		option.Enum("road", &o.Road, dial,
+		option.Enum("connection", &o.Connection, dial,
 			"How agents on the nodes and the host are connected: dial (agents connect to the host), or stdio (through "+
 				"srun, where the network does not let them).", dial, stdio),
 		option.Float("command_timeout", &o.Commands, 60, option.From(1).To(maxCommand),

@@ -10,12 +10,12 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// withRoad returns options with road: stdio for a folder.
-func withRoad(t *testing.T, dir string) *options {
+// withStdio returns options with connection: stdio for a folder.
+func withStdio(t *testing.T, dir string) *options {
 	t.Helper()
-	o, err := read([]byte(`{"road": "stdio"}`))
+	o, err := read([]byte(`{"connection": "stdio"}`))
 	if err == nil {
-		err = o.openRoad(&sdk.Execution{Dir: dir, Host: "127.0.0.1:1"})
+		err = o.openConnection(&sdk.Execution{Dir: dir, Host: "127.0.0.1:1"})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func withRoad(t *testing.T, dir string) *options {
 // between leases. The next host of the experiment knows it.
 func TestSocketsAreNotPredictable(t *testing.T) {
 	dir := t.TempDir()
-	first, again, other := withRoad(t, dir), withRoad(t, dir), withRoad(t, t.TempDir())
+	first, again, other := withStdio(t, dir), withStdio(t, dir), withStdio(t, t.TempDir())
 	path := first.sockets("th-a-1")
 	if again.sockets("th-a-1") != path {
 		t.Error("the next host does not find", path)
@@ -49,8 +49,8 @@ func TestSocketsAreNotPredictable(t *testing.T) {
 
 // Other users can read command lines, of srun on this machine too.
 func TestSocketsAreOnNoCommandLine(t *testing.T) {
-	o := withRoad(t, t.TempDir())
-	r := &roads{program: "/bin/tunehost", environ: []string{"A=b"}}
+	o := withStdio(t, t.TempDir())
+	r := &bridges{program: "/bin/tunehost", environ: []string{"A=b"}}
 	socket := o.sockets("th-a-1") + "0" + socketName
 	cmd := r.bridgeCommand(bundlePlace{job: "7", node: "n1", offset: -1}, socket)
 	if line := strings.Join(cmd.Args, " "); strings.Contains(line, o.salt.name("th-a-1")) {
@@ -72,7 +72,7 @@ func TestSocketsAreOnNoCommandLine(t *testing.T) {
 // A salt that is damaged is said: with another one, agents of jobs that run would not be found.
 func TestDamagedSalt(t *testing.T) {
 	dir := t.TempDir()
-	withRoad(t, dir)
+	withStdio(t, dir)
 	path := filepath.Join(dir, logDir, saltFile)
 	if err := os.Truncate(path, 3); err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ const (
 )
 
 // send makes sure that a node has the program. The job there waits for it.
-func (r *roads) send(ctx context.Context, lease string, at bundlePlace) {
+func (r *bridges) send(ctx context.Context, lease string, at bundlePlace) {
 	for try := 1; try <= sendTries && ctx.Err() == nil; try++ {
 		err := r.sendOnce(ctx, lease, at)
 		if err == nil || ctx.Err() != nil {
@@ -64,7 +64,7 @@ func (r *roads) send(ctx context.Context, lease string, at bundlePlace) {
 	}
 }
 
-func (r *roads) sendOnce(ctx context.Context, lease string, at bundlePlace) error {
+func (r *bridges) sendOnce(ctx context.Context, lease string, at bundlePlace) error {
 	ctx, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()
 	check := readyScript + fmt.Sprintf("ready %s %s && echo have || echo need", quote(r.program), r.sum)
@@ -82,7 +82,7 @@ func (r *roads) sendOnce(ctx context.Context, lease string, at bundlePlace) erro
 }
 
 // step runs a command beside the agent.
-func (r *roads) step(ctx context.Context, at bundlePlace, args ...string) (string, error) {
+func (r *bridges) step(ctx context.Context, at bundlePlace, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "srun", append(at.arguments(noVariable), args...)...)
 	cmd.Env, cmd.WaitDelay = r.environ, time.Second
 	var errs limited

@@ -26,7 +26,7 @@ func open(x sdk.Execution, text []byte, tell func(...sdk.LeaseEvent)) (sdk.Execu
 	if err != nil {
 		return nil, sdk.ExecutorTraits{}, err
 	}
-	if err := o.openRoad(&x); err != nil {
+	if err := o.openConnection(&x); err != nil {
 		return nil, sdk.ExecutorTraits{}, err
 	}
 	traits := sdk.ExecutorTraits{Gangs: true, Agents: x.Agent != nil}
@@ -62,7 +62,7 @@ type executor struct {
 	// suspect is the time until which jobs may appear whose submissions got no answer.
 	suspect time.Time
 	nodes   nodes
-	roads   *roads
+	bridges *bridges
 	pace    pace
 	trouble trouble
 
@@ -94,7 +94,7 @@ func newExecutor(x sdk.Execution, o options, tell func(...sdk.LeaseEvent)) *exec
 		turn: make(chan struct{}, 1), leases: map[string]*lease{}, strays: map[string]bool{},
 		wake: make(chan struct{}, 1)}
 	e.nodes.slurm = e.slurm
-	e.roads = newRoads(&x, &o, e.slurm.environ)
+	e.bridges = newBridges(&x, &o, e.slurm.environ)
 	e.ctx, e.end = context.WithCancel(context.Background())
 	return e
 }
@@ -137,7 +137,7 @@ func (e *executor) Adopt(ctx context.Context, leases []string) error {
 		return err
 	}
 	e.leases, e.adopted = e.adoptedLeases(leases, list), true
-	e.roads.retain(leases)
+	e.bridges.retain(leases)
 	if len(leases) > 0 { // the process before this one may have been submitting
 		e.suspect = e.now().Add(suspicious)
 	}
@@ -219,7 +219,7 @@ func (e *executor) Release(ctx context.Context, leases []string) error {
 	}
 	for _, name := range leases {
 		if strings.HasPrefix(name, e.x.Prefix) {
-			e.roads.close(name)
+			e.bridges.close(name)
 			delete(e.leases, name)
 			e.removeLog(name)
 		}
@@ -297,6 +297,6 @@ func (e *executor) removeLog(lease string) {
 func (e *executor) Close() error {
 	e.end()
 	e.following.Wait()
-	e.roads.end()
+	e.bridges.end()
 	return nil
 }

@@ -35,7 +35,7 @@ type steps struct {
 	mu      sync.Mutex
 	adopted bool
 	leases  map[string]*step
-	roads   *roads
+	bridges *bridges
 	until   time.Time // the end of the allocation
 	asked   time.Time // the last time that it was requested
 	over    bool      // Slurm has said that the allocation has ended
@@ -64,7 +64,7 @@ func newSteps(x sdk.Execution, o options, tell func(...sdk.LeaseEvent)) (*steps,
 	}
 	e := &steps{options: o, x: x, slurm: newSlurm(o.timeout()), tell: tell, now: time.Now,
 		job: os.Getenv("SLURM_JOB_ID"), leases: map[string]*step{},
-		roads: newRoads(&x, &o, stepEnvironment(os.Environ()))}
+		bridges: newBridges(&x, &o, stepEnvironment(os.Environ()))}
 	e.ctx, e.end = context.WithCancel(context.Background())
 	return e, nil
 }
@@ -255,7 +255,7 @@ func (e *steps) Adopt(ctx context.Context, leases []string) error {
 		return err
 	}
 	e.leases, e.adopted = map[string]*step{}, true
-	e.roads.retain(leases)
+	e.bridges.retain(leases)
 	for _, name := range leases {
 		e.leases[name] = &step{name: name, bundles: adoptedBundles(e.x.Dir, name), pid: running[name]}
 	}
@@ -338,7 +338,7 @@ func (e *steps) Release(ctx context.Context, leases []string) error {
 		return err
 	}
 	for _, l := range released {
-		e.roads.close(l.name)
+		e.bridges.close(l.name)
 		delete(e.leases, l.name)
 		_ = os.Remove(logPath(e.x.Dir, l.name))
 	}
@@ -508,7 +508,7 @@ func (e *steps) report(l *step, event sdk.LeaseEvent) {
 		return
 	}
 	l.told = event
-	e.roads.follows(&event, e.sockets(l.name), func(int) bundlePlace {
+	e.bridges.follows(&event, e.sockets(l.name), func(int) bundlePlace {
 		return bundlePlace{job: e.job, offset: -1}
 	})
 	e.tell(event)
@@ -571,6 +571,6 @@ func placed(places map[int]where) (list []sdk.GrantedBundle) {
 func (e *steps) Close() error {
 	e.end()
 	e.following.Wait()
-	e.roads.end()
+	e.bridges.end()
 	return nil
 }

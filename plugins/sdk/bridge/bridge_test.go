@@ -1,4 +1,4 @@
-package road
+package bridge
 
 import (
 	"context"
@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// unhurried is a road that does not wait between two tries, and ends after some.
-func unhurried(t *testing.T, r Road, tries int) (pauses []time.Duration) {
+// unhurried is a bridge that does not wait between two tries, and ends after some.
+func unhurried(t *testing.T, c Config, tries int) (pauses []time.Duration) {
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
-	r.pause = func(_ context.Context, d time.Duration) {
+	c.pause = func(_ context.Context, d time.Duration) {
 		if pauses = append(pauses, d); len(pauses) == tries {
 			end()
 		}
 	}
-	Keep(ctx, r)
+	Run(ctx, c)
 	return pauses
 }
 
@@ -28,7 +28,7 @@ func unhurried(t *testing.T, r Road, tries int) (pauses []time.Duration) {
 func TestPauses(t *testing.T) {
 	var said []string
 	why := errors.New("the pod is gone")
-	pauses := unhurried(t, Road{Say: func(err error) { said = append(said, err.Error()) },
+	pauses := unhurried(t, Config{Warn: func(err error) { said = append(said, err.Error()) },
 		Open: func(context.Context) (io.ReadWriteCloser, error) { return nil, why }}, 20)
 	if len(said) != 20 || said[0] != why.Error() {
 		t.Error(said)
@@ -41,7 +41,7 @@ func TestPauses(t *testing.T) {
 // A command that fails is told by its last words, and the host is not dialled for it.
 func TestCommandFails(t *testing.T) {
 	var said error
-	unhurried(t, Road{Host: "127.0.0.1:1", Say: func(err error) { said = err },
+	unhurried(t, Config{Host: "127.0.0.1:1", Warn: func(err error) { said = err },
 		Open: func(context.Context) (io.ReadWriteCloser, error) {
 			return Command(exec.Command("sh", "-c", "echo first >&2; echo no such pod >&2; exit 3"))
 		}}, 1)
@@ -64,7 +64,7 @@ func TestBytes(t *testing.T) {
 	kept := make(chan struct{})
 	go func() {
 		defer close(kept)
-		Keep(ctx, Road{Host: l.Addr().String(), Open: func(context.Context) (io.ReadWriteCloser, error) {
+		Run(ctx, Config{Host: l.Addr().String(), Open: func(context.Context) (io.ReadWriteCloser, error) {
 			return Command(exec.Command("sh", "-c", "echo hello; read answer; echo you said $answer; cat"))
 		}})
 	}()

@@ -5,34 +5,34 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tunehost/tunehost/host/agent/cargo"
+	"github.com/tunehost/tunehost/host/agent/upload"
 	"github.com/tunehost/tunehost/host/exec/remote"
 )
 
-// cargo returns the files that are sent to nodes without the experiment's files: those that the file names in upload,
+// uploads returns the files that are sent to nodes without the experiment's files: those that the file names in upload,
 // and those that the command of the trainable names.
-func (p *Set) cargo(base string) *remote.Cargo {
+func (p *Set) uploads(base string) *remote.Uploads {
 	if p.shipped != nil {
 		return p.shipped
 	}
 	e := p.setup.Plan.Experiment
-	p.shipped = &remote.Cargo{Base: base, Skip: cargo.Aside(base, p.setup.Dir.Path()), Large: p.large,
+	p.shipped = &remote.Uploads{Base: base, Skip: upload.Aside(base, p.setup.Dir.Path()), Large: p.large,
 		Upload: append(named(base, e.Trainable.Command), e.Upload...)}
 	if p.setup.Dir.Path() != "" { // it is kept
-		p.shipped.Sent = p.compared(cargo.Remember(p.setup.Dir.Uploads()))
+		p.shipped.Sent = p.compared(upload.Remember(p.setup.Dir.Uploads()))
 	}
 	return p.shipped
 }
 
 // compared warns of files that are not as they were when they were first sent: their trials cannot be compared.
-func (p *Set) compared(m *cargo.Memory) func([]string, *cargo.Tree) {
-	return func(names []string, tree *cargo.Tree) {
+func (p *Set) compared(m *upload.Memory) func([]string, *upload.Tree) {
+	return func(names []string, tree *upload.Tree) {
 		changed, err := m.Changes(names, tree)
 		if err != nil {
 			p.setup.Log.Once("memory of uploads", err.Error())
 		}
 		if len(changed) > 0 {
-			p.setup.Log.Warn(cargo.Warning(changed))
+			p.setup.Log.Warn(upload.Warning(changed))
 		}
 	}
 }

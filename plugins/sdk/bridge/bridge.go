@@ -1,4 +1,4 @@
-package road
+package bridge
 
 import (
 	"context"
@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// Road leads from the host to an agent.
-type Road struct {
+// Config says how bytes get from the host to an agent.
+type Config struct {
 	// Host is sdk.Execution.Host.
 	Host string
 	// Open starts a bridge on the agent's node. The context ends with the lease. A bridge may be opened before its
 	// agent runs; it waits for it.
 	Open func(ctx context.Context) (io.ReadWriteCloser, error)
-	// Say is told why a bridge could not be opened, or has ended before it was used; nil: nobody is.
-	Say func(error)
+	// Warn is told why a bridge could not be opened, or has ended before it was used; nil: nobody is.
+	Warn func(error)
 
 	// pause waits before the next try; nil: by the clock.
 	pause func(ctx context.Context, d time.Duration)
 }
 
-// The times of a road.
+// The times of a bridge.
 const (
 	firstPause = 200 * time.Millisecond
 	lastPause  = 30 * time.Second
@@ -35,21 +35,21 @@ const (
 	dialWithin = 10 * time.Second
 )
 
-// Keep keeps the road open until the context ends, which is when its lease does: when a bridge ends, it opens
+// Run keeps a bridge open until the context ends, which is when its lease does: when one ends, it opens
 // another one.
-func Keep(ctx context.Context, r Road) {
-	if r.Say == nil {
-		r.Say = func(error) {}
+func Run(ctx context.Context, c Config) {
+	if c.Warn == nil {
+		c.Warn = func(error) {}
 	}
-	if r.pause == nil {
-		r.pause = pause
+	if c.pause == nil {
+		c.pause = pause
 	}
 	tries, last := 0, time.Time{}
 	for ctx.Err() == nil {
 		began := time.Now()
-		used, err := r.once(ctx)
+		used, err := c.once(ctx)
 		if err != nil && ctx.Err() == nil {
-			r.Say(err)
+			c.Warn(err)
 		}
 		if tries++; used && time.Since(began) >= steady {
 			tries = 0
@@ -59,7 +59,7 @@ func Keep(ctx context.Context, r Road) {
 		}
 		// An agent connects twice: for its certificate, and then for good.
 		if !used || tries > 1 {
-			r.pause(ctx, after(tries, time.Since(last) < hurryFor))
+			c.pause(ctx, after(tries, time.Since(last) < hurryFor))
 		}
 	}
 }
@@ -84,8 +84,8 @@ func pause(ctx context.Context, d time.Duration) {
 
 // once opens a bridge and copies bytes until one side ends. It reports whether the host said something. The host is
 // dialled when the agent says its first word: it would not wait for an agent that takes long.
-func (r *Road) once(ctx context.Context) (used bool, err error) {
-	bridge, err := r.Open(ctx)
+func (c *Config) once(ctx context.Context) (used bool, err error) {
+	bridge, err := c.Open(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -96,7 +96,7 @@ func (r *Road) once(ctx context.Context) (used bool, err error) {
 	if n == 0 {
 		return false, err
 	}
-	host, err := (&net.Dialer{Timeout: dialWithin}).DialContext(ctx, "tcp", r.Host)
+	host, err := (&net.Dialer{Timeout: dialWithin}).DialContext(ctx, "tcp", c.Host)
 	if err != nil {
 		return false, err
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tunehost/tunehost/host/agent/cargo"
+	"github.com/tunehost/tunehost/host/agent/upload"
 	"github.com/tunehost/tunehost/host/compose/setup"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/holding"
@@ -35,8 +35,8 @@ func TestChangedUploads(t *testing.T) {
 		return func(want ...string) {
 			t.Helper()
 			log.Reset()
-			c := p.cargo(base)
-			tree, err := cargo.Collect(base, c.Upload, c.Skip)
+			c := p.uploads(base)
+			tree, err := upload.Collect(base, c.Upload, c.Skip)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package cargo
+package upload
 
 import (
 	"os"

@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/bridge"
 	"github.com/tunehost/tunehost/plugins/sdk/option"
-	"github.com/tunehost/tunehost/plugins/sdk/road"
 )
 
 // way returns how agents and the host are connected.
@@ -23,17 +23,17 @@ const (
 	stdio way = "stdio"
 )
 
-// checkRoad refuses a way that the host does not know.
-func (o *options) checkRoad(x *sdk.Execution) error {
-	if o.Road == stdio && x.Host == "" {
-		return option.Wrong("road", o.Road, "dial: this host takes no connections from executors")
+// checkConnection refuses a way that the host does not know.
+func (o *options) checkConnection(x *sdk.Execution) error {
+	if o.Connection == stdio && x.Host == "" {
+		return option.Wrong("connection", o.Connection, "dial: this host takes no connections from executors")
 	}
 	return nil
 }
 
-// openRoad reads what the way needs.
-func (o *options) openRoad(x *sdk.Execution) (err error) {
-	if err = o.checkRoad(x); err == nil && o.Road == stdio {
+// openConnection reads what the way needs.
+func (o *options) openConnection(x *sdk.Execution) (err error) {
+	if err = o.checkConnection(x); err == nil && o.Connection == stdio {
 		o.salt, err = readSalt(x.Dir)
 	}
 	return err
@@ -43,7 +43,7 @@ func (o *options) openRoad(x *sdk.Execution) (err error) {
 // bundle and socketName; "": they have none. Every process of a job sees the same /tmp. The paths are on no command
 // line, so that no other user learns them before the agents have made their folders.
 func (o *options) sockets(lease string) string {
-	if o.Road != stdio {
+	if o.Connection != stdio {
 		return ""
 	}
 	return "/tmp/" + lease + "-" + o.salt.name(lease) + "."
@@ -54,9 +54,9 @@ const socketName = "/agent"
 // noVariable is the value of srun's --export for an empty environment.
 const noVariable = "NIL"
 
-// roads are the connections between the host and the agents of granted leases, each of which is carried by the
+// bridges are the connections between the host and the agents of granted leases, each of which is carried by the
 // standard input and output of an srun.
-type roads struct {
+type bridges struct {
 	host    string
 	program string // on the nodes
 	here    string // the program on this machine
@@ -68,8 +68,8 @@ type roads struct {
 	all  sync.WaitGroup
 }
 
-func newRoads(x *sdk.Execution, o *options, environ []string) *roads {
-	r := &roads{host: x.Host, environ: environ, stop: map[string]context.CancelFunc{}}
+func newBridges(x *sdk.Execution, o *options, environ []string) *bridges {
+	r := &bridges{host: x.Host, environ: environ, stop: map[string]context.CancelFunc{}}
 	if x.Agent != nil {
 		r.program, r.here, r.sum = o.programOn(x), x.Agent.Path, o.sum(x)
 	}
@@ -96,8 +96,8 @@ func (p *bundlePlace) component() []string {
 	return []string{fmt.Sprint("--het-group=", p.offset)}
 }
 
-// open opens the roads to the agents of a lease whose sockets begin with a path. It does nothing if it has done so.
-func (r *roads) open(lease, sockets string, bundles []bundlePlace) {
+// open opens the bridges to the agents of a lease whose sockets begin with a path. It does nothing if it has done so.
+func (r *bridges) open(lease, sockets string, bundles []bundlePlace) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if sockets == "" && r.sum == "" || r.program == "" || r.stop[lease] != nil {
@@ -114,14 +114,14 @@ func (r *roads) open(lease, sockets string, bundles []bundlePlace) {
 	for i, at := range bundles {
 		socket := sockets + strconv.Itoa(i) + socketName
 		r.all.Go(func() {
-			road.Keep(ctx, road.Road{Host: r.host, Say: sayer(lease, i),
+			bridge.Run(ctx, bridge.Config{Host: r.host, Warn: sayer(lease, i),
 				Open: func(context.Context) (io.ReadWriteCloser, error) { return r.bridge(at, socket) }})
 		})
 	}
 }
 
 // sendAll sends the program to the nodes of a lease.
-func (r *roads) sendAll(ctx context.Context, lease string, bundles []bundlePlace) {
+func (r *bridges) sendAll(ctx context.Context, lease string, bundles []bundlePlace) {
 	done := map[string]bool{}
 	for _, at := range bundles {
 		if !done[at.node] {
@@ -132,11 +132,11 @@ func (r *roads) sendAll(ctx context.Context, lease string, bundles []bundlePlace
 }
 
 // bridge starts a step beside the agent's.
-func (r *roads) bridge(at bundlePlace, socket string) (io.ReadWriteCloser, error) {
-	return road.Command(r.bridgeCommand(at, socket))
+func (r *bridges) bridge(at bundlePlace, socket string) (io.ReadWriteCloser, error) {
+	return bridge.Command(r.bridgeCommand(at, socket))
 }
 
-func (r *roads) bridgeCommand(at bundlePlace, socket string) *exec.Cmd {
+func (r *bridges) bridgeCommand(at bundlePlace, socket string) *exec.Cmd {
 	cmd := exec.Command("srun", append(at.arguments(sdk.AgentSocketVariable), r.program, "agent", "bridge")...)
 	cmd.Env = append(slices.Clip(r.environ), sdk.AgentSocketVariable+"="+socket)
 	return cmd
@@ -156,8 +156,8 @@ func sayer(lease string, bundle int) func(error) {
 	}
 }
 
-// close closes the roads to the agents of a lease.
-func (r *roads) close(lease string) {
+// close closes the bridges to the agents of a lease.
+func (r *bridges) close(lease string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if stop := r.stop[lease]; stop != nil {
@@ -166,8 +166,8 @@ func (r *roads) close(lease string) {
 	}
 }
 
-// retain closes the roads of all leases but these.
-func (r *roads) retain(leases []string) {
+// retain closes the bridges of all leases but these.
+func (r *bridges) retain(leases []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for lease, stop := range r.stop {
@@ -178,14 +178,14 @@ func (r *roads) retain(leases []string) {
 	}
 }
 
-// end closes all roads, and waits for their ends.
-func (r *roads) end() {
+// end closes all bridges, and waits for their ends.
+func (r *bridges) end() {
 	r.retain(nil)
 	r.all.Wait()
 }
 
-// follows opens and closes the roads of a lease by what is told of it.
-func (r *roads) follows(event *sdk.LeaseEvent, sockets string, at func(bundle int) bundlePlace) {
+// follows opens and closes the bridges of a lease by what is told of it.
+func (r *bridges) follows(event *sdk.LeaseEvent, sockets string, at func(bundle int) bundlePlace) {
 	switch event.Kind {
 	case sdk.LeaseGranted:
 		places := make([]bundlePlace, len(event.Bundles))

@@ -10,11 +10,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/tunehost/tunehost/plugins/sdk/road"
+	"github.com/tunehost/tunehost/plugins/sdk/bridge"
 )
 
 // socket is where the agent of a bundle takes connections in its pod, as startScript has it.
-func socket(bundle int) string { return fmt.Sprintf("%s/road-%d/agent", folder, bundle) }
+func socket(bundle int) string { return fmt.Sprintf("%s/bridge-%d/agent", folder, bundle) }
 
 // firstBundle is the first bundle in a pod: a pod has one, and then its number, or all.
 func firstBundle(p *corev1.Pod) int {
@@ -27,18 +27,18 @@ func (e *executor) way() way {
 	if e.x.Host == "" {
 		return dial
 	}
-	return e.Road
+	return e.Connection
 }
 
-// keepRoad connects the agent of a bundle with the host until the lease ends.
-func (e *executor) keepRoad(ctx context.Context, p *corev1.Pod, bundle int) {
+// keepBridge connects the agent of a bundle with the host until the lease ends.
+func (e *executor) keepBridge(ctx context.Context, p *corev1.Pod, bundle int) {
 	if e.way() == dial || e.x.Agent == nil {
 		return
 	}
 	last := ""
-	road.Keep(ctx, road.Road{Host: e.x.Host,
+	bridge.Run(ctx, bridge.Config{Host: e.x.Host,
 		Open: func(ctx context.Context) (io.ReadWriteCloser, error) { return e.bridge(ctx, p.Name, bundle), nil },
-		Say: func(err error) {
+		Warn: func(err error) {
 			if text := oneLine(err.Error()); text != last && !errors.Is(err, io.EOF) {
 				last = text
 				say("the connection to the agent in the pod %s: %s; it is tried again", p.Name, text)
