@@ -143,7 +143,7 @@ func (c *child) Dial(ctx context.Context, socket string) (net.Conn, error) {
 		_ = conn.Close()
 		return nil, &RefusedError{err.Error()}
 	}
-	return quick.Conn(conn), nil
+	return quick.Own(conn), nil
 }
 
 // checkSocket refuses sockets outside the directory made for a plugin.

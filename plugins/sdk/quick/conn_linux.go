@@ -21,34 +21,56 @@ func Conn(c net.Conn) net.Conn {
 	if err != nil {
 		return c // it is closed
 	}
-	return &conn{Conn: c, raw: raw}
+	return &conn{endpoint: c, raw: raw}
+}
+
+// Own is Conn for a connection that nobody else uses from now on: it may close c, and go on with the same socket. That
+// makes messages by Unix sockets cheaper.
+func Own(c net.Conn) net.Conn {
+	if u, ok := c.(*net.UnixConn); ok {
+		if s, err := take(u); err == nil {
+			return &conn{endpoint: s, raw: s}
+		}
+	}
+	return Conn(c)
+}
+
+// A pollable calls a function until it returns true, each time when its socket may have data or room.
+type pollable interface {
+	Read(func(fd uintptr) (done bool)) error
+	Write(func(fd uintptr) (done bool)) error
+}
+
+// An endpoint is a net.Conn without Read and Write.
+type endpoint interface {
+	Close() error
+	LocalAddr() net.Addr
+	RemoteAddr() net.Addr
+	SetDeadline(time.Time) error
+	SetReadDeadline(time.Time) error
+	SetWriteDeadline(time.Time) error
 }
 
 type conn struct {
-	net.Conn
-	raw syscall.RawConn
+	endpoint
+	raw pollable
 	// watched says that the thread of the runtime is awake, or wakes up for a timer within the period.
 	watched atomic.Bool
 }
 
 // Read implements net.Conn.
-func (c *conn) Read(p []byte) (int, error) {
+func (c *conn) Read(p []byte) (n int, err error) {
 	if len(p) == 0 {
-		return c.Conn.Read(p)
+		return 0, nil
 	}
-	n, errno := 0, syscall.EAGAIN
-	err := c.raw.Read(func(fd uintptr) bool {
-		if !c.watched.Load() { // perhaps no longer, after a wait
-			return true
-		}
-		n, errno = transfer(syscall.SYS_READ, fd, p)
+	var errno syscall.Errno
+	err = c.raw.Read(func(fd uintptr) bool {
+		n, errno = c.read(fd, p)
 		return errno != syscall.EAGAIN
 	})
 	switch {
 	case err != nil:
 		return 0, err
-	case errno == syscall.EAGAIN:
-		return c.readWatched(p)
 	case errno != 0:
 		return 0, c.failed("read", errno)
 	case n == 0:
@@ -57,35 +79,36 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readWatched reads with a system call that wakes the thread of the runtime. The timer wakes it once more.
-func (c *conn) readWatched(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
+// read reads with a system call that wakes the thread of the runtime, if that may be asleep. The timer wakes it once
+// more.
+func (c *conn) read(fd uintptr, p []byte) (int, syscall.Errno) {
+	if c.watched.Load() {
+		return transfer(syscall.RawSyscall, syscall.SYS_READ, fd, p)
+	}
+	n, errno := transfer(syscall.Syscall, syscall.SYS_READ, fd, p)
 	if n > 0 && c.watched.CompareAndSwap(false, true) {
 		time.AfterFunc(period, func() { c.watched.Store(false) })
 	}
-	return n, err
+	return n, errno
 }
 
-// Write implements net.Conn. What does not fit into the socket is written as usual.
-func (c *conn) Write(p []byte) (int, error) {
-	if len(p) == 0 {
-		return c.Conn.Write(p)
-	}
-	n, errno := 0, syscall.Errno(0)
-	err := c.raw.Write(func(fd uintptr) bool {
-		n, errno = transfer(syscall.SYS_WRITE, fd, p)
+// Write implements net.Conn.
+func (c *conn) Write(p []byte) (n int, err error) {
+	var errno syscall.Errno
+	err = c.raw.Write(func(fd uintptr) bool {
+		for n < len(p) {
+			var m int
+			if m, errno = transfer(syscall.RawSyscall, syscall.SYS_WRITE, fd, p[n:]); errno != 0 {
+				return errno != syscall.EAGAIN
+			}
+			n += m
+		}
 		return true
 	})
-	switch {
-	case err != nil:
-		return 0, err
-	case errno != 0 && errno != syscall.EAGAIN:
-		return 0, c.failed("write", errno)
-	case n == len(p):
-		return n, nil
+	if err == nil && errno != 0 {
+		err = c.failed("write", errno)
 	}
-	rest, err := c.Conn.Write(p[n:])
-	return n + rest, err
+	return n, err
 }
 
 func (c *conn) failed(op string, why syscall.Errno) error {
@@ -93,10 +116,11 @@ func (c *conn) failed(op string, why syscall.Errno) error {
 		Err: os.NewSyscallError(op, why)}
 }
 
-// transfer reads or writes what is possible at once: sockets of package net do not block.
-func transfer(call, fd uintptr, p []byte) (int, syscall.Errno) {
+// transfer reads or writes what is possible at once: the sockets do not block.
+func transfer(system func(trap, a1, a2, a3 uintptr) (r1, r2 uintptr, err syscall.Errno), call, fd uintptr, p []byte,
+) (int, syscall.Errno) {
 	for {
-		n, _, errno := syscall.RawSyscall(call, fd, uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+		n, _, errno := system(call, fd, uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
 		switch errno {
 		case 0:
 			return int(n), 0

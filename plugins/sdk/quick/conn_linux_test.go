@@ -3,12 +3,16 @@ package quick
 import (
 	"errors"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A goroutine that computes after a message does not keep the only processor for itself, whether the runtime was
@@ -34,10 +38,11 @@ func TestOthersRun(t *testing.T) {
 // echo has another process send a message, while this one does nothing. It makes no system call after that.
 func echo(t *testing.T, a, b net.Conn) (end func() error) {
 	t.Helper()
-	out, err := a.(*conn).Conn.(*net.UnixConn).File()
+	socket, err := syscall.Dup(a.(*conn).endpoint.(*socket).fd)
 	if err != nil {
 		t.Fatal(err)
 	}
+	out := os.NewFile(uintptr(socket), "socket")
 	cmd := exec.Command("printf", "x")
 	cmd.Stdout = out
 	if err := cmd.Start(); err != nil {
@@ -47,4 +52,36 @@ func echo(t *testing.T, a, b net.Conn) (end func() error) {
 		t.Fatal(err)
 	}
 	return func() error { return errors.Join(cmd.Wait(), out.Close()) }
+}
+
+// A thread that waits for an answer is not woken when the other end has read: neither that it has, nor that the socket
+// has room counts as something to wait for. Once a message is there, it does.
+func TestWatchesDataAlone(t *testing.T) {
+	a, b := pair(t, "unix", filepath.Join(t.TempDir(), "s"))
+	talk(t, a, b)
+	if got := readable(t, a); got {
+		t.Error("a connection without data has something for its reader")
+	}
+	if _, err := b.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if got := readable(t, a); !got {
+		t.Error("a connection with data has nothing for its reader")
+	}
+}
+
+// readable reports whether the runtime would wake a goroutine that reads.
+func readable(t *testing.T, c net.Conn) (yes bool) {
+	t.Helper()
+	err := c.(*conn).endpoint.(*socket).data.raw.Control(func(fd uintptr) {
+		list := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(list, 0)
+		if yes = n == 1; err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return yes
 }

@@ -7,6 +7,8 @@
 //
 // The thread also takes the processor away from goroutines that compute for long, so it must be awake then. It is
 // woken at least once in every [period] in which messages come, and for the first message after a pause.
+//
+// A connection that belongs to this package ([Own]) is not woken either when the other end has read a message.
 package quick
 
 import "time"

@@ -66,9 +66,16 @@ type quickly struct {
 	credentials.TransportCredentials
 }
 
+// handshakeLimit is gRPC's own limit, which ends with the connection that package quick takes over.
+const handshakeLimit = 2 * time.Minute
+
 // ServerHandshake implements credentials.TransportCredentials.
 func (q quickly) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	return q.TransportCredentials.ServerHandshake(quick.Conn(c))
+	own := quick.Own(c)
+	_ = own.SetDeadline(time.Now().Add(handshakeLimit))
+	secure, who, err := q.TransportCredentials.ServerHandshake(own)
+	_ = own.SetDeadline(time.Time{})
+	return secure, who, err
 }
 
 // announce adds the certificate to the handshake line, because go-plugin adds only certificates of
