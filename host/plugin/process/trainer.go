@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"runtime"
 	"sync"
 
 	"google.golang.org/grpc/status"
@@ -142,9 +141,6 @@ func (t *trainer) next() []train.Command {
 	defer t.mu.Unlock()
 	for len(t.queue) == 0 && !t.closed {
 		t.wake.Wait()
-		t.mu.Unlock()
-		runtime.Gosched() // let further commands join the message
-		t.mu.Lock()
 	}
 	if len(t.queue) == 0 {
 		return nil
