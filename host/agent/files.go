@@ -33,7 +33,7 @@ func (a *Agent) files(s *stream) error {
 	}
 	switch f.Op {
 	case message.OpMake:
-		return s.placed(dir, a.makeTrial(dir, f.Params))
+		return s.placed(dir, makeTrial(dir, &f))
 	case message.OpStage:
 		path, err := storage.Stage(dir, f.ID)
 		return s.placed(path, err)
@@ -74,11 +74,19 @@ func below(dir, path string) error {
 	return nil
 }
 
-func (a *Agent) makeTrial(dir string, params []byte) error {
+func makeTrial(dir string, f *message.Files) error {
 	if err := nolink.MkdirAll(dir, dirMode); err != nil {
 		return err
 	}
-	return nolink.WriteFile(filepath.Join(dir, "params.json"), append(params, '\n'), fileMode)
+	for _, name := range f.Folders {
+		if !filepath.IsLocal(name) {
+			return fmt.Errorf("%.100q is not in the trial's directory", name)
+		}
+		if err := nolink.MkdirAll(filepath.Join(dir, name), dirMode); err != nil {
+			return err
+		}
+	}
+	return nolink.WriteFile(filepath.Join(dir, "params.json"), append(f.Params, '\n'), fileMode)
 }
 
 // placed answers with a path, or returns the error.

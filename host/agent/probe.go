@@ -24,5 +24,7 @@ func (a *Agent) probe(s *stream) error {
 	if err != nil {
 		text = nil // the file does not exist, or is another one
 	}
-	return s.Put(message.Yes, message.Probed{Content: string(text), Trials: filepath.Join(a.Dir, trials)})
+	info, err := nolink.Lstat(p.Path)
+	return s.Put(message.Yes, message.Probed{Content: string(text), Trials: filepath.Join(a.Dir, trials),
+		Folder: err == nil && info.IsDir()})
 }

@@ -3,8 +3,10 @@ package agent
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/signal"
@@ -35,6 +37,9 @@ func rankProcess(text string, environ []string) int {
 		err = message.Expect(conn, message.Yes, nil)
 	}
 	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w; install it there, or list it in the executor's key upload", err)
+		}
 		fmt.Fprintf(os.Stderr, "tunehost: this program cannot be started on its node: %v\n", err)
 		return notStarted
 	}

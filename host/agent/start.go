@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -50,9 +47,6 @@ func (a *Agent) start(s *stream) error {
 		spec.Handshake, spec.Sockets = inFolder(want.Handshake, sockets.Path()), sockets.Path()
 		spec.Env = append(spec.Env, a.ranksVariable()...)
 	}
-	if err := a.enter(&spec); err != nil {
-		return err
-	}
 	if err := a.Guard(); err != nil {
 		return err
 	}
@@ -71,23 +65,6 @@ func (a *Agent) start(s *stream) error {
 	defer a.remove(want.ID)
 	p.attend()
 	return nil
-}
-
-// enter makes the directory of a process of a group if it is missing. The directory of rank 0 is on another
-// node, unless the nodes share a file system.
-func (a *Agent) enter(spec *process.Spec) error {
-	if spec.Dir == "" || len(spec.Handshake) > 0 {
-		return nil
-	}
-	if _, err := os.Stat(spec.Dir); !errors.Is(err, fs.ErrNotExist) {
-		return nil // the start reports other errors
-	}
-	dir, err := a.trialDir(filepath.Base(spec.Dir))
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
-	}
-	spec.Dir = dir
-	return err
 }
 
 // inFolder returns the variables of the handshake with another folder for the socket.

@@ -119,7 +119,7 @@ func (s *Session) openPlugins() error {
 	if err := s.leasing.Open(s.inbox); err != nil {
 		return err
 	}
-	s.Plugins.Nodes = s.leasing.Nodes()
+	s.Plugins.Nodes, s.Plugins.Serve = s.leasing.Nodes(), s.leasing.Serve
 	return s.Plugins.OpenReporters()
 }
 

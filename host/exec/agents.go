@@ -194,6 +194,9 @@ func (g *Granter) forget(id core.LeaseID) {
 // Lease returns the name of a lease for the executor and its agents.
 func (g *Granter) Lease(id core.LeaseID) string { return g.name(id) }
 
+// LeaseOf returns the lease that the executor and its agents know by a name; false: there can be none.
+func (g *Granter) LeaseOf(name string) (core.LeaseID, bool) { return g.id(name) }
+
 // Addresses returns by what the nodes of a lease's bundles reach each other; nil where trials run on
 // the host's machine.
 func (g *Granter) Addresses(id core.LeaseID) []string {

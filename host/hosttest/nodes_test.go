@@ -142,6 +142,7 @@ type nodesEngine struct {
 	t      testing.TB
 	socket string
 	hidden string // a folder that nodes do not see; "": they see all
+	apart  string // a temporary directory of which each node has its own; "": they share that of this machine
 	env    []string
 	proxy  *proxy // what is between agents and the host; nil: nothing
 	mu     sync.Mutex
@@ -212,7 +213,13 @@ func (e *nodesEngine) start(o order, bundle int) {
 	if e.hidden != "" {
 		cmd = exec.Command("unshare", "-m", "sh", "-c", `mount -t tmpfs none "$0" && exec "$1" agent`, e.hidden, o.Path)
 	}
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir(),
+	temp := os.TempDir()
+	if e.apart != "" {
+		temp = e.apart
+		cmd = exec.Command("unshare", "-m", "sh", "-c",
+			`mount -t tmpfs none "$0" && mount -t tmpfs none "$1" && exec "$2" agent`, e.hidden, e.apart, o.Path)
+	}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + temp,
 		"NODE=" + strconv.Itoa(bundle), sdk.AgentVariable + "=" + e.proxy.ticket(e.t, o.Start.Agent),
 		sdk.AgentBundleVariable + "=" + strconv.Itoa(bundle)}
 	cmd.Env = append(cmd.Env, e.env...)
@@ -240,15 +247,15 @@ func (e *nodesEngine) release(name string) {
 	delete(e.leases, name)
 }
 
-// kill kills an agent of each lease.
-func (e *nodesEngine) kill() (killed int) { return e.signal(syscall.SIGKILL) }
+// kill kills the agent of the first bundle of each lease.
+func (e *nodesEngine) kill() (killed int) { return e.signal(0, syscall.SIGKILL) }
 
-// signal sends a signal to an agent of each lease.
-func (e *nodesEngine) signal(s os.Signal) (sent int) {
+// signal sends a signal to the agent of a bundle of each lease.
+func (e *nodesEngine) signal(bundle int, s os.Signal) (sent int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, agents := range e.leases {
-		_ = agents[0].Process.Signal(s)
+		_ = agents[bundle].Process.Signal(s)
 		sent++
 	}
 	return sent
@@ -467,7 +474,7 @@ func TestAgentsAreTerminated(t *testing.T) {
 	x, e := onNodes(t, long)
 	p := x.start(t)
 	x.awaitResults(t, p, 3)
-	if e.signal(syscall.SIGTERM) == 0 {
+	if e.signal(0, syscall.SIGTERM) == 0 {
 		t.Error("no agent was terminated")
 	}
 	p.ends(t, 0)
@@ -540,6 +547,83 @@ func TestGroupFailsOnNodes(t *testing.T) {
 	if out := x.run(t, exitErrored); !strings.Contains(out, "(rank 2) ended with exit status 7") {
 		t.Error(out)
 	}
+}
+
+// parted trains in three programs that have only what their nodes have: the uploaded word, their parameters, and
+// checkpoints to which each adds its part. They meet in a folder of the test.
+const parted = `
+#!/bin/sh
+word=$(cat "$(dirname "$0")/data/word"); i=0; part=none
+if [ -n "$TUNEHOST_CHECKPOINT" ]; then
+	i=$(cat "$TUNEHOST_CHECKPOINT/state"); part=$(cat "$TUNEHOST_CHECKPOINT/part.$RANK")
+fi
+echo "$RANK $word from $i with $part and $(cat "$TUNEHOST_PARAMS") in $(basename "$PWD")" >&2
+while [ "$i" -lt 4 ]; do
+	i=$((i + 1)); dir="$TUNEHOST_CHECKPOINT_DIR/$i"
+	mkdir "$dir" && echo "$RANK-$i" > "$dir/part.$RANK" && : > "$MEET/$MASTER_PORT.$i.$RANK"
+	while [ "$i" = 3 ] && [ ! -e "$MEET/go" ]; do sleep 0.02; done
+	[ "$RANK" = 0 ] || continue
+	for rank in 1 2; do while [ ! -e "$MEET/$MASTER_PORT.$i.$rank" ]; do sleep 0.02; done; done
+	echo "$i" > "$dir/state"
+	echo "{\"loss\": $i, \"checkpoint\": \"$dir\"}"
+done
+`
+
+// The programs of a group on nodes that see neither the host's files nor each other's find the same on each node, also
+// after the node of one of them is lost. Checkpoints have the parts of all, and the host has the output of all.
+func TestGroupWithOwnFiles(t *testing.T) {
+	t.Parallel()
+	needHiding(t)
+	e, meet := newEngine(t), t.TempDir()
+	x := write(t, `
+version: 1
+objective: {metric: loss, mode: min}
+trainable: {command: [sh, parted.sh]}
+space: {x: {value: 7}}
+placement: {bundles: [{cpu: 1}, {cpu: 1}, {cpu: 1}], strategy: spread, workers: true}
+trials: 1
+executor: {plugin: nodes, engine: `+e.socket+`, upload: [data]}
+`, map[string]string{"parted.sh": parted})
+	x.Resources = ""
+	e.hidden, e.apart, e.env = filepath.Dir(x.File), t.TempDir(), []string{"MEET=" + meet}
+	if err := os.Mkdir(filepath.Join(e.hidden, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(e.hidden, "data", "word"), "hello")
+	p := x.start(t)
+	x.await(t, p, func() bool { // what is on its way from a node that is lost does not come
+		said, err := filepath.Glob(filepath.Join(x.dir, "trials", "*", "stderr.*"))
+		return err == nil && len(said) == 2 && len(x.manifests(t)) > 1
+	})
+	if e.signal(1, syscall.SIGKILL) == 0 {
+		t.Error("no node was lost")
+	}
+	put(t, filepath.Join(meet, "go"), "")
+	p.ends(t, 0)
+	dir := x.trials(t)[0]
+	for rank, name := range []string{"stderr", "stderr.1", "stderr.2"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		end := fmt.Sprintf("and {\"x\":7} in %s\n", filepath.Base(dir))
+		want := fmt.Sprintf("%d hello from 0 with none %s%d hello from 2 with %d-2 %s", rank, end, rank, rank, end)
+		if err != nil || string(text) != want {
+			t.Errorf("%s: %q, %v; want %q", name, text, err, want)
+		}
+	}
+	parts, err := filepath.Glob(filepath.Join(dir, "checkpoints", "*", "files", "part.*"))
+	if last := len(parts) - 3; err != nil || last < 0 || !strings.HasSuffix(parts[last], "part.0") {
+		t.Fatalf("the last checkpoint is not whole: %v, %v", parts, err)
+	}
+	hosttest.CheckReplay(t, x.dir, plugged)
+}
+
+// manifests are those of all checkpoints.
+func (x *experiment) manifests(t *testing.T) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(x.dir, "trials", "*", "checkpoints", "0*", "MANIFEST.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }
 
 // needHiding is for tests of nodes that do not see all files.

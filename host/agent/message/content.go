@@ -51,8 +51,11 @@ type Dial struct{ ID, Socket string }
 type Probe struct{ Path string }
 
 // Probed is the content, or "" if the file cannot be read, and the folder on the node that has the
-// directories of trials.
-type Probed struct{ Content, Trials string }
+// directories of trials. Folder says that a folder is at the path.
+type Probed struct {
+	Content, Trials string
+	Folder          bool `json:",omitempty"`
+}
 
 // Ship requests that a tree of the host is on the node. The answer has its place, or "" if the agent needs the
 // list of its files first. Then a second answer has the place.
@@ -67,8 +70,10 @@ type Files struct {
 	Op     Op
 	Trial  string // the name of the trial's directory
 	Params []byte `json:",omitempty"` // OpMake
-	ID     uint32 `json:",omitempty"` // of the checkpoint: OpStage, OpTake
-	Path   string `json:",omitempty"`
+	// Folders are folders to make in the directory: OpMake.
+	Folders []string `json:",omitempty"`
+	ID      uint32   `json:",omitempty"` // of the checkpoint: OpStage, OpTake
+	Path    string   `json:",omitempty"`
 	// Have is how much of the files the host has: OpGet.
 	Have map[string]int64 `json:",omitempty"`
 	// Continue keeps what an earlier OpPut brought, and Have of the answer says what that is.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/agent/link"
 	"github.com/tunehost/tunehost/host/agent/message"
 	"github.com/tunehost/tunehost/host/agent/tree"
@@ -16,6 +17,9 @@ import (
 // Fetch implements attempt.Fetcher.
 func (f *Files) Fetch(at exec.Place, checkpoint, path string) error {
 	s, n, err := f.at(at)
+	if g := f.gangOf(at.Lease); g != nil {
+		g.checkpoint, g.restore = checkpoint, path
+	}
 	switch {
 	case err != nil:
 		return unreachable(s, err)
@@ -26,11 +30,13 @@ func (f *Files) Fetch(at exec.Place, checkpoint, path string) error {
 	if err != nil {
 		return err
 	}
-	return f.fetch(at, copying{checkpoint: checkpoint, trial: trial, path: path})
+	return f.fetch(copying{lease: at.Lease, checkpoint: checkpoint, trial: trial, path: path})
 }
 
 // copying is a checkpoint that is being copied to a path of a node.
 type copying struct {
+	lease       core.LeaseID
+	bundle      int
 	checkpoint  string
 	manifest    storage.Manifest
 	trial, path string
@@ -40,25 +46,25 @@ type copying struct {
 
 // fetch lets the node read a checkpoint from the storage if it can. Otherwise the host sends the checkpoint. If the
 // connection is lost, the transfer continues on the next connection to the same agent.
-func (f *Files) fetch(at exec.Place, c copying) (err error) {
+func (f *Files) fetch(c copying) (err error) {
 	if c.manifest, err = storage.ReadManifest(c.checkpoint); err != nil {
 		return err
 	}
 	var s link.Session
 	for range maxTries {
-		if s, _, err = f.at(at); err != nil {
+		if s, _, err = f.bundle(c.lease, c.bundle); err != nil {
 			break
 		}
-		if err = f.fetchOnce(at, s, &c); err == nil || !lost(s) {
+		if err = f.fetchOnce(s, &c); err == nil || !lost(s) {
 			break
 		}
 	}
 	return unreachable(s, err)
 }
 
-func (f *Files) fetchOnce(at exec.Place, s link.Session, c *copying) error {
-	if !c.rest && f.direct(s, at.Lease) {
-		if done, err := f.loadOnNode(at.Lease, s, c); done || err != nil {
+func (f *Files) fetchOnce(s link.Session, c *copying) error {
+	if !c.rest && f.direct(s, c.lease) {
+		if done, err := f.loadOnNode(s, c); done || err != nil {
 			return err
 		}
 	}
@@ -123,6 +129,7 @@ func same(checkpoint string, m storage.Manifest, sums map[string]string) error {
 
 // Discard implements attempt.Fetcher.
 func (f *Files) Discard(at exec.Place, path string) error {
+	f.forget(at.Lease, path)
 	s, n, err := f.at(at)
 	if err != nil {
 		return nil // the node is gone, with the copy

@@ -30,6 +30,9 @@ type Options struct {
 	Nodes *mirror.Nodes
 	// Tell records how checkpoints travel; it is called only if there are Nodes.
 	Tell func(core.Event)
+	// Uploads makes sure that the node of a connection has the uploaded files, and returns where they are
+	// instead of where the first bundle of the lease has them. It may be nil.
+	Uploads func(ctx context.Context, lease core.LeaseID, s link.Session) ([]remote.Move, error)
 }
 
 // Files implements attempt.Checkpoints.
@@ -41,19 +44,25 @@ type Files struct {
 	until context.Context // when it ends, nothing waits for a node any more
 	close context.CancelFunc
 
-	mu     sync.Mutex
-	known  map[link.Session]node
-	routes map[link.Session]*route
-	told   map[core.LeaseID]bool // what was recorded about the lease: whether its node uses the storage
-	output map[string]*output    // of attempts, by the trial's directory on the node
+	mu      sync.Mutex
+	known   map[link.Session]node
+	routes  map[link.Session]*route
+	told    map[core.LeaseID]bool // what was recorded about the lease: whether its node uses the storage
+	output  map[string]*output    // of attempts, by the trial's directory on the node
+	gangs   map[gangKey]*gang
+	current map[core.LeaseID]*gang // the newest on each lease
 }
 
-var _ attempt.Checkpoints = (*Files)(nil)
+var (
+	_ attempt.Checkpoints = (*Files)(nil)
+	_ remote.Ranks        = (*Files)(nil)
+)
 
 // New returns the files of an experiment's trials.
 func New(o Options) *Files {
 	f := &Files{Options: o, known: map[link.Session]node{}, routes: map[link.Session]*route{},
-		told: map[core.LeaseID]bool{}, large: large, pause: firstPause, output: map[string]*output{}}
+		told: map[core.LeaseID]bool{}, large: large, pause: firstPause, output: map[string]*output{},
+		gangs: map[gangKey]*gang{}, current: map[core.LeaseID]*gang{}}
 	f.here = attempt.SharedFiles{Storage: o.Storage, Bring: f.bring}
 	f.until, f.close = context.WithCancel(context.Background())
 	return f

@@ -33,6 +33,8 @@ import (
 type nodes struct {
 	agent *agent.Agent
 	blind bool // it sees nothing of the host's files
+	// sees are folders that it sees although it is blind.
+	sees []string
 	// noStore has it refuse to use the storage.
 	noStore bool
 	gone    error // there are no further connections
@@ -123,8 +125,13 @@ func (e *eyes) Accept() (link.Purpose, net.Conn, error) {
 			return p, conn, err
 		}
 		go func() {
-			_ = message.Expect(conn, message.Ask, nil)
+			var want message.Probe
+			_ = message.Expect(conn, message.Ask, &want)
 			found := message.Probed{Trials: filepath.Join(e.of.agent.Dir, "trials")}
+			for _, dir := range e.of.sees {
+				info, err := os.Stat(want.Path)
+				found.Folder = found.Folder || strings.HasPrefix(want.Path, dir) && err == nil && info.IsDir()
+			}
 			_ = message.NewWriter(conn).Put(message.Yes, found)
 			_ = conn.Close()
 		}()
@@ -338,7 +345,8 @@ func TestOtherRest(t *testing.T) {
 	p.save(t, 1, "0123456789")
 	write(t, filepath.Join(p.trial.Restore, "model", "weights"), "01X34")
 	c := copying{checkpoint: storage.CheckpointDir(p.dir, 1), trial: trialOf(p.dir), path: p.trial.Restore, rest: true}
-	if err := p.files.fetch(p.at, c); err != nil {
+	c.lease = p.at.Lease
+	if err := p.files.fetch(c); err != nil {
 		t.Fatal(err)
 	}
 	has(t, filepath.Join(p.trial.Restore, "model", "weights"), "0123456789")

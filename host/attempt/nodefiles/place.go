@@ -11,8 +11,12 @@ import (
 // Prepare implements attempt.Placer.
 func (f *Files) Prepare(at exec.Place, x *sdk.Trial) error {
 	s, n, err := f.at(at)
+	host := x.Dir
 	if err == nil && !n.shared {
 		err = f.prepare(s, n, x)
+	}
+	if err == nil && len(x.Bundles) > 1 && at.Lease != 0 {
+		f.assemble(at.Lease, host, x)
 	}
 	return unreachable(s, err)
 }

@@ -3,6 +3,7 @@ package nodefiles
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/tunehost/tunehost/host/agent/link"
@@ -50,10 +51,15 @@ func (f *Files) Take(x attempt.Item, path string, quick bool) (done bool, err er
 		return true, err
 	}
 	if n.shared {
-		return f.here.Take(x, path, quick)
+		if done, err = f.here.Take(x, path, quick); !done || err != nil {
+			return done, err
+		}
+		return true, f.takeParts(x, path)
 	}
-	_, err = f.ask(s, message.Files{Op: message.OpTake, Trial: trialOf(x.Dir), ID: x.ID, Path: path})
-	return true, err
+	if _, err = f.ask(s, message.Files{Op: message.OpTake, Trial: trialOf(x.Dir), ID: x.ID, Path: path}); err != nil {
+		return true, err
+	}
+	return true, f.takeParts(x, path)
 }
 
 // Commit implements attempt.Saver.
@@ -63,9 +69,12 @@ func (f *Files) Commit(x attempt.Item, m storage.Manifest) (bytes int64, err err
 		return 0, err
 	}
 	if n.shared {
+		if err := f.gather(x, storage.Staged(x.Dir, x.ID)); err != nil {
+			return 0, err
+		}
 		return f.here.Commit(x, m)
 	}
-	if x.Format == "" && f.direct(s, x.Place.Lease) {
+	if x.Format == "" && len(f.partsOf(x)) == 0 && f.direct(s, x.Place.Lease) {
 		if bytes, possible, err := f.commitStored(x, m); possible {
 			return bytes, err
 		}
@@ -83,34 +92,88 @@ func (f *Files) commitOnHost(x attempt.Item, m storage.Manifest) (bytes int64, e
 		_, err = storage.Stage(x.Dir, x.ID)
 	}
 	if err == nil {
-		err = f.get(x, folder)
+		err = f.get(x, 0, folder, folder)
 	}
-	if err != nil {
-		return 0, err
+	if err == nil {
+		err = f.gather(x, folder)
 	}
-	return f.here.Commit(x, m)
+	if err == nil {
+		bytes, err = f.here.Commit(x, m)
+	}
+	if err == nil {
+		go f.removeTaken(x, folder)
+	}
+	return bytes, err
 }
 
-// get copies what a trainable has saved into a folder of the host. If the connection is lost, the transfer
-// continues on the next connection to the same agent.
-func (f *Files) get(x attempt.Item, folder string) (err error) {
+// removeTaken removes what a commit has copied to the host from the nodes.
+func (f *Files) removeTaken(x attempt.Item, folder string) {
+	for _, bundle := range append([]int{0}, f.partsOf(x)...) {
+		s, n, err := f.bundle(x.Place.Lease, bundle)
+		if err != nil || n.shared {
+			continue
+		}
+		if path, err := n.moved(folder, x.Dir); err == nil {
+			_, _ = f.ask(s, message.Files{Op: message.OpRemove, Trial: trialOf(x.Dir), Path: path})
+		}
+	}
+}
+
+// gather adds the parts of a checkpoint that other ranks have written on their nodes. Of files with the same name, the
+// one of the lowest rank counts.
+func (f *Files) gather(x attempt.Item, folder string) error {
+	for _, bundle := range f.partsOf(x) {
+		part := filepath.Join(filepath.Dir(folder), fmt.Sprintf("rank%d", bundle))
+		err := nolink.MkdirAll(part, 0o700)
+		if err == nil {
+			err = f.get(x, bundle, folder, part)
+		}
+		if err == nil {
+			err = merge(part, folder)
+		}
+		if err = errors.Join(err, nolink.RemoveAll(part)); err != nil {
+			return fmt.Errorf("the part of rank %d: %w", bundle, err)
+		}
+	}
+	return nil
+}
+
+// merge moves the files of a folder into another one, unless they are there.
+func merge(from, to string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, rel)
+		if d.IsDir() {
+			return nolink.MkdirAll(target, 0o700)
+		}
+		if _, err := nolink.Lstat(target); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nolink.Rename(path, target)
+	})
+}
+
+// get copies what a trainable has saved on the node of a bundle into a folder of the host. saved is the host's path for
+// where it is. If the connection is lost, the transfer continues on the next connection to the same agent.
+func (f *Files) get(x attempt.Item, bundle int, saved, folder string) (err error) {
 	for range maxTries {
 		var s link.Session
 		var n node
-		if s, n, err = f.at(x.Place); err != nil {
+		if s, n, err = f.bundle(x.Place.Lease, bundle); err != nil {
 			return err
 		}
-		path, errP := n.moved(folder, x.Dir)
+		path, errP := n.moved(saved, x.Dir)
 		if errP != nil {
 			return errP
 		}
-		if err = f.getOnce(s, message.Files{Op: message.OpGet, Trial: trialOf(x.Dir), Path: path}, folder); err == nil {
-			go func() {
-				_, _ = f.ask(s, message.Files{Op: message.OpRemove, Trial: trialOf(x.Dir), Path: path})
-			}()
-			return nil
-		}
-		if !lost(s) {
+		want := message.Files{Op: message.OpGet, Trial: trialOf(x.Dir), Path: path}
+		if err = f.getOnce(s, want, folder); err == nil || !lost(s) {
 			return err
 		}
 	}

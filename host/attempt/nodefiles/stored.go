@@ -222,7 +222,7 @@ func (f *Files) removeOnNode(s link.Session, x attempt.Item) {
 }
 
 // loadOnNode lets the node read a checkpoint from the storage. It reports whether the node did so.
-func (f *Files) loadOnNode(at core.LeaseID, s link.Session, c *copying) (bool, error) {
+func (f *Files) loadOnNode(s link.Session, c *copying) (bool, error) {
 	want := message.Store{Op: message.OpLoad, Folder: c.manifest.Stored, Trial: c.trial, Path: c.path}
 	if want.Folder == "" {
 		want.Folder = blobs
@@ -241,7 +241,7 @@ func (f *Files) loadOnNode(at core.LeaseID, s link.Session, c *copying) (bool, e
 	case errors.Is(err, fs.ErrNotExist): // the host has not copied it yet, or it is gone, as the host will notice
 		return false, nil
 	}
-	f.indirect(s, at, err)
+	f.indirect(s, c.lease, err)
 	return false, nil
 }
 

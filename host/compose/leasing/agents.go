@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync/atomic"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/agent/link"
@@ -22,6 +23,7 @@ type agents struct {
 	hub     *link.Hub
 	granter *exec.Granter
 	log     *hostlog.Log
+	ranks   atomic.Pointer[remote.Ranks] // nil until trials can start
 }
 
 // closeInside ends the listening of an executor that starts no agents.
@@ -97,7 +99,14 @@ func (a *agents) relay(lease string, bundle int) {
 	ctx := context.Background() // a lease that is over is not waited for
 	s, err := a.hub.Wait(ctx, lease, bundle)
 	if err == nil {
-		remote.Relay(s, func(other int) (link.Session, error) { return a.hub.Wait(ctx, lease, other) })
+		remote.Relay(s, func(ctx context.Context, other int, p *process.Program) (link.Session, error) {
+			ranks := a.ranks.Load()
+			id, ok := a.granter.LeaseOf(lease)
+			if ranks == nil || !ok {
+				return nil, errors.New("no trial runs on this lease yet")
+			}
+			return (*ranks).Place(ctx, id, other, p)
+		})
 	}
 }
 
@@ -139,6 +148,13 @@ func (s *Leasing) Nodes() remote.Sessions {
 		return nil
 	}
 	return s.agents
+}
+
+// Serve lets the programs of groups start on other nodes of their leases.
+func (s *Leasing) Serve(r remote.Ranks) {
+	if s.agents != nil {
+		s.agents.ranks.Store(&r)
+	}
 }
 
 // Addresses are by what the nodes of a lease reach each other; nil: they are this machine.

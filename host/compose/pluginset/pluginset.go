@@ -30,6 +30,8 @@ type Set struct {
 	// Nodes are the sessions with nodes, if trials run on leases; nil: trials run on this machine. It is
 	// set before trials start.
 	Nodes remote.Sessions
+	// Serve is told what prepares nodes for the programs of groups. It is set with Nodes.
+	Serve func(remote.Ranks)
 	// Relays are the reporters that are plugins.
 	Relays []*publish.PluginReporter
 

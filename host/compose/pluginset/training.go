@@ -2,6 +2,7 @@ package pluginset
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/attempt"
@@ -61,8 +62,11 @@ func (p *Set) onNodes(x attempt.Options) *attempt.Driver {
 		_ = x.Memory.Close() // it is empty
 		x.Memory = nil
 	}
-	x.Apart, x.Checkpoints = true, nodefiles.New(nodefiles.Options{Sessions: p.Nodes, Storage: b.Dir, Log: b.Log,
-		Nodes: b.Plan.Remote.Nodes(), Tell: func(e core.Event) { x.Inbox.Post(e) }})
+	files := nodefiles.New(nodefiles.Options{Sessions: p.Nodes, Storage: b.Dir, Log: b.Log,
+		Nodes: b.Plan.Remote.Nodes(), Tell: func(e core.Event) { x.Inbox.Post(e) },
+		Uploads: p.uploads(filepath.Dir(b.File.File)).Again})
+	x.Apart, x.Checkpoints = true, files
+	p.Serve(files)
 	if p.Requesting == nil {
 		go p.Trainer.Close()
 	}

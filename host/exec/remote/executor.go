@@ -39,7 +39,7 @@ func (e *Executor) Start(ctx context.Context, what process.Program, where exec.P
 	if err != nil {
 		return nil, unreachable(what, err)
 	}
-	moved, err := e.Uploads.move(ctx, s, what)
+	moved, err := e.Uploads.move(ctx, where.Lease, s, what)
 	if err != nil {
 		return nil, notSent(what, s, err)
 	}

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/agent/link"
 	"github.com/tunehost/tunehost/host/agent/message"
 	"github.com/tunehost/tunehost/host/agent/upload"
@@ -31,7 +33,8 @@ type Uploads struct {
 	Sent func(names []string, tree *upload.Tree)
 
 	mu     sync.Mutex
-	listed map[string]listed // by folder and names
+	listed map[string]listed         // by folder and names
+	first  map[core.LeaseID][]string // where the first bundles of leases have the uploaded files
 }
 
 // LargeUpload is the size of a tree, in bytes, above which the user gets a warning.
@@ -48,7 +51,8 @@ const listedFor = time.Second
 
 // move makes sure that the node of an agent has everything that a program needs, and returns the
 // program with the paths there.
-func (c *Uploads) move(ctx context.Context, s link.Session, what process.Program) (process.Program, error) {
+func (c *Uploads) move(ctx context.Context, lease core.LeaseID, s link.Session, what process.Program) (process.Program,
+	error) {
 	if c == nil {
 		return what, nil
 	}
@@ -57,6 +61,7 @@ func (c *Uploads) move(ctx context.Context, s link.Session, what process.Program
 		if err != nil {
 			return what, fmt.Errorf("upload: %w", err)
 		}
+		c.remember(lease, to)
 		what.Env = append(what.Env[:len(what.Env):len(what.Env)], sdk.BaseDirVariable+"="+to)
 		if what.Dir == c.Base {
 			what.Dir = to
@@ -69,6 +74,36 @@ func (c *Uploads) move(ctx context.Context, s link.Session, what process.Program
 		return c.moveFolder(ctx, s, what, what.Dir, ".")
 	}
 	return what, nil
+}
+
+// remember keeps where the first bundle of a lease has the uploaded files.
+func (c *Uploads) remember(lease core.LeaseID, folder string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.first == nil {
+		c.first = map[core.LeaseID][]string{}
+	}
+	if !slices.Contains(c.first[lease], folder) {
+		c.first[lease] = append(c.first[lease], folder)
+	}
+}
+
+// Again makes sure that the node of another bundle of a lease has the uploaded files. It returns where they are there,
+// instead of the folders in which the processes of the first bundle have found them.
+func (c *Uploads) Again(ctx context.Context, lease core.LeaseID, s link.Session) (moves []Move, err error) {
+	if c == nil || len(c.Upload) == 0 {
+		return nil, nil
+	}
+	to, err := c.upload(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, from := range c.first[lease] {
+		moves = append(moves, Move{From: from, To: to})
+	}
+	return moves, nil
 }
 
 // upload makes sure that a node has the files of the base, and returns their folder there.

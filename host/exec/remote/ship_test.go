@@ -64,7 +64,7 @@ func TestMoved(t *testing.T) {
 	elsewhere(t, c, base, "train.py")
 	elsewhere(t, c, plugin, ".")
 	elsewhere(t, c, modules, "m.wasm")
-	got, err := c.move(t.Context(), s, process.Program{Path: plugin + "/run", Dir: plugin,
+	got, err := c.move(t.Context(), 1, s, process.Program{Path: plugin + "/run", Dir: plugin,
 		Args: []string{plugin + "/data", "other"}, Files: map[string]string{plugin + "/data": "sum"}})
 	if err != nil {
 		t.Fatal(err)
@@ -85,14 +85,15 @@ func TestMoved(t *testing.T) {
 	}
 
 	config, _ := json.Marshal(sandbox.Config{Path: modules + "/m.wasm"})
-	got, err = c.move(t.Context(), s, process.Program{Path: "/self", Args: []string{sandbox.Command, string(config)}})
+	got, err = c.move(t.Context(), 1, s,
+		process.Program{Path: "/self", Args: []string{sandbox.Command, string(config)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if module := moduleOf(got); !strings.HasPrefix(module, dir) || got.Path != "/self" {
 		t.Errorf("%+v", got)
 	}
-	again, err := c.move(t.Context(), s, process.Program{Dir: base})
+	again, err := c.move(t.Context(), 1, s, process.Program{Dir: base})
 	if err != nil || again.Dir != uploaded {
 		t.Errorf("the second process has %s, %v; the first %s", again.Dir, err, uploaded)
 	}
@@ -103,7 +104,7 @@ func TestNotMoved(t *testing.T) {
 	s, dir := node(t)
 	base := folder(t, "train.py")
 	c := &Uploads{Base: base, Upload: []string{"train.py"}}
-	got, err := c.move(t.Context(), s, process.Program{Dir: base})
+	got, err := c.move(t.Context(), 1, s, process.Program{Dir: base})
 	if err != nil || got.Dir != base || !slices.Contains(got.Env, sdk.BaseDirVariable+"="+base) {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -111,7 +112,7 @@ func TestNotMoved(t *testing.T) {
 		t.Error(list)
 	}
 	c = &Uploads{Base: base, Upload: []string{"none.py"}}
-	if _, err := c.move(t.Context(), s, process.Program{}); err == nil || !strings.Contains(err.Error(), "none.py") {
+	if _, err := c.move(t.Context(), 1, s, process.Program{}); err == nil || !strings.Contains(err.Error(), "none.py") {
 		t.Error(err)
 	}
 }
@@ -124,7 +125,8 @@ func TestModuleBesideUploads(t *testing.T) {
 	elsewhere(t, c, base, "data")
 	elsewhere(t, c, base, "m.wasm")
 	config, _ := json.Marshal(sandbox.Config{Path: base + "/m.wasm"})
-	got, err := c.move(t.Context(), s, process.Program{Path: "/self", Args: []string{sandbox.Command, string(config)}})
+	got, err := c.move(t.Context(), 1, s,
+		process.Program{Path: "/self", Args: []string{sandbox.Command, string(config)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +150,7 @@ func TestSent(t *testing.T) {
 	}
 	start := func(s link.Session, want int) {
 		t.Helper()
-		if _, err := c.move(t.Context(), s, process.Program{Dir: base}); err != nil || count != want {
+		if _, err := c.move(t.Context(), 1, s, process.Program{Dir: base}); err != nil || count != want {
 			t.Errorf("told %d times, %v; want %d", count, err, want)
 		}
 	}
