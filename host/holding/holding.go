@@ -42,6 +42,8 @@ type Holding struct {
 	reaper *reaper.Process // nil: nothing is started
 	log    io.Closer
 	crash  *crash.Report
+	// made are the directories that were made for this one, and itself, the deepest first.
+	made []string
 }
 
 // Take locks the directory for a host with options o; lock is the directory's where it was locked
@@ -79,12 +81,16 @@ func (h *Holding) lockDir(dir storage.Dir, o *options.Options) (err error) {
 	if err := dir.Usable(o.TrustDir); err != nil {
 		return err
 	}
+	h.made = missing(dir.Path())
 	if err := dir.Create(); err != nil {
 		return usererror.Wrap(err)
 	}
 	if h.lock == nil {
 		if h.lock, err = journal.LockDir(dir.Path(), o.Clock.Now()); err != nil {
 			return inUse(err)
+		}
+		if err := h.lock.Check(); err != nil { // another host has removed what it made, see withdraw
+			return usererror.Errorf("%s: another host has just left this directory; try again", dir.Path())
 		}
 	}
 	return usererror.Wrap(unixsock.Vacant(dir))
@@ -193,6 +199,7 @@ func (h *Holding) Close() {
 		_ = h.log.Close()
 	}
 	if h.lock != nil {
+		h.withdraw()
 		_ = h.lock.Unlock()
 	}
 }

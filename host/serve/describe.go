@@ -22,6 +22,7 @@ const v1 = "/api/v1"
 func init() {
 	huma.DefaultArrayNullable = false
 	huma.NewError = asProblem
+	huma.ValidateStrictCasing = true // a name in other letters is another name
 }
 
 // asProblem makes a problem of what huma finds wrong in a request.
@@ -115,7 +116,8 @@ func describe(api *huma.OpenAPI) {
 }
 
 // writes are the statuses of problems of requests that change something.
-var writes = []int{http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge}
+var writes = []int{http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge,
+	http.StatusUnsupportedMediaType, http.StatusInsufficientStorage}
 
 // refusals names the statuses of the problems of an operation. The answer to them all is the default.
 func refusals(path string, op *huma.Operation, more ...int) {

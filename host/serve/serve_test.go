@@ -281,6 +281,12 @@ func TestMistakes(t *testing.T) {
 		{"POST", "/digits/trials/3/pause", `{"force":`, 400, ``},
 		{"POST", "/digits/trials", `{"params":{"lrr":1}}`, 422, `lrr`},
 		{"PATCH", "/digits/settings", `{"seed":3}`, 422, `seed`},
+		{"POST", "/digits/trials/3/pause", `{"Force":true}`, 422, `body.Force: unexpected property`},
+		{"POST", "/digits/trials/3/pause", `{"force":true,"force":false}`, 422, `body.force: it is given twice`},
+		{"POST", "/digits/trials", `{"params":{"lr":1,"units":8,"lr":2}}`, 422, `body.params.lr: it is given twice`},
+		{"PATCH", "/crashed/settings", `{"trials":20,"tri\u0061ls":21}`, 422, `body.trials: it is given twice`},
+		{"GET", "/digits/trials/3/log?rank=65536", "", 422, `rank: expected number <= 65535`},
+		{"GET", "/digits/trials/3/log?rank=18446744073709551616", "", 422, `rank: invalid integer`},
 		{"PUT", "/digits", "", 405, `GET, HEAD`},
 		{"GET", "/api/v2/experiments", "", 404, `/api/openapi.json`},
 	} {

@@ -135,7 +135,7 @@ func (s *Server) allowed(r *http.Request) (list []string) {
 
 // Handler answers requests that the guard lets in.
 func (s *Server) Handler() http.Handler {
-	return guard.New(s.Guard, s.asked.noting(plainly(s.repeats)))
+	return guard.New(s.Guard, s.asked.noting(plainly(guard.JSON(s.repeats))))
 }
 
 // plainly refuses a query that could mean several things: each parameter is given once.

@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"crypto/tls"
 	"errors"
+	"io"
+	"io/fs"
 	"net"
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/tunehost/tunehost/host/serve/guard"
@@ -102,6 +106,11 @@ func (s Site) check() error {
 		return usererror.Errorf("%s %s: other machines could read the token on its way: give --tls-cert and "+
 			"--tls-key, or listen on %s and use ssh -L, or give --insecure", flag, at, DefaultAddress)
 	}
+	for _, name := range s.Hosts {
+		if err := checkHost(name); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -129,12 +138,82 @@ func (s Site) listen() (l net.Listener, note string, err error) {
 
 // secure adds TLS.
 func (s Site) secure(l net.Listener) (net.Listener, error) {
-	pair, err := tls.LoadX509KeyPair(s.Cert, s.Key)
+	cert, err := pem("--tls-cert", s.Cert)
+	if err != nil {
+		return nil, err
+	}
+	key, err := pem("--tls-key", s.Key)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
 		return nil, usererror.Errorf("--tls-cert %s, --tls-key %s: %w", s.Cert, s.Key, err)
 	}
 	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"http/1.1"}}), nil
+}
+
+// maxPEM is longer than any certificate with those that vouch for it, in bytes.
+const maxPEM = 1 << 20
+
+// pem reads a file of a flag, which may be a link. Nothing that might not end is read.
+func pem(flag, path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, usererror.Errorf("%s: %w", flag, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, usererror.Errorf("%s: %w", flag, err)
+	case !info.Mode().IsRegular():
+		return nil, usererror.Errorf("%s %s: this is no file with a certificate or a key, but %s", flag, path,
+			kindOf(info.Mode()))
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxPEM+1))
+	switch {
+	case err != nil:
+		return nil, usererror.Errorf("%s: %w", flag, err)
+	case len(text) > maxPEM:
+		return nil, usererror.Errorf("%s %s: it has more than %d bytes: this is neither a certificate nor a key", flag,
+			path, maxPEM)
+	}
+	return text, nil
+}
+
+// kindOf says what is at a path in place of a file.
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "something else"
+}
+
+// checkHost refuses what cannot be the name of a host in a URL.
+func checkHost(name string) error {
+	if _, err := netip.ParseAddr(name); err == nil {
+		return nil
+	}
+	labels := strings.Split(strings.TrimSuffix(name, "."), ".")
+	strange := func(r rune) bool {
+		return !strings.ContainsRune("-_", r) && !('a' <= r && r <= 'z') && !('A' <= r && r <= 'Z') &&
+			!('0' <= r && r <= '9')
+	}
+	wrong := func(label string) bool {
+		return label == "" || len(label) > 63 || strings.ContainsFunc(label, strange)
+	}
+	if len(name) > 253 || slices.ContainsFunc(labels, wrong) {
+		return usererror.Errorf("--host %.100q: this is no name of a host: expected one such as lab.example.org, or "+
+			"an address, without a port (names in other scripts as xn--…)", name)
+	}
+	return nil
 }
 
 func (s Site) url(place, token string) string {

@@ -3,7 +3,9 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"path/filepath"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -46,7 +48,7 @@ func (s *Server) starters() {
 		func(ctx context.Context, in *startOne) (*started, error) {
 			dir, err := s.start(ctx, &in.Body)
 			if err != nil {
-				return nil, problem.Of(err)
+				return nil, mistaken(err)
 			}
 			id, err := s.catalog.ID(dir)
 			if err != nil {
@@ -54,6 +56,17 @@ func (s *Server) starters() {
 			}
 			return &started{http.StatusCreated, startedBody{id, "the experiment " + id + " has begun"}}, nil
 		})
+}
+
+// mistaken is the problem of an experiment that cannot begin. What its file names and nobody has is a mistake in the
+// file, and not in the path of the request.
+func mistaken(err error) error {
+	p := problem.Of(err)
+	var as *problem.Problem
+	if errors.As(p, &as) && as.Status == http.StatusNotFound {
+		return problem.Invalid(err)
+	}
+	return p
 }
 
 // fileName is the name of the experiment file in messages; programs in it are relative to its folder.
@@ -74,6 +87,9 @@ func (s *Server) start(ctx context.Context, r *StartRequest) (string, error) {
 			return "", problem.Invalid(err)
 		}
 	}
+	if err := storedAt(root, r, sets); err != nil {
+		return "", err
+	}
 	if r.AskAndTell {
 		return s.startHere(root, r, sets)
 	}
@@ -85,6 +101,21 @@ func (s *Server) start(ctx context.Context, r *StartRequest) (string, error) {
 		args = append(args, "--set="+set)
 	}
 	return spawn.Host(ctx, args, []byte(r.File), func() ([]string, error) { return experiments.Within(root) })
+}
+
+// storedAt refuses a file that wants its experiment stored elsewhere than in a folder: this server would not show it.
+// Other mistakes are those of the host.
+func storedAt(root string, r *StartRequest, sets []string) error {
+	e, err := config.Parse(fileName, []byte(r.File), config.WithSet(sets...), config.WithoutTrainable())
+	if err != nil {
+		return nil
+	}
+	at := e.PosOf("storage")
+	if whole, err := filepath.Abs(e.Storage); at == e.PosOf("") || err == nil && whole == root {
+		return nil
+	}
+	return problem.Invalid(fmt.Errorf("%s: storage: this server stores what it begins in %s: leave the key out, or "+
+		"begin the experiment with `tunehost run`", at, root))
 }
 
 // root is the folder of new experiments.

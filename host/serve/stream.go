@@ -228,7 +228,7 @@ type logQuery struct {
 	Numbered
 	TailQuery
 	Stream string `query:"stream" enum:"stdout,stderr" default:"stdout" doc:"which output"`
-	Rank   uint16 `query:"rank" doc:"the worker, for a trial with workers"`
+	Rank   uint16 `query:"rank" maximum:"65535" doc:"the worker, for a trial with workers"`
 }
 
 func (s *Server) log(_ context.Context, in *logQuery) (*huma.StreamResponse, error) {

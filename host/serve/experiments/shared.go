@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
+	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/steer/unixsock"
 	"github.com/tunehost/tunehost/host/storage/mirror"
@@ -138,6 +140,16 @@ func (s *Shared) Host() (h steer.Handler, done func(), err error) {
 		return nil, nil, err
 	}
 	return c, func() { _ = c.Close() }, nil
+}
+
+// Taken is the error of an experiment that another process has.
+func (s *Shared) Taken() error {
+	held, err := journal.Holder(s.Dir.Path())
+	if err != nil || held == nil {
+		return fmt.Errorf("%s: another process has the experiment; try again in a moment", s.ID)
+	}
+	return fmt.Errorf("%s: process %d on %s has the experiment: if it is another server, send the request to that one",
+		s.ID, held.PID, held.Host)
 }
 
 // Trains reports whether a trial may still print something, as far as is known.

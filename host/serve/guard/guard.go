@@ -174,7 +174,7 @@ func (g *Guard) named(hostport string) bool {
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	for _, name := range append([]string{"localhost"}, g.Hosts...) {
-		if host == strings.ToLower(name) {
+		if host == strings.ToLower(strings.TrimSuffix(name, ".")) {
 			return true
 		}
 	}

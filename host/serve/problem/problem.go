@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"syscall"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
@@ -79,6 +80,8 @@ func status(err error) int {
 	switch {
 	case errors.As(err, &link):
 		return http.StatusConflict
+	case Full(err):
+		return http.StatusInsufficientStorage
 	case errors.Is(err, runfile.ErrNone):
 		return http.StatusNotFound
 	case errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrNoJournal), errors.As(err, &loss),
@@ -88,6 +91,11 @@ func status(err error) int {
 		return http.StatusUnprocessableEntity
 	}
 	return http.StatusInternalServerError
+}
+
+// Full reports whether an error says that there is no room on the disk, or none left for this user.
+func Full(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, journal.ErrNoSpace)
 }
 
 // Error implements error.
@@ -102,6 +110,9 @@ func (p *Problem) ContentType(string) string { return MediaType }
 // Write answers a request with the problem.
 func (p *Problem) Write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", MediaType)
+	if p.Status == http.StatusInsufficientStorage {
+		w.Header().Set("Retry-After", "5")
+	}
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p) // the caller may be gone
 }

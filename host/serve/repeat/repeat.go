@@ -79,7 +79,11 @@ func (x *Repeats) once(w http.ResponseWriter, r *http.Request, key string, sum [
 	known, first, err := x.enter(name, sum)
 	switch {
 	case err != nil:
-		problem.New(http.StatusInternalServerError, "Idempotency-Key: "+err.Error()).Write(w)
+		status := http.StatusInternalServerError
+		if problem.Full(err) {
+			status = http.StatusInsufficientStorage
+		}
+		problem.New(status, "Idempotency-Key: "+err.Error()).Write(w)
 		return
 	case first:
 	case known.sum != sum:

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
@@ -48,7 +49,7 @@ func Dial(d storage.Dir) (*Client, error) {
 		conn, err = connect(strings.TrimSpace(string(text)))
 	}
 	if noHost(err) {
-		err = ErrNoHost
+		err = absent(d)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Path(), err)
@@ -57,6 +58,17 @@ func Dial(d storage.Dir) (*Client, error) {
 	lines.Buffer(nil, maxLineBytes)
 	lines.Split(wholeLines)
 	return &Client{conn, lines}, nil
+}
+
+// absent is the error of an experiment at whose address nobody listens. A server with workers has its experiments, and
+// takes requests over HTTP.
+func absent(d storage.Dir) error {
+	held, err := journal.Holder(d.Path())
+	if err != nil || held == nil {
+		return ErrNoHost
+	}
+	return fmt.Errorf("process %d has this experiment and takes no requests here: if it is a server for workers, "+
+		"send the request to that one, otherwise try again in a moment", held.PID)
 }
 
 // wholeLines is bufio.ScanLines without what has no end: that is half an answer.

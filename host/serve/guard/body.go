@@ -1,0 +1,59 @@
+package guard
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/tunehost/tunehost/host/jsontext"
+	"github.com/tunehost/tunehost/host/serve/problem"
+)
+
+// JSON returns a handler in front of another. It refuses a body that is not JSON, or that could mean several things:
+// readers of JSON do not agree on what a name means that is given twice.
+func JSON(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			next.ServeHTTP(w, r)
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			problem.New(http.StatusBadRequest, "the body cannot be read: "+err.Error()).Write(w)
+			return
+		}
+		if p := examine(r.Header.Get("Content-Type"), body); p != nil {
+			p.Write(w)
+			return
+		}
+		if len(body) > 0 {
+			r.Header.Set("Content-Type", "application/json") // huma takes no other spelling
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// examine returns what is wrong with a body, or nil. Without a body, its type does not matter.
+func examine(contentType string, body []byte) *problem.Problem {
+	if len(body) == 0 {
+		return nil
+	}
+	media, params, err := mime.ParseMediaType(contentType)
+	charset := params["charset"]
+	switch {
+	case err != nil || media != "application/json":
+		return problem.New(http.StatusUnsupportedMediaType, fmt.Sprintf("Content-Type: %.100q is not that of JSON: "+
+			"send the body with Content-Type: application/json", contentType))
+	case charset != "" && !strings.EqualFold(charset, "utf-8"):
+		return problem.New(http.StatusUnsupportedMediaType, fmt.Sprintf("Content-Type: the charset %.40q is not that "+
+			"of JSON, which is always utf-8", charset))
+	}
+	if place, twice := jsontext.Twice(body); twice {
+		return problem.New(http.StatusUnprocessableEntity, fmt.Sprintf("body.%.200s: it is given twice", place))
+	}
+	return nil
+}

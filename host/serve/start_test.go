@@ -1,0 +1,63 @@
+package serve_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A request that begins no experiment leaves nothing behind: an empty directory would take the name of the next one.
+func TestRefusedStart(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "later", "results")
+	c, _ := hosting(t, root)
+	const file = `version: 1\nname: %s\nobjective: {metric: loss, mode: min}\nspace: {x: {uniform: [0, 1]}}\n` +
+		`trials: 2\n%s\n`
+	begin := func(name, more string) given {
+		return c.post("", `{"file": "%s", "ask_and_tell": true}`, fmt.Sprintf(file, name, more))
+	}
+	for more, want := range map[string]string{
+		"learn_from: /nonexistent":   "learn_from: /nonexistent: there is no experiment here",
+		"searcher: {plugin: nosuch}": "there is no searcher",
+		"points: [{x: 7}]":           "7 for x is outside",
+		"storage: s3://bucket/a":     "experiment.yaml:6:1: storage: this server stores what it begins in",
+		"storage: /nonexistent":      "experiment.yaml:6:1: storage: this server stores what it begins in",
+	} {
+		if g := begin("a", more); g.Status != 422 || !strings.Contains(g.Detail, want) {
+			t.Errorf("%s: %+v", more, g)
+		}
+		if _, err := os.Lstat(filepath.Dir(root)); err == nil {
+			t.Errorf("%s: there is a directory now: %s", more, files(t, filepath.Dir(root)))
+		}
+	}
+	if g := c.post("", `{"file": "%s", "set": {"storage": "/nonexistent"}, "ask_and_tell": true}`,
+		fmt.Sprintf(file, "a", "")); g.Status != 422 || !strings.Contains(g.Detail, "storage: this server stores") {
+		t.Errorf("a setting: %+v", g)
+	}
+	if g := begin("a", "storage: "+root); g.Status != 0 {
+		t.Fatalf("%+v", g)
+	}
+	begin("b", "learn_from: /nonexistent")
+	if _, err := os.Lstat(filepath.Join(root, "b")); err == nil {
+		t.Error("there is a directory of b")
+	}
+	if _, err := os.Lstat(filepath.Join(root, "a", "experiment.yaml")); err != nil {
+		t.Error(err)
+	}
+}
+
+// Of two servers of one folder one has the workers of an experiment: the other one says who has it.
+func TestOtherServersWorkers(t *testing.T) {
+	root := t.TempDir()
+	c, _ := hosting(t, root)
+	c.post("", forWorkers)
+	other, _ := hosting(t, root)
+	for _, path := range []string{"/w/pause", "/w/stop", "/w/ask"} {
+		g := other.post(path, `{}`)
+		if g.Status != 409 || strings.Contains(g.Detail, "no host") ||
+			!strings.Contains(g.Detail, fmt.Sprint("process ", os.Getpid())) {
+			t.Errorf("%s: %+v", path, g)
+		}
+	}
+}
