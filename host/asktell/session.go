@@ -12,6 +12,7 @@ import (
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // Session is an experiment whose trials the caller trains, for servers. It is for one goroutine at a time.
@@ -86,6 +87,11 @@ func (s *Session) Find(name string) (core.TrialNo, error) { return s.m.Views.Sta
 func (s *Session) View(no core.TrialNo) (v core.View, inHand bool) {
 	_, inHand = s.m.hands[no]
 	return s.m.machine.View(no), inHand
+}
+
+// News reports whether metrics differ from those that a trial has reported last.
+func (s *Session) News(no core.TrialNo, metrics []sdk.Metric) bool {
+	return len(metrics) > 0 && s.m.isNews(no, Request{Metrics: metrics})
 }
 
 // TrialName returns how messages name a trial.

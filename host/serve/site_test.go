@@ -69,8 +69,9 @@ func TestNoCertificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{"/dev/zero": "but a device", pipe: "but a pipe", dir: "but a directory",
-		large: "more than 1048576 bytes", filepath.Join(dir, "none"): "no such file", text: "--tls-key"} {
+	for path, want := range map[string]string{"/dev/zero": "but a device", pipe: "but a pipe",
+		dir: "but a directory", large: "more than 1048576 bytes", filepath.Join(dir, "none"): "no such file",
+		text: "--tls-key"} {
 		_, err := open(t, Site{Listen: "127.0.0.1:0", Cert: path, Key: text})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--tls-cert") ||
 			strings.Contains(err.Error(), "\n") {
@@ -85,8 +86,8 @@ func TestNoCertificate(t *testing.T) {
 
 // TestHosts: a name that no host can have is refused when the server starts, and one that can is printed in the URL.
 func TestHosts(t *testing.T) {
-	for _, name := range []string{"evil/.com", "", " ", "lab:8000", "a b", "http://lab", "lab/", "a..b", ".lab", "[::1]",
-		"lab?x", "lab#x", "u@lab", "l\u00e4b", "a\nb", strings.Repeat("a", 64), strings.Repeat("a.", 127)} {
+	for _, name := range []string{"evil/.com", "", " ", "lab:8000", "a b", "http://lab", "lab/", "a..b", ".lab",
+		"[::1]", "lab?x", "lab#x", "u@lab", "l\u00e4b", "a\nb", strings.Repeat("a", 64), strings.Repeat("a.", 127)} {
 		if o, err := open(t, Site{Listen: "127.0.0.1:0", Hosts: []string{"lab", name}}); err == nil ||
 			!strings.Contains(err.Error(), "this is no name of a host") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v, %v", name, o, err)

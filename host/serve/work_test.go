@@ -196,6 +196,38 @@ func TestToldOtherwise(t *testing.T) {
 	}
 }
 
+// A trial's last result counts once: another one that is told later is ignored, and the answer says so.
+func TestToldOtherMetrics(t *testing.T) {
+	c, _ := hosting(t, t.TempDir())
+	c.post("", forWorkers)
+	g := c.post("/w/ask", `{"lease_s":3600}`)
+	tell := func(metrics string) (int, string) {
+		a, text := c.send("POST", "/w/trials/"+g.Trial+"/tell", `{"attempt":1,"metrics":`+metrics+`}`)
+		return a.StatusCode, text
+	}
+	var many strings.Builder
+	for i := range 20_001 {
+		fmt.Fprintf(&many, `"m%d":1,`, i)
+	}
+	if status, text := tell(`{` + many.String() + `"loss":1}`); status != 422 ||
+		!strings.Contains(text, "a result has 20002 metrics; at most 10000") {
+		t.Errorf("20,002 metrics: %d %.300s", status, text)
+	}
+	if status, text := tell(`{"other":1}`); status != 422 || !strings.Contains(text, `the metric \"loss\" is missing`) {
+		t.Errorf("another metric: %d %s", status, text)
+	}
+	for i, x := range []struct {
+		metrics string
+		ignored bool
+	}{{`{"loss":0.5}`, false}, {`{"loss":0.5}`, false}, {`{"loss":0.25}`, true}, {`{"loss":0.5,"more":1}`, true},
+		{`{"other":1}`, true}} {
+		status, text := tell(x.metrics)
+		if status != http.StatusOK || strings.Contains(text, "has ended before") != x.ignored {
+			t.Errorf("tell %d of %s: %d %s", i, x.metrics, status, text)
+		}
+	}
+}
+
 // TestRepeatedRequests covers B-144.
 func TestRepeatedRequests(t *testing.T) {
 	c, _ := hosting(t, t.TempDir())

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/rand"
 	"embed"
 	"io/fs"
 	"net/http"
@@ -50,6 +51,9 @@ func pack(name string) (f file, err error) {
 	if f.plain, err = File(name); err != nil {
 		return f, err
 	}
+	if name == Page {
+		f.plain = addressed(f.plain)
+	}
 	var b bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if _, err = w.Write(f.plain); err == nil {
@@ -57,6 +61,15 @@ func pack(name string) (f file, err error) {
 	}
 	f.gzip = b.Bytes()
 	return f, err
+}
+
+// addressed is the page with addresses of script and style that nobody knows before this process runs: a browser may
+// have others in its cache, from a program that had the port earlier.
+func addressed(page []byte) []byte {
+	for _, name := range []string{Script, Style} {
+		page = bytes.ReplaceAll(page, []byte(`"/`+name+`"`), []byte(`"/`+name+"?"+rand.Text()+`"`))
+	}
+	return page
 }
 
 // Handler answers requests for the files of the dashboard.

@@ -84,8 +84,8 @@ const lattice = `
 	host/view/course < STD, core, core/history, core/resource, core/stat
 	host/steer       < STD, host/usererror, host/nearest, core, core/journal, plugins/sdk/space, host/config,
 		host/config/points, host/storage/runfile, host/view
-	host/steer/unixsock     < STD, golang.org/x/sys/…, host/usererror, host/storage/runtimedir, core/journal, host/steer, ` +
-	`host/storage,
+	host/steer/unixsock     < STD, golang.org/x/sys/…, host/usererror, host/storage/runtimedir, ` +
+	`core/journal, host/steer, host/storage,
 		host/storage/nolink, host/untrusted
 	host/report/terminal < ANY, core, host/untrusted, host/report, host/view
 	host/report/jsonlines < STD, host/report, host/view

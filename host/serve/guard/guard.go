@@ -91,7 +91,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		problem.New(http.StatusForbidden, "the request comes from a page of another site").Write(w)
 		return
 	}
-	if g.visit(w, r) || g.enter(w, r) {
+	if dismiss(w, r) || g.visit(w, r) || g.enter(w, r) {
 		return
 	}
 	if g.rights(shown(r)) == reading {
@@ -196,6 +196,10 @@ func (g *Guard) visit(w http.ResponseWriter, r *http.Request) bool {
 	rest.Del("token")
 	rest.Set("ticket", g.access.Load().keys.ticket(rights))
 	to := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/\\"), RawQuery: rest.Encode()}
+	if host := address(r); host != "" {
+		to.Scheme, to.Host = "http", host
+	}
+	w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
 	http.Redirect(w, r, to.String(), http.StatusSeeOther)
 	return true
 }

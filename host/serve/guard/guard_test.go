@@ -2,11 +2,13 @@ package guard
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -436,4 +438,55 @@ func FuzzRequest(f *testing.F) {
 			t.Errorf("%d", w.Code)
 		}
 	})
+}
+
+// B-142: a browser that shows its token forgets what an earlier program at this port has left for the origin, and gets
+// its key at an address: at localhost, ::1 may be somebody else.
+func TestOrigin(t *testing.T) {
+	g := New(Options{Tokens: tokens}, hello)
+	from := func(host, listens string) *httptest.ResponseRecorder {
+		return ask(g, "GET", "/?token="+tokens.Full, func(r *http.Request) {
+			r.Host = host
+			at := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(listens))
+			*r = *r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(at)))
+		})
+	}
+	for _, x := range []struct{ host, listens, want string }{
+		{"localhost:7733", "127.0.0.1:7733", "http://127.0.0.1:7733/?ticket="},
+		{"LOCALHOST.:8000", "127.0.0.1:7733", "http://127.0.0.1:8000/?ticket="}, // as by ssh -L 8000:127.0.0.1:7733
+		{"localhost", "[::1]:80", "http://[::1]:80/?ticket="},
+		{"localhost:7733", "172.17.0.2:7733", "/?ticket="},
+		{"127.0.0.1:7733", "127.0.0.1:7733", "/?ticket="},
+	} {
+		w := from(x.host, x.listens)
+		if to := w.Header().Get("Location"); w.Code != http.StatusSeeOther || !strings.HasPrefix(to, x.want) {
+			t.Errorf("%s at %s: %d %s, want %s", x.host, x.listens, w.Code, to, x.want)
+		}
+		if got := w.Header().Get("Clear-Site-Data"); got != `"cache", "storage"` {
+			t.Errorf("the browser is to forget %s", got)
+		}
+	}
+	if w := ask(g, "GET", "/?token=wrong", nil); w.Header().Get("Clear-Site-Data") != "" {
+		t.Error("a page without the token can make a browser forget")
+	}
+}
+
+// B-142: many tickets push out the oldest, and not the one that a page is about to show.
+func TestManyTickets(t *testing.T) {
+	k := newKeys()
+	first := k.ticket(steering)
+	var last string
+	for range mostTickets {
+		last = k.ticket(reading)
+	}
+	if k.enter(first) != "" || k.enter(last) != k.Read || len(k.tickets) > mostTickets {
+		t.Errorf("%d tickets", len(k.tickets))
+	}
+	for range mostTickets - 1 {
+		last = k.ticket(steering)
+		k.ticket(reading)
+		if k.enter(last) != k.Full {
+			t.Fatal("the last but one is gone")
+		}
+	}
 }

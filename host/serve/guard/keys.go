@@ -40,11 +40,22 @@ func (k *keys) ticket(r rights) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.tickets) >= mostTickets {
-		clear(k.tickets)
+		k.dropOldest()
 	}
 	name := secret()
 	k.tickets[name] = ticket{r, time.Now().Add(ticketTime)}
 	return name
+}
+
+// dropOldest forgets one ticket. The caller has the lock.
+func (k *keys) dropOldest() {
+	oldest := ""
+	for name, t := range k.tickets {
+		if oldest == "" || t.until.Before(k.tickets[oldest].until) {
+			oldest = name
+		}
+	}
+	delete(k.tickets, oldest)
 }
 
 // enter takes a ticket, and returns the key; "": the ticket is not valid, or not any more.

@@ -214,9 +214,9 @@ func (w *Workers) Tell(ctx context.Context, s Message) (ignored string, err erro
 }
 
 // toldBefore answers a tell of a trial that has ended: the answer to the first tell may have been lost. It returns why
-// this one is ignored if it says another end.
+// this one is ignored if it says another end, or another last result.
 func (w *Workers) toldBefore(no core.TrialNo, v core.View, s Message) (ignored string) {
-	if (s.Failed != "") == (v.State == core.Errored) {
+	if (s.Failed != "") == (v.State == core.Errored) && !w.session.News(no, s.Metrics) {
 		return ""
 	}
 	return fmt.Sprintf("%s has ended before: %s", w.session.TrialName(no), v.Cause)

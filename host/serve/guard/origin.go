@@ -1,0 +1,49 @@
+package guard
+
+import (
+	"cmp"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// The storage of an origin has the key of a page, and whoever had the port before may have left something for the
+// origin in the browser: pages in its cache, which would run beside the dashboard, or a service worker, which would
+// answer in the place of the server. A browser that shows a token therefore forgets both (Clear-Site-Data), and the
+// pages ask for scripts at addresses that nobody could know before (package web).
+
+// dismissal is the script of a service worker that ends itself.
+const dismissal = `self.addEventListener("install", () => self.skipWaiting());
+self.addEventListener("activate", (event) => event.waitUntil(self.registration.unregister()));
+`
+
+// dismiss answers a browser that asks for the present script of a service worker. This server has none, so that it is
+// one of an earlier server at this port. Without an answer it would stay.
+func dismiss(w http.ResponseWriter, r *http.Request) bool {
+	if r.Header.Get("Service-Worker") != "script" || r.Method != http.MethodGet {
+		return false
+	}
+	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+	_, _ = io.WriteString(w, dismissal) // the browser may be gone
+	return true
+}
+
+// address is the host and port with the address in place of the name localhost; "": the request is to stay where it
+// is. Pages at localhost are those of 127.0.0.1 and of ::1, where another user can listen at the same port and would
+// read the key in their storage.
+func address(r *http.Request) string {
+	asked := url.URL{Host: r.Host}
+	at, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok || r.TLS != nil || !strings.EqualFold(strings.TrimSuffix(asked.Hostname(), "."), "localhost") {
+		return ""
+	}
+	listens, err := netip.ParseAddrPort(at.String())
+	if err != nil || !listens.Addr().Unmap().IsLoopback() {
+		return ""
+	}
+	host := listens.Addr().Unmap().String()
+	return net.JoinHostPort(host, cmp.Or(asked.Port(), "80"))
+}
