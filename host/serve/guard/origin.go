@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// The storage of an origin has the key of a page, and whoever had the port before may have left something for the
-// origin in the browser: pages in its cache, which would run beside the dashboard, or a service worker, which would
-// answer in the place of the server. A browser that shows a token therefore forgets both (Clear-Site-Data), and the
-// pages ask for scripts at addresses that nobody could know before (package web).
+// The storage of an origin has the key of a page, and a program that had the port before may have left something for
+// the origin in the browser: pages in its cache, which would run beside the dashboard, or a service worker, which
+// would answer in the place of the server. A browser that shows a token therefore forgets both (Clear-Site-Data),
+// and the pages ask for scripts at addresses that nobody could know before (package web).
 
 // dismissal is the script of a service worker that ends itself.
 const dismissal = `self.addEventListener("install", () => self.skipWaiting());
