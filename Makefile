@@ -338,7 +338,7 @@ examples: $(if $(PYTHON),$(VENV)/ready) ## every example runs; none is skipped f
 # python_code,FOLDER: messages for the Python SDK, whose package is not named as the
 # protocol's is.
 python_code = $(PROTOC)/bin/python -m grpc_tools.protoc -I$(PROTO) --python_out=$(1) --pyi_out=$(1) \
-	$(addprefix tunehost/v1/,common.proto searcher.proto scheduler.proto trainable.proto executor.proto) && \
+	$(addprefix tunehost/v1/,common.proto searcher.proto scheduler.proto trainable.proto executor.proto reporter.proto) && \
 	for file in $(1)/tunehost/v1/*_pb2.py*; do \
 	sed 's/^from tunehost\.v1 import/from tunehost._proto import/' $$file >$(PYTHON_PROTO)/$$(basename $$file); done
 

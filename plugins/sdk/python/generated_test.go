@@ -20,8 +20,8 @@ import (
 func TestGenerated(t *testing.T) {
 	cmd := exec.Command(python(t), "-c", `
 import base64
-from tunehost._proto import common_pb2, executor_pb2, scheduler_pb2, searcher_pb2, trainable_pb2
-for m in common_pb2, executor_pb2, scheduler_pb2, searcher_pb2, trainable_pb2:
+from tunehost._proto import common_pb2, executor_pb2, reporter_pb2, scheduler_pb2, searcher_pb2, trainable_pb2
+for m in common_pb2, executor_pb2, reporter_pb2, scheduler_pb2, searcher_pb2, trainable_pb2:
     print(base64.b64encode(m.DESCRIPTOR.serialized_pb).decode())`)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -30,8 +30,8 @@ for m in common_pb2, executor_pb2, scheduler_pb2, searcher_pb2, trainable_pb2:
 	}
 	lines := strings.Fields(string(out))
 	for i, file := range []protoreflect.FileDescriptor{
-		pb.File_tunehost_v1_common_proto, pb.File_tunehost_v1_executor_proto, pb.File_tunehost_v1_scheduler_proto,
-		pb.File_tunehost_v1_searcher_proto, pb.File_tunehost_v1_trainable_proto,
+		pb.File_tunehost_v1_common_proto, pb.File_tunehost_v1_executor_proto, pb.File_tunehost_v1_reporter_proto,
+		pb.File_tunehost_v1_scheduler_proto, pb.File_tunehost_v1_searcher_proto, pb.File_tunehost_v1_trainable_proto,
 	} {
 		raw, err := base64.StdEncoding.DecodeString(lines[i])
 		if err != nil {

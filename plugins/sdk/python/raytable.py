@@ -40,10 +40,7 @@ _OWN = "the method is tunehost's own, the library is not needed: "
 # What is not the same, and why: [state, remark]. Every remark is true of the code; tests hold many of them.
 REMARKS: Dict[str, List[str]] = {
     "Trainable": [DIFFERS, "`reset_config` is never called: each trial is a fork"],
-    "Callback": [
-        NO,
-        "read the experiment while it runs with `tunehost.Experiment.open(DIR)`, or `tunehost run --json`",
-    ],
+    "Callback": [DIFFERS, "no trial waits for it: what it changes in a result has no effect"],
     "register_env": [NO, "belongs to RLlib"],
     "run": [
         DIFFERS,
@@ -56,12 +53,9 @@ REMARKS: Dict[str, List[str]] = {
         DIFFERS,
         "several experiments run one after the other: `concurrent=False`; `resume_config` is refused",
     ],
-    "Stopper": [DIFFERS, "subclasses of one's own are refused: pass a function of `(trial_id, result)`"],
+    "Stopper": [DIFFERS, "results have numbers only"],
     "Experiment": [DIFFERS, "has the arguments of `run`, and no other methods"],
     "ExperimentAnalysis": [DIFFERS, "where Ray has a `Trial`, it has a `Result`; made of the experiment's directory"],
-    "CLIReporter": [NO, "tunehost prints the progress; `RunConfig(verbose=0)` to 3"],
-    "JupyterNotebookReporter": [NO, "tunehost prints the progress; `RunConfig(verbose=0)` to 3"],
-    "ProgressReporter": [NO, "tunehost prints the progress; `RunConfig(verbose=0)` to 3"],
     "Tuner": [
         DIFFERS,
         (
@@ -71,18 +65,14 @@ REMARKS: Dict[str, List[str]] = {
     ],
     "TuneConfig": [
         DIFFERS,
-        (
-            "`trial_name_creator` is refused; `trial_dirname_creator` is a template; `search_alg` and `scheduler` may"
-            " also be names of plugins; without a metric `training_iteration` is the objective"
-        ),
+        "`search_alg` and `scheduler` may also be names of plugins; without a metric `training_iteration` is the "
+        "objective; a function as `trial_dirname_creator` names links to the directories",
     ],
     "ResumeConfig": [DIFFERS, "exists; use `Tuner.restore` and its arguments"],
     "RunConfig": [
         DIFFERS,
-        (
-            "`callbacks` takes the JSON and CSV loggers; `progress_reporter`, `storage_filesystem` and settings of "
-            "`sync_config` are refused; `storage_path` is `./results` by default; output always goes to files"
-        ),
+        "`storage_filesystem` and settings of `sync_config` are refused; `storage_path` is `./results` by default; "
+        "output always goes to files",
     ],
     "SyncConfig": [DIFFERS, "exists, and any setting is refused: results are where `storage_path` says"],
     "Result": [
@@ -93,8 +83,12 @@ REMARKS: Dict[str, List[str]] = {
     "Checkpoint": [DIFFERS, "local directories only; reported ones are read-only"],
     "TuneContext": [DIFFERS, "what belongs to Ray Train (world size, ranks, metadata) raises `TuneError`"],
     "PlacementGroupFactory": [DIFFERS, "`bundles` and `strategy` only"],
-    "TrialScheduler": [NO, 'write a `tunehost.Scheduler` in a file, and pass `scheduler="./mine.py"`'],
-    "Searcher": [NO, 'write a `tunehost.Searcher` in a file, and pass `search_alg="./mine.py"`'],
+    "TrialScheduler": [
+        DIFFERS,
+        "results have numbers only, and trials no checkpoints; the controller has the trials, and stops and pauses "
+        "them",
+    ],
+    "Searcher": [DIFFERS, "results have numbers only"],
     "SearchAlgorithm": [NO, "as `Searcher`"],
     "AsyncHyperBandScheduler": [
         DIFFERS,
@@ -137,8 +131,7 @@ REMARKS: Dict[str, List[str]] = {
         DIFFERS,
         "`random_state` is an integer; `constant_grid_search=True` is refused; other random numbers",
     ],
-    "ConcurrencyLimiter": [DIFFERS, "`batch=True` is refused"],
-    "Repeater": [DIFFERS, "`num_samples` counts points, not trials; `set_index=False` must be written"],
+    "ConcurrencyLimiter": [DIFFERS, "`batch=True` needs a searcher of one's own"],
     "AxSearch": [DIFFERS, _OWN + "`gp`; constraints and arguments of Ax are refused"],
     "BayesOptSearch": [DIFFERS, _OWN + "`gp`; `utility_kwargs` and `analysis` are refused"],
     "TuneBOHB": [DIFFERS, _OWN + "`bohb`"],
@@ -152,19 +145,13 @@ REMARKS: Dict[str, List[str]] = {
         "`plugins/searchers/optuna`",
     ],
     "ZOOptSearch": [NO, 'pass `search_alg="evolution"`'],
-    "CombinedStopper": [DIFFERS, "two plateaus cannot be combined"],
-    "TrialPlateauStopper": [DIFFERS, "`metric_threshold` is refused"],
-    "ExperimentPlateauStopper": [DIFFERS, "looks at the best trials, not at the best results"],
     "FunctionStopper": [DIFFERS, "the function runs in the trial's process and does not see other trials"],
-    "JsonLoggerCallback": [DIFFERS, "the file is `result.jsonl`"],
-    "LoggerCallback": [NO, "as `Callback`"],
-    "pretty_print": [NO, "prints a result of Ray: use `print(result.metrics)`"],
+    "LoggerCallback": [DIFFERS, "as `Callback`"],
     "SearchGenerator": [NO, "a part of Ray's loop"],
     "UNRESOLVED_SEARCH_SPACE": [NO, "the text of an error"],
     "UNDEFINED_SEARCH_SPACE": [NO, "the text of an error"],
     "UNDEFINED_METRIC_MODE": [NO, "the text of an error"],
     "BOHB": [NO, "a part of HpBandSter: use `TuneBOHB`"],
-    "TBXLoggerCallback": [NO, "write TensorBoard files in the trainable, or use the dashboard: `tunehost serve`"],
 }
 
 

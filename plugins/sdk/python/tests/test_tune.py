@@ -29,6 +29,7 @@ def file(param_space: Any = None, trainable: Any = train, run: Any = None, **con
     tuner = tune.Tuner(
         trainable, param_space=param_space or {}, tune_config=tune.TuneConfig(**config), run_config=run
     )
+    assert tuner._experiment
     return dict(tuner._experiment.keys)
 
 
@@ -196,7 +197,6 @@ def test_populations_start_at_constants() -> None:
 
 
 REFUSED: List[Callable[[], Any]] = [
-    lambda: tune.CLIReporter(),
     lambda: schedulers.MedianStoppingRule(),
     lambda: tune.ASHAScheduler(reduction_factor=2.5),
     lambda: tune.ASHAScheduler(stop_last_trials=False),
@@ -205,20 +205,11 @@ REFUSED: List[Callable[[], Any]] = [
     lambda: _methods.OptunaSearch(sampler=object()),
     lambda: _methods.OptunaSearch(space={}),
     lambda: search.ConcurrencyLimiter(_methods.AxSearch(), 2, batch=True),
-    lambda: search.Repeater(_methods.AxSearch(), 2),
     lambda: _methods.AxSearch(outcome_constraints=["a"]),
     lambda: _methods.ZOOptSearch(),
     lambda: _methods.TuneBOHB(bohb_config={"min_points_in_model": 3}),
-    lambda: file(run=tune.RunConfig(callbacks=[tune.Callback()])),
     lambda: file(run=tune.RunConfig(storage_path="s3://b/p")),
     lambda: file(run=tune.RunConfig(sync_config=tune.SyncConfig(sync_period=3))),
-    lambda: file(run=tune.RunConfig(progress_reporter=object())),
-    lambda: file(trial_name_creator=str),
-    lambda: file(trial_dirname_creator=str),
-    lambda: file(metric="m", mode="min", search_alg=search.Searcher()),
-    lambda: file(metric="m", mode="min", scheduler=schedulers.TrialScheduler()),
-    lambda: file(run=tune.RunConfig(stop=stopper.Stopper())),
-    lambda: file(run=tune.RunConfig(stop={"done": True})),
     lambda: tune.register_env("a", None),
     lambda: tune.Tuner.restore("a", resume_unfinished=False),
     lambda: tune.run(train, restore="a"),
@@ -231,7 +222,6 @@ REFUSED: List[Callable[[], Any]] = [
     lambda: tune.run_experiments({"a": {"run": train}, "b": {"run": train}}),
     lambda: schedulers.PopulationBasedTrainingReplay("file"),
     lambda: schedulers.ResourceChangingScheduler(None, print),
-    lambda: stopper.TrialPlateauStopper("a", metric_threshold=1),
 ]
 
 
@@ -253,6 +243,11 @@ def test_wrong_use() -> None:
         lambda: file(scheduler=tune.ASHAScheduler()),
         lambda: file(metric="a", mode="min", scheduler=tune.ASHAScheduler(metric="b", mode="min")),
         lambda: file({"x": 1}, search_alg=search.BasicVariantGenerator(points_to_evaluate=[{"y": 1}])),
+        lambda: file(run=tune.RunConfig(callbacks=[print])),
+        lambda: file(run=tune.RunConfig(progress_reporter=object())),
+        lambda: file(metric="m", mode="min", search_alg=search.Searcher()),
+        lambda: file(metric="m", mode="min", scheduler=schedulers.TrialScheduler()),
+        lambda: file(run=tune.RunConfig(stop=stopper.Stopper())),
     ):
         with pytest.raises(tune.TuneError):
             make()

@@ -27,18 +27,19 @@ from ._reading import Experiment
 from ._script import NewCheckpoint, checkpoint, new_checkpoint, params, report, seed, trial_dir
 from .errors import Paused, Refused, ReportError, RestoreError, StartError, Stopped, UnknownFormat
 from ._view import ReadError
-from .events import EXHAUSTED, WAIT, Command, Decision, Event, EventKind, Objective, Problem, Request, Suggestion
+from .events import (EXHAUSTED, WAIT, Command, Decision, Event, EventKind, Objective, Problem, ReportedKind, ReporterEvent,
+                     Request, Suggestion)
 from .executor import Agent, ClusterNode, Execution, Executor, GrantedBundle, LeaseEvent, LeaseRequest
 from .history import History, TrialRecord
-from .plugin import Plugin, Scheduler, Searcher, Trainable, option, scheduler, searcher, trainable
+from .plugin import Plugin, Reporter, Scheduler, Searcher, Trainable, option, scheduler, searcher, trainable
 from .run import Bundle, Logs, Run, Trial
 from .space import Point, Rand, Space
 
 __all__ = [
     "Agent", "Best", "Bundle", "ClusterNode", "Command", "Decision", "EXHAUSTED", "Event", "EventKind", "Execution",
     "Executor", "Experiment", "GrantedBundle", "History", "LeaseEvent", "LeaseRequest", "Logs", "NewCheckpoint",
-    "NotFound", "Objective", "Paused", "Plugin", "Point", "Problem", "Rand", "ReadError", "Refused", "ReportError",
-    "Request", "RestoreError", "Run", "Scheduler", "Searcher", "Space", "StartError", "Stopped", "Suggestion",
+    "NotFound", "Objective", "Paused", "Plugin", "Point", "Problem", "Rand", "ReadError", "Refused", "ReportError", "ReportedKind", "Reporter",
+    "ReporterEvent", "Request", "RestoreError", "Run", "Scheduler", "Searcher", "Space", "StartError", "Stopped", "Suggestion",
     "Trainable", "Trial", "TrialRecord", "UnknownFormat", "WAIT", "checkpoint", "maximize", "minimize",
     "new_checkpoint", "option", "params", "report", "scheduler", "searcher", "seed", "serve", "trainable",
     "trial_dir",

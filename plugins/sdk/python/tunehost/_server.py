@@ -21,10 +21,10 @@ from . import _session, _tls, _vital, _wire
 from ._forked import ForkedSession, Refusal, Zygote
 from ._leasing import ExecutorService
 from ._log import log
-from ._proto import executor_pb2, scheduler_pb2, searcher_pb2, trainable_pb2
+from ._proto import executor_pb2, reporter_pb2, scheduler_pb2, searcher_pb2, trainable_pb2
 from ._session import LocalSession, Session
 from .errors import Refused
-from .plugin import Plugin, Scheduler, Searcher, Trainable, overrides, traits_of
+from .plugin import Plugin, Reporter, Scheduler, Searcher, Trainable, overrides, traits_of
 from .run import describe
 from .space import TooTight
 
@@ -192,6 +192,37 @@ class SchedulerService(_StatefulService):
 
     def SnapshotScheduler(self, _: Any) -> Any:
         return scheduler_pb2.SnapshotSchedulerResponse(snapshot=self.snapshot())
+
+
+class ReporterService:
+    """tunehost.v1.ReporterService."""
+
+    def __init__(self, plugin: Type[Reporter], main: Main) -> None:
+        self.plugin, self.main = plugin, main
+        self._opened: Optional[Reporter] = None
+
+    def DescribeReporter(self, _: Any) -> Any:
+        return reporter_pb2.DescribeReporterResponse(info=_wire.info(self.plugin))
+
+    def OpenReporter(self, m: reporter_pb2.OpenReporterRequest) -> Any:
+        def make() -> Reporter:
+            made = self.plugin()
+            made.problem = _wire.problem(m.problem)
+            made.experiment, made.dir, made.told = m.experiment, m.dir, m.told
+            made.configure(json.loads(m.options or b"{}"))
+            made.open()
+            return made
+
+        opened = self._opened = self.main.call(lambda: opening(make))
+        return reporter_pb2.OpenReporterResponse(after=self.main.call(lambda: guarded("after", opened.after)))
+
+    def Report(self, m: reporter_pb2.ReportRequest) -> Any:
+        opened = self._opened
+        if opened is None:
+            raise NOT_OPEN
+        told = [_wire.reported(e) for e in m.events]
+        self.main.call(lambda: guarded("report", lambda: opened.report(told)))
+        return reporter_pb2.ReportResponse()
 
 
 class TrainableService:
@@ -367,6 +398,8 @@ class Server:
             service = SearcherService(plugin, self._main)
         elif kind == "scheduler":
             service = SchedulerService(plugin, self._main)
+        elif kind == "reporter":
+            service = ReporterService(plugin, self._main)
         elif kind == "executor":
             service = self._executor = ExecutorService(
                 plugin, lambda name, f: self._main.call(lambda: guarded(name, f)), lambda f: self._main.call(lambda: opening(f)),
@@ -459,4 +492,4 @@ class Server:
 
 
 _FILES: Mapping[str, Any] = {"searcher": searcher_pb2, "scheduler": scheduler_pb2, "trainable": trainable_pb2,
-                             "executor": executor_pb2}
+                             "executor": executor_pb2, "reporter": reporter_pb2}

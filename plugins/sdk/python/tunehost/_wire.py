@@ -7,8 +7,9 @@ import json
 from typing import Any, Iterable, List, Mapping, Sequence, Type
 
 from ._proto import common_pb2 as pb
-from ._proto import scheduler_pb2, searcher_pb2
-from .events import (Command, CommandKind, Decision, Event, EventKind, Objective, Problem, Request, Status, Verdict)
+from ._proto import reporter_pb2, scheduler_pb2, searcher_pb2
+from .events import (Command, CommandKind, Decision, Event, EventKind, Objective, Problem, ReportedKind, ReporterEvent,
+                     Request, Status, Verdict)
 from .plugin import Plugin, Scheduler, Searcher, overrides
 from .space import Expr, Kind, Param, Point, Rand, Space
 
@@ -53,6 +54,25 @@ def _event(m: pb.Event, space: Space) -> Event:
     point = list(m.point.values) if m.HasField("point") else None
     return Event(m.number, kind, m.trial, m.attempt, m.iteration, point, tuple(m.losses),
                  {x.name: x.value for x in m.metrics}, m.seconds, m.reason, space)
+
+
+def reported(m: reporter_pb2.ReporterEvent) -> ReporterEvent:
+    """An event for a reporter."""
+    kind = ReportedKind(m.kind) if m.kind in ReportedKind._value2member_map_ else m.kind
+    trial, result = {}, {}
+    if m.HasField("trial"):
+        trial = {name: getattr(m.trial, name) for name in ("number", "id", "dir", "state", "attempt", "error")}
+        trial["params"] = json.loads(m.trial.params or b"{}")
+    if m.HasField("result"):
+        result = {name: getattr(m.result, name) for name in _RESULT}
+        result["metrics"] = {x.name: x.value for x in m.result.metrics}
+        result["totals"] = {x.name: x.value for x in m.result.totals}
+        result["values"] = json.loads(m.result.values or b"{}")
+    return ReporterEvent(m.number, kind, m.time_ns / 1e9, trial, result, m.iteration, m.restored, m.resumed, m.reason)
+
+
+_RESULT = ("iteration", "done", "time_total_s", "time_this_iter_s", "pid", "host", "restored", "iterations_since_restore",
+           "time_since_restore", "again")
 
 
 def requests(messages: Iterable[searcher_pb2.SuggestRequest.Request], space: Space) -> List[Request]:

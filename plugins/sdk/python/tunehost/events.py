@@ -9,8 +9,8 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .space import Point, Rand, Space
 
-__all__ = ["EXHAUSTED", "WAIT", "Answer", "Command", "Decision", "Event", "EventKind", "Objective", "Problem", "Request", "Status",
-           "Suggestion"]
+__all__ = ["EXHAUSTED", "WAIT", "Answer", "Command", "Decision", "Event", "EventKind", "Objective", "Problem",
+           "ReportedKind", "ReporterEvent", "Request", "Status", "Suggestion"]
 
 
 class EventKind(enum.IntEnum):
@@ -27,6 +27,40 @@ class EventKind(enum.IntEnum):
     TRIAL_REQUEUED = 9
     EXPERIMENT_ENDED = 10
     SEARCH_ENDED = 11  #: the searcher has no more to suggest
+
+
+class ReportedKind(enum.IntEnum):
+    """The kind of an event for reporters."""
+
+    EXPERIMENT_STARTED = 1  #: a host runs it; resumed: an earlier one had begun
+    EXPERIMENT_ENDED = 2  #: reason: finished, stopped, interrupted or failed
+    TRIAL_ADDED = 3
+    TRIAL_STARTED = 4  #: restored > 0: from the checkpoint of that iteration
+    RESULT_REPORTED = 5
+    TRIAL_PAUSED = 6
+    CHECKPOINT_SAVED = 7  #: iteration
+    TRIAL_COMPLETED = 8
+    TRIAL_FAILED = 9  #: finally
+    TRIAL_REQUEUED = 10  #: it will run again, after a failure or an interruption
+    TRIAL_REMOVED = 11  #: it ended while it was not running
+
+
+@dataclass
+class ReporterEvent:
+    """Something that happened, with all that a reporter needs. Its kind determines which fields are set."""
+
+    number: int  #: from 1, increasing, with gaps
+    kind: Union[ReportedKind, int]  #: a later host may know more kinds: ignore them
+    time: float = 0.0  #: seconds since 1970
+    trial: Mapping[str, Any] = field(default_factory=dict)
+    """Of a trial, after the event: number, id, dir, state, attempt, params and error."""
+    result: Mapping[str, Any] = field(default_factory=dict)
+    """Of RESULT_REPORTED: metrics, values (that are no numbers), totals, iteration, done, time_total_s,
+    time_this_iter_s, pid, host, restored, iterations_since_restore, time_since_restore and again."""
+    iteration: int = 0  #: of a checkpoint
+    restored: int = 0
+    resumed: bool = False
+    reason: str = ""
 
 
 class Verdict(enum.IntEnum):

@@ -10,14 +10,14 @@ from typing import (Any, Callable, ClassVar, Dict, Iterable, Iterator, List, Map
                     Union, cast)
 
 from .errors import Refused
-from .events import (EXHAUSTED, Answer, Command, CommandKind, Decision, Event, EventKind, Problem, Request, Status,
-                     Suggestion)
+from .events import (EXHAUSTED, Answer, Command, CommandKind, Decision, Event, EventKind, Problem, ReporterEvent, Request,
+                     Status, Suggestion)
 from .finite import Seen
 from .history import History
 from .run import Run
 from .space import Point, Rand, Space
 
-__all__ = ["Option", "Plugin", "Scheduler", "Searcher", "Trainable", "option", "scheduler", "searcher", "trainable"]
+__all__ = ["Option", "Plugin", "Reporter", "Scheduler", "Searcher", "Trainable", "option", "scheduler", "searcher", "trainable"]
 
 T = TypeVar("T")
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
@@ -236,6 +236,25 @@ class Trainable(Plugin):
     def request(self, params: Dict[str, Any]) -> Mapping[str, Any]:
         """The resources of a trial with these parameters, written as in the experiment file:
         {"cpu": 2, "gpu": "0.5", "memory": "4GiB"}. Optional."""
+        raise NotImplementedError
+
+
+class Reporter(Plugin):
+    """The base class of reporters, which are told what happens. No trial waits for them."""
+
+    kind = "reporter"
+    problem: Problem  #: set before open
+    experiment: str = ""  #: the experiment's name
+    dir: str = ""  #: its directory
+    told: int = 0  #: the last event that the host knows to be reported
+
+    def after(self) -> int:
+        """The number of the last event that the reporter has; it is told the later ones. One that does not keep
+        the number may be told some events twice after the host was killed."""
+        return self.told
+
+    def report(self, events: Sequence[ReporterEvent]) -> None:
+        """Called with events, in order. When it returns, the reporter has them."""
         raise NotImplementedError
 
 

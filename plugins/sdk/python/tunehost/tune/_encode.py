@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import pickle
 import re
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple
 
@@ -33,6 +35,11 @@ _FORMS = {
     "was",
 }
 _MAX_NAME = 100
+
+#: A parameter beside the user's: the number of a file with values that a searcher or an explore function of the user
+#: has made, and that the space does not have. 0: there is none.
+SUGGESTION = "_suggestion"
+_MOST = 2**53 - 1
 
 
 class Node:
@@ -108,6 +115,8 @@ class Computed(Node):
 class Group(Node):
     """A dict."""
 
+    suggestions: Optional[str] = None  #: the folder of files that SUGGESTION numbers
+
     def __init__(self, members: Dict[Any, Node]) -> None:
         self.members = members
 
@@ -177,7 +186,31 @@ def decode(plan: Group, params: Mapping[str, Any]) -> Dict[str, Any]:
         if len(later) == len(waiting):
             raise later[0][1]
         waiting = [place for place, _ in later]
+    if plan.suggestions and params.get(SUGGESTION):
+        config.update(_suggestion(plan.suggestions, params[SUGGESTION]))
     return config
+
+
+def accept_suggestions(encoded: Encoded, folder: str) -> None:
+    """Adds the parameter SUGGESTION, whose files are in a folder of the experiment's directory."""
+    encoded.space[SUGGESTION] = {"int": [0, _MOST]}
+    encoded.plan.suggestions = folder
+
+
+def keep_suggestion(folder: str, number: int, values: Mapping[str, Any]) -> None:
+    """Writes the values of a suggestion."""
+    import pathlib
+
+    from . import _payload
+
+    pathlib.Path(folder).mkdir(exist_ok=True)
+    _payload._replace(pathlib.Path(folder, f"{number}.pkl"), _payload._pickle(dict(values), "a suggestion"))
+
+
+def _suggestion(folder: str, number: int) -> Dict[str, Any]:
+    with open(os.path.join(folder, f"{int(number)}.pkl"), "rb") as f:
+        found: Dict[str, Any] = pickle.load(f)
+    return found
 
 
 class _Waiting(Exception):
@@ -344,6 +377,20 @@ def encode_point(plan: Group, point: Mapping[str, Any]) -> Dict[str, Any]:
     return found
 
 
+class _Flat(Dict[str, Any]):
+    """Parameters by their whole names."""
+
+
+def flat_point(plan: Group, point: Mapping[str, Any]) -> Dict[str, Any]:
+    """The same as encode_point, by the whole names of the parameters."""
+    found = _Flat()
+    for key, value in point.items():
+        if key not in plan.members:
+            raise TuneError(f"{key!r} is no parameter of the space")
+        _point(plan.members[key], value, found)
+    return dict(found)
+
+
 def _point(node: Node, value: Any, found: Dict[str, Any]) -> None:
     if isinstance(node, Parameter):
         _set(found, node.path, value)
@@ -365,6 +412,9 @@ def _point(node: Node, value: Any, found: Dict[str, Any]) -> None:
 
 
 def _set(found: Dict[str, Any], path: Path, value: Any) -> None:
+    if isinstance(found, _Flat):
+        found["/".join(path)] = value
+        return
     for name in path[:-1]:
         found = found.setdefault(name, {})
     found[path[-1]] = value

@@ -10,16 +10,17 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
-from . import _encode, stopper
-from ._plugin import Choice, chosen
+from . import _callbacks, _encode, _serving, stopper
+from ._plugin import SERVED, Choice, chosen
 from ._wrapped import Wrapped
 from .config import CheckpointConfig, FailureConfig, RunConfig, SyncConfig, TuneConfig, seconds
 from .error import TuneError, Unsupported
-from .logger import reporters
+from .logger import split
+from .progress_reporter import ProgressReporter
 from .resources import keys as resource_keys
-from .schedulers import FIFOScheduler
+from .schedulers import FIFOScheduler, TrialScheduler
 from .schedulers._pbt import PopulationBasedTraining
-from .search import BasicVariantGenerator, ConcurrencyLimiter
+from .search import BasicVariantGenerator, ConcurrencyLimiter, Searcher, repeater
 from .trainable import Trainable, overrides
 
 Keys = Dict[str, Any]
@@ -39,6 +40,9 @@ class Experiment:
     stop: Optional[Callable[..., Any]] = None
     request: Optional[Callable[..., Any]] = None  #: when it depends on the config
     counts: bool = False  #: training_iteration is the objective
+    repeat: int = 1  #: Repeater(set_index=True): how many trials have the same parameters
+    served: Mapping[str, Any] = field(default_factory=dict)  #: objects of the user that run in processes of their own
+    settings: Optional[_callbacks.Settings] = None  #: callbacks and names, if there are any
 
 
 def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run: RunConfig) -> Experiment:
@@ -51,21 +55,98 @@ def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run:
     objectives, counts = _objectives(tune, searcher, scheduler)
     pbt = _population(scheduler)
     space = pbt.space(param_space) if pbt else dict(param_space)
+    _introduce(tune, searcher, scheduler, space)
     encoded = _encode.encode(space)
-    stops, stop = stopper.rules(run.stop, {o["metric"]: o["mode"] for o in objectives})
+    stops, stop, own_stopper = stopper.rules(run.stop, {o["metric"]: o["mode"] for o in objectives})
+    served = {**searcher.served(), **scheduler.served(), **({"stopper": own_stopper} if own_stopper else {})}
+    _check_served(served)
+    if "searcher" in served or getattr(pbt, "explores", False):
+        _encode.accept_suggestions(encoded, "")
     request, resources = _resources(wrapped)
     keys: Keys = {"version": 1}
     keys.update({"objective": objectives[0]} if len(objectives) == 1 else {"objectives": objectives})
     keys.update({"space": encoded.space, **_points(searcher, pbt, param_space, encoded.plan, tune.num_samples)})
-    keys.update(searcher=searcher.entry(), scheduler=scheduler.entry(), trials=tune.num_samples)
+    repeats = repeater(searcher)
+    trials = tune.num_samples if not repeats or tune.num_samples < 0 else max(1, tune.num_samples // repeats.repeats)
+    keys.update(searcher=searcher.entry(), scheduler=scheduler.entry(), trials=trials)
     keys.update(searcher.keys())
     keys.update(scheduler.keys())
-    keys.update(
-        {**_limits(tune, searcher, stops), **resources, **_kept(wrapped.inner, run), **reporters(run.callbacks)}
-    )
+    keys.update({**_limits(tune, searcher, stops), **resources, **_kept(wrapped.inner, run)})
+    settings = _settings(tune, run, wrapped.__name__, objectives[0], trials * _grid_points(encoded.space))
+    named, _ = split(run.callbacks)
+    if settings:
+        keys["reporters"] = ["jsonl", "csv", {"plugin": SERVED + "callbacks"}]
+    elif run.callbacks is not None:
+        keys["reporters"] = ["jsonl", *named]
     if os.path.isdir("plugins"):
         keys["plugins"] = [os.path.abspath("plugins")]
-    return Experiment(keys, wrapped.inner, wrapped.__name__, encoded.plan, wrapped.objects, stop, request, counts)
+    index = repeats.repeats if repeats and repeats.set_index else 1
+    return Experiment(
+        keys,
+        wrapped.inner,
+        wrapped.__name__,
+        encoded.plan,
+        wrapped.objects,
+        stop,
+        request,
+        counts,
+        index,
+        served,
+        settings,
+    )
+
+
+def _grid_points(space: Mapping[str, Any]) -> int:
+    """How many points the grids of a space have."""
+    points = 1
+    for form in space.values():
+        if isinstance(form, dict):
+            points *= len(form["grid"]) if "grid" in form else _grid_points(form)
+    return points
+
+
+def _settings(
+    tune: TuneConfig, run: RunConfig, name: str, objective: Mapping[str, str], total: int
+) -> Optional[_callbacks.Settings]:
+    """What the process that has called fit must do meanwhile; None: nothing."""
+    info = {
+        "stop": run.stop,
+        "num_samples": tune.num_samples,
+        "total_num_samples": total,
+        "metric": objective["metric"],
+        "mode": objective["mode"],
+    }
+    dirs = tune.trial_dirname_creator
+    settings = _callbacks.Settings(
+        split(run.callbacks)[1],
+        run.progress_reporter,
+        info,
+        name,
+        tune.trial_name_creator,
+        dirs if callable(dirs) else None,
+    )
+    return settings if settings.needed() else None
+
+
+_HOOKS = {"searcher": ("suggest", "on_trial_complete"), "scheduler": ("on_trial_result",), "stopper": ("__call__",)}
+_BASES = {"searcher": Searcher, "scheduler": TrialScheduler, "stopper": stopper.Stopper}
+
+
+def _check_served(served: Mapping[str, Any]) -> None:
+    """A class of the user without the methods that it must have is found here, not in its process."""
+    for kind, value in served.items():
+        for hook in _HOOKS[kind]:
+            if getattr(type(value), hook) is getattr(_BASES[kind], hook):
+                raise TuneError(f"the {kind} {type(value).__name__} has no method {hook}: implement it")
+
+
+def _introduce(tune: TuneConfig, searcher: Choice, scheduler: Choice, space: Mapping[str, Any]) -> None:
+    """Tells searchers and schedulers of the user what TuneConfig has."""
+    metric, mode = tune.metric, tune.mode
+    if "searcher" in searcher.served():
+        searcher.set_search_properties(metric, mode, dict(space))  # type: ignore[attr-defined]
+    if "scheduler" in scheduler.served():
+        scheduler.served()["scheduler"].set_search_properties(metric, mode)
 
 
 def _check_trainable(trainable: Any) -> None:
@@ -92,17 +173,10 @@ def _refuse(tune: TuneConfig, run: RunConfig) -> None:
         )
     if run.sync_config is not None and run.sync_config != SyncConfig():
         raise Unsupported("RunConfig(sync_config=…) is not supported: results are where storage_path says")
-    if run.progress_reporter is not None:
-        raise Unsupported("RunConfig(progress_reporter=…) is not supported: verbose=0 to 3 says how much is printed")
-    if tune.trial_name_creator is not None:
-        raise Unsupported(
-            "TuneConfig(trial_name_creator=…) is not supported: trials have ids; a template for directories is "
-            'trial_dirname_creator="{number}_{lr}"'
-        )
-    if tune.trial_dirname_creator is not None and not isinstance(tune.trial_dirname_creator, str):
-        raise Unsupported(
-            "TuneConfig(trial_dirname_creator=FUNCTION) is not supported: give a template of {number}, {id} and "
-            'names of parameters, such as "{number}_{lr}"'
+    if run.progress_reporter is not None and not isinstance(run.progress_reporter, ProgressReporter):
+        raise TuneError(
+            f"progress_reporter is {run.progress_reporter!r:.60}: expected an object of a subclass of "
+            "tune.ProgressReporter"
         )
 
 
@@ -125,7 +199,7 @@ def _objectives(tune: TuneConfig, *choices: Choice) -> Tuple[List[Dict[str, str]
         elif modes:
             raise TuneError(f"{where} has a mode and no metric: write metric=NAME")
     if not found:
-        if any(not isinstance(c, (FIFOScheduler, BasicVariantGenerator)) for c in choices):
+        if any(not isinstance(c, (FIFOScheduler, BasicVariantGenerator)) and not c.served() for c in choices):
             raise TuneError(
                 'a searcher or scheduler needs to know what is good: write TuneConfig(metric=NAME, mode="min" or '
                 '"max")'
@@ -174,7 +248,7 @@ def _limits(tune: TuneConfig, searcher: Choice, stops: Mapping[str, Any]) -> Key
         budget["time"] = min(seconds(tune.time_budget_s), budget.get("time", float("inf")))
     if tune.reuse_actors:
         keys["reuse"] = True
-    if tune.trial_dirname_creator is not None:
+    if isinstance(tune.trial_dirname_creator, str):
         keys["trial_name"] = tune.trial_dirname_creator
     return keys
 
@@ -240,34 +314,15 @@ def complete(experiment: Experiment, storage: str, name: str) -> Keys:
     """All keys of the file."""
     plugin = os.path.join(storage, name, "tune", "plugin")
     first = {"version": 1, "name": name}
-    rest = {k: v for k, v in experiment.keys.items() if k != "version"}
+    keys = _serving.placed(experiment.keys, os.path.join(storage, name, "tune"))
+    rest = {k: v for k, v in keys.items() if k != "version"}
     return {**first, **rest, "trainable": {"plugin": plugin}, "storage": storage}
 
 
 def plugin_yaml(experiment: Experiment, folder: str) -> str:
     """plugin.yaml of the trainable. It gets the whole environment, as the script's own process has it."""
     command = [sys.executable, "serve.py", folder, *(["--requests"] if experiment.request else [])]
-    names = sorted(
-        {
-            n
-            for n in (*os.environ, "PYTHONPATH")
-            if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", n) and not n.startswith(("TUNEHOST_", "PLUGIN_"))
-        }
-    )
-    return to_yaml({"kind": "trainable", "name": "python", "version": "1.0.0", "command": command, "env": names})
-
-
-SERVE = """# Starts the process that trains, with the sys.path of the script that began the experiment.
-import sys
-
-with open(sys.argv[1] + "/path.txt", encoding="utf-8") as f:
-    paths = f.read().splitlines()
-sys.path[:] = [*paths, *(p for p in sys.path[1:] if p not in paths)]
-
-from tunehost.tune._worker import main
-
-main(sys.argv[1:])
-"""
+    return to_yaml({"kind": "trainable", "name": "python", "version": "1.0.0", "command": command, "env": _serving.environment()})
 
 
 def to_yaml(keys: Mapping[str, Any]) -> str:

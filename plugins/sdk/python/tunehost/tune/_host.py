@@ -14,9 +14,13 @@ from .error import TuneError
 INTERRUPTED = 130
 
 
-def run(arguments: List[str]) -> int:
+_LOOK_EVERY_S = 0.05
+
+
+def run(arguments: List[str], look: Optional[Callable[[], None]] = None) -> int:
     """Runs the program until it ends, with its output where this process has its own. It ends with this process.
-    Ctrl-C interrupts the experiment, and its state is saved. TuneError: the program refused, or failed."""
+    Ctrl-C interrupts the experiment, and its state is saved. TuneError: the program refused, or failed.
+    look is called again and again meanwhile; if it raises an exception, the experiment is interrupted."""
     me = os.getpid()
     command = [_binary.find(), *arguments]
     pipe = subprocess.PIPE if _in_notebook() else None
@@ -31,7 +35,7 @@ def run(arguments: List[str]) -> int:
         pumps = [_pump(child.stderr, lambda text: _say(sys.stderr, text, messages))]
         if pipe:
             pumps.append(_pump(child.stdout, lambda text: _say(sys.stdout, text, None)))
-        status = _wait(child)
+        status = _wait(child, look)
         for pump in pumps:
             pump.join()
     if status not in (0, INTERRUPTED):
@@ -39,15 +43,29 @@ def run(arguments: List[str]) -> int:
     return status
 
 
-def _wait(child: subprocess.Popen[bytes]) -> int:
+def _wait(child: subprocess.Popen[bytes], look: Optional[Callable[[], None]]) -> int:
     """Waits for the end. Ctrl-C reaches the child by itself, which then saves the experiment; in a notebook it
     reaches this process alone, and is passed on."""
     while True:
         try:
-            return child.wait()
+            return child.wait() if look is None else _look(child, look)
         except KeyboardInterrupt:
             if not _in_foreground():
                 child.terminate()
+
+
+def _look(child: subprocess.Popen[bytes], look: Callable[[], None]) -> int:
+    while True:
+        try:
+            return child.wait(_LOOK_EVERY_S)
+        except subprocess.TimeoutExpired:
+            pass
+        try:
+            look()
+        except BaseException:
+            child.terminate()
+            child.wait()
+            raise
 
 
 def _in_foreground() -> bool:

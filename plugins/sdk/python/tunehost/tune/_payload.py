@@ -28,6 +28,7 @@ class Payload:
     stop: Optional[Callable[..., Any]] = None  #: of (trial_id, result)
     resources: Optional[Callable[..., Any]] = None  #: a request that depends on the config
     counts: bool = False  #: training_iteration is the objective
+    repeat: int = 1  #: how many trials in a row have the same parameters; 1: the config says nothing of it
 
 
 def write(dir: Path, payload: Payload, plan: Group, objects: Dict[str, Any]) -> None:
@@ -43,6 +44,16 @@ def write(dir: Path, payload: Payload, plan: Group, objects: Dict[str, Any]) -> 
 def read(dir: Path) -> Payload:
     """Reads a payload."""
     return Payload(**_Loader(io.BytesIO((dir / "payload.pkl").read_bytes())).load())
+
+
+def load(file: Path) -> Any:
+    """Reads an object that a user's code has made."""
+    return _Loader(io.BytesIO(file.read_bytes())).load()
+
+
+def dump(file: Path, value: Any, what: str) -> None:
+    """Writes an object; TuneError if it cannot be pickled."""
+    _replace(file, _pickle(value, what))
 
 
 def _write_path(dir: Path) -> None:
@@ -70,7 +81,7 @@ class _Loader(pickle.Unpickler):
             return super().find_class(module, name)
         except ModuleNotFoundError as e:
             raise ValueError(
-                f"the module {e.name} of the trainable cannot be imported in its process: install it, or "
+                f"the module {e.name} of the experiment's code cannot be imported in its process: install it, or "
                 "put it where the script finds it by sys.path or PYTHONPATH"
             ) from e
 

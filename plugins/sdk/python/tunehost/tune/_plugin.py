@@ -8,6 +8,9 @@ from typing import Any, Dict, Mapping, Optional, Union
 from .error import TuneError, Unsupported
 
 
+SERVED = "@tune/"  #: a folder beside the experiment with a plugin that runs an object of the user
+
+
 class Choice:
     """The base class of everything that becomes a searcher or a scheduler in the experiment file."""
 
@@ -21,6 +24,10 @@ class Choice:
     def entry(self) -> Dict[str, Any]:
         """The plugin and its options."""
         raise NotImplementedError
+
+    def served(self) -> Dict[str, Any]:
+        """The objects that a process of its own runs, by the names of their folders."""
+        return {}
 
 
 class Plugin(Choice):

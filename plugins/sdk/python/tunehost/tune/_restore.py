@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any, Mapping, Optional, Tuple
 
-from . import _encode, _payload
+from . import _callbacks, _encode, _payload
 from ._wrapped import Wrapped
 from .config import RunConfig, TuneConfig
 from .error import TuneError
@@ -16,6 +17,23 @@ def remember(dir: Path, tune: TuneConfig) -> None:
     """Keeps what the results need."""
     text = json.dumps({"metric": tune.metric, "mode": tune.mode})
     (dir / "tuner.json").write_text(text, encoding="utf-8")
+
+
+def remember_settings(dir: Path, settings: _callbacks.Settings) -> None:
+    """Keeps the callbacks, for Tuner.restore."""
+    try:
+        _payload.dump(dir / _callbacks.FOLDER / "settings.pkl", settings, "a callback")
+    except TuneError as e:
+        print(f"tunehost: {e}; Tuner.restore will have no callbacks", file=sys.stderr)
+
+
+def settings(dir: Path) -> Optional[_callbacks.Settings]:
+    """The callbacks of an experiment; None if it has none."""
+    file = dir / _callbacks.FOLDER / "settings.pkl"
+    if not file.exists():
+        return None
+    found: _callbacks.Settings = _payload.load(file)
+    return found
 
 
 def configs(dir: Path) -> Tuple[TuneConfig, RunConfig]:

@@ -17,6 +17,9 @@ from .resources import computed
 from .trainable import Trainable, overrides
 
 
+TRIAL_INDEX = "__trial_index__"  #: Ray's name in the config for the index of a repeated run
+
+
 class Serving(tunehost.Trainable):
     """Trains a function or class of Python."""
 
@@ -33,7 +36,9 @@ class Serving(tunehost.Trainable):
 
     def train(self, run: tunehost.Run) -> None:
         config = decode(self.plan, run.params)
-        if computes(self.plan):
+        if self.payload.repeat > 1:
+            config[TRIAL_INDEX] = run.trial.number % self.payload.repeat
+        if computes(self.plan) or self.plan.suggestions or self.payload.repeat > 1:
             _remember(run.dir, config)
         current = session._Session(run, config, self.payload.stop, self.payload.name, self.payload.counts)
         session.begin(current)

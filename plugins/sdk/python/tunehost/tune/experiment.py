@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
-__all__ = ["Experiment"]
+from .trial import Trial
+
+__all__ = ["Experiment", "Trial"]
 
 
 class Experiment:

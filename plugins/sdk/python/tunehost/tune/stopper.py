@@ -1,12 +1,17 @@
-"""Rules that end trials, or the experiment. They become `stop` and `budget` of the experiment file."""
+"""Rules that end trials, or the experiment. Those that an experiment file can express become its `stop` and `budget`;
+the others run in a process of their own, which is told every result."""
 
 from __future__ import annotations
 
 import datetime
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
+import math
+import time
+from collections import deque
+from typing import Any, Callable, Deque, Dict, List, Mapping, Optional, Tuple, Union
 
+from ._plugin import SERVED
 from .config import seconds
-from .error import TuneError, Unsupported
+from .error import TuneError
 
 __all__ = [
     "CombinedStopper",
@@ -20,29 +25,46 @@ __all__ = [
 ]
 
 Function = Callable[[str, Dict[str, Any]], bool]
+Keys = Dict[str, Dict[str, Any]]
 
 
 class Stopper:
-    """The base class. Subclasses of one's own are not supported yet: use a function of (trial_id, result), which
-    is called in the trial's process."""
+    """The base class of stoppers of one's own: implement __call__ and stop_all. A subclass is pickled, and runs in a
+    process of its own, which is told every result of all trials, in order. Results have numbers only."""
 
-    def keys(self) -> Dict[str, Dict[str, Any]]:
-        """Keys of the experiment file: stop, budget."""
-        raise Unsupported(
-            f"{type(self).__name__}: stoppers that are subclasses of Stopper are not supported: pass a function "
-            "stop(trial_id, result) that returns whether the trial ends"
-        )
+    def __call__(self, trial_id: str, result: Dict[str, Any]) -> bool:
+        """Whether a trial ends with this result."""
+        raise NotImplementedError(f"{type(self).__name__} has no method __call__")
 
-    def functions(self) -> List[Function]:
-        """Functions that the trial's process calls with each result."""
-        return []
+    def stop_all(self) -> bool:
+        """Whether the experiment ends. Called after each result."""
+        raise NotImplementedError(f"{type(self).__name__} has no method stop_all")
+
+    def parts(self) -> List[Stopper]:
+        """The stoppers of which it consists."""
+        return [self]
+
+    def keys(self) -> Optional[Keys]:
+        """Keys of the experiment file (stop, budget) that say all about it; None: it must run."""
+        return None
+
+    def _is(self, base: type) -> bool:
+        """Whether it is a bundled stopper, and no subclass with rules of its own."""
+        same = (getattr(type(self), m) is getattr(base, m) for m in ("__call__", "stop_all"))
+        return all(same)
 
 
 class NoopStopper(Stopper):
     """Never stops anything."""
 
-    def keys(self) -> Dict[str, Dict[str, Any]]:
-        return {}
+    def __call__(self, trial_id: str, result: Dict[str, Any]) -> bool:
+        return False
+
+    def stop_all(self) -> bool:
+        return False
+
+    def keys(self) -> Optional[Keys]:
+        return {} if self._is(NoopStopper) else None
 
 
 class MaximumIterationStopper(Stopper):
@@ -50,9 +72,17 @@ class MaximumIterationStopper(Stopper):
 
     def __init__(self, max_iter: int) -> None:
         self.max_iter = max_iter
+        self._seen: Dict[str, int] = {}
 
-    def keys(self) -> Dict[str, Dict[str, Any]]:
-        return {"stop": {"iteration": int(self.max_iter)}}
+    def __call__(self, trial_id: str, result: Dict[str, Any]) -> bool:
+        self._seen[trial_id] = self._seen.get(trial_id, 0) + 1
+        return self._seen[trial_id] >= self.max_iter
+
+    def stop_all(self) -> bool:
+        return False
+
+    def keys(self) -> Optional[Keys]:
+        return {"stop": {"iteration": int(self.max_iter)}} if self._is(MaximumIterationStopper) else None
 
 
 class TimeoutStopper(Stopper):
@@ -62,13 +92,30 @@ class TimeoutStopper(Stopper):
         self.timeout = seconds(timeout)
         if self.timeout < 0:
             raise ValueError(f"timeout is {timeout}: expected seconds")
+        self._begun: Optional[float] = None
 
-    def keys(self) -> Dict[str, Dict[str, Any]]:
-        return {"budget": {"time": self.timeout}}
+    def __call__(self, trial_id: str, result: Dict[str, Any]) -> bool:
+        return False
+
+    def stop_all(self) -> bool:
+        self._begun = self._begun or time.monotonic()
+        return time.monotonic() - self._begun >= self.timeout
+
+    def keys(self) -> Optional[Keys]:
+        return {"budget": {"time": self.timeout}} if self._is(TimeoutStopper) else None
+
+
+def _spread(values: List[float]) -> float:
+    """The standard deviation; infinite if a value is no number."""
+    if not all(isinstance(v, (int, float)) and math.isfinite(v) for v in values):
+        return math.inf
+    mean = sum(values) / len(values)
+    return math.sqrt(sum((v - mean) ** 2 for v in values) / len(values))
 
 
 class TrialPlateauStopper(Stopper):
-    """Ends a trial when the standard deviation of its last num_results results is at most std."""
+    """Ends a trial when the standard deviation of its last num_results results is at most std. With metric_threshold
+    only a trial that has reached it: at least it with mode "max", at most it with mode "min"."""
 
     def __init__(
         self,
@@ -79,38 +126,73 @@ class TrialPlateauStopper(Stopper):
         metric_threshold: Optional[float] = None,
         mode: Optional[str] = None,
     ) -> None:
-        if metric_threshold is not None:
-            raise Unsupported(
-                "TrialPlateauStopper(metric_threshold=…) is not supported: pass a function stop(trial_id, result)"
-            )
-        self.plateau = {
-            "metric": metric,
-            "mode": mode or "min",
-            "std": float(std),
-            "last": int(num_results),
-            "grace": max(0, int(grace_period) - 1),
-        }
+        if metric_threshold is not None and mode not in ("min", "max"):
+            raise ValueError(f'mode is {mode!r}: a metric_threshold needs mode="min" or mode="max"')
+        self.metric, self.std, self.mode = metric, float(std), mode
+        self.num_results, self.grace_period = int(num_results), int(grace_period)
+        self.metric_threshold = metric_threshold
+        self._last: Dict[str, Deque[float]] = {}
+        self._seen: Dict[str, int] = {}
 
-    def keys(self) -> Dict[str, Dict[str, Any]]:
-        return {"stop": {"plateau": self.plateau}}
+    def __call__(self, trial_id: str, result: Dict[str, Any]) -> bool:
+        value = result.get(self.metric, math.nan)
+        last = self._last.setdefault(trial_id, deque(maxlen=self.num_results))
+        last.append(value)
+        self._seen[trial_id] = self._seen.get(trial_id, 0) + 1
+        if self._seen[trial_id] < self.grace_period or len(last) < self.num_results or not self._reached(value):
+            return False
+        return _spread(list(last)) <= self.std
+
+    def _reached(self, value: float) -> bool:
+        if self.metric_threshold is None:
+            return True
+        return value <= self.metric_threshold if self.mode == "min" else value >= self.metric_threshold
+
+    def stop_all(self) -> bool:
+        return False
+
+    def keys(self) -> Optional[Keys]:
+        if self.metric_threshold is not None or not self._is(TrialPlateauStopper):
+            return None
+        plateau = {
+            "metric": self.metric,
+            "mode": self.mode or "min",
+            "std": self.std,
+            "last": self.num_results,
+            "grace": max(0, self.grace_period - 1),
+        }
+        return {"stop": {"plateau": plateau}}
 
 
 class ExperimentPlateauStopper(Stopper):
-    """Ends the experiment when the best results no longer improve. The top best values are those of trials here."""
+    """Ends the experiment when the top best of all results no longer change: their standard deviation is at most std
+    for patience results in a row."""
 
     def __init__(self, metric: str, std: float = 0.001, top: int = 10, mode: str = "min", patience: int = 0) -> None:
         if mode not in ("min", "max"):
             raise ValueError(f"mode is {mode!r}: expected min or max")
-        self.plateau = {
-            "metric": metric,
-            "mode": mode,
-            "std": float(std),
-            "last": int(top),
-            "patience": int(patience),
-        }
+        if not isinstance(top, int) or top <= 1:
+            raise ValueError(f"top is {top!r}: expected an integer above 1")
+        if not isinstance(patience, int) or patience < 0:
+            raise ValueError(f"patience is {patience!r}: expected an integer from 0")
+        if not std > 0:
+            raise ValueError(f"std is {std!r}: expected a number above 0")
+        self.metric, self.std, self.top, self.mode, self.patience = metric, float(std), top, mode, patience
+        self._best: List[float] = []
+        self._since = 0
 
-    def keys(self) -> Dict[str, Dict[str, Any]]:
-        return {"budget": {"plateau": self.plateau}}
+    def __call__(self, trial_id: str, result: Dict[str, Any]) -> bool:
+        best = sorted([*self._best, result[self.metric]])
+        self._best = best[: self.top] if self.mode == "min" else best[-self.top :]
+        self._since = self._since + 1 if self.has_plateaued() else 0
+        return self.stop_all()
+
+    def has_plateaued(self) -> bool:
+        """Whether the best results are as good as equal."""
+        return len(self._best) == self.top and _spread(self._best) <= self.std
+
+    def stop_all(self) -> bool:
+        return self.has_plateaued() and self._since >= self.patience
 
 
 class FunctionStopper(Stopper):
@@ -122,11 +204,16 @@ class FunctionStopper(Stopper):
             raise ValueError(f"{function!r:.60} is no function of (trial_id, result)")
         self.function = function
 
-    def keys(self) -> Dict[str, Dict[str, Any]]:
-        return {}
+    def __call__(self, trial_id: str, result: Dict[str, Any]) -> bool:
+        return bool(self.function(trial_id, result))
 
-    def functions(self) -> List[Function]:
-        return [self.function]
+    def stop_all(self) -> bool:
+        return False
+
+    @classmethod
+    def is_valid_function(cls, function: Any) -> bool:
+        """Whether it can be called, and is no stopper."""
+        return callable(function) and not isinstance(function, Stopper)
 
 
 class CombinedStopper(Stopper):
@@ -135,25 +222,16 @@ class CombinedStopper(Stopper):
     def __init__(self, *stoppers: Stopper) -> None:
         self.stoppers = stoppers
 
-    def keys(self) -> Dict[str, Dict[str, Any]]:
-        found: Dict[str, Dict[str, Any]] = {}
-        for stopper in self.stoppers:
-            for key, rules in stopper.keys().items():
-                for name, rule in rules.items():
-                    _add(found.setdefault(key, {}), key, name, rule)
-        return found
+    def __call__(self, trial_id: str, result: Dict[str, Any]) -> bool:
+        return any([s(trial_id, result) for s in self.stoppers])
 
-    def functions(self) -> List[Function]:
-        return [f for stopper in self.stoppers for f in stopper.functions()]
+    def stop_all(self) -> bool:
+        return any([s.stop_all() for s in self.stoppers])
 
-
-def _add(rules: Dict[str, Any], key: str, name: str, rule: Any) -> None:
-    if name in rules and name in ("iteration", "time"):
-        rules[name] = min(rules[name], rule)
-    elif rules.setdefault(name, rule) != rule:
-        raise Unsupported(
-            f"a CombinedStopper with two rules {key}.{name} is not supported: combine them in a function"
-        )
+    def parts(self) -> List[Stopper]:
+        if not self._is(CombinedStopper):
+            return [self]
+        return [part for s in self.stoppers for part in s.parts()]
 
 
 class _Any:
@@ -166,44 +244,78 @@ class _Any:
         return any([f(trial_id, result) for f in self.functions])
 
 
-def rules(stop: Any, objectives: Mapping[str, str]) -> Tuple[Dict[str, Dict[str, Any]], Optional[Function]]:
-    """What RunConfig.stop means: keys of the experiment file, and a function for the trial's process.
-    objectives are modes by metric."""
+Rules = Tuple[Keys, Optional[Function], Optional[Stopper]]
+
+
+def rules(stop: Any, objectives: Mapping[str, str]) -> Rules:
+    """What RunConfig.stop means: keys of the experiment file, a function for the trial's process, and a stopper that
+    runs in a process of its own. objectives are modes by metric."""
     if stop is None:
-        return {}, None
+        return {}, None, None
     if isinstance(stop, Mapping):
-        return ({"stop": _criteria(stop, objectives)} if stop else {}), None
-    if not isinstance(stop, Stopper):
-        if isinstance(stop, (list, tuple)):
-            return rules(
-                CombinedStopper(*(s if isinstance(s, Stopper) else FunctionStopper(s) for s in stop)), objectives
-            )
-        stop = FunctionStopper(stop)
-    functions = stop.functions()
-    return stop.keys(), functions[0] if len(functions) == 1 else _Any(functions) if functions else None
+        return _criteria(stop, objectives)
+    parts = stop.parts() if isinstance(stop, Stopper) else _listed(stop)
+    keys: Keys = {}
+    functions: List[Function] = []
+    own: List[Stopper] = []
+    for part in parts:
+        said = part.keys()
+        if isinstance(part, FunctionStopper) and part._is(FunctionStopper):
+            functions.append(part.function)
+        elif said is None or not _add(keys, said):
+            own.append(part)
+    if own:
+        keys.setdefault("stop", {})["plugin"] = SERVED + "stopper"
+    runs = own[0] if len(own) == 1 else CombinedStopper(*own) if own else None
+    return keys, functions[0] if len(functions) == 1 else _Any(functions) if functions else None, runs
 
 
-def _criteria(stop: Mapping[str, Any], objectives: Mapping[str, str]) -> Dict[str, Any]:
+def _listed(stop: Any) -> List[Stopper]:
+    given = stop if isinstance(stop, (list, tuple)) else [stop]
+    return [p for s in given for p in (s.parts() if isinstance(s, Stopper) else [FunctionStopper(s)])]
+
+
+def _add(keys: Keys, more: Keys) -> bool:
+    """Adds the keys of a stopper; False if there is one with the same keys that says something else."""
+    for key, found in more.items():
+        for name, rule in found.items():
+            known = keys.setdefault(key, {})
+            if name in known and name in ("iteration", "time"):
+                known[name] = min(known[name], rule)
+            elif known.setdefault(name, rule) != rule:
+                return False
+    return True
+
+
+class _Reached:
+    """Whether a value that is no number is at least what is wanted, as in Ray."""
+
+    def __init__(self, criteria: Mapping[str, Any]) -> None:
+        self.criteria = dict(criteria)
+
+    def __call__(self, trial_id: str, result: Dict[str, Any]) -> bool:
+        return any(name in result and result[name] >= value for name, value in self.criteria.items())
+
+
+def _criteria(stop: Mapping[str, Any], objectives: Mapping[str, str]) -> Rules:
     """{"accuracy": 0.9}: a trial ends when the metric is at least this, as in Ray, whatever the mode is."""
     found: Dict[str, Any] = {}
-    least = []
+    least: List[str] = []
+    others: Dict[str, Any] = {}
     for name, value in stop.items():
         if name == "training_iteration":
             found["iteration"] = int(value)
         elif name == "time_total_s":
             found["time"] = float(value)
         elif isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise Unsupported(
-                f"stop={{{name!r}: {value!r:.40}}} is not supported: expected a number; or pass a function "
-                "stop(trial_id, result)"
-            )
+            others[name] = value
         elif objectives.get(name) == "min":
             least.append(f"{_expression(name)} >= {float(value)!r}")
         else:
             found[name] = value
     if least:
         found["when"] = " || ".join(least)
-    return found
+    return {"stop": found} if found else {}, _Reached(others) if others else None, None
 
 
 def _expression(metric: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional
 
 
-from . import _experiment, _host, _payload
+from . import _callbacks, _experiment, _host, _payload, _serving
 from .checkpoint import PathLike
 from .config import RunConfig, TuneConfig
 from .error import TuneError, Unsupported
@@ -42,7 +42,8 @@ class Tuner:
         if trainable is None:
             raise TuneError("a Tuner needs a trainable: a function of config, or a subclass of tune.Trainable")
         self._tune, self._run = tune_config or TuneConfig(), run_config or RunConfig()
-        self._experiment = _experiment.build(registered(trainable), param_space or {}, self._tune, self._run)
+        self._experiment: Optional[_experiment.Experiment] = _experiment.build(registered(trainable), param_space or {}, self._tune, self._run)
+        self._settings = self._experiment.settings
         self._storage, self._name = _experiment.directory(self._experiment, self._run)
         self._dir: Optional[str] = None  # once it exists
         self._resume: Optional[List[str]] = None
@@ -50,16 +51,25 @@ class Tuner:
 
     def to_yaml(self) -> str:
         """The experiment file, which fit writes and runs."""
+        if self._experiment is None:
+            return Path(self._storage, self._name, _PAYLOAD, "experiment.yaml").read_text(encoding="utf-8")
         return _experiment.to_yaml(_experiment.complete(self._experiment, self._storage, self._name))
 
     def fit(self) -> ResultGrid:
         """Runs the experiment and returns its results, also when trials failed or Ctrl-C interrupted it. TuneError:
         it could not run. A name that exists gets a number: NAME-2."""
         arguments = self._resume if self._resume is not None else self._begin()
-        status = _host.run([*arguments, "--no-fail", *self._verbosity()])
         assert self._dir
+        caller = _callbacks.Caller(self._dir, self._settings) if self._settings else None
+        if caller:
+            caller.begin()
+        status = _host.run([*arguments, "--no-fail", *self._verbosity()], caller.look if caller else None)
+        if caller:
+            caller.end()
         if status == _host.INTERRUPTED:
             print(f"interrupted; tune.Tuner.restore({self._dir!r}, trainable) continues", file=sys.stderr)
+        if self._experiment:
+            _serving.take_back(Path(self._dir, _PAYLOAD), self._experiment.served)
         self._results = self._read()
         self._raise_first()
         return self._results
@@ -111,6 +121,8 @@ class Tuner:
         _restore.renew(Path(dir, _PAYLOAD), None if trainable is None else registered(trainable), param_space)
         made._tune, made._run = _restore.configs(Path(dir, _PAYLOAD))
         made._dir, made._results = dir, None
+        made._experiment = None
+        made._settings = _restore.settings(Path(dir, _PAYLOAD))
         made._storage, made._name = os.path.split(dir)
         file = os.path.join(dir, _PAYLOAD, "experiment.yaml")
         mode = "errored_resume" if resume_errored else "errored_restart" if restart_errored else ""
@@ -130,14 +142,21 @@ class Tuner:
         self._dir, self._name = _claim(self._storage, self._name)
         folder = Path(self._dir, _PAYLOAD)
         e = self._experiment
+        assert e
+        if e.plan.suggestions is not None:
+            e.plan.suggestions = str(folder / "suggestions")
         (folder / "plugin").mkdir(parents=True)
         from . import _restore
 
         _payload.write(
-            folder, _payload.Payload(e.trainable, e.name, e.stop, e.request, e.counts), e.plan, dict(e.objects)
+            folder, _payload.Payload(e.trainable, e.name, e.stop, e.request, e.counts, e.repeat), e.plan, dict(e.objects)
         )
         _restore.remember(folder, self._tune)
-        (folder / "plugin" / "serve.py").write_text(_experiment.SERVE, encoding="utf-8")
+        _serving.write(folder, e.served, {"name": e.name, "request": e.keys.get("resources")})
+        if self._settings:
+            _serving.write_feed(folder)
+            _restore.remember_settings(folder, self._settings)
+        (folder / "plugin" / "serve.py").write_text(_serving.trainer(), encoding="utf-8")
         (folder / "plugin" / "plugin.yaml").write_text(_experiment.plugin_yaml(e, str(folder)), encoding="utf-8")
         file = folder / "experiment.yaml"
         file.write_text(self.to_yaml(), encoding="utf-8")
@@ -146,7 +165,7 @@ class Tuner:
     def _verbosity(self) -> List[str]:
         verbose = self._run.verbose
         if verbose is None:
-            return []
+            return ["-v", "0"] if self._settings and self._settings.reporter else []
         if verbose not in (0, 1, 2, 3):
             raise ValueError(f"verbose is {verbose!r}: expected 0 to 3")
         return ["-v", str(int(verbose))]

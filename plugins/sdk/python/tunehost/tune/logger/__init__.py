@@ -3,49 +3,132 @@ trial's directory."""
 
 from __future__ import annotations
 
-from typing import Any, Dict
+import json
+import os
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ..callback import Callback
-from ..error import Unsupported
+from ..error import TuneError
+from ..trial import Trial
+from ._tensorboard import Scalars
 
-__all__ = ["CSVLoggerCallback", "JsonLoggerCallback", "LoggerCallback", "TBXLoggerCallback"]
+__all__ = ["CSVLoggerCallback", "JsonLoggerCallback", "LoggerCallback", "TBXLoggerCallback", "pretty_print"]
 
 
 class LoggerCallback(Callback):
-    """Ray's base class of loggers. Subclasses of one's own are not supported yet."""
+    """The base class of loggers of one's own: what is logged of each trial. See Callback."""
+
+    def log_trial_start(self, trial: Trial) -> None:
+        """Called when a trial starts, also again."""
+
+    def log_trial_restore(self, trial: Trial) -> None:
+        """Called when a trial starts from a checkpoint."""
+
+    def log_trial_save(self, trial: Trial) -> None:
+        """Called when a checkpoint is safe."""
+
+    def log_trial_result(self, iteration: int, trial: Trial, result: Dict[str, Any]) -> None:
+        """Called with each result."""
+
+    def log_trial_end(self, trial: Trial, failed: bool = False) -> None:
+        """Called when a trial has ended."""
+
+    def on_trial_result(
+        self, iteration: int, trials: List[Trial], trial: Trial, result: Dict[str, Any], **info: Any
+    ) -> None:
+        self.log_trial_result(iteration, trial, result)
+
+    def on_trial_start(self, iteration: int, trials: List[Trial], trial: Trial, **info: Any) -> None:
+        self.log_trial_start(trial)
+
+    def on_trial_restore(self, iteration: int, trials: List[Trial], trial: Trial, **info: Any) -> None:
+        self.log_trial_restore(trial)
+
+    def on_trial_save(self, iteration: int, trials: List[Trial], trial: Trial, **info: Any) -> None:
+        self.log_trial_save(trial)
+
+    def on_trial_complete(self, iteration: int, trials: List[Trial], trial: Trial, **info: Any) -> None:
+        self.log_trial_end(trial, failed=False)
+
+    def on_trial_error(self, iteration: int, trials: List[Trial], trial: Trial, **info: Any) -> None:
+        self.log_trial_end(trial, failed=True)
 
 
 class JsonLoggerCallback(LoggerCallback):
-    """Results as JSON, in result.jsonl (Ray's name is result.json)."""
+    """Results as JSON, in Ray's file result.json beside tunehost's result.jsonl: a line for each."""
 
-    reporter = "jsonl"
+    def log_trial_result(self, iteration: int, trial: Trial, result: Dict[str, Any]) -> None:
+        with open(os.path.join(trial.path or "", "result.json"), "a", encoding="utf-8") as f:
+            f.write(json.dumps(result, default=str) + "\n")
 
 
 class CSVLoggerCallback(LoggerCallback):
-    """Results as progress.csv."""
+    """Results as progress.csv, which tunehost writes."""
 
     reporter = "csv"
 
 
 class TBXLoggerCallback(LoggerCallback):
-    """Ray's TensorBoard logger. Not supported yet: read the results with pandas, or use the dashboard."""
+    """Results as TensorBoard files in each trial's directory: `tensorboard --logdir results`. No library is
+    needed."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise Unsupported(
-            "TBXLoggerCallback is not supported: write TensorBoard files in the trainable, in "
-            "tune.get_context().get_trial_dir(), or look at the dashboard: tunehost serve"
-        )
+    def __init__(self) -> None:
+        self._open: Dict[str, Scalars] = {}
+
+    def log_trial_start(self, trial: Trial) -> None:
+        if trial.trial_id not in self._open:
+            self._open[trial.trial_id] = Scalars(trial.path or "")
+
+    def log_trial_result(self, iteration: int, trial: Trial, result: Dict[str, Any]) -> None:
+        self.log_trial_start(trial)
+        step = result.get("timesteps_total") or result["training_iteration"]
+        skipped = ("config", "pid", "timestamp", "time_total_s", "training_iteration")
+        values = {
+            f"ray/tune/{name}": float(value)
+            for name, value in result.items()
+            if isinstance(value, (int, float)) and not isinstance(value, bool) and name not in skipped
+        }
+        self._open[trial.trial_id].add(values, int(step), result.get("timestamp", 0))
+
+    def log_trial_end(self, trial: Trial, failed: bool = False) -> None:
+        writer = self._open.pop(trial.trial_id, None)
+        if writer:
+            writer.close()
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**vars(self), "_open": {}}
 
 
-def reporters(callbacks: Any) -> Dict[str, Any]:
-    """The key of the experiment file for a list of callbacks."""
-    names = []
+_SHOWN_NEVER = ("config", "hist_stats", "trial_id")
+
+
+def pretty_print(result: Mapping[str, Any], exclude: Optional[Any] = None) -> str:
+    """A result as text, a line for each value; its config and exclude are left out."""
+    hidden = {*_SHOWN_NEVER, *(exclude or ())}
+    return "".join(_lines({k: v for k, v in result.items() if v is not None and k not in hidden}, ""))
+
+
+def _lines(values: Mapping[str, Any], indent: str) -> List[str]:
+    found: List[str] = []
+    for key in sorted(values, key=str):
+        value = values[key]
+        if isinstance(value, Mapping) and value:
+            found += [f"{indent}{key}:\n", *_lines(value, indent + "  ")]
+        else:
+            found.append(f"{indent}{key}: {value}\n")
+    return found
+
+
+def split(callbacks: Any) -> Tuple[List[str], List[Callback]]:
+    """The reporters of tunehost that callbacks are, and the callbacks that are called."""
+    names: List[str] = []
+    called: List[Callback] = []
     for callback in callbacks or ():
-        name = getattr(callback, "reporter", None)
-        if name is None:
-            raise Unsupported(
-                f"the callback {type(callback).__name__} is not supported: read the results while the "
-                "experiment runs, with tunehost.Experiment.open(DIR), or `tunehost run --json`"
-            )
-        names.append(name)
-    return {"reporters": ["jsonl", *(n for n in dict.fromkeys(names) if n != "jsonl")]} if names else {}
+        if not isinstance(callback, Callback):
+            raise TuneError(f"the callback is {callback!r:.60}: expected an object of a subclass of tune.Callback")
+        own = type(callback) is CSVLoggerCallback
+        if own:
+            names.append("csv")
+        else:
+            called.append(callback)
+    return names, called

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Mapping, Optional
 from .._plugin import Choice, Plugin, by_iteration, refuse, whole
 from ..error import Unsupported
 from ._pbt import PB2, PopulationBasedTraining, PopulationBasedTrainingReplay
+from .trial_scheduler import FIFOScheduler, TrialScheduler
 
 __all__ = [
     "ASHAScheduler",
@@ -28,28 +29,6 @@ __all__ = [
 ]
 
 _LAST = {"stop_last_trials": "a trial is finished when it reaches max_t; give a larger max_t"}
-
-
-class TrialScheduler(Choice):
-    """Ray's base class of schedulers. Subclasses of one's own are not supported yet: write a
-    tunehost.Scheduler instead, and name its file: scheduler="./mine.py"."""
-
-    CONTINUE = "CONTINUE"
-    PAUSE = "PAUSE"
-    STOP = "STOP"
-
-    def entry(self) -> Dict[str, Any]:
-        raise Unsupported(
-            f"{type(self).__name__}: schedulers that are subclasses of TrialScheduler are not supported: "
-            'write a tunehost.Scheduler in a file, and pass scheduler="./mine.py"'
-        )
-
-
-class FIFOScheduler(Choice):
-    """Lets every trial train to its end."""
-
-    def entry(self) -> Dict[str, Any]:
-        return {"plugin": "fifo"}
 
 
 class _Halving(Choice):

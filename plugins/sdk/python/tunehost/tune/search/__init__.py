@@ -6,10 +6,12 @@ A searcher of tunehost that Ray does not have is Plugin("sobol"), or its name.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional, Sequence
+import glob
+import os
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set
 
-from .._plugin import Choice, Plugin, chosen, refuse, whole, without_none
-from ..error import Unsupported
+from .._plugin import SERVED, Choice, Plugin, chosen, whole, without_none
+from ..error import TuneError, Unsupported
 from ..sample import grid_search
 
 __all__ = [
@@ -27,16 +29,112 @@ Points = Optional[Sequence[Mapping[str, Any]]]
 
 
 class Searcher(Choice):
-    """Ray's base class of searchers. Subclasses of one's own are not supported yet: write a
-    tunehost.Searcher instead, and name its file: search_alg="./mine.py"."""
+    """The base class of searchers of one's own: implement suggest and on_trial_complete. A subclass is pickled, and
+    runs in a process of its own, which tunehost starts and restarts. After a restart it goes on from what its save
+    wrote, or from its pickle; without both it is told the whole history again, and asked again for what it has
+    suggested before. random and numpy.random are seeded for each suggestion. Results have numbers only."""
+
+    FINISHED = "FINISHED"  #: what suggest returns when there is nothing more to suggest
+    CKPT_FILE_TMPL = "searcher-state-{}.pkl"
 
     points: Points = None
     concurrent: int = 0
     repeats: int = 1
     seed: Optional[int] = None
+    _metric: Any = None
+    _mode: Any = None
 
-    def __init__(self, metric: Optional[str] = None, mode: Optional[str] = None) -> None:
-        self.metric, self.mode = metric, mode
+    def __init__(self, metric: Any = None, mode: Any = None) -> None:
+        for one in [mode] if isinstance(mode, str) else mode or ():
+            if one not in ("min", "max"):
+                raise ValueError(f"mode is {one!r}: expected min or max")
+        self._metric, self._mode = metric, mode
+
+    @property
+    def metric(self) -> Any:
+        """The metric that counts, or None."""
+        return self._metric
+
+    @metric.setter
+    def metric(self, value: Any) -> None:
+        self._metric = value
+
+    @property
+    def mode(self) -> Any:
+        """min, max or None."""
+        return self._mode
+
+    @mode.setter
+    def mode(self, value: Any) -> None:
+        self._mode = value
+
+    def set_search_properties(
+        self, metric: Optional[str], mode: Optional[str], config: Dict[str, Any], **spec: Any
+    ) -> bool:
+        """Called once with the metric and mode of TuneConfig and with the param_space; True: it has taken them."""
+        return False
+
+    def suggest(self, trial_id: str) -> Any:
+        """The config of the next trial: a dict, None (nothing yet) or Searcher.FINISHED. What it leaves out is that of
+        param_space."""
+        raise NotImplementedError(f"{type(self).__name__} has no method suggest")
+
+    def on_trial_result(self, trial_id: str, result: Dict[str, Any]) -> None:
+        """Called with each result of a trial."""
+
+    def on_trial_complete(self, trial_id: str, result: Optional[Dict[str, Any]] = None, error: bool = False) -> None:
+        """Called at the end of a trial, with its last result; error: it has failed."""
+        raise NotImplementedError(f"{type(self).__name__} has no method on_trial_complete")
+
+    def add_evaluated_point(
+        self,
+        parameters: Dict[str, Any],
+        value: float,
+        error: bool = False,
+        pruned: bool = False,
+        intermediate_values: Optional[List[float]] = None,
+    ) -> None:
+        """Tells the searcher of a point that was measured elsewhere."""
+        raise NotImplementedError(f"{type(self).__name__} has no method add_evaluated_point")
+
+    def add_evaluated_trials(self, trials_or_analysis: Any, metric: str) -> None:
+        """Tells the searcher of the trials of another experiment: an ExperimentAnalysis, a ResultGrid, a Result or a
+        list of them."""
+        given = getattr(trials_or_analysis, "trials", trials_or_analysis)
+        for result in given if isinstance(given, Iterable) else [given]:
+            if metric in result.metrics:
+                self.add_evaluated_point(result.config, result.metrics[metric], error=result.error is not None)
+
+    def save(self, checkpoint_path: str) -> None:
+        """Writes the state into a file."""
+        raise NotImplementedError(f"{type(self).__name__} has no method save")
+
+    def restore(self, checkpoint_path: str) -> None:
+        """Reads what save wrote."""
+        raise NotImplementedError(f"{type(self).__name__} has no method restore")
+
+    def save_to_dir(self, checkpoint_dir: str, session_str: str = "default") -> None:
+        """Writes the state into a file of a directory."""
+        self.save(os.path.join(checkpoint_dir, self.CKPT_FILE_TMPL.format(session_str)))
+
+    def restore_from_dir(self, checkpoint_dir: str) -> None:
+        """Reads the newest file that save_to_dir wrote."""
+        files = glob.glob(os.path.join(glob.escape(checkpoint_dir), self.CKPT_FILE_TMPL.format("*")))
+        if not files:
+            raise RuntimeError(f"there is no state of a searcher in {checkpoint_dir}")
+        self.restore(max(files, key=os.path.getmtime))
+
+    def get_state(self) -> Dict[str, Any]:
+        """The state as a dict."""
+        return dict(vars(self))
+
+    def set_state(self, state: Dict[str, Any]) -> None:
+        """Takes what get_state returned."""
+        vars(self).update(state)
+
+    def set_max_concurrency(self, max_concurrent: int) -> bool:
+        """Called by ConcurrencyLimiter. True: the searcher keeps the limit itself."""
+        return False
 
     def keys(self) -> Dict[str, Any]:
         found: Dict[str, Any] = {}
@@ -49,10 +147,10 @@ class Searcher(Choice):
         return found
 
     def entry(self) -> Dict[str, Any]:
-        raise Unsupported(
-            f"{type(self).__name__}: searchers that are subclasses of Searcher are not supported: write a "
-            'tunehost.Searcher in a file, and pass search_alg="./mine.py"'
-        )
+        return {"plugin": SERVED + "searcher"}
+
+    def served(self) -> Dict[str, Any]:
+        return {"searcher": self}
 
 
 SearchAlgorithm = Searcher
@@ -84,6 +182,9 @@ class Method(Searcher):
     def entry(self) -> Dict[str, Any]:
         return self.options
 
+    def served(self) -> Dict[str, Any]:
+        return {}
+
 
 class BasicVariantGenerator(Method):
     """Random points and grids. random_state is an integer here. Grids are always walked in full, so that
@@ -110,47 +211,107 @@ class BasicVariantGenerator(Method):
         )
 
 
-class ConcurrencyLimiter(Searcher):
-    """A searcher of which at most max_concurrent trials run at a time."""
+class _Around(Searcher):
+    """A searcher around another one. Around one of tunehost's it becomes a key of the experiment file; around one of
+    the user's it runs with it if it must."""
+
+    def __init__(self, searcher: Any) -> None:
+        self.searcher = chosen(searcher, "searcher")
+        super().__init__(self.searcher.metric, self.searcher.mode)
+        self.points = getattr(self.searcher, "points", None)
+
+    def _serves(self) -> bool:
+        """Whether it runs in the process of the searcher."""
+        return False
+
+    def keys(self) -> Dict[str, Any]:
+        return {**self.searcher.keys(), **super().keys()}
+
+    def entry(self) -> Dict[str, Any]:
+        return super().entry() if self._serves() else self.searcher.entry()
+
+    def served(self) -> Dict[str, Any]:
+        return super().served() if self._serves() else self.searcher.served()
+
+    def set_search_properties(
+        self, metric: Optional[str], mode: Optional[str], config: Dict[str, Any], **spec: Any
+    ) -> bool:
+        inner = self.searcher
+        taken = isinstance(inner, Searcher) and inner.set_search_properties(metric, mode, config, **spec)
+        self._metric, self._mode = self._metric or inner.metric, self._mode or inner.mode
+        return taken
+
+    def suggest(self, trial_id: str) -> Any:
+        return _own(self.searcher).suggest(trial_id)
+
+    def on_trial_result(self, trial_id: str, result: Dict[str, Any]) -> None:
+        _own(self.searcher).on_trial_result(trial_id, result)
+
+    def on_trial_complete(self, trial_id: str, result: Optional[Dict[str, Any]] = None, error: bool = False) -> None:
+        _own(self.searcher).on_trial_complete(trial_id, result=result, error=error)
+
+
+def _own(searcher: Any) -> Searcher:
+    if not isinstance(searcher, Searcher) or isinstance(searcher, Method):
+        raise TuneError(f"{type(searcher).__name__} runs in tunehost, and has no suggest in this process")
+    return searcher
+
+
+class ConcurrencyLimiter(_Around):
+    """A searcher of which at most max_concurrent trials run at a time. batch: the next ones start, and the searcher is
+    told the results, when all of them have ended; this needs a searcher of one's own."""
 
     def __init__(self, searcher: Any, max_concurrent: int, batch: bool = False) -> None:
-        refuse(
-            "ConcurrencyLimiter",
-            {"batch": False},
-            {"batch": batch},
-            {"batch": "trials start as soon as one ends; use a searcher that works in generations, such as cmaes"},
-        )
-        self.searcher = chosen(searcher, "searcher")
-        super().__init__(self.searcher.metric, self.searcher.mode)
-        self.concurrent = whole("ConcurrencyLimiter", "max_concurrent", max_concurrent)
-        self.points = getattr(self.searcher, "points", None)
+        super().__init__(searcher)
+        self.max_concurrent = whole("ConcurrencyLimiter", "max_concurrent", max_concurrent)
+        self.batch = batch
+        if batch and not self.searcher.served():
+            raise Unsupported(
+                f"ConcurrencyLimiter({type(self.searcher).__name__}(…), batch=True) is not supported: trials start as "
+                "soon as one ends; use a searcher that works in generations, such as cmaes"
+            )
+        inner = self.searcher
+        limits = isinstance(inner, Searcher) and inner.set_max_concurrency(self.max_concurrent)
+        self.concurrent = 0 if limits else self.max_concurrent
+        self._live: Set[str] = set()
+        self._ended: Dict[str, Any] = {}
 
-    def keys(self) -> Dict[str, Any]:
-        return {**self.searcher.keys(), **super().keys()}
+    def _serves(self) -> bool:
+        return self.batch
 
-    def entry(self) -> Dict[str, Any]:
-        return self.searcher.entry()
+    def suggest(self, trial_id: str) -> Any:
+        if len(self._live) >= self.max_concurrent or self._ended:
+            return None
+        suggested = super().suggest(trial_id)
+        if isinstance(suggested, Mapping):
+            self._live.add(trial_id)
+        return suggested
+
+    def on_trial_complete(self, trial_id: str, result: Optional[Dict[str, Any]] = None, error: bool = False) -> None:
+        self._live.discard(trial_id)
+        self._ended[trial_id] = (result, error)
+        if not self._live:
+            ended, self._ended = self._ended, {}
+            for one, (its, failed) in ended.items():
+                super().on_trial_complete(one, its, failed)
 
 
-class Repeater(Searcher):
+class Repeater(_Around):
     """A searcher each of whose points runs several times, with other seeds; it learns the mean. num_samples counts
-    points here, not trials. set_index, which adds the index of the run to the config, must be False."""
+    trials: those that are left over, when it is no multiple of repeat, do not run. set_index puts the index of the run
+    into the config, as "__trial_index__"."""
 
     def __init__(self, searcher: Any, repeat: int = 1, set_index: bool = True) -> None:
-        if set_index:
-            raise Unsupported(
-                "Repeater(set_index=True) is not supported: write set_index=False; the runs differ in their seeds"
-            )
-        self.searcher = chosen(searcher, "searcher")
-        super().__init__(self.searcher.metric, self.searcher.mode)
+        super().__init__(searcher)
         self.repeats = whole("Repeater", "repeat", repeat)
-        self.points = getattr(self.searcher, "points", None)
+        self.set_index = set_index
 
-    def keys(self) -> Dict[str, Any]:
-        return {**self.searcher.keys(), **super().keys()}
 
-    def entry(self) -> Dict[str, Any]:
-        return self.searcher.entry()
+def repeater(searcher: Any) -> Optional[Repeater]:
+    """The Repeater among searchers that are around each other."""
+    while searcher is not None and not isinstance(searcher, Repeater):
+        searcher = getattr(searcher, "searcher", None)
+    return searcher
 
 
 def create_searcher(search_alg: str, **kwargs: Any) -> Choice:

@@ -1,0 +1,323 @@
+"""Schedulers, searchers, stoppers, callbacks, loggers and reporters that a user writes. tune_test.go starts them."""
+
+import json
+import os
+import random
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tunehost import tune
+from tunehost.tune.logger import CSVLoggerCallback, JsonLoggerCallback, LoggerCallback, TBXLoggerCallback, pretty_print
+from tunehost.tune.logger._tensorboard import checksum
+from tunehost.tune.schedulers import FIFOScheduler, TrialScheduler
+from tunehost.tune.search import ConcurrencyLimiter, Repeater, Searcher
+from tunehost.tune.stopper import ExperimentPlateauStopper, MaximumIterationStopper, TrialPlateauStopper
+
+HERE = Path(__file__).parent
+
+
+def fit(trainable, space=None, run=None, **config):
+    return tune.Tuner(
+        trainable,
+        param_space=space or {},
+        tune_config=tune.TuneConfig(**config),
+        run_config=tune.RunConfig(verbose=0, **(run or {})),
+    ).fit()
+
+
+def train(config):
+    for i in range(10):
+        tune.report({"loss": config["x"] + i, "note": "text"})
+
+
+class StopsOdd(FIFOScheduler):
+    """Stops each second trial after three iterations."""
+
+    def __init__(self):
+        super().__init__()
+        self.heard = []
+
+    def on_trial_add(self, tune_controller, trial):
+        self.heard.append(("add", trial.config["x"]))
+
+    def on_trial_result(self, tune_controller, trial, result):
+        assert trial.status == trial.RUNNING and result["config"] == trial.config
+        assert result["loss"] == trial.config["x"] + result["training_iteration"] - 1
+        self.heard.append((trial.trial_id, result["training_iteration"]))
+        odd = trial.config["x"] % 2 == 1
+        return TrialScheduler.STOP if odd and result["training_iteration"] == 3 else TrialScheduler.CONTINUE
+
+
+def test_a_scheduler_of_ones_own():
+    scheduler = StopsOdd()
+    results = fit(train, {"x": tune.grid_search([0, 1, 2, 3])}, scheduler=scheduler)
+    assert [r.metrics["training_iteration"] for r in results] == [10, 3, 10, 3]
+    assert "StopsOdd has stopped it at iteration 3" in results[1]._trial["reason"]
+    assert ("add", 3) in scheduler.heard and (results[1].trial_id, 3) in scheduler.heard  # its state came back
+
+
+class InTurns(FIFOScheduler):
+    """Every trial trains two iterations and then makes room for another one."""
+
+    def on_trial_result(self, tune_controller, trial, result):
+        assert len(tune_controller.get_live_trials()) >= 1
+        turn = result["training_iteration"] % 2 == 0
+        return TrialScheduler.PAUSE if turn else TrialScheduler.CONTINUE
+
+    def choose_trial_to_run(self, tune_controller):
+        paused = [t for t in tune_controller.get_trials() if t.status == t.PAUSED]
+        return min(paused, key=lambda t: t.last_result["training_iteration"], default=None)
+
+
+class Steps(tune.Trainable):
+    def setup(self, config):
+        self.n = 0
+
+    def step(self):
+        self.n += 1
+        return {"n": self.n, "done": self.n >= 6}
+
+    def save_checkpoint(self, checkpoint_dir):
+        return {"n": self.n}
+
+    def load_checkpoint(self, checkpoint):
+        self.n = checkpoint["n"]
+
+
+def test_a_scheduler_pauses_and_chooses():
+    results = fit(Steps, {"x": tune.grid_search([0, 1, 2])}, scheduler=InTurns(), max_concurrent_trials=1)
+    assert [[m["n"] for m in r.results] for r in results] == [[1, 2, 3, 4, 5, 6]] * 3
+
+
+class Walk(Searcher):
+    """Suggests what no space could express."""
+
+    def __init__(self, most=6):
+        super().__init__(metric="loss", mode="min")
+        self.asked, self.told, self.seen, self.most = [], {}, {}, most
+        self.space = None
+
+    def set_search_properties(self, metric, mode, config, **spec):
+        self.space = sorted(config)
+        return True
+
+    def suggest(self, trial_id):
+        if len(self.asked) == self.most:
+            return Searcher.FINISHED
+        self.asked.append(trial_id)
+        return {"x": random.uniform(0, 1), "free": ("tuple", len(self.asked)), "far": 77.5}
+
+    def on_trial_result(self, trial_id, result):
+        self.seen[trial_id] = self.seen.get(trial_id, 0) + 1
+
+    def on_trial_complete(self, trial_id, result=None, error=False):
+        self.told[trial_id] = None if error else result["loss"]
+
+
+SPACE = {"x": tune.uniform(0, 1), "far": tune.uniform(0, 50), "const": "c"}
+
+
+def short(config):
+    for i in range(3):
+        tune.report({"loss": config["x"], "far": config["far"]})
+    if config["free"][1] == 2:
+        raise ValueError("on purpose")
+
+
+def test_a_searcher_of_ones_own():
+    searcher = Walk()
+    results = fit(short, SPACE, num_samples=20, search_alg=searcher, metric="loss", mode="min")
+    assert len(results) == 6 and searcher.asked == [r.trial_id for r in results]
+    assert [r.config["free"] for r in results] == [("tuple", i + 1) for i in range(6)]
+    assert all(r.config["far"] == 77.5 == r.metrics["far"] and r.config["const"] == "c" for r in results)
+    assert [r.metrics["loss"] for r in results] == [r._trial["params"]["x"] for r in results]
+    assert searcher.space == ["const", "far", "x"] and results.num_errors == 1
+    first = results[0].trial_id
+    assert searcher.told[first] == results[0].metrics["loss"] and searcher.seen[first] == 3
+
+
+def test_limits_and_repeats_around_a_searcher():
+    batch = ConcurrencyLimiter(Walk(), 2, batch=True)
+    assert len(fit(short, SPACE, num_samples=6, search_alg=batch)) == 6
+    assert len(batch.searcher.told) >= 4
+    assert len(fit(short, SPACE, num_samples=3, search_alg=ConcurrencyLimiter(Walk(), 1))) == 3
+    walk = Walk()
+    again = fit(short, SPACE, num_samples=7, search_alg=Repeater(walk, 3))
+    assert [r.config["__trial_index__"] for r in again] == [0, 1, 2] * 2 and len(walk.asked) == 2
+    assert [r.config["free"][1] for r in again] == [1, 1, 1, 2, 2, 2]
+
+
+class Together(tune.Stopper):
+    """Ends the experiment when all trials together have reported 25 results; none reports more than 8."""
+
+    def __init__(self):
+        self.n = 0
+
+    def __call__(self, trial_id, result):
+        self.n += 1
+        return result["training_iteration"] >= 8
+
+    def stop_all(self):
+        return self.n >= 25
+
+
+def test_stoppers_of_ones_own():
+    stopper = Together()
+    results = fit(train, {"x": tune.grid_search([0, 1, 2, 3, 4, 5])}, {"stop": stopper}, max_concurrent_trials=1)
+    assert [len(r.results) for r in results][:3] == [8, 8, 8] and sum(len(r.results) for r in results) < 30
+    both = tune.stopper.CombinedStopper(MaximumIterationStopper(6), Together())
+    assert [len(r.results) for r in fit(train, {"x": 1}, {"stop": both})] == [6]
+
+
+def test_bundled_stoppers_decide_as_ray_does():
+    """The values are those of ray.tune.stopper 2.60."""
+    plateau = TrialPlateauStopper("v", std=0.1, num_results=2, grace_period=3, metric_threshold=5, mode="max")
+    values = [9, 9, 4, 4, 4, 6, 6]
+    assert [plateau("a", {"v": v}) for v in values] == [False, False, False, False, False, False, True]
+    whole = ExperimentPlateauStopper("v", std=0.01, top=3, mode="min", patience=2)
+    assert [whole("a", {"v": v}) for v in [3, 1, 1, 1, 2]] == [False, False, False, False, True]
+
+
+def test_the_best_of_all_results_ends_the_experiment():
+    def flat(config):
+        for i in range(50):
+            tune.report({"v": 1.0})
+
+    stop = ExperimentPlateauStopper("v", std=0.01, top=4)
+    results = fit(flat, None, {"stop": stop}, num_samples=8, max_concurrent_trials=1)
+    assert sum(len(r.results) for r in results) < 20
+
+
+class Counts(tune.Callback):
+    def __init__(self):
+        self.counts, self.results = {}, []
+
+    def __getattribute__(self, name):
+        if name.startswith("on_") and name not in ("on_trial_result", "on_step_begin", "on_step_end"):
+            counts = object.__getattribute__(self, "counts")
+            return lambda **info: counts.update({name: counts.get(name, 0) + 1})
+        return object.__getattribute__(self, name)
+
+    def on_trial_result(self, iteration, trials, trial, result, **info):
+        assert trial in trials and result["config"] == trial.config and Path(trial.path).is_dir()
+        self.results.append((trial.trial_id, result["training_iteration"], result["note"]))
+
+
+class Ends(LoggerCallback):
+    def __init__(self):
+        self.ended = []
+
+    def log_trial_end(self, trial, failed=False):
+        self.ended.append((str(trial), trial.status, failed))
+
+
+def saves(config):
+    for i in range(4):
+        with tempfile.TemporaryDirectory() as dir:
+            checkpoint = tune.Checkpoint.from_directory(dir) if i == 3 else None
+            tune.report({"loss": config["x"], "note": "n"}, checkpoint=checkpoint)
+    if config["x"] == 2:
+        raise ValueError("on purpose")
+
+
+def test_callbacks_and_loggers(capsys):
+    counts, ends = Counts(), Ends()
+    results = fit(
+        saves,
+        {"x": tune.grid_search([0, 1, 2])},
+        {
+            "name": "told",
+            "callbacks": [counts, ends, TBXLoggerCallback(), JsonLoggerCallback(), CSVLoggerCallback()],
+            "progress_reporter": tune.CLIReporter(metric_columns=["loss"], max_report_frequency=1),
+        },
+        metric="loss",
+        mode="min",
+        trial_name_creator=lambda trial: f"T{trial.number}",
+        trial_dirname_creator=lambda trial: f"named-{trial.number}",
+    )
+    assert counts.counts == {
+        "on_trial_start": 3,
+        "on_trial_save": 3,
+        "on_checkpoint": 3,
+        "on_trial_complete": 2,
+        "on_trial_error": 1,
+        "on_experiment_end": 1,
+    }
+    assert sorted(counts.results) == sorted((r.trial_id, i, "n") for r in results for i in range(1, 5))
+    ended = [("T0", "TERMINATED", False), ("T1", "TERMINATED", False), ("T2", "ERROR", True)]
+    assert sorted(ends.ended) == ended
+    shown = capsys.readouterr().out
+    assert "Number of trials: 3/3" in shown and "T2" in shown and "Current best trial" in shown
+    for number, r in enumerate(results):
+        assert os.path.realpath(f"results/told/named-{number}") == os.path.realpath(r.path)
+        lines = [json.loads(line) for line in Path(r.path, "result.json").read_text().splitlines()]
+        assert [line["training_iteration"] for line in lines] == [1, 2, 3, 4]
+        assert Path(r.path, "progress.csv").exists()
+        (events,) = Path(r.path).glob("events.out.tfevents.*")
+        assert scalars(events.read_bytes()) == 5  # the version, and four results
+    assert "loss: 2" in pretty_print(results[2].metrics)
+
+
+def scalars(data):
+    """The number of records of a TensorBoard file; every checksum is looked at."""
+    at = n = 0
+    while at < len(data):
+        (length,) = struct.unpack_from("<Q", data, at)
+        assert checksum(data[at : at + 8]) == struct.unpack_from("<I", data, at + 8)[0]
+        record = data[at + 12 : at + 12 + length]
+        assert checksum(record) == struct.unpack_from("<I", data, at + 12 + length)[0]
+        at, n = at + 16 + length, n + 1
+    return n
+
+
+def test_checksums_are_those_of_tensorflow():
+    """CRC-32C of "123456789" is e3069283 (RFC 3720)."""
+    crc = 0xE3069283
+    assert checksum(b"123456789") == ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def test_an_exception_in_a_callback_ends_the_experiment():
+    class Broken(tune.Callback):
+        def on_trial_result(self, iteration, trials, trial, result, **info):
+            raise KeyError("on purpose")
+
+    def forever(config):
+        while True:
+            time.sleep(0.01)
+            tune.report({"loss": 1})
+
+    with pytest.raises(KeyError, match="on purpose"):
+        fit(forever, None, {"callbacks": [Broken()]})
+
+
+def test_nothing_is_lost_when_everything_is_killed(tmp_path):
+    """B-080, B-127: kill -9 of the script and its host in the middle; restore goes on with the objects' state."""
+    script = [sys.executable, str(HERE / "own.py")]
+    run = subprocess.Popen([*script, "run"], start_new_session=True)
+    events = tmp_path / "kept/own/tune/state/events.jsonl"
+    end = time.monotonic() + 120
+    while not events.exists() or events.read_text().count("RESULT_REPORTED") < 15:
+        assert time.monotonic() < end and run.poll() is None
+        time.sleep(0.02)
+    os.killpg(run.pid, signal.SIGKILL)
+    run.wait()
+    while '"state":"interrupted"' not in status():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    done = subprocess.run([*script, "restore"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    heard = [json.loads(line) for line in Path("heard").read_text().splitlines()]
+    assert {tuple(h) for h in heard} == {(n, i) for n in range(8) for i in range(1, 6 if n % 2 else 9)}
+    assert heard.index([7, 5]) > 0 and json.loads(done.stdout.splitlines()[-1]) == {"suggested": 8, "stopped": 4}
+
+
+def status():
+    command = [sys.executable, "-m", "tunehost", "status", "kept/own", "--json"]
+    return subprocess.run(command, capture_output=True, text=True).stdout

@@ -1,0 +1,262 @@
+"""Calls the callbacks and progress reporters of the user, in the process that has called fit. What happens is read
+from the file that a reporter writes (see _feed), so that nothing is lost when this process dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import sys
+import time
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+
+from . import _encode, _payload
+from ._feed import EVENTS
+from .callback import Callback
+from .error import TuneError
+from .progress_reporter import ProgressReporter
+from .trial import Trial
+
+FOLDER = "state"  #: beside the plugin, whose files must not change
+_STATE = "callbacks.pkl"
+_KEEP_EVERY_S = 1.0
+
+
+class Settings:
+    """What callbacks are told at the beginning, and how trials are named."""
+
+    def __init__(
+        self,
+        callbacks: Sequence[Callback],
+        reporter: Optional[ProgressReporter],
+        info: Mapping[str, Any],
+        name: str,
+        names: Optional[Callable[[Trial], str]] = None,
+        dirs: Optional[Callable[[Trial], str]] = None,
+    ) -> None:
+        self.callbacks, self.reporter, self.info = list(callbacks), reporter, dict(info)
+        self.name = name  #: of the trainable
+        self.names, self.dirs = names, dirs
+
+    def needed(self) -> bool:
+        """Whether anybody wants to hear of trials."""
+        return bool(self.callbacks or self.reporter or self.names or self.dirs)
+
+
+class Caller:
+    """Follows one experiment."""
+
+    def __init__(self, dir: str, settings: Settings) -> None:
+        self._dir, self._settings = dir, settings
+        self._folder = Path(dir, "tune", FOLDER)
+        self._trials: Dict[int, Trial] = {}
+        self._iteration = 0
+        self._at = 0  # bytes of the file that were read
+        self._rest = b""
+        self._over = False
+        self._kept = time.monotonic()
+        self._plan = _payload.read_plan(Path(dir, "tune"))
+        self._begun = time.time()
+
+    def begin(self) -> None:
+        """Sets the callbacks up, with the state that they had."""
+        for callback in self._settings.callbacks:
+            callback.setup(**self._settings.info)
+        self._restore()
+        reporter = self._settings.reporter
+        if reporter:
+            info = self._settings.info
+            reporter.setup(
+                start_time=self._begun,
+                total_samples=info.get("total_num_samples"),
+                metric=info.get("metric"),
+                mode=info.get("mode"),
+            )
+
+    def look(self) -> None:
+        """Calls the callbacks with what has happened."""
+        lines = self._read()
+        for line in lines:
+            self._hear(json.loads(line))
+        if lines and time.monotonic() - self._kept > _KEEP_EVERY_S:
+            self._keep()
+        self._progress(False)
+
+    def end(self) -> None:
+        """The host has ended."""
+        self.look()
+        self._keep()
+        self._progress(True)
+
+    def _read(self) -> List[bytes]:
+        try:
+            with open(self._folder / EVENTS, "rb") as f:
+                f.seek(self._at)
+                read = f.read()
+        except FileNotFoundError:
+            return []
+        whole = read[: read.rfind(b"\n") + 1]
+        self._at += len(whole)
+        return whole.splitlines()
+
+    def _progress(self, done: bool) -> None:
+        reporter = self._settings.reporter
+        trials = list(self._trials.values())
+        if reporter and reporter.should_report(trials, done=done):
+            reporter.report(trials, done, f"{time.time() - self._begun:.0f}s in {self._dir}")
+
+    # State.
+
+    def _keep(self) -> None:
+        """Writes how far the callbacks are."""
+        self._kept = time.monotonic()
+        states = [c.get_state() for c in self._settings.callbacks]
+        state = {"at": self._at, "iteration": self._iteration, "trials": self._trials, "states": states}
+        _payload.dump(self._folder / _STATE, state, "the state of the callbacks")
+
+    def _restore(self) -> None:
+        file = self._folder / _STATE
+        if not file.exists():
+            return
+        state = _payload.load(file)
+        self._at, self._iteration, self._trials = state["at"], state["iteration"], state["trials"]
+        if len(state["states"]) != len(self._settings.callbacks):
+            raise TuneError(
+                f"the experiment had {len(state['states'])} callbacks, and now has {len(self._settings.callbacks)}: "
+                "give the same ones"
+            )
+        for callback, known in zip(self._settings.callbacks, state["states"]):
+            if known is not None:
+                callback.set_state(known)
+
+    # Events.
+
+    def _hear(self, event: Dict[str, Any]) -> None:
+        kind = event["kind"]
+        trial = self._trial(event["trial"], event) if "trial" in event else None
+        trials = list(self._trials.values())
+        common = {"iteration": self._iteration, "trials": trials}
+        self._call("on_step_begin", **common)
+        if trial is not None:
+            about = {**common, "trial": trial}
+            hear = getattr(self, f"_{kind.lower()}", None)
+            if hear:
+                hear(event, trial, about)
+        elif kind == "EXPERIMENT_ENDED":
+            self._call("on_experiment_end", trials=trials)
+        self._iteration += 1
+        self._call("on_step_end", iteration=self._iteration, trials=trials)
+
+    def _call(self, hook: str, **arguments: Any) -> None:
+        for callback in self._settings.callbacks:
+            getattr(callback, hook)(**arguments)
+
+    def _trial(self, subject: Mapping[str, Any], event: Mapping[str, Any]) -> Trial:
+        """The trial of an event, as it is after it."""
+        number = subject.get("number", 0)
+        trial = self._trials.get(number)
+        if trial is None:
+            trial = self._trials[number] = Trial(number, subject["id"], {}, self._settings.name)
+            trial.path = subject["dir"]
+        if not trial.config or event["kind"] in ("TRIAL_ADDED", "TRIAL_STARTED"):
+            trial.set_config(self._config(trial, subject.get("params", {})))
+        trial.status = subject.get("state", trial.status)
+        if event["kind"] == "TRIAL_ADDED":
+            self._name(trial)
+        return trial
+
+    def _config(self, trial: Trial, params: Mapping[str, Any]) -> Dict[str, Any]:
+        kept = Path(trial.path or "", "params.pkl")
+        if kept.exists():
+            found: Dict[str, Any] = pickle.loads(kept.read_bytes())
+            return found
+        return _encode.decode(self._plan, params)
+
+    def _name(self, trial: Trial) -> None:
+        if self._settings.names:
+            trial.custom_trial_name = str(self._settings.names(trial))
+        if self._settings.dirs:
+            link = os.path.join(self._dir, str(self._settings.dirs(trial)))
+            if os.path.dirname(link) != self._dir:
+                raise TuneError(f"trial_dirname_creator returned {os.path.basename(link)!r}: expected a name without /")
+            if not os.path.lexists(link) and trial.path:
+                os.symlink(os.path.relpath(trial.path, self._dir), link)
+
+    def _trial_started(self, event: Mapping[str, Any], trial: Trial, about: Dict[str, Any]) -> None:
+        trial.start_time = trial.start_time or event["time"]
+        self._call("on_trial_start", **about)
+        if event.get("restored"):
+            self._call("on_trial_restore", **about)
+
+    def _result_reported(self, event: Mapping[str, Any], trial: Trial, about: Dict[str, Any]) -> None:
+        result = _result(event, trial)
+        before = set(result)
+        self._call("on_trial_result", **about, result=result)
+        if SHOULD_CHECKPOINT in set(result) - before:
+            _warn_once(
+                f"a callback has set result[{SHOULD_CHECKPOINT!r}], which has no effect: no trial waits for callbacks; "
+                "use CheckpointConfig(checkpoint_frequency=…), or report the checkpoint in the trainable"
+            )
+        trial.update_last_result(result)
+
+    def _checkpoint_saved(self, event: Mapping[str, Any], trial: Trial, about: Dict[str, Any]) -> None:
+        trial._checkpoint = _files(trial.path, event.get("iteration", 0))
+        self._call("on_trial_save", **about)
+        self._call("on_checkpoint", **about, checkpoint=trial.checkpoint)
+
+    def _trial_completed(self, event: Mapping[str, Any], trial: Trial, about: Dict[str, Any]) -> None:
+        trial.last_result["done"] = True
+        self._call("on_trial_complete", **about)
+
+    _trial_removed = _trial_completed
+
+    def _trial_failed(self, event: Mapping[str, Any], trial: Trial, about: Dict[str, Any]) -> None:
+        trial.num_failures += 1
+        trial._error = event["trial"].get("error") or event.get("reason", "failed")
+        self._call("on_trial_error", **about)
+
+    def _trial_requeued(self, event: Mapping[str, Any], trial: Trial, about: Dict[str, Any]) -> None:
+        if event["trial"].get("error"):
+            trial.num_failures += 1
+            self._call("on_trial_recover", **about)
+
+
+SHOULD_CHECKPOINT = "should_checkpoint"
+_warned: set[str] = set()
+
+
+def _warn_once(text: str) -> None:
+    if text not in _warned:
+        _warned.add(text)
+        print(f"tunehost: {text}", file=sys.stderr)
+
+
+def _files(path: Optional[str], iteration: int) -> Optional[str]:
+    """The directory of a checkpoint; None if it is gone already."""
+    for manifest in sorted(Path(path or "", "checkpoints").glob("*/MANIFEST.json"), reverse=True):
+        if json.loads(manifest.read_text(encoding="utf-8"))["iteration"] == iteration:
+            return str(manifest.parent / "files")
+    return None
+
+
+def _result(event: Mapping[str, Any], trial: Trial) -> Dict[str, Any]:
+    """A result with Ray's names."""
+    r = event["result"]
+    found = {**r.get("metrics", {}), **r.get("values", {}), **r.get("totals", {})}
+    found.update(
+        training_iteration=r["iteration"],
+        time_total_s=r["time_total_s"],
+        time_this_iter_s=r["time_this_iter_s"],
+        timestamp=int(event["time"]),
+        date=time.strftime("%Y-%m-%d_%H-%M-%S", time.localtime(event["time"])),
+        pid=r["pid"],
+        hostname=r["host"],
+        trial_id=trial.trial_id,
+        done=r["done"],
+        config=trial.config,
+        experiment_tag=trial.experiment_tag,
+        iterations_since_restore=r["iterations_since_restore"] or r["iteration"],
+        time_since_restore=r["time_since_restore"] or r["time_total_s"],
+    )
+    return found

@@ -1,0 +1,438 @@
+"""The processes that run schedulers, searchers and stoppers of a user: plugins of tunehost, which the host starts by
+serve.py in folders of the experiment's directory."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+
+import tunehost
+from tunehost.events import EXHAUSTED, WAIT, Decision, Event, EventKind, Request
+
+from . import _encode, _payload
+from ._controller import Controller
+from .error import TuneError
+from .schedulers.trial_scheduler import TrialScheduler
+from .trial import Trial, id_of
+
+STATE = "state"  #: the folder of files that change: those of a plugin must not
+_SEEDS = 2**32
+_LEAVE_EVERY_S = 1.0
+
+
+def overrides(served: Any, method: str, base: type) -> bool:
+    """Whether the user's class has a method of its own."""
+    return getattr(type(served), method, None) is not getattr(base, method, None)
+
+
+class World:
+    """What an object is told of: the trials, as Ray has them."""
+
+    def __init__(self, folder: Path, problem: Any) -> None:
+        self.folder = folder  #: EXPERIMENT/tune
+        facts = _payload.load(folder / "facts.pkl")
+        self.name: str = facts["name"]
+        self.plan = _payload.read_plan(folder)
+        self.controller = Controller(problem.trials, problem.capacity)
+        self.controller._request = facts["request"]  # type: ignore[attr-defined]
+        self._seed: Optional[int] = None  # the experiment's
+        self._begun: Dict[int, float] = {}  # the time of each trial's last result
+
+    def id(self, number: int) -> str:
+        """The id of a trial."""
+        if self._seed is None:  # the file is written once all plugins have accepted the experiment
+            self._seed = json.loads((self.folder.parent / "run.json").read_text(encoding="utf-8"))["seed"]
+        return id_of(self._seed, number)
+
+    def trial(self, event: Event) -> Trial:
+        """The trial of an event."""
+        return self.controller._trials[event.trial]
+
+    def config(self, event: Event) -> Dict[str, Any]:
+        """The config of a trial that is added."""
+        return _encode.decode(self.plan, nested(event.params))
+
+    def add(self, event: Event) -> Trial:
+        """A new trial."""
+        trial = Trial(event.trial, self.id(event.trial), self.config(event), self.name)
+        self.controller._trials[event.trial] = trial
+        return trial
+
+    def result(self, event: Event) -> Dict[str, Any]:
+        """A result with Ray's names, nested metrics as PARENT/NAME."""
+        before = self._begun.get(event.trial, 0.0)
+        self._begun[event.trial] = event.seconds
+        trial = self.controller._trials.get(event.trial)
+        return {
+            "training_iteration": event.iteration,
+            "time_total_s": event.seconds,
+            "time_this_iter_s": max(0.0, event.seconds - before),
+            "trial_id": self.id(event.trial),
+            "done": False,
+            "config": trial.config if trial else {},
+            **event.metrics,
+        }
+
+
+def nested(params: Mapping[str, Any]) -> Dict[str, Any]:
+    """Parameters of groups as dicts."""
+    found: Dict[str, Any] = {}
+    for name, value in params.items():
+        *groups, last = name.split("/")
+        place = found
+        for group in groups:
+            place = place.setdefault(group, {})
+        place[last] = value
+    return found
+
+
+def seeded(*parts: int) -> None:
+    """Seeds the generators of the process that a user's code may draw from."""
+    seed = hash(parts) % _SEEDS
+    random.seed(seed)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed)
+
+
+class _Served:
+    """What the three kinds have in common."""
+
+    version = "1.0.0"
+    metrics = True
+    folder = Path()  #: of this plugin
+    base: type = object
+    problem: Any
+    opened: Optional[_Served] = None
+
+    def open(self) -> None:
+        self.world = World(self.folder.parent, self.problem)
+        self.object: Any = _payload.load(self.folder / "object.pkl")
+        type(self).opened = self
+        seeded(self.problem.seed)
+
+    def snapshot(self) -> bytes:
+        """The whole state, or that which the user's save wrote."""
+        state: Dict[str, Any] = {"world": self.world, "mine": self.mine()}
+        if overrides(self.object, "save", self.base) and overrides(self.object, "restore", self.base):
+            state["saved"] = _through_file(self.object.save)
+        else:
+            state["object"] = self.object
+        return _payload._pickle(state, f"the state of {type(self.object).__name__}")
+
+    def restore(self, snapshot: bytes) -> None:
+        state = pickle.loads(snapshot)
+        self.world = state["world"]
+        if "saved" in state:
+            with tempfile.TemporaryDirectory() as dir:
+                Path(dir, "state").write_bytes(state["saved"])
+                self.object.restore(os.path.join(dir, "state"))
+        else:
+            self.object = state["object"]
+        self.take(state["mine"])
+
+    def mine(self) -> Any:
+        """What else belongs to the state."""
+        return None
+
+    def take(self, mine: Any) -> None:
+        """Takes what mine returned."""
+
+    def end(self) -> None:
+        """Leaves the object for the script that has begun the experiment."""
+        try:
+            _payload.dump(final(self.folder.parent, self.folder.name), self.object, "the object")
+        except Exception as e:
+            print(f"the state of {type(self.object).__name__} cannot be handed back: {e}", file=sys.stderr)
+
+
+def final(folder: Path, name: str) -> Path:
+    """The file with the object at the end of the experiment, whose state the user's own takes over."""
+    return folder / STATE / f"{name}.pkl"
+
+
+def _through_file(save: Callable[[str], Any]) -> bytes:
+    with tempfile.TemporaryDirectory() as dir:
+        path = Path(dir, "state")
+        save(str(path))
+        return path.read_bytes() if path.exists() else b""
+
+
+class ServedScheduler(_Served, tunehost.Scheduler):
+    """A TrialScheduler as a scheduler of tunehost."""
+
+    name = "python-scheduler"
+    base = TrialScheduler
+
+    def open(self) -> None:
+        super().open()
+        self._paused: set[int] = set()  # by this scheduler
+        self._changes = 0  # configs that it has made
+        self._left = time.monotonic()
+        self._events: Dict[int, Callable[[Event], None]] = {
+            EventKind.TRIAL_ADDED: self._added,
+            EventKind.TRIAL_STARTED: self._started,
+            EventKind.TRIAL_PAUSED: self._was_paused,
+            EventKind.TRIAL_COMPLETED: self._completed,
+            EventKind.TRIAL_FAILED: self._failed,
+            EventKind.TRIAL_REMOVED: self._removed,
+            EventKind.TRIAL_REQUEUED: self._requeued,
+            EventKind.CHECKPOINT_SAVED: self._saved,
+            EventKind.SEARCH_ENDED: self._search_ended,
+        }
+
+    def mine(self) -> Any:
+        return self._paused, self._changes
+
+    def take(self, mine: Any) -> None:
+        self._paused, self._changes = mine
+
+    def observe(self, event: Event) -> None:
+        hear = self._events.get(event.kind)
+        if hear:
+            hear(event)
+            self._choose()
+
+    def decide(self, events: Sequence[Event]) -> List[Decision]:
+        decisions = super().decide(events)
+        if len(self.world.controller.get_live_trials()) <= 1 or time.monotonic() - self._left > _LEAVE_EVERY_S:
+            self._left = time.monotonic()
+            self.end()  # the host does not tell it of the end
+        return decisions
+
+    def on_result(self, event: Event) -> Optional[Decision]:
+        """Asks the user's scheduler."""
+        world, trial = self.world, self.world.trial(event)
+        controller = world.controller
+        result = world.result(event)
+        wanted = controller._stops.pop(trial.number, None)
+        decision = TrialScheduler.STOP if wanted else self.object.on_trial_result(controller, trial, result)
+        trial.update_last_result(result)
+        stopped, paused = controller._stops.pop(trial.number, wanted), controller._pauses.pop(trial.number, None)
+        self._obey()
+        if decision == TrialScheduler.STOP or stopped:
+            return event.stop(stopped or self._why("stopped", event))
+        if decision == TrialScheduler.PAUSE or paused:
+            self._paused.add(trial.number)
+            return event.pause(paused or self._why("paused", event))
+        if decision not in (TrialScheduler.CONTINUE, TrialScheduler.NOOP, None):
+            raise ValueError(f"on_trial_result returned {decision!r}: expected CONTINUE, PAUSE, STOP or NOOP")
+        return None
+
+    def _why(self, what: str, event: Event) -> str:
+        reason = getattr(self.object, "_reason", None)
+        return reason or f"{type(self.object).__name__} has {what} it at iteration {event.iteration}"
+
+    def _obey(self) -> None:
+        """Sends what was ordered about other trials."""
+        controller = self.world.controller
+        for number, why in list(controller._stops.items()):
+            trial = controller._trials[number]
+            if trial.is_finished():
+                del controller._stops[number]
+            elif trial.status != Trial.RUNNING:
+                del controller._stops[number]
+                self.stop_trial(number, why)
+        if controller._ends:
+            self.stop_all(controller._ends)
+            controller._ends = ""
+
+    def _choose(self) -> None:
+        """Resumes the paused trials that the user's scheduler chooses."""
+        controller = self.world.controller
+        while self._paused and any(t.status == Trial.PAUSED for t in controller.get_trials()):
+            chosen = self.object.choose_trial_to_run(controller)
+            if chosen is None or chosen.status != Trial.PAUSED or chosen.number not in self._paused:
+                break
+            self._resume(chosen)
+        self._obey()
+
+    def _resume(self, trial: Trial) -> None:
+        self._paused.discard(trial.number)
+        trial.status = Trial.PENDING
+        exploit = getattr(trial, "_exploit", None)
+        if exploit is None:
+            self.resume(trial.number, f"{type(self.object).__name__} has chosen it")
+            return
+        del trial._exploit  # type: ignore[attr-defined]
+        donor, iteration, config, reason = exploit
+        self.exploit(trial.number, donor, iteration, self._point(config), reason)
+        trial.config = config
+
+    def _point(self, config: Mapping[str, Any]) -> List[float]:
+        """The point of a config that a population has changed."""
+        self._changes += 1
+        return self.space.prune(encoded(self.world, self.space, config, 2 * self._changes + 1))
+
+    def _added(self, event: Event) -> None:
+        self.object.on_trial_add(self.world.controller, self.world.add(event))
+
+    def _started(self, event: Event) -> None:
+        self.world.trial(event).status = Trial.RUNNING
+        self._paused.discard(event.trial)
+
+    def _was_paused(self, event: Event) -> None:
+        self.world.trial(event).status = Trial.PAUSED
+
+    def _requeued(self, event: Event) -> None:
+        self.world.trial(event).status = Trial.PENDING
+
+    def _saved(self, event: Event) -> None:
+        trial = self.world.trial(event)
+        trial._saved = event.iteration  # type: ignore[attr-defined]
+
+    def _completed(self, event: Event) -> None:
+        trial = self.world.trial(event)
+        trial.status = Trial.TERMINATED
+        last = {**trial.last_result, "done": True}
+        trial.last_result = last
+        self.object.on_trial_complete(self.world.controller, trial, last)
+
+    def _failed(self, event: Event) -> None:
+        trial = self.world.trial(event)
+        trial.status = Trial.ERROR
+        trial.num_failures += 1
+        trial._error = event.reason
+        self.object.on_trial_error(self.world.controller, trial)
+
+    def _removed(self, event: Event) -> None:
+        trial = self.world.trial(event)
+        self.object.on_trial_remove(self.world.controller, trial)
+        trial.status = Trial.TERMINATED
+
+    def _search_ended(self, event: Event) -> None:
+        self.world.controller._all_added = True
+
+
+class ServedStopper(_Served, tunehost.Scheduler):
+    """A Stopper as a scheduler that only stops."""
+
+    name = "python-stopper"
+
+    def observe(self, event: Event) -> None:
+        if event.kind == EventKind.TRIAL_ADDED:
+            self.world.add(event)
+
+    def on_result(self, event: Event) -> Optional[Decision]:
+        """Asks the stopper whether the trial, and whether the experiment ends."""
+        stops = self.object(self.world.id(event.trial), self.world.result(event))
+        if self.object.stop_all():
+            self.stop_all(f"{type(self.object).__name__} has ended the experiment")
+        if stops:
+            return event.stop(f"{type(self.object).__name__} has stopped it at iteration {event.iteration}")
+        return None
+
+
+class ServedSearcher(_Served, tunehost.Searcher):
+    """A Searcher of Ray as a searcher of tunehost."""
+
+    name = "python-searcher"
+
+    def open(self) -> None:
+        from .search import Searcher
+
+        self.base = Searcher
+        super().open()
+        self._asked: set[int] = set()  # trials that this process, or the one of the snapshot, has suggested
+        self._last: Dict[int, Dict[str, Any]] = {}
+
+    def mine(self) -> Any:
+        return self._asked, self._last
+
+    def take(self, mine: Any) -> None:
+        self._asked, self._last = mine
+
+    def observe(self, event: Event) -> None:
+        number, object = event.trial, self.object
+        if event.kind == EventKind.TRIAL_ADDED:
+            if number not in self._asked:
+                self._suggest(number)  # an earlier process was asked: the object must know the trial
+            self.world.add(event)
+        if number not in self._asked:
+            return
+        if event.kind == EventKind.RESULT_REPORTED:
+            self._last[number] = self.world.result(event)
+            object.on_trial_result(self.world.id(number), self._last[number])
+        elif event.kind in (EventKind.TRIAL_COMPLETED, EventKind.TRIAL_REMOVED):
+            last = self._last.pop(number, None) or self._means(event)
+            object.on_trial_complete(self.world.id(number), result={**last, "done": True} if last else None)
+        elif event.kind == EventKind.TRIAL_FAILED:
+            self._last.pop(number, None)
+            object.on_trial_complete(self.world.id(number), result=None, error=True)
+
+    def _means(self, event: Event) -> Dict[str, Any]:
+        """The result of a suggestion that ran several times: the means of its objectives."""
+        means = zip(self.problem.objectives, event.losses)
+        return {o.metric: -loss if o.maximize else loss for o, loss in means}
+
+    def suggest(self, request: Request) -> Any:
+        """Asks the user's searcher. What the space cannot express is kept in a file, whose number is the parameter
+        `suggestion`."""
+        config = self._suggest(request.trial)
+        if config is None:
+            return WAIT
+        if isinstance(config, str):
+            return EXHAUSTED
+        point = encoded(self.world, self.space, config, 2 * request.trial + 2)
+        return self.space.complete(request.point, point, self.space.draw(request.rng))
+
+    def _suggest(self, number: int) -> Any:
+        seeded(self.problem.seed, number)
+        config = self.object.suggest(self.world.id(number))
+        if isinstance(config, Mapping):
+            self._asked.add(number)
+        return config
+
+
+def encoded(world: World, space: Any, config: Mapping[str, Any], file: int) -> List[float]:
+    """The point of a config. What it cannot express goes into a file."""
+    params: Dict[str, Any] = {}
+    rest: Dict[str, Any] = {}
+    for key, value in config.items():
+        try:
+            found = _encode.flat_point(world.plan, {key: value})
+            allowed = {name: near(space[name], x) for name, x in found.items() if name in space.index}
+        except (TuneError, ValueError, KeyError, TypeError):
+            rest[key] = value
+            continue
+        params.update(allowed)
+        if any(allowed.get(name, x) != x for name, x in found.items()):
+            rest[key] = value
+    if rest and world.plan.suggestions is None:
+        raise ValueError(f"{next(iter(rest))} is {next(iter(rest.values()))!r:.60}, which the space does not have")
+    if world.plan.suggestions is not None:
+        if rest:
+            _encode.keep_suggestion(world.plan.suggestions, file, rest)
+        params[_encode.SUGGESTION] = file if rest else 0
+    point: List[float] = space.point(params)
+    return point
+
+
+def near(param: Any, value: Any) -> Any:
+    """The nearest allowed value. ValueError for a value that is no choice."""
+    if param.is_choice:
+        param.number(value)
+        return value
+    return param.value(param.quantise(float(value)))
+
+
+KINDS = {"scheduler": ServedScheduler, "stopper": ServedStopper, "searcher": ServedSearcher}
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Serves the object of a folder until the host ends the process."""
+    folder = Path(arguments[0])
+    plugin: Any = KINDS[folder.name]
+    plugin.folder = folder
+    try:
+        tunehost.serve(plugin)
+    finally:
+        if plugin.opened:
+            plugin.opened.end()

@@ -1,0 +1,113 @@
+"""Hands objects of the user to the processes that run them: schedulers, searchers and stoppers."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any, List, Mapping
+
+from . import _payload
+from ._plugin import SERVED
+
+_KINDS = {"scheduler": "scheduler", "stopper": "scheduler", "searcher": "searcher"}
+
+SERVE = """# Starts {what}, with the sys.path of the script that began the experiment.
+import sys
+
+with open({path}, encoding="utf-8") as f:
+    paths = f.read().splitlines()
+sys.path[:] = [*paths, *(p for p in sys.path[1:] if p not in paths)]
+
+from tunehost.tune.{module} import main
+
+main(sys.argv[1:])
+"""
+
+
+def trainer() -> str:
+    """The program that trains."""
+    return SERVE.format(what="the process that trains", path='sys.argv[1] + "/path.txt"', module="_worker")
+
+
+def environment() -> List[str]:
+    """The variables that a plugin gets: the whole environment, as the script's own process has it."""
+    return sorted(
+        {
+            n
+            for n in (*os.environ, "PYTHONPATH")
+            if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", n) and not n.startswith(("TUNEHOST_", "PLUGIN_"))
+        }
+    )
+
+
+def write(folder: Path, objects: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
+    """Writes a folder for each object into the folder `tune` of the experiment."""
+    from ._experiment import to_yaml
+
+    if not objects:
+        return
+    (folder / "state").mkdir(exist_ok=True)
+    _payload.dump(folder / "facts.pkl", dict(facts), "the request of the trials")
+    for name, value in objects.items():
+        place = folder / name
+        place.mkdir(exist_ok=True)
+        _payload.dump(place / "object.pkl", value, f"the {name} {type(value).__name__}")
+        what = f"the user's {name}"
+        text = SERVE.format(what=what, path='sys.argv[1] + "/../path.txt"', module="_served")
+        (place / "serve.py").write_text(text, encoding="utf-8")
+        manifest = {
+            "kind": _KINDS[name],
+            "name": f"python-{name}",
+            "version": "1.0.0",
+            "command": [sys.executable, "serve.py", str(place)],
+            "env": environment(),
+        }
+        (place / "plugin.yaml").write_text(to_yaml(manifest), encoding="utf-8")
+
+
+def write_feed(folder: Path) -> None:
+    """Writes the folder of the reporter that feeds callbacks."""
+    from ._experiment import to_yaml
+
+    place = folder / "callbacks"
+    place.mkdir(exist_ok=True)
+    (folder / "state").mkdir(exist_ok=True)
+    text = SERVE.format(
+        what="the reporter that feeds callbacks", path='sys.argv[1] + "/../path.txt"', module="_feed"
+    )
+    (place / "serve.py").write_text(text, encoding="utf-8")
+    manifest = {
+        "kind": "reporter",
+        "name": "python-callbacks",
+        "version": "1.0.0",
+        "command": [sys.executable, "serve.py", str(place)],
+        "env": environment(),
+    }
+    (place / "plugin.yaml").write_text(to_yaml(manifest), encoding="utf-8")
+
+
+def placed(value: Any, folder: str) -> Any:
+    """Keys of an experiment file with the paths of the folders."""
+    if isinstance(value, str) and value.startswith(SERVED):
+        return os.path.join(folder, value[len(SERVED) :])
+    if isinstance(value, dict):
+        return {k: placed(v, folder) for k, v in value.items()}
+    if isinstance(value, list):
+        return [placed(v, folder) for v in value]
+    return value
+
+
+def take_back(folder: Path, objects: Mapping[str, Any]) -> None:
+    """Gives the user's objects the state that they had at the end."""
+    from ._served import final
+
+    for name, value in objects.items():
+        file = final(folder, name)
+        if file.exists():
+            found = _payload.load(file)
+            if type(found).__name__ == type(value).__name__:
+                vars(value).update(vars(found))
+
+
