@@ -25,6 +25,9 @@ func (s *Server) resume(ctx context.Context, in *OneRequest) (x done, err error)
 		if s.handlerOf(e) != nil || e.Runs() {
 			return nil
 		}
+		if err := experiments.Room(e.Dir.Path()); err != nil {
+			return problem.Of(err)
+		}
 		resumable, err := e.Resumable()
 		if err != nil || !resumable {
 			return err

@@ -100,14 +100,30 @@ func (s *Server) repeating() *repeat.Repeats {
 	if s.Keys == "" {
 		return repeat.New(s.mux, time.Now)
 	}
-	var scope strings.Builder
-	for _, dir := range s.Folders {
-		if whole, err := filepath.Abs(dir); err == nil {
-			dir = whole
-		}
-		scope.WriteString(dir + "\n")
+	return repeat.Open(s.Keys, s.subject, s.mux, time.Now)
+}
+
+// subject names what a path is about such that all servers of the user agree: by the directory of the experiment.
+func (s *Server) subject(path string) string {
+	of, found := strings.CutPrefix(path, v1+"/experiments")
+	id, rest, _ := strings.Cut(strings.TrimPrefix(of, "/"), "/")
+	if !found {
+		return path
 	}
-	return repeat.Open(s.Keys, scope.String(), s.mux, time.Now)
+	if id == "" {
+		root, _ := s.catalog.Root() // without it the request is refused
+		return plainPath(root)
+	}
+	place, _ := s.catalog.Place(id)
+	return plainPath(place) + "/" + rest
+}
+
+// plainPath is a path without links.
+func plainPath(path string) string {
+	if plain, err := filepath.EvalSymlinks(path); err == nil {
+		return plain
+	}
+	return path
 }
 
 // noSuchPath answers what no operation takes.

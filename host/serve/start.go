@@ -78,6 +78,9 @@ func (s *Server) start(ctx context.Context, r *StartRequest) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := experiments.Room(root); err != nil {
+		return "", err
+	}
 	sets, err := setsOf(r.Set)
 	if err != nil {
 		return "", problem.Invalid(err)

@@ -70,6 +70,11 @@ func (s *Server) do(name string, r steer.Request) (a steer.Answer, err error) {
 		if x.IsElsewhere() {
 			return elsewhere(x, "an experiment can be controlled only there")
 		}
+		if _, leaves := r.(steer.Interrupt); !leaves {
+			if err := experiments.Room(x.Dir.Path()); err != nil {
+				return problem.Of(err)
+			}
+		}
 		h, end, err := s.handler(x)
 		if err != nil {
 			return problem.Conflict(err)

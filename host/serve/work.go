@@ -59,6 +59,9 @@ func (x *sessions) tick(ctx context.Context, all bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for dir, w := range x.open {
+		if experiments.Room(dir) != nil {
+			continue // it would wait for room; the record is whole, and what is due is done later
+		}
 		if err := w.Tick(ctx); err != nil || all || w.Ended() {
 			_ = w.Close() // what is wrong is in the experiment's log
 			delete(x.open, dir)
@@ -104,6 +107,9 @@ func (s *Server) workers(x *experiments.Shared) (*workers.Workers, error) {
 // working calls f with the workers of an experiment.
 func (s *Server) working(name string, f func(*workers.Workers) error) error {
 	return s.with(name, func(x *experiments.Shared) error {
+		if err := experiments.Room(x.Dir.Path()); err != nil {
+			return problem.Of(err)
+		}
 		w, err := s.workers(x)
 		if err == nil {
 			err = f(w)

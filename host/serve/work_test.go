@@ -23,9 +23,14 @@ func hosting(t *testing.T, root string) (client, *serve.Server) {
 	t.Helper()
 	s := serve.New(serve.Options{Folders: []string{root}, Guard: guard.Options{Tokens: tokens},
 		Registry: standard.Plugins(), Version: "test"})
+	return client{t, newServer(t, s), tokens.Full}, s
+}
+
+// newServer returns the URL of a server.
+func newServer(t *testing.T, s *serve.Server) string {
 	server := httptest.NewServer(s.Handler())
 	t.Cleanup(func() { server.Close(); s.Close() })
-	return client{t, server.URL, tokens.Full}, s
+	return server.URL
 }
 
 type given struct {
@@ -264,6 +269,32 @@ func TestRepeatedRequests(t *testing.T) {
 	}
 	if _, other, _ := send("l", `{"params":{"x":0.5}}`); other == first {
 		t.Errorf("another key: %s", other)
+	}
+}
+
+// B-144: servers of the same user share the keys of requests, also if one shows the folder and the other one
+// the experiment alone.
+func TestKeysOfTwoServers(t *testing.T) {
+	root, keys := recorded(t), t.TempDir()
+	for i, folders := range [][]string{{root}, {root}, {root + "/crashed"}, {t.TempDir(), root}} {
+		s := serve.New(serve.Options{Folders: folders, Guard: guard.Options{Tokens: tokens}, Keys: keys})
+		c := client{t, newServer(t, s), tokens.Full}
+		r, err := http.NewRequestWithContext(t.Context(), "PATCH", c.url+"/api/v1/experiments/crashed/settings",
+			strings.NewReader(`{"trials":20}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+c.token)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Idempotency-Key", "k")
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = a.Body.Close()
+		if replayed := a.Header.Get("Idempotent-Replayed") == "true"; a.StatusCode != 200 || replayed != (i > 0) {
+			t.Errorf("server %d: %s, replayed: %v", i, a.Status, replayed)
+		}
 	}
 }
 

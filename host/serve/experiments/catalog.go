@@ -267,6 +267,17 @@ func (c *Catalog) ID(dir string) (string, error) {
 	return "", errors.Join(err, fmt.Errorf("%s: %w", dir, ErrUnknown))
 }
 
+// Place is the directory or the URL of an experiment.
+func (c *Catalog) Place(id string) (string, error) {
+	places, err := c.places()
+	for _, p := range places {
+		if p.id == id {
+			return p.name(), nil
+		}
+	}
+	return "", errors.Join(err, fmt.Errorf("%w: %.100q", ErrUnknown, id))
+}
+
 // Get returns an experiment, up to date, until done is called. [ErrUnknown]: there is none of this id.
 func (c *Catalog) Get(id string) (s *Shared, done func(), err error) {
 	places, err := c.places()

@@ -5,6 +5,7 @@ package problem
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 	"syscall"
@@ -101,6 +102,14 @@ func Full(err error) bool {
 // Error implements error.
 func (p *Problem) Error() string { return p.Detail }
 
+// GetHeaders are further headers of the answer.
+func (p *Problem) GetHeaders() http.Header {
+	if p.Status == http.StatusInsufficientStorage {
+		return http.Header{"Retry-After": {"5"}}
+	}
+	return nil
+}
+
 // GetStatus is the status of the answer.
 func (p *Problem) GetStatus() int { return p.Status }
 
@@ -110,9 +119,7 @@ func (p *Problem) ContentType(string) string { return MediaType }
 // Write answers a request with the problem.
 func (p *Problem) Write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", MediaType)
-	if p.Status == http.StatusInsufficientStorage {
-		w.Header().Set("Retry-After", "5")
-	}
+	maps.Copy(w.Header(), p.GetHeaders())
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p) // the caller may be gone
 }

@@ -32,6 +32,8 @@ type Repeats struct {
 	known map[string]*request
 	order []string // by age
 	store *store   // nil: in memory alone
+	// where names what a path is about; nil: the path does.
+	where func(path string) string
 	// broken is why keys cannot be kept; nil: they can.
 	broken error
 }
@@ -42,8 +44,9 @@ type handler = http.Handler
 type request struct {
 	sum    [sha256.Size]byte
 	began  time.Time
+	owner  string // the server that carries it out, if servers share their requests
 	done   bool
-	lost   bool // the server ended while it was carried out
+	lost   bool // that server ended while it was carried out
 	status int
 	media  string
 	answer []byte
@@ -75,7 +78,11 @@ func (x *Repeats) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (x *Repeats) once(w http.ResponseWriter, r *http.Request, key string, sum [sha256.Size]byte) {
-	name := r.Method + " " + r.URL.Path + " " + key
+	about := r.URL.Path
+	if x.where != nil {
+		about = x.where(about)
+	}
+	name := r.Method + " " + about + " " + key
 	known, first, err := x.enter(name, sum)
 	switch {
 	case err != nil:
@@ -113,13 +120,20 @@ func (x *Repeats) once(w http.ResponseWriter, r *http.Request, key string, sum [
 func (x *Repeats) enter(name string, sum [sha256.Size]byte) (known request, first bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	release, err := x.hold()
+	if err != nil {
+		return request{}, false, err
+	}
+	defer release()
 	x.forget()
-	if known := x.known[name]; known != nil {
-		return *known, false, nil
+	if r := x.known[name]; r != nil {
+		known = *r
+		known.lost = !r.done && x.store != nil && !x.store.lives(r.owner)
+		return known, false, nil
 	}
 	r := &request{sum: sum, began: x.now()}
-	if x.broken != nil {
-		return request{}, false, x.broken
+	if x.store != nil {
+		r.owner = x.store.owner
 	}
 	if err := x.keep(r.line(name)); err != nil {
 		return request{}, false, err
@@ -145,6 +159,9 @@ func (x *Repeats) forget() {
 func (x *Repeats) leave(name string, w *recorder) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if release, err := x.hold(); err == nil {
+		defer release()
+	} // otherwise this server alone knows the answer
 	r := x.known[name]
 	if r == nil {
 		return

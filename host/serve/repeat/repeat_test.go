@@ -6,7 +6,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -43,26 +46,89 @@ func expect(t *testing.T, h http.Handler, key, body string, status int, text str
 	}
 }
 
-// TestNextServer: the next server of the same folders knows the requests of the one before, for a day.
+// TestNextServer: the next server of the same user knows the requests of the one before, for a day.
 func TestNextServer(t *testing.T) {
 	dir, now := t.TempDir(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
 	c := &counting{status: 201}
-	first := Open(dir, "results", c, clock)
+	first := Open(dir, nil, c, clock)
 	expect(t, first, "a", "x", 201, "request 1")
 	c.status = 500
 	expect(t, first, "b", "x", 500, "request 2")
 	c.status = 200
-	expect(t, Open(dir, "results", c, clock), "a", "x", 200, "request 3") // a second server beside it
 	first.Close()
-	next := Open(dir, "results", c, clock)
+	next := Open(dir, nil, c, clock)
 	expect(t, next, "a", "x", 201, "request 1")
 	expect(t, next, "a", "y", 422, "another request")
-	expect(t, next, "b", "x", 200, "request 4")
-	expect(t, Open(dir, "other", c, clock), "a", "x", 200, "request 5")
+	expect(t, next, "b", "x", 200, "request 3")
 	next.Close()
 	now = now.Add(25 * time.Hour)
-	expect(t, Open(dir, "results", c, clock), "a", "x", 200, "request 6")
+	last := Open(dir, nil, c, clock)
+	expect(t, last, "a", "x", 200, "request 4")
+	last.Close()
+	if names, err := filepath.Glob(filepath.Join(dir, "*.alive")); err != nil || len(names) > 0 {
+		t.Errorf("left: %v, %v", names, err)
+	}
+}
+
+// TestTwoServers: servers of the same time share their requests, also those that are under way, and those of one
+// experiment that has another name at each of them.
+func TestTwoServers(t *testing.T) {
+	dir := t.TempDir()
+	c := &counting{status: 200}
+	called := func(prefix string) func(string) string {
+		return func(path string) string { return strings.TrimPrefix(path, prefix) }
+	}
+	one, two := Open(dir, called("/one"), c, time.Now), Open(dir, called("/two"), c, time.Now)
+	defer one.Close()
+	defer two.Close()
+	at := func(h http.Handler, path, key string) (int, string) {
+		r := httptest.NewRequest("POST", path, strings.NewReader("x"))
+		r.Header.Set(Header, key)
+		a := httptest.NewRecorder()
+		h.ServeHTTP(a, r)
+		return a.Code, a.Body.String()
+	}
+	c.during = func() {
+		if status, text := at(two, "/two/trials", "a"); status != 409 || !strings.Contains(text, "being carried out") {
+			t.Errorf("meanwhile: %d %s", status, text)
+		}
+	}
+	_, first := at(one, "/one/trials", "a")
+	c.during = nil
+	if _, again := at(two, "/two/trials", "a"); again != first || c.n != 1 {
+		t.Errorf("%q, then %q; carried out %d times", first, again, c.n)
+	}
+	if at(two, "/two/other", "a"); c.n != 2 {
+		t.Errorf("another path: carried out %d times", c.n)
+	}
+	c.status = 503
+	at(two, "/two/trials", "b")
+	c.status = 200
+	if at(one, "/one/trials", "b"); c.n != 4 {
+		t.Errorf("a request that failed at the other server: carried out %d times", c.n)
+	}
+}
+
+// TestAtOnce: of many servers that get a request at the same time, one carries it out.
+func TestAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	var n atomic.Int32
+	h := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { n.Add(1) })
+	var all sync.WaitGroup
+	for range 8 {
+		x := Open(dir, nil, h, time.Now)
+		t.Cleanup(x.Close)
+		all.Go(func() {
+			for i := range 20 {
+				send(x, strconv.Itoa(i), "x")
+			}
+		})
+	}
+	all.Wait()
+	if n.Load() != 20 {
+		t.Errorf("20 requests were carried out %d times", n.Load())
+	}
 }
 
 // TestServerDies: nobody knows whether a request was carried out during which the server was killed, so the next
@@ -71,39 +137,39 @@ func TestServerDies(t *testing.T) {
 	dir, copied := t.TempDir(), t.TempDir()
 	c := &counting{status: 200}
 	c.during = func() { // what is on disk when the server is killed now
-		names, err := filepath.Glob(filepath.Join(dir, "*"))
-		if err != nil || len(names) != 1 {
-			t.Fatal(names, err)
-		}
-		text, err := os.ReadFile(names[0])
+		text, err := os.ReadFile(filepath.Join(dir, fileName))
 		if err == nil {
-			err = os.WriteFile(filepath.Join(copied, filepath.Base(names[0])), append(text, `{"name":"torn`...), 0o600)
+			err = os.WriteFile(filepath.Join(copied, fileName), append(text, `{"name":"torn`...), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	send(Open(dir, "results", c, time.Now), "a", "x")
-	next := Open(copied, "results", c, time.Now)
+	send(Open(dir, nil, c, time.Now), "a", "x")
+	next := Open(copied, nil, c, time.Now)
 	expect(t, next, "a", "x", 409, "the server ended while it carried out")
 	if c.n != 1 {
 		t.Errorf("it was carried out %d times", c.n)
 	}
+	c.during = nil
+	expect(t, next, "b", "x", 200, "request 2") // behind what is torn
+	next.Close()
+	expect(t, Open(copied, nil, c, time.Now), "b", "x", 200, "request 2")
 }
 
 // TestStoreIsBounded: the file is written anew when it is large, and has what is known.
 func TestStoreIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	c := &counting{status: 200}
-	x := Open(dir, "results", c, time.Now)
+	x := Open(dir, nil, c, time.Now)
 	send(x, "a", "x")
-	x.store.size = mostStored + 1
+	x.store.read = mostStored + 1
 	send(x, "b", "x")
-	if x.store.size > 1<<10 {
-		t.Errorf("the file has %d bytes", x.store.size)
+	if x.store.read > 1<<10 {
+		t.Errorf("the file has %d bytes", x.store.read)
 	}
 	x.Close()
-	next := Open(dir, "results", c, time.Now)
+	next := Open(dir, nil, c, time.Now)
 	expect(t, next, "a", "x", 200, "request 1")
 	expect(t, next, "b", "x", 200, "request 2")
 	if info, err := os.Stat(next.store.path); err != nil || info.Mode().Perm() != 0o600 {
@@ -118,7 +184,7 @@ func TestNoFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &counting{status: 200}
-	expect(t, Open(file, "results", c, time.Now), "a", "x", 500, "cannot be kept")
+	expect(t, Open(file, nil, c, time.Now), "a", "x", 500, "cannot be kept")
 	if c.n != 0 {
 		t.Error("it was carried out")
 	}
