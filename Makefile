@@ -14,7 +14,7 @@ WABT_VERSION := 1.0.39
 PYTHON_SDK := plugins/sdk/python
 # What Python examples and the plugin for Optuna need, what the Python SDK's tests do, and
 # its own dependencies.
-PYTHON_PACKAGES := 'scikit-learn>=1.4,<2' 'optuna>=4.4,<6' 'cmaes>=0.12' 'ray==2.60.0' 'pandas>=2' 'cloudpickle>=3' 'mypy>=1.8' 'pytest>=8' types-grpcio types-protobuf 'setuptools>=77' -e ./$(PYTHON_SDK)
+PYTHON_PACKAGES := 'scikit-learn>=1.4,<2' 'optuna>=4.4,<6' 'cmaes>=0.12' 'ray==2.60.0' 'pandas>=2' 'cloudpickle>=3' 'mypy>=1.8' 'pytest>=8' 'nbconvert>=7' 'ipykernel>=6' 'xgboost-cpu>=2' 'lightgbm>=4' types-grpcio types-protobuf 'setuptools>=77' -e ./$(PYTHON_SDK)
 # The last release whose generated code asks for no version of protobuf: it works with
 # every one from 5 on. It has wheels for Python 3.7 to 3.12.
 PROTOC_PACKAGES := 'grpcio-tools==1.62.3' 'setuptools<80'
@@ -269,6 +269,22 @@ wheels: $(VENV)/ready ## the wheels of Python, each with the program of a platfo
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check twine auditwheel
 	@$(VENV)/bin/twine check --strict dist/*
 	@for wheel in dist/*manylinux*.whl; do $(VENV)/bin/auditwheel show $$wheel || exit 1; done
+
+# Libraries of integrations that are too large for make check: torch alone is 2 GB.
+INTEGRATIONS := $(TOOLS)/integrations
+INTEGRATION_PACKAGES := 'torch>=2.2' 'lightning>=2.2' 'transformers>=4.46' 'accelerate>=1' 'keras>=3' 'pytest>=8'
+
+.PHONY: check-integrations
+check-integrations: $(INTEGRATIONS)/ready ## the Python integrations with PyTorch Lightning, Hugging Face and Keras; no part of check: their wheels are 3 GB
+	$(call heading,integrations)
+	@cd $(PYTHON_SDK)/testdata/integrations && go build -o $(INTEGRATIONS)/tunehost $(CURDIR)/cmd/tunehost && \
+	TUNEHOST_BINARY=$(INTEGRATIONS)/tunehost $(INTEGRATIONS)/bin/python -m pytest -q -p no:cacheprovider --rootdir . test_large.py
+
+$(INTEGRATIONS)/ready:
+	@echo 'installing PyTorch, Lightning, Transformers and Keras'
+	@python3 -m venv $(INTEGRATIONS)
+	@$(INTEGRATIONS)/bin/pip install --quiet --disable-pip-version-check $(INTEGRATION_PACKAGES) -e ./$(PYTHON_SDK)
+	@touch $@
 
 .PHONY: ray-table
 ray-table: $(VENV)/ready ## docs/RAY.md anew, of the sources of Ray

@@ -48,7 +48,9 @@ func buildWheel(t *testing.T, base string) string {
 	cleanups = append(cleanups, func() { _ = os.RemoveAll(dir) })
 	program, dist := filepath.Join(dir, "tunehost"), filepath.Join(dir, "dist")
 	linker := "-s -w -X github.com/tunehost/tunehost/host/plugin/lockfile.release=1.0.0"
-	must(t, exec.Command("go", "build", "-ldflags", linker, "-o", program, "../../../cmd/tunehost"))
+	build := exec.Command("go", "build", "-ldflags", linker, "-o", program, "../../../cmd/tunehost")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	must(t, build)
 	must(t, exec.Command(base, "wheels.py", dist, "--binary", program))
 	must(t, exec.Command(base, "-m", "venv", filepath.Join(dir, "venv")))
 	made := filepath.Join(dir, "venv/bin/python")
@@ -161,6 +163,7 @@ func TestTune(t *testing.T) {
 
 // Every Python program of docs/PYTHON.md runs.
 func TestPythonPage(t *testing.T) {
+	toolchain.NeedPython(t, "sklearn")
 	w := installedWheel(t)
 	page, err := os.ReadFile("../../../docs/PYTHON.md")
 	if err != nil {
@@ -191,12 +194,23 @@ func TestTuneKilled(t *testing.T) {
 	if err := run.Wait(); err == nil {
 		t.Fatal("it was not killed")
 	}
+	w.awaitInterrupted(t, dir)
+	before := results(dir)
+	checkContinued(t, before, must(t, w.command(dir, script(t, "long.py"), "restore")))
+}
+
+// awaitInterrupted waits for the end of the host of a killed script.
+func (w wheel) awaitInterrupted(t *testing.T, dir string) {
+	t.Helper()
 	await(t, "the end of the host", func() bool {
 		status := must(t, w.command(dir, "-m", "tunehost", "status", "kept/long", "--json"))
 		return strings.Contains(status, `"state":"interrupted"`)
 	})
-	before := results(dir)
-	out := must(t, w.command(dir, script(t, "long.py"), "restore"))
+}
+
+// checkContinued checks the last line of long.py: how many iterations each trial has trained, in both runs together.
+func checkContinued(t *testing.T, before int, out string) {
+	t.Helper()
 	var ran map[string]int
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &ran); err != nil {

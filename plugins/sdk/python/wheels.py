@@ -14,6 +14,7 @@ import hashlib
 import os
 import platform
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -34,10 +35,11 @@ class Target(NamedTuple):
     tag: str  #: as wheels call it
 
 
-# A program without C runs on every Linux; Go 1.26 needs macOS 12.
+# A program without C runs on every Linux, with glibc or musl; Go 1.26 needs macOS 12. The program does not build for
+# Windows.
 TARGETS = [
-    Target("linux", "amd64", "manylinux_2_17_x86_64.manylinux2014_x86_64"),
-    Target("linux", "arm64", "manylinux_2_17_aarch64.manylinux2014_aarch64"),
+    Target("linux", "amd64", "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64"),
+    Target("linux", "arm64", "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64"),
     Target("darwin", "amd64", "macosx_12_0_x86_64"),
     Target("darwin", "arm64", "macosx_12_0_arm64"),
 ]
@@ -56,6 +58,8 @@ def main() -> None:
         targets = [this_machine()] if arguments.binary else TARGETS
         for target in targets:
             program = arguments.binary or compiled(target, Path(temporary), version(pure))
+            if target.os == "linux" and not static(program):
+                sys.exit(f"{program} needs libraries of this system: build it with CGO_ENABLED=0")
             wheel = packed(pure, target, program, arguments.dir)
             print(f"{wheel}  {wheel.stat().st_size / 1e6:.1f} MB")
             if wheel.stat().st_size > MAX_BYTES:
@@ -114,6 +118,18 @@ def compiled(target: Target, dir: Path, version: str) -> Path:
         env={**os.environ, "CGO_ENABLED": "0", "GOOS": target.os, "GOARCH": target.arch},
     )
     return program
+
+
+def static(program: Path) -> bool:
+    """Whether a program of Linux needs no loader and no library: no segment of its ELF file names a loader."""
+    interpreter = 3
+    with open(program, "rb") as f:
+        head = f.read(64)
+        (at,) = struct.unpack_from("<Q", head, 32)
+        size, count = struct.unpack_from("<HH", head, 54)
+        f.seek(at)
+        segments = f.read(size * count)
+    return all(struct.unpack_from("<I", segments, size * i)[0] != interpreter for i in range(count))
 
 
 def packed(pure: Path, target: Target, program: Path, out: Path) -> Path:

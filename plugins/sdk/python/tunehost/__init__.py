@@ -9,41 +9,86 @@ A script that tunehost runs for each trial:
         tunehost.report(loss=train(params["lr"]))
 
 A plugin is a class, or a decorated function, and tunehost.serve(it); see README.md beside
-the package. Importing tunehost imports only the standard library.
+the package. Importing tunehost imports only the standard library, and little of it.
 """
 
 from __future__ import annotations
 
 import sys as _sys
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+from typing import List as _List
 from typing import NoReturn as _NoReturn
 from typing import Type as _Type
 
 from . import _other, _stop
 
 _other.refuse()  # before anything that may come from the other project
-from ._binary import NotFound
-from ._minimize import Best, maximize, minimize
-from ._reading import Experiment
-from ._script import NewCheckpoint, checkpoint, new_checkpoint, params, report, seed, trial_dir
-from .errors import Paused, Refused, ReportError, RestoreError, StartError, Stopped, UnknownFormat
-from ._view import ReadError
-from .events import (EXHAUSTED, WAIT, Command, Decision, Event, EventKind, Objective, Problem, ReportedKind, ReporterEvent,
-                     Request, Suggestion)
-from .executor import Agent, ClusterNode, Execution, Executor, GrantedBundle, LeaseEvent, LeaseRequest
-from .history import History, TrialRecord
-from .plugin import Plugin, Reporter, Scheduler, Searcher, Trainable, option, scheduler, searcher, trainable
-from .run import Bundle, Logs, Run, Trial
-from .space import Point, Rand, Space
+
+# Modules are imported when one of their names is used first: a script that reports needs few of them.
+_MODULES = {
+    "_asktell": "AskError AskTell Asked AsyncAskTell TellFirst",
+    "_binary": "NotFound",
+    "_minimize": "Best maximize minimize",
+    "_reading": "Experiment",
+    "_script": "NewCheckpoint checkpoint new_checkpoint params report seed trial_dir",
+    "_view": "ReadError",
+    "errors": "Paused Refused ReportError RestoreError StartError Stopped UnknownFormat",
+    "events": "Command Decision EXHAUSTED Event EventKind Objective Problem ReportedKind ReporterEvent Request Suggestion "
+              "WAIT",
+    "executor": "Agent ClusterNode Execution Executor GrantedBundle LeaseEvent LeaseRequest",
+    "history": "History TrialRecord",
+    "plugin": "Plugin Reporter Scheduler Searcher Trainable option scheduler searcher trainable",
+    "run": "Bundle Logs Run Trial",
+    "space": "Point Rand Space",
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
+_SUBMODULES = {"errors", "events", "executor", "finite", "history", "integrations", "plugin", "run", "sklearn",
+               "space", "tune"}
+
+if _TYPE_CHECKING:
+    from ._asktell import AskError, AskTell, Asked, AsyncAskTell, TellFirst
+    from ._binary import NotFound
+    from ._minimize import Best, maximize, minimize
+    from ._reading import Experiment
+    from ._script import NewCheckpoint, checkpoint, new_checkpoint, params, report, seed, trial_dir
+    from ._view import ReadError
+    from .errors import Paused, Refused, ReportError, RestoreError, StartError, Stopped, UnknownFormat
+    from .events import (EXHAUSTED, WAIT, Command, Decision, Event, EventKind, Objective, Problem, ReportedKind,
+                         ReporterEvent, Request, Suggestion)
+    from .executor import Agent, ClusterNode, Execution, Executor, GrantedBundle, LeaseEvent, LeaseRequest
+    from .history import History, TrialRecord
+    from .plugin import Plugin, Reporter, Scheduler, Searcher, Trainable, option, scheduler, searcher, trainable
+    from .run import Bundle, Logs, Run, Trial
+    from .space import Point, Rand, Space
 
 __all__ = [
-    "Agent", "Best", "Bundle", "ClusterNode", "Command", "Decision", "EXHAUSTED", "Event", "EventKind", "Execution",
-    "Executor", "Experiment", "GrantedBundle", "History", "LeaseEvent", "LeaseRequest", "Logs", "NewCheckpoint",
-    "NotFound", "Objective", "Paused", "Plugin", "Point", "Problem", "Rand", "ReadError", "Refused", "ReportError", "ReportedKind", "Reporter",
-    "ReporterEvent", "Request", "RestoreError", "Run", "Scheduler", "Searcher", "Space", "StartError", "Stopped", "Suggestion",
-    "Trainable", "Trial", "TrialRecord", "UnknownFormat", "WAIT", "checkpoint", "maximize", "minimize",
-    "new_checkpoint", "option", "params", "report", "scheduler", "searcher", "seed", "serve", "trainable",
-    "trial_dir",
+    "Agent", "AskError", "AskTell", "Asked", "AsyncAskTell", "Best", "Bundle", "ClusterNode", "Command", "Decision",
+    "EXHAUSTED", "Event", "EventKind", "Execution", "Executor", "Experiment", "GrantedBundle", "History",
+    "LeaseEvent", "LeaseRequest", "Logs", "NewCheckpoint", "NotFound", "Objective", "Paused", "Plugin", "Point",
+    "Problem", "Rand", "ReadError", "Refused", "ReportError", "ReportedKind", "Reporter", "ReporterEvent", "Request", "RestoreError", "Run", "Scheduler",
+    "Searcher", "Space", "StartError", "Stopped", "Suggestion", "TellFirst", "Trainable", "Trial", "TrialRecord",
+    "UnknownFormat", "WAIT", "checkpoint", "maximize", "minimize", "new_checkpoint", "option", "params", "report",
+    "scheduler", "searcher", "seed", "serve", "trainable", "trial_dir",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    """A public name, or a module, that was not used before."""
+    from importlib import import_module
+
+    if name in _HOMES:
+        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    elif name in _SUBMODULES:
+        value = import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> _List[str]:
+    return sorted({*globals(), *__all__, *_SUBMODULES})
 
 
 _stop.watch()

@@ -8,9 +8,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
-import socket
-import tempfile
 import threading
 import warnings
 from pathlib import Path
@@ -79,6 +76,9 @@ def new_checkpoint() -> Iterator[NewCheckpoint]:
     """
     parent = Path(os.environ.get("TUNEHOST_CHECKPOINT_DIR") or "checkpoints").absolute()
     parent.mkdir(parents=True, exist_ok=True)
+    import shutil
+    import tempfile
+
     made = NewCheckpoint(Path(tempfile.mkdtemp(prefix=".new-", dir=parent)))
     new = os.path.abspath(made)
     _filling[new] = made
@@ -204,6 +204,8 @@ class _Channel:
 
     def _connect(self) -> Any:
         if not self._lines or self._owner != os.getpid():
+            import socket
+
             conn = socket.socket(socket.AF_UNIX)
             conn.connect(os.environ["TUNEHOST_CHANNEL"])
             self._lines[:] = [conn.makefile("rwb")]

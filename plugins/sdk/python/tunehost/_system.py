@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
+import functools
 import os
 import signal
 import sys
 import time
-from typing import Collection, Iterable, Set
+from typing import Any, Collection, Iterable, Set
 
 _SET_PDEATHSIG = 1
 _SET_CHILD_SUBREAPER = 36
 _WAIT_S = 2.0
 
 
+@functools.lru_cache(maxsize=None)
+def libc() -> Any:
+    """The C library. Call it before a fork of a process with threads, which must not import."""
+    import ctypes
+
+    return ctypes.CDLL(None)
+
+
 def _prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+            libc().prctl(option, value, 0, 0, 0)
 
 
 def die_with_parent(parent: int) -> None:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import os
-import sysconfig
-import traceback
-from typing import Optional, Set
+from typing import TYPE_CHECKING, Optional, Set
+
+if TYPE_CHECKING:
+    import traceback
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_STDLIB = {os.path.abspath(sysconfig.get_paths()[name]) + os.sep for name in ("stdlib", "platstdlib")}
 _INSTALLED = f"{os.sep}site-packages{os.sep}"
 _MAX_TEXT = 12_000
+
+
+@functools.lru_cache(maxsize=None)
+def _stdlib() -> Set[str]:
+    import sysconfig
+
+    return {os.path.abspath(sysconfig.get_paths()[name]) + os.sep for name in ("stdlib", "platstdlib")}
 
 
 def _is_ours(file: str) -> bool:
@@ -20,11 +28,13 @@ def _is_ours(file: str) -> bool:
 
 def _is_authors(file: str) -> bool:
     path = os.path.abspath(file)
-    return not (file.startswith("<") or _is_ours(file) or _INSTALLED in path or any(path.startswith(dir) for dir in _STDLIB))
+    return not (file.startswith("<") or _is_ours(file) or _INSTALLED in path or any(path.startswith(dir) for dir in _stdlib()))
 
 
 def where(error: BaseException) -> str:
     """FILE:LINE of the author's deepest frame; \"\" if there is none."""
+    import traceback
+
     frames = traceback.extract_tb(error.__traceback__)
     for frame in reversed(frames):
         if _is_authors(frame.filename):
@@ -42,13 +52,24 @@ def _short(file: str) -> str:
 
 def formatted(error: BaseException) -> str:
     """The traceback without the frames of this package, unless no others remain."""
+    import traceback
+
     whole = traceback.TracebackException(type(error), error, error.__traceback__)
     _strip(whole, set())
     return _cut("".join(whole.format()))
 
 
+def show() -> None:
+    """Prints the traceback of the exception that is handled."""
+    import traceback
+
+    traceback.print_exc()
+
+
 def full(error: BaseException) -> str:
     """The whole traceback."""
+    import traceback
+
     return _cut("".join(traceback.format_exception(type(error), error, error.__traceback__)))
 
 
@@ -58,7 +79,7 @@ def _strip(t: Optional[traceback.TracebackException], seen: Set[int]) -> None:
     seen.add(id(t))
     kept = [frame for frame in t.stack if not _is_ours(frame.filename)]
     if kept:
-        t.stack = traceback.StackSummary.from_list(kept)
+        t.stack = type(t.stack).from_list(kept)
     for other in (t.__cause__, t.__context__, *(getattr(t, "exceptions", None) or ())):
         _strip(other, seen)
 

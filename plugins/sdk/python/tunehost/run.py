@@ -6,8 +6,6 @@ import contextlib
 import functools
 import inspect
 import json
-import shutil
-import traceback
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -251,13 +249,15 @@ class Run:
     def _export_as(self, export: Export, format: str) -> str:
         dir = Path(self.trial.export_dir, format)
         try:
+            import shutil
+
             shutil.rmtree(dir, ignore_errors=True)
             dir.mkdir(parents=True)
             export(format, dir)
         except UnknownFormat as e:
             return cut(str(e))
         except Exception as e:
-            traceback.print_exc()
+            _traces.show()
             return describe(e)
         return ""
 
@@ -297,7 +297,7 @@ class Run:
             try:
                 save(Path(dir))
             except Exception as e:
-                traceback.print_exc()
+                _traces.show()
                 error = describe(e)
         self._link.send({"kind": SAVED, "iteration": self._iteration, "checkpoint": dir, "error": error})
 
@@ -341,10 +341,10 @@ def attempt(trainable: Trainable, run: Run) -> Told:
         if e.code not in (None, 0):
             ended["error"] = f"exited with status {e.code}" if isinstance(e.code, int) else cut(str(e.code))
     except (RestoreError, StartError) as e:
-        traceback.print_exc()
+        _traces.show()
         ended.update(error=cut(str(e)), restore_failed=isinstance(e, RestoreError), never_started=isinstance(e, StartError))
     except BaseException as e:
-        traceback.print_exc()
+        _traces.show()
         ended["error"] = describe(e) + "\n" + cut(_traces.formatted(e))
     if "error" not in ended:
         run._hand_over()

@@ -22,6 +22,7 @@ def run(arguments: List[str], look: Optional[Callable[[], None]] = None) -> int:
     Ctrl-C interrupts the experiment, and its state is saved. TuneError: the program refused, or failed.
     look is called again and again meanwhile; if it raises an exception, the experiment is interrupted."""
     me = os.getpid()
+    _system.libc()
     command = [_binary.find(), *arguments]
     pipe = subprocess.PIPE if _in_notebook() else None
     with subprocess.Popen(

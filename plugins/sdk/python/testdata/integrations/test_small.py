@@ -1,0 +1,166 @@
+"""Integrations with libraries that are small: make check runs these, with the program."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_iris
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.model_selection import KFold
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import check_estimator
+
+from tunehost import tune
+from tunehost.sklearn import TunedCV
+
+
+def fit(train, stop=None, failures=0, **config):
+    return tune.Tuner(
+        train,
+        param_space=config,
+        tune_config=tune.TuneConfig(metric="loss", mode="min"),
+        run_config=tune.RunConfig(
+            verbose=0, stop=stop, failure_config=tune.FailureConfig(max_failures=failures)
+        ),
+    ).fit()
+
+
+def curve(result):
+    return [(r["training_iteration"], r["loss"]) for r in result.results]
+
+
+def checked(train, iterations):
+    """A training that is interrupted and continues has the results of one that is not; a stop ends it."""
+    whole = fit(train, crash=0)[0]
+    assert whole.error is None, whole.error
+    assert [i for i, _ in curve(whole)] == list(range(1, iterations + 1))
+    again = fit(train, failures=1, crash=iterations - 1)[0]
+    assert again.error is None, again.error
+    assert Path(again.path, "crashed").exists(), "it did not crash"
+    assert [i for i, _ in curve(again)] == list(range(1, iterations + 1))
+    assert np.allclose([v for _, v in curve(again)], [v for _, v in curve(whole)], rtol=1e-3)
+    stopped = fit(train, stop={"training_iteration": 2}, crash=0)[0]
+    assert stopped.error is None and len(curve(stopped)) == 2
+    assert not Path(stopped.path, "finished").exists(), "the training went on after the stop"
+    assert Path(whole.path, "finished").exists()
+
+
+class Crash(Exception):
+    pass
+
+
+def crashes(config, iteration):
+    """Fails once, after the report of an iteration."""
+    if 0 < iteration == config["crash"] and not Path("crashed").exists():
+        Path("crashed").touch()
+        raise Crash
+
+
+def test_xgboost():
+    def train(config):
+        import xgboost
+
+        from tunehost.integrations.xgboost import ReportCallback
+
+        class Crashes(xgboost.callback.TrainingCallback):
+            def after_iteration(self, model, epoch, evals_log):
+                crashes(config, model.num_boosted_rounds())
+
+        x, y = load_iris(return_X_y=True)
+        data = xgboost.DMatrix(x, y)
+        report = ReportCallback({"loss": "train-mlogloss"}, every=1)
+        settings = {"objective": "multi:softprob", "num_class": 3, "nthread": 1}
+        xgboost.train(settings, data, num_boost_round=5 - report.done, evals=[(data, "train")], verbose_eval=False,
+                      xgb_model=report.model, callbacks=[report, Crashes()])
+        Path("finished").touch()
+
+    checked(train, 5)
+
+
+def test_lightgbm():
+    def train(config):
+        import lightgbm
+
+        from tunehost.integrations.lightgbm import ReportCallback
+
+        def crash(env):
+            crashes(config, report.done + env.iteration - env.begin_iteration + 1)
+
+        crash.order = 99
+        x, y = load_iris(return_X_y=True)
+        data = lightgbm.Dataset(x, y, free_raw_data=False)
+        report = ReportCallback({"loss": "training-multi_logloss"}, every=1)
+        settings = {"objective": "multiclass", "num_class": 3, "num_threads": 1, "verbose": -1}
+        lightgbm.train(settings, data, num_boost_round=5 - report.done, valid_sets=[data], valid_names=["training"],
+                       init_model=report.model, callbacks=[report, crash])
+        Path("finished").touch()
+
+    checked(train, 5)
+
+
+def test_partial_fit():
+    def train(config):
+        from tunehost.integrations.sklearn import partial_fit
+
+        class Model(SGDClassifier):
+            def partial_fit(self, x, y, classes=None):
+                done = int(self.t_ // len(x)) if hasattr(self, "t_") else 0
+                crashes(config, done)
+                return super().partial_fit(x, y, classes)
+
+        x, y = load_digits(return_X_y=True)
+        partial_fit(Model(random_state=0), x, y, epochs=4, every=1, classes=np.unique(y),
+                    score=lambda model: {"loss": 1 - model.score(x, y)})
+        Path("finished").touch()
+
+    checked(train, 4)
+
+
+def test_metrics_that_are_not_there():
+    def train(config):
+        import xgboost
+
+        from tunehost.integrations.xgboost import ReportCallback
+
+        x, y = load_iris(return_X_y=True)
+        data = xgboost.DMatrix(x, y)
+        xgboost.train({}, data, 2, evals=[(data, "train")], verbose_eval=False, callbacks=[ReportCallback(["loss"])])
+
+    assert "there is no metric 'loss'; there are train-rmse" in str(fit(train).errors[0])
+
+
+SVCS = {"C": tune.loguniform(1e-3, 1e3), "kernel": tune.choice(["rbf", "linear"])}
+
+
+def test_tuned_cv_passes_the_checks_of_scikit_learn():
+    search = TunedCV(LogisticRegression(), {"C": tune.loguniform(1e-2, 1e2)}, trials=2, cv=2)
+    checks = check_estimator(search, on_fail=None) or []
+    assert [(c["check_name"], c["exception"]) for c in checks if c["status"] == "failed"] == []
+    assert len([c for c in checks if c["status"] == "passed"]) > 30
+
+
+def test_tuned_cv_finds_and_records():
+    x, y = load_iris(return_X_y=True)
+    search = TunedCV(SVC(), SVCS, trials=8, random_state=0, cv=3, storage="kept").fit(x, y)
+    assert len(search.cv_results_["params"]) == 8
+    assert search.best_score_ == max(search.cv_results_["mean_test_score"]) > 0.9
+    assert search.best_estimator_.C == search.best_params_["C"] and search.predict(x).shape == y.shape
+    again = TunedCV(SVC(), SVCS, trials=8, random_state=0, cv=3, storage="kept").fit(x, y)
+    assert again.best_params_ == search.best_params_
+    import tunehost
+
+    for name in ("tunedcv", "tunedcv-2"):
+        recorded = tunehost.Experiment.open(f"kept/{name}")
+        assert recorded.best()["value"] == search.best_score_
+
+
+def test_tuned_cv_with_several_metrics_and_finite_spaces():
+    x, y = load_iris(return_X_y=True)
+    space = {"kernel": tune.grid_search(["rbf", "linear"])}
+    search = TunedCV(SVC(), space, trials=1, searcher="grid", scoring=["accuracy", "f1_macro"], refit="f1_macro",
+                     cv=KFold(3, shuffle=True, random_state=0)).fit(x, y)
+    assert [p["kernel"] for p in search.cv_results_["params"]] == ["rbf", "linear"]
+    assert search.best_score_ == max(search.cv_results_["mean_test_f1_macro"])
+    with pytest.raises(ValueError, match="names the one that is searched for"):
+        TunedCV(SVC(), space, trials=1, scoring=["accuracy", "f1_macro"], refit=False).fit(x, y)

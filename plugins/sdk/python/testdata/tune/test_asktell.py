@@ -1,0 +1,146 @@
+"""Trials that the caller trains. asktell_test.go starts this with the program."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import tunehost
+from tunehost import tune
+
+SPACE = {"x": tune.uniform(0, 10), "f": tune.choice([abs, len])}
+
+
+def loss(params):
+    return (params["x"] - 3) ** 2
+
+
+def test_ask_and_tell():
+    """Parameters are the objects of the space; what is told is recorded, and read while the session runs."""
+    with tunehost.AskTell(SPACE, metric="loss", trials=12, name="mine", seed=1) as experiment:
+        for trial in experiment:
+            assert trial.params["f"] in (abs, len) and trial.resume_from == 0
+            assert experiment.tell(trial, {"loss": loss(trial.params), "deep": {"size": 1}}) is None
+        assert experiment.ask() is None
+        best = experiment.best()
+        assert best["value"] == min(t["metrics"]["loss"] for t in experiment.trials())
+        assert len(experiment.trials()) == 12 and experiment.trials()[0]["metrics"]["deep/size"] == 1
+    assert tunehost.Experiment.open("results/mine").status()["state"] == "finished"
+
+
+def test_it_continues():
+    """What was told before a kill -9 counts, and what was not told is handed out again."""
+    script = (
+        "import os, tunehost; from tunehost import tune\n"
+        "e = tunehost.AskTell({'x': tune.uniform(0, 1)}, metric='loss', trials=4, name='kept', seed=1)\n"
+        "first, second = e.ask(), e.ask()\n"
+        "e.tell(first, 1.0); e.report(second, 0.5)\n"
+        "print(second.id, flush=True); os.kill(os.getpid(), 9)"
+    )
+    died = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert died.returncode == -9
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, metric="loss", trials=4, name="kept", seed=1) as experiment:
+        asked = list_of(experiment)
+        assert asked[0].id == died.stdout.strip() and asked[0].resume_from == 1
+        assert len(asked) == 3 and len(experiment.trials()) == 4
+        assert experiment.trials()[0]["metrics"]["loss"] == 1
+
+
+def list_of(experiment):
+    """All trials, each told."""
+    found = []
+    for trial in experiment:
+        found.append(trial)
+        experiment.tell(trial, 0.5)
+    return found
+
+
+def test_decisions():
+    """A trial that is stopped needs no tell, and a tell for it does not count."""
+    with tunehost.AskTell(
+        {"x": tune.grid_search([1, 2])}, metric="loss", trials=1, stop={"iteration": 2}, searcher="grid"
+    ) as experiment:
+        trial = experiment.ask()
+        assert experiment.report(trial, {"loss": 3.0}) == "continue"
+        assert experiment.report(trial, {"loss": 2.0}) == "stop"
+        other = experiment.ask()
+        assert experiment.fail(other, "no memory") is None
+        assert [t["state"] for t in experiment.trials()] == ["TERMINATED", "ERROR"]
+        assert "no memory" in experiment.trials()[1]["error"]
+
+
+def test_tell_first():
+    """A grid of two points: the third ask needs a result, and with wait it waits for another thread's."""
+    with tunehost.AskTell({"x": tune.grid_search([1, 2])}, metric="loss", searcher="grid", trials=1) as experiment:
+        asked = [experiment.ask(), experiment.ask()]
+        with pytest.raises(tunehost.TellFirst):
+            experiment.ask()
+        found = []
+        waits = threading.Thread(target=lambda: found.append(experiment.ask(wait=True)))
+        waits.start()
+        for trial in asked:
+            experiment.tell(trial, 1)
+        waits.join(60)
+        assert found == [None]
+
+
+def test_several_objectives():
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, metric={"a": "min", "b": "max"}, trials=3) as experiment:
+        for trial in experiment:
+            experiment.tell(trial, {"a": trial.params["x"], "b": -trial.params["x"]})
+        assert len(experiment.front()) == 1
+        with pytest.raises(TypeError, match="a dict with a, b"):
+            experiment.tell("x", 1.0)
+
+
+def test_mistakes():
+    with pytest.raises(tunehost.AskError, match="there is no searcher"):
+        tunehost.AskTell(SPACE, metric="loss", searcher="nothing")
+    with tunehost.AskTell(SPACE, metric="loss", name="m") as experiment:
+        with pytest.raises(tunehost.AskError, match="no trial"):
+            experiment.tell("nobody", 1.0)
+        with pytest.raises(TypeError, match="is no number"):
+            experiment.tell(experiment.ask(), {"loss": 1.0, "note": "text"})
+        experiment.tell(experiment.ask(), 2.0)  # the session goes on
+    with pytest.raises(tunehost.AskError, match="was closed"):
+        experiment.ask()
+
+
+def test_one_session_at_a_time():
+    with tunehost.AskTell(SPACE, metric="loss", name="one"):
+        with pytest.raises(tunehost.AskError, match="is in use by process"):
+            tunehost.AskTell(SPACE, metric="loss", name="one")
+
+
+def test_asyncio():
+    """Tasks share a session: those for whom there is no trial wait for the results of others."""
+
+    async def train(experiment, done):
+        async for trial in experiment:
+            await asyncio.sleep(0.01 * trial.params["x"])
+            if trial.number == 3:
+                await experiment.fail(trial, "on purpose")
+            elif await experiment.report(trial, 1.0) == "continue":
+                await experiment.tell(trial, trial.params["x"])
+            done.append(trial.id)
+
+    async def main():
+        done = []
+        async with tunehost.AsyncAskTell({"x": tune.grid_search([1, 2, 3, 4, 5])}, metric="loss", trials=1,
+                                         searcher="grid", name="tasks") as experiment:
+            await asyncio.gather(*(train(experiment, done) for _ in range(8)))
+            return done, experiment.reading.status()
+
+    done, status = asyncio.run(main())
+    assert len(set(done)) == 5 and status["counts"]["ERROR"] == 1
+    with pytest.raises(tunehost.AskError, match="has not begun"):
+        tunehost.AsyncAskTell({}, metric="loss").reading
+
+
+def test_nothing_is_kept():
+    with tunehost.AskTell(SPACE, metric="loss", trials=2, storage="none") as experiment:
+        assert len(list_of(experiment)) == 2
+    assert os.listdir(".") == []

@@ -1,0 +1,378 @@
+"""Trials that the caller trains: ask and tell."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any, AsyncIterator, Dict, Iterator, List, Mapping, Optional, Union
+
+from . import _binary
+from ._metrics import Reported, flatten
+from ._reading import Experiment
+
+__all__ = ["AskError", "AskTell", "Asked", "AsyncAskTell", "TellFirst"]
+
+_IN_USE = " is in use by process "
+_GIVE_UP_S = 5.0
+
+Metrics = Union[float, Mapping[str, Any]]
+
+
+class AskError(RuntimeError):
+    """The program refused the experiment or a request, or has ended; the message is tunehost's."""
+
+
+class TellFirst(AskError):
+    """There is no trial now: the searcher or the scheduler needs a result of one that was handed out."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A trial that was handed out."""
+
+    id: str  #: its name in files and commands
+    params: Dict[str, Any]  #: its parameters; nested names are nested dicts
+    resume_from: int = 0  #: the iteration that it continues after; 0: it begins
+    number: Optional[int] = None  #: from 0; None if it continues
+
+
+class AskTell(Experiment):
+    """An experiment whose trials the caller trains, in this process or anywhere:
+
+        space = {"x": tune.uniform(0, 10)}
+        with tunehost.AskTell(space, metric="loss", mode="min", trials=30, name="mine") as experiment:
+            for trial in experiment:
+                experiment.tell(trial, {"loss": (trial.params["x"] - 3) ** 2})
+            print(experiment.best())
+
+    space is that of tune.Tuner. metric is the reported metric that counts, and mode is min or max of it; metrics for
+    several objectives are a dict of modes: {"loss": "min", "size": "min"}. trials is how many are handed out; -1: no
+    limit. searcher and scheduler are what tune.TuneConfig takes. The experiment is recorded in storage (./results)
+    under name, as by `tunehost run`; one that exists continues, and trials that were handed out and not told are
+    handed out again. storage="none" records nothing, and nothing can be read. settings are further keys of the experiment file, such as stop={"iteration": 9}.
+
+    Several threads may use it. AskError: the program refused the experiment; NotFound: there is no program."""
+
+    def __init__(
+        self,
+        space: Mapping[str, Any],
+        metric: Union[str, Mapping[str, str]],
+        mode: str = "min",
+        *,
+        trials: int = -1,
+        searcher: Any = "auto",
+        scheduler: Any = "fifo",
+        seed: Optional[int] = None,
+        name: Optional[str] = None,
+        storage: Optional[str] = None,
+        **settings: Any,
+    ) -> None:
+        from .tune._encode import encode
+        from .tune._plugin import chosen
+
+        encoded = encode(space)
+        self._plan = encoded.plan
+        self._metrics = dict(metric) if isinstance(metric, Mapping) else {metric: mode}
+        name = name or f"asktell_{datetime.datetime.now():%Y-%m-%d_%H-%M-%S}_{os.getpid()}"
+        if storage != "none":
+            storage = os.path.abspath(os.path.expanduser(storage or "results"))
+        file = {
+            "version": 1,
+            "name": name,
+            **_objectives(self._metrics),
+            "space": encoded.space,
+            "trials": trials,
+            "searcher": chosen(searcher, "searcher").entry(),
+            "scheduler": chosen(scheduler, "scheduler").entry(),
+            **({} if seed is None else {"seed": seed}),
+            **settings,
+        }
+        super().__init__(os.path.join(storage, name))
+        self._lock = threading.Lock()
+        self._told = threading.Condition()
+        self._tells = 0  # how often something was told
+        self._program = _opened(file, storage)
+
+    def ask(self, wait: bool = False) -> Optional[Asked]:
+        """The next trial, or None when the experiment is finished. TellFirst: a result has to be told before; with
+        wait this waits until another thread tells one."""
+        while True:
+            tells = self._tells
+            answer = self._request({"ask": True})
+            if "trial" in answer:
+                return self._asked(answer)
+            if "finished" in answer:
+                return None
+            if not wait:
+                raise TellFirst("there is no trial before a result of one that runs is told: call tell, or ask(wait=True)")
+            with self._told:
+                self._told.wait_for(lambda: self._tells != tells)
+
+    def report(self, trial: Union[Asked, str], metrics: Metrics, iteration: Optional[int] = None) -> str:
+        """Reports a result of a trial that is still training, and returns the decision: "continue", "pause" or
+        "stop". After the last two the trial ends here, and needs no tell; one that is paused is handed out again
+        later. metrics are numbers by name, or a number if there is one objective."""
+        flat = self._flat(metrics)
+        at = flat.iteration if iteration is None else iteration
+        request = {"report": _id(trial), "metrics": flat.metrics, **({} if at is None else {"iteration": at})}
+        decision: str = self._request(request)["decision"]
+        if decision != "continue":
+            self._tell()
+        return decision
+
+    def tell(self, trial: Union[Asked, str], metrics: Metrics) -> Optional[str]:
+        """Ends a trial with its last metrics, which are numbers by name, or a number if there is one objective. Returns
+        None, or why the metrics do not count: the trial had been stopped before."""
+        return self._end({"tell": _id(trial), "metrics": self._flat(metrics).metrics})
+
+    def fail(self, trial: Union[Asked, str], why: str) -> Optional[str]:
+        """Ends a trial as failed. Returns None, or why this does not count: it had been stopped before."""
+        return self._end({"tell": _id(trial), "failed": why or "failed"})
+
+    def close(self) -> None:
+        """Ends the session. What was told is kept; AskTell with the same arguments and name continues. Trials that
+        were handed out and not told are handed out again then."""
+        with self._lock:
+            self._program.close()
+        self._tell()
+
+    def __enter__(self) -> AskTell:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[Asked]:
+        """Asks until the experiment is finished."""
+        return iter(lambda: self.ask(wait=True), None)
+
+    def _asked(self, answer: Mapping[str, Any]) -> Asked:
+        from .tune._encode import decode
+
+        params = decode(self._plan, answer["params"])
+        return Asked(answer["trial"], params, answer.get("resume_from", 0), answer.get("number"))
+
+    def _request(self, request: Mapping[str, Any]) -> Dict[str, Any]:
+        with self._lock:
+            answer = self._program.request(request)
+        if "error" in answer:
+            raise AskError(answer["error"])
+        return answer
+
+    def _end(self, request: Mapping[str, Any]) -> Optional[str]:
+        answer = self._request(request)
+        self._tell()
+        return answer.get("ignored")
+
+    def _tell(self) -> None:
+        with self._told:
+            self._tells += 1
+            self._told.notify_all()
+
+    def _flat(self, metrics: Metrics) -> Reported:
+        if not isinstance(metrics, Mapping):
+            if len(self._metrics) != 1:
+                raise TypeError(f"metrics is {metrics!r:.40}: expected a dict with {', '.join(self._metrics)}")
+            metrics = {next(iter(self._metrics)): metrics}
+        found = flatten(metrics, {})
+        if found.left_out or found.values:
+            left = [*found.left_out, *found.values]
+            raise TypeError(f"the metric {left[0]} is no number: ask and tell takes numbers only")
+        return found
+
+
+class AsyncAskTell:
+    """AskTell for asyncio: ask, report, tell, fail and close are coroutines.
+
+        async with tunehost.AsyncAskTell(space, metric="loss", mode="min", trials=30) as experiment:
+            async for trial in experiment:
+                await experiment.tell(trial, {"loss": await train(trial.params)})
+
+    The arguments are those of AskTell. Any number of tasks may use it; ask waits until there is a trial, or until
+    the experiment is finished. experiment.reading is the Experiment, which answers questions about it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._make = lambda: AskTell(*args, **kwargs)
+        self._sync: Optional[AskTell] = None
+        self._tells = 0
+        self._waiting: List[asyncio.Future[None]] = []
+
+    @property
+    def reading(self) -> AskTell:
+        """The experiment, for its best, trials, curves and so on."""
+        if self._sync is None:
+            raise AskError("the experiment has not begun: write  async with tunehost.AsyncAskTell(…) as experiment")
+        return self._sync
+
+    async def ask(self) -> Optional[Asked]:
+        """The next trial, or None when the experiment is finished. Waits while a result must be told first."""
+        while True:
+            tells = self._tells
+            try:
+                asked: Optional[Asked] = await self._run(self.reading.ask)
+                return asked
+            except TellFirst:
+                if tells == self._tells:
+                    waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                    self._waiting.append(waiter)
+                    await waiter
+
+    async def report(self, trial: Union[Asked, str], metrics: Metrics, iteration: Optional[int] = None) -> str:
+        """See AskTell.report."""
+        decision: str = await self._run(self.reading.report, trial, metrics, iteration)
+        if decision != "continue":
+            self._tell()
+        return decision
+
+    async def tell(self, trial: Union[Asked, str], metrics: Metrics) -> Optional[str]:
+        """See AskTell.tell."""
+        return await self._ended(self.reading.tell, trial, metrics)
+
+    async def fail(self, trial: Union[Asked, str], why: str) -> Optional[str]:
+        """See AskTell.fail."""
+        return await self._ended(self.reading.fail, trial, why)
+
+    async def close(self) -> None:
+        """See AskTell.close."""
+        await self._run(self.reading.close)
+        self._tell()
+
+    async def __aenter__(self) -> AsyncAskTell:
+        self._sync = await self._run(self._make)
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.close()
+
+    async def __aiter__(self) -> AsyncIterator[Asked]:
+        """Asks until the experiment is finished."""
+        while True:
+            trial = await self.ask()
+            if trial is None:
+                return
+            yield trial
+
+    async def _ended(self, f: Any, *args: Any) -> Optional[str]:
+        ignored: Optional[str] = await self._run(f, *args)
+        self._tell()
+        return ignored
+
+    async def _run(self, f: Any, *args: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(None, f, *args)
+
+    def _tell(self) -> None:
+        """Wakes those who wait for a trial."""
+        self._tells += 1
+        waiting, self._waiting = self._waiting, []
+        for waiter in waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+
+
+def _opened(file: Mapping[str, Any], storage: str) -> _Program:
+    """Starts the program. That of a script that was killed a moment ago uses the experiment until it notices."""
+    end = time.monotonic() + _GIVE_UP_S
+    while True:
+        program = _Program(file, storage)
+        try:
+            program.request({"best": True})  # it has read the experiment then, or refuses it
+            return program
+        except AskError as e:
+            if _IN_USE not in str(e) or time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
+class _Program:
+    """`tunehost asktell`, which answers each line with a line."""
+
+    def __init__(self, file: Mapping[str, Any], storage: str) -> None:
+        self._child: subprocess.Popen[str] = subprocess.Popen(
+            [_binary.find(), "asktell", "-", "--storage", storage],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,  # Ctrl-C is for the caller, who then closes the session
+        )
+        self._messages: List[str] = []
+        self._pump = threading.Thread(target=self._pass_on, daemon=True)
+        self._pump.start()
+        self._write(file)
+
+    def request(self, request: Mapping[str, Any]) -> Dict[str, Any]:
+        """Sends a request and waits for its answer. Ctrl-C in between ends the session: the next answer would be that
+        of this request."""
+        assert self._child.stdout
+        try:
+            self._write(request)
+            line = self._child.stdout.readline()
+        except KeyboardInterrupt:
+            self.close()
+            raise
+        if not line:
+            raise AskError(self._why())
+        answer: Dict[str, Any] = json.loads(line)
+        return answer
+
+    def close(self) -> None:
+        """Ends the program, which keeps what it was told."""
+        assert self._child.stdin and self._child.stdout
+        try:
+            self._child.stdin.close()
+        except BrokenPipeError:
+            pass  # it has ended by itself
+        self._child.wait()
+        self._pump.join()
+        self._child.stdout.close()
+
+    def _write(self, value: Mapping[str, Any]) -> None:
+        assert self._child.stdin
+        if self._child.stdin.closed:
+            raise AskError("the session was closed: make another AskTell with the same name to continue")
+        try:
+            self._child.stdin.write(json.dumps(value, default=_plain) + "\n")
+            self._child.stdin.flush()
+        except BrokenPipeError:
+            raise AskError(self._why()) from None
+
+    def _pass_on(self) -> None:
+        """Passes the program's warnings on."""
+        assert self._child.stderr
+        with self._child.stderr as stream:
+            for line in stream:
+                self._messages.append(line.strip())
+                del self._messages[:-10]
+                if not line.startswith("tunehost: "):
+                    sys.stderr.write(line)
+
+    def _why(self) -> str:
+        status = self._child.wait()
+        self._pump.join()
+        last = self._messages[-1] if self._messages else f"tunehost ended with status {status}"
+        return last[len("tunehost: ") :] if last.startswith("tunehost: ") else last
+
+
+def _objectives(metrics: Mapping[str, str]) -> Dict[str, Any]:
+    found = [{"metric": metric, "mode": mode} for metric, mode in metrics.items()]
+    return {"objective": found[0]} if len(found) == 1 else {"objectives": found}
+
+
+def _id(trial: Union[Asked, str]) -> str:
+    return trial.id if isinstance(trial, Asked) else trial
+
+
+def _plain(value: Any) -> Any:
+    """Numbers of numpy."""
+    item = getattr(value, "item", None)
+    if item is None:
+        raise AskError(f"{value!r:.60} cannot be written into an experiment file: expected a number, a text or a list")
+    return item()

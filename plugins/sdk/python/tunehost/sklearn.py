@@ -1,0 +1,129 @@
+"""TunedCV: a search for scikit-learn, in the place of GridSearchCV."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+
+import numpy
+from joblib import effective_n_jobs
+from sklearn.model_selection import check_cv
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.utils import check_random_state
+
+from ._asktell import AskTell, Asked, TellFirst
+
+__all__ = ["TunedCV"]
+
+Evaluate = Callable[[List[Dict[str, Any]]], Mapping[str, Any]]
+
+
+class TunedCV(BaseSearchCV):  # type: ignore[misc]
+    """Searches the parameters of an estimator by cross-validation, and is an estimator with the best ones:
+
+        search = TunedCV(SVC(), {"C": tune.loguniform(1e-3, 1e3), "kernel": tune.choice(["rbf", "linear"])}, trials=50)
+        search.fit(x, y).best_params_
+
+    param_space is that of tune.Tuner, with names as set_params takes them ("svc__C" in a pipeline). trials is how many
+    points are tried; spaces with fewer points are tried whole. searcher is the name of a searcher of tunehost or a class
+    of tune.search. storage is a directory for the record of each fit, under name and a number; None: nothing is recorded.
+    random_state is the searcher's seed: an int gives the same points at each fit.
+
+    scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score and return_train_score are those of GridSearchCV, and
+    so are the attributes after fit: best_estimator_, best_params_, best_score_, best_index_, cv_results_, scorer_,
+    n_splits_ and refit_time_. With several metrics, refit must name the one that is searched for. fit evaluates as many
+    points at a time as n_jobs allows.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_space: Mapping[str, Any],
+        *,
+        trials: int = 50,
+        searcher: Any = "auto",
+        scoring: Any = None,
+        n_jobs: Optional[int] = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        random_state: Any = None,
+        error_score: Any = numpy.nan,
+        return_train_score: bool = False,
+        storage: Optional[str] = None,
+        name: str = "tunedcv",
+    ) -> None:
+        super().__init__(
+            estimator=estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.param_space = param_space
+        self.trials = trials
+        self.searcher = searcher
+        self.random_state = random_state
+        self.storage = storage
+        self.name = name
+
+    def _run_search(self, evaluate_candidates: Evaluate) -> None:
+        """Called by fit: evaluates points, a few at a time, and tells the searcher their scores."""
+        batch = max(1, effective_n_jobs(self.n_jobs) // self._folds())
+        told = 0
+        with self._session() as session:
+            asked = _next(session, batch)
+            while asked:
+                scores = self._scores(evaluate_candidates([trial.params for trial in asked]))
+                for trial, score in zip(asked, scores[told:]):
+                    session.tell(trial, float(score))
+                told += len(asked)
+                asked = _next(session, batch)
+
+    def _session(self) -> AskTell:
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        name, storage = self._place()
+        return AskTell(
+            self.param_space, "score", "max", trials=self.trials, searcher=self.searcher, seed=seed, name=name, storage=storage
+        )
+
+    def _place(self) -> Tuple[str, str]:
+        """The name and storage of this fit's record: a new one each time."""
+        if self.storage is None:
+            return self.name, "none"
+        from .tune.tuner import _claim
+
+        return _claim(self.storage, self.name)[1], self.storage
+
+    def _folds(self) -> int:
+        """How many fits a point takes at least."""
+        try:
+            return max(1, int(check_cv(self.cv).get_n_splits()))
+        except (TypeError, ValueError):  # it depends on the data
+            return 1
+
+    def _scores(self, results: Mapping[str, Any]) -> Any:
+        """The score of all points so far."""
+        if "mean_test_score" in results:
+            return results["mean_test_score"]
+        if not isinstance(self.refit, str):
+            raise ValueError(f"refit is {self.refit!r:.40}: with several metrics it names the one that is searched for")
+        return results[f"mean_test_{self.refit}"]
+
+
+def _next(session: AskTell, most: int) -> List[Asked]:
+    """The next points, as many as the searcher has without a result of one of them."""
+    found: List[Asked] = []
+    while len(found) < most:
+        try:
+            trial = session.ask()
+        except TellFirst:
+            break
+        if trial is None:
+            break
+        found.append(trial)
+    return found
