@@ -39,7 +39,8 @@ class ReportCallback(transformers.TrainerCallback):  # type: ignore[misc]
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """Called by the Trainer at the start. ValueError: its checkpoints do not come with the evaluations."""
-        if self._save and (args.save_strategy != args.eval_strategy or args.save_steps != args.eval_steps):
+        steps = args.save_strategy == "steps" and args.save_steps != args.eval_steps
+        if self._save and (steps or args.save_strategy != args.eval_strategy):
             raise ValueError("save=True needs a checkpoint for each evaluation: give TrainingArguments the same "
                              "save_strategy and eval_strategy, and the same save_steps and eval_steps")
 
