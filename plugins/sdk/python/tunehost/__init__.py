@@ -66,9 +66,10 @@ __all__ = [
     "Agent", "AskError", "AskTell", "Asked", "AsyncAskTell", "Best", "Bundle", "ClusterNode", "Command", "Decision",
     "EXHAUSTED", "Event", "EventKind", "Execution", "Executor", "Experiment", "GrantedBundle", "History",
     "LeaseEvent", "LeaseRequest", "Logs", "NewCheckpoint", "NotFound", "Objective", "Paused", "Plugin", "Point",
-    "Problem", "Rand", "ReadError", "Refused", "ReportError", "ReportedKind", "Reporter", "ReporterEvent", "Request", "RestoreError", "Run", "Scheduler",
-    "Searcher", "Space", "StartError", "Stopped", "Suggestion", "TellFirst", "Trainable", "Trial", "TrialRecord",
-    "UnknownFormat", "WAIT", "checkpoint", "maximize", "minimize", "new_checkpoint", "option", "params", "report",
+    "Problem", "Rand", "ReadError", "Refused", "ReportError", "ReportedKind", "Reporter", "ReporterEvent", "Request",
+    "RestoreError", "Run", "Scheduler", "Searcher", "Space", "StartError", "Stopped", "Suggestion", "TellFirst",
+    "Trainable", "Trial", "TrialRecord", "UnknownFormat", "WAIT", "checkpoint", "maximize", "minimize",
+    "new_checkpoint", "option", "params", "report",
     "scheduler", "searcher", "seed", "serve", "trainable", "trial_dir",
 ]
 

@@ -75,7 +75,6 @@ class AskTell(Experiment):
         **settings: Any,
     ) -> None:
         from .tune._encode import encode
-        from .tune._plugin import chosen
 
         encoded = encode(space)
         self._plan = encoded.plan
@@ -89,8 +88,8 @@ class AskTell(Experiment):
             **_objectives(self._metrics),
             "space": encoded.space,
             "trials": trials,
-            "searcher": chosen(searcher, "searcher").entry(),
-            "scheduler": chosen(scheduler, "scheduler").entry(),
+            "searcher": _entry(searcher, "searcher"),
+            "scheduler": _entry(scheduler, "scheduler"),
             **({} if seed is None else {"seed": seed}),
             **settings,
         }
@@ -364,6 +363,19 @@ class _Program:
 def _objectives(metrics: Mapping[str, str]) -> Dict[str, Any]:
     found = [{"metric": metric, "mode": mode} for metric, mode in metrics.items()]
     return {"objective": found[0]} if len(found) == 1 else {"objectives": found}
+
+
+def _entry(value: Any, kind: str) -> Dict[str, Any]:
+    """A searcher or scheduler in the experiment file."""
+    from .tune._plugin import chosen
+
+    choice = chosen(value, kind)
+    if choice.served():
+        raise AskError(
+            f"the {kind} {type(value).__name__} is an object of this process, which ask and tell does not serve: name a {kind} "
+            "of tunehost, or the path of a plugin (tunehost.serve)"
+        )
+    return choice.entry()
 
 
 def _id(trial: Union[Asked, str]) -> str:

@@ -14,6 +14,10 @@ from tunehost import tune
 SPACE = {"x": tune.uniform(0, 10), "f": tune.choice([abs, len])}
 
 
+class Mine(tune.search.Searcher):
+    pass
+
+
 def loss(params):
     return (params["x"] - 3) ** 2
 
@@ -99,6 +103,8 @@ def test_several_objectives():
 def test_mistakes():
     with pytest.raises(tunehost.AskError, match="there is no searcher"):
         tunehost.AskTell(SPACE, metric="loss", searcher="nothing")
+    with pytest.raises(tunehost.AskError, match="does not serve"):
+        tunehost.AskTell(SPACE, metric="loss", searcher=Mine())
     with tunehost.AskTell(SPACE, metric="loss", name="m") as experiment:
         with pytest.raises(tunehost.AskError, match="no trial"):
             experiment.tell("nobody", 1.0)
