@@ -82,10 +82,7 @@ func (c *conn) Read(p []byte) (n int, err error) {
 // read reads with a system call that wakes the thread of the runtime, if that may be asleep. The timer wakes it once
 // more.
 func (c *conn) read(fd uintptr, p []byte) (int, syscall.Errno) {
-	if c.watched.Load() {
-		return transfer(syscall.RawSyscall, syscall.SYS_READ, fd, p)
-	}
-	n, errno := transfer(syscall.Syscall, syscall.SYS_READ, fd, p)
+	n, errno := transfer(!c.watched.Load(), syscall.SYS_READ, fd, p)
 	if n > 0 && c.watched.CompareAndSwap(false, true) {
 		time.AfterFunc(period, func() { c.watched.Store(false) })
 	}
@@ -98,7 +95,7 @@ func (c *conn) Write(p []byte) (n int, err error) {
 	err = c.raw.Write(func(fd uintptr) bool {
 		for n < len(p) {
 			var m int
-			if m, errno = transfer(syscall.RawSyscall, syscall.SYS_WRITE, fd, p[n:]); errno != 0 {
+			if m, errno = transfer(false, syscall.SYS_WRITE, fd, p[n:]); errno != 0 {
 				return errno != syscall.EAGAIN
 			}
 			n += m
@@ -116,11 +113,17 @@ func (c *conn) failed(op string, why syscall.Errno) error {
 		Err: os.NewSyscallError(op, why)}
 }
 
-// transfer reads or writes what is possible at once: the sockets do not block.
-func transfer(system func(trap, a1, a2, a3 uintptr) (r1, r2 uintptr, err syscall.Errno), call, fd uintptr, p []byte,
-) (int, syscall.Errno) {
+// transfer reads or writes what is possible at once, because the sockets do not block. The runtime takes no notice of
+// it unless it is told to.
+func transfer(noticed bool, call, fd uintptr, p []byte) (int, syscall.Errno) {
 	for {
-		n, _, errno := system(call, fd, uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+		var n uintptr
+		var errno syscall.Errno
+		if noticed {
+			n, _, errno = syscall.Syscall(call, fd, uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+		} else {
+			n, _, errno = syscall.RawSyscall(call, fd, uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+		}
 		switch errno {
 		case 0:
 			return int(n), 0
