@@ -48,6 +48,24 @@ func TestFloatsComeBack(t *testing.T) {
 	})
 }
 
+// What remembers texts gives the same ones, whether it has seen a number or another in its place.
+func TestRememberedNumbersAreTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var n Numbers
+		some := rapid.SliceOfN(rapid.Float64(), 1, 40).Draw(t, "numbers")
+		some = append(some, math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), -1.2345678901234567e-6)
+		for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(some)-1), 1, 200).Draw(t, "order") {
+			x := some[i]
+			if got, want := n.AppendNumber(nil, x), AppendNumber(nil, x); string(got) != string(want) {
+				t.Fatalf("%v is %s, want %s", x, got, want)
+			}
+			if got, want := n.AppendFloat(nil, x), AppendFloat(nil, x); string(got) != string(want) {
+				t.Fatalf("%v is %s, want %s", x, got, want)
+			}
+		}
+	})
+}
+
 func TestStringsComeBackOnOneLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "s")

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
@@ -28,7 +29,7 @@ func benchmark(b *testing.B, trials int, formats []Format) {
 		metrics = append(metrics, view.Metric{Name: name, Value: 0.123456789 * float64(len(name))})
 	}
 	for range batch {
-		s.result(0, 1, 1, metrics...)
+		s.result(0, 1, 1, slices.Clone(metrics)...)
 	}
 	var dirs []string
 	for i := range trials {
@@ -44,6 +45,9 @@ func benchmark(b *testing.B, trials int, formats []Format) {
 			s.events[i].Number = number
 			no := core.TrialNo(number) % core.TrialNo(trials)
 			s.events[i].Trial.Number, s.events[i].Trial.Dir = no, dirs[no]
+			for j := range s.events[i].Result.Metrics {
+				s.events[i].Result.Metrics[j].Value = float64(number) / float64(7+j)
+			}
 		}
 		if err := r.Report(s.events); err != nil {
 			b.Fatal(err)

@@ -24,6 +24,8 @@ const valuePrefix = "value/"
 type fields struct {
 	metrics, totals []string // as reported
 	all             []field  // metrics, then totals
+	// numbers writes the numbers of a result, which each of its files gets.
+	numbers jsontext.Numbers
 }
 
 // paramsField has the parameters of a result that was measured with other parameters than the trial's

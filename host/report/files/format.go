@@ -44,13 +44,13 @@ func appendJSON(b []byte, e *view.Event, f *fields) []byte {
 	b = markOf(e).append(b, before[JSONL])
 	for i := range f.all {
 		if !f.all[i].unused {
-			b = jsontext.AppendFloat(append(b, f.all[i].json...), f.value(r, i))
+			b = f.numbers.AppendFloat(append(b, f.all[i].json...), f.value(r, i))
 		}
 	}
 	b = appendValues(b, r.Values, f)
 	b = jsontext.AppendString(append(b, `,"trial_id":`...), e.Trial.ID)
-	b = jsontext.AppendFloat(append(b, `,"time_total_s":`...), r.TimeTotal)
-	b = jsontext.AppendFloat(append(b, `,"time_this_iter_s":`...), r.TimeThisIter)
+	b = f.numbers.AppendFloat(append(b, `,"time_total_s":`...), r.TimeTotal)
+	b = f.numbers.AppendFloat(append(b, `,"time_this_iter_s":`...), r.TimeThisIter)
 	b = appendTimestamp(append(b, `,"timestamp":`...), e)
 	b = strconv.AppendUint(append(b, `,"pid":`...), uint64(r.PID), 10)
 	b = jsontext.AppendString(append(b, `,"host":`...), r.Host)
@@ -59,7 +59,7 @@ func appendJSON(b []byte, e *view.Event, f *fields) []byte {
 	}
 	if r.Restored {
 		b = strconv.AppendUint(append(b, `,"iterations_since_restore":`...), r.IterationsSinceRestore, 10)
-		b = jsontext.AppendFloat(append(b, `,"time_since_restore":`...), r.TimeSinceRestore)
+		b = f.numbers.AppendFloat(append(b, `,"time_since_restore":`...), r.TimeSinceRestore)
 	}
 	return append(b, "}\n"...)
 }
@@ -84,12 +84,12 @@ func appendTimestamp(b []byte, e *view.Event) []byte {
 }
 
 // appendCSV appends the host's columns, then a cell for each metric's column.
-func appendCSV(b []byte, e *view.Event, cells []cell) []byte {
+func appendCSV(b []byte, e *view.Event, f *fields, cells []cell) []byte {
 	r := e.Result
 	b = markOf(e).append(b, before[CSV])
 	b = appendText(append(b, ','), e.Trial.ID)
-	b = jsontext.AppendNumber(append(b, ','), r.TimeTotal)
-	b = jsontext.AppendNumber(append(b, ','), r.TimeThisIter)
+	b = f.numbers.AppendNumber(append(b, ','), r.TimeTotal)
+	b = f.numbers.AppendNumber(append(b, ','), r.TimeThisIter)
 	b = appendTimestamp(append(b, ','), e)
 	b = strconv.AppendUint(append(b, ','), uint64(r.PID), 10)
 	b = appendText(append(b, ','), r.Host)
@@ -99,12 +99,12 @@ func appendCSV(b []byte, e *view.Event, cells []cell) []byte {
 	}
 	b = append(b, ',')
 	if r.Restored {
-		b = jsontext.AppendNumber(b, r.TimeSinceRestore)
+		b = f.numbers.AppendNumber(b, r.TimeSinceRestore)
 	}
 	for _, c := range cells {
 		b = append(b, ',')
 		if c.set {
-			b = jsontext.AppendNumber(b, c.value)
+			b = f.numbers.AppendNumber(b, c.value)
 		}
 	}
 	return append(b, '\n')

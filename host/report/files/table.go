@@ -171,7 +171,7 @@ func (t *table) add(e *view.Event, f *fields) error {
 			return err
 		}
 		t.fill(e, f)
-		t.buf = appendCSV(t.buf, e, t.cells)
+		t.buf = appendCSV(t.buf, e, f, t.cells)
 	}
 	t.last, t.rows = markOf(e), true
 	return nil
