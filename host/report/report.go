@@ -9,7 +9,8 @@ import "github.com/tunehost/tunehost/host/view"
 
 // Reporter receives events, in batches.
 type Reporter interface {
-	// Report is called by one goroutine. An error is logged once, and the reporter is not called again.
+	// Report is called by one goroutine. It does not change the events, which others have too. An error is logged once,
+	// and the reporter is not called again.
 	Report(events []view.Event) error
 	// Close is called once, after the last event.
 	Close() error

@@ -37,7 +37,8 @@ type PublisherOptions struct {
 	Clock  clock.Clock
 }
 
-// Listener receives events that are safe. It never waits.
+// Listener receives events that are safe. It never waits. All listeners receive the same slice, so that none changes
+// it.
 type Listener interface {
 	Put([]view.Event)
 	// End is called after the last Put; Await waits until all events are received, or the context ends.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -91,6 +92,8 @@ func (r *Subscriber) Put(events []view.Event) {
 	case r.lost || r.behind:
 	case r.weight+weight > r.Most:
 		r.waiting, r.weight, r.behind = nil, 0, true
+	case len(r.waiting) == 0: // mostly: no copy
+		r.waiting, r.weight = slices.Clip(events), weight
 	default:
 		r.waiting = append(r.waiting, events...)
 		r.weight += weight

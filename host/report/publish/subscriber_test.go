@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +93,36 @@ func (g *gated) Report(ctx context.Context, events []view.Event) error {
 
 func (g *gated) Revive(context.Context, error) (uint64, error) { return g.after, nil }
 func (g *gated) Close() error                                  { return nil }
+
+// Subscribers share the events that they are given: what one of them receives later does not change what another has.
+func TestSubscribersShareEvents(t *testing.T) {
+	_, _, events := recordOf(t)
+	given := slices.Clone(events)
+	var took []*gated
+	var all []*Subscriber
+	for range 2 {
+		g := &gated{let: make(chan struct{}, len(events))}
+		close(g.let)
+		took = append(took, g)
+		all = append(all, NewSubscriber(SubscriberOptions{Name: "x", To: g, Log: hostlog.New(hclog.NewNullLogger())}))
+		all[len(all)-1].Put(given[:10])
+	}
+	all[0].Put(given[20:30])
+	all[1].Put(given[10:20])
+	for _, r := range all {
+		r.End()
+		r.Run()
+	}
+	if d := cmp.Diff(slices.Concat(events[:10], events[20:30]), took[0].events); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(events[:20], took[1].events); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(events, given); d != "" {
+		t.Error(d)
+	}
+}
 
 // B-127: what waits for a reporter is limited. Above the limit it is read again from the record, also
 // after a crash that lost events that it had taken.
