@@ -90,30 +90,21 @@ REMARKS: Dict[str, List[str]] = {
     ],
     "Searcher": [DIFFERS, "results have numbers only"],
     "SearchAlgorithm": [NO, "as `Searcher`"],
-    "AsyncHyperBandScheduler": [
-        DIFFERS,
-        _ITERATIONS + "; `reduction_factor` is an integer; `stop_last_trials=False` is refused",
-    ],
-    "ASHAScheduler": [DIFFERS, "as `AsyncHyperBandScheduler`"],
     "HyperBandScheduler": [
         DIFFERS,
         _ITERATIONS + "; `reduction_factor` is an integer; `stop_last_trials=False` is refused",
     ],
     "HyperBandForBOHB": [DIFFERS, "as `HyperBandScheduler`"],
-    "MedianStoppingRule": [
-        DIFFERS,
-        _ITERATIONS + ", which is not Ray's default; `min_time_slice` and `hard_stop=False` are refused",
-    ],
     "PopulationBasedTraining": [
         DIFFERS,
-        _ITERATIONS
-        + ", which is not Ray's default; `custom_explore_fn`, functions and nested dicts in "
-        "`hyperparam_mutations` are refused",
+        (
+            "`synch=True` needs `time_attr=\"training_iteration\"`, no functions and no nested dicts; a function "
+            "needs a start value in `param_space`"
+        ),
     ],
-    "PB2": [DIFFERS, "as `PopulationBasedTraining`"],
-    "PopulationBasedTrainingReplay": [
-        NO,
-        '`tunehost lineage DIR TRIAL --policy`, and `Plugin("pbt-replay", policy=[…])`',
+    "PB2": [
+        DIFFERS,
+        "`time_attr` must be `training_iteration`, which is not Ray's default; `custom_explore_fn` is refused",
     ],
     "ResourceChangingScheduler": [
         DIFFERS,

@@ -197,10 +197,8 @@ def test_populations_start_at_constants() -> None:
 
 
 REFUSED: List[Callable[[], Any]] = [
-    lambda: schedulers.MedianStoppingRule(),
-    lambda: tune.ASHAScheduler(reduction_factor=2.5),
-    lambda: tune.ASHAScheduler(stop_last_trials=False),
-    lambda: tune.PopulationBasedTraining(hyperparam_mutations={"a": [1]}),
+    lambda: tune.PopulationBasedTraining(hyperparam_mutations={"a": [1]}, synch=True),
+    lambda: tune.PB2(hyperparam_bounds={"a": [0, 1]}),
     lambda: search.BasicVariantGenerator(constant_grid_search=True),
     lambda: _methods.OptunaSearch(sampler=object()),
     lambda: _methods.OptunaSearch(space={}),
@@ -220,7 +218,6 @@ REFUSED: List[Callable[[], Any]] = [
         _encode.encode({"x": [tune.sample_from(lambda c: 1), tune.uniform(0, 1)]}).plan, {"x": {"1": 1}}
     ),
     lambda: tune.run_experiments({"a": {"run": train}, "b": {"run": train}}),
-    lambda: schedulers.PopulationBasedTrainingReplay("file"),
     lambda: schedulers.ResourceChangingScheduler(None, print),
 ]
 

@@ -195,6 +195,87 @@ def test_the_best_of_all_results_ends_the_experiment():
     assert sum(len(r.results) for r in results) < 20
 
 
+def learns(config):
+    start = 0
+    if tune.get_checkpoint():
+        start = json.loads(Path(tune.get_checkpoint().path, "state.json").read_text())
+    for i in range(start + 1, 13):
+        os.makedirs("new", exist_ok=True)
+        Path("new/state.json").write_text(str(i))
+        tune.report({"score": config["x"] * i, "steps": i * 10}, checkpoint=tune.Checkpoint.from_directory("new"))
+
+
+def test_asynchronous_halving_by_another_time():
+    """The worse of two stops at 10 steps, as Ray's rule has it: fractions and other times are served."""
+    scheduler = tune.ASHAScheduler(time_attr="steps", max_t=80, grace_period=10, reduction_factor=2.5)
+    results = fit(
+        learns,
+        {"x": tune.grid_search([5, 1, 2, 9])},
+        metric="score",
+        mode="max",
+        scheduler=scheduler,
+        max_concurrent_trials=1,
+    )
+    assert [r.metrics["steps"] for r in results] == [80, 10, 10, 80]
+    assert "score 1 at 10 of steps is worse than score 5" in results[1]._trial["reason"]
+
+
+def test_the_median_rule_by_another_time():
+    scheduler = tune.MedianStoppingRule(time_attr="steps", grace_period=30, min_samples_required=2)
+    results = fit(
+        learns,
+        {"x": tune.grid_search([5, 6, 1, 9])},
+        metric="score",
+        mode="max",
+        scheduler=scheduler,
+        max_concurrent_trials=1,
+    )
+    assert [r.metrics["steps"] for r in results] == [120, 120, 30, 120]
+
+
+def test_a_population_explores_by_a_function():
+    """The config that custom_explore_fn returns is the trial's, also where the space does not have it."""
+
+    def explore(config):
+        config["tag"] = "explored"
+        config["x"] = config["x"] + 100
+        return config
+
+    pbt = tune.PopulationBasedTraining(
+        time_attr="steps",
+        perturbation_interval=20,
+        hyperparam_mutations={"x": tune.uniform(0, 10), "k": lambda: 7, "deep": {"d": [1, 2, 3]}},
+        custom_explore_fn=explore,
+    )
+    results = fit(
+        learns,
+        {"x": tune.uniform(0, 10), "k": 7, "deep": {"d": 2}, "tag": "own"},
+        metric="score",
+        mode="max",
+        num_samples=4,
+        scheduler=pbt,
+        max_concurrent_trials=2,
+    )
+    assert not results.errors and [r.metrics["steps"] for r in results] == [120] * 4
+    changed = [r for r in results if r.config["tag"] == "explored"]
+    assert changed and all(r.config["x"] > 100 for r in changed)
+    assert all(r.metrics["score"] == r.config["x"] * 12 for r in results)
+
+
+def test_a_policy_of_ray_is_trained_again():
+    """The rows are of a file that Ray's PopulationBasedTraining has written: the last chain of tags counts."""
+    rows = [
+        ["7", "2", 1, 1, {"x": 8}, {"x": 9}],
+        ["4", "1", 3, 3, {"x": 1}, {"x": 2}],
+        ["0", "4", 6, 6, {"x": 2}, {"x": 5}],
+    ]
+    Path("policy.txt").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    replay = tune.schedulers.PopulationBasedTrainingReplay("policy.txt")
+    (result,) = fit(learns, scheduler=replay)
+    scores = {m["training_iteration"]: m["score"] / m["training_iteration"] for m in result.results}
+    assert scores[1] == 1 and scores[5] == 2 and scores[12] == 5
+
+
 class Counts(tune.Callback):
     def __init__(self):
         self.counts, self.results = {}, []

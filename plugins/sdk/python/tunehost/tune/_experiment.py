@@ -19,7 +19,7 @@ from .logger import split
 from .progress_reporter import ProgressReporter
 from .resources import keys as resource_keys
 from .schedulers import FIFOScheduler, TrialScheduler
-from .schedulers._pbt import PopulationBasedTraining
+from .schedulers._pbt import PopulationBasedTraining, PopulationBasedTrainingReplay
 from .search import BasicVariantGenerator, ConcurrencyLimiter, Searcher, repeater
 from .trainable import Trainable, overrides
 
@@ -199,7 +199,7 @@ def _objectives(tune: TuneConfig, *choices: Choice) -> Tuple[List[Dict[str, str]
         elif modes:
             raise TuneError(f"{where} has a mode and no metric: write metric=NAME")
     if not found:
-        if any(not isinstance(c, (FIFOScheduler, BasicVariantGenerator)) and not c.served() for c in choices):
+        if any(c.needs_metric for c in choices):
             raise TuneError(
                 'a searcher or scheduler needs to know what is good: write TuneConfig(metric=NAME, mode="min" or '
                 '"max")'
@@ -213,20 +213,25 @@ def _objectives(tune: TuneConfig, *choices: Choice) -> Tuple[List[Dict[str, str]
     return mine, False
 
 
-def _population(scheduler: Choice) -> Optional[PopulationBasedTraining]:
+def _population(scheduler: Choice) -> Any:
+    """The scheduler that changes parameters, if there is one."""
+    if isinstance(scheduler, (PopulationBasedTraining, PopulationBasedTrainingReplay)):
+        return scheduler
     base = getattr(scheduler, "base", None)
-    return scheduler if isinstance(scheduler, PopulationBasedTraining) else _population(base) if base else None
+    return _population(base) if base else None
 
 
 def _points(
     searcher: Choice,
-    pbt: Optional[PopulationBasedTraining],
+    pbt: Any,
     param_space: Mapping[str, Any],
     plan: _encode.Group,
     trials: int,
 ) -> Keys:
     points = [_encode.encode_point(plan, p) for p in getattr(searcher, "points", None) or ()]
     start = _encode.encode_point(plan, pbt.start(param_space)) if pbt else {}
+    if pbt and plan.suggestions is not None:
+        start[_encode.SUGGESTION] = 0
     if start:
         if trials < 0:
             raise Unsupported(

@@ -16,6 +16,7 @@ class Choice:
 
     metric: Union[None, str, Any] = None
     mode: Union[None, str, Any] = None
+    needs_metric = True  #: it must know what is good
 
     def keys(self) -> Dict[str, Any]:
         """Further keys of the experiment file."""

@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Mapping, Optional
 
 from .._plugin import Choice, Plugin, by_iteration, refuse, whole
 from ..error import Unsupported
+from ._adaptive import AsynchronousHalving, MedianRule
 from ._pbt import PB2, PopulationBasedTraining, PopulationBasedTrainingReplay
 from .trial_scheduler import FIFOScheduler, TrialScheduler
 
@@ -44,9 +45,10 @@ class _Halving(Choice):
         return self.options
 
 
-class AsyncHyperBandScheduler(_Halving):
-    """Asynchronous successive halving: only the best fraction trains on at each milestone, the iterations
-    grace_period × reduction_factor^k up to max_t. reduction_factor must be an integer here."""
+class AsyncHyperBandScheduler(AsynchronousHalving):
+    """Asynchronous successive halving: only the best fraction trains on at each milestone, which are
+    grace_period × reduction_factor^k up to max_t. With time_attr="training_iteration" and integers it is tunehost's
+    `asha`; otherwise it follows Ray's rules in a process of its own."""
 
     def __init__(
         self,
@@ -59,14 +61,25 @@ class AsyncHyperBandScheduler(_Halving):
         brackets: int = 1,
         stop_last_trials: bool = True,
     ) -> None:
-        super().__init__(time_attr, metric, mode, stop_last_trials)
-        me = type(self).__name__
-        self.options = {
+        super().__init__(time_attr, metric, mode)
+        if not (0 < grace_period <= max_t and reduction_factor > 1 and brackets > 0):
+            raise ValueError(
+                f"max_t is {max_t}, grace_period {grace_period}, reduction_factor {reduction_factor}, brackets "
+                f"{brackets}: expected 0 < grace_period <= max_t, reduction_factor > 1, and a bracket"
+            )
+        self.max_t, self.grace_period, self.reduction_factor = max_t, grace_period, reduction_factor
+        self.brackets, self.stop_last_trials = brackets, stop_last_trials
+
+    def native(self) -> Optional[Dict[str, Any]]:
+        numbers = (self.max_t, self.grace_period, self.reduction_factor)
+        if self.time_attr != "training_iteration" or not self.stop_last_trials or any(n != int(n) for n in numbers):
+            return None
+        return {
             "plugin": "asha",
-            "max": whole(me, "max_t", max_t),
-            "grace": whole(me, "grace_period", grace_period),
-            "reduction_factor": whole(me, "reduction_factor", reduction_factor, 2),
-            "brackets": whole(me, "brackets", brackets),
+            "max": int(self.max_t),
+            "grace": int(self.grace_period),
+            "reduction_factor": int(self.reduction_factor),
+            "brackets": int(self.brackets),
         }
 
 
@@ -102,9 +115,10 @@ class HyperBandForBOHB(HyperBandScheduler):
     plugin = "bohb"
 
 
-class MedianStoppingRule(Choice):
-    """Stops trials whose best result is worse than the median of the others' means. time_attr must be
-    "training_iteration" here, and grace_period counts iterations."""
+class MedianStoppingRule(MedianRule):
+    """Stops trials whose best result is worse than the median of the others' means. With
+    time_attr="training_iteration" it is tunehost's `median`; otherwise it follows Ray's rules in a process of its
+    own. hard_stop=False pauses trials instead, and min_time_slice makes room for others: they need checkpoints."""
 
     def __init__(
         self,
@@ -116,26 +130,17 @@ class MedianStoppingRule(Choice):
         min_time_slice: int = 0,
         hard_stop: bool = True,
     ) -> None:
-        me = type(self).__name__
-        by_iteration(me, time_attr)
-        refuse(
-            me,
-            {"min_time_slice": 0, "hard_stop": True},
-            {"min_time_slice": min_time_slice, "hard_stop": hard_stop},
-            {
-                "min_time_slice": "use grace_period",
-                "hard_stop": "trials are stopped, not paused; use HyperBandScheduler",
-            },
+        super().__init__(time_attr, metric, mode)
+        self.grace_period, self.min_samples_required = grace_period, whole(
+            type(self).__name__, "min_samples_required", min_samples_required
         )
-        self.metric, self.mode = metric, mode
-        self.options = {
-            "plugin": "median",
-            "grace": whole(me, "grace_period", grace_period),
-            "min_trials": whole(me, "min_samples_required", min_samples_required),
-        }
+        self.min_time_slice, self.hard_stop = min_time_slice, hard_stop
 
-    def entry(self) -> Dict[str, Any]:
-        return self.options
+    def native(self) -> Optional[Dict[str, Any]]:
+        if self.time_attr != "training_iteration" or self.min_time_slice or not self.hard_stop:
+            return None
+        grace = whole(type(self).__name__, "grace_period", self.grace_period)
+        return {"plugin": "median", "grace": grace, "min_trials": self.min_samples_required}
 
 
 class ResourceChangingScheduler(Choice):
@@ -153,10 +158,14 @@ class ResourceChangingScheduler(Choice):
             from .._plugin import chosen
 
             self.base = chosen(base_scheduler, "scheduler")
+            self.needs_metric = self.base.needs_metric
             self.metric, self.mode = self.base.metric, self.base.mode
 
     def keys(self) -> Dict[str, Any]:
         return self.base.keys() if self.base else {}
+
+    def served(self) -> Dict[str, Any]:
+        return self.base.served() if self.base else {}
 
     def entry(self) -> Dict[str, Any]:
         found: Dict[str, Any] = {"plugin": "resources"}

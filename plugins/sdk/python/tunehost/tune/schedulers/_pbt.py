@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+import copy
+import json
+import math
+import os
+import random
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from .._plugin import Choice, by_iteration, whole
+from .._plugin import Plugin, by_iteration, whole
 from ..error import TuneError, Unsupported
 from ..sample import Categorical, Domain, Float, uniform
+from ..trial import Trial
+from ._adaptive import Adaptive
 
 
-class PopulationBasedTraining(Choice):
+class PopulationBasedTraining(Adaptive):
     """The worst trials continue from checkpoints of the best, with changed parameters.
 
-    hyperparam_mutations says which parameters change: a domain, a list (values move to a neighbour), or
-    None for the parameter's own domain. A parameter that is constant in param_space starts there in each
-    trial. time_attr must be "training_iteration" here, and periods count iterations.
+    hyperparam_mutations says which parameters change: a domain, a list (values move to a neighbour), None for the
+    parameter's own domain, a function that draws a value, or a dict of these for a nested config. A parameter that
+    is constant in param_space starts there in each trial. With time_attr="training_iteration", and without
+    custom_explore_fn, functions and nested dicts, it is tunehost's `pbt`; otherwise it follows Ray's rules in a
+    process of its own, and synch is not supported. What custom_explore_fn returns is the config of the trial.
     """
 
     plugin = "pbt"
@@ -36,43 +45,64 @@ class PopulationBasedTraining(Choice):
         synch: bool = False,
     ) -> None:
         me = type(self).__name__
-        by_iteration(me, time_attr)
-        if custom_explore_fn is not None:
-            raise Unsupported(
-                f"{me}(custom_explore_fn=…) is not supported: limit the domains in hyperparam_mutations, or "
-                "compute derived values with tune.sample_from"
-            )
-        if not require_attrs:
-            raise Unsupported(f"{me}(require_attrs=False) is not supported: report the metric in every result")
-        if not hyperparam_mutations:
+        super().__init__(time_attr, metric, mode)
+        if not hyperparam_mutations and custom_explore_fn is None:
             raise TuneError(f"{me} needs hyperparam_mutations: the parameters that may change")
         if quantile_fraction <= 0 or quantile_fraction > 0.5:
             raise ValueError(f"quantile_fraction is {quantile_fraction}: expected a number above 0 and at most 0.5")
-        self.metric, self.mode = metric, mode
-        self.mutations = {name: _domain(me, name, given) for name, given in hyperparam_mutations.items()}
+        if perturbation_interval <= 0:
+            raise ValueError(f"perturbation_interval is {perturbation_interval}: expected a number above 0")
+        self.given = dict(hyperparam_mutations or {})
+        self.mutations = {name: _domain(given) for name, given in self.given.items() if _is_domain(given)}
+        self.explore = custom_explore_fn
         self.log_config = log_config  # the lineage is always recorded: tunehost lineage DIR
-        self.options: Dict[str, Any] = {
-            "plugin": self.plugin,
-            "interval": whole(me, "perturbation_interval", perturbation_interval),
-            "burn_in": whole(me, "burn_in_period", burn_in_period, 0),
-            "quantile": float(quantile_fraction),
-            "resample": float(resample_probability),
-            "factors": [float(f) for f in perturbation_factors],
-            "mutate": list(self.mutations),
-            "sync": bool(synch),
-        }
+        self.interval, self.burn_in = perturbation_interval, burn_in_period
+        self.quantile, self.resample = float(quantile_fraction), float(resample_probability)
+        self.factors = [float(f) for f in perturbation_factors]
+        self.require_attrs, self.synch = require_attrs, bool(synch)
+        self._population: Dict[int, _Member] = {}
+        if self.native() is None and self.synch:
+            raise Unsupported(
+                f"{me}(synch=True) is not supported here: write time_attr=\"training_iteration\", and leave out "
+                "custom_explore_fn, functions and nested dicts"
+            )
 
-    def entry(self) -> Dict[str, Any]:
-        return self.options
+    @property
+    def explores(self) -> bool:
+        """Whether configs may get values that the space does not have."""
+        return self.native() is None
+
+    def native(self) -> Optional[Dict[str, Any]]:
+        odd = self.explore is not None or not self.require_attrs or len(self.mutations) < len(self.given)
+        if odd or self.time_attr != "training_iteration":
+            return None
+        me = type(self).__name__
+        return {
+            "plugin": self.plugin,
+            "interval": whole(me, "perturbation_interval", self.interval),
+            "burn_in": whole(me, "burn_in_period", self.burn_in, 0),
+            "quantile": self.quantile,
+            "resample": self.resample,
+            "factors": self.factors,
+            "mutate": list(self.mutations),
+            "sync": self.synch,
+        }
 
     def space(self, param_space: Mapping[str, Any]) -> Dict[str, Any]:
         """The param_space with the domains of the mutations."""
         found = dict(param_space)
+        missing = [name for name in self.given if name not in self.mutations and name not in found]
+        if missing:
+            raise Unsupported(
+                f"{missing[0]} is a function or a dict in hyperparam_mutations and not in param_space: give it a value "
+                "there, from which trials start"
+            )
         for name, domain in self.mutations.items():
             own = found.get(name)
             if domain is None:
                 if not isinstance(own, Domain):
                     raise TuneError(f"hyperparam_mutations: {name} has no domain, and none in param_space")
+                self.given[name] = own
             elif not isinstance(own, Domain) or _fits(own, domain):
                 found[name] = domain
             else:
@@ -90,18 +120,128 @@ class PopulationBasedTraining(Choice):
             if domain is not None and name in param_space and not isinstance(param_space[name], Domain)
         }
 
+    # Ray's rules.
 
-def _domain(me: str, name: str, given: Any) -> Optional[Domain]:
-    if given is None or isinstance(given, Domain):
-        return given
-    if isinstance(given, (list, tuple)):
-        return Ordinal(list(given))
-    if isinstance(given, Mapping):
-        raise Unsupported(f"{me}: nested hyperparam_mutations ({name}) are not supported: use flat names")
-    raise Unsupported(
-        f"{me}: {name} is a function in hyperparam_mutations, which is not supported: give it a domain, such "
-        "as tune.uniform(0, 1), or a list"
-    )
+    def on_trial_add(self, tune_controller: Any, trial: Trial) -> None:
+        self._population[trial.number] = _Member()
+
+    def on_trial_result(self, tune_controller: Any, trial: Trial, result: Dict[str, Any]) -> str:
+        score, time = self.score(result), result.get(self.time_attr)
+        if time is None or self.metric not in result:
+            if self.require_attrs:
+                missing = self.time_attr if time is None else self.metric
+                raise ValueError(f"a result has no {missing}: report it, or write require_attrs=False")
+            return self.CONTINUE
+        member = self._population[trial.number]
+        if time < self.burn_in or time - member.perturbed < self.interval:
+            return self.CONTINUE
+        member.score, member.time, member.perturbed = score, time, time
+        worst, best = self._quantiles(tune_controller)
+        if trial in best and time - member.saved_at >= self.interval:
+            member.saved_at = time
+            self._reason = f"{self.text(score or 0)} is among the best: it saves a checkpoint for others"
+            return self.PAUSE
+        donors = [t for t in best if getattr(t, "_saved", 0)]
+        if trial in worst and donors:
+            self._replace(trial, random.choice(donors))
+            return self.PAUSE
+        waits = any(t.status == Trial.PENDING for t in tune_controller.get_trials())
+        self._reason = "it makes room for others"
+        return self.PAUSE if waits else self.CONTINUE
+
+    def _quantiles(self, tune_controller: Any) -> Tuple[List[Trial], List[Trial]]:
+        """The worst and the best trials that have not ended."""
+        scores = {n: m.score for n, m in self._population.items() if m.score is not None}
+        trials = [t for t in tune_controller.get_live_trials() if t.number in scores]
+        trials.sort(key=lambda t: scores[t.number])
+        count = min(math.ceil(len(trials) * self.quantile), len(trials) // 2)
+        return (trials[:count], trials[len(trials) - count :]) if count else ([], [])
+
+    def _replace(self, trial: Trial, donor: Trial) -> None:
+        """Makes a trial continue from another one, when it is resumed."""
+        config = explored(donor.config, self.given, self.resample, self.factors)
+        if self.explore is not None:
+            config = self.explore(config)
+            if not isinstance(config, dict):
+                raise TypeError(f"custom_explore_fn returned {config!r:.60}: expected the new config, a dict")
+        mine, its = self._population[trial.number], self._population[donor.number]
+        self._reason = f"{self.text(mine.score or 0)} is among the worst: it goes on from trial {donor.number}"
+        reason = f"{self._reason}, which has {self.text(its.score or 0)}"
+        trial._exploit = (donor.number, donor._saved, config, reason)  # type: ignore[attr-defined]
+        mine.perturbed, mine.time, mine.saved_at = its.perturbed, its.time, -math.inf
+
+    def choose_trial_to_run(self, tune_controller: Any) -> Optional[Trial]:
+        trials: List[Trial] = tune_controller.get_trials()
+        paused = [t for t in trials if t.status == Trial.PAUSED]
+        given: List[Trial] = [t for t in paused if hasattr(t, "_exploit")]
+        if given:
+            return given[0]
+        if any(t.status == Trial.PENDING for t in trials):
+            return None
+        paused.sort(key=lambda t: self._population[t.number].time)
+        return paused[0] if paused else None
+
+
+class _Member:
+    """A trial of the population."""
+
+    def __init__(self) -> None:
+        self.score: Optional[float] = None
+        self.time = 0.0  # of its last comparison
+        self.perturbed = 0.0
+        self.saved_at = -math.inf  # when it was paused for a checkpoint
+
+
+def explored(
+    config: Mapping[str, Any], mutations: Mapping[str, Any], resample: float, factors: Sequence[float]
+) -> Dict[str, Any]:
+    """A config with other values, by Ray's rules: drawn anew, moved to a neighbour, or multiplied."""
+    found = copy.deepcopy(dict(config))
+    for name, given in mutations.items():
+        old = config[name]
+        if isinstance(given, Mapping):
+            found[name] = explored(old, given, resample, factors)
+            continue
+        values = given.categories if isinstance(given, Categorical) else given
+        if isinstance(values, (list, tuple)):
+            found[name] = _neighbour(list(values), old, resample)
+            continue
+        new = (_draw(given) if isinstance(given, Domain) else given()) if random.random() < resample else None
+        new = old * random.choice(list(factors)) if new is None else new
+        found[name] = bool(new) if isinstance(old, bool) else round(new) if isinstance(old, int) else new
+    return found
+
+
+def _neighbour(values: List[Any], old: Any, resample: float) -> Any:
+    if old not in values or random.random() < resample:
+        return random.choice(values)
+    return values[min(max(values.index(old) + random.choice([-1, 1]), 0), len(values) - 1)]
+
+
+def _draw(domain: Domain) -> Any:
+    """A random value of a domain of numbers."""
+    form = domain.form()
+    kind = next(k for k in ("uniform", "loguniform", "int", "normal") if k in form)
+    low, high = form[kind]
+    if kind == "normal":
+        value = random.gauss(low, high)
+    elif kind == "loguniform" or form.get("log"):
+        value = math.exp(random.uniform(math.log(low), math.log(high)))
+    elif kind == "int":
+        value = random.randint(low, high)
+    else:
+        value = random.uniform(low, high)
+    step = form.get("step")
+    value = round(value / step) * step if step else value
+    return int(value) if kind == "int" else value
+
+
+def _is_domain(given: Any) -> bool:
+    return given is None or isinstance(given, (Domain, list, tuple))
+
+
+def _domain(given: Any) -> Optional[Domain]:
+    return Ordinal(list(given)) if isinstance(given, (list, tuple)) else given
 
 
 class Ordinal(Categorical):
@@ -136,6 +276,12 @@ class PB2(PopulationBasedTraining):
         if not hyperparam_bounds:
             raise TuneError('PB2 needs hyperparam_bounds, such as {"lr": [0.0001, 0.1]}')
         self.bounds = {name: _range(name, bounds) for name, bounds in hyperparam_bounds.items()}
+        by_iteration("PB2", time_attr)
+        if custom_explore_fn is not None or not require_attrs:
+            raise Unsupported(
+                "PB2(custom_explore_fn=…) and PB2(require_attrs=False) are not supported: a model chooses the values; "
+                "use PopulationBasedTraining"
+            )
         super().__init__(
             time_attr,
             metric,
@@ -175,12 +321,43 @@ def _range(name: str, bounds: Any) -> Float:
     return uniform(values[0], values[1])
 
 
-class PopulationBasedTrainingReplay(Choice):
-    """Ray's replay of a policy file. Not supported: `tunehost lineage DIR TRIAL --policy` prints a policy for the
-    scheduler Plugin("pbt-replay", policy=[…])."""
+class PopulationBasedTrainingReplay(Plugin):
+    """Trains with the schedule of parameters in a policy file of Ray's PopulationBasedTraining: a line of JSON for each
+    change. It becomes tunehost's `pbt-replay`. The trial begins with the first parameters of the file. The schedule
+    that tunehost has found is printed by `tunehost lineage DIR TRIAL --policy`."""
+
+    needs_metric = False
 
     def __init__(self, policy_file: str) -> None:
-        raise Unsupported(
-            "PopulationBasedTrainingReplay reads Ray's policy files: run `tunehost lineage DIR TRIAL --policy` "
-            'and pass scheduler=tune.schedulers.Plugin("pbt-replay", policy=[…])'
-        )
+        with open(os.path.expanduser(policy_file), encoding="utf-8") as f:
+            rows = [json.loads(line) for line in f if line.strip()]
+        self.config, changes = _policy(rows)  #: the parameters of the beginning
+        super().__init__("pbt-replay", policy=[{"iteration": at, "params": params} for at, params in changes])
+
+    def space(self, param_space: Mapping[str, Any]) -> Dict[str, Any]:
+        """The param_space in which every parameter that changes may have the values of the policy."""
+        found = {**self.config, **param_space}
+        for name in dict.fromkeys(k for change in self.options["policy"] for k in change["params"]):
+            values = [found[name]] if name in found and not isinstance(found[name], Domain) else []
+            values += [c["params"][name] for c in self.options["policy"] if name in c["params"]]
+            found[name] = Categorical([v for i, v in enumerate(values) if v not in values[:i]])
+        return found
+
+    def start(self, param_space: Mapping[str, Any]) -> Dict[str, Any]:
+        """The parameters with which the trial begins."""
+        changed = {k for change in self.options["policy"] for k in change["params"]}
+        return {k: v for k, v in {**self.config, **param_space}.items() if k in changed and not isinstance(v, Domain)}
+
+
+def _policy(rows: Sequence[Any]) -> Tuple[Dict[str, Any], List[Tuple[int, Dict[str, Any]]]]:
+    """The config of the beginning, and the changes with their iterations. Of Ray's rows, those before the last time that
+    a trial was replaced do not count: their tags do not continue."""
+    config: Dict[str, Any] = {}
+    changes: List[Tuple[int, Dict[str, Any]]] = []
+    last = None
+    for old_tag, new_tag, _, at, old, new in reversed(rows):
+        if last is not None and old_tag != last:
+            break
+        last, config = new_tag, old
+        changes.insert(0, (int(at), new))
+    return config, changes

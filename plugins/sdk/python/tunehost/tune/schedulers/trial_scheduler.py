@@ -30,6 +30,7 @@ class TrialScheduler(Choice):
     STOP = "STOP"  #: the trial ends
     NOOP = "NOOP"  #: what the scheduler has ordered by the controller counts
 
+    needs_metric = False
     _metric: Optional[str] = None
     _supports_buffered_results = True
 

@@ -37,6 +37,7 @@ class Searcher(Choice):
     FINISHED = "FINISHED"  #: what suggest returns when there is nothing more to suggest
     CKPT_FILE_TMPL = "searcher-state-{}.pkl"
 
+    needs_metric = False
     points: Points = None
     concurrent: int = 0
     repeats: int = 1
@@ -159,6 +160,8 @@ SearchAlgorithm = Searcher
 class Method(Searcher):
     """A searcher that becomes one of tunehost's."""
 
+    needs_metric = True
+
     def __init__(
         self,
         plugin: str,
@@ -190,6 +193,8 @@ class BasicVariantGenerator(Method):
     """Random points and grids. random_state is an integer here. Grids are always walked in full, so that
     constant_grid_search, which keeps random values the same over a grid, is not supported."""
 
+    needs_metric = False
+
     def __init__(
         self,
         points_to_evaluate: Points = None,
@@ -219,6 +224,7 @@ class _Around(Searcher):
         self.searcher = chosen(searcher, "searcher")
         super().__init__(self.searcher.metric, self.searcher.mode)
         self.points = getattr(self.searcher, "points", None)
+        self.needs_metric = self.searcher.needs_metric
 
     def _serves(self) -> bool:
         """Whether it runs in the process of the searcher."""
