@@ -390,6 +390,19 @@ hostbench: ## what the whole command costs, beside plain starts of programs, or 
 	@go build -o $(TOOLS)/tunehost ./cmd/tunehost
 	@go run ./bench/hostbench $(if $(AGAINST),-against $(AGAINST)) $(TOOLS)/tunehost
 
+BENCH_PYTHON := $(TOOLS)/bench-python
+
+.PHONY: bench-python
+bench-python: $(BENCH_PYTHON)/ready ## tuning from Python beside Optuna and Ray Tune, in one run; see bench/RESULTS.md
+	@go build -o $(BENCH_PYTHON)/tunehost ./cmd/tunehost
+	@TUNEHOST_BINARY=$(BENCH_PYTHON)/tunehost $(BENCH_PYTHON)/bin/python bench/pythonbench/measure.py $(RUN)
+
+$(BENCH_PYTHON)/ready: $(PYTHON_SDK)/pyproject.toml
+	@echo 'installing Optuna and Ray Tune'
+	@python3 -m venv $(BENCH_PYTHON)
+	@$(BENCH_PYTHON)/bin/pip install --quiet --disable-pip-version-check 'ray[tune]==2.60.0' 'optuna>=5,<6' -e ./$(PYTHON_SDK)
+	@touch $@
+
 .PHONY: bench-serve
 bench-serve: ## what looking costs: answers about 100,000 trials, and ten open pages beside a running host
 	@mkdir -p $(TOOLS); go build -o $(TOOLS)/tunehost ./cmd/tunehost

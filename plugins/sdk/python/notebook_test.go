@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -132,4 +133,24 @@ func TestNotebookKilled(t *testing.T) {
 	path := notebook(t, dir, "restore", append([]string{fmt.Sprintf(setup, "restore")}, long...)...)
 	must(t, w.command(dir, execute(path)...))
 	checkContinued(t, before, printed(t, path))
+}
+
+// Trainables of every form work where they are defined in a script, in a module and in a notebook; what they print and
+// log is in their files; arrays of with_parameters are mapped.
+func TestWays(t *testing.T) {
+	toolchain.NeedPython(t, "nbconvert", "ipykernel")
+	w := installedWheel(t)
+	dir := t.TempDir()
+	must(t, exec.Command("cp", script(t, "ways.py"), dir))
+	const want = "ways 10 True"
+	for _, args := range [][]string{{"ways.py"}, {"-c", "import ways; ways.main()"}} {
+		if out := must(t, w.command(dir, args...)); !strings.Contains(out, want) {
+			t.Errorf("%v prints\n%s", args, out)
+		}
+	}
+	path := notebook(t, dir, "ways", cells(t, "ways.py")...)
+	must(t, w.command(dir, execute(path)...))
+	if out := printed(t, path); !strings.Contains(out, want) {
+		t.Errorf("the notebook prints\n%s", out)
+	}
 }
