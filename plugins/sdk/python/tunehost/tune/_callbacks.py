@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from . import _encode, _payload
-from ._feed import EVENTS
+from ._serving import EVENTS
 from .callback import Callback
 from .error import TuneError
 from .progress_reporter import ProgressReporter

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Sequence
 import tunehost
 from tunehost.events import ReportedKind, ReporterEvent
 
-EVENTS = "events.jsonl"  #: a line for each event
+from ._serving import EVENTS
 
 
 class Feeding(tunehost.Reporter):

@@ -11,6 +11,8 @@ from typing import Any, List, Mapping
 from . import _payload
 from ._plugin import SERVED
 
+EVENTS = "events.jsonl"  #: what a reporter writes for callbacks: a line for each event
+
 _KINDS = {"scheduler": "scheduler", "stopper": "scheduler", "searcher": "searcher"}
 
 SERVE = """# Starts {what}, with the sys.path of the script that began the experiment.

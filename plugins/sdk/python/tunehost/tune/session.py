@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional
 
 from .. import _script
 from ..errors import Stopped
-from ..run import Run
 from . import checkpoint as _checkpoint
 from .checkpoint import Checkpoint
 from .error import TuneError
 from .resources import PlacementGroupFactory
+
+if TYPE_CHECKING:
+    from ..run import Run
 
 __all__ = ["TuneContext", "get_checkpoint", "get_context", "report"]
 
