@@ -83,6 +83,18 @@ func wantNotStarted(t *testing.T, c process.Config, says ...string) {
 	}
 }
 
+// B-132: the SIGTERM that an engine sends to all processes of a job does not end a plugin of the Go SDK.
+func TestLivesOn(t *testing.T) { livesOn(t, start(t, sdk.KindSearcher).(*process.Process)) }
+
+// livesOn signals a plugin, and calls it afterwards.
+func livesOn(t *testing.T, p *process.Process) {
+	t.Helper()
+	testplace.LivesOn(t, p.PID())
+	if _, err := p.Describe(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // A program that was killed during its start may be started again.
 func TestKilledAtItsStart(t *testing.T) {
 	p, err := process.Start(t.Context(), self(t, sdk.KindSearcher, "bad-killed"))

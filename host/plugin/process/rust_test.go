@@ -27,6 +27,12 @@ func TestRustSuite(t *testing.T) {
 	})
 }
 
+// B-132: the SIGTERM that an engine sends to all processes of a job does not end a plugin of the Rust SDK.
+func TestRustLivesOn(t *testing.T) {
+	livesOn(t, startConfig(t, process.Config{Program: process.Program{Kind: sdk.KindSearcher, Name: "probe",
+		Path: rustProbe(t), Args: []string{string(sdk.KindSearcher)}}}))
+}
+
 // rustProbe builds the program.
 func rustProbe(t *testing.T) string {
 	cargo := toolchain.Need(t, toolchain.Rust)

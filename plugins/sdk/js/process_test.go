@@ -13,6 +13,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -69,6 +70,16 @@ func TestByHand(t *testing.T) {
 	out, err := exec.Command(node(t), "samples/climber.js").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), `this is the searcher "climber" for tunehost`) {
 		t.Errorf("%s: %v", out, err)
+	}
+}
+
+// B-132: a plugin is needed until its experiment is saved, after the SIGTERM of an engine, too.
+func TestLivesOn(t *testing.T) {
+	t.Parallel()
+	p := start(t, program(t, sdk.KindSearcher, "samples/climber.js"))
+	testplace.LivesOn(t, p.PID())
+	if _, err := p.Describe(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -48,6 +48,18 @@ func events(first uint64, n int) []sdk.Event {
 	return list
 }
 
+// B-132: a searcher is needed until its experiment is saved, after the SIGTERM of an engine, too.
+func TestSearcherLivesOn(t *testing.T) {
+	c := config(t, sdk.KindSearcher, probe)
+	c.Args = append(c.Args, "--signals")
+	p := start(t, c)
+	s := openSearcher(t, p, two(), "", nil)
+	testplace.LivesOn(t, p.PID())
+	if err := s.Observe(t.Context(), events(1, 3)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSearcher(t *testing.T) {
 	s := openSearcher(t, start(t, config(t, sdk.KindSearcher, probe)), two(), "", nil)
 	if want := (sdk.Traits{Requires: []string{"loss"}}); !cmp.Equal(s.Traits(), want) || !s.Snapshots() {

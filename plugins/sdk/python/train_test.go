@@ -18,6 +18,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
@@ -104,6 +105,34 @@ func TestTrainSaves(t *testing.T) {
 			d.want(train.Ended, "")
 		}
 	})
+}
+
+// B-132: the SIGTERM that an engine sends to all processes of a job ends neither a plugin nor the trials in it. Trials
+// stop when the host says so.
+func TestTrainLivesOn(t *testing.T) {
+	for name, args := range ways {
+		t.Run(name, func(t *testing.T) {
+			c := config(t, sdk.KindTrainable, probe)
+			c.Args = append(append(c.Args, "--signals"), args...)
+			p := start(t, c)
+			trainer, err := p.OpenTrainable(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := &driver{t: t, trainer: trainer}
+			started := d.start(1, `{"n": 9}`, sdk.Trial{})
+			d.want(train.Result, "")
+			testplace.LivesOn(t, p.PID())
+			if pid := int(started.PID); pid != p.PID() {
+				testplace.LivesOn(t, pid)
+			}
+			d.continues(1)
+			d.want(train.Result, "")
+			d.send(train.Command{Kind: train.Stop, Run: 1, Dir: t.TempDir()})
+			d.want(train.Saved, "iteration 2")
+			d.want(train.Ended, "")
+		})
+	}
 }
 
 func TestTrainStops(t *testing.T) {

@@ -188,5 +188,6 @@ class Trainable(Probe, tunehost.Trainable):
 if __name__ == "__main__":
     if "--unforked" in sys.argv:
         Trainable.fork, Trainable.reusable, Trainable.shared = False, "--reusable" in sys.argv, "--shared" in sys.argv
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if "--signals" not in sys.argv:  # else the signals are those of any program
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
     tunehost.serve(Searcher, Scheduler, Trainable)

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Dict, Mapping, Type
 
-from . import _log
+from . import _log, _stop
 from ._frames import Frames
 from .plugin import Plugin, Trainable
 
@@ -27,6 +27,7 @@ def run(table: Mapping[str, Type[Plugin]]) -> int:
             return 1
     stdout = _take_stdout()
     _log.install()
+    _stop.leave_end_to_host()
     trainable = table.get("trainable")
     if trainable and issubclass(trainable, Trainable):
         from . import _zygote

@@ -203,14 +203,11 @@ class LocalSession(Session):
             return {"kind": ENDED, "error": f"cannot write the trial's log: {e}", "never_started": True}
 
     def _signalled(self, signum: int, frame: Any) -> None:
-        """Tells the run in the main thread to stop. A SIGTERM from another process ends this
-        process, as it would without this handler."""
+        """Tells the run in the main thread to stop. A SIGTERM from another process, such as an engine, does nothing:
+        see _stop.leave_end_to_host."""
         if self._ordered and self._run:
             self._ordered = False
             self._run.signalled()
-            return
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def batches(events: List[trainable_pb2.TrainEvent]) -> List[List[trainable_pb2.TrainEvent]]:

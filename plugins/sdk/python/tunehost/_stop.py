@@ -30,11 +30,25 @@ def watch() -> None:
         atexit.register(ignore)
 
 
+def leave_end_to_host() -> None:
+    """Has a plugin's process live on when it gets SIGTERM. An engine sends that to all processes of a job that ends
+    soon; the plugin is needed until trials have saved. The host, or its agent, ends it, and it ends when they are gone.
+    The processes that it starts are not changed, and an author's handler replaces this one."""
+    install(_live_on)
+
+
+def _live_on(signum: int, frame: Any) -> None:
+    pass  # not SIG_IGN, which other programs would inherit
+
+
+def handled() -> bool:
+    """Whether the author's code handles SIGTERM."""
+    return signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, _live_on)
+
+
 def install(handler: Callable[[int, Any], None]) -> bool:
     """Handles SIGTERM, unless it has another handler or this is not the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        return False
-    if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+    if threading.current_thread() is not threading.main_thread() or handled():
         return False
     signal.signal(signal.SIGTERM, handler)
     os.register_at_fork(after_in_child=lambda: _restore(handler))

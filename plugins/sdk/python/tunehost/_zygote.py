@@ -58,6 +58,7 @@ def run(trainable: Type[Trainable], serve: Callable[[Frames], int], stdout: int)
     if server == 0:
         ours.close()
         _system.die_with_parent(me)
+        _stop.leave_end_to_host()
         _exit(serve, theirs)
     theirs.close()
     os.close(stdout)
@@ -212,7 +213,7 @@ class _Zygote:
 
     def _stop(self, run: int) -> None:
         """Interrupts the trial, so that it reads the stop order, unless the author handles the signal."""
-        if run in self._trials and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        if run in self._trials and not _stop.handled():
             os.kill(self._trials[run], signal.SIGTERM)
 
     def _kill(self, run: int) -> None:

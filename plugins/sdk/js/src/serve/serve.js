@@ -63,6 +63,7 @@ async function start(plugins) {
   if (!dir) {
     throw new Error("PLUGIN_UNIX_SOCKET_DIR is not set: this host speaks another protocol");
   }
+  leaveEndToHost();
   const server = new Server({
     "grpc.max_receive_message_length": maxReceive, "grpc.max_send_message_length": -1, "grpc.enable_channelz": 0,
   });
@@ -78,6 +79,15 @@ async function start(plugins) {
   await host.listen(path, (socket) => injector.injectConnection(socket));
   host.watch(() => end(1));
   announce(path, der);
+}
+
+/**
+ * Has the process live on when it gets SIGTERM. An engine sends that to all processes of a job that ends soon; the plugin
+ * is needed until trials have saved. The host, or its agent, ends it, and it ends when they are gone. The processes that
+ * it starts are not changed.
+ */
+function leaveEndToHost() {
+  process.on("SIGTERM", () => {});
 }
 
 /**

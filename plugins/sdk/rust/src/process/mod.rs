@@ -46,6 +46,7 @@ fn start(service: Service) -> Result<()> {
     let parent = parent_id();
     startable(&service, &env::var("TUNEHOST_PLUGIN").unwrap_or_default())?;
     crate::log::panics();
+    leave_end_to_host();
     let (tls, certificate) = tls::server(&variable("PLUGIN_CLIENT_CERT")?)?;
     let dir = variable("PLUGIN_UNIX_SOCKET_DIR")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -78,6 +79,21 @@ fn vital_task(task: impl Future<Output = ()> + Send + 'static) {
             exit(101);
         }
     });
+}
+
+/// Has the process live on when it gets SIGTERM. An engine sends that to all processes of a job that
+/// ends soon; the plugin is needed until trials have saved. The host, or its agent, ends it, and it ends
+/// when they are gone. The programs that it starts are not changed: an exec resets the handler.
+fn leave_end_to_host() {
+    extern "C" fn live_on(_: libc::c_int) {}
+    let handler = live_on as extern "C" fn(libc::c_int);
+    // SAFETY: the handler does nothing, so that it may interrupt anything.
+    unsafe {
+        let before = libc::signal(libc::SIGTERM, handler as libc::sighandler_t);
+        if before != libc::SIG_DFL && before != libc::SIG_ERR {
+            libc::signal(libc::SIGTERM, before); // the author's own handler
+        }
+    }
 }
 
 fn variable(name: &str) -> Result<String> {
