@@ -134,14 +134,21 @@ func (m *Machine) Stretches(no TrialNo) []Stretch {
 	list := m.stretches(no)
 	out := make([]Stretch, len(list))
 	for i, s := range list {
-		out[i] = Stretch{Params: m.paramsOf(s.params), Attempt: s.attempt, Results: s.results, Iteration: s.iteration,
-			TrainNS: s.spent,
-			After:   s.saved, Through: m.trials[no].lastCkpt, cells: s.cells}
+		out[i] = m.shown(no, s)
 		if i > 0 {
 			out[i-1].Through, out[i-1].Next = s.saved, s.attempt
 		}
 	}
 	return out
+}
+
+// LastStretch returns the last of [Machine.Stretches].
+func (m *Machine) LastStretch(no TrialNo) Stretch { return m.shown(no, m.known(no)) }
+
+// shown returns a stretch as if it were the last one.
+func (m *Machine) shown(no TrialNo, s stretch) Stretch {
+	return Stretch{Params: m.paramsOf(s.params), Attempt: s.attempt, Results: s.results, Iteration: s.iteration,
+		TrainNS: s.spent, After: s.saved, Through: m.trials[no].lastCkpt, cells: s.cells}
 }
 
 // Suggested returns the stretch in which the trial did what the searcher suggested; ok is false if

@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,49 +115,62 @@ func busy(binary, file, folder, name string, s *server) (r outcome, err error) {
 }
 
 // shown are the requests of the page of an experiment, each time that something has changed.
-var shown = []string{"", "/history?points=500", "/curves"}
+var shown = []string{"/history", "/curves?metric=score&points=100&trials=2000"}
 
-// looks is how often the dashboard reads the status of an experiment.
-const looks = time.Second
+// looks is how often the dashboard reads the status of an experiment, again how soon an answer that was made for
+// another page.
+const (
+	looks = 750 * time.Millisecond
+	again = 700 * time.Millisecond
+)
 
-// look reads what the page of an experiment shows, as often as the dashboard does: when something has changed, and
+// reader is a page that is open.
+type reader struct {
+	s     *server
+	reads *atomic.Int64
+	tags  map[string]string
+}
+
+// look reads what the page of an experiment shows, as the dashboard does: each part when something has changed, and
 // then not for ten times as long as it took.
 func look(ctx context.Context, s *server, name string, reads *atomic.Int64) {
+	p := reader{s, reads, map[string]string{}}
 	url := "/api/v1/experiments/" + name
-	for last := ""; ctx.Err() == nil; {
-		wait := looks
-		if entries := recorded(ctx, s, url); entries != last {
-			last = entries
-			wait = max(wait, read(s, url, reads))
+	due := make([]time.Time, len(shown))
+	done := make([]string, len(shown))
+	for ctx.Err() == nil {
+		now, _ := p.read(ctx, url)
+		for i, path := range shown {
+			if now == "" || done[i] == now || time.Now().Before(due[i]) {
+				continue
+			}
+			began := time.Now()
+			_, aged := p.read(ctx, url+path)
+			pause := min(max(10*time.Since(began), 300*time.Millisecond), 15*time.Second)
+			if done[i] = now; aged {
+				done[i], pause = "", max(pause, again)
+			}
+			due[i] = time.Now().Add(pause)
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(wait):
+		case <-time.After(looks):
 		}
 	}
 }
 
-// recorded returns the number of the last entry of the record; "" before the experiment has one.
-func recorded(ctx context.Context, s *server, url string) string {
-	var status struct{ Entries json.Number }
-	a, err := s.request(ctx, url)
+// read reads an answer that may have been made for another page. It returns what tells it from others, and whether it
+// was.
+func (p *reader) read(ctx context.Context, path string) (tag string, aged bool) {
+	a, err := p.s.request(ctx, path, "Cache-Control", "max-age=5", "If-None-Match", p.tags[path])
 	if err != nil {
-		return ""
+		return "", false
 	}
 	defer a.Body.Close()
-	if json.NewDecoder(a.Body).Decode(&status) != nil {
-		return ""
+	if _, err := io.Copy(io.Discard, a.Body); err != nil || a.StatusCode >= http.StatusBadRequest {
+		return "", false
 	}
-	return status.Entries.String()
-}
-
-// read reads what the page shows, and returns how long it then reads nothing.
-func read(s *server, url string, reads *atomic.Int64) time.Duration {
-	began := time.Now()
-	for _, path := range shown {
-		if _, _, err := s.get(url + path); err == nil {
-			reads.Add(1)
-		}
-	}
-	return min(max(10*time.Since(began), 300*time.Millisecond), 15*time.Second)
+	p.reads.Add(1)
+	p.tags[path] = a.Header.Get("ETag")
+	return p.tags[path], a.Header.Get("Age") != ""
 }

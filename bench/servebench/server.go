@@ -53,12 +53,16 @@ func (s *server) end() {
 
 func (s *server) memory() string { return memory(s.cmd.Process.Pid) }
 
-func (s *server) request(ctx context.Context, path string) (*http.Response, error) {
+// request asks; headers are names and values.
+func (s *server) request(ctx context.Context, path string, headers ...string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base.String()+path, nil)
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Authorization", "Bearer "+s.token)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
 	return http.DefaultClient.Do(r)
 }
 

@@ -56,6 +56,7 @@ func unopened(err error) error {
 
 // read registers an operation that answers with something of an experiment.
 func read[I any, T any](s *Server, path, id, summary string, f func(context.Context, *I) (T, error)) {
+	s.shared[http.MethodGet+" "+v1+path] = true
 	huma.Register(s.api, huma.Operation{OperationID: id, Method: http.MethodGet, Path: v1 + path, Summary: summary,
 		Tags: []string{"read"}}, func(ctx context.Context, in *I) (*answer[T], error) {
 		body, err := f(ctx, in)

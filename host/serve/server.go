@@ -59,6 +59,8 @@ type Server struct {
 	// over is closed when the server ends: streams end, too.
 	over  chan struct{}
 	asked lately
+	// shared are the patterns of the operations whose answers are passed on to several readers.
+	shared map[string]bool
 }
 
 // CheckStorage looks at the storage at a URL: the error says why nothing could be shown.
@@ -79,7 +81,7 @@ const rest = "/api/"
 // New returns a server.
 func New(o Options) *Server {
 	s := &Server{Options: o, catalog: experiments.New(o.Folders...), mux: http.NewServeMux(),
-		streams: make(chan struct{}, maxStreams), over: make(chan struct{}),
+		streams: make(chan struct{}, maxStreams), over: make(chan struct{}), shared: map[string]bool{},
 		sessions: &sessions{open: map[string]*workers.Workers{}}}
 	s.repeats = s.repeating()
 	s.api = newAPI(s.mux, o.Version)
@@ -151,7 +153,8 @@ func (s *Server) allowed(r *http.Request) (list []string) {
 
 // Handler answers requests that the guard lets in.
 func (s *Server) Handler() http.Handler {
-	return guard.New(s.Guard, s.asked.noting(plainly(guard.JSON(s.repeats))))
+	answers := repeat.Share(s.repeats, (*sharing)(s), time.Now)
+	return guard.New(s.Guard, s.asked.noting(plainly(guard.JSON(answers))))
 }
 
 // plainly refuses a query that could mean several things: each parameter is given once.

@@ -42,7 +42,7 @@ type LearningCurve struct {
 	// Stopped says that it was stopped early: it did not end by itself, nor at the last iteration that it had.
 	Stopped    bool     `json:"stopped,omitempty"`
 	Iterations []uint64 `json:"iterations"`
-	Values     []Float  `json:"values"`
+	Values     Floats   `json:"values"`
 }
 
 // LearningCurves returns the learning curves of many trials.
@@ -165,7 +165,7 @@ func (s *State) learningCurve(p *Past, no core.TrialNo, metric core.MetricID, po
 	}
 	c.Stopped = v.State == core.Terminated && stoppedEarly(v.Cause)
 	iterations, values := p.Curve(no, metric, nil, nil)
-	c.Iterations, c.Values = make([]uint64, 0, len(iterations)), make([]Float, 0, len(values))
+	c.Iterations, c.Values = make([]uint64, 0, len(iterations)), make(Floats, 0, len(values))
 	for _, i := range thinned(len(values), points, func(i int) (float64, bool) { return values[i], true }) {
 		c.Iterations, c.Values = append(c.Iterations, iterations[i]), append(c.Values, Float(values[i]))
 	}

@@ -102,10 +102,12 @@ func (s Scope) measured(m *core.Machine, first core.TrialNo, runs int, o core.Ob
 // ofTrial returns the value of a trial: the last value or a mean is over its last stretch, the least
 // or largest over all stretches.
 func (s Scope) ofTrial(m *core.Machine, no core.TrialNo, o core.Objective) (x measured, ok bool) {
-	list := m.Stretches(no)
 	if s != Min && s != Max && s != All {
-		list = list[len(list)-1:]
+		last := m.LastStretch(no)
+		sum, reported := m.SummaryIn(&last, m.Metric(o.Metric))
+		return measured{s.of(sum, o.Mode), last}, reported
 	}
+	list := m.Stretches(no)
 	mode := o.Mode
 	if s == Min || s == Max {
 		mode = map[Scope]stat.Mode{Min: stat.Min, Max: stat.Max}[s]

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/jsontext"
 	"github.com/tunehost/tunehost/host/storage"
 )
 
@@ -178,6 +179,22 @@ func (f Float) MarshalJSON() ([]byte, error) {
 		return []byte(`"Infinity"`), nil
 	}
 	return []byte(`"-Infinity"`), nil
+}
+
+// Floats are many of them.
+type Floats []Float
+
+// MarshalJSON implements json.Marshaler.
+func (list Floats) MarshalJSON() ([]byte, error) {
+	b := make([]byte, 0, 16*len(list)+2)
+	b = append(b, '[')
+	for i, x := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jsontext.AppendFloat(b, float64(x))
+	}
+	return append(b, ']'), nil
 }
 
 func metricsJSON(list []Metric) map[string]Float {

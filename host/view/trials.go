@@ -55,6 +55,9 @@ func (e *Experiment) Choose(c Chosen) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Where == "" && c.Sort == "" && len(c.States) == 0 {
+		return e.byNumber(c)
+	}
 	var piece []Trial
 	p := &Page{of: e}
 	err = e.eachPiece(func(s *State, from, to core.TrialNo) {
@@ -76,6 +79,27 @@ func (e *Experiment) Choose(c Chosen) (*Page, error) {
 	return p, nil
 }
 
+// byNumber is Choose for all trials, which looks at none of them.
+func (e *Experiment) byNumber(c Chosen) (*Page, error) {
+	p := &Page{of: e}
+	err := e.source.Look(func(s *State) { p.Total = s.Machine.Trials() })
+	from := min(max(c.Offset, 0), p.Total)
+	to := p.Total
+	if c.Limit > 0 {
+		to = min(to, from+c.Limit)
+	}
+	for no := from; no < to; no++ {
+		p.Numbers = append(p.Numbers, core.TrialNo(no))
+	}
+	p.Fitting = p.Total
+	return p, err
+}
+
+// Part returns a part of a page, as Offset and Limit of [Chosen] do.
+func (p *Page) Part(offset, limit int) *Page {
+	return &Page{Total: p.Total, Fitting: p.Fitting, Numbers: cut(p.Numbers, offset, limit), of: p.of}
+}
+
 // eachPiece is pieces with a second function after each piece, during which no host waits.
 func (e *Experiment) eachPiece(look func(s *State, from, to core.TrialNo), then func() error) error {
 	for next, more := core.TrialNo(0), true; more; {
@@ -95,7 +119,7 @@ func (e *Experiment) eachPiece(look func(s *State, from, to core.TrialNo), then 
 	return nil
 }
 
-func cut(list []key, offset, limit int) []key {
+func cut[T any](list []T, offset, limit int) []T {
 	list = list[min(max(offset, 0), len(list)):]
 	if limit > 0 {
 		list = list[:min(limit, len(list))]
@@ -146,6 +170,7 @@ type wanted struct {
 	facts  *Facts
 	states []core.State
 	where  *expr.Program // nil: any
+	params bool          // where has parameters
 	keyOf  func(*Trial) key
 	order  order
 	keys   []key
@@ -156,6 +181,7 @@ func (e *Experiment) wanted(c *Chosen) (w *wanted, err error) {
 	failed := e.source.Look(func(s *State) {
 		if c.Where != "" {
 			w.where, err = s.where(c.Where)
+			w.params = w.where != nil && (len(w.where.Uses()) > 0 || strings.Contains(c.Where, "params"))
 		}
 		if err == nil && c.Sort != "" {
 			err = s.sorting(w, c.Sort)
@@ -218,7 +244,7 @@ func (w *wanted) fits(t *Trial) (bool, error) {
 	if w.where == nil {
 		return true, nil
 	}
-	ok, err := w.where.Bool(w.facts.values(t))
+	ok, err := w.where.Bool(w.facts.values(t, w.params))
 	if err != nil && !errors.Is(err, expr.ErrUnknownValue) {
 		return false, fmt.Errorf("--where: %w", err)
 	}
@@ -237,12 +263,17 @@ func (s *State) checkName(name string) error {
 	return fmt.Errorf("%q is neither a parameter nor a metric that was reported%s", name, nearest.Hint(name, known))
 }
 
-func (f *Facts) values(t *Trial) expr.Values {
+// values are those of a trial for an expression; its parameters are read only where they are needed.
+func (f *Facts) values(t *Trial, params bool) expr.Values {
+	var known map[string]any
+	if params {
+		known = f.Config.Values(t.Params)
+	}
 	metrics := make(map[string]float64, len(t.Metrics))
 	for _, m := range t.Metrics {
 		metrics[m.Name] = m.Value
 	}
-	return expr.Values{Params: f.Config.Values(t.Params), Metrics: metrics, Vars: map[string]any{
+	return expr.Values{Params: known, Metrics: metrics, Vars: map[string]any{
 		"trial": t.ID, "number": int64(t.Number), "state": t.State.String(), "iteration": int64(t.Iteration),
 		"results": int64(t.Results), "failures": int64(t.Failures), "error": t.Error, "reason": t.Reason,
 		"cause": t.Cause.Kind.String()}}

@@ -163,6 +163,9 @@ func FromJSON(data []byte) (any, error) {
 	if n := len(data); n >= 2 && data[0] == '"' && data[n-1] == '"' && Plain(string(data[1:n-1])) {
 		return string(data[1 : n-1]), nil
 	}
+	if v, ok := simple(data); ok {
+		return v, nil
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	var v any

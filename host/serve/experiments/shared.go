@@ -47,6 +47,7 @@ type Shared struct {
 
 	users
 	watching
+	choosing
 	tours tours
 }
 
@@ -129,6 +130,17 @@ func (s *Shared) Past() (*history.History, error) { return history.Open(s.Dir.Jo
 
 // Running implements view.Source. It is also called while a Look is under way.
 func (s *Shared) Running() bool { return s.runs.Load() }
+
+// Version changes with everything that is recorded and set; "": a host runs the experiment, in which time passes.
+func (s *Shared) Version() (v string) {
+	if s.Running() {
+		return ""
+	}
+	_ = s.Look(func(now *view.State) {
+		v = fmt.Sprint(s.file.ModTime().UnixNano(), now.Entries())
+	})
+	return v
+}
 
 // Runs reports whether a host runs the experiment now.
 func (s *Shared) Runs() bool { return s.refresh(time.Now()) == nil && s.Experiment.Running() }

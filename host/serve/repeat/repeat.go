@@ -1,6 +1,6 @@
 // Package repeat carries out a request that is sent again once: the second one with the same key is answered
 // as the first one was. Answers are kept for a day, so that a client can repeat a request whose answer was lost
-// on its way, also after the server was started again.
+// on its way, also after the server was started again. Requests that only read share their answers: see [Answers].
 package repeat
 
 import (

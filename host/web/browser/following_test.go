@@ -134,6 +134,7 @@ trials: 1
 	p.view("#/x/several")
 	p.shows("#front a[href$=pareto]", "3 trials that no other beats")
 	p.shows("#best", "3 trials that no other beats")
+	p.shows("#best table", "n=2")
 	p.view("#/x/several/trials/0")
 	p.await("document.querySelector('#results select')?.value === 'z'") // the objective, not the first of all
 	p.clean()

@@ -76,6 +76,7 @@ func shares(t *testing.T, p *page, dir string) {
 	for _, s := range answers[share](t, dir, "importance", "results/quickstart") {
 		p.shows("#importance", fmt.Sprintf("%s%.1f %%", s.Param, 100*s.Importance))
 	}
+	p.shows("#cautions", "trials count as the best: a few more can change the shares")
 }
 
 // axeSource returns the script of axe-core, which `make web` installs.

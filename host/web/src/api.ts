@@ -24,6 +24,7 @@ export type Timeline = Schemas["Timeline"];
 export type Segment = Schemas["Segment"];
 export type Journal = Schemas["JournalPage"];
 export type Share = Schemas["Share"];
+export type Importance = Schemas["ImportanceOf"];
 export type Stretch = Schemas["Stretch"] & { params: Params };
 export type Plugin = Schemas["Plugin"];
 export type Done = Schemas["Done"];

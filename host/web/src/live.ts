@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Status } from "./api";
 import { Problem } from "./api";
 import type { Source } from "./source";
+import { shared } from "./source";
 
 // Loaded is what a page has of its data. Old data stay while newer ones are read, and when they cannot be read.
 export interface Loaded<T> {
@@ -19,6 +20,8 @@ const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
 // experiment little.
 const shortest = 300;
 const longest = 15000;
+// again is the pause after an answer that may be old.
+const again = 700;
 const pause = (took: number): number => Math.min(longest, Math.max(shortest, 10 * took));
 
 // useData reads data again whenever version changes; key says what they depend on.
@@ -35,6 +38,7 @@ export function useData<T>(key: string, version: number, read: () => Promise<T>)
       for (let done = -1; alive.current && wanted.current.key === key && wanted.current.version !== done;) {
         done = wanted.current.version;
         const began = performance.now();
+        const { aged } = shared;
         try {
           const data = await wanted.current.read();
           if (alive.current && wanted.current.key === key) set({ key, data });
@@ -42,7 +46,9 @@ export function useData<T>(key: string, version: number, read: () => Promise<T>)
           const error = asProblem(e);
           if (wanted.current.key === key) set((old) => ({ key, data: old.key === key ? old.data : undefined, error }));
         }
-        await sleep(pause(performance.now() - began));
+        const behind = shared.aged > aged;
+        if (behind) done = -1; // it is asked for again, until it was made for this page
+        await sleep(Math.max(pause(performance.now() - began), behind ? again : 0));
       }
       if (busy.current === key) busy.current = undefined;
     })();
@@ -69,8 +75,9 @@ export interface Watched {
   version: number;
 }
 
-// every is how often a visible page looks at an experiment.
-const every = 1000;
+// every is how often a visible page looks at an experiment: with the quarter of a second that a status is old at most,
+// each result is shown within a second.
+const every = 750;
 
 // useWatch follows an experiment by looking at its status. A hidden page does not look. Nothing holds a connection: a
 // browser has only six connections to a server, for all of its pages.

@@ -1,7 +1,7 @@
 // The one way to the data. Pages know Source; Live reads a server, Embedded (embedded.ts) a report that has the data inside.
 import { newKey, Problem } from "./api";
 import { shown } from "./key";
-import type { Curves, Detail, Done, History, Item, Journal, Params, Plugin, Points, Ranked, Resources, Result, Share, Space, Status,
+import type { Curves, Detail, Done, History, Importance, Item, Journal, Params, Plugin, Points, Ranked, Resources, Result, Space, Status,
   Stretch, Timeline, TrialPage, TrialQuery } from "./api";
 
 export type Query = Record<string, string | number | undefined> & { metric?: string };
@@ -29,7 +29,7 @@ export interface Source {
   best(x: string, metric?: string): Promise<Ranked>;
   history(x: string, metric?: string): Promise<History>;
   curves(x: string, metric: string): Promise<Curves>;
-  importance(x: string, metric?: string, mode?: string): Promise<{ trials: number; importance: Share[] }>;
+  importance(x: string, metric?: string, mode?: string): Promise<Importance>;
   pareto(x: string): Promise<Ranked[]>;
   lineage(x: string): Promise<{ best: number | null; stretches: Stretch[] }>;
   resources(x: string): Promise<Resources>;
@@ -73,7 +73,7 @@ export abstract class Paths {
   history = (x: string, metric?: string): Promise<History> => this.get(at(x, "/history"), { metric });
   curves = (x: string, metric: string): Promise<Curves> =>
     this.get(at(x, "/curves"), { metric, points: 100, trials: 2000 });
-  importance = (x: string, metric?: string, mode?: string): Promise<{ trials: number; importance: Share[] }> =>
+  importance = (x: string, metric?: string, mode?: string): Promise<Importance> =>
     this.get(at(x, "/importance"), { metric, mode });
   pareto = async (x: string): Promise<Ranked[]> =>
     (await this.get<{ trials: Ranked[] }>(at(x, "/pareto"))).trials;
@@ -111,13 +111,45 @@ export class Live extends Paths implements Source {
   }
 
   private async fetch<T>(path: string, init?: RequestInit): Promise<T> {
-    return (await this.answer(path, init)).json() as Promise<T>;
+    if (init) {
+      try {
+        return await ((await this.answer(path, init)).json() as Promise<T>);
+      } finally {
+        this.changed = Date.now();
+      }
+    }
+    const had = this.had.get(path);
+    const answer = await this.answer(path, { headers: { ...this.patience(), ...(had ? { "If-None-Match": had.tag } : {}) } });
+    if (answer.headers.has("Age")) shared.aged++;
+    if (answer.status === 304 && had) return had.body as T;
+    const body: unknown = await answer.json();
+    this.remember(path, answer.headers.get("ETag"), body);
+    return body as T;
+  }
+
+  // had are the last answers, which the server need not send again.
+  private readonly had = new Map<string, { tag: string; body: unknown }>();
+
+  private remember(path: string, tag: string | null, body: unknown): void {
+    this.had.delete(path);
+    if (tag === null) return;
+    this.had.set(path, { tag, body });
+    for (const oldest of this.had.keys()) if (this.had.size > most) this.had.delete(oldest);
+  }
+
+  // changed is when this page has changed something: it then reads what that has done.
+  private changed = 0;
+
+  // patience lets the server answer with what it has told another page a moment ago, so that many pages cost a running
+  // experiment as little as one.
+  private patience(): Record<string, string> {
+    return Date.now() - this.changed < 5000 ? {} : { "Cache-Control": "max-age=5" };
   }
 
   private async answer(path: string, init?: RequestInit): Promise<Response> {
     const answer = await fetch(path, { ...init, headers: { ...init?.headers, ...shown() } });
     this.reads = answer.headers.get("Tunehost-Access") === "read";
-    if (answer.ok) return answer;
+    if (answer.ok || answer.status === 304) return answer;
     const text = await answer.text();
     throw problem(answer.status, text);
   }
@@ -127,6 +159,12 @@ export class Live extends Paths implements Source {
       : at(of.x, `/host-log?tail=${tail}`));
   }
 }
+
+// most is how many answers a page remembers.
+const most = 12;
+
+// shared counts the answers that were made for somebody else: there may be newer ones.
+export const shared = { aged: 0 };
 
 // tail is how many bytes of a text are shown.
 const tail = 200000;

@@ -13,6 +13,7 @@ import { href } from "../route";
 import { Card, Choice, Code, Facts, Front, State, Value, Waiting } from "../ui";
 import { Curves, useSpace } from "./curves";
 import { stoppedEarly } from "./data";
+import { FrontTable } from "./pareto";
 
 export const ended = (s: Status): number => (s.counts["TERMINATED"] ?? 0) + (s.counts["ERROR"] ?? 0);
 const made = (s: Status): number => Object.values(s.counts).reduce((a, b) => a + b, 0);
@@ -73,6 +74,7 @@ function Gone({ status: s }: { status: Status }): JSX.Element | null {
 
 function Why({ status: s }: { status: Status }): JSX.Element {
   return <>{s.reason ? <div>{s.reason}</div> : null}
+    {s.waiting ? <div class="state-paused" id="waiting">… {s.waiting}</div> : null}
     {(s.overdue ?? []).map((o) => <div key={o.name + o.kind} class="state-paused">⚠ {o.kind} {o.name} has not answered for {seconds(o.seconds)}</div>)}</>;
 }
 
@@ -112,12 +114,22 @@ function Early({ x, n }: { x: string; n: number }): JSX.Element | null {
   return data === undefined || data > n ? null : <>{` (${n - data} completed, ${data} stopped early)`}</>;
 }
 
+// FrontCard has the trials of the front, with their objectives and parameters.
+function FrontCard({ x, n }: { x: string; n: number }): JSX.Element {
+  const source = useSource();
+  const { data, error } = useData("front " + x, n, () => source.pareto(x));
+  const space = useSpace(x).data;
+  return <Card title="Best" id="best"><p><Front x={x} n={n} />:</p>
+    {data && space ? <FrontTable x={x} of={data.slice(0, 20)} metrics={space.objectives.map((o) => o.metric)} /> : <Waiting error={error} />}
+    {n > 20 ? <p class="quiet">These are the first 20; the <a href={href(["x", x, "pareto"])}>Pareto front</a> has all.</p> : null}</Card>;
+}
+
 const forms = [["yaml", "YAML"], ["python", "Python"], ["shell", "command line"], ["json", "JSON"]] as const;
 type Form = (typeof forms)[number][0];
 
 export function Best({ best, front, x }: { best: Ranked | null; front?: number; x: string }): JSX.Element {
   const [form, choose] = useState<Form>("yaml");
-  if (!best && front) return <Card title="Best" id="best"><Front x={x} n={front} />: see the Pareto front.</Card>;
+  if (!best && front) return <FrontCard x={x} n={front} />;
   if (!best) return <Card title="Best">No trial has reported a value of the objective yet.</Card>;
   const names = Object.keys(best.params);
   return <Card title="Best" id="best" aside={<Choice label="form" of={forms} chosen={form} on={choose} />}>

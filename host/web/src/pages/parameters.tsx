@@ -2,9 +2,11 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { toNumber } from "../api";
+import type { Importance, Space } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
 import { plural, value } from "../format";
+import type { Loaded } from "../live";
 import { useData } from "../live";
 import { Scale, Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
@@ -16,15 +18,23 @@ import type { Table } from "./data";
 export function ParametersPage({ x, watched }: PageProps): JSX.Element {
   const { query } = useRoute();
   const { data, error } = useTable(x, watched.version);
-  return data ? <Parameters x={x} data={data} metric={metricOf(data, query.get("metric"))} watched={watched} />
+  const shares = useShares(x, query.get("metric") ?? "", watched.version); // asked for at once: both take long
+  return data ? <Parameters x={x} data={data} metric={metricOf(data, query.get("metric"))} shares={shares} watched={watched} />
     : <><h1>Parameters</h1><Waiting error={error} /></>;
 }
 
-function Parameters({ x, data, metric, watched }: PageProps & { data: Table; metric: string }): JSX.Element {
+// isOther says that a metric is no objective: it is unknown which of its values are good; better() takes it as min, too.
+const isOther = (space: Space, metric: string): boolean => metric !== "" && !space.objectives.some((o) => o.metric === metric);
+
+// useShares reads the importance of parameters for a metric; "": the objective.
+function useShares(x: string, metric: string, version: number): Loaded<Importance> {
   const source = useSource();
-  // The mode of a metric that is no objective is unknown; better() takes it as min, too.
-  const other = metric !== "" && !data.space.objectives.some((o) => o.metric === metric);
-  const shares = useData(`importance ${x} ${metric}`, watched.version, () => source.importance(x, metric || undefined, other ? "min" : undefined));
+  return useData(`importance ${x} ${metric}`, version, async () => (metric === "" ? source.importance(x)
+    : source.importance(x, metric, isOther(await source.space(x), metric) ? "min" : undefined)));
+}
+
+function Parameters({ x, data, metric, shares, watched }: PageProps & { data: Table; metric: string; shares: Loaded<Importance> }): JSX.Element {
+  const source = useSource();
   const ranked = [...(shares.data?.importance ?? [])].sort((a, b) => toNumber(b.importance) - toNumber(a.importance));
   const names = [...new Set([...ranked.map((s) => s.param), ...data.space.parameters.map((p) => p.name)])]
     .filter((n) => data.space.parameters.some((p) => p.name === n));
@@ -32,17 +42,18 @@ function Parameters({ x, data, metric, watched }: PageProps & { data: Table; met
     <div class="row"><h1>Parameters</h1><Select label="metric" of={source.offered(x, "importance", data.space.metrics)} chosen={metric} on={(m) => setQuery({ metric: m })} /></div>
     <Card title="Importance" id="importance">
       <Failure of={shares.error} />
-      {other ? <p class="quiet">{metric} is no objective: its smallest values count as the best.</p> : null}
-      {shares.data ? <table><thead><tr><th>parameter</th><th>share of the differences, of {shares.data.trials} trials</th></tr></thead>
-        <tbody>{ranked.map((s) => <tr key={s.param}><th scope="row">{s.param}</th><td><Bar share={toNumber(s.importance)} /></td></tr>)}</tbody></table> : null}
-      <Basis x={x} of={data} /></Card>
+      {isOther(data.space, metric) ? <p class="quiet">{metric} is no objective: its smallest values count as the best.</p> : null}
+      {shares.data ? <><table><thead><tr><th>parameter</th><th>share of the differences, of {shares.data.trials} trials</th></tr></thead>
+        <tbody>{ranked.map((s) => <tr key={s.param}><th scope="row">{s.param}</th><td><Bar share={toNumber(s.importance)} />{s.without ? <div class="quiet">not in {plural(s.without, "trial")}</div> : null}</td></tr>)}</tbody></table>
+        {shares.data.cautions?.length ? <ul class="quiet" id="cautions" aria-label="cautions">{shares.data.cautions.map((c) => <li key={c}>⚠ {c}</li>)}</ul> : null}</> : null}
+      {shares.error ? <Basis x={x} of={data} /> : null}</Card>
     <Contour x={x} t={data} metric={metric} names={names} best={watched.status?.best?.number} />
     <h2>Slices</h2>
     <div class="slices">{names.map((n) => <Slice key={n} x={x} t={data} metric={metric} name={n} best={watched.status?.best?.number} />)}</div>
   </>;
 }
 
-// Basis says what the importance is based on where that is not the end of every trial.
+// Basis says what the values are based on where there are too few for an importance, which has cautions of its own.
 function Basis({ x, of: t }: { x: string; of: Table }): JSX.Element | null {
   const source = useSource();
   const { data: early } = useData("early of " + x, t.points.total, () => stoppedEarly(source, x));

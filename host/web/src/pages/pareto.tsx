@@ -54,9 +54,14 @@ function Pair({ x, t, a, b, c, front }: { x: string; t: Table; a: string; b: str
 }
 
 function Front({ x, of, metrics }: { x: string; of: Ranked[]; metrics: string[] }): JSX.Element {
-  return <Card title={`${of.length} trials on the front: no other is better in everything`} id="front"><div class="scroll"><table>
+  return <Card title={`${of.length} trials on the front: no other is better in everything`} id="front"><FrontTable x={x} of={of.slice(0, 500)} metrics={metrics} /></Card>;
+}
+
+// FrontTable has the objectives and the parameters of trials on the front.
+export function FrontTable({ x, of, metrics }: { x: string; of: Ranked[]; metrics: string[] }): JSX.Element {
+  return <div class="scroll"><table>
     <thead><tr><th>trial</th>{metrics.map((m) => <th key={m}>{m}</th>)}<th>parameters</th></tr></thead>
-    <tbody>{of.slice(0, 500).map((r) => <tr key={r.number}><td><a href={href(["x", x, "trials", r.number])}>{r.number}</a></td>
+    <tbody>{of.map((r) => <tr key={r.number}><td><a href={href(["x", x, "trials", r.number])}>{r.number}</a></td>
       {metrics.map((m) => <td key={m} class="number">{plain(r.metrics[m])}</td>)}
-      <td>{Object.entries(r.params).map(([k, v]) => `${k}=${value(v)}`).join(" ")}</td></tr>)}</tbody></table></div></Card>;
+      <td>{Object.entries(r.params).map(([k, v]) => `${k}=${value(v)}`).join(" ")}</td></tr>)}</tbody></table></div>;
 }

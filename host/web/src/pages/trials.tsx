@@ -12,7 +12,7 @@ import { Failure, State, Waiting } from "../ui";
 import { useSpace } from "./curves";
 
 const rowHeight = 30;
-const block = 100;
+const block = 200;
 // beyond is how many rows are drawn above and below the visible ones.
 const beyond = 8;
 
@@ -130,8 +130,8 @@ function Table(p: TableProps): JSX.Element {
   const first = Math.max(0, Math.floor(top / rowHeight) - beyond);
   const last = Math.min(found, Math.ceil((top + height) / rowHeight) + beyond);
   const [from, to] = [Math.floor(first / block), Math.max(0, Math.floor((last - 1) / block))];
-  // the next and the previous block are there when somebody scrolls on
-  const around = [...range(from, to), to + 1, from - 1].filter((b) => b >= 0 && (found === 0 ? b === 0 : b * block < found));
+  // the next blocks in both directions are there when somebody scrolls on
+  const around = [...range(from, to), to + 1, from - 1, to + 2, to + 3].filter((b) => b >= 0 && (found === 0 ? b === 0 : b * block < found));
   useEffect(() => rows.current?.want(around, false), [from, to, found]);
   useEffect(() => {
     if (p.version > 1) rows.current?.want(range(from, to), true);

@@ -1,0 +1,241 @@
+package repeat
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// Shortest is how long any answer is passed on, and times is how many times as long as it took to make.
+	Shortest = 250 * time.Millisecond
+	times    = 100
+	// unchanged is how long an answer is passed on of which nothing has changed.
+	unchanged = time.Minute
+	// room is how many bytes all answers may take, largest how many one of them.
+	room, largest = 8 << 20, 4 << 20
+)
+
+// Answers is a handler in front of another. It keeps the last answers, so that many readers of the same cost about as
+// much as one.
+//
+// A reader that sends Cache-Control: max-age=N takes an answer that was made for somebody else, up to N seconds ago;
+// the dashboard's pages do. How long an answer is passed on depends on what it took to make: a cheap one for
+// a quarter of a second, an expensive one for a hundred times as long, so that each takes at most a hundredth of a
+// processor. Such an answer has the header Age, so that the reader knows that it may ask again for what came since.
+// Other readers get an answer that was made before only as long as nothing has changed that it depends on.
+type Answers struct {
+	Source
+	next http.Handler
+	now  func() time.Time
+
+	mu    sync.Mutex
+	known map[string]*answer
+}
+
+// Source knows what answers depend on.
+type Source interface {
+	// Most is how long the answer to a request may be passed on; 0: not at all.
+	Most(*http.Request) time.Duration
+	// Version changes with what an answer depends on; "": that is not known, or other things matter, too.
+	Version(*http.Request) string
+}
+
+// answer is what was answered, or is being made.
+type answer struct {
+	made chan struct{} // closed when the rest is there
+	body []byte
+	// header is what the next handler has set; nil: it is an answer to be made again.
+	header  http.Header
+	tag     string
+	version string
+	began   time.Time
+	took    time.Duration
+}
+
+// Share returns a handler that keeps the answers of another. now is the time.
+func Share(next http.Handler, s Source, now func() time.Time) *Answers {
+	return &Answers{Source: s, next: next, now: now, known: map[string]*answer{}}
+}
+
+// ServeHTTP implements http.Handler.
+func (a *Answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	most := a.Most(r)
+	if most == 0 {
+		a.next.ServeHTTP(w, r)
+		return
+	}
+	key := r.URL.RequestURI()
+	most = min(most, maxAge(r))
+	if x := a.passed(r, key, most); x != nil {
+		w.Header().Set("Age", "1")
+		x.write(w, r)
+		return
+	}
+	version := a.Version(r)
+	if x := a.same(key, version); x != nil {
+		x.write(w, r)
+		return
+	}
+	if most == 0 && version == "" {
+		a.next.ServeHTTP(w, r)
+		return
+	}
+	a.make(key, version, w, r)
+}
+
+// maxAge returns how old an answer may be.
+func maxAge(r *http.Request) time.Duration {
+	for part := range strings.SplitSeq(r.Header.Get("Cache-Control"), ",") {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(part), "max-age="); ok {
+			n, err := strconv.ParseUint(text, 10, 16)
+			if err == nil {
+				return time.Duration(n) * time.Second
+			}
+		}
+	}
+	return 0
+}
+
+// passed returns an answer that is young enough, perhaps after it was made; nil: there is none.
+func (a *Answers) passed(r *http.Request, key string, most time.Duration) *answer {
+	if most == 0 {
+		return nil
+	}
+	x := a.get(key)
+	if x == nil {
+		return nil
+	}
+	select {
+	case <-x.made:
+	case <-r.Context().Done():
+		return nil
+	}
+	if x.header == nil || a.now().Sub(x.began) > min(most, max(Shortest, times*x.took)) {
+		return nil
+	}
+	return x
+}
+
+// same returns an answer since which nothing has changed; nil: there is none.
+func (a *Answers) same(key, version string) *answer {
+	if version == "" {
+		return nil
+	}
+	x := a.get(key)
+	if x == nil {
+		return nil
+	}
+	select {
+	case <-x.made:
+	default:
+		return nil
+	}
+	if x.header == nil || x.version != version || a.now().Sub(x.began) > unchanged {
+		return nil
+	}
+	return x
+}
+
+func (a *Answers) get(key string) *answer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.known[key]
+}
+
+// make has the next handler answer, and keeps what it says.
+func (a *Answers) make(key, version string, w http.ResponseWriter, r *http.Request) {
+	x := &answer{made: make(chan struct{}), version: version, began: a.now()}
+	a.mu.Lock()
+	a.known[key] = x
+	a.mu.Unlock()
+	out := &inMemory{header: http.Header{}, status: http.StatusOK}
+	defer func() {
+		close(x.made)
+		a.keep(key, x)
+	}()
+	a.next.ServeHTTP(out, r)
+	x.took = a.now().Sub(x.began)
+	if out.status == http.StatusOK && out.body.Len() <= largest {
+		x.body, x.header = out.body.Bytes(), out.header
+		sum := sha256.Sum256(x.body)
+		x.tag = `"` + hex.EncodeToString(sum[:12]) + `"`
+		x.write(w, r)
+		return
+	}
+	for name, list := range out.header {
+		w.Header()[name] = list
+	}
+	w.WriteHeader(out.status)
+	_, _ = w.Write(out.body.Bytes()) // the reader may be gone
+}
+
+// keep makes room for an answer, and forgets one that cannot be passed on.
+func (a *Answers) keep(key string, x *answer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if x.header == nil {
+		if a.known[key] == x {
+			delete(a.known, key)
+		}
+		return
+	}
+	total := 0
+	for _, other := range a.known {
+		total += other.size()
+	}
+	for total > room {
+		oldest := ""
+		for k, other := range a.known {
+			if other != x && other.size() > 0 && (oldest == "" || other.began.Before(a.known[oldest].began)) {
+				oldest = k
+			}
+		}
+		if oldest == "" {
+			return
+		}
+		total -= a.known[oldest].size()
+		delete(a.known, oldest)
+	}
+}
+
+// size is about how many bytes an answer takes; 0: it is being made.
+func (x *answer) size() int {
+	select {
+	case <-x.made:
+		return len(x.body) + 1000
+	default:
+		return 0
+	}
+}
+
+// write answers a request, without the body if the reader has it.
+func (x *answer) write(w http.ResponseWriter, r *http.Request) {
+	for name, list := range x.header {
+		w.Header()[name] = list
+	}
+	w.Header().Set("ETag", x.tag)
+	if r.Header.Get("If-None-Match") == x.tag {
+		w.Header().Del("Content-Type")
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(x.body)))
+	_, _ = w.Write(x.body) // the reader may be gone
+}
+
+// inMemory is an answer that is not sent yet.
+type inMemory struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (w *inMemory) Header() http.Header         { return w.header }
+func (w *inMemory) WriteHeader(status int)      { w.status = status }
+func (w *inMemory) Write(b []byte) (int, error) { return w.body.Write(b) }

@@ -1,0 +1,198 @@
+package repeat
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+)
+
+// timed answers with how often it was asked, and takes some time of a clock of its own.
+type timed struct {
+	mu      sync.Mutex
+	asked   int
+	took    time.Duration
+	at      time.Time
+	status  int
+	version string
+	// begun and go on, if they are there, hold an answer up.
+	begun, goOn chan struct{}
+}
+
+func (c *timed) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	c.mu.Lock()
+	c.asked++
+	n := c.asked
+	c.at = c.at.Add(c.took)
+	c.mu.Unlock()
+	if c.begun != nil {
+		c.begun <- struct{}{}
+		<-c.goOn
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(c.status)
+	fmt.Fprint(w, n)
+}
+
+func (c *timed) Most(*http.Request) time.Duration { return 5 * time.Second }
+func (c *timed) Version(*http.Request) string     { return c.version }
+
+func (c *timed) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *timed) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+func readBy(h http.Handler, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, "/x?a=1", nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func asPage(h http.Handler) *httptest.ResponseRecorder {
+	return readBy(h, "Cache-Control", "max-age=5")
+}
+
+// Ten pages cost as much as one: they get what one of them was told, for as long as that took a hundredth of.
+func TestPagesShareAnswers(t *testing.T) {
+	c := &timed{status: http.StatusOK, took: 10 * time.Millisecond}
+	a := Share(c, c, c.now)
+	if w := asPage(a); w.Body.String() != "1" || w.Header().Get("Age") != "" {
+		t.Fatalf("the first answer is %q, aged %q", w.Body, w.Header().Get("Age"))
+	}
+	for range 9 {
+		w := asPage(a)
+		media := w.Header().Get("Content-Type")
+		if w.Body.String() != "1" || w.Header().Get("Age") == "" || media != "application/json" {
+			t.Fatalf("another page is told %q, %v", w.Body, w.Header())
+		}
+	}
+	if c.pass(900 * time.Millisecond); asPage(a).Body.String() != "1" {
+		t.Error("an answer that took 10 ms is not passed on for a second")
+	}
+	if c.pass(200 * time.Millisecond); asPage(a).Body.String() != "2" {
+		t.Error("an answer is passed on for longer than a hundred times what it took")
+	}
+}
+
+// An answer that was expensive is not older than the reader accepts; a cheap one is passed on for a quarter of a
+// second.
+func TestAgeIsBounded(t *testing.T) {
+	c := &timed{status: http.StatusOK, took: time.Second}
+	a := Share(c, c, c.now)
+	asPage(a)
+	if c.pass(3 * time.Second); asPage(a).Body.String() != "1" {
+		t.Error("an expensive answer is not passed on")
+	}
+	if c.pass(2 * time.Second); asPage(a).Body.String() != "2" {
+		t.Error("an answer is older than its reader accepts")
+	}
+	c.took = 0
+	c.pass(time.Hour)
+	asPage(a)
+	if c.pass(200 * time.Millisecond); asPage(a).Body.String() != "3" {
+		t.Error("a cheap answer is not passed on for 200 ms")
+	}
+	if c.pass(100 * time.Millisecond); asPage(a).Body.String() != "4" {
+		t.Error("a cheap answer is passed on for 300 ms")
+	}
+}
+
+// A program that does not accept old answers gets what is true now.
+func TestProgramsGetWhatIsTrueNow(t *testing.T) {
+	c := &timed{status: http.StatusOK, took: time.Second}
+	a := Share(c, c, c.now)
+	asPage(a)
+	if w := readBy(a); w.Body.String() != "2" || w.Header().Get("Age") != "" {
+		t.Errorf("a program is told %q, aged %q", w.Body, w.Header().Get("Age"))
+	}
+}
+
+// As long as nothing changes, nothing is made again, for all who ask.
+func TestUnchanged(t *testing.T) {
+	c := &timed{status: http.StatusOK, version: "a"}
+	a := Share(c, c, c.now)
+	readBy(a)
+	if c.pass(30 * time.Second); readBy(a).Body.String() != "1" {
+		t.Error("nothing has changed, and the answer was made again")
+	}
+	if c.version = "b"; readBy(a).Body.String() != "2" {
+		t.Error("something has changed, and the answer is the old one")
+	}
+}
+
+// A page that has an answer already is not sent it again.
+func TestNotModified(t *testing.T) {
+	c := &timed{status: http.StatusOK, took: time.Second}
+	a := Share(c, c, c.now)
+	tag := asPage(a).Header().Get("ETag")
+	w := readBy(a, "Cache-Control", "max-age=5", "If-None-Match", tag)
+	if w.Code != http.StatusNotModified || w.Body.Len() > 0 || tag == "" {
+		t.Errorf("%d with %q, for the tag %q", w.Code, w.Body, tag)
+	}
+	if w := readBy(a, "Cache-Control", "max-age=5", "If-None-Match", `"other"`); w.Code != http.StatusOK {
+		t.Errorf("%d for another tag", w.Code)
+	}
+}
+
+// A problem is nobody else's.
+func TestProblemsAreNotKept(t *testing.T) {
+	c := &timed{status: http.StatusConflict, took: time.Second, version: "a"}
+	a := Share(c, c, c.now)
+	for _, want := range []string{"1", "2"} {
+		if w := asPage(a); w.Code != http.StatusConflict || w.Body.String() != want {
+			t.Errorf("%d %q, want 409 %q", w.Code, w.Body, want)
+		}
+	}
+}
+
+// Who asks for what is being made waits for it.
+func TestOneIsMadeAtATime(t *testing.T) {
+	c := &timed{status: http.StatusOK, begun: make(chan struct{}), goOn: make(chan struct{})}
+	a := Share(c, c, c.now)
+	told := make(chan string)
+	ask := func() { told <- asPage(a).Body.String() }
+	go ask()
+	<-c.begun
+	go ask()
+	go ask()
+	close(c.goOn)
+	for range 3 {
+		if text := <-told; text != "1" {
+			t.Errorf("told %q", text)
+		}
+	}
+}
+
+// Many answers take a limited room, and the newest are kept.
+func TestRoom(t *testing.T) {
+	large := make([]byte, largest)
+	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(large) })
+	c := &timed{}
+	a := Share(next, c, c.now)
+	for i := range 9 {
+		c.pass(time.Millisecond)
+		r := httptest.NewRequest(http.MethodGet, fmt.Sprint("/", i), nil)
+		r.Header.Set("Cache-Control", "max-age=5")
+		a.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	total := 0
+	for _, x := range a.known {
+		total += x.size()
+	}
+	if total > room || a.known["/8"] == nil {
+		t.Errorf("%d answers take %d bytes of %d", len(a.known), total, room)
+	}
+}

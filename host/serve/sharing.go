@@ -1,0 +1,53 @@
+package serve
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/tunehost/tunehost/host/serve/repeat"
+)
+
+// sharing says which answers are passed on to several readers.
+type sharing Server
+
+// longest is how old an answer that is passed on may be, of those that a page does not ask for all the time.
+const longest = 5 * time.Second
+
+// Most implements repeat.Source. Pages look at the status to see whether there is anything new.
+func (s *sharing) Most(r *http.Request) time.Duration {
+	if r.Method != http.MethodGet {
+		return 0
+	}
+	switch _, pattern := s.mux.Handler(r); {
+	case !s.shared[pattern]:
+		return 0
+	case strings.HasSuffix(pattern, "/experiments/{name}"), strings.HasSuffix(pattern, "/experiments"):
+		return repeat.Shortest
+	}
+	return longest
+}
+
+// ofRecord are the parts of an experiment that follow from its record and its settings alone.
+var ofRecord = map[string]bool{"trials": true, "curve": true, "importance": true, "pareto": true, "lineage": true,
+	"points": true, "curves": true, "history": true, "timeline": true}
+
+// Version implements repeat.Source.
+func (s *sharing) Version(r *http.Request) string {
+	rest, _ := strings.CutPrefix(r.URL.EscapedPath(), v1+"/experiments/")
+	name, part, _ := strings.Cut(rest, "/")
+	if !ofRecord[part] {
+		return ""
+	}
+	name, err := url.PathUnescape(name)
+	if err != nil {
+		return ""
+	}
+	x, done, err := s.catalog.Get(name)
+	if err != nil {
+		return "" // the operation says what is wrong
+	}
+	defer done()
+	return x.Version()
+}

@@ -1,0 +1,72 @@
+package serve_test
+
+import (
+	"io"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/tunehost/tunehost/host/view/viewtest"
+)
+
+// asPage asks as a page of the dashboard does.
+func (c client) asPage(path, tag string) (*http.Response, string) {
+	c.t.Helper()
+	r, err := http.NewRequest(http.MethodGet, c.url+"/api/v1/experiments"+path, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	r.Header = http.Header{"Authorization": {"Bearer " + c.token}, "Cache-Control": {"max-age=5"},
+		"If-None-Match": {tag}}
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return a, string(text)
+}
+
+// What a page has already is not sent again, whatever part of the dashboard it is; a text
+// that grows is not shared.
+func TestPagesShare(t *testing.T) {
+	c := serving(t, recorded(t))
+	for _, path := range []string{"", "/digits", "/digits/trials", "/digits/trials/1", "/digits/curves",
+		"/digits/history", "/digits/importance", "/digits/points", "/digits/journal"} {
+		first, text := c.asPage(path, "")
+		tag := first.Header.Get("ETag")
+		if first.StatusCode != http.StatusOK || text == "" || tag == "" {
+			t.Errorf("%q: %s with the tag %q", path, first.Status, tag)
+			continue
+		}
+		if again, more := c.asPage(path, tag); again.StatusCode != http.StatusNotModified || more != "" {
+			t.Errorf("%q, again: %s %.100s", path, again.Status, more)
+		}
+	}
+	if a, _ := c.asPage("/digits/file", ""); a.Header.Get("ETag") != "" {
+		t.Error("the answer to a stream is shared")
+	}
+}
+
+// A program that asks for no old answers is told what is recorded now, also while a page is told what is a little
+// older.
+func TestProgramsAreToldWhatIsNew(t *testing.T) {
+	root := t.TempDir()
+	w := viewtest.New(filepath.Join(root, "a"), []byte(source), 7)
+	w.Start(4)
+	w.Run(2)
+	c := serving(t, root)
+	type steps struct{ Steps []struct{ Number int } }
+	c.asPage("/a/history", "")
+	before := read[steps](c, "/a/history")
+	w.Run(-1)
+	w.Close()
+	after := read[steps](c, "/a/history")
+	if slices.Equal(before.Steps, after.Steps) {
+		t.Errorf("%d steps before and after all trials have ended", len(after.Steps))
+	}
+}
