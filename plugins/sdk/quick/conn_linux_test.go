@@ -85,3 +85,14 @@ func readable(t *testing.T, c net.Conn) (yes bool) {
 	}
 	return yes
 }
+
+// A descriptor that the runtime cannot watch is refused, instead of making reads fail later.
+func TestWatchesAreChecked(t *testing.T) {
+	fd, err := unix.Open(filepath.Join(t.TempDir(), "f"), unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pollerOf(fd); !errors.Is(err, os.ErrNoDeadline) {
+		t.Errorf("a file, which cannot be watched: %v", err)
+	}
+}

@@ -124,10 +124,16 @@ func newPoller() (*poller, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = unix.SetNonblock(fd, true) // the runtime watches files that do not block
+	return pollerOf(fd)
+}
+
+// pollerOf fails if the runtime cannot watch the descriptor, as when the user has no watches left.
+func pollerOf(fd int) (*poller, error) {
+	err := unix.SetNonblock(fd, true) // the runtime watches files that do not block
 	f := os.NewFile(uintptr(fd), "epoll")
 	raw, err1 := f.SyscallConn()
-	if err = errors.Join(err, err1); err != nil {
+	err2 := f.SetReadDeadline(time.Time{})
+	if err = errors.Join(err, err1, err2); err != nil {
 		_ = f.Close()
 		return nil, err
 	}
