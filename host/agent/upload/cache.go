@@ -3,6 +3,7 @@ package upload
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -34,21 +35,59 @@ type Cache struct {
 	root *os.Root // nil: none
 }
 
-// OpenCache opens the cache of the user in a folder that all users share, such as the temporary directory. A folder
-// that others could write to is not used: the error says why, and the cache keeps nothing.
+// OpenCache opens the cache of the user in a folder that all users share, such as the temporary directory. If another
+// user has taken its name, or others could write to it, the cache is in a folder with a random name, which the user's
+// other agents find by its owner. If there is an error, the cache keeps nothing.
 func OpenCache(shared string) (*Cache, error) {
-	dir := filepath.Join(shared, "tunehost-files-"+strconv.Itoa(os.Getuid()))
-	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+	name := filepath.Join(shared, "tunehost-files-"+strconv.Itoa(os.Getuid()))
+	if err := os.Mkdir(name, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return &Cache{}, err
 	}
-	if err := runtimedir.Private(dir); err != nil {
+	if root, err := openPrivate(name); err == nil {
+		return &Cache{root}, nil
+	}
+	if root := openRandom(name); root != nil {
+		return &Cache{root}, nil
+	}
+	if _, err := os.MkdirTemp(shared, filepath.Base(name)+"-*"); err != nil {
 		return &Cache{}, err
+	}
+	if root := openRandom(name); root != nil { // of agents that begin together, all take the same
+		return &Cache{root}, nil
+	}
+	return &Cache{}, fmt.Errorf("%s is not this user's alone, and no other folder could be made", name)
+}
+
+// openRandom opens the first folder of this user with a random name; nil: there is none.
+func openRandom(name string) *os.Root {
+	names, _ := filepath.Glob(name + "-*") // in the order of the names; the pattern is valid
+	for _, n := range names {
+		if root, err := openPrivate(n); err == nil {
+			return root
+		}
+	}
+	return nil
+}
+
+// openPrivate opens a folder that only this user can access. What was opened is looked at again: the name may have
+// become that of another folder.
+func openPrivate(dir string) (*os.Root, error) {
+	if err := runtimedir.Private(dir); err != nil {
+		return nil, err
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return &Cache{}, err
+		return nil, err
 	}
-	return &Cache{root}, nil
+	info, err := root.Stat(".")
+	if err == nil {
+		err = runtimedir.PrivateFolder(dir, info)
+	}
+	if err != nil {
+		_ = root.Close()
+		return nil, err
+	}
+	return root, nil
 }
 
 // Close closes the cache. Its contents stay.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/host/agent/message"
+	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
 // write makes files by path and content; "->x" is a link to x.
@@ -161,7 +163,7 @@ func TestPoisoned(t *testing.T) {
 	has(t, filepath.Dir(outside), "outside", "import helper")
 }
 
-// A folder that others can write to is not used as the cache; everything arrives nevertheless.
+// A folder that others can write to is not used as the cache: all agents of the user take another one.
 func TestForeignCache(t *testing.T) {
 	_, tree := experiment(t)
 	for name, make := range map[string]func(path string) error{
@@ -176,17 +178,73 @@ func TestForeignCache(t *testing.T) {
 		if err := errors.Join(os.RemoveAll(path), make(path)); err != nil {
 			t.Fatal(err)
 		}
-		c, err := OpenCache(shared)
-		if err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", name, err)
-		}
-		c.Clean(time.Now())
-		if folder, _, err := ship(t, &tree, c); err != nil {
-			t.Error(name, err)
-		} else {
-			has(t, folder, "train.py", "import helper")
-		}
+		wantRandom(t, name, shared, &tree)
 	}
+}
+
+// wantRandom ships a tree twice to a node where the name of the cache is taken. The second time nothing is sent.
+func wantRandom(t *testing.T, name, shared string, tree *Tree) {
+	t.Helper()
+	first, second := openCache(t, shared), openCache(t, shared)
+	if at := first.root.Name(); at != second.root.Name() || !strings.HasPrefix(at, shared+"/tunehost-files-") ||
+		filepath.Dir(at) != shared {
+		t.Errorf("%s: the caches are in %s and %s", name, at, second.root.Name())
+	}
+	if info, err := first.root.Stat("."); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%s: %v, %v", name, info, err)
+	}
+	first.Clean(time.Now())
+	for i, c := range []*Cache{first, second} {
+		folder, sent, err := ship(t, tree, c)
+		if err != nil || sent > 0 != (i == 0) {
+			t.Errorf("%s: %d bytes were sent, %v", name, sent, err)
+			continue
+		}
+		has(t, folder, "train.py", "import helper")
+	}
+}
+
+// Another user of the node who takes the names first learns and changes nothing, and does not keep the cache away.
+func TestCacheOfAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("SKIPPED: only root can become another user: NOT TESTED")
+	}
+	toolchain.Programs(t, "sh")
+	shared, err := os.MkdirTemp("/tmp", "shared") // t.TempDir is in a folder that other users cannot enter
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(shared) })
+	if err := os.Chmod(shared, 0o777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	asOther(t, shared, "mkdir -m 777 tunehost-files-0 && mkdir tunehost-files-0-000 && ln -s /tmp tunehost-files-0-001")
+	_, tree := experiment(t)
+	wantRandom(t, "another user's", shared, &tree)
+	c := openCache(t, shared)
+	at := c.root.Name()
+	out := asOther(t, shared, "ls -A tunehost-files-0 tunehost-files-0-000; ls "+at+" 2>/dev/null; "+
+		"touch "+at+"/x 2>/dev/null; mv "+at+" mine 2>/dev/null; true")
+	if len(strings.Fields(out)) > 2 { // the names of the two folders, which are empty
+		t.Errorf("the other user sees %q", out)
+	}
+	if again := openCache(t, shared); again.root.Name() != at {
+		t.Errorf("the cache is now in %s", again.root.Name())
+	}
+}
+
+// asOther runs a script as another user in a folder, and returns its output.
+func asOther(t *testing.T, dir, script string) string {
+	t.Helper()
+	const nobody = 65534
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir = dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return string(out)
 }
 
 // Two agents of a node that begin at the same time receive each content once.

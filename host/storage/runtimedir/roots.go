@@ -71,6 +71,11 @@ func Private(dir string) error {
 	if err != nil {
 		return err
 	}
+	return PrivateFolder(dir, info)
+}
+
+// PrivateFolder is [Private] for a folder that is open.
+func PrivateFolder(dir string, info os.FileInfo) error {
 	switch {
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a folder", dir)
