@@ -12,7 +12,7 @@ import (
 func TestTrialDirectories(t *testing.T) {
 	long := strings.Repeat("long", 100)
 	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}, '.. b:*c': {choice: ['../../etc', '"+long+
-		"']}, iterations: 1}\ntrials: 20\n"))
+		"']}, iterations: 1}\nsearcher: random\ntrials: 20\n"))
 	ended := finish(t, o)
 	dirs, err := os.ReadDir(filepath.Join(ended.Dir, "trials"))
 	if err != nil || len(dirs) != 20 {

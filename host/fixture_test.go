@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
+	"github.com/tunehost/tunehost/plugins/searchers/auto"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
 	"github.com/tunehost/tunehost/plugins/trainables/chaos"
@@ -26,7 +27,8 @@ func quick(t *testing.T, text string, more ...any) (Options, *testplace.Screen) 
 	t.Helper()
 	o, seen := quiet(t, text)
 	o.Mode.InProcess = true
-	o.Plugins = bundled.New(append([]any{random.Plugin, grid.Plugin, fifo.Plugin, chaos.Plugin}, more...)...)
+	o.Plugins = bundled.New(append([]any{auto.Plugin, random.Plugin, grid.Plugin, fifo.Plugin, chaos.Plugin},
+		more...)...)
 	pluginsOf.Store(o.Storage, o.Plugins)
 	return o, seen
 }

@@ -214,7 +214,7 @@ func TestImpossibleGroups(t *testing.T) {
 	} {
 		o, _ := quiet(t, told+"placement: "+placement+"\n")
 		o.Resources = "2x(cpu=2)"
-		err := Validate(t.Context(), o)
+		_, err := Validate(t.Context(), o)
 		if err == nil {
 			t.Errorf("%s is valid", placement)
 			continue

@@ -90,13 +90,13 @@ func runPlan(ctx context.Context, p *prepare.Plan, o Options) (ended Ended, err 
 }
 
 // Validate checks an experiment file as far as that is possible without a trial, as
-// [validate.Experiment] does.
-func Validate(ctx context.Context, o Options) error {
+// [validate.Experiment] does. The summary says how many trials there would be, and who decides about them.
+func Validate(ctx context.Context, o Options) (summary string, err error) {
 	e, err := prepare.Load(ctx, &o)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return validate.Experiment(ctx, &o, e)
+	return validate.Summary(e), validate.Experiment(ctx, &o, e)
 }
 
 // Abort kills all started processes and returns; recorded events are kept.

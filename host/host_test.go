@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
 	"github.com/tunehost/tunehost/plugins/schedulers/resources"
+	"github.com/tunehost/tunehost/plugins/searchers/auto"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
 	"github.com/tunehost/tunehost/plugins/trainables/chaos"
@@ -23,8 +24,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/trainables/digits"
 )
 
-var testPlugins = bundled.New(random.Plugin, grid.Plugin, fifo.Plugin, asha.Plugin, chaos.Plugin, digits.Plugin,
-	command.Plugin(), sized, widener, resources.Plugin, pbt.Plugin)
+var testPlugins = bundled.New(auto.Plugin, random.Plugin, grid.Plugin, fifo.Plugin, asha.Plugin, chaos.Plugin,
+	digits.Plugin, command.Plugin(), sized, widener, resources.Plugin, pbt.Plugin)
 
 func TestMain(m *testing.M) {
 	if handled, exit := testPlugins.Main(os.Args[1:]); handled {

@@ -168,7 +168,7 @@ func cut(t *testing.T, path string, kept int) {
 // Trials that could not have run here are left out, and counted.
 func TestLearnFromAnotherSpace(t *testing.T) {
 	first := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", "{x: {uniform: [0, 1]}, c: {choice: [1, 2, 7]}, n: "+
-		"{grid: [1, 2.5]}, k: {choice: [3, 4]}}", 1) + "trials: 40\n"
+		"{grid: [1, 2.5]}, k: {choice: [3, 4]}}", 1) + "searcher: random\ntrials: 40\n"
 	second := strings.Replace(teaching, "{x: {uniform: [0, 1]}}", "{x: {uniform: [0, 0.5]}, c: {choice: [2, 7, 9]}, "+
 		"n: {int: [1, 5]}, k: 3}", 1) + "searcher: random\nlearn_from: FIRST\nconstraints: x < 0.4\n"
 	source, o, seen := taught(t, first, second, wobbly(0))

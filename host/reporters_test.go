@@ -23,6 +23,7 @@ import (
 	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/schedulers/fifo"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/searchers/auto"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
 	"github.com/tunehost/tunehost/plugins/trainables/chaos"
@@ -307,7 +308,8 @@ func TestReporterHangs(t *testing.T) {
 func again(o Options, more ...any) (Options, *testplace.Screen) {
 	seen := &testplace.Screen{}
 	o.Stdout, o.Stderr = seen, seen
-	o.Plugins = bundled.New(append([]any{random.Plugin, grid.Plugin, fifo.Plugin, chaos.Plugin}, more...)...)
+	o.Plugins = bundled.New(append([]any{auto.Plugin, random.Plugin, grid.Plugin, fifo.Plugin, chaos.Plugin},
+		more...)...)
 	return o, seen
 }
 

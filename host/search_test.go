@@ -41,7 +41,7 @@ func TestAskedOnlyForFreeSlots(t *testing.T) {
 
 // B-005: grid and random are asked ahead.
 func TestIndependentSearchersAreAskedAhead(t *testing.T) {
-	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\ntrials: 30\n"))
+	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: random\ntrials: 30\n"))
 	o.Resources = "(cpu=3)"
 	asks := 0
 	audit(t, finish(t, o).Dir, func(_ *core.Machine, e core.Event) {

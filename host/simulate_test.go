@@ -182,6 +182,7 @@ seed: 5
 objective: {metric: score, mode: min}
 trainable: {plugin: curving}
 space: {x: {uniform: [0, 1]}, y: {uniform: [0, 2]}}
+searcher: random
 concurrency: 1
 trials: 30
 `

@@ -21,7 +21,8 @@ func TestOneCheckOfPrograms(t *testing.T) {
 		"[./bin]": "is a directory", "['./{other}.sh']": "/b.sh", "['{fixed}']": "", "['{gone}']": "no such file",
 	} {
 		o := programFile(t, command)
-		validated, run := Validate(t.Context(), o), runs(t, o)
+		_, validated := Validate(t.Context(), o)
+		run := runs(t, o)
 		for _, err := range []error{validated, run} {
 			_, user := errors.AsType[*UserError](err)
 			switch {

@@ -33,7 +33,7 @@ func play(ended host.Ended, err error) *played {
 		error) {
 		return run(ctx, o)
 	},
-		validate: func(ctx context.Context, o host.Options) error { _, err := run(ctx, o); return err }}
+		validate: func(ctx context.Context, o host.Options) (string, error) { _, err := run(ctx, o); return "", err }}
 	return p
 }
 

@@ -21,10 +21,11 @@ the command starts the plugin, asks for its options, and ends it.`,
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.File = args[0]
-			if err := a.engine.validate(context.Background(), o); err != nil {
+			summary, err := a.engine.validate(context.Background(), o)
+			if err != nil {
 				return err
 			}
-			a.say("%s is valid", args[0])
+			a.say("%s is valid\n%s", args[0], summary)
 			return nil
 		},
 	}

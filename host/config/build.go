@@ -21,12 +21,14 @@ type builder struct {
 	wrong map[string]bool
 	// dropped holds the parameters that could not be built. Mistakes that refer to them are not reported.
 	dropped []string
-	// strict selects the present rules; an older record is read without it.
-	strict bool
+	// strict refuses code of other tuners; records from before that are read without it.
+	strict  bool
+	reading int
 }
 
 func build(p *problems, root *node, set *settings) *Experiment {
-	b := &builder{p, root, &Experiment{}, map[string]bool{}, map[string]bool{}, nil, set.reading >= Reading}
+	b := &builder{p, root, &Experiment{}, map[string]bool{}, map[string]bool{}, nil, set.reading >= strictReading,
+		set.reading}
 	b.shapes()
 	if root.kind != mapKind {
 		return b.e
@@ -70,6 +72,14 @@ func (b *builder) shapes() {
 func (b *builder) at(name string) *node {
 	if n := b.root.get(name); n != nil && !b.bad[name] {
 		return n
+	}
+	return unwritten(name, b.reading)
+}
+
+// unwritten returns the value of a key that the file leaves out, by a version of the reading rules, or nil.
+func unwritten(name string, reading int) *node {
+	if name == "searcher" && reading < searcherReading {
+		return &node{kind: textKind, text: "random", pos: Pos{File: "default of searcher"}}
 	}
 	return experiment.defaultOf(name)
 }

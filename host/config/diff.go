@@ -77,7 +77,7 @@ func (e *Experiment) canonical(name string) *node {
 	case n == nil && name == "resources" && e.tree.has("placement"):
 		return nil
 	case n == nil:
-		n = defaultOf(k)
+		n = unwritten(name, e.reading)
 	}
 	if n == nil {
 		return nil
@@ -101,12 +101,12 @@ func withDefaults(o *object, n *node) *node {
 }
 
 // Diff lists what changed, in the order of the key table; maps are compared key by key. A seed that
-// the new file omits is no change.
+// the new file omits is no change, and neither is a searcher that both omit.
 func Diff(old, now *Experiment) []Change {
 	var changes []Change
 	for _, k := range experiment.keys {
 		a, b := old.canonical(k.name), now.canonical(k.name)
-		if k.name == "seed" && (a == nil || b == nil) {
+		if k.name == "seed" && (a == nil || b == nil) || k.name == "searcher" && !old.Has(k.name) && !now.Has(k.name) {
 			continue
 		}
 		changes = append(changes, compare(k.name, a, b, k.resume, Pos{File: now.File})...)

@@ -134,7 +134,8 @@ type Origin struct {
 	// Warnings are about settings that are valid but probably not intended.
 	Warnings []*Error
 
-	tree *node
+	tree    *node
+	reading int // the version of the reading rules
 }
 
 // Objective is a metric to optimise.

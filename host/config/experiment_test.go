@@ -199,6 +199,46 @@ func TestGiven(t *testing.T) {
 	}
 }
 
+// Without a searcher it is auto. A record from before keeps random, and the same file is no change to it.
+//
+// B-083
+func TestSearcherLeftOut(t *testing.T) {
+	read := func(text string, options ...Option) *Experiment {
+		t.Helper()
+		e, err := Parse("x.yaml", []byte(text+base), options...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	set := WithSet("searcher.repeats=true")
+	for _, c := range []struct {
+		e    *Experiment
+		want string
+	}{
+		{read(""), `auto {} {"plugin":"auto"}`},
+		{read("", set), `auto {"repeats":true} {"plugin":"auto","repeats":true}`},
+		{read("", Recorded(2)), `random {} {"plugin":"random"}`},
+		{read("", Recorded(0), set), `random {"repeats":true} {"plugin":"random","repeats":true}`},
+		{read("searcher: tpe\n", Recorded(2)), `tpe {} {"plugin":"tpe"}`},
+	} {
+		if got := fmt.Sprintf("%s %s %s", c.e.Searcher.Name, c.e.Searcher.Options, c.e.Key("searcher")); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+	old := read("", Recorded(2))
+	for text, want := range map[string]string{"": "[]", "searcher: random\n": "[]",
+		"searcher: auto\n": `[searcher.plugin "random"->"auto"]`} {
+		got := []string{}
+		for _, d := range Diff(old, read(text)) {
+			got = append(got, fmt.Sprintf("%s %s->%s", d.Key, d.Old, d.New))
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%q: %v, want %s", text, got, want)
+		}
+	}
+}
+
 // B-083
 func TestDiff(t *testing.T) {
 	old := parse(t, "space: {lr: {uniform: [0, 1]}, n: 1}\nsearcher: tpe\nbudget: {time: 60}\nconcurrency: 2\nseed: "+

@@ -336,7 +336,7 @@ var experiment = &object{
 		{"space", "the parameters", spaceShape, "{}", Ignored},
 		{"points", "partial or whole assignments that run first", &listOf{item: anyMap, like: " such as [{lr: 0.1}]"},
 			"[]", Ignored},
-		{"searcher", "chooses the parameters of each trial", plugin, `"random"`, Ignored},
+		{"searcher", "chooses the parameters of each trial", plugin, `"auto"`, Ignored},
 		{"scheduler", "decides which trials continue", plugin, `"fifo"`, Ignored},
 		{"reporters", "plugins that receive what happens", &listOf{item: plugin, like: " such as [jsonl, csv]"},
 			`["jsonl","csv"]`, Taken},

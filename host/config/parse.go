@@ -37,7 +37,14 @@ func (s *settings) placeOf(set string) string {
 //
 //	1: lists are constants; {value: X} is a group with a parameter "value"
 //	2: a list is a mistake; {value: X} is a constant; code pasted from other tuners is a mistake
-const Reading = 2
+//	3: without a searcher it is auto; it was random
+const Reading = 3
+
+// The versions that brought the rules that are asked for.
+const (
+	strictReading   = 2
+	searcherReading = 3
+)
 
 // Recorded reads a file by that version of the reading rules; 0 is the first.
 func Recorded(reading int) Option {
@@ -143,14 +150,15 @@ func Parse(name string, data []byte, options ...Option) (*Experiment, error) {
 	}
 	if root.kind == mapKind {
 		for _, s := range set.sets {
-			override(p, root, s, set.placeOf(s))
+			override(p, root, set.reading, s, set.placeOf(s))
 		}
 	}
 	e := build(p, root, &set)
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	e.File, e.Source, e.Overrides, e.tree, e.Warnings = name, data, set.sets, root, p.warnings.tidy()
+	e.File, e.Source, e.Overrides, e.Warnings = name, data, set.sets, p.warnings.tidy()
+	e.tree, e.reading = root, set.reading
 	if e.Name == "" {
 		e.Name = baseName(name)
 		e.FormerName = formerName(name, e.Name)

@@ -9,7 +9,7 @@ import (
 
 // override applies one KEY=VALUE to the tree: KEY is a path of names joined with dots, VALUE is YAML,
 // and null removes the key. place is its place in messages.
-func override(p *problems, root *node, set, place string) {
+func override(p *problems, root *node, reading int, set, place string) {
 	at := Pos{File: clip(place)}
 	path, text, ok := strings.Cut(set, "=")
 	if !ok || path == "" {
@@ -34,10 +34,11 @@ func override(p *problems, root *node, set, place string) {
 		p.fail(at, "found an empty name in %s, expected names joined with dots", quote(path))
 		return
 	}
-	put(p, root, parts, entry{parts[len(parts)-1], at, value}, at)
+	put(p, root, reading, parts, entry{parts[len(parts)-1], at, value})
 }
 
-func put(p *problems, at *node, parts []string, e entry, where Pos) {
+func put(p *problems, at *node, reading int, parts []string, e entry) {
+	where := e.pos
 	for i, name := range parts[:len(parts)-1] {
 		next := at.get(name)
 		switch {
@@ -45,7 +46,7 @@ func put(p *problems, at *node, parts []string, e entry, where Pos) {
 			p.fail(where, "no key %s%s", quote(name), nearest.Hint(name, keyNames(experiment.keys)))
 			return
 		case next == nil && i == 0 && isPluginKey(name): // an option of the default plugin
-			next = plugin.canon(experiment.defaultOf(name))
+			next = plugin.canon(unwritten(name, reading))
 		case next == nil || next.kind == nullKind:
 			next = &node{kind: mapKind, pos: where}
 		case next.kind == textKind && isPluginKey(name): // searcher: tpe, --set searcher.seed=3

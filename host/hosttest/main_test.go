@@ -30,6 +30,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
 	"github.com/tunehost/tunehost/plugins/sdk/samples/reporter/lines"
+	"github.com/tunehost/tunehost/plugins/searchers/auto"
 	"github.com/tunehost/tunehost/plugins/searchers/grid"
 	"github.com/tunehost/tunehost/plugins/searchers/random"
 	"github.com/tunehost/tunehost/plugins/searchers/sobol"
@@ -39,7 +40,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/trainables/digits"
 )
 
-var plugged = bundled.New(random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, fifo.Plugin, asha.Plugin,
+var plugged = bundled.New(auto.Plugin, random.Plugin, grid.Plugin, sobol.Plugin, tpe.Plugin, fifo.Plugin, asha.Plugin,
 	hyperband.Plugin, median.Plugin,
 	pbt.Plugin, forgetful, chaos.Plugin, digits.Plugin, command.Plugin(), lines.Plugin, torn,
 	rogueSearcher, rogueScheduler, outside, telltale, fickle, moody, grower, gated, stray, fake.Plugin,

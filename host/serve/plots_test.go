@@ -88,7 +88,7 @@ func TestSpace(t *testing.T) {
 	}
 	if len(x.Objectives) != 1 || x.Objectives[0] != (view.Objective{Metric: "accuracy", Mode: "max"}) ||
 		strings.Join(x.Metrics, " ") != "accuracy loss" || string(x.Settings["trials"]) != "12" ||
-		x.Searcher.Name != "random" || x.Scheduler.Name != "fifo" {
+		x.Searcher.Name != "auto" || x.Scheduler.Name != "fifo" {
 		t.Errorf("%+v", x)
 	}
 }

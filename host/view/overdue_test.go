@@ -42,7 +42,7 @@ func TestOverdue(t *testing.T) {
 	w.Event(&core.SettingsChanged{Spec: judged})
 	w.Flush()
 	expect(9*time.Second, "")
-	expect(12*time.Second, "searcher random for 12s")
+	expect(12*time.Second, "searcher auto for 12s")
 	w.Run(1) // all trials report after a second
 	expect(9*time.Second, "")
 	expect(13*time.Second, "scheduler fifo for 12s")

@@ -331,14 +331,21 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// A space may have no parameters, or only one value.
+// A space may have no parameters, only one value, or grids alone: then nothing is learnt, so that all
+// trials may be asked for at once.
 func TestSmall(t *testing.T) {
 	single := &space.Space{Params: []space.Param{{Name: "a", Kind: space.Real, Low: 3, High: 3}}}
+	grid := &space.Space{Params: []space.Param{{Name: "a", Kind: space.Choice, Grid: true,
+		Choices: [][]byte{[]byte("1"), []byte("2")}}}}
 	for _, c := range []struct {
 		space *space.Space
 		want  int
-	}{{&space.Space{}, 30}, {single, 1}} {
-		points := Run(t, mustOpen(t, c.space), c.space, 2, 30, 1, func(space.Point) []float64 { return []float64{3} })
+	}{{&space.Space{}, 30}, {single, 1}, {grid, 2}} {
+		s, traits, err := Plugin.Open(sdk.Problem{Space: c.space}, nil)
+		if err != nil || !traits.Independent {
+			t.Fatal(traits, err)
+		}
+		points := Run(t, s, c.space, 2, 30, 1, func(space.Point) []float64 { return []float64{3} })
 		if len(points) != c.want {
 			t.Errorf("%d points, want %d", len(points), c.want)
 		}

@@ -6,6 +6,7 @@
 //
 // The first matching rule applies. The counts are numbers of parameters with more than one value:
 //
+//	none but grids    random: the host combines the values of grids itself
 //	more than 500     evolution
 //	more than 60      tpe
 //	others            gp until 10 trials have ended; then three suggestions in four are

@@ -48,7 +48,7 @@ func look(problem sdk.Problem) facts {
 	f := facts{objectives: max(1, len(problem.Objectives))}
 	for i := range problem.Space.Params {
 		p := &problem.Space.Params[i]
-		if problem.Space.FromUnit(i, 0) == problem.Space.FromUnit(i, 1) {
+		if !varies(problem.Space, i) {
 			continue
 		}
 		f.params++
@@ -59,6 +59,19 @@ func look(problem sdk.Problem) facts {
 	}
 	return f
 }
+
+// searches reports whether there is anything to choose: the host combines the values of grids itself.
+func searches(s *space.Space) bool {
+	for i := range s.Params {
+		if !s.Params[i].Grid && varies(s, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// varies reports whether a parameter has more than one value.
+func varies(s *space.Space, i int) bool { return s.FromUnit(i, 0) != s.FromUnit(i, 1) }
 
 func (f facts) String() string {
 	text := fmt.Sprintf("%d parameters (%d choices)", f.params, f.choices)

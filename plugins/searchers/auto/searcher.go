@@ -8,6 +8,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
+	"github.com/tunehost/tunehost/plugins/searchers/random"
 )
 
 const (
@@ -44,6 +45,9 @@ type searcher struct {
 }
 
 func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
+	if !searches(problem.Space) {
+		return random.Plugin.Open(problem, options)
+	}
 	s, err := newSearcher(problem, options, report)
 	if err != nil {
 		return nil, sdk.Traits{}, err

@@ -1,5 +1,5 @@
-// Package random suggests points drawn from the space's own distributions. It is the default
-// searcher, and the baseline for the others.
+// Package random suggests points drawn from the space's own distributions: the baseline for
+// the other searchers.
 //
 // Each suggestion depends only on its request's seed, with one exception: in a finite space of at
 // most 65,536 points none is suggested twice, and when all have been tried the searcher is
