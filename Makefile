@@ -286,6 +286,13 @@ $(INTEGRATIONS)/ready:
 	@$(INTEGRATIONS)/bin/pip install --quiet --disable-pip-version-check $(INTEGRATION_PACKAGES) -e ./$(PYTHON_SDK)
 	@touch $@
 
+.PHONY: ray-examples
+ray-examples: $(VENV)/ready ## Ray's own examples over tunehost; no part of check: they take minutes
+	$(call heading,ray-examples)
+	@mkdir -p $(TOOLS)/ray-examples && go build -o $(TOOLS)/ray-examples/tunehost ./cmd/tunehost
+	@cd $(PYTHON_SDK)/testdata/tune && TUNEHOST_BINARY=$(TOOLS)/ray-examples/tunehost \
+	$(VENV)/bin/python -m pytest -q -p no:cacheprovider --rootdir . test_examples.py
+
 .PHONY: ray-table
 ray-table: $(VENV)/ready ## docs/RAY.md anew, of the sources of Ray
 	@cd $(PYTHON_SDK) && $(VENV)/bin/python raytable.py > $(CURDIR)/docs/RAY.md

@@ -45,14 +45,11 @@ REMARKS: Dict[str, List[str]] = {
     "run": [
         DIFFERS,
         (
-            "`restore`, `export_formats` and `resume_config` are refused; `resume` takes True, `AUTO`, `AUTO+ERRORED`"
-            " and `AUTO+RESTART_ERRORED`; arguments that Ray has deprecated do not exist"
+            "`export_formats` is refused; `resume` takes True, `AUTO`, `AUTO+ERRORED` and "
+            "`AUTO+RESTART_ERRORED`; `restore` is a directory; arguments that Ray has deprecated do not exist"
         ),
     ],
-    "run_experiments": [
-        DIFFERS,
-        "several experiments run one after the other: `concurrent=False`; `resume_config` is refused",
-    ],
+    "run_experiments": [DIFFERS, "several experiments run one after the other: `concurrent=False`"],
     "Stopper": [DIFFERS, "results have numbers only"],
     "Experiment": [DIFFERS, "has the arguments of `run`, and no other methods"],
     "ExperimentAnalysis": [DIFFERS, "where Ray has a `Trial`, it has a `Result`; made of the experiment's directory"],
@@ -68,7 +65,7 @@ REMARKS: Dict[str, List[str]] = {
         "`search_alg` and `scheduler` may also be names of plugins; without a metric `training_iteration` is the "
         "objective; a function as `trial_dirname_creator` names links to the directories",
     ],
-    "ResumeConfig": [DIFFERS, "exists; use `Tuner.restore` and its arguments"],
+    "ResumeConfig": [DIFFERS, "`finished` must be SKIP, and `unfinished` RESUME"],
     "RunConfig": [
         DIFFERS,
         "`storage_filesystem` and settings of `sync_config` are refused; `storage_path` is `./results` by default; "
@@ -129,11 +126,14 @@ REMARKS: Dict[str, List[str]] = {
     "HEBOSearch": [DIFFERS, _OWN + "`gp`"],
     "HyperOptSearch": [DIFFERS, _OWN + "`tpe`; `space` is refused: use `param_space`"],
     "NevergradSearch": [DIFFERS, _OWN + "`cmaes`; `optimizer` is the name of a searcher of tunehost"],
+    "TBXLoggerCallback": [DIFFERS, "hyperparameters are not written, only metrics"],
+    "pretty_print": [DIFFERS, "lists are written as Python writes them"],
     "OptunaSearch": [
         DIFFERS,
-        _OWN
-        + "`tpe`, with several metrics `nsga2`; `sampler`, `storage` and functions as `space` are refused: see "
-        "`plugins/searchers/optuna`",
+        (
+            "the method is tunehost's own, the library is not needed: `tpe`, with several metrics `nsga2`; with "
+            "`sampler`, `storage`, `study_name` or `space` it is Optuna itself; `evaluated_rewards` is refused"
+        ),
     ],
     "ZOOptSearch": [NO, 'pass `search_alg="evolution"`'],
     "FunctionStopper": [DIFFERS, "the function runs in the trial's process and does not see other trials"],
@@ -143,6 +143,55 @@ REMARKS: Dict[str, List[str]] = {
     "UNDEFINED_SEARCH_SPACE": [NO, "the text of an error"],
     "UNDEFINED_METRIC_MODE": [NO, "the text of an error"],
     "BOHB": [NO, "a part of HpBandSter: use `TuneBOHB`"],
+}
+
+
+_DOWNLOADS = "downloads data"
+_LIBRARY = "its library's own method, arguments or space are refused: see the table"
+
+# Ray's own examples, and why they do not run; "": they run, with no other lines changed than those that import.
+# testdata/tune/test_examples.py runs them.
+EXAMPLES = {
+    "async_hyperband_example": "",
+    "custom_checkpointing_with_callback": "",
+    "custom_func_checkpointing": "",
+    "hyperband_example": "",
+    "hyperband_function_example": "",
+    "logging_example": "",
+    "optuna_define_by_run_example": "",
+    "optuna_example": "",
+    "optuna_multiobjective_example": "",
+    "pb2_example": "",
+    "pbt_example": "",
+    "pbt_function": "",
+    "tune_basic_example": "",
+    "ax_example": _LIBRARY,
+    "bayesopt_example": _LIBRARY,
+    "bohb_example": "`stop_last_trials=False` is refused",
+    "hyperopt_conditional_search_space_example": _LIBRARY,
+    "nevergrad_example": _LIBRARY,
+    "lightgbm_example": "imports `ray.tune.integration`: here `tunehost.integrations`, with other names",
+    "xgboost_example": "imports `ray.tune.integration`: here `tunehost.integrations`, with other names",
+    "xgboost_dynamic_resources_example": "`resources_allocation_function` is refused",
+    "mlflow_example": "imports `ray.air.integrations`",
+    **dict.fromkeys(
+        (
+            "cifar10_pytorch",
+            "mlflow_ptl",
+            "mnist_pytorch",
+            "mnist_pytorch_trainable",
+            "mnist_ptl_mini",
+            "pbt_convnet_example",
+            "pbt_convnet_function_example",
+            "pbt_memnn_example",
+            "pbt_tune_cifar10_with_keras",
+            "tf_mnist_example",
+            "tune_mnist_keras",
+        ),
+        _DOWNLOADS,
+    ),
+    "pb2_ppo_example": "belongs to RLlib",
+    "pbt_ppo_example": "belongs to RLlib",
 }
 
 
@@ -270,7 +319,26 @@ def page() -> str:
             module = n.module
             lines.append(f"| **{module}** | | |")
         lines.append(f"| `{n.name}` | {n.state} | {n.remark} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *_examples()]) + "\n"
+
+
+def _examples() -> List[str]:
+    """The part of docs/RAY.md about Ray's examples."""
+    run = [f"`{name}`" for name, why in EXAMPLES.items() if not why]
+    others = [f"| `{name}` | {why} |" for name, why in sorted(EXAMPLES.items()) if why]
+    return [
+        "## Ray's own examples",
+        "",
+        f"Of the {len(EXAMPLES)} files in `ray/tune/examples` these {len(run)} run to their end with `--smoke-test`. Only"
+        " lines that import are changed: `from ray` to `from tunehost`, and `import ray` to",
+        "`from tunehost.tune import cluster as ray`. `make ray-examples` runs them.",
+        "",
+        ", ".join(run),
+        "",
+        "| the others | why |",
+        "|---|---|",
+        *others,
+    ]
 
 
 if __name__ == "__main__":

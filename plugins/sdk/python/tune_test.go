@@ -31,8 +31,8 @@ var (
 // those of the environment that `make python` makes.
 func installedWheel(t *testing.T) wheel {
 	t.Helper()
-	base := toolchain.NeedPython(t, "grpc", "google.protobuf", "cryptography", "cloudpickle", "numpy", "pandas",
-		"pytest", "setuptools")
+	base := toolchain.NeedPython(t, "grpc", "google.protobuf", "cryptography", "cloudpickle", "numpy", "optuna",
+		"pandas", "pytest", "setuptools")
 	wheelOnce.Do(func() { wheelDir = buildWheel(t, base) })
 	if wheelDir == "" {
 		t.Fatal("the wheel could not be built")
@@ -158,6 +158,22 @@ func TestTune(t *testing.T) {
 	cmd.Env = append(cmd.Env, "PYTHONDONTWRITEBYTECODE=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// B-151: what Ray Tune has and tunehost.tune has not is an error, of one line that says what to do instead.
+func TestUnsupported(t *testing.T) {
+	w := installedWheel(t)
+	tests, err := filepath.Abs("tests/test_tune.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := w.command(t.TempDir(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", filepath.Dir(tests), tests,
+		"-k", "not_supported or wrong_use")
+	cmd.Env = append(cmd.Env, "PYTHONDONTWRITEBYTECODE=1")
+	out := must(t, cmd)
+	if m := regexp.MustCompile(`(\d+) passed`).FindStringSubmatch(out); m == nil || len(m[1]) < 2 {
+		t.Errorf("expected ten refusals and more to be tested:\n%s", out)
 	}
 }
 

@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, cast
 import pytest
 
 from tunehost import _binary, tune
-from tunehost.tune import _encode, _payload, schedulers, search, stopper
+from tunehost.tune import _encode, _payload, cluster, schedulers, search, stopper
 from tunehost.tune.search import _methods
 
 
@@ -200,8 +200,7 @@ REFUSED: List[Callable[[], Any]] = [
     lambda: tune.PopulationBasedTraining(hyperparam_mutations={"a": [1]}, synch=True),
     lambda: tune.PB2(hyperparam_bounds={"a": [0, 1]}),
     lambda: search.BasicVariantGenerator(constant_grid_search=True),
-    lambda: _methods.OptunaSearch(sampler=object()),
-    lambda: _methods.OptunaSearch(space={}),
+    lambda: _methods.OptunaSearch(evaluated_rewards=[1]),
     lambda: search.ConcurrencyLimiter(_methods.AxSearch(), 2, batch=True),
     lambda: _methods.AxSearch(outcome_constraints=["a"]),
     lambda: _methods.ZOOptSearch(),
@@ -210,7 +209,12 @@ REFUSED: List[Callable[[], Any]] = [
     lambda: file(run=tune.RunConfig(sync_config=tune.SyncConfig(sync_period=3))),
     lambda: tune.register_env("a", None),
     lambda: tune.Tuner.restore("a", resume_unfinished=False),
-    lambda: tune.run(train, restore="a"),
+    lambda: tune.run(train, export_formats=["onnx"]),
+    lambda: tune.run(
+        train, name="a", resume=True, resume_config=tune.ResumeConfig(unfinished=tune.ResumeConfig.ResumeType.SKIP)
+    ),
+    lambda: cluster.init(address="auto"),
+    lambda: cluster.init(runtime_env={}),
     lambda: tune.run(train, resume="PROMPT"),
     lambda: tune.Checkpoint("a", object()),
     lambda: file({"x": tune.choice([tune.grid_search([1])])}),

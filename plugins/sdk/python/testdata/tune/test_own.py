@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tunehost import tune
+from tunehost.tune import cluster
 from tunehost.tune.logger import CSVLoggerCallback, JsonLoggerCallback, LoggerCallback, TBXLoggerCallback, pretty_print
 from tunehost.tune.logger._tensorboard import checksum
 from tunehost.tune.schedulers import FIFOScheduler, TrialScheduler
@@ -152,6 +153,50 @@ def test_limits_and_repeats_around_a_searcher():
     again = fit(short, SPACE, num_samples=7, search_alg=Repeater(walk, 3))
     assert [r.config["__trial_index__"] for r in again] == [0, 1, 2] * 2 and len(walk.asked) == 2
     assert [r.config["free"][1] for r in again] == [1, 1, 1, 2, 2, 2]
+
+
+def test_optuna_itself_is_a_searcher():
+    """A space that is a function, and a sampler, are those of the library."""
+    import optuna
+
+    def space(trial):
+        kind = trial.suggest_categorical("kind", ["a", "b"])
+        if kind == "a":
+            trial.suggest_float("only", 1, 2)
+        trial.suggest_float("x", 0, 1)
+        return {"free": ("own", 1), "far": 3}
+
+    def train(config):
+        assert ("only" in config) == (config["kind"] == "a")
+        tune.report({"loss": config["x"]})
+
+    search = tune.create_searcher("optuna", space=space, metric="loss", mode="min", seed=3)
+    results = fit(train, num_samples=6, search_alg=ConcurrencyLimiter(search, 1))
+    assert not results.errors and {r.config["free"] for r in results} == {("own", 1)}
+    sampler = optuna.samplers.GridSampler({"x": [0.25, 0.5, 0.75]})
+    grid = tune.create_searcher("optuna", sampler=sampler)
+    tried = fit(
+        lambda config: {"loss": config["x"]},
+        {"x": tune.uniform(0, 1)},
+        num_samples=3,
+        search_alg=ConcurrencyLimiter(grid, 1),
+        metric="loss",
+        mode="min",
+    )
+    assert sorted(r.config["x"] for r in tried) == [0.25, 0.5, 0.75]
+
+
+def test_a_script_says_what_it_may_use():
+    def train(config):
+        time.sleep(0.2)
+        tune.report({"at": time.time()})
+
+    cluster.init(num_cpus=1, configure_logging=False)
+    try:
+        ends = [r.metrics["at"] for r in fit(train, num_samples=3)]
+    finally:
+        cluster.shutdown()
+    assert min(b - a for a, b in zip(sorted(ends), sorted(ends)[1:])) >= 0.2 and not cluster.is_initialized()
 
 
 class Together(tune.Stopper):

@@ -359,6 +359,28 @@ def test_failed_trials_go_on_after_restore():
     assert fit(train, {"flag": flag}, {"name": "again"}).experiment_path.endswith("results/again-2")
 
 
+def test_run_starts_from_a_checkpoint_and_resumes():
+    def train(config):
+        start = int(Path(tune.get_checkpoint().path, "n").read_text()) if tune.get_checkpoint() else 0
+        if start == 7 and not Path(config["flag"]).exists():
+            raise RuntimeError("not yet")
+        tune.report({"start": start})
+
+    Path("made").mkdir()
+    Path("made/n").write_text("7")
+    config = {"flag": os.path.abspath("flag")}
+    first = tune.run(train, config=config, name="from", restore="made", verbose=0, raise_on_failed_trial=False)
+    assert "not yet" in str(first.trials[0].error)
+    Path("flag").touch()
+    errored = tune.ResumeConfig(errored=tune.ResumeConfig.ResumeType.RESTART)
+    again = tune.run(train, config=config, name="from", resume=True, resume_config=errored, verbose=0)
+    assert again.trials[0].metrics["start"] == 7
+    with pytest.raises(tune.TuneError, match="there is no checkpoint"):
+        tune.run(train, restore="nowhere")
+    with pytest.raises(tune.TuneError, match="resume is not"):
+        tune.run(train, resume_config=errored)
+
+
 def test_refusals_of_the_program_are_errors():
     with pytest.raises(tune.TuneError, match="cpu"):
         fit(tune.with_resources(lambda c: None, {"cpu": 10_000}))

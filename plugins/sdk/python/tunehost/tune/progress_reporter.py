@@ -163,8 +163,37 @@ class CLIReporter(_Table):
 class JupyterNotebookReporter(_Table):
     """Shows the table in a notebook, and replaces the last one if overwrite is set; elsewhere it prints it."""
 
-    def __init__(self, *, overwrite: bool = True, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+    def __init__(
+        self,
+        *,
+        overwrite: bool = True,
+        metric_columns: Columns = None,
+        parameter_columns: Columns = None,
+        total_samples: Optional[int] = None,
+        max_progress_rows: int = 20,
+        max_error_rows: int = 20,
+        max_column_length: int = 20,
+        max_report_frequency: int = 5,
+        infer_limit: int = 3,
+        print_intermediate_tables: Optional[bool] = None,
+        metric: Optional[str] = None,
+        mode: Optional[str] = None,
+        sort_by_metric: bool = False,
+    ) -> None:
+        super().__init__(
+            metric_columns=metric_columns,
+            parameter_columns=parameter_columns,
+            total_samples=total_samples,
+            max_progress_rows=max_progress_rows,
+            max_error_rows=max_error_rows,
+            max_column_length=max_column_length,
+            max_report_frequency=max_report_frequency,
+            infer_limit=infer_limit,
+            print_intermediate_tables=print_intermediate_tables,
+            metric=metric,
+            mode=mode,
+            sort_by_metric=sort_by_metric,
+        )
         self._overwrite = overwrite
 
     def _show(self, text: str) -> None:

@@ -16,6 +16,20 @@ from .error import TuneError
 
 __all__ = ["Metrics", "Result"]
 
+# Ray's names of what results have besides the metrics.
+DONE = "done"
+SHOULD_CHECKPOINT = "should_checkpoint"
+HOSTNAME = "hostname"
+TRIAL_ID = "trial_id"
+EXPERIMENT_TAG = "experiment_tag"
+PID = "pid"
+DEFAULT_METRIC = "_metric"
+TIMESTEPS_THIS_ITER = "timesteps_this_iter"
+TIMESTEPS_TOTAL = "timesteps_total"
+TIME_THIS_ITER_S = "time_this_iter_s"
+TIME_TOTAL_S = "time_total_s"
+TRAINING_ITERATION = "training_iteration"
+
 
 class Metrics(Dict[str, Any]):
     """Metrics by name. Nested names are joined with "/"; metrics["val"] is the dict of those below it."""

@@ -22,8 +22,6 @@ __all__ = ["run", "run_experiments"]
 
 _INSTEAD = {
     "export_formats": "write models in the trainable",
-    "restore": "pass the checkpoint's directory in the config",
-    "resume_config": "use tune.Tuner.restore",
     "trial_executor": "leave it out",
 }
 
@@ -64,10 +62,11 @@ def run(
     """Runs an experiment. Tuner is the newer way; the arguments are those of its configs.
 
     search_alg and scheduler may be Ray's names, such as "hyperopt" and "pbt". resume=True, or "AUTO", continues
-    the experiment of this name if it exists; "AUTO+ERRORED" also its failed trials. TuneError: it could not run, or a
+    the experiment of this name if it exists; "AUTO+ERRORED" also its failed trials, as resume_config says it with more
+    words. restore is the directory of a checkpoint from which every trial starts. TuneError: it could not run, or a
     trial failed and raise_on_failed_trial is set.
     """
-    given = {"export_formats": export_formats, "restore": restore, "resume_config": resume_config}
+    given = {"export_formats": export_formats}
     refuse("run", dict.fromkeys(given), given, _INSTEAD)
     if isinstance(run_or_experiment, Experiment):
         raise TuneError("pass an Experiment to tune.run_experiments")
@@ -99,24 +98,31 @@ def run(
         sync_config=sync_config,
         callbacks=None if callbacks is None else list(callbacks),
     )
-    tuner = _resumed(trainable, resume, setting) or Tuner(
+    tuner = _resumed(trainable, resume, resume_config, setting) or Tuner(
         trainable, param_space=config, tune_config=tune, run_config=setting
     )
+    if restore is not None:
+        tuner._start_from(restore)
     grid = tuner.fit()
     if grid.errors and raise_on_failed_trial:
         raise TuneError(f"{grid.num_errors} of {len(grid)} trials failed, the first with: {grid.errors[0]}")
     return ExperimentAnalysis(grid.experiment_path, default_metric=grid._metric, default_mode=grid._mode)
 
 
-def _resumed(trainable: Any, resume: Union[None, bool, str], setting: RunConfig) -> Optional[Tuner]:
+def _resumed(
+    trainable: Any, resume: Union[None, bool, str], chosen: Optional[ResumeConfig], setting: RunConfig
+) -> Optional[Tuner]:
     """The experiment of this name, if it is to be continued."""
     if not resume:
+        if chosen is not None:
+            raise TuneError("resume_config is given and resume is not: write resume=True")
         return None
     words = ("AUTO" if resume is True else str(resume)).upper().split("+")
     if words[0] not in ("AUTO", "LOCAL") or any(w not in ("ERRORED", "RESTART_ERRORED") for w in words[1:]):
         raise Unsupported(
             f'resume={resume!r} is not supported: write True, "AUTO", "AUTO+ERRORED" or "AUTO+RESTART_ERRORED"'
         )
+    errored = _errored(chosen) or words[1:]
     if not setting.name:
         raise TuneError("resume needs the name of the experiment: write name=NAME")
     path = os.path.join(os.path.expanduser(setting.storage_path or "results"), setting.name)
@@ -125,8 +131,20 @@ def _resumed(trainable: Any, resume: Union[None, bool, str], setting: RunConfig)
             raise TuneError(f"there is no experiment to resume at {os.path.abspath(path)}")
         return None
     return Tuner.restore(
-        path, trainable, resume_errored="ERRORED" in words, restart_errored="RESTART_ERRORED" in words
+        path, trainable, resume_errored="ERRORED" in errored, restart_errored="RESTART_ERRORED" in errored
     )
+
+
+def _errored(chosen: Optional[ResumeConfig]) -> List[str]:
+    """What a ResumeConfig says of failed trials, in the words of resume."""
+    if chosen is None:
+        return []
+    kind = ResumeConfig.ResumeType
+    if chosen.finished != kind.SKIP:
+        raise Unsupported("ResumeConfig(finished=…) is not supported: `tunehost retry DIR TRIAL` runs a trial again")
+    if chosen.unfinished != kind.RESUME:
+        raise Unsupported("ResumeConfig(unfinished=…) is not supported: trials that ran go on from their checkpoints")
+    return {kind.SKIP: [], kind.RESUME: ["ERRORED"], kind.RESTART: ["RESTART_ERRORED"]}[chosen.errored]
 
 
 def run_experiments(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional
 
 
-from . import _callbacks, _experiment, _host, _payload, _serving
+from . import _callbacks, _experiment, _host, _payload, _serving, cluster
 from .checkpoint import PathLike
 from .config import RunConfig, TuneConfig
 from .error import TuneError, Unsupported
@@ -58,7 +58,7 @@ class Tuner:
     def fit(self) -> ResultGrid:
         """Runs the experiment and returns its results, also when trials failed or Ctrl-C interrupted it. TuneError:
         it could not run. A name that exists gets a number: NAME-2."""
-        arguments = self._resume if self._resume is not None else self._begin()
+        arguments = [*(self._resume if self._resume is not None else self._begin()), *cluster.flags()]
         assert self._dir
         caller = _callbacks.Caller(self._dir, self._settings) if self._settings else None
         if caller:
@@ -161,6 +161,14 @@ class Tuner:
         file = folder / "experiment.yaml"
         file.write_text(self.to_yaml(), encoding="utf-8")
         return ["run", str(file)]
+
+    def _start_from(self, checkpoint: PathLike) -> None:
+        """Makes every trial of a new experiment start from a checkpoint."""
+        path = os.path.abspath(os.path.expanduser(os.fspath(checkpoint)))
+        if not os.path.isdir(path):
+            raise TuneError(f"there is no checkpoint at {path}: restore is the directory of one")
+        if self._experiment:
+            self._experiment.keys["restore"] = path
 
     def _verbosity(self) -> List[str]:
         verbose = self._run.verbose

@@ -7,13 +7,15 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Union
 from .._plugin import refuse
 from ..error import Unsupported
 from . import Method, Points
+from ._optuna import Study
 
 _Metric = Union[None, str, Sequence[str]]
 
 
 class OptunaSearch(Method):
     """Bayesian search with tree-structured Parzen estimators, as Optuna's default: tunehost's `tpe`; with several
-    metrics `nsga2`. Samplers of Optuna: Plugin("optuna", sampler="cmaes"), see plugins/searchers/optuna."""
+    metrics `nsga2`. With a sampler, a storage, a study_name, or a space that is a function or has distributions, it is
+    Optuna itself, whose library must be installed, in a process of its own."""
 
     def __init__(
         self,
@@ -27,25 +29,28 @@ class OptunaSearch(Method):
         seed: Optional[int] = None,
         evaluated_rewards: Any = None,
     ) -> None:
-        instead = {
-            "sampler": (
-                'pass search_alg=tune.search.Plugin("PATH/TO/plugins/searchers/optuna/searcher", sampler="cmaes")'
-            ),
-            "study_name": "the experiment is recorded in its own directory",
-            "storage": "the experiment is recorded in its own directory",
-            "evaluated_rewards": "the values of points are measured again",
-        }
-        given = {
-            "sampler": sampler,
-            "study_name": study_name,
-            "storage": storage,
-            "evaluated_rewards": evaluated_rewards,
-        }
-        refuse("OptunaSearch", dict.fromkeys(given), given, instead)
-        several = metric is not None and not isinstance(metric, str) and len(metric) > 1
-        super().__init__(
-            "nsga2" if several else "tpe", {"repeats": True}, metric, mode, points_to_evaluate, seed, space
+        refuse(
+            "OptunaSearch",
+            {"evaluated_rewards": None},
+            {"evaluated_rewards": evaluated_rewards},
+            {"evaluated_rewards": "the values of points are measured again"},
         )
+        several = metric is not None and not isinstance(metric, str) and len(metric) > 1
+        library = any(given is not None for given in (space, sampler, study_name, storage))
+        self._study: Optional[Study] = None
+        if library:
+            self._study = Study(space, metric, mode, points_to_evaluate, sampler, study_name, storage, seed)
+            points_to_evaluate = None
+        super().__init__("nsga2" if several else "tpe", {"repeats": True}, metric, mode, points_to_evaluate, seed)
+
+    def entry(self) -> Dict[str, Any]:
+        return self._study.entry() if self._study else super().entry()
+
+    def served(self) -> Dict[str, Any]:
+        return self._study.served() if self._study else {}
+
+    def set_search_properties(self, metric: Any, mode: Any, config: Dict[str, Any], **spec: Any) -> bool:
+        return self._study is not None and self._study.set_search_properties(metric, mode, config, **spec)
 
 
 class HyperOptSearch(Method):
