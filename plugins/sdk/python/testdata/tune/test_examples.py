@@ -47,7 +47,7 @@ def test_it_runs_to_its_end(name, tmp_path):
         [sys.executable, f"{name}.py", "--smoke-test"], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    assert re.search(r"Best hyperparameters[^\n]*:\s+\{'", done.stdout), done.stdout[-2000:]
+    assert re.search(r"Best (hyperparameters|model parameters)[^\n]*:\s+\{'", done.stdout), done.stdout[-2000:]
 
 
 def test_every_example_of_ray_is_known():
