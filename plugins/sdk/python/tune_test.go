@@ -168,8 +168,8 @@ func TestUnsupported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := w.command(t.TempDir(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", filepath.Dir(tests), tests,
-		"-k", "not_supported or wrong_use")
+	cmd := w.command(t.TempDir(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", filepath.Dir(tests),
+		tests, "-k", "not_supported or wrong_use")
 	cmd.Env = append(cmd.Env, "PYTHONDONTWRITEBYTECODE=1")
 	out := must(t, cmd)
 	if m := regexp.MustCompile(`(\d+) passed`).FindStringSubmatch(out); m == nil || len(m[1]) < 2 {

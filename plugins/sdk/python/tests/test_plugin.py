@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from pathlib import Path
 from typing import Any, Dict, Iterator, List
 
@@ -181,6 +183,25 @@ def test_kill_counts_as_a_stop() -> None:
         run.report(loss=1)
 
     assert trained(train, [{"kind": KILL}]) == [(RESULT, 0), (ENDED, "")]
+
+
+def test_a_reported_checkpoint_may_be_deleted_at_once(tmp_path: Path) -> None:
+    """What the host finds is whole, wherever the directory was."""
+    trial = tmp_path / "trial"
+    trial.mkdir()
+
+    def train(run: Run) -> None:
+        for place in (None, run.dir):
+            with tempfile.TemporaryDirectory(dir=place) as dir:
+                Path(dir, "state").write_text("all")
+                os.symlink("state", os.path.join(dir, "link"))
+                run.report(loss=1, checkpoint=dir)
+
+    link = Link([GO], [GO])
+    attempt(tunehost.trainable()(train)(), Run(Trial(params={}, dir=str(trial)), link, False))
+    kept = [Path(t["checkpoint"]) for t in link.told if t["kind"] == RESULT]
+    assert len(set(kept)) == 2 and all(k.parent == trial for k in kept) and set(trial.iterdir()) == set(kept)
+    assert all((k / "state").read_text() == "all" and os.readlink(k / "link") == "state" for k in kept)
 
 
 @pytest.mark.parametrize("order, taken", [(stop(), ["/final"]), (stop(paused=True), ["/final"]), ({"kind": KILL}, [])])

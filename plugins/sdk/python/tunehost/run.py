@@ -13,6 +13,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping,
                     cast)
 
 from . import _traces
+from ._keeping import keep
 from ._metrics import flatten, left_out, whole
 from .errors import Paused, RestoreError, StartError, Stopped, UnknownFormat
 
@@ -207,19 +208,19 @@ class Run:
         Numbers are metrics; other values (text, bool, list) are kept beside them in result.jsonl.
         save(dir) writes the training's state into the empty directory dir; it is called only
         when a checkpoint of this result is wanted. checkpoint is a directory that already
-        holds one; it is kept even if the trial was already told to stop. done: this is the last
+        holds one; it may be deleted when report has returned, and one in the trial's directory is
+        moved away. It is kept even if the trial was already told to stop. done: this is the last
         result. Raises Stopped, or Paused, when the trial must end; do not catch it.
         """
         r = flatten(metrics, more)
         number, done = whole(iteration) if iteration is not None else r.iteration or 0, bool(done) or r.done
         if r.left_out:
             self._link.send({"kind": LOG, "text": cut(left_out(r.left_out)), "hint": True})
-        saved = str(Path(checkpoint).absolute()) if checkpoint else ""
-        saved.encode()  # a message can carry no other path; the author gets the error
         self._hear(self._link.poll())
         over = self._stop is not None and not self._stop_dir
-        if over and (self._killed or not saved):
+        if over and (self._killed or not checkpoint):
             raise self._end()
+        saved = keep(checkpoint, self.trial.dir) if checkpoint else ""
         self._iteration = number or self._iteration + 1
         self._reported += 1
         self._done = done
