@@ -359,6 +359,17 @@ def test_failed_trials_go_on_after_restore():
     assert fit(train, {"flag": flag}, {"name": "again"}).experiment_path.endswith("results/again-2")
 
 
+def test_a_step_asks_for_a_checkpoint():
+    """Ray's key of a result: the class is saved with just this result."""
+
+    class Asks(Counter):
+        def step(self):
+            return {**super().step(), "should_checkpoint": self.total == 2}
+
+    (result,) = fit(Asks, {"until": 4})
+    assert [m["total"] for _, m in result.best_checkpoints] == [2] and result.metrics["total"] == 4
+
+
 def test_run_starts_from_a_checkpoint_and_resumes():
     def train(config):
         start = int(Path(tune.get_checkpoint().path, "n").read_text()) if tune.get_checkpoint() else 0

@@ -16,6 +16,7 @@ from ._serving import EVENTS
 from .callback import Callback
 from .error import TuneError
 from .progress_reporter import ProgressReporter
+from .result import SHOULD_CHECKPOINT
 from .trial import Trial
 
 FOLDER = "state"  #: beside the plugin, whose files must not change
@@ -196,7 +197,7 @@ class Caller:
         if SHOULD_CHECKPOINT in set(result) - before:
             _warn_once(
                 f"a callback has set result[{SHOULD_CHECKPOINT!r}], which has no effect: no trial waits for callbacks; "
-                "use CheckpointConfig(checkpoint_frequency=…), or report the checkpoint in the trainable"
+                "use CheckpointConfig(checkpoint_frequency=…), or let the trainable's step return it"
             )
         trial.update_last_result(result)
 
@@ -222,7 +223,6 @@ class Caller:
             self._call("on_trial_recover", **about)
 
 
-SHOULD_CHECKPOINT = "should_checkpoint"
 _warned: set[str] = set()
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Mapping, Type
 
@@ -13,7 +14,9 @@ import tunehost
 
 from . import _payload, session
 from ._encode import computes, decode
+from .checkpoint import Checkpoint
 from .resources import computed
+from .result import SHOULD_CHECKPOINT
 from .trainable import Trainable, overrides
 
 
@@ -60,7 +63,12 @@ class Serving(tunehost.Trainable):
                 _restore(trainable, current.run)
             while True:
                 result = trainable.train()
-                current.report(_own(result), save=_saver(save), done=bool(result["done"]))
+                if self.saves and result.get(SHOULD_CHECKPOINT):
+                    with tempfile.TemporaryDirectory() as dir:
+                        made = Checkpoint(trainable.save(dir))
+                        current.report(_own(result), checkpoint=made, done=bool(result["done"]))
+                else:
+                    current.report(_own(result), save=_saver(save), done=bool(result["done"]))
                 if result["done"]:
                     return
         finally:
@@ -113,9 +121,12 @@ def _with_setup(cls: Type[Trainable], objects: Dict[str, Any]) -> Type[Trainable
     return Inner
 
 
+_ADDED = ("config", "done", "time_this_iter_s", "time_total_s", SHOULD_CHECKPOINT)
+
+
 def _own(result: Mapping[str, Any]) -> Dict[str, Any]:
     """What step returned: the host adds times of its own."""
-    return {k: v for k, v in result.items() if k not in ("config", "done", "time_this_iter_s", "time_total_s")}
+    return {k: v for k, v in result.items() if k not in _ADDED}
 
 
 def _finish(current: session._Session, returned: Any) -> None:
