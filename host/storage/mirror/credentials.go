@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -77,13 +78,39 @@ var noCredentials = []string{"get credentials", "no EC2 IMDS role found", "faile
 // calls, which differ each time.
 func InWords(storage string, err error) error {
 	where, _, _ := strings.Cut(storage, "?")
-	text := err.Error()
-	for _, part := range noCredentials {
-		if strings.Contains(text, part) {
-			return fmt.Errorf("no credentials for %s (give the nodes credentials of their own)", where)
-		}
+	if lacksCredentials(err) {
+		return fmt.Errorf("no credentials for %s (give the nodes credentials of their own)", where)
 	}
 	return fmt.Errorf("no access to %s: %s", where, cause(err))
+}
+
+// shortError is an error of a store's client in few words. The client's own words are in what it wraps.
+type shortError struct {
+	text string
+	err  error
+}
+
+func (e *shortError) Error() string { return e.text }
+
+func (e *shortError) Unwrap() error { return e.err }
+
+// inShort returns what is wrong with a store on this machine.
+func inShort(err error) string {
+	if lacksCredentials(err) {
+		return "no credentials were found; set them as for the store's own tools, such as in AWS_ACCESS_KEY_ID"
+	}
+	return cause(err)
+}
+
+// lacksCredentials reports whether a client has found no credentials.
+func lacksCredentials(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		text := err.Error()
+		if slices.ContainsFunc(noCredentials, func(part string) bool { return strings.Contains(text, part) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // cause returns the part of an error that says what is wrong.

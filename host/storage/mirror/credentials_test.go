@@ -60,6 +60,7 @@ func TestInWords(t *testing.T) {
 		metadataEndpoint: "http://127.0.0.1:1", "AWS_MAX_ATTEMPTS": "1"} {
 		t.Setenv(name, value)
 	}
+	var here string // what this machine says
 	says := func(key string) string {
 		t.Helper()
 		url := "s3://bucket/results?endpoint=http://127.0.0.1:1&region=eu-west-1&use_path_style=true"
@@ -71,6 +72,7 @@ func TestInWords(t *testing.T) {
 		if err == nil {
 			t.Fatal("it can be used")
 		}
+		_, here, _ = strings.Cut(err.Error(), "use_path_style=true: ")
 		return InWords(url, err).Error()
 	}
 	for range 2 {
@@ -78,11 +80,17 @@ func TestInWords(t *testing.T) {
 		if got := says("mark-1"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+		if !strings.HasPrefix(here, "no credentials were found; ") {
+			t.Errorf("this machine says %q", here)
+		}
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "id")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "well-kept")
 	first, second := says("mark-1"), says("mark-2")
 	if first != second || !strings.HasPrefix(first, "no access to s3://bucket/results: dial tcp 127.0.0.1:1: ") {
 		t.Errorf("%q, %q", first, second)
+	}
+	if !strings.HasPrefix(here, "dial tcp 127.0.0.1:1: ") {
+		t.Errorf("this machine says %q", here)
 	}
 }

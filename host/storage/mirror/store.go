@@ -224,7 +224,7 @@ func (s *Store) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", s.url, err)
+	return &shortError{s.url + ": " + inShort(err), err}
 }
 
 // Experiments returns the URLs of the experiments in a storage; of one experiment its own.

@@ -356,7 +356,7 @@ func (x *examination) gpus(r *Report) {
 	asked := x.Request.Get("gpu") > 0
 	if asked && r.Visible == "" && len(r.GPUs) == 0 {
 		x.bad("gpu", "granted, but the node shows none: CUDA_VISIBLE_DEVICES is not set in the lease, and nvidia-smi "+
-			"is missing or finds none; set up GPUs in the cluster's configuration")
+			"is missing or finds none; have them set up on the node (for Slurm: GresTypes, and File= in gres.conf)")
 		return
 	}
 	x.well("gpu", "%s; %s", onNode(r), inLease(r, asked))
@@ -375,9 +375,10 @@ func inLease(r *Report, asked bool) string {
 	case r.Visible != "":
 		return "the lease has " + r.Visible
 	case asked:
-		return "CUDA_VISIBLE_DEVICES is not set in the lease"
+		return "CUDA_VISIBLE_DEVICES is not set in the lease, so that trials may share GPUs; have the engine bind " +
+			"GPUs to jobs (for Slurm: File= in gres.conf)"
 	}
-	return "the lease has none"
+	return "the lease has none, because none were requested: --gpus 1 requests one"
 }
 
 func or(text, otherwise string) string {

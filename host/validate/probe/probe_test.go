@@ -18,12 +18,12 @@ func TestGPUs(t *testing.T) {
 		bad     bool
 		want    string
 	}{
-		{one, Report{}, true, "granted, but the node shows none"},
+		{one, Report{}, true, "for Slurm: GresTypes, and File= in gres.conf"},
 		{one, Report{Visible: "0"}, false, "the lease has 0"},
 		{one, Report{GPUs: []string{"A100", "A100"}}, false,
-			"2 on the node (A100); CUDA_VISIBLE_DEVICES is not set in the lease"},
-		{one[:1], Report{}, false, "the lease has none"},
-		{one[:1], Report{GPUs: []string{"A100"}}, false, "1 on the node (A100); the lease has none"},
+			"2 on the node (A100); CUDA_VISIBLE_DEVICES is not set in the lease, so that trials may share GPUs; have"},
+		{one[:1], Report{}, false, "none were requested: --gpus 1 requests one"},
+		{one[:1], Report{GPUs: []string{"A100"}}, false, "1 on the node (A100); the lease has none, because"},
 	} {
 		x := &examination{Subject: Subject{Request: c.request}}
 		x.gpus(&c.report)
