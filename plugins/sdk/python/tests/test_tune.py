@@ -303,6 +303,18 @@ def test_a_class_trains_saves_and_restores_by_hand(tmp_path: Path, monkeypatch: 
     assert second.train()["n"] == 8 and second.training_iteration == 4
 
 
+def test_checkpoints_that_are_being_written_are_no_checkpoints(tmp_path: Path) -> None:
+    from tunehost.tune._callbacks import _files
+
+    for name in ("000001", "000002", "000003.new"):
+        (tmp_path / "checkpoints" / name).mkdir(parents=True)
+    (tmp_path / "checkpoints/000001/MANIFEST.json").write_text('{"iteration": 4}')
+    (tmp_path / "checkpoints/000002/MANIFEST.json").symlink_to("gone")
+    (tmp_path / "checkpoints/000003.new/MANIFEST.json").write_text('{"iteration": 5}')
+    assert _files(str(tmp_path), 4) == str(tmp_path / "checkpoints/000001/files")
+    assert _files(str(tmp_path), 5) is None and _files(str(tmp_path), 9) is None
+
+
 def test_importing_is_light() -> None:
     code = (
         "import sys, tunehost.tune; print([m for m in ('grpc', 'numpy', 'pandas', 'cloudpickle', 'google') if m in"

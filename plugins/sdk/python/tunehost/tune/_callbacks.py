@@ -235,8 +235,13 @@ def _warn_once(text: str) -> None:
 def _files(path: Optional[str], iteration: int) -> Optional[str]:
     """The directory of a checkpoint; None if it is gone already."""
     for manifest in sorted(Path(path or "", "checkpoints").glob("*/MANIFEST.json"), reverse=True):
-        if json.loads(manifest.read_text(encoding="utf-8"))["iteration"] == iteration:
-            return str(manifest.parent / "files")
+        if not manifest.parent.name.isdigit():
+            continue  # it is being written
+        try:
+            if json.loads(manifest.read_text(encoding="utf-8"))["iteration"] == iteration:
+                return str(manifest.parent / "files")
+        except FileNotFoundError:
+            continue  # it was removed meanwhile
     return None
 
 
