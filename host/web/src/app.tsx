@@ -16,6 +16,7 @@ import { href, useRoute } from "./route";
 import type { Source } from "./source";
 import { Steering } from "./steering";
 import { Failure, Waiting } from "./ui";
+import { visible } from "./visible";
 
 export function App({ source }: { source: Source }): JSX.Element {
   return <Context.Provider value={source}><Frame /></Context.Provider>;
@@ -28,7 +29,7 @@ function Frame(): JSX.Element {
   const one = kind === "x" && x !== undefined;
   const compared = query.get("of")?.split(",") ?? [];
   useEffect(() => {
-    document.title = (one ? `${x} · ${view === "trials" && id ? "trial " + id : view} · ` : "") + "tunehost";
+    document.title = visible((one ? `${x} · ${view === "trials" && id ? "trial " + id : view} · ` : "") + "tunehost");
   }, [x, view, id]);
   return <>
     <a class="skip" href="#main" onClick={skip}>to the content</a>

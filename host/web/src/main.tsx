@@ -3,6 +3,9 @@ import { App } from "./app";
 import { unpacked } from "./embedded";
 import { enter } from "./key";
 import { Live } from "./source";
+import { escapeTexts } from "./visible";
+
+escapeTexts();
 
 // A report has its data inside; everything else is a page of a server.
 const data = document.getElementById("data");

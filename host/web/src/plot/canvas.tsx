@@ -1,6 +1,7 @@
 // A canvas that is drawn anew when its size, its data or the colours of the page change.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { escapeDrawn } from "../visible";
 
 // Colours of the page, for what is drawn.
 export interface Theme {
@@ -120,6 +121,7 @@ function observe(canvas: HTMLCanvasElement | null, size: (w: number) => void, ag
 function paint(canvas: HTMLCanvasElement | null, w: number, p: CanvasProps): void {
   const ctx = canvas?.getContext("2d");
   if (!canvas || !ctx || w === 0) return;
+  escapeDrawn(ctx);
   const scale = devicePixelRatio || 1;
   const size: [number, number] = [Math.round(w * scale), Math.round(p.height * scale)];
   if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;

@@ -1,0 +1,84 @@
+package browser
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// turned looks for characters that change the direction of text in everything that a page shows or has read aloud.
+const turned = `(() => {
+	const found = [], turns = /[\u202a-\u202e\u2066-\u2069]/;
+	if (turns.test(document.title)) found.push("the title of the page");
+	if (turns.test(document.body.innerText)) found.push("the text");
+	for (const e of document.querySelectorAll("body *"))
+		for (const name of ["title", "aria-label"])
+			if (turns.test(e.getAttribute(name))) found.push(e.outerHTML.slice(0, 200));
+	return found.concat(drawn.filter((text) => turns.test(text)));
+})()`
+
+// watchDrawn keeps the texts that canvases write.
+const watchDrawn = `{
+	window.drawn = [];
+	const write = CanvasRenderingContext2D.prototype.fillText;
+	CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+		drawn.push(text);
+		return write.call(this, text, ...at);
+	};
+}`
+
+// Names, values and logs cannot change the direction of a page's text: such characters are shown as escapes.
+func TestDirectionOfText(t *testing.T) {
+	p := browser(t)
+	dir := turning(t)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/")
+	p.shows("#experiments", "turning")
+	p.run("watch canvases", chromedp.Evaluate(watchDrawn, nil))
+	p.straight("experiments")
+	for view := range views {
+		p.view("#/x/turning/" + view)
+		p.await("document.querySelector('main h1') && !document.querySelector('main .waiting')")
+		p.straight(view)
+	}
+	p.view("#/x/turning/parameters")
+	p.await(`drawn.some((text) => text.includes("\\u202e"))`)
+	p.straight("drawn parameters")
+	p.view("#/x/turning/trials/0")
+	p.shows("#parameters", `ab\u202ecd`)
+	p.shows("#parameters", `left\u2066right\u2069`)
+	p.press("#output", "stderr")
+	p.shows("#output pre", `said \u2067backwards`)
+	p.straight("output")
+	p.clean()
+}
+
+// straight fails if a page shows a character that changes the direction of text.
+func (p *page) straight(view string) {
+	p.t.Helper()
+	var found []string
+	p.run("texts of "+view, chromedp.Evaluate(turned, &found))
+	if len(found) > 0 {
+		p.t.Errorf("%s has characters that change the direction of text: %q", view, found)
+	}
+}
+
+// turning runs an experiment with characters that change the direction of text in names, values and outputs.
+func turning(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	write(t, dir, "trial.sh", "echo '{\"m\": 0.5}'; echo 'said \u2067backwards' >&2\n")
+	write(t, dir, "x.yaml", `version: 1
+name: turning
+objective: {metric: m, mode: max}
+trainable: {command: [sh, trial.sh]}
+space:
+  "ab\u202ecd": {choice: ["left\u2066right\u2069"]}
+  y: {uniform: [0, 1]}
+trials: 3
+`)
+	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return dir
+}
