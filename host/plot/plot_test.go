@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -172,6 +173,29 @@ func TestKinds(t *testing.T) {
 		}
 		if diff := cmp.Diff(string(want), got); diff != "" {
 			t.Errorf("%s (-want +got; -rewrite writes it):\n%s", d.name, diff)
+		}
+	}
+}
+
+// Without colours no two entries of a legend look the same.
+func TestLegendsWithoutColours(t *testing.T) {
+	known := experiments(t)
+	for _, d := range all {
+		p := draw(t, d, known)
+		lines := strings.Split(strings.TrimSpace(p.Terminal(200, false)), "\n")
+		seen := map[string]string{}
+		for _, k := range p.Figure.Keys {
+			explains := func(l string) bool { return strings.HasPrefix(l, "  ") && strings.Contains(l, k.Name) }
+			at := slices.IndexFunc(lines, explains)
+			if at < 0 {
+				t.Errorf("%s: the legend lacks %q", d.name, k.Name)
+				continue
+			}
+			sample := string([]rune(lines[at])[:5])
+			if other := seen[sample]; other != "" && other != lines[at] {
+				t.Errorf("%s: these look the same:\n%s\n%s", d.name, other, lines[at])
+			}
+			seen[sample] = lines[at]
 		}
 	}
 }

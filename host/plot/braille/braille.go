@@ -18,9 +18,13 @@ const (
 	mostRows     = 30
 )
 
-// Text draws a figure in so many columns. With colours it has escape sequences.
+// Text draws a figure in so many columns. With colours it has escape sequences; without them patterns tell apart what
+// the colours do.
 func Text(f *figure.Figure, columns int, colours bool) string {
 	d := &drawing{columns: min(max(columns, leastColumns), mostColumns), colours: colours}
+	if !colours {
+		f = colourless(f)
+	}
 	d.line(runewidth.Truncate(f.Title, d.columns, "…"))
 	for _, n := range f.Notes {
 		d.line(runewidth.Truncate("  "+n, d.columns, "…"))
@@ -41,12 +45,12 @@ func Text(f *figure.Figure, columns int, colours bool) string {
 func sampleOf(k figure.Key) string {
 	switch k.Shape {
 	case figure.Line:
-		return "──"
+		return lineSamples[k.Style.Dash]
 	case figure.Boxes:
 		if k.Style.Faint {
 			return strings.Repeat(shade(k.Style.Colour), 2)
 		}
-		return "██"
+		return boxSample(k.Style.Dash)
 	}
 	return markerText(k.Style.Marker) + " "
 }

@@ -116,7 +116,7 @@ func (g *grid) line(p *figure.Panel, m figure.Mark) {
 		u, v := g.place(p, b)
 		n := max(abs(u-x), abs(v-y), 1)
 		for k := 0; k <= n; k++ {
-			if m.Style.Dash == figure.Solid || k/2%2 == 0 {
+			if onLine(m.Style.Dash, k) {
 				g.dot(x+(u-x)*k/n, y+(v-y)*k/n, m.Style.Colour)
 			}
 		}
@@ -140,7 +140,9 @@ func (g *grid) boxes(p *figure.Panel, m figure.Mark) {
 		u, v := g.place(p, m.Points[i+1])
 		for a := max(min(x, u), 0); a <= min(max(x, u), g.columns*2-1); a++ {
 			for b := max(min(y, v), 0); b <= min(max(y, v), g.rows*4-1); b++ {
-				g.dot(a, b, m.Style.Colour)
+				if inBox(m.Style.Dash, a, b) {
+					g.dot(a, b, m.Style.Colour)
+				}
 				if m.Style.Faint { // it is read without colour too
 					g.cells[b/4*g.columns+a/2].text = shade(m.Style.Colour)
 				}

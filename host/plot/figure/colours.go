@@ -1,6 +1,9 @@
 package figure
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Colour is 0xRRGGBB.
 type Colour uint32
@@ -86,4 +89,10 @@ const Steps = 6
 // Graded returns the colour of a rank from 0, the best, to 1, the worst.
 func Graded(rank float64) Colour {
 	return scale[min(int(rank*Steps), Steps-1)]
+}
+
+// Step returns the step that a colour is on the scale of Graded, from 0, the best.
+func (c Colour) Step() (step int, ranked bool) {
+	step = slices.Index(scale, c)
+	return step, step >= 0
 }
