@@ -117,6 +117,29 @@ func walkedCurve(t *testing.T, e *view.Recorded, q view.Query) (curve []view.Ste
 	return curve
 }
 
+// An attempt that was ordered and never started takes no result back: the trial is stopped after
+// the next attempt was ordered from an earlier checkpoint, as for a late decision about its last result.
+func TestNeverStartedTakesNothingBack(t *testing.T) {
+	w := write(t, "version: 1\nobjective: {metric: accuracy, mode: max}\nspace: {lr: {uniform: [0, 1]}}\ntrials: 1\n"+
+		"checkpoint: {every: 2}\n")
+	w.Iterations = 9
+	w.Start(1)
+	w.Run(3)
+	w.Host(viewtest.Epoch.Add(time.Hour), 1)
+	w.Event(&core.StopRequested{Trial: 0})
+	w.Event(&core.AttemptEnded{Trial: 0, Attempt: 2})
+	w.Crash()
+	e := open(t, w)
+	got, err := e.Results(0)
+	if state := e.Now().Machine.State(0); err != nil || len(got) != 3 || !state.Final() {
+		t.Errorf("%v: %d results, %v", state, len(got), err)
+	}
+	all, err := e.AllResults(func(core.TrialNo) bool { return true })
+	if err != nil || len(all[0]) != len(got) {
+		t.Errorf("%d results of the walk, %v", len(all[0]), err)
+	}
+}
+
 // A reader that continues has the same past as one that begins when everything is written.
 func TestPastContinues(t *testing.T) {
 	w := write(t, file)

@@ -26,9 +26,6 @@ func (c *Course) After(x *history.Step) {
 	}
 	for _, a := range x.Actions {
 		switch a := a.(type) {
-		case core.StartAttempt:
-			v := x.Machine.View(a.Trial)
-			c.Results.rewind(a.Trial, v.Since, v.At)
 		case core.Tell:
 			c.told(x, &a.Observation)
 		}
@@ -42,6 +39,9 @@ func (c *Course) told(x *history.Step, o *core.Observation) {
 		return
 	}
 	switch o.Kind {
+	case core.SawStarted: // an attempt that was ordered and never started takes nothing back
+		v := x.Machine.View(o.Trial)
+		c.Results.rewind(o.Trial, v.Since, v.At)
 	case core.SawResult:
 		c.Results.add(x, o)
 		c.Decisions.result(o)
