@@ -159,3 +159,39 @@ func TestMethods(t *testing.T) {
 		}
 	}
 }
+
+// TestReachedLater: a request that could not be carried out because the process that has the experiment takes none is
+// carried out when it is sent again with its key.
+func TestReachedLater(t *testing.T) {
+	root := t.TempDir()
+	w := viewtest.New(filepath.Join(root, "live"), []byte(strings.Replace(source, "digits", "live", 1)), 7)
+	w.Start(4)
+	w.Run(2)
+	w.Close()
+	lock, err := journal.LockDir(filepath.Join(root, "live"), time.Now()) // as a host has it
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve.New(serve.Options{Folders: []string{root}, Guard: guard.Options{Tokens: tokens}})
+	defer s.Close()
+	stop := func() *httptest.ResponseRecorder {
+		r := httptest.NewRequest("POST", "http://localhost/api/v1/experiments/live/stop", nil)
+		r.Header.Set("Authorization", "Bearer "+tokens.Full)
+		r.Header.Set("Idempotency-Key", "k")
+		a := httptest.NewRecorder()
+		s.Handler().ServeHTTP(a, r)
+		return a
+	}
+	a := stop()
+	if a.Code != http.StatusConflict || !strings.Contains(a.Body.String(), "try again in a moment") ||
+		a.Header().Get("Retry-After") == "" {
+		t.Errorf("%d %s, %v", a.Code, a.Body, a.Header())
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	a = stop()
+	if strings.Contains(a.Body.String(), "try again in a moment") || a.Header().Get("Idempotent-Replayed") != "" {
+		t.Errorf("sent again: %d %s, %v", a.Code, a.Body, a.Header())
+	}
+}

@@ -47,7 +47,7 @@ func (s *Server) resume(ctx context.Context, in *OneRequest) (x done, err error)
 	}
 	args := []string{"resume", dir, "-v", "0"}
 	if _, err = spawn.Host(ctx, args, nil, func() ([]string, error) { return []string{dir}, nil }); err != nil {
-		return x, problem.Conflict(err)
+		return x, problem.Later(err) // resuming twice is the same as once
 	}
 	x.Message = fmt.Sprintf("the experiment %s has a host again", in.Name)
 	return x, s.reached(ctx, in.Name, paused)
@@ -73,7 +73,7 @@ func (s *Server) reached(ctx context.Context, name string, paused bool) error {
 		err := s.with(name, func(e *experiments.Shared) error {
 			h, done, err := s.handler(e)
 			if err != nil {
-				return problem.Conflict(err)
+				return problem.Later(err)
 			}
 			defer done()
 			if paused {

@@ -93,7 +93,7 @@ func (s *Server) workers(x *experiments.Shared) (*workers.Workers, error) {
 		return nil, problem.Conflict(fmt.Errorf("%s trains its trials itself: POST /api/v1/experiments with "+
 			"ask_and_tell begins an experiment for workers", x.ID))
 	case x.Runs():
-		return nil, problem.Conflict(x.Taken())
+		return nil, problem.Later(x.Taken())
 	case state == core.Finished.String() || state == core.StoppedByUser.String():
 		return nil, errFinished
 	}

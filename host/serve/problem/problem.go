@@ -21,6 +21,9 @@ import (
 // MediaType is the media type of a problem document.
 const MediaType = "application/problem+json"
 
+// RetryAfter is the header of answers to requests of which nothing was carried out, and that may be sent again.
+const RetryAfter = "Retry-After"
+
 // Problem is a problem document. It is the error that handlers return.
 type Problem struct {
 	Type   string `json:"type" doc:"always about:blank: the status and the detail say everything"`
@@ -29,6 +32,8 @@ type Problem struct {
 	Detail string `json:"detail" doc:"what is wrong, where, and what to do, in one line"`
 	// Loses says that the request was refused only because progress would be lost.
 	Loses bool `json:"loses,omitempty" doc:"with force the request would be carried out, and lose progress"`
+	// again says that nothing was carried out, and that the same request may work a moment later.
+	again bool
 }
 
 // New returns a problem with a status.
@@ -49,6 +54,14 @@ func Invalid(err error) error { return New(http.StatusUnprocessableEntity, err.E
 
 // Conflict is the problem of a request that the present state of the experiment does not allow.
 func Conflict(err error) error { return New(http.StatusConflict, err.Error()) }
+
+// Later is the problem of a request of which nothing was carried out, because the experiment could not be reached: the
+// same request may work a moment later.
+func Later(err error) error {
+	p := New(http.StatusConflict, err.Error())
+	p.again = true
+	return p
+}
 
 // Of returns the problem of an error of reading or steering an experiment; nil for nil.
 func Of(err error) error {
@@ -104,8 +117,11 @@ func (p *Problem) Error() string { return p.Detail }
 
 // GetHeaders are further headers of the answer.
 func (p *Problem) GetHeaders() http.Header {
-	if p.Status == http.StatusInsufficientStorage {
-		return http.Header{"Retry-After": {"5"}}
+	switch {
+	case p.Status == http.StatusInsufficientStorage:
+		return http.Header{RetryAfter: {"5"}}
+	case p.again:
+		return http.Header{RetryAfter: {"1"}}
 	}
 	return nil
 }

@@ -59,13 +59,21 @@ func New(next handler, now func() time.Time) *Repeats {
 
 // ServeHTTP implements http.Handler.
 func (x *Repeats) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	key := r.Header.Get(Header)
-	if key == "" || r.Method == http.MethodGet || r.Method == http.MethodHead {
+	keys := r.Header.Values(Header)
+	if len(keys) == 0 || r.Method == http.MethodGet || r.Method == http.MethodHead {
 		x.next.ServeHTTP(w, r)
 		return
 	}
+	key := keys[0]
 	body, err := io.ReadAll(r.Body)
 	switch {
+	case len(keys) > 1:
+		problem.New(http.StatusUnprocessableEntity, "Idempotency-Key: it is given twice").Write(w)
+		return
+	case key == "":
+		problem.New(http.StatusUnprocessableEntity, "Idempotency-Key: it is empty: give each request a text of its "+
+			"own, or leave the header out").Write(w)
+		return
 	case len(key) > maxKey:
 		problem.New(http.StatusUnprocessableEntity, "Idempotency-Key: it has more than 128 bytes").Write(w)
 		return
@@ -155,7 +163,7 @@ func (x *Repeats) forget() {
 	}
 }
 
-// leave keeps the answer. A request that the server could not carry out may be sent again.
+// leave keeps the answer. A request that the server could not carry out may be sent again, and is then carried out.
 func (x *Repeats) leave(name string, w *recorder) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -166,7 +174,7 @@ func (x *Repeats) leave(name string, w *recorder) {
 	if r == nil {
 		return
 	}
-	if w.status >= 500 || w.body.Len() > maxAnswer {
+	if w.refused() || w.body.Len() > maxAnswer {
 		delete(x.known, name)
 		_ = x.keep(&line{Name: name, Sum: r.sum[:], Began: r.began, Failed: true})
 		return
@@ -180,6 +188,12 @@ type recorder struct {
 	http.ResponseWriter
 	status int
 	body   bytes.Buffer
+}
+
+// refused reports whether the answer says that the request was not carried out, and may be sent again.
+func (w *recorder) refused() bool {
+	return w.status >= http.StatusInternalServerError || w.status == http.StatusTooManyRequests ||
+		w.Header().Get(problem.RetryAfter) != ""
 }
 
 // WriteHeader implements http.ResponseWriter.

@@ -1,6 +1,7 @@
 package repeat
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/tunehost/tunehost/host/serve/problem"
 )
 
 // counting answers with the number of the request.
@@ -187,5 +190,57 @@ func TestNoFolder(t *testing.T) {
 	expect(t, Open(file, nil, c, time.Now), "a", "x", 500, "cannot be kept")
 	if c.n != 0 {
 		t.Error("it was carried out")
+	}
+}
+
+// TestSentAgain: an answer that says that nothing was carried out and to send the request again is not kept; that of
+// a request that the state of the experiment does not allow is.
+func TestSentAgain(t *testing.T) {
+	dir := t.TempDir()
+	var refusal *problem.Problem
+	n := 0
+	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if n++; refusal != nil {
+			refusal.Write(w)
+		}
+	})
+	x := Open(dir, nil, h, time.Now)
+	defer x.Close()
+	for i, c := range []struct {
+		refusal error
+		kept    bool
+	}{{problem.Later(errors.New("why")), false}, {problem.New(429, "why"), false}, {problem.New(503, "why"), false},
+		{problem.New(507, "why"), false}, {problem.Conflict(errors.New("why")), true}} {
+		key, before := strconv.Itoa(i), n
+		if !errors.As(c.refusal, &refusal) {
+			t.Fatal(c.refusal)
+		}
+		expect(t, x, key, "x", refusal.Status, "why")
+		again := refusal.Status
+		if refusal = nil; !c.kept {
+			again = 200
+		}
+		expect(t, x, key, "x", again, "")
+		if carried := n-before == 2; carried == c.kept {
+			t.Errorf("%v: carried out %d times", c.refusal, n-before)
+		}
+	}
+}
+
+// TestNoKey: a header without a key, and one with two, is a mistake of a client that believes that it has one.
+func TestNoKey(t *testing.T) {
+	c := &counting{status: 200}
+	x := New(c, time.Now)
+	for want, keys := range map[string][]string{"it is empty": {""}, "it is given twice": {"a", "b"}} {
+		r := httptest.NewRequest("POST", "/trials", strings.NewReader("x"))
+		r.Header[Header] = keys
+		a := httptest.NewRecorder()
+		x.ServeHTTP(a, r)
+		if a.Code != 422 || !strings.Contains(a.Body.String(), want) {
+			t.Errorf("%q: %d %s", keys, a.Code, a.Body)
+		}
+	}
+	if c.n != 0 {
+		t.Errorf("%d requests were carried out", c.n)
 	}
 }
