@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tunehost/tunehost/host/steer"
 )
 
 // A user who may write to an experiment's directory, or replace it,
@@ -65,6 +67,48 @@ func TestDirectoryOfAnother(t *testing.T) {
 	}
 	o.TrustDir = true
 	finish(t, o)
+}
+
+// Settings are not written into another user's directory, which would take run.json from its owner, nor into one that
+// others can write to, unless the user trusts them.
+func TestSettingsInDirectoryOfAnother(t *testing.T) {
+	asRoot(t)
+	const another = 65534
+	for what, open := range map[string]func(dir string) error{
+		"belongs to another user (65534; you are 0)": func(dir string) error {
+			return errors.Join(os.Chown(dir, another, another), os.Chown(dir+"/run.json", another, another))
+		},
+		"can be written to by others": func(dir string) error { return os.Chmod(dir, 0o777) },
+	} {
+		o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\ntrials: 1\n"))
+		dir := finish(t, o).Dir
+		if err := open(dir); err != nil {
+			t.Fatal(err)
+		}
+		files, run := namesIn(t, dir), statOf(t, dir+"/run.json")
+		rests := &steer.Resting{View: opened(t, dir).Experiment, Shown: "DIR"}
+		_, err := set(rests, "trials=2")
+		if err == nil {
+			t.Fatalf("%s: not refused", what)
+		}
+		contains(t, err.Error(), what, "; where that is meant to be, `tunehost set DIR KEY=VALUE --trust-dir` sets it")
+		if after := statOf(t, dir+"/run.json"); !os.SameFile(run, after) || namesIn(t, dir) != files {
+			t.Errorf("%s: there was %s, there is %s; run.json: %v", what, files, namesIn(t, dir), after)
+		}
+		rests.TrustDir = true
+		if a, err := set(rests, "trials=2"); err != nil || len(a.Changed) != 1 {
+			t.Errorf("%s: with trust: %+v, %v", what, a, err)
+		}
+	}
+}
+
+func statOf(t *testing.T, path string) os.FileInfo {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
 }
 
 // asRoot skips a test that only root can run. With STRICT=1 the test fails instead.

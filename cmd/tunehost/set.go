@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/plugin/loading"
 	"github.com/tunehost/tunehost/host/steer"
@@ -17,7 +18,8 @@ import (
 )
 
 func (a *app) setCommand() *cobra.Command {
-	return &cobra.Command{
+	var o host.Options
+	cmd := &cobra.Command{
 		Use:   "set DIR KEY=VALUE...",
 		Short: "Change settings of an experiment",
 		Long: `Change settings of an experiment, as run --set does when an experiment is resumed.
@@ -34,18 +36,23 @@ hold for ` + "`tunehost run FILE`" + `, unless the value of that setting in FILE
 		Args:    wants(2, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withHere(args[0], "it can be controlled only there",
-				func(e *view.Recorded) error { return a.set(e, args[1:]) })
+				func(e *view.Recorded) error { return a.set(e, args[1:], o.TrustDir) })
 		},
 	}
+	trustDirFlag(cmd.Flags(), &o)
+	return cmd
 }
 
-func (a *app) set(e *view.Recorded, settings []string) error {
+func (a *app) set(e *view.Recorded, settings []string, trust bool) error {
 	for _, s := range settings {
 		if key, _, ok := strings.Cut(s, "="); !ok || key == "" {
 			return usage("set: %q: expected KEY=VALUE", s)
 		}
 	}
 	return a.withHandler(e, func(h steer.Handler) error {
+		if rests, ok := h.(*steer.Resting); ok {
+			rests.TrustDir = trust
+		}
 		answer, err := h.Do(steer.Set{Settings: settings})
 		if err == nil {
 			a.sayChanged(e, &answer)

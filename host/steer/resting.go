@@ -27,6 +27,8 @@ type Resting struct {
 	Check func(*config.Experiment) error
 	// Now returns the time of day; nil: the machine's.
 	Now func() time.Time
+	// TrustDir changes the directory even if it belongs to another user, or others can write to it.
+	TrustDir bool
 }
 
 // Do implements [Handler].
@@ -99,6 +101,9 @@ func (x *Resting) now() time.Time {
 
 // set changes the settings for the next host. No host can start in the meantime.
 func (x *Resting) set(r Set) (a Answer, err error) {
+	if err := x.mine(); err != nil {
+		return a, err
+	}
 	lock, err := journal.LockDir(x.View.Dir.Path(), x.now())
 	if err != nil {
 		return a, err
@@ -121,6 +126,15 @@ func (x *Resting) set(r Set) (a Answer, err error) {
 		return a, err
 	}
 	return Answer{Changed: c.list, Warnings: c.warnings}, file.Set(r.Settings, x.now()).Write(x.View.Dir)
+}
+
+// mine refuses the directory of another user, whose run.json would become mine, and one that others can write to.
+func (x *Resting) mine() error {
+	if err := x.View.Dir.CheckOwnership(); err != nil && !x.TrustDir {
+		return usererror.Errorf("%w; where that is meant to be, `tunehost set %s KEY=VALUE --trust-dir` sets it", err,
+			x.shown())
+	}
+	return nil
 }
 
 // sameExecutor leaves the executor as it is while leases are held.
