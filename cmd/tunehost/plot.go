@@ -23,8 +23,8 @@ func (a *app) plotCommand() *cobra.Command {
 		Use:   "plot DIR... KIND",
 		Short: "Draw an experiment as SVG, PNG, PDF or in the terminal",
 		Long: `Draw an experiment. With -o the plot is written to a file, whose ending says whether it
-is SVG, PNG or PDF. A plain file of yours is replaced and keeps its mode; a link, or a file of another
-user, is refused. Otherwise it is drawn in the terminal. The kinds:
+is SVG, PNG or PDF. Only you can read a new file (mode 0600). A plain file of yours is replaced and
+keeps its mode; a link, or a file of another user, is refused. Otherwise it is drawn in the terminal. The kinds:
 
 ` + kindLines() + `
 history and edf compare several experiments. The values are those of the (first) objective.

@@ -12,9 +12,6 @@ import (
 	"github.com/tunehost/tunehost/host/storage/ownership"
 )
 
-// newOutput is the mode of a new file, less the umask.
-const newOutput = 0o644
-
 // Output is a file that the user has named with -o.
 type Output struct {
 	// named is the path as the user wrote it.
@@ -50,14 +47,15 @@ func FindOutput(file string) (*Output, error) {
 // Name returns the path as the user wrote it.
 func (o *Output) Name() string { return o.named }
 
-// Write writes the file. One that exists is replaced once the new one is complete, and keeps its mode. The place is
+// Write writes the file, which only this user can read: it has what an experiment's directory has. One that exists is
+// replaced once the new one is complete, and keeps its mode. The place is
 // checked again, because making the content takes a while.
 func (o *Output) Write(b []byte) error {
 	o, err := FindOutput(o.named)
 	if err != nil {
 		return err
 	}
-	f, err := nolink.Temporary(o.path, newOutput)
+	f, err := nolink.Temporary(o.path, fileMode)
 	if err != nil {
 		return o.failed(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -44,21 +45,26 @@ func TestOutputFile(t *testing.T) {
 	}
 }
 
-// TestOutputMode: a file that is replaced keeps its mode.
+// TestOutputMode: a new file can be read by this user alone, whatever the umask; one that is replaced keeps its mode.
 func TestOutputMode(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "x.svg")
-	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := (&Output{named: file}).Write([]byte("new")); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(file)
-	if err != nil || info.Mode() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
-	}
-	if b, err := os.ReadFile(file); err != nil || string(b) != "new" {
-		t.Errorf("%q, %v", b, err)
+	defer syscall.Umask(syscall.Umask(0))
+	for _, mode := range []os.FileMode{0, 0o600, 0o640, 0o644} {
+		file, want := filepath.Join(t.TempDir(), "x.svg"), mode
+		if mode == 0 {
+			want = 0o600
+		} else if err := os.WriteFile(file, []byte("old"), mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := (&Output{named: file}).Write([]byte("new")); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(file)
+		if err != nil || info.Mode() != want {
+			t.Errorf("%v: %v, %v", mode, info.Mode(), err)
+		}
+		if b, err := os.ReadFile(file); err != nil || string(b) != "new" {
+			t.Errorf("%q, %v", b, err)
+		}
 	}
 }
 
