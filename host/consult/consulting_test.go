@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/consult/snapshots"
 	"github.com/tunehost/tunehost/host/hostlog"
@@ -96,6 +97,76 @@ func TestAllIsDecided(t *testing.T) {
 	}
 	if slices.Max(p.calls) > maxDecided {
 		t.Errorf("calls of %d events", p.calls)
+	}
+}
+
+// pausing returns an experiment whose only trial is paused by its scheduler, and the number of the last event.
+func pausing(t *testing.T) (m *core.Machine, last uint64) {
+	t.Helper()
+	cpu, err := resource.NewBundle(resource.Item{Name: "cpu", Amount: resource.Whole(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := resource.Plain(resource.Item{Name: "cpu", Amount: resource.Whole(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m = core.New()
+	apply := func(e core.Event) {
+		for _, a := range m.Apply(0, e) {
+			if tell, ok := a.(core.Tell); ok {
+				last = tell.Observation.Number
+			}
+		}
+	}
+	for _, e := range []core.Event{
+		&core.ExperimentStarted{Spec: core.Spec{Rules: core.NewestRules, Trials: 1, Request: one,
+			Objectives: []core.Objective{{Metric: "score"}}}},
+		&core.HostStarted{PID: 1, Host: "lab"},
+		&core.NodeJoined{Node: resource.Node{ID: 1, Name: "lab", Capacity: cpu}},
+		&core.SuggestionsReceived{Suggestions: []core.Suggestion{{Params: []byte("{}")}}},
+		&core.AttemptStarted{Attempt: 1, PID: 2},
+		&core.MetricNamed{ID: 1, Name: "score"},
+		&core.ResultReported{Attempt: 1, Iteration: 1, Metrics: []core.Metric{{ID: 1, Value: 3}}},
+	} {
+		apply(e)
+	}
+	apply(&core.SchedulerDecided{Decisions: []core.Decision{{Number: last, Verdict: core.Pause}}, Through: last})
+	apply(&core.AttemptEnded{Attempt: 1})
+	return m, last
+}
+
+// An answer that the loop has not read yet may wake the paused trials: a question that was put before it does not end
+// the experiment.
+func TestStuckOnceAnswersAreRead(t *testing.T) {
+	o := options()
+	s := NewScheduling(ScheduleOptions{Options: o, Scheduler: &recordingPlugin{}})
+	m, last := pausing(t)
+	if !m.Stuck() {
+		t.Fatal("the experiment is not stuck")
+	}
+	ends := func() (n int) {
+		for _, x := range o.Inbox.Take(nil) {
+			if x.Query != nil {
+				x.Query(m)
+			}
+			if _, ok := x.Event.(*core.PluginFailed); ok {
+				n++
+			}
+		}
+		return n
+	}
+	s.Put(ScheduleWork{Event: sdk.Event{Number: last, Kind: sdk.TrialPaused}})
+	s.CheckStuck()
+	if _, err := s.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if ends(); ends() != 0 {
+		t.Error("the experiment ended before the answer was read")
+	}
+	s.CheckStuck()
+	if ends(); ends() != 1 {
+		t.Error("the experiment did not end")
 	}
 }
 

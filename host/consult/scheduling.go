@@ -113,10 +113,12 @@ func (s *Scheduling) handle(ctx context.Context, items []ScheduleWork) error {
 const maxDecided = 1024
 
 // CheckStuck ends an experiment whose scheduler has answered all events and keeps the last trials
-// paused: they would wait for ever.
+// paused: they would wait for ever. The loop asks this after it has read the answers up to now. It has not read later
+// ones, which may wake trials.
 func (s *Scheduling) CheckStuck() {
+	answered := s.answered.Load()
 	s.Inbox.Add([]inbox.Item{{Query: func(m *core.Machine) {
-		if m.Stuck() && s.answered.Load() == s.given {
+		if m.Stuck() && answered == s.given {
 			stuck := core.Cause{Kind: core.CauseSchedulerStuck, By: s.Name, Count: uint32(m.Count(core.Paused))}
 			s.Inbox.Post(&core.PluginFailed{Cause: stuck})
 		}
