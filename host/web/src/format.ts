@@ -30,6 +30,9 @@ export function value(v: unknown): string {
 // exact writes a parameter so that nothing is lost.
 export const exact = (v: unknown): string => (typeof v === "string" ? v : JSON.stringify(v) ?? "");
 
+// word is a word for a shell.
+export const word = (s: string): string => (/^[\w@%+=:,./-]+$/.test(s) ? s : `'${s.replaceAll("'", `'\\''`)}'`);
+
 export function seconds(s: Numeric | null | undefined): string {
   if (typeof s !== "number") return "–";
   if (s < 10) return s.toFixed(1) + "s";

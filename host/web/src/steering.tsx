@@ -5,9 +5,10 @@ import type { Detail, Parameter, Params, Status, Trial } from "./api";
 import { param, Problem } from "./api";
 import { useRoute } from "./route";
 import { useSource } from "./context";
-import { exact, plural } from "./format";
+import { exact, plural, word } from "./format";
 import type { Watched } from "./live";
 import { useData } from "./live";
+import { Advice } from "./outcome";
 import type { Steer } from "./source";
 import { Dialog, Failure, Waiting } from "./ui";
 
@@ -119,7 +120,7 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
       {status.resumable ? <Act of={actions} request={{ path: "/resume" }}>▶ Resume</Act> : null}
       {running ? <button type="button" disabled={actions.off} onClick={() => open("add")}>Add a trial…</button> : null}
       <button type="button" disabled={actions.off} onClick={() => open("set")}>Settings…</button>
-      {status.state === "finished" && !status.resumable ? <span class="quiet" id="more">For more trials, raise their number in Settings, then press Resume.</span> : null}
+      {status.state === "finished" && !status.resumable ? <span class="quiet" id="more"><Advice of={status} dir={word(status.dir)} /></span> : null}
     </div>
     <Said of={actions} inForm={form !== ""} />
     {form === "add" ? <Point x={x} title="Add a trial" button="Add" path="/trials" actions={actions} onClose={close}

@@ -14,6 +14,11 @@ export function State({ state, over = false }: { state: string; over?: boolean }
     {stateWord(state)}</span>;
 }
 
+// Warning is a state that the user should look at.
+export function Warning({ children }: Children): JSX.Element {
+  return <span class="state state-flawed"><span aria-hidden="true">⚠</span> {children}</span>;
+}
+
 export function Value({ of, digits }: { of: Numeric | null | undefined; digits?: number }): JSX.Element {
   return <span class="number" title={of === undefined || of === null ? undefined : String(of)}>{number(of, digits)}</span>;
 }

@@ -6,9 +6,10 @@ import { toNumber } from "../api";
 import { useSource } from "../context";
 import { number, plural, seconds, value } from "../format";
 import { useData, useTicks } from "../live";
+import { Outcome } from "../outcome";
 import { Lines, Names } from "../plot/lines";
 import { href } from "../route";
-import { Card, Choice, Front, State, Value, Waiting } from "../ui";
+import { Card, Choice, Front, Value, Waiting } from "../ui";
 
 interface One {
   name: string;
@@ -43,7 +44,7 @@ function Sides({ of: list }: { of: One[] }): JSX.Element {
     <tr key={name}><th scope="row">{name}</th>{list.map((o) => <td key={o.name}>{cell(o)}</td>)}</tr>;
   return <table><thead><tr><th><span class="hidden">what</span></th>{list.map((o) => <th key={o.name} scope="col"><a href={href(["x", o.name])}>{o.name}</a></th>)}</tr></thead>
     <tbody>
-      {row("state", (o) => <State state={o.status.paused ? "paused" : o.status.state} />)}
+      {row("state", (o) => <Outcome of={o.status} />)}
       {row("trials", (o) => plural(Object.values(o.status.counts).reduce((a, b) => a + b, 0), "trial"))}
       {row("time", (o) => seconds(o.status.elapsed_s))}
       {row("best", (o) => (o.status.front ? <Front x={o.name} n={o.status.front} /> : <><strong><Value of={best(o)?.value} /></strong> {o.history.metric}</>))}

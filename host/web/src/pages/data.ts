@@ -55,7 +55,7 @@ const whole = ["completed", "nothing_left", "iteration_reached"];
 const early = `state == 'TERMINATED' && !reason.startsWith('finished') && ${whole.map((c) => `cause != '${c}'`).join(" && ")}`;
 const isEarly = (t: Trial): boolean => !whole.includes(t.cause?.kind ?? "") && !t.reason?.startsWith("finished");
 
-// stoppedEarly is how many trials have ended before their time.
+// stoppedEarly is how many trials have ended before their time, with those that never started.
 export async function stoppedEarly(source: Source, x: string): Promise<number> {
   if (source.made) return (await source.trials(x, { state: "TERMINATED", limit: 1e9 })).trials.filter(isEarly).length;
   return (await source.trials(x, { where: early, limit: 1, fields: "number" })).found;

@@ -1,14 +1,15 @@
 // All experiments of the server.
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Item } from "../api";
+import type { Item, Status } from "../api";
 import { toNumber } from "../api";
 import { useSource } from "../context";
 import { ago, plural } from "../format";
 import { useData, useTicks } from "../live";
 import { Spark } from "../plot/lines";
 import { href } from "../route";
-import { ended, left, whole } from "./overview";
+import { ended, flaw, Outcome, whole } from "../outcome";
+import { left } from "./overview";
 import { Failure, Front, State, Value, Waiting } from "../ui";
 
 export function Experiments(): JSX.Element {
@@ -40,27 +41,34 @@ function Row({ of: e, chosen, toggle }: { of: Item; chosen: boolean; toggle: () 
   return <tr>
     <td><input type="checkbox" checked={chosen} onChange={toggle} aria-label={`select ${e.id}`} /></td>
     <td><a href={href(["x", e.id])}>{e.id}</a>{e.name !== e.id ? <div class="quiet">{e.name}</div> : null}</td>
-    <td>{e.error ? <span class="state state-error">✕ unreadable</span> : <State state={e.paused ? "paused" : e.state} />}</td>
-    {e.error ? <td colSpan={4}>{e.error}</td> : <Numbers of={e} />}
+    {e.error ? <><td><span class="state state-error">✕ unreadable</span></td><td colSpan={4}>{e.error}</td></> : <Numbers of={e} />}
   </tr>;
 }
 
 // Numbers are the cells of an experiment that can be read.
 function Numbers({ of: e }: { of: Item }): JSX.Element {
+  const status = useStatus(e);
+  const known = status?.state === e.state && !e.paused ? status : undefined; // an older one says less than the line
   return <>
-    <td><Amount of={e} /></td>
+    <td>{known ? <Outcome of={known} /> : <State state={e.paused ? "paused" : e.state} />}
+      {known && flaw(known) && known.reason ? <div class="quiet">{known.reason}</div> : null}</td>
+    <td><Amount of={e} status={status} /></td>
     <td>{e.front ? <Front x={e.id} n={e.front} /> : e.metric ? <>{e.metric} <strong><Value of={e.best} /></strong></> : null}</td>
     <td class="spark"><History of={e} /></td>
     <td class="quiet" title={e.changed}>{ago(e.changed)}</td>
   </>;
 }
 
-// Amount is how many trials have ended, of how many, and how it goes on.
-function Amount({ of: e }: { of: Item }): JSX.Element {
+// useStatus reads the status of an experiment again when its line of the list changes.
+function useStatus(e: Item): Status | undefined {
   const source = useSource();
   const [changes, count] = useState(0);
   useEffect(() => count((n) => n + 1), [e.changed, e.trials, e.state, e.paused]);
-  const { data: s } = useData("amount " + e.id, changes, () => source.status(e.id));
+  return useData("amount " + e.id, changes, () => source.status(e.id)).data;
+}
+
+// Amount is how many trials have ended, of how many, and how it goes on.
+function Amount({ of: e, status: s }: { of: Item; status?: Status }): JSX.Element {
   if (!s) return <span class="number">{plural(e.trials, "trial")}</span>;
   const failed = s.counts["ERROR"] ?? 0;
   return <><span class="number">{s.planned < 0 ? plural(ended(s), "trial") : `${ended(s)}/${plural(whole(s), "trial")}`}</span>

@@ -5,25 +5,21 @@ import type { History as HistoryOf, Params, Ranked, Status } from "../api";
 import { toNumber } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { clock, exact, number, plural, roughly, seconds, states } from "../format";
+import { clock, exact, number, plural, roughly, seconds, states, word } from "../format";
 import type { Watched } from "../live";
 import { useData } from "../live";
+import { ended, Outcome, rest, terminated, whole } from "../outcome";
 import { Lines } from "../plot/lines";
 import { href } from "../route";
-import { Card, Choice, Code, Facts, Front, State, Value, Waiting } from "../ui";
+import { Card, Choice, Code, Facts, Front, Value, Waiting } from "../ui";
 import { Curves, useSpace } from "./curves";
 import { stoppedEarly } from "./data";
 import { FrontTable } from "./pareto";
 
-export const ended = (s: Status): number => (s.counts["TERMINATED"] ?? 0) + (s.counts["ERROR"] ?? 0);
-const made = (s: Status): number => Object.values(s.counts).reduce((a, b) => a + b, 0);
-export const whole = (s: Status): number => Math.max(s.planned, made(s));
-
 // left estimates the remaining time from the trials that have ended, as the table of `tunehost run` does.
 export function left(s: Status): string {
-  const rest = whole(s) - ended(s);
-  if (s.state !== "running" || s.ending || s.paused || s.planned < 0 || ended(s) === 0 || rest <= 0) return "";
-  return roughly((s.elapsed_s / ended(s)) * rest);
+  if (s.state !== "running" || s.ending || s.paused || s.planned < 0 || ended(s) === 0 || rest(s) <= 0) return "";
+  return roughly((s.elapsed_s / ended(s)) * rest(s));
 }
 
 export function Overview({ x, watched }: PageProps): JSX.Element {
@@ -43,12 +39,12 @@ export function Overview({ x, watched }: PageProps): JSX.Element {
 }
 
 function Headline({ watched: { lost, seen }, status: s, x }: { watched: Watched; status: Status; x: string }): JSX.Element {
-  const state = s.state === "running" && s.paused ? "paused" : s.state;
+  const state = s.paused ? "paused" : s.state;
   const objective = useSpace(x).data?.objectives[0];
   const unknown = lost !== undefined && s.state === "running";
   return <section class="card headline" aria-label="state">
     <div><h1>{s.name || x}</h1><div id="state" class="big">{unknown
-      ? <span class="state state-interrupted"><span aria-hidden="true">◌</span> last seen {state} at {clock(seen ?? lost)}</span> : <State state={state} />}</div>
+      ? <span class="state state-interrupted"><span aria-hidden="true">◌</span> last seen {state} at {clock(seen ?? lost)}</span> : <Outcome of={s} />}</div>
       <Gone status={s} /><Why status={s} /></div>
     <div><h2>progress</h2><Progress x={x} status={s} lost={unknown} /></div>
     <div><h2>time</h2><div class="big number" id="elapsed"><Elapsed status={s} lost={unknown} /></div><div id="left">{unknown ? "not known" : timeLeft(s)}</div></div>
@@ -101,17 +97,18 @@ function Progress({ x, status: s, lost }: { x: string; status: Status; lost: boo
     <div class="big number" id="progress">{s.planned < 0 ? ended(s) : `${ended(s)}/${all}`}</div>
     {s.planned < 0 ? null : <div class="progress" role="progressbar" aria-label="trials that have ended" aria-valuenow={ended(s)}
       aria-valuemin={0} aria-valuemax={all}><div style={{ width: share(ended(s)) }} />{over ? null : <div class="now" style={{ width: share(running) }} />}</div>}
-    <div id="counts">{states.filter(([name]) => s.counts[name]).map(([name, word, sign], i) =>
-      <span key={name} class={`state-${name.toLowerCase()}`}>{i > 0 ? ", " : ""}{over && name === "RUNNING" ? `◌ ${running} ${running === 1 ? "was" : "were"} running` : `${sign} ${s.counts[name]} ${word}`}{name === "TERMINATED" ? <Early x={x} n={s.counts[name] ?? 0} /> : null}</span>)}</div>
+    <div id="counts">{states.map(([name, word, sign]) => ({ name, word, sign, n: name === "TERMINATED" ? terminated(s) : s.counts[name] ?? 0 })).filter(({ n }) => n > 0).map(({ name, word, sign, n }, i) =>
+      <span key={name} class={`state-${name.toLowerCase()}`}>{i > 0 ? ", " : ""}{over && name === "RUNNING" ? `◌ ${running} ${running === 1 ? "was" : "were"} running` : `${sign} ${n} ${word}`}{name === "TERMINATED" ? <Early x={x} n={n} never={s.never_started} /> : null}</span>)}</div>
     {s.never_started ? <div class="quiet">{plural(s.never_started, "trial")} never started</div> : null}
   </>;
 }
 
-// Early says how many of the terminated trials were stopped before their end.
-function Early({ x, n }: { x: string; n: number }): JSX.Element | null {
+// Early says how many of n terminated trials were stopped before their end. Others never started.
+function Early({ x, n, never }: { x: string; n: number; never: number }): JSX.Element | null {
   const source = useSource();
-  const { data } = useData("early " + x, n, () => stoppedEarly(source, x));
-  return data === undefined || data > n ? null : <>{` (${n - data} completed, ${data} stopped early)`}</>;
+  const { data } = useData("early " + x, n + never, () => stoppedEarly(source, x));
+  const early = (data ?? 0) - never;
+  return data === undefined || early < 0 || early > n ? null : <>{` (${n - early} completed, ${early} stopped early)`}</>;
 }
 
 // FrontCard has the trials of the front, with their objectives and parameters.
@@ -149,8 +146,6 @@ export function written(params: Params, names: string[], form: Form): string {
 }
 
 const yamlKey = (n: string): string => (/^[A-Za-z_][\w.-]*$/.test(n) ? n : JSON.stringify(n));
-// word is a word for a shell.
-export const word = (s: string): string => (/^[\w@%+=:,./-]+$/.test(s) ? s : `'${s.replaceAll("'", `'\\''`)}'`);
 
 function python(v: unknown): string {
   if (v === null) return "None";

@@ -1,0 +1,85 @@
+package browser
+
+import (
+	"fmt"
+	"os/exec"
+	"testing"
+)
+
+// failing runs an experiment that its limit of failed trials ends: the trials from number first on fail, those
+// before report a value, and those that wait for room at the end never start.
+func failing(t *testing.T, dir, name string, first int) {
+	t.Helper()
+	write(t, dir, name+".sh", fmt.Sprintf("[ $1 -ge %d ] && exit 4\necho '{\"a\": 1}'\n", first))
+	write(t, dir, name+".yaml", fmt.Sprintf(`version: 1
+name: %[1]s
+objective: {metric: a, mode: max}
+trainable: {command: [sh, %[1]s.sh, "{n}"]}
+resources: {cpu: 1}
+concurrency: 4
+budget: {trials_failed: 2}
+space:
+  n: {grid: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}
+trials: 1
+`, name))
+	run := command(t, dir, "run", name+".yaml", "--resources", "cpu=1")
+	if _, failed := run.Run().(*exec.ExitError); !failed {
+		t.Fatal("no trial has failed")
+	}
+}
+
+// counted is what `tunehost status` says of the trials.
+type counted struct {
+	Never  int            `json:"never_started"`
+	Counts map[string]int `json:"counts"`
+}
+
+// An experiment that its failed trials have ended does not look like a success: the list and the overview say why it
+// ended, count only trials that ran as done, and advise what continues it.
+func TestFailedExperiment(t *testing.T) {
+	p := browser(t)
+	dir := t.TempDir()
+	failing(t, dir, "fruitless", 0)
+	failing(t, dir, "partly", 1)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/")
+	for name, ending := range map[string]string{"fruitless": "⚠ finished without a result",
+		"partly": "⚠ finished by its limit of failed trials"} {
+		whole := map[string]int{"partly": 1}[name]
+		s := answers[counted](t, dir, "status", "results/"+name)[0]
+		if s.Never == 0 || s.Counts["TERMINATED"]-s.Never != whole || s.Counts["ERROR"] != 2 {
+			t.Fatalf("%s: %+v", name, s)
+		}
+		p.view("#/")
+		p.await(fmt.Sprintf(`[...document.querySelectorAll('#experiments tbody tr')].some((row) =>
+			row.cells[1].textContent === %q && row.cells[2].textContent.startsWith(%q) &&
+			row.cells[2].textContent.includes("the budget of failed trials is used up") &&
+			row.cells[3].textContent.startsWith("%d/10 trials"))`, name, ending, whole+2))
+		p.warns("#experiments .state-flawed")
+		p.view("#/x/" + name)
+		p.shows("#state", ending)
+		p.warns("#state .state-flawed")
+		p.await(fmt.Sprintf(`document.querySelector("#progress").textContent === "%d/10"`, whole+2))
+		p.await(fmt.Sprintf(`document.querySelector("#counts").textContent === %q`,
+			map[string]string{"partly": "■ 1 terminated (1 completed, 0 stopped early), "}[name]+"✕ 2 failed"))
+		p.shows("[aria-label=state]", fmt.Sprintf("%d trials never started", s.Never))
+		p.shows("#more", "results/"+name+" --errored runs the 2 trials that failed again")
+		p.shows("#more", fmt.Sprintf("results/%s --unstarted runs the %d trials that never started", name, s.Never))
+		p.await(`!document.querySelector("#more").textContent.includes("raise their number")`)
+	}
+	p.clean()
+}
+
+// warns waits until an element has the colour of warnings.
+func (p *page) warns(selector string) {
+	p.t.Helper()
+	p.await(fmt.Sprintf(`(() => {
+		const sample = document.createElement("i");
+		sample.style.color = "var(--warm)";
+		document.body.append(sample);
+		const warm = getComputedStyle(sample).color;
+		sample.remove();
+		const e = document.querySelector(%q);
+		return e && getComputedStyle(e).color === warm;
+	})()`, selector))
+}

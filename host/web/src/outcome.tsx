@@ -1,0 +1,48 @@
+// How an experiment goes or has ended, and how many of its trials are done.
+import type { JSX } from "preact";
+import type { Status } from "./api";
+import { plural } from "./format";
+import { State, Warning } from "./ui";
+
+const never = (s: Status): number => s.never_started;
+const inState = (s: Status, state: string): number => s.counts[state] ?? 0;
+
+// terminated is how many trials have run and were ended without an error.
+export const terminated = (s: Status): number => inState(s, "TERMINATED") - never(s);
+
+// ended is how many trials have run to an end. Those that never started have not run.
+export const ended = (s: Status): number => terminated(s) + inState(s, "ERROR");
+
+export const made = (s: Status): number => Object.values(s.counts).reduce((a, b) => a + b, 0);
+export const whole = (s: Status): number => Math.max(s.planned, made(s));
+
+// rest is how many trials may still run.
+export const rest = (s: Status): number => whole(s) - ended(s) - never(s);
+
+const limits = ["failed_budget", "fail_fast"];
+
+// flaw says what is wrong with how an experiment has finished, or "".
+export function flaw(s: Status): string {
+  if (s.state !== "finished") return "";
+  if (!s.best && !s.front) return "without a result";
+  return limits.includes(s.cause?.kind ?? "") ? "by its limit of failed trials" : "";
+}
+
+// Outcome is the state of an experiment; one that has finished badly does not look like a success.
+export function Outcome({ of: s }: { of: Status }): JSX.Element {
+  if (s.state === "running" && s.paused) return <State state="paused" />;
+  const wrong = flaw(s);
+  return wrong ? <Warning>finished {wrong}</Warning> : <State state={s.state} />;
+}
+
+// Advice says what continues an experiment that has finished, where no button does.
+export function Advice({ of: s, dir }: { of: Status; dir: string }): JSX.Element {
+  const failed = inState(s, "ERROR");
+  if (failed === 0 && never(s) === 0) return <>For more trials, raise their number in Settings, then press Resume.</>;
+  const command = (flag: string): JSX.Element => <code>tunehost resume {dir} {flag}</code>;
+  return <>
+    {failed > 0 ? <>{command("--errored")} runs {failed === 1 ? "the trial that failed" : `the ${plural(failed, "trial")} that failed`} again,
+      as does Retry on the page of such a trial. </> : null}
+    {never(s) > 0 ? <>{command("--unstarted")} runs the {plural(never(s), "trial")} that never started.</> : null}
+  </>;
+}
