@@ -70,6 +70,19 @@ func TestFailedExperiment(t *testing.T) {
 	p.clean()
 }
 
+// A page whose server is gone advises nothing that needs the server.
+func TestAdviceWithoutServer(t *testing.T) {
+	p := browser(t)
+	dir := finished(t)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/quickstart")
+	p.shows("#more", "raise their number in Settings")
+	server.kill()
+	p.shows(".lost", "This page is not up to date")
+	p.await("!document.querySelector('#more')")
+	p.shows("#state", "finished")
+}
+
 // warns waits until an element has the colour of warnings.
 func (p *page) warns(selector string) {
 	p.t.Helper()

@@ -87,6 +87,8 @@ func TestSettingsBack(t *testing.T) {
 		p.fill("dialog input[name=trials]", trials)
 		p.press("dialog", "Change")
 		p.await(fmt.Sprintf("%s === '%sSettings…'", buttons, map[string]string{"14": "▶ Resume,"}[trials]))
+		p.await(fmt.Sprintf("document.querySelector('#later')?.textContent === %s", map[string]string{
+			"14": "'… pending trials: 12 → 14, when the experiment is resumed'", "12": "undefined"}[trials]))
 		p.press(".steering", "Settings")
 		p.await(fmt.Sprintf("document.querySelector('dialog input[name=trials]')?.value === %q", trials))
 		p.await(fmt.Sprintf("document.querySelector('#pending')?.textContent === %s", pending))

@@ -14,7 +14,7 @@ import { views } from "./pages/views";
 import { clock, time, word } from "./format";
 import { href, useRoute } from "./route";
 import type { Source } from "./source";
-import { Steering } from "./steering";
+import { Later, Steering } from "./steering";
 import { Failure, Waiting } from "./ui";
 import { visible } from "./visible";
 
@@ -68,6 +68,7 @@ function One({ x, view, id }: { x: string; view: string; id?: string }): JSX.Ele
       {watched.status ? <>{watched.status.dir.includes("://")
         ? <p class="quiet" id="elsewhere">In {watched.status.dir}, for reading: commands go to the machine that runs it.</p>
         : <Steering x={x} watched={watched} />}
+        <Later of={watched.status.pending} />
         {view === "overview" ? <Overview {...props} /> : page}</>
         : unread ? null : <Waiting />}
     </main>

@@ -120,7 +120,7 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
       {status.resumable ? <Act of={actions} request={{ path: "/resume" }}>▶ Resume</Act> : null}
       {running ? <button type="button" disabled={actions.off} onClick={() => open("add")}>Add a trial…</button> : null}
       <button type="button" disabled={actions.off} onClick={() => open("set")}>Settings…</button>
-      {status.state === "finished" && !status.resumable ? <span class="quiet" id="more"><Advice of={status} dir={word(status.dir)} /></span> : null}
+      {status.state === "finished" && !status.resumable && watched.lost === undefined ? <span class="quiet" id="more"><Advice of={status} dir={word(status.dir)} /></span> : null}
     </div>
     <Said of={actions} inForm={form !== ""} />
     {form === "add" ? <Point x={x} title="Add a trial" button="Add" path="/trials" actions={actions} onClose={close}
@@ -247,6 +247,13 @@ function read(text: string): unknown {
 
 // asText is a setting in its field.
 const asText = (v: unknown): string => (v === undefined || v === null ? "" : exact(v));
+
+// Later says which settings wait for the experiment to be resumed: they are why it can be.
+export function Later({ of }: { of: Status["pending"] }): JSX.Element | null {
+  if (!of || of.length === 0) return null;
+  return <p class="state-paused" id="later">… {of.map((p) => `pending ${p.key}: ${asText(p.old) || "nothing"} → ${asText(p.new) || "nothing"}`).join(", ")},
+    when the experiment is resumed</p>;
+}
 
 // Settings changes what `tunehost set` can. Whatever was typed is sent, also a value that is in force: another one
 // may wait for the experiment to be resumed.
