@@ -13,44 +13,66 @@ import (
 )
 
 // resume continues a paused experiment. One that no host runs gets a host of its own, which does not end with the
-// server.
+// server; if workers train its trials, this server is its host.
 func (s *Server) resume(ctx context.Context, in *OneRequest) (x done, err error) {
-	var dir string
-	var paused bool
-	err = s.with(in.Name, func(e *experiments.Shared) error {
-		if e.IsElsewhere() {
-			return elsewhere(e, "an experiment can be controlled only there: `tunehost resume "+e.Place()+"` on this "+
-				"machine takes it over, if no host runs it")
-		}
-		if s.handlerOf(e) != nil || e.Runs() {
-			return nil
-		}
-		if err := experiments.Room(e.Dir.Path()); err != nil {
-			return problem.Of(err)
-		}
-		resumable, err := e.Resumable()
-		if err != nil || !resumable {
-			return err
-		}
-		if manual(e) {
-			_, err := s.workers(e)
-			return err
-		}
-		dir = e.Dir.Path()
-		return e.Look(func(s *view.State) { paused = s.Machine.Paused() })
+	var r revival
+	err = s.with(in.Name, func(e *experiments.Shared) (err error) {
+		r, err = s.revive(e)
+		return err
 	})
 	switch {
 	case err != nil:
 		return x, err
-	case dir == "":
+	case !r.rested:
 		return s.about(in.Name, "continuing", steer.Unpause{})
 	}
-	args := []string{"resume", dir, "-v", "0"}
-	if _, err = spawn.Host(ctx, args, nil, func() ([]string, error) { return []string{dir}, nil }); err != nil {
+	x.Message = fmt.Sprintf("the experiment %s has a host again", in.Name)
+	if r.here {
+		if r.paused {
+			_, err = s.do(in.Name, steer.Unpause{})
+		}
+		return x, err
+	}
+	args := []string{"resume", r.dir, "-v", "0"}
+	if _, err = spawn.Host(ctx, args, nil, func() ([]string, error) { return []string{r.dir}, nil }); err != nil {
 		return x, problem.Later(err) // resuming twice is the same as once
 	}
-	x.Message = fmt.Sprintf("the experiment %s has a host again", in.Name)
-	return x, s.reached(ctx, in.Name, paused)
+	return x, s.reached(ctx, in.Name, r.paused)
+}
+
+// revival is how an experiment gets a host again.
+type revival struct {
+	dir string
+	// rested: no host ran it, and one has something to do.
+	rested bool
+	// paused: it was paused when its last host ended.
+	paused bool
+	// here: this server is its host now.
+	here bool
+}
+
+// revive finds out what an experiment needs to continue. One whose trials workers train is resumed here.
+func (s *Server) revive(e *experiments.Shared) (r revival, err error) {
+	if e.IsElsewhere() {
+		return r, elsewhere(e, "an experiment can be controlled only there: `tunehost resume "+e.Place()+"` on this "+
+			"machine takes it over, if no host runs it")
+	}
+	if s.handlerOf(e) != nil || e.Runs() {
+		return r, nil
+	}
+	if err := experiments.Room(e.Dir.Path()); err != nil {
+		return r, problem.Of(err)
+	}
+	if r.rested, err = e.Resumable(); err != nil || !r.rested {
+		return r, err
+	}
+	r.dir = e.Dir.Path()
+	err = e.Look(func(s *view.State) { r.paused = s.Machine.Paused() })
+	if err == nil && manual(e) {
+		r.here = true
+		_, err = s.workers(e)
+	}
+	return r, err
 }
 
 // manual reports whether workers train the trials.

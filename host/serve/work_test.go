@@ -143,6 +143,38 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
+// TestResumedForWorkers: a request to resume an experiment for workers that no host runs succeeds, and continues what
+// was paused; once the server is its host, there is nothing to continue.
+func TestResumedForWorkers(t *testing.T) {
+	for _, paused := range []bool{false, true} {
+		root := t.TempDir()
+		c, s := hosting(t, root)
+		c.post("", forWorkers)
+		c.post("/w/ask", `{}`)
+		if paused {
+			if g := c.post("/w/pause", `{"force":true}`); g.Status != 0 {
+				t.Fatalf("pause: %+v", g)
+			}
+		}
+		s.Close()
+		c, _ = hosting(t, root)
+		a, text := c.send(http.MethodPost, "/w/resume", "")
+		if a.StatusCode != http.StatusOK || !strings.Contains(text, "the experiment w has a host again") {
+			t.Errorf("paused: %v: %s %s", paused, a.Status, text)
+		}
+		x := read[struct {
+			State  string
+			Paused bool
+		}](c, "/w")
+		if x.State != view.Running || x.Paused {
+			t.Errorf("paused: %v: now %+v", paused, x)
+		}
+		if g := c.post("/w/resume", ""); g.Status != http.StatusConflict || g.Detail != "nothing is paused" {
+			t.Errorf("paused: %v: once more: %+v", paused, g)
+		}
+	}
+}
+
 // TestRefusedReports: what a lost lease reports is refused, and so is what is no result.
 func TestRefusedReports(t *testing.T) {
 	c, _ := hosting(t, t.TempDir())
