@@ -144,8 +144,15 @@ func TestSetTrialsBesidesAdded(t *testing.T) {
 		t.Errorf("a misspelt key: %v", err)
 	}
 	open()
-	if m := audit(t, (<-done).Dir, nil); m.Trials() != 5 {
+	dir := (<-done).Dir
+	if m := audit(t, dir, nil); m.Trials() != 5 {
 		t.Errorf("%d trials", m.Trials())
+	}
+	a, err = set(&steer.Resting{View: opened(t, dir).Experiment}, "trials=2")
+	if err != nil || !slices.Equal(a.Warnings, []string{
+		"trials: 2 are planned now, but there are 4 already: none is removed",
+		"trials: added trials (1) come on top: there will be 5 in total"}) {
+		t.Errorf("%+v, %v", a, err)
 	}
 }
 

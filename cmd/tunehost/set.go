@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -71,23 +70,8 @@ func (a *app) sayChanged(e *view.Recorded, answer *steer.Answer) {
 	for _, text := range answer.Warnings {
 		fmt.Fprintf(a.err, "warning: %s\n", clean(text))
 	}
-	a.sayFewer(e, answer)
 	if answer.Later && len(answer.Changed) > 0 {
 		a.say("`tunehost resume %s` applies them", shellWord(relative(e.Place())))
-	}
-}
-
-// sayFewer warns if fewer trials are planned than exist already.
-func (a *app) sayFewer(e *view.Recorded, answer *steer.Answer) {
-	for _, x := range answer.Changed {
-		planned, err := strconv.ParseInt(string(x.New), 10, 64)
-		if x.Key != "trials" || err != nil || planned < 0 {
-			continue
-		}
-		if made, err := e.Planned(); err == nil && planned < made {
-			fmt.Fprintf(a.err, "warning: trials: %d are planned now, but there are %d already: none is removed\n",
-				planned, made)
-		}
 	}
 }
 

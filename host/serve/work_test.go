@@ -330,6 +330,16 @@ func TestKeysOfTwoServers(t *testing.T) {
 	}
 }
 
+// The answer to a change of settings has the warnings of the command, as when fewer trials are planned than there are.
+func TestSettingsWarnings(t *testing.T) {
+	c := serving(t, recorded(t))
+	a, text := c.send("PATCH", "/digits/settings", `{"trials":2}`)
+	if a.StatusCode != http.StatusOK || !strings.Contains(text,
+		`"warnings":["trials: 2 are planned now, but there are 12 already: none is removed"]`) {
+		t.Errorf("%s %s", a.Status, text)
+	}
+}
+
 // TestWorkersSettings: settings of an experiment for workers change at once, and stay when the server ends.
 func TestWorkersSettings(t *testing.T) {
 	root := t.TempDir()

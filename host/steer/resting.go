@@ -121,7 +121,7 @@ func (x *Resting) set(r Set) (a Answer, err error) {
 	if err != nil || len(c.list) == 0 {
 		return a, err
 	}
-	err = errors.Join(x.sameExecutor(e, c.now), x.check(e, c.now), x.View.LookAt(c.besides))
+	err = errors.Join(x.sameExecutor(e, c.now), x.check(e, c.now), x.View.LookAt(c.count))
 	if err != nil {
 		return a, err
 	}

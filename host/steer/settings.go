@@ -69,16 +69,23 @@ func doubts(old, now *config.Experiment) (texts []string) {
 	return texts
 }
 
-// besides says that trials does not count those that the user has added, if it has changed.
-func (c *changes) besides(m *core.Machine) {
-	added, planned := view.Added(m), c.now.Trials*int64(points.GridSize(c.now.Space))
+// count compares trials, if it has changed, with the trials that there are: it does not count those that the user has
+// added, and removes none.
+func (c *changes) count(m *core.Machine) {
+	planned := c.now.Trials * int64(points.GridSize(c.now.Space))
 	trials := func(x Change) bool { return x.Key == "trials" }
-	if added == 0 || planned < 0 || !slices.ContainsFunc(c.list, trials) {
+	if planned < 0 || !slices.ContainsFunc(c.list, trials) {
 		return
 	}
-	_, runs := m.Runs(0)
-	c.warnings = append(c.warnings, fmt.Sprintf("trials: added trials (%d) come on top: there will be %d in total",
-		added*int64(runs), (max(planned, m.Planned())+added)*int64(runs)))
+	if made := m.Planned(); planned < made {
+		c.warnings = append(c.warnings, fmt.Sprintf("trials: %d are planned now, but there are %d already: none is "+
+			"removed", planned, made))
+	}
+	if added := view.Added(m); added > 0 {
+		_, runs := m.Runs(0)
+		c.warnings = append(c.warnings, fmt.Sprintf("trials: added trials (%d) come on top: there will be %d in total",
+			added*int64(runs), (max(planned, m.Planned())+added)*int64(runs)))
+	}
 }
 
 // wellFormed refuses settings that are wrong for every experiment.
@@ -152,7 +159,7 @@ func (c *Live) set(r Set) (a Answer, err error) {
 	if len(x.list) == 0 {
 		return a, nil
 	}
-	if err := c.look(x.besides); err != nil {
+	if err := c.look(x.count); err != nil {
 		return a, err
 	}
 	return Answer{Changed: x.list, Warnings: x.warnings}, c.settle(r.Settings, x.now)

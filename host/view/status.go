@@ -37,8 +37,8 @@ type Status struct {
 	Grace  time.Duration
 	// Hint is what the user can do now; "" for nothing special.
 	Hint string
-	// Planned is how many trials were asked for, multiplied by the grid; negative: no limit. Made is how
-	// many there are.
+	// Planned is how many trials there will be: those asked for, multiplied by the grid, those added, and at least
+	// Made; negative: no limit. Made is how many there are.
 	Planned, Made int64
 	Quality
 	Resources []resource.Usage
@@ -85,13 +85,14 @@ type External struct {
 // States are the states of trials, in the order of a trial's life.
 var States = []core.State{core.Pending, core.Running, core.Paused, core.Terminated, core.Errored}
 
-// Planned returns the total number of trials, including those that the user has added; -1: no limit.
+// Planned returns the total number of trials, including those that the user has added, and those that exist beyond the
+// number that is planned now; -1: no limit.
 func Planned(m *core.Machine) int64 {
 	if m.Spec().Trials < 0 {
 		return -1
 	}
 	_, runs := m.Runs(0)
-	return (m.Spec().Trials-m.Planned())*int64(runs) + int64(m.Trials())
+	return max(m.Spec().Trials-m.Planned(), 0)*int64(runs) + int64(m.Trials())
 }
 
 // CurrentStatus returns the machine's status as of its last event, without what takes long: it does not
@@ -226,12 +227,6 @@ func (e *Experiment) resumable(state string) (yes bool, err error) {
 // LookAt calls f with its machine, which f only reads.
 func (e *Experiment) LookAt(f func(*core.Machine)) error {
 	return e.source.Look(func(s *State) { f(s.Machine) })
-}
-
-// Planned is how many of its trials count towards the number that the file plans.
-func (e *Experiment) Planned() (n int64, err error) {
-	err = e.source.Look(func(s *State) { n = s.Machine.Planned() })
-	return n, err
 }
 
 // Status returns it as of now.
