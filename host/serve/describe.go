@@ -1,6 +1,9 @@
 package serve
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -64,11 +67,43 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	c.Info.License = &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath, c.CreateHooks = "/api/openapi", "", "", nil
 	c.RejectUnknownQueryParameters = true
+	c.Formats = formats(c.Formats)
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"token": {Type: "http", Scheme: "bearer", Description: "a token that the server has printed"}}
 	c.Security = []map[string][]string{{"token": {}}}
 	c.Components.Schemas = registry()
 	return humago.New(mux, c)
+}
+
+// formats reads JSON such that a mistake is told in the words of the API, without types of the program.
+func formats(all map[string]huma.Format) map[string]huma.Format {
+	all = maps.Clone(all)
+	for name, f := range all {
+		read := f.Unmarshal
+		f.Unmarshal = func(text []byte, to any) error { return misfit(read(text, to)) }
+		all[name] = f
+	}
+	return all
+}
+
+// misfit puts an error of a value that has no room in its place into words.
+func misfit(err error) error {
+	var x *json.UnmarshalTypeError
+	if !errors.As(err, &x) {
+		return err
+	}
+	place := ""
+	if x.Field != "" {
+		place = x.Field + ": "
+	}
+	number, ok := strings.CutPrefix(x.Value, "number ")
+	switch {
+	case !ok:
+		return fmt.Errorf("%.200sa value of another kind is expected than this %.40s", place, x.Value)
+	case x.Type.Kind() == reflect.Float64:
+		return fmt.Errorf("%.200sthe number %.40s is too large", place, number)
+	}
+	return fmt.Errorf("%.200sthe number %.40s is too large, or not written as a whole number in digits", place, number)
 }
 
 // registry makes schemas of types, of package view's as it promises them.

@@ -12,8 +12,8 @@ import (
 	"github.com/tunehost/tunehost/host/serve/problem"
 )
 
-// JSON returns a handler in front of another. It refuses a body that is not JSON, or that could mean several things:
-// readers of JSON do not agree on what a name means that is given twice.
+// JSON returns a handler in front of another. It refuses a body that is not JSON or not text, or that could mean
+// several things: readers of JSON do not agree on what a name means that is given twice.
 func JSON(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet || r.Method == http.MethodHead {
@@ -51,6 +51,9 @@ func examine(contentType string, body []byte) *problem.Problem {
 	case charset != "" && !strings.EqualFold(charset, "utf-8"):
 		return problem.New(http.StatusUnsupportedMediaType, fmt.Sprintf("Content-Type: the charset %.40q is not that "+
 			"of JSON, which is always utf-8", charset))
+	}
+	if what, at := jsontext.NotText(body); what != "" {
+		return problem.New(http.StatusBadRequest, fmt.Sprintf("body: byte %d is %s: JSON is text in UTF-8", at+1, what))
 	}
 	if place, twice := jsontext.Twice(body); twice {
 		return problem.New(http.StatusUnprocessableEntity, fmt.Sprintf("body.%.200s: it is given twice", place))
