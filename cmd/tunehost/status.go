@@ -128,6 +128,9 @@ func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 		list = append(list, "`tunehost run FILE` continues, once FILE requests no more than there is")
 	case s.State == view.Interrupted, s.State == core.Failed.String():
 		next := "`tunehost resume " + dir + "` continues"
+		if s.Manual {
+			next = "`tunehost serve` or `tunehost asktell` continues"
+		}
 		if from := s.Restarts(); from != "" {
 			next += "; what ran " + from
 		}

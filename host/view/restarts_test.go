@@ -18,4 +18,8 @@ func TestRestarts(t *testing.T) {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
+	s := Status{Begun: Begun{Trials: 2}, External: External{Manual: true}}
+	if got := s.Restarts(); got != "continues after its last recorded iteration" {
+		t.Errorf("trials of workers: %q", got)
+	}
 }

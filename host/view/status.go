@@ -80,6 +80,8 @@ type External struct {
 	Waiting string
 	// Added is how many suggestions the user has added to those that the file plans.
 	Added int64
+	// Manual says that workers, which may be anywhere, train its trials.
+	Manual bool
 }
 
 // States are the states of trials, in the order of a trial's life.
@@ -105,7 +107,8 @@ func (s *State) CurrentStatus() Status {
 		Made:    int64(m.Trials()),
 		Quality: Quality{Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1}, Resources: m.Usage(),
 		Elapsed: time.Duration(m.Now()), Budget: time.Duration(m.Spec().Budget.TimeNS), Host: s.runsOn,
-		External: External{Entries: s.Entries(), Added: Added(m), Waiting: waiting(m)}}
+		External: External{Entries: s.Entries(), Added: Added(m), Waiting: waiting(m),
+			Manual: m.Spec().Manual}}
 	x.Reported = m.Metric(x.Objective.Metric) != 0
 	for _, state := range States {
 		x.Counts[state] = m.Count(state)
@@ -164,6 +167,8 @@ func (s *Status) Restarts() string {
 	switch {
 	case s.Begun.Trials == 0:
 		return ""
+	case s.Manual: // its worker keeps what it has learned
+		return "continues after its last recorded iteration"
 	case s.Begun.Resumable == 0:
 		return "starts from the beginning: it has no checkpoint"
 	case s.Begun.Resumable < s.Begun.Trials:
