@@ -240,10 +240,32 @@ function drawAxes(s: Surface, l: Layout, p: ParallelProps, brushes: Brushes): vo
     s.ctx.textAlign = "left";
     for (const t of a.ticks.slice(0, 30)) tick(s, x, t.at, short(t.text, cut));
     if (l.ys[i]!.includes(absent)) tick(s, x, absent, "none");
-    s.ctx.textAlign = "center";
-    s.ctx.fillStyle = s.theme.text;
-    s.ctx.fillText(short(d.name + (a.label.endsWith("(log)") ? " (log)" : ""), cut + 10), x, 14);
   });
+  drawTitles(s, l, p, room);
+}
+
+// drawTitles writes the titles of the axes, in two rows where one has too little room, and shortens what is still too
+// wide.
+function drawTitles(s: Surface, l: Layout, p: ParallelProps, room: number): void {
+  const { ctx } = s;
+  const titles = p.dimensions.map((d, i) => d.name + (l.axes[i]!.label.endsWith("(log)") ? " (log)" : ""));
+  const rows = titles.length > 1 && titles.some((title) => ctx.measureText(title).width > room - 8) ? 2 : 1;
+  const half = (rows * room) / 2 - 4;
+  ctx.textAlign = "center";
+  ctx.fillStyle = s.theme.text;
+  titles.forEach((title, i) => {
+    const [x, y] = [l.xs[i]!, rows === 1 ? 14 : 9 + 15 * (i % 2)];
+    const text = fitted(ctx, title, Math.min(half, x - 2) + Math.min(half, s.w - x - 2));
+    const reach = ctx.measureText(text).width / 2 + 2;
+    ctx.fillText(text, Math.max(reach, Math.min(x, s.w - reach)), y); // the first and the last may be beside their axis
+  });
+}
+
+// fitted is a text that is no wider than most pixels, if one letter is not.
+function fitted(ctx: CanvasRenderingContext2D, text: string, most: number): string {
+  let n = text.length;
+  while (n > 1 && ctx.measureText(short(text, n)).width > most) n--;
+  return short(text, n);
 }
 
 // tick has the colour of the card behind its text, so that it is readable over lines.
