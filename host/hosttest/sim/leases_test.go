@@ -200,17 +200,20 @@ func (b *books) tenants(e core.Event) {
 		was, now := b.failures[no], b.machine.View(core.TrialNo(no)).Failures
 		b.failures[no] = now
 		if now > was && b.blameless(e, core.TrialNo(no)) {
-			b.fail("trial %d has %d failures after %T %+v", no, now, e, e)
+			b.fail("trial %d has %d failures (%+v) after %T %+v", no, now, b.machine.View(core.TrialNo(no)).Cause, e, e)
 		}
 	}
 }
 
-// blameless reports whether an event is not a failure of a trial.
+// blameless reports whether an event is not a failure of a trial. A report that broke a rule is one, also where the
+// attempt ends with its lease before the host has ended it.
 func (b *books) blameless(e core.Event, no core.TrialNo) bool {
 	switch e.(type) {
 	case *core.LeaseLost:
 		told := b.leases.told[attempt{no, b.attempts[no]}]
-		return !told && b.leases.losses[no] <= b.machine.Spec().Lost
+		why := b.machine.View(no).Cause.Kind
+		broke := why == core.CauseInvalidReport || why == core.CauseMetricMissing
+		return !told && !broke && b.leases.losses[no] <= b.machine.Spec().Lost
 	case *core.LeaseGranted, *core.LeasePending, *core.LeaseEnding:
 		return true
 	}
