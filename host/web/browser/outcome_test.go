@@ -62,12 +62,21 @@ func TestFailedExperiment(t *testing.T) {
 		p.await(fmt.Sprintf(`document.querySelector("#progress").textContent === "%d/10"`, whole+2))
 		p.await(fmt.Sprintf(`document.querySelector("#counts").textContent === %q`,
 			map[string]string{"partly": "■ 1 terminated (1 completed, 0 stopped early), "}[name]+"✕ 2 failed"))
-		p.shows("[aria-label=state]", fmt.Sprintf("%d trials never started", s.Never))
+		p.shows("[aria-label=state]", trialsOf(s.Never)+" never started")
 		p.shows("#more", "results/"+name+" --errored runs the 2 trials that failed again")
-		p.shows("#more", fmt.Sprintf("results/%s --unstarted runs the %d trials that never started", name, s.Never))
+		p.shows("#more", fmt.Sprintf("results/%s --unstarted runs the %s that never started", name,
+			trialsOf(s.Never)))
 		p.await(`!document.querySelector("#more").textContent.includes("raise their number")`)
 	}
 	p.clean()
+}
+
+// trialsOf counts trials: how many have not started depends on when the limit is noticed.
+func trialsOf(n int) string {
+	if n == 1 {
+		return "1 trial"
+	}
+	return fmt.Sprint(n, " trials")
 }
 
 // A page whose server is gone advises nothing that needs the server.
