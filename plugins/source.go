@@ -18,7 +18,7 @@ var goSDK embed.FS
 
 //go:embed sdk/python/pyproject.toml sdk/python/tunehost/*.py sdk/python/tunehost/py.typed
 //go:embed sdk/python/tunehost/_proto/*.py sdk/python/tunehost/_proto/*.pyi
-//go:embed sdk/python/tunehost/tune/*.py sdk/python/tunehost/tune/*/*.py
+//go:embed sdk/python/tunehost/integrations/*.py sdk/python/tunehost/tune/*.py sdk/python/tunehost/tune/*/*.py
 var pythonSDK embed.FS
 
 //go:embed sdk/rust/Cargo.toml sdk/rust/src sdk/rust/testdata/probe.rs
