@@ -148,12 +148,27 @@ func (a *Answers) get(key string) *answer {
 	return a.known[key]
 }
 
-// make has the next handler answer, and keeps what it says.
+// make has the next handler answer, and keeps what it says. Others have the answer before it is written: a reader who
+// takes long holds nobody up.
 func (a *Answers) make(key, version string, w http.ResponseWriter, r *http.Request) {
 	x := &answer{made: make(chan struct{}), version: version, began: a.now()}
 	a.mu.Lock()
 	a.known[key] = x
 	a.mu.Unlock()
+	out := a.fill(key, x, r)
+	if x.header != nil {
+		x.write(w, r)
+		return
+	}
+	for name, list := range out.header {
+		w.Header()[name] = list
+	}
+	w.WriteHeader(out.status)
+	_, _ = w.Write(out.body.Bytes()) // the reader may be gone
+}
+
+// fill has the next handler make an answer, which has a header then if it can be passed on.
+func (a *Answers) fill(key string, x *answer, r *http.Request) *inMemory {
 	out := &inMemory{header: http.Header{}, status: http.StatusOK}
 	defer func() {
 		close(x.made)
@@ -165,14 +180,8 @@ func (a *Answers) make(key, version string, w http.ResponseWriter, r *http.Reque
 		x.body, x.header = out.body.Bytes(), out.header
 		sum := sha256.Sum256(x.body)
 		x.tag = `"` + hex.EncodeToString(sum[:12]) + `"`
-		x.write(w, r)
-		return
 	}
-	for name, list := range out.header {
-		w.Header()[name] = list
-	}
-	w.WriteHeader(out.status)
-	_, _ = w.Write(out.body.Bytes()) // the reader may be gone
+	return out
 }
 
 // keep makes room for an answer, and forgets one that cannot be passed on.

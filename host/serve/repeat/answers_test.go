@@ -65,6 +65,40 @@ func asPage(h http.Handler) *httptest.ResponseRecorder {
 	return readBy(h, "Cache-Control", "max-age=5")
 }
 
+// stalled is a reader who takes nothing until it is let go.
+type stalled struct {
+	*httptest.ResponseRecorder
+	begun, goOn chan struct{}
+}
+
+func (w *stalled) Write(b []byte) (int, error) {
+	close(w.begun)
+	<-w.goOn
+	return w.ResponseRecorder.Write(b)
+}
+
+// A reader who takes long to read its answer holds up nobody who asks for the same.
+func TestSlowReaderHoldsUpNobody(t *testing.T) {
+	c := &timed{status: http.StatusOK, took: 10 * time.Millisecond}
+	a := Share(c, c, c.now)
+	slow := &stalled{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		r := httptest.NewRequest(http.MethodGet, "/x?a=1", nil)
+		r.Header.Set("Cache-Control", "max-age=5")
+		a.ServeHTTP(slow, r)
+	})
+	<-slow.begun
+	if w := asPage(a); w.Body.String() != "1" {
+		t.Errorf("another page is told %q", w.Body)
+	}
+	close(slow.goOn)
+	wait.Wait()
+	if slow.Body.String() != "1" {
+		t.Errorf("the slow reader got %q", slow.Body)
+	}
+}
+
 // Ten pages cost as much as one: they get what one of them was told, for as long as that took a hundredth of.
 func TestPagesShareAnswers(t *testing.T) {
 	c := &timed{status: http.StatusOK, took: 10 * time.Millisecond}
