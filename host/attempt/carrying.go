@@ -198,14 +198,43 @@ func (t *Driver) end(r *run, a life.End) {
 		e, failed = &core.AttemptEnded{Trial: e.Trial, Attempt: e.Attempt, Interrupted: true}, false
 	}
 	if failed && t.Apart && r.place.Lease != 0 {
-		t.Clock.AfterFunc(leaseEventsWithin, func() {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.post(r, e)
-		})
+		t.doubt(r, e)
 		return
 	}
 	t.post(r, e)
+}
+
+// doubtful is the end of an attempt that failed on another machine, perhaps because its lease is being taken away.
+type doubtful struct {
+	run *run
+	end *core.AttemptEnded
+}
+
+// doubt posts a failure after the events of its lease.
+func (t *Driver) doubt(r *run, e *core.AttemptEnded) {
+	d := &doubtful{r, e}
+	t.doubtful[r.Trial] = d
+	t.Clock.AfterFunc(leaseEventsWithin, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.doubtful[r.Trial] == d {
+			delete(t.doubtful, r.Trial)
+			t.post(r, e)
+		}
+	})
+}
+
+// excuse posts the end of an attempt that is told to stop after it has failed, while its failure is in doubt. As with
+// every attempt that was told to stop, its end is no failure: the signal with which an engine takes a lease away often
+// ends programs before the host hears of it.
+func (t *Driver) excuse(no core.TrialNo, attempt uint32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if d := t.doubtful[no]; d != nil && d.run.Attempt == attempt {
+		delete(t.doubtful, no)
+		d.end.Cause = core.Cause{}
+		t.post(d.run, d.end)
+	}
 }
 
 // endIfTrialsGone ends the host if the folder of all trials is gone, since every attempt would fail.

@@ -86,6 +86,8 @@ type Driver struct {
 	// departed has the last run that has ended on each lease. A checkpoint that its program made by itself is fetched
 	// from that machine when the core decides to keep it.
 	departed map[core.LeaseID]*run
+	// doubtful are the failures that wait for events of their leases.
+	doubtful map[core.TrialNo]*doubtful
 	lastRun  uint64
 	names    map[string]bool // of metrics
 	saving   sync.WaitGroup
@@ -98,7 +100,8 @@ func New(o Options) *Driver {
 	t := &Driver{Options: o, work: queue.New[Work](), done: make(chan struct{}), ending: make(chan struct{}),
 		runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, common: map[core.LeaseID]*worker{},
 		exporting: map[core.TrialNo]*run{}, departed: map[core.LeaseID]*run{},
-		names: map[string]bool{}, turns: turns{last: map[core.TrialNo]chan struct{}{}}}
+		doubtful: map[core.TrialNo]*doubtful{}, names: map[string]bool{},
+		turns: turns{last: map[core.TrialNo]chan struct{}{}}}
 	if t.Checkpoints == nil {
 		t.Checkpoints = SharedFiles{Storage: o.Storage}
 	}

@@ -239,6 +239,38 @@ func TestFailureWaitsForNews(t *testing.T) {
 	}
 }
 
+// B-132: programs that an engine's signal ends before the host hears of the lease's end have not failed. The end is
+// told at once then, and once.
+func TestLeaseEndsAfterTheFailure(t *testing.T) {
+	c := heldClock{held: make(chan func(), 1)}
+	x, p := apartBy(t, c)
+	startOn(x, 1, 7, "n1")
+	killed, _ := p.process(t, 1, 1)
+	run := killed.last(train.Start).Run
+	killed.say <- []train.Event{{Kind: train.Started, Run: run},
+		{Kind: train.Ended, Run: run, Error: "sh (rank 1) was killed by signal 15 (terminated)"}}
+	later := <-c.held
+	x.Put(Work{Action: core.StopAttempt{Trial: 1, Attempt: 1, SaveID: 3, Paused: true}, Dir: x.Storage.Trial("1")})
+	x.Flush()
+	heard, end := heardOf(t, x)
+	if end.Trial != 1 || end.Cause.Kind != core.CauseNone {
+		t.Errorf("%+v", end)
+	}
+	failed := func(list []inbox.Item) bool {
+		return slices.ContainsFunc(list, func(n inbox.Item) bool {
+			_, ok := n.Event.(*core.SaveFailed)
+			return ok
+		})
+	}
+	if !failed(heard) {
+		testplace.Soon(t, "no checkpoint", func() bool { return failed(x.Inbox.Take(nil)) })
+	}
+	later()
+	if list := x.Inbox.Take(nil); len(list) > 0 {
+		t.Errorf("more was told: %+v", list)
+	}
+}
+
 // slowOutput are checkpoints at a place whose output takes long, once slow is set.
 type slowOutput struct {
 	Checkpoints

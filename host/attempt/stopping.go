@@ -71,7 +71,11 @@ func (t *Driver) staged(a core.StopAttempt, save life.Save, err error) {
 // stopSaving tells a run to end. If save has an id, the run saves before that.
 func (t *Driver) stopSaving(a core.StopAttempt, save life.Save) {
 	stop := func(r *run) { t.apply(r, life.Stop{Paused: a.Paused, Save: save}) }
-	if !t.with(a.Trial, a.Attempt, stop) && save.ID != 0 {
+	if t.with(a.Trial, a.Attempt, stop) {
+		return
+	}
+	t.excuse(a.Trial, a.Attempt)
+	if save.ID != 0 {
 		t.mu.Lock()
 		t.freeMemory(a.Trial, save)
 		t.mu.Unlock()
