@@ -31,9 +31,10 @@ command prints a URL with a token, which gives access to everything the user can
 another one for reading. Programs send the token as Authorization: Bearer TOKEN.
 
 The server listens on this machine alone, at port 7733 or, if that is in use, at another,
-which it says. To use it from another machine, run the printed ssh command there. To listen
-for other machines, name an address with --listen, and a certificate with --tls-cert and
---tls-key.
+which it says. On Linux the URL has an address of its own, so that nothing which an earlier
+program has left in the browser sees the token; programs use 127.0.0.1. To use it from another
+machine, run the printed ssh command there. To listen for other machines, name an address with
+--listen, and a certificate with --tls-cert and --tls-key.
 
 Hosts do not depend on the server: when it ends, the experiments continue.`,
 		Example: `  tunehost serve

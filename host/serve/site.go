@@ -3,7 +3,6 @@ package serve
 import (
 	"cmp"
 	"crypto/tls"
-	"errors"
 	"io"
 	"io/fs"
 	"net"
@@ -43,9 +42,10 @@ type Site struct {
 type Open struct {
 	net.Listener
 	Guard guard.Options
-	// URL and ReadURL have a token: the first for everything, the second for reading.
+	// URL and ReadURL have a token that ends with the server: the first for everything, the second for reading.
 	URL, ReadURL string
-	// SSH is the command that makes the server reachable from another machine; "" if it is already.
+	// SSH is the command that makes the server reachable from another machine, with the URL to open there if that is
+	// another; "" if it is already.
 	SSH string
 	// Others are URLs at the other addresses of this machine, if the server listens at all of them.
 	Others []string
@@ -68,29 +68,42 @@ func (s Site) Open() (*Open, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, note, err := s.listen()
+	all, note, err := s.listen()
 	if err != nil {
 		return nil, err
 	}
-	o := &Open{Listener: l, Note: note, Keys: dir}
-	port := portOf(l)
+	o := &Open{Listener: together(all), Note: note, Keys: dir}
 	if s.Cert != "" {
-		if o.Listener, err = s.secure(l); err != nil {
-			_ = l.Close()
+		if o.Listener, err = s.secure(o.Listener); err != nil {
+			closeAll(all)
 			return nil, err
 		}
 	}
-	o.Guard = guard.Options{Tokens: tokens, Folder: dir, Hosts: s.Hosts}
-	places := s.places(l)
+	o.Guard = guard.Options{Tokens: tokens, Printed: guard.NewTokens(), Folder: dir, Hosts: s.Hosts}
+	s.print(o, all)
+	return o, nil
+}
+
+// print makes the texts that say how to reach the server. Their tokens end with the server: a browser's history keeps
+// them.
+func (s Site) print(o *Open, all []net.Listener) {
+	places, tokens := s.places(all[0]), o.Guard.Printed
 	o.URL, o.ReadURL = s.url(places[0], tokens.Full), s.url(places[0], tokens.Read)
 	for _, place := range places[1:] {
 		o.Others = append(o.Others, s.url(place, tokens.Full))
 	}
-	if guard.Loopback(l.Addr().String()) {
-		name, _ := os.Hostname()
-		o.SSH = "ssh -L " + port + ":" + l.Addr().String() + " " + cmp.Or(name, "HOST")
+	plain := all[0] // what ssh leads to
+	if s.Listen == "" {
+		plain = all[slices.IndexFunc(all, isDefault)]
 	}
-	return o, nil
+	if !guard.Loopback(plain.Addr().String()) {
+		return
+	}
+	name, _ := os.Hostname()
+	o.SSH = "ssh -L " + portOf(plain) + ":" + plain.Addr().String() + " " + cmp.Or(name, "HOST")
+	if plain != all[0] {
+		o.SSH += ", then " + s.url(plain.Addr().String(), tokens.Full)
+	}
 }
 
 func (s Site) check() error {
@@ -120,20 +133,6 @@ func (s Site) folder() (string, error) {
 		return s.Tokens, nil
 	}
 	return guard.Folder()
-}
-
-// listen also returns what to say of the address. Only the default may become another.
-func (s Site) listen() (l net.Listener, note string, err error) {
-	l, err = net.Listen("tcp", cmp.Or(s.Listen, DefaultAddress))
-	switch used := errors.Is(err, syscall.EADDRINUSE); {
-	case used && s.Listen != "":
-		return nil, "", usererror.Errorf("%s %s is in use by another program, perhaps another tunehost: end that, "+
-			"or name another port (0: any)", cmp.Or(s.Flag, "--listen"), s.Listen)
-	case used:
-		note = DefaultAddress + " is in use, perhaps by another tunehost: this server has another port"
-		l, err = net.Listen("tcp", "127.0.0.1:0")
-	}
-	return l, note, usererror.Wrap(err)
 }
 
 // secure adds TLS.

@@ -1,10 +1,16 @@
 package serve
 
 import (
+	"context"
 	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -12,7 +18,9 @@ import (
 // open returns a server that listens, with tokens of its own.
 func open(t *testing.T, s Site) (*Open, error) {
 	t.Helper()
-	s.Tokens = t.TempDir()
+	if s.Tokens == "" {
+		s.Tokens = t.TempDir()
+	}
 	o, err := s.Open()
 	if err == nil {
 		t.Cleanup(func() { _ = o.Close() })
@@ -36,6 +44,141 @@ func TestPortInUse(t *testing.T) {
 	o, err := open(t, Site{})
 	if err != nil || !strings.HasPrefix(o.Note, DefaultAddress+" is in use") {
 		t.Errorf("the default in use: %+v, %v", o, err)
+	}
+}
+
+// answered is the status of an answer to a token.
+func answered(t *testing.T, at, token string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at+"/api/v1/experiments", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = a.Body.Close()
+	return a.StatusCode
+}
+
+// begun serves an empty folder. It returns what is printed, and how the server is ended.
+func begun(t *testing.T, s Site) (*Open, func()) {
+	t.Helper()
+	o, err := open(t, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended, server := make(chan error, 1), New(Options{Folders: []string{t.TempDir()}, Guard: o.Guard})
+	go func() { ended <- server.Serve(ctx, o) }()
+	end := sync.OnceFunc(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(end)
+	return o, end
+}
+
+// parsed is a printed URL.
+func parsed(t *testing.T, text string) (base, token string) {
+	t.Helper()
+	u, err := url.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "http://" + u.Host, u.Query().Get("token")
+}
+
+// TestAddressNobodyHad covers B-142: the printed URL is at an address that no program had before, so that nothing of
+// another is in the browser for it. Programs and ssh use the usual one, and localhost is the server's too.
+func TestAddressNobodyHad(t *testing.T) {
+	t.Setenv("SSH_CONNECTION", "")
+	t.Setenv("WSL_DISTRO_NAME", "")
+	seen := map[string]bool{}
+	for range 2 {
+		o, _ := begun(t, Site{})
+		base, token := parsed(t, o.URL)
+		u, _ := url.Parse(base)
+		at, err := netip.ParseAddr(u.Hostname())
+		if runtime.GOOS != "linux" { // the others have 127.0.0.1 alone
+			if u.Hostname() != "127.0.0.1" {
+				t.Errorf("the URL is %s", o.URL)
+			}
+			continue
+		}
+		if err != nil || !at.IsLoopback() || u.Hostname() == "127.0.0.1" || seen[u.Hostname()] {
+			t.Errorf("the URL is %s, %v", o.URL, err)
+		}
+		seen[u.Hostname()] = true
+		plain, _ := parsed(t, o.SSH[strings.Index(o.SSH, "http://"):])
+		if want := "http://127.0.0.1:" + u.Port(); plain != want {
+			t.Errorf("%s, want %s", o.SSH, want)
+		}
+		for _, place := range []string{base, plain, "http://localhost:" + u.Port()} {
+			if status := answered(t, place, token); status != http.StatusOK {
+				t.Errorf("%s: %d", place, status)
+			}
+		}
+	}
+	t.Setenv("SSH_CONNECTION", "192.0.2.1 1000 192.0.2.2 22")
+	o, _ := begun(t, Site{})
+	if !strings.HasPrefix(o.URL, "http://127.0.0.1:") || strings.Contains(o.SSH, "then") {
+		t.Errorf("for a browser on another machine: %s, %s", o.URL, o.SSH)
+	}
+}
+
+// TestPrintedTokensEnd covers B-142: the tokens in the printed URLs, which a browser's history keeps, end with the
+// server. Those in the folder stay.
+func TestPrintedTokensEnd(t *testing.T) {
+	site := Site{Listen: "127.0.0.1:0"}
+	o, end := begun(t, site)
+	base, token := parsed(t, o.URL)
+	_, reading := parsed(t, o.ReadURL)
+	for _, shown := range []string{token, reading, o.Guard.Tokens.Full} {
+		if status := answered(t, base, shown); status != http.StatusOK {
+			t.Errorf("the server answers %d", status)
+		}
+	}
+	end()
+	site.Tokens = o.Keys
+	next, _ := begun(t, site)
+	base, _ = parsed(t, next.URL)
+	want := map[string]int{token: http.StatusUnauthorized, reading: http.StatusUnauthorized, o.Guard.Tokens.Full: 200}
+	for shown, want := range want {
+		if status := answered(t, base, shown); status != want {
+			t.Errorf("the next server answers %d, want %d", status, want)
+		}
+	}
+}
+
+// TestBothAddressesOfLocalhost covers B-142: the server has 127.0.0.1 and ::1, so that nobody else gets what a browser
+// sends to localhost; it says so if somebody does.
+func TestBothAddressesOfLocalhost(t *testing.T) {
+	hosts, listens := []string{"127.0.0.1", "[::1]"}, []string{"127.0.0.1:0", "[::1]:0", "localhost:0"}
+	probe, err := net.Listen("tcp", "[::1]:0")
+	if err != nil { // the machine has one address of localhost
+		hosts, listens = hosts[:1], listens[:1]
+		if probe, err = net.Listen("tcp", "127.0.0.2:0"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer probe.Close()
+	for _, listen := range listens {
+		o, _ := begun(t, Site{Listen: listen})
+		_, token := parsed(t, o.URL)
+		for _, host := range hosts {
+			if status := answered(t, "http://"+host+":"+portOf(o), token); status != http.StatusOK {
+				t.Errorf("--listen %s: %s answers %d", listen, host, status)
+			}
+		}
+	}
+	taken, err := open(t, Site{Listen: "127.0.0.1:" + portOf(probe)})
+	if err == nil && len(hosts) == 2 && !strings.Contains(taken.Note, "localhost may lead to another program") {
+		t.Errorf("the other address is somebody else's: %+v", taken)
 	}
 }
 

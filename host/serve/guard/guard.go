@@ -47,6 +47,9 @@ const (
 // Options say what is let in.
 type Options struct {
 	Tokens Tokens
+	// Printed are the tokens in the URLs that the server prints: they give the same access, and end with the
+	// server. Empty ones are none.
+	Printed Tokens
 	// Folder has the tokens, which another server may replace; "": they stay.
 	Folder string
 	// Hosts are names of the server in URLs, beside localhost and IP addresses.
@@ -68,7 +71,7 @@ type Guard struct {
 func New(o Options, next http.Handler) *Guard {
 	g := &Guard{Options: o, next: next, cross: http.NewCrossOriginProtection(), looked: time.Now(),
 		wrong: map[netip.Addr]*rate.Limiter{}}
-	g.access.Store(&access{o.Tokens, newKeys()})
+	g.access.Store(&access{o.Tokens, o.Printed, newKeys()})
 	return g
 }
 
@@ -181,14 +184,13 @@ func (g *Guard) named(hostport string) bool {
 	return false
 }
 
-// visit answers a browser that opens a page with a token in its URL: the token stays in no history, and the page
-// exchanges the ticket for a key.
+// visit answers a browser that opens a page with a token in its URL: the page exchanges the ticket for a key.
 func (g *Guard) visit(w http.ResponseWriter, r *http.Request) bool {
 	token := r.URL.Query().Get("token")
 	if token == "" || !public(r) {
 		return false
 	}
-	rights := g.access.Load().Tokens.of(token)
+	rights := g.access.Load().shown(token)
 	if rights == none {
 		return false
 	}
@@ -229,7 +231,7 @@ func public(r *http.Request) bool {
 // rights are those of a token, or of a key that this server has given a page.
 func (g *Guard) rights(token string) rights {
 	a := g.access.Load()
-	return max(a.Tokens.of(token), a.keys.of(token))
+	return max(a.shown(token), a.keys.of(token))
 }
 
 // refusal returns why a request is refused; nil: it is not.

@@ -146,14 +146,16 @@ func TestNewTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := New(Options{Tokens: old, Folder: dir}, hello)
-	key := visited(t, g, old.Full)
+	printed := NewTokens()
+	g := New(Options{Tokens: old, Printed: printed, Folder: dir}, hello)
+	key := visited(t, g, printed.Full)
 	fresh, err := Load(dir, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g.looked = time.Time{} // as if some time had passed
-	for token, want := range map[string]int{fresh.Full: 200, fresh.Read: 200, old.Full: 401, old.Read: 401, key: 401} {
+	for token, want := range map[string]int{fresh.Full: 200, fresh.Read: 200, old.Full: 401, old.Read: 401, key: 401,
+		printed.Full: 401, printed.Read: 401} {
 		if w := ask(g, "GET", "/api/v1/experiments", bearer(token)); w.Code != want {
 			t.Errorf("%d, want %d", w.Code, want)
 		}

@@ -29,7 +29,7 @@ type ticket struct {
 }
 
 func newKeys() *keys {
-	return &keys{Tokens: Tokens{Full: secret(), Read: secret()}, tickets: map[string]ticket{}}
+	return &keys{Tokens: NewTokens(), tickets: map[string]ticket{}}
 }
 
 // secret returns a text of 260 random bits.
@@ -73,17 +73,21 @@ func (k *keys) enter(name string) string {
 	return k.Full
 }
 
-// access has what gives access: the tokens, and the keys of the pages that have shown one.
+// access has what gives access: the tokens, those of the printed URLs, and the keys of the pages that have shown one.
 type access struct {
 	Tokens
-	keys *keys
+	printed Tokens
+	keys    *keys
 }
+
+// shown are the rights of a token of either kind.
+func (a *access) shown(token string) rights { return max(a.of(token), a.printed.of(token)) }
 
 // renewEvery is how often the folder of the tokens is looked at, if there are requests.
 const renewEvery = time.Second
 
-// renew takes the tokens that another server has put in their folder in place of these. The keys of pages end with the
-// tokens. If the new ones cannot be read, the old ones stay.
+// renew takes the tokens that another server has put in their folder in place of these. The keys of pages and
+// the printed URLs end with the tokens. If the new ones cannot be read, the old ones stay.
 func (g *Guard) renew() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -92,6 +96,6 @@ func (g *Guard) renew() {
 	}
 	g.looked = time.Now()
 	if t, err := read(g.Folder); err == nil && t != g.access.Load().Tokens {
-		g.access.Store(&access{t, newKeys()})
+		g.access.Store(&access{t, Tokens{}, newKeys()})
 	}
 }

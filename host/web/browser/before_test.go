@@ -44,13 +44,7 @@ func (b before) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func planted(t *testing.T, p *page, worker string) (*url.URL, string) {
 	t.Helper()
 	earlier := httptest.NewServer(before{worker})
-	p.open(earlier.URL + "/plant")
-	p.shows("body", "it has been left")
-	p.open(earlier.URL + "/planted")
-	p.shows("body", "somebody else")
-	p.open("about:blank")
-	earlier.CloseClientConnections()
-	earlier.Close()
+	leave(p, earlier)
 	host := strings.TrimPrefix(earlier.URL, "http://")
 	printed := start(t, t.TempDir(), "serve", "--listen", host).url()
 	at, err := url.Parse(printed)
@@ -58,6 +52,18 @@ func planted(t *testing.T, p *page, worker string) (*url.URL, string) {
 		t.Fatal(printed, err)
 	}
 	return at, printed
+}
+
+// leave lets a server leave what it can in the browser, and ends it.
+func leave(p *page, earlier *httptest.Server) {
+	p.t.Helper()
+	p.open(earlier.URL + "/plant")
+	p.shows("body", "it has been left")
+	p.open(earlier.URL + "/planted")
+	p.shows("body", "somebody else")
+	p.open("about:blank")
+	earlier.CloseClientConnections()
+	earlier.Close()
 }
 
 // noWorkers waits until the origin of the page has no service worker.
@@ -86,15 +92,37 @@ func TestPortBefore(t *testing.T) {
 // B-142: a service worker that answers in the place of the server ends as soon as the browser looks for a newer one.
 func TestWorkerBefore(t *testing.T) {
 	p := browser(t)
-	_, printed := planted(t, p, `self.addEventListener("fetch", (event) => event.respondWith(
-		new Response("a worker of somebody else", {headers: {"Content-Type": "text/html"}})));`)
+	_, printed := planted(t, p, answering)
 	p.open(printed)
 	p.noWorkers()
 	p.open(printed)
 	p.shows("main", "There is no experiment yet")
 }
 
-// B-142: the key of a page is not in the storage of localhost, which another user at ::1 would share.
+// answering is a service worker that answers in the place of the server.
+const answering = `self.addEventListener("fetch", (event) => event.respondWith(
+	new Response("a worker of somebody else", {headers: {"Content-Type": "text/html"}})));`
+
+// B-142: a service worker that an earlier program has left at the usual port does not see the printed URL, whose
+// address nobody had before.
+func TestWorkerAtTheUsualPort(t *testing.T) {
+	p := browser(t)
+	if l, err := net.Listen("tcp", "127.0.0.1:7733"); err == nil {
+		earlier := httptest.NewUnstartedServer(before{answering})
+		_ = earlier.Listener.Close()
+		earlier.Listener = l
+		earlier.Start()
+		leave(p, earlier)
+	} // otherwise this server has another port, too
+	t.Setenv("SSH_CONNECTION", "")
+	t.Setenv("WSL_DISTRO_NAME", "")
+	p.open(start(t, t.TempDir(), "serve").url())
+	p.shows("main", "There is no experiment yet")
+	p.await(`location.hostname !== "127.0.0.1"`)
+	p.clean()
+}
+
+// B-142: the key of a page is not in the storage of localhost, which another user may share.
 func TestLocalhost(t *testing.T) {
 	p := browser(t)
 	printed := start(t, t.TempDir(), "serve", "--listen", "127.0.0.1:0").url()
@@ -104,7 +132,8 @@ func TestLocalhost(t *testing.T) {
 	}
 	p.open(strings.Replace(printed, "127.0.0.1", "localhost", 1))
 	p.shows("main", "There is no experiment yet")
-	p.await(fmt.Sprintf(`location.host === "127.0.0.1:%s" && localStorage.getItem("tunehost-key")`, port))
+	p.await(fmt.Sprintf(`["127.0.0.1:%s", "[::1]:%[1]s"].includes(location.host) &&
+		localStorage.getItem("tunehost-key")`, port))
 	p.open("http://localhost:" + port + "/")
 	p.shows("main", "a token is needed")
 	p.await(`localStorage.getItem("tunehost-key") === null`)

@@ -255,7 +255,7 @@ func (p *page) clean() {
 		p.t.Errorf("the page has a fault: %s", fault)
 	}
 	for _, url := range p.requests {
-		if p.file != "" && url == p.file || p.file == "" && strings.HasPrefix(url, "http://127.0.0.1:") {
+		if p.file != "" && url == p.file || p.file == "" && strings.HasPrefix(url, "http://127.") {
 			continue
 		}
 		if !strings.HasPrefix(url, "about:") && url != "data:," {
