@@ -175,7 +175,11 @@ func (p *placer) write(f *File, content io.Reader) error {
 	}
 	h := sha256.New()
 	_, err = io.Copy(io.MultiWriter(out, h), content)
-	if err = errors.Join(err, out.Close()); err == nil && hex.EncodeToString(h.Sum(nil)) != f.SHA256 {
+	err = errors.Join(err, out.Close())
+	if f.Exec {
+		awaitWriters(p.root, name)
+	}
+	if err == nil && hex.EncodeToString(h.Sum(nil)) != f.SHA256 {
 		err = fmt.Errorf("%s: %w", f.Path, errContent)
 	}
 	if err != nil {
