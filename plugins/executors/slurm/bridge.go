@@ -137,7 +137,12 @@ func (r *bridges) bridge(at bundlePlace, socket string) (io.ReadWriteCloser, err
 }
 
 func (r *bridges) bridgeCommand(at bundlePlace, socket string) *exec.Cmd {
-	cmd := exec.Command("srun", append(at.arguments(sdk.AgentSocketVariable), r.program, "agent", "bridge")...)
+	program := []string{r.program}
+	if r.sum != "" {
+		program = onNode(`place && exec "$folder/agent-` + r.sum + `" "$@"`)
+	}
+	cmd := exec.Command("srun", slices.Concat(at.arguments(sdk.AgentSocketVariable), program,
+		[]string{"agent", "bridge"})...)
 	cmd.Env = append(slices.Clip(r.environ), sdk.AgentSocketVariable+"="+socket)
 	return cmd
 }

@@ -18,7 +18,7 @@ if [ -n "${announce-}" ]; then
 fi
 export TUNEHOST_AGENT_BUNDLE=$SLURM_PROCID
 program=${TUNEHOST_PROGRAM-} sockets=${TUNEHOST_SOCKETS-}
-if [ -n "${TUNEHOST_SUM-}" ]; then await "$program" "$TUNEHOST_SUM"; fi
+if [ -n "${TUNEHOST_SUM-}" ]; then await "$TUNEHOST_SUM" || exit 127; fi
 unset TUNEHOST_PROGRAM TUNEHOST_GPUS TUNEHOST_SOCKETS TUNEHOST_SUM
 if [ -z "$program" ]; then exec sleep infinity; fi
 if [ ! -x "$program" ]; then

@@ -21,7 +21,7 @@ failed() { # STATUS COMMAND: the setup has ended the job
   last=$(tail -n 1 "${here:-$log}" 2>/dev/null | sed 's/^[^ ]*slurm_script: line [0-9]*: //' | cut -c 1-300)
   echo "$why${last:+: $last}" >&2
   if [ -z "$away" ] || [ -z "$agent" ]; then return; fi
-  if [ -n "$sum" ]; then await "$agent" "$sum"; fi
+  if [ -n "$sum" ]; then await "$sum" && agent=$program; fi
   if [ -n "$sockets" ]; then export TUNEHOST_AGENT_SOCKET=${sockets}0/agent; fi
   export TUNEHOST_AGENT_FAILURE="$why${last:+: $last}; its output is in ${here:-no file} on the node ${SLURMD_NODENAME:-$HOSTNAME}"
   TUNEHOST_AGENT_BUNDLE=0 timeout 90 "$agent" agent
@@ -33,10 +33,10 @@ set -e
 set +e
 trap - ERR EXIT
 if [ -n "$here" ]; then rm -f "$here"; fi
-if [ -n "$sum" ] && [ "$bundles" = 1 ]; then await "$agent" "$sum"; fi
+if [ -n "$sum" ] && [ "$bundles" = 1 ]; then await "$sum" && agent=$program || exit 127; fi
 if [ -z "$agent" ]; then
   sleep infinity &
-elif [ ! -x "$agent" ] && [ -z "$sum" -o "$bundles" = 1 ]; then
+elif [ ! -x "$agent" ] && [ -z "$sum" ]; then
   echo "$agent is not on the node ${SLURMD_NODENAME:-$HOSTNAME}: put tunehost where all nodes see it, or set send: true" >&2
   exit 127
 elif [ "$bundles" = 1 ]; then

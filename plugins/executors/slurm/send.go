@@ -1,12 +1,14 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -16,18 +18,9 @@ import (
 //go:embed ready.sh
 var readyScript string
 
-// sent returns the path of the program that was sent to the nodes. The folder belongs to the user, and the name
-// contains the checksum, so that each node gets the program once.
-func sent(x *sdk.Execution) string {
-	return fmt.Sprintf("/tmp/tunehost-files-%d/agent-%s", os.Getuid(), x.Agent.SHA256)
-}
-
-// programOn returns the path of the program on the nodes.
+// programOn returns the path of the program on the nodes. If it is sent, they find it by its checksum.
 func (o *options) programOn(x *sdk.Execution) string {
-	switch {
-	case o.Send:
-		return sent(x)
-	case o.Program != "":
+	if o.Program != "" {
 		return o.Program
 	}
 	return x.Agent.Path
@@ -67,18 +60,43 @@ func (r *bridges) send(ctx context.Context, lease string, at bundlePlace) {
 func (r *bridges) sendOnce(ctx context.Context, lease string, at bundlePlace) error {
 	ctx, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()
-	check := readyScript + fmt.Sprintf("ready %s %s && echo have || echo need", quote(r.program), r.sum)
-	out, err := r.step(ctx, at, "/bin/bash", "-c", check)
-	if err != nil || strings.Contains(out, "have") {
+	out, err := r.step(ctx, at, onNode("ready "+r.sum+` && echo have || echo "need $folder"`)...)
+	if err != nil {
 		return err
 	}
-	part := fmt.Sprintf("%s.%s.part", r.program, lease)
-	if _, err := r.step(ctx, at, "--bcast="+part, "--send-libs=no", r.here, "version"); err != nil {
+	folder, err := missing(out)
+	if err != nil || folder == "" {
 		return err
 	}
-	keep := readyScript + fmt.Sprintf("ready %s %s && mv -f %[1]s %[3]s", quote(part), r.sum, quote(r.program))
-	_, err = r.step(ctx, at, "/bin/bash", "-c", keep)
+	part := fmt.Sprintf("%s/agent-%s.%s.part", folder, r.sum, lease)
+	_, sending := r.step(ctx, at, "--bcast="+part, "--send-libs=no", r.here, "version")
+	_, err = r.step(ctx, at, onNode("keep "+quote(part)+" "+r.sum)...)
+	if err != nil { // else it is there, even if the sent file itself could not be run
+		err = cmp.Or(sending, err)
+	}
 	return err
+}
+
+// onNode returns a command that runs on a node, with the functions of ready.sh. It takes further arguments.
+func onNode(command string) []string {
+	return []string{"/bin/bash", "-c", readyScript + command, "bash"}
+}
+
+// sendFolder is a folder of a node to which the program is sent.
+var sendFolder = regexp.MustCompile(`^/tmp/tunehost-files-[0-9]+(-[A-Za-z0-9]+)?$`)
+
+// missing returns the folder of a node that needs the program; "": the node has it.
+func missing(said string) (folder string, err error) {
+	for line := range strings.Lines(said) {
+		line = strings.TrimSpace(line)
+		if line == "have" {
+			return "", nil
+		}
+		if folder, ok := strings.CutPrefix(line, "need "); ok && sendFolder.MatchString(folder) {
+			return folder, nil
+		}
+	}
+	return "", fmt.Errorf("it has no folder for the program; it says: %q", shortened(said))
 }
 
 // step runs a command beside the agent.
