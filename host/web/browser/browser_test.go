@@ -195,8 +195,15 @@ func (p *page) view(hash string) {
 // await waits until an expression of JavaScript is true.
 func (p *page) await(expression string) {
 	p.t.Helper()
-	p.run("await "+expression, chromedp.Poll(fmt.Sprintf("!!(%s)", expression), nil,
-		chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(patience)))
+	p.run("await "+expression, chromedp.ActionFunc(func(ctx context.Context) error {
+		for {
+			err := chromedp.Poll(fmt.Sprintf("!!(%s)", expression), nil,
+				chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(patience)).Do(ctx)
+			if err == nil || !strings.Contains(err.Error(), "Cannot find context") {
+				return err // what replaces a page that is left is looked at, too
+			}
+		}
+	}))
 }
 
 // shows waits until a part of the page has a text.

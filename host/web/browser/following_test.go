@@ -2,7 +2,6 @@ package browser
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -143,15 +142,7 @@ trials: 1
 // The lineage shows how the best trial of a population came about.
 func TestLineage(t *testing.T) {
 	p := browser(t)
-	dir := t.TempDir()
-	text, err := os.ReadFile("../../../examples/pbt/experiment.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, dir, "x.yaml", string(text))
-	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	dir := population(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/pbt/lineage")
 	p.await("document.querySelector('#lineage canvas')?.dataset.drawn > 0")

@@ -15,6 +15,8 @@ import { clock, time, word } from "./format";
 import { href, useRoute } from "./route";
 import type { Source } from "./source";
 import { Later, Steering } from "./steering";
+import type { Chosen } from "./theme";
+import { choose, chosen } from "./theme";
 import { Failure, Waiting } from "./ui";
 import { visible } from "./visible";
 
@@ -100,28 +102,11 @@ function Lost({ watched }: { watched: Watched }): JSX.Element | null {
       {status ? <> <code>tunehost serve {word(status.dir)}</code> shows the experiment again.</> : null} The page tries again every second.</> : null}</p>;
 }
 
-const key = "tunehost-theme";
-
 function Theme(): JSX.Element {
-  const [theme, set] = useState(() => localStorageOr(key));
-  useEffect(() => {
-    if (theme) document.documentElement.dataset["theme"] = theme;
-    else delete document.documentElement.dataset["theme"];
-    try {
-      localStorage.setItem(key, theme);
-    } catch { /* a page in a sandbox has none */ }
-    dispatchEvent(new Event("theme"));
-  }, [theme]);
+  const [theme, set] = useState<Chosen>(chosen);
+  useEffect(() => choose(theme), [theme]);
   const next = theme === "" ? "dark" : theme === "dark" ? "light" : "";
   const word = theme === "dark" ? "☾ dark" : theme === "light" ? "☀ light" : "◐ auto";
-  return <button type="button" class="small" onClick={() => set(next)} title="change the colours">
+  return <button type="button" class="small" id="theme" onClick={() => set(next)} title="change the colours">
     <span class="hidden">colours: </span>{word}</button>;
-}
-
-function localStorageOr(name: string): string {
-  try {
-    return localStorage.getItem(name) ?? "";
-  } catch {
-    return "";
-  }
 }

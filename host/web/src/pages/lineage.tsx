@@ -63,7 +63,12 @@ function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
     const step = Math.ceil(14 / each);
     drawAxes(s, f, at, { label: "trial", kind: "choice", at: () => NaN, invert: () => NaN,
       ticks: numbers.filter((_, i) => i % step === 0).map((n) => ({ at: y(n), text: String(n) })) });
-    for (const t of of.stretches) if (rows.has(t.number)) drawStretch(s, t, other(t, of.stretches), at, y, shade.get(t) ?? NaN, best.has(t), each);
+    const shown = of.stretches.filter((t) => rows.has(t.number));
+    for (const t of shown) drawStretch(s, t, at, y(t.number), shade.get(t) ?? NaN, best.has(t), each);
+    for (const t of shown) {
+      const from = other(t, of.stretches);
+      if (from !== undefined) drawDescent(s, at.at(t.from), y(from), y(t.number), best.has(t), each);
+    }
   };
   const find = (px: number, py: number): Spot | undefined => {
     const t = of.stretches.find((c) => at && Math.abs(y(c.number) - py) < Math.max(3, each / 2) && px >= at.at(c.from) && px <= at.at(c.to));
@@ -72,23 +77,33 @@ function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
   };
   return <><Canvas label={`${plural(of.stretches.length, "part")} of ${plural(numbers.length, "trial")}, ${best.size} of them on the way to the best`} height={Math.round(numbers.length * each) + 60} draw={draw} find={find}
     pick={(spot) => { location.hash = href(["x", x, "trials", spot.trial ?? 0]); }} />
-    <p class="quiet">{numbers.length < all.length ? `The first 400 of ${plural(all.length, "trial")}. ` : ""}The best are blue, the worst yellow, by rank. Upright lines: a trial continued from another's checkpoint. Thick: how the best came about.</p></>;
+    <p class="quiet">{numbers.length < all.length ? `The first 400 of ${plural(all.length, "trial")}. ` : ""}The best are blue, the worst yellow, by rank. Arrows: a trial continued from another's checkpoint. Thick: how the best came about.</p></>;
 }
 
-function drawStretch(s: Surface, t: Stretch, from: number | undefined, x: Axis, y: (n: number) => number, shade: number, strong: boolean, each: number): void {
-  s.ctx.strokeStyle = Number.isFinite(shade) ? graded(shade, s.theme) : s.theme.quiet;
-  s.ctx.lineWidth = strong ? Math.min(8, each * 0.8) : Math.max(1, each * 0.3);
-  s.ctx.beginPath();
-  s.ctx.moveTo(x.at(t.from), y(t.number));
-  s.ctx.lineTo(x.at(t.to), y(t.number));
-  s.ctx.stroke();
-  if (from === undefined) return;
-  s.ctx.strokeStyle = strong ? s.theme.warm : s.theme.quiet;
-  s.ctx.lineWidth = strong ? 2.5 : 0.8;
-  s.ctx.beginPath();
-  s.ctx.moveTo(x.at(t.from), y(from));
-  s.ctx.lineTo(x.at(t.from), y(t.number));
-  s.ctx.stroke();
+function drawStretch({ ctx, theme }: Surface, t: Stretch, x: Axis, y: number, shade: number, strong: boolean, each: number): void {
+  ctx.strokeStyle = Number.isFinite(shade) ? graded(shade, theme) : theme.quiet;
+  ctx.lineWidth = strong ? Math.min(4, each * 0.6) : Math.max(1, Math.min(1.5, each * 0.3));
+  ctx.beginPath();
+  ctx.moveTo(x.at(t.from), y);
+  ctx.lineTo(x.at(t.to), y);
+  ctx.stroke();
+}
+
+// drawDescent leads from the trial that another one took over to that, with an arrow: it may pass other trials.
+function drawDescent({ ctx, theme }: Surface, x: number, from: number, to: number, strong: boolean, each: number): void {
+  const size = Math.min(strong ? 6 : 4, each / 2);
+  const back = to > from ? -size : size;
+  ctx.strokeStyle = ctx.fillStyle = strong ? theme.warm : theme.quiet;
+  ctx.lineWidth = strong ? 2 : 0.8;
+  ctx.beginPath();
+  ctx.moveTo(x, from);
+  ctx.lineTo(x, to + back);
+  ctx.stroke();
+  ctx.beginPath();
+  ctx.moveTo(x, to);
+  ctx.lineTo(x - size * 0.7, to + back);
+  ctx.lineTo(x + size * 0.7, to + back);
+  ctx.fill();
 }
 
 function Schedule({ x, of }: { x: string; of: Lineage }): JSX.Element | null {
@@ -100,5 +115,5 @@ function Schedule({ x, of }: { x: string; of: Lineage }): JSX.Element | null {
   return <Card title="The schedule of the best trial" id="schedule"><div class="scroll"><table>
     <thead><tr><th>iterations</th><th>trial</th><th>value</th>{names.map((n) => <th key={n}>{n}</th>)}<th>why</th></tr></thead>
     <tbody>{list.map((s, i) => <tr key={`${s.number} ${s.from}`}><td>{s.from}–{until[i]}</td><td><a href={href(["x", x, "trials", s.number])}>{s.number}</a></td>
-      <td>{until[i] === s.to ? <Value of={s.value} /> : ""}</td>{names.map((n) => <td key={n}>{value(s.params[n])}</td>)}<td>{s.reason ?? ""}</td></tr>)}</tbody></table></div></Card>;
+      <td>{until[i] === s.to ? <Value of={s.value} /> : ""}</td>{names.map((n) => <td key={n}>{value(s.params[n])}</td>)}<td class="why">{s.reason ?? ""}</td></tr>)}</tbody></table></div></Card>;
 }

@@ -73,11 +73,24 @@ function facts(t: Detail): [string, ComponentChildren][] {
   if (t.failures) list.push(["failures", String(t.failures)]);
   for (const [name, v] of Object.entries(t.metrics)) list.push([name, <Value of={v} digits={6} />]);
   list.push(["files", t.dir ? <>{t.dir} <Copy text={t.dir} /></> : "none"]);
-  for (const c of t.checkpoints) list.push([`checkpoint at ${c.iteration}`, <>{c.dir} <Copy text={c.dir} /></>]);
+  if (t.checkpoints.length > 0) list.push(["checkpoints", <Checkpoints of={t.checkpoints} />]);
   for (const e of t.exports ?? []) list.push([`export ${e.format}`, e.error ?? e.dir ?? ""]);
   if (t.request) list.push(["needs", t.request]);
   if (t.rerun) list.push(["run it again", <Code text={t.rerun} label="the command" />]);
   return list;
+}
+
+// unfolded is how many checkpoints are shown without asking.
+const unfolded = 3;
+
+// Checkpoints are the first one and the last one, and between them, on request, all others.
+function Checkpoints({ of }: { of: Detail["checkpoints"] }): JSX.Element {
+  const [all, show] = useState(false);
+  const folded = !all && of.length > unfolded;
+  const one = (c: Detail["checkpoints"][number]): JSX.Element => <li key={`${c.trial} ${c.id}`}>at {c.iteration}: {c.dir} <Copy text={c.dir} /></li>;
+  return <ul class="plain" id="checkpoints">{folded
+    ? <>{one(of[0]!)}<li><button type="button" class="small" onClick={() => show(true)}>show all {of.length}</button></li>{one(of[of.length - 1]!)}</>
+    : of.map(one)}</ul>;
 }
 
 const ended = (t: Detail): boolean => t.state === "TERMINATED" || t.state === "ERROR";

@@ -2,6 +2,7 @@
 import { scaleLinear, scaleLog, scalePoint } from "d3-scale";
 import { number, value } from "../format";
 import type { Surface } from "./canvas";
+import { fitted, write } from "./canvas";
 
 // Axis places values: numbers, or one of several choices.
 export interface Axis {
@@ -89,36 +90,42 @@ export interface Frame {
 
 export const frame = (w: number, h: number, left = 62): Frame => ({ left, top: 12, right: w - 14, bottom: h - 38 });
 
+// widest is the room that a tick of an axis at the left may take.
+const widest = 90;
+
 // margin is the room that the ticks and the title of an axis at the left need.
 export function margin({ ctx }: Surface, y: Axis, least = 40): number {
-  return Math.max(least, ...y.ticks.map((t) => 28 + ctx.measureText(short(t.text, 9)).width));
+  const most = Math.max(...y.ticks.map((t) => ctx.measureText(fitted(t.text, (x) => ctx.measureText(x).width <= widest)).width), 0);
+  return Math.max(least, 28 + most);
 }
 
-export function drawAxes({ ctx, theme }: Surface, f: Frame, x: Axis, y: Axis): void {
+export function drawAxes(s: Surface, f: Frame, x: Axis, y: Axis): void {
+  const { ctx, theme } = s;
   ctx.strokeStyle = theme.line;
   ctx.fillStyle = theme.quiet;
   ctx.lineWidth = 1;
   ctx.textAlign = "center";
   ctx.textBaseline = "top";
-  for (const t of fitting(x.ticks, (f.right - f.left))) {
+  const across = fitting(x.ticks, f.right - f.left);
+  for (const t of across) {
     rule(ctx, t.at, f.top, t.at, f.bottom);
-    ctx.fillText(short(t.text, 14), t.at, f.bottom + 5);
+    write(s, t.text, t.at, f.bottom + 5, x.kind === "number" ? Infinity : (f.right - f.left) / across.length - 8);
   }
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
   for (const t of y.ticks) {
     rule(ctx, f.left, t.at, f.right, t.at);
-    ctx.fillText(short(t.text, 9), f.left - 6, t.at);
+    write(s, t.text, f.left - 6, t.at, Math.min(widest, f.left - 24));
   }
   ctx.fillStyle = theme.text;
   ctx.textAlign = "center";
   ctx.textBaseline = "bottom";
-  ctx.fillText(short(x.label, 60), (f.left + f.right) / 2, f.bottom + 37);
+  write(s, x.label, (f.left + f.right) / 2, f.bottom + 37, f.right - f.left);
   ctx.save();
   ctx.translate(11, (f.top + f.bottom) / 2);
   ctx.rotate(-Math.PI / 2);
   ctx.textBaseline = "middle";
-  ctx.fillText(short(y.label, 40), 0, 0);
+  write(s, y.label, 0, 0, f.bottom - f.top);
   ctx.restore();
 }
 
@@ -127,8 +134,6 @@ function fitting<T>(ticks: T[], room: number): T[] {
   const step = Math.max(1, Math.ceil((ticks.length * 54) / room));
   return ticks.filter((_, i) => i % step === 0);
 }
-
-export const short = (text: string, most: number): string => (text.length <= most ? text : text.slice(0, most - 1) + "…");
 
 export function rule(ctx: CanvasRenderingContext2D, x1: number, y1: number, x2: number, y2: number): void {
   ctx.beginPath();

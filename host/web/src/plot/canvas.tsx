@@ -21,7 +21,49 @@ export interface Surface {
   w: number;
   h: number;
   theme: Theme;
+  // cut has the texts that were shortened, with where they are: the pointer shows them whole.
+  cut: Cut[];
 }
+
+interface Cut {
+  text: string;
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+// write writes a text that is no wider than most pixels, if three letters are not. A longer one is shortened in its
+// middle: names often differ at their ends.
+export function write({ ctx, cut }: Surface, text: string, x: number, y: number, most: number): void {
+  const fits = fitted(text, (t) => ctx.measureText(t).width <= most);
+  ctx.fillText(fits, x, y);
+  if (fits === text) return;
+  const { width } = ctx.measureText(fits);
+  const left = x - (ctx.textAlign === "center" ? width / 2 : ctx.textAlign === "right" ? width : 0);
+  const at = ctx.getTransform();
+  const scale = devicePixelRatio || 1;
+  const corners = [[left, y - 9], [left + width, y + 9]].map(([a, b]) => at.transformPoint({ x: a, y: b }));
+  const across = corners.map((c) => c.x / scale);
+  const down = corners.map((c) => c.y / scale);
+  cut.push({ text, left: Math.min(...across), right: Math.max(...across), top: Math.min(...down), bottom: Math.max(...down) });
+}
+
+// fitted is the longest form of a text that fits, if any does.
+export function fitted(text: string, fits: (t: string) => boolean): string {
+  if (fits(text)) return text;
+  const letters = [...text];
+  let [low, high] = [2, letters.length - 1];
+  while (low < high) {
+    const n = Math.ceil((low + high) / 2);
+    if (fits(middle(letters, n))) low = n;
+    else high = n - 1;
+  }
+  return middle(letters, low);
+}
+
+const middle = (letters: string[], n: number): string =>
+  letters.slice(0, Math.ceil(n / 2)).join("") + "…" + letters.slice(letters.length - Math.floor(n / 2)).join("");
 
 // Spot is what the pointer is on: a point of the canvas, with lines of text about it.
 export interface Spot {
@@ -56,11 +98,12 @@ export function Canvas(p: CanvasProps): JSX.Element {
   const [, again] = useState(0);
   const [spot, setSpot] = useState<Spot>();
   const held = useRef(false);
+  const cut = useRef<Cut[]>([]);
   // from is where the pointer went down: a click that was a drag picks nothing.
   const from = useRef<[number, number]>([0, 0]);
   useEffect(() => observe(ref.current, setWidth, () => again((n) => n + 1)), []);
   useEffect(() => {
-    const frame = requestAnimationFrame(() => paint(ref.current, width, p));
+    const frame = requestAnimationFrame(() => { cut.current = paint(ref.current, width, p); });
     return () => cancelAnimationFrame(frame);
   });
   const at = (e: PointerEvent | MouseEvent): [number, number] => {
@@ -78,7 +121,7 @@ export function Canvas(p: CanvasProps): JSX.Element {
   const move = (e: PointerEvent): void => {
     const [x, y] = at(e);
     if (held.current) p.drag?.({ kind: "move", x, y });
-    else if (p.find) setSpot(p.find(x, y));
+    else setSpot(whole(cut.current, x, y) ?? p.find?.(x, y));
   };
   const up = (e: PointerEvent): void => {
     if (!held.current) return;
@@ -118,9 +161,17 @@ function observe(canvas: HTMLCanvasElement | null, size: (w: number) => void, ag
   };
 }
 
-function paint(canvas: HTMLCanvasElement | null, w: number, p: CanvasProps): void {
+// whole is a shortened text at a place.
+function whole(list: Cut[], x: number, y: number): Spot | undefined {
+  const found = list.find((c) => x >= c.left && x <= c.right && y >= c.top && y <= c.bottom);
+  return found && { x, y, lines: [found.text] };
+}
+
+// paint returns the texts that it has shortened.
+function paint(canvas: HTMLCanvasElement | null, w: number, p: CanvasProps): Cut[] {
   const ctx = canvas?.getContext("2d");
-  if (!canvas || !ctx || w === 0) return;
+  const cut: Cut[] = [];
+  if (!canvas || !ctx || w === 0) return cut;
   escapeDrawn(ctx);
   const scale = devicePixelRatio || 1;
   const size: [number, number] = [Math.round(w * scale), Math.round(p.height * scale)];
@@ -128,6 +179,7 @@ function paint(canvas: HTMLCanvasElement | null, w: number, p: CanvasProps): voi
   ctx.setTransform(scale, 0, 0, scale, 0, 0);
   ctx.clearRect(0, 0, w, p.height);
   ctx.font = "12px system-ui, sans-serif";
-  p.draw({ ctx, w, h: p.height, theme: theme() });
+  p.draw({ ctx, w, h: p.height, theme: theme(), cut });
   canvas.dataset["drawn"] = String(Number(canvas.dataset["drawn"] ?? "0") + 1);
+  return cut;
 }

@@ -3,8 +3,8 @@ import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { value } from "../format";
 import type { Axis } from "./axes";
-import { axis, graded, rule, short } from "./axes";
-import { Canvas } from "./canvas";
+import { axis, graded, rule } from "./axes";
+import { Canvas, fitted, write } from "./canvas";
 import type { Spot, Surface } from "./canvas";
 
 export interface Dimension {
@@ -223,7 +223,6 @@ function drawOne(s: Surface, l: Layout, k: number): void {
 
 function drawAxes(s: Surface, l: Layout, p: ParallelProps, brushes: Brushes): void {
   const room = (s.w - 100) / Math.max(1, l.xs.length - 1);
-  const cut = Math.max(4, Math.floor(room / 7.5));
   s.ctx.textBaseline = "middle";
   p.dimensions.forEach((d, i) => {
     const [x, a] = [l.xs[i]!, l.axes[i]!];
@@ -238,8 +237,9 @@ function drawAxes(s: Surface, l: Layout, p: ParallelProps, brushes: Brushes): vo
       s.ctx.globalAlpha = 1;
     }
     s.ctx.textAlign = "left";
-    for (const t of a.ticks.slice(0, 30)) tick(s, x, t.at, short(t.text, cut));
-    if (l.ys[i]!.includes(absent)) tick(s, x, absent, "none");
+    const most = Math.min(Math.max(a.kind === "number" ? 44 : 30, room - 10), s.w - x - 8);
+    for (const t of a.ticks.slice(0, 30)) tick(s, x, t.at, t.text, most);
+    if (l.ys[i]!.includes(absent)) tick(s, x, absent, "none", most);
   });
   drawTitles(s, l, p, room);
 }
@@ -255,28 +255,21 @@ function drawTitles(s: Surface, l: Layout, p: ParallelProps, room: number): void
   ctx.fillStyle = s.theme.text;
   titles.forEach((title, i) => {
     const [x, y] = [l.xs[i]!, rows === 1 ? 14 : 9 + 15 * (i % 2)];
-    const text = fitted(ctx, title, Math.min(half, x - 2) + Math.min(half, s.w - x - 2));
-    const reach = ctx.measureText(text).width / 2 + 2;
-    ctx.fillText(text, Math.max(reach, Math.min(x, s.w - reach)), y); // the first and the last may be beside their axis
+    const most = Math.min(half, x - 2) + Math.min(half, s.w - x - 2);
+    const reach = ctx.measureText(fitted(title, (t) => ctx.measureText(t).width <= most)).width / 2 + 2;
+    write(s, title, Math.max(reach, Math.min(x, s.w - reach)), y, most); // the first and the last may be beside their axis
   });
 }
 
-// fitted is a text that is no wider than most pixels, if one letter is not.
-function fitted(ctx: CanvasRenderingContext2D, text: string, most: number): string {
-  let n = text.length;
-  while (n > 1 && ctx.measureText(short(text, n)).width > most) n--;
-  return short(text, n);
-}
-
 // tick has the colour of the card behind its text, so that it is readable over lines.
-function tick(s: Surface, x: number, y: number, text: string): void {
-  const w = s.ctx.measureText(text).width;
+function tick(s: Surface, x: number, y: number, text: string, most: number): void {
+  const w = s.ctx.measureText(fitted(text, (t) => s.ctx.measureText(t).width <= most)).width;
   s.ctx.fillStyle = s.theme.back;
   s.ctx.globalAlpha = 0.75;
   s.ctx.fillRect(x + 3, y - 7, w + 4, 14);
   s.ctx.globalAlpha = 1;
   s.ctx.fillStyle = s.theme.text;
-  s.ctx.fillText(text, x + 5, y);
+  write(s, text, x + 5, y, most);
 }
 
 function nearestAxis(l: Layout, x: number): number {
