@@ -3,7 +3,8 @@
     python raytable.py > ../../../docs/RAY.md
 
 The names and their arguments are read from the sources of the ray that is installed, which is not imported.
-A name is "same" if it exists here with all arguments of Ray's and REMARKS says nothing else. tests/test_raytable.py
+A name is "same" if it exists here with all arguments of Ray's and REMARKS says nothing else, or only what is accepted
+beside them. tests/test_raytable.py
 compares docs/RAY.md with what this prints.
 """
 
@@ -33,7 +34,7 @@ MODULES = [
     "ray.tune.stopper",
     "ray.tune.logger",
 ]
-DIFFERS, NO = "differs", "no"
+SAME, DIFFERS, NO = "same", "differs", "no"
 _ITERATIONS = "`time_attr` must be `training_iteration`"
 _OWN = "the method is tunehost's own, the library is not needed: "
 
@@ -51,8 +52,6 @@ REMARKS: Dict[str, List[str]] = {
     ],
     "run_experiments": [DIFFERS, "several experiments run one after the other: `concurrent=False`"],
     "Stopper": [DIFFERS, "results have numbers only"],
-    "Experiment": [DIFFERS, "has the arguments of `run`, and no other methods"],
-    "ExperimentAnalysis": [DIFFERS, "where Ray has a `Trial`, it has a `Result`; made of the experiment's directory"],
     "Tuner": [
         DIFFERS,
         (
@@ -60,11 +59,7 @@ REMARKS: Dict[str, List[str]] = {
             " are directories"
         ),
     ],
-    "TuneConfig": [
-        DIFFERS,
-        "`search_alg` and `scheduler` may also be names of plugins; without a metric `training_iteration` is the "
-        "objective; a function as `trial_dirname_creator` names links to the directories",
-    ],
+    "TuneConfig": [SAME, "`search_alg` and `scheduler` may also be names of plugins"],
     "ResumeConfig": [DIFFERS, "`finished` must be SKIP, and `unfinished` RESUME"],
     "RunConfig": [
         DIFFERS,
@@ -72,21 +67,15 @@ REMARKS: Dict[str, List[str]] = {
         "output always goes to files",
     ],
     "SyncConfig": [DIFFERS, "exists, and any setting is refused: results are where `storage_path` says"],
-    "Result": [
-        DIFFERS,
-        '`filesystem` is refused; metrics are read as `metrics["val"]["acc"]` and as `metrics["val/acc"]`',
-    ],
-    "ResultGrid": [DIFFERS, "`filesystem` is refused; made of the experiment's directory"],
-    "Checkpoint": [DIFFERS, "local directories only; reported ones are read-only"],
-    "TuneContext": [DIFFERS, "what belongs to Ray Train (world size, ranks, metadata) raises `TuneError`"],
-    "PlacementGroupFactory": [DIFFERS, "`bundles` and `strategy` only"],
+    "Result": [SAME, 'nested metrics are read as `metrics["val"]["acc"]` and as `metrics["val/acc"]`'],
+    "ResultGrid": [SAME, "is also made of the experiment's directory"],
     "TrialScheduler": [
         DIFFERS,
         "results have numbers only, and trials no checkpoints; the controller has the trials, and stops and pauses "
         "them",
     ],
     "Searcher": [DIFFERS, "results have numbers only"],
-    "SearchAlgorithm": [NO, "as `Searcher`"],
+    "SearchAlgorithm": [DIFFERS, "as `Searcher`"],
     "HyperBandScheduler": [
         DIFFERS,
         _ITERATIONS + "; `reduction_factor` is an integer; `stop_last_trials=False` is refused",
@@ -107,14 +96,8 @@ REMARKS: Dict[str, List[str]] = {
         DIFFERS,
         "functions that allocate are refused: see the options of the scheduler `resources`",
     ],
-    "create_scheduler": [
-        DIFFERS,
-        "unknown arguments are an error, not dropped; names of tunehost's plugins work, too",
-    ],
-    "create_searcher": [
-        DIFFERS,
-        "unknown arguments are an error, not dropped; names of tunehost's plugins work, too",
-    ],
+    "create_scheduler": [SAME, "names of tunehost's plugins work, too"],
+    "create_searcher": [SAME, "names of tunehost's plugins work, too"],
     "BasicVariantGenerator": [
         DIFFERS,
         "`random_state` is an integer; `constant_grid_search=True` is refused; other random numbers",
@@ -126,8 +109,6 @@ REMARKS: Dict[str, List[str]] = {
     "HEBOSearch": [DIFFERS, _OWN + "`gp`"],
     "HyperOptSearch": [DIFFERS, _OWN + "`tpe`; `space` is refused: use `param_space`"],
     "NevergradSearch": [DIFFERS, _OWN + "`cmaes`; `optimizer` is the name of a searcher of tunehost"],
-    "TBXLoggerCallback": [DIFFERS, "hyperparameters are not written, only metrics"],
-    "pretty_print": [DIFFERS, "lists are written as Python writes them"],
     "OptunaSearch": [
         DIFFERS,
         (
@@ -137,11 +118,6 @@ REMARKS: Dict[str, List[str]] = {
     ],
     "ZOOptSearch": [NO, 'pass `search_alg="evolution"`'],
     "FunctionStopper": [DIFFERS, "the function runs in the trial's process and does not see other trials"],
-    "LoggerCallback": [DIFFERS, "as `Callback`"],
-    "SearchGenerator": [NO, "a part of Ray's loop"],
-    "UNRESOLVED_SEARCH_SPACE": [NO, "the text of an error"],
-    "UNDEFINED_SEARCH_SPACE": [NO, "the text of an error"],
-    "UNDEFINED_METRIC_MODE": [NO, "the text of an error"],
     "BOHB": [NO, "a part of HpBandSter: use `TuneBOHB`"],
 }
 
@@ -225,9 +201,10 @@ def _state(module: str, name: str) -> List[str]:
     ours = _ours(module, name)
     if ours is None:
         return remark or [NO, "not done yet"]
-    if remark is None:
+    if remark is None or remark[0] == SAME:
         missing = _arguments(module, name) - _own_arguments(ours)
-        return [DIFFERS, "without " + ", ".join(f"`{m}`" for m in sorted(missing))] if missing else ["same", ""]
+        without = [DIFFERS, "without " + ", ".join(f"`{m}`" for m in sorted(missing))]
+        return without if missing else remark or [SAME, ""]
     return remark
 
 
@@ -297,7 +274,7 @@ def _definitions(module: str, name: str) -> Iterator[Any]:
 def page() -> str:
     """The text of docs/RAY.md."""
     names = table()
-    count = {state: sum(n.state == state for n in names) for state in ("same", DIFFERS, NO)}
+    count = {state: sum(n.state == state for n in names) for state in (SAME, DIFFERS, NO)}
     lines = [
         "# tunehost.tune and Ray Tune",
         "",
@@ -305,7 +282,7 @@ def page() -> str:
         "`plugins/sdk/python/raytable.py` from the sources of Ray " + importlib.metadata.version("ray") + ".",
         "",
         (
-            f"**same**: {count['same']} names have Ray's arguments and do what Ray does. **differs**:"
+            f"**same**: {count[SAME]} names have Ray's arguments and do what Ray does. **differs**:"
             f" {count[DIFFERS]} work, with what the remark says. **no**: {count[NO]} are not there, or raise"
             " `tune.Unsupported`, with what to do instead. Nothing is ignored silently."
         ),

@@ -32,7 +32,7 @@ var (
 func installedWheel(t *testing.T) wheel {
 	t.Helper()
 	base := toolchain.NeedPython(t, "grpc", "google.protobuf", "cryptography", "cloudpickle", "numpy", "optuna",
-		"pandas", "pytest", "setuptools")
+		"pandas", "pyarrow", "pytest", "setuptools")
 	wheelOnce.Do(func() { wheelDir = buildWheel(t, base) })
 	if wheelDir == "" {
 		t.Fatal("the wheel could not be built")
@@ -154,7 +154,7 @@ func TestNoProgram(t *testing.T) {
 func TestTune(t *testing.T) {
 	w := installedWheel(t)
 	cmd := w.command(t.TempDir(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", script(t, ""),
-		script(t, "test_tune.py"), script(t, "test_own.py"))
+		script(t, "test_tune.py"), script(t, "test_own.py"), script(t, "test_same.py"))
 	cmd.Env = append(cmd.Env, "PYTHONDONTWRITEBYTECODE=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -209,14 +209,12 @@ REFUSED: List[Callable[[], Any]] = [
     lambda: file(run=tune.RunConfig(sync_config=tune.SyncConfig(sync_period=3))),
     lambda: tune.register_env("a", None),
     lambda: tune.Tuner.restore("a", resume_unfinished=False),
-    lambda: tune.run(train, export_formats=["onnx"]),
     lambda: tune.run(
         train, name="a", resume=True, resume_config=tune.ResumeConfig(unfinished=tune.ResumeConfig.ResumeType.SKIP)
     ),
     lambda: cluster.init(address="auto"),
     lambda: cluster.init(runtime_env={}),
     lambda: tune.run(train, resume="PROMPT"),
-    lambda: tune.Checkpoint("a", object()),
     lambda: file({"x": tune.choice([tune.grid_search([1])])}),
     lambda: _encode.decode(
         _encode.encode({"x": [tune.sample_from(lambda c: 1), tune.uniform(0, 1)]}).plan, {"x": {"1": 1}}
@@ -257,8 +255,6 @@ def test_wrong_use() -> None:
     assert file(trainable=Steps, run=tune.RunConfig(checkpoint_config=tune.CheckpointConfig(checkpoint_frequency=2)))[
         "checkpoint"
     ] == {"every": 2}
-    with pytest.raises(TypeError):
-        tune.create_scheduler("pbt", unknown=1)
     here = os.path.abspath("mine.py")
     assert file(metric="loss", mode="min", scheduler="./mine.py")["scheduler"] == {"plugin": here}
     assert tune.create_searcher("sobol").entry() == {"plugin": "sobol"}

@@ -388,7 +388,7 @@ def test_callbacks_and_loggers(capsys):
         assert [line["training_iteration"] for line in lines] == [1, 2, 3, 4]
         assert Path(r.path, "progress.csv").exists()
         (events,) = Path(r.path).glob("events.out.tfevents.*")
-        assert scalars(events.read_bytes()) == 5  # the version, and four results
+        assert scalars(events.read_bytes()) == 8  # the version, four results, and three records of parameters
     assert "loss: 2" in pretty_print(results[2].metrics)
 
 

@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
-from . import _encode, _payload
+from . import _encode, _nested, _payload
 from ._serving import EVENTS
 from .callback import Callback
 from .error import TuneError
 from .progress_reporter import ProgressReporter
-from .result import SHOULD_CHECKPOINT
+from .result import SHOULD_CHECKPOINT, kept_checkpoints
 from .trial import Trial
 
 FOLDER = "state"  #: beside the plugin, whose files must not change
@@ -234,21 +234,14 @@ def _warn_once(text: str) -> None:
 
 def _files(path: Optional[str], iteration: int) -> Optional[str]:
     """The directory of a checkpoint; None if it is gone already."""
-    for manifest in sorted(Path(path or "", "checkpoints").glob("*/MANIFEST.json"), reverse=True):
-        if not manifest.parent.name.isdigit():
-            continue  # it is being written
-        try:
-            if json.loads(manifest.read_text(encoding="utf-8"))["iteration"] == iteration:
-                return str(manifest.parent / "files")
-        except FileNotFoundError:
-            continue  # it was removed meanwhile
-    return None
+    return next((dir for at, dir in reversed(kept_checkpoints(path)) if at == iteration), None)
 
 
 def _result(event: Mapping[str, Any], trial: Trial) -> Dict[str, Any]:
     """A result with Ray's names."""
     r = event["result"]
-    found = {**r.get("metrics", {}), **r.get("values", {}), **r.get("totals", {})}
+    reported = {**r.get("metrics", {}), **r.get("values", {}), **r.get("totals", {})}
+    found = _nested.nested(reported, _nested.groups(trial.path) if any("/" in name for name in reported) else ())
     found.update(
         training_iteration=r["iteration"],
         time_total_s=r["time_total_s"],

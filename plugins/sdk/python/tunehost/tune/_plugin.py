@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import sys
 from typing import Any, Dict, Mapping, Optional, Union
 
 from .error import TuneError, Unsupported
@@ -55,6 +57,17 @@ def chosen(value: Any, kind: str) -> Choice:
         f"the {kind} is {value!r:.60}: expected a class of tune.{'search' if kind == 'searcher' else 'schedulers'} "
         f"or the name of a {kind} of tunehost"
     )
+
+
+def known(made: Any, name: str, given: Mapping[str, Any]) -> Dict[str, Any]:
+    """The arguments that a class has. The others are named in a warning."""
+    signature = inspect.signature(made)
+    if any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values()):
+        return dict(given)
+    unknown = [argument for argument in given if argument not in signature.parameters]
+    if unknown:
+        print(f"tunehost: {name} has no argument {', '.join(unknown)}, which is left out", file=sys.stderr)
+    return {argument: value for argument, value in given.items() if argument not in unknown}
 
 
 def refuse(where: str, defaults: Mapping[str, Any], given: Mapping[str, Any], instead: Mapping[str, str]) -> None:

@@ -13,9 +13,9 @@ from .config import RunConfig, TuneConfig
 from .error import TuneError
 
 
-def remember(dir: Path, tune: TuneConfig) -> None:
-    """Keeps what the results need."""
-    text = json.dumps({"metric": tune.metric, "mode": tune.mode})
+def remember(dir: Path, tune: TuneConfig, trainable: str) -> None:
+    """Keeps what the results need; trainable is its name."""
+    text = json.dumps({"metric": tune.metric, "mode": tune.mode, "trainable": trainable})
     (dir / "tuner.json").write_text(text, encoding="utf-8")
 
 

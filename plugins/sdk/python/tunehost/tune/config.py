@@ -24,8 +24,11 @@ class TuneConfig:
     reuse_actors: bool = False  #: processes are forked anyway; see docs/RAY.md
     trial_name_creator: Optional[Callable[..., str]] = None  #: not supported; use trial_dirname_creator
     trial_dirname_creator: Union[None, str, Callable[..., str]] = None  #: a template, such as "{number}_{lr}"
+    chdir_to_trial_dir: Any = None  #: refused, as in Ray: every trial runs in its directory
 
     def __post_init__(self) -> None:
+        if self.chdir_to_trial_dir is not None:
+            raise DeprecationWarning("`chdir_to_trial_dir` is deprecated: every trial runs in its directory")
         for mode in [self.mode] if isinstance(self.mode, str) else self.mode or ():
             if mode not in ("min", "max"):
                 raise ValueError(f"mode is {mode!r}: expected min or max")

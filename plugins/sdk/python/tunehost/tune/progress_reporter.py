@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from .result_grid import flat
+from ._nested import flat
 from .trial import Trial
 
 __all__ = ["CLIReporter", "JupyterNotebookReporter", "ProgressReporter"]

@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Mapping, Sequence, Union
+import sys
+from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple, Union
 
 from .error import TuneError, Unsupported
 
 __all__ = ["PlacementGroupFactory", "with_resources"]
 
 _STRATEGIES = ("PACK", "SPREAD", "STRICT_PACK", "STRICT_SPREAD")
+_GROUP = ("name", "lifetime", "_soft_target_node_id", "bundle_label_selector", "topology_strategy")
+_NODES = _GROUP[2:]  #: what chooses among nodes of a cluster
 _NAMES = {"CPU": "cpu", "GPU": "gpu"}
 
 
 class PlacementGroupFactory:
-    """A request of several bundles, each for one node: the first is the trainable's own. strategy is PACK,
-    SPREAD, STRICT_PACK or STRICT_SPREAD."""
+    """A request of several bundles, each for one node: the first is the trainable's own, and may be empty. strategy is
+    PACK, SPREAD, STRICT_PACK or STRICT_SPREAD. What else Ray's placement groups have (name, lifetime, …) describes them
+    in Ray's cluster; it is kept, and compared."""
 
     def __init__(
         self, bundles: Sequence[Mapping[str, float]], strategy: str = "PACK", *args: Any, **kwargs: Any
     ) -> None:
-        if args or kwargs:
-            raise Unsupported("a PlacementGroupFactory takes bundles and strategy only")
+        unknown = [name for name in kwargs if name not in _GROUP]
+        if unknown or len(args) > len(_GROUP):
+            raise TypeError(f"a placement group has no argument {', '.join(unknown) or repr(args[-1])}")
         if strategy not in _STRATEGIES:
             raise ValueError(f"strategy is {strategy!r}: expected one of {', '.join(_STRATEGIES)}")
-        self.bundles: List[Dict[str, float]] = [{k: v for k, v in b.items() if v} for b in bundles]
-        if not any(self.bundles):
+        given = [{k: float(v) for k, v in b.items() if v} for b in bundles]
+        if not any(given):
             raise ValueError("a PlacementGroupFactory needs a bundle that is not empty")
-        self.strategy = strategy
+        self.head_bundle_is_empty = not given[0]  #: the trainable itself needs nothing
+        self._bundles = given[1:] if self.head_bundle_is_empty else given
+        self.strategy = strategy  #: how the bundles are placed
+        self._more = {**dict(zip(_GROUP, args)), **kwargs}
+        for name in _NODES:
+            if self._more.get(name):
+                print(f"tunehost: {name} chooses among the nodes of a Ray cluster: it has no effect here", file=sys.stderr)
+
+    @property
+    def bundles(self) -> List[Dict[str, float]]:
+        """A copy of the bundles, without an empty first one."""
+        return [dict(b) for b in self._bundles]
 
     @property
     def required_resources(self) -> Dict[str, float]:
@@ -40,19 +56,20 @@ class PlacementGroupFactory:
     @property
     def head_cpus(self) -> float:
         """The CPUs of the first bundle."""
-        return self.bundles[0].get("CPU", 0.0)
+        return 0.0 if self.head_bundle_is_empty else self._bundles[0].get("CPU", 0.0)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, PlacementGroupFactory) and (self.bundles, self.strategy) == (
-            other.bundles,
-            other.strategy,
-        )
+        return isinstance(other, PlacementGroupFactory) and self._facts() == other._facts()
+
+    def _facts(self) -> Tuple[Any, ...]:
+        return self._bundles, self.strategy, self.head_bundle_is_empty, self._more
 
     def __hash__(self) -> int:
-        return hash((repr(self.bundles), self.strategy))
+        return hash((repr(self._bundles), self.strategy))
 
     def __repr__(self) -> str:
-        return f"PlacementGroupFactory({self.bundles}, strategy={self.strategy!r})"
+        more = "".join(f", {k}={v!r}" for k, v in self._more.items())
+        return f"PlacementGroupFactory({self._bundles}, strategy={self.strategy!r}{more})"
 
 
 Request = Union[Mapping[str, float], PlacementGroupFactory]

@@ -7,10 +7,10 @@ import os
 import re
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Collection, Dict, List, Mapping, Optional, Tuple
 
 from .. import _view
-from . import _encode, _payload
+from . import _encode, _files, _nested, _payload
 from .checkpoint import Checkpoint, PathLike
 from .error import TuneError
 
@@ -32,13 +32,16 @@ TRAINING_ITERATION = "training_iteration"
 
 
 class Metrics(Dict[str, Any]):
-    """Metrics by name. Nested names are joined with "/"; metrics["val"] is the dict of those below it."""
+    """Metrics by name, nested as they were reported: metrics["val"]["acc"]. metrics["val/acc"] is the same."""
 
     def __missing__(self, name: str) -> Any:
         inner = {k[len(name) + 1 :]: v for k, v in self.items() if k.startswith(f"{name}/")}
-        if not inner:
+        if inner:
+            return Metrics(inner)
+        group, found, rest = str(name).partition("/")
+        if not found or not isinstance(dict.get(self, group), dict):
             raise KeyError(name)
-        return Metrics(inner)
+        return Metrics(dict.__getitem__(self, group))[rest]
 
     def get(self, name: str, default: Any = None) -> Any:
         try:
@@ -46,22 +49,57 @@ class Metrics(Dict[str, Any]):
         except KeyError:
             return default
 
+    def __contains__(self, name: object) -> bool:
+        return dict.__contains__(self, name) or isinstance(name, str) and self.get(name, _NOTHING) is not _NOTHING
+
+
+_NOTHING = object()
+
 
 class Result:
     """A trial: its last result, its checkpoints and files."""
 
-    def __init__(self, trial: Mapping[str, Any], plan: Optional[_encode.Group] = None) -> None:
-        self._trial, self._plan = trial, plan
-        self.path: str = trial["dir"]  #: the trial's directory
+    def __init__(
+        self,
+        metrics: Optional[Mapping[str, Any]] = None,
+        checkpoint: Optional[Checkpoint] = None,
+        error: Optional[Exception] = None,
+        path: Optional[str] = None,
+        metrics_dataframe: Any = None,
+        best_checkpoints: Optional[List[Tuple[Checkpoint, Dict[str, Any]]]] = None,
+    ) -> None:
+        """A result that a user's code makes itself. Those of an experiment are read when they are asked for."""
+        self._trial: Mapping[str, Any] = {"trial": (metrics or {}).get("trial_id", ""), "state": "TERMINATED"}
+        self._plan: Optional[_encode.Group] = None
+        self.path: str = path or ""  #: the trial's directory
+        self.metrics = Metrics(metrics or {})
+        self.config = dict(self.metrics.get("config", {}))
+        self.results = [self.metrics] if metrics else []
+        self.checkpoint, self.error, self.metrics_dataframe = checkpoint, error, metrics_dataframe
+        self.best_checkpoints = [(c, Metrics(m)) for c, m in best_checkpoints or ()]
 
     @classmethod
-    def from_path(cls, path: PathLike) -> Result:
-        """The result of the trial in a directory."""
-        dir = os.path.abspath(os.path.expanduser(os.fspath(path)))
+    def of(cls, trial: Mapping[str, Any], plan: Optional[_encode.Group] = None, path: Optional[str] = None) -> Result:
+        """The result of a trial as `tunehost trials --json` prints it. path is another name of its directory."""
+        made = cls.__new__(cls)
+        made._trial, made._plan = trial, plan
+        made.path = path or trial["dir"]
+        return made
+
+    @classmethod
+    def from_path(cls, path: PathLike, storage_filesystem: Any = None) -> Result:
+        """The result of the trial in a directory, which is in that of its experiment."""
+        if storage_filesystem is not None or "://" in os.fspath(path):
+            trials, name = os.path.split(os.fspath(path).rstrip("/"))
+            experiment, folder = os.path.split(trials)
+            path = os.path.join(_files.brought(experiment, storage_filesystem), folder, name)
+        dir = os.path.realpath(os.path.expanduser(os.fspath(path)))
         experiment = os.path.dirname(os.path.dirname(dir))
+        if not os.path.isdir(dir):
+            raise RuntimeError(f"Trial folder {dir} doesn't exist!")
         for trial in _view.lines("trials", experiment):
-            if os.path.abspath(trial["dir"]) == dir:
-                return cls(trial, plan_of(experiment))
+            if os.path.realpath(trial["dir"]) == dir:
+                return cls.of(trial, plan_of(experiment), os.path.abspath(os.path.expanduser(os.fspath(path))))
         raise TuneError(f"{dir} is the directory of no trial")
 
     @property
@@ -93,27 +131,30 @@ class Result:
     def results(self) -> List[Metrics]:
         """All results that count, in their order."""
         found: Dict[int, Metrics] = {}
+        groups = _nested.groups(self.path)
         try:
             with open(os.path.join(self.path, "result.jsonl"), encoding="utf-8") as f:
                 for line in f:
                     if line.endswith("\n"):
-                        result = _result(json.loads(line))
+                        result = _result(json.loads(line), groups)
                         found = {i: r for i, r in found.items() if i < result["training_iteration"]}
                         found[result["training_iteration"]] = result
         except FileNotFoundError:
             pass
         return list(found.values())
 
-    @property
+    @cached_property
     def metrics_dataframe(self) -> Any:
-        """All results as a pandas.DataFrame, one row each; None if there is none."""
+        """All results as a pandas.DataFrame, one row each, nested metrics as "PARENT/NAME", and the config as
+        config/NAME; None if there is none."""
         if not self.results:
             return None
         import pandas
 
-        return pandas.DataFrame([dict(r) for r in self.results])
+        config = dict(_nested.flat({"config": self.config}))
+        return pandas.DataFrame([{**dict(_nested.flat(r)), **config} for r in self.results])
 
-    @property
+    @cached_property
     def checkpoint(self) -> Optional[Checkpoint]:
         """The newest checkpoint, or None."""
         path = self._trial.get("checkpoint")
@@ -124,10 +165,9 @@ class Result:
         """The checkpoints that were kept, with the results that they belong to, from the first on."""
         by_iteration = {r["training_iteration"]: r for r in self.results}
         found = []
-        for manifest in sorted(Path(self.path, "checkpoints").glob("*/MANIFEST.json")):
-            iteration = json.loads(manifest.read_text(encoding="utf-8"))["iteration"]
+        for iteration, dir in kept_checkpoints(self.path):
             if iteration in by_iteration:
-                found.append((Checkpoint(manifest.parent / "files"), by_iteration[iteration]))
+                found.append((Checkpoint(dir), by_iteration[iteration]))
         return found
 
     def get_best_checkpoint(self, metric: str, mode: str) -> Optional[Checkpoint]:
@@ -139,8 +179,8 @@ class Result:
             return None
         return (min if mode == "min" else max)(rated, key=lambda pair: pair[0])[1]
 
-    @property
-    def error(self) -> Optional[TuneError]:
+    @cached_property
+    def error(self) -> Optional[Exception]:
         """Why the trial failed, with its traceback; None if it did not."""
         if self._trial["state"] != "ERROR":
             return None
@@ -148,8 +188,8 @@ class Result:
 
     @property
     def filesystem(self) -> Any:
-        """Ray's pyarrow file system: results are local files here."""
-        raise TuneError("results are local files: open Result.path")
+        """The file system of pyarrow that has the path: that of this machine."""
+        return _files.local()
 
     def __repr__(self) -> str:
         shown = {k: v for k, v in self.metrics.items() if k not in _HIDDEN}
@@ -173,11 +213,30 @@ _HIDDEN = (
 )
 
 
-def _result(line: Dict[str, Any]) -> Metrics:
+def kept_checkpoints(path: Optional[str]) -> List[Tuple[int, str]]:
+    """The iterations and directories of a trial's checkpoints, from the first on. The host makes and removes some
+    meanwhile: those that are half made or gone do not count."""
+    found = []
+    root = os.path.join(path or "", "checkpoints")
+    try:
+        names = sorted(name for name in os.listdir(root) if name.isdigit())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    for name in names:
+        try:
+            with open(os.path.join(root, name, "MANIFEST.json"), encoding="utf-8") as f:
+                found.append((int(json.load(f)["iteration"]), os.path.join(root, name, "files")))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+    return found
+
+
+def _result(line: Dict[str, Any], groups: Collection[str] = ()) -> Metrics:
     """A line of result.jsonl with Ray's names."""
     iteration = line.pop("iteration")
     host = line.pop("host", None)
     values = {k: _view.number(v) for k, v in line.items()}
+    values = _nested.nested(values, groups)
     return Metrics({"training_iteration": iteration, **values, **({"hostname": host} if host else {})})
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import Any, Iterator, List, Optional
 
 from .. import _view
-from .error import TuneError
+from . import _files
+from ._nested import flat
 from .result import Result, plan_of, score
 
 __all__ = ["ResultGrid"]
@@ -15,12 +17,15 @@ __all__ = ["ResultGrid"]
 class ResultGrid:
     """The trials of an experiment, in their order: a sequence of Result."""
 
-    def __init__(self, path: str, metric: Optional[str] = None, mode: Optional[str] = None) -> None:
-        """path is the experiment's directory; metric and mode are the defaults of get_best_result."""
-        self.experiment_path = path  #: the directory of the experiment
-        self._metric, self._mode = metric, mode
-        plan = plan_of(path)
-        self._results = [Result(trial, plan) for trial in _view.lines("trials", path)]
+    def __init__(self, experiment_analysis: Any, metric: Optional[str] = None, mode: Optional[str] = None) -> None:
+        """experiment_analysis is an ExperimentAnalysis, or the experiment's directory; metric and mode are the defaults of
+        get_best_result."""
+        grid = getattr(experiment_analysis, "_grid", None)
+        #: the directory of the experiment, or its URL
+        self.experiment_path: str = grid.experiment_path if grid else os.fspath(experiment_analysis)
+        self._metric: Optional[str] = grid._metric if grid else metric
+        self._mode: Optional[str] = grid._mode if grid else mode
+        self._results: List[Result] = grid._results if grid else _read(self.experiment_path)
 
     def __len__(self) -> int:
         return len(self._results)
@@ -32,7 +37,7 @@ class ResultGrid:
         return iter(self._results)
 
     @property
-    def errors(self) -> List[TuneError]:
+    def errors(self) -> List[Exception]:
         """Why trials failed."""
         return [r.error for r in self._results if r.error]
 
@@ -48,8 +53,8 @@ class ResultGrid:
 
     @property
     def filesystem(self) -> Any:
-        """Ray's pyarrow file system: results are local files here."""
-        raise TuneError("results are local files: open ResultGrid.experiment_path")
+        """The file system of pyarrow that has the path: that of this machine."""
+        return _files.local()
 
     def get_best_result(
         self,
@@ -60,6 +65,8 @@ class ResultGrid:
     ) -> Result:
         """The best trial by a metric (by default the one of TuneConfig). scope says which of its values counts: last,
         all (its best), avg or last-N-avg. RuntimeError if no trial has reported it."""
+        if len(self._results) == 1:
+            return self._results[0]
         metric, mode = metric or self._metric, mode or (self._mode if metric in (None, self._metric) else None)
         if not metric or mode not in ("min", "max"):
             raise ValueError(
@@ -91,17 +98,15 @@ class ResultGrid:
             ]
             if usable:
                 chosen = (min if filter_mode == "min" else max)(usable, key=lambda pair: pair[0])[1]
-            rows.append({**chosen, **{f"config/{k}": v for k, v in flat(result.config)}, "logdir": result.path})
+            rows.append({**dict(flat(chosen)), **dict(flat({"config": result.config})), "logdir": result.path})
         return pandas.DataFrame(rows)
 
     def __repr__(self) -> str:
         return f"ResultGrid({self.experiment_path!r}, {len(self)} trials, {self.num_errors} failed)"
 
 
-def flat(config: Any, prefix: str = "") -> Iterator[Any]:
-    """The members of a config, nested names joined with "/"."""
-    for key, value in config.items():
-        if isinstance(value, dict) and value:
-            yield from flat(value, f"{prefix}{key}/")
-        else:
-            yield f"{prefix}{key}", value
+def _read(path: str) -> List[Result]:
+    """The trials of an experiment. Where a function has named directories, a path is the name that it gave."""
+    plan = plan_of(path)
+    names = {os.path.realpath(e.path): e.path for e in os.scandir(path) if e.is_symlink()} if os.path.isdir(path) else {}
+    return [Result.of(t, plan, names.get(os.path.realpath(t["dir"]))) for t in _view.lines("trials", path)]

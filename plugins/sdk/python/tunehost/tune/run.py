@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import os
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from ._plugin import refuse
 from .analysis import ExperimentAnalysis
 from .config import CheckpointConfig, FailureConfig, ResumeConfig, RunConfig, SyncConfig, TuneConfig
 from .error import TuneError, Unsupported
@@ -19,12 +19,6 @@ from .search import create_searcher
 from .tuner import Tuner
 
 __all__ = ["run", "run_experiments"]
-
-_INSTEAD = {
-    "export_formats": "write models in the trainable",
-    "trial_executor": "leave it out",
-}
-
 
 def run(
     run_or_experiment: Any,
@@ -58,16 +52,23 @@ def run(
     raise_on_failed_trial: bool = True,
     callbacks: Optional[Sequence[Any]] = None,
     max_concurrent_trials: Optional[int] = None,
+    keep_checkpoints_num: Optional[int] = None,
+    checkpoint_score_attr: Optional[str] = None,
+    checkpoint_freq: int = 0,
+    checkpoint_at_end: bool = False,
+    chdir_to_trial_dir: Optional[bool] = None,
+    local_dir: Optional[str] = None,
 ) -> ExperimentAnalysis:
     """Runs an experiment. Tuner is the newer way; the arguments are those of its configs.
 
     search_alg and scheduler may be Ray's names, such as "hyperopt" and "pbt". resume=True, or "AUTO", continues
     the experiment of this name if it exists; "AUTO+ERRORED" also its failed trials, as resume_config says it with more
-    words. restore is the directory of a checkpoint from which every trial starts. TuneError: it could not run, or a
-    trial failed and raise_on_failed_trial is set.
+    words. restore is the directory of a checkpoint from which every trial starts. export_formats are those in which
+    export_model of a class writes models at the end. keep_checkpoints_num, checkpoint_score_attr, checkpoint_freq and
+    checkpoint_at_end are older names for a checkpoint_config; chdir_to_trial_dir and local_dir are refused, as in Ray.
+    TuneError: it could not run, or a trial failed and raise_on_failed_trial is set.
     """
-    given = {"export_formats": export_formats}
-    refuse("run", dict.fromkeys(given), given, _INSTEAD)
+    _refuse_deprecated(chdir_to_trial_dir, local_dir)
     if isinstance(run_or_experiment, Experiment):
         raise TuneError("pass an Experiment to tune.run_experiments")
     trainable = registered(run_or_experiment)
@@ -91,7 +92,9 @@ def run(
         storage_filesystem=storage_filesystem,
         stop=stop,
         verbose=verbose,
-        checkpoint_config=checkpoint_config,
+        checkpoint_config=_checkpoints(
+            checkpoint_config, keep_checkpoints_num, checkpoint_score_attr, checkpoint_freq, checkpoint_at_end
+        ),
         failure_config=FailureConfig(max_failures, fail_fast),
         progress_reporter=progress_reporter,
         log_to_file=log_to_file,
@@ -103,10 +106,38 @@ def run(
     )
     if restore is not None:
         tuner._start_from(restore)
+    if export_formats:
+        tuner._export(export_formats)
     grid = tuner.fit()
     if grid.errors and raise_on_failed_trial:
         raise TuneError(f"{grid.num_errors} of {len(grid)} trials failed, the first with: {grid.errors[0]}")
     return ExperimentAnalysis(grid.experiment_path, default_metric=grid._metric, default_mode=grid._mode)
+
+
+def _refuse_deprecated(chdir_to_trial_dir: Optional[bool], local_dir: Optional[str]) -> None:
+    """What Ray refuses, too."""
+    if chdir_to_trial_dir is not None:
+        raise DeprecationWarning(
+            "`chdir_to_trial_dir` is deprecated: every trial runs in its directory; tune.get_context() has it"
+        )
+    if local_dir is not None:
+        raise DeprecationWarning("The `local_dir` argument is deprecated. You should set the `storage_path` instead.")
+
+
+def _checkpoints(
+    given: Optional[CheckpointConfig], keep: Optional[int], score: Optional[str], every: int, at_end: bool
+) -> Optional[CheckpointConfig]:
+    """The configuration with what older names say."""
+    found = dataclasses.replace(given) if given else CheckpointConfig()
+    if keep is not None:
+        found.num_to_keep = keep
+    if score is not None:
+        least = score.startswith("min-")
+        found.checkpoint_score_attribute = score[len("min-") :] if least else score
+        found.checkpoint_score_order = "min" if least else "max"
+    found.checkpoint_frequency = every or found.checkpoint_frequency
+    found.checkpoint_at_end = at_end or found.checkpoint_at_end
+    return given if found == (given or CheckpointConfig()) else found
 
 
 def _resumed(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Set
 
 from .. import _script
 from ..errors import Stopped
+from . import _nested
 from . import checkpoint as _checkpoint
 from .checkpoint import Checkpoint
 from .error import TuneError
@@ -24,6 +25,7 @@ class _Session:
 
     def __init__(self, run: Run, config: Mapping[str, Any], stop: Optional[Stop], name: str, counts: bool) -> None:
         self.run, self.config, self.stop, self.name = run, config, stop, name
+        self.groups: Set[str] = set()  # the metrics that are dicts
         self.counts = counts  # whether training_iteration is the objective, because the user gave none
 
     def report(
@@ -36,6 +38,7 @@ class _Session:
         """Reports one result."""
         if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
             raise TypeError(f"checkpoint is {checkpoint!r:.60}: expected tune.Checkpoint.from_directory(DIR)")
+        self._remember(metrics)
         more: Dict[str, Any] = {}
         if self.counts and "training_iteration" not in metrics:
             more["training_iteration"] = self.run.iteration + 1
@@ -44,6 +47,13 @@ class _Session:
         self.run.report(metrics, save=save, checkpoint=kept, done=done or ends, **more)
         if ends:
             raise Stopped()
+
+    def _remember(self, metrics: Mapping[str, Any]) -> None:
+        """Keeps which metrics are dicts: the record does not have it."""
+        new = set(_nested.dicts(metrics)) - self.groups
+        if new and self.run.dir.is_dir():
+            self.groups |= new
+            _nested.remember(self.run.dir, self.groups)
 
     def _result(self, metrics: Mapping[str, Any]) -> Dict[str, Any]:
         return {
@@ -124,14 +134,15 @@ class TuneContext:
         return PlacementGroupFactory([_upper(bundle) for bundle in bundles])
 
     def get_metadata(self) -> Dict[str, Any]:
-        """Metadata of a trainer: there is none in a trial."""
-        raise TuneError(
+        """Metadata of a trainer: there is none in a trial, as in Ray."""
+        raise DeprecationWarning(
             "get_metadata belongs to Ray Train: put metadata into the config or use Checkpoint.set_metadata"
         )
 
     def get_world_size(self) -> int:
-        """Belongs to Ray Train: a trial is one process; see `placement` for several."""
-        raise TuneError("get_world_size belongs to Ray Train: a trial is one process here")
+        """Belongs to Ray Train, and raises RuntimeError as in Ray: a trial is one process; see `placement` for
+        several."""
+        raise RuntimeError("world sizes and ranks belong to Ray Train: a trial is one process here")
 
     get_world_rank = get_local_rank = get_local_world_size = get_node_rank = get_world_size
 

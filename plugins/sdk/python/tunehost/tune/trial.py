@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Mapping, Optional
+import secrets
+from typing import Any, Dict, List, Mapping, Optional, Union
 
+from . import _nested
 from .checkpoint import Checkpoint
 
 __all__ = ["Trial"]
@@ -20,15 +22,24 @@ class Trial:
     TERMINATED = "TERMINATED"
     ERROR = "ERROR"
 
-    def __init__(self, number: int, trial_id: str, config: Dict[str, Any], trainable_name: str = "") -> None:
-        self.number = number  #: its number in the experiment, from 0
-        self.trial_id = trial_id  #: its name in files and commands
-        self.config = config  #: what the trainable gets
-        self.evaluated_params: Dict[str, Any] = dict(config)  #: the same; Ray has only the sampled ones
+    def __init__(
+        self,
+        number: Union[int, str],
+        trial_id: Optional[str] = None,
+        config: Optional[Dict[str, Any]] = None,
+        trainable_name: str = "",
+    ) -> None:
+        """A trial that a search algorithm of one's own makes is Trial("TRAINABLE", config=…)."""
+        if isinstance(number, str):
+            trainable_name = number
+        self.number = -1 if isinstance(number, str) else number  #: its number in the experiment, from 0
+        self.trial_id = trial_id or self.generate_id()  #: its name in files and commands
+        self.config: Dict[str, Any] = {} if config is None else config  #: what the trainable gets
+        self.evaluated_params: Dict[str, Any] = dict(self.config)  #: the same; Ray has only the sampled ones
         self.trainable_name = trainable_name  #: the name of the function or class
         self.status = Trial.PENDING  #: PENDING, RUNNING, PAUSED, TERMINATED or ERROR
         self.last_result: Dict[str, Any] = {}  #: the last result; {} before the first
-        self.metric_analysis: Dict[str, Dict[str, float]] = {}  #: max, min, avg and last of each metric
+        self.metric_analysis: Dict[str, Dict[str, float]] = {}  #: max, min, avg, last, last-5-avg and last-10-avg
         self.num_failures = 0  #: how often it has failed
         self.start_time: Optional[float] = None  #: when it started first, in seconds since 1970
         self.path: Optional[str] = None  #: its directory
@@ -37,6 +48,12 @@ class Trial:
         self._error = ""
         self._checkpoint: Optional[str] = None
         self._counts: Dict[str, int] = {}
+        self._last: Dict[str, List[float]] = {}
+
+    @classmethod
+    def generate_id(cls) -> str:
+        """A new id, for a trial that no experiment has yet."""
+        return secrets.token_hex(4)
 
     @property
     def local_path(self) -> Optional[str]:
@@ -97,19 +114,20 @@ class Trial:
     def update_last_result(self, result: Mapping[str, Any]) -> None:
         """Makes a result the last one. Called by tunehost."""
         self.last_result = dict(result)
-        for name, value in result.items():
+        for name, value in _nested.flat({k: v for k, v in result.items() if k != "config"}):
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 self._analyse(name, value)
 
     def _analyse(self, name: str, value: float) -> None:
         count = self._counts[name] = self._counts.get(name, 0) + 1
-        known = self.metric_analysis.get(name)
-        if known is None:
-            self.metric_analysis[name] = {"max": value, "min": value, "avg": value, "last": value}
-            return
+        known = self.metric_analysis.setdefault(name, {"max": value, "min": value, "avg": value})
         known["max"], known["min"] = max(known["max"], value), min(known["min"], value)
         known["avg"] += (value - known["avg"]) / count
         known["last"] = value
+        last = self._last.setdefault(name, [])
+        last.append(value)
+        del last[:-10]
+        known["last-5-avg"], known["last-10-avg"] = sum(last[-5:]) / len(last[-5:]), sum(last) / len(last)
 
     def set_config(self, config: Dict[str, Any]) -> None:
         """Replaces the config that this object shows; schedulers give trials new parameters by

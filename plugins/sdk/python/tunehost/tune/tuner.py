@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 
 from . import _callbacks, _experiment, _host, _payload, _serving, cluster
@@ -151,7 +151,7 @@ class Tuner:
         _payload.write(
             folder, _payload.Payload(e.trainable, e.name, e.stop, e.request, e.counts, e.repeat), e.plan, dict(e.objects)
         )
-        _restore.remember(folder, self._tune)
+        _restore.remember(folder, self._tune, e.name)
         _serving.write(folder, e.served, {"name": e.name, "request": e.keys.get("resources")})
         if self._settings:
             _serving.write_feed(folder)
@@ -169,6 +169,11 @@ class Tuner:
             raise TuneError(f"there is no checkpoint at {path}: restore is the directory of one")
         if self._experiment:
             self._experiment.keys["restore"] = path
+
+    def _export(self, formats: Sequence[str]) -> None:
+        """Makes the trials of a new experiment export their models."""
+        if self._experiment:
+            self._experiment.keys["export"] = list(formats)
 
     def _verbosity(self) -> List[str]:
         verbose = self._run.verbose

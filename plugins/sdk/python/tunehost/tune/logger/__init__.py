@@ -10,6 +10,8 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 from ..callback import Callback
 from ..error import TuneError
 from ..trial import Trial
+from .._nested import flat
+from ._pretty import pretty_print
 from ._tensorboard import Scalars
 
 __all__ = ["CSVLoggerCallback", "JsonLoggerCallback", "LoggerCallback", "TBXLoggerCallback", "pretty_print"]
@@ -69,11 +71,12 @@ class CSVLoggerCallback(LoggerCallback):
 
 
 class TBXLoggerCallback(LoggerCallback):
-    """Results as TensorBoard files in each trial's directory: `tensorboard --logdir results`. No library is
-    needed."""
+    """Results and parameters as TensorBoard files in each trial's directory: `tensorboard --logdir results`. No library
+    is needed."""
 
     def __init__(self) -> None:
         self._open: Dict[str, Scalars] = {}
+        self._last: Dict[str, Dict[str, float]] = {}
 
     def log_trial_start(self, trial: Trial) -> None:
         if trial.trial_id not in self._open:
@@ -85,38 +88,28 @@ class TBXLoggerCallback(LoggerCallback):
         skipped = ("config", "pid", "timestamp", "time_total_s", "training_iteration")
         values = {
             f"ray/tune/{name}": float(value)
-            for name, value in result.items()
-            if isinstance(value, (int, float)) and not isinstance(value, bool) and name not in skipped
+            for name, value in flat({k: v for k, v in result.items() if k not in skipped})
+            if isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
         }
+        self._last[trial.trial_id] = values
         self._open[trial.trial_id].add(values, int(step), result.get("timestamp", 0))
 
     def log_trial_end(self, trial: Trial, failed: bool = False) -> None:
-        writer = self._open.pop(trial.trial_id, None)
+        writer, metrics = self._open.pop(trial.trial_id, None), self._last.pop(trial.trial_id, None)
         if writer:
+            if metrics:
+                writer.add_parameters(_parameters(trial.evaluated_params), metrics)
             writer.close()
 
     def __getstate__(self) -> Dict[str, Any]:
         return {**vars(self), "_open": {}}
 
 
-_SHOWN_NEVER = ("config", "hist_stats", "trial_id")
-
-
-def pretty_print(result: Mapping[str, Any], exclude: Optional[Any] = None) -> str:
-    """A result as text, a line for each value; its config and exclude are left out."""
-    hidden = {*_SHOWN_NEVER, *(exclude or ())}
-    return "".join(_lines({k: v for k, v in result.items() if v is not None and k not in hidden}, ""))
-
-
-def _lines(values: Mapping[str, Any], indent: str) -> List[str]:
-    found: List[str] = []
-    for key in sorted(values, key=str):
-        value = values[key]
-        if isinstance(value, Mapping) and value:
-            found += [f"{indent}{key}:\n", *_lines(value, indent + "  ")]
-        else:
-            found.append(f"{indent}{key}: {value}\n")
-    return found
+def _parameters(config: Mapping[str, Any]) -> Dict[str, Any]:
+    """The values of a config that TensorBoard can show: texts, truth values and numbers, also those of numpy."""
+    found = {name: value.item() if hasattr(value, "item") and not getattr(value, "shape", ()) else value
+             for name, value in flat(config)}
+    return {name: value for name, value in found.items() if isinstance(value, (bool, int, float, str))}
 
 
 def split(callbacks: Any) -> Tuple[List[str], List[Callback]]:

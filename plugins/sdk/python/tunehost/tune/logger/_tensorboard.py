@@ -6,7 +6,7 @@ import os
 import socket
 import struct
 import time
-from typing import List, Mapping
+from typing import Any, List, Mapping
 
 
 def _table() -> List[int]:
@@ -63,6 +63,24 @@ class Scalars:
         )
         self._write(_event(wall, step, _bytes(5, summary)))
 
+    def add_parameters(self, parameters: Mapping[str, Any], metrics: Mapping[str, float]) -> None:
+        """Writes parameters, the metrics that belong to them, and that the trial has ended, for the page of
+        parameters."""
+        wall = time.time()
+        infos = b"".join(_bytes(4, _bytes(1, name.encode()) + b"\x20" + _kind(v)) for name, v in parameters.items())
+        scalars = b"".join(_bytes(5, _bytes(1, _bytes(2, name.encode()))) for name in metrics)
+        values = b"".join(
+            _bytes(1, _bytes(1, name.encode()) + _bytes(2, _value(value))) for name, value in parameters.items()
+        )
+        plugins = (
+            ("_hparams_/experiment", _bytes(2, infos + scalars)),
+            ("_hparams_/session_start_info", _bytes(3, values + b"\x29" + struct.pack("<d", wall))),
+            ("_hparams_/session_end_info", _bytes(4, b"\x08\x01\x11" + struct.pack("<d", wall))),
+        )
+        for tag, content in plugins:
+            metadata = _bytes(1, _bytes(1, b"hparams") + _bytes(2, content))
+            self._write(_event(wall, 0, _bytes(5, _bytes(1, _bytes(1, tag.encode()) + _bytes(9, metadata)))))
+
     def _write(self, record: bytes) -> None:
         length = struct.pack("<Q", len(record))
         sums = struct.pack("<I", checksum(length)), struct.pack("<I", checksum(record))
@@ -72,6 +90,20 @@ class Scalars:
     def close(self) -> None:
         """Ends the file."""
         self._file.close()
+
+
+def _kind(value: Any) -> bytes:
+    """The type of a parameter: text, truth value or number."""
+    return b"\x01" if isinstance(value, str) else b"\x02" if isinstance(value, bool) else b"\x03"
+
+
+def _value(value: Any) -> bytes:
+    """A value as google.protobuf.Value."""
+    if isinstance(value, str):
+        return _bytes(3, value.encode())
+    if isinstance(value, bool):
+        return b"\x20" + _varint(int(value))
+    return b"\x11" + struct.pack("<d", float(value))
 
 
 def _single(value: float) -> float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, Optional
 
-from .._plugin import Choice, Plugin, by_iteration, refuse, whole
+from .._plugin import Choice, Plugin, by_iteration, known, refuse, whole
 from ..error import Unsupported
 from ._adaptive import AsynchronousHalving, MedianRule
 from ._pbt import PB2, PopulationBasedTraining, PopulationBasedTrainingReplay
@@ -188,10 +188,10 @@ _NAMES: Mapping[str, Any] = {
 
 
 def create_scheduler(scheduler: str, **kwargs: Any) -> Choice:
-    """A scheduler by one of Ray's names, such as "pbt"; tunehost's own names work, too. Arguments that it does
-    not have are a TypeError."""
+    """A scheduler by one of Ray's names, such as "pbt"; tunehost's own names work, too. Arguments that one of Ray's
+    does not have are left out, as in Ray, with a warning."""
     made = _NAMES.get(scheduler.lower())
-    found: Choice = made(**kwargs) if made else Plugin(scheduler, **kwargs)
+    found: Choice = made(**known(made, scheduler, kwargs)) if made else Plugin(scheduler, **kwargs)
     return found
 
 

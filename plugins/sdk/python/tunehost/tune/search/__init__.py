@@ -10,7 +10,7 @@ import glob
 import os
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set
 
-from .._plugin import SERVED, Choice, Plugin, chosen, whole, without_none
+from .._plugin import SERVED, Choice, Plugin, chosen, known, whole, without_none
 from ..error import TuneError, Unsupported
 from ..sample import grid_search
 
@@ -20,7 +20,11 @@ __all__ = [
     "Plugin",
     "Repeater",
     "SearchAlgorithm",
+    "SearchGenerator",
     "Searcher",
+    "UNDEFINED_METRIC_MODE",
+    "UNDEFINED_SEARCH_SPACE",
+    "UNRESOLVED_SEARCH_SPACE",
     "create_searcher",
     "grid_search",
 ]
@@ -154,7 +158,20 @@ class Searcher(Choice):
         return {"searcher": self}
 
 
-SearchAlgorithm = Searcher
+UNRESOLVED_SEARCH_SPACE = (
+    "You passed a `{par}` parameter to {cls} that contained unresolved search space definitions. {cls} should however "
+    "be instantiated with fully configured search spaces only. To use Ray Tune's automatic search space conversion, "
+    "pass the space definition as part of the `param_space` argument to `tune.Tuner()` instead."
+)
+UNDEFINED_SEARCH_SPACE = (
+    "Trying to sample a configuration from {cls}, but no search space has been defined. Either pass the `{space}` "
+    "argument when instantiating the search algorithm, or pass a `param_space` to `tune.Tuner()`."
+)
+UNDEFINED_METRIC_MODE = (
+    "Trying to sample a configuration from {cls}, but the `metric` ({metric}) or `mode` ({mode}) parameters have not "
+    "been set. Either pass these arguments when instantiating the search algorithm, or pass them to "
+    "`tune.TuneConfig()`."
+)
 
 
 class Method(Searcher):
@@ -207,13 +224,20 @@ class BasicVariantGenerator(Method):
                 "BasicVariantGenerator(constant_grid_search=True) is not supported: run an experiment for each "
                 "random point, or search without a grid"
             )
-        if random_state is not None and not isinstance(random_state, int):
-            raise Unsupported(
-                "BasicVariantGenerator(random_state=…) takes an integer here: the seed of the experiment"
-            )
+        seed = _seed(random_state)
         super().__init__(
-            "random", {"repeats": True}, points=points_to_evaluate, seed=random_state, concurrent=max_concurrent
+            "random", {"repeats": True}, points=points_to_evaluate, seed=seed, concurrent=max_concurrent
         )
+
+
+def _seed(state: Any) -> Optional[int]:
+    """The seed of an experiment: an integer, or one that a generator of numpy draws from its state."""
+    if state is None or isinstance(state, int):
+        return state
+    draw = getattr(state, "integers", None) or getattr(state, "randint", None)
+    if draw is None:
+        raise TypeError(f"random_state is {state!r:.60}: expected an integer or a generator of numpy")
+    return int(draw(0, 2**31 - 1))
 
 
 class _Around(Searcher):
@@ -321,12 +345,15 @@ def repeater(searcher: Any) -> Optional[Repeater]:
 
 
 def create_searcher(search_alg: str, **kwargs: Any) -> Choice:
-    """A searcher by one of Ray's names, such as "hyperopt"; tunehost's own names work, too. Arguments that it does
-    not have are a TypeError."""
+    """A searcher by one of Ray's names, such as "hyperopt"; tunehost's own names work, too. Arguments that one of
+    Ray's does not have are left out, as in Ray, with a warning."""
     from . import _methods
 
     made = {"variant_generator": BasicVariantGenerator, "random": BasicVariantGenerator, **_methods.NAMES}.get(
         search_alg.lower()
     )
-    found: Choice = made(**kwargs) if made else Plugin(search_alg, **kwargs)
+    found: Choice = made(**known(made, search_alg, kwargs)) if made else Plugin(search_alg, **kwargs)
     return found
+
+
+from ._algorithm import SearchAlgorithm, SearchGenerator  # noqa: E402: they are searchers of this module
