@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -306,13 +308,72 @@ func TestFaultsOfStatus(t *testing.T) {
 // B-133: a job that ends by itself is a lost lease, with its last words.
 func TestEnds(t *testing.T) {
 	q := newQueue(t)
-	d := opened(t, q, map[string]any{"setup": "echo out of licences\nexit 3", "submit": program(t) + " " + q.dir +
+	d := opened(t, q, map[string]any{"launch": "sh -c 'exit 3'", "submit": program(t) + " " + q.dir +
 		" submit {name} {nodes} {cpu} {script}"})
 	// The queue keeps the output; a real one writes it to {log}.
 	d.must(os.WriteFile(filepath.Join(d.store.dir, "a-1.log"), []byte("begin\nout of licences\n"), 0o600))
-	d.must(d.ask(of("a-1")))
+	two := of("a-1")
+	two.Bundles = append(two.Bundles, two.Bundles[0])
+	d.must(d.ask(two))
 	if e := d.hears("a-1", sdk.LeaseLost); e.Why != "job 1.queue has ended; the last that it printed: out of licences" {
 		t.Error(e.Why)
+	}
+}
+
+// B-135: a setup that fails ends the lease, and says which line has failed, with what status and last words.
+func TestSetupFails(t *testing.T) {
+	q := newQueue(t)
+	d := opened(t, q, map[string]any{"setup": "echo begin\necho no cuda here >&2\nsh -c 'exit 3'\necho end"})
+	d.must(d.ask(of("a-1")))
+	want := "job 1.queue has ended: the setup failed at: sh -c 'exit 3' (exit status 3): no cuda here"
+	if e := d.hears("a-1", sdk.LeaseLost); e.Why != want {
+		t.Error(e.Why)
+	}
+}
+
+// Each shell says how a setup has failed: bash at which command, others at which line, if all lines are commands of
+// their own. Where the node does not see the executor's folder, an agent tells the host.
+func TestSetupFailsInShells(t *testing.T) {
+	toolchain.Programs(t, "sh", "bash")
+	for setup, want := range map[string][2]string{ // of sh and of bash
+		"true\nfalse\necho unreached": {"the setup failed at: false (exit status 1)"},
+		"echo no licence >&2; exit 3": {"the setup failed at: echo no licence >&2; exit 3 (exit status 3): no licence"},
+		"ls\nno-such-command-at-all x": {"the setup failed at: no-such-command-at-all x (exit status 127): " +
+			"no-such-command-at-all: "},
+		"if true; then\n\tfalse\nfi": {"the setup failed (exit status 1)",
+			"the setup failed at: false (exit status 1)"},
+	} {
+		for i, shell := range []string{"sh", "bash"} {
+			dir := t.TempDir()
+			program := filepath.Join(dir, "agent")
+			text := "#!/bin/sh\necho \"$TUNEHOST_AGENT_FAILURE|$TUNEHOST_AGENT|$*\" > " + dir + "/told\n"
+			if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			j := job{plan: &plan{setup: setup, shell: "/bin/sh"}, dir: dir, lease: "a-1", secret: "s",
+				agent: &sdk.Agent{Path: program}}
+			for _, shared := range []bool{true, false} {
+				told := filepath.Join(dir, "a-1.failed")
+				if err := os.WriteFile(filepath.Join(dir, "a-1.sh"), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if !shared {
+					j.dir, told = filepath.Join(dir, "elsewhere"), filepath.Join(dir, "told")
+				}
+				cmd := exec.CommandContext(t.Context(), shell)
+				cmd.Stdin, cmd.Env = strings.NewReader(j.script(nil)), append(os.Environ(), "TMPDIR="+dir)
+				out, err := cmd.CombinedOutput()
+				got, _ := os.ReadFile(told)
+				want := cmp.Or(want[i], want[0])
+				if err == nil || !strings.HasPrefix(string(got), want) || !strings.Contains(string(out), want) ||
+					!shared && !strings.HasSuffix(string(got), "|s|agent\n") {
+					t.Errorf("%s, %q: %v, told %q, want %q; printed %s", shell, setup, err, got, want, out)
+				}
+			}
+			if left, _ := filepath.Glob(dir + "/tmp.*"); len(left) > 0 {
+				t.Error("left:", left)
+			}
+		}
 	}
 }
 

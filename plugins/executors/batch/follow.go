@@ -196,6 +196,9 @@ func (e *executor) swapped(name string, l *lease) bool {
 
 // epitaph returns how a job ended.
 func (e *executor) epitaph(name, id string) string {
+	if failed := e.store.note(name + failedSuffix); failed != nil {
+		return fmt.Sprintf("job %s has ended: %s", id, oneLine(failed[0]))
+	}
 	if last := e.store.lastLine(name); last != "" {
 		return fmt.Sprintf("job %s has ended; the last that it printed: %s", id, last)
 	}

@@ -154,7 +154,7 @@ func (s *store) vacate(lease string, bundles int) error {
 
 // files returns the names of the files of a lease, the log last.
 func files(lease string, bundles int) []string {
-	names := []string{lease + scriptSuffix, lease + bundleSuffix, lease + begunSuffix}
+	names := []string{lease + scriptSuffix, lease + bundleSuffix, lease + begunSuffix, lease + failedSuffix}
 	for i := range bundles {
 		names = append(names, fmt.Sprint(lease, placeSuffix, i), fmt.Sprint(lease, placeSuffix, i, ".new"))
 	}

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -13,6 +14,7 @@ const (
 	bundleSuffix = ".bundle.sh" // the script of each node, if there are several
 	logSuffix    = ".log"       // what the job prints
 	begunSuffix  = ".begun"     // a folder that the first job makes, with its id in the file "id"
+	failedSuffix = ".failed"    // how the setup has failed, in one line
 	placeSuffix  = ".at."       // and the number of a bundle: the node's name and its GPUs
 )
 
@@ -65,10 +67,71 @@ func (j *job) onEach() string {
 	return fmt.Sprintf("#!%s\nlease=%s\n%s", j.plan.shell, quote(j.dir+"/"+j.lease), j.bundle(rank))
 }
 
+// setup writes the lines of the option setup. The first that fails ends the job, and its message is in a file of the
+// executor's folder, or an agent tells the host if the node does not see that folder.
 func (j *job) setup(b *strings.Builder) {
-	if j.plan.setup != "" {
-		fmt.Fprintf(b, "%s\n", strings.TrimRight(j.plan.setup, "\n"))
+	if strings.TrimSpace(j.plan.setup) == "" {
+		return
 	}
+	tell := ":"
+	if j.agent != nil && j.secret != "" {
+		tell = fmt.Sprintf("%s=\"$why on the node $(hostname)\" %s=%s %s=0 %s agent", sdk.AgentFailureVariable,
+			sdk.AgentVariable, quote(j.secret), sdk.AgentBundleVariable, quote(j.agent.Path))
+	}
+	b.WriteString(strings.NewReplacer("@FAILED@", failedSuffix, "@TELL@", tell, "@SETUP@", named(j.plan.setup)).
+		Replace(setupScript))
+}
+
+// setupScript runs the setup. What it says on stderr is kept until its end, because the last line is in the message.
+const setupScript = `failed() { # STATUS COMMAND
+	set +e
+	trap - EXIT
+	[ -z "$BASH_VERSION" ] || trap - ERR
+	exec 2>&3
+	cat "$said" >&2
+	last=$(tail -n 1 "$said" | sed 's/^[^ ]*: \(line \)\{0,1\}[0-9]*: //' | cut -c 1-120)
+	why="the setup failed${2:+ at: $2} (exit status $1)${last:+: $last}"
+	echo "tunehost: $why" >&2
+	rm -f "$said"
+	if [ -d "${lease%/*}" ]; then
+		(umask 077 && echo "$why" > "$lease@FAILED@")
+	else
+		@TELL@
+	fi
+	exit "$1"
+}
+at=
+said=$(mktemp) || exit
+exec 3>&2 2>"$said"
+trap 'failed $? "${at:-$BASH_COMMAND}"' EXIT
+[ -z "$BASH_VERSION" ] || trap 'at=$BASH_COMMAND' ERR
+set -e
+@SETUP@
+set +e
+trap - EXIT
+[ -z "$BASH_VERSION" ] || trap - ERR
+exec 2>&3 3>&-
+cat "$said" >&2
+rm -f "$said"
+`
+
+// nested begins what a shell may continue on the next line.
+var nested = regexp.MustCompile("<<|[({`\\\\|&]\\s*$|\\b(if|then|else|elif|for|while|until|do|case|select)\\b|[({]\\s")
+
+// named returns the lines of a setup, each after its name for the message, if each of them is a command of its own.
+// Otherwise only bash can say which one has failed.
+func named(setup string) string {
+	var b strings.Builder
+	for line := range strings.Lines(setup) {
+		line = strings.TrimSpace(line)
+		if nested.MatchString(line) || strings.Count(line, "'")%2 == 1 || strings.Count(line, `"`)%2 == 1 {
+			return strings.TrimRight(setup, "\n")
+		}
+		if line != "" && !strings.HasPrefix(line, "#") {
+			fmt.Fprintf(&b, "at=%s\n%s\n", quote(line), line)
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
 }
 
 // bundle returns the commands for each node: they write the place of the bundle, and start the
