@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"sync"
 	"time"
@@ -124,8 +125,23 @@ func (f *Files) bundle(lease core.LeaseID, bundle int) (link.Session, node, erro
 		f.mu.Lock()
 		delete(f.known, s)
 		f.mu.Unlock()
+		if f.until.Err() != nil {
+			return
+		}
+		if _, err := f.Sessions.Session(f.until, lease, bundle); err != nil {
+			f.forgetLease(lease)
+		}
 	})
 	return s, n, nil
+}
+
+// forgetLease forgets a lease that has ended.
+func (f *Files) forgetLease(lease core.LeaseID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.told, lease)
+	delete(f.current, lease)
+	maps.DeleteFunc(f.gangs, func(key gangKey, _ *gang) bool { return key.lease == lease })
 }
 
 // probe finds out whether a node sees the experiment's directory.

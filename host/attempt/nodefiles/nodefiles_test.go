@@ -72,6 +72,25 @@ func (n *nodes) Session(context.Context, core.LeaseID, int) (link.Session, error
 	return host, nil
 }
 
+func (n *nodes) close() {
+	n.mu.Lock()
+	for _, s := range n.sessions {
+		_ = s.Close()
+	}
+	n.mu.Unlock()
+	n.agent.Close()
+}
+
+// end ends the lease.
+func (n *nodes) end() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.gone = errors.New("the lease has ended")
+	for _, s := range n.sessions {
+		_ = s.Close()
+	}
+}
+
 // worn is a connection that breaks after some bytes.
 type worn struct {
 	net.Conn
@@ -180,12 +199,8 @@ func madeWith(t *testing.T, blind bool, url string) *place {
 	p.files = New(o)
 	p.trial = &sdk.Trial{Dir: host, Params: []byte(`{"x":1}`), Restore: storage.RestoredDir(host, 1),
 		ExportDir: storage.NewExports(host)}
-	t.Cleanup(func() {
-		for _, s := range n.sessions {
-			_ = s.Close()
-		}
-		n.agent.Close()
-	})
+	t.Cleanup(n.close)
+	t.Cleanup(p.files.Close)
 	if err := p.files.Prepare(p.at, p.trial); err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,8 @@ type gang struct {
 	parts map[uint32][]int       // bundles that have parts of a checkpoint, by the checkpoint's id
 }
 
-// gangKey identifies an attempt's gang: checkpoints may still be fetched when the lease has the next trial.
+// gangKey identifies an attempt's gang: checkpoints may still be fetched when the lease has the next trial, so that the
+// last gang of a lease is kept beside its current one.
 type gangKey struct {
 	lease core.LeaseID
 	host  string
@@ -53,7 +54,27 @@ func (f *Files) assemble(lease core.LeaseID, host string, x *sdk.Trial) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	last := f.current[lease]
+	maps.DeleteFunc(f.gangs, func(key gangKey, old *gang) bool {
+		return key.lease == lease && old != last && !old.saving()
+	})
 	f.gangs[gangKey{lease, host}], f.current[lease] = g, g
+}
+
+// saving reports whether parts of a checkpoint are not committed yet.
+func (g *gang) saving() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.parts) > 0
+}
+
+// saved forgets the parts of a checkpoint.
+func (f *Files) saved(x attempt.Item) {
+	if g := f.ofItem(x); g != nil {
+		g.mu.Lock()
+		delete(g.parts, x.ID)
+		g.mu.Unlock()
+	}
 }
 
 // gangOf returns the gang that uses a lease; nil: none does.
@@ -276,9 +297,11 @@ func (f *Files) takeParts(x attempt.Item, path string) error {
 		}
 		with = append(with, bundle)
 	}
-	g.mu.Lock()
-	g.parts[x.ID] = with
-	g.mu.Unlock()
+	if len(with) > 0 {
+		g.mu.Lock()
+		g.parts[x.ID] = with
+		g.mu.Unlock()
+	}
 	return nil
 }
 

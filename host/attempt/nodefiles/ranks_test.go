@@ -18,6 +18,7 @@ import (
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -37,20 +38,24 @@ type gangPlace struct {
 // madeGang has a trial on nodes with the names; none of them sees the host's files.
 func madeGang(t *testing.T, restore bool, names ...string) *gangPlace {
 	t.Helper()
-	p := made(t, true)
-	p.save(t, 1, "saved")
+	return madeGangWith(t, "", restore, names...)
+}
+
+// madeGangWith is madeGang for an experiment whose storage is a URL, or "".
+func madeGangWith(t *testing.T, url string, restore bool, names ...string) *gangPlace {
+	t.Helper()
+	p := madeWith(t, true, url)
+	if restore {
+		p.save(t, 1, "saved")
+	}
 	g := &gangPlace{p, bundles{p.nodes}}
 	for range names[1:] {
 		a := agent.New(agent.Options{Mark: local.NewMark(t.TempDir()), Dir: real(t)})
 		n := &nodes{blind: true, agent: a}
 		g.all = append(g.all, n)
-		t.Cleanup(func() {
-			for _, s := range n.sessions {
-				_ = s.Close()
-			}
-			a.Close()
-		})
+		t.Cleanup(n.close)
 	}
+	t.Cleanup(p.files.Close) // first
 	p.files.Sessions = g.all
 	p.trial = &sdk.Trial{Dir: p.dir, Params: []byte(`{"x":1}`)}
 	for _, name := range names {
@@ -142,6 +147,19 @@ func TestPlaceOnOneNode(t *testing.T) {
 func TestParts(t *testing.T) {
 	t.Parallel()
 	g := madeGang(t, false, "a", "b", "c")
+	g.takesParts(t)
+	if _, err := g.files.Commit(g.item(2), storage.Manifest{Trial: 1}); err != nil {
+		t.Fatal(err)
+	}
+	files := storage.CheckpointFiles(g.dir, 2)
+	has(t, filepath.Join(files, "meta"), "0")
+	has(t, filepath.Join(files, "shards", "part2"), "2")
+	g.lists(t)
+}
+
+// takesParts takes a checkpoint with a part of rank 2.
+func (g *gangPlace) takesParts(t *testing.T) {
+	t.Helper()
 	dirs := []string{g.trial.Dir}
 	for bundle := 1; bundle < 3; bundle++ {
 		x := g.program()
@@ -158,12 +176,11 @@ func TestParts(t *testing.T) {
 	if done, err := g.files.Take(g.item(2), path, false); !done || err != nil {
 		t.Fatal(done, err)
 	}
-	if _, err := g.files.Commit(g.item(2), storage.Manifest{Trial: 1}); err != nil {
-		t.Fatal(err)
-	}
-	files := storage.CheckpointFiles(g.dir, 2)
-	has(t, filepath.Join(files, "meta"), "0")
-	has(t, filepath.Join(files, "shards", "part2"), "2")
+}
+
+// lists checks the files of that checkpoint.
+func (g *gangPlace) lists(t *testing.T) {
+	t.Helper()
 	m, err := storage.ReadManifest(storage.CheckpointDir(g.dir, 2))
 	var names []string
 	for _, f := range m.Files {
@@ -172,6 +189,91 @@ func TestParts(t *testing.T) {
 	if slices.Sort(names); err != nil || strings.Join(names, " ") != "meta shards/part2" {
 		t.Errorf("%v, %v", names, err)
 	}
+}
+
+// B-059: each node writes its part of a checkpoint to the storage, and nothing of it comes to the host. The storage has
+// no file that the checkpoint does not have.
+func TestPartsInTheStorage(t *testing.T) {
+	b := newBucket(t)
+	g := madeGangWith(t, b.url, false, "a", "b", "c")
+	g.takesParts(t)
+	if n, err := g.files.Commit(g.item(2), storage.Manifest{Trial: 1, Attempt: 2}); err != nil || n != 2 {
+		t.Fatal(n, err)
+	}
+	if !g.isAway(2) {
+		t.Error("the files came to the host")
+	}
+	g.lists(t)
+	if keys := b.keys(); len(keys) != 2 {
+		t.Errorf("the storage has %v", keys)
+	}
+	restored := storage.RestoredDir(g.trial.Dir, 2)
+	if err := g.files.Fetch(g.at, storage.CheckpointDir(g.dir, 2), restored); err != nil {
+		t.Fatal(err)
+	}
+	has(t, filepath.Join(restored, "meta"), "0")
+	has(t, filepath.Join(restored, "shards", "part2"), "2")
+	for _, n := range g.all {
+		testplace.Soon(t, "nothing left on the nodes", func() bool {
+			left, _ := filepath.Glob(filepath.Join(n.agent.Dir, "trials", "*", "checkpoints", "*", "*", "*"))
+			return len(slices.DeleteFunc(left, func(p string) bool { return strings.HasPrefix(p, restored) })) == 0
+		})
+	}
+}
+
+// If one node cannot use the storage, the whole checkpoint goes over the connection.
+func TestPartWithoutStorage(t *testing.T) {
+	b := newBucket(t)
+	g := madeGangWith(t, b.url, false, "a", "b", "c")
+	g.all[2].noStore = true
+	g.takesParts(t)
+	if _, err := g.files.Commit(g.item(2), storage.Manifest{Trial: 1, Attempt: 2}); err != nil {
+		t.Fatal(err)
+	}
+	has(t, filepath.Join(storage.CheckpointFiles(g.dir, 2), "shards", "part2"), "2")
+	g.lists(t)
+	if len(g.told) == 0 || !strings.Contains(g.told[len(g.told)-1], "Direct:false") {
+		t.Errorf("told %q", g.told)
+	}
+}
+
+// A path cannot be a file of one rank and a folder of another: nobody could restore that.
+func TestPartsThatExcludeEachOther(t *testing.T) {
+	parts := []part{{files: []storage.File{{Path: "a-b"}, {Path: "shards"}}},
+		{bundle: 1, files: []storage.File{{Path: "shards/1/x"}}}}
+	if _, _, err := union(parts); err == nil || err.Error() != "shards is a file of one rank and a folder of another" {
+		t.Error(err)
+	}
+}
+
+// What the host knows of gangs does not grow with their number.
+func TestGangsAreForgotten(t *testing.T) {
+	t.Parallel()
+	g := madeGang(t, false, "a", "b", "c")
+	g.takesParts(t)
+	kept := func() int {
+		g.files.mu.Lock()
+		defer g.files.mu.Unlock()
+		return len(g.files.gangs)
+	}
+	for i := range 5 {
+		next := *g.trial
+		next.Dir = filepath.Join(filepath.Dir(g.dir), fmt.Sprintf("%05d_next", i))
+		if err := g.files.Prepare(g.at, &next); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := kept(); n != 3 {
+		t.Errorf("%d are kept; want the current one, the last, and the one whose checkpoint is not committed", n)
+	}
+	if _, err := g.files.Commit(g.item(2), storage.Manifest{Trial: 1}); err != nil {
+		t.Fatal(err)
+	}
+	has(t, filepath.Join(storage.CheckpointFiles(g.dir, 2), "shards", "part2"), "2")
+	for _, n := range g.all {
+		n.end()
+	}
+	testplace.Soon(t, "the end of the lease", func() bool { return kept() == 0 })
 }
 
 // A bundle that the trial does not have, or whose node is lost, is an error.

@@ -72,9 +72,13 @@ func (f *Files) Commit(x attempt.Item, m storage.Manifest) (bytes int64, err err
 		if err := f.gather(x, storage.Staged(x.Dir, x.ID)); err != nil {
 			return 0, err
 		}
-		return f.here.Commit(x, m)
+		bytes, err = f.here.Commit(x, m)
+		if err == nil && len(f.partsOf(x)) > 0 {
+			go f.removeTaken(x, storage.Staged(x.Dir, x.ID))
+		}
+		return bytes, err
 	}
-	if x.Format == "" && len(f.partsOf(x)) == 0 && f.direct(s, x.Place.Lease) {
+	if x.Format == "" && f.allDirect(x, s) {
 		if bytes, possible, err := f.commitStored(x, m); possible {
 			return bytes, err
 		}
@@ -108,6 +112,9 @@ func (f *Files) commitOnHost(x attempt.Item, m storage.Manifest) (bytes int64, e
 
 // removeTaken removes what a commit has copied to the host from the nodes.
 func (f *Files) removeTaken(x attempt.Item, folder string) {
+	if x.Format == "" {
+		defer f.saved(x)
+	}
 	for _, bundle := range append([]int{0}, f.partsOf(x)...) {
 		s, n, err := f.bundle(x.Place.Lease, bundle)
 		if err != nil || n.shared {

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"path"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -157,68 +160,143 @@ func (f *Files) use(s link.Session, want message.Store, answer func(net.Conn) er
 	return answer(conn)
 }
 
-// commitStored lets the node write a checkpoint to the storage, and then commits its manifest. It reports whether that
-// was possible. If it was not possible, the files are still on the node.
+// commitStored lets the nodes write a checkpoint to the storage, each its part, and then commits its manifest. It
+// reports whether that was possible. If it was not possible, the files are still on the nodes.
 func (f *Files) commitStored(x attempt.Item, m storage.Manifest) (bytes int64, possible bool, err error) {
 	m.Stored = f.Nodes.Folder(trialOf(x.Dir), x.ID, m.Attempt, uint32(x.Place.Lease))
-	s, err := f.saveOnNode(x, &m)
+	parts, err := f.saveOnNodes(x, &m)
 	if err == nil {
 		err = f.Nodes.Check(f.until, &m)
 	}
 	if err != nil {
 		_ = f.Nodes.Drop(f.until, m.Stored) // if this fails, the next host removes it
-		if s == nil || lost(s) {
-			return 0, true, err
+		for _, p := range parts {
+			if p.session == nil || lost(p.session) {
+				return 0, true, err
+			}
 		}
-		f.indirect(s, x.Place.Lease, err)
+		f.indirect(blamed(parts), x.Place.Lease, err)
 		return 0, false, nil
 	}
 	if bytes, err = f.Storage.CommitAway(x.Dir, x.ID, m); err != nil {
 		return 0, true, err
 	}
-	f.worked(s, x.Place.Lease)
-	f.removeOnNode(s, x)
+	for _, p := range parts {
+		f.worked(p.session, x.Place.Lease)
+	}
+	go f.removeTaken(x, storage.Staged(x.Dir, x.ID))
 	return bytes, true, nil
 }
 
-// saveOnNode lets the node write what a trainable has saved to the storage, and fills in the list of files. If the
-// connection is lost, the transfer continues on the next connection to the same agent. It returns the last connection;
-// nil: there is none.
-func (f *Files) saveOnNode(x attempt.Item, m *storage.Manifest) (s link.Session, err error) {
-	for range maxTries {
-		var n node
-		if s, n, err = f.at(x.Place); err != nil {
-			return nil, err
-		}
-		path, errP := n.moved(storage.Staged(x.Dir, x.ID), x.Dir)
-		if errP != nil {
-			return s, errP
-		}
-		want := message.Store{Op: message.OpSave, Folder: m.Stored, Trial: trialOf(x.Dir), Path: path}
-		err = f.use(s, want, func(conn net.Conn) (err error) {
-			m.Files, err = message.ReadStored(conn)
-			return err
-		})
-		if err == nil || !lost(s) {
-			return s, err
-		}
+// blamed is the connection to the first node that could not write its part, or to that of rank 0.
+func blamed(parts []part) link.Session {
+	if i := slices.IndexFunc(parts, func(p part) bool { return p.err != nil }); i >= 0 {
+		return parts[i].session
 	}
-	return s, err
+	return parts[0].session
 }
 
-// removeOnNode removes files that are committed from the node.
-func (f *Files) removeOnNode(s link.Session, x attempt.Item) {
-	_, n, err := f.at(x.Place)
-	if err != nil {
-		return
+// allDirect reports whether the nodes of all bundles that have parts of a checkpoint use the storage themselves. s is
+// the connection to the first.
+func (f *Files) allDirect(x attempt.Item, s link.Session) bool {
+	if f.Nodes == nil || !f.direct(s, x.Place.Lease) {
+		return false
 	}
-	path, err := n.moved(storage.Staged(x.Dir, x.ID), x.Dir)
-	if err != nil {
-		return
+	for _, bundle := range f.partsOf(x) {
+		s, _, err := f.bundle(x.Place.Lease, bundle)
+		if err != nil || !f.direct(s, x.Place.Lease) {
+			return false
+		}
 	}
-	go func() {
-		_, _ = f.ask(s, message.Files{Op: message.OpRemove, Trial: trialOf(x.Dir), Path: path})
-	}()
+	return true
+}
+
+// part is what the node of a bundle has written to the storage.
+type part struct {
+	bundle  int
+	session link.Session // the last one; nil: there is none
+	files   []storage.File
+	err     error
+}
+
+// saveOnNodes lets all nodes that have a part of a checkpoint write it to the storage, and fills in the list of files.
+func (f *Files) saveOnNodes(x attempt.Item, m *storage.Manifest) ([]part, error) {
+	parts := []part{{}}
+	for _, bundle := range f.partsOf(x) {
+		parts = append(parts, part{bundle: bundle})
+	}
+	var all sync.WaitGroup
+	for i := range parts {
+		all.Go(func() { f.saveOnNode(x, m.Stored, &parts[i]) })
+	}
+	all.Wait()
+	for _, p := range parts {
+		if p.err != nil {
+			return parts, p.of(p.err)
+		}
+	}
+	var extra []storage.File
+	var err error
+	if m.Files, extra, err = union(parts); err == nil {
+		err = f.Nodes.Trim(f.until, m, extra)
+	}
+	return parts, err
+}
+
+func (p *part) of(err error) error {
+	if p.bundle == 0 {
+		return err
+	}
+	return fmt.Errorf("the part of rank %d: %w", p.bundle, err)
+}
+
+// union returns the files of all parts. Of files with the same name, the one of the lowest rank counts, and the others
+// are extra.
+func union(parts []part) (files, extra []storage.File, err error) {
+	taken := map[string]bool{}
+	for _, p := range parts {
+		for _, file := range p.files {
+			if taken[file.Path] {
+				extra = append(extra, file)
+				continue
+			}
+			taken[file.Path] = true
+			files = append(files, file)
+		}
+	}
+	for _, file := range files {
+		for dir := path.Dir(file.Path); dir != "."; dir = path.Dir(dir) {
+			if taken[dir] {
+				return nil, nil, fmt.Errorf("%s is a file of one rank and a folder of another", dir)
+			}
+		}
+	}
+	slices.SortFunc(files, func(a, b storage.File) int { return strings.Compare(a.Path, b.Path) })
+	return files, extra, nil
+}
+
+// saveOnNode lets the node of a bundle write what its program has saved to a folder of the storage. If the connection
+// is lost, the transfer continues on the next connection to the same agent.
+func (f *Files) saveOnNode(x attempt.Item, folder string, p *part) {
+	for range maxTries {
+		var n node
+		var from string
+		if p.session, n, p.err = f.bundle(x.Place.Lease, p.bundle); p.err != nil {
+			p.session = nil
+			return
+		}
+		if from, p.err = n.moved(storage.Staged(x.Dir, x.ID), x.Dir); p.err != nil {
+			return
+		}
+		want := message.Store{Op: message.OpSave, Folder: folder, Trial: trialOf(x.Dir), Path: from}
+		p.err = f.use(p.session, want, func(conn net.Conn) (err error) {
+			p.files, err = message.ReadStored(conn)
+			return err
+		})
+		if p.err == nil || !lost(p.session) {
+			return
+		}
+	}
 }
 
 // loadOnNode lets the node read a checkpoint from the storage. It reports whether the node did so.

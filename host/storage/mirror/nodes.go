@@ -62,6 +62,21 @@ func (n *Nodes) Check(ctx context.Context, m *storage.Manifest) error {
 	return nil
 }
 
+// Trim removes files that nodes have written into the folder of a checkpoint and that it does not have.
+func (n *Nodes) Trim(ctx context.Context, m *storage.Manifest, extra []storage.File) (err error) {
+	has := map[string]bool{}
+	for _, f := range m.Files {
+		has[keyOf(m, f)] = true
+	}
+	for _, f := range extra {
+		if key := keyOf(m, f); !has[key] {
+			has[key] = true
+			err = errors.Join(err, n.store.delete(ctx, key))
+		}
+	}
+	return err
+}
+
 // Drop removes what a node has written for a checkpoint that is not one.
 func (n *Nodes) Drop(ctx context.Context, folder string) error {
 	list, err := n.store.list(ctx, folder+"/")
