@@ -40,42 +40,19 @@ _OWN = "the method is tunehost's own, the library is not needed: "
 
 # What is not the same, and why: [state, remark]. Every remark is true of the code; tests hold many of them.
 REMARKS: Dict[str, List[str]] = {
-    "Trainable": [DIFFERS, "`reset_config` is never called: each trial is a fork"],
     "Callback": [DIFFERS, "no trial waits for it: what it changes in a result has no effect"],
     "register_env": [NO, "belongs to RLlib"],
-    "run": [
-        DIFFERS,
-        (
-            "`export_formats` is refused; `resume` takes True, `AUTO`, `AUTO+ERRORED` and "
-            "`AUTO+RESTART_ERRORED`; `restore` is a directory; arguments that Ray has deprecated do not exist"
-        ),
-    ],
-    "run_experiments": [DIFFERS, "several experiments run one after the other: `concurrent=False`"],
-    "Stopper": [DIFFERS, "results have numbers only"],
-    "Tuner": [
-        DIFFERS,
-        (
-            "`restore` needs the trainable only if it has changed, and refuses `resume_unfinished=False`; storages"
-            " are directories"
-        ),
-    ],
+    "run_experiments": [DIFFERS, "experiments that run at the same time have a scheduler each"],
+    "Tuner": [SAME, "`restore` needs the trainable only if it has changed"],
     "TuneConfig": [SAME, "`search_alg` and `scheduler` may also be names of plugins"],
-    "ResumeConfig": [DIFFERS, "`finished` must be SKIP, and `unfinished` RESUME"],
+    "ResumeConfig": [DIFFERS, "`finished` must be SKIP, and `unfinished` RESUME or SKIP"],
     "RunConfig": [
         DIFFERS,
-        "`storage_filesystem` and settings of `sync_config` are refused; `storage_path` is `./results` by default; "
-        "output always goes to files",
+        "`storage_filesystem` is refused; `storage_path` is a directory, by default `./results`",
     ],
-    "SyncConfig": [DIFFERS, "exists, and any setting is refused: results are where `storage_path` says"],
+    "SyncConfig": [SAME, "results are where `storage_path` says at once, with all files"],
     "Result": [SAME, 'nested metrics are read as `metrics["val"]["acc"]` and as `metrics["val/acc"]`'],
     "ResultGrid": [SAME, "is also made of the experiment's directory"],
-    "TrialScheduler": [
-        DIFFERS,
-        "results have numbers only, and trials no checkpoints; the controller has the trials, and stops and pauses "
-        "them",
-    ],
-    "Searcher": [DIFFERS, "results have numbers only"],
-    "SearchAlgorithm": [DIFFERS, "as `Searcher`"],
     "HyperBandScheduler": [
         DIFFERS,
         _ITERATIONS + "; `reduction_factor` is an integer; `stop_last_trials=False` is refused",
@@ -117,7 +94,6 @@ REMARKS: Dict[str, List[str]] = {
         ),
     ],
     "ZOOptSearch": [NO, 'pass `search_alg="evolution"`'],
-    "FunctionStopper": [DIFFERS, "the function runs in the trial's process and does not see other trials"],
     "BOHB": [NO, "a part of HpBandSter: use `TuneBOHB`"],
 }
 

@@ -206,20 +206,16 @@ REFUSED: List[Callable[[], Any]] = [
     lambda: _methods.ZOOptSearch(),
     lambda: _methods.TuneBOHB(bohb_config={"min_points_in_model": 3}),
     lambda: file(run=tune.RunConfig(storage_path="s3://b/p")),
-    lambda: file(run=tune.RunConfig(sync_config=tune.SyncConfig(sync_period=3))),
     lambda: tune.register_env("a", None),
-    lambda: tune.Tuner.restore("a", resume_unfinished=False),
     lambda: tune.run(
-        train, name="a", resume=True, resume_config=tune.ResumeConfig(unfinished=tune.ResumeConfig.ResumeType.SKIP)
+        train, name="a", resume=True, resume_config=tune.ResumeConfig(unfinished=tune.ResumeConfig.ResumeType.RESTART)
     ),
     lambda: cluster.init(address="auto"),
     lambda: cluster.init(runtime_env={}),
-    lambda: tune.run(train, resume="PROMPT"),
     lambda: file({"x": tune.choice([tune.grid_search([1])])}),
     lambda: _encode.decode(
         _encode.encode({"x": [tune.sample_from(lambda c: 1), tune.uniform(0, 1)]}).plan, {"x": {"1": 1}}
     ),
-    lambda: tune.run_experiments({"a": {"run": train}, "b": {"run": train}}),
     lambda: schedulers.ResourceChangingScheduler(None, print),
 ]
 

@@ -1,15 +1,24 @@
 """What users of Ray Tune find as they know it. tune_test.go starts these tests."""
 
+import json
 import math
 import os
 import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tunehost import tune
 from tunehost.tune.experiment import Trial
+from tunehost.tune.schedulers import FIFOScheduler
 from tunehost.tune.search import SearchAlgorithm, Searcher, SearchGenerator
+from tunehost.tune.stopper import Stopper
 
 
 def fit(trainable, space=None, run=None, **config):
@@ -171,3 +180,212 @@ def test_checkpoints_that_vanish_while_they_are_listed(tmp_path, monkeypatch):
     (tmp_path / "checkpoints" / "000001" / "MANIFEST.json").unlink()
     monkeypatch.setattr(os, "listdir", lambda dir: [*listed, "000009"])
     assert kept_checkpoints(str(tmp_path)) == [(2, str(tmp_path / "checkpoints" / "000002" / "files"))]
+
+
+def telling(config):
+    for i in range(5):
+        tune.report({"loss": i, "words": ["a", str(i)], "val": {"acc": i / 10, "done": i == 3}, "array": np.arange(i)})
+
+
+def right(result, nested):
+    """Whether a result has what telling reported."""
+    i = result["loss"]
+    acc = result["val"]["acc"] if nested else result["val/acc"]
+    done = result["val"]["done"] if nested else result["val/done"]
+    return result["words"] == ["a", str(i)] and acc == i / 10 and done is (i == 3) and len(result["array"]) == i
+
+
+class StopsOnWord(Stopper):
+    def __call__(self, trial_id, result):
+        assert right(result, nested=True)
+        return result["words"][1] == "2"
+
+    def stop_all(self):
+        return False
+
+
+class Hears(FIFOScheduler):
+    def on_trial_result(self, tune_controller, trial, result):
+        assert right(result, nested=False)
+        return self.STOP if result["val/done"] else self.CONTINUE
+
+
+class Asks(Searcher):
+    def __init__(self):
+        super().__init__("loss", "min")
+        self.words = []
+
+    def suggest(self, trial_id):
+        return {"x": 0.5}
+
+    def on_trial_result(self, trial_id, result):
+        assert right(result, nested=False)
+
+    def on_trial_complete(self, trial_id, result=None, error=False):
+        self.words.append(result["words"])
+
+
+def test_objects_are_told_everything_that_was_reported():
+    assert fit(telling, run={"stop": StopsOnWord()})[0].metrics["loss"] == 2
+    assert fit(telling, scheduler=Hears())[0].metrics["loss"] == 3
+    asks = Asks()
+    fit(telling, {"x": tune.uniform(0, 1)}, search_alg=asks, num_samples=2)
+    assert asks.words == [["a", "4"]] * 2
+
+
+def test_a_function_that_stops_sees_all_trials():
+    best = {}
+
+    def behind(trial_id, result):
+        best[trial_id] = max(best.get(trial_id, 0), result["x"])
+        return len(best) == 2 and result["x"] < max(best.values())
+
+    def climbs(config):
+        for i in range(6):
+            tune.report({"x": config["k"] * (i + 1)})
+
+    space = {"k": tune.grid_search([2, 1])}
+    results = fit(climbs, space, {"stop": behind}, max_concurrent_trials=1)
+    assert [r.metrics["training_iteration"] for r in results] == [6, 1]
+
+
+class Picks(FIFOScheduler):
+    """Pauses each trial once, and looks at its checkpoint."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = {}
+
+    def on_trial_result(self, tune_controller, trial, result):
+        return self.PAUSE if result["training_iteration"] == 2 and trial.trial_id not in self.seen else self.CONTINUE
+
+    def choose_trial_to_run(self, tune_controller):
+        for trial in tune_controller.get_trials():
+            if trial.status == trial.PAUSED:
+                with trial.checkpoint.as_directory() as dir:
+                    self.seen[trial.trial_id] = os.listdir(dir)
+                assert os.path.isdir(trial.path) and trial.has_checkpoint()
+                return trial
+        return None
+
+
+class Kept(tune.Trainable):
+    def step(self):
+        return {"loss": 1, "done": self.training_iteration == 3}
+
+    def save_checkpoint(self, dir):
+        Path(dir, "state").write_text("x")
+
+    def load_checkpoint(self, dir):
+        assert Path(dir, "state").exists()
+
+
+def test_trials_of_a_scheduler_have_checkpoints():
+    picks = Picks()
+    results = fit(Kept, scheduler=picks, num_samples=2)
+    assert set(picks.seen) == {r.trial_id for r in results} and not results.errors
+    assert all("state" in names for names in picks.seen.values())
+
+
+class Reused(tune.Trainable):
+    def setup(self, config):
+        self.made = self.x = config["x"]
+
+    def reset_config(self, config):
+        self.x = config["x"]
+        return config["x"] != 2
+
+    def step(self):
+        return {"made": self.made, "x": self.x, "pid": os.getpid(), "done": self.training_iteration == 1}
+
+    def cleanup(self):
+        (Path(self.logdir).parent.parent / f"cleaned-{self.made}").touch()
+
+
+def test_actors_are_reused():
+    space = {"x": tune.grid_search([0, 1, 2, 3])}
+    results = fit(Reused, space, {"name": "reused"}, reuse_actors=True, max_concurrent_trials=1)
+    assert [(r.metrics["made"], r.metrics["x"]) for r in results] == [(0, 0), (0, 1), (2, 2), (2, 3)]
+    assert all(r.metrics["training_iteration"] == 2 for r in results)
+    assert len({r.metrics["pid"] for r in results}) == 1
+    assert Path(results.experiment_path, "cleaned-0").exists()
+    results = fit(Reused, space, {"name": "forked"}, max_concurrent_trials=1)
+    assert [(r.metrics["made"], r.metrics["x"]) for r in results] == [(x, x) for x in range(4)]
+
+
+def meets(config):
+    """Reports, and waits for the other experiment."""
+    (config["at"] / config["me"]).touch()
+    end = time.time() + 60
+    while not (config["at"] / config["other"]).exists():
+        assert time.time() < end, "the other experiment does not run"
+        time.sleep(0.01)
+    tune.report({"loss": 1, "me": config["me"]})
+
+
+class Hearing(tune.Callback):
+    def __init__(self):
+        self.heard = []
+
+    def on_trial_complete(self, iteration, trials, trial, **info):
+        self.heard.append(trial.config["me"])
+
+
+def test_experiments_run_at_the_same_time(tmp_path):
+    hearing = Hearing()
+    experiments = [
+        tune.Experiment(me, meets, config={"at": tmp_path, "me": me, "other": other})
+        for me, other in (("a", "b"), ("b", "a"))
+    ]
+    trials = tune.run_experiments(experiments, verbose=0, callbacks=[hearing])
+    assert sorted(t.last_result["me"] for t in trials) == ["a", "b"] == sorted(hearing.heard)
+
+
+def long(config):
+    at = tune.get_checkpoint()
+    begin = json.loads(Path(at.path, "at").read_text()) + 1 if at else 0
+    for i in range(begin, 6):
+        with tempfile.TemporaryDirectory() as dir:
+            Path(dir, "at").write_text(str(i))
+            tune.report({"loss": i}, checkpoint=tune.Checkpoint(dir))
+        if config["x"] == 1 and i == 2 and not Path(config["at"], "go").exists():
+            os.kill(int(Path(config["at"], "host").read_text()), signal.SIGKILL)
+            time.sleep(60)
+
+
+INTERRUPTED = """
+import os, sys
+from pathlib import Path
+from tunehost import tune
+from tunehost.tune import _host
+sys.path.insert(0, {here!r})
+from test_same import long
+begun = _host.subprocess.Popen
+class Popen(begun):
+    def __init__(self, *arguments, **more):
+        super().__init__(*arguments, **more)
+        Path({dir!r}, "host").write_text(str(self.pid))
+_host.subprocess.Popen = Popen
+tune.Tuner(long, param_space={{"x": tune.grid_search([0, 1]), "at": {dir!r}}},
+           tune_config=tune.TuneConfig(max_concurrent_trials=1), run_config=tune.RunConfig(name="cut", verbose=0)).fit()
+"""
+
+
+def test_unfinished_trials_can_be_skipped(tmp_path):
+    code = INTERRUPTED.format(here=str(Path(__file__).parent), dir=str(tmp_path))
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode != 0
+    Path("go").touch()
+    tuner = tune.Tuner.restore("results/cut", long, resume_unfinished=False)
+    results = tuner.fit()
+    assert [r.metrics["loss"] for r in results] == [5, 2] and not results.errors
+    assert results.num_terminated == 2
+    analysis = tune.run(long, name="cut", resume="AUTO+ERRORED_ONLY", verbose=0)
+    assert [t.last_result["loss"] for t in analysis.trials] == [5, 2]
+
+
+def test_resume_modes():
+    for mode, error in (("PROMPT", DeprecationWarning), ("AUTO+NONSENSE", ValueError), ("NONSENSE", ValueError)):
+        with pytest.raises(error):
+            tune.run(score, name="none", resume=mode)
+    analysis = tune.run(score, config={"x": 1, "k": 1}, name="new", resume="AUTO+RESTART_ERRORED_ONLY", verbose=0)
+    assert analysis.trials[0].last_result["loss"] == 1

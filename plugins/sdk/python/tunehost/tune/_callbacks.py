@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
@@ -19,6 +20,7 @@ from .progress_reporter import ProgressReporter
 from .result import SHOULD_CHECKPOINT, kept_checkpoints
 from .trial import Trial
 
+_ONE_AT_A_TIME = threading.RLock()  #: experiments that run at the same time may have the same callbacks
 FOLDER = "state"  #: beside the plugin, whose files must not change
 _STATE = "callbacks.pkl"
 _KEEP_EVERY_S = 1.0
@@ -78,8 +80,9 @@ class Caller:
     def look(self) -> None:
         """Calls the callbacks with what has happened."""
         lines = self._read()
-        for line in lines:
-            self._hear(json.loads(line))
+        with _ONE_AT_A_TIME:
+            for line in lines:
+                self._hear(json.loads(line))
         if lines and time.monotonic() - self._kept > _KEEP_EVERY_S:
             self._keep()
         self._progress(False)

@@ -42,6 +42,7 @@ class Experiment:
     counts: bool = False  #: training_iteration is the objective
     repeat: int = 1  #: Repeater(set_index=True): how many trials have the same parameters
     served: Mapping[str, Any] = field(default_factory=dict)  #: objects of the user that run in processes of their own
+    reuse: bool = False  #: one process trains trial after trial, by reset_config
     settings: Optional[_callbacks.Settings] = None  #: callbacks and names, if there are any
 
 
@@ -92,6 +93,7 @@ def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run:
         counts,
         index,
         served,
+        tune.reuse_actors and isinstance(wrapped.inner, type) and overrides(wrapped.inner, "reset_config"),
         settings,
     )
 
@@ -171,8 +173,8 @@ def _refuse(tune: TuneConfig, run: RunConfig) -> None:
             f"RunConfig(storage_path={run.storage_path!r}) is not supported: give a directory; an experiment file "
             "with a `command` may have its storage in a bucket"
         )
-    if run.sync_config is not None and run.sync_config != SyncConfig():
-        raise Unsupported("RunConfig(sync_config=…) is not supported: results are where storage_path says")
+    if run.sync_config is not None and not isinstance(run.sync_config, SyncConfig):
+        raise TuneError(f"sync_config is {run.sync_config!r:.60}: expected a tune.SyncConfig")
     if run.progress_reporter is not None and not isinstance(run.progress_reporter, ProgressReporter):
         raise TuneError(
             f"progress_reporter is {run.progress_reporter!r:.60}: expected an object of a subclass of "
@@ -326,7 +328,8 @@ def complete(experiment: Experiment, storage: str, name: str) -> Keys:
 
 def plugin_yaml(experiment: Experiment, folder: str) -> str:
     """plugin.yaml of the trainable. It gets the whole environment, as the script's own process has it."""
-    command = [sys.executable, "serve.py", folder, *(["--requests"] if experiment.request else [])]
+    flags = [*(["--requests"] if experiment.request else []), *(["--reuse"] if experiment.reuse else [])]
+    command = [sys.executable, "serve.py", folder, *flags]
     return to_yaml({"kind": "trainable", "name": "python", "version": "1.0.0", "command": command, "env": _serving.environment()})
 
 

@@ -16,9 +16,10 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 import tunehost
 from tunehost.events import EXHAUSTED, WAIT, Decision, Event, EventKind, Request
 
-from . import _encode, _payload
+from . import _encode, _nested, _payload, _values
 from ._controller import Controller
 from .error import TuneError
+from .result import kept_checkpoints
 from .schedulers.trial_scheduler import TrialScheduler
 from .trial import Trial, id_of
 
@@ -43,6 +44,7 @@ class World:
         self.controller = Controller(problem.trials, problem.capacity)
         self.controller._request = facts["request"]  # type: ignore[attr-defined]
         self._seed: Optional[int] = None  # the experiment's
+        self._values = _values.Reader()
         self._begun: Dict[int, float] = {}  # the time of each trial's last result
 
     def id(self, number: int) -> str:
@@ -65,8 +67,18 @@ class World:
         self.controller._trials[event.trial] = trial
         return trial
 
-    def result(self, event: Event) -> Dict[str, Any]:
-        """A result with Ray's names, nested metrics as PARENT/NAME."""
+    def locate(self, trial: Trial) -> None:
+        """Gives a trial its directory, once it exists."""
+        trial.path = trial.path or _values.path(self.folder, trial.number, trial.trial_id)
+
+    def result(self, event: Event, nested: bool = False) -> Dict[str, Any]:
+        """A result with Ray's names; if it is not to be nested, with metrics of dicts as PARENT/NAME."""
+        reported = self._values.of(self.folder, event.trial, (event.attempt, event.iteration)) or {}
+        values: Mapping[str, Any] = event.metrics
+        if reported:
+            own = {name for name, _ in _nested.flat(reported)}
+            values = {**{k: v for k, v in event.metrics.items() if k not in own}, **reported}
+        values = values if nested else dict(_nested.flat(values))
         before = self._begun.get(event.trial, 0.0)
         self._begun[event.trial] = event.seconds
         trial = self.controller._trials.get(event.trial)
@@ -77,7 +89,7 @@ class World:
             "trial_id": self.id(event.trial),
             "done": False,
             "config": trial.config if trial else {},
-            **event.metrics,
+            **values,
         }
 
 
@@ -156,6 +168,11 @@ class _Served:
 def final(folder: Path, name: str) -> Path:
     """The file with the object at the end of the experiment, whose state the user's own takes over."""
     return folder / STATE / f"{name}.pkl"
+
+
+def late(folder: Path) -> Path:
+    """The file with the trials of whose end a searcher was not told, and the iterations up to which it was."""
+    return folder / STATE / "late.pkl"
 
 
 def _through_file(save: Callable[[str], Any]) -> bytes:
@@ -276,6 +293,7 @@ class ServedScheduler(_Served, tunehost.Scheduler):
 
     def _started(self, event: Event) -> None:
         self.world.trial(event).status = Trial.RUNNING
+        self.world.locate(self.world.trial(event))
         self._paused.discard(event.trial)
 
     def _was_paused(self, event: Event) -> None:
@@ -287,6 +305,9 @@ class ServedScheduler(_Served, tunehost.Scheduler):
     def _saved(self, event: Event) -> None:
         trial = self.world.trial(event)
         trial._saved = event.iteration  # type: ignore[attr-defined]
+        self.world.locate(trial)
+        kept = dict(kept_checkpoints(trial.path))
+        trial._checkpoint = kept.get(event.iteration, trial._checkpoint)
 
     def _completed(self, event: Event) -> None:
         trial = self.world.trial(event)
@@ -322,7 +343,7 @@ class ServedStopper(_Served, tunehost.Scheduler):
 
     def on_result(self, event: Event) -> Optional[Decision]:
         """Asks the stopper whether the trial, and whether the experiment ends."""
-        stops = self.object(self.world.id(event.trial), self.world.result(event))
+        stops = self.object(self.world.id(event.trial), self.world.result(event, nested=True))
         if self.object.stop_all():
             self.stop_all(f"{type(self.object).__name__} has ended the experiment")
         if stops:
@@ -342,12 +363,18 @@ class ServedSearcher(_Served, tunehost.Searcher):
         super().open()
         self._asked: set[int] = set()  # trials that this process, or the one of the snapshot, has suggested
         self._last: Dict[int, Dict[str, Any]] = {}
+        self._ended: set[int] = set()
 
     def mine(self) -> Any:
-        return self._asked, self._last
+        return self._asked, self._last, self._ended
 
     def take(self, mine: Any) -> None:
-        self._asked, self._last = mine
+        self._asked, self._last, self._ended = mine
+
+    def end(self) -> None:
+        super().end()
+        told = {n: self._last[n]["training_iteration"] if n in self._last else 0 for n in self._asked - self._ended}
+        _payload.dump(late(self.folder.parent), told, "what it was told")
 
     def observe(self, event: Event) -> None:
         number, object = event.trial, self.object
@@ -361,9 +388,11 @@ class ServedSearcher(_Served, tunehost.Searcher):
             self._last[number] = self.world.result(event)
             object.on_trial_result(self.world.id(number), self._last[number])
         elif event.kind in (EventKind.TRIAL_COMPLETED, EventKind.TRIAL_REMOVED):
+            self._ended.add(number)
             last = self._last.pop(number, None) or self._means(event)
             object.on_trial_complete(self.world.id(number), result={**last, "done": True} if last else None)
         elif event.kind == EventKind.TRIAL_FAILED:
+            self._ended.add(number)
             self._last.pop(number, None)
             object.on_trial_complete(self.world.id(number), result=None, error=True)
 

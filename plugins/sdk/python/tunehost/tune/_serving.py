@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, List, Mapping
 
-from . import _payload
+from . import _nested, _payload, _values
 from ._plugin import SERVED
 
 EVENTS = "events.jsonl"  #: what a reporter writes for callbacks: a line for each event
@@ -50,7 +50,7 @@ def write(folder: Path, objects: Mapping[str, Any], facts: Mapping[str, Any]) ->
 
     if not objects:
         return
-    (folder / "state").mkdir(exist_ok=True)
+    _values.prepare(folder)
     _payload.dump(folder / "facts.pkl", dict(facts), "the request of the trials")
     for name, value in objects.items():
         place = folder / name
@@ -103,13 +103,35 @@ def placed(value: Any, folder: str) -> Any:
 
 def take_back(folder: Path, objects: Mapping[str, Any]) -> None:
     """Gives the user's objects the state that they had at the end."""
-    from ._served import final
+    from ._served import final, late
 
     for name, value in objects.items():
         file = final(folder, name)
         if file.exists():
             found = _payload.load(file)
             if type(found).__name__ == type(value).__name__:
-                vars(value).update(vars(found))
+                getattr(value, "take_back", vars(value).update)(vars(found))
+    if "searcher" in objects and late(folder).exists():
+        try:
+            _tell_late(folder.parent, objects["searcher"], _payload.load(late(folder)))
+        except Exception as e:  # the results are there, whatever the searcher makes of them
+            print(f"tunehost: the searcher fails with the last results: {type(e).__name__}: {e}", file=sys.stderr)
+
+
+def _tell_late(dir: Path, searcher: Any, told: Mapping[int, int]) -> None:
+    """Tells a searcher of results that came after its last suggestion: no more were asked of it."""
+    from .result_grid import ResultGrid
+
+    for result in ResultGrid(str(dir)):
+        number, state = result._trial["number"], result._trial["state"]
+        if number not in told or state not in ("TERMINATED", "ERROR"):
+            continue
+        results = [dict(_nested.flat({k: v for k, v in r.items() if k != "config"})) for r in result.results]
+        for one in results:
+            if one["training_iteration"] > told[number]:
+                searcher.on_trial_result(result.trial_id, {**one, "config": result.config})
+        failed = state == "ERROR"
+        last = {**results[-1], "config": result.config, "done": True} if results and not failed else None
+        searcher.on_trial_complete(result.trial_id, result=last, error=failed)
 
 

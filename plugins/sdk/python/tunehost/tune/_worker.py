@@ -8,11 +8,11 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Type
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Type
 
 import tunehost
 
-from . import _payload, session
+from . import _payload, _skip, session
 from ._encode import computes, decode
 from .checkpoint import Checkpoint
 from .resources import computed
@@ -29,6 +29,7 @@ class Serving(tunehost.Trainable):
     name = "python"
     version = "1.0.0"
     dir = Path()
+    actor: Optional[Trainable] = None  #: the object of the last trial, in a process that trains one after the other
 
     def open(self) -> None:
         self.payload = _payload.read(self.dir)
@@ -38,12 +39,15 @@ class Serving(tunehost.Trainable):
         self.saves = self.stepped and overrides(self.payload.trainable, "save_checkpoint")
 
     def train(self, run: tunehost.Run) -> None:
+        if run.trial.number in _skip.read(self.dir):
+            return
         config = decode(self.plan, run.params)
         if self.payload.repeat > 1:
             config[TRIAL_INDEX] = run.trial.number % self.payload.repeat
         if computes(self.plan) or self.plan.suggestions or self.payload.repeat > 1:
             _remember(run.dir, config)
-        current = session._Session(run, config, self.payload.stop, self.payload.name, self.payload.counts)
+        payload = self.payload
+        current = session._Session(run, config, payload.stop, payload.name, payload.counts, self.dir)
         session.begin(current)
         if run.dir.is_dir():
             os.chdir(run.dir)
@@ -54,7 +58,7 @@ class Serving(tunehost.Trainable):
 
     def _steps(self, current: session._Session, config: Dict[str, Any]) -> None:
         """Trains a class, step by step."""
-        trainable: Trainable = _with_setup(self.payload.trainable, self.objects)(config)
+        trainable = self._made(config)
         save = trainable.save if self.saves else None
         if overrides(type(trainable), "export_model"):
             current.run.export_with(lambda format, dir: _export(trainable, format, dir))
@@ -70,9 +74,24 @@ class Serving(tunehost.Trainable):
                 else:
                     current.report(_own(result), save=_saver(save), done=bool(result["done"]))
                 if result["done"]:
-                    return
+                    break
+            self.actor = trainable if self.reusable else None
+        except tunehost.Stopped:
+            self.actor = trainable if self.reusable else None
+            raise
         finally:
-            trainable.cleanup()
+            if self.actor is None:
+                trainable.cleanup()
+
+    def _made(self, config: Dict[str, Any]) -> Trainable:
+        """The object that trains: that of the trial before, if its reset_config takes the parameters, or a new one."""
+        actor, self.actor = self.actor, None
+        if actor is not None:
+            if actor.reset(config):
+                return actor
+            actor.cleanup()
+        made: Trainable = _with_setup(self.payload.trainable, self.objects)(config)
+        return made
 
 
 class Requesting(Serving):
@@ -163,4 +182,6 @@ def main(arguments: List[str]) -> None:
     dir, *flags = arguments
     plugin = Requesting if "--requests" in flags else Serving
     plugin.dir = Path(dir)
+    if "--reuse" in flags:
+        plugin.fork, plugin.reusable = False, True
     tunehost.serve(plugin)

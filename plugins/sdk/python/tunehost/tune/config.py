@@ -71,13 +71,13 @@ class FailureConfig:
 
 @dataclass
 class SyncConfig:
-    """Ray's copying of files to a cloud storage. Here storage does it by itself: any setting is an error."""
+    """Ray's copying of files to storage_path. Here everything that a trial writes is there at once, so that no setting
+    changes what there is in the end."""
 
-    upload_timeout: Optional[float] = None
-    sync_period: Optional[float] = None
-    sync_timeout: Optional[float] = None
-    sync_artifacts: Optional[bool] = None
-    sync_artifacts_on_checkpoint: Optional[bool] = None
+    sync_period: float = 300  #: seconds between two copies
+    sync_timeout: float = 1800  #: seconds that a copy may take
+    sync_artifacts: bool = False  #: the files that a trial writes are copied, too
+    sync_artifacts_on_checkpoint: bool = True  #: and with each checkpoint
 
 
 @dataclass

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import dataclasses
 import datetime
 import os
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .analysis import ExperimentAnalysis
 from .config import CheckpointConfig, FailureConfig, ResumeConfig, RunConfig, SyncConfig, TuneConfig
@@ -13,7 +17,6 @@ from .error import TuneError, Unsupported
 from .experiment import Experiment
 from .registry import registered
 from .resources import with_resources
-from .result import Result
 from .schedulers import create_scheduler
 from .search import create_searcher
 from .tuner import Tuner
@@ -108,10 +111,24 @@ def run(
         tuner._start_from(restore)
     if export_formats:
         tuner._export(export_formats)
+    tuner._flags += getattr(_shares, "flags", [])
     grid = tuner.fit()
     if grid.errors and raise_on_failed_trial:
         raise TuneError(f"{grid.num_errors} of {len(grid)} trials failed, the first with: {grid.errors[0]}")
     return ExperimentAnalysis(grid.experiment_path, default_metric=grid._metric, default_mode=grid._mode)
+
+
+_shares = threading.local()  #: the flags of an experiment that runs beside others
+
+
+@contextlib.contextmanager
+def _sharing(shares: bool) -> Iterator[None]:
+    """Makes the experiments of this thread share the machine."""
+    _shares.flags = ["--share"] if shares else []
+    try:
+        yield
+    finally:
+        _shares.flags = []
 
 
 def _refuse_deprecated(chdir_to_trial_dir: Optional[bool], local_dir: Optional[str]) -> None:
@@ -149,33 +166,45 @@ def _resumed(
             raise TuneError("resume_config is given and resume is not: write resume=True")
         return None
     words = ("AUTO" if resume is True else str(resume)).upper().split("+")
-    if words[0] not in ("AUTO", "LOCAL") or any(w not in ("ERRORED", "RESTART_ERRORED") for w in words[1:]):
-        raise Unsupported(
-            f'resume={resume!r} is not supported: write True, "AUTO", "AUTO+ERRORED" or "AUTO+RESTART_ERRORED"'
-        )
-    errored = _errored(chosen) or words[1:]
+    if words[0] in ("LOCAL", "REMOTE", "PROMPT", "ERRORED_ONLY"):
+        raise DeprecationWarning(f"resume={resume!r} is deprecated: write True or AUTO")
+    if words[0] != "AUTO" or any(w not in _ERRORED for w in words[1:]):
+        raise ValueError(f"resume is {resume!r}: expected True, or AUTO with +{', +'.join(_ERRORED)}")
+    wanted = chosen or ResumeConfig(**{k: v for w in words[1:] for k, v in _ERRORED[w].items()})
     if not setting.name:
         raise TuneError("resume needs the name of the experiment: write name=NAME")
     path = os.path.join(os.path.expanduser(setting.storage_path or "results"), setting.name)
+    _check(wanted)
     if not Tuner.can_restore(path):
-        if words[0] == "LOCAL":
-            raise TuneError(f"there is no experiment to resume at {os.path.abspath(path)}")
         return None
+    kind = ResumeConfig.ResumeType
     return Tuner.restore(
-        path, trainable, resume_errored="ERRORED" in errored, restart_errored="RESTART_ERRORED" in errored
+        path,
+        trainable,
+        resume_unfinished=wanted.unfinished != kind.SKIP,
+        resume_errored=wanted.errored == kind.RESUME,
+        restart_errored=wanted.errored == kind.RESTART,
     )
 
 
-def _errored(chosen: Optional[ResumeConfig]) -> List[str]:
-    """What a ResumeConfig says of failed trials, in the words of resume."""
-    if chosen is None:
-        return []
+_ONLY = {"unfinished": ResumeConfig.ResumeType.SKIP}
+_ERRORED: Dict[str, Dict[str, Any]] = {
+    "ERRORED": {"errored": ResumeConfig.ResumeType.RESUME},
+    "RESTART_ERRORED": {"errored": ResumeConfig.ResumeType.RESTART},
+    "ERRORED_ONLY": {"errored": ResumeConfig.ResumeType.RESUME, **_ONLY},
+    "RESTART_ERRORED_ONLY": {"errored": ResumeConfig.ResumeType.RESTART, **_ONLY},
+}
+
+
+def _check(wanted: ResumeConfig) -> None:
+    """What a ResumeConfig can say here."""
     kind = ResumeConfig.ResumeType
-    if chosen.finished != kind.SKIP:
-        raise Unsupported("ResumeConfig(finished=…) is not supported: `tunehost retry DIR TRIAL` runs a trial again")
-    if chosen.unfinished != kind.RESUME:
-        raise Unsupported("ResumeConfig(unfinished=…) is not supported: trials that ran go on from their checkpoints")
-    return {kind.SKIP: [], kind.RESUME: ["ERRORED"], kind.RESTART: ["RESTART_ERRORED"]}[chosen.errored]
+    if wanted.finished != kind.SKIP:
+        raise Unsupported("ResumeConfig(finished=…) is not supported: run an experiment with these parameters as points")
+    if wanted.unfinished == kind.RESTART:
+        raise Unsupported(
+            "ResumeConfig(unfinished=RESTART) is not supported: trials that ran go on from their checkpoints, or are skipped"
+        )
 
 
 def run_experiments(
@@ -189,31 +218,47 @@ def run_experiments(
     raise_on_failed_trial: bool = True,
     concurrent: bool = True,
     callbacks: Optional[Sequence[Any]] = None,
-) -> List[Result]:
-    """Runs several experiments, one after the other, and returns their trials: an Experiment, a list of them, or
-    {NAME: {"run": TRAINABLE, …}} with the arguments of tune.run. concurrent, which mixes their trials, must be
-    False for more than one."""
+) -> List[Any]:
+    """Runs several experiments at the same time, or one after the other if concurrent is False, and returns their trials:
+    an Experiment, a list of them, or {NAME: {"run": TRAINABLE, …}} with the arguments of tune.run. Experiments that run
+    at the same time share the CPUs and GPUs of the machine."""
+    more = {
+        "scheduler": scheduler,
+        "verbose": verbose,
+        "progress_reporter": progress_reporter,
+        "resume": resume,
+        "resume_config": resume_config,
+        "reuse_actors": reuse_actors,
+        "callbacks": callbacks,
+    }
+    given = {k: v for k, v in more.items() if v}
     listed = _listed(experiments)
-    if concurrent and len(listed) > 1:
-        raise Unsupported(
-            "run_experiments(concurrent=True) with several experiments is not supported: write concurrent=False"
-        )
-    found: List[Result] = []
-    for experiment in listed:
-        more = {
-            "scheduler": scheduler,
-            "verbose": verbose,
-            "progress_reporter": progress_reporter,
-            "resume": resume,
-            "resume_config": resume_config,
-            "reuse_actors": reuse_actors,
-            "callbacks": callbacks,
-        }
-        arguments = {**{k: v for k, v in more.items() if v}, **experiment.arguments}
-        found += run(
-            experiment.run_identifier, name=experiment.name, raise_on_failed_trial=raise_on_failed_trial, **arguments
-        ).trials
+    shares = concurrent and len(listed) > 1
+
+    def one(experiment: Experiment) -> ExperimentAnalysis:
+        arguments = {**copy.deepcopy({k: v for k, v in given.items() if k == "scheduler"}), **_others(given)}
+        with _sharing(shares):
+            return run(
+                experiment.run_identifier,
+                name=experiment.name,
+                raise_on_failed_trial=False,
+                **{**arguments, **experiment.arguments},
+            )
+
+    if shares:
+        with ThreadPoolExecutor(len(listed)) as pool:
+            analyses = list(pool.map(one, listed))
+    else:
+        analyses = [one(experiment) for experiment in listed]
+    found = [trial for analysis in analyses for trial in analysis.trials]
+    failed = [trial for trial in found if trial.error]
+    if failed and raise_on_failed_trial:
+        raise TuneError(f"{len(failed)} of {len(found)} trials failed, the first with: {failed[0].error}")
     return found
+
+
+def _others(given: Mapping[str, Any]) -> Dict[str, Any]:
+    return {k: v for k, v in given.items() if k != "scheduler"}
 
 
 def _listed(experiments: Any) -> List[Experiment]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Set
 
 from .. import _script
 from ..errors import Stopped
-from . import _nested
+from . import _nested, _values
 from . import checkpoint as _checkpoint
 from .checkpoint import Checkpoint
 from .error import TuneError
@@ -23,8 +24,17 @@ Stop = Callable[[str, Dict[str, Any]], Any]
 class _Session:
     """The trial of this process."""
 
-    def __init__(self, run: Run, config: Mapping[str, Any], stop: Optional[Stop], name: str, counts: bool) -> None:
+    def __init__(
+        self,
+        run: Run,
+        config: Mapping[str, Any],
+        stop: Optional[Stop],
+        name: str,
+        counts: bool,
+        folder: Optional[Path] = None,
+    ) -> None:
         self.run, self.config, self.stop, self.name = run, config, stop, name
+        self.folder = folder  # `tune` of the experiment
         self.groups: Set[str] = set()  # the metrics that are dicts
         self.counts = counts  # whether training_iteration is the objective, because the user gave none
 
@@ -39,6 +49,9 @@ class _Session:
         if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
             raise TypeError(f"checkpoint is {checkpoint!r:.60}: expected tune.Checkpoint.from_directory(DIR)")
         self._remember(metrics)
+        if self.folder:
+            place = self.run.trial.attempt, self.run.iteration + 1
+            _values.keep(self.folder, self.run.trial.number, place, metrics)
         more: Dict[str, Any] = {}
         if self.counts and "training_iteration" not in metrics:
             more["training_iteration"] = self.run.iteration + 1

@@ -30,7 +30,7 @@ Keys = Dict[str, Dict[str, Any]]
 
 class Stopper:
     """The base class of stoppers of one's own: implement __call__ and stop_all. A subclass is pickled, and runs in a
-    process of its own, which is told every result of all trials, in order. Results have numbers only."""
+    process of its own, which is told every result of all trials, in order."""
 
     def __call__(self, trial_id: str, result: Dict[str, Any]) -> bool:
         """Whether a trial ends with this result."""
@@ -196,8 +196,8 @@ class ExperimentPlateauStopper(Stopper):
 
 
 class FunctionStopper(Stopper):
-    """Calls a function of (trial_id, result) with each result of a trial, in the trial's process: it does not see
-    other trials. The trial ends when it returns True."""
+    """Calls a function of (trial_id, result) with each result of all trials, in order, in a process of its own. The
+    trial ends when it returns True."""
 
     def __init__(self, function: Function) -> None:
         if not callable(function):
@@ -234,16 +234,6 @@ class CombinedStopper(Stopper):
         return [part for s in self.stoppers for part in s.parts()]
 
 
-class _Any:
-    """Whether any of several functions stops the trial."""
-
-    def __init__(self, functions: List[Function]) -> None:
-        self.functions = functions
-
-    def __call__(self, trial_id: str, result: Dict[str, Any]) -> bool:
-        return any([f(trial_id, result) for f in self.functions])
-
-
 Rules = Tuple[Keys, Optional[Function], Optional[Stopper]]
 
 
@@ -256,18 +246,15 @@ def rules(stop: Any, objectives: Mapping[str, str]) -> Rules:
         return _criteria(stop, objectives)
     parts = stop.parts() if isinstance(stop, Stopper) else _listed(stop)
     keys: Keys = {}
-    functions: List[Function] = []
     own: List[Stopper] = []
     for part in parts:
         said = part.keys()
-        if isinstance(part, FunctionStopper) and part._is(FunctionStopper):
-            functions.append(part.function)
-        elif said is None or not _add(keys, said):
+        if said is None or not _add(keys, said):
             own.append(part)
     if own:
         keys.setdefault("stop", {})["plugin"] = SERVED + "stopper"
     runs = own[0] if len(own) == 1 else CombinedStopper(*own) if own else None
-    return keys, functions[0] if len(functions) == 1 else _Any(functions) if functions else None, runs
+    return keys, None, runs
 
 
 def _listed(stop: Any) -> List[Stopper]:

@@ -61,8 +61,15 @@ class Trainable:
         """Called with each result before it is reported."""
 
     def reset_config(self, new_config: Dict[str, Any]) -> bool:
-        """Never called: each trial has a process of its own, forked in milliseconds."""
+        """Called instead of setup, with TuneConfig(reuse_actors=True), when the process of a trial that has ended
+        trains the next one. False: it cannot, and a new object is made."""
         return False
+
+    def reset(self, new_config: Dict[str, Any]) -> bool:
+        """Makes it that of another trial, if reset_config can."""
+        self.config = dict(new_config)
+        self._iteration, self._started = 0, time.monotonic()
+        return bool(self.reset_config(self.config))
 
     def export_model(self, export_formats: Any, export_dir: Optional[str] = None) -> Dict[str, str]:
         """Writes the model into export_dir in the given formats, and returns the path of each."""

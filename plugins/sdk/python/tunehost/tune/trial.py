@@ -13,8 +13,7 @@ __all__ = ["Trial"]
 
 
 class Trial:
-    """A trial and what is known about it. In a scheduler of one's own it has numbers and the config; in callbacks
-    also directories, checkpoints and everything else that was reported."""
+    """A trial and what is known about it."""
 
     PENDING = "PENDING"
     RUNNING = "RUNNING"

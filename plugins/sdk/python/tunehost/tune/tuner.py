@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 
-from . import _callbacks, _experiment, _host, _payload, _serving, cluster
+from . import _callbacks, _experiment, _files, _host, _payload, _serving, _skip, cluster
 from .checkpoint import PathLike
 from .config import RunConfig, TuneConfig
 from .error import TuneError, Unsupported
@@ -47,6 +47,8 @@ class Tuner:
         self._storage, self._name = _experiment.directory(self._experiment, self._run)
         self._dir: Optional[str] = None  # once it exists
         self._resume: Optional[List[str]] = None
+        self._skips = False  #: unfinished trials do not go on
+        self._flags: List[str] = []  #: further ones of the program
         self._results: Optional[ResultGrid] = None
 
     def to_yaml(self) -> str:
@@ -58,7 +60,8 @@ class Tuner:
     def fit(self) -> ResultGrid:
         """Runs the experiment and returns its results, also when trials failed or Ctrl-C interrupted it. TuneError:
         it could not run. A name that exists gets a number: NAME-2."""
-        arguments = [*(self._resume if self._resume is not None else self._begin()), *cluster.flags()]
+        self._skip()
+        arguments = [*(self._resume if self._resume is not None else self._begin()), *cluster.flags(), *self._flags]
         assert self._dir
         caller = _callbacks.Caller(self._dir, self._settings) if self._settings else None
         if caller:
@@ -73,6 +76,12 @@ class Tuner:
         self._results = self._read()
         self._raise_first()
         return self._results
+
+    def _skip(self) -> None:
+        """Prepares what becomes of the unfinished trials of an experiment that is restored."""
+        if self._resume is not None and self._dir:
+            folder = Path(self._dir, _PAYLOAD)
+            _skip.unfinished(folder) if self._skips else _skip.write(folder, ())
 
     def get_results(self) -> ResultGrid:
         """The results so far, of an experiment that was run or restored."""
@@ -93,23 +102,21 @@ class Tuner:
         storage_filesystem: Any = None,
     ) -> Tuner:
         """The experiment in a directory; fit continues it. Nothing that was recorded is lost or run twice: trials that
-        ran continue from their last checkpoints.
+        ran continue from their last checkpoints, or end as they are if resume_unfinished is False.
 
         trainable replaces the pickled one, which may have changed; None keeps it. resume_errored: failed trials
         continue from their last checkpoints; restart_errored: from the beginning. param_space gives objects that
         the space contains anew; the parameters cannot change."""
-        if storage_filesystem is not None:
+        if not _files.is_local(storage_filesystem):
             raise Unsupported("Tuner.restore(storage_filesystem=…) is not supported: give a directory")
-        if not resume_unfinished:
-            raise Unsupported(
-                "Tuner.restore(resume_unfinished=False) is not supported: `tunehost stop DIR TRIAL` ends a trial"
-            )
         if resume_errored and restart_errored:
             raise ValueError("resume_errored and restart_errored exclude each other")
         dir = os.path.abspath(os.path.expanduser(os.fspath(path)))
         if not cls.can_restore(dir):
             raise TuneError(f"there is no experiment of tunehost.tune at {dir}: `tunehost ls` lists experiments")
-        return cls._restored(dir, trainable, param_space, resume_errored, restart_errored)
+        made = cls._restored(dir, trainable, param_space, resume_errored, restart_errored)
+        made._skips = not resume_unfinished
+        return made
 
     @classmethod
     def _restored(
@@ -120,8 +127,9 @@ class Tuner:
         made = cls.__new__(cls)
         _restore.renew(Path(dir, _PAYLOAD), None if trainable is None else registered(trainable), param_space)
         made._tune, made._run = _restore.configs(Path(dir, _PAYLOAD))
-        made._dir, made._results = dir, None
+        made._dir, made._results, made._skips = dir, None, False
         made._experiment = None
+        made._flags = []
         made._settings = _restore.settings(Path(dir, _PAYLOAD))
         made._storage, made._name = os.path.split(dir)
         file = os.path.join(dir, _PAYLOAD, "experiment.yaml")

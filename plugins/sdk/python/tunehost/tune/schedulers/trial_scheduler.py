@@ -23,7 +23,7 @@ class TrialScheduler(Choice):
     """The base class of schedulers of one's own. A subclass is pickled, and runs in a process of its own, which
     tunehost starts and restarts. It is told every event, in order, and again from the beginning after a
     restart if it has no save and restore and cannot be pickled. So its answers must depend only on what it is told,
-    and on the modules random and numpy.random, which are seeded. Results have numbers only."""
+    and on the modules random and numpy.random, which are seeded."""
 
     CONTINUE = "CONTINUE"  #: the trial goes on
     PAUSE = "PAUSE"  #: the trial saves a checkpoint and gives its resources to others

@@ -36,7 +36,7 @@ class Searcher(Choice):
     """The base class of searchers of one's own: implement suggest and on_trial_complete. A subclass is pickled, and
     runs in a process of its own, which tunehost starts and restarts. After a restart it goes on from what its save
     wrote, or from its pickle; without both it is told the whole history again, and asked again for what it has
-    suggested before. random and numpy.random are seeded for each suggestion. Results have numbers only."""
+    suggested before. random and numpy.random are seeded for each suggestion."""
 
     FINISHED = "FINISHED"  #: what suggest returns when there is nothing more to suggest
     CKPT_FILE_TMPL = "searcher-state-{}.pkl"

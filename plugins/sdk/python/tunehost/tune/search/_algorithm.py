@@ -63,6 +63,11 @@ class _Algorithm(Searcher):
         self._ids: Dict[str, str] = {}
         self._begun = False
 
+    def take_back(self, state: Dict[str, Any]) -> None:
+        """Gives the user's algorithm the state that it had at the end."""
+        vars(self.algorithm).update(vars(state["algorithm"]))
+        self._ids = state["_ids"]
+
     def suggest(self, trial_id: str) -> Any:
         if not self._begun:
             self._begun = True
