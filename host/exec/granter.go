@@ -422,7 +422,7 @@ func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
 	case sdk.LeaseRefused:
 		delete(g.leases, id)
 		g.forget(id)
-		return []core.Event{&core.LeaseRefused{Lease: id, Why: why}}
+		return []core.Event{&core.LeaseRefused{Lease: id, Why: l.refusal(why)}}
 	case sdk.LeaseLost:
 		if l.state == asking && (l.again || !l.calling) {
 			l.heard = false
@@ -439,6 +439,17 @@ func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
 		return []core.Event{&core.LeaseLost{Lease: id, Why: why}}
 	}
 	return nil
+}
+
+// refusal adds the request to the engine's words, if they do not have it: they often say only that something is wrong.
+func (l *lease) refusal(why string) string {
+	if l.adopted {
+		return why // its request was an earlier host's
+	}
+	if request := l.request.String(); !strings.Contains(why, request) {
+		return request + " can never be granted: " + why
+	}
+	return why
 }
 
 // ends returns the event for a lease that will be taken away. The first notice counts; it may come from an agent. The
