@@ -21,6 +21,14 @@
 // A trial has ended when it completed, failed or paused, or was removed with a result. The trial's
 // number determines whose turn it is.
 //
+// In spaces with conditions and one objective, as long as gp has turns: while the last 10 ended
+// trials were not better than the best one, two suggestions in four are tpe's for a given branch.
+// A branch is a value of a choice that other parameters depend on, and it is chosen by the number
+// of its trials. If the best loss of a branch has place k among those of the choice's values, and
+// the branch has p parameters, its share of the trials should be (p+1)/k. The value
+// that is farthest below its share is next, one without trials before all others; choices that
+// exist only with this value follow in the same way. Several choices that always exist have turns.
+//
 // If a scheduler stops trials early, tpe suggests from the first such trial on, because it learns
 // most from what is stopped (its page says how). Without early stopping gp is better.
 //
@@ -33,6 +41,12 @@
 //     public problems (0 the best known, 1 random search) is 0.28 for gp alone, 0.30 for tpe and
 //     0.22 for this mixture; with equal turns it was 0.23. Differences of less than 0.03 are
 //     noise. bench/RESULTS.md has the tables.
+//   - With conditions, gp can spend all trials in a branch in which nothing is left to gain, because
+//     a branch with many parameters looks bad at first. The rule is a form of best-arm search (Y. Li
+//     and others, Efficient Automatic CASH via Rising Bandits, 2020), without eliminations and
+//     without a known number of trials. tpe has these turns because gp's model of a branch with few
+//     trials is mostly one of the others. Mean normalised regret over eight trees of conditions that
+//     the rule was not chosen with: 0.27, and 0.47 without it.
 //   - gp's model has at most 250 trials. A suggestion then costs 23 ms with 10 parameters, and
 //     more with each parameter. This is too much for many parameters, and for trials so cheap
 //     that there are thousands. cmaes keeps what it learns; it uses all other searchers' trials

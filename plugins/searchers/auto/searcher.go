@@ -3,6 +3,7 @@ package auto
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -22,7 +23,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "auto",
-		Version: "1.1.0",
+		Version: "1.2.0",
 		Summary: "Chooses one of the other searchers by the space, the objectives and the number of ended trials: " +
 			"start with this one.",
 		Options: answer.Simple.Schema(),
@@ -40,6 +41,8 @@ type searcher struct {
 	members map[string]sdk.Searcher
 	// progress decides which phase it is.
 	progress *progress
+	// branches are nil if there are none, or if several objectives do not say which is best.
+	branches *branches
 	// say tells the user which searchers are used.
 	say func(string)
 }
@@ -70,7 +73,15 @@ func newSearcher(problem sdk.Problem, options []byte, say func(string)) (*search
 	if err := s.engage(problem, repeats); err != nil {
 		return nil, err
 	}
-	say(fmt.Sprintf("auto: %v: %s", f, describe(s.plan)))
+	if f.objectives == 1 && needs(s.plan, "gp") {
+		s.branches = newBranches(problem.Space)
+	}
+	text := fmt.Sprintf("auto: %v: %s", f, describe(s.plan))
+	if s.branches != nil {
+		text += fmt.Sprintf("; while %d trials in a row are not better, two turns in four are tpe's for branches "+
+			"with few trials", patience)
+	}
+	say(text)
 	return s, nil
 }
 
@@ -99,8 +110,12 @@ func (s *searcher) Observe(ctx context.Context, events []sdk.Event) error {
 		if events[i].Kind == sdk.TrialAdded {
 			s.seen.Add(events[i].Point)
 		}
-		if _, err := s.trials.Observe(&events[i]); err != nil {
+		outcome, err := s.trials.Observe(&events[i])
+		if err != nil {
 			return err
+		}
+		if outcome != nil && s.branches != nil {
+			s.branches.add(outcome)
 		}
 		s.progress.observe(&events[i])
 		s.advance()
@@ -161,17 +176,15 @@ func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Sug
 // suggest returns nil if there is no point left. A searcher does not know suggestions of others
 // that are not trials yet, so it may be asked again.
 func (s *searcher) suggest(ctx context.Context, request sdk.Request) (space.Point, error) {
-	turns := s.plan[0].turns
-	m := s.members[turns[int(request.Trial)%len(turns)]]
 	rng := space.NewRand(request.Seed)
 	var failed error
 	p, err := s.seen.Pick(request.Given, rng, func(try int) space.Point {
 		if failed == nil && try < maxAsked {
 			again := request
 			again.Seed += uint64(try)
-			var answer sdk.Suggestions
-			if answer, failed = m.Suggest(ctx, []sdk.Request{again}); failed == nil && len(answer.Points) > 0 {
-				return answer.Points[0]
+			var p space.Point
+			if p, failed = s.ask(ctx, again, try); p != nil {
+				return p
 			}
 		}
 		return s.space.Draw(rng)
@@ -183,4 +196,27 @@ func (s *searcher) suggest(ctx context.Context, request sdk.Request) (space.Poin
 		return nil, fmt.Errorf("trial %d: %w", request.Trial, err)
 	}
 	return p, nil
+}
+
+// ask returns a point of the member whose turn it is, or nil if it has none. If it is the turn of a
+// branch in which there seems to be nothing new, the trial is like others.
+func (s *searcher) ask(ctx context.Context, request sdk.Request, try int) (space.Point, error) {
+	turns := s.plan[0].turns
+	if try < maxAsked/2 && slices.Contains(turns, "gp") && s.branches.turn(request.Trial) {
+		branch := request
+		branch.Given = s.branches.given(request.Trial, request.Given)
+		if p, err := one(ctx, s.members["tpe"], branch); p != nil && err == nil {
+			return p, nil
+		}
+	}
+	return one(ctx, s.members[turns[int(request.Trial)%len(turns)]], request)
+}
+
+// one returns a point of a searcher, or nil if it has none.
+func one(ctx context.Context, m sdk.Searcher, request sdk.Request) (space.Point, error) {
+	answer, err := m.Suggest(ctx, []sdk.Request{request})
+	if err != nil || len(answer.Points) == 0 {
+		return nil, err
+	}
+	return answer.Points[0], nil
 }

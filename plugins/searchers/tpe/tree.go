@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/conditions"
 )
 
 // A group has parameters that exist under the same condition and are modelled together. Groups are
@@ -64,26 +65,12 @@ func partition(s *space.Space, multivariate bool) (members [][]int) {
 // closure returns the groups that a condition refers to, directly or indirectly, in order. closures
 // has those of earlier groups.
 func closure(when *space.Expr, of []int, closures [][]int) (groups []int) {
-	for _, i := range references(when, nil) {
+	for _, i := range conditions.References(when, nil) {
 		groups = append(groups, of[i])
 		groups = append(groups, closures[of[i]]...)
 	}
 	slices.Sort(groups)
 	return slices.Compact(groups)
-}
-
-// references appends the parameters that an expression refers to.
-func references(e *space.Expr, list []int) []int {
-	if e == nil {
-		return list
-	}
-	if e.Op == space.In || e.Op == space.Number {
-		list = append(list, e.Param)
-	}
-	for _, arg := range e.Args {
-		list = references(arg, list)
-	}
-	return list
 }
 
 // appendExpr writes an expression such that equal ones have equal texts.
