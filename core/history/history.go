@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,9 +18,12 @@ type History struct {
 	name   string // of the record in errors; "" if the caller adds it
 	source Source // nil if there is none
 
-	step  Step     // the last one
-	batch [][]byte // not applied yet
-	hosts []host
+	step    Step    // the last one
+	batch   batch   // being applied
+	applied int     // how many entries of batch
+	decoded []batch // what follows it, if it was decoded ahead
+	ahead   *ahead  // decodes what follows; nil: fill does
+	hosts   []host
 }
 
 // A host is one host process: from is the running time at which it resumed the experiment, wall the
@@ -115,8 +119,10 @@ func (h *History) Each(f func(*Step) error) error { return h.Visit(Visitor{After
 
 // Visit is like [History.Each], for a Visitor.
 func (h *History) Visit(v Visitor) error {
+	defer h.halt()
+	begun := h.step.Number
 	for {
-		if more, err := h.fill(); !more {
+		if more, err := h.fill(h.step.Number-begun >= aheadAfter); !more {
 			return err
 		}
 		switch err := h.walk(v); {
@@ -129,12 +135,20 @@ func (h *History) Visit(v Visitor) error {
 	}
 }
 
+// halt ends reading ahead. What was decoded is applied by the next visit.
+func (h *History) halt() {
+	if h.ahead != nil {
+		h.decoded, h.ahead = h.ahead.halt(), nil
+	}
+}
+
 // Replay returns a [journal.Replay] that reads the existing events of a journal while a host opens
 // it. The Visitor can stop it only with an error.
 func (h *History) Replay(v Visitor) journal.Replay {
 	return func(first uint64, records [][]byte) error {
-		h.batch, h.step.Number = records, first-1
-		return h.walk(v)
+		h.batch, h.applied = h.batch.empty(), 0
+		h.batch.add(first, records, false)
+		return cmp.Or(h.walk(v), h.batch.end)
 	}
 }
 
@@ -148,44 +162,66 @@ func (h *History) Apply(b []byte) (*Step, error) {
 	return &h.step, nil
 }
 
-// fill reads more records if all were applied, and reports whether there are any.
-func (h *History) fill() (more bool, err error) {
-	if len(h.batch) > 0 {
-		return true, nil
+// fill decodes more entries if all were applied, and reports whether there are any. An error of an
+// entry stays; after another one, the source is asked again.
+func (h *History) fill(long bool) (more bool, err error) {
+	for h.applied == len(h.batch.entries) {
+		switch end := h.batch.end.(type) {
+		case *entryError:
+			return false, h.named(end)
+		case nil:
+			if h.source == nil {
+				return false, nil
+			}
+			h.batch, h.applied = h.next(long), 0
+		default:
+			h.batch.end = nil
+			if end == io.EOF {
+				return false, nil
+			}
+			return false, h.named(end)
+		}
 	}
-	if h.source == nil {
-		return false, nil
-	}
-	first, records, err := h.source.Next()
-	if errors.Is(err, io.EOF) {
-		return false, nil
-	}
-	if err != nil {
-		return false, h.named(err)
-	}
-	h.batch, h.step.Number = records, first-1
 	return true, nil
+}
+
+// next returns the next batch. Of a long record it is decoded ahead.
+func (h *History) next(long bool) batch {
+	if len(h.decoded) > 0 {
+		b := h.decoded[0]
+		h.decoded = h.decoded[1:]
+		return b
+	}
+	if h.ahead == nil && long {
+		h.ahead = readAhead(h.source)
+	}
+	if h.ahead != nil {
+		return h.ahead.next(h.batch)
+	}
+	b := h.batch.empty()
+	b.read(h.source, false)
+	return b
 }
 
 // walk applies the batch. Errors, and panics of the core or the Visitor, become errors that name
 // the number of the entry.
 func (h *History) walk(v Visitor) (err error) {
+	number := h.step.Number
 	defer func() {
 		if p := recover(); p != nil {
-			err = &entryError{h.step.Number, senseless(p)}
+			err = &entryError{number, senseless(p)}
 		}
 	}()
-	for len(h.batch) > 0 {
-		if err := h.parse(h.batch[0]); err != nil {
-			return err
-		}
+	for h.applied < len(h.batch.entries) {
+		e := h.batch.entries[h.applied]
+		number = e.Number
 		if v.Before != nil {
-			if err := v.Before(h.step.Entry); err != nil {
-				h.step.Number--
+			if err := v.Before(e); err != nil {
 				return err
 			}
 		}
-		h.batch = h.batch[1:]
+		h.applied++
+		h.step.Entry = e
 		h.apply()
 		if v.After != nil {
 			if err := v.After(&h.step); err != nil {

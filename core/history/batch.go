@@ -1,0 +1,49 @@
+package history
+
+import "github.com/tunehost/tunehost/core/record"
+
+// A batch has consecutive entries and, after them, the reason why there are no more: io.EOF, an
+// error of the source, or one of the next entry, which is an *entryError.
+type batch struct {
+	entries []Entry
+	end     error
+	bytes   []byte // of the entries, where they are copies
+}
+
+// empty returns a batch without entries, in the same memory.
+func (b batch) empty() batch { return batch{entries: b.entries[:0], bytes: b.bytes[:0]} }
+
+// read adds the next records of a source. With own, it copies them: the source overwrites them when
+// it is read again.
+func (b *batch) read(s Source, own bool) {
+	first, records, err := s.Next()
+	if err != nil {
+		b.end = err
+		return
+	}
+	b.add(first, records, own)
+}
+
+// add adds records up to the first one that is no entry.
+func (b *batch) add(first uint64, records [][]byte, own bool) {
+	number := first
+	defer func() {
+		if p := recover(); p != nil {
+			b.end = &entryError{number, senseless(p)}
+		}
+	}()
+	for _, r := range records {
+		if own {
+			from := len(b.bytes)
+			b.bytes = append(b.bytes, r...)
+			r = b.bytes[from:len(b.bytes):len(b.bytes)]
+		}
+		at, e, err := record.Parse(r)
+		if err != nil {
+			b.end = &entryError{number, err}
+			return
+		}
+		b.entries = append(b.entries, Entry{number, at, e, r})
+		number++
+	}
+}
