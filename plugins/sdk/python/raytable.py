@@ -36,6 +36,7 @@ MODULES = [
 ]
 SAME, DIFFERS, NO = "same", "differs", "no"
 _ITERATIONS = "`time_attr` must be `training_iteration`"
+_ITSELF = "with arguments of the library it is the library itself; without them the same method of tunehost: "
 _OWN = "the method is tunehost's own, the library is not needed: "
 
 # What is not the same, and why: [state, remark]. Every remark is true of the code; tests hold many of them.
@@ -81,19 +82,13 @@ REMARKS: Dict[str, List[str]] = {
     ],
     "ConcurrencyLimiter": [DIFFERS, "`batch=True` needs a searcher of one's own"],
     "AxSearch": [DIFFERS, _OWN + "`gp`; constraints and arguments of Ax are refused"],
-    "BayesOptSearch": [DIFFERS, _OWN + "`gp`; `utility_kwargs` and `analysis` are refused"],
+    "BayesOptSearch": [SAME, _ITSELF + "`gp`"],
     "TuneBOHB": [DIFFERS, _OWN + "`bohb`"],
     "HEBOSearch": [DIFFERS, _OWN + "`gp`"],
-    "HyperOptSearch": [DIFFERS, _OWN + "`tpe`; `space` is refused: use `param_space`"],
-    "NevergradSearch": [DIFFERS, _OWN + "`cmaes`; `optimizer` is the name of a searcher of tunehost"],
-    "OptunaSearch": [
-        DIFFERS,
-        (
-            "the method is tunehost's own, the library is not needed: `tpe`, with several metrics `nsga2`; with "
-            "`sampler`, `storage`, `study_name` or `space` it is Optuna itself; `evaluated_rewards` is refused"
-        ),
-    ],
-    "ZOOptSearch": [NO, 'pass `search_alg="evolution"`'],
+    "HyperOptSearch": [SAME, _ITSELF + "`tpe`"],
+    "NevergradSearch": [SAME, _ITSELF + "`cmaes`"],
+    "OptunaSearch": [SAME, _ITSELF + "`tpe`, with several metrics `nsga2`"],
+    "ZOOptSearch": [SAME, "the library is not needed: without it, it is tunehost's `evolution`"],
     "BOHB": [NO, "a part of HpBandSter: use `TuneBOHB`"],
 }
 

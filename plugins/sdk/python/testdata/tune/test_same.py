@@ -389,3 +389,33 @@ def test_resume_modes():
             tune.run(score, name="none", resume=mode)
     analysis = tune.run(score, config={"x": 1, "k": 1}, name="new", resume="AUTO+RESTART_ERRORED_ONLY", verbose=0)
     assert analysis.trials[0].last_result["loss"] == 1
+
+
+def bowl(config):
+    tune.report({"loss": sum((float(x) - 0.3) ** 2 for x in config.values() if isinstance(x, (int, float)))})
+
+
+def test_searchers_of_other_libraries():
+    """With arguments of a library it is the library that suggests."""
+    import nevergrad
+    from hyperopt import hp
+
+    from tunehost.tune.search import ConcurrencyLimiter
+    from tunehost.tune.search.bayesopt import BayesOptSearch
+    from tunehost.tune.search.hyperopt import HyperOptSearch
+    from tunehost.tune.search.nevergrad import NevergradSearch
+    from tunehost.tune.search.zoopt import ZOOptSearch
+
+    goal = {"metric": "loss", "mode": "min"}
+    kinds = hp.choice("kind", [{"name": "a", "y": hp.uniform("y", 0, 1)}, {"name": "b"}])
+    hyper = HyperOptSearch({"x": hp.uniform("x", -1, 1), "kind": kinds}, **goal)
+    results = fit(bowl, num_samples=4, search_alg=ConcurrencyLimiter(hyper, 2))
+    assert all(("y" in r.config["kind"]) == (r.config["kind"]["name"] == "a") for r in results) and len(results) == 4
+    bayes = BayesOptSearch({"x": (0, 1), "y": (0, 2)}, utility_kwargs={"kind": "ucb"}, random_search_steps=2, **goal)
+    results = fit(bowl, num_samples=4, search_alg=bayes, max_concurrent_trials=2)
+    assert len({r.config["x"] for r in results}) == 4 and all(0 <= r.config["y"] <= 2 for r in results)
+    never = NevergradSearch(nevergrad.optimizers.OnePlusOne, {"budget": 9}, **goal)
+    results = fit(bowl, {"x": tune.randint(0, 5), "c": tune.choice(["u", "v"])}, search_alg=never, num_samples=3)
+    assert all(r.config["x"] in range(5) and r.config["c"] in ("u", "v") for r in results)
+    zoo = ZOOptSearch(budget=20, **goal)
+    assert len(fit(bowl, {"x": tune.uniform(0, 1)}, search_alg=zoo, num_samples=3)) == 3

@@ -53,6 +53,7 @@ def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run:
     _refuse(tune, run)
     scheduler = chosen(FIFOScheduler() if tune.scheduler is None else tune.scheduler, "scheduler")
     searcher = chosen(BasicVariantGenerator() if tune.search_alg is None else tune.search_alg, "searcher")
+    param_space = {**param_space, **(getattr(searcher, "own_space", None) or {})}
     objectives, counts = _objectives(tune, searcher, scheduler)
     pbt = _population(scheduler)
     space = pbt.space(param_space) if pbt else dict(param_space)

@@ -175,9 +175,11 @@ UNDEFINED_METRIC_MODE = (
 
 
 class Method(Searcher):
-    """A searcher that becomes one of tunehost's."""
+    """A searcher that becomes one of tunehost's, or the library after which it is named."""
 
     needs_metric = True
+    own_space: Any = None  #: a space that was given to the searcher, as a param_space
+    library: Optional[Searcher] = None  #: what drives the library itself, if arguments need it
 
     def __init__(
         self,
@@ -190,20 +192,20 @@ class Method(Searcher):
         space: Any = None,
         concurrent: int = 0,
     ) -> None:
-        if space is not None:
-            raise Unsupported(
-                f"{type(self).__name__}(space=…) is not supported: give the space as param_space, with tune.uniform "
-                "and the other functions of tune"
-            )
+        self.own_space = space
         self.metric, self.mode = metric, mode
         self.points, self.seed, self.concurrent = points, seed, concurrent
         self.options = {"plugin": plugin, **without_none(options)}
+        self.library: Optional[Searcher] = None
 
     def entry(self) -> Dict[str, Any]:
-        return self.options
+        return self.library.entry() if self.library else self.options
 
     def served(self) -> Dict[str, Any]:
-        return {}
+        return self.library.served() if self.library else {}
+
+    def set_search_properties(self, metric: Any, mode: Any, config: Dict[str, Any], **spec: Any) -> bool:
+        return self.library is not None and self.library.set_search_properties(metric, mode, config, **spec)
 
 
 class BasicVariantGenerator(Method):
@@ -248,6 +250,7 @@ class _Around(Searcher):
         self.searcher = chosen(searcher, "searcher")
         super().__init__(self.searcher.metric, self.searcher.mode)
         self.points = getattr(self.searcher, "points", None)
+        self.own_space = getattr(self.searcher, "own_space", None)
         self.needs_metric = self.searcher.needs_metric
 
     def _serves(self) -> bool:
@@ -282,6 +285,8 @@ class _Around(Searcher):
 
 
 def _own(searcher: Any) -> Searcher:
+    if isinstance(searcher, Method) and searcher.library:
+        return searcher.library
     if not isinstance(searcher, Searcher) or isinstance(searcher, Method):
         raise TuneError(f"{type(searcher).__name__} runs in tunehost, and has no suggest in this process")
     return searcher

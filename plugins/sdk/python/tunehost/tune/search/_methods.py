@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .._plugin import refuse
-from ..error import Unsupported
+from ..error import TuneError, Unsupported
 from . import Method, Points
+from ._libraries import BayesOpt, HyperOpt, Nevergrad, ZOOpt, installed, only_domains
 from ._optuna import Study
 
 _Metric = Union[None, str, Sequence[str]]
@@ -29,32 +30,35 @@ class OptunaSearch(Method):
         seed: Optional[int] = None,
         evaluated_rewards: Any = None,
     ) -> None:
-        refuse(
-            "OptunaSearch",
-            {"evaluated_rewards": None},
-            {"evaluated_rewards": evaluated_rewards},
-            {"evaluated_rewards": "the values of points are measured again"},
-        )
         several = metric is not None and not isinstance(metric, str) and len(metric) > 1
-        library = any(given is not None for given in (space, sampler, study_name, storage))
-        self._study: Optional[Study] = None
-        if library:
-            self._study = Study(space, metric, mode, points_to_evaluate, sampler, study_name, storage, seed)
+        given = (space, sampler, study_name, storage, evaluated_rewards)
+        study: Optional[Study] = None
+        if any(one is not None for one in given):
+            study = Study(
+                space, metric, mode, points_to_evaluate, sampler, study_name, storage, seed, evaluated_rewards
+            )
             points_to_evaluate = None
         super().__init__("nsga2" if several else "tpe", {"repeats": True}, metric, mode, points_to_evaluate, seed)
+        self.library = study
 
-    def entry(self) -> Dict[str, Any]:
-        return self._study.entry() if self._study else super().entry()
-
-    def served(self) -> Dict[str, Any]:
-        return self._study.served() if self._study else {}
-
-    def set_search_properties(self, metric: Any, mode: Any, config: Dict[str, Any], **spec: Any) -> bool:
-        return self._study is not None and self._study.set_search_properties(metric, mode, config, **spec)
+    def add_evaluated_point(
+        self,
+        parameters: Dict[str, Any],
+        value: float,
+        error: bool = False,
+        pruned: bool = False,
+        intermediate_values: Optional[List[float]] = None,
+    ) -> None:
+        """Tells it of a point that was measured elsewhere. It is Optuna itself from then on."""
+        if not isinstance(self.library, Study):
+            self.library = Study(None, self.metric, self.mode, self.points, None, None, None, self.seed, None)
+            self.points = None
+        self.library.add_evaluated_point(parameters, value, error, pruned, intermediate_values)
 
 
 class HyperOptSearch(Method):
-    """Tree-structured Parzen estimators: tunehost's `tpe`."""
+    """Tree-structured Parzen estimators: tunehost's `tpe`. With a space of hyperopt it is that library itself, in a
+    process of its own."""
 
     def __init__(
         self,
@@ -66,19 +70,26 @@ class HyperOptSearch(Method):
         random_state_seed: Optional[int] = None,
         gamma: float = 0.25,
     ) -> None:
+        own = space is None or only_domains(space)
         super().__init__(
             "tpe",
             {"startup": n_initial_points, "gamma": gamma, "repeats": True},
             metric,
             mode,
-            points_to_evaluate,
+            points_to_evaluate if own else None,
             random_state_seed,
-            space,
+            space if own else None,
         )
+        if not own:
+            self.library = HyperOpt(
+                space, metric, mode, points_to_evaluate, n_initial_points, random_state_seed, gamma
+            )
 
 
 class BayesOptSearch(Method):
-    """A Gaussian process: tunehost's `gp`. Choices and integers are allowed here."""
+    """A Gaussian process: tunehost's `gp`. Choices and integers are allowed here. With a space of bounds, such as
+    {"x": (0, 1)}, and with any other argument than the metric, the points and the seed, it is the library
+    bayesian-optimization itself, in a process of its own."""
 
     def __init__(
         self,
@@ -95,32 +106,33 @@ class BayesOptSearch(Method):
         analysis: Any = None,
         repeat_float_precision: int = 5,
     ) -> None:
-        refuse(
-            "BayesOptSearch",
-            {"utility_kwargs": None, "analysis": None},
-            {"utility_kwargs": utility_kwargs, "analysis": analysis},
-            {
-                "utility_kwargs": "gp suggests the largest expected improvement",
-                "analysis": "name the directories of other experiments with learn_from in the experiment file",
-            },
-        )
-        refuse(
-            "BayesOptSearch",
-            {"verbose": 0, "patience": 5, "skip_duplicate": True, "repeat_float_precision": 5},
-            {
-                "verbose": verbose,
-                "patience": patience,
-                "skip_duplicate": skip_duplicate,
-                "repeat_float_precision": repeat_float_precision,
-            },
-            dict.fromkeys(
-                ("verbose", "patience", "skip_duplicate", "repeat_float_precision"),
-                "gp does not try the same point twice; leave it out",
-            ),
-        )
+        ways = (verbose, patience, skip_duplicate, repeat_float_precision)
+        bounds = space is not None and not only_domains(space)
+        own = not bounds and utility_kwargs is None and analysis is None and ways == (0, 5, True, 5)
         super().__init__(
-            "gp", {"startup": random_search_steps}, metric, mode, points_to_evaluate, random_state, space
+            "gp",
+            {"startup": random_search_steps},
+            metric,
+            mode,
+            points_to_evaluate if own else None,
+            random_state,
+            None if bounds else space,
         )
+        if not own:
+            self.library = BayesOpt(
+                space if bounds else None,
+                metric,
+                mode,
+                points_to_evaluate,
+                utility_kwargs,
+                random_state,
+                random_search_steps,
+                verbose,
+                patience,
+                skip_duplicate,
+                analysis,
+                repeat_float_precision,
+            )
 
 
 class TuneBOHB(Method):
@@ -211,8 +223,8 @@ class HEBOSearch(Method):
 
 
 class NevergradSearch(Method):
-    """Evolution strategies: tunehost's `cmaes`. optimizer must be left out, or be the name of a searcher of
-    tunehost."""
+    """Evolution strategies: tunehost's `cmaes`, or the searcher of tunehost that optimizer names. With an optimizer of
+    nevergrad it is that library itself, in a process of its own."""
 
     def __init__(
         self,
@@ -223,19 +235,45 @@ class NevergradSearch(Method):
         mode: Optional[str] = None,
         points_to_evaluate: Points = None,
     ) -> None:
-        if optimizer is not None and not isinstance(optimizer, str):
-            raise Unsupported(
-                f"NevergradSearch(optimizer={optimizer!r:.60}) is not supported: leave it out for cmaes, or name a "
-                'searcher of tunehost, such as "evolution"'
-            )
-        super().__init__(optimizer or "cmaes", optimizer_kwargs or {}, metric, mode, points_to_evaluate, None, space)
+        own = optimizer is None or isinstance(optimizer, str)
+        if own and space is not None and not only_domains(space):
+            raise TuneError("NevergradSearch has a space of nevergrad and no optimizer of it: give one")
+        name, options = (optimizer or "cmaes", optimizer_kwargs or {}) if own else ("cmaes", {})
+        points = points_to_evaluate if own else None
+        super().__init__(name, options, metric, mode, points, None, space if only_domains(space) else None)
+        if not own:
+            self.library = Nevergrad(optimizer, optimizer_kwargs or {}, space, metric, mode, points_to_evaluate)
 
 
 class ZOOptSearch(Method):
-    """Ray's wrapper of ZOOpt. Not supported: pass search_alg="evolution"."""
+    """The library zoopt itself, in a process of its own. Where it is not installed, tunehost's `evolution`, whose budget
+    is num_samples."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise Unsupported('ZOOptSearch is not supported: pass search_alg="evolution" or another searcher of tunehost')
+    def __init__(
+        self,
+        algo: str = "asracos",
+        budget: Optional[int] = None,
+        dim_dict: Optional[Mapping[str, Any]] = None,
+        metric: Optional[str] = None,
+        mode: Optional[str] = None,
+        points_to_evaluate: Points = None,
+        parallel_num: int = 1,
+        **kwargs: Any,
+    ) -> None:
+        if budget is None:
+            raise TuneError("ZOOptSearch needs a budget: the number of trials")
+        if algo.lower() not in ("asracos", "sracos"):
+            raise ValueError(f"algo is {algo!r}: expected asracos or sracos")
+        space = dim_dict if only_domains(dim_dict) else None
+        there = installed("zoopt")
+        if not there and (dim_dict is not None and space is None or kwargs):
+            raise TuneError("ZOOptSearch needs the library zoopt for these arguments: pip install zoopt")
+        super().__init__("evolution", {}, metric, mode, None if there else points_to_evaluate, None, space)
+        if there:
+            dimensions = None if space else dim_dict
+            self.library = ZOOpt(
+                algo.lower(), budget, dimensions, metric, mode, points_to_evaluate, parallel_num, kwargs
+            )
 
 
 NAMES: Mapping[str, Any] = {

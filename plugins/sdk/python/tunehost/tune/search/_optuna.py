@@ -23,10 +23,18 @@ class Study(Searcher):
         study_name: Optional[str],
         storage: Any,
         seed: Optional[int],
+        rewards: Optional[Sequence[float]] = None,
     ) -> None:
         super().__init__(metric, mode)
         self._space, self._points, self._sampler = space, list(points or ()), sampler
         self._name, self._storage, self._seed = study_name, storage, seed
+        self._known: List[Dict[str, Any]] = []  # points that were measured elsewhere
+        if rewards is not None:
+            if len(rewards) != len(self._points):
+                raise ValueError(f"{len(rewards)} evaluated_rewards are given for {len(self._points)} points")
+            for point, reward in zip(self._points, rewards):
+                self.add_evaluated_point(dict(point), reward)
+            self._points = []
         self._study: Any = None
         self._asked: Dict[str, Any] = {}
         if not callable(space) and space is not None and not isinstance(space, Mapping):
@@ -61,6 +69,8 @@ class Study(Searcher):
                 self._study.enqueue_trial(dict(point))
             if not callable(self._space):
                 self._distributions = {name: _distribution(d) for name, d in self._space.items()}
+                for known in self._known:
+                    self._study.add_trial(self._measured(**known))
         return self._study
 
     def suggest(self, trial_id: str) -> Any:
@@ -100,7 +110,25 @@ class Study(Searcher):
         pruned: bool = False,
         intermediate_values: Optional[List[float]] = None,
     ) -> None:
-        raise NotImplementedError("pass the points to points_to_evaluate, or give a storage that has them")
+        if callable(self._space):
+            raise TypeError("evaluated_rewards need a space with distributions, and this one is a function")
+        given = {"parameters": dict(parameters), "value": value, "error": error, "pruned": pruned}
+        self._known.append({**given, "intermediate_values": intermediate_values})
+
+    def _measured(
+        self, parameters: Dict[str, Any], value: float, error: bool, pruned: bool, intermediate_values: Any
+    ) -> Any:
+        """A finished trial of Optuna."""
+        import optuna
+
+        states = optuna.trial.TrialState
+        return optuna.trial.create_trial(
+            state=states.FAIL if error else states.PRUNED if pruned else states.COMPLETE,
+            value=None if error else value,
+            params=parameters,
+            distributions={name: d for name, d in self._distributions.items() if name in parameters},
+            intermediate_values=dict(enumerate(intermediate_values)) if intermediate_values else None,
+        )
 
 
 def _distribution(given: Any) -> Any:
