@@ -73,7 +73,7 @@ type unconfirmed struct {
 
 func newLasting(carrier net.Conn) *lasting {
 	l := &lasting{local: carrier.LocalAddr(), remote: carrier.RemoteAddr(), turned: make(chan struct{}, 1),
-		pumped: make(chan struct{}), carrier: carrier, in: bufio.NewReader(carrier)}
+		pumped: make(chan struct{}), carrier: carrier, in: buffered(carrier)}
 	l.changed = sync.NewCond(&l.mu)
 	go l.pump()
 	return l
@@ -95,6 +95,9 @@ func (l *lasting) Read(p []byte) (int, error) {
 		}
 	}
 }
+
+// buffered reads the heads of frames together with small frames. It is small: TLS below has a buffer of its own.
+func buffered(carrier net.Conn) *bufio.Reader { return bufio.NewReaderSize(carrier, 256) }
 
 // readFrom reads from a carrier. l.mu is held, but not while it reads.
 func (l *lasting) readFrom(carrier net.Conn, in *bufio.Reader, p []byte) int {
@@ -309,7 +312,7 @@ func (l *lasting) carry(carrier net.Conn, theirs uint64) error {
 	if err := l.confirm(theirs); err != nil {
 		return err
 	}
-	l.carrier, l.in, l.left, l.next = carrier, bufio.NewReader(carrier), 0, theirs
+	l.carrier, l.in, l.left, l.next = carrier, buffered(carrier), 0, theirs
 	l.turn()
 	return nil
 }

@@ -107,7 +107,7 @@ func newSession(conn net.Conn, host bool, c clock.Clock) (*session, error) {
 	config := yamux.DefaultConfig()
 	config.EnableKeepAlive = false // the keepalive is our own, by the given clock
 	config.LogOutput = io.Discard
-	config.MaxStreamWindowSize = window
+	config.MaxStreamWindowSize, config.ReadBufSize = window, 256 // TLS below has a buffer of its own
 	config.AcceptBacklog, config.MaxIncomingStreams = maxUnread, maxStreams
 	role := yamux.Client
 	if host {

@@ -1,8 +1,10 @@
 package process
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"sync"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -31,6 +33,7 @@ func (p *Process) identify(ctx context.Context) error {
 	if p.config.Kind != "" {
 		info, err := p.describe(ctx, p.config.Kind)
 		p.infos = []sdk.Info{wire.InfoFromProto(info)}
+		p.infos[0].Options = schemas.same(p.config.Kind, p.infos[0].Options)
 		return err
 	}
 	for _, kind := range sdk.Kinds() {
@@ -47,6 +50,24 @@ func (p *Process) identify(ctx context.Context) error {
 	}
 	p.config.Kind = p.infos[0].Kind
 	return nil
+}
+
+// schemas are the last ones of options, by kind.
+var schemas = lastSchemas{of: map[sdk.Kind][]byte{}}
+
+// lastSchemas makes equal schemas one: a host may have a thousand processes of one plugin, and a schema ten kilobytes.
+type lastSchemas struct {
+	mu sync.Mutex
+	of map[sdk.Kind][]byte
+}
+
+func (l *lastSchemas) same(kind sdk.Kind, schema []byte) []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !bytes.Equal(l.of[kind], schema) {
+		l.of[kind] = schema
+	}
+	return l.of[kind]
 }
 
 func (p *Process) describe(ctx context.Context, kind sdk.Kind) (*pb.Info, error) {

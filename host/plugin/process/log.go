@@ -72,7 +72,7 @@ func (w *lineWriter) flush() {
 }
 
 // outputBuffer is how much output is read at a time.
-const outputBuffer = 4 << 10
+const outputBuffer = 1 << 10
 
 // copyLines reads a stream to its end.
 func copyLines(r io.Reader, w *lineWriter) {

@@ -177,9 +177,9 @@ func (p *Process) clientConfig(id *identity) *goplugin.ClientConfig {
 			grpc.WithContextDialer(p.runner.dial),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReceive)),
 			grpc.WithIdleTimeout(0),
-			// The default is 32 KiB, which a host of 1,000 processes would have for each. Messages are small, and TLS
-			// below has a buffer of its own.
-			grpc.WithReadBufferSize(4 << 10),
+			// The default is 32 KiB, which a host of 1,000 processes would have for each. TLS below has a buffer of its
+			// own.
+			grpc.WithReadBufferSize(0),
 			grpc.WithStaticStreamWindowSize(serve.Window),
 			grpc.WithStaticConnWindowSize(serve.Window),
 			grpc.WithUnaryInterceptor(p.future.call),
