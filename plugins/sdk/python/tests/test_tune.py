@@ -192,14 +192,11 @@ def test_populations_start_at_constants() -> None:
     found = file({"x": 0.5, "k": 2}, scheduler=pbt, num_samples=3)
     assert found["space"] == {"x": {"uniform": [0, 1]}, "k": {"ordinal": [1, 2]}}
     assert found["points"] == [{"x": 0.5, "k": 2}] * 3
-    with pytest.raises(tune.Unsupported, match="one domain in param_space and another"):
-        file({"x": tune.uniform(0, 9)}, scheduler=pbt)
+    found = file({"x": tune.uniform(0, 9), "k": 2}, scheduler=pbt)  # starts there, and changes otherwise
+    assert found["space"]["x"] == {"uniform": [0, 9]} and found["scheduler"] == {"plugin": "@tune/scheduler"}
 
 
 REFUSED: List[Callable[[], Any]] = [
-    lambda: tune.PopulationBasedTraining(hyperparam_mutations={"a": [1]}, synch=True),
-    lambda: tune.PB2(hyperparam_bounds={"a": [0, 1]}),
-    lambda: search.BasicVariantGenerator(constant_grid_search=True),
     lambda: search.ConcurrencyLimiter(_methods.AxSearch(), 2, batch=True),
     lambda: _methods.AxSearch(outcome_constraints=["a"]),
     lambda: _methods.TuneBOHB(bohb_config={"min_points_in_model": 3}),
@@ -214,7 +211,6 @@ REFUSED: List[Callable[[], Any]] = [
     lambda: _encode.decode(
         _encode.encode({"x": [tune.sample_from(lambda c: 1), tune.uniform(0, 1)]}).plan, {"x": {"1": 1}}
     ),
-    lambda: schedulers.ResourceChangingScheduler(None, print),
 ]
 
 

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import pickle
+import random
 import signal
 import subprocess
 import sys
@@ -15,9 +16,11 @@ import numpy as np
 import pytest
 
 from tunehost import tune
+from tunehost.tune import cluster
 from tunehost.tune.experiment import Trial
-from tunehost.tune.schedulers import FIFOScheduler
-from tunehost.tune.search import SearchAlgorithm, Searcher, SearchGenerator
+from tunehost.tune.schedulers import FIFOScheduler, ResourceChangingScheduler
+from tunehost.tune.schedulers.resource_changing_scheduler import DistributeResources
+from tunehost.tune.search import BasicVariantGenerator, SearchAlgorithm, Searcher, SearchGenerator
 from tunehost.tune.stopper import Stopper
 
 
@@ -357,6 +360,7 @@ INTERRUPTED = """
 import os, sys
 from pathlib import Path
 from tunehost import tune
+from tunehost.tune import cluster
 from tunehost.tune import _host
 sys.path.insert(0, {here!r})
 from test_same import long
@@ -419,3 +423,98 @@ def test_searchers_of_other_libraries():
     assert all(r.config["x"] in range(5) and r.config["c"] in ("u", "v") for r in results)
     zoo = ZOOptSearch(budget=20, **goal)
     assert len(fit(bowl, {"x": tune.uniform(0, 1)}, search_alg=zoo, num_samples=3)) == 3
+
+
+class Walks(tune.Trainable):
+    """Adds lr in each step; k is its own time."""
+
+    def setup(self, config):
+        self.c, self.n, self.score = config, 0, 0.0
+
+    def step(self):
+        self.n += 1
+        self.score += self.c["lr"]
+        w = self.c.get("net", {}).get("w", 0)
+        return {"score": self.score, "k": self.n * 1.5, "lr": self.c["lr"], "w": w, "own": self.c.get("own", 0)}
+
+    def save_checkpoint(self, dir):
+        return {"n": self.n, "score": self.score}
+
+    def load_checkpoint(self, state):
+        self.n, self.score = state["n"], state["score"]
+
+
+EIGHT = {"stop": {"training_iteration": 8}}
+
+
+def walk(scheduler, space):
+    results = fit(
+        Walks, space, EIGHT, scheduler=scheduler, metric="score", mode="max", num_samples=4, max_concurrent_trials=2
+    )
+    assert not results.errors and all(r.metrics["training_iteration"] == 8 for r in results)
+    return results
+
+
+def test_a_population_that_waits_for_each_other():
+    """With functions, nested dicts, and values that param_space does not have."""
+    mutations = {"lr": lambda: random.uniform(0, 1), "net": {"w": [1, 2, 3], "d": {"z": tune.uniform(0, 1)}}}
+    results = walk(tune.PopulationBasedTraining("k", perturbation_interval=3, hyperparam_mutations=mutations, synch=True), {})
+    rates = [len({m["lr"] for m in r.results}) for r in results]
+    assert max(rates) > 1 and all(r.metrics["w"] in (1, 2, 3) for r in results)
+
+
+def test_bandits_with_a_time_of_their_own():
+    explore = {"custom_explore_fn": lambda config: {**config, "own": 7}}
+    results = walk(tune.PB2("k", perturbation_interval=3, hyperparam_bounds={"lr": [0, 1]}, **explore), {"lr": 0.5})
+    changed = [r for r in results if r.metrics["own"] == 7]
+    assert all(0 <= r.metrics["lr"] <= 1 for r in results)
+    assert changed or len({r.metrics["lr"] for r in results}) == 1
+
+
+def test_hyperband_with_a_time_of_its_own():
+    scheduler = tune.HyperBandScheduler(time_attr="k", max_t=9)
+    space = {"lr": tune.grid_search([-x / 10 for x in range(1, 9)])}
+    results = fit(Walks, space, scheduler=scheduler, metric="score", mode="max", max_concurrent_trials=3)
+    assert [r.metrics["training_iteration"] for r in results] == [6, 6, 6, 6, 6, 2, 2, 2]
+
+
+def test_random_values_that_stay_over_a_grid():
+    space = {"x": tune.uniform(0, 1), "n": {"c": tune.choice("ab"), "g": tune.grid_search([5, 6])}, "k": tune.grid_search([1, 2])}
+    alg = BasicVariantGenerator(constant_grid_search=True, random_state=np.random.RandomState(3))
+    results = fit(score, space, search_alg=alg, num_samples=2)
+    drawn = [(r.config["x"], r.config["n"]["c"]) for r in results]
+    assert len(drawn) == 8 and len(set(drawn[:4])) == len(set(drawn[4:])) == 1 and drawn[0] != drawn[4]
+    assert [(r.config["n"]["g"], r.config["k"]) for r in results[:4]] == [(5, 1), (5, 2), (6, 1), (6, 2)]
+
+
+class Sized(tune.Trainable):
+    def setup(self, config):
+        self.n, self.most = 0, config["most"]
+
+    def step(self):
+        self.n += 1
+        return {"loss": 1, "cpus": self.trial_resources.head_cpus, "done": self.n == self.most}
+
+    def save_checkpoint(self, dir):
+        return {"n": self.n}
+
+    def load_checkpoint(self, state):
+        self.n = state["n"]
+
+
+def share(controller, trial, result, scheduler):
+    total = controller._resource_updater.get_num_cpus()
+    return tune.PlacementGroupFactory([{"CPU": total // len(controller.get_live_trials())}])
+
+
+@pytest.mark.parametrize("allocate", [DistributeResources(), share])
+def test_resources_that_a_function_gives(allocate):
+    cluster.init(num_cpus=4)
+    try:
+        scheduler = ResourceChangingScheduler(tune.ASHAScheduler(max_t=99, grace_period=50), allocate)
+        trainable = tune.with_resources(Sized, {"CPU": 1})
+        results = fit(trainable, {"most": tune.grid_search([2, 12])}, metric="loss", mode="min", scheduler=scheduler)
+    finally:
+        cluster.shutdown()
+    cpus = [r["cpus"] for r in results[1].results]
+    assert cpus[0] == 1 and cpus[-1] == 4 and len(cpus) == 12 and cpus == sorted(cpus)

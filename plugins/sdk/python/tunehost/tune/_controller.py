@@ -7,6 +7,21 @@ from typing import Any, Dict, List, Mapping, Optional
 from .trial import Trial
 
 
+class Capacity:
+    """How much of each resource there is in all."""
+
+    def __init__(self, amounts: Mapping[str, Any]) -> None:
+        self._amounts = amounts
+
+    def get_num_cpus(self) -> float:
+        """The CPUs."""
+        return float(self._amounts.get("cpu", 0))
+
+    def get_num_gpus(self) -> float:
+        """The GPUs."""
+        return float(self._amounts.get("gpu", 0))
+
+
 class Controller:
     """The trials so far, and orders about them."""
 
@@ -19,6 +34,11 @@ class Controller:
         self._pauses: Dict[int, str] = {}
         self._ends: str = ""  #: the order to end the experiment
         self.search_alg: Any = None  #: the searcher is another plugin
+
+    @property
+    def _resource_updater(self) -> Capacity:
+        """Ray's object that knows how much there is."""
+        return Capacity(self._capacity)
 
     def get_trials(self) -> List[Trial]:
         """All trials so far, in their order."""

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import tunehost
+from tunehost.space import Rand
 from tunehost.events import EXHAUSTED, WAIT, Decision, Event, EventKind, Request
 
 from . import _encode, _nested, _payload, _values
 from ._controller import Controller
 from .error import TuneError
+from .resources import computed, requested
 from .result import kept_checkpoints
 from .schedulers.trial_scheduler import TrialScheduler
 from .trial import Trial, id_of
@@ -64,6 +66,7 @@ class World:
     def add(self, event: Event) -> Trial:
         """A new trial."""
         trial = Trial(event.trial, self.id(event.trial), self.config(event), self.name)
+        trial.placement_group_factory = requested(self.controller._request)  # type: ignore[attr-defined]
         self.controller._trials[event.trial] = trial
         return trial
 
@@ -274,6 +277,9 @@ class ServedScheduler(_Served, tunehost.Scheduler):
     def _resume(self, trial: Trial) -> None:
         self._paused.discard(trial.number)
         trial.status = Trial.PENDING
+        resized = vars(trial).pop("_resize", None)
+        if resized is not None:
+            self.resize(trial.number, computed(resized), f"it gets {resized.required_resources}")
         exploit = getattr(trial, "_exploit", None)
         if exploit is None:
             self.resume(trial.number, f"{type(self.object).__name__} has chosen it")
@@ -286,7 +292,9 @@ class ServedScheduler(_Served, tunehost.Scheduler):
     def _point(self, config: Mapping[str, Any]) -> List[float]:
         """The point of a config that a population has changed."""
         self._changes += 1
-        return self.space.prune(encoded(self.world, self.space, config, 2 * self._changes + 1))
+        point = encoded(self.world, self.space, config, 2 * self._changes + 1)
+        others = self.space.draw(Rand(self._changes))  # for values that the space does not have: a file has them
+        return self.space.prune([y if x != x else x for x, y in zip(point, others)])
 
     def _added(self, event: Event) -> None:
         self.object.on_trial_add(self.world.controller, self.world.add(event))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .error import TuneError, Unsupported
 
@@ -93,6 +93,12 @@ def keys(request: Request) -> Dict[str, Any]:
     if len(bundles) == 1:
         return {"resources": bundles[0]}
     return {"placement": {"bundles": bundles, "strategy": request.strategy.lower()}}
+
+
+def requested(found: Optional[Mapping[str, Any]]) -> PlacementGroupFactory:
+    """The request of an experiment file's `resources`, as schedulers see it; one CPU if there is none."""
+    names = {v: k for k, v in _NAMES.items()}
+    return PlacementGroupFactory([{names.get(k, k): float(v) for k, v in (found or {"cpu": 1}).items()}])
 
 
 def computed(request: Any) -> Dict[str, Any]:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, Optional
 
-from .._plugin import Choice, Plugin, by_iteration, known, refuse, whole
-from ..error import Unsupported
+from .._plugin import Choice, Plugin, known, whole
 from ._adaptive import AsynchronousHalving, MedianRule
+from ._hyperband import Hyperband
 from ._pbt import PB2, PopulationBasedTraining, PopulationBasedTrainingReplay
+from .resource_changing_scheduler import ResourceChangingScheduler
 from .trial_scheduler import FIFOScheduler, TrialScheduler
 
 __all__ = [
@@ -28,22 +29,6 @@ __all__ = [
     "TrialScheduler",
     "create_scheduler",
 ]
-
-_LAST = {"stop_last_trials": "a trial is finished when it reaches max_t; give a larger max_t"}
-
-
-class _Halving(Choice):
-    """What the schedulers that halve have in common."""
-
-    def __init__(self, time_attr: str, metric: Optional[str], mode: Optional[str], stop_last_trials: bool) -> None:
-        by_iteration(type(self).__name__, time_attr)
-        refuse(type(self).__name__, {"stop_last_trials": True}, {"stop_last_trials": stop_last_trials}, _LAST)
-        self.metric, self.mode = metric, mode
-        self.options: Dict[str, Any] = {}
-
-    def entry(self) -> Dict[str, Any]:
-        return self.options
-
 
 class AsyncHyperBandScheduler(AsynchronousHalving):
     """Asynchronous successive halving: only the best fraction trains on at each milestone, which are
@@ -86,8 +71,10 @@ class AsyncHyperBandScheduler(AsynchronousHalving):
 ASHAScheduler = AsyncHyperBandScheduler
 
 
-class HyperBandScheduler(_Halving):
-    """Synchronous Hyperband: brackets of trials that halve together. It pauses trials, so they need checkpoints."""
+class HyperBandScheduler(Hyperband):
+    """Synchronous Hyperband: brackets of trials that halve together. It pauses trials, so they need checkpoints. With
+    time_attr="training_iteration" and integers it is tunehost's `hyperband`; otherwise, and with
+    stop_last_trials=False, it follows Ray's rules in a process of its own."""
 
     plugin = "hyperband"
 
@@ -100,19 +87,25 @@ class HyperBandScheduler(_Halving):
         reduction_factor: float = 3,
         stop_last_trials: bool = True,
     ) -> None:
-        super().__init__(time_attr, metric, mode, stop_last_trials)
-        me = type(self).__name__
-        self.options = {
-            "plugin": self.plugin,
-            "max": whole(me, "max_t", max_t),
-            "reduction_factor": whole(me, "reduction_factor", reduction_factor, 2),
-        }
+        super().__init__(time_attr, metric, mode)
+        if not (max_t > 0 and reduction_factor > 1):
+            raise ValueError(
+                f"max_t is {max_t}, reduction_factor {reduction_factor}: expected max_t > 0, reduction_factor > 1"
+            )
+        self.max_t, self.reduction_factor, self.stop_last_trials = max_t, reduction_factor, stop_last_trials
+
+    def native(self) -> Optional[Dict[str, Any]]:
+        numbers = (self.max_t, self.reduction_factor)
+        if self.time_attr != "training_iteration" or not self.stop_last_trials or any(n != int(n) for n in numbers):
+            return None
+        return {"plugin": self.plugin, "max": int(self.max_t), "reduction_factor": int(self.reduction_factor)}
 
 
 class HyperBandForBOHB(HyperBandScheduler):
     """Hyperband for the searcher TuneBOHB: starts with many trials at small budgets."""
 
     plugin = "bohb"
+    fewest_first = True
 
 
 class MedianStoppingRule(MedianRule):
@@ -141,35 +134,6 @@ class MedianStoppingRule(MedianRule):
             return None
         grace = whole(type(self).__name__, "grace_period", self.grace_period)
         return {"plugin": "median", "grace": grace, "min_trials": self.min_samples_required}
-
-
-class ResourceChangingScheduler(Choice):
-    """Gives the resources of ended trials to the running ones, evenly, beside another scheduler. Functions that
-    allocate resources are not supported: see the options of the scheduler `resources`."""
-
-    def __init__(self, base_scheduler: Any = None, resources_allocation_function: Any = None) -> None:
-        if resources_allocation_function is not None:
-            raise Unsupported(
-                "ResourceChangingScheduler(resources_allocation_function=…) is not supported: leave it out, or "
-                'use Plugin("resources", give="best", …)'
-            )
-        self.base: Optional[Choice] = None
-        if base_scheduler is not None:
-            from .._plugin import chosen
-
-            self.base = chosen(base_scheduler, "scheduler")
-            self.needs_metric = self.base.needs_metric
-            self.metric, self.mode = self.base.metric, self.base.mode
-
-    def keys(self) -> Dict[str, Any]:
-        return self.base.keys() if self.base else {}
-
-    def served(self) -> Dict[str, Any]:
-        return self.base.served() if self.base else {}
-
-    def entry(self) -> Dict[str, Any]:
-        found: Dict[str, Any] = {"plugin": "resources"}
-        return {**found, "base": self.base.entry()} if self.base else found
 
 
 _NAMES: Mapping[str, Any] = {

@@ -9,10 +9,11 @@ import os
 import random
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from .._plugin import Plugin, by_iteration, whole
-from ..error import TuneError, Unsupported
+from .._plugin import Plugin, whole
+from ..error import TuneError
 from ..sample import Categorical, Domain, Float, uniform
 from ..trial import Trial
+from . import _bandit
 from ._adaptive import Adaptive
 
 
@@ -21,9 +22,10 @@ class PopulationBasedTraining(Adaptive):
 
     hyperparam_mutations says which parameters change: a domain, a list (values move to a neighbour), None for the
     parameter's own domain, a function that draws a value, or a dict of these for a nested config. A parameter that
-    is constant in param_space starts there in each trial. With time_attr="training_iteration", and without
-    custom_explore_fn, functions and nested dicts, it is tunehost's `pbt`; otherwise it follows Ray's rules in a
-    process of its own, and synch is not supported. What custom_explore_fn returns is the config of the trial.
+    is constant in param_space starts there in each trial; one that is missing there starts at a value of its mutation.
+    With time_attr="training_iteration", and without custom_explore_fn, functions, nested dicts and other domains than in
+    param_space, it is tunehost's `pbt`; otherwise it follows Ray's rules in a process of its own. What custom_explore_fn
+    returns is the config of the trial. synch: the trials wait for each other after each interval.
     """
 
     plugin = "pbt"
@@ -61,11 +63,8 @@ class PopulationBasedTraining(Adaptive):
         self.factors = [float(f) for f in perturbation_factors]
         self.require_attrs, self.synch = require_attrs, bool(synch)
         self._population: Dict[int, _Member] = {}
-        if self.native() is None and self.synch:
-            raise Unsupported(
-                f"{me}(synch=True) is not supported here: write time_attr=\"training_iteration\", and leave out "
-                "custom_explore_fn, functions and nested dicts"
-            )
+        self._differs = False  # a parameter has another domain in param_space
+        self._together = self.interval  # when synchronous trials are compared next
 
     @property
     def explores(self) -> bool:
@@ -74,7 +73,8 @@ class PopulationBasedTraining(Adaptive):
 
     def native(self) -> Optional[Dict[str, Any]]:
         odd = self.explore is not None or not self.require_attrs or len(self.mutations) < len(self.given)
-        if odd or self.time_attr != "training_iteration":
+        whole_numbers = self.interval == int(self.interval) and self.burn_in == int(self.burn_in)
+        if odd or self._differs or self.time_attr != "training_iteration" or not whole_numbers:
             return None
         me = type(self).__name__
         return {
@@ -91,12 +91,13 @@ class PopulationBasedTraining(Adaptive):
     def space(self, param_space: Mapping[str, Any]) -> Dict[str, Any]:
         """The param_space with the domains of the mutations."""
         found = dict(param_space)
-        missing = [name for name in self.given if name not in self.mutations and name not in found]
-        if missing:
-            raise Unsupported(
-                f"{missing[0]} is a function or a dict in hyperparam_mutations and not in param_space: give it a value "
-                "there, from which trials start"
-            )
+        for name, given in self.given.items():
+            if name not in self.mutations:
+                found[name] = started(given, found.get(name))
+        self._differs = any(
+            d is not None and isinstance(found.get(name), Domain) and not _fits(found[name], d)
+            for name, d in self.mutations.items()
+        )
         for name, domain in self.mutations.items():
             own = found.get(name)
             if domain is None:
@@ -105,11 +106,6 @@ class PopulationBasedTraining(Adaptive):
                 self.given[name] = own
             elif not isinstance(own, Domain) or _fits(own, domain):
                 found[name] = domain
-            else:
-                raise Unsupported(
-                    f"{name} has one domain in param_space and another in hyperparam_mutations: give it the "
-                    "same in both, or a constant in param_space"
-                )
         return found
 
     def start(self, param_space: Mapping[str, Any]) -> Dict[str, Any]:
@@ -136,6 +132,9 @@ class PopulationBasedTraining(Adaptive):
         if time < self.burn_in or time - member.perturbed < self.interval:
             return self.CONTINUE
         member.score, member.time, member.perturbed = score, time, time
+        if self.synch:
+            self._reason = f"it waits for the others at {time:g} of {self.time_attr}"
+            return self.PAUSE
         worst, best = self._quantiles(tune_controller)
         if trial in best and time - member.saved_at >= self.interval:
             member.saved_at = time
@@ -159,7 +158,7 @@ class PopulationBasedTraining(Adaptive):
 
     def _replace(self, trial: Trial, donor: Trial) -> None:
         """Makes a trial continue from another one, when it is resumed."""
-        config = explored(donor.config, self.given, self.resample, self.factors)
+        config = self.changed(trial, donor)
         if self.explore is not None:
             config = self.explore(config)
             if not isinstance(config, dict):
@@ -170,7 +169,26 @@ class PopulationBasedTraining(Adaptive):
         trial._exploit = (donor.number, donor._saved, config, reason)  # type: ignore[attr-defined]
         mine.perturbed, mine.time, mine.saved_at = its.perturbed, its.time, -math.inf
 
+    def changed(self, trial: Trial, donor: Trial) -> Dict[str, Any]:
+        """The donor's config with other values."""
+        return explored(donor.config, self.given, self.resample, self.factors)
+
+    def _compare(self, tune_controller: Any, trials: List[Trial]) -> None:
+        """Replaces the worst of synchronous trials, once all of them wait."""
+        live = [t for t in trials if not t.is_finished()]
+        behind = [t for t in live if self._population[t.number].time < self._together]
+        if not live or behind or any(t.status != Trial.PAUSED for t in live):
+            return
+        worst, best = self._quantiles(tune_controller)
+        donors = [t for t in best if getattr(t, "_saved", 0)]
+        for trial in worst if donors else ():
+            self._replace(trial, random.choice(donors))
+        last = max(self._population[t.number].time for t in live)
+        self._together = max(self._together + self.interval, last)
+
     def choose_trial_to_run(self, tune_controller: Any) -> Optional[Trial]:
+        if self.synch:
+            self._compare(tune_controller, tune_controller.get_trials())
         trials: List[Trial] = tune_controller.get_trials()
         paused = [t for t in trials if t.status == Trial.PAUSED]
         given: List[Trial] = [t for t in paused if hasattr(t, "_exploit")]
@@ -178,8 +196,25 @@ class PopulationBasedTraining(Adaptive):
             return given[0]
         if any(t.status == Trial.PENDING for t in trials):
             return None
+        if self.synch:
+            paused = [t for t in paused if self._population[t.number].time < self._together]
         paused.sort(key=lambda t: self._population[t.number].time)
         return paused[0] if paused else None
+
+
+_DRAWS = 64  #: start values that are drawn of a function
+
+
+def started(given: Any, own: Any) -> Any:
+    """The start of a parameter: what param_space has, or a value of its mutation."""
+    if isinstance(given, Mapping):
+        known = own if isinstance(own, Mapping) else {}
+        return {**known, **{name: started(one, known.get(name)) for name, one in given.items()}}
+    if own is not None:
+        return own
+    if isinstance(given, Domain):
+        return given
+    return Categorical(list(given) if isinstance(given, (list, tuple)) else [given() for _ in range(_DRAWS)])
 
 
 class _Member:
@@ -206,7 +241,7 @@ def explored(
         if isinstance(values, (list, tuple)):
             found[name] = _neighbour(list(values), old, resample)
             continue
-        new = (_draw(given) if isinstance(given, Domain) else given()) if random.random() < resample else None
+        new = (draw(given) if isinstance(given, Domain) else given()) if random.random() < resample else None
         new = old * random.choice(list(factors)) if new is None else new
         found[name] = bool(new) if isinstance(old, bool) else round(new) if isinstance(old, int) else new
     return found
@@ -218,8 +253,10 @@ def _neighbour(values: List[Any], old: Any, resample: float) -> Any:
     return values[min(max(values.index(old) + random.choice([-1, 1]), 0), len(values) - 1)]
 
 
-def _draw(domain: Domain) -> Any:
-    """A random value of a domain of numbers."""
+def draw(domain: Domain) -> Any:
+    """A random value of a domain."""
+    if isinstance(domain, Categorical):
+        return random.choice(domain.categories)
     form = domain.form()
     kind = next(k for k in ("uniform", "loguniform", "int", "normal") if k in form)
     low, high = form[kind]
@@ -256,7 +293,9 @@ def _fits(own: Domain, other: Domain) -> bool:
 
 
 class PB2(PopulationBasedTraining):
-    """Population based bandits: a model chooses the values within hyperparam_bounds, {NAME: [least, most]}."""
+    """Population based bandits: a model chooses the values within hyperparam_bounds, {NAME: [least, most]}. With
+    time_attr="training_iteration" and no custom_explore_fn it is tunehost's `pb2`; otherwise it follows Ray's rules in a
+    process of its own, which needs numpy."""
 
     plugin = "pb2"
 
@@ -276,12 +315,7 @@ class PB2(PopulationBasedTraining):
         if not hyperparam_bounds:
             raise TuneError('PB2 needs hyperparam_bounds, such as {"lr": [0.0001, 0.1]}')
         self.bounds = {name: _range(name, bounds) for name, bounds in hyperparam_bounds.items()}
-        by_iteration("PB2", time_attr)
-        if custom_explore_fn is not None or not require_attrs:
-            raise Unsupported(
-                "PB2(custom_explore_fn=…) and PB2(require_attrs=False) are not supported: a model chooses the values; "
-                "use PopulationBasedTraining"
-            )
+        self._seen: List[_bandit.Seen] = []
         super().__init__(
             time_attr,
             metric,
@@ -306,12 +340,26 @@ class PB2(PopulationBasedTraining):
             if isinstance(own, Float) and next(iter(own.form().values())) == bounds.form()["uniform"]:
                 continue
             if isinstance(own, Domain):
-                raise Unsupported(
-                    f"{name} has other bounds in param_space than in hyperparam_bounds: give it the same in "
-                    "both, or a constant in param_space"
-                )
-            found[name] = bounds
+                self._differs = True
+            else:
+                found[name] = bounds
         return found
+
+    def on_trial_result(self, tune_controller: Any, trial: Trial, result: Dict[str, Any]) -> str:
+        score, time = self.score(result), result.get(self.time_attr)
+        if score is not None and time is not None:
+            point = [float(trial.config[name]) for name in self.bounds]
+            self._seen.append(_bandit.Seen(trial.number, float(time), score, point))
+        return super().on_trial_result(tune_controller, trial, result)
+
+    def changed(self, trial: Trial, donor: Trial) -> Dict[str, Any]:
+        """The donor's config with the values at which a model expects the largest improvement."""
+        bounds = [bounds.form()["uniform"] for bounds in self.bounds.values()]
+        values = _bandit.best(self._seen, bounds, self._population[donor.number].time)
+        config = copy.deepcopy(donor.config)
+        for name, value in zip(self.bounds, values):
+            config[name] = int(value) if isinstance(donor.config[name], int) else value
+        return config
 
 
 def _range(name: str, bounds: Any) -> Float:

@@ -209,8 +209,8 @@ class Method(Searcher):
 
 
 class BasicVariantGenerator(Method):
-    """Random points and grids. random_state is an integer here. Grids are always walked in full, so that
-    constant_grid_search, which keeps random values the same over a grid, is not supported."""
+    """Random points and grids, which are walked in full. constant_grid_search keeps random values the same over a grid.
+    random_state is the seed, or a generator of numpy that draws it."""
 
     needs_metric = False
 
@@ -221,15 +221,15 @@ class BasicVariantGenerator(Method):
         constant_grid_search: bool = False,
         random_state: Any = None,
     ) -> None:
-        if constant_grid_search:
-            raise Unsupported(
-                "BasicVariantGenerator(constant_grid_search=True) is not supported: run an experiment for each "
-                "random point, or search without a grid"
-            )
         seed = _seed(random_state)
         super().__init__(
             "random", {"repeats": True}, points=points_to_evaluate, seed=seed, concurrent=max_concurrent
         )
+        if constant_grid_search:
+            from ._variants import ConstantGrid
+
+            self.library = ConstantGrid(points_to_evaluate)
+            self.points = None
 
 
 def _seed(state: Any) -> Optional[int]:
