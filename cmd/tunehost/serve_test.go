@@ -268,6 +268,13 @@ func serving(t *testing.T, c *exec.Cmd) served {
 // send returns the status of an answer and its body.
 func (s served) send(method, path, body string) (int, string) {
 	s.t.Helper()
+	status, text, _ := s.answer(method, path, body)
+	return status, text
+}
+
+// answer returns the status of an answer, its body and its header.
+func (s served) answer(method, path, body string) (int, string, http.Header) {
+	s.t.Helper()
 	at := s.url + "/api/v1/experiments" + path
 	r, err := http.NewRequestWithContext(s.t.Context(), method, at, strings.NewReader(body))
 	if err != nil {
@@ -286,7 +293,29 @@ func (s served) send(method, path, body string) (int, string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return a.StatusCode, string(text)
+	return a.StatusCode, string(text), a.Header
+}
+
+// TestServeResumeRefused covers B-142: where a host refuses to resume an experiment, the answer does not say to try
+// again: only the user can change the reason.
+func TestServeResumeRefused(t *testing.T) {
+	dir, command := unprivileged(t)
+	if err := os.WriteFile(filepath.Join(dir, "small.yaml"), []byte(small), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"run", "small.yaml", "-v", "0"}, {"set", "results/small", "trials=3"}} {
+		if out, err := command(args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", args, err, out)
+		}
+	}
+	if err := os.Chmod(filepath.Join(dir, "results", "small"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s := serving(t, command("serve", "results", "--listen", "127.0.0.1:0"))
+	status, text, header := s.answer("POST", "/small/resume", "")
+	if status != http.StatusConflict || !strings.Contains(text, "--trust-dir") || header.Get("Retry-After") != "" {
+		t.Errorf("%d %s, %v", status, text, header)
+	}
 }
 
 // names are the files below a folder, with their sizes and times.

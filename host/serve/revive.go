@@ -35,7 +35,7 @@ func (s *Server) resume(ctx context.Context, in *OneRequest) (x done, err error)
 	}
 	args := []string{"resume", r.dir, "-v", "0"}
 	if _, err = spawn.Host(ctx, args, nil, func() ([]string, error) { return []string{r.dir}, nil }); err != nil {
-		return x, problem.Later(err) // resuming twice is the same as once
+		return x, problem.Unresumed(r.dir, err)
 	}
 	return x, s.reached(ctx, in.Name, r.paused)
 }
@@ -95,7 +95,7 @@ func (s *Server) reached(ctx context.Context, name string, paused bool) error {
 		err := s.with(name, func(e *experiments.Shared) error {
 			h, done, err := s.handler(e)
 			if err != nil {
-				return problem.Later(err)
+				return refused(nil, err)
 			}
 			defer done()
 			if paused {

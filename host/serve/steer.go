@@ -77,7 +77,7 @@ func (s *Server) do(name string, r steer.Request) (a steer.Answer, err error) {
 		}
 		h, end, err := s.handler(x)
 		if err != nil {
-			return problem.Later(err)
+			return refused(nil, err)
 		}
 		defer end()
 		if a, err = h.Do(r); err != nil {

@@ -82,6 +82,12 @@ type Answer struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
+// BusyError says that a host has not taken a request, of which nothing was carried out: the same request may work a
+// moment later.
+type BusyError struct{ What string }
+
+func (e *BusyError) Error() string { return e.What }
+
 // Change is a changed setting. Old and New are JSON; empty: the file does
 // not have it.
 type Change struct {

@@ -90,7 +90,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"reach it by another name").Write(w)
 		return
 	}
-	if err := g.cross.Check(r); err != nil {
+	if err := g.cross.Check(r); err != nil || !sameScheme(r) {
 		problem.New(http.StatusForbidden, "the request comes from a page of another site").Write(w)
 		return
 	}

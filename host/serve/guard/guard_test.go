@@ -214,6 +214,8 @@ func TestStrangers(t *testing.T) {
 		{"POST", "127.0.0.1:7733", "http://127.0.0.1:8000", "", 403},
 		{"POST", "127.0.0.1:7733", "http://evil.example", "", 403},
 		{"POST", "127.0.0.1:7733", "null", "", 403},
+		{"POST", "127.0.0.1:7733", "https://127.0.0.1:7733", "", 403},
+		{"POST", "tuner.example", "https://tuner.example", "same-origin", 200}, // before a proxy with TLS
 		{"POST", "127.0.0.1:7733", "http://evil.example", "cross-site", 403},
 	} {
 		w := ask(g, x.method, "/api/v1/experiments", func(r *http.Request) {

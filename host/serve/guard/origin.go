@@ -31,6 +31,24 @@ func dismiss(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
+// sameScheme compares what http.CrossOriginProtection leaves out: with HTTP the page of a site may be another's than
+// with HTTPS. A browser that says where the page is from (Sec-Fetch-Site) has compared them, also those before a proxy.
+func sameScheme(r *http.Request) bool {
+	text := r.Header.Get("Origin")
+	if text == "" || r.Header.Get("Sec-Fetch-Site") != "" || r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return true
+	}
+	origin, err := url.Parse(text)
+	return err == nil && origin.Scheme == schemeOf(r)
+}
+
+func schemeOf(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	return "http"
+}
+
 // address is the host and port with the address in place of the name localhost; "": the request is to stay where it
 // is. Pages at localhost are those of 127.0.0.1 and of ::1, where another user can listen at the same port and would
 // read the key in their storage.

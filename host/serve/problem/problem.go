@@ -63,6 +63,20 @@ func Later(err error) error {
 	return p
 }
 
+// Unresumed is the problem of a host that did not start. Resuming twice is the same as once, but what a host prints
+// stays true until the user does something, unless another process has the experiment for a moment.
+func Unresumed(dir string, err error) error {
+	var said *usererror.Error
+	held, _ := journal.Holder(dir) // nobody, if that is not known
+	switch {
+	case Full(err):
+		return Of(err)
+	case errors.As(err, &said) && held == nil:
+		return Conflict(err)
+	}
+	return Later(err)
+}
+
 // Of returns the problem of an error of reading or steering an experiment; nil for nil.
 func Of(err error) error {
 	var p *Problem
@@ -72,6 +86,8 @@ func Of(err error) error {
 	p = New(status(err), err.Error())
 	var loss *steer.LossError
 	p.Loses = errors.As(err, &loss)
+	var busy *steer.BusyError
+	p.again = errors.As(err, &busy)
 	return p
 }
 
@@ -91,8 +107,9 @@ func status(err error) int {
 	var mistake *usererror.Error
 	var loss *steer.LossError
 	var link *nolink.Error
+	var busy *steer.BusyError
 	switch {
-	case errors.As(err, &link):
+	case errors.As(err, &link), errors.As(err, &busy):
 		return http.StatusConflict
 	case Full(err):
 		return http.StatusInsufficientStorage

@@ -24,8 +24,8 @@ import (
 // errRefused: the socket's file is there, and nobody listens.
 const errRefused = syscall.ECONNREFUSED
 
-// ErrNoHost is returned where no host is running.
-var ErrNoHost = errors.New("no host is running this experiment; resume it with `tunehost resume`")
+// ErrNoHost is returned where no host is running. One may be about to begin.
+var ErrNoHost error = &steer.BusyError{What: "no host is running this experiment; resume it with `tunehost resume`"}
 
 // maxAddress is longer than any address of a socket.
 const maxAddress = 4 << 10
@@ -67,8 +67,8 @@ func absent(d storage.Dir) error {
 	if err != nil || held == nil {
 		return ErrNoHost
 	}
-	return fmt.Errorf("process %d has this experiment and takes no requests here: if it is a server for workers, "+
-		"send the request to that one, otherwise try again in a moment", held.PID)
+	return &steer.BusyError{What: fmt.Sprintf("process %d has this experiment and takes no requests here: if it is a "+
+		"server for workers, send the request to that one, otherwise try again in a moment", held.PID)}
 }
 
 // wholeLines is bufio.ScanLines without what has no end: that is half an answer.
@@ -108,8 +108,8 @@ func queueUp(socket string) (net.Conn, error) {
 			return conn, err
 		}
 		if time.Since(began) > timeout {
-			return nil, errors.New("the host has not taken this connection, since many others wait: see who connects " +
-				"to it, and try again")
+			return nil, &steer.BusyError{What: "the host has not taken this connection, since many others wait: see " +
+				"who connects to it, and try again"}
 		}
 	}
 }
@@ -155,6 +155,9 @@ func (c *Client) ask(r steer.Request) (a answer, err error) {
 	}
 	if a.Loses {
 		return a, &steer.LossError{What: untrusted.Line(a.Error, untrusted.MaxText)}
+	}
+	if a.Busy {
+		return a, &steer.BusyError{What: untrusted.Line(a.Error, untrusted.MaxText)}
 	}
 	if a.Mistake {
 		return a, usererror.Errorf("%s", untrusted.Line(a.Error, untrusted.MaxText))

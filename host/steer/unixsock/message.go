@@ -13,6 +13,8 @@ type answer struct {
 	// Loses: the request was not carried out, because it loses what Error says; with
 	// force it is carried out all the same.
 	Loses bool `json:"loses,omitempty"`
+	// Busy: the request was not carried out, and may be sent again.
+	Busy bool `json:"busy,omitempty"`
 	// Mistake: Error is one of the user's, to be corrected in the request.
 	Mistake bool `json:"mistake,omitempty"`
 }

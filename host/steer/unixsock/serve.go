@@ -130,7 +130,8 @@ func (s *server) start(conn net.Conn) {
 // refuse tells one connection too many why it has no answer. It does not wait.
 func refuse(conn net.Conn) {
 	defer conn.Close()
-	text, err := json.Marshal(answer{Error: fmt.Sprintf("the host answers %d others already: try again", maxOpen)})
+	text, err := json.Marshal(answer{Busy: true,
+		Error: fmt.Sprintf("the host answers %d others already: try again", maxOpen)})
 	if err == nil && conn.SetWriteDeadline(time.Now().Add(acceptPause)) == nil {
 		_, _ = conn.Write(append(text, '\n'))
 	}

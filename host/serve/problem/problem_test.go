@@ -1,0 +1,30 @@
+package problem
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/steer"
+)
+
+// TestRetryAfter: only what may work a moment later says to try again, such as a request that a busy host did not take.
+func TestRetryAfter(t *testing.T) {
+	for _, x := range []struct {
+		err   error
+		again string
+	}{
+		{fmt.Errorf("results/x: %w", &steer.BusyError{What: "many others"}), "1"},
+		{errors.New("no host"), ""}, {core.ErrFinished, ""}, {&steer.LossError{What: "progress"}, ""},
+	} {
+		var p *Problem
+		if !errors.As(Of(x.err), &p) || p.GetHeaders().Get(RetryAfter) != x.again {
+			t.Errorf("%v: %+v, want %q", x.err, p, x.again)
+		}
+		if x.again != "" && p.Status != http.StatusConflict {
+			t.Errorf("%v: %d", x.err, p.Status)
+		}
+	}
+}
