@@ -11,7 +11,7 @@ func (e *HostStarted) apply(m *Machine) {
 	m.unplug()
 	rebooted := e.Boot == "" || e.Boot != m.boot
 	m.boot, m.owing = e.Boot, 0
-	if m.goesOn() {
+	if m.GoesOn() {
 		m.reopen()
 	}
 	m.engine.takeUp()
@@ -25,9 +25,9 @@ func (e *HostStarted) apply(m *Machine) {
 	m.work = true
 }
 
-// goesOn reports that there is something left to do. This excludes what was being ended for good when
-// its host died.
-func (m *Machine) goesOn() bool {
+// GoesOn reports that there is something left to do, so that the next host continues. This excludes what
+// was being ended for good when its host died.
+func (m *Machine) GoesOn() bool {
 	switch m.outcome {
 	case 0:
 		return !m.endsForGood()

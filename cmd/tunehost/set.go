@@ -71,7 +71,7 @@ func (a *app) sayChanged(e *view.Recorded, answer *steer.Answer) {
 		fmt.Fprintf(a.err, "warning: %s\n", clean(text))
 	}
 	if answer.Later && len(answer.Changed) > 0 {
-		a.say("`tunehost resume %s` applies them", shellWord(relative(e.Place())))
+		a.say("%s applies them", view.Resumer(e.Manual(), shellWord(relative(e.Place()))))
 	}
 }
 

@@ -127,10 +127,7 @@ func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 	case s.Unmet():
 		list = append(list, "`tunehost run FILE` continues, once FILE requests no more than there is")
 	case s.State == view.Interrupted, s.State == core.Failed.String():
-		next := "`tunehost resume " + dir + "` continues"
-		if s.Manual {
-			next = "`tunehost serve` or `tunehost asktell` continues"
-		}
+		next := view.Resumer(s.Manual, dir) + " continues"
 		if from := s.Restarts(); from != "" {
 			next += "; what ran " + from
 		}
@@ -138,6 +135,8 @@ func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 			next += "; with --accept-plugins once a plugin is repaired"
 		}
 		list = append(list, next)
+	case s.Resumable:
+		list = append(list, view.Resumer(s.Manual, dir)+" continues with further trials")
 	}
 	if n := s.Counts[core.Running]; n > 0 && s.State != view.Interrupted && s.State != view.Running {
 		list = append(list, fmt.Sprintf(

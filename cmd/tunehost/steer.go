@@ -39,8 +39,8 @@ experiment is resumed.`,
 					if err := carryOut(h, steer.Interrupt{}); err != nil {
 						return err
 					}
-					a.say("interrupting the experiment %s; `tunehost resume %s` resumes it", e.Name,
-						shellWord(args[0]))
+					a.say("interrupting the experiment %s; %s resumes it", e.Name,
+						view.Resumer(e.Manual(), shellWord(args[0])))
 					return nil
 				})
 			})

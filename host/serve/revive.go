@@ -68,17 +68,11 @@ func (s *Server) revive(e *experiments.Shared) (r revival, err error) {
 	}
 	r.dir = e.Dir.Path()
 	err = e.Look(func(s *view.State) { r.paused = s.Machine.Paused() })
-	if err == nil && manual(e) {
+	if err == nil && e.Manual() {
 		r.here = true
-		_, err = s.workers(e)
+		_, err = s.workers(e, true)
 	}
 	return r, err
-}
-
-// manual reports whether workers train the trials.
-func manual(e *experiments.Shared) (yes bool) {
-	err := e.Look(func(s *view.State) { yes = s.Machine.Spec().Manual })
-	return yes && err == nil
 }
 
 // listens is how often the server looks whether a new host takes requests, patience how long.

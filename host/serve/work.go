@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -76,8 +77,9 @@ func (s *Server) manual() options.Options {
 // errFinished says that an experiment has no trials for workers any more.
 var errFinished = problem.Conflict(errors.New("the experiment has ended"))
 
-// workers returns the workers of an experiment, which is resumed if no host runs it.
-func (s *Server) workers(x *experiments.Shared) (*workers.Workers, error) {
+// workers returns the workers of an experiment, which is resumed if no host runs it. What has ended continues if more
+// trials were asked for since or, with resume, if the user wants it.
+func (s *Server) workers(x *experiments.Shared, resume bool) (*workers.Workers, error) {
 	s.sessions.mu.Lock()
 	defer s.sessions.mu.Unlock()
 	if w := s.sessions.open[x.Dir.Path()]; w != nil {
@@ -89,13 +91,15 @@ func (s *Server) workers(x *experiments.Shared) (*workers.Workers, error) {
 		return nil, err
 	case x.IsElsewhere():
 		return nil, elsewhere(x, "workers reach it only there")
-	case !manual(x):
+	case !x.Manual():
 		return nil, problem.Conflict(fmt.Errorf("%s trains its trials itself: POST /api/v1/experiments with "+
 			"ask_and_tell begins an experiment for workers", x.ID))
 	case x.Runs():
 		return nil, problem.Later(x.Taken())
-	case state == core.Finished.String() || state == core.StoppedByUser.String():
-		return nil, errFinished
+	case !resume && (state == core.Finished.String() || state == core.StoppedByUser.String()):
+		if more, err := x.Extended(); err != nil || !more {
+			return nil, cmp.Or(err, error(errFinished))
+		}
 	}
 	a, err := asktell.Resume(context.Background(), x.Dir.Path(), s.manual())
 	if err != nil {
@@ -110,7 +114,7 @@ func (s *Server) working(name string, f func(*workers.Workers) error) error {
 		if err := experiments.Room(x.Dir.Path()); err != nil {
 			return problem.Of(err)
 		}
-		w, err := s.workers(x)
+		w, err := s.workers(x, false)
 		if err == nil {
 			err = f(w)
 		}

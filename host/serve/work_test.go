@@ -175,6 +175,47 @@ func TestResumedForWorkers(t *testing.T) {
 	}
 }
 
+// TestMoreTrialsForWorkers: an experiment for workers that has ended continues with the next ask if more trials were
+// asked for since, and not otherwise, as after a stop. What it says names what resumes it.
+func TestMoreTrialsForWorkers(t *testing.T) {
+	root := t.TempDir()
+	c, s := hosting(t, root)
+	c.post("", "%s", strings.Replace(forWorkers, "trials: 40", "trials: 1", 1))
+	g := c.post("/w/ask", "{}")
+	c.post("/w/trials/"+g.Trial+"/tell", `{"attempt":%d,"metrics":{"loss":1}}`, g.Attempt)
+	if g := c.post("/w/ask", "{}"); !g.Finished {
+		t.Fatalf("after the last trial: %+v", g)
+	}
+	s.Close()
+	c, s = hosting(t, root)
+	if g := c.post("/w/ask", "{}"); !g.Finished {
+		t.Errorf("under the next server: %+v", g)
+	}
+	if a, text := c.send("PATCH", "/w/settings", `{"trials":3}`); a.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s", a.Status, text)
+	}
+	if g := c.post("/w/ask", "{}"); g.Finished || g.Trial == "" {
+		t.Errorf("with more trials: %+v", g)
+	}
+	s.Close()
+	c, s = hosting(t, root)
+	if g := c.post("/w/pause", ""); g.Status != http.StatusConflict || strings.Contains(g.Detail, "tunehost resume") ||
+		!strings.Contains(g.Detail, "`tunehost serve` or `tunehost asktell` resumes it") {
+		t.Errorf("a pause of what no host runs: %+v", g)
+	}
+	c.post("/w/resume", "")
+	if x := read[struct{ State, Waiting string }](c, "/w"); x.State != view.Running ||
+		x.Waiting != "no worker trains a trial" {
+		t.Errorf("without a worker: %+v", x)
+	}
+	c.post("/w/stop", "")
+	s.Close()
+	c, _ = hosting(t, root)
+	if g := c.post("/w/ask", "{}"); !g.Finished {
+		t.Errorf("after a stop: %+v", g)
+	}
+}
+
 // TestRefusedReports: what a lost lease reports is refused, and so is what is no result.
 func TestRefusedReports(t *testing.T) {
 	c, _ := hosting(t, t.TempDir())

@@ -103,8 +103,11 @@ func (c *Live) interrupt() error {
 // ending for good is not interrupted, and one that is interrupted or fails is not stopped.
 func (c *Live) unlessEnding(as core.Outcome) error {
 	var ending core.Outcome
-	var forGood bool
-	if err := c.look(func(m *core.Machine) { ending, _ = m.Ending(); forGood = m.EndsForGood() }); err != nil {
+	var forGood, manual bool
+	if err := c.look(func(m *core.Machine) {
+		ending, _ = m.Ending()
+		forGood, manual = m.EndsForGood(), m.Spec().Manual
+	}); err != nil {
 		return err
 	}
 	if ending <= as && !(forGood && as == core.InterruptedByUser) {
@@ -114,7 +117,7 @@ func (c *Live) unlessEnding(as core.Outcome) error {
 		return fmt.Errorf("the experiment is ending already, and will be %s", ending)
 	}
 	return fmt.Errorf("the experiment is ending already, and will be %s; "+
-		"when it has ended, `tunehost resume DIR` resumes it", ending)
+		"when it has ended, %s resumes it", ending, view.Resumer(manual, "DIR"))
 }
 
 func (c *Live) pause(r Pause) error {

@@ -47,21 +47,21 @@ func (x *Resting) Do(r Request) (Answer, error) {
 
 // refusal says how to continue such that a request is met.
 func (x *Resting) refusal(r Request, state string) error {
-	resume := "`tunehost resume " + x.shown()
+	resume := view.Resumer(x.View.Manual(), x.shown())
 	what, do := "there is nothing to control", ""
 	if state == view.Interrupted || state == core.Failed.String() {
-		do = "; " + resume + "` resumes it"
+		do = "; " + resume + " resumes it"
 	}
 	switch r := r.(type) {
 	case Retry:
 		return x.retry(r, state)
 	case Unpause:
 		if do != "" {
-			what, do = "no host runs it", "; "+resume+"` resumes it, and then it can be unpaused"
+			what, do = "no host runs it", "; "+resume+" resumes it, and then it can be unpaused"
 		}
 	case Add:
 		what, do = "trials are added while a host runs it", "; `tunehost set "+x.shown()+" trials=N` and then "+resume+
-			"` run more trials"
+			" run more trials"
 	}
 	if do != "" { // another command is needed
 		return usererror.Errorf("%s is %s: %s%s", x.View.Name, state, what, do)
@@ -81,6 +81,10 @@ func (x *Resting) retry(r Retry, state string) error {
 		return err
 	case t.State.Final() && (t.State != core.Errored || t.NeverStarted):
 		return NotFailed(x.View.TrialName(no), core.View{State: t.State, NeverStarted: t.NeverStarted})
+	}
+	if x.View.Manual() {
+		return usererror.Errorf("%s is %s: the trials of workers run again only while %s has it", x.View.Name, state,
+			view.Resumer(true, ""))
 	}
 	fresh := ""
 	if r.Fresh {

@@ -131,8 +131,11 @@ func (s *State) CurrentStatus() Status {
 func waiting(m *core.Machine) string {
 	outcome, _ := m.Outcome()
 	ended := m.Count(core.Terminated) + m.Count(core.Errored) + m.Count(core.Paused)
-	if !m.Spec().Manual || outcome != 0 || ended > 0 || begunTrials(m).Trials > 0 {
+	switch {
+	case !m.Spec().Manual || outcome != 0 || m.Paused() || m.Count(core.Running) > 0:
 		return ""
+	case ended > 0 || begunTrials(m).Trials > 0:
+		return "no worker trains a trial"
 	}
 	return "no worker has asked yet"
 }
@@ -213,20 +216,50 @@ func (e *Experiment) Resumable() (bool, error) {
 }
 
 func (e *Experiment) resumable(state string) (yes bool, err error) {
-	switch state {
-	case Running:
+	if state == Running {
 		return false, nil
-	case Interrupted, core.Failed.String(), core.InterruptedByUser.String():
-		return true, nil
 	}
+	failed := e.source.Look(func(s *State) { yes = s.continues() })
+	if yes || failed != nil {
+		return yes, failed
+	}
+	return e.Extended()
+}
+
+// continues reports whether the next host continues, with the settings that the last one had. One that has used up its
+// time ends at once.
+func (s *State) continues() bool {
+	outcome, _ := s.Machine.Outcome()
+	limit := int64(s.Config.Budget.Time)
+	spent := outcome == core.Finished && limit > 0 && s.Machine.Now() >= limit
+	return s.Machine.GoesOn() && !spent
+}
+
+// Extended reports whether more trials were asked for than the last host knew of.
+func (e *Experiment) Extended() (yes bool, err error) {
 	failed := e.source.Look(func(s *State) {
 		was, now := s.Machine.Spec().Trials, s.Config.Trials
-		yes = now != was && (now < 0 || now > was) // more trials were asked for since
+		yes = now != was && (now < 0 || now > was)
 		if !yes {
 			yes, err = s.moreTrials()
 		}
 	})
 	return yes, errors.Join(failed, err)
+}
+
+// Manual reports whether workers train its trials.
+func (e *Experiment) Manual() (yes bool) {
+	err := e.source.Look(func(s *State) { yes = s.Machine.Spec().Manual })
+	return yes && err == nil
+}
+
+// Resumer is what resumes an experiment, for messages: the command, with its directory as the user types it,
+// or what has workers.
+func Resumer(manual bool, dir string) string {
+	if manual {
+		return "`tunehost serve` or `tunehost asktell`"
+	}
+	return "`tunehost resume " + dir + "`"
 }
 
 // LookAt calls f with its machine, which f only reads.

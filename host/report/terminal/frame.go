@@ -188,7 +188,10 @@ func (s screen) progress(st view.Status) string {
 // left estimates the remaining time from the trials that have ended.
 func left(st view.Status) string {
 	done := int64(ended(st))
-	rest := max(st.Planned, st.Made) - done
+	rest := max(st.Planned, st.Made) - done - int64(st.NeverStarted)
+	if st.Waiting != "" { // nobody knows when a worker comes
+		return ""
+	}
 	if st.State != "running" || st.Ending != "" || st.Paused || st.Planned < 0 || done == 0 || rest <= 0 {
 		return ""
 	}

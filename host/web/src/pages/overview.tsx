@@ -18,7 +18,7 @@ import { FrontTable } from "./pareto";
 
 // left estimates the remaining time from the trials that have ended, as the table of `tunehost run` does.
 export function left(s: Status): string {
-  if (s.state !== "running" || s.ending || s.paused || s.planned < 0 || ended(s) === 0 || rest(s) <= 0) return "";
+  if (s.state !== "running" || s.ending || s.paused || s.waiting || s.planned < 0 || ended(s) === 0 || rest(s) <= 0) return "";
   return roughly((s.elapsed_s / ended(s)) * rest(s));
 }
 
