@@ -57,26 +57,25 @@ func run(only string, limit time.Duration) error {
 	if err != nil {
 		return err
 	}
-	var missed []string
-	tried := 0
+	var missed error
+	tried, found := 0, 0
 	for _, m := range all {
 		if !fits.MatchString(m.name) {
 			continue
 		}
 		tried++
-		found, err := m.hunt(limit)
-		if err != nil {
-			return fmt.Errorf("%s: %w", m.name, err)
-		}
-		if !found {
-			missed = append(missed, m.name)
+		switch ok, err := m.hunt(limit); {
+		case ok:
+			found++
+		case err != nil:
+			fmt.Printf("%-50s NOT PLANTED\n", m.name)
+			missed = errors.Join(missed, fmt.Errorf("%s: %w", m.name, err))
+		default:
+			missed = errors.Join(missed, fmt.Errorf("no test finds: %s", m.name))
 		}
 	}
-	fmt.Printf("%d bugs, %d found\n", tried, tried-len(missed))
-	if len(missed) > 0 {
-		return fmt.Errorf("no test finds: %s", strings.Join(missed, ", "))
-	}
-	return nil
+	fmt.Printf("%d bugs, %d found\n", tried, found)
+	return missed
 }
 
 // A mutant is a bug: in a file, old becomes new.
