@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/host/storage/naming"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -249,7 +250,8 @@ func csvRow(e *view.Experiment, t *view.Trial, metrics []string) []string {
 		v, ok := t.Metric(name)
 		row = append(row, csvValue(v, ok))
 	}
-	return append(row, t.Error, t.Reason, t.Dir, t.Checkpoint, fmt.Sprint(t.NeverStarted))
+	return append(row, untrusted.Cell(t.Error), untrusted.Cell(t.Reason), t.Dir, t.Checkpoint,
+		fmt.Sprint(t.NeverStarted))
 }
 
 func stamp(t time.Time) string {
@@ -274,7 +276,7 @@ func csvValue(v any, ok bool) string {
 		}
 		return ""
 	case string:
-		return v
+		return untrusted.Cell(v)
 	}
 	text, err := json.Marshal(v)
 	if err != nil {

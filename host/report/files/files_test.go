@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -290,4 +291,14 @@ func TestAFileThatIsNotOursIsPutAside(t *testing.T) {
 	write(t, newReporter(s.dir), s.events)
 	want(t, marks(t, s.dir, CSV), "1/1")
 	want(t, read(t, s.dir, 0, "progress.csv.old"), "a,b\n1,2\n")
+}
+
+// TestHeaderIsNoFormula: the name of a metric is no formula in the heading of progress.csv, which is read back as it
+// was written.
+func TestHeaderIsNoFormula(t *testing.T) {
+	names, ok := readHeader(appendHeader(nil, []string{`=HYPERLINK("x")`, "loss"}))
+	if want := []string{`'=HYPERLINK("x")`, "loss"}; !ok || !slices.Equal(names, want) ||
+		columnName(`=HYPERLINK("x")`) != want[0] {
+		t.Errorf("%q, %v", names, ok)
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/jsontext"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -127,14 +128,14 @@ func appendText(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// columnName keeps a row on one line.
+// columnName keeps a row on one line, and is no formula.
 func columnName(s string) string {
-	return strings.Map(func(r rune) rune {
+	return untrusted.Cell(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '
 		}
 		return r
-	}, s)
+	}, s))
 }
 
 func appendHeader(b []byte, metrics []string) []byte {
