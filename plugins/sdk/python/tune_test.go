@@ -31,8 +31,8 @@ var (
 // those of the environment that `make python` makes.
 func installedWheel(t *testing.T) wheel {
 	t.Helper()
-	base := toolchain.NeedPython(t, "grpc", "google.protobuf", "cryptography", "cloudpickle", "numpy", "optuna",
-		"pandas", "pyarrow", "pytest", "setuptools")
+	base := toolchain.NeedPython(t, "grpc", "google.protobuf", "cryptography", "cloudpickle", "bayes_opt", "hyperopt",
+		"nevergrad", "numpy", "optuna", "pandas", "pyarrow", "pytest", "setuptools", "zoopt")
 	wheelOnce.Do(func() { wheelDir = buildWheel(t, base) })
 	if wheelDir == "" {
 		t.Fatal("the wheel could not be built")

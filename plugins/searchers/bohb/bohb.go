@@ -34,6 +34,8 @@ type options struct {
 	Random     float64
 	Candidates int
 	Factor     float64
+	Points     int
+	Width      float64
 	Repeats    bool
 }
 
@@ -47,6 +49,11 @@ var declared = option.Declare(func(o *options) []option.Option {
 			"The number of points drawn around good trials for each suggestion."),
 		option.Float("bandwidth_factor", &o.Factor, 3, option.Above(0).To(100),
 			"The width of the draws around good trials, as a multiple of the kernels' width."),
+		option.Int("min_points", &o.Points, 0, option.From(0).To(100_000),
+			"The number of good and of bad trials that a model needs at least; it is never less than the number of "+
+				"parameters and one more."),
+		option.Float("min_bandwidth", &o.Width, 1e-3, option.Above(0).To(1),
+			"The least width of a kernel, for parameters that hardly vary."),
 		answer.Repeats(&o.Repeats),
 	}
 })
@@ -65,7 +72,7 @@ func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 	}
 	s := &searcher{options: o, space: problem.Space}
 	s.seen, err = answer.Seen(problem.Space, s.Repeats)
-	s.history = newHistory(problem)
+	s.history = newHistory(problem, o)
 	return s, sdk.Traits{}, err
 }
 

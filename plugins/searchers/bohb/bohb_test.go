@@ -109,6 +109,28 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
+// min_points raises the number of trials that a model needs, and min_bandwidth the width of its kernels.
+func TestLeast(t *testing.T) {
+	for _, c := range []struct {
+		options string
+		rows    int
+		width   float64
+	}{{"{}", 3, 1e-3}, {`{"min_points": 5}`, 5, 1e-3}, {`{"min_points": 1, "min_bandwidth": 0.25}`, 3, 0.25}} {
+		s := searchtest.Open(t, Plugin, searchtest.Reals(2, 0, 1), c.options, 1).(*searcher)
+		for i := range c.rows + 2 {
+			if m := s.history.model(0.15); m != nil {
+				t.Errorf("%s: a model of %d trials", c.options, i)
+			}
+			p := space.Point{0.5, 0.5}
+			searchtest.Observe(t, s, searchtest.Added(i, p), at(sdk.TrialCompleted, i, 1, float64(i)))
+		}
+		m := s.history.model(0.15)
+		if m == nil || len(m.good.rows) != c.rows || m.good.width[0] != c.width {
+			t.Errorf("%s: %+v, expected %d rows and widths of %g", c.options, m, c.rows, c.width)
+		}
+	}
+}
+
 // Draws have the expected spread around the row and stay inside.
 func TestAround(t *testing.T) {
 	sp := searchtest.EveryForm()
@@ -118,7 +140,7 @@ func TestAround(t *testing.T) {
 		p, _ := sp.Sample(rng)
 		results = append(results, result{uint32(i), float64(i), p})
 	}
-	d := newDensity(sp, results)
+	d := newDensity(sp, results, 1e-3)
 	for range 2000 {
 		p := d.around(d.rows[3], 3, rng)
 		if err := sp.Check(p); err != nil {
@@ -142,7 +164,7 @@ func TestDensity(t *testing.T) {
 	for _, x := range []float64{0.4, 0.5, 0.55} {
 		results = append(results, result{point: space.Point{x}})
 	}
-	d, sum := newDensity(sp, results), 0.0
+	d, sum := newDensity(sp, results, 1e-3), 0.0
 	for k := range 1000 {
 		sum += math.Exp(d.log([]float64{(float64(k) + 0.5) / 1000})) / 1000
 	}

@@ -18,17 +18,15 @@ type density struct {
 	space *space.Space
 	rows  [][]float64
 	width []float64 // of each parameter
+	least float64   // width
 }
 
-const (
-	// leastWidth is the minimum width, for parameters that hardly vary.
-	leastWidth = 1e-3
-	// absent is the kernel's value if a parameter exists in only one of two points.
-	absent = 0.05
-)
+// absent is the kernel's value if a parameter exists in only one of two points.
+const absent = 0.05
 
-func newDensity(s *space.Space, results []result) *density {
-	d := &density{space: s, width: make([]float64, len(s.Params))}
+// newDensity returns a density whose kernels are at least so wide, for parameters that hardly vary.
+func newDensity(s *space.Space, results []result, least float64) *density {
+	d := &density{space: s, width: make([]float64, len(s.Params)), least: least}
 	for _, r := range results {
 		d.rows = append(d.rows, d.coordinates(r.point))
 	}
@@ -60,15 +58,15 @@ func (d *density) reference(i int) float64 {
 		}
 	}
 	if n < 2 {
-		return leastWidth
+		return d.least
 	}
 	mean := sum / n
 	spread := math.Sqrt(max(0, squares/n-float64(mean*mean)))
 	width := 1.06 * spread * portable.Exp(-portable.Log(n)/float64(4+len(d.width)))
 	if choices := len(d.space.Params[i].Choices); d.space.Params[i].Kind == space.Choice {
-		return max(leastWidth, min(width, float64(choices-1)/float64(choices)))
+		return max(d.least, min(width, float64(choices-1)/float64(choices)))
 	}
-	return max(leastWidth, width)
+	return max(d.least, width)
 }
 
 // log returns the logarithm of the density, up to a constant that is the same for all points with

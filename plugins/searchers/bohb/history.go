@@ -18,6 +18,9 @@ type history struct {
 	budgets    map[uint64]*budget
 	// largest is the largest budget with a model; results at smaller ones are ignored.
 	largest uint64
+	// points is the least number of good and of bad trials, if it is above that of parameters.
+	points int
+	width  float64 // of a kernel, at least
 }
 
 // trial is a trial that has not ended.
@@ -39,9 +42,9 @@ type result struct {
 	point space.Point
 }
 
-func newHistory(problem sdk.Problem) *history {
+func newHistory(problem sdk.Problem, o options) *history {
 	return &history{space: problem.Space, objectives: max(1, len(problem.Objectives)),
-		trials: map[uint32]*trial{}, budgets: map[uint64]*budget{}}
+		trials: map[uint32]*trial{}, budgets: map[uint64]*budget{}, points: o.Points, width: o.Width}
 }
 
 func (h *history) observe(e *sdk.Event) error {
@@ -107,7 +110,7 @@ func (h *history) add(iteration uint64, r result) {
 }
 
 // least returns the minimum number of rows of a density.
-func (h *history) least() int { return len(h.space.Params) + 1 }
+func (h *history) least() int { return max(h.points, len(h.space.Params)+1) }
 
 // enough reports whether there are enough trials for both densities.
 func (h *history) enough(b *budget) bool { return len(b.results) >= h.least()+2 }
@@ -130,5 +133,8 @@ func (h *history) fit(results []result, good float64) *model {
 	n := len(results)
 	best := min(n, max(h.least(), int(good*float64(n))))
 	rest := min(n, max(h.least(), n-best))
-	return &model{good: newDensity(h.space, results[:best]), bad: newDensity(h.space, results[n-rest:])}
+	return &model{
+		good: newDensity(h.space, results[:best], h.width),
+		bad:  newDensity(h.space, results[n-rest:], h.width),
+	}
 }

@@ -168,3 +168,25 @@ def test_a_space_of_tune_is_a_param_space() -> None:
         tune_config=tune.TuneConfig(search_alg=_methods.HyperOptSearch(space), metric="loss", mode="min"),
     )
     assert tuner._experiment and tuner._experiment.keys["space"] == {"k": 1, "x": {"uniform": [0, 1]}}
+
+
+def test_a_space_of_configspace() -> None:
+    import ConfigSpace
+
+    space = ConfigSpace.ConfigurationSpace(
+        {"lr": ConfigSpace.Float("lr", (1e-4, 1), log=True), "n": (1, 9), "x": (0.0, 2.0), "k": ["a", "b"], "c": 7}
+    )
+    config = {"min_points_in_model": 9, "min_bandwidth": 0.01, "top_n_percent": 20, "random_fraction": 0.5}
+    searcher = _methods.TuneBOHB(space, config, "loss", "max", seed=3)
+    own = {name: d.form() if hasattr(d, "form") else d for name, d in searcher.own_space.items()}
+    assert own == {
+        "lr": {"loguniform": [1e-4, 1]},
+        "n": {"int": [1, 9]},
+        "x": {"uniform": [0, 2]},
+        "k": {"choice": ["a", "b"]},
+        "c": 7,
+    }
+    options = {"min_points": 9, "min_bandwidth": 0.01, "good": 0.2, "random": 0.5, "repeats": True}
+    assert searcher.entry() == {"plugin": "bohb", **options}
+    with pytest.raises(TypeError):
+        _methods.TuneBOHB(bohb_config={"nonsense": 1})

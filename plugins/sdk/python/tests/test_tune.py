@@ -197,13 +197,18 @@ def test_populations_start_at_constants() -> None:
 
 
 REFUSED: List[Callable[[], Any]] = [
-    lambda: search.ConcurrencyLimiter(_methods.AxSearch(), 2, batch=True),
     lambda: _methods.AxSearch(outcome_constraints=["a"]),
-    lambda: _methods.TuneBOHB(bohb_config={"min_points_in_model": 3}),
     lambda: file(run=tune.RunConfig(storage_path="s3://b/p")),
+    lambda: file(run=tune.RunConfig(storage_filesystem=object())),
+    lambda: tune.Tuner.restore("a", storage_filesystem=object()),
+    lambda: _methods.HEBOSearch(evaluated_rewards=[1]),
+    lambda: _methods.AxSearch(verbose_logging=False),
     lambda: tune.register_env("a", None),
     lambda: tune.run(
         train, name="a", resume=True, resume_config=tune.ResumeConfig(unfinished=tune.ResumeConfig.ResumeType.RESTART)
+    ),
+    lambda: tune.run(
+        train, name="a", resume=True, resume_config=tune.ResumeConfig(finished=tune.ResumeConfig.ResumeType.RESUME)
     ),
     lambda: cluster.init(address="auto"),
     lambda: cluster.init(runtime_env={}),

@@ -518,3 +518,27 @@ def test_resources_that_a_function_gives(allocate):
         cluster.shutdown()
     cpus = [r["cpus"] for r in results[1].results]
     assert cpus[0] == 1 and cpus[-1] == 4 and len(cpus) == 12 and cpus == sorted(cpus)
+
+
+def timed(config):
+    begun = time.time()
+    time.sleep(0.1 * config["k"])
+    tune.report({"loss": (config["x"] - 0.3) ** 2, "begun": begun, "ended": time.time()})
+
+
+def test_batches_of_a_searcher_of_tunehost():
+    """The next trials start when all others have ended."""
+    from tunehost.tune.search import ConcurrencyLimiter
+    from tunehost.tune.search.hyperopt import HyperOptSearch
+
+    space = {"x": tune.uniform(0, 1), "k": tune.choice([1, 2, 3]), "f": tune.choice([len, max])}
+    alg = ConcurrencyLimiter(HyperOptSearch(points_to_evaluate=[{"x": 0.5}], n_initial_points=4), 2, batch=True)
+    cluster.init(num_cpus=4)
+    try:
+        results = fit(timed, space, metric="loss", mode="min", num_samples=6, search_alg=alg)
+    finally:
+        cluster.shutdown()
+    assert results[0].config["x"] == 0.5 and len({r.config["x"] for r in results}) == 6
+    times = [(r.metrics["begun"], r.metrics["ended"]) for r in results]
+    for pair in (2, 4):
+        assert min(begun for begun, _ in times[pair : pair + 2]) >= max(ended for _, ended in times[:pair])

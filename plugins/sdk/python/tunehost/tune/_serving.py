@@ -111,7 +111,7 @@ def take_back(folder: Path, objects: Mapping[str, Any]) -> None:
             found = _payload.load(file)
             if type(found).__name__ == type(value).__name__:
                 getattr(value, "take_back", vars(value).update)(vars(found))
-    if "searcher" in objects and late(folder).exists():
+    if getattr(objects.get("searcher"), "tells_late", False) and late(folder).exists():
         try:
             _tell_late(folder.parent, objects["searcher"], _payload.load(late(folder)))
         except Exception as e:  # the results are there, whatever the searcher makes of them

@@ -45,6 +45,7 @@ class Searcher(Choice):
     points: Points = None
     concurrent: int = 0
     repeats: int = 1
+    tells_late = True  #: it is told the results that come after its last suggestion, once the experiment has ended
     seed: Optional[int] = None
     _metric: Any = None
     _mode: Any = None
@@ -251,6 +252,7 @@ class _Around(Searcher):
         super().__init__(self.searcher.metric, self.searcher.mode)
         self.points = getattr(self.searcher, "points", None)
         self.own_space = getattr(self.searcher, "own_space", None)
+        self.tells_late = getattr(self.searcher, "tells_late", True)
         self.needs_metric = self.searcher.needs_metric
 
     def _serves(self) -> bool:
@@ -294,17 +296,16 @@ def _own(searcher: Any) -> Searcher:
 
 class ConcurrencyLimiter(_Around):
     """A searcher of which at most max_concurrent trials run at a time. batch: the next ones start, and the searcher is
-    told the results, when all of them have ended; this needs a searcher of one's own."""
+    told the results, when all of them have ended."""
 
     def __init__(self, searcher: Any, max_concurrent: int, batch: bool = False) -> None:
         super().__init__(searcher)
         self.max_concurrent = whole("ConcurrencyLimiter", "max_concurrent", max_concurrent)
         self.batch = batch
         if batch and not self.searcher.served():
-            raise Unsupported(
-                f"ConcurrencyLimiter({type(self.searcher).__name__}(…), batch=True) is not supported: trials start as "
-                "soon as one ends; use a searcher that works in generations, such as cmaes"
-            )
+            from ._asking import Asking
+
+            self.searcher, self.points, self.tells_late = Asking(self.searcher), None, False
         inner = self.searcher
         limits = isinstance(inner, Searcher) and inner.set_max_concurrency(self.max_concurrent)
         self.concurrent = 0 if limits else self.max_concurrent

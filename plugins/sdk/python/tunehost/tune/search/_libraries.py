@@ -11,6 +11,7 @@ import json
 import math
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
+from .. import sample
 from ..error import TuneError
 from ..sample import Categorical, Domain
 from . import Searcher
@@ -408,3 +409,26 @@ def _dimension(name: str, domain: Domain) -> Any:
 def only_domains(space: Any) -> bool:
     """Whether a space is one of tunehost.tune, and not of a library."""
     return isinstance(space, Mapping) and bool(domains(space))
+
+
+def configured(space: Any) -> Dict[str, Any]:
+    """A space of the library ConfigSpace as a param_space."""
+    if getattr(space, "conditions", None) or getattr(space, "forbidden_clauses", None):
+        raise TuneError("a space of ConfigSpace with conditions or forbidden clauses is not supported: leave them out")
+    return {name: _configured(name, one) for name, one in dict(space).items()}
+
+
+def _configured(name: str, given: Any) -> Any:
+    """A hyperparameter of ConfigSpace as a domain."""
+    kind = type(given).__name__
+    if kind == "UniformFloatHyperparameter":
+        return (sample.loguniform if given.log else sample.uniform)(given.lower, given.upper)
+    if kind == "UniformIntegerHyperparameter":
+        return (sample.lograndint if given.log else sample.randint)(int(given.lower), int(given.upper) + 1)
+    if kind == "CategoricalHyperparameter":
+        return sample.choice(list(given.choices))
+    if kind == "OrdinalHyperparameter":
+        return sample.choice(list(given.sequence))
+    if kind == "Constant":
+        return given.value
+    raise TuneError(f"the space of ConfigSpace has {name}, a {kind}: give a param_space")

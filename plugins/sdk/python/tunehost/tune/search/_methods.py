@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 from .._plugin import refuse
 from ..error import TuneError, Unsupported
 from . import Method, Points
-from ._libraries import BayesOpt, HyperOpt, Nevergrad, ZOOpt, installed, only_domains
+from ._libraries import BayesOpt, HyperOpt, Nevergrad, ZOOpt, configured, installed, only_domains
 from ._optuna import Study
 
 _Metric = Union[None, str, Sequence[str]]
@@ -136,14 +136,17 @@ class BayesOptSearch(Method):
 
 
 class TuneBOHB(Method):
-    """BOHB's searcher, for the scheduler HyperBandForBOHB: tunehost's `bohb`. bohb_config may have min_points_in_model
-    left out, top_n_percent, num_samples, random_fraction and bandwidth_factor."""
+    """BOHB's searcher, for the scheduler HyperBandForBOHB: tunehost's `bohb`. space is a param_space, or a space of the
+    library ConfigSpace without conditions. bohb_config may have min_points_in_model, top_n_percent, num_samples,
+    random_fraction, bandwidth_factor and min_bandwidth."""
 
     _OPTIONS = {
         "top_n_percent": "good",
         "num_samples": "candidates",
         "random_fraction": "random",
         "bandwidth_factor": "bandwidth_factor",
+        "min_points_in_model": "min_points",
+        "min_bandwidth": "min_bandwidth",
     }
 
     def __init__(
@@ -159,9 +162,11 @@ class TuneBOHB(Method):
         options: Dict[str, Any] = {"repeats": True}
         for name, value in (bohb_config or {}).items():
             if name not in self._OPTIONS:
-                raise Unsupported(f"TuneBOHB(bohb_config={{{name!r}: …}}) is not supported: leave it out")
-            options[self._OPTIONS[name]] = value / 100 if name == "top_n_percent" else value
-        super().__init__("bohb", options, metric, mode, points_to_evaluate, seed, space, max_concurrent)
+                raise TypeError(f"bohb_config has no argument {name}: expected some of {', '.join(self._OPTIONS)}")
+            if value is not None:
+                options[self._OPTIONS[name]] = value / 100 if name == "top_n_percent" else value
+        own = space if space is None or isinstance(space, Mapping) and only_domains(space) else configured(space)
+        super().__init__("bohb", options, metric, mode, points_to_evaluate, seed, own, max_concurrent)
 
 
 class AxSearch(Method):
