@@ -16,12 +16,21 @@ func (s *Server) plotters() {
 	read(s, "/experiments/{name}/curves", "curves", "Get the learning curves of many trials", s.curves)
 	read(s, "/experiments/{name}/history", "history", "Get the value of each trial, and the best so far", s.history)
 	read(s, "/experiments/{name}/timeline", "timeline", "Get when and where trials ran", s.timeline)
+	read(s, "/experiments/{name}/decisions", "decisions", "Get what the searcher and the scheduler have said, and "+
+		"which trials the searcher has not suggested", s.decisions)
 	read(s, "/experiments/{name}/journal", "journal", "Get entries of the record, as `journal` does", s.journal)
 }
 
 func (s *Server) space(_ context.Context, in *Named) (x view.Space, err error) {
 	return x, s.with(in.Name, func(e *experiments.Shared) (err error) {
 		x, err = e.Space()
+		return err
+	})
+}
+
+func (s *Server) decisions(_ context.Context, in *Named) (x view.Decisions, err error) {
+	return x, s.with(in.Name, func(e *experiments.Shared) (err error) {
+		x, err = e.Decisions()
 		return err
 	})
 }

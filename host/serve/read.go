@@ -19,6 +19,7 @@ import (
 	"github.com/tunehost/tunehost/host/serve/experiments"
 	"github.com/tunehost/tunehost/host/serve/problem"
 	"github.com/tunehost/tunehost/host/serve/rerun"
+	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -82,6 +83,8 @@ func (s *Server) readers() {
 	read(s, "/experiments/{name}/lineage", "lineage", "Get which trials continued from others", s.lineage)
 	read(s, "/experiments/{name}/resources", "resources", "Get the resources of an experiment, and their use",
 		s.resources)
+	read(s, "/experiments/{name}/losses", "losses", "Get what running trials would lose if the host ended now",
+		s.losses)
 	read(s, "/experiments/{name}/plugins", "plugins", "Get the plugins of an experiment", s.plugins)
 }
 
@@ -100,6 +103,23 @@ func (s *Server) status(_ context.Context, in *Named) (x view.Status, err error)
 	return x, s.with(in.Name, func(e *experiments.Shared) (err error) {
 		x, err = e.Status(time.Now())
 		return err
+	})
+}
+
+type losses struct {
+	Text string `json:"text" doc:"in words; empty if nothing would be lost"`
+}
+
+func (s *Server) losses(_ context.Context, in *Named) (x losses, err error) {
+	return x, s.with(in.Name, func(e *experiments.Shared) error {
+		status, err := e.Status(time.Now())
+		if err != nil || status.State != view.Running {
+			return err
+		}
+		return e.LookAt(func(m *core.Machine) {
+			since := max(status.Elapsed-time.Duration(m.Now()), 0)
+			x.Text = steer.Losses(m, since, e.TrialName)
+		})
 	})
 }
 

@@ -142,7 +142,7 @@ func component(text string) string {
 func (a *answers) experiment(at string, n portion) error {
 	for _, x := range []struct{ path, query string }{
 		{"", ""}, {"/space", ""}, {"/best", ""}, {"/importance", ""}, {"/pareto", ""}, {"/resources", ""},
-		{"/plugins", ""}, {"/file", ""}, {"/history", fmt.Sprintf("?points=%d", n.history)},
+		{"/plugins", ""}, {"/decisions", ""}, {"/file", ""}, {"/history", fmt.Sprintf("?points=%d", n.history)},
 		{"/points", fmt.Sprintf("?limit=%d", n.columns)},
 		{"/timeline", fmt.Sprintf("?limit=%d", n.timeline)}, {"/lineage", fmt.Sprintf("?limit=%d", n.lineage)},
 		{"/host-log", fmt.Sprintf("?tail=%d", n.log)},

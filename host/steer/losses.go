@@ -39,6 +39,16 @@ func lossesOf(m *core.Machine, no core.TrialNo, all bool, since time.Duration) (
 	return x
 }
 
+// Losses says in one line what running trials would lose if the host ended now; "" for nothing. A worker keeps what it
+// has learned. since is the time since the machine's last event.
+func Losses(m *core.Machine, since time.Duration, name func(core.TrialNo) string) string {
+	if m.Spec().Manual {
+		return ""
+	}
+	lost := lossesOf(m, 0, true, since)
+	return lost.text(name)
+}
+
 func (x *losses) add(m *core.Machine, no core.TrialNo, since time.Duration) {
 	v, from := m.View(no), m.From(no)
 	done := v.At - min(from.Iteration, v.At)

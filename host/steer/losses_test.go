@@ -33,6 +33,9 @@ func TestLosses(t *testing.T) {
 			t.Errorf("%+v: found %q", c, got)
 		}
 	}
+	if got := Losses(atWork(false), 0, name); got != "" { // their worker keeps what it has learned
+		t.Errorf("found %q", got)
+	}
 	x := losses{again: []loss{{trial: 4, iterations: 2, time: time.Second},
 		{trial: 5, iterations: 9, time: time.Minute}}}
 	if got, want := x.text(name), "2 running trials have no checkpoint and would begin again (11 iterations, 1m1s of "+

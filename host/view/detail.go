@@ -17,6 +17,8 @@ type Detail struct {
 	Checkpoints []CheckpointPlace
 	// Reasons say why it was paused, queued again or ended, and which trial it continues from, in order.
 	Reasons []ReasonAt
+	// Given is set for a trial that the searcher has not suggested.
+	Given *GivenTrial
 	// ErrorLines are the last lines that it printed to standard error, or to standard output if there is
 	// nothing on the former; only for a trial that has failed.
 	ErrorLines string
@@ -50,6 +52,7 @@ type detailJSON struct {
 	trialJSON
 	Checkpoints []CheckpointPlace `json:"checkpoints"`
 	Reasons     []ReasonAt        `json:"reasons"`
+	Given       *GivenTrial       `json:"given,omitempty"`
 	ErrorLines  string            `json:"error_lines,omitempty"`
 	Request     string            `json:"request,omitempty"`
 	Rerun       string            `json:"rerun,omitempty"`
@@ -57,7 +60,7 @@ type detailJSON struct {
 
 // MarshalJSON writes the fields of the trial and those of a Detail.
 func (d Detail) MarshalJSON() ([]byte, error) {
-	return json.Marshal(detailJSON{d.shape(), d.Checkpoints, d.Reasons, d.ErrorLines, d.Request, d.Rerun})
+	return json.Marshal(detailJSON{d.shape(), d.Checkpoints, d.Reasons, d.Given, d.ErrorLines, d.Request, d.Rerun})
 }
 
 // Detail returns a trial, which must exist, with what only its page needs.
@@ -71,6 +74,10 @@ func (e *Experiment) Detail(no core.TrialNo) (d Detail, err error) {
 			}
 		}
 		d.Reasons = append(d.Reasons, s.reasons(p, no)...)
+		if g, ok := p.GivenOf(no); ok {
+			given := givenTrial(g)
+			d.Given = &given
+		}
 		return nil
 	})
 	if err == nil && d.State == core.Errored {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -77,6 +78,9 @@ type Rung struct {
 	Iteration uint64 `json:"iteration"`
 	Stopped   int    `json:"stopped"`
 	Paused    int    `json:"paused"`
+	// Reason is why it has stopped or paused Trial, the last one there.
+	Trial  core.TrialNo `json:"trial"`
+	Reason string       `json:"reason,omitempty"`
 }
 
 // shownSettings are the keys that Space returns.

@@ -63,9 +63,12 @@ type Quality struct {
 	Front int
 }
 
-// External is the part of a status that depends on more than the state of the trials: on other programs, and on the
-// record.
+// External is the part of a status that depends on more than the state of the trials: on other programs, on the record,
+// and on each single trial.
 type External struct {
+	// StoppedEarly is how many of the TERMINATED a scheduler, a rule or the user has ended before their own end.
+	// CurrentStatus does not count them.
+	StoppedEarly int
 	// Entries is the number of the last entry of the record: it grows with whatever happens.
 	Entries uint64
 	// Resumable says that no host runs it, and that one would have something to do.
@@ -270,7 +273,10 @@ func (e *Experiment) LookAt(f func(*core.Machine)) error {
 // Status returns it as of now.
 func (e *Experiment) Status(now time.Time) (x Status, err error) {
 	var since time.Time
-	err = e.source.Look(func(s *State) { x, since = s.CurrentStatus(), s.wall(s.Machine.Now()) })
+	err = e.source.Look(func(s *State) {
+		x, since = s.CurrentStatus(), s.wall(s.Machine.Now())
+		x.StoppedEarly = countEarly(s.Machine)
+	})
 	if err != nil {
 		return x, err
 	}
@@ -346,6 +352,7 @@ type statusJSON struct {
 
 // externalJSON is the shape of External.
 type externalJSON struct {
+	Early     int       `json:"stopped_early"`
 	Leases    *Leases   `json:"leases,omitempty"`
 	Overdue   []Overdue `json:"overdue,omitempty"`
 	Entries   uint64    `json:"entries"`
@@ -381,6 +388,7 @@ func (s Status) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(statusJSON{s.Name, s.State, orNull(s.Reason), causeShape(s.Cause), counts, s.NeverStarted,
 		s.Paused, orNull(s.Ending),
-		s.Planned, best, s.Front, resources, s.Elapsed.Seconds(), s.Dir, s.Host, externalJSON{s.Leases, s.Overdue,
+		s.Planned, best, s.Front, resources, s.Elapsed.Seconds(), s.Dir, s.Host,
+		externalJSON{s.StoppedEarly, s.Leases, s.Overdue,
 			s.Entries, s.Resumable, restarts, s.Added, s.Pending, s.Waiting}})
 }

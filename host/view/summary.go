@@ -3,6 +3,8 @@ package view
 import (
 	"path/filepath"
 	"time"
+
+	"github.com/tunehost/tunehost/core"
 )
 
 // Summary is an experiment in a list. Its JSON is the line of `ls --json`; fields are added, never
@@ -20,6 +22,11 @@ type Summary struct {
 	// paused the experiment.
 	NeverStarted int  `json:"never_started"`
 	Paused       bool `json:"paused"`
+	// Planned is how many trials there will be, as in [Status]; Ended is how many have run to an end, Failed how many
+	// of these have failed.
+	Planned int64 `json:"planned"`
+	Ended   int   `json:"ended"`
+	Failed  int   `json:"failed"`
 	// Front is how many trials no other beats, with several objectives.
 	Front int `json:"front,omitempty"`
 	// Error says why the experiment cannot be read; then only Name, that of the directory, and Dir are set.
@@ -39,6 +46,8 @@ func (e *Experiment) Summary() (x Summary, err error) {
 	}
 	err = e.source.Look(func(s *State) {
 		x.Trials, x.NeverStarted, x.Paused = s.Trials(), s.Machine.NeverStarted(), s.Machine.Paused()
+		x.Planned, x.Failed = Planned(s.Machine), s.Machine.Count(core.Errored)
+		x.Ended = s.Machine.Count(core.Terminated) - x.NeverStarted + x.Failed
 		if _, value, ok := Best(s.Machine, e.Objectives()[0], Last); ok {
 			v := Float(value)
 			x.Best = &v

@@ -11,6 +11,7 @@ type Course struct {
 	Bests
 	Runs
 	Decisions
+	Givens
 	// ended counts the trials that have ended, as often as they did.
 	ended int
 }
@@ -21,6 +22,7 @@ func New() *Course { return &Course{} }
 // After takes the next step of the record.
 func (c *Course) After(x *history.Step) {
 	c.Decisions.event(x)
+	c.Givens.event(x)
 	if _, ok := x.Event.(*core.HostStarted); ok {
 		c.Results.hosts++
 	}
@@ -59,5 +61,5 @@ func (c *Course) told(x *history.Step, o *core.Observation) {
 
 // Bytes estimates how much memory it takes.
 func (c *Course) Bytes() int64 {
-	return c.Results.bytes() + c.Bests.bytes() + c.Runs.bytes() + c.Decisions.bytes()
+	return c.Results.bytes() + c.Bests.bytes() + c.Runs.bytes() + c.Decisions.bytes() + c.Givens.bytes()
 }

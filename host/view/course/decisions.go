@@ -11,6 +11,15 @@ import (
 type Rung struct {
 	Iteration       uint64
 	Stopped, Paused int
+	// Reason is why it has stopped or paused Trial, the last one there.
+	Trial  core.TrialNo
+	Reason string
+}
+
+// due is a result that the scheduler owes a decision on.
+type due struct {
+	trial     core.TrialNo
+	iteration uint64
 }
 
 // mostRungs is how many rungs are kept: a scheduler that may stop a trial at any iteration has none.
@@ -21,7 +30,7 @@ const mostOpen = 4096
 
 // Decisions counts what the scheduler decided at each iteration.
 type Decisions struct {
-	open  map[uint64]uint64 // the iterations of results that it owes a decision on
+	open  map[uint64]due // by the number of the result
 	rungs map[uint64]*Rung
 	many  bool
 }
@@ -31,9 +40,9 @@ func (d *Decisions) result(o *core.Observation) {
 		return
 	}
 	if d.open == nil {
-		d.open, d.rungs = map[uint64]uint64{}, map[uint64]*Rung{}
+		d.open, d.rungs = map[uint64]due{}, map[uint64]*Rung{}
 	}
-	d.open[o.Number] = o.Iteration
+	d.open[o.Number] = due{o.Trial, o.Iteration}
 }
 
 // event is called before the step's results are taken.
@@ -43,31 +52,32 @@ func (d *Decisions) event(x *history.Step) {
 		return
 	}
 	for _, one := range e.Decisions {
-		iteration, ok := d.open[one.Number]
+		of, ok := d.open[one.Number]
 		delete(d.open, one.Number)
 		if ok {
-			d.count(iteration, one.Verdict)
+			d.count(of, one)
 		}
 	}
 	if len(d.open) > mostOpen { // of trials that have ended before the decision
-		maps.DeleteFunc(d.open, func(number, _ uint64) bool { return number <= e.Through })
+		maps.DeleteFunc(d.open, func(number uint64, _ due) bool { return number <= e.Through })
 	}
 }
 
-func (d *Decisions) count(iteration uint64, v core.Verdict) {
-	if v == core.Continue {
+func (d *Decisions) count(of due, one core.Decision) {
+	if one.Verdict == core.Continue {
 		return
 	}
-	r := d.rungs[iteration]
+	r := d.rungs[of.iteration]
 	if r == nil {
 		if r = new(Rung); len(d.rungs) == mostRungs {
 			*d = Decisions{many: true}
 			return
 		}
-		r.Iteration = iteration
-		d.rungs[iteration] = r
+		r.Iteration = of.iteration
+		d.rungs[of.iteration] = r
 	}
-	if v == core.Stop {
+	r.Trial, r.Reason = of.trial, one.Reason
+	if one.Verdict == core.Stop {
 		r.Stopped++
 	} else {
 		r.Paused++

@@ -27,6 +27,9 @@ export type Share = Schemas["Share"];
 export type Importance = Schemas["ImportanceOf"];
 export type Stretch = Schemas["Stretch"] & { params: Params };
 export type Plugin = Schemas["Plugin"];
+export type Decisions = Schemas["Decisions"];
+export type Said = Schemas["Said"];
+export type Given = Schemas["GivenTrial"];
 export type Done = Schemas["Done"];
 export type Resources = Schemas["ResourceList"];
 

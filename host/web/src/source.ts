@@ -1,7 +1,7 @@
 // The one way to the data. Pages know Source; Live reads a server, Embedded (embedded.ts) a report that has the data inside.
 import { newKey, Problem } from "./api";
 import { shown } from "./key";
-import type { Curves, Detail, Done, History, Importance, Item, Journal, Params, Plugin, Points, Ranked, Resources, Result, Space, Status,
+import type { Curves, Decisions, Detail, Done, History, Importance, Item, Journal, Params, Plugin, Points, Ranked, Resources, Result, Space, Status,
   Stretch, Timeline, TrialPage, TrialQuery } from "./api";
 
 export type Query = Record<string, string | number | undefined> & { metric?: string };
@@ -35,6 +35,7 @@ export interface Source {
   resources(x: string): Promise<Resources>;
   timeline(x: string): Promise<Timeline>;
   plugins(x: string): Promise<Plugin[]>;
+  decisions(x: string): Promise<Decisions>;
   file(x: string): Promise<string>;
   // journal has the first event that can be read, if that is not the first of all.
   journal(x: string, after: number): Promise<Journal & { oldest?: number }>;
@@ -45,6 +46,8 @@ export interface Source {
 export type TextPath = { x: string; of: "host-log" } | { x: string; of: "log"; trial: string; stream: string };
 
 export interface Steer {
+  // losses says what running trials would lose if the host ended now; "" for nothing.
+  losses(x: string): Promise<string>;
   // send carries out a request once, however often it is sent.
   send(method: "POST" | "PATCH", x: string, path: string, body?: unknown): Promise<Done>;
 }
@@ -82,6 +85,7 @@ export abstract class Paths {
   timeline = (x: string): Promise<Timeline> => this.get(at(x, "/timeline"));
   plugins = async (x: string): Promise<Plugin[]> =>
     (await this.get<{ plugins: Plugin[] }>(at(x, "/plugins"))).plugins;
+  decisions = (x: string): Promise<Decisions> => this.get(at(x, "/decisions"));
   file = (x: string): Promise<string> => this.getText(at(x, "/file"));
   journal = (x: string, after: number): Promise<Journal & { oldest?: number }> => this.get(at(x, "/journal"), { after, limit: 200 });
   points = (x: string): Promise<Points> => this.get(at(x, "/points"));
@@ -96,6 +100,7 @@ export class Live extends Paths implements Source {
   }
 
   private readonly all: Steer = {
+    losses: async (x) => (await this.get<{ text: string }>(at(x, "/losses"))).text,
     send: (method, x, rest, body) => this.fetch<Done>(at(x, rest), { method, body: JSON.stringify(body ?? {}),
       headers: { "Content-Type": "application/json", "Idempotency-Key": newKey() } }),
   };

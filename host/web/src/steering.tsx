@@ -24,6 +24,7 @@ interface Request {
 interface Question {
   title: string;
   text: string;
+  warning?: string;
   button: string;
   request: Request;
 }
@@ -80,15 +81,17 @@ function Said({ of, inForm }: { of: Actions; inForm: boolean }): JSX.Element {
     <Failure of={inForm ? undefined : of.problem} />
     {question ? <Dialog title={question.title} onClose={() => of.ask()}>
       <p>{question.text}</p>
+      {question.warning ? <p class="lost" id="losses">⚠ {question.warning}</p> : null}
       <div class="row"><button type="button" class="danger" disabled={of.off} onClick={() => void of.send(question.request)}>{question.button}</button>
         <button type="button" autofocus onClick={() => of.ask()}>Cancel</button></div></Dialog> : null}
   </>;
 }
 
-function Act({ of, request, question, children, danger }: { of: Actions; request?: Request; question?: Question;
-  danger?: boolean; children: ComponentChildren }): JSX.Element {
+function Act({ of, request, question, ask, children, danger }: { of: Actions; request?: Request; question?: Question;
+  ask?: () => Promise<Question>; danger?: boolean; children: ComponentChildren }): JSX.Element {
   const act = (): void => {
     if (question) of.ask(question);
+    else if (ask) void ask().then(of.ask);
     else if (request) void of.send(request);
   };
   return <button type="button" class={danger ? "danger" : undefined} disabled={of.off} onClick={act}>{children}</button>;
@@ -97,8 +100,18 @@ function Act({ of, request, question, children, danger }: { of: Actions; request
 const stopAll = (x: string): Question => ({ title: `Stop ${x}?`, button: "Stop the experiment", request: { path: "/stop" },
   text: "All trials end, and the experiment is finished. This cannot be undone. To continue later, interrupt it instead." });
 
-const interrupt = (x: string): Question => ({ title: `Interrupt ${x}?`, button: "Interrupt",
-  request: { path: "/interrupt" }, text: "Trials save if they can, and the host ends. The experiment can be resumed." });
+const interrupt = (x: string, lost: string): Question => ({ title: `Interrupt ${x}?`, button: lost ? "Interrupt anyway" : "Interrupt",
+  request: { path: "/interrupt" }, text: "Trials save if they can, and the host ends. The experiment can be resumed.",
+  warning: lost && `Progress since the last checkpoints would be lost now: ${lost}.` });
+
+// interruption asks with what would be lost at this time.
+async function interruption(steer: Steer, x: string): Promise<Question> {
+  try {
+    return interrupt(x, await steer.losses(x));
+  } catch {
+    return interrupt(x, "it is not known what, as the server cannot be reached");
+  }
+}
 
 // Steering has the buttons of an experiment.
 export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.Element | null {
@@ -115,7 +128,7 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
     <div class="steer">
       {running && !status.paused ? <Act of={actions} request={{ path: "/pause" }}>❚❚ Pause</Act> : null}
       {running && status.paused ? <Act of={actions} request={{ path: "/resume" }}>▶ Continue</Act> : null}
-      {running ? <Act of={actions} question={interrupt(x)}>Interrupt…</Act> : null}
+      {running ? <Act of={actions} ask={() => interruption(steer, x)}>Interrupt…</Act> : null}
       {running ? <Act of={actions} question={stopAll(x)} danger>■ Stop…</Act> : null}
       {status.resumable ? <Act of={actions} request={{ path: "/resume" }}>▶ Resume</Act> : null}
       {running ? <button type="button" disabled={actions.off} onClick={() => open("add")}>Add a trial…</button> : null}

@@ -1,10 +1,9 @@
 // What several plots need of the trials.
 import { toNumber } from "../api";
-import type { Points, Space, Trial } from "../api";
+import type { Points, Space } from "../api";
 import { useSource } from "../context";
 import type { Loaded } from "../live";
 import { useData } from "../live";
-import type { Source } from "../source";
 
 export interface Table {
   space: Space;
@@ -48,15 +47,4 @@ export function extent(values: unknown[]): [number, number] {
     if (v > high) high = v;
   }
   return [low, high];
-}
-
-// These trials have trained to their end; schedulers say "finished" of one that has trained as long as they let any.
-const whole = ["completed", "nothing_left", "iteration_reached"];
-const early = `state == 'TERMINATED' && !reason.startsWith('finished') && ${whole.map((c) => `cause != '${c}'`).join(" && ")}`;
-const isEarly = (t: Trial): boolean => !whole.includes(t.cause?.kind ?? "") && !t.reason?.startsWith("finished");
-
-// stoppedEarly is how many trials have ended before their time, with those that never started.
-export async function stoppedEarly(source: Source, x: string): Promise<number> {
-  if (source.made) return (await source.trials(x, { state: "TERMINATED", limit: 1e9 })).trials.filter(isEarly).length;
-  return (await source.trials(x, { where: early, limit: 1, fields: "number" })).found;
 }

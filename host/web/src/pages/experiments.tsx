@@ -8,7 +8,7 @@ import { ago, plural } from "../format";
 import { useData, useTicks } from "../live";
 import { Spark } from "../plot/lines";
 import { href } from "../route";
-import { ended, flaw, Outcome, whole } from "../outcome";
+import { flaw, Outcome } from "../outcome";
 import { left } from "./overview";
 import { Failure, Front, State, Value, Waiting } from "../ui";
 
@@ -69,11 +69,9 @@ function useStatus(e: Item): Status | undefined {
 
 // Amount is how many trials have ended, of how many, and how it goes on.
 function Amount({ of: e, status: s }: { of: Item; status?: Status }): JSX.Element {
-  if (!s) return <span class="number">{plural(e.trials, "trial")}</span>;
-  const failed = s.counts["ERROR"] ?? 0;
-  return <><span class="number">{s.planned < 0 ? plural(ended(s), "trial") : `${ended(s)}/${plural(whole(s), "trial")}`}</span>
-    {failed > 0 ? <div class="state-error">✕ {failed} failed</div> : null}
-    {left(s) ? <div class="quiet">{left(s)} left</div> : null}</>;
+  return <><span class="number">{e.planned < 0 ? plural(e.ended, "trial") : `${e.ended}/${plural(e.planned, "trial")}`}</span>
+    {e.failed > 0 ? <div class="state-error">✕ {e.failed} failed</div> : null}
+    {s && left(s) ? <div class="quiet">{left(s)} left</div> : null}</>;
 }
 
 // History is read when something has changed.

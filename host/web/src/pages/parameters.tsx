@@ -12,7 +12,7 @@ import { Scale, Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
 import { Card, Failure, Select, Waiting } from "../ui";
-import { better, column, extent, metricOf, shades, stoppedEarly, useTable } from "./data";
+import { better, column, extent, metricOf, shades, useTable } from "./data";
 import type { Table } from "./data";
 
 export function ParametersPage({ x, watched }: PageProps): JSX.Element {
@@ -46,7 +46,7 @@ function Parameters({ x, data, metric, shares, watched }: PageProps & { data: Ta
       {shares.data ? <><table><thead><tr><th>parameter</th><th>share of the differences, of {shares.data.trials} trials</th></tr></thead>
         <tbody>{ranked.map((s) => <tr key={s.param}><th scope="row">{s.param}</th><td><Bar share={toNumber(s.importance)} />{s.without ? <div class="quiet">not in {plural(s.without, "trial")}</div> : null}</td></tr>)}</tbody></table>
         {shares.data.cautions?.length ? <ul class="quiet" id="cautions" aria-label="cautions">{shares.data.cautions.map((c) => <li key={c}>⚠ {c}</li>)}</ul> : null}</> : null}
-      {shares.error ? <Basis x={x} of={data} /> : null}</Card>
+      {shares.error ? <Basis of={data} early={watched.status?.stopped_early ?? 0} /> : null}</Card>
     <Contour x={x} t={data} metric={metric} names={names} best={watched.status?.best?.number} />
     <h2>Slices</h2>
     <div class="slices">{names.map((n) => <Slice key={n} x={x} t={data} metric={metric} name={n} best={watched.status?.best?.number} />)}</div>
@@ -54,9 +54,7 @@ function Parameters({ x, data, metric, shares, watched }: PageProps & { data: Ta
 }
 
 // Basis says what the values are based on where there are too few for an importance, which has cautions of its own.
-function Basis({ x, of: t }: { x: string; of: Table }): JSX.Element | null {
-  const source = useSource();
-  const { data: early } = useData("early of " + x, t.points.total, () => stoppedEarly(source, x));
+function Basis({ of: t, early }: { of: Table; early: number }): JSX.Element | null {
   const all = t.points.numbers.length;
   const some = t.space.parameters.map((p) => ({ name: p.name, n: column(t, p.name).filter((v) => v !== undefined && v !== null).length }))
     .filter((p) => p.n < all);

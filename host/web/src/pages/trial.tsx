@@ -12,6 +12,7 @@ import { href } from "../route";
 import type { TextPath } from "../source";
 import { TrialSteering } from "../steering";
 import { useSpace } from "./curves";
+import { giver } from "./decisions";
 import { Card, Choice, Code, Copy, Facts, Failure, Select, State, Value, Waiting } from "../ui";
 
 export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.Element {
@@ -31,7 +32,7 @@ export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.E
     <Why t={t} />
     <div class="two">
       <Parameters t={t} best={best && best.number !== t.number ? best.params as Params : undefined} />
-      <Card title="Trial" id="facts"><Facts of={facts(t)} /></Card>
+      <Card title="Trial" id="facts"><Facts of={facts(t, source.made !== undefined)} /></Card>
     </div>
     <Results x={x} t={t} version={watched.version} running={running && !lost} />
     <Printed x={x} t={t} key={t.number} running={running && !lost} />
@@ -67,9 +68,11 @@ function Parameters({ t, best }: { t: Detail; best?: Params }): JSX.Element {
         {best ? <td class={value(best[n]) === value(t.params[n]) ? "quiet" : undefined}>{value(best[n])}</td> : null}</tr>)}</tbody></table></Card>;
 }
 
-function facts(t: Detail): [string, ComponentChildren][] {
+// facts are what is known of a trial. A report knows of some trials alone who has suggested them.
+function facts(t: Detail, report: boolean): [string, ComponentChildren][] {
   const list: [string, ComponentChildren][] = [["started", time(t.started)], ["ended", time(t.ended)],
     ["trained for", seconds(t.time_total_s)], ["iteration", String(t.iteration)], ["results", String(t.results)]];
+  if (t.given || !report) list.unshift(["suggested by", t.given ? giver(t.given) : "the searcher"]);
   if (t.failures) list.push(["failures", String(t.failures)]);
   for (const [name, v] of Object.entries(t.metrics)) list.push([name, <Value of={v} digits={6} />]);
   list.push(["files", t.dir ? <>{t.dir} <Copy text={t.dir} /></> : "none"]);
@@ -147,7 +150,7 @@ export function Text({ of, label, grows }: { of: TextPath; label: string; grows:
   };
   return <>
     <Failure of={error} />
-    <pre class="log" tabIndex={0} aria-label={label} ref={ref} onScroll={scrolled}>{text || (text === "" && !grows ? "(nothing)" : "")}</pre>
+    <pre class={text ? "log" : "log none"} tabIndex={0} aria-label={label} ref={ref} onScroll={scrolled}>{text || (text === "" && !grows ? "(nothing)" : "")}</pre>
     {grows ? <p class="quiet">following…</p> : null}
   </>;
 }

@@ -1,0 +1,96 @@
+package browser
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// watchBoxes keeps the colours of the boxes that canvases fill.
+const watchBoxes = `{
+	window.boxes = new Set();
+	const drawing = CanvasRenderingContext2D.prototype, { fillRect } = drawing;
+	drawing.fillRect = function (...at) {
+		boxes.add(this.fillStyle);
+		return fillRect.apply(this, at);
+	};
+}`
+
+// The legend of the timeline has the colours that are drawn, in light and in dark, and no others.
+func TestLegendOfTheTimeline(t *testing.T) {
+	p := browser(t)
+	dir := population(t)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/")
+	p.run("watch boxes", chromedp.Evaluate(watchBoxes, nil))
+	p.view("#/x/pbt/timeline?by=trial")
+	for _, theme := range []string{"light", "dark"} {
+		p.run(theme, chromedp.Evaluate(fmt.Sprintf("void (document.documentElement.dataset.theme = %q)", theme), nil))
+		p.run("begin", chromedp.Evaluate("boxes.clear(), dispatchEvent(new Event('theme'))", nil))
+		p.await("boxes.size > 3")
+		var drawn, explained string
+		p.run("colours", chromedp.Evaluate("[...boxes].sort().join()", &drawn), chromedp.Evaluate(`[...new Set(
+			[...document.querySelectorAll("#bars rect")].map((r) => {
+				const pen = document.createElement("canvas").getContext("2d");
+				pen.fillStyle = getComputedStyle(r).fill;
+				return pen.fillStyle;
+			}))].sort().join()`, &explained))
+		if drawn != explained {
+			t.Errorf("%s: %s are drawn, and %s explained", theme, drawn, explained)
+		}
+	}
+	p.clean()
+}
+
+// watchMargins keeps the texts that reach beyond their canvas, and the ticks at the left that reach into the title of
+// their axis.
+const watchMargins = `{
+	window.outside = [];
+	window.ticks = 0;
+	const drawing = CanvasRenderingContext2D.prototype, { fillText } = drawing;
+	drawing.fillText = function (text, x, y) {
+		const { width } = this.measureText(text), scale = devicePixelRatio, at = this.getTransform();
+		const left = x - (this.textAlign === "center" ? width / 2 : this.textAlign === "right" ? width : 0);
+		const ends = [[left, y], [left + width, y]].map(([a, b]) => at.transformPoint({ x: a, y: b }));
+		const xs = ends.map((e) => e.x / scale), ys = ends.map((e) => e.y / scale);
+		const { clientWidth: w, clientHeight: h } = this.canvas;
+		if (Math.min(...xs) < -1 || Math.max(...xs) > w + 1 || Math.min(...ys) < -1 || Math.max(...ys) > h + 1)
+			outside.push(this.canvas.ariaLabel.slice(0, 40) + ": " + text);
+		if (this.textAlign === "right") {
+			ticks++;
+			if (left < 16) outside.push("in the title: " + text);
+		}
+		return fillText.call(this, text, x, y);
+	};
+}`
+
+// Plots have room for their ticks and titles, however long these are, and however narrow the page is.
+func TestMarginsOfPlots(t *testing.T) {
+	p := browser(t)
+	dir := finished(t)
+	longNames(t, dir)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/")
+	p.run("watch texts", chromedp.Evaluate(watchMargins, nil))
+	for _, pixels := range []int64{1280, 390} {
+		p.wide(pixels)
+		for _, x := range []string{"quickstart", long} {
+			for _, view := range []string{"overview", "trials/0", "parallel", "parameters", "timeline", "lineage"} {
+				p.run("begin", chromedp.Evaluate("outside.length = 0, ticks = 0", nil))
+				p.view("#/x/" + x + "/" + view)
+				p.await(`!document.querySelector("main .waiting") && document.querySelector("main canvas") &&
+					[...document.querySelectorAll("main canvas")].every((c) => c.dataset.drawn > 0)`)
+				var outside []string
+				p.run("margins of "+view, chromedp.Evaluate("outside", &outside))
+				if len(outside) > 0 {
+					t.Errorf("%s of %s, %d pixels wide: %q", view, x, pixels, outside)
+				}
+				if view != "parallel" {
+					p.await("ticks > 1")
+				}
+			}
+		}
+	}
+	p.clean()
+}
