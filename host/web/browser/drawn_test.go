@@ -43,6 +43,29 @@ func TestLegendOfTheTimeline(t *testing.T) {
 	p.clean()
 }
 
+// A best trial at the edge of a plot has its whole ring: rings are drawn outside of the frame that cuts dots.
+func TestRingsAreWhole(t *testing.T) {
+	p := browser(t)
+	dir := finished(t)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/")
+	p.run("watch rings", chromedp.Evaluate(`{
+		window.rings = [];
+		const drawing = CanvasRenderingContext2D.prototype, { arc, clip, restore } = drawing;
+		let cut = false;
+		drawing.clip = function (...a) { cut = true; return clip.apply(this, a); };
+		drawing.restore = function () { cut = false; return restore.call(this); };
+		drawing.arc = function (x, y, r, ...a) {
+			if (r === 6) rings.push(cut);
+			return arc.call(this, x, y, r, ...a);
+		};
+	}`, nil))
+	p.view("#/x/quickstart/parameters")
+	p.await("rings.length >= 5")
+	p.await("!rings.includes(true)")
+	p.clean()
+}
+
 // watchMargins keeps the texts that reach beyond their canvas, and the ticks at the left that reach into the title of
 // their axis.
 const watchMargins = `{

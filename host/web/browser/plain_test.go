@@ -175,6 +175,7 @@ func TestNumbersSayOfWhat(t *testing.T) {
 	p.shows("#experiments", "12/12 trials")
 	p.view("#/x/mixed")
 	p.shows("#counts", "3 terminated (2 completed, 1 stopped early)")
+	p.shows("#counts a[href$=decisions]", "1 stopped early")
 	p.shows("#history h2", "Best a so far (max)")
 	p.shows("#history", "There are several objectives; this is the first one.")
 	p.shows("#curves", "● finished or running.")

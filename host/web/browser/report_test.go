@@ -136,6 +136,20 @@ func (p *page) ordered(sort string, list []trial) {
 		strings.Join(want, ",")))
 }
 
+// On a phone, too, the page of a report says which experiment it shows.
+func TestNameInANarrowReport(t *testing.T) {
+	p := browser(t)
+	dir := finished(t)
+	p.run("narrow", chromedp.EmulateViewport(390, 844))
+	p.report(dir)
+	p.view("#/x/quickstart")
+	p.shows("#made", "report of")
+	p.await("document.querySelector('.top nav a').getBoundingClientRect().width > 40 && " +
+		"document.querySelector('.top nav').clientWidth > 60")
+	p.fits("report")
+	p.clean()
+}
+
 // metrics chooses each metric that the curves of a report offer: its curves are those that are shown.
 func (p *page) metrics() {
 	p.t.Helper()

@@ -45,7 +45,7 @@ function Headline({ watched: { lost, seen }, status: s, x }: { watched: Watched;
     <div><h1>{s.name || x}</h1><div id="state" class="big">{unknown
       ? <span class="state state-interrupted"><span aria-hidden="true">◌</span> last seen {state} at {clock(seen ?? lost)}</span> : <Outcome of={s} />}</div>
       <Gone status={s} /><Why status={s} /></div>
-    <div><h2>progress</h2><Progress status={s} lost={unknown} /></div>
+    <div><h2>progress</h2><Progress x={x} status={s} lost={unknown} /></div>
     <div><h2>time</h2><div class="big number" id="elapsed"><Elapsed status={s} lost={unknown} /></div><div id="left">{unknown ? "not known" : timeLeft(s)}</div></div>
     <div><h2 id="best-of">{s.best || !s.front ? `best ${objective ? `${objective.metric} (${objective.mode})` : "so far"}` : "best"}</h2>{s.best ? <><div class="big" id="best-value"><Value of={s.best.value} /></div>
       <div>by <a href={href(["x", x, "trials", s.best.number])}>trial {s.best.number}</a></div></>
@@ -87,7 +87,7 @@ function Elapsed({ status: s, lost }: { status: Status; lost: boolean }): JSX.El
   return <>{seconds(s.elapsed_s + Math.min(now, 5))}</>;
 }
 
-function Progress({ status: s, lost }: { status: Status; lost: boolean }): JSX.Element {
+function Progress({ x, status: s, lost }: { x: string; status: Status; lost: boolean }): JSX.Element {
   const all = whole(s);
   const share = (n: number): string => `${all > 0 ? (100 * n) / all : 0}%`;
   const running = s.counts["RUNNING"] ?? 0;
@@ -97,9 +97,14 @@ function Progress({ status: s, lost }: { status: Status; lost: boolean }): JSX.E
     {s.planned < 0 ? null : <div class="progress" role="progressbar" aria-label="trials that have ended" aria-valuenow={ended(s)}
       aria-valuemin={0} aria-valuemax={all}><div style={{ width: share(ended(s)) }} />{over ? null : <div class="now" style={{ width: share(running) }} />}</div>}
     <div id="counts">{states.map(([name, word, sign]) => ({ name, word, sign, n: name === "TERMINATED" ? terminated(s) : s.counts[name] ?? 0 })).filter(({ n }) => n > 0).map(({ name, word, sign, n }, i) =>
-      <span key={name} class={`state-${name.toLowerCase()}`}>{i > 0 ? ", " : ""}{over && name === "RUNNING" ? `◌ ${running} ${running === 1 ? "was" : "were"} running` : `${sign} ${n} ${word}`}{name === "TERMINATED" ? ` (${n - s.stopped_early} completed, ${s.stopped_early} stopped early)` : null}</span>)}</div>
+      <span key={name} class={`state-${name.toLowerCase()}`}>{i > 0 ? ", " : ""}{over && name === "RUNNING" ? `◌ ${running} ${running === 1 ? "was" : "were"} running` : `${sign} ${n} ${word}`}{name === "TERMINATED" ? <> ({n - s.stopped_early} completed, <Early x={x} n={s.stopped_early} />)</> : null}</span>)}</div>
     {s.never_started ? <div class="quiet">{plural(s.never_started, "trial")} never started</div> : null}
   </>;
+}
+
+// Early leads to why trials were stopped early.
+function Early({ x, n }: { x: string; n: number }): JSX.Element {
+  return n === 0 ? <>0 stopped early</> : <a href={href(["x", x, "decisions"])} title="why each was stopped">{n} stopped early</a>;
 }
 
 // FrontCard has the trials of the front, with their objectives and parameters.

@@ -115,6 +115,8 @@ function mark(s: Surface, l: Layout, line: Line, colour: string): void {
   const [x, y] = [l.x.at(line.xs[n]), l.y.at(line.ys[n])];
   if (!Number.isFinite(x) || !Number.isFinite(y)) return;
   const { ctx } = s;
+  const alpha = ctx.globalAlpha;
+  ctx.globalAlpha = Math.max(alpha, 0.4); // where a line ends is seen also where there are very many
   const r = line.strong ? 4 : 2.5;
   ctx.strokeStyle = line.end === "failed" ? s.theme.bad : colour;
   ctx.fillStyle = ctx.strokeStyle;
@@ -130,6 +132,7 @@ function mark(s: Surface, l: Layout, line: Line, colour: string): void {
     ctx.arc(x, y, r, 0, 7);
     ctx.fill();
   }
+  ctx.globalAlpha = alpha;
 }
 
 const byX = bisector((v: number) => v).center;

@@ -60,6 +60,7 @@ export function Scatter(p: ScatterProps): JSX.Element {
     if (p.field) clip(s, last.f, () => drawField(s, last!, p.dots, p.field!));
     drawAxes(s, last.f, last.x, last.y);
     clip(s, last.f, () => drawDots(s, last!, p));
+    p.dots.forEach((d, i) => { if (d.strong) ring(s, last!.at[2 * i]!, last!.at[2 * i + 1]!); }); // also at the edge, whole
   };
   const { pick } = p;
   return <Canvas label={p.label} height={p.height ?? 300} draw={draw} find={(x, y) => (last ? nearest(p, last, x, y) : undefined)}
@@ -79,7 +80,6 @@ function drawDots(s: Surface, l: Layout, p: ScatterProps): void {
   });
   s.ctx.globalAlpha = 1;
   if (p.steps) drawFront(s, l, strong, p.steps);
-  for (const i of strong) ring(s, l.at[2 * i]!, l.at[2 * i + 1]!);
 }
 
 // edge makes a dot visible on an area of its own colour.
