@@ -66,8 +66,8 @@ func (m *Machine) View(no TrialNo) View {
 	return v
 }
 
-// EachTerminated calls f with the cause of each trial that has started and is TERMINATED, in order. It is for counts: it
-// costs a small part of a View of each.
+// EachTerminated calls f with the cause of each trial that has started and is TERMINATED, in order. It is for
+// counts: it costs a small part of a View of each.
 func (m *Machine) EachTerminated(f func(Cause)) {
 	for no, left := 0, m.counts[Terminated]; left > 0; no++ {
 		t := &m.trials[no]

@@ -28,7 +28,7 @@ export function DecisionsPage({ x, watched }: PageProps): JSX.Element {
       <Rungs x={x} of={space.rungs} /></Card>
     <Card title={trials.length === most ? `The last ${most} trials that ended or paused` : "Why trials ended or paused, the last first"} id="decisions"><div class="scroll"><table class="told">
       <thead><tr><th>trial</th><th>suggested by</th><th>state</th><th>iteration</th><th>when</th><th>why</th></tr></thead>
-      <tbody>{trials.map((t) => <tr key={t.number}><td><a href={href(["x", x, "trials", t.number])}>{t.number}</a></td><td>{said.data ? suggester(t.number, said.data, space) : "…"}</td>
+      <tbody>{trials.map((t) => <tr key={t.number}><td><a href={href(["x", x, "trials", t.number])}>{t.number}</a></td><td class="by">{said.data ? suggester(t.number, said.data, space) : "…"}</td>
         <td><State state={t.state} /></td><td>{t.iteration}</td><td>{time(t.ended)}</td><td>{(t.reason ?? t.error)?.split("\n")[0]}</td></tr>)}</tbody></table></div></Card></>;
 }
 

@@ -78,7 +78,7 @@ const running = ["#3b93c9", "#0072b2"] as const;
 const paused = "#cc79a7";
 
 const colour = (state: string, t: Theme, trial: number): string => (state === "running" ? running[trial % 2]!
-  : state === "saving" ? t.warm : state === "paused" ? paused : t.line);
+  : state === "saving" ? t.warm : state === "paused" ? paused : t.quiet);
 
 function drawBox(s: Surface, b: Box, x: Axis, y: number, h: number): void {
   const [from, to] = [x.at(b.from), Math.max(x.at(b.from) + 1, x.at(b.to))];
@@ -96,5 +96,5 @@ function drawBox(s: Surface, b: Box, x: Axis, y: number, h: number): void {
 function Legend(): JSX.Element {
   const sign = (fill: string, thin = false): JSX.Element => <svg width="26" height="12" aria-hidden="true"><rect width="26" height={thin ? 3 : 12} y={thin ? 5 : 0} fill={fill} /></svg>;
   return <p class="row quiet" id="bars"><span>{sign(running[0])} {sign(running[1])} running, in two shades to tell neighbours apart</span><span>{sign("var(--warm)")} saving</span>
-    <span>{sign(paused, true)} paused</span><span>{sign("var(--line)", true)} queued</span></p>;
+    <span>{sign(paused, true)} paused</span><span>{sign("var(--quiet)", true)} queued</span></p>;
 }
