@@ -40,9 +40,9 @@ type branch struct {
 	params int
 }
 
-// newBranches returns nil if the space has no branches.
+// newBranches returns nil if no choice divides the space.
 func newBranches(s *space.Space) *branches {
-	b := &branches{space: s, best: math.Inf(1)}
+	b, divided := &branches{space: s, best: math.Inf(1)}, false
 	for i := range s.Params {
 		p := &s.Params[i]
 		below := dependents(s, i)
@@ -50,15 +50,58 @@ func newBranches(s *space.Space) *branches {
 			continue
 		}
 		if p.When == nil {
+			divided = divided || divides(s, i, below)
 			b.roots = append(b.roots, len(b.choices))
 		}
 		untried := branch{best: math.Inf(-1)}
 		b.choices = append(b.choices, choice{i, below, slices.Repeat([]branch{untried}, len(p.Choices))})
 	}
-	if len(b.roots) == 0 {
+	if !divided {
 		return nil
 	}
 	return b
+}
+
+// divides reports whether there are two values of choice i of which each has a parameter that the
+// other lacks, as models have that are chosen from. A value with parameters beside those of others
+// is no branch of its own.
+func divides(s *space.Space, i int, below []int) bool {
+	var sets [][]bool
+	for v := range s.Params[i].Choices {
+		set := exist(s, i, float64(v), below)
+		for _, other := range sets {
+			if exceeds(set, other) && exceeds(other, set) {
+				return true
+			}
+		}
+		sets = append(sets, set)
+	}
+	return false
+}
+
+// exist tells which parameters may exist if parameter i has a value. Others may decide, too.
+func exist(s *space.Space, i int, value float64, list []int) []bool {
+	const draws = 16
+	rng, may := space.NewRand(0), make([]bool, len(list))
+	for range draws {
+		p := s.Draw(rng)
+		p[i] = value
+		p = s.Complete(p)
+		for k, j := range list {
+			may[k] = may[k] || !math.IsNaN(p[j])
+		}
+	}
+	return may
+}
+
+// exceeds reports whether a has an element that b lacks.
+func exceeds(a, b []bool) bool {
+	for k := range a {
+		if a[k] && !b[k] {
+			return true
+		}
+	}
+	return false
 }
 
 // dependents returns the parameters whose conditions refer to parameter i.

@@ -164,7 +164,28 @@ func TestBranchesAsFarAsPossible(t *testing.T) {
 	})
 }
 
-// Without conditions, with other numbers of objectives, and for grids there are no branches.
+// A choice divides a space if each of two values has a parameter that the other lacks.
+func TestDivides(t *testing.T) {
+	for _, c := range []struct {
+		first, second []int // the values with the second parameter, and those with the third
+		want          bool
+	}{
+		{[]int{0}, []int{1}, true}, {[]int{0}, []int{0}, false}, {[]int{0, 1}, []int{0}, false},
+		{[]int{0, 1}, []int{0, 2}, true},
+		{[]int{0, 1, 2}, []int{0, 1, 2}, false},
+	} {
+		sp := Reals(3, 0, 1)
+		sp.Params[0] = space.Param{Name: "solver", Kind: space.Choice, Choices: Raws("1", "2", "3")}
+		for i, set := range [][]int{c.first, c.second} {
+			sp.Params[1+i].When = &space.Expr{Op: space.In, Param: 0, Set: set}
+		}
+		if got := newBranches(sp) != nil; got != c.want {
+			t.Errorf("%v %v: %t", c.first, c.second, got)
+		}
+	}
+}
+
+// Without conditions, for grids, and with several objectives there are no branches.
 func TestNoBranches(t *testing.T) {
 	grid := model()
 	grid.Params[0].Grid = true

@@ -21,13 +21,15 @@
 // A trial has ended when it completed, failed or paused, or was removed with a result. The trial's
 // number determines whose turn it is.
 //
-// In spaces with conditions and one objective, as long as gp has turns: while the last 10 ended
-// trials were not better than the best one, two suggestions in four are tpe's for a given branch.
-// A branch is a value of a choice that other parameters depend on, and it is chosen by the number
-// of its trials. If the best loss of a branch has place k among those of the choice's values, and
-// the branch has p parameters, its share of the trials should be (p+1)/k. The value
-// that is farthest below its share is next, one without trials before all others; choices that
-// exist only with this value follow in the same way. Several choices that always exist have turns.
+// In spaces that a choice divides, with one objective, as long as gp has turns: while the last 10
+// ended trials were not better than the best one, two suggestions in four are tpe's for a given
+// branch. A choice divides a space if there are two values of which each has a parameter that the
+// other lacks, as models have that are chosen from. A branch is a value of a choice that other
+// parameters depend on, and it is chosen by the number of its trials. If the best loss of a branch
+// has place k among those of the choice's values, and the branch has p parameters, its share of the
+// trials should be proportional to (p+1)/k. The value that is farthest below its share is next, one
+// without trials before all others; choices that exist only with this value follow in the same way.
+// Several choices that always exist have turns.
 //
 // If a scheduler stops trials early, tpe suggests from the first such trial on, because it learns
 // most from what is stopped (its page says how). Without early stopping gp is better.
