@@ -1,8 +1,11 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
 
 	"github.com/tunehost/tunehost/host/agent/door"
@@ -34,9 +37,21 @@ type RunOptions struct {
 // not answer for its grace, or the context ends. Before it returns it ends all processes and removes the
 // files of trials.
 func Run(ctx context.Context, o RunOptions) (err error) {
-	files, err := runtimedir.MakeLarge()
+	way, err := openDoor(o.Socket)
 	if err != nil {
 		return err
+	}
+	l := link.Agent{Ticket: o.Ticket, Bundle: o.Bundle, Log: o.Log, Clock: clock.System{}, Leaving: o.Leaving,
+		Failure: o.Failure}
+	if way != nil {
+		defer way.Close()
+		l.Door = way
+	}
+	files, err := runtimedir.MakeLarge()
+	if err != nil { // a full disk: the host is told, because nobody may see what this program prints
+		node, _ := os.Hostname()
+		l.Failure = cmp.Or(l.Failure, fmt.Sprintf("the agent on the node %s: %v", node, err))
+		return errors.Join(err, l.Run(ctx))
 	}
 	defer func() { err = errors.Join(err, files.Remove()) }()
 	mark := local.NewMark(files.Path())
@@ -44,21 +59,9 @@ func Run(ctx context.Context, o RunOptions) (err error) {
 	defer reaper.close()
 	a := New(Options{Mark: mark, Environ: o.Environ, Dir: files.Path(), Log: o.Log, Guard: reaper.start})
 	defer a.Close()
-	way, err := openDoor(o.Socket)
-	if err != nil {
-		return err
-	}
-	if way != nil {
-		defer way.Close()
-	}
-	l := link.Agent{Ticket: o.Ticket, Bundle: o.Bundle, Log: o.Log, Clock: clock.System{}, Leaving: o.Leaving,
-		Failure: o.Failure,
-		Serve: func(_ context.Context, s link.Session) error {
-			_ = a.Serve(s) // its end is the session's
-			return nil
-		}}
-	if way != nil {
-		l.Door = way
+	l.Serve = func(_ context.Context, s link.Session) error {
+		_ = a.Serve(s) // its end is the session's
+		return nil
 	}
 	return l.Run(ctx)
 }

@@ -74,7 +74,8 @@ func (a *Agent) placeTree(s *stream, t *upload.Tree) (path string, err error) {
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		// The host must not take this for an error of its own disk.
-		return "", fmt.Errorf("the disk of the node is full: %s needs %d MiB in %s", t.Root, t.Size()>>20, a.Dir)
+		return "", fmt.Errorf("the disk of the node is full: %s needs %.1f MB in %s", t.Root, float64(t.Size())/1e6,
+			a.Dir)
 	}
 	return path, err
 }
