@@ -43,7 +43,7 @@ func (a *app) ls(dir string, asJSON bool) error {
 	broken, listed := false, 0
 	t := listTable()
 	for _, d := range dirs {
-		x, err := a.list(d)
+		x, err := a.list(dir, d)
 		if err == nil {
 			listed++
 		} else {
@@ -113,7 +113,13 @@ func experiments(dir string) ([]string, error) {
 	return dirs, nil
 }
 
-func (a *app) list(dir string) (x view.Summary, err error) {
+// list summarises an experiment of a folder.
+func (a *app) list(folder, dir string) (x view.Summary, err error) {
+	if dir != folder && !mirror.IsURL(dir) {
+		if err := view.CheckListed(dir); err != nil {
+			return x, err
+		}
+	}
 	err = a.with(dir, func(e *view.Recorded) (err error) {
 		x, err = e.Summary()
 		return err

@@ -32,6 +32,9 @@ func (d Dir) CheckOwnership() error {
 	return d.shared()
 }
 
+// CheckLink returns an error if a path is a link that another user has made to a directory which is not that user's.
+func CheckLink(path string) error { return ownership.CheckLink(path) }
+
 func (d Dir) shared() error {
 	if err := ownership.CheckAbove(d.path); err != nil {
 		return err

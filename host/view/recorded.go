@@ -152,6 +152,10 @@ func Is(dir string) bool {
 	return err == nil && d.Exists()
 }
 
+// CheckListed returns why an experiment that a folder lists, and nobody has named, is not read: it is a link of
+// another user.
+func CheckListed(dir string) error { return storage.CheckLink(dir) }
+
 // Hidden reports whether an experiment may be in the directory, which this user may not read.
 func Hidden(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "experiment.yaml"))

@@ -104,10 +104,17 @@ type place struct {
 	// copied says that dir has a copy of the record alone, machine which other machine runs the experiment.
 	copied  bool
 	machine string
+	// listed says that nobody has named dir: it is in a folder, where others may have put a link.
+	listed bool
 }
 
 // brought calls f with the experiment's directory on this machine.
 func (p place) brought(f func(place) error) error {
+	if p.listed {
+		if err := view.CheckListed(p.dir); err != nil {
+			return fmt.Errorf("%s: %w", p.dir, err)
+		}
+	}
 	if p.storage == nil {
 		return f(p)
 	}
@@ -154,7 +161,7 @@ func (c *Catalog) below(root string) (list []place, err error) {
 	}
 	dirs, err := within(root)
 	for _, dir := range dirs {
-		list = append(list, place{id: filepath.Base(dir), dir: dir})
+		list = append(list, place{id: filepath.Base(dir), dir: dir, listed: !view.Is(root)})
 	}
 	return list, err
 }

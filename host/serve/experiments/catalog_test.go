@@ -1,7 +1,9 @@
 package experiments
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tunehost/tunehost/host/view"
@@ -91,5 +93,38 @@ func TestStill(t *testing.T) {
 	}
 	if n := entries(follows); n <= before {
 		t.Errorf("%d entries are read, and more were recorded", n)
+	}
+}
+
+// TestLinkOfAnother: a link that another user has put into the folder, to a directory which is not that user's, is
+// listed with the reason, and not followed. One of the reader is.
+func TestLinkOfAnother(t *testing.T) {
+	away, root := filepath.Join(t.TempDir(), "away"), t.TempDir()
+	w := viewtest.New(away, []byte(source), 1)
+	w.Start(1)
+	w.Run(-1)
+	w.Close()
+	link := filepath.Join(root, "x")
+	if err := os.Symlink(away, link); err != nil {
+		t.Fatal(err)
+	}
+	listed := func() Item {
+		list, err := New(root).List()
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		return list[0]
+	}
+	if x := listed(); x.Error != "" {
+		t.Errorf("my own: %s", x.Error)
+	}
+	if os.Lchown(link, 65534, -1) != nil {
+		return // only root can make links of others: ownership.TestCheckLink has the rest
+	}
+	if x := listed(); !strings.Contains(x.Error, "is not followed") {
+		t.Errorf("of another: %+v", x)
+	}
+	if _, _, err := New(root).Get("x"); err == nil || !strings.Contains(err.Error(), "is not followed") {
+		t.Errorf("of another: %v", err)
 	}
 }
