@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -287,14 +288,14 @@ func allocatesTwice(s *subject) error {
 	if err != nil {
 		return err
 	}
-	before, err := d.free()
+	before, err := d.settledFree()
 	if err != nil {
 		return err
 	}
 	if err := d.executor.Allocate(s.ctx, []sdk.LeaseRequest{r}); err != nil {
 		return err
 	}
-	after, err := d.free()
+	after, err := d.settledFree()
 	if err != nil {
 		return err
 	}
@@ -322,6 +323,32 @@ func (d *executorHost) checkUnchanged(first sdk.LeaseEvent) error {
 
 func sameBundle(a, b sdk.GrantedBundle) bool {
 	return a.Node == b.Node && a.Address == b.Address && slices.Equal(a.Devices, b.Devices)
+}
+
+// How often in a row settledFree reads the same, and how long it waits in between.
+const (
+	readings     = 5
+	readingEvery = 100 * time.Millisecond
+)
+
+// settledFree returns the free amounts when they do not change any more: an engine may count what it has just granted
+// a moment later.
+func (d *executorHost) settledFree() (text string, err error) {
+	for same := 0; same < readings; same++ {
+		now, err := d.free()
+		if err != nil || now == "" {
+			return now, err
+		}
+		if now != text {
+			text, same = now, 0
+		}
+		select {
+		case <-time.After(readingEvery):
+		case <-d.ctx.Done():
+			return text, d.ctx.Err()
+		}
+	}
+	return text, nil
 }
 
 // free returns the free amounts of all nodes as text, or "" if unknown.
