@@ -35,10 +35,10 @@ export function Outcome({ of: s }: { of: Status }): JSX.Element {
   return wrong ? <Warning>finished {wrong}</Warning> : <State state={s.state} />;
 }
 
-// Advice says what continues an experiment that has finished, where no button does.
-export function Advice({ of: s, dir }: { of: Status; dir: string }): JSX.Element {
+// Advice says what continues an experiment that has finished, beside what buttons do.
+export function Advice({ of: s, dir }: { of: Status; dir: string }): JSX.Element | null {
   const failed = inState(s, "ERROR");
-  if (failed === 0 && never(s) === 0) return <>For more trials, raise their number in Settings, then press Resume.</>;
+  if (failed === 0 && never(s) === 0) return s.resumable ? null : <>For more trials, raise their number in Settings, then press Resume.</>;
   const command = (flag: string): JSX.Element => <code>tunehost resume {dir} {flag}</code>;
   return <>
     {failed > 0 ? <>{command("--errored")} runs {failed === 1 ? "the trial that failed" : `the ${plural(failed, "trial")} that failed`} again,

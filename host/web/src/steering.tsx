@@ -133,7 +133,7 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
       {status.resumable ? <Act of={actions} request={{ path: "/resume" }}>▶ Resume</Act> : null}
       {running ? <button type="button" disabled={actions.off} onClick={() => open("add")}>Add a trial…</button> : null}
       <button type="button" disabled={actions.off} onClick={() => open("set")}>Settings…</button>
-      {status.state === "finished" && !status.resumable && watched.lost === undefined ? <span class="quiet" id="more"><Advice of={status} dir={word(status.dir)} /></span> : null}
+      {status.state === "finished" && watched.lost === undefined ? <span class="quiet" id="more"><Advice of={status} dir={word(status.dir)} /></span> : null}
     </div>
     <Said of={actions} inForm={form !== ""} />
     {form === "add" ? <Point x={x} title="Add a trial" button="Add" path="/trials" actions={actions} onClose={close}
