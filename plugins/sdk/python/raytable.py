@@ -93,7 +93,7 @@ EXAMPLES = {
     "bohb_example": "",
     "hyperopt_conditional_search_space_example": "",
     "nevergrad_example": "",
-    "xgboost_dynamic_resources_example": "",
+    "xgboost_dynamic_resources_example": "imports `ray.tune.execution`",
     "mlflow_example": "imports `ray.air.integrations`",
     **dict.fromkeys(
         (
