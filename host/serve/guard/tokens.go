@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -64,8 +65,14 @@ func Folder() (string, error) {
 // Load returns the tokens in a folder. It makes those that are missing, so that URLs and programs
 // keep their access when the server starts again; fresh replaces both.
 func Load(dir string, fresh bool) (t Tokens, err error) {
+	if err := above(dir); err != nil {
+		return t, err
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return t, usererror.Wrap(err)
+	}
+	if err := safe(dir); err != nil {
+		return t, err
 	}
 	full, err := token(filepath.Join(dir, fullName), fresh)
 	if err != nil {
@@ -77,6 +84,9 @@ func Load(dir string, fresh bool) (t Tokens, err error) {
 
 // read returns the tokens in a folder.
 func read(dir string) (t Tokens, err error) {
+	if err := safe(dir); err != nil {
+		return t, err
+	}
 	if t.Full, err = stored(filepath.Join(dir, fullName)); err != nil {
 		return t, err
 	}
@@ -100,17 +110,27 @@ func token(path string, fresh bool) (string, error) {
 	return text, nolink.Settle(f, path, err)
 }
 
-// stored reads a token that nobody else can read.
+// stored reads a token that is this user's, and that nobody else can read.
 func stored(path string) (string, error) {
 	info, err := nolink.Lstat(path)
+	if err == nil {
+		err = own(path, info, os.Geteuid()) // before it is opened: only the owner may do that
+	}
 	if err != nil {
 		return "", err
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return "", usererror.Errorf("%s: other users can access this token (mode %04o); remove the file, and the "+
-			"server makes another", path, mode)
+	f, err := nolink.Open(path)
+	if err != nil {
+		return "", err
 	}
-	text, err := nolink.ReadFile(path, maxToken)
+	defer f.Close()
+	if info, err = f.Stat(); err == nil {
+		err = own(path, info, os.Geteuid()) // it may be another by now
+	}
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxToken))
 	if err != nil {
 		return "", err
 	}

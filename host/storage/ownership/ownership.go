@@ -24,11 +24,21 @@ func check(path string, info fs.FileInfo, me int) error {
 		return fmt.Errorf("%s belongs to another user (%d; you are %d), who could change what runs as you: copy it to "+
 			"a folder of your own, or make it yours with chown", path, owner, me)
 	}
-	if info.Mode()&0o002 != 0 || info.Mode()&0o020 != 0 && !private(group, me) {
+	if shared(info, group, me) {
 		return fmt.Errorf("%s can be written to by others (%v), who could change what runs as you: run chmod go-w %s",
 			path, info.Mode(), path)
 	}
 	return nil
+}
+
+// Shared reports whether others can write to what info describes. A group of this user alone is no other.
+func Shared(info fs.FileInfo) bool {
+	_, group, ok := Of(info)
+	return ok && shared(info, group, os.Geteuid())
+}
+
+func shared(info fs.FileInfo, group, me int) bool {
+	return info.Mode()&0o002 != 0 || info.Mode()&0o020 != 0 && !private(group, me)
 }
 
 // CheckAbove returns an error if everybody could replace one of the folders above a path.
