@@ -85,6 +85,16 @@ func Server(h http.Handler) *http.Server {
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	headers(w.Header())
 	g.renew()
+	if len(r.TransferEncoding) > 0 {
+		// The request may have had a Content-Length, too, which net/http drops: what follows may be a part of its body
+		// for a proxy in between.
+		w.Header().Set("Connection", "close")
+	}
+	if len(r.Header.Values("Authorization")) > 1 {
+		leave(w, r)
+		problem.New(http.StatusBadRequest, "Authorization: the header is given several times; expected once").Write(w)
+		return
+	}
 	if !g.named(r.Host) {
 		problem.New(http.StatusMisdirectedRequest, "the server has no such name; start it with --host NAME to "+
 			"reach it by another name").Write(w)
@@ -104,9 +114,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if p.Status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="tunehost"`)
 		}
-		if r.ContentLength != 0 {
-			w.Header().Set("Connection", "close") // the answer does not wait for the body
-		}
+		leave(w, r)
 		if p.Status == http.StatusUnauthorized && browses(r) {
 			askPerson(w)
 			return
@@ -124,9 +132,20 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
+// leave lets an answer not wait for the body of the request.
+func leave(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		w.Header().Set("Connection", "close")
+	}
+}
+
 // receive reads the body of a request that may have one, so that what is wrong with its transport is told apart
 // from what it says.
 func receive(w http.ResponseWriter, r *http.Request) *problem.Problem {
+	if r.ContentLength > MaxBodyBytes {
+		leave(w, r)
+		return tooLarge(MaxBodyBytes)
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, MaxBodyBytes)
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
@@ -146,12 +165,16 @@ func unread(err error) *problem.Problem {
 	var slow net.Error
 	switch {
 	case errors.As(err, &large):
-		return problem.New(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes, the most "+
-			"that a request may have", large.Limit))
+		return tooLarge(large.Limit)
 	case errors.As(err, &slow) && slow.Timeout():
 		return problem.New(http.StatusRequestTimeout, fmt.Sprintf("the request has not arrived within %v", BodyTimeout))
 	}
 	return problem.New(http.StatusBadRequest, "the body cannot be read: "+err.Error())
+}
+
+func tooLarge(most int64) *problem.Problem {
+	return problem.New(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes, the most that "+
+		"a request may have", most))
 }
 
 // AccessHeader is a header of answers to a token that only reads: a page then offers no changes.

@@ -299,6 +299,9 @@ func TestUnreadable(t *testing.T) {
 		{"Content-Length: 100000\r\n", "", "401"},
 		{"Transfer-Encoding: chunked\r\n", "", "401"},
 		{with + "Content-Length: 1\r\n", "x", "200"},
+		{with + "Content-Length: 99999999999\r\n", "", "413"}, // at once: nothing is read
+		{with + with, "", "400"},
+		{with + "Authorization: bearer " + tokens.Read + "\r\nContent-Length: 100000\r\n", "", "400"},
 	} {
 		c, err := net.Dial("tcp", s.Listener.Addr().String())
 		if err != nil {
@@ -311,6 +314,36 @@ func TestUnreadable(t *testing.T) {
 			t.Errorf("%.80q: %+v, %v, want %s", x.head, a, err, x.want)
 		}
 		_ = c.Close()
+	}
+}
+
+// TestTwoLengths: after a request with a length in two ways, of which a proxy may take the other one, nothing more is
+// read from the connection.
+func TestTwoLengths(t *testing.T) {
+	s := httptest.NewUnstartedServer(nil)
+	s.Config = Server(New(Options{Tokens: tokens}, hello))
+	s.Start()
+	defer s.Close()
+	head := "POST / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + tokens.Full + "\r\n"
+	next := head + "Content-Length: 0\r\n\r\n"
+	for lengths, answers := range map[string]int{"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n": 1,
+		"Content-Length: 5\r\n\r\n01234": 2} {
+		_, in := dial(t, s.Listener, head+lengths+next)
+		for i := range answers {
+			a, err := http.ReadResponse(in, nil)
+			if err != nil || a.StatusCode != http.StatusOK {
+				t.Fatalf("%q: answer %d: %+v, %v", lengths, i+1, a, err)
+			}
+			if _, err := io.Copy(io.Discard, a.Body); err != nil || a.Close != (answers == 1) {
+				t.Errorf("%q: answer %d: the connection is closed: %v, %v", lengths, i+1, a.Close, err)
+			}
+		}
+		if answers > 1 {
+			continue
+		}
+		if _, err := in.ReadByte(); err != io.EOF {
+			t.Errorf("%q: after the answer: %v, want the end", lengths, err)
+		}
 	}
 }
 
