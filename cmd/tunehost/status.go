@@ -60,7 +60,7 @@ func (a *app) writeStatus(w io.Writer, s *view.Status, ownPlugins bool) error {
 	if s.Waiting != "" {
 		add("waiting", s.Waiting)
 	}
-	add("time", seconds(s.Elapsed.Seconds()))
+	add("time", elapsed(s))
 	switch {
 	case s.Front > 0:
 		add("best", fmt.Sprintf("%s that no other beats; `tunehost best` lists them", plural(s.Front, "trial")))
@@ -82,6 +82,15 @@ func (a *app) writeStatus(w io.Writer, s *view.Status, ownPlugins bool) error {
 		return err
 	}
 	return t.write(w, 0, a.bold) // paths are for copying: never cut
+}
+
+// elapsed is the time that the experiment has run, and what is left of it.
+func elapsed(s *view.Status) string {
+	text := seconds(s.Elapsed.Seconds())
+	if left := s.Left.String(); left != "" {
+		text += ", " + left
+	}
+	return text
 }
 
 // statusHead describes the state of the experiment in a few words.

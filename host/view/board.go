@@ -71,6 +71,7 @@ func (b *Board) Status() Status {
 	s := b.status
 	if s.State == Running {
 		s.Elapsed = b.Elapsed()
+		s.Left = s.Left.after(s.Elapsed)
 	}
 	if b.Hint != nil {
 		s.Hint = b.Hint(s)

@@ -22,6 +22,8 @@ type State struct {
 	// last has results that a machine's summaries do not show: those without a metric that the trial had
 	// reported before.
 	last map[core.TrialNo]lastResult
+	// resultAt is how long a running trial had trained at its last result, in nanoseconds.
+	resultAt map[core.TrialNo]int64
 	questions
 }
 
@@ -33,7 +35,8 @@ type lastResult struct {
 
 // NewState returns the state before anything was read.
 func NewState(f *Facts, h *history.History) *State {
-	return &State{Facts: f, Machine: h.Machine(), record: h, last: map[core.TrialNo]lastResult{}}
+	return &State{Facts: f, Machine: h.Machine(), record: h, last: map[core.TrialNo]lastResult{},
+		resultAt: map[core.TrialNo]int64{}}
 }
 
 // Did updates the state by an action of the last event.
@@ -43,8 +46,12 @@ func (s *State) Did(a core.Action) {
 	case core.StartAttempt:
 		s.rewind(a.Trial)
 	case core.Tell:
-		if a.Observation.Kind == core.SawResult {
+		switch a.Observation.Kind {
+		case core.SawResult:
 			s.noteResult(&a.Observation)
+			s.resultAt[a.Observation.Trial] = s.Machine.TrainNS(a.Observation.Trial)
+		case core.SawPaused, core.SawCompleted, core.SawFailed, core.SawRemoved, core.SawRequeued:
+			delete(s.resultAt, a.Observation.Trial)
 		}
 	}
 }

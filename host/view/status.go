@@ -81,6 +81,8 @@ type External struct {
 	Pending []Pending
 	// Waiting is what a running experiment waits for, or "".
 	Waiting string
+	// Left is how long a running experiment will still run.
+	Left Left
 	// Added is how many suggestions the user has added to those that the file plans.
 	Added int64
 	// Manual says that workers, which may be anywhere, train its trials.
@@ -122,6 +124,7 @@ func (s *State) CurrentStatus() Status {
 		x.Ending, x.Cause = ending.String(), why
 	}
 	x.Reason = x.Cause.String()
+	x.Left = s.timeLeft(&x)
 	if no, value, ok := bestOf(m, x.Objective, Last); ok {
 		x.Best = &Ranked{Trial: s.Trial(no), Value: value.value, Scope: Last}
 	} else {
@@ -191,7 +194,7 @@ func (s *Status) markInterrupted() {
 	} else {
 		s.State, s.Cause, s.Reason = Interrupted, core.Cause{}, ""
 	}
-	s.Ending = ""
+	s.Ending, s.Left = "", Left{}
 }
 
 // State is running while a host runs it, else its outcome. An experiment whose host died is
@@ -285,6 +288,7 @@ func (e *Experiment) Status(now time.Time) (x Status, err error) {
 		x.markInterrupted()
 	case x.State == Running && !since.IsZero():
 		x.Elapsed += max(now.Sub(since), 0)
+		x.Left = x.Left.after(x.Elapsed)
 		if err := e.source.Look(func(s *State) { x.Overdue = s.overdue(x.Elapsed) }); err != nil {
 			return x, err
 		}
@@ -345,8 +349,10 @@ type statusJSON struct {
 	Front     int                  `json:"front,omitempty"`
 	Resources map[string]usageJSON `json:"resources"`
 	Elapsed   float64              `json:"elapsed_s"`
-	Dir       string               `json:"dir"`
-	Host      string               `json:"host,omitempty"`
+	// Left is there while there is an estimate.
+	Left *float64 `json:"left_s,omitempty"`
+	Dir  string   `json:"dir"`
+	Host string   `json:"host,omitempty"`
 	externalJSON
 }
 
@@ -388,7 +394,7 @@ func (s Status) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(statusJSON{s.Name, s.State, orNull(s.Reason), causeShape(s.Cause), counts, s.NeverStarted,
 		s.Paused, orNull(s.Ending),
-		s.Planned, best, s.Front, resources, s.Elapsed.Seconds(), s.Dir, s.Host,
+		s.Planned, best, s.Front, resources, s.Elapsed.Seconds(), s.Left.orNull(), s.Dir, s.Host,
 		externalJSON{s.StoppedEarly, s.Leases, s.Overdue,
 			s.Entries, s.Resumable, restarts, s.Added, s.Pending, s.Waiting}})
 }

@@ -51,6 +51,9 @@ func (f *fake) Status() view.Status {
 	for _, n := range st.Counts {
 		st.Made += int64(n)
 	}
+	if f.state == "running" && f.done > 0 {
+		st.Left = view.Left{Expected: true, Known: true, Seconds: 1239}
+	}
 	if f.done > 0 {
 		st.Best = &view.Ranked{Value: 0.97312345, Trial: view.Trial{Subject: view.Subject{Number: 3, ID: "k3f9",
 			Params: params(3),

@@ -174,7 +174,7 @@ func (s screen) progress(st view.Status) string {
 	if st.Planned < 0 {
 		return plural(done, "trial") + " done"
 	}
-	label := join(fmt.Sprintf("%d/%d trials", done, max(st.Planned, st.Made)), left(st))
+	label := join(fmt.Sprintf("%d/%d trials", done, max(st.Planned, st.Made)), st.Left.String())
 	cells := min(maxBarCells, s.room()-width(label)-columnGap)
 	if cells < 5 {
 		return label
@@ -183,19 +183,6 @@ func (s screen) progress(st view.Status) string {
 	full = min(full, cells)
 	return s.paint.paint(cyan, strings.Repeat("━", full)) + s.paint.paint(faint, strings.Repeat("─", cells-full)) +
 		"  " + label
-}
-
-// left estimates the remaining time from the trials that have ended.
-func left(st view.Status) string {
-	done := int64(ended(st))
-	rest := max(st.Planned, st.Made) - done - int64(st.NeverStarted)
-	if st.Waiting != "" { // nobody knows when a worker comes
-		return ""
-	}
-	if st.State != "running" || st.Ending != "" || st.Paused || st.Planned < 0 || done == 0 || rest <= 0 {
-		return ""
-	}
-	return roughly(st.Elapsed.Seconds()/float64(done)*float64(rest)) + " left"
 }
 
 var stateWords = map[core.State]string{core.Running: "running", core.Paused: "paused", core.Pending: "pending",

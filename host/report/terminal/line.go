@@ -25,7 +25,7 @@ func statusLine(st view.Status) (line, withoutTime string) {
 	withoutTime = join(stateText(st, false, maxReason), clean(st.Hint), done, strings.ReplaceAll(counts(st, false),
 		" · ", ", "), best,
 		strings.ReplaceAll(resources(st), " · ", ", "))
-	return join(duration(st.Elapsed), withoutTime, left(st)), withoutTime
+	return join(duration(st.Elapsed), withoutTime, st.Left.String()), withoutTime
 }
 
 // eventLine says in one line what happened to a trial; "" for unimportant events. A result shows the

@@ -166,24 +166,6 @@ func TestTextFromTrialsCannotSteerTheTerminal(t *testing.T) {
 	}
 }
 
-// B-120
-func TestTimeLeft(t *testing.T) {
-	f := running()
-	if got := left(f.Status()); got != "about 21m left" {
-		t.Error(got)
-	}
-	f.planned = 2e15
-	if got := left(f.Status()); got != "more than a year left" {
-		t.Error(got)
-	}
-	for _, f := range []*fake{{planned: 100, state: "running"}, {planned: -1, done: 3, state: "running"},
-		{planned: 3, done: 3, state: "finished"}} {
-		if got := left(f.Status()); got != "" {
-			t.Errorf("%+v: %s", f, got)
-		}
-	}
-}
-
 // B-078, B-123
 func TestSummaries(t *testing.T) {
 	for name, e := range map[string]End{
@@ -271,8 +253,7 @@ func TestPhases(t *testing.T) {
 		if !strings.HasPrefix(lines[0], "digits · "+c.want+" · 12m04s") || lines[1] != "what to do" {
 			t.Errorf("%+v: found\n%s\n%s", c, lines[0], lines[1])
 		}
-		if line, _ := statusLine(st); !strings.Contains(line, "· "+c.want+" · what to do · ") ||
-			strings.Contains(line, "left") != (c.want == "running") {
+		if line, _ := statusLine(st); !strings.Contains(line, "· "+c.want+" · what to do · ") {
 			t.Errorf("%+v: found %s", c, line)
 		}
 	}

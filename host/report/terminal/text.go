@@ -65,25 +65,6 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%dd%02dh", s/86400, s/3600%24)
 }
 
-const secondsPerYear = 365 * 86400
-
-// roughly writes an estimated duration in seconds.
-func roughly(seconds float64) string {
-	if seconds > secondsPerYear {
-		return "more than a year"
-	}
-	s := int64(seconds)
-	switch {
-	case s < 60:
-		return "less than a minute"
-	case s < 3600:
-		return fmt.Sprintf("about %dm", (s+30)/60)
-	case s < 86400:
-		return fmt.Sprintf("about %dh%02dm", s/3600, s/60%60)
-	}
-	return fmt.Sprintf("about %dd%02dh", s/86400, s/3600%24)
-}
-
 // trialName names a trial as in tables and on the command line.
 func trialName(no core.TrialNo) string { return fmt.Sprintf("%05d", no) }
 

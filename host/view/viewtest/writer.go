@@ -116,7 +116,8 @@ func (w *Writer) spec() core.Spec {
 	check(err)
 	s := core.Spec{Rules: core.NewestRules, Seed: w.seed, Trials: w.Experiment.Trials, Request: one,
 		PluginTraits: core.PluginTraits{Independent: true, Quiet: true, Saves: true},
-		Checkpoint:   core.Checkpoint{Every: uint64(w.Experiment.Checkpoint.Every)}}
+		Checkpoint:   core.Checkpoint{Every: uint64(w.Experiment.Checkpoint.Every)},
+		Stop:         core.StopRules{Iteration: uint64(w.Experiment.Stop.Iteration)}}
 	for _, o := range w.Experiment.Objectives {
 		mode, err := stat.ParseMode(o.Mode)
 		check(err)
@@ -159,6 +160,12 @@ func (w *Writer) Run(rounds int) {
 	}
 	w.flush()
 }
+
+// Wait lets time pass in which no trial reports anything.
+func (w *Writer) Wait(d time.Duration) { w.at += int64(d) }
+
+// Now is the time of day at the last event, or after the last wait.
+func (w *Writer) Now() time.Time { return Epoch.Add(time.Duration(w.at)) }
 
 // Close ends the journal like a host that leaves in order.
 func (w *Writer) Close() {

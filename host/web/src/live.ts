@@ -139,7 +139,7 @@ class Follower {
 }
 
 // substance is a status without what changes with time alone.
-const substance = (status: Status): string => JSON.stringify({ ...status, elapsed_s: 0,
+const substance = (status: Status): string => JSON.stringify({ ...status, elapsed_s: 0, left_s: 0,
   overdue: status.overdue?.map((o) => o.kind + o.name) });
 
 // useNow reads something again, once in `ms`, while the page is visible and `on` holds.

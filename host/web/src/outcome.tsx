@@ -16,9 +16,6 @@ export const ended = (s: Status): number => terminated(s) + inState(s, "ERROR");
 export const made = (s: Status): number => Object.values(s.counts).reduce((a, b) => a + b, 0);
 export const whole = (s: Status): number => Math.max(s.planned, made(s));
 
-// rest is how many trials may still run.
-export const rest = (s: Status): number => whole(s) - ended(s) - never(s);
-
 const limits = ["failed_budget", "fail_fast"];
 
 // flaw says what is wrong with how an experiment has finished, or "".

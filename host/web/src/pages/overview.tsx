@@ -8,18 +8,15 @@ import { useSource } from "../context";
 import { clock, exact, number, plural, roughly, seconds, states, word } from "../format";
 import type { Watched } from "../live";
 import { useData } from "../live";
-import { ended, Outcome, rest, terminated, whole } from "../outcome";
+import { ended, Outcome, terminated, whole } from "../outcome";
 import { Lines } from "../plot/lines";
 import { href } from "../route";
 import { Card, Choice, Code, Facts, Front, Value, Waiting } from "../ui";
 import { Curves, useSpace } from "./curves";
 import { FrontTable } from "./pareto";
 
-// left estimates the remaining time from the trials that have ended, as the table of `tunehost run` does.
-export function left(s: Status): string {
-  if (s.state !== "running" || s.ending || s.paused || s.waiting || s.planned < 0 || ended(s) === 0 || rest(s) <= 0) return "";
-  return roughly((s.elapsed_s / ended(s)) * rest(s));
-}
+// left is the host's estimate of the remaining time, the same as in the table of `tunehost run`.
+export const left = (s: Status): string => (s.left_s === undefined ? "" : roughly(s.left_s));
 
 export function Overview({ x, watched }: PageProps): JSX.Element {
   const { status, version } = watched;
@@ -57,7 +54,7 @@ function timeLeft(s: Status): string {
   if (s.state !== "running") return s.state === "finished" ? "finished" : "not running";
   if (s.ending) return "ending: " + s.ending;
   if (s.paused) return "paused: no trial continues";
-  return left(s) ? left(s) + " left" : s.planned < 0 ? "no number of trials is planned" : "too early to say how long";
+  return left(s) ? left(s) + " left" : s.planned < 0 ? "no number of trials is planned" : "time left not known yet";
 }
 
 // Gone says what becomes of trials that ran when their host died.

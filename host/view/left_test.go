@@ -1,0 +1,165 @@
+package view_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/host/view/viewtest"
+)
+
+// watched is an experiment whose status is read again and again while it runs.
+type watched struct {
+	*testing.T
+	w *viewtest.Writer
+	e *view.Recorded
+	// was is the last estimate.
+	was view.Left
+}
+
+func watch(t *testing.T, trials, iterations, cpus uint64, more string) *watched {
+	t.Helper()
+	w := write(t, fmt.Sprintf("version: 1\nobjective: {metric: accuracy, mode: max}\nspace: {lr: {uniform: [0, 1]}}\n"+
+		"trials: %d\n%s", trials, more))
+	lock, err := journal.LockDir(w.Dir.Path(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lock.Unlock() })
+	w.Iterations = iterations
+	w.Start(cpus)
+	w.Run(0)
+	return &watched{T: t, w: w, e: open(t, w)}
+}
+
+func (x *watched) left() view.Left {
+	x.Helper()
+	if _, err := x.e.Refresh(); err != nil {
+		x.Fatal(err)
+	}
+	s, err := x.e.Status(x.w.Now())
+	if err != nil {
+		x.Fatal(err)
+	}
+	return s.Left
+}
+
+// pass lets time pass second by second, and fails if the estimate grows meanwhile.
+func (x *watched) pass(seconds int) {
+	x.Helper()
+	for range seconds {
+		x.w.Wait(time.Second)
+		now := x.left()
+		if x.was.Known && now.Seconds > x.was.Seconds*1.03 {
+			x.Fatalf("at %v: %v s are left, and were %v s a second before", x.w.Now(), now.Seconds, x.was.Seconds)
+		}
+		x.was = now
+	}
+}
+
+// near fails unless the estimate is within a quarter of the truth.
+func (x *watched) near(truth float64) {
+	x.Helper()
+	now := x.left()
+	if !now.Known || math.Abs(now.Seconds-truth) > truth/4 {
+		x.Fatalf("at %v: %+v, %v s are left in truth", x.w.Now(), now, truth)
+	}
+}
+
+// B-120: what running trials have done counts, and the last wave is whole.
+func TestTimeLeftOfEvenTrials(t *testing.T) {
+	x := watch(t, 30, 1, 3, "")
+	if now := x.left(); now.String() != "time left not known yet" {
+		t.Errorf("no trial has ended: %q", now)
+	}
+	for wave := range 10 {
+		for second := range 29 {
+			x.pass(1)
+			if wave > 0 {
+				x.near(float64(300 - wave*30 - second - 1))
+			}
+		}
+		x.w.Run(1)
+	}
+	if now := x.left(); now.Known || now.String() != "" {
+		t.Errorf("all has ended: %+v", now)
+	}
+}
+
+// B-120: a trial that a user has stopped says nothing about how long trials take.
+func TestTimeLeftAfterAStopByHand(t *testing.T) {
+	x := watch(t, 8, 1, 1, "")
+	x.pass(5)
+	x.w.Event(&core.StopRequested{Trial: 0})
+	x.w.Run(0)
+	if now := x.left(); now.Known {
+		t.Errorf("nothing has ended by itself: %+v", now)
+	}
+	for trial := range 7 {
+		for second := range 299 {
+			x.pass(1)
+			if trial > 0 {
+				x.near(float64(7*300 - trial*300 - second - 1))
+			}
+		}
+		x.w.Run(1)
+	}
+}
+
+// B-120: where the file says how many iterations a trial makes, the first ones are enough.
+func TestTimeLeftFromIterations(t *testing.T) {
+	x := watch(t, 6, 100, 2, "stop: {iteration: 20}\n")
+	if now := x.left(); now.Known {
+		t.Errorf("before the first result: %+v", now)
+	}
+	x.w.Wait(9 * time.Second)
+	x.w.Run(1)
+	for i := 1; i < 59; i++ {
+		x.near(float64(600 - 10*i))
+		x.was = x.left()
+		x.pass(9)
+		x.w.Run(1)
+	}
+}
+
+// B-120: a trial that takes longer than others counts as about to end.
+func TestTimeLeftOfALongTrial(t *testing.T) {
+	x := watch(t, 2, 1, 1, "")
+	x.w.Wait(9 * time.Second)
+	x.w.Run(1)
+	x.near(10)
+	for _, event := range []core.Event{&core.PauseRequested{All: true}, &core.UnpauseRequested{All: true}} {
+		x.w.Event(event)
+		x.w.Flush()
+		if now, paused := x.left(), x.w.Machine.Paused(); now.Expected == paused {
+			t.Errorf("paused %v: %+v", paused, now)
+		}
+	}
+	x.was = x.left()
+	x.pass(50)
+	if x.was.Seconds != 0 || x.was.String() != "less than a minute left" {
+		t.Errorf("%+v", x.was)
+	}
+}
+
+// B-120
+func TestTimeLeftInWords(t *testing.T) {
+	for _, c := range []struct {
+		left view.Left
+		want string
+	}{
+		{view.Left{}, ""},
+		{view.Left{Expected: true}, "time left not known yet"},
+		{view.Left{Expected: true, Known: true, Seconds: 59}, "less than a minute left"},
+		{view.Left{Expected: true, Known: true, Seconds: 1239}, "about 21m left"},
+		{view.Left{Expected: true, Known: true, Seconds: 1e15}, "more than a year left"},
+	} {
+		if got := c.left.String(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.left, got, c.want)
+		}
+	}
+}
