@@ -204,6 +204,7 @@ func (b *builder) trainable(n *node) {
 		}
 	}
 	b.variables(n.get("env"))
+	b.programTexts(n)
 	b.e.Trainable = t
 }
 

@@ -174,6 +174,7 @@ func (b *builder) choices(d decl) [][]byte {
 	seen := map[string]bool{}
 	for _, item := range d.value.items {
 		b.noParameter(d, item)
+		b.noNUL(item)
 		canonical := string(item.sortedJSON())
 		if seen[canonical] {
 			b.fail(item.pos, "value %s appears twice", clip(string(item.json())))

@@ -142,6 +142,7 @@ func (b *builder) validate(searched []decl) {
 }
 
 func (b *builder) constant(d decl) {
+	b.noNUL(d.value)
 	b.e.Constants = append(b.e.Constants, Constant{d.name, d.value.json()})
 	b.e.scope.Constants[d.name] = d.value.value()
 }
