@@ -219,6 +219,7 @@ func (a *app) drive(f *runFlags, run func(context.Context) (host.Ended, error)) 
 	if err != nil {
 		return err
 	}
+	defer server.close()
 	ended, err := a.untilSignalled(f.Exit, run)
 	if err != nil {
 		return err

@@ -28,18 +28,22 @@ func (a *app) serveCommand() *cobra.Command {
 of one; the default is ./results. URL is a storage elsewhere, such as s3://BUCKET/PREFIX, or an
 experiment in one: it is shown for reading. Experiments that begin later appear by themselves. The
 command prints a URL with a token, which gives access to everything the user can do, and
-another one for reading. Programs send the token as Authorization: Bearer TOKEN.
+another one for reading. Programs send one of those in ~/.config/tunehost as Authorization:
+Bearer TOKEN.
 
 The server listens on this machine alone, at port 7733 or, if that is in use, at another,
 which it says. On Linux the URL has an address of its own, so that nothing which an earlier
-program has left in the browser sees the token; programs use 127.0.0.1. To use it from another
-machine, run the printed ssh command there. To listen for other machines, name an address with
---listen, and a certificate with --tls-cert and --tls-key.
+program has left in the browser sees the token. Programs read the URL from serve-url, beside the
+token in ~/.config/tunehost, while the server runs: at a fixed address, another user's program
+could get the token. To use the server from another machine, run the printed ssh command there.
+To listen for other machines, name an address with --listen, and a certificate with --tls-cert
+and --tls-key.
 
 Hosts do not depend on the server: when it ends, the experiments continue.`,
 		Example: `  tunehost serve
   tunehost serve results ~/other/results --listen 127.0.0.1:8000
-  curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:7733/api/v1/experiments`,
+  cd ~/.config/tunehost
+  curl -H "Authorization: Bearer $(cat serve-token)" "$(cat serve-url)/api/v1/experiments"`,
 		Args: wants(0, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -145,6 +149,7 @@ func (a *app) sayOpen(open *serve.Open) {
 // runServer serves an experiment that this process runs.
 type runServer struct {
 	mu     sync.Mutex
+	open   *serve.Open   // nil: the user wants no server
 	server *serve.Server // nil before the experiment runs
 	stop   func()
 	over   bool
@@ -166,6 +171,7 @@ func (a *app) serveRun(f *runFlags) (*runServer, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.open = open
 	a.sayOpen(open)
 	f.OnStart = func(r host.Running) {
 		server := a.server(open, true, r.View.Dir.Path())
@@ -191,6 +197,13 @@ func (x *runServer) begin(s *serve.Server) (ctx context.Context, ok bool) {
 	ctx, x.stop = context.WithCancel(context.Background())
 	x.server = s
 	return ctx, true
+}
+
+// close ends what listens, also if no server has begun: programs do not find its URL any more.
+func (x *runServer) close() {
+	if x.open != nil {
+		_ = x.open.Close() // the server has closed it, too
+	}
 }
 
 // end ends the server. Open pages read before that how the experiment has ended, unless there is another signal.

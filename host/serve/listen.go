@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/tunehost/tunehost/host/serve/guard"
 	"github.com/tunehost/tunehost/host/usererror"
 )
 
@@ -27,8 +28,14 @@ func (s Site) listen() (all []net.Listener, note string, err error) {
 		return nil, "", usererror.Errorf("%s %s is in use by another program, perhaps another tunehost: end that, "+
 			"or name another port (0: any)", cmp.Or(s.Flag, "--listen"), s.Listen)
 	case s.Listen == "" && (used || errors.Is(twin, syscall.EADDRINUSE)):
+		taken := DefaultAddress
+		if !used {
+			taken = otherLocalhost(all[0].Addr())
+		}
 		closeAll(all)
-		note = DefaultAddress + " is in use, perhaps by another tunehost: this server has another port"
+		note = taken + " is in use, perhaps by another tunehost: this server has another port; programs that send " +
+			"their token to " + taken + " give it to that one: have them read the address of this one in " +
+			"~/.config/tunehost/" + guard.URLName
 		all, twin, err = both("127.0.0.1:0")
 	}
 	if err != nil {

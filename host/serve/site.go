@@ -81,6 +81,10 @@ func (s Site) Open() (*Open, error) {
 	}
 	o.Guard = guard.Options{Tokens: tokens, Printed: guard.NewTokens(), Folder: dir, Hosts: s.Hosts}
 	s.print(o, all)
+	if o.Listener, err = guard.Announce(o.Listener, dir, s.base(s.places(all[0])[0])); err != nil {
+		closeAll(all)
+		return nil, err
+	}
 	return o, nil
 }
 
@@ -216,7 +220,12 @@ func checkHost(name string) error {
 }
 
 func (s Site) url(place, token string) string {
-	u := url.URL{Scheme: "http", Host: place, Path: "/", RawQuery: "token=" + token}
+	return s.base(place) + "/?token=" + url.QueryEscape(token)
+}
+
+// base is the URL of the server at a place, without a path.
+func (s Site) base(place string) string {
+	u := url.URL{Scheme: "http", Host: place}
 	if s.Cert != "" {
 		u.Scheme = "https"
 	}

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -13,6 +14,9 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/tunehost/tunehost/host/serve/guard"
+	"github.com/tunehost/tunehost/internal/testplace"
 )
 
 // open returns a server that listens, with tokens of its own.
@@ -44,6 +48,80 @@ func TestPortInUse(t *testing.T) {
 	o, err := open(t, Site{})
 	if err != nil || !strings.HasPrefix(o.Note, DefaultAddress+" is in use") {
 		t.Errorf("the default in use: %+v, %v", o, err)
+	}
+}
+
+// TestOtherLocalhostInUse: the note names the address that somebody else has, and what becomes of tokens that programs
+// send there.
+func TestOtherLocalhostInUse(t *testing.T) {
+	taken := "[::1]:7733"
+	l, err := net.Listen("tcp", taken)
+	if err != nil {
+		if probe, err := net.Listen("tcp", "[::1]:0"); err != nil {
+			taken = DefaultAddress // the machine has this address alone
+			l, _ = net.Listen("tcp", taken)
+		} else {
+			_ = probe.Close()
+		}
+	} // otherwise another program has it, which is as good
+	if l != nil {
+		defer l.Close()
+	}
+	if first, err := net.Listen("tcp", DefaultAddress); err == nil {
+		_ = first.Close()
+	} else {
+		taken = DefaultAddress // another program has both
+	}
+	o, err := open(t, Site{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{taken + " is in use", "send their token to " + taken + " give it to that one",
+		"serve-url"} {
+		if !strings.Contains(o.Note, want) {
+			t.Errorf("%s: the note is %q, want %q", taken, o.Note, want)
+		}
+	}
+}
+
+// announcedURL is what programs read.
+func announcedURL(t *testing.T, folder string) string {
+	t.Helper()
+	path := filepath.Join(folder, guard.URLName)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	return strings.TrimSuffix(string(text), "\n")
+}
+
+// TestAnnounced covers B-142: programs find the URL of the server beside the token, while it runs: the one of its own,
+// which nobody could have taken before.
+func TestAnnounced(t *testing.T) {
+	t.Setenv("SSH_CONNECTION", "")
+	t.Setenv("WSL_DISTRO_NAME", "")
+	o, end := begun(t, Site{})
+	printed, _ := parsed(t, o.URL)
+	at := announcedURL(t, o.Keys)
+	if status := answered(t, at, o.Guard.Tokens.Full); at != printed || status != http.StatusOK {
+		t.Errorf("%s is announced and answers %d, %s is printed", at, status, printed)
+	}
+	other, endOther := begun(t, Site{Listen: "127.0.0.1:0", Tokens: o.Keys})
+	second, _ := parsed(t, other.URL)
+	if at := announcedURL(t, o.Keys); at != second {
+		t.Errorf("%s is announced, want that of the newest server, %s", at, second)
+	}
+	endOther()
+	testplace.Soon(t, "the first server has the file again", func() bool {
+		text, _ := os.ReadFile(filepath.Join(o.Keys, guard.URLName))
+		return string(text) == printed+"\n"
+	})
+	end()
+	if _, err := os.Lstat(filepath.Join(o.Keys, guard.URLName)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("after the end of the servers: %v", err)
 	}
 }
 
