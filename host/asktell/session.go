@@ -129,7 +129,10 @@ func (p port) Look(f func(*view.State)) error {
 }
 
 // Post implements steer.Host.
-func (p port) Post(e core.Event, f func(*view.State)) error {
+func (p port) Post(e core.Event, open func() bool, f func(*view.State)) error {
+	if open != nil && !open() {
+		return steer.ErrGivenUp
+	}
 	if o, _ := p.m.machine.Outcome(); o != 0 {
 		return core.ErrFinished
 	}
@@ -139,6 +142,12 @@ func (p port) Post(e core.Event, f func(*view.State)) error {
 	f(p.m.Views.State)
 	return nil
 }
+
+// Leave implements steer.Host: nothing waits between two calls of the session.
+func (p port) Leave() {}
+
+// Waits implements steer.Host.
+func (p port) Waits() bool { return false }
 
 // Fill implements steer.Host.
 func (p port) Fill(g *core.Suggestion) error { return p.m.Plugins.Request(g) }

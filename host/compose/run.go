@@ -20,6 +20,9 @@ func (s *Session) Run(ctx context.Context) (options.Ended, error) {
 	}
 	host, ended := s.live(turning.Done()), make(chan struct{})
 	defer close(ended)
+	leaving, leave := context.WithCancel(ctx)
+	defer leave()
+	host.EndIfFull = leave
 	var running *options.Running
 	if s.Options.OnStart != nil {
 		running = host.Started(s.Drivers.Publishing, s.recovery.ToldBefore, ended)
@@ -42,7 +45,7 @@ func (s *Session) Run(ctx context.Context) (options.Ended, error) {
 	})
 	defer interrupt()
 	broken := s.endOnFailure(turning, stop)
-	err := s.Safely(func() error { return s.engine.Run(turning, ctx.Done()) })
+	err := s.Safely(func() error { return s.engine.Run(turning, leaving.Done()) })
 	stop()
 	if cause := <-broken; cause != nil {
 		err = cause

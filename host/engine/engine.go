@@ -117,7 +117,12 @@ func (l *Engine) stepAll(batch []inbox.Item) error {
 			batch = batch[1:]
 			continue
 		}
-		part := untilQuery(batch[:min(len(batch), maxBatchEvents)])
+		if c := batch[0].Claim; c != nil && !c.Open() {
+			c.Refused(inbox.ErrGivenUp)
+			batch = batch[1:]
+			continue
+		}
+		part := untilOther(batch[:min(len(batch), maxBatchEvents)])
 		if err := l.stepInOrder(part); err != nil {
 			return err
 		}
@@ -140,10 +145,11 @@ func (l *Engine) stepInOrder(batch []inbox.Item) error {
 	return nil
 }
 
-// untilQuery returns the part of the batch before the next query of the machine.
-func untilQuery(batch []inbox.Item) []inbox.Item {
-	for i := range batch {
-		if batch[i].Query != nil {
+// untilOther returns the part of the batch before the next query of the machine. An event with a claim is a part by
+// itself: it is looked at when it is its turn, and can be refused alone.
+func untilOther(batch []inbox.Item) []inbox.Item {
+	for i := 1; i < len(batch); i++ {
+		if batch[0].Claim != nil || batch[i].Claim != nil || batch[i].Query != nil {
 			return batch[:i]
 		}
 	}
@@ -159,7 +165,13 @@ func (l *Engine) step(batch []inbox.Item) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := l.keep(records); err != nil {
+	refused := refusal(&batch[0])
+	err = l.keep(records, refused == nil)
+	switch {
+	case refused != nil && diskspace.IsFull(err):
+		refused(err)
+		return n, nil
+	case err != nil:
 		return 0, err
 	}
 	for _, b := range records {
@@ -178,6 +190,15 @@ func (l *Engine) step(batch []inbox.Item) (int, error) {
 	return n, nil
 }
 
+// refusal is how an event is refused that does not wait for room on a full disk; nil: it waits. Somebody who waits for
+// a change would have given it up when there is room. An interrupt is none: it ends a host on a full disk, too.
+func refusal(x *inbox.Item) func(error) {
+	if _, ends := x.Event.(*core.Interrupted); ends || x.Claim == nil {
+		return nil
+	}
+	return x.Claim.Refused
+}
+
 // Unrecorded ends a host: what happens after it could not be resumed.
 func Unrecorded(err error) error {
 	return fmt.Errorf("the record cannot be written, and everything is stopped: %w", err)
@@ -187,10 +208,13 @@ func Unrecorded(err error) error {
 var errFull = errors.New("the disk is full, and the host was told to end: recorded events are kept, " +
 	"and the experiment can be resumed once there is space")
 
-// keep records the step; it waits if the disk is full (B-087).
-func (l *Engine) keep(records [][]byte) error {
+// keep records the step. If the disk is full, it waits (B-087), or returns that.
+func (l *Engine) keep(records [][]byte, wait bool) error {
 	add := func() error { _, err := l.Recorder.Append(records); return err }
 	err := add()
+	if diskspace.IsFull(err) && !wait {
+		return err
+	}
 	if diskspace.IsFull(err) {
 		began := l.Clock.Now()
 		err = l.Disk.Wait(l.leave, err, add)

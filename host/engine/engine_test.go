@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,6 +67,68 @@ func TestLargeResultsAtATime(t *testing.T) {
 	}
 	if want := 2 + 90 + 9*sdk.MaxMetrics; rec.count != want || rec.calls < 3 {
 		t.Errorf("%d records in %d appends, want %d", rec.count, rec.calls, want)
+	}
+}
+
+// full is a recorder without room for anything while it is full.
+type full struct {
+	narrow
+	full bool
+}
+
+func (f *full) Append(records [][]byte) (uint64, error) {
+	if f.full {
+		return 0, journal.ErrNoSpace
+	}
+	return f.narrow.Append(records)
+}
+
+// What somebody has given up who waited for it is not recorded later, and what has no room on a full disk is refused
+// and not recorded when there is room.
+func TestClaims(t *testing.T) {
+	rec := &full{narrow: narrow{t: t}}
+	l, _ := engineOn(Ports{Clock: clock.System{}, Recorder: rec})
+	start := []inbox.Item{{Event: &core.ExperimentStarted{Spec: core.Spec{Trials: 1}}}, {Event: &core.HostStarted{}}}
+	if err := l.stepAll(start); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		open, full bool
+		want       error
+		recorded   int
+	}{
+		{open: true, recorded: 1}, {open: false, want: inbox.ErrGivenUp},
+		{open: true, full: true, want: journal.ErrNoSpace},
+		{open: true, recorded: 1},
+	} {
+		before, trials := rec.count, l.machine.Trials()
+		rec.full = x.full
+		var refused error
+		claim := &inbox.Claim{Open: func() bool { return x.open }, Refused: func(err error) { refused = err }}
+		if err := l.stepAll([]inbox.Item{{Event: &core.TrialGiven{Extra: true}, Claim: claim}}); err != nil {
+			t.Fatal(err)
+		}
+		if !errors.Is(refused, x.want) || rec.count-before != x.recorded || l.machine.Trials()-trials != x.recorded {
+			t.Errorf("%+v: %v, %d records, %d trials", x, refused, rec.count-before, l.machine.Trials()-trials)
+		}
+	}
+}
+
+// A claim is looked at when it is its turn: a part of a batch of its own.
+func TestClaimsAreTheirOwnPart(t *testing.T) {
+	plain := inbox.Item{Event: &core.TrialGiven{}}
+	claimed := inbox.Item{Event: plain.Event, Claim: &inbox.Claim{}}
+	for _, x := range []struct {
+		batch []inbox.Item
+		want  int
+	}{
+		{[]inbox.Item{plain, plain, claimed}, 2}, {[]inbox.Item{claimed, plain}, 1},
+		{[]inbox.Item{claimed, claimed}, 1},
+		{[]inbox.Item{claimed}, 1}, {[]inbox.Item{plain, {Query: func(*core.Machine) {}}}, 1},
+	} {
+		if got := untilOther(x.batch); len(got) != x.want {
+			t.Errorf("%+v: %d, want %d", x.batch, len(got), x.want)
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/hosttest"
+	"github.com/tunehost/tunehost/host/steer"
+	"github.com/tunehost/tunehost/host/steer/unixsock"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/runfile"
 )
@@ -265,10 +267,34 @@ func TestFullDisk(t *testing.T) {
 	hosttest.CheckReplay(t, x.dir, plugged)
 }
 
-// B-087, B-024: on a full disk an interrupt is obeyed, and what was recorded is
-// there.
+// B-087, B-024: on a full disk an interrupt is obeyed, as a signal and as a request, and what was recorded is there.
 func TestInterruptOnFullDisk(t *testing.T) {
 	t.Parallel()
+	t.Run("signal", func(t *testing.T) {
+		t.Parallel()
+		interruptOnFullDisk(t, func(_ *experiment, p *process) { p.signal(t, syscall.SIGINT) })
+	})
+	t.Run("socket", func(t *testing.T) {
+		t.Parallel()
+		interruptOnFullDisk(t, func(x *experiment, _ *process) {
+			host, err := unixsock.Dial(x.look(t).Dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer host.Close()
+			// No trial comes of this later: the caller counts them.
+			if _, err := host.Do(steer.Add{Params: []byte(`{}`)}); err == nil ||
+				!strings.Contains(err.Error(), "the disk is full (less than") {
+				t.Errorf("a trial was added on a full disk: %v", err)
+			}
+			if _, err := host.Do(steer.Interrupt{}); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+}
+
+func interruptOnFullDisk(t *testing.T, interrupt func(*experiment, *process)) {
 	x := write(t, held, nil)
 	x.onSmallDisk(t)
 	p := x.start(t)
@@ -276,7 +302,7 @@ func TestInterruptOnFullDisk(t *testing.T) {
 	ballast := x.fill(t)
 	x.letGo(t)
 	x.await(t, p, func() bool { return strings.Contains(p.out.String(), "disk is full") })
-	p.signal(t, syscall.SIGINT)
+	interrupt(x, p)
 	if got := <-p.exit; got != exitFailed && got != exitInterrupted { // a last page may have had room
 		t.Fatalf("the host ended with status %d:\n%s", got, p.out.String())
 	}

@@ -3,6 +3,7 @@
 package inbox
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/tunehost/tunehost/core"
@@ -15,7 +16,20 @@ type Item struct {
 	Event  core.Event
 	Result *Result
 	Query  func(*core.Machine)
+	// Claim is there if somebody waits for the event to be recorded, and gives up after a while.
+	Claim *Claim
 }
+
+// Claim is what somebody wants who waits for an event.
+type Claim struct {
+	// Open reports whether they still wait. What they have given up is not recorded later.
+	Open func() bool
+	// Refused is called in the place of recording the event: nobody waits any more, or the disk is full.
+	Refused func(error)
+}
+
+// ErrGivenUp refuses an event for which nobody waits any more.
+var ErrGivenUp = errors.New("nobody waits for this event any more")
 
 // Result is a report as a trainable made it.
 type Result struct {

@@ -22,8 +22,14 @@ type Host interface {
 	// Look calls f with the experiment between two events. f only reads, waits for
 	// nothing and returns soon.
 	Look(f func(*view.State)) error
-	// Post records and applies an event, and then calls f, before any other event.
-	Post(e core.Event, f func(*view.State)) error
+	// Post records and applies an event, and then calls f, before any other event. It does neither, and returns an
+	// error, if open returns false when it is the event's turn; nil: it returns true.
+	Post(e core.Event, open func() bool, f func(*view.State)) error
+	// Leave tells a host that it is about to be interrupted: from now on it ends where the disk is full, and does not
+	// wait for room.
+	Leave()
+	// Waits reports whether something in the host waits for room on a full disk.
+	Waits() bool
 	// Fill adds the resource request to a trial.
 	Fill(*core.Suggestion) error
 }
@@ -36,6 +42,17 @@ type Live struct {
 	Elapsed func() time.Duration
 	// Settings is nil if nothing is stored for later hosts; then settings cannot change.
 	Settings Settings
+	// open reports whether a request may still be carried out; nil: it may.
+	open func() bool
+}
+
+var _ Timely = (*Live)(nil)
+
+// While implements [Timely].
+func (c *Live) While(open func() bool) Handler {
+	x := *c
+	x.open = open
+	return &x
 }
 
 // look calls f with the machine.
@@ -93,9 +110,18 @@ func (c *Live) stop(r Stop) error {
 
 // interrupt ends the host so that the experiment can be resumed later, as Ctrl-C does.
 func (c *Live) interrupt() error {
-	if err := c.unlessEnding(core.InterruptedByUser); err != nil {
+	waits := c.Host.Waits()
+	if waits {
+		c.Host.Leave() // first: a loop that waits for room cannot be looked at
+	}
+	err := c.unlessEnding(core.InterruptedByUser)
+	switch {
+	case waits && errors.Is(err, core.ErrFinished):
+		return nil
+	case err != nil:
 		return err
 	}
+	c.Host.Leave()
 	return c.postLast(&core.Interrupted{})
 }
 
@@ -164,7 +190,7 @@ func (c *Live) retry(r Retry) error {
 		return NotFailed(c.TrialName(no), before)
 	}
 	reset := &core.TrialReset{Trial: no, Scratch: r.Fresh, Fresh: r.Fresh, Steered: true}
-	if err := c.Host.Post(reset, func(s *view.State) { after = s.Machine.View(no) }); err != nil {
+	if err := c.Host.Post(reset, c.open, func(s *view.State) { after = s.Machine.View(no) }); err != nil {
 		return err
 	}
 	if after.State == core.Errored && after.Attempt == before.Attempt {
@@ -249,7 +275,7 @@ func condition(v core.View) string {
 
 // post returns when the event is recorded and applied.
 func (c *Live) post(e core.Event) error {
-	return c.Host.Post(e, func(*view.State) {})
+	return c.Host.Post(e, c.open, func(*view.State) {})
 }
 
 // postLast is post for the end of the experiment: if nothing runs, it has ended before
@@ -292,7 +318,7 @@ func (c *Live) complete(given space.Point) (g core.Suggestion, err error) {
 // give posts the trial and returns its number, or that of the first of its runs.
 func (c *Live) give(e *core.TrialGiven) (*core.TrialNo, error) {
 	var no core.TrialNo
-	err := c.Host.Post(e, func(s *view.State) { no, _ = s.Machine.Runs(core.TrialNo(s.Trials() - 1)) })
+	err := c.Host.Post(e, c.open, func(s *view.State) { no, _ = s.Machine.Runs(core.TrialNo(s.Trials() - 1)) })
 	return &no, err
 }
 

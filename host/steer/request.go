@@ -14,6 +14,13 @@ type Handler interface {
 	Do(Request) (Answer, error)
 }
 
+// Timely is a [Handler] of requests that somebody may give up.
+type Timely interface {
+	Handler
+	// While returns the handler of a request that is only carried out as long as open returns true.
+	While(open func() bool) Handler
+}
+
 // Request is a request to an experiment: a value of one of the types below.
 // A trial is named by its number or its id.
 type Request interface {
@@ -87,6 +94,14 @@ type Answer struct {
 type BusyError struct{ What string }
 
 func (e *BusyError) Error() string { return e.What }
+
+// UnknownError says that it is not known whether a request was carried out. It will not be carried out later.
+type UnknownError struct{ What string }
+
+func (e *UnknownError) Error() string { return e.What }
+
+// ErrGivenUp refuses a request for which nobody waits any more.
+var ErrGivenUp error = &BusyError{What: "who asked for this has given it up: it is not carried out any more"}
 
 // Change is a changed setting. Old and New are JSON; empty: the file does
 // not have it.

@@ -171,11 +171,14 @@ func (c *Live) settle(sets []string, now *config.Experiment) error {
 	if err := c.unlessOver(); err != nil {
 		return err
 	}
+	if c.open != nil && !c.open() {
+		return ErrGivenUp
+	}
 	spec, err := c.Settings.Keep(sets, now)
 	if err != nil {
 		return err
 	}
-	return c.Host.Post(&core.SettingsChanged{Spec: spec}, func(*view.State) {})
+	return c.Host.Post(&core.SettingsChanged{Spec: spec}, nil, func(*view.State) {})
 }
 
 func (c *Live) unlessOver() error {

@@ -4,6 +4,7 @@ package live
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -16,6 +17,7 @@ import (
 	"github.com/tunehost/tunehost/host/report/publish"
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/steer/unixsock"
+	"github.com/tunehost/tunehost/host/storage/diskspace"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -33,6 +35,8 @@ type Host struct {
 	Handler steer.Handler
 	// Over is closed when the loop has ended.
 	Over <-chan struct{}
+	// EndIfFull makes the loop end where it would wait for room on a full disk.
+	EndIfFull func()
 }
 
 var (
@@ -42,7 +46,7 @@ var (
 
 // Look implements view.Source: f is called between two steps of the loop.
 func (h *Host) Look(f func(*view.State)) error {
-	return h.do(inbox.Item{}, f)
+	return h.do(nil, nil, f)
 }
 
 // Past implements view.Source.
@@ -59,27 +63,55 @@ func (h *Host) Running() bool {
 }
 
 // Post implements steer.Host.
-func (h *Host) Post(e core.Event, f func(*view.State)) error {
-	return h.do(inbox.Item{Event: e}, f)
+func (h *Host) Post(e core.Event, open func() bool, f func(*view.State)) error {
+	if open == nil {
+		open = func() bool { return true }
+	}
+	return h.do(e, open, f)
 }
+
+// Leave implements steer.Host.
+func (h *Host) Leave() { h.EndIfFull() }
+
+// Waits implements steer.Host.
+func (h *Host) Waits() bool { return h.Setup.Disk.Waits() }
 
 // Fill implements steer.Host.
 func (h *Host) Fill(g *core.Suggestion) error { return h.Request(g) }
 
-// do adds an item to the inbox, and then calls f between two steps of the loop.
-func (h *Host) do(x inbox.Item, f func(*view.State)) error {
+// do adds an event to the inbox, if there is one, and calls f between two steps of the loop unless it is refused.
+func (h *Host) do(e core.Event, open func() bool, f func(*view.State)) error {
 	done := make(chan struct{})
-	items := []inbox.Item{{Query: func(*core.Machine) { f(h.Views.State); close(done) }}}
-	if x.Event != nil {
-		items = []inbox.Item{x, items[0]}
+	var refused error // by the loop, which then calls the query
+	items := []inbox.Item{{Query: func(*core.Machine) {
+		if refused == nil {
+			f(h.Views.State)
+		}
+		close(done)
+	}}}
+	if e != nil {
+		claim := &inbox.Claim{Open: open, Refused: func(err error) { refused = err }}
+		items = []inbox.Item{{Event: e, Claim: claim}, items[0]}
 	}
 	h.Inbox.Add(items)
 	select {
 	case <-done:
-		return nil
+		return refusal(refused)
 	case <-h.Over:
 		return core.ErrFinished
 	}
+}
+
+// refusal is the error for who waited for an event that the loop has refused.
+func refusal(err error) error {
+	switch {
+	case errors.Is(err, inbox.ErrGivenUp):
+		return steer.ErrGivenUp
+	case diskspace.IsFull(err):
+		return &steer.BusyError{What: fmt.Sprintf("nothing was changed, because it cannot be recorded now (%v): free "+
+			"some space and try again", err)}
+	}
+	return err
 }
 
 // Follow follows the events of this host, from the one after on.

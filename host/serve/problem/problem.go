@@ -87,7 +87,7 @@ func Of(err error) error {
 	var loss *steer.LossError
 	p.Loses = errors.As(err, &loss)
 	var busy *steer.BusyError
-	p.again = errors.As(err, &busy)
+	p.again = errors.As(err, &busy) || p.Status == http.StatusServiceUnavailable
 	return p
 }
 
@@ -108,7 +108,10 @@ func status(err error) int {
 	var loss *steer.LossError
 	var link *nolink.Error
 	var busy *steer.BusyError
+	var unknown *steer.UnknownError
 	switch {
+	case errors.As(err, &unknown):
+		return http.StatusServiceUnavailable
 	case errors.As(err, &link), errors.As(err, &busy):
 		return http.StatusConflict
 	case Full(err):

@@ -17,13 +17,19 @@ func TestRetryAfter(t *testing.T) {
 		again string
 	}{
 		{fmt.Errorf("results/x: %w", &steer.BusyError{What: "many others"}), "1"},
+		{&steer.UnknownError{What: "no answer"}, "1"},
 		{errors.New("no host"), ""}, {core.ErrFinished, ""}, {&steer.LossError{What: "progress"}, ""},
 	} {
 		var p *Problem
 		if !errors.As(Of(x.err), &p) || p.GetHeaders().Get(RetryAfter) != x.again {
 			t.Errorf("%v: %+v, want %q", x.err, p, x.again)
 		}
-		if x.again != "" && p.Status != http.StatusConflict {
+		var unknown *steer.UnknownError
+		want := http.StatusConflict
+		if errors.As(x.err, &unknown) {
+			want = http.StatusServiceUnavailable
+		}
+		if x.again != "" && p.Status != want {
 			t.Errorf("%v: %d", x.err, p.Status)
 		}
 	}

@@ -110,6 +110,7 @@ func (x *Repeats) once(w http.ResponseWriter, r *http.Request, key string, sum [
 			"key").Write(w)
 		return
 	case !known.done:
+		w.Header().Set(problem.RetryAfter, "1")
 		problem.New(http.StatusConflict, "Idempotency-Key: the request with this key is being carried out").Write(w)
 		return
 	default:
@@ -163,7 +164,7 @@ func (x *Repeats) forget() {
 	}
 }
 
-// leave keeps the answer. A request that the server could not carry out may be sent again, and is then carried out.
+// leave keeps the answer, unless the same request may have another one later: it is then carried out.
 func (x *Repeats) leave(name string, w *recorder) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -174,7 +175,7 @@ func (x *Repeats) leave(name string, w *recorder) {
 	if r == nil {
 		return
 	}
-	if w.refused() || w.body.Len() > maxAnswer {
+	if !w.final() || w.body.Len() > maxAnswer {
 		delete(x.known, name)
 		_ = x.keep(&line{Name: name, Sum: r.sum[:], Began: r.began, Failed: true})
 		return
@@ -190,10 +191,15 @@ type recorder struct {
 	body   bytes.Buffer
 }
 
-// refused reports whether the answer says that the request was not carried out, and may be sent again.
-func (w *recorder) refused() bool {
-	return w.status >= http.StatusInternalServerError || w.status == http.StatusTooManyRequests ||
-		w.Header().Get(problem.RetryAfter) != ""
+// final reports whether the request was carried out, or never can be, because it is wrong in itself. All other answers
+// are about the state of the experiment, of its host or of the disk, which passes.
+func (w *recorder) final() bool {
+	switch w.status {
+	case http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusRequestEntityTooLarge,
+		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		return w.Header().Get(problem.RetryAfter) == ""
+	}
+	return w.status < http.StatusBadRequest
 }
 
 // WriteHeader implements http.ResponseWriter.

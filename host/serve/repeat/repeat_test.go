@@ -193,8 +193,8 @@ func TestNoFolder(t *testing.T) {
 	}
 }
 
-// TestSentAgain: an answer that says that nothing was carried out and to send the request again is not kept; that of
-// a request that the state of the experiment does not allow is.
+// TestSentAgain: only an answer that stays the same is kept: not that of a request that the state of the experiment,
+// its host or the disk does not allow.
 func TestSentAgain(t *testing.T) {
 	dir := t.TempDir()
 	var refusal *problem.Problem
@@ -210,7 +210,8 @@ func TestSentAgain(t *testing.T) {
 		refusal error
 		kept    bool
 	}{{problem.Later(errors.New("why")), false}, {problem.New(429, "why"), false}, {problem.New(503, "why"), false},
-		{problem.New(507, "why"), false}, {problem.Conflict(errors.New("why")), true}} {
+		{problem.New(507, "why"), false}, {problem.Conflict(errors.New("why")), false},
+		{problem.New(404, "why"), false}, {problem.New(422, "why"), true}} {
 		key, before := strconv.Itoa(i), n
 		if !errors.As(c.refusal, &refusal) {
 			t.Fatal(c.refusal)

@@ -39,6 +39,7 @@ var timeout = 30 * time.Second
 type Client struct {
 	conn  net.Conn
 	lines *bufio.Scanner
+	dir   string // of the experiment
 }
 
 // Dial connects to the host of an experiment.
@@ -57,7 +58,7 @@ func Dial(d storage.Dir) (*Client, error) {
 	lines := bufio.NewScanner(conn)
 	lines.Buffer(nil, maxLineBytes)
 	lines.Split(wholeLines)
-	return &Client{conn, lines}, nil
+	return &Client{conn, lines, d.Path()}, nil
 }
 
 // absent is the error of an experiment at whose address nobody listens. A server with workers has its experiments, and
@@ -117,8 +118,14 @@ func queueUp(socket string) (net.Conn, error) {
 // Close ends the connection.
 func (c *Client) Close() error { return c.conn.Close() }
 
-// Do implements [steer.Handler]: it asks the host.
+// Do implements [steer.Handler]: it asks the host. On a full disk the host could record nothing, and would have no
+// answer to anything but an interrupt.
 func (c *Client) Do(r steer.Request) (steer.Answer, error) {
+	if _, leaves := r.(steer.Interrupt); !leaves {
+		if err := storage.Room(c.dir); err != nil {
+			return steer.Answer{}, err
+		}
+	}
 	a, err := c.ask(r)
 	if _, adds := r.(steer.Add); err == nil && adds && a.Trial == nil {
 		err = errors.New("the host does not say which trial it is")
@@ -126,8 +133,15 @@ func (c *Client) Do(r steer.Request) (steer.Answer, error) {
 	return a.Answer, err
 }
 
+// givenUp is the part of the client's patience at whose beginning the host no longer begins to carry a request out: the
+// answer to what has begun arrives.
+const givenUp = 6
+
 func (c *Client) ask(r steer.Request) (a answer, err error) {
 	text, err := steer.Encode(r)
+	if err == nil {
+		text, err = json.Marshal(timely{now() + int64(timeout-timeout/givenUp), text})
+	}
 	if err != nil {
 		return a, err
 	}
@@ -137,18 +151,20 @@ func (c *Client) ask(r steer.Request) (a answer, err error) {
 	_, unasked := c.conn.Write(append(text, '\n'))
 	if !c.lines.Scan() { // a host that refuses has answered before it was asked
 		if unasked != nil {
-			return a, fmt.Errorf("the host cannot be asked: %w", unasked)
+			return a, &steer.BusyError{What: fmt.Sprintf("the host cannot be asked (%v): try again in a moment",
+				unasked)}
 		}
 		err := c.lines.Err()
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return a, fmt.Errorf("the host has not answered within %v; it may be busy: look at its terminal or "+
-				"host.log",
-				timeout)
+			return a, &steer.UnknownError{What: fmt.Sprintf("the host has not answered within %v, and will not begin "+
+				"to carry this out later; it may be busy: look at its terminal or host.log, and whether it was done "+
+				"before you send it again", timeout)}
 		}
 		if err == nil {
 			err = io.ErrUnexpectedEOF
 		}
-		return a, fmt.Errorf("the host ended without an answer: %w", err)
+		return a, &steer.UnknownError{What: fmt.Sprintf("the host ended without an answer (%v): look whether this was "+
+			"done before you send it again", err)}
 	}
 	if err := json.Unmarshal(c.lines.Bytes(), &a); err != nil {
 		return a, fmt.Errorf("the host answered nonsense: %s", untrusted.Line(err.Error(), 256))

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/steer"
@@ -134,6 +135,50 @@ func TestRequestsReachTheHost(t *testing.T) {
 				t.Errorf("%+v: %+v", x.r, a)
 			}
 		}
+	}
+}
+
+// late is a host that is held up before it hears a request, and before it carries one out.
+type late struct {
+	recorder
+	open func() bool
+}
+
+// While implements steer.Timely.
+func (h *late) While(open func() bool) steer.Handler {
+	h.open = open
+	return h
+}
+
+// A request that its client has given up is not carried out: neither if the host hears it later, nor if it has heard it
+// and comes to it later.
+func TestGivenUpRequests(t *testing.T) {
+	h := &late{}
+	d, _ := start(t, h)
+	c := dial(t, d)
+	line := func(before int64) string { return fmt.Sprintf(`{"before":%d,"request":{"stop":{}}}`, before) }
+	for _, x := range []struct {
+		line, want string
+		open       bool
+	}{
+		{line(now() - 1), "", false}, {line(now() + int64(time.Hour)), `{"stop":{}}`, true},
+	} {
+		h.heard, h.open = nil, func() bool { return false }
+		if _, err := c.conn.Write([]byte(x.line + "\n")); err != nil || !c.lines.Scan() {
+			t.Fatal(err, c.lines.Err())
+		}
+		if h.said() != x.want || h.open() != x.open || strings.Contains(c.lines.Text(), `"busy":true`) == x.open {
+			t.Errorf("%s: heard %q, open %t, answered %s", x.line, h.said(), h.open(), c.lines.Text())
+		}
+	}
+	was := timeout
+	timeout = 60 * time.Millisecond
+	defer func() { timeout = was }()
+	if err := ask(c, steer.Stop{}); err != nil {
+		t.Fatal(err)
+	}
+	for h.open() { // until shortly before the client gives up
+		time.Sleep(time.Millisecond)
 	}
 }
 

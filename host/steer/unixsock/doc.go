@@ -16,6 +16,9 @@
 //	← {"error":"why not"}
 //	← {"error":"what would be lost","loses":true}
 //
+// A request may say until when it is carried out, by the machine's monotonic clock (on
+// Linux): {"before":123,"request":{"stop":{}}}. Clients send them so, and give up later.
+//
 // An answer says that the request was recorded, not that a trial has stopped by
 // then. The host calls [Listen], [Serve] and [Announce]; everybody else
 // [Dial].

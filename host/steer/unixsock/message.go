@@ -1,9 +1,21 @@
 package unixsock
 
-import "github.com/tunehost/tunehost/host/steer"
+import (
+	"encoding/json"
+
+	"github.com/tunehost/tunehost/host/steer"
+)
 
 // maxLineBytes bounds a request and an answer.
 const maxLineBytes = 1 << 20
+
+// timely is a request that somebody gives up. A request without a time is one of [steer.Encode] alone.
+type timely struct {
+	// Before is the time of this machine's clock, in nanoseconds, after which nothing is carried out any more.
+	Before int64 `json:"before"`
+	// Request is the JSON of the request.
+	Request json.RawMessage `json:"request"`
+}
 
 // answer is what the host says to a request.
 type answer struct {

@@ -175,17 +175,36 @@ func await(conn io.ReadWriter) bool {
 }
 
 func (s *server) answer(line []byte) answer {
+	line, open := unwrap(line)
 	r, err := steer.Decode(line)
 	if err != nil {
 		return answer{Error: err.Error()}
 	}
-	a, err := s.handler.Do(r)
+	if !open() {
+		return answer{Error: steer.ErrGivenUp.Error(), Busy: true}
+	}
+	h := s.handler
+	if t, ok := h.(steer.Timely); ok {
+		h = t.While(open)
+	}
+	a, err := h.Do(r)
 	if err != nil {
 		var loss *steer.LossError
 		var mistake *usererror.Error
-		return answer{Error: err.Error(), Loses: errors.As(err, &loss), Mistake: errors.As(err, &mistake)}
+		var busy *steer.BusyError
+		return answer{Error: err.Error(), Loses: errors.As(err, &loss), Mistake: errors.As(err, &mistake),
+			Busy: errors.As(err, &busy)}
 	}
 	return answer{OK: true, Answer: a}
+}
+
+// unwrap returns the request of a line, and whether it may still be carried out.
+func unwrap(line []byte) (request []byte, open func() bool) {
+	var t timely
+	if json.Unmarshal(line, &t) != nil || t.Request == nil {
+		return line, func() bool { return true }
+	}
+	return t.Request, func() bool { return now() < t.Before }
 }
 
 // noHost says whether an error of dialling means that nobody is there.

@@ -32,6 +32,13 @@ type Disk struct {
 // New returns a disk on which nothing waits.
 func New(log *hostlog.Log, clock clock.Clock) *Disk { return &Disk{log: log, clock: clock} }
 
+// Waits reports whether somebody waits.
+func (d *Disk) Waits() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.waiting > 0
+}
+
 // WhenRoom calls do, and while the disk is full repeats it, until ending is closed.
 func (d *Disk) WhenRoom(ending <-chan struct{}, do func() error) error {
 	err := do()
