@@ -59,6 +59,8 @@ func TestFailedExperiment(t *testing.T) {
 		p.view("#/x/" + name)
 		p.shows("#state", ending)
 		p.warns("#state .state-flawed")
+		p.await(`document.querySelector("#state .state").getBoundingClientRect().right <=
+			document.querySelector("#progress").getBoundingClientRect().left`)
 		p.await(fmt.Sprintf(`document.querySelector("#progress").textContent === "%d/10"`, whole+2))
 		p.await(fmt.Sprintf(`document.querySelector("#counts").textContent === %q`,
 			map[string]string{"partly": "■ 1 terminated (1 completed, 0 stopped early), "}[name]+"✕ 2 failed"))
