@@ -78,6 +78,9 @@ func (s *Server) start(ctx context.Context, r *StartRequest) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := experiments.Owned(root); err != nil {
+		return "", problem.Conflict(err)
+	}
 	if err := experiments.Room(root); err != nil {
 		return "", err
 	}

@@ -61,3 +61,37 @@ func TestOtherServersWorkers(t *testing.T) {
 		}
 	}
 }
+
+// An experiment does not begin in a folder of another user, who could change what runs in it: neither with a host of
+// its own, nor for workers.
+func TestStartInFolderOfAnother(t *testing.T) {
+	switch {
+	case os.Getuid() == 0:
+	case os.Getenv("CI") != "":
+		t.Fatal("only root can give files to other users: let CI run this as root")
+	default:
+		t.Skip("NOT TESTED: only root can give files to other users; run this as root")
+	}
+	const another = 65534
+	root := t.TempDir()
+	if err := os.Chown(root, another, another); err != nil {
+		t.Fatal(err)
+	}
+	c, _ := hosting(t, root)
+	for _, body := range []string{forWorkers, strings.Replace(forWorkers, `"ask_and_tell": true`,
+		`"ask_and_tell": false`, 1)} {
+		g := c.post("", "%s", body)
+		if g.Status != 409 || !strings.Contains(g.Detail, root+" belongs to another user (65534; you are 0)") {
+			t.Errorf("%s: %+v", body, g)
+		}
+	}
+	if list, err := os.ReadDir(root); err != nil || len(list) > 0 {
+		t.Errorf("in the folder there is %v, %v", list, err)
+	}
+	if err := os.Chown(root, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if g := c.post("", "%s", forWorkers); g.Status != 0 {
+		t.Errorf("in an own folder: %+v", g)
+	}
+}
