@@ -16,15 +16,20 @@ import (
 const maxLength = 200
 
 // Of returns the candidate that is nearest to name, or "" if none is near. Of equally near ones it
-// returns the first in alphabetical order, so that messages are stable.
+// returns that with the fewest wrong letters, and of those the first in alphabetical order, so that messages are
+// stable.
 func Of(name string, candidates []string) string {
 	if len(name) > maxLength || len(name) < 2 {
 		return ""
 	}
-	best, distance := "", limit(name)+1
+	best, distance, wrong := "", limit(name)+1, 0
 	for _, c := range slices.SortedFunc(slices.Values(candidates), cmp.Compare) {
-		if d := between(name, c); d < distance {
-			best, distance = c, d
+		d := between(name, c)
+		if d > distance || d > limit(name) {
+			continue
+		}
+		if letters := levenshtein.ComputeDistance(name, c); d < distance || letters < wrong {
+			best, distance, wrong = c, d, letters
 		}
 	}
 	return best
