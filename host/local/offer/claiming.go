@@ -182,7 +182,8 @@ func (o *Options) warnOfBusyCPUs(mine, cpus float64, others []claims.Claim) {
 		strings.Join(names, ", ")))
 }
 
-func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+// decimal writes an amount for people, without what products of decimal fractions are wrong by.
+func decimal(x float64) string { return strconv.FormatFloat(math.Round(x*1e9)/1e9, 'f', -1, 64) }
 
 // needs are the resources that the trials of an experiment request from a machine, as far as the
 // file says.
