@@ -44,8 +44,9 @@ func timeline(s *sources) (*figure.Figure, error) {
 	if x.SavesLeftOut {
 		f.Notes = append(f.Notes, "later saves of checkpoints are left out")
 	}
+	edge := min(height/2, 0.99) // there are no trials, and so no ticks, at -1 and beyond the last one
 	p := figure.Panel{X: timeAxis(float64(x.Now)), Y: figure.Axis{Label: "trial", Whole: true, Reversed: true,
-		Low: -1 * height, High: float64(x.Total-1) + height}}
+		Low: -edge, High: float64(x.Total-1) + edge}}
 	scale := p.X.High / max(float64(x.Now)*1.02, 1e-9)
 	for _, phase := range phases {
 		m := segments(rows, phase.name, phase.height*height/2, scale)
