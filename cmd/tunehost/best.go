@@ -184,7 +184,7 @@ func (a *app) front(e *view.Recorded, s view.Scope, asJSON bool) error {
 	case asJSON:
 		return a.trialLines(list)
 	}
-	return trialTable(e.Experiment, list).write(a.out, a.width(), a.bold)
+	return frontTable(e.Experiment, list).write(a.out, a.width(), a.bold)
 }
 
 // noFront says which objective has no value, or that no trial has all of them.

@@ -13,6 +13,26 @@ import (
 // number writes a metric for people.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 5, 64) }
 
+// apart writes metrics with the fewest digits, at least those of number, with which different ones look different.
+func apart(values []float64) []string {
+	different := map[float64]bool{}
+	for _, x := range values {
+		different[x] = true
+	}
+	texts := make([]string, len(values))
+	for digits := 5; digits <= 17; digits++ {
+		seen := map[string]bool{}
+		for i, x := range values {
+			texts[i] = strconv.FormatFloat(x, 'g', digits, 64)
+			seen[texts[i]] = true
+		}
+		if len(seen) >= len(different) {
+			break
+		}
+	}
+	return texts
+}
+
 // seconds writes a duration for people.
 func seconds(s float64) string {
 	switch d := time.Duration(s * float64(time.Second)); {

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -171,6 +172,23 @@ func trialTable(e *view.Experiment, list []view.Trial) *table {
 	t.column("why", false)
 	for i := range list {
 		t.rows = append(t.rows, trialRow(e, &list[i], params, metrics))
+	}
+	return t
+}
+
+// frontTable is trialTable with as many digits as tell the members of a front apart.
+func frontTable(e *view.Experiment, list []view.Trial) *table {
+	t := trialTable(e, list)
+	first := slices.Index(t.head, "state") + 1
+	for i, o := range e.Objectives() {
+		var values []float64
+		for k := range list {
+			v, _ := list[k].Metric(o.Metric)
+			values = append(values, v)
+		}
+		for k, text := range apart(values) {
+			t.rows[k][first+i] = text
+		}
 	}
 	return t
 }

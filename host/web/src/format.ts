@@ -20,6 +20,17 @@ export function plain(v: Numeric | null | undefined): string {
   return size >= 1e5 && size < 1e12 ? String(Math.round(v as number)) : number(v);
 }
 
+// apart writes numbers of a column with the fewest digits with which different ones look different.
+export function apart(column: readonly (Numeric | null | undefined)[]): string[] {
+  const different = new Set(column).size;
+  const look = (digits: number): string[] => column.map((v) => (digits === 5 ? plain(v) : number(v, digits)));
+  for (let digits = 5; digits < 17; digits++) {
+    const texts = look(digits);
+    if (new Set(texts).size >= different) return texts;
+  }
+  return look(17);
+}
+
 // value writes a parameter of any type.
 export function value(v: unknown): string {
   if (typeof v === "number") return Number.isInteger(v) && Math.abs(v) < 1e9 ? String(v) : number(v, 4);

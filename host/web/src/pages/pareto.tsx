@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { Ranked } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { plain, value } from "../format";
+import { apart, value } from "../format";
 import { useData } from "../live";
 import { Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
@@ -59,9 +59,10 @@ function Front({ x, of, metrics }: { x: string; of: Ranked[]; metrics: string[] 
 
 // FrontTable has the objectives and the parameters of trials on the front.
 export function FrontTable({ x, of, metrics }: { x: string; of: Ranked[]; metrics: string[] }): JSX.Element {
+  const columns = metrics.map((m) => apart(of.map((r) => r.metrics[m])));
   return <div class="scroll"><table>
     <thead><tr><th>trial</th>{metrics.map((m) => <th key={m}>{m}</th>)}<th>parameters</th></tr></thead>
-    <tbody>{of.map((r) => <tr key={r.number}><td><a href={href(["x", x, "trials", r.number])}>{r.number}</a></td>
-      {metrics.map((m) => <td key={m} class="number">{plain(r.metrics[m])}</td>)}
+    <tbody>{of.map((r, row) => <tr key={r.number}><td><a href={href(["x", x, "trials", r.number])}>{r.number}</a></td>
+      {metrics.map((m, i) => <td key={m} class="number">{columns[i]?.[row]}</td>)}
       <td>{Object.entries(r.params).map(([k, v]) => `${k}=${value(v)}`).join(" ")}</td></tr>)}</tbody></table></div>;
 }
