@@ -290,11 +290,11 @@ function Settings({ x, status, actions, onClose }: { x: string; status: Status; 
     <input name={key} inputMode="numeric" value={typed[key] ?? asText(later.find((p) => p.key === key)?.new ?? space?.settings[key])} onInput={(e) => type({ ...typed, [key]: e.currentTarget.value })} /></label>;
   return <Dialog title="Settings" onClose={onClose}>
     {space ? <form onSubmit={(e) => void submit(e)}>
-      {field("trials", space.parameters.some((p) => p.grid) ? "trials, for each combination of the grid" : "trials, in total")}
+      {field("trials", space.parameters.some((p) => p.grid) ? "trials, for each combination of the grid" : status.added ? "trials, without those added by hand" : "trials, in total")}
       {field("concurrency", "concurrency: trials at a time; 0: as many as there is room for")}
       <label>other keys of the experiment file, one a line<textarea name="others" placeholder="stop.iteration=30" value={others}
         onInput={(e) => setOthers(e.currentTarget.value)} /></label>
-      {status.added ? <p class="quiet">{plural(status.added, "trial")} that {status.added === 1 ? "was" : "were"} added by hand count besides.</p> : null}
+      {status.added ? <p class="quiet">{plural(status.added, "trial")} added by hand {status.added === 1 ? "comes" : "come"} on top{status.planned < 0 ? "" : `: there are ${status.planned} in total`}.</p> : null}
       {status.state === "running" ? null : <p class="quiet">The experiment does not run: what you change takes effect with Resume.</p>}
       {later.length > 0 ? <p id="pending">Waiting for Resume: {later.map((p) => `${p.key} ${asText(p.old)} → ${asText(p.new)}`).join(", ")}</p> : null}
       <Failure of={actions.problem} />

@@ -43,7 +43,7 @@ function Why({ t }: { t: Detail }): JSX.Element | null {
   const earlier = t.reasons.filter((r) => r.reason !== t.reason);
   if (!t.reason && !t.error && earlier.length === 0) return null;
   return <Card title={t.state === "ERROR" ? "Why it failed" : "Why"} id="why">
-    <Told text={t.error ?? t.reason ?? ""} printed={t.error_lines} />
+    <Told text={(t.never_started ? "never started: " : "") + (t.error ?? t.reason ?? "")} printed={t.error_lines} />
     {earlier.length > 0 ? <Facts of={earlier.map((r): [string, ComponentChildren] => [`after ${seconds(r.at_s)}, ${stateWord(r.state)}`,
       <Told text={r.reason} />])} /> : null}</Card>;
 }
