@@ -60,12 +60,19 @@ func ago(now, then time.Time) string {
 	return then.Format(time.DateOnly)
 }
 
-// counts says how many trials are in each state.
+// counts says how many trials are in each state. Where no host runs, those that are RUNNING in the record have run.
 func counts(s *view.Status) string {
 	var parts []string
 	for _, state := range []core.State{core.Running, core.Pending, core.Paused, core.Terminated, core.Errored} {
 		if n := s.Counts[state]; n > 0 {
-			text := fmt.Sprintf("%d %s", n, state)
+			verb := ""
+			if state == core.Running && s.State != view.Running {
+				verb = "was "
+				if n > 1 {
+					verb = "were "
+				}
+			}
+			text := fmt.Sprintf("%d %s%s", n, verb, state)
 			if state == core.Terminated && s.NeverStarted > 0 {
 				text += fmt.Sprintf(", %d of them never started", s.NeverStarted)
 			}

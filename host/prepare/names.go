@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/options"
 	"github.com/tunehost/tunehost/host/storage"
@@ -50,11 +51,17 @@ func namesAt(ctx context.Context, place string) (exists, taken func(string) bool
 	}
 	exists = func(name string) bool {
 		d, err := storage.At(filepath.Join(place, name))
-		return err == nil && d.Exists()
+		return err == nil && (d.Exists() || begins(d))
 	}
 	taken = func(name string) bool {
 		_, err := os.Lstat(filepath.Join(place, name))
 		return !errors.Is(err, fs.ErrNotExist)
 	}
 	return exists, taken, nil
+}
+
+// begins reports whether a host is about to begin an experiment in a directory that has none yet.
+func begins(d storage.Dir) bool {
+	holder, err := journal.Holder(d.Path())
+	return err == nil && holder != nil
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -54,6 +55,8 @@ type Server struct {
 	mux     *http.ServeMux
 	streams chan struct{}
 	repeats *repeat.Repeats
+	// starting is held while an experiment begins, so that the next one sees that its name is taken.
+	starting sync.Mutex
 	// sessions are the experiments that this server hosts.
 	sessions *sessions
 	// over is closed when the server ends: streams end, too.

@@ -96,6 +96,8 @@ func (s *Server) start(ctx context.Context, r *StartRequest) (string, error) {
 	if err := storedAt(root, r, sets); err != nil {
 		return "", err
 	}
+	s.starting.Lock()
+	defer s.starting.Unlock()
 	if r.AskAndTell {
 		return s.startHere(root, r, sets)
 	}
