@@ -95,6 +95,13 @@ CHECKS := toolchains slurm chromium build format vet staticcheck $(call if_there
 	$(call if_there,$(PYTHON),python client) $(call if_there,$(CARGO),rust) $(call if_there,$(NPM),js web assemblyscript) \
 	test simulation examples languages
 
+# Checks test the program with the client for S3, as it is in the wheels; vet and staticcheck also look at the default
+# build.
+TAGS := s3
+BUILDS := '' $(TAGS)
+FLAGS := $(GOFLAGS)
+$(CHECKS) mutants cover: export GOFLAGS := $(strip $(FLAGS) -tags=$(TAGS))
+
 # heading,TEXT: with the time since make was started.
 STARTED := $(shell date +%s)
 heading = @t=$$(($$(date +%s) - $(STARTED))); printf '\n== %s (at %d:%02d)\n' '$(1)' $$((t / 60)) $$((t % 60))
@@ -167,7 +174,7 @@ bench-kubernetes: ## what experiments in pods cost, beside plain pods on a real 
 .PHONY: build
 build: ## everything compiles
 	$(call heading,build)
-	@go build ./...
+	@go build ./... && GOFLAGS='$(FLAGS)' go build ./...
 	@cd $(KUBERNETES) && go list -m all >/dev/null || { echo 'run go mod tidy in $(KUBERNETES) and commit what changes' >&2; exit 1; }
 
 .PHONY: format
@@ -179,12 +186,12 @@ format: ## gofmt has nothing to change
 .PHONY: vet
 vet: ## go vet is content
 	$(call heading,vet)
-	@go vet ./...
+	@for tags in $(BUILDS); do GOFLAGS="$(FLAGS) -tags=$$tags" go vet ./...; done
 
 .PHONY: staticcheck
 staticcheck: ## staticcheck is content
 	$(call heading,staticcheck)
-	@go tool staticcheck ./...
+	@for tags in $(BUILDS); do GOFLAGS="$(FLAGS) -tags=$$tags" go tool staticcheck ./...; done
 
 # without_grpc_in_guests,FOLDER: a WASM module that is built of the messages must
 # not pull in gRPC with them, which is 13 MB and 20 seconds of compiling.

@@ -233,7 +233,7 @@ func TestStorageElsewhereMistakes(t *testing.T) {
 		contains(t, refused(t, o), want)
 	}
 	o, _ := elsewhere(t, "azblob://container", saving)
-	contains(t, refused(t, o), "built without a client for azblob://")
+	contains(t, refused(t, o), "built without the client for azblob://")
 }
 
 // B-085: from the first look at the storage to the end, nobody else gets the working

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/tunehost/tunehost/host/storage/mirror"
 )
 
 func TestMain(m *testing.M) {
@@ -32,8 +35,18 @@ func TestScripts(t *testing.T) {
 			e.Defer(func() { _ = os.RemoveAll(runtime) })
 			return err
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "waitrunning": waitRunning},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor,
+			"waitrunning": waitRunning},
+		Condition: condition,
 	})
+}
+
+// condition reports whether the program has a client that it has only with a build tag.
+func condition(name string) (bool, error) {
+	if name != "s3" {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	return mirror.HasClient(name), nil
 }
 
 // waitRunning waits until the record of an experiment has trials that run: `waitrunning DIR N`. A

@@ -191,52 +191,6 @@ func (g *gangPlace) lists(t *testing.T) {
 	}
 }
 
-// B-059: each node writes its part of a checkpoint to the storage, and nothing of it comes to the host. The storage has
-// no file that the checkpoint does not have.
-func TestPartsInTheStorage(t *testing.T) {
-	b := newBucket(t)
-	g := madeGangWith(t, b.url, false, "a", "b", "c")
-	g.takesParts(t)
-	if n, err := g.files.Commit(g.item(2), storage.Manifest{Trial: 1, Attempt: 2}); err != nil || n != 2 {
-		t.Fatal(n, err)
-	}
-	if !g.isAway(2) {
-		t.Error("the files came to the host")
-	}
-	g.lists(t)
-	if keys := b.keys(); len(keys) != 2 {
-		t.Errorf("the storage has %v", keys)
-	}
-	restored := storage.RestoredDir(g.trial.Dir, 2)
-	if err := g.files.Fetch(g.at, storage.CheckpointDir(g.dir, 2), restored); err != nil {
-		t.Fatal(err)
-	}
-	has(t, filepath.Join(restored, "meta"), "0")
-	has(t, filepath.Join(restored, "shards", "part2"), "2")
-	for _, n := range g.all {
-		testplace.Soon(t, "nothing left on the nodes", func() bool {
-			left, _ := filepath.Glob(filepath.Join(n.agent.Dir, "trials", "*", "checkpoints", "*", "*", "*"))
-			return len(slices.DeleteFunc(left, func(p string) bool { return strings.HasPrefix(p, restored) })) == 0
-		})
-	}
-}
-
-// If one node cannot use the storage, the whole checkpoint goes over the connection.
-func TestPartWithoutStorage(t *testing.T) {
-	b := newBucket(t)
-	g := madeGangWith(t, b.url, false, "a", "b", "c")
-	g.all[2].noStore = true
-	g.takesParts(t)
-	if _, err := g.files.Commit(g.item(2), storage.Manifest{Trial: 1, Attempt: 2}); err != nil {
-		t.Fatal(err)
-	}
-	has(t, filepath.Join(storage.CheckpointFiles(g.dir, 2), "shards", "part2"), "2")
-	g.lists(t)
-	if len(g.told) == 0 || !strings.Contains(g.told[len(g.told)-1], "Direct:false") {
-		t.Errorf("told %q", g.told)
-	}
-}
-
 // A path cannot be a file of one rank and a folder of another: nobody could restore that.
 func TestPartsThatExcludeEachOther(t *testing.T) {
 	parts := []part{{files: []storage.File{{Path: "a-b"}, {Path: "shards"}}},

@@ -41,7 +41,7 @@ func withMetadata(ctx context.Context, storage string) {
 	}
 	off := !answers(ctx)
 	switch {
-	case off && !switched.off:
+	case off:
 		_ = os.Setenv(metadataOff, "true")
 	case !off && switched.off:
 		_ = os.Unsetenv(metadataOff)

@@ -78,9 +78,8 @@ func Open(ctx context.Context, experiment string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if u, err := url.Parse(bucket); err == nil && !blob.DefaultURLMux().ValidBucketScheme(u.Scheme) {
-		return nil, fmt.Errorf("%s: this tunehost was built without a client for %s://; build it with `go build -tags "+
-			"gcs,azure`", experiment, u.Scheme)
+	if err := needsClient(experiment); err != nil {
+		return nil, err
 	}
 	b, err := blob.OpenBucket(ctx, bucket)
 	if err != nil {

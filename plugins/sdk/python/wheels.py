@@ -25,6 +25,7 @@ from typing import Dict, List, NamedTuple
 HERE = Path(__file__).resolve().parent
 SOURCES = ("pyproject.toml", "README.md", "tunehost")
 MAX_BYTES = 25_000_000
+TAGS = "s3"  #: clients that the program has, and the default build has not
 
 
 class Target(NamedTuple):
@@ -112,7 +113,7 @@ def compiled(target: Target, dir: Path, version: str) -> Path:
     program = dir / f"{target.os}-{target.arch}" / "tunehost"
     linker = f"-s -w -X github.com/tunehost/tunehost/host/plugin/lockfile.release={version}"
     subprocess.run(
-        ["go", "build", "-trimpath", "-ldflags", linker, "-o", str(program), "./cmd/tunehost"],
+        ["go", "build", "-trimpath", "-tags", TAGS, "-ldflags", linker, "-o", str(program), "./cmd/tunehost"],
         check=True,
         cwd=HERE.parents[2],
         env={**os.environ, "CGO_ENABLED": "0", "GOOS": target.os, "GOARCH": target.arch},
