@@ -66,7 +66,7 @@ func counts(s *view.Status) string {
 	for _, state := range []core.State{core.Running, core.Pending, core.Paused, core.Terminated, core.Errored} {
 		if n := s.Counts[state]; n > 0 {
 			verb := ""
-			if state == core.Running && s.State != view.Running {
+			if state == core.Running && s.WasRunning > 0 {
 				verb = "was "
 				if n > 1 {
 					verb = "were "

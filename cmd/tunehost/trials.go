@@ -198,7 +198,7 @@ func trialRow(e *view.Experiment, t *view.Trial, params, metrics []string) []str
 	if e.Repeated() {
 		row = append(row, fmt.Sprint(t.Suggestion))
 	}
-	row = append(row, t.State.String())
+	row = append(row, t.Condition())
 	for _, name := range metrics {
 		if v, ok := t.Metric(name); ok {
 			row = append(row, number(v))
@@ -242,7 +242,8 @@ func (a *app) trialCSV(e *view.Recorded, page *view.Page) error {
 	for _, name := range e.MetricNames() {
 		head = append(head, "metrics/"+name)
 	}
-	if err := w.Write(append(head, "error", "reason", "dir", "checkpoint", "never_started")); err != nil {
+	head = append(head, "error", "reason", "dir", "checkpoint", "never_started", "was_running")
+	if err := w.Write(head); err != nil {
 		return err
 	}
 	metrics := e.MetricNames()
@@ -269,7 +270,7 @@ func csvRow(e *view.Experiment, t *view.Trial, metrics []string) []string {
 		row = append(row, csvValue(v, ok))
 	}
 	return append(row, untrusted.Cell(t.Error), untrusted.Cell(t.Reason), t.Dir, t.Checkpoint,
-		fmt.Sprint(t.NeverStarted))
+		fmt.Sprint(t.NeverStarted), fmt.Sprint(t.WasRunning))
 }
 
 func stamp(t time.Time) string {

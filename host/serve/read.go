@@ -220,8 +220,9 @@ func (row) Schema(r huma.Registry) *huma.Schema {
 // trialFields are the fields of a trial.
 func trialFields() (names []string) {
 	for _, f := range reflect.VisibleFields(view.Shapes()[reflect.TypeFor[view.Trial]()]) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		names = append(names, name)
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
 	}
 	return names
 }

@@ -318,3 +318,21 @@ func TestSettings(t *testing.T) {
 		t.Errorf("the second time: %s", text)
 	}
 }
+
+// A program sees in each answer that the trials of a dead host do not run (B-084).
+func TestTrialsOfADeadHost(t *testing.T) {
+	c := serving(t, recorded(t))
+	for path, want := range map[string]string{"/crashed": `"was_running":4`, "/crashed/trials": `"was_running":true`,
+		"/crashed/trials/0": `"was_running":true`, "/crashed/best": `"was_running":true`,
+		"/crashed/points": `"was_running":true`, "/crashed/curves": `"was_running":true`,
+		"/crashed/timeline": `"was_running":true`} {
+		if text := c.get(path); !strings.Contains(text, want) || !strings.Contains(text, "RUNNING") {
+			t.Errorf("%s: want %s beside RUNNING: %s", path, want, text)
+		}
+	}
+	for _, path := range []string{"/digits", "/digits/trials", "/digits/points", "/digits/curves", "/digits/timeline"} {
+		if text := c.get(path); strings.Contains(text, "was_running") {
+			t.Errorf("%s: nothing was running: %s", path, text)
+		}
+	}
+}

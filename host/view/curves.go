@@ -36,6 +36,8 @@ type LearningCurve struct {
 	Number core.TrialNo `json:"number"`
 	Trial  string       `json:"trial"`
 	State  string       `json:"state"`
+	// WasRunning says that it ran when its host ended, and that no host runs it now.
+	WasRunning bool `json:"was_running,omitempty"`
 	// Cause is the kind of why it ended, is paused or waits again; Reason is the text for people.
 	Cause  string `json:"cause,omitempty"`
 	Reason string `json:"reason,omitempty"`
@@ -159,7 +161,8 @@ func stoppedEarly(c core.Cause) bool {
 
 func (s *State) learningCurve(p *Past, no core.TrialNo, metric core.MetricID, points int) LearningCurve {
 	v := s.Machine.View(no)
-	c := LearningCurve{Number: no, Trial: s.id(no), State: v.State.String(), Reason: v.Cause.String()}
+	c := LearningCurve{Number: no, Trial: s.id(no), State: v.State.String(), WasRunning: s.wasRunning(v.State),
+		Reason: v.Cause.String()}
 	if v.Cause.Kind != core.CauseNone {
 		c.Cause = v.Cause.Kind.String()
 	}

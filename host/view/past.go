@@ -50,6 +50,7 @@ func (e *Experiment) recall(f func(*State, *Past) error) (err error) {
 	case walked != nil:
 		return walked
 	case last != nil:
+		last.left = !e.source.Running()
 		return f(last, p)
 	}
 	failed := e.source.Look(func(s *State) { err = f(s, p) })

@@ -12,6 +12,8 @@ type Points struct {
 	Total   int            `json:"total"`
 	Numbers []core.TrialNo `json:"numbers"`
 	States  []string       `json:"states"`
+	// WasRunning says that no host runs the experiment: what is RUNNING ran when its host ended.
+	WasRunning bool `json:"was_running,omitempty"`
 	// Params has a column for each parameter; null where the trial does not have it. Members of nested parameters
 	// have their path as their name, with dots.
 	Params map[string][]json.RawMessage `json:"params"`
@@ -39,6 +41,7 @@ func (s *State) points(most int) Points {
 	for i, no := range x.Numbers {
 		t := s.Brief(no)
 		x.States = append(x.States, t.State.String())
+		x.WasRunning = x.WasRunning || t.WasRunning
 		x.addParams(i, "", t.Params)
 		for _, m := range t.Metrics {
 			v := Float(m.Value)

@@ -181,6 +181,7 @@ func (d *directory) refresh() (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	d.state.left = !d.alive
 	return n > 0 || rewound || was != d.alive, nil
 }
 

@@ -24,6 +24,8 @@ type State struct {
 	last map[core.TrialNo]lastResult
 	// resultAt is how long a running trial had trained at its last result, in nanoseconds.
 	resultAt map[core.TrialNo]int64
+	// left says that no host runs the experiment: what runs in the record has run.
+	left bool
 	questions
 }
 
@@ -166,7 +168,8 @@ func (s *State) Brief(no core.TrialNo) Trial {
 	t := Trial{Subject: Subject{Number: no, ID: s.id(no), State: v.State, Attempt: v.Attempt, Since: v.Since,
 		Params: v.Params},
 		Metrics: s.metrics(no), Iteration: v.Iteration, Results: v.Results, Failures: v.Failures,
-		NeverStarted: v.NeverStarted, Cause: v.Cause, Reason: v.Cause.String(), Seconds: float64(v.TrainNS) / 1e9}
+		NeverStarted: v.NeverStarted, WasRunning: s.wasRunning(v.State), Cause: v.Cause, Reason: v.Cause.String(),
+		Seconds: float64(v.TrainNS) / 1e9}
 	first, runs := s.Machine.Runs(no)
 	t.Suggestion, t.Runs = int(first)/runs, runs
 	if v.State == core.Errored {
@@ -179,6 +182,12 @@ func (s *State) Brief(no core.TrialNo) Trial {
 		t.Ended = s.wall(v.Ended)
 	}
 	return t
+}
+
+// wasRunning reports whether a trial in this state ran when its host ended, and no host runs the experiment now, on
+// this machine or another.
+func (s *State) wasRunning(state core.State) bool {
+	return state == core.Running && s.left && s.runsOn == ""
 }
 
 // TrialDir returns a trial's directory, of several the last.

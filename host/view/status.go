@@ -69,6 +69,8 @@ type External struct {
 	// StoppedEarly is how many of the TERMINATED a scheduler, a rule or the user has ended before their own end.
 	// CurrentStatus does not count them.
 	StoppedEarly int
+	// WasRunning is how many are RUNNING in the record and do not run, because no host runs the experiment.
+	WasRunning int
 	// Entries is the number of the last entry of the record: it grows with whatever happens.
 	Entries uint64
 	// Resumable says that no host runs it, and that one would have something to do.
@@ -297,7 +299,7 @@ func (e *Experiment) Status(now time.Time) (x Status, err error) {
 		return x, err
 	}
 	if x.State != Running {
-		x.Waiting = ""
+		x.Waiting, x.WasRunning = "", x.Counts[core.Running]
 		failed := e.source.Look(func(s *State) { x.Pending, err = s.pending() })
 		if err := errors.Join(failed, err); err != nil {
 			return x, err
@@ -358,15 +360,17 @@ type statusJSON struct {
 
 // externalJSON is the shape of External.
 type externalJSON struct {
-	Early     int       `json:"stopped_early"`
-	Leases    *Leases   `json:"leases,omitempty"`
-	Overdue   []Overdue `json:"overdue,omitempty"`
-	Entries   uint64    `json:"entries"`
-	Resumable bool      `json:"resumable"`
-	Restarts  string    `json:"restarts,omitempty"`
-	Added     int64     `json:"added,omitempty"`
-	Pending   []Pending `json:"pending,omitempty"`
-	Waiting   string    `json:"waiting,omitempty"`
+	Early int `json:"stopped_early"`
+	// WasRunning is there while no host runs the experiment.
+	WasRunning int       `json:"was_running,omitempty"`
+	Leases     *Leases   `json:"leases,omitempty"`
+	Overdue    []Overdue `json:"overdue,omitempty"`
+	Entries    uint64    `json:"entries"`
+	Resumable  bool      `json:"resumable"`
+	Restarts   string    `json:"restarts,omitempty"`
+	Added      int64     `json:"added,omitempty"`
+	Pending    []Pending `json:"pending,omitempty"`
+	Waiting    string    `json:"waiting,omitempty"`
 }
 
 type usageJSON struct {
@@ -395,6 +399,6 @@ func (s Status) MarshalJSON() ([]byte, error) {
 	return json.Marshal(statusJSON{s.Name, s.State, orNull(s.Reason), causeShape(s.Cause), counts, s.NeverStarted,
 		s.Paused, orNull(s.Ending),
 		s.Planned, best, s.Front, resources, s.Elapsed.Seconds(), s.Left.orNull(), s.Dir, s.Host,
-		externalJSON{s.StoppedEarly, s.Leases, s.Overdue,
+		externalJSON{s.StoppedEarly, s.WasRunning, s.Leases, s.Overdue,
 			s.Entries, s.Resumable, restarts, s.Added, s.Pending, s.Waiting}})
 }

@@ -40,10 +40,12 @@ type Lane struct {
 
 // TrialTimes are the segments of one trial.
 type TrialTimes struct {
-	Number   core.TrialNo `json:"number"`
-	Trial    string       `json:"trial"`
-	State    string       `json:"state"`
-	Segments []Segment    `json:"segments"`
+	Number core.TrialNo `json:"number"`
+	Trial  string       `json:"trial"`
+	State  string       `json:"state"`
+	// WasRunning says that it ran when its host ended, and that no host runs it now.
+	WasRunning bool      `json:"was_running,omitempty"`
+	Segments   []Segment `json:"segments"`
 }
 
 // Segment is a part of a trial's time.
@@ -125,7 +127,9 @@ func ended(list []course.Segment, now int64) (out []times) {
 }
 
 func (s *State) times(p *Past, no core.TrialNo) TrialTimes {
-	t := TrialTimes{Number: no, Trial: s.id(no), State: s.Machine.State(no).String(), Segments: []Segment{}}
+	state := s.Machine.State(no)
+	t := TrialTimes{Number: no, Trial: s.id(no), State: state.String(), WasRunning: s.wasRunning(state),
+		Segments: []Segment{}}
 	for _, x := range ended(p.Segments(no), s.Machine.Now()) {
 		segment := Segment{State: phases[x.Phase], From: Float(float64(x.From) / 1e9), To: Float(float64(x.to) / 1e9)}
 		if x.Phase == course.Running || x.Phase == course.Saving {

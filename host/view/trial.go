@@ -29,6 +29,8 @@ type Trial struct {
 	Failures  uint32
 	// NeverStarted says that it ended before it ever started.
 	NeverStarted bool
+	// WasRunning says that it ran when its host ended, and that no host runs it now: State is what is recorded.
+	WasRunning bool
 	// Cause says why it ended, is paused or waits again; Reason is its text for people.
 	Cause  core.Cause
 	Reason string
@@ -55,6 +57,14 @@ type Export struct {
 	Error string
 }
 
+// Condition is the state for people: it does not say that a trial runs which no host runs.
+func (t *Trial) Condition() string {
+	if t.WasRunning {
+		return "was " + t.State.String()
+	}
+	return t.State.String()
+}
+
 // Metric returns a value of the last result.
 func (t *Trial) Metric(name string) (float64, bool) {
 	return metricOf(t.Metrics, name)
@@ -68,25 +78,31 @@ func exportOf(x core.Export, trialDir string) Export {
 	return e
 }
 
+// marksJSON tell trials apart that have the same state.
+type marksJSON struct {
+	Unstarted  bool `json:"never_started,omitempty"`
+	WasRunning bool `json:"was_running,omitempty"`
+}
+
 // trialJSON is the shape that `trials --json` promises; fields are added, never renamed.
 type trialJSON struct {
-	Trial      string           `json:"trial"`
-	Number     core.TrialNo     `json:"number"`
-	State      string           `json:"state"`
-	Params     json.RawMessage  `json:"params"`
-	Metrics    map[string]Float `json:"metrics"`
-	Iteration  uint64           `json:"iteration"`
-	Results    uint32           `json:"results"`
-	Failures   uint32           `json:"failures"`
-	Unstarted  bool             `json:"never_started,omitempty"`
-	Error      *string          `json:"error"`
-	Reason     *string          `json:"reason"`
-	Cause      *causeJSON       `json:"cause"`
-	Dir        string           `json:"dir"`
-	Started    *time.Time       `json:"started"`
-	Ended      *time.Time       `json:"ended"`
-	Seconds    Float            `json:"time_total_s"`
-	Checkpoint *string          `json:"checkpoint"`
+	Trial     string           `json:"trial"`
+	Number    core.TrialNo     `json:"number"`
+	State     string           `json:"state"`
+	Params    json.RawMessage  `json:"params"`
+	Metrics   map[string]Float `json:"metrics"`
+	Iteration uint64           `json:"iteration"`
+	Results   uint32           `json:"results"`
+	Failures  uint32           `json:"failures"`
+	marksJSON
+	Error      *string    `json:"error"`
+	Reason     *string    `json:"reason"`
+	Cause      *causeJSON `json:"cause"`
+	Dir        string     `json:"dir"`
+	Started    *time.Time `json:"started"`
+	Ended      *time.Time `json:"ended"`
+	Seconds    Float      `json:"time_total_s"`
+	Checkpoint *string    `json:"checkpoint"`
 	// CheckpointAt is set with Checkpoint.
 	CheckpointAt uint64       `json:"checkpoint_iteration,omitempty"`
 	Exports      []exportJSON `json:"exports,omitempty"`
@@ -114,8 +130,8 @@ func (t *Trial) shape() trialJSON {
 	}
 	return trialJSON{Suggestion: suggestion, Trial: t.ID, Number: t.Number, State: t.State.String(), Params: t.Params,
 		Metrics:   metricsJSON(t.Metrics),
-		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures, Unstarted: t.NeverStarted,
-		Error: orNull(t.Error), Reason: orNull(t.Reason),
+		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures,
+		marksJSON: marksJSON{t.NeverStarted, t.WasRunning}, Error: orNull(t.Error), Reason: orNull(t.Reason),
 		Cause: causeShape(t.Cause), Dir: t.Dir, Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended),
 		Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint), CheckpointAt: t.CheckpointAt,
 		Exports: t.exports()}

@@ -70,6 +70,7 @@ func TestFollowsARunningExperiment(t *testing.T) {
 	if n := e.Now().Machine.Count(core.Running); n != 2 {
 		t.Errorf("%d trials run, want 2", n)
 	}
+	leftRunning(t, e, 0)
 	refresh(t, e, false)
 	s, err := e.Status(viewtest.Epoch.Add(time.Minute))
 	if err != nil || s.Elapsed != time.Minute {

@@ -193,6 +193,11 @@ func counts(st view.Status, p style) string {
 	for _, s := range order {
 		if n := st.Counts[s]; n > 0 {
 			text := fmt.Sprintf("%d %s", n, stateWords[s])
+			if s == core.Running && st.WasRunning == 1 {
+				text = "1 was running"
+			} else if s == core.Running && st.WasRunning > 1 {
+				text = fmt.Sprintf("%d were running", n)
+			}
 			if s == core.Terminated && st.NeverStarted > 0 {
 				text += fmt.Sprintf(" (%d never started)", st.NeverStarted)
 			}

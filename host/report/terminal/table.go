@@ -34,7 +34,7 @@ func makeColumns(rows []view.Trial, params [][]param, names []string, metric str
 	iter, time := column{title: "iter", right: true}, column{title: "time", right: true}
 	for _, r := range rows {
 		trial.cells = append(trial.cells, trialName(r.Number))
-		state.cells = append(state.cells, r.State.String())
+		state.cells = append(state.cells, r.Condition())
 		state.colours = append(state.colours, stateColours[r.State])
 		value.cells = append(value.cells, valueCell(&r, metric))
 		iter.cells = append(iter.cells, countCell(r.Iteration))
