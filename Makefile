@@ -293,12 +293,23 @@ $(INTEGRATIONS)/ready:
 	@$(INTEGRATIONS)/bin/pip install --quiet --disable-pip-version-check $(INTEGRATION_PACKAGES) -e ./$(PYTHON_SDK)
 	@touch $@
 
+RAY_EXAMPLES := $(TOOLS)/ray-examples
+
 .PHONY: ray-examples
-ray-examples: $(VENV)/ready ## Ray's own examples over tunehost; no part of check: they take minutes
+ray-examples: $(RAY_EXAMPLES)/ready ## Ray's own examples over tunehost; no part of check: they take minutes
 	$(call heading,ray-examples)
-	@mkdir -p $(TOOLS)/ray-examples && go build -o $(TOOLS)/ray-examples/tunehost ./cmd/tunehost
-	@cd $(PYTHON_SDK)/testdata/tune && TUNEHOST_BINARY=$(TOOLS)/ray-examples/tunehost \
-	$(VENV)/bin/python -m pytest -q -p no:cacheprovider --rootdir . test_examples.py
+	@go build -o $(RAY_EXAMPLES)/tunehost ./cmd/tunehost
+	@cd $(PYTHON_SDK)/testdata/tune && TUNEHOST_BINARY=$(RAY_EXAMPLES)/tunehost \
+	$(RAY_EXAMPLES)/bin/python -m pytest -q -p no:cacheprovider --rootdir . test_examples.py
+
+# The environment of the other tests, and what one example needs beside it. Releases from 3 on do not keep runs in files.
+$(RAY_EXAMPLES)/ready: $(VENV)/ready
+	@echo 'installing MLflow'
+	@python3 -m venv $(RAY_EXAMPLES)
+	@$(VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+	$$($(RAY_EXAMPLES)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/others.pth
+	@$(RAY_EXAMPLES)/bin/pip install --quiet --disable-pip-version-check 'mlflow-skinny>=2.14,<3'
+	@touch $@
 
 .PHONY: ray-table
 ray-table: $(VENV)/ready ## docs/RAY.md anew, of the sources of Ray

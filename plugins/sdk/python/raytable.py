@@ -93,8 +93,8 @@ EXAMPLES = {
     "bohb_example": "",
     "hyperopt_conditional_search_space_example": "",
     "nevergrad_example": "",
-    "xgboost_dynamic_resources_example": "imports `ray.tune.execution`",
-    "mlflow_example": "imports `ray.air.integrations`",
+    "mlflow_example": "",
+    "xgboost_dynamic_resources_example": "",
     **dict.fromkeys(
         (
             "cifar10_pytorch",
@@ -252,8 +252,9 @@ def _examples() -> List[str]:
         "## Ray's own examples",
         "",
         f"Of the {len(EXAMPLES)} files in `ray/tune/examples` these {len(run)} run to their end with `--smoke-test`. Only"
-        " lines that import are changed: `from ray` to `from tunehost`, and `import ray` to",
-        "`from tunehost.tune import cluster as ray`. `make ray-examples` runs them.",
+        " lines that import are changed: `from ray` to `from tunehost`, `from ray.air.integrations` to",
+        "`from tunehost.tune.integration`, and `import ray` to `from tunehost.tune import cluster as ray`.",
+        "`make ray-examples` runs them.",
         "",
         ", ".join(run),
         "",

@@ -5,6 +5,7 @@ import importlib.metadata
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ def ours(source):
     """The source with other lines that import."""
     source = re.sub(r"^import ray$", "from tunehost.tune import cluster as ray", source, flags=re.M)
     source = re.sub(r"^from ray\.tune\.(?:utils|examples)\.(\w+) import", r"from \1 import", source, flags=re.M)
+    source = re.sub(r"^from ray\.air\.integrations\b", "from tunehost.tune.integration", source, flags=re.M)
     return re.sub(r"^(\s*)from ray(\.tune\S*)? import", r"\1from tunehost\2 import", source, flags=re.M)
 
 
@@ -41,13 +43,35 @@ def extracted(dir, name):
 
 
 @pytest.mark.parametrize("name", [name for name, why in raytable.EXAMPLES.items() if not why])
-def test_it_runs_to_its_end(name, tmp_path):
+def test_it_runs_to_its_end(name, tmp_path, monkeypatch):
     extracted(tmp_path, name)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
     done = subprocess.run(
         [sys.executable, f"{name}.py", "--smoke-test"], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    assert re.search(r"Best (hyperparameters|model parameters)[^\n]*:\s+\{'", done.stdout), done.stdout[-2000:]
+    CHECKS.get(name, says_what_is_best)(done.stdout)
+
+
+def says_what_is_best(stdout):
+    assert re.search(r"Best (hyperparameters|model parameters)[^\n]*:\s+\{'", stdout), stdout[-2000:]
+
+
+def is_in_mlflow(stdout):
+    """Of both experiments MLflow has five runs that have ended well, each with the loss of five steps."""
+    import mlflow
+
+    client = mlflow.MlflowClient(str(Path(tempfile.gettempdir(), "mlruns")))
+    for experiment in ("example", "mixin_example"):
+        runs = client.search_runs([client.get_experiment_by_name(experiment).experiment_id])
+        assert [run.info.status for run in runs] == ["FINISHED"] * 5
+        for run in runs:
+            found = client.get_metric_history(run.info.run_id, "mean_loss")
+            assert len(found) == 5 and {"width", "height", "steps"} <= set(run.data.params)
+
+
+CHECKS = {"mlflow_example": is_in_mlflow}
 
 
 def test_every_example_of_ray_is_known():

