@@ -9,7 +9,7 @@ from typing import Any, Iterator, List, Tuple
 
 import tunehost
 
-LARGE = {"keras", "lightning", "transformers"}  # integrations whose libraries make check does not have
+LARGE = {"keras", "lightning", "mlflow", "transformers"}  # integrations whose libraries make check does not have
 
 
 def modules() -> Iterator[ModuleType]:

@@ -54,7 +54,7 @@ class Reported:
         if self.metrics:
             return
         says = "".join(f"; {name} is {value!r:.60}, which is not a number" for name, value in list(self.values.items())[:1])
-        raise ValueError("no metrics: write report(accuracy=0.9) or report({'accuracy': 0.9})" + says)
+        raise ValueError("no metrics: write report({'accuracy': 0.9})" + says)
 
 
 def flatten(metrics: Optional[Metrics], more: Metrics) -> Reported:

@@ -7,11 +7,13 @@ of the same shape as param_space, which is pickled beside the trainable.
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import os
 import pickle
 import re
+import sys
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple
 
 from .error import TuneError, Unsupported
@@ -108,8 +110,11 @@ class Computed(Node):
         known = config()
         try:
             return self.function.func(known)
-        except (AttributeError, KeyError):
-            return self.function.func(Spec({"config": Spec(known)}))
+        except (AttributeError, KeyError) as first:
+            try:
+                return self.function.func(Spec({"config": Spec(known)}))
+            except (AttributeError, KeyError):
+                raise first from None
 
 
 class Group(Node):
@@ -160,6 +165,7 @@ class Encoded:
 
 def encode(param_space: Mapping[str, Any]) -> Encoded:
     """Translates a param_space. TuneError says which parameter cannot be translated."""
+    _check_called(param_space, ())
     space: Dict[str, Any] = {}
     members = _members(param_space, (), space, grids=True)
     return Encoded(space, Group(members))
@@ -293,6 +299,28 @@ def _node(value: Any, path: Path, space: Dict[str, Any], grids: bool) -> Node:
     if isinstance(value, dict):
         return Group(_members(value, path, inner, grids))
     return Listed(type(value), [_node(v, (*path, str(i)), inner, grids) for i, v in enumerate(value)])
+
+
+def _check_called(value: Any, path: Path) -> None:
+    """Finds functions that make a domain, and were not called. Other functions are constants, which the trainable gets as
+    they are; a lambda is hardly meant so."""
+    if type(value) is dict:
+        for key, member in value.items():
+            _check_called(member, (*path, str(key)))
+    where = "/".join(path)
+    if getattr(value, "__module__", "") == Domain.__module__ and inspect.isfunction(value):
+        raise TuneError(f"param_space: {where} is the function tune.{value.__name__}: call it, as in {_example(value)}")
+    if inspect.isfunction(value) and value.__name__ == "<lambda>":
+        print(
+            f"tunehost: param_space: {where} is a lambda, which the trainable gets as it is: write tune.sample_from(…) "
+            "around one that computes the value",
+            file=sys.stderr,
+        )
+
+
+def _example(function: Callable[..., Any]) -> str:
+    needed = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    return f"tune.{function.__name__}({', '.join(needed)})"
 
 
 def _choice(form: str, values: List[Any], path: Path, space: Dict[str, Any]) -> Node:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import inspect
 import json
 import os
 import re
@@ -49,7 +50,9 @@ class Experiment:
 def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run: RunConfig) -> Experiment:
     """Translates everything. Unsupported or TuneError says what cannot be."""
     wrapped = trainable if isinstance(trainable, Wrapped) else Wrapped(trainable)
-    _check_trainable(wrapped.inner)
+    _check_trainable(wrapped)
+    if not isinstance(param_space, Mapping):
+        raise TuneError(f"param_space is {param_space!r:.60}: expected a dict of parameters by their names")
     _refuse(tune, run)
     scheduler = chosen(FIFOScheduler() if tune.scheduler is None else tune.scheduler, "scheduler")
     searcher = chosen(BasicVariantGenerator() if tune.search_alg is None else tune.search_alg, "searcher")
@@ -152,7 +155,8 @@ def _introduce(tune: TuneConfig, searcher: Choice, scheduler: Choice, space: Map
         scheduler.served()["scheduler"].set_search_properties(metric, mode)
 
 
-def _check_trainable(trainable: Any) -> None:
+def _check_trainable(wrapped: Wrapped) -> None:
+    trainable = wrapped.inner
     if isinstance(trainable, str):
         raise TuneError(
             f"no trainable is registered as {trainable!r}: call tune.register_trainable, or pass the function"
@@ -163,6 +167,20 @@ def _check_trainable(trainable: Any) -> None:
         raise TuneError(
             f"the trainable is {trainable!r:.60}: expected a function of config, or a subclass of tune.Trainable"
         )
+    if not isinstance(trainable, type):
+        _check_arguments(trainable, wrapped.objects)
+
+
+def _check_arguments(function: Callable[..., Any], objects: Mapping[str, Any]) -> None:
+    """Calls a function as a trial does, without running it."""
+    try:
+        inspect.signature(function).bind({}, **objects)
+    except TypeError as e:
+        given = "".join(f", {name}" for name in objects)
+        name = getattr(function, "__name__", type(function).__name__)
+        raise TuneError(f"the trainable {name} cannot be called as {name}(config{given}): {e}") from None
+    except ValueError:  # a builtin has no signature
+        pass
 
 
 def _refuse(tune: TuneConfig, run: RunConfig) -> None:

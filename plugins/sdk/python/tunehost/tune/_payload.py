@@ -3,6 +3,7 @@ beside the experiment."""
 
 from __future__ import annotations
 
+import inspect
 import io
 import mmap
 import os
@@ -93,10 +94,33 @@ def _pickle(value: Any, what: str, buffers: Optional[Callable[[Any], Any]] = Non
     try:
         cloudpickle.CloudPickler(out, protocol=5, buffer_callback=buffers).dump(value)
     except Exception as e:
+        found = _culprit(value)
         raise TuneError(
-            f"{what} cannot be pickled ({' '.join(str(e).split())}): create such objects inside of the trainable"
+            f"{what} cannot be pickled{found} ({' '.join(str(e).split())}): create such objects inside of the trainable"
         ) from e
     return out.getvalue()
+
+
+def _culprit(value: Any) -> str:
+    """Which variable of a function it is that cannot be pickled."""
+    function = value.get("trainable") if isinstance(value, dict) else value
+    if not inspect.isfunction(function):
+        return ""
+    used = inspect.getclosurevars(function)
+    for name, one in {**used.globals, **used.nonlocals}.items():
+        if not _can_be_pickled(one):
+            return f", because of its variable {name}, a {type(one).__name__}"
+    return ""
+
+
+def _can_be_pickled(value: Any) -> bool:
+    import cloudpickle
+
+    try:
+        cloudpickle.dumps(value)
+    except Exception:
+        return False
+    return True
 
 
 def packed(value: Any, what: str = "the object") -> bytes:

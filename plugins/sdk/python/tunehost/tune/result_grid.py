@@ -76,10 +76,15 @@ class ResultGrid:
         usable = [(v, r) for v, r in rated if v is not None and (math.isfinite(v) or not filter_nan_and_inf)]
         if not usable:
             raise RuntimeError(
-                f"no trial has a value of {metric!r}: look at ResultGrid.errors, and at the name of the metric"
+                f"no trial has a value of {metric!r}: {self._first_error() or 'look at the name of the metric'}"
             )
         sign = 1 if mode == "min" else -1
         return min(usable, key=lambda pair: (pair[0] != pair[0], sign * pair[0]))[1]
+
+    def _first_error(self) -> str:
+        """The first line of the first failure."""
+        lines = str(self.errors[0]).splitlines() if self.errors else []
+        return f"{self.num_errors} failed, the first with: {lines[0]}" if lines else ""
 
     def get_dataframe(self, filter_metric: Optional[str] = None, filter_mode: Optional[str] = None) -> Any:
         """A pandas.DataFrame with a row for each trial: its last result, or its best one by filter_metric; the config

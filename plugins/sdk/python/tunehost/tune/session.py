@@ -92,7 +92,9 @@ def begin(session: _Session) -> None:
     _current = session
 
 
-def report(metrics: Mapping[str, Any], *, checkpoint: Optional[Checkpoint] = None) -> None:
+def report(
+    metrics: Optional[Mapping[str, Any]] = None, *, checkpoint: Optional[Checkpoint] = None, **named: Any
+) -> None:
     """Reports one result of the trial, and returns when the trial may continue.
 
     metrics are numbers by name, and other values (text, bool, list), which are kept beside them; nested
@@ -102,6 +104,9 @@ def report(metrics: Mapping[str, Any], *, checkpoint: Optional[Checkpoint] = Non
     later from its last checkpoint. Do not catch it, or raise it again: `finally` and `with` are carried
     out. Outside of a trial it prints the metrics.
     """
+    if named:
+        pairs = ", ".join(f'"{name}": {value!r:.20}' for name, value in named.items())
+        raise TypeError(f"tune.report({next(iter(named))}=…): metrics are one dict: write tune.report({{{pairs}}})")
     if not isinstance(metrics, Mapping):
         raise TypeError(f'tune.report({metrics!r:.40}): expected a dict of metrics, such as {{"loss": 0.5}}')
     if _current is not None:

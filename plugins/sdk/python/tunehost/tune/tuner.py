@@ -40,7 +40,10 @@ class Tuner:
         run_config: Optional[RunConfig] = None,
     ) -> None:
         if trainable is None:
-            raise TuneError("a Tuner needs a trainable: a function of config, or a subclass of tune.Trainable")
+            raise TuneError(
+                "a Tuner needs a trainable: a function of config, or a subclass of tune.Trainable; pass the function itself, "
+                "do not call it"
+            )
         self._tune, self._run = tune_config or TuneConfig(), run_config or RunConfig()
         self._experiment: Optional[_experiment.Experiment] = _experiment.build(registered(trainable), param_space or {}, self._tune, self._run)
         self._settings = self._experiment.settings

@@ -1,0 +1,158 @@
+"""What users do wrong, and what they are told: one line that says what and where, after frames of their own."""
+
+import re
+import subprocess
+import sys
+import textwrap
+import threading
+
+import pytest
+
+from tunehost import tune
+from tunehost.tune.search import Searcher
+
+
+def loss(config):
+    tune.report({"loss": config["x"]})
+
+
+def fit(trainable, space=None, **config):
+    return tune.Tuner(
+        trainable,
+        param_space={"x": 1} if space is None else space,
+        tune_config=tune.TuneConfig(**{"metric": "loss", "mode": "min", **config}),
+        run_config=tune.RunConfig(verbose=0),
+    ).fit()
+
+
+def none_at_all():
+    pass
+
+
+def closes_over():
+    lock = threading.Lock()
+
+    def train(config):
+        with lock:
+            tune.report({"loss": 1})
+
+    return train
+
+
+@pytest.mark.parametrize(
+    "make, says",
+    [
+        (lambda: tune.ASHAScheduler(max_time=3), "max_time"),
+        (lambda: tune.TuneConfig(metric="loss", mode="minimize"), "mode is 'minimize': expected min or max"),
+        (lambda: tune.uniform(1, 0), "lower is 1 and upper is 0: lower must be less"),
+        (lambda: tune.loguniform(0, 1), "a logarithmic range must be above 0"),
+        (lambda: fit(loss({"x": 1})), "pass the function itself, do not call it"),
+        (lambda: fit(none_at_all), r"cannot be called as none_at_all\(config\)"),
+        (lambda: fit(tune.with_parameters(loss, data=1)), r"cannot be called as loss\(config, data\).*data"),
+        (lambda: fit(loss, [("x", 1)]), "expected a dict of parameters"),
+        (lambda: fit(loss, {"x": tune.uniform}), r"x is the function tune.uniform: call it, as in tune.uniform\(lower, upper\)"),
+        (lambda: fit(loss, {"a": {"b": tune.choice}}), r"a/b is the function tune.choice: .*tune.choice\(categories\)"),
+        (lambda: fit(closes_over()), "because of its variable lock, a lock .*: create such objects inside of the trainable"),
+        (lambda: fit(loss, scheduler="asha2"), "there is no scheduler"),
+        (lambda: tune.report(loss=1), r'write tune.report\(\{"loss": 1\}\)'),
+    ],
+)
+def test_a_mistake_is_one_line(make, says):
+    with pytest.raises(Exception, match=says) as raised:
+        make()
+    assert "\n" not in str(raised.value)
+
+
+def text(config):
+    tune.report({"loss": "0.5"})
+
+
+def named(config):
+    tune.report(loss=0.5)
+
+
+def bare(config):
+    tune.report(0.5)
+
+
+def another(config):
+    tune.report({"acc": 1})
+
+
+def nothing(config):
+    pass
+
+
+def missing(config):
+    tune.report({"loss": config["lr"]})
+
+
+@pytest.mark.parametrize(
+    "train, says, own",
+    [
+        (text, "loss is '0.5', which is not a number", True),
+        (named, 'write tune.report({"loss": 0.5})', True),
+        (bare, 'expected a dict of metrics, such as {"loss": 0.5}', True),
+        (missing, "KeyError: 'lr'", True),
+        (another, 'lacks the metric "loss", which the objective needs; it has acc', False),
+        (nothing, "it ended without reporting loss", False),
+    ],
+)
+def test_a_trial_says_what_went_wrong(train, says, own):
+    """Where the user's code raised it, the first line has the place, and the traceback begins there."""
+    results = fit(train)
+    first, *rest = str(results[0].error).splitlines()
+    assert says in first
+    if own:
+        line = train.__code__.co_firstlineno + 1
+        assert first.endswith(f"test_mistakes.py:{line})")
+        assert f'test_mistakes.py", line {line}' in rest[1] and not any("/tunehost/" in frame for frame in rest)
+    with pytest.raises(RuntimeError, match="no trial has a value of 'nothing'"):
+        fit(train, num_samples=2).get_best_result("nothing", "min")
+
+
+def test_the_best_of_failures_says_why_they_failed():
+    with pytest.raises(RuntimeError, match="no trial has a value of 'loss': 2 failed, the first with: .*KeyError: 'lr'"):
+        fit(missing, num_samples=2).get_best_result()
+
+
+def test_what_sample_from_raises_is_said_once():
+    (result,) = fit(loss, {"x": tune.sample_from(lambda config: config["unknown"])})
+    assert str(result.error).count("KeyError: 'unknown'") == 2 and "another exception" not in str(result.error)
+
+
+def test_a_lambda_in_the_space_is_named(capsys):
+    fit(lambda config: tune.report({"loss": config["f"]()}), {"f": lambda: 1})
+    assert "f is a lambda, which the trainable gets as it is: write tune.sample_from(…)" in capsys.readouterr().err
+
+
+class Divides(Searcher):
+    def suggest(self, trial_id):
+        return {"x": 1 / 0}
+
+    def on_trial_complete(self, trial_id, result=None, error=False):
+        pass
+
+
+def test_objects_of_the_user_name_their_line():
+    with pytest.raises(tune.TuneError, match=r"ZeroDivisionError: division by zero \(.*test_mistakes.py:\d+\)"):
+        fit(loss, {"x": tune.uniform(0, 1)}, search_alg=Divides())
+
+
+SCRIPT = """
+from tunehost import tune
+
+def train(config):
+    tune.report({"loss": 1})
+
+tune.Tuner(train, param_space={"x": tune.uniform}).fit()
+"""
+
+
+def test_the_script_comes_first(tmp_path):
+    """Of the traceback that a script prints, the first frame is its own, and the last line says what to do."""
+    (tmp_path / "script.py").write_text(textwrap.dedent(SCRIPT))
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True)
+    lines = done.stderr.strip().splitlines()
+    assert done.returncode and re.search(r'script.py", line 7', lines[1])
+    assert lines[-1].endswith("x is the function tune.uniform: call it, as in tune.uniform(lower, upper)")
