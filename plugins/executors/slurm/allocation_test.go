@@ -1,11 +1,17 @@
 package slurm
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
 	"testing"
 	"time"
 
 	"github.com/tunehost/tunehost/conformance"
 	slurmtest "github.com/tunehost/tunehost/internal/engines/slurm"
+	"github.com/tunehost/tunehost/internal/testplace"
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // TestAllocation runs the suite with an allocation as the pool.
@@ -20,5 +26,53 @@ func TestAllocation(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	t.Setenv("SLURM_JOB_ID", id)
+	t.Run("without GPUs", testStepsWithoutGPUs)
 	conformance.RunExecutor(t, conformance.InProcess(Plugin), conformance.Options{Patience: 5})
+}
+
+// Steps that request no GPU run beside each other on a node whose GPUs belong to the allocation, and one that
+// requests GPUs gets them beside these.
+func testStepsWithoutGPUs(t *testing.T) {
+	heard := make(chan sdk.LeaseEvent, 1000)
+	x := sdk.Execution{Experiment: "test", Dir: testplace.Short(t), Prefix: "th-nogpu-"}
+	e, _, err := Plugin.Open(x, json.RawMessage(`{"args": ["--nodelist=n1"]}`), func(events ...sdk.LeaseEvent) {
+		for _, event := range events {
+			heard <- event
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.(io.Closer).Close() }()
+	if err := e.Adopt(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := e.Adopt(context.Background(), nil); err != nil {
+			t.Error(err)
+		}
+	}()
+	gpus := []float64{0, 0, 2}
+	for i, n := range gpus {
+		if err := e.Allocate(t.Context(), []sdk.LeaseRequest{{Lease: fmt.Sprint(x.Prefix, i), Strategy: pack,
+			Bundles: []sdk.LeaseBundle{one(1, n)}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	devices := map[string]int{}
+	for late := time.After(time.Minute); len(devices) < len(gpus); {
+		select {
+		case event := <-heard:
+			if event.Kind == sdk.LeaseGranted {
+				devices[event.Lease] = len(event.Bundles[0].Devices)
+			}
+		case <-late:
+			t.Fatalf("only these leases run: %v", devices)
+		}
+	}
+	for i, n := range gpus {
+		if got := devices[fmt.Sprint(x.Prefix, i)]; got != int(n) {
+			t.Errorf("a step that requests %v GPUs got %d", n, got)
+		}
+	}
 }

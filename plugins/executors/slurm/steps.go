@@ -172,10 +172,23 @@ func (e *steps) arguments(name string, s shape) []string {
 		sizes = append(sizes, fmt.Sprintf("--mem-per-cpu=%dM", e.share))
 	}
 	args = append(args, sizes...)
+	if !requestsGres(append(sizes, e.Args...)) {
+		args = append(args, "--gres=none") // else the step takes all of the allocation's GPUs
+	}
 	if e.limit > 0 {
 		args = append(args, "--time="+slurmTime(e.limit))
 	}
 	return append(append(args, e.Args...), "bash", "-c", announced+readyScript+bundleScript)
+}
+
+// gresFlags begin the arguments of srun that request generic resources.
+var gresFlags = []string{"--gres=", "--gpus-per-", "--tres-per-task"}
+
+// requestsGres reports whether one of the arguments of a step requests generic resources.
+func requestsGres(args []string) bool {
+	return slices.ContainsFunc(args, func(a string) bool {
+		return slices.ContainsFunc(gresFlags, func(flag string) bool { return strings.HasPrefix(a, flag) })
+	})
 }
 
 // nameFlag begins the argument with the name of the lease, which identifies an srun.
