@@ -270,7 +270,8 @@ func (g *Guard) refusal(r *http.Request) *problem.Problem {
 		return problem.New(http.StatusUnauthorized, "a token is needed: open the URL that `tunehost serve` has "+
 			"printed, or send the header Authorization: Bearer TOKEN")
 	case rights == none:
-		return problem.New(http.StatusUnauthorized, "this is not a token of the server")
+		return problem.New(http.StatusUnauthorized, "this is not a token of the server, or not any more: open "+
+			"the URL that it has printed when it started")
 	case rights == reading && r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return problem.New(http.StatusForbidden, "this token is for reading only")
 	}

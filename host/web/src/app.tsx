@@ -96,8 +96,7 @@ function Lost({ watched }: { watched: Watched }): JSX.Element | null {
   const { lost, seen, error, status } = watched;
   if (!lost || !error) return null;
   return <p class="lost" role="alert"><strong>⚠ This page is not up to date</strong> since{" "}
-    {clock(seen ?? lost)}: {error.status === 401
-      ? "this browser has no valid token any more. Open the URL that tunehost has printed." : error.message + "."}
+    {clock(seen ?? lost)}: {error.message}.
     {error.status === 0 ? <> The run or its server has ended, or this browser has no connection to it.
       {status ? <> <code>tunehost serve {word(status.dir)}</code> shows the experiment again.</> : null} The page tries again every second.</> : null}</p>;
 }

@@ -151,8 +151,21 @@ export class Live extends Paths implements Source {
     return Date.now() - this.changed < 5000 ? {} : { "Cache-Control": "max-age=5" };
   }
 
+  // refused is the key that the server has refused last, and when: it is not shown again for a while.
+  private refused?: { key: string; at: number; why: Problem };
+  private entered = false;
+
   private async answer(path: string, init?: RequestInit): Promise<Response> {
-    const answer = await fetch(path, { ...init, headers: { ...init?.headers, ...shown() } });
+    const headers = shown();
+    const key = headers["Authorization"] ?? "";
+    if (this.refused?.key === key && performance.now() - this.refused.at < rarely) throw this.refused.why;
+    const answer = await fetch(path, { ...init, headers: { ...init?.headers, ...headers } });
+    if (answer.status === 401) {
+      const why = this.entered ? restarted : problem(401, await answer.text());
+      this.refused = { key, at: performance.now(), why };
+      throw why;
+    }
+    this.entered = true;
     this.reads = answer.headers.get("Tunehost-Access") === "read";
     if (answer.ok || answer.status === 304) return answer;
     const text = await answer.text();
@@ -164,6 +177,12 @@ export class Live extends Paths implements Source {
       : at(of.x, `/host-log?tail=${tail}`));
   }
 }
+
+// restarted is why the server does not know a page that it knew.
+const restarted = new Problem(401, "the server was started again, or has new tokens. Open the URL that it has printed when it started");
+
+// rarely is how long, in milliseconds, a page waits before it shows a key again that was refused.
+const rarely = 60000;
 
 // most is how many answers a page remembers.
 const most = 12;
