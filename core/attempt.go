@@ -198,22 +198,24 @@ func (m *Machine) setAside(no TrialNo, l *live) {
 }
 
 func (m *Machine) paused(no TrialNo, l *live) {
-	why, held, restart := l.cause, l.intent == toHold, l.restart
-	l.restart = false
-	m.pause(no, why, held)
+	why, by, restart := l.cause, notHeld, l.restart
+	if l.intent == toHold {
+		by = heldBy(l.alone)
+	}
+	l.restart, l.alone = false, false
+	m.pause(no, why, by)
 	if restart {
 		m.resume(no, true)
 	}
 }
 
 // pause puts a trial aside; decisions owed to it still count. Only the user can resume a held trial.
-func (m *Machine) pause(no TrialNo, why Cause, held bool) {
+func (m *Machine) pause(no TrialNo, why Cause, by held) {
 	t := &m.trials[no]
 	m.setCause(t, why)
 	m.idle(no)
 	m.move(no, Paused)
-	if held {
-		t.held = true
+	if t.held = by; by != notHeld {
 		m.held++
 	}
 	m.markPaused(no)

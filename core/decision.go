@@ -96,7 +96,7 @@ func (m *Machine) settleIdle(no TrialNo, l *live) {
 	case v == Stop && !m.trials[no].state.Final():
 		m.remove(no, scheduled(why), true)
 	case v == Pause && m.trials[no].state == Pending:
-		m.pause(no, scheduled(why), false)
+		m.pause(no, scheduled(why), notHeld)
 	}
 }
 
@@ -131,7 +131,7 @@ func (m *Machine) endCommanded(c Command) {
 func (m *Machine) resume(no TrialNo, front bool) {
 	t := &m.trials[no]
 	if t.state == Running && t.live != 0 && m.lives[t.live-1].pausing() {
-		m.lives[t.live-1].restart = true
+		m.lives[t.live-1].restart, m.lives[t.live-1].alone = true, false
 		return
 	}
 	if t.state != Paused {

@@ -41,9 +41,14 @@ const (
 	//   - A decision to pause is carried out by the first pause after its result, even if the user
 	//     orders that one. It does not pause a trial that was resumed in the meantime.
 	RulesV3
+	// RulesV4:
+	//   - When an experiment continues that the user has paused as a whole, only what that pause has
+	//     paused continues: not the trials that the user has paused one by one, nor those that the
+	//     scheduler has paused.
+	RulesV4
 
 	// NewestRules is the version of new experiments.
-	NewestRules = RulesV3
+	NewestRules = RulesV4
 )
 
 // since reports whether the experiment's rules are at least v.

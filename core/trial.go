@@ -65,13 +65,29 @@ type trial struct {
 	times
 }
 
-// marks are the yes-or-no facts of a trial.
+// held says how the user has paused a trial.
+type held uint8
+
+const (
+	notHeld     held = iota
+	heldWithAll      // with the experiment
+	heldAlone        // by itself
+)
+
+func heldBy(alone bool) held {
+	if alone {
+		return heldAlone
+	}
+	return heldWithAll
+}
+
+// marks are the facts of a trial that take a byte each.
 type marks struct {
 	extra     bool // beyond Spec.Trials
 	warned    bool // of a missing metric
 	front     bool // queued before new ones
 	noRestore bool // reset: attempts start from scratch until a new checkpoint is made
-	held      bool // paused by the user
+	held      held // paused by the user
 	dropped   bool // ended by the user before any result that counts
 	noStart   bool // attempts ignore Spec.Start
 }
@@ -149,6 +165,7 @@ type attemptEnd struct {
 	intent   intent
 	restart  bool  // an exploit: it is queued right after the pause
 	byUser   bool  // the intent is the user's
+	alone    bool  // the user has paused the trial by itself, not only with the experiment
 	lost     bool  // lost with its node
 	nodeGone bool  // its node was lost after the attempt had ended
 	cause    Cause // of the intent
@@ -197,8 +214,8 @@ func (m *Machine) move(no TrialNo, to State) {
 	}
 	m.counts[to]++
 	m.work = m.work || t.state == Pending // others may have waited behind it
-	if t.held {
-		t.held = false
+	if t.held != notHeld {
+		t.held = notHeld
 		m.held--
 	}
 	if t.state.Final() {

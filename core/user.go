@@ -18,14 +18,28 @@ func (m *Machine) exists(no TrialNo) bool { return int(no) < len(m.trials) }
 // apply pauses one trial, or the experiment: then nothing new begins either.
 func (e *PauseRequested) apply(m *Machine) {
 	m.onHold = m.onHold || e.All
-	m.each(e.Trial, e.All, m.userPause)
+	m.each(e.Trial, e.All, func(no TrialNo) { m.userPause(no, !e.All) })
 }
 
 func (e *UnpauseRequested) apply(m *Machine) {
+	whole := e.All && m.onHold && m.since(RulesV4)
 	if e.All {
 		m.onHold, m.work = false, true
 	}
-	m.each(e.Trial, e.All, func(no TrialNo) { m.resume(no, false) })
+	m.each(e.Trial, e.All, func(no TrialNo) {
+		if !whole || m.pausedWithAll(no) {
+			m.resume(no, false)
+		}
+	})
+}
+
+// pausedWithAll reports that a trial is paused, or about to be, because the user has paused the experiment as a whole.
+func (m *Machine) pausedWithAll(no TrialNo) bool {
+	if m.trials[no].state == Running {
+		l := m.liveOf(no)
+		return l.intent == toHold && !l.alone
+	}
+	return m.trials[no].held == heldWithAll
 }
 
 func (m *Machine) each(no TrialNo, all bool, f func(TrialNo)) {
@@ -42,13 +56,14 @@ func (m *Machine) each(no TrialNo, all bool, f func(TrialNo)) {
 
 // userPause pauses a trial. If the scheduler had paused it in memory and it waits to continue, it
 // stays in memory: no attempt could save its state, which is newer than its last checkpoint.
-func (m *Machine) userPause(no TrialNo) {
+func (m *Machine) userPause(no TrialNo, alone bool) {
 	switch m.trials[no].state {
 	case Running:
-		m.liveOf(no).restart = false // the last order counts
+		l := m.liveOf(no)
+		l.restart, l.alone = false, l.alone || alone // the last order counts
 		m.stopAttempt(no, toHold, Cause{Kind: CauseHeld})
 	case Pending:
-		m.pause(no, Cause{Kind: CauseHeld}, true)
+		m.pause(no, Cause{Kind: CauseHeld}, heldBy(alone))
 	}
 }
 

@@ -54,7 +54,7 @@ func (m *Machine) View(no TrialNo) View {
 	t := &m.trials[no]
 	v := View{Number: no, State: t.state, Attempt: t.attempt, Failures: t.failures, Results: t.results, At: t.iteration,
 		Cause: m.causeOf(t), Started: t.started, Ended: t.ended, TrainNS: m.trainingTime(t),
-		NeverStarted: m.neverStarted(t), Held: t.held}
+		NeverStarted: m.neverStarted(t), Held: t.held != notHeld}
 	m.viewStretch(&v)
 	if i := m.newest(no); i >= 0 {
 		v.Checkpoint = m.ckpts[no][i].ref

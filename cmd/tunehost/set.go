@@ -67,9 +67,7 @@ func (a *app) sayChanged(e *view.Recorded, answer *steer.Answer) {
 	for _, x := range answer.Changed {
 		a.say("%s: %s -> %s", clean(x.Key), orNone(x.Old), orNone(x.New))
 	}
-	for _, text := range answer.Warnings {
-		fmt.Fprintf(a.err, "warning: %s\n", clean(text))
-	}
+	a.warn(answer.Warnings)
 	if answer.Later && len(answer.Changed) > 0 {
 		a.say("%s applies them", view.Resumer(e.Manual(), shellWord(relative(e.Place()))))
 	}
@@ -86,3 +84,10 @@ func checkPlugins(e *config.Experiment) error {
 
 // orNone writes a value for people.
 func orNone(json []byte) string { return cmp.Or(clean(string(json)), "nothing") }
+
+// warn prints the warnings of an answer.
+func (a *app) warn(texts []string) {
+	for _, text := range texts {
+		fmt.Fprintf(a.err, "warning: %s\n", clean(text))
+	}
+}

@@ -82,9 +82,14 @@ func (a *app) pause(h steer.Handler, r steer.Pause) error {
 
 func (a *app) unpauseCommand() *cobra.Command {
 	return a.steering("unpause", "Continue what was paused",
-		"Continue an experiment, or one of its trials, that was paused. TRIAL is a number or\nan id. Without it "+
-			"trials that were paused one by one continue, too.",
-		"continuing", func(h steer.Handler, trial string) error { return carryOut(h, steer.Unpause{Trial: trial}) })
+		`Continue an experiment, or one of its trials, that was paused. TRIAL is a number or an id. Of an
+experiment that was paused as a whole, trials that had been paused one by one stay paused: a warning
+names them. In one that was not, all paused trials continue.`,
+		"continuing", func(h steer.Handler, trial string) error {
+			answer, err := h.Do(steer.Unpause{Trial: trial})
+			a.warn(answer.Warnings)
+			return err
+		})
 }
 
 func (a *app) retryCommand() *cobra.Command {

@@ -29,7 +29,8 @@ func (s *Server) resume(ctx context.Context, in *OneRequest) (x done, err error)
 	x.Message = fmt.Sprintf("the experiment %s has a host again", in.Name)
 	if r.here {
 		if r.paused {
-			_, err = s.do(in.Name, steer.Unpause{})
+			a, failed := s.do(in.Name, steer.Unpause{})
+			x.Warnings, err = a.Warnings, failed
 		}
 		return x, err
 	}
@@ -37,7 +38,8 @@ func (s *Server) resume(ctx context.Context, in *OneRequest) (x done, err error)
 	if _, err = spawn.Host(ctx, args, nil, func() ([]string, error) { return []string{r.dir}, nil }); err != nil {
 		return x, problem.Unresumed(r.dir, err)
 	}
-	return x, s.reached(ctx, in.Name, r.paused)
+	x.Warnings, err = s.reached(ctx, in.Name, r.paused)
+	return x, err
 }
 
 // revival is how an experiment gets a host again.
@@ -82,7 +84,7 @@ const (
 )
 
 // reached waits until a host that has just started takes requests, and continues the experiment if it is paused.
-func (s *Server) reached(ctx context.Context, name string, paused bool) error {
+func (s *Server) reached(ctx context.Context, name string, paused bool) (warnings []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
@@ -93,16 +95,18 @@ func (s *Server) reached(ctx context.Context, name string, paused bool) error {
 			}
 			defer done()
 			if paused {
-				_, err = h.Do(steer.Unpause{})
+				var a steer.Answer
+				a, err = h.Do(steer.Unpause{})
+				warnings = a.Warnings
 			}
 			return err
 		})
 		if err == nil {
-			return nil
+			return warnings, nil
 		}
 		select {
 		case <-ctx.Done():
-			return err
+			return nil, err
 		case <-time.After(listens):
 		}
 	}

@@ -25,7 +25,7 @@ type done struct {
 	Changed []steer.Change `json:"changed,omitempty" doc:"the changed settings"`
 	Later   bool           `json:"later,omitempty" doc:"no host runs: the settings take effect with the next host"`
 	// Warnings are those of the command.
-	Warnings []string `json:"warnings,omitempty" doc:"settings that are valid, but probably not intended"`
+	Warnings []string `json:"warnings,omitempty" doc:"settings that are probably not intended; trials that stay paused"`
 }
 
 // Once is a request that is carried out once, however often it is sent.
@@ -125,8 +125,8 @@ func (s *Server) shown(x *experiments.Shared) string {
 
 // about carries out a request on an experiment as a whole.
 func (s *Server) about(name, doing string, r steer.Request) (done, error) {
-	_, err := s.do(name, r)
-	return done{Message: doing + " the experiment " + name}, err
+	a, err := s.do(name, r)
+	return done{Message: doing + " the experiment " + name, Warnings: a.Warnings}, err
 }
 
 // aboutTrial carries out a request on a trial; request makes it of the trial's id.

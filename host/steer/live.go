@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -70,7 +71,7 @@ func (c *Live) Do(r Request) (a Answer, err error) {
 	case Pause:
 		err = c.pause(r)
 	case Unpause:
-		err = c.unpause(r)
+		a.Warnings, err = c.unpause(r)
 	case Retry:
 		err = c.retry(r)
 	case Add:
@@ -209,25 +210,50 @@ func NotFailed(name string, v core.View) error {
 	return usererror.Errorf("%s is %s: only a trial in ERROR can be run again", name, v.State)
 }
 
-func (c *Live) unpause(r Unpause) error {
+func (c *Live) unpause(r Unpause) (warnings []string, err error) {
 	no, all, err := c.find(r.Trial)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	e := &core.UnpauseRequested{Trial: no, All: all}
 	var paused, onHold bool
 	if err := c.look(func(m *core.Machine) { paused, onHold = anyPaused(m), m.OnHold() }); err != nil {
-		return err
+		return nil, err
 	}
 	switch {
 	case !all && onHold:
-		return errors.New("the experiment is paused as a whole: unpause it, without naming a trial")
+		return nil, errors.New("the experiment is paused as a whole: continue it first, without naming a trial")
 	case !all:
-		return c.postTo(e, no, "only a paused trial can continue", isPaused)
+		return nil, c.postTo(e, no, "only a paused trial can continue", isPaused)
 	case !paused:
-		return errors.New("nothing is paused")
+		return nil, errors.New("nothing is paused")
 	}
-	return c.post(e)
+	err = c.Host.Post(e, c.open, func(s *view.State) { warnings = c.staying(s.Machine) })
+	return warnings, err
+}
+
+// namedStaying is how many trials a warning names.
+const namedStaying = 5
+
+// staying says which trials the user has paused that do not continue with the experiment.
+func (c *Live) staying(m *core.Machine) (warnings []string) {
+	var names []string
+	n := 0
+	for no := range core.TrialNo(m.Trials()) {
+		if v := m.View(no); v.Held {
+			if n++; n <= namedStaying {
+				names = append(names, c.TrialName(no))
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	if n > namedStaying {
+		names = append(names, fmt.Sprintf("%d more", n-namedStaying))
+	}
+	return []string{strings.Join(names, ", ") + ": still paused, as before the experiment was; " +
+		"to continue, unpause them, too"}
 }
 
 // isPaused reports whether a trial is paused or is about to be.

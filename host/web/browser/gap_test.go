@@ -47,7 +47,7 @@ func TestHostResumedBelowAPage(t *testing.T) {
 	address := strings.TrimPrefix(strings.Split(run.url(), "/?")[0], "http://")
 	next := start(t, dir, append(args, "--serve="+address)...)
 	next.url()
-	p.shows(".lost", "the server was started again, or has new tokens. Open the URL that it has printed when it started.")
+	p.shows(".lost", "the server was started again, or has new tokens. Open the URL that it has printed")
 	p.run("count requests", chromedp.Evaluate(`window.asked = 0; window.since = performance.now();
 		window.ask = window.fetch; window.fetch = (...of) => { asked++; return ask(...of); }; 0`, nil))
 	p.await("performance.now() > since + 4000") // in which a page that is known would ask four times
