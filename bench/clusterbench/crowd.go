@@ -149,6 +149,9 @@ func crowd(b *bench) (row, error) {
 func (e *experiment) has(n int, kind string) error {
 	return until(fmt.Sprint(n, " events ", kind), func() (bool, error) {
 		time.Sleep(time.Second)
+		if _, err := os.Stat(filepath.Join(e.dir, "journal")); err != nil {
+			return false, nil // it has not begun its record yet
+		}
 		list, err := e.events(kind)
 		return len(list) >= n, err
 	})

@@ -152,13 +152,17 @@ func (g *Granter) await(ctx context.Context, id core.LeaseID, l *lease, bundles 
 	g.nudge()
 }
 
+// noticed is the reason of an end of which an agent has notice: an engine signals its jobs without saying why. It may
+// do so when it preempts or drains, at the end of the wall time, or because somebody cancels the job.
+const noticed = "the engine has signalled the job's processes to end, as when it is cancelled or preempted"
+
 // EndAgents says that an agent of a lease has notice of its end from its engine.
 func (g *Granter) EndAgents(lease string) {
 	id, ok := g.id(lease)
 	g.mu.Lock()
 	var events []core.Event
 	if l := g.leases[id]; ok && l != nil && l.state == held && l.granted {
-		events = g.ends(id, l, 0, "")
+		events = g.ends(id, l, 0, noticed)
 	}
 	g.mu.Unlock()
 	g.Post(events...)

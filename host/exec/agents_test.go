@@ -226,7 +226,7 @@ func TestAgentHasNotice(t *testing.T) {
 	w.engine.say(far("x-1"))
 	w.hears("LeaseGranted &{Lease:1")
 	w.EndAgents("x-1")
-	w.hears("LeaseEnding &{Lease:1 At:0")
+	w.hears("LeaseEnding &{Lease:1 At:0 Why:the engine has signalled the job's processes")
 	w.EndAgents("x-1")
 	w.engine.say(sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseEnding},
 		sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseEnding, Why: "the job is preempted"},

@@ -455,10 +455,11 @@ func (l *lease) refusal(why string) string {
 // ends returns the event for a lease that will be taken away. The first notice counts; it may come from an agent. The
 // executor may give the reason later. g.mu is held.
 func (g *Granter) ends(id core.LeaseID, l *lease, at int64, why string) []core.Event {
-	if l.ending && (l.explained || why == "") {
+	explained := why != "" && why != noticed
+	if l.ending && (l.explained || !explained) {
 		return nil
 	}
-	l.ending, l.explained = true, why != ""
+	l.ending, l.explained = true, explained
 	ending := &core.LeaseEnding{Lease: id, At: at, Why: why}
 	if l.joining != nil {
 		l.joining.later = append(l.joining.later, ending)

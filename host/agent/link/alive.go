@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tunehost/tunehost/host/clock"
@@ -79,7 +80,9 @@ func (e *SilentError) Error() string {
 
 // watch closes the session when the other side is silent, and sends a beat each second.
 func (s *session) watch(conn *heard) {
-	go s.sendBeats()
+	if s.host {
+		go s.openAlive()
+	}
 	last := s.clock.Now()
 	var tick func()
 	n := 0
@@ -111,11 +114,16 @@ func (s *session) patience() time.Duration {
 	return SilentFor
 }
 
-// beatNow makes sendBeats send the next beat.
+// pulse has the beats of a session.
+type pulse struct {
+	sending sync.Mutex  // while a beat is sent
+	due     atomic.Bool // the next one waits
+}
+
+// beatNow sends a beat, unless one waits already until the last one is sent. It does not wait itself.
 func (s *session) beatNow() {
-	select {
-	case s.beats <- struct{}{}:
-	default: // the last one is not sent yet
+	if !s.pulse.due.Swap(true) {
+		go s.sendBeat()
 	}
 }
 
@@ -132,29 +140,22 @@ func (s *session) beat() byte {
 	return beat
 }
 
-// sendBeats sends the beats on the stream of the keepalive.
-func (s *session) sendBeats() {
-	var to net.Conn
-	if s.host {
-		conn, err := s.openStream(context.Background(), Purpose{Kind: kindAlive})
-		if err != nil {
-			return
-		}
-		s.setAlive(conn)
-		go s.listenAlive(conn)
+// sendBeat sends a beat on the stream of the keepalive, if that is open. It has no goroutine of its own that waits for
+// the next beat: a host has thousands of sessions.
+func (s *session) sendBeat() {
+	s.pulse.sending.Lock()
+	defer s.pulse.sending.Unlock()
+	s.pulse.due.Store(false)
+	if to := s.aliveStream(); to != nil {
+		_, _ = to.Write([]byte{s.beat()}) // it fails when the session has ended
 	}
-	for {
-		select {
-		case <-s.beats:
-		case <-s.Done():
-			return
-		}
-		if to = s.aliveStream(); to == nil {
-			continue
-		}
-		if _, err := to.Write([]byte{s.beat()}); err != nil {
-			return
-		}
+}
+
+// openAlive opens the stream of the keepalive, and listens on it.
+func (s *session) openAlive() {
+	if conn, err := s.openStream(context.Background(), Purpose{Kind: kindAlive}); err == nil {
+		s.setAlive(conn)
+		s.listenAlive(conn)
 	}
 }
 

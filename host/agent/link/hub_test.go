@@ -79,9 +79,23 @@ func TestThousand(t *testing.T) {
 	for i := range n {
 		s, err := w.Wait(t.Context(), fmt.Sprint("th-", i), 0)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(err, w.complaints())
 		}
 		_ = says(t, s, "hello").Close()
+	}
+}
+
+// complaints are the events so far that are not about a first connection.
+func (w *world) complaints() (list []Event) {
+	for {
+		select {
+		case e := <-w.events:
+			if e.Kind != Connected {
+				list = append(list, e)
+			}
+		default:
+			return list
+		}
 	}
 }
 

@@ -28,6 +28,8 @@ type Session interface {
 	Accept() (Purpose, net.Conn, error)
 	// Done is closed when the session has ended.
 	Done() <-chan struct{}
+	// Context ends soon after the session.
+	Context() context.Context
 	// Close ends the session and all its streams.
 	Close() error
 }
@@ -92,8 +94,10 @@ type session struct {
 	resuming sync.Mutex
 	accepted chan *stream
 	streams  atomic.Int64 // that are open, or were open at the end
-	beats    chan struct{}
+	pulse    pulse
 	leaving  atomic.Bool // this agent's node is taken away soon
+	context  context.Context
+	finish   context.CancelFunc // of context
 	once     sync.Once
 	// announced is closed when the agent has announced that.
 	announced chan struct{}
@@ -117,8 +121,10 @@ func newSession(conn net.Conn, host bool, c clock.Clock) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{mux: mux, clock: c, host: host, accepted: make(chan *stream, maxUnread),
-		beats: make(chan struct{}, 1), announced: make(chan struct{})}, nil
+	s := &session{mux: mux, clock: c, host: host, accepted: make(chan *stream, maxUnread),
+		announced: make(chan struct{})}
+	s.context, s.finish = context.WithCancel(context.Background())
+	return s, nil
 }
 
 // keptSession is a session with a keepalive, which other connections may carry later.
@@ -176,6 +182,7 @@ func (s *session) openStream(ctx context.Context, purpose Purpose) (*stream, err
 // listen accepts streams until the session ends. It reads the purposes of up to maxUnread streams
 // at a time. The others wait in the multiplexer, which refuses streams beyond its own limit.
 func (s *session) listen() {
+	defer s.finish()
 	places := make(chan struct{}, maxUnread)
 	for {
 		conn, err := s.mux.AcceptStream()
@@ -261,6 +268,9 @@ func (s *session) Accept() (Purpose, net.Conn, error) {
 
 // Done implements Session.
 func (s *session) Done() <-chan struct{} { return s.mux.CloseChan() }
+
+// Context implements Session.
+func (s *session) Context() context.Context { return s.context }
 
 // Close implements Session.
 func (s *session) Close() error { return s.end(errClosed) }

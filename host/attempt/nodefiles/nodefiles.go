@@ -121,7 +121,7 @@ func (f *Files) bundle(lease core.LeaseID, bundle int) (link.Session, node, erro
 	f.mu.Lock()
 	f.known[s] = n
 	f.mu.Unlock()
-	context.AfterFunc(done{s}, func() {
+	context.AfterFunc(s.Context(), func() {
 		f.mu.Lock()
 		delete(f.known, s)
 		f.mu.Unlock()

@@ -188,7 +188,14 @@ func (f *Files) get(x attempt.Item, bundle int, saved, folder string) (err error
 }
 
 // lost reports whether a connection has ended.
-func lost(s link.Session) bool { return done{s}.Err() != nil }
+func lost(s link.Session) bool {
+	select {
+	case <-s.Done():
+		return true
+	default:
+		return false
+	}
+}
 
 func (f *Files) getOnce(s link.Session, want message.Files, folder string) (err error) {
 	if want.Have, err = tree.Sizes(folder); err != nil {

@@ -93,7 +93,7 @@ func (f *Files) route(s link.Session) *route {
 	if r == nil {
 		r = &route{}
 		f.routes[s] = r
-		context.AfterFunc(done{s}, func() {
+		context.AfterFunc(s.Context(), func() {
 			f.mu.Lock()
 			delete(f.routes, s)
 			f.mu.Unlock()

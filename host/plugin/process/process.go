@@ -140,7 +140,7 @@ func Start(ctx context.Context, config Config) (*Process, error) {
 
 // prepare makes everything that the process needs.
 func (p *Process) prepare() (err error) {
-	id, err := newIdentity()
+	id, err := ownIdentity()
 	if err == nil {
 		p.dir, err = runtimedir.Make()
 	}

@@ -9,10 +9,11 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"math/big"
+	"sync"
 	"time"
 )
 
-// identity is the host's side of one connection's TLS: an authority that signs one client certificate.
+// identity is the host's side of TLS: an authority that signs one client certificate.
 // go-plugin's own AutoMTLS uses a self-signed certificate on P-521, which Python's and Rust's TLS
 // refuse.
 type identity struct {
@@ -22,6 +23,10 @@ type identity struct {
 
 // certLife is longer than any experiment; the keys are in memory only.
 const certLife = 10 * 365 * 24 * time.Hour
+
+// ownIdentity is that of this program for all of its plugins: they learn the authority's certificate alone, so none of
+// them can connect to another as the host.
+var ownIdentity = sync.OnceValues(newIdentity)
 
 func newIdentity() (*identity, error) {
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

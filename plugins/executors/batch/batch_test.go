@@ -3,6 +3,7 @@ package batch
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -374,6 +375,66 @@ func TestSetupFailsInShells(t *testing.T) {
 				t.Error("left:", left)
 			}
 		}
+	}
+}
+
+// The setup runs on each node of a job with several, and where it fails, an agent of that bundle tells the host the
+// line. Nodes that do not see the executor's folder have the script from the job's environment, which no program sees.
+func TestSetupOfSeveralNodes(t *testing.T) {
+	toolchain.Programs(t, "sh", "bash")
+	for _, shell := range []string{"/bin/sh", "/bin/bash"} {
+		for _, shared := range []bool{true, false} {
+			dir := t.TempDir()
+			program, launch := filepath.Join(dir, "agent"), filepath.Join(dir, "launch")
+			put := func(name, text string) {
+				if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			text := "#!/bin/sh\nn=$TUNEHOST_AGENT_BUNDLE\n" +
+				"echo \"$SETUP|$TUNEHOST_AGENT_FAILURE|$TUNEHOST_AGENT|$TUNEHOST_EACH|$*\" > " + dir + "/told.$n\n"
+			put(program, text)
+			put(launch, "#!/bin/sh\nfor r in 0 1 2; do PMI_RANK=$r \"$@\"; done\n")
+			j := job{plan: &plan{setup: "SETUP=done; export SETUP\n[ \"$PMI_RANK\" != 1 ]\necho ready", shell: shell},
+				dir: dir, lease: "a-1", secret: "it's secret",
+				agent: &sdk.Agent{Path: program, SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(text)))}}
+			if !shared {
+				j.dir = filepath.Join(dir, "elsewhere")
+			}
+			put(filepath.Join(dir, "a-1.sh"), "")
+			put(filepath.Join(dir, "a-1.bundle.sh"), j.onEach())
+			cmd := exec.CommandContext(t.Context(), shell)
+			cmd.Stdin, cmd.Env = strings.NewReader(j.script([]string{launch})), append(os.Environ(), "TMPDIR="+dir)
+			out, _ := cmd.CombinedOutput()
+			failed := `the setup failed at: [ "$PMI_RANK" != 1 ] (exit status 1)`
+			want := map[string]string{"told.0": "done||it's secret||agent\n", "told.2": "done||it's secret||agent\n"}
+			if shared {
+				want["a-1.failed"] = failed + "\n"
+			} else {
+				host, _ := os.Hostname()
+				want["told.1"] = "done|" + failed + " on the node " + host + "|it's secret||agent\n"
+			}
+			for name, text := range want {
+				if got, _ := os.ReadFile(filepath.Join(dir, name)); string(got) != text {
+					t.Errorf("%s, shared %v: %s is %q, want %q; printed %s", shell, shared, name, got, text, out)
+				}
+			}
+		}
+	}
+}
+
+// Where launch does not pass the variable on, the job says so.
+func TestLaunchLosesTheScript(t *testing.T) {
+	dir := t.TempDir()
+	launch := filepath.Join(dir, "launch")
+	if err := os.WriteFile(launch, []byte("#!/bin/sh\nexec env -i \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	j := job{plan: &plan{shell: "/bin/sh"}, dir: dir + "/elsewhere", lease: "a-1"}
+	cmd := exec.CommandContext(t.Context(), "/bin/sh")
+	cmd.Stdin = strings.NewReader(j.script([]string{launch}))
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "mpirun -x TUNEHOST_EACH") {
+		t.Error(err, string(out))
 	}
 }
 

@@ -41,30 +41,52 @@ func (j *job) script(launch []string) string {
 	echo "${PBS_JOBID:-${LSB_JOBID:-${JOB_ID:-${FLUX_ENCLOSING_ID:-$SLURM_JOB_ID}}}}" > "$lease` + begunSuffix + `/id"
 fi
 `)
-	if launch == nil {
-		return b.String() + j.bundle("bundle=0\n")
-	}
+	b.WriteString("bundle=0\n")
 	j.setup(&b)
-	b.WriteString("exec")
-	for _, word := range launch {
-		b.WriteString(" " + quote(word))
+	if launch == nil {
+		return b.String() + j.start()
 	}
-	fmt.Fprintf(&b, " %s \"$lease%s\"\n", quote(j.plan.shell), bundleSuffix)
+	var start strings.Builder
+	for _, word := range launch {
+		start.WriteString(quote(word) + " ")
+	}
+	start.WriteString(quote(j.plan.shell))
+	fmt.Fprintf(&b, `if [ -d "${lease%%/*}" ]; then exec %s "$lease%s"; fi
+# No file brings the script to the other nodes.
+%s=%s
+export %[3]s
+exec %[1]s -c 'eval "${%[3]s:?is not on this node: have launch pass the variable on, as in mpirun -x %[3]s}"'
+`, start.String(), bundleSuffix, eachVariable, quote(j.onEach()))
 	return b.String()
 }
 
-// rank is the number of a bundle, from the variables of the programs that start one on each node.
+// eachVariable has the script of each node where the nodes do not see the executor's folder. Other users can read it as
+// little as that file.
+const eachVariable = "TUNEHOST_EACH"
+
+// rank is the number of a bundle, from the variables of the programs that start one on each node. The setup may set
+// one.
 const rank = `bundle=
-for rank in "$OMPI_COMM_WORLD_RANK" "$PMIX_RANK" "$PMI_RANK" "$FLUX_TASK_RANK" "$PALS_RANKID" "$SLURM_PROCID" ` +
+ranked() {
+	for rank in "$OMPI_COMM_WORLD_RANK" "$PMIX_RANK" "$PMI_RANK" "$FLUX_TASK_RANK" "$PALS_RANKID" "$SLURM_PROCID" ` +
 	`"$TUNEHOST_RANK"; do
-	[ -n "$bundle" ] || bundle=$rank
-done
+		[ -n "$bundle" ] || bundle=$rank
+	done
+}
+ranked
+`
+
+// mustRank is rank after the setup.
+const mustRank = `ranked
 [ -n "$bundle" ] || { echo "tunehost: launch tells no rank: set TUNEHOST_RANK, from 0" >&2; exit 1; }
 `
 
 // onEach returns the script of each node, for a job with several.
 func (j *job) onEach() string {
-	return fmt.Sprintf("#!%s\nlease=%s\n%s", j.plan.shell, quote(j.dir+"/"+j.lease), j.bundle(rank))
+	var b strings.Builder
+	fmt.Fprintf(&b, "#!%s\nlease=%s\nunset %s\n%s", j.plan.shell, quote(j.dir+"/"+j.lease), eachVariable, rank)
+	j.setup(&b)
+	return b.String() + mustRank + j.start()
 }
 
 // setup writes the lines of the option setup. The first that fails ends the job, and its message is in a file of the
@@ -75,8 +97,9 @@ func (j *job) setup(b *strings.Builder) {
 	}
 	tell := ":"
 	if j.agent != nil && j.secret != "" {
-		tell = fmt.Sprintf("%s=\"$why on the node $(hostname)\" %s=%s %s=0 %s agent", sdk.AgentFailureVariable,
-			sdk.AgentVariable, quote(j.secret), sdk.AgentBundleVariable, quote(j.agent.Path))
+		tell = fmt.Sprintf("%s=\"$why on the node $(hostname)\" %s=%s %s=\"${bundle:-0}\" %s agent",
+			sdk.AgentFailureVariable, sdk.AgentVariable, quote(j.secret), sdk.AgentBundleVariable,
+			quote(j.agent.Path))
 	}
 	b.WriteString(strings.NewReplacer("@FAILED@", failedSuffix, "@TELL@", tell, "@SETUP@", named(j.plan.setup)).
 		Replace(setupScript))
@@ -134,12 +157,9 @@ func named(setup string) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// bundle returns the commands for each node: they write the place of the bundle, and start the
-// agent.
-func (j *job) bundle(rank string) string {
+// start returns the commands for each node after the setup: they write the place of the bundle, and start the agent.
+func (j *job) start() string {
 	var b strings.Builder
-	j.setup(&b)
-	b.WriteString(rank)
 	b.WriteString(`if [ -d "${lease%/*}" ]; then
 	(umask 077 && { hostname; echo "$CUDA_VISIBLE_DEVICES"; } > "$lease` + placeSuffix + `$bundle.new")
 	mv "$lease` + placeSuffix + `$bundle.new" "$lease` + placeSuffix + `$bundle"

@@ -15,6 +15,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -96,13 +98,23 @@ func (s Server) Run() int {
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
 			opts = append(opts, grpc.MaxRecvMsgSize(MaxMessage), grpc.Creds(quickTLS(certs)),
 				grpc.StaticStreamWindowSize(Window), grpc.StaticConnWindowSize(Window),
-				grpc.StatsHandler(&connections{host: host, stdio: out}))
+				grpc.ChainStreamInterceptor(withoutExtras), grpc.StatsHandler(&connections{host: host, stdio: out}))
 			return grpc.NewServer(append(opts, s.Options...)...)
 		},
 	})
 	host.ended()
 	s.end()
 	return 0
+}
+
+// withoutExtras refuses the two streams that go-plugin opens for what tunehost has in other ways: connections between
+// plugins, and the plugin's output. A host would keep both open for each process.
+func withoutExtras(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	switch info.FullMethod {
+	case "/plugin.GRPCBroker/StartStream", "/plugin.GRPCStdio/StreamStdio":
+		return status.Error(codes.Unimplemented, "tunehost does not use it")
+	}
+	return next(service, stream)
 }
 
 // prepare checks that a host has started the program, and creates its certificate.
