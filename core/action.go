@@ -14,7 +14,8 @@ type (
 		First uint64
 		Count int
 	}
-	// Tell tells an observation to those in To, in this order.
+	// Tell tells an observation to those in To, in this order. The machine uses its memory again: what is kept
+	// beyond the next call of Apply is a copy of the Observation.
 	Tell struct{ Observation Observation }
 
 	// StartAttempt runs the trial on the resources granted to it.
@@ -122,7 +123,7 @@ type (
 )
 
 func (AskSearcher) action()      {}
-func (Tell) action()             {}
+func (*Tell) action()            {}
 func (StartAttempt) action()     {}
 func (ContinueAttempt) action()  {}
 func (RunAhead) action()         {}

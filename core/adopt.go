@@ -53,7 +53,7 @@ func (m *Machine) adopt(no TrialNo) {
 	if x.explores {
 		m.explore(no, x.params)
 	}
-	m.trials[no].noRestore = false
+	m.trial(no).noRestore = false
 	m.removeListed(no, x.from.ref)
 	m.hold(no, x.from)
 }
@@ -72,7 +72,7 @@ func (m *Machine) removeListed(no TrialNo, ref CheckpointRef) {
 // explore gives a trial other parameters. The parameters that it was created with continue to name its
 // files.
 func (m *Machine) explore(no TrialNo, params span) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	if _, ok := m.first[no]; !ok {
 		m.first[no] = t.params
 	}

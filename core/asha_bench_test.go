@@ -34,7 +34,7 @@ func (h *halving) do(b *testing.B, e core.Event, loss float64) {
 			h.starts = append(h.starts, a)
 		case core.StopAttempt:
 			h.stopped[a.Trial] = true
-		case core.Tell:
+		case *core.Tell:
 			if o := a.Observation; o.To&core.ToScheduler != 0 {
 				due = due || o.Due
 				h.told = append(h.told, sdk.Event{Number: o.Number, Kind: kinds[o.Kind], Trial: uint32(o.Trial),

@@ -3,7 +3,7 @@ package core
 // stopTrial ends a trial well: immediately if nothing runs (B-020), else by stopping its attempt
 // (B-021).
 func (m *Machine) stopTrial(no TrialNo, why Cause) {
-	switch t := &m.trials[no]; t.state {
+	switch t := m.trial(no); t.state {
 	case Running:
 		m.stopAttempt(no, toStop, why)
 	case Pending, Paused:
@@ -14,7 +14,7 @@ func (m *Machine) stopTrial(no TrialNo, why Cause) {
 // remove ends a trial that does not run. If the scheduler ends it (judged), its last result counts; if
 // the user ends it, no result counts.
 func (m *Machine) remove(no TrialNo, why Cause, judged bool) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	t.dropped = !judged
 	m.setCause(t, why)
 	m.move(no, Terminated)
@@ -31,7 +31,7 @@ func (m *Machine) remove(no TrialNo, why Cause, judged bool) {
 // stopAttempt tells the trainable to end, with a checkpoint if one is due. A stronger intent replaces
 // a weaker one.
 func (m *Machine) stopAttempt(no TrialNo, to intent, why Cause) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	l := m.liveOf(no)
 	if !l.intent.yieldsTo(to) {
 		return
@@ -60,7 +60,7 @@ func (m *Machine) stopAttempt(no TrialNo, to intent, why Cause) {
 // killAttempt ends an attempt that was told to stop, without waiting for it.
 func (m *Machine) killAttempt(no TrialNo) {
 	if l := m.liveOf(no); l.placed && !l.over {
-		m.do(KillAttempt{Trial: no, Attempt: m.trials[no].attempt})
+		m.do(KillAttempt{Trial: no, Attempt: m.trial(no).attempt})
 	}
 }
 
@@ -94,7 +94,7 @@ func (m *Machine) saveOver(no TrialNo, l *live) {
 
 // attemptOver decides where a trial goes after its attempt: each intent leads to a state.
 func (m *Machine) attemptOver(no TrialNo, e *AttemptEnded) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	l := m.liveOf(no)
 	t.spent += m.now - t.attemptAt
 	t.attemptAt = m.now
@@ -155,7 +155,7 @@ func (m *Machine) wantedMetric() string {
 
 // complete tells scheduler and searcher of the end once (B-012, B-019).
 func (m *Machine) complete(no TrialNo, why Cause) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	m.setCause(t, why)
 	m.forget(no)
 	delete(m.asked, no)
@@ -166,7 +166,7 @@ func (m *Machine) complete(no TrialNo, why Cause) {
 
 // forget drops what only a trial that may continue needs.
 func (m *Machine) forget(no TrialNo) {
-	if t := &m.trials[no]; t.live != 0 {
+	if t := m.trial(no); t.live != 0 {
 		for _, number := range m.lives[t.live-1].due {
 			delete(m.undecided, number)
 		}
@@ -211,7 +211,7 @@ func (m *Machine) paused(no TrialNo, l *live) {
 
 // pause puts a trial aside; decisions owed to it still count. Only the user can resume a held trial.
 func (m *Machine) pause(no TrialNo, why Cause, by held) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	m.setCause(t, why)
 	m.idle(no)
 	m.move(no, Paused)
@@ -226,7 +226,7 @@ func (m *Machine) pause(no TrialNo, why Cause, by held) {
 // this pause for the one that it decides, even if the user ordered it: another one, after the trial was resumed,
 // would be nobody's.
 func (m *Machine) markPaused(no TrialNo) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	if t.live == 0 || !m.since(RulesV3) {
 		return
 	}
@@ -239,7 +239,7 @@ func (m *Machine) markPaused(no TrialNo) {
 
 // idle frees what a running attempt held, and keeps the rest if decisions are owed.
 func (m *Machine) idle(no TrialNo) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	if t.live == 0 {
 		return
 	}
@@ -252,7 +252,7 @@ func (m *Machine) idle(no TrialNo) {
 
 // resized applies the request that was ordered while the trial ran (B-037).
 func (m *Machine) resized(no TrialNo) {
-	if t := &m.trials[no]; t.live != 0 && m.lives[t.live-1].request != nil {
+	if t := m.trial(no); t.live != 0 && m.lives[t.live-1].request != nil {
 		l := &m.lives[t.live-1]
 		m.asked[no], l.request = *l.request, nil
 	}
@@ -282,10 +282,10 @@ func (m *Machine) backToQueue(no TrialNo, l *live) {
 	m.idle(no)
 	m.move(no, Pending)
 	if why.Kind != CauseInterrupted && m.since(RulesV2) {
-		m.setCause(&m.trials[no], why) // until it starts again
+		m.setCause(m.trial(no), why) // until it starts again
 	}
 	m.enqueue(no, !lost) // interrupted trials are the first to continue (B-076)
-	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: m.trials[no].attempt, Cause: &why})
+	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: m.trial(no).attempt, Cause: &why})
 }
 
 // placeLost ends an attempt whose node or lease is gone. The trial continues elsewhere. That is not a
@@ -319,7 +319,7 @@ func (m *Machine) mayLose(no TrialNo) bool {
 // only (B-071, B-072). A checkpoint that was damaged on disk is not a failure of the trial, which goes
 // back to another one.
 func (m *Machine) failed(no TrialNo, why Cause, e *AttemptEnded) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	damaged := e.Damaged && m.liveOf(no).restored.ID != 0
 	m.dropState(no)
 	if !damaged {
@@ -344,7 +344,7 @@ func (m *Machine) failed(no TrialNo, why Cause, e *AttemptEnded) {
 
 // fail ends a trial in ERROR.
 func (m *Machine) fail(no TrialNo, why Cause) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	m.setCause(t, why)
 	m.resized(no) // for a later reset
 	m.forget(no)

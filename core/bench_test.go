@@ -58,7 +58,7 @@ func (c *crowd) apply(e core.Event) {
 			c.ask = a
 		case core.StartAttempt:
 			c.starts = append(c.starts, a)
-		case core.Tell:
+		case *core.Tell:
 			if a.Observation.Due {
 				c.due = a.Observation.Number
 			}

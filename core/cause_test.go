@@ -86,9 +86,9 @@ func TestDurationText(t *testing.T) {
 // text did: 16 bytes and the text, which trials share.
 func TestCauseMemory(t *testing.T) {
 	m := New()
-	m.trials = make([]trial, 3000)
 	var made []Cause
-	for no := range m.trials {
+	for no := range 3000 {
+		m.trials.add(trial{})
 		c := Cause{Kind: CauseScheduler, Text: fmt.Sprint("worse than ", no)}
 		switch no % 3 {
 		case 1:
@@ -96,15 +96,15 @@ func TestCauseMemory(t *testing.T) {
 		case 2:
 			c = Cause{Kind: CauseCompleted}
 		}
-		m.setCause(&m.trials[no], c)
+		m.setCause(m.trial(TrialNo(no)), c)
 		made = append(made, c)
 	}
 	for no, want := range made {
-		if got := m.causeOf(&m.trials[no]); got != want {
+		if got := m.causeOf(m.trial(TrialNo(no))); got != want {
 			t.Fatalf("trial %d: %+v, want %+v", no, got, want)
 		}
 	}
-	if texts, rest := len(m.causes.texts), len(m.causes.rest); texts != 1001 || rest != 1 {
+	if texts, rest := m.causes.texts.len, m.causes.rest.len; texts != 1001 || rest != 1 {
 		t.Errorf("%d texts and %d others are kept; want 1001 and 1", texts, rest)
 	}
 	if size := unsafe.Sizeof(trial{}); size != 136 {

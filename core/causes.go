@@ -4,9 +4,9 @@ package core
 // Causes that many trials share are kept once. A cause with only a text costs no more than the text: a
 // scheduler's reasons contain numbers, and each is different.
 type causes struct {
-	texts   []string
+	texts   slab[string]
 	textIDs map[string]uint32
-	rest    []Cause // with other fields
+	rest    slab[Cause] // with other fields
 	restIDs map[Cause]uint32
 }
 
@@ -14,7 +14,9 @@ type causes struct {
 const inRest = 1 << 31
 
 func newCauses() causes {
-	return causes{texts: []string{""}, textIDs: map[string]uint32{"": 0}, restIDs: map[Cause]uint32{}}
+	x := causes{textIDs: map[string]uint32{}, restIDs: map[Cause]uint32{}}
+	x.texts.add("")
+	return x
 }
 
 // setCause sets the cause of a trial's state.
@@ -24,12 +26,15 @@ func (m *Machine) setCause(t *trial, why Cause) {
 
 func (m *Machine) causeOf(t *trial) Cause {
 	if t.reason >= inRest {
-		return m.causes.rest[t.reason-inRest]
+		return *m.causes.rest.at(t.reason - inRest)
 	}
-	return Cause{Kind: t.why, Text: m.causes.texts[t.reason]}
+	return Cause{Kind: t.why, Text: *m.causes.texts.at(t.reason)}
 }
 
 func (x *causes) keep(c Cause) uint32 {
+	if c == (Cause{Kind: c.Kind}) {
+		return 0
+	}
 	if c == (Cause{Kind: c.Kind, Text: c.Text}) {
 		return index(c.Text, &x.texts, x.textIDs)
 	}
@@ -38,12 +43,12 @@ func (x *causes) keep(c Cause) uint32 {
 
 // index finds or appends a value. It looks only for the first ones: to look for each would cost more
 // than it saves.
-func index[T comparable](v T, list *[]T, ids map[T]uint32) uint32 {
+func index[T comparable](v T, list *slab[T], ids map[T]uint32) uint32 {
 	if i, ok := ids[v]; ok {
 		return i
 	}
-	i := uint32(len(*list))
-	*list = append(*list, v)
+	i := uint32(list.len)
+	list.add(v)
 	if len(ids) < maxSharedTextsCount {
 		ids[v] = i
 	}

@@ -40,7 +40,7 @@ func (m *Machine) checkpointDue(t *trial, l *live, e *ResultReported) {
 func (m *Machine) takeFrom(e *ResultReported, l *live) {
 	id := m.take(e.Trial, l)
 	l.taken[len(l.taken)-1].path = e.Checkpoint
-	m.do(TakeCheckpoint{Trial: e.Trial, Attempt: e.Attempt, ID: id, Iteration: m.trials[e.Trial].iteration,
+	m.do(TakeCheckpoint{Trial: e.Trial, Attempt: e.Attempt, ID: id, Iteration: m.trial(e.Trial).iteration,
 		Path: e.Checkpoint})
 }
 
@@ -77,7 +77,7 @@ func (l *live) handedOver() (n uint32) {
 // take begins a checkpoint of the result just counted. Later results may come before it is complete;
 // they do not belong to it.
 func (m *Machine) take(no TrialNo, l *live) uint32 {
-	t := &m.trials[no]
+	t := m.trial(no)
 	id := m.newCheckpointID(t)
 	l.saving++
 	l.taken = append(l.taken, m.snapshot(no, l, id, t.iteration))
@@ -85,11 +85,11 @@ func (m *Machine) take(no TrialNo, l *live) uint32 {
 }
 
 func (m *Machine) snapshot(no TrialNo, l *live, id uint32, iteration uint64) checkpoint {
-	t := &m.trials[no]
+	t := m.trial(no)
 	c := checkpoint{ref: CheckpointRef{no, id, iteration}, results: t.results, at: t.resultAt,
 		windows: slices.Clone(l.windows)}
-	for at := t.cells; at != 0; at = m.cells[at-1].next {
-		x := m.cells[at-1]
+	for at := t.cells; at != 0; at = m.cell(at).next {
+		x := *m.cell(at)
 		c.cells = append(c.cells, x)
 		if x.id == m.score && m.score != 0 {
 			c.score, c.scored = x.summary.Last, true
@@ -142,7 +142,7 @@ func (e *CheckpointSaved) apply(m *Machine) {
 	if !m.current(e.Trial, e.Attempt) {
 		return
 	}
-	t, l := &m.trials[e.Trial], m.liveOf(e.Trial)
+	t, l := m.trial(e.Trial), m.liveOf(e.Trial)
 	t.noRestore = false
 	c := m.taken(e, l)
 	c.bytes = e.Bytes
@@ -268,7 +268,7 @@ func (m *Machine) restorePoint(no TrialNo) CheckpointRef {
 	if c, _ := m.source(no); c != nil {
 		return c.ref
 	}
-	if m.spec.Start != nil && !m.trials[no].noStart {
+	if m.spec.Start != nil && !m.trial(no).noStart {
 		return StartRef(*m.spec.Start)
 	}
 	return CheckpointRef{}
@@ -290,7 +290,7 @@ func (m *Machine) newest(no TrialNo) int {
 // next attempt does: it tries the one before, and without any it starts from the beginning (B-057).
 func (m *Machine) goBack(no TrialNo, why *Cause) {
 	from := m.liveOf(no).restored
-	m.trials[no].noStart = m.trials[no].noStart || from.Trial == NoTrial
+	m.trial(no).noStart = m.trial(no).noStart || from.Trial == NoTrial
 	for i := range m.ckpts[no] {
 		if m.ckpts[no][i].ref == from {
 			m.ckpts[no][i].bad = true
@@ -317,7 +317,7 @@ func (m *Machine) trustAgain(no TrialNo) {
 // rewind sets iteration and statistics back to the checkpoint's (B-055). A trial whose state the
 // caller keeps continues where it is.
 func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	if ref.ID == 0 && (m.spec.keepsState() || t.attempt == 1) {
 		return
 	}
@@ -331,7 +331,7 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	at := spot{i: -1}
 	for i, x := range c.cells {
 		at = m.cellOf(t, at, x.id) // another trial's cells may have another order
-		m.cells[at.cell-1].summary = x.summary
+		m.cell(at.cell).summary = x.summary
 		if i < len(c.windows) {
 			*l.window(at.i) = c.windows[i]
 		}
@@ -341,22 +341,22 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 // scratch resets iteration and statistics to the trial's beginning.
 func (m *Machine) scratch(t *trial, l *live) {
 	t.iteration, t.results, l.windows = 0, 0, l.windows[:0]
-	for at := t.cells; at != 0; at = m.cells[at-1].next {
-		m.cells[at-1].summary = stat.Summary{}
+	for at := t.cells; at != 0; at = m.cell(at).next {
+		m.cell(at).summary = stat.Summary{}
 	}
 }
 
 // lose resets a failed trial, whose state the caller has lost.
 func (m *Machine) lose(no TrialNo) {
 	if m.spec.keepsState() {
-		m.scratch(&m.trials[no], m.liveOf(no))
+		m.scratch(m.trial(no), m.liveOf(no))
 	}
 }
 
 // checkpointAt returns a trial's newest checkpoint, or the one of an iteration, that is not known to
 // be unloadable.
 func (m *Machine) checkpointAt(no TrialNo, iteration uint64) (checkpoint, bool) {
-	if int(no) >= len(m.trials) {
+	if int(no) >= m.trials.len {
 		return checkpoint{}, false
 	}
 	list := m.ckpts[no]

@@ -38,7 +38,7 @@ func (m *Machine) note(d Decision) {
 	if !ok {
 		return // already decided, or its trial has ended
 	}
-	t := &m.trials[o.trial]
+	t := m.trial(o.trial)
 	l := m.liveOf(o.trial)
 	i := slices.Index(l.due, d.Number)
 	if i < 0 {
@@ -62,7 +62,7 @@ func (m *Machine) note(d Decision) {
 
 // settle carries out what is decided, unless it waits for a save (B-011).
 func (m *Machine) settle(no TrialNo) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	if t.live == 0 {
 		return
 	}
@@ -93,9 +93,9 @@ func (m *Machine) settleIdle(no TrialNo, l *live) {
 	l.verdict = Continue
 	m.dropIdle(no, l)
 	switch {
-	case v == Stop && !m.trials[no].state.Final():
+	case v == Stop && !m.trial(no).state.Final():
 		m.remove(no, scheduled(why), true)
-	case v == Pause && m.trials[no].state == Pending:
+	case v == Pause && m.trial(no).state == Pending:
 		m.pause(no, scheduled(why), notHeld)
 	}
 }
@@ -106,7 +106,7 @@ func (m *Machine) command(c Command) {
 		m.end(Finished, scheduled(c.Reason))
 		return
 	}
-	if int(c.Trial) >= len(m.trials) {
+	if int(c.Trial) >= m.trials.len {
 		return
 	}
 	switch c.Kind {
@@ -122,14 +122,14 @@ func (m *Machine) command(c Command) {
 }
 
 func (m *Machine) endCommanded(c Command) {
-	if s := m.trials[c.Trial].state; s == Paused || s == Pending {
+	if s := m.trial(c.Trial).state; s == Paused || s == Pending {
 		m.remove(c.Trial, scheduled(c.Reason), true)
 	}
 }
 
 // resume queues a paused trial; one that is about to pause is queued after that.
 func (m *Machine) resume(no TrialNo, front bool) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	if t.state == Running && t.live != 0 && m.lives[t.live-1].pausing() {
 		m.lives[t.live-1].restart, m.lives[t.live-1].alone = true, false
 		return
@@ -143,7 +143,7 @@ func (m *Machine) resume(no TrialNo, front bool) {
 }
 
 func (m *Machine) enqueue(no TrialNo, front bool) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	t.front = front
 	t.ticket++
 	if front {
@@ -161,7 +161,7 @@ func (m *Machine) resize(no TrialNo, r *resource.Request) {
 		return
 	}
 	switch {
-	case m.trials[no].state != Running:
+	case m.trial(no).state != Running:
 		m.asked[no] = *r
 		m.work = true
 	case m.since(RulesV2):
@@ -174,7 +174,7 @@ func (m *Machine) resize(no TrialNo, r *resource.Request) {
 // resizeLater refuses the new request of a running trial, unless its attempt is about to end and it
 // continues later.
 func (m *Machine) resizeLater(no TrialNo) {
-	if !m.exists(no) || m.trials[no].state != Running {
+	if !m.exists(no) || m.trial(no).state != Running {
 		return
 	}
 	if l := m.liveOf(no); l.request != nil && !l.pausing() && l.intent != toRequeue {
@@ -200,7 +200,7 @@ func (m *Machine) exploit(c Command) {
 		return
 	}
 	m.willAdopt(c, from)
-	if m.trials[c.Trial].state == Running {
+	if m.trial(c.Trial).state == Running {
 		m.liveOf(c.Trial).restart = true
 		m.stopAttempt(c.Trial, toPause, scheduled(c.Reason))
 		return
@@ -210,7 +210,7 @@ func (m *Machine) exploit(c Command) {
 
 // isEnding reports that the trial has ended, or will end with its present attempt.
 func (m *Machine) isEnding(no TrialNo) bool {
-	t := &m.trials[no]
+	t := m.trial(no)
 	if t.state != Running || m.rerun(no) {
 		return t.state.Final() || m.rerun(no)
 	}
@@ -219,7 +219,7 @@ func (m *Machine) isEnding(no TrialNo) bool {
 }
 
 func (m *Machine) resumePaused(no TrialNo) {
-	if m.trials[no].state == Paused {
+	if m.trial(no).state == Paused {
 		m.resume(no, true)
 	}
 }

@@ -106,7 +106,7 @@ func (x *engine) pick(no TrialNo, state LeaseState, wanted bool) *lease {
 
 // waitsFor reports whether the trial that a lease was requested for still waits for it.
 func (x *engine) waitsFor(l *lease) bool {
-	return l.trial != NoTrial && x.m.trials[l.trial].state == Pending && x.m.request(l.trial).Equal(l.request)
+	return l.trial != NoTrial && x.m.trial(l.trial).state == Pending && x.m.request(l.trial).Equal(l.request)
 }
 
 // release keeps the lease of an ended attempt for the next trial, unless it is ending.

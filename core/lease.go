@@ -161,7 +161,7 @@ func (x *engine) used(l *lease) {
 // case that still works.
 func (m *Machine) leaseLost(no TrialNo, why Cause) {
 	if l := m.liveOf(no); !l.over || !m.since(RulesV2) {
-		attempt := m.trials[no].attempt
+		attempt := m.trial(no).attempt
 		if l.intent == noIntent {
 			m.do(StopAttempt{Trial: no, Attempt: attempt, Paused: true})
 		}

@@ -11,7 +11,7 @@ type leftDirs struct {
 // leaveDir moves the trial to a new directory.
 func (m *Machine) leaveDir(no TrialNo) {
 	x := m.left[no]
-	x.through = append(x.through, m.trials[no].lastCkpt)
+	x.through = append(x.through, m.trial(no).lastCkpt)
 	x.checkpoints = append(x.checkpoints, m.ckpts[no]...)
 	m.left[no] = x
 	delete(m.ckpts, no)

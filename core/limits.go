@@ -13,6 +13,8 @@ const (
 	// (B-006).
 	waitRetriesCount = 5
 	waitRetryNS      = 1_000_000_000
+	// maxKeptActions is up to how many actions the memory of a list is used again.
+	maxKeptActions = 1024
 	// maxLeases limits the held leases if the user does not.
 	maxLeases = 1024
 	// leaseRetryNS is the delay before a lease that was refused, or ended before it was of use, is

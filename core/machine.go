@@ -20,6 +20,7 @@ type Machine struct {
 	ending
 	work    bool // something may be started or requested
 	actions []Action
+	tells   []Tell // those in actions
 }
 
 // course is how the experiment is going.
@@ -37,9 +38,9 @@ type course struct {
 
 // trialTables have something for each trial, or for each running one.
 type trialTables struct {
-	trials    []trial
+	trials    slab[trial]
 	params    []byte
-	cells     []cell
+	cells     slab[cell]
 	lives     []live
 	causes    causes
 	freeLives []int32
@@ -168,7 +169,7 @@ func New() *Machine {
 // Apply applies one event that happened at the running time at (nanoseconds since the experiment
 // began, never going back) and returns what to do. The slice is valid until the next call.
 func (m *Machine) Apply(at int64, e Event) []Action {
-	m.actions = m.actions[:0]
+	m.forgetActions()
 	if at > m.now {
 		m.now = at
 	}
@@ -182,6 +183,14 @@ func (m *Machine) Apply(at int64, e Event) []Action {
 	m.finishIfDone()
 	m.setTimer()
 	return m.actions
+}
+
+// forgetActions begins a new list. The memory of the last one is used again unless it was an unusually long one.
+func (m *Machine) forgetActions() {
+	if len(m.actions) > maxKeptActions {
+		m.actions, m.tells = nil, nil
+	}
+	m.actions, m.tells = m.actions[:0], m.tells[:0]
 }
 
 func (m *Machine) do(a Action) { m.actions = append(m.actions, a) }
@@ -274,7 +283,8 @@ func (m *Machine) say(o Observation) uint64 {
 	if o.To&ToSearcher != 0 {
 		m.searcherLearned()
 	}
-	m.do(Tell{o})
+	m.tells = append(m.tells, Tell{o}) // what earlier actions point to stays, also if this moves the rest
+	m.do(&m.tells[len(m.tells)-1])
 	return o.Number
 }
 
@@ -295,7 +305,7 @@ func (m *Machine) end(o Outcome, why Cause) {
 	}
 	m.closing = closing{outcome: o, cause: why, atOnce: m.closing.atOnce}
 	keep := o == InterruptedByUser || o == Failed
-	for no := range m.trials {
+	for no := range m.trials.len {
 		m.endTrial(TrialNo(no), keep, why)
 	}
 }
@@ -311,15 +321,15 @@ func (m *Machine) endAtOnce(why Cause) {
 	if !m.closing.atOnce {
 		return
 	}
-	for no := range m.trials {
-		if t := &m.trials[no]; t.state == Running {
+	for no := range m.trials.len {
+		if t := m.trial(TrialNo(no)); t.state == Running {
 			m.killAttempt(TrialNo(no))
 		}
 	}
 }
 
 func (m *Machine) endTrial(no TrialNo, keep bool, why Cause) {
-	switch s := m.trials[no].state; {
+	switch s := m.trial(no).state; {
 	case s == Running && keep:
 		m.stopAttempt(no, toRequeue, why)
 	case keep || s.Final():

@@ -36,10 +36,11 @@ func (m *Machine) dropState(no TrialNo) {
 
 // source returns what the next attempt starts from: nil if the trial has nothing of its own.
 func (m *Machine) source(no TrialNo) (c *checkpoint, memory bool) {
-	if c, ok := m.inMemory[no]; ok {
-		return &c, true
+	if _, ok := m.inMemory[no]; ok {
+		held := m.inMemory[no] // declared here: a copy is made only if there is one
+		return &held, true
 	}
-	if i := m.newest(no); i >= 0 && !m.trials[no].noRestore {
+	if i := m.newest(no); i >= 0 && !m.trial(no).noRestore {
 		return &m.ckpts[no][i], false
 	}
 	return nil, false

@@ -13,7 +13,7 @@ func (m *Machine) Runs(no TrialNo) (first TrialNo, count int) {
 // Counts reports whether a trial has ended so that its last result, if it has one, counts: it did not
 // fail, and the user did not remove it while it waited.
 func (m *Machine) Counts(no TrialNo) bool {
-	t := &m.trials[no]
+	t := m.trial(no)
 	return t.state == Terminated && !t.dropped
 }
 
@@ -28,7 +28,7 @@ func (m *Machine) tellTogether(o Observation) {
 		}
 	case SawCompleted, SawFailed, SawRemoved:
 		for no := first; no < first+TrialNo(count); no++ {
-			if int(no) >= len(m.trials) || !m.trials[no].state.Final() {
+			if int(no) >= m.trials.len || !m.trial(no).state.Final() {
 				return
 			}
 		}
@@ -45,7 +45,7 @@ func (m *Machine) tellTogether(o Observation) {
 func (m *Machine) endTogether(first TrialNo, count int) (kind ObservationKind, iteration uint64) {
 	kind = SawRemoved
 	for no := first; no < first+TrialNo(count); no++ {
-		t := &m.trials[no]
+		t := m.trial(no)
 		switch {
 		case m.Counts(no):
 			kind = SawCompleted

@@ -14,10 +14,10 @@ func (e *AttemptStarted) apply(m *Machine) {
 
 // current reports whether the attempt is the running one; events of other attempts are refused.
 func (m *Machine) current(no TrialNo, attempt uint32) bool {
-	if int(no) >= len(m.trials) {
+	if int(no) >= m.trials.len {
 		return false
 	}
-	t := &m.trials[no]
+	t := m.trial(no)
 	return t.state == Running && t.attempt == attempt
 }
 
@@ -44,7 +44,7 @@ func (e *ResultReported) apply(m *Machine) {
 		m.takeLast(e)
 		return
 	}
-	t, l := &m.trials[e.Trial], m.liveOf(e.Trial)
+	t, l := m.trial(e.Trial), m.liveOf(e.Trial)
 	if e.Iteration == 0 {
 		e.Iteration = t.iteration + 1
 	}
@@ -81,7 +81,7 @@ func (m *Machine) count(t *trial, l *live, e *ResultReported) {
 	at := spot{i: -1}
 	for _, x := range e.Metrics {
 		at = m.cellOf(t, at, x.ID)
-		m.cells[at.cell-1].summary.Add(l.window(at.i), x.Value)
+		m.cell(at.cell).summary.Add(l.window(at.i), x.Value)
 	}
 }
 
@@ -104,13 +104,13 @@ func (m *Machine) after(t *trial, p spot) spot {
 	if p.i < 0 {
 		return spot{0, t.cells}
 	}
-	return spot{p.i + 1, m.cells[p.cell-1].next}
+	return spot{p.i + 1, m.cell(p.cell).next}
 }
 
 // cellOf finds or makes a metric's cell. It first looks behind the last one found: results usually
 // have their metrics in the same order, and may have thousands.
 func (m *Machine) cellOf(t *trial, last spot, id MetricID) spot {
-	if next := m.after(t, last); next.cell != 0 && m.cells[next.cell-1].id == id {
+	if next := m.after(t, last); next.cell != 0 && m.cell(next.cell).id == id {
 		return next
 	}
 	last = spot{i: -1}
@@ -119,7 +119,7 @@ func (m *Machine) cellOf(t *trial, last spot, id MetricID) spot {
 		switch {
 		case next.cell == 0:
 			return m.newCell(t, last, id)
-		case m.cells[next.cell-1].id == id:
+		case m.cell(next.cell).id == id:
 			return next
 		}
 		last = next
@@ -128,13 +128,13 @@ func (m *Machine) cellOf(t *trial, last spot, id MetricID) spot {
 
 // newCell appends to the end of the trial's list, so that windows stay aligned.
 func (m *Machine) newCell(t *trial, last spot, id MetricID) spot {
-	m.cells = append(m.cells, cell{id: id})
-	n := int32(len(m.cells))
+	m.cells.add(cell{id: id})
+	n := int32(m.cells.len)
 	t.metrics++
 	if last.i < 0 {
 		t.cells = n
 	} else {
-		m.cells[last.cell-1].next = n
+		m.cell(last.cell).next = n
 	}
 	return spot{last.i + 1, n}
 }

@@ -15,7 +15,7 @@ func (e *HostStarted) apply(m *Machine) {
 		m.reopen()
 	}
 	m.engine.takeUp()
-	for no := range m.trials {
+	for no := range m.trials.len {
 		m.dropState(TrialNo(no)) // it was in the memory of another host
 		m.takeUp(TrialNo(no), rebooted)
 	}
@@ -49,7 +49,7 @@ func (m *Machine) unplug() {
 }
 
 func (m *Machine) takeUp(no TrialNo, rebooted bool) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	switch t.state {
 	case Running:
 		m.lost(no, rebooted)
@@ -61,7 +61,7 @@ func (m *Machine) takeUp(no TrialNo, rebooted bool) {
 // lost ends an attempt that died with its host as it was about to end.
 func (m *Machine) lost(no TrialNo, rebooted bool) {
 	l := m.liveOf(no)
-	t := &m.trials[no]
+	t := m.trial(no)
 	t.spent += max(t.lastAt-t.attemptAt, 0)
 	t.attemptAt, l.saving = m.now, 0
 	if m.since(RulesV2) && len(l.taken) > 0 {

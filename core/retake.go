@@ -29,7 +29,7 @@ func (m *Machine) retake(no TrialNo, l *live, rebooted bool) {
 	l.orphan, l.saving = true, uint32(len(l.taken))
 	m.owing++
 	for _, c := range l.taken {
-		m.do(TakeCheckpoint{Trial: no, Attempt: m.trials[no].attempt, ID: c.ref.ID, Iteration: c.ref.Iteration,
+		m.do(TakeCheckpoint{Trial: no, Attempt: m.trial(no).attempt, ID: c.ref.ID, Iteration: c.ref.Iteration,
 			Path: c.path, Again: true, Rebooted: rebooted})
 	}
 }
@@ -38,7 +38,7 @@ func (m *Machine) retake(no TrialNo, l *live, rebooted bool) {
 func (m *Machine) retaken(no TrialNo) {
 	m.owing--
 	m.work = true
-	m.trials[no].attemptAt = m.now // no training happened meanwhile
+	m.trial(no).attemptAt = m.now // no training happened meanwhile
 }
 
 // runsAgain runs a trial again instead of ending it, if a checkpoint is missing or its host died
@@ -50,7 +50,7 @@ func (m *Machine) runsAgain(no TrialNo, l *live, e *AttemptEnded) bool {
 	if !ends || !l.missing && !cut {
 		return false
 	}
-	t := &m.trials[no]
+	t := m.trial(no)
 	lost := Cause{Kind: l.whoDied(), Iteration: t.iteration}
 	switch {
 	case m.endsForGood() || l.byUser:
@@ -91,14 +91,14 @@ func (m *Machine) cutOff(l *live, why Cause) bool {
 // stopAt lets a trial that runs again stop where it was stopped.
 func (m *Machine) stopAt(no TrialNo, why Cause) {
 	if _, already := m.stopsAt[no]; why.Kind != CauseNone && !already {
-		m.stopsAt[no] = earlierStop{m.trials[no].iteration, why}
+		m.stopsAt[no] = earlierStop{m.trial(no).iteration, why}
 	}
 }
 
 // reachedStop reports whether a trial that runs again is where it was stopped, and why it was stopped.
 func (m *Machine) reachedStop(no TrialNo) (why Cause, ok bool) {
 	s, ok := m.stopsAt[no]
-	return s.why, ok && m.trials[no].iteration >= s.iteration
+	return s.why, ok && m.trial(no).iteration >= s.iteration
 }
 
 // rerun reports whether a trial runs again that was stopped before.
@@ -144,8 +144,8 @@ func (m *Machine) EachUnfinished(f func(CheckpointRef)) {
 	if !m.since(RulesV2) {
 		return
 	}
-	for no := range m.trials {
-		if t := &m.trials[no]; t.state == Running && t.live != 0 {
+	for no := range m.trials.len {
+		if t := m.trial(TrialNo(no)); t.state == Running && t.live != 0 {
 			for _, c := range m.lives[t.live-1].taken {
 				f(c.ref)
 			}
@@ -156,7 +156,7 @@ func (m *Machine) EachUnfinished(f func(CheckpointRef)) {
 // expectSave records that the trainable is asked for a checkpoint when it ends.
 func (m *Machine) expectSave(no TrialNo, l *live, id uint32) {
 	if m.since(RulesV2) {
-		l.taken = append(l.taken, m.snapshot(no, l, id, m.trials[no].iteration))
+		l.taken = append(l.taken, m.snapshot(no, l, id, m.trial(no).iteration))
 	}
 }
 

@@ -23,7 +23,7 @@ func (m *Machine) limitDisk() {
 	if m.spec.Checkpoint.DiskBytes == 0 {
 		return
 	}
-	for no := range m.trials {
+	for no := range m.trials.len {
 		list := m.ckpts[TrialNo(no)]
 		for i := 0; i < len(list)-1; i++ {
 			m.spare = append(m.spare, spare{TrialNo(no), list[i].ref})

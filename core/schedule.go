@@ -31,7 +31,7 @@ func (m *Machine) nextInLine() (TrialNo, *queue) {
 
 // inLine says whether a place in line is still that of its trial.
 func (m *Machine) inLine(p place) bool {
-	t := &m.trials[p.trial]
+	t := m.trial(p.trial)
 	return t.state == Pending && t.ticket == p.ticket
 }
 
@@ -53,7 +53,7 @@ func (m *Machine) request(no TrialNo) resource.Request {
 }
 
 func (m *Machine) start(no TrialNo, g grant) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	m.move(no, Running)
 	m.running++
 	t.attempt++
@@ -77,7 +77,7 @@ func (m *Machine) start(no TrialNo, g grant) {
 // armTime watches the trial's own time limit, even without results.
 func (m *Machine) armTime(no TrialNo) {
 	if limit := m.spec.Stop.TimeNS; limit > 0 && !m.rerun(no) {
-		t := &m.trials[no]
+		t := m.trial(no)
 		m.deadline.push(due{m.now + max(limit-m.trainingTime(t), 0), no, t.attempt})
 	}
 }
@@ -144,9 +144,9 @@ func (e *TrialGiven) apply(m *Machine) {
 	if m.outcome == Finished && m.closing.outcome == 0 {
 		m.reopen() // it had just run out of trials, and the host still runs
 	}
-	first := len(m.trials)
+	first := m.trials.len
 	m.create(e.Suggestion, e.Extra)
-	for no := first; e.Clone && no < len(m.trials); no++ {
+	for no := first; e.Clone && no < m.trials.len; no++ {
 		m.clone(TrialNo(no), e.Donor)
 	}
 	m.askLess()
@@ -174,8 +174,8 @@ func (m *Machine) create(s Suggestion, extra bool) {
 }
 
 func (m *Machine) createRun(s Suggestion, params span, extra bool) {
-	no := TrialNo(len(m.trials))
-	m.trials = append(m.trials, trial{marks: marks{extra: extra}, params: params})
+	no := TrialNo(m.trials.len)
+	m.trials.add(trial{marks: marks{extra: extra}, params: params})
 	if s.Request != nil {
 		m.asked[no] = *s.Request
 	}

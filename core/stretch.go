@@ -29,7 +29,7 @@ type earlierStretches struct {
 // branch begins another stretch at the iteration of a checkpoint. A trial that never ran begins its
 // first one there.
 func (m *Machine) branch(no TrialNo, l *live, from CheckpointRef) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	if !m.since(RulesV2) || t.attempt == 1 {
 		return
 	}
@@ -63,12 +63,12 @@ func (m *Machine) reported(no TrialNo) bool {
 	if c := m.earlier[no]; c != nil && len(c.past) > 0 {
 		return true
 	}
-	return m.trials[no].results > 0
+	return m.trial(no).results > 0
 }
 
 // present returns the trial's current stretch.
 func (m *Machine) present(no TrialNo) stretch {
-	t := &m.trials[no]
+	t := m.trial(no)
 	s := stretch{params: t.params, attempt: 1, results: t.results, metrics: t.metrics, cells: t.cells,
 		iteration: t.iteration,
 		spent:     m.trainingTime(t)}
@@ -88,7 +88,7 @@ func (m *Machine) stretches(no TrialNo) []stretch {
 	switch {
 	case c == nil || len(c.past) == 0:
 		return []stretch{m.present(no)}
-	case m.trials[no].results == 0:
+	case m.trial(no).results == 0:
 		return c.past
 	}
 	return append(c.past[:len(c.past):len(c.past)], m.present(no))
@@ -96,7 +96,7 @@ func (m *Machine) stretches(no TrialNo) []stretch {
 
 // known returns the stretch of the trial's last own result, or the present one if there is none.
 func (m *Machine) known(no TrialNo) stretch {
-	if c := m.earlier[no]; c != nil && len(c.past) > 0 && m.trials[no].results == 0 {
+	if c := m.earlier[no]; c != nil && len(c.past) > 0 && m.trial(no).results == 0 {
 		return c.past[len(c.past)-1]
 	}
 	return m.present(no)
@@ -148,7 +148,7 @@ func (m *Machine) LastStretch(no TrialNo) Stretch { return m.shown(no, m.known(n
 // shown returns a stretch as if it were the last one.
 func (m *Machine) shown(no TrialNo, s stretch) Stretch {
 	return Stretch{Params: m.paramsOf(s.params), Attempt: s.attempt, Results: s.results, Iteration: s.iteration,
-		TrainNS: s.spent, After: s.saved, Through: m.trials[no].lastCkpt, cells: s.cells}
+		TrainNS: s.spent, After: s.saved, Through: m.trial(no).lastCkpt, cells: s.cells}
 }
 
 // Suggested returns the stretch in which the trial did what the searcher suggested; ok is false if
@@ -164,8 +164,8 @@ func (m *Machine) SummaryIn(s *Stretch, id MetricID) (stat.Summary, bool) {
 }
 
 func (m *Machine) summaryIn(cells int32, id MetricID) (stat.Summary, bool) {
-	for at := cells; at != 0; at = m.cells[at-1].next {
-		if c := &m.cells[at-1]; c.id == id {
+	for at := cells; at != 0; at = m.cell(at).next {
+		if c := m.cell(at); c.id == id {
 			return c.summary, c.summary.Count > 0
 		}
 	}
@@ -173,8 +173,8 @@ func (m *Machine) summaryIn(cells int32, id MetricID) (stat.Summary, bool) {
 }
 
 func (m *Machine) eachIn(cells int32, f func(MetricID, stat.Summary)) {
-	for at := cells; at != 0; at = m.cells[at-1].next {
-		if c := &m.cells[at-1]; c.summary.Count > 0 {
+	for at := cells; at != 0; at = m.cell(at).next {
+		if c := m.cell(at); c.summary.Count > 0 {
 			f(c.id, c.summary)
 		}
 	}

@@ -26,7 +26,7 @@ func (e *Ticked) apply(m *Machine) {
 
 // timeIsUp stops a trial, unless its limit was raised in the meantime; then it sets another deadline.
 func (m *Machine) timeIsUp(no TrialNo) {
-	if limit := m.spec.Stop.TimeNS; limit > 0 && !m.rerun(no) && m.trainingTime(&m.trials[no]) >= limit {
+	if limit := m.spec.Stop.TimeNS; limit > 0 && !m.rerun(no) && m.trainingTime(m.trial(no)) >= limit {
 		m.stopTrial(no, Cause{Kind: CauseTimeReached})
 	}
 }

@@ -205,7 +205,7 @@ func (l *live) begin(g grant) {
 }
 
 func (m *Machine) move(no TrialNo, to State) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	if moves[t.state]&(1<<to) == 0 {
 		panic("core: trial " + strconv.Itoa(int(no)) + " cannot go from " + t.state.String() + " to " + to.String())
 	}
@@ -236,7 +236,7 @@ func (m *Machine) move(no TrialNo, to State) {
 
 // liveOf returns the trial's live part, and makes it if necessary.
 func (m *Machine) liveOf(no TrialNo) *live {
-	t := &m.trials[no]
+	t := m.trial(no)
 	if t.live == 0 {
 		t.live = m.newLive(no)
 	}
@@ -257,7 +257,7 @@ func (m *Machine) newLive(no TrialNo) int32 {
 
 // dropLive releases the live part, and the resources with it.
 func (m *Machine) dropLive(no TrialNo) {
-	t := &m.trials[no]
+	t := m.trial(no)
 	if t.live == 0 {
 		return
 	}

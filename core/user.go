@@ -7,13 +7,13 @@ func (e *StopRequested) apply(m *Machine) {
 	}
 	if m.exists(e.Trial) {
 		m.stopTrial(e.Trial, Cause{Kind: CauseUser, Text: e.Reason})
-		if m.trials[e.Trial].state == Running {
+		if m.trial(e.Trial).state == Running {
 			m.liveOf(e.Trial).byUser = true
 		}
 	}
 }
 
-func (m *Machine) exists(no TrialNo) bool { return int(no) < len(m.trials) }
+func (m *Machine) exists(no TrialNo) bool { return int(no) < m.trials.len }
 
 // apply pauses one trial, or the experiment: then nothing new begins either.
 func (e *PauseRequested) apply(m *Machine) {
@@ -35,11 +35,11 @@ func (e *UnpauseRequested) apply(m *Machine) {
 
 // pausedWithAll reports that a trial is paused, or about to be, because the user has paused the experiment as a whole.
 func (m *Machine) pausedWithAll(no TrialNo) bool {
-	if m.trials[no].state == Running {
+	if m.trial(no).state == Running {
 		l := m.liveOf(no)
 		return l.intent == toHold && !l.alone
 	}
-	return m.trials[no].held == heldWithAll
+	return m.trial(no).held == heldWithAll
 }
 
 func (m *Machine) each(no TrialNo, all bool, f func(TrialNo)) {
@@ -49,7 +49,7 @@ func (m *Machine) each(no TrialNo, all bool, f func(TrialNo)) {
 		}
 		return
 	}
-	for no := range m.trials {
+	for no := range m.trials.len {
 		f(TrialNo(no))
 	}
 }
@@ -57,7 +57,7 @@ func (m *Machine) each(no TrialNo, all bool, f func(TrialNo)) {
 // userPause pauses a trial. If the scheduler had paused it in memory and it waits to continue, it
 // stays in memory: no attempt could save its state, which is newer than its last checkpoint.
 func (m *Machine) userPause(no TrialNo, alone bool) {
-	switch m.trials[no].state {
+	switch m.trial(no).state {
 	case Running:
 		l := m.liveOf(no)
 		l.restart, l.alone = false, l.alone || alone // the last order counts
@@ -71,7 +71,7 @@ func (e *TrialReset) apply(m *Machine) {
 	if !m.resettable(e) {
 		return
 	}
-	t := &m.trials[e.Trial]
+	t := m.trial(e.Trial)
 	why := Cause{Kind: CauseReset}
 	if e.Unstarted {
 		why.Kind = CauseUnstarted
@@ -96,9 +96,9 @@ func (m *Machine) resettable(e *TrialReset) bool {
 		return false
 	}
 	if e.Unstarted {
-		return m.neverStarted(&m.trials[e.Trial])
+		return m.neverStarted(m.trial(e.Trial))
 	}
-	return m.trials[e.Trial].state == Errored
+	return m.trial(e.Trial).state == Errored
 }
 
 // neverStarted reports that the trial ended while it waited for its first start.

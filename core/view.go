@@ -47,11 +47,11 @@ type View struct {
 func (v View) Reason() string { return v.Cause.String() }
 
 // Trials returns how many trials there are.
-func (m *Machine) Trials() int { return len(m.trials) }
+func (m *Machine) Trials() int { return m.trials.len }
 
 // View returns the visible state of a trial, which must exist.
 func (m *Machine) View(no TrialNo) View {
-	t := &m.trials[no]
+	t := m.trial(no)
 	v := View{Number: no, State: t.state, Attempt: t.attempt, Failures: t.failures, Results: t.results, At: t.iteration,
 		Cause: m.causeOf(t), Started: t.started, Ended: t.ended, TrainNS: m.trainingTime(t),
 		NeverStarted: m.neverStarted(t), Held: t.held != notHeld}
@@ -70,7 +70,7 @@ func (m *Machine) View(no TrialNo) View {
 // counts: it costs a small part of a View of each.
 func (m *Machine) EachTerminated(f func(Cause)) {
 	for no, left := 0, m.counts[Terminated]; left > 0; no++ {
-		t := &m.trials[no]
+		t := m.trial(TrialNo(no))
 		if t.state != Terminated {
 			continue
 		}
@@ -84,7 +84,7 @@ func (m *Machine) EachTerminated(f func(Cause)) {
 func (m *Machine) viewStretch(v *View) {
 	s := m.known(v.Number)
 	v.Iteration, v.Params, v.Since = s.iteration, m.paramsOf(s.params), 1
-	through := m.trials[v.Number].lastCkpt
+	through := m.trial(v.Number).lastCkpt
 	if c := m.earlier[v.Number]; c != nil {
 		v.Since = c.attempt
 		if s.attempt != c.attempt {
@@ -111,7 +111,7 @@ func (m *Machine) newestMade(no TrialNo, after, through uint32) CheckpointRef {
 
 // Params returns the JSON object of the parameters that a trial trains with, or will train with; it is
 // read-only.
-func (m *Machine) Params(no TrialNo) []byte { return m.paramsOf(m.trials[no].params) }
+func (m *Machine) Params(no TrialNo) []byte { return m.paramsOf(m.trial(no).params) }
 
 func (m *Machine) paramsOf(p span) []byte {
 	return m.params[p.at : p.at+uint64(p.len) : p.at+uint64(p.len)]
@@ -138,7 +138,7 @@ func (m *Machine) State(no TrialNo) State {
 	if !m.exists(no) {
 		return 0
 	}
-	return m.trials[no].state
+	return m.trial(no).state
 }
 
 // Summary returns the summary of a metric in the stretch that the trial is known by, and
@@ -153,10 +153,10 @@ func (m *Machine) EachSummary(no TrialNo, f func(MetricID, stat.Summary)) {
 }
 
 // TrainNS is the training time of a trial over all attempts.
-func (m *Machine) TrainNS(no TrialNo) int64 { return m.trainingTime(&m.trials[no]) }
+func (m *Machine) TrainNS(no TrialNo) int64 { return m.trainingTime(m.trial(no)) }
 
 // SpentNS is the training time of a trial's attempts before the one that runs.
-func (m *Machine) SpentNS(no TrialNo) int64 { return m.trials[no].spent }
+func (m *Machine) SpentNS(no TrialNo) int64 { return m.trial(no).spent }
 
 // Objectives are the IDs of the objectives' metrics; 0 for one that was not
 // reported yet. Callers must not change them.
@@ -229,7 +229,7 @@ func (m *Machine) Asked() bool { return m.ask.count > 0 }
 
 // Undecided says whether the scheduler owes a decision on a result of the trial.
 func (m *Machine) Undecided(no TrialNo) bool {
-	return m.exists(no) && m.trials[no].live != 0 && len(m.lives[m.trials[no].live-1].due) > 0
+	return m.exists(no) && m.trial(no).live != 0 && len(m.lives[m.trial(no).live-1].due) > 0
 }
 
 // Quiescent says that nothing is under way that could lead to an action: no
@@ -275,13 +275,13 @@ func (m *Machine) Checkpoints(no TrialNo) []CheckpointRef {
 // HadCheckpoint says whether the trial has been asked for a checkpoint or has
 // gone on from one.
 func (m *Machine) HadCheckpoint(no TrialNo) bool {
-	return m.trials[no].lastCkpt > 0 || len(m.ckpts[no]) > 0
+	return m.trial(no).lastCkpt > 0 || len(m.ckpts[no]) > 0
 }
 
 // EachCheckpoint calls f for each checkpoint that is needed, perhaps several
 // times: by the trial that made it, or by one that continues from it or is to.
 func (m *Machine) EachCheckpoint(f func(CheckpointRef)) {
-	for no := range m.trials {
+	for no := range m.trials.len {
 		for _, c := range m.ckpts[TrialNo(no)] {
 			f(c.ref)
 		}

@@ -136,7 +136,7 @@ func (a *audit) action(x core.Action) error {
 	switch x := x.(type) {
 	case core.AskSearcher:
 		return a.asks(x)
-	case core.Tell:
+	case *core.Tell:
 		return a.tell(x.Observation)
 	case core.StartAttempt:
 		return a.start(x)

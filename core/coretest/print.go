@@ -35,7 +35,7 @@ func (s *Story) print(a core.Action) string {
 	switch a := a.(type) {
 	case core.AskSearcher:
 		return fmt.Sprintf("ask searcher for %d from %d\n", a.Count, a.First)
-	case core.Tell:
+	case *core.Tell:
 		return printTold(a.Observation)
 	case core.StartAttempt:
 		return s.printStart(a)

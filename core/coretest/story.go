@@ -119,7 +119,7 @@ func (s *Story) note(a core.Action) {
 	switch a := a.(type) {
 	case core.AskSearcher:
 		s.ask = a
-	case core.Tell:
+	case *core.Tell:
 		s.seen++
 		if a.Observation.Number != s.seen {
 			panic("observations have a gap")

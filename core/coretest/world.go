@@ -220,7 +220,7 @@ func (w *World) hear(a core.Action) {
 	switch a := a.(type) {
 	case core.AskSearcher:
 		w.asks = append(w.asks, a)
-	case core.Tell:
+	case *core.Tell:
 		if a.Observation.Due {
 			w.owed = append(w.owed, a.Observation.Number)
 		}

@@ -35,7 +35,7 @@ type Step struct {
 func (s *Step) Observations(to core.Audience) iter.Seq[core.Observation] {
 	return func(yield func(core.Observation) bool) {
 		for _, a := range s.Actions {
-			if t, ok := a.(core.Tell); ok && t.Observation.To&to != 0 && !yield(t.Observation) {
+			if t, ok := a.(*core.Tell); ok && t.Observation.To&to != 0 && !yield(t.Observation) {
 				return
 			}
 		}

@@ -114,7 +114,7 @@ func pausing(t *testing.T) (m *core.Machine, last uint64) {
 	m = core.New()
 	apply := func(e core.Event) {
 		for _, a := range m.Apply(0, e) {
-			if tell, ok := a.(core.Tell); ok {
+			if tell, ok := a.(*core.Tell); ok {
 				last = tell.Observation.Number
 			}
 		}

@@ -8,7 +8,7 @@ func (l *Engine) do(a core.Action) {
 		x.Doing(a)
 	}
 	switch a := a.(type) {
-	case core.Tell:
+	case *core.Tell:
 		l.tell(a.Observation)
 	case core.AskSearcher:
 		l.Searcher.Ask(a)

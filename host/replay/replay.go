@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -232,7 +233,7 @@ func (r *replaying) applied(s *history.Step) error {
 		return err
 	}
 	if !same(s.Actions, again.Actions) {
-		return fmt.Errorf("the machine does %+v, and the second time %+v", s.Actions, again.Actions)
+		return fmt.Errorf("the machine does %s, and the second time %s", words(s.Actions), words(again.Actions))
 	}
 	if r.opens(s.Event) {
 		if err := r.reopen(r.told); err != nil {
@@ -320,7 +321,7 @@ func (r *replaying) extend(extensions uint32) (err error) {
 func (r *replaying) carryOut(actions []core.Action) error {
 	for _, a := range actions {
 		switch a := a.(type) {
-		case core.Tell:
+		case *core.Tell:
 			if err := r.tell(a.Observation); err != nil {
 				return err
 			}
@@ -430,5 +431,14 @@ func (r *replaying) decided(e *core.SchedulerDecided) error {
 
 // same compares actions; NaN equals NaN.
 func same(a, b []core.Action) bool {
-	return reflect.DeepEqual(a, b) || fmt.Sprintf("%+v", a) == fmt.Sprintf("%+v", b)
+	return reflect.DeepEqual(a, b) || words(a) == words(b)
+}
+
+// words returns actions with all their fields.
+func words(actions []core.Action) string {
+	var b strings.Builder
+	for _, a := range actions {
+		fmt.Fprintf(&b, "%T%+v ", a, a)
+	}
+	return b.String()
 }

@@ -13,7 +13,7 @@ func TestFailureByTheCoresOwnCause(t *testing.T) {
 	var got []string
 	apply := func(e core.Event) {
 		for _, a := range m.Apply(0, e) {
-			tell, ok := a.(core.Tell)
+			tell, ok := a.(*core.Tell)
 			if !ok || tell.Observation.Kind != core.SawRequeued && tell.Observation.Kind != core.SawFailed {
 				continue
 			}

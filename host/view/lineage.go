@@ -174,7 +174,7 @@ func (w *lineageBuilder) after(x *history.Step, metric core.MetricID) {
 			w.start(x.Machine, a)
 		case core.DeleteCheckpoint:
 			delete(w.made, made{a.Trial, a.ID})
-		case core.Tell:
+		case *core.Tell:
 			if a.Observation.Kind == core.SawResult {
 				w.result(&a.Observation, metric)
 			}

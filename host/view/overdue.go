@@ -34,7 +34,7 @@ func (s *State) noteQuestion(a core.Action) {
 	switch a := a.(type) {
 	case core.AskSearcher:
 		q.asked = now
-	case core.Tell:
+	case *core.Tell:
 		if !a.Observation.Due {
 			return
 		}

@@ -47,7 +47,7 @@ func (s *State) Did(a core.Action) {
 	switch a := a.(type) {
 	case core.StartAttempt:
 		s.rewind(a.Trial)
-	case core.Tell:
+	case *core.Tell:
 		switch a.Observation.Kind {
 		case core.SawResult:
 			s.noteResult(&a.Observation)

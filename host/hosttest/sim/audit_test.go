@@ -146,7 +146,7 @@ func (w *world) atEnd() error {
 		var h uint64
 		for _, a := range actions {
 			h = mix(h, hashAction(a))
-			if t, ok := a.(core.Tell); ok {
+			if t, ok := a.(*core.Tell); ok {
 				halves.hear(t.Observation, b.produced)
 			}
 		}
@@ -228,7 +228,7 @@ func hashAction(a core.Action) uint64 {
 	switch a := a.(type) {
 	case core.AskSearcher:
 		return mix(1, a.Ask, a.First, uint64(a.Count))
-	case core.Tell:
+	case *core.Tell:
 		o := &a.Observation
 		h := mix(2, o.Number, uint64(o.Kind), uint64(o.To), uint64(o.Trial), uint64(o.Attempt), o.Iteration,
 			truth(o.Due), truth(o.Again), truth(o.Last), uint64(o.Runs))

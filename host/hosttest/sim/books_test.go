@@ -319,7 +319,7 @@ func (b *books) did(a core.Action) {
 	switch a := a.(type) {
 	case core.AskSearcher:
 		b.asked = a
-	case core.Tell:
+	case *core.Tell:
 		b.told(a.Observation)
 	case core.StartAttempt:
 		k := attempt{a.Trial, a.Attempt}

@@ -76,7 +76,7 @@ func (l *leasebook) note(event int, what any) {
 		}
 	case core.StopAttempt:
 		l.told[attempt{what.Trial, what.Attempt}] = !what.Paused
-	case core.Tell:
+	case *core.Tell:
 		o := &what.Observation
 		if o.Kind != core.SawRequeued || o.Retried || !o.Cause.Is(core.CauseLeaseLost) {
 			return

@@ -174,7 +174,7 @@ func (b *books) asksLate(a core.AskSearcher) {
 
 // losesFew checks that a trial is queued again for a lost lease as often as the file allows.
 func (b *books) losesFew(a core.Action) {
-	t, ok := a.(core.Tell)
+	t, ok := a.(*core.Tell)
 	if !ok || t.Observation.Kind != core.SawRequeued {
 		return
 	}

@@ -28,7 +28,7 @@ func (c *Course) After(x *history.Step) {
 	}
 	for _, a := range x.Actions {
 		switch a := a.(type) {
-		case core.Tell:
+		case *core.Tell:
 			c.told(x, &a.Observation)
 		}
 		c.Runs.did(x, a)

@@ -120,7 +120,7 @@ func (r *Runs) did(x *history.Step, a core.Action) {
 		if a.SaveID != 0 {
 			r.save(a.Trial, now)
 		}
-	case core.Tell:
+	case *core.Tell:
 		if !a.Observation.Learned && a.Observation.Runs == 0 {
 			r.told(&a.Observation, now)
 		}

@@ -62,7 +62,7 @@ func (k *notes) take(s *history.Step) noted {
 		n.decided = k.decide(e)
 	}
 	for _, a := range s.Actions {
-		if t, ok := a.(core.Tell); ok && t.Observation.Due {
+		if t, ok := a.(*core.Tell); ok && t.Observation.Due {
 			k.open[t.Observation.Number] = place{t.Observation.Trial, t.Observation.Iteration}
 		}
 	}
