@@ -74,6 +74,49 @@ def is_in_mlflow(stdout):
 CHECKS = {"mlflow_example": is_in_mlflow}
 
 
+WHOLE = """
+import numpy as np
+from {of} import tune
+from {of}.tune.search import BasicVariantGenerator
+
+def objective(config):
+    height, width = config["height"], config["net"]["width"]
+    for step in range(config["steps"]):
+        tune.report({{"iterations": step, "mean_loss": (0.1 + width * step / 100) ** (-1) + height * 0.1}})
+
+space = {{
+    "steps": 10,
+    "net": {{"width": tune.uniform(0, 20), "k": tune.randint(1, 99)}},
+    "height": tune.uniform(-100, 100),
+    "activation": tune.grid_search(["relu", "tanh"]),
+}}
+results = tune.Tuner(
+    objective,
+    param_space=space,
+    tune_config=tune.TuneConfig(
+        metric="mean_loss", mode="min", num_samples=6, search_alg=BasicVariantGenerator(random_state=7)
+    ),
+    run_config=tune.RunConfig(storage_path={dir!r}, verbose=0),
+).fit()
+best = results.get_best_result()
+print("found", sorted((repr(r.config), r.metrics["mean_loss"], len(r.metrics_dataframe)) for r in results))
+print("best", best.config, best.metrics["mean_loss"], best.metrics["training_iteration"])
+"""
+
+
+def found_by(of, dir, tmp_path):
+    (tmp_path / f"with_{of}.py").write_text(WHOLE.format(of=of, dir=str(dir)))
+    done = subprocess.run([sys.executable, f"with_{of}.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return [line for line in done.stdout.splitlines() if line.startswith(("found ", "best "))]
+
+
+def test_a_whole_run_finds_what_ray_finds(tmp_path):
+    """Ray itself runs the same script, with a cluster of its own on this machine."""
+    found = found_by("tunehost", tmp_path, tmp_path)
+    assert len(found) == 2 and found == found_by("ray", tmp_path, tmp_path)
+
+
 def test_every_example_of_ray_is_known():
     dir = Path(importlib.metadata.distribution("ray").locate_file("ray/tune/examples"))
     names = {file.stem for file in dir.glob("*.py")} - {"__init__", "utils"}

@@ -487,6 +487,32 @@ def test_random_values_that_stay_over_a_grid():
     assert [(r.config["n"]["g"], r.config["k"]) for r in results[:4]] == [(5, 1), (5, 2), (6, 1), (6, 2)]
 
 
+def test_a_seed_gives_the_trials_that_ray_has():
+    """Ray draws the configs, and its rule says which is the best."""
+    from ray import tune as theirs
+    from ray.tune.search import sample, variant_generator
+
+    def space(of):
+        return {"x": of.uniform(0, 20), "n": {"h": of.randint(-100, 100)}, "k": of.grid_search(["a", "b"])}
+
+    def value(config):
+        return {"mean_loss": (0.1 + config["x"] / 10) ** -1 + config["n"]["h"] * 0.1}
+
+    results = fit(
+        lambda config: value(config),
+        space(tune),
+        metric="mean_loss",
+        mode="min",
+        num_samples=5,
+        search_alg=BasicVariantGenerator(random_state=7),
+    )
+    state = sample._BackwardsCompatibleNumpyRng(7)
+    spec = {"config": space(theirs)}
+    drawn = [one["config"] for _ in range(5) for _, one in variant_generator.generate_variants(spec, random_state=state)]
+    assert [r.config for r in results] == drawn
+    assert results.get_best_result().config == min(drawn, key=lambda config: value(config)["mean_loss"])
+
+
 class Sized(tune.Trainable):
     """The longer trial trains until it has all CPUs."""
 

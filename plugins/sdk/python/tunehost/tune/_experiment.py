@@ -60,6 +60,10 @@ def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run:
     objectives, counts = _objectives(tune, searcher, scheduler)
     pbt = _population(scheduler)
     space = pbt.space(param_space) if pbt else dict(param_space)
+    samples = tune.num_samples
+    drawn = searcher.drawn(space, samples) if isinstance(searcher, BasicVariantGenerator) and not pbt else None
+    if drawn:
+        searcher, space, samples = drawn
     _introduce(tune, searcher, scheduler, space)
     encoded = _encode.encode(space)
     stops, stop, own_stopper = stopper.rules(run.stop, {o["metric"]: o["mode"] for o in objectives})
@@ -70,9 +74,9 @@ def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run:
     request, resources = _resources(wrapped)
     keys: Keys = {"version": 1}
     keys.update({"objective": objectives[0]} if len(objectives) == 1 else {"objectives": objectives})
-    keys.update({"space": encoded.space, **_points(searcher, pbt, param_space, encoded.plan, tune.num_samples)})
+    keys.update({"space": encoded.space, **_points(searcher, pbt, param_space, encoded.plan, samples)})
     repeats = repeater(searcher)
-    trials = tune.num_samples if not repeats or tune.num_samples < 0 else max(1, tune.num_samples // repeats.repeats)
+    trials = samples if not repeats or samples < 0 else max(1, samples // repeats.repeats)
     keys.update(searcher=searcher.entry(), scheduler=scheduler.entry(), trials=trials)
     keys.update(searcher.keys())
     keys.update(scheduler.keys())

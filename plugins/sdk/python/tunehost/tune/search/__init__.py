@@ -6,9 +6,10 @@ A searcher of tunehost that Ray does not have is Plugin("sobol"), or its name.
 
 from __future__ import annotations
 
+import copy
 import glob
 import os
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
 from .._plugin import SERVED, Choice, Plugin, chosen, known, whole, without_none
 from ..error import TuneError, Unsupported
@@ -211,7 +212,9 @@ class Method(Searcher):
 
 class BasicVariantGenerator(Method):
     """Random points and grids, which are walked in full. constant_grid_search keeps random values the same over a grid.
-    random_state is the seed, or a generator of numpy that draws it."""
+    random_state is a seed, or a generator of numpy: with it the configs are those that Ray draws with the same one, and
+    are written into the experiment file, if there are at most 10,000 and neither a list nor a value of a choice contains
+    parameters. Otherwise it is the seed of tunehost's `random`."""
 
     needs_metric = False
 
@@ -222,6 +225,7 @@ class BasicVariantGenerator(Method):
         constant_grid_search: bool = False,
         random_state: Any = None,
     ) -> None:
+        self.random_state, self.constant_grid_search = copy.deepcopy(random_state), constant_grid_search
         seed = _seed(random_state)
         super().__init__(
             "random", {"repeats": True}, points=points_to_evaluate, seed=seed, concurrent=max_concurrent
@@ -231,6 +235,21 @@ class BasicVariantGenerator(Method):
 
             self.library = ConstantGrid(points_to_evaluate)
             self.points = None
+        self._given = list(points_to_evaluate or ())
+
+    def drawn(self, space: Mapping[str, Any], samples: int) -> Optional[Tuple[BasicVariantGenerator, Dict[str, Any], int]]:
+        """The searcher, the space and the number of samples with which the configs are those that Ray draws; None: they are
+        drawn by tunehost."""
+        if self.random_state is None or samples < 0:
+            return None
+        from . import _seeded
+
+        found = _seeded.configs(space, samples, self._given, self.constant_grid_search, copy.deepcopy(self.random_state))
+        if found is None:
+            return None
+        made = BasicVariantGenerator(found, self.concurrent)
+        made.seed = self.seed
+        return made, _seeded.choices(space), len(found)
 
 
 def _seed(state: Any) -> Optional[int]:
