@@ -31,6 +31,10 @@ func (f *runFlags) again(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&again.Trials, "retry", nil,
 		"run the failed `TRIAL` again, from its last checkpoint; may be repeated")
 	flags.BoolVar(&again.Fresh, "fresh", false, "with --retry: start from the beginning, in a new directory")
+	flags.StringArrayVar(&again.Copies, "copy", nil,
+		"train the parameters of `TRIAL` once more, in a new trial; may be repeated")
+	flags.StringArrayVar(&again.Clones, "clone", nil,
+		"as --copy, from the newest checkpoint of `TRIAL`; may be repeated")
 }
 
 // runFlags are the flags of run and resume.

@@ -82,6 +82,9 @@ type Again struct {
 	// checkpoint; with Fresh they start again in a new directory.
 	Trials []string
 	Fresh  bool
+	// Copies are numbers or ids of trials, whose parameters new trials train from the beginning; those of Clones
+	// start from the newest checkpoints.
+	Copies, Clones []string
 }
 
 // Mode says how a run differs from a live host, which is the zero value.

@@ -36,7 +36,7 @@ type Host struct {
 }
 
 // Events returns the start of the host, settings that are not recorded yet, trials that run again,
-// the points of the file, and the nodes.
+// copies of others, the points of the file, and the nodes.
 func (h *Host) Events() ([]core.Event, error) {
 	nodes, err := h.nodes()
 	if err != nil {
@@ -59,6 +59,10 @@ func (h *Host) Events() ([]core.Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	copies, err := prepare.Copies(&h.Setup.Options, m, h.Setup.File.Seed, h.Name, h.Request)
+	if err != nil {
+		return nil, err
+	}
 	var events []core.Event
 	if !h.Recovery.Begun {
 		events = append(events, &core.ExperimentStarted{Spec: spec})
@@ -71,7 +75,7 @@ func (h *Host) Events() ([]core.Event, error) {
 		events = append(events, &core.SettingsChanged{Spec: spec})
 		h.sayFewer(spec.Trials)
 	}
-	return slices.Concat(events, again, points, nodes), nil
+	return slices.Concat(events, again, points, copies, nodes), nil
 }
 
 // Rules returns the version of the core's rules for the experiment. The loop must not run yet.

@@ -45,7 +45,7 @@ REMARKS: Dict[str, List[str]] = {
     "run_experiments": [DIFFERS, "experiments that run at the same time have a scheduler each"],
     "Tuner": [SAME, "`restore` needs the trainable only if it has changed"],
     "TuneConfig": [SAME, "`search_alg` and `scheduler` may also be names of plugins"],
-    "ResumeConfig": [DIFFERS, "`finished` must be SKIP, and `unfinished` RESUME or SKIP"],
+    "ResumeConfig": [DIFFERS, "with `finished=RESUME` a new trial goes on from the checkpoint of the old one"],
     "RunConfig": [
         DIFFERS,
         "`storage_filesystem` is refused; `storage_path` is a directory, by default `./results`",

@@ -204,12 +204,6 @@ REFUSED: List[Callable[[], Any]] = [
     lambda: _methods.HEBOSearch(evaluated_rewards=[1]),
     lambda: _methods.AxSearch(verbose_logging=False),
     lambda: tune.register_env("a", None),
-    lambda: tune.run(
-        train, name="a", resume=True, resume_config=tune.ResumeConfig(unfinished=tune.ResumeConfig.ResumeType.RESTART)
-    ),
-    lambda: tune.run(
-        train, name="a", resume=True, resume_config=tune.ResumeConfig(finished=tune.ResumeConfig.ResumeType.RESUME)
-    ),
     lambda: cluster.init(address="auto"),
     lambda: cluster.init(runtime_env={}),
     lambda: file({"x": tune.choice([tune.grid_search([1])])}),

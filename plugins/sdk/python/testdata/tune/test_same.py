@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tunehost import tune
+from tunehost import _view, tune
 from tunehost.tune import cluster
 from tunehost.tune.experiment import Trial
 from tunehost.tune.schedulers import FIFOScheduler, ResourceChangingScheduler
@@ -385,6 +385,52 @@ def test_unfinished_trials_can_be_skipped(tmp_path):
     assert results.num_terminated == 2
     analysis = tune.run(long, name="cut", resume="AUTO+ERRORED_ONLY", verbose=0)
     assert [t.last_result["loss"] for t in analysis.trials] == [5, 2]
+
+
+RESUME, RESTART = tune.ResumeConfig.ResumeType.RESUME, tune.ResumeConfig.ResumeType.RESTART
+
+
+def test_unfinished_trials_begin_again(tmp_path):
+    """As in Ray, a trial that begins again is a new one with the same config."""
+    code = INTERRUPTED.format(here=str(Path(__file__).parent), dir=str(tmp_path))
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode != 0
+    before = {t["trial"]: t["params"]["x"] for t in _view.lines("trials", "results/cut")}
+    Path("go").touch()
+    restart = tune.ResumeConfig(unfinished=RESTART)
+    analysis = tune.run(long, name="cut", resume=True, resume_config=restart, verbose=0)
+    old, new = analysis.trials
+    assert before[old.trial_id] == 0 and new.trial_id not in before and new.config["x"] == 1
+    assert [r["loss"] for r in new.results] == [0, 1, 2, 3, 4, 5]
+    assert [r["training_iteration"] for r in new.results] == [1, 2, 3, 4, 5, 6]
+
+
+def goes_on(config):
+    at = tune.get_checkpoint()
+    begin = json.loads(Path(at.path, "at").read_text()) + 1 if at else 0
+    for i in range(begin, begin + 3):
+        with tempfile.TemporaryDirectory() as dir:
+            Path(dir, "at").write_text(str(i))
+            tune.report({"loss": i}, checkpoint=tune.Checkpoint(dir))
+
+
+def test_finished_trials_run_again():
+    space = {"x": tune.grid_search([0, 1])}
+
+    def again(**kinds):
+        more = {"resume": True, "resume_config": tune.ResumeConfig(**kinds)} if kinds else {}
+        return tune.run(goes_on, name="whole", config=space, verbose=0, **more).trials
+
+    ids = [t.trial_id for t in again()]
+    restarted = again(finished=RESTART)
+    assert [t.config["x"] for t in restarted] == [0, 1] and not {t.trial_id for t in restarted} & set(ids)
+    assert all([r["loss"] for r in t.results] == [0, 1, 2] for t in restarted)
+    resumed = again(finished="resume")
+    assert [t.config["x"] for t in resumed] == [0, 1] and all([r["loss"] for r in t.results] == [3, 4, 5] for t in resumed)
+    assert all([r["training_iteration"] for r in t.results] == [4, 5, 6] for t in resumed)
+    assert [t.trial_id for t in again(finished="skip")] == [t.trial_id for t in resumed]
+    assert len(_view.lines("trials", "results/whole")) == 6
+    with pytest.raises(ValueError):
+        again(finished="nonsense")
 
 
 def test_resume_modes():

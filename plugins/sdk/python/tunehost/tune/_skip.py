@@ -1,32 +1,62 @@
-"""Trials that do not go on when an experiment is restored: they end as soon as they start."""
+"""Which trials of an experiment go on when it is restored. One that does not ends as soon as it starts. One that begins
+again is a new trial with the same parameters, as in Ray; the old one stays in the record, and is none of the results."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Collection, Set
+from typing import Collection, List, Set
 
 from .. import _view
 
 _FILE = Path("state", "skip.json")  #: in the folder `tune` of the experiment
+_REPLACED = Path("state", "replaced.json")
+RESUME, RESTART, SKIP = "resume", "restart", "skip"
 
 
-def unfinished(folder: Path) -> None:
-    """Skips all trials that have not ended."""
-    left = [t["number"] for t in _view.lines("trials", str(folder.parent)) if t["state"] not in ("TERMINATED", "ERROR")]
-    write(folder, left)
+def prepare(folder: Path, finished: str, unfinished: str) -> List[str]:
+    """Prepares what becomes of trials, and returns the flags of the program for it."""
+    dir = str(folder.parent)
+    old = replaced(dir)
+    trials = [t for t in _view.lines("trials", dir) if t["number"] not in old]
+    over = [t for t in trials if t["state"] == "TERMINATED"]
+    left = [t for t in trials if t["state"] not in ("TERMINATED", "ERROR")]
+    begun = [t for t in left if t.get("iteration")]  # the others begin anyway
+    again = [*(over if finished == RESTART else ()), *(begun if unfinished == RESTART else ())]
+    onward = over if finished == RESUME else []
+    write(folder, [t["number"] for t in (left if unfinished == SKIP else begun if unfinished == RESTART else ())])
+    _save(folder / _REPLACED, old | {t["number"] for t in [*again, *onward]})
+    flags = []
+    for trial in again:
+        flags += ["--copy", str(trial["number"])]
+    for trial in onward:
+        flags += ["--clone" if trial.get("checkpoint") else "--copy", str(trial["number"])]
+    return flags
+
+
+def replaced(dir: str) -> Set[int]:
+    """The numbers of the trials that new ones have replaced."""
+    return _read(Path(dir, "tune") / _REPLACED)
 
 
 def write(folder: Path, numbers: Collection[int]) -> None:
     """Skips trials by their numbers, and no others."""
-    if numbers or (folder / _FILE).exists():
-        (folder / _FILE).parent.mkdir(exist_ok=True)
-        (folder / _FILE).write_text(json.dumps(sorted(numbers)), encoding="utf-8")
+    _save(folder / _FILE, numbers)
 
 
 def read(folder: Path) -> Set[int]:
     """The numbers of the trials that are skipped."""
+    return _read(folder / _FILE)
+
+
+def _save(file: Path, numbers: Collection[int]) -> None:
+    if numbers or file.exists():
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps(sorted(numbers)), encoding="utf-8")
+
+
+def _read(file: Path) -> Set[int]:
     try:
-        return set(json.loads((folder / _FILE).read_text(encoding="utf-8")))
+        return set(json.loads(file.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return set()

@@ -7,7 +7,7 @@ import os
 from typing import Any, Iterator, List, Optional
 
 from .. import _view
-from . import _files
+from . import _files, _skip
 from ._nested import flat
 from .result import Result, plan_of, score
 
@@ -114,4 +114,6 @@ def _read(path: str) -> List[Result]:
     """The trials of an experiment. Where a function has named directories, a path is the name that it gave."""
     plan = plan_of(path)
     names = {os.path.realpath(e.path): e.path for e in os.scandir(path) if e.is_symlink()} if os.path.isdir(path) else {}
-    return [Result.of(t, plan, names.get(os.path.realpath(t["dir"]))) for t in _view.lines("trials", path)]
+    old = _skip.replaced(path)
+    trials = [t for t in _view.lines("trials", path) if t["number"] not in old]
+    return [Result.of(t, plan, names.get(os.path.realpath(t["dir"]))) for t in trials]

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 
 from .analysis import ExperimentAnalysis
 from .config import CheckpointConfig, FailureConfig, ResumeConfig, RunConfig, SyncConfig, TuneConfig
-from .error import TuneError, Unsupported
+from .error import TuneError
 from .experiment import Experiment
 from .registry import registered
 from .resources import with_resources
@@ -174,17 +174,15 @@ def _resumed(
     if not setting.name:
         raise TuneError("resume needs the name of the experiment: write name=NAME")
     path = os.path.join(os.path.expanduser(setting.storage_path or "results"), setting.name)
-    _check(wanted)
     if not Tuner.can_restore(path):
         return None
     kind = ResumeConfig.ResumeType
-    return Tuner.restore(
-        path,
-        trainable,
-        resume_unfinished=wanted.unfinished != kind.SKIP,
-        resume_errored=wanted.errored == kind.RESUME,
-        restart_errored=wanted.errored == kind.RESTART,
+    errored = kind(wanted.errored)
+    made = Tuner.restore(
+        path, trainable, resume_errored=errored == kind.RESUME, restart_errored=errored == kind.RESTART
     )
+    made._goes_on = (kind(wanted.finished).value, kind(wanted.unfinished).value)
+    return made
 
 
 _ONLY = {"unfinished": ResumeConfig.ResumeType.SKIP}
@@ -194,17 +192,6 @@ _ERRORED: Dict[str, Dict[str, Any]] = {
     "ERRORED_ONLY": {"errored": ResumeConfig.ResumeType.RESUME, **_ONLY},
     "RESTART_ERRORED_ONLY": {"errored": ResumeConfig.ResumeType.RESTART, **_ONLY},
 }
-
-
-def _check(wanted: ResumeConfig) -> None:
-    """What a ResumeConfig can say here."""
-    kind = ResumeConfig.ResumeType
-    if wanted.finished != kind.SKIP:
-        raise Unsupported("ResumeConfig(finished=…) is not supported: run an experiment with these parameters as points")
-    if wanted.unfinished == kind.RESTART:
-        raise Unsupported(
-            "ResumeConfig(unfinished=RESTART) is not supported: trials that ran go on from their checkpoints, or are skipped"
-        )
 
 
 def run_experiments(

@@ -50,7 +50,7 @@ class Tuner:
         self._storage, self._name = _experiment.directory(self._experiment, self._run)
         self._dir: Optional[str] = None  # once it exists
         self._resume: Optional[List[str]] = None
-        self._skips = False  #: unfinished trials do not go on
+        self._goes_on = (_skip.SKIP, _skip.RESUME)  #: what becomes of trials that have ended, and of others
         self._flags: List[str] = []  #: further ones of the program
         self._results: Optional[ResultGrid] = None
 
@@ -63,7 +63,7 @@ class Tuner:
     def fit(self) -> ResultGrid:
         """Runs the experiment and returns its results, also when trials failed or Ctrl-C interrupted it. TuneError:
         it could not run. A name that exists gets a number: NAME-2."""
-        self._skip()
+        self._prepare()
         arguments = [*(self._resume if self._resume is not None else self._begin()), *cluster.flags(), *self._flags]
         assert self._dir
         caller = _callbacks.Caller(self._dir, self._settings) if self._settings else None
@@ -80,11 +80,11 @@ class Tuner:
         self._raise_first()
         return self._results
 
-    def _skip(self) -> None:
-        """Prepares what becomes of the unfinished trials of an experiment that is restored."""
+    def _prepare(self) -> None:
+        """Prepares what becomes of the trials of an experiment that is restored."""
         if self._resume is not None and self._dir:
-            folder = Path(self._dir, _PAYLOAD)
-            _skip.unfinished(folder) if self._skips else _skip.write(folder, ())
+            self._flags += _skip.prepare(Path(self._dir, _PAYLOAD), *self._goes_on)
+            self._goes_on = (_skip.SKIP, _skip.RESUME)
 
     def get_results(self) -> ResultGrid:
         """The results so far, of an experiment that was run or restored."""
@@ -118,7 +118,7 @@ class Tuner:
         if not cls.can_restore(dir):
             raise TuneError(f"there is no experiment of tunehost.tune at {dir}: `tunehost ls` lists experiments")
         made = cls._restored(dir, trainable, param_space, resume_errored, restart_errored)
-        made._skips = not resume_unfinished
+        made._goes_on = (_skip.SKIP, _skip.RESUME if resume_unfinished else _skip.SKIP)
         return made
 
     @classmethod
@@ -130,7 +130,7 @@ class Tuner:
         made = cls.__new__(cls)
         _restore.renew(Path(dir, _PAYLOAD), None if trainable is None else registered(trainable), param_space)
         made._tune, made._run = _restore.configs(Path(dir, _PAYLOAD))
-        made._dir, made._results, made._skips = dir, None, False
+        made._dir, made._results = dir, None
         made._experiment = None
         made._flags = []
         made._settings = _restore.settings(Path(dir, _PAYLOAD))

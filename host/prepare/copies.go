@@ -1,0 +1,64 @@
+package prepare
+
+import (
+	"bytes"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/options"
+	"github.com/tunehost/tunehost/host/storage/naming"
+	"github.com/tunehost/tunehost/host/usererror"
+)
+
+// Copies are new trials with the parameters of others that the user has named. fill completes what a trial
+// requests. The runs of one suggestion are copied together, once.
+func Copies(o *options.Options, m *core.Machine, seed uint64, name func(core.TrialNo) string,
+	fill func(*core.Suggestion) error) (events []core.Event, err error) {
+	c := copier{m: m, seed: seed, name: name, fill: fill, copied: map[core.TrialNo]bool{}}
+	for _, text := range o.Again.Copies {
+		if err := c.add("--copy", text, false); err != nil {
+			return nil, err
+		}
+	}
+	for _, text := range o.Again.Clones {
+		if err := c.add("--clone", text, true); err != nil {
+			return nil, err
+		}
+	}
+	return c.events, nil
+}
+
+type copier struct {
+	m      *core.Machine
+	seed   uint64
+	name   func(core.TrialNo) string
+	fill   func(*core.Suggestion) error
+	copied map[core.TrialNo]bool
+	events []core.Event
+}
+
+// add copies one trial.
+func (c *copier) add(flag, text string, clone bool) error {
+	n, err := naming.Find(text, c.seed, c.m.Trials())
+	if err != nil {
+		return usererror.Errorf("%s: %w", flag, err)
+	}
+	donor := core.TrialNo(n)
+	if outcome, _ := c.m.Outcome(); outcome == core.StoppedByUser {
+		return usererror.Errorf("%s %s: the experiment was stopped for good: start a new one with `tunehost run FILE "+
+			"--resume never`", flag, text)
+	}
+	if clone && len(c.m.Checkpoints(donor)) == 0 {
+		return usererror.Errorf("%s %s: %s has no checkpoint to start from: use --copy", flag, text, c.name(donor))
+	}
+	first, _ := c.m.Runs(donor)
+	if c.copied[first] {
+		return nil
+	}
+	c.copied[first] = true
+	g := core.Suggestion{Params: bytes.Clone(c.m.Params(donor))}
+	if err := c.fill(&g); err != nil {
+		return usererror.Wrap(err)
+	}
+	c.events = append(c.events, &core.TrialGiven{Suggestion: g, Extra: true, Clone: clone, Donor: donor})
+	return nil
+}
