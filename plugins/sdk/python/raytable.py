@@ -40,7 +40,11 @@ _OWN = "the method is tunehost's own, the library is not needed: "
 
 # What is not the same, and why: [state, remark]. Every remark is true of the code; tests hold many of them.
 REMARKS: Dict[str, List[str]] = {
-    "Callback": [DIFFERS, "no trial waits for it: what it changes in a result has no effect"],
+    "Callback": [
+        DIFFERS,
+        "trials wait for its `on_trial_result`, and what that changes in a result is reported so, also to the scheduler;"
+        " they do not wait for other hooks, or for a `LoggerCallback`",
+    ],
     "register_env": [NO, "belongs to RLlib"],
     "run_experiments": [DIFFERS, "experiments that run at the same time have a scheduler each"],
     "Tuner": [SAME, "`restore` needs the trainable only if it has changed"],

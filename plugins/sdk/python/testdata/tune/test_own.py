@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from tunehost import tune
+from tunehost import _binary, tune
 from tunehost.tune import cluster
 from tunehost.tune.logger import CSVLoggerCallback, JsonLoggerCallback, LoggerCallback, TBXLoggerCallback, pretty_print
 from tunehost.tune.logger._tensorboard import checksum
+from tunehost.tune.result import SHOULD_CHECKPOINT
 from tunehost.tune.schedulers import FIFOScheduler, TrialScheduler
 from tunehost.tune.search import BasicVariantGenerator, ConcurrencyLimiter, Repeater, Searcher
 from tunehost.tune.stopper import ExperimentPlateauStopper, MaximumIterationStopper, TrialPlateauStopper
@@ -450,3 +451,86 @@ def test_nothing_is_lost_when_everything_is_killed(tmp_path):
 def status():
     command = [sys.executable, "-m", "tunehost", "status", "kept/own", "--json"]
     return subprocess.run(command, capture_output=True, text=True).stdout
+
+
+class Improves(tune.Callback):
+    """Saves a checkpoint where the loss is smaller than ever, and notes what it has heard."""
+
+    def __init__(self):
+        self.best, self.heard = {}, []
+
+    def on_trial_result(self, iteration, trials, trial, result, **info):
+        assert trial in trials and trial.status == trial.RUNNING and result["config"] == trial.config
+        self.heard.append((trial.config["k"], result["training_iteration"]))
+        result["seen"] = len([k for k, _ in self.heard if k == trial.config["k"]])
+        result["val"]["twice"] = result["loss"] * 2
+        result["done"] = True  # no callback ends a trial
+        if result["loss"] < self.best.get(trial.trial_id, 10):
+            self.best[trial.trial_id] = result["loss"]
+            result[SHOULD_CHECKPOINT] = True
+
+    def get_state(self):
+        return {"best": self.best, "heard": self.heard}
+
+    def set_state(self, state):
+        self.best, self.heard = state["best"], state["heard"]
+
+
+class Ups(tune.Trainable):
+    LOSSES = [5, 7, 3, 4, 2, 9]
+
+    def setup(self, config):
+        self.n = 0
+
+    def step(self):
+        self.n += 1
+        return {"loss": self.LOSSES[self.n - 1] + self.config["k"], "val": {"n": self.n}, "done": self.n == 6}
+
+    def save_checkpoint(self, dir):
+        Path(dir, "n").write_text(str(self.n))
+
+    def load_checkpoint(self, dir):
+        self.n = int(Path(dir, "n").read_text())
+
+
+class Logs(LoggerCallback):
+    def __init__(self):
+        self.seen = []
+
+    def log_trial_result(self, iteration, trial, result):
+        self.seen.append((trial.config["k"], result["seen"], result["val"].get("n")))
+
+
+def test_trials_wait_for_callbacks():
+    """What a callback changes in a result is reported so, and a checkpoint that it wants is saved of that very step."""
+    improves, logs = Improves(), Logs()
+    space = {"k": tune.grid_search([0, 1])}
+    results = fit(Ups, space, {"callbacks": [logs, improves]}, metric="loss", mode="min", max_concurrent_trials=2)
+    assert not results.errors
+    for result in results:
+        k = result.config["k"]
+        assert [at for one, at in improves.heard if one == k] == [1, 2, 3, 4, 5, 6]  # each result once
+        assert [m["seen"] for m in result.results] == [1, 2, 3, 4, 5, 6] == [s for one, s, _ in logs.seen if one == k]
+        assert SHOULD_CHECKPOINT not in result.metrics and result.metrics["val"] == {"n": 6, "twice": 2 * (9 + k)}
+        saved = [Path(checkpoint.path, "n").read_text() for checkpoint, _ in result.best_checkpoints]
+        assert sorted(saved) == ["1", "3", "5"]
+
+
+def adds(config):
+    for i in range(3):
+        tune.report({"loss": i, "val": {}})
+
+
+def test_functions_wait_for_callbacks():
+    improves = Improves()
+    (result,) = fit(adds, {"k": 3}, {"callbacks": [improves]}, metric="loss", mode="min")
+    assert improves.heard == [(3, 1), (3, 2), (3, 3)] and [m["seen"] for m in result.results] == [1, 2, 3]
+    assert result.checkpoint is None
+
+
+def test_nobody_waits_for_a_script_that_is_gone():
+    """`tunehost resume` continues an experiment without the script, and its callbacks."""
+    (result,) = fit(adds, {"k": 3}, {"callbacks": [Improves()], "name": "gone"}, metric="loss", mode="min")
+    subprocess.run([_binary.find(), "resume", "results/gone", "--copy", "0"], check=True, capture_output=True)
+    first, second = tune.ResultGrid("results/gone")
+    assert [m.get("seen") for m in first.results] == [1, 2, 3] and "seen" not in second.metrics and len(second.results) == 3

@@ -10,15 +10,19 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence
 
-from . import _encode, _nested, _payload
+from . import _encode, _heard, _nested, _payload
 from ._serving import EVENTS
 from .callback import Callback
 from .error import TuneError
+from .logger import LoggerCallback
 from .progress_reporter import ProgressReporter
 from .result import SHOULD_CHECKPOINT, kept_checkpoints
 from .trial import Trial
+
+if TYPE_CHECKING:
+    from ._listening import Ask, Listener
 
 _ONE_AT_A_TIME = threading.RLock()  #: experiments that run at the same time may have the same callbacks
 FOLDER = "state"  #: beside the plugin, whose files must not change
@@ -61,9 +65,23 @@ class Caller:
         self._kept = time.monotonic()
         self._plan = _payload.read_plan(Path(dir, "tune"))
         self._begun = time.time()
+        self._awaited = [c for c in settings.callbacks if _is_awaited(c)]
+        self._listener: Optional[Listener] = None
+        self._waiting: List[Ask] = []
+        self._heard: set[_heard.Place] = set()  # results that the callbacks were asked about
+        self._started: Dict[int, int] = {}  # the attempts of the trials
+
+    @property
+    def ready(self) -> Optional[threading.Event]:
+        """Set when look should be called at once."""
+        return self._listener.ready if self._listener else None
 
     def begin(self) -> None:
         """Sets the callbacks up, with the state that they had."""
+        if self._awaited:
+            from ._listening import Listener
+
+            self._listener = Listener(self._folder.parent)
         for callback in self._settings.callbacks:
             callback.setup(**self._settings.info)
         self._restore()
@@ -83,15 +101,47 @@ class Caller:
         with _ONE_AT_A_TIME:
             for line in lines:
                 self._hear(json.loads(line))
+        self._listen()
         if lines and time.monotonic() - self._kept > _KEEP_EVERY_S:
             self._keep()
         self._progress(False)
 
     def end(self) -> None:
         """The host has ended."""
+        self.close()
         self.look()
         self._keep()
         self._progress(True)
+
+    def close(self) -> None:
+        """From now on no trial waits for callbacks."""
+        if self._listener:
+            self._listener.close()
+            self._listener = None
+
+    def _listen(self) -> None:
+        """Answers the trials that wait, once the callbacks know that they have started."""
+        self._waiting += self._listener.asks() if self._listener else []
+        left = []
+        for ask in self._waiting:
+            if self._started.get(ask.place[0], 0) < ask.place[1]:
+                left.append(ask)
+                continue
+            with _ONE_AT_A_TIME:
+                self._answer(ask)
+        self._waiting = left
+
+    def _answer(self, ask: Ask) -> None:
+        trial = self._trials[ask.place[0]]
+        result = _expected(ask, trial)
+        before, inner = dict(result), _inner(result)
+        for callback in self._awaited:
+            callback.on_trial_result(self._iteration, list(self._trials.values()), trial, result)
+        self._heard.add(ask.place)
+        trial.update_last_result(result)
+        now = _inner(result)
+        changed = [k for k in result if k not in before or before[k] is not result[k] or inner.get(k) != now.get(k)]
+        ask.answer({k: result[k] for k in changed if k not in _FACTS})
 
     def _read(self) -> List[bytes]:
         try:
@@ -117,6 +167,7 @@ class Caller:
         self._kept = time.monotonic()
         states = [c.get_state() for c in self._settings.callbacks]
         state = {"at": self._at, "iteration": self._iteration, "trials": self._trials, "states": states}
+        state.update(heard=self._heard, started=self._started)
         _payload.dump(self._folder / _STATE, state, "the state of the callbacks")
 
     def _restore(self) -> None:
@@ -125,6 +176,7 @@ class Caller:
             return
         state = _payload.load(file)
         self._at, self._iteration, self._trials = state["at"], state["iteration"], state["trials"]
+        self._heard, self._started = state.get("heard", set()), state.get("started", {})
         if len(state["states"]) != len(self._settings.callbacks):
             raise TuneError(
                 f"the experiment had {len(state['states'])} callbacks, and now has {len(self._settings.callbacks)}: "
@@ -189,6 +241,7 @@ class Caller:
 
     def _trial_started(self, event: Mapping[str, Any], trial: Trial, about: Dict[str, Any]) -> None:
         trial.start_time = trial.start_time or event["time"]
+        self._started[trial.number] = event["trial"].get("attempt", 0)
         self._call("on_trial_start", **about)
         if event.get("restored"):
             self._call("on_trial_restore", **about)
@@ -196,11 +249,16 @@ class Caller:
     def _result_reported(self, event: Mapping[str, Any], trial: Trial, about: Dict[str, Any]) -> None:
         result = _result(event, trial)
         before = set(result)
-        self._call("on_trial_result", **about, result=result)
+        place = trial.number, event["trial"].get("attempt", 0), result["training_iteration"]
+        known = place in self._heard
+        self._heard.discard(place)
+        for callback in self._settings.callbacks:
+            if not (known and callback in self._awaited):
+                callback.on_trial_result(**about, result=result)
         if SHOULD_CHECKPOINT in set(result) - before:
             _warn_once(
-                f"a callback has set result[{SHOULD_CHECKPOINT!r}], which has no effect: no trial waits for callbacks; "
-                "use CheckpointConfig(checkpoint_frequency=…), or let the trainable's step return it"
+                f"a callback has set result[{SHOULD_CHECKPOINT!r}], which has no effect: trials wait for the "
+                "on_trial_result of a Callback, on the machine of the script; loggers are only told"
             )
         trial.update_last_result(result)
 
@@ -226,6 +284,34 @@ class Caller:
             self._call("on_trial_recover", **about)
 
 
+def _is_awaited(callback: Callback) -> bool:
+    """Whether trials wait for a callback: it has an on_trial_result of its own, and is no logger."""
+    return type(callback).on_trial_result not in (Callback.on_trial_result, LoggerCallback.on_trial_result)
+
+
+def _inner(result: Mapping[str, Any]) -> Dict[str, str]:
+    """Texts of the dicts in a result, by which their changes are seen."""
+    return {name: repr(value) for name, value in result.items() if isinstance(value, dict)}
+
+
+def _expected(ask: Ask, trial: Trial) -> Dict[str, Any]:
+    """A result that will be reported, with Ray's names."""
+    now = time.time()
+    return {
+        **{k: v for k, v in ask.result.items() if k != "config"},
+        "training_iteration": ask.place[2],
+        "time_this_iter_s": ask.seconds,
+        "time_total_s": trial.last_result.get("time_total_s", 0.0) + ask.seconds,
+        "timestamp": int(now),
+        "date": time.strftime("%Y-%m-%d_%H-%M-%S", time.localtime(now)),
+        "trial_id": trial.trial_id,
+        "done": bool(ask.result.get("done", False)),
+        "config": trial.config,
+        "experiment_tag": trial.experiment_tag,
+    }
+
+
+_FACTS = ("training_iteration", "trial_id", "done", "config", "experiment_tag", "date", "timestamp")  #: not to be changed
 _warned: set[str] = set()
 
 

@@ -17,10 +17,13 @@ INTERRUPTED = 130
 _LOOK_EVERY_S = 0.05
 
 
-def run(arguments: List[str], look: Optional[Callable[[], None]] = None) -> int:
+def run(
+    arguments: List[str], look: Optional[Callable[[], None]] = None, ready: Optional[threading.Event] = None
+) -> int:
     """Runs the program until it ends, with its output where this process has its own. It ends with this process.
     Ctrl-C interrupts the experiment, and its state is saved. TuneError: the program refused, or failed.
-    look is called again and again meanwhile; if it raises an exception, the experiment is interrupted."""
+    look is called again and again meanwhile; if it raises an exception, the experiment is interrupted; at once when ready
+    is set."""
     me = os.getpid()
     _system.libc()
     command = [_binary.find(), *arguments]
@@ -36,7 +39,7 @@ def run(arguments: List[str], look: Optional[Callable[[], None]] = None) -> int:
         pumps = [_pump(child.stderr, lambda text: _say(sys.stderr, text, messages))]
         if pipe:
             pumps.append(_pump(child.stdout, lambda text: _say(sys.stdout, text, None)))
-        status = _wait(child, look)
+        status = _wait(child, look, ready)
         for pump in pumps:
             pump.join()
     if status not in (0, INTERRUPTED):
@@ -44,21 +47,25 @@ def run(arguments: List[str], look: Optional[Callable[[], None]] = None) -> int:
     return status
 
 
-def _wait(child: subprocess.Popen[bytes], look: Optional[Callable[[], None]]) -> int:
+def _wait(
+    child: subprocess.Popen[bytes], look: Optional[Callable[[], None]], ready: Optional[threading.Event]
+) -> int:
     """Waits for the end. Ctrl-C reaches the child by itself, which then saves the experiment; in a notebook it
     reaches this process alone, and is passed on."""
     while True:
         try:
-            return child.wait() if look is None else _look(child, look)
+            return child.wait() if look is None else _look(child, look, ready)
         except KeyboardInterrupt:
             if not _in_foreground():
                 child.terminate()
 
 
-def _look(child: subprocess.Popen[bytes], look: Callable[[], None]) -> int:
+def _look(child: subprocess.Popen[bytes], look: Callable[[], None], ready: Optional[threading.Event]) -> int:
     while True:
         try:
-            return child.wait(_LOOK_EVERY_S)
+            if ready:
+                ready.wait(_LOOK_EVERY_S)
+            return child.wait(0 if ready else _LOOK_EVERY_S)
         except subprocess.TimeoutExpired:
             pass
         try:

@@ -77,7 +77,7 @@ class Serving(tunehost.Trainable):
             if current.run.restore:
                 _restore(trainable, current.run)
             while True:
-                result = trainable.train()
+                result = current.heard(trainable.train())
                 if self.saves and result.get(SHOULD_CHECKPOINT):
                     with tempfile.TemporaryDirectory() as dir:
                         made = Checkpoint(trainable.save(dir))
@@ -164,15 +164,15 @@ def _finish(current: session._Session, returned: Any) -> None:
     if inspect.isgenerator(returned):
         _yielded(current, returned)
     elif isinstance(returned, Mapping):
-        current.report(returned, done=True)
+        current.report(current.heard(returned), done=True)
     elif isinstance(returned, (int, float)) and not isinstance(returned, bool):
-        current.report({"_metric": returned}, done=True)
+        current.report(current.heard({"_metric": returned}), done=True)
 
 
 def _yielded(current: session._Session, results: Iterator[Any]) -> None:
     try:
         for metrics in results:
-            current.report(metrics if isinstance(metrics, Mapping) else {"_metric": metrics})
+            current.report(current.heard(metrics if isinstance(metrics, Mapping) else {"_metric": metrics}))
     finally:
         close = getattr(results, "close", None)
         if close:

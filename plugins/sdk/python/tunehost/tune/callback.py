@@ -12,10 +12,11 @@ Info = Any
 
 
 class Callback:
-    """The base class of callbacks. They run in the process that has called fit, in its main thread, after the fact:
-    no trial waits for them, and what they change in a result has no effect on the trial. After a crash,
-    Tuner.restore(…) goes on with the first event that they have not heard; state that get_state returns is kept.
-    An exception ends the experiment.
+    """The base class of callbacks. They run in the process that has called fit, in its main thread, after the fact. For
+    an on_trial_result of a subclass a trial waits: what it changes in the result is reported so, and
+    result["should_checkpoint"] = True makes the step of a class save a checkpoint. No trial waits for the other hooks, for
+    a LoggerCallback, or on another machine than that of the script. After a crash, Tuner.restore(…) goes on with the first
+    event that they have not heard; state that get_state returns is kept. An exception ends the experiment.
 
     iteration counts the events, trials are all trials so far. trial.path is the trial's directory.
     """

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Set
 
 from .. import _script
 from ..errors import Stopped
-from . import _nested, _values
+from . import _heard, _nested, _values
 from . import checkpoint as _checkpoint
 from .checkpoint import Checkpoint
 from .error import TuneError
+from .result import SHOULD_CHECKPOINT
 from .resources import PlacementGroupFactory
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ class _Session:
         self.groups: Set[str] = set()  # the metrics that are dicts
         self.counts = counts  # whether training_iteration is the objective, because the user gave none
         self.closing: List[Callable[[bool], Any]] = []  # called at the end, with whether the trial has failed
+        self._asking = _heard.Asking(folder)
+        self._since = time.monotonic()
 
     def report(
         self,
@@ -61,6 +65,14 @@ class _Session:
         self.run.report(metrics, save=save, checkpoint=kept, done=done or ends, **more)
         if ends:
             raise Stopped()
+
+    def heard(self, metrics: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A result with what callbacks change of it. The trial waits for those that have an on_trial_result."""
+        now = time.monotonic()
+        place = self.run.trial.number, self.run.trial.attempt, self.run.iteration + 1
+        changes = self._asking.changes(place, metrics, now - self._since)
+        self._since = now
+        return {**metrics, **changes} if changes else metrics
 
     def close(self, failed: bool) -> None:
         """The training is over."""
@@ -110,9 +122,14 @@ def report(
     if not isinstance(metrics, Mapping):
         raise TypeError(f'tune.report({metrics!r:.40}): expected a dict of metrics, such as {{"loss": 0.5}}')
     if _current is not None:
-        _current.report(metrics, checkpoint)
+        _current.report(_own(_current.heard(metrics)), checkpoint)
     else:
         _script.report(metrics, checkpoint=checkpoint.path if checkpoint else None)
+
+
+def _own(metrics: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Without a callback's wish for a checkpoint: a function saves its own."""
+    return {k: v for k, v in metrics.items() if k != SHOULD_CHECKPOINT} if SHOULD_CHECKPOINT in metrics else metrics
 
 
 def get_checkpoint() -> Optional[Checkpoint]:

@@ -66,12 +66,7 @@ class Tuner:
         self._prepare()
         arguments = [*(self._resume if self._resume is not None else self._begin()), *cluster.flags(), *self._flags]
         assert self._dir
-        caller = _callbacks.Caller(self._dir, self._settings) if self._settings else None
-        if caller:
-            caller.begin()
-        status = _host.run([*arguments, "--no-fail", *self._verbosity()], caller.look if caller else None)
-        if caller:
-            caller.end()
+        status = self._hosted([*arguments, "--no-fail", *self._verbosity()])
         if status == _host.INTERRUPTED:
             print(f"interrupted; tune.Tuner.restore({self._dir!r}, trainable) continues", file=sys.stderr)
         if self._experiment:
@@ -79,6 +74,20 @@ class Tuner:
         self._results = self._read()
         self._raise_first()
         return self._results
+
+    def _hosted(self, arguments: List[str]) -> int:
+        """Runs the program, and calls the callbacks meanwhile."""
+        if not self._settings:
+            return _host.run(arguments)
+        assert self._dir
+        caller = _callbacks.Caller(self._dir, self._settings)
+        try:
+            caller.begin()
+            status = _host.run(arguments, caller.look, caller.ready)
+            caller.end()
+        finally:
+            caller.close()
+        return status
 
     def _prepare(self) -> None:
         """Prepares what becomes of the trials of an experiment that is restored."""
