@@ -63,7 +63,7 @@ func (b *builder) amounts(n *node, bundle int) map[string]string {
 	}
 	plain := map[string]string{}
 	for _, e := range n.keys {
-		if amountForm.MatchString(e.value.text) {
+		if amountForm().MatchString(e.value.text) {
 			plain[e.name] = e.value.text
 		} else if prg := b.amountProgram(e.value); prg != nil {
 			b.e.Computed = append(b.e.Computed, ComputedAmount{bundle, e.name, prg, e.value.pos})

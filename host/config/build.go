@@ -379,12 +379,12 @@ func (b *builder) failures() {
 
 // formatName limits names of formats: each is the name of a folder and an item of a list in the
 // environment.
-var formatName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_+-]{0,63}$`)
+var formatName = lazily(`^[A-Za-z0-9][A-Za-z0-9_+-]{0,63}$`)
 
 func (b *builder) formats() {
 	for i, format := range b.e.Export {
 		switch pos := b.at("export").pos; {
-		case !formatName.MatchString(format):
+		case !formatName().MatchString(format):
 			b.fail(pos, "%s is not a name of a format, expected up to 64 of A-Z a-z 0-9 _ + -, a letter or digit first",
 				quote(format))
 		case slices.Contains(b.e.Export[:i], format):

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,10 +28,10 @@ func (p Pos) String() string {
 func (p Pos) written() bool { return p.Line > 0 || !p.InFile() }
 
 // InFile reports whether the place is in a file, not in an argument.
-func (p Pos) InFile() bool { return !flagPlace.MatchString(p.File) }
+func (p Pos) InFile() bool { return !flagPlace().MatchString(p.File) }
 
 // flagPlace matches the place of a value that a command-line flag gives.
-var flagPlace = regexp.MustCompile(`^--(set|name|storage) `)
+var flagPlace = lazily(`^--(set|name|storage) `)
 
 // setPrefix begins the place of a value given with --set.
 const setPrefix = "--set "

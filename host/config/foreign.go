@@ -2,7 +2,6 @@ package config
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,11 +16,11 @@ type call struct {
 }
 
 var (
-	callForm  = regexp.MustCompile(`^\s*((?:[A-Za-z_]\w*\.)*)([A-Za-z_]\w*)\s*\((.*)$`)
-	callInner = regexp.MustCompile(`(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*\(`)
-	namedArg  = regexp.MustCompile(`^([A-Za-z_]\w*)\s*=\s*(.*)$`)
-	logOf     = regexp.MustCompile(`^(?:np|numpy|math)\.log\((.*)\)$`)
-	power     = regexp.MustCompile(`^(-?[0-9.]+)\s*\*\*\s*(-?[0-9]+)$`)
+	callForm  = lazily(`^\s*((?:[A-Za-z_]\w*\.)*)([A-Za-z_]\w*)\s*\((.*)$`)
+	callInner = lazily(`(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*\(`)
+	namedArg  = lazily(`^([A-Za-z_]\w*)\s*=\s*(.*)$`)
+	logOf     = lazily(`^(?:np|numpy|math)\.log\((.*)\)$`)
+	power     = lazily(`^(-?[0-9.]+)\s*\*\*\s*(-?[0-9]+)$`)
 )
 
 // tuners are modules and objects whose functions all make parameters.
@@ -29,7 +28,7 @@ var tuners = []string{"tune", "hp", "trial", "optuna", "hyperopt"}
 
 // parseCall reads a text as a call that makes a parameter; nil where it is none.
 func parseCall(text string) *call {
-	m := callForm.FindStringSubmatch(text)
+	m := callForm().FindStringSubmatch(text)
 	if m == nil {
 		if strings.HasPrefix(strings.TrimSpace(text), "lambda ") ||
 			strings.HasPrefix(strings.TrimSpace(text), "lambda:") {
@@ -43,7 +42,7 @@ func parseCall(text string) *call {
 		return nil
 	}
 	for _, a := range arguments(m[3]) {
-		if k := namedArg.FindStringSubmatch(a); k != nil {
+		if k := namedArg().FindStringSubmatch(a); k != nil {
 			c.named[k[1]] = k[2]
 		} else {
 			c.args = append(c.args, a)
@@ -144,7 +143,7 @@ func (c *call) meant() string {
 
 func (c *call) list(form string) string {
 	if len(c.args) > 0 && strings.HasPrefix(c.args[0], "[") && strings.HasSuffix(c.args[0], "]") &&
-		!callInner.MatchString(c.args[0]) {
+		!callInner().MatchString(c.args[0]) {
 		return "{" + form + ": " + c.args[0] + "}"
 	}
 	return "{" + form + ": [...]}"
@@ -193,7 +192,7 @@ func (c *call) bounds(form string) string {
 // bound converts an argument to a bound: hyperopt's logarithmic bounds are logarithms, and the upper
 // bound of randint is exclusive.
 func (c *call) bound(form, arg string, upper bool) (string, bool) {
-	if m := logOf.FindStringSubmatch(arg); m != nil && form == "loguniform" {
+	if m := logOf().FindStringSubmatch(arg); m != nil && form == "loguniform" {
 		_, ok := literal(m[1])
 		return m[1], ok
 	}
@@ -204,7 +203,7 @@ func (c *call) bound(form, arg string, upper bool) (string, bool) {
 	case ok && upper && (c.name == "randint" || c.name == "randrange") && c.prefix != "random" || ok && upper &&
 		c.name == "lograndint":
 		return strconv.FormatFloat(x-1, 'g', -1, 64), true
-	case ok && power.MatchString(arg):
+	case ok && power().MatchString(arg):
 		return strconv.FormatFloat(x, 'g', -1, 64), true
 	}
 	return arg, ok
@@ -212,13 +211,13 @@ func (c *call) bound(form, arg string, upper bool) (string, bool) {
 
 // literal reads a number as programs write it.
 func literal(text string) (float64, bool) {
-	if m := power.FindStringSubmatch(text); m != nil {
+	if m := power().FindStringSubmatch(text); m != nil {
 		base, err1 := strconv.ParseFloat(m[1], 64)
 		exponent, err2 := strconv.ParseFloat(m[2], 64)
 		return math.Pow(base, exponent), err1 == nil && err2 == nil
 	}
 	x, err := strconv.ParseFloat(text, 64)
-	return x, err == nil && numberPattern.MatchString(text)
+	return x, err == nil && numberPattern().MatchString(text)
 }
 
 // Keys by which other tuners describe a parameter.
@@ -288,15 +287,15 @@ var generalForms = map[string]string{
 }
 
 var (
-	suggestedForm = regexp.MustCompile(`^\{([a-z]+): `)
-	placeholders  = regexp.MustCompile(`\[a, b\]|\[mean, sd\]|\[\.\.\.\]|EXPR|\bX\b`)
+	suggestedForm = lazily(`^\{([a-z]+): `)
+	placeholders  = lazily(`\[a, b\]|\[mean, sd\]|\[\.\.\.\]|EXPR|\bX\b`)
 )
 
 // validForm returns a suggested parameter, or the general example of its form where a file with it
 // would be refused.
 func validForm(text string) string {
-	m := suggestedForm.FindStringSubmatch(text)
-	if m == nil || placeholders.MatchString(text) {
+	m := suggestedForm().FindStringSubmatch(text)
+	if m == nil || placeholders().MatchString(text) {
 		return text
 	}
 	file := "version: 1\nobjective: {metric: m, mode: max}\nspace: {x: " + text + "}\n"
@@ -328,7 +327,7 @@ func flowList(n *node) string {
 	length := 0
 	for _, item := range n.items {
 		text := item.text
-		if item.kind >= listKind || item.kind == textKind && !plainText.MatchString(text) {
+		if item.kind >= listKind || item.kind == textKind && !plainText().MatchString(text) {
 			text = string(item.json())
 		}
 		if length += len(text) + 2; length > room {
@@ -339,7 +338,7 @@ func flowList(n *node) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-var plainText = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_ -]*$`)
+var plainText = lazily(`^[A-Za-z_][A-Za-z0-9_ -]*$`)
 
 // lossWords are parts of the names of metrics where less is better.
 var lossWords = strings.Fields("loss losses err error errors rmse mse mae mape nll perplexity ppl cost regret " +

@@ -3,10 +3,8 @@ package config
 import (
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tunehost/tunehost/host/deadlines"
 )
@@ -252,11 +250,12 @@ var port = &scalar{expected: "a port, a whole number from 1 to 65535",
 
 // address is a name or an address, with or without a port.
 var address = &scalar{expected: "a host name or an address of this machine, such as login1 or 10.0.0.7, or host:port",
-	ok:   func(n *node) bool { return n.kind == textKind && addressForm.MatchString(n.text) },
-	json: map[string]any{"type": "string", "pattern": addressForm.String()}}
+	ok:   func(n *node) bool { return n.kind == textKind && addressForm().MatchString(n.text) },
+	json: map[string]any{"type": "string", "pattern": addressText}}
 
-var addressForm = regexp.MustCompile(
-	`^([0-9A-Za-z._-]{1,253}(:[0-9]{1,5})?|[0-9A-Fa-f:.]{2,45}|\[[0-9A-Fa-f:.]{2,45}\]:[0-9]{1,5})$`)
+const addressText = `^([0-9A-Za-z._-]{1,253}(:[0-9]{1,5})?|[0-9A-Fa-f:.]{2,45}|\[[0-9A-Fa-f:.]{2,45}\]:[0-9]{1,5})$`
+
+var addressForm = lazily(addressText)
 
 var logShape = &either{&object{keys: []key{
 	{name: "stdout", what: "file of the standard output", shape: text},
@@ -287,7 +286,7 @@ const (
 )
 
 // nameForm is compiled when it is needed: every process of tunehost, plugins too, would pay for its tables.
-var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(namePattern) })
+var nameForm = lazily(namePattern)
 
 // isName reports whether a text can be the name of an experiment.
 func isName(text string) bool {

@@ -146,8 +146,8 @@ func wordsAndTruths(words []string) []any {
 const durationText = `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h|d|w))+$`
 
 var (
-	durationForm = regexp.MustCompile(durationText)
-	durationPart = regexp.MustCompile(`([0-9.]+)([a-z]+)`)
+	durationForm = lazily(durationText)
+	durationPart = lazily(`([0-9.]+)([a-z]+)`)
 	durationUnit = map[string]time.Duration{"ns": time.Nanosecond, "us": time.Microsecond, "ms": time.Millisecond,
 		"s": time.Second,
 		"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
@@ -180,11 +180,11 @@ func durationOf(n *node) (time.Duration, bool) {
 	if f, ok := n.float(); ok {
 		return seconds(f, time.Second)
 	}
-	if n.kind != textKind || !durationForm.MatchString(n.text) {
+	if n.kind != textKind || !durationForm().MatchString(n.text) {
 		return 0, false
 	}
 	var total time.Duration
-	for _, part := range durationPart.FindAllStringSubmatch(n.text, -1) {
+	for _, part := range durationPart().FindAllStringSubmatch(n.text, -1) {
 		f, err := strconv.ParseFloat(part[1], 64)
 		d, ok := seconds(f, durationUnit[part[2]])
 		if err != nil || !ok || total > math.MaxInt64-d {
@@ -206,8 +206,8 @@ func seconds(f float64, unit time.Duration) (time.Duration, bool) {
 const sizeText = `^[0-9]+(\.[0-9]+)? ?([kKMGTPE]i?)?B?$`
 
 var (
-	sizeForm = regexp.MustCompile(sizeText)
-	sizePart = regexp.MustCompile(`^([0-9.]+) ?([kKMGTPE]?)(i?)B?$`)
+	sizeForm = lazily(sizeText)
+	sizePart = lazily(`^([0-9.]+) ?([kKMGTPE]?)(i?)B?$`)
 )
 
 var size = &scalar{expected: `a size such as 512MB or 4GiB, or a number of bytes`,
@@ -224,11 +224,11 @@ var size = &scalar{expected: `a size such as 512MB or 4GiB, or a number of bytes
 
 // sizeOf reads 4GiB, 512MB or a number of bytes.
 func sizeOf(n *node) (int64, bool) {
-	if n == nil || n.kind != numberKind && n.kind != textKind || !sizeForm.MatchString(n.text) {
+	if n == nil || n.kind != numberKind && n.kind != textKind || !sizeForm().MatchString(n.text) {
 		i, ok := n.integer()
 		return i, ok && i >= 0
 	}
-	m := sizePart.FindStringSubmatch(n.text)
+	m := sizePart().FindStringSubmatch(n.text)
 	f, err := strconv.ParseFloat(m[1], 64)
 	base := 1000.0
 	if m[3] == "i" {
@@ -244,13 +244,13 @@ func sizeOf(n *node) (int64, bool) {
 
 const amountText = `^[0-9]*\.?[0-9]+([eE][-+]?[0-9]{1,2})?( ?([kMGTP]i?B?|B))?$`
 
-var amountForm = regexp.MustCompile(amountText)
+var amountForm = lazily(amountText)
 
 // amount is an amount of a resource, kept exactly as written. Any other text is an expression over
 // parameters, which the builder compiles.
 var amount = &scalar{expected: expectedAmount,
 	ok: func(n *node) bool {
-		return n.kind == numberKind && amountForm.MatchString(n.text) || n.kind == textKind &&
+		return n.kind == numberKind && amountForm().MatchString(n.text) || n.kind == textKind &&
 			strings.TrimSpace(n.text) != ""
 	},
 	json: map[string]any{"anyOf": []any{map[string]any{"type": "number", "minimum": 0},

@@ -234,7 +234,7 @@ func (b *builder) isDescribed(e entry) bool {
 func rejoined(keys []entry) (out []entry) {
 	for i := 0; i < len(keys); i++ {
 		e := keys[i]
-		for e.value.kind == textKind && callInner.MatchString(e.value.text) && open(e.value.text) > 0 &&
+		for e.value.kind == textKind && callInner().MatchString(e.value.text) && open(e.value.text) > 0 &&
 			i+1 < len(keys) && keys[i+1].value.kind == nullKind {
 			i++
 			whole := *e.value

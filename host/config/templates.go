@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -43,13 +42,13 @@ func (b *builder) argument(n *node, names []string) {
 			append([]string{argv.Params, argv.Flags}, names...)))
 		return
 	}
-	for _, m := range ofShell.FindAllStringSubmatch(n.text, -1) {
+	for _, m := range ofShell().FindAllStringSubmatch(n.text, -1) {
 		if known(m[1]) {
 			b.warn(n.pos, "%s is left to the shell; write {%s} for the parameter, or use $%s", m[0], m[1],
 				argv.Variable(m[1]))
 		}
 	}
-	for _, m := range formatted.FindAllStringSubmatch(n.text, -1) {
+	for _, m := range formatted().FindAllStringSubmatch(n.text, -1) {
 		if known(m[2]) && m[1] == "" {
 			b.warn(n.pos, "%s is handed over as it is; the value of the parameter is {%s}", quote(m[0]), m[2])
 		}
@@ -57,10 +56,10 @@ func (b *builder) argument(n *node, names []string) {
 }
 
 // ofShell matches a variable as a shell writes it.
-var ofShell = regexp.MustCompile(`\$\{([^{}]+)\}`)
+var ofShell = lazily(`\$\{([^{}]+)\}`)
 
 // formatted matches a name with a format, as Python writes it.
-var formatted = regexp.MustCompile(`(\$?)\{([^{}:!]+)[:!][^{}]*\}`)
+var formatted = lazily(`(\$?)\{([^{}:!]+)[:!][^{}]*\}`)
 
 func (b *builder) template(n *node, names []string) {
 	_, err := Expand(n.text, func(name string) (string, bool) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,7 +131,7 @@ func (r *reader) pastedAt(pos Pos) string {
 		return ""
 	}
 	line := lines[pos.Line-1]
-	for _, at := range callInner.FindAllStringIndex(line, -1) {
+	for _, at := range callInner().FindAllStringIndex(line, -1) {
 		if c := parseCall(line[at[0]:]); c != nil {
 			return "; " + quote(line[at[0]:at[1]]+"…)") + " is not run as code, write " + c.instead()
 		}
@@ -380,9 +379,9 @@ func plainlyQuoted(t *token.Token) bool {
 }
 
 var (
-	numberPattern = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$|` +
+	numberPattern = lazily(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$|` +
 		`^0x[0-9a-fA-F]+$|^0o[0-7]+$`)
-	specialPattern = regexp.MustCompile(`^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$`)
+	specialPattern = lazily(`^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$`)
 )
 
 // plain gives an unquoted scalar its kind by YAML 1.2's core schema. The library has other rules for
@@ -396,11 +395,11 @@ func (r *reader) plain(out *node) {
 		out.kind, out.text = boolKind, strings.ToLower(out.text)
 		return
 	}
-	if specialPattern.MatchString(out.text) {
+	if specialPattern().MatchString(out.text) {
 		out.kind = numberKind
 		return
 	}
-	if !numberPattern.MatchString(out.text) {
+	if !numberPattern().MatchString(out.text) {
 		return
 	}
 	out.kind = numberKind
