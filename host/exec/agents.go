@@ -30,6 +30,8 @@ type Agents interface {
 	Rejoins(lease string) bool
 	// Addresses are where agents reach the host.
 	Addresses() []string
+	// Crowded says that connections of others keep the addresses busy, and how many; "": they do not.
+	Crowded() string
 }
 
 // connectTime is how long the agents of a granted lease may take to connect. An engine may first copy
@@ -90,7 +92,18 @@ func (g *Granter) tellJoining(id core.LeaseID, l *lease) {
 
 func (g *Granter) connected(id core.LeaseID, l *lease) string {
 	n, _ := g.Agents.Bundles(g.name(id))
-	return fmt.Sprintf("%d of %d connected", n, len(l.addresses))
+	return g.amongOthers(fmt.Sprintf("%d of %d connected", n, len(l.addresses)))
+}
+
+// amongOthers adds to a reason that others keep the host's addresses busy, if they do.
+func (g *Granter) amongOthers(why string) string {
+	if g.Agents == nil {
+		return why
+	}
+	if crowded := g.Agents.Crowded(); crowded != "" {
+		return why + "; " + crowded
+	}
+	return why
 }
 
 func (l *lease) stopJoining() {
@@ -141,9 +154,7 @@ func (g *Granter) await(ctx context.Context, id core.LeaseID, l *lease, bundles 
 		events = g.lose(id, why)
 	default:
 		why := fmt.Sprintf("its agents did not connect within %v: %s", connectTime, g.connected(id, l))
-		g.Log.Warn(fmt.Sprintf("lease %s of %s is given back: %s; check on the nodes that one of %s can be reached "+
-			"(host_address and host_port of the executor), and what the agents have printed in the output of the job",
-			g.name(id), g.Title, why, strings.Join(g.Agents.Addresses(), ", ")))
+		g.Log.Warn(fmt.Sprintf("lease %s of %s is given back: %s; %s", g.name(id), g.Title, why, g.checkAgents()))
 		g.countEarly(why)
 		events = g.lose(id, why)
 	}
@@ -155,6 +166,15 @@ func (g *Granter) await(ctx context.Context, id core.LeaseID, l *lease, bundles 
 // noticed is the reason of an end of which an agent has notice: an engine signals its jobs without saying why. It may
 // do so when it preempts or drains, at the end of the wall time, or because somebody cancels the job.
 const noticed = "the engine has signalled the job's processes to end, as when it is cancelled or preempted"
+
+// checkAgents says what to do about agents that do not connect.
+func (g *Granter) checkAgents() string {
+	if g.Agents.Crowded() != "" {
+		return "find out who opens these connections, and end that"
+	}
+	return fmt.Sprintf("check on the nodes that one of %s can be reached (host_address and host_port of the executor), "+
+		"and what the agents have printed in the output of the job", strings.Join(g.Agents.Addresses(), ", "))
+}
 
 // EndAgents says that an agent of a lease has notice of its end from its engine.
 func (g *Granter) EndAgents(lease string) {
@@ -171,6 +191,7 @@ func (g *Granter) EndAgents(lease string) {
 // LoseAgents says that the agents of a lease cannot be reached any more, and why. The lease is given back.
 func (g *Granter) LoseAgents(lease, why string) {
 	id, ok := g.id(lease)
+	why = g.amongOthers(why)
 	g.mu.Lock()
 	var events []core.Event
 	if l := g.leases[id]; ok && l != nil && (l.state == held || l.state == asking) {

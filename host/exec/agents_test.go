@@ -25,6 +25,7 @@ type agents struct {
 	rejoin    bool                     // they were connected to an earlier host
 	unknown   bool                     // none is expected
 	given     error                    // what Wait returns; nil: it waits
+	crowded   string
 }
 
 func (a *agents) of(lease string, bundle int) chan struct{} {
@@ -89,6 +90,8 @@ func (a *agents) Bundles(lease string) (connected, of int) {
 func (a *agents) Rejoins(string) bool { return a.rejoin }
 
 func (a *agents) Addresses() []string { return []string{"login1:4000"} }
+
+func (a *agents) Crowded() string { return a.crowded }
 
 func (a *agents) forgot(t *testing.T, lease string) {
 	t.Helper()
@@ -185,6 +188,26 @@ func TestAgentsDoNotConnect(t *testing.T) {
 		"LeaseLost &{Lease:1 Why:its agents did not connect within 5m0s: 1 of 2 connected")
 	a.forgot(t, "x-1")
 	w.ends("adopt []", "allocate x-1 pack [[{cpu 1}] [{cpu 1}]] secret of x-1", "release [x-1]")
+}
+
+// When foreign connections keep the port of the host busy, the user hears of them wherever agents are missing, and is
+// not sent to look at the network.
+func TestAgentsAmongForeignConnections(t *testing.T) {
+	a := &agents{crowded: "the port 4000 has 512 foreign connections"}
+	w := begin(t, &engine{agents: a})
+	w.ask(1, "pack(cpu=1;cpu=1)")
+	w.hears("LeasePending")
+	w.engine.say(far("x-1"))
+	w.hears("LeasePending &{Lease:1 Why:the nodes are granted; waiting for the agents: 0 of 2 connected; the port 4000 "+
+		"has 512 foreign connections", "LeaseLost &{Lease:1 Why:its agents did not connect within 5m0s: 0 of 2 connected; "+
+		"the port 4000 has 512 foreign connections")
+	if said := w.log.String(); !strings.Contains(said, "find out who opens") || strings.Contains(said, "can be reached") {
+		t.Error(said)
+	}
+	w.ask(2, "cpu=1")
+	w.hears("LeasePending")
+	w.LoseAgents("x-2", "no word from n1")
+	w.hears("LeaseLost &{Lease:2 Why:no word from n1; the port 4000 has 512 foreign connections")
 }
 
 // B-134: an agent of the earlier host that is dead is noticed in seconds, and the user hears of its lease.

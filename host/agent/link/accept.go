@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/host/untrusted"
-	"github.com/tunehost/tunehost/plugins/sdk/quick"
 )
 
 // accept serves connections until Close.
@@ -32,10 +31,10 @@ func (h *Hub) accept(l net.Listener) {
 			continue
 		}
 		failures = 0
-		leave := h.gate.enter(conn, h.done)
+		guest := h.gate.enter(conn)
 		go func() {
-			s, who, taken := h.greet(conn)
-			leave()
+			s, who, taken := h.greet(guest)
+			guest.leave()
 			switch {
 			case s != nil:
 				if err := h.admit(who, s); err != nil {
@@ -62,7 +61,7 @@ func (h *Hub) pause(d time.Duration) {
 // which takes the connection. One without a
 // certificate gets a certificate.
 func (h *Hub) greet(raw net.Conn) (s *session, who identity, taken bool) {
-	conn := tls.Server(quick.Conn(raw), h.tls)
+	conn := tls.Server(raw, h.tls)
 	if err := conn.HandshakeContext(context.Background()); err != nil {
 		h.foreign(raw, err)
 		return nil, who, false

@@ -29,11 +29,15 @@ func openHub(t *testing.T, dir string) *world {
 	return w
 }
 
-func openHubBy(t *testing.T, dir string, c clock.Clock) *world {
+func openHubBy(t *testing.T, dir string, c clock.Clock, change ...func(*Options)) *world {
 	t.Helper()
 	w := &world{t: t, events: make(chan Event, 10000)}
-	h, err := Open(Options{Dir: dir, Experiment: "digits", Address: "127.0.0.1", Grace: time.Minute, Clock: c,
-		Log: hostlog.New(hclog.NewNullLogger()), Notify: func(e Event) { w.events <- e }})
+	o := Options{Dir: dir, Experiment: "digits", Address: "127.0.0.1", Grace: time.Minute, Clock: c,
+		Log: hostlog.New(hclog.NewNullLogger()), Notify: func(e Event) { w.events <- e }}
+	for _, f := range change {
+		f(&o)
+	}
+	h, err := Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}

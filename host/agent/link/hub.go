@@ -110,8 +110,8 @@ type agent struct {
 // Open opens the hub of an experiment and listens. Leases of an earlier host are expected until
 // [Hub.Retain] forgets them.
 func Open(o Options) (*Hub, error) {
-	h := &Hub{Options: o, leases: map[string]*lease{}, gate: newGate(o.Clock),
-		done: make(chan struct{})}
+	h := &Hub{Options: o, leases: map[string]*lease{}, done: make(chan struct{})}
+	h.gate = newGate(o.Clock, h.warnCrowded)
 	h.newQuiets()
 	var err error
 	if h.state, err = openState(o.Dir); err != nil {

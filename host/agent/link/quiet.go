@@ -3,6 +3,7 @@ package link
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -94,6 +95,27 @@ func (h *Hub) foreign(conn net.Conn, why error) {
 	if h.strangers.let() {
 		h.Log.Debug("a connection that is not of an agent", "from", conn.RemoteAddr().String(), "error", why.Error())
 	}
+}
+
+// warnCrowded says once that there are so many connections of strangers that some are turned away, and from where the
+// last one was.
+func (h *Hub) warnCrowded(from netip.Prefix) {
+	h.Log.Once("crowded", fmt.Sprintf("%s at a time; they come from %v, or from there most of all. Each new one takes "+
+		"the place of an older one. On Linux, ss -tnp on the machine that they come from tells which program opens them",
+		h.crowd(), from))
+}
+
+// Crowded says that strangers crowd the port, or did within the last minute; "": they do not.
+func (h *Hub) Crowded() string {
+	if !h.gate.full() {
+		return ""
+	}
+	return h.crowd()
+}
+
+func (h *Hub) crowd() string {
+	return fmt.Sprintf("the host's port %d has more than %d foreign connections, which have not proved to be of agents",
+		h.place.Port, maxStrangers)
 }
 
 // refused logs that an agent was refused. It may also be a stranger.
