@@ -13,6 +13,7 @@ import (
 
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/steer/unixsock"
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/mirror"
 	"github.com/tunehost/tunehost/host/validate/examine"
 	"github.com/tunehost/tunehost/host/view"
@@ -117,6 +118,9 @@ func directory(dir string) examine.Finding {
 		what = dir + " does not exist yet; it can be made, written, synced and locked"
 	case !info.IsDir():
 		return bad("results", dir+" is not a directory; give the directory of an experiment or of results")
+	}
+	if err := storage.CheckResults(dir); err != nil {
+		return bad("results", err.Error())
 	}
 	tmp, err := os.MkdirTemp(at, ".tunehost-doctor-")
 	if err != nil {

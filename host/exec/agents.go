@@ -172,8 +172,9 @@ func (g *Granter) checkAgents() string {
 	if g.Agents.Crowded() != "" {
 		return "find out who opens these connections, and end that"
 	}
-	return fmt.Sprintf("check on the nodes that one of %s can be reached (host_address and host_port of the executor), "+
-		"and what the agents have printed in the output of the job", strings.Join(g.Agents.Addresses(), ", "))
+	return fmt.Sprintf("check on the nodes that one of %s can be reached (host_address and host_port of the "+
+		"executor), and what the agents have printed in the output of the job",
+		strings.Join(g.Agents.Addresses(), ", "))
 }
 
 // EndAgents says that an agent of a lease has notice of its end from its engine.

@@ -198,10 +198,11 @@ func TestAgentsAmongForeignConnections(t *testing.T) {
 	w.ask(1, "pack(cpu=1;cpu=1)")
 	w.hears("LeasePending")
 	w.engine.say(far("x-1"))
-	w.hears("LeasePending &{Lease:1 Why:the nodes are granted; waiting for the agents: 0 of 2 connected; the port 4000 "+
-		"has 512 foreign connections", "LeaseLost &{Lease:1 Why:its agents did not connect within 5m0s: 0 of 2 connected; "+
-		"the port 4000 has 512 foreign connections")
-	if said := w.log.String(); !strings.Contains(said, "find out who opens") || strings.Contains(said, "can be reached") {
+	w.hears("LeasePending &{Lease:1 Why:the nodes are granted; waiting for the agents: 0 of 2 connected; the port "+
+		"4000 has 512 foreign connections", "LeaseLost &{Lease:1 Why:its agents did not connect within 5m0s: 0 of 2 "+
+		"connected; the port 4000 has 512 foreign connections")
+	said := w.log.String()
+	if !strings.Contains(said, "find out who opens") || strings.Contains(said, "can be reached") {
 		t.Error(said)
 	}
 	w.ask(2, "cpu=1")

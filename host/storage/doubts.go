@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/tunehost/tunehost/host/storage/ownership"
 	"github.com/tunehost/tunehost/internal/plainfile"
@@ -30,6 +31,16 @@ func (d Dir) CheckOwnership() error {
 		return nil // the file system invents modes; see Doubts
 	}
 	return d.shared()
+}
+
+// CheckResults returns the error with which a host would refuse to make the directory of an experiment in a folder,
+// which need not exist yet.
+func CheckResults(folder string) error {
+	d, err := At(filepath.Join(folder, "experiment"))
+	if err != nil {
+		return err
+	}
+	return d.CheckOwnership()
 }
 
 // CheckLink returns an error if a path is a link that another user has made to a directory which is not that user's.

@@ -100,8 +100,8 @@ func (h *Hub) foreign(conn net.Conn, why error) {
 // warnCrowded says once that there are so many connections of strangers that some are turned away, and from where the
 // last one was.
 func (h *Hub) warnCrowded(from netip.Prefix) {
-	h.Log.Once("crowded", fmt.Sprintf("%s at a time; they come from %v, or from there most of all. Each new one takes "+
-		"the place of an older one. On Linux, ss -tnp on the machine that they come from tells which program opens them",
+	h.Log.Once("crowded", fmt.Sprintf("%s; they come from %v, or from there most of all. Each new one takes "+
+		"the place of an older one. On Linux, ss -tnp on the machine that they come from names the program",
 		h.crowd(), from))
 }
 
@@ -114,8 +114,8 @@ func (h *Hub) Crowded() string {
 }
 
 func (h *Hub) crowd() string {
-	return fmt.Sprintf("the host's port %d has more than %d foreign connections, which have not proved to be of agents",
-		h.place.Port, maxStrangers)
+	return fmt.Sprintf("the host's port %d has more than %d foreign connections at a time, which have not proved to "+
+		"be of agents", h.place.Port, maxStrangers)
 }
 
 // refused logs that an agent was refused. It may also be a stranger.

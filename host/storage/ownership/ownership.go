@@ -45,7 +45,7 @@ func shared(info fs.FileInfo, group, me int) bool {
 func CheckAbove(path string) error {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil {
-			if err := within(path, dir, info); err != nil {
+			if err := within(path, dir, info, os.Geteuid(), "name a folder of your own with --storage"); err != nil {
 				return err
 			}
 		}
@@ -62,15 +62,20 @@ func CheckFolder(path string) error {
 	if err != nil {
 		return err
 	}
-	return within(path, dir, info)
+	return within(path, dir, info, os.Geteuid(), "copy it to a folder of your own")
 }
 
-func within(path, dir string, info fs.FileInfo) error {
+// within is the error for a path in a folder. Who may not change the mode of the folder is told what to do instead.
+func within(path, dir string, info fs.FileInfo, me int, instead string) error {
 	if info.Mode()&0o002 == 0 || info.Mode()&fs.ModeSticky != 0 {
 		return nil
 	}
-	return fmt.Errorf("%s is in a folder that everybody can write to (%v), who could change what runs as you: "+
-		"run chmod o-w %s", path, info.Mode(), dir)
+	advice := "run chmod o-w " + dir
+	if owner, _, ok := Of(info); ok && me != 0 && owner != me {
+		advice = fmt.Sprintf("%s; only user %d, who owns %s, may change that", instead, owner, dir)
+	}
+	return fmt.Errorf("%s is in a folder that everybody can write to (%v), who could change what runs as you: %s",
+		path, info.Mode(), advice)
 }
 
 // Of returns a file's owner and group.

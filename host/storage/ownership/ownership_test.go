@@ -68,3 +68,21 @@ func TestAbove(t *testing.T) {
 		}
 	}
 }
+
+// Who may not change the mode of a folder is not told to.
+func TestAdviceForFolder(t *testing.T) {
+	for _, c := range []struct {
+		owner uint32
+		me    int
+		want  string
+	}{
+		{1000, 1000, "run chmod o-w /s/results"},
+		{1001, 0, "run chmod o-w /s/results"},
+		{1001, 1000, "copy it; only user 1001, who owns /s/results, may change that"},
+	} {
+		err := within("/s/results/a", "/s/results", directory{owner: c.owner, mode: 0o777}, c.me, "copy it")
+		if err == nil || !strings.HasSuffix(err.Error(), "as you: "+c.want) {
+			t.Errorf("owned by %d, seen by %d: %v, want %q", c.owner, c.me, err, c.want)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/agent/door"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/validate/examine"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -65,6 +66,9 @@ func Examine(ctx context.Context, s Subject) []examine.Finding {
 
 // ownDir makes a folder for the examination where results go, or would go.
 func ownDir(dir string) (string, error) {
+	if err := storage.CheckResults(dir); err != nil {
+		return "", err
+	}
 	if _, err := os.Stat(dir); err != nil {
 		dir = filepath.Dir(filepath.Clean(dir))
 	}
@@ -373,7 +377,7 @@ func onNode(r *Report) string {
 func inLease(r *Report, asked bool) string {
 	switch {
 	case r.Visible != "":
-		return "the lease has " + r.Visible
+		return "the lease has those of CUDA_VISIBLE_DEVICES=" + r.Visible
 	case asked:
 		return "CUDA_VISIBLE_DEVICES is not set in the lease, so that trials may share GPUs; have the engine bind " +
 			"GPUs to jobs (for Slurm: File= in gres.conf)"

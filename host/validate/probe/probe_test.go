@@ -1,6 +1,9 @@
 package probe
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +11,19 @@ import (
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
+
+// A folder for results that run refuses is bad here, too, and no job is submitted for it.
+func TestFolderOfEverybody(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "results")
+	if err := errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	found := Examine(t.Context(), Subject{Dir: dir})
+	if len(found) != 1 || !found[0].Bad || found[0].What != "results" ||
+		!strings.Contains(found[0].Text, "is in a folder that everybody can write to") {
+		t.Errorf("%+v", found)
+	}
+}
 
 // GPUs that were granted, and are not there, are no good news.
 func TestGPUs(t *testing.T) {
@@ -19,7 +35,7 @@ func TestGPUs(t *testing.T) {
 		want    string
 	}{
 		{one, Report{}, true, "for Slurm: GresTypes, and File= in gres.conf"},
-		{one, Report{Visible: "0"}, false, "the lease has 0"},
+		{one, Report{Visible: "0"}, false, "the lease has those of CUDA_VISIBLE_DEVICES=0"},
 		{one, Report{GPUs: []string{"A100", "A100"}}, false,
 			"2 on the node (A100); CUDA_VISIBLE_DEVICES is not set in the lease, so that trials may share GPUs; have"},
 		{one[:1], Report{}, false, "none were requested: --gpus 1 requests one"},
