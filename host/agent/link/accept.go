@@ -60,7 +60,7 @@ func (h *Hub) pause(d time.Duration) {
 // greet reads which agent has connected. An agent with a certificate gets a session, or continues the one that it has,
 // which takes the connection. One without a
 // certificate gets a certificate.
-func (h *Hub) greet(raw net.Conn) (s *session, who identity, taken bool) {
+func (h *Hub) greet(raw *stranger) (s *session, who identity, taken bool) {
 	conn := tls.Server(raw, h.tls)
 	if err := conn.HandshakeContext(context.Background()); err != nil {
 		h.foreign(raw, err)
@@ -84,6 +84,7 @@ func (h *Hub) greet(raw net.Conn) (s *session, who identity, taken bool) {
 		h.foreign(raw, err)
 		return nil, who, false
 	}
+	raw.leave()
 	if g.Failure != "" {
 		h.fail(who, untrusted.Line(g.Failure, maxWhy))
 		_ = say(conn, answer{Refused: errForgotten.Error()})

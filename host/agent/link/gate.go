@@ -104,7 +104,7 @@ func (s *stranger) speaks() {
 	}
 }
 
-// leave gives the place back.
+// leave gives the place back, once.
 func (s *stranger) leave() {
 	s.late()
 	s.gate.mu.Lock()

@@ -79,6 +79,8 @@ func TestCrowdOfStrangers(t *testing.T) {
 	p, ticket := w.through("th-1")
 	run(t, ticket, 0)
 	w.next(Connected)
+	s, _ := w.Wait(t.Context(), "th-1", 0)
+	says(t, s, "hello")
 	p.cut()
 	w.next(Suspect)
 	w.next(Resumed)
