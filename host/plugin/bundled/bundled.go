@@ -16,8 +16,10 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -28,6 +30,7 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/guard"
 	"github.com/tunehost/tunehost/plugins/sdk/serve"
+	"github.com/tunehost/tunehost/plugins/sdk/serve/forks"
 )
 
 // The hidden first arguments of a process that serves a plugin, and of one that waits for the end of
@@ -139,12 +142,16 @@ var errServesNone = errors.New("this program cannot start processes of its own f
 func (r *Registry) Main(args []string) (handled bool, exit int) {
 	looked.Store(true)
 	r.served.Store(true)
+	process.ServesForks(executableOf(os.Getpid()))
 	if len(args) == 2 && args[0] == waiting {
 		reaper.Serve(os.Stdin, args[1])
 		return true, 0
 	}
 	if len(args) > 0 && args[0] == sandbox.Command {
 		return true, sandbox.Main(args[1:])
+	}
+	if len(args) > 0 && args[0] == forks.Command {
+		return true, forks.Main(args[1:])
 	}
 	if asAgent(args) {
 		return true, agents(args[1:], r.Reaper, os.Stderr)
@@ -169,9 +176,9 @@ func (r *Registry) Main(args []string) (handled bool, exit int) {
 // only host experiments and have plugins that do not compute in parallel.
 func (r *Registry) AdaptRuntime(args []string) {
 	smallheap.Adapt()
-	if servesPlugin(args) || len(args) > 0 && args[0] == agent {
-		// An agent only forwards data. With a second processor the runtime would wake a thread whenever one
-		// goroutine passes work to another, which costs more than most of the work.
+	if servesPlugin(args) || len(args) > 0 && (args[0] == agent || args[0] == forks.Command) {
+		// An agent and a server of forks only forward data. With a second processor the runtime would wake a thread
+		// whenever one goroutine passes work to another, which costs more than most of the work.
 		runtime.GOMAXPROCS(1)
 	}
 }
@@ -226,8 +233,7 @@ func (r *Registry) Sandbox(c sandbox.Config) (process.Config, error) {
 // executable returns the path of this program. On Linux it is the kernel's own link to the running
 // file, which stays valid when another file is installed in its place.
 func executable() string {
-	const self = "/proc/self/exe"
-	if _, err := os.Stat(self); err == nil {
+	if self := executableOf(0); self != "" {
 		return self
 	}
 	path, err := os.Executable()
@@ -235,4 +241,17 @@ func executable() string {
 		return os.Args[0]
 	}
 	return path
+}
+
+// executableOf returns the kernel's link to the file that a process runs, 0 for this one; "" if there is none.
+func executableOf(pid int) string {
+	name := "self"
+	if pid != 0 {
+		name = strconv.Itoa(pid)
+	}
+	link := filepath.Join("/proc", name, "exe")
+	if _, err := os.Stat(link); err != nil {
+		return ""
+	}
+	return link
 }

@@ -3,6 +3,10 @@ package process
 import (
 	"os"
 	"slices"
+	"sync/atomic"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/serve/forks"
 )
 
 // inherited are the host's variables that every plugin gets.
@@ -14,7 +18,21 @@ func (h ThisMachine) environment(p *Program) []string {
 	if h.Environ == nil {
 		env = listed(inherited, p.Inherit)
 	}
+	if program := forkServer.Load(); program != nil && p.Kind == sdk.KindTrainable {
+		env = append(env, forks.Variable+"="+forks.Setting(*program))
+	}
 	return append(env, p.Env...)
+}
+
+// forkServer is the path of a program that serves trainables that fork; nil: there is none.
+var forkServer atomic.Pointer[string]
+
+// ServesForks has trainables know that the program at the path passes its arguments to [forks.Main]. An empty path
+// changes nothing.
+func ServesForks(path string) {
+	if path != "" {
+		forkServer.Store(&path)
+	}
 }
 
 // listed returns the variables of this program that lists name.

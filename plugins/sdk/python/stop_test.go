@@ -11,10 +11,10 @@ import (
 
 // stopping runs a trial of testdata/stops.py until it is between its reports.
 func stopping(t *testing.T, params string, test func(t *testing.T, d *driver, dir string)) {
-	for name, args := range ways {
+	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			c := config(t, sdk.KindTrainable, "testdata/stops.py")
-			c.Args = append(c.Args, args...)
+			c.Args, c.Env = append(c.Args, way.args...), append(c.Env, way.env...)
 			d, dir := newDriver(t, c, ""), t.TempDir()
 			d.start(1, params, sdk.Trial{Dir: dir})
 			d.want(train.Result, "")

@@ -20,18 +20,24 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/serve/forks"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
-// ways are the two ways in which trials run.
-var ways = map[string][]string{"forked": nil, "unforked": {"--unforked", "--reusable"}}
+// ways are the ways in which trials run: in forks, with the host's program as their server or with one in Python, and
+// in the process that serves.
+var ways = map[string]struct{ args, env []string }{
+	"forked":                      {},
+	"forked, with gRPC of theirs": {env: []string{forks.Variable + "="}},
+	"unforked":                    {args: []string{"--unforked", "--reusable"}},
+}
 
-// eachWay runs a test in both ways, with an open probe.
+// eachWay runs a test in each way, with an open probe.
 func eachWay(t *testing.T, test func(t *testing.T, d *driver)) {
-	for name, args := range ways {
+	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			c := config(t, sdk.KindTrainable, probe)
-			c.Args = append(c.Args, args...)
+			c.Args, c.Env = append(c.Args, way.args...), append(c.Env, way.env...)
 			test(t, newDriver(t, c, ""))
 		})
 	}
@@ -39,7 +45,7 @@ func eachWay(t *testing.T, test func(t *testing.T, d *driver)) {
 
 func TestTrainTraits(t *testing.T) {
 	eachWay(t, func(t *testing.T, d *driver) {
-		want := sdk.TrainableTraits{Reusable: true, Shared: strings.HasSuffix(t.Name(), "/forked"), Saves: true,
+		want := sdk.TrainableTraits{Reusable: true, Shared: !strings.HasSuffix(t.Name(), "/unforked"), Saves: true,
 			Requests: true}
 		if got := d.trainer.Traits(); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
@@ -110,10 +116,10 @@ func TestTrainSaves(t *testing.T) {
 // B-132: the SIGTERM that an engine sends to all processes of a job ends neither a plugin nor the trials in it. Trials
 // stop when the host says so.
 func TestTrainLivesOn(t *testing.T) {
-	for name, args := range ways {
+	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			c := config(t, sdk.KindTrainable, probe)
-			c.Args = append(append(c.Args, "--signals"), args...)
+			c.Args, c.Env = append(append(c.Args, "--signals"), way.args...), append(c.Env, way.env...)
 			p := start(t, c)
 			trainer, err := p.OpenTrainable(t.Context(), nil)
 			if err != nil {
@@ -383,6 +389,10 @@ func TestMain(m *testing.M) {
 		beHost()
 		return
 	}
+	if len(os.Args) > 1 && os.Args[1] == forks.Command {
+		os.Exit(forks.Main(os.Args[2:]))
+	}
+	process.ServesForks("/proc/" + strconv.Itoa(os.Getpid()) + "/exe")
 	status := m.Run()
 	for _, clean := range cleanups {
 		clean()

@@ -62,9 +62,21 @@ func (s *trainableServer) Train(stream pb.TrainableService_TrainServer) error {
 	return Carry(stream, session)
 }
 
-// Carry connects a session with a Train stream until one of them ends: one goroutine reads, and the
+// Runs are the runs of a Train stream: a [train.Session], or what stands for one.
+type Runs interface {
+	// Send executes commands, in order, without waiting for their effect. An error means that the host violated
+	// the protocol.
+	Send(commands []train.Command) error
+	// Recv waits for events and returns all waiting ones; an error after Close. The slice is valid until the next
+	// call.
+	Recv() ([]train.Event, error)
+	// Close ends every run.
+	Close()
+}
+
+// Carry connects runs with a Train stream until one of them ends: one goroutine reads, and the
 // caller's goroutine writes all waiting events in one message.
-func Carry(stream pb.TrainableService_TrainServer, session *train.Session) error {
+func Carry(stream pb.TrainableService_TrainServer, session Runs) error {
 	broken := make(chan error, 1)
 	go func() {
 		broken <- readCommands(stream, session)
@@ -85,7 +97,7 @@ func Carry(stream pb.TrainableService_TrainServer, session *train.Session) error
 }
 
 // readCommands returns nil when the host has closed its side.
-func readCommands(stream pb.TrainableService_TrainServer, session *train.Session) error {
+func readCommands(stream pb.TrainableService_TrainServer, session Runs) error {
 	for {
 		m, err := stream.Recv()
 		if err != nil {

@@ -24,7 +24,7 @@ func (r *run) export(err error) {
 		if err := r.exportAs(format); err != nil {
 			e.Error = cut(err.Error())
 		}
-		r.s.out.push(e)
+		r.s.out.Push(e)
 	}
 }
 

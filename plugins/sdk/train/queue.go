@@ -10,8 +10,8 @@ import (
 // instead of filling the memory.
 const maxQueued = 8192
 
-// A queue passes events of many runs to one consumer, all waiting events at a time.
-type queue struct {
+// A Queue passes events of many runs to one consumer, all waiting events at a time.
+type Queue struct {
 	mu     sync.Mutex
 	change sync.Cond
 	items  []Event
@@ -19,14 +19,15 @@ type queue struct {
 	closed bool
 }
 
-func newQueue() *queue {
-	q := &queue{}
+// NewQueue returns an empty queue.
+func NewQueue() *Queue {
+	q := &Queue{}
 	q.change.L = &q.mu
 	return q
 }
 
-// push appends an event and blocks while the queue is full. After close it drops events.
-func (q *queue) push(e Event) {
+// Push appends an event and blocks while the queue is full. After close it drops events.
+func (q *Queue) Push(e Event) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.items) >= maxQueued && !q.closed {
@@ -41,9 +42,9 @@ func (q *queue) push(e Event) {
 	}
 }
 
-// drain waits for events and returns all of them; io.EOF after close. The slice is valid until the
+// Drain waits for events and returns all of them; io.EOF after close. The slice is valid until the
 // next call.
-func (q *queue) drain() ([]Event, error) {
+func (q *Queue) Drain() ([]Event, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.items) == 0 && !q.closed {
@@ -70,7 +71,7 @@ const (
 
 // gather lets runs that were answered together report in one message: it lets other goroutines run as
 // long as they push more events. It never sleeps. It needs q.mu.
-func (q *queue) gather() {
+func (q *Queue) gather() {
 	for all, vain := 0, 0; all < maxYields && vain < vainYields; all++ {
 		before := len(q.items)
 		q.mu.Unlock()
@@ -83,7 +84,8 @@ func (q *queue) gather() {
 	}
 }
 
-func (q *queue) close() {
+// Close ends the queue: what is in it can still be drained.
+func (q *Queue) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true

@@ -108,25 +108,25 @@ func (r *run) stopError() error {
 func (r *run) Trial() sdk.Trial { return r.trial }
 
 // Log implements sdk.Run.
-func (r *run) Log(line string) { r.s.out.push(Event{Kind: Log, Run: r.id, Text: cut(line)}) }
+func (r *run) Log(line string) { r.s.out.Push(Event{Kind: Log, Run: r.id, Text: cut(line)}) }
 
 // Hint implements sdk.Hinter.
 func (r *run) Hint(text string) {
-	r.s.out.push(Event{Kind: Log, Run: r.id, Text: cut(text), Hint: true})
+	r.s.out.Push(Event{Kind: Log, Run: r.id, Text: cut(text), Hint: true})
 }
 
 // Started implements sdk.Starter.
 func (r *run) Started(pid int) {
-	r.begin.Do(func() { r.s.out.push(Event{Kind: Started, Run: r.id, PID: uint32(pid)}) })
+	r.begin.Do(func() { r.s.out.Push(Event{Kind: Started, Run: r.id, PID: uint32(pid)}) })
 }
 
 // Waiting implements sdk.Waiter. The host is told once.
 func (r *run) Waiting() {
-	r.held.Do(func() { r.s.out.push(Event{Kind: Started, Run: r.id, Waiting: true}) })
+	r.held.Do(func() { r.s.out.Push(Event{Kind: Started, Run: r.id, Waiting: true}) })
 }
 
 // Reject implements sdk.Rejecter.
-func (r *run) Reject(text string) { r.s.out.push(Event{Kind: Rejected, Run: r.id, Text: cut(text)}) }
+func (r *run) Reject(text string) { r.s.out.Push(Event{Kind: Rejected, Run: r.id, Text: cut(text)}) }
 
 // maxText limits a line or an error in bytes, so that no message exceeds the host's limit.
 const maxText = 64 << 10
@@ -199,7 +199,7 @@ func (r *run) tell(res *sdk.Result) {
 	r.count(res.Iteration)
 	r.reported++
 	r.done = res.Done
-	r.s.out.push(Event{
+	r.s.out.Push(Event{
 		// The author may reuse the slice.
 		Kind: Result, Run: r.id, Metrics: slices.Clone(res.Metrics), Iteration: res.Iteration,
 		Checkpoint: res.Checkpoint, Done: res.Done, Values: slices.Clone(res.Values),
@@ -284,7 +284,7 @@ func (r *run) save(dir string, save func(string) error) {
 	} else if err := save(dir); err != nil {
 		e.Error = cut(err.Error())
 	}
-	r.s.out.push(e)
+	r.s.out.Push(e)
 }
 
 // call runs the author's code; a panic becomes its error, and the stack goes to the trial's log.

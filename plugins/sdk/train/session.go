@@ -21,7 +21,7 @@ type Session struct {
 	traits    sdk.TrainableTraits
 	ctx       context.Context
 	cancel    context.CancelFunc
-	out       *queue
+	out       *Queue
 
 	mu      sync.Mutex
 	runs    map[uint64]*run
@@ -35,7 +35,7 @@ func NewSession(t sdk.Trainable, traits sdk.TrainableTraits) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Session{
 		trainable: t, traits: traits, ctx: ctx, cancel: cancel,
-		out: newQueue(), runs: map[uint64]*run{},
+		out: NewQueue(), runs: map[uint64]*run{},
 	}
 }
 
@@ -60,7 +60,7 @@ func (s *Session) Send(commands []Command) error {
 
 // Recv waits for events and returns all waiting ones, in order; io.EOF after Close. The slice is
 // valid until the next call.
-func (s *Session) Recv() ([]Event, error) { return s.out.drain() }
+func (s *Session) Recv() ([]Event, error) { return s.out.Drain() }
 
 // Close cancels the context of every run. Later events are dropped.
 func (s *Session) Close() {
@@ -68,7 +68,7 @@ func (s *Session) Close() {
 	s.closed = true
 	s.mu.Unlock()
 	s.cancel()
-	s.out.close()
+	s.out.Close()
 }
 
 // Wait waits until no author's code is running; after Close, until every Train has returned.
@@ -105,7 +105,7 @@ func (s *Session) start(c *Command) error {
 	go func() {
 		defer s.active.Done()
 		if why != "" {
-			s.out.push(Event{Kind: Ended, Run: c.Run, Error: why, NeverStarted: true})
+			s.out.Push(Event{Kind: Ended, Run: c.Run, Error: why, NeverStarted: true})
 			return
 		}
 		s.train(r, again)
@@ -140,7 +140,7 @@ func (s *Session) train(r *run, again bool) {
 	s.mu.Lock()
 	delete(s.runs, r.id)
 	s.mu.Unlock()
-	s.out.push(end)
+	s.out.Push(end)
 }
 
 // call calls the author's code, after BeforeRun.

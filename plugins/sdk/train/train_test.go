@@ -246,15 +246,15 @@ func TestEventsGather(t *testing.T) {
 	const runs, rounds = 16, 10
 	whole := 0
 	for range rounds {
-		q := newQueue()
+		q := NewQueue()
 		got := make(chan int)
 		go func() {
-			events, _ := q.drain()
+			events, _ := q.Drain()
 			got <- len(events)
 		}()
 		runtime.Gosched() // drain waits
 		for run := range uint64(runs) {
-			go q.push(Event{Kind: Result, Run: run})
+			go q.Push(Event{Kind: Result, Run: run})
 		}
 		if <-got == runs {
 			whole++

@@ -46,7 +46,7 @@ def test_a_trial_whose_end_comes_and_prints_why(tmp_path: Path) -> None:
         session.start(run, {"dir": str(tmp_path)})
         asked = zygote.next()
         child = _frames.Frames(socket.socket(fileno=zygote.fds.pop()))
-        assert asked == [("fork", run)] and child.next() == [{"dir": str(tmp_path)}]
+        assert asked == [["fork", run]] and child.next() == [{"dir": str(tmp_path)}]
         zygote.send(("forked", run, 7))
         zygote.send(("hold",))
         session.held.wait()

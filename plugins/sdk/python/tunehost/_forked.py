@@ -191,7 +191,16 @@ class ForkedSession(Session):
             child.ended = told  # passed on when the process is gone and its resources are free
             return
         child.started = child.started or told["kind"] == STARTED
-        self.out.push(run, told)
+        self.out.push(run, _decoded(told))
+
+
+def _decoded(told: Told) -> Told:
+    """An event as a trial in this process has it: JSON has no bytes, and no numbers that are not finite."""
+    if "metrics" in told:
+        told["metrics"] = [(name, float(value)) for name, value in told["metrics"]]
+    if "values" in told:
+        told["values"] = told["values"].encode()
+    return told
 
 
 def _death(code: int) -> str:

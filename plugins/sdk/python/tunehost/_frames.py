@@ -1,9 +1,11 @@
-"""Sends objects over a socket between processes of one plugin, each prefixed with its length."""
+"""Sends JSON over a socket between processes of one plugin, each text prefixed with its length. The process that
+serves may be one of tunehost itself, in Go (plugins/sdk/serve/forks)."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
-import pickle
 import select
 import socket
 import struct
@@ -11,10 +13,27 @@ from typing import Any, List, Sequence, Tuple
 
 _HEAD = struct.Struct("<I")
 _CHUNK = 1 << 16
+_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=bytes.decode).encode
+
+
+def _encoded(value: Any) -> bytes:
+    """JSON, with bytes as text, and with "nan", "inf" and "-inf" for what JSON has no number for."""
+    try:
+        return _encode(value).encode()
+    except ValueError:
+        return _encode(_named(value)).encode()
+
+
+def _named(value: Any) -> Any:
+    if isinstance(value, float) and not -math.inf < value < math.inf:
+        return repr(value)
+    if isinstance(value, dict):
+        return {k: _named(v) for k, v in value.items()}
+    return [_named(v) for v in value] if isinstance(value, (list, tuple)) else value
 
 
 class Frames:
-    """One end of a socket pair. Objects are returned when complete; a partial one never blocks."""
+    """One end of a socket pair. Values are returned when complete; a partial one never blocks."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
@@ -35,7 +54,7 @@ class Frames:
 
     def send(self, value: Any, fds: Sequence[int] = ()) -> None:
         """Sends an object; OSError when the other end is gone."""
-        body = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        body = _encoded(value)
         data = _HEAD.pack(len(body)) + body
         if fds:
             sent = socket.send_fds(self.sock, [data], fds)
@@ -85,7 +104,7 @@ class Frames:
             end = _HEAD.size + size
             if len(self._buffer) < end:
                 break
-            found.append(pickle.loads(self._buffer[_HEAD.size:end]))
+            found.append(json.loads(self._buffer[_HEAD.size:end]))
             del self._buffer[:end]
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import Dict, Mapping, Type
@@ -13,6 +14,7 @@ from .plugin import Plugin, Trainable
 COOKIE_KEY = "TUNEHOST_PLUGIN"
 COOKIE = "d2f0a5be-3a0f-4a55-8f63-2b8a4f2c9d17"
 _SETTINGS = (COOKIE_KEY, "PLUGIN_PROTOCOL_VERSIONS", "PLUGIN_UNIX_SOCKET_DIR", "PLUGIN_CLIENT_CERT")
+_FORKS, _FORKS_VERSION = "TUNEHOST_FORKS", "1"
 
 
 def run(table: Mapping[str, Type[Plugin]]) -> int:
@@ -25,6 +27,7 @@ def run(table: Mapping[str, Type[Plugin]]) -> int:
         if not settings[name]:
             print(f"{name} is not set: this host speaks another protocol", file=sys.stderr)
             return 1
+    forks = _fork_server()
     stdout = _take_stdout()
     _log.install()
     _stop.leave_end_to_host()
@@ -33,8 +36,30 @@ def run(table: Mapping[str, Type[Plugin]]) -> int:
         from . import _zygote
 
         if _zygote.wanted(trainable):
-            return _zygote.run(trainable, lambda control: _server(table, settings, stdout, control), stdout)
+            program = forks if len(table) == 1 else ""
+            return _zygote.run(trainable, lambda control: _server(table, settings, stdout, control), stdout,
+                               lambda control: _become(program, settings, stdout, control))
     return _server(table, settings, stdout, None)
+
+
+def _fork_server() -> str:
+    """The program of the host that serves for programs that fork; "" if there is none, or one of another version."""
+    version, _, path = os.environ.pop(_FORKS, "").partition(":")
+    return path if version == _FORKS_VERSION else ""
+
+
+def _become(program: str, settings: Mapping[str, str], stdout: int, control: Frames) -> None:
+    """Replaces this process by the program; returns if that is impossible."""
+    if not program:
+        return
+    output = os.dup(1)
+    os.dup2(stdout, 1)
+    os.set_inheritable(control.fileno(), True)
+    with contextlib.suppress(OSError):
+        os.execve(program, [program, "plugin-forks", _FORKS_VERSION, str(control.fileno())], {**os.environ, **settings})
+    os.set_inheritable(control.fileno(), False)
+    os.dup2(output, 1)
+    os.close(output)
 
 
 def _server(table: Mapping[str, Type[Plugin]], settings: Mapping[str, str], stdout: int, control: Frames | None) -> int:

@@ -128,10 +128,14 @@ class Session:
 
 def fields(m: trainable_pb2.Trial) -> Dict[str, Any]:
     """Returns a trial's message as a dict, which is quick to send to a process."""
-    found = {f.name: getattr(m, f.name) for f in m.DESCRIPTOR.fields}
-    bundles = [(b.node, b.resources, list(b.devices), b.address) for b in m.bundles]
+    found = {f.name: _text(getattr(m, f.name)) for f in m.DESCRIPTOR.fields}
+    bundles = [(b.node, b.resources.decode(), list(b.devices), b.address) for b in m.bundles]
     return {**found, "devices": list(m.devices), "bundles": bundles, "export": list(m.export),
             "logs": (m.logs.stdout, m.logs.stderr) if m.HasField("logs") else ("stdout", "stderr")}
+
+
+def _text(value: Any) -> Any:
+    return value.decode() if isinstance(value, bytes) else value
 
 
 class _QueueLink(Link):

@@ -1,6 +1,7 @@
 """The main process of a trainable that forks. It imports the author's code, opens the
 trainable, and forks once for each trial. It has one thread and does not import gRPC. One of
-its children, the server, talks to the host (see _forked); trials talk to the server.
+its children, the server, talks to the host; trials talk to the server. The server is a program of tunehost, which
+starts quickly and works fast (plugins/sdk/serve/forks), or where that is missing a fork with gRPC (see _forked).
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import gc
+import json
 import os
 import select
 import signal
@@ -48,8 +50,9 @@ def wanted(trainable: Type[Trainable]) -> bool:
     return bool(trainable.fork) or sys.platform == "linux" and not why
 
 
-def run(trainable: Type[Trainable], serve: Callable[[Frames], int], stdout: int) -> int:
-    """Forks the server, which calls serve, and acts as its zygote until the server ends.
+def run(trainable: Type[Trainable], serve: Callable[[Frames], int], stdout: int,
+        become: Callable[[Frames], None] = lambda control: None) -> int:
+    """Forks the server, which calls become, which may replace it, and then serve, and acts as its zygote until the server ends.
     Returns the server's exit status. The server then owns stdout, a file descriptor."""
     ours, theirs = _frames.pair()
     host = os.getppid()
@@ -58,6 +61,7 @@ def run(trainable: Type[Trainable], serve: Callable[[Frames], int], stdout: int)
     if server == 0:
         ours.close()
         _system.die_with_parent(me)
+        become(theirs)
         _stop.leave_end_to_host()
         _exit(serve, theirs)
     theirs.close()
@@ -91,7 +95,7 @@ class _Zygote:
         self._control, self._server, self._host = control, server, host
         self._trials: Dict[int, int] = {}  # process ids by run
         self._own: set[int] = set()  # processes that the author's open has started
-        self._calls: Dict[str, Callable[..., None]] = {"open": self._open, "request": self._request, "fork": self._fork, "stop": self._stop, "kill": self._kill}
+        self._calls: Dict[str, Callable[..., None]] = {"describe": self._describe, "open": self._open, "request": self._request, "fork": self._fork, "stop": self._stop, "kill": self._kill}
 
     def serve(self) -> int:
         """Returns the server's exit status when it has ended."""
@@ -137,6 +141,11 @@ class _Zygote:
     def _reply(self, call: int, ok: bool, value: Any) -> None:
         with contextlib.suppress(OSError):
             self._control.send(("reply", call, ok, value))
+
+    def _describe(self, call: int) -> None:
+        plugin = self._class
+        self._reply(call, True, {"name": plugin.title(), "version": plugin.version, "summary": plugin.sentence(),
+                                 "options": json.dumps(plugin.schema())})
 
     def _open(self, call: int, options: Dict[str, Any]) -> None:
         """Opens the trainable. Every trial inherits the data that it loads."""
