@@ -182,8 +182,8 @@ func (b *builder) identity(set *settings) {
 
 func (b *builder) trainable(n *node) {
 	f := fields{n, trainable}
-	t := &Trainable{Env: textMap(n.get("env")), InheritEnv: f.boolean("inherit_env"), Command: texts(n.get("command")),
-		CWD: textOf(n.get("cwd"))}
+	t := &Trainable{Env: textMap(n.get("env")), InheritEnv: f.boolean("inherit_env"),
+		Warm: f.boolean("warm"), Command: texts(n.get("command")), CWD: textOf(n.get("cwd"))}
 	t.Deadline, _ = durationOf(n.get("deadline"))
 	switch hasCommand, hasPlugin := n.has("command"), n.has("plugin"); {
 	case hasCommand && hasPlugin:
@@ -209,7 +209,7 @@ func (b *builder) trainable(n *node) {
 }
 
 func (b *builder) pluginOnly(n *node) {
-	for _, name := range []string{"env", "inherit_env", "metrics", "cwd"} {
+	for _, name := range []string{"env", "inherit_env", "metrics", "cwd", "warm"} {
 		if bad := n.get(name); bad != nil {
 			b.fail(bad.pos, `found %q beside "plugin", expected it with "command"`, name)
 		}

@@ -157,6 +157,8 @@ type Trainable struct {
 	InheritEnv bool
 	// Metrics find metrics in lines of output: the value is the first group, or the one named "value".
 	Metrics map[string]*regexp.Regexp
+	// Warm says that the Python interpreter of the command is forked for each trial.
+	Warm bool
 	// Deadline is how long a trial may be silent before it counts as hung; 0: no limit.
 	Deadline time.Duration
 	// Plugin is nil for a command.

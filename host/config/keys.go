@@ -130,6 +130,8 @@ var trainable = &object{like: "{command: [python3, train.py]}", keys: []key{
 	{name: "inherit_env", what: "whether it inherits the user's environment", shape: boolean, value: "true"},
 	{name: "metrics", what: "regular expressions that find metrics in its output", shape: &object{extra: pattern}},
 	{name: "deadline", what: "how long it may be silent before it counts as hung", shape: duration},
+	{name: "warm", what: "whether python SCRIPT starts once, imports what the script imports, and is forked for " +
+		"each trial", shape: boolean, value: "false"},
 	{name: "plugin", what: "a trainable plugin, instead of a command", shape: text},
 	{name: "options", what: "options of the plugin", shape: anyMap},
 }}

@@ -318,6 +318,7 @@ func (o *Opener) commandOptions() map[string]any {
 		"environ": o.environ(),
 		"metrics": metrics, "objectives": objectives, "parameters": e.ParameterNames(),
 		"cwd": t.CWD, "log": logOption(e.Log), "deadline": t.Deadline.Seconds(), "base_dir": o.BaseDir,
+		"warm":    t.Warm,
 		"workers": e.Placement != nil && e.Placement.Workers}
 }
 

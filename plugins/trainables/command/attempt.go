@@ -168,7 +168,7 @@ func (a *attempt) launch(file string, env []string) error {
 		defer stderr.Close()
 	}
 	a.heard.reset()
-	a.proc, err = start(file, a.args, &syscall.ProcAttr{
+	a.proc, err = a.p.starter()(file, a.args, &syscall.ProcAttr{
 		Dir: a.dir, Env: env, Files: []uintptr{null.Fd(), stdout.Fd(), stderr.Fd()},
 	})
 	if err != nil {

@@ -31,6 +31,7 @@ type options struct {
 	BaseDir    string // or where its files were uploaded to
 	CWD        string
 	Workers    bool
+	Warm       bool
 }
 
 // logFiles are names in the trial's directory; "" keeps no log.
@@ -67,6 +68,9 @@ var declared = option.Declare(func(o *options) []option.Option {
 		option.Bool("workers", &o.Workers, false,
 			"Whether the command starts once for each granted bundle. "+
 				"Filled in by the host, from placement.workers."),
+		option.Bool("warm", &o.Warm, false,
+			"Whether python SCRIPT starts once, imports the installed modules that the script imports at its top, and "+
+				"is forked for each trial. On Linux."),
 	}
 })
 
@@ -105,6 +109,9 @@ func (o *options) check() error {
 		if err := checkLogName(f); err != nil {
 			return err
 		}
+	}
+	if err := o.checkWarm(); err != nil {
+		return err
 	}
 	return o.checkEnv()
 }

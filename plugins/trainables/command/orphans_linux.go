@@ -18,11 +18,12 @@ import (
 // lists all of them.
 
 // children are the programs that this process started itself.
-var children = childTable{known: map[int]bool{}, suspects: map[int]bool{}}
+var children = childTable{known: map[int]bool{}, servers: map[int]bool{}, suspects: map[int]bool{}}
 
 type childTable struct {
 	mu       sync.Mutex
 	known    map[int]bool
+	servers  map[int]bool // those of known that are no trial: warm interpreters
 	suspects map[int]bool // unknown and dead at the last look
 }
 
@@ -31,6 +32,16 @@ func (c *childTable) forget(pid int, reap func()) {
 	defer c.mu.Unlock()
 	reap()
 	delete(c.known, pid)
+	delete(c.servers, pid)
+}
+
+// warm says that a program that was started is no trial.
+func (c *childTable) warm(p *process) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known[p.pid] {
+		c.servers[p.pid] = true
+	}
 }
 
 const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER
@@ -119,7 +130,7 @@ const leastLooks = 20
 func (c *childTable) kill(l *leftovers) (found int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	alone := len(c.known) == 0 && dedicated() // then every process belongs to a trial
+	alone := len(c.known) == len(c.servers) && dedicated() // then every process belongs to a trial
 	for _, pid := range c.orphans() {
 		if !alone && !l.killed[pid] && !l.owns(pid) {
 			continue

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -46,6 +47,7 @@ type program struct {
 	ports    ports
 	hinted   sync.Map // topics of hints that the user has seen
 	room     *room
+	warm     *warm
 }
 
 func newProgram(b []byte) (*program, error) {
@@ -53,7 +55,8 @@ func newProgram(b []byte) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &program{o: o, deadline: seconds(o.Deadline), sockets: newSockets(), room: newRoom(openFilesLimit())}
+	p := &program{o: o, deadline: seconds(o.Deadline), sockets: newSockets(), room: newRoom(openFilesLimit()),
+		warm: newWarm()}
 	if p.command, err = argv.Command(o.Command, o.BaseDir, o.known()); err != nil {
 		return nil, fmt.Errorf("trainable command: %w", err)
 	}
@@ -115,6 +118,14 @@ func (o *options) known() func(name string) bool {
 			return p == name || strings.ReplaceAll(p, "/", ".") == name
 		})
 	}
+}
+
+// starter returns what starts the program of a trial.
+func (p *program) starter() func(string, []string, *syscall.ProcAttr) (*process, error) {
+	if p.o.Warm {
+		return p.warm.start
+	}
+	return start
 }
 
 // LaunchesPrograms implements sdk.Launcher.
