@@ -71,6 +71,9 @@ func (e *AttemptEnded) apply(m *Machine) {
 	l := m.liveOf(e.Trial)
 	if e.Interrupted && l.intent == noIntent {
 		l.intent = toRequeue
+		if e.Cause.Kind == CauseSilent {
+			l.cause = e.Cause
+		}
 	}
 	if l.saving > 0 {
 		l.over, l.end = true, *e // a checkpoint in progress still counts
@@ -269,14 +272,14 @@ func (m *Machine) dropIdle(no TrialNo, l *live) {
 func (m *Machine) backToQueue(no TrialNo, l *live) {
 	why, lost := Cause{Kind: CauseInterrupted}, l.lost
 	switch {
-	case l.cause.Kind == CauseLeaseLost || l.cause.Kind == CauseLeaseEnding:
+	case l.cause.Kind == CauseLeaseLost || l.cause.Kind == CauseLeaseEnding || l.cause.Kind == CauseSilent:
 		why = l.cause
 	case lost && l.grant.lease != 0:
 		why.Kind = CauseLeaseLost
 	case lost:
 		why.Kind = CauseNodeLost
 	}
-	if why.Kind != CauseInterrupted && why.Kind != CauseNodeLost {
+	if why.Kind == CauseLeaseLost || why.Kind == CauseLeaseEnding {
 		m.engine.endedEarly(no)
 	}
 	m.idle(no)

@@ -53,6 +53,9 @@ func (c *Cause) failure() string {
 	case CauseHeld:
 		return "paused by the user"
 	case CauseSilent:
+		if c.By != "" {
+			return "its " + c.By + " was not heard of for " + shortText(c.NS)
+		}
 		return "it was silent for " + durationText(c.NS) + ", its deadline, and was killed"
 	case CauseNotBegun:
 		return "trainable " + strconv.Quote(c.By) + " did not say within " + shortText(c.NS) +

@@ -121,8 +121,8 @@ type (
 		// Damaged says that its checkpoint is not what was saved, so that loading was not tried; this is not a
 		// failure of the trial.
 		Damaged bool
-		// Interrupted says that its process was killed because of another trial; this is not a failure of the
-		// trial.
+		// Interrupted says that its process was killed because of another trial, or with a Cause that its worker
+		// was silent; this is not a failure of the trial.
 		Interrupted bool
 	}
 

@@ -398,3 +398,34 @@ func TestServeStorage(t *testing.T) {
 		return strings.Contains(text, `"trials":5`)
 	})
 }
+
+// A failed trial of an experiment that no host runs runs again over HTTP: a host begins that has only this to do.
+func TestServeRetry(t *testing.T) {
+	dir, command := unprivileged(t)
+	file := strings.Replace(small, `'echo "{\"x\": 1}"'`, "'[ -e "+dir+`/ok ] && echo "{\"x\": 1}"'`, 1)
+	if err := os.WriteFile(filepath.Join(dir, "small.yaml"), []byte(file), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := command("run", "small.yaml", "-v", "0").CombinedOutput(); err == nil {
+		t.Fatalf("the trials have not failed: %s", out)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ok"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := serving(t, command("serve", "results", "--listen", "127.0.0.1:0"))
+	if status, text := s.send("POST", "/small/trials/1/retry", ""); status != http.StatusOK ||
+		!strings.Contains(text, "the experiment small has a host again, and runs trial 1") {
+		t.Fatalf("%d %s", status, text)
+	}
+	for text := ""; !strings.Contains(text, `"state":"finished"`); time.Sleep(50 * time.Millisecond) {
+		_, text = s.send("GET", "/small", "")
+	}
+	_, text := s.send("GET", "/small/trials?fields=state", "")
+	if want := `[{"number":0,"state":"ERROR"`; !strings.Contains(text, want) || !strings.Contains(text, "TERMINATED") {
+		t.Errorf("the trials are %s", text)
+	}
+	if status, text := s.send("POST", "/small/trials/1/retry", ""); status != http.StatusConflict ||
+		!strings.Contains(text, "only a trial in ERROR can be run again") {
+		t.Errorf("a trial that has not failed: %d %s", status, text)
+	}
+}

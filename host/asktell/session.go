@@ -68,16 +68,17 @@ func (s *Session) Handle(ctx context.Context, r Request) (Answer, error) { retur
 // Tick does what is due.
 func (s *Session) Tick(ctx context.Context) error { return s.m.catchUp(ctx, Request{}) }
 
-// TakeBack ends the attempt of a trial whose caller is lost. That is no failure of the trial: a later ask
-// returns it.
-func (s *Session) TakeBack(ctx context.Context, no core.TrialNo) error {
+// TakeBack ends the attempt of a trial whose worker was not heard of for so long. That is no failure of the trial: a
+// later ask returns it.
+func (s *Session) TakeBack(ctx context.Context, no core.TrialNo, silent time.Duration) error {
 	attempt, ok := s.m.hands[no]
 	if !ok {
 		return nil
 	}
 	delete(s.m.hands, no)
 	delete(s.m.stops, no)
-	return s.m.postAndRun(ctx, &core.AttemptEnded{Trial: no, Attempt: attempt, Interrupted: true})
+	return s.m.postAndRun(ctx, &core.AttemptEnded{Trial: no, Attempt: attempt, Interrupted: true,
+		Cause: core.Cause{Kind: core.CauseSilent, By: "worker", NS: int64(silent)}})
 }
 
 // Find returns the trial that a caller names.

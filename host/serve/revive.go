@@ -2,9 +2,12 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/options"
 	"github.com/tunehost/tunehost/host/serve/experiments"
 	"github.com/tunehost/tunehost/host/serve/problem"
 	"github.com/tunehost/tunehost/host/serve/spawn"
@@ -12,34 +15,103 @@ import (
 	"github.com/tunehost/tunehost/host/view"
 )
 
-// resume continues a paused experiment. One that no host runs gets a host of its own, which does not end with the
-// server; if workers train its trials, this server is its host.
-func (s *Server) resume(ctx context.Context, in *OneRequest) (x done, err error) {
-	var r revival
-	err = s.with(in.Name, func(e *experiments.Shared) (err error) {
-		r, err = s.revive(e)
-		return err
-	})
+// ResumeRequest is the body of a request to resume: which ended trials run again.
+type ResumeRequest struct {
+	Errored   bool `json:"errored,omitempty" doc:"run all failed trials again, from the beginning; no host may run"`
+	Unstarted bool `json:"unstarted,omitempty" doc:"run the trials that ended before they started; no host may run"`
+}
+
+type resumeOne struct {
+	OneRequest
+	Body *ResumeRequest `required:"false"`
+}
+
+// errRuns refuses what only a host can do that begins.
+var errRuns = problem.Conflict(errors.New("errored and unstarted: a host runs the experiment; they are for one that " +
+	"no host runs"))
+
+// resume continues a paused experiment. One that no host runs gets a host of its own.
+func (s *Server) resume(ctx context.Context, in *resumeOne) (x done, err error) {
+	var again options.Again
+	if in.Body != nil {
+		again.Errored, again.Unstarted = in.Body.Errored, in.Body.Unstarted
+	}
+	r, err := s.reviving(in.Name, &again)
 	switch {
 	case err != nil:
 		return x, err
+	case !r.rested && (again.Errored || again.Unstarted):
+		return x, errRuns
 	case !r.rested:
 		return s.about(in.Name, "continuing", steer.Unpause{})
 	}
-	x.Message = fmt.Sprintf("the experiment %s has a host again", in.Name)
+	return s.hosted(ctx, in.Name, r, &again)
+}
+
+// runAgain gives an experiment that no host runs one which runs a failed trial again. rested is false if a host runs it.
+func (s *Server) runAgain(ctx context.Context, in *retryTrial) (x done, rested bool, err error) {
+	again := options.Again{Fresh: in.Body != nil && in.Body.Fresh}
+	var title string
+	err = s.withTrial(&in.Numbered, func(e *experiments.Shared, no core.TrialNo) error {
+		rested = !e.IsElsewhere() && s.handlerOf(e) == nil && !e.Runs()
+		title, again.Trials = e.TrialName(no), []string{fmt.Sprint(no)}
+		t, err := e.Trial(no)
+		if err == nil && t.State.Final() && t.State != core.Errored {
+			return problem.Conflict(steer.NotFailed(title, core.View{State: t.State, NeverStarted: t.NeverStarted}))
+		}
+		rested = rested && t.State == core.Errored
+		return err
+	})
+	if err != nil || !rested {
+		return x, rested, err
+	}
+	r, err := s.reviving(in.Name, &again)
+	if err != nil || !r.rested {
+		return x, r.rested, err
+	}
+	r.paused = false // it stays as it is: only this trial was asked for
+	x, err = s.hosted(ctx, in.Name, r, &again)
+	x.Message += ", and runs " + title + " again"
+	return x, true, err
+}
+
+func (s *Server) reviving(name string, again *options.Again) (r revival, err error) {
+	return r, s.with(name, func(e *experiments.Shared) (err error) {
+		r, err = s.revive(e, again)
+		return err
+	})
+}
+
+// hosted starts a host, which does not end with the server; if workers train the trials, this server is the host.
+func (s *Server) hosted(ctx context.Context, name string, r revival, again *options.Again) (x done, err error) {
+	x.Message = fmt.Sprintf("the experiment %s has a host again", name)
 	if r.here {
 		if r.paused {
-			a, failed := s.do(in.Name, steer.Unpause{})
+			a, failed := s.do(name, steer.Unpause{})
 			x.Warnings, err = a.Warnings, failed
 		}
 		return x, err
 	}
-	args := []string{"resume", r.dir, "-v", "0"}
+	args := append([]string{"resume", r.dir, "-v", "0"}, flags(again)...)
 	if _, err = spawn.Host(ctx, args, nil, func() ([]string, error) { return []string{r.dir}, nil }); err != nil {
 		return x, problem.Unresumed(r.dir, err)
 	}
-	x.Warnings, err = s.reached(ctx, in.Name, r.paused)
+	x.Warnings, err = s.reached(ctx, name, r.paused)
 	return x, err
+}
+
+// flags are those of the command resume.
+func flags(again *options.Again) (args []string) {
+	for _, trial := range again.Trials {
+		args = append(args, "--retry", trial)
+	}
+	for flag, set := range map[string]bool{"--fresh": again.Fresh, "--errored": again.Errored,
+		"--unstarted": again.Unstarted} {
+		if set {
+			args = append(args, flag)
+		}
+	}
+	return args
 }
 
 // revival is how an experiment gets a host again.
@@ -54,7 +126,7 @@ type revival struct {
 }
 
 // revive finds out what an experiment needs to continue. One whose trials workers train is resumed here.
-func (s *Server) revive(e *experiments.Shared) (r revival, err error) {
+func (s *Server) revive(e *experiments.Shared, again *options.Again) (r revival, err error) {
 	if e.IsElsewhere() {
 		return r, elsewhere(e, "an experiment can be controlled only there: `tunehost resume "+e.Place()+"` on this "+
 			"machine takes it over, if no host runs it")
@@ -65,14 +137,17 @@ func (s *Server) revive(e *experiments.Shared) (r revival, err error) {
 	if err := experiments.Room(e.Dir.Path()); err != nil {
 		return r, problem.Of(err)
 	}
-	if r.rested, err = e.Resumable(); err != nil || !r.rested {
+	if r.rested, err = e.Resumable(); err != nil {
 		return r, err
+	}
+	if r.rested = r.rested || len(again.Trials) > 0 || again.Errored || again.Unstarted; !r.rested {
+		return r, nil
 	}
 	r.dir = e.Dir.Path()
 	err = e.Look(func(s *view.State) { r.paused = s.Machine.Paused() })
 	if err == nil && e.Manual() {
 		r.here = true
-		_, err = s.workers(e, true)
+		_, err = s.workers(e, again)
 	}
 	return r, err
 }

@@ -205,7 +205,10 @@ type retryTrial struct {
 	Body *RetryRequest `required:"false"`
 }
 
-func (s *Server) retryTrial(_ context.Context, in *retryTrial) (done, error) {
+func (s *Server) retryTrial(ctx context.Context, in *retryTrial) (done, error) {
+	if x, rested, err := s.runAgain(ctx, in); err != nil || rested {
+		return x, err
+	}
 	return s.aboutTrial(&in.Numbered, "running again", func(id string) steer.Request {
 		return steer.Retry{Trial: id, Fresh: in.Body != nil && in.Body.Fresh}
 	})

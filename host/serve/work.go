@@ -78,8 +78,8 @@ func (s *Server) manual() options.Options {
 var errFinished = problem.Conflict(errors.New("the experiment has ended"))
 
 // workers returns the workers of an experiment, which is resumed if no host runs it. What has ended continues if more
-// trials were asked for since or, with resume, if the user wants it.
-func (s *Server) workers(x *experiments.Shared, resume bool) (*workers.Workers, error) {
+// trials were asked for since or, with again, if the user wants it.
+func (s *Server) workers(x *experiments.Shared, again *options.Again) (*workers.Workers, error) {
 	s.sessions.mu.Lock()
 	defer s.sessions.mu.Unlock()
 	if w := s.sessions.open[x.Dir.Path()]; w != nil {
@@ -96,12 +96,16 @@ func (s *Server) workers(x *experiments.Shared, resume bool) (*workers.Workers, 
 			"ask_and_tell begins an experiment for workers", x.ID))
 	case x.Runs():
 		return nil, problem.Later(x.Taken())
-	case !resume && (state == core.Finished.String() || state == core.StoppedByUser.String()):
+	case again == nil && (state == core.Finished.String() || state == core.StoppedByUser.String()):
 		if more, err := x.Extended(); err != nil || !more {
 			return nil, cmp.Or(err, error(errFinished))
 		}
 	}
-	a, err := asktell.Resume(context.Background(), x.Dir.Path(), s.manual())
+	o := s.manual()
+	if again != nil {
+		o.Again = *again
+	}
+	a, err := asktell.Resume(context.Background(), x.Dir.Path(), o)
 	if err != nil {
 		return nil, refused(nil, err)
 	}
@@ -114,7 +118,7 @@ func (s *Server) working(name string, f func(*workers.Workers) error) error {
 		if err := experiments.Room(x.Dir.Path()); err != nil {
 			return problem.Of(err)
 		}
-		w, err := s.workers(x, false)
+		w, err := s.workers(x, nil)
 		if err == nil {
 			err = f(w)
 		}

@@ -405,3 +405,48 @@ func TestWorkersSettings(t *testing.T) {
 		t.Errorf("under the next server: %+v, %d trials are planned", g, planned(c))
 	}
 }
+
+// A failed trial of workers runs again over HTTP, also when the experiment has ended; so do trials that never started.
+func TestWorkersTrialRunsAgain(t *testing.T) {
+	root := t.TempDir()
+	c, s := hosting(t, root)
+	c.post("", `{"file": "version: 1\nname: w\nobjective: {metric: loss, mode: min}\nspace: {x: {uniform: [0, 1]}}\n`+
+		`trials: 2\n", "ask_and_tell": true}`)
+	fail := func() {
+		t.Helper()
+		g := c.post("/w/ask", "{}")
+		if x := c.post("/w/trials/"+g.Trial+"/tell", `{"attempt":%d,"failed":"oom"}`, g.Attempt); !x.OK {
+			t.Fatalf("%+v of %+v", x, g)
+		}
+	}
+	fail()
+	fail()
+	states := func() map[string]int {
+		return read[struct{ Counts map[string]int }](c, "/w").Counts
+	}
+	s.Close()
+	c, s = hosting(t, root)
+	if n := states()["ERROR"]; n != 2 {
+		t.Fatalf("%d have failed", n)
+	}
+	if _, text := c.send("POST", "/w/trials/1/retry", ""); !strings.Contains(text, "has a host again, and runs trial 1") {
+		t.Error(text)
+	}
+	if x := states(); x["ERROR"] != 1 || x["PENDING"] != 1 {
+		t.Errorf("after a retry of one: %v", x)
+	}
+	if a, text := c.send("POST", "/w/resume", `{"errored":true}`); a.StatusCode != http.StatusConflict {
+		t.Errorf("while the server is the host: %s %s", a.Status, text)
+	}
+	fail()
+	s.Close()
+	c, _ = hosting(t, root)
+	c.post("/w/resume", `{"errored":true}`)
+	if x := states(); x["PENDING"] != 2 {
+		t.Errorf("after a resume with errored: %v", x)
+	}
+	c.post("/w/stop", "")
+	if x := states(); x["TERMINATED"] != 2 {
+		t.Errorf("after a stop: %v", x)
+	}
+}

@@ -297,7 +297,7 @@ func (w *Workers) expire(ctx context.Context) error {
 	for no, l := range w.leases {
 		if now.After(l.until) {
 			delete(w.leases, no)
-			if err := w.session.TakeBack(ctx, no); err != nil {
+			if err := w.session.TakeBack(ctx, no, l.length); err != nil {
 				return err
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/asktell"
 	"github.com/tunehost/tunehost/host/options"
 	"github.com/tunehost/tunehost/host/plugin/standard"
@@ -73,5 +74,13 @@ func TestLeasesAfterARestart(t *testing.T) {
 	now = now.Add(2 * time.Hour)
 	if _, _, err := w.Report(ctx, result(long, 3)); err == nil {
 		t.Error("a report after the lease counts")
+	}
+	no, err := session.Find(long.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, _ := session.View(no)
+	if want := "its worker was not heard of for 1h"; v.State != core.Pending || v.Cause.String() != want {
+		t.Errorf("after the lease the trial is %s, because %q; want %q", v.State, v.Cause, want)
 	}
 }

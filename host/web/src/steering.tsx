@@ -149,10 +149,10 @@ const anew = (t: Trial): Question => ({ title: `Run trial ${t.number} again from
   request: { path: `/trials/${t.number}/retry`, body: { fresh: true } },
   text: "The trial starts in a new directory, without its checkpoints. Its results so far are replaced." });
 
-// TrialSteering has the buttons of a trial.
-export function TrialSteering({ x, trial, lost }: { x: string; trial: Detail; lost: boolean }): JSX.Element | null {
+// TrialSteering has the buttons of a trial. While no host runs the experiment (resting), Retry begins one.
+export function TrialSteering({ x, trial, lost, resting }: { x: string; trial: Detail; lost: boolean; resting: boolean }): JSX.Element | null {
   const { steer } = useSource();
-  const actions = useActions(steer, x, trial.state, lost);
+  const actions = useActions(steer, x, `${trial.state} ${resting}`, lost);
   const [cloning, clone] = useState(false);
   if (!steer) return null;
   const { state, number } = trial;
@@ -165,7 +165,8 @@ export function TrialSteering({ x, trial, lost }: { x: string; trial: Detail; lo
       {state !== "TERMINATED" && state !== "ERROR" ? <Act of={actions} question={stopOne(trial)} danger>■ Stop…</Act> : null}
       {state === "ERROR" ? <><Act of={actions} request={at("retry")}>↻ Retry</Act>
         <Act of={actions} question={anew(trial)}>↻ Retry from the beginning…</Act></> : null}
-      <button type="button" disabled={actions.off} onClick={() => clone(true)}>{saved ? "Clone…" : "Add with these parameters…"}</button>
+      {resting ? <span class="quiet">No host runs the experiment: to run the trial again resumes it.</span>
+        : <button type="button" disabled={actions.off} onClick={() => clone(true)}>{saved ? "Clone…" : "Add with these parameters…"}</button>}
     </div>
     <Said of={actions} inForm={cloning} />
     {cloning && !saved ? <Point x={x} title={`Add a trial like trial ${number}`} button="Add" path="/trials" from={trial.params} all

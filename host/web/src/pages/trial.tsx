@@ -28,7 +28,7 @@ export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.E
       {best?.number === t.number ? <strong>★ the best</strong> : null}
       <nav class="row" aria-label="neighbours">{t.number > 0 ? <a href={href(["x", x, "trials", t.number - 1])}>← {t.number - 1}</a> : null}
         {t.number + 1 < trials ? <a href={href(["x", x, "trials", t.number + 1])}>{t.number + 1} →</a> : null}<a href={href(["x", x, "trials"])}>all trials</a></nav></div>
-    {running ? <TrialSteering x={x} trial={t} lost={lost} /> : null}
+    {running || t.state === "ERROR" && !watched.status?.dir.includes("://") ? <TrialSteering x={x} trial={t} lost={lost} resting={!running} /> : null}
     <Why t={t} />
     <div class="two">
       <Parameters t={t} best={best && best.number !== t.number ? best.params as Params : undefined} />
@@ -44,7 +44,7 @@ function Why({ t }: { t: Detail }): JSX.Element | null {
   if (!t.reason && !t.error && earlier.length === 0) return null;
   return <Card title={t.state === "ERROR" ? "Why it failed" : "Why"} id="why">
     <Told text={(t.never_started ? "never started: " : "") + (t.error ?? t.reason ?? "")} printed={t.error_lines} />
-    {earlier.length > 0 ? <Facts of={earlier.map((r): [string, ComponentChildren] => [`after ${seconds(r.at_s)}, ${stateWord(r.state)}`,
+    {earlier.length > 0 ? <Facts of={earlier.map((r): [string, ComponentChildren] => [`${seconds(r.at_s)} into the experiment, ${stateWord(r.state)}`,
       <Told text={r.reason} />])} /> : null}</Card>;
 }
 
