@@ -126,6 +126,7 @@ func listable(dir string) error {
 }
 
 func (a *app) server(open *serve.Open, single bool, folders ...string) *serve.Server {
+	open.Guard.Warn = func(err error) { fmt.Fprintf(a.err, "warning: %s\n", clean(err.Error())) }
 	return serve.New(serve.Options{Single: single, Registry: plugins, Folders: folders,
 		Guard: open.Guard, Keys: open.Keys, Check: checkPlugins, Version: host.Version(),
 		Shown: func(dir string) string { return shellWord(relative(dir)) }})

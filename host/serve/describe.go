@@ -152,7 +152,7 @@ func describe(api *huma.OpenAPI) {
 
 // writes are the statuses of problems of requests that change something.
 var writes = []int{http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge,
-	http.StatusUnsupportedMediaType, http.StatusInsufficientStorage}
+	http.StatusUnsupportedMediaType, http.StatusServiceUnavailable, http.StatusInsufficientStorage}
 
 // refusals names the statuses of the problems of an operation. The answer to them all is the default.
 func refusals(path string, op *huma.Operation, more ...int) {

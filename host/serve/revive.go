@@ -48,7 +48,8 @@ func (s *Server) resume(ctx context.Context, in *resumeOne) (x done, err error) 
 	return s.hosted(ctx, in.Name, r, &again)
 }
 
-// runAgain gives an experiment that no host runs one which runs a failed trial again. rested is false if a host runs it.
+// runAgain gives an experiment that no host runs one which runs a failed trial again. rested is false if a host runs
+// it.
 func (s *Server) runAgain(ctx context.Context, in *retryTrial) (x done, rested bool, err error) {
 	again := options.Again{Fresh: in.Body != nil && in.Body.Fresh}
 	var title string

@@ -429,7 +429,8 @@ func TestWorkersTrialRunsAgain(t *testing.T) {
 	if n := states()["ERROR"]; n != 2 {
 		t.Fatalf("%d have failed", n)
 	}
-	if _, text := c.send("POST", "/w/trials/1/retry", ""); !strings.Contains(text, "has a host again, and runs trial 1") {
+	_, text := c.send("POST", "/w/trials/1/retry", "")
+	if !strings.Contains(text, "has a host again, and runs trial 1") {
 		t.Error(text)
 	}
 	if x := states(); x["ERROR"] != 1 || x["PENDING"] != 1 {

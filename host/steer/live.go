@@ -205,7 +205,8 @@ func (c *Live) retry(r Retry) error {
 func NotFailed(name string, v core.View) error {
 	if v.NeverStarted {
 		return usererror.Errorf("%s has not failed: it never started; when no host runs the experiment, "+
-			"`tunehost resume DIR --unstarted` runs such trials, or a request to resume with {\"unstarted\": true}", name)
+			"`tunehost resume DIR --unstarted` runs such trials, or a request to resume with {\"unstarted\": true}",
+			name)
 	}
 	return usererror.Errorf("%s is %s: only a trial in ERROR can be run again", name, v.State)
 }

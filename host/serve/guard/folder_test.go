@@ -51,7 +51,9 @@ func TestTokensOfAnother(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g := New(Options{Tokens: old, Folder: dir}, hello)
+			var warnings []error
+			warn := func(err error) { warnings = append(warnings, err) }
+			g := New(Options{Tokens: old, Folder: dir, Warn: warn}, hello)
 			planted := strings.Repeat("p", 52)
 			for _, name := range []string{fullName, readName} {
 				if err := os.WriteFile(filepath.Join(dir, name), []byte(planted+"\n"), 0o600); err != nil {
@@ -67,6 +69,12 @@ func TestTokensOfAnother(t *testing.T) {
 					t.Errorf("while the server runs: %d, want %d", w.Code, want)
 				}
 			}
+			g.looked = time.Time{}
+			ask(g, "GET", "/api/v1/experiments", bearer(old.Full))
+			if len(warnings) != 1 {
+				t.Fatalf("%d warnings, want one: %v", len(warnings), warnings)
+			}
+			refusedInOneLine(t, warnings[0], x.want[0], "the earlier ones stay valid")
 			_, err = Load(dir, false)
 			refusedInOneLine(t, err, x.want...)
 		})

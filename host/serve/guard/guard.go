@@ -52,6 +52,8 @@ type Options struct {
 	Printed Tokens
 	// Folder has the tokens, which another server may replace; "": they stay.
 	Folder string
+	// Warn is told, once, why the tokens that another server has put there are not taken; nil: nobody is.
+	Warn func(error)
 	// Hosts are names of the server in URLs, beside localhost and IP addresses.
 	Hosts []string
 }
@@ -64,6 +66,7 @@ type Guard struct {
 	access atomic.Pointer[access]
 	mu     sync.Mutex
 	looked time.Time // when the folder of the tokens was looked at
+	warned string    // the last warning of the tokens there
 	wrong  map[netip.Addr]*rate.Limiter
 }
 

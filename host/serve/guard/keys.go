@@ -2,6 +2,7 @@ package guard
 
 import (
 	"crypto/rand"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -95,7 +96,21 @@ func (g *Guard) renew() {
 		return
 	}
 	g.looked = time.Now()
-	if t, err := read(g.Folder); err == nil && t != g.access.Load().Tokens {
+	t, err := read(g.Folder)
+	if err == nil && t != g.access.Load().Tokens {
 		g.access.Store(&access{t, Tokens{}, newKeys()})
 	}
+	g.warn(err)
+}
+
+// warn says why the tokens in the folder are not taken, unless it has just said so. The caller has the lock.
+func (g *Guard) warn(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != "" && text != g.warned && g.Warn != nil {
+		g.Warn(fmt.Errorf("the tokens of the server are not renewed, and the earlier ones stay valid: %w", err))
+	}
+	g.warned = text
 }

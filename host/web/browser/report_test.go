@@ -104,7 +104,10 @@ func TestReportOfRunning(t *testing.T) {
 		p.await("!document.querySelector('.steering, .steer, .lost, .failure')")
 	}
 	p.view("#/x/quickstart")
-	p.shows("#state", "running")
+	p.shows("#state", "was running when this report was made")
+	p.shows("#left", "was running when this report was made, ")
+	p.await("/ (was|were) running/.test(document.querySelector('#counts').textContent)")
+	p.await("!document.body.innerText.includes(' left')")
 	var at int64
 	p.run("when", chromedp.Evaluate(`Date.parse(document.querySelector("#moment time").dateTime)`, &at))
 	if then := time.UnixMilli(at); then.Before(began) || then.After(made) {

@@ -1,6 +1,7 @@
 // How an experiment goes or has ended, and how many of its trials are done.
 import type { JSX } from "preact";
 import type { Status } from "./api";
+import { useSource } from "./context";
 import { plural } from "./format";
 import { State, Warning } from "./ui";
 
@@ -27,6 +28,10 @@ export function flaw(s: Status): string {
 
 // Outcome is the state of an experiment; one that has finished badly does not look like a success.
 export function Outcome({ of: s }: { of: Status }): JSX.Element {
+  const { made } = useSource();
+  if (made && s.state === "running") {
+    return <span class="state state-interrupted"><span aria-hidden="true">◌</span> was {s.paused ? "paused" : "running"} when this report was made</span>;
+  }
   if (s.state === "running" && s.paused) return <State state="paused" />;
   const wrong = flaw(s);
   return wrong ? <Warning>finished {wrong}</Warning> : <State state={s.state} />;

@@ -69,9 +69,10 @@ function useStatus(e: Item): Status | undefined {
 
 // Amount is how many trials have ended, of how many, and how it goes on.
 function Amount({ of: e, status: s }: { of: Item; status?: Status }): JSX.Element {
+  const { made } = useSource();
   return <><span class="number">{e.planned < 0 ? plural(e.ended, "trial") : `${e.ended}/${plural(e.planned, "trial")}`}</span>
     {e.failed > 0 ? <div class="state-error">✕ {e.failed} failed</div> : null}
-    {s && left(s) ? <div class="quiet">{left(s)} left</div> : null}</>;
+    {s && left(s) && !made ? <div class="quiet">{left(s)} left</div> : null}</>;
 }
 
 // History is read when something has changed.

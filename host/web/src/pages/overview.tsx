@@ -5,12 +5,13 @@ import type { History as HistoryOf, Params, Ranked, Status } from "../api";
 import { toNumber } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { clock, exact, number, plural, roughly, seconds, states, word } from "../format";
+import { clock, exact, number, plural, roughly, seconds, states, time, word } from "../format";
 import type { Watched } from "../live";
 import { useData } from "../live";
 import { ended, Outcome, terminated, whole } from "../outcome";
 import { Lines } from "../plot/lines";
 import { href } from "../route";
+import type { Made } from "../source";
 import { Card, Choice, Code, Facts, Front, Value, Waiting } from "../ui";
 import { Curves, useSpace } from "./curves";
 import { FrontTable } from "./pareto";
@@ -35,6 +36,7 @@ export function Overview({ x, watched }: PageProps): JSX.Element {
 }
 
 function Headline({ watched: { lost, seen }, status: s, x }: { watched: Watched; status: Status; x: string }): JSX.Element {
+  const { made } = useSource();
   const state = s.paused ? "paused" : s.state;
   const objective = useSpace(x).data?.objectives[0];
   const unknown = lost !== undefined && s.state === "running";
@@ -43,14 +45,15 @@ function Headline({ watched: { lost, seen }, status: s, x }: { watched: Watched;
       ? <span class="state state-interrupted"><span aria-hidden="true">◌</span> last seen {state} at {clock(seen ?? lost)}</span> : <Outcome of={s} />}</div>
       <Gone status={s} /><Why status={s} /></div>
     <div><h2>progress</h2><Progress x={x} status={s} lost={unknown} /></div>
-    <div><h2>time</h2><div class="big number" id="elapsed"><Elapsed status={s} lost={unknown} /></div><div id="left">{unknown ? "not known" : timeLeft(s)}</div></div>
+    <div><h2>time</h2><div class="big number" id="elapsed"><Elapsed status={s} lost={unknown} /></div><div id="left">{unknown ? "not known" : timeLeft(s, made)}</div></div>
     <div><h2 id="best-of">{s.best || !s.front ? `best ${objective ? `${objective.metric} (${objective.mode})` : "so far"}` : "best"}</h2>{s.best ? <><div class="big" id="best-value"><Value of={s.best.value} /></div>
       <div>by <a href={href(["x", x, "trials", s.best.number])}>trial {s.best.number}</a></div></>
       : s.front ? <div id="front"><Front x={x} n={s.front} /></div> : "no result yet"}</div>
   </section>;
 }
 
-function timeLeft(s: Status): string {
+function timeLeft(s: Status, made?: Made): string {
+  if (made && s.state === "running") return `was running when this report was made, ${time(made.at)}`;
   if (s.state !== "running") return s.state === "finished" ? "finished" : "not running";
   if (s.ending) return "ending: " + s.ending;
   if (s.paused) return "paused: no trial continues";
@@ -88,7 +91,8 @@ function Progress({ x, status: s, lost }: { x: string; status: Status; lost: boo
   const all = whole(s);
   const share = (n: number): string => `${all > 0 ? (100 * n) / all : 0}%`;
   const running = s.counts["RUNNING"] ?? 0;
-  const over = lost || s.state !== "running";
+  const { made } = useSource();
+  const over = lost || s.state !== "running" || made !== undefined;
   return <>
     <div class="big number" id="progress">{s.planned < 0 ? ended(s) : `${ended(s)}/${all}`}</div>
     {s.planned < 0 ? null : <div class="progress" role="progressbar" aria-label="trials that have ended" aria-valuenow={ended(s)}

@@ -21,7 +21,7 @@ export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.E
   if (!t) return <Waiting error={error} />;
   const best = watched.status?.best;
   const lost = watched.lost !== undefined;
-  const running = watched.status?.state === "running";
+  const running = watched.status?.state === "running" && source.made === undefined;
   const trials = Object.values(watched.status?.counts ?? {}).reduce((a, b) => a + b, 0);
   return <>
     <div class="row"><h1>Trial {t.number} <span class="quiet">({t.trial})</span></h1><State state={t.state} over={!running} />

@@ -48,7 +48,7 @@ export function Trials({ x, watched }: PageProps): JSX.Element {
   const where = query.get("where") ?? "";
   const sort = query.get("sort") ?? "";
   const counts = watched.status?.counts ?? {};
-  const over = watched.status?.state !== "running";
+  const over = watched.status?.state !== "running" || source.made !== undefined;
   if (!space.data) return <Waiting error={space.error} />;
   return <>
     <div class="row"><h1>Trials</h1>
