@@ -21,9 +21,9 @@ class TuneConfig:
     num_samples: int = 1  #: how many points; grids multiply it; -1: no limit
     max_concurrent_trials: Optional[int] = None  #: at a time; None or 0: as many as resources allow
     time_budget_s: Union[None, float, datetime.timedelta] = None  #: seconds after which the experiment ends
-    reuse_actors: bool = False  #: processes are forked anyway; see docs/RAY.md
-    trial_name_creator: Optional[Callable[..., str]] = None  #: not supported; use trial_dirname_creator
-    trial_dirname_creator: Union[None, str, Callable[..., str]] = None  #: a template, such as "{number}_{lr}"
+    reuse_actors: bool = False  #: class trainables: one process trains trial after trial, by reset_config
+    trial_name_creator: Optional[Callable[..., str]] = None  #: a function of the trial that returns its name in texts
+    trial_dirname_creator: Union[None, str, Callable[..., str]] = None  #: a template, such as "{number}_{lr}", or a function of the trial
     chdir_to_trial_dir: Any = None  #: refused, as in Ray: every trial runs in its directory
 
     def __post_init__(self) -> None:
@@ -86,14 +86,14 @@ class RunConfig:
 
     name: Optional[str] = None  #: of the directory in storage_path; None: of the trainable and the time
     storage_path: Optional[str] = None  #: a directory; None: ./results
-    storage_filesystem: Any = None  #: not supported
+    storage_filesystem: Any = None  #: not supported: write a directory as storage_path
     failure_config: Optional[FailureConfig] = None
     checkpoint_config: Optional[CheckpointConfig] = None
     sync_config: Optional[SyncConfig] = None
     verbose: Optional[int] = None  #: 0 silent, 1 status, 2 brief results, 3 all results; None: 1
     stop: Any = None  #: {METRIC: at least}, {"training_iteration": N}, a function of (trial_id, result), a Stopper
-    callbacks: Optional[List[Any]] = None  #: JsonLoggerCallback and CSVLoggerCallback; no others yet
-    progress_reporter: Any = None  #: not supported: the progress is tunehost's
+    callbacks: Optional[List[Any]] = None  #: objects of subclasses of tune.Callback
+    progress_reporter: Any = None  #: an object of a subclass of tune.ProgressReporter; None: tunehost's own progress
     log_to_file: Union[bool, str, Tuple[str, str]] = False  #: names of the files for stdout and stderr of a trial
 
 
