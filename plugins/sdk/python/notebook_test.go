@@ -102,6 +102,41 @@ func TestNotebook(t *testing.T) {
 	}
 }
 
+// In a notebook, results and the progress reporter are tables; what trials have is text in them.
+func TestNotebookTables(t *testing.T) {
+	toolchain.NeedPython(t, "nbconvert", "ipykernel")
+	w := installedWheel(t)
+	dir := t.TempDir()
+	path := notebook(t, dir, "tables", `
+from tunehost import tune
+def train(config):
+    tune.report({"loss": config["x"]})
+reporter = tune.JupyterNotebookReporter(max_report_frequency=0)
+results = tune.Tuner(train, param_space={"x": tune.grid_search([3, 2]), "name": "<b>bold</b>"},
+                     tune_config=tune.TuneConfig(metric="loss", mode="min"),
+                     run_config=tune.RunConfig(progress_reporter=reporter)).fit()
+`, "results")
+	must(t, w.command(dir, execute(path)...))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		"<tr><th>Trial name</th><th>status</th><th>x</th>",
+		"<tr><th>trial</th><th>state</th><th>iteration</th><th>loss</th>",
+		"<td>1</td><td>2</td><td>2</td><td>&lt;b&gt;bold&lt;/b&gt;</td></tr><tr><td>", `"ResultGrid(`,
+	} {
+		if !strings.Contains(unescaped(string(text)), part) {
+			t.Errorf("the notebook lacks %s:\n%s", part, text)
+		}
+	}
+}
+
+// unescaped has < and > where JSON has their numbers.
+func unescaped(text string) string {
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(text)
+}
+
 // B-080: a notebook whose kernel is killed in the middle goes on in another kernel.
 func TestNotebookKilled(t *testing.T) {
 	toolchain.NeedPython(t, "nbconvert", "ipykernel")

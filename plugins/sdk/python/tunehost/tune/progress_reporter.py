@@ -8,6 +8,7 @@ import time
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from ._nested import flat
+from ._table import Table
 from .trial import Trial
 
 __all__ = ["CLIReporter", "JupyterNotebookReporter", "ProgressReporter"]
@@ -99,13 +100,13 @@ class _Table(ProgressReporter):
         return True
 
     def report(self, trials: List[Trial], done: bool, *sys_info: Any) -> None:
-        self._show(self._text(trials, done, *sys_info))
+        self._show(self._of(trials, *sys_info))
 
-    def _show(self, text: str) -> None:
-        sys.stdout.write(text + "\n")
+    def _show(self, table: Table) -> None:
+        sys.stdout.write(table.text() + "\n")
         sys.stdout.flush()
 
-    def _text(self, trials: List[Trial], done: bool, *sys_info: Any) -> str:
+    def _of(self, trials: List[Trial], *sys_info: Any) -> Table:
         states: Dict[str, int] = {}
         for trial in trials:
             states[trial.status] = states.get(trial.status, 0) + 1
@@ -116,8 +117,8 @@ class _Table(ProgressReporter):
             head.append(f"Current best trial: {best.trial_id} with {self._metric}={best.metric(self._metric or '')}")
         shown = self._order(trials)[: self._rows]
         left = len(trials) - len(shown)
-        return "\n".join([*head, *self._table(shown), *([f"... {left} more trials not shown"] if left else []),
-                          *self._errors(trials)])
+        more = [f"... {left} more trials not shown"] if left else []
+        return Table(head, self._table(shown), [*more, *self._errors(trials)])
 
     def _best(self, trials: List[Trial]) -> Optional[Trial]:
         name = self._metric or ""
@@ -135,7 +136,7 @@ class _Table(ProgressReporter):
             listed.sort(key=lambda t: sign * t.last_result.get(name, float("inf") * sign))
         return listed
 
-    def _table(self, trials: List[Trial]) -> List[str]:
+    def _table(self, trials: List[Trial]) -> List[List[str]]:
         params = self._params or {n: n for n in dict.fromkeys(k for t in trials for k, _ in flat(t.config))}
         metrics = self._metrics or _inferred(trials, self._infer, self._metric)
         rows = [["Trial name", "status", *params.values(), *metrics.values()]]
@@ -143,8 +144,7 @@ class _Table(ProgressReporter):
             config = dict(flat(t.config))
             values = [config.get(n, "") for n in params] + [t.last_result.get(n, "") for n in metrics]
             rows.append([str(t), t.status, *(self._cell(v) for v in values)])
-        widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
-        return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in rows]
+        return rows
 
     def _cell(self, value: Any) -> str:
         text = f"{value:.6g}" if isinstance(value, float) else str(value)
@@ -195,18 +195,18 @@ class JupyterNotebookReporter(_Table):
             sort_by_metric=sort_by_metric,
         )
         self._overwrite = overwrite
+        self._shown: Any = None  # the place of the last table
 
-    def _show(self, text: str) -> None:
+    def _show(self, table: Table) -> None:
         if "ipykernel" not in sys.modules:
-            super()._show(text)
+            super()._show(table)
             return
-        from html import escape
+        from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
 
-        from IPython.display import HTML, clear_output, display  # type: ignore[import-not-found, unused-ignore]
-
-        if self._overwrite:
-            clear_output(wait=True)
-        display(HTML(f"<pre>{escape(text)}</pre>"))
+        if self._shown is None or not self._overwrite:
+            self._shown = display(table, display_id=True)
+        else:
+            self._shown.update(table)
 
 
 def _columns(given: Columns) -> Dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any, Iterator, List, Optional
+from typing import Any, Dict, Iterator, List, Optional
 
 from .. import _view
 from . import _files, _skip
@@ -12,6 +12,8 @@ from ._nested import flat
 from .result import Result, plan_of, score
 
 __all__ = ["ResultGrid"]
+
+_SHOWN = 50  #: rows of a table in a notebook
 
 
 class ResultGrid:
@@ -108,6 +110,40 @@ class ResultGrid:
 
     def __repr__(self) -> str:
         return f"ResultGrid({self.experiment_path!r}, {len(self)} trials, {self.num_errors} failed)"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Dict[str, str]:
+        """In a notebook: a table of the trials, the best first if it is known what is good."""
+        from ._table import Table
+
+        results = self._ranked()
+        params = list(dict.fromkeys(name for r in results for name, _ in flat(r.config)))
+        rows = [["trial", "state", "iteration", *([self._metric] if self._metric else []), *params]]
+        for r in results:
+            last, config = r.metrics, dict(flat(r.config))
+            values = [last.get("training_iteration"), *([last.get(self._metric)] if self._metric else [])]
+            cells = (_cell(v) for v in [*values, *(config.get(name) for name in params)])
+            rows.append([r.trial_id, r._trial["state"], *cells])
+        more = [f"... {len(self) - len(results)} more trials"] if len(results) < len(self) else []
+        failed = [self._first_error()] if self.errors else []
+        html = Table([self.experiment_path], rows, [*more, *failed]).html()
+        return {"text/plain": repr(self), "text/html": html}
+
+    def _ranked(self) -> List[Result]:
+        """The first trials for a table."""
+        metric, mode = self._metric, self._mode
+        if not metric or mode not in ("min", "max"):
+            return self._results[:_SHOWN]
+        sign = 1 if mode == "min" else -1
+
+        def place(r: Result) -> float:
+            value = r.metrics.get(metric)
+            return sign * value if isinstance(value, (int, float)) and value == value else math.inf
+
+        return sorted(self._results, key=place)[:_SHOWN]
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _read(path: str) -> List[Result]:
