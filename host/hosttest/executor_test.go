@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
@@ -159,6 +160,10 @@ func TestOtherExecutor(t *testing.T) {
 	x, p := begun(t)
 	p.kill(t)
 	x.letGo(t)
+	status, err := x.look(t).Status(time.Now())
+	if err != nil || !strings.HasPrefix(status.Leases.String(), "when its last host ended: 3 in use, ") {
+		t.Errorf("%v, %v", status.Leases, err)
+	}
 	const holds = `: the experiment holds leases of the executor "fake" (`
 	for _, set := range []string{"executor=local", "executor.state=other.json"} {
 		if out := x.run(t, exitUser, set); !strings.Contains(out, "--set "+set+holds) {

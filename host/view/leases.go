@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 )
@@ -31,6 +32,9 @@ type Leases struct {
 	Blocked  []string `json:"blocked,omitempty"`
 	// Nodes are the names of the nodes of granted leases, sorted.
 	Nodes []string `json:"nodes"`
+	// HostGrace is there while no host runs the experiment: the leases are those that its last host held, and they
+	// end so many seconds after it if no other host takes them over.
+	HostGrace float64 `json:"host_grace_s,omitempty"`
 }
 
 // leases counts the leases that are held; it returns nil if trials run on this machine.
@@ -61,6 +65,9 @@ func leases(m *core.Machine) *Leases {
 	}
 	return out
 }
+
+// held reports whether there are any.
+func (l *Leases) held() bool { return l.Waiting+l.Free+l.Used+l.Ending > 0 }
 
 // routed counts a lease by the way of its checkpoints.
 func (l *Leases) routed(r core.Route) {
@@ -121,6 +128,10 @@ func (l *Leases) String() string {
 	}
 	if l.Lost != "" {
 		text += "; the last one: " + l.Lost
+	}
+	if l.HostGrace > 0 {
+		return fmt.Sprintf("when its last host ended: %s; without another host they end %v after it", text,
+			time.Duration(l.HostGrace*float64(time.Second)))
 	}
 	return text + l.routes()
 }

@@ -58,3 +58,16 @@ func TestLostLease(t *testing.T) {
 		&core.LeasePending{Lease: 2, Why: "in the queue"})
 	shows("1 in use", granted(2))
 }
+
+// The leases of a host that has died are not said to be in use: the record does not say when they end.
+func TestLeasesOfADeadHost(t *testing.T) {
+	l := Leases{Used: 2, Waiting: 1, Why: []string{"in the queue"}}
+	if !l.held() || (&Leases{}).held() {
+		t.Error("it is wrong whether there are leases")
+	}
+	l.HostGrace = 90
+	want := "when its last host ended: 2 in use, 1 waiting: in the queue; without another host they end 1m30s after it"
+	if got := l.String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

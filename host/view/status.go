@@ -300,7 +300,12 @@ func (e *Experiment) Status(now time.Time) (x Status, err error) {
 	}
 	if x.State != Running {
 		x.Waiting, x.WasRunning = "", x.Counts[core.Running]
-		failed := e.source.Look(func(s *State) { x.Pending, err = s.pending() })
+		failed := e.source.Look(func(s *State) {
+			if x.Leases != nil && x.Leases.held() {
+				x.Leases.HostGrace = s.Config.HostGrace.Seconds()
+			}
+			x.Pending, err = s.pending()
+		})
 		if err := errors.Join(failed, err); err != nil {
 			return x, err
 		}
