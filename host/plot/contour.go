@@ -10,7 +10,8 @@ import (
 // cells is how many cells a numeric axis of a contour has.
 const cells = 28
 
-// contour draws the value over two parameters: cells in the colour that trials nearby have, and the trials.
+// contour draws the value over two parameters: cells in the colour that trials nearby have, and the trials. Cells far
+// from all trials stay blank: nothing is known there.
 func contour(s *sources) (*figure.Figure, error) {
 	x, err := s.samples()
 	if err != nil {
@@ -32,7 +33,8 @@ func contour(s *sources) (*figure.Figure, error) {
 	}
 	p.Marks = append(append(grid.marks(&p), dots), bestDot(x, at)...)
 	f := &figure.Figure{Title: s.title(label(x.Objective)), Panels: []figure.Panel{p},
-		Notes: append(append(x.notes, "between trials the colour is estimated"), x.missing([]int{a, b})...),
+		Notes: append(append(x.notes, "between trials the colour is estimated; far from all of them there is none"),
+			x.missing([]int{a, b})...),
 		Keys: append(gradedKeys(x, figure.Boxes), figure.Key{Name: "trial", Shape: figure.Dots, Style: dots.Style},
 			bestKey)}
 	return f, nil
@@ -104,19 +106,24 @@ func corner(p *figure.Panel, i, nx, j, ny int) figure.Point {
 	return figure.Point{X: p.X.Value(float64(i) / float64(nx)), Y: p.Y.Value(float64(j) / float64(ny))}
 }
 
+// reach is how far from one of n trials a colour is drawn, as a share of a panel: less far where there are many. The
+// dashboard has the same (host/web/src/plot/scatter.tsx).
+func reach(n int) float64 { return max(0.04, min(0.12, 0.8/math.Sqrt(float64(n)))) }
+
 // at returns the mean rank of trials, weighted by their nearness. Along an axis of categories only those of the same
-// category count. near is false if there are none.
+// category count. near is false if none of them is within reach.
 func (f field) at(x, y float64, sameX, sameY bool) (rank float64, near bool) {
 	const narrow, half = 1e-4, 0.5
-	sum, weights := 0.0, 0.0
+	sum, weights, least, n := 0.0, 0.0, math.Inf(1), 0
 	for _, s := range f {
 		dx, dy := s.x-x, s.y-y
 		if sameX && math.Abs(dx) > 1e-9 || sameY && math.Abs(dy) > 1e-9 {
 			continue
 		}
 		d := dx*dx + dy*dy
+		least, n = min(least, d), n+1
 		w := 1 / math.Pow(d+narrow, 1+half)
 		sum, weights = sum+w*s.rank, weights+w
 	}
-	return sum / weights, weights > 0
+	return sum / weights, least <= reach(n)*reach(n)
 }

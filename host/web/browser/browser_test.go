@@ -221,10 +221,11 @@ func (p *page) text(selector string) (text string) {
 	return text
 }
 
-// press clicks a button by its text.
+// press clicks a button by its text, once it does something.
 func (p *page) press(within, text string) {
 	p.t.Helper()
-	find := fmt.Sprintf("[...document.querySelectorAll(%q)].find(b => b.textContent.includes(%q) && !b.disabled)",
+	find := fmt.Sprintf("[...document.querySelectorAll(%q)].find(b => b.textContent.includes(%q) && !b.disabled && "+
+		"b.ariaDisabled !== 'true')",
 		within+" button", text)
 	p.await(find)
 	p.run("press "+text, chromedp.Evaluate(fmt.Sprintf("void %s.click()", find), nil))

@@ -43,26 +43,34 @@ func TestLegendOfTheTimeline(t *testing.T) {
 	p.clean()
 }
 
-// A best trial at the edge of a plot has its whole ring: rings are drawn outside of the frame that cuts dots.
-func TestRingsAreWhole(t *testing.T) {
+// The best trial has a star on each plot of trials, a whole one also at the edge: stars are drawn outside of the frame
+// that cuts dots.
+func TestStarsAreWhole(t *testing.T) {
 	p := browser(t)
 	dir := finished(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/")
-	p.run("watch rings", chromedp.Evaluate(`{
-		window.rings = [];
-		const drawing = CanvasRenderingContext2D.prototype, { arc, clip, restore } = drawing;
-		let cut = false;
+	p.run("watch stars", chromedp.Evaluate(`{
+		window.stars = [];
+		const drawing = CanvasRenderingContext2D.prototype, { beginPath, lineTo, fill, clip, restore } = drawing;
+		let cut = false, ends = 0;
 		drawing.clip = function (...a) { cut = true; return clip.apply(this, a); };
 		drawing.restore = function () { cut = false; return restore.call(this); };
-		drawing.arc = function (x, y, r, ...a) {
-			if (r === 6) rings.push(cut);
-			return arc.call(this, x, y, r, ...a);
+		drawing.beginPath = function () { ends = 0; return beginPath.call(this); };
+		drawing.lineTo = function (...a) { ends++; return lineTo.apply(this, a); };
+		drawing.fill = function (...a) {
+			if (ends === 10 && a.length === 0) stars.push({ cut, label: this.canvas.ariaLabel });
+			return fill.apply(this, a);
 		};
 	}`, nil))
+	p.view("#/x/quickstart/overview")
+	p.await(`["Best ", "accuracy of "].every((plot) => stars.some((s) => s.label.startsWith(plot)))`)
 	p.view("#/x/quickstart/parameters")
-	p.await("rings.length >= 5")
-	p.await("!rings.includes(true)")
+	p.await(`["lr", "layers", "units", "optimizer"].every((x) =>
+		stars.some((s) => s.label.startsWith("accuracy by " + x)))`)
+	p.view("#/x/quickstart/pareto")
+	p.await(`stars.some((s) => s.label.startsWith("loss by accuracy"))`)
+	p.await("!stars.some((s) => s.cut)")
 	p.clean()
 }
 

@@ -65,7 +65,8 @@ func ended(q *page) (n int) {
 	return n
 }
 
-const buttons = "[...document.querySelectorAll('.steer button')].map(b => b.textContent).join()"
+// buttons are those that do something now.
+const buttons = "[...document.querySelectorAll('.steer button:not([aria-disabled])')].map(b => b.textContent).join()"
 
 // A page offers what can be done: an experiment that has ended continues once it has more trials.
 func TestMoreTrials(t *testing.T) {

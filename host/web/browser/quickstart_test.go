@@ -116,7 +116,7 @@ func compareTrials(t *testing.T, p *page, dir string) {
 	var rows []string
 	p.run("read the rows", chromedp.WaitVisible(".rows .tr a"), chromedp.Evaluate(`
 		[...document.querySelectorAll(".rows .tr")]
-		.map(r => r.children[0].textContent + " " + r.children[3].textContent)`, &rows))
+		.map(r => r.querySelector("a").textContent + " " + r.children[3].textContent)`, &rows))
 	if len(rows) < min(20, len(list)) {
 		t.Errorf("only %d rows are shown", len(rows))
 	}

@@ -1,6 +1,7 @@
 // The frame of all pages, and which page an address has.
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Status } from "./api";
 import type { PageProps } from "./context";
 import { Context, useSource } from "./context";
 import type { Watched } from "./live";
@@ -12,6 +13,7 @@ import { TrialPage } from "./pages/trial";
 import { Trials } from "./pages/trials";
 import { views } from "./pages/views";
 import { clock, time, word } from "./format";
+import { ended, whole } from "./outcome";
 import { href, useRoute } from "./route";
 import type { Source } from "./source";
 import { Later, Steering } from "./steering";
@@ -30,9 +32,7 @@ function Frame(): JSX.Element {
   const [kind, x, view = "overview", id] = path;
   const one = kind === "x" && x !== undefined;
   const compared = query.get("of")?.split(",") ?? [];
-  useEffect(() => {
-    document.title = visible((one ? `${x} · ${view === "trials" && id ? "trial " + id : view} · ` : "") + "tunehost");
-  }, [x, view, id]);
+  useEffect(() => { if (!one) document.title = "tunehost"; }, [one]);
   return <>
     <a class="skip" href="#main" onClick={skip}>to the content</a>
     <header class="top">
@@ -60,6 +60,10 @@ function One({ x, view, id }: { x: string; view: string; id?: string }): JSX.Ele
   const props = { x, watched, id };
   // nothing is drawn anew when only time has passed, which the overview alone shows
   const page = useMemo(() => pageOf(view, props), [view, id, watched.version, watched.lost, watched.status !== undefined]);
+  const progress = watched.status ? progressOf(watched.status) : "";
+  useEffect(() => {
+    document.title = visible(`${progress}${x} · ${view === "trials" && id ? "trial " + id : view} · tunehost`);
+  }, [progress, x, view, id]);
   const unread = !watched.status && [404, 409].includes(watched.error?.status ?? 0);
   return <>
     <nav class="tabs" aria-label="views">{views.map((v) => <a key={v.name} href={href(["x", x, v.name])}
@@ -69,13 +73,18 @@ function One({ x, view, id }: { x: string; view: string; id?: string }): JSX.Ele
       <Moment state={watched.status?.state} />
       {watched.status ? <>{watched.status.dir.includes("://")
         ? <p class="quiet" id="elsewhere">In {watched.status.dir}, for reading: commands go to the machine that runs it.</p>
-        : <Steering x={x} watched={watched} />}
+        : view === "trials" && id !== undefined ? null // a trial has buttons of its own, which look the same
+          : <Steering x={x} watched={watched} />}
         <Later of={watched.status.pending} />
         {view === "overview" ? <Overview {...props} /> : page}</>
         : unread ? null : <Waiting />}
     </main>
   </>;
 }
+
+// progressOf is how far an experiment that runs has come, for the title of a page that is behind others.
+const progressOf = (s: Status): string => (s.state !== "running" ? "" : s.paused ? "❚❚ " : s.planned < 0 ? `▶ ${ended(s)} · `
+  : `▶ ${ended(s)}/${whole(s)} · `);
 
 function pageOf(view: string, props: PageProps): JSX.Element {
   const known = views.find((v) => v.name === view);

@@ -55,6 +55,15 @@ export function seconds(s: Numeric | null | undefined): string {
 
 const pad = (n: number): string => String(n).padStart(2, "0");
 
+// Unit is what times of a plot are counted in: seconds of a long experiment would be hard to read.
+export interface Unit {
+  name: string;
+  seconds: number;
+}
+
+export const unitOf = (most: number): Unit => (most < 300 ? { name: "seconds", seconds: 1 } : most < 3 * 3600
+  ? { name: "minutes", seconds: 60 } : most < 4 * 86400 ? { name: "hours", seconds: 3600 } : { name: "days", seconds: 86400 });
+
 // roughly says how long something will take.
 export function roughly(s: number): string {
   if (s < 60) return "less than a minute";
@@ -90,9 +99,13 @@ export const plural = (n: number, thing: string): string => `${n.toLocaleString(
 export const states: [name: string, word: string, sign: string][] = [["RUNNING", "running", "▶"],
   ["PENDING", "pending", "…"], ["PAUSED", "paused", "❚❚"], ["TERMINATED", "terminated", "■"], ["ERROR", "failed", "✕"]];
 
-export const stateWord = (state: string): string => states.find(([name]) => name === state)?.[1] ?? state;
+// fates are the words for trials that have ended without an error.
+const fates: [name: string, word: string, sign: string][] = [["COMPLETED", "completed", "✓"], ["EARLY", "stopped early", "■"]];
+const known = [...states, ...fates];
+
+export const stateWord = (state: string): string => known.find(([name]) => name === state)?.[1] ?? state;
 
 // signs of the states of experiments, beside those of trials.
 const signs: Record<string, string> = { running: "▶", paused: "❚❚", finished: "✓", stopped: "■", interrupted: "◌" };
 
-export const stateSign = (state: string): string => signs[state] ?? states.find(([name]) => name === state)?.[2] ?? "✕";
+export const stateSign = (state: string): string => signs[state] ?? known.find(([name]) => name === state)?.[2] ?? "✕";

@@ -1,6 +1,6 @@
 // How an experiment goes or has ended, and how many of its trials are done.
 import type { JSX } from "preact";
-import type { Status } from "./api";
+import type { Status, Trial } from "./api";
 import { useSource } from "./context";
 import { plural } from "./format";
 import { State, Warning } from "./ui";
@@ -47,4 +47,15 @@ export function Advice({ of: s, dir }: { of: Status; dir: string }): JSX.Element
       as does Retry on the page of such a trial. </> : null}
     {never(s) > 0 ? <>{command("--unstarted")} runs the {plural(never(s), "trial")} that never started.</> : null}
   </>;
+}
+
+// stops are the causes for which a trial ended before its own end, as in host/view; a scheduler also says so of one that
+// has trained as long as it lets any.
+const stops = ["metric_reached", "metric_above", "metric_below", "time_reached", "expression", "plateau", "user"];
+
+// fate is the state of a trial or, of one that has ended without an error, how that came about.
+export function fate(t: Pick<Trial, "state" | "cause" | "never_started">): string {
+  if (t.state !== "TERMINATED" || !t.cause || t.never_started) return t.state;
+  const early = stops.includes(t.cause.kind) || t.cause.kind === "scheduler" && !t.cause.text?.startsWith("finished");
+  return early ? "EARLY" : "COMPLETED";
 }

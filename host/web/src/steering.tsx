@@ -10,7 +10,7 @@ import type { Watched } from "./live";
 import { useData } from "./live";
 import { Advice } from "./outcome";
 import type { Steer } from "./source";
-import { Dialog, Failure, Waiting } from "./ui";
+import { Button, Dialog, Failure, Waiting } from "./ui";
 
 type Method = "POST" | "PATCH";
 
@@ -87,14 +87,15 @@ function Said({ of, inForm }: { of: Actions; inForm: boolean }): JSX.Element {
   </>;
 }
 
-function Act({ of, request, question, ask, children, danger }: { of: Actions; request?: Request; question?: Question;
-  ask?: () => Promise<Question>; danger?: boolean; children: ComponentChildren }): JSX.Element {
+// Act is a button that sends a request, or asks first.
+function Act({ of, request, question, ask, children, danger, cannot }: { of: Actions; request?: Request; question?: Question;
+  ask?: () => Promise<Question>; danger?: boolean; cannot?: string; children: ComponentChildren }): JSX.Element {
   const act = (): void => {
     if (question) of.ask(question);
     else if (ask) void ask().then(of.ask);
     else if (request) void of.send(request);
   };
-  return <button type="button" class={danger ? "danger" : undefined} disabled={of.off} onClick={act}>{children}</button>;
+  return <Button danger={danger} off={of.off} cannot={cannot} on={act}>{children}</Button>;
 }
 
 const stopAll = (x: string): Question => ({ title: `Stop ${x}?`, button: "Stop the experiment", request: { path: "/stop" },
@@ -123,16 +124,17 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
   if (!status || made) return null;
   if (!steer) return <p class="quiet steering" id="read-only">Read only: the token of this page changes nothing.</p>;
   const running = status.state === "running";
+  const ending = running && status.ending ? `the experiment is ending: ${status.ending}` : undefined;
   const close = (): void => open("");
   return <section aria-label="control" class="steering">
     <div class="steer">
-      {running && !status.paused ? <Act of={actions} request={{ path: "/pause" }}>❚❚ Pause</Act> : null}
-      {running && status.paused ? <Act of={actions} request={{ path: "/resume" }}>▶ Continue</Act> : null}
+      {running && !status.paused ? <Act of={actions} request={{ path: "/pause" }} cannot={ending}>❚❚ Pause</Act> : null}
+      {running && status.paused ? <Act of={actions} request={{ path: "/resume" }} cannot={ending}>▶ Continue</Act> : null}
       {running ? <Act of={actions} ask={() => interruption(steer, x)}>Interrupt…</Act> : null}
       {running ? <Act of={actions} question={stopAll(x)} danger>■ Stop…</Act> : null}
-      {status.resumable ? <Act of={actions} request={{ path: "/resume" }}>▶ Resume</Act> : null}
-      {running ? <button type="button" disabled={actions.off} onClick={() => open("add")}>Add a trial…</button> : null}
-      <button type="button" disabled={actions.off} onClick={() => open("set")}>Settings…</button>
+      {running ? null : <Act of={actions} request={{ path: "/resume" }} cannot={status.resumable ? undefined : nothingLeft(status)}>▶ Resume</Act>}
+      <Button off={actions.off} cannot={running ? ending : "trials are added while the experiment runs"} on={() => open("add")}>Add a trial…</Button>
+      <Button off={actions.off} on={() => open("set")}>Settings…</Button>
       {status.state === "finished" && watched.lost === undefined ? <span class="quiet" id="more"><Advice of={status} dir={word(status.dir)} /></span> : null}
     </div>
     <Said of={actions} inForm={form !== ""} />
@@ -142,6 +144,10 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
   </section>;
 }
 
+// nothingLeft says why an experiment cannot be resumed.
+const nothingLeft = (s: Status): string => (s.state === "stopped" ? "the experiment was stopped: it has no trial to go on with"
+  : "all trials have ended: raise their number in Settings");
+
 const stopOne = (t: Trial): Question => ({ title: `Stop trial ${t.number}?`, button: "Stop the trial",
   request: { path: `/trials/${t.number}/stop` }, text: "The trial ends with its last result. This cannot be undone." });
 
@@ -149,24 +155,26 @@ const anew = (t: Trial): Question => ({ title: `Run trial ${t.number} again from
   request: { path: `/trials/${t.number}/retry`, body: { fresh: true } },
   text: "The trial starts in a new directory, without its checkpoints. Its results so far are replaced." });
 
-// TrialSteering has the buttons of a trial. While no host runs the experiment (resting), Retry begins one.
-export function TrialSteering({ x, trial, lost, resting }: { x: string; trial: Detail; lost: boolean; resting: boolean }): JSX.Element | null {
+// TrialSteering has the buttons of a trial. While no host runs the experiment, Retry begins one.
+export function TrialSteering({ x, trial, status, lost }: { x: string; trial: Detail; status: Status; lost: boolean }): JSX.Element | null {
   const { steer } = useSource();
-  const actions = useActions(steer, x, `${trial.state} ${resting}`, lost);
+  const actions = useActions(steer, x, `${trial.state} ${status.state}`, lost);
   const [cloning, clone] = useState(false);
   if (!steer) return null;
   const { state, number } = trial;
   const saved = trial.checkpoints.length > 0;
+  const over = state === "TERMINATED" || state === "ERROR";
+  const rests = status.state === "running" ? undefined : `no host runs the experiment${status.resumable ? ": Resume it first" : ""}`;
   const at = (what: string): Request => ({ path: `/trials/${number}/${what}` });
   return <section aria-label="control of the trial" class="steering">
     <div class="steer">
-      {state === "RUNNING" || state === "PENDING" ? <Act of={actions} request={at("pause")}>❚❚ Pause</Act> : null}
-      {state === "PAUSED" ? <Act of={actions} request={at("resume")}>▶ Continue</Act> : null}
-      {state !== "TERMINATED" && state !== "ERROR" ? <Act of={actions} question={stopOne(trial)} danger>■ Stop…</Act> : null}
+      {state === "RUNNING" || state === "PENDING" ? <Act of={actions} request={at("pause")} cannot={rests}>❚❚ Pause</Act> : null}
+      {state === "PAUSED" ? <Act of={actions} request={at("resume")} cannot={rests ?? (status.paused ? "the experiment is paused: continue that first" : undefined)}>▶ Continue</Act> : null}
+      {over ? null : <Act of={actions} question={stopOne(trial)} danger cannot={rests}>■ Stop trial {number}…</Act>}
       {state === "ERROR" ? <><Act of={actions} request={at("retry")}>↻ Retry</Act>
         <Act of={actions} question={anew(trial)}>↻ Retry from the beginning…</Act></> : null}
-      {resting ? <span class="quiet">No host runs the experiment: to run the trial again resumes it.</span>
-        : <button type="button" disabled={actions.off} onClick={() => clone(true)}>{saved ? "Clone…" : "Add with these parameters…"}</button>}
+      <Button off={actions.off} cannot={rests} on={() => clone(true)}>{saved ? "Clone…" : "Add with these parameters…"}</Button>
+      {rests ? <span class="quiet" id="rests">{state === "ERROR" ? "No host runs the experiment: to run the trial again resumes it." : rests + "."}</span> : null}
     </div>
     <Said of={actions} inForm={cloning} />
     {cloning && !saved ? <Point x={x} title={`Add a trial like trial ${number}`} button="Add" path="/trials" from={trial.params} all

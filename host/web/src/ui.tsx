@@ -14,6 +14,18 @@ export function State({ state, over = false }: { state: string; over?: boolean }
     {stateWord(state)}</span>;
 }
 
+// Star marks the best trial, in tables as on plots.
+export function Star(): JSX.Element {
+  return <span class="star" title="the best"><span aria-hidden="true">★</span><span class="hidden">the best</span></span>;
+}
+
+// Starred says which trials have the star.
+export function Starred({ x, of }: { x: string; of: ReadonlySet<number> }): JSX.Element | null {
+  if (of.size === 0) return null;
+  const [one] = of;
+  return <span class="starred"><span class="star" aria-hidden="true">★</span> {of.size === 1 ? <>the best is <a href={href(["x", x, "trials", one ?? 0])}>trial {one}</a></> : <Front x={x} n={of.size} />}</span>;
+}
+
 // Warning is a state that the user should look at.
 export function Warning({ children }: Children): JSX.Element {
   return <span class="state state-flawed"><span aria-hidden="true">⚠</span> {children}</span>;
@@ -70,12 +82,18 @@ export function Code({ text, label }: { text: string; label?: string }): JSX.Ele
   return <div class="code"><pre tabIndex={0} aria-label={label ?? "text"}>{text}</pre><Copy text={text} /></div>;
 }
 
-// Choice is a row of buttons, one of which is chosen.
-export function Choice<T extends string>({ label, of, chosen, on }: { label: string; of: readonly (readonly [T, string])[];
+// Button does something, or says why it cannot: it then keeps its place in the order of the keyboard, which reads why.
+export function Button({ children, on, cannot, label, small, danger, pressed, off }: Children & { on: () => void; cannot?: string;
+  label?: string; small?: boolean; danger?: boolean; pressed?: boolean; off?: boolean }): JSX.Element {
+  return <button type="button" class={[small ? "small" : "", danger ? "danger" : ""].join(" ").trim() || undefined} disabled={off} aria-disabled={cannot !== undefined || undefined}
+    aria-label={label} aria-description={cannot} title={cannot} aria-pressed={pressed} onClick={() => { if (cannot === undefined) on(); }}>{children}</button>;
+}
+
+// Choice is a row of buttons, one of which is chosen; a third text says why one cannot be.
+export function Choice<T extends string>({ label, of, chosen, on }: { label: string; of: readonly (readonly [v: T, text: string, cannot?: string])[];
   chosen: T; on: (v: T) => void }): JSX.Element {
   return <div class="choice" role="group" aria-label={label}>
-    {of.map(([v, text]) => <button type="button" key={v} class="small" aria-pressed={v === chosen}
-      onClick={() => on(v)}>{text}</button>)}</div>;
+    {of.map(([v, text, cannot]) => <Button key={v} small pressed={v === chosen} cannot={v === chosen ? undefined : cannot} on={() => on(v)}>{text}</Button>)}</div>;
 }
 
 export function Select({ label, of, chosen, on }: { label: string; of: readonly string[]; chosen: string;

@@ -4,40 +4,84 @@ import { useState } from "preact/hooks";
 import type { History, Ranked, Status } from "../api";
 import { toNumber } from "../api";
 import { useSource } from "../context";
-import { number, plural, seconds, value } from "../format";
+import type { Unit } from "../format";
+import { number, plural, seconds, unitOf, value } from "../format";
 import { useData, useTicks } from "../live";
-import { Outcome } from "../outcome";
+import { made, Outcome } from "../outcome";
+import { wide } from "../plot/axes";
 import { Lines, Names } from "../plot/lines";
 import { href } from "../route";
+import type { Source } from "../source";
 import { Card, Choice, Front, Value, Waiting } from "../ui";
+
+// Course is how the best value of an objective came about.
+interface Course {
+  name: string;
+  tone: number;
+  history: History;
+}
 
 interface One {
   name: string;
   status: Status;
-  history: History;
+  front: Ranked[];
+  courses: Course[];
 }
+
+// read has the history of each objective; a report has that of the first one alone.
+async function read(source: Source, name: string, tone: number): Promise<One> {
+  const [status, space] = await Promise.all([source.status(name), source.space(name)]);
+  const metrics = source.made ? [undefined] : space.objectives.map((o, i) => (i === 0 ? undefined : o.metric));
+  const [front, histories] = await Promise.all([status.front ? source.pareto(name) : [],
+    Promise.all(metrics.map((m) => source.history(name, m)))]);
+  return { name, status, front, courses: histories.map((history) => ({ name, tone, history })) };
+}
+
+const objective = (h: History): string => `${h.metric} (${h.mode})`;
 
 export function Compare({ names }: { names: string[] }): JSX.Element {
   const source = useSource();
   const tick = useTicks(2000);
   const [by, choose] = useState<"time" | "trials">("time");
-  const { data, error } = useData("compare " + names.join(), source.made ? 0 : tick, () => Promise.all(names.map(async (name): Promise<One> => {
-    const [status, history] = await Promise.all([source.status(name), source.history(name)]);
-    return { name, status, history };
-  })));
+  const { data, error } = useData("compare " + names.join(), source.made ? 0 : tick, () => Promise.all(names.map((name, i) => read(source, name, i))));
   if (!data) return <><h1>Compare</h1><Waiting error={error} /></>;
-  const metrics = [...new Set(data.map((o) => `${o.history.metric} (${o.history.mode})`))];
-  return <><h1>Compare</h1>
-    {metrics.length > 1 ? <p class="lost">⚠ These experiments have different objectives: {metrics.join(", ")}.</p> : null}
-    <Card title="Best so far" id="compared" aside={<Choice label="by" of={[["time", "time"], ["trials", "trials"]]} chosen={by} on={choose} />}>
-      <Lines label={`Best so far of ${names.join(", ")}`} xLabel={by === "time" ? "seconds" : "trials that have ended"} yLabel={data[0]?.history.metric ?? ""} height={340}
-        lines={data.map(({ name, history: h }) => ({ name, strong: true, step: true, end: "done", ys: h.steps.map((s) => toNumber(s.best)),
-          xs: h.steps.map((s) => (by === "time" ? toNumber(s.at_s) : s.trials_ended)) }))} />
-      <Names of={data.map((o) => o.name)} /></Card>
-    <Card title="Side by side" id="sides"><div class="scroll"><Sides of={data} /></div></Card></>;
+  const courses = data.flatMap((o) => o.courses);
+  const objectives = [...new Set(courses.map((c) => objective(c.history)))];
+  const unit = unitOf(Math.max(0, ...courses.flatMap((c) => c.history.steps.map((s) => toNumber(s.at_s)))));
+  return <><div class="row"><h1>Compare</h1><Choice label="by" of={[["time", "by time"], ["trials", "by trials"]]} chosen={by} on={choose} /></div>
+    {objectives.length > 1 ? <p class="quiet" id="several">Each objective has a plot of its own: {objectives.join(", ")}.</p> : null}
+    <div id="compared" class={objectives.length > 1 ? "two" : undefined}>{objectives.map((o) => <Best key={o} of={courses.filter((c) => objective(c.history) === o)} by={by} unit={unit} />)}</div>
+    <Card title="Side by side" id="sides"><div class="scroll"><Sides of={data} objectives={objectives} /></div></Card></>;
 }
 
-function Sides({ of: list }: { of: One[] }): JSX.Element {
+// Best is the best so far of one objective, of all experiments that have it.
+function Best({ of, by, unit }: { of: Course[]; by: "time" | "trials"; unit: Unit }): JSX.Element {
+  const { metric, mode } = of[0]!.history;
+  return <Card title={`Best ${metric} so far (${mode})`}>
+    <Lines label={`Best ${metric} so far of ${of.map((c) => c.name).join(", ")}`} xLabel={by === "time" ? unit.name : "trials that have ended"} yLabel={metric} height={340}
+      yLog={wide(of.flatMap((c) => c.history.steps.map((s) => toNumber(s.best))))}
+      lines={of.map(({ name, tone, history: h }) => ({ name, tone, strong: true, step: true, end: "done", ys: h.steps.map((s) => toNumber(s.best)),
+        xs: h.steps.map((s) => (by === "time" ? toNumber(s.at_s) / unit.seconds : s.trials_ended)) }))} />
+    <Names of={of} /></Card>;
+}
+
+// bestIn is the trial with the best value of an objective: of several ones, it is on the front.
+function bestIn(o: One, of: string): Ranked | undefined {
+  const course = o.courses.find((c) => objective(c.history) === of)?.history;
+  const first = o.status.best as Ranked | null;
+  if (first || !course) return course && first ? first : undefined;
+  const value = (r: Ranked): number => toNumber(r.metrics[course.metric]) * (course.mode === "max" ? -1 : 1);
+  return [...o.front].sort((a, b) => value(a) - value(b))[0];
+}
+
+function BestIn({ of: o, objective: of }: { of: One; objective: string }): JSX.Element {
+  const found = bestIn(o, of);
+  const metric = o.courses.find((c) => objective(c.history) === of)?.history.metric;
+  if (!found || !metric) return <>–</>;
+  return <><strong><Value of={o.status.best ? found.value : found.metrics[metric]} /></strong> by <a href={href(["x", o.name, "trials", found.number])}>trial {found.number}</a></>;
+}
+
+function Sides({ of: list, objectives }: { of: One[]; objectives: string[] }): JSX.Element {
   const best = (o: One): Ranked | null => o.status.best as Ranked | null;
   const params = [...new Set(list.flatMap((o) => Object.keys(best(o)?.params ?? {})))];
   const row = (name: string, cell: (o: One) => JSX.Element | string): JSX.Element =>
@@ -45,10 +89,10 @@ function Sides({ of: list }: { of: One[] }): JSX.Element {
   return <table><thead><tr><th><span class="hidden">what</span></th>{list.map((o) => <th key={o.name} scope="col"><a href={href(["x", o.name])}>{o.name}</a></th>)}</tr></thead>
     <tbody>
       {row("state", (o) => <Outcome of={o.status} />)}
-      {row("trials", (o) => plural(Object.values(o.status.counts).reduce((a, b) => a + b, 0), "trial"))}
+      {row("trials", (o) => plural(made(o.status), "trial"))}
       {row("time", (o) => seconds(o.status.elapsed_s))}
-      {row("best", (o) => (o.status.front ? <Front x={o.name} n={o.status.front} /> : <><strong><Value of={best(o)?.value} /></strong> {o.history.metric}</>))}
-      {row("best trial", (o) => (best(o) ? <a href={href(["x", o.name, "trials", best(o)!.number])}>{best(o)!.number}</a> : "–"))}
+      {objectives.map((of) => row("best " + of, (o) => <BestIn of={o} objective={of} />))}
+      {list.some((o) => o.status.front) ? row("front", (o) => (o.status.front ? <Front x={o.name} n={o.status.front} /> : "–")) : null}
       {params.map((p) => row(p, (o) => { const v = best(o)?.params[p]; return typeof v === "number" ? number(v) : value(v); }))}
     </tbody></table>;
 }

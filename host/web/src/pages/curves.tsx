@@ -7,10 +7,14 @@ import { useSource } from "../context";
 import { plural } from "../format";
 import type { Loaded } from "../live";
 import { useData } from "../live";
+import { wide } from "../plot/axes";
 import type { Line } from "../plot/lines";
 import { Lines } from "../plot/lines";
 import { href } from "../route";
 import { Card, Choice, Select, Waiting } from "../ui";
+
+// Scale is which axes are logarithmic.
+type Scale = "" | "x" | "y" | "xy";
 
 interface Data {
   space: Space;
@@ -26,15 +30,17 @@ export function useSpace(x: string, version = 0): Loaded<Space> {
 export function Curves({ x, version, best }: { x: string; version: number; best?: number }): JSX.Element {
   const source = useSource();
   const [metric, choose] = useState("");
-  const [scale, setScale] = useState<"" | "x" | "y" | "xy">("");
+  const [wanted, setScale] = useState<Scale>();
   const { data, error } = useData(`curves ${x} ${metric}`, version, async (): Promise<Data> => {
     const space = await source.space(x);
     return { space, curves: await source.curves(x, metric || (space.objectives[0]?.metric ?? space.metrics[0] ?? "")) };
   });
   if (!data) return <Card title="Learning curves" id="curves"><Waiting error={error} /></Card>;
   const { space, curves } = data;
+  const low = curves.trials.some((c) => c.values.some((v) => toNumber(v) <= 0)) ? `${curves.metric} has values of 0 or less` : undefined;
+  const scale = wanted ?? (wide(curves.trials.flatMap((c) => c.values.map(toNumber))) ? "y" : "");
   const aside = <div class="row"><Select label="metric" of={source.offered(x, "curves", space.metrics)} chosen={curves.metric} on={choose} />
-    <Choice label="logarithmic axes" of={[["", "linear"], ["x", "log x"], ["y", "log y"], ["xy", "log both"]]} chosen={scale} on={setScale} /></div>;
+    <Choice label="logarithmic axes" of={[["", "linear"], ["x", "log x"], ["y", "log y", low], ["xy", "log both", low]]} chosen={scale} on={setScale} /></div>;
   const rungs = space.rungs.map((r) => r.iteration);
   return <Card title="Learning curves" id="curves" aside={aside}>
     {curves.trials.length === 0 ? <p class="quiet">No trial has reported a result yet.</p> : <>
@@ -42,12 +48,12 @@ export function Curves({ x, version, best }: { x: string; version: number; best?
         yLabel={curves.metric} xLog={scale.includes("x")} yLog={scale.includes("y")} rungs={rungs} height={340}
         lines={curves.trials.map((c) => line(c, best))} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
       <p class="quiet">{curves.trials.length < curves.total ? `${curves.trials.length} of ${plural(curves.total, "trial")}, the best among them. ` : ""}
-        ✕ stopped early · <span class="state-error">✕ failed</span> · ● finished or running{curves.trials.some((c) => c.number === best) ? "; the bold line is the best trial" : ""}
+        ✕ stopped early · <span class="state-error">✕ failed</span> · ● finished or running{curves.trials.some((c) => c.number === best) ? "; the bold line is the best trial, ★" : ""}
         {rungs.length > 0 ? `; dashed: where the scheduler stopped or paused trials, at ${rungs.join(", ")}` : ""}. Click a line to see its trial.</p></>}
   </Card>;
 }
 
 function line(c: Curve, best?: number): Line {
   return { name: `trial ${c.number}${c.reason ? ": " + c.reason : ""}`, trial: c.number, xs: c.iterations,
-    ys: c.values.map(toNumber), strong: c.number === best, end: c.state === "ERROR" ? "failed" : c.stopped ? "stopped" : "done" };
+    ys: c.values.map(toNumber), strong: c.number === best, best: c.number === best, end: c.state === "ERROR" ? "failed" : c.stopped ? "stopped" : "done" };
 }

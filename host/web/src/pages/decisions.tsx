@@ -6,8 +6,9 @@ import { useSource } from "../context";
 import { plural, time, value } from "../format";
 import type { Loaded } from "../live";
 import { useData } from "../live";
+import { fate } from "../outcome";
 import { href } from "../route";
-import { Card, Facts, Failure, State, Waiting } from "../ui";
+import { Card, Facts, Failure, Star, State, Waiting } from "../ui";
 
 // most is how many trials are listed.
 const most = 300;
@@ -16,7 +17,7 @@ export function DecisionsPage({ x, watched }: PageProps): JSX.Element {
   const source = useSource();
   const { data, error } = useData("decisions " + x, watched.version, async () => {
     const [space, page] = await Promise.all([source.space(x), source.trials(x, { sort: "-ended", limit: most,
-      fields: "state,reason,cause,iteration,ended,error" })]);
+      fields: "state,reason,cause,iteration,ended,error,never_started" })]);
     return { space, trials: page.trials.filter((t) => t.reason || t.error) };
   });
   const said = useData("said " + x, watched.version, () => source.decisions(x));
@@ -28,8 +29,8 @@ export function DecisionsPage({ x, watched }: PageProps): JSX.Element {
       <Rungs x={x} of={space.rungs} /></Card>
     <Card title={trials.length === most ? `The last ${most} trials that ended or paused` : "Why trials ended or paused, the last first"} id="decisions"><div class="scroll"><table class="told">
       <thead><tr><th>trial</th><th>suggested by</th><th>state</th><th>iteration</th><th>when</th><th>why</th></tr></thead>
-      <tbody>{trials.map((t) => <tr key={t.number}><td><a href={href(["x", x, "trials", t.number])}>{t.number}</a></td><td class="by">{said.data ? suggester(t.number, said.data, space) : "…"}</td>
-        <td><State state={t.state} /></td><td>{t.iteration}</td><td>{time(t.ended)}</td><td>{(t.reason ?? t.error)?.split("\n")[0]}</td></tr>)}</tbody></table></div></Card></>;
+      <tbody>{trials.map((t) => <tr key={t.number}><td><a href={href(["x", x, "trials", t.number])}>{t.number}</a>{t.number === watched.status?.best?.number ? <> <Star /></> : null}</td><td class="by">{said.data ? suggester(t.number, said.data, space) : "…"}</td>
+        <td><State state={fate(t)} /></td><td>{t.iteration}</td><td>{time(t.ended)}</td><td>{(t.reason ?? t.error)?.split("\n")[0]}</td></tr>)}</tbody></table></div></Card></>;
 }
 
 // Lines are what a plugin has said in the host's log: its plan, and when it changed that.

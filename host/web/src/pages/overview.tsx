@@ -5,14 +5,15 @@ import type { History as HistoryOf, Params, Ranked, Status } from "../api";
 import { toNumber } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { clock, exact, number, plural, roughly, seconds, states, time, word } from "../format";
+import { clock, exact, number, plural, roughly, seconds, states, time, unitOf, word } from "../format";
 import type { Watched } from "../live";
 import { useData } from "../live";
 import { ended, Outcome, terminated, whole } from "../outcome";
+import { wide } from "../plot/axes";
 import { Lines } from "../plot/lines";
 import { href } from "../route";
 import type { Made } from "../source";
-import { Card, Choice, Code, Facts, Front, Value, Waiting } from "../ui";
+import { Card, Choice, Code, Copy, Facts, Front, Starred, Value, Waiting } from "../ui";
 import { Curves, useSpace } from "./curves";
 import { FrontTable } from "./pareto";
 
@@ -21,7 +22,7 @@ export const left = (s: Status): string => (s.left_s === undefined ? "" : roughl
 
 export function Overview({ x, watched }: PageProps): JSX.Element {
   const { status, version } = watched;
-  const history = useMemo(() => <History x={x} version={version} />, [x, version]);
+  const history = useMemo(() => <History x={x} version={version} best={status?.best?.number} />, [x, version]);
   const curves = useMemo(() => <Curves x={x} version={version} best={status?.best?.number} />, [x, version]);
   if (!status) return <Waiting error={watched.lost ? undefined : watched.error} />;
   return <>
@@ -31,7 +32,8 @@ export function Overview({ x, watched }: PageProps): JSX.Element {
       {history}
     </div>
     {curves}
-    <Facts of={[["directory", status.dir], ...(status.host ? [["host", status.host] as [string, string]] : [])]} />
+    <Card title="Where" id="where"><Facts of={[["directory", <>{status.dir} <Copy text={status.dir} /></>],
+      ...(status.host ? [["host", status.host] as [string, string]] : [])]} /></Card>
   </>;
 }
 
@@ -45,7 +47,7 @@ function Headline({ watched: { lost, seen }, status: s, x }: { watched: Watched;
       ? <span class="state state-interrupted"><span aria-hidden="true">◌</span> last seen {state} at {clock(seen ?? lost)}</span> : <Outcome of={s} />}</div>
       <Gone status={s} /><Why status={s} /></div>
     <div><h2>progress</h2><Progress x={x} status={s} lost={unknown} /></div>
-    <div><h2>time</h2><div class="big number" id="elapsed"><Elapsed status={s} lost={unknown} /></div><div id="left">{unknown ? "not known" : timeLeft(s, made)}</div></div>
+    <div><h2>time</h2><div class="big number" id="elapsed"><Elapsed status={s} lost={unknown} /></div><div id="left" class="strong">{unknown ? "not known" : timeLeft(s, made)}</div></div>
     <div><h2 id="best-of">{s.best || !s.front ? `best ${objective ? `${objective.metric} (${objective.mode})` : "so far"}` : "best"}</h2>{s.best ? <><div class="big" id="best-value"><Value of={s.best.value} /></div>
       <div>by <a href={href(["x", x, "trials", s.best.number])}>trial {s.best.number}</a></div></>
       : s.front ? <div id="front"><Front x={x} n={s.front} /></div> : "no result yet"}</div>
@@ -57,8 +59,11 @@ function timeLeft(s: Status, made?: Made): string {
   if (s.state !== "running") return s.state === "finished" ? "finished" : "not running";
   if (s.ending) return "ending: " + s.ending;
   if (s.paused) return "paused: no trial continues";
-  return left(s) ? left(s) + " left" : s.planned < 0 ? "no number of trials is planned" : "time left not known yet";
+  return s.left_s !== undefined ? `${left(s)} left${until(s.left_s)}` : s.planned < 0 ? "no number of trials is planned" : "time left not known yet";
 }
+
+// until is the time of day at which something ends, if that is later today and not soon.
+const until = (s: number): string => (s < 600 || s > 43200 ? "" : `, until about ${clock(Date.now() + 1000 * s)}`);
 
 // Gone says what becomes of trials that ran when their host died.
 function Gone({ status: s }: { status: Status }): JSX.Element | null {
@@ -98,7 +103,7 @@ function Progress({ x, status: s, lost }: { x: string; status: Status; lost: boo
     {s.planned < 0 ? null : <div class="progress" role="progressbar" aria-label="trials that have ended" aria-valuenow={ended(s)}
       aria-valuemin={0} aria-valuemax={all}><div style={{ width: share(ended(s)) }} />{over ? null : <div class="now" style={{ width: share(running) }} />}</div>}
     <div id="counts">{states.map(([name, word, sign]) => ({ name, word, sign, n: name === "TERMINATED" ? terminated(s) : s.counts[name] ?? 0 })).filter(({ n }) => n > 0).map(({ name, word, sign, n }, i) =>
-      <span key={name} class={`state-${name.toLowerCase()}`}>{i > 0 ? ", " : ""}{over && name === "RUNNING" ? `◌ ${running} ${running === 1 ? "was" : "were"} running` : `${sign} ${n} ${word}`}{name === "TERMINATED" ? <> ({n - s.stopped_early} completed, <Early x={x} n={s.stopped_early} />)</> : null}</span>)}</div>
+      <span key={name} class={`state-${name.toLowerCase()}`}>{i > 0 ? ", " : ""}<a href={href(["x", x, "trials"], { state: name })}>{over && name === "RUNNING" ? `◌ ${running} ${running === 1 ? "was" : "were"} running` : `${sign} ${n} ${word}`}</a>{name === "TERMINATED" ? <> ({n - s.stopped_early} completed, <Early x={x} n={s.stopped_early} />)</> : null}</span>)}</div>
     {s.never_started ? <div class="quiet">{plural(s.never_started, "trial")} never started</div> : null}
   </>;
 }
@@ -154,7 +159,7 @@ function python(v: unknown): string {
 
 type By = "time" | "trials";
 
-function History({ x, version }: { x: string; version: number }): JSX.Element {
+function History({ x, version, best }: { x: string; version: number; best?: number }): JSX.Element {
   const source = useSource();
   const [by, choose] = useState<By>("time");
   const { data, error } = useData("history " + x, version, () => source.history(x));
@@ -162,17 +167,19 @@ function History({ x, version }: { x: string; version: number }): JSX.Element {
   const several = (useSpace(x).data?.objectives.length ?? 1) > 1;
   return <Card title={data ? `Best ${data.metric} so far (${data.mode})` : "Best so far"} id="history" aside={aside}>
     {several ? <p class="quiet">There are several objectives; this is the first one.</p> : null}
-    {data ? <HistoryPlot of={data} by={by} x={x} /> : <Waiting error={error} />}
-    {data && data.steps.some((s) => s.running) ? <p class="quiet">Each dot is a trial at its end; those that still run are at the right edge, with their value so far.</p> : null}</Card>;
+    {data ? <HistoryPlot of={data} by={by} x={x} best={several ? undefined : best} /> : <Waiting error={error} />}
+    {data && data.steps.length > 0 ? <p class="quiet">{best === undefined || several ? null : <><Starred x={x} of={new Set([best])} />. </>}Each dot is a trial at its end{data.steps.some((s) => s.running)
+      ? "; those that still run are at the right edge, with their value so far" : ""}.</p> : null}</Card>;
 }
 
 // HistoryPlot has a point for each trial, and a line for the best.
-export function HistoryPlot({ of: { steps, metric }, by, x }: { of: HistoryOf; by: By; x: string }): JSX.Element {
+export function HistoryPlot({ of: { steps, metric }, by, x, best }: { of: HistoryOf; by: By; x: string; best?: number }): JSX.Element {
   if (steps.length === 0) return <p class="quiet">There is no value yet.</p>;
   const last = steps[steps.length - 1];
-  const xs = steps.map((s) => (by === "time" ? toNumber(s.at_s) : s.trials_ended));
-  return <Lines label={`Best ${metric} so far: ${number(last?.best)}`} xLabel={by === "time" ? "seconds" : "trials that have ended"}
-    yLabel={metric} height={240} pick={(n) => { location.hash = href(["x", x, "trials", n]); }}
-    lines={[...steps.map((s, i) => ({ name: `trial ${s.number}`, trial: s.number, xs: [xs[i] ?? NaN], ys: [toNumber(s.value)] })),
+  const unit = unitOf(Math.max(0, ...steps.map((s) => toNumber(s.at_s))));
+  const xs = steps.map((s) => (by === "time" ? toNumber(s.at_s) / unit.seconds : s.trials_ended));
+  return <Lines label={`Best ${metric} so far: ${number(last?.best)}`} xLabel={by === "time" ? unit.name : "trials that have ended"}
+    yLabel={metric} yLog={wide(steps.map((s) => toNumber(s.value)))} height={240} pick={(n) => { location.hash = href(["x", x, "trials", n]); }}
+    lines={[...steps.map((s, i) => ({ name: `trial ${s.number}`, trial: s.number, xs: [xs[i] ?? NaN], ys: [toNumber(s.value)], best: s.number === best })),
       { name: "best so far", xs, ys: steps.map((s) => toNumber(s.best)), strong: true, step: true }]} />;
 }

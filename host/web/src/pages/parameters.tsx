@@ -8,10 +8,11 @@ import { useSource } from "../context";
 import { plural, value } from "../format";
 import type { Loaded } from "../live";
 import { useData } from "../live";
-import { Scale, Scatter } from "../plot/scatter";
+import { wide } from "../plot/axes";
+import { Hatched, Scale, Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
-import { Card, Failure, Select, Waiting } from "../ui";
+import { Card, Failure, Select, Starred, Waiting } from "../ui";
 import { better, column, extent, metricOf, shades, useTable } from "./data";
 import type { Table } from "./data";
 
@@ -43,12 +44,14 @@ function Parameters({ x, data, metric, shares, watched }: PageProps & { data: Ta
     <Card title="Importance" id="importance">
       <Failure of={shares.error} />
       {isOther(data.space, metric) ? <p class="quiet">{metric} is no objective: its smallest values count as the best.</p> : null}
-      {shares.data ? <><table><thead><tr><th>parameter</th><th>share of the differences, of {shares.data.trials} trials</th></tr></thead>
-        <tbody>{ranked.map((s) => <tr key={s.param}><th scope="row">{s.param}</th><td><Bar share={toNumber(s.importance)} />{s.without ? <div class="quiet">not in {plural(s.without, "trial")}</div> : null}</td></tr>)}</tbody></table>
+      {shares.data ? <><table class="bars"><thead><tr><th>parameter</th><th class="number">share</th><th>of the differences between {plural(shares.data.trials, "trial")}</th></tr></thead>
+        <tbody>{ranked.map((s) => <tr key={s.param}><th scope="row">{s.param}</th>
+          <td class="number">{percent(toNumber(s.importance))}</td><td><Bar share={toNumber(s.importance)} />{s.without ? <div class="quiet">not in {plural(s.without, "trial")}</div> : null}</td></tr>)}</tbody></table>
         {shares.data.cautions?.length ? <ul class="quiet" id="cautions" aria-label="cautions">{shares.data.cautions.map((c) => <li key={c}>⚠ {c}</li>)}</ul> : null}</> : null}
       {shares.error ? <Basis of={data} early={watched.status?.stopped_early ?? 0} /> : null}</Card>
     <Contour x={x} t={data} metric={metric} names={names} best={watched.status?.best?.number} />
     <h2>Slices</h2>
+    {watched.status?.best ? <p class="quiet"><Starred x={x} of={new Set([watched.status.best.number])} /></p> : null}
     <div class="slices">{names.map((n) => <Slice key={n} x={x} t={data} metric={metric} name={n} best={watched.status?.best?.number} />)}</div>
   </>;
 }
@@ -63,9 +66,11 @@ function Basis({ of: t, early }: { of: Table; early: number }): JSX.Element | nu
     {early ? `The values of ${plural(early, "trial")} that ${early === 1 ? "was" : "were"} stopped early are those at that time.` : ""}</p>;
 }
 
-export function Bar({ share, text }: { share: number; text?: string }): JSX.Element {
-  const percent = Number.isFinite(share) ? Math.max(0, Math.min(1, share)) * 100 : 0;
-  return <div class="bar"><div style={{ width: `${percent}%` }} /><span class="number">{text ?? `${percent.toFixed(1)} %`}</span></div>;
+const percent = (share: number): string => (Number.isFinite(share) ? `${(100 * share).toFixed(1)} %` : "–");
+
+// Bar is a share, beside its number: a text on the end of a bar is hard to read.
+export function Bar({ share }: { share: number }): JSX.Element {
+  return <div class="bar" aria-hidden="true"><div style={{ width: `${Number.isFinite(share) ? Math.max(0, Math.min(1, share)) * 100 : 0}%` }} /></div>;
 }
 
 function axisOf(t: Table, name: string): { label: string; log?: boolean; choices?: unknown[] } {
@@ -79,7 +84,8 @@ function Slice({ x, t, metric, name, best }: { x: string; t: Table; metric: stri
     return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], strong: trial === best }))
       .filter((d) => d.x !== undefined && d.x !== null && d.y !== undefined);
   }, [t, metric, name, best]);
-  return <Card title={name}><Scatter label={`${metric} by ${name}, ${dots.length} trials`} x={axisOf(t, name)} y={{ label: metric }} dots={dots} height={230}
+  const log = useMemo(() => wide(column(t, metric)), [t, metric]);
+  return <Card title={name}><Scatter label={`${metric} by ${name}, ${dots.length} trials`} x={axisOf(t, name)} y={{ label: metric, log }} dots={dots} height={230}
     pick={(n) => { location.hash = href(["x", x, "trials", n]); }} /></Card>;
 }
 
@@ -96,9 +102,10 @@ function Contour({ x, t, metric, names, best }: { x: string; t: Table; metric: s
   const [low, high] = extent(column(t, metric));
   const up = better(t, metric) > 0;
   return <Card title="Two parameters" id="contour" aside={<div class="row">
-    <Select label="across" of={names} chosen={a} on={(v) => setQuery({ a: v })} /><Select label="up" of={names} chosen={b} on={(v) => setQuery({ b: v })} /></div>}>
+    <Select label="across" of={names.filter((n) => n !== b)} chosen={a} on={(v) => setQuery({ a: v, b })} /><Select label="up" of={names.filter((n) => n !== a)} chosen={b} on={(v) => setQuery({ a, b: v })} /></div>}>
     <Scatter label={`${metric} by ${a} and ${b}, ${dots.length} trials`} x={axisOf(t, a)} y={axisOf(t, b)} dots={dots} height={420}
       field={(d) => d.shade ?? NaN} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
     <Scale low={up ? low : high} high={up ? high : low} label={`${metric}, by rank, the best blue:`} />
-    <p class="quiet">The areas are means of nearby trials; there is nothing without them.{dots.some((d) => d.strong) ? " The ring is the best trial." : ""}</p></Card>;
+    <p class="quiet">The colour of an area is the mean of the trials nearby; <Hatched /> there is none. {dots.some((d) => d.strong) && best !== undefined ? <Starred x={x} of={new Set([best])} />
+      : best === undefined ? null : `The best trial does not have both parameters.`}</p></Card>;
 }

@@ -4,12 +4,13 @@ import { useMemo } from "preact/hooks";
 import type { Ranked } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { apart, value } from "../format";
+import { apart, plural, value } from "../format";
 import { useData } from "../live";
+import { wide } from "../plot/axes";
 import { Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
-import { Card, Failure, Select, Waiting } from "../ui";
+import { Card, Failure, Select, Starred, Waiting } from "../ui";
 import { better, column, shades, useTable } from "./data";
 import type { Table } from "./data";
 
@@ -23,11 +24,19 @@ export function ParetoPage({ x, watched }: PageProps): JSX.Element {
   if (one && table.data.space.metrics.length < 2) return <><h1>Pareto front</h1><p class="quiet">The experiment has one objective, and so no front; and there is no second metric to compare it with.</p></>;
   return <><h1>{one ? "Two metrics" : "Pareto front"}</h1>
     {one ? <p class="quiet">The experiment has one objective, and so no Pareto front. This compares its last values with those of another metric.</p> : null}
-    <Plots x={x} t={table.data} front={objectives.length > 1 ? front.data ?? [] : []} />
+    <Plots x={x} t={table.data} front={objectives.length > 1 ? front.data ?? [] : []} best={one ? watched.status?.best?.number : undefined} />
     {objectives.length > 1 ? <><Failure of={front.error} /><Front x={x} of={front.data ?? []} metrics={objectives.map((o) => o.metric)} /></> : null}</>;
 }
 
-function Plots({ x, t, front }: { x: string; t: Table; front: Ranked[] }): JSX.Element {
+interface Marked {
+  x: string;
+  t: Table;
+  front: Ranked[];
+  // best is the best trial of a single objective, which has no front.
+  best?: number;
+}
+
+function Plots({ x, t, front, best }: Marked): JSX.Element {
   const { query } = useRoute();
   const names = t.space.objectives.map((o) => o.metric);
   const all = t.space.metrics;
@@ -36,32 +45,33 @@ function Plots({ x, t, front }: { x: string; t: Table; front: Ranked[] }): JSX.E
     ? [[names[0]!, names[1]!, names[2]!], [names[0]!, names[2]!, names[1]!], [names[1]!, names[2]!, names[0]!]] : [[a, b, names[2]]];
   return <>
     <div class="row"><Select label="across" of={all} chosen={a} on={(v) => setQuery({ a: v, b })} /><Select label="up" of={all} chosen={b} on={(v) => setQuery({ a, b: v })} /></div>
-    <div class={pairs.length > 1 ? "two" : undefined} id="pareto">{pairs.map(([p, q, r]) => <Pair key={p + " " + q} x={x} t={t} a={p} b={q} c={r} front={front} />)}</div></>;
+    <div class={pairs.length > 1 ? "two" : undefined} id="pareto">{pairs.map(([p, q, r]) => <Pair key={p + " " + q} x={x} t={t} a={p} b={q} c={r} front={front} best={best} />)}</div>
+    <p class="quiet">{best !== undefined ? <Starred x={x} of={new Set([best])} /> : front.length > 0 ? <>○ is a trial on the front: no other is better in everything.</> : null}</p></>;
 }
 
-function Pair({ x, t, a, b, c, front }: { x: string; t: Table; a: string; b: string; c?: string; front: Ranked[] }): JSX.Element {
+function Pair({ x, t, a, b, c, front, best: first }: Marked & { a: string; b: string; c?: string }): JSX.Element {
   const dots = useMemo(() => {
     const best = new Set(front.map((r) => r.number));
     const [xs, ys, cs] = [column(t, a), column(t, b), c ? column(t, c) : []];
     const shade = c ? shades(cs, better(t, c)) : [];
-    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: best.has(trial),
+    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: best.has(trial) || trial === first,
       lines: c ? [`${c}: ${value(cs[i])}`] : [] })).filter((d) => d.x !== undefined && d.y !== undefined);
-  }, [t, a, b, c, front]);
+  }, [t, a, b, c, front, first]);
   const two = t.space.objectives;
   const both = two.length === 2 && a !== b && two.some((o) => o.metric === b) ? two.find((o) => o.metric === a) : undefined;
   return <Card title={`${b} by ${a}${c ? `, coloured by ${c}` : ""}`}><Scatter label={`${b} by ${a}: ${dots.length} trials, ${front.length} of them on the front`}
-    x={{ label: a }} y={{ label: b }} dots={dots} height={360} steps={front.length > 1 && both ? (both.mode === "max" ? "max" : "min") : undefined} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} /></Card>;
+    x={{ label: a, log: wide(column(t, a)) }} y={{ label: b, log: wide(column(t, b)) }} dots={dots} height={360} front={first === undefined} steps={front.length > 1 && both ? (both.mode === "max" ? "max" : "min") : undefined} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} /></Card>;
 }
 
 function Front({ x, of, metrics }: { x: string; of: Ranked[]; metrics: string[] }): JSX.Element {
-  return <Card title={`${of.length} trials on the front: no other is better in everything`} id="front"><FrontTable x={x} of={of.slice(0, 500)} metrics={metrics} /></Card>;
+  return <Card title={`${plural(of.length, "trial")} on the front: no other is better in everything`} id="front"><FrontTable x={x} of={of.slice(0, 500)} metrics={metrics} /></Card>;
 }
 
 // FrontTable has the objectives and the parameters of trials on the front.
 export function FrontTable({ x, of, metrics }: { x: string; of: Ranked[]; metrics: string[] }): JSX.Element {
   const columns = metrics.map((m) => apart(of.map((r) => r.metrics[m])));
-  return <div class="scroll"><table>
-    <thead><tr><th>trial</th>{metrics.map((m) => <th key={m}>{m}</th>)}<th>parameters</th></tr></thead>
+  return <div class="scroll"><table class="figures">
+    <thead><tr><th>trial</th>{metrics.map((m) => <th key={m} class="number">{m}</th>)}<th>parameters</th></tr></thead>
     <tbody>{of.map((r, row) => <tr key={r.number}><td><a href={href(["x", x, "trials", r.number])}>{r.number}</a></td>
       {metrics.map((m, i) => <td key={m} class="number">{columns[i]?.[row]}</td>)}
       <td>{Object.entries(r.params).map(([k, v]) => `${k}=${value(v)}`).join(" ")}</td></tr>)}</tbody></table></div>;

@@ -6,7 +6,7 @@ import { useSource } from "../context";
 import { bytes, plural, seconds, value } from "../format";
 import { useData } from "../live";
 import { setQuery, useRoute } from "../route";
-import { Card, Code, Facts, Waiting } from "../ui";
+import { Button, Card, Code, Facts, Waiting } from "../ui";
 import { Bar } from "./parameters";
 import { Text } from "./trial";
 
@@ -28,9 +28,9 @@ export function JournalPage({ x, watched }: PageProps): JSX.Element {
   const go = (to: number | undefined) => (): void => setQuery({ after: to === undefined ? undefined : String(to) });
   return <><h1>Journal</h1>
     <Card title={`Events ${first} to ${last} of ${data.total.toLocaleString("en")}`} id="journal" aside={<div class="row">
-      <button type="button" class="small" disabled={first <= (data.oldest ?? 1)} onClick={go(Math.max(0, first - pageSize - 1))}>← earlier</button>
-      <button type="button" class="small" disabled={last >= data.total} onClick={go(last)}>later →</button>
-      <button type="button" class="small" onClick={go(undefined)}>the last</button></div>}><div class="scroll"><table class="told">
+      <Button small cannot={first <= (data.oldest ?? 1) ? "these are the first events" : undefined} on={go(Math.max(0, first - pageSize - 1))}>← earlier</Button>
+      <Button small cannot={last >= data.total ? "these are the last events" : undefined} on={go(last)}>later →</Button>
+      <Button small cannot={last >= data.total ? "these are the last events" : undefined} on={go(undefined)}>the last</Button></div>}><div class="scroll"><table class="told">
       <thead><tr><th>#</th><th>after</th><th>event</th><th>what</th></tr></thead>
       <tbody>{data.entries.map((e) => <tr key={e.number}><td class="number">{e.number}</td><td class="number">{seconds(e.at_s)}</td><td>{e.kind}</td><td>{e.text}</td></tr>)}</tbody></table></div>
       {(data.oldest ?? 1) > 1 ? <p class="quiet">This report has the events from {data.oldest} on.</p> : null}</Card></>;
@@ -42,9 +42,9 @@ export function ResourcesPage({ x, watched }: PageProps): JSX.Element {
   if (!data) return <><h1>Resources</h1><Waiting error={error} /></>;
   const { leases } = data;
   const amount = (name: string, n: number): string => (name.includes("memory") || name === "disk" ? bytes(n) : value(n));
-  return <><h1>Resources</h1><Card title="In use" id="resources"><table><thead><tr><th>resource</th><th>used, of all</th></tr></thead>
+  return <><h1>Resources</h1><Card title="In use" id="resources"><table class="bars"><thead><tr><th>resource</th><th class="number">used, of all</th><th><span class="hidden">share</span></th></tr></thead>
     <tbody>{Object.entries(data.resources).map(([name, u]) => <tr key={name}><th scope="row">{name}</th>
-      <td><Bar share={u.total > 0 ? u.used / u.total : 0} text={`${amount(name, u.used)} of ${amount(name, u.total)}`} /></td></tr>)}</tbody></table></Card>
+      <td class="number">{amount(name, u.used)} of {amount(name, u.total)}</td><td><Bar share={u.total > 0 ? u.used / u.total : 0} /></td></tr>)}</tbody></table></Card>
     {leases ? <Card title="Leases" id="leases"><Facts of={[["used", String(leases.used)], ["free", String(leases.free)], ["waiting", String(leases.waiting)],
       ["ending", String(leases.ending)], ["nodes", leases.nodes.join(", ") || "none"], ...leases.why.map((w): [string, string] => ["why waiting", w]),
       ...(leases.lost ? [["lost", leases.lost] as [string, string]] : [])]} /></Card> : null}</>;

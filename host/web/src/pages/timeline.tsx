@@ -4,7 +4,8 @@ import { toNumber } from "../api";
 import type { Timeline } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { plural, seconds } from "../format";
+import type { Unit } from "../format";
+import { plural, seconds, unitOf } from "../format";
 import { useData } from "../live";
 import { axis, drawAxes, frame } from "../plot/axes";
 import type { Axis } from "../plot/axes";
@@ -30,15 +31,15 @@ export function TimelinePage({ x, watched }: PageProps): JSX.Element {
   const { data, error } = useData("timeline " + x, watched.version, () => source.timeline(x));
   return <><h1>Timeline</h1>{data ? <Card title={title(data)} id="timeline"
     aside={<Choice label="rows" of={[["place", "by place"], ["trial", "by trial"]]} chosen={by} on={(v) => setQuery({ by: v })} />}>
-    <Chart x={x} of={data} by={by} /><Legend />{data.saves_left_out ? <p class="quiet">Later saves are not shown: there are very many.</p> : null}</Card>
+    <Chart x={x} of={data} by={by} best={watched.status?.best?.number} /><Legend />{data.saves_left_out ? <p class="quiet">Later saves are not shown: there are very many.</p> : null}</Card>
     : <Waiting error={error} />}</>;
 }
 
 const title = (t: Timeline): string => `${t.trials.length < t.total ? `${t.trials.length} of ` : ""}${plural(t.total, "trial")} over ${seconds(t.now_s)}`;
 
-function boxes(t: Timeline, by: "place" | "trial"): { list: Box[]; rows: string[] } {
+function boxes(t: Timeline, by: "place" | "trial", best?: number): { list: Box[]; rows: string[] } {
   const list: Box[] = [];
-  const rows = by === "place" ? t.lanes.map((l) => `${l.node || "this machine"} ${l.slot}`) : t.trials.map((r) => String(r.number));
+  const rows = by === "place" ? t.lanes.map((l) => `${l.node || "this machine"} ${l.slot}`) : t.trials.map((r) => (r.number === best ? "★ " : "") + r.number);
   t.trials.forEach((r, i) => r.segments.forEach((s) => {
     const row = by === "trial" ? i : s.lane;
     if (row === null || row === undefined) return;
@@ -49,25 +50,26 @@ function boxes(t: Timeline, by: "place" | "trial"): { list: Box[]; rows: string[
   return { list, rows };
 }
 
-function Chart({ x, of, by }: { x: string; of: Timeline; by: "place" | "trial" }): JSX.Element {
-  const { list, rows } = boxes(of, by);
+function Chart({ x, of, by, best }: { x: string; of: Timeline; by: "place" | "trial"; best?: number }): JSX.Element {
+  const { list, rows } = boxes(of, by, best);
   const each = Math.max(2, Math.min(22, 640 / Math.max(1, rows.length)));
+  const unit = unitOf(toNumber(of.now_s));
   const height = Math.max(120, Math.round(rows.length * each) + 60);
   let at: { x: Axis; y: (row: number) => number } | undefined;
   const draw = (s: Surface): void => {
     const f = frame(s.w, s.h, 110);
-    const xs = axis({ label: "seconds", values: [], low: 0, high: Math.max(1, toNumber(of.now_s)) }, [f.left, f.right]);
+    const xs = axis({ label: unit.name, values: [], low: 0, high: Math.max(1, toNumber(of.now_s)) / unit.seconds }, [f.left, f.right]);
     const y = (row: number): number => f.top + row * each;
     at = { x: xs, y };
     const step = Math.ceil(14 / each);
     drawAxes(s, f, xs, { label: "", kind: "choice", at: () => NaN, invert: () => NaN,
       ticks: rows.map((text, i) => ({ text, at: y(i) + each / 2 })).filter((_, i) => i % step === 0) });
-    for (const b of list) drawBox(s, b, xs, y(b.row), each);
+    for (const b of list) drawBox(s, b, xs, unit, y(b.row), each, b.trial === best);
   };
   const find = (px: number, py: number): Spot | undefined => {
     if (!at) return undefined;
     const { x: xs, y } = at;
-    const b = list.findLast((c) => py >= y(c.row) && py < y(c.row) + each && px >= xs.at(c.from) - 1 && px <= xs.at(c.to) + 1);
+    const b = list.findLast((c) => py >= y(c.row) && py < y(c.row) + each && px >= xs.at(c.from / unit.seconds) - 1 && px <= xs.at(c.to / unit.seconds) + 1);
     return b && { x: px, y: py, lines: b.text, trial: b.trial };
   };
   return <Canvas label={`${plural(list.length, "segment")} of ${plural(of.trials.length, "trial")} on ${plural(rows.length, "row")}`} height={height} draw={draw}
@@ -80,8 +82,9 @@ const paused = "#cc79a7";
 const colour = (state: string, t: Theme, trial: number): string => (state === "running" ? running[trial % 2]!
   : state === "saving" ? t.warm : state === "paused" ? paused : t.quiet);
 
-function drawBox(s: Surface, b: Box, x: Axis, y: number, h: number): void {
-  const [from, to] = [x.at(b.from), Math.max(x.at(b.from) + 1, x.at(b.to))];
+function drawBox(s: Surface, b: Box, x: Axis, unit: Unit, y: number, h: number, best: boolean): void {
+  const at = (seconds: number): number => x.at(seconds / unit.seconds);
+  const [from, to] = [at(b.from), Math.max(at(b.from) + 1, at(b.to))];
   const thin = b.state === "queued" || b.state === "paused";
   s.ctx.fillStyle = colour(b.state, s.theme, b.trial);
   s.ctx.fillRect(from, y + (thin ? h * 0.4 : 1), to - from, Math.max(1, thin ? h * 0.2 : h - 2));
@@ -89,7 +92,7 @@ function drawBox(s: Surface, b: Box, x: Axis, y: number, h: number): void {
     s.ctx.fillStyle = b.state === "saving" ? s.theme.back : "#fff";
     s.ctx.textAlign = "left";
     s.ctx.textBaseline = "middle";
-    s.ctx.fillText(String(b.trial), from + 3, y + h / 2);
+    s.ctx.fillText((best ? "★ " : "") + b.trial, from + 3, y + h / 2);
   }
 }
 

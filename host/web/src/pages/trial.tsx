@@ -8,6 +8,7 @@ import type { PageProps } from "../context";
 import { plain, plural, seconds, stateWord, time, value } from "../format";
 import { useData, useNow } from "../live";
 import { Lines } from "../plot/lines";
+import { fate } from "../outcome";
 import { href } from "../route";
 import type { TextPath } from "../source";
 import { TrialSteering } from "../steering";
@@ -24,11 +25,12 @@ export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.E
   const running = watched.status?.state === "running" && source.made === undefined;
   const trials = Object.values(watched.status?.counts ?? {}).reduce((a, b) => a + b, 0);
   return <>
-    <div class="row"><h1>Trial {t.number} <span class="quiet">({t.trial})</span></h1><State state={t.state} over={!running} />
-      {best?.number === t.number ? <strong>★ the best</strong> : null}
+    <div class="row"><h1>Trial {t.number} <span class="quiet">({t.trial})</span></h1><State state={fate(t)} over={!running} />
+      {best?.number === t.number ? <strong id="is-best"><span class="star" aria-hidden="true">★</span> the best</strong>
+        : best ? <span class="quiet">the best is <a href={href(["x", x, "trials", best.number])}>trial {best.number}</a></span> : null}
       <nav class="row" aria-label="neighbours">{t.number > 0 ? <a href={href(["x", x, "trials", t.number - 1])}>← {t.number - 1}</a> : null}
         {t.number + 1 < trials ? <a href={href(["x", x, "trials", t.number + 1])}>{t.number + 1} →</a> : null}<a href={href(["x", x, "trials"])}>all trials</a></nav></div>
-    {running || t.state === "ERROR" && !watched.status?.dir.includes("://") ? <TrialSteering x={x} trial={t} lost={lost} resting={!running} /> : null}
+    {watched.status && !source.made && !watched.status.dir.includes("://") ? <TrialSteering x={x} trial={t} status={watched.status} lost={lost} /> : null}
     <Why t={t} />
     <div class="two">
       <Parameters t={t} best={best && best.number !== t.number ? best.params as Params : undefined} />
@@ -63,9 +65,9 @@ function Told({ text, printed = "" }: { text: string; printed?: string }): JSX.E
 function Parameters({ t, best }: { t: Detail; best?: Params }): JSX.Element {
   const names = [...new Set([...Object.keys(t.params), ...Object.keys(best ?? {})])];
   return <Card title="Parameters" id="parameters" aside={<Copy text={JSON.stringify(t.params)} label="copy as JSON" />}>
-    <table><thead><tr><th>name</th><th>value</th>{best ? <th>of the best</th> : null}</tr></thead>
-      <tbody>{names.map((n) => <tr key={n}><th scope="row">{n}</th><td title={JSON.stringify(t.params[n])}>{value(t.params[n])}</td>
-        {best ? <td class={value(best[n]) === value(t.params[n]) ? "quiet" : undefined}>{value(best[n])}</td> : null}</tr>)}</tbody></table></Card>;
+    <table class="figures"><thead><tr><th>name</th><th>value</th>{best ? <th>of the best</th> : null}</tr></thead>
+      <tbody>{names.map((n) => <tr key={n}><th scope="row">{n}</th><td class={typeof t.params[n] === "number" ? "number" : undefined} title={JSON.stringify(t.params[n])}>{value(t.params[n])}</td>
+        {best ? <td class={(typeof best[n] === "number" ? "number " : "") + (value(best[n]) === value(t.params[n]) ? "quiet" : "")}>{value(best[n])}</td> : null}</tr>)}</tbody></table></Card>;
 }
 
 // facts are what is known of a trial. A report knows of some trials alone who has suggested them.
@@ -116,9 +118,9 @@ function Results({ x, t, version, running }: { x: string; t: Detail; version: nu
 // ResultTable has the last results first.
 function ResultTable({ of: list, metrics, all }: { of: Result[]; metrics: string[]; all: number }): JSX.Element {
   const shown = list.slice(-200).reverse();
-  return <details><summary>{list.length < all ? `${list.length} of ` : ""}{plural(Math.max(all, list.length), "result")} as a table{list.length > 200 ? ", the last 200" : ""}</summary><div class="scroll"><table>
-    <thead><tr><th>iteration</th><th>time</th>{metrics.map((m) => <th key={m}>{m}</th>)}</tr></thead>
-    <tbody>{shown.map((r) => <tr key={`${r.attempt} ${r.iteration}`}><td>{r.iteration}</td><td>{seconds(r.time_total_s)}</td>
+  return <details><summary>{list.length < all ? `${list.length} of ` : ""}{plural(Math.max(all, list.length), "result")} as a table{list.length > 200 ? ", the last 200" : ""}</summary><div class="scroll"><table class="figures">
+    <thead><tr><th class="number">iteration</th><th class="number">time</th>{metrics.map((m) => <th key={m} class="number">{m}</th>)}</tr></thead>
+    <tbody>{shown.map((r) => <tr key={`${r.attempt} ${r.iteration}`}><td class="number">{r.iteration}</td><td class="number">{seconds(r.time_total_s)}</td>
       {metrics.map((m) => <td key={m} class="number" title={String(r.metrics[m])}>{plain(r.metrics[m])}</td>)}</tr>)}</tbody></table></div></details>;
 }
 
@@ -150,7 +152,7 @@ export function Text({ of, label, grows }: { of: TextPath; label: string; grows:
   };
   return <>
     <Failure of={error} />
-    <pre class={text ? "log" : "log none"} tabIndex={0} aria-label={label} ref={ref} onScroll={scrolled}>{text || (text === "" && !grows ? "(nothing)" : "")}</pre>
+    <pre class={grows ? "log grows" : "log"} tabIndex={0} role="group" aria-label={label} ref={ref} onScroll={scrolled}>{text || (text === "" && !grows ? "(nothing)" : "")}</pre>
     {grows ? <p class="quiet">following…</p> : null}
   </>;
 }

@@ -46,12 +46,23 @@ function numeric(w: Wanted, values: number[], range: [number, number]): Axis {
   const log = w.log === true && values.every((v) => v > 0) && (w.low === undefined || w.low > 0);
   const [low, high] = spread(values, w, log);
   const scale = log ? scaleLog([low, high], range) : scaleLinear([low, high], range);
-  const count = Math.max(2, Math.floor(Math.abs(range[1] - range[0]) / 60));
+  const count = Math.max(2, Math.floor(Math.abs(range[1] - range[0]) / (range[1] < range[0] ? 42 : 80))); // a text is wider than high
   const ticks = some(scale.ticks(count), count, log);
   const whole = values.length > 0 && values.every(Number.isInteger) ? ticks.filter(Number.isInteger) : [];
   return { label: w.label + (log ? " (log)" : ""), kind: "number", at: (v) => (typeof v === "number" ? scale(v) : NaN),
     invert: (px) => scale.invert(px), ticks: (whole.length > 0 ? whole : ticks).map((v) => ({ at: scale(v),
       text: number(v, 4) })) };
+}
+
+// wide says that values of a metric are easier to tell apart on a logarithmic axis, as in `tunehost plot`.
+export function wide(values: Iterable<unknown>): boolean {
+  let [low, high] = [Infinity, 0];
+  for (const v of values) {
+    if (typeof v !== "number" || !Number.isFinite(v)) continue;
+    if (v < low) low = v;
+    if (v > high) high = v;
+  }
+  return low > 0 && high / low > 1000;
 }
 
 // some leaves out ticks of a logarithmic axis that has too many.
@@ -140,6 +151,21 @@ export function rule(ctx: CanvasRenderingContext2D, x1: number, y1: number, x2: 
   ctx.moveTo(Math.round(x1) + 0.5, Math.round(y1) + 0.5);
   ctx.lineTo(Math.round(x2) + 0.5, Math.round(y2) + 0.5);
   ctx.stroke();
+}
+
+// star marks the best trial, in the colour that it has in tables.
+export function star({ ctx, theme }: Surface, x: number, y: number, size = 8): void {
+  ctx.beginPath();
+  for (let i = 0; i < 10; i++) {
+    const [r, a] = [i % 2 === 0 ? size : size * 0.42, (i * Math.PI) / 5];
+    ctx.lineTo(x + r * Math.sin(a), y - r * Math.cos(a));
+  }
+  ctx.closePath();
+  ctx.lineWidth = 3;
+  ctx.strokeStyle = theme.back;
+  ctx.stroke();
+  ctx.fillStyle = theme.warm;
+  ctx.fill();
 }
 
 // clip restricts what is drawn to the frame.

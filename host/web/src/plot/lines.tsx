@@ -3,7 +3,7 @@ import { bisector } from "d3-array";
 import type { JSX } from "preact";
 import { number } from "../format";
 import type { Axis, Frame } from "./axes";
-import { axis, clip, dashes, distinct, drawAxes, frame, margin, rule } from "./axes";
+import { axis, clip, dashes, distinct, drawAxes, frame, margin, rule, star } from "./axes";
 import { Canvas } from "./canvas";
 import type { Spot, Surface } from "./canvas";
 
@@ -16,6 +16,9 @@ export interface Line {
   step?: boolean;
   // end marks where the line ends: stopped ✕, failed ✕ in red, done ●.
   end?: "stopped" | "failed" | "done";
+  // best lines end with a star; tone is the colour of one of several experiments, the same in each plot.
+  best?: boolean;
+  tone?: number;
   trial?: number;
 }
 
@@ -62,9 +65,9 @@ export function Lines(p: LinesProps): JSX.Element {
 }
 
 // Names are the names of several strong lines, each with its line.
-export function Names({ of }: { of: string[] }): JSX.Element {
-  return <p class="row names">{of.map((name, i) => <span key={i}><svg width="44" height="10" aria-hidden="true"><line x1="0" x2="44" y1="5" y2="5" stroke-width="2.2"
-    stroke={of.length === 1 ? "var(--accent)" : distinct[i % distinct.length]} stroke-dasharray={dashes[i % dashes.length]!.join(" ")} /></svg> {name}</span>)}</p>;
+export function Names({ of }: { of: { name: string; tone: number }[] }): JSX.Element {
+  return <p class="row names">{of.map(({ name, tone }) => <span key={tone}><svg width="44" height="10" aria-hidden="true"><line x1="0" x2="44" y1="5" y2="5" stroke-width="2.2"
+    stroke={distinct[tone % distinct.length]} stroke-dasharray={dashes[tone % dashes.length]!.join(" ")} /></svg> {name}</span>)}</p>;
 }
 
 function drawLines(s: Surface, l: Layout, p: LinesProps): void {
@@ -78,12 +81,19 @@ function drawLines(s: Surface, l: Layout, p: LinesProps): void {
     s.ctx.globalAlpha = Math.max(0.12, Math.min(0.7, 30 / Math.max(1, weak.length)));
     for (const line of weak) drawLine(s, l, line, s.theme.quiet, 1);
     s.ctx.globalAlpha = 1;
-    p.lines.filter((line) => line.strong).forEach((line, i, all) => {
-      s.ctx.setLineDash(dashes[i % dashes.length] ?? []);
-      drawLine(s, l, line, all.length === 1 ? s.theme.accent : distinct[i % distinct.length]!, 2.2);
+    for (const line of p.lines.filter((one) => one.strong)) {
+      s.ctx.setLineDash(dashes[(line.tone ?? 0) % dashes.length] ?? []);
+      drawLine(s, l, line, line.tone === undefined ? s.theme.accent : distinct[line.tone % distinct.length]!, 2.2);
       s.ctx.setLineDash([]);
-    });
+    }
   });
+  for (const line of p.lines) if (line.best) starred(s, l, line); // also at the edge, whole
+}
+
+function starred(s: Surface, l: Layout, line: Line): void {
+  const n = line.xs.length - 1;
+  const [x, y] = [l.x.at(line.xs[n]), l.y.at(line.ys[n])];
+  if (Number.isFinite(x) && Number.isFinite(y)) star(s, x, y);
 }
 
 function drawLine(s: Surface, l: Layout, line: Line, colour: string, width: number): void {

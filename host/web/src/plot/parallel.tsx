@@ -70,9 +70,9 @@ export function Parallel(p: ParallelProps): JSX.Element {
     const l = layout({ ...p, brushes }, s.w);
     last.current = { l, w: s.w };
     drawLines(s, l, p);
-    drawAxes(s, l, p, brushes);
     const strong = hover >= 0 ? hover : p.numbers.indexOf(p.highlight ?? -1);
     if (strong >= 0) drawOne(s, l, strong);
+    drawAxes(s, l, p, brushes); // above the line, so that ticks stay readable
   };
   const moved = (e: { kind: "start" | "move" | "end"; x: number; y: number }): void => {
     const l = last.current?.l;

@@ -3,7 +3,7 @@ import { contours } from "d3-contour";
 import type { JSX } from "preact";
 import { number, value } from "../format";
 import type { Axis, Frame, Wanted } from "./axes";
-import { axis, clip, drawAxes, frame, graded, margin, tone } from "./axes";
+import { axis, clip, drawAxes, frame, graded, margin, star, tone } from "./axes";
 import { Canvas } from "./canvas";
 import type { Spot, Surface } from "./canvas";
 
@@ -11,7 +11,7 @@ export interface Dot {
   trial: number;
   x: unknown;
   y: unknown;
-  // shade is 0 to 1; strong dots are drawn last, with a ring.
+  // shade is 0 to 1; strong dots are marked, above the others.
   shade?: number;
   strong?: boolean;
   lines?: string[];
@@ -24,6 +24,8 @@ export interface ScatterProps {
   dots: Dot[];
   height?: number;
   pick?: (trial: number) => void;
+  // front says that strong dots are of a front, and have rings; otherwise they are the best, and have a star.
+  front?: boolean;
   // steps draws a line through the strong dots, as for a Pareto front, and says which values across are better.
   steps?: "min" | "max";
   // field is what contours are drawn of: the value of a dot; NaN where it has none.
@@ -60,7 +62,8 @@ export function Scatter(p: ScatterProps): JSX.Element {
     if (p.field) clip(s, last.f, () => drawField(s, last!, p.dots, p.field!));
     drawAxes(s, last.f, last.x, last.y);
     clip(s, last.f, () => drawDots(s, last!, p));
-    p.dots.forEach((d, i) => { if (d.strong) ring(s, last!.at[2 * i]!, last!.at[2 * i + 1]!); }); // also at the edge, whole
+    const mark = p.front ? ring : star;
+    p.dots.forEach((d, i) => { if (d.strong) mark(s, last!.at[2 * i]!, last!.at[2 * i + 1]!); }); // also at the edge, whole
   };
   const { pick } = p;
   return <Canvas label={p.label} height={p.height ?? 300} draw={draw} find={(x, y) => (last ? nearest(p, last, x, y) : undefined)}
@@ -128,28 +131,115 @@ const cells = 48;
 // mostSamples bounds the work for a field.
 const mostSamples = 1500;
 
-// drawField draws the mean of the values near each place: nothing is drawn where no trial is near.
+// Sample is the value of a trial at its place in the frame, from 0 to 1; x or y is undefined along choices, of which
+// only the same one counts.
+type Sample = [x: number, y: number, value: number];
+
+// drawField draws the mean of the values near each place. Far from all trials the plot is hatched: nothing is known.
 function drawField(s: Surface, l: Layout, dots: Dot[], field: (d: Dot) => number): void {
   const [w, h] = [l.f.right - l.f.left, l.f.bottom - l.f.top];
   const step = Math.max(1, Math.ceil(dots.length / mostSamples));
-  const samples: [number, number, number][] = [];
+  const samples: Sample[] = [];
   dots.forEach((d, i) => {
+    const [x, y] = [(l.x.at(d.x) - l.f.left) / w, (l.y.at(d.y) - l.f.top) / h];
     const v = field(d);
-    const [x, y] = [(l.at[2 * i]! - l.f.left) / w, (l.at[2 * i + 1]! - l.f.top) / h];
     if (i % step === 0 && Number.isFinite(v + x + y)) samples.push([x, y, v]);
   });
-  if (samples.length < 4) return;
-  const grid = smooth(samples);
   s.ctx.save();
   s.ctx.translate(l.f.left, l.f.top);
+  hatch(s, w, h);
+  if (samples.length >= 4) for (const part of parts(l, samples, w, h)) drawPart(s, part, w, h);
+  s.ctx.restore();
+}
+
+// Part is an area whose trials are compared: all, or those of one choice.
+interface Part {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+  samples: Sample[];
+  // reach is how far from a trial, across and up, its value says something; Infinity: along choices.
+  reach: [number, number];
+}
+
+// parts divides the plot between choices. All places are shares of the frame.
+function parts(l: Layout, samples: Sample[], w: number, h: number): Part[] {
+  const across = bands(l.x, l.f.left, w);
+  const down = bands(l.y, l.f.top, h);
+  const out: Part[] = [];
+  for (const [left, right] of across) {
+    for (const [top, bottom] of down) {
+      const inside = samples.filter(([x, y]) => x >= left && x < right && y >= top && y < bottom);
+      const r = reachOf(inside.length);
+      if (inside.length > 0) out.push({ left, right, top, bottom, samples: inside, reach: [across.length > 1 ? Infinity : r, down.length > 1 ? Infinity : r] });
+    }
+  }
+  return out;
+}
+
+function bands(a: Axis, from: number, size: number): [number, number][] {
+  if (a.kind === "number" || a.ticks.length < 2) return [[-1, 2]];
+  const at = a.ticks.map((t) => (t.at - from) / size).sort((x, y) => x - y);
+  const half = (at[1]! - at[0]!) / 2;
+  return at.map((x) => [x - half, x + half]);
+}
+
+// reachOf is how far a trial says something, as in `tunehost plot`: less far where there are many.
+const reachOf = (n: number): number => Math.max(0.04, Math.min(0.12, 0.8 / Math.sqrt(n)));
+
+function drawPart(s: Surface, p: Part, w: number, h: number): void {
+  const { ctx } = s;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(p.left * w, p.top * h, (p.right - p.left) * w, (p.bottom - p.top) * h);
+  ctx.clip();
+  ctx.beginPath();
+  for (const [x, y] of p.samples) around(ctx, p, x, y, w, h);
+  ctx.clip();
+  ctx.fillStyle = s.theme.back;
+  ctx.fillRect(0, 0, w, h);
+  const grid = smooth(p);
   const levels = Array.from({ length: 11 }, (_, i) => i / 11);
   for (const c of contours().size([cells, cells]).thresholds(levels)(grid)) {
-    s.ctx.beginPath();
-    for (const polygon of c.coordinates) for (const line of polygon) trace(s.ctx, line, w / cells, h / cells);
-    s.ctx.fillStyle = graded(c.value, s.theme, 0.55);
-    s.ctx.fill("evenodd");
+    ctx.beginPath();
+    for (const polygon of c.coordinates) for (const line of polygon) trace(ctx, line, w / cells, h / cells);
+    ctx.fillStyle = graded(c.value, s.theme, 0.55);
+    ctx.fill("evenodd");
   }
-  s.ctx.restore();
+  ctx.restore();
+}
+
+// around is the area near a trial: an ellipse, a stripe along choices, or all of a pair of choices.
+function around(ctx: CanvasRenderingContext2D, p: Part, x: number, y: number, w: number, h: number): void {
+  const [rx, ry] = p.reach;
+  if (Number.isFinite(rx) && Number.isFinite(ry)) {
+    ctx.moveTo((x + rx) * w, y * h);
+    ctx.ellipse(x * w, y * h, rx * w, ry * h, 0, 0, 7);
+    return;
+  }
+  const [left, right] = Number.isFinite(rx) ? [x - rx, x + rx] : [p.left, p.right];
+  const [top, bottom] = Number.isFinite(ry) ? [y - ry, y + ry] : [p.top, p.bottom];
+  ctx.rect(left * w, top * h, (right - left) * w, (bottom - top) * h);
+}
+
+const gap = 8;
+
+// hatch draws thin lines from corner to corner.
+function hatch({ ctx, theme }: Surface, w: number, h: number): void {
+  ctx.beginPath();
+  for (let x = -h; x < w; x += gap) {
+    ctx.moveTo(x, h);
+    ctx.lineTo(x + h, 0);
+  }
+  ctx.strokeStyle = theme.quiet;
+  ctx.lineWidth = 0.5;
+  ctx.stroke();
+}
+
+// Hatched explains the areas without trials.
+export function Hatched(): JSX.Element {
+  return <span id="hatched"><svg width="26" height="12" aria-hidden="true"><path d="M0 12L12 0M8 12L20 0M16 12L26 2M-8 12L4 0" stroke="var(--quiet)" fill="none" /><rect x=".5" y=".5" width="25" height="11" fill="none" stroke="var(--quiet)" /></svg> where it is hatched,</span>;
 }
 
 function trace(ctx: CanvasRenderingContext2D, line: number[][], sx: number, sy: number): void {
@@ -157,29 +247,32 @@ function trace(ctx: CanvasRenderingContext2D, line: number[][], sx: number, sy: 
   ctx.closePath();
 }
 
-// far is where a sample has no weight any more.
-const far = 18;
-
-// smooth is the weighted mean of the samples around each cell, from 0 to 1; NaN far from all.
-function smooth(samples: [number, number, number][]): number[] {
+// smooth is the mean of the samples around each cell, the nearer the weightier.
+function smooth({ samples, reach, left, right, top, bottom }: Part): number[] {
   const width = Math.max(0.05, Math.min(0.2, 0.9 / Math.sqrt(samples.length)));
   const out: number[] = [];
   for (let j = 0; j < cells; j++) {
     for (let i = 0; i < cells; i++) {
       const [x, y] = [(i + 0.5) / cells, (j + 0.5) / cells];
-      let sum = 0;
-      let weight = 0;
-      for (const [sx, sy, v] of samples) {
-        const d = ((sx - x) ** 2 + (sy - y) ** 2) / (2 * width * width);
-        if (d > far) continue;
-        const k = Math.exp(-d);
-        sum += k * v;
-        weight += k;
-      }
-      out.push(weight > 0.05 ? sum / weight : -1);
+      // one cell more than what is seen, for what lies between two
+      const seen = x > left - 1 / cells && x < right + 1 / cells && y > top - 1 / cells && y < bottom + 1 / cells;
+      out.push(seen ? mean(samples, Number.isFinite(reach[0]) ? x : undefined, Number.isFinite(reach[1]) ? y : undefined, width) : -1);
     }
   }
   return out;
+}
+
+// mean is that of samples, weighted by how near they are to a place; along undefined all are equally near.
+function mean(samples: Sample[], x: number | undefined, y: number | undefined, width: number): number {
+  let sum = 0;
+  let weight = 1e-300;
+  for (const [sx, sy, v] of samples) {
+    const d = ((x === undefined ? 0 : sx - x) ** 2 + (y === undefined ? 0 : sy - y) ** 2) / (2 * width * width);
+    const k = Math.exp(-d);
+    sum += k * v;
+    weight += k;
+  }
+  return sum / weight;
 }
 
 // Scale explains the colours.
