@@ -121,7 +121,7 @@ func (o *options) checkNames() error {
 		return option.Wrong("program", o.Program, "an absolute path")
 	}
 	if o.Send && o.Program != "" {
-		return option.Wrong("program", o.Program, "nothing beside send, which chooses the path")
+		return option.Wrong("program", o.Program, "no program with send: true, which chooses the path itself")
 	}
 	if strings.ContainsRune(o.Setup, 0) {
 		return option.Wrong("setup", o.Setup, "text without NUL characters")

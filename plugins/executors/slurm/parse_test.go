@@ -177,3 +177,15 @@ func TestPace(t *testing.T) {
 		t.Errorf("after something was done it is %v", got)
 	}
 }
+
+// What is allowed is said such that the user knows what to take out.
+func TestProgramBesideSend(t *testing.T) {
+	_, err := read([]byte(`{"send": true, "program": "/opt/tunehost"}`))
+	want := "allowed: no program with send: true, which chooses the path itself"
+	if err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+	if _, err := read([]byte(`{"time": "1m", "notice": 20}`)); err != nil { // docs/SLURM.md
+		t.Error(err)
+	}
+}

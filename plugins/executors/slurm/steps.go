@@ -478,7 +478,7 @@ func (e *steps) lookAt(l *step) {
 	case !alive && !granted && l.pid != 0 && refusal(&failure{words: words}) != "":
 		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseRefused, Why: words})
 	case !alive:
-		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: "the step has ended; its last words: " + last})
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: "the step has ended" + prefixed(": ", last)})
 	case !granted && len(places) == l.bundles:
 		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseGranted, Bundles: placed(places), Until: e.until})
 	case !granted:
