@@ -361,7 +361,7 @@ unsteady = { [ ! -s $(TOOLS)/rerun ] || sed 's/^/UNSTEADY: /' $(TOOLS)/rerun | t
 go_test = mkdir -p $(TOOLS); $(call gotest,standard-quiet,$(2),$(1)) || \
 	{ echo 'FAILED:'; grep -E '^(=== FAIL|--- FAIL|FAIL|panic:|WARNING: DATA RACE)' $(TEST_LOG) | sort -u; exit 1; }; \
 	$(unsteady); echo 'slowest packages:'; \
-	awk '$$1 == "ok" && $$3 ~ /s$$/ { print "  " $$3 "\t" $$2 }' $(TEST_LOG) | sort -rn | head -8
+	awk '$$1 == "ok" && $$3 ~ /s$$/ { print "  " $$3 "\t" $$2 }' $(TEST_LOG) | sort -rn | sed -n 1,8p
 
 .PHONY: simulation
 simulation: ## LIVES=50s of simulated hosts that die, on seeds that nobody has tried

@@ -213,8 +213,11 @@ func TestFlood(t *testing.T) {
 	c.Log = func(l process.Line) {
 		mu.Lock()
 		defer mu.Unlock()
+		if strings.Contains(l.Text, "lines dropped") {
+			dropped = true
+			return
+		}
 		size += len(l.Text)
-		dropped = dropped || strings.Contains(l.Text, "lines dropped")
 	}
 	began := time.Now()
 	p := startConfig(t, c)
