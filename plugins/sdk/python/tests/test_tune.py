@@ -1,5 +1,6 @@
 """What tunehost.tune does without the program: spaces, experiment files, mistakes."""
 
+import inspect
 import json
 import os
 import pickle
@@ -11,7 +12,7 @@ from typing import Any, Callable, Dict, List, cast
 import pytest
 
 from tunehost import _binary, tune
-from tunehost.tune import _encode, _payload, cluster, schedulers, search, stopper
+from tunehost.tune import _encode, _payload, cluster, experiment, schedulers, search, stopper
 from tunehost.tune.search import _methods
 
 
@@ -323,3 +324,11 @@ def test_another_projects_command_is_not_the_program(tmp_path: Path, monkeypatch
         _binary.find()
     monkeypatch.setenv("TUNEHOST_BINARY", os.path.realpath("/bin/sh"))
     assert _binary.find() == os.path.realpath("/bin/sh")
+
+
+def test_an_experiment_takes_what_run_takes() -> None:
+    taken = set(inspect.signature(tune.run).parameters) - set(inspect.signature(experiment.Experiment).parameters)
+    assert experiment.MORE == taken - {"run_or_experiment"}
+    with pytest.raises(TypeError, match="no argument colour"):
+        experiment.Experiment("e", train, colour="red")
+    assert experiment.Experiment("e", train, metric="loss").arguments["metric"] == "loss"

@@ -203,16 +203,6 @@ def accept_suggestions(encoded: Encoded, folder: str) -> None:
     encoded.plan.suggestions = folder
 
 
-def keep_suggestion(folder: str, number: int, values: Mapping[str, Any]) -> None:
-    """Writes the values of a suggestion."""
-    import pathlib
-
-    from . import _payload
-
-    pathlib.Path(folder).mkdir(exist_ok=True)
-    _payload._replace(pathlib.Path(folder, f"{number}.pkl"), _payload._pickle(dict(values), "a suggestion"))
-
-
 def _suggestion(folder: str, number: int) -> Dict[str, Any]:
     with open(os.path.join(folder, f"{int(number)}.pkl"), "rb") as f:
         found: Dict[str, Any] = pickle.load(f)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import inspect
-import json
 import os
 import re
 import sys
@@ -14,6 +13,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 from . import _callbacks, _encode, _serving, stopper
 from ._plugin import SERVED, Choice, chosen
 from ._wrapped import Wrapped
+from ._yaml import to_yaml
 from .config import CheckpointConfig, FailureConfig, RunConfig, SyncConfig, TuneConfig, seconds
 from .error import TuneError, Unsupported
 from .logger import split
@@ -21,7 +21,8 @@ from .progress_reporter import ProgressReporter
 from .resources import keys as resource_keys
 from .schedulers import FIFOScheduler, TrialScheduler
 from .schedulers._pbt import PopulationBasedTraining, PopulationBasedTrainingReplay
-from .search import BasicVariantGenerator, ConcurrencyLimiter, Searcher, repeater
+from .search import BasicVariantGenerator, ConcurrencyLimiter, Searcher
+from .search.repeater import repeater_of
 from .trainable import Trainable, overrides
 
 Keys = Dict[str, Any]
@@ -75,7 +76,7 @@ def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run:
     keys: Keys = {"version": 1}
     keys.update({"objective": objectives[0]} if len(objectives) == 1 else {"objectives": objectives})
     keys.update({"space": encoded.space, **_points(searcher, pbt, param_space, encoded.plan, samples)})
-    repeats = repeater(searcher)
+    repeats = repeater_of(searcher)
     trials = samples if not repeats or samples < 0 else max(1, samples // repeats.repeats)
     keys.update(searcher=searcher.entry(), scheduler=scheduler.entry(), trials=trials)
     keys.update(searcher.keys())
@@ -353,34 +354,5 @@ def plugin_yaml(experiment: Experiment, folder: str) -> str:
     """plugin.yaml of the trainable. It gets the whole environment, as the script's own process has it."""
     flags = [*(["--requests"] if experiment.request else []), *(["--reuse"] if experiment.reuse else [])]
     command = [sys.executable, "serve.py", folder, *flags]
-    return to_yaml({"kind": "trainable", "name": "python", "version": "1.0.0", "command": command, "env": _serving.environment()})
-
-
-def to_yaml(keys: Mapping[str, Any]) -> str:
-    """YAML with a line for each key, and for each parameter of the space."""
-    lines = []
-    for key, value in keys.items():
-        if key in ("space", "points") and value:
-            lines.append(f"{key}:")
-            entries = value.items() if isinstance(value, dict) else None
-            lines += (
-                [f"  {_scalar(k)}: {_scalar(v)}" for k, v in entries]
-                if entries
-                else [f"  - {_scalar(v)}" for v in value]
-            )
-        else:
-            lines.append(f"{key}: {_scalar(value)}")
-    return "\n".join(lines) + "\n"
-
-
-def _scalar(value: Any) -> str:
-    """A value in one line. Names without quotes where YAML reads them as text."""
-    return json.dumps(value, ensure_ascii=False, default=_plain)
-
-
-def _plain(value: Any) -> Any:
-    """Numbers of numpy."""
-    item = getattr(value, "item", None)
-    if item is not None:
-        return item()
-    raise TuneError(f"{value!r:.60} cannot be written into an experiment file: expected a number, a text or a list")
+    keys = {"kind": "trainable", "name": "python", "version": "1.0.0", "command": command, "env": _serving.environment()}
+    return to_yaml(keys)

@@ -12,10 +12,12 @@ import struct
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional
 
-from ._encode import Group
 from .error import TuneError
+
+if TYPE_CHECKING:
+    from ._encode import Group
 
 _ALIGN = 64
 
@@ -67,6 +69,12 @@ def read_plan(dir: Path) -> Group:
     """Reads the plan of the space."""
     plan: Group = pickle.loads((dir / "space.pkl").read_bytes())
     return plan
+
+
+def write_suggestion(folder: Path, number: int, values: Mapping[str, Any]) -> None:
+    """Writes the values of a suggestion."""
+    folder.mkdir(exist_ok=True)
+    dump(folder / f"{number}.pkl", dict(values), "a suggestion")
 
 
 def read_objects(dir: Path) -> Dict[str, Any]:

@@ -446,7 +446,7 @@ def encoded(world: World, space: Any, config: Mapping[str, Any], file: int) -> L
         raise ValueError(f"{next(iter(rest))} is {next(iter(rest.values()))!r:.60}, which the space does not have")
     if world.plan.suggestions is not None:
         if rest:
-            _encode.keep_suggestion(world.plan.suggestions, file, rest)
+            _payload.write_suggestion(Path(world.plan.suggestions), file, rest)
         params[_encode.SUGGESTION] = file if rest else 0
     point: List[float] = space.point(params)
     return point

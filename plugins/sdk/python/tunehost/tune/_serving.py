@@ -10,6 +10,7 @@ from typing import Any, List, Mapping
 
 from . import _nested, _payload, _values
 from ._plugin import SERVED
+from ._yaml import to_yaml
 
 EVENTS = "events.jsonl"  #: what a reporter writes for callbacks: a line for each event
 
@@ -46,8 +47,6 @@ def environment() -> List[str]:
 
 def write(folder: Path, objects: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
     """Writes a folder for each object into the folder `tune` of the experiment."""
-    from ._experiment import to_yaml
-
     if not objects:
         return
     _values.prepare(folder)
@@ -71,8 +70,6 @@ def write(folder: Path, objects: Mapping[str, Any], facts: Mapping[str, Any]) ->
 
 def write_feed(folder: Path) -> None:
     """Writes the folder of the reporter that feeds callbacks."""
-    from ._experiment import to_yaml
-
     place = folder / "callbacks"
     place.mkdir(exist_ok=True)
     (folder / "state").mkdir(exist_ok=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import datetime
 import functools
-import inspect
 import os
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import registry
 from .config import CheckpointConfig, SyncConfig
@@ -14,6 +13,28 @@ from .error import TuneError
 from .trial import Trial
 
 __all__ = ["Experiment", "Trial"]
+
+#: Arguments of tune.run that an Experiment takes beside those that it names.
+MORE = {
+    "callbacks",
+    "checkpoint_at_end",
+    "checkpoint_freq",
+    "checkpoint_score_attr",
+    "chdir_to_trial_dir",
+    "fail_fast",
+    "keep_checkpoints_num",
+    "max_concurrent_trials",
+    "metric",
+    "mode",
+    "progress_reporter",
+    "raise_on_failed_trial",
+    "resume",
+    "resume_config",
+    "reuse_actors",
+    "scheduler",
+    "search_alg",
+    "verbose",
+}
 
 
 class Experiment:
@@ -47,9 +68,7 @@ class Experiment:
         """more are further arguments of tune.run, for this experiment alone. local_dir is refused, as in Ray."""
         if local_dir is not None:
             raise DeprecationWarning("`local_dir` is deprecated: write storage_path")
-        from .run import run as runs
-
-        unknown = [argument for argument in more if argument not in inspect.signature(runs).parameters]
+        unknown = [argument for argument in more if argument not in MORE]
         if unknown:
             raise TypeError(f"an Experiment has no argument {unknown[0]}")
         if isinstance(checkpoint_config, dict):
@@ -147,3 +166,12 @@ class Experiment:
     def public_spec(self) -> Dict[str, Any]:
         """What callbacks, searchers and schedulers may know of it."""
         return {k: v for k, v in self.spec.items() if k in self.PUBLIC_KEYS}
+
+
+def listed(experiments: Any) -> List[Experiment]:
+    """One experiment, several, or dicts by names, as a list of experiments."""
+    if isinstance(experiments, Experiment):
+        return [experiments]
+    if isinstance(experiments, Mapping):
+        return [Experiment(name, **dict(spec)) for name, spec in experiments.items()]
+    return [e for one in experiments for e in listed(one)]

@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 from .analysis import ExperimentAnalysis
 from .config import CheckpointConfig, FailureConfig, ResumeConfig, RunConfig, SyncConfig, TuneConfig
 from .error import TuneError
-from .experiment import Experiment
+from .experiment import Experiment, listed
 from .registry import registered
 from .resources import with_resources
 from .schedulers import create_scheduler
@@ -22,6 +22,7 @@ from .search import create_searcher
 from .tuner import Tuner
 
 __all__ = ["run", "run_experiments"]
+
 
 def run(
     run_or_experiment: Any,
@@ -219,8 +220,8 @@ def run_experiments(
         "callbacks": callbacks,
     }
     given = {k: v for k, v in more.items() if v}
-    listed = _listed(experiments)
-    shares = concurrent and len(listed) > 1
+    those = listed(experiments)
+    shares = concurrent and len(those) > 1
 
     def one(experiment: Experiment) -> ExperimentAnalysis:
         arguments = {**copy.deepcopy({k: v for k, v in given.items() if k == "scheduler"}), **_others(given)}
@@ -233,10 +234,10 @@ def run_experiments(
             )
 
     if shares:
-        with ThreadPoolExecutor(len(listed)) as pool:
-            analyses = list(pool.map(one, listed))
+        with ThreadPoolExecutor(len(those)) as pool:
+            analyses = list(pool.map(one, those))
     else:
-        analyses = [one(experiment) for experiment in listed]
+        analyses = [one(experiment) for experiment in those]
     found = [trial for analysis in analyses for trial in analysis.trials]
     failed = [trial for trial in found if trial.error]
     if failed and raise_on_failed_trial:
@@ -246,11 +247,3 @@ def run_experiments(
 
 def _others(given: Mapping[str, Any]) -> Dict[str, Any]:
     return {k: v for k, v in given.items() if k != "scheduler"}
-
-
-def _listed(experiments: Any) -> List[Experiment]:
-    if isinstance(experiments, Experiment):
-        return [experiments]
-    if isinstance(experiments, Mapping):
-        return [Experiment(name, **dict(spec)) for name, spec in experiments.items()]
-    return [e for one in experiments for e in _listed(one)]

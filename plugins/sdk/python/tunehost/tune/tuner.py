@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
-
-from . import _callbacks, _experiment, _files, _host, _payload, _serving, _skip, cluster
+from . import _callbacks, _experiment, _files, _host, _payload, _serving, _skip, _yaml, cluster
 from .checkpoint import PathLike
 from .config import RunConfig, TuneConfig
 from .error import TuneError, Unsupported
@@ -45,7 +44,9 @@ class Tuner:
                 "do not call it"
             )
         self._tune, self._run = tune_config or TuneConfig(), run_config or RunConfig()
-        self._experiment: Optional[_experiment.Experiment] = _experiment.build(registered(trainable), param_space or {}, self._tune, self._run)
+        self._experiment: Optional[_experiment.Experiment] = _experiment.build(
+            registered(trainable), param_space or {}, self._tune, self._run
+        )
         self._settings = self._experiment.settings
         self._storage, self._name = _experiment.directory(self._experiment, self._run)
         self._dir: Optional[str] = None  # once it exists
@@ -58,7 +59,7 @@ class Tuner:
         """The experiment file, which fit writes and runs."""
         if self._experiment is None:
             return Path(self._storage, self._name, _PAYLOAD, "experiment.yaml").read_text(encoding="utf-8")
-        return _experiment.to_yaml(_experiment.complete(self._experiment, self._storage, self._name))
+        return _yaml.to_yaml(_experiment.complete(self._experiment, self._storage, self._name))
 
     def fit(self) -> ResultGrid:
         """Runs the experiment and returns its results, also when trials failed or Ctrl-C interrupted it. TuneError:

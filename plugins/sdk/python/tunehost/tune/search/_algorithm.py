@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 from typing import Any, Dict, List, Mapping, Optional
 
+from ..experiment import listed
 from ..trial import Trial
-from . import Searcher, _Around, _own
+from ._around import Around, own
+from .searcher import Searcher
 
 
 class SearchAlgorithm(Searcher):
@@ -86,7 +88,7 @@ class _Algorithm(Searcher):
         self.algorithm.on_trial_complete(self._ids[trial_id], result=result, error=error)
 
 
-class SearchGenerator(_Around, SearchAlgorithm):
+class SearchGenerator(Around, SearchAlgorithm):
     """A searcher as a search algorithm: TuneConfig(search_alg=…) takes it as it takes the searcher."""
 
     CKPT_FILE_TMPL = "search_gen_state-{}.json"
@@ -105,9 +107,7 @@ class SearchGenerator(_Around, SearchAlgorithm):
 
     def add_configurations(self, experiments: Any) -> None:
         """Takes experiments whose trials next_trial makes: an Experiment, a list of them, or dicts by names."""
-        from ..run import _listed
-
-        for experiment in _listed(experiments):
+        for experiment in listed(experiments):
             self._configs.append(experiment.arguments.get("config") or {})
             self._total += int(experiment.arguments.get("num_samples", 1))
 
@@ -120,7 +120,7 @@ class SearchGenerator(_Around, SearchAlgorithm):
     def create_trial_if_possible(self, experiment_spec: Mapping[str, Any]) -> Optional[Trial]:
         """The next trial of an experiment; None: the searcher has none now."""
         trial = Trial("trainable")
-        config = _own(self.searcher).suggest(trial.trial_id)
+        config = own(self.searcher).suggest(trial.trial_id)
         if config == Searcher.FINISHED:
             self.set_finished()
         if not isinstance(config, Mapping):
@@ -130,12 +130,12 @@ class SearchGenerator(_Around, SearchAlgorithm):
         return trial
 
     def on_trial_complete(self, trial_id: str, result: Optional[Dict[str, Any]] = None, error: bool = False) -> None:
-        _own(self.searcher).on_trial_complete(trial_id, result=result, error=error)
+        own(self.searcher).on_trial_complete(trial_id, result=result, error=error)
 
     def set_search_properties(
         self, metric: Optional[str], mode: Optional[str], config: Dict[str, Any], **spec: Any
     ) -> bool:
-        return _Around.set_search_properties(self, metric, mode, config, **spec)
+        return Around.set_search_properties(self, metric, mode, config, **spec)
 
     def served(self) -> Dict[str, Any]:
-        return _Around.served(self)
+        return Around.served(self)

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from ... import _asktell, _binary
 from .. import _encode
-from . import Searcher
+from .searcher import Searcher
 
 
 class Asking(Searcher):

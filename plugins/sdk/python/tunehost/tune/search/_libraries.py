@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 from .. import sample
 from ..error import TuneError
 from ..sample import Categorical, Domain
-from . import Searcher
+from .searcher import Searcher
 
 
 def installed(module: str) -> bool:

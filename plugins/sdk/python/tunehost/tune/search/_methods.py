@@ -6,9 +6,10 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .._plugin import refuse
 from ..error import TuneError, Unsupported
-from . import Method, Points
 from ._libraries import BayesOpt, HyperOpt, Nevergrad, ZOOpt, configured, installed, only_domains
 from ._optuna import Study
+from ._translated import Method
+from .searcher import Points
 
 _Metric = Union[None, str, Sequence[str]]
 

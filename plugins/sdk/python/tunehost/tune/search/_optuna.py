@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from ..error import TuneError
 from ..sample import Categorical, Domain
-from . import Searcher
+from .searcher import Searcher
 
 
 class Study(Searcher):

@@ -6,7 +6,8 @@ from typing import Any, Dict, Mapping, Optional
 
 from .._encode import is_grid
 from ..sample import Categorical, Domain
-from . import Points, Searcher
+from .searcher import Points, Searcher
+
 
 def grid_points(space: Mapping[Any, Any]) -> int:
     """How many points the grids of a space have."""

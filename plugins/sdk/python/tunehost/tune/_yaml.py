@@ -1,0 +1,38 @@
+"""Writes experiment files and manifests of plugins."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Mapping
+
+from .error import TuneError
+
+
+def to_yaml(keys: Mapping[str, Any]) -> str:
+    """YAML with a line for each key, and for each parameter of the space."""
+    lines = []
+    for key, value in keys.items():
+        if key in ("space", "points") and value:
+            lines.append(f"{key}:")
+            entries = value.items() if isinstance(value, dict) else None
+            lines += (
+                [f"  {_scalar(k)}: {_scalar(v)}" for k, v in entries]
+                if entries
+                else [f"  - {_scalar(v)}" for v in value]
+            )
+        else:
+            lines.append(f"{key}: {_scalar(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _scalar(value: Any) -> str:
+    """A value in one line. Names without quotes where YAML reads them as text."""
+    return json.dumps(value, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """Numbers of numpy."""
+    item = getattr(value, "item", None)
+    if item is not None:
+        return item()
+    raise TuneError(f"{value!r:.60} cannot be written into an experiment file: expected a number, a text or a list")
