@@ -46,17 +46,21 @@ class Asked:
 class AskTell(Experiment):
     """An experiment whose trials the caller trains, in this process or anywhere:
 
-        space = {"x": tune.uniform(0, 10)}
-        with tunehost.AskTell(space, metric="loss", mode="min", trials=30, name="mine") as experiment:
-            for trial in experiment:
-                experiment.tell(trial, {"loss": (trial.params["x"] - 3) ** 2})
-            print(experiment.best())
+    >>> from tunehost import tune
+    >>> space = {"x": tune.uniform(0, 10)}
+    >>> with AskTell(space, metric="loss", mode="min", trials=30, seed=1, name="mine") as experiment:
+    ...     for trial in experiment:
+    ...         ignored = experiment.tell(trial, {"loss": (trial.params["x"] - 3) ** 2})
+    ...     best = experiment.best()
+    >>> 2 < best["params"]["x"] < 4, best["value"] < 1
+    (True, True)
 
     space is that of tune.Tuner. metric is the reported metric that counts, and mode is min or max of it; metrics for
     several objectives are a dict of modes: {"loss": "min", "size": "min"}. trials is how many are handed out; -1: no
     limit. searcher and scheduler are what tune.TuneConfig takes. The experiment is recorded in storage (./results)
     under name, as by `tunehost run`; one that exists continues, and trials that were handed out and not told are
-    handed out again. storage="none" records nothing, and nothing can be read. settings are further keys of the experiment file, such as stop={"iteration": 9}.
+    handed out again. storage="none" records nothing, and nothing can be read. settings are further keys of the
+    experiment file, such as stop={"iteration": 9}.
 
     Several threads may use it. AskError: the program refused the experiment; NotFound: there is no program."""
 
@@ -101,7 +105,17 @@ class AskTell(Experiment):
 
     def ask(self, wait: bool = False) -> Optional[Asked]:
         """The next trial, or None when the experiment is finished. TellFirst: a result has to be told before; with
-        wait this waits until another thread tells one."""
+        wait this waits until another thread tells one.
+
+        >>> experiment = AskTell({"x": 5, "flag": True}, metric="loss", trials=1, storage="none")
+        >>> trial = experiment.ask()
+        >>> trial.number, trial.params
+        (0, {'x': 5, 'flag': True})
+        >>> experiment.tell(trial, {"loss": 0.5})
+        >>> print(experiment.ask())
+        None
+        >>> experiment.close()
+        """
         while True:
             tells = self._tells
             answer = self._request({"ask": True})
@@ -128,7 +142,14 @@ class AskTell(Experiment):
 
     def tell(self, trial: Union[Asked, str], metrics: Metrics) -> Optional[str]:
         """Ends a trial with its last metrics, which are numbers by name, or a number if there is one objective. Returns
-        None, or why the metrics do not count: the trial had been stopped before."""
+        None, or why the metrics do not count: the trial had been stopped before.
+
+        >>> with AskTell({"x": 5}, metric="loss", trials=2, name="told") as experiment:
+        ...     experiment.tell(experiment.ask(), {"loss": 0.5, "size": 7})
+        ...     experiment.tell(experiment.ask(), 0.25)
+        ...     experiment.best()["value"]
+        0.25
+        """
         return self._end({"tell": _id(trial), "metrics": self._flat(metrics).metrics})
 
     def fail(self, trial: Union[Asked, str], why: str) -> Optional[str]:

@@ -33,8 +33,10 @@ def minimize(
 ) -> Best:
     """The parameters with the smallest value of f, of so many trials:
 
-        best = tunehost.minimize(lambda p: (p["x"] - 3) ** 2, {"x": tune.uniform(0, 10)}, trials=50)
-        best.params, best.value
+    >>> from tunehost import tune
+    >>> best = minimize(lambda p: (p["x"] - 3) ** 2, {"x": tune.uniform(0, 10)}, trials=30, seed=1, verbose=0)
+    >>> 2 < best.params["x"] < 4, best.value < 1
+    (True, True)
 
     f takes the parameters as a dict and returns a number. Each call is a trial in a process of its own, as many at a
     time as there are CPUs, or concurrency. The experiment is recorded in storage (./results) under name. RuntimeError

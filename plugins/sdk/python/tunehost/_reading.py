@@ -18,7 +18,14 @@ class Experiment:
 
     @classmethod
     def open(cls, dir: Union[str, "os.PathLike[str]"]) -> Experiment:
-        """The experiment in a directory; ReadError if there is none."""
+        """The experiment in a directory; ReadError if there is none.
+
+        >>> import tunehost
+        >>> best = tunehost.minimize(lambda p: p["x"], {"x": 2}, trials=3, name="small", verbose=0)
+        >>> experiment = Experiment.open("results/small")
+        >>> experiment.status()["state"], len(experiment.trials()), experiment.best()["value"]
+        ('finished', 3, 2)
+        """
         found = cls(os.path.abspath(os.path.expanduser(os.fspath(dir))))
         found.status()
         return found

@@ -129,7 +129,8 @@ def report(metrics: Optional[Metrics] = None, *, iteration: Optional[int] = None
            checkpoint: Optional[PathLike] = None, **more: Any) -> None:
     """Reports one result and returns when the trial may continue.
 
-        tunehost.report(accuracy=0.93, loss=0.2)
+    >>> report(accuracy=0.93, loss=0.2, iteration=3)  # outside a trial
+    {"accuracy": 0.93, "loss": 0.2, "iteration": 3}
 
     Nested dicts are flattened with "/"; NaN and infinities are allowed. Values that are not
     numbers (text, bool, list) are not metrics; they are kept beside them in result.jsonl.

@@ -12,7 +12,14 @@ __all__ = ["CheckpointConfig", "FailureConfig", "ResumeConfig", "RunConfig", "Sy
 
 @dataclass
 class TuneConfig:
-    """What is searched, and how."""
+    """What is searched, and how.
+
+    >>> TuneConfig(metric="loss", mode="min", num_samples=20, search_alg="tpe", scheduler="asha").num_samples
+    20
+    >>> TuneConfig(metric="loss", mode="least")
+    Traceback (most recent call last):
+    ValueError: mode is 'least': expected min or max
+    """
 
     mode: Union[None, str, Sequence[str]] = None  #: min or max; a list for several metrics
     metric: Union[None, str, Sequence[str]] = None  #: the reported metric that counts; a list for several objectives
@@ -23,7 +30,8 @@ class TuneConfig:
     time_budget_s: Union[None, float, datetime.timedelta] = None  #: seconds after which the experiment ends
     reuse_actors: bool = False  #: class trainables: one process trains trial after trial, by reset_config
     trial_name_creator: Optional[Callable[..., str]] = None  #: a function of the trial that returns its name in texts
-    trial_dirname_creator: Union[None, str, Callable[..., str]] = None  #: a template, such as "{number}_{lr}", or a function of the trial
+    #: a template, such as "{number}_{lr}", or a function of the trial
+    trial_dirname_creator: Union[None, str, Callable[..., str]] = None
     chdir_to_trial_dir: Any = None  #: refused, as in Ray: every trial runs in its directory
 
     def __post_init__(self) -> None:

@@ -109,6 +109,9 @@ def report(
 ) -> None:
     """Reports one result of the trial, and returns when the trial may continue.
 
+    >>> report({"loss": 0.5, "by": {"class": 1.5}})  # outside of a trial
+    {"loss": 0.5, "by/class": 1.5}
+
     metrics are numbers by name, and other values (text, bool, list), which are kept beside them; nested
     dicts are flattened with "/". checkpoint is copied, and belongs to this result.
 

@@ -22,8 +22,14 @@ _PAYLOAD = "tune"
 class Tuner:
     """An experiment: a trainable, its space, and how it is searched.
 
-        results = tune.Tuner(train, param_space={"lr": tune.loguniform(1e-4, 1e-1)},
-                             tune_config=tune.TuneConfig(metric="loss", mode="min", num_samples=20)).fit()
+    >>> from tunehost import tune
+    >>> def train(config):
+    ...     tune.report({"loss": (config["x"] - 3) ** 2 + config["y"]})
+    >>> space = {"x": tune.grid_search([1, 2, 3]), "y": tune.uniform(0, 1)}
+    >>> config = tune.TuneConfig(metric="loss", mode="min", num_samples=2)
+    >>> results = tune.Tuner(train, param_space=space, tune_config=config, run_config=tune.RunConfig(verbose=0)).fit()
+    >>> len(results), results.get_best_result().config["x"]
+    (6, 3)
 
     trainable is a function of config, which calls tune.report, or a subclass of tune.Trainable. Each trial runs
     in a process of its own, forked from one that has unpickled the trainable; its directory is the working
