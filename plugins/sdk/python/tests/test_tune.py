@@ -51,6 +51,7 @@ FORMS = [
     (tune.qlograndint(2, 64, 2), {"int": [2, 64], "log": True, "step": 2}),
     (tune.choice(["a", None, 1, 1.5, True]), {"choice": ["a", None, 1, 1.5, True]}),
     (tune.grid_search([1, 2]), {"grid": [1, 2]}),
+    (tune.grid_search(i for i in (1, 2)), {"grid": [1, 2]}),  # type: ignore[arg-type]
     (7, 7),
     ("text", "text"),
     ([1, {"a": 2}], {"value": [1, {"a": 2}]}),

@@ -81,7 +81,7 @@ class AskTell(Experiment):
         from .tune._encode import encode
 
         encoded = encode(space)
-        self._plan = encoded.plan
+        self._plan, self._space = encoded.plan, encoded.space
         self._metrics = dict(metric) if isinstance(metric, Mapping) else {metric: mode}
         name = name or f"asktell_{datetime.datetime.now():%Y-%m-%d_%H-%M-%S}_{os.getpid()}"
         if storage != "none":
@@ -174,10 +174,22 @@ class AskTell(Experiment):
         return iter(lambda: self.ask(wait=True), None)
 
     def _asked(self, answer: Mapping[str, Any]) -> Asked:
-        from .tune._encode import decode
+        from .tune._encode import computes, decode
 
-        params = decode(self._plan, answer["params"])
+        given = answer["params"]
+        if any(name not in self._space for name in given):
+            raise self._other_space()
+        try:
+            params = decode(self._plan, given)
+        except (KeyError, TypeError):
+            if computes(self._plan):  # a sample_from of the user's may have raised it
+                raise
+            raise self._other_space() from None
         return Asked(answer["trial"], params, answer.get("resume_from", 0), answer.get("number"))
+
+    def _other_space(self) -> AskError:
+        """An experiment keeps the space that it has begun with."""
+        return AskError(f"{self.dir} has trials of another space: give AskTell the same space, or another name")
 
     def _request(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         with self._lock:

@@ -105,4 +105,15 @@ class Returning:
         self.__name__ = getattr(f, "__name__", "f").strip("<>")
 
     def __call__(self, config: Dict[str, Any]) -> Dict[str, Any]:
-        return {"value": float(self.f(config))}
+        value = self.f(config)
+        try:
+            return {"value": float(value)}
+        except (TypeError, ValueError):
+            raise TypeError(f"{_place(self.f)} returned {value!r:.60}: expected a number") from None
+
+
+def _place(f: Objective) -> str:
+    """The function, and where it is defined."""
+    code = getattr(f, "__code__", None)
+    where = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""
+    return f"the function {getattr(f, '__name__', type(f).__name__)}{where}"

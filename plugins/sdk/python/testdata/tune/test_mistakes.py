@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+import tunehost
 from tunehost import tune
 from tunehost.tune.search import Searcher
 
@@ -54,6 +55,15 @@ def closes_over():
         (lambda: fit(loss, {"a": {"b": tune.choice}}), r"a/b is the function tune.choice: .*tune.choice\(categories\)"),
         (lambda: fit(closes_over()), "because of its variable lock, a lock .*: create such objects inside of the trainable"),
         (lambda: fit(loss, scheduler="asha2"), "there is no scheduler"),
+        (lambda: fit(loss, scheduler=tune.schedulers.ASHAScheduler), r"as in AsyncHyperBandScheduler\(\)"),
+        (lambda: tune.Tuner(loss, tune_config={"metric": "loss"}), "expected a tune.TuneConfig"),
+        (lambda: tune.Tuner(loss, run_config=3), "expected a tune.RunConfig"),
+        (lambda: tune.Tuner(loss, run_config=tune.RunConfig(callbacks=tune.Callback())), "callbacks is .*a list of objects"),
+        (lambda: tune.Tuner(loss, run_config=tune.RunConfig(name="a/b")), "expected a name without /"),
+        (lambda: tune.Tuner(loss, run_config=tune.RunConfig(storage_path=5)), "expected the path of a directory"),
+        (lambda: tune.choice(3), "choice has 3: expected a list of values"),
+        (lambda: tune.grid_search(3), "grid_search has 3: expected a list of values"),
+        (lambda: tune.uniform("a", 1), "lower is 'a': expected a number"),
         (lambda: tune.report(loss=1), r'write tune.report\(\{"loss": 1\}\)'),
     ],
 )
@@ -61,6 +71,17 @@ def test_a_mistake_is_one_line(make, says):
     with pytest.raises(Exception, match=says) as raised:
         make()
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("value", [None, "good", [1, 2]])
+def test_a_function_that_returns_no_number_is_named(value):
+    def f(params):
+        return value
+
+    line = f.__code__.co_firstlineno
+    says = rf"the function f \({re.escape(__file__)}, line {line}\) returned {re.escape(repr(value))}: expected a number"
+    with pytest.raises(RuntimeError, match=says):
+        tunehost.minimize(f, {}, trials=1, verbose=0)
 
 
 def text(config):

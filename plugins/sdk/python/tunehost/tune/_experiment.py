@@ -192,6 +192,10 @@ def _refuse(tune: TuneConfig, run: RunConfig) -> None:
     """Settings that do nothing here are errors."""
     if run.storage_filesystem is not None:
         raise Unsupported("RunConfig(storage_filesystem=…) is not supported: give a directory as storage_path")
+    if run.name and "/" in str(run.name):
+        raise TuneError(f"name is {run.name!r}: expected a name without /; storage_path is the directory around it")
+    if run.storage_path is not None and not isinstance(run.storage_path, (str, os.PathLike)):
+        raise TuneError(f"storage_path is {run.storage_path!r:.60}: expected the path of a directory")
     if run.storage_path and "://" in str(run.storage_path) and not str(run.storage_path).startswith("file://"):
         raise Unsupported(
             f"RunConfig(storage_path={run.storage_path!r}) is not supported: give a directory; an experiment file "

@@ -53,6 +53,8 @@ def chosen(value: Any, kind: str) -> Choice:
         return Plugin(value)
     if isinstance(value, Mapping) and "plugin" in value:
         return Plugin(**value)
+    if isinstance(value, type):
+        raise TuneError(f"the {kind} is the class {value.__name__}: expected an object of it, as in {value.__name__}()")
     raise TuneError(
         f"the {kind} is {value!r:.60}: expected a class of tune.{'search' if kind == 'searcher' else 'schedulers'} "
         f"or the name of a {kind} of tunehost"

@@ -108,10 +108,21 @@ def _takes_one(func: Callable[..., Any]) -> bool:
 
 
 def _number(value: Any, what: str) -> float:
-    number = float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as e:
+        kind = TypeError if isinstance(e, TypeError) else ValueError
+        raise kind(f"{what} is {value!r:.60}: expected a number") from None
     if not math.isfinite(number):
         raise ValueError(f"{what} is {value}: expected a finite number")
     return number
+
+
+def _values(given: Any, what: str) -> List[Any]:
+    try:
+        return list(given)
+    except TypeError:
+        raise TypeError(f"{what} has {given!r:.60}: expected a list of values") from None
 
 
 def _bounds(lower: Any, upper: Any, logarithmic: bool) -> List[float]:
@@ -204,14 +215,15 @@ def qlograndint(lower: int, upper: int, q: int, base: Optional[float] = None) ->
 def choice(categories: Sequence[Any]) -> Categorical:
     """One of the values. They may have any type, and may contain domains of their own, which then
     exist only where the value is chosen."""
-    return Categorical(categories)
+    return Categorical(_values(categories, "choice"))
 
 
 def grid_search(values: Sequence[Any]) -> Dict[str, List[Any]]:
     """Every one of the values, combined with all other grids, num_samples times."""
-    if not list(values):
+    listed = _values(values, "grid_search")
+    if not listed:
         raise ValueError("grid_search has no values: give it at least one")
-    return {"grid_search": list(values)}
+    return {"grid_search": listed}
 
 
 def sample_from(func: Callable[..., Any]) -> Function:

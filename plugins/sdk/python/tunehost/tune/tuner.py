@@ -50,6 +50,9 @@ class Tuner:
                 "do not call it"
             )
         self._tune, self._run = tune_config or TuneConfig(), run_config or RunConfig()
+        for argument, kind, value in (("tune_config", TuneConfig, self._tune), ("run_config", RunConfig, self._run)):
+            if not all(hasattr(value, name) for name in vars(kind())):
+                raise TuneError(f"{argument} is {value!r:.60}: expected a tune.{kind.__name__}")
         self._experiment: Optional[_experiment.Experiment] = _experiment.build(
             registered(trainable), param_space or {}, self._tune, self._run
         )

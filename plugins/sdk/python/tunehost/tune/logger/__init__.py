@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
 
 from ..callback import Callback
 from ..error import TuneError
@@ -116,6 +116,8 @@ def split(callbacks: Any) -> Tuple[List[str], List[Callback]]:
     """The reporters of tunehost that callbacks are, and the callbacks that are called."""
     names: List[str] = []
     called: List[Callback] = []
+    if callbacks is not None and not isinstance(callbacks, Iterable):
+        raise TuneError(f"callbacks is {callbacks!r:.60}: expected a list of objects of subclasses of tune.Callback")
     for callback in callbacks or ():
         if not isinstance(callback, Callback):
             raise TuneError(f"the callback is {callback!r:.60}: expected an object of a subclass of tune.Callback")
