@@ -153,6 +153,10 @@ def test_results_of_another_experiment() -> None:
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert _methods.OptunaSearch(seed=1).entry()["plugin"] == "tpe"
+    for arguments in ({"study_name": "s"}, {"space": lambda trial: None}):
+        with pytest.raises(tune.TuneError, match="OptunaSearch needs the library optuna .*: pip install optuna"):
+            _methods.OptunaSearch(**arguments)
     with pytest.raises(tune.TuneError, match="pip install hyperopt"):
         _methods.HyperOptSearch(conditional())
     assert _methods.ZOOptSearch(budget=3).entry() == {"plugin": "evolution"}

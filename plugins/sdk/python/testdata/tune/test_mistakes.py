@@ -160,6 +160,16 @@ def test_objects_of_the_user_name_their_line():
         fit(loss, {"x": tune.uniform(0, 1)}, search_alg=Divides())
 
 
+class Counts(Divides):
+    def suggest(self, trial_id):
+        return 5
+
+
+def test_a_suggestion_that_is_no_config_is_named():
+    with pytest.raises(tune.TuneError, match="Counts.suggest returned 5: expected a dict, None or Searcher.FINISHED"):
+        fit(loss, {"x": tune.uniform(0, 1)}, search_alg=Counts())
+
+
 SCRIPT = """
 from tunehost import tune
 

@@ -425,6 +425,9 @@ class ServedSearcher(_Served, tunehost.Searcher):
         config = self.object.suggest(self.world.id(number))
         if isinstance(config, Mapping):
             self._asked.add(number)
+        elif config is not None and not isinstance(config, str):
+            name = type(self.object).__name__
+            raise TypeError(f"{name}.suggest returned {config!r:.60}: expected a dict, None or Searcher.FINISHED")
         return config
 
 

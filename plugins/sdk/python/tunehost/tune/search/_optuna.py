@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from ..error import TuneError
 from ..sample import Categorical, Domain
+from ._libraries import installed
 from .searcher import Searcher
 
 
@@ -25,6 +26,8 @@ class Study(Searcher):
         seed: Optional[int],
         rewards: Optional[Sequence[float]] = None,
     ) -> None:
+        if not installed("optuna"):
+            raise TuneError("OptunaSearch needs the library optuna for these arguments: pip install optuna")
         super().__init__(metric, mode)
         self._space, self._points, self._sampler = space, list(points or ()), sampler
         self._name, self._storage, self._seed = study_name, storage, seed
