@@ -58,7 +58,7 @@ def closes_over():
         (lambda: fit(loss, scheduler=tune.schedulers.ASHAScheduler), r"as in AsyncHyperBandScheduler\(\)"),
         (lambda: tune.Tuner(loss, tune_config={"metric": "loss"}), "expected a tune.TuneConfig"),
         (lambda: tune.Tuner(loss, run_config=3), "expected a tune.RunConfig"),
-        (lambda: tune.Tuner(loss, run_config=tune.RunConfig(callbacks=tune.Callback())), "callbacks is .*a list of objects"),
+        (lambda: tune.Tuner(loss, run_config=tune.RunConfig(callbacks=3)), "callbacks is 3: expected a list"),
         (lambda: tune.Tuner(loss, run_config=tune.RunConfig(name="a/b")), "expected a name without /"),
         (lambda: tune.Tuner(loss, run_config=tune.RunConfig(storage_path=5)), "expected the path of a directory"),
         (lambda: tune.choice(3), "choice has 3: expected a list of values"),
@@ -79,8 +79,8 @@ def test_a_function_that_returns_no_number_is_named(value):
         return value
 
     line = f.__code__.co_firstlineno
-    says = rf"the function f \({re.escape(__file__)}, line {line}\) returned {re.escape(repr(value))}: expected a number"
-    with pytest.raises(RuntimeError, match=says):
+    says = f"the function f ({__file__}, line {line}) returned {value!r}: expected a number"
+    with pytest.raises(RuntimeError, match=re.escape(says)):
         tunehost.minimize(f, {}, trials=1, verbose=0)
 
 

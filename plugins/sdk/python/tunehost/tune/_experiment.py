@@ -358,5 +358,5 @@ def plugin_yaml(experiment: Experiment, folder: str) -> str:
     """plugin.yaml of the trainable. It gets the whole environment, as the script's own process has it."""
     flags = [*(["--requests"] if experiment.request else []), *(["--reuse"] if experiment.reuse else [])]
     command = [sys.executable, "serve.py", folder, *flags]
-    keys = {"kind": "trainable", "name": "python", "version": "1.0.0", "command": command, "env": _serving.environment()}
-    return to_yaml(keys)
+    known = {"kind": "trainable", "name": "python", "version": "1.0.0"}
+    return to_yaml({**known, "command": command, "env": _serving.environment()})
