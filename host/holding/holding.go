@@ -122,12 +122,15 @@ func Silent(c clock.Clock) *Holding {
 	return &Holding{Log: log, Screen: hostlog.NewScreen(io.Discard, ""), Disk: diskspace.New(log, c)}
 }
 
-// openLog makes the log, which the user sees as far as verbosity says.
+// openLog makes the log, which the user sees as far as verbosity says; what must be known is always shown.
 func (h *Holding) openLog(file io.Writer, o *options.Options) {
 	h.Screen = hostlog.NewScreen(o.Stderr, h.LogPath())
 	var shown *hostlog.Screen
-	if o.Verbose > 0 && o.Stderr != nil {
+	if o.Stderr != nil {
 		shown = h.Screen
+	}
+	if o.Verbose <= 0 {
+		h.Screen.Quiet()
 	}
 	h.Log = hostlog.Open(file, shown)
 	h.Disk = diskspace.New(h.Log, o.Clock)

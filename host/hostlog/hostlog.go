@@ -14,8 +14,9 @@ import (
 // Log is the experiment's log: host.log and, for warnings, the terminal.
 type Log struct {
 	hclog.Logger
-	mu   sync.Mutex
-	said map[string]bool
+	screen *Screen // nil: none
+	mu     sync.Mutex
+	said   map[string]bool
 }
 
 // Open writes to a file, host.log; warnings also go to the screen, if there is one.
@@ -25,7 +26,9 @@ func Open(file io.Writer, screen *Screen) *Log {
 	if screen != nil {
 		l.RegisterSink(screen)
 	}
-	return New(l)
+	log := New(l)
+	log.screen = screen
+	return log
 }
 
 // New writes to a logger.
@@ -36,6 +39,23 @@ func (l *Log) Once(key, text string) bool {
 	first := l.first(key)
 	if first {
 		l.Warn(text)
+	}
+	return first
+}
+
+// Insist warns, also on a quiet screen: of what the user must know at every verbosity.
+func (l *Log) Insist(text string) {
+	l.Warn(text)
+	if l.screen != nil {
+		l.screen.insist(text)
+	}
+}
+
+// InsistOnce is Insist the first time for a key, and reports whether this was the first time.
+func (l *Log) InsistOnce(key, text string) bool {
+	first := l.first(key)
+	if first {
+		l.Insist(text)
 	}
 	return first
 }

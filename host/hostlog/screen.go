@@ -14,15 +14,32 @@ const sameWarnings = 3
 
 // Screen shows warnings and errors to the user, one line each.
 type Screen struct {
-	mu   sync.Mutex
-	out  io.Writer
-	logs string // the file with all messages
-	seen map[string]int
+	mu    sync.Mutex
+	out   io.Writer
+	logs  string // the file with all messages
+	seen  map[string]int
+	quiet bool // shows only what is insisted on
 }
 
 // NewScreen writes to out, and names the file with all messages; "": none.
 func NewScreen(out io.Writer, logs string) *Screen {
 	return &Screen{out: out, logs: logs, seen: map[string]int{}}
+}
+
+// Quiet makes it show only what Log.Insist and Log.InsistOnce say.
+func (s *Screen) Quiet() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.quiet = true
+}
+
+// insist shows a warning that a quiet screen has not shown.
+func (s *Screen) insist(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.quiet {
+		fmt.Fprintf(s.out, "warning: %s\n", text)
+	}
 }
 
 // To changes where the lines go, for example past a table that is redrawn.
@@ -39,6 +56,9 @@ func (s *Screen) Accept(_ string, level hclog.Level, msg string, args ...any) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.quiet {
+		return
+	}
 	kind := msg
 	if _, text, ok := strings.Cut(msg, ": "); ok && strings.HasPrefix(msg, "trial ") {
 		kind = text

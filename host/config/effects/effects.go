@@ -16,8 +16,8 @@ import (
 	"github.com/tunehost/tunehost/host/nearest"
 )
 
-// Effects warns of each setting without effect once, as soon as that is known, and lists all
-// of them for the summary. It implements the engine's Listener.
+// Effects warns of each setting without effect once, at every verbosity, as soon as that is known, and
+// lists all of them for the summary. It implements the engine's Listener.
 type Effects struct {
 	experiment *config.Experiment
 	machine    *core.Machine
@@ -75,7 +75,7 @@ func (x *Effects) warn(key, format string, args ...any) {
 }
 
 func (x *Effects) once(text string) {
-	if x.log.Once("effect "+text, text) {
+	if x.log.InsistOnce("effect "+text, text) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.said = append(x.said, &effect{text: func(string) string { return text }})

@@ -66,12 +66,12 @@ func (d *Disk) lacks(err error) {
 		return
 	}
 	if d.short = isShort(err); d.short {
-		d.log.Once("short", fmt.Sprintf("the machine has run out of a resource that the host needs (%v): "+
+		d.log.InsistOnce("short", fmt.Sprintf("the machine has run out of a resource that the host needs (%v): "+
 			"the host waits and then continues by itself; run fewer trials at a time (concurrency), "+
 			"or raise the limit (ulimit -n, ulimit -u)", cause(err)))
 		return
 	}
-	d.log.Warn("the disk is full: nothing is started, recorded or saved until there is space; free some space and " +
+	d.log.Insist("the disk is full: nothing is started, recorded or saved until there is space; free some space and " +
 		"the experiment continues by itself")
 }
 
@@ -85,7 +85,7 @@ func (d *Disk) waited(room bool) {
 	if d.short {
 		d.log.Info("the missing resource is available again; the experiment continues")
 	} else {
-		d.log.Warn("the disk has space again; the experiment continues")
+		d.log.Insist("the disk has space again; the experiment continues")
 	}
 }
 

@@ -11,9 +11,10 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, AsyncIterator, Dict, Iterator, List, Mapping, Optional, Union
 
-from . import _binary
+from . import _binary, _system
 from ._metrics import Reported, flatten
 from ._reading import Experiment
 
@@ -98,6 +99,7 @@ class AskTell(Experiment):
             **settings,
         }
         super().__init__(os.path.join(storage, name))
+        _check_space(os.path.join(storage, name), name, encoded.space)
         self._lock = threading.Lock()
         self._told = threading.Condition()
         self._tells = 0  # how often something was told
@@ -308,6 +310,20 @@ class AsyncAskTell:
                 waiter.set_result(None)
 
 
+def _check_space(dir: str, name: str, space: Mapping[str, Any]) -> None:
+    """Refuses another space than that of an experiment which exists: its trials are points of its own."""
+    try:
+        begun = json.loads(Path(dir, "experiment.yaml").read_text(encoding="utf-8"))["space"]
+        extended = json.loads(Path(dir, "run.json").read_text(encoding="utf-8")).get("extensions")
+    except (OSError, ValueError, KeyError):
+        return  # there is none, or it did not begin with AskTell
+    given = json.loads(json.dumps(space, default=_plain))
+    if extended or given == begun:
+        return
+    other = ", ".join(key for key in {**begun, **given} if begun.get(key) != given.get(key))
+    raise AskError(f"the experiment {name!r} has begun with another space ({other}): choose another name")
+
+
 def _opened(file: Mapping[str, Any], storage: str) -> _Program:
     """Starts the program. That of a script that was killed a moment ago uses the experiment until it notices."""
     end = time.monotonic() + _GIVE_UP_S
@@ -389,6 +405,8 @@ class _Program:
     def _why(self) -> str:
         status = self._child.wait()
         self._pump.join()
+        if status < 0:
+            return f"tunehost {_system.ended_by(status)}; AskTell with the same arguments and name continues"
         last = self._messages[-1] if self._messages else f"tunehost ended with status {status}"
         return last[len("tunehost: ") :] if last.startswith("tunehost: ") else last
 

@@ -6,12 +6,11 @@ import contextlib
 import itertools
 import os
 import selectors
-import signal
 import threading
 from concurrent.futures import Future
 from typing import Any, Callable, Dict, Mapping, Optional
 
-from . import _frames, _vital
+from . import _frames, _system, _vital
 from ._frames import Frames
 from ._session import Session
 from .run import ENDED, KILL, STARTED, STOP, Order, Told
@@ -207,8 +206,4 @@ def _death(code: int) -> str:
     """How a process ended that did not report its end."""
     if code >= 0:
         return f"its process exited with status {code}"
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = "unknown"
-    return f"its process was ended by signal {-code} ({name})"
+    return f"its process {_system.ended_by(code)}"

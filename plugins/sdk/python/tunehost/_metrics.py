@@ -21,6 +21,7 @@ class Reported:
         self.values: Dict[str, Any] = {}  #: everything that is not a number, as JSON values
         self.done = False  #: the report contains done=True
         self.iteration: Optional[int] = None  #: the iteration in the report
+        self.counted = ""  #: the name by which the report gives it
         self.left_out: List[str] = []  #: names of values that exceed the size limit
         self._room = _MAX_VALUES - 2
 
@@ -33,7 +34,7 @@ class Reported:
             self._add_value(name, _plain(value, 0))
             return
         if name in _COUNTS and number.is_integer() and 1 <= number <= 2**53:
-            self.iteration = int(number)
+            self.iteration, self.counted = int(number), name
             if name == "iteration":
                 return
         self.metrics[name] = number

@@ -23,6 +23,15 @@ def libc() -> Any:
     return ctypes.CDLL(None)
 
 
+def ended_by(status: int) -> str:
+    """How a process ended whose status is that of a signal, below 0."""
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = "unknown"
+    return f"was ended by signal {-status} ({name})"
+
+
 def _prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):

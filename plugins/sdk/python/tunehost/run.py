@@ -14,7 +14,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping,
 
 from . import _traces
 from ._keeping import keep
-from ._metrics import flatten, left_out, whole
+from ._metrics import Reported, flatten, left_out, whole
 from .errors import Paused, RestoreError, StartError, Stopped, UnknownFormat
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ START, CONTINUE, SAVE, STOP, KILL = range(1, 6)
 STARTED, RESULT, SAVED, ENDED, LOG = range(1, 6)
 EXPORTED = 7
 _MAX_TEXT = 64 << 10
+_COUNTED = "it counts from 1 and grows with each report; leave it out, and tunehost counts, or report it by another name"
 
 Order = Dict[str, Any]
 """A TrainCommand of the protocol: kind, credits, dir, paused."""
@@ -210,10 +211,12 @@ class Run:
         when a checkpoint of this result is wanted. checkpoint is a directory that already
         holds one; it may be deleted when report has returned, and one in the trial's directory is
         moved away. It is kept even if the trial was already told to stop. done: this is the last
-        result. Raises Stopped, or Paused, when the trial must end; do not catch it.
+        result; the next report raises Stopped. Raises Stopped, or Paused, when the trial must end; do not
+        catch it.
         """
+        self.check_open()
         r = flatten(metrics, more)
-        number, done = whole(iteration) if iteration is not None else r.iteration or 0, bool(done) or r.done
+        number, done = self._numbered(r, iteration), bool(done) or r.done
         if r.left_out:
             self._link.send({"kind": LOG, "text": cut(left_out(r.left_out)), "hint": True})
         self._hear(self._link.poll())
@@ -231,6 +234,22 @@ class Run:
         if over:  # the result no longer counts; the checkpoint is kept
             raise self._end()
         self._await_decision(done, self._due(done, save is not None and not checkpoint), save)
+
+    def check_open(self) -> None:
+        """Raises Stopped if the last result was reported: nothing counts after it."""
+        if self._done:
+            self._told = True
+            raise Stopped()
+
+    def _numbered(self, r: Reported, iteration: Optional[int]) -> int:
+        """The iteration that a report gives; 0: none. ValueError if the host would refuse it."""
+        given = whole(iteration) if iteration is not None else r.iteration or 0
+        name = "iteration" if iteration is not None else r.counted
+        if r.metrics.get("training_iteration", 1) < 1:
+            raise ValueError(f"training_iteration is {r.metrics['training_iteration']:g}: {_COUNTED}")
+        if given and self._reported and given <= self._iteration:
+            raise ValueError(f"{name} is {given} after {self._iteration}: {_COUNTED}")
+        return given
 
     def export_with(self, export: Export) -> None:
         """Sets the function that writes the model: when the trial has finished, export(format, dir) is

@@ -53,6 +53,34 @@ def test_it_continues():
         assert experiment.trials()[0]["metrics"]["loss"] == 1
 
 
+@pytest.mark.parametrize(
+    "space, differs",
+    [
+        ({"x": tune.uniform(0, 2), "c": tune.choice([1, 2])}, "x"),
+        ({"x": tune.uniform(0, 1), "c": tune.choice([{"a": tune.uniform(0, 1)}, 2])}, "c, c_0"),
+        ({"x": tune.uniform(0, 1), "c": tune.choice([1, 2]), "y": 1}, "y"),
+        ({"c": tune.choice([1, 2])}, "x"),
+    ],
+)
+def test_another_space_is_another_experiment(space, differs):
+    first = {"x": tune.uniform(0, 1), "c": tune.choice([1, 2])}
+    for _ in range(2):  # the same space continues
+        with tunehost.AskTell(first, metric="loss", trials=4, name="one") as experiment:
+            experiment.tell(experiment.ask(), 1.0)
+    with pytest.raises(tunehost.AskError) as raised:
+        tunehost.AskTell(space, metric="loss", trials=4, name="one")
+    says = f"the experiment 'one' has begun with another space ({differs}): choose another name"
+    assert str(raised.value) == says
+
+
+def test_a_program_that_was_killed_says_how_to_continue():
+    experiment = tunehost.AskTell({"x": tune.uniform(0, 1)}, metric="loss", trials=4, name="killed")
+    os.kill(experiment._program._child.pid, 9)
+    with pytest.raises(tunehost.AskError, match=r"ended by signal 9 \(SIGKILL\); AskTell with the same arguments"):
+        experiment.ask()
+    experiment.close()
+
+
 def list_of(experiment):
     """All trials, each told."""
     found = []

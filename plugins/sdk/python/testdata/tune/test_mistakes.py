@@ -1,10 +1,14 @@
 """What users do wrong, and what they are told: one line that says what and where, after frames of their own."""
 
+import os
 import re
+import signal
 import subprocess
 import sys
 import textwrap
 import threading
+import time
+from pathlib import Path
 
 import pytest
 
@@ -187,3 +191,99 @@ def test_the_script_comes_first(tmp_path):
     lines = done.stderr.strip().splitlines()
     assert done.returncode and re.search(r'script.py", line 7', lines[1])
     assert lines[-1].endswith("x is the function tune.uniform: call it, as in tune.uniform(lower, upper)")
+
+
+def goes_on(config):
+    try:
+        for i in range(6):
+            tune.report({"loss": 1 - i / 10, "done": i == 3})
+    finally:
+        Path("cleaned").touch()
+
+
+def yields_on(config):
+    for i in range(6):
+        yield {"loss": 1 - i / 10, "done": i == 3}
+
+
+@pytest.mark.parametrize("train", [goes_on, yields_on])
+def test_a_report_after_the_last_one_ends_the_trial(train):
+    """As with a stop rule: the function ends, and the trial has not failed."""
+    (result,) = fit(train)
+    assert not result.error and result.metrics["training_iteration"] == 4 and result.metrics["loss"] == 0.7
+    assert train is yields_on or Path(result.path, "cleaned").exists()
+
+
+def from_zero(config):
+    for i in range(3):
+        tune.report({"loss": 1, "training_iteration": i})
+
+
+def constant(config):
+    for _ in range(3):
+        tune.report({"loss": 1, "training_iteration": 7})
+
+
+@pytest.mark.parametrize(
+    "train, says", [(from_zero, "training_iteration is 0: it counts from 1"), (constant, "training_iteration is 7 after 7: ")]
+)
+def test_an_iteration_that_cannot_be_is_named(train, says):
+    (result,) = fit(train)
+    first = str(result.error).splitlines()[0]
+    assert says in first and first.endswith(f"test_mistakes.py:{train.__code__.co_firstlineno + 2})")
+
+
+@pytest.mark.parametrize(
+    "scheduler", [tune.ASHAScheduler(time_attr="epoch"), tune.MedianStoppingRule(time_attr="epoch")]
+)
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_a_setting_without_effect_is_said_at_every_verbosity(scheduler, verbose, capfd):
+    """B-014: nobody reports what a stop rule and time_attr name."""
+    tune.Tuner(
+        loss,
+        param_space={"x": tune.grid_search([1, 2])},
+        tune_config=tune.TuneConfig(metric="loss", mode="min", scheduler=scheduler),
+        run_config=tune.RunConfig(verbose=verbose, stop={"epochs": 3}),
+    ).fit()
+    said = capfd.readouterr().err
+    assert len(re.findall('stop.epochs has no effect: trial [01] has reported no "epochs", but loss', said)) == 1
+    assert said.count("warning: time_attr='epoch' of the scheduler has no effect on results without it; they have ") == 1
+
+
+def sleeps(config):
+    time.sleep(100)
+    tune.report({"loss": 1})
+
+
+def test_without_any_result_the_reason_is_said():
+    grid = fit(sleeps, num_samples=2, time_budget_s=0.5)
+    with pytest.raises(RuntimeError, match="no trial has a value of 'loss': none has reported .*the time budget is used up"):
+        grid.get_best_result()
+
+
+def kills_the_host(config):
+    pid = os.getpid()
+    while Path(f"/proc/{pid}/comm").read_text() != "tunehost\n":
+        pid = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])  # the parent
+    os.kill(pid, signal.SIGKILL)
+    time.sleep(100)
+
+
+def test_a_host_that_was_killed_says_how_to_continue():
+    tuner = tune.Tuner(
+        kills_the_host,
+        param_space={"x": 1},
+        tune_config=tune.TuneConfig(metric="loss", mode="min"),
+        run_config=tune.RunConfig(verbose=0, name="killed"),
+    )
+    with pytest.raises(tune.TuneError, match=r"ended by signal 9 \(SIGKILL\); tune.Tuner.restore\('.*/killed', trainable\)"):
+        tuner.fit()
+
+
+def test_restore_keeps_silent(capfd):
+    """RunConfig(verbose=0) holds for what continues."""
+    fit(loss)
+    (dir,) = Path("results").iterdir()
+    tune.Tuner.restore(str(dir), loss).fit()
+    said = capfd.readouterr()
+    assert (said.out, said.err) == ("", "")

@@ -14,6 +14,10 @@ from .error import TuneError
 INTERRUPTED = 130
 
 
+class Killed(TuneError):
+    """A signal has ended the program."""
+
+
 _LOOK_EVERY_S = 0.05
 
 
@@ -43,7 +47,7 @@ def run(
         for pump in pumps:
             pump.join()
     if status not in (0, INTERRUPTED):
-        raise TuneError(_message(messages, status))
+        raise Killed(f"tunehost {_system.ended_by(status)}") if status < 0 else TuneError(_message(messages, status))
     return status
 
 

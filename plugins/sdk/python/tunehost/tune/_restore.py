@@ -13,9 +13,10 @@ from .config import RunConfig, TuneConfig
 from .error import TuneError
 
 
-def remember(dir: Path, tune: TuneConfig, trainable: str) -> None:
-    """Keeps what the results need; trainable is its name."""
-    text = json.dumps({"metric": tune.metric, "mode": tune.mode, "trainable": trainable})
+def remember(dir: Path, tune: TuneConfig, run: RunConfig, trainable: str) -> None:
+    """Keeps what the results need, and how much is shown; trainable is its name."""
+    facts = {"metric": tune.metric, "mode": tune.mode, "trainable": trainable, "verbose": run.verbose}
+    text = json.dumps(facts)
     (dir / "tuner.json").write_text(text, encoding="utf-8")
 
 
@@ -39,7 +40,7 @@ def settings(dir: Path) -> Optional[_callbacks.Settings]:
 def configs(dir: Path) -> Tuple[TuneConfig, RunConfig]:
     """The configs, as far as they matter later."""
     found = json.loads((dir / "tuner.json").read_text(encoding="utf-8"))
-    return TuneConfig(metric=found["metric"], mode=found["mode"]), RunConfig()
+    return TuneConfig(metric=found["metric"], mode=found["mode"]), RunConfig(verbose=found.get("verbose"))
 
 
 def renew(dir: Path, trainable: Any, param_space: Optional[Mapping[str, Any]]) -> None:

@@ -196,6 +196,7 @@ class ServedScheduler(_Served, tunehost.Scheduler):
         self._paused: set[int] = set()  # by this scheduler
         self._changes = 0  # configs that it has made
         self._left = time.monotonic()
+        self._warned = False  # that the object decides nothing
         self._events: Dict[int, Callable[[Event], None]] = {
             EventKind.TRIAL_ADDED: self._added,
             EventKind.TRIAL_STARTED: self._started,
@@ -222,7 +223,10 @@ class ServedScheduler(_Served, tunehost.Scheduler):
 
     def decide(self, events: Sequence[Event]) -> List[Decision]:
         decisions = super().decide(events)
-        if len(self.world.controller.get_live_trials()) <= 1 or time.monotonic() - self._left > _LEAVE_EVERY_S:
+        warns = not self._warned and bool(getattr(self.object, "without_effect", ""))
+        live = len(self.world.controller.get_live_trials())
+        if live <= 1 or warns or time.monotonic() - self._left > _LEAVE_EVERY_S:
+            self._warned = self._warned or warns
             self._left = time.monotonic()
             self.end()  # the host does not tell it of the end
         return decisions

@@ -115,6 +115,14 @@ def take_back(folder: Path, objects: Mapping[str, Any]) -> None:
             print(f"tunehost: the searcher fails with the last results: {type(e).__name__}: {e}", file=sys.stderr)
 
 
+def without_effect(folder: Path) -> str:
+    """What the scheduler warned of: that it decides nothing."""
+    from ._served import final
+
+    file = final(folder, "scheduler")
+    return getattr(_payload.load(file), "without_effect", "") if file.exists() else ""
+
+
 def _tell_late(dir: Path, searcher: Any, told: Mapping[int, int]) -> None:
     """Tells a searcher of results that came after its last suggestion: no more were asked of it."""
     from .result_grid import ResultGrid

@@ -77,9 +77,7 @@ class ResultGrid:
         rated = [(score(r, metric, mode, scope), r) for r in self._results]
         usable = [(v, r) for v, r in rated if v is not None and (math.isfinite(v) or not filter_nan_and_inf)]
         if not usable:
-            raise RuntimeError(
-                f"no trial has a value of {metric!r}: {self._first_error() or 'look at the name of the metric'}"
-            )
+            raise RuntimeError(f"no trial has a value of {metric!r}: {self._first_error() or self._why_nothing()}")
         sign = 1 if mode == "min" else -1
         return min(usable, key=lambda pair: (pair[0] != pair[0], sign * pair[0]))[1]
 
@@ -87,6 +85,13 @@ class ResultGrid:
         """The first line of the first failure."""
         lines = str(self.errors[0]).splitlines() if self.errors else []
         return f"{self.num_errors} failed, the first with: {lines[0]}" if lines else ""
+
+    def _why_nothing(self) -> str:
+        """Why there is no value although no trial failed."""
+        if any(r._trial["results"] for r in self._results):
+            return "look at the name of the metric"
+        reason = next((r._trial["reason"] for r in self._results if r._trial["reason"]), "")
+        return f"none has reported anything{reason and ': ' + reason}"
 
     def get_dataframe(self, filter_metric: Optional[str] = None, filter_mode: Optional[str] = None) -> Any:
         """A pandas.DataFrame with a row for each trial: its last result, or its best one by filter_metric; the config

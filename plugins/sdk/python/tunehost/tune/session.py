@@ -67,7 +67,9 @@ class _Session:
             raise Stopped()
 
     def heard(self, metrics: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A result with what callbacks change of it. The trial waits for those that have an on_trial_result."""
+        """A result with what callbacks change of it. The trial waits for those that have an on_trial_result.
+        Raises Stopped after the last result."""
+        self.run.check_open()
         now = time.monotonic()
         place = self.run.trial.number, self.run.trial.attempt, self.run.iteration + 1
         changes = self._asking.changes(place, metrics, now - self._since)

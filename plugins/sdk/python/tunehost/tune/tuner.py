@@ -76,7 +76,11 @@ class Tuner:
         self._prepare()
         arguments = [*(self._resume if self._resume is not None else self._begin()), *cluster.flags(), *self._flags]
         assert self._dir
-        status = self._hosted([*arguments, "--no-fail", *self._verbosity()])
+        try:
+            status = self._hosted([*arguments, "--no-fail", *self._verbosity()])
+        except _host.Killed as e:
+            raise TuneError(f"{e}; tune.Tuner.restore({self._dir!r}, trainable) continues") from None
+        self._warn()
         if status == _host.INTERRUPTED:
             print(f"interrupted; tune.Tuner.restore({self._dir!r}, trainable) continues", file=sys.stderr)
         if self._experiment:
@@ -84,6 +88,12 @@ class Tuner:
         self._results = self._read()
         self._raise_first()
         return self._results
+
+    def _warn(self) -> None:
+        """Says what the program does not say where it is silent, and what the user must know nevertheless."""
+        text = _serving.without_effect(Path(self._dir or "", _PAYLOAD)) if self._verbosity() == ["-v", "0"] else ""
+        if text:
+            print(f"warning: {text}", file=sys.stderr)
 
     def _hosted(self, arguments: List[str]) -> int:
         """Runs the program, and calls the callbacks meanwhile."""
@@ -181,7 +191,7 @@ class Tuner:
         _payload.write(
             folder, _payload.Payload(e.trainable, e.name, e.stop, e.request, e.counts, e.repeat), e.plan, dict(e.objects)
         )
-        _restore.remember(folder, self._tune, e.name)
+        _restore.remember(folder, self._tune, self._run, e.name)
         _serving.write(folder, e.served, {"name": e.name, "request": e.keys.get("resources")})
         if self._settings:
             _serving.write_feed(folder)

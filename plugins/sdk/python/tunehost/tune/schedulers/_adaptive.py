@@ -7,6 +7,7 @@ import math
 import random
 from typing import Any, Dict, List, Optional, Set, Tuple
 
+from ... import _log
 from ..trial import Trial
 from .trial_scheduler import FIFOScheduler, TrialScheduler
 
@@ -16,6 +17,7 @@ class Adaptive(TrialScheduler):
     was overridden."""
 
     needs_metric = True
+    without_effect = ""  #: why it decides nothing, once a result has shown it
 
     def __init__(self, time_attr: str, metric: Optional[str], mode: Optional[str]) -> None:
         if mode not in (None, "min", "max"):
@@ -39,6 +41,7 @@ class Adaptive(TrialScheduler):
 
     def set_search_properties(self, metric: Optional[str], mode: Optional[str], **spec: Any) -> bool:
         self.metric, self.mode = self.metric or metric, self.mode or mode
+        self.without_effect = ""  # it may have been said of an experiment before
         return True
 
     def score(self, result: Dict[str, Any]) -> Optional[float]:
@@ -47,6 +50,17 @@ class Adaptive(TrialScheduler):
         if value is None or math.isnan(value):
             return None
         return float(value if self.mode == "max" else -value)
+
+    def time(self, result: Dict[str, Any]) -> Any:
+        """The time_attr of a result, or None, of which it warns once: such results decide nothing."""
+        found = result.get(self.time_attr)
+        if found is None and not self.without_effect:
+            self.without_effect = (
+                f"time_attr={self.time_attr!r} of the scheduler has no effect on results without it; they have "
+                f"{', '.join(sorted(map(str, result)))}"
+            )
+            _log.log.warning(self.without_effect)
+        return found
 
     def text(self, score: float) -> str:
         """A score as the metric's value."""
@@ -97,7 +111,7 @@ class AsynchronousHalving(Adaptive):
         self._of[trial.trial_id] = random.choices(self._rungs, weights)[0]
 
     def on_trial_result(self, tune_controller: Any, trial: Trial, result: Dict[str, Any]) -> str:
-        score, time = self.score(result), result.get(self.time_attr)
+        score, time = self.score(result), self.time(result)
         if score is None or time is None:
             return self.CONTINUE
         if time >= self.max_t and self.stop_last_trials:
@@ -156,7 +170,7 @@ class MedianRule(Adaptive):
     def on_trial_result(self, tune_controller: Any, trial: Trial, result: Dict[str, Any]) -> str:
         if self._results is None:
             self._results = {}
-        score, time = self.score(result), result.get(self.time_attr)
+        score, time = self.score(result), self.time(result)
         if score is None or time is None or trial.trial_id in self._fallen:
             return self.CONTINUE
         mine = self._results.setdefault(trial.trial_id, [])
