@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -54,6 +55,24 @@ concurrency: 1
 	finish(t, o)
 	if strings.Contains(seen.String(), "no effect") || strings.Contains(seen.String(), "warning") {
 		t.Error(seen.String())
+	}
+}
+
+// A silent host says of a setting without effect, too: once, and there is no summary.
+func TestSettingWithoutEffectInSilence(t *testing.T) {
+	o, seen := quick(t, `version: 1
+objective: {metric: score, mode: max}
+trainable: {command: [sh, -c, 'echo "{\"score\": 1}"']}
+space: {x: {uniform: [0, 1]}}
+trials: 2
+stop: {epochs: 3}
+`, command.Plugin())
+	o.Verbose = 0
+	finish(t, o)
+	want := regexp.MustCompile(`^warning: \S+:6:8: stop.epochs has no effect: trial [01] has reported no "epochs", ` +
+		`but score\n$`)
+	if !want.MatchString(seen.String()) {
+		t.Errorf("%q", seen.String())
 	}
 }
 

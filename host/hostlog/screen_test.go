@@ -34,3 +34,30 @@ func TestLongTraceback(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A quiet screen shows what is insisted on, and nothing else; any other screen shows both once.
+func TestQuiet(t *testing.T) {
+	for quiet, want := range map[bool]string{
+		true:  "warning: the disk is full\nwarning: the disk is full\nwarning: without effect\n",
+		false: "warning: slow\nwarning: the disk is full\nwarning: the disk is full\nwarning: without effect\n",
+	} {
+		var file, screen bytes.Buffer
+		to := NewScreen(&screen, "host.log")
+		if quiet {
+			to.Quiet()
+		}
+		log := Open(&file, to)
+		log.Warn("slow")
+		log.Insist("the disk is full")
+		log.Insist("the disk is full")
+		if !log.InsistOnce("x", "without effect") || log.InsistOnce("x", "again") {
+			t.Error("once is once")
+		}
+		if screen.String() != want {
+			t.Errorf("quiet %v: %q, want %q", quiet, screen.String(), want)
+		}
+		if n := strings.Count(file.String(), "[WARN]"); n != 4 {
+			t.Errorf("the log has %d warnings: %s", n, file.String())
+		}
+	}
+}

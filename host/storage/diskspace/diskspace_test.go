@@ -1,13 +1,44 @@
 package diskspace
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/journal/journaltest"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/hostlog"
 )
+
+// B-087: a full disk, what the machine lacks and their end are said at every verbosity: otherwise a host that is
+// silent would seem to hang.
+func TestSaidAlways(t *testing.T) {
+	for cause, want := range map[error]string{
+		syscall.ENOSPC: "warning: the disk is full: nothing is started, recorded or saved until there is space; free " +
+			"some space and the experiment continues by itself\nwarning: the disk has space again; the experiment " +
+			"continues\n",
+		syscall.EMFILE: "warning: the machine has run out of a resource that the host needs (too many open files): ",
+	} {
+		var said bytes.Buffer
+		screen := hostlog.NewScreen(&said, "")
+		screen.Quiet()
+		d := New(hostlog.Open(io.Discard, screen), clock.System{})
+		tries := 0
+		err := d.WhenRoom(nil, func() error {
+			if tries++; tries == 1 {
+				return cause
+			}
+			return nil
+		})
+		if err != nil || !strings.HasPrefix(said.String(), want) {
+			t.Errorf("%v: %v, %q", cause, err, said.String())
+		}
+	}
+}
 
 // B-087: the host waits for a full disk, but not for a record that failed on one, which would never
 // end.
