@@ -58,7 +58,7 @@ concurrency: 1
 	}
 }
 
-// A silent host says of a setting without effect, too: once, and there is no summary.
+// B-122: a silent host says of a setting without effect, too: once, and there is no summary.
 func TestSettingWithoutEffectInSilence(t *testing.T) {
 	o, seen := quick(t, `version: 1
 objective: {metric: score, mode: max}

@@ -35,7 +35,7 @@ func TestLongTraceback(t *testing.T) {
 	}
 }
 
-// A quiet screen shows what is insisted on, and nothing else; any other screen shows both once.
+// B-122: a quiet screen shows what is insisted on, and nothing else; any other screen shows both once.
 func TestQuiet(t *testing.T) {
 	for quiet, want := range map[bool]string{
 		true:  "warning: the disk is full\nwarning: the disk is full\nwarning: without effect\n",

@@ -14,7 +14,7 @@ import (
 	"github.com/tunehost/tunehost/host/hostlog"
 )
 
-// B-087: a full disk, what the machine lacks and their end are said at every verbosity: otherwise a host that is
+// B-087, B-122: a full disk, what the machine lacks and their end are said at every verbosity: otherwise a host that is
 // silent would seem to hang.
 func TestSaidAlways(t *testing.T) {
 	for cause, want := range map[error]string{
