@@ -57,7 +57,7 @@ type directory struct {
 	there bool // there is a record
 	// alive: a host had the experiment's lock at the last Refresh.
 	alive bool
-	// followed says that Refresh makes events; feed is nil until the record was read.
+	// followed says that Refresh counts events; feed is nil until somebody asks for it.
 	followed bool
 	feed     *Feed
 	builder  *EventBuilder
@@ -105,10 +105,10 @@ func open(dir string, followed bool, also func(*history.Step)) (*Recorded, error
 	return &Recorded{New(facts, at), at}, nil
 }
 
-// Feed returns the feed of the events that Refresh reads, for [OpenFollowed]: all readers of
-// [Experiment.Follow] share one reader of the record. The feed ends if a crash has removed records that were
-// read; then the next call returns another feed. It is nil before there is a record.
-func (e *Recorded) Feed() *Feed { return e.at.feed }
+// Feed returns the feed of the events that Refresh reads from the first call on, for [OpenFollowed]: all readers of
+// [Experiment.Follow] share one reader of the record. Earlier events are only in the record. The feed ends if a crash
+// has removed records that were read; then the next call returns another feed. It is nil before there is a record.
+func (e *Recorded) Feed() *Feed { return e.at.follow() }
 
 // Refresh reads new records, and reports whether there were any.
 func (e *Recorded) Refresh() (changed bool, err error) { return e.at.refresh() }
@@ -209,33 +209,37 @@ func (d *directory) read() (n int, err error) {
 		}
 		return nil
 	})
-	if d.followed {
-		d.flush()
-	}
+	d.flush()
 	return n, err
 }
 
-// publish puts the events of an entry into the feed. Those that were in the record when it was opened
-// are only counted.
+// publish puts the events of an entry into the feed. Until somebody asks for the feed they are only counted: most
+// experiments that a server shows have nobody who follows their events.
 func (d *directory) publish(x *history.Step) {
-	switch d.feed {
-	case nil:
+	if d.feed == nil {
 		d.builder.Hear(x, math.MaxUint64, nil)
-	default:
-		d.builder.Hear(x, 0, func(e Event) { d.events = append(d.events, e) })
-		if len(d.events) >= mostEvents {
-			d.flush()
-		}
+		return
+	}
+	d.builder.Hear(x, 0, func(e Event) { d.events = append(d.events, e) })
+	if len(d.events) >= mostEvents {
+		d.flush()
 	}
 }
 
-// flush puts the last events into the feed. The feed begins at the end that the record had when it was opened.
-func (d *directory) flush() {
-	if d.feed == nil {
+// follow returns the feed, which begins after what was read before the first call.
+func (d *directory) follow() *Feed {
+	if d.feed == nil && d.there && d.followed {
 		d.feed = NewFeed(d.builder.Last())
 	}
-	d.feed.Put(d.events)
-	d.events = d.events[:0]
+	return d.feed
+}
+
+// flush puts the last events into the feed.
+func (d *directory) flush() {
+	if d.feed != nil {
+		d.feed.Put(d.events)
+		d.events = d.events[:0]
+	}
 }
 
 // without returns the error of opening a record, unless it says that there is none yet.
