@@ -115,10 +115,10 @@ func open(ctx context.Context, s *server, path, complete, query string) (m momen
 
 func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 
-// cold opens the list at once when the server has started: it is still reading the record.
+// cold opens the list at once when the server has started, and waits until the record is read.
 func cold(ctx context.Context, w io.Writer, s *server) error {
 	began := time.Now()
-	m, err := open(ctx, s, "", "document.querySelector('#experiments tbody tr')", "?token="+s.token)
+	m, err := open(ctx, s, "", "document.querySelector('#experiments tbody .spark')", "?token="+s.token)
 	fmt.Fprintf(w, "the list, with a new browser and server\t%.0f ms\t%v\t\t%s\n", m.Paint,
 		round(time.Since(began)).Round(10*time.Millisecond), s.memory())
 	return err

@@ -9,12 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/host/serve/afar"
 	"github.com/tunehost/tunehost/host/smallheap"
@@ -40,20 +37,13 @@ type Catalog struct {
 	mu    sync.Mutex
 	open  map[string]*Shared // by directory
 	lines map[string]line
-}
-
-// line is an experiment in a list, as long as its files do not change.
-type line struct {
-	files string // see filesOf
-	view.Summary
-	// damage says that the record is damaged.
-	damage error
+	late  late
 }
 
 // New returns the experiments in folders; a folder may also be one of an experiment, or the URL of a storage.
 func New(folders ...string) *Catalog {
 	c := &Catalog{roots: folders, far: map[string]*afar.Storage{}, open: map[string]*Shared{},
-		lines: map[string]line{}}
+		lines: map[string]line{}, late: late{wanted: map[string]wanted{}}}
 	for _, root := range folders {
 		if mirror.IsURL(root) {
 			c.far[root] = afar.New(root)
@@ -88,13 +78,6 @@ func (c *Catalog) Root() (string, error) {
 
 // ErrUnknown says that there is no experiment of a name.
 var ErrUnknown = errors.New("there is no such experiment")
-
-// Item is an experiment in a list.
-type Item struct {
-	// ID names the experiment in URLs.
-	ID string `json:"id"`
-	view.Summary
-}
 
 // place is where an experiment is: in a directory, or in a storage, which has a URL.
 type place struct {
@@ -185,79 +168,6 @@ func within(root string) (dirs []string, err error) {
 		}
 	}
 	return dirs, err
-}
-
-// List returns all experiments, by id.
-func (c *Catalog) List() ([]Item, error) {
-	places, err := c.places()
-	if err != nil {
-		return nil, err
-	}
-	items := make([]Item, 0, len(places))
-	for _, p := range places {
-		items = append(items, c.item(p))
-	}
-	slices.SortFunc(items, func(a, b Item) int { return cmp.Compare(a.ID, b.ID) })
-	return items, nil
-}
-
-func (c *Catalog) item(p place) Item {
-	x, err := c.summary(p)
-	if err != nil {
-		x = view.Unreadable(p.name(), err)
-	}
-	return Item{ID: p.id, Summary: x}
-}
-
-// summary opens an experiment only if its files have changed.
-func (c *Catalog) summary(p place) (x view.Summary, err error) {
-	return x, p.brought(func(p place) error {
-		x, err = c.line(p)
-		return err
-	})
-}
-
-func (c *Catalog) line(p place) (view.Summary, error) {
-	files := filesOf(p.dir)
-	c.mu.Lock()
-	known, ok := c.lines[p.dir]
-	c.mu.Unlock()
-	if ok && known.State != view.Running && known.files == files {
-		return known.Summary, known.damage
-	}
-	x, err := c.summarize(p)
-	if err != nil && !errors.Is(err, journal.ErrCorrupt) {
-		return x, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lines[p.dir] = line{files, x, err}
-	return x, err
-}
-
-func (c *Catalog) summarize(p place) (view.Summary, error) {
-	s, done, err := c.acquire(p)
-	if err != nil {
-		return view.Summary{}, err
-	}
-	defer done()
-	return s.Summary()
-}
-
-// filesOf changes with what says how an experiment is: with its settings, its lock, and the files of its record.
-func filesOf(dir string) string {
-	var b strings.Builder
-	paths := []string{filepath.Join(dir, "run.json"), filepath.Join(dir, "LOCK")}
-	entries, _ := os.ReadDir(filepath.Join(dir, "journal")) // without it, there is only the rest
-	for _, e := range entries {
-		paths = append(paths, filepath.Join(dir, "journal", e.Name()))
-	}
-	for _, path := range paths {
-		if info, err := os.Lstat(path); err == nil {
-			fmt.Fprintln(&b, filepath.Base(path), info.Size(), info.ModTime().UnixNano())
-		}
-	}
-	return b.String()
 }
 
 // Within returns the directories of experiments in a folder, or the folder if it is one of an experiment.
@@ -403,6 +313,7 @@ func (c *Catalog) Tidy(now time.Time) {
 
 // Close closes everything that nobody uses.
 func (c *Catalog) Close() {
+	c.noLater()
 	c.Tidy(time.Now().Add(2 * unused))
 	for _, far := range c.far {
 		far.Close()

@@ -35,7 +35,9 @@ type Shared struct {
 
 	once   sync.Once
 	opened error
-	runs   atomic.Bool
+	// begun says that the record is read.
+	begun atomic.Bool
+	runs  atomic.Bool
 	// weight estimates the memory that it takes, in bytes.
 	weight atomic.Int64
 
@@ -80,6 +82,7 @@ func (s *Shared) begin(p place) error {
 		s.Elsewhere(func(part string) string { return mirror.Join(p.url, part) })
 		s.RunsOn(p.machine)
 	}
+	s.begun.Store(true)
 	return nil
 }
 

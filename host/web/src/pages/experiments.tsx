@@ -44,12 +44,15 @@ const orders: Order[] = [
   { column: "changed", title: "changed", rises: false, compare: newest },
 ];
 
+// bare is an experiment of which nothing is known but its name: it comes last in any order.
+const bare = (e: Item): boolean => e.error !== undefined || e.state === "";
+
 // arranged are experiments in the order that an address asks for: without one, those that run, then the newest.
 export function arranged(list: Item[], sort: string): Item[] {
   const order = orders.find((o) => o.column === sort.replace(/^-/, ""));
   const sign = sort.startsWith("-") ? -1 : 1;
   const compare = order?.compare ?? urgent;
-  return [...list].sort((a, b) => Number(a.error !== undefined) - Number(b.error !== undefined) || sign * compare(a, b) || byName(a, b));
+  return [...list].sort((a, b) => Number(bare(a)) - Number(bare(b)) || sign * compare(a, b) || byName(a, b));
 }
 
 // few is how many experiments are found without a search.
@@ -104,7 +107,8 @@ function Row({ of: e, chosen, toggle }: { of: Item; chosen: boolean; toggle: () 
   return <tr>
     <td class="select"><input type="checkbox" checked={chosen} onChange={toggle} aria-label={`select ${e.id}`} /></td>
     <td class="name"><a href={href(["x", e.id])}>{e.id}</a>{e.name !== e.id ? <div class="quiet">{e.name}</div> : null}</td>
-    {e.error ? <><td><span class="state state-error">✕ unreadable</span></td><td colSpan={4}>{e.error}</td></> : <Numbers of={e} />}
+    {e.error ? <><td><span class="state state-error">✕ unreadable</span></td><td colSpan={4}>{e.error}</td></>
+      : bare(e) ? <td colSpan={5} class="quiet reading">reading its record…</td> : <Numbers of={e} />}
   </tr>;
 }
 
