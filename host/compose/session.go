@@ -88,6 +88,7 @@ func Begin(ctx context.Context, p *prepare.Plan, o options.Options, how How) (*S
 		err = s.open()
 	}
 	if err != nil {
+		s.Refused(err)
 		_ = s.Close()
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -44,6 +45,8 @@ type Holding struct {
 	crash  *crash.Report
 	// made are the directories that were made for this one, and itself, the deepest first.
 	made []string
+	// named: the error with which the host ends names the log, see Refused.
+	named bool
 }
 
 // Take locks the directory for a host with options o; lock is the directory's where it was locked
@@ -192,6 +195,12 @@ func (h *Holding) Unguard() {
 		h.reaper.Close()
 		h.reaper = nil
 	}
+}
+
+// Refused says with which error the start of this host ends. A log that its message names stays.
+func (h *Holding) Refused(err error) {
+	log := h.LogPath()
+	h.named = log != "" && strings.Contains(err.Error(), log)
 }
 
 // Close releases the directory.

@@ -22,7 +22,7 @@ func missing(path string) (list []string) {
 }
 
 // withdraw removes what this host has made for an experiment that it refused then: an empty directory would take its
-// name. What somebody else has added stays, and so does a log that says something. The caller has the lock.
+// name. What somebody else has added stays, and so does a log that the refusal names. The caller has the lock.
 func (h *Holding) withdraw() {
 	if h.log == nil || len(h.made) == 0 || h.Dir.Exists() || !h.bare() {
 		return
@@ -55,5 +55,5 @@ func (h *Holding) bare() bool {
 		}
 	}
 	info, err := nolink.Lstat(h.Dir.Log())
-	return err == nil && info.Size() == 0
+	return err == nil && (info.Size() == 0 || !h.named)
 }

@@ -1,8 +1,10 @@
 package holding
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tunehost/tunehost/host/clock"
@@ -14,6 +16,9 @@ import (
 func TestWithdraw(t *testing.T) {
 	o := &options.Options{Clock: clock.System{}}
 	o.Mode.InProcess = true
+	logged := func(dir string) error {
+		return os.WriteFile(filepath.Join(dir, "host.log"), []byte("[DEBUG] what"), 0o600)
+	}
 	for _, x := range []struct {
 		name          string
 		before, after func(dir string) error
@@ -30,9 +35,9 @@ func TestWithdraw(t *testing.T) {
 		{"somebody has added a trial", nil, func(dir string) error {
 			return os.Mkdir(filepath.Join(dir, "trials", "0"), 0o700)
 		}, true},
-		{"the log says something", nil, func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, "host.log"), []byte("why"), 0o600)
-		}, true},
+		{"the log has lines that the user does not need", nil, logged, false},
+		{"the refusal names the log", nil, logged, true},
+		{"the refusal names an empty log", nil, nil, false},
 	} {
 		root := t.TempDir()
 		path := filepath.Join(root, "results", "e")
@@ -50,6 +55,11 @@ func TestWithdraw(t *testing.T) {
 		if err != nil {
 			t.Fatal(x.name, err)
 		}
+		refusal := "no"
+		if strings.HasPrefix(x.name, "the refusal names") {
+			refusal += "; its log: " + dir.Log()
+		}
+		h.Refused(errors.New(refusal))
 		h.Close()
 		_, err = os.Lstat(path)
 		if there := err == nil; there != x.stays {

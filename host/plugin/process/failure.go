@@ -24,7 +24,7 @@ func (p *Process) failure(f plugin.Failure, what string, cause error) *plugin.Er
 		Plugin: p.config.title(), Failure: f, What: what,
 		Tail: p.lastOutput(), Err: cause,
 	}
-	if exists(p.config.LogPath) { // a missing log explains nothing
+	if p.runner.output.printed() && exists(p.config.LogPath) { // a log without its lines explains nothing
 		e.Log = p.config.LogPath
 	}
 	if (f == plugin.NotStarted || f == plugin.Crashed) && p.runner.output.lacks() {

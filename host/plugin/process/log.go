@@ -177,6 +177,13 @@ func (o *output) last() []string {
 	return slices.Clone(o.tail)
 }
 
+// printed reports whether the process has printed anything.
+func (o *output) printed() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.tail) > 0
+}
+
 // lacks reports whether the process has said that it could not start a thread or process.
 func (o *output) lacks() bool {
 	o.mu.Lock()

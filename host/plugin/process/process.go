@@ -64,7 +64,7 @@ type Program struct {
 type Config struct {
 	Program
 	// Log is called with each line that the process prints, in order, by one goroutine for each stream; it
-	// may be nil. LogPath is the file with these lines, for messages.
+	// may be nil. LogPath is the file with these lines; messages name it if there are any.
 	Log     func(Line)
 	LogPath string
 	// On is the machine on which it starts; nil: this one.

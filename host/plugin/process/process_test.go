@@ -63,6 +63,23 @@ func TestNotAPlugin(t *testing.T) {
 	}
 }
 
+// The message about a program that has printed nothing names no log: there is nothing to read.
+func TestSilentProgramHasNoLog(t *testing.T) {
+	c := self(t, sdk.KindSearcher, "bad-silent")
+	c.LogPath, c.StartTimeout = filepath.Join(t.TempDir(), "host.log"), 300*time.Millisecond
+	if err := os.WriteFile(c.LogPath, []byte("lines of others"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := process.Start(t.Context(), c)
+	if err == nil {
+		_ = p.Close()
+		t.Fatal("it started")
+	}
+	if strings.Contains(err.Error(), c.LogPath) {
+		t.Error(err)
+	}
+}
+
 func wantNotStarted(t *testing.T, c process.Config, says ...string) {
 	t.Helper()
 	p, err := process.Start(t.Context(), c)
