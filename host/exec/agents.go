@@ -144,13 +144,13 @@ func (g *Granter) await(ctx context.Context, id core.LeaseID, l *lease, bundles 
 	case l.joining.limit == rejoinTime:
 		why := fmt.Sprintf("its agents were connected to the earlier host, and did not come back within %v: %s",
 			rejoinTime, g.connected(id, l))
-		g.endedEarly(id, l, why)
+		g.tellEnd(id, l, why)
 		events = g.lose(id, why)
 	case ctx.Err() == nil && !unknown: // they are lost, and LoseAgents is called with the reason
 	case ctx.Err() == nil:
 		why := "its agents are those of an earlier host, whose folder of this experiment is not here: they wait for " +
 			"that host, and cannot come to this one"
-		g.endedEarly(id, l, why)
+		g.tellEnd(id, l, why)
 		events = g.lose(id, why)
 	default:
 		why := fmt.Sprintf("its agents did not connect within %v: %s", connectTime, g.connected(id, l))
@@ -196,7 +196,7 @@ func (g *Granter) LoseAgents(lease, why string) {
 	g.mu.Lock()
 	var events []core.Event
 	if l := g.leases[id]; ok && l != nil && (l.state == held || l.state == asking) {
-		g.endedEarly(id, l, untrusted.Ends(why, maxText))
+		g.tellEnd(id, l, untrusted.Ends(why, maxText))
 		events = g.lose(id, why)
 	}
 	g.mu.Unlock()

@@ -14,25 +14,25 @@ const earlyInARow = 5
 // earlyReasons is how many different reasons the user is told: an executor may have a new one for each lease.
 const earlyReasons = 10
 
-// early counts leases that end before a trial can start on them.
+// early counts leases that end before a trial can start on them, and what the user was told of ends.
 type early struct {
 	inARow  int
 	reasons int // that the user was told
+	gone    int // reasons of the ends of other leases that the user was told
 }
 
 // numbers match the parts of a reason that differ between leases that end for the same reason.
 var numbers = regexp.MustCompile(`[0-9]+`)
 
-// startable reports that a trial may have started on a lease, or that an earlier host may have started one.
-func (l *lease) startable() bool { return l.adopted || l.granted && l.joining == nil }
-
-// endedEarly tells the user why a lease has ended before a trial could start on it. It does nothing for
-// other leases. g.mu is held.
-func (g *Granter) endedEarly(id core.LeaseID, l *lease, why string) {
-	if l.adopted && (!l.granted || l.joining != nil) {
+// tellEnd tells the user why a lease has ended, above all if no trial could start on it yet: such ends are counted.
+// g.mu is held.
+func (g *Granter) tellEnd(id core.LeaseID, l *lease, why string) {
+	switch {
+	case l.granted && l.joining == nil:
+		g.tellGone(id, "is lost", why)
+		return
+	case l.adopted:
 		g.warnAdoptedLost(id, why)
-	}
-	if l.startable() {
 		return
 	}
 	if g.early.reasons < earlyReasons && g.Log.Once("early end: "+numbers.ReplaceAllString(why, "0"), fmt.Sprintf(
@@ -40,6 +40,21 @@ func (g *Granter) endedEarly(id core.LeaseID, l *lease, why string) {
 		g.early.reasons++
 	}
 	g.countEarly(why)
+}
+
+// tellGone tells the user why a lease ends or is lost on which trials could run, once for each reason: on a cluster that
+// preempts this happens all the time. host.log has each. g.mu is held.
+func (g *Granter) tellGone(id core.LeaseID, how, why string) {
+	text := fmt.Sprintf("lease %s of %s %s", g.name(id), g.Title, how)
+	if why != "" {
+		text += ": " + why
+	}
+	key := "gone: " + how + numbers.ReplaceAllString(why, "0")
+	if g.early.gone < earlyReasons && g.Log.Once(key, text+"; later ones with this reason are only in host.log") {
+		g.early.gone++
+		return
+	}
+	g.Log.Info(text)
 }
 
 // warnAdoptedLost tells the user why a lease of an earlier host is lost before it was used again. g.mu is held.

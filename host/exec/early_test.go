@@ -62,8 +62,38 @@ func TestEndsAfterGrant(t *testing.T) {
 	w.engine.say(sdk.LeaseEvent{Lease: "x-5", Kind: sdk.LeaseLost, Why: "preempted"})
 	w.hears("LeaseLost")
 	w.lose(6, "no such user")
-	if said := w.log.String(); strings.Contains(said, "in a row") || strings.Contains(said, "preempted") {
+	if said := w.log.String(); strings.Contains(said, "in a row") || strings.Contains(said, "preempted; another") {
 		t.Errorf("%s", said)
+	}
+}
+
+// B-135: a lease on which trials could run is told when it is taken away or lost, once for each reason; host.log has
+// each.
+func TestTellsLostLeases(t *testing.T) {
+	w := begin(t, &engine{})
+	defer w.Close(t.Context())
+	for id := core.LeaseID(1); id <= 3; id++ {
+		w.ask(id, "gpu=1")
+		w.hears(fmt.Sprintf("LeasePending &{Lease:%d", id))
+		w.engine.say(grant(fmt.Sprint("x-", id)))
+		w.hears(fmt.Sprintf("LeaseGranted &{Lease:%d", id))
+		w.engine.say(sdk.LeaseEvent{Lease: fmt.Sprint("x-", id), Kind: sdk.LeaseEnding, Why: "the job is preempted"})
+		w.hears(fmt.Sprintf("LeaseEnding &{Lease:%d", id))
+		w.engine.say(sdk.LeaseEvent{Lease: fmt.Sprint("x-", id), Kind: sdk.LeaseLost, Why: fmt.Sprint("node ", id)})
+		w.hears(fmt.Sprintf("LeaseLost &{Lease:%d", id))
+	}
+	said := w.log.String()
+	const rest = "; later ones with this reason are only in host.log"
+	for text, times := range map[string]int{
+		`[WARN]  tunehost: lease x-1 of executor "test" is taken away: the job is preempted` + rest: 1,
+		`[WARN]  tunehost: lease x-1 of executor "test" is lost: node 1` + rest:                     1,
+		rest: 2,
+		`[INFO]  tunehost: lease x-3 of executor "test" is taken away: the job is preempted`: 1,
+		`[INFO]  tunehost: lease x-3 of executor "test" is lost: node 3`:                     1,
+	} {
+		if got := strings.Count(said, text); got != times {
+			t.Errorf("%d times %q, want %d, in\n%s", got, text, times, said)
+		}
 	}
 }
 

@@ -428,7 +428,7 @@ func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
 			l.heard = false
 			return nil // it was not requested before the plugin failed, and is requested again
 		}
-		g.endedEarly(id, l, why)
+		g.tellEnd(id, l, why)
 		delete(g.leases, id)
 		l.stopJoining()
 		g.forget(id)
@@ -465,6 +465,7 @@ func (g *Granter) ends(id core.LeaseID, l *lease, at int64, why string) []core.E
 		l.joining.later = append(l.joining.later, ending)
 		return nil
 	}
+	g.tellGone(id, "is taken away", why)
 	return []core.Event{ending}
 }
 

@@ -136,6 +136,35 @@ func (l *Leases) String() string {
 	return text + l.routes()
 }
 
+// Awaited says in a few words what the experiment waits for, or soon will: "4 leases wait: in the queue", or "no lease;
+// the last one: lease lost: node n1 is down". It is "" if there is nothing to say: while trials run, leases that wait
+// for no reason yet are none.
+func (l *Leases) Awaited(trialsRun bool) string {
+	var parts []string
+	if l.Ending > 0 && len(l.Ends) > 0 {
+		parts = append(parts, leasesDo(l.Ending, "end")+" ("+strings.Join(l.Ends, "; ")+")")
+	}
+	switch {
+	case l.Waiting > 0 && len(l.Why) > 0:
+		parts = append(parts, leasesDo(l.Waiting, "wait")+": "+strings.Join(l.Why, "; "))
+	case l.Waiting > 0 && !trialsRun:
+		parts = append(parts, leasesDo(l.Waiting, "wait"))
+	}
+	text := strings.Join(parts, ", ")
+	if l.Lost != "" && l.Free == 0 {
+		return cmp.Or(text, "no lease") + "; the last one: " + l.Lost
+	}
+	return text
+}
+
+// leasesDo is "1 lease waits" or "2 leases wait".
+func leasesDo(n int, what string) string {
+	if n == 1 {
+		return "1 lease " + what + "s"
+	}
+	return fmt.Sprintf("%d leases %s", n, what)
+}
+
 // routes returns text about the way of checkpoints.
 func (l *Leases) routes() (text string) {
 	switch {

@@ -59,6 +59,31 @@ func TestLostLease(t *testing.T) {
 	shows("1 in use", granted(2))
 }
 
+// B-133: what an experiment waits for is said in one line, in the words of its status.
+func TestAwaited(t *testing.T) {
+	for want, x := range map[string]struct {
+		leases    Leases
+		trialsRun bool
+	}{
+		"":                         {Leases{Used: 2}, true},
+		"1 lease waits":            {Leases{Waiting: 1}, false},
+		"4 leases wait: BeginTime": {Leases{Used: 1, Waiting: 4, Why: []string{"BeginTime"}}, true},
+		"4 leases wait: a; b; the last one: lease lost: node n1 is down": {Leases{Waiting: 4, Why: []string{"a", "b"},
+			Lost: "lease lost: node n1 is down"}, false},
+		"no lease; the last one: lease lost: node n1 is down": {Leases{Lost: "lease lost: node n1 is down"}, false},
+		"1 lease ends (the job is preempted), 2 leases wait: a": {Leases{Ending: 1, Waiting: 2, Why: []string{"a"},
+			Ends: []string{"the job is preempted"}}, true},
+	} {
+		if got := x.leases.Awaited(x.trialsRun); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	asked := Leases{Used: 1, Waiting: 1}
+	if got := asked.Awaited(true); got != "" {
+		t.Errorf("%q for a lease that was requested just now", got)
+	}
+}
+
 // The leases of a host that has died are not said to be in use: the record does not say when they end.
 func TestLeasesOfADeadHost(t *testing.T) {
 	l := Leases{Used: 2, Waiting: 1, Why: []string{"in the queue"}}

@@ -86,6 +86,9 @@ func (s screen) head(st view.Status, v *varied) []string {
 		lines = slices.Insert(lines, 1, p.paint(yellow, clean(st.Hint)))
 	}
 	lines = append(lines, s.progress(st), counts(st, p))
+	if awaited := awaited(st); awaited != "" {
+		lines = append(lines, p.paint(yellow, awaited))
+	}
 	if best := s.best(st, v); best != "" {
 		lines = append(lines, best)
 	}
@@ -208,6 +211,14 @@ func counts(st view.Status, p style) string {
 		return p.paint(faint, "no trial yet")
 	}
 	return join(parts...)
+}
+
+// awaited says why leases of an executor are missing; "" if trials run on this machine, or if nothing more is to run.
+func awaited(st view.Status) string {
+	if st.Leases == nil || st.State != view.Running || st.Ending != "" || st.Paused {
+		return ""
+	}
+	return clean(st.Leases.Awaited(st.Counts[core.Running] > 0))
 }
 
 func (s screen) best(st view.Status, v *varied) string {

@@ -11,6 +11,9 @@ import (
 // maxReason is how much of the reason for the end fits the line; the summary has all of it.
 const maxReason = 80
 
+// maxAwaited is how much of the reason why leases wait fits the line; `tunehost status` has all of it.
+const maxAwaited = 200
+
 // statusLine returns the whole status on one line, for logs and pipes. Without the time it stays the
 // same as long as nothing happens.
 func statusLine(st view.Status) (line, withoutTime string) {
@@ -23,7 +26,7 @@ func statusLine(st view.Status) (line, withoutTime string) {
 		best = fmt.Sprintf("best %s %s by %s", clean(st.Objective.Metric), number(st.Best.Value, 5), bestName(st.Best))
 	}
 	withoutTime = join(stateText(st, false, maxReason), clean(st.Hint), done, strings.ReplaceAll(counts(st, false),
-		" · ", ", "), best,
+		" · ", ", "), cut(awaited(st), maxAwaited), best,
 		strings.ReplaceAll(resources(st), " · ", ", "))
 	return join(duration(st.Elapsed), withoutTime, st.Left.String()), withoutTime
 }

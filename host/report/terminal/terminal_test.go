@@ -56,6 +56,33 @@ func TestFirstFrame(t *testing.T) {
 	golden(t, "frame_first", strings.Join(screen{80, 24, false}.frame(st, nil, &varied{}), "\n")+"\n")
 }
 
+// B-133: the frame and the plain line say why leases of an executor wait, until nothing waits for them any more.
+func TestSaysWhyLeasesWait(t *testing.T) {
+	const want = "4 leases wait: Slurm: BeginTime"
+	st := running().Status()
+	st.Leases = &view.Leases{Used: 4, Waiting: 4, Why: []string{"Slurm: BeginTime\x1b[2J"}}
+	said := func() bool {
+		line, _ := statusLine(st)
+		frame := strings.Join(screen{100, 24, false}.frame(st, nil, &varied{}), "\n")
+		inLine, inFrame := strings.Contains(line, " · "+want+" · "), strings.Contains(frame, "\n"+want+"\n")
+		if inLine != inFrame {
+			t.Errorf("the line and the frame differ:\n%s\n%s", line, frame)
+		}
+		return inLine
+	}
+	if !said() {
+		t.Error("it is not said")
+	}
+	st.Ending = "stopped"
+	if said() {
+		t.Error("it is said of an experiment that ends")
+	}
+	st.Ending, st.State = "", "finished"
+	if said() {
+		t.Error("it is said of an experiment that has ended")
+	}
+}
+
 // A frame that is higher or wider than the screen could not be overwritten. B-120
 func TestFramesFitTheScreen(t *testing.T) {
 	f := running()
