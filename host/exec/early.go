@@ -42,8 +42,8 @@ func (g *Granter) tellEnd(id core.LeaseID, l *lease, why string) {
 	g.countEarly(why)
 }
 
-// tellGone tells the user why a lease ends or is lost on which trials could run, once for each reason: on a cluster that
-// preempts this happens all the time. host.log has each. g.mu is held.
+// tellGone tells the user why a lease ends or is lost on which trials could run, once for each reason: on a cluster
+// that preempts this happens all the time. host.log has each. g.mu is held.
 func (g *Granter) tellGone(id core.LeaseID, how, why string) {
 	text := fmt.Sprintf("lease %s of %s %s", g.name(id), g.Title, how)
 	if why != "" {
