@@ -40,7 +40,7 @@ func TestEightPages(t *testing.T) {
 		q.await("!document.hidden")
 		q.view("#/x/quickstart")
 		q.shows("#state", "running")
-		q.await(fmt.Sprintf("parseInt(document.querySelector('#progress').textContent) > %d", ended(q)))
+		q.await(fmt.Sprintf(progress+" > %d", ended(q)))
 	}
 	pages[7].press(".steering", "Pause")
 	pages[7].await(`document.querySelector('#state')?.textContent.includes('paused') ||
@@ -58,10 +58,13 @@ func TestEightPages(t *testing.T) {
 	}
 }
 
+// progress is how many trials a page says have ended; it writes 12,345/100,000.
+const progress = "Number(document.querySelector('#progress').textContent.split('/')[0].replaceAll(',', ''))"
+
 // ended is how many trials a page says have ended.
 func ended(q *page) (n int) {
 	q.t.Helper()
-	q.run("progress", chromedp.Evaluate("parseInt(document.querySelector('#progress').textContent)", &n))
+	q.run("progress", chromedp.Evaluate(progress, &n))
 	return n
 }
 

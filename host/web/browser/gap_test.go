@@ -27,7 +27,7 @@ func TestGap(t *testing.T) {
 	offline(false)
 	p.await("!document.querySelector('.lost')")
 	p.await("document.querySelector('#state').textContent.includes('▶ running')")
-	p.await(fmt.Sprintf("parseInt(document.querySelector('#progress').textContent) > %d", before))
+	p.await(fmt.Sprintf(progress+" > %d", before))
 	p.clean()
 }
 
@@ -40,7 +40,7 @@ func TestHostResumedBelowAPage(t *testing.T) {
 	run := start(t, dir, append(args, "--serve=127.0.0.1:0")...)
 	p.open(run.url() + "#/x/quickstart")
 	p.shows("#state", "running")
-	p.await("parseInt(document.querySelector('#progress').textContent) > 5")
+	p.await(progress + " > 5")
 	run.kill()
 	p.shows(".lost", "The run or its server has ended, or this browser has no connection to it.")
 	before := ended(p)
@@ -54,7 +54,7 @@ func TestHostResumedBelowAPage(t *testing.T) {
 	p.await("asked <= 1")
 	p.open(next.url() + "#/x/quickstart")
 	p.shows("#state", "running")
-	p.await(fmt.Sprintf("parseInt(document.querySelector('#progress').textContent) > %d", before))
+	p.await(fmt.Sprintf(progress+" > %d", before))
 	p.await("!document.querySelector('.lost')")
 }
 

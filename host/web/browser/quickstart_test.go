@@ -50,7 +50,7 @@ func TestQuickstart(t *testing.T) {
 	p.shows("#experiments", "quickstart")
 	p.view("#/x/quickstart")
 	p.shows("#state", "running")
-	p.await("parseInt(document.querySelector('#progress').textContent) > 20") // trials end under the page
+	p.await(progress + " > 20") // trials end under the page
 	p.await("document.querySelector('#history canvas')?.dataset.drawn > 0")
 	p.await("document.querySelector('#curves canvas')?.dataset.drawn > 0")
 	steer(p)
@@ -85,7 +85,7 @@ func steer(p *page) {
 	p.press(".steering", "Settings")
 	p.fill("dialog input[name=trials]", "90000")
 	p.press("dialog", "Change")
-	p.shows("#progress", "/90001") // with the added trial
+	p.shows("#progress", "/90,001") // with the added trial
 }
 
 type status struct {
@@ -98,8 +98,8 @@ func compareStatus(t *testing.T, p *page, dir string) {
 	t.Helper()
 	st := answers[status](t, dir, "status", "results/quickstart")[0]
 	ran := st.Counts["TERMINATED"] - st.Never // the page tells the others apart
-	p.shows("#counts", fmt.Sprintf("%d terminated", ran))
-	p.shows("#progress", fmt.Sprintf("%d/", ran+st.Counts["ERROR"]))
+	p.shows("#counts", thousands(ran)+" terminated")
+	p.shows("#progress", thousands(ran+st.Counts["ERROR"])+"/")
 	best := answers[trial](t, dir, "best", "results/quickstart")[0]
 	p.shows("#best-value", number(best.Value))
 	p.shows("#best", fmt.Sprintf("trial %d (%s)", best.Number, best.Trial))

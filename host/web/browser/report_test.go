@@ -122,7 +122,7 @@ func (p *page) counted() {
 	p.t.Helper()
 	var n int
 	p.run("count", chromedp.Evaluate(`[...document.querySelectorAll("#counts span")]
-		.reduce((n, s) => n + parseInt(s.textContent.match(/[0-9]+/)[0]), 0)`, &n))
+		.reduce((n, s) => n + Number(s.textContent.match(/[0-9,]*[0-9]/)[0].replaceAll(",", "")), 0)`, &n))
 	p.view("#/x/quickstart/trials")
 	p.shows("#found", thousands(n)+" trials")
 }

@@ -129,8 +129,8 @@ func TestKilledHost(t *testing.T) {
 	t.Cleanup(func() { _ = command(t, dir, "stop", "results/quickstart").Run() })
 	p.press(".steering", "Resume")
 	p.shows("#state", "running")
-	before := strings.Split(p.text("#progress"), "/")[0]
-	p.await(fmt.Sprintf("parseInt(document.querySelector('#progress').textContent) > %s", before))
+	before := ended(p)
+	p.await(fmt.Sprintf(progress+" > %d", before))
 	p.press(".steering", "Pause")
 	p.await("/paused|lose/.test(document.querySelector('#state').textContent + document.body.textContent)")
 	p.run("reload", chromedp.Reload())

@@ -93,7 +93,10 @@ export function bytes(n: number): string {
   return `${i === 0 ? n : Number(n.toPrecision(3))} ${units[i]}`;
 }
 
-export const plural = (n: number, thing: string): string => `${n.toLocaleString("en")} ${thing}${n === 1 ? "" : "s"}`;
+// count writes how many there are, with commas: 90,001.
+export const count = (n: number): string => n.toLocaleString("en");
+
+export const plural = (n: number, thing: string): string => `${count(n)} ${thing}${n === 1 ? "" : "s"}`;
 
 // words for the states of trials, in the order in which they are listed.
 export const states: [name: string, word: string, sign: string][] = [["RUNNING", "running", "▶"],

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Item, Status } from "../api";
 import { toNumber } from "../api";
 import { useSource } from "../context";
-import { ago, plural, time } from "../format";
+import { ago, count, plural, time } from "../format";
 import { useData, useTicks } from "../live";
 import { Spark } from "../plot/lines";
 import { href, setQuery, useRoute } from "../route";
@@ -76,7 +76,7 @@ export function Experiments(): JSX.Element {
   const running = data.filter((e) => goesOn(e) && !e.paused).length;
   return <>
     <div class="row"><h1>Experiments</h1>
-      <span class="quiet" id="how-many">{shown.length < data.length ? `${shown.length} of ` : ""}{data.length.toLocaleString("en")}{running > 0 ? `, ${running} running` : ""}</span>
+      <span class="quiet" id="how-many">{shown.length < data.length ? `${shown.length} of ` : ""}{count(data.length)}{running > 0 ? `, ${running} running` : ""}</span>
       {chosen.size > 1 ? <a class="button" href={href(["compare"], { of: [...chosen].join(",") })}>compare {chosen.size}</a>
         : data.length > 1 ? <span class="quiet">select two or more to compare them</span> : null}
       {data.length > few || name ? <input type="search" aria-label="only experiments with this in their name" placeholder="part of a name" value={name}
@@ -137,7 +137,7 @@ function useStatus(e: Item): Status | undefined {
 // Amount is how many trials have ended, of how many, and how it goes on.
 function Amount({ of: e, status: s }: { of: Item; status?: Status }): JSX.Element {
   const { made } = useSource();
-  return <><span class="number">{e.planned < 0 ? plural(e.ended, "trial") : `${e.ended.toLocaleString("en")}/${plural(e.planned, "trial")}`}</span>
+  return <><span class="number">{e.planned < 0 ? plural(e.ended, "trial") : `${count(e.ended)}/${plural(e.planned, "trial")}`}</span>
     {e.failed > 0 ? <div class="state-error">✕ {e.failed} failed</div> : null}
     {s && left(s) && !made ? <div class="quiet">{left(s)} left</div> : null}</>;
 }

@@ -5,7 +5,7 @@ import type { History as HistoryOf, Params, Ranked, Status } from "../api";
 import { toNumber } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { clock, exact, number, plural, roughly, seconds, states, time, unitOf, word } from "../format";
+import { clock, count, exact, number, plural, roughly, seconds, states, time, unitOf, word } from "../format";
 import type { Watched } from "../live";
 import { useData } from "../live";
 import { ended, Outcome, terminated, whole } from "../outcome";
@@ -99,18 +99,18 @@ function Progress({ x, status: s, lost }: { x: string; status: Status; lost: boo
   const { made } = useSource();
   const over = lost || s.state !== "running" || made !== undefined;
   return <>
-    <div class="big number" id="progress">{s.planned < 0 ? ended(s) : `${ended(s)}/${all}`}</div>
+    <div class="big number" id="progress">{s.planned < 0 ? count(ended(s)) : `${count(ended(s))}/${count(all)}`}</div>
     {s.planned < 0 ? null : <div class="progress" role="progressbar" aria-label="trials that have ended" aria-valuenow={ended(s)}
       aria-valuemin={0} aria-valuemax={all}><div style={{ width: share(ended(s)) }} />{over ? null : <div class="now" style={{ width: share(running) }} />}</div>}
     <div id="counts">{states.map(([name, word, sign]) => ({ name, word, sign, n: name === "TERMINATED" ? terminated(s) : s.counts[name] ?? 0 })).filter(({ n }) => n > 0).map(({ name, word, sign, n }, i) =>
-      <span key={name} class={`state-${name.toLowerCase()}`}>{i > 0 ? ", " : ""}<a href={href(["x", x, "trials"], { state: name })}>{over && name === "RUNNING" ? `◌ ${running} ${running === 1 ? "was" : "were"} running` : `${sign} ${n} ${word}`}</a>{name === "TERMINATED" ? <> ({n - s.stopped_early} completed, <Early x={x} n={s.stopped_early} />)</> : null}</span>)}</div>
+      <span key={name} class={`state-${name.toLowerCase()}`}>{i > 0 ? ", " : ""}<a href={href(["x", x, "trials"], { state: name })}>{over && name === "RUNNING" ? `◌ ${count(running)} ${running === 1 ? "was" : "were"} running` : `${sign} ${count(n)} ${word}`}</a>{name === "TERMINATED" ? <> ({count(n - s.stopped_early)} completed, <Early x={x} n={s.stopped_early} />)</> : null}</span>)}</div>
     {s.never_started ? <div class="quiet">{plural(s.never_started, "trial")} never started</div> : null}
   </>;
 }
 
 // Early leads to why trials were stopped early.
 function Early({ x, n }: { x: string; n: number }): JSX.Element {
-  return n === 0 ? <>0 stopped early</> : <a href={href(["x", x, "decisions"])} title="why each was stopped">{n} stopped early</a>;
+  return n === 0 ? <>0 stopped early</> : <a href={href(["x", x, "decisions"])} title="why each was stopped">{count(n)} stopped early</a>;
 }
 
 // FrontCard has the trials of the front, with their objectives and parameters.

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { number, plural } from "../format";
+import { count, number, plural } from "../format";
 import type { Brushes, Dimension } from "../plot/parallel";
 import { Parallel } from "../plot/parallel";
 import { Scale } from "../plot/scatter";
@@ -40,7 +40,7 @@ function Chart({ x, t, best }: { x: string; t: Table; best?: number }): JSX.Elem
   const set = (axes: string[]): void => setQuery({ axes: axes.map(encodeURIComponent).join(",") });
   const [low, high] = extent(values);
   const where = expression(ranges);
-  return <Card title={`${plural(t.points.numbers.length, "trial")}${t.points.numbers.length < t.points.total ? ` of ${t.points.total.toLocaleString("en")}` : ""}`} id="parallel"
+  return <Card title={`${plural(t.points.numbers.length, "trial")}${t.points.numbers.length < t.points.total ? ` of ${count(t.points.total)}` : ""}`} id="parallel"
     aside={<div class="row"><Select label="colour" of={t.space.metrics} chosen={metric} on={(m) => setQuery({ metric: m })} />
       <label class="select">highlight trial <input type="number" min="0" class="short" value={marked ?? ""} placeholder={best === undefined ? "" : String(best)}
         onInput={(e) => setQuery({ trial: e.currentTarget.value })} /></label></div>}>

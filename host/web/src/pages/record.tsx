@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { bytes, plural, seconds, value } from "../format";
+import { bytes, count, plural, seconds, value } from "../format";
 import { useData } from "../live";
 import { setQuery, useRoute } from "../route";
 import { Button, Card, Code, Facts, Waiting } from "../ui";
@@ -27,7 +27,7 @@ export function JournalPage({ x, watched }: PageProps): JSX.Element {
   const last = data.entries[data.entries.length - 1]?.number ?? 0;
   const go = (to: number | undefined) => (): void => setQuery({ after: to === undefined ? undefined : String(to) });
   return <><h1>Journal</h1>
-    <Card title={`Events ${first} to ${last} of ${data.total.toLocaleString("en")}`} id="journal" aside={<div class="row">
+    <Card title={`Events ${first} to ${last} of ${count(data.total)}`} id="journal" aside={<div class="row">
       <Button small cannot={first <= (data.oldest ?? 1) ? "these are the first events" : undefined} on={go(Math.max(0, first - pageSize - 1))}>← earlier</Button>
       <Button small cannot={last >= data.total ? "these are the last events" : undefined} on={go(last)}>later →</Button>
       <Button small cannot={last >= data.total ? "these are the last events" : undefined} on={go(undefined)}>the last</Button></div>}><div class="scroll"><table class="told">

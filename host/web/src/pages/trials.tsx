@@ -5,7 +5,7 @@ import type { Parameter, Space, Trial } from "../api";
 import { param, Problem } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { plain, plural, seconds, states, value } from "../format";
+import { count, plain, plural, seconds, states, value } from "../format";
 import type { Watched } from "../live";
 import { useData } from "../live";
 import { fate } from "../outcome";
@@ -225,7 +225,7 @@ function Table(p: TableProps): JSX.Element {
   const room = (widths[list.findIndex((c) => c.kind === "why")] ?? 0) + Math.max(0, width - total) - 16;
   if (error && blocks.size === 0) return <Failure of={error} />;
   return <>
-    <div class="row quiet"><span role="status" id="found">{blocks.size === 0 ? "reading…" : found === all ? plural(all, "trial") : `${found.toLocaleString("en")} of ${plural(all, "trial")}`}</span>
+    <div class="row quiet"><span role="status" id="found">{blocks.size === 0 ? "reading…" : found === all ? plural(all, "trial") : `${count(found)} of ${plural(all, "trial")}`}</span>
       <Starred x={p.x} of={p.best} /></div>
     <div class="grid" role="table" aria-label="trials" aria-rowcount={found + 1} tabIndex={0} ref={box}
       onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
