@@ -43,9 +43,7 @@ func TestEightPages(t *testing.T) {
 		q.await(fmt.Sprintf(progress+" > %d", ended(q)))
 	}
 	pages[7].press(".steering", "Pause")
-	pages[7].await(`document.querySelector('#state')?.textContent.includes('paused') ||
-		[...document.querySelectorAll('dialog button')].some(b => b.textContent === 'Pause anyway' &&
-			(b.click(), true))`)
+	pages[7].await(pauses)
 	for _, q := range pages {
 		q.shows("#state", "paused")
 		q.await("!document.querySelector('.lost')")
@@ -57,6 +55,10 @@ func TestEightPages(t *testing.T) {
 		q.clean()
 	}
 }
+
+// pauses agrees to lose progress, if a page asks that.
+const pauses = `document.querySelector('#state')?.textContent.includes('paused') ||
+	[...document.querySelectorAll('dialog button')].some(b => b.textContent === 'Pause anyway' && (b.click(), true))`
 
 // progress is how many trials a page says have ended; it writes 12,345/100,000.
 const progress = "Number(document.querySelector('#progress').textContent.split('/')[0].replaceAll(',', ''))"

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -194,6 +195,73 @@ trials: 1
 	p.await(`document.querySelector("[aria-label='log axis of n']").ariaDisabled === "true"`) // n has 0
 	p.view("#/x/mixed/journal")
 	p.await(fmt.Sprintf(why+` === "these are the last events"`, "later"))
+	p.view("#/x/slow")
+	p.press(".steering", "Pause")
+	p.await(pauses)
+	p.shows("#state", "paused")
+	p.view("#/x/slow/trials/0")
+	p.await(fmt.Sprintf(why+` === "the experiment is paused: continue that first"`, "Continue"))
+	p.clean()
+}
+
+// While no host runs the experiment, the page of a failed trial runs that trial again, and no other: the server begins
+// a host for it.
+func TestRetryBeginsAHost(t *testing.T) {
+	p := browser(t)
+	dir := t.TempDir()
+	write(t, dir, "x.yaml", `version: 1
+name: twice
+objective: {metric: a, mode: max}
+trainable: {command: [sh, -c, 'echo "{\"a\": {n}}"; [ {n} = 0 ] || [ -e `+dir+`/mended ]']}
+space: {n: {grid: [0, 1, 2, 3]}}
+trials: 1
+`)
+	if _, failed := command(t, dir, "run", "x.yaml").Run().(*exec.ExitError); !failed {
+		t.Fatal("no trial has failed")
+	}
+	write(t, dir, "mended", "")
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/twice")
+	p.shows("#counts", "3 failed")
+	p.view("#/x/twice/trials/1")
+	p.shows("main .row", "failed")
+	p.shows("#rests", "to run the trial again resumes it")
+	p.press(".steer", "Retry")
+	p.shows("main .row", "completed")
+	p.shows("#rests", "no host runs the experiment") // it has ended again
+	p.view("#/x/twice/trials/2")
+	p.press(".steer", "Retry from the beginning")
+	p.press("dialog", "Run again")
+	p.shows("main .row", "completed")
+	p.view("#/x/twice")
+	p.shows("#state", "finished")
+	p.shows("#counts", "3 terminated")
+	p.shows("#counts", "1 failed")
+	p.clean()
+}
+
+// The list says of an experiment whose record is being read that this is so, and shows it once it is read.
+func TestListSaysWhatIsRead(t *testing.T) {
+	p := browser(t)
+	server := start(t, mixed(t), "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/")
+	p.shows("#experiments", "mixed")
+	p.run("hold up", chromedp.Evaluate(`{
+		const ask = window.fetch;
+		window.reads = true;
+		window.fetch = async (path, init) => {
+			if (!reads || !path.endsWith("/experiments")) return ask(path, init);
+			const headers = { ...init.headers };
+			delete headers["If-None-Match"];
+			const body = await (await ask(path, { ...init, headers })).json();
+			for (const x of body.experiments) Object.assign(x, { reading: true, state: "", trials: 0, best: null });
+			return new Response(JSON.stringify(body));
+		};
+	}`, nil))
+	const row = `document.querySelector("#experiments tbody tr").textContent`
+	p.await(row + ` === "mixedreading its record…"`)
+	p.run("go on", chromedp.Evaluate("void (reads = false)", nil))
+	p.await(row + `.includes("4/4 trials")`)
 	p.clean()
 }
 
