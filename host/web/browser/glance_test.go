@@ -8,6 +8,8 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"github.com/tunehost/tunehost/internal/testplace"
 )
 
 // listed are the names in the list of experiments.
@@ -344,6 +346,7 @@ space: {v: {grid: [0.01, 1.5, 90.5]}}
 trials: 1
 `)
 	start(t, dir, "run", "x.yaml")
+	testplace.Soon(t, "a status", func() bool { return command(t, dir, "status", "results/wide").Run() == nil })
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/")
 	p.shows("#experiments", "wide")
