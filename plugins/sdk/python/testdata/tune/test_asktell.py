@@ -178,23 +178,3 @@ def test_nothing_is_kept():
     with tunehost.AskTell(SPACE, metric="loss", trials=2, storage="none") as experiment:
         assert len(list_of(experiment)) == 2
     assert os.listdir(".") == []
-
-
-@pytest.mark.parametrize(
-    "space",
-    [
-        {**SPACE, "y": tune.uniform(0, 1)},
-        {"x": tune.uniform(0, 10)},
-        {"x": tune.uniform(0, 10), "f": {"g": tune.uniform(0, 1)}},
-        {"x": tune.uniform(0, 10), "f": tune.choice([{"g": tune.uniform(0, 1)}, min])},
-        {"z": tune.uniform(0, 1)},
-    ],
-)
-def test_another_space_under_the_same_name(space):
-    with tunehost.AskTell(SPACE, metric="loss", trials=3, name="mine") as experiment:
-        kept = experiment.ask()
-    with tunehost.AskTell(space, metric="loss", trials=3, name="mine") as experiment:
-        with pytest.raises(tunehost.AskError, match="results/mine has trials of another space: .* another name"):
-            experiment.ask()
-    with tunehost.AskTell(SPACE, metric="loss", trials=3, name="mine") as experiment:
-        assert experiment.ask().params == kept.params
