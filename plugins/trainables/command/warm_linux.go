@@ -3,9 +3,7 @@ package command
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"strconv"
@@ -130,7 +128,7 @@ func without(env []string, prefix string) (kept []string) {
 // answer reads a line.
 func (i *interpreter) answer() (string, error) {
 	line, err := i.lines.ReadString('\n')
-	if errors.Is(err, io.EOF) || err != nil {
+	if err != nil {
 		return "", fmt.Errorf("warm: the interpreter of %s has ended; the log of the plugin command says more: "+
 			"try without warm", i.script)
 	}
