@@ -54,6 +54,8 @@ type lives struct {
 	restored int
 	snapshot func() error
 	restore  func() error
+	// suggests is called before each suggestion with how many events the searcher knows.
+	suggests func(seen int)
 }
 
 func (l *lives) begin() *chain {
@@ -98,6 +100,9 @@ func (s chainedSearcher) Observe(_ context.Context, events []sdk.Event) error {
 }
 
 func (s chainedSearcher) Suggest(_ context.Context, requests []sdk.Request) (answer sdk.Suggestions, _ error) {
+	if s.lives.suggests != nil {
+		s.lives.suggests(s.Seen)
+	}
 	for _, r := range requests {
 		p := make(space.Point, s.dims)
 		for i := range p {
@@ -160,25 +165,25 @@ concurrency: 3
 trials: 60
 `
 
-// chainedRun runs an experiment that is interrupted in its middle.
+// chainedRun runs an experiment that is interrupted in its middle: by its searcher, because it cannot go far without it.
 func chainedRun(t *testing.T) (o Options, searchers, schedulers *lives, dir string) {
 	t.Helper()
 	searchers, schedulers = &lives{}, &lives{}
 	ctx, cancel := context.WithCancel(t.Context())
-	n := &notebook{before: func(call int, events []sdk.ReporterEvent) (int, error) {
-		if events[len(events)-1].Number > 120 {
+	defer cancel()
+	searchers.suggests = func(seen int) {
+		if seen > 80 {
 			cancel()
 		}
-		return 0, nil
-	}}
-	o, _ = quick(t, strings.Replace(chained, "trials: 60", "trials: 3000\nreporters: [notebook]", 1),
-		searchers.searcher(), schedulers.scheduler(), n.plugin())
+	}
+	o, _ = quick(t, strings.Replace(chained, "trials: 60", "trials: 3000", 1), searchers.searcher(),
+		schedulers.scheduler())
 	o.Mode.SnapshotEvery = 20
 	ended, err := run(ctx, o)
 	if err != nil || ended.Outcome != core.InterruptedByUser {
 		t.Fatalf("%+v %v", ended, err)
 	}
-	n.before = nil
+	searchers.suggests = nil
 	o.Sets = []string{"budget.when=trials >= 35"}
 	return o, searchers, schedulers, ended.Dir
 }
