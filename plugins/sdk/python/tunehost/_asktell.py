@@ -56,12 +56,12 @@ class AskTell(Experiment):
     >>> 2 < best["params"]["x"] < 4, best["value"] < 1
     (True, True)
 
-    space is that of tune.Tuner. metric is the reported metric that counts, and mode is min or max of it; metrics for
+    space is that of tune.Tuner. metric is the reported metric that counts, and mode is min, or max of it; metrics for
     several objectives are a dict of modes: {"loss": "min", "size": "min"}. trials is how many are handed out; -1: no
     limit. searcher and scheduler are what tune.TuneConfig takes. The experiment is recorded in storage (./results)
     under name, as by `tunehost run`; one that exists continues, and trials that were handed out and not told are
-    handed out again. storage="none" records nothing, and nothing can be read. settings are further keys of the
-    experiment file, such as stop={"iteration": 9}.
+    handed out again. storage="none" records nothing: of what is read there is only the best trial so far. settings are
+    further keys of the experiment file, such as stop={"iteration": 9}.
 
     Several threads may use it. AskError: the program refused the experiment; NotFound: there is no program."""
 
@@ -103,6 +103,8 @@ class AskTell(Experiment):
         self._lock = threading.Lock()
         self._told = threading.Condition()
         self._tells = 0  # how often something was told
+        self._recorded = storage != "none"
+        self._last_best: Optional[Dict[str, Any]] = None  # of a session that records nothing and was closed
         self._program = _opened(file, storage)
 
     def ask(self, wait: bool = False) -> Optional[Asked]:
@@ -154,14 +156,36 @@ class AskTell(Experiment):
         """
         return self._end({"tell": _id(trial), "metrics": self._flat(metrics).metrics})
 
-    def fail(self, trial: Union[Asked, str], why: str) -> Optional[str]:
-        """Ends a trial as failed. Returns None, or why this does not count: it had been stopped before."""
+    def fail(self, trial: Union[Asked, str], why: str = "failed") -> Optional[str]:
+        """Ends a trial as failed, for a reason that its page and files have. Returns None, or why this does not count: it had been stopped before."""
         return self._end({"tell": _id(trial), "failed": why or "failed"})
+
+    def best(self, metric: Optional[str] = None, scope: str = "last") -> Optional[Dict[str, Any]]:
+        """See Experiment.best. With storage="none" it is the best trial by its last value, with trial, params, metrics
+        and value.
+
+        >>> with AskTell({"x": tune.uniform(0, 1)}, metric="loss", trials=3, storage="none") as experiment:
+        ...     for trial in experiment:
+        ...         ignored = experiment.tell(trial, trial.params["x"])
+        >>> sorted(experiment.best())
+        ['metrics', 'params', 'trial', 'value']
+        """
+        if self._recorded:
+            return super().best(metric, scope)
+        (own, *others) = self._metrics
+        if others or metric not in (None, own) or scope != "last":
+            raise _unrecorded()
+        found = self._last_best if self._program.closed() else self._request({"best": True})
+        if not found or "trial" not in found:
+            return None
+        return {**found, "value": found["metrics"][own]}
 
     def close(self) -> None:
         """Ends the session. What was told is kept; AskTell with the same arguments and name continues. Trials that
         were handed out and not told are handed out again then."""
         with self._lock:
+            if not self._recorded and not self._program.closed():
+                self._last_best = self._program.last({"best": True})
             self._program.close()
         self._tell()
 
@@ -193,6 +217,11 @@ class AskTell(Experiment):
         """An experiment keeps the space that it has begun with."""
         return AskError(f"{self.dir} has trials of another space: give AskTell the same space, or another name")
 
+    def _lines(self, command: str, *flags: str) -> List[Dict[str, Any]]:
+        if not self._recorded:
+            raise _unrecorded()
+        return super()._lines(command, *flags)
+
     def _request(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         with self._lock:
             answer = self._program.request(request)
@@ -220,6 +249,13 @@ class AskTell(Experiment):
             left = [*found.left_out, *found.values]
             raise TypeError(f"the metric {left[0]} is no number: ask and tell takes numbers only")
         return found
+
+
+def _unrecorded() -> AskError:
+    return AskError(
+        'storage="none" records nothing, so there is only best(), of a single objective: name a directory, or leave '
+        "storage out"
+    )
 
 
 class AsyncAskTell:
@@ -269,7 +305,7 @@ class AsyncAskTell:
         """See AskTell.tell."""
         return await self._ended(self.reading.tell, trial, metrics)
 
-    async def fail(self, trial: Union[Asked, str], why: str) -> Optional[str]:
+    async def fail(self, trial: Union[Asked, str], why: str = "failed") -> Optional[str]:
         """See AskTell.fail."""
         return await self._ended(self.reading.fail, trial, why)
 
@@ -333,6 +369,7 @@ def _opened(file: Mapping[str, Any], storage: str) -> _Program:
             program.request({"best": True})  # it has read the experiment then, or refuses it
             return program
         except AskError as e:
+            program.close()
             if _IN_USE not in str(e) or time.monotonic() > end:
                 raise
             time.sleep(0.1)
@@ -371,6 +408,17 @@ class _Program:
         answer: Dict[str, Any] = json.loads(line)
         return answer
 
+    def last(self, request: Mapping[str, Any]) -> Optional[Dict[str, Any]]:
+        """The answer to a request, or None if the program has ended."""
+        try:
+            return self.request(request)
+        except AskError:
+            return None
+
+    def closed(self) -> bool:
+        """Whether close was called."""
+        return self._child.stdin is None or self._child.stdin.closed
+
     def close(self) -> None:
         """Ends the program, which keeps what it was told."""
         assert self._child.stdin and self._child.stdout
@@ -384,7 +432,7 @@ class _Program:
 
     def _write(self, value: Mapping[str, Any]) -> None:
         assert self._child.stdin
-        if self._child.stdin.closed:
+        if self.closed():
             raise AskError("the session was closed: make another AskTell with the same name to continue")
         try:
             self._child.stdin.write(json.dumps(value, default=_plain) + "\n")

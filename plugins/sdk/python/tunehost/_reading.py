@@ -33,22 +33,22 @@ class Experiment:
     def status(self) -> Dict[str, Any]:
         """name, state (running, finished, stopped, interrupted or failed), counts of trials by state, best,
         resources, elapsed_s and more: what `tunehost status --json` prints."""
-        return _view.lines("status", self.dir)[0]
+        return self._lines("status")[0]
 
     def trials(self, where: Optional[str] = None) -> List[Dict[str, Any]]:
         """The trials that an expression selects (where="accuracy > 0.9"), by default all: id, number, state, params,
         the metrics of the last result and more."""
-        return _view.lines("trials", self.dir, *(["--where", where] if where else []))
+        return self._lines("trials", *(["--where", where] if where else []))
 
     def best(self, metric: Optional[str] = None, scope: str = "last") -> Optional[Dict[str, Any]]:
         """The best trial, with its value, or None. scope says which results count: last, min, max, mean or all."""
         flags = ["--scope", scope, *(["--metric", metric] if metric else [])]
-        found = _view.lines("best", self.dir, *flags)
+        found = self._lines("best", *flags)
         return found[0] if found else None
 
     def front(self) -> List[Dict[str, Any]]:
         """With several objectives: the trials that no other beats."""
-        return _view.lines("best", self.dir)
+        return self._lines("best")
 
     @property
     def best_checkpoint(self) -> Optional[str]:
@@ -58,7 +58,7 @@ class Experiment:
 
     def curve(self, trial: Union[str, int]) -> List[Dict[str, Any]]:
         """All results of a trial that count: iteration, time and metrics of each. trial is its id or number."""
-        return _view.lines("results", self.dir, str(trial))
+        return self._lines("results", str(trial))
 
     def dataframe(self) -> Any:
         """A pandas.DataFrame with a row for each trial: its state, its parameters as params/NAME, and the metrics
@@ -76,6 +76,10 @@ class Experiment:
             points = {p["iteration"]: _view.number(p["metrics"].get(metric)) for p in self.curve(trial["trial"])}
             columns[trial["number"]] = pandas.Series(points, dtype="float64")
         return pandas.DataFrame(columns)
+
+    def _lines(self, command: str, *flags: str) -> List[Dict[str, Any]]:
+        """What a command of the program says of the experiment."""
+        return _view.lines(command, self.dir, *flags)
 
     def __repr__(self) -> str:
         return f"Experiment({self.dir!r})"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import numpy
@@ -11,6 +13,7 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import check_random_state
 
 from ._asktell import AskTell, Asked, TellFirst
+from .tune import choice, loguniform, randint, uniform
 
 __all__ = ["TunedCV"]
 
@@ -23,15 +26,17 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
         search = TunedCV(SVC(), {"C": tune.loguniform(1e-3, 1e3), "kernel": tune.choice(["rbf", "linear"])}, trials=50)
         search.fit(x, y).best_params_
 
-    param_space is that of tune.Tuner, with names as set_params takes them ("svc__C" in a pipeline). trials is how many
-    points are tried; spaces with fewer points are tried whole. searcher is the name of a searcher of tunehost or a class
+    param_space is that of tune.Tuner, with names as set_params takes them ("svc__C" in a pipeline). As in GridSearchCV, a
+    list is a choice of its values, and as in RandomizedSearchCV, scipy's uniform, loguniform and randint are those
+    distributions. trials is how many points are tried; spaces with fewer points are tried whole. searcher is the name of a searcher of tunehost or a class
     of tune.search. storage is a directory for the record of each fit, under name and a number; None: nothing is recorded.
     random_state is the searcher's seed: an int gives the same points at each fit.
 
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score and return_train_score are those of GridSearchCV, and
     so are the attributes after fit: best_estimator_, best_params_, best_score_, best_index_, cv_results_, scorer_,
     n_splits_ and refit_time_. With several metrics, refit must name the one that is searched for. fit evaluates as many
-    points at a time as n_jobs allows.
+    points at a time as n_jobs allows. A point whose fits fail is a failed trial, with error_score in cv_results_; fit
+    fails if all of them do.
     """
 
     def __init__(
@@ -74,21 +79,30 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
     def _run_search(self, evaluate_candidates: Evaluate) -> None:
         """Called by fit: evaluates points, a few at a time, and tells the searcher their scores."""
         batch = max(1, effective_n_jobs(self.n_jobs) // self._folds())
-        told = 0
+        evaluation = _Evaluation(evaluate_candidates, self._scores)
         with self._session() as session:
             asked = _next(session, batch)
             while asked:
-                scores = self._scores(evaluate_candidates([trial.params for trial in asked]))
-                for trial, score in zip(asked, scores[told:]):
-                    session.tell(trial, float(score))
-                told += len(asked)
+                for trial, score in zip(asked, evaluation.scores([trial.params for trial in asked])):
+                    if numpy.isfinite(score):
+                        session.tell(trial, float(score))
+                    else:
+                        session.fail(trial, f"its score is {score}: its fits failed")
                 asked = _next(session, batch)
+        evaluation.check()
 
     def _session(self) -> AskTell:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         name, storage = self._place()
         return AskTell(
-            self.param_space, "score", "max", trials=self.trials, searcher=self.searcher, seed=seed, name=name, storage=storage
+            {key: _varied(key, value) for key, value in self.param_space.items()},
+            "score",
+            "max",
+            trials=_count(self.trials),
+            searcher=self.searcher,
+            seed=seed,
+            name=name,
+            storage=storage,
         )
 
     def _place(self) -> Tuple[str, str]:
@@ -113,6 +127,70 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
         if not isinstance(self.refit, str):
             raise ValueError(f"refit is {self.refit!r:.40}: with several metrics it names the one that is searched for")
         return results[f"mean_test_{self.refit}"]
+
+
+class _Evaluation:
+    """Evaluates points. scikit-learn raises when all fits of one call fail, and keeps nothing of them then. So points
+    that failed alone are evaluated again beside others, as soon as some have succeeded: cv_results_ has them then."""
+
+    def __init__(self, evaluate: Evaluate, scores: Callable[[Mapping[str, Any]], Any]) -> None:
+        self._evaluate, self._scores = evaluate, scores
+        self._kept = 0  # points that are in cv_results_
+        self._failed: List[Dict[str, Any]] = []  # those that are not
+        self._error: Optional[ValueError] = None
+
+    def scores(self, points: List[Dict[str, Any]]) -> List[float]:
+        """The scores of points; nan of those whose fits failed."""
+        again = self._failed if self._kept else []
+        try:
+            found = self._scores(self._evaluate([*again, *points]))
+        except ValueError as e:
+            if not _ALL_FAILED.search(str(e)):
+                raise
+            self._failed, self._error = [*self._failed, *points], e
+            return [numpy.nan] * len(points)
+        if again:
+            self._failed = []
+        self._kept += len(again) + len(points)
+        return [float(score) for score in found[-len(points) :]]
+
+    def check(self) -> None:
+        """Raises what scikit-learn has raised if no point is left."""
+        if self._error and not self._kept:
+            raise self._error
+
+
+_ALL_FAILED = re.compile(r"All the \d+ fits failed")
+
+
+def _count(trials: Any) -> int:
+    if isinstance(trials, bool) or not isinstance(trials, (int, numpy.integer)) or not (trials > 0 or trials == -1):
+        raise ValueError(f"trials is {trials!r:.40}: expected a whole number from 1 on, or -1 for no limit")
+    return int(trials)
+
+
+def _varied(key: str, value: Any) -> Any:
+    """A parameter as scikit-learn's searches take it."""
+    if isinstance(value, (list, numpy.ndarray)):
+        return choice(list(value))
+    if not hasattr(value, "rvs"):
+        return value
+    name = getattr(getattr(value, "dist", None), "name", type(value).__name__)
+    if name not in _DISTRIBUTIONS:
+        raise ValueError(f"{key} is scipy's {name}: expected uniform, loguniform, randint, or one of tunehost.tune")
+    low, high = value.support()
+    if name in ("loguniform", "reciprocal") and not math.isclose(value.median(), math.sqrt(low * high)):
+        raise ValueError(f"{key} is a loguniform of scipy's with a loc, which tunehost does not have: leave loc out")
+    return _DISTRIBUTIONS[name](low, high)
+
+
+#: What stands for the distributions of scipy, by the least and the largest value.
+_DISTRIBUTIONS: Dict[str, Callable[[Any, Any], Any]] = {
+    "uniform": lambda low, high: uniform(float(low), float(high)),
+    "loguniform": lambda low, high: loguniform(float(low), float(high)),
+    "reciprocal": lambda low, high: loguniform(float(low), float(high)),
+    "randint": lambda low, high: randint(int(low), int(high) + 1),
+}
 
 
 def _next(session: AskTell, most: int) -> List[Asked]:

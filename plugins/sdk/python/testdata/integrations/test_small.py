@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import KFold
@@ -153,6 +154,48 @@ def test_tuned_cv_finds_and_records():
     for name in ("tunedcv", "tunedcv-2"):
         recorded = tunehost.Experiment.open(f"kept/{name}")
         assert recorded.best()["value"] == search.best_score_
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning", "ignore:One or more of the test scores")
+@pytest.mark.parametrize("seed", range(3))
+def test_tuned_cv_goes_on_after_points_that_fail(seed):
+    x, y = load_iris(return_X_y=True)
+    search = TunedCV(SVC(), {"C": tune.uniform(-2, 2)}, trials=12, searcher="random", cv=3, random_state=seed,
+                     storage="kept", name=f"failing-{seed}").fit(x, y)
+    results = search.cv_results_
+    for params, score in zip(results["params"], results["mean_test_score"]):
+        assert np.isnan(score) == (params["C"] <= 0)
+    assert 6 < len(results["params"]) <= 12  # points that fail after the last one that does not are left out
+    assert search.best_params_["C"] > 0 and search.best_score_ > 0.9
+    import tunehost
+
+    failed = [t for t in tunehost.Experiment.open(f"kept/failing-{seed}").trials() if t["state"] == "ERROR"]
+    assert failed and all(t["params"]["C"] <= 0 for t in failed)
+
+
+def test_tuned_cv_fails_if_all_points_do():
+    x, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="fits failed"):
+        TunedCV(SVC(), {"C": tune.uniform(-2, -1)}, trials=3, cv=3).fit(x, y)
+    with pytest.raises(ValueError, match="parameter of SVC"):
+        TunedCV(SVC(), {"C": tune.uniform(-2, -1)}, trials=3, cv=3, error_score="raise").fit(x, y)
+
+
+def test_tuned_cv_takes_spaces_of_scikit_learn():
+    x, y = load_iris(return_X_y=True)
+    space = {"C": [0.5, 1, 2], "kernel": np.array(["rbf", "linear"])}
+    search = TunedCV(SVC(), space, trials=6, searcher="grid", cv=3).fit(x, y)
+    assert {p["C"] for p in search.cv_results_["params"]} == {0.5, 1, 2} and len(search.cv_results_["params"]) == 6
+    space = {"C": stats.loguniform(0.1, 10), "gamma": stats.uniform(1, 0.5), "degree": stats.randint(2, 4)}
+    search = TunedCV(SVC(), space, trials=8, searcher="random", cv=3, random_state=1).fit(x, y)
+    for p in search.cv_results_["params"]:
+        assert 0.1 <= p["C"] <= 10 and 1 <= p["gamma"] <= 1.5 and p["degree"] in (2, 3)
+    for bad, says in ((stats.expon(1), "scipy's expon"), (stats.loguniform(1, 10, loc=3), "leave loc out")):
+        with pytest.raises(ValueError, match="C is.*" + says):
+            TunedCV(SVC(), {"C": bad}, trials=3).fit(x, y)
+    for bad in (0, -2, 2.5, "3"):
+        with pytest.raises(ValueError, match="trials is .*: expected a whole number from 1 on"):
+            TunedCV(SVC(), SVCS, trials=bad).fit(x, y)
 
 
 def test_tuned_cv_with_several_metrics_and_finite_spaces():

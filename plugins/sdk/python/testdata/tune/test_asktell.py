@@ -35,6 +35,38 @@ def test_ask_and_tell():
     assert tunehost.Experiment.open("results/mine").status()["state"] == "finished"
 
 
+def test_without_a_record():
+    """With storage="none" the best trial is told by the session, also after its end, and nothing else is read."""
+    space = {"x": tune.uniform(0, 10)}
+    with tunehost.AskTell(space, metric="loss", trials=5, storage="none", seed=1) as experiment:
+        assert experiment.best() is None
+        told = []
+        for trial in experiment:
+            if trial.number == 0:
+                experiment.fail(trial)
+            else:
+                experiment.tell(trial, {"loss": loss(trial.params)})
+                told.append((loss(trial.params), trial.id, trial.params))
+        least, id, params = min(told)
+        want = {"trial": id, "params": params, "metrics": {"loss": least}, "value": least}
+        assert experiment.best() == want == experiment.best("loss")
+    assert experiment.best() == want
+    for ask in (experiment.trials, experiment.status, experiment.front, lambda: experiment.best(scope="max")):
+        with pytest.raises(tunehost.AskError, match="records nothing, so there is only best()"):
+            ask()
+    assert not os.path.exists("none")
+
+
+def test_what_is_refused_leaves_no_pipes():
+    script = (
+        "import tunehost\n"
+        "try: tunehost.AskTell({'x': 1}, metric='loss', trails=3)\n"
+        "except tunehost.AskError as e: print(e)\n"
+    )
+    done = subprocess.run([sys.executable, "-X", "dev", "-c", script], capture_output=True, text=True)
+    assert 'did you mean "trials"?' in done.stdout and "ResourceWarning" not in done.stderr
+
+
 def test_it_continues():
     """What was told before a kill -9 counts, and what was not told is handed out again."""
     script = (
