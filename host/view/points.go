@@ -14,8 +14,7 @@ type Points struct {
 	States  []string       `json:"states"`
 	// WasRunning says that no host runs the experiment: what is RUNNING ran when its host ended.
 	WasRunning bool `json:"was_running,omitempty"`
-	// Params has a column for each parameter; null where the trial does not have it. Members of nested parameters
-	// have their path as their name, with dots.
+	// Params has a column for each parameter, by the names of [Space]; null where the trial does not have it.
 	Params map[string][]json.RawMessage `json:"params"`
 	// Metrics are those of the last results; null if there is none.
 	Metrics map[string][]*Float `json:"metrics"`
@@ -23,11 +22,24 @@ type Points struct {
 
 // Points returns at most so many trials; 0: all.
 func (e *Experiment) Points(most int) (x Points, err error) {
-	err = e.source.Look(func(s *State) { x = s.points(most) })
+	names := e.parameterNames()
+	err = e.source.Look(func(s *State) { x = s.points(most, names) })
 	return x, err
 }
 
-func (s *State) points(most int) Points {
+// parameterNames are the full names of parameters, with parts joined with "/".
+func (f *Facts) parameterNames() map[string]bool {
+	names := map[string]bool{}
+	for i := range f.Config.Space.Params {
+		names[f.Config.Space.Params[i].Name] = true
+	}
+	for _, o := range f.others() {
+		names[o.Name] = true
+	}
+	return names
+}
+
+func (s *State) points(most int, names map[string]bool) Points {
 	all := make([]core.TrialNo, s.Machine.Trials())
 	for i := range all {
 		all[i] = core.TrialNo(i)
@@ -42,7 +54,7 @@ func (s *State) points(most int) Points {
 		t := s.Brief(no)
 		x.States = append(x.States, t.State.String())
 		x.WasRunning = x.WasRunning || t.WasRunning
-		x.addParams(i, "", t.Params)
+		x.addParams(i, "", t.Params, names)
 		for _, m := range t.Metrics {
 			v := Float(m.Value)
 			set(x.Metrics, m.Name, i, len(x.Numbers), &v)
@@ -51,18 +63,19 @@ func (s *State) points(most int) Points {
 	return x
 }
 
-// addParams fills in row i; prefix ends with a dot, or is empty.
-func (x *Points) addParams(i int, prefix string, params []byte) {
+// addParams fills in row i. An object is a group of parameters, unless names has it: then it is a value. prefix ends
+// with "/", or is empty.
+func (x *Points) addParams(i int, prefix string, params []byte, names map[string]bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(params, &members) != nil {
 		return
 	}
 	for name, v := range members {
-		if v[0] == '{' {
-			x.addParams(i, prefix+name+".", v)
+		if name = prefix + name; v[0] == '{' && !names[name] {
+			x.addParams(i, name+"/", v, names)
 			continue
 		}
-		set(x.Params, prefix+name, i, len(x.Numbers), v)
+		set(x.Params, name, i, len(x.Numbers), v)
 	}
 }
 

@@ -43,6 +43,21 @@ func TestLegendOfTheTimeline(t *testing.T) {
 	p.clean()
 }
 
+// watchStars keeps the stars that are drawn, with the label of their canvas.
+const watchStars = `{
+	window.stars = [];
+	const drawing = CanvasRenderingContext2D.prototype, { beginPath, lineTo, fill, clip, restore } = drawing;
+	let cut = false, ends = 0;
+	drawing.clip = function (...a) { cut = true; return clip.apply(this, a); };
+	drawing.restore = function () { cut = false; return restore.call(this); };
+	drawing.beginPath = function () { ends = 0; return beginPath.call(this); };
+	drawing.lineTo = function (...a) { ends++; return lineTo.apply(this, a); };
+	drawing.fill = function (...a) {
+		if (ends === 10 && a.length === 0) stars.push({ cut, label: this.canvas.ariaLabel });
+		return fill.apply(this, a);
+	};
+}`
+
 // The best trial has a star on each plot of trials, a whole one also at the edge: stars are drawn outside of the frame
 // that cuts dots.
 func TestStarsAreWhole(t *testing.T) {
@@ -50,19 +65,7 @@ func TestStarsAreWhole(t *testing.T) {
 	dir := finished(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/")
-	p.run("watch stars", chromedp.Evaluate(`{
-		window.stars = [];
-		const drawing = CanvasRenderingContext2D.prototype, { beginPath, lineTo, fill, clip, restore } = drawing;
-		let cut = false, ends = 0;
-		drawing.clip = function (...a) { cut = true; return clip.apply(this, a); };
-		drawing.restore = function () { cut = false; return restore.call(this); };
-		drawing.beginPath = function () { ends = 0; return beginPath.call(this); };
-		drawing.lineTo = function (...a) { ends++; return lineTo.apply(this, a); };
-		drawing.fill = function (...a) {
-			if (ends === 10 && a.length === 0) stars.push({ cut, label: this.canvas.ariaLabel });
-			return fill.apply(this, a);
-		};
-	}`, nil))
+	p.run("watch stars", chromedp.Evaluate(watchStars, nil))
 	p.view("#/x/quickstart/overview")
 	p.await(`["Best ", "accuracy of "].every((plot) => stars.some((s) => s.label.startsWith(plot)))`)
 	p.view("#/x/quickstart/parameters")

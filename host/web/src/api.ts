@@ -60,12 +60,19 @@ export class Problem extends Error {
   }
 }
 
-// param returns a parameter by the name that the space has for it: of nested ones the path, with dots.
+// param returns a parameter by the name that the space has for it: of one in a group the path, with slashes.
 export function param(params: Params, name: string): unknown {
-  if (name in params) return params[name];
   let at: unknown = params;
-  for (const part of name.split(".")) at = typeof at === "object" && at !== null ? (at as Params)[part] : undefined;
+  for (const part of name.split("/")) at = isGroup(at) && Object.hasOwn(at, part) ? at[part] : undefined;
   return at;
+}
+
+const isGroup = (v: unknown): v is Params => typeof v === "object" && v !== null && !Array.isArray(v);
+
+// flat are all parameters by such names. A value that is an object counts as a group.
+export function flat(params: Params, prefix = ""): Params {
+  return Object.assign({}, ...Object.entries(params).map(([k, v]) =>
+    (isGroup(v) && Object.keys(v).length > 0 ? flat(v, `${prefix}${k}/`) : { [prefix + k]: v }))) as Params;
 }
 
 // toNumber returns NaN for what is no finite number.

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { History, Ranked, Status } from "../api";
-import { toNumber } from "../api";
+import { flat, param, toNumber } from "../api";
 import { useSource } from "../context";
 import type { Unit } from "../format";
 import { number, plural, seconds, unitOf, value } from "../format";
@@ -83,7 +83,7 @@ function BestIn({ of: o, objective: of }: { of: One; objective: string }): JSX.E
 
 function Sides({ of: list, objectives }: { of: One[]; objectives: string[] }): JSX.Element {
   const best = (o: One): Ranked | null => o.status.best as Ranked | null;
-  const params = [...new Set(list.flatMap((o) => Object.keys(best(o)?.params ?? {})))];
+  const params = [...new Set(list.flatMap((o) => Object.keys(flat(best(o)?.params ?? {}))))];
   const row = (name: string, cell: (o: One) => JSX.Element | string): JSX.Element =>
     <tr key={name}><th scope="row">{name}</th>{list.map((o) => <td key={o.name}>{cell(o)}</td>)}</tr>;
   return <table><thead><tr><th><span class="hidden">what</span></th>{list.map((o) => <th key={o.name} scope="col"><a href={href(["x", o.name])}>{o.name}</a></th>)}</tr></thead>
@@ -93,6 +93,6 @@ function Sides({ of: list, objectives }: { of: One[]; objectives: string[] }): J
       {row("time", (o) => seconds(o.status.elapsed_s))}
       {objectives.map((of) => row("best " + of, (o) => <BestIn of={o} objective={of} />))}
       {list.some((o) => o.status.front) ? row("front", (o) => (o.status.front ? <Front x={o.name} n={o.status.front} /> : "–")) : null}
-      {params.map((p) => row(p, (o) => { const v = best(o)?.params[p]; return typeof v === "number" ? number(v) : value(v); }))}
+      {params.map((p) => row(p, (o) => { const v = param(best(o)?.params ?? {}, p); return typeof v === "number" ? number(v) : value(v); }))}
     </tbody></table>;
 }

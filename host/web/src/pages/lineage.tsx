@@ -1,5 +1,6 @@
 // Which trials continued from which, and the schedule of parameters that came of it.
 import type { JSX } from "preact";
+import { flat, param } from "../api";
 import type { Stretch } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
@@ -73,7 +74,7 @@ function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
   const find = (px: number, py: number): Spot | undefined => {
     const t = of.stretches.find((c) => at && Math.abs(y(c.number) - py) < Math.max(3, each / 2) && px >= at.at(c.from) && px <= at.at(c.to));
     return t && { x: px, y: py, trial: t.number, lines: [`trial ${t.number}, ${t.from} to ${t.to}`, ...(other(t, of.stretches) === undefined ? [] : [`from trial ${other(t, of.stretches)}`]),
-      ...(t.reason ? [t.reason] : []), ...Object.entries(t.params).map(([k, v]) => `${k}: ${value(v)}`)] };
+      ...(t.reason ? [t.reason] : []), ...Object.entries(flat(t.params)).map(([k, v]) => `${k}: ${value(v)}`)] };
   };
   return <><Canvas label={`${plural(of.stretches.length, "part")} of ${plural(numbers.length, "trial")}, ${best.size} of them on the way to the best`} height={Math.round(numbers.length * each) + 60} draw={draw} find={find}
     pick={(spot) => { location.hash = href(["x", x, "trials", spot.trial ?? 0]); }} />
@@ -109,11 +110,11 @@ function drawDescent({ ctx, theme }: Surface, x: number, from: number, to: numbe
 function Schedule({ x, of }: { x: string; of: Lineage }): JSX.Element | null {
   const list = ancestry(of);
   if (list.length === 0) return null;
-  const names = [...new Set(list.flatMap((s) => Object.keys(s.params)))];
+  const names = [...new Set(list.flatMap((s) => Object.keys(flat(s.params))))];
   // a trial that another one took over may have trained on: the schedule has what it did until then
   const until = list.map((s, i) => Math.min(s.to, list[i + 1]?.from ?? s.to));
   return <Card title="The schedule of the best trial" id="schedule"><div class="scroll"><table>
     <thead><tr><th>iterations</th><th>trial</th><th>value</th>{names.map((n) => <th key={n}>{n}</th>)}<th>why</th></tr></thead>
     <tbody>{list.map((s, i) => <tr key={`${s.number} ${s.from}`}><td>{s.from}–{until[i]}</td><td><a href={href(["x", x, "trials", s.number])}>{s.number}</a></td>
-      <td>{until[i] === s.to ? <Value of={s.value} /> : ""}</td>{names.map((n) => <td key={n}>{value(s.params[n])}</td>)}<td class="why">{s.reason ?? ""}</td></tr>)}</tbody></table></div></Card>;
+      <td>{until[i] === s.to ? <Value of={s.value} /> : ""}</td>{names.map((n) => <td key={n}>{value(param(s.params, n))}</td>)}<td class="why">{s.reason ?? ""}</td></tr>)}</tbody></table></div></Card>;
 }

@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { History as HistoryOf, Params, Ranked, Status } from "../api";
-import { toNumber } from "../api";
+import { flat, toNumber } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
 import { clock, count, exact, number, plural, roughly, seconds, states, time, unitOf, word } from "../format";
@@ -142,7 +142,7 @@ export function written(params: Params, names: string[], form: Form): string {
   switch (form) {
     case "json": return JSON.stringify(params, null, 2);
     case "yaml": return names.map((n) => `${yamlKey(n)}: ${JSON.stringify(params[n])}`).join("\n");
-    case "shell": return names.map((n) => `--${n}=${word(exact(params[n]))}`).join(" ");
+    case "shell": return Object.entries(flat(params)).map(([n, v]) => `--${n.replaceAll("/", ".")}=${word(exact(v))}`).join(" ");
     case "python": return `{${names.map((n) => `${JSON.stringify(n)}: ${python(params[n])}`).join(", ")}}`;
   }
 }

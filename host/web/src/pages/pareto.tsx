@@ -1,6 +1,7 @@
 // The Pareto front of two or three objectives, or of any two metrics.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import { flat } from "../api";
 import type { Ranked } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
@@ -74,5 +75,5 @@ export function FrontTable({ x, of, metrics }: { x: string; of: Ranked[]; metric
     <thead><tr><th>trial</th>{metrics.map((m) => <th key={m} class="number">{m}</th>)}<th>parameters</th></tr></thead>
     <tbody>{of.map((r, row) => <tr key={r.number}><td><a href={href(["x", x, "trials", r.number])}>{r.number}</a></td>
       {metrics.map((m, i) => <td key={m} class="number">{columns[i]?.[row]}</td>)}
-      <td>{Object.entries(r.params).map(([k, v]) => `${k}=${value(v)}`).join(" ")}</td></tr>)}</tbody></table></div>;
+      <td>{Object.entries(flat(r.params)).map(([k, v]) => `${k}=${value(v)}`).join(" ")}</td></tr>)}</tbody></table></div>;
 }

@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Detail, Params, Result } from "../api";
-import { toNumber } from "../api";
+import { flat, toNumber } from "../api";
 import { useSource } from "../context";
 import type { PageProps } from "../context";
 import { plain, plural, seconds, stateWord, time, value } from "../format";
@@ -62,12 +62,13 @@ function Told({ text, printed = "" }: { text: string; printed?: string }): JSX.E
     {printed ? <Code text={printed} label="the last lines that it printed" /> : null}</>;
 }
 
-function Parameters({ t, best }: { t: Detail; best?: Params }): JSX.Element {
-  const names = [...new Set([...Object.keys(t.params), ...Object.keys(best ?? {})])];
+function Parameters({ t, best: bestParams }: { t: Detail; best?: Params }): JSX.Element {
+  const own = flat(t.params), best = bestParams && flat(bestParams);
+  const names = [...new Set([...Object.keys(own), ...Object.keys(best ?? {})])];
   return <Card title="Parameters" id="parameters" aside={<Copy text={JSON.stringify(t.params)} label="copy as JSON" />}>
     <table class="figures"><thead><tr><th>name</th><th>value</th>{best ? <th>of the best</th> : null}</tr></thead>
-      <tbody>{names.map((n) => <tr key={n}><th scope="row">{n}</th><td class={typeof t.params[n] === "number" ? "number" : undefined} title={JSON.stringify(t.params[n])}>{value(t.params[n])}</td>
-        {best ? <td class={(typeof best[n] === "number" ? "number " : "") + (value(best[n]) === value(t.params[n]) ? "quiet" : "")}>{value(best[n])}</td> : null}</tr>)}</tbody></table></Card>;
+      <tbody>{names.map((n) => <tr key={n}><th scope="row">{n}</th><td class={typeof own[n] === "number" ? "number" : undefined} title={JSON.stringify(own[n])}>{value(own[n])}</td>
+        {best ? <td class={(typeof best[n] === "number" ? "number " : "") + (value(best[n]) === value(own[n]) ? "quiet" : "")}>{value(best[n])}</td> : null}</tr>)}</tbody></table></Card>;
 }
 
 // facts are what is known of a trial. A report knows of some trials alone who has suggested them.
