@@ -165,7 +165,7 @@ concurrency: 3
 trials: 60
 `
 
-// chainedRun runs an experiment that is interrupted in its middle: by its searcher, because it cannot go far without it.
+// chainedRun runs an experiment that is interrupted in its middle: by its searcher, without which it cannot go far.
 func chainedRun(t *testing.T) (o Options, searchers, schedulers *lives, dir string) {
 	t.Helper()
 	searchers, schedulers = &lives{}, &lives{}

@@ -301,7 +301,18 @@ var experimentName = &scalar{
 	ok: func(n *node) bool { return n.kind <= textKind && isName(n.text) },
 	json: map[string]any{"type": []any{"string", "number", "boolean"}, "pattern": namePattern,
 		"maxLength": maxExperimentName},
-	norm: asText}
+	norm: asText, about: wrongInName}
+
+// wrongInName names the first character that a name must not have. Those that it may have stand for themselves after a
+// letter.
+func wrongInName(text string) string {
+	for _, r := range text {
+		if !nameForm().MatchString("a" + string(r)) {
+			return ", in which " + quote(string(r)) + " is not allowed"
+		}
+	}
+	return ""
+}
 
 var version = &special{
 	test: func(p *problems, n *node) {

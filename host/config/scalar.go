@@ -17,6 +17,8 @@ type scalar struct {
 	ok       func(n *node) bool
 	json     map[string]any
 	norm     func(n *node) *node
+	// about says what is wrong with a text, as ", in which ..."; nil: nothing is known.
+	about func(text string) string
 }
 
 func (s *scalar) check(p *problems, n *node) {
@@ -24,6 +26,8 @@ func (s *scalar) check(p *problems, n *node) {
 	case s.ok(n):
 	case s == text && n.kind == textKind:
 		p.fail(n.pos, "found an empty text, expected a text that is not empty")
+	case s.about != nil:
+		p.fail(n.pos, "found %s%s, expected %s", n.describe(), s.about(n.text), s.expected)
 	default:
 		p.fail(n.pos, "found %s, expected %s", n.describe(), s.expected)
 	}

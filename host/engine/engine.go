@@ -185,7 +185,7 @@ func (l *Engine) step(batch []inbox.Item) (int, error) {
 	}
 	l.flush()
 	if d := l.Clock.Since(started) - l.waited; d > slowStep {
-		l.Log.Slow("the loop's step", d)
+		l.Log.Slow("a step of the host, which a busy machine or a slow disk delays,", d)
 	}
 	return n, nil
 }

@@ -148,7 +148,7 @@ func TestSlowStepsAreNamedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if text := seen.String(); strings.Count(text, "the loop's step took ") != 1 || !strings.Contains(text, "took 6s") {
+	if text := seen.String(); strings.Count(text, "a step of the host") != 1 || !strings.Contains(text, "took 6s") {
 		t.Errorf("it is not said once, with its time:\n%s", text)
 	}
 }

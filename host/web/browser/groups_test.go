@@ -33,7 +33,8 @@ trials: 12
 	p.await(`[...document.querySelectorAll("main [role=row]")].filter((r) =>
 		/(sgd|adam).*0[.][2-7]/.test(r.textContent)).length === 12`)
 	p.view("#/x/groups/parameters")
-	p.await(`["optimizer/name", "optimizer/decay"].every((x) => stars.some((s) => s.label.startsWith("score by " + x)))`)
+	p.await(`["optimizer/name", "optimizer/decay"].every((x) =>
+		stars.some((s) => s.label.startsWith("score by " + x)))`)
 	p.view("#/x/groups/overview")
 	p.press("#best", "command line")
 	p.await(`/--optimizer[.]decay=0[.]\d+/.test(document.querySelector("#best").textContent)`)
