@@ -7,19 +7,13 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
-	"time"
 
 	"github.com/tunehost/tunehost/host/agent/message"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/host/storage/runtimedir"
 )
-
-// drainTime is how long output is read after the end of a process. A process that has left the group
-// may hold the pipe open for ever.
-const drainTime = 500 * time.Millisecond
 
 // maxProcesses is the largest number of processes of one agent at a time.
 const maxProcesses = 1000
@@ -58,8 +52,7 @@ func (a *Agent) start(s *stream) error {
 	p := &running{Child: child, stream: s}
 	if err := a.add(want.ID, p); err != nil {
 		p.Kill()
-		<-p.Exited()
-		p.Release()
+		p.Attend(nowhere{io.Discard}, nowhere{io.Discard})
 		return err
 	}
 	defer a.remove(want.ID)
@@ -99,39 +92,27 @@ func (a *Agent) remove(id string) {
 func (p *running) attend() {
 	_ = p.stream.Put(message.Yes, message.Started{PID: p.PID()}) // obey notices if the host has left
 	go p.obey()
-	var output sync.WaitGroup
-	output.Go(func() { p.pass(message.Stdout) })
-	output.Go(func() { p.pass(message.Stderr) })
-	<-p.Exited()
-	p.drain(&output)
-	e := p.Exit()
+	e := p.Attend(output{p.stream, message.Stdout}, output{p.stream, message.Stderr})
 	_ = p.stream.Put(message.Exit, message.Ended{Code: e.Code, Signal: int(e.Signal)})
 }
 
-// pass sends an output to its end. If the host is gone, pass still reads, so that the process does
-// not wait.
-func (p *running) pass(kind message.Kind) {
-	r := p.Stdout()
-	if kind == message.Stderr {
-		r = p.Stderr()
-	}
-	_ = p.stream.Copy(kind, r)
-	_, _ = io.Copy(io.Discard, r)
+// output sends an output of a process. It fails once the host is gone.
+type output struct {
+	stream *stream
+	kind   message.Kind
 }
 
-func (p *running) drain(output *sync.WaitGroup) {
-	done := make(chan struct{})
-	go func() {
-		output.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-time.After(drainTime):
-	}
-	p.Release()
-	<-done
-}
+// Write implements io.Writer.
+func (o output) Write(p []byte) (int, error) { return len(p), o.stream.Writer.Write(o.kind, p) }
+
+// Close implements io.Closer.
+func (output) Close() error { return nil }
+
+// nowhere takes the output of a process that the host does not hear of.
+type nowhere struct{ io.Writer }
+
+// Close implements io.Closer.
+func (nowhere) Close() error { return nil }
 
 // command carries out a command of the host for the process.
 func (p *running) command(f message.Frame) {

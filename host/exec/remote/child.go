@@ -16,37 +16,27 @@ import (
 
 // child is a process on the node of an agent.
 type child struct {
-	session        link.Session
-	id             string
-	pid            int
-	conn           net.Conn // of its own stream
-	to             *message.Writer
-	stdout, stderr *io.PipeReader
-	outs, errs     *io.PipeWriter
-	exited         chan struct{}
-	exit           process.Exit // valid once exited is closed
+	session link.Session
+	id      string
+	pid     int
+	conn    net.Conn // of its own stream
+	to      *message.Writer
+	exited  chan struct{}
 }
 
 var _ process.Child = (*child)(nil)
 
-// newChild listens to a process that has started.
-func newChild(s link.Session, conn net.Conn, id string, pid int) *child {
-	c := &child{session: s, id: id, pid: pid, conn: conn, to: message.NewWriter(conn), exited: make(chan struct{})}
-	c.stdout, c.outs = io.Pipe()
-	c.stderr, c.errs = io.Pipe()
-	go c.listen()
-	return c
-}
-
-// listen receives what the agent reports about the process.
-func (c *child) listen() {
-	c.exit = c.hear()
+// Attend implements process.Child.
+func (c *child) Attend(stdout, stderr io.WriteCloser) process.Exit {
+	defer close(c.exited)
+	exit := c.hear(stdout, stderr)
 	_ = c.conn.Close() // if the end is not known, the agent ends the process when it notices this
-	_, _ = c.outs.Close(), c.errs.Close()
-	close(c.exited)
+	_, _ = stdout.Close(), stderr.Close()
+	return exit
 }
 
-func (c *child) hear() process.Exit {
+// hear receives what the agent reports about the process.
+func (c *child) hear(stdout, stderr io.Writer) process.Exit {
 	var buffer []byte
 	for {
 		f, err := message.Read(c.conn, buffer)
@@ -56,9 +46,9 @@ func (c *child) hear() process.Exit {
 		buffer = f.Content
 		switch f.Kind {
 		case message.Stdout:
-			_, _ = c.outs.Write(f.Content) // this fails once nobody reads
+			_, _ = stdout.Write(f.Content)
 		case message.Stderr:
-			_, _ = c.errs.Write(f.Content)
+			_, _ = stderr.Write(f.Content)
 		case message.Exit:
 			exit, err := message.ExitOf(f.Content)
 			if err != nil {
@@ -73,18 +63,6 @@ func (c *child) hear() process.Exit {
 
 // PID implements process.Child.
 func (c *child) PID() int { return c.pid }
-
-// Stdout implements process.Child.
-func (c *child) Stdout() io.Reader { return c.stdout }
-
-// Stderr implements process.Child.
-func (c *child) Stderr() io.Reader { return c.stderr }
-
-// Exited implements process.Child.
-func (c *child) Exited() <-chan struct{} { return c.exited }
-
-// Exit implements process.Child.
-func (c *child) Exit() process.Exit { return c.exit }
 
 // Signal implements process.Child. It does not wait for the node.
 func (c *child) Signal(s syscall.Signal) {
@@ -106,9 +84,6 @@ func (c *child) Kill() {
 		}
 	}()
 }
-
-// Release implements process.Child.
-func (c *child) Release() { _, _, _ = c.conn.Close(), c.stdout.Close(), c.stderr.Close() }
 
 // Dial implements process.Child.
 func (c *child) Dial(ctx context.Context, socket string) (net.Conn, error) {

@@ -40,7 +40,8 @@ func (m *machine) Spawn(ctx context.Context, s process.Spec) (process.Child, err
 	if err != nil {
 		return nil, &process.UnreachableError{Why: err.Error()}
 	}
-	return newChild(m.session, conn, want.ID, started.PID), nil
+	return &child{session: m.session, id: want.ID, pid: started.PID, conn: conn, to: message.NewWriter(conn),
+		exited: make(chan struct{})}, nil
 }
 
 // answerTime is how long an agent may take to answer a request that needs only one or two system

@@ -26,17 +26,16 @@ type Spec struct {
 	Sockets string
 }
 
-// Child is a process that was started, with the group that it leads. Any goroutine may call its methods.
+// Child is a process that was started, with the group that it leads. Any goroutine may call its methods, also while
+// Attend runs.
 type Child interface {
 	// PID returns its id on its machine.
 	PID() int
-	// Stdout and Stderr are read to their end, which may come after the end of the process. [Child.Release]
-	// ends them.
-	Stdout() io.Reader
-	Stderr() io.Reader
-	// Exited is closed when the process and its group are gone; Exit then says how it ended.
-	Exited() <-chan struct{}
-	Exit() Exit
+	// Attend must be called once. It writes what the process prints, each stream in order and by one goroutine at a
+	// time, and closes the writers. What they do not take is lost. It returns when the process and its group are gone
+	// and their output is written. Processes that have left the group may hold the output open: it waits for them
+	// only for a moment.
+	Attend(stdout, stderr io.WriteCloser) Exit
 	// Signal sends a signal to the group. After the end of the process it does nothing.
 	Signal(s syscall.Signal)
 	// Kill kills the group at once. After the end of the process it does nothing.
@@ -44,8 +43,6 @@ type Child interface {
 	// Dial connects to the socket that the process has announced. A *RefusedError means that the
 	// address can never be used.
 	Dial(ctx context.Context, socket string) (net.Conn, error)
-	// Release frees what is kept for the output.
-	Release()
 }
 
 // Exit is how a process ended.

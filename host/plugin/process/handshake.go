@@ -1,8 +1,10 @@
 package process
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -63,6 +65,67 @@ func parseHandshake(raw string) (handshake, error) {
 		return handshake{}, errors.New(msgNoCert)
 	}
 	return handshake{line: line, address: f[3]}, nil
+}
+
+// opening is the stdout of a plugin: go-plugin gets the first line if it is a usable handshake, and the rest is log.
+type opening struct {
+	runner *runner
+	line   []byte
+	over   bool // the line has ended
+	rest   *lineWriter
+}
+
+// Write implements io.Writer and never fails.
+func (o *opening) Write(p []byte) (int, error) {
+	rest := p
+	if !o.over {
+		rest = o.first(p)
+	}
+	_, _ = o.rest.Write(rest)
+	return len(p), nil
+}
+
+// first takes what belongs to the first line.
+func (o *opening) first(p []byte) (rest []byte) {
+	part, rest, ended := bytes.Cut(p, []byte{'\n'})
+	o.line = append(o.line, part...)
+	if ended || len(o.line) >= maxHandshake {
+		o.end()
+	}
+	return rest
+}
+
+// end ends the first line.
+func (o *opening) end() {
+	switch {
+	case o.over:
+		return
+	case len(o.line) >= maxHandshake:
+		o.runner.refuse(errLongHandshake)
+	case len(o.line) > 0:
+		o.runner.shakeHands(string(o.line))
+	}
+	o.over, o.line = true, nil
+	_ = o.runner.handshake.Close()
+}
+
+// Close ends the last line.
+func (o *opening) Close() error {
+	o.end()
+	return o.rest.Close()
+}
+
+// shakeHands passes the first line to go-plugin.
+func (r *runner) shakeHands(line string) {
+	h, err := parseHandshake(line)
+	if err != nil {
+		r.refuse(err)
+		return
+	}
+	r.mu.Lock()
+	r.socket = h.address
+	r.mu.Unlock()
+	_, _ = io.WriteString(r.handshake, h.line+"\n")
 }
 
 // brief returns the beginning of what a plugin wrote, for a message.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/tunehost/tunehost/plugins/sdk/quick"
 )
@@ -37,7 +38,7 @@ func (h ThisMachine) Spawn(ctx context.Context, s Spec) (Child, error) {
 		return nil, &UnstartedError{err.Error(), err}
 	}
 	defer program.Close() // does nothing if there is none
-	c := &child{sockets: s.Sockets, exited: make(chan struct{})}
+	c := &child{sockets: s.Sockets}
 	c.cmd = exec.Command(path, s.Args...) // stdin stays nil: the null device
 	c.cmd.Args[0] = s.Path
 	c.cmd.Dir = s.Dir
@@ -46,7 +47,6 @@ func (h ThisMachine) Spawn(ctx context.Context, s Spec) (Child, error) {
 	if err := c.start(h.Tag); err != nil {
 		return nil, &UnstartedError{s.notExecuted(err), err}
 	}
-	go c.reap()
 	return c, nil
 }
 
@@ -55,8 +55,6 @@ type child struct {
 	cmd      *exec.Cmd
 	sockets  string
 	out, err *os.File
-	exited   chan struct{}
-	exit     Exit // valid once exited is closed
 
 	mu   sync.Mutex
 	gone bool
@@ -75,9 +73,48 @@ func (c *child) start(wear func() (off func(pid int))) error {
 	err = spawn(c.cmd, wear)
 	_, _ = outW.Close(), errW.Close()
 	if err != nil {
-		c.Release()
+		c.release()
 	}
 	return err
+}
+
+// drainWait is how long output is read after the process has ended: a process that left the group may
+// hold the pipe for ever.
+const drainWait = 500 * time.Millisecond
+
+// Attend implements Child.
+func (c *child) Attend(stdout, stderr io.WriteCloser) Exit {
+	var pumps sync.WaitGroup
+	pumps.Go(func() { pump(c.out, stdout) })
+	pumps.Go(func() { pump(c.err, stderr) })
+	c.reap()
+	late := time.AfterFunc(drainWait, c.release)
+	pumps.Wait()
+	late.Stop()
+	c.release()
+	return exitOf(c.cmd.ProcessState)
+}
+
+// Output is read in parts of leastOutput bytes, because a process may print nothing, and up to mostOutput
+// once it fills them.
+const leastOutput, mostOutput = 1 << 10, 64 << 10
+
+// pump writes an output to its end, so that the process does not wait, whether anybody takes it or not.
+func pump(from io.Reader, to io.WriteCloser) {
+	defer to.Close()
+	buffer := make([]byte, leastOutput)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 {
+			_, _ = to.Write(buffer[:n])
+		}
+		if err != nil {
+			return
+		}
+		if n == len(buffer) && n < mostOutput {
+			buffer = make([]byte, 4*n)
+		}
+	}
 }
 
 // reap waits for the process's end, kills the rest of its group while the id cannot be reused, and
@@ -89,8 +126,6 @@ func (c *child) reap() {
 	}
 	_ = c.cmd.Wait() // the state says more
 	c.setExited()
-	c.exit = exitOf(c.cmd.ProcessState)
-	close(c.exited)
 }
 
 // setExited turns Kill off: the id may soon belong to another process.
@@ -102,18 +137,6 @@ func (c *child) setExited() {
 
 // PID implements Child.
 func (c *child) PID() int { return c.cmd.Process.Pid }
-
-// Stdout implements Child.
-func (c *child) Stdout() io.Reader { return c.out }
-
-// Stderr implements Child.
-func (c *child) Stderr() io.Reader { return c.err }
-
-// Exited implements Child.
-func (c *child) Exited() <-chan struct{} { return c.exited }
-
-// Exit implements Child.
-func (c *child) Exit() Exit { return c.exit }
 
 // Signal implements Child.
 func (c *child) Signal(s syscall.Signal) {
@@ -127,8 +150,8 @@ func (c *child) Signal(s syscall.Signal) {
 // Kill implements Child.
 func (c *child) Kill() { c.Signal(syscall.SIGKILL) }
 
-// Release implements Child.
-func (c *child) Release() { _, _ = c.out.Close(), c.err.Close() }
+// release ends the reading of the output.
+func (c *child) release() { _, _ = c.out.Close(), c.err.Close() }
 
 // Dial implements Child. It replaces go-plugin's dialer, which would connect to anything.
 func (c *child) Dial(ctx context.Context, socket string) (net.Conn, error) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -71,14 +70,10 @@ func (w *lineWriter) flush() {
 	w.line, w.cut = w.line[:0], false
 }
 
-// outputBuffer is how much output is read at a time.
-const outputBuffer = 1 << 10
-
-// copyLines reads a stream to its end.
-func copyLines(r io.Reader, w *lineWriter) {
-	// Neither io.ReaderFrom nor io.WriterTo, which have larger buffers: there may be 1,000 processes.
-	_, _ = io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r}, make([]byte, outputBuffer))
+// Close ends the last line.
+func (w *lineWriter) Close() error {
 	w.flush()
+	return nil
 }
 
 // output passes on what a process prints, at a limited rate, and keeps the end of it.

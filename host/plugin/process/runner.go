@@ -1,8 +1,6 @@
 package process
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -29,10 +27,6 @@ const (
 	abort       = "tunehost was told to end immediately"
 )
 
-// drainWait is how long output is read after the process has ended: a process that left the group may
-// hold the pipe for ever.
-const drainWait = 500 * time.Millisecond
-
 // runner starts the process for go-plugin and reads its output. go-plugin sees one checked line of
 // stdout and none of stderr.
 type runner struct {
@@ -45,10 +39,8 @@ type runner struct {
 
 	stdout    *io.PipeReader // the handshake line, then nothing
 	handshake *io.PipeWriter
-	pumps     sync.WaitGroup
 
-	exited chan struct{} // closed when the process has ended
-	ended  chan struct{} // closed when it is gone and its output is read
+	ended chan struct{} // closed when it is gone and its output is read
 
 	mu      sync.Mutex
 	gone    bool
@@ -61,8 +53,7 @@ type runner struct {
 var _ goplugin.Runner = (*runner)(nil)
 
 func newRunner(c *Config, dir string, id *identity) *runner {
-	r := &runner{config: c, dir: dir, id: id, output: newOutput(c.Log), exited: make(chan struct{}),
-		ended: make(chan struct{})}
+	r := &runner{config: c, dir: dir, id: id, output: newOutput(c.Log), ended: make(chan struct{})}
 	r.stdout, r.handshake = io.Pipe()
 	return r
 }
@@ -86,34 +77,8 @@ func (r *runner) Start(ctx context.Context) error {
 	r.child = child
 	r.mu.Unlock()
 	living.add(r)
-	r.pumps.Go(func() { r.readStdout(child.Stdout()) })
-	r.pumps.Go(func() { copyLines(child.Stderr(), r.lines("stderr")) })
-	go r.reap(child)
+	go r.attend(child)
 	return nil
-}
-
-// readStdout passes the first line to go-plugin if it is a usable handshake; the rest is log.
-func (r *runner) readStdout(f io.Reader) {
-	in := bufio.NewReaderSize(f, maxHandshake)
-	line, err := in.ReadSlice('\n')
-	switch {
-	case errors.Is(err, bufio.ErrBufferFull):
-		r.refuse(errLongHandshake)
-	case err == nil || len(line) > 0:
-		h, err := parseHandshake(string(line))
-		if err != nil {
-			r.refuse(err)
-			break
-		}
-		r.mu.Lock()
-		r.socket = h.address
-		r.mu.Unlock()
-		_, _ = io.WriteString(r.handshake, h.line+"\n")
-	}
-	_ = r.handshake.Close()
-	early, _ := in.Peek(in.Buffered()) // does not wait: these bytes were read already
-	rest := io.MultiReader(bytes.NewReader(bytes.Clone(early)), f)
-	copyLines(rest, r.lines("stdout"))
 }
 
 // lines returns the writer that turns a stream of the process into its log.
@@ -127,34 +92,15 @@ func (r *runner) refuse(err error) {
 	r.mu.Unlock()
 }
 
-// reap waits for the process's end.
-func (r *runner) reap(child Child) {
-	<-child.Exited()
-	exit := child.Exit()
+// attend reads the output of the process, and waits for its end.
+func (r *runner) attend(child Child) {
+	exit := child.Attend(&opening{runner: r, rest: r.lines("stdout")}, r.lines("stderr"))
 	r.mu.Lock()
 	r.gone, r.exit = true, &exit
 	r.mu.Unlock()
-	close(r.exited)
-	r.drain(child)
 	living.remove(r)
-	close(r.ended)
-}
-
-// drain lets the pumps read the rest, and then ends the output.
-func (r *runner) drain(child Child) {
-	done := make(chan struct{})
-	go func() {
-		r.pumps.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-time.After(drainWait):
-	}
-	child.Release()
-	_ = r.stdout.Close()
-	<-done
 	r.output.finish()
+	close(r.ended)
 }
 
 // kill kills the group at once and keeps the first reason. After the process's end it does nothing.
@@ -247,7 +193,7 @@ func (r *runner) Kill(context.Context) error {
 		return nil
 	}
 	select {
-	case <-r.exited:
+	case <-r.ended:
 	case <-time.After(orDefault(r.config.CloseGrace, defaultCloseGrace)):
 	}
 	r.kill(noHandshake)
