@@ -20,6 +20,7 @@ import (
 
 // agents are the agents on the leases of an experiment.
 type agents struct {
+	ready   chan struct{} // closed once there are a hub and a granter
 	hub     *link.Hub
 	granter *exec.Granter
 	log     *hostlog.Log
@@ -53,7 +54,7 @@ func agentProgram() (*sdk.Agent, error) {
 // expectAgents listens for agents.
 func (s *Leasing) expectAgents() (*agents, error) {
 	b, e := s.setup, s.setup.Plan.Experiment
-	a := &agents{log: b.Log}
+	a := &agents{log: b.Log, ready: make(chan struct{})}
 	hub, err := link.Open(link.Options{Dir: b.Dir.Agents(), Experiment: e.Name, Grace: e.HostGrace,
 		Address: e.HostAddress, Port: e.HostPort, Notify: a.notify, Log: b.Log, Clock: b.Options.Clock})
 	if err != nil {
@@ -86,16 +87,36 @@ func (a *agents) notify(e link.Event) {
 	case link.Resumed:
 		a.log.Info(fmt.Sprintf("the agent of bundle %d of the lease %s has connected again", e.Bundle, e.Lease))
 	case link.Leaving:
-		go a.granter.EndAgents(e.Lease)
+		go a.end(e.Lease)
 	case link.Failed:
-		go a.granter.LoseAgents(e.Lease, e.Why)
+		go a.lose(e.Lease, e.Why)
 	case link.Lost:
-		go a.granter.LoseAgents(e.Lease, fmt.Sprintf("the agent of its bundle %d is lost: %s", e.Bundle, e.Why))
+		go a.lose(e.Lease, fmt.Sprintf("the agent of its bundle %d is lost: %s", e.Bundle, e.Why))
 	}
+}
+
+// own says that there is a granter. Agents of an earlier host may have connected before.
+func (a *agents) own(g *exec.Granter) {
+	a.granter = g
+	close(a.ready)
+}
+
+func (a *agents) end(lease string) {
+	<-a.ready
+	a.granter.EndAgents(lease)
+}
+
+func (a *agents) lose(lease, why string) {
+	<-a.ready
+	a.granter.LoseAgents(lease, why)
 }
 
 // relay starts on other nodes of a lease what an agent asks for.
 func (a *agents) relay(lease string, bundle int) {
+	<-a.ready
+	if _, of := a.hub.Bundles(lease); of < 2 {
+		return // there are no other nodes
+	}
 	ctx := context.Background() // a lease that is over is not waited for
 	s, err := a.hub.Wait(ctx, lease, bundle)
 	if err == nil {

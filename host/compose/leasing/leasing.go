@@ -87,7 +87,7 @@ func (s *Leasing) Open(to *inbox.Inbox) (err error) {
 		Prefix: s.prefix(), First: s.executor, Open: s.start, Within: s.within, Agents: s.agents.port(),
 		Post: to.Post, Log: s.setup.Log, Clock: s.setup.Options.Clock})
 	if s.agents != nil {
-		s.agents.granter = s.granter
+		s.agents.own(s.granter)
 	}
 	return nil
 }
