@@ -420,38 +420,51 @@ func (h *Hub) admit(who identity, s *session) error {
 	h.join(who, l)
 	h.mu.Unlock()
 	h.Notify(Event{Lease: who.lease, Bundle: who.bundle, Kind: kind})
-	go h.attend(who, s)
+	h.attend(who, s)
 	return nil
 }
 
-// attend waits for the end of a session.
+// attend tells of what happens to a session. It needs no goroutine while nothing does: a host has thousands of
+// sessions.
 func (h *Hub) attend(who identity, s *session) {
-	turns, announced := 0, s.announced
-	for {
-		select {
-		case <-announced:
-			announced = nil
-			h.Notify(Event{Lease: who.lease, Bundle: who.bundle, Kind: Leaving})
-		case <-s.rope.turned:
-			turns = h.turned(who, s, turns)
-		case <-s.Done():
-			h.ended(who, s)
-			return
+	context.AfterFunc(s.announced, s.tale.telling(func() {
+		h.Notify(Event{Lease: who.lease, Bundle: who.bundle, Kind: Leaving})
+	}))
+	s.rope.watch(s.tale.telling(func() { h.turned(who, s) }))
+	context.AfterFunc(s.context, s.tale.telling(func() {
+		s.tale.over = true
+		h.ended(who, s)
+	}))
+}
+
+// A tale is what is told of a session, in order.
+type tale struct {
+	mu    sync.Mutex
+	turns int  // that were told of
+	over  bool // its end was told
+}
+
+// telling is f, one at a time, until the end is told.
+func (t *tale) telling(f func()) func() {
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if !t.over {
+			f()
 		}
 	}
 }
 
-// turned tells of breaks of a session's connection, and of those that replaced it. It has told of some of them.
-func (h *Hub) turned(who identity, s *session, told int) int {
+// turned tells of breaks of a session's connection, and of those that replaced it.
+func (h *Hub) turned(who identity, s *session) {
 	now, why := s.rope.state()
-	for ; told < now; told++ {
-		if told%2 == 1 {
+	for ; s.tale.turns < now; s.tale.turns++ {
+		if s.tale.turns%2 == 1 {
 			h.Notify(Event{Lease: who.lease, Bundle: who.bundle, Kind: Resumed})
 		} else {
 			h.Notify(Event{who.lease, who.bundle, Suspect, why.Error()})
 		}
 	}
-	return told
 }
 
 // join records that the token of an agent was used. h.mu is held.

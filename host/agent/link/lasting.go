@@ -40,20 +40,20 @@ const (
 type lasting struct {
 	// local and remote are the addresses of the first carrier.
 	local, remote net.Addr
-	// turned is told when the carrier breaks, or another one takes its place.
-	turned chan struct{}
-	pumped chan struct{} // closed when nothing more is sent
+	ended         chan struct{} // closed when nothing more is sent
 
 	mu      sync.Mutex
 	changed *sync.Cond
 	carrier net.Conn // nil: it broke
 	mute    net.Conn // a carrier on which nothing can be sent any more
+	sending bool     // a goroutine sends
 	closed  bool     // by this side
 	over    bool     // the other side has ended the session
 	goodbye bool     // the side that has ended it says that the lease has ended
 	turns   int      // breaks and replacements, which alternate
+	tell    func()   // of them; nil: nobody wants to know
 	why     error    // of the last break
-	waiting int      // for room, or for the end of the reading
+	waiting int      // for room, or for the end of the reading or of the sending
 
 	in       *bufio.Reader // of the carrier
 	left     int           // of the frame that is read
@@ -72,10 +72,9 @@ type unconfirmed struct {
 }
 
 func newLasting(carrier net.Conn) *lasting {
-	l := &lasting{local: carrier.LocalAddr(), remote: carrier.RemoteAddr(), turned: make(chan struct{}, 1),
-		pumped: make(chan struct{}), carrier: carrier, in: buffered(carrier)}
+	l := &lasting{local: carrier.LocalAddr(), remote: carrier.RemoteAddr(), ended: make(chan struct{}),
+		carrier: carrier, in: buffered(carrier)}
 	l.changed = sync.NewCond(&l.mu)
-	go l.pump()
 	return l
 }
 
@@ -115,9 +114,10 @@ func (l *lasting) readFrom(carrier net.Conn, in *bufio.Reader, p []byte) int {
 	case err != nil:
 		l.lose(carrier, err)
 	}
-	if err != nil || l.waiting > 0 || l.due() {
+	if err != nil || l.waiting > 0 {
 		l.changed.Broadcast()
 	}
+	l.sendLater()
 	return n
 }
 
@@ -161,7 +161,8 @@ func (l *lasting) confirm(received uint64) error {
 
 var errCount = errors.New("the other side confirms bytes that were not sent")
 
-// Write implements net.Conn. Bytes that are kept count as written.
+// Write implements net.Conn. Bytes that are kept count as written. It sends them itself unless another goroutine sends,
+// because a host has thousands of sessions.
 func (l *lasting) Write(p []byte) (n int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -175,7 +176,7 @@ func (l *lasting) Write(p []byte) (n int, err error) {
 		part := p[:min(len(p), maxKept-len(l.kept))]
 		l.kept = append(l.kept, part...)
 		p, n = p[len(part):], n+len(part)
-		l.changed.Broadcast()
+		l.send()
 	}
 	return n, nil
 }
@@ -190,27 +191,40 @@ func (l *lasting) wait() {
 // frames are buffers for frames: a session needs one only while it sends.
 var frames = sync.Pool{New: func() any { return new([frameHead + maxFrame]byte) }}
 
-// pump sends what is kept, and confirms what was received, until the session ends.
-func (l *lasting) pump() {
-	defer close(l.pumped)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for {
-		for !l.closed && (l.carrier == nil || l.carrier == l.mute || !l.due()) {
-			l.changed.Wait()
-		}
-		carrier, ends := l.carrier, l.closed && l.next == l.from+uint64(len(l.kept))
-		if carrier == nil {
-			return
-		}
-		if carrier != l.mute && l.sendFrame(carrier, ends) != nil {
-			l.mute = carrier // what the other side said before is read first: it may have ended the session
-		}
-		if ends || l.closed && carrier == l.mute {
-			hardClose(carrier)
-			l.carrier = nil
-			return
-		}
+// send sends what is due, unless another goroutine does. l.mu is held, but not while it sends.
+func (l *lasting) send() {
+	if l.sending {
+		return
+	}
+	l.sending = true
+	for l.sends() && l.due() {
+		l.sendOn(l.carrier, false)
+	}
+	l.sending = false
+	if l.waiting > 0 {
+		l.changed.Broadcast()
+	}
+}
+
+// sendLater is send for those who must not wait. l.mu is held.
+func (l *lasting) sendLater() {
+	if l.sending || !l.sends() || !l.due() {
+		return
+	}
+	go func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.send()
+	}()
+}
+
+// sends reports whether something can be sent. l.mu is held.
+func (l *lasting) sends() bool { return l.carrier != nil && l.carrier != l.mute }
+
+// sendOn sends the next frame, or the last one of all. l.mu is held, but not while it sends.
+func (l *lasting) sendOn(carrier net.Conn, last bool) {
+	if l.sendFrame(carrier, last) != nil {
+		l.mute = carrier // what the other side said before is read first: it may have ended the session
 	}
 }
 
@@ -255,9 +269,18 @@ func (l *lasting) lose(carrier net.Conn, why error) {
 func (l *lasting) turn() {
 	l.turns++
 	l.changed.Broadcast()
-	select {
-	case l.turned <- struct{}{}:
-	default:
+	if l.tell != nil {
+		go l.tell()
+	}
+}
+
+// watch has f called after breaks of the carrier and replacements, by a goroutine of its own each time.
+func (l *lasting) watch(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tell = f
+	if l.turns > 0 {
+		go f()
 	}
 }
 
@@ -314,20 +337,44 @@ func (l *lasting) carry(carrier net.Conn, theirs uint64) error {
 	}
 	l.carrier, l.in, l.left, l.next = carrier, buffered(carrier), 0, theirs
 	l.turn()
+	l.sendLater()
 	return nil
 }
 
 // Close implements net.Conn. The rest is sent within a short time, unless nothing carries it.
 func (l *lasting) Close() error {
+	if l.close() {
+		close(l.ended)
+	}
+	<-l.ended
+	return nil
+}
+
+// close ends the stream; false: another goroutine does, or has.
+func (l *lasting) close() bool {
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
 	l.closed = true
 	if l.carrier != nil {
 		_ = l.carrier.SetWriteDeadline(time.Now().Add(flushWithin))
 	}
 	l.changed.Broadcast()
-	l.mu.Unlock()
-	<-l.pumped
-	return nil
+	for l.sending {
+		l.wait()
+	}
+	l.send()
+	l.sending = true // nothing follows the last frame
+	if l.sends() {
+		l.sendOn(l.carrier, true)
+	}
+	if l.carrier != nil {
+		hardClose(l.carrier)
+		l.carrier = nil
+	}
+	return true
 }
 
 // sayGoodbye has the last frame say that the lease has ended.

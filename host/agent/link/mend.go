@@ -16,7 +16,14 @@ func (a *Agent) mend(ctx context.Context, s *session) {
 	until, stop := context.WithCancel(ctx)
 	defer stop()
 	defer a.whenLeaving(until, stop)()
-	for a.turns(ctx, s) {
+	turned := make(chan struct{}, 1)
+	s.rope.watch(func() {
+		select {
+		case turned <- struct{}{}:
+		default:
+		}
+	})
+	for turns(ctx, turned) {
 		if !s.rope.broken() {
 			continue
 		}
@@ -35,9 +42,9 @@ func (a *Agent) mend(ctx context.Context, s *session) {
 var errNotContinued = errors.New("the host does not continue the connection")
 
 // turns waits until a session's connection breaks or is replaced, and reports whether the session lasts.
-func (a *Agent) turns(ctx context.Context, s *session) bool {
+func turns(ctx context.Context, turned <-chan struct{}) bool {
 	select {
-	case <-s.rope.turned:
+	case <-turned:
 	case <-ctx.Done():
 	}
 	return ctx.Err() == nil

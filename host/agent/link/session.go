@@ -98,9 +98,10 @@ type session struct {
 	leaving  atomic.Bool // this agent's node is taken away soon
 	context  context.Context
 	finish   context.CancelFunc // of context
-	once     sync.Once
-	// announced is closed when the agent has announced that.
-	announced chan struct{}
+	// announced ends when the agent has announced that its node is taken away; notice ends it.
+	announced context.Context
+	notice    context.CancelFunc
+	tale      tale
 
 	mu    sync.Mutex
 	why   error    // why it has ended
@@ -121,9 +122,9 @@ func newSession(conn net.Conn, host bool, c clock.Clock) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{mux: mux, clock: c, host: host, accepted: make(chan *stream, maxUnread),
-		announced: make(chan struct{})}
+	s := &session{mux: mux, clock: c, host: host, accepted: make(chan *stream, maxUnread)}
 	s.context, s.finish = context.WithCancel(context.Background())
+	s.announced, s.notice = context.WithCancel(context.Background())
 	return s, nil
 }
 
