@@ -1,11 +1,6 @@
 package mirror
 
-import (
-	"fmt"
-	"net/url"
-
-	"gocloud.dev/blob"
-)
+import "fmt"
 
 // clients says, for each scheme whose client is behind a build tag, how to get a tunehost that has it.
 var clients = map[string]string{
@@ -16,16 +11,15 @@ var clients = map[string]string{
 }
 
 // HasClient reports whether this program has the client for URLs with a scheme.
-func HasClient(scheme string) bool { return blob.DefaultURLMux().ValidBucketScheme(scheme) }
+func HasClient(scheme string) bool { return scheme == "file" || hasCloud(scheme) }
 
 // needsClient returns an error if this program has no client for a URL.
-func needsClient(storage string) error {
-	u, err := url.Parse(storage)
-	if err != nil || HasClient(u.Scheme) {
-		return err
+func needsClient(storage, scheme string) error {
+	if HasClient(scheme) {
+		return nil
 	}
-	if how, ok := clients[u.Scheme]; ok {
-		return fmt.Errorf("%s: this tunehost was built without the client for %s://; %s", storage, u.Scheme, how)
+	if how, ok := clients[scheme]; ok {
+		return fmt.Errorf("%s: this tunehost was built without the client for %s://; %s", storage, scheme, how)
 	}
-	return fmt.Errorf("%s: unknown storage %s://, expected file://, s3://, gs:// or azblob://", storage, u.Scheme)
+	return fmt.Errorf("%s: unknown storage %s://, expected file://, s3://, gs:// or azblob://", storage, scheme)
 }

@@ -8,11 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
 
-	"gocloud.dev/gcerrors"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tunehost/tunehost/host/storage"
@@ -153,8 +153,8 @@ func (s *Store) fetchBlob(ctx context.Context, folder string, m *storage.Manifes
 	if !filepath.IsLocal(filepath.FromSlash(f.Path)) || len(f.SHA256) != 2*sha256.Size {
 		return fmt.Errorf("%s: a manifest names the file %q (%s)", s.url, f.Path, f.SHA256)
 	}
-	r, err := s.bucket.NewReader(ctx, keyOf(m, f), nil)
-	if gcerrors.Code(err) == gcerrors.NotFound {
+	r, err := s.bucket.open(ctx, keyOf(m, f))
+	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %s: %w", s.url, f.Path, ErrNone)
 	}
 	if err != nil {

@@ -252,11 +252,11 @@ func (s *Store) HeldBy(ctx context.Context, t Timing, now time.Time) (machine st
 	if err != nil {
 		return "", err
 	}
-	a, err := s.bucket.Attributes(ctx, leaseFile)
+	renewed, err := s.bucket.changed(ctx, leaseFile)
 	if err != nil {
 		return "", s.explain(err)
 	}
-	if now.Sub(a.ModTime).Abs() > t.Expire {
+	if now.Sub(renewed).Abs() > t.Expire {
 		return "", nil
 	}
 	return was.Host, nil

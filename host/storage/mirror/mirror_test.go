@@ -482,4 +482,10 @@ func TestURLs(t *testing.T) {
 		strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}
+	for url, want := range map[string]string{"file://" + t.TempDir() + "/name?region=eu": "remove ?region=eu",
+		"file://host/name": "expected a whole path", "file://": "expected a whole path"} {
+		if _, err := mirror.Open(t.Context(), url); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
 }

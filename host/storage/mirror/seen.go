@@ -12,7 +12,6 @@ import (
 	"os"
 	"path"
 
-	"gocloud.dev/blob"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tunehost/tunehost/host/storage"
@@ -37,7 +36,7 @@ func (x Seen) Close() error { return x.s.Close() }
 
 // Mark returns the text of a mark of the host's ([Nodes.Mark]).
 func (x Seen) Mark(ctx context.Context, key string) (string, error) {
-	r, err := x.s.bucket.NewReader(ctx, key, nil)
+	r, err := x.s.bucket.open(ctx, key)
 	if err != nil {
 		return "", x.s.explain(err)
 	}
@@ -87,7 +86,7 @@ func (s *Store) save(ctx context.Context, root *os.Root, key string, f storage.F
 		return err
 	}
 	defer in.Close()
-	return s.write(ctx, key, &watched{in: in, sum: sha256.New(), want: f, moved: moved}, &blob.WriterOptions{})
+	return s.write(ctx, key, &watched{in: in, sum: sha256.New(), want: f, moved: moved})
 }
 
 // watched is a reader that fails if the content is not what was expected.

@@ -10,17 +10,15 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
-
-	"gocloud.dev/blob"
-	"gocloud.dev/gcerrors"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // Store is the place of one experiment in a bucket or a shared directory.
 type Store struct {
-	bucket *blob.Bucket
+	bucket bucket
 	url    string
 }
 
@@ -74,86 +72,90 @@ func Directory(storage string) (path string, ok bool) {
 // Open opens the store of an experiment, named by its URL. The store's client takes its credentials
 // from the environment and its own files.
 func Open(ctx context.Context, experiment string) (*Store, error) {
-	bucket, prefix, err := bucketOf(experiment)
+	u, err := parse(experiment)
 	if err != nil {
 		return nil, err
 	}
-	if err := needsClient(experiment); err != nil {
-		return nil, err
-	}
-	b, err := blob.OpenBucket(ctx, bucket)
+	b, err := openBucket(ctx, u)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", experiment, err)
-	}
-	if prefix != "" {
-		b = blob.PrefixedBucket(b, prefix+"/")
 	}
 	return &Store{bucket: b, url: experiment}, nil
 }
 
-// bucketOf returns the URL of the bucket in the form that its client expects, and the prefix of the
-// names in it.
-func bucketOf(experiment string) (bucket, prefix string, err error) {
+// parse checks what nobody else does.
+func parse(experiment string) (*url.URL, error) {
 	u, err := url.Parse(experiment)
 	if err != nil {
-		return "", "", err
+		return nil, err
 	}
 	if u.User != nil {
-		return "", "", fmt.Errorf("%s: a storage URL must not contain a user or password, since it is written "+
-			"to files; "+
+		return nil, fmt.Errorf("%s: a storage URL must not contain a user or password, since it is written to files; "+
 			"put them where the store's own tools look for them", u.Redacted())
 	}
-	if u.Scheme == "file" && u.Host != "" { // its client would ignore the host
-		return "", "", fmt.Errorf("%s: expected a whole path after file://, such as file:///mnt/results", experiment)
+	if u.Scheme == "file" && (u.Host != "" || !path.IsAbs(u.Path)) {
+		return nil, fmt.Errorf("%s: expected a whole path after file://, such as file:///mnt/results", experiment)
 	}
-	if u.Scheme != "file" {
-		prefix = strings.Trim(u.Path, "/")
-		u.Path = ""
-		return u.String(), prefix, nil
+	if u.Scheme == "file" && u.RawQuery != "" {
+		return nil, fmt.Errorf("%s: a shared directory has no parameters; remove ?%s", experiment, u.RawQuery)
 	}
-	q := u.Query()
-	for k, v := range map[string]string{"create_dir": "true", "no_tmp_dir": "true", "metadata": "skip",
-		"dir_file_mode": "0700"} {
-		q.Set(k, v)
+	return u, needsClient(experiment, u.Scheme)
+}
+
+// openBucket opens a directory, or the part of a cloud's bucket that has an experiment's objects.
+func openBucket(ctx context.Context, u *url.URL) (bucket, error) {
+	if u.Scheme == "file" {
+		return openDirectory(filepath.FromSlash(path.Clean(u.Path)))
 	}
-	u.RawQuery = q.Encode()
-	return u.String(), "", nil
+	whole := *u
+	whole.Path = ""
+	return openCloud(ctx, whole.String(), strings.Trim(u.Path, "/"))
 }
 
 // URL returns the URL of the experiment.
 func (s *Store) URL() string { return s.url }
 
 // Close closes the store.
-func (s *Store) Close() error { return s.bucket.Close() }
+func (s *Store) Close() error { return s.bucket.close() }
 
 // Exists reports whether the store holds an experiment.
-func (s *Store) Exists(ctx context.Context) (bool, error) {
-	ok, err := s.bucket.Exists(ctx, experimentFile)
-	return ok, s.explain(err)
+func (s *Store) Exists(ctx context.Context) (bool, error) { return s.has(ctx, experimentFile) }
+
+func (s *Store) has(ctx context.Context, key string) (bool, error) {
+	_, err := s.bucket.changed(ctx, key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, s.explain(err)
 }
 
 // ErrNone says that the store has nothing under a name.
 var ErrNone = errors.New("it is not there")
 
 func (s *Store) get(ctx context.Context, key string) ([]byte, error) {
-	b, err := s.bucket.ReadAll(ctx, key)
-	if gcerrors.Code(err) == gcerrors.NotFound {
+	r, err := s.bucket.open(ctx, key)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNone
 	}
-	return b, s.explain(err)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	defer r.Close()
+	text, err := io.ReadAll(r)
+	return text, s.explain(err)
 }
 
 func (s *Store) put(ctx context.Context, key string, content []byte) error {
-	return s.write(ctx, key, bytes.NewReader(content), nil)
+	return s.write(ctx, key, bytes.NewReader(content))
 }
 
 // putNew writes a new object; it returns false if the object exists.
 func (s *Store) putNew(ctx context.Context, key string, content []byte) (bool, error) {
-	err := s.write(ctx, key, bytes.NewReader(content), &blob.WriterOptions{IfNotExist: true})
-	if c := gcerrors.Code(err); c == gcerrors.FailedPrecondition || c == gcerrors.AlreadyExists {
+	err := s.bucket.write(ctx, key, bytes.NewReader(content), true)
+	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}
-	return err == nil, err
+	return err == nil, s.explain(err)
 }
 
 // putPart writes a piece of a file.
@@ -163,60 +165,26 @@ func (s *Store) putPart(ctx context.Context, key, file string, from, to int64) e
 		return err
 	}
 	defer f.Close()
-	return s.write(ctx, key, io.NewSectionReader(f, from, to-from), nil)
+	return s.write(ctx, key, io.NewSectionReader(f, from, to-from))
 }
 
 // write writes an object completely or not at all.
-func (s *Store) write(ctx context.Context, key string, from io.Reader, o *blob.WriterOptions) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	w, err := s.bucket.NewWriter(ctx, key, withType(o))
-	if err != nil {
-		return s.explain(err)
-	}
-	if _, err := io.Copy(w, from); err != nil {
-		cancel() // before Close: nothing is written
-		_ = w.Close()
-		return s.explain(err)
-	}
-	return s.explain(w.Close())
-}
-
-// withType sets a content type, so that the client does not guess it.
-func withType(o *blob.WriterOptions) *blob.WriterOptions {
-	if o == nil {
-		o = &blob.WriterOptions{}
-	}
-	o.ContentType = "application/octet-stream"
-	return o
+func (s *Store) write(ctx context.Context, key string, from io.Reader) error {
+	return s.explain(s.bucket.write(ctx, key, from, false))
 }
 
 func (s *Store) delete(ctx context.Context, key string) error {
-	err := s.bucket.Delete(ctx, key)
-	if gcerrors.Code(err) == gcerrors.NotFound {
+	err := s.bucket.delete(ctx, key)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return s.explain(err)
 }
 
-// object is an entry of a listing.
-type object struct {
-	key  string
-	size int64
-}
-
 // list returns the objects whose keys begin with prefix, in the order of the keys.
-func (s *Store) list(ctx context.Context, prefix string) (found []object, err error) {
-	for it := s.bucket.List(&blob.ListOptions{Prefix: prefix}); ; {
-		o, err := it.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return found, nil
-		}
-		if err != nil {
-			return nil, s.explain(err)
-		}
-		found = append(found, object{o.Key, o.Size})
-	}
+func (s *Store) list(ctx context.Context, prefix string) ([]object, error) {
+	found, err := s.bucket.list(ctx, prefix)
+	return found, s.explain(err)
 }
 
 func (s *Store) explain(err error) error {
@@ -233,8 +201,8 @@ func Experiments(ctx context.Context, url string) (urls []string, err error) {
 		return nil, err
 	}
 	defer s.Close()
-	if one, err := s.bucket.Exists(ctx, experimentFile); err != nil || one {
-		return []string{url}, s.explain(err)
+	if one, err := s.Exists(ctx); err != nil || one {
+		return []string{url}, err
 	}
 	names, err := Names(ctx, url)
 	for _, name := range names {
@@ -250,23 +218,18 @@ func Names(ctx context.Context, storage string) (names []string, err error) {
 		return nil, err
 	}
 	defer s.Close()
-	for it := s.bucket.List(&blob.ListOptions{Delimiter: "/"}); ; {
-		o, err := it.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return names, nil
+	folders, err := s.bucket.folders(ctx)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	for _, name := range folders {
+		there, err := s.has(ctx, name+"/"+experimentFile)
+		if err != nil && !errors.Is(err, fs.ErrPermission) { // a folder of somebody else
+			return nil, err
 		}
-		if err != nil {
-			return nil, s.explain(err)
-		}
-		if !o.IsDir {
-			continue
-		}
-		ok, err := s.bucket.Exists(ctx, o.Key+experimentFile)
-		if err != nil {
-			return nil, s.explain(err)
-		}
-		if ok {
-			names = append(names, path.Base(o.Key))
+		if there {
+			names = append(names, name)
 		}
 	}
+	return names, nil
 }

@@ -1,3 +1,0 @@
-package mirror
-
-import _ "gocloud.dev/blob/fileblob" // file://
