@@ -15,7 +15,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -155,11 +154,28 @@ func kernel(masses []float64, u, width, n float64) {
 // a cell.
 func bandwidth(list []float64, n int) float64 {
 	sorted := slices.Sorted(slices.Values(list))
-	spread := stat.StdDev(sorted, nil)
-	if len(sorted) < 2 {
-		spread = 0
-	}
-	iqr := stat.Quantile(0.75, stat.LinInterp, sorted, nil) - stat.Quantile(0.25, stat.LinInterp, sorted, nil)
+	spread := deviation(sorted)
+	iqr := quantile(0.75, sorted) - quantile(0.25, sorted)
 	width := 1.059 * min(spread, iqr/1.34) * math.Pow(float64(len(sorted)), -0.2)
 	return max(width, 0.5/1.64/float64(n))
+}
+
+// deviation is the standard deviation of a sample.
+func deviation(list []float64) float64 {
+	if len(list) < 2 {
+		return 0
+	}
+	mean, sum := floats.Sum(list)/float64(len(list)), 0.0
+	for _, x := range list {
+		sum += (x - mean) * (x - mean)
+	}
+	return math.Sqrt(sum / float64(len(list)-1))
+}
+
+// quantile interpolates between the values of a sorted list.
+func quantile(p float64, sorted []float64) float64 {
+	at := max(p*float64(len(sorted))-1, 0)
+	i := int(at)
+	next := min(i+1, len(sorted)-1)
+	return sorted[i] + (at-float64(i))*(sorted[next]-sorted[i])
 }

@@ -2,7 +2,12 @@ package importance
 
 import (
 	"math"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats/scalar"
+	"gonum.org/v1/gonum/stat"
+	"pgregory.net/rapid"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -120,4 +125,21 @@ func TestManyValues(t *testing.T) {
 			t.Errorf("cell %d: %g, want %g", k, got[k], want[k])
 		}
 	}
+}
+
+// The statistics are those of gonum, which is too large to be in the program for them.
+func TestStatistics(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.SliceOfN(rapid.Float64Range(-1e6, 1e6), 2, 30).Draw(t, "list")
+		slices.Sort(list)
+		if got, want := deviation(list), stat.StdDev(list, nil); !scalar.EqualWithinAbsOrRel(got, want, 1e-6, 1e-9) {
+			t.Errorf("deviation %v, want %v", got, want)
+		}
+		p := rapid.Float64Range(0, 1).Draw(t, "p")
+		want := stat.Quantile(p, stat.LinInterp, list, nil)
+		if got := quantile(p, list); !scalar.EqualWithinAbsOrRel(got, want, 1e-6, 1e-9) {
+			t.Errorf("quantile %v: %v, want %v", p, got, want)
+		}
+	})
 }
