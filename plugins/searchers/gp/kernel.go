@@ -2,6 +2,7 @@ package gp
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
@@ -12,6 +13,10 @@ import (
 type kernelParams struct {
 	rates        []float64 // 1/length²
 	scale, noise float64
+}
+
+func (s *kernelParams) same(t *kernelParams) bool {
+	return s.scale == t.scale && s.noise == t.noise && slices.Equal(s.rates, t.rates)
 }
 
 // squares writes the parts of the squared distance of a and b, whose first numbers features are

@@ -2,6 +2,7 @@ package gp
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tunehost/tunehost/plugins/searchers/internal/dense"
 )
@@ -16,6 +17,7 @@ type model struct {
 	roots   []float64
 	// results is the number of points with a result.
 	results int
+	taken   int          // the number of points whose rows are another model's
 	root    dense.Matrix // Cholesky root of the covariance
 	inverse dense.Matrix // the inverse of root
 	weights []float64    // of the results in the mean
@@ -25,9 +27,9 @@ type model struct {
 	k, u  []float64 // buffers
 }
 
-// newModel has room for room more points. It returns nil if the covariance is singular, which noise
-// prevents.
-func newModel(s kernelParams, x [][]float64, y []float64, numbers, further int) *model {
+// newModel has room for further more points. It takes rows of another model, which may be nil, for the points with
+// which both begin. It returns nil if the covariance is singular, which noise prevents.
+func newModel(from *model, s kernelParams, x [][]float64, y []float64, numbers, further int) *model {
 	n := len(x) + further
 	m := &model{shape: s, numbers: numbers, root: dense.New(n, n), inverse: dense.New(n, n), k: make([]float64, n),
 		u: make([]float64, n), best: math.Inf(1)}
@@ -35,7 +37,7 @@ func newModel(s kernelParams, x [][]float64, y []float64, numbers, further int) 
 		m.roots = append(m.roots, math.Sqrt(rate))
 	}
 	for _, at := range x {
-		if !m.append(m.scaled(at)) {
+		if at = m.scaled(at); !m.take(from, at) && !m.append(at) {
 			return nil
 		}
 	}
@@ -48,6 +50,19 @@ func newModel(s kernelParams, x [][]float64, y []float64, numbers, further int) 
 		m.best = math.Min(m.best, m.means[i])
 	}
 	return m
+}
+
+// take is append with the row of another model. It returns false if that has another shape, or another point there.
+func (m *model) take(from *model, at []float64) bool {
+	n := len(m.x)
+	if from == nil || n >= len(from.x) || n != m.taken || !from.shape.same(&m.shape) || !slices.Equal(from.x[n], at) {
+		return false
+	}
+	copy(m.root[n], from.root[n][:n+1])
+	copy(m.inverse[n], from.inverse[n][:n+1])
+	m.x = append(m.x, at)
+	m.taken++
+	return true
 }
 
 // scaled returns a point as the model stores it.
@@ -133,9 +148,7 @@ func (m *model) slopes(at, ofMean, ofSD []float64) (mean, sd float64) {
 	}
 	mean, sd = m.conclude()
 	v := make([]float64, n)
-	for i := range n {
-		dense.Add(v, m.u[i], m.inverse[i][:i+1])
-	}
+	dense.AddRows(v, m.u[:n], m.inverse)
 	clear(ofMean)
 	clear(ofSD)
 	for i, x := range m.x {

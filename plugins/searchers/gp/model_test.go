@@ -2,6 +2,8 @@ package gp
 
 import (
 	"math"
+	"reflect"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -42,7 +44,7 @@ func covariance(s kernelParams, a, b []float64) float64 {
 func TestPosterior(t *testing.T) {
 	x, y := someData(15, 1)
 	pending := [][]float64{{0.9, 0.9, 1}, {0.1, 0.5, 2}}
-	m := newModel(someShape, x, y, 2, len(pending))
+	m := newModel(nil, someShape, x, y, 2, len(pending))
 	for _, p := range pending {
 		m.pend(p)
 	}
@@ -79,6 +81,37 @@ func formula(x [][]float64, y, at []float64) (mean, sd float64) {
 	return mat.Dot(&u, mat.NewVecDense(n, y)), math.Sqrt(someShape.scale - mat.Dot(&u, row))
 }
 
+// A model that takes rows of another one is the same to the last bit, wherever the points differ.
+func TestRowsOfAnotherModel(t *testing.T) {
+	x, y := someData(20, 6)
+	before := newModel(nil, someShape, x[:15], y[:15], 2, 2)
+	before.pend(x[15])
+	before.pend(x[16])
+	other := someShape.shorter()
+	replaced := slices.Concat(x[:7], x[8:])
+	for _, c := range []struct {
+		name  string
+		shape kernelParams
+		x     [][]float64
+		taken int
+	}{
+		{"longer", someShape, x, 17}, {"shorter", someShape, x[:4], 4}, {"one is missing", someShape, replaced, 7},
+		{"another shape", other, x, 0},
+	} {
+		got, want := newModel(before, c.shape, c.x, y[:len(c.x)], 2, 1), newModel(nil, c.shape, c.x, y[:len(c.x)], 2, 1)
+		if got.taken != c.taken {
+			t.Errorf("%s: %d rows were taken, want %d", c.name, got.taken, c.taken)
+		}
+		for _, m := range []*model{got, want} {
+			m.pend([]float64{0.5, 0.5, 0})
+			m.taken = 0
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: the models differ", c.name)
+		}
+	}
+}
+
 // difference returns the numerical derivative of f by x[k].
 func difference(f func([]float64) float64, x []float64, k int) float64 {
 	const h = 1e-5
@@ -90,7 +123,7 @@ func difference(f func([]float64) float64, x []float64, k int) float64 {
 
 func TestSlopes(t *testing.T) {
 	x, y := someData(15, 2)
-	m := newModel(someShape, x, y, 2, 1)
+	m := newModel(nil, someShape, x, y, 2, 1)
 	m.pend([]float64{0.5, 0.5, 0})
 	at := m.scaled([]float64{0.35, 0.6, 2})
 	ofMean, ofSD := make([]float64, 2), make([]float64, 2)

@@ -36,16 +36,20 @@ func (s *searcher) posterior(rng space.Source) *model {
 	} else {
 		shape = s.fitTo(places, losses)
 	}
-	if rng.Float64() < wary {
+	careful := rng.Float64() < wary
+	if careful {
 		shape = shape.shorter()
 	}
 	waiting := h.waiting()
-	m := newModel(shape, s.at(places), y, s.numbers, len(waiting))
+	m := newModel(s.last, shape, s.at(places), y, s.numbers, len(waiting))
 	if m == nil {
 		return nil
 	}
 	for _, x := range waiting {
 		m.pend(x)
+	}
+	if !careful {
+		s.last = m
 	}
 	return m
 }

@@ -38,6 +38,7 @@ type searcher struct {
 	sequence *sequence.Sobol
 	history  *history
 	shapes   shapes
+	last     *model // the next one has mostly the same points
 }
 
 func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {

@@ -56,6 +56,18 @@ func Add(b []float64, x float64, a []float64) {
 	}
 }
 
+// addFour adds xs times as to b, one after the other, and reads and writes b once. The as may be longer.
+func addFour(b, xs []float64, as Matrix) {
+	x0, x1, x2, x3 := xs[0], xs[1], xs[2], xs[3]
+	a0, a1, a2, a3 := as[0][:len(b)], as[1][:len(b)], as[2][:len(b)], as[3][:len(b)]
+	for i, y := range b {
+		y += float64(x0 * a0[i])
+		y += float64(x1 * a1[i])
+		y += float64(x2 * a2[i])
+		b[i] = y + float64(x3*a3[i])
+	}
+}
+
 // Cholesky replaces the symmetric a by the lower triangular l with l·lᵀ = a. It returns false if a
 // is not positive definite.
 func Cholesky(a Matrix) bool {
@@ -116,23 +128,42 @@ func Invert(w, l Matrix) {
 func InvertRow(w, l Matrix, i int) {
 	row := w[i][:i+1]
 	clear(row)
-	for k := range i {
-		Add(row, l[i][k], w[k][:k+1])
-	}
+	AddRows(row, l[i][:i], w)
 	for j := range i {
 		row[j] = -row[j] / l[i][i]
 	}
 	row[i] = 1 / l[i][i]
 }
 
+// AddRows adds xs times the rows of the lower triangular w to b, one row after the other.
+func AddRows(b, xs []float64, w Matrix) {
+	k := 0
+	for ; k+4 <= len(xs); k += 4 {
+		addFour(b[:k+1], xs[k:], w[k:])
+		for i := k + 1; i < k+4; i++ { // what these rows have more
+			Add(b[k+1:], xs[i], w[i][k+1:i+1])
+		}
+	}
+	for ; k < len(xs); k++ {
+		Add(b, xs[k], w[k][:k+1])
+	}
+}
+
 // Gram sets g to wᵀ·w for a lower triangular w: the inverse of l·lᵀ if w is the inverse of l.
 func Gram(g, w Matrix) {
+	var column [4]float64
 	for i := range w {
-		clear(g[i][:i+1])
-	}
-	for k, row := range w {
-		for i := range k + 1 {
-			Add(g[i], row[i], row[:i+1])
+		row := g[i][:i+1]
+		clear(row)
+		k := i
+		for ; k+4 <= len(w); k += 4 {
+			for j := range column {
+				column[j] = w[k+j][i]
+			}
+			addFour(row, column[:], w[k:])
+		}
+		for ; k < len(w); k++ {
+			Add(row, w[k][i], w[k][:i+1])
 		}
 	}
 }

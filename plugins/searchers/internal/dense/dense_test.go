@@ -2,6 +2,7 @@ package dense
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -110,6 +111,40 @@ func TestDot(t *testing.T) {
 	big := []float64{1e16, 1, -1e16, 1}
 	if got := Dot(big, []float64{1, 1, 1, 1}); got != 0 { // from left to right it would be 1
 		t.Error(got)
+	}
+}
+
+// Rows that are added four at a time give the same bits as one after the other.
+func TestAddRows(t *testing.T) {
+	for n := range 20 {
+		w, x := definite(n+1, uint64(n)), definite(n+1, 7)[n]
+		got, want := make([]float64, n+1), make([]float64, n+1)
+		AddRows(got, x[:n], w)
+		for k := range n {
+			Add(want, x[k], w[k][:k+1])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d rows: %v, want %v", n, got, want)
+		}
+	}
+}
+
+// Each element of a product is a sum in the order of rows.
+func TestGramBits(t *testing.T) {
+	for n := range 20 {
+		w, g := definite(n, uint64(n)), New(n, n)
+		Gram(g, w)
+		for i := range n {
+			for j := range i + 1 {
+				want := 0.0
+				for k := i; k < n; k++ {
+					want += float64(w[k][i] * w[k][j])
+				}
+				if g[i][j] != want {
+					t.Errorf("%d rows, at %d, %d: %v, want %v", n, i, j, g[i][j], want)
+				}
+			}
+		}
 	}
 }
 
