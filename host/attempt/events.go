@@ -76,7 +76,11 @@ func (t *Driver) logged(r *run, text string, hint bool) {
 	if strings.HasPrefix(text, name+" ") {
 		shown = text
 	}
-	if hint && t.Log.Once("hint "+text, shown) {
+	say := t.Log.Once
+	if diskspace.SaysFull(text) {
+		say = t.Log.InsistOnce
+	}
+	if hint && say("hint "+text, shown) {
 		return
 	}
 	t.Log.Info(text, "trial", r.Trial)

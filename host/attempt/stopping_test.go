@@ -99,6 +99,22 @@ func TestKilledWithoutGrace(t *testing.T) {
 	heardOf(t, x)
 }
 
+// B-087: the user hears of a trial that waits for room, once, at every verbosity; other words of trials not on a quiet
+// screen.
+func TestTrialWaitsForRoom(t *testing.T) {
+	said := &testplace.Screen{}
+	screen := hostlog.NewScreen(said, "")
+	screen.Quiet()
+	x, p := trains(t, &later{}, func(o *Options) { o.Log = hostlog.Open(io.Discard, screen) })
+	full := train.Event{Kind: train.Log, Run: 1, Text: "no space left on device: it waits", Hint: true}
+	p.say <- []train.Event{{Kind: train.Started, Run: 1}, {Kind: train.Log, Run: 1, Text: "it has begun", Hint: true},
+		full, full, {Kind: train.Ended, Run: 1}}
+	heardOf(t, x)
+	if text := said.String(); text != "warning: trial 0: no space left on device: it waits\n" {
+		t.Errorf("%q", text)
+	}
+}
+
 // B-150: the user is told of a program whose grace was over before it had cleaned up, once, and
 // also where its trainable says so too. One that is killed without its grace is no news.
 func TestOutstayedProgram(t *testing.T) {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any, Dict, Iterator, List
@@ -14,7 +16,7 @@ import tunehost
 from tunehost import _wire, events
 from tunehost._proto import common_pb2
 from tunehost.plugin import chosen
-from tunehost.run import CONTINUE, ENDED, EXPORTED, KILL, RESULT, SAVE, SAVED, STOP, Order, Run, Told, Trial, attempt
+from tunehost.run import CONTINUE, ENDED, EXPORTED, KILL, LOG, RESULT, SAVE, SAVED, STOP, Order, Run, Told, Trial, attempt
 from tunehost.space import Kind, Param, Space
 
 
@@ -202,6 +204,61 @@ def test_a_reported_checkpoint_may_be_deleted_at_once(tmp_path: Path) -> None:
     kept = [Path(t["checkpoint"]) for t in link.told if t["kind"] == RESULT]
     assert len(set(kept)) == 2 and all(k.parent == trial for k in kept) and set(trial.iterdir()) == set(kept)
     assert all((k / "state").read_text() == "all" and os.readlink(k / "link") == "state" for k in kept)
+
+
+def copies(errors: List[OSError]) -> Any:
+    """A copytree that fails so before it copies."""
+    copy = shutil.copytree
+
+    def copytree(*args: Any, **kwargs: Any) -> Any:
+        if errors:
+            raise errors.pop(0)
+        return copy(*args, **kwargs)
+
+    return copytree
+
+
+FULL = [OSError(errno.ENOSPC, "full"), shutil.Error([("a", "b", str(OSError(errno.EDQUOT, "full")))])]
+
+
+def test_a_checkpoint_waits_for_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """B-087: the user is told once, and nothing is left of what did not fit."""
+    dir, made = tmp_path / "trial", tmp_path / "made"
+    dir.mkdir()
+    made.mkdir()
+
+    def train(run: Run) -> None:
+        run.report(loss=1, checkpoint=made)
+
+    monkeypatch.setattr("tunehost.run._AGAIN_S", 0)
+    monkeypatch.setattr(shutil, "copytree", copies(list(FULL)))
+    link = Link([GO])
+    attempt(tunehost.trainable()(train)(), Run(Trial(params={}, dir=str(dir)), link, False))
+    assert [t["kind"] for t in link.told] == [LOG, RESULT]
+    assert link.told[0]["hint"] and link.told[0]["text"].startswith("no space left on device")
+    assert [str(p) for p in dir.iterdir()] == [link.told[1]["checkpoint"]]
+    monkeypatch.setattr(shutil, "copytree", copies([OSError(errno.EIO, "broken")]))
+    link = Link([GO])
+    ended = attempt(tunehost.trainable()(train)(), Run(Trial(params={}, dir=str(dir)), link, False))
+    assert "broken" in ended["error"] and link.told == []
+
+
+def test_a_trial_that_waits_for_room_can_be_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def train(run: Run) -> None:
+        with pytest.raises(tunehost.Stopped):
+            run.report(loss=1, checkpoint=tmp_path)
+
+    class Stopping(Link):
+        def poll(self) -> List[Order]:
+            return [stop()] if self.told else []
+
+    monkeypatch.setattr("tunehost.run._AGAIN_S", 0)
+    monkeypatch.setattr(shutil, "copytree", copies(FULL * 1000))
+    dir = tmp_path / "trial"
+    dir.mkdir()
+    link = Stopping()
+    attempt(tunehost.trainable()(train)(), Run(Trial(params={}, dir=str(dir)), link, False))
+    assert [t["kind"] for t in link.told] == [LOG]
 
 
 @pytest.mark.parametrize("order, taken", [(stop(), ["/final"]), (stop(paused=True), ["/final"]), ({"kind": KILL}, [])])

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import linecache
 import logging
+import pickle
+from typing import Any, Dict
+
+import pytest
 
 from tunehost import _log, _traces
 from tunehost._server import Failure, guarded
 from tunehost.run import describe
+from tunehost.tune import _code
 
 
 def _deep() -> None:
@@ -33,7 +39,7 @@ def test_author_frames_alone() -> None:
 def test_one_line_with_the_place() -> None:
     text = describe(_failure(_deep))
     assert "\n" not in text
-    assert text.startswith("ZeroDivisionError: division by zero (") and "test_traces.py:14)" in text
+    assert text.startswith("ZeroDivisionError: division by zero (") and "test_traces.py:20)" in text
 
 
 def test_causes_are_stripped_too() -> None:
@@ -69,3 +75,21 @@ def test_log_record() -> None:
     record = logging.LogRecord("tunehost", logging.ERROR, "", 0, "suggest failed", None, (type(error), error, error.__traceback__))
     line = json.loads(_log.Hclog().format(record))
     assert "_server.py" not in line["traceback"] and "_server.py" in line["whole_traceback"]
+
+
+def test_pickled_functions_keep_their_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tracebacks of a trial show the lines of a script, and of a notebook's cell, which only its kernel has."""
+    cell = "/nowhere/cell.py"
+    lines = ["def fails():\n", "    raise ValueError('of a cell')\n"]
+    monkeypatch.setitem(linecache.cache, cell, (1, None, lines, cell))
+    made: Dict[str, Any] = {"__name__": "__main__"}
+    exec(compile("".join(lines), cell, "exec"), made)
+    pickler = _code.Pickler()
+    pickler.dump(made["fails"])
+    assert pickler.sources == {cell: lines}
+    monkeypatch.delitem(linecache.cache, cell)
+    _code.know(json.loads(json.dumps(pickler.sources)))
+    with pytest.raises(ValueError) as raised:
+        pickle.loads(pickler.text())()
+    text = _traces.formatted(raised.value)
+    assert f'File "{cell}", line 2, in fails' in text and "raise ValueError('of a cell')" in text

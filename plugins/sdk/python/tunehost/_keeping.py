@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -9,6 +10,12 @@ from pathlib import Path
 from typing import Any
 
 _PREFIX = ".reported-"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def is_full(error: OSError) -> bool:
+    """Whether a disk is full. shutil's errors are lists of others, as texts."""
+    return error.errno in _FULL or isinstance(error, shutil.Error) and any(f"[Errno {n}]" in str(error) for n in _FULL)
 
 
 def keep(checkpoint: Any, dir: str) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import inspect
 import json
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping,
                     cast)
 
 from . import _traces
-from ._keeping import keep
+from ._keeping import is_full, keep
 from ._metrics import Reported, flatten, left_out, whole
 from .errors import Paused, RestoreError, StartError, Stopped, UnknownFormat
 
@@ -26,6 +27,8 @@ START, CONTINUE, SAVE, STOP, KILL = range(1, 6)
 STARTED, RESULT, SAVED, ENDED, LOG = range(1, 6)
 EXPORTED = 7
 _MAX_TEXT = 64 << 10
+_FULL = "no space left on device for what it reports: it waits until there is room"  # the host knows the first words
+_AGAIN_S = 0.5  # a full disk is tried again after that
 _COUNTED = "it counts from 1 and grows with each report; leave it out, and tunehost counts, or report it by another name"
 
 Order = Dict[str, Any]
@@ -91,6 +94,7 @@ class Trial:
 
 
 _T = TypeVar("_T", bound=Callable[..., Any])
+_R = TypeVar("_R")
 
 
 def _uninterrupted(method: _T) -> _T:
@@ -223,7 +227,7 @@ class Run:
         over = self._stop is not None and not self._stop_dir
         if over and (self._killed or not checkpoint):
             raise self._end()
-        saved = keep(checkpoint, self.trial.dir) if checkpoint else ""
+        saved = self.when_room(lambda: keep(checkpoint, self.trial.dir)) if checkpoint else ""
         self._iteration = number or self._iteration + 1
         self._reported += 1
         self._done = done
@@ -234,6 +238,24 @@ class Run:
         if over:  # the result no longer counts; the checkpoint is kept
             raise self._end()
         self._await_decision(done, self._due(done, save is not None and not checkpoint), save)
+
+    def when_room(self, write: Callable[[], _R]) -> _R:
+        """The result of write, which writes into the trial's directory. While the disk is full this says so, waits and
+        calls it again. Raises Stopped, or Paused, when the trial must end before."""
+        told = False
+        while True:
+            try:
+                return write()
+            except OSError as e:
+                if not is_full(e):
+                    raise
+            if not told:
+                self._link.send({"kind": LOG, "text": _FULL, "hint": True})
+            told = True
+            time.sleep(_AGAIN_S)
+            self._hear(self._link.poll())
+            if self._stop is not None and not self._stop_dir:
+                raise self._end()
 
     def check_open(self) -> None:
         """Raises Stopped if the last result was reported: nothing counts after it."""

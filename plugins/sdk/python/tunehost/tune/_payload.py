@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import json
 import mmap
 import os
 import pickle
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional
 from .error import TuneError
 
 if TYPE_CHECKING:
+    from ._code import Pickler
     from ._encode import Group
 
 _ALIGN = 64
@@ -41,11 +43,18 @@ def write(dir: Path, payload: Payload, plan: Group, objects: Dict[str, Any]) -> 
         _replace(dir / "objects" / f"{name}.bin", packed(value, f"the parameter {name} of with_parameters"))
     _write_path(dir)
     _replace(dir / "space.pkl", _pickle(plan, "the param_space"))
-    _replace(dir / "payload.pkl", _pickle(vars(payload), "the trainable"))
+    pickler = _pickled(vars(payload), "the trainable")
+    _replace(dir / "payload.pkl", pickler.text())
+    _replace(dir / "sources.json", json.dumps(pickler.sources).encode())
 
 
 def read(dir: Path) -> Payload:
     """Reads a payload."""
+    sources = dir / "sources.json"
+    if sources.exists() and sources.stat().st_size > len("{}"):
+        from ._code import know
+
+        know(json.loads(sources.read_bytes()))
     return Payload(**_Loader(io.BytesIO((dir / "payload.pkl").read_bytes())).load())
 
 
@@ -96,17 +105,21 @@ class _Loader(pickle.Unpickler):
 
 
 def _pickle(value: Any, what: str, buffers: Optional[Callable[[Any], Any]] = None) -> bytes:
-    import cloudpickle
+    return _pickled(value, what, buffers).text()
 
-    out = io.BytesIO()
+
+def _pickled(value: Any, what: str, buffers: Optional[Callable[[Any], Any]] = None) -> Pickler:
+    from ._code import Pickler
+
+    pickler = Pickler(buffers)
     try:
-        cloudpickle.CloudPickler(out, protocol=5, buffer_callback=buffers).dump(value)
+        pickler.dump(value)
     except Exception as e:
         found = _culprit(value)
         raise TuneError(
             f"{what} cannot be pickled{found} ({' '.join(str(e).split())}): create such objects inside of the trainable"
         ) from e
-    return out.getvalue()
+    return pickler
 
 
 def _culprit(value: Any) -> str:

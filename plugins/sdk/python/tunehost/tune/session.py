@@ -54,13 +54,14 @@ class _Session:
         if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
             raise TypeError(f"checkpoint is {checkpoint!r:.60}: expected tune.Checkpoint.from_directory(DIR)")
         self._remember(metrics)
-        if self.folder:
+        folder = self.folder
+        if folder:
             place = self.run.trial.attempt, self.run.iteration + 1
-            _values.keep(self.folder, self.run.trial.number, place, metrics)
+            self.run.when_room(lambda: _values.keep(folder, self.run.trial.number, place, metrics))
         more: Dict[str, Any] = {}
         if self.counts and "training_iteration" not in metrics:
             more["training_iteration"] = self.run.iteration + 1
-        kept = _checkpoint.keep(checkpoint, self.run.dir) if checkpoint else None
+        kept = self.run.when_room(lambda: _checkpoint.keep(checkpoint, self.run.dir)) if checkpoint else None
         ends = self.stop is not None and bool(self.stop(self.run.trial.id, self._result(metrics)))
         self.run.report(metrics, save=save, checkpoint=kept, done=done or ends, **more)
         if ends:
