@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
 from ._reading import Experiment
@@ -73,8 +74,11 @@ def _search(
     verbose: int,
 ) -> Best:
     from . import tune
+    from .tune._encode import varies
     from .tune._plugin import Seeded
 
+    if trials != 1 and isinstance(space, Mapping) and not any(varies(value) for value in space.values()):
+        warnings.warn(f"all trials are alike: nothing varies in the space {space!r:.60}; a range is tune.uniform(0, 10)", stacklevel=3)
     results = tune.Tuner(
         Returning(f),
         param_space=space,

@@ -287,3 +287,8 @@ def test_restore_keeps_silent(capfd):
     tune.Tuner.restore(str(dir), loss).fit()
     said = capfd.readouterr()
     assert (said.out, said.err) == ("", "")
+
+
+def test_a_space_in_which_nothing_varies_is_warned_of():
+    with pytest.warns(UserWarning, match=r"all trials are alike: .*\{'x': \(0, 10\)\}; a range is tune.uniform"):
+        tunehost.minimize(lambda p: 1, {"x": (0, 10)}, trials=2, verbose=0)

@@ -12,6 +12,7 @@ import pytest
 
 import tunehost
 from tunehost import _binary, tune
+from tunehost.tune.error import of_trial
 from tunehost.tune.stopper import CombinedStopper, FunctionStopper, MaximumIterationStopper, TrialPlateauStopper
 
 
@@ -120,10 +121,18 @@ def test_failures_name_the_users_line():
     assert [r.error is None for r in results] == [True, False]
     assert "ZeroDivisionError: on purpose" in str(results.errors[0]) and "test_tune.py" in str(results.errors[0])
     assert "_worker" not in str(results.errors[0])
-    with pytest.raises(tune.TuneError, match="on purpose"):
+    assert isinstance(results.errors[0], ZeroDivisionError) and isinstance(results.errors[0], tune.TuneError)
+    with pytest.raises(ZeroDivisionError, match="on purpose"):
         fit(train, {"fails": 9}, {"failure_config": tune.FailureConfig(fail_fast="raise")})
     with pytest.raises(tune.TuneError, match="1 of 1 trials failed"):
         tune.run(train, config={"fails": 9}, verbose=0)
+
+
+@pytest.mark.parametrize("text, kind", [("KeyError: 'a' (x.py:3)", KeyError), ("UnicodeDecodeError: bad", tune.TuneError),
+                                        ("Own: bad", tune.TuneError), ("print: bad", tune.TuneError)])
+def test_failures_are_of_the_kind_that_was_raised(text, kind):
+    error = of_trial(text)
+    assert isinstance(error, kind) and isinstance(error, tune.TuneError) and str(error) == text
 
 
 def test_a_temporary_checkpoint_is_kept():

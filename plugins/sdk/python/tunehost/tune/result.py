@@ -12,7 +12,7 @@ from typing import Any, Collection, Dict, List, Mapping, Optional, Tuple
 from .. import _view
 from . import _encode, _files, _nested, _payload
 from .checkpoint import Checkpoint, PathLike
-from .error import TuneError
+from .error import TuneError, of_trial
 
 __all__ = ["Metrics", "Result"]
 
@@ -181,10 +181,11 @@ class Result:
 
     @cached_property
     def error(self) -> Optional[Exception]:
-        """Why the trial failed, with its traceback; None if it did not."""
+        """Why the trial failed, with its traceback: a TuneError, which is also one of Python's own exceptions if the trial
+        has raised that. None if it did not fail."""
         if self._trial["state"] != "ERROR":
             return None
-        return TuneError(self._trial["error"] or self._trial["reason"])
+        return of_trial(self._trial["error"] or self._trial["reason"])
 
     @property
     def filesystem(self) -> Any:

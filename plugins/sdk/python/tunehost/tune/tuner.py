@@ -80,6 +80,9 @@ class Tuner:
             status = self._hosted([*arguments, "--no-fail", *self._verbosity()])
         except _host.Killed as e:
             raise TuneError(f"{e}; tune.Tuner.restore({self._dir!r}, trainable) continues") from None
+        except TuneError:
+            self._raise_first()
+            raise
         self._warn()
         if status == _host.INTERRUPTED:
             print(f"interrupted; tune.Tuner.restore({self._dir!r}, trainable) continues", file=sys.stderr)
@@ -231,10 +234,11 @@ class Tuner:
         return ResultGrid(self._dir, metric, mode if isinstance(mode, str) else None)
 
     def _raise_first(self) -> None:
-        """fail_fast="raise" raises the failure here."""
+        """fail_fast="raise" raises the failure of the trial here."""
         fast = self._run.failure_config.fail_fast if self._run.failure_config else False
-        if isinstance(fast, str) and self._results and self._results.errors:
-            raise self._results.errors[0]
+        if isinstance(fast, str) and os.path.exists(os.path.join(self._dir or "", "journal")):
+            for error in self._read().errors:
+                raise error from None
 
 
 def _recorded(dir: str) -> Any:
