@@ -19,7 +19,7 @@ def of_trial(text: str) -> TuneError:
     kind = getattr(builtins, text.partition(":")[0], None)
     if isinstance(kind, type) and issubclass(kind, Exception):
         try:
-            return _also(kind)(text)
+            return _also(kind)(text)  # type: ignore[arg-type]
         except TypeError:  # it takes other arguments than a text
             pass
     return TuneError(text)
