@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, AsyncIterator, Dict, Iterator, List, Mapping, Optional, Union
 
-from . import _binary, _system
+from . import _binary, _system, _words
 from ._metrics import Reported, flatten
 from ._reading import Experiment
 
@@ -388,6 +388,7 @@ class _Program:
             encoding="utf-8",
             start_new_session=True,  # Ctrl-C is for the caller, who then closes the session
         )
+        self._file = json.dumps(file, default=_plain)
         self._messages: List[str] = []
         self._pump = threading.Thread(target=self._pass_on, daemon=True)
         self._pump.start()
@@ -447,8 +448,8 @@ class _Program:
             for line in stream:
                 self._messages.append(line.strip())
                 del self._messages[:-10]
-                if not line.startswith("tunehost: "):
-                    sys.stderr.write(line)
+                if not _words.is_error(line):
+                    sys.stderr.write(_words.advised(line))
 
     def _why(self) -> str:
         status = self._child.wait()
@@ -456,7 +457,7 @@ class _Program:
         if status < 0:
             return f"tunehost {_system.ended_by(status)}; AskTell with the same arguments and name continues"
         last = self._messages[-1] if self._messages else f"tunehost ended with status {status}"
-        return last[len("tunehost: ") :] if last.startswith("tunehost: ") else last
+        return _words.refused(last.removeprefix("tunehost: "), self._file, {"objective": "metric"})
 
 
 def _objectives(metrics: Mapping[str, str]) -> Dict[str, Any]:

@@ -1,7 +1,9 @@
 """What users do wrong, and what they are told: one line that says what and where, after frames of their own."""
 
 import os
+import pickle
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -292,3 +294,89 @@ def test_restore_keeps_silent(capfd):
 def test_a_space_in_which_nothing_varies_is_warned_of():
     with pytest.warns(UserWarning, match=r"all trials are alike: .*\{'x': \(0, 10\)\}; a range is tune.uniform"):
         tunehost.minimize(lambda p: 1, {"x": (0, 10)}, trials=2, verbose=0)
+
+
+@pytest.mark.parametrize("config, argument", [
+    ({"max_concurrent_trials": -1}, "max_concurrent_trials: found the number -1"),
+    ({"num_samples": 0}, "num_samples: found the number 0"),
+    ({"time_budget_s": -2}, "time_budget_s: found the number -2"),
+    ({"scheduler": "ashaa"}, 'scheduler: there is no scheduler "ashaa".*did you mean "asha"'),
+])
+def test_refusals_name_arguments(config, argument, capfd):
+    """The program's positions in a file are the names of arguments, said once, and the refused experiment leaves
+    nothing behind."""
+    with pytest.raises(tune.TuneError, match=f"^{argument}") as raised:
+        fit(loss, {"x": tune.uniform(0, 1)}, **config)
+    assert "experiment.yaml" not in str(raised.value) and capfd.readouterr().err == ""
+    assert os.listdir("results") == []
+
+
+def test_refusals_of_ask_and_tell_name_arguments(capfd):
+    with pytest.raises(tunehost.AskError, match="^trials: found the number 0"):
+        tunehost.AskTell({"x": tune.uniform(0, 1)}, metric="loss", trials=0)
+    assert capfd.readouterr().err == ""
+
+
+def evil(path):
+    class Evil:
+        def __reduce__(self):
+            return os.mkdir, (str(path),)
+
+    return pickle.dumps(Evil())
+
+
+def readers(dir):
+    yield lambda: tune.Tuner.restore(dir, loss)
+    yield lambda: tune.ExperimentAnalysis(dir)
+    yield lambda: [r.config for r in tune.ResultGrid(dir)]
+
+
+@pytest.mark.parametrize("file", ["tune/space.pkl", "tune/payload.pkl", "trial"])
+@pytest.mark.parametrize("how, says", [("mode", "can be written to by others"), ("owner", "belongs to another user")])
+def test_code_of_others_does_not_run(file, how, says, tmp_path):
+    """What others could have written into an experiment's directory is not unpickled."""
+    if how == "owner" and os.geteuid() != 0:
+        pytest.skip("only root can give files to others")
+    grid = fit(loss, {"x": tune.uniform(0, 1)})
+    dir = shutil.copytree(grid.experiment_path, tmp_path / "copy")
+    path = Path(dir, file) if file != "trial" else next(Path(dir, "trials").iterdir()) / "params.pkl"
+    path.write_bytes(evil(tmp_path / "ran"))
+    for place in (dir, dir / "tune", dir / "trials", path.parent):
+        place.chmod(0o755)
+    for place in (path, dir / "tune" / "payload.pkl"):
+        place.chmod(0o666) if how == "mode" else os.chown(place, 1234, -1)
+    for read in readers(str(dir)):
+        with pytest.raises(tune.TuneError, match=says):
+            read()
+    assert not (tmp_path / "ran").exists()
+    if how == "mode":  # a folder that nobody else can enter is one's own
+        dir.chmod(0o700)
+        (dir / "tune" / "payload.pkl").write_bytes(Path(grid.experiment_path, "tune", "payload.pkl").read_bytes())
+        if file == "tune/payload.pkl":
+            tune.Tuner.restore(str(dir), loss)
+
+
+def test_links_and_pipes_are_not_read(tmp_path):
+    grid = fit(loss, {"x": tune.uniform(0, 1)})
+    file = Path(grid[0].path, "result.jsonl")
+    file.unlink()
+    file.symlink_to("/etc/hostname")
+    with pytest.raises(tune.TuneError, match="follows no links"):
+        tune.ResultGrid(grid.experiment_path)[0].metrics
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(tune.TuneError, match="opens no pipes"):
+        tune.ResultGrid(grid.experiment_path)[0].metrics
+
+
+def test_files_are_private():
+    before = os.umask(0)
+    try:
+        grid = fit(loss, {"x": tune.uniform(0, 1)})
+    finally:
+        os.umask(before)
+    dir = Path(grid.experiment_path)
+    for place in (dir, dir / "tune", dir / "tune" / "plugin"):
+        assert place.stat().st_mode & 0o077 == 0, place
+    for name in ("payload.pkl", "space.pkl", "experiment.yaml", "tuner.json", "plugin/serve.py"):
+        assert (dir / "tune" / name).stat().st_mode & 0o077 == 0, name

@@ -8,7 +8,7 @@ import sys
 import threading
 from typing import Any, Callable, List, Optional
 
-from .. import _binary, _system
+from .. import _binary, _system, _words
 from .error import TuneError
 
 INTERRUPTED = 130
@@ -39,15 +39,16 @@ def run(
         stderr=subprocess.PIPE,
         preexec_fn=lambda: _system.die_with_parent(me),
     ) as child:
-        messages: List[str] = []
-        pumps = [_pump(child.stderr, lambda text: _say(sys.stderr, text, messages))]
+        errors: List[str] = []
+        pumps = [_pump(child.stderr, lambda text: _say(sys.stderr, _without(text, errors)))]
         if pipe:
-            pumps.append(_pump(child.stdout, lambda text: _say(sys.stdout, text, None)))
+            pumps.append(_pump(child.stdout, lambda text: _say(sys.stdout, text)))
         status = _wait(child, look, ready)
         for pump in pumps:
             pump.join()
     if status not in (0, INTERRUPTED):
-        raise Killed(f"tunehost {_system.ended_by(status)}") if status < 0 else TuneError(_message(messages, status))
+        raise Killed(f"tunehost {_system.ended_by(status)}") if status < 0 else TuneError(_message(errors, status))
+    _say(sys.stderr, "".join(errors))
     return status
 
 
@@ -107,16 +108,21 @@ def _pump(stream: Any, take: Callable[[str], None]) -> threading.Thread:
     return thread
 
 
-def _say(stream: Any, text: str, keep: Optional[List[str]]) -> None:
-    if keep is not None:
-        keep.append(text)
-        del keep[:-100]
+def _say(stream: Any, text: str) -> None:
     stream.write(text)
     stream.flush()
 
 
-def _message(messages: List[str], status: int) -> str:
-    """The last line that the program wrote about its failure."""
-    lines = [line for line in "".join(messages).splitlines() if line.strip()]
-    last = lines[-1] if lines else f"tunehost ended with status {status}"
-    return last[len("tunehost: ") :] if last.startswith("tunehost: ") else last
+def _without(text: str, errors: List[str]) -> str:
+    """The lines of the program but those that say why it ends, which an exception has: errors takes them."""
+    lines = text.splitlines(keepends=True)
+    errors += [line for line in lines if _words.is_error(line)]
+    return "".join(_words.advised(line) for line in lines if not _words.is_error(line))
+
+
+def _message(errors: List[str], status: int) -> str:
+    """What the program wrote about its failure: a line for each mistake in an experiment, else one."""
+    if not errors:
+        return f"tunehost ended with status {status}"
+    mistakes = [line for line in errors if not line.startswith("tunehost: ")]
+    return "".join(mistakes or errors[-1:]).rstrip("\n").removeprefix("tunehost: ")

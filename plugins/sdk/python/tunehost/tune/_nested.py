@@ -6,6 +6,8 @@ import json
 import os
 from typing import Any, Collection, Dict, FrozenSet, Iterator, Mapping, Tuple
 
+from . import _trust
+
 _FILE = "nested.json"  #: in the directory of a trial
 
 
@@ -50,7 +52,7 @@ def dicts(values: Mapping[Any, Any], prefix: str = "") -> Iterator[str]:
 def groups(dir: Any) -> FrozenSet[str]:
     """Which metrics of a trial were dicts."""
     try:
-        with open(os.path.join(dir or "", _FILE), encoding="utf-8") as f:
+        with _trust.opened(os.path.join(dir or "", _FILE)) as f:
             return frozenset(json.load(f))
     except (FileNotFoundError, NotADirectoryError):
         return frozenset()

@@ -171,10 +171,14 @@ def unpacked(file: Path) -> Any:
     return pickle.loads(view[start : start + size], buffers=[view[at : at + n] for at, n in places])
 
 
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 def _replace(file: Path, content: bytes) -> None:
     """Writes a file so that it is complete or as before."""
     new = file.with_name(f".{file.name}.new")
-    with open(new, "wb") as f:
+    with open(new, "wb", opener=_private) as f:
         f.write(content)
         f.flush()
         os.fsync(f.fileno())

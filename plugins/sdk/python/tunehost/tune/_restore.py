@@ -16,8 +16,7 @@ from .error import TuneError
 def remember(dir: Path, tune: TuneConfig, run: RunConfig, trainable: str) -> None:
     """Keeps what the results need, and how much is shown; trainable is its name."""
     facts = {"metric": tune.metric, "mode": tune.mode, "trainable": trainable, "verbose": run.verbose}
-    text = json.dumps(facts)
-    (dir / "tuner.json").write_text(text, encoding="utf-8")
+    _payload._replace(dir / "tuner.json", json.dumps(facts).encode())
 
 
 def remember_settings(dir: Path, settings: _callbacks.Settings) -> None:

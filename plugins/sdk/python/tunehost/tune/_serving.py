@@ -53,11 +53,11 @@ def write(folder: Path, objects: Mapping[str, Any], facts: Mapping[str, Any]) ->
     _payload.dump(folder / "facts.pkl", dict(facts), "the request of the trials")
     for name, value in objects.items():
         place = folder / name
-        place.mkdir(exist_ok=True)
+        place.mkdir(0o700, exist_ok=True)
         _payload.dump(place / "object.pkl", value, f"the {name} {type(value).__name__}")
         what = f"the user's {name}"
         text = SERVE.format(what=what, path='sys.argv[1] + "/../path.txt"', module="_served")
-        (place / "serve.py").write_text(text, encoding="utf-8")
+        _payload._replace(place / "serve.py", text.encode())
         manifest = {
             "kind": _KINDS[name],
             "name": f"python-{name}",
@@ -65,18 +65,18 @@ def write(folder: Path, objects: Mapping[str, Any], facts: Mapping[str, Any]) ->
             "command": [sys.executable, "serve.py", str(place)],
             "env": environment(),
         }
-        (place / "plugin.yaml").write_text(to_yaml(manifest), encoding="utf-8")
+        _payload._replace(place / "plugin.yaml", to_yaml(manifest).encode())
 
 
 def write_feed(folder: Path) -> None:
     """Writes the folder of the reporter that feeds callbacks."""
     place = folder / "callbacks"
-    place.mkdir(exist_ok=True)
-    (folder / "state").mkdir(exist_ok=True)
+    place.mkdir(0o700, exist_ok=True)
+    (folder / "state").mkdir(0o700, exist_ok=True)
     text = SERVE.format(
         what="the reporter that feeds callbacks", path='sys.argv[1] + "/../path.txt"', module="_feed"
     )
-    (place / "serve.py").write_text(text, encoding="utf-8")
+    _payload._replace(place / "serve.py", text.encode())
     manifest = {
         "kind": "reporter",
         "name": "python-callbacks",
@@ -84,7 +84,7 @@ def write_feed(folder: Path) -> None:
         "command": [sys.executable, "serve.py", str(place)],
         "env": environment(),
     }
-    (place / "plugin.yaml").write_text(to_yaml(manifest), encoding="utf-8")
+    _payload._replace(place / "plugin.yaml", to_yaml(manifest).encode())
 
 
 def placed(value: Any, folder: str) -> Any:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
-from . import _files
+from . import _files, _trust
 from ._nested import flat
 from .checkpoint import Checkpoint, PathLike
 from .result import DEFAULT_METRIC, TRAINING_ITERATION, Result
@@ -205,7 +205,10 @@ class ExperimentAnalysis:
 
 def _trials(grid: ResultGrid) -> List[AnalysedTrial]:
     file = Path(grid.experiment_path, "tune", "tuner.json")
-    name = json.loads(file.read_text(encoding="utf-8")).get("trainable", "") if file.exists() else ""
+    name = ""
+    if os.path.lexists(file):
+        with _trust.opened(str(file)) as f:
+            name = json.load(f).get("trainable", "")
     return [AnalysedTrial(result, name) for result in grid]
 
 

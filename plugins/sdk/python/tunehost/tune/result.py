@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Collection, Dict, List, Mapping, Optional, Tuple
 
 from .. import _view
-from . import _encode, _files, _nested, _payload
+from . import _encode, _files, _nested, _payload, _trust
 from .checkpoint import Checkpoint, PathLike
 from .error import TuneError, of_trial
 
@@ -114,6 +114,7 @@ class Result:
         if kept.exists():
             import pickle
 
+            _trust.check(os.path.dirname(os.path.dirname(self.path)))
             found: Dict[str, Any] = pickle.loads(kept.read_bytes())
             return found
         return (
@@ -133,7 +134,7 @@ class Result:
         found: Dict[int, Metrics] = {}
         groups = _nested.groups(self.path)
         try:
-            with open(os.path.join(self.path, "result.jsonl"), encoding="utf-8") as f:
+            with _trust.opened(os.path.join(self.path, "result.jsonl")) as f:
                 for line in f:
                     if line.endswith("\n"):
                         result = _result(json.loads(line), groups)
@@ -248,7 +249,10 @@ def _finite(value: Any) -> bool:
 def plan_of(experiment: str) -> Optional[_encode.Group]:
     """The plan of an experiment that tunehost.tune has begun; None for others."""
     dir = Path(experiment, "tune")
-    return _payload.read_plan(dir) if (dir / "space.pkl").exists() else None
+    if not (dir / "space.pkl").exists():
+        return None
+    _trust.check(experiment)
+    return _payload.read_plan(dir)
 
 
 _SCOPES = re.compile(r"^(last|all|avg|last-(\d+)-avg)$")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
-from . import _callbacks, _experiment, _files, _host, _payload, _serving, _skip, _yaml, cluster
+from .. import _words
+from . import _callbacks, _experiment, _files, _host, _payload, _serving, _skip, _trust, _yaml, cluster
 from .checkpoint import PathLike
 from .config import RunConfig, TuneConfig
 from .error import TuneError, Unsupported
@@ -17,6 +19,21 @@ from .result_grid import ResultGrid
 __all__ = ["Tuner"]
 
 _PAYLOAD = "tune"
+
+#: What sets the keys of the experiment file that have other names.
+_ARGUMENTS = {
+    "trials": "num_samples",
+    "concurrency": "max_concurrent_trials",
+    "budget": "time_budget_s",
+    "failures": "max_failures",
+    "space": "param_space",
+    "searcher": "search_alg",
+    "objective": "metric",
+    "checkpoint": "checkpoint_config",
+    "resources": "the resources of the trainable",
+    "placement": "the resources of the trainable",
+    "storage": "storage_path",
+}
 
 
 class Tuner:
@@ -80,9 +97,11 @@ class Tuner:
             status = self._hosted([*arguments, "--no-fail", *self._verbosity()])
         except _host.Killed as e:
             raise TuneError(f"{e}; tune.Tuner.restore({self._dir!r}, trainable) continues") from None
-        except TuneError:
+        except TuneError as e:
             self._raise_first()
-            raise
+            file = self.to_yaml()
+            self._withdraw()
+            raise TuneError(_words.refused(str(e), file, _ARGUMENTS)) from None
         self._warn()
         if status == _host.INTERRUPTED:
             print(f"interrupted; tune.Tuner.restore({self._dir!r}, trainable) continues", file=sys.stderr)
@@ -91,6 +110,12 @@ class Tuner:
         self._results = self._read()
         self._raise_first()
         return self._results
+
+    def _withdraw(self) -> None:
+        """Removes the directory of a new experiment that did not begin: it would take the name."""
+        if self._dir and self._resume is None and os.listdir(self._dir) == [_PAYLOAD]:
+            shutil.rmtree(self._dir)
+            self._dir = None
 
     def _warn(self) -> None:
         """Says what the program does not say where it is silent, and what the user must know nevertheless."""
@@ -159,6 +184,7 @@ class Tuner:
     ) -> Tuner:
         from . import _restore
 
+        _trust.check(dir)
         made = cls.__new__(cls)
         _restore.renew(Path(dir, _PAYLOAD), None if trainable is None else registered(trainable), param_space)
         made._tune, made._run = _restore.configs(Path(dir, _PAYLOAD))
@@ -188,7 +214,8 @@ class Tuner:
         assert e
         if e.plan.suggestions is not None:
             e.plan.suggestions = str(folder / "suggestions")
-        (folder / "plugin").mkdir(parents=True)
+        folder.mkdir(0o700)
+        (folder / "plugin").mkdir(0o700)
         from . import _restore
 
         _payload.write(
@@ -199,10 +226,10 @@ class Tuner:
         if self._settings:
             _serving.write_feed(folder)
             _restore.remember_settings(folder, self._settings)
-        (folder / "plugin" / "serve.py").write_text(_serving.trainer(), encoding="utf-8")
-        (folder / "plugin" / "plugin.yaml").write_text(_experiment.plugin_yaml(e, str(folder)), encoding="utf-8")
+        _payload._replace(folder / "plugin" / "serve.py", _serving.trainer().encode())
+        _payload._replace(folder / "plugin" / "plugin.yaml", _experiment.plugin_yaml(e, str(folder)).encode())
         file = folder / "experiment.yaml"
-        file.write_text(self.to_yaml(), encoding="utf-8")
+        _payload._replace(file, self.to_yaml().encode())
         return ["run", str(file)]
 
     def _start_from(self, checkpoint: PathLike) -> None:
@@ -254,14 +281,14 @@ def _recorded(dir: str) -> Any:
 
 
 def _claim(storage: str, name: str) -> Any:
-    """Makes a new directory of this name, or of the next free one."""
-    Path(storage).mkdir(parents=True, exist_ok=True)
+    """Makes a new directory of this name, or of the next free one. Others can read nothing in it."""
+    Path(storage).mkdir(0o700, parents=True, exist_ok=True)
     number = 1
     while True:
         tried = name if number == 1 else f"{name}-{number}"
         dir = os.path.join(storage, tried)
         try:
-            os.mkdir(dir)
+            os.mkdir(dir, 0o700)
             return dir, tried
         except FileExistsError:
             number += 1

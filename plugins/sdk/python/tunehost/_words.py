@@ -1,0 +1,77 @@
+"""Messages of the program in the words of Python: arguments in the place of positions in a file that the user has not
+written, and of options of the command line."""
+
+from __future__ import annotations
+
+import re
+from typing import Mapping
+
+_PLACE = re.compile(r"^(?:.*/tune/experiment\.yaml|stdin):(\d+):(\d+): (.*)$")
+_JSON = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*"')
+
+#: What the program advises, and what that is here.
+_ADVICE = [
+    (re.compile(pattern), words)
+    for pattern, words in (
+        (r": begin it beside that one with --resume never, or give it another --name", ": give it another name"),
+        (
+            r"--resources cpu=N gives each its part, --share turns this warning off",
+            "tunehost.tune.cluster.init(num_cpus=N) gives each its part",
+        ),
+        (r", or let trials wait for more with wait_for_resources: true", ""),
+        (r"looked in \S*/tune/plugins(?: \(does not exist\))?, ", "looked in "),
+        (r"choose another with --storage", "choose another storage"),
+    )
+]
+
+
+def is_error(line: str) -> bool:
+    """Whether a line of the program's standard error says why it ends: an exception has it then."""
+    return line.startswith("tunehost: ") or _PLACE.match(line.rstrip("\n")) is not None
+
+
+def advised(text: str) -> str:
+    """A text with the advice for Python."""
+    for pattern, words in _ADVICE:
+        text = pattern.sub(words, text)
+    return text
+
+
+def refused(text: str, file: str, arguments: Mapping[str, str]) -> str:
+    """Refusals, one a line, with the arguments that they are about. file is the experiment file that was refused, and
+    arguments are the names of its keys in Python, where these are others."""
+    return "\n".join(_refused(line, file, arguments) for line in advised(text).splitlines())
+
+
+def _refused(line: str, file: str, arguments: Mapping[str, str]) -> str:
+    found = _PLACE.match(line)
+    if not found:
+        return line
+    number, column, what = int(found[1]), int(found[2]), found[3]
+    key = _key_in_json(file, column) if file.startswith("{") else _key_in_yaml(file, number)
+    name = arguments.get(key, key)
+    return what if not name or what.startswith(("unknown key", f"{name}: ", f"{key}: ")) else f"{name}: {what}"
+
+
+def _key_in_yaml(file: str, number: int) -> str:
+    """The key at the top to which a line belongs."""
+    for line in reversed(file.splitlines()[:number]):
+        if line[:1].isalpha():
+            return line.partition(":")[0]
+    return ""
+
+
+def _key_in_json(file: str, column: int) -> str:
+    """The key at the top to which a column of one line belongs."""
+    depth, key = 0, ""
+    for token in _JSON.finditer(file):
+        if token.start() >= column:
+            break
+        text = token[0]
+        if text in "{[":
+            depth += 1
+        elif text in "}]":
+            depth -= 1
+        elif depth == 1 and file[token.end() :].lstrip().startswith(":"):
+            key = text[1:-1]
+    return key
