@@ -60,3 +60,23 @@ func TestFrames(t *testing.T) {
 		t.Error("a frame of 4 GB is read")
 	}
 }
+
+// What is no message ends a trial at once: a length that rubbish happens to be is not waited for.
+func TestRubbish(t *testing.T) {
+	for _, rubbish := range []string{"\xff\xff\xff\xff\xff\xff\xff\xff", "GET / HTTP/1.1\r\n\r\n", "\x00\x00\x00\x01",
+		"\x00\x00\x00\x00", "\x03\x00\x00\x00{}\n\x02\x00\x00\x00[]"} {
+		ours, theirs, err := pair()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ours.Close()
+		defer theirs.Close()
+		if _, err := theirs.WriteString(rubbish); err != nil {
+			t.Fatal(err)
+		}
+		r := &run{conn: ours, session: &session{out: train.NewQueue()}}
+		if err := r.listen(); err == nil {
+			t.Errorf("%q is understood", rubbish)
+		}
+	}
+}

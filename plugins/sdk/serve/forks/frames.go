@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -14,8 +15,9 @@ import (
 
 const (
 	headSize = 4
-	// maxFrame bounds what a broken sender can make this process allocate.
-	maxFrame = 64 << 20
+	// maxFrame bounds what a broken sender can make this process allocate. What a trial reports is far smaller, and a
+	// length that is none must not be waited for.
+	maxFrame = 8 << 20
 )
 
 // frame encodes a value.
@@ -28,6 +30,8 @@ func frame(value any) ([]byte, error) {
 	return append(head, body...), nil
 }
 
+var errTooLarge = fmt.Errorf("it announces a message of more than %d bytes", maxFrame)
+
 // readFrame returns the JSON of the next frame. The slice is valid until the next call with the same buffer.
 func readFrame(r io.Reader, buffer *[]byte) ([]byte, error) {
 	var head [headSize]byte
@@ -36,7 +40,7 @@ func readFrame(r io.Reader, buffer *[]byte) ([]byte, error) {
 	}
 	size := binary.LittleEndian.Uint32(head[:])
 	if size > maxFrame {
-		return nil, errors.New("a frame is too large")
+		return nil, errTooLarge
 	}
 	if int(size) > cap(*buffer) {
 		*buffer = make([]byte, size)

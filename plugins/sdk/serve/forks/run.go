@@ -5,6 +5,7 @@ package forks
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -69,13 +70,16 @@ func (r *run) follow() {
 	last()
 }
 
-// listen returns nil at the end of the connection.
+// listen returns nil at the end of the connection, and an error for what is no message.
 func (r *run) listen() error {
 	reader := bufio.NewReader(r.conn)
 	var buffer []byte
 	for {
 		body, err := readFrame(reader, &buffer)
-		if err != nil {
+		switch {
+		case errors.Is(err, errTooLarge):
+			return err
+		case err != nil:
 			return nil
 		}
 		var m told

@@ -380,3 +380,16 @@ def test_files_are_private():
         assert place.stat().st_mode & 0o077 == 0, place
     for name in ("payload.pkl", "space.pkl", "experiment.yaml", "tuner.json", "plugin/serve.py"):
         assert (dir / "tune" / name).stat().st_mode & 0o077 == 0, name
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Python itself reads what trials say")
+def test_a_trial_that_writes_rubbish_fails():
+    def train(config):
+        for fd in range(3, 50):
+            try:
+                os.write(fd, b"GET / HTTP/1.1\r\n\r\n")
+            except OSError:
+                pass
+        tune.report({"loss": 1})
+
+    assert "its process cannot be understood" in str(fit(train).errors[0])
