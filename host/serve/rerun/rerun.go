@@ -35,16 +35,16 @@ func Line(e *view.Facts, t *view.Trial) string {
 	if err != nil {
 		return ""
 	}
-	line = append(line, "TUNEHOST_TRIAL_ID="+argv.Quote(t.ID), "TUNEHOST_EXPERIMENT="+argv.Quote(e.Name),
+	line = append(line, "TUNEHOST_TRIAL_ID="+argv.Pasted(t.ID), "TUNEHOST_EXPERIMENT="+argv.Pasted(e.Name),
 		"TUNEHOST_SEED="+strconv.FormatUint(seeds.For(e.Seed, seeds.Trial, uint64(t.Number)), 10))
-	line = append(line, "TUNEHOST_PARAMS="+argv.Quote(params), `TUNEHOST_TRIAL_DIR="$PWD"`,
+	line = append(line, "TUNEHOST_PARAMS="+argv.Pasted(params), `TUNEHOST_TRIAL_DIR="$PWD"`,
 		`TUNEHOST_CHECKPOINT_DIR="$PWD"`)
 	for _, word := range words {
-		line = append(line, argv.Quote(word))
+		line = append(line, argv.Pasted(word))
 	}
 	cd := `cd "$(mktemp -d)"`
 	if x.CWD != "" {
-		cd = "cd " + argv.Quote(within(base, x.CWD))
+		cd = "cd " + argv.Pasted(within(base, x.CWD))
 	}
 	return cd + " && " + strings.Join(line, " ")
 }
@@ -52,12 +52,12 @@ func Line(e *view.Facts, t *view.Trial) string {
 // variables returns the variables of the experiment file, and those of the parameters, for a shell.
 func variables(env map[string]string, params []byte) (words []string, err error) {
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		words = append(words, name+"="+argv.Quote(env[name]))
+		words = append(words, name+"="+argv.Pasted(env[name]))
 	}
 	list, err := command.Variables(params)
 	for _, kv := range list {
 		name, value, _ := strings.Cut(kv, "=")
-		words = append(words, name+"="+argv.Quote(value))
+		words = append(words, name+"="+argv.Pasted(value))
 	}
 	return words, err
 }

@@ -42,7 +42,14 @@ export function value(v: unknown): string {
 export const exact = (v: unknown): string => (typeof v === "string" ? v : JSON.stringify(v) ?? "");
 
 // word is a word for a shell.
-export const word = (s: string): string => (/^[\w@%+=:,./-]+$/.test(s) ? s : `'${s.replaceAll("'", `'\\''`)}'`);
+export const word = (s: string): string => (/^[\w@%+=:,./-]+$/.test(s) ? s
+  : acts.test(s) ? `$'${s.replace(/['\\]/g, "\\$&").replace(new RegExp(acts, "gu"), octal)}'` : `'${s.replaceAll("'", `'\\''`)}'`);
+
+// acts are the characters that a terminal would act upon, where a line is pasted, instead of showing them.
+const acts = /[\p{Cc}\p{Bidi_C}]/u;
+
+const octal = (c: string): string =>
+  [...new TextEncoder().encode(c)].map((b) => "\\" + b.toString(8).padStart(3, "0")).join("");
 
 export function seconds(s: Numeric | null | undefined): string {
   if (typeof s !== "number") return "–";

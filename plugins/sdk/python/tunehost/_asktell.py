@@ -164,6 +164,7 @@ class AskTell(Experiment):
         """See Experiment.best. With storage="none" it is the best trial by its last value, with trial, params, metrics
         and value.
 
+        >>> from tunehost import tune
         >>> with AskTell({"x": tune.uniform(0, 1)}, metric="loss", trials=3, storage="none") as experiment:
         ...     for trial in experiment:
         ...         ignored = experiment.tell(trial, trial.params["x"])

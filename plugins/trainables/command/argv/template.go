@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -159,6 +160,32 @@ func Quote(text string) string {
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
+
+// Pasted is Quote for a line that people copy into a shell such as bash: characters that a terminal would act upon
+// instead of showing them are escapes.
+func Pasted(text string) string {
+	if !strings.ContainsFunc(text, acts) {
+		return Quote(text)
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case acts(r):
+			for _, x := range []byte(string(r)) {
+				fmt.Fprintf(&b, `\%03o`, x)
+			}
+		case r == '\'' || r == '\\':
+			b.WriteRune('\\')
+			fallthrough
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return "$'" + b.String() + "'"
+}
+
+// acts reports whether a terminal does something at a character: one of control, or one that turns the direction.
+func acts(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 func strange(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||

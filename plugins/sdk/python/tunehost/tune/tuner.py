@@ -96,7 +96,8 @@ class Tuner:
         try:
             status = self._hosted([*arguments, "--no-fail", *self._verbosity()])
         except _host.Killed as e:
-            raise TuneError(f"{e}; tune.Tuner.restore({self._dir!r}, trainable) continues") from None
+            next = f"tune.Tuner.restore({self._dir!r}, trainable) continues"
+            raise TuneError(f"{e}; {next if self.can_restore(self._dir) else 'nothing was recorded yet: run it again'}") from None
         except TuneError as e:
             self._raise_first()
             file = self.to_yaml()
