@@ -112,6 +112,9 @@ func testSentProgram(t *testing.T, hidden string) {
 	if again, err := os.Stat(there); err != nil || !os.SameFile(first, again) {
 		t.Error("it was sent again", err)
 	}
+	if err := os.Remove(there); err != nil { // an agent may still be ending: it cannot be written
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(there, []byte("#!/bin/sh\necho evil\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}

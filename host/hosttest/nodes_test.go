@@ -593,7 +593,7 @@ executor: {plugin: nodes, engine: `+e.socket+`, upload: [data]}
 	p := x.start(t)
 	x.await(t, p, func() bool { // what is on its way from a node that is lost does not come
 		said, err := filepath.Glob(filepath.Join(x.dir, "trials", "*", "stderr.*"))
-		return err == nil && len(said) == 2 && len(x.manifests(t)) > 1
+		return err == nil && len(said) == 2 && x.results(t) > 1 && len(x.manifests(t)) > 1
 	})
 	if e.signal(1, syscall.SIGKILL) == 0 {
 		t.Error("no node was lost")
