@@ -1,11 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +27,7 @@ func TestSlurm(t *testing.T) {
 	cluster := slurm.Start(t, slurm.Options{Nodes: 4, Hide: hidden})
 	t.Run("sent program", func(t *testing.T) { testSentProgram(t, hidden) })
 	t.Run("killed host", func(t *testing.T) { testKilledHost(t, cluster) })
+	t.Run("plain user", func(t *testing.T) { testPlainUser(t, cluster) })
 	t.Run("ends", func(t *testing.T) { // each waits for the end of a minute
 		t.Run("short jobs", func(t *testing.T) { testShortJobs(t, cluster) })
 		t.Run("allocations", func(t *testing.T) { testAllocations(t, cluster) })
@@ -135,6 +138,76 @@ concurrency: 2
 executor: slurm
 resources: {cpu: 1}
 `
+
+// plainFile is an experiment of a user who has written a program for it.
+const plainFile = `version: 1
+name: plain
+seed: 1
+objective: {metric: loss, mode: min}
+trainable: {command: [sh, train.sh]}
+space: {x: {uniform: [0, 1]}}
+trials: 4
+concurrency: 1
+`
+
+// testPlainUser has a user who is not root run an experiment with nothing but the program and the commands of Slurm: no
+// Go is on the PATH, and the program is in the user's own folder.
+func testPlainUser(t *testing.T, c *slurm.Cluster) {
+	const nobody = 65534
+	home, err := os.MkdirTemp("/tmp", "plain-user-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	bin := filepath.Join(home, "tunehost")
+	build := exec.Command("go", "build", "-o", bin, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for name, text := range map[string]string{"plain.yaml": plainFile,
+		"train.sh": `echo "{\"loss\": $TUNEHOST_PARAM_X}"; id -u >&2` + "\n"} {
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chown(home, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command(bin, args...)
+		cmd.Dir = home
+		cmd.Env = []string{"HOME=" + home, "USER=nobody", "LOGNAME=nobody", "PATH=/usr/bin:/bin", "SLURM_CONF=" + c.Conf}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%q: %v: %s", args, err, out)
+		}
+		return string(out)
+	}
+	run("doctor", "--executor", "slurm")
+	best := func(name string, args ...string) (b struct{ Params, Metrics map[string]float64 }) {
+		t.Helper()
+		run(append([]string{"run", "plain.yaml", "--name", name, "-v", "0"}, args...)...)
+		if err := json.Unmarshal([]byte(run("best", "results/"+name, "--json")), &b); err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	there, here := best("plain", "--set", "executor=slurm"), best("here")
+	if len(there.Params) != 1 || !reflect.DeepEqual(there, here) {
+		t.Errorf("on Slurm: %v; here: %v", there, here)
+	}
+	said, err := filepath.Glob(filepath.Join(home, "results", "plain", "trials", "*", "stderr"))
+	for _, path := range said {
+		if text, err := os.ReadFile(path); err != nil || string(text) != fmt.Sprintln(nobody) {
+			t.Errorf("%s: %q %v", path, text, err)
+		}
+	}
+	if err != nil || len(said) != 4 {
+		t.Error(said, err)
+	}
+}
 
 // B-133, B-134: a host that is killed takes its jobs back without queueing; a trial whose job is cancelled
 // continues in another; after an interruption no job is left.
