@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tunehost/tunehost/host/storage"
 )
@@ -146,8 +147,10 @@ func (m *Mirror) recallManifests(ctx context.Context) error {
 }
 
 // written are the names of objects that hosts and nodes write. Others are somebody else's.
-var written = regexp.MustCompile(
-	`^(blobs/[0-9a-f]{64}|nodes/[A-Z2-7]{26}/(mark-[A-Z2-7]{26}|.+/\d{6,}-\d+-\d+/[0-9a-f]{64}))$`)
+var written = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`^(blobs/[0-9a-f]{64}|nodes/[A-Z2-7]{26}/(mark-[A-Z2-7]{26}|.+/\d{6,}-\d+-\d+/[0-9a-f]{64}))$`)
+})
 
 // recallBlobs looks at which files the store has. What nodes write for this host is not among them: nobody else
 // deletes it ([Nodes.Drop]), since it is no checkpoint yet.
@@ -158,7 +161,7 @@ func (m *Mirror) recallBlobs(ctx context.Context) error {
 			return err
 		}
 		for _, o := range stored {
-			if written.MatchString(o.key) && !strings.HasPrefix(o.key, m.Nodes.prefix()) {
+			if written().MatchString(o.key) && !strings.HasPrefix(o.key, m.Nodes.prefix()) {
 				m.blobs[o.key] = 0
 			}
 		}
