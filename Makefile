@@ -426,7 +426,7 @@ bench-python: $(BENCH_PYTHON)/ready ## tuning from Python beside Optuna and Ray 
 $(BENCH_PYTHON)/ready: $(PYTHON_SDK)/pyproject.toml
 	@echo 'installing Optuna and Ray Tune'
 	@python3 -m venv $(BENCH_PYTHON)
-	@$(BENCH_PYTHON)/bin/pip install --quiet --disable-pip-version-check 'ray[tune]==2.60.0' 'optuna>=5,<6' -e ./$(PYTHON_SDK)
+	@$(BENCH_PYTHON)/bin/pip install --quiet --disable-pip-version-check 'ray[tune]==2.60.0' 'optuna>=5,<6' 'scikit-learn>=1.4,<2' -e ./$(PYTHON_SDK)
 	@touch $@
 
 .PHONY: bench-serve

@@ -1,6 +1,6 @@
 """Measures tuning from Python beside Optuna and Ray Tune, in one run: python measure.py [NAME ...]
 
-Run by `make bench-python`, which installs all three. Each figure is of processes of its own; processor time is that of all
+Run by `make bench-python`, which installs all three. NAMEs are parts of rows' names, or import or training. Each figure is of processes of its own; processor time is that of all
 processes that a run has started. Costs of a trial are differences between runs of many and of one trial.
 """
 
@@ -13,6 +13,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from training import TRAININGS
 
 IMPORTS = ["pass", "import tunehost", "from tunehost import tune", "import optuna", "from ray import tune"]
 
@@ -92,10 +94,13 @@ def main() -> None:
     print(f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the start", flush=True)
     if not chosen or "import" in chosen:
         imports()
-    print("\n| trials that return at once | wall | processor | to the first line |\n|---|---|---|---|", flush=True)
-    for name, (program, count) in PROGRAMS.items():
-        if not chosen or any(c in name for c in chosen):
-            print(row(name, program, count), flush=True)
+    if not chosen or "training" in chosen:
+        trainings()
+    programs = {name: of for name, of in PROGRAMS.items() if not chosen or any(c in name for c in chosen)}
+    if programs:
+        print("\n| trials that return at once | wall | processor | to the first line |\n|---|---|---|---|", flush=True)
+    for name, (program, count) in programs.items():
+        print(row(name, program, count), flush=True)
     print(f"\nload {os.getloadavg()[0]:.1f} at the end")
 
 
@@ -105,6 +110,15 @@ def imports() -> None:
     cost = {code: min(run(code)[1] for _ in range(5)) for code in IMPORTS}
     for code, spent in cost.items():
         print(f"| `{code}` | {spent * 1e3:.0f} ms | {(spent - cost['pass']) * 1e3:.0f} ms |", flush=True)
+
+
+def trainings() -> None:
+    """Whole runs of a real training, from the command to the end."""
+    print("\n| 60 trials of a small neural network | wall | processor |\n|---|---|---|", flush=True)
+    for name, program in TRAININGS.items():
+        begin = time.monotonic()
+        _, cpu = run(program)
+        print(f"| {name} | {time.monotonic() - begin:.1f} s | {cpu:.1f} s |", flush=True)
 
 
 def row(name: str, program: str, count: int) -> str:
