@@ -27,7 +27,10 @@ trials: 12
 		t.Fatalf("%v: %s", err, out)
 	}
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
-	p.open(server.url() + "#/")
+	p.open(server.url()) // of the only experiment
+	p.await(`location.hash === "#/x/groups"`)
+	p.view("#/")
+	p.shows("#experiments", "groups")
 	p.run("watch stars", chromedp.Evaluate(watchStars, nil))
 	p.view("#/x/groups/trials?sort=optimizer/decay")
 	p.await(`[...document.querySelectorAll("main [role=row]")].filter((r) =>

@@ -64,6 +64,9 @@ export function Experiments(): JSX.Element {
   const tick = useTicks(1000);
   const { data, error } = useData("experiments", source.made ? 0 : tick, () => source.experiments());
   const [chosen, choose] = useState<Set<string>>(new Set());
+  const only = data?.length === 1 ? data[0]?.id : undefined;
+  // who opens the printed URL wants to see the experiment, if there is no other; #/ is the list all the same
+  useEffect(() => { if (only !== undefined && location.hash === "") location.replace(href(["x", only])); }, [only]);
   if (!data) return <><h1>Experiments</h1><Waiting error={error} /></>;
   const toggle = (id: string): void => {
     const next = new Set(chosen);
