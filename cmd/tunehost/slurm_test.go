@@ -177,7 +177,8 @@ func testPlainUser(t *testing.T, c *slurm.Cluster) {
 		t.Helper()
 		cmd := exec.Command(bin, args...)
 		cmd.Dir = home
-		cmd.Env = []string{"HOME=" + home, "USER=nobody", "LOGNAME=nobody", "PATH=/usr/bin:/bin", "SLURM_CONF=" + c.Conf}
+		cmd.Env = []string{"HOME=" + home, "USER=nobody", "LOGNAME=nobody", "PATH=/usr/bin:/bin",
+			"SLURM_CONF=" + c.Conf}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 		out, err := cmd.CombinedOutput()
 		if err != nil {

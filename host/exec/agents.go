@@ -165,8 +165,8 @@ func (g *Granter) await(ctx context.Context, id core.LeaseID, l *lease, bundles 
 
 // noticed is the reason of an end of which an agent has notice: an engine signals its jobs without saying why. It may
 // do so when it preempts or drains, at the end of the wall time, or because somebody cancels the job.
-const noticed = "the engine has signalled the job's processes to end, as when it is cancelled or preempted, or near its " +
-	"time limit"
+const noticed = "the engine has signalled the job's processes to end, as when it is cancelled or preempted, or near " +
+	"its time limit"
 
 // checkAgents says what to do about agents that do not connect.
 func (g *Granter) checkAgents() string {
