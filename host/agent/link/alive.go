@@ -166,7 +166,7 @@ func (s *session) listenAlive(conn net.Conn) {
 		n, err := conn.Read(buffer)
 		for _, b := range buffer[:n] {
 			if b == notice && s.host {
-				s.notice()
+				s.tale.notice()
 			}
 		}
 		if err != nil {

@@ -427,7 +427,7 @@ func (h *Hub) admit(who identity, s *session) error {
 // attend tells of what happens to a session. It needs no goroutine while nothing does: a host has thousands of
 // sessions.
 func (h *Hub) attend(who identity, s *session) {
-	context.AfterFunc(s.announced, s.tale.telling(func() {
+	context.AfterFunc(s.tale.announced, s.tale.telling(func() {
 		h.Notify(Event{Lease: who.lease, Bundle: who.bundle, Kind: Leaving})
 	}))
 	s.rope.watch(s.tale.telling(func() { h.turned(who, s) }))
@@ -439,6 +439,10 @@ func (h *Hub) attend(who identity, s *session) {
 
 // A tale is what is told of a session, in order.
 type tale struct {
+	// announced ends when the agent has announced that its node is taken away; notice ends it.
+	announced context.Context
+	notice    context.CancelFunc
+
 	mu    sync.Mutex
 	turns int  // that were told of
 	over  bool // its end was told

@@ -50,9 +50,6 @@ type lasting struct {
 	closed  bool     // by this side
 	over    bool     // the other side has ended the session
 	goodbye bool     // the side that has ended it says that the lease has ended
-	turns   int      // breaks and replacements, which alternate
-	tell    func()   // of them; nil: nobody wants to know
-	why     error    // of the last break
 	waiting int      // for room, or for the end of the reading or of the sending
 
 	in       *bufio.Reader // of the carrier
@@ -61,7 +58,15 @@ type lasting struct {
 	received uint64 // bytes
 	told     uint64 // of which the other side was told
 
+	breaks
 	unconfirmed
+}
+
+// breaks are those of the carrier so far, with what took its place.
+type breaks struct {
+	turns int    // breaks and replacements, which alternate
+	tell  func() // of them; nil: nobody wants to know
+	why   error  // of the last break
 }
 
 // unconfirmed is what the other side has not confirmed.

@@ -98,10 +98,7 @@ type session struct {
 	leaving  atomic.Bool // this agent's node is taken away soon
 	context  context.Context
 	finish   context.CancelFunc // of context
-	// announced ends when the agent has announced that its node is taken away; notice ends it.
-	announced context.Context
-	notice    context.CancelFunc
-	tale      tale
+	tale     tale
 
 	mu    sync.Mutex
 	why   error    // why it has ended
@@ -124,7 +121,7 @@ func newSession(conn net.Conn, host bool, c clock.Clock) (*session, error) {
 	}
 	s := &session{mux: mux, clock: c, host: host, accepted: make(chan *stream, maxUnread)}
 	s.context, s.finish = context.WithCancel(context.Background())
-	s.announced, s.notice = context.WithCancel(context.Background())
+	s.tale.announced, s.tale.notice = context.WithCancel(context.Background())
 	return s, nil
 }
 
