@@ -128,6 +128,7 @@ func TestLateGreeting(t *testing.T) {
 	s, _ := w.Wait(t.Context(), "th-1", 0)
 	conn := says(t, s, "hello")
 	id := s.(*session).id
+	<-r.served
 	if _, got, err := r.greet(t.Context(), greeting{Session: id}); err == nil {
 		t.Error("a late greeting is answered:", got)
 	}

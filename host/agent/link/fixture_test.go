@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -72,15 +73,20 @@ func (w *world) next(kind EventKind) Event {
 // running is an agent that runs; it echoes what it gets on streams.
 type running struct {
 	*Agent
-	ended chan error
-	logs  chan string
+	served chan struct{} // closed when it serves for the first time: a test may then call its methods
+	ended  chan error
+	logs   chan string
 }
 
 func run(t *testing.T, ticket Ticket, bundle int, change ...func(*Agent)) *running {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &running{ended: make(chan error, 1), logs: make(chan string, 1000)}
+	r := &running{served: make(chan struct{}), ended: make(chan error, 1), logs: make(chan string, 1000)}
+	serves := sync.OnceFunc(func() { close(r.served) })
 	r.Agent = &Agent{Ticket: ticket, Bundle: bundle, Clock: clock.System{}, Log: func(s string) { r.logs <- s },
-		Serve: echo}
+		Serve: func(ctx context.Context, s Session) error {
+			serves()
+			return echo(ctx, s)
+		}}
 	for _, f := range change {
 		f(r.Agent)
 	}
