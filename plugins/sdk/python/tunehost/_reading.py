@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, List, Optional, Union
 
-from . import _view
+from . import _dataframes, _view
 
 __all__ = ["Experiment"]
 
@@ -63,13 +63,13 @@ class Experiment:
     def dataframe(self) -> Any:
         """A pandas.DataFrame with a row for each trial: its state, its parameters as params/NAME, and the metrics
         of its last result."""
-        import pandas
+        pandas = _dataframes.library()
 
         return pandas.DataFrame([_row(trial) for trial in self.trials()])
 
     def curves(self, metric: str) -> Any:
         """A pandas.DataFrame of one metric: a row for each iteration, and a column for each trial's number."""
-        import pandas
+        pandas = _dataframes.library()
 
         columns = {}
         for trial in self.trials():

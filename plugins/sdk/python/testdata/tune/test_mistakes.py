@@ -1,5 +1,6 @@
 """What users do wrong, and what they are told: one line that says what and where, after frames of their own."""
 
+import errno
 import os
 import pickle
 import re
@@ -309,6 +310,37 @@ def test_refusals_name_arguments(config, argument, capfd):
         fit(loss, {"x": tune.uniform(0, 1)}, **config)
     assert "experiment.yaml" not in str(raised.value) and capfd.readouterr().err == ""
     assert os.listdir("results") == []
+
+
+@pytest.mark.parametrize("run, config, says", [
+    ({"name": 3}, {}, "name is 3: expected a text"),
+    ({"name": "a" * 300}, {}, "cannot begin in .*File name too long.*choose another storage_path or name"),
+    ({"storage_path": __file__}, {}, "cannot begin in .*test_mistakes.py.*choose another storage_path"),
+    ({}, {"metric": 3}, "metric or mode is 3: expected a name"),
+])
+def test_places_and_names_that_cannot_be(run, config, says):
+    config = {"metric": "loss", "mode": "min", **config}
+    with pytest.raises(tune.TuneError, match=says):
+        tune.Tuner(loss, param_space={"x": 1}, tune_config=tune.TuneConfig(**config),
+                   run_config=tune.RunConfig(verbose=0, **run)).fit()
+
+
+def test_a_disk_that_is_full_at_the_start(monkeypatch):
+    """It is said in one line, and no directory takes the name."""
+    def full(*args):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("tunehost.tune._payload._replace", full)
+    with pytest.raises(tune.TuneError, match="cannot begin in .*No space left on device.*make room"):
+        fit(loss)
+    assert os.listdir("results") == []
+
+
+def test_dataframes_without_pandas(monkeypatch):
+    grid = fit(loss)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        grid.get_dataframe()
 
 
 def test_refusals_of_ask_and_tell_name_arguments(capfd):

@@ -211,7 +211,11 @@ def _refuse(tune: TuneConfig, run: RunConfig) -> None:
 
 
 def _names(value: Any) -> List[str]:
-    return [] if value is None else [value] if isinstance(value, str) else list(value)
+    names = [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+    for name in names:
+        if not isinstance(name, str):
+            raise TuneError(f"metric or mode is {value!r:.60}: expected a name, or a list of names")
+    return names
 
 
 def _objectives(tune: TuneConfig, *choices: Choice) -> Tuple[List[Dict[str, str]], bool]:
@@ -341,6 +345,8 @@ def directory(experiment: Experiment, run: RunConfig) -> Tuple[str, str]:
     if storage.startswith("file://"):
         storage = storage[len("file://") :]
     now = datetime.datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
+    if run.name is not None and not isinstance(run.name, str):
+        raise TuneError(f"name is {run.name!r:.60}: expected a text, the name of the experiment's directory")
     name = run.name or f"{_NAMES.sub('_', experiment.name)[:100]}_{now}"
     return os.path.abspath(os.path.expanduser(storage)), name
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
+from .. import _dataframes
 from . import _files, _trust
 from ._nested import flat
 from .checkpoint import Checkpoint, PathLike
@@ -159,7 +160,7 @@ class ExperimentAnalysis:
     @property
     def best_result_df(self) -> Any:
         """Its last result as a pandas.DataFrame of one row."""
-        import pandas
+        pandas = _dataframes.library()
 
         return pandas.DataFrame.from_records([dict(flat(self.best_result))], index="trial_id")
 
@@ -171,7 +172,7 @@ class ExperimentAnalysis:
     @property
     def results_df(self) -> Any:
         """The last results as a pandas.DataFrame, by the trials' ids."""
-        import pandas
+        pandas = _dataframes.library()
 
         rows = [dict(flat({"trial_id": t.trial_id, **t.last_result})) for t in self.trials]
         return pandas.DataFrame.from_records(rows, index="trial_id")
@@ -179,7 +180,7 @@ class ExperimentAnalysis:
     @cached_property
     def trial_dataframes(self) -> Dict[str, Any]:
         """All results of each trial as pandas.DataFrames, by the trials' ids."""
-        import pandas
+        pandas = _dataframes.library()
 
         frames = {t.trial_id: t.metrics_dataframe for t in self.trials}
         return {id: pandas.DataFrame() if frame is None else frame for id, frame in frames.items()}
@@ -187,7 +188,7 @@ class ExperimentAnalysis:
     def dataframe(self, metric: Optional[str] = None, mode: Optional[str] = None) -> Any:
         """A pandas.DataFrame with a row for each trial that has reported: its last result, or its best one by a
         metric; the config as columns config/NAME."""
-        import pandas
+        pandas = _dataframes.library()
 
         _check_mode(mode)
         if mode and not metric:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Collection, Dict, List, Mapping, Optional, Tuple
 
-from .. import _view
+from .. import _dataframes, _view
 from . import _encode, _files, _nested, _payload, _trust
 from .checkpoint import Checkpoint, PathLike
 from .error import TuneError, of_trial
@@ -150,7 +150,7 @@ class Result:
         config/NAME; None if there is none."""
         if not self.results:
             return None
-        import pandas
+        pandas = _dataframes.library()
 
         config = dict(_nested.flat({"config": self.config}))
         return pandas.DataFrame([{**dict(_nested.flat(r)), **config} for r in self.results])

@@ -6,7 +6,7 @@ import math
 import os
 from typing import Any, Dict, Iterator, List, Optional
 
-from .. import _view
+from .. import _dataframes, _view
 from . import _files, _skip
 from ._nested import flat
 from .result import Result, plan_of, score
@@ -96,7 +96,7 @@ class ResultGrid:
     def get_dataframe(self, filter_metric: Optional[str] = None, filter_mode: Optional[str] = None) -> Any:
         """A pandas.DataFrame with a row for each trial: its last result, or its best one by filter_metric; the config
         as columns config/NAME."""
-        import pandas
+        pandas = _dataframes.library()
 
         if (filter_metric is None) != (filter_mode is None) or filter_mode not in (None, "min", "max"):
             raise ValueError('give filter_metric=NAME together with filter_mode="min" or "max"')

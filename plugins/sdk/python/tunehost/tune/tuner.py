@@ -114,7 +114,7 @@ class Tuner:
 
     def _withdraw(self) -> None:
         """Removes the directory of a new experiment that did not begin: it would take the name."""
-        if self._dir and self._resume is None and os.listdir(self._dir) == [_PAYLOAD]:
+        if self._dir and self._resume is None and os.listdir(self._dir) in ([], [_PAYLOAD]):
             shutil.rmtree(self._dir)
             self._dir = None
 
@@ -209,8 +209,17 @@ class Tuner:
         """Makes the directory with all that the trials' process needs."""
         if self._dir is not None:
             raise TuneError("this Tuner has run: make another, or continue with tune.Tuner.restore(PATH, trainable)")
-        self._dir, self._name = _claim(self._storage, self._name)
-        folder = Path(self._dir, _PAYLOAD)
+        try:
+            self._dir, self._name = _claim(self._storage, self._name)
+            return self._written(Path(self._dir, _PAYLOAD))
+        except OSError as e:
+            self._withdraw()
+            raise TuneError(
+                f"the experiment cannot begin in {self._storage}: {e}: choose another storage_path or name, or make room"
+            ) from None
+
+    def _written(self, folder: Path) -> List[str]:
+        """Writes all that the trials' process needs, and returns the arguments of the program."""
         e = self._experiment
         assert e
         if e.plan.suggestions is not None:
