@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -71,6 +72,50 @@ func TestProgramsOwnErrors(t *testing.T) {
 		}
 		if got, err := os.ReadFile(path); err != nil || string(got) != want {
 			t.Errorf("%q became %q, want %q: %v", old, got, want, err)
+		}
+	}
+}
+
+// A link that a trial puts in the place of its file is not followed, and the other trials keep theirs; whether its files
+// are open or not.
+func TestALinkOfOneTrial(t *testing.T) {
+	for _, open := range []int{1, 9} {
+		dir := newDir(t, 2)
+		var warned []string
+		r := New(Options{Dir: dir, Formats: []Format{JSONL, CSV}, Now: func() time.Time { return began }, MaxOpen: open,
+			Warn: func(text string) { warned = append(warned, text) }})
+		r.sync = func(string) error { return nil }
+		target := filepath.Join(t.TempDir(), "precious")
+		if err := os.WriteFile(target, []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := &story{dir: dir}
+		for round := range uint64(3) {
+			before := len(s.events)
+			for trial := range core.TrialNo(2) {
+				if round == 0 {
+					s.start(trial, 1, 0)
+				}
+				s.result(trial, 1, round+1, acc(1))
+			}
+			if err := r.Report(s.events[before:]); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(trialDir(dir, 1), JSONL.File())
+			_ = os.Remove(path)
+			if err := os.Symlink(target, path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		text, _ := os.ReadFile(filepath.Join(trialDir(dir, 0), JSONL.File()))
+		if kept, _ := os.ReadFile(target); string(kept) != "mine" || strings.Count(string(text), "\n") != 3 {
+			t.Errorf("%d open: the target has %q, the other trial %q", open, kept, text)
+		}
+		if open == 1 && (len(warned) != 1 || !strings.Contains(warned[0], "the files of trial 1 get no more results")) {
+			t.Errorf("%q", warned)
 		}
 	}
 }

@@ -2,9 +2,11 @@ package files
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // entry is a trial that reports: the content of its files is known, whether they are open or not.
@@ -35,10 +37,14 @@ type openFiles struct {
 	trials  map[core.TrialNo]*entry
 	held    int
 	dirty   []*entry
+	// left are the trials whose files get nothing more, see leave.
+	left map[core.TrialNo]bool
+	warn func(string)
 }
 
 func newOpenFiles(formats []Format, max int) *openFiles {
-	return &openFiles{formats: formats, max: max, writeAt: (*os.File).WriteAt, trials: map[core.TrialNo]*entry{}}
+	return &openFiles{formats: formats, max: max, writeAt: (*os.File).WriteAt, trials: map[core.TrialNo]*entry{},
+		left: map[core.TrialNo]bool{}, warn: func(string) {}}
 }
 
 // of returns the trial's entry, to be flushed at the end of the batch.
@@ -88,16 +94,29 @@ func (o *openFiles) closeTrial(no core.TrialNo, dir string) error {
 func (o *openFiles) flush() error {
 	for len(o.dirty) > 0 {
 		e := o.dirty[len(o.dirty)-1]
-		if err := e.each((*table).flush); err != nil {
+		if err := e.each((*table).flush); err != nil && !o.leave(e.trial, err) {
 			return err
 		}
-		e.dirty = false
+		e.dirty, e.over = false, e.over || o.left[e.trial]
 		o.dirty = o.dirty[:len(o.dirty)-1]
 		if err := o.settle(e); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// leave gives up the files of a trial in whose directory something is in their place, such as a link, and reports
+// whether that is so: other trials have nothing to do with it.
+func (o *openFiles) leave(no core.TrialNo, err error) bool {
+	if _, ok := errors.AsType[*nolink.Error](err); !ok {
+		return false
+	}
+	if !o.left[no] {
+		o.left[no] = true
+		o.warn(fmt.Sprintf("the files of trial %d get no more results: %v", no, err))
+	}
+	return true
 }
 
 // settle closes the files of a trial that is over, or if enough others stay open.

@@ -20,8 +20,8 @@ type Options struct {
 	Formats []Format
 	// Now returns the time of day; it determines when to note the position.
 	Now func() time.Time
-	// Warn is called once with the reason why the files are behind, unless the disk is full; it may be
-	// nil.
+	// Warn is called once with the reason why the files are behind, unless the disk is full, and once for each trial
+	// whose files get nothing more; it may be nil.
 	Warn func(text string)
 	// MaxOpen is how many trials' files stay open; 0: 256.
 	MaxOpen int
@@ -70,8 +70,10 @@ func New(o Options) *Reporter {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	return &Reporter{dir: o.Dir, warn: o.Warn, now: o.Now, sync: syncAll, open: newOpenFiles(o.Formats, o.MaxOpen),
-		noted: Reported(o.Dir), noteAt: o.Now().Add(noteEvery)}
+	open := newOpenFiles(o.Formats, o.MaxOpen)
+	open.warn = o.Warn
+	return &Reporter{dir: o.Dir, warn: o.Warn, now: o.Now, sync: syncAll, open: open, noted: Reported(o.Dir),
+		noteAt: o.Now().Add(noteEvery)}
 }
 
 // Report implements report.Reporter. Events may be repeated.
@@ -130,7 +132,8 @@ func (r *Reporter) take(events []view.Event) (int, error) {
 // writeAll returns how many events it wrote.
 func (r *Reporter) writeAll(events []view.Event) (int, error) {
 	for i := range events {
-		if err := ignoreGone(r.write(&events[i])); err != nil {
+		err := ignoreGone(r.write(&events[i]))
+		if err != nil && !r.open.leave(events[i].Trial.Number, err) {
 			return i, err
 		}
 		r.last = max(r.last, events[i].Number)
@@ -139,6 +142,9 @@ func (r *Reporter) writeAll(events []view.Event) (int, error) {
 }
 
 func (r *Reporter) write(e *view.Event) error {
+	if r.open.left[e.Trial.Number] {
+		return nil
+	}
 	if why := e.Failure(); why != "" {
 		if err := addFailure(e, why); err != nil {
 			return err
