@@ -21,7 +21,9 @@ class Experiment:
         """The experiment in a directory; ReadError if there is none.
 
         >>> import tunehost
-        >>> best = tunehost.minimize(lambda p: p["x"], {"x": 2}, trials=3, name="small", verbose=0)
+        >>> from tunehost import tune
+        >>> space = {"x": tune.grid_search([2, 3, 4])}
+        >>> best = tunehost.minimize(lambda p: p["x"], space, trials=1, name="small", verbose=0)
         >>> experiment = Experiment.open("results/small")
         >>> experiment.status()["state"], len(experiment.trials()), experiment.best()["value"]
         ('finished', 3, 2)

@@ -104,7 +104,8 @@ def test_values_that_a_function_returns_or_yields():
     assert fit(returns, metric="score", mode="max")[0].metrics["score"] == 2
     assert [m["score"] for m in fit(yields)[0].results] == [0, 1, 2]
     assert fit(lambda config: 3.0)[0].metrics["_metric"] == 3
-    assert fit(partial(lambda config, add: {"score": add}, add=5))[0].metrics["score"] == 5
+    grid = fit(partial(lambda config, add: {"score": add}, add=5))
+    assert grid[0].metrics["score"] == 5 and Path(grid.experiment_path).name.startswith("lambda_2")
 
 
 def test_failures_name_the_users_line():

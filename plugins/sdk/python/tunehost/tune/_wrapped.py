@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Dict
 
 
@@ -12,7 +13,8 @@ class Wrapped:
         self.inner = inner
         self.resources: Any = None
         self.objects: Dict[str, Any] = {}
-        self.__name__ = getattr(inner, "__name__", type(inner).__name__)
+        named = inner.func if isinstance(inner, functools.partial) else inner
+        self.__name__ = getattr(named, "__name__", type(named).__name__).strip("<>")
 
     @classmethod
     def of(cls, trainable: Any, resources: Any = None, objects: Any = None) -> Wrapped:
