@@ -160,6 +160,7 @@ func (e *eyes) Accept() (link.Purpose, net.Conn, error) {
 // place has the files of an experiment, and a trial that runs on a node.
 type place struct {
 	files *Files
+	lease *bundles
 	nodes *nodes
 	at    exec.Place
 	dir   string // of the trial on the host
@@ -185,8 +186,9 @@ func madeWith(t *testing.T, blind bool, url string) *place {
 		t.Fatal(err)
 	}
 	n := &nodes{blind: blind, agent: agent.New(agent.Options{Mark: local.NewMark(t.TempDir()), Dir: real(t)})}
-	p := &place{nodes: n, at: exec.Place{Lease: 3}, dir: host, log: &testplace.Screen{}}
-	o := Options{Sessions: n, Storage: dir, Log: hostlog.New(hclog.New(&hclog.LoggerOptions{Output: p.log})),
+	p := &place{lease: &bundles{all: []*nodes{n}}, nodes: n, at: exec.Place{Lease: 3}, dir: host,
+		log: &testplace.Screen{}}
+	o := Options{Sessions: p.lease, Storage: dir, Log: hostlog.New(hclog.New(&hclog.LoggerOptions{Output: p.log})),
 		Tell: func(e core.Event) { p.told = append(p.told, fmt.Sprintf("%+v", e)) }}
 	if url != "" {
 		store, err := mirror.Open(t.Context(), url)

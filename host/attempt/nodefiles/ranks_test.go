@@ -22,17 +22,29 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// bundles are the nodes of the bundles of a lease.
-type bundles []*nodes
+// bundles are the nodes of the bundles of a lease. A checkpoint may still be removed from one while others are added.
+type bundles struct {
+	mu  sync.Mutex
+	all []*nodes
+}
 
-func (b bundles) Session(ctx context.Context, l core.LeaseID, i int) (link.Session, error) {
-	return b[i].Session(ctx, l, i)
+func (b *bundles) Session(ctx context.Context, l core.LeaseID, i int) (link.Session, error) {
+	b.mu.Lock()
+	n := b.all[i]
+	b.mu.Unlock()
+	return n.Session(ctx, l, i)
+}
+
+func (b *bundles) add(n *nodes) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.all = append(b.all, n)
 }
 
 // gangPlace is a place whose lease has further nodes.
 type gangPlace struct {
 	*place
-	all bundles
+	all []*nodes
 }
 
 // madeGang has a trial on nodes with the names; none of them sees the host's files.
@@ -48,15 +60,15 @@ func madeGangWith(t *testing.T, url string, restore bool, names ...string) *gang
 	if restore {
 		p.save(t, 1, "saved")
 	}
-	g := &gangPlace{p, bundles{p.nodes}}
+	g := &gangPlace{p, []*nodes{p.nodes}}
 	for range names[1:] {
 		a := agent.New(agent.Options{Mark: local.NewMark(t.TempDir()), Dir: real(t)})
 		n := &nodes{blind: true, agent: a}
 		g.all = append(g.all, n)
+		p.lease.add(n)
 		t.Cleanup(n.close)
 	}
 	t.Cleanup(p.files.Close) // first
-	p.files.Sessions = g.all
 	p.trial = &sdk.Trial{Dir: p.dir, Params: []byte(`{"x":1}`)}
 	for _, name := range names {
 		p.trial.Bundles = append(p.trial.Bundles, sdk.Bundle{Node: name})
