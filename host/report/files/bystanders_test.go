@@ -76,8 +76,8 @@ func TestProgramsOwnErrors(t *testing.T) {
 	}
 }
 
-// A link that a trial puts in the place of its file is not followed, and the other trials keep theirs; whether its files
-// are open or not.
+// A link that a trial puts in the place of its file is not followed, and the other trials keep theirs, whether its
+// files are open or not.
 func TestALinkOfOneTrial(t *testing.T) {
 	for _, open := range []int{1, 9} {
 		dir := newDir(t, 2)
