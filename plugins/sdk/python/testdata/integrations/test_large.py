@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from test_small import checked, crashes
+from interrupted import checked, crashes
 
 os.environ.update(KERAS_BACKEND="torch", HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1")
 
