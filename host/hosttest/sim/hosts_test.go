@@ -57,7 +57,7 @@ func (w *world) takeUp() {
 	w.sweep()
 	w.turnSoon()
 	if w.calm {
-		w.post(&core.UnpauseRequested{All: true})
+		w.unpause()
 	}
 }
 

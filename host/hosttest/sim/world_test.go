@@ -216,8 +216,15 @@ func (w *world) becalm() {
 		if w.cluster != nil {
 			w.cluster.becalm()
 		}
-		w.post(&core.UnpauseRequested{All: true})
+		w.unpause()
 	})
+}
+
+// unpause continues what the user has paused: first the experiment, which leaves the trials that were paused alone, and
+// then those.
+func (w *world) unpause() {
+	w.post(&core.UnpauseRequested{All: true})
+	w.post(&core.UnpauseRequested{All: true})
 }
 
 // step is what happens next.
