@@ -82,6 +82,8 @@ func (l *leasebook) note(event int, what any) {
 			return
 		}
 		l.again[o.Trial]++
+		l.keep(event, &core.Tell{Observation: *o}) // the core uses the memory of its own again
+		return
 	case core.Event:
 		if !l.hear(what) {
 			return
@@ -89,8 +91,10 @@ func (l *leasebook) note(event int, what any) {
 	default:
 		return
 	}
-	l.notes = append(l.notes, note{event, what})
+	l.keep(event, what)
 }
+
+func (l *leasebook) keep(event int, what any) { l.notes = append(l.notes, note{event, what}) }
 
 // hear enters an event, if it is about leases.
 func (l *leasebook) hear(e core.Event) bool {
