@@ -185,7 +185,7 @@ func FileIn(dir, path string) string { return filepath.Join(dir, contents, filep
 // files, or a checkpoint that is being made or removed.
 func NoCheckpoint(name string) bool {
 	switch filepath.Ext(name) {
-	case beingMade, beingGone:
+	case beingMade, beingKept, beingGone:
 		return true
 	}
 	return name == contents || name == restored || name == own || name == exporting

@@ -35,6 +35,9 @@ func Fetch(ctx context.Context, s *Store, d storage.Dir) error {
 	g, inner := errgroup.WithContext(ctx)
 	g.SetLimit(atATime)
 	for _, key := range keys {
+		if skipped(path.Dir(key)) { // earlier versions copied some that were still being made
+			continue
+		}
 		g.Go(func() error { return s.fetchManifest(inner, d, key) })
 	}
 	if err := g.Wait(); err != nil {

@@ -249,6 +249,37 @@ func TestSameMachine(t *testing.T) {
 	b.end()
 }
 
+// A checkpoint that a killed host left unfinished stays on its machine: its manifest names no files yet, and another
+// machine would take it for a checkpoint without files.
+func TestUnfinishedStays(t *testing.T) {
+	t.Parallel()
+	u := shared(t)
+	a := on(t, u).begin()
+	a.record("one")
+	a.checkpoint(1, "first")
+	trial := a.dir.Trial("00000_a")
+	unfinished := []string{"000002.tmp", "000003.new", "000004.old"}
+	for _, name := range unfinished {
+		dir := filepath.Join(filepath.Dir(storage.CheckpointDir(trial, 1)), name)
+		a.do(os.MkdirAll(storage.FilesOf(dir), 0o700))
+		a.do(os.WriteFile(filepath.Join(storage.FilesOf(dir), "state"), []byte("next"), 0o600))
+		a.do(os.WriteFile(filepath.Join(dir, "MANIFEST.json"), []byte(`{"trial": 0, "attempt": 1, "files": null}`), 0o600))
+	}
+	a.end()
+	a.begin()
+	a.end()
+	key := "trials/00000_a/checkpoints/000005.new"
+	a.do(os.MkdirAll(filepath.Join(strings.TrimPrefix(u, "file://"), key), 0o700))
+	a.do(os.WriteFile(filepath.Join(strings.TrimPrefix(u, "file://"), key, "MANIFEST.json"),
+		[]byte(`{"files": null}`), 0o600)) // as earlier versions did
+	b := on(t, u)
+	b.do(mirror.Fetch(t.Context(), b.store, b.dir))
+	list, err := os.ReadDir(filepath.Dir(storage.CheckpointDir(b.dir.Trial("00000_a"), 1)))
+	if err != nil || len(list) != 1 || b.state(1) != "first" {
+		t.Errorf("%v, %v, %q", list, err, b.state(1))
+	}
+}
+
 // B-155: a user's files beside the record are not part of it and are not copied.
 func TestOthersBesideTheRecord(t *testing.T) {
 	t.Parallel()
