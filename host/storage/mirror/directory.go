@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
 // directory is a bucket in a shared directory: an object is a file, and its key is the file's path.
@@ -46,7 +48,7 @@ func (d directory) write(ctx context.Context, key string, from io.Reader, isNew 
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	tmp, err := os.OpenFile(plainfile.Temporary(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -106,7 +108,7 @@ func (d directory) list(ctx context.Context, prefix string) (found []object, err
 			return err
 		}
 		key := filepath.ToSlash(strings.TrimPrefix(path, string(d)+string(filepath.Separator)))
-		if !strings.HasPrefix(key, prefix) {
+		if !strings.HasPrefix(key, prefix) || plainfile.IsTemporary(e.Name()) {
 			return nil
 		}
 		info, err := e.Info()
@@ -121,6 +123,22 @@ func (d directory) list(ctx context.Context, prefix string) (found []object, err
 	})
 	slices.SortFunc(found, func(x, y object) int { return strings.Compare(x.key, y.key) })
 	return found, err
+}
+
+// tidy removes what writers left that were killed before some time: later ones may still write.
+func (d directory) tidy(ctx context.Context, before time.Time) error {
+	return filepath.WalkDir(string(d), func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // deleted in the meantime
+		}
+		if err := cmp.Or(err, ctx.Err()); err != nil || !e.Type().IsRegular() || !plainfile.IsTemporary(e.Name()) {
+			return err
+		}
+		if info, err := e.Info(); err != nil || info.ModTime().After(before) {
+			return nil
+		}
+		return os.Remove(path)
+	})
 }
 
 func (d directory) folders(context.Context) (names []string, err error) {

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
 // tree returns the files in a directory, with their text.
@@ -126,6 +129,38 @@ func TestListing(t *testing.T) {
 	}
 	if got, err := d.folders(t.Context()); err != nil || !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("%q %v", got, err)
+	}
+}
+
+// What killed writers left is not listed, and goes once nobody can still be writing it. Files of others stay.
+func TestKilledWriters(t *testing.T) {
+	t.Parallel()
+	d, err := openDirectory(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := plainfile.Temporary(filepath.Join(string(d), "blobs", "a"))
+	late := plainfile.Temporary(filepath.Join(string(d), "b"))
+	mine := filepath.Join(string(d), "blobs", "mine.tmp")
+	if err := os.Mkdir(filepath.Dir(old), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for path, at := range map[string]time.Time{old: now.Add(-time.Hour), late: now, mine: now.Add(-time.Hour)} {
+		if err := errors.Join(os.WriteFile(path, []byte("half"), 0o600), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := tree(t, d); len(got) != 1 || got["blobs/mine.tmp"] == "" {
+		t.Errorf("%q", got)
+	}
+	if err := d.tidy(t.Context(), now.Add(-time.Minute)); err != nil {
+		t.Error(err)
+	}
+	for path, want := range map[string]bool{old: false, late: true, mine: true} {
+		if _, err := os.Lstat(path); (err == nil) != want {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 }
 

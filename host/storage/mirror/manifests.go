@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tunehost/tunehost/host/storage"
 )
@@ -184,10 +185,18 @@ func (m *Mirror) recallManifest(key, dir string) bool {
 	return true
 }
 
+// longestWrite is how long the writing of one file may take.
+const longestWrite = 24 * time.Hour
+
 // sweep removes, once, files that no checkpoint has.
 func (m *Mirror) sweep(ctx context.Context) error {
 	if m.swept {
 		return nil
+	}
+	if d, ok := m.store.bucket.(directory); ok {
+		if err := d.tidy(ctx, time.Now().Add(-longestWrite)); err != nil {
+			return m.store.explain(err)
+		}
 	}
 	if err := m.dropBlobs(ctx, slices.Collect(maps.Keys(m.blobs))); err != nil {
 		return err
