@@ -93,6 +93,7 @@ const lattice = `
 	host/scaffold/templates/… < STD, plugins/sdk, plugins/sdk/…
 	host/storage/nolink < STD, golang.org/x/sys/…, internal/plainfile
 	host/storage     < ANY, core, core/…, plugins, plugins/…, host, host/…, internal/plainfile
+	host/storage/mirror < ANY, core, core/…, plugins, plugins/…, host, host/…, internal/plainfile
 	host/agent/upload < ANY, core/…, plugins, plugins/…, host, host/…, internal/plainfile
 	host/agent/tree < ANY, core/…, plugins, plugins/…, host, host/…, internal/plainfile
 	host/plugin/folder < ANY, core/…, plugins, plugins/…, host, host/…, internal/plainfile

@@ -263,7 +263,7 @@ func TestUnfinishedStays(t *testing.T) {
 		dir := filepath.Join(filepath.Dir(storage.CheckpointDir(trial, 1)), name)
 		a.do(os.MkdirAll(storage.FilesOf(dir), 0o700))
 		a.do(os.WriteFile(filepath.Join(storage.FilesOf(dir), "state"), []byte("next"), 0o600))
-		a.do(os.WriteFile(filepath.Join(dir, "MANIFEST.json"), []byte(`{"trial": 0, "attempt": 1, "files": null}`), 0o600))
+		a.do(os.WriteFile(filepath.Join(dir, "MANIFEST.json"), []byte(`{"attempt": 1, "files": null}`), 0o600))
 	}
 	a.end()
 	a.begin()
