@@ -13,7 +13,7 @@ import (
 // ownNames are what a host reads and writes in an experiment's directory; TRIAL is the
 // name of its first trial's.
 var ownNames = []string{
-	"LOCK", "host.log", "crash.txt", "run.json", "run.json.tmp", "experiment.yaml", "experiment.yaml.tmp",
+	"LOCK", "host.log", ".crash.txt", "run.json", "run.json.tmp", "experiment.yaml", "experiment.yaml.tmp",
 	"tunehost.lock", "tunehost.lock.tmp",
 	"control", "control.tmp", "learned.jsonl", ".reported", ".reported.tmp", "journal",
 	"journal/00000000000000000001.tj", "snapshots", "start",

@@ -18,6 +18,9 @@ func TestCrashReport(t *testing.T) {
 	x := write(t, held, nil)
 	p := x.start(t)
 	x.awaitResults(t, p, 3)
+	if shown, _ := filepath.Glob(filepath.Join(x.dir, "crash*")); len(shown) > 0 {
+		t.Errorf("the directory of a host that is well has %v", shown)
+	}
 	p.signal(t, syscall.SIGABRT)
 	<-p.exit
 	p = x.start(t)
@@ -42,7 +45,9 @@ func TestCrashReport(t *testing.T) {
 		t.Errorf("a killed host is taken for a failed one:\n%s", out)
 	}
 	hosttest.CheckFinished(t, x.dir, 5)
-	if left, _ := filepath.Glob(filepath.Join(x.dir, "crash*.txt")); len(left) != 1 {
-		t.Errorf("left are %v, want the one report", left)
+	shown, _ := filepath.Glob(filepath.Join(x.dir, "crash*.txt"))
+	hidden, _ := filepath.Glob(filepath.Join(x.dir, ".crash*"))
+	if len(shown) != 1 || len(hidden) > 0 {
+		t.Errorf("left are %v and %v, want the one report", shown, hidden)
 	}
 }

@@ -102,7 +102,7 @@ func (d Dir) Vacant() error {
 // ownNames are the names of files in an experiment's directory.
 var ownNames = []string{"run.json", "tunehost.lock", "journal", "trials", "snapshots", "checkpoints", "start",
 	"learned.jsonl",
-	"host.log", "crash.txt", "control", ".reported", "agents", "uploads.json"}
+	"host.log", ".crash.txt", "control", ".reported", "agents", "uploads.json"}
 
 // Create makes the directory. It may exist if it is empty.
 func (d Dir) Create() error {
@@ -137,7 +137,7 @@ func (d Dir) Trials() string { return filepath.Join(d.path, "trials") }
 func (d Dir) Log() string { return filepath.Join(d.path, "host.log") }
 
 // Crash is the report of an internal failure of the host.
-func (d Dir) Crash() string { return filepath.Join(d.path, "crash.txt") }
+func (d Dir) Crash() string { return filepath.Join(d.path, ".crash.txt") }
 
 // Control is a file with the address at which the running host listens.
 func (d Dir) Control() string { return filepath.Join(d.path, "control") }

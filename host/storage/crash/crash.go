@@ -22,9 +22,10 @@ import (
 )
 
 // Report is a file for the case that the host itself fails: the runtime writes there what it
-// prints on the terminal, whichever goroutine fails and for whatever reason. A host that ends
-// in order removes the file, so a file with content is a report that nobody has read yet.
-// A nil Report does nothing.
+// prints on the terminal, whichever goroutine fails and for whatever reason. The runtime needs
+// the file before anything fails, so it has a hidden name: users would take it for a crash. A host
+// that ends in order removes the file, so a file with content is a report that nobody has read
+// yet. A nil Report does nothing.
 type Report struct {
 	file *os.File
 	dir  storage.Dir
@@ -78,26 +79,33 @@ func warnOfEarlier(d storage.Dir, log *hostlog.Log) {
 // keep renames a report that has content, and returns its new path. An empty report is of a
 // host that was killed.
 func keep(d storage.Dir) string {
-	text, err := nolink.ReadFile(d.Crash(), maxCrash)
-	if _, found, ok := bytes.Cut(text, []byte(crashMark)); err != nil || !ok || len(found) == 0 {
+	path := d.Crash()
+	if !unread(path) {
 		return ""
 	}
-	info, err := nolink.Lstat(d.Crash())
+	info, err := nolink.Lstat(path)
 	if err != nil {
 		return ""
 	}
-	kept := strings.TrimSuffix(d.Crash(), ".txt") + "-" + info.ModTime().UTC().Format(crashTime) + ".txt"
-	if nolink.Rename(d.Crash(), kept) != nil {
-		return d.Crash()
+	kept := filepath.Join(d.Path(), "crash-"+info.ModTime().UTC().Format(crashTime)+".txt")
+	if nolink.Rename(path, kept) != nil {
+		return path
 	}
 	return kept
+}
+
+// unread reports whether a host has failed and its report is still at a path.
+func unread(path string) bool {
+	text, err := nolink.ReadFile(path, maxCrash)
+	_, found, ok := bytes.Cut(text, []byte(crashMark))
+	return err == nil && ok && len(found) > 0
 }
 
 // crashTime is the form of the time in a kept report's name.
 const crashTime = "20060102-150405"
 
-// Reports returns the paths of all reports of an experiment, oldest first. A file of a similar
-// name that is no report is left out.
+// Reports returns the paths of all reports of an experiment, oldest first, with one that no host has
+// found yet. A file of a similar name that is no report is left out.
 func Reports(d storage.Dir) (paths []string) {
 	list, _ := nolink.ReadDir(d.Path()) // errors of the directory are reported elsewhere
 	for _, e := range list {
@@ -109,6 +117,9 @@ func Reports(d storage.Dir) (paths []string) {
 		if text, err := nolink.ReadFile(path, maxCrash); err == nil && bytes.HasPrefix(text, []byte(crashHead)) {
 			paths = append(paths, path)
 		}
+	}
+	if unread(d.Crash()) {
+		paths = append(paths, d.Crash())
 	}
 	return paths
 }

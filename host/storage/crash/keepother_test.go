@@ -13,11 +13,11 @@ import (
 func TestCrashKeepsWhatIsNotAReport(t *testing.T) {
 	dir := t.TempDir()
 	d, err := storage.At(dir)
-	if err := errors.Join(err, os.Symlink("notes", filepath.Join(dir, "crash.txt"))); err != nil {
+	if err := errors.Join(err, os.Symlink("notes", filepath.Join(dir, ".crash.txt"))); err != nil {
 		t.Fatal(err)
 	}
 	keepOther(d)
-	kept, err := filepath.Glob(filepath.Join(dir, "crash.txt.*.old"))
+	kept, err := filepath.Glob(filepath.Join(dir, ".crash.txt.*.old"))
 	if err != nil || len(kept) != 1 {
 		t.Errorf("kept as %v, %v", kept, err)
 	}

@@ -28,3 +28,20 @@ func TestKeptCrashes(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// The report of a host that has failed is named before another host finds it; the empty one of a host that is well, or
+// was killed, is none.
+func TestUnreadCrash(t *testing.T) {
+	d, err := storage.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]int{crashHead + crashMark: 0, crashHead + crashMark + "panic: x": 1} {
+		if err := os.WriteFile(d.Crash(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := Reports(d); len(got) != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
