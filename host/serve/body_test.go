@@ -50,7 +50,7 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 		`{"params":{"lr":"\ud800"}}`:     `body: byte 18 is half of a surrogate pair, \ud800: JSON is text in UTF-8`,
 		`{"params":{"lr":1e400}}`:        "body: the number 1e400 is too large",
 		`{"params":{"lr":-1` + strings.Repeat("0", 400) + `}}`: "body: the number -1" + strings.Repeat("0", 38) +
-			" is too large",
+			"… is too large",
 	} {
 		a, text := c.send("POST", "/digits/trials", body)
 		if a.StatusCode != http.StatusBadRequest || !strings.Contains(text, asJSON(t, want)) {
@@ -62,6 +62,50 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 		if a.StatusCode != http.StatusUnprocessableEntity ||
 			!strings.Contains(text, "attempt: the number "+number+" is too large") {
 			t.Errorf("%s: %d %s", number, a.StatusCode, text)
+		}
+	}
+}
+
+// A number is told back, and set, as it was sent: neither rounded to the next float64 nor in another form.
+func TestNumbersStayAsTheyWereSent(t *testing.T) {
+	c := serving(t, recorded(t))
+	for _, x := range []struct{ method, path, body, want string }{
+		{"PATCH", "/digits/settings", `{"trials":9007199254740993}`, `"new":9007199254740993}`},
+		{"PATCH", "/digits/settings", `{"trials":2e3}`, `"new":2000}`},
+		{"PATCH", "/digits/settings", `{"trials":1e30}`, "trials=1e30: found the number 1e30,"},
+		{"PATCH", "/digits/settings", `{"trials":123456789012345678901234567890}`,
+			"found the number 123456789012345678901234567890,"},
+		{"PATCH", "/digits/settings", `{"stop":{"loss":1234567890123456789012}}`, "1234567890123456789012"},
+		{"POST", "/digits/trials", `{"params":{"lr":9007199254740993}}`, "9007199254740993 for lr is outside"},
+		{"POST", "/digits/trials", `{"params":{"lr":1e3}}`, "1e3 for lr is outside"},
+		{"POST", "/digits/trials/1/clone", `{"params":{"units":9007199254740993}}`, "9007199254740993 for units"},
+		{"GET", "/digits/importance?top=100000000", "", "top is 100000000;"},
+		{"GET", "/digits/timeline?from_s=100000000&to_s=5", "", "before from_s, 100000000"},
+	} {
+		if _, text := c.send(x.method, x.path, x.body); !strings.Contains(text, x.want) {
+			t.Errorf("%s %s %s: %s, want %s", x.method, x.path, x.body, text, x.want)
+		}
+	}
+}
+
+// What is wrong is told with the names of the API: a client has no flags.
+func TestNoFlagsInProblems(t *testing.T) {
+	root := recorded(t)
+	c, _ := hosting(t, root)
+	const file = `version: 1\nname: a\nobjective: {metric: loss, mode: min}\nspace: {x: {uniform: [0, 1]}}\n`
+	for _, x := range []struct{ method, path, body, want string }{
+		{"GET", "/digits/importance?top=7", "", "top is 7;"},
+		{"GET", "/digits/best?metric=loss", "", "use mode min or mode max"},
+		{"GET", "/digits/trials?where=nosuch%3E1", "", "where: "},
+		{"GET", "/digits/trials?sort=nosuch", "", "sort: "},
+		{"POST", "", `{"file":"` + file + `","name":"-x","ask_and_tell":true}`, "name -x: found"},
+		{"POST", "", `{"file":"` + file + `","set":{"trials":"x"},"ask_and_tell":true}`, "set trials="},
+		{"PATCH", "/digits/settings", `{"trials":"x"}`, "trials="},
+	} {
+		a, text := c.send(x.method, x.path, x.body)
+		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(text, x.want) ||
+			strings.Contains(text, "--") {
+			t.Errorf("%s %s %s: %d %s, want %s", x.method, x.path, x.body, a.StatusCode, text, x.want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,11 +81,27 @@ func formats(all map[string]huma.Format) map[string]huma.Format {
 	all = maps.Clone(all)
 	for name, f := range all {
 		read := f.Unmarshal
-		f.Unmarshal = func(text []byte, to any) error { return misfit(read(text, to)) }
+		f.Unmarshal = func(text []byte, to any) error {
+			if _, checked := to.(*any); checked {
+				return misfit(read(text, to)) // huma compares this with the schema, whole
+			}
+			return misfit(exactly(text, to))
+		}
 		all[name] = f
 	}
 	return all
 }
+
+// exactly reads JSON whose numbers stay as they were sent where they have no type: a float64 has no room for each whole
+// number, and writes others in another form.
+func exactly(text []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode(to)
+}
+
+// longNumber is how much of a number is told back.
+const longNumber = 40
 
 // misfit puts an error of a value that has no room in its place into words.
 func misfit(err error) error {
@@ -97,13 +114,16 @@ func misfit(err error) error {
 		place = x.Field + ": "
 	}
 	number, ok := strings.CutPrefix(x.Value, "number ")
+	if len(number) > longNumber {
+		number = number[:longNumber] + "…"
+	}
 	switch {
 	case !ok:
 		return fmt.Errorf("%.200sa value of another kind is expected than this %.40s", place, x.Value)
 	case x.Type.Kind() == reflect.Float64:
-		return fmt.Errorf("%.200sthe number %.40s is too large", place, number)
+		return fmt.Errorf("%.200sthe number %s is too large", place, number)
 	}
-	return fmt.Errorf("%.200sthe number %.40s is too large, or not written as a whole number in digits", place, number)
+	return fmt.Errorf("%.200sthe number %s is too large, or not written as a whole number in digits", place, number)
 }
 
 // registry makes schemas of types, of package view's as it promises them.

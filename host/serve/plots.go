@@ -50,7 +50,7 @@ func (s *Server) curves(_ context.Context, in *curvesQuery) (x view.LearningCurv
 	}
 	return x, s.with(in.Name, func(e *experiments.Shared) (err error) {
 		if x, err = e.LearningCurves(q); err != nil {
-			return problem.Invalid(unflagged(err))
+			return problem.Invalid(err)
 		}
 		return nil
 	})

@@ -155,7 +155,7 @@ func (s *Server) trials(_ context.Context, in *trialsQuery) (x trialPage, err er
 	return x, s.with(in.Name, func(e *experiments.Shared) error {
 		page, err := e.Choose(c)
 		if err != nil {
-			return problem.Invalid(unflagged(err))
+			return problem.Invalid(err)
 		}
 		x = trialPage{page.Total, page.Fitting, make([]row, 0, len(page.Numbers))}
 		return page.Each(func(t *view.Trial) error {
@@ -164,9 +164,6 @@ func (s *Server) trials(_ context.Context, in *trialsQuery) (x trialPage, err er
 		})
 	})
 }
-
-// unflagged names a parameter of a query instead of the flag of the command.
-func unflagged(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "--")) }
 
 // parseState reads the name of a state, in upper or lower case.
 func parseState(name string) (core.State, error) {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -298,13 +300,37 @@ type setSettings struct {
 // setsOf are overrides as for the flag --set.
 func setsOf(values map[string]any) (sets []string, err error) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		value, err := json.Marshal(values[key])
+		value, err := json.Marshal(inDigits(values[key]))
 		if err != nil {
 			return nil, err
 		}
 		sets = append(sets, key+"="+string(value))
 	}
 	return sets, nil
+}
+
+// mostDigits is beyond the whole numbers that a float64 keeps apart.
+const mostDigits = 1 << 53
+
+// inDigits is a value in which whole numbers with an exponent are in digits: a file has 2e3 for a number with a
+// fraction. Others stay as they were sent.
+func inDigits(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		x, err := v.Float64()
+		if err == nil && strings.ContainsAny(v.String(), "eE") && x == math.Trunc(x) && math.Abs(x) < mostDigits {
+			return int64(x)
+		}
+	case []any:
+		for i := range v {
+			v[i] = inDigits(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = inDigits(v[key])
+		}
+	}
+	return v
 }
 
 func (s *Server) set(_ context.Context, in *setSettings) (x done, err error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
@@ -30,7 +31,7 @@ func (e *Experiment) Importance(q Query, top float64) (shares []Share, trials in
 		q.Scope = Last
 	}
 	if !(top > 0 && top < 1) {
-		return nil, 0, fmt.Errorf("--top is %g; it must be between 0 and 1, for example 0.1", top)
+		return nil, 0, fmt.Errorf("--top is %s; it must be between 0 and 1, for example 0.1", digits(top))
 	}
 	o, err := e.objective(q)
 	if err != nil {
@@ -104,3 +105,6 @@ func (e *Experiment) Cautions(q Query, top float64, shares []Share) (list []stri
 	}
 	return list, err
 }
+
+// digits tells a number back in the form in which people write it: 100000000, not 1e+08.
+func digits(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

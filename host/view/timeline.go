@@ -72,7 +72,7 @@ func (e *Experiment) Timeline(q TimelineQuery) (x Timeline, err error) {
 		}
 	}
 	if q.To != 0 && q.To < q.From {
-		return x, fmt.Errorf("to_s is %g, before from_s, %g", q.To, q.From)
+		return x, fmt.Errorf("to_s is %s, before from_s, %s", digits(q.To), digits(q.From))
 	}
 	return x, e.recall(func(s *State, p *Past) error {
 		x = Timeline{Now: Float(float64(s.Machine.Now()) / 1e9), Trials: []TrialTimes{}, Lanes: []Lane{},

@@ -99,8 +99,8 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !g.named(r.Host) {
-		problem.New(http.StatusMisdirectedRequest, "the server has no such name; start it with --host NAME to "+
-			"reach it by another name").Write(w)
+		problem.New(http.StatusMisdirectedRequest, "the server has no such name; `tunehost serve --host NAME` "+
+			"lets it be reached by another name").Write(w)
 		return
 	}
 	if err := g.cross.Check(r); err != nil || !sameScheme(r) {

@@ -1,5 +1,5 @@
 // Package problem has the answers of the HTTP API to what it cannot do: problem documents of RFC 9457.
-// Their detail is the text that the command line prints for the same mistake.
+// Their detail is the text that the command line prints for the same mistake, with the names of the API.
 package problem
 
 import (
@@ -38,7 +38,8 @@ type Problem struct {
 
 // New returns a problem with a status.
 func New(status int, detail string) *Problem {
-	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: oneLine(detail)}
+	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status,
+		Detail: unflagged(oneLine(detail))}
 }
 
 // oneLine joins lines as the command line does.
