@@ -77,8 +77,12 @@ func (d *Dir) List() ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if e.Type().IsRegular() {
+		switch {
+		case e.Type().IsRegular():
 			names = append(names, e.Name())
+		case IsSegment(e.Name()): // without it, the record would look gone or damaged
+			return nil, &plainfile.Error{Path: filepath.Join(d.path, e.Name()), Is: plainfile.KindOf(e.Type()),
+				Do: "put the file with the record in its place"}
 		}
 	}
 	return names, nil

@@ -104,6 +104,23 @@ var ownNames = []string{"run.json", "tunehost.lock", "journal", "trials", "snaps
 	"learned.jsonl",
 	"host.log", ".crash.txt", "control", ".reported", "agents", "uploads.json"}
 
+// Strange returns the errors of what is neither a file nor a folder in the place of one that an experiment has. What is
+// needed to open the experiment is not looked at: that fails by itself.
+func (d Dir) Strange() (list []error) {
+	for _, name := range append([]string{"LOCK", "experiment.yaml"}, ownNames...) {
+		path := filepath.Join(d.path, name)
+		info, err := os.Lstat(path)
+		if opened[name] || err != nil || info.Mode().IsRegular() || info.IsDir() {
+			continue
+		}
+		list = append(list, nolink.Refused(path, info.Mode()))
+	}
+	return list
+}
+
+// opened are the names of what is needed to open an experiment.
+var opened = map[string]bool{"run.json": true, "tunehost.lock": true, "journal": true}
+
 // Create makes the directory. It may exist if it is empty.
 func (d Dir) Create() error {
 	if err := os.MkdirAll(d.path, dirMode); err != nil {

@@ -18,6 +18,14 @@ type Error = plainfile.Error
 // KindOf names the kind of a file.
 func KindOf(m fs.FileMode) string { return plainfile.KindOf(m) }
 
+// Refused is the error of a path where something of a mode is in the place of a file or folder of an experiment.
+func Refused(path string, mode fs.FileMode) error {
+	if mode&fs.ModeSymlink != 0 {
+		return linkError(path)
+	}
+	return plainfile.NotFile(path, mode)
+}
+
 func linkError(path string) *Error {
 	return &Error{Path: path, Is: "a link",
 		Do: "tunehost follows no links inside an experiment; replace it by its target, or link to the " +

@@ -22,6 +22,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/lockfile"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/crash"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/view"
 )
@@ -44,7 +45,7 @@ func Directory(path string, plugins *bundled.Registry) ([]Finding, error) {
 	if x.file, x.experiment, err = runfile.Read(d); err != nil {
 		return nil, err
 	}
-	for _, look := range []func(){x.host, x.modes, x.diskSpace, x.record, x.programs, x.state, x.crashes} {
+	for _, look := range []func(){x.host, x.modes, x.links, x.diskSpace, x.record, x.programs, x.state, x.crashes} {
 		look()
 	}
 	return x.findings, nil
@@ -101,6 +102,13 @@ func (x *examination) modes() {
 	}
 }
 
+// links finds what is in the place of the experiment's files and folders.
+func (x *examination) links() {
+	for _, err := range x.dir.Strange() {
+		x.bad("files", "%v", err)
+	}
+}
+
 // littleRoom on the disk, in bytes, is mentioned.
 const littleRoom = 64 << 20
 
@@ -151,6 +159,9 @@ func (x *examination) record() {
 	case errors.Is(err, journal.ErrNoJournal):
 		x.damaged = true
 		x.bad("record", "%v", err)
+	case err != nil && !errors.Is(err, journal.ErrCorrupt):
+		x.damaged = true
+		x.bad("record", "%v", err)
 	case err != nil:
 		x.damaged = true
 		x.bad("record", "%v; `tunehost journal` shows the events before that", err)
@@ -199,11 +210,32 @@ func (x *examination) state() {
 	}
 	defer e.Close()
 	x.well("experiment", "%s, %d trials", e.State(), e.Now().Machine.Trials())
+	x.linkedTrials(e)
 	if x.alive {
 		x.well("checkpoints", "not looked at while a host is at work")
 		return
 	}
 	x.checkpoints(e)
+}
+
+// linkedTrials finds links in the place of trials' directories: tunehost does not follow them.
+func (x *examination) linkedTrials(e *view.Recorded) {
+	entries, err := nolink.ReadDir(x.dir.Trials())
+	if err != nil {
+		return // links has said so, or no trial has begun
+	}
+	strange := map[string]os.DirEntry{}
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			strange[entry.Name()] = entry
+		}
+	}
+	for no := core.TrialNo(0); len(strange) > 0 && int(no) < e.Now().Machine.Trials(); no++ {
+		path := e.Now().TrialDir(no)
+		if entry := strange[filepath.Base(path)]; entry != nil {
+			x.bad("files", "trial %d: %v", no, nolink.Refused(path, entry.Type()))
+		}
+	}
 }
 
 // checkpoints looks at each checkpoint where it is: a trial that continued from another's has no
