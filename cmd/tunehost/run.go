@@ -228,11 +228,7 @@ func (a *app) drive(f *runFlags, run func(context.Context) (host.Ended, error)) 
 	if err != nil {
 		return err
 	}
-	server.end()
-	if f.serve != "" {
-		fmt.Fprintf(a.err, "the server has ended with the experiment; `tunehost serve %s` shows it\n",
-			shellWord(relative(ended.Dir)))
-	}
+	a.endServer(server, ended)
 	if ended.Outcome == core.Failed { // regardless of what else is shown (B-077)
 		fmt.Fprintf(a.err, "tunehost: the experiment has failed and is saved: %s\n", untraced(ended.Reason))
 	}

@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/serve"
 	"github.com/tunehost/tunehost/host/storage/mirror"
@@ -207,8 +209,9 @@ func (x *runServer) close() {
 	}
 }
 
-// end ends the server. Open pages read before that how the experiment has ended, unless there is another signal.
-func (x *runServer) end() {
+// end ends the server. Open pages read before that how the experiment has ended, unless there is another signal. A
+// server that stays ends with a signal alone.
+func (x *runServer) end(stays bool) {
 	x.mu.Lock()
 	x.over = true
 	x.mu.Unlock() // the server does not change any more
@@ -218,10 +221,40 @@ func (x *runServer) end() {
 	ctx, done := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP,
 		syscall.SIGUSR1)
 	defer done()
-	x.server.Farewell(ctx)
+	if stays {
+		<-ctx.Done()
+	} else {
+		x.server.Farewell(ctx)
+	}
 	x.stop()
 	select {
 	case <-x.ended: // what is being answered is answered
 	case <-ctx.Done():
 	}
+}
+
+// endServer ends the server of an experiment that has ended. For a user at a terminal it stays until Ctrl-C: they want
+// to look at the result, and a short experiment ends before they have opened the URL.
+func (a *app) endServer(x *runServer, ended host.Ended) {
+	if x.open == nil {
+		return
+	}
+	stays := x.server != nil && ended.Outcome != core.InterruptedByUser && a.attended()
+	if stays {
+		fmt.Fprintln(a.err, "the experiment has ended; its server stays until Ctrl-C")
+	}
+	x.end(stays)
+	fmt.Fprintf(a.err, "the server has ended%s; `tunehost serve %s` shows the experiment\n",
+		map[bool]string{false: " with the experiment"}[stays], shellWord(relative(ended.Dir)))
+}
+
+// attended reports whether a user sees the output, and their Ctrl-C would reach this process: it is not in the
+// background.
+func (a *app) attended() bool {
+	f, ok := a.in.(*os.File)
+	if !ok || !a.terminal() || !a.interactive() {
+		return false
+	}
+	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
 }
