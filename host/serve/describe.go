@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"reflect"
@@ -76,11 +77,19 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	return humago.New(mux, c)
 }
 
-// formats reads JSON such that a mistake is told in the words of the API, without types of the program.
+// formats reads JSON such that a mistake is told in the words of the API, without types of the program, and writes what
+// has a writer of its own with that.
 func formats(all map[string]huma.Format) map[string]huma.Format {
 	all = maps.Clone(all)
 	for name, f := range all {
-		read := f.Unmarshal
+		read, write := f.Unmarshal, f.Marshal
+		f.Marshal = func(w io.Writer, v any) error {
+			if x, ok := v.(interface{ AppendJSON([]byte) []byte }); ok {
+				_, err := w.Write(append(x.AppendJSON(nil), '\n'))
+				return err
+			}
+			return write(w, v)
+		}
 		f.Unmarshal = func(text []byte, to any) error {
 			if _, checked := to.(*any); checked {
 				return misfit(read(text, to)) // huma compares this with the schema, whole

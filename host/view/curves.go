@@ -79,14 +79,16 @@ func (e *Experiment) wantedBy(where string) (map[core.TrialNo]bool, error) {
 }
 
 func (s *State) learningCurves(p *Past, q CurvesQuery, wanted map[core.TrialNo]bool) (LearningCurves, error) {
-	x := LearningCurves{Metric: cmp.Or(q.Metric, s.Objectives()[0].Metric), Trials: []LearningCurve{}}
+	x := LearningCurves{Metric: cmp.Or(q.Metric, s.Objectives()[0].Metric)}
 	o := core.Objective{Metric: x.Metric, Mode: s.modeOf(x.Metric)}
 	if s.isObjective(x.Metric) {
 		x.Mode = o.Mode.String()
 	}
 	list := s.withValues(x.Metric, wanted)
 	x.Total = len(list)
-	for _, no := range spread(s.bests(list, o), o.Mode, q.Trials) {
+	some := spread(s.bests(list, o), o.Mode, q.Trials)
+	x.Trials = make([]LearningCurve, 0, len(some))
+	for _, no := range some {
 		x.Trials = append(x.Trials, s.learningCurve(p, no, s.Machine.Metric(x.Metric), q.Points))
 	}
 	return x, nil

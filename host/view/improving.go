@@ -53,9 +53,10 @@ func (e *Experiment) Improving(q Query, points int) (x Improving, err error) {
 }
 
 func (s *State) improving(p *Past, o core.Objective, scope Scope) []ImprovingAt {
-	steps := []ImprovingAt{}
 	_, runs := s.Machine.Runs(0)
-	for _, end := range s.lastEnds(p, runs) {
+	ends := s.lastEnds(p, runs)
+	steps := make([]ImprovingAt, 0, len(ends))
+	for _, end := range ends {
 		first, _ := s.Machine.Runs(end.Trial)
 		v, ok := scope.measured(s.Machine, first, runs, o)
 		if !ok || !finite(v.value) {
@@ -74,6 +75,7 @@ func (s *State) improving(p *Past, o core.Objective, scope Scope) []ImprovingAt 
 // lastEnds returns the last end of each suggestion, in order, and then the trials that have not ended, as of now.
 func (s *State) lastEnds(p *Past, runs int) (list []course.End) {
 	m := s.Machine
+	list = make([]course.End, 0, m.Trials())
 	seen := make([]bool, m.Trials())
 	for _, end := range slices.Backward(p.Ends()) {
 		if first, _ := m.Runs(end.Trial); !seen[first] && m.State(end.Trial).Final() {

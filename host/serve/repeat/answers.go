@@ -14,7 +14,7 @@ import (
 const (
 	// Shortest is how long any answer is passed on, and times is how many times as long as it took to make.
 	Shortest = 250 * time.Millisecond
-	times    = 100
+	times    = 400
 	// unchanged is how long an answer is passed on of which nothing has changed.
 	unchanged = time.Minute
 	// room is how many bytes all answers may take, largest how many one of them.
@@ -26,8 +26,8 @@ const (
 //
 // A reader that sends Cache-Control: max-age=N takes an answer that was made for somebody else, up to N seconds ago;
 // the dashboard's pages do. How long an answer is passed on depends on what it took to make: a cheap one for
-// a quarter of a second, an expensive one for a hundred times as long, so that each takes at most a hundredth of a
-// processor. Such an answer has the header Age, so that the reader knows that it may ask again for what came since.
+// a quarter of a second, an expensive one for 400 times as long, so that each takes at most a quarter of a hundredth of
+// a processor, unless the reader wants a newer one. Such an answer has the header Age, so that the reader knows that it may ask again for what came since.
 // Other readers get an answer that was made before only as long as nothing has changed that it depends on.
 type Answers struct {
 	Source

@@ -99,7 +99,7 @@ func TestSlowReaderHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// Ten pages cost as much as one: they get what one of them was told, for as long as that took a hundredth of.
+// Ten pages cost as much as one: they get what one of them was told, for 400 times as long as that took.
 func TestPagesShareAnswers(t *testing.T) {
 	c := &timed{status: http.StatusOK, took: 10 * time.Millisecond}
 	a := Share(c, c, c.now)
@@ -113,11 +113,11 @@ func TestPagesShareAnswers(t *testing.T) {
 			t.Fatalf("another page is told %q, %v", w.Body, w.Header())
 		}
 	}
-	if c.pass(900 * time.Millisecond); asPage(a).Body.String() != "1" {
-		t.Error("an answer that took 10 ms is not passed on for a second")
+	if c.pass(3900 * time.Millisecond); asPage(a).Body.String() != "1" {
+		t.Error("an answer that took 10 ms is not passed on for four seconds")
 	}
 	if c.pass(200 * time.Millisecond); asPage(a).Body.String() != "2" {
-		t.Error("an answer is passed on for longer than a hundred times what it took")
+		t.Error("an answer is passed on for longer than 400 times what it took")
 	}
 }
 

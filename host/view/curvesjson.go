@@ -1,0 +1,54 @@
+package view
+
+import (
+	"strconv"
+
+	"github.com/tunehost/tunehost/host/jsontext"
+)
+
+// AppendJSON appends the curves as encoding/json writes them, without reflection: they are the largest answer that a
+// page asks for again and again.
+func (x LearningCurves) AppendJSON(b []byte) []byte {
+	b = jsontext.AppendString(append(b, `{"metric":`...), x.Metric)
+	if x.Mode != "" {
+		b = jsontext.AppendString(append(b, `,"mode":`...), x.Mode)
+	}
+	b = strconv.AppendInt(append(b, `,"total":`...), int64(x.Total), 10)
+	b = append(b, `,"trials":[`...)
+	for i := range x.Trials {
+		b = append(x.Trials[i].appendJSON(separated(b, i)), '}')
+	}
+	return append(b, "]}"...)
+}
+
+// separated appends the comma between elements.
+func separated(b []byte, i int) []byte {
+	if i > 0 {
+		return append(b, ',')
+	}
+	return b
+}
+
+// appendJSON appends a curve without its last brace.
+func (c *LearningCurve) appendJSON(b []byte) []byte {
+	b = strconv.AppendUint(append(b, `{"number":`...), uint64(c.Number), 10)
+	b = jsontext.AppendString(append(b, `,"trial":`...), c.Trial)
+	b = jsontext.AppendString(append(b, `,"state":`...), c.State)
+	if c.WasRunning {
+		b = append(b, `,"was_running":true`...)
+	}
+	if c.Cause != "" {
+		b = jsontext.AppendString(append(b, `,"cause":`...), c.Cause)
+	}
+	if c.Reason != "" {
+		b = jsontext.AppendString(append(b, `,"reason":`...), c.Reason)
+	}
+	if c.Stopped {
+		b = append(b, `,"stopped":true`...)
+	}
+	b = append(b, `,"iterations":[`...)
+	for i, n := range c.Iterations {
+		b = strconv.AppendUint(separated(b, i), n, 10)
+	}
+	return c.Values.appendJSON(append(b, `],"values":`...))
+}

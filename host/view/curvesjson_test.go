@@ -1,0 +1,30 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"testing"
+)
+
+// The curves are written by hand as encoding/json writes them: no field is left out.
+func TestCurvesJSON(t *testing.T) {
+	for _, x := range []LearningCurves{
+		{Metric: "loss", Trials: []LearningCurve{}},
+		{Metric: `<"a">`, Mode: "min", Total: 7, Trials: []LearningCurve{
+			{Number: 3, Trial: "abc", State: "RUNNING", Iterations: []uint64{}, Values: Floats{}},
+			{Number: 4, Trial: "d\xffe", State: "TERMINATED", WasRunning: true, Cause: "scheduler",
+				Reason: "\u2028 worse <than> \x01 & \"most\"\n", Stopped: true, Iterations: []uint64{1, 9, math.MaxUint64},
+				Values: Floats{0.1, Float(math.NaN()), Float(math.Inf(-1))}}}},
+	} {
+		var want bytes.Buffer
+		e := json.NewEncoder(&want)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(x); err != nil {
+			t.Fatal(err)
+		}
+		if got := x.AppendJSON(nil); !bytes.Equal(append(got, '\n'), want.Bytes()) {
+			t.Errorf("%s, want %s", got, want.Bytes())
+		}
+	}
+}
