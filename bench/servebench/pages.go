@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -117,11 +118,12 @@ func busy(binary, file, folder, name string, s *server) (r outcome, err error) {
 // shown are the requests of the page of an experiment, each time that something has changed.
 var shown = []string{"/history", "/curves?metric=score&points=100&trials=2000"}
 
-// looks is how often the dashboard reads the status of an experiment, again how soon an answer that was made for
-// another page.
+// looks is how often the dashboard reads the status of an experiment, again and late how soon and how late an
+// answer that was made for another page.
 const (
 	looks = 750 * time.Millisecond
 	again = 700 * time.Millisecond
+	late  = 2500 * time.Millisecond
 )
 
 // reader is a page that is open.
@@ -145,10 +147,10 @@ func look(ctx context.Context, s *server, name string, reads *atomic.Int64) {
 				continue
 			}
 			began := time.Now()
-			_, aged := p.read(ctx, url+path)
+			_, next := p.read(ctx, url+path)
 			pause := min(max(10*time.Since(began), 300*time.Millisecond), 15*time.Second)
-			if done[i] = now; aged {
-				done[i], pause = "", max(pause, again)
+			if done[i] = now; next >= 0 {
+				done[i], pause = "", max(pause, again, min(next, late))
 			}
 			due[i] = time.Now().Add(pause)
 		}
@@ -159,18 +161,22 @@ func look(ctx context.Context, s *server, name string, reads *atomic.Int64) {
 	}
 }
 
-// read reads an answer that may have been made for another page. It returns what tells it from others, and whether it
-// was.
-func (p *reader) read(ctx context.Context, path string) (tag string, aged bool) {
-	a, err := p.s.request(ctx, path, "Cache-Control", "max-age=5", "If-None-Match", p.tags[path])
+// read reads an answer that may have been made for another page. It returns what tells it from others, and when there
+// may be a newer one if it was; negative: it was not.
+func (p *reader) read(ctx context.Context, path string) (tag string, next time.Duration) {
+	a, err := p.s.request(ctx, path, "Cache-Control", "max-age=30", "If-None-Match", p.tags[path])
 	if err != nil {
-		return "", false
+		return "", -1
 	}
 	defer a.Body.Close()
 	if _, err := io.Copy(io.Discard, a.Body); err != nil || a.StatusCode >= http.StatusBadRequest {
-		return "", false
+		return "", -1
 	}
 	p.reads.Add(1)
 	p.tags[path] = a.Header.Get("ETag")
-	return p.tags[path], a.Header.Get("Age") != ""
+	if a.Header.Get("Age") == "" {
+		return p.tags[path], -1
+	}
+	ms, _ := strconv.Atoi(a.Header.Get("Tunehost-Next")) // an older server has none
+	return p.tags[path], time.Duration(ms) * time.Millisecond
 }

@@ -13,7 +13,7 @@ import (
 type sharing Server
 
 // longest is how old an answer that is passed on may be, of those that a page does not ask for all the time.
-const longest = 5 * time.Second
+const longest = 30 * time.Second
 
 // Most implements repeat.Source. Pages look at the status to see whether there is anything new.
 func (s *sharing) Most(r *http.Request) time.Duration {
@@ -33,21 +33,21 @@ func (s *sharing) Most(r *http.Request) time.Duration {
 var ofRecord = map[string]bool{"trials": true, "curve": true, "importance": true, "pareto": true, "lineage": true,
 	"points": true, "curves": true, "history": true, "timeline": true}
 
-// Version implements repeat.Source.
-func (s *sharing) Version(r *http.Request) string {
+// Version implements repeat.Source. When the host has ended, pages read at once how the experiment has.
+func (s *sharing) Version(r *http.Request) (version string, over func() bool) {
 	rest, _ := strings.CutPrefix(r.URL.EscapedPath(), v1+"/experiments/")
 	name, part, _ := strings.Cut(rest, "/")
 	if !ofRecord[part] {
-		return ""
+		return "", nil
 	}
 	name, err := url.PathUnescape(name)
 	if err != nil {
-		return ""
+		return "", nil
 	}
 	x, done, err := s.catalog.Get(name)
 	if err != nil {
-		return "" // the operation says what is wrong
+		return "", nil // the operation says what is wrong
 	}
 	defer done()
-	return x.Version()
+	return x.Version(), func() bool { return !x.Running() }
 }

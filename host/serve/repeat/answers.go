@@ -21,6 +21,9 @@ const (
 	room, largest = 8 << 20, 4 << 20
 )
 
+// NextHeader is a header of answers that were made for somebody else: after so many milliseconds there may be another.
+const NextHeader = "Tunehost-Next"
+
 // Answers is a handler in front of another. It keeps the last answers, so that many readers of the same cost about as
 // much as one.
 //
@@ -42,8 +45,9 @@ type Answers struct {
 type Source interface {
 	// Most is how long the answer to a request may be passed on; 0: not at all.
 	Most(*http.Request) time.Duration
-	// Version changes with what an answer depends on; "": that is not known, or other things matter, too.
-	Version(*http.Request) string
+	// Version changes with what an answer depends on; "": that is not known, or other things matter, too. over, which may
+	// be nil, reports whether an answer without a version is not passed on any more: the last word has been spoken since.
+	Version(*http.Request) (version string, over func() bool)
 }
 
 // answer is what was answered, or is being made.
@@ -54,6 +58,7 @@ type answer struct {
 	header  http.Header
 	tag     string
 	version string
+	over    func() bool
 	began   time.Time
 	took    time.Duration
 }
@@ -74,10 +79,11 @@ func (a *Answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	most = min(most, maxAge(r))
 	if x := a.passed(r, key, most); x != nil {
 		w.Header().Set("Age", "1")
+		w.Header().Set(NextHeader, strconv.FormatInt(a.rest(x, most).Milliseconds(), 10))
 		x.write(w, r)
 		return
 	}
-	version := a.Version(r)
+	version, over := a.Version(r)
 	if x := a.same(key, version); x != nil {
 		x.write(w, r)
 		return
@@ -86,7 +92,7 @@ func (a *Answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.next.ServeHTTP(w, r)
 		return
 	}
-	a.make(key, version, w, r)
+	a.make(key, &answer{made: make(chan struct{}), version: version, over: over, began: a.now()}, w, r)
 }
 
 // maxAge returns how old an answer may be.
@@ -116,10 +122,15 @@ func (a *Answers) passed(r *http.Request, key string, most time.Duration) *answe
 	case <-r.Context().Done():
 		return nil
 	}
-	if x.header == nil || a.now().Sub(x.began) > min(most, max(Shortest, times*x.took)) {
+	if x.header == nil || a.rest(x, most) < 0 || x.version == "" && x.over != nil && x.over() {
 		return nil
 	}
 	return x
+}
+
+// rest is how long an answer is still passed on.
+func (a *Answers) rest(x *answer, most time.Duration) time.Duration {
+	return min(most, max(Shortest, times*x.took)) - a.now().Sub(x.began)
 }
 
 // same returns an answer since which nothing has changed; nil: there is none.
@@ -150,8 +161,7 @@ func (a *Answers) get(key string) *answer {
 
 // make has the next handler answer, and keeps what it says. Others have the answer before it is written: a reader who
 // takes long holds nobody up.
-func (a *Answers) make(key, version string, w http.ResponseWriter, r *http.Request) {
-	x := &answer{made: make(chan struct{}), version: version, began: a.now()}
+func (a *Answers) make(key string, x *answer, w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	a.known[key] = x
 	a.mu.Unlock()

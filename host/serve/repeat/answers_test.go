@@ -17,6 +17,7 @@ type timed struct {
 	at      time.Time
 	status  int
 	version string
+	over    bool
 	// begun and go on, if they are there, hold an answer up.
 	begun, goOn chan struct{}
 }
@@ -37,7 +38,10 @@ func (c *timed) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (c *timed) Most(*http.Request) time.Duration { return 5 * time.Second }
-func (c *timed) Version(*http.Request) string     { return c.version }
+
+func (c *timed) Version(*http.Request) (string, func() bool) {
+	return c.version, func() bool { return c.over }
+}
 
 func (c *timed) now() time.Time {
 	c.mu.Lock()
@@ -118,6 +122,21 @@ func TestPagesShareAnswers(t *testing.T) {
 	}
 	if c.pass(200 * time.Millisecond); asPage(a).Body.String() != "2" {
 		t.Error("an answer is passed on for longer than 400 times what it took")
+	}
+}
+
+// When the last word has been spoken, an expensive answer from before it is not passed on, and until then readers are told
+// when there may be another.
+func TestLastWord(t *testing.T) {
+	c := &timed{status: http.StatusOK, took: 10 * time.Millisecond}
+	a := Share(c, c, c.now)
+	asPage(a)
+	c.pass(time.Second)
+	if w := asPage(a); w.Body.String() != "1" || w.Header().Get(NextHeader) != "2990" {
+		t.Errorf("%q, next in %q ms, want 2990", w.Body, w.Header().Get(NextHeader))
+	}
+	if c.over = true; asPage(a).Body.String() != "2" {
+		t.Error("an answer from before the end is passed on")
 	}
 }
 

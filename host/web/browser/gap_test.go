@@ -78,14 +78,14 @@ func TestServerStartedAgain(t *testing.T) {
 	for range 2 {
 		server := start(t, dir, "serve")
 		server.url()
-		p.await("!document.querySelector('.lost')")
+		p.await("!document.querySelector('[role=alert]')")
 		p.shows("#state", "interrupted")
 		server.kill()
 		p.shows(".lost", "The run or its server has ended")
 	}
 	server := start(t, dir, "serve", "results/quickstart")
 	server.url()
-	p.await("!document.querySelector('.lost')")
+	p.await("!document.querySelector('[role=alert]')")
 	var status int
 	p.run("show the stored key", chromedp.Evaluate(`fetch("/api/v1/experiments", {headers: {Authorization: "Bearer " +
 		localStorage.getItem("tunehost-key")}}).then((r) => r.status)`, &status, awaited))

@@ -20,8 +20,9 @@ const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
 // experiment little.
 const shortest = 300;
 const longest = 15000;
-// again is the pause after an answer that may be old.
-const again = 700;
+// again is the pause after an answer that may be old. It is longer if there is no newer one so soon, but not so long that
+// the end of an experiment is seen late.
+const again = (): number => Math.min(2500, Math.max(700, shared.next));
 const pause = (took: number): number => Math.min(longest, Math.max(shortest, 10 * took));
 
 // useData reads data again whenever version changes; key says what they depend on.
@@ -48,7 +49,7 @@ export function useData<T>(key: string, version: number, read: () => Promise<T>)
         }
         const behind = shared.aged > aged;
         if (behind) done = -1; // it is asked for again, until it was made for this page
-        await sleep(Math.max(pause(performance.now() - began), behind ? again : 0));
+        await sleep(Math.max(pause(performance.now() - began), behind ? again() : 0));
       }
       if (busy.current === key) busy.current = undefined;
     })();

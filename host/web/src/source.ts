@@ -125,7 +125,10 @@ export class Live extends Paths implements Source {
     }
     const had = this.had.get(path);
     const answer = await this.answer(path, { headers: { ...this.patience(), ...(had ? { "If-None-Match": had.tag } : {}) } });
-    if (answer.headers.has("Age")) shared.aged++;
+    if (answer.headers.has("Age")) {
+      shared.aged++;
+      shared.next = Number(answer.headers.get("Tunehost-Next") ?? 0);
+    }
     if (answer.status === 304 && had) return had.body as T;
     const body: unknown = await answer.json();
     this.remember(path, answer.headers.get("ETag"), body);
@@ -148,7 +151,7 @@ export class Live extends Paths implements Source {
   // patience lets the server answer with what it has told another page a moment ago, so that many pages cost a running
   // experiment as little as one.
   private patience(): Record<string, string> {
-    return Date.now() - this.changed < 5000 ? {} : { "Cache-Control": "max-age=5" };
+    return Date.now() - this.changed < 5000 ? {} : { "Cache-Control": "max-age=30" };
   }
 
   // refused is the key that the server has refused last, and when: it is not shown again for a while.
@@ -197,8 +200,9 @@ const rarely = 60000;
 // most is how many answers a page remembers.
 const most = 12;
 
-// shared counts the answers that were made for somebody else: there may be newer ones.
-export const shared = { aged: 0 };
+// shared counts the answers that were made for somebody else, and says how many milliseconds after the last of them there
+// may be a newer one.
+export const shared = { aged: 0, next: 0 };
 
 // tail is how many bytes of a text are shown.
 const tail = 200000;
