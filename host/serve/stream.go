@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -197,11 +199,11 @@ func (w *stream) text(ctx context.Context, from int64, read func(from int64, las
 		if err != nil {
 			return err
 		}
-		if len(t.Lines) > 0 {
-			if _, err := w.Write(t.Lines); err != nil {
+		if n := wholeText(t.Lines); n > 0 {
+			if _, err := w.Write(bytes.ToValidUTF8(t.Lines[:n], replacement)); err != nil {
 				return err
 			}
-			from = t.Next
+			from = t.Next - int64(len(t.Lines)-n)
 			continue
 		}
 		if !again {
@@ -216,6 +218,23 @@ func (w *stream) text(ctx context.Context, from int64, read func(from int64, las
 		case <-time.After(looks):
 		}
 	}
+}
+
+// replacement stands for bytes that are no text: programs print what they like, and the answer is in UTF-8.
+var replacement = []byte("\uFFFD")
+
+// wholeText is the length of a part of a text without a character that goes on in the next part; a part that has
+// nothing else is whole.
+func wholeText(part []byte) int {
+	for i := len(part) - 1; i >= max(0, len(part)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(part[i]) {
+			if i > 0 && !utf8.FullRune(part[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(part)
 }
 
 // TailQuery asks for a part of a text.
@@ -305,7 +324,7 @@ func (s *Server) hostLog(_ context.Context, in *hostLogQuery) (*huma.StreamRespo
 
 func (s *Server) file(_ context.Context, in *Named) (*huma.StreamResponse, error) {
 	return s.respond(in.Name, plain, func(_ context.Context, x *experiments.Shared, w *stream) error {
-		_, err := w.Write(x.Config.Source)
+		_, err := w.Write(bytes.ToValidUTF8(x.Config.Source, replacement))
 		return err
 	})
 }
