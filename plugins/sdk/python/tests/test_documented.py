@@ -1,11 +1,15 @@
 """Every public name says what it is, and what its documentation shows is true."""
 
+import ast
 import doctest
 import importlib
 import inspect
 import pkgutil
+import re
+import textwrap
+from pathlib import Path
 from types import ModuleType
-from typing import Any, Iterator, List, Tuple
+from typing import Any, Dict, Iterator, List, Sequence, Tuple, Union
 
 import tunehost
 
@@ -51,3 +55,113 @@ def test_examples_that_need_no_program() -> None:
     assert {name: r.failed for name, r in results.items() if r.failed} == {}
     shown = {name for name, r in results.items() if r.attempted}
     assert shown >= {"tunehost._script", "tunehost.tune.config", "tunehost.tune.session"}
+
+
+# All modules as they are written, without importing the libraries that they need.
+
+Defined = Union[ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+ROOT = Path(tunehost.__file__).parent
+SOURCES = {
+    str(file.relative_to(ROOT)): ast.parse(file.read_text(encoding="utf-8"))
+    for file in sorted(ROOT.rglob("*.py"))
+    if "_proto" not in file.parts
+}
+CLASSES: Dict[str, List[ast.ClassDef]] = {}
+for tree in SOURCES.values():
+    for found in ast.walk(tree):
+        if isinstance(found, ast.ClassDef):
+            CLASSES.setdefault(found.name, []).append(found)
+
+
+def for_users(file: str) -> bool:
+    return not any(part.startswith("_") and part != "__init__.py" for part in Path(file).parts)
+
+
+def defined(body: Sequence[ast.stmt]) -> Iterator[Tuple[str, Defined, List[ast.ClassDef]]]:
+    """The functions and classes of users' modules, with the classes around them."""
+    for node in body:
+        if isinstance(node, (ast.ClassDef, *FUNCTIONS)):
+            yield node.name, node, []
+        if isinstance(node, ast.ClassDef):
+            yield from ((f"{node.name}.{name}", inner, [node, *around]) for name, inner, around in defined(node.body))
+
+
+def bases(cls: ast.ClassDef) -> Iterator[ast.ClassDef]:
+    for base in cls.bases:
+        name = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
+        yield from (found for found in CLASSES.get(name, ()) if found is not cls)
+
+
+def documented(cls: ast.ClassDef, method: str) -> bool:
+    """Whether a class or one of its bases says what a method does."""
+    own = [node for node in cls.body if isinstance(node, FUNCTIONS) and node.name == method]
+    return any(ast.get_docstring(node) for node in own) or any(documented(base, method) for base in bases(cls))
+
+
+def test_every_module_is_documented_also_those_of_libraries_that_are_not_here() -> None:
+    read = {f for f, tree in SOURCES.items() if for_users(f) and ast.get_docstring(tree)}
+    assert read == {f for f in SOURCES if for_users(f) and SOURCES[f].body}
+    assert {f"integrations/{name}.py" for name in LARGE - {"mlflow"}} | {"tune/integration/mlflow.py"} <= read
+    missing = []
+    for file in read:
+        for name, node, around in defined(SOURCES[file].body):
+            if any(part.startswith("_") for part in name.split(".")) or ast.get_docstring(node):
+                continue
+            if not (around and documented(around[-1], node.name)):
+                missing.append(f"{file}: {name}")
+    assert missing == []
+
+
+def exported(tree: ast.Module) -> List[str]:
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+            names: List[str] = ast.literal_eval(node.value)
+            return names
+    return []
+
+
+def raised(function: Defined) -> Iterator[str]:
+    for node in ast.walk(function):
+        made = node.exc if isinstance(node, ast.Raise) else None
+        made = made.func if isinstance(made, ast.Call) else made
+        name = made.attr if isinstance(made, ast.Attribute) else getattr(made, "id", "")
+        if name[:1].isupper() and name != "NotImplementedError":  # that one is for who writes a subclass
+            yield name
+
+
+def test_what_a_public_function_raises_is_documented() -> None:
+    silent, checked = [], 0
+    for file, tree in SOURCES.items():
+        public_here = set(exported(tree))
+        for name, node, around in defined(tree.body):
+            own = isinstance(node, FUNCTIONS) and (not node.name.startswith("_") or node.name == "__init__")
+            if not own or name.split(".")[0] not in public_here:
+                continue
+            says = "".join(ast.get_docstring(place) or "" for place in (node, *around))
+            checked += 1
+            silent += [f"{file}: {name} raises {error}" for error in raised(node) if error not in says]
+    assert silent == []
+    assert checked > 200
+
+
+def examples() -> Iterator[Tuple[str, str]]:
+    """What docstrings show and is no doctest: indented lines, after an empty one."""
+    for file, tree in SOURCES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)):
+                indent = 4 + (0 if isinstance(node, ast.Module) else node.col_offset + 4)
+                text = (ast.get_docstring(node, clean=False) or "") + "\n"
+                for shown in re.findall(rf"\n\n((?: {{{indent}}}.*\n|\n)+)", text):
+                    if ">>>" not in shown:
+                        yield file, textwrap.dedent(shown)
+
+
+def test_examples_of_libraries_are_programs_and_use_names_that_exist() -> None:
+    found = list(examples())
+    assert {f"integrations/{name}.py" for name in LARGE - {"mlflow"}} <= {file for file, _ in found}
+    for file, text in found:
+        compile(text, file, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        for home in (tunehost, tunehost.tune):
+            names = re.findall(rf"\b{home.__name__.split('.')[-1]}\.(\w+)", text)
+            assert {name for name in names if not hasattr(home, name)} == set(), f"{file}\n{text}"

@@ -277,7 +277,7 @@ class AsyncAskTell:
 
     @property
     def reading(self) -> AskTell:
-        """The experiment, for its best, trials, curves and so on."""
+        """The experiment, for its best, trials, curves and so on. AskError: it has not begun."""
         if self._sync is None:
             raise AskError("the experiment has not begun: write  async with tunehost.AsyncAskTell(…) as experiment")
         return self._sync

@@ -84,6 +84,7 @@ class News:
         self._changed = threading.Condition()
 
     def add(self, event: LeaseEvent) -> None:
+        """Adds an event for the host."""
         with self._changed:
             self._events.append(event)
             self._changed.notify_all()
@@ -96,6 +97,7 @@ class News:
             return [] if self._ended else taken
 
     def end(self) -> None:
+        """Nobody takes events any more: take returns."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()

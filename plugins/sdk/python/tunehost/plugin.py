@@ -49,7 +49,7 @@ class Option:
         return self if instance is None else self.default
 
     def read(self, value: Any) -> Any:
-        """Checks the type; the host has already checked the rest of the schema."""
+        """Checks the type; the host has already checked the rest of the schema. Refused: it has another type."""
         kind = self.schema.get("type")
         if kind == "integer" and isinstance(value, float) and value.is_integer():
             return int(value)

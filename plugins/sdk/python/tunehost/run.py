@@ -44,9 +44,16 @@ Export = Callable[[str, Path], Any]
 class Link(Protocol):
     """The connection to the host."""
 
-    def send(self, told: Told) -> None: ...
-    def poll(self) -> List[Order]: ...
-    def wait(self) -> List[Order]: ...
+    def send(self, told: Told) -> None:
+        """Tells the host what happened."""
+
+    def poll(self) -> List[Order]:
+        """The orders that have come; does not wait."""
+        ...
+
+    def wait(self) -> List[Order]:
+        """The next orders."""
+        ...
 
 
 @dataclass(frozen=True)

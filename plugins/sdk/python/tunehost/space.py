@@ -32,7 +32,9 @@ _MAX_TRIES = 10_000
 class Source(Protocol):
     """A source of uniform random numbers in [0, 1)."""
 
-    def random(self) -> float: ...
+    def random(self) -> float:
+        """The next number."""
+        ...
 
 
 class TooTight(ValueError):

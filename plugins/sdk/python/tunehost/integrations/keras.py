@@ -5,7 +5,7 @@
         model = report.restore() or build(config)
         model.fit(x, y, validation_split=0.2, epochs=20, initial_epoch=report.done, callbacks=[report])
 
-    tune.Tuner(train, …, tune_config=tune.TuneConfig(metric="val_loss", mode="min"))
+    tune.Tuner(train, param_space=space, tune_config=tune.TuneConfig(metric="val_loss", mode="min"))
 """
 
 from __future__ import annotations

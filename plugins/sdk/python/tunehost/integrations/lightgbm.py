@@ -5,7 +5,7 @@
         lightgbm.train(config, data, num_boost_round=100 - report.done, valid_sets=[test], valid_names=["test"],
                        init_model=report.model, callbacks=[report])
 
-    tune.Tuner(train, …, tune_config=tune.TuneConfig(metric="test-binary_logloss", mode="min"))
+    tune.Tuner(train, param_space=space, tune_config=tune.TuneConfig(metric="test-binary_logloss", mode="min"))
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
                                     enable_checkpointing=False, logger=False)
         trainer.fit(Model(config), data, ckpt_path=report.path)
 
-    tune.Tuner(train, …, tune_config=tune.TuneConfig(metric="val_loss", mode="min"))
+    tune.Tuner(train, param_space=space, tune_config=tune.TuneConfig(metric="val_loss", mode="min"))
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class ReportCallback(Callback):  # type: ignore[misc]
         self.path: Optional[str] = str(found) if found else None
 
     def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
-        """Called by Lightning after each epoch, when its validation is over."""
+        """Called by Lightning after each epoch, when its validation is over. ValueError: the module has logged
+        nothing."""
         metrics = {k: float(v) for k, v in trainer.callback_metrics.items()}
         if not metrics:
             raise ValueError('there is nothing to report: call self.log("val_loss", …) in the module')

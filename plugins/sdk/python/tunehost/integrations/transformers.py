@@ -3,10 +3,10 @@
     def train(config):
         report = ReportCallback(save=True)
         arguments = TrainingArguments("out", learning_rate=config["lr"], eval_strategy="epoch", save_strategy="epoch")
-        Trainer(model, arguments, train_dataset=…, eval_dataset=…, callbacks=[report]).train(
+        Trainer(model, arguments, train_dataset=train_data, eval_dataset=test_data, callbacks=[report]).train(
             resume_from_checkpoint=report.path)
 
-    tune.Tuner(train, …, tune_config=tune.TuneConfig(metric="eval_loss", mode="min"))
+    tune.Tuner(train, param_space=space, tune_config=tune.TuneConfig(metric="eval_loss", mode="min"))
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
         xgboost.train(config, data, num_boost_round=100 - report.done, evals=[(test, "test")],
                       xgb_model=report.model, callbacks=[report])
 
-    tune.Tuner(train, …, tune_config=tune.TuneConfig(metric="test-logloss", mode="min"))
+    tune.Tuner(train, param_space=space, tune_config=tune.TuneConfig(metric="test-logloss", mode="min"))
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class ReportCallback(xgboost.callback.TrainingCallback):  # type: ignore[misc]
         self.done: int = xgboost.Booster(model_file=self.model).num_boosted_rounds() if self.model else 0
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Called by XGBoost after each round."""
+        """Called by XGBoost after each round. TypeError: it is called by xgboost.cv; ValueError: there are no
+        evals."""
         booster = getattr(model, "cvfolds", None)
         if booster is not None:
             raise TypeError("xgboost.cv cannot be reported: it trains several models; report its results yourself")

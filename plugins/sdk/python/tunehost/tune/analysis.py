@@ -56,7 +56,7 @@ class ExperimentAnalysis:
         default_mode: Optional[str] = None,
     ) -> None:
         """experiment_checkpoint_path is the directory of the experiment, or a file in it, or a URL; trials are those that count,
-        by default all."""
+        by default all. ValueError: there is no experiment, or the mode is not min or max."""
         _check_mode(default_mode)
         path = _files.brought(experiment_checkpoint_path, storage_filesystem)
         path = os.path.dirname(path) if os.path.isfile(path) else path
@@ -80,7 +80,7 @@ class ExperimentAnalysis:
         filter_nan_and_inf: bool = True,
     ) -> Any:
         """The best trial by a metric, by default that of the experiment; None if no trial has reported it. scope is
-        last, all (its best), avg, last-5-avg or last-10-avg."""
+        last, all (its best), avg, last-5-avg or last-10-avg. ValueError: the scope is another one."""
         if len(self.trials) == 1:
             return self.trials[0]
         metric, mode = self._metric(metric), self._mode(mode)
@@ -187,7 +187,7 @@ class ExperimentAnalysis:
 
     def dataframe(self, metric: Optional[str] = None, mode: Optional[str] = None) -> Any:
         """A pandas.DataFrame with a row for each trial that has reported: its last result, or its best one by a
-        metric; the config as columns config/NAME."""
+        metric; the config as columns config/NAME. ValueError: there is a mode and no metric."""
         pandas = _dataframes.library()
 
         _check_mode(mode)

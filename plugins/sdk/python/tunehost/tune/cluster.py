@@ -28,7 +28,8 @@ def init(
     machine. Settings of Ray's logs and dashboard have nothing to set here.
 
     With more CPUs than the machine has, threads of OpenMP wait for each other without using a CPU, unless
-    OMP_WAIT_POLICY says something else: a spinning one would keep the others from their work."""
+    OMP_WAIT_POLICY says something else: a spinning one would keep the others from their work. Unsupported: an
+    address, or an argument that would have no effect."""
     global _offered, _patient
     if address not in (None, "local"):
         raise Unsupported(

@@ -38,7 +38,8 @@ MORE = {
 
 
 class Experiment:
-    """A trainable and the arguments of tune.run with which it runs. name is that of the directory, run the trainable."""
+    """A trainable and the arguments of tune.run with which it runs. name is that of the directory, run the trainable.
+    DeprecationWarning: local_dir; TypeError: an unknown argument."""
 
     PUBLIC_KEYS = {"stop", "num_samples", "time_budget_s"}  #: of public_spec
 
@@ -99,7 +100,8 @@ class Experiment:
 
     @classmethod
     def from_json(cls, name: str, spec: Mapping[str, Any]) -> Experiment:
-        """The experiment of a dict: {"run": TRAINABLE, "config": …}."""
+        """The experiment of a dict: {"run": TRAINABLE, "config": …}. TuneError: it has no run, or unknown
+        arguments."""
         arguments = dict(spec)
         if "run" not in arguments:
             raise TuneError("No trainable specified!")
@@ -110,7 +112,7 @@ class Experiment:
 
     @classmethod
     def get_trainable_name(cls, run_object: Any) -> str:
-        """The name of a trainable, or the name itself."""
+        """The name of a trainable, or the name itself. TuneError: it is neither."""
         if isinstance(run_object, str):
             return run_object
         if not callable(run_object):

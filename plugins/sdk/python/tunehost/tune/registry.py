@@ -12,7 +12,8 @@ _known: Dict[str, Any] = {}
 
 
 def register_trainable(name: str, trainable: Any, warn: bool = True) -> None:
-    """Makes a trainable known by a name, which Tuner and run accept instead of it, in this process."""
+    """Makes a trainable known by a name, which Tuner and run accept instead of it, in this process. TypeError: it
+    cannot be called."""
     if not callable(trainable):
         raise TypeError(
             f"the trainable {name} is {trainable!r:.60}: expected a function, or a subclass of tune.Trainable"
@@ -26,5 +27,5 @@ def registered(trainable: Any) -> Any:
 
 
 def register_env(name: str, env_creator: Any) -> None:
-    """Belongs to RLlib, which is not supported."""
+    """Belongs to RLlib, which is not supported. It raises Unsupported."""
     raise Unsupported("register_env belongs to RLlib, which is not supported: make the environment in the trainable")

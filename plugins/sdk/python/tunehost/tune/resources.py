@@ -18,7 +18,8 @@ _NAMES = {"CPU": "cpu", "GPU": "gpu"}
 class PlacementGroupFactory:
     """A request of several bundles, each for one node: the first is the trainable's own, and may be empty. strategy is
     PACK, SPREAD, STRICT_PACK or STRICT_SPREAD. What else Ray's placement groups have (name, lifetime, …) describes them
-    in Ray's cluster; it is kept, and compared."""
+    in Ray's cluster; it is kept, and compared. TypeError: an unknown argument; ValueError: an unknown strategy, or no
+    bundle that is not empty."""
 
     def __init__(
         self, bundles: Sequence[Mapping[str, float]], strategy: str = "PACK", *args: Any, **kwargs: Any

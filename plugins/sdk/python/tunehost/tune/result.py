@@ -44,6 +44,7 @@ class Metrics(Dict[str, Any]):
         return Metrics(dict.__getitem__(self, group))[rest]
 
     def get(self, name: str, default: Any = None) -> Any:
+        """The metric of this name, nested or joined; default if there is none."""
         try:
             return self[name]
         except KeyError:
@@ -88,7 +89,8 @@ class Result:
 
     @classmethod
     def from_path(cls, path: PathLike, storage_filesystem: Any = None) -> Result:
-        """The result of the trial in a directory, which is in that of its experiment."""
+        """The result of the trial in a directory, which is in that of its experiment. RuntimeError: there is no such
+        directory; TuneError: it is that of no trial."""
         if storage_filesystem is not None or "://" in os.fspath(path):
             trials, name = os.path.split(os.fspath(path).rstrip("/"))
             experiment, folder = os.path.split(trials)
@@ -172,7 +174,8 @@ class Result:
         return found
 
     def get_best_checkpoint(self, metric: str, mode: str) -> Optional[Checkpoint]:
-        """The kept checkpoint whose result is best by a metric (mode: min or max); None if there is none."""
+        """The kept checkpoint whose result is best by a metric (mode: min or max); None if there is none. ValueError:
+        another mode."""
         if mode not in ("min", "max"):
             raise ValueError(f"mode is {mode!r}: expected min or max")
         rated = [(r[metric], c) for c, r in self.best_checkpoints if _finite(r.get(metric))]

@@ -66,7 +66,8 @@ class ResultGrid:
         filter_nan_and_inf: bool = True,
     ) -> Result:
         """The best trial by a metric (by default the one of TuneConfig). scope says which of its values counts: last,
-        all (its best), avg or last-N-avg. RuntimeError if no trial has reported it."""
+        all (its best), avg or last-N-avg. RuntimeError if no trial has reported it. ValueError: it is not known what
+        is good: give metric and mode."""
         if len(self._results) == 1:
             return self._results[0]
         metric, mode = metric or self._metric, mode or (self._mode if metric in (None, self._metric) else None)
@@ -95,7 +96,7 @@ class ResultGrid:
 
     def get_dataframe(self, filter_metric: Optional[str] = None, filter_mode: Optional[str] = None) -> Any:
         """A pandas.DataFrame with a row for each trial: its last result, or its best one by filter_metric; the config
-        as columns config/NAME."""
+        as columns config/NAME. ValueError: one of the two arguments is given without the other."""
         pandas = _dataframes.library()
 
         if (filter_metric is None) != (filter_mode is None) or filter_mode not in (None, "min", "max"):

@@ -209,7 +209,8 @@ def run_experiments(
 ) -> List[Any]:
     """Runs several experiments at the same time, or one after the other if concurrent is False, and returns their trials:
     an Experiment, a list of them, or {NAME: {"run": TRAINABLE, …}} with the arguments of tune.run. Experiments that run
-    at the same time share the CPUs and GPUs of the machine."""
+    at the same time share the CPUs and GPUs of the machine. TuneError: a trial has failed, and raise_on_failed_trial
+    is True."""
     more = {
         "scheduler": scheduler,
         "verbose": verbose,

@@ -63,7 +63,7 @@ class Integer(_Ranged):
 
 
 class Categorical(Domain):
-    """One of several values of any type, as choice makes it."""
+    """One of several values of any type, as choice makes it. ValueError: there are none."""
 
     kind = "choice"  #: its form in an experiment file
 
@@ -90,6 +90,7 @@ class Function(Domain):
         self.pass_config = _takes_one(func)
 
     def form(self) -> Form:
+        """There is none: it raises Unsupported."""
         raise Unsupported("a sample_from inside of a choice is not supported: compute the value in the trainable")
 
     def __repr__(self) -> str:
@@ -181,7 +182,7 @@ def qloguniform(lower: float, upper: float, q: float, base: Optional[float] = No
 
 
 def randn(mean: float = 0.0, sd: float = 1.0) -> Float:
-    """A real number of the normal distribution, without bounds."""
+    """A real number of the normal distribution, without bounds. ValueError: sd is not above 0."""
     if _number(sd, "sd") <= 0:
         raise ValueError(f"sd is {sd}: expected a number above 0")
     return Float({"normal": [_number(mean, "mean"), float(sd)]})
@@ -219,7 +220,7 @@ def choice(categories: Sequence[Any]) -> Categorical:
 
 
 def grid_search(values: Sequence[Any]) -> Dict[str, List[Any]]:
-    """Every one of the values, combined with all other grids, num_samples times."""
+    """Every one of the values, combined with all other grids, num_samples times. ValueError: there are none."""
     listed = _values(values, "grid_search")
     if not listed:
         raise ValueError("grid_search has no values: give it at least one")

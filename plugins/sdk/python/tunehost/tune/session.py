@@ -120,7 +120,7 @@ def report(
 
     Raises tune.Stopped when the trial must end, or tune.Paused, which is a Stopped, when it will continue
     later from its last checkpoint. Do not catch it, or raise it again: `finally` and `with` are carried
-    out. Outside of a trial it prints the metrics.
+    out. Outside of a trial it prints the metrics. TypeError: metrics are no dict.
     """
     if named:
         pairs = ", ".join(f'"{name}": {value!r:.20}' for name, value in named.items())
@@ -181,7 +181,7 @@ class TuneContext:
         return PlacementGroupFactory([_upper(bundle) for bundle in bundles])
 
     def get_metadata(self) -> Dict[str, Any]:
-        """Metadata of a trainer: there is none in a trial, as in Ray."""
+        """Metadata of a trainer: there is none in a trial, as in Ray. It raises DeprecationWarning."""
         raise DeprecationWarning(
             "get_metadata belongs to Ray Train: put metadata into the config or use Checkpoint.set_metadata"
         )

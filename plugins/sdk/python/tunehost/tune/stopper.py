@@ -86,7 +86,7 @@ class MaximumIterationStopper(Stopper):
 
 
 class TimeoutStopper(Stopper):
-    """Ends the experiment after a time in seconds."""
+    """Ends the experiment after a time in seconds. ValueError: it is no time."""
 
     def __init__(self, timeout: Union[float, datetime.timedelta]) -> None:
         self.timeout = seconds(timeout)
@@ -115,7 +115,8 @@ def _spread(values: List[float]) -> float:
 
 class TrialPlateauStopper(Stopper):
     """Ends a trial when the standard deviation of its last num_results results is at most std. With metric_threshold
-    only a trial that has reached it: at least it with mode "max", at most it with mode "min"."""
+    only a trial that has reached it: at least it with mode "max", at most it with mode "min". ValueError: there is a
+    threshold, and no mode."""
 
     def __init__(
         self,
@@ -166,7 +167,7 @@ class TrialPlateauStopper(Stopper):
 
 class ExperimentPlateauStopper(Stopper):
     """Ends the experiment when the top best of all results no longer change: their standard deviation is at most std
-    for patience results in a row."""
+    for patience results in a row. ValueError: an argument is out of its range."""
 
     def __init__(self, metric: str, std: float = 0.001, top: int = 10, mode: str = "min", patience: int = 0) -> None:
         if mode not in ("min", "max"):
@@ -197,7 +198,7 @@ class ExperimentPlateauStopper(Stopper):
 
 class FunctionStopper(Stopper):
     """Calls a function of (trial_id, result) with each result of all trials, in order, in a process of its own. The
-    trial ends when it returns True."""
+    trial ends when it returns True. ValueError: it is no function."""
 
     def __init__(self, function: Function) -> None:
         if not callable(function):

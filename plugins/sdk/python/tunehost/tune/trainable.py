@@ -29,6 +29,8 @@ class Trainable:
             def step(self):
                 self.x -= self.config["lr"] * 2 * self.x
                 return {"loss": self.x**2}
+
+    Unsupported: it is made with a storage of its own.
     """
 
     def __init__(self, config: Optional[Dict[str, Any]] = None, storage: Any = None) -> None:
@@ -86,7 +88,7 @@ class Trainable:
         return ""
 
     def train(self) -> Dict[str, Any]:
-        """Runs one step and returns its result with what is added to it."""
+        """Runs one step and returns its result with what is added to it. TypeError: step has returned no dict."""
         begun = time.monotonic()
         result = self.step()
         if not isinstance(result, dict):
@@ -178,6 +180,8 @@ def with_parameters(trainable: Any, **kwargs: Any) -> Any:
     into memory, and shared by all trials: arrays are read-only and never copied.
 
         tune.Tuner(tune.with_parameters(train, data=data))
+
+    ValueError: the trainable is neither a function nor such a class.
     """
     from ._wrapped import Wrapped
 

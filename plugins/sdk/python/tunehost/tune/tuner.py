@@ -50,7 +50,7 @@ class Tuner:
 
     trainable is a function of config, which calls tune.report, or a subclass of tune.Trainable. Each trial runs
     in a process of its own, forked from one that has unpickled the trainable; its directory is the working
-    directory, and has what it prints.
+    directory, and has what it prints. TuneError: there is no trainable, or an argument is of another type.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Tuner:
             self._goes_on = (_skip.SKIP, _skip.RESUME)
 
     def get_results(self) -> ResultGrid:
-        """The results so far, of an experiment that was run or restored."""
+        """The results so far, of an experiment that was run or restored. TuneError: fit was not called."""
         if self._dir is None:
             raise TuneError("there are no results yet: call fit first")
         self._results = self._read()
@@ -167,7 +167,8 @@ class Tuner:
 
         trainable replaces the pickled one, which may have changed; None keeps it. resume_errored: failed trials
         continue from their last checkpoints; restart_errored: from the beginning. param_space gives objects that
-        the space contains anew; the parameters cannot change."""
+        the space contains anew; the parameters cannot change. TuneError: there is no experiment in the directory;
+        ValueError: both resume_errored and restart_errored; Unsupported: another file system."""
         if not _files.is_local(storage_filesystem):
             raise Unsupported("Tuner.restore(storage_filesystem=…) is not supported: give a directory")
         if resume_errored and restart_errored:

@@ -33,7 +33,8 @@ def setup_mlflow(
 ) -> Any:
     """Begins a run of MLflow in a trial, with the parameters of config, and returns the module mlflow. What is not given
     is taken from config["mlflow"], a dict of such settings; an experiment that is not named there either has the name of
-    the trial. rank_zero_only is of no use in a trial: it is one process."""
+    the trial. rank_zero_only is of no use in a trial: it is one process. ValueError: MLflow has no such experiment,
+    or config["mlflow"] an unknown key."""
     given = dict(config or {})
     own = given.pop("mlflow", None) or {}
     unknown = [name for name in own if name not in _SETTINGS]

@@ -33,7 +33,7 @@ __all__ = [
 class AsyncHyperBandScheduler(AsynchronousHalving):
     """Asynchronous successive halving: only the best fraction trains on at each milestone, which are
     grace_period × reduction_factor^k up to max_t. With time_attr="training_iteration" and integers it is tunehost's
-    `asha`; otherwise it follows Ray's rules in a process of its own."""
+    `asha`; otherwise it follows Ray's rules in a process of its own. ValueError: a number is out of its range."""
 
     def __init__(
         self,
@@ -74,7 +74,8 @@ ASHAScheduler = AsyncHyperBandScheduler
 class HyperBandScheduler(Hyperband):
     """Synchronous Hyperband: brackets of trials that halve together. It pauses trials, so they need checkpoints. With
     time_attr="training_iteration" and integers it is tunehost's `hyperband`; otherwise, and with
-    stop_last_trials=False, it follows Ray's rules in a process of its own."""
+    stop_last_trials=False, it follows Ray's rules in a process of its own. ValueError: a number is out of its
+    range."""
 
     plugin = "hyperband"
 

@@ -18,7 +18,8 @@ _KINDS = ("CPU", "GPU")
 
 class DistributeResources:
     """Shares the CPUs and GPUs evenly among the trials: each gets increase_by several times beside what it requests, at
-    most increase_by_times; add_bundles: as further bundles. reserve_resources stay free."""
+    most increase_by_times; add_bundles: as further bundles. reserve_resources stay free. ValueError: increase_by adds
+    nothing."""
 
     def __init__(
         self,
@@ -135,7 +136,8 @@ class ResourceChangingScheduler(TrialScheduler):
     """Changes the resources of running trials, beside another scheduler. By default it gives those of ended trials to the
     running ones, evenly, as tunehost's `resources`. resources_allocation_function, a function of (tune_controller,
     trial, result, scheduler) that returns a PlacementGroupFactory or None, runs in a process of its own. A trial whose
-    resources change saves a checkpoint, and goes on from it."""
+    resources change saves a checkpoint, and goes on from it. TuneError: the base_scheduler is one of tunehost;
+    TypeError: the function returns no PlacementGroupFactory."""
 
     def __init__(self, base_scheduler: Any = None, resources_allocation_function: Optional[Allocation] = None) -> None:
         super().__init__()

@@ -17,7 +17,7 @@ class Searcher(Choice):
     """The base class of searchers of one's own: implement suggest and on_trial_complete. A subclass is pickled, and
     runs in a process of its own, which tunehost starts and restarts. After a restart it goes on from what its save
     wrote, or from its pickle; without both it is told the whole history again, and asked again for what it has
-    suggested before. random and numpy.random are seeded for each suggestion."""
+    suggested before. random and numpy.random are seeded for each suggestion. ValueError: a mode is not min or max."""
 
     FINISHED = "FINISHED"  #: what suggest returns when there is nothing more to suggest
     CKPT_FILE_TMPL = "searcher-state-{}.pkl"
@@ -105,7 +105,7 @@ class Searcher(Choice):
         self.save(os.path.join(checkpoint_dir, self.CKPT_FILE_TMPL.format(session_str)))
 
     def restore_from_dir(self, checkpoint_dir: str) -> None:
-        """Reads the newest file that save_to_dir wrote."""
+        """Reads the newest file that save_to_dir wrote. RuntimeError: there is none."""
         files = glob.glob(os.path.join(glob.escape(checkpoint_dir), self.CKPT_FILE_TMPL.format("*")))
         if not files:
             raise RuntimeError(f"there is no state of a searcher in {checkpoint_dir}")
