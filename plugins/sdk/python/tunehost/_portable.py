@@ -130,6 +130,7 @@ class Rand(random.Random):
         return (self._state, self.gauss_next)
 
     def setstate(self, state: tuple[Any, ...]) -> None:
+        self.gauss_next: Any
         self._state, self.gauss_next = state
 
     def __reduce__(self) -> Any:

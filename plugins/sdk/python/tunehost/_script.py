@@ -47,7 +47,7 @@ def checkpoint() -> Optional[Path]:
     return Path(path) if path else None
 
 
-class NewCheckpoint(os.PathLike):  # type: ignore[type-arg]
+class NewCheckpoint(os.PathLike[str]):
     """A directory that is being filled: a path; `/` joins it with names of files in it."""
 
     def __init__(self, path: Path) -> None:

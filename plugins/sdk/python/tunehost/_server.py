@@ -355,8 +355,13 @@ def _handlers(descriptor: Any, service: Any) -> grpc.GenericRpcHandler:
         if m.server_streaming and not m.client_streaming:
             make = grpc.unary_stream_rpc_method_handler
         behaviour = _stream if m.server_streaming else _unary
-        table[m.name] = make(behaviour(getattr(service, m.name)), request.FromString, lambda answer: answer.SerializeToString())
+        table[m.name] = make(behaviour(getattr(service, m.name)), request.FromString, _serialized)
     return grpc.method_handlers_generic_handler(descriptor.full_name, table)
+
+
+def _serialized(answer: Any) -> bytes:
+    text: bytes = answer.SerializeToString()
+    return text
 
 
 def _unary(f: Callable[[Any], Any]) -> Callable[[Any, grpc.ServicerContext], Any]:

@@ -28,7 +28,7 @@ class Option:
     """One option of a plugin, which users can set."""
 
     def __init__(self, default: Any, description: str, schema: Mapping[str, Any]) -> None:
-        self.name = ""
+        self.name: str = ""
         self.default = default
         kind = _TYPES.get(type(default))
         self.schema: Dict[str, Any] = {**({"type": kind} if kind else {}), "description": description, "default": default, **schema}

@@ -76,9 +76,10 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
         self.storage = storage
         self.name = name
 
-    def _run_search(self, evaluate_candidates: Evaluate) -> None:
+    def _run_search(self, evaluate_candidates: Evaluate) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Called by fit: evaluates points, a few at a time, and tells the searcher their scores."""
-        batch = max(1, effective_n_jobs(self.n_jobs) // self._folds())
+        jobs: Any = self.n_jobs
+        batch = max(1, effective_n_jobs(jobs) // self._folds())
         evaluation = _Evaluation(evaluate_candidates, self._scores)
         with self._session() as session:
             asked = _next(session, batch)
@@ -115,8 +116,10 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
 
     def _folds(self) -> int:
         """How many fits a point takes at least."""
+        cv: Any = self.cv
         try:
-            return max(1, int(check_cv(self.cv).get_n_splits()))
+            splits: Any = check_cv(cv)
+            return max(1, int(splits.get_n_splits()))
         except (TypeError, ValueError):  # it depends on the data
             return 1
 

@@ -14,7 +14,7 @@ import json
 import math
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, Iterable, Iterator, List, Mapping, Optional, Protocol, Sequence
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Protocol, Sequence, Tuple
 
 from . import _portable
 from ._expr import Expr, Number
@@ -222,10 +222,10 @@ class Space:
     """
 
     def __init__(self, params: Iterable[Param], constraints: Iterable[Expr] = (), opaque: bool = False) -> None:
-        self.parameters = tuple(params)
+        self.parameters: Tuple[Param, ...] = tuple(params)
         self.opaque = opaque
-        self.names = tuple(p.name for p in self.parameters)
-        self.index = {name: i for i, name in enumerate(self.names)}
+        self.names: Tuple[str, ...] = tuple(p.name for p in self.parameters)
+        self.index: Dict[str, int] = {name: i for i, name in enumerate(self.names)}
         numbers = [p._counts_for(i) for i, p in enumerate(self.parameters)]
         self._when: list[Optional[Number]] = [p.when.compile(numbers) if p.when else None for p in self.parameters]
         self._constraints = [c.compile(numbers) for c in constraints]

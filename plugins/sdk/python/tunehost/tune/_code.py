@@ -28,7 +28,8 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
             return super().reducer_override(obj)
         if not os.path.exists(obj.co_filename):
             self.sources.setdefault(obj.co_filename, linecache.getlines(obj.co_filename))
-        make, arguments = self.dispatch_table[types.CodeType](obj)
+        found: Any = self.dispatch_table[types.CodeType](obj)
+        make, arguments = found
         return make, tuple(obj.co_filename if a == "<dynamic-code>" else a for a in arguments)
 
 

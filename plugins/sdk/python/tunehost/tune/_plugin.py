@@ -38,6 +38,8 @@ class Plugin(Choice):
     `tunehost plugins list` prints the names, `tunehost plugins describe NAME` the options."""
 
     def __init__(self, plugin: str, **options: Any) -> None:
+        self.plugin: str
+        self.options: Dict[str, Any]
         self.plugin, self.options = plugin, options
 
     def entry(self) -> Dict[str, Any]:

@@ -52,7 +52,7 @@ class World:
     def id(self, number: int) -> str:
         """The id of a trial."""
         if self._seed is None:  # the file is written once all plugins have accepted the experiment
-            self._seed = json.loads((self.folder.parent / "run.json").read_text(encoding="utf-8"))["seed"]
+            self._seed = int(json.loads((self.folder.parent / "run.json").read_text(encoding="utf-8"))["seed"])
         return id_of(self._seed, number)
 
     def trial(self, event: Event) -> Trial:

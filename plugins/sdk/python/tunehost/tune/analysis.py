@@ -31,6 +31,8 @@ class AnalysedTrial(Trial):
         trial = result._trial
         super().__init__(int(trial["number"]), result.trial_id, result.config, trainable_name)
         self._result = result
+        self.path: Optional[str]
+        self.status: Any
         self.path, self.status = result.path, trial["state"]
         for one in result.results:
             self.update_last_result({**one, "config": result.config})
@@ -62,7 +64,7 @@ class ExperimentAnalysis:
         path = os.path.dirname(path) if os.path.isfile(path) else path
         if not os.path.isfile(os.path.join(path, "run.json")):
             raise ValueError(f"there is no experiment at {path}: `tunehost ls` lists experiments")
-        self.default_metric = default_metric or (DEFAULT_METRIC if default_mode else None)
+        self.default_metric: Optional[str] = default_metric or (DEFAULT_METRIC if default_mode else None)
         self.default_mode = default_mode
         self._grid = ResultGrid(path, default_metric, default_mode)
         self.trials: List[Any] = list(trials or _trials(self._grid))  #: all trials: see Trial

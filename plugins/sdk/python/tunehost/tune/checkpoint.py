@@ -33,7 +33,7 @@ class Checkpoint:
             filesystem, given = _files.of_url(given)
         self._filesystem = None if _files.is_local(filesystem) else filesystem
         local = self._filesystem is None
-        self.path = os.path.abspath(os.path.expanduser(given)) if local else given  #: the directory
+        self.path: str = os.path.abspath(os.path.expanduser(given)) if local else given  #: the directory
 
     @property
     def filesystem(self) -> Any:

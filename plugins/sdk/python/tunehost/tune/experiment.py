@@ -76,6 +76,8 @@ class Experiment:
             checkpoint_config = CheckpointConfig(**checkpoint_config)
         if isinstance(sync_config, dict):
             sync_config = SyncConfig(**sync_config)
+        self.name: str
+        self.run_identifier: str
         self.name, self.run_identifier = name, self.register_if_needed(run)
         given = {
             "stop": stop,

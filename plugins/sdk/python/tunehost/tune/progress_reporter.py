@@ -219,7 +219,7 @@ _OWN = ("time_this_iter_s", "timestamp", "pid", "done", "iterations_since_restor
 
 def _inferred(trials: List[Trial], most: int, metric: Optional[str]) -> Dict[str, str]:
     """Iteration, time, the metric that counts and a few others."""
-    found = dict.fromkeys([*_TIMES, *([metric] if metric else [])])
+    found: Dict[str, None] = dict.fromkeys([*_TIMES, *([metric] if metric else [])])
     for t in trials:
         for name, value in t.last_result.items():
             number = isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -32,7 +32,7 @@ class PlacementGroupFactory:
         given = [{k: float(v) for k, v in b.items() if v} for b in bundles]
         if not any(given):
             raise ValueError("a PlacementGroupFactory needs a bundle that is not empty")
-        self.head_bundle_is_empty = not given[0]  #: the trainable itself needs nothing
+        self.head_bundle_is_empty: bool = not given[0]  #: the trainable itself needs nothing
         self._bundles = given[1:] if self.head_bundle_is_empty else given
         self.strategy = strategy  #: how the bundles are placed
         self._more = {**dict(zip(_GROUP, args)), **kwargs}

@@ -87,7 +87,7 @@ class Function(Domain):
 
     def __init__(self, func: Callable[..., Any]) -> None:
         self.func = func
-        self.pass_config = _takes_one(func)
+        self.pass_config: bool = _takes_one(func)
 
     def form(self) -> Form:
         """There is none: it raises Unsupported."""

@@ -35,6 +35,10 @@ class _Session:
         counts: bool,
         folder: Optional[Path] = None,
     ) -> None:
+        self.run: Run
+        self.config: Mapping[str, Any]
+        self.stop: Optional[Stop]
+        self.name: str
         self.run, self.config, self.stop, self.name = run, config, stop, name
         self.folder = folder  # `tune` of the experiment
         self.groups: Set[str] = set()  # the metrics that are dicts
@@ -191,7 +195,21 @@ class TuneContext:
         several."""
         raise RuntimeError("world sizes and ranks belong to Ray Train: a trial is one process here")
 
-    get_world_rank = get_local_rank = get_local_world_size = get_node_rank = get_world_size
+    def get_world_rank(self) -> int:
+        """See get_world_size."""
+        return self.get_world_size()
+
+    def get_local_rank(self) -> int:
+        """See get_world_size."""
+        return self.get_world_size()
+
+    def get_local_world_size(self) -> int:
+        """See get_world_size."""
+        return self.get_world_size()
+
+    def get_node_rank(self) -> int:
+        """See get_world_size."""
+        return self.get_world_size()
 
 
 def _upper(bundle: Mapping[str, Any]) -> Dict[str, float]:

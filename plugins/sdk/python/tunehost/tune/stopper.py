@@ -89,7 +89,7 @@ class TimeoutStopper(Stopper):
     """Ends the experiment after a time in seconds. ValueError: it is no time."""
 
     def __init__(self, timeout: Union[float, datetime.timedelta]) -> None:
-        self.timeout = seconds(timeout)
+        self.timeout: float = seconds(timeout)
         if self.timeout < 0:
             raise ValueError(f"timeout is {timeout}: expected seconds")
         self._begun: Optional[float] = None
@@ -129,7 +129,12 @@ class TrialPlateauStopper(Stopper):
     ) -> None:
         if metric_threshold is not None and mode not in ("min", "max"):
             raise ValueError(f'mode is {mode!r}: a metric_threshold needs mode="min" or mode="max"')
+        self.metric: str
+        self.std: float
+        self.mode: Optional[str]
         self.metric, self.std, self.mode = metric, float(std), mode
+        self.num_results: int
+        self.grace_period: int
         self.num_results, self.grace_period = int(num_results), int(grace_period)
         self.metric_threshold = metric_threshold
         self._last: Dict[str, Deque[float]] = {}
@@ -178,6 +183,10 @@ class ExperimentPlateauStopper(Stopper):
             raise ValueError(f"patience is {patience!r}: expected an integer from 0")
         if not std > 0:
             raise ValueError(f"std is {std!r}: expected a number above 0")
+        self.metric: str
+        self.std: float
+        self.top: int
+        self.patience: int
         self.metric, self.std, self.top, self.mode, self.patience = metric, float(std), top, mode, patience
         self._best: List[float] = []
         self._since = 0

@@ -31,8 +31,8 @@ class Trial:
         """A trial that a search algorithm of one's own makes is Trial("TRAINABLE", config=…)."""
         if isinstance(number, str):
             trainable_name = number
-        self.number = -1 if isinstance(number, str) else number  #: its number in the experiment, from 0
-        self.trial_id = trial_id or self.generate_id()  #: its name in files and commands
+        self.number: int = -1 if isinstance(number, str) else number  #: its number in the experiment, from 0
+        self.trial_id: str = trial_id or self.generate_id()  #: its name in files and commands
         self.config: Dict[str, Any] = {} if config is None else config  #: what the trainable gets
         self.evaluated_params: Dict[str, Any] = dict(self.config)  #: the same; Ray has only the sampled ones
         self.trainable_name = trainable_name  #: the name of the function or class

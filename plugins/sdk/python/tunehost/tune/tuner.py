@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .. import _words
 from . import _callbacks, _experiment, _files, _host, _payload, _serving, _skip, _trust, _yaml, cluster
@@ -77,7 +77,7 @@ class Tuner:
         self._storage, self._name = _experiment.directory(self._experiment, self._run)
         self._dir: Optional[str] = None  # once it exists
         self._resume: Optional[List[str]] = None
-        self._goes_on = (_skip.SKIP, _skip.RESUME)  #: what becomes of trials that have ended, and of others
+        self._goes_on: Tuple[str, str] = (_skip.SKIP, _skip.RESUME)  #: what becomes of trials that have ended, and of others
         self._flags: List[str] = []  #: further ones of the program
         self._results: Optional[ResultGrid] = None
 
@@ -291,7 +291,7 @@ def _recorded(dir: str) -> Any:
     return None, None
 
 
-def _claim(storage: str, name: str) -> Any:
+def _claim(storage: str, name: str) -> Tuple[str, str]:
     """Makes a new directory of this name, or of the next free one. Others can read nothing in it."""
     Path(storage).mkdir(0o700, parents=True, exist_ok=True)
     number = 1

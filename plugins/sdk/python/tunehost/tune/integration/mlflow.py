@@ -68,8 +68,15 @@ class MLflowLoggerCallback(LoggerCallback):
         save_artifact: bool = False,
         log_params_on_trial_end: bool = False,
     ) -> None:
+        self.tracking_uri: Optional[str]
+        self.registry_uri: Optional[str]
+        self.tracking_token: Optional[str]
         self.tracking_uri, self.registry_uri, self.tracking_token = tracking_uri, registry_uri, tracking_token
+        self.experiment_name: Optional[str]
+        self.tags: Dict[str, Any]
         self.experiment_name, self.tags = experiment_name, dict(tags or {})
+        self.should_save_artifact: bool
+        self.log_params_on_trial_end: bool
         self.should_save_artifact, self.log_params_on_trial_end = save_artifact, log_params_on_trial_end
         self._runs: Dict[str, str] = {}  # by trials' ids
 

@@ -67,7 +67,7 @@ class JsonLoggerCallback(LoggerCallback):
 class CSVLoggerCallback(LoggerCallback):
     """Results as progress.csv, which tunehost writes."""
 
-    reporter = "csv"
+    reporter: Optional[str] = "csv"
 
 
 class TBXLoggerCallback(LoggerCallback):

@@ -52,7 +52,12 @@ class AsyncHyperBandScheduler(AsynchronousHalving):
                 f"max_t is {max_t}, grace_period {grace_period}, reduction_factor {reduction_factor}, brackets "
                 f"{brackets}: expected 0 < grace_period <= max_t, reduction_factor > 1, and a bracket"
             )
+        self.max_t: float
+        self.grace_period: float
+        self.reduction_factor: float
         self.max_t, self.grace_period, self.reduction_factor = max_t, grace_period, reduction_factor
+        self.brackets: int
+        self.stop_last_trials: bool
         self.brackets, self.stop_last_trials = brackets, stop_last_trials
 
     def native(self) -> Optional[Dict[str, Any]]:
@@ -93,6 +98,9 @@ class HyperBandScheduler(Hyperband):
             raise ValueError(
                 f"max_t is {max_t}, reduction_factor {reduction_factor}: expected max_t > 0, reduction_factor > 1"
             )
+        self.max_t: float
+        self.reduction_factor: float
+        self.stop_last_trials: bool
         self.max_t, self.reduction_factor, self.stop_last_trials = max_t, reduction_factor, stop_last_trials
 
     def native(self) -> Optional[Dict[str, Any]]:
@@ -125,9 +133,13 @@ class MedianStoppingRule(MedianRule):
         hard_stop: bool = True,
     ) -> None:
         super().__init__(time_attr, metric, mode)
+        self.grace_period: float
+        self.min_samples_required: int
         self.grace_period, self.min_samples_required = grace_period, whole(
             type(self).__name__, "min_samples_required", min_samples_required
         )
+        self.min_time_slice: float
+        self.hard_stop: bool
         self.min_time_slice, self.hard_stop = min_time_slice, hard_stop
 
     def native(self) -> Optional[Dict[str, Any]]:

@@ -17,11 +17,12 @@ class Adaptive(TrialScheduler):
     was overridden."""
 
     needs_metric = True
-    without_effect = ""  #: why it decides nothing, once a result has shown it
+    without_effect: str = ""  #: why it decides nothing, once a result has shown it
 
     def __init__(self, time_attr: str, metric: Optional[str], mode: Optional[str]) -> None:
         if mode not in (None, "min", "max"):
             raise ValueError(f"mode is {mode!r}: expected min or max")
+        self.time_attr: str
         self.time_attr, self.metric, self.mode = time_attr, metric, mode
         self._reason = ""
 

@@ -54,13 +54,21 @@ class PopulationBasedTraining(Adaptive):
             raise ValueError(f"quantile_fraction is {quantile_fraction}: expected a number above 0 and at most 0.5")
         if perturbation_interval <= 0:
             raise ValueError(f"perturbation_interval is {perturbation_interval}: expected a number above 0")
-        self.given = dict(hyperparam_mutations or {})
-        self.mutations = {name: _domain(given) for name, given in self.given.items() if _is_domain(given)}
+        self.given: Dict[str, Any] = dict(hyperparam_mutations or {})
+        self.mutations: Dict[str, Optional[Domain]] = {
+            name: _domain(given) for name, given in self.given.items() if _is_domain(given)
+        }
         self.explore = custom_explore_fn
         self.log_config = log_config  # the lineage is always recorded: tunehost lineage DIR
+        self.interval: float
+        self.burn_in: float
         self.interval, self.burn_in = perturbation_interval, burn_in_period
+        self.quantile: float
+        self.resample: float
         self.quantile, self.resample = float(quantile_fraction), float(resample_probability)
-        self.factors = [float(f) for f in perturbation_factors]
+        self.factors: List[float] = [float(f) for f in perturbation_factors]
+        self.require_attrs: bool
+        self.synch: bool
         self.require_attrs, self.synch = require_attrs, bool(synch)
         self._population: Dict[int, _Member] = {}
         self._differs = False  # a parameter has another domain in param_space
@@ -322,7 +330,7 @@ class PB2(PopulationBasedTraining):
     ) -> None:
         if not hyperparam_bounds:
             raise TuneError('PB2 needs hyperparam_bounds, such as {"lr": [0.0001, 0.1]}')
-        self.bounds = {name: _range(name, bounds) for name, bounds in hyperparam_bounds.items()}
+        self.bounds: Dict[str, Float] = {name: _range(name, bounds) for name, bounds in hyperparam_bounds.items()}
         self._seen: List[_bandit.Seen] = []
         super().__init__(
             time_attr,
@@ -387,6 +395,7 @@ class PopulationBasedTrainingReplay(Plugin):
     def __init__(self, policy_file: str) -> None:
         with open(os.path.expanduser(policy_file), encoding="utf-8") as f:
             rows = [json.loads(line) for line in f if line.strip()]
+        self.config: Dict[str, Any]
         self.config, changes = _policy(rows)  #: the parameters of the beginning
         super().__init__("pbt-replay", policy=[{"iteration": at, "params": params} for at, params in changes])
 

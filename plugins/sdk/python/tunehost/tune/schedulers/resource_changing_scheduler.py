@@ -30,7 +30,11 @@ class DistributeResources:
     ) -> None:
         if increase_by is not None and not any(increase_by.values()):
             raise ValueError("increase_by has nothing to add")
+        self.add_bundles: bool
+        self.increase_by: Dict[str, float]
         self.add_bundles, self.increase_by = add_bundles, dict(increase_by or {})
+        self.increase_by_times: int
+        self.reserve_resources: Dict[str, float]
         self.increase_by_times, self.reserve_resources = increase_by_times, dict(reserve_resources or {})
 
     def __call__(
@@ -113,6 +117,8 @@ class DistributeResourcesToTopJob(DistributeResources):
         mode: Optional[str] = None,
     ) -> None:
         super().__init__(add_bundles, increase_by, increase_by_times, reserve_resources)
+        self.metric: Optional[str]
+        self.mode: Optional[str]
         self.metric, self.mode = metric, mode
 
     def _wanted(
@@ -143,7 +149,9 @@ class ResourceChangingScheduler(TrialScheduler):
         super().__init__()
         self.base: Optional[Choice] = None if base_scheduler is None else chosen(base_scheduler, "scheduler")
         if self.base is not None:
-            self.needs_metric = self.base.needs_metric
+            self.needs_metric: bool = self.base.needs_metric
+            self.metric: Any
+            self.mode: Any
             self.metric, self.mode = self.base.metric, self.base.mode
         self.allocate = resources_allocation_function
         if self.allocate is not None and not isinstance(self.base or FIFOScheduler(), TrialScheduler):

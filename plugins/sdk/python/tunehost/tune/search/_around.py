@@ -7,7 +7,7 @@ from typing import Any, Dict, Optional
 from .._plugin import chosen
 from ..error import TuneError
 from ._translated import Method
-from .searcher import Searcher
+from .searcher import Points, Searcher
 
 
 class Around(Searcher):
@@ -15,12 +15,12 @@ class Around(Searcher):
     the user's it runs with it if it must."""
 
     def __init__(self, searcher: Any) -> None:
-        self.searcher = chosen(searcher, "searcher")
+        self.searcher: Any = chosen(searcher, "searcher")
         super().__init__(self.searcher.metric, self.searcher.mode)
-        self.points = getattr(self.searcher, "points", None)
-        self.own_space = getattr(self.searcher, "own_space", None)
-        self.tells_late = getattr(self.searcher, "tells_late", True)
-        self.needs_metric = self.searcher.needs_metric
+        self.points: Points = getattr(self.searcher, "points", None)
+        self.own_space: Any = getattr(self.searcher, "own_space", None)
+        self.tells_late: bool = getattr(self.searcher, "tells_late", True)
+        self.needs_metric: bool = self.searcher.needs_metric
 
     def _serves(self) -> bool:
         """Whether it runs in the process of the searcher."""

@@ -19,7 +19,7 @@ class Asking(Searcher):
     def __init__(self, searcher: Any) -> None:
         super().__init__(searcher.metric, searcher.mode)
         self.inner = searcher
-        self.own_space = getattr(searcher, "own_space", None)
+        self.own_space: Any = getattr(searcher, "own_space", None)
         self._points = list(getattr(searcher, "points", None) or ())
         self._seed = searcher.keys().get("seed", random.randrange(2**31))
         self._program: Optional[_asktell.AskTell] = None

@@ -52,8 +52,8 @@ class OptunaSearch(Method):
     ) -> None:
         """Tells it of a point that was measured elsewhere. It is Optuna itself from then on."""
         if not isinstance(self.library, Study):
-            self.library = Study(None, self.metric, self.mode, self.points, None, None, None, self.seed, None)
-            self.points = None
+            self.library: Any = Study(None, self.metric, self.mode, self.points, None, None, None, self.seed, None)
+            self.points: Any = None
         self.library.add_evaluated_point(parameters, value, error, pruned, intermediate_values)
 
 
@@ -82,7 +82,7 @@ class HyperOptSearch(Method):
             space if own else None,
         )
         if not own:
-            self.library = HyperOpt(
+            self.library: Any = HyperOpt(
                 space, metric, mode, points_to_evaluate, n_initial_points, random_state_seed, gamma
             )
 
@@ -120,7 +120,7 @@ class BayesOptSearch(Method):
             None if bounds else space,
         )
         if not own:
-            self.library = BayesOpt(
+            self.library: Any = BayesOpt(
                 space if bounds else None,
                 metric,
                 mode,
@@ -248,7 +248,7 @@ class NevergradSearch(Method):
         points = points_to_evaluate if own else None
         super().__init__(name, options, metric, mode, points, None, space if only_domains(space) else None)
         if not own:
-            self.library = Nevergrad(optimizer, optimizer_kwargs or {}, space, metric, mode, points_to_evaluate)
+            self.library: Any = Nevergrad(optimizer, optimizer_kwargs or {}, space, metric, mode, points_to_evaluate)
 
 
 class ZOOptSearch(Method):
@@ -277,7 +277,7 @@ class ZOOptSearch(Method):
         super().__init__("evolution", {}, metric, mode, None if there else points_to_evaluate, None, space)
         if there:
             dimensions = None if space else dim_dict
-            self.library = ZOOpt(
+            self.library: Any = ZOOpt(
                 algo.lower(), budget, dimensions, metric, mode, points_to_evaluate, parallel_num, kwargs
             )
 

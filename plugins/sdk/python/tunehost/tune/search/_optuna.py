@@ -80,7 +80,7 @@ class Study(Searcher):
         study = self._begun()
         if callable(self._space):
             trial = study.ask()
-            constants = self._space(trial)
+            constants: Any = self._space(trial)
             config = {**trial.params, **(constants or {})}
         else:
             trial = study.ask(fixed_distributions=self._distributions)

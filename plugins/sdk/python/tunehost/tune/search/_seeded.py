@@ -67,7 +67,8 @@ def _variants(space: Mapping[Any, Any], preset: Dict[Any, Any], constant: bool, 
 def _unresolved(value: Any, path: Path = ()) -> Iterator[Tuple[Path, Any]]:
     """The domains and grids of a space, in their order."""
     if isinstance(value, Domain) or is_grid(value):
-        inner = value.categories if isinstance(value, Categorical) else value["grid_search"] if is_grid(value) else ()
+        grid: Any = value
+        inner = value.categories if isinstance(value, Categorical) else grid["grid_search"] if is_grid(grid) else ()
         if any(True for one in inner for _ in _unresolved(one)):
             raise _Drawn
         yield path, value

@@ -28,8 +28,11 @@ class Method(Searcher):
     ) -> None:
         self.own_space = space
         self.metric, self.mode = metric, mode
+        self.points: Points
+        self.seed: Optional[int]
+        self.concurrent: int
         self.points, self.seed, self.concurrent = points, seed, concurrent
-        self.options = {"plugin": plugin, **without_none(options)}
+        self.options: Dict[str, Any] = {"plugin": plugin, **without_none(options)}
         self.library: Optional[Searcher] = None
 
     def entry(self) -> Dict[str, Any]:

@@ -26,6 +26,8 @@ class BasicVariantGenerator(Method):
         constant_grid_search: bool = False,
         random_state: Any = None,
     ) -> None:
+        self.random_state: Any
+        self.constant_grid_search: bool
         self.random_state, self.constant_grid_search = copy.deepcopy(random_state), constant_grid_search
         seed = _seed(random_state)
         super().__init__(
@@ -34,8 +36,8 @@ class BasicVariantGenerator(Method):
         if constant_grid_search:
             from ._variants import ConstantGrid
 
-            self.library = ConstantGrid(points_to_evaluate)
-            self.points = None
+            self.library: Any = ConstantGrid(points_to_evaluate)
+            self.points: Any = None
         self._given = list(points_to_evaluate or ())
 
     def drawn(self, space: Mapping[str, Any], samples: int) -> Optional[Tuple[BasicVariantGenerator, Dict[str, Any], int]]:

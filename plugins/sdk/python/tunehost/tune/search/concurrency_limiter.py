@@ -17,15 +17,18 @@ class ConcurrencyLimiter(Around):
 
     def __init__(self, searcher: Any, max_concurrent: int, batch: bool = False) -> None:
         super().__init__(searcher)
-        self.max_concurrent = whole("ConcurrencyLimiter", "max_concurrent", max_concurrent)
+        self.max_concurrent: int = whole("ConcurrencyLimiter", "max_concurrent", max_concurrent)
         self.batch = batch
         if batch and not self.searcher.served():
             from ._asking import Asking
 
+            self.searcher: Any
+            self.points: Any
+            self.tells_late: bool
             self.searcher, self.points, self.tells_late = Asking(self.searcher), None, False
         inner = self.searcher
         limits = isinstance(inner, Searcher) and inner.set_max_concurrency(self.max_concurrent)
-        self.concurrent = 0 if limits else self.max_concurrent
+        self.concurrent: int = 0 if limits else self.max_concurrent
         self._live: Set[str] = set()
         self._ended: Dict[str, Any] = {}
 

@@ -17,7 +17,7 @@ class Repeater(Around):
 
     def __init__(self, searcher: Any, repeat: int = 1, set_index: bool = True) -> None:
         super().__init__(searcher)
-        self.repeats = whole("Repeater", "repeat", repeat)
+        self.repeats: int = whole("Repeater", "repeat", repeat)
         self.set_index = set_index
 
 
