@@ -2,7 +2,6 @@ package python_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,7 +100,7 @@ func freshWheel(t *testing.T) wheel {
 	t.Helper()
 	installedWheel(t)
 	dir := t.TempDir()
-	must(t, exec.Command(toolchain.NeedPython(t), "-m", "venv", filepath.Join(dir, "venv")))
+	must(t, exec.Command(toolchain.Need(t, toolchain.Python), "-m", "venv", filepath.Join(dir, "venv")))
 	fresh := wheel{filepath.Join(dir, "venv/bin/python"), filepath.Join(dir, "venv/bin") + ":/usr/bin:/bin"}
 	wheels, err := filepath.Glob(filepath.Join(wheelDir, "dist/*.whl"))
 	if err != nil || len(wheels) != 1 {
