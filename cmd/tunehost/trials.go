@@ -75,8 +75,8 @@ func (a *app) trialsCommand() *cobra.Command {
 their last result.
 
 --sort takes an objective (the best trial comes first), or another metric, a parameter,
-number, state, iteration, results, failures, started, ended or time (the smallest value
-comes first). A - before the name reverses the order: --sort=-loss.
+number, state, iteration, results, failures, started, ended, time, attempts, node or cause
+(the smallest value comes first). A - before the name reverses the order: --sort=-loss.
 
 --where takes an expression over parameters, metrics, number, trial, state, iteration,
 results, failures, error, reason and cause (the kind of reason, as in --json).`,

@@ -237,5 +237,6 @@ func inherit(s, from *huma.Schema) {
 			s.Properties[key] = p
 		}
 	}
-	s.Required = append(slices.Clone(from.Required), s.Required...)
+	own := slices.DeleteFunc(s.Required, func(key string) bool { return slices.Contains(from.Required, key) })
+	s.Required = append(slices.Clone(from.Required), own...) // a struct may be embedded in one that is embedded
 }

@@ -24,6 +24,8 @@ type State struct {
 	last map[core.TrialNo]lastResult
 	// resultAt is how long a running trial had trained at its last result, in nanoseconds.
 	resultAt map[core.TrialNo]int64
+	// nodes are where the last attempts of trials ran.
+	nodes places
 	// left says that no host runs the experiment: what runs in the record has run.
 	left bool
 	questions
@@ -47,6 +49,9 @@ func (s *State) Did(a core.Action) {
 	switch a := a.(type) {
 	case core.StartAttempt:
 		s.rewind(a.Trial)
+		if slots := a.Placement.Slots; len(slots) > 0 {
+			s.nodes.put(a.Trial, s.Machine.NodeName(slots[0].Node))
+		}
 	case *core.Tell:
 		switch a.Observation.Kind {
 		case core.SawResult:
@@ -168,7 +173,7 @@ func (s *State) Brief(no core.TrialNo) Trial {
 	t := Trial{Subject: Subject{Number: no, ID: s.id(no), State: v.State, Attempt: v.Attempt, Since: v.Since,
 		Params: v.Params},
 		Metrics: s.metrics(no), Iteration: v.Iteration, Results: v.Results, Failures: v.Failures,
-		NeverStarted: v.NeverStarted, WasRunning: s.wasRunning(v.State), Cause: v.Cause, Reason: v.Cause.String(),
+		NeverStarted: v.NeverStarted, Node: s.nodes.of(no), WasRunning: s.wasRunning(v.State), Cause: v.Cause, Reason: v.Cause.String(),
 		Seconds: float64(v.TrainNS) / 1e9}
 	first, runs := s.Machine.Runs(no)
 	t.Suggestion, t.Runs = int(first)/runs, runs

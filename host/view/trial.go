@@ -29,6 +29,8 @@ type Trial struct {
 	Failures  uint32
 	// NeverStarted says that it ended before it ever started.
 	NeverStarted bool
+	// Node is where its last attempt ran, or runs; "" before the first.
+	Node string
 	// WasRunning says that it ran when its host ended, and that no host runs it now: State is what is recorded.
 	WasRunning bool
 	// Cause says why it ended, is paused or waits again; Reason is its text for people.
@@ -78,10 +80,12 @@ func exportOf(x core.Export, trialDir string) Export {
 	return e
 }
 
-// marksJSON tell trials apart that have the same state.
-type marksJSON struct {
-	Unstarted  bool `json:"never_started,omitempty"`
-	WasRunning bool `json:"was_running,omitempty"`
+// attemptsJSON say how a trial came to its state: trials with the same one may differ in them.
+type attemptsJSON struct {
+	Attempts   uint32 `json:"attempts"`
+	Node       string `json:"node,omitempty"`
+	Unstarted  bool   `json:"never_started,omitempty"`
+	WasRunning bool   `json:"was_running,omitempty"`
 }
 
 // trialJSON is the shape that `trials --json` promises; fields are added, never renamed.
@@ -94,7 +98,7 @@ type trialJSON struct {
 	Iteration uint64           `json:"iteration"`
 	Results   uint32           `json:"results"`
 	Failures  uint32           `json:"failures"`
-	marksJSON
+	attemptsJSON
 	Error      *string    `json:"error"`
 	Reason     *string    `json:"reason"`
 	Cause      *causeJSON `json:"cause"`
@@ -131,7 +135,7 @@ func (t *Trial) shape() trialJSON {
 	return trialJSON{Suggestion: suggestion, Trial: t.ID, Number: t.Number, State: t.State.String(), Params: t.Params,
 		Metrics:   metricsJSON(t.Metrics),
 		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures,
-		marksJSON: marksJSON{t.NeverStarted, t.WasRunning}, Error: orNull(t.Error), Reason: orNull(t.Reason),
+		attemptsJSON: attemptsJSON{t.Attempt, t.Node, t.NeverStarted, t.WasRunning}, Error: orNull(t.Error), Reason: orNull(t.Reason),
 		Cause: causeShape(t.Cause), Dir: t.Dir, Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended),
 		Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint), CheckpointAt: t.CheckpointAt,
 		Exports: t.exports()}

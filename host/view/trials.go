@@ -279,8 +279,10 @@ func (f *Facts) values(t *Trial, params bool) expr.Values {
 		"cause": t.Cause.Kind.String()}}
 }
 
-// SortKeys are the sort keys beside metrics and parameters.
-var SortKeys = []string{"number", "state", "iteration", "results", "failures", "started", "ended", "time"}
+// SortKeys are the sort keys beside metrics and parameters. Those of [runKey] stand back behind a metric or a parameter
+// of the same name, which could be sorted by before they were there.
+var SortKeys = []string{"number", "state", "iteration", "results", "failures", "started", "ended", "time", "attempts",
+	"node", "cause"}
 
 // key is a trial's value to sort by; ok is false if it has none.
 type key struct {
@@ -339,6 +341,9 @@ func (s *State) sorting(w *wanted, by string) error {
 		w.keyOf = func(t *Trial) key { return paramKey(w.facts.Config.Values(t.Params)[by]) }
 		return nil
 	}
+	if w.keyOf = runKey(by); w.keyOf != nil && s.Machine.Metric(by) == 0 && !s.isObjective(by) {
+		return nil
+	}
 	if err := s.checkMetric(by); err != nil {
 		known := slices.Concat(s.MetricNames(), s.ParamNames(), SortKeys)
 		return fmt.Errorf("--sort: %q is neither a metric that was reported nor a parameter%s", by, nearest.Hint(by,
@@ -381,6 +386,19 @@ func fixedKey(by string) func(*Trial) key {
 		return func(t *Trial) key { return key{number: float64(t.Ended.UnixNano()), ok: !t.Ended.IsZero()} }
 	case "time":
 		return func(t *Trial) key { return key{number: t.Seconds, ok: true} }
+	}
+	return nil
+}
+
+// runKey returns the keys of how a trial ran.
+func runKey(by string) func(*Trial) key {
+	switch by {
+	case "attempts":
+		return func(t *Trial) key { return key{number: float64(t.Attempt), ok: true} }
+	case "node":
+		return func(t *Trial) key { return key{text: t.Node, ok: t.Node != ""} }
+	case "cause":
+		return func(t *Trial) key { return key{text: t.Cause.Kind.String(), ok: t.Cause.Kind != core.CauseNone} }
 	}
 	return nil
 }

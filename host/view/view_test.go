@@ -300,6 +300,26 @@ func TestEventsSince(t *testing.T) {
 	}
 }
 
+// Trials say how often they were started and where they ran last, and are sorted by that.
+func TestSortedByHowTheyRan(t *testing.T) {
+	e := values(t, "min", [][]float64{{3}, {1}, {2}, {4}})
+	for _, by := range []string{"attempts", "-attempts", "node", "cause"} {
+		list, err := e.Trials(view.Chosen{Sort: by})
+		if err != nil || len(list) != 4 {
+			t.Fatalf("%s: %d trials, %v", by, len(list), err)
+		}
+		for _, x := range list {
+			text, err := json.Marshal(x)
+			if err != nil || !strings.Contains(string(text), `"attempts":1,"node":"lab"`) {
+				t.Errorf("%s, %v", text, err)
+			}
+		}
+	}
+	if _, err := e.Trials(view.Chosen{Sort: "nodes"}); err == nil || !strings.Contains(err.Error(), `did you mean "node"`) {
+		t.Error(err)
+	}
+}
+
 func TestSelect(t *testing.T) {
 	e := values(t, "min", [][]float64{{3}, {1}, {math.NaN()}, {2}})
 	for _, c := range []struct {

@@ -13,9 +13,13 @@ const fixed: Record<string, (t: Trial) => Key> = { number: (t) => t.number, stat
   iteration: (t) => t.iteration, results: (t) => t.results, failures: (t) => t.failures, started: (t) => instant(t.started),
   ended: (t) => instant(t.ended), time: (t) => toNumber(t.time_total_s) };
 
+// ran are the keys of how a trial ran: a parameter or a metric of the same name comes first.
+const ran: Record<string, (t: Trial) => Key> = { attempts: (t) => t.attempts, node: (t) => t.node, cause: (t) => t.cause?.kind };
+
 function keyOf(space: Space, name: string): (t: Trial) => Key {
   if (Object.hasOwn(fixed, name)) return fixed[name]!;
   if (space.parameters.some((p) => p.name === name)) return (t) => paramKey(param(t.params, name));
+  if (Object.hasOwn(ran, name) && !space.metrics.includes(name)) return ran[name]!;
   return (t) => (Object.hasOwn(t.metrics, name) ? toNumber(t.metrics[name]) : undefined);
 }
 

@@ -5,13 +5,13 @@ import type { Parameter, Space, Trial } from "../api";
 import { param, Problem } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { count, plain, plural, seconds, states, value } from "../format";
+import { count, plain, plural, seconds, states, time, value } from "../format";
 import type { Watched } from "../live";
 import { useData } from "../live";
 import { fate } from "../outcome";
 import { href, setQuery, useRoute } from "../route";
 import type { Source } from "../source";
-import { Failure, Star, Starred, State, Waiting } from "../ui";
+import { Button, Failure, Star, Starred, State, Waiting } from "../ui";
 import { useSpace } from "./curves";
 
 const rowHeight = 30;
@@ -19,9 +19,14 @@ const block = 200;
 // beyond is how many rows are drawn above and below the visible ones.
 const beyond = 8;
 
-interface Column {
+export interface Column {
+  // id tells the column apart in the address; name is its head.
+  id: string;
   name: string;
+  group: Group;
   sort?: string;
+  // fields are what it needs of a trial.
+  fields: string[];
   // falls says that sorting begins with the largest: that is the best.
   falls?: boolean;
   // kind: decimals have their points below each other; numbers are at the right; why takes the room that is left.
@@ -39,22 +44,78 @@ interface About {
   best: Set<number>;
 }
 
-function columns({ space, x, over, best }: About, narrow: boolean): Column[] {
+// Group is a part of the list of columns to choose from.
+type Group = "trial" | "metrics" | "parameters";
+
+// first is how many metrics are shown before anybody chooses.
+const first = 8;
+
+// columns are all that there are. Whether one is shown at first says usual().
+function columns({ space, x, over, best }: About): Column[] {
   const metrics = [...new Set([...space.objectives.map((o) => o.metric), ...space.metrics])];
-  const why: Column = { name: "why", kind: "why", text: (t) => (t.error ?? t.reason ?? "").split("\n")[0] ?? "" };
-  return [
-    { name: "#", sort: "number", text: (t) => `${t.number}${best.has(t.number) ? " ★" : ""}`, cell: (t) => <>
-      <a href={href(["x", x, "trials", t.number])}>{t.number}</a>{best.has(t.number) ? <> <Star /></> : null}</> },
-    { name: "state", sort: "state", text: () => "■ stopped early", cell: (t) => <State state={fate(t)} over={over} /> },
-    ...(narrow ? [] : [why]),
-    ...metrics.slice(0, 8).map((m): Column => ({ name: m, sort: m, kind: "decimal",
+  return distinct([
+    ...aboutTrials(x, over, best),
+    ...metrics.map((m): Column => ({ id: m, name: m, group: "metrics", sort: m, fields: ["metrics"], kind: "decimal",
       falls: space.objectives.some((o) => o.metric === m && o.mode === "max"), text: (t) => plain(t.metrics[m]) })),
-    { name: "iteration", sort: "iteration", kind: "number", text: (t) => String(t.iteration) },
-    { name: "time", sort: "time", kind: "number", text: (t) => seconds(t.time_total_s) },
-    ...space.parameters.map((p): Column => ({ name: p.name, sort: p.name, kind: counts(p) ? "decimal" : undefined,
-      text: (t) => value(param(t.params, p.name)) })),
-    ...(narrow ? [why] : []), // on a phone the values come first
+    ...space.parameters.map((p): Column => ({ id: p.name, name: p.name, group: "parameters", sort: p.name, fields: ["params"],
+      kind: counts(p) ? "decimal" : undefined, text: (t) => value(param(t.params, p.name)) })),
+  ]);
+}
+
+// aboutTrials are the columns that every experiment has.
+function aboutTrials(x: string, over: boolean, best: Set<number>): Column[] {
+  const at = { group: "trial", kind: "number" } as const;
+  return [
+    { ...at, id: "number", name: "#", sort: "number", kind: undefined, fields: [], text: (t) => `${t.number}${best.has(t.number) ? " ★" : ""}`, cell: (t) => <>
+      <a href={href(["x", x, "trials", t.number])}>{t.number}</a>{best.has(t.number) ? <> <Star /></> : null}</> },
+    { ...at, id: "state", name: "state", sort: "state", kind: undefined, fields: ["state", "cause", "never_started"], text: () => "■ stopped early",
+      cell: (t) => <State state={fate(t)} over={over} /> },
+    { ...at, id: "why", name: "why", kind: "why", fields: ["reason", "error"], text: (t) => (t.error ?? t.reason ?? "").split("\n")[0] ?? "" },
+    { ...at, id: "iteration", name: "iteration", sort: "iteration", fields: ["iteration"], text: (t) => String(t.iteration) },
+    { ...at, id: "time", name: "time", sort: "time", fields: ["time_total_s"], text: (t) => seconds(t.time_total_s) },
+    { ...at, id: "results", name: "results", sort: "results", fields: ["results"], text: (t) => count(t.results) },
+    { ...at, id: "attempts", name: "attempts", sort: "attempts", fields: ["attempts"], text: (t) => count(t.attempts) },
+    { ...at, id: "failures", name: "failures", sort: "failures", fields: ["failures"], text: (t) => count(t.failures) },
+    { ...at, id: "started", name: "started", sort: "started", fields: ["started"], text: (t) => time(t.started) },
+    { ...at, id: "ended", name: "ended", sort: "ended", fields: ["ended"], text: (t) => time(t.ended) },
+    { ...at, id: "node", name: "node", sort: "node", kind: undefined, fields: ["node"], text: (t) => t.node ?? "–" },
+    { ...at, id: "cause", name: "cause", sort: "cause", kind: undefined, fields: ["cause"], text: (t) => t.cause?.kind ?? "–" },
+    { ...at, id: "checkpoint", name: "checkpoint", fields: ["checkpoint", "checkpoint_iteration"],
+      text: (t) => (t.checkpoint ? `at ${t.checkpoint_iteration ?? 0}` : "–") },
+    { ...at, id: "id", name: "id", kind: undefined, fields: [], text: (t) => t.trial },
+    { ...at, id: "files", name: "files", kind: undefined, fields: ["dir"], text: (t) => t.dir },
   ];
+}
+
+// late are the keys of the trial itself that stand back behind a parameter or a metric of the same name.
+const late = ["attempts", "node", "cause"];
+
+// distinct gives columns of the same name different ids. The name sorts by one of them, as on the server: by what every
+// trial has, then by a parameter, then by a metric.
+function distinct(list: Column[]): Column[] {
+  const of = (group: Group): Column[] => list.filter((c) => c.group === group);
+  const own = of("trial").filter((c) => !late.includes(c.id));
+  const ids = new Map([...of("metrics"), ...of("parameters"), ...of("trial")].map((c) => [c.id, c]));
+  const keys = new Map([...of("trial"), ...of("metrics"), ...of("parameters"), ...own].filter((c) => c.sort).map((c) => [c.sort, c]));
+  return list.map((c) => ({ ...c, id: ids.get(c.id) === c ? c.id : `${c.group}: ${c.id}`, sort: keys.get(c.sort) === c ? c.sort : undefined }));
+}
+
+// usual are the columns that are shown until somebody chooses.
+function usual(all: Column[]): string[] {
+  const metrics = all.filter((c) => c.group === "metrics").slice(0, first);
+  const of = (...ids: string[]): Column[] => all.filter((c) => c.group === "trial" && ids.includes(c.id));
+  return [...of("state", "why"), ...metrics, ...of("iteration", "time"), ...all.filter((c) => c.group === "parameters")].map((c) => c.id);
+}
+
+// chosenOf are the ids in an address; undefined: nobody has chosen.
+const chosenOf = (text: string | null): string[] | undefined => text?.split(",").map(decodeURIComponent);
+
+// arranged are the chosen columns, behind the number of the trial, in the order of the address. On a phone the values
+// come before the reason.
+function arranged(all: Column[], chosen: string[] | undefined, narrow: boolean): Column[] {
+  const list = ["number", ...(chosen ?? usual(all)).filter((id) => id !== "number")]
+    .flatMap((id) => all.find((c) => c.id === id) ?? []);
+  return narrow && !chosen ? [...list.filter((c) => c.kind !== "why"), ...list.filter((c) => c.kind === "why")] : list;
 }
 
 const counts = (p: Parameter): boolean => !p.choices || p.choices.every((c) => typeof c === "number");
@@ -62,36 +123,44 @@ const counts = (p: Parameter): boolean => !p.choices || p.choices.every((c) => t
 // Sizes are how wide columns have to be for the trials that were read, in parts: what is before a decimal point, and
 // from there on.
 class Sizes {
-  private readonly sizes = new Map<string, { whole: number; tail: number; longest: string }>();
+  private readonly sizes = new Map<string, { whole: number; tail: number; longest: string; word: string }>();
 
   note(list: Trial[], of: Column[]): void {
     for (const c of of) {
-      const size = this.sizes.get(c.name) ?? { whole: 0, tail: 0, longest: "" };
+      const size = this.sizes.get(c.id) ?? { whole: 0, tail: 0, longest: "", word: "" };
       for (const t of list) {
         const text = c.text(t);
-        const tail = c.kind === "decimal" ? tailOf(text) : 0;
-        size.tail = Math.max(size.tail, tail);
-        size.whole = Math.max(size.whole, text.search(/[.e]|$/));
         if (text.length > size.longest.length) size.longest = text;
+        if (c.kind !== "decimal") continue;
+        if (isWord(text)) {
+          if (text.length > size.word.length) size.word = text;
+          continue;
+        }
+        size.tail = Math.max(size.tail, tailOf(text));
+        size.whole = Math.max(size.whole, text.search(/[.e]|$/));
       }
-      this.sizes.set(c.name, size);
+      this.sizes.set(c.id, size);
     }
   }
 
   // after is how much room, in digits, follows a text whose point is below those of the others.
-  after = (c: Column, text: string): number => (this.sizes.get(c.name)?.tail ?? 0) - tailOf(text);
+  after = (c: Column, text: string): number => (isWord(text) ? 0 : (this.sizes.get(c.id)?.tail ?? 0) - tailOf(text));
 
   width(c: Column): number {
-    const size = this.sizes.get(c.name);
+    const size = this.sizes.get(c.id);
     const head = Math.min(150, widthOf(c.name, true) + (c.sort ? 20 : 4));
-    const inside = !size ? 40 : c.kind === "decimal" ? (size.whole + size.tail) * widthOf("0") : widthOf(size.longest, c.name === "state");
+    const inside = !size ? 40 : c.kind === "decimal" ? Math.max((size.whole + size.tail) * widthOf("0"), widthOf(size.word))
+      : widthOf(size.longest, c.id === "state");
     return Math.ceil(Math.max(head, Math.min(c.kind === "why" ? 260 : 240, inside + 2)) + 16);
   }
 }
 
+// isWord tells NaN, infinities and texts from numbers: their letters are wider than digits, and they have no point.
+const isWord = (text: string): boolean => /^[-+]?\p{L}/u.test(text);
+
 // tailOf is how wide a number is from its decimal point on, in digits; the point is half as wide as a digit.
 function tailOf(text: string): number {
-  const at = text.search(/^[-\d.]+(e|$)/) < 0 ? -1 : text.search(/[.e]/);
+  const at = text.search(/[.e]/);
   return at < 0 ? 0 : text.length - at - (text[at] === "." ? 0.5 : 0);
 }
 
@@ -117,6 +186,7 @@ export function Trials({ x, watched }: PageProps): JSX.Element {
   const state = query.get("state") ?? "";
   const where = query.get("where") ?? "";
   const sort = query.get("sort") ?? "";
+  const chosen = chosenOf(query.get("columns"));
   const counts = watched.status?.counts ?? {};
   const over = watched.status?.state !== "running" || source.made !== undefined;
   const best = useBest(x, watched);
@@ -128,9 +198,41 @@ export function Trials({ x, watched }: PageProps): JSX.Element {
         {states.map(([name, word]) => <button key={name} type="button" class="small" aria-pressed={state === name}
           onClick={() => setQuery({ state: name })}>{over && name === "RUNNING" && counts[name] ? "was running" : word} {counts[name] ?? 0}</button>)}</div>
       {source.made ? null : <Where where={where} />}</div>
-    <Table key={`${state} ${where} ${sort}`} x={x} over={over} space={space.data} version={watched.version} best={best}
-      state={state} where={where} sort={sort} />
+    <ChooseColumns all={columns({ x, over, space: space.data, best })} chosen={chosen} />
+    <Table key={`${state} ${where} ${sort} ${query.get("columns") ?? ""}`} x={x} over={over} space={space.data} version={watched.version} best={best}
+      state={state} where={where} sort={sort} chosen={chosen} />
   </>;
+}
+
+const groups: [Group, string][] = [["trial", "of the trial"], ["metrics", "metrics"], ["parameters", "parameters"]];
+
+// many is how many columns are found without a search.
+const many = 20;
+
+// ChooseColumns has a box for each column; the address keeps what is chosen.
+function ChooseColumns({ all, chosen }: { all: Column[]; chosen?: string[] }): JSX.Element {
+  const [part, look] = useState("");
+  const list = all.filter((c) => c.id !== "number");
+  const shown = (chosen ?? usual(all)).filter((id) => list.some((c) => c.id === id));
+  const set = (ids: string[] | undefined): void => setQuery({ columns: ids?.map(encodeURIComponent).join(",") || (ids ? "number" : undefined) });
+  const toggle = (id: string): void => set(shown.includes(id) ? shown.filter((s) => s !== id) : placed(list.map((c) => c.id), shown, id));
+  const found = (c: Column): boolean => c.name.toLowerCase().includes(part.toLowerCase());
+  return <details class="card columns" id="columns"><summary>columns: {shown.length} of {list.length} are shown</summary>
+    <div class="row">
+      {list.length > many ? <input type="search" aria-label="only columns with this in their name" placeholder="part of a name" value={part} onInput={(e) => look(e.currentTarget.value)} /> : null}
+      <button type="button" class="small" onClick={() => set(list.map((c) => c.id))}>all</button>
+      <Button small cannot={chosen ? undefined : "these are the columns as at first"} on={() => set(undefined)}>as at first</Button></div>
+    {groups.map(([group, title]) => <fieldset key={group}><legend>{title}</legend>
+      {list.filter((c) => c.group === group && found(c)).map((c) => <label key={c.id}>
+        <input type="checkbox" name={c.id} checked={shown.includes(c.id)} onChange={() => toggle(c.id)} /> {c.name}</label>)}</fieldset>)}
+  </details>;
+}
+
+// placed adds a column behind the nearest of those before it in the list of all that is shown.
+function placed(all: string[], shown: string[], id: string): string[] {
+  const before = all.slice(0, all.indexOf(id)).findLast((other) => shown.includes(other));
+  const i = before === undefined ? 0 : shown.indexOf(before) + 1;
+  return [...shown.slice(0, i), id, ...shown.slice(i)];
 }
 
 // useBest are the numbers of the best trial or, with several objectives, of the front.
@@ -157,6 +259,13 @@ interface TableProps extends About {
   state: string;
   where: string;
   sort: string;
+  // chosen are the ids of the columns; undefined: nobody has chosen.
+  chosen?: string[];
+}
+
+// fieldsOf are the fields that the columns need.
+function fieldsOf(p: TableProps): string {
+  return [...new Set(["state", ...arranged(columns(p), p.chosen, false).flatMap((c) => c.fields)])].join();
 }
 
 // Rows are the blocks of the list that were read.
@@ -181,7 +290,7 @@ class Rows {
     for (let b = this.queue.shift(); b !== undefined; b = this.queue.shift()) {
       try {
         const page = await this.source.trials(this.p.x, { state: this.p.state, where: this.p.where, sort: this.p.sort, offset: b * block,
-          limit: block, fields: "state,params,metrics,iteration,time_total_s,reason,error,cause,never_started" });
+          limit: block, fields: fieldsOf(this.p) });
         this.blocks.set(b, page.trials);
         [this.found, this.total, this.error] = [page.found, page.total, undefined];
       } catch (e) {
@@ -216,7 +325,7 @@ function Table(p: TableProps): JSX.Element {
     if (box.current) sizes.observe(box.current);
     return () => sizes.disconnect();
   }, []);
-  const list = columns(p, width < 640);
+  const list = arranged(columns(p), p.chosen, width < 640);
   const sizes = useSizes(list, blocks);
   const widths = list.map((c) => sizes.width(c));
   const total = widths.reduce((a, b) => a + b, 0);
@@ -229,7 +338,7 @@ function Table(p: TableProps): JSX.Element {
       <Starred x={p.x} of={p.best} /></div>
     <div class="grid" role="table" aria-label="trials" aria-rowcount={found + 1} tabIndex={0} ref={box}
       onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
-      <div class="tr th" role="row" aria-rowindex={1} style={{ ...template, ...wide }}>{list.map((c) => <Head key={c.name} of={c} sort={p.sort} />)}</div>
+      <div class="tr th" role="row" aria-rowindex={1} style={{ ...template, ...wide }}>{list.map((c) => <Head key={c.id} of={c} sort={p.sort} />)}</div>
       <div class="space" role="rowgroup" style={{ height: `${found * rowHeight}px`, ...wide }}>
         <div class="rows" role="presentation" style={{ transform: `translateY(${first * rowHeight}px)` }}>
           {range(first, last - 1).map((i) => <Row key={i} i={i} t={blocks.get(Math.floor(i / block))?.[i % block]} list={list} template={template}
@@ -240,7 +349,7 @@ function Table(p: TableProps): JSX.Element {
 
 // useSizes are the sizes of columns for all blocks so far: columns grow, and do not shrink while somebody scrolls.
 function useSizes(list: Column[], blocks: Map<number, Trial[]>): Sizes {
-  const names = list.map((c) => c.name).join("\n");
+  const names = list.map((c) => c.id).join("\n");
   const known = useRef<{ names: string; sizes: Sizes; seen: WeakSet<Trial[]> } | null>(null);
   if (known.current?.names !== names) known.current = { names, sizes: new Sizes(), seen: new WeakSet() };
   const { sizes, seen } = known.current;
@@ -278,7 +387,7 @@ interface RowProps {
 
 function Row({ i, t, list, template, best, sizes, room }: RowProps): JSX.Element {
   return <div class={t && best.has(t.number) ? "tr best" : "tr"} role="row" aria-rowindex={i + 2} style={template}>
-    {t ? list.map((c) => <Cell key={c.name} of={c} t={t} sizes={sizes} room={room} />) : <div class="td quiet" role="cell">…</div>}</div>;
+    {t ? list.map((c) => <Cell key={c.id} of={c} t={t} sizes={sizes} room={room} />) : <div class="td quiet" role="cell">…</div>}</div>;
 }
 
 function Cell({ of: c, t, sizes, room }: { of: Column; t: Trial; sizes: Sizes; room: number }): JSX.Element {
