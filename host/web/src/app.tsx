@@ -12,6 +12,7 @@ import { Overview } from "./pages/overview";
 import { TrialPage } from "./pages/trial";
 import { Trials } from "./pages/trials";
 import { views } from "./pages/views";
+import { useFall } from "./fall";
 import { clock, time, word } from "./format";
 import { ended, whole } from "./outcome";
 import { href, useRoute } from "./route";
@@ -56,7 +57,8 @@ function skip(e: Event): void {
 // would have to be read once more otherwise.
 function One({ x, view, id }: { x: string; view: string; id?: string }): JSX.Element {
   const source = useSource();
-  const watched = useWatch(source, x);
+  const seen = useWatch(source, x);
+  const watched = { ...seen, fell: useFall(source, x, seen.status) };
   const props = { x, watched, id };
   // nothing is drawn anew when only time has passed, which the overview alone shows
   const page = useMemo(() => pageOf(view, props), [view, id, watched.version, watched.lost, watched.status !== undefined]);
@@ -64,7 +66,8 @@ function One({ x, view, id }: { x: string; view: string; id?: string }): JSX.Ele
   useEffect(() => {
     document.title = visible(`${progress}${x} · ${view === "trials" && id ? "trial " + id : view} · tunehost`);
   }, [progress, x, view, id]);
-  const unread = !watched.status && [404, 409].includes(watched.error?.status ?? 0);
+  // a server that does not answer may come back; what it says does not change by itself
+  const unread = !watched.status && (watched.error?.status ?? 0) !== 0;
   return <>
     <nav class="tabs" aria-label="views">{views.map((v) => <a key={v.name} href={href(["x", x, v.name])}
       aria-current={v.name === view ? "page" : undefined}>{v.title}</a>)}</nav>
@@ -77,7 +80,7 @@ function One({ x, view, id }: { x: string; view: string; id?: string }): JSX.Ele
           : <Steering x={x} watched={watched} />}
         <Later of={watched.status.pending} />
         {view === "overview" ? <Overview {...props} /> : page}</>
-        : unread ? null : <Waiting />}
+        : watched.error ? null : <Waiting />}
     </main>
   </>;
 }

@@ -74,6 +74,8 @@ export interface Watched {
   lost?: number;
   seen?: number;
   version: number;
+  // fell says why the best value is worse than it was.
+  fell?: string;
 }
 
 // every is how often a visible page looks at an experiment: with the quarter of a second that a status is old at most,

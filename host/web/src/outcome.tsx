@@ -44,7 +44,7 @@ export function Advice({ of: s, dir }: { of: Status; dir: string }): JSX.Element
   const command = (flag: string): JSX.Element => <code>tunehost resume {dir} {flag}</code>;
   return <>
     {failed > 0 ? <>{command("--errored")} runs {failed === 1 ? "the trial that failed" : `the ${plural(failed, "trial")} that failed`} again,
-      as does Retry on the page of such a trial. </> : null}
+      as does Retry above; Retry on the page of such a trial runs that one. </> : null}
     {never(s) > 0 ? <>{command("--unstarted")} runs the {plural(never(s), "trial")} that never started.</> : null}
   </>;
 }

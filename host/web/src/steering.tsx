@@ -1,15 +1,15 @@
 // Buttons that change an experiment or a trial. What cannot be undone is asked first.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Detail, Parameter, Params, Status, Trial } from "./api";
+import type { Detail, Done, Parameter, Params, Status, Trial } from "./api";
 import { param, Problem } from "./api";
 import { useRoute } from "./route";
 import { useSource } from "./context";
-import { exact, plural, word } from "./format";
+import { count, exact, plural, word } from "./format";
 import type { Watched } from "./live";
 import { useData } from "./live";
 import { Advice } from "./outcome";
-import type { Steer } from "./source";
+import type { Source, Steer } from "./source";
 import { Button, Dialog, Failure, Waiting } from "./ui";
 
 type Method = "POST" | "PATCH";
@@ -18,6 +18,8 @@ interface Request {
   method?: Method;
   path: string;
   body?: unknown;
+  // trials are those that it is sent for, one after the other; the path is then below each of them.
+  trials?: number[];
 }
 
 // Question is asked before a request is sent.
@@ -36,8 +38,12 @@ interface Actions {
   problem?: Problem;
   question?: Question;
   ask: (q?: Question) => void;
+  // fail says why nothing could be asked.
+  fail: (e: unknown) => void;
   send: (r: Request) => Promise<boolean>;
 }
+
+const unreached = new Problem(0, "the server cannot be reached: nothing is known to be done");
 
 // useActions keeps what was said of an action until the state changes, or another page is opened.
 function useActions(steer: Steer | undefined, x: string, state: string, lost: boolean): Actions {
@@ -52,7 +58,7 @@ function useActions(steer: Steer | undefined, x: string, state: string, lost: bo
     set({ busy: true, said: "" });
     sent.current = now;
     try {
-      const done = await steer.send(r.method ?? "POST", x, r.path, r.body);
+      const done = await carriedOut(steer, x, r);
       const later = done.later ? "; it takes effect when the experiment is resumed" : "";
       set({ busy: false, said: [done.message + later, ...(done.warnings ?? []).map((w) => "⚠ " + w)].join("; ") });
       return true;
@@ -62,12 +68,29 @@ function useActions(steer: Steer | undefined, x: string, state: string, lost: bo
     }
   };
   const old = sent.current !== now ? { said: "", problem: undefined } : {};
-  return { ...shown, off: shown.busy || lost, ...old, send, ask: (question) => set((old) => ({ ...old, said: "", problem: undefined, question })) };
+  const fail = (e: unknown): void => set((was) => ({ ...was, said: "", problem: e instanceof Problem ? e : unreached }));
+  return { ...shown, off: shown.busy || lost, ...old, send, fail, ask: (question) => set((old) => ({ ...old, said: "", problem: undefined, question })) };
+}
+
+// carriedOut sends a request or, for several trials, one for each: one that is refused does not hold up the others.
+async function carriedOut(steer: Steer, x: string, r: Request): Promise<Done> {
+  if (!r.trials) return steer.send(r.method ?? "POST", x, r.path, r.body);
+  const refused: Problem[] = [];
+  for (const number of r.trials) {
+    try {
+      await steer.send("POST", x, `/trials/${number}${r.path}`, r.body);
+    } catch (e) {
+      refused.push(e instanceof Problem ? e : new Problem(0, "the server cannot be reached"));
+      if (refused.length === r.trials.length || refused[refused.length - 1]?.status === 0) throw refused[0];
+    }
+  }
+  const all = r.trials.length;
+  return { message: `running ${refused.length > 0 ? `${all - refused.length} of ` : ""}${plural(all, "failed trial")} again`, warnings: [...new Set(refused.map((p) => p.message))] };
 }
 
 // refusal asks once more where the server says that progress would be lost.
 function refusal(r: Request, e: unknown): { problem?: Problem; question?: Question } {
-  const problem = e instanceof Problem ? e : new Problem(0, "the server cannot be reached: nothing is known to be done");
+  const problem = e instanceof Problem ? e : unreached;
   if (!problem.loses) return { problem };
   return { question: { title: "Pause, and lose progress?", text: problem.message, button: "Pause anyway",
     request: { ...r, body: { force: true } } } };
@@ -92,14 +115,35 @@ function Act({ of, request, question, ask, children, danger, cannot }: { of: Act
   ask?: () => Promise<Question>; danger?: boolean; cannot?: string; children: ComponentChildren }): JSX.Element {
   const act = (): void => {
     if (question) of.ask(question);
-    else if (ask) void ask().then(of.ask);
+    else if (ask) void ask().then(of.ask, of.fail);
     else if (request) void of.send(request);
   };
   return <Button danger={danger} off={of.off} cannot={cannot} on={act}>{children}</Button>;
 }
 
-const stopAll = (x: string): Question => ({ title: `Stop ${x}?`, button: "Stop the experiment", request: { path: "/stop" },
-  text: "All trials end, and the experiment is finished. This cannot be undone. To continue later, interrupt it instead." });
+const stopAll = (x: string, s: Status): Question => ({ title: `Stop ${x}?`, button: "Stop the experiment", request: { path: "/stop" },
+  text: `The trials that have begun end with their last results, and none of them trains on later. ${remaining(s)} To train on later, interrupt the experiment instead.` });
+
+// remaining says what Resume does after a stop.
+function remaining(s: Status): string {
+  const begun = Object.values(s.counts).reduce((a, b) => a + b, 0);
+  if (s.planned < 0) return "Resume later goes on with further trials.";
+  return s.planned > begun ? `Resume later goes on with the ${plural(s.planned - begun, "trial")} not yet made.`
+    : "There is no further trial to make: Resume can go on once their number is raised in Settings.";
+}
+
+// again asks before all failed trials run again. While a host runs the experiment, each is retried on its own.
+async function again(source: Source, x: string, s: Status): Promise<Question> {
+  const n = s.counts["ERROR"] ?? 0;
+  const title = `Run ${plural(n, "failed trial")} again?`;
+  if (s.state !== "running") {
+    return { title, button: "Run again", request: { path: "/resume", body: { errored: true } },
+      text: "The experiment is resumed, with whatever else is left of it. Failed trials start from the beginning, in new directories; their results so far are replaced." };
+  }
+  const { trials } = await source.trials(x, { state: "ERROR", limit: 10000, fields: "state" });
+  return { title: `Run ${plural(trials.length, "failed trial")} again?`, button: "Run again", request: { path: "/retry", trials: trials.map((t) => t.number) },
+    text: "Each continues from its last checkpoint, or starts from the beginning if it has none." };
+}
 
 const interrupt = (x: string, lost: string): Question => ({ title: `Interrupt ${x}?`, button: lost ? "Interrupt anyway" : "Interrupt",
   request: { path: "/interrupt" }, text: "Trials save if they can, and the host ends. The experiment can be resumed.",
@@ -116,26 +160,28 @@ async function interruption(steer: Steer, x: string): Promise<Question> {
 
 // Steering has the buttons of an experiment.
 export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.Element | null {
-  const { steer } = useSource();
+  const source = useSource();
+  const { steer, made } = source;
   const { status } = watched;
-  const { made } = useSource();
   const actions = useActions(steer, x, `${status?.state} ${status?.paused}`, watched.lost !== undefined);
   const [form, open] = useState("");
   if (!status || made) return null;
   if (!steer) return <p class="quiet steering" id="read-only">Read only: the token of this page changes nothing.</p>;
   const running = status.state === "running";
   const ending = running && status.ending ? `the experiment is ending: ${status.ending}` : undefined;
+  const failed = status.counts["ERROR"] ?? 0;
   const close = (): void => open("");
   return <section aria-label="control" class="steering">
     <div class="steer">
       {running && !status.paused ? <Act of={actions} request={{ path: "/pause" }} cannot={ending}>❚❚ Pause</Act> : null}
       {running && status.paused ? <Act of={actions} request={{ path: "/resume" }} cannot={ending}>▶ Continue</Act> : null}
       {running ? <Act of={actions} ask={() => interruption(steer, x)}>Interrupt…</Act> : null}
-      {running ? <Act of={actions} question={stopAll(x)} danger>■ Stop…</Act> : null}
+      {running ? <Act of={actions} question={stopAll(x, status)} danger>■ Stop…</Act> : null}
       {running ? null : <Act of={actions} request={{ path: "/resume" }} cannot={status.resumable ? undefined : nothingLeft(status)}>▶ Resume</Act>}
+      {failed > 0 ? <Act of={actions} ask={() => again(source, x, status)} cannot={ending}>↻ Retry {count(failed)} failed…</Act> : null}
       <Button off={actions.off} cannot={running ? ending : "trials are added while the experiment runs"} on={() => open("add")}>Add a trial…</Button>
       <Button off={actions.off} on={() => open("set")}>Settings…</Button>
-      {status.state === "finished" && watched.lost === undefined ? <span class="quiet" id="more"><Advice of={status} dir={word(status.dir)} /></span> : null}
+      {["finished", "stopped"].includes(status.state) && watched.lost === undefined ? <span class="quiet" id="more"><Advice of={status} dir={word(status.dir)} /></span> : null}
     </div>
     <Said of={actions} inForm={form !== ""} />
     {form === "add" ? <Point x={x} title="Add a trial" button="Add" path="/trials" actions={actions} onClose={close}
@@ -145,7 +191,7 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
 }
 
 // nothingLeft says why an experiment cannot be resumed.
-const nothingLeft = (s: Status): string => (s.state === "stopped" ? "the experiment was stopped: it has no trial to go on with"
+const nothingLeft = (s: Status): string => (s.state === "stopped" ? "the experiment was stopped, and all its trials were made: raise their number in Settings"
   : "all trials have ended: raise their number in Settings");
 
 const stopOne = (t: Trial): Question => ({ title: `Stop trial ${t.number}?`, button: "Stop the trial",

@@ -37,7 +37,7 @@ export function Overview({ x, watched }: PageProps): JSX.Element {
   </>;
 }
 
-function Headline({ watched: { lost, seen }, status: s, x }: { watched: Watched; status: Status; x: string }): JSX.Element {
+function Headline({ watched: { lost, seen, fell }, status: s, x }: { watched: Watched; status: Status; x: string }): JSX.Element {
   const { made } = useSource();
   const state = s.paused ? "paused" : s.state;
   const objective = useSpace(x).data?.objectives[0];
@@ -50,7 +50,7 @@ function Headline({ watched: { lost, seen }, status: s, x }: { watched: Watched;
     <div><h2>time</h2><div class="big number" id="elapsed"><Elapsed status={s} lost={unknown} /></div><div id="left" class="strong">{unknown ? "not known" : timeLeft(s, made)}</div></div>
     <div><h2 id="best-of">{s.best || !s.front ? `best ${objective ? `${objective.metric} (${objective.mode})` : "so far"}` : "best"}</h2>{s.best ? <><div class="big" id="best-value"><Value of={s.best.value} /></div>
       <div>by <a href={href(["x", x, "trials", s.best.number])}>trial {s.best.number}</a></div></>
-      : s.front ? <div id="front"><Front x={x} n={s.front} /></div> : "no result yet"}</div>
+      : s.front ? <div id="front"><Front x={x} n={s.front} /></div> : "no result yet"}{fell ? <div class="state-paused" id="fell" role="status">{fell}</div> : null}</div>
   </section>;
 }
 
@@ -133,7 +133,8 @@ export function Best({ best, front, x }: { best: Ranked | null; front?: number; 
   const names = Object.keys(best.params);
   return <Card title="Best" id="best" aside={<Choice label="form" of={forms} chosen={form} on={choose} />}>
     <p>{number(best.value)} by <a href={href(["x", x, "trials", best.number])}>trial {best.number} ({best.trial})</a>, after{" "}
-      {plural(best.iteration, "iteration")}{best.time_total_s ? `, ${seconds(best.time_total_s)}` : ""}</p>
+      {plural(best.iteration, "iteration")}{best.time_total_s ? `, ${seconds(best.time_total_s)}` : ""}{best.state === "ERROR" ? "; it has failed later" : ""}</p>
+    <p class="quiet" id="counted">The last value of each trial counts, also of one that still runs or has failed.</p>
     <Code text={written(best.params, names, form)} label="the best parameters" /></Card>;
 }
 
