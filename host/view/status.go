@@ -87,6 +87,9 @@ type External struct {
 	Left Left
 	// Added is how many suggestions the user has added to those that the file plans.
 	Added int64
+	// OnHold says that the user has paused it as a whole: no trial continues on its own then. Status.Paused also says
+	// that each trial that is left was paused on its own.
+	OnHold bool
 	// Manual says that workers, which may be anywhere, train its trials.
 	Manual bool
 }
@@ -115,7 +118,7 @@ func (s *State) CurrentStatus() Status {
 		Quality: Quality{Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1}, Resources: m.Usage(),
 		Elapsed: time.Duration(m.Now()), Budget: time.Duration(m.Spec().Budget.TimeNS), Host: s.runsOn,
 		External: External{Entries: s.Entries(), Added: Added(m), Waiting: waiting(m),
-			Manual: m.Spec().Manual}}
+			OnHold: m.OnHold(), Manual: m.Spec().Manual}}
 	x.Reported = m.Metric(x.Objective.Metric) != 0
 	for _, state := range States {
 		x.Counts[state] = m.Count(state)
@@ -376,6 +379,7 @@ type externalJSON struct {
 	Added      int64     `json:"added,omitempty"`
 	Pending    []Pending `json:"pending,omitempty"`
 	Waiting    string    `json:"waiting,omitempty"`
+	OnHold     bool      `json:"on_hold,omitempty"`
 }
 
 type usageJSON struct {
@@ -405,5 +409,5 @@ func (s Status) MarshalJSON() ([]byte, error) {
 		s.Paused, orNull(s.Ending),
 		s.Planned, best, s.Front, resources, s.Elapsed.Seconds(), s.Left.orNull(), s.Dir, s.Host,
 		externalJSON{s.StoppedEarly, s.WasRunning, s.Leases, s.Overdue,
-			s.Entries, s.Resumable, restarts, s.Added, s.Pending, s.Waiting}})
+			s.Entries, s.Resumable, restarts, s.Added, s.Pending, s.Waiting, s.OnHold}})
 }

@@ -125,7 +125,7 @@ type page struct {
 const patience = 2 * time.Minute
 
 // browser starts a browser, with one page.
-func browser(t testing.TB) *page {
+func browser(t testing.TB, more ...chromedp.ExecAllocatorOption) *page {
 	t.Helper()
 	file := toolchain.Need(t, toolchain.Chromium)
 	profile, err := os.MkdirTemp("", "tunehost-browser-profile-")
@@ -136,6 +136,7 @@ func browser(t testing.TB) *page {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(file), chromedp.NoSandbox,
 		chromedp.WindowSize(1300, 1000), chromedp.Flag("force-prefers-reduced-motion", true),
 		chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(patience))
+	options = append(options, more...)
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
 	ctx, end := chromedp.NewContext(ctx)

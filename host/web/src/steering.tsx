@@ -215,7 +215,7 @@ export function TrialSteering({ x, trial, status, lost }: { x: string; trial: De
   return <section aria-label="control of the trial" class="steering">
     <div class="steer">
       {state === "RUNNING" || state === "PENDING" ? <Act of={actions} request={at("pause")} cannot={rests}>❚❚ Pause</Act> : null}
-      {state === "PAUSED" ? <Act of={actions} request={at("resume")} cannot={rests ?? (status.paused ? "the experiment is paused: continue that first" : undefined)}>▶ Continue</Act> : null}
+      {state === "PAUSED" ? <Act of={actions} request={at("resume")} cannot={rests ?? (status.on_hold ? "the experiment is paused: continue that first" : undefined)}>▶ Continue</Act> : null}
       {over ? null : <Act of={actions} question={stopOne(trial)} danger cannot={rests}>■ Stop trial {number}…</Act>}
       {state === "ERROR" ? <><Act of={actions} request={at("retry")}>↻ Retry</Act>
         <Act of={actions} question={anew(trial)}>↻ Retry from the beginning…</Act></> : null}

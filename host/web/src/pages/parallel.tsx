@@ -4,15 +4,13 @@ import { useMemo, useState } from "preact/hooks";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
 import { count, number, plural } from "../format";
-import type { Brushes, Dimension } from "../plot/parallel";
+import type { Brushes, Dimension, Ranges } from "../plot/parallel";
 import { Parallel } from "../plot/parallel";
 import { Scale } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
 import { Button, Card, Select, Starred, Waiting } from "../ui";
 import { better, column, extent, metricOf, shades, useTable } from "./data";
 import type { Table } from "./data";
-
-type Ranges = Record<string, [number, number] | string[]>;
 
 export function ParallelPage({ x, watched }: PageProps): JSX.Element {
   const { data, error } = useTable(x, watched.version);
@@ -79,11 +77,9 @@ function linear(t: Table, name: string): string | undefined {
 
 // expression is a filter of trials for brushes.
 export function expression(ranges: Ranges): string {
-  return Object.entries(ranges).map(([name, r]) => (isRange(r) ? `${name} >= ${number(r[0], 8)} && ${name} <= ${number(r[1], 8)}`
-    : `(${r.map((v) => `${name} == ${JSON.stringify(v)}`).join(" || ") || "false"})`)).join(" && ");
+  return Object.entries(ranges).map(([name, r]) => ("from" in r ? `${name} >= ${number(r.from, 8)} && ${name} <= ${number(r.to, 8)}`
+    : `(${r.choices.map((v) => `${name} == ${JSON.stringify(v)}`).join(" || ") || "false"})`)).join(" && ");
 }
-
-const isRange = (r: [number, number] | string[]): r is [number, number] => typeof r[0] === "number";
 
 // Axes are moved, hidden and shown again by buttons, which a keyboard reaches.
 function Axes({ all, shown, logs, linear, set, setLogs }: { all: string[]; shown: string[]; logs: string[]; linear: (n: string) => string | undefined;

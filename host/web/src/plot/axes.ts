@@ -8,7 +8,7 @@ import { fitted, write } from "./canvas";
 export interface Axis {
   label: string;
   at: (v: unknown) => number;
-  ticks: { at: number; text: string }[];
+  ticks: { at: number; text: string; value?: unknown }[];
   // invert returns the number at a place; NaN for choices.
   invert: (px: number) => number;
   kind: "number" | "choice";
@@ -27,19 +27,20 @@ export interface Wanted {
 // axis makes an axis for values, between two places.
 export function axis(w: Wanted, range: [number, number]): Axis {
   const numbers: number[] = [];
-  const others = new Set<string>((w.choices ?? []).map(value));
+  const others: unknown[] = [...w.choices ?? []];
   for (const v of w.values) {
     if (typeof v === "number" && Number.isFinite(v)) numbers.push(v);
-    else if (v !== undefined && v !== null && typeof v !== "number") others.add(value(v));
+    else if (v !== undefined && v !== null && typeof v !== "number") others.push(v);
   }
-  return others.size > 0 ? choices(w, [...others, ...(w.choices ? [] : numbers.map(value))], range)
-    : numeric(w, numbers, range);
+  return others.length > 0 ? choices(w, [...others, ...(w.choices ? [] : numbers)], range) : numeric(w, numbers, range);
 }
 
-function choices(w: Wanted, list: string[], range: [number, number]): Axis {
-  const scale = scalePoint<string>([...new Set(list)], range).padding(0.5);
+function choices(w: Wanted, list: unknown[], range: [number, number]): Axis {
+  const known = new Map<string, unknown>(); // by their texts, which are the same for 1 and "1"
+  for (const v of list) if (!known.has(value(v))) known.set(value(v), v);
+  const scale = scalePoint<string>([...known.keys()], range).padding(0.5);
   return { label: w.label, kind: "choice", at: (v) => scale(value(v)) ?? NaN, invert: () => NaN,
-    ticks: scale.domain().map((text) => ({ at: scale(text) ?? NaN, text })) };
+    ticks: scale.domain().map((text) => ({ at: scale(text) ?? NaN, text, value: known.get(text) })) };
 }
 
 function numeric(w: Wanted, values: number[], range: [number, number]): Axis {

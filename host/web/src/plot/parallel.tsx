@@ -19,6 +19,9 @@ export interface Dimension {
 // Range is what a brush has chosen on an axis, in pixels.
 export type Brushes = Record<string, [number, number]>;
 
+// Ranges are what brushes have chosen: numbers from one to another, or choices.
+export type Ranges = Record<string, { from: number; to: number } | { choices: unknown[] }>;
+
 export interface ParallelProps {
   label: string;
   numbers: number[];
@@ -26,7 +29,7 @@ export interface ParallelProps {
   // shades are 0 to 1; NaN for a trial without a value, which is drawn thin.
   shades: number[];
   brushes: Brushes;
-  onBrush: (b: Brushes, ranges: Record<string, [number, number] | string[]>) => void;
+  onBrush: (b: Brushes, ranges: Ranges) => void;
   highlight?: number;
   pick?: (trial: number) => void;
 }
@@ -101,14 +104,15 @@ export function Parallel(p: ParallelProps): JSX.Element {
 const sorted = (a: number, b: number): [number, number] => [Math.min(a, b), Math.max(a, b)];
 
 // ranges are brushes in the values of their axes.
-function ranges(b: Brushes, p: ParallelProps, l: Layout): Record<string, [number, number] | string[]> {
-  const out: Record<string, [number, number] | string[]> = {};
+function ranges(b: Brushes, p: ParallelProps, l: Layout): Ranges {
+  const out: Ranges = {};
   p.dimensions.forEach((d, i) => {
     const [from, to] = b[d.name] ?? [];
     const a = l.axes[i];
     if (from === undefined || to === undefined || !a) return;
-    out[d.name] = a.kind === "number" ? sorted(a.invert(from), a.invert(to))
-      : a.ticks.filter((t) => t.at >= from && t.at <= to).map((t) => t.text);
+    const [low, high] = sorted(a.invert(from), a.invert(to));
+    out[d.name] = a.kind === "number" ? { from: low, to: high }
+      : { choices: a.ticks.filter((t) => t.at >= from && t.at <= to).map((t) => t.value) };
   });
   return out;
 }
