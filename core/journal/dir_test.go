@@ -99,7 +99,8 @@ func TestDirDoesNotLeadOut(t *testing.T) {
 	must(t, os.Symlink(outside, filepath.Join(path, "00000000000000000001.tj")))
 	dir := makeDir(t, path)
 	// A record without this file would look gone.
-	if names, err := dir.List(); len(names) != 0 || err == nil || !strings.Contains(err.Error(), "0001.tj is a link: ") {
+	names, err := dir.List()
+	if len(names) != 0 || err == nil || !strings.Contains(err.Error(), "0001.tj is a link: ") {
 		t.Errorf("a link in the place of a segment: %v, %v", names, err)
 	}
 	for _, name := range []string{"00000000000000000001.tj", "../" + filepath.Base(path), outside} {

@@ -10,9 +10,9 @@ import (
 	"github.com/tunehost/tunehost/host/serve/guard"
 )
 
-// Return has the server also listen where earlier servers of folders of experiments did: pages that are still open there
-// find it. It notes the addresses for the next server. The printed URL stays at the address that nobody had before. It
-// returns what the user should know. Where the user has named the address it does nothing.
+// Return has the server also listen where earlier servers of folders of experiments did: pages that are still open
+// there find it. It notes the addresses for the next server. The printed URL stays at the address that nobody had
+// before. It returns what the user should know. Where the user has named the address it does nothing.
 func (o *Open) Return(folders ...string) (notes []string) {
 	if o.every == nil {
 		return nil
@@ -38,8 +38,8 @@ func (o *Open) Return(folders ...string) (notes []string) {
 			o.every.add(l)
 			at = append(at, address)
 		case errors.Is(err, syscall.EADDRINUSE) && address != DefaultAddress: // of that one, Note has told
-			notes = append(notes, address+", where an earlier server was, is in use by another one: pages that are open "+
-				"there do not find this server")
+			notes = append(notes, address+", where an earlier server was, is in use by another one: pages that are "+
+				"open there do not find this server")
 		}
 	}
 	if err := guard.Remember(o.Keys, dirs, at); err != nil {

@@ -72,7 +72,8 @@ func TestReturnRefused(t *testing.T) {
 	write(0o600, fmt.Sprintf(`%q, "0.0.0.0:17733", "192.0.2.1:17733", "nowhere", "127.0.0.1:80"`, taken.Addr()))
 	o, _ := begun(t, Site{Tokens: tokens})
 	had := len(o.every.addresses())
-	if notes := o.Return(folder); len(notes) != 1 || !strings.HasPrefix(notes[0], taken.Addr().String()+", where an earlier") {
+	notes := o.Return(folder)
+	if len(notes) != 1 || !strings.HasPrefix(notes[0], taken.Addr().String()+", where an earlier") {
 		t.Errorf("%q", notes)
 	}
 	if now := o.every.addresses(); len(now) != had {

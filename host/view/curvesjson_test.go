@@ -14,8 +14,9 @@ func TestCurvesJSON(t *testing.T) {
 		{Metric: `<"a">`, Mode: "min", Total: 7, Trials: []LearningCurve{
 			{Number: 3, Trial: "abc", State: "RUNNING", Iterations: []uint64{}, Values: Floats{}},
 			{Number: 4, Trial: "d\xffe", State: "TERMINATED", WasRunning: true, Cause: "scheduler",
-				Reason: "\u2028 worse <than> \x01 & \"most\"\n", Stopped: true, Iterations: []uint64{1, 9, math.MaxUint64},
-				Values: Floats{0.1, Float(math.NaN()), Float(math.Inf(-1))}}}},
+				Reason: "\u2028 worse <than> \x01 & \"most\"\n", Stopped: true,
+				Iterations: []uint64{1, 9, math.MaxUint64},
+				Values:     Floats{0.1, Float(math.NaN()), Float(math.Inf(-1))}}}},
 	} {
 		var want bytes.Buffer
 		e := json.NewEncoder(&want)

@@ -173,8 +173,8 @@ func (s *State) Brief(no core.TrialNo) Trial {
 	t := Trial{Subject: Subject{Number: no, ID: s.id(no), State: v.State, Attempt: v.Attempt, Since: v.Since,
 		Params: v.Params},
 		Metrics: s.metrics(no), Iteration: v.Iteration, Results: v.Results, Failures: v.Failures,
-		NeverStarted: v.NeverStarted, Node: s.nodes.of(no), WasRunning: s.wasRunning(v.State), Cause: v.Cause, Reason: v.Cause.String(),
-		Seconds: float64(v.TrainNS) / 1e9}
+		NeverStarted: v.NeverStarted, Node: s.nodes.of(no), WasRunning: s.wasRunning(v.State),
+		Cause: v.Cause, Reason: v.Cause.String(), Seconds: float64(v.TrainNS) / 1e9}
 	first, runs := s.Machine.Runs(no)
 	t.Suggestion, t.Runs = int(first)/runs, runs
 	if v.State == core.Errored {

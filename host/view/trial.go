@@ -135,7 +135,8 @@ func (t *Trial) shape() trialJSON {
 	return trialJSON{Suggestion: suggestion, Trial: t.ID, Number: t.Number, State: t.State.String(), Params: t.Params,
 		Metrics:   metricsJSON(t.Metrics),
 		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures,
-		attemptsJSON: attemptsJSON{t.Attempt, t.Node, t.NeverStarted, t.WasRunning}, Error: orNull(t.Error), Reason: orNull(t.Reason),
+		attemptsJSON: attemptsJSON{t.Attempt, t.Node, t.NeverStarted, t.WasRunning},
+		Error:        orNull(t.Error), Reason: orNull(t.Reason),
 		Cause: causeShape(t.Cause), Dir: t.Dir, Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended),
 		Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint), CheckpointAt: t.CheckpointAt,
 		Exports: t.exports()}

@@ -315,7 +315,8 @@ func TestSortedByHowTheyRan(t *testing.T) {
 			}
 		}
 	}
-	if _, err := e.Trials(view.Chosen{Sort: "nodes"}); err == nil || !strings.Contains(err.Error(), `did you mean "node"`) {
+	_, err := e.Trials(view.Chosen{Sort: "nodes"})
+	if err == nil || !strings.Contains(err.Error(), `did you mean "node"`) {
 		t.Error(err)
 	}
 }

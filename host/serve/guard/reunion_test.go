@@ -33,7 +33,8 @@ const nonce = "0123456789abcdef"
 
 // find does as the page of the dashboard; via is where its requests arrive at the server. It returns whether the page
 // takes the server for one of its user, and what the server answers it.
-func (p looking) find(t *testing.T, g http.Handler, via *net.TCPAddr) (trusted bool, answer *httptest.ResponseRecorder) {
+func (p looking) find(t *testing.T, g http.Handler, via *net.TCPAddr) (trusted bool,
+	answer *httptest.ResponseRecorder) {
 	t.Helper()
 	var x offer
 	w := reach(g, "/key/again?nonce="+nonce, via, nil)
@@ -111,7 +112,8 @@ func TestQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKeys()
 		q := k.question(time.Now())
-		if !k.asked(q, time.Now()) || newKeys().asked(q, time.Now()) || k.asked("9"+q, time.Now()) || k.asked("", time.Now()) {
+		now := time.Now()
+		if !k.asked(q, now) || newKeys().asked(q, now) || k.asked("9"+q, now) || k.asked("", now) {
 			t.Error("questions of others are taken, or this one is not")
 		}
 		time.Sleep(questionTime + time.Second)

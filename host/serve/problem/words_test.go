@@ -9,8 +9,8 @@ func TestUnflagged(t *testing.T) {
 			"experiment another name, or move it away",
 		"run `tunehost resume DIR --errored`; or --errored": "run `tunehost resume DIR --errored`; or errored",
 		`found the text "use --name"`:                       `found the text "use --name"`,
-		"that is another; continue with it: --accept-plugins": "that is another; continue with it: `tunehost resume DIR " +
-			"--accept-plugins`",
+		"that is another; continue with it: --accept-plugins": "that is another; continue with it: `tunehost " +
+			"resume DIR --accept-plugins`",
 		"/a: no space; choose another with --storage": "/a: no space; start `tunehost serve` with another folder",
 		"a--name -- is --unknown":                     "a--name -- is --unknown",
 	} {

@@ -30,7 +30,8 @@ const NextHeader = "Tunehost-Next"
 // A reader that sends Cache-Control: max-age=N takes an answer that was made for somebody else, up to N seconds ago;
 // the dashboard's pages do. How long an answer is passed on depends on what it took to make: a cheap one for
 // a quarter of a second, an expensive one for 400 times as long, so that each takes at most a quarter of a hundredth of
-// a processor, unless the reader wants a newer one. Such an answer has the header Age, so that the reader knows that it may ask again for what came since.
+// a processor, unless the reader wants a newer one. Such an answer has the header Age, so that the reader knows that it
+// may ask again for what came since.
 // Other readers get an answer that was made before only as long as nothing has changed that it depends on.
 type Answers struct {
 	Source
@@ -45,8 +46,9 @@ type Answers struct {
 type Source interface {
 	// Most is how long the answer to a request may be passed on; 0: not at all.
 	Most(*http.Request) time.Duration
-	// Version changes with what an answer depends on; "": that is not known, or other things matter, too. over, which may
-	// be nil, reports whether an answer without a version is not passed on any more: the last word has been spoken since.
+	// Version changes with what an answer depends on; "": that is not known, or other things matter, too. over, which
+	// may be nil, reports whether an answer without a version is not passed on any more: the last word has been spoken
+	// since.
 	Version(*http.Request) (version string, over func() bool)
 }
 

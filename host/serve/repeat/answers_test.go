@@ -125,7 +125,8 @@ func TestPagesShareAnswers(t *testing.T) {
 	}
 }
 
-// When the last word has been spoken, an expensive answer from before it is not passed on, and until then readers are told
+// When the last word has been spoken, an expensive answer from before it is not passed on, and until then readers are
+// told
 // when there may be another.
 func TestLastWord(t *testing.T) {
 	c := &timed{status: http.StatusOK, took: 10 * time.Millisecond}

@@ -67,7 +67,8 @@ func TestAnyColumn(t *testing.T) {
 	p.await(cells("m9") + ` === "9,18,27"`)
 	p.view("#/x/metered/trials?columns=files,started,ended,id,checkpoint,failures,results")
 	p.await(heads + ` === "#,files,started,ended,id,checkpoint,failures,results"`)
-	p.await(`!/undefined|–/.test([...document.querySelectorAll(".rows .tr")].map((r) => r.children[3].textContent).join())`)
+	p.await(`!/undefined|–/.test([...document.querySelectorAll(".rows .tr")]
+		.map((r) => r.children[3].textContent).join())`)
 	p.await(cells("results") + ` === "1,1,1"`)
 	p.press("#columns", "as at first")
 	p.await(`!location.hash.includes("columns") && ` + heads + `.startsWith("#,state,why,a,m1")`)
@@ -77,7 +78,8 @@ func TestAnyColumn(t *testing.T) {
 // tick changes the box of a column.
 func (p *page) tick(id string) {
 	p.t.Helper()
-	box := fmt.Sprintf(`document.querySelector("#columns").open = true, document.querySelector('#columns input[name="%s"]')`, id)
+	box := fmt.Sprintf(`document.querySelector("#columns").open = true,
+		document.querySelector('#columns input[name="%s"]')`, id)
 	p.await(box)
 	p.run("tick "+id, chromedp.Evaluate("void ("+box+").click()", nil))
 }

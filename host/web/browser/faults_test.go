@@ -88,7 +88,9 @@ func mendable(t *testing.T) (dir string) {
 	write(t, dir, "x.yaml", `version: 1
 name: mendable
 objective: {metric: a, mode: max}
-trainable: {command: [sh, -c, 'cd `+dir+`; echo "{\"a\": {n}}"; if [ {n} = 3 ]; then until [ -e enough ]; do sleep 0.1; done; else [ -e mended ]; fi']}
+trainable:
+  command: [sh, -c, 'cd `+dir+`; echo "{\"a\": {n}}";
+    if [ {n} = 3 ]; then until [ -e enough ]; do sleep 0.1; done; else [ -e mended ]; fi']
 space: {n: {grid: [0, 1, 2, 3]}}
 trials: 1
 concurrency: 4

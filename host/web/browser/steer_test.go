@@ -35,7 +35,8 @@ concurrency: 2
 	state(0, "running")
 	p.press(".steer", "Pause")
 	p.await(`document.querySelector("main .state")?.textContent.includes("paused") ||
-		[...document.querySelectorAll("dialog button")].some(b => b.textContent === "Pause anyway" && (b.click(), true))`)
+		[...document.querySelectorAll("dialog button")]
+			.some(b => b.textContent === "Pause anyway" && (b.click(), true))`)
 	state(0, "paused")
 	p.shows("#facts", "checkpoints")
 	p.press(".steer", "Continue")
