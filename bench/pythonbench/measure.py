@@ -67,7 +67,8 @@ ASKTELL = """
 import time, tunehost
 from tunehost import tune
 begin, first = time.time(), ""
-with tunehost.AskTell({"x": tune.uniform(0, 1)}, metric="loss", trials=COUNT, searcher="random") as experiment:
+space = {"x": tune.uniform(0, 1)}
+with tunehost.AskTell(space, metric="loss", mode="min", trials=COUNT, searcher="random") as experiment:
     for trial in experiment:
         experiment.tell(trial, trial.params["x"])
     assert len(experiment.trials()) == COUNT

@@ -191,7 +191,7 @@ func TestTune(t *testing.T) {
 	w := installedWheel(t)
 	cmd := w.command(t.TempDir(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", script(t, ""),
 		script(t, "test_tune.py"), script(t, "test_own.py"), script(t, "test_same.py"), script(t, "test_mistakes.py"),
-		script(t, "test_shown.py"))
+		script(t, "test_shown.py"), script(t, "test_back.py"))
 	cmd.Env = append(cmd.Env, "PYTHONDONTWRITEBYTECODE=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

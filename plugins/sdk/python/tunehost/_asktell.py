@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, AsyncIterator, Dict, Iterator, List, Mapping, Optional, Union
 
-from . import _binary, _system, _words
+from . import _binary, _integers, _system, _words
 from ._metrics import Reported, flatten
 from ._reading import Experiment
 
@@ -56,9 +56,9 @@ class AskTell(Experiment):
     >>> 2 < best["params"]["x"] < 4, best["value"] < 1
     (True, True)
 
-    space is that of tune.Tuner. metric is the reported metric that counts, and mode is min, or max of it; metrics for
-    several objectives are a dict of modes: {"loss": "min", "size": "min"}. trials is how many are handed out; -1: no
-    limit. searcher and scheduler are what tune.TuneConfig takes. The experiment is recorded in storage (./results)
+    space is that of tune.Tuner. metric is the reported metric that counts, and mode says what is good: min or max. The
+    metrics of several objectives are a dict of modes: {"loss": "min", "size": "min"}. trials is how many are handed
+    out; -1: no limit. searcher and scheduler are what tune.TuneConfig takes. The experiment is recorded in storage (./results)
     under name, as by `tunehost run`; one that exists continues, and trials that were handed out and not told are
     handed out again. storage="none" records nothing: of what is read there is only the best trial so far. settings are
     further keys of the experiment file, such as stop={"iteration": 9}.
@@ -69,7 +69,7 @@ class AskTell(Experiment):
         self,
         space: Mapping[str, Any],
         metric: Union[str, Mapping[str, str]],
-        mode: str = "min",
+        mode: Optional[str] = None,
         *,
         trials: int = -1,
         searcher: Any = "auto",
@@ -83,7 +83,7 @@ class AskTell(Experiment):
 
         encoded = encode(space)
         self._plan, self._space = encoded.plan, encoded.space
-        self._metrics = dict(metric) if isinstance(metric, Mapping) else {metric: mode}
+        self._metrics = _modes(metric, mode)
         name = name or f"asktell_{datetime.datetime.now():%Y-%m-%d_%H-%M-%S}_{os.getpid()}"
         if storage != "none":
             storage = os.path.abspath(os.path.expanduser(storage or "results"))
@@ -102,6 +102,7 @@ class AskTell(Experiment):
         _check_space(os.path.join(storage, name), name, encoded.space)
         self._lock = threading.Lock()
         self._told = threading.Condition()
+        self._integers = _integers.Integers(self.dir)
         self._tells = 0  # how often something was told
         self._recorded = storage != "none"
         self._last_best: Optional[Dict[str, Any]] = None  # of a session that records nothing and was closed
@@ -111,7 +112,7 @@ class AskTell(Experiment):
         """The next trial, or None when the experiment is finished. TellFirst: a result has to be told before; with
         wait this waits until another thread tells one.
 
-        >>> experiment = AskTell({"x": 5, "flag": True}, metric="loss", trials=1, storage="none")
+        >>> experiment = AskTell({"x": 5, "flag": True}, metric="loss", mode="min", trials=1, storage="none")
         >>> trial = experiment.ask()
         >>> trial.number, trial.params
         (0, {'x': 5, 'flag': True})
@@ -148,7 +149,7 @@ class AskTell(Experiment):
         """Ends a trial with its last metrics, which are numbers by name, or a number if there is one objective. Returns
         None, or why the metrics do not count: the trial had been stopped before.
 
-        >>> with AskTell({"x": 5}, metric="loss", trials=2, name="told") as experiment:
+        >>> with AskTell({"x": 5}, metric="loss", mode="min", trials=2, name="told") as experiment:
         ...     experiment.tell(experiment.ask(), {"loss": 0.5, "size": 7})
         ...     experiment.tell(experiment.ask(), 0.25)
         ...     experiment.best()["value"]
@@ -165,7 +166,7 @@ class AskTell(Experiment):
         and value.
 
         >>> from tunehost import tune
-        >>> with AskTell({"x": tune.uniform(0, 1)}, metric="loss", trials=3, storage="none") as experiment:
+        >>> with AskTell({"x": tune.uniform(0, 1)}, metric="loss", mode="min", trials=3, storage="none") as experiment:
         ...     for trial in experiment:
         ...         ignored = experiment.tell(trial, trial.params["x"])
         >>> sorted(experiment.best())
@@ -179,7 +180,8 @@ class AskTell(Experiment):
         found = self._last_best if self._program.closed() else self._request({"best": True})
         if not found or "trial" not in found:
             return None
-        return {**found, "value": found["metrics"][own]}
+        metrics = _integers.typed(found["metrics"], self._integers.names())
+        return {**found, "metrics": metrics, "value": float(metrics[own])}
 
     def close(self) -> None:
         """Ends the session. What was told is kept; AskTell with the same arguments and name continues. Trials that
@@ -249,6 +251,8 @@ class AskTell(Experiment):
         if found.left_out or found.values:
             left = [*found.left_out, *found.values]
             raise TypeError(f"the metric {left[0]} is no number: ask and tell takes numbers only")
+        with self._told:
+            self._integers.note(found.metrics, found.integers)
         return found
 
 
@@ -459,6 +463,17 @@ class _Program:
             return f"tunehost {_system.ended_by(status)}; AskTell with the same arguments and name continues"
         last = self._messages[-1] if self._messages else f"tunehost ended with status {status}"
         return _words.refused(last.removeprefix("tunehost: "), self._file, {"objective": "metric"})
+
+
+def _modes(metric: Union[str, Mapping[str, str]], mode: Optional[str]) -> Dict[str, str]:
+    """The modes of the metrics. What is good has no default, as in tune.TuneConfig."""
+    if isinstance(metric, Mapping):
+        if mode is not None:
+            raise AskError(f"mode is {mode!r}, and metric has modes: leave mode out")
+        return dict(metric)
+    if mode is None:
+        raise AskError('AskTell has a metric and no mode: write mode="min" or mode="max"')
+    return {metric: mode}
 
 
 def _objectives(metrics: Mapping[str, str]) -> Dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Set, Tuple, Union
 
 Metrics = Mapping[str, Any]
 
@@ -18,6 +18,7 @@ class Reported:
 
     def __init__(self) -> None:
         self.metrics: Dict[str, float] = {}
+        self.integers: Set[str] = set()  #: the names of those that are integers
         self.values: Dict[str, Any] = {}  #: everything that is not a number, as JSON values
         self.done = False  #: the report contains done=True
         self.iteration: Optional[int] = None  #: the iteration in the report
@@ -38,6 +39,8 @@ class Reported:
             if name == "iteration":
                 return
         self.metrics[name] = number
+        if name not in _COUNTS and _is_integer(value):
+            self.integers.add(name)
 
     def _add_value(self, name: str, value: Any) -> None:
         if name == "done" and isinstance(value, bool):
@@ -88,6 +91,15 @@ def _is_bool(value: Any) -> bool:
     """The booleans of numpy and torch can be converted to float, too."""
     return isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b" or str(
         getattr(value, "dtype", "")) == "torch.bool"
+
+
+def _is_integer(value: Any) -> bool:
+    """Integers of any library."""
+    if type(value) in (float, int):
+        return type(value) is int
+    dtype = getattr(value, "dtype", None)
+    return isinstance(value, int) or getattr(dtype, "kind", "") in ("i", "u") or getattr(
+        dtype, "is_floating_point", True) is False
 
 
 def _number(value: Any) -> Optional[float]:

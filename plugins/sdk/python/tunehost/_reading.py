@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Dict, FrozenSet, List, Optional, Union
 
-from . import _dataframes, _view
+from . import _dataframes, _integers, _view
 
 __all__ = ["Experiment"]
 
 
 class Experiment:
-    """An experiment in a directory, as `tunehost status`, `trials` and `best` show it. It is read anew at each call."""
+    """An experiment in a directory, as `tunehost status`, `trials` and `best` show it. It is read anew at each call.
+    Metrics are floats, but those that Python has always reported as integers are integers."""
 
     def __init__(self, dir: str) -> None:
         self.dir = dir  #: the directory
@@ -26,7 +27,7 @@ class Experiment:
         >>> best = tunehost.minimize(lambda p: p["x"], space, trials=1, name="small", verbose=0)
         >>> experiment = Experiment.open("results/small")
         >>> experiment.status()["state"], len(experiment.trials()), experiment.best()["value"]
-        ('finished', 3, 2)
+        ('finished', 3, 2.0)
         """
         found = cls(os.path.abspath(os.path.expanduser(os.fspath(dir))))
         found.status()
@@ -75,13 +76,29 @@ class Experiment:
 
         columns = {}
         for trial in self.trials():
-            points = {p["iteration"]: _view.number(p["metrics"].get(metric)) for p in self.curve(trial["trial"])}
+            points = {p["iteration"]: p["metrics"].get(metric) for p in self.curve(trial["trial"])}
             columns[trial["number"]] = pandas.Series(points, dtype="float64")
         return pandas.DataFrame(columns)
 
     def _lines(self, command: str, *flags: str) -> List[Dict[str, Any]]:
         """What a command of the program says of the experiment."""
-        return _view.lines(command, self.dir, *flags)
+        known: Dict[Any, FrozenSet[str]] = {}
+        return [self._typed(line, known) for line in _view.lines(command, self.dir, *flags)]
+
+    def _typed(self, line: Dict[str, Any], known: Dict[Any, FrozenSet[str]]) -> Dict[str, Any]:
+        """What the program says of a trial, a result or the experiment, with metrics as they were reported."""
+        if isinstance(line.get("params"), dict):
+            line["params"] = _view.own(line["params"])
+        if isinstance(line.get("metrics"), dict):
+            number = line.get("number", 0)
+            if number not in known:
+                known[number] = _integers.of(self.dir, line.get("dir") or _view.trial_dir(self.dir, number))
+            line["metrics"] = _integers.typed(line["metrics"], known[number])
+        if "value" in line:
+            line.update(_integers.typed({"value": line["value"]}, ()))
+        if isinstance(line.get("best"), dict):
+            line["best"] = self._typed(line["best"], known)
+        return line
 
     def __repr__(self) -> str:
         return f"Experiment({self.dir!r})"
@@ -92,7 +109,7 @@ def _row(trial: Dict[str, Any]) -> Dict[str, Any]:
     return {
         **own,
         **{f"params/{k}": v for k, v in _leaves(trial["params"], "")},
-        **{k: _view.number(v) for k, v in trial["metrics"].items()},
+        **trial["metrics"],
     }
 
 

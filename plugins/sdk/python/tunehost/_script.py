@@ -11,7 +11,7 @@ import os
 import threading
 import warnings
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Union
+from typing import Any, Collection, Dict, Iterator, List, Optional, Union
 
 from . import _stop
 from ._metrics import Metrics, flatten, jsonable, left_out, whole
@@ -157,6 +157,7 @@ def report(metrics: Optional[Metrics] = None, *, iteration: Optional[int] = None
         print(json.dumps({**message["metrics"], **{k: v for k, v in message.items() if k != "metrics"}}), flush=True)
         return
     _stop.watch()
+    _channel.integers(r.metrics, r.integers)
     _follow(_channel.ask(message))
 
 
@@ -177,6 +178,17 @@ class _Channel:
         self._lock = threading.Lock()
         self._owner = 0
         self._lines: List[Any] = []
+        self._integers: Any = None
+
+    def integers(self, metrics: Collection[str], integers: Collection[str]) -> None:
+        """Notes which metrics are integers, if any are."""
+        if self._integers is None and integers:
+            from ._integers import Integers
+
+            self._integers = Integers(trial_dir())
+        if self._integers is not None:
+            with contextlib.suppress(OSError):  # a full disk: they are floats then
+                self._integers.note(metrics, integers)
 
     def ask(self, message: Dict[str, Any]) -> Dict[str, Any]:
         """Sends one line and waits for its answer."""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import glob
 import json
+import os
 import subprocess
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Mapping, Optional
 
 from . import _binary
+
+#: A parameter beside the user's: the number of a file with values that a searcher or an explore function of the user
+#: has made, and that the space does not have. 0: there is none.
+SUGGESTION = "_suggestion"
 
 
 class ReadError(RuntimeError):
@@ -29,9 +35,12 @@ def lines(command: str, dir: str, *flags: str) -> List[Dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines() if line]
 
 
-_NUMBERS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+def trial_dir(experiment: str, number: int) -> Optional[str]:
+    """The directory of a trial, if it exists."""
+    found = glob.glob(os.path.join(glob.escape(experiment), "trials", f"{number:05d}_*"))
+    return found[0] if found else None
 
 
-def number(value: Any) -> Any:
-    """A value as the program writes it: numbers that JSON lacks are texts."""
-    return _NUMBERS.get(value, value) if isinstance(value, str) else value
+def own(params: Mapping[str, Any]) -> Dict[str, Any]:
+    """Parameters without those that this package adds to a space."""
+    return {name: value for name, value in params.items() if name != SUGGESTION}

@@ -4,25 +4,51 @@ written, and of options of the command line."""
 from __future__ import annotations
 
 import re
-from typing import Mapping
+from typing import Callable, Mapping, Tuple, Union
 
 _PLACE = re.compile(r"^(?:.*/tune/experiment\.yaml|stdin):(\d+):(\d+): (.*)$")
 _JSON = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*"')
 
-#: What the program advises, and what that is here.
-_ADVICE = [
-    (re.compile(pattern), words)
-    for pattern, words in (
-        (r": begin it beside that one with --resume never, or give it another --name", ": give it another name"),
-        (
-            r"--resources cpu=N gives each its part, --share turns this warning off",
-            "tunehost.tune.cluster.init(num_cpus=N) gives each its part",
-        ),
-        (r", or let trials wait for more with wait_for_resources: true", ""),
-        (r"looked in \S*/tune/plugins(?: \(does not exist\))?, ", "looked in "),
-        (r"choose another with --storage", "choose another storage"),
+#: A process of this package: its folder beside the experiment.
+_OURS = r'(?:trainable|scheduler|searcher|reporter) "\S*/tune/(\w+)"'
+_MORE = "of tune.RunConfig gives it another time"
+
+
+def _late(found: "re.Match[str]") -> str:
+    """A process of this package that has not answered for a while."""
+    who, waited, then, call = found.groups()
+    return f'{_process(who)} has not answered for {waited}; {then}: deadlines={{"{call}": SECONDS}} {_MORE}'
+
+
+def _unready(found: "re.Match[str]") -> str:
+    """A process of this package that took too long to begin."""
+    who, limit = found.groups()
+    return (
+        f"{_process(who)} was not ready within {limit} of its start: the machine is busy, or imports take long; "
+        f'deadlines={{"start": SECONDS}} {_MORE}'
     )
-]
+
+
+def _process(folder: str) -> str:
+    return f"the process of the {'trainable' if folder == 'plugin' else folder}"
+
+
+_Words = Union[str, Callable[["re.Match[str]"], str]]
+
+#: What the program advises, and what that is here.
+_ADVISED: Tuple[Tuple[str, _Words], ...] = (
+    (r": begin it beside that one with --resume never, or give it another --name", ": give it another name"),
+    (
+        r"--resources cpu=N gives each its part, --share turns this warning off",
+        "tunehost.tune.cluster.init(num_cpus=N) gives each its part",
+    ),
+    (r", or let trials wait for more with wait_for_resources: true", ""),
+    (r"looked in \S*/tune/plugins(?: \(does not exist\))?, ", "looked in "),
+    (r"choose another with --storage", "choose another storage"),
+    (rf"{_OURS} has not answered \w+(?: since its start)? for (\S+); (.*?) \(deadlines\.(\w+)\)", _late),
+    (rf"{_OURS} was not ready within (\S+) of its start", _unready),
+)
+_ADVICE = [(re.compile(pattern), words) for pattern, words in _ADVISED]
 
 
 def is_error(line: str) -> bool:

@@ -14,6 +14,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping,
                     cast)
 
 from . import _traces
+from ._integers import Integers
 from ._keeping import is_full, keep
 from ._metrics import Reported, flatten, left_out, whole
 from .errors import Paused, RestoreError, StartError, Stopped, UnknownFormat
@@ -132,6 +133,7 @@ class Run:
         self._stop_dir = ""
         self._killed = False
         self._reported = 0
+        self._integers = Integers(trial.dir)
         self._iteration = trial.iteration
         self._done = False
         self._export: Optional[Export] = None
@@ -235,6 +237,7 @@ class Run:
         if over and (self._killed or not checkpoint):
             raise self._end()
         saved = self.when_room(lambda: keep(checkpoint, self.trial.dir)) if checkpoint else ""
+        self.when_room(lambda: self._integers.note(r.metrics, r.integers))
         self._iteration = number or self._iteration + 1
         self._reported += 1
         self._done = done

@@ -24,7 +24,7 @@ def loss(params):
 
 def test_ask_and_tell():
     """Parameters are the objects of the space; what is told is recorded, and read while the session runs."""
-    with tunehost.AskTell(SPACE, metric="loss", trials=12, name="mine", seed=1) as experiment:
+    with tunehost.AskTell(SPACE, metric="loss", mode="min", trials=12, name="mine", seed=1) as experiment:
         for trial in experiment:
             assert trial.params["f"] in (abs, len) and trial.resume_from == 0
             assert experiment.tell(trial, {"loss": loss(trial.params), "deep": {"size": 1}}) is None
@@ -38,7 +38,7 @@ def test_ask_and_tell():
 def test_without_a_record():
     """With storage="none" the best trial is told by the session, also after its end, and nothing else is read."""
     space = {"x": tune.uniform(0, 10)}
-    with tunehost.AskTell(space, metric="loss", trials=5, storage="none", seed=1) as experiment:
+    with tunehost.AskTell(space, metric="loss", mode="min", trials=5, storage="none", seed=1) as experiment:
         assert experiment.best() is None
         told = []
         for trial in experiment:
@@ -60,7 +60,7 @@ def test_without_a_record():
 def test_what_is_refused_leaves_no_pipes():
     script = (
         "import tunehost\n"
-        "try: tunehost.AskTell({'x': 1}, metric='loss', trails=3)\n"
+        "try: tunehost.AskTell({'x': 1}, metric='loss', mode='min', trails=3)\n"
         "except tunehost.AskError as e: print(e)\n"
     )
     done = subprocess.run([sys.executable, "-X", "dev", "-c", script], capture_output=True, text=True)
@@ -71,14 +71,15 @@ def test_it_continues():
     """What was told before a kill -9 counts, and what was not told is handed out again."""
     script = (
         "import os, tunehost; from tunehost import tune\n"
-        "e = tunehost.AskTell({'x': tune.uniform(0, 1)}, metric='loss', trials=4, name='kept', seed=1)\n"
+        "e = tunehost.AskTell({'x': tune.uniform(0, 1)}, metric='loss', mode='min', trials=4, name='kept', seed=1)\n"
         "first, second = e.ask(), e.ask()\n"
         "e.tell(first, 1.0); e.report(second, 0.5)\n"
         "print(second.id, flush=True); os.kill(os.getpid(), 9)"
     )
     died = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     assert died.returncode == -9
-    with tunehost.AskTell({"x": tune.uniform(0, 1)}, metric="loss", trials=4, name="kept", seed=1) as experiment:
+    space = {"x": tune.uniform(0, 1)}
+    with tunehost.AskTell(space, metric="loss", mode="min", trials=4, name="kept", seed=1) as experiment:
         asked = list_of(experiment)
         assert asked[0].id == died.stdout.strip() and asked[0].resume_from == 1
         assert len(asked) == 3 and len(experiment.trials()) == 4
@@ -97,16 +98,16 @@ def test_it_continues():
 def test_another_space_is_another_experiment(space, differs):
     first = {"x": tune.uniform(0, 1), "c": tune.choice([1, 2])}
     for _ in range(2):  # the same space continues
-        with tunehost.AskTell(first, metric="loss", trials=4, name="one") as experiment:
+        with tunehost.AskTell(first, metric="loss", mode="min", trials=4, name="one") as experiment:
             experiment.tell(experiment.ask(), 1.0)
     with pytest.raises(tunehost.AskError) as raised:
-        tunehost.AskTell(space, metric="loss", trials=4, name="one")
+        tunehost.AskTell(space, metric="loss", mode="min", trials=4, name="one")
     says = f"the experiment 'one' has begun with another space ({differs}): choose another name"
     assert str(raised.value) == says
 
 
 def test_a_program_that_was_killed_says_how_to_continue():
-    experiment = tunehost.AskTell({"x": tune.uniform(0, 1)}, metric="loss", trials=4, name="killed")
+    experiment = tunehost.AskTell({"x": tune.uniform(0, 1)}, metric="loss", mode="min", trials=4, name="killed")
     os.kill(experiment._program._child.pid, 9)
     with pytest.raises(tunehost.AskError, match=r"ended by signal 9 \(SIGKILL\); AskTell with the same arguments"):
         experiment.ask()
@@ -125,7 +126,7 @@ def list_of(experiment):
 def test_decisions():
     """A trial that is stopped needs no tell, and a tell for it does not count."""
     with tunehost.AskTell(
-        {"x": tune.grid_search([1, 2])}, metric="loss", trials=1, stop={"iteration": 2}, searcher="grid"
+        {"x": tune.grid_search([1, 2])}, metric="loss", mode="min", trials=1, stop={"iteration": 2}, searcher="grid"
     ) as experiment:
         trial = experiment.ask()
         assert experiment.report(trial, {"loss": 3.0}) == "continue"
@@ -138,7 +139,8 @@ def test_decisions():
 
 def test_tell_first():
     """A grid of two points: the third ask needs a result, and with wait it waits for another thread's."""
-    with tunehost.AskTell({"x": tune.grid_search([1, 2])}, metric="loss", searcher="grid", trials=1) as experiment:
+    space = {"x": tune.grid_search([1, 2])}
+    with tunehost.AskTell(space, metric="loss", mode="min", searcher="grid", trials=1) as experiment:
         asked = [experiment.ask(), experiment.ask()]
         with pytest.raises(tunehost.TellFirst):
             experiment.ask()
@@ -162,10 +164,10 @@ def test_several_objectives():
 
 def test_mistakes():
     with pytest.raises(tunehost.AskError, match="there is no searcher"):
-        tunehost.AskTell(SPACE, metric="loss", searcher="nothing")
+        tunehost.AskTell(SPACE, metric="loss", mode="min", searcher="nothing")
     with pytest.raises(tunehost.AskError, match="does not serve"):
-        tunehost.AskTell(SPACE, metric="loss", searcher=Mine())
-    with tunehost.AskTell(SPACE, metric="loss", name="m") as experiment:
+        tunehost.AskTell(SPACE, metric="loss", mode="min", searcher=Mine())
+    with tunehost.AskTell(SPACE, metric="loss", mode="min", name="m") as experiment:
         with pytest.raises(tunehost.AskError, match="no trial"):
             experiment.tell("nobody", 1.0)
         with pytest.raises(TypeError, match="is no number"):
@@ -176,9 +178,9 @@ def test_mistakes():
 
 
 def test_one_session_at_a_time():
-    with tunehost.AskTell(SPACE, metric="loss", name="one"):
+    with tunehost.AskTell(SPACE, metric="loss", mode="min", name="one"):
         with pytest.raises(tunehost.AskError, match="is in use by process"):
-            tunehost.AskTell(SPACE, metric="loss", name="one")
+            tunehost.AskTell(SPACE, metric="loss", mode="min", name="one")
 
 
 def test_asyncio():
@@ -195,7 +197,7 @@ def test_asyncio():
 
     async def main():
         done = []
-        async with tunehost.AsyncAskTell({"x": tune.grid_search([1, 2, 3, 4, 5])}, metric="loss", trials=1,
+        async with tunehost.AsyncAskTell({"x": tune.grid_search([1, 2, 3, 4, 5])}, metric="loss", mode="min", trials=1,
                                          searcher="grid", name="tasks") as experiment:
             await asyncio.gather(*(train(experiment, done) for _ in range(8)))
             return done, experiment.reading.status()
@@ -203,10 +205,10 @@ def test_asyncio():
     done, status = asyncio.run(main())
     assert len(set(done)) == 5 and status["counts"]["ERROR"] == 1
     with pytest.raises(tunehost.AskError, match="has not begun"):
-        tunehost.AsyncAskTell({}, metric="loss").reading
+        tunehost.AsyncAskTell({}, metric="loss", mode="min").reading
 
 
 def test_nothing_is_kept():
-    with tunehost.AskTell(SPACE, metric="loss", trials=2, storage="none") as experiment:
+    with tunehost.AskTell(SPACE, metric="loss", mode="min", trials=2, storage="none") as experiment:
         assert len(list_of(experiment)) == 2
     assert os.listdir(".") == []

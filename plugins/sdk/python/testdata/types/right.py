@@ -16,6 +16,6 @@ results = tune.Tuner(train, param_space={"lr": tune.loguniform(1e-4, 1e-1)},
 print(results.get_best_result().config)
 best = tunehost.minimize(lambda p: float(p["x"]), {"x": tune.uniform(0, 1)}, trials=3)
 print(best.params["x"] + best.value)
-with tunehost.AskTell({"x": tune.uniform(0, 1)}, metric="loss", trials=3) as experiment:
+with tunehost.AskTell({"x": tune.uniform(0, 1)}, metric="loss", mode="min", trials=3) as experiment:
     for trial in experiment:
         experiment.tell(trial, {"loss": 1.0})

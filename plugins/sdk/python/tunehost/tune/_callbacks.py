@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence
 
+from .. import _integers
 from . import _encode, _heard, _nested, _payload
 from ._serving import EVENTS
 from .callback import Callback
@@ -329,7 +330,8 @@ def _files(path: Optional[str], iteration: int) -> Optional[str]:
 def _result(event: Mapping[str, Any], trial: Trial) -> Dict[str, Any]:
     """A result with Ray's names."""
     r = event["result"]
-    reported = {**r.get("metrics", {}), **r.get("values", {}), **r.get("totals", {})}
+    numbers = {**r.get("metrics", {}), **r.get("totals", {})}
+    reported = {**r.get("values", {}), **_integers.typed(numbers, _integers.of(trial.path))}
     found = _nested.nested(reported, _nested.groups(trial.path) if any("/" in name for name in reported) else ())
     found.update(
         training_iteration=r["iteration"],

@@ -16,6 +16,7 @@ import re
 import sys
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple
 
+from .._view import SUGGESTION
 from .error import TuneError, Unsupported
 from .sample import Categorical, Domain, Function, Integer
 
@@ -38,9 +39,6 @@ _FORMS = {
 }
 _MAX_NAME = 100
 
-#: A parameter beside the user's: the number of a file with values that a searcher or an explore function of the user
-#: has made, and that the space does not have. 0: there is none.
-SUGGESTION = "_suggestion"
 _MOST = 2**53 - 1
 
 
@@ -90,11 +88,12 @@ class Choice(Node):
         return self.options.values()
 
     def label(self, value: Any) -> Any:
-        """The label of a value; TuneError if there is none."""
-        for label in self.labels:
-            option = self.options[_key(label)]
-            if isinstance(option, Constant) and _same(option.value, value):
-                return label
+        """The label of a value, or of a number that is equal; TuneError if there is none."""
+        for alike in (_same, _equal):
+            for label in self.labels:
+                option = self.options[_key(label)]
+                if isinstance(option, Constant) and alike(option.value, value):
+                    return label
         raise TuneError(f"{value!r:.60} is none of the values of the parameter {'/'.join(self.path)}")
 
 
@@ -251,6 +250,11 @@ def _same(a: Any, b: Any) -> bool:
         return type(a) is type(b) and bool(a == b)
     except Exception:  # arrays compare by element
         return False
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Whether two numbers are the same, 2 and 2.0."""
+    return {type(a), type(b)} == {int, float} and bool(a == b)
 
 
 def _members(group: Mapping[Any, Any], path: Path, space: Dict[str, Any], grids: bool) -> Dict[Any, Node]:

@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
+from .._view import SUGGESTION
 from . import _callbacks, _encode, _serving, stopper
 from ._plugin import SERVED, Choice, chosen
 from ._wrapped import Wrapped
@@ -265,7 +266,7 @@ def _points(
     points = [_encode.encode_point(plan, p) for p in getattr(searcher, "points", None) or ()]
     start = _encode.encode_point(plan, pbt.start(param_space)) if pbt else {}
     if pbt and plan.suggestions is not None:
-        start[_encode.SUGGESTION] = 0
+        start[SUGGESTION] = 0
     if start:
         if trials < 0:
             raise Unsupported(
@@ -316,7 +317,16 @@ def _kept(trainable: Any, run: RunConfig) -> Keys:
         keys["log"] = run.log_to_file
     elif isinstance(run.log_to_file, (list, tuple)):
         keys["log"] = {"stdout": run.log_to_file[0], "stderr": run.log_to_file[1]}
+    if run.deadlines:
+        keys["deadlines"] = {call: _duration(limit) for call, limit in run.deadlines.items()}
     return keys
+
+
+def _duration(limit: Any) -> Any:
+    """A limit as an experiment file has it: numbers are seconds."""
+    if isinstance(limit, (int, float, datetime.timedelta)) and not isinstance(limit, bool):
+        return f"{seconds(limit):g}s"
+    return limit
 
 
 def _checkpoint(trainable: Any, config: CheckpointConfig) -> Keys:

@@ -15,6 +15,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import tunehost
 from tunehost.space import Rand
+from tunehost._view import SUGGESTION
 from tunehost.events import EXHAUSTED, WAIT, Decision, Event, EventKind, Request
 
 from . import _encode, _nested, _payload, _values
@@ -454,7 +455,7 @@ def encoded(world: World, space: Any, config: Mapping[str, Any], file: int) -> L
     if world.plan.suggestions is not None:
         if rest:
             _payload.write_suggestion(Path(world.plan.suggestions), file, rest)
-        params[_encode.SUGGESTION] = file if rest else 0
+        params[SUGGESTION] = file if rest else 0
     point: List[float] = space.point(params)
     return point
 

@@ -23,8 +23,8 @@ def prepare(folder: Path) -> None:
 
 
 def keep(folder: Path, trial: int, place: Place, metrics: Mapping[str, Any]) -> None:
-    """Writes a result that has more than numbers, if somebody wants to know."""
-    if all(type(v) in (int, float) for v in metrics.values()) or not (folder / _FOLDER).is_dir():
+    """Writes a result that has more than floats, which is what events have, if somebody wants to know."""
+    if all(type(v) is float for v in metrics.values()) or not (folder / _FOLDER).is_dir():
         return
     record = _payload._pickle((place, dict(metrics)), "a result")
     with open(folder / _FOLDER / f"{trial}.pkl", "ab") as f:
@@ -40,7 +40,7 @@ class Reader:
         self._known: Dict[Tuple[int, Place], bytes] = {}
 
     def of(self, folder: Path, trial: int, place: Place) -> Optional[Dict[str, Any]]:
-        """A result as it was reported; None if it had only numbers. Earlier ones of the trial are forgotten."""
+        """A result as it was reported; None if it had only floats. Earlier ones of the trial are forgotten."""
         self._read(folder / _FOLDER / f"{trial}.pkl", trial)
         found = self._known.get((trial, place))
         for key in [k for k in self._known if k[0] == trial and k[1] < place]:

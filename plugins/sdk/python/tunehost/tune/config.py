@@ -103,6 +103,7 @@ class RunConfig:
     callbacks: Optional[List[Any]] = None  #: objects of subclasses of tune.Callback
     progress_reporter: Any = None  #: an object of a subclass of tune.ProgressReporter; None: tunehost's own progress
     log_to_file: Union[bool, str, Tuple[str, str]] = False  #: names of the files for stdout and stderr of a trial
+    deadlines: Optional[Dict[str, Any]] = None  #: seconds that calls may take, such as {"start": 300}; not one of Ray's
 
 
 @dataclass

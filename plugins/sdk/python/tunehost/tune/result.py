@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Collection, Dict, List, Mapping, Optional, Tuple
 
-from .. import _dataframes, _view
+from .. import _dataframes, _integers, _view
 from . import _encode, _files, _nested, _payload, _trust
 from .checkpoint import Checkpoint, PathLike
 from .error import TuneError, of_trial
@@ -134,12 +134,12 @@ class Result:
     def results(self) -> List[Metrics]:
         """All results that count, in their order."""
         found: Dict[int, Metrics] = {}
-        groups = _nested.groups(self.path)
+        groups, integers = _nested.groups(self.path), _integers.of(self.path)
         try:
             with _trust.opened(os.path.join(self.path, "result.jsonl")) as f:
                 for line in f:
                     if line.endswith("\n"):
-                        result = _result(json.loads(line), groups)
+                        result = _result(json.loads(line), groups, integers)
                         found = {i: r for i, r in found.items() if i < result["training_iteration"]}
                         found[result["training_iteration"]] = result
         except FileNotFoundError:
@@ -236,12 +236,18 @@ def kept_checkpoints(path: Optional[str]) -> List[Tuple[int, str]]:
     return found
 
 
-def _result(line: Dict[str, Any], groups: Collection[str] = ()) -> Metrics:
+_COUNTS = ("attempt", "event_number", "pid", "iterations_since_restore")  #: integers of the host
+_PARAMS = "trial_params"  #: those of a result, if they have changed
+
+
+def _result(line: Dict[str, Any], groups: Collection[str], integers: Collection[str]) -> Metrics:
     """A line of result.jsonl with Ray's names."""
     iteration = line.pop("iteration")
     host = line.pop("host", None)
-    values = {k: _view.number(v) for k, v in line.items()}
-    values = _nested.nested(values, groups)
+    counts = {k: line[k] for k in _COUNTS if k in line}
+    values = _nested.nested({**_integers.typed(line, integers), **counts}, groups)
+    if isinstance(values.get(_PARAMS), dict):
+        values[_PARAMS] = _view.own(values[_PARAMS])
     return Metrics({"training_iteration": iteration, **values, **({"hostname": host} if host else {})})
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from .. import _words
+from .. import _binary, _words
 from . import _callbacks, _experiment, _files, _host, _payload, _serving, _skip, _trust, _yaml, cluster
 from .checkpoint import PathLike
 from .config import RunConfig, TuneConfig
@@ -104,6 +104,9 @@ class Tuner:
             self._withdraw()
             raise TuneError(_words.refused(str(e), file, _ARGUMENTS)) from None
         self._warn()
+        if status == _host.INTERRUPTED and not self.can_restore(self._dir):
+            self._withdraw()
+            raise KeyboardInterrupt("interrupted before the experiment began: fit begins it again")
         if status == _host.INTERRUPTED:
             print(f"interrupted; tune.Tuner.restore({self._dir!r}, trainable) continues", file=sys.stderr)
         if self._experiment:
@@ -210,6 +213,7 @@ class Tuner:
         """Makes the directory with all that the trials' process needs."""
         if self._dir is not None:
             raise TuneError("this Tuner has run: make another, or continue with tune.Tuner.restore(PATH, trainable)")
+        _binary.find()  # before a directory takes the name
         try:
             self._dir, self._name = _claim(self._storage, self._name)
             return self._written(Path(self._dir, _PAYLOAD))

@@ -1,0 +1,82 @@
+"""Which metrics are integers. The record has all metrics as floating-point numbers. A file of the trial, or of an experiment
+of ask and tell, has the names of those that were integers whenever this package reported them, so that who reads them
+gets what was reported: 3 or 3.0."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Collection, Dict, FrozenSet, Mapping
+
+_FILE = "integers.json"
+_NOT_FINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+_TOTALS = ("_total", "_since_restore")  #: what the host adds of a metric NAME_this_iter
+_COUNT = "training_iteration"  #: is one in any case
+_OWN = "metric/"  #: before the name of a metric in files, if the host has one of this name
+
+
+class Integers:
+    """The integers of what a process reports, in the file of a directory."""
+
+    def __init__(self, dir: "str | os.PathLike[str]") -> None:
+        self._dir = os.fspath(dir)
+        self._known: Dict[str, bool] = {}  # whether a metric was an integer each time
+        self._read = False
+
+    def note(self, metrics: Collection[str], integers: Collection[str]) -> None:
+        """Takes the names of a report's metrics, and of those that are integers, before it is made."""
+        found = {name: name in integers and self._known.get(name, True) for name in metrics}
+        new = {name for name, is_one in found.items() if is_one is not self._known.get(name, False)}
+        self._known.update(found)
+        if new and os.path.isdir(self._dir):
+            self._write()
+
+    def names(self) -> Collection[str]:
+        """The metrics that were integers each time."""
+        return {name for name, is_one in self._known.items() if is_one}
+
+    def _write(self) -> None:
+        if not self._read:  # of an earlier attempt
+            self._known = {**dict.fromkeys(of(self._dir), True), **self._known}
+            self._read = True
+        made = f"{os.path.join(self._dir, _FILE)}.{os.getpid()}.new"
+        with open(made, "w", encoding="utf-8") as f:
+            json.dump(sorted(self.names()), f)
+        os.replace(made, os.path.join(self._dir, _FILE))
+
+
+def of(*dirs: Any) -> FrozenSet[str]:
+    """The names of metrics that are integers, by the files of directories."""
+    found: FrozenSet[str] = frozenset()
+    for dir in dirs:
+        try:
+            with open(os.path.join(dir or "", _FILE), encoding="utf-8") as f:
+                found |= frozenset(json.load(f))
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            pass  # there is none, or somebody else's
+    return found
+
+
+def typed(metrics: Mapping[str, Any], integers: Collection[str]) -> Dict[str, Any]:
+    """Metrics of the program's JSON as they were reported; other values as they are.
+
+    >>> typed({"loss": 3, "epoch": 3, "worst": "NaN", "by": "hand"}, {"epoch"})
+    {'loss': 3.0, 'epoch': 3, 'worst': nan, 'by': 'hand'}
+    """
+    return {name: _typed(name, value, integers) for name, value in metrics.items()}
+
+
+def _typed(name: str, value: Any, integers: Collection[str]) -> Any:
+    if type(value) is str:
+        return _NOT_FINITE.get(value, value)
+    if type(value) not in (int, float):
+        return value
+    return int(value) if value == value // 1 and _is_one(name, integers) else float(value)
+
+
+def _is_one(name: str, integers: Collection[str]) -> bool:
+    if name == _COUNT or not integers:
+        return name == _COUNT
+    name = name[len(_OWN) :] if name.startswith(_OWN) else name
+    makers = (f"{name[: -len(end)]}_this_iter" for end in _TOTALS if name.endswith(end))
+    return name in integers or any(maker in integers for maker in makers)
