@@ -263,7 +263,7 @@ func TestMistakes(t *testing.T) {
 		{"GET", "/digits/trials?where=1%2B", "", 422, `where: column 3`},
 		{"GET", "/digits/trials?sort=acuracy", "", 422, `did you mean "accuracy"?`},
 		{"GET", "/digits/trials?fields=params,parms", "", 422, `did you mean "params"?`},
-		{"GET", "/digits/best?metric=loss", "", 422, `metric "loss" is not an objective: use --mode min or --mode max`},
+		{"GET", "/digits/best?metric=loss", "", 422, `metric "loss" is not an objective: use mode min or mode max`},
 		{"GET", "/crashed/importance", "", 409, `importance needs 10`},
 		{"GET", "/digits/trials/3/results?points=1", "", 422, `expected 2 or more`},
 		{"POST", "/digits/stop", "", 409, `digits is finished: there is nothing to control`},
