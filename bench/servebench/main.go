@@ -1,6 +1,6 @@
 // Servebench measures `tunehost serve` with a large experiment: how long each answer takes that a page of the
 // dashboard needs, how much memory the server has, how long a reader waits in a Chromium and how smoothly the list
-// of trials scrolls, and what ten open pages cost a running host.
+// of trials scrolls, how soon an open page shows a result, and what ten open pages cost a running host.
 //
 //	go build -o /tmp/tunehost ./cmd/tunehost
 //	go run ./bench/servebench /tmp/tunehost
@@ -25,17 +25,19 @@ func run(args []string, stdout, stderr io.Writer) int {
 	trials := flags.Int("trials", 100_000, "the trials of the large experiment, with 27 results each")
 	rounds := flags.Int("rounds", 5, "how often the running host is measured with pages, and without")
 	browser := flags.Bool("browser", true, "measure what a reader waits for, in a Chromium")
+	only := flags.Bool("live", false, "measure only how soon an open page shows a result, which takes a minute")
 	kept := flags.String("keep", "", "use the large experiment in this folder; write it there if there is none")
 	if flags.Parse(args) != nil {
 		return 2
 	}
 	if flags.NArg() != 1 {
-		fmt.Fprintln(stderr, "usage: servebench [-trials N] [-rounds N] [-browser=false] [-keep FOLDER] TUNEHOST")
+		fmt.Fprintln(stderr,
+			"usage: servebench [-trials N] [-rounds N] [-browser=false] [-live] [-keep FOLDER] TUNEHOST")
 		return 2
 	}
 	dir, err := os.MkdirTemp("", "servebench")
 	if err == nil {
-		err = measure(stdout, flags.Arg(0), dir, settings{*kept, *trials, *rounds, *browser})
+		err = measure(stdout, flags.Arg(0), dir, settings{*kept, *trials, *rounds, *browser, *only})
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
 	if err != nil {
@@ -50,9 +52,13 @@ type settings struct {
 	kept           string
 	trials, rounds int
 	browser        bool
+	live           bool
 }
 
 func measure(out io.Writer, binary, dir string, s settings) error {
+	if s.live {
+		return live(out, binary, dir)
+	}
 	if s.kept == "" {
 		s.kept = filepath.Join(dir, "large")
 	}
@@ -63,6 +69,9 @@ func measure(out io.Writer, binary, dir string, s settings) error {
 	}
 	if err == nil && s.browser {
 		err = seen(out, binary, home, s.kept)
+	}
+	if err == nil && s.browser {
+		err = live(out, binary, dir)
 	}
 	if err == nil && s.rounds > 0 {
 		err = pages(out, binary, dir, s.rounds)

@@ -136,8 +136,8 @@ func (t *Trial) shape() trialJSON {
 		Metrics:   metricsJSON(t.Metrics),
 		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures,
 		attemptsJSON: attemptsJSON{t.Attempt, t.Node, t.NeverStarted, t.WasRunning},
-		Error:        orNull(t.Error), Reason: orNull(t.Reason),
-		Cause: causeShape(t.Cause), Dir: t.Dir, Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended),
+		Error:        orNull(t.Error), Reason: orNull(t.Reason), Cause: causeShape(t.Cause), Dir: t.Dir,
+		Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended),
 		Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint), CheckpointAt: t.CheckpointAt,
 		Exports: t.exports()}
 }
@@ -207,10 +207,7 @@ type Floats []Float
 
 // MarshalJSON implements json.Marshaler.
 func (list Floats) MarshalJSON() ([]byte, error) {
-	return list.appendJSON(make([]byte, 0, 16*len(list)+2)), nil
-}
-
-func (list Floats) appendJSON(b []byte) []byte {
+	b := make([]byte, 0, 16*len(list)+2)
 	b = append(b, '[')
 	for i, x := range list {
 		if i > 0 {
@@ -218,7 +215,7 @@ func (list Floats) appendJSON(b []byte) []byte {
 		}
 		b = jsontext.AppendFloat(b, float64(x))
 	}
-	return append(b, ']')
+	return append(b, ']'), nil
 }
 
 func metricsJSON(list []Metric) map[string]Float {

@@ -66,8 +66,8 @@ func (p *page) mouse(fromX, fromY, toX, toY float64) {
 		input.DispatchMouseEvent(input.MouseReleased, atX, atY).WithButton(input.Left).WithClickCount(1))
 }
 
-// Axes of parallel coordinates are brushed, hidden, shown again and moved; one line is highlighted, by its number
-// and by the pointer. What is brushed is what the list of trials then shows.
+// Axes of parallel coordinates are brushed, hidden, shown again and moved; one line is highlighted by its number. What
+// is brushed is what the list of trials then shows.
 func TestParallelCoordinates(t *testing.T) {
 	p := browser(t)
 	dir := plane(t)
@@ -165,8 +165,8 @@ trials: 1
 	p.await(`[...document.querySelectorAll("#pareto canvas")].filter((c) => c.dataset.drawn > 0).length === 3`)
 	p.await(fmt.Sprintf(`[...document.querySelectorAll("#pareto canvas")].every((c) =>
 		c.ariaLabel.endsWith(": 12 trials, %d of them on the front"))`, len(front)))
-	p.await(fmt.Sprintf(`[...document.querySelectorAll("#front tbody a")].map((a) => a.textContent).join() === %q`,
-		list))
-	p.await(`[...document.querySelectorAll("#front th")].map((h) => h.textContent).join() === "trial,a,b,c,parameters"`)
+	const texts = `[...document.querySelectorAll("#front %s")].map((e) => e.textContent).join() === %q`
+	p.await(fmt.Sprintf(texts, "tbody a", list))
+	p.await(fmt.Sprintf(texts, "th", "trial,a,b,c,parameters"))
 	p.clean()
 }

@@ -85,12 +85,15 @@ concurrency: 2
 func mendable(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
+	write(t, dir, "trial.sh", `cd `+dir+`
+echo '{"a": '$1'}'
+[ $1 = 3 ] || exec test -e mended
+until [ -e enough ]; do sleep 0.1; done
+`)
 	write(t, dir, "x.yaml", `version: 1
 name: mendable
 objective: {metric: a, mode: max}
-trainable:
-  command: [sh, -c, 'cd `+dir+`; echo "{\"a\": {n}}";
-    if [ {n} = 3 ]; then until [ -e enough ]; do sleep 0.1; done; else [ -e mended ]; fi']
+trainable: {command: [sh, `+dir+`/trial.sh, "{n}"]}
 space: {n: {grid: [0, 1, 2, 3]}}
 trials: 1
 concurrency: 4
