@@ -52,18 +52,19 @@ type curveset struct {
 	iterations, values []float64
 }
 
-// take leaves out failed trials, and keeps the best if there are very many.
+// take keeps the best if there are very many. Trials that have failed count with what they have reported.
 func (c *curveset) take(all []view.LearningCurve, top int) {
 	failed := 0
 	for _, t := range all {
-		if t.State == core.Errored.String() {
+		if len(t.Values) == 0 {
+			continue
+		}
+		if c.list = append(c.list, t); t.State == core.Errored.String() {
 			failed++
-		} else if len(t.Values) > 0 {
-			c.list = append(c.list, t)
 		}
 	}
 	if failed > 0 {
-		c.notes = append(c.notes, counted(failed)+" failed: left out")
+		c.notes = append(c.notes, counted(failed)+" "+failedLater)
 	}
 	slices.SortStableFunc(c.list, func(a, b view.LearningCurve) int {
 		return stat.Compare(last(a), last(b), c.Mode)

@@ -49,7 +49,7 @@ var (
 	otherStyle = figure.Style{Colour: figure.Sky, Marker: figure.Circle}
 )
 
-// dominated returns the trials that are not on the front and have not failed.
+// dominated returns the trials that are not on the front.
 func dominated(e *view.Recorded, o []core.Objective, front []view.Trial, f *figure.Figure) (list []view.Trial) {
 	x := samples{}
 	failed, without := 0, 0
@@ -57,15 +57,14 @@ func dominated(e *view.Recorded, o []core.Objective, front []view.Trial, f *figu
 		t := e.Brief(no)
 		switch {
 		case slices.ContainsFunc(front, func(x view.Trial) bool { return x.Number == no }):
-		case t.State == core.Errored:
-			failed++
 		case !complete(&t, o):
 			without++
 		default:
 			list = append(list, t)
+			failed += failure(t.State)
 		}
 	}
-	x.note(failed, "failed: left out")
+	x.note(failed, failedLater)
 	x.note(without, "without a finite value of each objective: left out")
 	if n := len(list); n > mostSamples {
 		for i := range mostSamples {

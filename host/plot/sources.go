@@ -110,7 +110,8 @@ type samples struct {
 // mostSamples is how many trials are drawn one by one.
 const mostSamples = 5000
 
-// samples returns the trials that have not failed and have a finite value, in the order of their numbers.
+// samples returns the trials that have a finite value, in the order of their numbers. Those that have failed after it count
+// as for `tunehost best`.
 func (s *sources) samples() (*samples, error) {
 	e := s.list[0]
 	o, err := s.objective(e)
@@ -124,7 +125,7 @@ func (s *sources) samples() (*samples, error) {
 	x := &samples{e: e, Objective: o, params: all.Parameters}
 	x.read()
 	if len(x.list) == 0 {
-		return nil, fmt.Errorf("%s: no trial that has not failed has a finite value of %s yet", e.Place(),
+		return nil, fmt.Errorf("%s: no trial has a finite value of %s yet", e.Place(),
 			figure.Mask(o.Metric))
 	}
 	x.graded()
@@ -139,19 +140,29 @@ func (x *samples) read() {
 		v, ok := t.Metric(x.Metric)
 		p, err := config.PointOf(x.e.Config.Space, t.Params)
 		switch {
-		case t.State == core.Errored:
-			failed++
 		case !ok || !finite(v):
 			without++
 		case err != nil:
 			outside++
 		default:
 			x.list = append(x.list, sample{no: no, value: v, point: p})
+			failed += failure(t.State)
 		}
 	}
-	x.note(failed, "failed: left out")
+	x.note(failed, failedLater)
 	x.note(without, "without a finite value: left out")
 	x.note(outside, "with values outside of the space: left out")
+}
+
+// failedLater is what a plot notes of trials that it shows with their last values.
+const failedLater = "failed after the last value"
+
+// failure is 1 for a trial that has failed.
+func failure(state core.State) int {
+	if state == core.Errored {
+		return 1
+	}
+	return 0
 }
 
 // note says how many trials something is true of.
