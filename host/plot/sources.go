@@ -110,8 +110,8 @@ type samples struct {
 // mostSamples is how many trials are drawn one by one.
 const mostSamples = 5000
 
-// samples returns the trials that have a finite value, in the order of their numbers. Those that have failed after it count
-// as for `tunehost best`.
+// samples returns the trials that have a finite value, in the order of their numbers. Those that have failed after it
+// count, as for `tunehost best`.
 func (s *sources) samples() (*samples, error) {
 	e := s.list[0]
 	o, err := s.objective(e)

@@ -188,3 +188,40 @@ resources: {cpu: 0}
 	p.shows("#fell", "It was 0.8, by trial 1, which was started again from the beginning")
 	p.clean()
 }
+
+// The best trial, the front, the importance of parameters and the plots of the command count the last values of failed
+// trials alike, and pages say so.
+func TestFailedTrialsCount(t *testing.T) {
+	p := browser(t)
+	dir := t.TempDir()
+	write(t, dir, "x.yaml", `version: 1
+name: counted
+objectives:
+  - {metric: a, mode: max}
+  - {metric: b, mode: max}
+trainable: {command: [sh, -c, 'echo "{\"a\": {n}, \"b\": $((3 - {n}))}"; [ {n} != 2 ]']}
+space: {n: {grid: [0, 1, 2, 3]}}
+trials: 1
+`)
+	if _, failed := command(t, dir, "run", "x.yaml").Run().(*exec.ExitError); !failed {
+		t.Fatal("no trial has failed")
+	}
+	out, err := command(t, dir, "plot", "results/counted", "pareto", "--terminal").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "4 on the front") || strings.Contains(string(out), "left out") {
+		t.Errorf("%v: %s", err, out)
+	}
+	out, err = command(t, dir, "plot", "results/counted", "slice", "--terminal").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "1 trial failed after the last value") {
+		t.Errorf("%v: %s", err, out)
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/counted/pareto")
+	p.shows("#front h2", "4 trials on the front")
+	p.shows("#counted", "also of one that still runs or has failed")
+	p.await(`document.querySelector("#pareto canvas").ariaLabel.endsWith(": 4 trials, 4 of them on the front")`)
+	for _, view := range []string{"overview", "parameters"} {
+		p.view("#/x/counted/" + view)
+		p.shows("#counted", "also of one that still runs or has failed")
+	}
+	p.clean()
+}

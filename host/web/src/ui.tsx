@@ -14,6 +14,11 @@ export function State({ state, over = false }: { state: string; over?: boolean }
     {stateWord(state)}</span>;
 }
 
+// Counted says which values the best trial, the front, importance and plots are made of.
+export function Counted(): JSX.Element {
+  return <p class="quiet" id="counted">The last value of each trial counts, also of one that still runs or has failed.</p>;
+}
+
 // Star marks the best trial, in tables as on plots.
 export function Star(): JSX.Element {
   return <span class="star" title="the best"><span aria-hidden="true">★</span><span class="hidden">the best</span></span>;

@@ -13,7 +13,7 @@ import { wide } from "../plot/axes";
 import { Lines } from "../plot/lines";
 import { href } from "../route";
 import type { Made } from "../source";
-import { Card, Choice, Code, Copy, Facts, Front, Starred, Value, Waiting } from "../ui";
+import { Card, Choice, Code, Copy, Counted, Facts, Front, Starred, Value, Waiting } from "../ui";
 import { Curves, useSpace } from "./curves";
 import { FrontTable } from "./pareto";
 
@@ -118,7 +118,7 @@ function FrontCard({ x, n }: { x: string; n: number }): JSX.Element {
   const source = useSource();
   const { data, error } = useData("front " + x, n, () => source.pareto(x));
   const space = useSpace(x).data;
-  return <Card title="Best" id="best"><p><Front x={x} n={n} />:</p>
+  return <Card title="Best" id="best"><p><Front x={x} n={n} />:</p><Counted />
     {data && space ? <FrontTable x={x} of={data.slice(0, 20)} metrics={space.objectives.map((o) => o.metric)} /> : <Waiting error={error} />}
     {n > 20 ? <p class="quiet">These are the first 20; the <a href={href(["x", x, "pareto"])}>Pareto front</a> has all.</p> : null}</Card>;
 }
@@ -134,7 +134,7 @@ export function Best({ best, front, x }: { best: Ranked | null; front?: number; 
   return <Card title="Best" id="best" aside={<Choice label="form" of={forms} chosen={form} on={choose} />}>
     <p>{number(best.value)} by <a href={href(["x", x, "trials", best.number])}>trial {best.number} ({best.trial})</a>, after{" "}
       {plural(best.iteration, "iteration")}{best.time_total_s ? `, ${seconds(best.time_total_s)}` : ""}{best.state === "ERROR" ? "; it has failed later" : ""}</p>
-    <p class="quiet" id="counted">The last value of each trial counts, also of one that still runs or has failed.</p>
+    <Counted />
     <Code text={written(best.params, names, form)} label="the best parameters" /></Card>;
 }
 

@@ -12,7 +12,7 @@ import { wide } from "../plot/axes";
 import { Hatched, Scale, Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
-import { Card, Failure, Select, Starred, Waiting } from "../ui";
+import { Card, Counted, Failure, Select, Starred, Waiting } from "../ui";
 import { better, column, extent, metricOf, shades, useTable } from "./data";
 import type { Table } from "./data";
 
@@ -44,6 +44,7 @@ function Parameters({ x, data, metric, shares, watched }: PageProps & { data: Ta
     <Card title="Importance" id="importance">
       <Failure of={shares.error} />
       {isOther(data.space, metric) ? <p class="quiet">{metric} is no objective: its smallest values count as the best.</p> : null}
+      <Counted />
       {shares.data ? <><table class="bars"><thead><tr><th>parameter</th><th class="number">share</th><th>of the differences between {plural(shares.data.trials, "trial")}</th></tr></thead>
         <tbody>{ranked.map((s) => <tr key={s.param}><th scope="row">{s.param}</th>
           <td class="number">{percent(toNumber(s.importance))}</td><td><Bar share={toNumber(s.importance)} />{s.without ? <div class="quiet">not in {plural(s.without, "trial")}</div> : null}</td></tr>)}</tbody></table>

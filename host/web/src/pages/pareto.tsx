@@ -11,7 +11,7 @@ import { wide } from "../plot/axes";
 import { Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
-import { Card, Failure, Select, Starred, Waiting } from "../ui";
+import { Card, Counted, Failure, Select, Starred, Waiting } from "../ui";
 import { better, column, shades, useTable } from "./data";
 import type { Table } from "./data";
 
@@ -47,7 +47,7 @@ function Plots({ x, t, front, best }: Marked): JSX.Element {
   return <>
     <div class="row"><Select label="across" of={all} chosen={a} on={(v) => setQuery({ a: v, b })} /><Select label="up" of={all} chosen={b} on={(v) => setQuery({ a, b: v })} /></div>
     <div class={pairs.length > 1 ? "two" : undefined} id="pareto">{pairs.map(([p, q, r]) => <Pair key={p + " " + q} x={x} t={t} a={p} b={q} c={r} front={front} best={best} />)}</div>
-    <p class="quiet">{best !== undefined ? <Starred x={x} of={new Set([best])} /> : front.length > 0 ? <>○ is a trial on the front: no other is better in everything.</> : null}</p></>;
+    <p class="quiet">{best !== undefined ? <Starred x={x} of={new Set([best])} /> : front.length > 0 ? <>○ is a trial on the front: no other is better in everything.</> : null}</p><Counted /></>;
 }
 
 function Pair({ x, t, a, b, c, front, best: first }: Marked & { a: string; b: string; c?: string }): JSX.Element {
