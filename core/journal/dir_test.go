@@ -328,3 +328,32 @@ func TestHolderDoesNotWaitForAPipe(t *testing.T) {
 		t.Errorf("%v, %v", held, err)
 	}
 }
+
+// Who has the lock for moments does not make others fail, which wait; who has it for long is named at once.
+func TestLockBriefly(t *testing.T) {
+	dir := t.TempDir()
+	brief, err := journal.LockBriefly(dir, time.Now())
+	must(t, err)
+	taken := make(chan error, 1)
+	go func() {
+		l, err := journal.LockDir(dir, time.Now())
+		if err == nil {
+			err = l.Unlock()
+		}
+		taken <- err
+	}()
+	time.Sleep(500 * time.Millisecond) // five times as long as others are waited for
+	select {
+	case err := <-taken:
+		t.Fatalf("taken while somebody has it: %v", err)
+	default:
+	}
+	must(t, brief.Unlock())
+	must(t, <-taken)
+	long, err := journal.LockDir(dir, time.Now())
+	must(t, err)
+	if _, err := journal.LockBriefly(dir, time.Now()); err == nil || !strings.Contains(err.Error(), "is in use by process") {
+		t.Errorf("%v", err)
+	}
+	must(t, long.Unlock())
+}

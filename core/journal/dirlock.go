@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -44,7 +45,13 @@ func (e *LockedError) Error() string {
 
 // LockDir takes the lock of the directory dir, or returns a *LockedError. It writes the time now to
 // the file, for information.
-func LockDir(dir string, now time.Time) (*Lock, error) {
+func LockDir(dir string, now time.Time) (*Lock, error) { return lockDir(dir, now, "") }
+
+// LockBriefly is LockDir for who gives the lock back within moments, and says so in the file: others wait for that. A
+// host that starts while settings are changed does not fail.
+func LockBriefly(dir string, now time.Time) (*Lock, error) { return lockDir(dir, now, briefly) }
+
+func lockDir(dir string, now time.Time, note string) (*Lock, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -54,7 +61,7 @@ func LockDir(dir string, now time.Time) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := lock(file, dir, now); err != nil {
+	if err := lock(file, dir, now, note); err != nil {
 		_ = file.Close()
 		return nil, err
 	}
@@ -118,11 +125,11 @@ const (
 	lockTries = 10
 	lockRetry = 10 * time.Millisecond
 	// A process that was killed while it started another one leaves its lock to that process until
-	// it executes its program.
+	// it executes its program; a brief holder may be slow on a busy machine.
 	deadTries = 500
 )
 
-func lock(file *os.File, dir string, now time.Time) error {
+func lock(file *os.File, dir string, now time.Time, note string) error {
 	err := flock(file, syscall.LOCK_EX)
 	for range lockTries {
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
@@ -132,7 +139,7 @@ func lock(file *os.File, dir string, now time.Time) error {
 		err = flock(file, syscall.LOCK_EX)
 	}
 	for range deadTries {
-		if !errors.Is(err, syscall.EWOULDBLOCK) || !holderIsDead(file, dir) {
+		if !errors.Is(err, syscall.EWOULDBLOCK) || !holderIsDead(file, dir) && !holderIsBrief(file) {
 			break
 		}
 		time.Sleep(lockRetry)
@@ -144,7 +151,7 @@ func lock(file *os.File, dir string, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("lock %s: %w", filepath.Join(dir, lockName), err)
 	}
-	return writeHolder(file, now)
+	return writeHolder(file, now, note)
 }
 
 func flock(file *os.File, how int) error {
@@ -158,7 +165,10 @@ func flock(file *os.File, how int) error {
 
 const holderFormat = "pid %d\nstarted %s\nhost %s\n"
 
-func writeHolder(file *os.File, now time.Time) error {
+// briefly is the last line of a holder that gives the lock back within moments.
+const briefly = "briefly\n"
+
+func writeHolder(file *os.File, now time.Time, note string) error {
 	host, err := os.Hostname()
 	if err != nil || host == "" {
 		host = "unknown"
@@ -166,7 +176,8 @@ func writeHolder(file *os.File, now time.Time) error {
 	if err := file.Truncate(0); err != nil {
 		return err
 	}
-	_, err = file.WriteAt(fmt.Appendf(nil, holderFormat, os.Getpid(), now.UTC().Format(time.RFC3339), host), 0)
+	text := fmt.Appendf(nil, holderFormat, os.Getpid(), now.UTC().Format(time.RFC3339), host)
+	_, err = file.WriteAt(append(text, note...), 0)
 	return err
 }
 
@@ -181,6 +192,13 @@ func readHolder(file *os.File, dir string) error {
 		locked.PID = 0
 	}
 	return locked
+}
+
+// holderIsBrief reports whether the holder gives the lock back within moments. A lock that was just given back, or taken,
+// has nobody's name.
+func holderIsBrief(file *os.File) bool {
+	text, err := io.ReadAll(io.NewSectionReader(file, 0, 1<<10))
+	return err == nil && (len(text) == 0 || strings.HasSuffix(string(text), "\n"+briefly))
 }
 
 // holderIsDead reports whether the recorded holder is a process of this machine that has ended.

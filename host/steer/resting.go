@@ -108,7 +108,7 @@ func (x *Resting) set(r Set) (a Answer, err error) {
 	if err := x.mine(); err != nil {
 		return a, err
 	}
-	lock, err := journal.LockDir(x.View.Dir.Path(), x.now())
+	lock, err := journal.LockBriefly(x.View.Dir.Path(), x.now())
 	var held *journal.LockedError
 	if errors.As(err, &held) {
 		return a, &BusyError{What: x.shown() + ": a host of it is just starting or ending: try again in a moment"}
