@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -9,9 +10,13 @@ import threading
 from pathlib import Path
 from typing import Any, List
 
-from tunehost import _frames
+import pytest
+
+from tunehost import _frames, _zygote
 from tunehost._forked import ForkedSession, Zygote
-from tunehost.run import ENDED, STARTED
+from tunehost.plugin import Trainable
+from tunehost.run import ENDED, STARTED, Run
+from tunehost.tune import _encode, _payload, _worker, session
 
 ROOT = str(Path(__file__).parent.parent)
 KEPT: List[_frames.Frames] = []  # a server without its zygote would end this process
@@ -116,3 +121,48 @@ session.send([pb.TrainCommand(kind=1, run=5, trial=pb.Trial(dir={str(tmp_path)!r
 print(ended.run, ended.kind, ended.never_started, ended.error)
 """)
     assert done.stdout == "5 4 True cannot start: [Errno 24] Too many open files\n", done.stderr
+
+
+class Trains(Trainable):
+    """Counts what it is asked to do."""
+
+    trained = rehearsed = 0
+
+    def train(self, run: Run) -> None:
+        """Never in a rehearsal."""
+        self.trained += 1
+
+    def _rehearse(self, run: Run) -> None:
+        super()._rehearse(run)
+        self.rehearsed += 1
+
+
+def test_a_rehearsal_trains_nothing_and_leaves_nothing() -> None:
+    """What trials run beside the author's code is run before the first fork; nobody sees it."""
+    made, ran = Trains(), threading.Event()
+    files = set(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else set()
+    _zygote._rehearse(made)
+    assert made.rehearsed == _zygote._REHEARSALS and made.trained == 0
+    assert not files or set(os.listdir("/proc/self/fd")) == files
+    assert threading.current_thread() is threading.main_thread()
+    threading.Thread(target=ran.set).start()
+    assert ran.wait(60)
+
+
+def test_a_rehearsal_of_tune_is_in_no_trial(tmp_path: Path) -> None:
+    dir = tmp_path / "tune"
+    _payload.write(dir, _payload.Payload(print, "print", None), _encode.Group({}), {})
+    made = type("Made", (_worker.Serving,), {"dir": dir})()
+    made.open()
+    before = sorted(tmp_path.rglob("*"))
+    finish, rehearsed = _worker._finish, []
+
+    def finishes(current: session._Session, result: Any) -> None:
+        finish(current, result)
+        rehearsed.append(result)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_worker, "_finish", finishes)
+        _zygote._rehearse(made)
+    assert len(rehearsed) == _zygote._REHEARSALS and not session.inside()
+    assert sorted(tmp_path.rglob("*")) == before

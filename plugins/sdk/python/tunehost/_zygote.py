@@ -24,7 +24,7 @@ from ._frames import Frames
 from ._trial import prepare, trial_of
 from .errors import Refused
 from .plugin import Trainable, traits_of
-from .run import STARTED, Link, Order, Run, Told, Trial, attempt, describe
+from .run import ENDED, STARTED, Link, Order, Run, Told, Trial, attempt, describe
 
 _TICK_S = 1.0
 _TERM = {signal.SIGTERM}
@@ -100,6 +100,9 @@ class _Zygote:
     def serve(self) -> int:
         """Returns the server's exit status when it has ended."""
         _system.adopt_orphans()
+        if not faulthandler.is_enabled():
+            with contextlib.suppress(Exception):  # a crash, also of a trial, then says where it was
+                faulthandler.enable(sys.__stderr__ or sys.stderr)
         awake, wakes = socket.socketpair()
         for end in (awake, wakes):
             end.setblocking(False)
@@ -159,6 +162,7 @@ class _Zygote:
             if why:
                 _log.log.warning("open has started threads, which do not exist in the forks that run trials: if a trial hangs, set fork = False")
             self._trainable, self._saves = made, made.saves
+            _rehearse(made)
             self._own = _system.children() - {self._server}
             gc.freeze()  # so that trials do not scan, and thereby copy, existing objects
             self._reply(call, True, traits_of(made, forked=True))
@@ -242,6 +246,32 @@ class _Zygote:
                 self._control.send(("exited", run, os.waitstatus_to_exitcode(status)))
 
 
+_REHEARSALS = 20  #: Python specialises code that has run so often
+_SAMPLE = {"id": "", "number": 0, "dir": "", "params": "{}", "options": "{}", "resources": "{}"}
+
+
+def _rehearse(trainable: Trainable) -> None:
+    """Runs what every trial runs beside the author's code, with nobody at the other end. Python then has looked names up
+    and specialised the code once, rather than in each fork, which would copy memory for it."""
+    after_fork = getattr(threading, "_after_fork", None) if threading.active_count() == 1 else None
+    with contextlib.suppress(Exception):  # nothing depends on it
+        for _ in range(_REHEARSALS):
+            if after_fork:  # Python calls it in each fork; it does nothing where there are no other threads
+                after_fork()
+            ours, theirs = _frames.pair()
+            try:
+                theirs.send(_SAMPLE)
+                link = _SocketLink(ours)
+                run = Run(trial_of(link.first()), link, False)
+                link.send({"kind": STARTED, "pid": 0})
+                with run.trains():
+                    trainable._rehearse(run)
+                link.send({"kind": ENDED})
+            finally:
+                ours.close()
+                theirs.close()
+
+
 class _SocketLink(Link):
     """Connects a trial's process with the server. The process exits when the server is gone."""
 
@@ -291,9 +321,6 @@ def _train(trainable: Trainable, frames: Frames, saves: bool) -> None:
 def _redirect(trial: Trial) -> None:
     """Sends what the trial prints to files in its directory."""
     _log.plain()
-    if not faulthandler.is_enabled():
-        with contextlib.suppress(Exception):  # a crash then says where it was
-            faulthandler.enable(sys.__stderr__ or sys.stderr)
     if not os.path.isdir(trial.dir):
         return
     _output.send_to(trial.dir, trial.logs)

@@ -229,6 +229,10 @@ class Trainable(Plugin):
     reusable: bool = False  #: without fork: one process may run trial after trial
     shared: bool = False  #: without fork: one process may run many trials at a time, in threads
 
+    def _rehearse(self, run: Run) -> None:
+        """Reports without a trial: see _zygote."""
+        run.report({"_metric": 0.5}, done=True)
+
     def train(self, run: Run) -> Optional[Iterator[Mapping[str, Any]]]:
         """Trains one trial. It calls run.report with each result, or yields them as dicts."""
         raise NotImplementedError

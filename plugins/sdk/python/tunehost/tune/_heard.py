@@ -18,6 +18,11 @@ _SIZE = struct.Struct("<Q")
 Place = Tuple[int, int, int]  #: a trial's number, its attempt, and the iteration of a result
 
 
+def listens(folder: Path) -> bool:
+    """Whether somebody listens, who does from before the first trial on."""
+    return (folder / FILE).exists()
+
+
 class Asking:
     """The side of a trial."""
 

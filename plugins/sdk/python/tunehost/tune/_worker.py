@@ -12,7 +12,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Type
 
 import tunehost
 
-from . import _payload, _skip, session
+from . import _heard, _payload, _skip, session
 from ._encode import computes, decode
 from .checkpoint import Checkpoint
 from .resources import computed
@@ -37,20 +37,23 @@ class Serving(tunehost.Trainable):
         self.objects = _payload.read_objects(self.dir)
         self.stepped = isinstance(self.payload.trainable, type)
         self.saves = self.stepped and overrides(self.payload.trainable, "save_checkpoint")
+        self.skipped = _skip.read(self.dir)
+        self.keeps = computes(self.plan) or bool(self.plan.suggestions) or self.payload.repeat > 1
+        self.asked = _heard.listens(self.dir)
 
     def train(self, run: tunehost.Run) -> None:
-        if run.trial.number in _skip.read(self.dir):
+        if run.trial.number in self.skipped:
             return
         config = decode(self.plan, run.params)
         if self.payload.repeat > 1:
             config[TRIAL_INDEX] = run.trial.number % self.payload.repeat
-        if computes(self.plan) or self.plan.suggestions or self.payload.repeat > 1:
+        if self.keeps:
             _remember(run.dir, config)
         payload = self.payload
-        current = session._Session(run, config, payload.stop, payload.name, payload.counts, self.dir)
+        current = session._Session(run, config, payload.stop, payload.name, payload.counts, self.dir, self.asked)
         session.begin(current)
-        if run.dir.is_dir():
-            os.chdir(run.dir)
+        if os.path.isdir(run.trial.dir):
+            os.chdir(run.trial.dir)
         failed = True
         try:
             self._trained(current, config)
@@ -60,6 +63,12 @@ class Serving(tunehost.Trainable):
             raise
         finally:
             current.close(failed)
+
+    def _rehearse(self, run: tunehost.Run) -> None:
+        """Reports without a trial."""
+        payload = self.payload
+        current = session._Session(run, {}, None, payload.name, payload.counts, self.dir, False)
+        _finish(current, {"_metric": 0.5})
 
     def _trained(self, current: session._Session, config: Dict[str, Any]) -> None:
         if self.stepped:

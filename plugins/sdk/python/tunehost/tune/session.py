@@ -34,6 +34,7 @@ class _Session:
         name: str,
         counts: bool,
         folder: Optional[Path] = None,
+        asked: bool = True,
     ) -> None:
         self.run: Run
         self.config: Mapping[str, Any]
@@ -44,7 +45,7 @@ class _Session:
         self.groups: Set[str] = set()  # the metrics that are dicts
         self.counts = counts  # whether training_iteration is the objective, because the user gave none
         self.closing: List[Callable[[bool], Any]] = []  # called at the end, with whether the trial has failed
-        self._asking = _heard.Asking(folder)
+        self._asking = _heard.Asking(folder if asked else None)
         self._since = time.monotonic()
 
     def report(

@@ -89,7 +89,8 @@ class Tuner:
 
     def fit(self) -> ResultGrid:
         """Runs the experiment and returns its results, also when trials failed or Ctrl-C interrupted it. TuneError:
-        it could not run. A name that exists gets a number: NAME-2."""
+        it could not run; KeyboardInterrupt: Ctrl-C came before anything was recorded. A name that exists gets a number:
+        NAME-2."""
         self._prepare()
         arguments = [*(self._resume if self._resume is not None else self._begin()), *cluster.flags(), *self._flags]
         assert self._dir
