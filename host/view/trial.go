@@ -207,7 +207,10 @@ type Floats []Float
 
 // MarshalJSON implements json.Marshaler.
 func (list Floats) MarshalJSON() ([]byte, error) {
-	b := make([]byte, 0, 16*len(list)+2)
+	return list.appendJSON(make([]byte, 0, 16*len(list)+2)), nil
+}
+
+func (list Floats) appendJSON(b []byte) []byte {
 	b = append(b, '[')
 	for i, x := range list {
 		if i > 0 {
@@ -215,7 +218,7 @@ func (list Floats) MarshalJSON() ([]byte, error) {
 		}
 		b = jsontext.AppendFloat(b, float64(x))
 	}
-	return append(b, ']'), nil
+	return append(b, ']')
 }
 
 func metricsJSON(list []Metric) map[string]Float {
