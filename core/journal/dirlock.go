@@ -194,8 +194,8 @@ func readHolder(file *os.File, dir string) error {
 	return locked
 }
 
-// holderIsBrief reports whether the holder gives the lock back within moments. A lock that was just given back, or taken,
-// has nobody's name.
+// holderIsBrief reports whether the holder gives the lock back within moments. A lock that was just given back, or
+// taken, has nobody's name.
 func holderIsBrief(file *os.File) bool {
 	text, err := io.ReadAll(io.NewSectionReader(file, 0, 1<<10))
 	return err == nil && (len(text) == 0 || strings.HasSuffix(string(text), "\n"+briefly))
