@@ -14,7 +14,7 @@ func metered(t *testing.T) (dir string) {
 	write(t, dir, "trial.sh", `line='{"a": '$1', "n": 7'
 for i in 1 2 3 4 5 6 7 8 9; do line="$line, \"m$i\": $(($i * (3 - $1)))"; done
 if [ $1 = 1 ]; then worst=NaN; else worst=0.5; fi
-echo "$line, \"worst\": $worst}"
+echo "$line, \"w\": $worst}"
 `)
 	write(t, dir, "x.yaml", `version: 1
 name: metered
@@ -87,8 +87,8 @@ func (p *page) tick(id string) {
 func TestNaNIsWhole(t *testing.T) {
 	p := browser(t)
 	server := start(t, metered(t), "serve", "results", "--listen", "127.0.0.1:0")
-	p.open(server.url() + "#/x/metered/trials?columns=worst,a")
-	p.await(cells("worst") + ` === "0.5,NaN,0.5"`)
+	p.open(server.url() + "#/x/metered/trials?columns=w,a")
+	p.await(cells("w") + ` === "0.5,NaN,0.5"`)
 	p.await(`[...document.querySelectorAll(".rows .num")].every((c) => c.scrollWidth <= c.clientWidth)`)
 	p.await(`(() => {
 		const cell = [...document.querySelectorAll(".rows .num")].find((c) => c.textContent === "NaN");
