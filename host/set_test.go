@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/prepare"
 	"github.com/tunehost/tunehost/host/replay"
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/view"
@@ -277,4 +279,32 @@ func TestSetOverWhatItBeganWith(t *testing.T) {
 	}
 	contains(t, seen.String(), "test.yaml:6:1: trials was set on ", " to 5, and the experiment keeps that value; "+
 		"here it is still 6: write trials: 5 into the file")
+}
+
+// B-083: what is set between the planning of a host and its lock holds for that host.
+func TestSetJustBefore(t *testing.T) {
+	text := "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: chaos, options: {iterations: 1}}\n" +
+		"space: {quality: {uniform: [0, 1]}}\nsearcher: random\ntrials: 2\n"
+	o, _ := quick(t, text)
+	dir := finish(t, o).Dir
+	for i, plan := range []func(o *Options) (*prepare.Plan, error){
+		func(o *Options) (*prepare.Plan, error) { return prepare.FromDir(t.Context(), dir, o) },
+		func(o *Options) (*prepare.Plan, error) { return prepare.FromFile(t.Context(), *o) },
+	} {
+		setDefaults(&o)
+		p, err := plan(&o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 3 + i
+		if _, err := set(&steer.Resting{View: opened(t, dir).Experiment}, fmt.Sprint("trials=", want)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := runPlan(t.Context(), p, o); err != nil {
+			t.Error(err)
+		}
+		if m := audit(t, dir, nil); m.Trials() != want {
+			t.Errorf("%d trials, want %d", m.Trials(), want)
+		}
+	}
 }

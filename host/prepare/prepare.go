@@ -41,6 +41,10 @@ type Plan struct {
 	ExecutorAt config.Pos
 	// Warnings are for the user, once there is a log.
 	Warnings []string
+	// given is the present file of a resumed experiment, or nil.
+	given *config.Experiment
+	// known is how many settings run.json had.
+	known int
 }
 
 // Close releases a plan that is not run.
@@ -237,6 +241,7 @@ func (p *Plan) resume(o *options.Options, e *config.Experiment) error {
 	if err != nil {
 		return usererror.Wrap(err)
 	}
+	p.given, p.known = e, len(r.Overrides)
 	changed, own := changes{}, ownership{}
 	if e != nil {
 		if own, err = ownedBy(r, e, p); err != nil {
@@ -261,6 +266,22 @@ func (p *Plan) resume(o *options.Options, e *config.Experiment) error {
 	p.Warnings = append(p.Warnings, slices.Concat(own.warnings, changed.ignored, changed.program, changed.moved)...)
 	p.doubt(e)
 	return nil
+}
+
+// Renew plans again if settings were changed since: `tunehost set` may change them until this host has the lock.
+func (p *Plan) Renew(o *options.Options) error {
+	if p.File == nil {
+		return nil
+	}
+	r, _, err := runfile.Read(p.Dir)
+	if err != nil {
+		return usererror.Wrap(err)
+	}
+	if len(r.Overrides) == p.known {
+		return nil
+	}
+	p.Extends, p.Warnings = nil, nil
+	return p.resume(o, p.given)
 }
 
 // doubt adds warnings about settings that are valid but surely not intended.

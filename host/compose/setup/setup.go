@@ -18,6 +18,7 @@ import (
 	"github.com/tunehost/tunehost/host/options"
 	"github.com/tunehost/tunehost/host/plugin/loading"
 	"github.com/tunehost/tunehost/host/prepare"
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -69,19 +70,20 @@ func Take(ctx context.Context, p *prepare.Plan, o options.Options, stage *Stage)
 	if o.Clock == nil {
 		o.Clock = clock.System{}
 	}
-	if o.Mode.Manual {
-		p.Experiment.Trainable = nil // the caller trains
-	}
 	if p.Renamed { // commands in messages need the name
 		o.Name = p.Experiment.Name
 	}
 	h := history.New()
-	b := &Setup{Options: o, Starting: ctx, Plan: p, File: p.File, Stage: stage, History: h, Machine: h.Machine(),
+	b := &Setup{Options: o, Starting: ctx, Plan: p, Stage: stage, History: h, Machine: h.Machine(),
 		failure: make(chan error, 1)}
 	if err := b.hold(); err != nil {
 		p.Close()
 		return nil, err
 	}
+	if o.Mode.Manual {
+		p.Experiment.Trainable = nil // the caller trains
+	}
+	b.File = p.File
 	for _, text := range p.Warnings {
 		b.Log.Warn(text)
 	}
@@ -98,8 +100,19 @@ func (b *Setup) hold() (err error) {
 		m := &engine.Memory{}
 		b.Holding, b.Record, b.Past = holding.InMemory(&b.Options), m, m.Past
 	default:
-		b.Holding, err = holding.Take(dir, b.Plan.Remote.TakeLock(), &b.Options)
-		b.Past = b.past
+		return b.take(dir)
+	}
+	return nil
+}
+
+// take locks the directory, and plans again what was changed before.
+func (b *Setup) take(dir storage.Dir) (err error) {
+	if b.Holding, err = holding.Take(dir, b.Plan.Remote.TakeLock(), &b.Options); err != nil {
+		return err
+	}
+	b.Past = b.past
+	if err = b.Plan.Renew(&b.Options); err != nil {
+		b.Holding.Close()
 	}
 	return err
 }
