@@ -22,6 +22,7 @@ MODULES = [
     "ray.tune",
     "ray.tune.schedulers",
     "ray.tune.schedulers.pb2",
+    "ray.tune.schedulers.resource_changing_scheduler",
     "ray.tune.search",
     "ray.tune.search.ax",
     "ray.tune.search.bayesopt",
@@ -33,7 +34,15 @@ MODULES = [
     "ray.tune.search.zoopt",
     "ray.tune.stopper",
     "ray.tune.logger",
+    "ray.tune.logger.aim",
+    "ray.tune.integration.keras",
+    "ray.tune.integration.lightgbm",
+    "ray.tune.integration.pytorch_lightning",
+    "ray.tune.integration.xgboost",
+    "ray.tune.utils.log",
+    "ray.tune.utils.util",
 ]
+HERE = Path(__file__).resolve().parent
 SAME, DIFFERS, NO = "same", "differs", "no"
 _ITSELF = "with arguments of the library it is the library itself; without them the same method of tunehost: "
 _OWN = "the method is tunehost's own, the library is not needed: "
@@ -67,6 +76,7 @@ REMARKS: Dict[str, List[str]] = {
     "NevergradSearch": [SAME, _ITSELF + "`cmaes`"],
     "OptunaSearch": [SAME, _ITSELF + "`tpe`, with several metrics `nsga2`"],
     "ZOOptSearch": [SAME, "the library is not needed: without it, it is tunehost's `evolution`"],
+    "AimLoggerCallback": [NO, "Aim is not supported: `TBXLoggerCallback` writes what its importer reads"],
     "BOHB": [NO, "a part of HpBandSter: use `TuneBOHB`"],
 }
 
@@ -119,6 +129,20 @@ EXAMPLES = {
     "pbt_ppo_example": "belongs to RLlib",
 }
 
+# Those whose training and search are deterministic with a seed, here and over Ray: they find the same, trial by trial.
+COMPARED = (
+    "async_hyperband_example",
+    "bayesopt_example",
+    "custom_checkpointing_with_callback",
+    "custom_func_checkpointing",
+    "hyperband_example",
+    "hyperband_function_example",
+    "hyperopt_conditional_search_space_example",
+    "logging_example",
+    "optuna_define_by_run_example",
+    "tune_basic_example",
+)
+
 
 class Name(NamedTuple):
     """A public name of Ray, and its state."""
@@ -130,12 +154,12 @@ class Name(NamedTuple):
 
 
 def table() -> List[Name]:
-    """All names, in the order of their modules. Each once."""
+    """All names, in the order of their modules. Each once, but those of integrations, which are alike in name only."""
     seen: Set[str] = set()
     found = []
     for module in MODULES:
         for name in sorted(_public(module), key=str.lower):
-            if name not in seen:
+            if name not in seen or ".integration." in module:
                 seen.add(name)
                 found.append(Name(module, name, *_state(module, name)))
     unknown = set(REMARKS) - seen
@@ -151,17 +175,22 @@ def _state(module: str, name: str) -> List[str]:
     if ours is None:
         return remark or [NO, "not done yet"]
     if remark is None or remark[0] == SAME:
-        missing = _arguments(module, name) - _own_arguments(ours)
+        missing = _arguments(module, name) - ours
         without = [DIFFERS, "without " + ", ".join(f"`{m}`" for m in sorted(missing))]
         return without if missing else remark or [SAME, ""]
     return remark
 
 
-def _ours(module: str, name: str) -> Optional[Any]:
+def _ours(module: str, name: str) -> Optional[Set[str]]:
+    """The arguments that a name has here; None: it is not there."""
+    own = "tunehost" + module[len("ray") :]
     try:
-        return getattr(importlib.import_module("tunehost" + module[len("ray") :]), name, None)
+        value = getattr(importlib.import_module(own), name, None)
+        return None if value is None else _own_arguments(value)
     except ModuleNotFoundError:
-        return None
+        if not HERE.joinpath(*own.split(".")).with_suffix(".py").exists():
+            return None
+    return _arguments(own, name)  # its library is not installed
 
 
 def _own_arguments(value: Any) -> Set[str]:
@@ -173,8 +202,8 @@ def _own_arguments(value: Any) -> Set[str]:
 
 def _source(module: str) -> ast.Module:
     """The parsed source of a module of Ray, which is not imported."""
-    installed = str(importlib.metadata.distribution("ray").locate_file(""))
-    root = Path(installed, *module.split("."))
+    installed = HERE if module.startswith("tunehost.") else importlib.metadata.distribution("ray").locate_file("")
+    root = Path(str(installed), *module.split("."))
     file = root / "__init__.py" if root.is_dir() else root.with_suffix(".py")
     return ast.parse(file.read_text(encoding="utf-8"))
 
@@ -184,11 +213,19 @@ def _public(module: str) -> List[str]:
         if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
             names: List[str] = ast.literal_eval(node.value)
             return names
-    return [n.name for n in _source(module).body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")]
+    classes = [n.name for n in _source(module).body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")]
+    marked: List[str] = [n.name for n in _source(module).body if _is_marked(n)]  # type: ignore[attr-defined]
+    return marked or classes
+
+
+def _is_marked(node: Any) -> bool:
+    """Whether Ray marks a class or function as one for users."""
+    marks = [d.func if isinstance(d, ast.Call) else d for d in getattr(node, "decorator_list", ())]
+    return any(isinstance(mark, ast.Name) and mark.id == "PublicAPI" for mark in marks)
 
 
 def _arguments(module: str, name: str) -> Set[str]:
-    """The arguments of a function or class of Ray, without those that begin with _."""
+    """The arguments of a function or class in sources, without those that begin with _."""
     for node in _definitions(module, name):
         if isinstance(node, ast.ClassDef):
             inits = [m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == "__init__"]
@@ -258,7 +295,11 @@ def _examples() -> List[str]:
         f"Of the {len(EXAMPLES)} files in `ray/tune/examples` these {len(run)} run to their end with `--smoke-test`. Only"
         " lines that import are changed: `from ray` to `from tunehost`, `from ray.air.integrations` to",
         "`from tunehost.tune.integration`, and `import ray` to `from tunehost.tune import cluster as ray`.",
-        "`make ray-examples` runs them.",
+        "`make ray-examples` runs them. It also runs these over Ray itself, with the same seeds and one trial at a time, and "
+        "they find the same: each trial has the same parameters, the same results and the same end. The others draw numbers "
+        "while they train, or use a search of Ray's or a library's that has no seed.",
+        "",
+        ", ".join(f"`{name}`" for name in COMPARED),
         "",
         ", ".join(run),
         "",

@@ -32,7 +32,8 @@ def test_mistakes_are_found(tmp_path: Path) -> None:
 UNKNOWN = {
     *(f"tunehost.integrations.{name}.ReportCallback" for name in ("keras", "lightning", "transformers", "xgboost")),
     "tunehost.sklearn.TunedCV",
-    "tunehost.tune.integration.xgboost.TuneReportCheckpointCallback",
+    *(f"tunehost.tune.integration.{name}.TuneReportCheckpointCallback" for name in (
+        "keras", "pytorch_lightning", "xgboost")),
 }
 
 

@@ -98,7 +98,7 @@ class RunConfig:
     failure_config: Optional[FailureConfig] = None
     checkpoint_config: Optional[CheckpointConfig] = None
     sync_config: Optional[SyncConfig] = None
-    verbose: Optional[int] = None  #: 0 silent, 1 status, 2 brief results, 3 all results; None: 1
+    verbose: Any = None  #: 0 silent, 1 status, 2 brief results, 3 all results; None: 1
     stop: Any = None  #: {METRIC: at least}, {"training_iteration": N}, a function of (trial_id, result), a Stopper
     callbacks: Optional[List[Any]] = None  #: objects of subclasses of tune.Callback
     progress_reporter: Any = None  #: an object of a subclass of tune.ProgressReporter; None: tunehost's own progress

@@ -15,6 +15,7 @@ from .config import RunConfig, TuneConfig
 from .error import TuneError, Unsupported
 from .registry import registered
 from .result_grid import ResultGrid
+from .utils.log import Verbosity
 
 __all__ = ["Tuner"]
 
@@ -265,7 +266,7 @@ class Tuner:
         verbose = self._run.verbose
         if verbose is None:
             return ["-v", "0"] if self._settings and self._settings.reporter else []
-        if verbose not in (0, 1, 2, 3):
+        if verbose not in (0, 1, 2, 3, *Verbosity):
             raise ValueError(f"verbose is {verbose!r}: expected 0 to 3")
         return ["-v", str(int(verbose))]
 
