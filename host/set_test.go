@@ -283,7 +283,8 @@ func TestSetOverWhatItBeganWith(t *testing.T) {
 
 // B-083: what is set between the planning of a host and its lock holds for that host.
 func TestSetJustBefore(t *testing.T) {
-	text := "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: chaos, options: {iterations: 1}}\n" +
+	text := "version: 1\nobjective: {metric: score, mode: max}\n" +
+		"trainable: {plugin: chaos, options: {iterations: 1}}\n" +
 		"space: {quality: {uniform: [0, 1]}}\nsearcher: random\ntrials: 2\n"
 	o, _ := quick(t, text)
 	dir := finish(t, o).Dir
