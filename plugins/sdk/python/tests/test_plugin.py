@@ -202,7 +202,7 @@ def test_a_reported_checkpoint_may_be_deleted_at_once(tmp_path: Path) -> None:
     link = Link([GO], [GO])
     attempt(tunehost.trainable()(train)(), Run(Trial(params={}, dir=str(trial)), link, False))
     kept = [Path(t["checkpoint"]) for t in link.told if t["kind"] == RESULT]
-    assert len(set(kept)) == 2 and all(k.parent == trial for k in kept) and set(trial.iterdir()) == set(kept)
+    assert len(set(kept)) == 2 and all(k.parent == trial for k in kept) and set(trial.glob(".reported-*")) == set(kept)
     assert all((k / "state").read_text() == "all" and os.readlink(k / "link") == "state" for k in kept)
 
 
@@ -236,7 +236,7 @@ def test_a_checkpoint_waits_for_room(tmp_path: Path, monkeypatch: pytest.MonkeyP
     attempt(tunehost.trainable()(train)(), Run(Trial(params={}, dir=str(dir)), link, False))
     assert [t["kind"] for t in link.told] == [LOG, RESULT]
     assert link.told[0]["hint"] and link.told[0]["text"].startswith("no space left on device")
-    assert [str(p) for p in dir.iterdir()] == [link.told[1]["checkpoint"]]
+    assert [str(p) for p in dir.glob(".reported-*")] == [link.told[1]["checkpoint"]]
     monkeypatch.setattr(shutil, "copytree", copies([OSError(errno.EIO, "broken")]))
     link = Link([GO])
     ended = attempt(tunehost.trainable()(train)(), Run(Trial(params={}, dir=str(dir)), link, False))
