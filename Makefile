@@ -303,11 +303,11 @@ ray-examples: $(RAY_EXAMPLES)/ready ## Ray's own examples over tunehost; no part
 	@cd $(PYTHON_SDK)/testdata/tune && TUNEHOST_BINARY=$(RAY_EXAMPLES)/tunehost \
 	$(RAY_EXAMPLES)/bin/python -m pytest -q -p no:cacheprovider --rootdir . test_examples.py
 
-# The environment of the other tests, and what one example needs beside it. Releases from 3 on do not keep runs in files.
+# The environment of the other tests, whose own .pth files count for nothing here, and what one example needs beside it. Releases from 3 on do not keep runs in files.
 $(RAY_EXAMPLES)/ready: $(VENV)/ready
 	@echo 'installing MLflow'
 	@python3 -m venv $(RAY_EXAMPLES)
-	@$(VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+	@{ $(VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; echo $(CURDIR)/$(PYTHON_SDK); } > \
 	$$($(RAY_EXAMPLES)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/others.pth
 	@$(RAY_EXAMPLES)/bin/pip install --quiet --disable-pip-version-check 'mlflow-skinny>=2.14,<3'
 	@touch $@

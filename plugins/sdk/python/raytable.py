@@ -135,7 +135,6 @@ COMPARED = (
     "bayesopt_example",
     "custom_checkpointing_with_callback",
     "custom_func_checkpointing",
-    "hyperband_example",
     "hyperband_function_example",
     "hyperopt_conditional_search_space_example",
     "logging_example",

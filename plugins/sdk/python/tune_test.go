@@ -57,7 +57,7 @@ func buildWheel(t *testing.T, base string) string {
 	if err != nil || len(wheels) != 1 {
 		t.Fatalf("%v %v", wheels, err)
 	}
-	must(t, exec.Command(made, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
+	must(t, exec.Command(made, "-E", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
 		"--no-index", wheels[0]))
 	where := "import sysconfig; print(sysconfig.get_path('purelib'))"
 	others := must(t, exec.Command(base, "-c", where))
