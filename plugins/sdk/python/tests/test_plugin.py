@@ -197,7 +197,7 @@ def test_a_reported_checkpoint_may_be_deleted_at_once(tmp_path: Path) -> None:
             with tempfile.TemporaryDirectory(dir=place) as dir:
                 Path(dir, "state").write_text("all")
                 os.symlink("state", os.path.join(dir, "link"))
-                run.report(loss=1, checkpoint=dir)
+                run.report(loss=1.5, checkpoint=dir)
 
     link = Link([GO], [GO])
     attempt(tunehost.trainable()(train)(), Run(Trial(params={}, dir=str(trial)), link, False))
@@ -228,7 +228,7 @@ def test_a_checkpoint_waits_for_room(tmp_path: Path, monkeypatch: pytest.MonkeyP
     made.mkdir()
 
     def train(run: Run) -> None:
-        run.report(loss=1, checkpoint=made)
+        run.report(loss=1.5, checkpoint=made)
 
     monkeypatch.setattr("tunehost.run._AGAIN_S", 0)
     monkeypatch.setattr(shutil, "copytree", copies(list(FULL)))

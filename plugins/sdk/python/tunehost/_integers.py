@@ -4,6 +4,7 @@ gets what was reported: 3 or 3.0."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from typing import Any, Collection, Dict, FrozenSet, Mapping
@@ -27,9 +28,14 @@ class Integers:
         """Takes the names of a report's metrics, and of those that are integers, before it is made."""
         found = {name: name in integers and self._known.get(name, True) for name in metrics}
         new = {name for name, is_one in found.items() if is_one is not self._known.get(name, False)}
+        before = dict(self._known)
         self._known.update(found)
-        if new and os.path.isdir(self._dir):
-            self._write()
+        try:
+            if new and os.path.isdir(self._dir):
+                self._write()
+        except OSError:
+            self._known = before  # the next call writes it
+            raise
 
     def names(self) -> Collection[str]:
         """The metrics that were integers each time."""
@@ -40,9 +46,14 @@ class Integers:
             self._known = {**dict.fromkeys(of(self._dir), True), **self._known}
             self._read = True
         made = f"{os.path.join(self._dir, _FILE)}.{os.getpid()}.new"
-        with open(made, "w", encoding="utf-8") as f:
-            json.dump(sorted(self.names()), f)
-        os.replace(made, os.path.join(self._dir, _FILE))
+        try:
+            with open(made, "w", encoding="utf-8") as f:
+                json.dump(sorted(self.names()), f)
+            os.replace(made, os.path.join(self._dir, _FILE))
+        except OSError:  # a full disk, for example
+            with contextlib.suppress(OSError):
+                os.unlink(made)
+            raise
 
 
 def of(*dirs: Any) -> FrozenSet[str]:
