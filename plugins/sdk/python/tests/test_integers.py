@@ -26,7 +26,7 @@ def test_only_what_changes_is_written(tmp_path: Path) -> None:
     noted.note(["loss"], [])
     assert list(tmp_path.iterdir()) == []
     noted.note(["n"], ["n"])
-    (tmp_path / "integers.json").unlink()
+    (tmp_path / ".integers.json").unlink()
     noted.note(["n", "loss"], ["n"])
     assert list(tmp_path.iterdir()) == []
 

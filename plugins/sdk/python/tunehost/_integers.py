@@ -9,7 +9,7 @@ import json
 import os
 from typing import Any, Collection, Dict, FrozenSet, Mapping
 
-_FILE = "integers.json"
+_FILE = ".integers.json"
 _NOT_FINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 _TOTALS = ("_total", "_since_restore")  #: what the host adds of a metric NAME_this_iter
 _COUNT = "training_iteration"  #: is one in any case
