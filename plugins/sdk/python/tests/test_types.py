@@ -40,7 +40,6 @@ UNKNOWN = {
 def pyright(*arguments: str) -> Dict[str, Any]:
     """What pyright, which `make python` installs with Node.js, says of this environment's packages."""
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    # pip may have installed the package by a finder, which pyright does not ask.
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(SDK), "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}
     command = [sys.executable, "-m", "pyright", "--outputjson", *arguments]
     done = subprocess.run(command, cwd=SDK, env=environment, stdout=subprocess.PIPE, text=True)
