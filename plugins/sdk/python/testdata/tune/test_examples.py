@@ -108,15 +108,15 @@ print("best", best.config, best.metrics["mean_loss"], best.metrics["training_ite
 
 def found_by(of, dir, tmp_path):
     (tmp_path / f"with_{of}.py").write_text(WHOLE.format(of=of, dir=str(dir)))
-    return lines(tmp_path, f"with_{of}.py")
+    return lines(("found ", "best "), tmp_path, f"with_{of}.py")
 
 
-def lines(dir, *command):
-    """The lines of a program that say what it has found. Ray's processes may take long to start on a busy machine."""
+def lines(begin, dir, *command):
+    """The lines of a program that begin so. Ray's processes may take long to start on a busy machine."""
     environment = {**os.environ, "RAY_raylet_start_wait_time_s": "300"}
     done = subprocess.run([sys.executable, *command], cwd=dir, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    return [line for line in done.stdout.splitlines() if line.startswith(("found ", "best "))]
+    return [line for line in done.stdout.splitlines() if line.startswith(begin)]
 
 
 @pytest.mark.parametrize("name", raytable.COMPARED)
@@ -127,7 +127,9 @@ def test_it_finds_what_it_finds_over_ray(name, tmp_path):
     extracted(tmp_path / "tunehost", name)
     (tmp_path / "ray" / f"{name}.py").write_text(read(f"ray/tune/examples/{name}.py"))
     compared = str(Path(__file__).with_name("compared.py"))
-    found = {of: lines(tmp_path / of, compared, of, f"{name}.py", "--smoke-test") for of in ("tunehost", "ray")}
+    found = {
+        of: lines("found ", tmp_path / of, compared, of, f"{name}.py", "--smoke-test") for of in ("tunehost", "ray")
+    }
     assert len(found["ray"]) == 1 and json.loads(found["ray"][0].partition(" ")[2])[1]
     assert found["tunehost"] == found["ray"]
 
