@@ -18,13 +18,20 @@ const (
 type backoff struct {
 	granter  *Granter
 	failures int
+	since    time.Time // the first of the failures
+	warned   bool
 }
 
 func (b *backoff) succeeded() {
-	if b.failures >= warnAfter {
+	if b.warned {
 		b.granter.Log.Warn(b.granter.Title + " answers again")
 	}
-	b.failures = 0
+	b.failures, b.warned = 0, false
+}
+
+// worthWarning reports whether the user must know now: engines whose commands try for long themselves fail seldom.
+func (b *backoff) worthWarning() bool {
+	return !b.warned && (b.failures >= warnAfter || b.granter.Clock.Since(b.since) >= slowCall)
 }
 
 // failed notes a failure and waits.
@@ -32,9 +39,12 @@ func (b *backoff) failed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	b.failures++
+	if b.failures++; b.failures == 1 {
+		b.since = b.granter.called
+	}
 	text := err.Error() + "; it is tried again"
-	if b.failures == warnAfter {
+	if b.worthWarning() {
+		b.warned = true
 		b.granter.Log.Warn(text + " until it answers; trials wait")
 	} else {
 		b.granter.Log.Info(text)

@@ -39,13 +39,17 @@ func TestCloseSaysWhatItWaitsFor(t *testing.T) {
 	defer cancel()
 	const says = `executor "test" has not given these leases back yet: x-1; the end waits for it for 1h0m0s ` +
 		`more at most`
+	var w *world
 	e := &engine{script: map[string][]error{"Release": slices.Repeat([]error{errors.New("down")}, 1000)}}
 	e.logged = func(line string) {
 		if strings.Contains(line, "the end waits") {
+			if !slices.Equal(w.noted, []string{"x-1"}) {
+				t.Errorf("not noted while the end waits: %v", w.noted)
+			}
 			cancel()
 		}
 	}
-	w := begin(t, e)
+	w = begin(t, e)
 	w.ask(1, "cpu=1")
 	w.hears("LeasePending")
 	w.release(1)
@@ -65,7 +69,7 @@ func TestCloseGivesUp(t *testing.T) {
 	w.release(1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if kept := w.Close(ctx); !slices.Equal(kept, []string{"x-1"}) {
-		t.Error(kept)
+	if kept := w.Close(ctx); !slices.Equal(kept, []string{"x-1"}) || !slices.Equal(w.noted, kept) {
+		t.Error(kept, w.noted)
 	}
 }

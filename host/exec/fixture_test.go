@@ -3,6 +3,7 @@ package exec_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
@@ -35,6 +36,8 @@ type world struct {
 	engine *engine
 	events chan core.Event
 	log    *logs
+	mu     sync.Mutex
+	noted  []string // the leases that may not be over
 }
 
 func begin(t *testing.T, e *engine, adopt ...core.LeaseID) *world {
@@ -53,7 +56,7 @@ func beginAt(t *testing.T, c clock.Clock, e *engine, adopt ...core.LeaseID) *wor
 	}
 	w := &world{t: t, engine: e, events: make(chan core.Event, 1000), log: &logs{engine: e}}
 	w.Granter = exec.New(exec.Options{Title: `executor "test"`, Prefix: "x-", First: first, Open: e.open,
-		Log: hostlog.Open(w.log, nil), Clock: c, Agents: e.agents, Post: func(events ...core.Event) {
+		Note: w.note, Log: hostlog.Open(w.log, nil), Clock: c, Agents: e.agents, Post: func(events ...core.Event) {
 			for _, e := range events {
 				w.events <- e
 			}
@@ -64,6 +67,12 @@ func beginAt(t *testing.T, c clock.Clock, e *engine, adopt ...core.LeaseID) *wor
 	w.Flush()
 	go w.Run()
 	return w
+}
+
+func (w *world) note(names []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.noted = names
 }
 
 func (w *world) ask(lease core.LeaseID, request string) {

@@ -35,6 +35,8 @@ type Options struct {
 	Within func(ctx context.Context) (context.Context, context.CancelFunc)
 	// Post posts events of leases to the core.
 	Post func(...core.Event)
+	// Note notes the names of leases that were given up and may not be over; nil: nobody needs them.
+	Note func(names []string)
 	Log  *hostlog.Log
 	// Clock is the clock for the delays after failed calls.
 	Clock clock.Clock
@@ -57,6 +59,7 @@ type Granter struct {
 	stop     context.CancelFunc
 	done     chan struct{}
 	early    early
+	called   time.Time // when the last call of the executor began; only Run's goroutine uses it
 }
 
 // maxText limits the length of an executor's messages, because they go into the record.
@@ -157,6 +160,7 @@ func (g *Granter) Run() {
 	for p := g.First; g.ctx.Err() == nil; p = nil {
 		if err := g.life(p, &b); err != nil {
 			g.warnBroken(err)
+			g.tellUnanswered(err)
 			b.failed(g.ctx, err)
 		}
 	}
@@ -189,6 +193,7 @@ func (g *Granter) serve(p plugin.Executor, b *backoff, broken chan error) error 
 	for g.ctx.Err() == nil {
 		err := g.pass(p, &adopted)
 		if plugin.FailureOf(err) == plugin.Failed { // the plugin works, but its engine does not answer
+			g.tellUnanswered(err)
 			b.failed(g.ctx, err)
 			continue
 		}
@@ -196,6 +201,7 @@ func (g *Granter) serve(p plugin.Executor, b *backoff, broken chan error) error 
 			return err
 		}
 		b.succeeded()
+		g.answered()
 		select {
 		case <-g.wake:
 		case err := <-broken:
@@ -236,8 +242,16 @@ func (g *Granter) hasAdopted() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.adopted = true
+	g.note(nil)
 	g.watchSilence(g.leasesWhere((*lease).isSilent))
 	g.progressed()
+}
+
+// note notes what may not be over.
+func (g *Granter) note(names []string) {
+	if g.Note != nil {
+		g.Note(names)
+	}
 }
 
 // progressed wakes settle. g.mu is held.
@@ -247,6 +261,7 @@ func (g *Granter) progressed() {
 }
 
 func (g *Granter) call(f func(context.Context) error) error {
+	defer g.watchCall()()
 	if g.Within == nil {
 		return f(g.ctx)
 	}
@@ -317,11 +332,8 @@ func (g *Granter) allocateAll(p plugin.Executor) error {
 	if err == nil {
 		err = g.call(func(ctx context.Context) error { return p.Allocate(ctx, requests) })
 	}
-	g.called(ids)
+	g.requested(ids)
 	if err != nil {
-		if g.ctx.Err() == nil {
-			g.tellWaiting(ids, err)
-		}
 		return err
 	}
 	g.mu.Lock()
@@ -335,8 +347,8 @@ func (g *Granter) allocateAll(p plugin.Executor) error {
 	return nil
 }
 
-// called records that the call that requests leases has ended.
-func (g *Granter) called(ids []core.LeaseID) {
+// requested records that the call that requests leases has ended.
+func (g *Granter) requested(ids []core.LeaseID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, id := range ids {
@@ -362,20 +374,6 @@ func requestOf(name string, r resource.Request) sdk.LeaseRequest {
 func number(a resource.Amount) float64 {
 	x, _ := strconv.ParseFloat(a.String(), 64) // an amount is a decimal number
 	return x
-}
-
-// tellWaiting reports leases as waiting for an executor that does not answer.
-func (g *Granter) tellWaiting(ids []core.LeaseID, err error) {
-	why := untrusted.Ends(err.Error(), maxText)
-	var events []core.Event
-	g.mu.Lock()
-	for _, id := range ids {
-		if l := g.leases[id]; l != nil && l.state == asking {
-			events = append(events, g.pending(id, l, why)...)
-		}
-	}
-	g.mu.Unlock()
-	g.Post(events...)
 }
 
 // listen posts the plugin's events to the core; it returns nil after Close.
@@ -414,6 +412,7 @@ func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
 		g.Log.Once("unknown lease event", g.Title+
 			" has sent an event of a kind that this version does not know: such events are ignored")
 	case sdk.LeasePending:
+		l.pending.own = false
 		return g.pending(id, l, why)
 	case sdk.LeaseGranted:
 		return g.granted(id, l, e)
@@ -512,7 +511,9 @@ func (g *Granter) Close(ctx context.Context) (kept []string) {
 	quiet()
 	g.stop()
 	<-g.done
-	return g.kept()
+	kept = g.kept()
+	g.note(kept)
+	return kept
 }
 
 // closeNotice is the time after which a message says what the end waits for.
@@ -524,6 +525,7 @@ func (g *Granter) sayWaits(ctx context.Context) {
 		limit = fmt.Sprintf(" for %v more at most", max(0, time.Until(end)).Round(time.Second))
 	}
 	if len(kept) > 0 {
+		g.note(kept) // the user may look before the end
 		g.Log.Warn(fmt.Sprintf("%s has not given these leases back yet: %s; the end waits for it%s", g.Title,
 			strings.Join(kept, ", "), limit))
 	}

@@ -16,6 +16,7 @@ type pending struct {
 	at     time.Time // when it was told; zero: never
 	newest string    // the executor's last reason
 	later  bool      // the newest reason will be reported later
+	own    bool      // it is about the executor, which has not answered, and not from it
 }
 
 // pending records why a lease is pending. The core receives the first reason at once, and the newest

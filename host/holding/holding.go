@@ -67,6 +67,7 @@ func Take(dir storage.Dir, lock *journal.Lock, o *options.Options) (_ *Holding, 
 	}
 	h.Dir, h.log = dir, f
 	h.openLog(f, o)
+	h.tellFull()
 	err = errors.Join(storage.SweepTemporaries(dir.Path()), storage.SweepTemporaries(dir.Snapshots()))
 	if err != nil {
 		h.Log.Warn("files that an earlier host had not finished could not be removed: " + err.Error())
@@ -77,6 +78,17 @@ func Take(dir storage.Dir, lock *journal.Lock, o *options.Options) (_ *Holding, 
 	h.crash = crash.Expect(dir, lockfile.Version(), o.Clock, h.Log)
 	h.guard(o)
 	return h, nil
+}
+
+// tellFull has readers of the directory told while the host waits for room on the disk, which is no event of the
+// record: that has no room either.
+func (h *Holding) tellFull() {
+	h.Disk.Note = func(waits bool) {
+		if err := h.Dir.NoteFull(waits); err != nil {
+			h.Log.Info("whether the disk is full cannot be noted: " + err.Error())
+		}
+	}
+	h.Disk.Note(false) // an earlier host may have been killed
 }
 
 // lockDir makes the directory and locks it.

@@ -63,6 +63,20 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// FailedIn says that a call failed. Calls of executors are named by what they are for: their errors are about an
+// engine, and its users do not know the calls.
+func FailedIn(call string) string {
+	switch call {
+	case "Allocate":
+		return "could not ask for leases"
+	case "Adopt":
+		return "could not look up its leases"
+	case "Release":
+		return "could not give leases back"
+	}
+	return "failed in " + call
+}
+
 // FailureOf returns the way in which a plugin failed, if err is such an error, else 0.
 func FailureOf(err error) Failure {
 	if e, ok := errors.AsType[*Error](err); ok {

@@ -35,6 +35,9 @@ type Leases struct {
 	// HostGrace is there while no host runs the experiment: the leases are those that its last host held, and they
 	// end so many seconds after it if no other host takes them over.
 	HostGrace float64 `json:"host_grace_s,omitempty"`
+	// Unreleased are the names of leases that the last host gave back and whose engine has not confirmed it: they may
+	// still use the cluster.
+	Unreleased []string `json:"unreleased,omitempty"`
 }
 
 // leases counts the leases that are held; it returns nil if trials run on this machine.
@@ -122,6 +125,9 @@ func (l *Leases) String() string {
 			parts = append(parts, fmt.Sprint(p.n, " ", p.what))
 		}
 	}
+	if n := len(l.Unreleased); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d not given back (%s)", n, l.unreleased()))
+	}
 	text := cmp.Or(strings.Join(parts, ", "), "none")
 	if len(l.Why) > 0 {
 		text += ": " + strings.Join(l.Why, "; ")
@@ -134,6 +140,17 @@ func (l *Leases) String() string {
 			time.Duration(l.HostGrace*float64(time.Second)))
 	}
 	return text + l.routes()
+}
+
+// namedUnreleased is how many leases a line names.
+const namedUnreleased = 10
+
+func (l *Leases) unreleased() string {
+	names := l.Unreleased
+	if more := len(names) - namedUnreleased; more > 0 {
+		names = append(slices.Clone(names[:namedUnreleased]), fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
 }
 
 // Awaited says in a few words what the experiment waits for, or soon will: "4 leases wait: in the queue", or "no lease;

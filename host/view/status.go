@@ -298,6 +298,7 @@ func (e *Experiment) Status(now time.Time) (x Status, err error) {
 			return x, err
 		}
 	}
+	e.noted(&x)
 	if x.Resumable, err = e.resumable(x.State); err != nil {
 		return x, err
 	}
@@ -331,6 +332,20 @@ func (e *Experiment) Status(now time.Time) (x Status, err error) {
 		return x, err
 	}
 	return x, nil
+}
+
+// noted adds what the host has noted beside the record.
+func (e *Experiment) noted(x *Status) {
+	if e.Dir.Path() == "" {
+		return
+	}
+	if x.Leases != nil {
+		x.Leases.Unreleased = e.Dir.ReadUnreleased()
+	}
+	if x.State == Running && e.Dir.NotedFull() {
+		x.Waiting = "the disk is full: nothing is started, recorded or saved until there is space; free some space and " +
+			"the experiment continues by itself"
+	}
 }
 
 // OutOfTime reports whether an experiment has used up its time budget: to continue it needs a larger

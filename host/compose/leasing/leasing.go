@@ -85,7 +85,7 @@ func (s *Leasing) Open(to *inbox.Inbox) (err error) {
 	}
 	s.granter = exec.New(exec.Options{Title: fmt.Sprintf("executor %q", s.setup.Plan.Experiment.Executor.Name),
 		Prefix: s.prefix(), First: s.executor, Open: s.start, Within: s.within, Agents: s.agents.port(),
-		Post: to.Post, Log: s.setup.Log, Clock: s.setup.Options.Clock})
+		Post: to.Post, Note: s.note, Log: s.setup.Log, Clock: s.setup.Options.Clock})
 	if s.agents != nil {
 		s.agents.own(s.granter)
 	}
@@ -163,8 +163,22 @@ func (s *Leasing) Stop(broken bool) {
 	}
 	kept := s.granter.Close(ctx)
 	if len(kept) > 0 && !broken {
-		s.setup.Log.Warn(fmt.Sprintf("the executor %q has not confirmed that these leases are given back: %s",
-			s.setup.Plan.Experiment.Executor.Name, strings.Join(kept, ", ")))
+		s.setup.Log.Warn(fmt.Sprintf("the executor %q has not confirmed that these leases are given back: %s; they may go "+
+			"on and use the cluster until their agents have had no host for host_grace (%s): cancel what has these names "+
+			"with the cluster's own command, or resume the experiment, which gives them back",
+			s.setup.Plan.Experiment.Executor.Name, strings.Join(kept, ", "),
+			deadlines.Text(s.setup.Plan.Experiment.HostGrace)))
+	}
+}
+
+// note tells readers of the experiment which leases may not be over. It is for people: if it cannot be written, the
+// log has the names.
+func (s *Leasing) note(names []string) {
+	if !s.setup.Kept() {
+		return
+	}
+	if err := s.setup.Dir.NoteUnreleased(names); err != nil {
+		s.setup.Log.Info("the names of leases that may not be over cannot be noted: " + err.Error())
 	}
 }
 

@@ -101,10 +101,10 @@ func (l *life) answered(name string, err error) error {
 		return nil
 	}
 	if _, ok := errors.AsType[*guard.PanicError](err); ok {
-		return l.failure(plugin.Failed, fmt.Sprintf("failed in %s: %v", name, err), err)
+		return l.failure(plugin.Failed, fmt.Sprintf("%s: %v", plugin.FailedIn(name), err), err)
 	}
 	if name == "Open" {
 		return l.failure(plugin.Refused, "refused: "+err.Error(), err)
 	}
-	return l.failure(plugin.Failed, fmt.Sprintf("failed in %s: %v", name, err), err)
+	return l.failure(plugin.Failed, fmt.Sprintf("%s: %v", plugin.FailedIn(name), err), err)
 }

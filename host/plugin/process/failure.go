@@ -151,13 +151,13 @@ func (p *Process) callFailure(ctx context.Context, call string, err error) error
 			return e
 		}
 	case codes.OutOfRange:
-		return p.failure(plugin.Failed, fmt.Sprintf("failed in %s: %s", call, s.Message()), space.ErrTight)
+		return p.failure(plugin.Failed, plugin.FailedIn(call)+": "+s.Message(), space.ErrTight)
 	case codes.ResourceExhausted:
 		return p.garbage(call, fmt.Errorf("a message is too large: %s", s.Message()))
 	case codes.Unavailable, codes.Canceled:
 		return p.crashed(call, err)
 	}
-	e := p.failure(plugin.Failed, fmt.Sprintf("failed in %s: %s", call, s.Message()), err)
+	e := p.failure(plugin.Failed, plugin.FailedIn(call)+": "+s.Message(), err)
 	e.Tail = p.runner.output.besideTrace()
 	return e
 }

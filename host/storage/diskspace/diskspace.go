@@ -23,6 +23,8 @@ const retry = time.Second
 type Disk struct {
 	log   *hostlog.Log
 	clock clock.Clock
+	// Note tells readers of the experiment whether the host waits for room; nil: there are none.
+	Note func(waits bool)
 
 	mu      sync.Mutex
 	waiting int
@@ -71,6 +73,7 @@ func (d *Disk) lacks(err error) {
 			"or raise the limit (ulimit -n, ulimit -u)", cause(err)))
 		return
 	}
+	d.note(true)
 	d.log.Insist("the disk is full: nothing is started, recorded or saved until there is space; free some space and " +
 		"the experiment continues by itself")
 }
@@ -79,13 +82,23 @@ func (d *Disk) lacks(err error) {
 func (d *Disk) waited(room bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.waiting--; d.waiting > 0 || !room {
+	if d.waiting--; d.waiting > 0 {
+		return
+	}
+	d.note(false)
+	if !room {
 		return
 	}
 	if d.short {
 		d.log.Info("the missing resource is available again; the experiment continues")
 	} else {
 		d.log.Insist("the disk has space again; the experiment continues")
+	}
+}
+
+func (d *Disk) note(waits bool) {
+	if d.Note != nil {
+		d.Note(waits)
 	}
 }
 

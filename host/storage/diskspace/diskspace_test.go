@@ -27,13 +27,18 @@ func TestSaidAlways(t *testing.T) {
 		screen := hostlog.NewScreen(&said, "")
 		screen.Quiet()
 		d := New(hostlog.Open(io.Discard, screen), clock.System{})
-		tries := 0
+		tries, noted, full := 0, false, false
+		d.Note = func(waits bool) { noted = waits }
 		err := d.WhenRoom(nil, func() error {
 			if tries++; tries == 1 {
 				return cause
 			}
+			full = noted
 			return nil
 		})
+		if full != (cause == syscall.ENOSPC) || noted {
+			t.Errorf("%v: noted %v while it waited, and %v afterwards", cause, full, noted)
+		}
 		if err != nil || !strings.HasPrefix(said.String(), want) {
 			t.Errorf("%v: %v, %q", cause, err, said.String())
 		}

@@ -159,7 +159,7 @@ func executorFails(t *testing.T, start Start) {
 		wants(t, err, plugin.Refused, "refused: no such partition")
 	}
 	for do, want := range map[string]string{"panic": "panic in Allocate: no luck",
-		"fail": "failed in Allocate: the controller / is down"} {
+		"fail": "could not ask for leases: the controller / is down"} {
 		e, _, err := openExecutor(t, start, Do(do))
 		if err != nil {
 			t.Fatal(err)
