@@ -84,6 +84,22 @@ func freePort(t *testing.T) int {
 
 // B-137: a program that nodes do not see is sent to them, once to each, and again if somebody has changed it
 // there. The nodes of this cluster share one /tmp.
+// testSentReporter checks that a script on a node that was sent the program finds it.
+func testSentReporter(t *testing.T, bin string) {
+	t.Helper()
+	dir := t.TempDir()
+	file := `{version: 1, name: x, objective: {metric: a, mode: max}, space: {x: {uniform: [0, 1]}}, trials: 1,
+trainable: {command: [bash, -c, "tunehost report a=0.5"]}, executor: {plugin: slurm, send: true}}`
+	if err := os.WriteFile(filepath.Join(dir, "x.yaml"), []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(bin, "run", "x.yaml")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "best a 0.5") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 func testSentProgram(t *testing.T, hidden string) {
 	bin := filepath.Join(hidden, "tunehost")
 	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
@@ -107,6 +123,7 @@ func testSentProgram(t *testing.T, hidden string) {
 		}
 	}
 	doctor()
+	testSentReporter(t, bin)
 	first, err := os.Stat(there)
 	if err != nil || first.Mode().Perm() != 0o700 {
 		t.Fatal(first, err)

@@ -37,10 +37,12 @@ func open(b []byte) (sdk.Trainable, sdk.TrainableTraits, error) {
 
 // A program is the user's command, which can be started for any trial.
 type program struct {
-	o        *options
-	command  []argv.Template
-	env      []string
-	path     string // PATH of the program
+	o       *options
+	command []argv.Template
+	env     []string
+	path    string // PATH of the program
+	// ownPath: PATH differs from this process's, but only by a folder of this node.
+	ownPath  bool
 	patterns []pattern
 	deadline time.Duration
 	sockets  *sockets
@@ -64,6 +66,9 @@ func newProgram(b []byte) (*program, error) {
 		return nil, fmt.Errorf("trainable command: %w", err)
 	}
 	base := o.baseEnv()
+	if path := withReporter(base["PATH"]); path != base["PATH"] {
+		base["PATH"], p.ownPath = path, o.Env["PATH"] == ""
+	}
 	p.env, p.path = flat(base), base["PATH"]
 	return p, nil
 }

@@ -24,6 +24,9 @@ func (a *attempt) onItsNode(file string, env []string, rank int) (path string, a
 	for _, variable := range env {
 		if !slices.Contains(here, variable) {
 			name, _, _ := strings.Cut(variable, "=")
+			if name == "PATH" && a.p.ownPath {
+				continue
+			}
 			x.Own = append(x.Own, name)
 		}
 	}
