@@ -59,6 +59,7 @@ type Granter struct {
 	stop     context.CancelFunc
 	done     chan struct{}
 	early    early
+	ended    bool      // the core was told to end; only Run's goroutine uses it
 	called   time.Time // when the last call of the executor began; only Run's goroutine uses it
 }
 
@@ -86,8 +87,10 @@ type lease struct {
 	// explained: the core knows why it is ending.
 	explained bool
 	heard     bool // the executor has said something about it
-	pending   pending
-	joining   *joining // nil: its agents are connected, or there are none
+	// hopeless: the executor has said that it will not be granted.
+	hopeless bool
+	pending  pending
+	joining  *joining // nil: its agents are connected, or there are none
 	// addresses are the addresses of the nodes of its bundles, if it has agents.
 	addresses []string
 }
@@ -202,6 +205,7 @@ func (g *Granter) serve(p plugin.Executor, b *backoff, broken chan error) error 
 		}
 		b.succeeded()
 		g.answered()
+		g.endIfHopeless()
 		select {
 		case <-g.wake:
 		case err := <-broken:
@@ -412,7 +416,7 @@ func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
 		g.Log.Once("unknown lease event", g.Title+
 			" has sent an event of a kind that this version does not know: such events are ignored")
 	case sdk.LeasePending:
-		l.pending.own = false
+		l.pending.own, l.hopeless = false, !e.Until.IsZero()
 		return g.pending(id, l, why)
 	case sdk.LeaseGranted:
 		return g.granted(id, l, e)

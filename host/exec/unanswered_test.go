@@ -1,6 +1,7 @@
 package exec_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -39,5 +40,7 @@ func TestFailedAdopt(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	w.hears(`LeasePending &{Lease:2 Why:executor "test" failed: no controller}`)
-	w.Close(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // the clock stands
+	w.Close(ctx)
 }

@@ -158,7 +158,8 @@ type LeaseEventKind uint8
 // The kinds. LeaseLost and LeaseRefused end a lease: nothing is reported about it
 // afterwards, and it need not be released.
 const (
-	// LeasePending: it waits; Why is the engine's reason.
+	// LeasePending: it waits; Why is the engine's reason. Until is set if it will not be granted: all that the executor
+	// could grant ends then. The host ends once nothing runs and all leases wait so.
 	LeasePending LeaseEventKind = iota + 1
 	// LeaseGranted: Bundles can be used, until Until if that is known.
 	LeaseGranted

@@ -65,8 +65,27 @@ func newSteps(x sdk.Execution, o options, tell func(...sdk.LeaseEvent)) (*steps,
 	e := &steps{options: o, x: x, slurm: newSlurm(o.timeout()), tell: tell, now: time.Now,
 		job: os.Getenv("SLURM_JOB_ID"), leases: map[string]*step{},
 		bridges: newBridges(&x, &o, stepEnvironment(os.Environ()))}
+	if err := e.checkNotice(); err != nil {
+		return nil, err
+	}
 	e.ctx, e.end = context.WithCancel(context.Background())
 	return e, nil
+}
+
+// checkNotice refuses an allocation that is too short for any trial. One that has only little time left is not refused:
+// the host may have asked for it when there was more.
+func (e *steps) checkNotice() error {
+	fields, err := e.slurm.show(context.Background(), e.job)
+	if err != nil {
+		return nil // it is tried again when leases are requested
+	}
+	begin, err := strconv.ParseInt(fields["StartTime"], 10, 64)
+	end, err2 := strconv.ParseInt(fields["EndTime"], 10, 64)
+	if total := time.Duration(end-begin) * time.Second; err == nil && err2 == nil && total <= e.notice() {
+		return option.Wrong("notice", e.Notice, "less than the time of the allocation, which is %v, so that trials can "+
+			"run: set a smaller notice, or ask for a longer allocation (sbatch --time)", total)
+	}
+	return nil
 }
 
 // Allocate implements sdk.Executor.
@@ -502,7 +521,12 @@ func (e *steps) holdBack(l *step) {
 	if !e.until.IsZero() {
 		why += " at " + e.until.Format(time.TimeOnly)
 	}
-	e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: why + "; tunehost resume in the next one continues"})
+	until := e.until
+	if until.IsZero() { // only srun has said that it is over
+		until = e.now()
+	}
+	e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Until: until,
+		Why: why + "; tunehost resume in the next one continues"})
 }
 
 // allocationOver reports whether srun says that there is no allocation any more.
