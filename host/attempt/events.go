@@ -57,7 +57,7 @@ func (t *Driver) handleEvent(r *run, e *train.Event) {
 	case train.Exported:
 		t.apply(r, life.Exported{Format: e.Format, Error: errorText(e)})
 	case train.Ended:
-		t.apply(r, life.Finished{Error: errorText(e), NeverStarted: e.NeverStarted, RestoreFailed: e.RestoreFailed})
+		t.apply(r, life.Finished{Error: r.pathsHere(errorText(e)), NeverStarted: e.NeverStarted, RestoreFailed: e.RestoreFailed})
 	case train.Log:
 		t.note(r, e.Text, func(text string) { t.logged(r, text, e.Hint) })
 	case train.Rejected:
@@ -105,7 +105,7 @@ func (t *Driver) values(r *run, values []byte) []byte {
 
 // note writes a line of a run to the log, unless its process exceeds its rate.
 func (t *Driver) note(r *run, text string, write func(string)) {
-	text = untrusted.Line(text, untrusted.MaxText)
+	text = r.pathsHere(untrusted.Line(text, untrusted.MaxText))
 	rate := &r.worker.rate
 	if !rate.Take(len(text), t.Clock.Now()) {
 		return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/untrusted"
@@ -28,6 +29,15 @@ func withLastLine(failure, path string, attempt uint32) string {
 	}
 	line := string(text[bytes.LastIndexByte(text, '\n')+1:])
 	return fmt.Sprintf("%s; its stderr, in %s, ends: %s", failure, path, untrusted.Line(line, untrusted.MaxText))
+}
+
+// pathsHere replaces the trial's directory on its node by the host's in a text: the node's is removed with its lease.
+func (r *run) pathsHere(text string) string {
+	if r.start == nil || r.start.Dir == "" || r.dir == "" || r.start.Dir == r.dir {
+		return text
+	}
+	const end = string(filepath.Separator)
+	return strings.ReplaceAll(text, r.start.Dir+end, r.dir+end)
 }
 
 // stderrFile returns the path of the run's stderr, or "".
