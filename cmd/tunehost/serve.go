@@ -35,8 +35,7 @@ Bearer TOKEN.
 
 The server listens on this machine alone, at port 7733 or, if that is in use, at another,
 which it says. On Linux the URL has an address of its own, so that nothing which an earlier
-program has left in the browser sees the token. It also listens where the last servers of DIR
-did, so that pages which are still open there find it. Programs read the URL from serve-url, beside the
+program has left in the browser sees the token. Programs read the URL from serve-url, beside the
 token in ~/.config/tunehost, while the server runs: at a fixed address, another user's program
 could get the token. To use the server from another machine, run the printed ssh command there.
 To listen for other machines, name an address with --listen, and a certificate with --tls-cert
@@ -81,9 +80,6 @@ func (a *app) serve(site serve.Site, folders []string, later bool) error {
 	open, err := site.Open()
 	if err != nil {
 		return err
-	}
-	for _, note := range open.Return(folders...) {
-		fmt.Fprintf(a.err, "%s\n", note)
 	}
 	a.sayOpen(open)
 	serve.LimitMemory()
@@ -181,7 +177,6 @@ func (a *app) serveRun(f *runFlags) (*runServer, error) {
 	x.open = open
 	a.sayOpen(open)
 	f.OnStart = func(r host.Running) {
-		_ = open.Return(r.View.Dir.Path()) // what is wrong with that matters to open pages alone
 		server := a.server(open, true, r.View.Dir.Path())
 		ctx, ok := x.begin(server)
 		if !ok {

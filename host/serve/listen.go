@@ -131,28 +131,10 @@ func closeAll(all []net.Listener) {
 // several is a listener at several addresses.
 type several struct {
 	net.Listener // the first one
-	mu           sync.Mutex
 	all          []net.Listener
-	begun        bool
 	came         chan arrival
 	begin, end   sync.Once
 	closed       chan struct{}
-}
-
-// add adds a listener.
-func (s *several) add(l net.Listener) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	select {
-	case <-s.closed:
-		_ = l.Close()
-		return
-	default:
-	}
-	s.all = append(s.all, l)
-	if s.begun {
-		go s.accept(l)
-	}
 }
 
 // arrival is what Accept of one listener returns.
@@ -162,16 +144,16 @@ type arrival struct {
 }
 
 // together is one listener for several.
-func together(all []net.Listener) *several {
+func together(all []net.Listener) net.Listener {
+	if len(all) == 1 {
+		return all[0]
+	}
 	return &several{Listener: all[0], all: all, came: make(chan arrival), closed: make(chan struct{})}
 }
 
 // Accept implements net.Listener.
 func (s *several) Accept() (net.Conn, error) {
 	s.begin.Do(func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.begun = true
 		for _, l := range s.all {
 			go s.accept(l)
 		}
@@ -201,8 +183,6 @@ func (s *several) accept(l net.Listener) {
 // Close implements net.Listener.
 func (s *several) Close() error {
 	s.end.Do(func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
 		close(s.closed)
 		closeAll(s.all)
 	})

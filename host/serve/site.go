@@ -53,8 +53,6 @@ type Open struct {
 	Keys string
 	// Note is what the user should know of the address; "": nothing.
 	Note string
-	// every is the listener at all addresses; nil: the user has named the one where the server is.
-	every *several
 }
 
 // Open listens, and makes the tokens if there are none.
@@ -74,11 +72,7 @@ func (s Site) Open() (*Open, error) {
 	if err != nil {
 		return nil, err
 	}
-	every := together(all)
-	o := &Open{Listener: every, Note: note, Keys: dir}
-	if s.Listen == "" && s.Cert == "" && len(s.Hosts) == 0 {
-		o.every = every
-	}
+	o := &Open{Listener: together(all), Note: note, Keys: dir}
 	if s.Cert != "" {
 		if o.Listener, err = s.secure(o.Listener); err != nil {
 			closeAll(all)

@@ -107,7 +107,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		problem.New(http.StatusForbidden, "the request comes from a page of another site").Write(w)
 		return
 	}
-	if dismiss(w, r) || g.visit(w, r) || g.enter(w, r) || g.reunite(w, r) {
+	if dismiss(w, r) || g.visit(w, r) || g.enter(w, r) {
 		return
 	}
 	if g.rights(shown(r)) == reading {
@@ -243,7 +243,8 @@ func (g *Guard) enter(w http.ResponseWriter, r *http.Request) bool {
 			"printed").Write(w)
 		return true
 	}
-	plainText(w, key)
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, key)
 	return true
 }
 

@@ -11,7 +11,6 @@ import (
 // this server until it ends, and keeps it in the storage of its origin, of which the port is a part. A cookie would
 // reach each server on this machine, those of other users too, because browsers send cookies to all ports of a host.
 // A page that outlives its server sends the key to the next program that has the port, which can do nothing with it.
-// How such a page finds the next server of the user is in reunion.go.
 
 // A ticket is good once, and for so long: a page shows it as soon as it opens.
 const ticketTime = time.Minute

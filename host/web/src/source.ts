@@ -1,6 +1,6 @@
 // The one way to the data. Pages know Source; Live reads a server, Embedded (embedded.ts) a report that has the data inside.
 import { newKey, Problem } from "./api";
-import { learn, reunite, shown } from "./key";
+import { shown } from "./key";
 import type { Curves, Decisions, Detail, Done, History, Importance, Item, Journal, Params, Plugin, Points, Ranked, Resources, Result, Space, Status,
   Stretch, Timeline, TrialPage, TrialQuery } from "./api";
 
@@ -158,26 +158,16 @@ export class Live extends Paths implements Source {
   private refused?: { key: string; at: number; why: Problem };
   private entered = false;
 
-  // reunion is under way: all requests that were refused wait for it.
-  private reunion?: Promise<boolean>;
-
-  private reunited(): Promise<boolean> {
-    this.reunion ??= reunite().catch(() => false).finally(() => { this.reunion = undefined; });
-    return this.reunion;
-  }
-
-  private async answer(path: string, init?: RequestInit, first = true): Promise<Response> {
+  private async answer(path: string, init?: RequestInit): Promise<Response> {
     const headers = shown();
     const key = headers["Authorization"] ?? "";
     if (this.refused?.key === key && performance.now() - this.refused.at < rarely) throw this.refused.why;
     const answer = await fetch(path, { ...init, headers: { ...init?.headers, ...headers } });
     if (answer.status === 401) {
-      if (first && this.entered && await this.reunited()) return this.answer(path, init, false);
       const why = this.entered ? restarted : problem(401, await answer.text());
       this.refused = { key, at: performance.now(), why };
       throw why;
     }
-    if (!this.entered) void learn().catch(() => {}); // without it, the page does not find the next server
     this.entered = true;
     this.reads = answer.headers.get("Tunehost-Access") === "read";
     if (answer.ok || answer.status === 304) return answer;
