@@ -124,6 +124,14 @@ func hasMore(s *view.Status) bool {
 	return s.State == view.Interrupted || s.State == core.Failed.String() || s.Planned < 0 || s.Made < s.Planned
 }
 
+// unmet is what must be so before an experiment continues whose request was refused.
+func unmet(s *view.Status) string {
+	if s.Cause.Is(core.CauseLeaseRefused) {
+		return "what was refused is corrected in FILE: resources, or options of the executor"
+	}
+	return "FILE requests no more than there is"
+}
+
 // nextSteps returns the commands that continue the experiment.
 func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 	outOfTime := s.OutOfTime()
@@ -134,7 +142,7 @@ func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 	switch {
 	case outOfTime:
 	case s.Unmet():
-		list = append(list, "`tunehost run FILE` continues, once FILE requests no more than there is")
+		list = append(list, "`tunehost run FILE` continues, once "+unmet(s))
 	case s.State == view.Interrupted, s.State == core.Failed.String():
 		next := view.Resumer(s.Manual, dir) + " continues"
 		if from := s.Restarts(); from != "" {

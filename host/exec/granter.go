@@ -450,7 +450,7 @@ func (l *lease) refusal(why string) string {
 		return why // its request was an earlier host's
 	}
 	if request := l.request.String(); !strings.Contains(why, request) {
-		return request + " can never be granted: " + why
+		return why + "; the request: " + request
 	}
 	return why
 }

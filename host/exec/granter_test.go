@@ -32,7 +32,7 @@ func TestRefused(t *testing.T) {
 	w.ask(4, "cpu=1")
 	w.hears("LeasePending")
 	w.engine.say(sdk.LeaseEvent{Lease: "x-4", Kind: sdk.LeaseRefused, Why: "no such partition"})
-	w.hears("LeaseRefused &{Lease:4 Why:cpu 1 can never be granted: no such partition}")
+	w.hears("LeaseRefused &{Lease:4 Why:no such partition; the request: cpu 1}")
 	w.ends("adopt []", "allocate x-4 pack [[{cpu 1}]]")
 }
 

@@ -40,7 +40,7 @@ func TestSilentExecutor(t *testing.T) {
 		t.Error(said)
 	}
 	w.engine.say(sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseRefused, Why: "full"})
-	w.hears("LeaseRefused &{Lease:1 Why:cpu 1, gpu 1 can never be granted: full}")
+	w.hears("LeaseRefused &{Lease:1 Why:full; the request: cpu 1, gpu 1}")
 	w.Close(t.Context())
 }
 

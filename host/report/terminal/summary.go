@@ -383,8 +383,13 @@ func (s *summary) ifMet() string {
 	switch {
 	case !s.Status.Unmet():
 		return ""
+	case s.File != "" && s.Status.Cause.Is(core.CauseLeaseRefused):
+		return ", once what was refused is corrected: resources, or options of the executor"
 	case s.File != "":
 		return ", once it requests no more than there is"
+	}
+	if s.Status.Cause.Is(core.CauseLeaseRefused) {
+		return ", once the executor grants what it refused"
 	}
 	return ", once there is as much as trials request"
 }

@@ -48,6 +48,7 @@ type examination struct {
 	executor plugin.Executor
 	events   chan sdk.LeaseEvent
 	findings []examine.Finding
+	refused  bool // the lease was: there is nothing to give back
 }
 
 // Examine asks the executor for a lease, looks at it and gives it back.
@@ -101,7 +102,8 @@ func (x *examination) examine(ctx context.Context) {
 	defer func() { _ = x.executor.Close() }()
 	go x.listen()
 	if err := x.executor.Adopt(ctx, nil); err != nil {
-		x.bad("engine", untrusted.Line(err.Error(), maxText*2))
+		x.bad("engine", untrusted.Line(err.Error(), maxText*2)+
+			"; try again when the engine's own commands work on this machine")
 		return
 	}
 	x.well("engine", "answers")
@@ -189,6 +191,9 @@ func summary(nodes []sdk.ClusterNode) string {
 			free[a.Name] += a.Value
 		}
 	}
+	if len(nodes) == 0 {
+		return "no nodes; correct the options in --executor that choose them, such as a partition or a queue"
+	}
 	text := fmt.Sprintf("%d nodes", len(nodes))
 	if down > 0 {
 		text += fmt.Sprintf(" (%d take no jobs)", down)
@@ -227,7 +232,9 @@ func (x *examination) release(name string) {
 		x.bad("release", untrusted.Line(err.Error(), maxText*2)+"; the job "+name+" may be left")
 		return
 	}
-	x.well("release", "given back in %s", took(began))
+	if !x.refused {
+		x.well("release", "given back in %s", took(began))
+	}
 }
 
 // took is the time since then, in two or three digits.
@@ -260,7 +267,9 @@ func (x *examination) granted(ctx context.Context, began time.Time) bool {
 				why = untrusted.Line(e.Why, maxText*2)
 				x.Say("the lease waits: " + why)
 			case e.Kind == sdk.LeaseRefused:
-				x.bad("lease", "refused: "+untrusted.Line(e.Why, maxText*2))
+				x.refused = true
+				x.bad("lease", "refused: "+untrusted.Line(e.Why, maxText*2)+
+					"; correct the options in --executor, or request less with --gpus")
 				return false
 			case e.Kind == sdk.LeaseLost:
 				x.ended(e.Why)

@@ -495,7 +495,7 @@ func (e *steps) lookAt(l *step) {
 		e.over = true
 		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: "the allocation has ended: " + words})
 	case !alive && !granted && l.pid != 0 && refusal(&failure{words: words}) != "":
-		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseRefused, Why: words})
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseRefused, Why: words + e.shownArgs()})
 	case !alive:
 		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: "the step has ended" + prefixed(": ", last)})
 	case !granted && len(places) == l.bundles:

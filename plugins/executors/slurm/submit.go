@@ -113,10 +113,29 @@ func (e *executor) submit(ctx context.Context, r *sdk.LeaseRequest) (err error) 
 	}
 	if why := refusal(f); why != "" && !e.crowded(why) {
 		l.doubt = false
-		e.refuse(l, why)
+		e.refuse(l, why+e.chosen(ctx, why))
 		return nil
 	}
 	return err
+}
+
+// chosen returns what the user has chosen that sbatch may have refused: the arguments, and, for a partition that does
+// not exist, those that do.
+func (e *executor) chosen(ctx context.Context, why string) (text string) {
+	if strings.Contains(strings.ToLower(why), "invalid partition") {
+		if out, err := e.slurm.run(ctx, "", "sinfo", "--noheader", "--format=%R"); err == nil {
+			text = "; there are " + strings.Join(strings.Fields(out), ", ")
+		}
+	}
+	return text + e.shownArgs()
+}
+
+// shownArgs names the arguments, as they were read: YAML makes two items of a value with a comma.
+func (o *options) shownArgs() string {
+	if len(o.Args) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; the option args is %q", o.Args)
 }
 
 // agentOf returns the program that runs on the bundles of a lease.
