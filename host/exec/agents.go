@@ -140,7 +140,8 @@ func (g *Granter) await(ctx context.Context, id core.LeaseID, l *lease, bundles 
 	switch {
 	case g.leases[id] != l || g.ctx.Err() != nil:
 	case err == nil:
-		events, l.joining, g.early.inARow = l.joining.later, nil, 0
+		events, l.joining = l.joining.later, nil
+		g.works()
 	case l.joining.limit == rejoinTime:
 		why := fmt.Sprintf("its agents were connected to the earlier host, and did not come back within %v: %s",
 			rejoinTime, g.connected(id, l))

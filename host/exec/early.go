@@ -3,6 +3,7 @@ package exec
 import (
 	"fmt"
 	"regexp"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 )
@@ -19,7 +20,33 @@ type early struct {
 	inARow  int
 	reasons int // that the user was told
 	gone    int // reasons of the ends of other leases that the user was told
+	// worked: a trial could start on some lease. same counts ends in a row for the reason that is their key, the first of
+	// them at since.
+	worked bool
+	same   int
+	key    string
+	since  time.Time
 }
+
+// An experiment on which no trial could ever start ends after so many leases in a row with the same end, over at least
+// this time: each costs the cluster a job, and an unattended host would go on for days.
+const (
+	hopelessInARow = 20
+	hopelessAfter  = 5 * time.Minute
+)
+
+// again counts an end, and reports whether the next lease would end in the same way. g.mu is held.
+func (g *Granter) again(why string) bool {
+	x, key := &g.early, numbers.ReplaceAllString(why, "0")
+	if x.same == 0 || x.key != key {
+		x.same, x.key, x.since = 0, key, g.Clock.Now()
+	}
+	x.same++
+	return !x.worked && x.same >= hopelessInARow && g.Clock.Since(x.since) >= hopelessAfter
+}
+
+// works notes that a trial can start on a lease. g.mu is held.
+func (g *Granter) works() { g.early.inARow, g.early.same, g.early.worked = 0, 0, true }
 
 // numbers match the parts of a reason that differ between leases that end for the same reason.
 var numbers = regexp.MustCompile(`[0-9]+`)

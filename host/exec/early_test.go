@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/clock"
@@ -109,4 +110,45 @@ func TestEndsBeforeAgents(t *testing.T) {
 	w.engine.say(sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseLost, Why: "the agent is not executable"})
 	w.hears("LeaseLost &{Lease:1")
 	w.warned("the agent is not executable; another is requested")
+}
+
+// An experiment on which no trial can start ends after many leases in a row that ended in the same way, but not if they
+// ended within a short time, in different ways, or if a trial could start before.
+func TestNeverStarts(t *testing.T) {
+	for name, x := range map[string]struct {
+		every time.Duration
+		why   func(n core.LeaseID) string
+		works bool
+		ends  bool
+	}{
+		"the same":    {time.Minute, func(n core.LeaseID) string { return fmt.Sprint("job ", n, " failed") }, false, true},
+		"soon":        {time.Second, func(core.LeaseID) string { return "failed" }, false, false},
+		"different":   {time.Minute, func(n core.LeaseID) string { return strings.Repeat("x", int(n)) }, false, false},
+		"worked once": {time.Minute, func(core.LeaseID) string { return "failed" }, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &byHand{now: time.Unix(1, 0)}
+			w := beginAt(t, c, &engine{})
+			defer w.Close(t.Context())
+			if x.works {
+				w.ask(99, "cpu=1,gpu=1")
+				w.hears("LeasePending &{Lease:99")
+				w.engine.say(grant("x-99"))
+				w.hears("LeaseGranted &{Lease:99")
+			}
+			for id := core.LeaseID(1); id < 20; id++ {
+				w.lose(id, x.why(id))
+				c.pass(x.every)
+			}
+			if !x.ends {
+				w.lose(20, x.why(20))
+				return
+			}
+			w.ask(20, "cpu=1")
+			w.hears("LeasePending &{Lease:20")
+			w.engine.say(sdk.LeaseEvent{Lease: "x-20", Kind: sdk.LeaseLost, Why: x.why(20)})
+			w.hears("LeaseRefused &{Lease:20 Why:no trial could start since this host began, and 20 leases in a row ended " +
+				"in the same way: job 20 failed}")
+		})
+	}
 }

@@ -432,12 +432,17 @@ func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
 			return nil // it was not requested before the plugin failed, and is requested again
 		}
 		g.tellEnd(id, l, why)
+		never := (!l.granted || l.joining != nil) && !l.adopted && g.again(why)
 		delete(g.leases, id)
 		l.stopJoining()
 		g.forget(id)
 		if l.again && !l.granted {
 			// The event may be from before the second request.
 			g.leases[id] = &lease{state: releasing, asked: true}
+		}
+		if never {
+			return []core.Event{&core.LeaseRefused{Lease: id, Why: fmt.Sprintf(
+				"no trial could start since this host began, and %d leases in a row ended in the same way: %s", hopelessInARow, why)}}
 		}
 		return []core.Event{&core.LeaseLost{Lease: id, Why: why}}
 	}
@@ -495,7 +500,7 @@ func (g *Granter) granted(id core.LeaseID, l *lease, e *sdk.LeaseEvent) []core.E
 	if g.Agents != nil {
 		return g.join(id, l, out, e.Bundles)
 	}
-	g.early.inARow = 0
+	g.works()
 	return []core.Event{out}
 }
 
