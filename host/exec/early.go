@@ -20,8 +20,8 @@ type early struct {
 	inARow  int
 	reasons int // that the user was told
 	gone    int // reasons of the ends of other leases that the user was told
-	// worked: a trial could start on some lease. same counts ends in a row for the reason that is their key, the first of
-	// them at since.
+	// worked: a trial could start on some lease. same counts ends in a row for the reason that is their key, the
+	// first of them at since.
 	worked bool
 	same   int
 	key    string

@@ -121,7 +121,8 @@ func TestNeverStarts(t *testing.T) {
 		works bool
 		ends  bool
 	}{
-		"the same":    {time.Minute, func(n core.LeaseID) string { return fmt.Sprint("job ", n, " failed") }, false, true},
+		"the same": {time.Minute, func(n core.LeaseID) string { return fmt.Sprint("job ", n, " failed") }, false,
+			true},
 		"soon":        {time.Second, func(core.LeaseID) string { return "failed" }, false, false},
 		"different":   {time.Minute, func(n core.LeaseID) string { return strings.Repeat("x", int(n)) }, false, false},
 		"worked once": {time.Minute, func(core.LeaseID) string { return "failed" }, true, false},
@@ -147,8 +148,8 @@ func TestNeverStarts(t *testing.T) {
 			w.ask(20, "cpu=1")
 			w.hears("LeasePending &{Lease:20")
 			w.engine.say(sdk.LeaseEvent{Lease: "x-20", Kind: sdk.LeaseLost, Why: x.why(20)})
-			w.hears("LeaseRefused &{Lease:20 Why:no trial could start since this host began, and 20 leases in a row ended " +
-				"in the same way: job 20 failed}")
+			w.hears("LeaseRefused &{Lease:20 Why:no trial could start since this host began, and 20 leases in a row " +
+				"ended in the same way: job 20 failed}")
 		})
 	}
 }

@@ -441,8 +441,8 @@ func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
 			g.leases[id] = &lease{state: releasing, asked: true}
 		}
 		if never {
-			return []core.Event{&core.LeaseRefused{Lease: id, Why: fmt.Sprintf(
-				"no trial could start since this host began, and %d leases in a row ended in the same way: %s", hopelessInARow, why)}}
+			return []core.Event{&core.LeaseRefused{Lease: id, Why: fmt.Sprintf("no trial could start since this host "+
+				"began, and %d leases in a row ended in the same way: %s", hopelessInARow, why)}}
 		}
 		return []core.Event{&core.LeaseLost{Lease: id, Why: why}}
 	}

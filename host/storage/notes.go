@@ -31,7 +31,8 @@ func (d Dir) NoteUnreleased(names []string) error {
 	return WriteFile(d.Unreleased(), append(text, '\n'))
 }
 
-// ReadUnreleased returns the names that NoteUnreleased wrote. A file that cannot be read has none: it is only for people.
+// ReadUnreleased returns the names that NoteUnreleased wrote. A file that cannot be read has none: it is only for
+// people.
 func (d Dir) ReadUnreleased() (names []string) {
 	text, err := ReadFile(d.Unreleased(), maxUnreleased)
 	if err != nil || json.Unmarshal(text, &names) != nil {

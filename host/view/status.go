@@ -343,8 +343,8 @@ func (e *Experiment) noted(x *Status) {
 		x.Leases.Unreleased = e.Dir.ReadUnreleased()
 	}
 	if x.State == Running && e.Dir.NotedFull() {
-		x.Waiting = "the disk is full: nothing is started, recorded or saved until there is space; free some space and " +
-			"the experiment continues by itself"
+		x.Waiting = "the disk is full: nothing is started, recorded or saved until there is space; free some space " +
+			"and the experiment continues by itself"
 	}
 }
 

@@ -43,13 +43,15 @@ func TestAllocationEndsSoon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Allocate(t.Context(), []sdk.LeaseRequest{{Lease: "th-1", Bundles: []sdk.LeaseBundle{nil}}}); err != nil {
+	err = e.Allocate(t.Context(), []sdk.LeaseRequest{{Lease: "th-1", Bundles: []sdk.LeaseBundle{nil}}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	e.mu.Lock()
 	e.look()
 	e.mu.Unlock()
-	if x := <-heard; x.Kind != sdk.LeasePending || x.Until.IsZero() || !strings.Contains(x.Why, "the allocation ends at") {
+	x := <-heard
+	if x.Kind != sdk.LeasePending || x.Until.IsZero() || !strings.Contains(x.Why, "the allocation ends at") {
 		t.Errorf("%+v", x)
 	}
 }

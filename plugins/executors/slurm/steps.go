@@ -82,8 +82,8 @@ func (e *steps) checkNotice() error {
 	begin, err := strconv.ParseInt(fields["StartTime"], 10, 64)
 	end, err2 := strconv.ParseInt(fields["EndTime"], 10, 64)
 	if total := time.Duration(end-begin) * time.Second; err == nil && err2 == nil && total <= e.notice() {
-		return option.Wrong("notice", e.Notice, "less than the time of the allocation, which is %v, so that trials can "+
-			"run: set a smaller notice, or ask for a longer allocation (sbatch --time)", total)
+		return option.Wrong("notice", e.Notice, "less than the time of the allocation, which is %v, so that trials "+
+			"can run: set a smaller notice, or ask for a longer allocation (sbatch --time)", total)
 	}
 	return nil
 }

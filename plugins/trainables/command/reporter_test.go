@@ -26,7 +26,8 @@ func TestReporterOnPath(t *testing.T) {
 		{program, "/nowhere", "/nowhere:" + filepath.Join(here, "bin")},
 	} {
 		reporter = func() string { return x.program }
-		p, err := newProgram(jsonOf(t, map[string]any{"command": []string{"sh"}, "env": map[string]string{"PATH": x.path}}))
+		p, err := newProgram(jsonOf(t, map[string]any{"command": []string{"sh"},
+			"env": map[string]string{"PATH": x.path}}))
 		if err != nil {
 			t.Fatal(err)
 		}
