@@ -29,6 +29,18 @@ def limit(owner):
     owner.__init__ = lambda self, searcher, max_concurrent=0, *args, **kwargs: make(self, searcher, 1, *args, **kwargs)
 
 
+def reuse(owner):
+    """Ray's processes take seconds to start: one runs a function trial after trial. Classes would need a reset_config."""
+    make = owner.__init__
+
+    def made(self, trainable, *args, tune_config=None, **kwargs):
+        if tune_config is not None and not isinstance(trainable, type):
+            tune_config.reuse_actors = True
+        make(self, trainable, *args, tune_config=tune_config, **kwargs)
+
+    owner.__init__ = made
+
+
 def told(value):
     """Numbers and texts, such that both write them in the same way."""
     if isinstance(value, dict):
@@ -49,8 +61,8 @@ def prepared(of):
     fill(importlib.import_module(f"{of}.tune.search.hyperopt").HyperOptSearch, random_state_seed=SEED)
     fill(importlib.import_module(f"{of}.tune.search.optuna").OptunaSearch, seed=SEED)
     limit(search.ConcurrencyLimiter)
-    if of == "ray":  # its processes take seconds to start
-        fill(importlib.import_module("ray.tune").TuneConfig, reuse_actors=True)
+    if of == "ray":
+        reuse(importlib.import_module("ray.tune").Tuner)
     cluster = importlib.import_module("ray" if of == "ray" else "tunehost.tune.cluster")
     begin = cluster.init
     begin(num_cpus=1, **({"include_dashboard": False, "log_to_driver": False} if of == "ray" else {}))
