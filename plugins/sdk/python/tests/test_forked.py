@@ -166,3 +166,41 @@ def test_a_rehearsal_of_tune_is_in_no_trial(tmp_path: Path) -> None:
         _zygote._rehearse(made)
     assert len(rehearsed) == _zygote._REHEARSALS and not session.inside()
     assert sorted(tmp_path.rglob("*")) == before
+
+
+RETURNS = """
+import os
+from tunehost.plugin import Trainable
+from tunehost.run import Run, Trial, attempt
+
+me, polls = os.getpid(), []
+
+class Link:
+    def send(self, told): pass
+    def poll(self):
+        if os.getpid() != me: print("the child has read what the trial is told", flush=True)
+        return []
+
+class Forks(Trainable):
+    def train(self, run):
+        for how in (None, SystemExit(0), ValueError("in the child"), "yields"):
+            if os.fork() == 0:
+                if isinstance(how, Exception) or isinstance(how, SystemExit): raise how
+                if how: return self.goes_on()
+                return None
+            print(os.waitstatus_to_exitcode(os.wait()[1]), flush=True)
+        return None
+
+    def goes_on(self):
+        yield {"loss": 1}
+
+ended = attempt(Forks(), Run(Trial(), Link(), False))
+print("ended" if os.getpid() == me else "the child has come back", ended, flush=True)
+"""
+
+
+def test_a_forked_process_that_returns_ends_by_itself() -> None:
+    """It takes nothing from the connection of the trial, which would wait for it for ever."""
+    done = dies(RETURNS)
+    assert done.stdout.splitlines() == ["0", "0", "1", "0", "ended {'kind': 4}"], (done.stdout, done.stderr)
+    assert done.stderr.rstrip().endswith("ValueError: in the child")

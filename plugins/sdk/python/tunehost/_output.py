@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import sys
 from typing import Iterator, List
 
 from . import _log
-from .run import Logs
+from .run import Logs, flush
 
 _FDS = (1, 2)
 
@@ -39,13 +38,6 @@ def sent_to(dir: str, logs: Logs) -> Iterator[None]:
         for fd, file in zip(_FDS, before):
             os.dup2(file, fd)
             os.close(file)
-
-
-def flush() -> None:
-    """Flushes buffered output."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()
 
 
 def _open_all(dir: str, logs: Logs) -> List[int]:

@@ -6,6 +6,8 @@ import contextlib
 import functools
 import inspect
 import json
+import os
+import sys
 import time
 from dataclasses import dataclass
 from functools import cached_property
@@ -141,6 +143,19 @@ class Run:
         self._inside = 0  # number of active calls of this object's methods
         self._signalled = False  # a stop may have arrived since
         self._told = False  # the author's code knows about it, and may clean up
+        self._pid = os.getpid()
+
+    @property
+    def forked(self) -> bool:
+        """Whether this is a process that the author's code has forked: it has no trial, and must not read what the
+        host says to the trial's own process."""
+        return os.getpid() != self._pid
+
+    def leave_fork(self, status: int = 0) -> None:
+        """Ends such a process where the author's code has returned in it."""
+        if self.forked:
+            flush()
+            os._exit(status)
 
     def signalled(self) -> None:
         """A stop may have arrived: raises Stopped if the author's code is training between reports.
@@ -366,6 +381,13 @@ class Run:
                 self._stop, self._stop_dir, self._killed = self._stop or Stopped(), "", True
 
 
+def flush() -> None:
+    """Flushes buffered output."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
 def cut(text: str) -> str:
     """A text that a message can carry."""
     text = text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + " [cut]"
@@ -380,7 +402,15 @@ def describe(error: BaseException) -> str:
 
 
 def attempt(trainable: Trainable, run: Run) -> Told:
-    """Runs the author's code; returns the run's last event."""
+    """Runs the author's code; returns the run's last event. Processes that the code has forked end here."""
+    ended = _attempt(trainable, run)
+    run.leave_fork(1 if "error" in ended else 0)
+    if "error" not in ended:
+        run._hand_over()
+    return ended
+
+
+def _attempt(trainable: Trainable, run: Run) -> Told:
     ended: Told = {"kind": ENDED}
     try:
         with run.trains():
@@ -398,8 +428,6 @@ def attempt(trainable: Trainable, run: Run) -> Told:
     except BaseException as e:
         _traces.show()
         ended["error"] = describe(e) + "\n" + cut(_traces.formatted(e))
-    if "error" not in ended:
-        run._hand_over()
     return ended
 
 
@@ -407,6 +435,7 @@ def _report_all(run: Run, results: Any) -> None:
     """Reports the results that a generator yields; when the trial is stopped, its `yield` raises Stopped."""
     try:
         for metrics in results:
+            run.leave_fork()
             run.report(metrics)
     except Stopped as stop:
         if inspect.getgeneratorstate(results) != inspect.GEN_SUSPENDED:

@@ -425,3 +425,26 @@ def test_a_trial_that_writes_rubbish_fails():
         tune.report({"loss": 1})
 
     assert "its process cannot be understood" in str(fit(train).errors[0])
+
+
+def forks(config):
+    for i in range(10):
+        if os.fork() == 0:
+            return {"loss": -1}  # a process that comes back, as in sloppy code around os.fork
+        tune.report({"loss": i})
+
+
+class ForksInSteps(tune.Trainable):
+    def setup(self, config):
+        self.steps = 0
+
+    def step(self):
+        self.steps += 1
+        os.fork()
+        return {"loss": self.steps - 1, "done": self.steps == 10}
+
+
+@pytest.mark.parametrize("train", [forks, ForksInSteps])
+def test_forked_processes_that_return_report_nothing(train):
+    (result,) = fit(train)
+    assert not result.error and [one["loss"] for one in result.results] == list(range(10))

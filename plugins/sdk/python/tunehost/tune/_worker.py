@@ -86,7 +86,9 @@ class Serving(tunehost.Trainable):
             if current.run.restore:
                 _restore(trainable, current.run)
             while True:
-                result = current.heard(trainable.train())
+                trained = trainable.train()
+                current.run.leave_fork()
+                result = current.heard(trained)
                 if self.saves and result.get(SHOULD_CHECKPOINT):
                     with tempfile.TemporaryDirectory() as dir:
                         made = Checkpoint(trainable.save(dir))
@@ -170,6 +172,7 @@ def _own(result: Mapping[str, Any]) -> Dict[str, Any]:
 
 def _finish(current: session._Session, returned: Any) -> None:
     """Reports what a function returns or yields."""
+    current.run.leave_fork()
     if inspect.isgenerator(returned):
         _yielded(current, returned)
     elif isinstance(returned, Mapping):
@@ -181,6 +184,7 @@ def _finish(current: session._Session, returned: Any) -> None:
 def _yielded(current: session._Session, results: Iterator[Any]) -> None:
     try:
         for metrics in results:
+            current.run.leave_fork()
             current.report(current.heard(metrics if isinstance(metrics, Mapping) else {"_metric": metrics}))
     finally:
         close = getattr(results, "close", None)
