@@ -10,6 +10,7 @@ Metrics = Mapping[str, Any]
 
 _MAX_VALUES = 64 << 10
 _MAX_DEPTH = 32
+LEFT_OUT = "left out, because values that are not metrics may have"
 _COUNTS = ("iteration", "training_iteration")
 
 
@@ -148,4 +149,5 @@ def jsonable(value: float) -> Union[float, str]:
 
 def left_out(names: List[str]) -> str:
     """The warning about values that were left out because of their size."""
-    return f"{', '.join(names[:8])}: left out, because values that are not metrics may have {_MAX_VALUES >> 10} KiB in total"
+    many = f"{_MAX_VALUES >> 10} KiB in total: write more than that into files"
+    return f"{', '.join(names[:8])}: {LEFT_OUT} {many}"

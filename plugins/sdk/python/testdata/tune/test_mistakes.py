@@ -448,3 +448,23 @@ class ForksInSteps(tune.Trainable):
 def test_forked_processes_that_return_report_nothing(train):
     (result,) = fit(train)
     assert not result.error and [one["loss"] for one in result.results] == list(range(10))
+
+
+def tells_a_story(config):
+    tune.report({"loss": 1, "story": "x" * 70_000, "note": "short"})
+
+
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_a_value_that_is_too_long_is_warned_of_at_every_verbosity(verbose, capfd):
+    """It is said once; what continues says nothing of what was said before."""
+    grid = tune.Tuner(
+        tells_a_story,
+        param_space={"x": tune.grid_search([1, 2])},
+        tune_config=tune.TuneConfig(metric="loss", mode="min"),
+        run_config=tune.RunConfig(verbose=verbose),
+    ).fit()
+    said = capfd.readouterr().err
+    assert [r.metrics.get("story") for r in grid] == [None] * 2 and grid[0].metrics["note"] == "short"
+    assert len(re.findall("warning: trial [01]: story: left out, because .* 64 KiB in total: write .* into files", said)) == 1
+    tune.Tuner.restore(grid.experiment_path, tells_a_story).fit()
+    assert "story" not in capfd.readouterr().err

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .. import _binary, _words
-from . import _callbacks, _experiment, _files, _host, _payload, _serving, _skip, _trust, _yaml, cluster
+from . import _callbacks, _experiment, _files, _host, _logged, _payload, _serving, _skip, _trust, _yaml, cluster
 from .checkpoint import PathLike
 from .config import RunConfig, TuneConfig
 from .error import TuneError, Unsupported
@@ -79,6 +79,7 @@ class Tuner:
         self._dir: Optional[str] = None  # once it exists
         self._resume: Optional[List[str]] = None
         self._goes_on: Tuple[str, str] = (_skip.SKIP, _skip.RESUME)  #: what becomes of trials that have ended, and of others
+        self._log_begins = 0  #: where the log has the present fit
         self._flags: List[str] = []  #: further ones of the program
         self._results: Optional[ResultGrid] = None
 
@@ -125,12 +126,16 @@ class Tuner:
 
     def _warn(self) -> None:
         """Says what the program does not say where it is silent, and what the user must know nevertheless."""
-        text = _serving.without_effect(Path(self._dir or "", _PAYLOAD)) if self._verbosity() == ["-v", "0"] else ""
-        if text:
-            print(f"warning: {text}", file=sys.stderr)
+        if self._verbosity() != ["-v", "0"]:
+            return
+        dir = Path(self._dir or "")
+        for text in (_serving.without_effect(dir / _PAYLOAD), _logged.left_out(dir, self._log_begins)):
+            if text:
+                print(f"warning: {text}", file=sys.stderr)
 
     def _hosted(self, arguments: List[str]) -> int:
         """Runs the program, and calls the callbacks meanwhile."""
+        self._log_begins = _logged.size(Path(self._dir or ""))
         if not self._settings:
             return _host.run(arguments)
         assert self._dir
