@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import contextlib
 import json
 import os
 import subprocess
@@ -454,7 +455,8 @@ class _Program:
                 self._messages.append(line.strip())
                 del self._messages[:-10]
                 if not _words.is_error(line):
-                    sys.stderr.write(_words.advised(line))
+                    with contextlib.suppress(AttributeError, OSError, ValueError):  # nobody reads it
+                        sys.stderr.write(_words.advised(line))
 
     def _why(self) -> str:
         status = self._child.wait()

@@ -468,3 +468,27 @@ def test_a_value_that_is_too_long_is_warned_of_at_every_verbosity(verbose, capfd
     assert len(re.findall("warning: trial [01]: story: left out, because .* 64 KiB in total: write .* into files", said)) == 1
     tune.Tuner.restore(grid.experiment_path, tells_a_story).fit()
     assert "story" not in capfd.readouterr().err
+
+
+QUIET = """
+import sys
+from tunehost import tune
+
+def train(config):
+    tune.report({"loss": 1, "long": "x" * 70000})  # of which fit warns
+
+CLOSE
+results = tune.Tuner(train, param_space={"x": 1}, tune_config=tune.TuneConfig(metric="loss", mode="min"),
+                     run_config=tune.RunConfig(verbose=VERBOSE)).fit()
+open("found", "w").write(str(results[0].metrics["loss"]))
+"""
+
+
+@pytest.mark.parametrize("verbose", ["0", "1"])
+@pytest.mark.parametrize("how", ["2>&-", ">&- 2>&-", "sys.stderr = None", "sys.stderr.close()"])
+def test_without_stderr_the_results_are_there(how, verbose, tmp_path):
+    """As in a program without a console, and in one that has closed what it does not need."""
+    shell, close = (how, "") if "&" in how else ("", how)
+    (tmp_path / "script.py").write_text(QUIET.replace("CLOSE", close).replace("VERBOSE", verbose))
+    done = subprocess.run(["sh", "-c", f"exec {sys.executable} script.py {shell}"], cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0 and (tmp_path / "found").read_text() == "1", done

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -109,8 +110,15 @@ def _pump(stream: Any, take: Callable[[str], None]) -> threading.Thread:
 
 
 def _say(stream: Any, text: str) -> None:
-    stream.write(text)
-    stream.flush()
+    """Writes where somebody reads: a stream may be None (the script began without one), closed, or without its reader."""
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        stream.write(text)
+        stream.flush()
+
+
+def warn(text: str) -> None:
+    """Says a line on stderr."""
+    _say(sys.stderr, f"{text}\n")
 
 
 def _without(text: str, errors: List[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
@@ -111,7 +110,7 @@ class Tuner:
             self._withdraw()
             raise KeyboardInterrupt("interrupted before the experiment began: fit begins it again")
         if status == _host.INTERRUPTED:
-            print(f"interrupted; tune.Tuner.restore({self._dir!r}, trainable) continues", file=sys.stderr)
+            _host.warn(f"interrupted; tune.Tuner.restore({self._dir!r}, trainable) continues")
         if self._experiment:
             _serving.take_back(Path(self._dir, _PAYLOAD), self._experiment.served)
         self._results = self._read()
@@ -131,7 +130,7 @@ class Tuner:
         dir = Path(self._dir or "")
         for text in (_serving.without_effect(dir / _PAYLOAD), _logged.left_out(dir, self._log_begins)):
             if text:
-                print(f"warning: {text}", file=sys.stderr)
+                _host.warn(f"warning: {text}")
 
     def _hosted(self, arguments: List[str]) -> int:
         """Runs the program, and calls the callbacks meanwhile."""
