@@ -534,3 +534,28 @@ def test_nobody_waits_for_a_script_that_is_gone():
     subprocess.run([_binary.find(), "resume", "results/gone", "--copy", "0"], check=True, capture_output=True)
     first, second = tune.ResultGrid("results/gone")
     assert [m.get("seen") for m in first.results] == [1, 2, 3] and "seen" not in second.metrics and len(second.results) == 3
+
+
+class Named(tune.Callback):
+    """Takes what it is told by name, as callbacks of Ray do."""
+
+    def __init__(self):
+        self.heard = []
+
+    def on_trial_result(self, **info):
+        self.heard.append((sorted(info), info["result"]["loss"]))
+        info["result"]["loss"] += 0.5
+
+    def on_trial_complete(self, *, trial, **info):
+        self.heard.append(trial.last_result["loss"])
+
+
+def test_a_callback_may_take_keywords_only():
+    callback = Named()
+    results = fit(once, {"x": 1}, {"callbacks": [callback]}, metric="loss", mode="min")
+    assert callback.heard == [(["iteration", "result", "trial", "trials"], 1), 1.5]
+    assert results[0].metrics["loss"] == 1.5
+
+
+def once(config):
+    tune.report({"loss": config["x"]})
