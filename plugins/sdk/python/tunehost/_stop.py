@@ -7,10 +7,11 @@ stop_grace to end.
 from __future__ import annotations
 
 import atexit
+import mmap
 import os
 import signal
 import threading
-from typing import Any, Callable
+from typing import Any, Callable, List
 
 from .errors import Stopped
 
@@ -37,8 +38,34 @@ def leave_end_to_host() -> None:
     install(_live_on)
 
 
-def _live_on(signum: int, frame: Any) -> None:
-    pass  # not SIG_IGN, which other programs would inherit
+def _live_on(signum: int, frame: Any) -> None:  # not SIG_IGN, which other programs would inherit
+    _to_all[0] = 1
+
+
+_to_all = mmap.mmap(-1, 1)  # shared with trials: whether their parent got SIGTERM, too
+_LATER_S = 1.0
+
+
+def end_unless(stopped: Callable[[], bool]) -> Callable[[int, Any], None]:
+    """A handler for trials that ends one which SIGTERM was meant for alone, as Python does without a handler: neither the
+    host has sent it, which stopped tells, nor an engine, which sends it to the trial's parent, too."""
+
+    def handle(signum: int, frame: Any) -> None:
+        if doomed:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGTERM)
+        elif not stopped():
+            timer = threading.Timer(_LATER_S, end)  # the parent may get it a moment later
+            timer.daemon = True
+            timer.start()
+
+    def end() -> None:
+        if not _to_all[0] and not stopped():
+            doomed.append(True)
+            os.kill(os.getpid(), signal.SIGTERM)  # the handler runs in the main thread, which may change what it does
+
+    doomed: List[bool] = []
+    return handle
 
 
 def handled() -> bool:

@@ -157,6 +157,11 @@ class Run:
             flush()
             os._exit(status)
 
+    @property
+    def ending(self) -> bool:
+        """Whether the trial is known to end, or its code is not running."""
+        return self._stop is not None or self._done or not self._training
+
     def signalled(self) -> None:
         """A stop may have arrived: raises Stopped if the author's code is training between reports.
         Only for the thread that trains; the signal handler calls it."""

@@ -492,3 +492,29 @@ def test_without_stderr_the_results_are_there(how, verbose, tmp_path):
     (tmp_path / "script.py").write_text(QUIET.replace("CLOSE", close).replace("VERBOSE", verbose))
     done = subprocess.run(["sh", "-c", f"exec {sys.executable} script.py {shell}"], cwd=tmp_path, capture_output=True)
     assert done.returncode == 0 and (tmp_path / "found").read_text() == "1", done
+
+
+def terminated(config):
+    tune.report({"loss": 1})
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(60)
+    tune.report({"loss": 2})
+
+
+def all_terminated(config):
+    for pid in (os.getpid(), os.getppid()):
+        os.kill(pid, signal.SIGTERM)
+    time.sleep(3)
+    tune.report({"loss": 2})
+
+
+def test_a_trial_that_a_signal_ends_says_so():
+    """Nobody who kills a process has to know of SIGKILL."""
+    (result,) = fit(terminated)
+    assert "its process was ended by signal 15 (SIGTERM)" in str(result.error) and result.metrics["loss"] == 1
+
+
+def test_a_signal_to_all_processes_leaves_the_end_to_the_host():
+    """As engines of clusters send it to a job that ends soon: trials save first."""
+    (result,) = fit(all_terminated)
+    assert not result.error and result.metrics["loss"] == 2
