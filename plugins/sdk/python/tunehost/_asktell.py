@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import datetime
 import contextlib
+import datetime
 import json
 import os
 import subprocess

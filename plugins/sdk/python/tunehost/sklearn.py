@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy
 from joblib import effective_n_jobs
@@ -28,8 +28,9 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
 
     param_space is that of tune.Tuner, with names as set_params takes them ("svc__C" in a pipeline). As in GridSearchCV, a
     list is a choice of its values, and as in RandomizedSearchCV, scipy's uniform, loguniform and randint are those
-    distributions. trials is how many points are tried; spaces with fewer points are tried whole. searcher is the name of a searcher of tunehost or a class
-    of tune.search. storage is a directory for the record of each fit, under name and a number; None: nothing is recorded.
+    distributions. A list of spaces is searched one after the other, each with its share of the trials and a record of its
+    own. trials is how many points are tried; spaces with fewer points are tried whole. searcher is the name of a searcher
+    of tunehost or a class of tune.search. storage is a directory for the record of each fit, under name and a number; None: nothing is recorded.
     random_state is the searcher's seed: an int gives the same points at each fit.
 
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score and return_train_score are those of GridSearchCV, and
@@ -42,7 +43,7 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
     def __init__(
         self,
         estimator: Any,
-        param_space: Mapping[str, Any],
+        param_space: Union[Mapping[str, Any], Sequence[Mapping[str, Any]]],
         *,
         trials: int = 50,
         searcher: Any = "auto",
@@ -81,7 +82,13 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
         jobs: Any = self.n_jobs
         batch = max(1, effective_n_jobs(jobs) // self._folds())
         evaluation = _Evaluation(evaluate_candidates, self._scores)
-        with self._session() as session:
+        for space, trials in _shares(self.param_space, _count(self.trials)):
+            self._search(space, trials, evaluation, batch)
+        evaluation.check()
+
+    def _search(self, space: Mapping[str, Any], trials: int, evaluation: _Evaluation, batch: int) -> None:
+        """Searches one space."""
+        with self._session(space, trials) as session:
             asked = _next(session, batch)
             while asked:
                 for trial, score in zip(asked, evaluation.scores([trial.params for trial in asked])):
@@ -90,16 +97,15 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
                     else:
                         session.fail(trial, f"its score is {score}: its fits failed")
                 asked = _next(session, batch)
-        evaluation.check()
 
-    def _session(self) -> AskTell:
+    def _session(self, space: Mapping[str, Any], trials: int) -> AskTell:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         name, storage = self._place()
         return AskTell(
-            {key: _varied(key, value) for key, value in self.param_space.items()},
+            {key: _varied(key, value) for key, value in space.items()},
             "score",
             "max",
-            trials=_count(self.trials),
+            trials=trials,
             searcher=self.searcher,
             seed=seed,
             name=name,
@@ -170,6 +176,18 @@ def _count(trials: Any) -> int:
     if isinstance(trials, bool) or not isinstance(trials, (int, numpy.integer)) or not (trials > 0 or trials == -1):
         raise ValueError(f"trials is {trials!r:.40}: expected a whole number from 1 on, or -1 for no limit")
     return int(trials)
+
+
+def _shares(spaces: Any, trials: int) -> Iterator[Tuple[Mapping[str, Any], int]]:
+    """The spaces that are searched, and with how many trials."""
+    listed = list(spaces) if isinstance(spaces, (list, tuple)) else [spaces]
+    for space in listed:
+        if not isinstance(space, Mapping):
+            raise ValueError(f"param_space has {space!r:.60}: expected a dict of parameters, or a list of such dicts")
+    for i, space in enumerate(listed):
+        share = trials if trials < 0 else trials // len(listed) + (i < trials % len(listed))
+        if share:
+            yield space, share
 
 
 def _varied(key: str, value: Any) -> Any:

@@ -157,6 +157,21 @@ def test_tuned_cv_takes_spaces_of_scikit_learn():
             TunedCV(SVC(), SVCS, trials=bad).fit(x, y)
 
 
+def test_tuned_cv_takes_a_list_of_spaces():
+    x, y = load_iris(return_X_y=True)
+    spaces = [{"C": [1, 2]}, {"kernel": ["linear", "poly", "rbf"]}]
+    search = TunedCV(SVC(), spaces, trials=4, searcher="random", cv=3, storage="listed").fit(x, y)
+    found = search.cv_results_["params"]
+    assert len(found) == 4 and {p["C"] for p in found if "C" in p} <= {1, 2}
+    assert {tuple(p) for p in found} == {("C",), ("kernel",)} and search.best_params_ in found
+    import tunehost
+
+    assert [len(tunehost.Experiment.open(f"listed/{name}").trials()) for name in ("tunedcv", "tunedcv-2")] == [2, 2]
+    for bad in ([3], 3, "C"):
+        with pytest.raises(ValueError, match="expected a dict of parameters"):
+            TunedCV(SVC(), bad, trials=3).fit(x, y)
+
+
 def test_tuned_cv_with_several_metrics_and_finite_spaces():
     x, y = load_iris(return_X_y=True)
     space = {"kernel": tune.grid_search(["rbf", "linear"])}
