@@ -518,3 +518,41 @@ def test_a_signal_to_all_processes_leaves_the_end_to_the_host():
     """As engines of clusters send it to a job that ends soon: trials save first."""
     (result,) = fit(all_terminated)
     assert not result.error and result.metrics["loss"] == 2
+
+
+OF_MAIN = """
+import multiprocessing, pickle
+from concurrent.futures import ProcessPoolExecutor
+from tunehost import tune
+
+class Model:
+    def __init__(self): self.weight = 3
+
+def square(x): return x * x
+
+def main(x): return x + 1  # the name of a function that starts the process, too
+
+def train(config):
+    with open("model.pkl", "wb") as f:
+        pickle.dump(Model(), f)
+    with open("model.pkl", "rb") as f:
+        weight = pickle.load(f).weight
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        total = sum(pool.map(square, range(3)))
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
+        total += pool.submit(main, 1).result()
+    return {"loss": weight, "total": total}
+
+if __name__ == "__main__":
+    result = tune.Tuner(train, param_space={"x": 1}, tune_config=tune.TuneConfig(metric="loss", mode="min"),
+                        run_config=tune.RunConfig(verbose=0)).fit()[0]
+    with open(result.path + "/model.pkl", "rb") as f:
+        print(result.metrics["loss"], result.metrics["total"], pickle.load(f).weight)
+"""
+
+
+def test_functions_and_classes_of_the_script_can_be_pickled_in_trials(tmp_path):
+    """For checkpoints and pools; the script itself can read what they have written."""
+    (tmp_path / "script.py").write_text(OF_MAIN)
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout == "3 7 3\n", done.stderr

@@ -58,6 +58,21 @@ def read(dir: Path) -> Payload:
     return Payload(**_Loader(io.BytesIO((dir / "payload.pkl").read_bytes())).load())
 
 
+def read_as_main(dir: Path) -> Payload:
+    """Reads a payload into a process whose `__main__` gets the functions and classes of the script's, so that they can be
+    pickled by name: for checkpoints, and for the processes of a pool."""
+    made: List[Any] = []
+    _Loader.made = made.append
+    try:
+        found = read(dir)
+    finally:
+        del _Loader.made
+    for one in made:
+        if one.__module__ == "__main__" and one.__qualname__.isidentifier():
+            setattr(sys.modules["__main__"], one.__qualname__, one)
+    return found
+
+
 def load(file: Path) -> Any:
     """Reads an object that a user's code has made."""
     return _Loader(io.BytesIO(file.read_bytes())).load()
@@ -94,14 +109,28 @@ def read_objects(dir: Path) -> Dict[str, Any]:
 class _Loader(pickle.Unpickler):
     """Says which module is missing, and what to do."""
 
+    made: Callable[[Any], Any]  #: hears of functions and classes that a pickle contains
+
     def find_class(self, module: str, name: str) -> Any:
         try:
-            return super().find_class(module, name)
+            found = super().find_class(module, name)
+            return self._heard(found) if name in _MAKERS and hasattr(self, "made") else found
         except ModuleNotFoundError as e:
             raise ValueError(
                 f"the module {e.name} of the experiment's code cannot be imported in its process: install it, or "
                 "put it where the script finds it by sys.path or PYTHONPATH"
             ) from e
+
+    def _heard(self, make: Callable[..., Any]) -> Callable[..., Any]:
+        def heard(*arguments: Any) -> Any:
+            made = make(*arguments)
+            self.made(made)
+            return made
+
+        return heard
+
+
+_MAKERS = ("_make_function", "_make_skeleton_class")  # of cloudpickle
 
 
 def _pickle(value: Any, what: str, buffers: Optional[Callable[[Any], Any]] = None) -> bytes:

@@ -32,7 +32,7 @@ class Serving(tunehost.Trainable):
     actor: Optional[Trainable] = None  #: the object of the last trial, in a process that trains one after the other
 
     def open(self) -> None:
-        self.payload = _payload.read(self.dir)
+        self.payload = _payload.read_as_main(self.dir)
         self.plan = _payload.read_plan(self.dir)
         self.objects = _payload.read_objects(self.dir)
         self.stepped = isinstance(self.payload.trainable, type)
