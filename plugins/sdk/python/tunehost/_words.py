@@ -37,6 +37,7 @@ _Words = Union[str, Callable[["re.Match[str]"], str]]
 
 #: What the program advises, and what that is here.
 _ADVISED: Tuple[Tuple[str, _Words], ...] = (
+    (r"; where that is meant to be, add --trust-dir", ""),
     (r": begin it beside that one with --resume never, or give it another --name", ": give it another name"),
     (
         r"--resources cpu=N gives each its part, --share turns this warning off",
@@ -54,6 +55,18 @@ _ADVICE = [(re.compile(pattern), words) for pattern, words in _ADVISED]
 def is_error(line: str) -> bool:
     """Whether a line of the program's standard error says why it ends: an exception has it then."""
     return line.startswith("tunehost: ") or _PLACE.match(line.rstrip("\n")) is not None
+
+
+_CRASH = re.compile(r"^(?:fatal error|panic|runtime): .*", re.M)
+_NO_ROOM = re.compile(r"failed to reserve|cannot allocate memory|out of memory|failed to create new OS thread")
+
+
+def unexplained(said: str, status: int) -> str:
+    """Why the program has ended that has not said so in its own way; said is what it wrote to its standard error."""
+    crash = _CRASH.search(said)
+    last = crash[0] if crash else next((line for line in reversed(said.splitlines()) if line.strip()), "")
+    advice = ": it needs more memory or address space than there is; see ulimit -a" if _NO_ROOM.search(last) else ""
+    return f"tunehost ended with status {status}" + (f" ({last.strip()})" if last else "") + advice
 
 
 def advised(text: str) -> str:

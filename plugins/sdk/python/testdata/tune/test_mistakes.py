@@ -556,3 +556,40 @@ def test_functions_and_classes_of_the_script_can_be_pickled_in_trials(tmp_path):
     (tmp_path / "script.py").write_text(OF_MAIN)
     done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout == "3 7 3\n", done.stderr
+
+
+def test_a_crash_of_the_program_is_in_the_exception(tmp_path, monkeypatch):
+    """The log of the caller has nothing else of it."""
+    program = tmp_path / "tunehost"
+    program.write_text("#!/bin/sh\nprintf 'fatal error: failed to reserve page summary memory\\n\\nruntime stack:\\nmore\\n' >&2; exit 2\n")
+    program.chmod(0o755)
+    with monkeypatch.context() as patch:
+        patch.setattr("tunehost._binary.find", lambda: str(program))
+        with pytest.raises(tune.TuneError, match=r"status 2 \(fatal error: failed .*\): it needs more memory or address space"):
+            fit(loss)
+
+
+def test_a_folder_of_everybody_is_refused_in_the_words_of_python(tmp_path):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    with pytest.raises(tune.TuneError, match="everybody can write to .*run chmod o-w") as raised:
+        tune.Tuner(loss, param_space={"x": 1}, tune_config=tune.TuneConfig(metric="loss", mode="min"),
+                   run_config=tune.RunConfig(verbose=0, storage_path=shared)).fit()
+    assert "--" not in str(raised.value)
+
+
+def interrupts(config):
+    tune.report({"loss": 1})
+    os.kill(config["script"], signal.SIGINT)
+    time.sleep(60)
+
+
+def test_a_second_interrupt_while_results_are_read(monkeypatch):
+    """The host has ended, and what is there comes back."""
+    from tunehost.tune import _serving
+
+    monkeypatch.setattr(_serving, "without_effect", lambda folder: os.kill(os.getpid(), signal.SIGINT) or "")
+    before = signal.getsignal(signal.SIGINT)
+    (result,) = fit(interrupts, {"script": os.getpid()})
+    assert result.metrics["loss"] == 1 and signal.getsignal(signal.SIGINT) is before

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import threading
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, Deque, Iterable, Iterator, List, Optional
 
 from .. import _binary, _system, _words
 from .error import TuneError
@@ -20,6 +22,7 @@ class Killed(TuneError):
 
 
 _LOOK_EVERY_S = 0.05
+_KEPT = 1000  # lines
 
 
 def run(
@@ -41,14 +44,15 @@ def run(
         preexec_fn=lambda: _system.die_with_parent(me),
     ) as child:
         errors: List[str] = []
-        pumps = [_pump(child.stderr, lambda text: _say(sys.stderr, _without(text, errors)))]
+        said: Deque[str] = collections.deque(maxlen=_KEPT)
+        pumps = [_pump(child.stderr, lambda text: _say(sys.stderr, _without(text, errors, said)))]
         if pipe:
             pumps.append(_pump(child.stdout, lambda text: _say(sys.stdout, text)))
         status = _wait(child, look, ready)
         for pump in pumps:
             pump.join()
     if status not in (0, INTERRUPTED):
-        raise Killed(f"tunehost {_system.ended_by(status)}") if status < 0 else TuneError(_message(errors, status))
+        raise Killed(f"tunehost {_system.ended_by(status)}") if status < 0 else TuneError(_message(errors, said, status))
     _say(sys.stderr, "".join(errors))
     return status
 
@@ -62,8 +66,26 @@ def _wait(
         try:
             return child.wait() if look is None else _look(child, look, ready)
         except KeyboardInterrupt:
+            _pass_on(child)
             if not _in_foreground():
                 child.terminate()
+
+
+def _pass_on(child: subprocess.Popen[bytes]) -> None:
+    """Has further Ctrl-C hurry the program alone: what it has recorded is read after it has ended. See as_before."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, lambda *_: None if _in_foreground() else child.terminate())
+
+
+@contextlib.contextmanager
+def as_before() -> Iterator[None]:
+    """Afterwards Ctrl-C does again what it did before."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 def _look(child: subprocess.Popen[bytes], look: Callable[[], None], ready: Optional[threading.Event]) -> int:
@@ -121,16 +143,17 @@ def warn(text: str) -> None:
     _say(sys.stderr, f"{text}\n")
 
 
-def _without(text: str, errors: List[str]) -> str:
+def _without(text: str, errors: List[str], said: Deque[str]) -> str:
     """The lines of the program but those that say why it ends, which an exception has: errors takes them."""
     lines = text.splitlines(keepends=True)
+    said += lines
     errors += [line for line in lines if _words.is_error(line)]
     return "".join(_words.advised(line) for line in lines if not _words.is_error(line))
 
 
-def _message(errors: List[str], status: int) -> str:
+def _message(errors: List[str], said: Iterable[str], status: int) -> str:
     """What the program wrote about its failure: a line for each mistake in an experiment, else one."""
     if not errors:
-        return f"tunehost ended with status {status}"
+        return _words.unexplained("".join(said), status)
     mistakes = [line for line in errors if not line.startswith("tunehost: ")]
     return "".join(mistakes or errors[-1:]).rstrip("\n").removeprefix("tunehost: ")

@@ -92,6 +92,10 @@ class Tuner:
         """Runs the experiment and returns its results, also when trials failed or Ctrl-C interrupted it. TuneError:
         it could not run; KeyboardInterrupt: Ctrl-C came before anything was recorded. A name that exists gets a number:
         NAME-2."""
+        with _host.as_before():
+            return self._fit()
+
+    def _fit(self) -> ResultGrid:
         self._prepare()
         arguments = [*(self._resume if self._resume is not None else self._begin()), *cluster.flags(), *self._flags]
         assert self._dir
