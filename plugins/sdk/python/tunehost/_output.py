@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import stat
-from typing import Iterator, List
+import sys
+from typing import Any, Iterator, List
 
 from . import _log
+from ._keeping import is_full
 from .run import Logs, flush
 
 _FDS = (1, 2)
+
+
+class _Patient(io.FileIO):
+    """A file that loses what a full disk has no room for: a program does not fail because of what it prints."""
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as e:
+            if not is_full(e):
+                raise
+            return memoryview(data).nbytes
+
+
+def be_patient() -> None:
+    """Has what is printed from now on be lost on a full disk, without an error."""
+    for fd, name in zip(_FDS, ("stdout", "stderr")):
+        old = getattr(sys, name)
+        if type(old) is io.TextIOWrapper and old.fileno() == fd:
+            raw = io.BufferedWriter(_Patient(fd, "w", closefd=False))
+            setattr(sys, name, io.TextIOWrapper(raw, old.encoding, old.errors, line_buffering=True))
 
 
 def send_to(dir: str, logs: Logs) -> None:

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Dict, Mapping, Type
 
-from . import _log, _stop
+from . import _log, _output, _stop
 from ._frames import Frames
 from .plugin import Plugin, Trainable
 
@@ -88,4 +88,5 @@ def _take_stdout() -> int:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:
             reconfigure(line_buffering=True)
+    _output.be_patient()
     return stdout

@@ -593,3 +593,21 @@ def test_a_second_interrupt_while_results_are_read(monkeypatch):
     before = signal.getsignal(signal.SIGINT)
     (result,) = fit(interrupts, {"script": os.getpid()})
     assert result.metrics["loss"] == 1 and signal.getsignal(signal.SIGINT) is before
+
+
+def prints_in_vain(config):
+    with open("/dev/full", "w") as full:
+        for fd in (1, 2):
+            os.dup2(full.fileno(), fd)
+    print("x" * 100_000, flush=True)
+    print("y", file=sys.stderr)
+    tune.report({"loss": 1})
+    if config["fails"]:
+        raise ValueError("of its own")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a system without this file")
+def test_prints_onto_a_full_disk_are_lost_and_the_trial_goes_on():
+    good, bad = fit(prints_in_vain, {"fails": tune.grid_search([False, True])})
+    assert not good.error and good.metrics["loss"] == 1
+    assert "ValueError: of its own" in str(bad.error)
