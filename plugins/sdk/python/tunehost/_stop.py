@@ -46,15 +46,16 @@ _to_all = mmap.mmap(-1, 1)  # shared with trials: whether their parent got SIGTE
 _LATER_S = 1.0
 
 
-def end_unless(stopped: Callable[[], bool]) -> Callable[[int, Any], None]:
+def end_unless(look: Callable[[], None], stopped: Callable[[], bool]) -> Callable[[int, Any], None]:
     """A handler for trials that ends one which SIGTERM was meant for alone, as Python does without a handler: neither the
-    host has sent it, which stopped tells, nor an engine, which sends it to the trial's parent, too."""
+    host has sent it, which stopped tells after look, nor an engine, which sends it to the trial's parent, too."""
 
     def handle(signum: int, frame: Any) -> None:
         if doomed:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGTERM)
-        elif not stopped():
+        look()
+        if not stopped():
             timer = threading.Timer(_LATER_S, end)  # the parent may get it a moment later
             timer.daemon = True
             timer.start()

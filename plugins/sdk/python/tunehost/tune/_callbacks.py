@@ -136,7 +136,7 @@ class Caller:
         trial = self._trials[ask.place[0]]
         result = _expected(ask, trial)
         before, inner = dict(result), _inner(result)
-        about = {"iteration": self._iteration, "trials": list(self._trials.values()), "trial": trial}
+        about: Dict[str, Any] = {"iteration": self._iteration, "trials": list(self._trials.values()), "trial": trial}
         for callback in self._awaited:
             callback.on_trial_result(**about, result=result)
         self._heard.add(ask.place)
