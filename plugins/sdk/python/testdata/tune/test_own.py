@@ -559,3 +559,20 @@ def test_a_callback_may_take_keywords_only():
 
 def once(config):
     tune.report({"loss": config["x"]})
+
+
+class Descends(Steps):
+    def step(self):
+        self.n += 1
+        return {"loss": self.n}  # the same for all
+
+
+def test_a_population_changes_something_where_all_are_alike():
+    """As in Ray, where those of equal scores are sorted, too."""
+    pbt = tune.PopulationBasedTraining(time_attr="training_iteration", perturbation_interval=3, synch=True,
+                                       hyperparam_mutations={"lr": tune.loguniform(1e-3, 0.5)})
+    results = fit(Descends, {"lr": 0.01}, {"stop": {"training_iteration": 9},
+                  "checkpoint_config": tune.CheckpointConfig(checkpoint_frequency=3)},
+                  metric="loss", mode="min", num_samples=4, scheduler=pbt)
+    lrs = [r.config["lr"] for r in results]
+    assert lrs[0] == 0.01 and len(set(lrs)) > 1, lrs
