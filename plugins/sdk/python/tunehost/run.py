@@ -401,7 +401,10 @@ def cut(text: str) -> str:
 
 def describe(error: BaseException) -> str:
     """An exception in one line, with the place in the author's code."""
-    text = " ".join(str(error).split())
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # its own __str__ fails
+        text = "it has no text"
     place = _traces.where(error)
     return cut((f"{type(error).__name__}: {text}" if text else type(error).__name__) + (f" ({place})" if place else ""))
 

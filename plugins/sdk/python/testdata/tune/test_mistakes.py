@@ -314,6 +314,8 @@ def test_refusals_name_arguments(config, argument, capfd):
 
 @pytest.mark.parametrize("run, config, says", [
     ({"name": 3}, {}, "name is 3: expected a text"),
+    ({"name": ".."}, {}, r"name is '\.\.': expected the name of a new directory"),
+    ({"name": "a\0b"}, {}, "name is .*: expected the name of a new directory"),
     ({"name": "a" * 300}, {}, "cannot begin in .*File name too long.*choose another storage_path or name"),
     ({"storage_path": __file__}, {}, "cannot begin in .*test_mistakes.py.*choose another storage_path"),
     ({}, {"metric": 3}, "metric or mode is 3: expected a name"),
@@ -611,3 +613,17 @@ def test_prints_onto_a_full_disk_are_lost_and_the_trial_goes_on():
     good, bad = fit(prints_in_vain, {"fails": tune.grid_search([False, True])})
     assert not good.error and good.metrics["loss"] == 1
     assert "ValueError: of its own" in str(bad.error)
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+def raises_mute(config):
+    raise Mute
+
+
+def test_an_exception_without_a_text_is_named():
+    first = str(fit(raises_mute).errors[0]).splitlines()[0]
+    assert first.startswith("Mute") and first.endswith(f"test_mistakes.py:{raises_mute.__code__.co_firstlineno + 1})")

@@ -195,6 +195,8 @@ def _refuse(tune: TuneConfig, run: RunConfig) -> None:
         raise Unsupported("RunConfig(storage_filesystem=…) is not supported: give a directory as storage_path")
     if run.name and "/" in str(run.name):
         raise TuneError(f"name is {run.name!r}: expected a name without /; storage_path is the directory around it")
+    if run.name in (".", "..") or "\0" in str(run.name):
+        raise TuneError(f"name is {run.name!r}: expected the name of a new directory in storage_path")
     if run.storage_path is not None and not isinstance(run.storage_path, (str, os.PathLike)):
         raise TuneError(f"storage_path is {run.storage_path!r:.60}: expected the path of a directory")
     if run.storage_path and "://" in str(run.storage_path) and not str(run.storage_path).startswith("file://"):
