@@ -5,10 +5,10 @@ import type { Detail, Done, Parameter, Params, Status, Trial } from "./api";
 import { param, Problem } from "./api";
 import { useRoute } from "./route";
 import { useSource } from "./context";
-import { count, exact, plural, word } from "./format";
+import { count, exact, plural, stateWord, word } from "./format";
 import type { Watched } from "./live";
 import { useData } from "./live";
-import { Advice } from "./outcome";
+import { Advice, fate } from "./outcome";
 import type { Source, Steer } from "./source";
 import { Button, Dialog, Failure, Waiting } from "./ui";
 
@@ -45,32 +45,65 @@ interface Actions {
 
 const unreached = new Problem(0, "the server cannot be reached: nothing is known to be done");
 
-// useActions keeps what was said of an action until the state changes, or another page is opened.
-function useActions(steer: Steer | undefined, x: string, state: string, lost: boolean): Actions {
-  const now = useRoute().path.join("/") + " " + state;
-  const sent = useRef(now);
-  const [shown, set] = useState<{ busy: boolean; said: string; problem?: Problem; question?: Question }>(
-    { busy: false, said: "" });
-  // a question is dropped, too: there may be nothing left to stop
-  useEffect(() => set((old) => ({ ...old, said: "", problem: undefined, question: undefined })), [now]);
+// Cannot says why a request is not possible any more: what it was asked for has changed in the meantime.
+type Cannot = (r: Request) => string | undefined;
+
+interface Shown {
+  busy: boolean;
+  said: string;
+  problem?: Problem;
+  question?: Question;
+}
+
+// useActions keeps what was said of an action until the state changes. Why something was not done stays until something
+// else is, or another page is opened.
+function useActions(steer: Steer | undefined, x: string, state: string, lost: boolean, cannot: Cannot): Actions {
+  const page = useRoute().path.join("/");
+  const sent = useRef(state);
+  const [shown, set] = useState<Shown>({ busy: false, said: "" });
+  useEffect(() => set((old) => ({ ...old, said: "", problem: undefined, question: undefined })), [page]);
+  useEffect(() => set((old) => ({ ...old, said: "" })), [state]);
+  const why = shown.question && !shown.busy ? cannot(shown.question.request) : undefined;
+  useEffect(() => {
+    if (why) set((old) => ({ ...old, said: "", problem: new Problem(409, why), question: undefined }));
+  }, [why, shown.question]);
   const send = async (r: Request): Promise<boolean> => {
     if (!steer) return false;
     set({ busy: true, said: "" });
-    sent.current = now;
+    sent.current = state;
+    const answered = (of: Partial<Shown>): void => set((old) => ({ ...old, busy: false, said: "", problem: undefined, ...of }));
     try {
       const done = await carriedOut(steer, x, r);
       const later = done.later ? "; it takes effect when the experiment is resumed" : "";
-      set({ busy: false, said: [done.message + later, ...(done.warnings ?? []).map((w) => "⚠ " + w)].join("; ") });
+      answered({ said: [done.message + later, ...(done.warnings ?? []).map((w) => "⚠ " + w)].join("; ") });
       return true;
     } catch (e) {
-      set({ busy: false, said: "", ...refusal(r, e) });
+      answered(refusal(r, e));
       return false;
     }
   };
-  const old = sent.current !== now ? { said: "", problem: undefined } : {};
   const fail = (e: unknown): void => set((was) => ({ ...was, said: "", problem: e instanceof Problem ? e : unreached }));
-  return { ...shown, off: shown.busy || lost, ...old, send, fail, ask: (question) => set((old) => ({ ...old, said: "", problem: undefined, question })) };
+  return { ...shown, off: shown.busy || lost, ...(sent.current === state ? {} : { said: "" }), send, fail,
+    ask: (question) => set((old) => ({ ...old, said: "", problem: undefined, question })) };
 }
+
+// overtaken says of the requests of an experiment why they are not possible any more.
+const overtaken = (x: string, s?: Status): Cannot => ({ path }) => {
+  const resumes = path === "/resume";
+  if (!s || resumes !== (s.state === "running")) return undefined;
+  return resumes ? `${x} runs by now: it was not resumed` : `${x} does not run any more (${s.state}): nothing was sent to it`;
+};
+
+// gone says it of the requests of a trial.
+const gone = (t: Trial, s: Status): Cannot => ({ path }) => {
+  const what = path.split("/").pop() ?? "";
+  const undone = `it was not ${{ stop: "stopped", pause: "paused", retry: "run again" }[what] ?? "changed"}`;
+  const over = t.state === "TERMINATED" || t.state === "ERROR";
+  if (what === "retry") return t.state === "ERROR" ? undefined : `trial ${t.number} is ${stateWord(t.state)} by now: ${undone}`;
+  if (over) return `trial ${t.number} has ended (${stateWord(fate(t))}): ${undone}`;
+  if (s.state !== "running") return `no host runs the experiment any more, so trial ${t.number} does not run: ${undone}`;
+  return what === "pause" && t.state === "PAUSED" ? `trial ${t.number} is paused by now` : undefined;
+};
 
 // carriedOut sends a request or, for several trials, one for each: one that is refused does not hold up the others.
 async function carriedOut(steer: Steer, x: string, r: Request): Promise<Done> {
@@ -163,7 +196,7 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
   const source = useSource();
   const { steer, made } = source;
   const { status } = watched;
-  const actions = useActions(steer, x, `${status?.state} ${status?.paused}`, watched.lost !== undefined);
+  const actions = useActions(steer, x, `${status?.state} ${status?.paused}`, watched.lost !== undefined, overtaken(x, status));
   const [form, open] = useState("");
   if (!status || made) return null;
   if (!steer) return <p class="quiet steering" id="read-only">Read only: the token of this page changes nothing.</p>;
@@ -204,8 +237,10 @@ const anew = (t: Trial): Question => ({ title: `Run trial ${t.number} again from
 // TrialSteering has the buttons of a trial. While no host runs the experiment, Retry begins one.
 export function TrialSteering({ x, trial, status, lost }: { x: string; trial: Detail; status: Status; lost: boolean }): JSX.Element | null {
   const { steer } = useSource();
-  const actions = useActions(steer, x, `${trial.state} ${status.state}`, lost);
-  const [cloning, clone] = useState(false);
+  const actions = useActions(steer, x, `${trial.state} ${status.state}`, lost, gone(trial, status));
+  // the form that is open stays as it is when the first checkpoint is saved
+  const [cloning, open] = useState<"" | "anew" | "saved">("");
+  const close = (): void => open("");
   if (!steer) return null;
   const { state, number } = trial;
   const saved = trial.checkpoints.length > 0;
@@ -219,15 +254,15 @@ export function TrialSteering({ x, trial, status, lost }: { x: string; trial: De
       {over ? null : <Act of={actions} question={stopOne(trial)} danger cannot={rests}>■ Stop trial {number}…</Act>}
       {state === "ERROR" ? <><Act of={actions} request={at("retry")}>↻ Retry</Act>
         <Act of={actions} question={anew(trial)}>↻ Retry from the beginning…</Act></> : null}
-      <Button off={actions.off} cannot={rests} on={() => clone(true)}>{saved ? "Clone…" : "Add with these parameters…"}</Button>
+      <Button off={actions.off} cannot={rests} on={() => open(saved ? "saved" : "anew")}>{saved ? "Clone…" : "Add with these parameters…"}</Button>
       {rests ? <span class="quiet" id="rests">{state === "ERROR" ? "No host runs the experiment: to run the trial again resumes it." : rests + "."}</span> : null}
     </div>
-    <Said of={actions} inForm={cloning} />
-    {cloning && !saved ? <Point x={x} title={`Add a trial like trial ${number}`} button="Add" path="/trials" from={trial.params} all
-      hint="The new trial starts from the beginning, with these parameters." actions={actions} onClose={() => clone(false)} /> : null}
-    {cloning && saved ? <Point x={x} title={`Clone trial ${number}`} button="Clone" path={`/trials/${number}/clone`} from={trial.params}
+    <Said of={actions} inForm={cloning !== ""} />
+    {cloning === "anew" ? <Point x={x} title={`Add a trial like trial ${number}`} button="Add" path="/trials" from={trial.params} all
+      hint="The new trial starts from the beginning, with these parameters." actions={actions} onClose={close} /> : null}
+    {cloning === "saved" ? <Point x={x} title={`Clone trial ${number}`} button="Clone" path={`/trials/${number}/clone`} from={trial.params}
       hint="The new trial starts from this one's checkpoint, with these parameters." actions={actions}
-      onClose={() => clone(false)} /> : null}
+      onClose={close} /> : null}
   </section>;
 }
 
