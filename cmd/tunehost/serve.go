@@ -241,7 +241,8 @@ func (a *app) endServer(x *runServer, ended host.Ended) {
 	}
 	stays := x.server != nil && ended.Outcome != core.InterruptedByUser && a.attended()
 	if stays {
-		fmt.Fprintln(a.err, "the experiment has ended; its server stays until Ctrl-C")
+		// the first line with the URL has left the screen: the table of trials is longer
+		fmt.Fprintf(a.err, "the experiment has ended; its server stays until Ctrl-C: %s\n", x.open.URL)
 	}
 	x.end(stays)
 	fmt.Fprintf(a.err, "the server has ended%s; `tunehost serve %s` shows the experiment\n",

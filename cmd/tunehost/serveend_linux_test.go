@@ -98,6 +98,9 @@ func TestServeStaysAtATerminal(t *testing.T) {
 	if state, err := stateAt(at); err != nil || state != "finished" {
 		t.Errorf("the page shows %q, %v", state, err)
 	}
+	if !strings.HasSuffix(lines.Text(), "Ctrl-C: "+at.String()) {
+		t.Errorf("the last line is %q, want the URL %s in it", lines.Text(), at)
+	}
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
