@@ -102,9 +102,24 @@ func TestParallelCoordinates(t *testing.T) {
 	p.run("back", chromedp.NavigateBack())
 	p.await(views["parallel"])
 	titles("x,y,v")
+	lines(2, 14) // the address has kept what was chosen
+	p.shows("#parallel h2", "2 of 16 trials")
+	p.press("#parallel", "choose all")
+	lines(16, 0)
 	p.mouse(50, 34+90, 50, 34+170)
 	lines(4, 12)
 	p.mouse(50, 100, 50, 100) // a click drops the range
+	lines(16, 0)
+
+	// the keyboard chooses, too
+	p.typed("v from", "20.5")
+	lines(7, 9) // 21 to 23, and 30 to 33
+	p.typed("v to", "30")
+	lines(4, 12)
+	p.shows("#parallel h2", "4 of 16 trials")
+	p.typed("x is", "2")
+	lines(3, 13)
+	p.press("#parallel", "choose all")
 	lines(16, 0)
 
 	p.run("hide", chromedp.Click("[aria-label='hide y']"))
@@ -126,7 +141,20 @@ func TestParallelCoordinates(t *testing.T) {
 	// y = 3 is above, x = 0 and v = 3 are below
 	p.await(canvas + `.bold?.length === 3 && ` + canvas + `.bold[0][1] < 100 && ` + canvas + `.bold[1][1] > 300`)
 	p.shows("#highlighted", fmt.Sprint("trial ", low))
+	p.fill("#parallel input[type=number]", "999")
+	p.shows("#parallel .failure", `no trial "999": give a number from 0 to 15`)
+	p.shows("#highlighted", "the best is")
 	p.clean()
+}
+
+// typed changes a field as the keyboard does: when it is left.
+func (p *page) typed(label, text string) {
+	p.t.Helper()
+	p.run("type "+label, chromedp.Evaluate(fmt.Sprintf(`{
+		const field = document.querySelector(%q);
+		field.value = %q;
+		field.dispatchEvent(new Event("change", {bubbles: true}));
+	}`, fmt.Sprintf("[aria-label='%s']", label), text), nil))
 }
 
 // Three objectives have a plot for each two of them; the front is what the command prints.

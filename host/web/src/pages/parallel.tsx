@@ -1,11 +1,11 @@
 // Parallel coordinates: which parameters lead to good values.
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { count, number, plural } from "../format";
-import type { Brushes, Dimension, Ranges } from "../plot/parallel";
-import { Parallel } from "../plot/parallel";
+import { count, number, plural, value } from "../format";
+import type { Dimension, Ranges } from "../plot/parallel";
+import { countChosen, Parallel } from "../plot/parallel";
 import { Scale } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
 import { Button, Card, Select, Starred, Waiting } from "../ui";
@@ -25,32 +25,38 @@ function Chart({ x, t, best }: { x: string; t: Table; best?: number }): JSX.Elem
   const first = [...t.space.parameters.map((p) => p.name), metric];
   const shown = (query.get("axes")?.split(",").map(decodeURIComponent) ?? first).filter((n) => all.includes(n));
   const logs = query.get("log")?.split(",").map(decodeURIComponent) ?? t.space.parameters.filter((p) => p.log).map((p) => p.name);
-  const [brushes, setBrushes] = useState<Brushes>({});
-  const [ranges, setRanges] = useState<Ranges>({});
   const marked = query.get("trial");
+  const wrong = marked && !t.points.numbers.includes(Number(marked)) ? absent(t, marked) : undefined;
+  const strong = marked && !wrong ? Number(marked) : best;
   const values = column(t, metric);
   const shade = useMemo(() => shades(values, better(t, metric)), [t, metric]);
   const dimensions = useMemo(() => shown.map((n) => dimension(t, n, logs.includes(n))), [t, shown.join(), logs.join()]);
-  const brush = (b: Brushes, r: Ranges): void => {
-    setBrushes(b);
-    setRanges(r);
-  };
+  const ranges = useMemo(() => within(read(query.get("chosen")), shown), [query.get("chosen"), shown.join()]);
+  const chosen = useMemo(() => countChosen(dimensions, ranges), [dimensions, ranges]);
+  const brush = (r: Ranges): void => setQuery({ chosen: Object.keys(r).length > 0 ? JSON.stringify(r) : undefined });
   const set = (axes: string[]): void => setQuery({ axes: axes.map(encodeURIComponent).join(",") });
   const [low, high] = extent(values);
   const where = expression(ranges);
-  return <Card title={`${plural(t.points.numbers.length, "trial")}${t.points.numbers.length < t.points.total ? ` of ${count(t.points.total)}` : ""}`} id="parallel"
+  return <Card title={`${where ? `${count(chosen)} of ` : ""}${plural(t.points.numbers.length, "trial")}${t.points.numbers.length < t.points.total ? ` of ${count(t.points.total)}` : ""}`} id="parallel"
     aside={<div class="row"><Select label="colour" of={t.space.metrics} chosen={metric} on={(m) => setQuery({ metric: m })} />
       <label class="select">highlight trial <input type="number" min="0" class="short" value={marked ?? ""} placeholder={best === undefined ? "" : String(best)}
         onInput={(e) => setQuery({ trial: e.currentTarget.value })} /></label></div>}>
     <Parallel label={`Parallel coordinates of ${plural(t.points.numbers.length, "trial")}: ${shown.join(", ")}`} numbers={t.points.numbers}
-      dimensions={dimensions} shades={shade} brushes={brushes} onBrush={brush} highlight={marked ? Number(marked) : best}
+      dimensions={dimensions} shades={shade} ranges={ranges} onBrush={brush} highlight={strong}
       pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
     <Scale low={better(t, metric) > 0 ? low : high} high={better(t, metric) > 0 ? high : low} label={`${metric}, by rank, the best blue:`} />
-    <Highlighted x={x} best={best} shown={marked ? Number(marked) : best} />
+    {wrong ? <p class="failure" role="alert"><strong>✕</strong> {wrong}</p> : null}
+    <Highlighted x={x} best={best} shown={strong} />
     <p class="quiet">Drag along an axis to choose a range, click the axis to drop it. {where ? <>{source.made ? null : <a href={href(["x", x, "trials"], { where })}>
-      The chosen trials as a table</a>} <button type="button" class="small" onClick={() => brush({}, {})}>choose all</button></> : null}</p>
-    <Axes all={all} shown={shown} logs={logs} linear={(n) => linear(t, n)} set={set} setLogs={(l) => setQuery({ log: l.map(encodeURIComponent).join(",") })} />
+      The chosen trials as a table</a>} <button type="button" class="small" onClick={() => brush({})}>choose all</button></> : null}</p>
+    <Axes all={all} shown={shown} logs={logs} linear={(n) => linear(t, n)} set={set} ranges={ranges} brush={brush} dimensions={dimensions} setLogs={(l) => setQuery({ log: l.map(encodeURIComponent).join(",") })} />
   </Card>;
+}
+
+// absent says why a trial has no line.
+function absent(t: Table, marked: string): string {
+  return Number(marked) < t.points.total && /^\d+$/.test(marked) ? `trial ${marked} is not among the trials that are drawn here`
+    : `no trial "${marked}": give a number from 0 to ${t.points.total - 1}`;
 }
 
 // Highlighted says which trial the bold line is.
@@ -75,14 +81,32 @@ function linear(t: Table, name: string): string | undefined {
   return low <= 0 || extent(values)[0] <= 0 ? "a logarithmic axis has no place for 0 and less" : undefined;
 }
 
+// read takes what the address has of the ranges; one that somebody has spoilt chooses all.
+function read(text: string | null): Ranges {
+  try {
+    const all: unknown = JSON.parse(text ?? "{}");
+    const ok = ([, r]: [string, unknown]): boolean => {
+      const { from, to, choices } = (r ?? {}) as Record<string, unknown>;
+      return typeof from === "number" && typeof to === "number" || Array.isArray(choices);
+    };
+    return Object.fromEntries(Object.entries(all ?? {}).filter(ok)) as Ranges;
+  } catch {
+    return {};
+  }
+}
+
+// within are the ranges of the axes that are shown: others would choose without being seen.
+const within = (r: Ranges, shown: string[]): Ranges => Object.fromEntries(Object.entries(r).filter(([n]) => shown.includes(n)));
+
 // expression is a filter of trials for brushes.
 export function expression(ranges: Ranges): string {
-  return Object.entries(ranges).map(([name, r]) => ("from" in r ? `${name} >= ${number(r.from, 8)} && ${name} <= ${number(r.to, 8)}`
+  return Object.entries(ranges).map(([name, r]) => ("from" in r ? [r.from > -most ? `${name} >= ${number(r.from, 8)}` : "",
+    r.to < most ? `${name} <= ${number(r.to, 8)}` : ""].filter(Boolean).join(" && ")
     : `(${r.choices.map((v) => `${name} == ${JSON.stringify(v)}`).join(" || ") || "false"})`)).join(" && ");
 }
 
 // Axes are moved, hidden and shown again by buttons, which a keyboard reaches.
-function Axes({ all, shown, logs, linear, set, setLogs }: { all: string[]; shown: string[]; logs: string[]; linear: (n: string) => string | undefined;
+function Axes({ all, shown, logs, linear, set, setLogs, ranges, brush, dimensions }: { ranges: Ranges; brush: (r: Ranges) => void; dimensions: Dimension[]; all: string[]; shown: string[]; logs: string[]; linear: (n: string) => string | undefined;
   set: (n: string[]) => void; setLogs: (n: string[]) => void }): JSX.Element {
   const move = (i: number, by: number): void => {
     const next = [...shown];
@@ -96,7 +120,42 @@ function Axes({ all, shown, logs, linear, set, setLogs }: { all: string[]; shown
       <Button small label={`move ${n} left`} cannot={i === 0 ? "it is the first axis" : undefined} on={() => move(i, -1)}>←</Button>
       <Button small label={`move ${n} right`} cannot={i === shown.length - 1 ? "it is the last axis" : undefined} on={() => move(i, 1)}>→</Button>
       <Button small label={`log axis of ${n}`} cannot={linear(n)} pressed={logs.includes(n)} on={() => log(n)}>log</Button>
+      {dimensions.filter((d) => d.name === n).map((d) => <Chosen key={n} axis={d} of={ranges} set={brush} />)}
       <button type="button" class="small" aria-label={`hide ${n}`} onClick={() => set(shown.filter((m) => m !== n))}>hide</button></span>)}
     {all.filter((n) => !shown.includes(n)).map((n) => <button type="button" class="small" key={n} onClick={() => set([...shown, n])}>+ {n}</button>)}
   </div>;
 }
+
+// Chosen is what is chosen on an axis, for a keyboard.
+function Chosen({ axis, of, set }: { axis: Dimension; of: Ranges; set: (r: Ranges) => void }): JSX.Element {
+  const words = axis.values.filter((v) => typeof v === "string" || typeof v === "boolean");
+  const list = [...new Set((axis.choices ?? words).map((c) => JSON.stringify(c)))];
+  if (list.length === 0) return <Between name={axis.name} of={of} set={set} />;
+  const r = of[axis.name];
+  const now = r && "choices" in r ? r.choices.map((c) => JSON.stringify(c)) : [];
+  const change = (text: string): void => {
+    const { [axis.name]: _, ...rest } = of;
+    set(text === "" ? rest : { ...rest, [axis.name]: { choices: [JSON.parse(text)] } });
+  };
+  return <select aria-label={`${axis.name} is`} value={now.length > 1 ? "several" : now[0] ?? ""} onChange={(e) => change(e.currentTarget.value)}>
+    <option value="">any</option>{now.length > 1 ? <option value="several" disabled>{now.length} of them</option> : null}
+    {list.map((c) => <option key={c} value={c}>{value(JSON.parse(c))}</option>)}</select>;
+}
+
+// Between has the range of an axis as two numbers, for a keyboard; an empty one is no limit.
+function Between({ name, of, set }: { name: string; of: Ranges; set: (r: Ranges) => void }): JSX.Element {
+  const r = of[name];
+  const [from, to] = r && "from" in r ? [r.from, r.to] : [-most, most];
+  const change = (low: number, high: number): void => {
+    const { [name]: _, ...rest } = of;
+    set(low <= -most && high >= most ? rest : { ...rest, [name]: { from: low, to: high } });
+  };
+  const typed = (text: string, none: number): number => (text.trim() === "" || Number.isNaN(Number(text)) ? none : Number(text));
+  return <><input class="short" inputMode="decimal" aria-label={`${name} from`} placeholder="from" value={from <= -most ? "" : number(from)}
+    onChange={(e) => change(typed(e.currentTarget.value, -most), to)} />
+    <input class="short" inputMode="decimal" aria-label={`${name} to`} placeholder="to" value={to >= most ? "" : number(to)}
+      onChange={(e) => change(from, typed(e.currentTarget.value, most))} /></>;
+}
+
+// most stands for no limit: JSON has no infinity.
+const most = Number.MAX_VALUE;

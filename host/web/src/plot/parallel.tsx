@@ -16,8 +16,8 @@ export interface Dimension {
   values: unknown[];
 }
 
-// Range is what a brush has chosen on an axis, in pixels.
-export type Brushes = Record<string, [number, number]>;
+// Brushes are what is chosen on axes, in pixels.
+type Brushes = Record<string, [number, number]>;
 
 // Ranges are what brushes have chosen: numbers from one to another, or choices.
 export type Ranges = Record<string, { from: number; to: number } | { choices: unknown[] }>;
@@ -28,8 +28,8 @@ export interface ParallelProps {
   dimensions: Dimension[];
   // shades are 0 to 1; NaN for a trial without a value, which is drawn thin.
   shades: number[];
-  brushes: Brushes;
-  onBrush: (b: Brushes, ranges: Ranges) => void;
+  ranges: Ranges;
+  onBrush: (r: Ranges) => void;
   highlight?: number;
   pick?: (trial: number) => void;
 }
@@ -47,6 +47,17 @@ interface Layout {
   chosen: Uint8Array;
 }
 
+// inside reports whether a value is in a range.
+const inside = (v: unknown, r: Ranges[string]): boolean => ("from" in r ? typeof v === "number" && v >= r.from && v <= r.to
+  : r.choices.some((c) => JSON.stringify(c) === JSON.stringify(v)));
+
+// countChosen is how many trials are in all ranges.
+export function countChosen(dimensions: Dimension[], all: Ranges): number {
+  const of = dimensions.flatMap((d): [Dimension, Ranges[string]][] => (all[d.name] ? [[d, all[d.name]!]] : []));
+  const n = dimensions[0]?.values.length ?? 0;
+  return Array.from({ length: n }, (_, k) => of.every(([d, r]) => inside(d.values[k], r))).filter(Boolean).length;
+}
+
 function layout(p: ParallelProps, w: number): Layout {
   const n = p.dimensions.length;
   const xs = p.dimensions.map((_, i) => 50 + (n > 1 ? (i * (w - 100)) / (n - 1) : (w - 100) / 2));
@@ -57,9 +68,9 @@ function layout(p: ParallelProps, w: number): Layout {
     return Number.isFinite(y) ? y : absent;
   }));
   const chosen = new Uint8Array(p.numbers.length).fill(1);
-  p.dimensions.forEach((d, i) => {
-    const b = p.brushes[d.name];
-    if (b) ys[i]!.forEach((y, k) => { if (y < b[0] || y > b[1]) chosen[k] = 0; });
+  p.dimensions.forEach((d) => {
+    const r = p.ranges[d.name];
+    if (r) d.values.forEach((v, k) => { if (!inside(v, r)) chosen[k] = 0; });
   });
   return { xs, axes, ys, chosen };
 }
@@ -68,9 +79,11 @@ export function Parallel(p: ParallelProps): JSX.Element {
   const last = useRef<{ l: Layout; w: number } | null>(null);
   const [drag, setDrag] = useState<{ at: number; from: number; to: number }>();
   const [hover, setHover] = useState(-1);
-  const brushes = drag ? { ...p.brushes, [p.dimensions[drag.at]?.name ?? ""]: sorted(drag.from, drag.to) } : p.brushes;
   const draw = (s: Surface): void => {
-    const l = layout({ ...p, brushes }, s.w);
+    let l = layout(p, s.w);
+    const now = drag ? ranged(p, l, drag.at, sorted(drag.from, drag.to)) : p.ranges;
+    if (drag) l = layout({ ...p, ranges: now }, s.w);
+    const brushes = placed(now, p, l);
     last.current = { l, w: s.w };
     drawLines(s, l, p);
     const strong = hover >= 0 ? hover : p.numbers.indexOf(p.highlight ?? -1);
@@ -85,10 +98,8 @@ export function Parallel(p: ParallelProps): JSX.Element {
     else if (drag) {
       setDrag(undefined);
       const name = p.dimensions[drag.at]?.name ?? "";
-      const next = { ...p.brushes };
-      if (Math.abs(drag.from - e.y) < 4) delete next[name];
-      else next[name] = sorted(drag.from, e.y);
-      p.onBrush(next, ranges(next, p, l));
+      const { [name]: _, ...rest } = p.ranges;
+      p.onBrush(Math.abs(drag.from - e.y) < 4 ? rest : ranged(p, l, drag.at, sorted(drag.from, e.y)));
     }
   };
   const find = (x: number, y: number): Spot | undefined => {
@@ -103,19 +114,32 @@ export function Parallel(p: ParallelProps): JSX.Element {
 
 const sorted = (a: number, b: number): [number, number] => [Math.min(a, b), Math.max(a, b)];
 
-// ranges are brushes in the values of their axes.
-function ranges(b: Brushes, p: ParallelProps, l: Layout): Ranges {
-  const out: Ranges = {};
+// ranged are the ranges with another one for an axis, which is given in pixels.
+function ranged(p: ParallelProps, l: Layout, at: number, [from, to]: [number, number]): Ranges {
+  const [d, a] = [p.dimensions[at], l.axes[at]];
+  if (!d || !a) return p.ranges;
+  const [low, high] = sorted(a.invert(from), a.invert(to));
+  return { ...p.ranges, [d.name]: a.kind === "number" ? { from: neat(low), to: neat(high) }
+    : { choices: a.ticks.filter((t) => t.at >= from && t.at <= to).map((t) => t.value) } };
+}
+
+// neat has the digits that a filter of trials has, so that both choose the same.
+const neat = (v: number): number => Number(v.toPrecision(8));
+
+// placed are ranges in pixels: all of the axis where there is no limit, and around the first and the last of choices.
+function placed(all: Ranges, p: ParallelProps, l: Layout): Brushes {
+  const out: Brushes = {};
   p.dimensions.forEach((d, i) => {
-    const [from, to] = b[d.name] ?? [];
-    const a = l.axes[i];
-    if (from === undefined || to === undefined || !a) return;
-    const [low, high] = sorted(a.invert(from), a.invert(to));
-    out[d.name] = a.kind === "number" ? { from: low, to: high }
-      : { choices: a.ticks.filter((t) => t.at >= from && t.at <= to).map((t) => t.value) };
+    const [r, a] = [all[d.name], l.axes[i]];
+    if (!r || !a) return;
+    const at = "from" in r ? [a.at(r.from), a.at(r.to)].map((y, k) => (Number.isFinite(y) ? y : k === 0 ? bottom : top))
+      : a.ticks.filter((t) => r.choices.some((c) => JSON.stringify(c) === JSON.stringify(t.value))).flatMap((t) => [t.at - 12, t.at + 12]);
+    if (at.length > 0) out[d.name] = sorted(within(Math.min(...at)), within(Math.max(...at)));
   });
   return out;
 }
+
+const within = (y: number): number => Math.max(top, Math.min(bottom, y));
 
 const buckets = 24;
 
