@@ -104,6 +104,12 @@ func (s *Session) Ended() core.Outcome {
 	return o
 }
 
+// Interrupted reports whether the user has interrupted the experiment.
+func (s *Session) Interrupted() bool {
+	ending, _ := s.m.machine.Ending()
+	return s.Ended() == core.InterruptedByUser || ending == core.InterruptedByUser
+}
+
 // Dir returns the directory of the experiment.
 func (s *Session) Dir() storage.Dir { return s.m.Dir }
 

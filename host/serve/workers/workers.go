@@ -187,8 +187,15 @@ func (w *Workers) gone(no core.TrialNo, v core.View, attempt uint32) error {
 	case attempt == 0 || attempt > v.Attempt:
 		return &GoneError{fmt.Sprintf("%s has had no attempt %d: its attempt is %d", title, attempt, v.Attempt)}
 	}
-	return &GoneError{title + " was taken back, because its lease has ended: ask for " +
-		"another trial"}
+	why, cause := "its lease has ended", v.Cause.Kind
+	switch {
+	case cause == core.CauseSilent:
+	case w.session.Interrupted():
+		why = "the experiment is interrupted"
+	case v.State == core.Paused && cause != 0:
+		why = v.Cause.String()
+	}
+	return &GoneError{title + " was taken back, because " + why + ": ask for another trial"}
 }
 
 // Tell handles the end of a trial; ignored is why its metrics do not count, or "".

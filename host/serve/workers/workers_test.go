@@ -2,6 +2,7 @@ package workers_test
 
 import (
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/tunehost/tunehost/host/options"
 	"github.com/tunehost/tunehost/host/plugin/standard"
 	"github.com/tunehost/tunehost/host/serve/workers"
+	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -82,5 +84,32 @@ func TestLeasesAfterARestart(t *testing.T) {
 	v, _ := session.View(no)
 	if want := "its worker was not heard of for 1h"; v.State != core.Pending || v.Cause.String() != want {
 		t.Errorf("after the lease the trial is %s, because %q; want %q", v.State, v.Cause, want)
+	}
+}
+
+// TestToldAfterAnInterruption: a worker that was told to pause because of an interruption is told this reason again.
+func TestToldAfterAnInterruption(t *testing.T) {
+	ctx := t.Context()
+	o := settings()
+	o.File, o.Mode.Source, o.Storage, o.Resume = "w.yaml", []byte(source), t.TempDir(), "never"
+	session, err := asktell.Start(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := workers.New(session, time.Now)
+	t.Cleanup(func() { _ = w.Close() })
+	g, _, err := w.Ask(ctx, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Do(steer.Interrupt{}); err != nil {
+		t.Fatal(err)
+	}
+	if d, _, err := w.Report(ctx, result(g, 1)); err != nil || d != asktell.Pause {
+		t.Fatal(d, err)
+	}
+	_, err = w.Tell(ctx, workers.Message{Trial: g.ID, Attempt: g.Attempt})
+	if err == nil || !strings.Contains(err.Error(), "because the experiment is interrupted") {
+		t.Errorf("the tell is answered with %v", err)
 	}
 }
