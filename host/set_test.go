@@ -142,7 +142,7 @@ func TestSetTrialsBesidesAdded(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if _, err := set(r.Steer, "stop.iteraton=3"); err == nil ||
-		!strings.HasSuffix(err.Error(), `did you mean "stop.iteration"?`) {
+		!strings.Contains(err.Error(), `when it began; did you mean "stop.iteration"? If not, interrupt it`) {
 		t.Errorf("a misspelt key: %v", err)
 	}
 	open()

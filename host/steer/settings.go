@@ -151,9 +151,7 @@ func (c *Live) set(r Set) (a Answer, err error) {
 	}
 	for _, x := range x.list {
 		if key := laterIn(x); key != "" {
-			return a, fmt.Errorf("%s cannot be changed while a host runs, which read it when it began: interrupt it "+
-				"(`tunehost interrupt DIR`), set it then, and continue with `tunehost resume DIR`; while it runs %s "+
-				"can be set%s", key, strings.Join(atOnce, ", "), nearest.Hint(key, atOnce))
+			return a, tooLate(key)
 		}
 	}
 	if len(x.list) == 0 {
@@ -163,6 +161,18 @@ func (c *Live) set(r Set) (a Answer, err error) {
 		return a, err
 	}
 	return Answer{Changed: x.list, Warnings: x.warnings}, c.settle(r.Settings, x.now)
+}
+
+// tooLate says how to change a key that the host does not read again. If it is nearly one that the host reads, that
+// comes first.
+func tooLate(key string) error {
+	hint, then := nearest.Hint(key, atOnce), ": interrupt it"
+	if hint != "" {
+		then = hint + " If not, interrupt it"
+	}
+	return fmt.Errorf("%s cannot be changed while a host runs, which read it when it began%s (`tunehost interrupt "+
+		"DIR`), set it then, and continue with `tunehost resume DIR`; while it runs %s can be set", key, then,
+		strings.Join(atOnce, ", "))
 }
 
 // settle stores the settings, and then records them. If the host dies in between, the next one records

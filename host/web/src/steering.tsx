@@ -370,8 +370,8 @@ function Settings({ x, status, actions, onClose }: { x: string; status: Status; 
     const body: Params = {};
     for (const [key, text] of Object.entries(typed)) if (text.trim() !== "") body[key] = read(text);
     for (const line of others.split("\n")) {
-      const [key = "", ...rest] = line.split("=");
-      if (key.trim()) body[key.trim()] = read(rest.join("=").trim());
+      const [, key = "", text = ""] = /^\s*([^=:]*)(?:=|:|$)(.*)$/.exec(line) ?? []; // as --set has it, or as the file
+      if (key.trim()) body[key.trim()] = read(text.trim());
     }
     if (await actions.send({ method: "PATCH", path: "/settings", body })) onClose();
   };
