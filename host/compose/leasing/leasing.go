@@ -164,8 +164,8 @@ func (s *Leasing) Stop(broken bool) {
 	kept := s.granter.Close(ctx)
 	if len(kept) > 0 && !broken {
 		s.setup.Log.Warn(fmt.Sprintf("the executor %q has not confirmed that these leases are given back: %s; they "+
-			"may go on and use the cluster until their agents have had no host for host_grace (%s): cancel what has these "+
-			"names with the cluster's own command, or resume the experiment, which gives them back",
+			"may go on and use the cluster until their agents have had no host for host_grace (%s): cancel what has "+
+			"these names with the cluster's own command, or resume the experiment, which gives them back",
 			s.setup.Plan.Experiment.Executor.Name, strings.Join(kept, ", "),
 			deadlines.Text(s.setup.Plan.Experiment.HostGrace)))
 	}
