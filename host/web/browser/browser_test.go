@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/internal/toolchain"
 )
@@ -78,6 +79,17 @@ func command(t testing.TB, dir string, args ...string) *program {
 func (p *program) kill() {
 	_ = p.Process.Kill()
 	_ = p.Wait()
+}
+
+// ends has an experiment whose host a page has started end before the test does: its host writes until then.
+func ends(t *testing.T, dir, experiment string) {
+	t.Cleanup(func() {
+		_ = command(t, dir, "stop", experiment).Run()
+		testplace.Soon(t, "the end of the host of "+experiment, func() bool {
+			held, err := journal.Holder(filepath.Join(dir, experiment))
+			return held == nil && err == nil
+		})
+	})
 }
 
 var printed = regexp.MustCompile(`https?://\S+\?token=\S+`)

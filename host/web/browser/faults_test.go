@@ -72,7 +72,7 @@ concurrency: 2
 	p.shows("#state", "stopped")
 	_ = run.Wait()
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
-	t.Cleanup(func() { _ = command(t, dir, "stop", "results/ending").Run() })
+	ends(t, dir, "results/ending")
 	p.open(server.url() + "#/x/ending")
 	p.shows("#counts", "2 terminated")
 	p.press(".steering", "Resume")
@@ -130,6 +130,7 @@ func TestRetryAllResumes(t *testing.T) {
 		t.Fatal("no trial has failed")
 	}
 	write(t, dir, "mended", "")
+	ends(t, dir, "results/mendable")
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/mendable")
 	p.shows("#counts", "3 failed")

@@ -222,6 +222,7 @@ trials: 1
 		t.Fatal("no trial has failed")
 	}
 	write(t, dir, "mended", "")
+	ends(t, dir, "results/twice")
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/twice")
 	p.shows("#counts", "3 failed")

@@ -126,7 +126,7 @@ func TestKilledHost(t *testing.T) {
 	p.shows("#left", "not running")
 	p.await("/ (was|were) running/.test(document.querySelector('#counts').textContent)")
 	p.shows("#gone", "The host that ran this experiment is gone. Resume continues; what ran starts from")
-	t.Cleanup(func() { _ = command(t, dir, "stop", "results/quickstart").Run() })
+	ends(t, dir, "results/quickstart")
 	p.press(".steering", "Resume")
 	p.shows("#state", "running")
 	before := ended(p)
