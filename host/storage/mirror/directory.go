@@ -125,19 +125,17 @@ func (d directory) list(ctx context.Context, prefix string) (found []object, err
 	return found, err
 }
 
-// tidy removes what writers left that were killed before some time: later ones may still write.
-func (d directory) tidy(ctx context.Context, before time.Time) error {
-	return filepath.WalkDir(string(d), func(path string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // deleted in the meantime
+// tidy removes what writers left that were killed before some time: later ones may still write. What cannot be read or
+// removed stays: it is somebody else's, and nothing depends on it.
+func (d directory) tidy(ctx context.Context, before time.Time) {
+	_ = filepath.WalkDir(string(d), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() || !plainfile.IsTemporary(e.Name()) {
+			return ctx.Err()
 		}
-		if err := cmp.Or(err, ctx.Err()); err != nil || !e.Type().IsRegular() || !plainfile.IsTemporary(e.Name()) {
-			return err
+		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
+			_ = os.Remove(path)
 		}
-		if info, err := e.Info(); err != nil || info.ModTime().After(before) {
-			return nil
-		}
-		return os.Remove(path)
+		return ctx.Err()
 	})
 }
 

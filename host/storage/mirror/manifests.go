@@ -194,9 +194,7 @@ func (m *Mirror) sweep(ctx context.Context) error {
 		return nil
 	}
 	if d, ok := m.store.bucket.(directory); ok {
-		if err := d.tidy(ctx, time.Now().Add(-longestWrite)); err != nil {
-			return m.store.explain(err)
-		}
+		d.tidy(ctx, time.Now().Add(-longestWrite))
 	}
 	if err := m.dropBlobs(ctx, slices.Collect(maps.Keys(m.blobs))); err != nil {
 		return err
