@@ -23,21 +23,22 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("servebench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	trials := flags.Int("trials", 100_000, "the trials of the large experiment, with 27 results each")
-	rounds := flags.Int("rounds", 5, "how often the running host is measured with pages, and without")
+	rounds := flags.Int("rounds", 20, "how often the running host is measured with pages, and without, 12 s each time")
 	browser := flags.Bool("browser", true, "measure what a reader waits for, in a Chromium")
 	only := flags.Bool("live", false, "measure only how soon an open page shows a result, which takes a minute")
+	beside := flags.Bool("pages", false, "measure only what ten open pages cost a running host")
 	kept := flags.String("keep", "", "use the large experiment in this folder; write it there if there is none")
 	if flags.Parse(args) != nil {
 		return 2
 	}
 	if flags.NArg() != 1 {
 		fmt.Fprintln(stderr,
-			"usage: servebench [-trials N] [-rounds N] [-browser=false] [-live] [-keep FOLDER] TUNEHOST")
+			"usage: servebench [-trials N] [-rounds N] [-browser=false] [-live] [-pages] [-keep FOLDER] TUNEHOST")
 		return 2
 	}
 	dir, err := os.MkdirTemp("", "servebench")
 	if err == nil {
-		err = measure(stdout, flags.Arg(0), dir, settings{*kept, *trials, *rounds, *browser, *only})
+		err = measure(stdout, flags.Arg(0), dir, settings{*kept, *trials, *rounds, *browser, *only, *beside})
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
 	if err != nil {
@@ -52,12 +53,15 @@ type settings struct {
 	kept           string
 	trials, rounds int
 	browser        bool
-	live           bool
+	live, pages    bool
 }
 
 func measure(out io.Writer, binary, dir string, s settings) error {
-	if s.live {
+	switch {
+	case s.live:
 		return live(out, binary, dir)
+	case s.pages:
+		return pages(out, binary, dir, s.rounds)
 	}
 	if s.kept == "" {
 		s.kept = filepath.Join(dir, "large")

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,27 +17,18 @@ import (
 
 const (
 	openPages = 10
-	// busyTrials are the trials of a run, with 27 results each.
-	busyTrials = 8000
+	// stretch is how long pages are open, and closed, at a time.
+	stretch = 3 * time.Second
 )
 
-const busySource = `version: 1
-objective: {metric: score, mode: max}
-space: {x: {uniform: [0, 1]}}
-trials: %d
-concurrency: 16
-scheduler: {plugin: median, grace: 1000000000}
-trainable: {plugin: chaos, options: {iterations: %d, shared: true, saves: false, any_params: true}}
-`
+// turns are the stretches of a round: whether pages are open. A machine that gets slower or faster during a round
+// counts for neither side.
+var turns = [...]bool{false, true, true, false}
 
-// pages measures what open pages cost a host that runs: runs with and without them take turns.
+// pages measures what open pages cost a host that runs: the same pages ask and rest in turn, beside the same host.
 func pages(out io.Writer, binary, dir string, rounds int) error {
 	folder := filepath.Join(dir, "results")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	file := filepath.Join(dir, "busy.yaml")
-	if err := os.WriteFile(file, fmt.Appendf(nil, busySource, busyTrials, iterations), 0o600); err != nil {
 		return err
 	}
 	s, err := start(binary, filepath.Join(dir, "pages"), folder)
@@ -45,24 +36,93 @@ func pages(out io.Writer, binary, dir string, rounds int) error {
 		return err
 	}
 	defer s.end()
-	var rates, costs, shares []float64
-	for i := range rounds {
-		alone, err := busy(binary, file, folder, fmt.Sprint("alone", i), nil)
-		if err != nil {
-			return err
-		}
-		watched, err := busy(binary, file, folder, fmt.Sprint("watched", i), s)
-		if err != nil {
-			return err
-		}
-		rates, costs = append(rates, watched.rate/alone.rate), append(costs, watched.cpu/alone.cpu)
-		shares = append(shares, watched.server)
-		fmt.Fprintf(out, "round %d: alone %v, with %d pages %v\n", i+1, alone, openPages, watched)
+	h, err := busy(binary, dir, folder)
+	if err != nil {
+		return err
 	}
-	fmt.Fprintf(out, "with %d pages: %.3f times the results/s, %.3f times the host's processor time, "+
-		"and the server takes %.1f %% of a processor (medians)\n",
-		openPages, middle(rates), middle(costs), 100*middle(shares))
+	defer h.end()
+	p := openAll(s, "busy")
+	defer p.close()
+	var all []pair
+	for i := range rounds {
+		r, err := h.round(p)
+		if err != nil {
+			return err
+		}
+		all = append(all, r)
+		fmt.Fprintf(out, "round %d: %v\n", i+1, r)
+	}
+	low, high := interval(all)
+	fmt.Fprintf(out, "with %d pages: %.4f times the results/s (95 %% interval %.4f to %.4f, %d rounds), %.3f times the "+
+		"host's processor time for a result, and the server takes %.2f %% of a processor (medians)\n", openPages,
+		ratio(all), low, high, rounds, median(all, pair.cost), 100*median(all, pair.share))
 	return nil
+}
+
+// side is what a host did while pages were open, or closed.
+type side struct {
+	took    time.Duration
+	results float64 // in bytes of the record: all results have the same size
+	cpu     time.Duration
+}
+
+func (s side) rate() float64 { return s.results / s.took.Seconds() }
+
+// pair is a round: both sides.
+type pair struct {
+	closed, open side
+	reads        int64   // answers to the pages
+	server       float64 // the server's processor time while pages were open, as a part of a processor
+}
+
+func (r pair) ratio() float64 { return r.open.rate() / r.closed.rate() }
+func (r pair) cost() float64 {
+	return r.open.cpu.Seconds() / r.open.results / (r.closed.cpu.Seconds() / r.closed.results)
+}
+
+func (r pair) share() float64 { return r.server }
+
+func (r pair) String() string {
+	return fmt.Sprintf("%.4f times the results/s, %.3f times the host's processor time, %d reads, "+
+		"%.2f %% of a processor for the server", r.ratio(), r.cost(), r.reads, 100*r.server)
+}
+
+// ratio is that of all rounds together.
+func ratio(all []pair) float64 {
+	var open, closed side
+	for _, r := range all {
+		open.add(r.open)
+		closed.add(r.closed)
+	}
+	return open.rate() / closed.rate()
+}
+
+func (s *side) add(x side) {
+	s.took, s.results, s.cpu = s.took+x.took, s.results+x.results, s.cpu+x.cpu
+}
+
+// interval is that in which the ratio lies by a bootstrap over rounds, 95 times of 100.
+func interval(all []pair) (low, high float64) {
+	const times = 4000
+	random := rand.New(rand.NewPCG(1, 2))
+	drawn := make([]float64, times)
+	for i := range drawn {
+		again := make([]pair, len(all))
+		for k := range again {
+			again[k] = all[random.IntN(len(all))]
+		}
+		drawn[i] = ratio(again)
+	}
+	slices.Sort(drawn)
+	return drawn[times*25/1000], drawn[times*975/1000]
+}
+
+func median(all []pair, of func(pair) float64) float64 {
+	var list []float64
+	for _, r := range all {
+		list = append(list, of(r))
+	}
+	return middle(list)
 }
 
 func middle(list []float64) float64 {
@@ -70,49 +130,43 @@ func middle(list []float64) float64 {
 	return list[len(list)/2]
 }
 
-// outcome is what a host did.
-type outcome struct {
-	rate  float64 // results a second
-	cpu   float64 // microseconds a result, of the host and its plugins
-	reads int64   // answers to the pages
-	// server is the processor time of the pages' server, as a part of a processor.
-	server float64
+// readers are pages that ask together, or rest.
+type readers struct {
+	s     *server
+	reads atomic.Int64
+	gate  sync.RWMutex // held for writing while they rest
+	rest  bool
+	done  context.CancelFunc
+	all   sync.WaitGroup
 }
 
-func (r outcome) String() string {
-	return fmt.Sprintf("%.0f results/s at %.1f µs (%d reads, %.1f %% of a processor for the server)",
-		r.rate, r.cpu, r.reads, 100*r.server)
-}
-
-// busy runs a host. s is the server of the pages that are open; nil: there are none.
-func busy(binary, file, folder, name string, s *server) (r outcome, err error) {
+// openAll opens the pages of an experiment; they rest.
+func openAll(s *server, name string) *readers {
 	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, "run", file, "--name", name, "--storage", folder, "-v", "0")
-	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		return r, err
+	p := &readers{s: s, done: cancel, rest: true}
+	p.gate.Lock()
+	for range openPages {
+		p.all.Go(func() { look(ctx, p, name) })
 	}
-	var reads atomic.Int64
-	var open sync.WaitGroup
-	var before time.Duration
-	if s != nil {
-		before = cpu(s.cmd.Process.Pid)
-		for range openPages {
-			open.Go(func() { look(ctx, s, name, &reads) })
-		}
+	return p
+}
+
+// open says whether pages ask. Answers that are under way arrive before they rest.
+func (p *readers) open(ask bool) {
+	switch {
+	case ask == !p.rest:
+	case ask:
+		p.gate.Unlock()
+	default:
+		p.gate.Lock()
 	}
-	err = cmd.Wait()
-	took := time.Since(began).Seconds()
-	cancel()
-	open.Wait()
-	const results = busyTrials * iterations
-	used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	r = outcome{rate: results / took, cpu: float64(used.Microseconds()) / results, reads: reads.Load()}
-	if s != nil {
-		r.server = (cpu(s.cmd.Process.Pid) - before).Seconds() / took
-	}
-	return r, err
+	p.rest = !ask
+}
+
+func (p *readers) close() {
+	p.done()
+	p.open(true)
+	p.all.Wait()
 }
 
 // shown are the requests of the page of an experiment, each time that something has changed.
@@ -128,15 +182,14 @@ const (
 
 // reader is a page that is open.
 type reader struct {
-	s     *server
-	reads *atomic.Int64
-	tags  map[string]string
+	*readers
+	tags map[string]string
 }
 
 // look reads what the page of an experiment shows, as the dashboard does: each part when something has changed, and
 // then not for ten times as long as it took.
-func look(ctx context.Context, s *server, name string, reads *atomic.Int64) {
-	p := reader{s, reads, map[string]string{}}
+func look(ctx context.Context, all *readers, name string) {
+	p := reader{all, map[string]string{}}
 	url := "/api/v1/experiments/" + name
 	due := make([]time.Time, len(shown))
 	done := make([]string, len(shown))
@@ -164,6 +217,8 @@ func look(ctx context.Context, s *server, name string, reads *atomic.Int64) {
 // read reads an answer that may have been made for another page. It returns what tells it from others, and when there
 // may be a newer one if it was; negative: it was not.
 func (p *reader) read(ctx context.Context, path string) (tag string, next time.Duration) {
+	p.gate.RLock()
+	defer p.gate.RUnlock()
 	a, err := p.s.request(ctx, path, "Cache-Control", "max-age=30", "If-None-Match", p.tags[path])
 	if err != nil {
 		return "", -1

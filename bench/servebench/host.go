@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+const busySource = `version: 1
+objective: {metric: score, mode: max}
+space: {x: {uniform: [0, 1]}}
+trials: 10000000
+concurrency: 16
+searcher: random
+scheduler: {plugin: median, grace: 1000000000}
+trainable: {plugin: chaos, options: {iterations: %d, shared: true, saves: false, any_params: true}}
+`
+
+// host is a host that runs all the time.
+type host struct {
+	cmd    *exec.Cmd
+	record string
+}
+
+// busy starts a host, and waits until it is at work.
+func busy(binary, dir, folder string) (*host, error) {
+	file := filepath.Join(dir, "busy.yaml")
+	if err := os.WriteFile(file, fmt.Appendf(nil, busySource, iterations), 0o600); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(binary, "run", file, "--name", "busy", "--storage", folder, "-v", "0")
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	h := &host{cmd, filepath.Join(folder, "busy", "journal")}
+	for range 100 {
+		if time.Sleep(100 * time.Millisecond); h.bytes() > 1<<16 {
+			return h, nil
+		}
+	}
+	h.end()
+	return nil, errors.New("the host has recorded nothing for 10 s")
+}
+
+func (h *host) end() {
+	_ = h.cmd.Process.Kill()
+	_ = h.cmd.Wait()
+}
+
+// bytes is the length of the record.
+func (h *host) bytes() (n float64) {
+	files, _ := os.ReadDir(h.record)
+	for _, f := range files {
+		if info, err := f.Info(); err == nil {
+			n += float64(info.Size())
+		}
+	}
+	return n
+}
+
+func (h *host) round(p *readers) (r pair, err error) {
+	reads, before := p.reads.Load(), cpu(p.s.cmd.Process.Pid)
+	for _, asked := range turns {
+		p.open(asked)
+		x, err := h.stretch()
+		p.open(false)
+		if err != nil {
+			return r, err
+		}
+		if asked {
+			r.open.add(x)
+		} else {
+			r.closed.add(x)
+		}
+	}
+	r.reads = p.reads.Load() - reads
+	r.server = (cpu(p.s.cmd.Process.Pid) - before).Seconds() / r.open.took.Seconds()
+	return r, nil
+}
+
+func (h *host) stretch() (side, error) {
+	began, bytes, used := time.Now(), h.bytes(), cpu(h.cmd.Process.Pid)
+	time.Sleep(stretch)
+	x := side{time.Since(began), h.bytes() - bytes, cpu(h.cmd.Process.Pid) - used}
+	if x.results <= 0 {
+		return x, errors.New("the host has ended, or records nothing")
+	}
+	return x, nil
+}
