@@ -343,12 +343,19 @@ c-guests: $(C_GUESTS)/dice.wasm ## the sample of the C header as a WASM module, 
 # there that it does not find elsewhere, and takes most of the time.
 UNRACED := /tunehost/(cmd|conformance|host/(hosttest|scaffold|plugin/sandbox|web)|plugins/sdk/(python|js|rust|assemblyscript|samples)|plugins/searchers/optuna|plugins/executors/ray)
 
+# Packages that take longest start first, so that no processor waits for them at the end. Tests of other processes wait
+# for these half of their time: two packages at a time for each processor.
+LONGEST_RACED := ./host ./host/serve ./host/plot ./plugins/executors/slurm ./core/journal ./host/plugin/process
+LONGEST := ./plugins/sdk/python ./host/web/browser ./cmd/tunehost ./plugins/sdk/samples ./plugins/sdk/rust ./plugins/sdk/js \
+	./host/hosttest ./plugins/executors/ray
+AT_ONCE = $(shell echo $$((2 * $$(nproc 2>/dev/null || sysctl -n hw.ncpu))))
+
 .PHONY: test
 test: $(if $(PYTHON),$(VENV)/ready c-guests) $(if $(CARGO),rust-guests) ## all tests of Go packages, with the race detector where it can find something
 	$(call heading,tests)
-	@$(call go_test,$(RACE),$$(go list ./... | grep -vE '/tunehost/(examples|internal)' | grep -vE '$(UNRACED)'))
+	@$(call go_test,$(RACE),$(LONGEST_RACED) $$(go list ./... | grep -vE '/tunehost/(examples|internal)' | grep -vE '$(UNRACED)'))
 	$(call heading,tests of other processes)
-	@$(call go_test,,$$(go list ./... | grep -E '$(UNRACED)'))
+	@$(call go_test,-p $(AT_ONCE),$(LONGEST) $$(go list ./... | grep -E '$(UNRACED)'))
 
 # gotest,FORMAT,PACKAGES,FLAGS: tests that start clusters, kill hosts and fill disks share a few processors. Where few
 # failed, they run once more, alone, and those that pass then are named as UNSTEADY, here and at the end. After a data

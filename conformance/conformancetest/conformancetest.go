@@ -42,5 +42,8 @@ func keeps(t *testing.T, kind sdk.Kind, c process.Config) {
 	t.Helper()
 	c.Log = nil // it outlives the test that owns the log
 	o := conformance.Options{Short: true, Params: []byte(`{"lr": 0.001, "momentum": 0.5}`)}
-	t.Run(c.Name, func(t *testing.T) { conformance.RunAll(t, kind, conformance.Process(c), o) })
+	t.Run(c.Name, func(t *testing.T) {
+		t.Parallel()
+		conformance.RunAll(t, kind, conformance.Process(c), o)
+	})
 }

@@ -393,16 +393,19 @@ func TestConformance(t *testing.T) {
 	} {
 		program := process.Config{Program: process.Program{Kind: kind, Name: sample,
 			Path: sandboxtest.BuildProgram(t, samples+sample)}}
-		t.Run(sample, func(t *testing.T) { conforms(t, program) })
+		conforms(t, sample, program)
 		path := sandboxtest.Build(t, samples+sample)
 		module := sandboxtest.Process(t, sandbox.Config{Kind: kind, Name: sample, Path: path,
 			Cache: sandboxtest.Cache(t)})
-		t.Run(sample+".wasm", func(t *testing.T) { conforms(t, module) })
+		conforms(t, sample+".wasm", module)
 	}
 }
 
-func conforms(t *testing.T, c process.Config) {
+func conforms(t *testing.T, name string, c process.Config) {
 	c.Log = nil // it outlives the test that owns the log
 	o := conformance.Options{Short: true, Params: []byte(`{"lr": 0.001, "momentum": 0.5}`)}
-	conformance.RunAll(t, c.Kind, conformance.Process(c), o)
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		conformance.RunAll(t, c.Kind, conformance.Process(c), o)
+	})
 }
