@@ -14,7 +14,7 @@ WABT_VERSION := 1.0.39
 PYTHON_SDK := plugins/sdk/python
 # What Python examples and the plugin for Optuna need, what the Python SDK's tests do, and
 # its own dependencies. The wheel of pyright has the checker, and nodejs is a wheel, too: nothing else is fetched.
-PYTHON_PACKAGES := 'scikit-learn>=1.4,<2' 'optuna>=4.4,<6' 'cmaes>=0.12' 'ray[tune]==2.60.0' 'hyperopt>=0.2.7' 'bayesian-optimization>=1.4' 'nevergrad>=1' 'zoopt>=0.4' 'ConfigSpace>=1' 'pandas>=2' 'cloudpickle>=3' 'mypy>=1.8' 'pyright[nodejs]==1.1.414' 'pytest>=8' 'nbconvert>=7' 'ipykernel>=6' 'xgboost-cpu>=2' 'lightgbm>=4' types-grpcio types-protobuf 'setuptools>=77' -e ./$(PYTHON_SDK)
+PYTHON_PACKAGES := 'scikit-learn>=1.4,<2' 'optuna>=4.4,<6' 'cmaes>=0.12' 'ray[tune]==2.60.0' 'hyperopt>=0.2.7' 'bayesian-optimization>=1.4' 'nevergrad>=1' 'zoopt>=0.4' 'ConfigSpace>=1' 'pandas>=2' 'cloudpickle>=3' 'mypy>=1.8' 'pyright[nodejs]==1.1.414' 'pytest>=8' 'pytest-xdist>=3.6' 'nbconvert>=7' 'ipykernel>=6' 'xgboost-cpu>=2' 'lightgbm>=4' types-grpcio types-protobuf 'setuptools>=77' -e ./$(PYTHON_SDK)
 # The last release whose generated code asks for no version of protobuf: it works with
 # every one from 5 on. It has wheels for Python 3.7 to 3.12.
 PROTOC_PACKAGES := 'grpcio-tools==1.62.3' 'setuptools<80'

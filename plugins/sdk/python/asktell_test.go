@@ -7,18 +7,24 @@ import (
 	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
-// pytest runs a file of tests of testdata with the installed wheel.
-func (w wheel) pytest(t *testing.T, file string) {
+// pytest runs files of tests of a folder of testdata with the installed wheel. Tests mostly wait for a host, and each has
+// a folder of its own: three at a time.
+func (w wheel) pytest(t *testing.T, files ...string) {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("testdata", file))
-	if err != nil {
-		t.Fatal(err)
+	args := []string{"-m", "pytest", "-q", "-n", "3", "-p", "no:cacheprovider", "--rootdir"}
+	for i, file := range files {
+		path, err := filepath.Abs(filepath.Join("testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			args = append(args, filepath.Dir(path))
+		}
+		args = append(args, path)
 	}
-	cmd := w.command(t.TempDir(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", filepath.Dir(path), path)
+	cmd := w.command(t.TempDir(), args...)
 	cmd.Env = append(cmd.Env, "PYTHONDONTWRITEBYTECODE=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	must(t, cmd)
 }
 
 // A caller in Python trains: it asks and tells, in threads, with asyncio, and after a kill -9.

@@ -31,7 +31,7 @@ var (
 func installedWheel(t *testing.T) wheel {
 	t.Helper()
 	base := toolchain.NeedPython(t, "grpc", "google.protobuf", "cryptography", "cloudpickle", "bayes_opt", "hyperopt",
-		"nevergrad", "numpy", "optuna", "pandas", "pyarrow", "pytest", "setuptools", "zoopt")
+		"nevergrad", "numpy", "optuna", "pandas", "pyarrow", "pytest", "setuptools", "xdist", "zoopt")
 	wheelOnce.Do(func() { wheelDir = buildWheel(t, base) })
 	if wheelDir == "" {
 		t.Fatal("the wheel could not be built")
@@ -188,14 +188,8 @@ func TestNoProgram(t *testing.T) {
 
 // Experiments of tunehost.tune train, stop, fail, continue and are read.
 func TestTune(t *testing.T) {
-	w := installedWheel(t)
-	cmd := w.command(t.TempDir(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", script(t, ""),
-		script(t, "test_tune.py"), script(t, "test_own.py"), script(t, "test_same.py"), script(t, "test_mistakes.py"),
-		script(t, "test_shown.py"), script(t, "test_back.py"))
-	cmd.Env = append(cmd.Env, "PYTHONDONTWRITEBYTECODE=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	installedWheel(t).pytest(t, "tune/test_same.py", "tune/test_tune.py", "tune/test_own.py", "tune/test_mistakes.py",
+		"tune/test_shown.py", "tune/test_back.py")
 }
 
 // B-151: what Ray Tune has and tunehost.tune has not is an error, of one line that says what to do instead.
