@@ -53,9 +53,9 @@ func pages(out io.Writer, binary, dir string, rounds int) error {
 		fmt.Fprintf(out, "round %d: %v\n", i+1, r)
 	}
 	low, high := interval(all)
-	fmt.Fprintf(out, "with %d pages: %.4f times the results/s (95 %% interval %.4f to %.4f, %d rounds), %.3f times the "+
-		"host's processor time for a result, and the server takes %.2f %% of a processor (medians)\n", openPages,
-		ratio(all), low, high, rounds, median(all, pair.cost), 100*median(all, pair.share))
+	fmt.Fprintf(out, "with %d pages: %.4f times the results/s (95 %% interval %.4f to %.4f, %d rounds), %.3f times "+
+		"the host's processor time for a result, and the server takes %.2f %% of a processor (medians)\n",
+		openPages, ratio(all), low, high, rounds, median(all, pair.cost), 100*median(all, pair.share))
 	return nil
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
-// pytest runs files of tests of a folder of testdata with the installed wheel. Tests mostly wait for a host, and each has
-// a folder of its own: three at a time.
+// pytest runs files of tests of a folder of testdata with the installed wheel. Tests mostly wait for a host, and each
+// has a folder of its own: three at a time.
 func (w wheel) pytest(t *testing.T, files ...string) {
 	t.Helper()
 	args := []string{"-m", "pytest", "-q", "-n", "3", "-p", "no:cacheprovider", "--rootdir"}
