@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/view/course"
 )
 
 // CurvesQuery says which learning curves are wanted.
@@ -155,8 +155,8 @@ func stoppedEarly(c core.Cause) bool {
 	case core.CauseMetricReached, core.CauseMetricAbove, core.CauseMetricBelow, core.CauseTimeReached,
 		core.CauseExpression, core.CausePlateau, core.CauseUser:
 		return true
-	case core.CauseScheduler: // schedulers say so of a trial that has trained as long as they let any
-		return !strings.HasPrefix(c.Text, "finished")
+	case core.CauseScheduler:
+		return !course.Finished(c.Text)
 	}
 	return false
 }

@@ -24,8 +24,8 @@ type Space struct {
 	Executor  PluginOptions `json:"executor"`
 	// Settings are the keys of the experiment file as they are now, with defaults; the space and plugins are left out.
 	Settings map[string]json.RawMessage `json:"settings"`
-	// Rungs are the iterations at which the scheduler has stopped or paused trials; none for a scheduler that may do
-	// so at any iteration.
+	// Rungs are the iterations at which the scheduler has stopped trials early or paused them; none for a scheduler
+	// that may do so at any iteration.
 	Rungs []Rung `json:"rungs"`
 }
 
@@ -73,7 +73,7 @@ type PluginOptions struct {
 	Options json.RawMessage `json:"options"`
 }
 
-// Rung is an iteration at which the scheduler has stopped or paused trials.
+// Rung is an iteration at which the scheduler has stopped trials early or paused them.
 type Rung struct {
 	Iteration uint64 `json:"iteration"`
 	Stopped   int    `json:"stopped"`

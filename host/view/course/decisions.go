@@ -2,12 +2,13 @@ package course
 
 import (
 	"maps"
+	"strings"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
 )
 
-// Rung is an iteration at which the scheduler has stopped or paused trials.
+// Rung is an iteration at which the scheduler has stopped trials early or paused them.
 type Rung struct {
 	Iteration       uint64
 	Stopped, Paused int
@@ -64,7 +65,7 @@ func (d *Decisions) event(x *history.Step) {
 }
 
 func (d *Decisions) count(of due, one core.Decision) {
-	if one.Verdict == core.Continue {
+	if one.Verdict == core.Continue || one.Verdict == core.Stop && Finished(one.Reason) {
 		return
 	}
 	r := d.rungs[of.iteration]
@@ -83,6 +84,9 @@ func (d *Decisions) count(of due, one core.Decision) {
 		r.Paused++
 	}
 }
+
+// Finished reports whether a scheduler says that a trial has trained as long as it lets any: that trial is complete.
+func Finished(reason string) bool { return strings.HasPrefix(reason, "finished") }
 
 // Rungs returns the iterations at which the scheduler has stopped or paused trials, in no order; none if there are
 // more than a scheduler with rungs has.

@@ -34,6 +34,7 @@ trials: 30
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/planned/decisions")
 	p.decided(reasons)
+	p.addUp(dir)
 	p.clean()
 	q := p.another()
 	q.report(dir)
@@ -66,6 +67,21 @@ func (p *page) decided(reasons map[int]string) {
 		.cells[1].textContent`
 	p.await(fmt.Sprintf(by, 0) + ` === "the experiment file"`)
 	p.await(fmt.Sprintf(by, 1) + ` === "auto"`)
+}
+
+// addUp compares the rungs of the view with the trials that were stopped early: those that finished are none.
+func (p *page) addUp(dir string) {
+	p.t.Helper()
+	early := answers[struct {
+		Early int `json:"stopped_early"`
+	}](p.t, dir, "status", "results/planned")[0].Early
+	finished := answers[trial](p.t, dir, "trials", "results/planned", "--where", "iteration == 9")
+	if early == 0 || len(finished) == 0 {
+		p.t.Fatalf("%d trials were stopped early, and %d finished", early, len(finished))
+	}
+	p.await(fmt.Sprintf(`[...document.querySelectorAll("#rungs tbody tr")]
+		.reduce((n, r) => n + parseInt(r.cells[1].textContent), 0) === %d`, early))
+	p.await(`[...document.querySelectorAll("#rungs tbody tr")].every((r) => r.cells[0].textContent !== "9")`)
 }
 
 // A page asks before it interrupts with what would be lost since the last checkpoints, and says who has suggested a
