@@ -286,6 +286,36 @@ func TestLargeRequests(t *testing.T) {
 	}
 }
 
+// A client that goes on sending a header that is too long gets the answer whole, and then the end: no reset, by which
+// it would lose the answer.
+func TestRefusedInOrder(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Server(New(Options{Tokens: tokens}, hello))
+	go func() { _ = s.Serve(Room(l, 4)) }()
+	defer s.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: x\r\nX-Long: ")
+	for range 40 {
+		if _, err := io.WriteString(c, strings.Repeat("x", 100_000)); err != nil {
+			t.Fatalf("what is left of the request is not taken: %v", err)
+		}
+	}
+	if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(c)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 431 ") {
+		t.Errorf("%q, %v", answer, err)
+	}
+}
+
 // TestUnreadable: what arrives badly is told apart, and a request without a token is answered before its body.
 func TestUnreadable(t *testing.T) {
 	s := httptest.NewUnstartedServer(nil)

@@ -3,9 +3,11 @@ package guard
 import (
 	"container/list"
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // room is a listener with room for some connections. When it is full, a new connection takes the place of the oldest
@@ -101,6 +103,29 @@ func (g *guest) Close() error {
 	g.room.leave(g)
 	g.room.mu.Unlock()
 	return g.Conn.Close()
+}
+
+const (
+	// lingering is how long what a refused request still sends is read, and mostLingering how much of it.
+	lingering     = 2 * time.Second
+	mostLingering = 8 << 20
+)
+
+// CloseWrite says that nothing more is sent, and reads on for a while. The server calls it after an answer to a request
+// that it has not read: a connection that is closed with unread bytes is reset, and the client may lose the answer.
+func (g *guest) CloseWrite() error {
+	half, ok := g.Conn.(interface{ CloseWrite() error })
+	if !ok {
+		return nil
+	}
+	if err := half.CloseWrite(); err != nil {
+		return err
+	}
+	if err := g.SetReadDeadline(time.Now().Add(lingering)); err != nil {
+		return err
+	}
+	_, err := io.CopyN(io.Discard, g.Conn, mostLingering)
+	return err
 }
 
 type guestKey struct{}
