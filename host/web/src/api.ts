@@ -76,5 +76,5 @@ export function flat(params: Params, prefix = ""): Params {
 }
 
 // toNumber returns NaN for what is no finite number.
-export const toNumber = (v: unknown): number => (typeof v === "number" ? v : v === "Infinity" ? Infinity
+export const toNumber = (v: unknown): number => (typeof v === "number" ? v : typeof v === "bigint" ? Number(v) : v === "Infinity" ? Infinity
   : v === "-Infinity" ? -Infinity : NaN);

@@ -1,6 +1,7 @@
 // The data of a report, which are inside its page: replies of the API by their paths.
 import { Problem } from "./api";
 import type { Curves, Detail, Journal, Space, TrialPage, TrialQuery } from "./api";
+import { parse } from "./exact";
 import { sorted } from "./sort";
 import { at, one, Paths, problem } from "./source";
 import type { Made, Query, Source, TextPath } from "./source";
@@ -21,7 +22,7 @@ interface Data {
 export async function unpacked(text: string): Promise<Embedded> {
   const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Embedded(JSON.parse(await new Response(stream).text()) as Data);
+  return new Embedded(parse(await new Response(stream).text()) as Data);
 }
 
 const pageSize = 200;

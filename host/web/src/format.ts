@@ -35,6 +35,7 @@ export function apart(column: readonly (Numeric | null | undefined)[]): string[]
 export function value(v: unknown): string {
   if (typeof v === "number") return Number.isInteger(v) && Math.abs(v) < 1e9 ? String(v) : number(v, 4);
   if (typeof v === "string") return v;
+  if (typeof v === "bigint") return String(v);
   return v === undefined ? "–" : JSON.stringify(v);
 }
 

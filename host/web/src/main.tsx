@@ -1,11 +1,13 @@
 import { render } from "preact";
 import { App } from "./app";
 import { unpacked } from "./embedded";
+import { writeWhole } from "./exact";
 import { enter } from "./key";
 import { Live } from "./source";
 import { escapeTexts } from "./visible";
 
 escapeTexts();
+writeWhole();
 
 // A report has its data inside; everything else is a page of a server.
 const data = document.getElementById("data");

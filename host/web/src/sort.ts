@@ -24,7 +24,7 @@ function keyOf(space: Space, name: string): (t: Trial) => Key {
 }
 
 function paramKey(v: unknown): Key {
-  return v === undefined || v === null ? undefined : typeof v === "number" ? v : String(v);
+  return v === undefined || v === null ? undefined : typeof v === "number" ? v : typeof v === "bigint" ? Number(v) : String(v);
 }
 
 // sorted returns trials by a metric, a parameter or another key. An objective sorts from the best to the worst, all

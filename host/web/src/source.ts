@@ -1,5 +1,6 @@
 // The one way to the data. Pages know Source; Live reads a server, Embedded (embedded.ts) a report that has the data inside.
 import { newKey, Problem } from "./api";
+import { parse } from "./exact";
 import { shown } from "./key";
 import type { Curves, Decisions, Detail, Done, History, Importance, Item, Journal, Params, Plugin, Points, Ranked, Resources, Result, Space, Status,
   Stretch, Timeline, TrialPage, TrialQuery } from "./api";
@@ -118,7 +119,7 @@ export class Live extends Paths implements Source {
   private async fetch<T>(path: string, init?: RequestInit): Promise<T> {
     if (init) {
       try {
-        return await ((await this.answer(path, init)).json() as Promise<T>);
+        return parse(await (await this.answer(path, init)).text()) as T;
       } finally {
         this.changed = Date.now();
       }
@@ -130,7 +131,7 @@ export class Live extends Paths implements Source {
       shared.next = Number(answer.headers.get("Tunehost-Next") ?? 0);
     }
     if (answer.status === 304 && had) return had.body as T;
-    const body: unknown = await answer.json();
+    const body = parse(await answer.text());
     this.remember(path, answer.headers.get("ETag"), body);
     return body as T;
   }

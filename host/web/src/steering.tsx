@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Detail, Done, Parameter, Params, Status, Trial } from "./api";
 import { param, Problem } from "./api";
+import { parse } from "./exact";
 import { useRoute } from "./route";
 import { useSource } from "./context";
 import { count, exact, plural, stateWord, word } from "./format";
@@ -342,7 +343,7 @@ function changed(values: Record<string, string>, list: Parameter[], from?: Param
 // read takes JSON as it is, and any other text as text.
 function read(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return text;
   }

@@ -11,7 +11,7 @@ type Children = { children?: ComponentChildren };
 export function State({ state, over = false }: { state: string; over?: boolean }): JSX.Element {
   if (over && state === "RUNNING") return <span class="state state-interrupted"><span aria-hidden="true">◌</span> was running</span>;
   return <span class={`state state-${state.toLowerCase()}`}><span aria-hidden="true">{stateSign(state)}</span>{" "}
-    {stateWord(state)}</span>;
+    <span class="word">{stateWord(state)}</span></span>;
 }
 
 // Counted says which values the best trial, the front, importance and plots are made of.
@@ -19,9 +19,10 @@ export function Counted(): JSX.Element {
   return <p class="quiet" id="counted">The last value of each trial counts, also of one that still runs or has failed.</p>;
 }
 
-// Star marks the best trial, in tables as on plots.
-export function Star(): JSX.Element {
-  return <span class="star" title="the best"><span aria-hidden="true">★</span><span class="hidden">the best</span></span>;
+// Star marks the best trial, in tables as on plots, or one of the front.
+export function Star({ front = false }: { front?: boolean }): JSX.Element {
+  const word = front ? "on the front" : "the best";
+  return <span class="star" title={word}><span aria-hidden="true">★</span><span class="hidden">{word}</span></span>;
 }
 
 // Starred says which trials have the star.

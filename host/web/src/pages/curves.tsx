@@ -49,7 +49,7 @@ export function Curves({ x, version, best }: { x: string; version: number; best?
         lines={curves.trials.map((c) => line(c, best))} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
       <p class="quiet">{curves.trials.length < curves.total ? `${curves.trials.length} of ${plural(curves.total, "trial")}, the best among them. ` : ""}
         ✕ stopped early · <span class="state-error">✕ failed</span> · ● finished or running{curves.trials.some((c) => c.number === best) ? "; the bold line is the best trial, ★" : ""}
-        {rungs.length > 0 ? `; dashed: where the scheduler stopped trials early or paused them, at ${rungs.join(", ")}` : ""}. Click a line to see its trial.</p></>}
+        {rungs.length > 0 ? `; dashed: where the scheduler stopped trials early or paused them, at ${rungs.join(", ")}` : ""}. Click a line to see its trial; on the plot, arrow keys go from trial to trial, and Enter opens one.</p></>}
   </Card>;
 }
 

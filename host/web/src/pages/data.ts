@@ -22,12 +22,25 @@ export function useTable(x: string, version: number): Loaded<Table> {
 export const metricOf = ({ space, points }: Table, chosen: string | null): string =>
   (chosen && points.metrics[chosen] ? chosen : space.objectives[0]?.metric ?? space.metrics[0] ?? "");
 
+// drawable are the values of a parameter: of a number as large as it can be drawn.
+function drawable(t: Table, name: string): unknown[] | undefined {
+  const list: unknown[] | undefined = t.points.params[name];
+  return list?.some((v) => typeof v === "bigint") && !t.space.parameters.some((p) => p.name === name && p.choices)
+    ? list.map((v) => (typeof v === "bigint" ? Number(v) : v)) : list;
+}
+
 export const column = (t: Table, name: string): unknown[] =>
-  t.points.params[name] ?? t.points.metrics[name]?.map((v) => (v === null ? undefined : toNumber(v))) ?? [];
+  drawable(t, name) ?? t.points.metrics[name]?.map((v) => (v === null ? undefined : toNumber(v))) ?? [];
 
 // better is +1 where larger values of a metric are better, -1 where smaller ones are.
 export const better = (t: Table, metric: string): number =>
   (t.space.objectives.find((o) => o.metric === metric)?.mode === "max" ? 1 : -1);
+
+// directed is a metric with what is better, as `tunehost plot` says it; of one that is no objective that is not known.
+export function directed(t: Table, metric: string): string {
+  const mode = t.space.objectives.find((o) => o.metric === metric)?.mode;
+  return mode ? `${metric} (${mode === "max" ? "higher" : "lower"} is better)` : metric;
+}
 
 // shades are the ranks of values from 0 to 1, the best 1: ranks tell values apart, however they are distributed.
 export function shades(values: unknown[], sign: number): number[] {

@@ -24,12 +24,53 @@ export function LineagePage({ x, watched }: PageProps): JSX.Element {
   const source = useSource();
   const { data, error } = useData("lineage " + x, watched.version, () => source.lineage(x));
   if (!data) return <><h1>Lineage</h1><Waiting error={error} /></>;
-  const copied = data.stretches.filter((s) => other(s, data.stretches) !== undefined).length;
+  const copied = data.stretches.filter((s) => other(s, data.stretches) !== undefined);
   return <><h1>Lineage</h1>
-    <p class="quiet">{copied === 0 ? "No trial has continued from another one." : `${plural(copied, "time")} a trial continued from another one.`}</p>
+    <p class="quiet" id="copied">{copied.length === 0 ? "No trial has continued from another one." : `${plural(copied.length, "time")} a trial continued from another one.`}{" "}
+      <Untrained x={x} version={watched.version} /></p>
     <Card title="Trials by iteration" id="lineage"><Chart x={x} of={data} /></Card>
-    <Schedule x={x} of={data} /></>;
+    <Schedule x={x} of={data} />
+    {copied.length > 0 ? <Steps x={x} of={copied} all={data.stretches} /> : null}</>;
 }
+
+// Untrained says which trials took over a checkpoint with nothing left to train: they have no part in the lineage.
+function Untrained({ x, version }: { x: string; version: number }): JSX.Element | null {
+  const source = useSource();
+  const where = source.made ? undefined : "cause == 'nothing_left'"; // a report does not filter
+  const list = useData("untrained " + x, version, async () => (await source.trials(x, { state: "TERMINATED", where, fields: "cause", limit: where ? 100 : 100000 }))
+    .trials.filter((t) => t.cause?.kind === "nothing_left")).data ?? [];
+  if (list.length === 0) return null;
+  return <>{list.length === 1 ? "One more" : `${list.length} more`} took over a finished trial's checkpoint, which left nothing to train:{" "}
+    {list.map((t, i) => <>{i > 0 ? ", " : ""}<a key={t.number} href={href(["x", x, "trials", t.number])}>trial {t.number}</a></>)}.</>;
+}
+
+// mostSteps is how many steps are listed.
+const mostSteps = 500;
+
+// Steps are all times that a trial continued from another one, which arrows of a chart cannot show apart where there are many.
+function Steps({ x, of, all }: { x: string; of: Stretch[]; all: Stretch[] }): JSX.Element {
+  const link = (n: number | undefined): JSX.Element => <a href={href(["x", x, "trials", n ?? 0])}>{n}</a>;
+  return <Card title="Who continued from whom" id="steps">{of.length > mostSteps ? <p class="quiet">The first {mostSteps} of {of.length}.</p> : null}<div class={of.length > 20 ? "scroll tall" : "scroll"} tabIndex={0} role="group" aria-label="steps"><table class="figures">
+    <thead><tr><th class="number">at iteration</th><th class="number">trial</th><th class="number">from trial</th><th>why</th></tr></thead>
+    <tbody>{[...of].sort((a, b) => a.from - b.from).slice(0, mostSteps).map((s) => <tr key={`${s.number} ${s.from}`}><td class="number">{s.from}</td><td class="number">{link(s.number)}</td>
+      <td class="number">{link(other(s, all))}</td><td class="why">{s.reason ?? ""}</td></tr>)}</tbody></table></div></Card>;
+}
+
+// beside are how many pixels arrows stand beside their iteration, so that those of one iteration do not lie on each other.
+export function beside(of: readonly { at: number; from: number; to: number }[]): number[] {
+  const lanes = new Map<number, { low: number; high: number }[][]>();
+  return of.map(({ at, from, to }) => {
+    const [low, high] = [Math.min(from, to), Math.max(from, to)];
+    const here = lanes.get(at) ?? [];
+    lanes.set(at, here);
+    const free = here.findIndex((lane) => lane.every((o) => o.high < low || o.low > high));
+    const lane = free < 0 ? here.push([]) - 1 : free;
+    here[lane]!.push({ low, high });
+    return lane * apart;
+  });
+}
+
+const apart = 9;
 
 // other is the number of the trial that a stretch continued from, if it is another one.
 function other(s: Stretch, list: Stretch[]): number | undefined {
@@ -66,10 +107,9 @@ function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
       ticks: numbers.filter((_, i) => i % step === 0).map((n) => ({ at: y(n), text: String(n) })) });
     const shown = of.stretches.filter((t) => rows.has(t.number));
     for (const t of shown) drawStretch(s, t, at, y(t.number), shade.get(t) ?? NaN, best.has(t), each);
-    for (const t of shown) {
-      const from = other(t, of.stretches);
-      if (from !== undefined) drawDescent(s, at.at(t.from), y(from), y(t.number), best.has(t), each);
-    }
+    const arrows = shown.flatMap((t) => { const from = other(t, of.stretches); return from === undefined || !rows.has(from) ? [] : [{ t, at: t.from, from: y(from), to: y(t.number) }]; });
+    const shifts = beside(arrows);
+    arrows.forEach((a, i) => drawDescent(s, at!.at(a.at) + shifts[i]!, a.from, a.to, best.has(a.t), each));
   };
   const find = (px: number, py: number): Spot | undefined => {
     const t = of.stretches.find((c) => at && Math.abs(y(c.number) - py) < Math.max(3, each / 2) && px >= at.at(c.from) && px <= at.at(c.to));

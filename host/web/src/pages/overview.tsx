@@ -72,8 +72,19 @@ function Gone({ status: s }: { status: Status }): JSX.Element | null {
     what ran {s.restarts}.</p>;
 }
 
+// namedLeases is how many leases are named, as in `tunehost status`.
+const namedLeases = 10;
+
+// Unreleased says which leases may still use a cluster although no host holds them.
+function Unreleased({ of = [] }: { of?: string[] }): JSX.Element | null {
+  if (of.length === 0) return null;
+  const more = of.length - namedLeases;
+  return <div class="state-paused" id="unreleased">⚠ {plural(of.length, "lease")} {of.length === 1 ? "was" : "were"} not given back, and may still use the cluster:{" "}
+    {[...of.slice(0, namedLeases), ...(more > 0 ? [`${count(more)} more`] : [])].join(", ")}</div>;
+}
+
 function Why({ status: s }: { status: Status }): JSX.Element {
-  return <>{s.reason ? <div>{s.reason}</div> : null}
+  return <>{s.reason ? <div>{s.reason}</div> : null}<Unreleased of={s.leases?.unreleased} />
     {s.waiting ? <div class="state-paused" id="waiting">… {s.waiting}</div> : null}
     {(s.overdue ?? []).map((o) => <div key={o.name + o.kind} class="state-paused">⚠ {o.kind} {o.name} has not answered for {seconds(o.seconds)}</div>)}</>;
 }

@@ -62,7 +62,7 @@ function absent(t: Table, marked: string): string {
 // Highlighted says which trial the bold line is.
 function Highlighted({ x, best, shown }: { x: string; best?: number; shown?: number }): JSX.Element | null {
   if (shown === undefined) return null;
-  return <p class="row quiet" id="highlighted"><span><svg width="44" height="10" aria-hidden="true"><line x1="0" x2="44" y1="5" y2="5" stroke-width="3" stroke="var(--warm)" /></svg>{" "}
+  return <p class="row quiet" id="highlighted"><span><svg width="44" height="10" aria-hidden="true"><line x1="0" x2="44" y1="5" y2="5" stroke-width="3" stroke="var(--mark)" /></svg>{" "}
     {shown === best ? <Starred x={x} of={new Set([shown])} /> : <a href={href(["x", x, "trials", shown])}>trial {shown}</a>}</span></p>;
 }
 

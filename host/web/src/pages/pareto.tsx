@@ -8,11 +8,11 @@ import { useSource } from "../context";
 import { apart, plural, value } from "../format";
 import { useData } from "../live";
 import { wide } from "../plot/axes";
-import { Scatter } from "../plot/scatter";
+import { Scale, Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
 import { Card, Counted, Failure, Select, Starred, Waiting } from "../ui";
-import { better, column, shades, useTable } from "./data";
+import { better, column, directed, extent, shades, useTable } from "./data";
 import type { Table } from "./data";
 
 export function ParetoPage({ x, watched }: PageProps): JSX.Element {
@@ -61,7 +61,15 @@ function Pair({ x, t, a, b, c, front, best: first }: Marked & { a: string; b: st
   const two = t.space.objectives;
   const both = two.length === 2 && a !== b && two.some((o) => o.metric === b) ? two.find((o) => o.metric === a) : undefined;
   return <Card title={`${b} by ${a}${c ? `, coloured by ${c}` : ""}`}><Scatter label={`${b} by ${a}: ${dots.length} trials, ${front.length} of them on the front`}
-    x={{ label: a, log: wide(column(t, a)) }} y={{ label: b, log: wide(column(t, b)) }} dots={dots} height={360} front={first === undefined} steps={front.length > 1 && both ? (both.mode === "max" ? "max" : "min") : undefined} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} /></Card>;
+    x={{ label: directed(t, a), log: wide(column(t, a)) }} y={{ label: directed(t, b), log: wide(column(t, b)) }} dots={dots} height={360} front={first === undefined} steps={front.length > 1 && both ? (both.mode === "max" ? "max" : "min") : undefined} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
+    {c ? <Colours t={t} metric={c} /> : null}</Card>;
+}
+
+// Colours explains those of a third objective, the worst first.
+function Colours({ t, metric }: { t: Table; metric: string }): JSX.Element {
+  const [low, high] = extent(column(t, metric));
+  const up = better(t, metric) > 0;
+  return <Scale low={up ? low : high} high={up ? high : low} label={`${directed(t, metric)}, by rank, the best blue:`} />;
 }
 
 function Front({ x, of, metrics }: { x: string; of: Ranked[]; metrics: string[] }): JSX.Element {

@@ -50,6 +50,14 @@ export function ResourcesPage({ x, watched }: PageProps): JSX.Element {
       ...(leases.lost ? [["lost", leases.lost] as [string, string]] : [])]} /></Card> : null}</>;
 }
 
+// setting writes a value of the file as its author would: `at_end: false, every: 0`.
+export function setting(v: unknown): string {
+  if (Array.isArray(v)) return v.map(setting).join(", ") || "none";
+  if (typeof v !== "object" || v === null) return v === null || v === "" ? "–" : value(v);
+  const inside = (w: unknown): string => (typeof w === "object" && w !== null && Object.keys(w).length > 0 ? `{${setting(w)}}` : setting(w));
+  return Object.entries(v).map(([k, w]) => `${k}: ${inside(w)}`).join(", ") || "none";
+}
+
 export function FilePage({ x }: PageProps): JSX.Element {
   const source = useSource();
   const [now] = useState(0);
@@ -58,7 +66,7 @@ export function FilePage({ x }: PageProps): JSX.Element {
   const space = useData("space " + x, now, () => source.space(x));
   return <><h1>Experiment file</h1>
     <Card title="As it was recorded" id="file">{file.data === undefined ? <Waiting error={file.error} /> : <Code text={file.data} label="the experiment file" />}</Card>
-    {space.data ? <Card title="Settings now" id="settings"><Facts of={Object.entries(space.data.settings).map(([k, v]) => [k, value(v)])} /></Card> : null}
+    {space.data ? <Card title="Settings now" id="settings"><Facts of={Object.entries(space.data.settings).map(([k, v]) => [k, setting(v)])} /></Card> : null}
     {plugins.data ? <Card title={plural(plugins.data.length, "plugin")} id="plugins"><table><thead><tr><th>kind</th><th>name</th><th>version</th><th>how</th></tr></thead>
       <tbody>{plugins.data.map((p) => <tr key={p.kind + p.name}><td>{p.kind}</td><td>{p.name}</td><td>{p.version}</td><td>{p.transport}</td></tr>)}</tbody></table></Card> : null}</>;
 }

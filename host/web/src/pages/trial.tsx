@@ -19,6 +19,7 @@ import { Card, Choice, Code, Copy, Facts, Failure, Select, State, Value, Waiting
 export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.Element {
   const source = useSource();
   const { data: t, error } = useData(`trial ${x} ${id}`, watched.version, () => source.trial(x, id));
+  const given = useGiven(x, t);
   if (!t) return <Waiting error={error} />;
   const best = watched.status?.best;
   const lost = watched.lost !== undefined;
@@ -34,7 +35,7 @@ export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.E
     <Why t={t} />
     <div class="two">
       <Parameters t={t} best={best && best.number !== t.number ? best.params as Params : undefined} />
-      <Card title="Trial" id="facts"><Facts of={facts(t, source.made !== undefined)} /></Card>
+      <Card title="Trial" id="facts"><Facts of={facts(t, given)} /></Card>
     </div>
     <Results x={x} t={t} version={watched.version} running={running && !lost} />
     <Printed x={x} t={t} key={t.number} running={running && !lost} />
@@ -67,15 +68,25 @@ function Parameters({ t, best: bestParams }: { t: Detail; best?: Params }): JSX.
   const names = [...new Set([...Object.keys(own), ...Object.keys(best ?? {})])];
   return <Card title="Parameters" id="parameters" aside={<Copy text={JSON.stringify(t.params)} label="copy as JSON" />}>
     <table class="figures"><thead><tr><th>name</th><th>value</th>{best ? <th>of the best</th> : null}</tr></thead>
-      <tbody>{names.map((n) => <tr key={n}><th scope="row">{n}</th><td class={typeof own[n] === "number" ? "number" : undefined} title={JSON.stringify(own[n])}>{value(own[n])}</td>
-        {best ? <td class={(typeof best[n] === "number" ? "number " : "") + (value(best[n]) === value(own[n]) ? "quiet" : "")}>{value(best[n])}</td> : null}</tr>)}</tbody></table></Card>;
+      <tbody>{names.map((n) => <tr key={n}><th scope="row">{n}</th><td title={JSON.stringify(own[n])}>{value(own[n])}</td>
+        {best ? <td class={value(best[n]) === value(own[n]) ? "quiet" : undefined}>{value(best[n])}</td> : null}</tr>)}</tbody></table></Card>;
 }
 
-// facts are what is known of a trial. A report knows of some trials alone who has suggested them.
-function facts(t: Detail, report: boolean): [string, ComponentChildren][] {
+// useGiven says who has suggested a trial. A report has that in its decisions, of very many given trials for the last.
+function useGiven(x: string, t?: Detail): string | undefined {
+  const source = useSource();
+  const all = useData(`given ${x} ${source.made?.at}`, 0, async () => (source.made ? (await source.decisions(x)).given : [])).data;
+  if (!t || !all) return undefined;
+  const found = t.given ?? all.find((g) => g.number === t.number);
+  if (found) return giver(found);
+  return all.length >= 1000 && t.number < (all[0]?.number ?? 0) ? undefined : "the searcher";
+}
+
+// facts are what is known of a trial.
+function facts(t: Detail, given?: string): [string, ComponentChildren][] {
   const list: [string, ComponentChildren][] = [["started", time(t.started)], ["ended", time(t.ended)],
     ["trained for", seconds(t.time_total_s)], ["iteration", String(t.iteration)], ["results", String(t.results)]];
-  if (t.given || !report) list.unshift(["suggested by", t.given ? giver(t.given) : "the searcher"]);
+  if (given) list.unshift(["suggested by", given]);
   if (t.failures) list.push(["failures", String(t.failures)]);
   for (const [name, v] of Object.entries(t.metrics)) list.push([name, <Value of={v} digits={6} />]);
   list.push(["files", t.dir ? <>{t.dir} <Copy text={t.dir} /></> : "none"]);

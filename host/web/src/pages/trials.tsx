@@ -5,7 +5,7 @@ import type { Parameter, Space, Trial } from "../api";
 import { param, Problem } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { count, plain, plural, seconds, states, time, value } from "../format";
+import { count, plain, plural, seconds, states, stateWord, time, value } from "../format";
 import type { Watched } from "../live";
 import { useData } from "../live";
 import { fate } from "../outcome";
@@ -32,6 +32,8 @@ export interface Column {
   // kind: decimals have their points below each other; numbers are at the right; why takes the room that is left.
   kind?: "decimal" | "number" | "why";
   text: (t: Trial) => string;
+  // short is what is shown of a longer text, which the pointer and the focus show whole.
+  short?: (t: Trial) => string;
   cell?: (t: Trial) => JSX.Element;
 }
 
@@ -54,7 +56,7 @@ const first = 8;
 function columns({ space, x, over, best }: About): Column[] {
   const metrics = [...new Set([...space.objectives.map((o) => o.metric), ...space.metrics])];
   return distinct([
-    ...aboutTrials(x, over, best),
+    ...aboutTrials({ x, over, best, space }),
     ...metrics.map((m): Column => ({ id: m, name: m, group: "metrics", sort: m, fields: ["metrics"], kind: "decimal",
       falls: space.objectives.some((o) => o.metric === m && o.mode === "max"), text: (t) => plain(t.metrics[m]) })),
     ...space.parameters.map((p): Column => ({ id: p.name, name: p.name, group: "parameters", sort: p.name, fields: ["params"],
@@ -63,14 +65,14 @@ function columns({ space, x, over, best }: About): Column[] {
 }
 
 // aboutTrials are the columns that every experiment has.
-function aboutTrials(x: string, over: boolean, best: Set<number>): Column[] {
+function aboutTrials({ x, over, best, space }: About): Column[] {
   const at = { group: "trial", kind: "number" } as const;
   return [
     { ...at, id: "number", name: "#", sort: "number", kind: undefined, fields: [], text: (t) => `${t.number}${best.has(t.number) ? " ★" : ""}`, cell: (t) => <>
-      <a href={href(["x", x, "trials", t.number])}>{t.number}</a>{best.has(t.number) ? <> <Star /></> : null}</> },
+      <a href={href(["x", x, "trials", t.number])}>{t.number}</a>{best.has(t.number) ? <> <Star front={space.objectives.length > 1} /></> : null}</> },
     { ...at, id: "state", name: "state", sort: "state", kind: undefined, fields: ["state", "cause", "never_started"], text: () => "■ stopped early",
       cell: (t) => <State state={fate(t)} over={over} /> },
-    { ...at, id: "why", name: "why", kind: "why", fields: ["reason", "error"], text: (t) => (t.error ?? t.reason ?? "").split("\n")[0] ?? "" },
+    { ...at, id: "why", name: "why", kind: "why", fields: ["reason", "error"], text: why, short: (t) => brief(why(t)) },
     { ...at, id: "iteration", name: "iteration", sort: "iteration", fields: ["iteration"], text: (t) => String(t.iteration) },
     { ...at, id: "time", name: "time", sort: "time", fields: ["time_total_s"], text: (t) => seconds(t.time_total_s) },
     { ...at, id: "results", name: "results", sort: "results", fields: ["results"], text: (t) => count(t.results) },
@@ -86,6 +88,15 @@ function aboutTrials(x: string, over: boolean, best: Set<number>): Column[] {
     { ...at, id: "files", name: "files", kind: undefined, fields: ["dir"], text: (t) => t.dir },
   ];
 }
+
+const why = (t: Trial): string => (t.error ?? t.reason ?? "").split("\n")[0] ?? "";
+
+// brief leaves out of a reason what other columns have or few ask for: the value, the iteration and the rung, and which
+// program failed. What counts follows.
+export const brief = (reason: string): string => cuts.reduce((text, cut) => text.replace(cut, ""), reason);
+
+const cuts = [/^early values at iteration \d+ [^:]*: stopped, as (?=\S)/, /^\S.{0,100}? at (iteration|milestone) \d+ is (?=\S)/,
+  /^\S{1,100} is (?=not among )/, / at rung \d+(?= \()/, /^\S.{0,60}? ended with (?=exit status )/];
 
 // late are the keys of the trial itself that stand back behind a parameter or a metric of the same name.
 const late = ["attempts", "node", "cause"];
@@ -110,12 +121,15 @@ function usual(all: Column[]): string[] {
 // chosenOf are the ids in an address; undefined: nobody has chosen.
 const chosenOf = (text: string | null): string[] | undefined => text?.split(",").map(decodeURIComponent);
 
-// arranged are the chosen columns, behind the number of the trial, in the order of the address. On a phone the values
-// come before the reason.
+// arranged are the chosen columns, behind the number of the trial, in the order of the address. On a phone the reason
+// follows the first value.
 function arranged(all: Column[], chosen: string[] | undefined, narrow: boolean): Column[] {
   const list = ["number", ...(chosen ?? usual(all)).filter((id) => id !== "number")]
     .flatMap((id) => all.find((c) => c.id === id) ?? []);
-  return narrow && !chosen ? [...list.filter((c) => c.kind !== "why"), ...list.filter((c) => c.kind === "why")] : list;
+  if (!narrow || chosen) return list;
+  const rest = list.filter((c) => c.kind !== "why");
+  const at = rest.findIndex((c) => c.group === "metrics") + 1;
+  return [...rest.slice(0, at), ...list.filter((c) => c.kind === "why"), ...rest.slice(at)];
 }
 
 const counts = (p: Parameter): boolean => !p.choices || p.choices.every((c) => typeof c === "number");
@@ -129,7 +143,7 @@ class Sizes {
     for (const c of of) {
       const size = this.sizes.get(c.id) ?? { whole: 0, tail: 0, longest: "", word: "" };
       for (const t of list) {
-        const text = c.text(t);
+        const text = (c.short ?? c.text)(t);
         if (text.length > size.longest.length) size.longest = text;
         if (c.kind !== "decimal") continue;
         if (isWord(text)) {
@@ -146,12 +160,13 @@ class Sizes {
   // after is how much room, in digits, follows a text whose point is below those of the others.
   after = (c: Column, text: string): number => (isWord(text) ? 0 : (this.sizes.get(c.id)?.tail ?? 0) - tailOf(text));
 
-  width(c: Column): number {
+  // width is that of a column; on a phone the state has its sign alone, so that there is room for the reason.
+  width(c: Column, narrow: boolean): number {
     const size = this.sizes.get(c.id);
     const head = Math.min(150, widthOf(c.name, true) + (c.sort ? 20 : 4));
     const inside = !size ? 40 : c.kind === "decimal" ? Math.max((size.whole + size.tail) * widthOf("0"), widthOf(size.word))
-      : widthOf(size.longest, c.id === "state");
-    return Math.ceil(Math.max(head, Math.min(c.kind === "why" ? 260 : 240, inside + 2)) + 16);
+      : widthOf(narrow && c.id === "state" ? "■" : size.longest, c.id === "state");
+    return Math.ceil(Math.max(head, Math.min(c.kind === "why" ? 340 : 240, inside + 2)) + 16);
   }
 }
 
@@ -327,7 +342,7 @@ function Table(p: TableProps): JSX.Element {
   }, []);
   const list = arranged(columns(p), p.chosen, width < 640);
   const sizes = useSizes(list, blocks);
-  const widths = list.map((c) => sizes.width(c));
+  const widths = list.map((c) => sizes.width(c, width < 640));
   const total = widths.reduce((a, b) => a + b, 0);
   const template = { gridTemplateColumns: list.map((c, i) => (c.kind === "why" ? `minmax(${widths[i]}px, 1fr)` : widths[i] + "px")).join(" ") };
   const wide = { minWidth: `max(100%, ${total}px)` };
@@ -336,7 +351,7 @@ function Table(p: TableProps): JSX.Element {
   return <>
     <div class="row quiet"><span role="status" id="found">{blocks.size === 0 ? "reading…" : found === all ? plural(all, "trial") : `${count(found)} of ${plural(all, "trial")}`}</span>
       <Starred x={p.x} of={p.best} /></div>
-    <div class="grid" role="table" aria-label="trials" aria-rowcount={found + 1} tabIndex={0} ref={box}
+    <div class={width < 640 ? "grid signs" : "grid"} role="table" aria-label="trials" aria-rowcount={found + 1} tabIndex={0} ref={box}
       onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
       <div class="tr th" role="row" aria-rowindex={1} style={{ ...template, ...wide }}>{list.map((c) => <Head key={c.id} of={c} sort={p.sort} />)}</div>
       <div class="space" role="rowgroup" style={{ height: `${found * rowHeight}px`, ...wide }}>
@@ -392,13 +407,14 @@ function Row({ i, t, list, template, best, sizes, room }: RowProps): JSX.Element
 
 function Cell({ of: c, t, sizes, room }: { of: Column; t: Trial; sizes: Sizes; room: number }): JSX.Element {
   const text = c.text(t);
-  if (c.cell) return <div class="td" role="cell">{c.cell(t)}</div>;
-  if (c.kind === "why") return <div class="td why" role="cell"><Cut text={text} room={room} /></div>;
+  if (c.cell) return <div class="td" role="cell" title={c.id === "state" ? stateWord(fate(t)) : undefined}>{c.cell(t)}</div>;
+  if (c.kind === "why") return <div class="td why" role="cell"><Cut text={text} short={c.short?.(t) ?? text} room={room} /></div>;
   const after = c.kind === "decimal" ? sizes.after(c, text) : 0;
   return <div class={c.kind ? "td num" : "td"} role="cell" title={text} style={after > 0 ? { paddingRight: `calc(.5rem + ${after}ch)` } : undefined}>{text}</div>;
 }
 
 // Cut is a text that is whole below the pointer, and when it has the focus, where it does not fit.
-function Cut({ text, room }: { text: string; room: number }): JSX.Element {
-  return widthOf(text) > room ? <span class="cut" tabIndex={0}>{text}</span> : <span>{text}</span>;
+function Cut({ text, short, room }: { text: string; short: string; room: number }): JSX.Element {
+  if (short === text) return widthOf(text) > room ? <span class="cut" tabIndex={0}>{text}</span> : <span>{text}</span>;
+  return <span class="cut" tabIndex={0}><span class="short">{short}</span><span class="whole">{text}</span></span>;
 }

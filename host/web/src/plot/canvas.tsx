@@ -12,6 +12,8 @@ export interface Theme {
   accent: string;
   warm: string;
   bad: string;
+  // mark is the colour of a chosen line: none of the scale of ranks, as in `tunehost plot`.
+  mark: string;
   // dark says that light things are on a dark ground.
   dark: boolean;
 }
@@ -81,6 +83,8 @@ export interface CanvasProps {
   // find returns what is near a place; pick is called with it on a click.
   find?: (x: number, y: number) => Spot | undefined;
   pick?: (spot: Spot) => void;
+  // stops are the places to which arrow keys lead, one for each trial; Enter picks the one that is reached.
+  stops?: () => Spot[];
   // drag is called while the pointer moves with its button pressed.
   drag?: (e: { kind: "start" | "move" | "end"; x: number; y: number }) => void;
 }
@@ -89,14 +93,14 @@ export function theme(): Theme {
   const style = getComputedStyle(document.documentElement);
   const of = (name: string): string => style.getPropertyValue("--" + name).trim();
   return { text: of("text"), quiet: of("quiet"), line: of("line"), back: of("card"), accent: of("accent"),
-    warm: of("warm"), bad: of("bad"), dark: style.colorScheme === "dark" };
+    warm: of("warm"), bad: of("bad"), mark: of("mark"), dark: style.colorScheme === "dark" };
 }
 
 export function Canvas(p: CanvasProps): JSX.Element {
   const ref = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
   const [, again] = useState(0);
-  const [spot, setSpot] = useState<Spot>();
+  const [spot, setSpot] = useState<Spot | null>();
   const held = useRef(false);
   const cut = useRef<Cut[]>([]);
   // from is where the pointer went down: a click that was a drag picks nothing.
@@ -134,11 +138,41 @@ export function Canvas(p: CanvasProps): JSX.Element {
     const found = p.find?.(x, y);
     if (found && Math.hypot(x - from.current[0], y - from.current[1]) < 4) p.pick?.(found);
   };
+  // reached is the trial to which the arrow keys have led.
+  const [reached, reach] = useState<number>();
+  const key = (e: KeyboardEvent): void => {
+    if (!p.stops || e.altKey || e.ctrlKey || e.metaKey) return;
+    const next = pressed(e.key, p.stops(), reached);
+    if (next === undefined) return;
+    e.preventDefault();
+    if (next === "pick") { if (spot) p.pick?.(spot); return; }
+    setSpot(next);
+    reach(next?.trial);
+  };
+  const leave = (): void => { setSpot(undefined); reach(undefined); };
   return <div class="plot">
     <canvas ref={ref} role="img" aria-label={p.label} style={{ height: `${p.height}px` }} onPointerDown={down}
-      onPointerMove={move} onPointerUp={up} onPointerLeave={() => setSpot(undefined)} onClick={click} />
-    {spot ? <Tip spot={spot} width={width} /> : null}
+      onPointerMove={move} onPointerUp={up} onPointerLeave={leave} onClick={click} tabIndex={p.stops ? 0 : undefined}
+      aria-description={p.stops ? "arrow keys go from trial to trial, Enter opens one" : undefined} onKeyDown={key} onBlur={leave} />
+    {spot && reached !== undefined ? <div class="spot" style={{ left: `${spot.x}px`, top: `${spot.y}px` }} /> : null}
+    {p.stops ? <div role="status" class={spot && reached !== undefined ? undefined : "hidden"}>{spot && reached !== undefined ? <Tip spot={spot} width={width} /> : null}</div> : null}
+    {spot && reached === undefined ? <Tip spot={spot} width={width} /> : null}
   </div>;
+}
+
+// pressed is where a key leads from a trial: to another one, to its page, or, as null, away; undefined: it does nothing.
+function pressed(key: string, stops: Spot[], from: number | undefined): Spot | "pick" | null | undefined {
+  const at = stops.findIndex((s) => s.trial === from);
+  const last = stops.length - 1;
+  switch (key) {
+    case "ArrowRight": case "ArrowDown": return stops[Math.min(at + 1, last)];
+    case "ArrowLeft": case "ArrowUp": return stops[at < 0 ? last : Math.max(at - 1, 0)];
+    case "Home": return stops[0];
+    case "End": return stops[last];
+    case "Enter": return at < 0 ? undefined : "pick";
+    case "Escape": return at < 0 ? undefined : null;
+    default: return undefined;
+  }
 }
 
 function Tip({ spot, width }: { spot: Spot; width: number }): JSX.Element {

@@ -60,7 +60,7 @@ export function Lines(p: LinesProps): JSX.Element {
   };
   const find = (x: number, y: number): Spot | undefined => (last ? nearest(p, last, x, y) : undefined);
   const { pick } = p;
-  return <Canvas label={p.label} height={p.height ?? 280} draw={draw} find={find}
+  return <Canvas label={p.label} height={p.height ?? 280} draw={draw} find={find} stops={pick ? () => (last ? ends(p, last) : []) : undefined}
     pick={pick ? (spot) => { if (spot.trial !== undefined) pick(spot.trial); } : undefined} />;
 }
 
@@ -157,12 +157,20 @@ function nearest(p: LinesProps, l: Layout, px: number, py: number): Spot | undef
     const d = (x - px) ** 2 + (y - py) ** 2 * (line.step ? 0.1 : 1);
     if (d < least) {
       least = d;
-      best = { x, y, trial: line.trial, lines: [line.name, `${p.xLabel}: ${number(line.xs[i])}`,
-        `${p.yLabel}: ${number(line.ys[i])}`] };
+      best = spotOf(p, l, line, i);
     }
   }
   return best;
 }
+
+// ends are those of the lines of trials, by their numbers.
+function ends(p: LinesProps, l: Layout): Spot[] {
+  const spots = p.lines.filter((line) => line.trial !== undefined).map((line) => spotOf(p, l, line, line.xs.length - 1));
+  return spots.filter((s) => Number.isFinite(s.x) && Number.isFinite(s.y)).sort((a, b) => (a.trial ?? 0) - (b.trial ?? 0));
+}
+
+const spotOf = (p: LinesProps, l: Layout, line: Line, i: number): Spot => ({ x: l.x.at(line.xs[i]), y: l.y.at(line.ys[i]),
+  trial: line.trial, lines: [line.name, `${p.xLabel}: ${number(line.xs[i])}`, `${p.yLabel}: ${number(line.ys[i])}`] });
 
 // Spark is a small line without axes.
 export function Spark({ ys, label }: { ys: number[]; label: string }): JSX.Element {

@@ -240,7 +240,7 @@ function channels(ctx: CanvasRenderingContext2D, colour: string): [number, numbe
 const rank = (key: string): number => (key === "out" ? -2 : Number(key));
 
 function drawOne(s: Surface, l: Layout, k: number): void {
-  for (const [width, colour] of [[6, s.theme.back], [3, s.theme.warm]] as const) {
+  for (const [width, colour] of [[6, s.theme.back], [3, s.theme.mark]] as const) {
     s.ctx.beginPath();
     s.ctx.lineWidth = width;
     s.ctx.strokeStyle = colour;

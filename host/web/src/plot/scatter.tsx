@@ -67,6 +67,7 @@ export function Scatter(p: ScatterProps): JSX.Element {
   };
   const { pick } = p;
   return <Canvas label={p.label} height={p.height ?? 300} draw={draw} find={(x, y) => (last ? nearest(p, last, x, y) : undefined)}
+    stops={pick ? () => (last ? stops(p, last) : []) : undefined}
     pick={pick ? (spot) => { if (spot.trial !== undefined) pick(spot.trial); } : undefined} />;
 }
 
@@ -121,10 +122,18 @@ function nearest(p: ScatterProps, l: Layout, px: number, py: number): Spot | und
     const d = (l.at[2 * i]! - px) ** 2 + (l.at[2 * i + 1]! - py) ** 2;
     if (d < least) [least, best] = [d, i];
   }
-  const d = p.dots[best];
-  return d && { x: l.at[2 * best]!, y: l.at[2 * best + 1]!, trial: d.trial,
+  return spotOf(p, l, best);
+}
+
+function spotOf(p: ScatterProps, l: Layout, i: number): Spot | undefined {
+  const d = p.dots[i];
+  return d && { x: l.at[2 * i]!, y: l.at[2 * i + 1]!, trial: d.trial,
     lines: [`trial ${d.trial}`, `${p.x.label}: ${value(d.x)}`, `${p.y.label}: ${value(d.y)}`, ...(d.lines ?? [])] };
 }
+
+// stops are the dots, by their trials.
+const stops = (p: ScatterProps, l: Layout): Spot[] => p.dots.flatMap((_, i) => spotOf(p, l, i) ?? [])
+  .filter((s) => Number.isFinite(s.x) && Number.isFinite(s.y)).sort((a, b) => (a.trial ?? 0) - (b.trial ?? 0));
 
 // cells is how fine the field below contours is.
 const cells = 48;
@@ -247,28 +256,27 @@ function trace(ctx: CanvasRenderingContext2D, line: number[][], sx: number, sy: 
   ctx.closePath();
 }
 
-// smooth is the mean of the samples around each cell, the nearer the weightier.
+// smooth is the mean of the samples around each cell, the nearer the weightier, as in `tunehost plot`.
 function smooth({ samples, reach, left, right, top, bottom }: Part): number[] {
-  const width = Math.max(0.05, Math.min(0.2, 0.9 / Math.sqrt(samples.length)));
   const out: number[] = [];
   for (let j = 0; j < cells; j++) {
     for (let i = 0; i < cells; i++) {
       const [x, y] = [(i + 0.5) / cells, (j + 0.5) / cells];
       // one cell more than what is seen, for what lies between two
       const seen = x > left - 1 / cells && x < right + 1 / cells && y > top - 1 / cells && y < bottom + 1 / cells;
-      out.push(seen ? mean(samples, Number.isFinite(reach[0]) ? x : undefined, Number.isFinite(reach[1]) ? y : undefined, width) : -1);
+      out.push(seen ? mean(samples, Number.isFinite(reach[0]) ? x : undefined, Number.isFinite(reach[1]) ? y : undefined) : -1);
     }
   }
   return out;
 }
 
 // mean is that of samples, weighted by how near they are to a place; along undefined all are equally near.
-function mean(samples: Sample[], x: number | undefined, y: number | undefined, width: number): number {
+function mean(samples: Sample[], x: number | undefined, y: number | undefined): number {
   let sum = 0;
-  let weight = 1e-300;
+  let weight = 0;
   for (const [sx, sy, v] of samples) {
-    const d = ((x === undefined ? 0 : sx - x) ** 2 + (y === undefined ? 0 : sy - y) ** 2) / (2 * width * width);
-    const k = Math.exp(-d);
+    const d = (x === undefined ? 0 : sx - x) ** 2 + (y === undefined ? 0 : sy - y) ** 2;
+    const k = (d + 1e-4) ** -1.5; // host/plot/contour.go has the same
     sum += k * v;
     weight += k;
   }

@@ -1,0 +1,34 @@
+package browser
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// The lines of learning curves, and the dots of other plots, are reached by the keyboard: Tab leads to the plot, arrows
+// from trial to trial, and Enter to the page of one.
+func TestPlotsByKeyboard(t *testing.T) {
+	p := browser(t)
+	dir := finished(t)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/quickstart/overview")
+	for _, plot := range []struct{ view, canvas string }{
+		{"overview", "#curves canvas"}, {"overview", "#history canvas"}, {"pareto", "#pareto canvas"},
+		{"parameters", "#contour canvas"},
+	} {
+		p.view("#/x/quickstart/" + plot.view)
+		p.await(fmt.Sprintf("document.querySelector(%q)?.dataset.drawn > 0", plot.canvas))
+		p.await(fmt.Sprintf("document.querySelector(%q).tabIndex === 0", plot.canvas))
+		p.run("focus", chromedp.Focus(plot.canvas, chromedp.ByQuery))
+		p.run("keys", chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+		p.await(`/^trial 1(:|$)/.test(document.querySelector(".plot [role=status] .tip > div")?.textContent ?? "")`)
+		p.run("back", chromedp.KeyEvent(kb.ArrowLeft))
+		p.await(`/^trial 0(:|$)/.test(document.querySelector(".plot [role=status] .tip > div")?.textContent ?? "")`)
+		p.run("open", chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.Enter))
+		p.await(`location.hash === "#/x/quickstart/trials/11"`)
+	}
+	p.clean()
+}
