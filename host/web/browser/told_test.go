@@ -10,7 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// picky runs an experiment in which asha stops most trials, for reasons that are long. A parameter needs more than a number of JavaScript.
+// picky runs an experiment in which asha stops most trials, for reasons that are long. A parameter needs more than a
+// number of JavaScript.
 func picky(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -32,8 +33,8 @@ trials: 1
 	return dir
 }
 
-// What counts in the reason of the scheduler is seen in the list: the value and the iteration have columns of their own.
-// On a phone the reason is in sight. The pointer and the focus show it whole.
+// What counts in the reason of the scheduler is seen in the list: the value and the iteration have columns of their
+// own. On a phone the reason is in sight. The pointer and the focus show it whole.
 func TestReasonsInTheList(t *testing.T) {
 	p := browser(t)
 	dir := picky(t)
@@ -45,7 +46,8 @@ func TestReasonsInTheList(t *testing.T) {
 		.filter((s) => s.textContent.startsWith("not among the best "))`
 	p.await(reasons + ".length > 2")
 	p.await(reasons + ".every((s) => s.scrollWidth <= s.clientWidth)")
-	p.await(`[...document.querySelectorAll(".rows .why .whole")].some((s) => s.textContent.includes("val_accuracy 0.4567"))`)
+	p.await(`[...document.querySelectorAll(".rows .why .whole")]
+		.some((s) => s.textContent.includes("val_accuracy 0.4567"))`)
 	p.run("focus", chromedp.Evaluate(reasons+"[0].parentElement.focus()", nil))
 	p.await(reasons + "[0].nextElementSibling.checkVisibility()")
 	p.wide(390)
@@ -151,7 +153,8 @@ trials: 4
 	p.open(server.url() + "#/")
 	p.run("watch texts", chromedp.Evaluate(watchTexts, nil))
 	p.view("#/x/three/pareto")
-	p.await(`["acc (higher is better)", "latency (lower is better)", "size (lower is better)"].every((x) => texts.has(x))`)
+	p.await(`["acc (higher is better)", "latency (lower is better)", "size (lower is better)"]
+		.every((x) => texts.has(x))`)
 	p.await(`document.querySelectorAll("#pareto canvas[aria-label^='colours from']").length === 3`)
 	p.shows("#pareto", "size (lower is better), by rank, the best blue:")
 	p.view("#/x/three/trials")
@@ -185,7 +188,8 @@ func TestLineageIsTold(t *testing.T) {
 	p.await(`document.querySelector("#lineage canvas")?.dataset.drawn > 0`)
 	var over int
 	p.run("arrows", chromedp.Evaluate(`(() => {
-		const arrows = strokes.filter((s) => s.label.includes("on the way to the best") && (s.width === 2 || s.width.toFixed(1) === "0.8"))
+		const arrows = strokes.filter((s) => s.label.includes("on the way to the best") &&
+			(s.width === 2 || s.width.toFixed(1) === "0.8"))
 			.map(({ path: [[x, a], [, b]] }) => ({ x, low: Math.min(a, b), high: Math.max(a, b) }));
 		const apart = [...new Map(arrows.map((a) => [JSON.stringify(a), a])).values()];
 		return apart.flatMap((a, i) => apart.slice(i + 1).filter((b) =>
