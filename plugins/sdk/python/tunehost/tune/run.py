@@ -8,7 +8,6 @@ import dataclasses
 import datetime
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .analysis import ExperimentAnalysis
@@ -235,6 +234,8 @@ def run_experiments(
             )
 
     if shares:
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(len(those)) as pool:
             analyses = list(pool.map(one, those))
     else:

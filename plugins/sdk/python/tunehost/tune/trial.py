@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from typing import Any, Dict, List, Mapping, Optional, Union
 
 from . import _nested
@@ -52,7 +51,7 @@ class Trial:
     @classmethod
     def generate_id(cls) -> str:
         """A new id, for a trial that no experiment has yet."""
-        return secrets.token_hex(4)
+        return os.urandom(4).hex()
 
     @property
     def local_path(self) -> Optional[str]:
