@@ -76,8 +76,10 @@ type counters struct {
 	held    int // trials paused by the user
 	// unfinished counts trials that are not in a final state.
 	unfinished int
-	planned    int64 // trials that count towards Spec.Trials
-	unstarted  int   // trials that ended before they ever started
+	// revived counts how often a trial left a final state.
+	revived   uint64
+	planned   int64 // trials that count towards Spec.Trials
+	unstarted int   // trials that ended before they ever started
 }
 
 // metricTables are the metrics that were ever reported.

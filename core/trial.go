@@ -220,6 +220,7 @@ func (m *Machine) move(no TrialNo, to State) {
 	}
 	if t.state.Final() {
 		m.unfinished++
+		m.revived++
 	}
 	if m.neverStarted(t) {
 		m.unstarted--

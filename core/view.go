@@ -66,20 +66,6 @@ func (m *Machine) View(no TrialNo) View {
 	return v
 }
 
-// EachTerminated calls f with the cause of each trial that has started and is TERMINATED, in order. It is for
-// counts: it costs a small part of a View of each.
-func (m *Machine) EachTerminated(f func(Cause)) {
-	for no, left := 0, m.counts[Terminated]; left > 0; no++ {
-		t := m.trial(TrialNo(no))
-		if t.state != Terminated {
-			continue
-		}
-		if left--; t.attempt > 0 {
-			f(m.causeOf(t))
-		}
-	}
-}
-
 // viewStretch adds the values that represent the trial.
 func (m *Machine) viewStretch(v *View) {
 	s := m.known(v.Number)
@@ -178,6 +164,10 @@ func (m *Machine) Metrics() int { return len(m.metricNames) - 1 }
 
 // Count returns how many trials are in a state.
 func (m *Machine) Count(s State) int { return m.counts[s] }
+
+// Revived is how often a trial that had ended was made to run again. What is known of the trials that have ended holds
+// until it changes.
+func (m *Machine) Revived() uint64 { return m.revived }
 
 // NeverStarted is how many trials were ended before they had ever started. They are
 // among those that Count has as Terminated.

@@ -48,7 +48,7 @@ func (q Query) settled() Query {
 }
 
 func (s *State) best(o core.Objective, scope Scope) (best Ranked, stretch core.Stretch, ok bool) {
-	no, x, ok := bestOf(s.Machine, o, scope)
+	no, x, ok := s.leader(o, scope)
 	if !ok {
 		return Ranked{}, stretch, false
 	}
@@ -57,6 +57,15 @@ func (s *State) best(o core.Objective, scope Scope) (best Ranked, stretch core.S
 	best.Last = best.Iteration
 	best.Params, best.Iteration = x.stretch.Params, x.stretch.Iteration
 	return best, x.stretch, true
+}
+
+// leader is bestOf, without a look at all trials where that is known.
+func (s *State) leader(o core.Objective, scope Scope) (no core.TrialNo, x measured, ok bool) {
+	if scope != Last || o != s.Objectives()[0] {
+		return bestOf(s.Machine, o, scope)
+	}
+	best := s.standing.find(s.Machine, o)
+	return best.no, best.measured, best.ok
 }
 
 // meanOf returns the runs of a suggestion whose values make its mean.

@@ -29,6 +29,8 @@ type State struct {
 	// left says that no host runs the experiment: what runs in the record has run.
 	left bool
 	questions
+	// standing is of the first objective.
+	standing Standing
 }
 
 // lastResult is the last of a trial's results that count.

@@ -67,7 +67,6 @@ type Quality struct {
 // and on each single trial.
 type External struct {
 	// StoppedEarly is how many of the TERMINATED a scheduler, a rule or the user has ended before their own end.
-	// CurrentStatus does not count them.
 	StoppedEarly int
 	// WasRunning is how many are RUNNING in the record and do not run, because no host runs the experiment.
 	WasRunning int
@@ -130,8 +129,10 @@ func (s *State) CurrentStatus() Status {
 	}
 	x.Reason = x.Cause.String()
 	x.Left = s.timeLeft(&x)
-	if no, value, ok := bestOf(m, x.Objective, Last); ok {
-		x.Best = &Ranked{Trial: s.Trial(no), Value: value.value, Scope: Last}
+	best := s.standing.find(m, x.Objective)
+	x.StoppedEarly = s.standing.stoppedEarly(m)
+	if best.ok {
+		x.Best = &Ranked{Trial: s.Trial(best.no), Value: best.value, Scope: Last}
 	} else {
 		x.NoBest = NoValue(m, x.Objective.Metric)
 	}
@@ -283,7 +284,6 @@ func (e *Experiment) Status(now time.Time) (x Status, err error) {
 	var since time.Time
 	err = e.source.Look(func(s *State) {
 		x, since = s.CurrentStatus(), s.wall(s.Machine.Now())
-		x.StoppedEarly = countEarly(s.Machine)
 	})
 	if err != nil {
 		return x, err

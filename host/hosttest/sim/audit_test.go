@@ -7,6 +7,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/coretest"
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/view"
@@ -169,7 +170,27 @@ func (w *world) atEnd() error {
 	if err := newRulebook(w.plan).read(b.records); err != nil {
 		return err
 	}
+	if err := b.standing(); err != nil {
+		return err
+	}
 	return b.best(m)
+}
+
+// standing checks that who looks for the best trial after each event finds the same as who looks at all trials.
+func (b *books) standing() error {
+	var k view.Standing
+	return history.From(history.Records(1, b.records)).Each(func(x *history.Step) error {
+		if len(x.Machine.Spec().Objectives) == 0 {
+			return nil
+		}
+		o := x.Machine.Spec().Objectives[0]
+		no, value, ok := k.Best(x.Machine, o)
+		if want, best, any := view.Best(x.Machine, o, view.Last); no != want || value != best || ok != any {
+			return fmt.Errorf("after event %d the best trial is %d with %v (%v), and by a look at all %d with %v (%v)",
+				x.Number, no, value, ok, want, best, any)
+		}
+		return nil
+	})
 }
 
 // planned checks that every planned trial ran.
