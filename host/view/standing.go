@@ -5,8 +5,8 @@ import (
 	"github.com/tunehost/tunehost/core/stat"
 )
 
-// Standing finds the best trial again and again while an experiment runs. It keeps what is known of the trials that have
-// ended, and looks at the others only. It is for one machine and one goroutine.
+// Standing finds the best trial again and again while an experiment runs. It keeps what is known of the trials that
+// have ended, and looks at the others only. It is for one machine, and for one goroutine at a time.
 type Standing struct {
 	objective core.Objective
 	// revived is the machine's count when the rest was valid, seen how many trials were looked at.
