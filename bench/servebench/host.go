@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,10 +63,10 @@ func (h *host) bytes() (n float64) {
 }
 
 func (h *host) round(p *readers) (r pair, err error) {
-	reads, before := p.reads.Load(), cpu(p.s.cmd.Process.Pid)
+	reads := p.reads.Load()
 	for _, asked := range turns {
 		p.open(asked)
-		x, err := h.stretch()
+		x, err := h.stretch(stretch)
 		p.open(false)
 		if err != nil {
 			return r, err
@@ -77,13 +78,30 @@ func (h *host) round(p *readers) (r pair, err error) {
 		}
 	}
 	r.reads = p.reads.Load() - reads
-	r.server = (cpu(p.s.cmd.Process.Pid) - before).Seconds() / r.open.took.Seconds()
 	return r, nil
 }
 
-func (h *host) stretch() (side, error) {
+// minute measures what the server takes while pages stay open. In a round it also reads what was recorded while they
+// were closed.
+func (h *host) minute(out io.Writer, p *readers) error {
+	p.open(true)
+	if _, err := h.stretch(stretch); err != nil { // in which it reads the rest
+		return err
+	}
+	before := cpu(p.s.cmd.Process.Pid)
+	x, err := h.stretch(time.Minute)
+	if err != nil {
+		return err
+	}
+	server := cpu(p.s.cmd.Process.Pid) - before
+	fmt.Fprintf(out, "a minute with %d open pages: the host takes %.1f %% of a processor, the server %.2f %%\n",
+		openPages, 100*x.cpu.Seconds()/x.took.Seconds(), 100*server.Seconds()/x.took.Seconds())
+	return nil
+}
+
+func (h *host) stretch(d time.Duration) (side, error) {
 	began, bytes, used := time.Now(), h.bytes(), cpu(h.cmd.Process.Pid)
-	time.Sleep(stretch)
+	time.Sleep(d)
 	x := side{time.Since(began), h.bytes() - bytes, cpu(h.cmd.Process.Pid) - used}
 	if x.results <= 0 {
 		return x, errors.New("the host has ended, or records nothing")

@@ -52,10 +52,13 @@ func pages(out io.Writer, binary, dir string, rounds int) error {
 		all = append(all, r)
 		fmt.Fprintf(out, "round %d: %v\n", i+1, r)
 	}
+	if err := h.minute(out, p); err != nil {
+		return err
+	}
 	low, high := interval(all)
 	fmt.Fprintf(out, "with %d pages: %.4f times the results/s (95 %% interval %.4f to %.4f, %d rounds), %.3f times "+
-		"the host's processor time for a result, and the server takes %.2f %% of a processor (medians)\n",
-		openPages, ratio(all), low, high, rounds, median(all, pair.cost), 100*median(all, pair.share))
+		"the host's processor time for a result (median)\n",
+		openPages, ratio(all), low, high, rounds, median(all, pair.cost))
 	return nil
 }
 
@@ -71,8 +74,7 @@ func (s side) rate() float64 { return s.results / s.took.Seconds() }
 // pair is a round: both sides.
 type pair struct {
 	closed, open side
-	reads        int64   // answers to the pages
-	server       float64 // the server's processor time while pages were open, as a part of a processor
+	reads        int64 // answers to the pages
 }
 
 func (r pair) ratio() float64 { return r.open.rate() / r.closed.rate() }
@@ -80,11 +82,9 @@ func (r pair) cost() float64 {
 	return r.open.cpu.Seconds() / r.open.results / (r.closed.cpu.Seconds() / r.closed.results)
 }
 
-func (r pair) share() float64 { return r.server }
-
 func (r pair) String() string {
-	return fmt.Sprintf("%.4f times the results/s, %.3f times the host's processor time, %d reads, "+
-		"%.2f %% of a processor for the server", r.ratio(), r.cost(), r.reads, 100*r.server)
+	return fmt.Sprintf("%.4f times the results/s, %.3f times the host's processor time, %d reads", r.ratio(), r.cost(),
+		r.reads)
 }
 
 // ratio is that of all rounds together.
