@@ -15,6 +15,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -163,12 +164,17 @@ func (p *Process) callFailure(ctx context.Context, call string, err error) error
 }
 
 // late ends the plugin because the caller no longer waits for its answer; the state of the plugin is
-// unknown.
+// unknown. A searcher or scheduler whose caller has left, because the experiment ends, is not to blame: it is closed, in
+// order.
 func (p *Process) late(ctx context.Context, call string) error {
+	left := errors.Is(ctx.Err(), context.Canceled)
+	if kind := p.config.Kind; left && (kind == sdk.KindSearcher || kind == sdk.KindScheduler) {
+		return ctx.Err()
+	}
 	e := p.failure(plugin.Hung, fmt.Sprintf("did not answer %s%s, and was killed", call, deadlines.For(ctx)),
 		context.DeadlineExceeded)
 	p.destroy(e)
-	if errors.Is(ctx.Err(), context.Canceled) {
+	if left {
 		return ctx.Err()
 	}
 	return e

@@ -78,6 +78,12 @@ var programs = map[string]func(){
 	},
 	"bad-address":  otherAddress,
 	"bad-shutdown": func() { serveAnd(func() { select {} }) },
+	"slow-end": func() {
+		serveAnd(func() {
+			time.Sleep(2500 * time.Millisecond)
+			_ = os.WriteFile(os.Getenv("SAVED"), nil, 0o600)
+		})
+	},
 	"bad-stderr": func() {
 		fmt.Fprintln(os.Stderr, `{"@message": 5}`)
 		fmt.Fprintln(os.Stderr, `{"@message":"hello","@level":"warn","@timestamp":7,"n":3}`)

@@ -147,7 +147,7 @@ func (p *Process) prepare() (err error) {
 	if err != nil {
 		return err
 	}
-	p.runner = newRunner(&p.config, p.dir.Path(), id)
+	p.runner = newRunner(&p.config, p.dir.Path(), id, &p.ending)
 	p.client = goplugin.NewClient(p.clientConfig(id))
 	return nil
 }

@@ -348,6 +348,40 @@ func TestHangingShutdown(t *testing.T) {
 	}
 }
 
+// A searcher or scheduler whose caller has left is not killed: it is closed in order, and can save what it has.
+func TestCallerLeaves(t *testing.T) {
+	c, _ := registry.Config(sdk.KindSearcher, "probe")
+	c.CloseGrace = 50 * time.Millisecond
+	s, err := startConfig(t, c).OpenSearcher(t.Context(), suite.Problem(), suite.Do("hang"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, leave)
+	if _, err = s.Suggest(ctx, make([]sdk.Request, 1)); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err = s.Suggest(ctx, make([]sdk.Request, 1)); plugin.FailureOf(err) != plugin.Hung {
+		t.Errorf("it does not run any more: %v", err)
+	}
+}
+
+// A plugin has the whole grace period to save what it has: go-plugin would kill it after two seconds.
+func TestSlowShutdown(t *testing.T) {
+	saved := filepath.Join(t.TempDir(), "saved")
+	c := self(t, sdk.KindTrainable, "slow-end")
+	c.Env = []string{"SAVED=" + saved}
+	c.CloseGrace = time.Minute
+	if err := startConfig(t, c).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(saved); err != nil {
+		t.Error("it was killed before it had saved: ", err)
+	}
+}
+
 func TestSocketDirIsRemoved(t *testing.T) {
 	runtime := testplace.Alone(t)
 	p := startConfig(t, self(t, sdk.KindSearcher, "bad-stderr"))

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -40,7 +41,8 @@ type runner struct {
 	stdout    *io.PipeReader // the handshake line, then nothing
 	handshake *io.PipeWriter
 
-	ended chan struct{} // closed when it is gone and its output is read
+	ending *atomic.Bool  // whether the host has told it to end, and kills it itself after the grace period
+	ended  chan struct{} // closed when it is gone and its output is read
 
 	mu      sync.Mutex
 	gone    bool
@@ -52,8 +54,8 @@ type runner struct {
 
 var _ goplugin.Runner = (*runner)(nil)
 
-func newRunner(c *Config, dir string, id *identity) *runner {
-	r := &runner{config: c, dir: dir, id: id, output: newOutput(c.Log), ended: make(chan struct{})}
+func newRunner(c *Config, dir string, id *identity, ending *atomic.Bool) *runner {
+	r := &runner{config: c, dir: dir, id: id, output: newOutput(c.Log), ending: ending, ended: make(chan struct{})}
 	r.stdout, r.handshake = io.Pipe()
 	return r
 }
@@ -185,9 +187,14 @@ func (r *runner) Wait(context.Context) error {
 	return nil // status says how it ended
 }
 
-// Kill implements goplugin.Runner. A process whose stdout ends without a handshake is usually about to
+// Kill implements goplugin.Runner. go-plugin calls it two seconds after it has told a process to end, which may have more
+// time than that to save what it has. A process whose stdout ends without a handshake is usually about to
 // end: its own end says more than a kill by the host.
 func (r *runner) Kill(context.Context) error {
+	if r.ending.Load() {
+		<-r.ended
+		return nil
+	}
 	if !r.silent() {
 		r.kill("go-plugin cannot use it")
 		return nil
