@@ -157,7 +157,7 @@ def test_a_rehearsal_of_tune_is_in_no_trial(tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     finish, rehearsed = _worker._finish, []
 
-    def finishes(current: session._Session, result: Any) -> None:
+    def finishes(current: session.Session, result: Any) -> None:
         finish(current, result)
         rehearsed.append(result)
 

@@ -1,5 +1,6 @@
 """What an import loads: each module costs every script time."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -35,3 +36,28 @@ def test_tune_loads_nothing_that_only_trials_and_plugins_need() -> None:
 def test_names_are_loaded_when_they_are_used(name: str) -> None:
     module = {"AskTell": "tunehost._asktell", "Searcher": "tunehost.plugin", "report": "tunehost._script"}
     assert module.get(name, f"tunehost.{name}") in loaded(f"import tunehost; tunehost.{name}")
+
+
+def test_no_module_uses_private_names_of_another() -> None:
+    """A module with _ in its name is private to the package; a name with _ in it is private to the module."""
+    root = SDK / "tunehost"
+    found = []
+    for file in sorted(root.rglob("*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        imports = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.level]
+        modules = {a.asname or a.name for n in imports for a in n.names if is_module(file, n, a.name)}
+        used = [(a.name, n.lineno) for n in imports for a in n.names if private(a.name) and not is_module(file, n, a.name)]
+        used += [(n.attr, n.lineno) for n in ast.walk(tree) if isinstance(n, ast.Attribute) and private(n.attr)
+                 and isinstance(n.value, ast.Name) and n.value.id in modules]
+        found += [f"{file.relative_to(root)}:{line}: {name}" for name, line in used]
+    assert found == []
+
+
+def private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def is_module(file: Path, node: ast.ImportFrom, name: str) -> bool:
+    """Whether what a file imports relatively is a module."""
+    place = file.parents[node.level - 1].joinpath(*(node.module or "").split("."), name)
+    return place.with_suffix(".py").exists() or (place / "__init__.py").exists()

@@ -10,6 +10,8 @@ Metrics = Mapping[str, Any]
 
 _MAX_VALUES = 64 << 10
 _MAX_DEPTH = 32
+_MAX_BITS = 13_000  #: of an int; Python makes no text of one with more than 4300 digits
+MAX_DICTS = 100  #: in each other
 LEFT_OUT = "left out, because values that are not metrics may have"
 _COUNTS = ("iteration", "training_iteration")
 
@@ -58,8 +60,14 @@ class Reported:
         """Raises ValueError if the report has no number."""
         if self.metrics:
             return
-        says = "".join(f"; {name} is {value!r:.60}, which is not a number" for name, value in list(self.values.items())[:1])
+        says = "".join(f"; {name} is {_shown(value)}" for name, value in list(self.values.items())[:1])
         raise ValueError("no metrics: write report({'accuracy': 0.9})" + says)
+
+
+def _shown(value: Any) -> str:
+    """Why a value is no metric."""
+    beyond = isinstance(value, int) and not isinstance(value, bool)
+    return f"{value!r:.60}, which is {'beyond all floats' if beyond else 'not a number'}"
 
 
 def flatten(metrics: Optional[Metrics], more: Metrics) -> Reported:
@@ -69,10 +77,21 @@ def flatten(metrics: Optional[Metrics], more: Metrics) -> Reported:
         got = repr(metrics) if isinstance(metrics, (int, float)) else type(metrics).__name__
         raise TypeError(f"a metric has a name: write report(accuracy=0.5), not report({got})")
     for part in (metrics or {}, more):
+        check_depth(part)
         for name, value in _leaves(part, ""):
             r.add(name, value)
     r.check()
     return r
+
+
+def check_depth(metrics: Metrics, within: str = "", depth: int = 1) -> None:
+    """Raises ValueError for a dict that contains itself, or that is nested so deep that it may."""
+    for key, value in metrics.items():
+        if isinstance(value, Mapping):
+            name = within or _text(key)
+            if depth == MAX_DICTS:
+                raise ValueError(f"{name:.60} has more than {MAX_DICTS} dicts in each other: does it contain itself?")
+            check_depth(value, name, depth + 1)
 
 
 def _leaves(metrics: Metrics, prefix: str) -> Iterator[Tuple[str, Any]]:
@@ -109,9 +128,7 @@ def _number(value: Any) -> Optional[float]:
         return None
     try:
         return float(value)
-    except OverflowError:  # an int beyond all floats
-        return math.inf if value > 0 else -math.inf
-    except Exception:  # not a number
+    except Exception:  # not a number, or an int beyond all floats
         return None
 
 
@@ -127,8 +144,10 @@ def _plain(value: Any, depth: int) -> Any:
         return [_plain(v, depth + 1) for v in value]
     if hasattr(value, "tolist"):  # arrays of numpy and torch, and their truths
         return _plain(value.tolist(), depth + 1)
-    if isinstance(value, int):
+    if isinstance(value, int) and value.bit_length() <= _MAX_BITS:
         return value
+    if isinstance(value, int):
+        return jsonable(math.inf if value > 0 else -math.inf)
     number = _number(value)
     return jsonable(number) if number is not None else _text(value)
 

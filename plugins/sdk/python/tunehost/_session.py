@@ -20,6 +20,7 @@ from .plugin import Trainable
 from .run import ENDED, KILL, START, STARTED, STOP, Link, Order, Run, Told, Trial, attempt
 
 _MAX_QUEUED = 8192
+_NOTICE_S = 3.0  #: within which the host stops trials of a job that an engine ends
 _MAX_BATCH = 512 << 10
 
 BUSY = "the process already runs a trial, and the trainable does not share it"
@@ -167,6 +168,7 @@ class LocalSession(Session):
         self._run: Optional[Run] = None  # of the main thread
         self._ordered = False  # this process has sent itself a SIGTERM that has not arrived yet
         self._handler = self._signalled
+        self._by_others = _stop.end_unless(lambda: None, self._stopped, _NOTICE_S)
 
     def start(self, run: int, trial: Dict[str, Any]) -> None:
         link = self.runs[run] = _QueueLink(lambda told: self.out.push(run, told))
@@ -207,11 +209,17 @@ class LocalSession(Session):
             return {"kind": ENDED, "error": f"cannot write the trial's log: {e}", "never_started": True}
 
     def _signalled(self, signum: int, frame: Any) -> None:
-        """Tells the run in the main thread to stop. A SIGTERM from another process, such as an engine, does nothing:
-        see _stop.leave_end_to_host."""
+        """Tells the run in the main thread to stop. A SIGTERM from another process, such as an engine, does nothing, see
+        _stop.leave_end_to_host; or it ends this process, unless the host stops the run soon, which then may save."""
         if self._ordered and self._run:
             self._ordered = False
             self._run.signalled()
+        elif getattr(self._trainable, "ends_on_sigterm", False):
+            self._by_others(signum, frame)
+
+    def _stopped(self) -> bool:
+        """Whether the host has stopped what this process does."""
+        return self._closed or bool(self.runs) and self._run is not None and self._run.ending
 
 
 def batches(events: List[trainable_pb2.TrainEvent]) -> List[List[trainable_pb2.TrainEvent]]:

@@ -46,9 +46,11 @@ _to_all = mmap.mmap(-1, 1)  # shared with trials: whether their parent got SIGTE
 _LATER_S = 1.0
 
 
-def end_unless(look: Callable[[], None], stopped: Callable[[], bool]) -> Callable[[int, Any], None]:
+def end_unless(
+    look: Callable[[], None], stopped: Callable[[], bool], later_s: float = _LATER_S
+) -> Callable[[int, Any], None]:
     """A handler for trials that ends one which SIGTERM was meant for alone, as Python does without a handler: neither the
-    host has sent it, which stopped tells after look, nor an engine, which sends it to the trial's parent, too."""
+    host has sent it, which stopped tells after look, nor an engine, which sends it to the trial's parent, too. later_s is how long either may take."""
 
     def handle(signum: int, frame: Any) -> None:
         if doomed:
@@ -56,7 +58,7 @@ def end_unless(look: Callable[[], None], stopped: Callable[[], bool]) -> Callabl
             os.kill(os.getpid(), signal.SIGTERM)
         look()
         if not stopped():
-            timer = threading.Timer(_LATER_S, end)  # the parent may get it a moment later
+            timer = threading.Timer(later_s, end)  # the parent may get it a moment later
             timer.daemon = True
             timer.start()
 

@@ -116,9 +116,9 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
         """The name and storage of this fit's record: a new one each time."""
         if self.storage is None:
             return self.name, "none"
-        from .tune.tuner import _claim
+        from .tune.tuner import claim
 
-        return _claim(self.storage, self.name)[1], self.storage
+        return claim(self.storage, self.name)[1], self.storage
 
     def _folds(self) -> int:
         """How many fits a point takes at least."""

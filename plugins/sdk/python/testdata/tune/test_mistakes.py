@@ -332,7 +332,7 @@ def test_a_disk_that_is_full_at_the_start(monkeypatch):
     def full(*args):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("tunehost.tune._payload._replace", full)
+    monkeypatch.setattr("tunehost.tune._payload.replace", full)
     with pytest.raises(tune.TuneError, match="cannot begin in .*No space left on device.*make room"):
         fit(loss)
     assert os.listdir("results") == []

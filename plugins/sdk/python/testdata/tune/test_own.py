@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,50 @@ def test_a_scheduler_of_ones_own():
     assert [r.metrics["training_iteration"] for r in results] == [10, 3, 10, 3]
     assert "StopsOdd has stopped it at iteration 3" in results[1]._trial["reason"]
     assert ("add", 3) in scheduler.heard and (results[1].trial_id, 3) in scheduler.heard  # its state came back
+
+
+class Left(StopsOdd):
+    """Does something while it is pickled at the end of its process."""
+
+    def __init__(self, act):
+        super().__init__()
+        self.act, self.ended = act, False
+
+    def __getstate__(self):
+        ends = any(f.name == "end" and f.filename.endswith("_served.py") for f in traceback.extract_stack())
+        if ends:
+            self.act()
+        return {**vars(self), "ended": ends}
+
+
+def rests():
+    time.sleep(2.5)
+
+
+def dies():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fails():
+    raise ValueError("on purpose")
+
+
+@pytest.mark.parametrize("act, why", [
+    (rests, None),
+    (dies, "its process ended before it had written it"),
+    (fails, "on purpose"),
+])
+def test_a_state_comes_back_or_a_line_says_that_it_did_not(act, why, capfd):
+    scheduler = Left(act)
+    results = fit(train, {"x": tune.grid_search([0, 1, 2, 3])}, scheduler=scheduler)
+    assert len(results) == 4 and not results.errors and scheduler.ended is (why is None)
+    lines = [line for line in capfd.readouterr().err.splitlines() if "lacks its state" in line]
+    if why is None:
+        assert lines == []
+    else:
+        assert len(lines) == 1 and lines[0].startswith("warning: the scheduler Left lacks") and why in lines[0]
+
+
 
 
 class InTurns(FIFOScheduler):

@@ -316,6 +316,27 @@ def test_actors_are_reused():
     assert [(r.metrics["made"], r.metrics["x"]) for r in results] == [(x, x) for x in range(4)]
 
 
+class Signalled(tune.Trainable):
+    def setup(self, config):
+        self.n = 0
+
+    def step(self):
+        self.n += 1
+        if self.n == 2:
+            os.kill(os.getpid(), signal.SIGTERM)  # as a user or an out-of-memory daemon does
+        time.sleep(0.1)
+        return {"loss": 1, "done": self.n == 200}
+
+    def reset_config(self, config):
+        return True
+
+
+def test_sigterm_ends_a_process_that_is_reused():
+    results = fit(Signalled, {}, {"name": "signalled"}, reuse_actors=True)
+    assert len(results.errors) == 1 and "was ended by signal 15" in str(results.errors[0])
+    assert 2 <= len(results[0].results) < 200
+
+
 def meets(config):
     """Reports, and waits for the other experiment."""
     (config["at"] / config["me"]).touch()

@@ -63,9 +63,9 @@ def dumped(value: Any) -> bytes:
     try:
         return pickle.dumps(value)
     except Exception:  # a function of the script, for example
-        from ._payload import _pickle
+        from ._payload import pickled
 
-        return _pickle(value, "a result")
+        return pickled(value, "a result")
 
 
 def send(connection: socket.socket, message: bytes) -> None:

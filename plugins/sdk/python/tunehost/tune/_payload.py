@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional
 
+from .. import _places
 from .error import TuneError
 
 if TYPE_CHECKING:
@@ -40,12 +41,12 @@ def write(dir: Path, payload: Payload, plan: Group, objects: Dict[str, Any]) -> 
     """Writes a payload. TuneError names what cannot be pickled."""
     (dir / "objects").mkdir(parents=True, exist_ok=True)
     for name, value in objects.items():
-        _replace(dir / "objects" / f"{name}.bin", packed(value, f"the parameter {name} of with_parameters"))
+        replace(dir / "objects" / f"{name}.bin", packed(value, f"the parameter {name} of with_parameters"))
     _write_path(dir)
-    _replace(dir / "space.pkl", _pickle(plan, "the param_space"))
-    pickler = _pickled(vars(payload), "the trainable")
-    _replace(dir / "payload.pkl", pickler.text())
-    _replace(dir / "sources.json", json.dumps(pickler.sources).encode())
+    replace(dir / "space.pkl", pickled(plan, "the param_space"))
+    pickler = _pickler(vars(payload), "the trainable")
+    replace(dir / "payload.pkl", pickler.text())
+    replace(dir / "sources.json", json.dumps(pickler.sources).encode())
 
 
 def read(dir: Path) -> Payload:
@@ -75,18 +76,23 @@ def read_as_main(dir: Path) -> Payload:
 
 def load(file: Path) -> Any:
     """Reads an object that a user's code has made."""
-    return _Loader(io.BytesIO(file.read_bytes())).load()
+    return loads(file.read_bytes())
+
+
+def loads(content: bytes) -> Any:
+    """An object of such a file."""
+    return _Loader(io.BytesIO(content)).load()
 
 
 def dump(file: Path, value: Any, what: str) -> None:
     """Writes an object; TuneError if it cannot be pickled."""
-    _replace(file, _pickle(value, what))
+    replace(file, pickled(value, what))
 
 
 def _write_path(dir: Path) -> None:
     """Writes where modules are found: it is read before anything is unpickled."""
-    paths = [os.path.abspath(p) if p else os.getcwd() for p in sys.path]
-    _replace(dir / "path.txt", "".join(f"{p}\n" for p in paths if "\n" not in p).encode())
+    paths = [_places.absolute(p) for p in sys.path if os.path.isabs(p) or os.path.exists(".")]
+    replace(dir / "path.txt", "".join(f"{p}\n" for p in paths if "\n" not in p).encode())
 
 
 def read_plan(dir: Path) -> Group:
@@ -133,11 +139,12 @@ class _Loader(pickle.Unpickler):
 _MAKERS = ("_make_function", "_make_skeleton_class")  # of cloudpickle
 
 
-def _pickle(value: Any, what: str, buffers: Optional[Callable[[Any], Any]] = None) -> bytes:
-    return _pickled(value, what, buffers).text()
+def pickled(value: Any, what: str, buffers: Optional[Callable[[Any], Any]] = None) -> bytes:
+    """An object as bytes; TuneError if it cannot be pickled."""
+    return _pickler(value, what, buffers).text()
 
 
-def _pickled(value: Any, what: str, buffers: Optional[Callable[[Any], Any]] = None) -> Pickler:
+def _pickler(value: Any, what: str, buffers: Optional[Callable[[Any], Any]] = None) -> Pickler:
     from ._code import Pickler
 
     pickler = Pickler(buffers)
@@ -177,7 +184,7 @@ def packed(value: Any, what: str = "the object") -> bytes:
     """An object as a file whose arrays can be mapped: the length of the pickle, the number of buffers and
     their places, the pickle, and the buffers."""
     found: List[pickle.PickleBuffer] = []
-    head = _pickle(value, what, found.append)
+    head = pickled(value, what, found.append)
     raw = [b.raw() for b in found]
     at = 16 + 16 * len(raw) + len(head)
     places = b""
@@ -204,7 +211,7 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _replace(file: Path, content: bytes) -> None:
+def replace(file: Path, content: bytes) -> None:
     """Writes a file so that it is complete or as before."""
     new = file.with_name(f".{file.name}.new")
     with open(new, "wb", opener=_private) as f:

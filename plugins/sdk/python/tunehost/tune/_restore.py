@@ -16,7 +16,7 @@ from .error import TuneError
 def remember(dir: Path, tune: TuneConfig, run: RunConfig, trainable: str) -> None:
     """Keeps what the results need, and how much is shown; trainable is its name."""
     facts = {"metric": tune.metric, "mode": tune.mode, "trainable": trainable, "verbose": run.verbose}
-    _payload._replace(dir / "tuner.json", json.dumps(facts).encode())
+    _payload.replace(dir / "tuner.json", json.dumps(facts).encode())
 
 
 def remember_settings(dir: Path, settings: _callbacks.Settings) -> None:

@@ -129,6 +129,9 @@ class _Served:
     opened: Optional[_Served] = None
 
     def open(self) -> None:
+        from . import _code  # noqa: F401 - imported before the end, when there is little time
+
+        ended(self.folder.parent, self.folder.name).unlink(missing_ok=True)  # of an earlier process
         self.world = World(self.folder.parent, self.problem)
         self.object: Any = _payload.load(self.folder / "object.pkl")
         type(self).opened = self
@@ -141,7 +144,7 @@ class _Served:
             state["saved"] = _through_file(self.object.save)
         else:
             state["object"] = self.object
-        return _payload._pickle(state, f"the state of {type(self.object).__name__}")
+        return _payload.pickled(state, f"the state of {type(self.object).__name__}")
 
     def restore(self, snapshot: bytes) -> None:
         state = pickle.loads(snapshot)
@@ -161,17 +164,29 @@ class _Served:
     def take(self, mine: Any) -> None:
         """Takes what mine returned."""
 
-    def end(self) -> None:
-        """Leaves the object for the script that has begun the experiment."""
+    def leave(self) -> str:
+        """Leaves the object for the script that has begun the experiment, and returns why that is impossible, or ""."""
         try:
-            _payload.dump(final(self.folder.parent, self.folder.name), self.object, "the object")
+            _payload.dump(final(self.folder.parent, self.folder.name), self.object, "it")
         except Exception as e:
             print(f"the state of {type(self.object).__name__} cannot be handed back: {e}", file=sys.stderr)
+            return str(e) or type(e).__name__
+        return ""
+
+    def end(self) -> None:
+        """Leaves the object as it is at the end, and that it is."""
+        why = self.leave()
+        _payload.replace(ended(self.folder.parent, self.folder.name), why.encode("utf-8", "replace"))
 
 
 def final(folder: Path, name: str) -> Path:
     """The file with the object at the end of the experiment, whose state the user's own takes over."""
     return folder / STATE / f"{name}.pkl"
+
+
+def ended(folder: Path, name: str) -> Path:
+    """The file that says that the object was left at the end: empty, or why it could not be."""
+    return folder / STATE / f"{name}.ended"
 
 
 def late(folder: Path) -> Path:
@@ -229,7 +244,7 @@ class ServedScheduler(_Served, tunehost.Scheduler):
         if live <= 1 or warns or time.monotonic() - self._left > _LEAVE_EVERY_S:
             self._warned = self._warned or warns
             self._left = time.monotonic()
-            self.end()  # the host does not tell it of the end
+            self.leave()  # the host does not tell it of the end
         return decisions
 
     def on_result(self, event: Event) -> Optional[Decision]:
@@ -384,10 +399,11 @@ class ServedSearcher(_Served, tunehost.Searcher):
     def take(self, mine: Any) -> None:
         self._asked, self._last, self._ended = mine
 
-    def end(self) -> None:
-        super().end()
+    def leave(self) -> str:
+        why = super().leave()
         told = {n: self._last[n]["training_iteration"] if n in self._last else 0 for n in self._asked - self._ended}
         _payload.dump(late(self.folder.parent), told, "what it was told")
+        return why
 
     def observe(self, event: Event) -> None:
         number, object = event.trial, self.object

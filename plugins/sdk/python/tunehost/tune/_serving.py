@@ -57,7 +57,7 @@ def write(folder: Path, objects: Mapping[str, Any], facts: Mapping[str, Any]) ->
         _payload.dump(place / "object.pkl", value, f"the {name} {type(value).__name__}")
         what = f"the user's {name}"
         text = SERVE.format(what=what, path='sys.argv[1] + "/../path.txt"', module="_served")
-        _payload._replace(place / "serve.py", text.encode())
+        _payload.replace(place / "serve.py", text.encode())
         manifest = {
             "kind": _KINDS[name],
             "name": f"python-{name}",
@@ -65,7 +65,7 @@ def write(folder: Path, objects: Mapping[str, Any], facts: Mapping[str, Any]) ->
             "command": [sys.executable, "serve.py", str(place)],
             "env": environment(),
         }
-        _payload._replace(place / "plugin.yaml", to_yaml(manifest).encode())
+        _payload.replace(place / "plugin.yaml", to_yaml(manifest).encode())
 
 
 def write_feed(folder: Path) -> None:
@@ -76,7 +76,7 @@ def write_feed(folder: Path) -> None:
     text = SERVE.format(
         what="the reporter that feeds callbacks", path='sys.argv[1] + "/../path.txt"', module="_feed"
     )
-    _payload._replace(place / "serve.py", text.encode())
+    _payload.replace(place / "serve.py", text.encode())
     manifest = {
         "kind": "reporter",
         "name": "python-callbacks",
@@ -84,7 +84,7 @@ def write_feed(folder: Path) -> None:
         "command": [sys.executable, "serve.py", str(place)],
         "env": environment(),
     }
-    _payload._replace(place / "plugin.yaml", to_yaml(manifest).encode())
+    _payload.replace(place / "plugin.yaml", to_yaml(manifest).encode())
 
 
 def placed(value: Any, folder: str) -> Any:
@@ -98,21 +98,47 @@ def placed(value: Any, folder: str) -> Any:
     return value
 
 
-def take_back(folder: Path, objects: Mapping[str, Any]) -> None:
-    """Gives the user's objects the state that they had at the end."""
-    from ._served import final, late
+def take_back(folder: Path, objects: Mapping[str, Any]) -> List[str]:
+    """Gives the user's objects the state that they had at the end. Returns a line for each that does not have it."""
+    lines = [line for name, value in objects.items() for line in _take_back(folder, name, value)]
+    if getattr(objects.get("searcher"), "tells_late", False):
+        lines += _take_late(folder, objects["searcher"])
+    return lines
 
-    for name, value in objects.items():
-        file = final(folder, name)
-        if file.exists():
-            found = _payload.load(file)
-            if type(found).__name__ == type(value).__name__:
-                getattr(value, "take_back", vars(value).update)(vars(found))
-    if getattr(objects.get("searcher"), "tells_late", False) and late(folder).exists():
-        try:
-            _tell_late(folder.parent, objects["searcher"], _payload.load(late(folder)))
-        except Exception as e:  # the results are there, whatever the searcher makes of them
-            print(f"tunehost: the searcher fails with the last results: {type(e).__name__}: {e}", file=sys.stderr)
+
+def _take_back(folder: Path, name: str, value: Any) -> List[str]:
+    """Gives one object the newest state that its process has left."""
+    from ._served import ended, final
+
+    file, end = final(folder, name), ended(folder, name)
+    why = end.read_text(encoding="utf-8") if end.exists() else "its process ended before it had written it"
+    try:
+        came = file.exists() and _take(_payload.load(file), value)
+    except Exception as e:  # the results are there, whatever becomes of the object
+        came, why = False, why or f"{type(e).__name__}: {' '.join(str(e).split())}"
+    if not why:
+        return []
+    then = "it has the one of a moment before" if came else "it is as it was before fit"
+    return [f"the {name} {type(value).__name__} lacks its state at the end of the experiment ({why}): {then}"]
+
+
+def _take(found: Any, value: Any) -> bool:
+    """Gives an object the state of the one that came back."""
+    if type(found).__name__ != type(value).__name__:
+        raise TypeError(f"it came back as a {type(found).__name__}")
+    getattr(value, "take_back", vars(value).update)(vars(found))
+    return True
+
+
+def _take_late(folder: Path, searcher: Any) -> List[str]:
+    from ._served import late
+
+    try:
+        if late(folder).exists():
+            _tell_late(folder.parent, searcher, _payload.load(late(folder)))
+    except Exception as e:  # the results are there, whatever the searcher makes of them
+        return [f"the searcher fails with the last results: {type(e).__name__}: {e}"]
+    return []
 
 
 def without_effect(folder: Path) -> str:

@@ -3,7 +3,6 @@ Each trial writes its own into a file, before it reports them."""
 
 from __future__ import annotations
 
-import io
 import os
 import pickle
 from pathlib import Path
@@ -26,7 +25,7 @@ def keep(folder: Path, trial: int, place: Place, metrics: Mapping[str, Any]) -> 
     """Writes a result that has more than floats, which is what events have, if somebody wants to know."""
     if all(type(v) is float for v in metrics.values()) or not (folder / _FOLDER).is_dir():
         return
-    record = _payload._pickle((place, dict(metrics)), "a result")
+    record = _payload.pickled((place, dict(metrics)), "a result")
     with open(folder / _FOLDER / f"{trial}.pkl", "ab") as f:
         f.write(len(record).to_bytes(8, "little") + record)
         f.flush()
@@ -45,7 +44,7 @@ class Reader:
         found = self._known.get((trial, place))
         for key in [k for k in self._known if k[0] == trial and k[1] < place]:
             del self._known[key]
-        return None if found is None else dict(_payload._Loader(io.BytesIO(found)).load()[1])
+        return None if found is None else dict(_payload.loads(found)[1])
 
     def _read(self, file: Path, trial: int) -> None:
         try:

@@ -29,6 +29,7 @@ class Serving(tunehost.Trainable):
     name = "python"
     version = "1.0.0"
     dir = Path()
+    ends_on_sigterm = False  #: whether one from another process ends this one, which then trains itself
     actor: Optional[Trainable] = None  #: the object of the last trial, in a process that trains one after the other
 
     def open(self) -> None:
@@ -50,7 +51,7 @@ class Serving(tunehost.Trainable):
         if self.keeps:
             _remember(run.dir, config)
         payload = self.payload
-        current = session._Session(run, config, payload.stop, payload.name, payload.counts, self.dir, self.asked)
+        current = session.Session(run, config, payload.stop, payload.name, payload.counts, self.dir, self.asked)
         session.begin(current)
         if os.path.isdir(run.trial.dir):
             os.chdir(run.trial.dir)
@@ -67,16 +68,16 @@ class Serving(tunehost.Trainable):
     def _rehearse(self, run: tunehost.Run) -> None:
         """Reports without a trial."""
         payload = self.payload
-        current = session._Session(run, {}, None, payload.name, payload.counts, self.dir, False)
+        current = session.Session(run, {}, None, payload.name, payload.counts, self.dir, False)
         _finish(current, {"_metric": 0.5})
 
-    def _trained(self, current: session._Session, config: Dict[str, Any]) -> None:
+    def _trained(self, current: session.Session, config: Dict[str, Any]) -> None:
         if self.stepped:
             self._steps(current, config)
         else:
             _finish(current, self.payload.trainable(config, **self.objects))
 
-    def _steps(self, current: session._Session, config: Dict[str, Any]) -> None:
+    def _steps(self, current: session.Session, config: Dict[str, Any]) -> None:
         """Trains a class, step by step."""
         trainable = self._made(config)
         save = trainable.save if self.saves else None
@@ -170,7 +171,7 @@ def _own(result: Mapping[str, Any]) -> Dict[str, Any]:
     return {k: v for k, v in result.items() if k not in _ADDED}
 
 
-def _finish(current: session._Session, returned: Any) -> None:
+def _finish(current: session.Session, returned: Any) -> None:
     """Reports what a function returns or yields."""
     current.run.leave_fork()
     if inspect.isgenerator(returned):
@@ -181,7 +182,7 @@ def _finish(current: session._Session, returned: Any) -> None:
         current.report(current.heard({"_metric": returned}), done=True)
 
 
-def _yielded(current: session._Session, results: Iterator[Any]) -> None:
+def _yielded(current: session.Session, results: Iterator[Any]) -> None:
     try:
         for metrics in results:
             current.run.leave_fork()
@@ -196,7 +197,7 @@ def _remember(dir: Path, config: Dict[str, Any]) -> None:
     """Keeps a config that cannot be derived from the record, for Result.config."""
     if dir.is_dir():
         try:
-            _payload._replace(dir / "params.pkl", _payload._pickle(config, "the config"))
+            _payload.replace(dir / "params.pkl", _payload.pickled(config, "the config"))
         except Exception as e:
             print(f"the config is not kept: {e}", file=sys.stderr)
 
@@ -207,5 +208,5 @@ def main(arguments: List[str]) -> None:
     plugin = Requesting if "--requests" in flags else Serving
     plugin.dir = Path(dir)
     if "--reuse" in flags:
-        plugin.fork, plugin.reusable = False, True
+        plugin.fork, plugin.reusable, plugin.ends_on_sigterm = False, True, True
     tunehost.serve(plugin)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Set
 
 from .. import _script
+from .._metrics import check_depth
 from ..errors import Stopped
 from . import _heard, _nested, _values
 from . import checkpoint as _checkpoint
@@ -23,7 +24,7 @@ __all__ = ["TuneContext", "get_checkpoint", "get_context", "report"]
 Stop = Callable[[str, Dict[str, Any]], Any]
 
 
-class _Session:
+class Session:
     """The trial of this process."""
 
     def __init__(
@@ -76,6 +77,7 @@ class _Session:
         """A result with what callbacks change of it. The trial waits for those that have an on_trial_result.
         Raises Stopped after the last result."""
         self.run.check_open()
+        check_depth(metrics)  # before it is pickled
         now = time.monotonic()
         place = self.run.trial.number, self.run.trial.attempt, self.run.iteration + 1
         changes = self._asking.changes(place, metrics, now - self._since)
@@ -103,10 +105,10 @@ class _Session:
         }
 
 
-_current: Optional[_Session] = None
+_current: Optional[Session] = None
 
 
-def begin(session: _Session) -> None:
+def begin(session: Session) -> None:
     """Makes a trial that of this process."""
     global _current
     _current = session
@@ -153,10 +155,10 @@ def get_checkpoint() -> Optional[Checkpoint]:
 class TuneContext:
     """Facts about the trial of this process."""
 
-    def __init__(self, session: Optional[_Session]) -> None:
+    def __init__(self, session: Optional[Session]) -> None:
         self._session = session
 
-    def _trial(self) -> _Session:
+    def _trial(self) -> Session:
         if self._session is None:
             raise TuneError(
                 "there is no trial here: tune.get_context() describes the trial in whose function it is called"

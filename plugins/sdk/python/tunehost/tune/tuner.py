@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from .. import _binary, _words
+from .. import _binary, _places, _words
 from . import _callbacks, _experiment, _files, _host, _logged, _payload, _serving, _skip, _trust, _yaml, cluster
 from .checkpoint import PathLike
 from .config import RunConfig, TuneConfig
@@ -116,7 +116,8 @@ class Tuner:
         if status == _host.INTERRUPTED:
             _host.warn(f"interrupted; tune.Tuner.restore({self._dir!r}, trainable) continues")
         if self._experiment:
-            _serving.take_back(Path(self._dir, _PAYLOAD), self._experiment.served)
+            for line in _serving.take_back(Path(self._dir, _PAYLOAD), self._experiment.served):
+                _host.warn(f"warning: {line}")
         self._results = self._read()
         self._raise_first()
         return self._results
@@ -186,7 +187,7 @@ class Tuner:
             raise Unsupported("Tuner.restore(storage_filesystem=…) is not supported: give a directory")
         if resume_errored and restart_errored:
             raise ValueError("resume_errored and restart_errored exclude each other")
-        dir = os.path.abspath(os.path.expanduser(os.fspath(path)))
+        dir = _places.absolute(path)
         if not cls.can_restore(dir):
             raise TuneError(f"there is no experiment of tunehost.tune at {dir}: `tunehost ls` lists experiments")
         made = cls._restored(dir, trainable, param_space, resume_errored, restart_errored)
@@ -225,7 +226,7 @@ class Tuner:
             raise TuneError("this Tuner has run: make another, or continue with tune.Tuner.restore(PATH, trainable)")
         _binary.find()  # before a directory takes the name
         try:
-            self._dir, self._name = _claim(self._storage, self._name)
+            self._dir, self._name = claim(self._storage, self._name)
             return self._written(Path(self._dir, _PAYLOAD))
         except OSError as e:
             self._withdraw()
@@ -251,15 +252,15 @@ class Tuner:
         if self._settings:
             _serving.write_feed(folder)
             _restore.remember_settings(folder, self._settings)
-        _payload._replace(folder / "plugin" / "serve.py", _serving.trainer().encode())
-        _payload._replace(folder / "plugin" / "plugin.yaml", _experiment.plugin_yaml(e, str(folder)).encode())
+        _payload.replace(folder / "plugin" / "serve.py", _serving.trainer().encode())
+        _payload.replace(folder / "plugin" / "plugin.yaml", _experiment.plugin_yaml(e, str(folder)).encode())
         file = folder / "experiment.yaml"
-        _payload._replace(file, self.to_yaml().encode())
+        _payload.replace(file, self.to_yaml().encode())
         return ["run", str(file)]
 
     def _start_from(self, checkpoint: PathLike) -> None:
         """Makes every trial of a new experiment start from a checkpoint."""
-        path = os.path.abspath(os.path.expanduser(os.fspath(checkpoint)))
+        path = _places.absolute(checkpoint)
         if not os.path.isdir(path):
             raise TuneError(f"there is no checkpoint at {path}: restore is the directory of one")
         if self._experiment:
@@ -305,7 +306,7 @@ def _recorded(dir: str) -> Any:
     return None, None
 
 
-def _claim(storage: str, name: str) -> Tuple[str, str]:
+def claim(storage: str, name: str) -> Tuple[str, str]:
     """Makes a new directory of this name, or of the next free one. Others can read nothing in it."""
     Path(storage).mkdir(0o700, parents=True, exist_ok=True)
     number = 1
