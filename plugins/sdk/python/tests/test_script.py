@@ -186,7 +186,10 @@ print([m for m in ("grpc", "google.protobuf", "cryptography", "numpy") if m in s
 
 def test_metrics() -> None:
     assert flatten({"a": {"b": 1}}, {"c": True + 0}).metrics == {"a/b": 1.0, "c": 1.0}
-    assert flatten({"big": 10**400}, {}).metrics == {"big": float("inf")}
+    with_big = flatten({"big": 10**400, "huge": [-(10**5000)], "x": 1}, {})  # no float has it
+    assert (with_big.metrics, with_big.values) == ({"x": 1.0}, {"big": 10**400, "huge": ["-Infinity"]})
+    with pytest.raises(ValueError, match="no metrics.*; big is 1000.*, which is beyond all floats"):
+        flatten({"big": 10**400}, {})
     for metrics in ({}, {"a": "1"}, {"a": None}, {"a": True}, {"a": [1, 2]}):
         with pytest.raises(ValueError, match="no metrics"):
             flatten(metrics, {})

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, AsyncIterator, Dict, Iterator, List, Mapping, Optional, Union
 
-from . import _binary, _integers, _system, _words
+from . import _binary, _integers, _places, _system, _words
 from ._metrics import Reported, flatten
 from ._reading import Experiment
 
@@ -87,7 +87,7 @@ class AskTell(Experiment):
         self._metrics = _modes(metric, mode)
         name = name or f"asktell_{datetime.datetime.now():%Y-%m-%d_%H-%M-%S}_{os.getpid()}"
         if storage != "none":
-            storage = os.path.abspath(os.path.expanduser(storage or "results"))
+            storage = _places.absolute(storage or "results")
         file = {
             "version": 1,
             "name": name,
@@ -412,7 +412,7 @@ class _Program:
             raise
         if not line:
             raise AskError(self._why())
-        answer: Dict[str, Any] = json.loads(line)
+        answer: Dict[str, Any] = _integers.loads(line)
         return answer
 
     def last(self, request: Mapping[str, Any]) -> Optional[Dict[str, Any]]:

@@ -68,11 +68,27 @@ def of(*dirs: Any) -> FrozenSet[str]:
     return found
 
 
+def loads(line: "str | bytes") -> Any:
+    """The program's JSON, which has whole floats as 3, and the negative zero as -0.
+
+    >>> loads('{"loss": -0, "n": 7}')
+    {'loss': -0.0, 'n': 7}
+    """
+    zero = b"-0" if isinstance(line, bytes) else "-0"
+    return json.loads(line, parse_int=_whole) if zero in line else json.loads(line)  # type: ignore[operator]
+
+
+def _whole(digits: str) -> Any:
+    return -0.0 if digits == "-0" else int(digits)
+
+
 def typed(metrics: Mapping[str, Any], integers: Collection[str]) -> Dict[str, Any]:
     """Metrics of the program's JSON as they were reported; other values as they are.
 
     >>> typed({"loss": 3, "epoch": 3, "worst": "NaN", "by": "hand"}, {"epoch"})
     {'loss': 3.0, 'epoch': 3, 'worst': nan, 'by': 'hand'}
+    >>> typed({"n": 9223372036854776000, "huge": 10**400}, {"n"}) == {"n": 2**63, "huge": 10**400}
+    True
     """
     return {name: _typed(name, value, integers) for name, value in metrics.items()}
 
@@ -82,7 +98,11 @@ def _typed(name: str, value: Any, integers: Collection[str]) -> Any:
         return _NOT_FINITE.get(value, value)
     if type(value) not in (int, float):
         return value
-    return int(value) if value == value // 1 and _is_one(name, integers) else float(value)
+    try:
+        number = float(value)  # what was recorded: JSON rounds the digits of a large one
+    except OverflowError:  # no metric, but a value beside them
+        return value
+    return int(number) if number.is_integer() and _is_one(name, integers) else number
 
 
 def _is_one(name: str, integers: Collection[str]) -> bool:

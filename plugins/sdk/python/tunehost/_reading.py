@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, FrozenSet, List, Optional, Union
 
-from . import _dataframes, _integers, _view
+from . import _dataframes, _integers, _places, _view, _words
 
 __all__ = ["Experiment"]
 
@@ -29,7 +29,7 @@ class Experiment:
         >>> experiment.status()["state"], len(experiment.trials()), experiment.best()["value"]
         ('finished', 3, 2.0)
         """
-        found = cls(os.path.abspath(os.path.expanduser(os.fspath(dir))))
+        found = cls(_places.absolute(dir))
         found.status()
         return found
 
@@ -44,14 +44,15 @@ class Experiment:
         return self._lines("trials", *(["--where", where] if where else []))
 
     def best(self, metric: Optional[str] = None, scope: str = "last") -> Optional[Dict[str, Any]]:
-        """The best trial, with its value, or None. scope says which results count: last, min, max, mean or all."""
+        """The best trial, with its value; None while no trial has a finite one. scope says which results count: last, min,
+        max, mean or all. ReadError: no trial has reported this metric."""
         flags = ["--scope", scope, *(["--metric", metric] if metric else [])]
-        found = self._lines("best", *flags)
+        found = self._finite("best", *flags)
         return found[0] if found else None
 
     def front(self) -> List[Dict[str, Any]]:
-        """With several objectives: the trials that no other beats."""
-        return self._lines("best")
+        """With several objectives: the trials that no other beats; none while no trial has finite values of all."""
+        return self._finite("best")
 
     @property
     def best_checkpoint(self) -> Optional[str]:
@@ -79,6 +80,15 @@ class Experiment:
             points = {p["iteration"]: p["metrics"].get(metric) for p in self.curve(trial["trial"])}
             columns[trial["number"]] = pandas.Series(points, dtype="float64")
         return pandas.DataFrame(columns)
+
+    def _finite(self, command: str, *flags: str) -> List[Dict[str, Any]]:
+        """What a command says of finite values; nothing if there are none."""
+        try:
+            return self._lines(command, *flags)
+        except _view.ReadError as e:
+            if _words.has_no_value(str(e)):
+                return []
+            raise
 
     def _lines(self, command: str, *flags: str) -> List[Dict[str, Any]]:
         """What a command of the program says of the experiment."""

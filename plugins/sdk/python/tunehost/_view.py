@@ -8,7 +8,7 @@ import os
 import subprocess
 from typing import Any, Dict, List, Mapping, Optional
 
-from . import _binary
+from . import _binary, _integers, _words
 
 #: A parameter beside the user's: the number of a file with values that a searcher or an explore function of the user
 #: has made, and that the space does not have. 0: there is none.
@@ -30,9 +30,8 @@ def lines(command: str, dir: str, *flags: str) -> List[Dict[str, Any]]:
         check=False,
     )
     if done.returncode:
-        message = done.stderr.strip()
-        raise ReadError(message[len("tunehost: ") :] if message.startswith("tunehost: ") else message)
-    return [json.loads(line) for line in done.stdout.splitlines() if line]
+        raise ReadError(_words.advised(done.stderr.strip().removeprefix("tunehost: ")))
+    return [_integers.loads(line) for line in done.stdout.splitlines() if line]
 
 
 def trial_dir(experiment: str, number: int) -> Optional[str]:

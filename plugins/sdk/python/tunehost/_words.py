@@ -29,6 +29,13 @@ def _unready(found: "re.Match[str]") -> str:
     )
 
 
+def _given_up(found: "re.Match[str]") -> str:
+    """A process of this package whose object raises an exception again and again: whatever works beside it, it is that
+    which has failed."""
+    failed, who = found.groups()
+    return f"the {who} {failed}"
+
+
 def _process(folder: str) -> str:
     return f"the process of the {'trainable' if folder == 'plugin' else folder}"
 
@@ -43,9 +50,20 @@ _ADVISED: Tuple[Tuple[str, _Words], ...] = (
         r"--resources cpu=N gives each its part, --share turns this warning off",
         "tunehost.tune.cluster.init(num_cpus=N) gives each its part",
     ),
+    (
+        r", or let this experiment wait for it \(wait_for_resources: true\), (give .*?), or share them \(--share\)",
+        r", or \1",
+    ),
+    (r"; --share uses them too", ""),
     (r", or let trials wait for more with wait_for_resources: true", ""),
     (r"looked in \S*/tune/plugins(?: \(does not exist\))?, ", "looked in "),
     (r"choose another with --storage", "choose another storage"),
+    (r"; see --scope min, max or mean", '; see scope="min", "max" or "mean"'),
+    (
+        r'(?:scheduler|searcher) "[^"]*" (failed \d+ times (?:within \S+|at the same call), and is given up; the last time: )'
+        rf'(?:scheduler "[^"]*": )?{_OURS} failed in \w+: \w+: ',
+        _given_up,
+    ),
     (rf"{_OURS} has not answered \w+(?: since its start)? for (\S+); (.*?) \(deadlines\.(\w+)\)", _late),
     (rf"{_OURS} was not ready within (\S+) of its start", _unready),
 )
@@ -67,6 +85,18 @@ def unexplained(said: str, status: int) -> str:
     last = crash[0] if crash else next((line for line in reversed(said.splitlines()) if line.strip()), "")
     advice = ": it needs more memory or address space than there is; see ulimit -a" if _NO_ROOM.search(last) else ""
     return f"tunehost ended with status {status}" + (f" ({last.strip()})" if last else "") + advice
+
+
+_NO_VALUE = re.compile(
+    r"no trial has reported a value of .* yet|no trial has reported finite values of all objectives yet|"
+    r"all \d+ results of .* were NaN|the only result of .* was NaN|none of the \d+ results of .* was finite|"
+    r"no suggestion has a finite mean of .* over its runs yet"
+)
+
+
+def has_no_value(message: str) -> bool:
+    """Whether the program says that there is no best trial, because no result counts."""
+    return _NO_VALUE.search(message) is not None
 
 
 def advised(text: str) -> str:

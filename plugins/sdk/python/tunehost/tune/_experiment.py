@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
+from .. import _places
 from .._view import SUGGESTION
 from . import _callbacks, _encode, _serving, stopper
 from ._plugin import SERVED, Choice, chosen
@@ -90,7 +91,7 @@ def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run:
     elif run.callbacks is not None:
         keys["reporters"] = ["jsonl", *named]
     if os.path.isdir("plugins"):
-        keys["plugins"] = [os.path.abspath("plugins")]
+        keys["plugins"] = [_places.absolute("plugins")]
     index = repeats.repeats if repeats and repeats.set_index else 1
     return Experiment(
         keys,
@@ -360,7 +361,7 @@ def directory(experiment: Experiment, run: RunConfig) -> Tuple[str, str]:
     if run.name is not None and not isinstance(run.name, str):
         raise TuneError(f"name is {run.name!r:.60}: expected a text, the name of the experiment's directory")
     name = run.name or f"{_NAMES.sub('_', experiment.name)[:100]}_{now}"
-    return os.path.abspath(os.path.expanduser(storage)), name
+    return _places.absolute(storage), name
 
 
 def complete(experiment: Experiment, storage: str, name: str) -> Keys:

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from typing import Any, Optional, Tuple
 
+from .. import _places
 from .error import TuneError
 
 
@@ -45,7 +46,7 @@ def brought(path: Any, filesystem: Any) -> str:
     if filesystem is None and "://" in given:
         filesystem, given = of_url(given)
     if is_local(filesystem):
-        return os.path.abspath(os.path.expanduser(given))
+        return _places.absolute(given)
     copy = tempfile.mkdtemp(prefix="tunehost-")
     atexit.register(shutil.rmtree, copy, ignore_errors=True)
     target: str = os.path.join(copy, posixpath.basename(given.rstrip("/")))

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Dict, Iterator, Mapping, Optional, Union
 
+from .. import _places
 from . import _files
 
 __all__ = ["Checkpoint"]
@@ -33,7 +34,7 @@ class Checkpoint:
             filesystem, given = _files.of_url(given)
         self._filesystem = None if _files.is_local(filesystem) else filesystem
         local = self._filesystem is None
-        self.path: str = os.path.abspath(os.path.expanduser(given)) if local else given  #: the directory
+        self.path: str = _places.absolute(given) if local else given  #: the directory
 
     @property
     def filesystem(self) -> Any:

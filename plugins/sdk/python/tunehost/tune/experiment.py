@@ -7,6 +7,7 @@ import functools
 import os
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
+from .. import _places
 from . import registry
 from .config import CheckpointConfig, SyncConfig
 from .error import TuneError
@@ -158,7 +159,7 @@ class Experiment:
 
     def _storage(self) -> str:
         storage = str(self.arguments.get("storage_path") or "results")
-        return storage if "://" in storage else os.path.abspath(os.path.expanduser(storage))
+        return storage if "://" in storage else _places.absolute(storage)
 
     @property
     def checkpoint_config(self) -> CheckpointConfig:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Collection, Dict, List, Mapping, Optional, Tuple
 
-from .. import _dataframes, _integers, _view
+from .. import _dataframes, _integers, _places, _view
 from . import _encode, _files, _nested, _payload, _trust
 from .checkpoint import Checkpoint, PathLike
 from .error import TuneError, of_trial
@@ -101,7 +101,7 @@ class Result:
             raise RuntimeError(f"Trial folder {dir} doesn't exist!")
         for trial in _view.lines("trials", experiment):
             if os.path.realpath(trial["dir"]) == dir:
-                return cls.of(trial, plan_of(experiment), os.path.abspath(os.path.expanduser(os.fspath(path))))
+                return cls.of(trial, plan_of(experiment), _places.absolute(path))
         raise TuneError(f"{dir} is the directory of no trial")
 
     @property
@@ -139,7 +139,7 @@ class Result:
             with _trust.opened(os.path.join(self.path, "result.jsonl")) as f:
                 for line in f:
                     if line.endswith("\n"):
-                        result = _result(json.loads(line), groups, integers)
+                        result = _result(_integers.loads(line), groups, integers)
                         found = {i: r for i, r in found.items() if i < result["training_iteration"]}
                         found[result["training_iteration"]] = result
         except FileNotFoundError:
