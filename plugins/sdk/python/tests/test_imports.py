@@ -32,6 +32,31 @@ def test_tune_loads_nothing_that_only_trials_and_plugins_need() -> None:
                         "tunehost._asktell"}
 
 
+def test_tune_loads_modules_when_their_names_are_used() -> None:
+    names = [m for m in loaded("from tunehost import tune") if m.startswith("tunehost.tune")]
+    assert names == ["tunehost.tune"]
+    assert "tunehost.tune.schedulers" in loaded("from tunehost import tune; tune.schedulers.ASHAScheduler")
+    assert not loaded("import tunehost.tune._worker") & {
+        "tunehost.tune.tuner", "tunehost.tune.schedulers", "tunehost.tune.search", "tunehost.tune.result", "subprocess"}
+
+
+def test_the_process_of_trials_looks_names_up_before_it_forks() -> None:
+    loaded("from tunehost.tune import _worker; from tunehost import tune; tune._look_up(); "
+           "assert {'report', 'get_checkpoint', 'Checkpoint', 'Stopped'} <= set(vars(tune)), vars(tune)")
+
+
+def test_tune_has_its_names_and_modules() -> None:
+    from tunehost import tune
+
+    assert set(tune._HOMES) == set(tune.__all__) <= set(dir(tune))
+    assert [name for name in [*tune.__all__, *tune._SUBMODULES] if not hasattr(tune, name)] == []
+    assert callable(tune.run)
+    public = {p.stem for p in (SDK / "tunehost" / "tune").iterdir() if p.suffix in (".py", "")}
+    assert {name for name in public if not name.startswith("_")} == tune._SUBMODULES
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        tune.nothing
+
+
 @pytest.mark.parametrize("name", ["AskTell", "Searcher", "space", "integrations", "report"])
 def test_names_are_loaded_when_they_are_used(name: str) -> None:
     module = {"AskTell": "tunehost._asktell", "Searcher": "tunehost.plugin", "report": "tunehost._script"}

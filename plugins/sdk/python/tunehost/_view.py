@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import os
-import subprocess
 from typing import Any, Dict, List, Mapping, Optional
 
 from . import _binary, _integers, _words
@@ -21,6 +19,8 @@ class ReadError(RuntimeError):
 
 def lines(command: str, dir: str, *flags: str) -> List[Dict[str, Any]]:
     """The lines that `tunehost COMMAND DIR --json` prints."""
+    import subprocess  # not for the process of trials, which only uses names of this module
+
     done = subprocess.run(
         [_binary.find(), command, dir, *flags, "--json"],
         stdin=subprocess.DEVNULL,
@@ -36,6 +36,8 @@ def lines(command: str, dir: str, *flags: str) -> List[Dict[str, Any]]:
 
 def trial_dir(experiment: str, number: int) -> Optional[str]:
     """The directory of a trial, if it exists."""
+    import glob
+
     found = glob.glob(os.path.join(glob.escape(experiment), "trials", f"{number:05d}_*"))
     return found[0] if found else None
 

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 
 from .. import _integers
 from . import _encode, _heard, _nested, _payload
+from ._names import SHOULD_CHECKPOINT
 from ._serving import EVENTS
 from .callback import Callback
 from .error import TuneError
 from .logger import LoggerCallback
 from .progress_reporter import ProgressReporter
-from .result import SHOULD_CHECKPOINT, kept_checkpoints
+from .result import kept_checkpoints
 from .trial import Trial
 
 if TYPE_CHECKING:

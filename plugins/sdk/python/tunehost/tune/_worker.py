@@ -12,11 +12,12 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Type
 
 import tunehost
 
+from .. import tune
 from . import _heard, _payload, _skip, session
 from ._encode import computes, decode
+from ._names import SHOULD_CHECKPOINT
 from .checkpoint import Checkpoint
 from .resources import computed
-from .result import SHOULD_CHECKPOINT
 from .trainable import Trainable, overrides
 
 
@@ -41,6 +42,7 @@ class Serving(tunehost.Trainable):
         self.skipped = _skip.read(self.dir)
         self.keeps = computes(self.plan) or bool(self.plan.suggestions) or self.payload.repeat > 1
         self.asked = _heard.listens(self.dir)
+        tune._look_up()
 
     def train(self, run: tunehost.Run) -> None:
         if run.trial.number in self.skipped:

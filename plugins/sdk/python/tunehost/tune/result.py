@@ -11,24 +11,24 @@ from typing import Any, Collection, Dict, List, Mapping, Optional, Tuple
 
 from .. import _dataframes, _integers, _places, _view
 from . import _encode, _files, _nested, _payload, _trust
+from ._names import (
+    DEFAULT_METRIC as DEFAULT_METRIC,
+    DONE as DONE,
+    EXPERIMENT_TAG as EXPERIMENT_TAG,
+    HOSTNAME as HOSTNAME,
+    PID as PID,
+    SHOULD_CHECKPOINT as SHOULD_CHECKPOINT,
+    TIMESTEPS_THIS_ITER as TIMESTEPS_THIS_ITER,
+    TIMESTEPS_TOTAL as TIMESTEPS_TOTAL,
+    TIME_THIS_ITER_S as TIME_THIS_ITER_S,
+    TIME_TOTAL_S as TIME_TOTAL_S,
+    TRAINING_ITERATION as TRAINING_ITERATION,
+    TRIAL_ID as TRIAL_ID,
+)
 from .checkpoint import Checkpoint, PathLike
 from .error import TuneError, of_trial
 
 __all__ = ["Metrics", "Result"]
-
-# Ray's names of what results have besides the metrics.
-DONE = "done"
-SHOULD_CHECKPOINT = "should_checkpoint"
-HOSTNAME = "hostname"
-TRIAL_ID = "trial_id"
-EXPERIMENT_TAG = "experiment_tag"
-PID = "pid"
-DEFAULT_METRIC = "_metric"
-TIMESTEPS_THIS_ITER = "timesteps_this_iter"
-TIMESTEPS_TOTAL = "timesteps_total"
-TIME_THIS_ITER_S = "time_this_iter_s"
-TIME_TOTAL_S = "time_total_s"
-TRAINING_ITERATION = "training_iteration"
 
 
 class Metrics(Dict[str, Any]):

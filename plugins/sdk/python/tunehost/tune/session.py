@@ -11,9 +11,9 @@ from .._metrics import check_depth
 from ..errors import Stopped
 from . import _heard, _nested, _values
 from . import checkpoint as _checkpoint
+from ._names import SHOULD_CHECKPOINT
 from .checkpoint import Checkpoint
 from .error import TuneError
-from .result import SHOULD_CHECKPOINT
 from .resources import PlacementGroupFactory
 
 if TYPE_CHECKING:
