@@ -5,17 +5,15 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from difflib import get_close_matches
-from typing import (Any, Callable, ClassVar, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar,
-                    Union, cast)
+from typing import (TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence,
+                    Type, TypeVar, Union, cast)
 
 from .errors import Refused
-from .events import (EXHAUSTED, Answer, Command, CommandKind, Decision, Event, EventKind, Problem, ReporterEvent, Request,
-                     Status, Suggestion)
-from .finite import Seen
-from .history import History
-from .run import Run
-from .space import Point, Rand, Space
+if TYPE_CHECKING:
+    from .events import Answer, Command, Decision, Event, Problem, ReporterEvent, Request, Suggestion
+    from .finite import Seen
+    from .run import Run
+    from .space import Point, Space
 
 __all__ = ["Option", "Plugin", "Reporter", "Scheduler", "Searcher", "Trainable", "option", "scheduler", "searcher", "trainable"]
 
@@ -99,6 +97,8 @@ class Plugin:
         known = self.options()
         for name, value in options.items():
             if name not in known:
+                from difflib import get_close_matches
+
                 near = get_close_matches(name, known, 1, 0)
                 raise Refused(f"option {name!r} is unknown" + (f"; nearest: {near[0]!r}" if near else ""))
             setattr(self, name, known[name].read(value))
@@ -155,6 +155,8 @@ class Searcher(_Learner):
     def suggest_all(self, requests: Sequence[Request]) -> Answer:
         """Answers requests, in order, up to the first WAIT or EXHAUSTED. Override it to answer
         them in batches."""
+        from .events import Status  # where it is used: a trainable, which each trial forks, has no events
+
         answer: Answer = []
         for request in requests:
             answer.append(self.suggest(request))
@@ -179,6 +181,8 @@ class Scheduler(_Learner):
     def decide(self, events: Sequence[Event]) -> List[Decision]:
         """Called with the events since the last call; returns at most one decision for each result
         among them. Override it to handle events in batches."""
+        from .events import EventKind
+
         decisions = []
         for event in events:
             self.observe(event)
@@ -190,28 +194,30 @@ class Scheduler(_Learner):
 
     def resume(self, trial: int, reason: str = "") -> None:
         """Resumes a paused trial, before new ones start."""
-        self._order(Command(CommandKind.RESUME, trial, reason=reason))
+        self._order("RESUME", trial, reason=reason)
 
     def stop_trial(self, trial: int, reason: str) -> None:
         """Stops a trial that is waiting or paused."""
-        self._order(Command(CommandKind.STOP_TRIAL, trial, reason=reason))
+        self._order("STOP_TRIAL", trial, reason=reason)
 
     def stop_all(self, reason: str) -> None:
         """Ends the whole experiment."""
-        self._order(Command(CommandKind.STOP_ALL, 0, reason=reason))
+        self._order("STOP_ALL", 0, reason=reason)
 
     def exploit(self, trial: int, donor: int, iteration: int, params: Union[Mapping[str, Any], Point, None] = None,
                 reason: str = "") -> None:
         """Makes a trial continue from another's checkpoint, with other parameters if given."""
         point = self.space.point(params) if isinstance(params, Mapping) else params
-        self._order(Command(CommandKind.EXPLOIT, trial, donor, iteration, point, reason=reason))
+        self._order("EXPLOIT", trial, donor, iteration, point, reason=reason)
 
     def resize(self, trial: int, resources: Mapping[str, Any], reason: str = "") -> None:
         """Changes the resources of a paused trial; they are written as in the experiment file."""
-        self._order(Command(CommandKind.RESIZE, trial, resources=resources, reason=reason))
+        self._order("RESIZE", trial, resources=resources, reason=reason)
 
-    def _order(self, command: Command) -> None:
-        self.__dict__.setdefault("_orders", []).append(command)
+    def _order(self, kind: str, trial: int, *more: Any, **named: Any) -> None:
+        from .events import Command, CommandKind
+
+        self.__dict__.setdefault("_orders", []).append(Command(CommandKind[kind], trial, *more, **named))
 
     def take_orders(self) -> List[Command]:
         """The commands since the last call."""
@@ -298,6 +304,9 @@ def _values(plugin: Plugin) -> Dict[str, Any]:
 def _unseen(seen: Optional[Seen], request: Request, answer: Suggestion) -> Suggestion:
     """Draws the parameters that an answer omits, so that the point is a new one if the
     space is finite; EXHAUSTED if there is none."""
+    from .events import EXHAUSTED
+    from .space import Rand
+
     if seen is None or seen.size is None or not isinstance(answer, Mapping):
         return answer
     space, rng = seen.space, Rand(~request.seed)
@@ -320,6 +329,9 @@ def searcher(**traits: Any) -> Callable[[Callable[..., Suggestion]], Type[Search
 
     def decorate(function: Callable[..., Suggestion]) -> Type[Searcher]:
         def open(self: Any) -> None:
+            from .finite import Seen
+            from .history import History
+
             self.history = History()
             space = getattr(self, "space", None)  # an author's test may open it without one
             self.seen = None if space is None else Seen(space)
@@ -343,6 +355,8 @@ def scheduler(**traits: Any) -> Callable[[Callable[..., Optional[Decision]]], Ty
 
     def decorate(function: Callable[..., Optional[Decision]]) -> Type[Scheduler]:
         def open(self: Any) -> None:
+            from .history import History
+
             self.history = History()
 
         def observe(self: Any, event: Event) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 from typing import List as _List
 
-# Modules are imported when one of their names is used first: a script needs few of them, and the process of trials fewer.
+# Modules are imported when one of their names is used first: a script needs few of them, and trials fewer.
 _MODULES = {
     "..errors": "Paused Stopped",
     ".analysis": "ExperimentAnalysis",

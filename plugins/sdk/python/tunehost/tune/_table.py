@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any, Dict, List, Sequence
 
 
@@ -30,8 +29,12 @@ class Table:
 
 
 def _row(tag: str, cells: Sequence[str]) -> str:
+    from html import escape
+
     return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
 def _lines(lines: Sequence[str]) -> List[str]:
+    from html import escape
+
     return [f"<div>{escape(line)}</div>" for line in lines]

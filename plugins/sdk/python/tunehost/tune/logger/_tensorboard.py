@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import struct
 import time
 from typing import Any, List, Mapping
@@ -51,6 +50,8 @@ class Scalars:
     """A new file in a directory."""
 
     def __init__(self, dir: str) -> None:
+        import socket
+
         name = f"events.out.tfevents.{time.time():.6f}.{socket.gethostname()}.{os.getpid()}"
         self._file = open(os.path.join(dir, name), "ab")
         self._write(_event(time.time(), 0, _bytes(3, b"brain.Event:2")))

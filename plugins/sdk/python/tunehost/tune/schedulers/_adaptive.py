@@ -7,7 +7,6 @@ import math
 import random
 from typing import Any, Dict, List, Optional, Set, Tuple
 
-from ... import _log
 from ..trial import Trial
 from .trial_scheduler import FIFOScheduler, TrialScheduler
 
@@ -60,6 +59,8 @@ class Adaptive(TrialScheduler):
                 f"time_attr={self.time_attr!r} of the scheduler has no effect on results without it; they have "
                 f"{', '.join(sorted(map(str, result)))}"
             )
+            from ... import _log
+
             _log.log.warning(self.without_effect)
         return found
 
