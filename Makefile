@@ -380,7 +380,7 @@ simulation: ## LIVES=50s of simulated hosts that die, on seeds that nobody has t
 examples: $(if $(PYTHON),$(VENV)/ready) ## every example runs; none is skipped for another reason than a missing language
 	$(call heading,examples)
 	@mkdir -p $(TOOLS)
-	@$(call gotest,standard-verbose,./examples/...,-count=1); $(unsteady)
+	@$(call gotest,standard-verbose,./examples/...,-count=1 -parallel $(AT_ONCE)); $(unsteady)
 	@[ $$(grep -c -- '--- SKIP' $(TEST_LOG)) = $$(grep -c 'SKIPPED: .* NOT TESTED' $(TEST_LOG)) ] || \
 	{ echo 'an example was skipped; see above what it needs' >&2; exit 1; }
 

@@ -14,6 +14,7 @@ import (
 // TestExperiments runs every experiment file of the examples as a user would, and checks the best
 // trial. Those in Python need scikit-learn.
 func TestExperiments(t *testing.T) {
+	t.Parallel()
 	bin := build(t)
 	for _, c := range []struct {
 		file   string
@@ -30,6 +31,7 @@ func TestExperiments(t *testing.T) {
 		{"python-script/channel.yaml", 8, func(loss float64) bool { return loss < 0.15 }},
 	} {
 		t.Run(strings.TrimSuffix(c.file, ".yaml"), func(t *testing.T) {
+			t.Parallel()
 			if strings.HasPrefix(c.file, "python") || strings.HasPrefix(c.file, "placement") {
 				needScikit(t)
 			}

@@ -14,6 +14,7 @@ import (
 // TestPages follows pages of documentation in an empty folder, with only tunehost and the page's
 // language installed.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	bin := build(t)
 	for _, c := range []struct {
 		page, heading, language string

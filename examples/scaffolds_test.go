@@ -34,9 +34,11 @@ var languages = map[string]language{
 // TestScaffolds follows the README of each new plugin. The first plugin in a language, the
 // searcher, is built from scratch; the others share its downloads.
 func TestScaffolds(t *testing.T) {
+	t.Parallel()
 	bin := build(t)
 	for _, name := range scaffold.Languages() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l := languages[name]
 			l.has(t)
 			h := &scaffolds{language: l, bin: bin, name: name, dir: t.TempDir()}

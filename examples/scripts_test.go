@@ -74,6 +74,7 @@ func descend(t *testing.T, stopAt int, checkpoint string) (reports []string, che
 }
 
 func TestShell(t *testing.T) {
+	t.Parallel()
 	whole, dir := descend(t, 1000, "")
 	if len(whole) != 27 {
 		t.Fatalf("%d reports, want 27", len(whole))
@@ -125,6 +126,7 @@ func python(t *testing.T, script string) program {
 type report struct{ Accuracy, Loss float64 }
 
 func TestPythonPrints(t *testing.T) {
+	t.Parallel()
 	p := python(t, "python-script/train_print.py")
 	lines := strings.Split(strings.TrimSpace(p.run(t)), "\n")
 	var results []report
@@ -156,6 +158,7 @@ type message struct {
 }
 
 func TestPythonChannel(t *testing.T) {
+	t.Parallel()
 	checkpoints := t.TempDir()
 	whole := overChannel(t, checkpoints, "", 99)
 	var results []report

@@ -31,6 +31,7 @@ func (b binary) trials(t *testing.T, dir string) (list []trial) {
 
 // TestPBT checks that trials continue from each other's checkpoints and export their networks.
 func TestPBT(t *testing.T) {
+	t.Parallel()
 	bin, storage := build(t), t.TempDir()
 	bin.run(t, "pbt/experiment.yaml", "--storage", storage, "--resources", "cpu=2") // fewer CPUs than trials
 	dir := filepath.Join(storage, "pbt")
@@ -66,6 +67,7 @@ func TestPBT(t *testing.T) {
 
 // TestCrash kills the host; the same command continues, and no result is lost or counted twice.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	bin := build(t)
 	storage := t.TempDir()
 	for tries := 1; !bin.killed(t, storage); tries++ {
@@ -116,6 +118,7 @@ func (b binary) busy(dir string) bool {
 
 // TestGoingOn follows the README.
 func TestGoingOn(t *testing.T) {
+	t.Parallel()
 	bin, storage := build(t), t.TempDir()
 	first := filepath.Join(storage, "first")
 	for _, step := range []struct {
