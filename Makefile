@@ -7,7 +7,9 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
+ifndef SIDE_BY_SIDE
 .NOTPARALLEL:
+endif
 
 BUF_VERSION := 1.75.0
 WABT_VERSION := 1.0.39
@@ -92,18 +94,21 @@ export TUNEHOST_TESTED := $(TESTED)
 if_there = $(if $(1),$(2),$(addprefix without-,$(2)))
 # Slurm and Chromium come first: a new machine has neither, and tests of many steps need them.
 CHECKS := toolchains slurm chromium build format vet staticcheck $(call if_there,$(NPM),generated proto) house \
-	$(call if_there,$(PYTHON),python client) $(call if_there,$(CARGO),rust) $(call if_there,$(NPM),js web assemblyscript) \
-	test simulation examples languages
+	$(call if_there,$(CARGO),rust) side-by-side test simulation examples languages
+# Each of these keeps one processor busy and shares no file with the others. What takes longest begins first.
+SIDES := $(call if_there,$(PYTHON),python-types python-tests) $(call if_there,$(NPM),assemblyscript) \
+	$(call if_there,$(PYTHON),client) $(call if_there,$(NPM),js web)
 
 # Checks test the program with the client for S3, as it is in the wheels; vet and staticcheck also look at the default
 # build.
 TAGS := s3
 BUILDS := '' $(TAGS)
 FLAGS := $(GOFLAGS)
-$(CHECKS) mutants cover: export GOFLAGS := $(strip $(FLAGS) -tags=$(TAGS))
+$(CHECKS) $(SIDES) mutants cover: export GOFLAGS := $(strip $(FLAGS) -tags=$(TAGS))
 
 # heading,TEXT: with the time since make was started.
-STARTED := $(shell date +%s)
+STARTED ?= $(shell date +%s)
+STARTED := $(STARTED)
 heading = @t=$$(($$(date +%s) - $(STARTED))); printf '\n== %s (at %d:%02d)\n' '$(1)' $$((t / 60)) $$((t % 60))
 
 .PHONY: help
@@ -114,7 +119,14 @@ help: ## this list
 check: $(CHECKS) ## everything that must hold, in order; what CI runs
 	@[ ! -s $(UNSTEADY) ] || { printf '\n== these tests failed and passed when they ran alone; each is a fault to look for\n'; \
 	cat $(UNSTEADY); }
-	$(call heading,$(if $(filter without-%,$(CHECKS)),all checks that could be made passed; left out: $(patsubst without-%,%,$(filter without-%,$(CHECKS))),all checks passed))
+	$(call heading,$(if $(left_out),all checks that could be made passed; left out: $(left_out),all checks passed))
+
+left_out = $(patsubst without-%,%,$(filter without-%,$(CHECKS) $(SIDES)))
+
+.PHONY: side-by-side
+side-by-side: ## the checks of Python, the HTTP client, JavaScript, the dashboard and AssemblyScript, several at a time
+	@GOFLAGS='$(FLAGS)' STARTED=$(STARTED) $(MAKE) --no-print-directory SIDE_BY_SIDE=1 -j $(AT_ONCE) \
+	$(if $(filter output-sync,$(.FEATURES)),-O) $(SIDES)
 
 # missing,PROGRAM,WHAT TO DO: one line when the program is not there, and a failure under STRICT=1.
 missing = @command -v $(1) >/dev/null || { echo '$(1) is missing: $(2)' >&2; [ -z '$(STRICT_CHECK)' ]; }
@@ -264,9 +276,16 @@ assemblyscript: $(ASSEMBLYSCRIPT)/node_modules/.package-lock.json ## WASM module
 	@ls -l $(TOOLS)/assemblyscript | awk 'NR > 1 { print "  " $$5 "\t" $$9 }'
 
 .PHONY: python
-python: $(VENV)/ready ## the Python SDK: types, tests, generated code; its plugins run in `make test`
-	$(call heading,python)
+python: python-types python-tests ## the Python SDK: types, tests, generated code; its plugins run in `make test`
+
+.PHONY: python-types
+python-types: $(VENV)/ready ## the types of the Python SDK
+	$(call heading,types in Python)
 	@cd $(PYTHON_SDK) && $(VENV)/bin/mypy --cache-dir $(TOOLS)/mypy && PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(VENV)/bin/pyright
+
+.PHONY: python-tests
+python-tests: $(VENV)/ready ## the Python SDK's own tests, and its generated code
+	$(call heading,tests in Python)
 	@cd $(PYTHON_SDK) && $(VENV)/bin/pytest -q -p no:cacheprovider
 	@TUNEHOST_TESTED= go test -count=1 -run 'Generated|Vectors' ./$(PYTHON_SDK)
 
