@@ -45,6 +45,7 @@ class Integers:
         if not self._read:  # of an earlier attempt
             self._known = {**dict.fromkeys(of(self._dir), True), **self._known}
             self._read = True
+            _tidy(self._dir)
         made = f"{os.path.join(self._dir, _FILE)}.{os.getpid()}.new"
         try:
             with open(made, "w", encoding="utf-8") as f:
@@ -54,6 +55,25 @@ class Integers:
             with contextlib.suppress(OSError):
                 os.unlink(made)
             raise
+
+
+def _tidy(dir: str) -> None:
+    """Removes what processes that were killed have half written."""
+    for name in os.listdir(dir):
+        pid = name[len(_FILE) + 1 : -len(".new")]
+        if name.startswith(f"{_FILE}.") and name.endswith(".new") and pid.isdigit() and not _lives(int(pid)):
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(dir, name))
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        pass
+    return True
 
 
 def of(*dirs: Any) -> FrozenSet[str]:

@@ -67,9 +67,7 @@ class Experiment:
     def dataframe(self) -> Any:
         """A pandas.DataFrame with a row for each trial: its state, its parameters as params/NAME, and the metrics
         of its last result."""
-        pandas = _dataframes.library()
-
-        return pandas.DataFrame([_row(trial) for trial in self.trials()])
+        return _dataframes.frame([_row(trial) for trial in self.trials()])
 
     def curves(self, metric: str) -> Any:
         """A pandas.DataFrame of one metric: a row for each iteration, and a column for each trial's number."""

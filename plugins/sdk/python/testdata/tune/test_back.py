@@ -12,6 +12,7 @@ import pytest
 import tunehost
 from tunehost import _binary, tune
 from tunehost.tune import _host, _serving
+from tunehost.tune.error import TuneError
 from tunehost.tune.search import Searcher
 
 
@@ -220,3 +221,60 @@ def test_ask_and_tell_needs_to_know_what_is_good():
         tunehost.AskTell({"x": tune.uniform(0, 1)}, metric="loss")
     with pytest.raises(tunehost.AskError, match="leave mode out"):
         tunehost.AskTell({"x": tune.uniform(0, 1)}, metric={"loss": "min"}, mode="max")
+
+
+def odd(config):
+    tune.report({"loss": 2.0, "zero": -0.0, "in": {"zero": -0.0}, "big": 10**400, "m": 2**63, "text": "\ud800"})
+
+
+def test_odd_values_come_back():
+    results = tune.Tuner(odd, run_config=tune.RunConfig(verbose=0)).fit()
+    found = results[0].metrics
+    assert repr([found["zero"], found["in"]["zero"]]) == "[-0.0, -0.0]"
+    assert (found["big"], found["m"], found["text"]) == (10**400, 2**63, "?")
+
+
+def in_itself(config):
+    metrics = {"loss": 1.0}
+    metrics["mine"] = {"again": metrics}
+    tune.report(metrics)
+
+
+def test_a_dict_that_contains_itself_is_named():
+    (error,) = tune.Tuner(in_itself, run_config=tune.RunConfig(verbose=0)).fit().errors
+    assert "mine has more than 100 dicts in each other: does it contain itself?" in str(error)
+
+
+class Fails(tune.Stopper):
+    def __call__(self, trial_id, result):
+        raise ValueError("on purpose")
+
+    def stop_all(self):
+        return False
+
+
+def test_an_exception_of_a_stopper_is_the_stoppers():
+    tuner = tune.Tuner(odd, run_config=tune.RunConfig(verbose=0, stop=Fails()))
+    with pytest.raises(TuneError, match=r"the stopper failed 3 times .*; the last time: ValueError: on purpose") as raised:
+        tuner.fit()
+    assert "fifo" not in str(raised.value)
+
+
+def test_the_working_directory_is_gone(tmp_path, monkeypatch):
+    gone, there = tmp_path / "gone", tmp_path / "there"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    begins = [
+        lambda: tune.Tuner(odd).fit(),
+        lambda: tunehost.minimize(lambda p: p["x"], {"x": tune.uniform(0, 1)}, trials=1),
+        lambda: tunehost.AskTell({"x": tune.uniform(0, 1)}, metric="loss", mode="min"),
+        lambda: tunehost.Experiment.open("results/x"),
+        lambda: tune.Tuner.restore("results/x"),
+        lambda: tune.Checkpoint.from_directory("here"),
+    ]
+    for begin in begins:
+        with pytest.raises(FileNotFoundError, match="the working directory was deleted: change into another one"):
+            begin()
+    results = tune.Tuner(odd, run_config=tune.RunConfig(verbose=0, storage_path=str(there))).fit()
+    assert not results.errors and results[0].metrics["loss"] == 2

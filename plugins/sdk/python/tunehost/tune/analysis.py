@@ -174,10 +174,8 @@ class ExperimentAnalysis:
     @property
     def results_df(self) -> Any:
         """The last results as a pandas.DataFrame, by the trials' ids."""
-        pandas = _dataframes.library()
-
         rows = [dict(flat({"trial_id": t.trial_id, **t.last_result})) for t in self.trials]
-        return pandas.DataFrame.from_records(rows, index="trial_id")
+        return _dataframes.frame(rows).set_index("trial_id")
 
     @cached_property
     def trial_dataframes(self) -> Dict[str, Any]:
@@ -190,8 +188,6 @@ class ExperimentAnalysis:
     def dataframe(self, metric: Optional[str] = None, mode: Optional[str] = None) -> Any:
         """A pandas.DataFrame with a row for each trial that has reported: its last result, or its best one by a
         metric; the config as columns config/NAME. ValueError: there is a mode and no metric."""
-        pandas = _dataframes.library()
-
         _check_mode(mode)
         if mode and not metric:
             raise ValueError("a mode needs a metric: write dataframe(metric=NAME, mode=MODE)")
@@ -203,7 +199,7 @@ class ExperimentAnalysis:
                 if mode and metric in frame:
                     row = frame[metric].idxmin() if mode == "min" else frame[metric].idxmax()
                 rows.append({**frame.iloc[row].to_dict(), "logdir": paths[id]})
-        return pandas.DataFrame(rows)
+        return _dataframes.frame(rows)
 
 
 def _trials(grid: ResultGrid) -> List[AnalysedTrial]:

@@ -152,10 +152,8 @@ class Result:
         config/NAME; None if there is none."""
         if not self.results:
             return None
-        pandas = _dataframes.library()
-
         config = dict(_nested.flat({"config": self.config}))
-        return pandas.DataFrame([{**dict(_nested.flat(r)), **config} for r in self.results])
+        return _dataframes.frame([{**dict(_nested.flat(r)), **config} for r in self.results])
 
     @cached_property
     def checkpoint(self) -> Optional[Checkpoint]:

@@ -97,8 +97,6 @@ class ResultGrid:
     def get_dataframe(self, filter_metric: Optional[str] = None, filter_mode: Optional[str] = None) -> Any:
         """A pandas.DataFrame with a row for each trial: its last result, or its best one by filter_metric; the config
         as columns config/NAME. ValueError: one of the two arguments is given without the other."""
-        pandas = _dataframes.library()
-
         if (filter_metric is None) != (filter_mode is None) or filter_mode not in (None, "min", "max"):
             raise ValueError('give filter_metric=NAME together with filter_mode="min" or "max"')
         rows = []
@@ -112,7 +110,7 @@ class ResultGrid:
             if usable:
                 chosen = (min if filter_mode == "min" else max)(usable, key=lambda pair: pair[0])[1]
             rows.append({**dict(flat(chosen)), **dict(flat({"config": result.config})), "logdir": result.path})
-        return pandas.DataFrame(rows)
+        return _dataframes.frame(rows)
 
     def __repr__(self) -> str:
         return f"ResultGrid({self.experiment_path!r}, {len(self)} trials, {self.num_errors} failed)"
