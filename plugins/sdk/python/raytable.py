@@ -47,6 +47,12 @@ SAME, DIFFERS, NO = "same", "differs", "no"
 _ITSELF = "with arguments of the library it is the library itself; without them the same method of tunehost: "
 _OWN = "the method is tunehost's own, the library is not needed: "
 
+_MILESTONES = (
+    "where it is tunehost's `asha` (`time_attr=\"training_iteration\"`, whole numbers, `stop_last_trials=True`), the best "
+    "⌊n/reduction_factor⌋ of n trials at a milestone go on, the new one among them, as in the paper; Ray interpolates a "
+    "percentile of those before it, so that sometimes a trial more goes on. In all other cases Ray's rule holds"
+)
+
 # What is not the same, and why: [state, remark]. Every remark is true of the code; tests hold many of them.
 REMARKS: Dict[str, List[str]] = {
     "Callback": [
@@ -66,6 +72,7 @@ REMARKS: Dict[str, List[str]] = {
     "SyncConfig": [SAME, "results are where `storage_path` says at once, with all files"],
     "Result": [SAME, 'nested metrics are read as `metrics["val"]["acc"]` and as `metrics["val/acc"]`'],
     "ResultGrid": [SAME, "is also made of the experiment's directory"],
+    **dict.fromkeys(("ASHAScheduler", "AsyncHyperBandScheduler"), [DIFFERS, _MILESTONES]),
     "create_scheduler": [SAME, "names of tunehost's plugins work, too"],
     "create_searcher": [SAME, "names of tunehost's plugins work, too"],
     "AxSearch": [DIFFERS, _OWN + "`gp`; constraints and arguments of Ax are refused"],
@@ -138,6 +145,7 @@ COMPARED = (
     "hyperband_function_example",
     "hyperopt_conditional_search_space_example",
     "logging_example",
+    "optuna_define_by_run_example",
     "tune_basic_example",
 )
 
@@ -294,8 +302,10 @@ def _examples() -> List[str]:
         " lines that import are changed: `from ray` to `from tunehost`, `from ray.air.integrations` to",
         "`from tunehost.tune.integration`, and `import ray` to `from tunehost.tune import cluster as ray`.",
         "`make ray-examples` runs them. It also runs these over Ray itself, with the same seeds and one trial at a time, and "
-        "they find the same: each trial has the same parameters, the same results and the same end. The others are not "
-        "compared.",
+        "they find the same: each trial has the same parameters, the same results and the same end. For that, those with "
+        "`AsyncHyperBandScheduler` have `stop_last_trials=False`, with which Ray's rule of a milestone holds here, too: with "
+        "tunehost's own `asha` the parameters are the same, and some trials end at another milestone, see the table. The "
+        "others are not compared.",
         "",
         ", ".join(f"`{name}`" for name in COMPARED),
         "",

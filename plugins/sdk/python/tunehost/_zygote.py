@@ -46,7 +46,8 @@ def wanted(trainable: Type[Trainable]) -> bool:
         return False
     why = unsafe()
     if trainable.fork is None and why:
-        _log.log.info("a process for each trial, no fork: %s", why)
+        _log.log.info("trials cannot begin as copies of this process, because %s: each starts a process of its own, which "
+                      "takes longer", why)
     return bool(trainable.fork) or sys.platform == "linux" and not why
 
 
@@ -158,9 +159,11 @@ class _Zygote:
             made.open()
             why = unsafe()
             if why == "it has initialised CUDA":
-                raise Refused("open has initialised CUDA, which does not survive a fork: do it in train, or set fork = False")
+                raise Refused("CUDA was initialised before the first trial, and a trial, a copy of that process, cannot use it: "
+                              "do it in the trial, or set fork = False in the class of a plugin")
             if why:
-                _log.log.warning("open has started threads, which do not exist in the forks that run trials: if a trial hangs, set fork = False")
+                _log.log.warning("threads were started before the first trial, and a trial, a copy of that process, does not have "
+                                 "them: if one hangs, start them in the trial, or set fork = False in the class of a plugin")
             self._trainable, self._saves = made, made.saves
             _rehearse(made)
             self._own = _system.children() - {self._server}
@@ -168,7 +171,7 @@ class _Zygote:
             self._reply(call, True, traits_of(made, forked=True))
         except BaseException as e:
             if not isinstance(e, ValueError):
-                _log.log.error("open failed", exc_info=True)
+                _log.log.error("the trainable cannot be loaded", exc_info=True)
             self._reply(call, False, str(e) if isinstance(e, ValueError) else describe(e))
 
     def _request(self, call: int, params: Dict[str, Any]) -> None:
@@ -176,7 +179,7 @@ class _Zygote:
         try:
             self._reply(call, True, dict(self._trainable.request(params)))
         except BaseException as e:
-            _log.log.error("request failed", exc_info=True)
+            _log.log.error("the resources of a trial cannot be computed", exc_info=True)
             self._reply(call, False, describe(e))
         self._own = self._own | (_system.children() - {self._server, *self._trials.values()})
 

@@ -60,6 +60,8 @@ def prepared(of):
     fill(search.BasicVariantGenerator, random_state=SEED)
     fill(importlib.import_module(f"{of}.tune.search.hyperopt").HyperOptSearch, random_state_seed=SEED)
     fill(importlib.import_module(f"{of}.tune.search.optuna").OptunaSearch, seed=SEED)
+    schedulers = importlib.import_module(f"{of}.tune.schedulers")
+    fill(schedulers.AsyncHyperBandScheduler, stop_last_trials=False)  # with which both have Ray's rule of a milestone
     limit(search.ConcurrencyLimiter)
     if of == "ray":
         reuse(importlib.import_module("ray.tune").Tuner)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -278,3 +279,15 @@ def test_the_working_directory_is_gone(tmp_path, monkeypatch):
             begin()
     results = tune.Tuner(odd, run_config=tune.RunConfig(verbose=0, storage_path=str(there))).fit()
     assert not results.errors and results[0].metrics["loss"] == 2
+
+
+def deletes(config):
+    tune.report({"loss": 3.0})
+    shutil.rmtree(tune.get_context().get_trial_dir())
+    tune.report({"loss": 1.0, "in": {"n": 2}})
+
+
+def test_results_of_a_trial_that_deletes_its_directory_come_back():
+    results = tune.Tuner(deletes, run_config=tune.RunConfig(verbose=0)).fit()
+    assert [r["loss"] for r in results[0].results] == [3.0, 1.0] and not results.errors
+    assert results[0].metrics["training_iteration"] == 2 and results[0].metrics["in/n"] == 2

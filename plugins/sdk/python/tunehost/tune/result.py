@@ -143,8 +143,19 @@ class Result:
                         found = {i: r for i, r in found.items() if i < result["training_iteration"]}
                         found[result["training_iteration"]] = result
         except FileNotFoundError:
-            pass
+            return self._recorded() if self._trial.get("results") else []
         return list(found.values())
+
+    def _recorded(self) -> List[Metrics]:
+        """The results of a trial whose files were deleted: the record has their numbers."""
+        experiment = os.path.dirname(os.path.dirname(self.path))
+        found = []
+        for line in _view.lines("results", experiment, str(self._trial["number"])):
+            times = {k: line[k] for k in ("attempt", "time_total_s") if k in line}
+            own = _integers.typed(line["metrics"], ())
+            own["training_iteration"] = line["iteration"]
+            found.append(Metrics({**own, **times, "done": line["done"], "trial_id": self.trial_id}))
+        return found
 
     @cached_property
     def metrics_dataframe(self) -> Any:
