@@ -164,8 +164,8 @@ func (p *Process) callFailure(ctx context.Context, call string, err error) error
 }
 
 // late ends the plugin because the caller no longer waits for its answer; the state of the plugin is
-// unknown. A searcher or scheduler whose caller has left, because the experiment ends, is not to blame: it is closed, in
-// order.
+// unknown. A searcher or scheduler whose caller has left, because the experiment ends, is not to blame: it is
+// closed, in order.
 func (p *Process) late(ctx context.Context, call string) error {
 	left := errors.Is(ctx.Err(), context.Canceled)
 	if kind := p.config.Kind; left && (kind == sdk.KindSearcher || kind == sdk.KindScheduler) {

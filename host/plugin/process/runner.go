@@ -187,8 +187,8 @@ func (r *runner) Wait(context.Context) error {
 	return nil // status says how it ended
 }
 
-// Kill implements goplugin.Runner. go-plugin calls it two seconds after it has told a process to end, which may have more
-// time than that to save what it has. A process whose stdout ends without a handshake is usually about to
+// Kill implements goplugin.Runner. go-plugin calls it two seconds after it has told a process to end, which may
+// have more time than that to save what it has. A process whose stdout ends without a handshake is usually about to
 // end: its own end says more than a kill by the host.
 func (r *runner) Kill(context.Context) error {
 	if r.ending.Load() {

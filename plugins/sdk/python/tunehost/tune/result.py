@@ -151,7 +151,7 @@ class Result:
         experiment = os.path.dirname(os.path.dirname(self.path))
         found = []
         for line in _view.lines("results", experiment, str(self._trial["number"])):
-            times = {k: line[k] for k in ("attempt", "time_total_s") if k in line}
+            times: Dict[str, Any] = {k: line[k] for k in ("attempt", "time_total_s") if k in line}
             own = _integers.typed(line["metrics"], ())
             own["training_iteration"] = line["iteration"]
             found.append(Metrics({**own, **times, "done": line["done"], "trial_id": self.trial_id}))
