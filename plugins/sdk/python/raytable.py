@@ -72,7 +72,7 @@ REMARKS: Dict[str, List[str]] = {
     "SyncConfig": [SAME, "results are where `storage_path` says at once, with all files"],
     "Result": [SAME, 'nested metrics are read as `metrics["val"]["acc"]` and as `metrics["val/acc"]`'],
     "ResultGrid": [SAME, "is also made of the experiment's directory"],
-    **dict.fromkeys(("ASHAScheduler", "AsyncHyperBandScheduler"), [DIFFERS, _MILESTONES]),
+    **dict.fromkeys(("ASHAScheduler", "AsyncHyperBandScheduler"), [SAME, _MILESTONES]),
     "create_scheduler": [SAME, "names of tunehost's plugins work, too"],
     "create_searcher": [SAME, "names of tunehost's plugins work, too"],
     "AxSearch": [DIFFERS, _OWN + "`gp`; constraints and arguments of Ax are refused"],
