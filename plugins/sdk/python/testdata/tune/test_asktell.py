@@ -212,3 +212,18 @@ def test_nothing_is_kept():
     with tunehost.AskTell(SPACE, metric="loss", mode="min", trials=2, storage="none") as experiment:
         assert len(list_of(experiment)) == 2
     assert os.listdir(".") == []
+
+
+@pytest.mark.parametrize("storage", [None, "none"])
+def test_there_is_no_best_trial_yet(storage):
+    space = {"x": tune.uniform(0, 1)}
+    with tunehost.AskTell(space, metric="loss", mode="min", trials=2, seed=1, storage=storage) as experiment:
+        assert experiment.best() is None
+        for trial in experiment:
+            experiment.tell(trial, {"loss": float("nan")})
+        assert experiment.best() is None
+    if storage is None:
+        read = tunehost.Experiment.open(experiment.dir)
+        assert read.best() is None and read.front() == [] and read.best_checkpoint is None
+        with pytest.raises(tunehost.ReadError, match='no trial has reported a metric "nope"'):
+            read.best("nope")
