@@ -302,3 +302,22 @@ def test_a_function_that_leaves_parameters_open_repeats_no_point() -> None:
     answers = [s.suggest(tunehost.Request(trial, trial, None, s.space)) for trial in range(6)]
     assert answers[0][0] == 2 and answers[5] is tunehost.EXHAUSTED
     assert len({tuple(p) for p in answers[:5]} | {(3.0, 0.0)}) == 6
+
+
+def test_orders_of_a_scheduler_are_kept_until_they_are_taken() -> None:
+    class Bossy(tunehost.Scheduler):
+        name = "bossy"
+
+        def on_result(self, event: events.Event) -> None:
+            self.stop_trial(event.trial, "slow")
+
+    scheduler = Bossy()
+    assert scheduler.decide([events.Event(1, events.EventKind.RESULT_REPORTED, trial=3)]) == []
+    scheduler.resume(4)
+    scheduler.exploit(5, 6, 2)
+    scheduler.resize(7, {"cpu": 2})
+    scheduler.stop_all("enough")
+    kind = events.CommandKind
+    assert [(c.kind, c.trial) for c in scheduler.take_orders()] == [
+        (kind.STOP_TRIAL, 3), (kind.RESUME, 4), (kind.EXPLOIT, 5), (kind.RESIZE, 7), (kind.STOP_ALL, 0)]
+    assert scheduler.take_orders() == []

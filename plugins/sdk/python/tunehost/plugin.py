@@ -221,7 +221,7 @@ class Scheduler(_Learner):
 
     def take_orders(self) -> List[Command]:
         """The commands since the last call."""
-        return cast(List[Command], self.__dict__.pop("_orders", []))
+        return cast("List[Command]", self.__dict__.pop("_orders", []))
 
 
 class Trainable(Plugin):
