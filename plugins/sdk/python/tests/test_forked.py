@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any, List
+from typing import Any, Dict, List, Set
 
 import pytest
 
-from tunehost import _frames, _zygote
+from tunehost import _frames, _stop, _system, _zygote
 from tunehost._forked import ForkedSession, Zygote
+from tunehost._trial import trial_of
 from tunehost.plugin import Trainable
-from tunehost.run import ENDED, STARTED, Run
+from tunehost.run import ENDED, STARTED, Run, Trial, flush
 from tunehost.tune import _encode, _payload, _worker, session
 
 ROOT = str(Path(__file__).parent.parent)
@@ -204,3 +206,46 @@ def test_a_forked_process_that_returns_ends_by_itself() -> None:
     done = dies(RETURNS)
     assert done.stdout.splitlines() == ["0", "0", "1", "0", "ended {'kind': 4}"], (done.stdout, done.stderr)
     assert done.stderr.rstrip().endswith("ValueError: in the child")
+
+
+class Silent:
+    """A host that hears everything and says nothing."""
+
+    def send(self, told: Dict[str, Any]) -> None:
+        pass
+
+    def poll(self) -> List[Dict[str, Any]]:
+        return []
+
+    wait = poll
+
+
+def as_a_fork(dir: Path) -> None:
+    """What each fork runs, without what changes this process."""
+    run = Run(trial_of({"dir": str(dir), "params": '{"x": 1}', "options": "", "resources": b"{}"}), Silent(), False)
+    _system._prctl(3, 0)  # asks only
+    _stop.handled()
+    _stop.handle(signal.SIGCHLD, int(signal.SIG_DFL))
+    _stop.mask(signal.SIG_UNBLOCK, {int(signal.SIGTERM)})
+    with run.trains():
+        run.report({"loss": 0.5, "val": {"accuracy": 0.1}}, done=True)
+    _system.children()
+    flush()
+
+
+def test_what_each_fork_runs_needs_no_modules_that_cost_memory(tmp_path: Path) -> None:
+    """A fork copies each page of memory that it touches: these modules are a good part of them."""
+    as_a_fork(tmp_path)  # imports what it needs
+    files: Set[str] = set()
+    sys.setprofile(lambda frame, event, argument: files.add(Path(frame.f_code.co_filename).name))
+    try:
+        as_a_fork(tmp_path)
+    finally:
+        sys.setprofile(None)
+    costly = {"contextlib.py", "enum.py", "signal.py", "typing.py"}
+    assert "run.py" in files and files & costly == set()
+
+
+def test_what_the_host_says_of_a_trial_is_json_or_nothing() -> None:
+    found = trial_of({"params": ' {"x": 1}\n', "options": "", "resources": b"{}", "bundles": [("n", b"", (), "")]})
+    assert (found.params, found.options, found.resources, found.bundles[0].resources) == ({"x": 1}, {}, {}, {})

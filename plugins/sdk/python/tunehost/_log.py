@@ -34,6 +34,9 @@ class _Plain(logging.Formatter):
     """Lines of plain text."""
 
 
+_PLAIN = _Plain("%(asctime)s %(levelname)s %(name)s: %(message)s")  # made once, rather than in each trial's process
+
+
 def _traced(error: Optional[BaseException]) -> Dict[str, str]:
     """The shortened traceback, and the whole one if it differs."""
     if error is None:
@@ -61,4 +64,4 @@ def plain() -> None:
     """From now on stderr is a trial's log file, which is read as plain text."""
     for handler in logging.getLogger().handlers:
         if isinstance(handler.formatter, Hclog):
-            handler.setFormatter(_Plain("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+            handler.setFormatter(_PLAIN)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Set, Tuple, Union
+from collections.abc import Mapping
+from typing import Any, Dict, Iterator, List, Optional, Set, Tuple, Union
 
 Metrics = Mapping[str, Any]
 

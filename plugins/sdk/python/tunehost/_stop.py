@@ -10,13 +10,20 @@ import atexit
 import mmap
 import os
 import signal
+import sys
 import threading
-from typing import Any, Callable, List
+from typing import Any, Callable, Iterable, List
 
 from .errors import Stopped
 
 _OWNER = "TUNEHOST_SDK_PID"
 TERMINATED = 128 + signal.SIGTERM  #: the exit status of a program that SIGTERM has ended
+
+# The module signal without its conversion of numbers to enums, which costs each fork memory.
+_plain: Any = sys.modules.get("_signal", signal)
+mask: Callable[[int, Iterable[int]], Any] = getattr(_plain, "pthread_sigmask", None)  # type: ignore[assignment]
+handle: Callable[[int, Any], Any] = _plain.signal
+_handler: Callable[[int], Any] = _plain.getsignal
 
 _over = False  # the script knows that it must stop, or is ending: SIGTERM is ignored
 
@@ -52,7 +59,7 @@ def end_unless(
     """A handler for trials that ends one which SIGTERM was meant for alone, as Python does without a handler: neither the
     host has sent it, which stopped tells after look, nor an engine, which sends it to the trial's parent, too. later_s is how long either may take."""
 
-    def handle(signum: int, frame: Any) -> None:
+    def decide(signum: int, frame: Any) -> None:
         if doomed:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGTERM)
@@ -68,27 +75,27 @@ def end_unless(
             os.kill(os.getpid(), signal.SIGTERM)  # the handler runs in the main thread, which may change what it does
 
     doomed: List[bool] = []
-    return handle
+    return decide
 
 
 def handled() -> bool:
     """Whether the author's code handles SIGTERM."""
-    return signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, _live_on)
+    return _handler(signal.SIGTERM) not in (signal.SIG_DFL, _live_on)
 
 
 def install(handler: Callable[[int, Any], None]) -> bool:
     """Handles SIGTERM, unless it has another handler or this is not the main thread."""
     if threading.current_thread() is not threading.main_thread() or handled():
         return False
-    signal.signal(signal.SIGTERM, handler)
+    handle(signal.SIGTERM, handler)
     os.register_at_fork(after_in_child=lambda: _restore(handler))
     return True
 
 
 def _restore(handler: Callable[[int, Any], None]) -> None:
     """Restores the default in a fork: only the script itself cleans up."""
-    if signal.getsignal(signal.SIGTERM) is handler:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if _handler(signal.SIGTERM) is handler:
+        handle(signal.SIGTERM, int(signal.SIG_DFL))
 
 
 def ignore() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import sys
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Union
 
+from ._frames import decoded
 from .run import Bundle, Logs, Trial
 
 
@@ -15,11 +15,16 @@ def trial_of(found: Dict[str, Any]) -> Trial:
     """Converts a received trial to the type that authors see."""
     known = {k: v for k, v in found.items() if k in Trial.__dataclass_fields__}
     for name in ("params", "options", "resources"):
-        known[name] = json.loads(known[name] or b"{}")
-    known["bundles"] = [Bundle(node, json.loads(amounts or b"{}"), devices, address)
+        known[name] = _json(known[name])
+    known["bundles"] = [Bundle(node, _json(amounts), devices, address)
                         for node, amounts, devices, address in known.get("bundles", ())]
     known["logs"] = Logs(*known.get("logs", ()))
     return Trial(**known)
+
+
+def _json(text: Union[str, bytes]) -> Any:
+    """What the host has sent as JSON; nothing is an object without members."""
+    return decoded(text.decode() if isinstance(text, bytes) else text) if text else {}
 
 
 def prepare(trial: Trial) -> None:

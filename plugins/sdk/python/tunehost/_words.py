@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 from typing import Callable, Mapping, Tuple, Union
 
-_PLACE = re.compile(r"^(?:.*/tune/experiment\.yaml|stdin):(\d+):(\d+): (.*)$")
-_JSON = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*"')
+# Patterns are compiled where they are used: a run without a message uses none.
+_PLACE = r"^(?:.*/tune/experiment\.yaml|stdin):(\d+):(\d+): (.*)$"
+_JSON = r'[{}\[\]]|"(?:[^"\\]|\\.)*"'
 
 #: A process of this package: its folder beside the experiment.
 _OURS = r'(?:trainable|scheduler|searcher|reporter) "\S*/tune/(\w+)"'
@@ -67,23 +68,22 @@ _ADVISED: Tuple[Tuple[str, _Words], ...] = (
     (rf"{_OURS} has not answered \w+(?: since its start)? for (\S+); (.*?) \(deadlines\.(\w+)\)", _late),
     (rf"{_OURS} was not ready within (\S+) of its start", _unready),
 )
-_ADVICE = [(re.compile(pattern), words) for pattern, words in _ADVISED]
 
 
 def is_error(line: str) -> bool:
     """Whether a line of the program's standard error says why it ends: an exception has it then."""
-    return line.startswith("tunehost: ") or _PLACE.match(line.rstrip("\n")) is not None
+    return line.startswith("tunehost: ") or re.match(_PLACE, line.rstrip("\n")) is not None
 
 
-_CRASH = re.compile(r"^(?:fatal error|panic|runtime): .*", re.M)
-_NO_ROOM = re.compile(r"failed to reserve|cannot allocate memory|out of memory|failed to create new OS thread")
+_CRASH = r"(?m)^(?:fatal error|panic|runtime): .*"
+_NO_ROOM = r"failed to reserve|cannot allocate memory|out of memory|failed to create new OS thread"
 
 
 def unexplained(said: str, status: int) -> str:
     """Why the program has ended that has not said so in its own way; said is what it wrote to its standard error."""
-    crash = _CRASH.search(said)
+    crash = re.search(_CRASH, said)
     last = crash[0] if crash else next((line for line in reversed(said.splitlines()) if line.strip()), "")
-    advice = ": it needs more memory or address space than there is; see ulimit -a" if _NO_ROOM.search(last) else ""
+    advice = ": it needs more memory or address space than there is; see ulimit -a" if re.search(_NO_ROOM, last) else ""
     return f"tunehost ended with status {status}" + (f" ({last.strip()})" if last else "") + advice
 
 
@@ -101,8 +101,8 @@ def has_no_value(message: str) -> bool:
 
 def advised(text: str) -> str:
     """A text with the advice for Python."""
-    for pattern, words in _ADVICE:
-        text = pattern.sub(words, text)
+    for pattern, words in _ADVISED:
+        text = re.sub(pattern, words, text)
     return text
 
 
@@ -113,7 +113,7 @@ def refused(text: str, file: str, arguments: Mapping[str, str]) -> str:
 
 
 def _refused(line: str, file: str, arguments: Mapping[str, str]) -> str:
-    found = _PLACE.match(line)
+    found = re.match(_PLACE, line)
     if not found:
         return line
     number, column, what = int(found[1]), int(found[2]), found[3]
@@ -133,7 +133,7 @@ def _key_in_yaml(file: str, number: int) -> str:
 def _key_in_json(file: str, column: int) -> str:
     """The key at the top to which a column of one line belongs."""
     depth, key = 0, ""
-    for token in _JSON.finditer(file):
+    for token in re.finditer(_JSON, file):
         if token.start() >= column:
             break
         text = token[0]

@@ -24,10 +24,10 @@ from ._frames import Frames
 from ._trial import prepare, trial_of
 from .errors import Refused
 from .plugin import Trainable, traits_of
-from .run import ENDED, STARTED, Link, Order, Run, Told, Trial, attempt, describe
+from .run import ENDED, STARTED, Link, Order, Run, Told, Trial, attempt, describe, flush
 
 _TICK_S = 1.0
-_TERM = {signal.SIGTERM}
+_TERM = {int(signal.SIGTERM)}
 
 
 def unsafe() -> str:
@@ -78,14 +78,8 @@ def _exit(serve: Callable[[Frames], int], control: Frames) -> NoReturn:
     except BaseException:
         traceback.print_exc()
     finally:
-        _flush()
+        flush()
         os._exit(status)
-
-
-def _flush() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()
 
 
 class _Zygote:
@@ -146,6 +140,13 @@ class _Zygote:
         with contextlib.suppress(OSError):
             self._control.send(("reply", call, ok, value))
 
+    def _tell(self, what: str, run: int, value: int) -> None:
+        """Tells the server of a trial, if it is still there."""
+        try:
+            self._control.send((what, run, value))
+        except OSError:
+            pass
+
     def _describe(self, call: int) -> None:
         plugin = self._class
         self._reply(call, True, {"name": plugin.title(), "version": plugin.version, "summary": plugin.sentence(),
@@ -190,23 +191,24 @@ class _Zygote:
         link = self._control.fds.pop(0)
         me = os.getpid()
         try:
-            _flush()  # otherwise each trial would write the buffered output again
-            signal.pthread_sigmask(signal.SIG_BLOCK, _TERM)  # until the trial handles it
+            flush()  # otherwise each trial would write the buffered output again
+            _stop.mask(signal.SIG_BLOCK, _TERM)  # until the trial handles it
             pid = os.fork()
         except OSError as e:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, _TERM)
+            _stop.mask(signal.SIG_UNBLOCK, _TERM)
             os.close(link)
             self._control.send(("unforked", run, f"cannot fork: {e}"))
             return
         if pid == 0:
             self._become_trial(link, me)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _TERM)
-        with contextlib.suppress(OSError):
+        _stop.mask(signal.SIG_UNBLOCK, _TERM)
+        try:
             os.setpgid(pid, pid)  # parent and child both do this, so that an early kill finds the group
+        except OSError:
+            pass
         os.close(link)
         self._trials[run] = pid
-        with contextlib.suppress(OSError):
-            self._control.send(("forked", run, pid))
+        self._tell("forked", run, pid)
 
     def _become_trial(self, link: int, zygote: int) -> NoReturn:
         status = 1
@@ -215,7 +217,7 @@ class _Zygote:
             _system.die_with_parent(zygote)
             _system.adopt_orphans()
             signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _stop.handle(signal.SIGCHLD, int(signal.SIG_DFL))
             for end in (self._control, *self._wakeup):
                 end.close()
             assert self._trainable
@@ -224,7 +226,7 @@ class _Zygote:
         except BaseException:
             traceback.print_exc()
         finally:
-            _flush()
+            flush()
             os._exit(status)
 
     def _stop(self, run: int) -> None:
@@ -245,8 +247,7 @@ class _Zygote:
             _, status = os.waitpid(pid, 0)
             del self._trials[run]
             _system.sweep({self._server, *self._own, *self._trials.values()})
-            with contextlib.suppress(OSError):
-                self._control.send(("exited", run, os.waitstatus_to_exitcode(status)))
+            self._tell("exited", run, os.waitstatus_to_exitcode(status))
 
 
 _REHEARSALS = 20  #: Python specialises code that has run so often
@@ -314,10 +315,10 @@ def _train(trainable: Trainable, frames: Frames, saves: bool) -> None:
     prepare(trial)
     run = Run(trial, link, saves)
     _stop.install(_stop.end_unless(run.signalled, lambda: run.ending))
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _TERM)
+    _stop.mask(signal.SIG_UNBLOCK, _TERM)
     link.send({"kind": STARTED, "pid": os.getpid()})
     ended = attempt(trainable, run)
-    _flush()
+    flush()
     link.send(ended)
 
 

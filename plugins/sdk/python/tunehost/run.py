@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Protocol, Sequence, TypeVar,
+from typing import (TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, TypeVar,
                     cast)
 
 from . import _traces
@@ -186,15 +186,9 @@ class Run:
         assert self._stop
         return self._stop
 
-    @contextlib.contextmanager
-    def trains(self) -> Iterator[None]:
+    def trains(self) -> _Training:
         """Runs the author's code."""
-        self._training = True
-        try:
-            self._interrupt()
-            yield
-        finally:
-            self._training = False
+        return _Training(self)
 
     @property
     def params(self) -> Mapping[str, Any]:
@@ -386,11 +380,31 @@ class Run:
                 self._stop, self._stop_dir, self._killed = self._stop or Stopped(), "", True
 
 
+class _Training:
+    """While it is entered, the author's code is running."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def __enter__(self) -> None:
+        self._run._training = True
+        try:
+            self._run._interrupt()
+        except BaseException:
+            self._run._training = False
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self._run._training = False
+
+
 def flush() -> None:
     """Flushes buffered output."""
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
+        try:
             stream.flush()
+        except Exception:
+            pass
 
 
 def cut(text: str) -> str:

@@ -14,7 +14,8 @@ import os
 import pickle
 import re
 import sys
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple
+from collections.abc import Mapping
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from .._view import SUGGESTION
 from .error import TuneError, Unsupported

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Collection, Dict, FrozenSet, Iterator, Mapping, Tuple
+from collections.abc import Mapping
+from typing import Any, Collection, Dict, FrozenSet, Iterator, Tuple
 
 from . import _trust
 
