@@ -105,6 +105,7 @@ class _Zygote:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
         self._own = _system.children() - {self._server}
+        self._class._prepare()
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         poll.register(awake, select.POLLIN)
@@ -166,14 +167,16 @@ class _Zygote:
                 _log.log.warning("threads were started before the first trial, and a trial, a copy of that process, does not have "
                                  "them: if one hangs, start them in the trial, or set fork = False in the class of a plugin")
             self._trainable, self._saves = made, made.saves
-            _rehearse(made)
-            self._own = _system.children() - {self._server}
-            gc.freeze()  # so that trials do not scan, and thereby copy, existing objects
-            self._reply(call, True, traits_of(made, forked=True))
+            traits = traits_of(made, forked=True)
         except BaseException as e:
             if not isinstance(e, ValueError):
                 _log.log.error("the trainable cannot be loaded", exc_info=True)
             self._reply(call, False, str(e) if isinstance(e, ValueError) else describe(e))
+            return
+        self._reply(call, True, traits)  # the host goes on meanwhile; a fork that it wants waits
+        _rehearse(made)
+        self._own = _system.children() - {self._server}
+        gc.freeze()  # so that trials do not scan, and thereby copy, existing objects
 
     def _request(self, call: int, params: Dict[str, Any]) -> None:
         assert self._trainable

@@ -235,6 +235,10 @@ class Trainable(Plugin):
     reusable: bool = False  #: without fork: one process may run trial after trial
     shared: bool = False  #: without fork: one process may run many trials at a time, in threads
 
+    @classmethod
+    def _prepare(cls) -> None:
+        """Called in a process that forks, while its server starts: what open needs, and no other plugin does."""
+
     def _rehearse(self, run: Run) -> None:
         """Reports without a trial: see _zygote."""
         run.report({"_metric": 0.5}, done=True)

@@ -3,6 +3,7 @@ experiment. Each trial is a fork of it."""
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import sys
@@ -67,6 +68,12 @@ class Serving(tunehost.Trainable):
             raise
         finally:
             current.close(failed)
+
+    @classmethod
+    def _prepare(cls) -> None:
+        """Imports what reads functions; open says what is wrong with it."""
+        with contextlib.suppress(Exception):
+            import cloudpickle
 
     def _rehearse(self, run: tunehost.Run) -> None:
         """Reports without a trial."""
