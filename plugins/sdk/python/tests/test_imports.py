@@ -41,7 +41,7 @@ def test_tune_loads_modules_when_their_names_are_used() -> None:
 
 
 def test_the_process_of_trials_looks_names_up_before_it_forks() -> None:
-    loaded("from tunehost.tune import _worker; from tunehost import tune; tune._look_up(); "
+    loaded("from tunehost.tune import _worker; from tunehost import tune; tune.look_up(); "
            "assert {'report', 'get_checkpoint', 'Checkpoint', 'Stopped'} <= set(vars(tune)), vars(tune)")
 
 

@@ -175,7 +175,7 @@ def __getattr__(name: str) -> _Any:
     return value
 
 
-def _look_up() -> None:
+def look_up() -> None:
     """Looks up the names of modules that are loaded, so that no trial's process does it anew."""
     from importlib.util import resolve_name
     from sys import modules

@@ -44,7 +44,7 @@ class Serving(tunehost.Trainable):
         self.skipped = _skip.read(self.dir)
         self.keeps = computes(self.plan) or bool(self.plan.suggestions) or self.payload.repeat > 1
         self.asked = _heard.listens(self.dir)
-        tune._look_up()
+        tune.look_up()
 
     def train(self, run: tunehost.Run) -> None:
         if run.trial.number in self.skipped:
