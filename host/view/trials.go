@@ -218,6 +218,23 @@ func (s *State) misspelt(text string) error {
 			return err
 		}
 	}
+	return s.unknownCondition(text, names)
+}
+
+// logic are the operators between which a name stands that is meant to be true or false.
+var logic = regexp.MustCompile(`&&|\|\|`)
+
+// unknownCondition returns the mistake of the first unknown name that is a condition by itself.
+func (s *State) unknownCondition(text string, names []string) error {
+	for _, part := range logic.Split(literal.ReplaceAllString(text, "''"), -1) {
+		name := strings.Trim(part, "!() \t\n")
+		alone := name != "" && name == identifier.FindString(name)
+		if alone && name != "true" && name != "false" && !slices.Contains(names, name) {
+			if err := s.checkName(name); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
