@@ -345,6 +345,7 @@ func (e *Experiment) noted(x *Status) {
 	if x.State == Running && e.Dir.NotedFull() {
 		x.Waiting = "the disk is full: nothing is started, recorded or saved until there is space; free some space " +
 			"and the experiment continues by itself"
+		x.Left = Left{} // it takes as long as the disk stays full
 	}
 }
 

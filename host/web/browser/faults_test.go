@@ -218,11 +218,35 @@ trials: 1
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/counted/pareto")
 	p.shows("#front h2", "4 trials on the front")
+	p.shows("#pareto + p", "✕ is a trial that has failed")
+	p.tellsFailed("#front")
 	p.shows("#counted", "also of one that still runs or has failed")
 	p.await(`document.querySelector("#pareto canvas").ariaLabel.endsWith(": 4 trials, 4 of them on the front")`)
 	for _, view := range []string{"overview", "parameters"} {
 		p.view("#/x/counted/" + view)
 		p.shows("#counted", "also of one that still runs or has failed")
 	}
+	p.view("#/x/counted")
+	p.tellsFailed("#best")
+	p.run("watch lines", chromedp.Evaluate(watchTexts, nil))
+	p.view("#/x/counted/pareto")
+	p.await(crossed)
 	p.clean()
+	q := p.another()
+	q.report(dir)
+	q.view("#/x/counted/pareto")
+	q.tellsFailed("#front")
+	q.clean()
+}
+
+// crossed says that one trial of the front is drawn as a cross: two lines.
+const crossed = `new Set(strokes.filter((s) => s.label.includes("on the front") && s.width === 2 && s.path.length === 4)
+	.map((s) => JSON.stringify(s.path))).size >= 1`
+
+// tellsFailed waits for a table of four trials of which trial 2 has failed, with their iterations.
+func (p *page) tellsFailed(within string) {
+	p.t.Helper()
+	p.await(fmt.Sprintf(`JSON.stringify([...document.querySelectorAll("%s tbody tr")].map((r) =>
+		[r.cells[0].textContent, r.cells[1].textContent.includes("failed"), r.cells[4].textContent])) ===
+		'[["0",false,"1"],["1",false,"1"],["2",true,"1"],["3",false,"1"]]'`, within))
 }

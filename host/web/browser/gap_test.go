@@ -68,11 +68,12 @@ func TestWaitsForWorkers(t *testing.T) {
 		`objective: {metric: a, mode: max}\ntrainable: {command: [none]}\nspace: {x: {uniform: [0, 1]}}\n"}`)
 	p.shows("#experiments", "work")
 	p.view("#/x/work")
-	p.shows("#state", "running")
+	p.shows("#state", "… waits")
 	p.shows("#waiting", "… no worker has asked yet")
 	p.post("/experiments/work/ask", `{}`)
 	p.await("document.querySelector('#counts').textContent.includes('▶ 1 running')")
 	p.await("!document.querySelector('#waiting')")
+	p.shows("#state", "running")
 	p.clean()
 }
 

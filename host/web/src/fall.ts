@@ -19,15 +19,22 @@ export function useFall(source: Source, x: string, status?: Status): string {
   useEffect(() => {
     if (!status || status.front || source.made) return;
     const value = best ? toNumber(best.value) : NaN;
-    const before = high.current;
     void (async () => {
       const { metric, mode } = (await source.space(x)).objectives[0] ?? { metric: "", mode: "min" };
+      const before = best && status.state === "interrupted" ? await highest(source, x, mode) : high.current;
       const fell = before && (!best || (mode === "max" ? value < before.value : value > before.value));
       if (!fell) high.current = best ? { best, value } : before;
       say(fell ? told(before, metric, await source.trial(x, String(before.best.number))) : "");
     })().catch(() => {}); // it is told at the next look
-  }, [best?.number, String(best?.value), best?.attempts]);
+  }, [best?.number, String(best?.value), best?.attempts, status?.state]);
   return said;
+}
+
+// highest is the best value that any trial has reported. Nobody need have watched an experiment that was interrupted, and
+// its curves show that value.
+async function highest(source: Source, x: string, mode: string): Promise<Mark> {
+  const best = await source.best(x, undefined, mode);
+  return { best, value: toNumber(best.value) };
 }
 
 // told says what has become of a trial that had the best value.

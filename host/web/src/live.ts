@@ -95,6 +95,41 @@ export function useWatch(source: Source, x: string): Watched {
 
 type State = Watched & { x: string };
 
+// acted is the event of a page that has changed something: it looks at once what that has done. Its detail is the path.
+export const acted = "acted";
+
+// underway are the words for what a trial was asked for, by the end of the path.
+const underway: Record<string, string> = { pause: "pausing", resume: "continuing", stop: "stopping", retry: "starting again" };
+
+// stale is how long, in milliseconds, a page at most waits for a state that it has asked for.
+const stale = 10000;
+
+interface Asked {
+  of: string;
+  word: string;
+}
+
+// useAsked says what a trial was asked for on this page until another state is seen, and counts while it waits for that.
+export function useAsked(trial: string, state?: string): { word?: string; version: number } {
+  const of = `${trial} ${state}`;
+  const [asked, ask] = useState<Asked>();
+  const waits = asked?.of === of;
+  const version = useTicks(shortest, waits);
+  useEffect(() => {
+    const heard = (e: Event): void => {
+      const word = underway[String((e as CustomEvent).detail).split("/").pop() ?? ""];
+      if (word) ask({ of, word });
+    };
+    document.addEventListener(acted, heard);
+    return () => document.removeEventListener(acted, heard);
+  }, [of]);
+  useEffect(() => {
+    const timer = setTimeout(() => ask(undefined), stale);
+    return () => clearTimeout(timer);
+  }, [asked]);
+  return { word: waits ? asked.word : undefined, version };
+}
+
 class Follower {
   private ended = false;
   private reading = false;
@@ -104,12 +139,14 @@ class Follower {
   constructor(private readonly source: Source, private readonly x: string,
     private readonly tell: (change: (old: State) => State) => void) {
     document.addEventListener("visibilitychange", this.look);
+    document.addEventListener(acted, this.look);
     this.look();
   }
 
   end(): void {
     this.ended = true;
     document.removeEventListener("visibilitychange", this.look);
+    document.removeEventListener(acted, this.look);
     clearTimeout(this.timer);
   }
 

@@ -33,6 +33,7 @@ export function Outcome({ of: s }: { of: Status }): JSX.Element {
     return <span class="state state-interrupted"><span aria-hidden="true">◌</span> was {s.paused ? "paused" : "running"} when this report was made</span>;
   }
   if (s.state === "running" && s.paused) return <State state="paused" />;
+  if (s.state === "running" && s.waiting) return <span class="state state-paused"><span aria-hidden="true">…</span> waits</span>;
   const wrong = flaw(s);
   return wrong ? <Warning>finished {wrong}</Warning> : <State state={s.state} />;
 }

@@ -27,7 +27,7 @@ export interface Source {
   points(x: string): Promise<Points>;
   trial(x: string, id: string): Promise<Detail>;
   results(x: string, id: string): Promise<Result[]>;
-  best(x: string, metric?: string): Promise<Ranked>;
+  best(x: string, metric?: string, scope?: string): Promise<Ranked>;
   history(x: string, metric?: string): Promise<History>;
   curves(x: string, metric: string): Promise<Curves>;
   importance(x: string, metric?: string, mode?: string): Promise<Importance>;
@@ -71,7 +71,7 @@ export abstract class Paths {
   space = (x: string): Promise<Space> => this.get(at(x, "/space"));
   trials = (x: string, q: TrialQuery): Promise<TrialPage> => this.get(at(x, "/trials"), { ...q });
   trial = (x: string, id: string): Promise<Detail> => this.get(one(x, id));
-  best = (x: string, metric?: string): Promise<Ranked> => this.get(at(x, "/best"), { metric });
+  best = (x: string, metric?: string, scope?: string): Promise<Ranked> => this.get(at(x, "/best"), { metric, scope });
   results = async (x: string, id: string): Promise<Result[]> =>
     (await this.get<{ results: Result[] }>(one(x, id, "/results"))).results;
   history = (x: string, metric?: string): Promise<History> => this.get(at(x, "/history"), { metric });

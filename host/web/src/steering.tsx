@@ -1,5 +1,5 @@
 // Buttons that change an experiment or a trial. What cannot be undone is asked first.
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Detail, Done, Parameter, Params, Status, Trial } from "./api";
 import { param, Problem } from "./api";
@@ -8,7 +8,7 @@ import { useRoute } from "./route";
 import { useSource } from "./context";
 import { count, exact, plural, stateWord, word } from "./format";
 import type { Watched } from "./live";
-import { useData } from "./live";
+import { acted, useData } from "./live";
 import { Advice, fate } from "./outcome";
 import type { Source, Steer } from "./source";
 import { Button, Dialog, Failure, Waiting } from "./ui";
@@ -75,6 +75,7 @@ function useActions(steer: Steer | undefined, x: string, state: string, lost: bo
     const answered = (of: Partial<Shown>): void => set((old) => ({ ...old, busy: false, said: "", problem: undefined, ...of }));
     try {
       const done = await carriedOut(steer, x, r);
+      document.dispatchEvent(new CustomEvent(acted, { detail: r.path }));
       const later = done.later ? "; it takes effect when the experiment is resumed" : "";
       answered({ said: [done.message + later, ...(done.warnings ?? []).map((w) => "⚠ " + w)].join("; ") });
       return true;
@@ -216,6 +217,7 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
       <Button off={actions.off} cannot={running ? ending : "trials are added while the experiment runs"} on={() => open("add")}>Add a trial…</Button>
       <Button off={actions.off} on={() => open("set")}>Settings…</Button>
       {["finished", "stopped"].includes(status.state) && watched.lost === undefined ? <span class="quiet" id="more"><Advice of={status} dir={word(status.dir)} /></span> : null}
+      {running || watched.lost !== undefined ? null : <span class="quiet" id="adds">Trials are added while the experiment runs{status.resumable ? ": Resume it first" : ""}.</span>}
     </div>
     <Said of={actions} inForm={form !== ""} />
     {form === "add" ? <Point x={x} title="Add a trial" button="Add" path="/trials" actions={actions} onClose={close}
@@ -247,16 +249,18 @@ export function TrialSteering({ x, trial, status, lost }: { x: string; trial: De
   const saved = trial.checkpoints.length > 0;
   const over = state === "TERMINATED" || state === "ERROR";
   const rests = status.state === "running" ? undefined : `no host runs the experiment${status.resumable ? ": Resume it first" : ""}`;
+  const held = state === "PAUSED" && status.on_hold ? "the experiment is paused: continue that first" : undefined;
   const at = (what: string): Request => ({ path: `/trials/${number}/${what}` });
   return <section aria-label="control of the trial" class="steering">
     <div class="steer">
       {state === "RUNNING" || state === "PENDING" ? <Act of={actions} request={at("pause")} cannot={rests}>❚❚ Pause</Act> : null}
-      {state === "PAUSED" ? <Act of={actions} request={at("resume")} cannot={rests ?? (status.on_hold ? "the experiment is paused: continue that first" : undefined)}>▶ Continue</Act> : null}
+      {state === "PAUSED" ? <Act of={actions} request={at("resume")} cannot={rests ?? held}>▶ Continue</Act> : null}
       {over ? null : <Act of={actions} question={stopOne(trial)} danger cannot={rests}>■ Stop trial {number}…</Act>}
       {state === "ERROR" ? <><Act of={actions} request={at("retry")}>↻ Retry</Act>
         <Act of={actions} question={anew(trial)}>↻ Retry from the beginning…</Act></> : null}
       <Button off={actions.off} cannot={rests} on={() => open(saved ? "saved" : "anew")}>{saved ? "Clone…" : "Add with these parameters…"}</Button>
-      {rests ? <span class="quiet" id="rests">{state === "ERROR" ? "No host runs the experiment: to run the trial again resumes it." : rests + "."}</span> : null}
+      {rests ? <span class="quiet" id="rests">{state === "ERROR" ? "No host runs the experiment: to run the trial again resumes it." : rests + "."}</span>
+        : held ? <span class="quiet" id="held">The trial does not continue by itself: {held}.</span> : null}
     </div>
     <Said of={actions} inForm={cloning !== ""} />
     {cloning === "anew" ? <Point x={x} title={`Add a trial like trial ${number}`} button="Add" path="/trials" from={trial.params} all
@@ -280,12 +284,26 @@ interface PointProps {
   onClose: () => void;
 }
 
+// useFirstField has the first field of a form focused once its fields are there: the form opens before they are known.
+function useFirstField(ready: boolean): RefObject<HTMLFormElement | null> {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (ready) form.current?.querySelector<HTMLElement>("input, select, textarea")?.focus();
+  }, [ready]);
+  return form;
+}
+
 // Point is a form with a field for each parameter. Only what differs from `from` is sent.
 function Point(p: PointProps): JSX.Element {
   const source = useSource();
   const first = useData(`params ${p.x}`, 0, async () => (await source.space(p.x)).parameters);
   const [values, set] = useState<Record<string, string>>({});
   const [wrong, say] = useState("");
+  const form = useFirstField(first.data !== undefined);
+  // held keeps the Enter that was meant for the button before from adding a trial of which nothing is typed
+  const held = (e: KeyboardEvent): void => {
+    if (e.key === "Enter" && e.target instanceof HTMLInputElement && Object.keys(values).length === 0) e.preventDefault();
+  };
   const submit = async (e: Event): Promise<void> => {
     e.preventDefault();
     say("");
@@ -295,13 +313,13 @@ function Point(p: PointProps): JSX.Element {
   };
   return <Dialog title={p.title} onClose={p.onClose}>
     <p class="quiet">{p.hint}</p>
-    <form onSubmit={(e) => void submit(e)}>
-      {(first.data ?? []).map((q) => <Field key={q.name} of={q} text={values[q.name] ?? (p.from ? shown(p.from, q) : "")}
+    {first.data ? <form ref={form} onSubmit={(e) => void submit(e)} onKeyDown={held} onKeyPress={held}>
+      {first.data.map((q) => <Field key={q.name} of={q} text={values[q.name] ?? (p.from ? shown(p.from, q) : "")}
         empty={p.from ? "as it is" : "sampled"} on={(text) => set({ ...values, [q.name]: text })} />)}
-      {wrong ? <p>{wrong}</p> : null}<Failure of={p.actions.problem} />
+      <div class="wrong">{wrong ? <p>{wrong}</p> : null}<Failure of={p.actions.problem} /></div>
       <div class="row"><button type="submit" class="main" disabled={p.actions.off}>{p.button}</button>
         <button type="button" onClick={p.onClose}>Cancel</button></div>
-    </form></Dialog>;
+    </form> : <Waiting error={first.error} />}</Dialog>;
 }
 
 // Field is a list of choices, or an input that says what may be typed.
@@ -366,6 +384,7 @@ function Settings({ x, status, actions, onClose }: { x: string; status: Status; 
   const { data: space, error } = useData(`settings ${x}`, 0, () => source.space(x));
   const [typed, type] = useState<Record<string, string>>({});
   const [others, setOthers] = useState("");
+  const form = useFirstField(space !== undefined);
   const submit = async (e: Event): Promise<void> => {
     e.preventDefault();
     const body: Params = {};
@@ -380,7 +399,7 @@ function Settings({ x, status, actions, onClose }: { x: string; status: Status; 
   const field = (key: string, label: string): JSX.Element => <label>{label}
     <input name={key} inputMode="numeric" value={typed[key] ?? asText(later.find((p) => p.key === key)?.new ?? space?.settings[key])} onInput={(e) => type({ ...typed, [key]: e.currentTarget.value })} /></label>;
   return <Dialog title="Settings" onClose={onClose}>
-    {space ? <form onSubmit={(e) => void submit(e)}>
+    {space ? <form ref={form} onSubmit={(e) => void submit(e)}>
       {field("trials", space.parameters.some((p) => p.grid) ? "trials, for each combination of the grid" : status.added ? "trials, without those added by hand" : "trials, in total")}
       {field("concurrency", "concurrency: trials at a time; 0: as many as there is room for")}
       <label>other keys of the experiment file, one a line<textarea name="others" placeholder="stop.iteration=30" value={others}

@@ -32,6 +32,9 @@ function drawable(t: Table, name: string): unknown[] | undefined {
 export const column = (t: Table, name: string): unknown[] =>
   drawable(t, name) ?? t.points.metrics[name]?.map((v) => (v === null ? undefined : toNumber(v))) ?? [];
 
+// failed says whether the trial at a place of the columns has failed.
+export const failed = (t: Table, i: number): boolean => t.points.states[i] === "ERROR";
+
 // better is +1 where larger values of a metric are better, -1 where smaller ones are.
 export const better = (t: Table, metric: string): number =>
   (t.space.objectives.find((o) => o.metric === metric)?.mode === "max" ? 1 : -1);

@@ -28,7 +28,7 @@ export function Overview({ x, watched }: PageProps): JSX.Element {
   return <>
     <Headline watched={watched} status={status} x={x} />
     <div class="two">
-      <Best best={status.best as Ranked | null} front={status.front} x={x} />
+      <Best best={status.best as Ranked | null} front={status.front} x={x} over={status.state !== "running"} />
       {history}
     </div>
     {curves}
@@ -59,6 +59,7 @@ function timeLeft(s: Status, made?: Made): string {
   if (s.state !== "running") return s.state === "finished" ? "finished" : "not running";
   if (s.ending) return "ending: " + s.ending;
   if (s.paused) return "paused: no trial continues";
+  if (s.waiting) return "not known while it waits";
   return s.left_s !== undefined ? `${left(s)} left${until(s.left_s)}` : s.planned < 0 ? "no number of trials is planned" : "time left not known yet";
 }
 
@@ -125,21 +126,21 @@ function Early({ x, n }: { x: string; n: number }): JSX.Element {
 }
 
 // FrontCard has the trials of the front, with their objectives and parameters.
-function FrontCard({ x, n }: { x: string; n: number }): JSX.Element {
+function FrontCard({ x, n, over }: { x: string; n: number; over: boolean }): JSX.Element {
   const source = useSource();
   const { data, error } = useData("front " + x, n, () => source.pareto(x));
   const space = useSpace(x).data;
   return <Card title="Best" id="best"><p><Front x={x} n={n} />:</p><Counted />
-    {data && space ? <FrontTable x={x} of={data.slice(0, 20)} metrics={space.objectives.map((o) => o.metric)} /> : <Waiting error={error} />}
+    {data && space ? <FrontTable x={x} of={data.slice(0, 20)} over={over} metrics={space.objectives.map((o) => o.metric)} /> : <Waiting error={error} />}
     {n > 20 ? <p class="quiet">These are the first 20; the <a href={href(["x", x, "pareto"])}>Pareto front</a> has all.</p> : null}</Card>;
 }
 
 const forms = [["yaml", "YAML"], ["python", "Python"], ["shell", "command line"], ["json", "JSON"]] as const;
 type Form = (typeof forms)[number][0];
 
-export function Best({ best, front, x }: { best: Ranked | null; front?: number; x: string }): JSX.Element {
+export function Best({ best, front, x, over }: { best: Ranked | null; front?: number; x: string; over: boolean }): JSX.Element {
   const [form, choose] = useState<Form>("yaml");
-  if (!best && front) return <FrontCard x={x} n={front} />;
+  if (!best && front) return <FrontCard x={x} n={front} over={over} />;
   if (!best) return <Card title="Best">No trial has reported a value of the objective yet.</Card>;
   const names = Object.keys(best.params);
   return <Card title="Best" id="best" aside={<Choice label="form" of={forms} chosen={form} on={choose} />}>

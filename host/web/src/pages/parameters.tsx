@@ -13,7 +13,7 @@ import { Hatched, Scale, Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
 import { Card, Counted, Failure, Select, Starred, Waiting } from "../ui";
-import { better, column, extent, metricOf, shades, useTable } from "./data";
+import { better, column, failed, extent, metricOf, shades, useTable } from "./data";
 import type { Table } from "./data";
 
 export function ParametersPage({ x, watched }: PageProps): JSX.Element {
@@ -82,7 +82,7 @@ function axisOf(t: Table, name: string): { label: string; log?: boolean; choices
 function Slice({ x, t, metric, name, best }: { x: string; t: Table; metric: string; name: string; best?: number }): JSX.Element {
   const dots = useMemo(() => {
     const [xs, ys] = [column(t, name), column(t, metric)];
-    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], strong: trial === best }))
+    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], strong: trial === best, failed: failed(t, i) }))
       .filter((d) => d.x !== undefined && d.x !== null && d.y !== undefined);
   }, [t, metric, name, best]);
   const log = useMemo(() => wide(column(t, metric)), [t, metric]);
@@ -96,7 +96,7 @@ function Contour({ x, t, metric, names, best }: { x: string; t: Table; metric: s
   const dots = useMemo(() => {
     const [xs, ys, vs] = [column(t, a), column(t, b), column(t, metric)];
     const shade = shades(vs, better(t, metric));
-    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: trial === best,
+    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: trial === best, failed: failed(t, i),
       lines: [`${metric}: ${value(vs[i])}`] })).filter((d) => d.x != null && d.y != null && Number.isFinite(d.shade));
   }, [t, a, b, metric, best]);
   if (names.length < 2) return null;

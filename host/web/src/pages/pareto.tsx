@@ -7,12 +7,13 @@ import type { PageProps } from "../context";
 import { useSource } from "../context";
 import { apart, plural, value } from "../format";
 import { useData } from "../live";
+import { fate } from "../outcome";
 import { wide } from "../plot/axes";
 import { Scale, Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
-import { Card, Counted, Failure, Select, Starred, Waiting } from "../ui";
-import { better, column, directed, extent, shades, useTable } from "./data";
+import { Card, Counted, Failure, Select, Starred, State, Waiting } from "../ui";
+import { better, column, directed, extent, failed, shades, useTable } from "./data";
 import type { Table } from "./data";
 
 export function ParetoPage({ x, watched }: PageProps): JSX.Element {
@@ -26,7 +27,7 @@ export function ParetoPage({ x, watched }: PageProps): JSX.Element {
   return <><h1>{one ? "Two metrics" : "Pareto front"}</h1>
     {one ? <p class="quiet">The experiment has one objective, and so no Pareto front. This compares its last values with those of another metric.</p> : null}
     <Plots x={x} t={table.data} front={objectives.length > 1 ? front.data ?? [] : []} best={one ? watched.status?.best?.number : undefined} />
-    {objectives.length > 1 ? <><Failure of={front.error} /><Front x={x} of={front.data ?? []} metrics={objectives.map((o) => o.metric)} /></> : null}</>;
+    {objectives.length > 1 ? <><Failure of={front.error} /><Front x={x} of={front.data ?? []} metrics={objectives.map((o) => o.metric)} over={watched.status?.state !== "running"} /></> : null}</>;
 }
 
 interface Marked {
@@ -47,7 +48,7 @@ function Plots({ x, t, front, best }: Marked): JSX.Element {
   return <>
     <div class="row"><Select label="across" of={all} chosen={a} on={(v) => setQuery({ a: v, b })} /><Select label="up" of={all} chosen={b} on={(v) => setQuery({ a, b: v })} /></div>
     <div class={pairs.length > 1 ? "two" : undefined} id="pareto">{pairs.map(([p, q, r]) => <Pair key={p + " " + q} x={x} t={t} a={p} b={q} c={r} front={front} best={best} />)}</div>
-    <p class="quiet">{best !== undefined ? <Starred x={x} of={new Set([best])} /> : front.length > 0 ? <>○ is a trial on the front: no other is better in everything.</> : null}</p><Counted /></>;
+    <p class="quiet">{best !== undefined ? <Starred x={x} of={new Set([best])} /> : front.length > 0 ? <>○ is a trial on the front: no other is better in everything.</> : null}{t.points.states.includes("ERROR") ? <> <span class="state-error">✕ is a trial that has failed.</span></> : null}</p><Counted /></>;
 }
 
 function Pair({ x, t, a, b, c, front, best: first }: Marked & { a: string; b: string; c?: string }): JSX.Element {
@@ -55,7 +56,7 @@ function Pair({ x, t, a, b, c, front, best: first }: Marked & { a: string; b: st
     const best = new Set(front.map((r) => r.number));
     const [xs, ys, cs] = [column(t, a), column(t, b), c ? column(t, c) : []];
     const shade = c ? shades(cs, better(t, c)) : [];
-    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: best.has(trial) || trial === first,
+    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: best.has(trial) || trial === first, failed: failed(t, i),
       lines: c ? [`${c}: ${value(cs[i])}`] : [] })).filter((d) => d.x !== undefined && d.y !== undefined);
   }, [t, a, b, c, front, first]);
   const two = t.space.objectives;
@@ -72,16 +73,18 @@ function Colours({ t, metric }: { t: Table; metric: string }): JSX.Element {
   return <Scale low={up ? low : high} high={up ? high : low} label={`${directed(t, metric)}, by rank, the best blue:`} />;
 }
 
-function Front({ x, of, metrics }: { x: string; of: Ranked[]; metrics: string[] }): JSX.Element {
-  return <Card title={`${plural(of.length, "trial")} on the front: no other is better in everything`} id="front"><FrontTable x={x} of={of.slice(0, 500)} metrics={metrics} /></Card>;
+function Front({ x, of, metrics, over }: { x: string; of: Ranked[]; metrics: string[]; over: boolean }): JSX.Element {
+  return <Card title={`${plural(of.length, "trial")} on the front: no other is better in everything`} id="front"><FrontTable x={x} of={of.slice(0, 500)} over={over} metrics={metrics} /></Card>;
 }
 
-// FrontTable has the objectives and the parameters of trials on the front.
-export function FrontTable({ x, of, metrics }: { x: string; of: Ranked[]; metrics: string[] }): JSX.Element {
+// FrontTable has the objectives and the parameters of trials on the front, and how each trial goes or has ended.
+export function FrontTable({ x, of, metrics, over }: { x: string; of: Ranked[]; metrics: string[]; over: boolean }): JSX.Element {
+  const { made } = useSource();
   const columns = metrics.map((m) => apart(of.map((r) => r.metrics[m])));
   return <div class="scroll"><table class="figures">
-    <thead><tr><th>trial</th>{metrics.map((m) => <th key={m} class="number">{m}</th>)}<th>parameters</th></tr></thead>
-    <tbody>{of.map((r, row) => <tr key={r.number}><td><a href={href(["x", x, "trials", r.number])}>{r.number}</a></td>
+    <thead><tr><th>trial</th><th>state</th>{metrics.map((m) => <th key={m} class="number">{m}</th>)}<th class="number">iteration</th><th>parameters</th></tr></thead>
+    <tbody>{of.map((r, row) => <tr key={r.number}><td><a href={href(["x", x, "trials", r.number])}>{r.number}</a></td><td><State state={fate(r)} over={over || made !== undefined} /></td>
       {metrics.map((m, i) => <td key={m} class="number">{columns[i]?.[row]}</td>)}
+      <td class="number">{r.iteration}</td>
       <td>{Object.entries(flat(r.params)).map(([k, v]) => `${k}=${value(v)}`).join(" ")}</td></tr>)}</tbody></table></div>;
 }

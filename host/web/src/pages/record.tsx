@@ -41,10 +41,12 @@ export function ResourcesPage({ x, watched }: PageProps): JSX.Element {
   const { data, error } = useData("resources " + x, watched.version, () => source.resources(x));
   if (!data) return <><h1>Resources</h1><Waiting error={error} /></>;
   const { leases } = data;
+  const runs = watched.status?.state === "running" && (watched.status.counts["RUNNING"] ?? 0) > 0;
   const amount = (name: string, n: number): string => (name.includes("memory") || name === "disk" ? bytes(n) : value(n));
-  return <><h1>Resources</h1><Card title="In use" id="resources"><table class="bars"><thead><tr><th>resource</th><th class="number">used, of all</th><th><span class="hidden">share</span></th></tr></thead>
+  return <><h1>Resources</h1><Card title="Asked for by running trials" id="resources"><p class="quiet">This is what the trials that run have asked for, not what their programs use.</p>
+    <table class="bars"><thead><tr><th>resource</th><th class="number">asked for, of all</th><th><span class="hidden">share</span></th></tr></thead>
     <tbody>{Object.entries(data.resources).map(([name, u]) => <tr key={name}><th scope="row">{name}</th>
-      <td class="number">{amount(name, u.used)} of {amount(name, u.total)}</td><td><Bar share={u.total > 0 ? u.used / u.total : 0} /></td></tr>)}</tbody></table></Card>
+      <td class="number">{u.used === 0 ? `none of ${amount(name, u.total)}: ${runs ? `no trial asks for ${name}` : "no trial runs"}` : `${amount(name, u.used)} of ${amount(name, u.total)}`}</td><td><Bar share={u.total > 0 ? u.used / u.total : 0} /></td></tr>)}</tbody></table></Card>
     {leases ? <Card title="Leases" id="leases"><Facts of={[["used", String(leases.used)], ["free", String(leases.free)], ["waiting", String(leases.waiting)],
       ["ending", String(leases.ending)], ["nodes", leases.nodes.join(", ") || "none"], ...leases.why.map((w): [string, string] => ["why waiting", w]),
       ...(leases.lost ? [["lost", leases.lost] as [string, string]] : [])]} /></Card> : null}</>;

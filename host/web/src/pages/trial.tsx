@@ -6,7 +6,7 @@ import { flat, toNumber } from "../api";
 import { useSource } from "../context";
 import type { PageProps } from "../context";
 import { plain, plural, seconds, stateWord, time, value } from "../format";
-import { useData, useNow } from "../live";
+import { useAsked, useData, useNow } from "../live";
 import { Lines } from "../plot/lines";
 import { fate } from "../outcome";
 import { href } from "../route";
@@ -18,7 +18,10 @@ import { Card, Choice, Code, Copy, Facts, Failure, Select, State, Value, Waiting
 
 export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.Element {
   const source = useSource();
-  const { data: t, error } = useData(`trial ${x} ${id}`, watched.version, () => source.trial(x, id));
+  const [state, see] = useState<string>();
+  const asked = useAsked(`${x} ${id}`, state);
+  const { data: t, error } = useData(`trial ${x} ${id}`, watched.version + asked.version, () => source.trial(x, id));
+  useEffect(() => see(t && `${t.state} ${t.attempts}`), [t]);
   const given = useGiven(x, t);
   if (!t) return <Waiting error={error} />;
   const best = watched.status?.best;
@@ -26,7 +29,7 @@ export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.E
   const running = watched.status?.state === "running" && source.made === undefined;
   const trials = Object.values(watched.status?.counts ?? {}).reduce((a, b) => a + b, 0);
   return <>
-    <div class="row"><h1>Trial {t.number} <span class="quiet">({t.trial})</span></h1><State state={fate(t)} over={!running} />
+    <div class="row"><h1>Trial {t.number} <span class="quiet">({t.trial})</span></h1>{asked.word ? <span class="state state-pending" id="asked" role="status"><span aria-hidden="true">…</span> {asked.word}</span> : <State state={fate(t)} over={!running} />}
       {best?.number === t.number ? <strong id="is-best"><span class="star" aria-hidden="true">★</span> the best</strong>
         : best ? <span class="quiet">the best is <a href={href(["x", x, "trials", best.number])}>trial {best.number}</a></span> : null}
       <nav class="row" aria-label="neighbours">{t.number > 0 ? <a href={href(["x", x, "trials", t.number - 1])}>← {t.number - 1}</a> : null}

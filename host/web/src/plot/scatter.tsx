@@ -14,6 +14,8 @@ export interface Dot {
   // shade is 0 to 1; strong dots are marked, above the others.
   shade?: number;
   strong?: boolean;
+  // failed dots are crosses.
+  failed?: boolean;
   lines?: string[];
 }
 
@@ -79,11 +81,25 @@ function drawDots(s: Surface, l: Layout, p: ScatterProps): void {
   p.dots.forEach((d, i) => {
     if (d.strong) strong.push(i);
     s.ctx.fillStyle = d.shade === undefined ? s.theme.accent : tone(d.shade, s.theme);
+    if (d.failed) return cross(s, l.at[2 * i]!, l.at[2 * i + 1]!, size);
     s.ctx.fillRect(l.at[2 * i]! - size / 2, l.at[2 * i + 1]! - size / 2, size, size);
     if (p.field && !many) edge(s, l.at[2 * i]!, l.at[2 * i + 1]!, size);
   });
   s.ctx.globalAlpha = 1;
   if (p.steps) drawFront(s, l, strong, p.steps);
+}
+
+// cross marks a trial that has failed, in the colour that it has in tables.
+function cross({ ctx, theme }: Surface, x: number, y: number, size: number): void {
+  const r = Math.max(size, 3) / 1.5;
+  ctx.beginPath();
+  for (const d of [r, -r]) {
+    ctx.moveTo(x - r, y - d);
+    ctx.lineTo(x + r, y + d);
+  }
+  ctx.strokeStyle = theme.bad;
+  ctx.lineWidth = 2;
+  ctx.stroke();
 }
 
 // edge makes a dot visible on an area of its own colour.
@@ -128,7 +144,7 @@ function nearest(p: ScatterProps, l: Layout, px: number, py: number): Spot | und
 function spotOf(p: ScatterProps, l: Layout, i: number): Spot | undefined {
   const d = p.dots[i];
   return d && { x: l.at[2 * i]!, y: l.at[2 * i + 1]!, trial: d.trial,
-    lines: [`trial ${d.trial}`, `${p.x.label}: ${value(d.x)}`, `${p.y.label}: ${value(d.y)}`, ...(d.lines ?? [])] };
+    lines: [`trial ${d.trial}`, `${p.x.label}: ${value(d.x)}`, `${p.y.label}: ${value(d.y)}`, ...(d.failed ? ["failed"] : []), ...(d.lines ?? [])] };
 }
 
 // stops are the dots, by their trials.
