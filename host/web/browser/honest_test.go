@@ -137,7 +137,6 @@ trainable: {command: [sh, `+dir+`/trial.sh, "{n}"]}
 space: {n: {grid: [1, 2]}}
 concurrency: 1
 trials: 1
-failed_budget: 5
 `)
 	if _, failed := command(t, dir, "run", "x.yaml").Run().(*exec.ExitError); !failed {
 		t.Fatal("no trial has failed")
