@@ -81,7 +81,9 @@ class AskTell(Experiment):
         **settings: Any,
     ) -> None:
         from .tune._encode import encode
+        from .tune._payload import refuse_while_loading
 
+        refuse_while_loading("AskTell")
         encoded = encode(space)
         self._plan, self._space = encoded.plan, encoded.space
         self._metrics = _modes(metric, mode)

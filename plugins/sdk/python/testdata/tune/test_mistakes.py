@@ -627,3 +627,41 @@ def raises_mute(config):
 def test_an_exception_without_a_text_is_named():
     first = str(fit(raises_mute).errors[0]).splitlines()[0]
     assert first.startswith("Mute") and first.endswith(f"test_mistakes.py:{raises_mute.__code__.co_firstlineno + 1})")
+
+
+@pytest.mark.parametrize(
+    "begins, call",
+    [
+        ("tune.Tuner(train, param_space={'x': 1}, tune_config=tune.TuneConfig(metric='loss', mode='min')).fit()", "fit"),
+        ("tune.run(train, config={'x': 1}, metric='loss', mode='min')", "fit"),
+        ("tunehost.minimize(score, {'x': tune.uniform(0, 1)}, trials=1)", "fit"),
+    ],
+)
+def test_a_module_that_fits_while_it_is_imported_is_named(tmp_path, begins, call):
+    (tmp_path / "mine.py").write_text(
+        "import tunehost\nfrom tunehost import tune\n\n\n"
+        "def train(config):\n    tune.report({'loss': config['x']})\n\n\n"
+        f"def score(config):\n    return config['x']\n\n\n{begins}\n"
+    )
+    done = subprocess.run([sys.executable, "-c", "import mine"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"the module mine calls {call} while it is imported" in done.stderr.splitlines()[-1]
+    assert len(list(tmp_path.rglob("experiment.yaml"))) <= 1
+
+
+def from_threads(config):
+    def one(k):
+        tune.report({"loss": k})
+
+    threads = [threading.Thread(target=one, args=(k,)) for k in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    tune.report({"loss": 8})
+
+
+def test_several_threads_report():
+    for result in fit(from_threads, num_samples=3):
+        assert result.error is None
+        assert sorted(m["loss"] for m in result.results) == list(range(9))

@@ -56,7 +56,7 @@ def read(dir: Path) -> Payload:
         from ._code import know
 
         know(json.loads(sources.read_bytes()))
-    return Payload(**_Loader(io.BytesIO((dir / "payload.pkl").read_bytes())).load())
+    return Payload(**_loaded((dir / "payload.pkl").read_bytes()))
 
 
 def read_as_main(dir: Path) -> Payload:
@@ -81,7 +81,37 @@ def load(file: Path) -> Any:
 
 def loads(content: bytes) -> Any:
     """An object of such a file."""
-    return _Loader(io.BytesIO(content)).load()
+    return _loaded(content)
+
+
+_loading = 0  # how many objects are being read now
+
+
+def _loaded(content: bytes) -> Any:
+    global _loading
+    _loading += 1
+    try:
+        return _Loader(io.BytesIO(content)).load()
+    finally:
+        _loading -= 1
+
+
+def refuse_while_loading(call: str) -> None:
+    """Refuses a call that begins an experiment while code of the user is imported for another one: the call is in the
+    module itself, and each process that imports it would begin another experiment."""
+    if not _loading:
+        return
+    frame, module = sys._getframe(1), "the module"
+    while frame.f_back:
+        if frame.f_code.co_name == "<module>":
+            module = f"the module {frame.f_globals.get('__name__')}"
+        if frame.f_code is _loaded.__code__:
+            break
+        frame = frame.f_back
+    raise TuneError(
+        f"{module} calls {call} while it is imported, and the processes of the trials import it: put the call under "
+        'if __name__ == "__main__": or into a function'
+    )
 
 
 def dump(file: Path, value: Any, what: str) -> None:
@@ -97,7 +127,7 @@ def _write_path(dir: Path) -> None:
 
 def read_plan(dir: Path) -> Group:
     """Reads the plan of the space."""
-    plan: Group = pickle.loads((dir / "space.pkl").read_bytes())
+    plan: Group = load(dir / "space.pkl")
     return plan
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from _thread import RLock
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Set
@@ -107,6 +108,7 @@ class Session:
 
 
 _current: Optional[Session] = None
+_turn = RLock()  # one result after the other: a function may report from several threads
 
 
 def begin(session: Session) -> None:
@@ -128,7 +130,8 @@ def report(
 
     Raises tune.Stopped when the trial must end, or tune.Paused, which is a Stopped, when it will continue
     later from its last checkpoint. Do not catch it, or raise it again: `finally` and `with` are carried
-    out. Outside of a trial it prints the metrics. TypeError: metrics are no dict.
+    out. Several threads may report: their results follow each other. Outside of a trial it prints the metrics.
+    TypeError: metrics are no dict.
     """
     if named:
         pairs = ", ".join(f'"{name}": {value!r:.20}' for name, value in named.items())
@@ -136,7 +139,8 @@ def report(
     if not isinstance(metrics, Mapping):
         raise TypeError(f'tune.report({metrics!r:.40}): expected a dict of metrics, such as {{"loss": 0.5}}')
     if _current is not None:
-        _current.report(_own(_current.heard(metrics)), checkpoint)
+        with _turn:
+            _current.report(_own(_current.heard(metrics)), checkpoint)
     else:
         _script.report(metrics, checkpoint=checkpoint.path if checkpoint else None)
 

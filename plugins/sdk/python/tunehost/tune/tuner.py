@@ -92,6 +92,7 @@ class Tuner:
         """Runs the experiment and returns its results, also when trials failed or Ctrl-C interrupted it. TuneError:
         it could not run; KeyboardInterrupt: Ctrl-C came before anything was recorded. A name that exists gets a number:
         NAME-2."""
+        _payload.refuse_while_loading("fit")
         with _host.as_before():
             return self._fit()
 
