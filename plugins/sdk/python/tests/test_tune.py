@@ -138,6 +138,21 @@ def test_values_come_back_as_they_were() -> None:
     assert type(config["f"]) is float and type(config["l"][0]) is int and type(config["same"]) is float
 
 
+def test_groups_have_attributes_in_a_spec() -> None:
+    encoded = _encode.encode(
+        {
+            "sub": {
+                "a": tune.uniform(0, 5),
+                "deep": {"b": tune.uniform(0, 1)},
+                "twice": tune.sample_from(lambda spec: spec.config.sub.a * 2),
+            },
+            "s": tune.sample_from(lambda spec: spec.config.sub.deep.b + spec.config.sub["twice"]),
+        }
+    )
+    config = _encode.decode(encoded.plan, {"sub": {"a": 2, "deep": {"b": 0.5}}})
+    assert config == {"sub": {"a": 2.0, "deep": {"b": 0.5}, "twice": 4.0}, "s": 4.5}
+
+
 def test_parameters_inside_of_a_choice() -> None:
     encoded = _encode.encode({"net": {"opt": tune.choice([{"name": "sgd", "lr": tune.uniform(0, 1)}, "adam"])}})
     net = encoded.space["net"]

@@ -150,9 +150,10 @@ class Spec(Dict[str, Any]):
 
     def __getattr__(self, name: str) -> Any:
         try:
-            return self[name]
+            found = self[name]
         except KeyError:
             raise AttributeError(name) from None
+        return Spec(found) if type(found) is dict else found
 
 
 class Encoded:
