@@ -277,3 +277,19 @@ print((c / "a").read_text())
 def test_a_metric_has_a_name(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^a metric has a name: write report\(accuracy=0.5\), not report\("):
         tunehost.report(value)
+
+
+@pytest.mark.parametrize(
+    "metrics, says",
+    [
+        ({"": 1}, "a metric has no name"),
+        ({"a\tb": 1}, "has an unprintable character"),
+        ({"é" * 65: 1}, "is longer than 128 bytes"),
+        ({"a": {"b" * 127: 1}}, "is longer than 128 bytes"),
+        ({str(i): i for i in range(10_001)}, "a report has 10001 metrics; at most 10000"),
+    ],
+)
+def test_names_that_the_host_refuses_are_refused_at_the_report(metrics: Dict[str, int], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        flatten(metrics, {})
+    assert flatten({"é" * 64: 1, "a": {"b" * 126: 1}}, {}).metrics

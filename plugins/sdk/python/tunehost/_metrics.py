@@ -9,6 +9,8 @@ from typing import Any, Dict, Iterator, List, Optional, Set, Tuple, Union
 
 Metrics = Mapping[str, Any]
 
+_MAX_METRICS = 10_000
+_MAX_NAME = 128  #: of a metric, in bytes
 _MAX_VALUES = 64 << 10
 _MAX_DEPTH = 32
 _MAX_BITS = 13_000  #: of an int; Python makes no text of one with more than 4300 digits
@@ -42,6 +44,7 @@ class Reported:
             self.iteration, self.counted = int(number), name
             if name == "iteration":
                 return
+        _check_name(name)
         self.metrics[name] = number
         if name not in _COUNTS and _is_integer(value):
             self.integers.add(name)
@@ -58,11 +61,22 @@ class Reported:
         self._room -= size
 
     def check(self) -> None:
-        """Raises ValueError if the report has no number."""
+        """Raises ValueError if the report has no number, or too many."""
+        if len(self.metrics) > _MAX_METRICS:
+            raise ValueError(f"a report has {len(self.metrics)} metrics; at most {_MAX_METRICS}")
         if self.metrics:
             return
         says = "".join(f"; {name} is {_shown(value)}" for name, value in list(self.values.items())[:1])
         raise ValueError("no metrics: write report({'accuracy': 0.9})" + says)
+
+
+def _check_name(name: str) -> None:
+    if not name:
+        raise ValueError("a metric has no name")
+    if not name.isprintable():
+        raise ValueError(f"the metric's name {name!r:.60} has an unprintable character")
+    if len(name) > _MAX_NAME // 4 and len(name.encode()) > _MAX_NAME:
+        raise ValueError(f"the metric's name {name!r:.60}… is longer than {_MAX_NAME} bytes")
 
 
 def _shown(value: Any) -> str:
