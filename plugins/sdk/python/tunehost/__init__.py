@@ -82,6 +82,11 @@ def __getattr__(name: str) -> _Any:
         value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     elif name in _SUBMODULES:
         value = import_module(f"{__name__}.{name}")
+    elif name in ("train", "air"):  # in scripts over Ray: from ray import train, tune
+        raise ImportError(
+            f"there is no {__name__}.{name}: write from tunehost import tune, and tune.report, tune.get_checkpoint, "
+            "tune.Checkpoint, tune.RunConfig and so on for what Ray has there"
+        )
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value

@@ -665,3 +665,16 @@ def test_several_threads_report():
     for result in fit(from_threads, num_samples=3):
         assert result.error is None
         assert sorted(m["loss"] for m in result.results) == list(range(9))
+
+
+def test_a_parameter_that_is_too_large_is_named():
+    with pytest.raises(tune.TuneError, match="'big' of param_space takes .* tune.with_parameters"):
+        fit(loss, {"x": 1, "big": "a" * (2 << 20)})
+    assert not list(Path("results").glob("loss_*"))
+    assert fit(tune.with_parameters(lambda config, big: loss(config), big="a" * (2 << 20)))[0].error is None
+
+
+@pytest.mark.parametrize("name", ["train", "air"])
+def test_names_beside_ray_tune_are_told(name):
+    with pytest.raises(ImportError, match="write from tunehost import tune"):
+        exec(f"from tunehost import {name}")

@@ -255,8 +255,11 @@ class Tuner:
             _restore.remember_settings(folder, self._settings)
         _payload.replace(folder / "plugin" / "serve.py", _serving.trainer().encode())
         _payload.replace(folder / "plugin" / "plugin.yaml", _experiment.plugin_yaml(e, str(folder)).encode())
-        file = folder / "experiment.yaml"
-        _payload.replace(file, self.to_yaml().encode())
+        file, content = folder / "experiment.yaml", self.to_yaml().encode()
+        if len(content) > _MOST_BYTES:
+            self._withdraw()
+            raise TuneError(_too_large(e.keys["space"], len(content)))
+        _payload.replace(file, content)
         return ["run", str(file)]
 
     def _start_from(self, checkpoint: PathLike) -> None:
@@ -293,6 +296,19 @@ class Tuner:
         if isinstance(fast, str) and os.path.exists(os.path.join(self._dir or "", "journal")):
             for error in self._read().errors:
                 raise error from None
+
+
+_MOST_BYTES = 1 << 20  #: of an experiment file
+
+
+def _too_large(space: Mapping[str, Any], size: int) -> str:
+    """What to do about an experiment file that is too large: the largest parameter is named."""
+    sizes = {name: len(_yaml.to_yaml({name: value})) for name, value in space.items()}
+    largest = max(sizes, key=lambda name: sizes[name], default="")
+    return (
+        f"the experiment file has {size} bytes, at most {_MOST_BYTES}; the parameter {largest!r} of param_space takes "
+        f"{sizes.get(largest, 0)} of them: give large values to the trainable by tune.with_parameters"
+    )
 
 
 def _recorded(dir: str) -> Any:
