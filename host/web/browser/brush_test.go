@@ -196,6 +196,6 @@ trials: 1
 		c.ariaLabel.endsWith(": 12 trials, %d of them on the front"))`, len(front)))
 	const texts = `[...document.querySelectorAll("#front %s")].map((e) => e.textContent).join() === %q`
 	p.await(fmt.Sprintf(texts, "tbody a", list))
-	p.await(fmt.Sprintf(texts, "th", "trial,a,b,c,parameters"))
+	p.await(fmt.Sprintf(texts, "th", "trial,state,a,b,c,iteration,parameters"))
 	p.clean()
 }
