@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any, Callable, Dict, List, cast
 
@@ -348,3 +349,37 @@ def test_an_experiment_takes_what_run_takes() -> None:
     with pytest.raises(TypeError, match="no argument colour"):
         experiment.Experiment("e", train, colour="red")
     assert experiment.Experiment("e", train, metric="loss").arguments["metric"] == "loss"
+
+
+class Slow:
+    """Says that it is being loaded, and waits for the word to go on."""
+
+    begun, go_on = threading.Event(), threading.Event()
+
+    def __setstate__(self, state: Any) -> None:
+        self.begun.set()
+        self.go_on.wait(60)
+
+
+class Fits:
+    def __setstate__(self, state: Any) -> None:
+        _payload.refuse_while_loading("fit")
+
+
+def stateful(kind: Any) -> bytes:
+    made = kind()
+    made.x = 1
+    return pickle.dumps(made)
+
+
+def test_what_another_thread_loads_refuses_no_fit() -> None:
+    other = threading.Thread(target=_payload.loads, args=(stateful(Slow),))
+    other.start()
+    try:
+        assert Slow.begun.wait(60)
+        _payload.refuse_while_loading("fit")
+    finally:
+        Slow.go_on.set()
+        other.join()
+    with pytest.raises(tune.TuneError, match="calls fit while it is imported"):
+        _payload.loads(stateful(Fits))

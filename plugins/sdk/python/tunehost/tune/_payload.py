@@ -84,29 +84,20 @@ def loads(content: bytes) -> Any:
     return _loaded(content)
 
 
-_loading = 0  # how many objects are being read now
-
-
 def _loaded(content: bytes) -> Any:
-    global _loading
-    _loading += 1
-    try:
-        return _Loader(io.BytesIO(content)).load()
-    finally:
-        _loading -= 1
+    return _Loader(io.BytesIO(content)).load()
 
 
 def refuse_while_loading(call: str) -> None:
     """Refuses a call that begins an experiment while code of the user is imported for another one: the call is in the
-    module itself, and each process that imports it would begin another experiment."""
-    if not _loading:
-        return
+    module itself, and each process that imports it would begin another experiment. Other threads may load something
+    meanwhile: only the caller's own frames count."""
     frame, module = sys._getframe(1), "the module"
-    while frame.f_back:
+    while frame.f_code is not _loaded.__code__:
         if frame.f_code.co_name == "<module>":
             module = f"the module {frame.f_globals.get('__name__')}"
-        if frame.f_code is _loaded.__code__:
-            break
+        if frame.f_back is None:
+            return
         frame = frame.f_back
     raise TuneError(
         f"{module} calls {call} while it is imported, and the processes of the trials import it: put the call under "
