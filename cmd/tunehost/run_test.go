@@ -112,7 +112,7 @@ func TestTableFits(t *testing.T) {
 		want  string
 	}{
 		{38, "name             value  a long message\nä       0.123456789012  xxxxxxxxxxxxx…\ngrößer             " +
-			"100   [2Jshort\n"},
+			"100  \\u001b[2Jshort\n"},
 		{30, "name             value\nä       0.123456789012\ngrößer             100\n… no room for a long " +
 			"message;…\n"},
 		{5, "name\nä\ngrößer\n… no…\n"},

@@ -82,10 +82,10 @@ func (t *table) line(cells []string, shown, widths []int) string {
 	return strings.TrimRight(out.String(), " ")
 }
 
-// clean removes what could control a terminal: trials can influence the text.
+// clean makes one line in which what could control a terminal is escaped: trials can influence the text.
 func clean(s string) string {
 	return untrusted.Visible(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if unicode.IsSpace(r) {
 			return ' '
 		}
 		return r

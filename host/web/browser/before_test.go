@@ -76,7 +76,7 @@ func (p *page) noWorkers() {
 // B-142: what an earlier program at the port has left in the browser is gone when the URL of the server is opened: none
 // of it runs beside the key.
 func TestPortBefore(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	at, printed := planted(t, p, `self.addEventListener("fetch", () => {});`)
 	p.open(printed)
 	p.shows("main", "There is no experiment yet")
@@ -91,7 +91,7 @@ func TestPortBefore(t *testing.T) {
 
 // B-142: a service worker that answers in the place of the server ends as soon as the browser looks for a newer one.
 func TestWorkerBefore(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	_, printed := planted(t, p, answering)
 	p.open(printed)
 	p.noWorkers()
@@ -106,7 +106,7 @@ const answering = `self.addEventListener("fetch", (event) => event.respondWith(
 // B-142: a service worker that an earlier program has left at the usual port does not see the printed URL, whose
 // address nobody had before.
 func TestWorkerAtTheUsualPort(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	if l, err := net.Listen("tcp", "127.0.0.1:7733"); err == nil {
 		earlier := httptest.NewUnstartedServer(before{answering})
 		_ = earlier.Listener.Close()
@@ -124,7 +124,7 @@ func TestWorkerAtTheUsualPort(t *testing.T) {
 
 // B-142: the key of a page is not in the storage of localhost, which another user may share.
 func TestLocalhost(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	printed := start(t, t.TempDir(), "serve", "--listen", "127.0.0.1:0").url()
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(strings.Split(printed, "/?")[0], "http://"))
 	if err != nil {

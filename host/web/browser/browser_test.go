@@ -15,8 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"github.com/tunehost/tunehost/core/journal"
@@ -36,6 +39,10 @@ var tunehost = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	if shared != nil {
+		_ = chromedp.Cancel(shared)
+	}
+	_ = os.RemoveAll(profiles)
 	if file, err := tunehost(); err == nil {
 		_ = os.Remove(file)
 	}
@@ -125,6 +132,8 @@ type page struct {
 	t   testing.TB
 	ctx context.Context
 
+	group cdp.BrowserContextID
+
 	// file is the page itself, if that is a file.
 	file string
 
@@ -136,27 +145,78 @@ type page struct {
 // patience is for what a page shows by itself, on a machine that is busy.
 const patience = 2 * time.Minute
 
-// browser starts a browser, with one page.
-func browser(t testing.TB, more ...chromedp.ExecAllocatorOption) *page {
+// window opens a page in the browser of all tests, which keeps nothing of the pages of others.
+func window(t testing.TB) *page {
 	t.Helper()
 	file := toolchain.Need(t, toolchain.Chromium)
-	profile, err := os.MkdirTemp("", "tunehost-browser-profile-")
+	if shared == nil || shared.Err() != nil { // it may have crashed
+		ctx, _, err := started(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared = ctx
+	}
+	its := chromedp.FromContext(shared).Browser
+	group, err := target.CreateBrowserContext().Do(cdp.WithExecutor(shared, its))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(profile) }) // the browser may still write there
+	t.Cleanup(func() { _ = target.DisposeBrowserContext(group).Do(cdp.WithExecutor(shared, its)) })
+	return opened(t, shared, group)
+}
+
+// browser starts a browser with other settings, and one page.
+func browser(t testing.TB, settings ...chromedp.ExecAllocatorOption) *page {
+	t.Helper()
+	ctx, end, err := started(toolchain.Need(t, toolchain.Chromium), settings...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(end)
+	return opened(t, ctx, "")
+}
+
+// shared is the browser of all tests: to start one for each takes longer than most of them.
+var shared context.Context
+
+// profiles are the folders of the browsers, which may still write there when a test ends.
+var profiles = filepath.Join(os.TempDir(), fmt.Sprintf("tunehost-browser-profiles-%d", os.Getpid()))
+
+// started starts a browser.
+func started(file string, settings ...chromedp.ExecAllocatorOption) (ctx context.Context, end func(), err error) {
+	if err := os.MkdirAll(profiles, 0o700); err != nil {
+		return nil, nil, err
+	}
+	profile, err := os.MkdirTemp(profiles, "")
+	if err != nil {
+		return nil, nil, err
+	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(file), chromedp.NoSandbox,
 		chromedp.WindowSize(1300, 1000), chromedp.Flag("force-prefers-reduced-motion", true),
 		chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(patience))
-	options = append(options, more...)
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(stop)
-	ctx, end := chromedp.NewContext(ctx)
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), append(options, settings...)...)
+	ctx, _ = chromedp.NewContext(ctx)
+	end = func() {
+		_ = chromedp.Cancel(ctx) // waits for the browser to end
+		stop()
+	}
+	return ctx, end, chromedp.Run(ctx)
+}
+
+// opened opens a page in a window of its own; pages of a group share cookies and storage.
+func opened(t testing.TB, ctx context.Context, group cdp.BrowserContextID) *page {
+	t.Helper()
+	id, err := target.CreateTarget("about:blank").WithBrowserContextID(group).WithNewWindow(true).
+		Do(cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := chromedp.NewContext(ctx, chromedp.WithTargetID(id))
 	t.Cleanup(end)
-	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // waits for the browser to end
-	p := &page{t: t, ctx: ctx}
+	p := &page{t: t, ctx: ctx, group: group}
 	chromedp.ListenTarget(ctx, p.note)
-	if err := chromedp.Run(ctx, network.Enable()); err != nil {
+	// without a limit in time: the page lives as long as the context of its first actions
+	if err := chromedp.Run(ctx, network.Enable(), emulation.SetFocusEmulationEnabled(true)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

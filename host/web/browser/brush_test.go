@@ -69,7 +69,7 @@ func (p *page) mouse(fromX, fromY, toX, toY float64) {
 // Axes of parallel coordinates are brushed, hidden, shown again and moved; one line is highlighted by its number. What
 // is brushed is what the list of trials then shows.
 func TestParallelCoordinates(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := plane(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/")
@@ -159,7 +159,7 @@ func (p *page) typed(label, text string) {
 
 // Three objectives have a plot for each two of them; the front is what the command prints.
 func TestFrontOfThree(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "x.yaml", `version: 1
 name: three

@@ -44,7 +44,7 @@ func cells(head string) string {
 // Any metric, parameter and fact of a trial can be a column of the list, which is sorted by it; the address keeps the
 // choice.
 func TestAnyColumn(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	axe := axeSource(t)
 	server := start(t, metered(t), "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/metered/trials")
@@ -85,7 +85,7 @@ func (p *page) tick(id string) {
 
 // What is no number is whole in its column, beside short numbers, too.
 func TestNaNIsWhole(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	server := start(t, metered(t), "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/metered/trials?columns=w,a")
 	p.await(cells("w") + ` === "0.5,NaN,0.5"`)

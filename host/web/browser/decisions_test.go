@@ -11,7 +11,7 @@ import (
 // The view of decisions has the plan of the searcher, says when its model changed, has at each rung the last reason of
 // the scheduler, and who has suggested each trial.
 func TestPlanOfTheSearcher(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "x.yaml", `version: 1
 name: planned
@@ -48,7 +48,7 @@ func (p *page) decided(reasons map[int]string) {
 	p.t.Helper()
 	p.shows("#searcher td:last-child", "2 parameters (0 choices): gp until 10 trials have ended, then")
 	p.await(`[...document.querySelectorAll("#searcher td")]
-		.some(td => / trials have ended: tpe$/.test(td.textContent))`)
+		.some(td => /trials are stopped early, and tpe learns most from them: tpe$/.test(td.textContent))`)
 	p.shows("#decisions", "early values at iteration 1")
 	const rungs = `[...document.querySelectorAll("#rungs tbody tr")].map(r => r.cells[3].textContent)`
 	var lines []string
@@ -87,7 +87,7 @@ func (p *page) addUp(dir string) {
 // A page asks before it interrupts with what would be lost since the last checkpoints, and says who has suggested a
 // trial.
 func TestInterruptWarns(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "x.yaml", `version: 1
 name: unsaved

@@ -19,7 +19,7 @@ const watchBoxes = `{
 
 // The legend of the timeline has the colours that are drawn, in light and in dark, and no others.
 func TestLegendOfTheTimeline(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := population(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/")
@@ -61,7 +61,7 @@ const watchStars = `{
 // The best trial has a star on each plot of trials, a whole one also at the edge: stars are drawn outside of the frame
 // that cuts dots.
 func TestStarsAreWhole(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := finished(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/")
@@ -101,7 +101,7 @@ const watchMargins = `{
 
 // Plots have room for their ticks and titles, however long these are, and however narrow the page is.
 func TestMarginsOfPlots(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := finished(t)
 	longNames(t, dir)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")

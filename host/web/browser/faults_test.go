@@ -11,7 +11,7 @@ import (
 
 // The long error of a failed trial stays within a window as narrow as a phone, on each page that shows it.
 func TestLongErrorsFit(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "x.yaml", fmt.Sprintf(`version: 1
 name: long
@@ -40,7 +40,7 @@ trials: 1
 
 // A page of an experiment that is opened without a token says what is needed, and does not wait for ever.
 func TestNoToken(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	server := start(t, finished(t), "serve", "results", "--listen", "127.0.0.1:0")
 	at, _, _ := strings.Cut(server.url(), "?")
 	for _, view := range []string{"", "trials", "trials/0", "parallel"} {
@@ -53,7 +53,7 @@ func TestNoToken(t *testing.T) {
 
 // Stop says what Resume can do later, and Resume does it.
 func TestStopSaysWhatIsTrue(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "x.yaml", `version: 1
 name: ending
@@ -104,7 +104,7 @@ resources: {cpu: 0}
 
 // All failed trials run again by one button, which asks first and says how many, while a host runs the experiment.
 func TestRetryAll(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := mendable(t)
 	run := start(t, dir, "run", "x.yaml", "--serve=127.0.0.1:0")
 	p.open(run.url() + "#/x/mendable")
@@ -123,7 +123,7 @@ func TestRetryAll(t *testing.T) {
 
 // The same button resumes an experiment that no host runs.
 func TestRetryAllResumes(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := mendable(t)
 	write(t, dir, "enough", "")
 	if _, failed := command(t, dir, "run", "x.yaml").Run().(*exec.ExitError); !failed {
@@ -144,7 +144,7 @@ func TestRetryAllResumes(t *testing.T) {
 
 // A best value that becomes worse is explained: by a worse result of the same trial, or by a trial that begins anew.
 func TestBestThatFalls(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "trial.sh", `cd `+dir+`
 [ -e again ] && until [ -e enough ]; do sleep 0.1; done
@@ -193,7 +193,7 @@ resources: {cpu: 0}
 // The best trial, the front, the importance of parameters and the plots of the command count the last values of failed
 // trials alike, and pages say so.
 func TestFailedTrialsCount(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "x.yaml", `version: 1
 name: counted

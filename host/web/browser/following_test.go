@@ -5,28 +5,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 )
 
-// another opens one more page of the same browser, which is as visible as a window of its own.
+// another opens one more page of the same browser.
 func (p *page) another() *page {
 	p.t.Helper()
-	ctx, end := chromedp.NewContext(p.ctx)
-	p.t.Cleanup(end)
-	q := &page{t: p.t, ctx: ctx}
-	chromedp.ListenTarget(ctx, q.note)
-	// without a limit in time: the page lives as long as the context of its first actions
-	if err := chromedp.Run(ctx, network.Enable(), emulation.SetFocusEmulationEnabled(true)); err != nil {
-		p.t.Fatal(err)
-	}
-	return q
+	return opened(p.t, p.ctx, p.group)
 }
 
 // A browser has six connections to a server, for all of its pages: more pages than that follow a running experiment.
 func TestEightPages(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := quickstart(t)
 	run := start(t, dir, "run", "experiment.yaml", "--set", "trials=100000", "--serve=127.0.0.1:0")
 	p.open(run.url() + "#/")
@@ -75,7 +65,7 @@ const buttons = "[...document.querySelectorAll('.steer button:not([aria-disabled
 
 // A page offers what can be done: an experiment that has ended continues once it has more trials.
 func TestMoreTrials(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := finished(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/quickstart")
@@ -101,7 +91,7 @@ func TestMoreTrials(t *testing.T) {
 
 // Who may only read is offered nothing else.
 func TestReadingToken(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := finished(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	server.url()
@@ -115,7 +105,7 @@ func TestReadingToken(t *testing.T) {
 
 // Of several objectives there is no best trial, but trials that no other beats.
 func TestSeveralObjectives(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "trial.sh", "echo '{\"a\": '$1', \"z\": '$1'}'\n")
 	write(t, dir, "x.yaml", `version: 1
@@ -147,7 +137,7 @@ trials: 1
 
 // The lineage shows how the best trial of a population came about.
 func TestLineage(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := population(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/pbt/lineage")

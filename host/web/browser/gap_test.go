@@ -11,7 +11,7 @@ import (
 
 // While a browser has no connection its page says that it is old and since when; afterwards it goes on by itself.
 func TestGap(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := quickstart(t)
 	run := start(t, dir, "run", "experiment.yaml", "--set", "trials=100000", "--serve=127.0.0.1:0")
 	p.open(run.url() + "#/x/quickstart")
@@ -34,7 +34,7 @@ func TestGap(t *testing.T) {
 // A host that serves its own experiment is killed and resumed at the same address below an open page: the page says
 // what to open, and shows the experiment again when that is opened.
 func TestHostResumedBelowAPage(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := quickstart(t)
 	args := []string{"run", "experiment.yaml", "--set", "trials=100000"}
 	run := start(t, dir, append(args, "--serve=127.0.0.1:0")...)
@@ -60,7 +60,7 @@ func TestHostResumedBelowAPage(t *testing.T) {
 
 // An experiment for workers says that it waits for them, until one asks.
 func TestWaitsForWorkers(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	server := start(t, t.TempDir(), "serve", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/")
 	p.shows("main", "There is no experiment yet")

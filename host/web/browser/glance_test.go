@@ -18,7 +18,7 @@ const listed = `[...document.querySelectorAll("#experiments td.name a")].map(a =
 // The list of experiments begins with those that run, then come the newest. Columns sort it; the address keeps the
 // choice.
 func TestOrderOfExperiments(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	for i, name := range []string{"m-first", "a-second", "k-third"} {
 		write(t, dir, "x.yaml", fmt.Sprintf(`version: 1
@@ -72,7 +72,7 @@ trials: 1
 
 // The best trial has a star in tables, and pages lead to it.
 func TestBestIsMarked(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := finished(t)
 	best := answers[trial](t, dir, "best", "results/quickstart")[0].Number
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
@@ -100,7 +100,7 @@ func TestBestIsMarked(t *testing.T) {
 
 // A reason that its column cannot show is whole when it has the focus, and on the page of its trial.
 func TestReasonsAreWhole(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := finished(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.run("focus as a window in front", emulation.SetFocusEmulationEnabled(true))
@@ -132,7 +132,7 @@ func TestReasonsAreWhole(t *testing.T) {
 
 // Numbers of a column have their decimal points below each other.
 func TestDecimalsAreAligned(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := finished(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/quickstart/trials")
@@ -164,7 +164,7 @@ func TestDecimalsAreAligned(t *testing.T) {
 
 // The page of a trial has the buttons of that trial alone, once. Buttons that can do nothing now say why.
 func TestButtonsSayWhyNot(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := mixed(t)
 	write(t, dir, "slow.yaml", `version: 1
 name: slow
@@ -210,7 +210,7 @@ trials: 1
 // While no host runs the experiment, the page of a failed trial runs that trial again, and no other: the server begins
 // a host for it.
 func TestRetryBeginsAHost(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "x.yaml", `version: 1
 name: twice
@@ -246,7 +246,7 @@ trials: 1
 
 // The list says of an experiment whose record is being read that this is so, and shows it once it is read.
 func TestListSaysWhatIsRead(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	server := start(t, mixed(t), "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/")
 	p.shows("#experiments", "mixed")
@@ -271,7 +271,7 @@ func TestListSaysWhatIsRead(t *testing.T) {
 
 // A contour has colours near trials, and is hatched far from all of them.
 func TestContourIsHatched(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := finished(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/")
@@ -309,7 +309,7 @@ func TestContourIsHatched(t *testing.T) {
 
 // Compared experiments have a plot for each objective, with the axis of that objective.
 func TestComparedObjectives(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := mixed(t)
 	write(t, dir, "one.yaml", `version: 1
 name: one
@@ -338,7 +338,7 @@ trials: 1
 
 // Values that differ by far have a logarithmic axis at first, and the title of the page says how far an experiment is.
 func TestWideValues(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "x.yaml", `version: 1
 name: wide
@@ -356,9 +356,42 @@ trials: 1
 	p.view("#/x/wide")
 	p.shows("#progress", "2/3")
 	p.await(`document.title === "▶ 2/3 · wide · overview · tunehost"`)
-	p.await(`document.querySelector("#curves [aria-pressed=true]")?.textContent === "log y"`)
+	p.await(`document.querySelector("#curves [aria-label='logarithmic axes'] [aria-pressed=true]")?.textContent === "log y"`)
 	p.await(`drawn.includes("v (log)")`)
 	p.press("#curves", "linear")
-	p.await(`document.querySelector("#curves [aria-pressed=true]")?.textContent === "linear"`)
+	p.await(`document.querySelector("#curves [aria-label='logarithmic axes'] [aria-pressed=true]")?.textContent === "linear"`)
+	p.clean()
+}
+
+// Curves of good trials lie on each other where bad ones make the axis long: the better half can be seen alone.
+func TestBetterHalf(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	write(t, dir, "x.yaml", `version: 1
+name: half
+objective: {metric: v, mode: max}
+trainable: {command: [sh, -c, 'echo "{\"v\": {v}, \"w\": 1}"']}
+space: {v: {grid: [1, 90, 91, 92, 93]}}
+trials: 1
+`)
+	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/")
+	p.shows("#experiments", "half")
+	p.run("watch canvases", chromedp.Evaluate(watchDrawn, nil))
+	p.view("#/x/half")
+	p.await(`drawn.includes("20") && !drawn.includes("92")`)
+	p.run("forget", chromedp.Evaluate("void (drawn.length = 0)", nil))
+	p.press("#curves", "better half")
+	p.await(`drawn.includes("92")`)
+	p.run("another metric", chromedp.Evaluate(`{
+		const field = document.querySelector("#curves select");
+		field.value = "w";
+		field.dispatchEvent(new Event("change", {bubbles: true}));
+	}`, nil))
+	p.await(`document.querySelector("#curves [aria-label=values] [aria-pressed=true]")?.textContent === "all values"`)
+	p.await(`[...document.querySelectorAll("#curves button")].find(b => b.textContent === "better half")?.ariaDisabled === "true"`)
 	p.clean()
 }

@@ -8,7 +8,7 @@ import (
 
 // Parameters in a group are like others in lists, plots and details.
 func TestGroupsOfParameters(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "x.yaml", `version: 1
 name: groups

@@ -35,7 +35,7 @@ func sinks(t *testing.T, p *page) (dir string, run *program) {
 
 // While the host waits for room on the disk the page says that it waits, and nothing estimates when it ends.
 func TestWaitsForTheDisk(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir, _ := sinks(t, p)
 	p.shows("#left", "left")
 	full := filepath.Join("results", "sinking", ".full")
@@ -56,7 +56,7 @@ func TestWaitsForTheDisk(t *testing.T) {
 
 // A form has its first field focused. The key that has opened it, pressed twice, adds nothing.
 func TestFirstFieldIsFocused(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	sinks(t, p)
 	p.run("focus as a window in front", emulation.SetFocusEmulationEnabled(true))
 	for form, field := range map[string]string{"Add a trial": "n", "Settings": "trials"} {
@@ -85,7 +85,7 @@ func TestFirstFieldIsFocused(t *testing.T) {
 
 // What went wrong in a form stands right below the words that lead to it.
 func TestFailureInAForm(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	_, run := sinks(t, p)
 	p.press(".steering", "Add a trial")
 	p.await(`document.querySelector("dialog form input")`)
@@ -99,7 +99,7 @@ func TestFailureInAForm(t *testing.T) {
 
 // Resources are what trials have asked for, and not what their programs use.
 func TestResourcesAreAskedFor(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	sinks(t, p)
 	p.view("#/x/sinking/resources")
 	p.shows("#resources", "what the trials that run have asked for")
@@ -110,7 +110,7 @@ func TestResourcesAreAskedFor(t *testing.T) {
 
 // An interrupted experiment says without a pointer why no trial can be added, and that its best value was better.
 func TestInterruptedSaysWhy(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir, run := sinks(t, p)
 	run.kill()
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
@@ -125,7 +125,7 @@ func TestInterruptedSaysWhy(t *testing.T) {
 // The page of a trial says what is under way after one's own action, and sees the next state without the status of the
 // experiment.
 func TestOwnActionIsUnderWay(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "trial.sh", `[ -e `+dir+`/well ] || exit 3
 for i in $(seq 1000); do echo '{"a": 1}'; sleep 1; done

@@ -11,7 +11,7 @@ import (
 // The lines of learning curves, and the dots of other plots, are reached by the keyboard: Tab leads to the plot, arrows
 // from trial to trial, and Enter to the page of one.
 func TestPlotsByKeyboard(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := finished(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/quickstart/overview")

@@ -16,7 +16,7 @@ const recordedTrials = 100_000
 
 // The list of 100,000 trials shows the right rows after a far jump, in any order, and holds only those that are seen.
 func TestManyTrials(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	w := viewtest.New(filepath.Join(dir, "results", "large"), fmt.Appendf(nil, `version: 1
 name: large

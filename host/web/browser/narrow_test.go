@@ -10,7 +10,7 @@ import (
 
 // No page scrolls sideways in a window as narrow as a phone: what is wider scrolls within its own box.
 func TestNarrow(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := finished(t)
 	longNames(t, dir)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")

@@ -37,7 +37,7 @@ type counted struct {
 // An experiment that its failed trials have ended does not look like a success: the list and the overview say why it
 // ended, count only trials that ran as done, and advise what continues it.
 func TestFailedExperiment(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	failing(t, dir, "fruitless", 0)
 	failing(t, dir, "partly", 1)
@@ -83,7 +83,7 @@ func trialsOf(n int) string {
 
 // A page whose server is gone advises nothing that needs the server.
 func TestAdviceWithoutServer(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := finished(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/quickstart")

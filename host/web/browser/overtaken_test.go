@@ -15,7 +15,7 @@ const held = `{
 // What is refused because its trial has changed in the meantime says so, also when the page knows of the change
 // before; an open question stays while it can be answered, and says why it cannot be any more.
 func TestOvertakenActionsSaySo(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "x.yaml", `version: 1
 name: overtaken

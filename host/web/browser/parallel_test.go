@@ -29,7 +29,7 @@ const overlapping = `(() => {
 
 // Titles of axes do not overlap on a phone, and are whole on a desktop.
 func TestTitlesOfAxes(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "x.yaml", `version: 1
 name: axes

@@ -15,7 +15,7 @@ import (
 
 // A page whose server is gone says when it last saw the experiment, counts no time and offers nothing.
 func TestServerGone(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := quickstart(t)
 	run := start(t, dir, "run", "experiment.yaml", "--set", "trials=100000", "--serve=127.0.0.1:0")
 	p.open(run.url() + "#/x/quickstart")
@@ -46,7 +46,7 @@ func (p *page) wide(pixels int64) {
 
 // Short columns have one line, and long texts the room beside or below them.
 func TestTablesOfTexts(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := finished(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/quickstart/journal")
@@ -76,7 +76,7 @@ func TestTablesOfTexts(t *testing.T) {
 
 // What waits for the experiment to be resumed is shown, and can be changed back.
 func TestSettingsBack(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := finished(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/quickstart")
@@ -104,7 +104,7 @@ func TestSettingsBack(t *testing.T) {
 
 // The page of a trial that has failed has its traceback once.
 func TestFailedTrial(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "trial.sh", `echo 'Traceback (most recent call last):
   File "model.py", line 7, in fit
@@ -165,7 +165,7 @@ trials: 1
 
 // Pages say how many trials there will be, how they ended, and of what the best is.
 func TestNumbersSayOfWhat(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := mixed(t)
 	one := finished(t)
 	server := start(t, dir, "serve", "results", filepath.Join(one, "results"), "--listen", "127.0.0.1:0")
@@ -189,7 +189,7 @@ func TestNumbersSayOfWhat(t *testing.T) {
 
 // The list of trials has room for reasons, one notation in a column, and an arrow that says the order.
 func TestListOfTrials(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := mixed(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/mixed/trials?sort=a")
@@ -204,7 +204,7 @@ func TestListOfTrials(t *testing.T) {
 
 // Ranks have the colours of `tunehost plot`, and compared experiments those of their lines.
 func TestColours(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := finished(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/quickstart/parallel")
@@ -226,7 +226,7 @@ func TestColours(t *testing.T) {
 
 // The Pareto front has steps: what lies between two of its trials has not been reached.
 func TestFrontInSteps(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := mixed(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/mixed/pareto")
@@ -257,7 +257,7 @@ func TestFrontInSteps(t *testing.T) {
 
 // The form of a new trial has lists of choices, ranges and conditions; the basis of importance is named.
 func TestParametersSayWhatTheyAre(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := mixed(t)
 	write(t, dir, "long.yaml", `version: 1
 name: long

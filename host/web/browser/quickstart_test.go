@@ -42,7 +42,7 @@ func quickstart(t *testing.T) (dir string) {
 
 // A page shows a live run, stops it, and then shows what the command line prints.
 func TestQuickstart(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := quickstart(t)
 	// it runs until the page stops it
 	run := start(t, dir, "run", "experiment.yaml", "--set", "trials=100000", "--serve=127.0.0.1:0")

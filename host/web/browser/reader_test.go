@@ -10,7 +10,7 @@ import (
 
 // Who opens a printed URL again, of this server or of the next one, sees the colours that were chosen before.
 func TestColoursAreKept(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	server := start(t, dir, "serve", "--listen", "127.0.0.1:0")
 	p.open(server.url())
@@ -32,7 +32,7 @@ func TestColoursAreKept(t *testing.T) {
 
 // Of many checkpoints the page of a trial shows the first and the last one, and all on request.
 func TestManyCheckpoints(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "x.yaml", `version: 1
 name: saves
@@ -72,7 +72,7 @@ const strokes = `{
 // The lines of a lineage leave room between trials, however few iterations and trials there are, and what a trial
 // continued from another one is drawn over them.
 func TestLineageHasRoom(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := population(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/")
@@ -114,7 +114,7 @@ func population(t *testing.T) (dir string) {
 
 // Long names on plots are shortened in their middle, do not overlap, and are whole below the pointer.
 func TestLongNamesOnPlots(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	longNames(t, dir)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")

@@ -40,7 +40,7 @@ func (p *page) drawn(view string) {
 
 // A report opens as a file: each view is there, and shows what the command line prints (B-141).
 func TestReport(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	axe := axeSource(t)
 	dir := finished(t)
 	best := answers[trial](t, dir, "best", "results/quickstart")[0]
@@ -85,7 +85,7 @@ func TestReport(t *testing.T) {
 // A report of a running experiment is a picture of a moment: it says so and when, shows each view, changes nothing by
 // itself, and offers nothing to change.
 func TestReportOfRunning(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := quickstart(t)
 	run := start(t, dir, "run", "experiment.yaml", "--set", "trials=1000")
 	testplace.Soon(t, "the end of twelve trials", func() bool {
@@ -141,7 +141,7 @@ func (p *page) ordered(sort string, list []trial) {
 
 // On a phone, too, the page of a report says which experiment it shows.
 func TestNameInANarrowReport(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := finished(t)
 	p.run("narrow", chromedp.EmulateViewport(390, 844))
 	p.report(dir)
@@ -176,7 +176,7 @@ func (p *page) metrics() {
 
 // In a report, too, names and texts are text.
 func TestHostileReport(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	p.report(hostile(t))
 	p.harmless()
 	p.view("#/x/hostile/trials/0")

@@ -11,7 +11,7 @@ import (
 
 // The page of a trial pauses, continues, clones and stops it; what it says is what the command line says.
 func TestTrialIsSteered(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "x.yaml", `version: 1
 name: steered

@@ -41,7 +41,7 @@ func (s *stranger) said() (asked int, cookie string, keys []string) {
 // B-142: a server of somebody else, at another port or at the port that a server has left, learns nothing from a
 // browser that gives access to the user's servers.
 func TestStrangersPorts(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	server := start(t, dir, "serve", "--listen", "127.0.0.1:0")
 	right, err := url.Parse(server.url())

@@ -36,7 +36,7 @@ trials: 1
 // What counts in the reason of the scheduler is seen in the list: the value and the iteration have columns of their
 // own. On a phone the reason is in sight. The pointer and the focus show it whole.
 func TestReasonsInTheList(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := picky(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.run("focus as a window in front", emulation.SetFocusEmulationEnabled(true))
@@ -58,7 +58,7 @@ func TestReasonsInTheList(t *testing.T) {
 
 // Whole numbers that need more than a number of JavaScript are shown and sent as they are.
 func TestLargeWholeNumbers(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := picky(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/picky/trials/0")
@@ -83,7 +83,7 @@ func TestLargeWholeNumbers(t *testing.T) {
 
 // Settings are written as in a file, and not as JSON.
 func TestSettingsAreReadable(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := finished(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/quickstart/file")
@@ -96,7 +96,7 @@ func TestSettingsAreReadable(t *testing.T) {
 
 // Leases that may still use a cluster are named on the overview, as `tunehost status` names them.
 func TestLeasesNotGivenBack(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "x.yaml", `version: 1
 name: leased
@@ -137,7 +137,7 @@ const watchTexts = `{
 
 // The axes of a Pareto plot say which direction is better, and a third objective's colours are explained.
 func TestParetoIsExplained(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := t.TempDir()
 	write(t, dir, "x.yaml", `version: 1
 name: three
@@ -165,7 +165,7 @@ trials: 4
 // Arrows of the lineage do not lie on each other, a table has all of them, and those that left nothing to train are
 // named.
 func TestLineageIsTold(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := population(t)
 	var from, untrained int
 	list := answers[struct {
@@ -203,7 +203,7 @@ func TestLineageIsTold(t *testing.T) {
 
 // The highlighted line of parallel coordinates has no colour of the scale of ranks, whose worst is yellow.
 func TestHighlightIsNoRank(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	server := start(t, plane(t), "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/")
 	p.run("watch lines", chromedp.Evaluate(watchTexts, nil))

@@ -1,14 +1,16 @@
 package browser
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 )
 
-// turned looks for characters that change the direction of text in everything that a page shows or has read aloud.
+// turned looks for control characters and those that change the direction of text in everything that a page shows or has read aloud.
 const turned = `(() => {
-	const found = [], turns = /[\u202a-\u202e\u2066-\u2069]/;
+	const found = [], turns = /[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 	if (turns.test(document.title)) found.push("the title of the page");
 	if (turns.test(document.body.innerText)) found.push("the text");
 	for (const e of document.querySelectorAll("body *"))
@@ -29,11 +31,15 @@ const watchDrawn = `{
 
 // Names, values and logs cannot change the direction of a page's text: such characters are shown as escapes.
 func TestDirectionOfText(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := turning(t)
+	if err := os.Rename(filepath.Join(dir, "results", "colours"), filepath.Join(dir, "results", "a\x1b[31mb")); err != nil {
+		t.Fatal(err)
+	}
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/")
 	p.shows("#experiments", "turning")
+	p.shows("#experiments", `a\u001b[31mb`)
 	p.run("watch canvases", chromedp.Evaluate(watchDrawn, nil))
 	p.straight("experiments")
 	for view := range views {
@@ -59,7 +65,7 @@ func (p *page) straight(view string) {
 	var found []string
 	p.run("texts of "+view, chromedp.Evaluate(turned, &found))
 	if len(found) > 0 {
-		p.t.Errorf("%s has characters that change the direction of text: %q", view, found)
+		p.t.Errorf("%s has characters that do not show as themselves: %q", view, found)
 	}
 }
 
@@ -77,8 +83,10 @@ space:
   y: {uniform: [0, 1]}
 trials: 3
 `)
-	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	for _, name := range []string{"turning", "colours"} {
+		if out, err := command(t, dir, "run", "x.yaml", "--name", name).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
 	}
 	return dir
 }

@@ -45,7 +45,7 @@ func finished(t *testing.T) (dir string) {
 
 // Every view shows something, has no serious fault of accessibility, and asks no other server for anything.
 func TestViews(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	axe := axeSource(t)
 	dir := finished(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
@@ -114,7 +114,7 @@ func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithA
 
 // A page stays open while its host is killed, and when the page starts the host again.
 func TestKilledHost(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := quickstart(t)
 	run := start(t, dir, "run", "experiment.yaml", "--set", "trials=100000")
 	testplace.Soon(t, "a status", func() bool { return command(t, dir, "status", "results/quickstart").Run() == nil })
@@ -143,7 +143,7 @@ func TestKilledHost(t *testing.T) {
 
 // What trials print and are named is text, whatever it is.
 func TestHostileTexts(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	dir := hostile(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/")
@@ -192,7 +192,7 @@ func (p *page) harmless() {
 
 // Without a valid token there is nothing to see.
 func TestWrongToken(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	server := start(t, t.TempDir(), "serve", "--listen", "127.0.0.1:0")
 	right := server.url()
 	at, _, _ := strings.Cut(right, "?")
@@ -207,7 +207,7 @@ func TestWrongToken(t *testing.T) {
 
 // B-086: the pages say of a damaged experiment what the command line says, also when it is damaged below an open page.
 func TestDamagedExperiment(t *testing.T) {
-	p := browser(t)
+	p := window(t)
 	axe := axeSource(t)
 	dir := finished(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")

@@ -1,13 +1,14 @@
-// Characters that change the direction of text make a page show something other than what it has: names, parameters,
-// metrics and logs are shown with escapes in their place, in the form of package untrusted.
+// Control characters and those that change the direction of text make a page show something other than what it has:
+// names, parameters, metrics and logs are shown with escapes in their place, in the form of package untrusted.
 import { Fragment, options } from "preact";
 import type { VNode } from "preact";
 
-const turning = /\p{Bidi_Control}/gu;
+// Tabs and ends of lines are shown as themselves.
+const hidden = /(?![\t\n\r])[\p{Cc}\p{Bidi_Control}]/gu;
 
-// visible escapes the characters that change the direction of text.
+// visible escapes control characters and those that change the direction of text.
 export const visible = (text: string): string =>
-  text.replace(turning, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+  text.replace(hidden, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 
 // said are the attributes that are shown or read aloud. Others, such as values of fields, stay exact.
 const said = ["title", "aria-label", "alt", "placeholder", "label"];

@@ -246,7 +246,7 @@ func TestStopping(t *testing.T) {
 		if got := strings.Join(*asked, " "); got != "tpe tpe tpe tpe" || len(s.members) != 1 {
 			t.Errorf("%s of %v", got, s.members)
 		}
-		if got := (*said)[len(*said)-1]; !strings.HasSuffix(got, "trials have ended: tpe") {
+		if got := (*said)[len(*said)-1]; got != "auto: trials are stopped early, and tpe learns most from them: tpe" {
 			t.Error(got)
 		}
 	}

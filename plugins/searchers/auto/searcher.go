@@ -147,8 +147,12 @@ func (s *searcher) advance() {
 
 // pass drops searchers that no later phase needs.
 func (s *searcher) pass() {
-	ended, _ := s.progress.ended()
-	s.say(fmt.Sprintf("auto: %d trials have ended: %s", ended, describe(s.plan)))
+	ended, stopping := s.progress.ended()
+	why := fmt.Sprintf("%d trials have ended", ended)
+	if stopping {
+		why = "trials are stopped early, and tpe learns most from them"
+	}
+	s.say(fmt.Sprintf("auto: %s: %s", why, describe(s.plan)))
 	for name := range s.members {
 		if !needs(s.plan, name) {
 			delete(s.members, name)

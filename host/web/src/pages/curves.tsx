@@ -16,6 +16,9 @@ import { Card, Choice, Select, Waiting } from "../ui";
 // Scale is which axes are logarithmic.
 type Scale = "" | "x" | "y" | "xy";
 
+// Part is what of the values is shown: all, or where the better half of the trials ends.
+type Part = "" | "half";
+
 interface Data {
   space: Space;
   curves: CurveList;
@@ -31,6 +34,7 @@ export function Curves({ x, version, best }: { x: string; version: number; best?
   const source = useSource();
   const [metric, choose] = useState("");
   const [wanted, setScale] = useState<Scale>();
+  const [part, setPart] = useState<Part>("");
   const { data, error } = useData(`curves ${x} ${metric}`, version, async (): Promise<Data> => {
     const space = await source.space(x);
     return { space, curves: await source.curves(x, metric || (space.objectives[0]?.metric ?? space.metrics[0] ?? "")) };
@@ -39,18 +43,30 @@ export function Curves({ x, version, best }: { x: string; version: number; best?
   const { space, curves } = data;
   const low = curves.trials.some((c) => c.values.some((v) => toNumber(v) <= 0)) ? `${curves.metric} has values of 0 or less` : undefined;
   const scale = wanted ?? (wide(curves.trials.flatMap((c) => c.values.map(toNumber))) ? "y" : "");
+  const mode = space.objectives.find((o) => o.metric === curves.metric)?.mode;
   const aside = <div class="row"><Select label="metric" of={source.offered(x, "curves", space.metrics)} chosen={curves.metric} on={choose} />
+    <Choice label="values" of={[["", "all values"], ["half", "better half", mode ? undefined : `nothing says which ${curves.metric} is better`]]}
+      chosen={mode ? part : ""} on={setPart} />
     <Choice label="logarithmic axes" of={[["", "linear"], ["x", "log x"], ["y", "log y", low], ["xy", "log both", low]]} chosen={scale} on={setScale} /></div>;
   const rungs = space.rungs.map((r) => r.iteration);
   return <Card title="Learning curves" id="curves" aside={aside}>
     {curves.trials.length === 0 ? <p class="quiet">No trial has reported a result yet.</p> : <>
       <Lines label={`${curves.metric} of ${plural(curves.trials.length, "trial")} by iteration`} xLabel="iteration"
         yLabel={curves.metric} xLog={scale.includes("x")} yLog={scale.includes("y")} rungs={rungs} height={340}
+        range={mode && part === "half" ? better(curves.trials, mode) : undefined}
         lines={curves.trials.map((c) => line(c, best))} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
       <p class="quiet">{curves.trials.length < curves.total ? `${curves.trials.length} of ${plural(curves.total, "trial")}, the best among them. ` : ""}
         ✕ stopped early · <span class="state-error">✕ failed</span> · ● finished or running{curves.trials.some((c) => c.number === best) ? "; the bold line is the best trial, ★" : ""}
         {rungs.length > 0 ? `; dashed: where the scheduler stopped trials early or paused them, at ${rungs.join(", ")}` : ""}. Click a line to see its trial; on the plot, arrow keys go from trial to trial, and Enter opens one.</p></>}
   </Card>;
+}
+
+// better is the range of the last values of the better half.
+function better(list: Curve[], mode: string): [number, number] | undefined {
+  const ends = list.map((c) => toNumber(c.values.at(-1) ?? NaN)).filter(Number.isFinite).sort((a, b) => a - b);
+  const middle = ends[Math.floor(ends.length / 2)];
+  if (middle === undefined) return undefined;
+  return mode === "max" ? [middle, ends.at(-1)!] : [ends[0]!, middle];
 }
 
 function line(c: Curve, best?: number): Line {

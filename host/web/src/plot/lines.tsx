@@ -29,6 +29,8 @@ export interface LinesProps {
   lines: Line[];
   xLog?: boolean;
   yLog?: boolean;
+  // range is what of the y axis is shown; undefined: all.
+  range?: [number, number];
   height?: number;
   // rungs are places on the x axis to mark.
   rungs?: number[];
@@ -47,7 +49,7 @@ function* flat(lists: number[][]): Iterable<number> {
 
 function layout(p: LinesProps, s: Surface): Layout {
   const { top, bottom } = frame(s.w, s.h);
-  const y = axis({ label: p.yLabel, values: flat(p.lines.map((l) => l.ys)), log: p.yLog }, [bottom, top]);
+  const y = axis({ label: p.yLabel, values: p.range ?? flat(p.lines.map((l) => l.ys)), log: p.yLog }, [bottom, top]);
   const f = frame(s.w, s.h, margin(s, y));
   return { f, y, x: axis({ label: p.xLabel, values: flat(p.lines.map((l) => l.xs)), log: p.xLog }, [f.left, f.right]) };
 }
@@ -93,7 +95,7 @@ function drawLines(s: Surface, l: Layout, p: LinesProps): void {
 function starred(s: Surface, l: Layout, line: Line): void {
   const n = line.xs.length - 1;
   const [x, y] = [l.x.at(line.xs[n]), l.y.at(line.ys[n])];
-  if (Number.isFinite(x) && Number.isFinite(y)) star(s, x, y);
+  if (Number.isFinite(x) && shown(l, y)) star(s, x, y);
 }
 
 function drawLine(s: Surface, l: Layout, line: Line, colour: string, width: number): void {
@@ -145,6 +147,9 @@ function mark(s: Surface, l: Layout, line: Line, colour: string): void {
   ctx.globalAlpha = alpha;
 }
 
+// shown reports whether a height is within the plot, which may leave out a part of the values.
+const shown = ({ f }: Layout, y: number): boolean => y >= f.top && y <= f.bottom;
+
 const byX = bisector((v: number) => v).center;
 
 // nearest finds the point of a line that is closest to a place, within a few pixels.
@@ -155,7 +160,7 @@ function nearest(p: LinesProps, l: Layout, px: number, py: number): Spot | undef
     const i = byX(line.xs, l.x.invert(px));
     const [x, y] = [l.x.at(line.xs[i]), l.y.at(line.ys[i])];
     const d = (x - px) ** 2 + (y - py) ** 2 * (line.step ? 0.1 : 1);
-    if (d < least) {
+    if (d < least && shown(l, y)) {
       least = d;
       best = spotOf(p, l, line, i);
     }
@@ -166,7 +171,7 @@ function nearest(p: LinesProps, l: Layout, px: number, py: number): Spot | undef
 // ends are those of the lines of trials, by their numbers.
 function ends(p: LinesProps, l: Layout): Spot[] {
   const spots = p.lines.filter((line) => line.trial !== undefined).map((line) => spotOf(p, l, line, line.xs.length - 1));
-  return spots.filter((s) => Number.isFinite(s.x) && Number.isFinite(s.y)).sort((a, b) => (a.trial ?? 0) - (b.trial ?? 0));
+  return spots.filter((s) => Number.isFinite(s.x) && shown(l, s.y)).sort((a, b) => (a.trial ?? 0) - (b.trial ?? 0));
 }
 
 const spotOf = (p: LinesProps, l: Layout, line: Line, i: number): Spot => ({ x: l.x.at(line.xs[i]), y: l.y.at(line.ys[i]),
