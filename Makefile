@@ -94,17 +94,19 @@ export TUNEHOST_TESTED := $(TESTED)
 if_there = $(if $(1),$(2),$(addprefix without-,$(2)))
 # Slurm and Chromium come first: a new machine has neither, and tests of many steps need them.
 CHECKS := toolchains slurm chromium build format vet staticcheck $(call if_there,$(NPM),generated proto) house \
-	$(call if_there,$(CARGO),rust) side-by-side test simulation examples languages
+	$(call if_there,$(CARGO),rust) side-by-side test last-side-by-side languages
 # Each of these keeps one processor busy and shares no file with the others. What takes longest begins first.
 SIDES := $(call if_there,$(PYTHON),python-types python-tests) $(call if_there,$(NPM),assemblyscript) \
 	$(call if_there,$(PYTHON),client) $(call if_there,$(NPM),js web)
+
+LAST := simulation examples
 
 # Checks test the program with the client for S3, as it is in the wheels; vet and staticcheck also look at the default
 # build.
 TAGS := s3
 BUILDS := '' $(TAGS)
 FLAGS := $(GOFLAGS)
-$(CHECKS) $(SIDES) mutants cover: export GOFLAGS := $(strip $(FLAGS) -tags=$(TAGS))
+$(CHECKS) $(SIDES) $(LAST) mutants cover: export GOFLAGS := $(strip $(FLAGS) -tags=$(TAGS))
 
 # heading,TEXT: with the time since make was started.
 STARTED ?= $(shell date +%s)
@@ -123,10 +125,18 @@ check: $(CHECKS) ## everything that must hold, in order; what CI runs
 
 left_out = $(patsubst without-%,%,$(filter without-%,$(CHECKS) $(SIDES)))
 
+# at_once,TARGETS: makes several targets at a time.
+at_once = @GOFLAGS='$(FLAGS)' STARTED=$(STARTED) $(MAKE) --no-print-directory SIDE_BY_SIDE=1 -j $(AT_ONCE) \
+	$(if $(filter output-sync,$(.FEATURES)),-O) $(1)
+
 .PHONY: side-by-side
 side-by-side: ## the checks of Python, the HTTP client, JavaScript, the dashboard and AssemblyScript, several at a time
-	@GOFLAGS='$(FLAGS)' STARTED=$(STARTED) $(MAKE) --no-print-directory SIDE_BY_SIDE=1 -j $(AT_ONCE) \
-	$(if $(filter output-sync,$(.FEATURES)),-O) $(SIDES)
+	$(call at_once,$(SIDES))
+
+# Examples mostly wait.
+.PHONY: last-side-by-side
+last-side-by-side: $(if $(PYTHON),$(VENV)/ready) ## the simulation and the examples
+	$(call at_once,$(LAST))
 
 # missing,PROGRAM,WHAT TO DO: one line when the program is not there, and a failure under STRICT=1.
 missing = @command -v $(1) >/dev/null || { echo '$(1) is missing: $(2)' >&2; [ -z '$(STRICT_CHECK)' ]; }
@@ -358,23 +368,24 @@ rust-guests: $(RUST_GUESTS)/ready ## the Rust samples as WASM modules, in .tools
 .PHONY: c-guests
 c-guests: $(C_GUESTS)/dice.wasm ## the sample of the C header as a WASM module, in .tools
 
-# Packages whose tests are mostly other processes: the race detector would find nothing
-# there that it does not find elsewhere, and takes most of the time.
-UNRACED := /tunehost/(cmd|conformance|host/(hosttest|scaffold|plugin/sandbox|web)|plugins/sdk/(python|js|rust|assemblyscript|samples)|plugins/searchers/optuna|plugins/executors/ray)
+# Packages whose tests are mostly other processes, or that start no goroutine, as searchers and schedulers do not: the
+# race detector would find nothing there that it does not find elsewhere, and takes most of the time.
+UNRACED := /tunehost/(cmd|conformance|host/(hosttest|scaffold|plot|plugin/sandbox|web)|plugins/(searchers|schedulers)|plugins/sdk/(python|js|rust|assemblyscript|samples)|plugins/executors/ray)
 
-# Packages that take longest start first, so that no processor waits for them at the end. Tests of other processes wait
+# The raced tests come last: they take the WASM modules that the others have compiled, which takes ten times as long with
+# the race detector. Packages that take longest start first, so that no processor waits for them at the end. Tests of other processes wait
 # for these half of their time: two packages at a time for each processor.
-LONGEST_RACED := ./host ./host/serve ./host/plot ./plugins/executors/slurm ./core/journal ./host/plugin/process
+LONGEST_RACED := ./host ./host/serve ./plugins/executors/slurm ./core/journal ./host/plugin/process
 LONGEST := ./plugins/sdk/python ./host/web/browser ./cmd/tunehost ./plugins/sdk/samples ./plugins/sdk/rust ./plugins/sdk/js \
 	./host/hosttest ./plugins/executors/ray
 AT_ONCE = $(shell echo $$((2 * $$(nproc 2>/dev/null || sysctl -n hw.ncpu))))
 
 .PHONY: test
 test: $(if $(PYTHON),$(VENV)/ready c-guests) $(if $(CARGO),rust-guests) ## all tests of Go packages, with the race detector where it can find something
+	$(call heading,tests of other processes and of what starts no goroutine)
+	@$(call go_test,-p $(AT_ONCE),$(LONGEST) $$(go list ./... | grep -E '$(UNRACED)'))
 	$(call heading,tests)
 	@$(call go_test,$(RACE),$(LONGEST_RACED) $$(go list ./... | grep -vE '/tunehost/(examples|internal)' | grep -vE '$(UNRACED)'))
-	$(call heading,tests of other processes)
-	@$(call go_test,-p $(AT_ONCE),$(LONGEST) $$(go list ./... | grep -E '$(UNRACED)'))
 
 # gotest,FORMAT,PACKAGES,FLAGS: tests that start clusters, kill hosts and fill disks share a few processors. Where few
 # failed, they run once more, alone, and those that pass then are named as UNSTEADY, here and at the end. After a data
