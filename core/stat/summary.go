@@ -1,6 +1,9 @@
 package stat
 
-import "math"
+import (
+	"iter"
+	"math"
+)
 
 // A Summary summarises all reports of one metric. It holds no pointers and can be copied, compared
 // with a checkpoint's copy, and written as it is. If Count is zero, all numbers are zero.
@@ -48,12 +51,27 @@ func (w *Window) add(x float64) {
 	w.count++
 }
 
+// last are the last k values, or all if there are fewer, in order.
+func (w *Window) last(k uint32) iter.Seq[float64] {
+	return func(yield func(float64) bool) {
+		n := min(k, w.count)
+		at := (w.count - n) % uint32(len(w.ring))
+		for range n {
+			if !yield(w.ring[at]) {
+				return
+			}
+			if at++; at == uint32(len(w.ring)) {
+				at = 0
+			}
+		}
+	}
+}
+
 // mean returns the mean of the finite values among the last k: the first of them plus the mean
 // distance from it, or the running mean if distances overflow.
 func (w *Window) mean(k uint32) float64 {
 	base, sum, n := math.NaN(), 0.0, uint32(0)
-	for i := w.count - min(k, w.count); i < w.count; i++ {
-		x := w.ring[i%10]
+	for x := range w.last(k) {
 		if !finite(x) {
 			continue
 		}
@@ -70,8 +88,8 @@ func (w *Window) mean(k uint32) float64 {
 
 func (w *Window) slowMean(k uint32) float64 {
 	mean, n := math.NaN(), uint32(0)
-	for i := w.count - min(k, w.count); i < w.count; i++ {
-		if x := w.ring[i%10]; finite(x) {
+	for x := range w.last(k) {
+		if finite(x) {
 			n++
 			mean = runningMean(mean, x, n)
 		}
