@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,8 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
+	"github.com/tunehost/tunehost/host/config/fit"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -105,7 +103,7 @@ type schema struct {
 	Required   []string                   `json:"required"`
 	Properties map[string]json.RawMessage `json:"properties"`
 
-	whole *jsonschema.Schema
+	whole *fit.Schema
 }
 
 // property is an option in the schema.
@@ -127,32 +125,19 @@ func schemaOf(info sdk.Info) (x *schema, err error) {
 	if err := json.Unmarshal(info.Options, x); err != nil {
 		return nil, wanted("a JSON Schema of the options", "%v", err)
 	}
-	if x.whole, err = compile(info.Options); err != nil {
+	if x.whole, err = fit.Compile(info.Options); err != nil {
 		return nil, wanted("a JSON Schema of the options", "%v", err)
 	}
 	return x, nil
 }
 
-func compile(text []byte) (*jsonschema.Schema, error) {
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
-	c := jsonschema.NewCompiler()
-	c.DefaultDraft(jsonschema.Draft2020)
-	if err := c.AddResource("options.json", document); err != nil {
-		return nil, err
-	}
-	return c.Compile("options.json")
-}
-
 // validate returns an error if the options do not match the schema.
 func (x *schema) validate(options []byte) error {
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(options))
-	if err != nil {
+	faults, err := x.whole.Faults(options)
+	if err != nil || len(faults) == 0 {
 		return err
 	}
-	return x.whole.Validate(value)
+	return &faults[0]
 }
 
 func (x *schema) names() []string { return slices.Sorted(maps.Keys(x.Properties)) }

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/tunehost/tunehost/host/config/fit"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -24,7 +24,7 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema, err := compile(text)
+	schema, err := fit.Compile(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,12 +41,12 @@ func TestSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(object))
+		faults, err := schema.Faults(object)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := schema.Validate(value); err != nil {
-			t.Errorf("%s: %v", k, err)
+		for _, f := range faults {
+			t.Errorf("%s: %v", k, &f)
 		}
 	}
 }

@@ -92,6 +92,19 @@ func compiledSchema(t testing.TB) *jsonschema.Schema {
 	return s
 }
 
+// compileSchema uses another library than the program: editors do, too.
+func compileSchema(schema []byte) (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("mem:///schema.json", doc); err != nil {
+		return nil, err
+	}
+	return c.Compile("mem:///schema.json")
+}
+
 func validate(s *jsonschema.Schema, yaml string) error {
 	n := readYAML(&problems{}, "x", []byte(yaml))
 	if n == nil {

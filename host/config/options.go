@@ -9,9 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	wrong "github.com/santhosh-tekuri/jsonschema/v6/kind"
-
+	"github.com/tunehost/tunehost/host/config/fit"
 	"github.com/tunehost/tunehost/host/nearest"
 	options "github.com/tunehost/tunehost/plugins/sdk/option"
 )
@@ -90,25 +88,23 @@ func refOf(n *node) PluginRef {
 	return newPluginRef(n.get("plugin").text, n.get("plugin").pos, options)
 }
 
-// CheckOptions checks the options of a plugin against its JSON Schema (draft 2020-12). Each mistake is
+// CheckOptions checks the options of a plugin against its JSON Schema (draft 2020-12 or 7). Each mistake is
 // an [Error] at its place; a broken schema is reported as the plugin's mistake.
 func CheckOptions(ref PluginRef, schema []byte) []error {
-	compiled, err := compileSchema(schema)
+	compiled, err := fit.Compile(schema)
 	if err != nil {
 		return []error{&Error{ref.Pos, oneLine(fmt.Sprintf("plugin %s: its options schema is invalid: %v", ref.Name,
 			err))}}
 	}
-	options, err := jsonschema.UnmarshalJSON(bytes.NewReader(ref.Options))
+	faults, err := compiled.Faults(ref.Options)
 	if err != nil {
 		return []error{&Error{ref.Pos, oneLine(fmt.Sprintf("plugin %s: options: %v", ref.Name, err))}}
 	}
-	invalid, ok := compiled.Validate(options).(*jsonschema.ValidationError)
-	if !ok {
-		return nil
-	}
 	p := &problems{}
 	o := &optionErrors{p, ref, schema}
-	o.add(invalid)
+	for i := range faults {
+		o.one(&faults[i])
+	}
 	var out []error
 	for _, e := range asErrors(p.err()) {
 		out = append(out, e)
@@ -121,80 +117,69 @@ func asErrors(err error) Errors {
 	return list
 }
 
-func compileSchema(schema []byte) (*jsonschema.Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	if err != nil {
-		return nil, err
-	}
-	c := jsonschema.NewCompiler()
-	c.DefaultDraft(jsonschema.Draft2020)
-	c.UseLoader(jsonschema.SchemeURLLoader{}) // a plugin's schema loads nothing
-	if err := c.AddResource("mem:///options.json", doc); err != nil {
-		return nil, err
-	}
-	return c.Compile("mem:///options.json")
-}
-
 type optionErrors struct {
 	*problems
 	ref    PluginRef
 	schema []byte
 }
 
-// add reports the innermost causes of e; for alternatives it reports that none fits.
-func (o *optionErrors) add(e *jsonschema.ValidationError) {
-	switch e.ErrorKind.(type) {
-	case *wrong.OneOf, *wrong.AnyOf:
-	default:
-		if len(e.Causes) > 0 {
-			for _, cause := range e.Causes {
-				o.add(cause)
-			}
-			return
-		}
-	}
-	o.one(e)
-}
-
-func (o *optionErrors) one(e *jsonschema.ValidationError) {
-	path := e.InstanceLocation
+// one reports a fault.
+func (o *optionErrors) one(f *fit.Fault) {
+	at := o.ref.PosOf(f.Path...)
 	option := "options of " + o.ref.Name
-	if len(path) > 0 {
-		option = "option " + quote(strings.Join(path, ".")) + " of " + o.ref.Name
+	if len(f.Path) > 0 {
+		option = "option " + quote(strings.Join(f.Path, ".")) + " of " + o.ref.Name
 	}
-	at := o.ref.PosOf(path...)
 	found := "found this value"
-	if n := o.find(path); n != nil {
+	if n := o.find(f.Path); n != nil {
 		found = "found " + n.describe()
 	}
-	switch k := e.ErrorKind.(type) {
-	case *wrong.AdditionalProperties:
-		for _, name := range k.Properties {
-			o.unknown(path, name)
+	switch f.Rule {
+	case "additionalProperties":
+		for _, name := range f.Names {
+			o.unknown(f.Path, name)
 		}
-	case *wrong.Type:
-		o.fail(at, "%s: %s, expected %s", option, found, o.words(path, strings.Join(typeWords(k.Want), " or ")))
-	case *wrong.Enum:
-		words := enumWords(k.Want)
-		o.fail(at, "%s: %s, expected %s%s", option, found, list(words, 12), nearest.Hint(fmt.Sprint(k.Got), words))
-	case *wrong.Required:
-		o.fail(at, "%s: %s missing", option, strings.Join(k.Missing, ", "))
-	case *wrong.Maximum:
-		// Messages omit bounds that only computers have.
-		if want, _ := k.Want.Float64(); want >= options.MaxInt {
-			o.fail(at, "%s: %s, expected at most %s", option, found, k.Want.RatString())
+	case "required":
+		o.fail(at, "%s: %s missing", option, strings.Join(f.Names, ", "))
+	default:
+		if want := o.wanted(f); want != "" {
+			o.fail(at, "%s: %s, expected %s", option, found, want)
 			return
 		}
-		o.fail(at, "%s: %s, expected %s", option, found, o.words(path, "less"))
-	case *wrong.Minimum, *wrong.ExclusiveMinimum:
-		o.fail(at, "%s: %s, expected %s", option, found, o.words(path, "more"))
-	case *wrong.ExclusiveMaximum:
-		o.fail(at, "%s: %s, expected %s", option, found, o.words(path, "less"))
-	case *wrong.OneOf, *wrong.AnyOf:
-		o.fail(at, "%s: %s, expected %s", option, found, o.words(path, "one of the forms that it may have"))
-	default:
-		o.fail(at, "%s: %s: %s", option, found, e.ErrorKind.LocalizedString(printer))
+		o.fail(at, "%s: %s: %s", option, found, f.Text)
 	}
+}
+
+// wanted says what was expected instead, or "" for a rule that has no words here.
+func (o *optionErrors) wanted(f *fit.Fault) string {
+	switch f.Rule {
+	case "type":
+		return o.words(f.Path, strings.Join(typeWords(f.Want), " or "))
+	case "enum":
+		words := enumWords(f.Want)
+		return list(words, 12) + nearest.Hint(fmt.Sprint(f.Got), words)
+	case "maximum":
+		// Messages omit bounds that only computers have.
+		if want, err := f.Want.(json.Number).Float64(); err == nil && want >= options.MaxInt {
+			return "at most " + f.Want.(json.Number).String()
+		}
+		return o.words(f.Path, "less")
+	case "minimum", "exclusiveMinimum":
+		return o.words(f.Path, "more")
+	case "exclusiveMaximum":
+		return o.words(f.Path, "less")
+	case "oneOf", "anyOf":
+		return o.words(f.Path, "one of the forms that it may have")
+	case "multipleOf":
+		return fmt.Sprint("a multiple of ", f.Want)
+	case "const":
+		return fmt.Sprint(f.Want)
+	case "pattern":
+		return fmt.Sprint("a text that matches ", f.Want)
+	case "format":
+		return fmt.Sprint("a text of the format ", f.Want)
+	}
+	return ""
 }
 
 // words says what the schema allows at a path; otherwise is the text for schemas that are too complex
@@ -214,11 +199,12 @@ func (o *optionErrors) words(path []string, otherwise string) string {
 // schemaAt returns the schema of the value at a path of keys and indices, or nil where a simple walk
 // does not find it.
 func schemaAt(schema []byte, path []string) map[string]any {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	if err != nil {
+	d := json.NewDecoder(bytes.NewReader(schema))
+	d.UseNumber()
+	var at map[string]any
+	if d.Decode(&at) != nil {
 		return nil
 	}
-	at, _ := doc.(map[string]any)
 	for _, step := range path {
 		properties, _ := at["properties"].(map[string]any)
 		next, _ := properties[step].(map[string]any)
@@ -232,20 +218,25 @@ func schemaAt(schema []byte, path []string) map[string]any {
 	return at
 }
 
-// typeWords names JSON types in the words of the experiment file.
-func typeWords(types []string) []string {
+// typeWords names JSON types, one or a list, in the words of the experiment file.
+func typeWords(types any) (out []string) {
 	words := map[string]string{"array": "a list", "object": "a map", "string": "a text", "number": "a number",
 		"integer": "a whole number", "boolean": "true or false", "null": "nothing"}
-	out := slices.Clone(types)
-	for i, t := range out {
-		out[i] = cmp.Or(words[t], t)
+	all, many := types.([]any)
+	if !many {
+		all = []any{types}
+	}
+	for _, t := range all {
+		name := fmt.Sprint(t)
+		out = append(out, cmp.Or(words[name], name))
 	}
 	return out
 }
 
-func enumWords(values []any) []string {
+func enumWords(values any) []string {
+	all, _ := values.([]any)
 	var words []string
-	for _, v := range values {
+	for _, v := range all {
 		words = append(words, fmt.Sprint(v))
 	}
 	return words

@@ -5,14 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
-
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
-
-// printer writes the messages of the JSON Schema library.
-var printer = message.NewPrinter(language.English)
 
 // schema returns the schema of one key: the form, with its description and default.
 func (k key) schema() map[string]any {

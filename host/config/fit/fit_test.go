@@ -1,0 +1,164 @@
+package fit
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// cases are schemas, and values with the places and rules of their faults. No fault means that the value fits.
+var cases = []struct {
+	schema string
+	values map[string]string
+}{
+	{`true`, map[string]string{`1`: "", `{"a": []}`: ""}},
+	{`false`, map[string]string{`1`: " "}},
+	{`{"type": "integer"}`, map[string]string{`1`: "", `1.0`: "", `1e2`: "", `1.5`: " type", `"1"`: " type", `null`: " type",
+		`123456789012345678901234567890`: ""}},
+	{`{"type": ["null", "string"]}`, map[string]string{`null`: "", `"x"`: "", `3`: " type"}},
+	{`{"enum": [1, "a", null]}`, map[string]string{`1`: "", `null`: "", `1.0`: "", `"b"`: " enum"}},
+	{`{"const": {"a": [1]}}`, map[string]string{`{"a": [1]}`: "", `{"a": [2]}`: " const"}},
+	{`{"maximum": 9007199254740992, "multipleOf": 2}`, map[string]string{`9007199254740992`: "",
+		`9007199254740993`: " maximum", `3`: " multipleOf", `1e400`: " maximum"}},
+	{`{"minimum": 1, "exclusiveMaximum": 3}`, map[string]string{`1`: "", `0`: " minimum", `3`: " exclusiveMaximum"}},
+	{`{"minLength": 2, "maxLength": 3, "pattern": "^a"}`, map[string]string{`"äa"`: " pattern", `"a"`: " minLength",
+		`"abcd"`: " maxLength", `"ab"`: "", `7`: ""}},
+	{`{"properties": {"a": {"type": "integer"}, "b/c": {"items": {"minimum": 2}}}, "required": ["a", "z"],
+		"additionalProperties": false}`, map[string]string{`{"a": 1, "z": 2}`: " additionalProperties(z)",
+		`{"a": "1", "b/c": [2, 1, 0], "q": 1}`: "a type; b/c.1 minimum; b/c.2 minimum; required(z); additionalProperties(q)"}},
+	{`{"patternProperties": {"^n": {"type": "number"}}, "additionalProperties": {"type": "string"}}`,
+		map[string]string{`{"n1": 1, "x": "y"}`: "", `{"n1": "1", "x": 2}`: "n1 type; x type"}},
+	{`{"prefixItems": [{"type": "string"}, true], "items": {"type": "integer"}, "uniqueItems": true, "maxItems": 4}`,
+		map[string]string{`["a", 0, 1, 2]`: "", `[1, 2, "x"]`: "0 type; 2 type", `["a", 1, 1]`: " uniqueItems",
+			`["a", 1, 2, 3, 4]`: " maxItems"}},
+	{`{"$defs": {"n": {"type": "object", "properties": {"next": {"$ref": "#/$defs/n"}, "v": {"type": "integer"}}}},
+		"$ref": "#/$defs/n", "required": ["v"]}`, map[string]string{`{"v": 1, "next": {"next": {"v": 2}}}`: "",
+		`{"next": {"next": {"v": "2"}}}`: "next.next.v type; required(v)"}},
+	{`{"$id": "https://example.com/a.json", "properties": {"x": {"$ref": "#count"}, "y": {"$ref": "b.json"}},
+		"$defs": {"c": {"$anchor": "count", "minimum": 3}, "d": {"$id": "b.json", "type": "string"}}}`,
+		map[string]string{`{"x": 3, "y": "z"}`: "", `{"x": 2, "y": 1}`: "x minimum; y type"}},
+	{`{"oneOf": [{"type": "integer"}, {"minimum": 2}]}`, map[string]string{`1`: "", `2.5`: "", `2`: " oneOf", `1.5`: " oneOf"}},
+	{`{"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}`,
+		map[string]string{`"a"`: "", `["a"]`: "", `[1]`: " anyOf"}},
+	{`{"allOf": [{"required": ["a"]}, {"properties": {"b": {"minimum": 1}}}], "not": {"required": ["c"]}}`,
+		map[string]string{`{"a": 1}`: "", `{"b": 0}`: "required(a); b minimum", `{"a": 1, "c": 1}`: " "}},
+	{`{"if": {"properties": {"k": {"const": 1}}, "required": ["k"]}, "then": {"required": ["a"]},
+		"else": {"required": ["b"]}}`, map[string]string{`{"k": 1}`: "required(a)", `{"b": 1}`: "", `{"k": 2}`: "required(b)"}},
+	{`{"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"c": {"properties": {"d": {"type": "null"}}}}}`,
+		map[string]string{`{"a": 1}`: " dependentRequired", `{"c": 1, "d": 2}`: "d type", `{"d": 2}`: ""}},
+	{`{"contains": {"type": "string"}, "minContains": 2}`, map[string]string{`["a", "b"]`: "", `["a"]`: " "}},
+	{`{"allOf": [{"properties": {"a": true}}], "unevaluatedProperties": false}`,
+		map[string]string{`{"a": 1}`: "", `{"b": 1}`: " "}},
+	{`{"propertyNames": {"maxLength": 2}, "maxProperties": 2, "minProperties": 1}`,
+		map[string]string{`{"abc": 1}`: " ", `{}`: " minProperties", `{"a": 1, "b": 2, "c": 3}`: " maxProperties"}},
+	{`{"format": "date"}`, map[string]string{`"today"`: ""}},
+	{`{"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"day": {"format": "date"}},
+		"properties": {"d": {"$ref": "#/definitions/day", "type": "integer"}, "t": {"format": "date-time"},
+		"l": {"items": [{"type": "string"}], "additionalItems": {"format": "email"}}}}`,
+		map[string]string{`{"d": "2024-02-29", "t": "2024-02-29T01:02:03Z", "l": ["", "a@b.c"]}`: "",
+			`{"d": "today", "t": "now", "l": ["", "ab"]}`: "d format; l.1 format; t format", `{"l": [1]}`: "l.0 type"}},
+	{`{"$schema": "http://json-schema.org/draft-07/schema#", "format": "ipv4"}`, map[string]string{`"1.2.3.4"`: "",
+		`"1.2.3"`: " format", `7`: ""}},
+}
+
+// TestFaults compares the faults with those expected, and whether there are any with what another library says.
+func TestFaults(t *testing.T) {
+	for _, c := range cases {
+		s, err := Compile([]byte(c.schema))
+		if err != nil {
+			t.Errorf("%s: %v", c.schema, err)
+			continue
+		}
+		other := otherLibrary(t, c.schema)
+		for value, want := range c.values {
+			faults, err := s.Faults([]byte(value))
+			if got := summary(faults); err != nil || got != sorted(want) {
+				t.Errorf("%s, %s:\n got %q, %v\nwant %q", c.schema, value, got, err, sorted(want))
+			}
+			if fits := other.Validate(decoded(t, value)) == nil; fits != (len(faults) == 0) {
+				t.Errorf("%s, %s: it fits for another library: %v", c.schema, value, fits)
+			}
+		}
+	}
+}
+
+// summary is "PATH RULE" of each fault.
+func summary(faults []Fault) string {
+	var all []string
+	for _, f := range faults {
+		text := strings.Join(f.Path, ".") + " " + f.Rule
+		if len(f.Names) > 0 {
+			text += fmt.Sprintf("(%s)", strings.Join(f.Names, ","))
+		}
+		all = append(all, text)
+	}
+	return sorted(strings.Join(all, ";"))
+}
+
+func sorted(text string) string {
+	if text == "" || text == " " {
+		return text
+	}
+	all := strings.Split(text, ";")
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
+	}
+	slices.Sort(all)
+	return strings.Join(all, "; ")
+}
+
+func otherLibrary(t *testing.T, text string) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	path := filepath.ToSlash("mem:///schema.json")
+	if err := c.AddResource(path, decoded(t, text)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func decoded(t *testing.T, text string) any {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestRefusedSchemas has schemas that are none, and those on which a check would not end.
+func TestRefusedSchemas(t *testing.T) {
+	for text, want := range map[string]string{
+		`{`:                  "unexpected EOF",
+		`{} {}`:              "text after",
+		`3`:                  "neither an object",
+		`{"type": "strin"}`:  "no type strin",
+		`{"minimum": "one"}`: "minimum",
+		`{"properties": {"default": {"type": ["string", "x"]}}}`: "no type x",
+		`{"pattern": "("}`:                                 "pattern",
+		`{"$ref": "#/$defs/x"}`:                            "x",
+		`{"$ref": "https://example.com/schema.json"}`:      "remote",
+		`{"$schema": "https://example.com/schema"}`:        "expected a draft",
+		`{"$ref": "#"}`:                                    "refers to itself",
+		`{"$anchor": "a", "allOf": [{"$ref": "#a"}]}`:      "refers to itself",
+		`{"$id": "mem:///x", "not": {"$ref": "mem:///x"}}`: "refers to itself",
+		`{"$id": "https://a.b/c", "$defs": {"d": {"$id": "d", "allOf": [{"$ref": "https://a.b/d"}]}}}`:                   "refers to itself",
+		`{"properties": {"default": {"anyOf": [{"$ref": "#/$defs/a"}]}}, "$defs": {"a": {"if": {"$ref": "#/$defs/a"}}}}`: "refers to itself",
+	} {
+		if _, err := Compile([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", text, err, want)
+		}
+	}
+	if _, err := Compile([]byte(`{"properties": {"a": {"$ref": "#"}}, "default": {"type": "x"}}`)); err != nil {
+		t.Errorf("a tree: %v", err)
+	}
+}
