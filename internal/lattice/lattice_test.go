@@ -21,7 +21,7 @@ import (
 const lattice = `
 	core             < PURE, core/resource, core/stat
 	core/resource    < PURE
-	core/stat        < PURE
+	core/stat        < PURE, iter
 	core/record      < PURE, fmt, bytes, encoding/binary, encoding/json, core, core/resource
 	core/history     < PURE, fmt, io, io/fs, iter, sort, core, core/journal, core/record, core/resource
 	core/coretest    < STD, github.com/cockroachdb/datadriven, core, core/…
@@ -102,8 +102,8 @@ const lattice = `
 	host/web/bundle  < STD, github.com/evanw/esbuild/…
 	host/web/browser < STD
 	host/…           < ANY, core, core/…, plugins, plugins/…, host, host/…
-	conformance      < ANY, plugins/sdk, plugins/sdk/…, host/plugin, host/plugin/…, host/storage/runtimedir,
-		conformance/…
+	conformance      < ANY, plugins/sdk, plugins/sdk/…, host/config/fit, host/plugin, host/plugin/…,
+		host/storage/runtimedir, conformance/…
 	conformance/…    < ANY, plugins/sdk, plugins/sdk/…, host/plugin, host/plugin/…, host/storage/runtimedir,
 		conformance, conformance/…
 	cmd/tunehost     < ANY, core, core/journal, core/record, core/resource, plugins/…, host, host/…, conformance,

@@ -30,8 +30,8 @@ type Fault struct {
 
 // Error says where the fault is, and what is wrong.
 func (f *Fault) Error() string {
-	return fmt.Sprintf("at %q: %s", strings.Join(f.Path, "."), cmp.Or(f.Text, fmt.Sprintf("%v breaks the rule %s: %v", f.Got,
-		f.Rule, f.Want)))
+	what := cmp.Or(f.Text, fmt.Sprintf("%v breaks the rule %s: %v", f.Got, f.Rule, f.Want))
+	return fmt.Sprintf("at %q: %s", strings.Join(f.Path, "."), what)
 }
 
 // Faults returns the faults of a JSON value, in the order of its keys.

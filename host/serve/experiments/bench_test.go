@@ -13,8 +13,8 @@ import (
 // the experiment.
 func BenchmarkFollowed(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "followed")
-	w := viewtest.New(dir, []byte("version: 1\nobjective: {metric: accuracy, mode: max}\nspace: {lr: {uniform: [0, 1]}}\n"+
-		"trials: 1000000\n"), 1)
+	w := viewtest.New(dir, []byte("version: 1\nobjective: {metric: accuracy, mode: max}\n"+
+		"space: {lr: {uniform: [0, 1]}}\ntrials: 1000000\n"), 1)
 	w.Iterations = 216
 	w.Start(16)
 	w.Flush()

@@ -356,10 +356,11 @@ trials: 1
 	p.view("#/x/wide")
 	p.shows("#progress", "2/3")
 	p.await(`document.title === "▶ 2/3 · wide · overview · tunehost"`)
-	p.await(`document.querySelector("#curves [aria-label='logarithmic axes'] [aria-pressed=true]")?.textContent === "log y"`)
+	const scale = `document.querySelector("#curves [aria-label='logarithmic axes'] [aria-pressed=true]")?.textContent`
+	p.await(scale + ` === "log y"`)
 	p.await(`drawn.includes("v (log)")`)
 	p.press("#curves", "linear")
-	p.await(`document.querySelector("#curves [aria-label='logarithmic axes'] [aria-pressed=true]")?.textContent === "linear"`)
+	p.await(scale + ` === "linear"`)
 	p.clean()
 }
 
@@ -392,6 +393,7 @@ trials: 1
 		field.dispatchEvent(new Event("change", {bubbles: true}));
 	}`, nil))
 	p.await(`document.querySelector("#curves [aria-label=values] [aria-pressed=true]")?.textContent === "all values"`)
-	p.await(`[...document.querySelectorAll("#curves button")].find(b => b.textContent === "better half")?.ariaDisabled === "true"`)
+	p.await(`[...document.querySelectorAll("#curves button")]
+		.find(b => b.textContent === "better half")?.ariaDisabled === "true"`)
 	p.clean()
 }

@@ -8,9 +8,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// turned looks for control characters and those that change the direction of text in everything that a page shows or has read aloud.
+// turned looks for control characters and those that change the direction of text in everything that a page shows or
+// has read aloud.
 const turned = `(() => {
-	const found = [], turns = /[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
+	const found = [];
+	const turns = /[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 	if (turns.test(document.title)) found.push("the title of the page");
 	if (turns.test(document.body.innerText)) found.push("the text");
 	for (const e of document.querySelectorAll("body *"))
@@ -33,7 +35,8 @@ const watchDrawn = `{
 func TestDirectionOfText(t *testing.T) {
 	p := window(t)
 	dir := turning(t)
-	if err := os.Rename(filepath.Join(dir, "results", "colours"), filepath.Join(dir, "results", "a\x1b[31mb")); err != nil {
+	results := filepath.Join(dir, "results")
+	if err := os.Rename(filepath.Join(results, "colours"), filepath.Join(results, "a\x1b[31mb")); err != nil {
 		t.Fatal(err)
 	}
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
