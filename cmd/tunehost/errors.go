@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -108,12 +109,14 @@ func (a *app) explain(err error) {
 }
 
 // placeForm matches FILE:LINE:COLUMN at the beginning of a mistake.
-var placeForm = regexp.MustCompile(`^[^\s:][^:]*:[0-9]+:[0-9]+: `)
+var placeForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[^\s:][^:]*:[0-9]+:[0-9]+: `)
+})
 
 // placed reports whether each line begins with a place.
 func placed(text string) bool {
 	for line := range strings.Lines(text) {
-		if !placeForm.MatchString(line) {
+		if !placeForm().MatchString(line) {
 			return false
 		}
 	}

@@ -81,7 +81,7 @@ func TestSenselessFramesAreRefused(t *testing.T) {
 		"more than its records": func() []byte {
 			b, _ := appendFrame(nil, 7, frameHeader{first: 3}, append(one, one...))
 			b[16] = 1
-			binary.LittleEndian.PutUint32(b[4:], crc32.Update(7, castagnoli, b[8:frameHeaderBytes]))
+			binary.LittleEndian.PutUint32(b[4:], crc32.Update(7, castagnoli(), b[8:frameHeaderBytes]))
 			return b
 		},
 		"record beyond limit": func() []byte {

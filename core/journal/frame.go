@@ -53,7 +53,7 @@ func appendFrame(b []byte, seed uint32, h frameHeader, records [][]byte) ([]byte
 	binary.LittleEndian.PutUint32(b[20:], h.flags)
 	binary.LittleEndian.PutUint64(b[24:], h.first)
 	binary.LittleEndian.PutUint64(b[32:], h.durable)
-	crc := crc32.Update(seed, castagnoli, b[8:frameHeaderBytes])
+	crc := crc32.Update(seed, castagnoli(), b[8:frameHeaderBytes])
 	binary.LittleEndian.PutUint32(b[4:], crc)
 	return b, crc
 }
@@ -77,7 +77,7 @@ func decodeFrameHeader(b []byte, seed uint32) (frameHeader, badFrame) {
 		first:        binary.LittleEndian.Uint64(b[24:]),
 		durable:      binary.LittleEndian.Uint64(b[32:]),
 	}
-	if h.headerCRC != crc32.Update(seed, castagnoli, b[8:frameHeaderBytes]) {
+	if h.headerCRC != crc32.Update(seed, castagnoli(), b[8:frameHeaderBytes]) {
 		return frameHeader{}, "the checksum of the frame header does not match"
 	}
 	return h, h.check()

@@ -3,6 +3,7 @@ package exec
 import (
 	"fmt"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -37,7 +38,7 @@ const (
 
 // again counts an end, and reports whether the next lease would end in the same way. g.mu is held.
 func (g *Granter) again(why string) bool {
-	x, key := &g.early, numbers.ReplaceAllString(why, "0")
+	x, key := &g.early, numbers().ReplaceAllString(why, "0")
 	if x.same == 0 || x.key != key {
 		x.same, x.key, x.since = 0, key, g.Clock.Now()
 	}
@@ -49,7 +50,9 @@ func (g *Granter) again(why string) bool {
 func (g *Granter) works() { g.early.inARow, g.early.same, g.early.worked = 0, 0, true }
 
 // numbers match the parts of a reason that differ between leases that end for the same reason.
-var numbers = regexp.MustCompile(`[0-9]+`)
+var numbers = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[0-9]+`)
+})
 
 // tellEnd tells the user why a lease has ended, above all if no trial could start on it yet: such ends are counted.
 // g.mu is held.
@@ -62,7 +65,7 @@ func (g *Granter) tellEnd(id core.LeaseID, l *lease, why string) {
 		g.warnAdoptedLost(id, why)
 		return
 	}
-	if g.early.reasons < earlyReasons && g.Log.Once("early end: "+numbers.ReplaceAllString(why, "0"), fmt.Sprintf(
+	if g.early.reasons < earlyReasons && g.Log.Once("early end: "+numbers().ReplaceAllString(why, "0"), fmt.Sprintf(
 		"lease %s of %s was lost before a trial could use it: %s; another is requested", g.name(id), g.Title, why)) {
 		g.early.reasons++
 	}
@@ -76,7 +79,7 @@ func (g *Granter) tellGone(id core.LeaseID, how, why string) {
 	if why != "" {
 		text += ": " + why
 	}
-	key := "gone: " + how + numbers.ReplaceAllString(why, "0")
+	key := "gone: " + how + numbers().ReplaceAllString(why, "0")
 	if g.early.gone < earlyReasons && g.Log.Once(key, text+"; later ones with this reason are only in host.log") {
 		g.early.gone++
 		return
@@ -86,7 +89,7 @@ func (g *Granter) tellGone(id core.LeaseID, how, why string) {
 
 // warnAdoptedLost tells the user why a lease of an earlier host is lost before it was used again. g.mu is held.
 func (g *Granter) warnAdoptedLost(id core.LeaseID, why string) {
-	g.Log.Once("adopted end: "+numbers.ReplaceAllString(why, "0"), fmt.Sprintf(
+	g.Log.Once("adopted end: "+numbers().ReplaceAllString(why, "0"), fmt.Sprintf(
 		"lease %s of %s, which the earlier host had, is lost: %s; what ran on it continues on another one", g.name(id),
 		g.Title, why))
 }

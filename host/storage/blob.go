@@ -120,7 +120,7 @@ func dropBlob(path string) {
 // isBlob reports whether the name of a file is that of a blob.
 func isBlob(blobs, path string) bool {
 	sum := filepath.Base(path)
-	return sha256Pattern.MatchString(sum) && path == blobIn(blobs, sum)
+	return sha256Pattern().MatchString(sum) && path == blobIn(blobs, sum)
 }
 
 // sweepBlobs removes all blobs that no checkpoint uses any more.

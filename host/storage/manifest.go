@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/internal/plainfile"
@@ -20,7 +21,9 @@ const (
 	maxManifest = 512 << 20
 )
 
-var sha256Pattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var sha256Pattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9a-f]{64}$`)
+})
 
 // Manifest lists the files of a checkpoint; a checkpoint without a manifest is incomplete.
 type Manifest struct {
@@ -97,7 +100,7 @@ func (m *Manifest) check() error {
 		switch {
 		case !fs.ValidPath(f.Path) || f.Path == ".":
 			return fmt.Errorf("%q cannot be the path of a file in a checkpoint", f.Path)
-		case !sha256Pattern.MatchString(f.SHA256): // files are found by it
+		case !sha256Pattern().MatchString(f.SHA256): // files are found by it
 			return fmt.Errorf("%q of %s is not a SHA-256", f.SHA256, f.Path)
 		case i > 0 && f.Path <= m.Files[i-1].Path:
 			return fmt.Errorf("%q is listed twice or out of order", f.Path)

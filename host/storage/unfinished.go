@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/storage/ownership"
@@ -17,7 +18,9 @@ const handovers = ".checkpoints"
 
 // unfinished matches a checkpoint that the SDK for Python has begun and not finished (new_checkpoint
 // in plugins/sdk/python/tunehost/_script.py; tempfile draws the rest).
-var unfinished = regexp.MustCompile(`^\.new-[a-z0-9_]{8}$`)
+var unfinished = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\.new-[a-z0-9_]{8}$`)
+})
 
 // SweepUnfinished removes the checkpoints that a trial's program had begun when it was killed. No
 // attempt of the trial may run, and the trial must owe no checkpoint, since a program can hand over
@@ -31,7 +34,7 @@ func SweepUnfinished(trialDir string) error {
 	errs := []error{err}
 	for _, e := range list {
 		path := filepath.Join(root, e.Name())
-		if e.IsDir() && unfinished.MatchString(e.Name()) && ownFile(path, fs.ModeDir) {
+		if e.IsDir() && unfinished().MatchString(e.Name()) && ownFile(path, fs.ModeDir) {
 			errs = append(errs, nolink.RemoveAll(path))
 		}
 	}

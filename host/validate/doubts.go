@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/config/points"
@@ -38,7 +39,9 @@ func absentFolders(e *config.Experiment) (list []*config.Error) {
 }
 
 // script matches an argument that an interpreter will look for.
-var script = regexp.MustCompile(`^[^-{][^{]*\.(py|sh|js|mjs|ts|jl|[rR]|rb|pl|lua)$`)
+var script = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[^-{][^{]*\.(py|sh|js|mjs|ts|jl|[rR]|rb|pl|lua)$`)
+})
 
 // absentScripts warns of scripts that each trial would look for in its own directory.
 func absentScripts(e *config.Experiment) (list []*config.Error) {
@@ -46,7 +49,7 @@ func absentScripts(e *config.Experiment) (list []*config.Error) {
 		return nil
 	}
 	for _, arg := range e.Trainable.Command[1:] {
-		if script.MatchString(arg) && !strings.ContainsAny(arg, " \t\n;") && absentScript(e, arg) {
+		if script().MatchString(arg) && !strings.ContainsAny(arg, " \t\n;") && absentScript(e, arg) {
 			list = append(list, doubt(e.PosOf("trainable.command"),
 				"%q is not a file beside the experiment file, and trials run in directories of their own", arg))
 		}

@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -97,12 +98,14 @@ func (e *Experiment) said() (list []Said, leftOut bool, err error) {
 }
 
 // saidLine is a line of package hostlog that has a plugin: its fields follow the text.
-var saidLine = regexp.MustCompile(`^(\S+) \[([A-Z]+)\] +tunehost: (.*?)(?:: | )?plugin="(searcher|scheduler) ([^"]*)"`)
+var saidLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\S+) \[([A-Z]+)\] +tunehost: (.*?)(?:: | )?plugin="(searcher|scheduler) ([^"]*)"`)
+})
 
 func saidIn(log []byte) []Said {
 	list := []Said{}
 	for line := range bytes.Lines(log) {
-		m := saidLine.FindSubmatch(line)
+		m := saidLine().FindSubmatch(line)
 		if m == nil {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
@@ -205,15 +206,19 @@ func (s *State) where(text string) (*expr.Program, error) {
 
 // literal is a text in an expression, identifier a name.
 var (
-	literal    = regexp.MustCompile(`'(\\.|[^'\\])*'|"(\\.|[^"\\])*"`)
-	identifier = regexp.MustCompile(`[A-Za-z_][A-Za-z_0-9]*(\.[A-Za-z_][A-Za-z_0-9]*)*`)
+	literal = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`'(\\.|[^'\\])*'|"(\\.|[^"\\])*"`)
+	})
+	identifier = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[A-Za-z_][A-Za-z_0-9]*(\.[A-Za-z_][A-Za-z_0-9]*)*`)
+	})
 )
 
 // misspelt returns the mistake of the first name in a wrong expression that is nearly a known one: an unknown name is
 // taken as a metric, a number, and what is wrong with that says nothing of the name.
 func (s *State) misspelt(text string) error {
 	names := slices.Concat(s.MetricNames(), s.ParamNames(), slices.Collect(maps.Keys(config.TrialVars)))
-	for _, name := range identifier.FindAllString(literal.ReplaceAllString(text, ""), -1) {
+	for _, name := range identifier().FindAllString(literal().ReplaceAllString(text, ""), -1) {
 		if err := s.checkName(name); err != nil && !slices.Contains(names, name) && nearest.Of(name, names) != "" {
 			return err
 		}
@@ -222,13 +227,15 @@ func (s *State) misspelt(text string) error {
 }
 
 // logic are the operators between which a name stands that is meant to be true or false.
-var logic = regexp.MustCompile(`&&|\|\|`)
+var logic = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`&&|\|\|`)
+})
 
 // unknownCondition returns the mistake of the first unknown name that is a condition by itself.
 func (s *State) unknownCondition(text string, names []string) error {
-	for _, part := range logic.Split(literal.ReplaceAllString(text, "''"), -1) {
+	for _, part := range logic().Split(literal().ReplaceAllString(text, "''"), -1) {
 		name := strings.Trim(part, "!() \t\n")
-		alone := name != "" && name == identifier.FindString(name)
+		alone := name != "" && name == identifier().FindString(name)
 		if alone && name != "true" && name != "false" && !slices.Contains(names, name) {
 			if err := s.checkName(name); err != nil {
 				return err

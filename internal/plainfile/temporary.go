@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 )
 
 // Temporary returns the path of a temporary file that will replace path. The name is unique: a
@@ -24,10 +25,12 @@ func temporaryWith(path, text string) string {
 	return dir + "." + name + "." + text + ".tunehost-tmp"
 }
 
-var temporary = regexp.MustCompile(`^\..+\.[A-Z2-7]{26}\.tunehost-tmp$`)
+var temporary = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\..+\.[A-Z2-7]{26}\.tunehost-tmp$`)
+})
 
 // IsTemporary reports whether a file name was made by [Temporary] or [TemporaryOf].
-func IsTemporary(name string) bool { return temporary.MatchString(name) }
+func IsTemporary(name string) bool { return temporary().MatchString(name) }
 
 // Replace writes a file with the content in a folder and replaces anything with its name but a folder.
 func Replace(root *os.Root, name string, content []byte) error {

@@ -283,13 +283,19 @@ func plainType(t *cel.Type) string {
 }
 
 var (
-	hiddenPattern  = regexp.MustCompile(`@(?:param|const|computed|var):([^'"\s,)]+)`)
+	hiddenPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`@(?:param|const|computed|var):([^'"\s,)]+)`)
+	})
 	overloadPrefix = "found no matching overload for "
-	overloadFor    = regexp.MustCompile(`found no matching overload for '(.*)' applied to '(.*?)'$`)
-	operatorNames  = strings.NewReplacer("_", "", "@", "")
-	pythonWords    = map[string]string{"and": "&&", "or": "||", "not": "!", "AND": "&&", "OR": "||", "True": "true",
+	overloadFor    = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`found no matching overload for '(.*)' applied to '(.*?)'$`)
+	})
+	operatorNames = strings.NewReplacer("_", "", "@", "")
+	pythonWords   = map[string]string{"and": "&&", "or": "||", "not": "!", "AND": "&&", "OR": "||", "True": "true",
 		"False": "false"}
-	word        = regexp.MustCompile(`[A-Za-z]+|[^=!<>]=[^=]`)
+	word = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[A-Za-z]+|[^=!<>]=[^=]`)
+	})
 	syntaxWords = strings.NewReplacer("'<EOF>'", "end of the expression", "<EOF>", "end of the expression",
 		"mismatched input", "unexpected", "extraneous input", "unexpected", "token recognition error at: ",
 		"unexpected ", "no viable alternative at input", "unexpected")
@@ -298,8 +304,8 @@ var (
 
 // readable turns the evaluator's message into one for users.
 func readable(msg string) string {
-	msg = strings.ReplaceAll(hiddenPattern.ReplaceAllString(msg, "$1"), "\n", " ")
-	if m := overloadFor.FindStringSubmatch(msg); m != nil {
+	msg = strings.ReplaceAll(hiddenPattern().ReplaceAllString(msg, "$1"), "\n", " ")
+	if m := overloadFor().FindStringSubmatch(msg); m != nil {
 		return fmt.Sprintf("%s does not take %s", operatorNames.Replace(m[1]), typeWords.Replace(m[2]))
 	}
 	msg = syntaxWords.Replace(strings.TrimPrefix(msg, "Syntax error: "))
@@ -318,7 +324,7 @@ func issue(iss *cel.Issues, src string) error {
 
 // operatorHint suggests a replacement for an operator of another language.
 func operatorHint(src string) string {
-	for _, w := range word.FindAllString(src, -1) {
+	for _, w := range word().FindAllString(src, -1) {
 		if cel := pythonWords[w]; cel != "" {
 			return fmt.Sprintf("; write %s, not %s", cel, w)
 		}

@@ -18,8 +18,8 @@ var cases = []struct {
 }{
 	{`true`, map[string]string{`1`: "", `{"a": []}`: ""}},
 	{`false`, map[string]string{`1`: " "}},
-	{`{"type": "integer"}`, map[string]string{
-		`1`: "", `1.0`: "", `1e2`: "", `1.5`: " type", `"1"`: " type", `null`: " type",
+	{`{"type": "integer"}`, map[string]string{`1`: "", `1.0`: "", `1e2`: "", `1.5`: " type",
+		`"1"`: " type", `null`: " type",
 		`123456789012345678901234567890`: ""}},
 	{`{"type": ["null", "string"]}`, map[string]string{`null`: "", `"x"`: "", `3`: " type"}},
 	{`{"enum": [1, "a", null]}`, map[string]string{`1`: "", `null`: "", `1.0`: "", `"b"`: " enum"}},
@@ -44,15 +44,15 @@ var cases = []struct {
 	{`{"$id": "https://example.com/a.json", "properties": {"x": {"$ref": "#count"}, "y": {"$ref": "b.json"}},
 		"$defs": {"c": {"$anchor": "count", "minimum": 3}, "d": {"$id": "b.json", "type": "string"}}}`,
 		map[string]string{`{"x": 3, "y": "z"}`: "", `{"x": 2, "y": 1}`: "x minimum; y type"}},
-	{`{"oneOf": [{"type": "integer"}, {"minimum": 2}]}`, map[string]string{
-		`1`: "", `2.5`: "", `2`: " oneOf", `1.5`: " oneOf"}},
+	{`{"oneOf": [{"type": "integer"}, {"minimum": 2}]}`, map[string]string{`1`: "", `2.5`: "",
+		`2`: " oneOf", `1.5`: " oneOf"}},
 	{`{"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}`,
 		map[string]string{`"a"`: "", `["a"]`: "", `[1]`: " anyOf"}},
 	{`{"allOf": [{"required": ["a"]}, {"properties": {"b": {"minimum": 1}}}], "not": {"required": ["c"]}}`,
 		map[string]string{`{"a": 1}`: "", `{"b": 0}`: "required(a); b minimum", `{"a": 1, "c": 1}`: " "}},
 	{`{"if": {"properties": {"k": {"const": 1}}, "required": ["k"]}, "then": {"required": ["a"]},
-		"else": {"required": ["b"]}}`,
-		map[string]string{`{"k": 1}`: "required(a)", `{"b": 1}`: "", `{"k": 2}`: "required(b)"}},
+		"else": {"required": ["b"]}}`, map[string]string{`{"k": 1}`: "required(a)",
+		`{"b": 1}`: "", `{"k": 2}`: "required(b)"}},
 	{`{"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"c": {"properties": {"d": {"type": "null"}}}}}`,
 		map[string]string{`{"a": 1}`: " dependentRequired", `{"c": 1, "d": 2}`: "d type", `{"d": 2}`: ""}},
 	{`{"contains": {"type": "string"}, "minContains": 2}`, map[string]string{`["a", "b"]`: "", `["a"]`: " "}},
@@ -148,20 +148,23 @@ func TestRefusedSchemas(t *testing.T) {
 		`{"type": "strin"}`:  "no type strin",
 		`{"minimum": "one"}`: "minimum",
 		`{"properties": {"default": {"type": ["string", "x"]}}}`: "no type x",
-		`{"pattern": "("}`:                                 "pattern",
-		`{"$ref": "#/$defs/x"}`:                            "x",
-		`{"$ref": "https://example.com/schema.json"}`:      "remote",
-		`{"$schema": "https://example.com/schema"}`:        "expected a draft",
-		`{"$ref": "#"}`:                                    "refers to itself",
-		`{"$anchor": "a", "allOf": [{"$ref": "#a"}]}`:      "refers to itself",
-		`{"$id": "mem:///x", "not": {"$ref": "mem:///x"}}`: "refers to itself",
-		`{"$id": "https://a.b/c",
-			"$defs": {"d": {"$id": "d", "allOf": [{"$ref": "https://a.b/d"}]}}}`: "refers to itself",
-		`{"properties": {"default": {"anyOf": [{"$ref": "#/$defs/a"}]}},
-			"$defs": {"a": {"if": {"$ref": "#/$defs/a"}}}}`: "refers to itself",
+		`{"pattern": "("}`:                            "pattern",
+		`{"$ref": "#/$defs/x"}`:                       "x",
+		`{"$ref": "https://example.com/schema.json"}`: "remote",
+		`{"$schema": "https://example.com/schema"}`:   "expected a draft",
 	} {
 		if _, err := Compile([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", text, err, want)
+		}
+	}
+	for _, text := range []string{
+		`{"$ref": "#"}`, `{"$anchor": "a", "allOf": [{"$ref": "#a"}]}`,
+		`{"$id": "mem:///x", "not": {"$ref": "mem:///x"}}`,
+		`{"$id": "https://a.b/c", "$defs": {"d": {"$id": "d", "allOf": [{"$ref": "https://a.b/d"}]}}}`,
+		`{"properties": {"default": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"if": {"$ref": "#/$defs/a"}}}}`,
+	} {
+		if _, err := Compile([]byte(text)); err == nil || !strings.Contains(err.Error(), "refers to itself") {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 	if _, err := Compile([]byte(`{"properties": {"a": {"$ref": "#"}}, "default": {"type": "x"}}`)); err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"syscall"
 	"time"
 
@@ -69,12 +70,14 @@ func sweep(dir string) {
 }
 
 // compiledName and compiledStart recognise a compiled module.
-var compiledName = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var compiledName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9a-f]{64}$`)
+})
 
 const compiledStart = "WAZEVO"
 
 func isCompiled(file string) bool {
-	if !compiledName.MatchString(filepath.Base(file)) {
+	if !compiledName().MatchString(filepath.Base(file)) {
 		return false
 	}
 	f, err := os.Open(file)

@@ -3,13 +3,16 @@ package problem
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // The line that the command line prints may name flags. A client of the API has fields of bodies and parameters of
 // queries in their place, whose names are those of the flags, and for some flags nothing.
 
 // flagged finds flags. What is in quotes, or is a command to run, stays as it is.
-var flagged = regexp.MustCompile("`[^`]*`" + `|"(\\.|[^"\\])*"|(^|[\s(])--[a-z][a-z-]*`)
+var flagged = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("`[^`]*`" + `|"(\\.|[^"\\])*"|(^|[\s(])--[a-z][a-z-]*`)
+})
 
 // fields are the flags that requests have, too.
 var fields = map[string]bool{"where": true, "sort": true, "state": true, "fields": true, "limit": true, "top": true,
@@ -27,7 +30,7 @@ var places = strings.NewReplacer("choose another with --storage", "start `tuneho
 
 // unflagged is a line of the command line in the words of the API.
 func unflagged(text string) string {
-	return flagged.ReplaceAllStringFunc(places.Replace(text), func(part string) string {
+	return flagged().ReplaceAllStringFunc(places.Replace(text), func(part string) string {
 		before, flag, found := strings.Cut(part, "--")
 		switch command := only[flag]; {
 		case !found || strings.ContainsAny(part, "`\""):

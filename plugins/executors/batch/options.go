@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tunehost/tunehost/plugins/sdk/option"
@@ -197,12 +198,14 @@ var basic = []string{"name", "cpu", "gpu", "memory", "memory_per_cpu", "nodes", 
 	"script", "script_name", "log", "args"}
 
 // resourceForm is a name that can be a placeholder.
-var resourceForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var resourceForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+})
 
 // checkWords refuses values that would break the script, or the placeholders.
 func (o *options) checkWords() error {
 	for _, r := range o.Resources {
-		if !resourceForm.MatchString(r) || slices.Contains(basic, r) {
+		if !resourceForm().MatchString(r) || slices.Contains(basic, r) {
 			return option.Wrong("resources", o.Resources, "names of letters, digits and _ other than %s",
 				strings.Join(basic, ", "))
 		}
@@ -217,7 +220,9 @@ func (o *options) checkWords() error {
 }
 
 // dayForm matches the days of a time, which package time does not read.
-var dayForm = regexp.MustCompile(`^(\d{1,5})d(.*)$`)
+var dayForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\d{1,5})d(.*)$`)
+})
 
 // readTime reads the wall time.
 func (o *options) readTime(p *plan) error {
@@ -226,7 +231,7 @@ func (o *options) readTime(p *plan) error {
 	}
 	allowed := "a time from 1m, such as 4h, 90m or 1d12h"
 	text, days := o.Time, 0
-	if m := dayForm.FindStringSubmatch(text); m != nil {
+	if m := dayForm().FindStringSubmatch(text); m != nil {
 		_, _ = fmt.Sscan(m[1], &days)
 		text = cmp.Or(m[2], "0s")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -139,7 +140,9 @@ rm -f "$said"
 `
 
 // nested begins what a shell may continue on the next line.
-var nested = regexp.MustCompile("<<|[({`\\\\|&]\\s*$|\\b(if|then|else|elif|for|while|until|do|case|select)\\b|[({]\\s")
+var nested = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("<<|[({`\\\\|&]\\s*$|\\b(if|then|else|elif|for|while|until|do|case|select)\\b|[({]\\s")
+})
 
 // named returns the lines of a setup, each after its name for the message, if each of them is a command of its own.
 // Otherwise only bash can say which one has failed.
@@ -147,7 +150,7 @@ func named(setup string) string {
 	var b strings.Builder
 	for line := range strings.Lines(setup) {
 		line = strings.TrimSpace(line)
-		if nested.MatchString(line) || strings.Count(line, "'")%2 == 1 || strings.Count(line, `"`)%2 == 1 {
+		if nested().MatchString(line) || strings.Count(line, "'")%2 == 1 || strings.Count(line, `"`)%2 == 1 {
 			return strings.TrimRight(setup, "\n")
 		}
 		if line != "" && !strings.HasPrefix(line, "#") {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -51,7 +52,9 @@ type badTemplate struct {
 func (e *badTemplate) Error() string { return fmt.Sprintf("at its column %d, %s", e.column, e.what) }
 
 // placeholderForm is a placeholder; braces around anything else are literal.
-var placeholderForm = regexp.MustCompile(`^\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var placeholderForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+})
 
 // parseTemplate parses a command with the placeholders that are known.
 func parseTemplate(text string, known []string) (template, error) {
@@ -112,8 +115,8 @@ func (p *parser) next(inside bool) error {
 		p.add(part{text: rest[:1]}, 2)
 	case strings.HasPrefix(rest, "{?"):
 		return p.optional(inside)
-	case placeholderForm.MatchString(rest):
-		return p.placeholder(placeholderForm.FindStringSubmatch(rest)[1])
+	case placeholderForm().MatchString(rest):
+		return p.placeholder(placeholderForm().FindStringSubmatch(rest)[1])
 	case p.quote != 0 && c == p.quote:
 		p.quote = 0
 		p.at++

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -48,13 +49,17 @@ type portion struct {
 }
 
 // portionMemory has the CPUs and the memory of each of these parts.
-var portionMemory = regexp.MustCompile(`\sNodes=\S+ CPU_IDs=(\S+) Mem=(\d+) `)
+var portionMemory = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\sNodes=\S+ CPU_IDs=(\S+) Mem=(\d+) `)
+})
 
 // portions matches the parts of the detailed output that begin with Nodes=.
-var portions = regexp.MustCompile(`\sNodes=(\S+) CPU_IDs=(\S+) Mem=\d+ GRES=(\S*)`)
+var portions = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\sNodes=(\S+) CPU_IDs=(\S+) Mem=\d+ GRES=(\S*)`)
+})
 
 func portionsOf(line, gpu string) (list []portion, err error) {
-	for _, m := range portions.FindAllStringSubmatch(line, -1) {
+	for _, m := range portions().FindAllStringSubmatch(line, -1) {
 		var p portion
 		if p.nodes, err = expand(m[1]); err != nil {
 			return nil, err

@@ -414,22 +414,26 @@ func lastWords(dir, lease string) string {
 	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "")), "\n")
 	last := lines[len(lines)-1]
 	for _, l := range slices.Backward(lines) {
-		if !strings.HasPrefix(l, "srun: ") && !strings.HasPrefix(l, "slurmstepd: ") && !ofChild.MatchString(l) {
+		if !strings.HasPrefix(l, "srun: ") && !strings.HasPrefix(l, "slurmstepd: ") && !ofChild().MatchString(l) {
 			last = l
 			break
 		}
 	}
-	if ofChild.MatchString(last) {
+	if ofChild().MatchString(last) {
 		return ""
 	}
-	return lastOf(strings.TrimSpace(ofScript.ReplaceAllString(last, "")), mostWords)
+	return lastOf(strings.TrimSpace(ofScript().ReplaceAllString(last, "")), mostWords)
 }
 
 // ofScript is what bash puts before its messages about a job's script, which the user has not written.
-var ofScript = regexp.MustCompile(`^\S*slurm_script: line [0-9]+: `)
+var ofScript = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\S*slurm_script: line [0-9]+: `)
+})
 
 // ofChild is what bash says of a process of the script that a signal has ended: that is not the reason of anything.
-var ofChild = regexp.MustCompile(`^\S*slurm_script: line [0-9]+: +[0-9]+ `)
+var ofChild = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\S*slurm_script: line [0-9]+: +[0-9]+ `)
+})
 
 // lastOf returns the end of a text.
 func lastOf(text string, most int) string {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tunehost/tunehost/plugins/sdk/option"
@@ -109,11 +110,13 @@ func (o *options) notice() time.Duration { return time.Duration(o.Notice * float
 func (o *options) timeout() time.Duration { return time.Duration(o.Commands * float64(time.Second)) }
 
 // word matches names of Slurm, which become arguments of commands.
-var word = regexp.MustCompile(`^[A-Za-z0-9_.,:+-]*$`)
+var word = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_.,:+-]*$`)
+})
 
 func (o *options) checkNames() error {
 	for name, value := range map[string]string{"partition": o.Partition, "gpu": o.GPU} {
-		if !word.MatchString(value) || strings.HasPrefix(value, "-") {
+		if !word().MatchString(value) || strings.HasPrefix(value, "-") {
 			return option.Wrong(name, value, "letters, digits and _.,:+-")
 		}
 	}

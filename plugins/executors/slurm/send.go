@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -83,7 +84,9 @@ func onNode(command string) []string {
 }
 
 // sendFolder is a folder of a node to which the program is sent.
-var sendFolder = regexp.MustCompile(`^/tmp/tunehost-files-[0-9]+(-[A-Za-z0-9]+)?$`)
+var sendFolder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^/tmp/tunehost-files-[0-9]+(-[A-Za-z0-9]+)?$`)
+})
 
 // missing returns the folder of a node that needs the program; "": the node has it.
 func missing(said string) (folder string, err error) {
@@ -92,7 +95,7 @@ func missing(said string) (folder string, err error) {
 		if line == "have" {
 			return "", nil
 		}
-		if folder, ok := strings.CutPrefix(line, "need "); ok && sendFolder.MatchString(folder) {
+		if folder, ok := strings.CutPrefix(line, "need "); ok && sendFolder().MatchString(folder) {
 			return folder, nil
 		}
 	}

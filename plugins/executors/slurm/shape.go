@@ -72,7 +72,7 @@ func bundleOf(o *options, amounts sdk.LeaseBundle) (bundle, error) {
 			b.gpus = whole
 		case a.Name == "memory":
 			b.mib = max(b.mib*boolean(a.Value == 0), int64(math.Ceil(a.Value/(1<<20))))
-		case !word.MatchString(a.Name):
+		case !word().MatchString(a.Name):
 			return b, fmt.Errorf("%q cannot be the name of a generic resource (gres) of Slurm", a.Name)
 		case whole > 0:
 			others = append(others, fmt.Sprintf("%s:%d", a.Name, whole))

@@ -125,7 +125,7 @@ func (e *steps) measure(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	for _, m := range portionMemory.FindAllStringSubmatch(fields[""], -1) {
+	for _, m := range portionMemory().FindAllStringSubmatch(fields[""], -1) {
 		cpus, err := numbersOf(m[1])
 		mib, err2 := strconv.ParseInt(m[2], 10, 64)
 		if err == nil && err2 == nil && mib > 0 && (e.share == 0 || mib/int64(len(cpus)) < e.share) {

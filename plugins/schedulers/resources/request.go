@@ -6,17 +6,20 @@ import (
 	"math/big"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // A request is the request of a trial in the form of the experiment file: numbers, or strings such
 // as "0.5" and "8GiB".
 type request map[string]json.RawMessage
 
-var amount = regexp.MustCompile(`^"?([0-9]{1,15}(?:\.[0-9]{1,9})?)([kKMGTP]i?B?|B)?"?$`)
+var amount = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^"?([0-9]{1,15}(?:\.[0-9]{1,9})?)([kKMGTP]i?B?|B)?"?$`)
+})
 
 func (r request) check() error {
 	for name, text := range r {
-		if !amount.Match(text) {
+		if !amount().Match(text) {
 			return fmt.Errorf("option request: %s of %s is not an amount such as 2, 0.5 or \"8GiB\"", text, name)
 		}
 	}
@@ -27,7 +30,7 @@ func (r request) check() error {
 func (r request) times(n int) []byte {
 	all := map[string]string{}
 	for name, text := range r {
-		parts := amount.FindSubmatch(text)
+		parts := amount().FindSubmatch(text)
 		x, _ := new(big.Rat).SetString(string(parts[1])) // it was checked
 		x.Mul(x, big.NewRat(int64(n), 1))
 		digits, _ := x.FloatPrec()
@@ -66,7 +69,7 @@ func (r request) room(capacity request) int {
 
 // value returns an amount in whole units, in bytes if it has such a unit. It was checked.
 func value(text []byte) *big.Rat {
-	parts := amount.FindSubmatch(text)
+	parts := amount().FindSubmatch(text)
 	x, _ := new(big.Rat).SetString(string(parts[1]))
 	if unit := string(parts[2]); unit != "" && unit != "B" {
 		base := int64(1000)

@@ -220,6 +220,34 @@ func values() (all []any) {
 	return all
 }
 
+// The schema is what encoding/json writes.
+func TestSchemaText(t *testing.T) {
+	odd := Declare(func(o *all) []Option {
+		return []Option{
+			Float("a", &o.Float, 1e-7, From(1e21).To(1e300), "Ä \"quoted\" \\ <b> \u2028."),
+			Float("b", &o.Share, math.Copysign(0, -1), Any(), "\t"),
+			Of("c", &o.List, []float64{1.5, 2}, List(Number(Any())), "C."),
+			Of("d", &o.Map, map[string]string{"x": "y"}, Map(Text()), "D."),
+			Of("e", &o.Raw, json.RawMessage(`{"a":[]}`), Raw("object"), "E."),
+		}
+	})
+	none := Declare(func(*struct{}) []Option { return nil })
+	for _, s := range []schema{declared.schema(), odd.schema(), none.schema()} {
+		var want bytes.Buffer
+		err := json.Indent(&want, encoded(s), "", "  ")
+		if got := s.text(); err != nil || string(got) != want.String() {
+			t.Errorf("%v\n got %s\nwant %s", err, got, want.Bytes())
+		}
+	}
+}
+
+// BenchmarkSchema measures what each process does for each plugin when it starts.
+func BenchmarkSchema(b *testing.B) {
+	for b.Loop() {
+		declared.Schema()
+	}
+}
+
 // The schema accepts the defaults, and Read returns them unchanged.
 func TestSchemaDefaults(t *testing.T) {
 	var s struct {
@@ -272,7 +300,7 @@ func TestDeclaredTwice(t *testing.T) {
 	}()
 	Declare(func(o *all) []Option {
 		return []Option{Bool("x", &o.Bool, false, "X."), Bool("x", &o.Bool, false, "X.")}
-	})
+	}).Schema()
 }
 
 func TestRows(t *testing.T) {

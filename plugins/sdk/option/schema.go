@@ -3,6 +3,7 @@ package option
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 )
 
@@ -39,8 +40,11 @@ func (s *schema) UnmarshalJSON(text []byte) error {
 
 // objectSchema returns the schema of a map with exactly these options.
 func objectSchema(options []Option) schema {
-	s := schema{Type: kinds{"object"}, Extra: &extra{}, Properties: properties{}}
-	for _, o := range options {
+	s := schema{Type: kinds{"object"}, Extra: &extra{}, Properties: make(properties, 0, len(options))}
+	for i, o := range options {
+		if slices.ContainsFunc(options[:i], func(other Option) bool { return other.name == o.name }) {
+			panic(fmt.Sprintf("option: %q is declared twice", o.name))
+		}
 		of := o.describe()
 		if o.required {
 			of.Default = nil
@@ -170,7 +174,10 @@ func (ps *properties) UnmarshalJSON(text []byte) error {
 }
 
 // encode returns compact JSON. v must be encodable.
-func encode(v any) json.RawMessage {
+func encode(v any) json.RawMessage { return appendValue(nil, v) }
+
+// encoded is encode by encoding/json.
+func encoded(v any) json.RawMessage {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
@@ -185,11 +192,5 @@ func compact(text json.RawMessage) []byte {
 	if json.Compact(&out, text) != nil {
 		return text
 	}
-	return out.Bytes()
-}
-
-func indent(text json.RawMessage) []byte {
-	var out bytes.Buffer
-	_ = json.Indent(&out, text, "", "  ") // it was just encoded
 	return out.Bytes()
 }

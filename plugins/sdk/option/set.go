@@ -17,18 +17,8 @@ type Set[O any] struct {
 }
 
 // Declare returns a Set. declare returns the options, bound to the fields of o; it is called for
-// each new O. Declare panics if two options have the same name.
-func Declare[O any](declare func(o *O) []Option) *Set[O] {
-	s := &Set[O]{declare, "option"}
-	seen := map[string]bool{}
-	for _, name := range s.Names() {
-		if seen[name] {
-			panic(fmt.Sprintf("option: %q is declared twice", name))
-		}
-		seen[name] = true
-	}
-	return s
-}
+// each new O. Schema panics if two options have the same name.
+func Declare[O any](declare func(o *O) []Option) *Set[O] { return &Set[O]{declare, "option"} }
 
 // Called returns the set with another noun for options in its errors, such as parameter.
 func (s *Set[O]) Called(noun string) *Set[O] { return &Set[O]{s.declare, noun} }
@@ -90,9 +80,14 @@ func validate(object []byte) error {
 
 // Schema returns the JSON Schema (draft 2020-12) of the options.
 func (s *Set[O]) Schema() []byte {
+	all := s.schema()
+	return all.text()
+}
+
+func (s *Set[O]) schema() schema {
 	all := objectSchema(s.declare(new(O)))
 	all.Dialect = "https://json-schema.org/draft/2020-12/schema"
-	return indent(encode(all))
+	return all
 }
 
 // JSON returns all options, in the form that Read accepts.

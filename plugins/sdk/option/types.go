@@ -93,9 +93,11 @@ func typed(names ...string) func() schema {
 }
 
 func text[T ~string](s func() schema) Type[T] {
-	return simple(s, func(given json.RawMessage) (v T, ok bool) {
+	t := simple(s, func(given json.RawMessage) (v T, ok bool) {
 		return v, kindOf(given) == "string" && json.Unmarshal(given, &v) == nil
 	})
+	t.show = func(v T) any { return string(v) }
+	return t
 }
 
 // but returns the type without some of its values, which its schema excludes too.
@@ -115,7 +117,7 @@ func (t Type[T]) but(excluded func(T) bool) Type[T] {
 func Word[T ~string](words ...T) Type[T] {
 	s := func() (s schema) {
 		for _, w := range words {
-			s.Enum = append(s.Enum, encode(w))
+			s.Enum = append(s.Enum, encode(string(w)))
 		}
 		return s
 	}

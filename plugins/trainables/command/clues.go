@@ -161,7 +161,9 @@ func alike(objectives, names []string) string {
 
 const numberPattern = `([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`
 
-var anyNumber = regexp.MustCompile(`([A-Za-z_][\w./@-]*)["']?\s*[:=]\s*` + numberPattern)
+var anyNumber = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([A-Za-z_][\w./@-]*)["']?\s*[:=]\s*` + numberPattern)
+})
 
 // text looks for JSON, or numbers with names, in a line that is not a JSON object.
 func (c *clues) text(line []byte, where string) {
@@ -179,7 +181,7 @@ func (c *clues) text(line []byte, where string) {
 				between), "'", "''"), `[-+.0-9eE]+`)
 		}
 	}
-	if m := anyNumber.FindSubmatch(line); m != nil {
+	if m := anyNumber().FindSubmatch(line); m != nil {
 		c.add(guess, "it printed %s, and no %s; did you mean objective.metric: %s, with metrics: {%s: REGEX} in "+
 			"trainable?",
 			snippet(line), c.objective(), m[1], m[1])
@@ -204,25 +206,25 @@ func (c *clues) embedded(line []byte, at int) {
 
 // Common mistakes in writing JSON.
 var notJSON = []struct {
-	pattern *regexp.Regexp
+	pattern func() *regexp.Regexp
 	why     string
 }{
-	{regexp.MustCompile(`\b(?:np|numpy|torch|tensor|array|tf)[\w.]*\(`),
+	{lazily(`\b(?:np|numpy|torch|tensor|array|tf)[\w.]*\(`),
 		"%s… is not a number of JSON: convert it, in Python with float(x)"},
-	{regexp.MustCompile(`[{,]\s*'`), "it has single quotes, as Python prints a dict: print(json.dumps(x)) writes " +
+	{lazily(`[{,]\s*'`), "it has single quotes, as Python prints a dict: print(json.dumps(x)) writes " +
 		"double ones"},
-	{regexp.MustCompile(`\b(?:True|False|None)\b`), "%s is Python, not JSON: print(json.dumps(x)) writes JSON"},
-	{regexp.MustCompile(`[:\[,]\s*[-+]?(?:nan|inf)\b`),
+	{lazily(`\b(?:True|False|None)\b`), "%s is Python, not JSON: print(json.dumps(x)) writes JSON"},
+	{lazily(`[:\[,]\s*[-+]?(?:nan|inf)\b`),
 		"nan and inf are not JSON: write NaN, Infinity or -Infinity, as json.dumps does"},
-	{regexp.MustCompile(`,\s*[}\]]`), "it has a comma before a closing brace"},
-	{regexp.MustCompile(`[{,]\s*[A-Za-z_]\w*\s*:`), "its names have no quotes: print(json.dumps(x)) writes them"},
-	{regexp.MustCompile(`[0-9],[0-9]+\s*[,}]`), "its number has a comma instead of a point"},
-	{regexp.MustCompile(`:\s*[-+]?\.[0-9]`), "its number begins with a point: write 0.5 instead of .5"},
+	{lazily(`,\s*[}\]]`), "it has a comma before a closing brace"},
+	{lazily(`[{,]\s*[A-Za-z_]\w*\s*:`), "its names have no quotes: print(json.dumps(x)) writes them"},
+	{lazily(`[0-9],[0-9]+\s*[,}]`), "its number has a comma instead of a point"},
+	{lazily(`:\s*[-+]?\.[0-9]`), "its number begins with a point: write 0.5 instead of .5"},
 }
 
 func whyNotJSON(line []byte, err error) string {
 	for _, n := range notJSON {
-		if found := n.pattern.Find(line); found != nil {
+		if found := n.pattern().Find(line); found != nil {
 			if strings.Contains(n.why, "%s") {
 				return fmt.Sprintf(n.why, bytes.TrimRight(found, "("))
 			}
@@ -310,4 +312,9 @@ func (c *clues) stderr(a *attempt) string {
 		}
 	}
 	return ""
+}
+
+// lazily compiles an expression when it is needed: each process of the program initializes this package.
+func lazily(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

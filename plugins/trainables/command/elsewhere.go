@@ -6,13 +6,20 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // missing matches messages about a missing file; quoted and bareFile match its name.
 var (
-	missing  = regexp.MustCompile(`(?i)no such file|cannot find|can't open|not found`)
-	quoted   = regexp.MustCompile("[\"'`\u2018]([^\"'`\u2019]+)[\"'`\u2019]")
-	bareFile = regexp.MustCompile(`(?:^|[\s:=])([\w][\w./-]*)`)
+	missing = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)no such file|cannot find|can't open|not found`)
+	})
+	quoted = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("[\"'`\u2018]([^\"'`\u2019]+)[\"'`\u2019]")
+	})
+	bareFile = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:^|[\s:=])([\w][\w./-]*)`)
+	})
 )
 
 // hintElsewhere handles a program that looked in the trial's directory for a file that lies beside
@@ -22,7 +29,7 @@ func (a *attempt) hintElsewhere(words []byte) {
 		return
 	}
 	for line := range bytes.Lines(words) {
-		if !missing.Match(line) {
+		if !missing().Match(line) {
 			continue
 		}
 		if name := a.elsewhere(string(line)); name != "" {
@@ -35,7 +42,7 @@ func (a *attempt) hintElsewhere(words []byte) {
 }
 
 func (a *attempt) elsewhere(line string) string {
-	for _, form := range []*regexp.Regexp{quoted, bareFile} {
+	for _, form := range []*regexp.Regexp{quoted(), bareFile()} {
 		for _, m := range form.FindAllStringSubmatch(line, -1) {
 			name := strings.TrimRight(m[1], ".:,")
 			if name == "" || !filepath.IsLocal(name) || name == "." {
