@@ -7,9 +7,14 @@ import (
 	"time"
 )
 
-// farewell is how long the end of an experiment is shown before its server ends, and how recently somebody must have
-// asked: an open page looks once a second, and then reads what has changed.
-const farewell = 3 * time.Second
+// An open page looks about once a second, and then reads what has changed. recently is how recently one must have asked
+// for the server to wait at all, farewell how long the end is shown from the first request on that comes after it, and
+// slowest how long the server waits for that request: on a machine that is busy it comes late.
+const (
+	recently = 3 * time.Second
+	farewell = 3 * time.Second
+	slowest  = 8 * time.Second
+)
 
 // lately is when the last request came, in Unix nanoseconds.
 type lately struct{ last atomic.Int64 }
@@ -22,14 +27,31 @@ func (a *lately) noting(next http.Handler) http.Handler {
 	})
 }
 
+func (a *lately) at() time.Time { return time.Unix(0, a.last.Load()) }
+
 // Farewell returns when open pages have had time to read how the experiment has ended: at once if nobody has asked
-// lately, else after three seconds, or when the context ends.
+// lately, or when the context ends.
 func (s *Server) Farewell(ctx context.Context) {
-	if time.Since(time.Unix(0, s.asked.last.Load())) > farewell {
+	ended := time.Now()
+	if ended.Sub(s.asked.at()) > recently {
 		return
 	}
+	for left := slowest; left > 0 && !s.asked.at().After(ended); left -= farewell / 100 {
+		if !sleep(ctx, farewell/100) {
+			return
+		}
+	}
+	if s.asked.at().After(ended) {
+		sleep(ctx, farewell)
+	}
+}
+
+// sleep reports whether the time has passed before the context has ended.
+func sleep(ctx context.Context, d time.Duration) bool {
 	select {
-	case <-time.After(farewell):
+	case <-time.After(d):
+		return true
 	case <-ctx.Done():
+		return false
 	}
 }

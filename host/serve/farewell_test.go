@@ -43,9 +43,27 @@ func TestFarewell(t *testing.T) {
 		if !waits(t.Context()) {
 			t.Error("it does not wait for a page that has just asked")
 		}
+		ask(tokens.Read)
+		if d := late(s, 6*time.Second, func() { ask(tokens.Read) }); d < 8*time.Second || d > 10*time.Second {
+			t.Errorf("a page that asks 6 s after the end has %v in all", d)
+		}
+		ask(tokens.Read)
+		if d := late(s, time.Hour, nil); d > 10*time.Second {
+			t.Errorf("it waits %v for a page that was closed", d)
+		}
 		time.Sleep(time.Hour)
 		if waits(t.Context()) {
 			t.Error("it waits for a page that was closed long ago")
 		}
 	})
+}
+
+// late is how long a server waits whose page asks some time after the end.
+func late(s *serve.Server, after time.Duration, ask func()) time.Duration {
+	if ask != nil {
+		time.AfterFunc(after, ask)
+	}
+	began := time.Now()
+	s.Farewell(context.Background())
+	return time.Since(began)
 }
