@@ -3,7 +3,8 @@
 // A reaper is a small process of its own. It holds one end of a pipe whose other end only the host
 // has, so that the kernel reports the host's end to it, even after SIGKILL. It then kills all
 // processes with the host's mark (local.MarkVariable) or tag (local.Tag) and their descendants, and
-// ends.
+// ends. A host that ends as it should kills them itself and tells the reaper, which has not even
+// initialized itself by then (package early).
 //
 // Only package host should need it.
 package reaper
@@ -17,14 +18,18 @@ import (
 	"syscall"
 
 	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/local/reaper/early"
 	"github.com/tunehost/tunehost/host/smallheap"
 )
+
+// Command is the first argument of a reaper; the mark follows.
+const Command = early.Command
 
 // Process is the process of a reaper, as its host sees it.
 type Process struct {
 	mark  string
 	cmd   *exec.Cmd
-	watch io.Closer
+	watch io.WriteCloser
 }
 
 // Start starts a reaper: cmd is a program that calls [Serve] with the mark.
@@ -45,9 +50,11 @@ func Start(cmd *exec.Cmd, mark string) (*Process, error) {
 	return w, nil
 }
 
-// Close makes the reaper kill the processes, and returns when that is done.
+// Close kills the processes and ends the reaper, which would kill them if this process were killed meanwhile.
 func (w *Process) Close() {
 	living.remove(w)
+	local.KillMarked(w.mark)
+	_, _ = io.WriteString(w.watch, early.Over) // a reaper that was killed cannot hear it
 	_ = w.watch.Close()
 	if err := w.cmd.Wait(); err != nil {
 		local.KillMarked(w.mark) // the reaper was killed
@@ -57,11 +64,12 @@ func (w *Process) Close() {
 // KillAll kills immediately the processes of all reapers of this program.
 func KillAll() { living.killAll() }
 
-// Serve is the code of a reaper: in ends when the host ends.
-func Serve(in io.Reader, mark string) {
+// Serve is the code of a reaper, after package early or without it.
+func Serve(mark string) {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	_, _ = io.Copy(io.Discard, in)
-	local.KillMarked(mark)
+	if !early.Await() {
+		local.KillMarked(mark)
+	}
 }
 
 var living = register{reapers: map[*Process]bool{}}

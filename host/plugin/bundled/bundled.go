@@ -37,7 +37,7 @@ import (
 // its host.
 const (
 	command = "plugin-serve"
-	waiting = "plugin-reaper"
+	waiting = reaper.Command
 )
 
 // agent is the first argument of a process that an executor starts on a node. bridge is the second argument
@@ -144,7 +144,7 @@ func (r *Registry) Main(args []string) (handled bool, exit int) {
 	r.served.Store(true)
 	process.ServesForks(executableOf(os.Getpid()))
 	if len(args) == 2 && args[0] == waiting {
-		reaper.Serve(os.Stdin, args[1])
+		reaper.Serve(args[1])
 		return true, 0
 	}
 	if len(args) > 0 && args[0] == sandbox.Command {
