@@ -203,8 +203,11 @@ func (f *finder) combined(pointer string, schema map[string]any, path []string, 
 	for i := range list(schema["allOf"]) {
 		f.visit(pointer+"/allOf/"+strconv.Itoa(i), path, v)
 	}
-	for rule, most := range map[string]int{"anyOf": math.MaxInt, "oneOf": 1} {
-		fitting := 0
+	for _, rule := range []string{"anyOf", "oneOf"} {
+		fitting, most := 0, 1
+		if rule == "anyOf" {
+			most = math.MaxInt
+		}
 		for i := range list(schema[rule]) {
 			if f.refused(pointer+"/"+rule+"/"+strconv.Itoa(i), v) == nil {
 				fitting++
@@ -269,7 +272,7 @@ func propertyRules(schema map[string]any, key string) (rules []string) {
 		rules = append(rules, "/properties/"+escape(key))
 	}
 	patterns, _ := schema["patternProperties"].(map[string]any)
-	for pattern := range patterns {
+	for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
 		if ok, err := regexp.MatchString(pattern, key); ok && err == nil {
 			rules = append(rules, "/patternProperties/"+escape(pattern))
 		}

@@ -3,6 +3,7 @@ package fit
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -70,8 +71,8 @@ func (t *tour) each(pointer, base string, at any, f func(pointer, base string, s
 	}
 	for _, key := range named {
 		some, _ := schema[key].(map[string]any)
-		for name, next := range some {
-			t.each(pointer+"/"+key+"/"+escape(name), base, next, f)
+		for _, name := range slices.Sorted(maps.Keys(some)) {
+			t.each(pointer+"/"+key+"/"+escape(name), base, some[name], f)
 		}
 	}
 }
@@ -139,7 +140,7 @@ func (t *tour) same(pointer string, schema map[string]any) (all []string) {
 				all = append(all, pointer+"/"+key+"/"+strconv.Itoa(i))
 			}
 		case map[string]any:
-			for name := range some {
+			for _, name := range slices.Sorted(maps.Keys(some)) {
 				all = append(all, pointer+"/"+key+"/"+escape(name))
 			}
 		}
