@@ -8,6 +8,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Neither side accepts a certificate of another experiment's authority.
@@ -30,6 +31,35 @@ func TestForeignAuthority(t *testing.T) {
 	if conn, err := tls.Dial("tcp", w.Addresses()[0], config); err == nil {
 		if a, err := readAnswer(conn); err == nil {
 			t.Error("a foreign certificate is accepted:", a)
+		}
+	}
+}
+
+// An authority's file is read again, also one with a key of the kind that earlier hosts made.
+func TestAuthorityFile(t *testing.T) {
+	made, err := newAuthority(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, old, _ := ed25519.GenerateKey(rand.Reader)
+	template := certificate("tunehost experiment", made.cert.NotBefore, made.cert.NotAfter)
+	template.IsCA, template.BasicConstraintsValid = true, true
+	der, err := x509.CreateCertificate(rand.Reader, template, template, old.Public(), old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, _ := x509.ParseCertificate(der)
+	for _, a := range []*authority{made, {old, cert}} {
+		text, err := a.text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := parseAuthority(text)
+		if err != nil || !again.cert.Equal(a.cert) {
+			t.Fatalf("%T: %v", a.key, err)
+		}
+		if _, err := again.hosts(); err != nil {
+			t.Errorf("%T: %v", a.key, err)
 		}
 	}
 }

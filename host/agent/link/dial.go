@@ -3,7 +3,7 @@ package link
 import (
 	"cmp"
 	"context"
-	"crypto/ed25519"
+	"crypto"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
@@ -46,7 +46,7 @@ type Agent struct {
 	when  time.Time // at which certificates are checked
 	since time.Time // since when the host has not answered
 	ended string    // why the last session ended, for the host; "": there was none
-	key   ed25519.PrivateKey
+	key   crypto.Signer
 	cert  *tls.Certificate
 }
 
@@ -147,7 +147,7 @@ func (a *Agent) prepare() (err error) {
 	}
 	a.roots, a.when = x509.NewCertPool(), momentOf(root)
 	a.roots.AddCert(root)
-	_, a.key, err = ed25519.GenerateKey(rand.Reader)
+	a.key, err = newKey()
 	return err
 }
 

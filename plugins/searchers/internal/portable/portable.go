@@ -9,6 +9,7 @@ package portable
 
 import (
 	"math"
+	"sync"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -101,7 +102,10 @@ const (
 // derivative times the width of a cell, from 0 to edge.
 var heights, slopes [edge*cells + 1]float64
 
-func init() {
+// tables makes the tables of CDF, which take longer than all the rest of a plugin's initialization.
+var tables sync.Once
+
+func makeTables() {
 	for i := range heights {
 		x := float64(i) / cells
 		density := Exp(-x*x/2) / math.Sqrt(2*math.Pi)
@@ -127,6 +131,7 @@ func CDF(x float64) float64 {
 	if !(a < edge) {
 		return math.Max(0, math.Copysign(1, x))
 	}
+	tables.Do(makeTables)
 	t := a * cells
 	i := int(t)
 	t -= float64(i)
