@@ -178,22 +178,31 @@ func (q *param) unit(value json.RawMessage) float64 {
 	return (x - q.Low) / (q.High - q.Low)
 }
 
+// A neighbour is a row of the table.
+type neighbour struct {
+	distance float64
+	row      int
+}
+
+func (n neighbour) compare(o neighbour) int { return cmp.Or(cmp.Compare(n.distance, o.distance), n.row-o.row) }
+
 // train returns the curve of a configuration and the cost of all of it: the means over its nearest
 // neighbours in the table, weighted by their distances.
 func (p *problem) train(config map[string]json.RawMessage) (curve []float64, cost float64) {
-	type neighbour struct {
-		distance float64
-		row      int
-	}
 	at := p.locate(config)
-	all := make([]neighbour, len(p.points))
+	near := make([]neighbour, 0, p.KNN.K+1)
 	for row, x := range p.points {
-		all[row] = neighbour{p.distance(at, x), row}
+		n := neighbour{p.distance(at, x), row}
+		if len(near) == p.KNN.K && n.distance >= near[len(near)-1].distance {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(near, n, neighbour.compare)
+		near = slices.Insert(near, i, n)
+		near = near[:min(len(near), p.KNN.K)]
 	}
-	slices.SortFunc(all, func(a, b neighbour) int { return cmp.Or(cmp.Compare(a.distance, b.distance), a.row-b.row) })
 	curve = make([]float64, p.Table.Resources)
 	total := 0.0
-	for _, n := range all[:p.KNN.K] {
+	for _, n := range near {
 		weight := 1 / (n.distance + p.KNN.Eps)
 		for e, y := range p.curves[n.row] {
 			curve[e] += weight * y
