@@ -295,7 +295,7 @@ func TestForkCrash(t *testing.T) {
 	d := newDriver(t, config(t, sdk.KindTrainable, probe), "")
 	d.start(1, do("until stopped"), sdk.Trial{})
 	for run, c := range map[uint64]struct{ do, says string }{
-		2: {"exit", "its process exited with status 3\nits stderr is in "},
+		2: {"exit", "its process exited with status 3 before the trial had ended\nits stderr is in "},
 		3: {"segfault", "its process was ended by signal 11 (SIGSEGV)\nits stderr is in "},
 	} {
 		d.start(run, do(c.do), sdk.Trial{})

@@ -205,5 +205,5 @@ def _decoded(told: Told) -> Told:
 def _death(code: int) -> str:
     """How a process ended that did not report its end."""
     if code >= 0:
-        return f"its process exited with status {code}"
+        return f"its process exited with status {code} before the trial had ended"
     return f"its process {_system.ended_by(code)}"

@@ -123,7 +123,7 @@ func (r *run) end(e train.Event) {
 // death says how a process ended that did not report its end.
 func death(status int) string {
 	if status >= 0 {
-		return fmt.Sprintf("its process exited with status %d", status)
+		return fmt.Sprintf("its process exited with status %d before the trial had ended", status)
 	}
 	name := unix.SignalName(syscall.Signal(-status))
 	if name == "" {
