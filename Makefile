@@ -450,14 +450,14 @@ bench: ## benchmarks; PKG=./core/... BENCH=Replay
 .PHONY: hostbench
 hostbench: ## what the whole command costs, beside plain starts of programs, or beside another binary with AGAINST=FILE; see bench/RESULTS.md
 	@mkdir -p $(TOOLS)
-	@go build -o $(TOOLS)/tunehost ./cmd/tunehost
+	@CGO_ENABLED=0 go build -o $(TOOLS)/tunehost ./cmd/tunehost
 	@go run ./bench/hostbench $(if $(AGAINST),-against $(AGAINST)) $(TOOLS)/tunehost
 
 BENCH_PYTHON := $(TOOLS)/bench-python
 
 .PHONY: bench-python
 bench-python: $(BENCH_PYTHON)/ready ## tuning from Python beside Optuna and Ray Tune, in one run; see bench/RESULTS.md
-	@go build -o $(BENCH_PYTHON)/tunehost ./cmd/tunehost
+	@CGO_ENABLED=0 go build -o $(BENCH_PYTHON)/tunehost ./cmd/tunehost
 	@TUNEHOST_BINARY=$(BENCH_PYTHON)/tunehost $(BENCH_PYTHON)/bin/python bench/pythonbench/measure.py $(RUN)
 
 $(BENCH_PYTHON)/ready: $(PYTHON_SDK)/pyproject.toml
@@ -468,13 +468,13 @@ $(BENCH_PYTHON)/ready: $(PYTHON_SDK)/pyproject.toml
 
 .PHONY: bench-serve
 bench-serve: ## what looking costs: answers about 100,000 trials, and ten open pages beside a running host
-	@mkdir -p $(TOOLS); go build -o $(TOOLS)/tunehost ./cmd/tunehost
+	@mkdir -p $(TOOLS); CGO_ENABLED=0 go build -o $(TOOLS)/tunehost ./cmd/tunehost
 	@go run ./bench/servebench $(TOOLS)/tunehost
 
 .PHONY: bench-cluster
 bench-cluster: ## what experiments on nodes cost, beside a real Slurm on this machine (needs root); see bench/RESULTS.md
 	@mkdir -p $(TOOLS)
-	@go build -o $(TOOLS)/tunehost ./cmd/tunehost
+	@CGO_ENABLED=0 go build -o $(TOOLS)/tunehost ./cmd/tunehost
 	@go run ./bench/clusterbench $(if $(RUN),-only $(RUN)) $(TOOLS)/tunehost
 
 .PHONY: torture
