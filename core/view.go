@@ -66,20 +66,13 @@ func (m *Machine) View(no TrialNo) View {
 	return v
 }
 
-// Since returns the first attempt whose results represent the trial: see [View].
-func (m *Machine) Since(no TrialNo) uint32 {
-	if c := m.earlier[no]; c != nil {
-		return c.attempt
-	}
-	return 1
-}
-
 // viewStretch adds the values that represent the trial.
 func (m *Machine) viewStretch(v *View) {
 	s := m.known(v.Number)
-	v.Iteration, v.Params, v.Since = s.iteration, m.paramsOf(s.params), m.Since(v.Number)
+	v.Iteration, v.Params, v.Since = s.iteration, m.paramsOf(s.params), 1
 	through := m.trial(v.Number).lastCkpt
 	if c := m.earlier[v.Number]; c != nil {
+		v.Since = c.attempt
 		if s.attempt != c.attempt {
 			through = c.saved
 		}
@@ -143,15 +136,6 @@ func (m *Machine) Summary(no TrialNo, id MetricID) (stat.Summary, bool) {
 // EachSummary calls f for each metric of the stretch that the trial is known by.
 func (m *Machine) EachSummary(no TrialNo, f func(MetricID, stat.Summary)) {
 	m.eachIn(m.known(no).cells, f)
-}
-
-// EachReported calls f with the metrics that EachSummary has, in its order.
-func (m *Machine) EachReported(no TrialNo, f func(MetricID)) {
-	for at := m.known(no).cells; at != 0; at = m.cell(at).next {
-		if c := m.cell(at); c.summary.Count > 0 {
-			f(c.id)
-		}
-	}
 }
 
 // TrainNS is the training time of a trial over all attempts.

@@ -96,7 +96,7 @@ func (s *State) noteResult(o *core.Observation) {
 // them apart.
 func (s *State) summarized(o *core.Observation) bool {
 	n, same := 0, s.Machine.Spec().Rules >= core.RulesV2
-	s.Machine.EachReported(o.Trial, func(id core.MetricID) {
+	s.Machine.EachSummary(o.Trial, func(id core.MetricID, _ stat.Summary) {
 		same = same && n < len(o.Metrics) && o.Metrics[n].ID == id
 		n++
 	})
