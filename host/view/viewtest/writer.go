@@ -43,6 +43,8 @@ type Writer struct {
 	Names []string
 	// Files gives trials their directories.
 	Files bool
+	// Decided has a scheduler decide each result; it lets all trials continue. Set it before Start.
+	Decided bool
 
 	seed    uint64
 	at      int64
@@ -115,7 +117,7 @@ func (w *Writer) spec() core.Spec {
 	one, err := resource.Plain(resource.Item{Name: "cpu", Amount: resource.Whole(1)})
 	check(err)
 	s := core.Spec{Rules: core.NewestRules, Seed: w.seed, Trials: w.Experiment.Trials, Request: one,
-		PluginTraits: core.PluginTraits{Independent: true, Quiet: true, Saves: true},
+		PluginTraits: core.PluginTraits{Independent: true, Quiet: !w.Decided, Saves: true},
 		Checkpoint:   core.Checkpoint{Every: uint64(w.Experiment.Checkpoint.Every)},
 		Stop:         core.StopRules{Iteration: uint64(w.Experiment.Stop.Iteration)}}
 	for _, o := range w.Experiment.Objectives {
@@ -136,6 +138,20 @@ func (w *Writer) Event(e core.Event) {
 	s, err := w.history.Apply(b)
 	check(err)
 	w.todo = append(w.todo, s.Actions...)
+	w.decide(s)
+}
+
+// decide answers like a scheduler.
+func (w *Writer) decide(s *history.Step) {
+	var answer core.SchedulerDecided
+	for o := range s.Observations(core.ToScheduler) {
+		if o.Due {
+			answer.Decisions, answer.Through = append(answer.Decisions, core.Decision{Number: o.Number}), o.Number
+		}
+	}
+	if answer.Through > 0 {
+		w.Event(&answer)
+	}
 }
 
 // Flush writes what was recorded, so that readers see it.
