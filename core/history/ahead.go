@@ -17,14 +17,17 @@ const (
 
 // ahead decodes batches.
 type ahead struct {
+	// pooled says that batches have a pool.
+	pooled bool
+
 	ready chan batch
 	used  chan batch    // applied ones, whose memory is used again
 	stop  chan struct{} // closed by halt
 }
 
 // readAhead begins to decode what follows.
-func readAhead(s Source) *ahead {
-	a := &ahead{make(chan batch, aheadBatches), make(chan batch, aheadBatches), make(chan struct{})}
+func readAhead(s Source, pooled bool) *ahead {
+	a := &ahead{pooled, make(chan batch, aheadBatches), make(chan batch, aheadBatches), make(chan struct{})}
 	go a.run(s)
 	return a
 }
@@ -51,6 +54,7 @@ func (a *ahead) gather(s Source) (b batch) {
 	case b = <-a.used:
 		b = b.empty()
 	default:
+		b = newBatch(a.pooled)
 	}
 	for len(b.entries) < aheadEntries && b.end == nil {
 		b.read(s, true)

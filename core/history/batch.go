@@ -8,10 +8,25 @@ type batch struct {
 	entries []Entry
 	end     error
 	bytes   []byte // of the entries, where they are copies
+	// pool has the memory of the events; nil: they take new memory.
+	pool *record.Pool
+}
+
+// newBatch returns an empty batch, with a pool or without.
+func newBatch(pooled bool) (b batch) {
+	if pooled {
+		b.pool = new(record.Pool)
+	}
+	return b
 }
 
 // empty returns a batch without entries, in the same memory.
-func (b batch) empty() batch { return batch{entries: b.entries[:0], bytes: b.bytes[:0]} }
+func (b batch) empty() batch {
+	if b.pool != nil {
+		b.pool.Free()
+	}
+	return batch{entries: b.entries[:0], bytes: b.bytes[:0], pool: b.pool}
+}
 
 // read adds the next records of a source. With own, it copies them: the source overwrites them when
 // it is read again.
@@ -38,7 +53,7 @@ func (b *batch) add(first uint64, records [][]byte, own bool) {
 			b.bytes = append(b.bytes, r...)
 			r = b.bytes[from:len(b.bytes):len(b.bytes)]
 		}
-		at, e, err := record.Parse(r)
+		at, e, err := b.pool.Parse(r)
 		if err != nil {
 			b.end = &entryError{number, err}
 			return

@@ -16,7 +16,7 @@ type Entry struct {
 	Number uint64
 	// At is the experiment's running time, in nanoseconds.
 	At int64
-	// Event is shared with the History's machine.
+	// Event is shared with the History's machine; with [History.Reuse] it is valid during the call only.
 	Event core.Event
 	// Bytes is the recorded event, valid during the call only.
 	Bytes []byte

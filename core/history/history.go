@@ -23,6 +23,7 @@ type History struct {
 	applied int     // how many entries of batch
 	decoded []batch // what follows it, if it was decoded ahead
 	ahead   *ahead  // decodes what follows; nil: fill does
+	reuses  bool    // see Reuse
 	hosts   []host
 }
 
@@ -51,6 +52,10 @@ func Open(dir string) (*History, error) {
 	h.name = dir
 	return h, nil
 }
+
+// Reuse says, before anything is read, that nobody keeps an Event, or what is in one, longer than the call that it is
+// passed to: later entries take its memory. It is for readers that follow a record.
+func (h *History) Reuse() { h.reuses, h.batch = true, newBatch(true) }
 
 // Event decodes the Bytes of an entry that a reader has kept. The event shares memory with them.
 func Event(b []byte) (core.Event, error) {
@@ -193,7 +198,7 @@ func (h *History) next(long bool) batch {
 		return b
 	}
 	if h.ahead == nil && long {
-		h.ahead = readAhead(h.source)
+		h.ahead = readAhead(h.source, h.reuses)
 	}
 	if h.ahead != nil {
 		return h.ahead.next(h.batch)

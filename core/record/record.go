@@ -77,7 +77,10 @@ func appendLists(out []byte, e core.Event) ([]byte, error) {
 
 // Parse is the inverse of Append, except that empty lists, texts and parameters become nil. The
 // event does not share memory with b, except for the parameters of suggestions.
-func Parse(b []byte) (at int64, e core.Event, err error) {
+func Parse(b []byte) (at int64, e core.Event, err error) { return (*Pool)(nil).Parse(b) }
+
+// Parse is like the function [Parse]. The event is valid until Free.
+func (p *Pool) Parse(b []byte) (at int64, e core.Event, err error) {
 	u, b, ok := uvarint(b)
 	if !ok || u > math.MaxInt64 {
 		return 0, nil, ErrMalformed
@@ -86,11 +89,11 @@ func Parse(b []byte) (at int64, e core.Event, err error) {
 	if !ok {
 		return 0, nil, ErrMalformed
 	}
-	if e = newEvent(kind); e == nil {
+	if e = p.event(kind); e == nil {
 		return 0, nil, ErrNewer
 	}
 	if hasLists(kind) {
-		err = parseLists(b, e)
+		err = parseLists(p.scratch(), b, e)
 	} else {
 		err = parse(b, e)
 	}
@@ -106,9 +109,9 @@ func parse(b []byte, e core.Event) error {
 	return f.end()
 }
 
-func parseLists(b []byte, e core.Event) error {
-	f := reader(b)
-	visitLists(&f, e)
+func parseLists(f *fields, b []byte, e core.Event) error {
+	*f = reader(b)
+	visitLists(f, e)
 	return f.end()
 }
 
@@ -498,7 +501,10 @@ func uvarintLen(u uint64) int {
 }
 
 func (f *fields) unpack(v *[]core.Metric) {
-	list := make([]core.Metric, 0, len(f.b)/9)
+	list := (*v)[:0]
+	if n := len(f.b) / 9; cap(list) < n {
+		list = make([]core.Metric, 0, n)
+	}
 	for b := f.b; len(b) > 0; {
 		id, rest, ok := uvarint(b)
 		if !ok || len(rest) < 8 || id > math.MaxUint32 {

@@ -192,6 +192,7 @@ func (d *directory) read() (n int, err error) {
 		if err != nil {
 			return 0, without(err)
 		}
+		h.Reuse()
 		d.state, d.there = NewState(d.facts, h), true
 		if d.followed {
 			d.builder = NewEventBuilder(h.Machine(), NewSubjects(d.state).Of)
