@@ -69,10 +69,9 @@ func (m *Machine) View(no TrialNo) View {
 // viewStretch adds the values that represent the trial.
 func (m *Machine) viewStretch(v *View) {
 	s := m.known(v.Number)
-	v.Iteration, v.Params, v.Since = s.iteration, m.paramsOf(s.params), 1
+	v.Iteration, v.Params, v.Since = s.iteration, m.paramsOf(s.params), m.Since(v.Number)
 	through := m.trial(v.Number).lastCkpt
 	if c := m.earlier[v.Number]; c != nil {
-		v.Since = c.attempt
 		if s.attempt != c.attempt {
 			through = c.saved
 		}
@@ -81,6 +80,14 @@ func (m *Machine) viewStretch(v *View) {
 		}
 	}
 	v.Own = m.newestMade(v.Number, s.saved, through)
+}
+
+// Since is View.Since alone.
+func (m *Machine) Since(no TrialNo) uint32 {
+	if c := m.earlier[no]; c != nil {
+		return c.attempt
+	}
+	return 1
 }
 
 // newestMade returns the newest checkpoint that a trial has made with an ID in a range.
@@ -136,6 +143,22 @@ func (m *Machine) Summary(no TrialNo, id MetricID) (stat.Summary, bool) {
 // EachSummary calls f for each metric of the stretch that the trial is known by.
 func (m *Machine) EachSummary(no TrialNo, f func(MetricID, stat.Summary)) {
 	m.eachIn(m.known(no).cells, f)
+}
+
+// Summarizes reports whether EachSummary passes exactly these metrics, in this order.
+func (m *Machine) Summarizes(no TrialNo, list []Metric) bool {
+	n := 0
+	for at := m.known(no).cells; at != 0; at = m.cell(at).next {
+		c := m.cell(at)
+		if c.summary.Count == 0 {
+			continue
+		}
+		if n == len(list) || list[n].ID != c.id {
+			return false
+		}
+		n++
+	}
+	return n == len(list)
 }
 
 // TrainNS is the training time of a trial over all attempts.

@@ -7,8 +7,8 @@ import "io"
 
 const (
 	// aheadAfter is how many entries a visit applies before it reads ahead. A walk that follows a
-	// running host has fewer at a time.
-	aheadAfter = 1 << 12
+	// running host has fewer at a time, also if it looks once in a second or two.
+	aheadAfter = 1 << 15
 	// aheadEntries is about how many entries are handed over together.
 	aheadEntries = 1 << 10
 	// aheadBatches is how many batches may wait to be applied.

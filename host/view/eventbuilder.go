@@ -36,7 +36,7 @@ func NewEventBuilder(m *core.Machine, trial func(core.TrialNo) Subject) *EventBu
 }
 
 // number returns the number of an observation's event.
-func (b *EventBuilder) number(o core.Observation) uint64 { return o.Number + b.hosts }
+func (b *EventBuilder) number(o *core.Observation) uint64 { return o.Number + b.hosts }
 
 // Last returns the number of the last event.
 func (b *EventBuilder) Last() uint64 { return b.seen + b.hosts }
@@ -61,7 +61,7 @@ func (b *EventBuilder) update(e core.Event, tell func(Event)) {
 }
 
 // event makes the event of an observation. The machine is in the state right after it.
-func (b *EventBuilder) event(o core.Observation) Event {
+func (b *EventBuilder) event(o *core.Observation) Event {
 	b.seen = o.Number
 	e := Event{Number: b.number(o), Kind: o.Kind, Time: b.now(), Reason: o.Reason(), Retried: o.Retried,
 		Iteration: o.Iteration}
@@ -114,17 +114,20 @@ func (b *EventBuilder) Hear(s *history.Step, after uint64, tell func(Event)) {
 			tell(e)
 		}
 	})
-	for o := range s.Observations(core.ToReporters) {
-		if b.number(o) <= after {
-			b.follow(o)
-		} else {
-			tell(b.event(o))
+	for _, a := range s.Actions {
+		t, ok := a.(*core.Tell)
+		switch {
+		case !ok || t.Observation.To&core.ToReporters == 0:
+		case b.number(&t.Observation) <= after:
+			b.follow(&t.Observation)
+		default:
+			tell(b.event(&t.Observation))
 		}
 	}
 }
 
 // follow updates the builder by an observation that gives no event.
-func (b *EventBuilder) follow(o core.Observation) {
+func (b *EventBuilder) follow(o *core.Observation) {
 	b.seen = o.Number
 	switch o.Kind {
 	case core.SawStarted:
@@ -151,7 +154,7 @@ func (b *EventBuilder) track(no core.TrialNo) *track {
 }
 
 // begin resets the counters of an attempt (B-055).
-func (b *EventBuilder) begin(o core.Observation) uint64 {
+func (b *EventBuilder) begin(o *core.Observation) uint64 {
 	v, t := b.machine.View(o.Trial), b.track(o.Trial)
 	t.restored, t.fromCkpt = v.At, v.At > 0 || b.machine.From(o.Trial).ID != 0
 	t.began, t.last = v.TrainNS, v.TrainNS
@@ -160,7 +163,7 @@ func (b *EventBuilder) begin(o core.Observation) uint64 {
 }
 
 // result adds the host's own fields (B-016).
-func (b *EventBuilder) result(o core.Observation) *Report {
+func (b *EventBuilder) result(o *core.Observation) *Report {
 	t, trained := b.track(o.Trial), b.machine.TrainNS(o.Trial)
 	r := &Report{Iteration: o.Iteration, Done: o.Last, PID: t.pid, Host: b.host, Again: o.Again, Values: o.Values,
 		TimeTotal: seconds(trained), TimeThisIter: seconds(trained - t.last),

@@ -178,8 +178,8 @@ func (l *lefts) measure() {
 
 // reported returns how long a trial had trained at its last result.
 func (l *lefts) reported(v core.View) float64 {
-	if at, ok := l.s.resultAt[v.Number]; ok && at <= v.TrainNS {
-		return float64(at) / 1e9
+	if at := l.s.resultAt; int(v.Number) < len(at) && at[v.Number] > 0 && at[v.Number]-1 <= v.TrainNS {
+		return float64(at[v.Number]-1) / 1e9
 	}
 	return float64(v.TrainNS) / 1e9
 }

@@ -22,8 +22,9 @@ type State struct {
 	// last has results that a machine's summaries do not show: those without a metric that the trial had
 	// reported before.
 	last map[core.TrialNo]lastResult
-	// resultAt is how long a running trial had trained at its last result, in nanoseconds.
-	resultAt map[core.TrialNo]int64
+	// resultAt is how long each running trial had trained at its last result, in nanoseconds, plus one; 0: it
+	// has none.
+	resultAt []int64
 	// nodes are where the last attempts of trials ran.
 	nodes places
 	// left says that no host runs the experiment: what runs in the record has run.
@@ -41,8 +42,7 @@ type lastResult struct {
 
 // NewState returns the state before anything was read.
 func NewState(f *Facts, h *history.History) *State {
-	return &State{Facts: f, Machine: h.Machine(), record: h, last: map[core.TrialNo]lastResult{},
-		resultAt: map[core.TrialNo]int64{}}
+	return &State{Facts: f, Machine: h.Machine(), record: h, last: map[core.TrialNo]lastResult{}}
 }
 
 // Did updates the state by an action of the last event.
@@ -58,11 +58,22 @@ func (s *State) Did(a core.Action) {
 		switch a.Observation.Kind {
 		case core.SawResult:
 			s.noteResult(&a.Observation)
-			s.resultAt[a.Observation.Trial] = s.Machine.TrainNS(a.Observation.Trial)
+			s.trained(a.Observation.Trial, 1+s.Machine.TrainNS(a.Observation.Trial))
 		case core.SawPaused, core.SawCompleted, core.SawFailed, core.SawRemoved, core.SawRequeued:
-			delete(s.resultAt, a.Observation.Trial)
+			s.trained(a.Observation.Trial, 0)
 		}
 	}
+}
+
+// trained sets resultAt of a trial. Trials of other experiments are not in the machine.
+func (s *State) trained(no core.TrialNo, at int64) {
+	if int(no) >= s.Machine.Trials() {
+		return
+	}
+	if n := int(no) + 1 - len(s.resultAt); n > 0 {
+		s.resultAt = append(s.resultAt, make([]int64, n)...)
+	}
+	s.resultAt[no] = at
 }
 
 // Noted is Did for all actions of an event.
@@ -95,12 +106,7 @@ func (s *State) noteResult(o *core.Observation) {
 // holds if each result has the same metrics in the same order. Before RulesV2 the machine did not keep
 // them apart.
 func (s *State) summarized(o *core.Observation) bool {
-	n, same := 0, s.Machine.Spec().Rules >= core.RulesV2
-	s.Machine.EachSummary(o.Trial, func(id core.MetricID, _ stat.Summary) {
-		same = same && n < len(o.Metrics) && o.Metrics[n].ID == id
-		n++
-	})
-	return same && n == len(o.Metrics)
+	return s.Machine.Spec().Rules >= core.RulesV2 && s.Machine.Summarizes(o.Trial, o.Metrics)
 }
 
 // metrics returns the metrics of a trial's last result.

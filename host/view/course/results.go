@@ -97,10 +97,9 @@ func (r *Results) of(no core.TrialNo) *rows {
 
 func (r *Results) add(x *history.Step, o *core.Observation) {
 	r.seen++
-	v := x.Machine.View(o.Trial)
-	r.rewind(o.Trial, v.Since, o.Iteration-1)
+	r.rewind(o.Trial, x.Machine.Since(o.Trial), o.Iteration-1)
 	t := r.of(o.Trial)
-	next := row{o.Iteration, x.Machine.Now(), v.TrainNS, o.Attempt, r.set(t.tail.set, o.Metrics),
+	next := row{o.Iteration, x.Machine.Now(), x.Machine.TrainNS(o.Trial), o.Attempt, r.set(t.tail.set, o.Metrics),
 		t.paramsNow(x.Machine, o.Trial), r.hosts}
 	was := len(t.text)
 	t.text = t.append(t.text, next, o)
