@@ -154,8 +154,8 @@ func (w *lineageBuilder) leg(no core.TrialNo) *leg {
 	return &w.legs[w.now[no]-1]
 }
 
-// after takes a step. metric is the first objective; 0: nobody has reported it.
-func (w *lineageBuilder) after(x *history.Step, metric core.MetricID) {
+// after takes a step. objective is the metric of the first objective.
+func (w *lineageBuilder) after(x *history.Step, objective string) {
 	switch e := x.Event.(type) {
 	case *core.SchedulerDecided:
 		for _, c := range e.Commands {
@@ -176,7 +176,7 @@ func (w *lineageBuilder) after(x *history.Step, metric core.MetricID) {
 			delete(w.made, made{a.Trial, a.ID})
 		case *core.Tell:
 			if a.Observation.Kind == core.SawResult {
-				w.result(&a.Observation, metric)
+				w.result(&a.Observation, x.Machine.Metric(objective))
 			}
 		}
 	}
@@ -217,6 +217,7 @@ func (w *lineageBuilder) start(m *core.Machine, a core.StartAttempt) {
 	w.now[a.Trial] = int32(len(w.legs))
 }
 
+// result takes a result. metric is the first objective; 0: nobody has reported it.
 func (w *lineageBuilder) result(o *core.Observation, metric core.MetricID) {
 	g := w.leg(o.Trial)
 	if g == nil {

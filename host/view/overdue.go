@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -38,10 +39,11 @@ func (s *State) noteQuestion(a core.Action) {
 		if !a.Observation.Due {
 			return
 		}
-		for len(q.results) > 0 && !s.Machine.AwaitsDecision(q.results[0].number) {
-			q.results = q.results[1:]
+		n := 0
+		for n < len(q.results) && !s.Machine.AwaitsDecision(q.results[n].number) {
+			n++
 		}
-		q.results = append(q.results, question{a.Observation.Number, now})
+		q.results = append(slices.Delete(q.results, 0, n), question{a.Observation.Number, now})
 	}
 }
 

@@ -18,7 +18,7 @@ func NewPast() *Past { return &Past{course.New(), newLineageBuilder()} }
 
 func (p *Past) after(s *State, x *history.Step) {
 	p.Course.After(x)
-	p.lineage.after(x, s.Machine.Metric(s.Config.Objectives[0].Metric))
+	p.lineage.after(x, s.Config.Objectives[0].Metric)
 }
 
 // Bytes estimates how much memory it takes.

@@ -48,18 +48,19 @@ type notes struct {
 
 func newNotes() notes { return notes{open: map[uint64]place{}} }
 
-// take takes the next entry.
-func (k *notes) take(s *history.Step) noted {
+// take takes the next entry. It may use the memory of a noted one that is not needed any more.
+func (k *notes) take(s *history.Step, old noted) noted {
 	if _, ok := s.Event.(*core.HostStarted); ok {
 		k.hosted = true
 	}
-	n := noted{number: s.Number, at: s.At, event: s.Event, first: core.TrialNo(k.trials), hosted: k.hosted}
+	n := noted{number: s.Number, at: s.At, event: s.Event, first: core.TrialNo(k.trials), hosted: k.hosted,
+		decided: old.decided[:0]}
 	if n.hosted {
 		n.wall = s.Machine.Wall(s.At)
 	}
 	n.made, k.trials = s.Machine.Trials()-k.trials, s.Machine.Trials()
 	if e, ok := s.Event.(*core.SchedulerDecided); ok {
-		n.decided = k.decide(e)
+		n.decided = k.decide(e, n.decided)
 	}
 	for _, a := range s.Actions {
 		if t, ok := a.(*core.Tell); ok && t.Observation.Due {
@@ -69,8 +70,8 @@ func (k *notes) take(s *history.Step) noted {
 	return n
 }
 
-// decide removes the open results that an event decides on: each is decided once.
-func (k *notes) decide(e *core.SchedulerDecided) (list []decided) {
+// decide removes the open results that an event decides on, and appends them to a list: each is decided once.
+func (k *notes) decide(e *core.SchedulerDecided, list []decided) []decided {
 	for _, d := range e.Decisions {
 		if p, ok := k.open[d.Number]; ok {
 			list = append(list, decided{d.Number, p})

@@ -33,7 +33,7 @@ func (r *Reader) Skip(before uint64) { r.from = before }
 // for later ones. An error that is not f's names the place in the record; entries before it are valid.
 func (r *Reader) Each(f func(*Entry) error) error {
 	return r.record.Each(func(s *history.Step) error {
-		n := r.notes.take(s)
+		n := r.notes.take(s, noted{})
 		if n.number < r.from {
 			return nil
 		}

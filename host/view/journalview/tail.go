@@ -40,7 +40,7 @@ func (t *Tail) After(s *history.Step) {
 	}
 	t.last = s.Number
 	at := t.at(s.Number)
-	at.noted, at.bytes = t.notes.take(s), append(at.bytes[:0], s.Bytes...)
+	at.noted, at.bytes = t.notes.take(s, at.noted), append(at.bytes[:0], s.Bytes...)
 	at.event = nil
 }
 
