@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -49,13 +50,18 @@ func adapt() {
 	a.afterNext()
 }
 
-// Limit has the garbage collector run more often when the process has about so many bytes in use. It does nothing
-// if the user has set GOGC or GOMEMLIMIT.
+// Limit has the garbage collector run more often when the process has about so many bytes in use, and until then not
+// before the heap has grown by 32 MB, however little the process does. It does nothing if the user has set GOGC or
+// GOMEMLIMIT.
 func Limit(bytes int64) {
 	if os.Getenv(gogc) == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(bytes)
+		limited.Store(true)
 	}
 }
+
+// limited says that Limit was called.
+var limited atomic.Bool
 
 // An adapter sets GOGC after each collection.
 type adapter struct {
@@ -69,7 +75,11 @@ func (a *adapter) adapt() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := measured()
-	if p := percent(now.live, now.rate(a.seen)); p != a.percent {
+	p := percent(now.live, now.rate(a.seen))
+	if limited.Load() {
+		p = max(p, roomy(now.live))
+	}
+	if p != a.percent {
 		debug.SetGCPercent(p)
 		a.percent = p
 	}
@@ -93,6 +103,9 @@ func percent(live, rate uint64) int {
 	bound := min(max(room*100/max(live, 1), usual), most)
 	return int(min(max(uint64(float64(rate)*each*100), least), bound))
 }
+
+// roomy is the setting with which a heap grows by room between two collections.
+func roomy(live uint64) int { return int(min(room*100/max(live, 1), most)) }
 
 // A measure is the state of the heap at a time.
 type measure struct {

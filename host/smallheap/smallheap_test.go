@@ -1,6 +1,7 @@
 package smallheap
 
 import (
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -16,6 +17,33 @@ func TestPercent(t *testing.T) {
 		{8, 100, 250}, {100, 20, 50}} {
 		if got := percent(c.live<<20, c.rate<<20); got != c.want {
 			t.Errorf("%d MiB in use, %d allocated a second: %d, want %d", c.live, c.rate, got, c.want)
+		}
+	}
+}
+
+// A process with a limit is not collected more often because it allocates little.
+func TestLimited(t *testing.T) {
+	t.Cleanup(func() {
+		limited.Store(false)
+		debug.SetMemoryLimit(math.MaxInt64)
+		debug.SetGCPercent(usual)
+	})
+	idle := func() int {
+		a := &adapter{seen: measured(), percent: usual}
+		a.seen.at = time.Now().Add(-time.Hour)
+		a.adapt()
+		return a.percent
+	}
+	if got := idle(); got != least {
+		t.Errorf("without a limit: %d, want %d", got, least)
+	}
+	Limit(1 << 30)
+	if got := idle(); got <= usual {
+		t.Errorf("with a limit: %d", got)
+	}
+	for live, want := range map[uint64]int{1: 800, 16: 200, 64: 50, 320: 10} {
+		if got := roomy(live << 20); got != want {
+			t.Errorf("%d MiB in use: %d, want %d", live, got, want)
 		}
 	}
 }
