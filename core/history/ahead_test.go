@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 )
 
 // long is a record whose later part is decoded ahead.
-const long = 20_000
+const long = 120_000
 
 // writeLong writes entries up to number long, and then raw records.
 func writeLong(t *testing.T, more ...[]byte) *writing {
@@ -44,7 +45,7 @@ func TestLongRecord(t *testing.T) {
 	w := writeLong(t)
 	h := w.open()
 	var all []int64
-	for _, until := range []uint64{1, 4096, 4097, 4098, 6000, 19_999, 0, 0} {
+	for _, until := range []uint64{1, 32_768, 32_769, 32_770, 50_000, 119_999, 0, 0} {
 		times, err := read(t, h, until)
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +64,7 @@ func TestDamageOfLongRecord(t *testing.T) {
 	h := writeLong(t, encode(t, long+1, &core.Ticked{}), []byte{0, 99}, encode(t, long+2, &core.Ticked{})).open()
 	for range 2 {
 		err := h.Each(func(*history.Step) error { return nil })
-		if !errors.Is(err, record.ErrNewer) || !strings.Contains(err.Error(), "journal: record 20002: ") {
+		if !errors.Is(err, record.ErrNewer) || !strings.Contains(err.Error(), "journal: record 120002: ") {
 			t.Error(err)
 		}
 		if h.Number() != long+1 {
@@ -77,7 +78,7 @@ func TestLongRecordIsLeft(t *testing.T) {
 	h := writeLong(t).open()
 	no := errors.New("no")
 	if err := h.Each(func(s *history.Step) error {
-		if s.Number == 7000 {
+		if s.Number == 50_000 {
 			return no
 		}
 		return nil
@@ -85,15 +86,60 @@ func TestLongRecordIsLeft(t *testing.T) {
 		t.Error(err)
 	}
 	err := h.Each(func(s *history.Step) error {
-		if s.Number == 15_000 {
+		if s.Number == 100_000 {
 			panic("senseless")
 		}
 		return nil
 	})
-	if !errors.Is(err, journal.ErrCorrupt) || !strings.Contains(err.Error(), "record 15000: ") {
+	if !errors.Is(err, journal.ErrCorrupt) || !strings.Contains(err.Error(), "record 100000: ") {
 		t.Error(err)
 	}
-	if times, err := read(t, h, 0); err != nil || !slices.Equal(times, upTo(15_001, long)) {
+	if times, err := read(t, h, 0); err != nil || !slices.Equal(times, upTo(100_001, long)) {
 		t.Errorf("%d entries, %v", len(times), err)
 	}
+}
+
+// A reader for which events are used again sees the same ones as another, also those that are decoded ahead.
+func TestReuse(t *testing.T) {
+	w := write(t)
+	for at := int64(2); at < long; at += 100 {
+		var records [][]byte
+		for i := range int64(100) {
+			records = append(records, encode(t, at+i, varied(uint64(at+i))))
+		}
+		w.append(records...)
+	}
+	h := w.open()
+	h.Reuse()
+	if err := h.Each(func(s *history.Step) error {
+		if again := encode(t, s.At, s.Event); !bytes.Equal(again, s.Bytes) {
+			t.Fatalf("entry %d: %x became %x", s.Number, s.Bytes, again)
+		}
+		return nil
+	}); err != nil || h.Number() != long+1 {
+		t.Errorf("read up to %d: %v", h.Number(), err)
+	}
+}
+
+// varied returns results and decisions, of which each has other fields than the one before.
+func varied(n uint64) core.Event {
+	if n%3 == 0 {
+		e := &core.SchedulerDecided{Through: n % 2}
+		for i := range n % 4 {
+			e.Decisions = append(e.Decisions, core.Decision{Number: n + i, Reason: strings.Repeat("r", int(n%2))})
+		}
+		if n%5 == 0 {
+			e.Commands = []core.Command{{Kind: core.Resume, Trial: core.TrialNo(n)}}
+		}
+		return e
+	}
+	e := &core.ResultReported{Trial: core.TrialNo(n), Attempt: 1, Done: n%2 == 0}
+	for i := range n % 5 {
+		e.Metrics = append(e.Metrics, core.Metric{ID: core.MetricID(i + 1), Value: float64(n)})
+	}
+	if n%7 == 0 {
+		e.Values, e.Checkpoint = []byte(`{"a":1}`), "there"
+		e.Stop = &core.Cause{Kind: core.CauseExpression, Text: "x > 1"}
+	}
+	return e
 }

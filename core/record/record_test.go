@@ -55,6 +55,30 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestPool checks that events whose memory is used again have nothing of earlier ones.
+func TestPool(t *testing.T) {
+	var p record.Pool
+	rapid.Check(t, func(t *rapid.T) {
+		p.Free()
+		var list, want []core.Event
+		for range 4 {
+			e := kinds[rapid.IntRange(0, len(kinds)-1).Draw(t, "kind")].Draw(t, "event")
+			b, err := record.Append(nil, 7, e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, back, err := p.Parse(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, want = append(list, back), append(want, e)
+		}
+		if diff := cmp.Diff(want, list, same); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
 // TestTruncated checks that a record cut within a field is malformed; a record cut between fields
 // is another record.
 func TestTruncated(t *testing.T) {
