@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -133,6 +135,7 @@ func middle(list []float64) float64 {
 // readers are pages that ask together, or rest.
 type readers struct {
 	s     *server
+	name  string // of the experiment
 	reads atomic.Int64
 	gate  sync.RWMutex // held for writing while they rest
 	rest  bool
@@ -143,7 +146,7 @@ type readers struct {
 // openAll opens the pages of an experiment; they rest.
 func openAll(s *server, name string) *readers {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &readers{s: s, done: cancel, rest: true}
+	p := &readers{s: s, name: name, done: cancel, rest: true}
 	p.gate.Lock()
 	for range openPages {
 		p.all.Go(func() { look(ctx, p, name) })
@@ -167,6 +170,20 @@ func (p *readers) close() {
 	p.done()
 	p.open(true)
 	p.all.Wait()
+}
+
+// entries is how many entries the record has, as pages see it; NaN: that cannot be read.
+func (p *readers) entries() float64 {
+	a, err := p.s.request(context.Background(), "/api/v1/experiments/"+p.name)
+	if err != nil {
+		return math.NaN()
+	}
+	defer a.Body.Close()
+	var status struct{ Entries float64 }
+	if err := json.NewDecoder(a.Body).Decode(&status); err != nil {
+		return math.NaN()
+	}
+	return status.Entries
 }
 
 // shown are the requests of the page of an experiment, each time that something has changed.
