@@ -116,7 +116,7 @@ func TestSpared(t *testing.T) {
 }
 
 func TestKept(t *testing.T) {
-	for bound, want := range map[float64]float64{-1: 1, 0.29: 1, 0.5: 0.5, 0.75: 0.25, 0.9: 0.2, 1: 0.2} {
+	for bound, want := range map[float64]float64{-1: 1, 0.29: 1, 0.5: 0.5, 0.61: 0.4, 0.9: 0.4, 1: 0.4} {
 		if got := (trust{bound: bound}).kept(); got != want {
 			t.Errorf("with a bound of %v %v go on, want %v", bound, got, want)
 		}

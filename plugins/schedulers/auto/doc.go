@@ -35,7 +35,7 @@
 //     weights). The bound is 1.25 standard errors below m; 0.71 before anything is known.
 //
 // Of the latest 1,000 trials at the rung, including this one, the best 1-bound go on, rounded down,
-// but at least a fifth of them and at least one; trials equal to the last of these go on too. With
+// but at least two fifths of them and at least one; trials equal to the last of these go on too. With
 // a bound below 0.3 all go on.
 //
 // A loss that is not finite is the worst. At rungs that no trial has been seen to go beyond, nothing
@@ -48,10 +48,12 @@
 //
 // # Choice of the constants
 //
-// They were chosen on five tables of real training with the searcher random; bench/RESULTS.md has
-// the figures, and what else was tried. Results change little around most of them. A lower assumed
-// ρ is slower where early values tell, and saves nothing where they do not: a few trials that end
-// otherwise outweigh it. Rungs that double lose where the order is weak.
+// They were chosen on five tables of real training with the searcher random, and the share that always
+// goes on with the searcher auto; bench/RESULTS.md has the figures, and what else was tried. Results
+// change little around most of them. If only a fifth always went on, more trials would be stopped that
+// become the best, and the searcher would have fewer complete trainings to learn from. A lower assumed
+// ρ is slower where early values tell. Where they do not, it is better with the searcher auto, but not
+// with random. Rungs that double lose where the order is weak.
 //
 // # Limits
 //

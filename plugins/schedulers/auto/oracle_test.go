@@ -142,7 +142,7 @@ func share(arrived, ended []*visit) float64 {
 	if bound < 0.3 {
 		return 1
 	}
-	return max(0.2, 1-bound)
+	return max(0.4, 1-bound)
 }
 
 // check checks one answer: which trials are stopped, except where rounding decides.

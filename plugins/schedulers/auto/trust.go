@@ -11,7 +11,7 @@ const (
 	// widest limits the correction for the selection of trials.
 	widest = 6
 	// least is the share of trials that always goes on; below weak all go on.
-	least, weak = 0.2, 0.3
+	least, weak = 0.4, 0.3
 	// few is a number of trials whose order says nothing.
 	few = 3
 )
