@@ -95,7 +95,7 @@ func (h *host) minute(out io.Writer, p *readers) error {
 	}
 	server, entries := cpu(p.s.cmd.Process.Pid)-before, p.entries()-first
 	fmt.Fprintf(out, "a minute with %d open pages: the host takes %.1f %% of a processor, the server %.2f %%, "+
-		"%.2f µs for an entry of the record (a result has two)\n", openPages, 100*x.cpu.Seconds()/x.took.Seconds(),
+		"%.2f µs for an entry of the record\n", openPages, 100*x.cpu.Seconds()/x.took.Seconds(),
 		100*server.Seconds()/x.took.Seconds(), float64(server.Microseconds())/entries)
 	return nil
 }
