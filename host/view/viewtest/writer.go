@@ -138,7 +138,9 @@ func (w *Writer) Event(e core.Event) {
 	s, err := w.history.Apply(b)
 	check(err)
 	w.todo = append(w.todo, s.Actions...)
-	w.decide(s)
+	if w.Decided {
+		w.decide(s)
+	}
 }
 
 // decide answers like a scheduler.
