@@ -184,7 +184,9 @@ type neighbour struct {
 	row      int
 }
 
-func (n neighbour) compare(o neighbour) int { return cmp.Or(cmp.Compare(n.distance, o.distance), n.row-o.row) }
+func (n neighbour) compare(o neighbour) int {
+	return cmp.Or(cmp.Compare(n.distance, o.distance), n.row-o.row)
+}
 
 // train returns the curve of a configuration and the cost of all of it: the means over its nearest
 // neighbours in the table, weighted by their distances.
