@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/storage"
 )
 
 // Leases describes the leases of an experiment.
@@ -38,6 +39,21 @@ type Leases struct {
 	// Unreleased are the names of leases that the last host gave back and whose engine has not confirmed it: they may
 	// still use the cluster.
 	Unreleased []string `json:"unreleased,omitempty"`
+	// UnreleasedBy is their executor, if the experiment has another one now, which cannot give them back.
+	UnreleasedBy string `json:"unreleased_by,omitempty"`
+}
+
+// withUnreleased adds the leases that were not given back; own is the executor of the experiment.
+func (l *Leases) withUnreleased(all []storage.Unreleased, own string) *Leases {
+	for _, u := range all {
+		if l == nil {
+			l = &Leases{Why: []string{}, Nodes: []string{}}
+		}
+		if l.Unreleased = append(l.Unreleased, u.Names...); u.Executor != own {
+			l.UnreleasedBy = u.Executor
+		}
+	}
+	return l
 }
 
 // leases counts the leases that are held; it returns nil if trials run on this machine.
@@ -125,8 +141,8 @@ func (l *Leases) String() string {
 			parts = append(parts, fmt.Sprint(p.n, " ", p.what))
 		}
 	}
-	if n := len(l.Unreleased); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d not given back (%s)", n, l.unreleased()))
+	if len(l.Unreleased) > 0 {
+		parts = append(parts, l.unreleased())
 	}
 	text := cmp.Or(strings.Join(parts, ", "), "none")
 	if len(l.Why) > 0 {
@@ -142,13 +158,34 @@ func (l *Leases) String() string {
 	return text + l.routes()
 }
 
-// namedUnreleased is how many leases a line names.
-const namedUnreleased = 10
-
+// unreleased is "2 not given back (th-a-1, th-a-2)", and what to do.
 func (l *Leases) unreleased() string {
-	names := l.Unreleased
-	if more := len(names) - namedUnreleased; more > 0 {
-		names = append(slices.Clone(names[:namedUnreleased]), fmt.Sprintf("%d more", more))
+	does := "or resume the experiment"
+	if l.UnreleasedBy != "" {
+		does = "or continue with executor=" + l.UnreleasedBy
+	}
+	what := "some perhaps not given back"
+	known := slices.DeleteFunc(slices.Clone(l.Unreleased), func(name string) bool { return strings.HasSuffix(name, "*") })
+	if n := len(known); n > 0 {
+		what = fmt.Sprintf("%d not given back", n)
+	}
+	return fmt.Sprintf("%s (%s; cancel what has these names with the cluster's own command, %s)", what,
+		NamesOfLeases(l.Unreleased), does)
+}
+
+// namedLeases is how many leases a line names.
+const namedLeases = 10
+
+// NamesOfLeases is "th-a-1, th-a-2". A name that ends with * stands for leases whose names are not known.
+func NamesOfLeases(names []string) string {
+	names = slices.Clone(names)
+	for i, name := range names {
+		if prefix, open := strings.CutSuffix(name, "*"); open {
+			names[i] = "perhaps others that begin with " + prefix
+		}
+	}
+	if more := len(names) - namedLeases; more > 0 {
+		names = append(names[:namedLeases], fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(names, ", ")
 }

@@ -339,9 +339,7 @@ func (e *Experiment) noted(x *Status) {
 	if e.Dir.Path() == "" {
 		return
 	}
-	if x.Leases != nil {
-		x.Leases.Unreleased = e.Dir.ReadUnreleased()
-	}
+	x.Leases = x.Leases.withUnreleased(e.Dir.ReadUnreleased(), e.Config.Executor.Name)
 	if x.State == Running && e.Dir.NotedFull() {
 		x.Waiting = "the disk is full: nothing is started, recorded or saved until there is space; free some space " +
 			"and the experiment continues by itself"

@@ -22,6 +22,7 @@ import (
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/validate/needs"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -64,6 +65,7 @@ func SameExecutor(b *setup.Setup) error {
 
 // Open starts the executor that the file names; what it grants is posted.
 func (s *Leasing) Open(to *inbox.Inbox) (err error) {
+	s.warnForgotten()
 	if !s.setup.Leased() {
 		return nil
 	}
@@ -90,6 +92,20 @@ func (s *Leasing) Open(to *inbox.Inbox) (err error) {
 		s.agents.own(s.granter)
 	}
 	return nil
+}
+
+// warnForgotten says which leases of another executor, which the experiment had before, may still use a cluster: this
+// host cannot give them back.
+func (s *Leasing) warnForgotten() {
+	for _, u := range s.setup.Dir.ReadUnreleased() {
+		if s.setup.Leased() && u.Executor == s.setup.Plan.Experiment.Executor.Name {
+			continue
+		}
+		s.setup.Log.Warn(fmt.Sprintf("the executor %q, which this experiment had before, has not confirmed that these "+
+			"leases are given back: %s; they may use the cluster until their agents have had no host for host_grace (%s): "+
+			"cancel what has these names with the cluster's own command; a later host with executor=%[1]s gives them back",
+			u.Executor, view.NamesOfLeases(u.Names), deadlines.Text(s.setup.Plan.Experiment.HostGrace)))
+	}
 }
 
 // suits reports whether the executor does what the file asks of it.
@@ -166,7 +182,7 @@ func (s *Leasing) Stop(broken bool) {
 		s.setup.Log.Warn(fmt.Sprintf("the executor %q has not confirmed that these leases are given back: %s; they "+
 			"may go on and use the cluster until their agents have had no host for host_grace (%s): cancel what has "+
 			"these names with the cluster's own command, or resume the experiment, which gives them back",
-			s.setup.Plan.Experiment.Executor.Name, strings.Join(kept, ", "),
+			s.setup.Plan.Experiment.Executor.Name, view.NamesOfLeases(kept),
 			deadlines.Text(s.setup.Plan.Experiment.HostGrace)))
 	}
 }
@@ -177,7 +193,7 @@ func (s *Leasing) note(names []string) {
 	if !s.setup.Kept() {
 		return
 	}
-	if err := s.setup.Dir.NoteUnreleased(names); err != nil {
+	if err := s.setup.Dir.NoteUnreleased(s.setup.Plan.Experiment.Executor.Name, names); err != nil {
 		s.setup.Log.Info("the names of leases that may not be over cannot be noted: " + err.Error())
 	}
 }

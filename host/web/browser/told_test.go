@@ -110,12 +110,13 @@ trials: 2
 		t.Fatalf("%v: %s", err, out)
 	}
 	file := filepath.Join(dir, "results", "leased", "unreleased.json")
-	if err := os.WriteFile(file, []byte(`["lease-7","lease-9"]`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`[{"executor": "slurm", "names": ["lease-7","lease-9"]}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/leased/overview")
-	p.shows("#unreleased", "2 leases were not given back, and may still use the cluster: lease-7, lease-9")
+	p.shows("#unreleased", "2 leases were not given back by the executor slurm, and may still use the cluster: lease-7, lease-9. "+
+		"Cancel what has these names with the cluster's own command, or continue with executor=slurm.")
 	p.clean()
 }
 

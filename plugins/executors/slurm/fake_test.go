@@ -178,6 +178,29 @@ func (b *bench) runs() {
 	b.says("th-a-1 granted n1")
 }
 
+// A node that was drained is used again: what is known of it is older than the job that Slurm starts there.
+func TestDrainThatHasEnded(t *testing.T) {
+	b := newBench(t)
+	at := time.Now()
+	b.now = func() time.Time { return at }
+	b.write("sinfo", "#!/bin/sh\necho 'n1|maint|;'\n", 0o755)
+	b.runs()
+	at = at.Add(drainEvery)
+	b.looks()
+	b.says("th-a-1 ending: the node n1 is being drained: maint")
+	b.must(b.Release(t.Context(), []string{"th-a-1"}))
+	b.looks()
+	b.must(b.allocate("th-a-2"))
+	b.sets("PENDING|Priority|", "RUNNING|None|n1")
+	b.looks()
+	b.looks()
+	b.says("th-a-2 granted n1")
+	b.write("sinfo", "#!/bin/sh\n", 0o755)
+	at = at.Add(drainEvery)
+	b.looks()
+	b.says()
+}
+
 // B-130: a submission is not repeated if its answer is lost or unreadable.
 func TestSubmitsOnce(t *testing.T) {
 	for _, does := range []string{"late", "rubbish"} {

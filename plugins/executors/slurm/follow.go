@@ -301,12 +301,13 @@ func (e *executor) runs(ctx context.Context, l *lease, jobs []job, draining map[
 			return
 		}
 		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseGranted, Bundles: bundles, Until: until})
-		before = until
+		before, l.since = until, e.now()
 	}
 	// Slurm has brought the end forward: the job is preempted, after its grace time.
 	sooner := !until.IsZero() && (before.IsZero() || until.Before(before.Add(-time.Second)))
 	for _, n := range l.nodes {
-		if why, drains := draining[n]; drains && !l.ending {
+		// Slurm starts no job on a node that is drained: what was listed before the job began is over.
+		if why, drains := draining[n]; drains && !l.ending && e.nodes.asked.After(l.since) {
 			end := e.now().Add(max(e.notice(), time.Second))
 			if !until.IsZero() && until.Before(end) {
 				end = until

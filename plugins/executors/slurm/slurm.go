@@ -85,6 +85,7 @@ type lease struct {
 	told    sdk.LeaseEvent    // the last event
 	ending  bool              // it was told
 	until   time.Time         // its end, as the last listing had it
+	since   time.Time         // since when it was seen to run; zero if an earlier host had it
 	nodes   []string          // where it is granted
 	parts   []bundlePlace     // the job of each bundle
 }

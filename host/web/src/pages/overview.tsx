@@ -76,16 +76,21 @@ function Gone({ status: s }: { status: Status }): JSX.Element | null {
 // namedLeases is how many leases are named, as in `tunehost status`.
 const namedLeases = 10;
 
-// Unreleased says which leases may still use a cluster although no host holds them.
-function Unreleased({ of = [] }: { of?: string[] }): JSX.Element | null {
+// Unreleased says which leases may still use a cluster although no host holds them. A name that ends with * stands for
+// others whose names are not known.
+function Unreleased({ of = [], by }: { of?: string[]; by?: string }): JSX.Element | null {
   if (of.length === 0) return null;
-  const more = of.length - namedLeases;
-  return <div class="state-paused" id="unreleased">⚠ {plural(of.length, "lease")} {of.length === 1 ? "was" : "were"} not given back, and may still use the cluster:{" "}
-    {[...of.slice(0, namedLeases), ...(more > 0 ? [`${count(more)} more`] : [])].join(", ")}</div>;
+  const known = of.filter((name) => !name.endsWith("*"));
+  const more = known.length - namedLeases;
+  const names = [...known.slice(0, namedLeases), ...(more > 0 ? [`${count(more)} more`] : []),
+    ...of.filter((name) => name.endsWith("*")).map((name) => `perhaps others that begin with ${name.slice(0, -1)}`)];
+  return <div class="state-paused" id="unreleased">⚠ {known.length > 0 ? `${plural(known.length, "lease")} ${known.length === 1 ? "was" : "were"}` : "Some leases perhaps were"}
+    {" "}not given back{by ? ` by the executor ${by}` : ""}, and may still use the cluster: {names.join(", ")}. Cancel what has these names with the
+    cluster's own command, or {by ? `continue with executor=${by}` : "resume the experiment"}.</div>;
 }
 
 function Why({ status: s }: { status: Status }): JSX.Element {
-  return <>{s.reason ? <div>{s.reason}</div> : null}<Unreleased of={s.leases?.unreleased} />
+  return <>{s.reason ? <div>{s.reason}</div> : null}<Unreleased of={s.leases?.unreleased} by={s.leases?.unreleased_by} />
     {s.waiting ? <div class="state-paused" id="waiting">… {s.waiting}</div> : null}
     {(s.overdue ?? []).map((o) => <div key={o.name + o.kind} class="state-paused">⚠ {o.kind} {o.name} has not answered for {seconds(o.seconds)}</div>)}</>;
 }
