@@ -178,6 +178,22 @@ func TestLockDir(t *testing.T) {
 	must(t, second.Unlock())
 }
 
+// A lock whose file is gone is void, and the error says whether the whole directory is.
+func TestLockTakenAway(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "x")
+	must(t, os.Mkdir(dir, 0o700))
+	lock, err := journal.LockDir(dir, time.Unix(0, 0))
+	must(t, err)
+	defer lock.Unlock()
+	must(t, lock.Check())
+	must(t, os.Rename(dir, dir+".away"))
+	wantText(t, lock.Check(), dir+" was removed or moved away")
+	must(t, os.Rename(dir+".away", dir))
+	must(t, lock.Check())
+	must(t, os.Remove(filepath.Join(dir, "LOCK")))
+	wantText(t, lock.Check(), "LOCK was removed or replaced")
+}
+
 // A LOCK file without a lock means nothing, whatever it contains.
 func TestStaleLockFile(t *testing.T) {
 	dir := t.TempDir()

@@ -77,7 +77,7 @@ func (e TakenError) Error() string {
 		"make sure that none does, then resume the experiment"
 }
 
-// Check returns an error if the lock file is no longer in its place.
+// Check returns an error if the lock file is no longer in its place: a [GoneError] if its directory is gone.
 func (l *Lock) Check() error {
 	now, err := os.Lstat(l.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -86,6 +86,10 @@ func (l *Lock) Check() error {
 	held, errH := l.file.Stat()
 	if err == nil && errH == nil && os.SameFile(now, held) {
 		return nil
+	}
+	dir := filepath.Dir(l.path)
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return GoneError(dir)
 	}
 	return cmp.Or[error](errH, TakenError(l.path))
 }

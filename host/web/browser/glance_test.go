@@ -234,6 +234,7 @@ trials: 1
 	p.shows("main .row", "completed")
 	p.shows("#rests", "no host runs the experiment") // it has ended again
 	p.view("#/x/twice/trials/2")
+	p.shows("main h1", "Trial 2") // the page of the other trial has the same buttons
 	p.press(".steer", "Retry from the beginning")
 	p.press("dialog", "Run again")
 	p.shows("main .row", "completed")

@@ -29,11 +29,13 @@ func (w wheel) pytest(t *testing.T, files ...string) {
 
 // A caller in Python trains: it asks and tells, in threads, with asyncio, and after a kill -9.
 func TestAskTell(t *testing.T) {
+	t.Parallel()
 	installedWheel(t).pytest(t, "tune/test_asktell.py")
 }
 
 // Callbacks report, restore and stop with the real libraries; TunedCV is an estimator of scikit-learn.
 func TestIntegrations(t *testing.T) {
+	t.Parallel()
 	toolchain.NeedPython(t, "sklearn", "xgboost", "lightgbm")
 	installedWheel(t).pytest(t, "integrations/test_small.py")
 }

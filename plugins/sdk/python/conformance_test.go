@@ -47,6 +47,7 @@ const lrMomentum = `{"lr": 0.001, "momentum": 0.5}`
 
 // TestConformance runs the suite on all samples and all plugins of the README.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	conforms(t, sdk.KindSearcher, "samples/climber.py", "")
 	conforms(t, sdk.KindScheduler, "samples/halfway.py", "")
 	conforms(t, sdk.KindExecutor, "samples/nodes.py", "")

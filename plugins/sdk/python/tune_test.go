@@ -188,6 +188,7 @@ func TestNoProgram(t *testing.T) {
 
 // Experiments of tunehost.tune train, stop, fail, continue and are read.
 func TestTune(t *testing.T) {
+	t.Parallel()
 	installedWheel(t).pytest(t, "tune/test_same.py", "tune/test_tune.py", "tune/test_own.py", "tune/test_mistakes.py",
 		"tune/test_shown.py", "tune/test_back.py")
 }
