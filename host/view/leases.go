@@ -165,7 +165,9 @@ func (l *Leases) unreleased() string {
 		does = "or continue with executor=" + l.UnreleasedBy
 	}
 	what := "some perhaps not given back"
-	known := slices.DeleteFunc(slices.Clone(l.Unreleased), func(name string) bool { return strings.HasSuffix(name, "*") })
+	known := slices.DeleteFunc(slices.Clone(l.Unreleased), func(name string) bool {
+		return strings.HasSuffix(name, "*")
+	})
 	if n := len(known); n > 0 {
 		what = fmt.Sprintf("%d not given back", n)
 	}

@@ -102,8 +102,9 @@ func (s *Leasing) warnForgotten() {
 			continue
 		}
 		s.setup.Log.Warn(fmt.Sprintf("the executor %q, which this experiment had before, has not confirmed that these "+
-			"leases are given back: %s; they may use the cluster until their agents have had no host for host_grace (%s): "+
-			"cancel what has these names with the cluster's own command; a later host with executor=%[1]s gives them back",
+			"leases are given back: %s; they may use the cluster until their agents have had no host for host_grace "+
+			"(%s): cancel what has these names with the cluster's own command; a later host with "+
+			"executor=%[1]s gives them back",
 			u.Executor, view.NamesOfLeases(u.Names), deadlines.Text(s.setup.Plan.Experiment.HostGrace)))
 	}
 }

@@ -115,7 +115,8 @@ trials: 2
 	}
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/leased/overview")
-	p.shows("#unreleased", "2 leases were not given back by the executor slurm, and may still use the cluster: lease-7, lease-9. "+
+	p.shows("#unreleased", "2 leases were not given back by the executor slurm, and may still use the cluster: "+
+		"lease-7, lease-9. "+
 		"Cancel what has these names with the cluster's own command, or continue with executor=slurm.")
 	p.clean()
 }
