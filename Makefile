@@ -99,6 +99,7 @@ CHECKS := toolchains slurm chromium build format vet staticcheck $(call if_there
 SIDES := $(call if_there,$(PYTHON),python-types python-tests) $(call if_there,$(NPM),assemblyscript) \
 	$(call if_there,$(PYTHON),client) $(call if_there,$(NPM),js web)
 
+# What comes last and waits more than it computes.
 LAST := simulation examples
 
 # Checks test the program with the client for S3, as it is in the wheels; vet and staticcheck also look at the default
@@ -133,7 +134,6 @@ at_once = @GOFLAGS='$(FLAGS)' STARTED=$(STARTED) $(MAKE) --no-print-directory SI
 side-by-side: ## the checks of Python, the HTTP client, JavaScript, the dashboard and AssemblyScript, several at a time
 	$(call at_once,$(SIDES))
 
-# Examples mostly wait.
 .PHONY: last-side-by-side
 last-side-by-side: $(if $(PYTHON),$(VENV)/ready) ## the simulation and the examples
 	$(call at_once,$(LAST))
@@ -197,7 +197,7 @@ bench-kubernetes: ## what experiments in pods cost, beside plain pods on a real 
 build: ## everything compiles
 	$(call heading,build)
 	@go build ./... && GOFLAGS='$(FLAGS)' go build ./...
-	@cd $(KUBERNETES) && go list -m all >/dev/null || { echo 'run go mod tidy in $(KUBERNETES) and commit what changes' >&2; exit 1; }
+	@cd $(KUBERNETES) && go mod tidy -diff >/dev/null || { echo 'run go mod tidy in $(KUBERNETES) and commit what changes' >&2; exit 1; }
 
 .PHONY: format
 format: ## gofmt has nothing to change
@@ -372,9 +372,9 @@ c-guests: $(C_GUESTS)/dice.wasm ## the sample of the C header as a WASM module, 
 # race detector would find nothing there that it does not find elsewhere, and takes most of the time.
 UNRACED := /tunehost/(cmd|conformance|host/(hosttest|scaffold|plot|plugin/sandbox|web)|plugins/(searchers|schedulers)|plugins/sdk/(python|js|rust|assemblyscript|samples)|plugins/executors/ray)
 
-# The raced tests come last: they take the WASM modules that the others have compiled, which takes ten times as long with
-# the race detector. Packages that take longest start first, so that no processor waits for them at the end. Tests of other processes wait
-# for these half of their time: two packages at a time for each processor.
+# The raced tests come last: they take the WASM modules that the others have compiled, which takes longer with the race
+# detector. Packages that take longest start first, so that no processor waits for them at the end. Tests of other
+# processes wait for these half of their time: two packages at a time for each processor.
 LONGEST_RACED := ./host ./host/serve ./plugins/executors/slurm ./core/journal ./host/plugin/process
 LONGEST := ./plugins/sdk/python ./host/web/browser ./cmd/tunehost ./plugins/sdk/samples ./plugins/sdk/rust ./plugins/sdk/js \
 	./host/hosttest ./plugins/executors/ray

@@ -97,6 +97,9 @@ func (s *Leasing) Open(to *inbox.Inbox) (err error) {
 // warnForgotten says which leases of another executor, which the experiment had before, may still use a cluster: this
 // host cannot give them back.
 func (s *Leasing) warnForgotten() {
+	if !s.setup.Kept() {
+		return // it has no directory
+	}
 	for _, u := range s.setup.Dir.ReadUnreleased() {
 		if s.setup.Leased() && u.Executor == s.setup.Plan.Experiment.Executor.Name {
 			continue
