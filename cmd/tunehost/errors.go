@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -21,6 +19,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // Exit statuses.
@@ -109,9 +108,7 @@ func (a *app) explain(err error) {
 }
 
 // placeForm matches FILE:LINE:COLUMN at the beginning of a mistake.
-var placeForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[^\s:][^:]*:[0-9]+:[0-9]+: `)
-})
+var placeForm = lazily.Regexp(`^[^\s:][^:]*:[0-9]+:[0-9]+: `)
 
 // placed reports whether each line begins with a place.
 func placed(text string) bool {

@@ -8,6 +8,7 @@ import (
 	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/nearest"
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // builder makes an Experiment from a tree. It leaves out the parts that the key table found wrong, so
@@ -379,7 +380,7 @@ func (b *builder) failures() {
 
 // formatName limits names of formats: each is the name of a folder and an item of a list in the
 // environment.
-var formatName = lazily(`^[A-Za-z0-9][A-Za-z0-9_+-]{0,63}$`)
+var formatName = lazily.Regexp(`^[A-Za-z0-9][A-Za-z0-9_+-]{0,63}$`)
 
 func (b *builder) formats() {
 	for i, format := range b.e.Export {

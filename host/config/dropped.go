@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // isDropped reports whether a name, with parts joined by "/" or ".", belongs to a parameter that could
@@ -24,7 +26,7 @@ func related(a, b string) bool {
 
 // nameInside matches a name in an expression, with or without its groups. Like nameForm, it is compiled when it is
 // needed.
-var nameInside = lazily(`[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*`)
+var nameInside = lazily.Regexp(`[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*`)
 
 // mentionsDropped reports whether an expression uses such a parameter.
 func (b *builder) mentionsDropped(text string) bool {

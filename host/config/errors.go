@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // Pos is a place in an experiment file, or in an argument of the command line.
@@ -31,7 +33,7 @@ func (p Pos) written() bool { return p.Line > 0 || !p.InFile() }
 func (p Pos) InFile() bool { return !flagPlace().MatchString(p.File) }
 
 // flagPlace matches the place of a value that a command-line flag gives.
-var flagPlace = lazily(`^--(set|name|storage) `)
+var flagPlace = lazily.Regexp(`^--(set|name|storage) `)
 
 // setPrefix begins the place of a value given with --set.
 const setPrefix = "--set "

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // call is an expression of a programming language that was pasted as a value, such as tune.uniform(0,
@@ -16,11 +18,11 @@ type call struct {
 }
 
 var (
-	callForm  = lazily(`^\s*((?:[A-Za-z_]\w*\.)*)([A-Za-z_]\w*)\s*\((.*)$`)
-	callInner = lazily(`(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*\(`)
-	namedArg  = lazily(`^([A-Za-z_]\w*)\s*=\s*(.*)$`)
-	logOf     = lazily(`^(?:np|numpy|math)\.log\((.*)\)$`)
-	power     = lazily(`^(-?[0-9.]+)\s*\*\*\s*(-?[0-9]+)$`)
+	callForm  = lazily.Regexp(`^\s*((?:[A-Za-z_]\w*\.)*)([A-Za-z_]\w*)\s*\((.*)$`)
+	callInner = lazily.Regexp(`(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*\(`)
+	namedArg  = lazily.Regexp(`^([A-Za-z_]\w*)\s*=\s*(.*)$`)
+	logOf     = lazily.Regexp(`^(?:np|numpy|math)\.log\((.*)\)$`)
+	power     = lazily.Regexp(`^(-?[0-9.]+)\s*\*\*\s*(-?[0-9]+)$`)
 )
 
 // tuners are modules and objects whose functions all make parameters.
@@ -287,8 +289,8 @@ var generalForms = map[string]string{
 }
 
 var (
-	suggestedForm = lazily(`^\{([a-z]+): `)
-	placeholders  = lazily(`\[a, b\]|\[mean, sd\]|\[\.\.\.\]|EXPR|\bX\b`)
+	suggestedForm = lazily.Regexp(`^\{([a-z]+): `)
+	placeholders  = lazily.Regexp(`\[a, b\]|\[mean, sd\]|\[\.\.\.\]|EXPR|\bX\b`)
 )
 
 // validForm returns a suggested parameter, or the general example of its form where a file with it
@@ -338,7 +340,7 @@ func flowList(n *node) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-var plainText = lazily(`^[A-Za-z_][A-Za-z0-9_ -]*$`)
+var plainText = lazily.Regexp(`^[A-Za-z_][A-Za-z0-9_ -]*$`)
 
 // lossWords are parts of the names of metrics where less is better.
 var lossWords = strings.Fields("loss losses err error errors rmse mse mae mape nll perplexity ppl cost regret " +

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tunehost/tunehost/host/deadlines"
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 var objective = &object{
@@ -257,7 +258,7 @@ var address = &scalar{expected: "a host name or an address of this machine, such
 
 const addressText = `^([0-9A-Za-z._-]{1,253}(:[0-9]{1,5})?|[0-9A-Fa-f:.]{2,45}|\[[0-9A-Fa-f:.]{2,45}\]:[0-9]{1,5})$`
 
-var addressForm = lazily(addressText)
+var addressForm = lazily.Regexp(addressText)
 
 var logShape = &either{&object{keys: []key{
 	{name: "stdout", what: "file of the standard output", shape: text},
@@ -288,7 +289,7 @@ const (
 )
 
 // nameForm is compiled when it is needed: every process of tunehost, plugins too, would pay for its tables.
-var nameForm = lazily(namePattern)
+var nameForm = lazily.Regexp(namePattern)
 
 // isName reports whether a text can be the name of an experiment.
 func isName(text string) bool {

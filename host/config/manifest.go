@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -55,12 +56,12 @@ var (
 	checksum = &scalar{expected: "a SHA-256: 64 hexadecimal digits",
 		ok:   func(n *node) bool { return n.kind <= textKind && checksumForm().MatchString(n.text) },
 		json: map[string]any{"type": "string", "pattern": checksumForm().String()}, norm: asText}
-	checksumForm = lazily(`^[0-9a-fA-F]{64}$`)
+	checksumForm = lazily.Regexp(`^[0-9a-fA-F]{64}$`)
 
 	variable = &scalar{expected: "the name of a variable",
 		ok:   func(n *node) bool { return n.kind == textKind && variableForm().MatchString(n.text) },
 		json: map[string]any{"type": "string", "pattern": variableForm().String()}}
-	variableForm = lazily(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	variableForm = lazily.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 	// unpinned is a pattern, as in package path.
 	unpinned = &scalar{expected: "a file or folder in the plugin's folder, or a pattern such as logs/*.txt",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/host/nearest"
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // scalar is a form of single values.
@@ -150,8 +151,8 @@ func wordsAndTruths(words []string) []any {
 const durationText = `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h|d|w))+$`
 
 var (
-	durationForm = lazily(durationText)
-	durationPart = lazily(`([0-9.]+)([a-z]+)`)
+	durationForm = lazily.Regexp(durationText)
+	durationPart = lazily.Regexp(`([0-9.]+)([a-z]+)`)
 	durationUnit = map[string]time.Duration{"ns": time.Nanosecond, "us": time.Microsecond, "ms": time.Millisecond,
 		"s": time.Second,
 		"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
@@ -210,8 +211,8 @@ func seconds(f float64, unit time.Duration) (time.Duration, bool) {
 const sizeText = `^[0-9]+(\.[0-9]+)? ?([kKMGTPE]i?)?B?$`
 
 var (
-	sizeForm = lazily(sizeText)
-	sizePart = lazily(`^([0-9.]+) ?([kKMGTPE]?)(i?)B?$`)
+	sizeForm = lazily.Regexp(sizeText)
+	sizePart = lazily.Regexp(`^([0-9.]+) ?([kKMGTPE]?)(i?)B?$`)
 )
 
 var size = &scalar{expected: `a size such as 512MB or 4GiB, or a number of bytes`,
@@ -248,7 +249,7 @@ func sizeOf(n *node) (int64, bool) {
 
 const amountText = `^[0-9]*\.?[0-9]+([eE][-+]?[0-9]{1,2})?( ?([kMGTP]i?B?|B))?$`
 
-var amountForm = lazily(amountText)
+var amountForm = lazily.Regexp(amountText)
 
 // amount is an amount of a resource, kept exactly as written. Any other text is an expression over
 // parameters, which the builder compiles.

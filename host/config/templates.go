@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tunehost/tunehost/host/nearest"
+	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/trainables/command/argv"
 )
 
@@ -56,10 +57,10 @@ func (b *builder) argument(n *node, names []string) {
 }
 
 // ofShell matches a variable as a shell writes it.
-var ofShell = lazily(`\$\{([^{}]+)\}`)
+var ofShell = lazily.Regexp(`\$\{([^{}]+)\}`)
 
 // formatted matches a name with a format, as Python writes it.
-var formatted = lazily(`(\$?)\{([^{}:!]+)[:!][^{}]*\}`)
+var formatted = lazily.Regexp(`(\$?)\{([^{}:!]+)[:!][^{}]*\}`)
 
 func (b *builder) template(n *node, names []string) {
 	_, err := Expand(n.text, func(name string) (string, bool) {

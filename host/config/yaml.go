@@ -14,6 +14,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // Limits of a file. They are checked on the tokens before parsing: the YAML parser recurses without
@@ -379,9 +381,9 @@ func plainlyQuoted(t *token.Token) bool {
 }
 
 var (
-	numberPattern = lazily(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$|` +
+	numberPattern = lazily.Regexp(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$|` +
 		`^0x[0-9a-fA-F]+$|^0o[0-7]+$`)
-	specialPattern = lazily(`^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$`)
+	specialPattern = lazily.Regexp(`^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$`)
 )
 
 // plain gives an unquoted scalar its kind by YAML 1.2's core schema. The library has other rules for

@@ -2,11 +2,10 @@ package exec
 
 import (
 	"fmt"
-	"regexp"
-	"sync"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // earlyInARow is how many leases in a row must end before a trial can start until the user is told that
@@ -50,9 +49,7 @@ func (g *Granter) again(why string) bool {
 func (g *Granter) works() { g.early.inARow, g.early.same, g.early.worked = 0, 0, true }
 
 // numbers match the parts of a reason that differ between leases that end for the same reason.
-var numbers = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[0-9]+`)
-})
+var numbers = lazily.Regexp(`[0-9]+`)
 
 // tellEnd tells the user why a lease has ended, above all if no trial could start on it yet: such ends are counted.
 // g.mu is held.

@@ -6,10 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"sync"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
@@ -21,9 +20,7 @@ const (
 	maxManifest = 512 << 20
 )
 
-var sha256Pattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[0-9a-f]{64}$`)
-})
+var sha256Pattern = lazily.Regexp(`^[0-9a-f]{64}$`)
 
 // Manifest lists the files of a checkpoint; a checkpoint without a manifest is incomplete.
 type Manifest struct {

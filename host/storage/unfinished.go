@@ -5,11 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"sync"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/storage/ownership"
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // handovers is the folder in a trial's directory where programs make the checkpoints that they hand
@@ -18,9 +17,7 @@ const handovers = ".checkpoints"
 
 // unfinished matches a checkpoint that the SDK for Python has begun and not finished (new_checkpoint
 // in plugins/sdk/python/tunehost/_script.py; tempfile draws the rest).
-var unfinished = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\.new-[a-z0-9_]{8}$`)
-})
+var unfinished = lazily.Regexp(`^\.new-[a-z0-9_]{8}$`)
 
 // SweepUnfinished removes the checkpoints that a trial's program had begun when it was killed. No
 // attempt of the trial may run, and the trial must owe no checkpoint, since a program can hand over

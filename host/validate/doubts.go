@@ -6,15 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/config/points"
 	"github.com/tunehost/tunehost/host/config/spec"
 	"github.com/tunehost/tunehost/host/plugin/standard"
+	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -39,9 +38,7 @@ func absentFolders(e *config.Experiment) (list []*config.Error) {
 }
 
 // script matches an argument that an interpreter will look for.
-var script = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[^-{][^{]*\.(py|sh|js|mjs|ts|jl|[rR]|rb|pl|lua)$`)
-})
+var script = lazily.Regexp(`^[^-{][^{]*\.(py|sh|js|mjs|ts|jl|[rR]|rb|pl|lua)$`)
 
 // absentScripts warns of scripts that each trial would look for in its own directory.
 func absentScripts(e *config.Experiment) (list []*config.Error) {

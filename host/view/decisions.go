@@ -2,12 +2,11 @@ package view
 
 import (
 	"bytes"
-	"regexp"
-	"sync"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/view/course"
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // Decisions are what the searcher and the scheduler have said of their decisions, and the trials that were none of
@@ -98,9 +97,7 @@ func (e *Experiment) said() (list []Said, leftOut bool, err error) {
 }
 
 // saidLine is a line of package hostlog that has a plugin: its fields follow the text.
-var saidLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(\S+) \[([A-Z]+)\] +tunehost: (.*?)(?:: | )?plugin="(searcher|scheduler) ([^"]*)"`)
-})
+var saidLine = lazily.Regexp(`^(\S+) \[([A-Z]+)\] +tunehost: (.*?)(?:: | )?plugin="(searcher|scheduler) ([^"]*)"`)
 
 func saidIn(log []byte) []Said {
 	list := []Said{}

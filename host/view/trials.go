@@ -5,16 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/host/nearest"
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // Chosen says which trials are wanted, in which order. The zero value is all of them, by number.
@@ -206,12 +205,8 @@ func (s *State) where(text string) (*expr.Program, error) {
 
 // literal is a text in an expression, identifier a name.
 var (
-	literal = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`'(\\.|[^'\\])*'|"(\\.|[^"\\])*"`)
-	})
-	identifier = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[A-Za-z_][A-Za-z_0-9]*(\.[A-Za-z_][A-Za-z_0-9]*)*`)
-	})
+	literal    = lazily.Regexp(`'(\\.|[^'\\])*'|"(\\.|[^"\\])*"`)
+	identifier = lazily.Regexp(`[A-Za-z_][A-Za-z_0-9]*(\.[A-Za-z_][A-Za-z_0-9]*)*`)
 )
 
 // misspelt returns the mistake of the first name in a wrong expression that is nearly a known one: an unknown name is
@@ -227,9 +222,7 @@ func (s *State) misspelt(text string) error {
 }
 
 // logic are the operators between which a name stands that is meant to be true or false.
-var logic = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`&&|\|\|`)
-})
+var logic = lazily.Regexp(`&&|\|\|`)
 
 // unknownCondition returns the mistake of the first unknown name that is a condition by itself.
 func (s *State) unknownCondition(text string, names []string) error {

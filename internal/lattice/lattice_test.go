@@ -14,7 +14,8 @@ import (
 
 // lattice defines which package may import which, as go/build/deps_test.go does for the standard
 // library. The first line that matches a package applies. A name in capitals is one of the sets
-// below the rules, STD is the standard library, ANY is everything outside this module; "a/…" is
+// below the rules, STD is the standard library, ANY is everything outside this module, and both have
+// internal/lazily, which only wraps parts of the standard library; "a/…" is
 // everything below a, "./…" everything below the package itself; a line without < continues the
 // previous one. Tests may import anything except cmd. Plugins do not import each other; only the
 // searcher auto imports other searchers, and nobody imports it.
@@ -168,6 +169,8 @@ func (r rule) allows(of, name string, ours bool) bool {
 	standard := !ours && !strings.Contains(strings.Split(name, "/")[0], ".")
 	for _, p := range r.imports {
 		switch {
+		case (p == "STD" || p == "ANY") && ours && name == "internal/lazily":
+			return true
 		case p == "ANY" && !ours, p == "STD" && standard, p == "./…" && ours && strings.HasPrefix(name, of+"/"):
 			return true
 		case slices.ContainsFunc(sets[p], func(p string) bool { return !ours && fits(p, name) }):

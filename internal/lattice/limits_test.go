@@ -118,7 +118,8 @@ func manyImports(files map[string][]string) map[string]int {
 	for file, list := range files {
 		dir := path.Dir(file)
 		for _, name := range list {
-			if strings.HasPrefix(name, module) && !strings.HasSuffix(file, "_test.go") {
+			short, ours := strings.CutPrefix(name, module)
+			if ours && short != "internal/lazily" && !strings.HasSuffix(file, "_test.go") {
 				if of[dir] == nil {
 					of[dir] = map[string]bool{}
 				}

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"regexp"
-	"sync"
+
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // Temporary returns the path of a temporary file that will replace path. The name is unique: a
@@ -25,9 +25,7 @@ func temporaryWith(path, text string) string {
 	return dir + "." + name + "." + text + ".tunehost-tmp"
 }
 
-var temporary = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\..+\.[A-Z2-7]{26}\.tunehost-tmp$`)
-})
+var temporary = lazily.Regexp(`^\..+\.[A-Z2-7]{26}\.tunehost-tmp$`)
 
 // IsTemporary reports whether a file name was made by [Temporary] or [TemporaryOf].
 func IsTemporary(name string) bool { return temporary().MatchString(name) }

@@ -3,7 +3,6 @@ package expr
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 
+	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -283,19 +283,13 @@ func plainType(t *cel.Type) string {
 }
 
 var (
-	hiddenPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`@(?:param|const|computed|var):([^'"\s,)]+)`)
-	})
+	hiddenPattern  = lazily.Regexp(`@(?:param|const|computed|var):([^'"\s,)]+)`)
 	overloadPrefix = "found no matching overload for "
-	overloadFor    = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`found no matching overload for '(.*)' applied to '(.*?)'$`)
-	})
-	operatorNames = strings.NewReplacer("_", "", "@", "")
-	pythonWords   = map[string]string{"and": "&&", "or": "||", "not": "!", "AND": "&&", "OR": "||", "True": "true",
+	overloadFor    = lazily.Regexp(`found no matching overload for '(.*)' applied to '(.*?)'$`)
+	operatorNames  = strings.NewReplacer("_", "", "@", "")
+	pythonWords    = map[string]string{"and": "&&", "or": "||", "not": "!", "AND": "&&", "OR": "||", "True": "true",
 		"False": "false"}
-	word = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[A-Za-z]+|[^=!<>]=[^=]`)
-	})
+	word        = lazily.Regexp(`[A-Za-z]+|[^=!<>]=[^=]`)
 	syntaxWords = strings.NewReplacer("'<EOF>'", "end of the expression", "<EOF>", "end of the expression",
 		"mismatched input", "unexpected", "extraneous input", "unexpected", "token recognition error at: ",
 		"unexpected ", "no viable alternative at input", "unexpected")

@@ -6,13 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/tetratelabs/wazero"
+
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // unusedAfter is the age at which a compiled module is removed. Use does not make an entry younger, so
@@ -70,9 +70,7 @@ func sweep(dir string) {
 }
 
 // compiledName and compiledStart recognise a compiled module.
-var compiledName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[0-9a-f]{64}$`)
-})
+var compiledName = lazily.Regexp(`^[0-9a-f]{64}$`)
 
 const compiledStart = "WAZEVO"
 

@@ -1,18 +1,16 @@
 package problem
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // The line that the command line prints may name flags. A client of the API has fields of bodies and parameters of
 // queries in their place, whose names are those of the flags, and for some flags nothing.
 
 // flagged finds flags. What is in quotes, or is a command to run, stays as it is.
-var flagged = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("`[^`]*`" + `|"(\\.|[^"\\])*"|(^|[\s(])--[a-z][a-z-]*`)
-})
+var flagged = lazily.Regexp("`[^`]*`" + `|"(\\.|[^"\\])*"|(^|[\s(])--[a-z][a-z-]*`)
 
 // fields are the flags that requests have, too.
 var fields = map[string]bool{"where": true, "sort": true, "state": true, "fields": true, "limit": true, "top": true,

@@ -7,13 +7,12 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // key returns the key of a directory's manifest.
@@ -148,10 +147,8 @@ func (m *Mirror) recallManifests(ctx context.Context) error {
 }
 
 // written are the names of objects that hosts and nodes write. Others are somebody else's.
-var written = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`^(blobs/[0-9a-f]{64}|nodes/[A-Z2-7]{26}/(mark-[A-Z2-7]{26}|.+/\d{6,}-\d+-\d+/[0-9a-f]{64}))$`)
-})
+var written = lazily.Regexp(
+	`^(blobs/[0-9a-f]{64}|nodes/[A-Z2-7]{26}/(mark-[A-Z2-7]{26}|.+/\d{6,}-\d+-\d+/[0-9a-f]{64}))$`)
 
 // recallBlobs looks at which files the store has. What nodes write for this host is not among them: nobody else
 // deletes it ([Nodes.Drop]), since it is no checkpoint yet.

@@ -8,9 +8,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
@@ -198,9 +198,7 @@ var basic = []string{"name", "cpu", "gpu", "memory", "memory_per_cpu", "nodes", 
 	"script", "script_name", "log", "args"}
 
 // resourceForm is a name that can be a placeholder.
-var resourceForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-})
+var resourceForm = lazily.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // checkWords refuses values that would break the script, or the placeholders.
 func (o *options) checkWords() error {
@@ -220,9 +218,7 @@ func (o *options) checkWords() error {
 }
 
 // dayForm matches the days of a time, which package time does not read.
-var dayForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(\d{1,5})d(.*)$`)
-})
+var dayForm = lazily.Regexp(`^(\d{1,5})d(.*)$`)
 
 // readTime reads the wall time.
 func (o *options) readTime(p *plan) error {

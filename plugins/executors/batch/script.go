@@ -2,10 +2,9 @@ package batch
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
+	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -140,9 +139,7 @@ rm -f "$said"
 `
 
 // nested begins what a shell may continue on the next line.
-var nested = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("<<|[({`\\\\|&]\\s*$|\\b(if|then|else|elif|for|while|until|do|case|select)\\b|[({]\\s")
-})
+var nested = lazily.Regexp("<<|[({`\\\\|&]\\s*$|\\b(if|then|else|elif|for|while|until|do|case|select)\\b|[({]\\s")
 
 // named returns the lines of a setup, each after its name for the message, if each of them is a command of its own.
 // Otherwise only bash can say which one has failed.

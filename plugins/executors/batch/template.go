@@ -3,11 +3,11 @@ package batch
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // A template is a command: words as a shell would split them, with placeholders. The parts of
@@ -52,9 +52,7 @@ type badTemplate struct {
 func (e *badTemplate) Error() string { return fmt.Sprintf("at its column %d, %s", e.column, e.what) }
 
 // placeholderForm is a placeholder; braces around anything else are literal.
-var placeholderForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\{([A-Za-z_][A-Za-z0-9_]*)\}`)
-})
+var placeholderForm = lazily.Regexp(`^\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // parseTemplate parses a command with the placeholders that are known.
 func parseTemplate(text string, known []string) (template, error) {

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -49,14 +48,10 @@ type portion struct {
 }
 
 // portionMemory has the CPUs and the memory of each of these parts.
-var portionMemory = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\sNodes=\S+ CPU_IDs=(\S+) Mem=(\d+) `)
-})
+var portionMemory = lazily.Regexp(`\sNodes=\S+ CPU_IDs=(\S+) Mem=(\d+) `)
 
 // portions matches the parts of the detailed output that begin with Nodes=.
-var portions = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\sNodes=(\S+) CPU_IDs=(\S+) Mem=\d+ GRES=(\S*)`)
-})
+var portions = lazily.Regexp(`\sNodes=(\S+) CPU_IDs=(\S+) Mem=\d+ GRES=(\S*)`)
 
 func portionsOf(line, gpu string) (list []portion, err error) {
 	for _, m := range portions().FindAllStringSubmatch(line, -1) {

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -427,14 +427,10 @@ func lastWords(dir, lease string) string {
 }
 
 // ofScript is what bash puts before its messages about a job's script, which the user has not written.
-var ofScript = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\S*slurm_script: line [0-9]+: `)
-})
+var ofScript = lazily.Regexp(`^\S*slurm_script: line [0-9]+: `)
 
 // ofChild is what bash says of a process of the script that a signal has ended: that is not the reason of anything.
-var ofChild = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\S*slurm_script: line [0-9]+: +[0-9]+ `)
-})
+var ofChild = lazily.Regexp(`^\S*slurm_script: line [0-9]+: +[0-9]+ `)
 
 // lastOf returns the end of a text.
 func lastOf(text string, most int) string {

@@ -3,12 +3,11 @@ package slurm
 import (
 	"cmp"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
@@ -110,9 +109,7 @@ func (o *options) notice() time.Duration { return time.Duration(o.Notice * float
 func (o *options) timeout() time.Duration { return time.Duration(o.Commands * float64(time.Second)) }
 
 // word matches names of Slurm, which become arguments of commands.
-var word = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z0-9_.,:+-]*$`)
-})
+var word = lazily.Regexp(`^[A-Za-z0-9_.,:+-]*$`)
 
 func (o *options) checkNames() error {
 	for name, value := range map[string]string{"partition": o.Partition, "gpu": o.GPU} {

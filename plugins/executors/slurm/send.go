@@ -8,11 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -84,9 +83,7 @@ func onNode(command string) []string {
 }
 
 // sendFolder is a folder of a node to which the program is sent.
-var sendFolder = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^/tmp/tunehost-files-[0-9]+(-[A-Za-z0-9]+)?$`)
-})
+var sendFolder = lazily.Regexp(`^/tmp/tunehost-files-[0-9]+(-[A-Za-z0-9]+)?$`)
 
 // missing returns the folder of a node that needs the program; "": the node has it.
 func missing(said string) (folder string, err error) {

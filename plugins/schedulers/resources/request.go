@@ -4,18 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // A request is the request of a trial in the form of the experiment file: numbers, or strings such
 // as "0.5" and "8GiB".
 type request map[string]json.RawMessage
 
-var amount = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^"?([0-9]{1,15}(?:\.[0-9]{1,9})?)([kKMGTP]i?B?|B)?"?$`)
-})
+var amount = lazily.Regexp(`^"?([0-9]{1,15}(?:\.[0-9]{1,9})?)([kKMGTP]i?B?|B)?"?$`)
 
 func (r request) check() error {
 	for name, text := range r {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -161,9 +162,7 @@ func alike(objectives, names []string) string {
 
 const numberPattern = `([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`
 
-var anyNumber = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`([A-Za-z_][\w./@-]*)["']?\s*[:=]\s*` + numberPattern)
-})
+var anyNumber = lazily.Regexp(`([A-Za-z_][\w./@-]*)["']?\s*[:=]\s*` + numberPattern)
 
 // text looks for JSON, or numbers with names, in a line that is not a JSON object.
 func (c *clues) text(line []byte, where string) {
@@ -209,17 +208,17 @@ var notJSON = []struct {
 	pattern func() *regexp.Regexp
 	why     string
 }{
-	{lazily(`\b(?:np|numpy|torch|tensor|array|tf)[\w.]*\(`),
+	{lazily.Regexp(`\b(?:np|numpy|torch|tensor|array|tf)[\w.]*\(`),
 		"%s… is not a number of JSON: convert it, in Python with float(x)"},
-	{lazily(`[{,]\s*'`), "it has single quotes, as Python prints a dict: print(json.dumps(x)) writes " +
+	{lazily.Regexp(`[{,]\s*'`), "it has single quotes, as Python prints a dict: print(json.dumps(x)) writes " +
 		"double ones"},
-	{lazily(`\b(?:True|False|None)\b`), "%s is Python, not JSON: print(json.dumps(x)) writes JSON"},
-	{lazily(`[:\[,]\s*[-+]?(?:nan|inf)\b`),
+	{lazily.Regexp(`\b(?:True|False|None)\b`), "%s is Python, not JSON: print(json.dumps(x)) writes JSON"},
+	{lazily.Regexp(`[:\[,]\s*[-+]?(?:nan|inf)\b`),
 		"nan and inf are not JSON: write NaN, Infinity or -Infinity, as json.dumps does"},
-	{lazily(`,\s*[}\]]`), "it has a comma before a closing brace"},
-	{lazily(`[{,]\s*[A-Za-z_]\w*\s*:`), "its names have no quotes: print(json.dumps(x)) writes them"},
-	{lazily(`[0-9],[0-9]+\s*[,}]`), "its number has a comma instead of a point"},
-	{lazily(`:\s*[-+]?\.[0-9]`), "its number begins with a point: write 0.5 instead of .5"},
+	{lazily.Regexp(`,\s*[}\]]`), "it has a comma before a closing brace"},
+	{lazily.Regexp(`[{,]\s*[A-Za-z_]\w*\s*:`), "its names have no quotes: print(json.dumps(x)) writes them"},
+	{lazily.Regexp(`[0-9],[0-9]+\s*[,}]`), "its number has a comma instead of a point"},
+	{lazily.Regexp(`:\s*[-+]?\.[0-9]`), "its number begins with a point: write 0.5 instead of .5"},
 }
 
 func whyNotJSON(line []byte, err error) string {
@@ -312,9 +311,4 @@ func (c *clues) stderr(a *attempt) string {
 		}
 	}
 	return ""
-}
-
-// lazily compiles an expression when it is needed: each process of the program initializes this package.
-func lazily(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

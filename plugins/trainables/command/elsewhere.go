@@ -6,20 +6,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // missing matches messages about a missing file; quoted and bareFile match its name.
 var (
-	missing = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)no such file|cannot find|can't open|not found`)
-	})
-	quoted = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("[\"'`\u2018]([^\"'`\u2019]+)[\"'`\u2019]")
-	})
-	bareFile = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:^|[\s:=])([\w][\w./-]*)`)
-	})
+	missing  = lazily.Regexp(`(?i)no such file|cannot find|can't open|not found`)
+	quoted   = lazily.Regexp("[\"'`\u2018]([^\"'`\u2019]+)[\"'`\u2019]")
+	bareFile = lazily.Regexp(`(?:^|[\s:=])([\w][\w./-]*)`)
 )
 
 // hintElsewhere handles a program that looked in the trial's directory for a file that lies beside

@@ -2,13 +2,13 @@ package argv
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // Names with a special meaning, unless the space has a parameter of the name Params.
@@ -33,9 +33,7 @@ func (e *UnknownName) Error() string {
 
 // nameForm matches a name of a parameter, possibly in groups. It is compiled when it is needed: every process of
 // tunehost would pay for its tables.
-var nameForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[\pL_][\pL\pN_]*([./-][\pL\pN_]+)*$`)
-})
+var nameForm = lazily.Regexp(`^[\pL_][\pL\pN_]*([./-][\pL\pN_]+)*$`)
 
 // Parse parses an argument. known reports which names are parameters; nil: all valid names. The
 // error is an *UnknownName.
