@@ -27,12 +27,13 @@
 //     of two variables: "On the Influence of Natural Selection on the Variability and Correlation
 //     of Organs", Philosophical Transactions A 200, 1903. It is unbiased if the final value
 //     depends linearly on the early one, and if all early values have some chance to train on.
-//   - For that chance, the first two trials are spared: they train to their ends whatever they
+//   - For that chance, the first six trials are spared: they train to their ends whatever they
 //     report. Of the others a share of 0.1/(1+i/25) is, for trial i: a tenth of the first, a
 //     twentieth of those around the 25th. The seed and the trial's number determine which.
-//   - The bound: an assumed ρ of 0.85, worth 6 trials, and the measured one, worth (n-3)/w trials
+//   - The bound: an assumed ρ of 0.85, worth 4 trials, and the measured one, worth (n-3)/w trials
 //     (none if n ≤ 3), have a weighted mean m, and a standard error of (1-m²)/√(the sum of the
-//     weights). The bound is 1.25 standard errors below m; 0.71 before anything is known.
+//     weights). The bound is 1.25 standard errors below m, but not above the measured ρ; 0.68 before
+//     anything is known.
 //
 // Of the latest 1,000 trials at the rung, including this one, the best 1-bound go on, rounded down,
 // but at least two fifths of them and at least one; trials equal to the last of these go on too. With
@@ -53,7 +54,8 @@
 // change little around most of them. If only a fifth always went on, more trials would be stopped that
 // become the best, and the searcher would have fewer complete trainings to learn from. A lower assumed
 // ρ is slower where early values tell. Where they do not, it is better with the searcher auto, but not
-// with random. Rungs that double lose where the order is weak.
+// with random. Rungs that double lose where the order is weak. With two spared trials instead of six,
+// small experiments stopped nearly everything by the assumption alone; larger ones are the same.
 //
 // # Limits
 //

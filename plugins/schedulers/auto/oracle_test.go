@@ -137,8 +137,11 @@ func share(arrived, ended []*visit) float64 {
 		rho *= math.Sqrt(wider / (1 + rho*rho*(wider-1)))
 		known = (n - 3) / wider
 	}
-	m := (6*0.85 + known*rho) / (6 + known)
-	bound := m - 1.25*(1-m*m)/math.Sqrt(6+known)
+	m := (4*0.85 + known*rho) / (4 + known)
+	bound := m - 1.25*(1-m*m)/math.Sqrt(4+known)
+	if known > 0 {
+		bound = min(bound, rho)
+	}
 	if bound < 0.3 {
 		return 1
 	}

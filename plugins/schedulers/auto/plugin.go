@@ -11,7 +11,7 @@ var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "auto",
-		Version: "1.1.0",
+		Version: "1.2.0",
 		Summary: "Learns how far early values can be trusted, and stops only as hard as that allows.",
 		Options: declared.Schema(),
 	},

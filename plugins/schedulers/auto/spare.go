@@ -1,10 +1,10 @@
 package auto
 
 const (
-	// spareFirst trials are always spared, and a share of the others, which halves after spareHalf
-	// trials, is a third after twice as many, and so on: the number of the spared grows with the
-	// logarithm of the number of all.
-	spareFirst = 2
+	// spareFirst trials are always spared, so that even a small experiment stops by what it has seen. A share of the
+	// others is, too, which halves after spareHalf trials, is a third after twice as many, and so on: the number of the
+	// spared grows with the logarithm of the number of all.
+	spareFirst = 6
 	spareShare = 0.1
 	spareHalf  = 25
 )

@@ -5,7 +5,7 @@ import "math"
 const (
 	// prior is the ρ that is assumed before any trial has ended, and weight the number of trials
 	// that this assumption is worth.
-	prior, weight = 0.85, 6
+	prior, weight = 0.85, 4
 	// sigmas is the number of standard errors from the estimate to its bound.
 	sigmas = 1.25
 	// widest limits the correction for the selection of trials.
@@ -19,7 +19,7 @@ const (
 // trust is how well the losses at a rung order the final ones.
 type trust struct {
 	rho    float64 // Spearman's, of all trials that reach the rung
-	bound  float64 // what it is at least, probably
+	bound  float64 // what it is at least, probably; at most rho
 	trials int     // from which it is known
 }
 
@@ -43,6 +43,9 @@ func (r *rung) trust() trust {
 	mean := (weight*prior + float64(known*t.rho)) / (weight + known)
 	spread := (1 - float64(mean*mean)) / math.Sqrt(weight+known)
 	t.bound = mean - float64(sigmas*spread)
+	if known > 0 { // the assumption makes it no larger than what was seen
+		t.bound = min(t.bound, t.rho)
+	}
 	return t
 }
 

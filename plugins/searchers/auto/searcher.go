@@ -23,7 +23,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "auto",
-		Version: "1.2.1",
+		Version: "1.2.2",
 		Summary: "Chooses one of the other searchers by the space, the objectives and the number of ended trials: " +
 			"start with this one.",
 		Options: answer.Simple.Schema(),

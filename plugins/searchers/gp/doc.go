@@ -48,8 +48,9 @@
 // again and again is not suggested again and again. Then a tenth of the points is random, and all
 // are until enough trials have reached a ninth of the longest training. If trials end early that
 // are not worse than others there, they need no more iterations, and last losses count. Points that
-// violate a constraint are not evaluated, and an ascent stops before them. In a finite space of at
-// most 65,536 points none is suggested twice.
+// violate a constraint are not evaluated, and an ascent stops before them. No point of a trial is
+// suggested again, unless repeats is set: where the optimum is at a bound, improvement may be expected
+// exactly there for ever.
 //
 // # Cost
 //

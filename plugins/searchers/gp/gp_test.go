@@ -276,3 +276,24 @@ func TestOpenMessages(t *testing.T) {
 
 // B-152
 func TestOneIteration(t *testing.T) { OneIteration(t, Plugin) }
+
+// Where the optimum lies at a bound, that point is suggested once, although improvement may be expected there.
+func TestNoPointTwice(t *testing.T) {
+	for _, options := range []string{`{}`, `{"repeats": true}`} {
+		sp := Reals(2, 0, 1)
+		s := Open(t, Plugin, sp, options, 1)
+		seen, again := map[string]bool{}, 0
+		for i := range 30 {
+			p := Suggest(t, s, Request(1, i)).Points[0]
+			if key := sp.Key(p); seen[key] {
+				again++
+			} else {
+				seen[key] = true
+			}
+			Observe(t, s, Added(i, p), Completed(i, p[0]+p[1]))
+		}
+		if may := options != `{}`; again > 0 != may {
+			t.Errorf("with %s, %d of 30 points were suggested before", options, again)
+		}
+	}
+}

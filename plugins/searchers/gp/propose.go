@@ -47,8 +47,13 @@ func (s *searcher) propose(given space.Point, rng space.Source) (points []space.
 		all = append(all, h.climb(start))
 	}
 	byScore(all)
-	for _, c := range all[:min(len(all), maxProposals)] {
-		points = append(points, c.point)
+	for _, c := range all {
+		if len(points) == maxProposals {
+			break
+		}
+		if s.options.Repeats || !s.history.has(c.x) {
+			points = append(points, c.point)
+		}
 	}
 	return points
 }
