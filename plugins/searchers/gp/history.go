@@ -167,8 +167,8 @@ func (h *history) compared(i int) []float64 {
 	return h.fidelity.Losses(i)
 }
 
-// has reports whether a trial, or a suggestion that is to become one, has exactly these features. At a bound of the space
-// the expected improvement can be largest where a trial was.
+// has reports whether a trial, or a suggestion that is to become one, has exactly these features. At a bound of the
+// space the expected improvement can be largest where a trial was.
 func (h *history) has(x []float64) bool {
 	same := func(t trial) bool { return slices.Equal(t.x, x) }
 	return slices.ContainsFunc(h.trials, same) || slices.ContainsFunc(h.asked, same)
