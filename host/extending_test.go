@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/schedulers/asha"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -137,6 +139,68 @@ func TestFileBehindAnExtension(t *testing.T) {
 	}
 }
 
+// B-083: what neither --set nor an edit of the file changes stays as it was extended, also when something else
+// is extended later; an edit that takes an extension back is named.
+func TestLaterExtensionKeepsEarlierOnes(t *testing.T) {
+	o, seen := extend(t, extended, []string{"searcher={plugin: tpe, startup: 3}", "space.x={uniform: [-1, 2]}",
+		"trials=20"}, tpe.Plugin, asha.Plugin)
+	finish(t, o)
+	o.Sets = []string{"scheduler={plugin: asha, max: 4}", "trials=22"}
+	seen.Reset()
+	kept := recorded(t, finish(t, o).Dir)
+	contains(t, seen.String(), "searcher was extended on ", "space.x was extended on ", "write x: ")
+	contains(t, string(kept.Key("searcher"))+string(kept.Key("space"))+string(kept.Key("scheduler")), `"startup":3`,
+		`[-1,2]`, `"max":4`)
+	o.Sets = []string{"scheduler={plugin: asha, max: 5}", "trials=23"}
+	kept = recorded(t, finish(t, o).Dir)
+	contains(t, string(kept.Key("searcher"))+string(kept.Key("scheduler")), `"plugin":"tpe"`, `"startup":3`, `"max":5`)
+	edit := func(old, now string) {
+		t.Helper()
+		text, err := os.ReadFile(o.File)
+		if err != nil || !strings.Contains(string(text), old) {
+			t.Fatalf("%v in %s", err, text)
+		}
+		if err := os.WriteFile(o.File, []byte(strings.Replace(string(text), old, now, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.Sets = []string{"trials=24"}
+	edit("searcher: random", "searcher: {plugin: tpe, startup: 7}")
+	kept = recorded(t, finish(t, o).Dir)
+	contains(t, string(kept.Key("searcher")), `"startup":7`)
+	seen.Reset()
+	edit("searcher: {plugin: tpe, startup: 7}", "searcher: random")
+	o.Sets = []string{"trials=25"}
+	kept = recorded(t, finish(t, o).Dir)
+	contains(t, string(kept.Key("searcher")), "random")
+	contains(t, seen.String(), `searcher was extended on `, ` to {"plugin":"tpe","startup":7}, and goes back to `+
+		`{"plugin":"random"}, as the file says`)
+}
+
+// An option that is set extends what the searcher was extended to, not what the file still has.
+func TestExtendsOneOption(t *testing.T) {
+	o, _ := extend(t, strings.Replace(extended, "random", "{plugin: tpe, startup: 5}", 1),
+		[]string{"searcher.startup=3", "trials=8"}, tpe.Plugin)
+	finish(t, o)
+	o.Sets = []string{"searcher.candidates=9", "trials=9"}
+	kept := recorded(t, finish(t, o).Dir)
+	contains(t, string(kept.Key("searcher")), `"plugin":"tpe"`, `"startup":3`, `"candidates":9`)
+}
+
+// recorded is an experiment as its next host begins.
+func recorded(t *testing.T, path string) *config.Experiment {
+	t.Helper()
+	dir, err := storage.At(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, e, err := runfile.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 // B-083: a new parameter is no extension, and what is advised instead works: a new experiment that
 // knows all trials, with the value that they had.
 func TestNewParameterIsAdvisedRightly(t *testing.T) {
@@ -215,8 +279,8 @@ func TestExtendUnfinished(t *testing.T) {
 func TestExtensionMistakes(t *testing.T) {
 	o, seen := extend(t, extended, nil, asha.Plugin)
 	for _, c := range []struct{ set, want string }{
-		{"space.x={uniform: [5, 6]}", `could not have run in the new space: its "x" is outside of the space; begin a ` +
-			`new experiment with learn_from: `},
+		{"space.x={uniform: [5, 6]}", `could not have run in the new space: its "x" is outside of the space; write a ` +
+			`space into the file, or --set, in which every trial could have run, such as the present one ({"x":{"uniform":`},
 		{"space.x={int: [0, 6]}", `parameter "x" cannot be of another kind`},
 		{"space.x=3", "parameters cannot be added, taken away or made constant"},
 		{"space.y={uniform: [0, 1]}", `"y" is new; begin a new experiment (--name) with learn_from: [the directory ` +
@@ -235,5 +299,5 @@ func TestExtensionMistakes(t *testing.T) {
 	if m := audit(t, finish(t, o).Dir, nil); m.Trials() != 7 || m.Count(core.Terminated) != 7 {
 		t.Errorf("%d trials", m.Trials())
 	}
-	contains(t, seen.String(), "scheduler has changed: it holds for new trials", "--clone TRIAL")
+	contains(t, seen.String(), `scheduler has changed from {"plugin":"fifo"} to {"max":4,"plugin":"asha"}: it holds for new trials`, "--clone TRIAL")
 }

@@ -56,6 +56,27 @@ func (p past) outdated(file *config.Experiment, key string) bool {
 		}))
 }
 
+// lacks reports whether an extension takes nothing from a change: the user changed neither the file nor --set, and
+// the file lacks an earlier extension. What an earlier extension had from the file was edited, if it differs now.
+func (p past) lacks(file *config.Experiment, d config.Change, key string) bool {
+	return d.Pos.InFile() && p.outdated(file, key) && !p.wasInFile(key)
+}
+
+// wasInFile reports whether the last extension of a key was in the file.
+func (p past) wasInFile(key string) bool {
+	last := p.extended(key)
+	return last >= 0 && slices.Contains(p.extensions[last].InFile, extensionKey(key))
+}
+
+// back is the warning of an extension that an edit of the file takes back; "": it takes none back.
+func (p past) back(file *config.Experiment, d config.Change, key string) string {
+	if !d.Pos.InFile() || !p.outdated(file, key) {
+		return ""
+	}
+	return fmt.Sprintf("%s: --extend: %s was extended on %s to %s, and goes back to %s, as the file says",
+		file.PosOf(key), key, minute(p.extensions[p.extended(key)].Time), p.now().Key(key), orNothing(file.Key(key)))
+}
+
 // unchanged reports whether the file has the recorded file's value of a key.
 func (p past) unchanged(file *config.Experiment, key string) bool {
 	return p.file != nil && config.Same(p.file, file, key)
@@ -67,8 +88,10 @@ type changes struct {
 	ignored []string // as warnings
 	program []string // a warning of another program
 	moved   []string // a warning of another executor, which the user did not name
-	// extends: taken has changes that only an extension accepts.
+	back    []string // warnings of extensions that the file takes back
+	// extends: taken has changes that only an extension accepts; those of the keys inFile are in the file.
 	extends bool
+	inFile  []string
 }
 
 func changesSince(r *runfile.File, recorded, file *config.Experiment, extend bool) (changes, error) {
@@ -83,9 +106,8 @@ func changesOf(p past, file *config.Experiment, extend bool) (c changes, err err
 	diff := config.Diff(p.now(), file)
 	c.program, c.moved = reprogrammed(diff), p.moved(file, diff)
 	for _, d := range diff {
-		if set := extension(d, file); extend && set != "" {
-			c.extends = true
-			c.take(set)
+		if extend && extension(d, file) != "" {
+			c.extend(p, file, d, partly(diff, file, d))
 			continue
 		}
 		switch d.Effect {
@@ -98,13 +120,43 @@ func changesOf(p past, file *config.Experiment, extend bool) (c changes, err err
 			c.ignore(p.ignored(file, d))
 		case config.Taken:
 			if d.Pos.InFile() && p.outdated(file, d.Key) {
-				c.ignore(p.behind(file, d))
+				c.ignore(p.behind(file, d, extensionKey(d.Key)))
 				continue
 			}
 			c.take(d.Key + "=" + orNull(d.New))
 		}
 	}
 	return c, nil
+}
+
+// partly reports whether --set gives a part of what an extension replaces as a whole, such as one option of the searcher
+// that the file names.
+func partly(diff []config.Change, file *config.Experiment, d config.Change) bool {
+	key := extensionKey(d.Key)
+	return file.PosOf(key).InFile() && slices.ContainsFunc(diff, func(x config.Change) bool {
+		return extensionKey(x.Key) == key && !x.Pos.InFile()
+	})
+}
+
+// extend takes a change that only an extension accepts, or leaves what an earlier one has made. Of a key that was
+// set in part, the rest is what it was extended to.
+func (c *changes) extend(p past, file *config.Experiment, d config.Change, partly bool) {
+	key, set := extensionKey(d.Key), extension(d, file)
+	if partly {
+		key, set = d.Key, d.Key+"="+orNull(d.New)
+	}
+	if p.lacks(file, d, key) {
+		c.ignore(p.behind(file, d, key))
+		return
+	}
+	if text := p.back(file, d, key); text != "" && !slices.Contains(c.back, text) {
+		c.back = append(c.back, text)
+	}
+	if whole := extensionKey(key); d.Pos.InFile() && !slices.Contains(c.inFile, whole) {
+		c.inFile = append(c.inFile, whole)
+	}
+	c.extends = true
+	c.take(set)
 }
 
 // moved warns of an executor that was given with --set, and is not any more: the file did not change, and
@@ -142,7 +194,7 @@ func (c *changes) ignore(text string) {
 // ignored is the warning of a change that is ignored.
 func (p past) ignored(file *config.Experiment, d config.Change) string {
 	if d.Pos.InFile() && p.outdated(file, extensionKey(d.Key)) {
-		return p.behind(file, d)
+		return p.behind(file, d, extensionKey(d.Key))
 	}
 	since := "began with"
 	if i := p.extended(d.Key); i >= 0 {
@@ -154,8 +206,8 @@ func (p past) ignored(file *config.Experiment, d config.Change) string {
 
 // behind is the warning of a file that lacks an extension, such as one that was made with
 // --set.
-func (p past) behind(file *config.Experiment, d config.Change) string {
-	key, value, here := extensionKey(d.Key), d.Old, d.New
+func (p past) behind(file *config.Experiment, d config.Change, key string) string {
+	value, here := d.Old, d.New
 	if key != d.Key {
 		value, here = p.now().Key(key), file.Key(key)
 	}

@@ -1,6 +1,7 @@
 package prepare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,15 +42,26 @@ func (p *Plan) Extendable(m *core.Machine, name func(core.TrialNo) string) (warn
 	}
 	for no := range core.TrialNo(m.Trials()) {
 		if _, err := p.Experiment.Adopt(m.Params(no), 0); err != nil {
-			return "", usererror.Errorf("%s: --extend: %s could not have run in the new space: %w; begin a new "+
-				"experiment with learn_from: %s",
-				p.Experiment.PosOf("space"), name(no), err, p.Dir.Path())
+			return "", usererror.Errorf("%s: --extend: %s could not have run in the new space: %w; write a space into "+
+				"the file, or --set, in which every trial could have run, such as the present one (%s), or begin a "+
+				"new experiment with learn_from: %s",
+				p.spaceAt(), name(no), err, p.Extends.Key("space"), p.Dir.Path())
 		}
 	}
 	if left < m.Trials() {
 		warning = staysEnded(p.Extends, p.Experiment)
 	}
 	return warning, nil
+}
+
+// spaceAt is the place of the first parameter that differs from the space so far.
+func (p *Plan) spaceAt() config.Pos {
+	for _, d := range config.Diff(p.Extends, cmp.Or(p.given, p.Experiment)) {
+		if key, _, _ := strings.Cut(d.Key, "."); key == "space" {
+			return d.Pos
+		}
+	}
+	return p.Experiment.PosOf("space")
 }
 
 // sameAxes refuses a space with which an experiment cannot be resumed.
@@ -129,8 +141,9 @@ func beginsWith(a, b *space.Param, whole bool) bool {
 func staysEnded(old, now *config.Experiment) string {
 	for _, key := range []string{"scheduler", "stop"} {
 		if string(old.Key(key)) != string(now.Key(key)) {
-			return fmt.Sprintf("%s has changed: it holds for new trials; those that have ended stay as they are. "+
-				"`tunehost add DIR --clone TRIAL` continues from the checkpoint of one, while this runs", key)
+			return fmt.Sprintf("%s has changed from %s to %s: it holds for new trials; those that have ended stay as "+
+				"they are. `tunehost add DIR --clone TRIAL` continues from the checkpoint of one, while this runs", key,
+				orNothing(old.Key(key)), orNothing(now.Key(key)))
 		}
 	}
 	return ""

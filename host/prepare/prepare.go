@@ -252,7 +252,8 @@ func (p *Plan) resume(o *options.Options, e *config.Experiment) error {
 		}
 	}
 	if changed.extends {
-		r.Extensions = append(r.Extensions, runfile.Extension{Overrides: len(r.Overrides), Time: time.Now().UTC()})
+		r.Extensions = append(r.Extensions, runfile.Extension{Overrides: len(r.Overrides), Time: time.Now().UTC(),
+			InFile: changed.inFile})
 		p.Extends = recorded
 	}
 	r.Overrides = append(r.Overrides, changed.taken...)
@@ -263,7 +264,8 @@ func (p *Plan) resume(o *options.Options, e *config.Experiment) error {
 	p.Before = recorded
 	p.ExecutorAt, _ = config.OtherExecutor(recorded, cmp.Or(e, p.Experiment))
 	p.File, p.Changed = r, moved || len(changed.taken) > 0
-	p.Warnings = append(p.Warnings, slices.Concat(own.warnings, changed.ignored, changed.program, changed.moved)...)
+	p.Warnings = append(p.Warnings, slices.Concat(own.warnings, changed.ignored, changed.back, changed.program,
+		changed.moved)...)
 	p.doubt(e)
 	return nil
 }

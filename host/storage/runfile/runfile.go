@@ -51,11 +51,13 @@ type File struct {
 }
 
 // Extension is one of them; Overrides is how many of File.Overrides applied before it. Set says that
-// only settings changed, as by `tunehost set`.
+// only settings changed, as by `tunehost set`. InFile are the keys whose new values the experiment file had: if
+// it has others later, it was edited.
 type Extension struct {
 	Overrides int       `json:"overrides"`
 	Time      time.Time `json:"time"`
 	Set       bool      `json:"set,omitempty"`
+	InFile    []string  `json:"in_file,omitempty"`
 }
 
 // Extended is how often the experiment was given another searcher, scheduler or space.
