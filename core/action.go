@@ -220,7 +220,7 @@ type Observation struct {
 	Runs uint32
 	// Learned says that it is about a trial of another experiment. Such trials are numbered from the
 	// highest number down, and are not in the machine: Params (when it is added) and Metrics and TrainNS
-	// (at its end) are here.
+	// (of a result, and at its end) are here.
 	Learned bool
 	Params  []byte
 	TrainNS int64

@@ -77,6 +77,9 @@ type (
 		// TrainNS is its training time.
 		TrainNS int64
 		Failed  bool
+		// Results are what it reported on the way, so that a searcher can tell a value of a trial that was
+		// stopped early from one of a complete trial; none in records of earlier versions.
+		Results []LearnedResult
 	}
 
 	// MetricNamed: ID stands for Name from here on.
@@ -329,4 +332,11 @@ type Command struct {
 	Params    []byte
 	Request   *resource.Request
 	Reason    string
+}
+
+// LearnedResult is a result of a trial of another experiment, with the training time until then.
+type LearnedResult struct {
+	Iteration uint64
+	Metrics   []Metric
+	TrainNS   int64
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/internal/testplace"
+	"github.com/tunehost/tunehost/plugins/schedulers/asha"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/searchers/bohb"
 	"github.com/tunehost/tunehost/plugins/searchers/cmaes"
@@ -93,6 +94,36 @@ func TestLearnFrom(t *testing.T) {
 	if own := events[18]; own.Trial != 0 {
 		t.Errorf("after the lessons comes %+v", own)
 	}
+}
+
+// The searcher is told what trials of another experiment reported on the way, as of its own trials: it can tell the
+// last value of a trial that was stopped early from that of a complete one.
+func TestLearnsWhereTrialsWereStopped(t *testing.T) {
+	e := &ear{}
+	_, o, seen := taught(t, teaching+"searcher: random\ntrials: 8\nscheduler: {plugin: asha, max: 2, reduction_factor: 2}\n"+
+		"concurrency: 1\n", teaching+"searcher: ear\nlearn_from: FIRST\ntrials: 1\n", e.plugin(), wobbly(0), asha.Plugin)
+	o.Verbose = 1
+	finish(t, o)
+	early := 0
+	last := map[uint32]sdk.Event{}
+	for _, x := range e.heard(sdk.ResultReported, sdk.TrialCompleted) {
+		was := last[x.Trial]
+		switch {
+		case x.Trial < 8:
+			continue
+		case x.Kind == sdk.ResultReported && x.Iteration != was.Iteration+1:
+			t.Errorf("after %+v comes %+v", was, x)
+		case x.Kind == sdk.TrialCompleted && (x.Iteration != was.Iteration || x.Losses[0] != was.Losses[0]):
+			t.Errorf("it ended with %+v after %+v", x, was)
+		case x.Kind == sdk.TrialCompleted && x.Iteration < 2:
+			early++
+		}
+		last[x.Trial] = x
+	}
+	if len(last) != 8 || early == 0 || early == 8 {
+		t.Fatalf("%d of %d trials were stopped early: the test shows less than it could", early, len(last))
+	}
+	contains(t, seen.String(), fmt.Sprintf(", %d of them only up to where they were stopped early", early))
 }
 
 // What was learned is a file of the experiment: one that was changed before it was

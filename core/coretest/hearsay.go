@@ -83,13 +83,15 @@ func (a *audit) tellOf(t *account, o core.Observation) error {
 	return nil
 }
 
-// tellLearned: only the searcher is told of a trial of another experiment, first of it and then of its
-// end.
+// tellLearned: only the searcher is told of a trial of another experiment, first of it, then of its results and of
+// its end.
 func (a *audit) tellLearned(o core.Observation) error {
 	no := ^core.TrialNo(a.learned / 2)
 	added := a.learned%2 == 0
-	if a.learned++; o.To != core.ToSearcher || added != (o.Kind == core.SawAdded) || o.Trial != no ||
-		len(a.trials) > 0 {
+	if o.Kind != core.SawResult {
+		a.learned++
+	}
+	if o.To != core.ToSearcher || added != (o.Kind == core.SawAdded) || o.Trial != no || len(a.trials) > 0 {
 		return errors.New("that is not how trials of other experiments are told")
 	}
 	return nil

@@ -86,6 +86,9 @@ func (w *World) limits(s *core.Spec) {
 func (w *World) learn() error {
 	for i := range max(0, w.r.IntN(6)-3) {
 		e := &core.TrialLearned{From: "another", Params: params(i).Params, Iteration: w.r.Uint64N(9), Failed: w.one(3)}
+		for n := range e.Iteration / 3 {
+			e.Results = append(e.Results, core.LearnedResult{Iteration: n + 1})
+		}
 		if err := w.apply(e); err != nil {
 			return err
 		}

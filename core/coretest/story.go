@@ -215,15 +215,19 @@ func (s *Story) user(c command) ([]core.Event, error) {
 	return nil, fmt.Errorf("unknown command %q", c.d.Cmd)
 }
 
-// learn reads the values of metrics, or "failed".
+// learn reads the values of metrics, or "failed"; way is an iteration on the way.
 func (s *Story) learn(c command) ([]core.Event, error) {
 	r, err := s.result(c)
 	if err != nil {
 		return nil, err
 	}
 	last := r[len(r)-1].(*core.ResultReported)
+	var way []core.LearnedResult
+	if n := c.number("way"); n != 0 {
+		way = []core.LearnedResult{{Iteration: uint64(n), Metrics: last.Metrics}}
+	}
 	e := &core.TrialLearned{From: "another, trial " + c.d.CmdArgs[0].Key, Params: params(int(c.first())).Params,
-		Metrics: last.Metrics, Iteration: last.Iteration, Failed: c.has("failed")}
+		Metrics: last.Metrics, Iteration: last.Iteration, Failed: c.has("failed"), Results: way}
 	return append(r[:len(r)-1], e), nil
 }
 
@@ -285,7 +289,8 @@ func (s *Story) result(c command) ([]core.Event, error) {
 	named := s.M.Metrics()
 	for _, a := range c.d.CmdArgs[1:] {
 		x, err := strconv.ParseFloat(strings.Join(a.Vals, ""), 64)
-		if err != nil || a.Key == "iter" || a.Key == "attempt" || a.Key == "at" {
+		if err != nil || a.Key == "iter" || a.Key == "attempt" || a.Key == "at" ||
+			a.Key == "way" {
 			continue
 		}
 		id := s.M.Metric(a.Key)

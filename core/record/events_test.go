@@ -70,7 +70,8 @@ var kinds = []*rapid.Generator[core.Event]{
 	event(func(t *rapid.T) core.Event {
 		return &core.TrialLearned{From: text(t), Params: []byte(text(t)),
 			Metrics:   rapid.SliceOfN(metric, 0, 3).Draw(t, "metrics"),
-			Iteration: u64(t), TrainNS: rapid.Int64().Draw(t, "train"), Failed: yes(t)}
+			Iteration: u64(t), TrainNS: rapid.Int64().Draw(t, "train"), Failed: yes(t),
+			Results: rapid.SliceOfN(learnedResult, 0, 3).Draw(t, "results")}
 	}),
 	event(func(t *rapid.T) core.Event {
 		return &core.ModelExported{Trial: trial(t), Attempt: u32(t), Format: text(t),
@@ -107,6 +108,11 @@ func text(t *rapid.T) string { return string(rapid.SliceOfN(rapid.Byte(), 0, 12)
 
 var metric = rapid.Custom(func(t *rapid.T) core.Metric {
 	return core.Metric{ID: core.MetricID(u32(t)), Value: math.Float64frombits(u64(t))}
+})
+
+var learnedResult = rapid.Custom(func(t *rapid.T) core.LearnedResult {
+	return core.LearnedResult{Iteration: u64(t), Metrics: rapid.SliceOfN(metric, 0, 3).Draw(t, "metrics"),
+		TrainNS: rapid.Int64().Draw(t, "train")}
 })
 
 var leasedBundle = rapid.Custom(func(t *rapid.T) core.LeasedBundle {

@@ -338,6 +338,7 @@ func visitRare(f *fields, e core.Event) {
 		f.u64(4, &e.Iteration)
 		f.i64(5, &e.TrainNS)
 		f.boolean(6, &e.Failed)
+		list(f, 7, &e.Results, learnedResult)
 	case *core.ModelExported:
 		number32(f, 1, &e.Trial)
 		number32(f, 2, &e.Attempt)
@@ -413,6 +414,12 @@ func decision(f *fields, d *core.Decision) {
 	number32(f, 2, &d.Verdict)
 	f.u64(3, &d.Until)
 	f.str(4, &d.Reason)
+}
+
+func learnedResult(f *fields, r *core.LearnedResult) {
+	f.u64(1, &r.Iteration)
+	metrics(f, 2, &r.Metrics)
+	f.i64(3, &r.TrainNS)
 }
 
 func command(f *fields, c *core.Command) {

@@ -33,6 +33,8 @@ type learnedTrial struct {
 	Iteration uint64     `json:"iteration,omitempty"`
 	TrainNS   int64      `json:"train_ns,omitempty"`
 	Failed    bool       `json:"failed,omitempty"`
+	// Results are what it reported on the way.
+	Results []learnedResult `json:"results,omitempty"`
 }
 
 // LearnedTrials are the trials of other experiments that the searcher is told of. They are kept with
@@ -117,12 +119,19 @@ type converter struct {
 	seed    uint64
 	lessons []learnedTrial
 	left    map[string]int // trials that are left out, by the reason
+	reports reports
+	stopped int // lessons of trials that were stopped early
 }
 
 // convertTrials converts each trial, or all runs of each suggestion together.
-func (t *converter) convertTrials(index int) error {
+func (t *converter) convertTrials(index int) (err error) {
 	m := t.other.Now().Machine
 	_, runs := m.Runs(0)
+	if runs == 1 {
+		if t.reports, err = reportsOf(t.other, t.here.Objectives); err != nil {
+			return err
+		}
+	}
 	for i := 0; i < m.Trials(); i += runs {
 		x, err := t.convert(core.TrialNo(i), runs)
 		if err == nil {
@@ -134,6 +143,9 @@ func (t *converter) convertTrials(index int) error {
 			continue
 		}
 		t.lessons = append(t.lessons, x)
+		if runs == 1 && view.StoppedEarly(m, core.TrialNo(i)) {
+			t.stopped++
+		}
 	}
 	return nil
 }
@@ -183,7 +195,9 @@ func (t *converter) convert(first core.TrialNo, runs int) (x learnedTrial, err e
 	if x.Failed = x.Failed && len(well) == 0; x.Failed {
 		return x, nil
 	}
-	x.Values, err = t.values(well)
+	if x.Values, err = t.values(well); err == nil && runs == 1 {
+		x.Results = t.reports.of(first, &well[0])
+	}
 	return x, err
 }
 
@@ -202,12 +216,7 @@ func (t *converter) values(well []core.Stretch) (list []*float64, err error) {
 			}
 			sum = float64(sum + x.Last)
 		}
-		mean := sum / float64(len(well))
-		if math.IsNaN(mean) || math.IsInf(mean, 0) {
-			list = append(list, nil)
-		} else {
-			list = append(list, &mean)
-		}
+		list = append(list, orNull(sum/float64(len(well))))
 	}
 	return list, nil
 }
@@ -221,11 +230,17 @@ func (t *converter) report(log *hostlog.Log) {
 		reasons = append(reasons, fmt.Sprintf("%d: %s", t.left[why], why))
 	}
 	text := fmt.Sprintf("learn_from: the searcher knows %d of %d trials of %s", len(t.lessons), total, t.name)
-	if len(reasons) == 0 {
-		log.Info(text)
-		return
+	if t.stopped > 0 {
+		text += fmt.Sprintf(", %d of them only up to where they were stopped early", t.stopped)
 	}
-	log.Warn(text + "; left out are " + strings.Join(reasons, "; "))
+	if len(reasons) > 0 {
+		text += "; left out are " + strings.Join(reasons, "; ")
+	}
+	if t.stopped > 0 || len(reasons) > 0 {
+		log.Warn(text)
+	} else {
+		log.Info(text)
+	}
 }
 
 // Keep writes the lessons into the directory of the experiment, and returns what run.json has of
@@ -306,12 +321,31 @@ func Learnable(e *config.Experiment) error {
 func (x *learnedTrial) event(ids []core.MetricID) *core.TrialLearned {
 	e := &core.TrialLearned{From: x.From, Params: x.Params, Iteration: x.Iteration, TrainNS: x.TrainNS,
 		Failed: x.Failed}
-	for i, v := range x.Values {
+	e.Metrics = metricsOf(x.Values, ids)
+	for i := range x.Results {
+		r := &x.Results[i]
+		e.Results = append(e.Results, core.LearnedResult{Iteration: r.Iteration, Metrics: metricsOf(r.Values, ids),
+			TrainNS: r.TrainNS})
+	}
+	return e
+}
+
+// metricsOf are the values of objectives with the ids of their metrics.
+func metricsOf(values []*float64, ids []core.MetricID) (list []core.Metric) {
+	for i, v := range values {
 		value := math.NaN()
 		if v != nil {
 			value = *v
 		}
-		e.Metrics = append(e.Metrics, core.Metric{ID: ids[i], Value: value})
+		list = append(list, core.Metric{ID: ids[i], Value: value})
 	}
-	return e
+	return list
+}
+
+// orNull is a value of a lesson.
+func orNull(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
 }

@@ -161,6 +161,9 @@ func stoppedEarly(c core.Cause) bool {
 	return false
 }
 
+// StoppedEarly reports whether a trial was ended before its own end.
+func StoppedEarly(m *core.Machine, no core.TrialNo) bool { return earlyOf(m, no, 1) > 0 }
+
 func (s *State) learningCurve(p *Past, no core.TrialNo, metric core.MetricID, points int) LearningCurve {
 	v := s.Machine.View(no)
 	c := LearningCurve{Number: no, Trial: s.id(no), State: v.State.String(), WasRunning: s.wasRunning(v.State),

@@ -175,7 +175,7 @@ func (w *lineageBuilder) after(x *history.Step, objective string) {
 		case core.DeleteCheckpoint:
 			delete(w.made, made{a.Trial, a.ID})
 		case *core.Tell:
-			if a.Observation.Kind == core.SawResult {
+			if a.Observation.Kind == core.SawResult && !a.Observation.Learned {
 				w.result(&a.Observation, x.Machine.Metric(objective))
 			}
 		}

@@ -55,6 +55,9 @@ func (s *State) Did(a core.Action) {
 			s.nodes.put(a.Trial, s.Machine.NodeName(slots[0].Node))
 		}
 	case *core.Tell:
+		if a.Observation.Learned { // its trial is not in the machine
+			return
+		}
 		switch a.Observation.Kind {
 		case core.SawResult:
 			s.noteResult(&a.Observation)
@@ -65,11 +68,8 @@ func (s *State) Did(a core.Action) {
 	}
 }
 
-// trained sets resultAt of a trial. Trials of other experiments are not in the machine.
+// trained sets resultAt of a trial.
 func (s *State) trained(no core.TrialNo, at int64) {
-	if int(no) >= s.Machine.Trials() {
-		return
-	}
 	if n := int(no) + 1 - len(s.resultAt); n > 0 {
 		s.resultAt = append(s.resultAt, make([]int64, n)...)
 	}

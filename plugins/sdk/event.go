@@ -40,10 +40,10 @@ type Event struct {
 	Number uint64
 	Kind   EventKind
 	// Trial is the trial's number, from 0 in the order of creation. Trials of other experiments,
-	// which a searcher may receive first (TrialAdded, then TrialCompleted or TrialFailed), are
-	// numbered from 2^32-1 downwards. If each suggestion runs several times, a searcher receives
-	// all runs as one trial, with the mean of their losses, and no events between TrialAdded and
-	// its end.
+	// which a searcher may receive first (TrialAdded, ResultReported for what it reported on the way,
+	// then TrialCompleted or TrialFailed), are numbered from 2^32-1 downwards. If each suggestion
+	// runs several times, a searcher receives all runs as one trial, with the mean of their losses,
+	// and no events between TrialAdded and its end.
 	Trial uint32
 	// Attempt counts the starts of the trial, from 1.
 	Attempt uint32

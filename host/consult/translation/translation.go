@@ -112,7 +112,7 @@ func (t *Translator) learned(e *sdk.Event, o core.Observation) (err error) {
 	switch o.Kind {
 	case core.SawAdded:
 		e.Point, err = t.Encode(o.Params)
-	case core.SawCompleted:
+	case core.SawResult, core.SawCompleted:
 		e.Losses = t.losses(o.Metrics)
 		e.Seconds = seconds(o.TrainNS)
 	}
