@@ -14,7 +14,7 @@ import (
 const (
 	// Shortest is how long any answer is passed on, and times is how many times as long as it took to make.
 	Shortest = 250 * time.Millisecond
-	times    = 400
+	times    = 1000
 	// unchanged is how long an answer is passed on of which nothing has changed.
 	unchanged = time.Minute
 	// room is how many bytes all answers may take, largest how many one of them.
@@ -29,8 +29,8 @@ const NextHeader = "Tunehost-Next"
 //
 // A reader that sends Cache-Control: max-age=N takes an answer that was made for somebody else, up to N seconds ago;
 // the dashboard's pages do. How long an answer is passed on depends on what it took to make: a cheap one for
-// a quarter of a second, an expensive one for 400 times as long, so that each takes at most a quarter of a hundredth of
-// a processor, unless the reader wants a newer one. Such an answer has the header Age, so that the reader knows that it
+// a quarter of a second, an expensive one for 1000 times as long, so that each takes at most a thousandth of a
+// processor, unless the reader wants a newer one. Such an answer has the header Age, so that the reader knows that it
 // may ask again for what came since.
 // Other readers get an answer that was made before only as long as nothing has changed that it depends on.
 type Answers struct {
@@ -79,22 +79,45 @@ func (a *Answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	key := r.URL.RequestURI()
 	most = min(most, maxAge(r))
-	if x := a.passed(r, key, most); x != nil {
+	for !a.answer(w, r, key, most) {
+	}
+}
+
+// answer answers a request, unless somebody else has begun to make the answer meanwhile: pages look at the same moments.
+func (a *Answers) answer(w http.ResponseWriter, r *http.Request, key string, most time.Duration) bool {
+	old := a.get(key)
+	if a.passes(old, r, most) {
 		w.Header().Set("Age", "1")
-		w.Header().Set(NextHeader, strconv.FormatInt(a.rest(x, most).Milliseconds(), 10))
-		x.write(w, r)
-		return
+		w.Header().Set(NextHeader, strconv.FormatInt(a.rest(old, most).Milliseconds(), 10))
+		old.write(w, r)
+		return true
 	}
 	version, over := a.Version(r)
 	if x := a.same(key, version); x != nil {
 		x.write(w, r)
-		return
+		return true
 	}
 	if most == 0 && version == "" {
 		a.next.ServeHTTP(w, r)
-		return
+		return true
 	}
-	a.make(key, &answer{made: make(chan struct{}), version: version, over: over, began: a.now()}, w, r)
+	x := &answer{made: make(chan struct{}), version: version, over: over, began: a.now()}
+	if !a.begin(key, x, old) && most > 0 {
+		return false
+	}
+	a.make(key, x, w, r)
+	return true
+}
+
+// begin notes that an answer is being made in place of an old one, and reports whether that was still the last one.
+func (a *Answers) begin(key string, x, old *answer) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.known[key] != old {
+		return false
+	}
+	a.known[key] = x
+	return true
 }
 
 // maxAge returns how old an answer may be.
@@ -110,24 +133,17 @@ func maxAge(r *http.Request) time.Duration {
 	return 0
 }
 
-// passed returns an answer that is young enough, perhaps after it was made; nil: there is none.
-func (a *Answers) passed(r *http.Request, key string, most time.Duration) *answer {
-	if most == 0 {
-		return nil
-	}
-	x := a.get(key)
-	if x == nil {
-		return nil
+// passes reports whether an answer, if there is one, is young enough, perhaps after it was made.
+func (a *Answers) passes(x *answer, r *http.Request, most time.Duration) bool {
+	if most == 0 || x == nil {
+		return false
 	}
 	select {
 	case <-x.made:
 	case <-r.Context().Done():
-		return nil
+		return false
 	}
-	if x.header == nil || a.rest(x, most) < 0 || x.version == "" && x.over != nil && x.over() {
-		return nil
-	}
-	return x
+	return x.header != nil && a.rest(x, most) >= 0 && (x.version != "" || x.over == nil || !x.over())
 }
 
 // rest is how long an answer is still passed on.
@@ -164,9 +180,6 @@ func (a *Answers) get(key string) *answer {
 // make has the next handler answer, and keeps what it says. Others have the answer before it is written: a reader who
 // takes long holds nobody up.
 func (a *Answers) make(key string, x *answer, w http.ResponseWriter, r *http.Request) {
-	a.mu.Lock()
-	a.known[key] = x
-	a.mu.Unlock()
 	out := a.fill(key, x, r)
 	if x.header != nil {
 		x.write(w, r)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -20,6 +21,8 @@ type timed struct {
 	over    bool
 	// begun and go on, if they are there, hold an answer up.
 	begun, goOn chan struct{}
+	// looks, if it is there, is called with each look for the version.
+	looks func()
 }
 
 func (c *timed) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
@@ -40,6 +43,9 @@ func (c *timed) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 func (c *timed) Most(*http.Request) time.Duration { return 5 * time.Second }
 
 func (c *timed) Version(*http.Request) (string, func() bool) {
+	if c.looks != nil {
+		c.looks()
+	}
 	return c.version, func() bool { return c.over }
 }
 
@@ -103,9 +109,9 @@ func TestSlowReaderHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// Ten pages cost as much as one: they get what one of them was told, for 400 times as long as that took.
+// Ten pages cost as much as one: they get what one of them was told, for 1000 times as long as that took.
 func TestPagesShareAnswers(t *testing.T) {
-	c := &timed{status: http.StatusOK, took: 10 * time.Millisecond}
+	c := &timed{status: http.StatusOK, took: 4 * time.Millisecond}
 	a := Share(c, c, c.now)
 	if w := asPage(a); w.Body.String() != "1" || w.Header().Get("Age") != "" {
 		t.Fatalf("the first answer is %q, aged %q", w.Body, w.Header().Get("Age"))
@@ -118,10 +124,10 @@ func TestPagesShareAnswers(t *testing.T) {
 		}
 	}
 	if c.pass(3900 * time.Millisecond); asPage(a).Body.String() != "1" {
-		t.Error("an answer that took 10 ms is not passed on for four seconds")
+		t.Error("an answer that took 4 ms is not passed on for four seconds")
 	}
 	if c.pass(200 * time.Millisecond); asPage(a).Body.String() != "2" {
-		t.Error("an answer is passed on for longer than 400 times what it took")
+		t.Error("an answer is passed on for longer than 1000 times what it took")
 	}
 }
 
@@ -129,12 +135,12 @@ func TestPagesShareAnswers(t *testing.T) {
 // told
 // when there may be another.
 func TestLastWord(t *testing.T) {
-	c := &timed{status: http.StatusOK, took: 10 * time.Millisecond}
+	c := &timed{status: http.StatusOK, took: 4 * time.Millisecond}
 	a := Share(c, c, c.now)
 	asPage(a)
 	c.pass(time.Second)
-	if w := asPage(a); w.Body.String() != "1" || w.Header().Get(NextHeader) != "2990" {
-		t.Errorf("%q, next in %q ms, want 2990", w.Body, w.Header().Get(NextHeader))
+	if w := asPage(a); w.Body.String() != "1" || w.Header().Get(NextHeader) != "2996" {
+		t.Errorf("%q, next in %q ms, want 2996", w.Body, w.Header().Get(NextHeader))
 	}
 	if c.over = true; asPage(a).Body.String() != "2" {
 		t.Error("an answer from before the end is passed on")
@@ -227,6 +233,35 @@ func TestOneIsMadeAtATime(t *testing.T) {
 		if text := <-told; text != "1" {
 			t.Errorf("told %q", text)
 		}
+	}
+}
+
+// Pages that come at the same moment find the same old answer: one of them has the next one made, for all.
+func TestOneIsMadeForAllWhoComeAtOnce(t *testing.T) {
+	const pages = 5
+	c := &timed{status: http.StatusOK, took: time.Millisecond}
+	a := Share(c, c, c.now)
+	asPage(a)
+	c.pass(time.Hour)
+	var all, wait sync.WaitGroup
+	all.Add(pages)
+	var came atomic.Int32
+	c.looks = func() { // nobody goes on before all have seen that the answer is old
+		if came.Add(1) <= pages {
+			all.Done()
+			all.Wait()
+		}
+	}
+	for range pages {
+		wait.Go(func() {
+			if w := asPage(a); w.Body.String() != "2" {
+				t.Errorf("a page is told %q", w.Body)
+			}
+		})
+	}
+	wait.Wait()
+	if c.asked != 2 {
+		t.Errorf("%d answers were made for pages that came at once, want one", c.asked-1)
 	}
 }
 
