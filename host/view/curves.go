@@ -116,11 +116,11 @@ type valued struct {
 
 // bests returns trials with the values by which [Best] compares them; all runs of a suggestion have the same one.
 func (s *State) bests(list []core.TrialNo, o core.Objective) []valued {
-	out := make([]valued, len(list))
+	out, values := make([]valued, len(list)), s.values(o, Last)
 	for i, no := range list {
-		first, runs := s.Machine.Runs(no)
-		x, ok := Last.measured(s.Machine, first, runs, o)
-		if out[i] = (valued{no, x.value}); !ok {
+		first, _ := s.Machine.Runs(no)
+		value, ok := values(first)
+		if out[i] = (valued{no, value}); !ok {
 			out[i].value = math.NaN()
 		}
 	}

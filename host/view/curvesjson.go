@@ -52,3 +52,29 @@ func (c *LearningCurve) appendJSON(b []byte) []byte {
 	}
 	return c.Values.appendJSON(append(b, `],"values":`...))
 }
+
+// AppendJSON appends the steps as encoding/json writes them, without reflection.
+func (x Improving) AppendJSON(b []byte) []byte {
+	b = jsontext.AppendString(append(b, `{"metric":`...), x.Metric)
+	b = jsontext.AppendString(append(b, `,"mode":`...), x.Mode)
+	b = strconv.AppendInt(append(b, `,"total":`...), int64(x.Total), 10)
+	b = append(b, `,"steps":[`...)
+	for i := range x.Steps {
+		b = append(x.Steps[i].appendJSON(separated(b, i)), '}')
+	}
+	return append(b, "]}"...)
+}
+
+// appendJSON appends a step without its last brace.
+func (x *ImprovingAt) appendJSON(b []byte) []byte {
+	b = jsontext.AppendString(append(b, `{"trial":`...), x.Trial)
+	b = strconv.AppendUint(append(b, `,"number":`...), uint64(x.Number), 10)
+	b = jsontext.AppendFloat(append(b, `,"value":`...), float64(x.Value))
+	b = jsontext.AppendFloat(append(b, `,"best":`...), float64(x.Best))
+	b = jsontext.AppendFloat(append(b, `,"at_s":`...), float64(x.Seconds))
+	b = strconv.AppendInt(append(b, `,"trials_ended":`...), int64(x.Ended), 10)
+	if x.Running {
+		b = append(b, `,"running":true`...)
+	}
+	return b
+}

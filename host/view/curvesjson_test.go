@@ -29,3 +29,23 @@ func TestCurvesJSON(t *testing.T) {
 		}
 	}
 }
+
+// The steps are, too.
+func TestImprovingJSON(t *testing.T) {
+	for _, x := range []Improving{
+		{Metric: "loss", Mode: "min", Steps: []ImprovingAt{}},
+		{Metric: `<"a">`, Mode: "max", Total: 7, Steps: []ImprovingAt{
+			{Trial: "abc", Number: 3, Value: 0.1, Best: 2, Seconds: 1.5, Ended: 4},
+			{Trial: "d", Number: math.MaxUint32, Value: Float(math.NaN()), Best: -1e300, Running: true}}},
+	} {
+		var want bytes.Buffer
+		e := json.NewEncoder(&want)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(x); err != nil {
+			t.Fatal(err)
+		}
+		if got := x.AppendJSON(nil); !bytes.Equal(append(got, '\n'), want.Bytes()) {
+			t.Errorf("%s, want %s", got, want.Bytes())
+		}
+	}
+}

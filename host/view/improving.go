@@ -48,23 +48,27 @@ func (e *Experiment) Improving(q Query, points int) (x Improving, err error) {
 		}
 		steps := s.improving(p, o, q.Scope)
 		x = Improving{Metric: o.Metric, Mode: o.Mode.String(), Total: len(steps), Steps: thinnedSteps(steps, points)}
+		for i := range x.Steps {
+			x.Steps[i].Trial = s.id(x.Steps[i].Number)
+		}
 		return nil
 	})
 }
 
+// improving returns all steps, without the trials' ids: most are thinned out.
 func (s *State) improving(p *Past, o core.Objective, scope Scope) []ImprovingAt {
 	_, runs := s.Machine.Runs(0)
-	ends := s.lastEnds(p, runs)
+	ends, values := s.lastEnds(p, runs), s.values(o, scope)
 	steps := make([]ImprovingAt, 0, len(ends))
 	for _, end := range ends {
 		first, _ := s.Machine.Runs(end.Trial)
-		v, ok := scope.measured(s.Machine, first, runs, o)
-		if !ok || !finite(v.value) {
+		v, ok := values(first)
+		if !ok || !finite(v) {
 			continue
 		}
-		step := ImprovingAt{Trial: s.id(first), Number: first, Value: Float(v.value), Best: Float(v.value),
-			Seconds: Float(float64(end.At) / 1e9), Ended: end.Ended, Running: !s.Machine.State(end.Trial).Final()}
-		if n := len(steps); n > 0 && !stat.Better(v.value, float64(steps[n-1].Best), o.Mode) {
+		step := ImprovingAt{Number: first, Value: Float(v), Best: Float(v), Seconds: Float(float64(end.At) / 1e9),
+			Ended: end.Ended, Running: !s.Machine.State(end.Trial).Final()}
+		if n := len(steps); n > 0 && !stat.Better(v, float64(steps[n-1].Best), o.Mode) {
 			step.Best = steps[n-1].Best
 		}
 		steps = append(steps, step)

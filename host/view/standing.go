@@ -1,6 +1,8 @@
 package view
 
 import (
+	"math"
+
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
 )
@@ -17,6 +19,8 @@ type Standing struct {
 	// best is the best of those that have ended, early how many trials were ended before their own end.
 	best  leader
 	early int
+	// values are those of the trials that have ended, by number, where each suggestion has one run; NaN: there is none.
+	values []float64
 }
 
 // leader is the best trial of some; ok is false if none has a finite value.
@@ -59,8 +63,12 @@ func (k *Standing) find(m *core.Machine, o core.Objective) leader {
 			k.open = append(k.open, no)
 			to = &others
 		}
-		if x, reported := Last.measured(m, no, runs, o); reported {
+		x, reported := Last.measured(m, no, runs, o)
+		if reported {
 			to.take(no, x, o.Mode)
+		}
+		if to == &k.best && runs == 1 {
+			k.keep(no, x.value, reported)
 		}
 	}
 	best := k.best
@@ -68,6 +76,35 @@ func (k *Standing) find(m *core.Machine, o core.Objective) leader {
 		best.take(others.no, others.measured, o.Mode)
 	}
 	return best
+}
+
+// keep keeps the value of a trial that has ended.
+func (k *Standing) keep(no core.TrialNo, value float64, reported bool) {
+	for int(no) >= len(k.values) {
+		k.values = append(k.values, math.NaN())
+	}
+	if reported {
+		k.values[no] = value
+	}
+}
+
+// values returns what gives the value of a suggestion, as scope.measured does. Of trials that have ended it is known
+// where the best one is, too.
+func (s *State) values(o core.Objective, scope Scope) func(first core.TrialNo) (value float64, ok bool) {
+	m := s.Machine
+	_, runs := m.Runs(0)
+	known := scope == Last && runs == 1 && o == s.Objectives()[0]
+	if known {
+		s.standing.find(m, o)
+	}
+	return func(first core.TrialNo) (float64, bool) {
+		if known && m.State(first).Final() {
+			value := s.standing.values[first]
+			return value, !math.IsNaN(value)
+		}
+		x, ok := scope.measured(m, first, runs, o)
+		return x.value, ok
+	}
 }
 
 // stoppedEarly counts the trials that were ended before their own end, as of the last look.
