@@ -14,15 +14,25 @@ export interface Loaded<T> {
 const asProblem = (e: unknown): Problem => (e instanceof Problem ? e
   : new Problem(0, "the server cannot be reached"));
 
-const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+// over is the event of an experiment that has stopped running: its pages read the last of it at once.
+const over = "over";
+
+const rest = (ms: number): Promise<void> => new Promise((done) => {
+  const end = (): void => {
+    clearTimeout(timer);
+    document.removeEventListener(over, end);
+    done();
+  };
+  const timer = setTimeout(end, ms);
+  document.addEventListener(over, end);
+});
 
 // Pauses between two reads: short, but ten times as long as the last read took, so that looking costs a running
 // experiment little.
 const shortest = 300;
 const longest = 15000;
-// again is the pause after an answer that may be old. It is longer if there is no newer one so soon, but not so long that
-// the end of an experiment is seen late.
-const again = (): number => Math.min(2500, Math.max(700, shared.next));
+// again is the pause after an answer that may be old. It is longer if there is no newer one so soon.
+const again = (): number => Math.min(longest, Math.max(700, shared.next));
 const pause = (took: number): number => Math.min(longest, Math.max(shortest, 10 * took));
 
 // useData reads data again whenever version changes; key says what they depend on.
@@ -49,7 +59,7 @@ export function useData<T>(key: string, version: number, read: () => Promise<T>)
         }
         const behind = shared.aged > aged;
         if (behind) done = -1; // it is asked for again, until it was made for this page
-        await sleep(Math.max(pause(performance.now() - began), behind ? again() : 0));
+        await rest(Math.max(pause(performance.now() - began), behind ? again() : 0));
       }
       if (busy.current === key) busy.current = undefined;
     })();
@@ -81,6 +91,11 @@ export interface Watched {
 // every is how often a visible page looks at an experiment: with the quarter of a second that a status is old at most,
 // each result is shown within a second.
 const every = 750;
+
+// untilLook is how long a page waits before it looks again. All pages look at the same moments by the clock, unless that
+// takes long: the server then reads what is new once for all of them, and has nothing to do in between.
+const untilLook = (least: number): number => (least >= every ? least
+  : shortest + every - ((Date.now() + shortest) % every));
 
 // useWatch follows an experiment by looking at its status. A hidden page does not look. Nothing holds a connection: a
 // browser has only six connections to a server, for all of its pages.
@@ -135,6 +150,7 @@ class Follower {
   private reading = false;
   private timer = 0;
   private last = "";
+  private runs = false;
 
   constructor(private readonly source: Source, private readonly x: string,
     private readonly tell: (change: (old: State) => State) => void) {
@@ -157,7 +173,7 @@ class Follower {
     this.reading = true;
     void this.read().then((took) => {
       this.reading = false;
-      if (!this.ended && !this.source.made) this.timer = setTimeout(this.look, Math.max(every, pause(took)));
+      if (!this.ended && !this.source.made) this.timer = setTimeout(this.look, untilLook(pause(took)));
     });
   };
 
@@ -169,7 +185,10 @@ class Follower {
       const text = substance(status);
       const same = text === this.last;
       this.last = text;
+      const ended = this.runs && status.state !== "running";
+      this.runs = status.state === "running";
       if (!this.ended) this.tell((old) => ({ x: this.x, status, seen: Date.now(), version: old.version + (same && !old.lost ? 0 : 1) }));
+      if (ended) document.dispatchEvent(new Event(over));
     } catch (e) {
       const error = asProblem(e);
       if (!this.ended) this.tell((old) => ({ ...old, error, lost: old.lost ?? Date.now() }));
