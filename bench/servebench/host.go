@@ -66,8 +66,8 @@ func (h *host) round(p *readers) (r pair, err error) {
 	reads := p.reads.Load()
 	for _, asked := range turns {
 		p.open(asked)
+		time.Sleep(margin)
 		x, err := h.stretch(stretch)
-		p.open(false)
 		if err != nil {
 			return r, err
 		}
@@ -77,6 +77,7 @@ func (h *host) round(p *readers) (r pair, err error) {
 			r.closed.add(x)
 		}
 	}
+	p.open(false)
 	r.reads = p.reads.Load() - reads
 	return r, nil
 }
@@ -85,9 +86,7 @@ func (h *host) round(p *readers) (r pair, err error) {
 // were closed.
 func (h *host) minute(out io.Writer, p *readers) error {
 	p.open(true)
-	if _, err := h.stretch(stretch); err != nil { // in which it reads the rest
-		return err
-	}
+	time.Sleep(10 * margin) // in which it reads the rest
 	before, first := cpu(p.s.cmd.Process.Pid), p.entries()
 	x, err := h.stretch(time.Minute)
 	if err != nil {

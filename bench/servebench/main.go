@@ -23,7 +23,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("servebench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	trials := flags.Int("trials", 100_000, "the trials of the large experiment, with 27 results each")
-	rounds := flags.Int("rounds", 20, "how often the running host is measured with pages, and without, 12 s each time")
+	rounds := flags.Int("rounds", 30, "how often the running host is measured with pages, and without, 8 s each time")
 	browser := flags.Bool("browser", true, "measure what a reader waits for, in a Chromium")
 	only := flags.Bool("live", false, "measure only how soon an open page shows a result, which takes a minute")
 	beside := flags.Bool("pages", false, "measure only what ten open pages cost a running host")

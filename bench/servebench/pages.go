@@ -19,8 +19,10 @@ import (
 
 const (
 	openPages = 10
-	// stretch is how long pages are open, and closed, at a time.
-	stretch = 3 * time.Second
+	// stretch is how long the host is measured at a time, with pages and without: in that time each page looks twice.
+	stretch = 2 * looks
+	// margin is how long after each change nothing is measured: pages read what was recorded while they rested.
+	margin = 400 * time.Millisecond
 )
 
 // turns are the stretches of a round: whether pages are open. A machine that gets slower or faster during a round
@@ -57,10 +59,9 @@ func pages(out io.Writer, binary, dir string, rounds int) error {
 	if err := h.minute(out, p); err != nil {
 		return err
 	}
-	low, high := interval(all)
-	fmt.Fprintf(out, "with %d pages: %.4f times the results/s (95 %% interval %.4f to %.4f, %d rounds), %.3f times "+
-		"the host's processor time for a result (median)\n",
-		openPages, ratio(all), low, high, rounds, median(all, pair.cost))
+	fmt.Fprintf(out, "with %d pages, in %d rounds: %s times the results/s; %s in the middle half of the rounds; "+
+		"%s times the host's processor time for a result\n", openPages, rounds, interval(all, ratio),
+		interval(all, middleOf(pair.ratio)), interval(all, middleOf(pair.cost)))
 	return nil
 }
 
@@ -103,8 +104,24 @@ func (s *side) add(x side) {
 	s.took, s.results, s.cpu = s.took+x.took, s.results+x.results, s.cpu+x.cpu
 }
 
-// interval is that in which the ratio lies by a bootstrap over rounds, 95 times of 100.
-func interval(all []pair) (low, high float64) {
+// middleOf is the mean of something in the middle half of the rounds: in the others something else has disturbed.
+func middleOf(of func(pair) float64) func([]pair) float64 {
+	return func(all []pair) (mean float64) {
+		var list []float64
+		for _, r := range all {
+			list = append(list, of(r))
+		}
+		slices.Sort(list)
+		list = list[len(list)/4 : len(list)-len(list)/4]
+		for _, x := range list {
+			mean += x / float64(len(list))
+		}
+		return mean
+	}
+}
+
+// interval is something of all rounds, and where it lies by a bootstrap over rounds, 95 times of 100.
+func interval(all []pair, of func([]pair) float64) string {
 	const times = 4000
 	random := rand.New(rand.NewPCG(1, 2))
 	drawn := make([]float64, times)
@@ -113,18 +130,10 @@ func interval(all []pair) (low, high float64) {
 		for k := range again {
 			again[k] = all[random.IntN(len(all))]
 		}
-		drawn[i] = ratio(again)
+		drawn[i] = of(again)
 	}
 	slices.Sort(drawn)
-	return drawn[times*25/1000], drawn[times*975/1000]
-}
-
-func median(all []pair, of func(pair) float64) float64 {
-	var list []float64
-	for _, r := range all {
-		list = append(list, of(r))
-	}
-	return middle(list)
+	return fmt.Sprintf("%.4f (%.4f to %.4f)", of(all), drawn[times*25/1000], drawn[times*975/1000])
 }
 
 func middle(list []float64) float64 {
@@ -139,6 +148,8 @@ type readers struct {
 	reads atomic.Int64
 	gate  sync.RWMutex // held for writing while they rest
 	rest  bool
+	since time.Time     // when they began to ask
+	asked time.Duration // how long they have asked before
 	done  context.CancelFunc
 	all   sync.WaitGroup
 }
@@ -159,11 +170,20 @@ func (p *readers) open(ask bool) {
 	switch {
 	case ask == !p.rest:
 	case ask:
+		p.since = time.Now()
 		p.gate.Unlock()
 	default:
 		p.gate.Lock()
+		p.asked += time.Since(p.since)
 	}
 	p.rest = !ask
+}
+
+// time is how long pages have asked so far: while they rest, it stands still for them.
+func (p *readers) time() time.Duration {
+	p.gate.RLock()
+	defer p.gate.RUnlock()
+	return p.asked + time.Since(p.since)
 }
 
 func (p *readers) close() {
@@ -189,13 +209,20 @@ func (p *readers) entries() float64 {
 // shown are the requests of the page of an experiment, each time that something has changed.
 var shown = []string{"/history", "/curves?metric=score&points=100&trials=2000"}
 
-// looks is how often the dashboard reads the status of an experiment, again and late how soon and how late an
-// answer that was made for another page.
+// looks is how often the dashboard reads the status of an experiment, always at the same moments by the clock; shortest,
+// again and longest are its pauses before it reads something else once more, again after an answer that was made for
+// another page.
 const (
-	looks = 750 * time.Millisecond
-	again = 700 * time.Millisecond
-	late  = 2500 * time.Millisecond
+	looks    = 750 * time.Millisecond
+	shortest = 300 * time.Millisecond
+	again    = 700 * time.Millisecond
+	longest  = 15 * time.Second
 )
+
+// untilLook is how long a page waits until it looks again.
+func untilLook() time.Duration {
+	return shortest + looks - time.Duration(time.Now().Add(shortest).UnixNano())%looks
+}
 
 // reader is a page that is open.
 type reader struct {
@@ -208,25 +235,25 @@ type reader struct {
 func look(ctx context.Context, all *readers, name string) {
 	p := reader{all, map[string]string{}}
 	url := "/api/v1/experiments/" + name
-	due := make([]time.Time, len(shown))
+	due := make([]time.Duration, len(shown))
 	done := make([]string, len(shown))
 	for ctx.Err() == nil {
 		now, _ := p.read(ctx, url)
 		for i, path := range shown {
-			if now == "" || done[i] == now || time.Now().Before(due[i]) {
+			if now == "" || done[i] == now || p.time() < due[i] {
 				continue
 			}
 			began := time.Now()
 			_, next := p.read(ctx, url+path)
-			pause := min(max(10*time.Since(began), 300*time.Millisecond), 15*time.Second)
+			pause := min(max(10*time.Since(began), shortest), longest)
 			if done[i] = now; next >= 0 {
-				done[i], pause = "", max(pause, again, min(next, late))
+				done[i], pause = "", max(pause, again, min(next, longest))
 			}
-			due[i] = time.Now().Add(pause)
+			due[i] = p.time() + pause
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(looks):
+		case <-time.After(untilLook()):
 		}
 	}
 }

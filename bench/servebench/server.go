@@ -12,6 +12,9 @@ import (
 	"time"
 )
 
+// client keeps as many connections as there are pages, each of which is in a browser of its own.
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * openPages}}
+
 // server is a running `tunehost serve`.
 type server struct {
 	cmd   *exec.Cmd
@@ -63,7 +66,7 @@ func (s *server) request(ctx context.Context, path string, headers ...string) (*
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	return http.DefaultClient.Do(r)
+	return client.Do(r)
 }
 
 // get returns how long an answer takes, and its length.
