@@ -57,7 +57,7 @@ func (a *ahead) gather(s Source) (b batch) {
 		b = newBatch(a.pooled)
 	}
 	for len(b.entries) < aheadEntries && b.end == nil {
-		b.read(s, true)
+		b.read(s)
 	}
 	return b
 }

@@ -28,18 +28,18 @@ func (b batch) empty() batch {
 	return batch{entries: b.entries[:0], bytes: b.bytes[:0], pool: b.pool}
 }
 
-// read adds the next records of a source. With own, it copies them: the source overwrites them when
-// it is read again.
-func (b *batch) read(s Source, own bool) {
+// read adds the next records of a source. It copies them: the source overwrites them when it is read
+// again.
+func (b *batch) read(s Source) {
 	first, records, err := s.Next()
 	if err != nil {
 		b.end = err
 		return
 	}
-	b.add(first, records, own)
+	b.add(first, records, true)
 }
 
-// add adds records up to the first one that is no entry.
+// add adds records, or copies of them, up to the first one that is no entry.
 func (b *batch) add(first uint64, records [][]byte, own bool) {
 	number := first
 	defer func() {

@@ -140,8 +140,11 @@ func (h *History) Visit(v Visitor) error {
 	}
 }
 
-// halt ends reading ahead. What was decoded is applied by the next visit.
+// halt ends reading ahead. What was decoded is applied by the next visit, which looks whether there is more.
 func (h *History) halt() {
+	if h.batch.end == io.EOF {
+		h.batch.end = nil
+	}
 	if h.ahead != nil {
 		h.decoded, h.ahead = h.ahead.halt(), nil
 	}
@@ -190,6 +193,9 @@ func (h *History) fill(long bool) (more bool, err error) {
 	return true, nil
 }
 
+// someEntries is about how many entries are decoded before they are applied: so many stay in the processor's cache.
+const someEntries = 64
+
 // next returns the next batch. Of a long record it is decoded ahead.
 func (h *History) next(long bool) batch {
 	if len(h.decoded) > 0 {
@@ -204,7 +210,9 @@ func (h *History) next(long bool) batch {
 		return h.ahead.next(h.batch)
 	}
 	b := h.batch.empty()
-	b.read(h.source, false)
+	for len(b.entries) < someEntries && b.end == nil {
+		b.read(h.source)
+	}
 	return b
 }
 

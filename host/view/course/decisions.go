@@ -1,7 +1,6 @@
 package course
 
 import (
-	"maps"
 	"strings"
 
 	"github.com/tunehost/tunehost/core"
@@ -31,7 +30,7 @@ const mostOpen = 4096
 
 // Decisions counts what the scheduler decided at each iteration.
 type Decisions struct {
-	open  map[uint64]due // by the number of the result
+	open  Open
 	rungs map[uint64]*Rung
 	many  bool
 }
@@ -40,10 +39,7 @@ func (d *Decisions) result(o *core.Observation) {
 	if !o.Due || d.many {
 		return
 	}
-	if d.open == nil {
-		d.open, d.rungs = map[uint64]due{}, map[uint64]*Rung{}
-	}
-	d.open[o.Number] = due{o.Trial, o.Iteration}
+	d.open.Put(o.Number, o.Trial, o.Iteration)
 }
 
 // event is called before the step's results are taken.
@@ -53,14 +49,12 @@ func (d *Decisions) event(x *history.Step) {
 		return
 	}
 	for _, one := range e.Decisions {
-		of, ok := d.open[one.Number]
-		delete(d.open, one.Number)
-		if ok {
-			d.count(of, one)
+		if trial, iteration, ok := d.open.Take(one.Number); ok {
+			d.count(due{trial, iteration}, one)
 		}
 	}
-	if len(d.open) > mostOpen { // of trials that have ended before the decision
-		maps.DeleteFunc(d.open, func(number uint64, _ due) bool { return number <= e.Through })
+	if d.open.Len() > mostOpen { // of trials that have ended before the decision
+		d.open.Drop(e.Through)
 	}
 }
 
@@ -73,6 +67,9 @@ func (d *Decisions) count(of due, one core.Decision) {
 		if r = new(Rung); len(d.rungs) == mostRungs {
 			*d = Decisions{many: true}
 			return
+		}
+		if d.rungs == nil {
+			d.rungs = map[uint64]*Rung{}
 		}
 		r.Iteration = of.iteration
 		d.rungs[of.iteration] = r
@@ -97,4 +94,4 @@ func (d *Decisions) Rungs() (list []Rung) {
 	return list
 }
 
-func (d *Decisions) bytes() int64 { return int64(len(d.open)+len(d.rungs)) * 64 }
+func (d *Decisions) bytes() int64 { return int64(d.open.Len()+len(d.rungs)) * 64 }

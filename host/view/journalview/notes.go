@@ -6,6 +6,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
+	"github.com/tunehost/tunehost/host/view/course"
 )
 
 // noted is an entry with what is needed to describe it later, when the state of the experiment is another one.
@@ -41,12 +42,10 @@ func (n *noted) result(observation uint64) (place, bool) {
 
 // notes takes the entries of a record one after the other.
 type notes struct {
-	open   map[uint64]place // undecided results, by observation
+	open   course.Open
 	trials int
 	hosted bool
 }
-
-func newNotes() notes { return notes{open: map[uint64]place{}} }
 
 // take takes the next entry. It may use the memory of a noted one that is not needed any more.
 func (k *notes) take(s *history.Step, old noted) noted {
@@ -64,7 +63,7 @@ func (k *notes) take(s *history.Step, old noted) noted {
 	}
 	for _, a := range s.Actions {
 		if t, ok := a.(*core.Tell); ok && t.Observation.Due {
-			k.open[t.Observation.Number] = place{t.Observation.Trial, t.Observation.Iteration}
+			k.open.Put(t.Observation.Number, t.Observation.Trial, t.Observation.Iteration)
 		}
 	}
 	return n
@@ -73,9 +72,8 @@ func (k *notes) take(s *history.Step, old noted) noted {
 // decide removes the open results that an event decides on, and appends them to a list: each is decided once.
 func (k *notes) decide(e *core.SchedulerDecided, list []decided) []decided {
 	for _, d := range e.Decisions {
-		if p, ok := k.open[d.Number]; ok {
-			list = append(list, decided{d.Number, p})
-			delete(k.open, d.Number)
+		if trial, iteration, ok := k.open.Take(d.Number); ok {
+			list = append(list, decided{d.Number, place{trial, iteration}})
 		}
 	}
 	return list

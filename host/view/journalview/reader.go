@@ -20,7 +20,7 @@ func Open(dir storage.Dir) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{dir: dir, record: record, notes: newNotes()}, nil
+	return &Reader{dir: dir, record: record}, nil
 }
 
 // Close closes the record.

@@ -28,7 +28,7 @@ type kept struct {
 // NewTail returns the tail of a record of which nothing was read.
 func NewTail() *Tail { return newTail(mostKept) }
 
-func newTail(most uint64) *Tail { return &Tail{notes: newNotes(), most: most} }
+func newTail(most uint64) *Tail { return &Tail{most: most} }
 
 // After takes the next step of the record, or the first one of a record that is read again.
 func (t *Tail) After(s *history.Step) {
