@@ -209,9 +209,9 @@ func (p *readers) entries() float64 {
 // shown are the requests of the page of an experiment, each time that something has changed.
 var shown = []string{"/history", "/curves?metric=score&points=100&trials=2000"}
 
-// looks is how often the dashboard reads the status of an experiment, always at the same moments by the clock; shortest,
-// again and longest are its pauses before it reads something else once more, again after an answer that was made for
-// another page.
+// looks is how often the dashboard reads the status of an experiment, always at the same moments by the clock.
+// Shortest, again and longest are its pauses before it reads something else once more, again after an answer that was
+// made for another page.
 const (
 	looks    = 750 * time.Millisecond
 	shortest = 300 * time.Millisecond

@@ -83,7 +83,8 @@ func (a *Answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer answers a request, unless somebody else has begun to make the answer meanwhile: pages look at the same moments.
+// answer answers a request, unless somebody else has begun to make the answer meanwhile: pages look at the same
+// moments.
 func (a *Answers) answer(w http.ResponseWriter, r *http.Request, key string, most time.Duration) bool {
 	old := a.get(key)
 	if a.passes(old, r, most) {
