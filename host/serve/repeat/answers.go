@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,6 +16,8 @@ const (
 	// Shortest is how long any answer is passed on, and times is how many times as long as it took to make.
 	Shortest = 250 * time.Millisecond
 	times    = 1000
+	// telling is about what it takes to pass an answer on.
+	telling = 100 * time.Microsecond
 	// unchanged is how long an answer is passed on of which nothing has changed.
 	unchanged = time.Minute
 	// room is how many bytes all answers may take, largest how many one of them.
@@ -30,7 +33,7 @@ const NextHeader = "Tunehost-Next"
 // A reader that sends Cache-Control: max-age=N takes an answer that was made for somebody else, up to N seconds ago;
 // the dashboard's pages do. How long an answer is passed on depends on what it took to make: a cheap one for
 // a quarter of a second, an expensive one for 1000 times as long, so that each takes at most a thousandth of a
-// processor, unless the reader wants a newer one. Such an answer has the header Age, so that the reader knows that it
+// processor, unless the reader wants a newer one. It also counts to how many readers the one before was passed on. Such an answer has the header Age, so that the reader knows that it
 // may ask again for what came since.
 // Other readers get an answer that was made before only as long as nothing has changed that it depends on.
 type Answers struct {
@@ -62,7 +65,9 @@ type answer struct {
 	version string
 	over    func() bool
 	began   time.Time
-	took    time.Duration
+	// took is what it took to make it, and to pass on the one before; told counts the readers who have it.
+	took time.Duration
+	told atomic.Int64
 }
 
 // Share returns a handler that keeps the answers of another. now is the time.
@@ -118,6 +123,9 @@ func (a *Answers) begin(key string, x, old *answer) bool {
 		return false
 	}
 	a.known[key] = x
+	if old != nil {
+		x.took = telling * time.Duration(old.told.Load())
+	}
 	return true
 }
 
@@ -201,7 +209,7 @@ func (a *Answers) fill(key string, x *answer, r *http.Request) *inMemory {
 		a.keep(key, x)
 	}()
 	a.next.ServeHTTP(out, r)
-	x.took = a.now().Sub(x.began)
+	x.took += a.now().Sub(x.began)
 	if out.status == http.StatusOK && out.body.Len() <= largest {
 		x.body, x.header = out.body.Bytes(), out.header
 		sum := sha256.Sum256(x.body)
@@ -251,6 +259,7 @@ func (x *answer) size() int {
 
 // write answers a request, without the body if the reader has it.
 func (x *answer) write(w http.ResponseWriter, r *http.Request) {
+	x.told.Add(1)
 	for name, list := range x.header {
 		w.Header()[name] = list
 	}

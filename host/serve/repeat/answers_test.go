@@ -131,6 +131,27 @@ func TestPagesShareAnswers(t *testing.T) {
 	}
 }
 
+// An answer that many pages read is passed on for longer, since it is made anew for all of them: with ten pages a cheap
+// one for a second, and for as long as before when one page is left.
+func TestManyPagesAskLessOften(t *testing.T) {
+	c := &timed{status: http.StatusOK}
+	a := Share(c, c, c.now)
+	for range 10 {
+		asPage(a)
+	}
+	c.pass(time.Hour)
+	asPage(a)
+	if c.pass(900 * time.Millisecond); asPage(a).Body.String() != "2" {
+		t.Error("an answer after one for ten pages is not passed on for 900 ms")
+	}
+	if c.pass(200 * time.Millisecond); asPage(a).Body.String() != "3" {
+		t.Error("an answer after one for ten pages is passed on for 1100 ms")
+	}
+	if c.pass(300 * time.Millisecond); asPage(a).Body.String() != "4" {
+		t.Error("an answer after one for two pages is passed on for 300 ms")
+	}
+}
+
 // When the last word has been spoken, an expensive answer from before it is not passed on, and until then readers are
 // told
 // when there may be another.
