@@ -39,6 +39,31 @@ func (m *Machine) LeasesHeld() int { return len(m.engine.leases) }
 // LeaseGone returns why the last lost or refused lease is gone, until a trial starts on another one.
 func (m *Machine) LeaseGone() Cause { return m.engine.gone }
 
+// LeaseRetry returns when a lease is requested that trials wait for, and whose request is delayed because others
+// like it were refused or lost; 0: none is delayed.
+func (m *Machine) LeaseRetry() (at int64) {
+	x := m.engine
+	if len(x.refusals) == 0 || m.granter != granter(x) || m.outcome != 0 || m.closing.outcome != 0 || m.Paused() {
+		return 0
+	}
+	for _, s := range x.refusals {
+		if s.until > m.now && (at == 0 || s.until < at) && x.awaited(s.request) {
+			at = s.until
+		}
+	}
+	return at
+}
+
+// awaited reports whether trials wait for a lease with a request, and none is requested for them.
+func (x *engine) awaited(r resource.Request) bool {
+	for no := range x.m.line() {
+		if x.m.request(no).Equal(r) && x.pick(no, LeaseRequested, true) == nil {
+			return true
+		}
+	}
+	return !x.settings.OwnRequests && x.m.spec.Request.Equal(r) && x.mayCome() > 0
+}
+
 // NodeName returns the name of a node for messages.
 func (m *Machine) NodeName(id uint32) string {
 	if names := m.engine.names; m.granter == granter(m.engine) && int(id) < len(names) {

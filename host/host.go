@@ -76,6 +76,17 @@ func Resume(ctx context.Context, path string, o Options) (Ended, error) {
 	return runPlan(ctx, p, o)
 }
 
+// GiveBack gives back all leases of the experiment in a directory, which no host runs. It returns the names of those
+// of which the executor has not confirmed that they are over; a warning says what can be done about them.
+func GiveBack(ctx context.Context, path string, o Options) (kept []string, err error) {
+	setDefaults(&o)
+	p, err := prepare.FromDir(ctx, path, &o)
+	if err != nil {
+		return nil, err
+	}
+	return compose.GiveBack(ctx, p, o)
+}
+
 // runPlan runs a prepared experiment until its end.
 func runPlan(ctx context.Context, p *prepare.Plan, o Options) (ended Ended, err error) {
 	s, err := compose.Begin(ctx, p, o, compose.How{})

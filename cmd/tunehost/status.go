@@ -134,6 +134,9 @@ func unmet(s *view.Status) string {
 
 // nextSteps returns the commands that continue the experiment.
 func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
+	if s.State != view.Running && s.Waiting != "" {
+		return nil // its host is still there
+	}
 	outOfTime := s.OutOfTime()
 	dir := shellWord(s.Dir)
 	if outOfTime && s.State != view.Running && hasMore(s) {

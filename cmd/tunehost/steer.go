@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
+	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/steer/unixsock"
@@ -30,11 +32,20 @@ func (a *app) interruptCommand() *cobra.Command {
 		Use: "interrupt DIR", Short: "Interrupt an experiment; it can be resumed later",
 		Long: `Interrupt an experiment, as Ctrl-C in its terminal does: trials save a checkpoint if
 they can, and the host ends with exit status 130. The trials continue when the
-experiment is resumed.`,
+experiment is resumed.
+
+If no host runs the experiment, and leases of an executor are left, such as jobs that a
+host which died had, the executor is started for a moment and gives them back.`,
 		Example: "  tunehost interrupt results/digits\n  tunehost resume results/digits",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withHere(args[0], "it can be controlled only there", func(e *view.Recorded) error {
+				switch n, err := a.toGiveBack(e); {
+				case err != nil:
+					return err
+				case n > 0:
+					return a.giveBack(e)
+				}
 				return a.withHandler(e, func(h steer.Handler) error {
 					if err := carryOut(h, steer.Interrupt{}); err != nil {
 						return err
@@ -46,6 +57,28 @@ experiment is resumed.`,
 			})
 		},
 	}
+}
+
+// toGiveBack returns how many leases an experiment that no host runs has.
+func (a *app) toGiveBack(e *view.Recorded) (int, error) {
+	if e.State() == view.Running || e.Running() {
+		return 0, nil
+	}
+	return e.ToGiveBack(a.now())
+}
+
+// giveBack gives them back.
+func (a *app) giveBack(e *view.Recorded) error {
+	o := host.Options{Plugins: plugins, Output: host.Output{Stderr: a.err, Verbose: 1}}
+	kept, err := a.engine.giveBack(context.Background(), e.Dir.Path(), o)
+	switch {
+	case err != nil:
+		return err
+	case len(kept) > 0:
+		return exitError(exitFailed) // a warning names them
+	}
+	a.say("%s: its leases are given back", e.Name)
+	return nil
 }
 
 func (a *app) pauseCommand() *cobra.Command {

@@ -2,6 +2,7 @@ package attempt
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/plugin"
@@ -18,6 +19,20 @@ func (t *Driver) fetch(r *run) error {
 		return t.Memory.Restore(uint32(r.Trial), r.from.ID, r.start.Restore)
 	}
 	return t.Checkpoints.Fetch(r.place, r.checkpoint, r.start.Restore)
+}
+
+// makeWay keeps what somebody has put where the copy goes.
+func (t *Driver) makeWay(r *run) {
+	if r.from.ID == 0 {
+		return
+	}
+	kept, err := storage.MakeWay(r.start.Restore)
+	switch {
+	case err != nil:
+		t.Log.Warn(fmt.Sprintf("%s is in the way of the copy of a checkpoint: %v", r.start.Restore, err))
+	case kept != "":
+		t.Log.Warn(fmt.Sprintf("%s was not made by tunehost, and is now %s", r.start.Restore, kept))
+	}
 }
 
 // discardCopy removes the copy.

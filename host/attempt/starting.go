@@ -59,6 +59,7 @@ func placeOf(a core.StartAttempt, x *sdk.Trial) exec.Place {
 // prepareDir makes the run's directory, with a copy of the checkpoint that it continues from.
 // It waits until there is room or the run is stopped.
 func (t *Driver) prepareDir(r *run, params []byte) {
+	t.makeWay(r)
 	err := t.whenRoom(func() error {
 		if t.canceled(r) {
 			return errStopped

@@ -45,7 +45,7 @@ func (b *backoff) failed(ctx context.Context, err error) {
 	text := err.Error() + "; it is tried again"
 	if b.worthWarning() {
 		b.warned = true
-		b.granter.Log.Warn(text + " until it answers; trials wait")
+		b.granter.Log.Warn(text + " until it answers; " + b.granter.awaits())
 	} else {
 		b.granter.Log.Info(text)
 	}

@@ -43,8 +43,8 @@ func TestCloseSaysWhatItWaitsFor(t *testing.T) {
 	e := &engine{script: map[string][]error{"Release": slices.Repeat([]error{errors.New("down")}, 1000)}}
 	e.logged = func(line string) {
 		if strings.Contains(line, "the end waits") {
-			if !slices.Equal(w.noted, []string{"x-1"}) {
-				t.Errorf("not noted while the end waits: %v", w.noted)
+			if end, _ := ctx.Deadline(); !slices.Equal(w.noted.Names, []string{"x-1"}) || !w.noted.Until.Equal(end) {
+				t.Errorf("not noted while the end waits: %+v", w.noted)
 			}
 			cancel()
 		}
@@ -55,6 +55,29 @@ func TestCloseSaysWhatItWaitsFor(t *testing.T) {
 	w.release(1)
 	w.Close(ctx)
 	w.warned(says)
+	w.warned("it is tried again until it answers; leases are not given back")
+}
+
+// Only of leases on which agents ran is it known when they end without a host.
+func TestCloseSaysWhatRan(t *testing.T) {
+	for _, granted := range []bool{false, true} {
+		e := &engine{script: map[string][]error{"Release": slices.Repeat([]error{errors.New("down")}, 1000)}}
+		w := begin(t, e)
+		w.ask(1, "cpu=1")
+		w.hears("LeasePending")
+		if granted {
+			e.say(grant("x-1"))
+			w.hears("LeaseGranted")
+		}
+		w.release(1)
+		w.release(1) // for the second time
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		w.Close(ctx)
+		if w.noted.Ran != granted || !w.noted.Until.IsZero() || len(w.noted.Names) != 1 {
+			t.Errorf("granted %t: %+v", granted, w.noted)
+		}
+	}
 }
 
 // If the user does not wait for the executor, the host names the leases that may still be held.
@@ -69,7 +92,7 @@ func TestCloseGivesUp(t *testing.T) {
 	w.release(1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if kept := w.Close(ctx); !slices.Equal(kept, []string{"x-1"}) || !slices.Equal(w.noted, kept) {
+	if kept := w.Close(ctx); !slices.Equal(kept, []string{"x-1"}) || !slices.Equal(w.noted.Names, kept) {
 		t.Error(kept, w.noted)
 	}
 }

@@ -37,7 +37,7 @@ type world struct {
 	events chan core.Event
 	log    *logs
 	mu     sync.Mutex
-	noted  []string // the leases that may not be over
+	noted  exec.Kept // the leases that may not be over
 }
 
 func begin(t *testing.T, e *engine, adopt ...core.LeaseID) *world {
@@ -69,10 +69,10 @@ func beginAt(t *testing.T, c clock.Clock, e *engine, adopt ...core.LeaseID) *wor
 	return w
 }
 
-func (w *world) note(names []string) {
+func (w *world) note(k exec.Kept) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.noted = names
+	w.noted = k
 }
 
 func (w *world) ask(lease core.LeaseID, request string) {

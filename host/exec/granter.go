@@ -35,11 +35,21 @@ type Options struct {
 	Within func(ctx context.Context) (context.Context, context.CancelFunc)
 	// Post posts events of leases to the core.
 	Post func(...core.Event)
-	// Note notes the names of leases that were given up and may not be over; nil: nobody needs them.
-	Note func(names []string)
+	// Note notes the leases that were given up and may not be over; nil: nobody needs them.
+	Note func(Kept)
 	Log  *hostlog.Log
 	// Clock is the clock for the delays after failed calls.
 	Clock clock.Clock
+}
+
+// Kept are leases that were given up, and may not be over.
+type Kept struct {
+	// Names are their names, with * for those of earlier hosts.
+	Names []string
+	// Until is how long the host waits for the executor; zero: it does not wait any more.
+	Until time.Time
+	// Ran: agents ran on all of them, which end when they have had no host for a while.
+	Ran bool
 }
 
 // Granter carries out the core's lease actions, with an executor. A call that
@@ -89,8 +99,10 @@ type lease struct {
 	heard     bool // the executor has said something about it
 	// hopeless: the executor has said that it will not be granted.
 	hopeless bool
-	pending  pending
-	joining  *joining // nil: its agents are connected, or there are none
+	// ran: it was granted, and its agents were connected, before it was given back.
+	ran     bool
+	pending pending
+	joining *joining // nil: its agents are connected, or there are none
 	// addresses are the addresses of the nodes of its bundles, if it has agents.
 	addresses []string
 }
@@ -126,10 +138,13 @@ func (g *Granter) release(id core.LeaseID) {
 		delete(g.leases, id)
 		return
 	}
+	if l != nil && l.state == releasing {
+		return
+	}
 	if l != nil {
 		l.stopJoining()
 	}
-	g.leases[id] = &lease{state: releasing, asked: true}
+	g.leases[id] = &lease{state: releasing, asked: true, ran: l != nil && l.granted && l.joining == nil}
 }
 
 // Flush implements engine.Granter.
@@ -172,7 +187,7 @@ func (g *Granter) Run() {
 // warnBroken tells the user that the plugin itself fails, which is a bug of the plugin.
 func (g *Granter) warnBroken(err error) {
 	if g.ctx.Err() == nil && plugin.FailureOf(err) != plugin.Failed {
-		g.Log.Once("broken executor", err.Error()+"; it is started again each time, and trials wait meanwhile")
+		g.Log.Once("broken executor", err.Error()+"; it is started again each time, and "+g.awaits()+" meanwhile")
 	}
 }
 
@@ -246,15 +261,15 @@ func (g *Granter) hasAdopted() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.adopted = true
-	g.note(nil)
+	g.note(Kept{})
 	g.watchSilence(g.leasesWhere((*lease).isSilent))
 	g.progressed()
 }
 
 // note notes what may not be over.
-func (g *Granter) note(names []string) {
+func (g *Granter) note(k Kept) {
 	if g.Note != nil {
-		g.Note(names)
+		g.Note(k)
 	}
 }
 
@@ -515,42 +530,53 @@ func nanoseconds(t time.Time) int64 {
 // earlier hosts, or until ctx ends. It returns the names of leases that may still be held,
 // with * for those of earlier hosts. Run must have been called.
 func (g *Granter) Close(ctx context.Context) (kept []string) {
-	quiet := g.Clock.AfterFunc(closeNotice, func() { g.sayWaits(ctx) })
+	end, _ := ctx.Deadline()
+	g.noteWaits(end) // the user may look before the end
+	quiet := g.Clock.AfterFunc(closeNotice, func() { g.sayWaits(end) })
 	g.settle(ctx)
 	quiet()
 	g.stop()
 	<-g.done
-	kept = g.kept()
-	g.note(kept)
-	return kept
+	now := g.kept()
+	g.note(now)
+	return now.Names
+}
+
+// noteWaits notes what the host waits for until it ends.
+func (g *Granter) noteWaits(end time.Time) {
+	if now := g.kept(); len(now.Names) > 0 {
+		now.Until = end
+		g.note(now)
+	}
 }
 
 // closeNotice is the time after which a message says what the end waits for.
 const closeNotice = 3 * time.Second
 
-func (g *Granter) sayWaits(ctx context.Context) {
-	kept, limit := g.kept(), ""
-	if end, ok := ctx.Deadline(); ok {
+func (g *Granter) sayWaits(end time.Time) {
+	kept, limit := g.kept().Names, ""
+	if !end.IsZero() {
 		limit = fmt.Sprintf(" for %v more at most", max(0, time.Until(end)).Round(time.Second))
 	}
 	if len(kept) > 0 {
-		g.note(kept) // the user may look before the end
 		g.Log.Warn(fmt.Sprintf("%s has not given these leases back yet: %s; the end waits for it%s", g.Title,
 			strings.Join(kept, ", "), limit))
 	}
 }
 
-// kept returns the names of leases that may still be held.
-func (g *Granter) kept() (kept []string) {
+// kept returns the leases that may still be held.
+func (g *Granter) kept() Kept {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	k := Kept{Ran: true}
 	for _, id := range g.leasesWhere((*lease).mustRelease) {
-		kept = append(kept, g.name(id))
+		k.Names = append(k.Names, g.name(id))
+		k.Ran = k.Ran && g.leases[id].ran
 	}
 	if g.begun && !g.adopted {
-		kept = append(kept, g.Prefix+"*")
+		k.Names, k.Ran = append(k.Names, g.Prefix+"*"), false
 	}
-	return kept
+	return k
 }
 
 // settle waits until all leases that the core has released are given back. A lease that an earlier host could not

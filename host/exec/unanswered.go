@@ -22,11 +22,22 @@ func (g *Granter) watchCall() (ended func()) {
 			return
 		}
 		why := fmt.Sprintf("%s has not answered for %s", g.Title, deadlines.Text(slowCall))
-		g.Log.Once("slow executor", why+"; trials wait until it does; later times are only in host.log")
+		what := g.awaits()
+		g.Log.Once("slow executor: "+what, why+"; "+what+" until it does; later times are only in host.log")
 		g.Log.Info(why)
 		g.tellWaiting(why)
 	})
 	return func() { stop() }
+}
+
+// awaits says what waits for the executor. Where an experiment ends, no trial does.
+func (g *Granter) awaits() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.leasesWhere(func(l *lease) bool { return l.state != releasing && !l.granted })) > 0 {
+		return "trials wait"
+	}
+	return "leases are not given back"
 }
 
 // tellUnanswered reports why leases wait for an executor that has failed.

@@ -102,7 +102,7 @@ func (h *Holding) lockDir(dir storage.Dir, o *options.Options) (err error) {
 	}
 	if h.lock == nil {
 		if h.lock, err = journal.LockDir(dir.Path(), o.Clock.Now()); err != nil {
-			return inUse(err)
+			return inUse(err, dir.Leaving(o.Clock.Now()))
 		}
 		if err := h.lock.Check(); err != nil { // another host has removed what it made, see withdraw
 			return usererror.Errorf("%s: another host has just left this directory; try again", dir.Path())
@@ -111,14 +111,17 @@ func (h *Holding) lockDir(dir storage.Dir, o *options.Options) (err error) {
 	return usererror.Wrap(unixsock.Vacant(dir))
 }
 
-// inUse is the error of a directory whose lock cannot be taken.
-func inUse(err error) error {
+// inUse is the error of a directory whose lock cannot be taken; leaving is what a host that ends waits for.
+func inUse(err error, leaving string) error {
 	held, ok := errors.AsType[*journal.LockedError](err)
 	switch {
 	case !ok:
 		return usererror.Wrap(err)
 	case held.PID == 0:
 		return usererror.Errorf("%w; try again in a moment", err)
+	case leaving != "":
+		return usererror.Errorf("%s is in use by process %d on %s: %s; try again when it has ended", held.Dir, held.PID,
+			held.Host, leaving)
 	}
 	return usererror.Errorf("%w; `tunehost watch %[2]s` follows it, `tunehost interrupt %[2]s` ends its host such "+
 		"that it can continue", err, held.Dir)

@@ -47,6 +47,9 @@ func (x *Resting) Do(r Request) (Answer, error) {
 
 // refusal says how to continue such that a request is met.
 func (x *Resting) refusal(r Request, state string) error {
+	if leaving := x.View.Leaving(state, x.now()); leaving != "" {
+		return &BusyError{What: fmt.Sprintf("%s is %s, and %s: try again when it has ended", x.View.Name, state, leaving)}
+	}
 	resume := view.Resumer(x.View.Manual(), x.shown())
 	what, do := "there is nothing to control", ""
 	if state == view.Interrupted || state == core.Failed.String() {
@@ -55,6 +58,10 @@ func (x *Resting) refusal(r Request, state string) error {
 	switch r := r.(type) {
 	case Retry:
 		return x.retry(r, state)
+	case Interrupt:
+		if text := x.leases(); text != "" {
+			what, do = what+" but leases", "; "+text
+		}
 	case Unpause:
 		if do != "" {
 			what, do = "no host runs it", "; "+resume+" resumes it, and then it can be unpaused"
@@ -67,6 +74,19 @@ func (x *Resting) refusal(r Request, state string) error {
 		return usererror.Errorf("%s is %s: %s%s", x.View.Name, state, what, do)
 	}
 	return fmt.Errorf("%s is %s: %s", x.View.Name, state, what)
+}
+
+// leases says how the leases of the experiment are given back; "": it has none.
+func (x *Resting) leases() string {
+	if n, err := x.View.ToGiveBack(x.now()); err == nil && n > 0 {
+		return "`tunehost interrupt " + x.shown() + "` gives them back"
+	}
+	if names, executor := x.View.Foreign(x.now()); executor != "" {
+		return fmt.Sprintf("the executor %q, which it had before, has not confirmed that these are given back: %s; "+
+			"continue with executor=%[1]s, or cancel what has these names with the cluster's own command", executor,
+			view.NamesOfLeases(names))
+	}
+	return ""
 }
 
 // retry names the command that runs a trial again.

@@ -34,7 +34,7 @@ func TestBystandersAmongCheckpoints(t *testing.T) {
 	stage(t, dir, 1, map[string][]byte{"w": weights(1)})
 	commitNow(t, d, dir, 1)
 	files := []string{"notes.tmp", "thesis.old/text.tex", "12/model", "000099/model", "000007.bak/model", "000008.tmp",
-		"restored/notes.txt"}
+		"restored/notes.txt", "restored/000005/notes.txt"}
 	for _, name := range files {
 		bystander(t, filepath.Join(dir, checkpoints, name))
 	}
@@ -43,7 +43,7 @@ func TestBystandersAmongCheckpoints(t *testing.T) {
 		bystander(t, filepath.Join(d.Blobs(), name))
 	}
 	if err := errors.Join(Restore(CheckpointDir(dir, 1), RestoredDir(dir, 4)),
-		d.SweepTrial(dir, func(uint32) bool { return false },
+		d.SweepTrial(dir, 4, func(uint32) bool { return false },
 			func(uint32) bool { return false }), d.SweepBlobs()); err != nil {
 		t.Fatal(err)
 	}
@@ -57,6 +57,23 @@ func TestBystandersAmongCheckpoints(t *testing.T) {
 		if _, err := os.Lstat(gone); !os.IsNotExist(err) {
 			t.Errorf("%s is there: %v", gone, err)
 		}
+	}
+}
+
+// B-155: what stands where the copy of a new attempt goes gets another name.
+func TestMakeWay(t *testing.T) {
+	t.Parallel()
+	_, dir := trial(t)
+	copied := RestoredDir(dir, 2)
+	if kept, err := MakeWay(copied); kept != "" || err != nil {
+		t.Errorf("where nothing is: %q, %v", kept, err)
+	}
+	for _, want := range []string{copied + ".kept1", copied + ".kept2"} {
+		bystander(t, filepath.Join(copied, "notes.txt"))
+		if kept, err := MakeWay(copied); kept != want || err != nil {
+			t.Errorf("%q, %v", kept, err)
+		}
+		unharmed(t, filepath.Join(want, "notes.txt"))
 	}
 }
 

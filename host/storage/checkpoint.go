@@ -42,6 +42,15 @@ func RestoredDir(trialDir string, attempt uint32) string {
 	return filepath.Join(trialDir, checkpoints, restored, fmt.Sprintf("%06d", attempt))
 }
 
+// MakeWay gives what stands where the copy of a new attempt goes, which no host has put there, another name (B-155);
+// kept is "" if nothing does.
+func MakeWay(copied string) (kept string, err error) {
+	if _, err := nolink.Lstat(copied); err != nil {
+		return "", unlessMissing(err)
+	}
+	return keepAside(realDisk{}, copied)
+}
+
 // OwnCheckpoints returns the directory where a program makes its checkpoints.
 func OwnCheckpoints(trialDir string) string { return filepath.Join(trialDir, checkpoints, own) }
 

@@ -224,7 +224,7 @@ func TestEarlierLayout(t *testing.T) {
 	if err := Restore(CheckpointDir(dir, 1), RestoredDir(dir, 2)); err != nil {
 		t.Error(err)
 	}
-	if err := errors.Join(d.SweepBlobs(), d.SweepTrial(dir, func(uint32) bool { return true },
+	if err := errors.Join(d.SweepBlobs(), d.SweepTrial(dir, 2, func(uint32) bool { return true },
 		func(uint32) bool { return false }), d.RemoveCheckpoint(dir, 1)); err != nil {
 		t.Error(err)
 	}
@@ -259,7 +259,7 @@ func TestSweepTrial(t *testing.T) {
 	stage(t, dir, 9, map[string][]byte{"w": weights(9)})
 	if err := errors.Join(Restore(CheckpointDir(dir, 1), RestoredDir(dir, 4)),
 		os.MkdirAll(OwnCheckpoints(dir), dirMode),
-		os.Rename(CheckpointDir(dir, 3), CheckpointDir(dir, 3)+beingGone), d.SweepTrial(dir,
+		os.Rename(CheckpointDir(dir, 3), CheckpointDir(dir, 3)+beingGone), d.SweepTrial(dir, 4,
 			func(id uint32) bool { return id == 2 }, func(uint32) bool { return false })); err != nil {
 		t.Fatal(err)
 	}

@@ -70,13 +70,19 @@ func moveAside(on disk, final string) error {
 	if _, err := nolink.Lstat(final); errors.Is(err, fs.ErrNotExist) || isCheckpoint(final) {
 		return removeCheckpoint(on, final)
 	}
+	_, err := keepAside(on, final)
+	return err
+}
+
+// keepAside gives a folder that is not a host's another name.
+func keepAside(on disk, dir string) (kept string, err error) {
 	for n := 1; ; n++ {
-		kept := fmt.Sprintf("%s.kept%d", final, n)
+		kept = fmt.Sprintf("%s.kept%d", dir, n)
 		switch _, err := nolink.Lstat(kept); {
 		case errors.Is(err, fs.ErrNotExist):
-			return on.rename(final, kept)
+			return kept, on.rename(dir, kept)
 		case err != nil: // no free name could be found
-			return err
+			return "", err
 		}
 	}
 }

@@ -3,10 +3,13 @@ package storage
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
@@ -17,7 +20,17 @@ import (
 type Unreleased struct {
 	Executor string   `json:"executor"`
 	Names    []string `json:"names"`
+	// Waits is how long the host waits for the executor; zero: it does not wait any more.
+	Waits time.Time `json:"waits,omitzero"`
+	// Over is when they have ended by themselves, for want of a host; zero: that is not known.
+	Over time.Time `json:"over,omitzero"`
+	// Given is when all leases of the executor were given back after their host had died, without a host: the record
+	// does not say so.
+	Given time.Time `json:"given,omitzero"`
 }
+
+// Ended reports whether they have ended by themselves at a time.
+func (u *Unreleased) Ended(now time.Time) bool { return !u.Over.IsZero() && now.After(u.Over) }
 
 // Unreleased is a file with all of them, of each executor that the experiment has had.
 func (d Dir) Unreleased() string { return filepath.Join(d.path, "unreleased.json") }
@@ -25,12 +38,12 @@ func (d Dir) Unreleased() string { return filepath.Join(d.path, "unreleased.json
 // maxUnreleased is larger than the names of all leases of an experiment.
 const maxUnreleased = 16 << 20
 
-// NoteUnreleased replaces the names of an executor's leases that may not be over; nil: all are. Those of another
+// NoteUnreleased replaces the leases of an executor that may not be over; without names, all are. Those of another
 // executor stay: only it can say that they are over.
-func (d Dir) NoteUnreleased(executor string, names []string) error {
-	all := slices.DeleteFunc(d.ReadUnreleased(), func(u Unreleased) bool { return u.Executor == executor })
-	if len(names) > 0 {
-		all = append(all, Unreleased{executor, names})
+func (d Dir) NoteUnreleased(u Unreleased) error {
+	all := slices.DeleteFunc(d.ReadUnreleased(), func(old Unreleased) bool { return old.Executor == u.Executor })
+	if len(u.Names) > 0 || !u.Given.IsZero() {
+		all = append(all, u)
 	}
 	if len(all) == 0 {
 		return unlessMissing(nolink.Remove(d.Unreleased()))
@@ -49,6 +62,25 @@ func (d Dir) ReadUnreleased() (all []Unreleased) {
 		return nil
 	}
 	return all
+}
+
+// Leaving says what a host that ends waits for, and how long at most; "": no executor has to give leases back.
+func (d Dir) Leaving(now time.Time) string {
+	for _, u := range d.ReadUnreleased() {
+		left := u.Waits.Sub(now)
+		if left <= 0 {
+			continue
+		}
+		what := "leases"
+		if n := len(u.Names); n == 1 {
+			what = "a lease"
+		} else if !slices.ContainsFunc(u.Names, func(name string) bool { return strings.HasSuffix(name, "*") }) {
+			what = fmt.Sprintf("%d leases", n)
+		}
+		return fmt.Sprintf("its host still waits for the executor %q to give %s back, %v more at most", u.Executor, what,
+			left.Round(time.Second))
+	}
+	return ""
 }
 
 // full is an empty file while the host waits for room on the disk: it needs no room itself.

@@ -339,7 +339,7 @@ func awayOrNot(t *testing.T, root string, saved bool) {
 // takenUp checks that the next host removes the remains and can commit again.
 func takenUp(t *testing.T, d Dir, trialDir string, saved bool) {
 	t.Helper()
-	if err := errors.Join(d.SweepTrial(trialDir, func(uint32) bool { return saved },
+	if err := errors.Join(d.SweepTrial(trialDir, 9, func(uint32) bool { return saved },
 		func(uint32) bool { return false }), d.SweepBlobs()); err != nil {
 		t.Error(err)
 	}

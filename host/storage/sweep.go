@@ -42,8 +42,9 @@ func removeCheckpoint(on disk, dir string) error {
 }
 
 // SweepTrial removes what a dead host left among a trial's checkpoints: unneeded ones, incomplete ones
-// that are not owed, and the copies that attempts restored from. No attempt of the trial may run.
-func (d Dir) SweepTrial(trialDir string, needed, owed func(id uint32) bool) error {
+// that are not owed, and the copies that attempts, of which there were so many, restored from. No attempt of the
+// trial may run.
+func (d Dir) SweepTrial(trialDir string, attempts uint32, needed, owed func(id uint32) bool) error {
 	root := filepath.Join(trialDir, checkpoints)
 	list, err := nolink.ReadDir(root)
 	if err != nil {
@@ -59,7 +60,7 @@ func (d Dir) SweepTrial(trialDir string, needed, owed func(id uint32) bool) erro
 		base := strings.TrimSuffix(e.Name(), suffix)
 		switch id, ours := numberOf(base); {
 		case e.Name() == restored:
-			errs = append(errs, sweepRestored(path))
+			errs = append(errs, sweepRestored(path, attempts))
 		case !ours || !e.IsDir():
 		case (suffix == beingMade || suffix == beingKept || base == e.Name()) && owed(id):
 		case suffix == beingMade, suffix == beingKept, suffix == beingGone:
@@ -84,12 +85,12 @@ func isCheckpoint(dir string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// sweepRestored removes the copies of attempts, and their folder unless it holds something else.
-func sweepRestored(dir string) error {
+// sweepRestored removes the copies of attempts, and their folder unless it holds something else (B-155).
+func sweepRestored(dir string, attempts uint32) error {
 	list, err := nolink.ReadDir(dir)
 	left := len(list)
 	for _, e := range list {
-		if _, ours := numberOf(e.Name()); ours {
+		if attempt, ours := numberOf(e.Name()); ours && attempt <= attempts {
 			err = errors.Join(err, nolink.RemoveAll(filepath.Join(dir, e.Name())))
 			left--
 		}

@@ -11,7 +11,7 @@ import (
 // sweepTrial looks through all directories that a trial has had.
 func (t *Trials) sweepTrial(no core.TrialNo, needed, owed func(id uint32) bool) (err error) {
 	for moved := range t.machine.Dirs(no) + 1 {
-		err = errors.Join(err, t.dir.SweepTrial(t.DirAt(no, moved), needed, owed))
+		err = errors.Join(err, t.dir.SweepTrial(t.DirAt(no, moved), t.machine.View(no).Attempt, needed, owed))
 	}
 	return err
 }

@@ -25,6 +25,8 @@ type Leases struct {
 	Ends []string `json:"ends,omitempty"`
 	// Lost is the reason why the last lease was lost or refused, while no trial runs on another; else "".
 	Lost string `json:"lost,omitempty"`
+	// RetryAt is when the next lease is requested after others were lost or refused early; zero: nothing waits for that.
+	RetryAt time.Time `json:"retry_at,omitzero"`
 	// Direct is how many of the granted leases are on nodes that write checkpoints to the storage themselves, and
 	// Indirect on nodes that cannot, whose checkpoints go through the host; Blocked are the reasons, each once. Leases
 	// that share the host's files, or that have saved nothing yet, are in neither.
@@ -33,6 +35,9 @@ type Leases struct {
 	Blocked  []string `json:"blocked,omitempty"`
 	// Nodes are the names of the nodes of granted leases, sorted.
 	Nodes []string `json:"nodes"`
+	// Recorded is when the record ends that the host of an experiment without one has left, and with it what is known of
+	// the leases.
+	Recorded time.Time `json:"recorded,omitzero"`
 	// HostGrace is there while no host runs the experiment: the leases are those that its last host held, and they
 	// end so many seconds after it if no other host takes them over.
 	HostGrace float64 `json:"host_grace_s,omitempty"`
@@ -41,19 +46,54 @@ type Leases struct {
 	Unreleased []string `json:"unreleased,omitempty"`
 	// UnreleasedBy is their executor, if the experiment has another one now, which cannot give them back.
 	UnreleasedBy string `json:"unreleased_by,omitempty"`
+	// UnreleasedUntil is when they have ended by themselves; zero: that is not known.
+	UnreleasedUntil time.Time `json:"unreleased_until,omitzero"`
+	// Waits is for how many seconds at most the host of an experiment that has ended still waits for the executor to
+	// give Unreleased back.
+	Waits float64 `json:"waits_s,omitempty"`
+	// Ended is how many were not given back and have ended by themselves, and EndedBy by when.
+	Ended   int       `json:"ended,omitempty"`
+	EndedBy time.Time `json:"ended_by,omitzero"`
 }
 
 // withUnreleased adds the leases that were not given back; own is the executor of the experiment.
-func (l *Leases) withUnreleased(all []storage.Unreleased, own string) *Leases {
+func (l *Leases) withUnreleased(all []storage.Unreleased, own string, now time.Time) *Leases {
 	for _, u := range all {
+		if len(u.Names) == 0 {
+			continue
+		}
 		if l == nil {
 			l = &Leases{Why: []string{}, Nodes: []string{}}
+		}
+		if u.Ended(now) {
+			l.Ended += len(u.Names)
+			l.EndedBy = later(l.EndedBy, u.Over)
+			continue
+		}
+		known := len(l.Unreleased) == 0 || !l.UnreleasedUntil.IsZero()
+		if l.UnreleasedUntil = later(l.UnreleasedUntil, u.Over); u.Over.IsZero() || !known {
+			l.UnreleasedUntil = time.Time{}
 		}
 		if l.Unreleased = append(l.Unreleased, u.Names...); u.Executor != own {
 			l.UnreleasedBy = u.Executor
 		}
 	}
 	return l
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// waitsFor returns for how long the host that gives leases back still waits for their executor, at most.
+func waitsFor(all []storage.Unreleased, now time.Time) (left time.Duration) {
+	for _, u := range all {
+		left = max(left, u.Waits.Sub(now))
+	}
+	return left
 }
 
 // leases counts the leases that are held; it returns nil if trials run on this machine.
@@ -83,6 +123,47 @@ func leases(m *core.Machine) *Leases {
 		out.Lost = m.LeaseGone().String()
 	}
 	return out
+}
+
+// Foreign returns the leases that an executor which the experiment had before has not given back.
+func (e *Experiment) Foreign(now time.Time) (names []string, executor string) {
+	for _, u := range e.Dir.ReadUnreleased() {
+		if u.Executor != e.Config.Executor.Name && len(u.Names) > 0 && !u.Ended(now) {
+			names, executor = append(names, u.Names...), u.Executor
+		}
+	}
+	return names, executor
+}
+
+// left says that no host holds them any more.
+func (l *Leases) left(s *State) {
+	if l == nil {
+		return
+	}
+	l.RetryAt = time.Time{}
+	if l.held() {
+		l.HostGrace, l.Recorded = s.Config.HostGrace.Seconds(), s.wall(s.Machine.Now())
+	}
+}
+
+// givenBack reports whether all leases of an experiment without a host were given back since it had one.
+func givenBack(all []storage.Unreleased, own string) bool {
+	return slices.ContainsFunc(all, func(u storage.Unreleased) bool { return u.Executor == own && !u.Given.IsZero() })
+}
+
+// ToGiveBack returns how many leases the executor of an experiment that no host runs can give back.
+func (e *Experiment) ToGiveBack(now time.Time) (n int, err error) {
+	all, own := e.Dir.ReadUnreleased(), e.Config.Executor.Name
+	for _, u := range all {
+		if u.Executor == own && !u.Ended(now) {
+			n += len(u.Names)
+		}
+	}
+	held, err := e.LeasesHeld()
+	if givenBack(all, own) {
+		held = 0
+	}
+	return n + held, err
 }
 
 // held reports whether there are any.
@@ -145,35 +226,64 @@ func (l *Leases) String() string {
 		parts = append(parts, l.unreleased())
 	}
 	text := cmp.Or(strings.Join(parts, ", "), "none")
+	if l.Ended > 0 {
+		text += fmt.Sprintf("; %d not given back, but ended by %s", l.Ended, momentOf(l.EndedBy))
+	}
 	if len(l.Why) > 0 {
 		text += ": " + strings.Join(l.Why, "; ")
 	}
 	if l.Lost != "" {
 		text += "; the last one: " + l.Lost
 	}
+	text += l.retry()
 	if l.HostGrace > 0 {
-		return fmt.Sprintf("when its last host ended: %s; without another host they end %v after it", text,
+		return fmt.Sprintf("when its last host ended, of which the last entry of the record is of %s: %s; without "+
+			"another host they end %v after it, and `tunehost interrupt` gives them back now", momentOf(l.Recorded), text,
 			time.Duration(l.HostGrace*float64(time.Second)))
 	}
 	return text + l.routes()
 }
 
+// retry is "; another is requested at 18:23:43".
+func (l *Leases) retry() string {
+	if l.RetryAt.IsZero() {
+		return ""
+	}
+	return "; another is requested at " + l.RetryAt.Local().Format(time.TimeOnly)
+}
+
 // unreleased is "2 not given back (th-a-1, th-a-2)", and what to do.
 func (l *Leases) unreleased() string {
-	does := "or resume the experiment"
+	if l.Waits > 0 {
+		return fmt.Sprintf("%s not given back yet (%s)", l.howMany(), NamesOfLeases(l.Unreleased))
+	}
+	does := "or interrupt or resume the experiment, which gives them back"
 	if l.UnreleasedBy != "" {
 		does = "or continue with executor=" + l.UnreleasedBy
 	}
-	what := "some perhaps not given back"
-	known := slices.DeleteFunc(slices.Clone(l.Unreleased), func(name string) bool {
-		return strings.HasSuffix(name, "*")
-	})
-	if n := len(known); n > 0 {
-		what = fmt.Sprintf("%d not given back", n)
+	if !l.UnreleasedUntil.IsZero() {
+		does += "; otherwise they end by " + momentOf(l.UnreleasedUntil)
 	}
-	return fmt.Sprintf("%s (%s; cancel what has these names with the cluster's own command, %s)", what,
-		NamesOfLeases(l.Unreleased), does)
+	return fmt.Sprintf("%s not given back (%s; cancel what has these names with the cluster's own command, %s)",
+		l.howMany(), NamesOfLeases(l.Unreleased), does)
 }
+
+// howMany is how many leases were not given back, as far as that is known.
+func (l *Leases) howMany() string {
+	known := 0
+	for _, name := range l.Unreleased {
+		if !strings.HasSuffix(name, "*") {
+			known++
+		}
+	}
+	if known == 0 {
+		return "some perhaps"
+	}
+	return fmt.Sprint(known)
+}
+
+// momentOf is a time where the user is.
+func momentOf(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
 
 // namedLeases is how many leases a line names.
 const namedLeases = 10
@@ -208,7 +318,7 @@ func (l *Leases) Awaited(trialsRun bool) string {
 	}
 	text := strings.Join(parts, ", ")
 	if l.Lost != "" && l.Free == 0 {
-		return cmp.Or(text, "no lease") + "; the last one: " + l.Lost
+		return cmp.Or(text, "no lease") + "; the last one: " + l.Lost + l.retry()
 	}
 	return text
 }

@@ -80,7 +80,7 @@ type External struct {
 	Overdue []Overdue
 	// Pending are the settings that the next host will read.
 	Pending []Pending
-	// Waiting is what a running experiment waits for, or "".
+	// Waiting is what a running experiment waits for, or the host of one that has ended; else "".
 	Waiting string
 	// Left is how long a running experiment will still run.
 	Left Left
@@ -123,6 +123,9 @@ func (s *State) CurrentStatus() Status {
 		x.Counts[state] = m.Count(state)
 	}
 	x.Leases = leases(m)
+	if at := m.LeaseRetry(); at > 0 {
+		x.Leases.RetryAt = s.wall(at)
+	}
 	x.Begun = begunTrials(m)
 	if ending, why := m.Ending(); ending != 0 && outcome == 0 {
 		x.Ending, x.Cause = ending.String(), why
@@ -298,16 +301,18 @@ func (e *Experiment) Status(now time.Time) (x Status, err error) {
 			return x, err
 		}
 	}
-	e.noted(&x)
+	if x.State != Running {
+		x.Waiting = ""
+	}
+	leaving := e.noted(&x, now)
 	if x.Resumable, err = e.resumable(x.State); err != nil {
 		return x, err
 	}
+	x.Resumable = x.Resumable && !leaving
 	if x.State != Running {
-		x.Waiting, x.WasRunning = "", x.Counts[core.Running]
+		x.WasRunning = x.Counts[core.Running]
 		failed := e.source.Look(func(s *State) {
-			if x.Leases != nil && x.Leases.held() {
-				x.Leases.HostGrace = s.Config.HostGrace.Seconds()
-			}
+			x.Leases.left(s)
 			x.Pending, err = s.pending()
 		})
 		if err := errors.Join(failed, err); err != nil {
@@ -334,17 +339,36 @@ func (e *Experiment) Status(now time.Time) (x Status, err error) {
 	return x, nil
 }
 
-// noted adds what the host has noted beside the record.
-func (e *Experiment) noted(x *Status) {
+// noted adds what the host has noted beside the record. It reports whether the host of an experiment that has ended
+// is still there.
+func (e *Experiment) noted(x *Status, now time.Time) (leaving bool) {
 	if e.Dir.Path() == "" {
-		return
+		return false
 	}
-	x.Leases = x.Leases.withUnreleased(e.Dir.ReadUnreleased(), e.Config.Executor.Name)
+	all := e.Dir.ReadUnreleased()
+	if x.State != Running && x.Leases != nil && givenBack(all, e.Config.Executor.Name) {
+		x.Leases = &Leases{Why: []string{}, Nodes: []string{}}
+	}
+	x.Leases = x.Leases.withUnreleased(all, e.Config.Executor.Name, now)
+	if text := e.Leaving(x.State, now); text != "" {
+		x.Leases.Waits, x.Waiting = waitsFor(all, now).Seconds(), text
+		return true
+	}
 	if x.State == Running && e.Dir.NotedFull() {
 		x.Waiting = "the disk is full: nothing is started, recorded or saved until there is space; free some space " +
 			"and the experiment continues by itself"
 		x.Left = Left{} // it takes as long as the disk stays full
 	}
+	return false
+}
+
+// Leaving says what the host of an experiment in a state that is not [Running] still waits for; "": it has ended, or
+// is about to.
+func (e *Experiment) Leaving(state string, now time.Time) string {
+	if state == Running || !e.Running() {
+		return ""
+	}
+	return e.Dir.Leaving(now)
 }
 
 // OutOfTime reports whether an experiment has used up its time budget: to continue it needs a larger

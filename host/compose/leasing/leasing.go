@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/agent"
 	"github.com/tunehost/tunehost/host/compose/setup"
 	"github.com/tunehost/tunehost/host/deadlines"
@@ -20,6 +21,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/steer"
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/validate/needs"
 	"github.com/tunehost/tunehost/host/view"
@@ -31,6 +33,9 @@ func init() { bundled.Agents(agent.Main) }
 
 // releaseGrace is how long a host that ends waits for an executor to give leases back.
 const releaseGrace = 30 * time.Second
+
+// agentsEnd is how long agents whose host did not come back may take to end, and the engine to end their leases.
+const agentsEnd = 30 * time.Second
 
 // Leasing is what a host knows of the executor that grants leases. Where trials run on this
 // machine, it does nothing.
@@ -101,7 +106,8 @@ func (s *Leasing) warnForgotten() {
 		return // it has no directory
 	}
 	for _, u := range s.setup.Dir.ReadUnreleased() {
-		if s.setup.Leased() && u.Executor == s.setup.Plan.Experiment.Executor.Name {
+		own := s.setup.Leased() && u.Executor == s.setup.Plan.Experiment.Executor.Name
+		if own || len(u.Names) == 0 || u.Ended(s.setup.Options.Clock.Now()) {
 			continue
 		}
 		s.setup.Log.Warn(fmt.Sprintf("the executor %q, which this experiment had before, has not confirmed that these "+
@@ -170,34 +176,74 @@ func (s *Leasing) Start() {
 	}
 }
 
-// Stop ends the executor once all that was released is given back. A host that
-// fails leaves leases behind, for the next host.
-func (s *Leasing) Stop(broken bool) {
+// Stop ends the executor once all that was released is given back, and returns the names of the leases that may not
+// be over. A host that fails leaves leases behind, for the next host.
+func (s *Leasing) Stop(broken bool) (kept []string) {
 	if s.granter == nil {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), releaseGrace)
 	defer cancel()
 	if broken {
 		cancel()
 	}
-	kept := s.granter.Close(ctx)
+	kept = s.granter.Close(ctx)
 	if len(kept) > 0 && !broken {
 		s.setup.Log.Warn(fmt.Sprintf("the executor %q has not confirmed that these leases are given back: %s; they "+
 			"may go on and use the cluster until their agents have had no host for host_grace (%s): cancel what has "+
-			"these names with the cluster's own command, or resume the experiment, which gives them back",
+			"these names with the cluster's own command, or interrupt or resume the experiment, which gives them back",
 			s.setup.Plan.Experiment.Executor.Name, view.NamesOfLeases(kept),
 			deadlines.Text(s.setup.Plan.Experiment.HostGrace)))
 	}
+	return kept
+}
+
+// GiveBack has the executor give back all leases of an experiment that no host runs, and requests none. It returns the
+// names of those that may not be over.
+func (s *Leasing) GiveBack() (kept []string, err error) {
+	before := s.setup.Dir.ReadUnreleased()
+	if err := s.Open(inbox.New()); err != nil || s.granter == nil {
+		return nil, err
+	}
+	s.granter.Do(core.AdoptLeases{})
+	s.granter.Flush()
+	s.Start()
+	kept = s.Stop(false)
+	return kept, s.noteGiven(len(kept) == 0, before)
+}
+
+// noteGiven notes that all leases are given back, or what was noted before.
+func (s *Leasing) noteGiven(all bool, before []storage.Unreleased) error {
+	u := storage.Unreleased{Executor: s.setup.Plan.Experiment.Executor.Name}
+	if all {
+		u.Given = s.setup.Options.Clock.Now().UTC().Round(time.Second)
+		return s.setup.Dir.NoteUnreleased(u)
+	}
+	for _, old := range before {
+		if old.Executor == u.Executor {
+			old.Waits = time.Time{}
+			return s.setup.Dir.NoteUnreleased(old)
+		}
+	}
+	return nil
 }
 
 // note tells readers of the experiment which leases may not be over. It is for people: if it cannot be written, the
 // log has the names.
-func (s *Leasing) note(names []string) {
+func (s *Leasing) note(k exec.Kept) {
 	if !s.setup.Kept() {
 		return
 	}
-	if err := s.setup.Dir.NoteUnreleased(s.setup.Plan.Experiment.Executor.Name, names); err != nil {
+	e := s.setup.Plan.Experiment
+	u := storage.Unreleased{Executor: e.Executor.Name, Names: k.Names, Waits: k.Until}
+	if k.Ran {
+		last := s.setup.Options.Clock.Now()
+		if k.Until.After(last) {
+			last = k.Until
+		}
+		u.Over = last.Add(e.HostGrace + agentsEnd).UTC().Round(time.Second)
+	}
+	if err := s.setup.Dir.NoteUnreleased(u); err != nil {
 		s.setup.Log.Info("the names of leases that may not be over cannot be noted: " + err.Error())
 	}
 }

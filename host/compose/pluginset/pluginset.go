@@ -74,7 +74,7 @@ func (p *Set) Opener() *opening.Opener {
 // the observation told, the scheduler up to decided.
 func (p *Set) Open(told, decided uint64) (err error) {
 	b := p.setup
-	if err := p.find(); err != nil {
+	if err := p.Find(); err != nil {
 		return err
 	}
 	h := &opening.Redelivery{Past: b.Past, Encode: b.PointOf}
@@ -107,9 +107,9 @@ func (p *Set) OpenReporters() (err error) {
 	return nil
 }
 
-// find finds the experiment's plugins, and compares them with those that it began with. None is
+// Find finds the experiment's plugins, and compares them with those that it began with. None is
 // started before.
-func (p *Set) find() (err error) {
+func (p *Set) Find() (err error) {
 	if p.Loader != nil {
 		return nil // found before
 	}

@@ -48,7 +48,8 @@ type examination struct {
 	executor plugin.Executor
 	events   chan sdk.LeaseEvent
 	findings []examine.Finding
-	refused  bool // the lease was: there is nothing to give back
+	nodes    []sdk.ClusterNode // as far as the executor knows them
+	refused  bool              // the lease was: there is nothing to give back
 }
 
 // Examine asks the executor for a lease, looks at it and gives it back.
@@ -172,6 +173,7 @@ func (x *examination) capacity(ctx context.Context) {
 		x.bad("cluster", untrusted.Line(err.Error(), maxText*2))
 		return
 	}
+	x.nodes = nodes
 	x.findings = append(x.findings, examine.Finding{What: "cluster", Text: summary(nodes), Bad: len(nodes) == 0})
 }
 
@@ -201,6 +203,22 @@ func summary(nodes []sdk.ClusterNode) string {
 	const gib = 1 << 30
 	return text + fmt.Sprintf("; free: %g of %g CPUs, %g of %g GPUs, %.0f of %.0f GiB", free["cpu"], total["cpu"],
 		free["gpu"], total["gpu"], free["memory"]/gib, total["memory"]/gib)
+}
+
+// lacks says of which resource no node has as much as is requested.
+func (x *examination) lacks() string {
+	for _, a := range x.Request {
+		most, where := 0.0, ""
+		for _, n := range x.nodes {
+			if has := sdk.LeaseBundle(n.Total).Get(a.Name); has > most {
+				most, where = has, " ("+untrusted.Line(n.Name, maxText)+")"
+			}
+		}
+		if len(x.nodes) > 0 && most < a.Value {
+			return fmt.Sprintf("; %s %g is more than any node has: the most is %g%s", a.Name, a.Value, most, where)
+		}
+	}
+	return ""
 }
 
 // lease takes a lease, and gives it back whatever happens.
@@ -268,7 +286,7 @@ func (x *examination) granted(ctx context.Context, began time.Time) bool {
 				x.Say("the lease waits: " + why)
 			case e.Kind == sdk.LeaseRefused:
 				x.refused = true
-				x.bad("lease", "refused: "+untrusted.Line(e.Why, maxText*2)+
+				x.bad("lease", "refused: "+untrusted.Line(e.Why, maxText*2)+x.lacks()+
 					"; correct the options in --executor, or request less with --gpus")
 				return false
 			case e.Kind == sdk.LeaseLost:

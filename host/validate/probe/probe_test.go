@@ -49,6 +49,25 @@ func TestGPUs(t *testing.T) {
 	}
 }
 
+// Engines refuse a request without saying what nodes have.
+func TestLacks(t *testing.T) {
+	nodes := []sdk.ClusterNode{{Name: "n1", Total: []sdk.Amount{{Name: "cpu", Value: 4}}},
+		{Name: "n2", Total: []sdk.Amount{{Name: "cpu", Value: 4}, {Name: "gpu", Value: 2}}}}
+	for gpus, want := range map[float64]string{
+		2: "",
+		3: "; gpu 3 is more than any node has: the most is 2 (n2)",
+	} {
+		x := &examination{nodes: nodes}
+		x.Request = sdk.LeaseBundle{{Name: "cpu", Value: 1}, {Name: "gpu", Value: gpus}}
+		if got := x.lacks(); got != want {
+			t.Errorf("%g GPUs: %q, want %q", gpus, got, want)
+		}
+		if x.nodes = nil; x.lacks() != "" {
+			t.Error("something is said of nodes that are not known")
+		}
+	}
+}
+
 // A job that fails at once may be over before the executor has seen that it began: the words are the
 // same as for one that was seen.
 func TestEndsAtOnce(t *testing.T) {

@@ -201,6 +201,35 @@ func TestDrainThatHasEnded(t *testing.T) {
 	b.says()
 }
 
+// A job that is past its end is looked at often enough that the host hears of the time limit before it misses the
+// agents, also while Slurm still kills the job's processes.
+func TestTimeLimit(t *testing.T) {
+	b := newBench(t)
+	at := time.Now()
+	b.now = func() time.Time { return at }
+	end := at.Add(time.Hour).Truncate(time.Second)
+	b.must(b.allocate("th-a-1"))
+	b.sets("PENDING|Priority||NONE", fmt.Sprintf("RUNNING|None|n1|%d", end.Unix()))
+	b.looks()
+	b.says("th-a-1 granted n1")
+	at = end.Add(-30 * time.Second)
+	b.looks()
+	b.says("th-a-1 ending: the time limit of the job is near")
+	for wait, now := range map[time.Duration]time.Time{20 * time.Second: end.Add(-20 * time.Second),
+		pastEnd: end.Add(5 * time.Second)} {
+		if at = now; b.untilNotice(0) != wait {
+			t.Errorf("%v before the end the next look is in %v", end.Sub(now), b.untilNotice(0))
+		}
+	}
+	if took := 3 * time.Second; b.untilNotice(took) != took {
+		t.Errorf("a slow Slurm is asked after %v", b.untilNotice(took))
+	}
+	b.sets("RUNNING", "COMPLETING")
+	b.write("scontrol", "#!/bin/sh\necho JobId=1 JobState=COMPLETING Reason=TimeLimit\n", 0o755)
+	b.looks()
+	b.says("th-a-1 lost: Slurm: TIMEOUT: the job reached its time limit; Reason TimeLimit")
+}
+
 // B-130: a submission is not repeated if its answer is lost or unreadable.
 func TestSubmitsOnce(t *testing.T) {
 	for _, does := range []string{"late", "rubbish"} {

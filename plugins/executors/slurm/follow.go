@@ -100,7 +100,7 @@ func (e *executor) look() time.Duration {
 		e.pace.begin() // jobs that wait together often start one soon after the other
 	}
 	e.cancelStrays(list)
-	return min(e.pace.next(took, e.longest()), e.untilNotice())
+	return min(e.pace.next(took, e.longest()), e.untilNotice(took))
 }
 
 // worthSaying is the number of failures in a row after which the user gets a message.
@@ -130,10 +130,18 @@ func (e *executor) longest() time.Duration {
 	return seldom
 }
 
-// untilNotice returns the time until the host must hear of the next end of a lease.
-func (e *executor) untilNotice() time.Duration {
+// pastEnd is the time between two listings while a job is past its end: the host must hear that Slurm has ended it
+// before it finds out that the agents are gone, and cannot say why.
+const pastEnd = time.Second
+
+// untilNotice returns the time until the host must hear of the next end of a lease; took is the duration of the last
+// listing.
+func (e *executor) untilNotice(took time.Duration) time.Duration {
 	next := time.Hour
 	for _, l := range e.leases {
+		if l.told.Kind == sdk.LeaseEnding && !l.until.IsZero() {
+			next = min(next, max(pastEnd, took, l.until.Sub(e.now())))
+		}
 		if l.told.Kind == sdk.LeaseGranted && !l.until.IsZero() {
 			next = min(next, max(soonest, l.until.Add(-e.notice()).Sub(e.now())))
 		}

@@ -69,6 +69,9 @@ func lostWhy(state string, fields map[string]string, last string) string {
 	if state == "COMPLETING" && fields["JobState"] != "" {
 		state = fields["JobState"]
 	}
+	if state == "COMPLETING" && fields["Reason"] == "TimeLimit" {
+		state = "TIMEOUT" // its processes are being killed
+	}
 	why := "Slurm: " + state
 	if meaning := ended[state]; meaning != "" {
 		why += ": " + meaning
