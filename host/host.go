@@ -76,13 +76,13 @@ func Resume(ctx context.Context, path string, o Options) (Ended, error) {
 	return runPlan(ctx, p, o)
 }
 
-// GiveBack gives back all leases of the experiment in a directory, which no host runs. It returns the names of those
-// of which the executor has not confirmed that they are over; a warning says what can be done about them.
-func GiveBack(ctx context.Context, path string, o Options) (kept []string, err error) {
+// GiveBack gives back all leases of the experiment in a directory, which no host runs. If the executor does not confirm
+// that all are over, all is false, and a warning says what can be done about them.
+func GiveBack(ctx context.Context, path string, o Options) (all bool, err error) {
 	setDefaults(&o)
 	p, err := prepare.FromDir(ctx, path, &o)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	return compose.GiveBack(ctx, p, o)
 }

@@ -10,7 +10,7 @@ import (
 type engine struct {
 	run      func(context.Context, host.Experiment, host.Options) (host.Ended, error)
 	resume   func(ctx context.Context, dir string, o host.Options) (host.Ended, error)
-	giveBack func(ctx context.Context, dir string, o host.Options) (kept []string, err error)
+	giveBack func(ctx context.Context, dir string, o host.Options) (all bool, err error)
 	validate func(context.Context, host.Options) (summary string, err error)
 	// abort kills everything that was started, immediately.
 	abort func()

@@ -175,6 +175,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	if n := nearest.Of(name, known); n != "" && unknown.GetSpecifiedShortnames() == "" {
 		hint = fmt.Sprintf("; did you mean --%s?", n)
 	}
+	if cmd.Name() == "resume" && name == "set" {
+		hint = "; `tunehost set DIR KEY=VALUE` changes the settings with which it is resumed"
+	}
 	dashes := "--"
 	if unknown.GetSpecifiedShortnames() != "" {
 		dashes = "-"

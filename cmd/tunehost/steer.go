@@ -70,11 +70,11 @@ func (a *app) toGiveBack(e *view.Recorded) (int, error) {
 // giveBack gives them back.
 func (a *app) giveBack(e *view.Recorded) error {
 	o := host.Options{Plugins: plugins, Output: host.Output{Stderr: a.err, Verbose: 1}}
-	kept, err := a.engine.giveBack(context.Background(), e.Dir.Path(), o)
+	all, err := a.engine.giveBack(context.Background(), e.Dir.Path(), o)
 	switch {
 	case err != nil:
 		return err
-	case len(kept) > 0:
+	case !all:
 		return exitError(exitFailed) // a warning names them
 	}
 	a.say("%s: its leases are given back", e.Name)

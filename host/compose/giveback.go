@@ -12,11 +12,11 @@ import (
 )
 
 // GiveBack has the executor of an experiment that no host runs give back all its leases. Nothing is recorded, and no
-// other plugin is opened. It returns the names of the leases that may not be over.
-func GiveBack(ctx context.Context, p *prepare.Plan, o options.Options) (kept []string, err error) {
+// other plugin is opened. It reports whether all are given back.
+func GiveBack(ctx context.Context, p *prepare.Plan, o options.Options) (all bool, err error) {
 	b, err := setup.Take(ctx, p, o, nil)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	plugins := pluginset.New(b)
 	l := leasing.New(b, plugins.Opener)
@@ -25,7 +25,7 @@ func GiveBack(ctx context.Context, p *prepare.Plan, o options.Options) (kept []s
 		err = errors.Join(err, b.Close())
 	}()
 	if err := plugins.Find(); err != nil {
-		return nil, err
+		return false, err
 	}
 	return l.GiveBack()
 }

@@ -198,12 +198,25 @@ func (g *Granter) LoseAgents(lease, why string) {
 	g.mu.Lock()
 	var events []core.Event
 	if l := g.leases[id]; ok && l != nil && (l.state == held || l.state == asking) {
+		why += l.endedOn(g.Clock.Now())
 		g.tellEnd(id, l, untrusted.Ends(why, maxText))
 		events = g.lose(id, why)
 	}
 	g.mu.Unlock()
 	g.Post(events...)
 	g.nudge()
+}
+
+// endedOn says why the agents of a lease are lost that has come to its end: its engine kills them then, and may say so
+// later than they are missed.
+func (l *lease) endedOn(now time.Time) string {
+	if l.endAt == 0 || now.UnixNano() < l.endAt {
+		return ""
+	}
+	if l.endWhy == "" {
+		return " at the end of the lease"
+	}
+	return fmt.Sprintf(" at the end of the lease (%s)", l.endWhy)
 }
 
 // lose gives a lease back that cannot be used. g.mu is held.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/clock"
@@ -173,6 +174,33 @@ func TestAgentsAreLost(t *testing.T) {
 	a.forgot(t, "x-3")
 	if kept := w.Close(t.Context()); kept != nil || w.engine.leases["x-2"] != 0 {
 		t.Errorf("not released: %v, %v", kept, w.engine.leases)
+	}
+}
+
+// Agents that are lost at the end of their lease, or after it, are lost because of it, whoever says so first.
+func TestAgentsAreLostAtTheEnd(t *testing.T) {
+	for _, x := range []struct {
+		end       time.Time
+		why, want string
+	}{
+		{time.Now().Add(-time.Second), "the time limit is near", "it broke at the end of the lease (the time limit is near)}"},
+		{time.Now().Add(-time.Second), "", "it broke at the end of the lease}"},
+		{time.Now().Add(time.Hour), "the time limit is near", "it broke}"},
+		{time.Time{}, "the job is preempted", "it broke}"},
+	} {
+		a := &agents{}
+		w := beginAt(t, clock.System{}, &engine{agents: a})
+		w.ask(1, "pack(cpu=1;cpu=1)")
+		w.hears("LeasePending")
+		w.engine.say(far("x-1"))
+		close(a.of("x-1", 0))
+		close(a.of("x-1", 1))
+		w.hears("LeaseGranted &{Lease:1")
+		w.engine.say(sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseEnding, Until: x.end, Why: x.why})
+		w.hears("LeaseEnding &{Lease:1")
+		w.LoseAgents("x-1", "it broke")
+		w.hears("LeaseLost &{Lease:1 Why:" + x.want)
+		w.Close(t.Context())
 	}
 }
 

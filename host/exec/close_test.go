@@ -63,7 +63,7 @@ func TestCloseSaysWhatRan(t *testing.T) {
 	for _, granted := range []bool{false, true} {
 		e := &engine{script: map[string][]error{"Release": slices.Repeat([]error{errors.New("down")}, 1000)}}
 		w := begin(t, e)
-		w.ask(1, "cpu=1")
+		w.ask(1, "gpu=1")
 		w.hears("LeasePending")
 		if granted {
 			e.say(grant("x-1"))

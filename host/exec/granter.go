@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -94,8 +95,11 @@ type lease struct {
 	adopted bool
 	granted bool // the core knows
 	ending  bool // the core knows
-	// explained: the core knows why it is ending.
+	// explained: the core knows why it is ending. endAt and endWhy are the end and the reason as told; 0: when is not
+	// known.
 	explained bool
+	endAt     int64
+	endWhy    string
 	heard     bool // the executor has said something about it
 	// hopeless: the executor has said that it will not be granted.
 	hopeless bool
@@ -482,7 +486,7 @@ func (g *Granter) ends(id core.LeaseID, l *lease, at int64, why string) []core.E
 	if l.ending && (l.explained || !explained) {
 		return nil
 	}
-	l.ending, l.explained = true, explained
+	l.ending, l.explained, l.endAt, l.endWhy = true, explained, at, why
 	ending := &core.LeaseEnding{Lease: id, At: at, Why: why}
 	if l.joining != nil {
 		l.joining.later = append(l.joining.later, ending)
@@ -560,7 +564,7 @@ func (g *Granter) sayWaits(end time.Time) {
 	}
 	if len(kept) > 0 {
 		g.Log.Warn(fmt.Sprintf("%s has not given these leases back yet: %s; the end waits for it%s", g.Title,
-			strings.Join(kept, ", "), limit))
+			storage.NamesOfLeases(kept), limit))
 	}
 }
 

@@ -83,6 +83,26 @@ func (d Dir) Leaving(now time.Time) string {
 	return ""
 }
 
+// namedLeases is how many leases a line names.
+const namedLeases = 10
+
+// NamesOfLeases is "th-a-1, th-a-2". A name that ends with * stands for leases whose names are not known.
+func NamesOfLeases(names []string) string {
+	names = slices.Clone(names)
+	for i, name := range names {
+		if prefix, open := strings.CutSuffix(name, "*"); open {
+			names[i] = "perhaps others that begin with " + prefix
+			if len(names) == 1 {
+				names[i] = "those that begin with " + prefix
+			}
+		}
+	}
+	if more := len(names) - namedLeases; more > 0 {
+		names = append(names[:namedLeases], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
 // full is an empty file while the host waits for room on the disk: it needs no room itself.
 func (d Dir) full() string { return filepath.Join(d.path, ".full") }
 

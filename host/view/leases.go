@@ -255,7 +255,7 @@ func (l *Leases) retry() string {
 // unreleased is "2 not given back (th-a-1, th-a-2)", and what to do.
 func (l *Leases) unreleased() string {
 	if l.Waits > 0 {
-		return fmt.Sprintf("%s not given back yet (%s)", l.howMany(), NamesOfLeases(l.Unreleased))
+		return fmt.Sprintf("%s not given back yet (%s)", l.howMany(), storage.NamesOfLeases(l.Unreleased))
 	}
 	does := "or interrupt or resume the experiment, which gives them back"
 	if l.UnreleasedBy != "" {
@@ -265,7 +265,7 @@ func (l *Leases) unreleased() string {
 		does += "; otherwise they end by " + momentOf(l.UnreleasedUntil)
 	}
 	return fmt.Sprintf("%s not given back (%s; cancel what has these names with the cluster's own command, %s)",
-		l.howMany(), NamesOfLeases(l.Unreleased), does)
+		l.howMany(), storage.NamesOfLeases(l.Unreleased), does)
 }
 
 // howMany is how many leases were not given back, as far as that is known.
@@ -284,23 +284,6 @@ func (l *Leases) howMany() string {
 
 // momentOf is a time where the user is.
 func momentOf(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
-
-// namedLeases is how many leases a line names.
-const namedLeases = 10
-
-// NamesOfLeases is "th-a-1, th-a-2". A name that ends with * stands for leases whose names are not known.
-func NamesOfLeases(names []string) string {
-	names = slices.Clone(names)
-	for i, name := range names {
-		if prefix, open := strings.CutSuffix(name, "*"); open {
-			names[i] = "perhaps others that begin with " + prefix
-		}
-	}
-	if more := len(names) - namedLeases; more > 0 {
-		names = append(names[:namedLeases], fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(names, ", ")
-}
 
 // Awaited says in a few words what the experiment waits for, or soon will: "4 leases wait: in the queue", or "no lease;
 // the last one: lease lost: node n1 is down". It is "" if there is nothing to say: while trials run, leases that wait

@@ -24,7 +24,6 @@ import (
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/validate/needs"
-	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -114,7 +113,7 @@ func (s *Leasing) warnForgotten() {
 			"leases are given back: %s; they may use the cluster until their agents have had no host for host_grace "+
 			"(%s): cancel what has these names with the cluster's own command; a later host with "+
 			"executor=%[1]s gives them back",
-			u.Executor, view.NamesOfLeases(u.Names), deadlines.Text(s.setup.Plan.Experiment.HostGrace)))
+			u.Executor, storage.NamesOfLeases(u.Names), deadlines.Text(s.setup.Plan.Experiment.HostGrace)))
 	}
 }
 
@@ -176,56 +175,66 @@ func (s *Leasing) Start() {
 	}
 }
 
-// Stop ends the executor once all that was released is given back, and returns the names of the leases that may not
-// be over. A host that fails leaves leases behind, for the next host.
-func (s *Leasing) Stop(broken bool) (kept []string) {
+// Stop ends the executor once all that was released is given back. A host that
+// fails leaves leases behind, for the next host.
+func (s *Leasing) Stop(broken bool) {
 	if s.granter == nil {
-		return nil
+		return
 	}
+	if kept := s.end(broken); len(kept) > 0 && !broken {
+		s.warnKept(kept)
+	}
+}
+
+// end ends the executor, and returns the names of the leases that may not be over.
+func (s *Leasing) end(broken bool) (kept []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), releaseGrace)
 	defer cancel()
 	if broken {
 		cancel()
 	}
-	kept = s.granter.Close(ctx)
-	if len(kept) > 0 && !broken {
-		s.setup.Log.Warn(fmt.Sprintf("the executor %q has not confirmed that these leases are given back: %s; they "+
-			"may go on and use the cluster until their agents have had no host for host_grace (%s): cancel what has "+
-			"these names with the cluster's own command, or interrupt or resume the experiment, which gives them back",
-			s.setup.Plan.Experiment.Executor.Name, view.NamesOfLeases(kept),
-			deadlines.Text(s.setup.Plan.Experiment.HostGrace)))
-	}
-	return kept
+	return s.granter.Close(ctx)
 }
 
-// GiveBack has the executor give back all leases of an experiment that no host runs, and requests none. It returns the
-// names of those that may not be over.
-func (s *Leasing) GiveBack() (kept []string, err error) {
-	before := s.setup.Dir.ReadUnreleased()
+func (s *Leasing) warnKept(names []string) {
+	s.setup.Log.Warn(fmt.Sprintf("the executor %q has not confirmed that these leases are given back: %s; they "+
+		"may go on and use the cluster until their agents have had no host for host_grace (%s): cancel what has "+
+		"these names with the cluster's own command, or interrupt or resume the experiment, which gives them back",
+		s.setup.Plan.Experiment.Executor.Name, storage.NamesOfLeases(names),
+		deadlines.Text(s.setup.Plan.Experiment.HostGrace)))
+}
+
+// GiveBack has the executor give back all leases of an experiment that no host runs, and requests none. It reports
+// whether all are given back; a warning names those that may not be over.
+func (s *Leasing) GiveBack() (all bool, err error) {
+	before := s.noted()
 	if err := s.Open(inbox.New()); err != nil || s.granter == nil {
-		return nil, err
+		return err == nil, err
 	}
 	s.granter.Do(core.AdoptLeases{})
 	s.granter.Flush()
 	s.Start()
-	kept = s.Stop(false)
-	return kept, s.noteGiven(len(kept) == 0, before)
+	kept := s.end(false)
+	if len(kept) == 0 {
+		before = storage.Unreleased{Executor: before.Executor, Given: s.setup.Options.Clock.Now().UTC().Round(time.Second)}
+		return true, s.setup.Dir.NoteUnreleased(before)
+	}
+	if len(before.Names) > 0 {
+		kept = before.Names // this host does not know them
+	}
+	s.warnKept(kept)
+	return false, s.setup.Dir.NoteUnreleased(before)
 }
 
-// noteGiven notes that all leases are given back, or what was noted before.
-func (s *Leasing) noteGiven(all bool, before []storage.Unreleased) error {
-	u := storage.Unreleased{Executor: s.setup.Plan.Experiment.Executor.Name}
-	if all {
-		u.Given = s.setup.Options.Clock.Now().UTC().Round(time.Second)
-		return s.setup.Dir.NoteUnreleased(u)
-	}
-	for _, old := range before {
-		if old.Executor == u.Executor {
-			old.Waits = time.Time{}
-			return s.setup.Dir.NoteUnreleased(old)
+// noted returns what earlier hosts have noted of the executor's leases.
+func (s *Leasing) noted() storage.Unreleased {
+	own := storage.Unreleased{Executor: s.setup.Plan.Experiment.Executor.Name}
+	for _, u := range s.setup.Dir.ReadUnreleased() {
+		if u.Executor == own.Executor {
+			own.Names, own.Over = u.Names, u.Over
 		}
 	}
-	return nil
+	return own
 }
 
 // note tells readers of the experiment which leases may not be over. It is for people: if it cannot be written, the

@@ -78,19 +78,21 @@ const namedLeases = 10;
 
 // Unreleased says which leases may still use a cluster although no host holds them. A name that ends with * stands for
 // others whose names are not known.
-function Unreleased({ of = [], by }: { of?: string[]; by?: string }): JSX.Element | null {
+function Unreleased({ leases }: { leases: Status["leases"] }): JSX.Element | null {
+  const { unreleased: of = [], unreleased_by: by, unreleased_until: end, waits_s: waits } = leases ?? {};
   if (of.length === 0) return null;
   const known = of.filter((name) => !name.endsWith("*"));
   const more = known.length - namedLeases;
   const names = [...known.slice(0, namedLeases), ...(more > 0 ? [`${count(more)} more`] : []),
     ...of.filter((name) => name.endsWith("*")).map((name) => `perhaps others that begin with ${name.slice(0, -1)}`)];
   return <div class="state-paused" id="unreleased">⚠ {known.length > 0 ? `${plural(known.length, "lease")} ${known.length === 1 ? "was" : "were"}` : "Some leases perhaps were"}
-    {" "}not given back{by ? ` by the executor ${by}` : ""}, and may still use the cluster: {names.join(", ")}. Cancel what has these names with the
-    cluster's own command, or {by ? `continue with executor=${by}` : "resume the experiment"}.</div>;
+    {" "}not given back{waits ? " yet" : ""}{by ? ` by the executor ${by}` : ""}, and may still use the cluster: {names.join(", ")}.
+    {waits ? null : <> Cancel what has these names with the cluster's own command, or {by ? `continue with executor=${by}` : "resume the experiment"}.
+      {end ? ` Otherwise they end by ${time(end)}.` : ""}</>}</div>;
 }
 
 function Why({ status: s }: { status: Status }): JSX.Element {
-  return <>{s.reason ? <div>{s.reason}</div> : null}<Unreleased of={s.leases?.unreleased} by={s.leases?.unreleased_by} />
+  return <>{s.reason ? <div>{s.reason}</div> : null}<Unreleased leases={s.leases} />
     {s.waiting ? <div class="state-paused" id="waiting">… {s.waiting}</div> : null}
     {(s.overdue ?? []).map((o) => <div key={o.name + o.kind} class="state-paused">⚠ {o.kind} {o.name} has not answered for {seconds(o.seconds)}</div>)}</>;
 }
