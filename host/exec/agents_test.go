@@ -183,7 +183,8 @@ func TestAgentsAreLostAtTheEnd(t *testing.T) {
 		end       time.Time
 		why, want string
 	}{
-		{time.Now().Add(-time.Second), "the time limit is near", "it broke at the end of the lease (the time limit is near)}"},
+		{time.Now().Add(-time.Second), "the time limit is near",
+			"it broke at the end of the lease (the time limit is near)}"},
 		{time.Now().Add(-time.Second), "", "it broke at the end of the lease}"},
 		{time.Now().Add(time.Hour), "the time limit is near", "it broke}"},
 		{time.Time{}, "the job is preempted", "it broke}"},

@@ -49,7 +49,8 @@ func (x *Resting) Do(r Request) (Answer, error) {
 // refusal says how to continue such that a request is met.
 func (x *Resting) refusal(r Request, state string) error {
 	if leaving := x.View.Leaving(state, x.now()); leaving != "" {
-		return &BusyError{What: fmt.Sprintf("%s is %s, and %s: try again when it has ended", x.View.Name, state, leaving)}
+		return &BusyError{What: fmt.Sprintf("%s is %s, and %s: try again when it has ended", x.View.Name, state,
+			leaving)}
 	}
 	resume := view.Resumer(x.View.Manual(), x.shown())
 	what, do := "there is nothing to control", ""

@@ -77,8 +77,8 @@ func (d Dir) Leaving(now time.Time) string {
 		} else if !slices.ContainsFunc(u.Names, func(name string) bool { return strings.HasSuffix(name, "*") }) {
 			what = fmt.Sprintf("%d leases", n)
 		}
-		return fmt.Sprintf("its host still waits for the executor %q to give %s back, %v more at most", u.Executor, what,
-			left.Round(time.Second))
+		return fmt.Sprintf("its host still waits for the executor %q to give %s back, %v more at most", u.Executor,
+			what, left.Round(time.Second))
 	}
 	return ""
 }

@@ -25,7 +25,8 @@ type Leases struct {
 	Ends []string `json:"ends,omitempty"`
 	// Lost is the reason why the last lease was lost or refused, while no trial runs on another; else "".
 	Lost string `json:"lost,omitempty"`
-	// RetryAt is when the next lease is requested after others were lost or refused early; zero: nothing waits for that.
+	// RetryAt is when the next lease is requested after others were lost or refused early; zero: nothing waits for
+	// that.
 	RetryAt time.Time `json:"retry_at,omitzero"`
 	// Direct is how many of the granted leases are on nodes that write checkpoints to the storage themselves, and
 	// Indirect on nodes that cannot, whose checkpoints go through the host; Blocked are the reasons, each once. Leases
@@ -35,8 +36,8 @@ type Leases struct {
 	Blocked  []string `json:"blocked,omitempty"`
 	// Nodes are the names of the nodes of granted leases, sorted.
 	Nodes []string `json:"nodes"`
-	// Recorded is when the record ends that the host of an experiment without one has left, and with it what is known of
-	// the leases.
+	// Recorded is when the record ends that the last host of an experiment without one has left, and with it what is
+	// known of the leases.
 	Recorded time.Time `json:"recorded,omitzero"`
 	// HostGrace is there while no host runs the experiment: the leases are those that its last host held, and they
 	// end so many seconds after it if no other host takes them over.
@@ -238,8 +239,8 @@ func (l *Leases) String() string {
 	text += l.retry()
 	if l.HostGrace > 0 {
 		return fmt.Sprintf("when its last host ended, of which the last entry of the record is of %s: %s; without "+
-			"another host they end %v after it, and `tunehost interrupt` gives them back now", momentOf(l.Recorded), text,
-			time.Duration(l.HostGrace*float64(time.Second)))
+			"another host they end %v after it, and `tunehost interrupt` gives them back now", momentOf(l.Recorded),
+			text, time.Duration(l.HostGrace*float64(time.Second)))
 	}
 	return text + l.routes()
 }

@@ -22,8 +22,9 @@ func TestUnreleased(t *testing.T) {
 			"otherwise they end by 2026-11-28 18:10:00)": {
 			{Executor: "slurm", Names: two, Over: now.Add(10 * time.Minute)}},
 		"3 not given back (th-a-1, th-a-2, th-a-3; " + does + "continue with executor=ray)": {
-			{Executor: "slurm", Names: two, Over: now.Add(10 * time.Minute)}, {Executor: "ray", Names: []string{"th-a-3"}}},
-		"some perhaps not given back (perhaps others that begin with th-a-; " + does + "interrupt or resume the " +
+			{Executor: "slurm", Names: two, Over: now.Add(10 * time.Minute)},
+			{Executor: "ray", Names: []string{"th-a-3"}}},
+		"some perhaps not given back (those that begin with th-a-; " + does + "interrupt or resume the " +
 			"experiment, which gives them back)": {{Executor: "slurm", Names: []string{"th-a-*"}}},
 		"none; 2 not given back, but ended by 2026-11-28 17:59:00": {
 			{Executor: "slurm", Names: two, Over: now.Add(-time.Minute)}},
@@ -33,7 +34,8 @@ func TestUnreleased(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	if l := (*Leases)(nil).withUnreleased([]storage.Unreleased{{Executor: "slurm", Given: now}}, "local", now); l != nil {
+	given := []storage.Unreleased{{Executor: "slurm", Given: now}}
+	if l := (*Leases)(nil).withUnreleased(given, "local", now); l != nil {
 		t.Errorf("an experiment without leases has some: %+v", l)
 	}
 }

@@ -216,8 +216,8 @@ func (s *Leasing) GiveBack() (all bool, err error) {
 	s.Start()
 	kept := s.end(false)
 	if len(kept) == 0 {
-		before = storage.Unreleased{Executor: before.Executor, Given: s.setup.Options.Clock.Now().UTC().Round(time.Second)}
-		return true, s.setup.Dir.NoteUnreleased(before)
+		now := s.setup.Options.Clock.Now().UTC().Round(time.Second)
+		return true, s.setup.Dir.NoteUnreleased(storage.Unreleased{Executor: before.Executor, Given: now})
 	}
 	if len(before.Names) > 0 {
 		kept = before.Names // this host does not know them
