@@ -93,21 +93,22 @@ export TUNEHOST_TESTED := $(TESTED)
 # if_there,PROGRAM,STEPS: the steps, or that they are left out.
 if_there = $(if $(1),$(2),$(addprefix without-,$(2)))
 # Slurm and Chromium come first: a new machine has neither, and tests of many steps need them.
-CHECKS := toolchains slurm chromium build format vet staticcheck $(call if_there,$(NPM),generated proto) house \
-	$(call if_there,$(CARGO),rust) side-by-side test last-side-by-side languages
+CHECKS := toolchains slurm chromium build format vet staticcheck $(call if_there,$(NPM),generated proto) \
+	side-by-side test last-side-by-side languages
 # Each of these keeps one processor busy and shares no file with the others. What takes longest begins first.
-SIDES := $(call if_there,$(PYTHON),python-types python-tests) $(call if_there,$(NPM),assemblyscript) \
-	$(call if_there,$(PYTHON),client) $(call if_there,$(NPM),js web)
+SIDES := $(call if_there,$(CARGO),rust) $(call if_there,$(PYTHON),python-types python-tests) house \
+	$(call if_there,$(NPM),assemblyscript) $(call if_there,$(PYTHON),client) $(call if_there,$(NPM),js web)
 
 # What comes last and waits more than it computes.
 LAST := simulation examples
 
 # Checks test the program with the client for S3, as it is in the wheels; vet and staticcheck also look at the default
-# build of the packages in which it differs.
+# build of the packages in which it differs. Programs that tests build need no tables for debuggers, which take half of a
+# linker's time.
 TAGS := s3
 DIFFER = $(shell git grep -lE '^//go:build.*\b$(TAGS)\b' -- '*.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 FLAGS := $(GOFLAGS)
-$(CHECKS) $(SIDES) $(LAST) mutants cover: export GOFLAGS := $(strip $(FLAGS) -tags=$(TAGS))
+$(CHECKS) $(SIDES) $(LAST) mutants cover: export GOFLAGS := $(strip $(FLAGS) -tags=$(TAGS) -ldflags=-w)
 
 # heading,TEXT: with the time since make was started.
 STARTED ?= $(shell date +%s)
@@ -131,7 +132,7 @@ at_once = @GOFLAGS='$(FLAGS)' STARTED=$(STARTED) $(MAKE) --no-print-directory SI
 	$(if $(filter output-sync,$(.FEATURES)),-O) $(1)
 
 .PHONY: side-by-side
-side-by-side: ## the checks of Python, the HTTP client, JavaScript, the dashboard and AssemblyScript, several at a time
+side-by-side: ## the checks of Rust, Python, the house, the HTTP client, JavaScript, the dashboard and AssemblyScript, several at a time
 	$(call at_once,$(SIDES))
 
 .PHONY: last-side-by-side
@@ -194,9 +195,9 @@ bench-kubernetes: ## what experiments in pods cost, beside plain pods on a real 
 	@cd $(KUBERNETES) && TUNEHOST_TESTED= go test -count=1 -timeout $(HANGS) -run NONE -bench Kubernetes -benchtime 1x .
 
 .PHONY: build
-build: ## everything compiles
+build: ## the default program is built; vet and the tests compile everything else
 	$(call heading,build)
-	@go build ./... && GOFLAGS='$(FLAGS)' go build ./...
+	@GOFLAGS='$(FLAGS)' go build -o /dev/null ./cmd/tunehost
 	@cd $(KUBERNETES) && go mod tidy -diff >/dev/null || { echo 'run go mod tidy in $(KUBERNETES) and commit what changes' >&2; exit 1; }
 
 .PHONY: format
@@ -368,9 +369,13 @@ rust-guests: $(RUST_GUESTS)/ready ## the Rust samples as WASM modules, in .tools
 .PHONY: c-guests
 c-guests: $(C_GUESTS)/dice.wasm ## the sample of the C header as a WASM module, in .tools
 
-# Packages whose tests are mostly other processes, or that start no goroutine, as searchers and schedulers do not: the
-# race detector would find nothing there that it does not find elsewhere, and takes most of the time.
-UNRACED := /tunehost/(cmd|conformance|host/(hosttest|scaffold|plot|plugin/sandbox|web)|plugins/(searchers|schedulers)|plugins/sdk/(python|js|rust|assemblyscript|samples)|plugins/executors/ray)
+# Packages whose tests are mostly other processes run without the race detector, and so do those in which nothing runs
+# beside something else: it would find nothing there, and takes most of the time.
+PROCESSES := /tunehost/(cmd|conformance|host/(hosttest|scaffold|plot|plugin/sandbox|web)|plugins/(searchers|schedulers)|plugins/sdk/(python|js|rust|assemblyscript|samples)|plugins/executors/ray)
+BESIDE := \bgo (func\b|[[:alpha:]_.]+\()|\.Go\(|AfterFunc\(|httptest\.|\.Parallel\(\)
+TESTS = $(shell go list ./... | grep -vE '/tunehost/(examples|internal)')
+RACED = $(filter $(addprefix github.com/tunehost/tunehost/,$(sort $(patsubst %/,%,$(dir $(shell \
+	git grep -lE '$(BESIDE)' -- '*.go'))))),$(shell echo '$(TESTS)' | tr ' ' '\n' | grep -vE '$(PROCESSES)'))
 
 # The raced tests come last: they take the WASM modules that the others have compiled, which takes longer with the race
 # detector. Packages that take longest start first, so that no processor waits for them at the end. Tests of other
@@ -382,16 +387,16 @@ AT_ONCE = $(shell echo $$((2 * $$(nproc 2>/dev/null || sysctl -n hw.ncpu))))
 
 .PHONY: test
 test: $(if $(PYTHON),$(VENV)/ready c-guests) $(if $(CARGO),rust-guests) ## all tests of Go packages, with the race detector where it can find something
-	$(call heading,tests of other processes and of what starts no goroutine)
-	@$(call go_test,-p $(AT_ONCE),$(LONGEST) $$(go list ./... | grep -E '$(UNRACED)'))
-	$(call heading,tests)
-	@$(call go_test,$(RACE),$(LONGEST_RACED) $$(go list ./... | grep -vE '/tunehost/(examples|internal)' | grep -vE '$(UNRACED)'))
+	$(call heading,tests of other processes and where nothing runs beside something else)
+	@$(call go_test,-p $(AT_ONCE),$(LONGEST) $(filter-out $(RACED),$(TESTS)))
+	$(call heading,tests with the race detector)
+	@$(call go_test,$(RACE),$(LONGEST_RACED) $(RACED))
 
 # gotest,FORMAT,PACKAGES,FLAGS: tests that start clusters, kill hosts and fill disks share a few processors. Where few
 # failed, they run once more, alone, and those that pass then are named as UNSTEADY, here and at the end. After a data
-# race, a panic or a test that hangs there is no second run.
+# race, a panic or a test that hangs there is no second run. A check of its own has run vet.
 gotest = go tool gotestsum --format $(1) --rerun-fails=1 --rerun-fails-max-failures=8 --rerun-fails-run-root-test \
-	--rerun-fails-abort-on-data-race --rerun-fails-report=$(TOOLS)/rerun --packages="$(2)" -- -timeout $(HANGS) $(3) \
+	--rerun-fails-abort-on-data-race --rerun-fails-report=$(TOOLS)/rerun --packages="$(2)" -- -vet=off -timeout $(HANGS) $(3) \
 	2>&1 | tee $(TEST_LOG)
 unsteady = { [ ! -s $(TOOLS)/rerun ] || sed 's/^/UNSTEADY: /' $(TOOLS)/rerun | tee -a $(UNSTEADY); }
 
