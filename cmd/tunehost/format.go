@@ -73,8 +73,8 @@ func counts(s *view.Status) string {
 				}
 			}
 			text := fmt.Sprintf("%d %s%s", n, verb, state)
-			if state == core.Terminated && s.NeverStarted > 0 {
-				text += fmt.Sprintf(", %d of them never started", s.NeverStarted)
+			if fates := s.Fates(); state == core.Terminated && fates != "" {
+				text += " (" + fates + ")"
 			}
 			parts = append(parts, text)
 		}

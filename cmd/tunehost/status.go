@@ -156,7 +156,7 @@ func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 		}
 		list = append(list, next)
 	case s.Resumable:
-		list = append(list, view.Resumer(s.Manual, dir)+" continues with further trials")
+		list = append(list, view.Resumer(s.Manual, dir)+" continues with further trials"+s.OnceChanged())
 	}
 	if n := s.Counts[core.Running]; n > 0 && s.State != view.Interrupted && s.State != view.Running {
 		list = append(list, fmt.Sprintf(

@@ -3,6 +3,8 @@ package view
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -153,6 +155,19 @@ func waiting(m *core.Machine) string {
 		return "no worker trains a trial"
 	}
 	return "no worker has asked yet"
+}
+
+// Fates says how the TERMINATED trials ended: "12 completed, 48 stopped early"; "" if all completed.
+func (s *Status) Fates() string {
+	var parts []string
+	if early := s.StoppedEarly; early > 0 {
+		parts = append(parts, fmt.Sprintf("%d completed", s.Counts[core.Terminated]-early-s.NeverStarted),
+			fmt.Sprintf("%d stopped early", early))
+	}
+	if s.NeverStarted > 0 {
+		parts = append(parts, fmt.Sprintf("%d never started", s.NeverStarted))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Begun counts the trials that have begun and not ended: they run, or wait to run again.
@@ -374,6 +389,26 @@ func (e *Experiment) Leaving(state string, now time.Time) string {
 // OutOfTime reports whether an experiment has used up its time budget: to continue it needs a larger
 // one.
 func (s *Status) OutOfTime() bool { return s.Budget > 0 && s.Elapsed >= s.Budget }
+
+// HeldBudget is the key of the budget that has ended the experiment, and holds again when it continues: budget.when or
+// budget.plateau; "" for another end. The budget of time is [Status.OutOfTime].
+func (s *Status) HeldBudget() string {
+	switch s.Cause.Kind {
+	case core.CauseBudgetExpression:
+		return "budget.when"
+	case core.CauseBudgetPlateau:
+		return "budget.plateau"
+	}
+	return ""
+}
+
+// OnceChanged says that a budget that has ended the experiment must be changed before it continues; "": none must.
+func (s *Status) OnceChanged() string {
+	if key := s.HeldBudget(); key != "" {
+		return ", once " + key + " is changed: as it is, it ends the experiment again"
+	}
+	return ""
+}
 
 // Unmet reports whether the experiment has failed because no node can ever meet the request of its trials: it
 // fails again unless the request or the nodes change.

@@ -201,8 +201,8 @@ func counts(st view.Status, p style) string {
 			} else if s == core.Running && st.WasRunning > 1 {
 				text = fmt.Sprintf("%d were running", n)
 			}
-			if s == core.Terminated && st.NeverStarted > 0 {
-				text += fmt.Sprintf(" (%d never started)", st.NeverStarted)
+			if fates := st.Fates(); s == core.Terminated && fates != "" {
+				text += " (" + fates + ")"
 			}
 			parts = append(parts, p.paint(stateColours[s], text))
 		}

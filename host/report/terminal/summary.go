@@ -312,7 +312,8 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 	if st.Paused {
 		add("tunehost unpause "+dir, "then, because it is paused")
 	}
-	if s.File != "" && st.State == "finished" && st.Planned > 0 && st.Best != nil && !s.Status.OutOfTime() {
+	if s.File != "" && st.State == "finished" && st.Planned > 0 && st.Best != nil && !s.Status.OutOfTime() &&
+		s.Status.HeldBudget() == "" {
 		add(s.again(func(arg string) bool { return !strings.HasPrefix(arg, "trials=") })+" --set trials=N",
 			"run more trials, N in total"+s.besides())
 	}
@@ -363,9 +364,9 @@ func (s *summary) left() string {
 	case st.State == "interrupted" || st.State == "failed":
 		return "continue where it stopped"
 	case st.Planned < 0:
-		return "continue with further trials"
+		return "continue with further trials" + st.OnceChanged()
 	case unmade > 0:
-		return "continue with the " + plural(int(unmade), "trial") + " not yet made"
+		return "continue with the " + plural(int(unmade), "trial") + " not yet made" + st.OnceChanged()
 	}
 	return ""
 }

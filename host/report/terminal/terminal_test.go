@@ -210,6 +210,8 @@ func TestSummaries(t *testing.T) {
 		"summary_unstarted": {Status: stopped(4), File: "digits.yaml"},
 		"summary_budget":    {Status: late(stopped(4)), File: "digits.yaml", Args: []string{"--set", "budget.time=1s"}},
 		"summary_resumed":   {Status: late(stopped(4))},
+		"summary_early":     {Status: early(stopped(4), 1), File: "digits.yaml"},
+		"summary_when":      {Status: whenHeld(), File: "digits.yaml"},
 		"summary_several":   {Status: stopped(0), Objectives: []string{"accuracy", "seconds"}},
 		"summary_nothing":   {Status: (&fake{planned: 1, state: "stopped"}).Status(), File: "digits.yaml"},
 		"summary_all_failed": {Status: (&fake{planned: 14, done: 14, failed: 14, elapsed: time.Second,
@@ -239,6 +241,19 @@ func TestSummaries(t *testing.T) {
 // late has used up its time budget.
 func late(st view.Status) view.Status {
 	st.Elapsed, st.Budget = 1, 1
+	return st
+}
+
+// whenHeld is an experiment that budget.when has ended.
+func whenHeld() view.Status {
+	st := (&fake{planned: 9, done: 6, state: "finished"}).Status()
+	st.Cause = core.Cause{Kind: core.CauseBudgetExpression, Text: "best < 1"}
+	return st
+}
+
+// early is an experiment of which so many trials were stopped early.
+func early(st view.Status, n int) view.Status {
+	st.StoppedEarly = n
 	return st
 }
 
