@@ -37,13 +37,14 @@ decide as in a real run, but trials are not trained: they report recorded values
 shows in seconds how much another scheduler, or another number of workers, would save.
 
 --table takes a file of JSON lines, one for each trained configuration (it may be
-compressed with gzip):
+compressed with gzip); without seconds, an iteration takes one:
 
   {"params": {"lr": 0.1}, "metrics": {"loss": [0.9, 0.5]}, "seconds": [1.2, 2.3]}
 
 --from takes the directory of an experiment: its trials come in the same order and report
-the same values. Without FILE, the settings are those of that experiment. The output says
-how much training that would have saved, and whether the best recorded trial was kept.
+the same values, whatever searcher and number of trials FILE names. Without FILE, the
+settings are those of that experiment. The output says how much training that would have
+saved, and whether the best recorded trial was kept.
 
 Plugins that do not come with tunehost are started only with --trust.`,
 		Example: `  tunehost simulate digits.yaml --table curves.jsonl.gz --workers 4
@@ -199,8 +200,8 @@ func (a *app) simulated(s *simulate.Result, took time.Duration) error {
 	if b := s.Best; b != nil {
 		row("best", fmt.Sprintf("%s by trial %d (%s)", number(b.Value), b.Number, naming.BriefParams(b.Params)))
 		last := s.Curve[len(s.Curve)-1]
-		row("", fmt.Sprintf("best value of all, %s, after %s", number(float64(last.Value)),
-			seconds(float64(last.Seconds))))
+		row("", fmt.Sprintf("best value at any iteration: %s, by trial %d at iteration %d, after %s",
+			number(float64(last.Value)), last.Number, last.Iteration, seconds(float64(last.Seconds))))
 	}
 	if r := s.Record; r != nil && r.Iterations > 0 {
 		beside(r, s.Trained, row)
@@ -212,6 +213,10 @@ func (a *app) simulated(s *simulate.Result, took time.Duration) error {
 	if s.Failure != "" {
 		row("failed", fmt.Sprintf("%s; the first says: %s", plural(s.States[core.Errored], "trial"),
 			firstLine(s.Failure)))
+	}
+	if s.Untimed > 0 {
+		row("assumed", fmt.Sprintf("1s for each iteration of the %s in the table without seconds",
+			plural(s.Untimed, "curve")))
 	}
 	row("seed", fmt.Sprint(s.Seed))
 	return t.write(a.out, 0, a.bold)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
@@ -27,6 +28,9 @@ import (
 // with it, it ends (Result.Cut). The best record to test on is one of trials that
 // all ran to their end.
 func Backtest(ctx context.Context, dir string, o options.Options, workers int) (Result, error) {
+	if err := recordDecides(o.Sets); err != nil {
+		return Result{}, err
+	}
 	e, err := view.Open(dir)
 	if err != nil {
 		return Result{}, usererror.Wrap(err)
@@ -57,6 +61,19 @@ func Backtest(ctx context.Context, dir string, o options.Options, workers int) (
 		end.Record = compare(e, rows, numbers, end.Machine)
 	}
 	return end, err
+}
+
+// recordDecides refuses settings that a record leaves no choice about.
+func recordDecides(sets []string) error {
+	for _, set := range sets {
+		key, _, _ := strings.Cut(set, "=")
+		key, _, _ = strings.Cut(key, ".")
+		if slices.Contains([]string{"searcher", "trials", "points", "learn_from", "restore", "repeat"}, key) {
+			return usererror.Errorf("--set %s: --from takes the trials from the record, as they are and in their order: "+
+				"leave it out, or take a table of curves with --table, for which a searcher suggests", set)
+		}
+	}
+	return nil
 }
 
 // takeRecorded takes the experiment file from a directory.

@@ -43,6 +43,8 @@ type Result struct {
 	// Cut is how many trials came to the end of what was recorded of them, and
 	// would have gone on.
 	Cut int
+	// Untimed is how many curves of the table have no seconds, so that an iteration takes one.
+	Untimed int
 	// Failure is why the first trial in ERROR failed.
 	Failure string
 	// Best is nil when no trial reported a finite value.
@@ -392,7 +394,7 @@ func (m *simulation) account(r *runningAttempt) {
 func (m *simulation) sum() Result {
 	o, why := m.machine.Outcome()
 	s := Result{Outcome: o, Reason: why.String(), Seed: m.File.Seed, Machine: m.machine,
-		Trials: m.machine.Trials(), Results: m.results, Cut: m.cut, Curve: m.curve,
+		Trials: m.machine.Trials(), Results: m.results, Cut: m.cut, Untimed: m.curves.Untimed, Curve: m.curve,
 		Seconds: float64(m.machine.Now()) / 1e9, States: map[core.State]int{}}
 	for no := range core.TrialNo(m.machine.Trials()) {
 		t := m.trained[no]

@@ -54,7 +54,9 @@ func Read(r io.Reader, s *space.Space) (*Table, error) {
 	if len(t.rows) == 0 {
 		return nil, errors.New("1: the table has no configuration")
 	}
-	return New(s, t.rule, t.rows), nil
+	table := New(s, t.rule, t.rows)
+	table.Untimed = t.untimed
+	return table, nil
 }
 
 // plain decompresses the file if necessary.
@@ -77,6 +79,7 @@ type reader struct {
 	rule    Rule
 	rows    []Row
 	metrics []string
+	untimed int
 }
 
 // line is a line of the file.
@@ -162,6 +165,9 @@ func (t *reader) row(l *line) (row Row, err error) {
 		return row, err
 	}
 	row.Failed, row.Cut = l.Failed, l.Cut
+	if len(l.Seconds) == 0 {
+		t.untimed++
+	}
 	if row.Metrics, err = t.names(l); err != nil {
 		return row, err
 	}

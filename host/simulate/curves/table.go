@@ -76,6 +76,8 @@ type Table struct {
 	// parameter.
 	line []place
 	by   int
+	// Untimed is how many rows have no seconds: an iteration takes one.
+	Untimed int
 }
 
 // New makes a table. Rows must not be empty.
