@@ -118,6 +118,14 @@ func (s *scheduler) judge(e *sdk.Event, t *trial, loss float64) string {
 	case !t.finite:
 		return fmt.Sprintf("%s was never a finite number by iteration %d", s.objective.Name(), e.Iteration)
 	}
-	return fmt.Sprintf("%s has not improved since iteration %d, for %d iterations", s.objective.Text(t.best),
-		t.improved, e.Iteration-t.improved)
+	return fmt.Sprintf("%s has not improved%s since iteration %d, for %d iterations", s.objective.Text(t.best),
+		s.enough(), t.improved, e.Iteration-t.improved)
+}
+
+// enough names what counts as an improvement, where not every one does.
+func (s *scheduler) enough() string {
+	if s.options.MinDelta == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" by more than %g (min_delta)", s.options.MinDelta)
 }
