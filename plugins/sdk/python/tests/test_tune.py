@@ -79,6 +79,8 @@ WRONG: List[Callable[[], Any]] = [
     lambda: tune.lograndint(0, 5),
     lambda: tune.grid_search([]),
     lambda: tune.TuneConfig(mode="best"),
+    lambda: tune.TuneConfig(seed=-1),
+    lambda: tune.TuneConfig(seed="x"),  # type: ignore[arg-type]
     lambda: tune.FailureConfig(max_failures=2, fail_fast=True),
     lambda: tune.CheckpointConfig(num_to_keep=0),
     lambda: tune.PlacementGroupFactory([{"CPU": 1}], "NEAR"),
@@ -194,6 +196,10 @@ def test_the_file() -> None:
         "budget": {"time": 60.0},
         "checkpoint": {"keep": 2, "score": "acc", "mode": "max"},
     }
+    assert "seed" not in file() and file(seed=0)["seed"] == 0
+    assert file(
+        seed=7, metric="a", mode="min", search_alg=_methods.HyperOptSearch(random_state_seed=3)
+    )["seed"] == 7
     assert file()["objective"] == {"metric": "training_iteration", "mode": "max"}
     assert len(file(metric=["a", "b"], mode="min")["objectives"]) == 2
     assert file(scheduler=tune.ASHAScheduler(metric="m", mode="max"))["objective"]["metric"] == "m"

@@ -291,6 +291,8 @@ def _limits(tune: TuneConfig, searcher: Choice, stops: Mapping[str, Any]) -> Key
         budget["time"] = min(seconds(tune.time_budget_s), budget.get("time", float("inf")))
     if tune.reuse_actors:
         keys["reuse"] = True
+    if tune.seed is not None:
+        keys["seed"] = tune.seed
     if isinstance(tune.trial_dirname_creator, str):
         keys["trial_name"] = tune.trial_dirname_creator
     return keys
