@@ -106,6 +106,10 @@ func TestExtensionsAreWanted(t *testing.T) {
 		t.Errorf("%d trials, extended %d times", m.Trials(), m.Spec().Extended)
 	}
 	contains(t, seen.String(), "the change of searcher", "the change of space.x is ignored", "; --extend takes it")
+	if advice := seen.String()[strings.LastIndex(seen.String(), "\nnext "):]; strings.Contains(advice, "--set searcher") ||
+		strings.Contains(advice, "--set space") || !strings.Contains(advice, "--set trials=N") {
+		t.Errorf("what is ignored is advised again: %s", advice)
+	}
 }
 
 // B-083: a file that an extension with --set has left behind is not called a change of the

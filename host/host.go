@@ -63,6 +63,7 @@ func run(ctx context.Context, o Options) (Ended, error) {
 	if err != nil {
 		return Ended{}, err
 	}
+	o.Sets = p.Heard(o.Sets)
 	return runPlan(ctx, p, o)
 }
 

@@ -92,6 +92,7 @@ type changes struct {
 	// extends: taken has changes that only an extension accepts; those of the keys inFile are in the file.
 	extends bool
 	inFile  []string
+	unheard []string // keys of --set that are ignored
 }
 
 func changesSince(r *runfile.File, recorded, file *config.Experiment, extend bool) (changes, error) {
@@ -118,6 +119,9 @@ func changesOf(p past, file *config.Experiment, extend bool) (c changes, err err
 				orNothing(d.Old), orNothing(d.New))
 		case config.Ignored:
 			c.ignore(p.ignored(file, d))
+			if !d.Pos.InFile() {
+				c.unheard = append(c.unheard, d.Key)
+			}
 		case config.Taken:
 			if d.Pos.InFile() && p.outdated(file, d.Key) {
 				c.ignore(p.behind(file, d, extensionKey(d.Key)))

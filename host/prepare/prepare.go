@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tunehost/tunehost/host/config"
@@ -45,6 +46,19 @@ type Plan struct {
 	given *config.Experiment
 	// known is how many settings run.json had.
 	known int
+	// unheard are the keys of settings that are ignored.
+	unheard []string
+}
+
+// Heard returns settings without those that are ignored, since nothing may advise to repeat them. A setting of a map
+// of which other parts are taken stays.
+func (p *Plan) Heard(sets []string) []string {
+	return slices.DeleteFunc(slices.Clone(sets), func(set string) bool {
+		key, _, _ := strings.Cut(set, "=")
+		return slices.ContainsFunc([]string{"searcher", "scheduler", "space", "seed"}, func(whole string) bool {
+			return key == whole || strings.HasPrefix(key, whole+".")
+		}) && slices.ContainsFunc(p.unheard, func(x string) bool { return x == key || strings.HasPrefix(x, key+".") })
+	})
 }
 
 // Close releases a plan that is not run.
@@ -262,6 +276,7 @@ func (p *Plan) resume(o *options.Options, e *config.Experiment) error {
 		return usererror.Wrap(err)
 	}
 	p.Before = recorded
+	p.unheard = changed.unheard
 	p.ExecutorAt, _ = config.OtherExecutor(recorded, cmp.Or(e, p.Experiment))
 	p.File, p.Changed = r, moved || len(changed.taken) > 0
 	p.Warnings = append(p.Warnings, slices.Concat(own.warnings, changed.ignored, changed.back, changed.program,
