@@ -33,8 +33,8 @@ const NextHeader = "Tunehost-Next"
 // A reader that sends Cache-Control: max-age=N takes an answer that was made for somebody else, up to N seconds ago;
 // the dashboard's pages do. How long an answer is passed on depends on what it took to make: a cheap one for
 // a quarter of a second, an expensive one for 1000 times as long, so that each takes at most a thousandth of a
-// processor, unless the reader wants a newer one. It also counts to how many readers the one before was passed on. Such an answer has the header Age, so that the reader knows that it
-// may ask again for what came since.
+// processor, unless the reader wants a newer one. It also counts to how many readers the one before was passed on. Such
+// an answer has the header Age, so that the reader knows that it may ask again for what came since.
 // Other readers get an answer that was made before only as long as nothing has changed that it depends on.
 type Answers struct {
 	Source
