@@ -106,7 +106,8 @@ func TestExtensionsAreWanted(t *testing.T) {
 		t.Errorf("%d trials, extended %d times", m.Trials(), m.Spec().Extended)
 	}
 	contains(t, seen.String(), "the change of searcher", "the change of space.x is ignored", "; --extend takes it")
-	if advice := seen.String()[strings.LastIndex(seen.String(), "\nnext "):]; strings.Contains(advice, "--set searcher") ||
+	advice := seen.String()[strings.LastIndex(seen.String(), "\nnext "):]
+	if strings.Contains(advice, "--set searcher") ||
 		strings.Contains(advice, "--set space") || !strings.Contains(advice, "--set trials=N") {
 		t.Errorf("what is ignored is advised again: %s", advice)
 	}
@@ -284,7 +285,8 @@ func TestExtensionMistakes(t *testing.T) {
 	o, seen := extend(t, extended, nil, asha.Plugin)
 	for _, c := range []struct{ set, want string }{
 		{"space.x={uniform: [5, 6]}", `could not have run in the new space: its "x" is outside of the space; write a ` +
-			`space into the file, or --set, in which every trial could have run, such as the present one ({"x":{"uniform":`},
+			`space into the file, or --set, in which every trial could have run, such as the present one ` +
+			`({"x":{"uniform":`},
 		{"space.x={int: [0, 6]}", `parameter "x" cannot be of another kind`},
 		{"space.x=3", "parameters cannot be added, taken away or made constant"},
 		{"space.y={uniform: [0, 1]}", `"y" is new; begin a new experiment (--name) with learn_from: [the directory ` +
@@ -303,5 +305,6 @@ func TestExtensionMistakes(t *testing.T) {
 	if m := audit(t, finish(t, o).Dir, nil); m.Trials() != 7 || m.Count(core.Terminated) != 7 {
 		t.Errorf("%d trials", m.Trials())
 	}
-	contains(t, seen.String(), `scheduler has changed from {"plugin":"fifo"} to {"max":4,"plugin":"asha"}: it holds for new trials`, "--clone TRIAL")
+	contains(t, seen.String(), `scheduler has changed from {"plugin":"fifo"} to {"max":4,"plugin":"asha"}: it holds for `+
+		"new trials", "--clone TRIAL")
 }

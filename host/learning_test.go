@@ -100,8 +100,10 @@ func TestLearnFrom(t *testing.T) {
 // last value of a trial that was stopped early from that of a complete one.
 func TestLearnsWhereTrialsWereStopped(t *testing.T) {
 	e := &ear{}
-	_, o, seen := taught(t, teaching+"searcher: random\ntrials: 8\nscheduler: {plugin: asha, max: 2, reduction_factor: 2}\n"+
-		"concurrency: 1\n", teaching+"searcher: ear\nlearn_from: FIRST\ntrials: 1\n", e.plugin(), wobbly(0), asha.Plugin)
+	first := teaching + "searcher: random\ntrials: 8\nconcurrency: 1\n" +
+		"scheduler: {plugin: asha, max: 2, reduction_factor: 2}\n"
+	second := teaching + "searcher: ear\nlearn_from: FIRST\ntrials: 1\n"
+	_, o, seen := taught(t, first, second, e.plugin(), wobbly(0), asha.Plugin)
 	o.Verbose = 1
 	finish(t, o)
 	early := 0

@@ -133,8 +133,8 @@ func changesOf(p past, file *config.Experiment, extend bool) (c changes, err err
 	return c, nil
 }
 
-// partly reports whether --set gives a part of what an extension replaces as a whole, such as one option of the searcher
-// that the file names.
+// partly reports whether --set gives a part of what an extension replaces as a whole, such as one option of the
+// searcher that the file names.
 func partly(diff []config.Change, file *config.Experiment, d config.Change) bool {
 	key := extensionKey(d.Key)
 	return file.PosOf(key).InFile() && slices.ContainsFunc(diff, func(x config.Change) bool {

@@ -69,8 +69,8 @@ func recordDecides(sets []string) error {
 		key, _, _ := strings.Cut(set, "=")
 		key, _, _ = strings.Cut(key, ".")
 		if slices.Contains([]string{"searcher", "trials", "points", "learn_from", "restore", "repeat"}, key) {
-			return usererror.Errorf("--set %s: --from takes the trials from the record, as they are and in their order: "+
-				"leave it out, or take a table of curves with --table, for which a searcher suggests", set)
+			return usererror.Errorf("--set %s: --from takes the trials from the record, as they are and in their "+
+				"order: leave it out, or take a table of curves with --table, for which a searcher suggests", set)
 		}
 	}
 	return nil
