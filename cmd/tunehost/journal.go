@@ -136,6 +136,7 @@ func (j *journaling) printNew(r *journalview.Reader) error {
 		if e.Number < j.from || j.trial != nil && !e.About(*j.trial) {
 			return nil
 		}
+		journalview.Explain(j.dir, e)
 		return j.put(e)
 	})
 }

@@ -116,10 +116,12 @@ func (s *Shared) Recall(f func(*view.State, *view.Past)) error {
 // Entries reads some entries of the record, as journalview.Page does.
 func (s *Shared) Entries(w journalview.Wanted) ([]*journalview.Entry, uint64, error) {
 	list, next, ok := s.recent(w)
-	if ok {
-		return list, next, nil
+	var err error
+	if !ok {
+		list, next, err = journalview.Page(s.Dir, w)
 	}
-	return journalview.Page(s.Dir, w)
+	journalview.Explain(s.Dir, list...)
+	return list, next, err
 }
 
 func (s *Shared) recent(w journalview.Wanted) ([]*journalview.Entry, uint64, bool) {

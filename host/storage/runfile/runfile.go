@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -68,6 +69,31 @@ func (r *File) Extended() (n uint32) {
 		}
 	}
 	return n
+}
+
+// Extension returns what the n-th extension, from 1, has changed of the searcher, the scheduler and the space, as
+// KEY=VALUE.
+func (r *File) Extension(n uint32) (sets []string) {
+	for i, x := range r.Extensions {
+		if x.Set {
+			continue
+		}
+		if n--; n > 0 {
+			continue
+		}
+		end := len(r.Overrides)
+		if i+1 < len(r.Extensions) {
+			end = r.Extensions[i+1].Overrides
+		}
+		for _, set := range r.Overrides[min(x.Overrides, end, len(r.Overrides)):min(end, len(r.Overrides))] {
+			key, _, _ := strings.Cut(set, "=")
+			if key, _, _ = strings.Cut(key, "."); key == "searcher" || key == "scheduler" || key == "space" {
+				sets = append(sets, set)
+			}
+		}
+		return sets
+	}
+	return nil
 }
 
 // Set is the file with more settings, each a KEY=VALUE.

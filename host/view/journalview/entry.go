@@ -11,6 +11,8 @@ import (
 	"unicode"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -27,7 +29,29 @@ type Entry struct {
 	// Fields has details. Zero values are omitted, except numbers of trials.
 	Fields []Field
 
-	trials []core.TrialNo
+	trials    []core.TrialNo
+	extension uint32
+}
+
+// Explain adds to entries what is beside the record of the experiment in a directory: what an extension has changed.
+func Explain(dir storage.Dir, list ...*Entry) {
+	var run *runfile.File
+	for _, e := range list {
+		if e.extension == 0 {
+			continue
+		}
+		if run == nil {
+			var err error
+			if run, _, err = runfile.Read(dir); err != nil {
+				return
+			}
+		}
+		var sets []any
+		for _, set := range run.Extension(e.extension) {
+			sets = append(sets, set)
+		}
+		e.Fields = append(e.Fields, Field{"extension", sets})
+	}
 }
 
 // Field is one detail of an event. Its value can be written as JSON.

@@ -22,6 +22,8 @@ type noted struct {
 	hosted bool
 	// decided are the results that were decided on.
 	decided []decided
+	// extension is the extension that the settings are the first to have, from 1; 0: none.
+	extension uint32
 }
 
 // decided is a result that the scheduler has decided on.
@@ -45,6 +47,8 @@ type notes struct {
 	open   course.Open
 	trials int
 	hosted bool
+	// extended is how often the experiment was extended so far.
+	extended uint32
 }
 
 // take takes the next entry. It may use the memory of a noted one that is not needed any more.
@@ -60,6 +64,9 @@ func (k *notes) take(s *history.Step, old noted) noted {
 	n.made, k.trials = s.Machine.Trials()-k.trials, s.Machine.Trials()
 	if e, ok := s.Event.(*core.SchedulerDecided); ok {
 		n.decided = k.decide(e, n.decided)
+	}
+	if e, ok := s.Event.(*core.SettingsChanged); ok && e.Spec.Extended > k.extended {
+		n.extension, k.extended = e.Spec.Extended, e.Spec.Extended
 	}
 	for _, a := range s.Actions {
 		if t, ok := a.(*core.Tell); ok && t.Observation.Due {
@@ -84,7 +91,7 @@ func (n *noted) describe(m *core.Machine) *Entry {
 	t := &describer{metric: m.MetricName, result: n.result}
 	v := reflect.ValueOf(n.event).Elem()
 	e := &Entry{Number: n.number, At: time.Duration(n.at), Event: snake(v.Type().Name()), Fields: t.fields(v)}
-	e.trials = t.trials
+	e.trials, e.extension = t.trials, n.extension
 	var made []any
 	for no := n.first; no < n.first+core.TrialNo(n.made); no++ {
 		made, e.trials = append(made, no), append(e.trials, no)

@@ -11,6 +11,28 @@ import (
 	"github.com/tunehost/tunehost/host/storage"
 )
 
+// The entry with which an extension begins says what it has changed, which the record has only in run.json.
+func TestExplain(t *testing.T) {
+	dir, err := storage.At("../../../cmd/tunehost/testdata/released/v1/extended")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _, err := Page(dir, Wanted{Through: 1 << 40, Limit: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	Explain(dir, list...)
+	var found []string
+	for _, e := range list {
+		if _, what, ok := strings.Cut(e.Text(), " extension="); ok {
+			found = append(found, e.Event+" "+what)
+		}
+	}
+	if want := `settings_changed ["searcher={\"plugin\":\"tpe\",\"startup\":3}"]`; strings.Join(found, "; ") != want {
+		t.Errorf("%s, want %s", found, want)
+	}
+}
+
 // The last entries that are kept are described as those that are read from the beginning; a page with earlier ones is
 // refused. A record that is read again begins anew.
 func TestTail(t *testing.T) {
