@@ -179,6 +179,9 @@ func (f *Finder) unknown(kind sdk.Kind, name string) error {
 	if other := f.known("", name); other != nil {
 		hint = fmt.Sprintf("; %q is %s", name, other.Kind.WithArticle())
 	}
+	if name == "optuna" {
+		hint = "; it is beside the program, not in it: plugins/searchers/optuna/README.md of the sources says how to use it"
+	}
 	bundled := "none is bundled"
 	if len(bundledNames) > 0 {
 		bundled = "bundled are " + strings.Join(bundledNames, ", ")
