@@ -182,6 +182,18 @@ func TestLaterExtensionKeepsEarlierOnes(t *testing.T) {
 		`{"plugin":"random"}, as the file says`)
 }
 
+// B-083: what an experiment began with by --set stays, too, if an extension does not name it.
+func TestExtensionKeepsWhatWasSet(t *testing.T) {
+	o, seen := quick(t, extended, wobbly(0), tpe.Plugin, asha.Plugin)
+	o.Verbose, o.Sets = 1, []string{"searcher={plugin: tpe, startup: 3}"}
+	finish(t, o)
+	o.Sets, o.Extend = []string{"scheduler={plugin: asha, max: 4}", "trials=8"}, true
+	kept := recorded(t, finish(t, o).Dir)
+	contains(t, string(kept.Key("searcher"))+string(kept.Key("scheduler")), `"startup":3`, `"max":4`)
+	contains(t, seen.String(), `the experiment began with searcher={"plugin":"tpe","startup":3} by --set, and keeps `+
+		`that value; here it is {"plugin":"random"}: --set searcher={"plugin":"random"} --extend would change it`)
+}
+
 // An option that is set extends what the searcher was extended to, not what the file still has.
 func TestExtendsOneOption(t *testing.T) {
 	o, _ := extend(t, strings.Replace(extended, "random", "{plugin: tpe, startup: 5}", 1),

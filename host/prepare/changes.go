@@ -57,9 +57,10 @@ func (p past) outdated(file *config.Experiment, key string) bool {
 }
 
 // lacks reports whether an extension takes nothing from a change: the user changed neither the file nor --set, and
-// the file lacks an earlier extension. What an earlier extension had from the file was edited, if it differs now.
+// the file lacks an earlier extension, or what the experiment began with by --set. What an earlier extension had from
+// the file was edited, if it differs now.
 func (p past) lacks(file *config.Experiment, d config.Change, key string) bool {
-	return d.Pos.InFile() && p.outdated(file, key) && !p.wasInFile(key)
+	return d.Pos.InFile() && !p.wasInFile(key) && (p.outdated(file, key) || p.unchanged(file, key))
 }
 
 // wasInFile reports whether the last extension of a key was in the file.
@@ -214,6 +215,11 @@ func (p past) behind(file *config.Experiment, d config.Change, key string) strin
 	value, here := d.Old, d.New
 	if key != d.Key {
 		value, here = p.now().Key(key), file.Key(key)
+	}
+	if p.extended(key) < 0 {
+		return fmt.Sprintf("%s: --extend: the experiment began with %s=%s by --set, and keeps that value; here it is "+
+			"%s: --set %s=%s --extend would change it", file.PosOf(key), key, value, orNothing(here), key,
+			orNothing(here))
 	}
 	last, was := p.extensions[p.extended(key)], "extended"
 	if last.Set || d.Effect == config.Taken {

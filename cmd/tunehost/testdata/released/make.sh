@@ -202,6 +202,17 @@ seed: 11
 E
 ends 0 "$tunehost" run leases.yaml -v 0
 
+# One that knows another whose trials were stopped early, with what they reported on the way.
+write taught <<'E'
+trainable: {plugin: chaos, options: {iterations: 2, any_params: true}}
+space: {quality: {uniform: [0, 1]}}
+searcher: {plugin: tpe, startup: 3}
+learn_from: [results/asha]
+trials: 2
+seed: 12
+E
+ends 0 "$tunehost" run taught.yaml -v 0
+
 # What is no part of the record.
 find results \( -name host.log -o -name LOCK -o -name control -o -name stdout -o -name stderr -o -name progress.csv -o -name '.fake-cluster*' \) -delete
 find results -type d \( -name blobs -o -name restored -o -name snapshots -o -name '*.tmp' \) -prune -exec rm -rf {} +
