@@ -177,7 +177,8 @@ func TestAgentsAreLost(t *testing.T) {
 	}
 }
 
-// Agents that are lost at the end of their lease, or after it, are lost because of it, whoever says so first.
+// Agents that are lost at the end of their lease, or after it, are lost because of it, also if the executor has not
+// said so yet.
 func TestAgentsAreLostAtTheEnd(t *testing.T) {
 	for _, x := range []struct {
 		end       time.Time

@@ -22,7 +22,7 @@ type Unreleased struct {
 	Names    []string `json:"names"`
 	// Waits is how long the host waits for the executor; zero: it does not wait any more.
 	Waits time.Time `json:"waits,omitzero"`
-	// Over is when they have ended by themselves, for want of a host; zero: that is not known.
+	// Over is when they have ended by themselves, without a host; zero: that is not known.
 	Over time.Time `json:"over,omitzero"`
 	// Given is when all leases of the executor were given back after their host had died, without a host: the record
 	// does not say so.
