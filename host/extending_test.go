@@ -317,6 +317,6 @@ func TestExtensionMistakes(t *testing.T) {
 	if m := audit(t, finish(t, o).Dir, nil); m.Trials() != 7 || m.Count(core.Terminated) != 7 {
 		t.Errorf("%d trials", m.Trials())
 	}
-	contains(t, seen.String(), `scheduler has changed from {"plugin":"fifo"} to {"max":4,"plugin":"asha"}: it holds for `+
-		"new trials", "--clone TRIAL")
+	contains(t, seen.String(), `scheduler has changed from {"plugin":"fifo"} to {"max":4,"plugin":"asha"}: it holds `+
+		"for new trials", "--clone TRIAL")
 }

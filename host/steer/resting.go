@@ -10,7 +10,6 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/view"
@@ -86,7 +85,7 @@ func (x *Resting) leases() string {
 	if names, executor := x.View.Foreign(x.now()); executor != "" {
 		return fmt.Sprintf("the executor %q, which it had before, has not confirmed that these are given back: %s; "+
 			"continue with executor=%[1]s, or cancel what has these names with the cluster's own command", executor,
-			storage.NamesOfLeases(names))
+			names)
 	}
 	return ""
 }

@@ -126,14 +126,15 @@ func leases(m *core.Machine) *Leases {
 	return out
 }
 
-// Foreign returns the leases that an executor which the experiment had before has not given back.
-func (e *Experiment) Foreign(now time.Time) (names []string, executor string) {
+// Foreign names the leases that an executor which the experiment had before has not given back.
+func (e *Experiment) Foreign(now time.Time) (names, executor string) {
+	var list []string
 	for _, u := range e.Dir.ReadUnreleased() {
 		if u.Executor != e.Config.Executor.Name && len(u.Names) > 0 && !u.Ended(now) {
-			names, executor = append(names, u.Names...), u.Executor
+			list, executor = append(list, u.Names...), u.Executor
 		}
 	}
-	return names, executor
+	return storage.NamesOfLeases(list), executor
 }
 
 // left says that no host holds them any more.

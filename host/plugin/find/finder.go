@@ -180,7 +180,8 @@ func (f *Finder) unknown(kind sdk.Kind, name string) error {
 		hint = fmt.Sprintf("; %q is %s", name, other.Kind.WithArticle())
 	}
 	if name == "optuna" {
-		hint = "; it is beside the program, not in it: plugins/searchers/optuna/README.md of the sources says how to use it"
+		hint = "; it is beside the program, not in it: plugins/searchers/optuna/README.md of the sources " +
+			"says how to use it"
 	}
 	bundled := "none is bundled"
 	if len(bundledNames) > 0 {
