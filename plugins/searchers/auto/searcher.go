@@ -23,7 +23,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "auto",
-		Version: "1.2.2",
+		Version: "1.3.0",
 		Summary: "Chooses one of the other searchers by the space, the objectives and the number of ended trials: " +
 			"start with this one.",
 		Options: answer.Simple.Schema(),
@@ -34,11 +34,12 @@ var Plugin = sdk.SearcherPlugin{
 // A searcher delegates to others. All searchers that the plan still needs receive all events, so
 // none needs the history when its turn comes.
 type searcher struct {
-	space   *space.Space
-	seen    *space.Seen
-	trials  *outcomes.Trials
-	plan    []phase
-	members map[string]sdk.Searcher
+	space      *space.Space
+	objectives int
+	seen       *space.Seen
+	trials     *outcomes.Trials
+	plan       []phase
+	members    map[string]sdk.Searcher
 	// progress decides which phase it is.
 	progress *progress
 	// branches are nil if there are none, or if several objectives do not say which is best.
@@ -68,8 +69,8 @@ func newSearcher(problem sdk.Problem, options []byte, say func(string)) (*search
 		return nil, err
 	}
 	f := look(problem)
-	s := &searcher{space: problem.Space, seen: seen, trials: outcomes.New(problem), plan: choose(f),
-		members: map[string]sdk.Searcher{}, progress: newProgress(len(problem.Space.Params)), say: say}
+	s := &searcher{space: problem.Space, objectives: f.objectives, seen: seen,
+		trials: outcomes.New(problem), plan: choose(f), members: map[string]sdk.Searcher{}, progress: newProgress(len(problem.Space.Params)), say: say}
 	if err := s.engage(problem, repeats); err != nil {
 		return nil, err
 	}
@@ -138,11 +139,19 @@ func (s *searcher) advance() {
 	}
 	ended, stopping := s.progress.ended()
 	if stopping && needs(s.plan, "tpe") {
-		s.plan = []phase{{ended, []string{"tpe"}}}
+		s.plan, s.branches = []phase{{ended, s.whileStopping()}}, nil
 	}
 	for len(s.plan) > 1 && ended >= s.plan[1].from {
 		s.plan = s.plan[1:]
 	}
+}
+
+// whileStopping returns the turns while trials are stopped early.
+func (s *searcher) whileStopping() []string {
+	if s.objectives == 1 && needs(s.plan, "gp") {
+		return []string{"gp", "tpe"}
+	}
+	return []string{"tpe"}
 }
 
 // pass drops searchers that no later phase needs.
@@ -150,7 +159,7 @@ func (s *searcher) pass() {
 	ended, stopping := s.progress.ended()
 	why := fmt.Sprintf("%d trials have ended", ended)
 	if stopping {
-		why = "trials are stopped early, and tpe learns most from them"
+		why = "trials are stopped early"
 	}
 	s.say(fmt.Sprintf("auto: %s: %s", why, describe(s.plan)))
 	for name := range s.members {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -295,5 +296,57 @@ func TestNoPointTwice(t *testing.T) {
 		if may := options != `{}`; again > 0 != may {
 			t.Errorf("with %s, %d of 30 points were suggested before", options, again)
 		}
+	}
+}
+
+// trained sends the events of a trial that reports early until its last iteration, and final there.
+func trained(t *testing.T, s *searcher, i int, p space.Point, until uint64, early, final float64) {
+	t.Helper()
+	Observe(t, s, Added(i, p))
+	for n := uint64(1); n <= until; n++ {
+		loss := early
+		if n == until && until > 1 {
+			loss = final
+		}
+		Observe(t, s, sdk.Event{Kind: sdk.ResultReported, Trial: uint32(i), Iteration: n, Losses: []float64{loss}})
+	}
+	Observe(t, s, sdk.Event{Kind: sdk.TrialCompleted, Trial: uint32(i)})
+}
+
+// What was stopped early is no evidence against a region, since early losses may mislead: here those near
+// 0.2 are good at first, and those near 0.8 at the end.
+func TestStopsTellNothing(t *testing.T) {
+	const trials = 60
+	s := mustOpen(t, Reals(2, 0, 1), "{}")
+	for i := range trials {
+		x, until := (float64(i*23%trials)+0.5)/trials, uint64(9)
+		if x > 0.5 && i%5 > 0 {
+			until = 1
+		}
+		trained(t, s, i, space.Point{x, float64(i) / trials}, until, math.Abs(x-0.2), math.Abs(x-0.8))
+	}
+	near := 0
+	for i := range 40 {
+		if x := Suggest(t, s, Request(8, trials+i)).Points[0][0]; math.Abs(x-0.8) < 0.1 {
+			near++
+		}
+	}
+	if t.Log(near); near < 24 {
+		t.Errorf("%d of 40 suggestions are near the best of the final losses", near)
+	}
+}
+
+// Three trials at the end say more than dozens at an early iteration.
+func TestFewAreEnough(t *testing.T) {
+	s := mustOpen(t, Reals(6, 0, 1), "{}")
+	for i := range 23 {
+		until := uint64(9)
+		if i >= 20 {
+			until = 27
+		}
+		trained(t, s, i, slices.Repeat(space.Point{float64(i) / 23}, 6), until, float64(40-i), float64(20-i))
+	}
+	if got := fmt.Sprint(s.history.counted, s.maxTrials()); got != "[20 21 22] 150" {
+		t.Errorf("%s count", got)
 	}
 }

@@ -44,9 +44,16 @@ type history struct {
 	asked []trial
 }
 
+// enough is how many trials must have reached an iteration for the losses there to be compared, with one
+// objective: few, because the end of the longest trials is what counts.
+const enough = 3
+
 func newHistory(l *layout, objectives int) *history {
-	return &history{layout: l, objectives: objectives, place: map[uint32]int{},
-		fidelity: fidelity.New(len(l.axes) + 3)}
+	least := enough
+	if objectives > 1 {
+		least = len(l.axes) + 3
+	}
+	return &history{layout: l, objectives: objectives, place: map[uint32]int{}, fidelity: fidelity.New(least)}
 }
 
 // observe processes one event.

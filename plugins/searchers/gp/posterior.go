@@ -27,8 +27,10 @@ func milestone(n int) int {
 // posterior returns the current model, or nil if it cannot be computed.
 func (s *searcher) posterior(rng space.Source) *model {
 	h := s.history
-	places, losses := s.data(len(h.counted), s.options.MaxTrials, rng)
-	places, losses = h.withStopped(places, losses)
+	places, losses := s.data(len(h.counted), s.maxTrials(), rng)
+	if h.objectives > 1 {
+		places, losses = h.withStopped(places, losses)
+	}
 	y := warp(losses)
 	var shape kernelParams
 	if h.objectives == 1 {
@@ -52,6 +54,28 @@ func (s *searcher) posterior(rng space.Source) *model {
 		s.last = m
 	}
 	return m
+}
+
+const (
+	// maxWhileStopping is the maximum number of trials in the model while trials are stopped early, and
+	// candidatesWhileStopping the share of the candidates: then there are more trials, which cost less, so
+	// that suggestions are to cost less, too.
+	maxWhileStopping        = 150
+	candidatesWhileStopping = 0.5
+)
+
+func (s *searcher) maxTrials() int {
+	if s.history.fidelity.Stopping() {
+		return min(s.options.MaxTrials, maxWhileStopping)
+	}
+	return s.options.MaxTrials
+}
+
+func (s *searcher) candidates() int {
+	if s.history.fidelity.Stopping() {
+		return int(candidatesWhileStopping * float64(s.options.Candidates))
+	}
+	return s.options.Candidates
 }
 
 const (

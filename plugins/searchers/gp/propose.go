@@ -119,7 +119,7 @@ func (h *maximizer) slope(x, gradient []float64) float64 {
 
 // global returns random points.
 func (h *maximizer) global() []candidate {
-	return h.collect(h.options.Candidates*2/3, func() space.Point { return h.space.Draw(h.rng) })
+	return h.collect(h.candidates()*2/3, func() space.Point { return h.space.Draw(h.rng) })
 }
 
 // local returns points around the best.
@@ -128,7 +128,7 @@ func (h *maximizer) local() []candidate {
 	if len(bases) == 0 {
 		return nil
 	}
-	return h.collect(h.options.Candidates/3, func() space.Point {
+	return h.collect(h.candidates()/3, func() space.Point {
 		u := h.rng.Float64()
 		return h.perturb(bases[int(u*u*float64(len(bases)))])
 	})

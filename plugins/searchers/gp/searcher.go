@@ -22,7 +22,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "gp",
-		Version: "1.1.1",
+		Version: "1.2.0",
 		Summary: "Models results as a Gaussian process and suggests the largest expected improvement: for " +
 			"expensive trials.",
 		Options: declared.Schema(),

@@ -109,7 +109,8 @@ func (h *history) choose(places []int, losses []float64, limit int) (some []int,
 	return some, theirs
 }
 
-// maxStopped is how many of the last trials that were stopped early are in the model.
+// maxStopped is how many of the last trials that were stopped early are in the model, with several
+// objectives.
 const maxStopped = 48
 
 // withStopped adds the last trials that were stopped before their losses could be compared. They

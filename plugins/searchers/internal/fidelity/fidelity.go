@@ -268,8 +268,8 @@ func (t *Trials) Ended() (compared, stopped int) {
 	return compared, stopped
 }
 
-// stopping reports whether a trial was stopped before its losses could be compared.
-func (t *Trials) stopping() bool {
+// Stopping reports whether a trial was stopped before its losses could be compared.
+func (t *Trials) Stopping() bool {
 	return !t.own && len(t.ends) > 0 && t.ends[0].iteration < t.level
 }
 
@@ -280,5 +280,5 @@ func (t *Trials) isEarly() bool { return t.level > 0 && !t.own && t.level*early 
 // Blind draws whether the model is left out for a suggestion: always while it is early, and for a
 // share of the suggestions while trials are stopped.
 func (t *Trials) Blind(rng interface{ Float64() float64 }) bool {
-	return t.isEarly() || t.stopping() && rng.Float64() < random
+	return t.isEarly() || t.Stopping() && rng.Float64() < random
 }
