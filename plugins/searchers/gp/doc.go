@@ -42,15 +42,22 @@
 // the stop.
 //
 // A trial counts when it ends or pauses. Under a scheduler that stops trials early, only losses at
-// one iteration are compared, the largest that a few more trials have reached than there are
-// parameters (S. Falkner and others, BOHB, 2018). Of the trials that were stopped before, the last
-// 48 are in the model, as worse than three quarters of the compared ones, so that what is stopped
-// again and again is not suggested again and again. Then a tenth of the points is random, and all
-// are until enough trials have reached a ninth of the longest training. If trials end early that
-// are not worse than others there, they need no more iterations, and last losses count. Points that
-// violate a constraint are not evaluated, and an ascent stops before them. No point of a trial is
-// suggested again, unless repeats is set: where the optimum is at a bound, improvement may be expected
-// exactly there for ever.
+// one iteration are compared, the largest that three trials have reached. Those that were stopped
+// before are not in the model: where early losses do not order the final ones, they would lead away
+// from the best points, and where they do, they helped no more than the trials that came to the end,
+// also as uncertain observations of their final values, as in K. Swersky and others, Freeze-Thaw
+// Bayesian Optimization, 2014. bench/RESULTS.md has the figures. With several objectives the iteration
+// is the largest that a few more trials have reached than there are parameters (S. Falkner and others,
+// BOHB, 2018), and the last 48 trials that were stopped before count as worse than three quarters of
+// the compared ones.
+//
+// While trials are stopped, a tenth of the points is random, and the model has at most 120 trials and
+// half of the candidates, since there are more trials, which cost less. All points are random until
+// enough trials have reached a ninth of the longest training. If trials end early that are not worse
+// than others there, they need no more iterations, and last losses count. Points that violate a
+// constraint are not evaluated, and an ascent stops before them. No point of a trial is suggested
+// again, unless repeats is set: where the optimum is at a bound, improvement may be expected exactly
+// there for ever.
 //
 // # Cost
 //

@@ -346,7 +346,7 @@ func TestFewAreEnough(t *testing.T) {
 		}
 		trained(t, s, i, slices.Repeat(space.Point{float64(i) / 23}, 6), until, float64(40-i), float64(20-i))
 	}
-	if got := fmt.Sprint(s.history.counted, s.maxTrials()); got != "[20 21 22] 150" {
+	if got := fmt.Sprint(s.history.counted, s.maxTrials()); got != "[20 21 22] 120" {
 		t.Errorf("%s count", got)
 	}
 }

@@ -10,9 +10,9 @@ import (
 // shapes caches the last shape fitted for one objective. It is fitted to the first trials that
 // count, up to a number that grows by a sixteenth at a time, so it depends only on the history.
 type shapes struct {
-	known             bool
-	trials, revisions int
-	shape             kernelParams
+	known                    bool
+	trials, revisions, limit int
+	shape                    kernelParams
 }
 
 // milestone returns the largest number of trials up to n for which shapes are fitted.
@@ -57,10 +57,10 @@ func (s *searcher) posterior(rng space.Source) *model {
 }
 
 const (
-	// maxWhileStopping is the maximum number of trials in the model while trials are stopped early, and
-	// candidatesWhileStopping the share of the candidates: then there are more trials, which cost less, so
-	// that suggestions are to cost less, too.
-	maxWhileStopping        = 150
+	// maxWhileStopping is the maximum number of trials in the model and in a fit while trials are stopped
+	// early, and candidatesWhileStopping the share of the candidates: then there are more trials, which
+	// cost less, so that suggestions are to cost less, too.
+	maxWhileStopping        = 120
 	candidatesWhileStopping = 0.5
 )
 
@@ -113,12 +113,15 @@ func (s *searcher) at(places []int) [][]float64 {
 // fitted returns the shape for one objective.
 func (s *searcher) fitted() kernelParams {
 	h := s.history
-	n := milestone(len(h.counted))
-	if f := &s.shapes; f.known && f.trials == n && f.revisions == h.revisions {
+	n, limit := milestone(len(h.counted)), s.fitLimit(maxFit)
+	if h.fidelity.Stopping() {
+		limit = min(limit, maxWhileStopping)
+	}
+	if f := &s.shapes; f.known && f.trials == n && f.revisions == h.revisions && f.limit == limit {
 		return f.shape
 	}
-	places, losses := s.data(n, s.fitLimit(maxFit), nil)
-	s.shapes = shapes{true, n, h.revisions, fit(s.at(places), warp(losses), s.numbers)}
+	places, losses := s.data(n, limit, nil)
+	s.shapes = shapes{true, n, h.revisions, limit, fit(s.at(places), warp(losses), s.numbers)}
 	return s.shapes.shape
 }
 
