@@ -336,6 +336,26 @@ func TestStopsTellNothing(t *testing.T) {
 	}
 }
 
+// While trials are stopped, a searcher that receives all events at once suggests the same as one that
+// was asked in between.
+func TestStoppedAndRestored(t *testing.T) {
+	const trials = 90
+	asked, restored := mustOpen(t, Reals(2, 0, 1), "{}"), mustOpen(t, Reals(2, 0, 1), "{}")
+	for i := range trials {
+		if i%3 == 0 {
+			Suggest(t, asked, Request(8, i))
+		}
+		for _, s := range []*searcher{asked, restored} {
+			x := (float64(i*23%trials) + 0.5) / trials
+			trained(t, s, i, space.Point{x, float64(i) / trials}, []uint64{1, 27, 9}[i%3], x, math.Abs(x-0.4))
+		}
+	}
+	got, want := Suggest(t, asked, Request(8, trials)).Points[0], Suggest(t, restored, Request(8, trials)).Points[0]
+	if !slices.Equal(got, want) || !asked.history.fidelity.Stopping() {
+		t.Errorf("%v, and %v at once", got, want)
+	}
+}
+
 // Three trials at the end say more than dozens at an early iteration.
 func TestFewAreEnough(t *testing.T) {
 	s := mustOpen(t, Reals(6, 0, 1), "{}")
