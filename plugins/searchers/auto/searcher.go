@@ -70,7 +70,8 @@ func newSearcher(problem sdk.Problem, options []byte, say func(string)) (*search
 	}
 	f := look(problem)
 	s := &searcher{space: problem.Space, objectives: f.objectives, seen: seen,
-		trials: outcomes.New(problem), plan: choose(f), members: map[string]sdk.Searcher{}, progress: newProgress(len(problem.Space.Params)), say: say}
+		trials: outcomes.New(problem), plan: choose(f), members: map[string]sdk.Searcher{},
+		progress: newProgress(len(problem.Space.Params)), say: say}
 	if err := s.engage(problem, repeats); err != nil {
 		return nil, err
 	}
