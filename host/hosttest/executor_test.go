@@ -161,7 +161,8 @@ func TestOtherExecutor(t *testing.T) {
 	p.kill(t)
 	x.letGo(t)
 	status, err := x.look(t).Status(time.Now())
-	if err != nil || !strings.HasPrefix(status.Leases.String(), "when its last host ended: 3 in use, ") {
+	said := status.Leases.String()
+	if err != nil || !strings.HasPrefix(said, "when its last host ended (") || !strings.Contains(said, "): 3 in use, ") {
 		t.Errorf("%v, %v", status.Leases, err)
 	}
 	const holds = `: the experiment holds leases of the executor "fake" (`

@@ -239,7 +239,7 @@ func (l *Leases) String() string {
 	}
 	text += l.retry()
 	if l.HostGrace > 0 {
-		return fmt.Sprintf("when its last host ended, of which the last entry of the record is of %s: %s; without "+
+		return fmt.Sprintf("when its last host ended (its record ends at %s): %s; without "+
 			"another host they end %v after it, and `tunehost interrupt` gives them back now", momentOf(l.Recorded),
 			text, time.Duration(l.HostGrace*float64(time.Second)))
 	}

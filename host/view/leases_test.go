@@ -91,7 +91,7 @@ func TestLeasesOfADeadHost(t *testing.T) {
 		t.Error("it is wrong whether there are leases")
 	}
 	l.HostGrace, l.Recorded = 90, time.Date(2026, 11, 28, 18, 0, 0, 0, time.Local)
-	want := "when its last host ended, of which the last entry of the record is of 2026-11-28 18:00:00: 2 in use, " +
+	want := "when its last host ended (its record ends at 2026-11-28 18:00:00): 2 in use, " +
 		"1 waiting: in the queue; without another host they end 1m30s after it, and `tunehost interrupt` gives them " +
 		"back now"
 	if got := l.String(); got != want {
