@@ -194,7 +194,7 @@ func TestGarbageIsCollected(t *testing.T) {
 	o, _ := saves(t, "", "checkpoint: {keep: 1}\n")
 	ended := finish(t, o)
 	kept := filepath.Dir(folders(t, ended.Dir, "00*")[0])
-	garbage := []string{"000001", "000009", "000005.tmp", "000002.old", "restored/000003"}
+	garbage := []string{"000001", "000009", "000005.tmp", "000002.old", "restored/000001"}
 	for _, name := range garbage {
 		dir := filepath.Join(kept, name)
 		err := errors.Join(os.MkdirAll(filepath.Join(dir, "files"), 0o700),
