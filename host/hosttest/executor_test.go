@@ -162,7 +162,8 @@ func TestOtherExecutor(t *testing.T) {
 	x.letGo(t)
 	status, err := x.look(t).Status(time.Now())
 	said := status.Leases.String()
-	if err != nil || !strings.HasPrefix(said, "when its last host ended (") || !strings.Contains(said, "): 3 in use, ") {
+	if err != nil || !strings.HasPrefix(said, "when its last host ended (") ||
+		!strings.Contains(said, "): 3 in use, ") {
 		t.Errorf("%v, %v", status.Leases, err)
 	}
 	const holds = `: the experiment holds leases of the executor "fake" (`
