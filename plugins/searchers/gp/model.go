@@ -131,9 +131,7 @@ func (m *model) predict(at []float64) (mean, sd float64) {
 // conclude finishes predict, and sets u.
 func (m *model) conclude() (mean, sd float64) {
 	n := len(m.x)
-	for i := range n {
-		m.u[i] = dense.Dot(m.inverse[i][:i+1], m.k)
-	}
+	dense.TimesInto(m.u[:n], m.inverse, m.k)
 	variance := m.shape.scale - dense.Dot(m.u[:n], m.u)
 	return dense.Dot(m.weights, m.k), math.Sqrt(math.Max(variance, 1e-10*m.shape.scale))
 }

@@ -56,18 +56,6 @@ func Add(b []float64, x float64, a []float64) {
 	}
 }
 
-// addFour adds xs times as to b, one after the other, and reads and writes b once. The as may be longer.
-func addFour(b, xs []float64, as Matrix) {
-	x0, x1, x2, x3 := xs[0], xs[1], xs[2], xs[3]
-	a0, a1, a2, a3 := as[0][:len(b)], as[1][:len(b)], as[2][:len(b)], as[3][:len(b)]
-	for i, y := range b {
-		y += float64(x0 * a0[i])
-		y += float64(x1 * a1[i])
-		y += float64(x2 * a2[i])
-		b[i] = y + float64(x3*a3[i])
-	}
-}
-
 // Cholesky replaces the symmetric a by the lower triangular l with l·lᵀ = a. It returns false if a
 // is not positive definite.
 func Cholesky(a Matrix) bool {
@@ -82,7 +70,15 @@ func Cholesky(a Matrix) bool {
 // CholeskyRow computes row i only; the rows before it must be done.
 func CholeskyRow(a Matrix, i int) bool {
 	row := a[i]
-	for j := range i {
+	j := 0
+	for ; j+4 <= i; j += 4 {
+		sums := fourSums(row[:j], a[j:])
+		for k := range sums {
+			sums[k].upTo(j, row[:j+k], a[j+k])
+			row[j+k] = (row[j+k] - sums[k].sum()) / a[j+k][j+k]
+		}
+	}
+	for ; j < i; j++ {
 		row[j] = (row[j] - Dot(row[:j], a[j])) / a[j][j]
 	}
 	rest := row[i] - Dot(row[:i], row)
@@ -96,10 +92,23 @@ func CholeskyRow(a Matrix, i int) bool {
 // Times returns the lower triangular l times x.
 func Times(l Matrix, x []float64) []float64 {
 	y := make([]float64, len(l))
-	for i := range l {
+	TimesInto(y, l, x)
+	return y
+}
+
+// TimesInto sets y to the lower triangular l times x; it uses as many rows of l as y has elements.
+func TimesInto(y []float64, l Matrix, x []float64) {
+	i := 0
+	for ; i+4 <= len(y); i += 4 {
+		sums := fourSums(x[:i], l[i:])
+		for k := range sums {
+			sums[k].upTo(i, x[:i+k+1], l[i+k])
+			y[i+k] = sums[k].sum()
+		}
+	}
+	for ; i < len(y); i++ {
 		y[i] = Dot(l[i][:i+1], x)
 	}
-	return y
 }
 
 // Solve replaces b by x with l·x = b, for a lower triangular l.

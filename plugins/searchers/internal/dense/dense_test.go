@@ -172,3 +172,73 @@ func BenchmarkGram(b *testing.B) {
 		Gram(g, w)
 	}
 }
+
+// numbers returns n random numbers of very different sizes, so that each order of a sum has other bits.
+func numbers(n int, rng space.Source) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = (rng.Float64() - 0.5) * math.Ldexp(1, int(rng.Float64()*60)-30)
+	}
+	return x
+}
+
+// Instructions for four numbers at a time give the same bits as those for one.
+func TestKernels(t *testing.T) {
+	rng := space.NewRand(3)
+	for n := range 70 {
+		rows := Matrix{numbers(n+1, rng), numbers(n+2, rng), numbers(n+3, rng), numbers(n+4, rng)}
+		x, xs := numbers(n, rng), numbers(4, rng)
+		whole := x[:n&^3]
+		if got, want := fourSums(whole, rows), slowFourSums(whole, rows); got != want {
+			t.Errorf("%d numbers: sums %v, want %v", n, got, want)
+		}
+		want := slices.Clone(x)
+		slowAddFour(want, xs, rows, 0)
+		if addFour(x, xs, rows); !slices.Equal(x, want) {
+			t.Errorf("%d numbers: %v, want %v", n, x, want)
+		}
+	}
+}
+
+// Four products at a time give the same bits as one after the other.
+func TestTimesBits(t *testing.T) {
+	rng := space.NewRand(5)
+	for n := range 30 {
+		l, x := New(n, n), numbers(n, rng)
+		for i := range l {
+			copy(l[i], numbers(i+1, rng))
+		}
+		for i, y := range Times(l, x) {
+			if want := Dot(l[i][:i+1], x); y != want {
+				t.Errorf("%d rows, row %d: %v, want %v", n, i, y, want)
+			}
+		}
+	}
+}
+
+// Rows of a root that are computed four numbers at a time have the same bits as those of one at a time.
+func TestCholeskyBits(t *testing.T) {
+	for n := range 30 {
+		got := definite(n, uint64(n))
+		want := clone(got)
+		if Cholesky(got); n == 0 {
+			continue
+		}
+		for i, row := range want {
+			for j := range i {
+				row[j] = (row[j] - Dot(row[:j], want[j])) / want[j][j]
+			}
+			row[i] = math.Sqrt(row[i] - Dot(row[:i], row))
+			if !slices.Equal(got[i][:i+1], row[:i+1]) {
+				t.Fatalf("%d rows, row %d: %v, want %v", n, i, got[i][:i+1], row[:i+1])
+			}
+		}
+	}
+}
+
+func BenchmarkTimes(b *testing.B) {
+	l, x, y := definite(200, 1), definite(200, 2)[0], make([]float64, 200)
+	for b.Loop() {
+		TimesInto(y, l, x)
+	}
+}

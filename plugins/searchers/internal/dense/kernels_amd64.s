@@ -1,0 +1,76 @@
+#include "textflag.h"
+
+// func sumsOfFour(sums *[16]float64, x *float64, rows *[4]*float64, n int)
+TEXT ·sumsOfFour(SB), NOSPLIT, $0-32
+	MOVQ sums+0(FP), DI
+	MOVQ x+8(FP), DX
+	MOVQ rows+16(FP), SI
+	MOVQ n+24(FP), CX
+	MOVQ 0(SI), R8
+	MOVQ 8(SI), R9
+	MOVQ 16(SI), R10
+	MOVQ 24(SI), R11
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ AX, AX
+
+sum:
+	CMPQ AX, CX
+	JGE  summed
+	VMOVUPD (DX)(AX*8), Y4
+	VMULPD (R8)(AX*8), Y4, Y5
+	VADDPD Y5, Y0, Y0
+	VMULPD (R9)(AX*8), Y4, Y6
+	VADDPD Y6, Y1, Y1
+	VMULPD (R10)(AX*8), Y4, Y7
+	VADDPD Y7, Y2, Y2
+	VMULPD (R11)(AX*8), Y4, Y8
+	VADDPD Y8, Y3, Y3
+	ADDQ $4, AX
+	JMP  sum
+
+summed:
+	VMOVUPD Y0, 0(DI)
+	VMOVUPD Y1, 32(DI)
+	VMOVUPD Y2, 64(DI)
+	VMOVUPD Y3, 96(DI)
+	VZEROUPPER
+	RET
+
+// func addToFour(b *float64, xs *float64, rows *[4]*float64, n int)
+TEXT ·addToFour(SB), NOSPLIT, $0-32
+	MOVQ b+0(FP), DI
+	MOVQ xs+8(FP), DX
+	MOVQ rows+16(FP), SI
+	MOVQ n+24(FP), CX
+	MOVQ 0(SI), R8
+	MOVQ 8(SI), R9
+	MOVQ 16(SI), R10
+	MOVQ 24(SI), R11
+	VBROADCASTSD 0(DX), Y0
+	VBROADCASTSD 8(DX), Y1
+	VBROADCASTSD 16(DX), Y2
+	VBROADCASTSD 24(DX), Y3
+	XORQ AX, AX
+
+add:
+	CMPQ AX, CX
+	JGE  added
+	VMOVUPD (DI)(AX*8), Y4
+	VMULPD (R8)(AX*8), Y0, Y5
+	VADDPD Y5, Y4, Y4
+	VMULPD (R9)(AX*8), Y1, Y6
+	VADDPD Y6, Y4, Y4
+	VMULPD (R10)(AX*8), Y2, Y7
+	VADDPD Y7, Y4, Y4
+	VMULPD (R11)(AX*8), Y3, Y8
+	VADDPD Y8, Y4, Y4
+	VMOVUPD Y4, (DI)(AX*8)
+	ADDQ $4, AX
+	JMP  add
+
+added:
+	VZEROUPPER
+	RET
