@@ -93,11 +93,14 @@ export TUNEHOST_TESTED := $(TESTED)
 # if_there,PROGRAM,STEPS: the steps, or that they are left out.
 if_there = $(if $(1),$(2),$(addprefix without-,$(2)))
 # Slurm and Chromium come first: a new machine has neither, and tests of many steps need them.
-CHECKS := toolchains slurm chromium build format vet staticcheck $(call if_there,$(NPM),generated proto) \
+CHECKS := toolchains slurm chromium build format vet $(call if_there,$(NPM),generated proto) \
 	side-by-side test last-side-by-side languages
 # Each of these keeps one processor busy and shares no file with the others. What takes longest begins first.
-SIDES := $(call if_there,$(CARGO),rust) $(call if_there,$(PYTHON),python-types python-tests) house \
+SIDES := staticcheck $(call if_there,$(CARGO),rust) $(call if_there,$(PYTHON),python-types python-tests) house \
 	$(call if_there,$(NPM),assemblyscript) $(call if_there,$(PYTHON),client) $(call if_there,$(NPM),js web)
+
+# The two halves of the tests.
+HALVES := test-processes test-raced
 
 # What comes last and waits more than it computes.
 LAST := simulation examples
@@ -108,7 +111,7 @@ LAST := simulation examples
 TAGS := s3
 DIFFER = $(shell git grep -lE '^//go:build.*\b$(TAGS)\b' -- '*.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 FLAGS := $(GOFLAGS)
-$(CHECKS) $(SIDES) $(LAST) mutants cover: export GOFLAGS := $(strip $(FLAGS) -tags=$(TAGS) -ldflags=-w)
+$(CHECKS) $(SIDES) $(HALVES) $(LAST) mutants cover: export GOFLAGS := $(strip $(FLAGS) -tags=$(TAGS) -ldflags=-w)
 
 # heading,TEXT: with the time since make was started.
 STARTED ?= $(shell date +%s)
@@ -132,7 +135,7 @@ at_once = @GOFLAGS='$(FLAGS)' STARTED=$(STARTED) $(MAKE) --no-print-directory SI
 	$(if $(filter output-sync,$(.FEATURES)),-O) $(1)
 
 .PHONY: side-by-side
-side-by-side: ## the checks of Rust, Python, the house, the HTTP client, JavaScript, the dashboard and AssemblyScript, several at a time
+side-by-side: ## staticcheck, and the checks of Rust, Python, the house, the HTTP client, JavaScript, the dashboard and AssemblyScript, several at a time
 	$(call at_once,$(SIDES))
 
 .PHONY: last-side-by-side
@@ -159,7 +162,7 @@ toolchains: ## the programs that the checks need; with CI or STRICT=1 set, all h
 	$(call missing,npm,install Node.js with npm (https://nodejs.org); it brings buf)
 	$(call missing,python3,install Python 3.9 or newer; its SDK and examples and a journal test need it)
 	$(call missing,cargo,install Rust 1.88 or newer (https://rustup.rs); it builds the Rust SDK)
-	@mkdir -p $(TOOLS); rm -f $(UNSTEADY)
+	@mkdir -p $(TOOLS); rm -f $(UNSTEADY) $(TOOLS)/*.rerun
 	@go version; $(if $(CARGO),cargo --version;) $(if $(NPM),echo "node $$(node --version)";) $(if $(PYTHON),python3 --version)
 
 .PHONY: slurm
@@ -377,34 +380,41 @@ TESTS = $(shell go list ./... | grep -vE '/tunehost/(examples|internal)')
 RACED = $(filter $(addprefix github.com/tunehost/tunehost/,$(sort $(patsubst %/,%,$(dir $(shell \
 	git grep -lE '$(BESIDE)' -- '*.go'))))),$(shell echo '$(TESTS)' | tr ' ' '\n' | grep -vE '$(PROCESSES)'))
 
-# The raced tests come last: they take the WASM modules that the others have compiled, which takes longer with the race
-# detector. Packages that take longest start first, so that no processor waits for them at the end. Tests of other
-# processes wait for these half of their time: two packages at a time for each processor.
+# Packages that take longest start first, so that no processor waits for them at the end. Tests of other processes wait for
+# these half of their time, so that the raced ones run beside them: two packages at a time for each processor, and one.
 LONGEST_RACED := ./host ./host/serve ./plugins/executors/slurm ./core/journal ./host/plugin/process
 LONGEST := ./plugins/sdk/python ./host/web/browser ./cmd/tunehost ./plugins/sdk/samples ./plugins/sdk/rust ./plugins/sdk/js \
 	./host/hosttest ./plugins/executors/ray
-AT_ONCE = $(shell echo $$((2 * $$(nproc 2>/dev/null || sysctl -n hw.ncpu))))
+PROCESSORS := $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+AT_ONCE := $(shell echo $$((2 * $(PROCESSORS))))
 
 .PHONY: test
 test: $(if $(PYTHON),$(VENV)/ready c-guests) $(if $(CARGO),rust-guests) ## all tests of Go packages, with the race detector where it can find something
+	@GOFLAGS='$(FLAGS)' STARTED=$(STARTED) $(MAKE) --no-print-directory SIDE_BY_SIDE=1 -j 2 $(HALVES)
+	@echo 'slowest packages:'; cat $(HALVES:%=$(TOOLS)/%.log) | awk '$$1 == "ok" && $$3 ~ /s$$/ { print "  " $$3 "\t" $$2 }' | sort -rn | sed -n 1,12p
+
+.PHONY: $(HALVES)
+$(HALVES): TEST_LOG = $(TOOLS)/$@.log
+test-processes:
 	$(call heading,tests of other processes and where nothing runs beside something else)
 	@$(call go_test,-p $(AT_ONCE),$(LONGEST) $(filter-out $(RACED),$(TESTS)))
+
+test-raced:
 	$(call heading,tests with the race detector)
-	@$(call go_test,$(RACE),$(LONGEST_RACED) $(RACED))
+	@$(call go_test,$(RACE) -p $(PROCESSORS),$(LONGEST_RACED) $(RACED))
 
 # gotest,FORMAT,PACKAGES,FLAGS: tests that start clusters, kill hosts and fill disks share a few processors. Where few
 # failed, they run once more, alone, and those that pass then are named as UNSTEADY, here and at the end. After a data
 # race, a panic or a test that hangs there is no second run. A check of its own has run vet.
 gotest = go tool gotestsum --format $(1) --rerun-fails=1 --rerun-fails-max-failures=8 --rerun-fails-run-root-test \
-	--rerun-fails-abort-on-data-race --rerun-fails-report=$(TOOLS)/rerun --packages="$(2)" -- -vet=off -timeout $(HANGS) $(3) \
+	--rerun-fails-abort-on-data-race --rerun-fails-report=$(TEST_LOG:.log=.rerun) --packages="$(2)" -- -vet=off -timeout $(HANGS) $(3) \
 	2>&1 | tee $(TEST_LOG)
-unsteady = { [ ! -s $(TOOLS)/rerun ] || sed 's/^/UNSTEADY: /' $(TOOLS)/rerun | tee -a $(UNSTEADY); }
+unsteady = { [ ! -s $(TEST_LOG:.log=.rerun) ] || sed 's/^/UNSTEADY: /' $(TEST_LOG:.log=.rerun) | tee -a $(UNSTEADY); }
 
-# go_test,FLAGS,PACKAGES: what failed is listed at the end, and what was slow.
+# go_test,FLAGS,PACKAGES: what failed is listed at the end.
 go_test = mkdir -p $(TOOLS); $(call gotest,standard-quiet,$(2),$(1)) || \
 	{ echo 'FAILED:'; grep -E '^(=== FAIL|--- FAIL|FAIL|panic:|WARNING: DATA RACE)' $(TEST_LOG) | sort -u; exit 1; }; \
-	$(unsteady); echo 'slowest packages:'; \
-	awk '$$1 == "ok" && $$3 ~ /s$$/ { print "  " $$3 "\t" $$2 }' $(TEST_LOG) | sort -rn | sed -n 1,8p
+	$(unsteady)
 
 .PHONY: simulation
 simulation: ## LIVES=50s of simulated hosts that die, on seeds that nobody has tried
