@@ -91,11 +91,11 @@ func (r *results) twoWays() error {
 // printed processes a line of stdout.
 func (r *results) printed(line []byte, cut bool) {
 	if cut {
-		r.warn("cut", "a line of stdout was longer than %d bytes; the rest of it is ignored", channel.MaxLineBytes)
+		r.hint("cut", "a line of stdout was longer than %d bytes; the rest of it is ignored", channel.MaxLineBytes)
 	}
 	p, err := r.reader.read(line)
 	if err != nil {
-		r.warn("line", "a line of stdout is not a result: %v: %.200q", err, line)
+		r.notResult(line, err)
 	}
 	if p == nil || !p.objective {
 		if !r.any() { // otherwise nobody needs the clue
@@ -112,6 +112,17 @@ func (r *results) printed(line []byte, cut bool) {
 		return
 	}
 	r.addPrinted(p)
+}
+
+// notResult tells the user that a result is lost, which is also the reason if there is none. Other
+// lines that are almost JSON concern only the log.
+func (r *results) notResult(line []byte, err error) {
+	tell := r.warn
+	if !errors.Is(err, channel.ErrNotJSON) && r.clues.rankOf(line) == wrongs {
+		tell = r.hint
+		r.a.p.hinted.Store("none", true)
+	}
+	tell("line", "a line of stdout is not a result: %v: %s", err, snippet(line))
 }
 
 func (r *results) addPrinted(p *printed) {
