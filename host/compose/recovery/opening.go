@@ -2,10 +2,12 @@ package recovery
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/compose/leasing"
+	"github.com/tunehost/tunehost/host/storage/diskspace"
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/validate/needs"
 )
@@ -28,10 +30,19 @@ func (e *Recovery) Open() error {
 	if errors.Is(err, journal.ErrNoJournal) {
 		return b.Gone()
 	}
-	if err != nil {
-		return usererror.Errorf("%s: %w", b.Dir.Journal(), err)
+	return usererror.Wrap(advised(b.Dir.Journal(), err))
+}
+
+// advised says what to do about an error of the record.
+func advised(path string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, journal.ErrNoSpace) && !diskspace.IsShort(err):
+		return fmt.Errorf("the experiment cannot continue: %s cannot be written: free some space on the disk (at least "+
+			"1 MiB and one file), and run the same command again: %w", path, err)
 	}
-	return nil
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // OpenOnStage is Open on a stage, which may have no record yet.
