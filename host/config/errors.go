@@ -83,9 +83,22 @@ const maxErrors = 100
 type problems struct {
 	errs     Errors
 	warnings Errors
+	settled  map[Pos]bool // places whose mistake says it all
+}
+
+// settle reports a mistake in a value; what else the value is not is no further mistake.
+func (p *problems) settle(at Pos, format string, args ...any) {
+	p.fail(at, format, args...)
+	if p.settled == nil {
+		p.settled = map[Pos]bool{}
+	}
+	p.settled[at] = true
 }
 
 func (p *problems) fail(at Pos, format string, args ...any) {
+	if p.settled[at] {
+		return
+	}
 	p.errs = append(p.errs, &Error{at, oneLine(fmt.Sprintf(format, args...))})
 }
 
