@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/internal/lazily"
 )
 
@@ -132,9 +133,4 @@ func compareErrors(a, b *Error) int {
 func oneLine(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", " ") }
 
 // quote shows text that a user wrote, shortened if it is long.
-func quote(text string) string {
-	if r := []rune(text); len(r) > 60 {
-		text = string(r[:60]) + "…"
-	}
-	return strconv.Quote(text)
-}
+func quote(text string) string { return expr.Quote(text) }
