@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -21,9 +22,10 @@ type clues struct {
 	inText     []*regexp.Regexp // match each objective before a number; nil: impossible
 	patterns   bool             // lines are matched by expressions of the file
 
+	lines atomic.Int64 // of stdout that are not results
+	near  atomic.Int64 // of these, probably intended as results
+
 	mu    sync.Mutex
-	lines int // of stdout that are not results
-	near  int // of these, probably intended as results
 	best  string
 	rank  rank
 	told  bool // enough clues were reported
@@ -54,9 +56,12 @@ const enoughClues = 3
 
 // enough reports this once, because the conclusion is expensive and later lines would repeat it.
 func (c *clues) enough() bool {
+	if c.near.Load() < enoughClues {
+		return false
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.told || c.near < enoughClues {
+	if c.told {
 		return false
 	}
 	c.told = true
@@ -66,12 +71,10 @@ func (c *clues) enough() bool {
 // count counts a clue of this rank, and reports whether it is better than the best one so far: only
 // then its text is made, because a program may print millions of lines.
 func (c *clues) count(r rank) (better bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if r >= broken {
-		c.near++
+		c.near.Add(1)
 	}
-	return r > c.rank
+	return c.lacking(r)
 }
 
 // lacking reports whether a clue of this rank would be better than the best one so far.
@@ -102,9 +105,7 @@ func (c *clues) stdout(line []byte, p *printed, err error) {
 	if len(line) == 0 {
 		return
 	}
-	c.mu.Lock()
-	c.lines++
-	c.mu.Unlock()
+	c.lines.Add(1)
 	switch {
 	case c.patterns:
 		c.add(guess, "no line matched the expression of metrics for "+c.objective()+"; it printed", line)
@@ -339,7 +340,7 @@ func (c *clues) conclusion(a *attempt) string {
 	switch {
 	case c.best != "":
 		return c.best
-	case c.lines == 0:
+	case c.lines.Load() == 0:
 		return "it printed nothing to stdout; " + example
 	}
 	return "nothing that it printed looks like a result; " + example

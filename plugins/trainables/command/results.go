@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
@@ -35,6 +36,8 @@ type results struct {
 	done    chan struct{} // closed when the host has all results; nil before the first
 
 	order sync.Mutex // held while a result is numbered and sent
+
+	claimed atomic.Bool // there is a way; asked for each line
 
 	mu        sync.Mutex
 	way       way
@@ -65,6 +68,7 @@ func (r *results) claim(w way) bool {
 	defer r.mu.Unlock()
 	if r.way == "" {
 		r.way = w
+		r.claimed.Store(true)
 	}
 	return r.way == w
 }
@@ -376,11 +380,7 @@ func (r *results) hintMidway() {
 	}
 }
 
-func (r *results) any() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.way != ""
-}
+func (r *results) any() bool { return r.claimed.Load() }
 
 // hintNone explains a missing result.
 func (r *results) hintNone() {
