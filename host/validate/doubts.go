@@ -35,8 +35,8 @@ func unusableFolders(e *config.Experiment) (list []*config.Error) {
 		case errors.Is(err, fs.ErrNotExist):
 			list = append(list, doubt(e.PosOf("plugins"), "plugins: %s: there is no such folder", place))
 		case err == nil && !info.IsDir():
-			list = append(list, doubt(e.PosOf("plugins"), "plugins: %s is not a folder; a plugin is named by its path in "+
-				"searcher, scheduler or trainable", place))
+			list = append(list, doubt(e.PosOf("plugins"), "plugins: %s is not a folder; a plugin is named by its "+
+				"path in searcher, scheduler or trainable", place))
 		}
 	}
 	return list

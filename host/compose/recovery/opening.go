@@ -39,8 +39,8 @@ func advised(path string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, journal.ErrNoSpace) && !diskspace.IsShort(err):
-		return fmt.Errorf("the experiment cannot continue: %s cannot be written: free some space on the disk (at least "+
-			"1 MiB and one file), and run the same command again: %w", path, err)
+		return fmt.Errorf("the experiment cannot continue: %s cannot be written: free some space on the disk (at "+
+			"least 1 MiB and one file), and run the same command again: %w", path, err)
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }

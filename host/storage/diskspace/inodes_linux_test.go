@@ -23,8 +23,8 @@ func TestWhatIsMissing(t *testing.T) {
 		cause error
 		want  string
 	}{
-		{dir, syscall.ENOSPC, "warning: no file can be made on the disk (no inode is free): nothing is started, recorded " +
-			"or saved until there is space; remove some files and the experiment continues by itself\n"},
+		{dir, syscall.ENOSPC, "warning: no file can be made on the disk (no inode is free): nothing is started, " +
+			"recorded or saved until there is space; remove some files and the experiment continues by itself\n"},
 		{t.TempDir(), syscall.ENOSPC, "warning: the disk is full: "},
 		{t.TempDir(), syscall.EDQUOT, "warning: your quota of the disk is used up: "},
 	} {

@@ -137,8 +137,8 @@ func TestHalfRemoved(t *testing.T) {
 	}
 }
 
-// B-155: an empty folder without a marker is of a process that was killed before it wrote the marker, or after it removed
-// it, if it is old, has a name of ours and is not locked.
+// B-155: an empty folder without a marker is of a process that was killed before it wrote the marker, or after it
+// removed it, if it is old, has a name of ours and is not locked.
 func TestUnmarkedIsRemoved(t *testing.T) {
 	root := filepath.Join(testplace.Alone(t), "tunehost")
 	old := time.Now().Add(-2 * abandoned)

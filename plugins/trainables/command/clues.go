@@ -25,10 +25,10 @@ type clues struct {
 	lines atomic.Int64 // of stdout that are not results
 	near  atomic.Int64 // of these, probably intended as results
 
-	mu    sync.Mutex
-	best  string
-	rank  rank
-	told  bool // enough clues were reported
+	mu   sync.Mutex
+	best string
+	rank rank
+	told bool // enough clues were reported
 }
 
 func newClues(objectives []string, patterns bool) *clues {

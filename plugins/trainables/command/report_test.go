@@ -171,7 +171,8 @@ func TestLostResultIsToldOnce(t *testing.T) {
 	for script, results := range map[string]int{result + line + line: 1, line + result + line: 1, line + line: 0} {
 		run := newRun(t)
 		mustTrain(t, python(t, script), run)
-		if len(run.results) != results || len(run.hints) != 1 || !strings.Contains(run.hints[0], "more than 10000 metrics") {
+		if len(run.results) != results || len(run.hints) != 1 ||
+			!strings.Contains(run.hints[0], "more than 10000 metrics") {
 			t.Errorf("%d results; %q", len(run.results), run.hints)
 		}
 	}

@@ -37,10 +37,9 @@ type results struct {
 
 	order sync.Mutex // held while a result is numbered and sent
 
-	claimed atomic.Bool // there is a way; asked for each line
+	way atomic.Value // nil before there is one; asked for each line
 
 	mu        sync.Mutex
-	way       way
 	last      uint64 // iteration
 	begun     bool   // there was a result
 	shift     uint64 // 1 if the program counts from 0
@@ -64,13 +63,8 @@ func (r *results) init(a *attempt) {
 
 // claim reports whether results of this way count.
 func (r *results) claim(w way) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.way == "" {
-		r.way = w
-		r.claimed.Store(true)
-	}
-	return r.way == w
+	r.way.CompareAndSwap(nil, w)
+	return r.way.Load() == w
 }
 
 // claimChannel reports whether reports on the channel count.
@@ -380,7 +374,7 @@ func (r *results) hintMidway() {
 	}
 }
 
-func (r *results) any() bool { return r.claimed.Load() }
+func (r *results) any() bool { return r.way.Load() != nil }
 
 // hintNone explains a missing result.
 func (r *results) hintNone() {
