@@ -56,6 +56,7 @@ func Take(dir storage.Dir, lock *journal.Lock, o *options.Options) (_ *Holding, 
 	defer func() {
 		if err != nil {
 			h.Close()
+			err = diskspace.Advise(err)
 		}
 	}()
 	if err := h.lockDir(dir, o); err != nil {

@@ -2,7 +2,6 @@ package recovery
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/tunehost/tunehost/core/journal"
@@ -30,19 +29,10 @@ func (e *Recovery) Open() error {
 	if errors.Is(err, journal.ErrNoJournal) {
 		return b.Gone()
 	}
-	return usererror.Wrap(advised(b.Dir.Journal(), err))
-}
-
-// advised says what to do about an error of the record.
-func advised(path string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, journal.ErrNoSpace) && !diskspace.IsShort(err):
-		return fmt.Errorf("the experiment cannot continue: %s cannot be written: free some space on the disk (at "+
-			"least 1 MiB and one file), and run the same command again: %w", path, err)
+	if err != nil {
+		return usererror.Errorf("%s: %w", b.Dir.Journal(), diskspace.Advise(err))
 	}
-	return fmt.Errorf("%s: %w", path, err)
+	return nil
 }
 
 // OpenOnStage is Open on a stage, which may have no record yet.

@@ -143,6 +143,15 @@ func IsFull(err error) bool {
 		isShort(err)
 }
 
+// Advise says what to do about an error of a host that cannot begin, if the disk is full: only a host that runs waits.
+func Advise(err error) error {
+	if !IsFull(err) || isShort(err) {
+		return err
+	}
+	return fmt.Errorf("%w; free some space on the disk (at least 1 MiB and one file), and run the same command again",
+		err)
+}
+
 // cause returns the system's error, if there is one; the trial that it happened to is arbitrary.
 func cause(err error) error {
 	if no, ok := errors.AsType[syscall.Errno](err); ok {
