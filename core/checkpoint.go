@@ -328,9 +328,9 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	}
 	c, _ := m.source(no)
 	t.results, t.resultAt = c.results, c.at
-	at := spot{i: -1}
+	cells := m.cellsOf(t)
 	for i, x := range c.cells {
-		at = m.cellOf(t, at, x.id) // another trial's cells may have another order
+		at := cells.of(x.id) // another trial's cells may have another order
 		m.cell(at.cell).summary = x.summary
 		if i < len(c.windows) {
 			*l.window(at.i) = c.windows[i]

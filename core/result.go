@@ -78,9 +78,9 @@ func (m *Machine) count(t *trial, l *live, e *ResultReported) {
 	t.results++
 	t.lastAt = m.now
 	l.reported, l.last = true, e.Done
-	at := spot{i: -1}
+	cells := m.cellsOf(t)
 	for _, x := range e.Metrics {
-		at = m.cellOf(t, at, x.ID)
+		at := cells.of(x.ID)
 		m.cell(at.cell).summary.Add(l.window(at.i), x.Value)
 	}
 }
@@ -91,52 +91,6 @@ func (l *live) window(i int) *stat.Window {
 		l.windows = append(l.windows, stat.Window{})
 	}
 	return &l.windows[i]
-}
-
-// spot is a cell in a trial's list: its position, and its index plus one.
-type spot struct {
-	i    int
-	cell int32
-}
-
-// after returns the next place; its cell is 0 at the end.
-func (m *Machine) after(t *trial, p spot) spot {
-	if p.i < 0 {
-		return spot{0, t.cells}
-	}
-	return spot{p.i + 1, m.cell(p.cell).next}
-}
-
-// cellOf finds or makes a metric's cell. It first looks behind the last one found: results usually
-// have their metrics in the same order, and may have thousands.
-func (m *Machine) cellOf(t *trial, last spot, id MetricID) spot {
-	if next := m.after(t, last); next.cell != 0 && m.cell(next.cell).id == id {
-		return next
-	}
-	last = spot{i: -1}
-	for {
-		next := m.after(t, last)
-		switch {
-		case next.cell == 0:
-			return m.newCell(t, last, id)
-		case m.cell(next.cell).id == id:
-			return next
-		}
-		last = next
-	}
-}
-
-// newCell appends to the end of the trial's list, so that windows stay aligned.
-func (m *Machine) newCell(t *trial, last spot, id MetricID) spot {
-	m.cells.add(cell{id: id})
-	n := int32(m.cells.len)
-	t.metrics++
-	if last.i < 0 {
-		t.cells = n
-	} else {
-		m.cell(last.cell).next = n
-	}
-	return spot{last.i + 1, n}
 }
 
 // lacking returns the index of a missing required metric, or -1.

@@ -56,6 +56,18 @@ func amountOf(v any) (float64, error) {
 	return f, nil
 }
 
+// PosOfAmount returns the place of an amount: in a bundle of the placement, or in Resources.
+func (e *Experiment) PosOfAmount(bundle int, name string) Pos {
+	n := e.tree.get("resources")
+	if bundles := e.tree.get("placement").get("bundles"); bundles != nil && bundle < len(bundles.items) {
+		n = bundles.items[bundle]
+	}
+	if v := n.get(name); v != nil {
+		return v.pos
+	}
+	return Pos{File: e.File}
+}
+
 // amounts returns the constant amounts of a bundle and compiles those that are expressions.
 func (b *builder) amounts(n *node, bundle int) map[string]string {
 	if n == nil {

@@ -421,7 +421,8 @@ func (b *builder) files() {
 func (b *builder) storage() {
 	scheme, rest, ok := strings.Cut(b.e.Storage, "://")
 	pos := b.at("storage").pos
-	switch bucket, _, _ := strings.Cut(strings.ReplaceAll(rest, "?", "/"), "/"); {
+	path, _, _ := strings.Cut(rest, "?")
+	switch bucket, _, _ := strings.Cut(path, "/"); {
 	case !ok:
 		if url := MeantURL(b.e.Storage); url != "" {
 			b.fail(pos, "found %s, expected two slashes after the colon: %s; a directory of that name is ./%s",
@@ -430,6 +431,8 @@ func (b *builder) storage() {
 	case !slices.Contains(schemes, scheme):
 		b.fail(pos, "unknown storage %s, expected a directory or %s%s", quote(scheme+"://"), list(urls(), 9),
 			nearest.Hint(scheme+"://", urls()))
+	case scheme == "file" && path == "":
+		b.fail(pos, "found %s without a path, expected a whole one, such as file:///mnt/results", quote(b.e.Storage))
 	case scheme == "file" && bucket != "":
 		b.fail(pos, "found %s, expected a whole path after file://, such as file:///mnt/results", quote(b.e.Storage))
 	case scheme != "file" && bucket == "":

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/internal/lazily"
 )
 
@@ -83,9 +84,22 @@ const maxErrors = 100
 type problems struct {
 	errs     Errors
 	warnings Errors
+	settled  map[Pos]bool // places whose mistake says it all
+}
+
+// settle reports a mistake in a value; what else the value is not is no further mistake.
+func (p *problems) settle(at Pos, format string, args ...any) {
+	p.fail(at, format, args...)
+	if p.settled == nil {
+		p.settled = map[Pos]bool{}
+	}
+	p.settled[at] = true
 }
 
 func (p *problems) fail(at Pos, format string, args ...any) {
+	if p.settled[at] {
+		return
+	}
 	p.errs = append(p.errs, &Error{at, oneLine(fmt.Sprintf(format, args...))})
 }
 
@@ -119,9 +133,4 @@ func compareErrors(a, b *Error) int {
 func oneLine(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", " ") }
 
 // quote shows text that a user wrote, shortened if it is long.
-func quote(text string) string {
-	if r := []rune(text); len(r) > 60 {
-		text = string(r[:60]) + "…"
-	}
-	return strconv.Quote(text)
-}
+func quote(text string) string { return expr.Quote(text) }

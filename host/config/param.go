@@ -91,9 +91,9 @@ func (b *builder) wholeBounds(d decl) {
 		return
 	}
 	for _, item := range d.value.items {
-		f, ok := item.float()
+		f, _ := item.float()
 		switch {
-		case !ok:
+		case !isFinite(item): // pair says so
 		case f != math.Trunc(f):
 			b.fail(item.pos, "found the number %s, expected a whole number", item.text)
 		case math.Abs(f) > maxInteger:

@@ -303,11 +303,15 @@ func (r *reader) mapping(out *node, values []*ast.MappingValueNode, depth int) {
 }
 
 func (r *reader) entry(v *ast.MappingValueNode, depth int) (entry, bool) {
+	before := len(r.errs)
 	key := r.node(v.Key, depth+1)
 	if k, complex := v.Key.(*ast.MappingKeyNode); complex {
 		key = r.node(k.Value, depth+1)
 	}
-	if key.kind >= listKind || key.kind == nullKind {
+	switch {
+	case r.nodes > maxNodes || len(r.errs) > before: // what was not read is nothing
+		return entry{}, false
+	case key.kind >= listKind || key.kind == nullKind:
 		r.fail(key.pos, "found %s as a key, expected a name", key.describe())
 		return entry{}, false
 	}
@@ -316,12 +320,16 @@ func (r *reader) entry(v *ast.MappingValueNode, depth int) (entry, bool) {
 
 // merge adds the missing keys from `<<: *anchor`.
 func (r *reader) merge(out *node, v *ast.MappingValueNode, depth int) {
+	before := len(r.errs)
 	from := r.node(v.Value, depth+1)
 	list := []*node{from}
 	if from.kind == listKind {
 		list = from.items
 	}
 	for _, m := range list {
+		if r.nodes > maxNodes || m.kind == nullKind && len(r.errs) > before {
+			return
+		}
 		if m.kind != mapKind {
 			r.fail(m.pos, "found %s after <<, expected a map", m.describe())
 			continue
@@ -407,7 +415,7 @@ func (r *reader) plain(out *node) {
 	out.kind = numberKind
 	if _, ok := out.float(); !ok {
 		if _, err := strconv.ParseUint(out.text, 0, 64); err != nil {
-			r.fail(out.pos, "number %s is out of range", quote(out.text))
+			r.settle(out.pos, "number %s is out of range", quote(out.text))
 			out.text = "1" // valid wherever a number is
 		}
 	}

@@ -56,6 +56,7 @@ func Take(dir storage.Dir, lock *journal.Lock, o *options.Options) (_ *Holding, 
 	defer func() {
 		if err != nil {
 			h.Close()
+			err = diskspace.Advise(err)
 		}
 	}()
 	if err := h.lockDir(dir, o); err != nil {
@@ -83,6 +84,7 @@ func Take(dir storage.Dir, lock *journal.Lock, o *options.Options) (_ *Holding, 
 // tellFull has readers of the directory told while the host waits for room on the disk, which is no event of the
 // record: that has no room either.
 func (h *Holding) tellFull() {
+	h.Disk.Dir = h.Dir.Path()
 	h.Disk.Note = func(waits bool) {
 		if err := h.Dir.NoteFull(waits); err != nil {
 			h.Log.Info("whether the disk is full cannot be noted: " + err.Error())

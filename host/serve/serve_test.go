@@ -280,6 +280,8 @@ func TestMistakes(t *testing.T) {
 		{"POST", "/digits/trials/3/pause", `{"forse":true}`, 422, `unexpected property`},
 		{"POST", "/digits/trials/3/pause", `{"force":`, 400, ``},
 		{"POST", "/digits/trials", `{"params":{"lrr":1}}`, 422, `lrr`},
+		{"PATCH", "/digits/settings", `{"":1}`, 422, `found the name "", expected names of keys`},
+		{"PATCH", "/digits/settings", `{"trials=5 #":1}`, 422, `found the name "trials=5 #", expected names of keys`},
 		{"PATCH", "/digits/settings", `{"seed":3}`, 422, `seed`},
 		{"POST", "/digits/trials/3/pause", `{"Force":true}`, 422, `body.Force: unexpected property`},
 		{"POST", "/digits/trials/3/pause", `{"force":true,"force":false}`, 422, `body.force: it is given twice`},

@@ -300,6 +300,10 @@ type setSettings struct {
 // setsOf are overrides as for the flag --set.
 func setsOf(values map[string]any) (sets []string, err error) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if key == "" || strings.Contains(key, "=") {
+			return nil, fmt.Errorf("settings: found the name %.60q, expected names of keys of the experiment file, "+
+				`such as {"trials": 200} or {"searcher.seed": 3}`, key)
+		}
 		value, err := json.Marshal(inDigits(values[key]))
 		if err != nil {
 			return nil, err

@@ -20,18 +20,23 @@ import (
 // Doubts are warnings of what is valid in the file but surely not meant: about the file alone,
 // and about what is around it.
 func Doubts(e *config.Experiment) []*config.Error {
-	return slices.Concat(e.Warnings, absentFolders(e), absentScripts(e), tightSpace(e), hugePlan(e))
+	return slices.Concat(e.Warnings, unusableFolders(e), absentScripts(e), tightSpace(e), hugePlan(e))
 }
 
 func doubt(at config.Pos, format string, args ...any) *config.Error {
 	return &config.Error{Pos: at, Msg: fmt.Sprintf(format, args...)}
 }
 
-// absentFolders warns of folders of plugins that do not exist.
-func absentFolders(e *config.Experiment) (list []*config.Error) {
+// unusableFolders warns of folders of plugins that do not exist, or are no folders.
+func unusableFolders(e *config.Experiment) (list []*config.Error) {
 	for _, place := range e.Plugins {
-		if absent(e, place) {
+		info, err := os.Stat(inFolderOf(e, place))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			list = append(list, doubt(e.PosOf("plugins"), "plugins: %s: there is no such folder", place))
+		case err == nil && !info.IsDir():
+			list = append(list, doubt(e.PosOf("plugins"), "plugins: %s is not a folder; a plugin is named by its "+
+				"path in searcher, scheduler or trainable", place))
 		}
 	}
 	return list
@@ -63,11 +68,16 @@ func absentScript(e *config.Experiment, arg string) bool {
 
 // absent reports whether nothing is at a path, relative to the experiment file.
 func absent(e *config.Experiment, path string) bool {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(e.File), path)
-	}
-	_, err := os.Stat(path)
+	_, err := os.Stat(inFolderOf(e, path))
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// inFolderOf is a path of the experiment file.
+func inFolderOf(e *config.Experiment, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(e.File), path)
 }
 
 // manyTrials is how many trials of a second each a year has room for.

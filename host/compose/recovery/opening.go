@@ -6,6 +6,7 @@ import (
 
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/compose/leasing"
+	"github.com/tunehost/tunehost/host/storage/diskspace"
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/validate/needs"
 )
@@ -29,7 +30,7 @@ func (e *Recovery) Open() error {
 		return b.Gone()
 	}
 	if err != nil {
-		return usererror.Errorf("%s: %w", b.Dir.Journal(), err)
+		return usererror.Errorf("%s: %w", b.Dir.Journal(), diskspace.Advise(err))
 	}
 	return nil
 }

@@ -129,8 +129,11 @@ func TestMistakes(t *testing.T) {
 		"optimizer > 3":           "column 11: > does not take (text, int)",
 		"lr && true":              "column 1: expected type 'bool' but found 'double'",
 		"uniform(0, 1) > 0.5":     "column 1: uniform() is random, and only a sample may be",
-		"sqr(lr) > 1":             `column 1: no function "sqr"; did you mean "sqrt"?`,
-		"1 / 0 > lr":              "column 3: 1 / 0 > lr: unknown value (division by zero)",
+		strings.Repeat("x", 3000) + " > 1": `column 1: no parameter "` + strings.Repeat("x", 60) +
+			`…"; known here: batch, cfg, epochs, kind, layers, lr, model.width, nesterov, optimizer, weight-decay`,
+		strings.Repeat("f", 3000) + "(1)": `column 1: no function "` + strings.Repeat("f", 60) + `…"`,
+		"sqr(lr) > 1":                     `column 1: no function "sqr"; did you mean "sqrt"?`,
+		"1 / 0 > lr":                      "column 3: 1 / 0 > lr: unknown value (division by zero)",
 	} {
 		_, err := Lower(src, testScope())
 		if err == nil {

@@ -75,7 +75,7 @@ func (c *compiled) notAChoice(param ast.Expr, values []ast.Expr) (doubts []*Erro
 		}
 		if text := fmt.Sprint(v.AsLiteral().Value()); !slices.Contains(choices, text) {
 			doubts = append(doubts, &Error{c.column(v),
-				fmt.Sprintf("%q is not a choice of %s%s", text, p.Name, nearest.Hint(text, choices))})
+				fmt.Sprintf("%s is not a choice of %s%s", Quote(text), p.Name, nearest.Hint(text, choices))})
 		}
 	}
 	return doubts

@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cel.dev/cel-go/common/ast"
@@ -82,7 +83,7 @@ func (r *resolver) walk(e ast.Expr) {
 			r.walk(entry.AsMapEntry().Value())
 		}
 	case ast.StructKind:
-		r.fail(e.ID(), "found a message %s{...}, expected a plain value", e.AsStruct().TypeName())
+		r.fail(e.ID(), "found a message %s, expected a plain value", Quote(e.AsStruct().TypeName()+"{...}"))
 	case ast.ComprehensionKind:
 		r.comprehension(e.AsComprehension())
 	}
@@ -119,7 +120,7 @@ func (r *resolver) call(e ast.Expr) {
 	case random && !c.IsMemberFunction():
 		r.random(e, arity)
 	case !slices.Contains(functionNames(r.scope.Random), name):
-		r.failCall(e, "no function %q%s", name, nearest.Hint(name, functionNames(r.scope.Random)))
+		r.failCall(e, "no function %s%s", Quote(name), nearest.Hint(name, functionNames(r.scope.Random)))
 	}
 }
 
@@ -291,10 +292,18 @@ func (r *resolver) unknown(c chain) {
 	if len(r.scope.Params) == 0 && len(r.scope.Vars) > 0 {
 		what = "name "
 	}
-	r.fail(c.nodes[0].ID(), "no %s%q%s", what, dotted(name), strings.ReplaceAll(hint, "/", "."))
+	r.fail(c.nodes[0].ID(), "no %s%s%s", what, Quote(dotted(name)), strings.ReplaceAll(hint, "/", "."))
 }
 
 // fewNames is how many names are listed when none is near.
 const fewNames = 12
 
 func dotted(name string) string { return strings.ReplaceAll(name, "/", ".") }
+
+// Quote shows text that a user wrote, shortened if it is long.
+func Quote(text string) string {
+	if r := []rune(text); len(r) > 60 {
+		text = string(r[:60]) + "…"
+	}
+	return strconv.Quote(text)
+}

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tunehost/tunehost/core/resource"
@@ -76,11 +78,24 @@ func request(e *config.Experiment, amounts []map[string]string) (r resource.Requ
 	}
 	bundles := make([]resource.Bundle, len(amounts))
 	for i := range amounts {
+		if err := checkEach(e, i, amounts[i]); err != nil {
+			return r, err
+		}
 		if bundles[i], err = Bundle(amounts[i]); err != nil {
 			return r, err
 		}
 	}
 	return resource.NewRequest(strategy, bundles...)
+}
+
+// checkEach refuses an amount with its place in the file.
+func checkEach(e *config.Experiment, bundle int, amounts map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(amounts)) {
+		if _, err := Bundle(map[string]string{name: amounts[name]}); err != nil {
+			return fmt.Errorf("%s: %w", e.PosOfAmount(bundle, name), err)
+		}
+	}
+	return nil
 }
 
 // Bundle converts amounts by resource name.

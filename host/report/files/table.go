@@ -182,12 +182,11 @@ func (t *table) place(f *fields) error {
 	if t.named == f {
 		return nil
 	}
-	columns := t.columns
+	columns, fresh := slices.Clip(t.columns), map[string]bool{}
 	for i := range f.all {
 		name := f.all[i].name
-		if _, ok := t.index[name]; !ok && !slices.Contains(columns[len(t.columns):], name) &&
-			len(columns) < maxColumns {
-			columns = append(slices.Clip(columns), name)
+		if _, ok := t.index[name]; !ok && !fresh[name] && len(columns) < maxColumns {
+			columns, fresh[name] = append(columns, name), true
 		}
 	}
 	if err := t.widen(columns); err != nil {

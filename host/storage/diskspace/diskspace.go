@@ -23,6 +23,8 @@ const retry = time.Second
 type Disk struct {
 	log   *hostlog.Log
 	clock clock.Clock
+	// Dir is on the disk; "": not known.
+	Dir string
 	// Note tells readers of the experiment whether the host waits for room; nil: there are none.
 	Note func(waits bool)
 
@@ -74,8 +76,24 @@ func (d *Disk) lacks(err error) {
 		return
 	}
 	d.note(true)
-	d.log.Insist("the disk is full: nothing is started, recorded or saved until there is space; free some space and " +
-		"the experiment continues by itself")
+	what, remedy := d.missing(err)
+	d.log.Insist(what + ": nothing is started, recorded or saved until there is space; " + remedy + " and the " +
+		"experiment continues by itself")
+}
+
+// missing says what the disk lacks, and what to do.
+func (d *Disk) missing(err error) (what, remedy string) {
+	var at syscall.Statfs_t
+	if d.Dir != "" && syscall.Statfs(d.Dir, &at) != nil {
+		at = syscall.Statfs_t{}
+	}
+	switch {
+	case errors.Is(err, syscall.EDQUOT):
+		return "your quota of the disk is used up", "remove some files"
+	case at.Files > 0 && at.Ffree == 0 && at.Bavail > 0:
+		return "no file can be made on the disk (no inode is free)", "remove some files"
+	}
+	return "the disk is full", "free some space"
 }
 
 // waited says that a caller waits no more, because there is room or for another reason.
@@ -123,6 +141,15 @@ func IsFull(err error) bool {
 	}
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, journal.ErrNoSpace) ||
 		isShort(err)
+}
+
+// Advise says what to do about an error of a host that cannot begin, if the disk is full: only a host that runs waits.
+func Advise(err error) error {
+	if !IsFull(err) || isShort(err) {
+		return err
+	}
+	return fmt.Errorf("%w; free some space on the disk (at least 1 MiB and one file), and run the same command again",
+		err)
 }
 
 // cause returns the system's error, if there is one; the trial that it happened to is arbitrary.

@@ -2,6 +2,7 @@ package diskspace
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -62,5 +63,34 @@ func TestFailedRecordIsNotWaitedFor(t *testing.T) {
 	_, err = j.Append([][]byte{make([]byte, 100)})
 	if IsFull(err) || !IsFull(fmt.Errorf("made: %w", syscall.ENOSPC)) {
 		t.Fatalf("a record that failed: %v", err)
+	}
+}
+
+// A host that cannot continue a record because the disk is full says what to do, and the record stays as it is.
+func TestFullDiskAtResume(t *testing.T) {
+	fs := journaltest.New(1)
+	o := journal.Options{RunID: journal.RunID{1}}
+	j, err := journal.Create(fs, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	fs.SetRoom(0)
+	_, _, err = journal.Open(fs, o, func(uint64, [][]byte) error { return nil })
+	if text := Advise(err).Error(); !errors.Is(err, journal.ErrNoSpace) ||
+		!strings.HasSuffix(text, "; free some space on the disk (at least 1 MiB and one file), and run the same "+
+			"command again") {
+		t.Error(text)
+	}
+	for _, other := range []error{nil, syscall.EIO, syscall.EMFILE} {
+		if err := Advise(other); err != other {
+			t.Error(err)
+		}
+	}
+	fs.SetRoom(1 << 20)
+	if _, _, err := journal.Open(fs, o, func(uint64, [][]byte) error { return nil }); err != nil {
+		t.Error(err)
 	}
 }

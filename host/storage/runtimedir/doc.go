@@ -10,7 +10,9 @@
 //
 // A killed process leaves its home behind. The next process removes it, and nothing else: only a
 // folder that lies in the user's folder, belongs to the user, is no link, has the marker with the
-// user's id, and is not locked (B-155).
+// user's id, and is not locked (B-155). A process that is killed before it has written the marker, or
+// after it has removed it, leaves an empty folder: such a folder with a name of ours is removed when it
+// is a minute old.
 //
 // The paths are short, because the path of a unix socket has at most 108 bytes.
 package runtimedir

@@ -99,9 +99,10 @@ func owned(info os.FileInfo) bool {
 	return ok && int(s.Uid) == os.Getuid()
 }
 
+const signs = "0123456789abcdefghijklmnopqrstuv" // 32
+
 // random returns six random letters and digits.
 func random() string {
-	const signs = "0123456789abcdefghijklmnopqrstuv" // 32
 	var b [6]byte
 	if _, err := rand.Read(b[:]); err != nil {
 		panic(err) // crypto/rand does not fail

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 )
 
 // MaxPath is the longest path that [Make] returns, in bytes. It leaves room for the names that
@@ -198,9 +199,19 @@ func settle(root string) (*home, error) {
 	return makeHome(root)
 }
 
-// makeHome makes a folder, locks it and then marks it. Cleaners lock only marked folders, so that they
-// cannot interfere.
-func makeHome(root string) (*home, error) {
+// makeHome makes a home, and another one if a cleaner took the first for an old one.
+func makeHome(root string) (h *home, err error) {
+	for range 3 {
+		h, err = tryHome(root)
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+	}
+	return h, err
+}
+
+// tryHome makes a folder, locks it and then marks it. Cleaners lock only folders that are marked, or old.
+func tryHome(root string) (*home, error) {
 	path, err := freshDir(root)
 	if err != nil {
 		return nil, err

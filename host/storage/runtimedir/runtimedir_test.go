@@ -1,6 +1,7 @@
 package runtimedir
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/internal/testplace"
 )
@@ -132,6 +134,90 @@ func TestHalfRemoved(t *testing.T) {
 	make1(t)
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("it is still there: %v", err)
+	}
+}
+
+// B-155: an empty folder without a marker is of a process that was killed before it wrote the marker, or after it
+// removed it, if it is old, has a name of ours and is not locked.
+func TestUnmarkedIsRemoved(t *testing.T) {
+	root := filepath.Join(testplace.Alone(t), "tunehost")
+	old := time.Now().Add(-2 * abandoned)
+	folder := func(name, file string, made time.Time) string {
+		dir := filepath.Join(root, name)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if file != "" {
+			write(t, filepath.Join(dir, file), "")
+		}
+		if err := os.Chtimes(dir, made, made); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	left := folder("h2raff3", "", old)
+	locked := folder("h2raff4", "", old)
+	lock, err := hold(locked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	kept := []string{locked, folder("h2raff5", "text.tex", old), folder("h2raff6", "", time.Now()),
+		folder("notes", "", old), folder("h2raffz", "", old)}
+	make1(t)
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+	for _, dir := range kept {
+		if _, err := os.Stat(dir); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A process whose new folder a cleaner takes for an old one makes another.
+func TestHomeBesideACleaner(t *testing.T) {
+	root := filepath.Join(testplace.Alone(t), "tunehost")
+	if err := prepare(root); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		made, cleaned := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(cleaned)
+			cleanOne(root, made)
+		}()
+		h, err := makeHome(root)
+		close(made)
+		<-cleaned
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !h.exists() || !isHome(h.path) {
+			t.Fatalf("%s is no home", h.path)
+		}
+		if err := errors.Join(empty(h.path), h.lock.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// cleanOne removes one folder that is not yet locked.
+func cleanOne(root string, end <-chan struct{}) {
+	for {
+		select {
+		case <-end:
+			return
+		default:
+		}
+		entries, _ := os.ReadDir(root)
+		for _, e := range entries {
+			dir := filepath.Join(root, e.Name())
+			removeUnmarked(dir)
+			if _, err := os.Lstat(dir); err != nil {
+				return
+			}
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -42,10 +43,40 @@ func hold(dir string) (*os.File, error) {
 func sweep(root string) {
 	entries, _ := os.ReadDir(root)
 	for _, e := range entries {
-		if dir := filepath.Join(root, e.Name()); e.IsDir() && isHome(dir) {
+		dir := filepath.Join(root, e.Name())
+		switch {
+		case !e.IsDir():
+		case isHome(dir):
 			removeDead(dir)
+		case isNamed(e.Name()) && isAbandoned(dir):
+			removeUnmarked(dir)
 		}
 	}
+}
+
+// abandoned is the age of an empty folder whose process was killed before it wrote the marker, or after it
+// removed it. A living one needs microseconds.
+const abandoned = time.Minute
+
+// isNamed reports whether freshDir gives such names.
+func isNamed(name string) bool {
+	return len(name) == len("h123456") && name[0] == 'h' && strings.Trim(name[1:], signs) == ""
+}
+
+func isAbandoned(dir string) bool {
+	info, err := os.Lstat(dir)
+	return err == nil && PrivateFolder(dir, info) == nil && time.Since(info.ModTime()) > abandoned
+}
+
+// removeUnmarked removes a folder that is empty and not locked. If its process lives all the same, that
+// makes another one.
+func removeUnmarked(dir string) {
+	lock, err := hold(dir)
+	if err != nil {
+		return
+	}
+	defer lock.Close()
+	_ = os.Remove(dir)
 }
 
 // removeDead removes a home that is not locked.

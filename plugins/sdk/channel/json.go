@@ -53,11 +53,14 @@ func notObject(err error) error {
 	return badJSON(err)
 }
 
+// ErrNotJSON is the error for a line that is not JSON. Other errors are for JSON that is no report.
+var ErrNotJSON = errors.New("not JSON")
+
 func badJSON(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return errors.New("not JSON: the line ends early")
+		return fmt.Errorf("%w: the line ends early", ErrNotJSON)
 	}
-	return fmt.Errorf("not JSON: %w", err)
+	return fmt.Errorf("%w: %w", ErrNotJSON, err)
 }
 
 func flattenObject(d *decoder, prefix string, depth int, leaf func(string, any) error) error {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -21,12 +22,13 @@ type clues struct {
 	inText     []*regexp.Regexp // match each objective before a number; nil: impossible
 	patterns   bool             // lines are matched by expressions of the file
 
-	mu    sync.Mutex
-	lines int // of stdout that are not results
-	near  int // of these, probably intended as results
-	best  string
-	rank  rank
-	told  bool // enough clues were reported
+	lines atomic.Int64 // of stdout that are not results
+	near  atomic.Int64 // of these, probably intended as results
+
+	mu   sync.Mutex
+	best string
+	rank rank
+	told bool // enough clues were reported
 }
 
 func newClues(objectives []string, patterns bool) *clues {
@@ -54,23 +56,46 @@ const enoughClues = 3
 
 // enough reports this once, because the conclusion is expensive and later lines would repeat it.
 func (c *clues) enough() bool {
+	if c.near.Load() < enoughClues {
+		return false
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.told || c.near < enoughClues {
+	if c.told {
 		return false
 	}
 	c.told = true
 	return true
 }
 
-func (c *clues) add(r rank, format string, args ...any) {
+// count counts a clue of this rank, and reports whether it is better than the best one so far: only
+// then its text is made, because a program may print millions of lines.
+func (c *clues) count(r rank) (better bool) {
+	if r >= broken {
+		c.near.Add(1)
+	}
+	return c.lacking(r)
+}
+
+// lacking reports whether a clue of this rank would be better than the best one so far.
+func (c *clues) lacking(r rank) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if r >= broken {
-		c.near++
-	}
+	return r > c.rank
+}
+
+func (c *clues) set(r rank, format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if r > c.rank {
 		c.best, c.rank = fmt.Sprintf(format, args...), r
+	}
+}
+
+// add counts a clue about a line, which ends its text.
+func (c *clues) add(r rank, text string, line []byte) {
+	if c.count(r) {
+		c.set(r, "%s: %s", text, snippet(line))
 	}
 }
 
@@ -80,21 +105,29 @@ func (c *clues) stdout(line []byte, p *printed, err error) {
 	if len(line) == 0 {
 		return
 	}
-	c.mu.Lock()
-	c.lines++
-	c.mu.Unlock()
+	c.lines.Add(1)
 	switch {
 	case c.patterns:
-		c.add(guess, "no line matched the expression of metrics for %s; it printed such as %s", c.objective(),
-			snippet(line))
+		c.add(guess, "no line matched the expression of metrics for "+c.objective()+"; it printed", line)
 	case err != nil:
-		c.add(c.rankOf(line), "a line of stdout looked like JSON, but %s: %s", whyNotJSON(line, err), snippet(line))
+		c.unreadable(line, err)
 	case p != nil && p.wrong.name != "":
-		c.add(wrongs, "it printed %s as %s; print a number", p.wrong.name, kindOf(p.wrong.value))
+		if c.count(wrongs) {
+			c.set(wrongs, "it printed %s as %s; print a number", p.wrong.name, kindOf(p.wrong.value))
+		}
 	case p != nil && len(p.Metrics) > 0:
-		c.add(sure, "%s", c.lacks("printed", p.Metrics))
+		if c.count(sure) {
+			c.set(sure, "%s", c.lacks("printed", p.Metrics))
+		}
 	case p == nil:
 		c.text(line, "stdout")
+	}
+}
+
+// unreadable handles a line that is almost JSON.
+func (c *clues) unreadable(line []byte, err error) {
+	if r := c.rankOf(line); c.count(r) {
+		c.set(r, "a line of stdout looked like JSON, but %s: %s", whyNotJSON(line, err), snippet(line))
 	}
 }
 
@@ -169,19 +202,53 @@ func (c *clues) text(line []byte, where string) {
 	if i := bytes.IndexByte(line, '{'); i >= 0 {
 		c.embedded(line, i)
 	}
+	line = line[:min(len(line), maxLine)]
+	if !bytes.ContainsAny(line, "0123456789") {
+		return
+	}
+	if c.lacking(likely) {
+		c.objectiveInText(line, where)
+	}
+	if c.lacking(guess) {
+		c.numberInText(line)
+	}
+}
+
+// maxLine is how much of a line is examined with expressions, which are slow.
+const maxLine = 4 << 10
+
+func (c *clues) objectiveInText(line []byte, where string) {
 	for i, o := range c.objectives {
-		if c.inText[i] == nil {
+		if c.inText[i] == nil || !containsFold(line, o) {
 			continue
 		}
 		if m := c.inText[i].FindSubmatch(line); m != nil {
 			name, between := string(m[1]), string(m[2])
-			c.add(likely, "it printed %s as text on %s; print JSON, such as {%q: 0.93}, or write in trainable "+
+			c.set(likely, "it printed %s as text on %s; print JSON, such as {%q: 0.93}, or write in trainable "+
 				`metrics: {%s: '%s(%s)'}`, snippet(line), where, o, o, strings.ReplaceAll(regexp.QuoteMeta(name+
 				between), "'", "''"), `[-+.0-9eE]+`)
+			return
 		}
 	}
+}
+
+// containsFold reports whether line contains word in any case; it is much faster than an expression.
+func containsFold(line []byte, word string) bool {
+	const bit = 'a' - 'A'
+	for i := range max(0, len(line)-len(word)+1) {
+		if line[i]|bit == word[0]|bit && bytes.EqualFold(line[i:i+len(word)], []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *clues) numberInText(line []byte) {
+	if !bytes.ContainsAny(line, ":=") {
+		return
+	}
 	if m := anyNumber().FindSubmatch(line); m != nil {
-		c.add(guess, "it printed %s, and no %s; did you mean objective.metric: %s, with metrics: {%s: REGEX} in "+
+		c.set(guess, "it printed %s, and no %s; did you mean objective.metric: %s, with metrics: {%s: REGEX} in "+
 			"trainable?",
 			snippet(line), c.objective(), m[1], m[1])
 	}
@@ -192,14 +259,14 @@ func (c *clues) embedded(line []byte, at int) {
 	end := bytes.LastIndexByte(line, '}')
 	switch {
 	case line[0] == '[' && json.Valid(line):
-		c.add(c.rankOf(line), "a line of stdout is a JSON list, and must be an object alone, without [ ]: %s",
-			snippet(line))
+		c.add(c.rankOf(line), "a line of stdout is a JSON list, and must be an object alone, without [ ]", line)
 	case end > at && json.Valid(line[at:end+1]):
-		c.add(c.rankOf(line), "a line of stdout has JSON with other text around it, and must be the object alone: %s",
-			snippet(line))
+		c.add(c.rankOf(line), "a line of stdout has JSON with other text around it, and must be the object alone", line)
 	case at == 0 && end < 0 && (len(line) == 1 || bytes.IndexByte(line, '"') > 0):
-		c.add(sure, "it printed JSON over several lines, and each result must be on one line (in Python json.dumps "+
-			"without indent)")
+		if c.count(sure) {
+			c.set(sure, "it printed JSON over several lines, and each result must be on one line (in Python "+
+				"json.dumps without indent)")
+		}
 	}
 }
 
@@ -223,7 +290,7 @@ var notJSON = []struct {
 
 func whyNotJSON(line []byte, err error) string {
 	for _, n := range notJSON {
-		if found := n.pattern().Find(line); found != nil {
+		if found := n.pattern().Find(line[:min(len(line), maxLine)]); found != nil {
 			if strings.Contains(n.why, "%s") {
 				return fmt.Sprintf(n.why, bytes.TrimRight(found, "("))
 			}
@@ -273,7 +340,7 @@ func (c *clues) conclusion(a *attempt) string {
 	switch {
 	case c.best != "":
 		return c.best
-	case c.lines == 0:
+	case c.lines.Load() == 0:
 		return "it printed nothing to stdout; " + example
 	}
 	return "nothing that it printed looks like a result; " + example

@@ -73,7 +73,8 @@ out.write(b'{"accuracy": 0.25}\n')
 	if got := run.values("accuracy"); !slices.Equal(got, []float64{0.25}) {
 		t.Errorf("results: %v", got)
 	}
-	wantContains(t, run.logged(), "is not a result", "1048576 bytes")
+	wantContains(t, run.logged(), "is not a result")
+	wantContains(t, run.hinted(), "is given twice", "1048576 bytes")
 	if n := len(run.logs); n > 3 {
 		t.Errorf("%d lines were logged:\n%s", n, run.logged())
 	}
@@ -159,6 +160,68 @@ for i in range(%d):
 	}
 	if lines := strings.Count(readFile(t, run.trial.Dir, "stdout"), "\n"); lines != n {
 		t.Errorf("the log has %d lines", lines)
+	}
+}
+
+// A result that is lost because of a limit is a warning for the user, once, whether other results come or not.
+func TestLostResultIsToldOnce(t *testing.T) {
+	const many = `"{'accuracy': 2, " + ", ".join(f"'m{i}': {i}" for i in range(%d)) + "}"`
+	line := "print((" + fmt.Sprintf(many, sdk.MaxMetrics) + ").replace(\"'\", '\"'))\n"
+	const result = "print('{\"accuracy\": 1}')\n"
+	for script, results := range map[string]int{result + line + line: 1, line + result + line: 1, line + line: 0} {
+		run := newRun(t)
+		mustTrain(t, python(t, script), run)
+		if len(run.results) != results || len(run.hints) != 1 ||
+			!strings.Contains(run.hints[0], "more than 10000 metrics") {
+			t.Errorf("%d results; %q", len(run.results), run.hints)
+		}
+	}
+}
+
+// A line that is cut may have lost a result: the user is told.
+func TestLongLineIsTold(t *testing.T) {
+	run := newRun(t)
+	mustTrain(t, python(t, `
+for i in range(3): print('x' * (1 << 21))
+print('{"accuracy": 1}')
+`), run)
+	if len(run.hints) != 1 || !strings.Contains(run.hints[0], "longer than 1048576 bytes") {
+		t.Errorf("%q", run.hints)
+	}
+}
+
+// Lines that give no better clue cost no text, and of a long line only the beginning is examined.
+func TestFloodOfText(t *testing.T) {
+	c := newClues([]string{"accuracy"}, false)
+	long := []byte(strings.Repeat("x", channel.MaxLineBytes-15) + " accuracy: 0.5")
+	if c.stdout(long, nil, nil); c.best != "" {
+		t.Errorf("the end of a long line gave the clue %q", c.best)
+	}
+	for _, line := range []string{"Accuracy: 0.5", "loss: 0.5", `log: {"accuracy": 1}`} {
+		b := []byte(line)
+		c.stdout(b, nil, nil)
+		if n := testing.AllocsPerRun(100, func() { c.stdout(b, nil, nil) }); n > 0 {
+			t.Errorf("%s: %v allocations", line, n)
+		}
+	}
+}
+
+// BenchmarkFlood measures a program that prints no result: short lines, and long ones that are not UTF-8.
+func BenchmarkFlood(b *testing.B) {
+	for name, script := range map[string]string{
+		"short": "yes | head -c 20M",
+		"long":  `yes "$(head -c 100k /dev/zero | tr '\0' '\377')y" | tr -d '\n' | head -c 20M`,
+		"text":  "yes 'step 17 took 0.25 s' | head -c 20M",
+	} {
+		b.Run(name, func(b *testing.B) {
+			p := openTest(b, sh(script))
+			b.SetBytes(20 << 20)
+			for b.Loop() {
+				if err := p.Train(b.Context(), newRun(b)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

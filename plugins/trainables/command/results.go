@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
@@ -36,8 +37,9 @@ type results struct {
 
 	order sync.Mutex // held while a result is numbered and sent
 
+	way atomic.Value // nil before there is one; asked for each line
+
 	mu        sync.Mutex
-	way       way
 	last      uint64 // iteration
 	begun     bool   // there was a result
 	shift     uint64 // 1 if the program counts from 0
@@ -61,12 +63,8 @@ func (r *results) init(a *attempt) {
 
 // claim reports whether results of this way count.
 func (r *results) claim(w way) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.way == "" {
-		r.way = w
-	}
-	return r.way == w
+	r.way.CompareAndSwap(nil, w)
+	return r.way.Load() == w
 }
 
 // claimChannel reports whether reports on the channel count.
@@ -91,11 +89,11 @@ func (r *results) twoWays() error {
 // printed processes a line of stdout.
 func (r *results) printed(line []byte, cut bool) {
 	if cut {
-		r.warn("cut", "a line of stdout was longer than %d bytes; the rest of it is ignored", channel.MaxLineBytes)
+		r.hint("cut", "a line of stdout was longer than %d bytes; the rest of it is ignored", channel.MaxLineBytes)
 	}
 	p, err := r.reader.read(line)
 	if err != nil {
-		r.warn("line", "a line of stdout is not a result: %v: %.200q", err, line)
+		r.notResult(line, err)
 	}
 	if p == nil || !p.objective {
 		if !r.any() { // otherwise nobody needs the clue
@@ -112,6 +110,17 @@ func (r *results) printed(line []byte, cut bool) {
 		return
 	}
 	r.addPrinted(p)
+}
+
+// notResult tells the user that a result is lost, which is also the reason if there is none. Other
+// lines that are almost JSON concern only the log.
+func (r *results) notResult(line []byte, err error) {
+	tell := r.warn
+	if !errors.Is(err, channel.ErrNotJSON) && r.clues.rankOf(line) == wrongs {
+		tell = r.hint
+		r.a.p.hinted.Store("none", true)
+	}
+	tell("line", "a line of stdout is not a result: %v: %s", err, snippet(line))
 }
 
 func (r *results) addPrinted(p *printed) {
@@ -365,11 +374,7 @@ func (r *results) hintMidway() {
 	}
 }
 
-func (r *results) any() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.way != ""
-}
+func (r *results) any() bool { return r.way.Load() != nil }
 
 // hintNone explains a missing result.
 func (r *results) hintNone() {

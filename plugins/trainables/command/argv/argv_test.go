@@ -124,7 +124,8 @@ func TestFind(t *testing.T) {
 	for program, want := range map[string]error{"./run.sh": nil, "run.sh": nil, "tool": nil, "bin/tool": nil,
 		base + "/run.sh": nil,
 		"./plain.sh":     syscall.EACCES, "plain.sh": syscall.EACCES, "nosuch": os.ErrNotExist,
-		"./nosuch": os.ErrNotExist, "./bin": syscall.EISDIR} {
+		"./nosuch": os.ErrNotExist, "./bin": syscall.EISDIR, "": errNoName, ".": syscall.EISDIR,
+		"..": syscall.EISDIR} {
 		list, err := Command([]string{program}, base, known)
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,10 @@ import (
 // errNotFound is the reason without details.
 var errNotFound = notFound{}
 
+// errNoName: it would be a folder of PATH.
+var errNoName = errors.New("the program has no name: the first part of a command is its program, as in " +
+	"[python3, train.py]")
+
 type notFound struct{}
 
 func (notFound) Error() string        { return "there is no such program" }
@@ -46,7 +50,10 @@ func Program(name, base string) string {
 
 // Find returns the file of name, searched in path, the program's own PATH.
 func Find(name, path string) (string, error) {
-	if strings.Contains(name, "/") {
+	switch {
+	case name == "":
+		return "", errNoName
+	case strings.Contains(name, "/"), name == ".", name == "..":
 		return name, check(name)
 	}
 	var found error
@@ -98,6 +105,8 @@ func advice(err error) string {
 		return "; make it executable (chmod +x) or put its interpreter first, as in [python3, train.py]"
 	case errors.Is(err, fs.ErrNotExist):
 		return "; check the spelling, install it, or write its whole path"
+	case errors.Is(err, syscall.EISDIR):
+		return "; write the path of a program in it"
 	case errors.Is(err, syscall.E2BIG):
 		return "; its arguments and environment are too long: read the parameters from {params}"
 	case errors.Is(err, syscall.EINVAL):
