@@ -44,21 +44,15 @@ func (l *lease) number(prefix string) (n uint64, ok bool) {
 }
 
 // leaseName returns the name of the lease to which a job belongs.
-func (j *job) leaseName(prefix string) (string, error) {
+func (j *job) leaseName(prefix string) string {
 	digits, ok := strings.CutSuffix(strings.TrimPrefix(j.name, prefix), arrayMark)
-	if !ok {
-		return j.name, nil
-	}
+	_, index, task := strings.Cut(j.leader, taskMark)
 	base, err := strconv.ParseUint(digits, 10, 32)
-	if err != nil {
-		return j.name, nil
+	n, wrong := strconv.ParseUint(index, 10, 32)
+	if !ok || !task || err != nil || wrong != nil {
+		return j.name
 	}
-	_, index, _ := strings.Cut(j.leader, taskMark)
-	n, err := strconv.ParseUint(index, 10, 32)
-	if err != nil {
-		return "", fmt.Errorf("squeue printed %q as the task of an array", shortened(j.leader))
-	}
-	return prefix + strconv.FormatUint(base+n, 10), nil
+	return prefix + strconv.FormatUint(base+n, 10)
 }
 
 // taskMark is between the number of an array and the index of a task.
@@ -135,8 +129,8 @@ func (e *executor) submitArray(ctx context.Context, a *array) error {
 	}
 	values.WriteString("esac\nunset ${!SLURM_ARRAY_@}\nexport SLURM_JOB_NAME=$lease\n")
 	shape := a.leases[0].shape
-	args := append(e.arguments(e.x.Prefix+strconv.FormatUint(a.base, 10)+arrayMark, shape),
-		"--array="+strings.Join(indices, ","))
+	name := e.x.Prefix + strconv.FormatUint(a.base, 10) + arrayMark
+	args := append([]string{"--array=" + strings.Join(indices, ",")}, e.arguments(name, shape)...)
 	out, err := e.submitter().run(ctx, script(&e.options, values.String(), shape), "sbatch", args...)
 	if err != nil {
 		return err

@@ -196,6 +196,23 @@ func TestAdoptsTasks(t *testing.T) {
 		strings.Replace(queued, "-1", "-1004", 1))
 }
 
+// Only a task of an array with the experiment's prefix has the name of another lease than its job.
+func TestLeaseNames(t *testing.T) {
+	for _, c := range []struct{ name, job, want string }{
+		{"th-a-0+", "123_17", "th-a-17"},
+		{"th-a-12000+", "123_999", "th-a-12999"},
+		{"th-a-17", "123", "th-a-17"},
+		{"th-a-17", "123_4", "th-a-17"},
+		{"th-a-0+", "123", "th-a-0+"},
+		{"th-a-0+", "123_[1-3]", "th-a-0+"},
+		{"th-a-x+", "123_1", "th-a-x+"},
+	} {
+		if got := (&job{name: c.name, leader: c.job}).leaseName("th-a-"); got != c.want {
+			t.Errorf("%s of %s is the lease %s, want %s", c.job, c.name, got, c.want)
+		}
+	}
+}
+
 // Arguments of the user that mean something else in an array keep leases apart.
 func TestNoArrays(t *testing.T) {
 	for arg, none := range map[string]bool{"--dependency=singleton": true, "--error=/x/%x.log": true, "--nice=1": false} {

@@ -35,8 +35,8 @@ func isShown(line, id string) bool {
 // show returns the fields of a job that scontrol prints.
 func (s *slurm) show(ctx context.Context, id string) (map[string]string, error) {
 	out, err := s.run(ctx, "", "scontrol", "--oneliner", "--details", "show", "job", id)
-	f, ok := errors.AsType[*failure](err)
-	if ok && strings.Contains(f.words, "Invalid job id") || err != nil && strings.TrimSpace(out) == "Job "+id+" not found" {
+	if f, ok := errors.AsType[*failure](err); ok && (strings.Contains(f.words, "Invalid job id") ||
+		strings.TrimSpace(out) == "Job "+id+" not found") { // of a task it says so on its standard output
 		return nil, errUnknown
 	}
 	if err != nil {

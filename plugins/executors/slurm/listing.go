@@ -56,14 +56,10 @@ func parseListing(out, prefix string) (map[string][]job, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !strings.HasPrefix(j.name, prefix) {
-			continue
+		if strings.HasPrefix(j.name, prefix) {
+			name := j.leaseName(prefix)
+			list[name] = append(list[name], j)
 		}
-		name, err := j.leaseName(prefix)
-		if err != nil {
-			return nil, err
-		}
-		list[name] = append(list[name], j)
 	}
 	return list, nil
 }
