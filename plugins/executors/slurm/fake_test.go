@@ -232,10 +232,9 @@ func TestTimeLimit(t *testing.T) {
 	at = end.Add(-30 * time.Second)
 	b.looks()
 	b.says("th-a-1 ending: the time limit of the job is near")
-	for wait, now := range map[time.Duration]time.Time{20 * time.Second: end.Add(-20 * time.Second),
-		pastEnd: end.Add(5 * time.Second)} {
-		if at = now; b.untilNotice(0) != wait {
-			t.Errorf("%v before the end the next look is in %v", end.Sub(now), b.untilNotice(0))
+	for _, c := range []struct{ left, wait time.Duration }{{20 * time.Second, 20 * time.Second}, {-5 * time.Second, pastEnd}} {
+		if at = end.Add(-c.left); b.untilNotice(0) != c.wait {
+			t.Errorf("%v before the end the next look is in %v", c.left, b.untilNotice(0))
 		}
 	}
 	if took := 3 * time.Second; b.untilNotice(took) != took {
