@@ -63,7 +63,8 @@ for id; do :; done
 case $id in
 *_*)
   grep -q "|$id|" jobs || { echo "Job $id not found"; exit 1; }
-  echo "JobId=$(grep "|$id|" jobs | cut -d'|' -f1) ArrayJobId=${id%_*} ArrayTaskId=${id#*_} JobState=FAILED ExitCode=0:15"
+  of=$(grep "|$id|" jobs | cut -d'|' -f1)
+  echo "JobId=$of ArrayJobId=${id%_*} ArrayTaskId=${id#*_} JobState=FAILED ExitCode=0:15"
   exit;;
 esac
 grep -q "^$id|" jobs || { echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1; }
@@ -232,7 +233,10 @@ func TestTimeLimit(t *testing.T) {
 	at = end.Add(-30 * time.Second)
 	b.looks()
 	b.says("th-a-1 ending: the time limit of the job is near")
-	for _, c := range []struct{ left, wait time.Duration }{{20 * time.Second, 20 * time.Second}, {-5 * time.Second, pastEnd}} {
+	for _, c := range []struct{ left, wait time.Duration }{
+		{20 * time.Second, 20 * time.Second},
+		{-5 * time.Second, pastEnd},
+	} {
 		if at = end.Add(-c.left); b.untilNotice(0) != c.wait {
 			t.Errorf("%v before the end the next look is in %v", c.left, b.untilNotice(0))
 		}
