@@ -53,7 +53,10 @@ echo "` + squeueHeader + `"; cat jobs`,
 	"scancel": `
 [ -z "$does" ] || { echo "$does" >&2; exit 1; }
 for id in "$@"; do
-  grep -q "^[0-9]*|$id|" jobs || { echo "scancel: error: Kill job error on job id $id: Invalid job id specified" >&2; bad=1; }
+  if ! grep -q "^[0-9]*|$id|" jobs; then
+    echo "scancel: error: Kill job error on job id $id: Invalid job id specified" >&2
+    bad=1
+  fi
   sed -i "s/^\([0-9]*|$id\)|\(.*\)|\(PENDING\|RUNNING\)|/\1|\2|CANCELLED|/" jobs
 done
 exit $bad`,
