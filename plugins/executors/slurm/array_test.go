@@ -215,7 +215,9 @@ func TestLeaseNames(t *testing.T) {
 
 // Arguments of the user that mean something else in an array keep leases apart.
 func TestNoArrays(t *testing.T) {
-	for arg, none := range map[string]bool{"--dependency=singleton": true, "--error=/x/%x.log": true, "--nice=1": false} {
+	for arg, none := range map[string]bool{
+		"--dependency=singleton": true, "--error=/x/%x.log": true, "--nice=1": false,
+	} {
 		b := newBench(t)
 		b.Args = []string{arg}
 		b.submits(several(1, 2, 3, 4)...)
@@ -238,7 +240,8 @@ func TestScriptOfAnArray(t *testing.T) {
 	for index, want := range map[string]string{"4": "secret'3 th-a-1004 none", "7": "secret'6 th-a-1007 none"} {
 		cmd := exec.CommandContext(t.Context(), "bash")
 		cmd.Dir, cmd.Stdin = b.dir, strings.NewReader(b.read("script.1"))
-		cmd.Env = append(os.Environ(), "SLURM_ARRAY_TASK_ID="+index, "SLURM_ARRAY_JOB_ID=1", "SLURM_JOB_NAME=th-a-1000+")
+		cmd.Env = append(os.Environ(), "SLURM_ARRAY_TASK_ID="+index, "SLURM_ARRAY_JOB_ID=1",
+			"SLURM_JOB_NAME=th-a-1000+")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

@@ -284,7 +284,8 @@ func (e *executor) impossible(ctx context.Context, l *lease, j *job) bool {
 	if err != nil || slices.ContainsFunc(nodes, func(n node) bool { return n.down() }) {
 		return false
 	}
-	_, err = e.slurm.run(ctx, "#!/bin/sh\n", "sbatch", append([]string{"--test-only"}, e.arguments(l.name, l.shape)...)...)
+	args := append([]string{"--test-only"}, e.arguments(l.name, l.shape)...)
+	_, err = e.slurm.run(ctx, "#!/bin/sh\n", "sbatch", args...)
 	f, ok := errors.AsType[*failure](err)
 	if !ok || !strings.Contains(f.words, "allocation failure") || e.cancel(ctx, []string{l.job}) != nil {
 		return false
