@@ -150,10 +150,10 @@ name: endless
 objective: {metric: loss, mode: min}
 trainable: {command: [sh, -c, 'while :; do echo "{{\"loss\": 1}}"; sleep 0.2; done']}
 space: {x: {uniform: [0, 1]}}
-trials: 2
-concurrency: 2
+trials: 4
+concurrency: 4
 executor: slurm
-resources: {cpu: 1}
+resources: {cpu: 1, memory: 100MiB}
 `
 
 // plainFile is an experiment of a user who has written a program for it.
@@ -228,7 +228,7 @@ func testPlainUser(t *testing.T, c *slurm.Cluster) {
 }
 
 // B-133, B-134: a host that is killed takes its jobs back without queueing; a trial whose job is cancelled
-// continues in another; after an interruption no job is left.
+// continues in another; after an interruption no job is left. The jobs are the tasks of an array.
 func testKilledHost(t *testing.T, c *slurm.Cluster) {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "tunehost")
@@ -248,7 +248,7 @@ func testKilledHost(t *testing.T, c *slurm.Cluster) {
 		return cmd
 	}
 	jobs := func() []string {
-		list := strings.Fields(c.Run(t, "squeue", "-h", "-t", "RUNNING,PENDING", "-o", "%A"))
+		list := strings.Fields(c.Run(t, "squeue", "-h", "-t", "RUNNING,PENDING", "-o", "%i"))
 		slices.Sort(list)
 		return list
 	}
@@ -265,19 +265,22 @@ func testKilledHost(t *testing.T, c *slurm.Cluster) {
 		}
 	}
 	first := host("run", "endless.yaml")
-	until("results of two jobs", func() bool { return len(jobs()) == 2 && results() > 4 })
+	until("results of all jobs", func() bool { return len(jobs()) == 4 && results() > 8 })
 	before, had := jobs(), results()
+	if !strings.Contains(before[0], "_") {
+		t.Errorf("the jobs %v are no tasks", before)
+	}
 	_ = first.Process.Kill()
 	_ = first.Wait()
 	second := host("resume", filepath.Join("results", "endless"))
-	until("results after a kill", func() bool { return results() > had+8 })
+	until("results after a kill", func() bool { return results() > had+16 })
 	if now := jobs(); !slices.Equal(now, before) {
 		t.Errorf("the jobs are %v after the kill, and were %v", now, before)
 	}
 	c.Run(t, "scancel", before[0])
-	until("another job", func() bool { now := jobs(); return len(now) == 2 && !slices.Contains(now, before[0]) })
+	until("another job", func() bool { now := jobs(); return len(now) == 4 && !slices.Contains(now, before[0]) })
 	had = results()
-	until("results of it", func() bool { return results() > had+8 })
+	until("results of it", func() bool { return results() > had+16 })
 	_ = second.Process.Signal(syscall.SIGINT)
 	_ = second.Wait() // interrupted
 	until("no job", func() bool { return len(jobs()) == 0 })

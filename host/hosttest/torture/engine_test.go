@@ -298,9 +298,13 @@ func killController(t testing.TB, e *engine, _ *experiment, rng *rand.Rand, r *r
 // job draws a job of the experiment.
 func (e *engine) job(x *experiment, rng *rand.Rand) string {
 	var own []string
-	out, _ := e.try("squeue", "-h", "-t", "RUNNING,PENDING", "-o", "%Z %A")
+	out, _ := e.try("squeue", "-h", "--array", "-t", "RUNNING,PENDING", "-o", "%Z %A %F %K")
 	for line := range strings.Lines(out) {
-		if dir, id, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasPrefix(dir, x.root) {
+		if f := strings.Fields(line); len(f) == 4 && strings.HasPrefix(f[0], x.root) {
+			id := f[1]
+			if f[3] != "N/A" { // the task of an array: the number of the last one is the array's
+				id = f[2] + "_" + f[3]
+			}
 			own = append(own, id)
 		}
 	}

@@ -28,7 +28,7 @@ func TestCluster(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, *slurmtest.Cluster){
 		"agents": testAgents, "gangs": testGangs, "spread": testSpread, "secret": testSecret, "refused": testRefused,
 		"cancelled": testCancelled, "setup": testSetup, "preempted": testPreempted, "drained": testDrained,
-		"cut off": testCutOff,
+		"cut off": testCutOff, "arrays": testArrays,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,6 +108,17 @@ func (p *client) ask(number int, strategy string, bundles ...sdk.LeaseBundle) st
 	p.must(p.Allocate(p.t.Context(), []sdk.LeaseRequest{{Lease: name, Strategy: strategy, Bundles: bundles,
 		Agent: fmt.Sprint("s3cret'", number)}}))
 	return name
+}
+
+// askAll requests several leases of one bundle in one call.
+func (p *client) askAll(bundle sdk.LeaseBundle, numbers ...int) {
+	p.t.Helper()
+	list := make([]sdk.LeaseRequest, len(numbers))
+	for i, n := range numbers {
+		list[i] = sdk.LeaseRequest{Lease: fmt.Sprint(p.x.Prefix, n), Strategy: pack, Agent: fmt.Sprint("s3cret'", n),
+			Bundles: []sdk.LeaseBundle{bundle}}
+	}
+	p.must(p.Allocate(p.t.Context(), list))
 }
 
 // hears waits for an event of a kind.
@@ -230,10 +241,56 @@ func testSpread(t *testing.T, _ *slurmtest.Cluster) {
 	t.Error("no gang was spread")
 }
 
+// B-134: leases that ask for the same are tasks of one array. Each is granted, reached by steps, adopted, cancelled and
+// released by itself.
+func testArrays(t *testing.T, c *slurmtest.Cluster) {
+	p := newClient(t, "th-arrays-", usual)
+	p.askAll(one(5, 1), 1001, 1002, 1003, 1004) // one on each of three nodes
+	var running []string
+	for range 3 {
+		granted := p.hears(sdk.LeaseGranted)
+		number := 0
+		_, _ = fmt.Sscanf(granted.Lease, p.x.Prefix+"%d", &number)
+		p.agentsMatch(granted.Lease, granted, number)
+		running = append(running, granted.Lease)
+		p.must(p.take(t.Context()))
+		place := p.leases[granted.Lease].parts[0]
+		p.pass()
+		place.node = granted.Bundles[0].Node
+		got := c.Run(t, "srun", append(place.arguments(noVariable), "/usr/bin/printenv", "SLURMD_NODENAME")...)
+		if got != place.node {
+			t.Errorf("a step beside %s runs on %q, want %s", granted.Lease, got, place.node)
+		}
+	}
+	list := c.Run(t, "squeue", "--array", "--noheader", "--format=%i", "--name=th-arrays-1000+")
+	if tasks := strings.Fields(list); len(tasks) != 4 || !strings.Contains(list, "_4") {
+		t.Error(tasks)
+	}
+	p.Close()
+	again := begin(newExecutor(p.x, p.options, p.tell))
+	defer again.Close()
+	keep := slices.DeleteFunc([]string{"th-arrays-1001", "th-arrays-1002", "th-arrays-1003", "th-arrays-1004"},
+		func(name string) bool { return name == running[0] })
+	p.must(again.Adopt(t.Context(), keep))
+	for range keep { // the node of the one that is cancelled is free for the one that has waited
+		p.hears(sdk.LeaseGranted)
+	}
+	p.must(again.Release(t.Context(), keep[:1]))
+	p.must(again.take(t.Context()))
+	job := again.leases[keep[1]].job
+	again.pass()
+	c.Run(t, "scancel", job)
+	if e := p.hears(sdk.LeaseLost); e.Lease != keep[1] || !strings.Contains(e.Why, "cancelled, by scancel") {
+		t.Error(e)
+	}
+}
+
 // B-137: another user of the cluster cannot find the secret of a lease.
 func testSecret(t *testing.T, c *slurmtest.Cluster) {
 	p := newClient(t, "th-secret-", usual)
 	p.ask(7, strictSpread, one(1, 0), one(1, 0))
+	p.askAll(one(1, 0), 11, 12, 13, 14)
+	p.told("th-secret-11", 0)
 	p.told("th-secret-7", 0)
 	p.told("th-secret-7", 1)
 	look := `squeue -o %all; scontrol show job -dd; scontrol show step; sinfo -o %all; ps axewwo args; ` +

@@ -12,14 +12,38 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
+// errUnknown: Slurm does not know a job, or not any more.
+var errUnknown = errors.New("scontrol knows no such job")
+
+// shown is the number by which scontrol shows a job: that of a task is the array's, too.
+func (j *job) shown() string {
+	if isTask(j.leader) {
+		return j.leader
+	}
+	return j.id
+}
+
+// isShown reports whether a line of scontrol is about a job.
+func isShown(line, id string) bool {
+	array, index, task := strings.Cut(id, taskMark)
+	if !task {
+		return strings.HasPrefix(line, "JobId="+id+" ")
+	}
+	return strings.Contains(line, " ArrayJobId="+array+" ArrayTaskId="+index+" ")
+}
+
 // show returns the fields of a job that scontrol prints.
 func (s *slurm) show(ctx context.Context, id string) (map[string]string, error) {
 	out, err := s.run(ctx, "", "scontrol", "--oneliner", "--details", "show", "job", id)
+	if f, ok := errors.AsType[*failure](err); ok && (strings.Contains(f.words, "Invalid job id") ||
+		strings.TrimSpace(out) == "Job "+id+" not found") { // of a task it says so on its standard output
+		return nil, errUnknown
+	}
 	if err != nil {
 		return nil, err
 	}
 	for line := range strings.Lines(out) {
-		if strings.HasPrefix(line, "JobId="+id+" ") {
+		if isShown(line, id) {
 			fields := fieldsOf(line)
 			fields[""] = line
 			return fields, nil
@@ -138,7 +162,7 @@ func partOf(component int, jobs []job) bundlePlace {
 	if len(jobs) == 1 {
 		component = -1
 	}
-	return bundlePlace{job: jobs[0].leader, offset: component}
+	return bundlePlace{job: jobs[0].id, offset: component}
 }
 
 // address adds the addresses of gangs, whose members talk to each other.
@@ -165,7 +189,7 @@ func (e *executor) component(ctx context.Context, c shape, j *job) ([]sdk.Grante
 	if slices.Max(gpus) == 0 && (len(names) == 1 || len(names) == len(gpus)) {
 		return e.plain(names, len(gpus)), nil
 	}
-	fields, err := e.slurm.show(ctx, j.id)
+	fields, err := e.slurm.show(ctx, j.shown())
 	if err != nil {
 		return nil, err
 	}

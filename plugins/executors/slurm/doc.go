@@ -6,7 +6,11 @@
 // heterogeneous job. The job's script starts the agent on each bundle. So a lease is found
 // again by its name after a crash: a job is submitted only if a listing shows none of that name
 // and no answer to an earlier submission is outstanding; where two appear nevertheless, one is cancelled.
-// Arrays are not used: their tasks share one name and one script, and each lease has its own of both.
+//
+// Leases of one bundle that ask for the same are submitted together, as the tasks of a job array. A
+// lease is then a task, and the name of the array and the index of the task say which: the task 123_17
+// of the array th-x-1000+ is th-x-1017. All that is said of jobs holds for tasks. The script has the
+// values of all leases of the array.
 //
 // One squeue every few seconds covers all leases; scontrol tells the GPUs of a job, once. A
 // listing counts only if it is complete and well-formed. A job that is missing from it is lost

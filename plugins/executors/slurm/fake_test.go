@@ -17,11 +17,22 @@ import (
 // time. Jobs are lines of the file jobs, as squeue prints them.
 var fakeCommands = map[string]string{
 	"sbatch": `
-id=$(($(wc -l < jobs) + 1))
-for a in "$@"; do case $a in --job-name=*) name=${a#*=};; --comment=*) comment=${a#*=};; esac; done
+id=1
+while ! mkdir id.$id 2>/dev/null; do id=$((id + 1)); done
+indices=
+for a in "$@"; do
+  case $a in --job-name=*) name=${a#*=};; --comment=*) comment=${a#*=};; --array=*) indices=${a#*=};; esac
+done
 env > exported
+echo "$name $indices" >> submissions
 cat > script.$id
-submit() { echo "$id|$id|$name|PENDING|Priority||NONE|N/A|$comment|" >> jobs; }
+submit() {
+  [ -n "$indices" ] || echo "$id|$id|$name|PENDING|Priority||NONE|N/A|$comment|" >> jobs
+  for i in $(echo $indices | tr , ' '); do
+    echo "$id|${id}_$i|$name|PENDING|Priority||NONE|N/A|$comment|" >> jobs
+  done
+}
+if [ -n "$indices" ] && [ -e arrays.refused ]; then cat arrays.refused >&2; exit 1; fi
 case $does in
 late) submit; exec sleep 60;;
 rubbish) submit; echo "Welcome to the cluster!"; exit;;
@@ -42,13 +53,23 @@ echo "` + squeueHeader + `"; cat jobs`,
 	"scancel": `
 [ -z "$does" ] || { echo "$does" >&2; exit 1; }
 for id in "$@"; do
-  grep -q "^$id|" jobs || { echo "scancel: error: Kill job error on job id $id: Invalid job id specified" >&2; bad=1; }
-  sed -i "s/^$id|\(.*\)|\(PENDING\|RUNNING\)|/$id|\1|CANCELLED|/" jobs
+  if ! grep -q "^[0-9]*|$id|" jobs; then
+    echo "scancel: error: Kill job error on job id $id: Invalid job id specified" >&2
+    bad=1
+  fi
+  sed -i "s/^\([0-9]*|$id\)|\(.*\)|\(PENDING\|RUNNING\)|/\1|\2|CANCELLED|/" jobs
 done
 exit $bad`,
 	"scontrol": `
 [ -z "$does" ] || { echo "$does" >&2; exit 1; }
 for id; do :; done
+case $id in
+*_*)
+  grep -q "|$id|" jobs || { echo "Job $id not found"; exit 1; }
+  of=$(grep "|$id|" jobs | cut -d'|' -f1)
+  echo "JobId=$of ArrayJobId=${id%_*} ArrayTaskId=${id#*_} JobState=FAILED ExitCode=0:15"
+  exit;;
+esac
 grep -q "^$id|" jobs || { echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1; }
 echo "JobId=$id JobState=$(grep "^$id|" jobs | cut -d'|' -f4) Reason=None ExitCode=0:15"`,
 	"sinfo": `exit 1`,
@@ -215,10 +236,12 @@ func TestTimeLimit(t *testing.T) {
 	at = end.Add(-30 * time.Second)
 	b.looks()
 	b.says("th-a-1 ending: the time limit of the job is near")
-	for wait, now := range map[time.Duration]time.Time{20 * time.Second: end.Add(-20 * time.Second),
-		pastEnd: end.Add(5 * time.Second)} {
-		if at = now; b.untilNotice(0) != wait {
-			t.Errorf("%v before the end the next look is in %v", end.Sub(now), b.untilNotice(0))
+	for _, c := range []struct{ left, wait time.Duration }{
+		{20 * time.Second, 20 * time.Second},
+		{-5 * time.Second, pastEnd},
+	} {
+		if at = end.Add(-c.left); b.untilNotice(0) != c.wait {
+			t.Errorf("%v before the end the next look is in %v", c.left, b.untilNotice(0))
 		}
 	}
 	if took := 3 * time.Second; b.untilNotice(took) != took {

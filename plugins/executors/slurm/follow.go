@@ -163,12 +163,8 @@ func (e *executor) sorted() []*lease {
 func (e *executor) update(ctx context.Context, list map[string][]job) (granted bool) {
 	draining := e.draining(ctx)
 	leases := e.sorted()
-	numbers := make([]int, len(leases))
-	for i := range leases {
-		numbers[i] = i
-	}
 	before := e.waiting()
-	each(numbers, func(i int) { e.updateOne(ctx, leases[i], list[leases[i].name], draining) })
+	each(len(leases), func(i int) { e.updateOne(ctx, leases[i], list[leases[i].name], draining) })
 	granted = e.waiting() < before
 	for name, l := range e.leases {
 		if l.told.Kind == sdk.LeaseLost || l.told.Kind == sdk.LeaseRefused {
@@ -230,8 +226,7 @@ func (e *executor) absent(ctx context.Context, l *lease) {
 	if l.missing++; l.missing < absences {
 		return
 	}
-	_, err := e.slurm.show(ctx, l.job)
-	if f, ok := errors.AsType[*failure](err); ok && strings.Contains(f.words, "Invalid job id") {
+	if _, err := e.slurm.show(ctx, l.job); errors.Is(err, errUnknown) {
 		e.lose(l, "Slurm does not know the job "+l.job+" any more")
 	}
 }
@@ -240,7 +235,7 @@ func (e *executor) absent(ctx context.Context, l *lease) {
 func (e *executor) over(ctx context.Context, l *lease, jobs []job) {
 	i := slices.IndexFunc(jobs, func(j job) bool { return j.stage() == over })
 	j := jobs[i]
-	fields, err := e.slurm.show(ctx, j.id)
+	fields, err := e.slurm.show(ctx, j.shown())
 	if err != nil {
 		fields = map[string]string{"Reason": j.reason}
 	}
@@ -289,7 +284,8 @@ func (e *executor) impossible(ctx context.Context, l *lease, j *job) bool {
 	if err != nil || slices.ContainsFunc(nodes, func(n node) bool { return n.down() }) {
 		return false
 	}
-	_, err = e.slurm.run(ctx, "#!/bin/sh\n", "sbatch", append([]string{"--test-only"}, e.arguments(l)...)...)
+	args := append([]string{"--test-only"}, e.arguments(l.name, l.shape)...)
+	_, err = e.slurm.run(ctx, "#!/bin/sh\n", "sbatch", args...)
 	f, ok := errors.AsType[*failure](err)
 	if !ok || !strings.Contains(f.words, "allocation failure") || e.cancel(ctx, []string{l.job}) != nil {
 		return false

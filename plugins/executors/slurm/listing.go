@@ -11,7 +11,7 @@ import (
 // job is a job, or a component of a heterogeneous one, as squeue lists it.
 type job struct {
 	id     string // of the component, a number
-	leader string // of the whole
+	leader string // of the whole; of the task of an array: the array's number, "_" and the index
 	offset int    // of the component
 	name   string
 	state  string
@@ -35,9 +35,10 @@ const (
 // noLimit is the time that Slurm gives to jobs without a limit, less a little.
 const noLimit = 360 * 24 * time.Hour
 
-// list returns the jobs of this user whose names begin with a prefix, also those that ended a while ago.
+// list returns the jobs of this user whose names begin with a prefix, by the names of their leases, also those that
+// ended a while ago. Tasks of an array that wait have a line each (--array); those that are cancelled then have none.
 func (s *slurm) list(ctx context.Context, prefix string) (map[string][]job, error) {
-	out, err := s.run(ctx, "", "squeue", "--me", "--states=all", "--Format="+squeueFormat)
+	out, err := s.run(ctx, "", "squeue", "--me", "--array", "--states=all", "--Format="+squeueFormat)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,8 @@ func parseListing(out, prefix string) (map[string][]job, error) {
 			return nil, err
 		}
 		if strings.HasPrefix(j.name, prefix) {
-			list[j.name] = append(list[j.name], j)
+			name := j.leaseName(prefix)
+			list[name] = append(list[name], j)
 		}
 	}
 	return list, nil

@@ -86,7 +86,7 @@ func TestScriptFollowsNoLink(t *testing.T) {
 		}
 		name := fmt.Sprint("a-", i)
 		cmd := exec.CommandContext(t.Context(), "bash")
-		text := script(&options{Setup: "echo said; false"}, dir, name, oneShape, agent{})
+		text := script(&options{Setup: "echo said; false"}, values(dir, name, oneShape, agent{}), oneShape)
 		cmd.Stdin = strings.NewReader(strings.ReplaceAll(text, "=/tmp/", "="+t.TempDir()+"/"))
 		_ = cmd.Run() // the setup fails
 		_, err := os.Stat(victim)
@@ -123,8 +123,8 @@ func TestSetupFails(t *testing.T) {
 				}
 			}
 			cmd := exec.CommandContext(t.Context(), "bash")
-			text := script(&options{Setup: setup}, dir, "a-1", oneShape,
-				agent{path: program, value: "secret", sockets: "/tmp/x."})
+			text := script(&options{Setup: setup}, values(dir, "a-1", oneShape,
+				agent{path: program, value: "secret", sockets: "/tmp/x."}), oneShape)
 			cmd.Stdin = strings.NewReader(strings.ReplaceAll(text, "=/tmp/$", "="+dir+"/$"))
 			if out, err := cmd.CombinedOutput(); err == nil || len(out) > 0 {
 				t.Errorf("%v: %s", err, out)

@@ -27,15 +27,20 @@ type agent struct {
 	sockets string // see options.sockets
 }
 
-// script returns the script of a job. sbatch reads it from its standard input, and only the user can read
-// Slurm's copy, so the script may contain secrets.
-func script(o *options, dir string, name string, s shape, a agent) string {
-	values := fmt.Sprintf("lease=%s\nlog=%s\nagent=%s\ngpus=%s\nbundles=%d\nsockets=%s\nsum=%s\n", quote(name),
+// values returns what the script of a job has of its lease.
+func values(dir string, name string, s shape, a agent) string {
+	text := fmt.Sprintf("lease=%s\nlog=%s\nagent=%s\ngpus=%s\nbundles=%d\nsockets=%s\nsum=%s\n", quote(name),
 		quote(logPath(dir, name)), quote(a.path), quote(numbers(s.gpus())), s.size(),
 		quote(a.sockets), a.sum)
 	if a.path != "" {
-		values += "export TUNEHOST_AGENT=" + quote(a.value) + "\n"
+		text += "export TUNEHOST_AGENT=" + quote(a.value) + "\n"
 	}
+	return text
+}
+
+// script returns the script of a job with the values of its lease, or of the leases of its tasks. sbatch reads it from
+// its standard input, and only the user can read Slurm's copy, so the script may contain secrets.
+func script(o *options, values string, s shape) string {
 	return strings.NewReplacer("@VALUES@", values, "@READY@", readyScript,
 		"@BUNDLE@", quote(readyScript+bundleScript), "@TASKS@", s.tasks(),
 		"@SETUP@", setup(o.Setup)).Replace(jobScript)

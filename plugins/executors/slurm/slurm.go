@@ -59,6 +59,8 @@ type executor struct {
 	adopted bool
 	leases  map[string]*lease
 	strays  map[string]bool // jobs of no lease that the last listing had
+	// single: leases are submitted one by one, because Slurm takes no arrays.
+	single bool
 	// suspect is the time until which jobs may appear whose submissions got no answer.
 	suspect time.Time
 	nodes   nodes
@@ -81,6 +83,7 @@ type lease struct {
 	request *sdk.LeaseRequest // nil: adopted
 	job     string            // the leader; "": not submitted, or not known
 	doubt   bool              // it may have been submitted
+	single  bool              // it has been in an array: it is submitted alone if it is again
 	missing int               // listings in a row without its job
 	told    sdk.LeaseEvent    // the last event
 	ending  bool              // it was told
@@ -166,7 +169,7 @@ func (e *executor) adoptedLeases(names []string, list map[string][]job) map[stri
 	for _, name := range names {
 		l := &lease{name: name, job: chosen(list[name])}
 		if old := e.leases[name]; old != nil {
-			l.request, l.doubt, l.shape = old.request, old.doubt && l.job == "", old.shape
+			l.request, l.doubt, l.shape, l.single = old.request, old.doubt && l.job == "", old.shape, old.single
 		}
 		for _, j := range list[name] {
 			if s, ok := fromComment(j.note); ok && j.leader == l.job {
@@ -195,8 +198,10 @@ func chosen(jobs []job) (leader string) {
 	return leader
 }
 
-// less compares two jobs by their numbers.
+// less compares two jobs by their numbers, tasks by those of their arrays.
 func less(a, b string) bool {
+	a, _, _ = strings.Cut(a, taskMark)
+	b, _, _ = strings.Cut(b, taskMark)
 	return len(a) < len(b) || len(a) == len(b) && a < b
 }
 

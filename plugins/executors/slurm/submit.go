@@ -1,10 +1,12 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -33,8 +35,7 @@ func (e *executor) Allocate(ctx context.Context, leases []sdk.LeaseRequest) erro
 		return err
 	}
 	e.makeLogs()
-	errs := make([]error, len(leases))
-	each(e.fresh(leases), func(i int) { errs[i] = e.submit(ctx, &leases[i]) })
+	err := e.submitAll(ctx, e.fresh(leases))
 	for i := range leases {
 		if l := e.leases[leases[i].Lease]; l.doubt {
 			e.suspect = e.now().Add(suspicious)
@@ -42,11 +43,11 @@ func (e *executor) Allocate(ctx context.Context, leases []sdk.LeaseRequest) erro
 	}
 	e.pace.begin()
 	e.soon()
-	return first(errs)
+	return err
 }
 
-// fresh returns the indices of leases that are not submitted yet, and records the leases.
-func (e *executor) fresh(leases []sdk.LeaseRequest) (list []int) {
+// fresh returns the leases that are not submitted yet, and records all. It refuses those that cannot be.
+func (e *executor) fresh(leases []sdk.LeaseRequest) (list []*lease) {
 	for i := range leases {
 		r := &leases[i]
 		l := e.leases[r.Lease]
@@ -55,18 +56,35 @@ func (e *executor) fresh(leases []sdk.LeaseRequest) (list []int) {
 			e.leases[r.Lease] = l
 		}
 		l.request = r
-		if l.job == "" {
-			list = append(list, i)
+		if l.job != "" {
+			continue
 		}
+		var err error
+		if l.shape, err = shapeOf(&e.options, r); err != nil {
+			e.refuse(l, err.Error())
+			continue
+		}
+		list = append(list, l)
 	}
 	return list
 }
 
-// each calls f for each number, a few at a time.
-func each(list []int, f func(int)) {
+// submitAll submits leases: in arrays, or one by one.
+func (e *executor) submitAll(ctx context.Context, leases []*lease) error {
+	arrays, single := e.arrays(leases)
+	refused, err := e.submitArrays(ctx, arrays)
+	single = append(single, refused...)
+	errs := make([]error, len(single))
+	each(len(single), func(i int) { errs[i] = e.submit(ctx, single[i]) })
+	e.single = e.single || slices.ContainsFunc(arrays, (*array).forbidden)
+	return cmp.Or(err, first(errs))
+}
+
+// each calls f for each number below n, a few at a time.
+func each(n int, f func(int)) {
 	var all sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
-	for _, i := range list {
+	for i := range n {
 		slots <- struct{}{}
 		all.Go(func() {
 			f(i)
@@ -93,15 +111,10 @@ func (e *executor) makeLogs() {
 }
 
 // submit submits the job of a lease. Other fields of the executor than the lease are not changed.
-func (e *executor) submit(ctx context.Context, r *sdk.LeaseRequest) (err error) {
-	l := e.leases[r.Lease]
-	if l.shape, err = shapeOf(&e.options, r); err != nil {
-		e.refuse(l, err.Error())
-		return nil
-	}
+func (e *executor) submit(ctx context.Context, l *lease) error {
 	l.doubt = true
-	text := script(&e.options, e.x.Dir, l.name, l.shape, e.agentOf(r))
-	out, err := e.submitter().run(ctx, text, "sbatch", e.arguments(l)...)
+	text := script(&e.options, e.values(l), l.shape)
+	out, err := e.submitter().run(ctx, text, "sbatch", e.arguments(l.name, l.shape)...)
 	if err == nil {
 		l.job, err = submitted(out)
 		l.doubt = err != nil
@@ -138,6 +151,11 @@ func (o *options) shownArgs() string {
 	return fmt.Sprintf("; the option args is %q", o.Args)
 }
 
+// values returns the values of a lease for the script of its job.
+func (e *executor) values(l *lease) string {
+	return values(e.x.Dir, l.name, l.shape, e.agentOf(l.request))
+}
+
 // agentOf returns the program that runs on the bundles of a lease.
 func (e *executor) agentOf(r *sdk.LeaseRequest) agent {
 	if e.x.Agent == nil || r.Agent == "" {
@@ -167,12 +185,12 @@ func submitted(out string) (string, error) {
 }
 
 // arguments returns the arguments of sbatch for each component.
-func (e *executor) arguments(l *lease) (args []string) {
-	for i, c := range l.shape.components() {
+func (e *executor) arguments(name string, s shape) (args []string) {
+	for i, c := range s.components() {
 		if i > 0 {
 			args = append(args, ":")
 		}
-		args = append(args, "--parsable", "--job-name="+l.name, "--comment="+l.shape.comment(), export,
+		args = append(args, "--parsable", "--job-name="+name, "--comment="+s.comment(), export,
 			"--no-requeue", "--output=/dev/null")
 		args = append(args, e.limits()...)
 		args = append(args, c.sizes(e.GPU)...)
