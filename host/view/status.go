@@ -22,7 +22,8 @@ type Status struct {
 	Name  string
 	Dir   string
 	State string // Running, Interrupted, or a core's outcome
-	// Cause is why it ended, or is ending; Reason is its text for people.
+	// Cause is why it ended, or is ending; Reason is its text for people. A searcher that has no more points is a
+	// Reason without a Cause.
 	Cause  core.Cause
 	Reason string
 	Counts map[core.State]int
@@ -42,6 +43,8 @@ type Status struct {
 	// Planned is how many trials there will be: those asked for, multiplied by the grid, those added, and at least
 	// Made; negative: no limit. Made is how many there are.
 	Planned, Made int64
+	// Exhausted says that the searcher has no more points, so that the rest of those planned cannot be made.
+	Exhausted bool
 	Quality
 	Resources []resource.Usage
 	External
@@ -115,7 +118,7 @@ func (s *State) CurrentStatus() Status {
 	outcome, why := m.Outcome()
 	x := Status{Name: s.Name, Dir: s.Place(), State: outcome.String(), Cause: why, Counts: map[core.State]int{},
 		NeverStarted: m.NeverStarted(), Paused: m.Paused(), Grace: s.Config.StopGrace, Planned: Planned(m),
-		Made:    int64(m.Trials()),
+		Made: int64(m.Trials()), Exhausted: m.SearchedOut(),
 		Quality: Quality{Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1}, Resources: m.Usage(),
 		Elapsed: time.Duration(m.Now()), Budget: time.Duration(m.Spec().Budget.TimeNS), Host: s.runsOn,
 		External: External{Entries: s.Entries(), Added: Added(m), Waiting: waiting(m),
@@ -133,6 +136,10 @@ func (s *State) CurrentStatus() Status {
 		x.Ending, x.Cause = ending.String(), why
 	}
 	x.Reason = x.Cause.String()
+	if outcome == core.Finished && x.Cause.Is(core.CauseNone) && x.Exhausted && x.Made < x.Planned {
+		x.Reason = fmt.Sprintf("searcher %s has no more points: %d of %d trials were made", s.Config.Searcher.Name,
+			x.Made, x.Planned)
+	}
 	x.Left = s.timeLeft(&x)
 	best := s.standing.find(m, x.Objective)
 	x.StoppedEarly = s.standing.stoppedEarly(m)
@@ -269,7 +276,7 @@ func (s *State) continues() bool {
 func (e *Experiment) Extended() (yes bool, err error) {
 	failed := e.source.Look(func(s *State) {
 		was, now := s.Machine.Spec().Trials, s.Config.Trials
-		yes = now != was && (now < 0 || now > was)
+		yes = now != was && (now < 0 || now > was) && !s.Machine.SearchedOut()
 		if !yes {
 			yes, err = s.moreTrials()
 		}
@@ -428,6 +435,7 @@ type statusJSON struct {
 	Paused    bool                 `json:"paused"`
 	Ending    *string              `json:"ending"`
 	Planned   int64                `json:"planned"`
+	Exhausted bool                 `json:"exhausted,omitempty"`
 	Best      *Ranked              `json:"best"`
 	Front     int                  `json:"front,omitempty"`
 	Resources map[string]usageJSON `json:"resources"`
@@ -479,8 +487,8 @@ func (s Status) MarshalJSON() ([]byte, error) {
 		resources[u.Name] = usageJSON{u.Used, u.Total}
 	}
 	return json.Marshal(statusJSON{s.Name, s.State, orNull(s.Reason), causeShape(s.Cause), counts, s.NeverStarted,
-		s.Paused, orNull(s.Ending),
-		s.Planned, best, s.Front, resources, s.Elapsed.Seconds(), s.Left.orNull(), s.Dir, s.Host,
+		s.Paused, orNull(s.Ending), s.Planned, s.Exhausted && s.Made < s.Planned, best, s.Front, resources,
+		s.Elapsed.Seconds(), s.Left.orNull(), s.Dir, s.Host,
 		externalJSON{s.StoppedEarly, s.WasRunning, s.Leases, s.Overdue,
 			s.Entries, s.Resumable, restarts, s.Added, s.Pending, s.Waiting, s.OnHold}})
 }

@@ -130,6 +130,8 @@ func stateText(st view.Status, p style, most int) string {
 		text = clean(st.Cause.String())
 	case !st.Cause.Is(core.CauseNone) && !st.Cause.Is(core.CauseInterrupted):
 		text += " (" + cut(clean(st.Cause.String()), most) + ")"
+	case st.Cause.Is(core.CauseNone) && st.Reason != "":
+		text += " (" + cut(clean(st.Reason), most) + ")"
 	}
 	return p.paint(colour, text)
 }

@@ -314,8 +314,7 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 	}
 	if s.File != "" && st.State == "finished" && st.Planned > 0 && st.Best != nil && !s.Status.OutOfTime() &&
 		s.Status.HeldBudget() == "" {
-		add(s.again(func(arg string) bool { return !strings.HasPrefix(arg, "trials=") })+" --set trials=N",
-			"run more trials, N in total"+s.besides())
+		add(s.furtherTrials())
 	}
 	if st.Counts[core.Errored] > 0 {
 		add(again+" --errored", s.failedAgain()+more)
@@ -363,12 +362,25 @@ func (s *summary) left() string {
 		return "continue; what ran " + st.Restarts()
 	case st.State == "interrupted" || st.State == "failed":
 		return "continue where it stopped"
+	case st.Exhausted:
+		return ""
 	case st.Planned < 0:
 		return "continue with further trials" + st.OnceChanged()
 	case unmade > 0:
 		return "continue with the " + plural(int(unmade), "trial") + " not yet made" + st.OnceChanged()
 	}
 	return ""
+}
+
+// furtherTrials is the command that runs more trials than were planned, or, if the searcher has no more points,
+// those that another one suggests.
+func (s *summary) furtherTrials() (command, what string) {
+	if s.Status.Exhausted && s.Status.Made < s.Status.Planned {
+		return s.again(func(arg string) bool { return !strings.HasPrefix(arg, "searcher") }) +
+			" --set searcher=NAME --extend", "run the rest with another searcher"
+	}
+	return s.again(func(arg string) bool { return !strings.HasPrefix(arg, "trials=") }) + " --set trials=N",
+		"run more trials, N in total" + s.besides()
 }
 
 // besides says that N does not count the trials that the user has added.
