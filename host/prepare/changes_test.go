@@ -67,6 +67,18 @@ func (x *resumed) run(extend bool, text string, sets ...string) *Plan {
 	return p
 }
 
+// set is `tunehost set`.
+func (x *resumed) set(sets ...string) {
+	x.t.Helper()
+	r, _, err := runfile.Read(x.dir)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	if err := r.Set(sets, time.Now()).Write(x.dir); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
 // B-083: an edit that takes back one parameter of the space is named, and what is extended later is taken.
 func TestParameterGoesBack(t *testing.T) {
 	x := begun(t, plain)
@@ -79,6 +91,37 @@ func TestParameterGoesBack(t *testing.T) {
 	now := x.run(true, plain, "searcher=tpe", "trials=9").Experiment
 	if got := string(now.Key("searcher")) + string(now.Key("trials")); got != `{"plugin":"tpe"}9` {
 		t.Error(got)
+	}
+}
+
+// B-083: what `tunehost set` and an extension give lasts; what --set of `run` gives holds until the next run, whatever
+// was set or extended before.
+func TestHowLongSettingsHold(t *testing.T) {
+	for name, before := range map[string]func(*resumed){
+		"nothing":   func(*resumed) {},
+		"set":       func(x *resumed) { x.set("trials=5") },
+		"extension": func(x *resumed) { x.run(true, plain, "searcher=tpe", "trials=5") },
+	} {
+		x := begun(t, plain)
+		before(x)
+		trials := func(want int64, text string, sets ...string) {
+			t.Helper()
+			if got := x.run(false, text, sets...).Experiment.Trials; got != want {
+				t.Errorf("%s: %d trials, want %d", name, got, want)
+			}
+		}
+		if name != "nothing" {
+			trials(5, plain)
+			trials(5, plain)
+		}
+		trials(7, plain, "trials=7")
+		trials(7, plain, "trials=7")
+		trials(3, plain)
+		trials(8, strings.Replace(plain, "3", "8", 1))
+		trials(3, plain)
+		x.set("trials=9")
+		trials(9, plain)
+		trials(4, strings.Replace(plain, "3", "4", 1))
 	}
 }
 
