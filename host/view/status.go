@@ -111,8 +111,11 @@ func Planned(m *core.Machine) int64 {
 	return max(m.Spec().Trials-m.Planned(), 0)*int64(runs) + int64(m.Trials())
 }
 
+// fewTrials is how many are quickly compared in several objectives.
+const fewTrials = 1000
+
 // CurrentStatus returns the machine's status as of its last event, without what takes long: it does not
-// look at files, and of several objectives Best is by the first.
+// look at files, of several objectives Best is by the first, and Front is 0 where there are many trials.
 func (s *State) CurrentStatus() Status {
 	m := s.Machine
 	outcome, why := m.Outcome()
@@ -141,6 +144,9 @@ func (s *State) CurrentStatus() Status {
 			x.Made, x.Planned)
 	}
 	x.Left = s.timeLeft(&x)
+	if x.Several && m.Trials() <= fewTrials {
+		x.Front = len(Front(m, s.Objectives(), Last))
+	}
 	best := s.standing.find(m, x.Objective)
 	x.StoppedEarly = s.standing.stoppedEarly(m)
 	if best.ok {

@@ -224,8 +224,8 @@ func awaited(st view.Status) string {
 }
 
 func (s screen) best(st view.Status, v *varied) string {
-	if st.Best == nil {
-		return ""
+	if st.Several || st.Best == nil {
+		return frontText(st)
 	}
 	text := "best " + s.paint.paint(bold, clean(st.Objective.Metric)+" "+number(st.Best.Value, 5)) + " by " +
 		bestName(st.Best)
