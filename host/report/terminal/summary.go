@@ -183,7 +183,7 @@ func (s *summary) failures() {
 		for _, line := range messageLines(g.message) {
 			s.item("", "  "+line)
 		}
-		s.item("", "  "+s.paint.paint(faint, s.shown(filepath.Join(g.trials[0].Dir, "error.txt"))))
+		s.item("", "  "+s.paint.paint(faint, "all of it: "+s.shown(filepath.Join(g.trials[0].Dir, "error.txt"))))
 		label = ""
 	}
 	switch more := total - told; {
@@ -321,7 +321,7 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 	}
 	if s.noneReported() && s.File != "" {
 		add(s.again(func(string) bool { return true })+" --resume never",
-			"start a new experiment, if you change the file")
+			"start a new experiment, if the space or the objective has to change")
 	}
 	if s.OwnPlugins && st.State == "failed" {
 		add(again+" --accept-plugins", "the same, once the plugin is repaired")
@@ -332,11 +332,12 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 // failedAgain says what --errored does. If every trial has failed and none has reported, they fail
 // again unless something is changed.
 func (s *summary) failedAgain() string {
-	if s.noneReported() {
-		return "run the failed trials again, after the cause of their failures is corrected"
-	}
-	if s.Unmet {
+	switch {
+	case s.Unmet:
 		return "run the failed trials again, once there is as much as they request"
+	case s.noneReported():
+		return "run the failed trials again, after the cause is correcte" +
+			"d, such as the program or its command in the file"
 	}
 	return "run the failed trials again"
 }
