@@ -75,7 +75,8 @@ func (p past) back(file *config.Experiment, d config.Change, key string) string 
 		return ""
 	}
 	return fmt.Sprintf("%s: --extend: %s was extended on %s to %s, and goes back to %s, as the file says",
-		file.PosOf(key), key, minute(p.extensions[p.extended(key)].Time), orNothing(p.now().Key(key)), orNothing(file.Key(key)))
+		file.PosOf(key), key, minute(p.extensions[p.extended(key)].Time), orNothing(p.now().Key(key)),
+		orNothing(file.Key(key)))
 }
 
 // unchanged reports whether the file has the recorded file's value of a key.

@@ -43,8 +43,6 @@ type Status struct {
 	// Planned is how many trials there will be: those asked for, multiplied by the grid, those added, and at least
 	// Made; negative: no limit. Made is how many there are.
 	Planned, Made int64
-	// Exhausted says that the searcher has no more points, so that the rest of those planned cannot be made.
-	Exhausted bool
 	Quality
 	Resources []resource.Usage
 	External
@@ -96,6 +94,8 @@ type External struct {
 	OnHold bool
 	// Manual says that workers, which may be anywhere, train its trials.
 	Manual bool
+	// Exhausted says that the searcher has no more points, so that the rest of those planned cannot be made.
+	Exhausted bool
 }
 
 // States are the states of trials, in the order of a trial's life.
@@ -121,11 +121,11 @@ func (s *State) CurrentStatus() Status {
 	outcome, why := m.Outcome()
 	x := Status{Name: s.Name, Dir: s.Place(), State: outcome.String(), Cause: why, Counts: map[core.State]int{},
 		NeverStarted: m.NeverStarted(), Paused: m.Paused(), Grace: s.Config.StopGrace, Planned: Planned(m),
-		Made: int64(m.Trials()), Exhausted: m.SearchedOut(),
+		Made:    int64(m.Trials()),
 		Quality: Quality{Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1}, Resources: m.Usage(),
 		Elapsed: time.Duration(m.Now()), Budget: time.Duration(m.Spec().Budget.TimeNS), Host: s.runsOn,
 		External: External{Entries: s.Entries(), Added: Added(m), Waiting: waiting(m),
-			OnHold: m.OnHold(), Manual: m.Spec().Manual}}
+			OnHold: m.OnHold(), Manual: m.Spec().Manual, Exhausted: m.SearchedOut()}}
 	x.Reported = m.Metric(x.Objective.Metric) != 0
 	for _, state := range States {
 		x.Counts[state] = m.Count(state)
