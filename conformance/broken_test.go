@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"maps"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/tunehost/tunehost/conformance"
 	"github.com/tunehost/tunehost/conformance/broken"
+	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -155,6 +157,22 @@ func TestHangs(t *testing.T) {
 	o := conformance.Options{Only: "searcher/answers/count", Deadline: 50 * time.Millisecond}
 	err := conformance.Run(t.Context(), "searcher", conformance.InProcess(hanging), o, func(r conformance.Result) {
 		if r.Outcome != conformance.Failed || !strings.Contains(r.Saw, "did not answer Suggest within its deadline") {
+			t.Errorf("%+v", r)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A plugin that is not ready in time has broken no rule.
+func TestLate(t *testing.T) {
+	late := func(context.Context) (plugin.Plugin, error) {
+		return nil, &plugin.Error{Plugin: `searcher "slow"`, Failure: plugin.NotStarted, What: "was not ready",
+			Err: plugin.ErrLate}
+	}
+	err := conformance.Run(t.Context(), "searcher", late, conformance.Options{Quick: true}, func(r conformance.Result) {
+		if r.Outcome != conformance.Late || r.Why != `searcher "slow" was not ready` || r.Saw != "" {
 			t.Errorf("%+v", r)
 		}
 	})

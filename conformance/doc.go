@@ -6,8 +6,9 @@
 //	}
 //
 // Checks are data: suites/*.yaml has the name of each, the rule that it enforces, the source of the
-// rule, and the parameters of a verb, which is the code of the check. A check passes, fails, or is
-// not applicable: for example, checks of snapshots do not apply to a plugin without snapshots.
+// rule, and the parameters of a verb, which is the code of the check. A check passes, fails, is
+// not applicable (for example, checks of snapshots do not apply to a plugin without snapshots), or is late, where the
+// plugin was not ready in time.
 //
 // The suite simulates the host: it runs whole experiments, with trials that fail, vanish, diverge
 // and are run again, and checks each answer. It is deterministic, so a failure is reproducible.

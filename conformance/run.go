@@ -52,6 +52,8 @@ const (
 	Failed Outcome = "failed"
 	// NotApplicable: the rule is about a feature that the plugin does not offer or did not use.
 	NotApplicable Outcome = "not applicable"
+	// Late: the plugin was not ready in time, so that the rule could not be checked.
+	Late Outcome = "late"
 )
 
 // A Result is the result of one check. Its JSON is stable.
@@ -61,7 +63,7 @@ type Result struct {
 	Rule    string   `json:"rule"`
 	Source  []string `json:"source"`
 	// Want and Saw describe the violation of a failed check, and Why the reason why a check is not
-	// applicable; one line each.
+	// applicable or late; one line each.
 	Want    string  `json:"want,omitempty"`
 	Saw     string  `json:"saw,omitempty"`
 	Why     string  `json:"why,omitempty"`
@@ -155,6 +157,9 @@ func (r *Result) explain(err error) {
 		return
 	case errors.As(err, &i):
 		r.Outcome, r.Why = NotApplicable, string(i)
+		return
+	case errors.Is(err, plugin.ErrLate):
+		r.Outcome, r.Why = Late, oneLine(err.Error())
 		return
 	case errors.As(err, &m):
 		r.Want, r.Saw = m.want, m.saw

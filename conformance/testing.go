@@ -48,6 +48,8 @@ func test(t *testing.T, r Result) {
 	switch r.Outcome {
 	case NotApplicable:
 		t.Skip("not applicable: " + r.Why)
+	case Late:
+		t.Errorf("%s\nthis could not be checked: %s", r.Rule, r.Why)
 	case Failed:
 		t.Errorf("%s\nwant %s\nsaw  %s\n(%v)", r.Rule, r.Want, r.Saw, r.Source)
 	}

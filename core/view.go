@@ -240,6 +240,9 @@ func (m *Machine) AwaitsDecision(observation uint64) bool {
 // Asked says whether the searcher has been asked and has not answered.
 func (m *Machine) Asked() bool { return m.ask.count > 0 }
 
+// SearchedOut says whether the searcher has said that it has no more points.
+func (m *Machine) SearchedOut() bool { return m.status == SearcherExhausted }
+
 // Undecided says whether the scheduler owes a decision on a result of the trial.
 func (m *Machine) Undecided(no TrialNo) bool {
 	return m.exists(no) && m.trial(no).live != 0 && len(m.lives[m.trial(no).live-1].due) > 0

@@ -162,8 +162,8 @@ func (a *app) writeBest(w io.Writer, e *view.Recorded, best *view.Ranked, metric
 	if best.Iteration != best.Last {
 		t.rows = append(t.rows, []string{"iteration", fmt.Sprintf("%d of %d", best.Iteration, best.Last)})
 	}
-	t.rows = append(t.rows, []string{"state", fmt.Sprintf("%s after %d iterations, %s", best.State, best.Last,
-		seconds(best.Seconds))},
+	t.rows = append(t.rows, []string{"state", fmt.Sprintf("%s after %s, %s", best.State,
+		plural(int(best.Last), "iteration"), seconds(best.Seconds))},
 		[]string{"files", best.Dir})
 	switch {
 	case best.Checkpoint != "":

@@ -29,7 +29,7 @@ func (a *app) pluginsCheckCommand() *cobra.Command {
 few calls. These are the first checks of tunehost conformance. They take a second or two;
 use them while you write a plugin.
 
-Exit status: 0 all checks pass, 1 one fails, 2 a mistake on the command line.`,
+Exit status: 0 all checks pass, 1 one fails or could not be made, 2 a mistake on the command line.`,
 		Example: `  tunehost plugins check ./plugins/mine --options '{"spread": 0.1}'`,
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {

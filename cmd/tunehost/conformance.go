@@ -32,7 +32,7 @@ func (a *app) conformanceCommand() *cobra.Command {
 		Long: `Check that a plugin, the program at PATH or the bundled plugin NAME, follows the rules for
 plugins. The command tests each rule in small simulated experiments.
 
-Exit status: 0 all checks pass, 1 a rule is broken, 2 a mistake on the command line.`,
+Exit status: 0 all checks pass, 1 a rule is broken or could not be checked, 2 a mistake on the command line.`,
 		Example: `  tunehost conformance ./my-searcher
   tunehost conformance ./train.py --params '{"lr": 0.1}'
   tunehost conformance asha --options '{"type": "promotion"}' --only scheduler/ends
@@ -175,6 +175,7 @@ type summary struct {
 	Passed        int      `json:"passed"`
 	Failed        int      `json:"failed"`
 	NotApplicable int      `json:"not_applicable"`
+	Late          int      `json:"late,omitempty"`
 	Seconds       float64  `json:"seconds"`
 }
 
@@ -185,10 +186,11 @@ func (s *summary) add(r conformance.Result) {
 		s.Passed++
 	case conformance.Failed:
 		s.Failed++
+	case conformance.Late:
+		s.Late++
 	default:
 		s.NotApplicable++
 	}
-	s.Seconds += r.Seconds
 }
 
 func (a *app) conformance(ctx context.Context, f conformanceFlags, arg string) error {
@@ -213,6 +215,7 @@ func (a *app) conformance(ctx context.Context, f conformanceFlags, arg string) e
 func (a *app) checks(
 	ctx context.Context, s starter, chosen []conformance.Check, o conformance.Options, asJSON bool,
 ) error {
+	begun := a.now()
 	sum := summary{Plugin: s.name, Kind: s.kind}
 	view := a.viewOf(chosen, asJSON)
 	var printed error
@@ -227,6 +230,7 @@ func (a *app) checks(
 	if err = errors.Join(err, printed); err != nil {
 		return err
 	}
+	sum.Seconds = a.now().Sub(begun).Seconds()
 	return a.concluded(sum, asJSON)
 }
 
@@ -250,6 +254,8 @@ func (a *app) showResult(r conformance.Result, width int) error {
 		mark = "FAILED"
 	case conformance.NotApplicable:
 		mark, note = "n/a", clean(r.Why)
+	case conformance.Late:
+		mark, note = "LATE", note+"  it could not be checked: "+clean(r.Why)
 	}
 	a.say("%-6s  %-*s  %s", mark, width, r.Check, note)
 	if r.Outcome != conformance.Failed {
@@ -267,10 +273,17 @@ func (a *app) concluded(s summary, asJSON bool) error {
 		}
 	} else {
 		took := time.Duration(s.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
-		a.say("\n%s", a.bold(fmt.Sprintf("%s %s: %d passed, %d failed, %d not applicable (n/a), in %v", s.Kind,
-			s.Plugin, s.Passed, s.Failed, s.NotApplicable, took)))
+		late := ""
+		if s.Late > 0 {
+			late = fmt.Sprintf(", %d could not be checked (late)", s.Late)
+		}
+		a.say("\n%s", a.bold(fmt.Sprintf("%s %s: %d passed, %d failed, %d not applicable (n/a)%s, in %v", s.Kind,
+			s.Plugin, s.Passed, s.Failed, s.NotApplicable, late, took)))
+		if s.Late > 0 {
+			a.say("a plugin that is late has broken no rule: check it again when the machine is less busy")
+		}
 	}
-	if s.Failed > 0 {
+	if s.Failed+s.Late > 0 {
 		return exitError(exitFailed)
 	}
 	return nil

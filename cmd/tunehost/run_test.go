@@ -113,9 +113,9 @@ func TestTableFits(t *testing.T) {
 	}{
 		{38, "name             value  a long message\nä       0.123456789012  xxxxxxxxxxxxx…\ngrößer             " +
 			"100  \\u001b[2Jshort\n"},
-		{30, "name             value\nä       0.123456789012\ngrößer             100\n… no room for a long " +
-			"message;…\n"},
-		{5, "name\nä\ngrößer\n… no…\n"},
+		{30, "name             value\nä       0.123456789012\ngrößer             100\n" +
+			"… --json or a wider terminal …\n"},
+		{5, "name\nä\ngrößer\n… --…\n"},
 	} {
 		var out bytes.Buffer
 		if err := tab.write(&out, c.width, func(s string) string { return s }); err != nil || out.String() != c.want {
@@ -159,9 +159,9 @@ func TestTableKeepsWhatIsNoDetail(t *testing.T) {
 	for width, want := range map[int]string{
 		80: "#  optimizer    momentum  why\n1  adam       0.12345678  stopped by the user, who had other plans\n",
 		50: "#  optimizer    momentum  why\n1  adam       0.12345678  stopped by the user, wh…\n",
-		40: "#  optimizer  why\n1  adam       stopped by the user, who …\n… no room for momentum; a wider termina…\n",
-		30: "#  why\n1  stopped by the user, who h…\n… no room for optimizer, mome…\n",
-		15: "#  why\n1  stopped by …\n… no room for …\n",
+		40: "#  optimizer  why\n1  adam       stopped by the user, who …\n… --json or a wider terminal shows mome…\n",
+		30: "#  why\n1  stopped by the user, who h…\n… --json or a wider terminal …\n",
+		15: "#  why\n1  stopped by …\n… --json or a …\n",
 	} {
 		var out bytes.Buffer
 		if err := tab.write(&out, width, func(s string) string { return s }); err != nil || out.String() != want {

@@ -121,7 +121,8 @@ func statusHead(s *view.Status) string {
 // hasMore reports whether the experiment's plan has something left to do, except trials that never
 // started.
 func hasMore(s *view.Status) bool {
-	return s.State == view.Interrupted || s.State == core.Failed.String() || s.Planned < 0 || s.Made < s.Planned
+	return s.State == view.Interrupted || s.State == core.Failed.String() ||
+		!s.Exhausted && (s.Planned < 0 || s.Made < s.Planned)
 }
 
 // unmet is what must be so before an experiment continues whose request was refused.

@@ -63,7 +63,7 @@ func (t *table) hidden(shown []int) string {
 	if names == nil {
 		return ""
 	}
-	return "… no room for " + strings.Join(names, ", ") + "; a wider terminal or --json shows more"
+	return "… --json or a wider terminal shows " + strings.Join(names, ", ") // the names may be cut off
 }
 
 func (t *table) line(cells []string, shown, widths []int) string {

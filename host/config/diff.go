@@ -156,9 +156,16 @@ func union(a, b []string) []string {
 	return out
 }
 
-// Key returns a key of the file as JSON in its one spelling, or its default, or nil where there is
-// neither.
-func (e *Experiment) Key(name string) []byte { return jsonOrNil(name, e.canonical(name)) }
+// Key returns a key of the file, a path as in [Change], as JSON in its one spelling, or its default, or nil
+// where there is neither.
+func (e *Experiment) Key(path string) []byte {
+	name, part, within := strings.Cut(path, ".")
+	n := e.canonical(name)
+	if within && n != nil {
+		n = n.get(part)
+	}
+	return jsonOrNil(path, n)
+}
 
 // OtherExecutor reports whether now runs trials on another executor than old, or with other options of
 // it, and where it says so. The host's own keys among them do not matter.

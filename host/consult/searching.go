@@ -109,21 +109,25 @@ func (s *Searching) tell(ctx context.Context) error {
 	if len(s.waiting) == 0 {
 		return nil
 	}
-	defer s.timed("observing", s.Clock.Now())
+	started := s.Clock.Now()
 	events := s.waiting
 	s.told = events[len(events)-1].Number
 	err := s.Searcher.Observe(ctx, events)
 	clear(events)
 	s.waiting = events[:0]
+	if err == nil {
+		s.timed("observing", started)
+	}
 	return s.failed(ctx, err)
 }
 
 func (s *Searching) ask(ctx context.Context, a core.AskSearcher) error {
-	defer s.timed("suggesting", s.Clock.Now())
+	started := s.Clock.Now()
 	answer, err := s.Searcher.Suggest(ctx, points.Requests(s.Space, s.Seed, a))
 	if err != nil {
 		return s.failed(ctx, err)
 	}
+	s.timed("suggesting", started)
 	e := &core.SuggestionsReceived{Ask: a.Ask, Status: core.SearcherStatus(answer.Status)}
 	for i, p := range answer.Points[:min(len(answer.Points), a.Count)] {
 		g, err := s.Suggestion(a.First+uint64(i), p)

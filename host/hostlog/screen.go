@@ -72,13 +72,23 @@ func (s *Screen) Accept(_ string, level hclog.Level, msg string, args ...any) {
 	switch n := s.seen[kind]; {
 	case n > 1 && len(trace) > 0: // the same one was shown before
 	case n <= sameWarnings:
-		fmt.Fprintf(s.out, "%s: %s\n", word, msg)
+		fmt.Fprintf(s.out, "%s: %s%s\n", word, speaker(args), msg)
 		for _, line := range trace {
 			fmt.Fprintf(s.out, "    %s\n", line)
 		}
 	case n == sameWarnings+1:
 		fmt.Fprintf(s.out, "%s: more of the same are %s\n", word, s.rest())
 	}
+}
+
+// speaker names the plugin that a message is from; "" if it is from the host.
+func speaker(args []any) string {
+	for i := 0; i+1 < len(args); i += 2 {
+		if args[i] == "plugin" {
+			return fmt.Sprint(args[i+1]) + ": "
+		}
+	}
+	return ""
 }
 
 // rest says where the hidden lines are.

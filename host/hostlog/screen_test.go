@@ -15,7 +15,8 @@ func TestTracebacks(t *testing.T) {
 		log.Error("suggest failed: no luck (main.py:3)", "plugin", "searcher mine", "traceback",
 			"Traceback:\n  main.py", "whole_traceback", "Traceback:\n  ours.py\n  main.py")
 	}
-	if want := "error: suggest failed: no luck (main.py:3)\n    Traceback:\n      main.py\n"; screen.String() != want {
+	want := "error: searcher mine: suggest failed: no luck (main.py:3)\n    Traceback:\n      main.py\n"
+	if screen.String() != want {
 		t.Errorf("%q, want %q", screen.String(), want)
 	}
 	if n := strings.Count(file.String(), "ours.py"); n != 3 {

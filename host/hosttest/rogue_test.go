@@ -184,7 +184,7 @@ func TestRoguesAreRestarted(t *testing.T) {
 				}
 				x := withRogue(t, kind, do, times)
 				said := x.run(t, 0)
-				if n := strings.Count(said, "it is restarted with what it knew"); n != times {
+				if n := strings.Count(said, kind+` "rogue" is restarted with what it knew: `); n != times {
 					t.Errorf("restarted %d times, want %d:\n%s", n, times, said)
 				}
 				checkEnded(t, x, 12)

@@ -176,16 +176,16 @@ func (o *Opener) supervision(kind sdk.Kind, ref config.PluginRef, h *Redelivery,
 		Name: fmt.Sprintf("%s %q", kind, ref.Name), Now: o.Clock.Now, History: h.Tell(to, traits),
 		Limit:           func(c deadlines.Call) time.Duration { return o.Limit(kind, ref, c) },
 		Watch:           func(c deadlines.Call, limit time.Duration) func() { return o.watch(kind, ref, c, limit) },
-		Restarted:       o.restarted("it is restarted with what it knew: "),
+		Restarted:       o.restarted(fmt.Sprintf("%s %q ", kind, ref.Name)),
 		SnapshotDropped: func(err error) { o.Log.Info("its snapshot is not used: " + err.Error()) },
 	}
 }
 
-// restarted tells the user of a failure; a repeated one is only mentioned.
-func (o *Opener) restarted(done string) func(error) {
-	said := ""
+// restarted tells the user of a failure of the plugin with a title; a repeated one is only mentioned.
+func (o *Opener) restarted(title string) func(error) {
+	done, said := title+"is restarted with what it knew: ", ""
 	return func(err error) {
-		text := done + err.Error()
+		text := done + strings.TrimPrefix(err.Error(), title)
 		if text == said {
 			o.Log.Info(text)
 			text = done + "the same failure has happened again"

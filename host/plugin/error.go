@@ -60,6 +60,9 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// ErrLate is the cause of a start that took too long.
+var ErrLate = errors.New("not ready in time")
+
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 

@@ -75,7 +75,8 @@ func (p past) back(file *config.Experiment, d config.Change, key string) string 
 		return ""
 	}
 	return fmt.Sprintf("%s: --extend: %s was extended on %s to %s, and goes back to %s, as the file says",
-		file.PosOf(key), key, minute(p.extensions[p.extended(key)].Time), p.now().Key(key), orNothing(file.Key(key)))
+		file.PosOf(key), key, minute(p.extensions[p.extended(key)].Time), orNothing(p.now().Key(key)),
+		orNothing(file.Key(key)))
 }
 
 // unchanged reports whether the file has the recorded file's value of a key.
@@ -93,6 +94,7 @@ type changes struct {
 	// extends: taken has changes that only an extension accepts; those of the keys inFile are in the file.
 	extends bool
 	inFile  []string
+	here    []string // keys of taken settings that hold until the file has others
 	unheard []string // keys of --set that are ignored
 }
 
@@ -124,14 +126,29 @@ func changesOf(p past, file *config.Experiment, extend bool) (c changes, err err
 				c.unheard = append(c.unheard, d.Key)
 			}
 		case config.Taken:
-			if d.Pos.InFile() && p.outdated(file, d.Key) {
+			if d.Pos.InFile() && !p.wasInFile(d.Key) && p.outdated(file, d.Key) {
 				c.ignore(p.behind(file, d, extensionKey(d.Key)))
 				continue
 			}
 			c.take(d.Key + "=" + orNull(d.New))
+			c.here = append(c.here, d.Key)
 		}
 	}
 	return c, nil
+}
+
+// boundary is what the record has of changes as one of its extensions, nil for nothing. Settings of --set hold until
+// the file has others, except those that are given with an extension. Before the first extension that is so anyway.
+func (c *changes) boundary(r *runfile.File, now time.Time) *runfile.Extension {
+	x := runfile.Extension{Overrides: len(r.Overrides), Time: now.UTC(), InFile: c.inFile}
+	switch {
+	case c.extends:
+		return &x
+	case len(c.here) == 0 || len(r.Extensions) == 0:
+		return nil
+	}
+	x.Set, x.InFile = true, c.here
+	return &x
 }
 
 // partly reports whether --set gives a part of what an extension replaces as a whole, such as one option of the

@@ -265,9 +265,10 @@ func (p *Plan) resume(o *options.Options, e *config.Experiment) error {
 			return err
 		}
 	}
+	if x := changed.boundary(r, time.Now()); x != nil {
+		r.Extensions = append(r.Extensions, *x)
+	}
 	if changed.extends {
-		r.Extensions = append(r.Extensions, runfile.Extension{Overrides: len(r.Overrides), Time: time.Now().UTC(),
-			InFile: changed.inFile})
 		p.Extends = recorded
 	}
 	r.Overrides = append(r.Overrides, changed.taken...)

@@ -22,7 +22,8 @@ type Status struct {
 	Name  string
 	Dir   string
 	State string // Running, Interrupted, or a core's outcome
-	// Cause is why it ended, or is ending; Reason is its text for people.
+	// Cause is why it ended, or is ending; Reason is its text for people. A searcher that has no more points is a
+	// Reason without a Cause.
 	Cause  core.Cause
 	Reason string
 	Counts map[core.State]int
@@ -93,6 +94,8 @@ type External struct {
 	OnHold bool
 	// Manual says that workers, which may be anywhere, train its trials.
 	Manual bool
+	// Exhausted says that the searcher has no more points, so that the rest of those planned cannot be made.
+	Exhausted bool
 }
 
 // States are the states of trials, in the order of a trial's life.
@@ -108,8 +111,11 @@ func Planned(m *core.Machine) int64 {
 	return max(m.Spec().Trials-m.Planned(), 0)*int64(runs) + int64(m.Trials())
 }
 
+// fewTrials is how many are quickly compared in several objectives.
+const fewTrials = 1000
+
 // CurrentStatus returns the machine's status as of its last event, without what takes long: it does not
-// look at files, and of several objectives Best is by the first.
+// look at files, of several objectives Best is by the first, and Front is 0 where there are many trials.
 func (s *State) CurrentStatus() Status {
 	m := s.Machine
 	outcome, why := m.Outcome()
@@ -119,7 +125,7 @@ func (s *State) CurrentStatus() Status {
 		Quality: Quality{Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1}, Resources: m.Usage(),
 		Elapsed: time.Duration(m.Now()), Budget: time.Duration(m.Spec().Budget.TimeNS), Host: s.runsOn,
 		External: External{Entries: s.Entries(), Added: Added(m), Waiting: waiting(m),
-			OnHold: m.OnHold(), Manual: m.Spec().Manual}}
+			OnHold: m.OnHold(), Manual: m.Spec().Manual, Exhausted: m.SearchedOut()}}
 	x.Reported = m.Metric(x.Objective.Metric) != 0
 	for _, state := range States {
 		x.Counts[state] = m.Count(state)
@@ -133,7 +139,14 @@ func (s *State) CurrentStatus() Status {
 		x.Ending, x.Cause = ending.String(), why
 	}
 	x.Reason = x.Cause.String()
+	if outcome == core.Finished && x.Cause.Is(core.CauseNone) && x.Exhausted && x.Made < x.Planned {
+		x.Reason = fmt.Sprintf("searcher %s has no more points: %d of %d trials were made", s.Config.Searcher.Name,
+			x.Made, x.Planned)
+	}
 	x.Left = s.timeLeft(&x)
+	if x.Several && m.Trials() <= fewTrials {
+		x.Front = len(Front(m, s.Objectives(), Last))
+	}
 	best := s.standing.find(m, x.Objective)
 	x.StoppedEarly = s.standing.stoppedEarly(m)
 	if best.ok {
@@ -269,7 +282,7 @@ func (s *State) continues() bool {
 func (e *Experiment) Extended() (yes bool, err error) {
 	failed := e.source.Look(func(s *State) {
 		was, now := s.Machine.Spec().Trials, s.Config.Trials
-		yes = now != was && (now < 0 || now > was)
+		yes = now != was && (now < 0 || now > was) && !s.Machine.SearchedOut()
 		if !yes {
 			yes, err = s.moreTrials()
 		}
@@ -428,6 +441,7 @@ type statusJSON struct {
 	Paused    bool                 `json:"paused"`
 	Ending    *string              `json:"ending"`
 	Planned   int64                `json:"planned"`
+	Exhausted bool                 `json:"exhausted,omitempty"`
 	Best      *Ranked              `json:"best"`
 	Front     int                  `json:"front,omitempty"`
 	Resources map[string]usageJSON `json:"resources"`
@@ -479,8 +493,8 @@ func (s Status) MarshalJSON() ([]byte, error) {
 		resources[u.Name] = usageJSON{u.Used, u.Total}
 	}
 	return json.Marshal(statusJSON{s.Name, s.State, orNull(s.Reason), causeShape(s.Cause), counts, s.NeverStarted,
-		s.Paused, orNull(s.Ending),
-		s.Planned, best, s.Front, resources, s.Elapsed.Seconds(), s.Left.orNull(), s.Dir, s.Host,
+		s.Paused, orNull(s.Ending), s.Planned, s.Exhausted && s.Made < s.Planned, best, s.Front, resources,
+		s.Elapsed.Seconds(), s.Left.orNull(), s.Dir, s.Host,
 		externalJSON{s.StoppedEarly, s.WasRunning, s.Leases, s.Overdue,
 			s.Entries, s.Resumable, restarts, s.Added, s.Pending, s.Waiting, s.OnHold}})
 }

@@ -177,15 +177,36 @@ func programOf(dir, name string) (string, error) {
 		case err == nil && info.Mode().IsRegular():
 			return local, safeFile(local)
 		case strings.Contains(name, "/"):
-			return "", fmt.Errorf("%s does not exist; if it has to be built first, build it", local)
+			return "", fmt.Errorf("%s does not exist; %s", local, toMake(dir, name))
 		}
 	}
 	found, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("the program %q is neither in %s nor on the PATH; if it has to be built first, build it",
-			name, dir)
+		return "", fmt.Errorf("the program %q is neither in %s nor on the PATH; %s", name, dir, toMake(dir, name))
 	}
 	return filepath.Abs(found)
+}
+
+// toMake says how the user gets the program of a plugin that is not there: a virtual environment of Python is not
+// built, and README.md may say more.
+func toMake(dir, name string) string {
+	environment, venv := strings.CutSuffix(filepath.Dir(name), string(filepath.Separator)+"bin")
+	what := "if it has to be built first, build it"
+	if venv && strings.HasPrefix(filepath.Base(name), "python") {
+		what = "make the virtual environment: python3 -m venv " + filepath.Join(dir, environment)
+		if requirements := filepath.Join(dir, "requirements.txt"); exists(requirements) {
+			what += " && " + filepath.Join(dir, environment, "bin", "pip") + " install -r " + requirements
+		}
+	}
+	if readme := filepath.Join(dir, "README.md"); exists(readme) {
+		what += "; " + readme + " says more"
+	}
+	return what
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 // within reports whether a file is in the plugin's own folder.

@@ -35,6 +35,12 @@ func (p *Process) failure(f plugin.Failure, what string, cause error) *plugin.Er
 	return e
 }
 
+// allowed is how long a start may take, which is less than the plugin's own limit where the caller has less time.
+func allowed(within context.Context, begun time.Time) time.Duration {
+	until, _ := within.Deadline()
+	return until.Sub(begun).Round(100 * time.Millisecond)
+}
+
 // lastOutput returns the plugin's last lines. They arrive separately from its failure, perhaps a
 // moment later.
 func (p *Process) lastOutput() []string {
@@ -83,7 +89,7 @@ func exists(file string) bool {
 
 // startFailure finds the best reason why a start failed: a mistake in the handshake, the end of the
 // process, or what gRPC says.
-func (p *Process) startFailure(ctx, within context.Context, err error) error {
+func (p *Process) startFailure(ctx, within context.Context, begun time.Time, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
@@ -102,7 +108,11 @@ func (p *Process) startFailure(ctx, within context.Context, err error) error {
 		return fail("cannot be used: " + refused.Error())
 	// The plugin's side of the deadline may pass a moment before ours.
 	case within.Err() != nil, status.Code(err) == codes.Canceled, status.Code(err) == codes.DeadlineExceeded:
-		return fail(fmt.Sprintf("was not ready within %s of its start", deadlines.Text(p.startTimeout())))
+		what := "was not started: the time for it was up before"
+		if time := allowed(within, begun); time > 0 {
+			what = fmt.Sprintf("was not ready within %s of its start", deadlines.Text(time))
+		}
+		return p.failure(plugin.NotStarted, what, errors.Join(err, plugin.ErrLate))
 	case status.Code(err) == codes.Unimplemented:
 		return p.failure(plugin.NotStarted, "is not a "+p.config.kind(), errOtherKind)
 	}

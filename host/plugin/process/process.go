@@ -122,6 +122,7 @@ func Start(ctx context.Context, config Config) (*Process, error) {
 		return nil, &plugin.Error{Plugin: config.title(), Failure: plugin.NotStarted,
 			What: "cannot be started: " + err.Error(), Err: err}
 	}
+	begun := time.Now()
 	within, cancel := context.WithTimeout(ctx, p.startTimeout())
 	defer cancel()
 	stop := context.AfterFunc(within, func() { p.runner.kill(lateStart) })
@@ -130,7 +131,7 @@ func Start(ctx context.Context, config Config) (*Process, error) {
 		err = within.Err()
 	}
 	if err != nil {
-		err = p.startFailure(ctx, within, err)
+		err = p.startFailure(ctx, within, begun, err)
 		p.runner.kill(failedStart)
 		_ = p.Close()
 		return nil, err

@@ -31,6 +31,26 @@ func TestSuite(t *testing.T) {
 	suite.Run(t, func(t *testing.T, kind sdk.Kind) plugin.Plugin { return start(t, kind) })
 }
 
+// A process that begins when its caller's time is up already is ended at once.
+func TestTooLateToStart(t *testing.T) {
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Minute))
+	defer cancel()
+	_, err := process.Start(ctx, self(t, sdk.KindSearcher, "bad-silent"))
+	if !errors.Is(err, plugin.ErrLate) || !strings.Contains(err.Error(), "was not started: the time for it was up") {
+		t.Error(err)
+	}
+}
+
+// A start that its caller gives less time than its own limit says how long it had.
+func TestLateForItsCaller(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	_, err := process.Start(ctx, self(t, sdk.KindSearcher, "bad-silent"))
+	if !errors.Is(err, plugin.ErrLate) || !strings.Contains(err.Error(), "was not ready within 200ms of its start") {
+		t.Error(err)
+	}
+}
+
 // B-074
 func TestNotAPlugin(t *testing.T) {
 	for program, says := range map[string]string{

@@ -77,6 +77,9 @@ func (r *runner) Start(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	r.child = child
+	if r.killed != "" { // its time was up before it had begun
+		child.Kill()
+	}
 	r.mu.Unlock()
 	living.add(r)
 	go r.attend(child)
@@ -105,15 +108,18 @@ func (r *runner) attend(child Child) {
 	close(r.ended)
 }
 
-// kill kills the group at once and keeps the first reason. After the process's end it does nothing.
+// kill kills the group at once and keeps the first reason. A process that has not begun is killed when it
+// begins; after its end it does nothing.
 func (r *runner) kill(why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.child == nil || r.gone {
+	if r.gone {
 		return
 	}
 	r.killed = cmp.Or(r.killed, why)
-	r.child.Kill()
+	if r.child != nil {
+		r.child.Kill()
+	}
 }
 
 // killReason returns why the host has killed the process, or "".

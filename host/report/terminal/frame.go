@@ -130,6 +130,8 @@ func stateText(st view.Status, p style, most int) string {
 		text = clean(st.Cause.String())
 	case !st.Cause.Is(core.CauseNone) && !st.Cause.Is(core.CauseInterrupted):
 		text += " (" + cut(clean(st.Cause.String()), most) + ")"
+	case st.Cause.Is(core.CauseNone) && st.Reason != "":
+		text += " (" + cut(clean(st.Reason), most) + ")"
 	}
 	return p.paint(colour, text)
 }
@@ -222,8 +224,8 @@ func awaited(st view.Status) string {
 }
 
 func (s screen) best(st view.Status, v *varied) string {
-	if st.Best == nil {
-		return ""
+	if st.Several || st.Best == nil {
+		return frontText(st)
 	}
 	text := "best " + s.paint.paint(bold, clean(st.Objective.Metric)+" "+number(st.Best.Value, 5)) + " by " +
 		bestName(st.Best)

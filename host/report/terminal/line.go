@@ -21,14 +21,22 @@ func statusLine(st view.Status) (line, withoutTime string) {
 	if st.Planned < 0 {
 		done = plural(ended(st), "trial")
 	}
-	best := ""
-	if st.Best != nil {
+	best := frontText(st)
+	if best == "" && st.Best != nil && !st.Several {
 		best = fmt.Sprintf("best %s %s by %s", clean(st.Objective.Metric), number(st.Best.Value, 5), bestName(st.Best))
 	}
 	withoutTime = join(stateText(st, false, maxReason), clean(st.Hint), done, strings.ReplaceAll(counts(st, false),
 		" · ", ", "), cut(awaited(st), maxAwaited), best,
 		strings.ReplaceAll(resources(st), " · ", ", "))
 	return join(duration(st.Elapsed), withoutTime, st.Left.String()), withoutTime
+}
+
+// frontText counts the best trials of several objectives; "" if there is one objective, or they are not counted.
+func frontText(st view.Status) string {
+	if !st.Several || st.Front == 0 {
+		return ""
+	}
+	return plural(st.Front, "trial") + " that no other beats"
 }
 
 // eventLine says in one line what happened to a trial; "" for unimportant events. A result shows the

@@ -183,7 +183,7 @@ func (s *summary) failures() {
 		for _, line := range messageLines(g.message) {
 			s.item("", "  "+line)
 		}
-		s.item("", "  "+s.paint.paint(faint, s.shown(filepath.Join(g.trials[0].Dir, "error.txt"))))
+		s.item("", "  "+s.paint.paint(faint, "all of it: "+s.shown(filepath.Join(g.trials[0].Dir, "error.txt"))))
 		label = ""
 	}
 	switch more := total - told; {
@@ -314,15 +314,14 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 	}
 	if s.File != "" && st.State == "finished" && st.Planned > 0 && st.Best != nil && !s.Status.OutOfTime() &&
 		s.Status.HeldBudget() == "" {
-		add(s.again(func(arg string) bool { return !strings.HasPrefix(arg, "trials=") })+" --set trials=N",
-			"run more trials, N in total"+s.besides())
+		add(s.furtherTrials())
 	}
 	if st.Counts[core.Errored] > 0 {
 		add(again+" --errored", s.failedAgain()+more)
 	}
 	if s.noneReported() && s.File != "" {
 		add(s.again(func(string) bool { return true })+" --resume never",
-			"start a new experiment, if you change the file")
+			"start a new experiment, if the space or the objective has to change")
 	}
 	if s.OwnPlugins && st.State == "failed" {
 		add(again+" --accept-plugins", "the same, once the plugin is repaired")
@@ -333,11 +332,12 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 // failedAgain says what --errored does. If every trial has failed and none has reported, they fail
 // again unless something is changed.
 func (s *summary) failedAgain() string {
-	if s.noneReported() {
-		return "run the failed trials again, after the cause of their failures is corrected"
-	}
-	if s.Unmet {
+	switch {
+	case s.Unmet:
 		return "run the failed trials again, once there is as much as they request"
+	case s.noneReported():
+		return "run the failed trials again, after the cause is correcte" +
+			"d, such as the program or its command in the file"
 	}
 	return "run the failed trials again"
 }
@@ -363,12 +363,25 @@ func (s *summary) left() string {
 		return "continue; what ran " + st.Restarts()
 	case st.State == "interrupted" || st.State == "failed":
 		return "continue where it stopped"
+	case st.Exhausted:
+		return ""
 	case st.Planned < 0:
 		return "continue with further trials" + st.OnceChanged()
 	case unmade > 0:
 		return "continue with the " + plural(int(unmade), "trial") + " not yet made" + st.OnceChanged()
 	}
 	return ""
+}
+
+// furtherTrials is the command that runs more trials than were planned, or, if the searcher has no more points,
+// those that another one suggests.
+func (s *summary) furtherTrials() (command, what string) {
+	if s.Status.Exhausted && s.Status.Made < s.Status.Planned {
+		return s.again(func(arg string) bool { return !strings.HasPrefix(arg, "searcher") }) +
+			" --set searcher=NAME --extend", "run the rest with another searcher"
+	}
+	return s.again(func(arg string) bool { return !strings.HasPrefix(arg, "trials=") }) + " --set trials=N",
+		"run more trials, N in total" + s.besides()
 }
 
 // besides says that N does not count the trials that the user has added.

@@ -396,3 +396,16 @@ func TestSameFailureInOtherPlaces(t *testing.T) {
 		t.Errorf("%d groups, want 2", len(groups))
 	}
 }
+
+// Of several objectives no trial is the best by the first one alone.
+func TestSeveralObjectivesHaveNoBestTrial(t *testing.T) {
+	st := (&fake{planned: 4, done: 3}).Status()
+	st.Several, st.Front = true, 2
+	st.Best = &view.Ranked{Value: 1}
+	line, _ := statusLine(st)
+	frame := screen{width: 100, height: 30}.best(st, &varied{})
+	if strings.Contains(line, "best ") || !strings.Contains(line, "2 trials that no other beats") ||
+		frame != "2 trials that no other beats" {
+		t.Errorf("%q, %q", line, frame)
+	}
+}

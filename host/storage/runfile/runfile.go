@@ -52,8 +52,8 @@ type File struct {
 }
 
 // Extension is one of them; Overrides is how many of File.Overrides applied before it. Set says that
-// only settings changed, as by `tunehost set`. InFile are the keys whose new values the experiment file had: if
-// it has others later, it was edited.
+// only settings changed, as by `tunehost set`. InFile are the keys whose new values the experiment file had, or
+// --set for one run: they hold until the file has others.
 type Extension struct {
 	Overrides int       `json:"overrides"`
 	Time      time.Time `json:"time"`

@@ -121,17 +121,18 @@ func TestSearcherFails(t *testing.T) {
 		wants(t, err, plugin.Refused, says)
 	}
 	for what, says := range map[string]string{
-		"raise": "suggest: RuntimeError: the matrix is singular (testdata/probe.py:", "few": "0 points for 1 requests",
+		"raise": "Suggest: RuntimeError: the matrix is singular (testdata/probe.py:", "few": "0 points for 1 requests",
 		"short":   "has 1 values; the space has 2",
 		"nothing": "it answered None for trial 0", "unknown": "parameter 'lf' is unknown; nearest: 'lr'",
 		"outside": "parameter 'lr' is 7.0; allowed: numbers from 0 to 1",
+		"words":   `failed in Suggest: its point for trial 0: parameter 'lr' is 'a'; expected a number`,
 	} {
 		s := openSearcher(t, start(t, config(t, sdk.KindSearcher, probe)), two(), do(what), nil)
 		_, err := s.Suggest(t.Context(), make([]sdk.Request, 1))
 		wants(t, err, plugin.Failed, `searcher "probe" failed in Suggest: `, says)
 	}
 	s := openSearcher(t, start(t, config(t, sdk.KindSearcher, probe)), two(), do("raise in observe"), nil)
-	wants(t, s.Observe(t.Context(), events(1, 1)), plugin.Failed, "observe: RuntimeError: observed too much")
+	wants(t, s.Observe(t.Context(), events(1, 1)), plugin.Failed, "Observe: RuntimeError: observed too much")
 }
 
 func TestSearcherEnds(t *testing.T) {

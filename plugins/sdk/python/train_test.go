@@ -236,7 +236,7 @@ func TestTrainRequests(t *testing.T) {
 			t.Fatalf("%s, %v", got, err)
 		}
 		if _, err := d.trainer.Request(t.Context(), []byte(do("raise"))); err == nil ||
-			!strings.Contains(err.Error(), "request: RuntimeError: no luck") {
+			!strings.Contains(err.Error(), "Request: RuntimeError: no luck") {
 			t.Fatal(err)
 		}
 	})

@@ -53,7 +53,7 @@ class Searcher(Probe, tunehost.Searcher):
             time.sleep(1000)
         answers: Dict[str, Any] = {
             "wait": tunehost.WAIT, "nothing": None, "short": [0.0], "unknown": {"lf": 0.5},
-            "outside": {"lr": 7}, "partial": {"opt": "b"}, "whole": {"lr": 0.5, "opt": "b"},
+            "outside": {"lr": 7}, "words": ["a", 0.0], "partial": {"opt": "b"}, "whole": {"lr": 0.5, "opt": "b"},
         }
         if self.do == "raise":
             raise RuntimeError("the matrix\nis singular")

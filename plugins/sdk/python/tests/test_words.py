@@ -64,13 +64,13 @@ TEXTS = [
         "host/plugin/supervise.go",
         ["%s failed %d times %s, and is given up; the last time: %v", "at the same call"],
         ['scheduler "fifo"', "3", "at the same call", 'scheduler "/d/tune/stopper": scheduler "/d/tune/stopper" failed in '
-         "Decide: decide: ValueError: mine"],
+         "Decide: ValueError: mine"],
         "the stopper failed 3 times at the same call, and is given up; the last time: ValueError: mine",
     ),
     (
         "host/plugin/supervise.go",
         ["%s failed %d times %s, and is given up; the last time: %v", "within \" + FailureWindow.String()"],
-        ['searcher "/d/tune/searcher"', "3", "within 1m0s", 'searcher "/d/tune/searcher" failed in Suggest: suggest: KeyError: 1'],
+        ['searcher "/d/tune/searcher"', "3", "within 1m0s", 'searcher "/d/tune/searcher" failed in Suggest: KeyError: 1'],
         "the searcher failed 3 times within 1m0s, and is given up; the last time: KeyError: 1",
     ),
     (

@@ -50,14 +50,18 @@ NOT_OPEN = Failure(grpc.StatusCode.FAILED_PRECONDITION, "the plugin was not open
 
 
 def guarded(call: str, f: Callable[[], T]) -> T:
-    """Runs the author's code. An exception becomes a Failure; its traceback goes to the log."""
+    """Runs the author's code. An exception becomes a Failure; its traceback goes to the log, except that of an answer
+    which this package refuses."""
     try:
         return f()
+    except _wire.WrongAnswer as e:
+        log.error("%s failed: %s", call, e)
+        raise Failure(grpc.StatusCode.ABORTED, str(e)) from e
     except TooTight as e:  # asking again would change nothing
         raise Failure(grpc.StatusCode.OUT_OF_RANGE, str(e)) from e
     except BaseException as e:
         log.error("%s failed: %s", call, describe(e), exc_info=True)
-        raise Failure(grpc.StatusCode.ABORTED, f"{call}: {describe(e)}") from e
+        raise Failure(grpc.StatusCode.ABORTED, describe(e)) from e  # the host names the call
 
 
 def opening(f: Callable[[], T]) -> T:
@@ -340,7 +344,7 @@ class ForkedService(TrainableService):
             resources: Mapping[str, Any] = self._zygote.call("request", params)
             return resources
         except Refusal as e:
-            raise Failure(grpc.StatusCode.ABORTED, f"request: {e}") from e
+            raise Failure(grpc.StatusCode.ABORTED, str(e)) from e
 
     def new_session(self, traits: Dict[str, bool]) -> Session:
         return ForkedSession(self._zygote, traits)

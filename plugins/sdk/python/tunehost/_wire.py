@@ -88,15 +88,19 @@ def scheduler_traits(s: Scheduler) -> pb.Traits:
                      snapshots=overrides(s, "snapshot"))
 
 
+class WrongAnswer(ValueError):
+    """An answer of the author's code that is refused: the text says all, and no line of the author's has failed."""
+
+
 def suggestions(space: Space, asked: Sequence[Request], answer: Sequence[Any]) -> searcher_pb2.SuggestResponse:
     """Checks an answer and sets the given coordinates in it."""
     points, status = list(answer), Status.READY
     if points and isinstance(points[-1], Status):
         status = points.pop()
     if len(points) > len(asked):
-        raise ValueError(f"it returned {len(points)} points for {len(asked)} requests")
+        raise WrongAnswer(f"it returned {len(points)} points for {len(asked)} requests")
     if len(points) < len(asked) and status == Status.READY:
-        raise ValueError(f"it returned {len(points)} points for {len(asked)} requests without a reason (WAIT or EXHAUSTED)")
+        raise WrongAnswer(f"it returned {len(points)} points for {len(asked)} requests without a reason (WAIT or EXHAUSTED)")
     m = searcher_pb2.SuggestResponse(status=int(status))  # type: ignore[arg-type]
     for request, suggestion in zip(asked, points):
         m.points.add(values=_suggestion(space, request, suggestion))
@@ -105,16 +109,35 @@ def suggestions(space: Space, asked: Sequence[Request], answer: Sequence[Any]) -
 
 def _suggestion(space: Space, request: Request, answer: Any) -> Point:
     if isinstance(answer, Mapping):
-        return _completed(space, request, space.point(answer))
+        return _completed(space, request, _point(space, request, answer))
     if answer is None or isinstance(answer, (str, Status)):
-        raise ValueError(f"it answered {answer!r} for trial {request.trial}; expected params (a dict), a point, WAIT or EXHAUSTED")
-    point = [float(x) for x in answer]
+        raise WrongAnswer(f"it answered {answer!r} for trial {request.trial}; expected params (a dict), a point, WAIT or EXHAUSTED")
+    point = [_number(space, request, i, x) for i, x in enumerate(answer)]
     if len(point) != len(space):
-        raise ValueError(f"its point for trial {request.trial} has {len(point)} values; the space has {len(space)} parameters")
+        raise WrongAnswer(f"its point for trial {request.trial} has {len(point)} values; the space has {len(space)} parameters")
     for i, x in enumerate(request.point or ()):
         if x == x:
             point[i] = x
     return point
+
+
+def _point(space: Space, request: Request, params: Mapping[str, Any]) -> Point:
+    try:
+        return space.point(params)
+    except ValueError as e:
+        drawn = any(name in space.index and space.parameters[space.index[name]].is_choice and isinstance(x, float)
+                    for name, x in params.items())
+        raise WrongAnswer(f"its params for trial {request.trial}: {e}"
+                          + ("; a dict has values, a list has the numbers of a point" if drawn else "")) from e
+
+
+def _number(space: Space, request: Request, i: int, x: Any) -> float:
+    try:
+        return float(x)
+    except (TypeError, ValueError):
+        name = f"parameter {space.names[i]!r}" if i < len(space) else f"value {i + 1}"
+        raise WrongAnswer(f"its point for trial {request.trial}: {name} is {x!r}; expected a number, as in a point; "
+                          "values, such as choices, are in a dict of params") from None
 
 
 _DRAWS = 100
@@ -139,12 +162,12 @@ def decisions(space: Space, told: Sequence[Event], decided: Sequence[Decision], 
     m = scheduler_pb2.DecideResponse()
     for d in decided:
         if d.event not in undecided:
-            raise ValueError(f"it decided on event {d.event}, which is not a result of this call or was decided already")
+            raise WrongAnswer(f"it decided on event {d.event}, which is not a result of this call or was decided already")
         undecided.remove(d.event)
         m.decisions.add(event=d.event, verdict=int(Verdict(d.verdict)), until=max(0, d.until), reason=text(d.reason))
     for c in orders:
         if c.point is not None and len(c.point) != len(space):
-            raise ValueError(f"its point for trial {c.trial} has {len(c.point)} values; the space has {len(space)} parameters")
+            raise WrongAnswer(f"its point for trial {c.trial} has {len(c.point)} values; the space has {len(space)} parameters")
         order = m.commands.add(kind=int(CommandKind(c.kind)), trial=c.trial, donor=c.donor, iteration=c.iteration, reason=text(c.reason))
         if c.point is not None:
             order.point.values.extend(c.point)

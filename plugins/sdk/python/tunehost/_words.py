@@ -62,7 +62,7 @@ _ADVISED: Tuple[Tuple[str, _Words], ...] = (
     (r"; see --scope min, max or mean", '; see scope="min", "max" or "mean"'),
     (
         r'(?:scheduler|searcher) "[^"]*" (failed \d+ times (?:within \S+|at the same call), and is given up; the last time: )'
-        rf'(?:scheduler "[^"]*": )?{_OURS} failed in \w+: \w+: ',
+        rf'(?:scheduler "[^"]*": )?{_OURS} failed in \w+: ',
         _given_up,
     ),
     (rf"{_OURS} has not answered \w+(?: since its start)? for (\S+); (.*?) \(deadlines\.(\w+)\)", _late),
