@@ -336,8 +336,8 @@ func (s *summary) failedAgain() string {
 	case s.Unmet:
 		return "run the failed trials again, once there is as much as they request"
 	case s.noneReported():
-		return "run the failed trials again, after the cause is correcte" +
-			"d, such as the program or its command in the file"
+		return "run the failed trials again, after the cause is corrected, such as the program or its command in " +
+			"the file"
 	}
 	return "run the failed trials again"
 }
