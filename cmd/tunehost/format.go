@@ -84,7 +84,7 @@ func counts(s *view.Status) string {
 	}
 	text := strings.Join(parts, ", ")
 	if s.Planned > 0 {
-		text += fmt.Sprintf(" (of %d)", s.Planned)
+		text += fmt.Sprintf(", of %d planned", s.Planned)
 	}
 	return text
 }
