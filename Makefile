@@ -99,9 +99,6 @@ CHECKS := toolchains slurm chromium build format vet $(call if_there,$(NPM),gene
 SIDES := staticcheck $(call if_there,$(CARGO),rust) $(call if_there,$(PYTHON),python-types python-tests) house \
 	$(call if_there,$(NPM),assemblyscript) $(call if_there,$(PYTHON),client) $(call if_there,$(NPM),js web)
 
-# The two halves of the tests.
-HALVES := test-processes test-raced
-
 # What comes last and waits more than it computes.
 LAST := simulation examples
 
@@ -111,7 +108,7 @@ LAST := simulation examples
 TAGS := s3
 DIFFER = $(shell git grep -lE '^//go:build.*\b$(TAGS)\b' -- '*.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 FLAGS := $(GOFLAGS)
-$(CHECKS) $(SIDES) $(HALVES) $(LAST) mutants cover: export GOFLAGS := $(strip $(FLAGS) -tags=$(TAGS) -ldflags=-w)
+$(CHECKS) $(SIDES) $(LAST) mutants cover: export GOFLAGS := $(strip $(FLAGS) -tags=$(TAGS) -ldflags=-w)
 
 # heading,TEXT: with the time since make was started.
 STARTED ?= $(shell date +%s)
@@ -162,7 +159,7 @@ toolchains: ## the programs that the checks need; with CI or STRICT=1 set, all h
 	$(call missing,npm,install Node.js with npm (https://nodejs.org); it brings buf)
 	$(call missing,python3,install Python 3.9 or newer; its SDK and examples and a journal test need it)
 	$(call missing,cargo,install Rust 1.88 or newer (https://rustup.rs); it builds the Rust SDK)
-	@mkdir -p $(TOOLS); rm -f $(UNSTEADY) $(TOOLS)/*.rerun
+	@mkdir -p $(TOOLS); rm -f $(UNSTEADY)
 	@go version; $(if $(CARGO),cargo --version;) $(if $(NPM),echo "node $$(node --version)";) $(if $(PYTHON),python3 --version)
 
 .PHONY: slurm
@@ -380,41 +377,35 @@ TESTS = $(shell go list ./... | grep -vE '/tunehost/(examples|internal)')
 RACED = $(filter $(addprefix github.com/tunehost/tunehost/,$(sort $(patsubst %/,%,$(dir $(shell \
 	git grep -lE '$(BESIDE)' -- '*.go'))))),$(shell echo '$(TESTS)' | tr ' ' '\n' | grep -vE '$(PROCESSES)'))
 
-# Packages that take longest start first, so that no processor waits for them at the end. Tests of other processes wait for
-# these half of their time, so that the raced ones run beside them: two packages at a time for each processor, and one.
+# The raced tests come last: they take the WASM modules that the others have compiled, which takes longer with the race
+# detector, and beside them tests that wait for something fail. Packages that take longest start first, so that no
+# processor waits for them at the end. Tests of other processes wait for these half of their time: two packages at a time
+# for each processor.
 LONGEST_RACED := ./host ./host/serve ./plugins/executors/slurm ./core/journal ./host/plugin/process
 LONGEST := ./plugins/sdk/python ./host/web/browser ./cmd/tunehost ./plugins/sdk/samples ./plugins/sdk/rust ./plugins/sdk/js \
 	./host/hosttest ./plugins/executors/ray
-PROCESSORS := $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
-AT_ONCE := $(shell echo $$((2 * $(PROCESSORS))))
+AT_ONCE = $(shell echo $$((2 * $$(nproc 2>/dev/null || sysctl -n hw.ncpu))))
 
 .PHONY: test
 test: $(if $(PYTHON),$(VENV)/ready c-guests) $(if $(CARGO),rust-guests) ## all tests of Go packages, with the race detector where it can find something
-	@GOFLAGS='$(FLAGS)' STARTED=$(STARTED) $(MAKE) --no-print-directory SIDE_BY_SIDE=1 -j 2 $(HALVES)
-	@echo 'slowest packages:'; cat $(HALVES:%=$(TOOLS)/%.log) | awk '$$1 == "ok" && $$3 ~ /s$$/ { print "  " $$3 "\t" $$2 }' | sort -rn | sed -n 1,12p
-
-.PHONY: $(HALVES)
-$(HALVES): TEST_LOG = $(TOOLS)/$@.log
-test-processes:
 	$(call heading,tests of other processes and where nothing runs beside something else)
 	@$(call go_test,-p $(AT_ONCE),$(LONGEST) $(filter-out $(RACED),$(TESTS)))
-
-test-raced:
 	$(call heading,tests with the race detector)
-	@$(call go_test,$(RACE) -p $(PROCESSORS),$(LONGEST_RACED) $(RACED))
+	@$(call go_test,$(RACE),$(LONGEST_RACED) $(RACED))
 
 # gotest,FORMAT,PACKAGES,FLAGS: tests that start clusters, kill hosts and fill disks share a few processors. Where few
 # failed, they run once more, alone, and those that pass then are named as UNSTEADY, here and at the end. After a data
 # race, a panic or a test that hangs there is no second run. A check of its own has run vet.
 gotest = go tool gotestsum --format $(1) --rerun-fails=1 --rerun-fails-max-failures=8 --rerun-fails-run-root-test \
-	--rerun-fails-abort-on-data-race --rerun-fails-report=$(TEST_LOG:.log=.rerun) --packages="$(2)" -- -vet=off -timeout $(HANGS) $(3) \
+	--rerun-fails-abort-on-data-race --rerun-fails-report=$(TOOLS)/rerun --packages="$(2)" -- -vet=off -timeout $(HANGS) $(3) \
 	2>&1 | tee $(TEST_LOG)
-unsteady = { [ ! -s $(TEST_LOG:.log=.rerun) ] || sed 's/^/UNSTEADY: /' $(TEST_LOG:.log=.rerun) | tee -a $(UNSTEADY); }
+unsteady = { [ ! -s $(TOOLS)/rerun ] || sed 's/^/UNSTEADY: /' $(TOOLS)/rerun | tee -a $(UNSTEADY); }
 
-# go_test,FLAGS,PACKAGES: what failed is listed at the end.
+# go_test,FLAGS,PACKAGES: what failed is listed at the end, and what was slow.
 go_test = mkdir -p $(TOOLS); $(call gotest,standard-quiet,$(2),$(1)) || \
 	{ echo 'FAILED:'; grep -E '^(=== FAIL|--- FAIL|FAIL|panic:|WARNING: DATA RACE)' $(TEST_LOG) | sort -u; exit 1; }; \
-	$(unsteady)
+	$(unsteady); echo 'slowest packages:'; \
+	awk '$$1 == "ok" && $$3 ~ /s$$/ { print "  " $$3 "\t" $$2 }' $(TEST_LOG) | sort -rn | sed -n 1,8p
 
 .PHONY: simulation
 simulation: ## LIVES=50s of simulated hosts that die, on seeds that nobody has tried

@@ -130,7 +130,7 @@ func stateText(st view.Status, p style, most int) string {
 		text = clean(st.Cause.String())
 	case !st.Cause.Is(core.CauseNone) && !st.Cause.Is(core.CauseInterrupted):
 		text += " (" + cut(clean(st.Cause.String()), most) + ")"
-	case st.Cause.Is(core.CauseNone) && st.Reason != "":
+	case st.Exhausted && st.Cause.Is(core.CauseNone) && st.Reason != "": // the reason of a failure is in its error
 		text += " (" + cut(clean(st.Reason), most) + ")"
 	}
 	return p.paint(colour, text)
