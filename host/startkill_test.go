@@ -48,9 +48,9 @@ func TestTrainableKilledAtStart(t *testing.T) {
 	if ended := finish(t, o); ended.Outcome != core.Finished || ended.Errored != 0 {
 		t.Errorf("%+v\n%s", ended, seen)
 	}
-	contains(t, seen.String(), `warning: it is started again: trainable "./frail" was ended by signal 9 (killed) `+
-		`before it was ready`,
-		"warning: it is started again: the same failure has happened again")
+	contains(t, seen.String(), `warning: trainable "./frail" is started again: was ended by signal 9 (killed) before it `+
+		`was ready`,
+		`warning: trainable "./frail" is started again: the same failure has happened again`)
 }
 
 // B-077: the third time it is given up. That is no mistake of the user's, and the line

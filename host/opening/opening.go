@@ -176,14 +176,15 @@ func (o *Opener) supervision(kind sdk.Kind, ref config.PluginRef, h *Redelivery,
 		Name: fmt.Sprintf("%s %q", kind, ref.Name), Now: o.Clock.Now, History: h.Tell(to, traits),
 		Limit:           func(c deadlines.Call) time.Duration { return o.Limit(kind, ref, c) },
 		Watch:           func(c deadlines.Call, limit time.Duration) func() { return o.watch(kind, ref, c, limit) },
-		Restarted:       o.restarted(fmt.Sprintf("%s %q ", kind, ref.Name)),
+		Restarted:       o.restarted(fmt.Sprintf("%s %q ", kind, ref.Name), "is restarted with what it knew: "),
 		SnapshotDropped: func(err error) { o.Log.Info("its snapshot is not used: " + err.Error()) },
 	}
 }
 
-// restarted tells the user of a failure of the plugin with a title; a repeated one is only mentioned.
-func (o *Opener) restarted(title string) func(error) {
-	done, said := title+"is restarted with what it knew: ", ""
+// restarted tells the user of a failure of the plugin with a title, and what is done; a repeated one is only mentioned.
+func (o *Opener) restarted(title, done string) func(error) {
+	done = title + done
+	said := ""
 	return func(err error) {
 		text := done + strings.TrimPrefix(err.Error(), title)
 		if text == said {
@@ -286,8 +287,8 @@ func (o *Opener) FirstTrainable(ctx context.Context) (plugin.Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plugin.OpenAgain(ctx, fmt.Sprintf("%s %q", sdk.KindTrainable, ref.Name),
-		o.restarted("it is started again: "),
+	title := fmt.Sprintf("%s %q", sdk.KindTrainable, ref.Name)
+	return plugin.OpenAgain(ctx, title, o.restarted(title+" ", "is started again: "),
 		func(ctx context.Context) (plugin.Trainer, error) { return o.Trainable(ctx, exec.Place{}) })
 }
 
