@@ -48,8 +48,8 @@ func TestTrainableKilledAtStart(t *testing.T) {
 	if ended := finish(t, o); ended.Outcome != core.Finished || ended.Errored != 0 {
 		t.Errorf("%+v\n%s", ended, seen)
 	}
-	contains(t, seen.String(), `warning: trainable "./frail" is started again: was ended by signal 9 (killed) before it `+
-		`was ready`,
+	contains(t, seen.String(),
+		`warning: trainable "./frail" is started again: was ended by signal 9 (killed) before it was ready`,
 		`warning: trainable "./frail" is started again: the same failure has happened again`)
 }
 
