@@ -4,6 +4,7 @@ package request
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -78,17 +79,14 @@ func request(e *config.Experiment, amounts []map[string]string) (r resource.Requ
 	}
 	bundles := make([]resource.Bundle, len(amounts))
 	for i := range amounts {
-		if err := checkEach(e, i, amounts[i]); err != nil {
-			return r, err
-		}
 		if bundles[i], err = Bundle(amounts[i]); err != nil {
-			return r, err
+			return r, cmp.Or(checkEach(e, i, amounts[i]), err)
 		}
 	}
 	return resource.NewRequest(strategy, bundles...)
 }
 
-// checkEach refuses an amount with its place in the file.
+// checkEach refuses an amount with its place in the file; nil: each is right by itself.
 func checkEach(e *config.Experiment, bundle int, amounts map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(amounts)) {
 		if _, err := Bundle(map[string]string{name: amounts[name]}); err != nil {

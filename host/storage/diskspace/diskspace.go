@@ -84,9 +84,7 @@ func (d *Disk) lacks(err error) {
 // missing says what the disk lacks, and what to do.
 func (d *Disk) missing(err error) (what, remedy string) {
 	var at syscall.Statfs_t
-	if d.Dir != "" && syscall.Statfs(d.Dir, &at) != nil {
-		at = syscall.Statfs_t{}
-	}
+	_ = syscall.Statfs(d.Dir, &at) // it stays zero where nothing is known
 	switch {
 	case errors.Is(err, syscall.EDQUOT):
 		return "your quota of the disk is used up", "remove some files"

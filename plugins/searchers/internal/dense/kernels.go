@@ -22,16 +22,17 @@ func (s *lanes) upTo(n int, x, row []float64) {
 }
 
 // partial returns the sums of the products of x, whose length is a multiple of four, with the first elements of row.
-func partial(x, row []float64) (s lanes) {
+func partial(x, row []float64) lanes {
+	var s0, s1, s2, s3 float64 // an array would be in memory, which takes twice as long
 	row = row[:len(x)]
 	for len(x) >= 4 && len(row) >= 4 {
-		s[0] += float64(x[0] * row[0])
-		s[1] += float64(x[1] * row[1])
-		s[2] += float64(x[2] * row[2])
-		s[3] += float64(x[3] * row[3])
+		s0 += float64(x[0] * row[0])
+		s1 += float64(x[1] * row[1])
+		s2 += float64(x[2] * row[2])
+		s3 += float64(x[3] * row[3])
 		x, row = x[4:], row[4:]
 	}
-	return s
+	return lanes{s0, s1, s2, s3}
 }
 
 // slowFourSums returns the partial sums of x, whose length is a multiple of four, with each of four rows, which may be
