@@ -51,17 +51,18 @@ func adapt() {
 }
 
 // Limit has the garbage collector run more often when the process has about so many bytes in use, and until then not
-// before the heap has grown by 32 MB, however little the process does. It does nothing if the user has set GOGC or
-// GOMEMLIMIT.
+// before the heap has grown by 32 MB, however little the process does. A process that needs more than that gets a
+// quarter more than it has in use: the runtime would give up to half of the processors to a collector that finds
+// nothing. It does nothing if the user has set GOGC or GOMEMLIMIT.
 func Limit(bytes int64) {
 	if os.Getenv(gogc) == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(bytes)
-		limited.Store(true)
+		limit.Store(bytes)
 	}
 }
 
-// limited says that Limit was called.
-var limited atomic.Bool
+// limit is what Limit was called with; 0: it was not.
+var limit atomic.Int64
 
 // An adapter sets GOGC after each collection.
 type adapter struct {
@@ -76,8 +77,9 @@ func (a *adapter) adapt() {
 	defer a.mu.Unlock()
 	now := measured()
 	p := percent(now.live, now.rate(a.seen))
-	if limited.Load() {
+	if bytes := limit.Load(); bytes > 0 {
 		p = max(p, roomy(now.live))
+		debug.SetMemoryLimit(ceiling(bytes, now.live))
 	}
 	if p != a.percent {
 		debug.SetGCPercent(p)
@@ -106,6 +108,9 @@ func percent(live, rate uint64) int {
 
 // roomy is the setting with which a heap grows by room between two collections.
 func roomy(live uint64) int { return int(min(room*100/max(live, 1), most)) }
+
+// ceiling is the limit of a process that wants to keep to bytes and has live bytes in use.
+func ceiling(bytes int64, live uint64) int64 { return max(bytes, int64(live+live/4)) }
 
 // A measure is the state of the heap at a time.
 type measure struct {

@@ -24,7 +24,7 @@ func TestPercent(t *testing.T) {
 // A process with a limit is not collected more often because it allocates little.
 func TestLimited(t *testing.T) {
 	t.Cleanup(func() {
-		limited.Store(false)
+		limit.Store(0)
 		debug.SetMemoryLimit(math.MaxInt64)
 		debug.SetGCPercent(usual)
 	})
@@ -45,6 +45,28 @@ func TestLimited(t *testing.T) {
 		if got := roomy(live << 20); got != want {
 			t.Errorf("%d MiB in use: %d, want %d", live, got, want)
 		}
+	}
+}
+
+// A process that needs more than its limit is not collected all the time.
+func TestBeyondLimit(t *testing.T) {
+	t.Cleanup(func() {
+		limit.Store(0)
+		debug.SetMemoryLimit(math.MaxInt64)
+		debug.SetGCPercent(usual)
+	})
+	sink = make([]byte, 16<<20)
+	runtime.GC()
+	Limit(8 << 20)
+	a := &adapter{seen: measured(), percent: usual}
+	a.adapt()
+	if got, live := debug.SetMemoryLimit(-1), int64(measured().live); got < live+live/5 {
+		t.Errorf("with %d bytes in use the limit is %d", live, got)
+	}
+	sink = nil
+	runtime.GC()
+	if a.adapt(); debug.SetMemoryLimit(-1) != 8<<20 {
+		t.Errorf("a limit of 8 MiB stays %d", debug.SetMemoryLimit(-1))
 	}
 }
 
