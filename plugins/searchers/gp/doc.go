@@ -4,8 +4,8 @@
 //
 // # Method
 //
-// Until startup trials have finished with a finite result, points are those of a Sobol sequence.
-// Then, for each suggestion:
+// Until startup trials have finished with a finite result, points are those of a Sobol sequence, with
+// one objective in the middle three fifths of each number's range. Then, for each suggestion:
 //
 //   - Losses are warped with the power transform of Yeo and Johnson (2000), with the power from 0
 //     to 1 that makes them most nearly normal, so that huge losses do not hide differences
@@ -15,6 +15,11 @@
 //     Two categories are equal or not. A parameter that does not exist has the middle of its
 //     range; a choice that does not exist has a category of its own. Branches are distinguished
 //     by the choice that they depend on.
+//   - Before any result, with one objective, the loss at a bound of a number is expected to be 0.2
+//     standard deviations above that in the middle, along a parabola: people choose ranges that are
+//     wide enough, and suggestions would go to the bounds first, where the model knows least (C. Oh and
+//     others, BOCK: Bayesian Optimization with Cylindrical Kernels, 2018). Results count for more: a
+//     best point in a corner is found.
 //   - Length scales, scale and noise are the most probable ones (maximum a posteriori, by
 //     gradient). The prior expects length scales that grow with the square root of the number
 //     of parameters (C. Hvarfner and others, Vanilla Bayesian Optimization Performs Great in

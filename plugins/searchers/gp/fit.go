@@ -31,10 +31,14 @@ type fitting struct {
 }
 
 // fit returns the shape for points x, whose first numbers features are numbers, and their values y,
-// with mean 0 and variance 1.
-func fit(x [][]float64, y []float64, numbers int) kernelParams {
-	f := &fitting{x: x, y: y, numbers: numbers}
+// with mean 0 and variance 1, of which b is expected.
+func fit(x [][]float64, y []float64, numbers int, b bowl) kernelParams {
+	f := &fitting{x: x, numbers: numbers}
+	for i := range x {
+		f.y = append(f.y, y[i]-b.at(x[i][:numbers]))
+	}
 	f.prepare()
+	f.shape.bowl = b
 	d := len(x[0])
 	theta := make([]float64, d+2)
 	low, high := make([]float64, d+2), make([]float64, d+2)

@@ -7,16 +7,17 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
-// kernelParams are the parameters of the kernel: the covariance of two points is scale·m(√(Σ
+// kernelParams are the parameters of the model: what is expected before any result, and the kernel. The covariance of two points is scale·m(√(Σ
 // rate·distance²)), with Matérn's function m of smoothness 5/2; the distance of two categories is 0
 // or 1. Noise is the additional variance of results.
 type kernelParams struct {
 	rates        []float64 // 1/length²
 	scale, noise float64
+	bowl         bowl
 }
 
 func (s *kernelParams) same(t *kernelParams) bool {
-	return s.scale == t.scale && s.noise == t.noise && slices.Equal(s.rates, t.rates)
+	return s.scale == t.scale && s.noise == t.noise && s.bowl == t.bowl && slices.Equal(s.rates, t.rates)
 }
 
 // squares writes the parts of the squared distance of a and b, whose first numbers features are

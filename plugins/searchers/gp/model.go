@@ -42,7 +42,9 @@ func newModel(from *model, s kernelParams, x [][]float64, y []float64, numbers, 
 		}
 	}
 	m.results = len(x)
-	m.weights = append(m.weights, y...)
+	for i, at := range x {
+		m.weights = append(m.weights, y[i]-m.expected(at))
+	}
 	dense.Solve(m.root[:len(x)], m.weights)
 	dense.SolveTransposed(m.root[:len(x)], m.weights)
 	for i, w := range m.weights {
@@ -64,6 +66,9 @@ func (m *model) take(from *model, at []float64) bool {
 	m.taken++
 	return true
 }
+
+// expected returns what is expected at a point before any result.
+func (m *model) expected(x []float64) float64 { return m.shape.bowl.at(x[:m.numbers]) }
 
 // scaled returns a point as the model stores it.
 func (m *model) scaled(x []float64) []float64 {
@@ -94,10 +99,9 @@ func (m *model) pend(x []float64) {
 	if len(m.x) == len(m.root) {
 		return
 	}
-	at := m.scaled(x)
-	mean, _ := m.predict(at)
+	mean, _ := m.predict(x)
 	m.best = math.Min(m.best, mean)
-	m.append(at)
+	m.append(m.scaled(x))
 }
 
 // covariances sets k to the covariances of a point with all others.
@@ -122,13 +126,14 @@ func (m *model) square(a, b []float64) (sum float64) {
 	return sum
 }
 
-// predict returns the mean and the standard deviation of the function at a scaled point.
-func (m *model) predict(at []float64) (mean, sd float64) {
-	m.covariances(at)
-	return m.conclude()
+// predict returns the mean and the standard deviation of the function at a point.
+func (m *model) predict(x []float64) (mean, sd float64) {
+	m.covariances(m.scaled(x))
+	mean, sd = m.conclude()
+	return mean + m.expected(x), sd
 }
 
-// conclude finishes predict, and sets u.
+// conclude finishes predict, but for what is expected, and sets u.
 func (m *model) conclude() (mean, sd float64) {
 	n := len(m.x)
 	dense.TimesInto(m.u[:n], m.inverse, m.k)
@@ -136,12 +141,12 @@ func (m *model) conclude() (mean, sd float64) {
 	return dense.Dot(m.weights, m.k), math.Sqrt(math.Max(variance, 1e-10*m.shape.scale))
 }
 
-// slopes is predict with the gradients by the numbers of the scaled point.
-func (m *model) slopes(at, ofMean, ofSD []float64) (mean, sd float64) {
-	n := len(m.x)
+// slopes is predict with the gradients by the numbers of the point.
+func (m *model) slopes(x, ofMean, ofSD []float64) (mean, sd float64) {
+	n, at := len(m.x), m.scaled(x)
 	bends := make([]float64, n)
-	for i, x := range m.x {
-		value, slope := matern(m.square(at, x))
+	for i, other := range m.x {
+		value, slope := matern(m.square(at, other))
 		m.k[i], bends[i] = m.shape.scale*value, 2*m.shape.scale*slope
 	}
 	mean, sd = m.conclude()
@@ -149,16 +154,20 @@ func (m *model) slopes(at, ofMean, ofSD []float64) (mean, sd float64) {
 	dense.AddRows(v, m.u[:n], m.inverse)
 	clear(ofMean)
 	clear(ofSD)
-	for i, x := range m.x {
+	for i, other := range m.x {
 		byMean, bySD := 0.0, -v[i]*bends[i]/sd
 		if i < m.results {
 			byMean = m.weights[i] * bends[i]
 		}
 		for k := range m.numbers {
-			d := at[k] - x[k]
+			d := at[k] - other[k]
 			ofMean[k] += float64(byMean * d)
 			ofSD[k] += float64(bySD * d)
 		}
 	}
-	return mean, sd
+	for k, root := range m.roots {
+		ofMean[k] = float64(root*ofMean[k]) + m.shape.bowl.slope(x[k])
+		ofSD[k] *= root
+	}
+	return mean + m.expected(x), sd
 }

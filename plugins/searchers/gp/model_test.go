@@ -24,7 +24,7 @@ func someData(n int, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
-var someShape = kernelParams{rates: []float64{8, 2, 0.7}, scale: 1.3, noise: 0.01}
+var someShape = kernelParams{rates: []float64{8, 2, 0.7}, scale: 1.3, noise: 0.01, bowl: 0.4}
 
 // covariance is the kernel in its textbook form.
 func covariance(s kernelParams, a, b []float64) float64 {
@@ -49,7 +49,7 @@ func TestPosterior(t *testing.T) {
 		m.pend(p)
 	}
 	at := []float64{0.3, 0.6, 1}
-	mean, sd := m.predict(m.scaled(at))
+	mean, sd := m.predict(at)
 	wantMean, _ := formula(x, y, at)
 	_, wantSD := formula(append(x, pending...), append(y, 0, 0), at)
 	if math.Abs(mean-wantMean) > 1e-9 || math.Abs(sd-wantSD) > 1e-9 {
@@ -62,8 +62,17 @@ func TestPosterior(t *testing.T) {
 	}
 }
 
+// expected is the mean before any result, by its definition: 0.4 higher at a bound than in the middle.
+func expected(at []float64) float64 {
+	return 0.4 * (math.Pow(2*at[0]-1, 2) + math.Pow(2*at[1]-1, 2) - 2.0/3)
+}
+
 func formula(x [][]float64, y, at []float64) (mean, sd float64) {
 	n := len(x)
+	rest := make([]float64, n)
+	for i := range rest {
+		rest[i] = y[i] - expected(x[i])
+	}
 	k, row := mat.NewDense(n, n, nil), mat.NewVecDense(n, nil)
 	for i := range x {
 		for j := range x {
@@ -78,7 +87,7 @@ func formula(x [][]float64, y, at []float64) (mean, sd float64) {
 	}
 	var u mat.VecDense
 	u.MulVec(&inverse, row)
-	return mat.Dot(&u, mat.NewVecDense(n, y)), math.Sqrt(someShape.scale - mat.Dot(&u, row))
+	return expected(at) + mat.Dot(&u, mat.NewVecDense(n, rest)), math.Sqrt(someShape.scale - mat.Dot(&u, row))
 }
 
 // A model that takes rows of another one is the same to the last bit, wherever the points differ.
@@ -125,7 +134,7 @@ func TestSlopes(t *testing.T) {
 	x, y := someData(15, 2)
 	m := newModel(nil, someShape, x, y, 2, 1)
 	m.pend([]float64{0.5, 0.5, 0})
-	at := m.scaled([]float64{0.35, 0.6, 2})
+	at := []float64{0.35, 0.6, 2}
 	ofMean, ofSD := make([]float64, 2), make([]float64, 2)
 	m.slopes(at, ofMean, ofSD)
 	for k := range 2 {
@@ -168,10 +177,10 @@ func TestFit(t *testing.T) {
 	}
 	standardise(y)
 	standardise(noisy)
-	if s := fit(x, y, 2); !(s.rates[0] > 20*s.rates[1] && s.rates[0] > 20*s.rates[2] && s.noise < 1e-3) {
+	if s := fit(x, y, 2, 0); !(s.rates[0] > 20*s.rates[1] && s.rates[0] > 20*s.rates[2] && s.noise < 1e-3) {
 		t.Errorf("%+v", s)
 	}
-	if s := fit(x, noisy, 2); !(s.noise > 0.1 && s.noise < 0.6) {
+	if s := fit(x, noisy, 2, 0); !(s.noise > 0.1 && s.noise < 0.6) {
 		t.Errorf("%+v", s)
 	}
 }

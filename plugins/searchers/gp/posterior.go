@@ -121,7 +121,7 @@ func (s *searcher) fitted() kernelParams {
 		return f.shape
 	}
 	places, losses := s.data(n, limit, nil)
-	s.shapes = shapes{true, n, h.revisions, limit, fit(s.at(places), warp(losses), s.numbers)}
+	s.shapes = shapes{true, n, h.revisions, limit, fit(s.at(places), warp(losses), s.numbers, bend)}
 	return s.shapes.shape
 }
 
@@ -141,5 +141,5 @@ func (s *searcher) fitLimit(limit int) int {
 // fitTo returns the shape for one combination of objectives.
 func (s *searcher) fitTo(places []int, losses []float64) kernelParams {
 	places, losses = s.history.choose(places, losses, s.fitLimit(maxFitEach))
-	return fit(s.at(places), warp(losses), s.numbers)
+	return fit(s.at(places), warp(losses), s.numbers, 0)
 }

@@ -88,7 +88,7 @@ func (h *maximizer) look(full space.Point) (candidate, bool) {
 
 // score returns the logarithm of the expected improvement, per second if time counts.
 func (h *maximizer) score(x []float64) float64 {
-	mean, sd := h.model.predict(h.model.scaled(x))
+	mean, sd := h.model.predict(x)
 	value, _ := logImprovement((h.model.best - mean) / sd)
 	value += portable.Log(sd)
 	if h.price != nil {
@@ -100,13 +100,13 @@ func (h *maximizer) score(x []float64) float64 {
 // slope returns score, and writes its gradient by the numbers.
 func (h *maximizer) slope(x, gradient []float64) float64 {
 	ofMean, ofSD := h.room.ofMean, h.room.ofSD
-	mean, sd := h.model.slopes(h.model.scaled(x), ofMean, ofSD)
+	mean, sd := h.model.slopes(x, ofMean, ofSD)
 	z := (h.model.best - mean) / sd
 	value, byZ := logImprovement(z)
 	value += portable.Log(sd)
-	for k, root := range h.model.roots {
-		bySD := (1 - float64(byZ*z)) / sd
-		gradient[k] = root * (float64(bySD*ofSD[k]) - float64(byZ/sd*ofMean[k]))
+	bySD := (1 - float64(byZ*z)) / sd
+	for k := range gradient {
+		gradient[k] = float64(bySD*ofSD[k]) - float64(byZ/sd*ofMean[k])
 	}
 	if h.price != nil {
 		value -= float64(h.options.Cost * h.price.at(x))

@@ -22,7 +22,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "gp",
-		Version: "1.2.0",
+		Version: "1.3.0",
 		Summary: "Models results as a Gaussian process and suggests the largest expected improvement: for " +
 			"expensive trials.",
 		Options: declared.Schema(),
@@ -110,9 +110,18 @@ func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
 		p := s.space.Draw(rng)
 		for i := range s.sequence.Dimensions() {
 			if try == 0 {
-				p[i] = s.space.FromUnit(i, s.sequence.At(request.Trial, i))
+				p[i] = s.space.FromUnit(i, s.even(request.Trial, i))
 			}
 		}
 		return p
 	})
+}
+
+// even returns the coordinate of parameter i of an evenly distributed point.
+func (s *searcher) even(trial uint32, i int) float64 {
+	u := s.sequence.At(trial, i)
+	if s.history.objectives > 1 || s.space.Params[i].Kind == space.Choice || s.history.finite >= s.options.Startup {
+		return u
+	}
+	return toMiddle(u)
 }
