@@ -31,8 +31,9 @@
 // without trials before all others; choices that exist only with this value follow in the same way.
 // Several choices that always exist have turns.
 //
-// If a scheduler stops trials early, gp and tpe suggest in turn from the first such trial on; tpe alone
-// with several objectives, and where gp has no turns any more. Then no turns are for branches.
+// If a scheduler stops trials early, two suggestions in three are gp's and the third tpe's from the first
+// such trial on; all are tpe's with several objectives, and where gp has no turns any more. Then no turns
+// are for branches.
 //
 // # Reasons
 //
@@ -50,10 +51,9 @@
 //     trials is mostly one of the others. Mean normalised regret over eight trees of conditions that
 //     the rule was not chosen with: 0.27, and 0.47 without it.
 //   - While trials are stopped early, gp learns from those that came far, and tpe also from what was
-//     stopped (their pages say how). With the scheduler auto, mean regret after 25, 50 and 100 full
-//     trainings is 0.107, 0.078 and 0.054 on twelve tables, and 0.119, 0.081 and 0.060 if tpe has all
-//     turns (135 runs that this was not chosen with; the differences have standard errors of 0.003 to
-//     0.005). If three turns in four are gp's, it is no better.
+//     stopped (their pages say how). If tpe has all turns, regret is a tenth larger. Whether gp has one
+//     turn in two, two in three or three in four makes little difference with the scheduler auto; with
+//     asha, two in three are better than one in two. bench/RESULTS.md has the figures.
 //   - gp's model has at most 250 trials. A suggestion then costs 23 ms with 10 parameters, and
 //     more with each parameter. This is too much for many parameters, and for trials so cheap
 //     that there are thousands. cmaes keeps what it learns; it uses all other searchers' trials

@@ -23,7 +23,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "auto",
-		Version: "1.3.0",
+		Version: "1.4.0",
 		Summary: "Chooses one of the other searchers by the space, the objectives and the number of ended trials: " +
 			"start with this one.",
 		Options: answer.Simple.Schema(),
@@ -150,7 +150,7 @@ func (s *searcher) advance() {
 // whileStopping returns the turns while trials are stopped early.
 func (s *searcher) whileStopping() []string {
 	if s.objectives == 1 && needs(s.plan, "gp") {
-		return []string{"gp", "tpe"}
+		return []string{"gp", "gp", "tpe"}
 	}
 	return []string{"tpe"}
 }
