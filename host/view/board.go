@@ -70,8 +70,7 @@ func (b *Board) Status() Status {
 	defer b.mu.Unlock()
 	s := b.status
 	if s.State == Running {
-		s.Elapsed = b.Elapsed()
-		s.Left = s.Left.after(s.Elapsed)
+		s.pass(b.Elapsed())
 	}
 	if b.Hint != nil {
 		s.Hint = b.Hint(s)

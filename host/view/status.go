@@ -81,6 +81,7 @@ type External struct {
 	Leases *Leases
 	// Overdue are the plugins that have not answered for long.
 	Overdue []Overdue
+	owed    []owed
 	// Pending are the settings that the next host will read.
 	Pending []Pending
 	// Waiting is what a running experiment waits for, or the host of one that has ended; else "".
@@ -124,7 +125,7 @@ func (s *State) CurrentStatus() Status {
 		Made:    int64(m.Trials()),
 		Quality: Quality{Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1}, Resources: m.Usage(),
 		Elapsed: time.Duration(m.Now()), Budget: time.Duration(m.Spec().Budget.TimeNS), Host: s.runsOn,
-		External: External{Entries: s.Entries(), Added: Added(m), Waiting: waiting(m),
+		External: External{Entries: s.Entries(), Added: Added(m), Waiting: s.waiting(), owed: s.owed(),
 			OnHold: m.OnHold(), Manual: m.Spec().Manual, Exhausted: m.SearchedOut()}}
 	x.Reported = m.Metric(x.Objective.Metric) != 0
 	for _, state := range States {
@@ -158,11 +159,16 @@ func (s *State) CurrentStatus() Status {
 }
 
 // waiting says what a running experiment waits for.
-func waiting(m *core.Machine) string {
+func (s *State) waiting() string {
+	m := s.Machine
 	outcome, _ := m.Outcome()
 	ended := m.Count(core.Terminated) + m.Count(core.Errored) + m.Count(core.Paused)
 	switch {
-	case !m.Spec().Manual || outcome != 0 || m.Paused() || m.Count(core.Running) > 0:
+	case outcome != 0 || m.Closing() || m.Paused() || m.Count(core.Running) > 0:
+		return ""
+	case !m.Spec().Manual && m.Waits() && m.Count(core.Pending) == 0 && m.Quiescent():
+		return "no trial runs until searcher " + s.Config.Searcher.Name + " has a suggestion"
+	case !m.Spec().Manual:
 		return ""
 	case ended > 0 || begunTrials(m).Trials > 0:
 		return "no worker trains a trial"
@@ -323,11 +329,7 @@ func (e *Experiment) Status(now time.Time) (x Status, err error) {
 	case x.State == Running && !e.Running():
 		x.markInterrupted()
 	case x.State == Running && !since.IsZero():
-		x.Elapsed += max(now.Sub(since), 0)
-		x.Left = x.Left.after(x.Elapsed)
-		if err := e.source.Look(func(s *State) { x.Overdue = s.overdue(x.Elapsed) }); err != nil {
-			return x, err
-		}
+		x.pass(x.Elapsed + max(now.Sub(since), 0))
 	}
 	if x.State != Running {
 		x.Waiting = ""

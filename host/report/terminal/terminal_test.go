@@ -83,6 +83,20 @@ func TestSaysWhyLeasesWait(t *testing.T) {
 	}
 }
 
+// B-120, B-126: the frame and the plain line say what is waited for. How long it takes is no reason for another line.
+func TestSaysWhatIsAwaited(t *testing.T) {
+	st := running().Status()
+	st.Waiting = "no worker trains a trial\x1b[2J"
+	st.Overdue = []view.Overdue{{Kind: "searcher", Name: "tpe", Seconds: 75}}
+	line, same := statusLine(st)
+	frame := strings.Join(screen{100, 24, false}.frame(st, nil, &varied{}), "\n")
+	const late = "searcher tpe has not answered for 1m15s"
+	if !strings.Contains(frame, "\nno worker trains a trial · "+late+"\n") || !strings.Contains(line, " · "+late) ||
+		!strings.Contains(same, " · no worker trains a trial · ") || strings.Contains(same, "1m15s") {
+		t.Errorf("%s\n%s\n%s", frame, line, same)
+	}
+}
+
 // A frame that is higher or wider than the screen could not be overwritten. B-120
 func TestFramesFitTheScreen(t *testing.T) {
 	f := running()
