@@ -3,11 +3,13 @@ package view_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/storage/lack"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/host/view/viewtest"
 )
@@ -207,6 +209,21 @@ func (x *watched) waits(want string) {
 	s, err := x.e.Status(x.w.Now())
 	if err != nil || s.Waiting != want || s.Left.Expected != (want == "") {
 		x.Errorf("at %v: waiting %q, %+v, %v; want %q", x.w.Now(), s.Waiting, s.Left, err, want)
+	}
+}
+
+// B-087, B-120: nobody knows how long it takes until the disk has room. The status says what the disk lacks, in the
+// words of the host.
+func TestNoTimeLeftWhileTheDiskHasNoRoom(t *testing.T) {
+	x := watch(t, 30, 1, 1, "")
+	for _, missing := range append(lack.Kinds, lack.Nothing) {
+		if err := x.w.Dir.NoteLack(missing); err != nil {
+			t.Fatal(err)
+		}
+		x.waits(missing.Waits())
+	}
+	if text := lack.Inodes.Waits(); !strings.HasPrefix(text, "no file can be made on the disk (no inode is free): ") {
+		t.Error(text)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/storage"
 )
 
 // States of an experiment. The others are core's outcomes.
@@ -384,12 +385,15 @@ func (e *Experiment) noted(x *Status, now time.Time) (leaving bool) {
 		x.Leases.Waits, x.Waiting = waitsFor(all, now).Seconds(), text
 		return true
 	}
-	if x.State == Running && e.Dir.NotedFull() {
-		x.Waiting = "the disk is full: nothing is started, recorded or saved until there is space; free some space " +
-			"and the experiment continues by itself"
-		x.Left = Left{} // it takes as long as the disk stays full
-	}
+	x.lacks(e.Dir.Lacks())
 	return false
+}
+
+// lacks says what the disk lacks, while the host waits for it: for how long, nobody knows.
+func (s *Status) lacks(l storage.Lack) {
+	if text := l.Waits(); s.State == Running && text != "" {
+		s.Waiting, s.Left = text, Left{}
+	}
 }
 
 // Leaving says what the host of an experiment in a state that is not [Running] still waits for; "": it has ended, or
