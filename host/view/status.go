@@ -285,14 +285,15 @@ func (s *State) continues() bool {
 	return s.Machine.GoesOn() && !spent
 }
 
-// Extended reports whether more trials were asked for than the last host knew of.
+// Extended reports whether more trials were asked for than the last host knew of, and its searcher has more points.
 func (e *Experiment) Extended() (yes bool, err error) {
 	failed := e.source.Look(func(s *State) {
 		was, now := s.Machine.Spec().Trials, s.Config.Trials
-		yes = now != was && (now < 0 || now > was) && !s.Machine.SearchedOut()
+		yes = now != was && (now < 0 || now > was)
 		if !yes {
 			yes, err = s.moreTrials()
 		}
+		yes = yes && !s.Machine.SearchedOut()
 	})
 	return yes, errors.Join(failed, err)
 }
