@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 )
 
@@ -94,7 +94,7 @@ func (w *waiting) draw() {
 	}
 	text := fmt.Sprintf("waiting for %s (%ds)", w.what, now.Sub(w.since)/time.Second)
 	if width := w.width(); width > 0 {
-		text = runewidth.Truncate(text, width-1, "…")
+		text = ansi.Truncate(text, width-1, "…")
 	}
 	fmt.Fprintf(w.to, "\r%s\x1b[K", text)
 	w.shown = true

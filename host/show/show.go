@@ -168,6 +168,7 @@ func (s *Show) end() terminal.End {
 	if f, ok := s.User.Stdout.(*os.File); ok {
 		shown := terminal.Detect(f, terminal.Brief, os.LookupEnv)
 		end.Color, end.Below = shown.Color, shown.Terminal
+		end.Width, _ = shown.Size()
 	}
 	return end
 }

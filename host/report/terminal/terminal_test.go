@@ -423,3 +423,31 @@ func TestSeveralObjectivesHaveNoBestTrial(t *testing.T) {
 		t.Errorf("%q, %q", line, frame)
 	}
 }
+
+// On a narrow terminal what a command does is below it, and not in the middle of it.
+func TestNarrowSummary(t *testing.T) {
+	lines := func(width int) string {
+		t.Helper()
+		var out strings.Builder
+		if err := Summary(&out, End{Status: view.Status{Name: "x", State: "interrupted"},
+			Dir: "results/実験", File: "実験.yaml", Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		_, next, _ := strings.Cut(out.String(), "next")
+		return next
+	}
+	const run = "tunehost run 実験.yaml"
+	for width, want := range map[int]string{
+		40: "    tunehost trials results/実験\n          all trials\n        " + run + "\n          continue where it " +
+			"stopped\n",
+		52: "    tunehost trials results/実験  all trials\n        " + run + "\n          continue where it stopped\n",
+		80: "    tunehost trials results/実験  all trials\n        " + run + "        continue where it stopped\n",
+	} {
+		if got := lines(width); got != want {
+			t.Errorf("%d wide:\n%s\nwant\n%s", width, got, want)
+		}
+	}
+	if lines(0) != lines(80) {
+		t.Error("in a pipe, the width matters")
+	}
+}
