@@ -91,7 +91,9 @@ func (h *Holding) tellFull() {
 			h.Log.Info("what the disk lacks cannot be noted: " + err.Error())
 		}
 	}
-	h.Disk.Note(lack.Nothing) // an earlier host may have been killed
+	if err := h.Dir.ForgetLack(); err != nil { // an earlier host may have been killed
+		h.Log.Info("what the disk lacked cannot be forgotten: " + err.Error())
+	}
 }
 
 // lockDir makes the directory and locks it.

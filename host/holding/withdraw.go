@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/tunehost/tunehost/host/storage/lack"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
@@ -28,8 +27,7 @@ func (h *Holding) withdraw() {
 	if h.log == nil || len(h.made) == 0 || h.Dir.Exists() || !h.bare() {
 		return
 	}
-	for _, path := range []string{h.Dir.Trials(), h.Dir.Log(), h.Dir.LackFile(lack.Nothing),
-		filepath.Join(h.Dir.Path(), lockName)} {
+	for _, path := range []string{h.Dir.Trials(), h.Dir.Log(), filepath.Join(h.Dir.Path(), lockName)} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return
 		}
@@ -50,8 +48,7 @@ func (h *Holding) bare() bool {
 	if err != nil {
 		return false
 	}
-	own := []string{lockName, filepath.Base(h.Dir.Log()), filepath.Base(h.Dir.Trials()),
-		filepath.Base(h.Dir.LackFile(lack.Nothing))}
+	own := []string{lockName, filepath.Base(h.Dir.Log()), filepath.Base(h.Dir.Trials())}
 	for _, e := range entries {
 		if !slices.Contains(own, e.Name()) {
 			return false

@@ -115,12 +115,22 @@ var lackFiles = map[Lack]string{lack.Nothing: ".room", lack.Space: ".full", lack
 // LackFile returns the file that is there while the host lacks so much.
 func (d Dir) LackFile(l Lack) string { return filepath.Join(d.path, lackFiles[l]) }
 
-// NoteLack notes what the host waits for.
-func (d Dir) NoteLack(now Lack) error {
+// ForgetLack takes back what a host has noted that was killed. It makes no file.
+func (d Dir) ForgetLack() error { return d.renameLack(lack.Nothing) }
+
+func (d Dir) renameLack(now Lack) error {
 	for was := range lackFiles {
 		if err := nolink.Rename(d.LackFile(was), d.LackFile(now)); unlessMissing(err) != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// NoteLack notes what the host waits for.
+func (d Dir) NoteLack(now Lack) error {
+	if err := d.renameLack(now); err != nil {
+		return err
 	}
 	f, err := nolink.OpenFile(d.LackFile(now), os.O_CREATE|os.O_WRONLY, fileMode)
 	if err != nil {

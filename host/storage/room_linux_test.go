@@ -22,9 +22,21 @@ func mounted(t *testing.T, options string) string {
 	return dir
 }
 
+func entries(t *testing.T, dir string) []os.DirEntry {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
 // B-087: what the disk lacks can be noted, and its end, where no file can be made.
 func TestNotedWithoutAnInode(t *testing.T) {
 	d := Dir{path: mounted(t, "size=16m,nr_inodes=3")}
+	if err := d.ForgetLack(); err != nil || len(entries(t, d.path)) > 0 {
+		t.Errorf("%v: a host that may yet refuse the directory has made a file", err)
+	}
 	if err := d.NoteLack(lack.Nothing); err != nil {
 		t.Fatal(err)
 	}
