@@ -243,6 +243,10 @@ func (m *Machine) Asked() bool { return m.ask.count > 0 }
 // SearchedOut says whether the searcher has said that it has no more points.
 func (m *Machine) SearchedOut() bool { return m.status == SearcherExhausted }
 
+// Waits says whether the searcher has answered "not yet", and is asked again when something has changed or a moment
+// has passed.
+func (m *Machine) Waits() bool { return m.status == SearcherWaits }
+
 // Undecided says whether the scheduler owes a decision on a result of the trial.
 func (m *Machine) Undecided(no TrialNo) bool {
 	return m.exists(no) && m.trial(no).live != 0 && len(m.lives[m.trial(no).live-1].due) > 0

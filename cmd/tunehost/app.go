@@ -30,21 +30,22 @@ type app struct {
 	// screen writes to out unescaped: for drawings on a terminal, whose text is cleaned when it is made.
 	screen io.Writer
 	// kept is the writer below out.
-	kept   *output
-	engine engine
-	now    func() time.Time
+	kept    *output
+	waiting *waiting
+	engine  engine
+	now     func() time.Time
 }
 
 func newApp(env []string, stdin io.Reader, stdout, stderr io.Writer) *app {
-	kept := &output{to: stdout}
-	a := &app{env: map[string]string{}, in: stdin, screen: stdout, kept: kept,
-		out: untrusted.NewWriter(kept, untrusted.Bold), err: untrusted.NewWriter(stderr, nil), engine: hostEngine,
-		now: time.Now}
+	a := &app{env: map[string]string{}, in: stdin, screen: stdout, engine: hostEngine, now: time.Now}
 	for _, pair := range env {
 		if name, value, ok := strings.Cut(pair, "="); ok {
 			a.env[name] = value
 		}
 	}
+	a.waiting = waitingOn(stderr, a.env["TERM"])
+	a.kept = &output{to: a.waiting.past(stdout)}
+	a.out, a.err = untrusted.NewWriter(a.kept, untrusted.Bold), untrusted.NewWriter(a.waiting.past(stderr), nil)
 	return a
 }
 
@@ -106,6 +107,7 @@ func (a *app) execute(args []string) error {
 		return err
 	}
 	root.SetArgs(args)
+	defer a.waiting.on("")
 	cmd, err := root.ExecuteC()
 	if err == nil && cmd.GroupID != running { // an experiment continues without a terminal
 		err = a.kept.lost()

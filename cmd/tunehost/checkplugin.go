@@ -65,6 +65,7 @@ func (a *app) checkPlugin(ctx context.Context, name string, o conformance.Option
 		return err
 	}
 	start := starting(p)
+	a.waiting.on("the plugin " + name + " to start")
 	infos, err := infosOf(ctx, start, p.Kind)
 	if err != nil {
 		a.say("FAILED  it does not start: %s", clean(strings.ReplaceAll(err.Error(), "\n", "; ")))

@@ -219,6 +219,14 @@ func (a *app) checks(
 	sum := summary{Plugin: s.name, Kind: s.kind}
 	view := a.viewOf(chosen, asJSON)
 	var printed error
+	left := chosen
+	next := func() {
+		if len(left) > 0 && !asJSON {
+			a.waiting.on("the check " + left[0].Name)
+			left = left[1:]
+		}
+	}
+	next()
 	conformance.Warm(ctx, s.open)
 	err := conformance.Run(ctx, s.kind, s.open, o, func(r conformance.Result) {
 		if ctx.Err() != nil {
@@ -226,6 +234,7 @@ func (a *app) checks(
 		}
 		sum.add(r)
 		printed = errors.Join(printed, view(r))
+		next()
 	})
 	if err = errors.Join(err, printed); err != nil {
 		return err

@@ -64,15 +64,18 @@ func (a *app) doctor(dir string) error {
 	if view.Is(dir) {
 		return a.examine(dir)
 	}
+	a.waiting.on("the checks of this machine")
 	findings := append(examine.Here(), directory(dir), socket())
 	for _, tool := range [][]string{{"python3", "--version"}, {"go", "version"}, {"cargo", "--version"},
 		{"node", "--version"}} {
+		a.waiting.on(strings.Join(tool, " "))
 		findings = append(findings, toolchain(tool))
 	}
 	return a.report(append(findings, pluginFolders()...))
 }
 
 func (a *app) examine(dir string) error {
+	a.waiting.on("the checks of " + dir)
 	findings, err := examine.Directory(dir, plugins)
 	if err != nil {
 		return err
@@ -88,6 +91,7 @@ func bad(what, text string) examine.Finding {
 
 // report prints findings; a bad one makes the exit status 1.
 func (a *app) report(findings []examine.Finding) error {
+	a.waiting.on("")
 	t := &table{}
 	t.column("", false)
 	t.column("", false)

@@ -217,6 +217,9 @@ func (a *app) drive(f *runFlags, run func(context.Context) (host.Ended, error)) 
 	if f.JSON {
 		f.Stdout = a.out
 	}
+	if f.Verbose > 0 && !f.JSON {
+		f.Waits = a.waiting.on
+	}
 	f.Exit = host.NewExit(a.err)
 	survivePipes()
 	server, err := a.serveRun(f)
@@ -224,7 +227,9 @@ func (a *app) drive(f *runFlags, run func(context.Context) (host.Ended, error)) 
 		return err
 	}
 	defer server.close()
+	f.Await("the experiment to start")
 	ended, err := a.untilSignalled(f.Exit, run)
+	a.waiting.on("")
 	if err != nil {
 		return err
 	}
@@ -335,6 +340,7 @@ func (a *app) killAll(exit *host.Exit, ended <-chan end) (host.Ended, error) {
 
 // ask asks a yes-or-no question.
 func (a *app) ask(question string) bool {
+	a.waiting.on("") // the line would replace the question
 	fmt.Fprintf(a.err, "%s [y/N] ", question)
 	answer, _ := bufio.NewReader(a.in).ReadString('\n') // the end of input means no
 	answer = strings.ToLower(strings.TrimSpace(answer))

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/tunehost/tunehost/host/untrusted"
 )
 
@@ -46,7 +46,7 @@ func (t *table) write(w io.Writer, width int, bold func(string) string) error {
 		out.WriteString(t.line(row, shown, widths) + "\n")
 	}
 	if note := t.hidden(shown); note != "" {
-		out.WriteString(runewidth.Truncate(note, width, "…") + "\n")
+		out.WriteString(ansi.Truncate(note, width, "…") + "\n")
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
@@ -72,11 +72,12 @@ func (t *table) line(cells []string, shown, widths []int) string {
 		if n > 0 {
 			out.WriteString(gap)
 		}
-		cell := runewidth.Truncate(clean(cells[i]), widths[i], "…")
+		cell := ansi.Truncate(clean(cells[i]), widths[i], "…")
+		space := strings.Repeat(" ", max(widths[i]-ansi.StringWidth(cell), 0))
 		if t.right[i] {
-			out.WriteString(runewidth.FillLeft(cell, widths[i]))
+			out.WriteString(space + cell)
 		} else {
-			out.WriteString(runewidth.FillRight(cell, widths[i]))
+			out.WriteString(cell + space)
 		}
 	}
 	return strings.TrimRight(out.String(), " ")
@@ -116,9 +117,9 @@ func (t *table) fit(limit int) (shown, widths []int) {
 func (t *table) natural() []int {
 	widths := make([]int, len(t.head))
 	for i := range widths {
-		widths[i] = runewidth.StringWidth(t.head[i])
+		widths[i] = ansi.StringWidth(clean(t.head[i]))
 		for _, row := range t.rows {
-			widths[i] = max(widths[i], runewidth.StringWidth(clean(row[i])))
+			widths[i] = max(widths[i], ansi.StringWidth(clean(row[i])))
 		}
 	}
 	return widths

@@ -20,8 +20,10 @@ the command starts the plugin, asks for its options, and ends it.`,
 		Example: "  tunehost validate digits.yaml",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			o.File = args[0]
+			o.File, o.Waits = args[0], a.waiting.on
+			o.Await("the checks of " + args[0])
 			summary, err := a.engine.validate(context.Background(), o)
+			a.waiting.on("")
 			if err != nil {
 				return err
 			}

@@ -111,8 +111,12 @@ func (t *Driver) note(r *run, text string, write func(string)) {
 	if !rate.Take(len(text), t.Clock.Now()) {
 		return
 	}
-	if dropped := rate.Dropped(); dropped != "" {
-		t.Log.Warn(dropped, "trial", r.Trial)
+	dropped, first := rate.Dropped()
+	if first {
+		t.Log.Warn(fmt.Sprintf("trial %d: %s", r.Trial, untrusted.Flooding))
+	}
+	if dropped != "" {
+		t.Log.Info(dropped, "trial", r.Trial)
 	}
 	write(text)
 }

@@ -91,8 +91,12 @@ func TestFloodOfLogs(t *testing.T) {
 	testplace.Soon(t, "the flood's end", func() bool { return len(p.say) == 0 })
 	testplace.Soon(t, "room for more", func() bool {
 		p.say <- []train.Event{{Kind: train.Log, Run: 1, Text: "the next line"}}
-		return strings.Contains(seen.String(), "lines dropped: it prints more than 1 MiB a second")
+		return strings.Count(seen.String(), " lines dropped: trial=0") > 1
 	})
+	if n := strings.Count(seen.String(), "[WARN]"); n != 1 ||
+		!strings.Contains(seen.String(), "trial 0: lines are dropped, since it prints more than 1 MiB a second") {
+		t.Errorf("%d warnings, want one", n)
+	}
 	// A line has some bytes more in the log.
 	if n, allowed := len(seen.String()), (3+int(time.Since(began).Seconds()))<<20*11/10; n > allowed {
 		t.Errorf("%d bytes were written, %d are allowed", n, allowed)

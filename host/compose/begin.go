@@ -57,6 +57,7 @@ func (s *Session) settle() error {
 // open resumes an experiment.
 func (s *Session) open() error {
 	s.look()
+	s.Options.Await("the record of " + s.Dir.Path())
 	if err := s.recovery.Open(); err != nil {
 		return err
 	}
@@ -116,10 +117,14 @@ func (s *Session) openPlugins() error {
 	if err := s.Plugins.Open(s.Machine.Observations(), s.Machine.Decided()); err != nil {
 		return err
 	}
+	if e := s.Plan.Experiment; e.Leased() {
+		s.Options.Await("executor " + e.Executor.Name)
+	}
 	if err := s.leasing.Open(s.inbox); err != nil {
 		return err
 	}
 	s.Plugins.Nodes, s.Plugins.Serve = s.leasing.Nodes(), s.leasing.Serve
+	s.Options.Await("the reporters")
 	return s.Plugins.OpenReporters()
 }
 

@@ -204,9 +204,15 @@ func Unrecorded(err error) error {
 	return fmt.Errorf("the record cannot be written, and everything is stopped: %w", err)
 }
 
-// errFull ends a host that waits for room and is told to leave.
-var errFull = errors.New("the disk is full, and the host was told to end: recorded events are kept, " +
-	"and the experiment can be resumed once there is space")
+// noRoom ends a host that waits for room and is told to leave.
+func (l *Engine) noRoom(err error) error {
+	what := l.Disk.Missing(err).String()
+	if diskspace.IsShort(err) {
+		what = err.Error()
+	}
+	return errors.New(what + ", and the host was told to end: recorded events are kept, and the experiment can be " +
+		"resumed once there is space")
+}
 
 // keep records the step. If the disk is full, it waits (B-087), or returns that.
 func (l *Engine) keep(records [][]byte, wait bool) error {
@@ -222,7 +228,7 @@ func (l *Engine) keep(records [][]byte, wait bool) error {
 	}
 	switch {
 	case diskspace.IsFull(err):
-		return errFull
+		return l.noRoom(err)
 	case err != nil:
 		return Unrecorded(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/plugin/lockfile"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/lack"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/storage/runfile"
 )
@@ -28,10 +29,13 @@ type heldFile struct {
 // maxHeld, in bytes, is larger than any of them.
 const maxHeld = 64 << 20
 
-// Remember remembers the content of the experiment's files, for Check.
+// Remember remembers the content of the files of an experiment that begins to run, for Check.
 func (h *Holding) Remember() error {
 	if !h.Kept() {
 		return nil
+	}
+	if h.Disk.Note != nil {
+		h.Disk.Note(lack.Nothing) // makes the file of notes, while one can be made
 	}
 	for _, path := range []string{runfile.Path(h.Dir), lockfile.Path(h.Dir), h.Dir.Experiment()} {
 		f := &heldFile{path: path}

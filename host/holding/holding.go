@@ -24,6 +24,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/crash"
 	"github.com/tunehost/tunehost/host/storage/diskspace"
+	"github.com/tunehost/tunehost/host/storage/lack"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/usererror"
 )
@@ -85,12 +86,14 @@ func Take(dir storage.Dir, lock *journal.Lock, o *options.Options) (_ *Holding, 
 // record: that has no room either.
 func (h *Holding) tellFull() {
 	h.Disk.Dir = h.Dir.Path()
-	h.Disk.Note = func(waits bool) {
-		if err := h.Dir.NoteFull(waits); err != nil {
-			h.Log.Info("whether the disk is full cannot be noted: " + err.Error())
+	h.Disk.Note = func(missing lack.Lack) {
+		if err := h.Dir.NoteLack(missing); err != nil {
+			h.Log.Info("what the disk lacks cannot be noted: " + err.Error())
 		}
 	}
-	h.Disk.Note(false) // an earlier host may have been killed
+	if err := h.Dir.ForgetLack(); err != nil { // an earlier host may have been killed
+		h.Log.Info("what the disk lacked cannot be forgotten: " + err.Error())
+	}
 }
 
 // lockDir makes the directory and locks it.

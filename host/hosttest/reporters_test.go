@@ -93,7 +93,7 @@ func TestReporterProcessDies(t *testing.T) {
 			hosttest.CheckFinished(t, x.dir, 6)
 			hosttest.CheckReported(t, x.dir, filepath.Join(x.dir, "events.jsonl"))
 			bothers := func(line string) bool {
-				return do != "flood" || !strings.Contains(line, " lines dropped: it prints ")
+				return do != "flood" || !strings.Contains(line, " lines are dropped, since it prints ")
 			}
 			if slices.ContainsFunc(regexp.MustCompile(`(?m)^.*reporter.*$`).FindAllString(said, -1), bothers) {
 				t.Errorf("it bothers the user:\n%s", said)

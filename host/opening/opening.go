@@ -359,8 +359,9 @@ type Plugins struct {
 }
 
 // Open opens the plugins of an experiment: it tells the searcher what has happened up to the
-// observation told, and the scheduler up to decided.
-func (o *Opener) Open(ctx context.Context, h *Redelivery, told, decided uint64) (p Plugins, err error) {
+// observation told, and the scheduler up to decided. It tells which of them are not open yet.
+func (o *Opener) Open(ctx context.Context, h *Redelivery, told, decided uint64, tell func(what string)) (p Plugins,
+	err error) {
 	p.Told = told
 	p.Searched = o.snapshots(sdk.KindSearcher, seeds.Searcher, o.Experiment.Searcher)
 	p.Scheduled = o.snapshots(sdk.KindScheduler, seeds.Scheduler, o.Experiment.Schedulers()...)
@@ -370,10 +371,20 @@ func (o *Opener) Open(ctx context.Context, h *Redelivery, told, decided uint64) 
 	if o.Alone {
 		begin = func(f func()) { f() }
 	}
-	begin(func() { p.Searcher, errs[0] = o.Searcher(ctx, h, told, p.Searched) })
-	begin(func() { p.Scheduler, errs[1] = o.Scheduler(ctx, h, decided, p.Scheduled) })
-	if o.Experiment.Trainable != nil {
-		begin(func() { p.Trainer, errs[2] = o.FirstTrainable(ctx) })
+	waits := &awaited{tell: tell}
+	e := o.Experiment
+	begin(func() {
+		waits.during("searcher "+e.Searcher.Name, func() {
+			p.Searcher, errs[0] = o.Searcher(ctx, h, told, p.Searched)
+		})
+	})
+	begin(func() {
+		waits.during("scheduler "+e.Scheduler.Name, func() {
+			p.Scheduler, errs[1] = o.Scheduler(ctx, h, decided, p.Scheduled)
+		})
+	})
+	if e.Trainable != nil {
+		begin(func() { waits.during("the trainable", func() { p.Trainer, errs[2] = o.FirstTrainable(ctx) }) })
 	}
 	wait.Wait()
 	for _, err := range errs {

@@ -70,6 +70,16 @@ type Output struct {
 	JSON bool
 	// Stdout and Stderr receive the progress and the warnings; nil: they are not printed.
 	Stdout, Stderr io.Writer
+	// Waits, if set, is told what the host waits for before it shows the experiment, such as "searcher tpe", and then
+	// "". It is called from any goroutine.
+	Waits func(what string)
+}
+
+// Await tells Waits.
+func (o *Output) Await(what string) {
+	if o.Waits != nil {
+		o.Waits(what)
+	}
 }
 
 // Again selects ended trials that run again (B-082).

@@ -226,6 +226,7 @@ func (p *Plan) attach(ctx context.Context, o *options.Options, url string) (err 
 			fmt.Fprintln(o.Stderr, text)
 		}
 	}
+	o.Await("the storage " + url)
 	p.Remote, err = remote.Attach(ctx, url, p.Dir,
 		remote.Options{Resume: o.Resume, TrustDir: o.TrustDir, Timing: o.Mode.Leases, Tell: tell})
 	return err

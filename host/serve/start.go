@@ -81,7 +81,7 @@ func (s *Server) start(ctx context.Context, r *StartRequest) (string, error) {
 	if err := experiments.Owned(root); err != nil {
 		return "", problem.Conflict(err)
 	}
-	if err := experiments.Room(root); err != nil {
+	if err := experiments.RoomForNew(root); err != nil {
 		return "", err
 	}
 	sets, err := setsOf(r.Set)

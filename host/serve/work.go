@@ -205,7 +205,7 @@ func (m *Measure) UnmarshalJSON(b []byte) error {
 // ReportRequest is the body of a report.
 type ReportRequest struct {
 	Attempt   uint32             `json:"attempt" doc:"that of the ask, or of the last answer"`
-	Iteration uint64             `json:"iteration,omitempty" doc:"by default the next"`
+	Iteration uint64             `json:"iteration,omitempty" minimum:"1" doc:"from 1; by default the next"`
 	Metrics   map[string]Measure `json:"metrics" minProperties:"1"`
 }
 
@@ -246,7 +246,7 @@ func messageOf(trial string, attempt uint32, iteration uint64, metrics map[strin
 // TellRequest is the body that ends a trial.
 type TellRequest struct {
 	Attempt   uint32             `json:"attempt" doc:"that of the ask, or of the last answer"`
-	Iteration uint64             `json:"iteration,omitempty"`
+	Iteration uint64             `json:"iteration,omitempty" minimum:"1"`
 	Metrics   map[string]Measure `json:"metrics,omitempty" doc:"the last result, if it was not reported"`
 	Failed    string             `json:"failed,omitempty" doc:"why the trial has failed"`
 }

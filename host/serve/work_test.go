@@ -239,6 +239,9 @@ func TestRefusedReports(t *testing.T) {
 		{"/report", `{"attempt":1,"metrics":{"":1}}`, 422, "name"},
 		{"/report", `{"attempt":1,"metrics":{"other":1}}`, 422, `the metric "loss" is missing`},
 		{"/report", `{"metrics":{"loss":1}}`, 422, "attempt"},
+		// as a number it would be the next, and the report of iteration 1 a repetition of it
+		{"/report", `{"attempt":1,"iteration":0,"metrics":{"loss":1}}`, 422, "body.iteration"},
+		{"/tell", `{"attempt":1,"iteration":0,"metrics":{"loss":1}}`, 422, "body.iteration"},
 		{"/tell", `{"attempt":1,"metrics":{"loss":1},"failed":"no"}`, 422, "metrics and failed"},
 		{"/tell", `{"attempt":2}`, 409, " has had no attempt 2: its attempt is 1"},
 	} {

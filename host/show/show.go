@@ -58,6 +58,7 @@ func (s *Show) Begin(news *view.Follower) {
 		o = terminal.Detect(f, verbosity, os.LookupEnv)
 	}
 	o.FailureShown = true
+	s.User.Await("")
 	s.progress = terminal.New(&source{Board: s.Board, news: news, log: s.Log}, o)
 	if o.Terminal {
 		s.Screen.To(s.progress)
@@ -167,6 +168,7 @@ func (s *Show) end() terminal.End {
 	if f, ok := s.User.Stdout.(*os.File); ok {
 		shown := terminal.Detect(f, terminal.Brief, os.LookupEnv)
 		end.Color, end.Below = shown.Color, shown.Terminal
+		end.Width, _ = shown.Size()
 	}
 	return end
 }

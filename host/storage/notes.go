@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tunehost/tunehost/host/storage/lack"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
@@ -103,25 +104,49 @@ func NamesOfLeases(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// full is an empty file while the host waits for room on the disk: it needs no room itself.
-func (d Dir) full() string { return filepath.Join(d.path, ".full") }
+// Lack is what the disk lacks while a host waits for room.
+type Lack = lack.Lack
 
-// NoteFull notes that the host waits for room, or that it does not.
-func (d Dir) NoteFull(waits bool) error {
-	if !waits {
-		return unlessMissing(nolink.Remove(d.full()))
+// lackFiles are the names of an empty file, which say what the host waits for on the disk. It is renamed from one to
+// another: where no file can be made, that is still possible.
+var lackFiles = map[Lack]string{lack.Nothing: ".room", lack.Space: ".full", lack.Inodes: ".full-inodes",
+	lack.Quota: ".full-quota"}
+
+// LackFile returns the file that is there while the host lacks so much.
+func (d Dir) LackFile(l Lack) string { return filepath.Join(d.path, lackFiles[l]) }
+
+// ForgetLack takes back what a host has noted that was killed. It makes no file.
+func (d Dir) ForgetLack() error { return d.renameLack(lack.Nothing) }
+
+func (d Dir) renameLack(now Lack) error {
+	for was := range lackFiles {
+		if err := nolink.Rename(d.LackFile(was), d.LackFile(now)); unlessMissing(err) != nil {
+			return err
+		}
 	}
-	f, err := nolink.OpenFile(d.full(), os.O_CREATE|os.O_WRONLY, fileMode)
+	return nil
+}
+
+// NoteLack notes what the host waits for.
+func (d Dir) NoteLack(now Lack) error {
+	if err := d.renameLack(now); err != nil {
+		return err
+	}
+	f, err := nolink.OpenFile(d.LackFile(now), os.O_CREATE|os.O_WRONLY, fileMode)
 	if err != nil {
 		return err
 	}
 	return f.Close()
 }
 
-// NotedFull reports what NoteFull noted.
-func (d Dir) NotedFull() bool {
-	_, err := nolink.Lstat(d.full())
-	return err == nil
+// Lacks returns what NoteLack has noted.
+func (d Dir) Lacks() Lack {
+	for _, l := range lack.Kinds {
+		if _, err := nolink.Lstat(d.LackFile(l)); err == nil {
+			return l
+		}
+	}
+	return lack.Nothing
 }
 
 func unlessMissing(err error) error {

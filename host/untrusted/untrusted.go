@@ -76,6 +76,7 @@ type Rate struct {
 	used    float64
 	at      time.Time
 	dropped int
+	said    bool
 }
 
 // Allowed is the rate, in bytes a second.
@@ -95,11 +96,16 @@ func (r *Rate) Take(n int, now time.Time) bool {
 	return true
 }
 
-// Dropped says how often Take refused since the last call; "" for never.
-func (r *Rate) Dropped() string {
+// Flooding is a warning to the user, once for each source: a flood has many gaps.
+const Flooding = "lines are dropped, since it prints more than 1 MiB a second"
+
+// Dropped says how often Take refused since the last call, for the log; "" for never. first says that it is the first
+// time, so that the user is told of it.
+func (r *Rate) Dropped() (text string, first bool) {
 	n := r.dropped
 	if r.dropped = 0; n == 0 {
-		return ""
+		return "", false
 	}
-	return fmt.Sprintf("%d lines dropped: it prints more than 1 MiB a second", n)
+	first, r.said = !r.said, true
+	return fmt.Sprintf("%d lines dropped", n), first
 }

@@ -49,6 +49,7 @@ func tryPlugins(ctx context.Context, o *options.Options, e *config.Experiment, n
 			untried(o, u)
 			continue
 		}
+		o.Await(string(u.Kind) + " " + u.Ref.Name)
 		errs = append(errs, config.At(u.Ref.Pos, try(ctx, opener, u)))
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -40,6 +40,9 @@ func Experiment(ctx context.Context, o *options.Options, e *config.Experiment) e
 			return err
 		}
 	}
+	if mirror.IsURL(e.Storage) {
+		o.Await("the storage " + e.Storage)
+	}
 	if err := errors.Join(writable(e), inherit.Learnable(e), inherit.Restorable(e)); err != nil {
 		return usererror.Wrap(err)
 	}

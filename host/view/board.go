@@ -6,6 +6,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/storage"
 )
 
 const (
@@ -51,6 +52,8 @@ type BoardOptions struct {
 	Clock   clock.Clock
 	// Hint returns what the user can do now; nil: nothing special.
 	Hint func(Status) string
+	// Lacks returns what the host waits for on its disk; nil: nothing.
+	Lacks func() storage.Lack
 	// Planned is how many trials there will be, until the first write.
 	Planned int64
 }
@@ -70,8 +73,10 @@ func (b *Board) Status() Status {
 	defer b.mu.Unlock()
 	s := b.status
 	if s.State == Running {
-		s.Elapsed = b.Elapsed()
-		s.Left = s.Left.after(s.Elapsed)
+		s.pass(b.Elapsed())
+		if b.Lacks != nil {
+			s.lacks(b.Lacks())
+		}
 	}
 	if b.Hint != nil {
 		s.Hint = b.Hint(s)

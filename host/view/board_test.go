@@ -8,6 +8,7 @@ import (
 	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/storage/lack"
 )
 
 // stopped is a clock that stands still.
@@ -38,8 +39,15 @@ func begun(t *testing.T) *State {
 func TestTheBoardSaysAtOnceWhatEndsTheExperiment(t *testing.T) {
 	s := begun(t)
 	m := s.Machine
-	b := NewBoard(BoardOptions{State: s, Clock: stopped{}, Elapsed: func() time.Duration { return 0 }})
+	missing := lack.Nothing
+	b := NewBoard(BoardOptions{State: s, Clock: stopped{}, Elapsed: func() time.Duration { return 0 },
+		Lacks: func() lack.Lack { return missing }})
 	b.Write(true)
+	for _, missing = range append(lack.Kinds, lack.Nothing) {
+		if got := b.Status().Waiting; got != missing.Waits() {
+			t.Errorf("it waits for %q instead of %q", got, missing.Waits())
+		}
+	}
 	m.Apply(0, &core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}})
 	if wait := b.Write(false); wait <= 0 || b.Status().Made != 1 {
 		t.Fatalf("written again after no time: %v, %+v", wait, b.Status())

@@ -84,6 +84,29 @@ func TestAwaited(t *testing.T) {
 	}
 }
 
+// B-120: nobody knows how long an experiment takes in which no trial runs because a cluster grants no lease.
+func TestNoTimeLeftWithoutALease(t *testing.T) {
+	m := core.New()
+	for _, e := range []core.Event{&core.ExperimentStarted{Spec: core.Spec{Trials: 1, Rules: core.NewestRules,
+		Leases: &core.Leases{}, Stop: core.StopRules{TimeNS: int64(time.Minute)},
+		Objectives: []core.Objective{{Metric: "acc", Mode: stat.Max}}}}, &core.HostStarted{},
+		&core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}}} {
+		m.Apply(0, e)
+	}
+	left := func() Left {
+		return (&State{Machine: m}).timeLeft(&Status{State: Running, Planned: 1, Made: 1,
+			External: External{Leases: leases(m)}})
+	}
+	if got := left(); !got.Expected || got.Known {
+		t.Errorf("no lease: %+v", got)
+	}
+	m.Apply(0, &core.LeaseGranted{Lease: 1, Bundles: []core.LeasedBundle{{Node: "n1"}}})
+	m.Apply(0, &core.AttemptStarted{Trial: 0, Attempt: 1})
+	if got := left(); got.Seconds != 60 {
+		t.Errorf("a trial runs: %+v", got)
+	}
+}
+
 // The leases of a host that has died are not said to be in use: the record does not say when they end.
 func TestLeasesOfADeadHost(t *testing.T) {
 	l := Leases{Used: 2, Waiting: 1, Why: []string{"in the queue"}}

@@ -89,7 +89,10 @@ type lefts struct {
 // timeLeft estimates how long the experiment still runs, as of its last event.
 func (s *State) timeLeft(x *Status) Left {
 	m := s.Machine
-	fresh := max(x.Planned, x.Made) - x.Made + int64(m.Count(core.Pending))
+	fresh := int64(m.Count(core.Pending))
+	if !x.Exhausted {
+		fresh += max(x.Planned, x.Made) - x.Made
+	}
 	if x.State != Running || x.Ending != "" || x.Waiting != "" || x.Paused || x.Planned < 0 ||
 		fresh+int64(m.Count(core.Running)+m.Count(core.Paused)) == 0 {
 		return Left{}
@@ -98,8 +101,8 @@ func (s *State) timeLeft(x *Status) Left {
 	l.collect()
 	l.measure()
 	out := Left{Expected: true, at: time.Duration(m.Now())}
-	if l.took == 0 {
-		return out
+	if l.took == 0 || m.Count(core.Running) == 0 && x.Leases != nil && x.Leases.Awaited(false) != "" {
+		return out // no history says how long a cluster takes
 	}
 	out.Known = true
 	out.work = work{each: l.took, slots: l.slots()}

@@ -3,11 +3,13 @@ package view_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/host/storage/lack"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/host/view/viewtest"
 )
@@ -21,7 +23,7 @@ type watched struct {
 	was view.Left
 }
 
-func watch(t *testing.T, trials, iterations, cpus uint64, more string) *watched {
+func watch(t *testing.T, trials, iterations, cpus uint64, more string, set ...func(*viewtest.Writer)) *watched {
 	t.Helper()
 	w := write(t, fmt.Sprintf("version: 1\nobjective: {metric: accuracy, mode: max}\nspace: {lr: {uniform: [0, 1]}}\n"+
 		"trials: %d\n%s", trials, more))
@@ -31,10 +33,15 @@ func watch(t *testing.T, trials, iterations, cpus uint64, more string) *watched 
 	}
 	t.Cleanup(func() { _ = lock.Unlock() })
 	w.Iterations = iterations
+	for _, set := range set {
+		set(w)
+	}
 	w.Start(cpus)
 	w.Run(0)
 	return &watched{T: t, w: w, e: open(t, w)}
 }
+
+func learns(w *viewtest.Writer) { w.Learns = true }
 
 func (x *watched) left() view.Left {
 	x.Helper()
@@ -143,6 +150,80 @@ func TestTimeLeftOfALongTrial(t *testing.T) {
 	x.pass(50)
 	if x.was.Seconds != 0 || x.was.String() != "less than a minute left" {
 		t.Errorf("%+v", x.was)
+	}
+}
+
+// B-120: trials that the searcher has no points for are not waited for.
+func TestTimeLeftOfAnExhaustedSearcher(t *testing.T) {
+	x := watch(t, 30, 1, 2, "", learns, func(w *viewtest.Writer) { w.Points = 3 })
+	x.w.Wait(9 * time.Second)
+	x.w.Run(1)
+	x.near(10)
+	x.w.Wait(9 * time.Second)
+	x.w.Run(1)
+	if now := x.left(); now.Expected {
+		t.Errorf("all has ended: %+v", now)
+	}
+}
+
+// B-120: nobody knows how long an experiment takes in which no trial runs, because its searcher does not answer, hangs,
+// or fails and is started again. A moment is no wait.
+func TestNoTimeLeftWhileTheSearcherIsAwaited(t *testing.T) {
+	x := watch(t, 30, 1, 1, "", learns)
+	x.w.Wait(9 * time.Second)
+	x.w.Run(1)
+	x.w.Mute = true
+	x.w.Wait(9 * time.Second)
+	x.w.Run(1)
+	x.waits("")
+	x.near(280)
+	x.w.Wait(3 * time.Second)
+	x.waits("no trial runs until searcher auto answers")
+	x.w.Event(&core.SuggestionsReceived{Ask: 2, Status: core.SearcherWaits})
+	x.w.Flush()
+	x.waits("no trial runs until searcher auto has a suggestion")
+}
+
+// B-120: the same while trials run and the searcher is overdue.
+func TestNoTimeLeftWhileTheSearcherIsOverdue(t *testing.T) {
+	x := watch(t, 30, 1, 2, "", learns)
+	x.w.Wait(9 * time.Second)
+	x.w.Run(1)
+	x.near(140)
+	x.w.Mute = true
+	x.w.Event(&core.StopRequested{Trial: 2})
+	x.w.Run(0)
+	x.near(140)
+	x.w.Wait(time.Minute)
+	if now := x.left(); now.Expected {
+		t.Errorf("%+v", now)
+	}
+}
+
+// waits fails unless the status says that the experiment waits for so much, without an estimate.
+func (x *watched) waits(want string) {
+	x.Helper()
+	if _, err := x.e.Refresh(); err != nil {
+		x.Fatal(err)
+	}
+	s, err := x.e.Status(x.w.Now())
+	if err != nil || s.Waiting != want || s.Left.Expected != (want == "") {
+		x.Errorf("at %v: waiting %q, %+v, %v; want %q", x.w.Now(), s.Waiting, s.Left, err, want)
+	}
+}
+
+// B-087, B-120: nobody knows how long it takes until the disk has room. The status says what the disk lacks, in the
+// words of the host.
+func TestNoTimeLeftWhileTheDiskHasNoRoom(t *testing.T) {
+	x := watch(t, 30, 1, 1, "")
+	for _, missing := range append(lack.Kinds, lack.Nothing) {
+		if err := x.w.Dir.NoteLack(missing); err != nil {
+			t.Fatal(err)
+		}
+		x.waits(missing.Waits())
+	}
+	if text := lack.Inodes.Waits(); !strings.HasPrefix(text, "no file can be made on the disk (no inode is free): ") {
+		t.Error(text)
 	}
 }
 

@@ -47,15 +47,20 @@ func (s *State) noteQuestion(a core.Action) {
 	}
 }
 
-// overdue returns the plugins that have not answered for longer than the host waits before it warns.
-func (s *State) overdue(elapsed time.Duration) (list []Overdue) {
+// owed is an answer that a plugin has not given yet.
+type owed struct {
+	kind, name string
+	// at is when it was asked, in running time, late after how long it is overdue.
+	at, late time.Duration
+}
+
+// owed returns the answers that plugins have not given yet.
+func (s *State) owed() (list []owed) {
 	add := func(kind, name string, c deadlines.Call, at int64) {
-		if waited := elapsed - time.Duration(at); waited > deadlines.Notice(s.Config.Deadlines.Of(c)) {
-			list = append(list, Overdue{kind, name, waited.Seconds()})
-		}
+		list = append(list, owed{kind, name, time.Duration(at), deadlines.Notice(s.Config.Deadlines.Of(c))})
 	}
 	if s.Machine.Asked() {
-		add("searcher", s.Config.Searcher.Name, deadlines.Suggest, s.questions.asked)
+		add(searcher, s.Config.Searcher.Name, deadlines.Suggest, s.questions.asked)
 	}
 	for _, q := range s.questions.results {
 		if s.Machine.AwaitsDecision(q.number) {
@@ -64,4 +69,28 @@ func (s *State) overdue(elapsed time.Duration) (list []Overdue) {
 		}
 	}
 	return list
+}
+
+const searcher = "searcher"
+
+// briefly is how long a searcher that is asked while no trial runs is given before the experiment is said to wait.
+const briefly = 2 * time.Second
+
+// pass lets time pass up to a running time, in which nothing happens. How much is left is not known while a plugin
+// keeps an answer to itself, because it works, hangs, or fails and is started again.
+func (s *Status) pass(elapsed time.Duration) {
+	s.Elapsed, s.Left, s.Overdue = elapsed, s.Left.after(elapsed), nil
+	for _, o := range s.owed {
+		waited := elapsed - o.at
+		if waited > o.late {
+			s.Overdue = append(s.Overdue, Overdue{o.kind, o.name, waited.Seconds()})
+		}
+		idle := s.Counts[core.Running]+s.Counts[core.Pending] == 0 && s.Ending == "" && !s.Paused
+		if o.kind == searcher && waited > briefly && idle {
+			s.Waiting = "no trial runs until searcher " + o.name + " answers"
+		}
+	}
+	if s.Waiting != "" || len(s.Overdue) > 0 {
+		s.Left = Left{}
+	}
 }

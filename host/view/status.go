@@ -9,6 +9,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/host/storage"
 )
 
 // States of an experiment. The others are core's outcomes.
@@ -81,6 +82,7 @@ type External struct {
 	Leases *Leases
 	// Overdue are the plugins that have not answered for long.
 	Overdue []Overdue
+	owed    []owed
 	// Pending are the settings that the next host will read.
 	Pending []Pending
 	// Waiting is what a running experiment waits for, or the host of one that has ended; else "".
@@ -124,7 +126,7 @@ func (s *State) CurrentStatus() Status {
 		Made:    int64(m.Trials()),
 		Quality: Quality{Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1}, Resources: m.Usage(),
 		Elapsed: time.Duration(m.Now()), Budget: time.Duration(m.Spec().Budget.TimeNS), Host: s.runsOn,
-		External: External{Entries: s.Entries(), Added: Added(m), Waiting: waiting(m),
+		External: External{Entries: s.Entries(), Added: Added(m), Waiting: s.waiting(), owed: s.owed(),
 			OnHold: m.OnHold(), Manual: m.Spec().Manual, Exhausted: m.SearchedOut()}}
 	x.Reported = m.Metric(x.Objective.Metric) != 0
 	for _, state := range States {
@@ -158,11 +160,16 @@ func (s *State) CurrentStatus() Status {
 }
 
 // waiting says what a running experiment waits for.
-func waiting(m *core.Machine) string {
+func (s *State) waiting() string {
+	m := s.Machine
 	outcome, _ := m.Outcome()
 	ended := m.Count(core.Terminated) + m.Count(core.Errored) + m.Count(core.Paused)
 	switch {
-	case !m.Spec().Manual || outcome != 0 || m.Paused() || m.Count(core.Running) > 0:
+	case outcome != 0 || m.Closing() || m.Paused() || m.Count(core.Running) > 0:
+		return ""
+	case !m.Spec().Manual && m.Waits() && m.Count(core.Pending) == 0 && m.Quiescent():
+		return "no trial runs until searcher " + s.Config.Searcher.Name + " has a suggestion"
+	case !m.Spec().Manual:
 		return ""
 	case ended > 0 || begunTrials(m).Trials > 0:
 		return "no worker trains a trial"
@@ -278,14 +285,15 @@ func (s *State) continues() bool {
 	return s.Machine.GoesOn() && !spent
 }
 
-// Extended reports whether more trials were asked for than the last host knew of.
+// Extended reports whether more trials were asked for than the last host knew of, and its searcher has more points.
 func (e *Experiment) Extended() (yes bool, err error) {
 	failed := e.source.Look(func(s *State) {
 		was, now := s.Machine.Spec().Trials, s.Config.Trials
-		yes = now != was && (now < 0 || now > was) && !s.Machine.SearchedOut()
+		yes = now != was && (now < 0 || now > was)
 		if !yes {
 			yes, err = s.moreTrials()
 		}
+		yes = yes && !s.Machine.SearchedOut()
 	})
 	return yes, errors.Join(failed, err)
 }
@@ -323,11 +331,7 @@ func (e *Experiment) Status(now time.Time) (x Status, err error) {
 	case x.State == Running && !e.Running():
 		x.markInterrupted()
 	case x.State == Running && !since.IsZero():
-		x.Elapsed += max(now.Sub(since), 0)
-		x.Left = x.Left.after(x.Elapsed)
-		if err := e.source.Look(func(s *State) { x.Overdue = s.overdue(x.Elapsed) }); err != nil {
-			return x, err
-		}
+		x.pass(x.Elapsed + max(now.Sub(since), 0))
 	}
 	if x.State != Running {
 		x.Waiting = ""
@@ -382,12 +386,15 @@ func (e *Experiment) noted(x *Status, now time.Time) (leaving bool) {
 		x.Leases.Waits, x.Waiting = waitsFor(all, now).Seconds(), text
 		return true
 	}
-	if x.State == Running && e.Dir.NotedFull() {
-		x.Waiting = "the disk is full: nothing is started, recorded or saved until there is space; free some space " +
-			"and the experiment continues by itself"
-		x.Left = Left{} // it takes as long as the disk stays full
-	}
+	x.lacks(e.Dir.Lacks())
 	return false
+}
+
+// lacks says what the disk lacks, while the host waits for it: for how long, nobody knows.
+func (s *Status) lacks(l storage.Lack) {
+	if text := l.Waits(); s.State == Running && text != "" {
+		s.Waiting, s.Left = text, Left{}
+	}
 }
 
 // Leaving says what the host of an experiment in a state that is not [Running] still waits for; "": it has ended, or

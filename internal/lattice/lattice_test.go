@@ -57,7 +57,8 @@ const lattice = `
 	host/inbox       < STD, core, plugins/sdk
 	host/engine      < STD, core, core/history, core/record, host/clock, host/storage/diskspace, host/hostlog,
 		host/inbox, host/config/stoprules
-	host/storage/diskspace   < STD, core/journal, host/clock, host/hostlog
+	host/storage/lack        < STD
+	host/storage/diskspace   < STD, core/journal, host/clock, host/hostlog, host/storage/lack
 	host/config/request     < STD, core/resource, host/config
 	host/attempt/life < PURE, fmt, core, plugins/sdk, plugins/sdk/train
 	host/attempt    < STD, core, host/attempt/life, plugins/sdk, plugins/sdk/train, host/clock, host/deadlines,

@@ -78,7 +78,7 @@ func (p *Set) Open(told, decided uint64) (err error) {
 		return err
 	}
 	h := &opening.Redelivery{Past: b.Past, Encode: b.PointOf}
-	if p.Plugins, err = p.Opener().Open(b.Starting, h, told, decided); err != nil {
+	if p.Plugins, err = p.Opener().Open(b.Starting, h, told, decided, b.Options.Await); err != nil {
 		return b.UnlessInterrupted(err)
 	}
 	p.trainable = p.Plugins.Traits().Trainable

@@ -113,8 +113,12 @@ func (o *output) add(stream string, raw []byte, cut bool) {
 }
 
 func (o *output) reportDropped() {
-	if text := o.rate.Dropped(); text != "" {
-		o.log(Line{Stream: "stderr", Level: "warn", Text: text})
+	text, first := o.rate.Dropped()
+	if first {
+		o.log(Line{Stream: "stderr", Level: "warn", Text: untrusted.Flooding})
+	}
+	if text != "" {
+		o.log(Line{Stream: "stderr", Text: text})
 	}
 }
 

@@ -86,7 +86,7 @@ func (s screen) head(st view.Status, v *varied) []string {
 		lines = slices.Insert(lines, 1, p.paint(yellow, clean(st.Hint)))
 	}
 	lines = append(lines, s.progress(st), counts(st, p))
-	if awaited := awaited(st); awaited != "" {
+	if awaited := join(awaited(st), overdue(st)); awaited != "" {
 		lines = append(lines, p.paint(yellow, awaited))
 	}
 	if best := s.best(st, v); best != "" {
@@ -215,12 +215,26 @@ func counts(st view.Status, p style) string {
 	return join(parts...)
 }
 
-// awaited says why leases of an executor are missing; "" if trials run on this machine, or if nothing more is to run.
+// awaited says what is waited for: workers, a searcher, or leases of an executor; "" if nothing more is to run.
 func awaited(st view.Status) string {
-	if st.Leases == nil || st.State != view.Running || st.Ending != "" || st.Paused {
+	if st.State != view.Running || st.Ending != "" || st.Paused {
 		return ""
 	}
-	return clean(st.Leases.Awaited(st.Counts[core.Running] > 0))
+	leases := ""
+	if st.Leases != nil {
+		leases = st.Leases.Awaited(st.Counts[core.Running] > 0)
+	}
+	return join(clean(st.Waiting), clean(leases))
+}
+
+// overdue names the plugins that have not answered for long.
+func overdue(st view.Status) string {
+	var parts []string
+	for _, o := range st.Overdue {
+		parts = append(parts, fmt.Sprintf("%s %s has not answered for %s", o.Kind, clean(o.Name),
+			duration(seconds(o.Seconds))))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (s screen) best(st view.Status, v *varied) string {

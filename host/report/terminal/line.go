@@ -28,7 +28,7 @@ func statusLine(st view.Status) (line, withoutTime string) {
 	withoutTime = join(stateText(st, false, maxReason), clean(st.Hint), done, strings.ReplaceAll(counts(st, false),
 		" · ", ", "), cut(awaited(st), maxAwaited), best,
 		strings.ReplaceAll(resources(st), " · ", ", "))
-	return join(duration(st.Elapsed), withoutTime, st.Left.String()), withoutTime
+	return join(duration(st.Elapsed), withoutTime, overdue(st), st.Left.String()), withoutTime
 }
 
 // frontText counts the best trials of several objectives; "" if there is one objective, or they are not counted.

@@ -25,6 +25,8 @@ type End struct {
 	// Args are the flags that File needs to be the same experiment.
 	Args  []string
 	Color bool
+	// Width is that of the terminal; 0: not known.
+	Width int
 	// Below: a table is directly above.
 	Below bool
 	// URL is the experiment's URL, if its storage is elsewhere: commands accept it on every machine.
@@ -260,15 +262,26 @@ func (s *summary) commands() {
 	s.text.WriteString("\n")
 	wide := 0
 	for _, c := range list {
-		if w := width(c[0]); w <= wideCommand {
+		if w := width(c[0]); w <= wideCommand && s.fits(w, c[1]) {
 			wide = max(wide, w)
 		}
 	}
 	label := "next"
 	for _, c := range list {
-		s.item(label, pad(c[0], wide, false)+"  "+s.paint.paint(faint, c[1]))
+		what := s.paint.paint(faint, c[1])
+		if s.fits(max(wide, width(c[0])), c[1]) {
+			s.item(label, pad(c[0], wide, false)+"  "+what)
+		} else {
+			s.item(label, c[0])
+			s.item("", "  "+what)
+		}
 		label = ""
 	}
+}
+
+// fits reports whether a text has room on the line of a command so wide.
+func (s *summary) fits(command int, text string) bool {
+	return s.Width <= 0 || labelWidth+command+2+width(text) <= s.Width
 }
 
 // again returns the command that resumes the experiment, with those flags whose value is wanted.

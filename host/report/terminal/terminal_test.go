@@ -83,6 +83,20 @@ func TestSaysWhyLeasesWait(t *testing.T) {
 	}
 }
 
+// B-120, B-126: the frame and the plain line say what is waited for. How long it takes is no reason for another line.
+func TestSaysWhatIsAwaited(t *testing.T) {
+	st := running().Status()
+	st.Waiting = "no worker trains a trial\x1b[2J"
+	st.Overdue = []view.Overdue{{Kind: "searcher", Name: "tpe", Seconds: 75}}
+	line, same := statusLine(st)
+	frame := strings.Join(screen{100, 24, false}.frame(st, nil, &varied{}), "\n")
+	const late = "searcher tpe has not answered for 1m15s"
+	if !strings.Contains(frame, "\nno worker trains a trial · "+late+"\n") || !strings.Contains(line, " · "+late) ||
+		!strings.Contains(same, " · no worker trains a trial · ") || strings.Contains(same, "1m15s") {
+		t.Errorf("%s\n%s\n%s", frame, line, same)
+	}
+}
+
 // A frame that is higher or wider than the screen could not be overwritten. B-120
 func TestFramesFitTheScreen(t *testing.T) {
 	f := running()
@@ -407,5 +421,33 @@ func TestSeveralObjectivesHaveNoBestTrial(t *testing.T) {
 	if strings.Contains(line, "best ") || !strings.Contains(line, "2 trials that no other beats") ||
 		frame != "2 trials that no other beats" {
 		t.Errorf("%q, %q", line, frame)
+	}
+}
+
+// On a narrow terminal what a command does is below it, and not in the middle of it.
+func TestNarrowSummary(t *testing.T) {
+	lines := func(width int) string {
+		t.Helper()
+		var out strings.Builder
+		if err := Summary(&out, End{Status: view.Status{Name: "x", State: "interrupted"},
+			Dir: "results/実験", File: "実験.yaml", Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		_, next, _ := strings.Cut(out.String(), "next")
+		return next
+	}
+	const run = "tunehost run 実験.yaml"
+	for width, want := range map[int]string{
+		40: "    tunehost trials results/実験\n          all trials\n        " + run + "\n          continue where it " +
+			"stopped\n",
+		52: "    tunehost trials results/実験  all trials\n        " + run + "\n          continue where it stopped\n",
+		80: "    tunehost trials results/実験  all trials\n        " + run + "        continue where it stopped\n",
+	} {
+		if got := lines(width); got != want {
+			t.Errorf("%d wide:\n%s\nwant\n%s", width, got, want)
+		}
+	}
+	if lines(0) != lines(80) {
+		t.Error("in a pipe, the width matters")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/storage/lack"
 )
 
 // retry is the pause between two tries.
@@ -25,12 +26,13 @@ type Disk struct {
 	clock clock.Clock
 	// Dir is on the disk; "": not known.
 	Dir string
-	// Note tells readers of the experiment whether the host waits for room; nil: there are none.
-	Note func(waits bool)
+	// Note tells readers of the experiment what the host waits for; nil: there are none.
+	Note func(lack.Lack)
 
 	mu      sync.Mutex
 	waiting int
 	short   bool // something other than disk space is missing
+	missing lack.Lack
 }
 
 // New returns a disk on which nothing waits.
@@ -41,6 +43,13 @@ func (d *Disk) Waits() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.waiting > 0
+}
+
+// Lacks returns what somebody waits for.
+func (d *Disk) Lacks() lack.Lack {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.missing
 }
 
 // WhenRoom calls do, and while the disk is full repeats it, until ending is closed.
@@ -75,24 +84,12 @@ func (d *Disk) lacks(err error) {
 			"or raise the limit (ulimit -n, ulimit -u)", cause(err)))
 		return
 	}
-	d.note(true)
-	what, remedy := d.missing(err)
-	d.log.Insist(what + ": nothing is started, recorded or saved until there is space; " + remedy + " and the " +
-		"experiment continues by itself")
+	d.note(d.Missing(err))
+	d.log.Insist(d.missing.Waits())
 }
 
-// missing says what the disk lacks, and what to do.
-func (d *Disk) missing(err error) (what, remedy string) {
-	var at syscall.Statfs_t
-	_ = syscall.Statfs(d.Dir, &at) // it stays zero where nothing is known
-	switch {
-	case errors.Is(err, syscall.EDQUOT):
-		return "your quota of the disk is used up", "remove some files"
-	case at.Files > 0 && at.Ffree == 0 && at.Bavail > 0:
-		return "no file can be made on the disk (no inode is free)", "remove some files"
-	}
-	return "the disk is full", "free some space"
-}
+// Missing returns what the disk lacks after a write has failed with err.
+func (d *Disk) Missing(err error) lack.Lack { return lack.Of(d.Dir, err) }
 
 // waited says that a caller waits no more, because there is room or for another reason.
 func (d *Disk) waited(room bool) {
@@ -101,7 +98,7 @@ func (d *Disk) waited(room bool) {
 	if d.waiting--; d.waiting > 0 {
 		return
 	}
-	d.note(false)
+	d.note(lack.Nothing)
 	if !room {
 		return
 	}
@@ -112,9 +109,10 @@ func (d *Disk) waited(room bool) {
 	}
 }
 
-func (d *Disk) note(waits bool) {
+func (d *Disk) note(missing lack.Lack) {
+	d.missing = missing
 	if d.Note != nil {
-		d.Note(waits)
+		d.Note(missing)
 	}
 }
 

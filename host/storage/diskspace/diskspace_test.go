@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/core/journal/journaltest"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/hostlog"
+	"github.com/tunehost/tunehost/host/storage/lack"
 )
 
 // B-087, B-122: a full disk, what the machine lacks and their end are said at every verbosity: otherwise a host that is
@@ -29,15 +30,15 @@ func TestSaidAlways(t *testing.T) {
 		screen.Quiet()
 		d := New(hostlog.Open(io.Discard, screen), clock.System{})
 		tries, noted, full := 0, false, false
-		d.Note = func(waits bool) { noted = waits }
+		d.Note = func(missing lack.Lack) { noted = missing == lack.Space }
 		err := d.WhenRoom(nil, func() error {
 			if tries++; tries == 1 {
 				return cause
 			}
-			full = noted
+			full = noted && d.Lacks() == lack.Space
 			return nil
 		})
-		if full != (cause == syscall.ENOSPC) || noted {
+		if full != (cause == syscall.ENOSPC) || noted || d.Lacks() != lack.Nothing {
 			t.Errorf("%v: noted %v while it waited, and %v afterwards", cause, full, noted)
 		}
 		if err != nil || !strings.HasPrefix(said.String(), want) {

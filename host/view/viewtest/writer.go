@@ -43,6 +43,12 @@ type Writer struct {
 	Names []string
 	// Files gives trials their directories.
 	Files bool
+	// Points is how many suggestions the searcher has; 0: no limit. Mute has it answer nothing.
+	Points uint64
+	Mute   bool
+	// Learns has the searcher learn from results, so that it is asked for no more trials than can run. Set it before
+	// Start.
+	Learns bool
 	// Decided has a scheduler decide each result; it lets all trials continue. Set it before Start.
 	Decided bool
 
@@ -117,7 +123,7 @@ func (w *Writer) spec() core.Spec {
 	one, err := resource.Plain(resource.Item{Name: "cpu", Amount: resource.Whole(1)})
 	check(err)
 	s := core.Spec{Rules: core.NewestRules, Seed: w.seed, Trials: w.Experiment.Trials, Request: one,
-		PluginTraits: core.PluginTraits{Independent: true, Quiet: !w.Decided, Saves: true},
+		PluginTraits: core.PluginTraits{Independent: !w.Learns, Quiet: !w.Decided, Saves: true},
 		Checkpoint:   core.Checkpoint{Every: uint64(w.Experiment.Checkpoint.Every)},
 		Stop:         core.StopRules{Iteration: uint64(w.Experiment.Stop.Iteration)}}
 	for _, o := range w.Experiment.Objectives {
@@ -232,8 +238,15 @@ func (w *Writer) do(a core.Action) {
 
 // suggest answers like a searcher: points drawn from the space.
 func (w *Writer) suggest(a core.AskSearcher) {
+	if w.Mute {
+		return
+	}
 	answer := &core.SuggestionsReceived{Ask: a.Ask}
 	for i := range a.Count {
+		if w.Points > 0 && a.First+uint64(i) >= w.Points {
+			answer.Status = core.SearcherExhausted
+			break
+		}
 		seed := w.seed + a.First + uint64(i)
 		point, err := w.Experiment.Space.Sample(space.NewRand(seed))
 		check(err)

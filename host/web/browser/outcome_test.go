@@ -81,6 +81,36 @@ func trialsOf(n int) string {
 	return fmt.Sprint(n, " trials")
 }
 
+// More trials of a searcher that has no more points are not offered: the page says why, and what makes more.
+func TestExhaustedSearcher(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	write(t, dir, "x.yaml", `version: 1
+name: few
+objective: {metric: a, mode: max}
+trainable: {command: [sh, -c, 'echo "{\"a\": 1}"']}
+space: {n: {uniform: [0, 1]}}
+searcher: {plugin: grid, resolution: 2}
+trials: 5
+`)
+	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/few")
+	p.shows("[aria-label=state]", "searcher grid has no more points: 2 of 5 trials were made")
+	p.shows("#more", "For more trials with another searcher: tunehost run FILE --set searcher=NAME --extend")
+	p.await(`!document.querySelector("#more").textContent.includes("raise their number")`)
+	p.press(".steering", "Settings")
+	p.shows("#exhausted", "The searcher has no more points")
+	p.fill("dialog input[name=trials]", "9")
+	p.press("dialog", "Change")
+	p.shows("#later", "pending trials: 5 → 9")
+	p.await(`[...document.querySelectorAll(".steering button")].some((b) => b.textContent.includes("Resume") &&
+		b.title.includes("no more points"))`)
+	p.clean()
+}
+
 // A page whose server is gone advises nothing that needs the server.
 func TestAdviceWithoutServer(t *testing.T) {
 	p := window(t)

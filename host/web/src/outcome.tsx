@@ -41,6 +41,7 @@ export function Outcome({ of: s }: { of: Status }): JSX.Element {
 // Advice says what continues an experiment that has finished, beside what buttons do.
 export function Advice({ of: s, dir }: { of: Status; dir: string }): JSX.Element | null {
   const failed = inState(s, "ERROR");
+  if (failed === 0 && never(s) === 0 && s.exhausted) return <>For more trials with another searcher: <code>tunehost run FILE --set searcher=NAME --extend</code></>;
   if (failed === 0 && never(s) === 0) return s.resumable ? null : <>For more trials, raise their number in Settings, then press Resume.</>;
   const command = (flag: string): JSX.Element => <code>tunehost resume {dir} {flag}</code>;
   return <>

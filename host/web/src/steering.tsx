@@ -162,6 +162,7 @@ const stopAll = (x: string, s: Status): Question => ({ title: `Stop ${x}?`, butt
 // remaining says what Resume does after a stop.
 function remaining(s: Status): string {
   const begun = Object.values(s.counts).reduce((a, b) => a + b, 0);
+  if (s.exhausted) return "There is no further trial to make: the searcher has no more points.";
   if (s.planned < 0) return "Resume later goes on with further trials.";
   return s.planned > begun ? `Resume later goes on with the ${plural(s.planned - begun, "trial")} not yet made.`
     : "There is no further trial to make: Resume can go on once their number is raised in Settings.";
@@ -227,7 +228,8 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
 }
 
 // nothingLeft says why an experiment cannot be resumed.
-const nothingLeft = (s: Status): string => (s.state === "stopped" ? "the experiment was stopped, and all its trials were made: raise their number in Settings"
+const nothingLeft = (s: Status): string => (s.exhausted ? "all trials have ended, and the searcher has no more points"
+  : s.state === "stopped" ? "the experiment was stopped, and all its trials were made: raise their number in Settings"
   : "all trials have ended: raise their number in Settings");
 
 const stopOne = (t: Trial): Question => ({ title: `Stop trial ${t.number}?`, button: "Stop the trial",
@@ -405,6 +407,7 @@ function Settings({ x, status, actions, onClose }: { x: string; status: Status; 
       <label>other keys of the experiment file, one a line<textarea name="others" placeholder="stop.iteration=30" value={others}
         onInput={(e) => setOthers(e.currentTarget.value)} /></label>
       {status.added ? <p class="quiet">{plural(status.added, "trial")} added by hand {status.added === 1 ? "comes" : "come"} on top{status.planned < 0 ? "" : `: there are ${status.planned} in total`}.</p> : null}
+      {status.exhausted ? <p class="state-paused" id="exhausted">The searcher has no more points: a larger number of trials makes no more of them.</p> : null}
       {status.state === "running" ? null : <p class="quiet">The experiment does not run: what you change takes effect with Resume.</p>}
       {later.length > 0 ? <p id="pending">Waiting for Resume: {later.map((p) => `${p.key} ${asText(p.old)} → ${asText(p.new)}`).join(", ")}</p> : null}
       <Failure of={actions.problem} />

@@ -67,6 +67,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"metrics":{"a":[1]}}`: "no metrics",
 		`{"metrics":{"":1}}`:    "no name", `{"metrics":{"a\u0007":1}}`: "character",
 		`{"metrics":{"a":1,"b":{"c":1},"b/c":2}}`: "twice",
+		`{"metrics":{"a":1},"iteration":0}`:       "iteration 0 is not a whole number from 1: add 1 to each, or",
 		`{"metrics":{"a":1},"iteration":-1}`:      "iteration", `{"metrics":{"a":1},"iteration":1e300}`: "iteration",
 		`{"metrics":{"a":1},"iteration":NaN}`: "iteration", `{"iteration":1}`: "no metrics",
 		`{"metrics":{"a":1},"done":1}`: "done", `{"metrics":{"a":1},"colour":1}`: "colour",

@@ -133,6 +133,9 @@ func Iteration(value any) (uint64, error) {
 		return 0, errors.New("iteration is not a whole number from 1")
 	case v >= sdk.MaxIteration:
 		return 0, fmt.Errorf("iteration is beyond %d", uint64(sdk.MaxIteration-1))
+	case v == 0:
+		return 0, errors.New("iteration 0 is not a whole number from 1: add 1 to each, or leave it out: then results " +
+			"are counted")
 	case v != math.Trunc(v) || v < 1: // including NaN
 		return 0, fmt.Errorf("iteration %v is not a whole number from 1", v)
 	}

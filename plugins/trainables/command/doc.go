@@ -21,7 +21,7 @@
 //     metrics. With the option metrics, lines that match the regular expressions are results
 //     instead: the number is the first group, or the whole match if there is none. A line that
 //     matches an objective's expression is a result; values of other metrics wait for the next
-//     such line.
+//     such line. Of a line of more than 32 KiB, expressions see its first and its last 16 KiB.
 //   - The channel: see package channel.
 //
 // A program that prints does not wait for decisions: up to ten thousand results wait in a queue. If

@@ -143,12 +143,39 @@ func (r *reader) match(line []byte) (*printed, error) {
 	return r.take(), bad
 }
 
+// maxMatched is how much of the beginning and of the end of a line expressions see: they are slow. What follows a
+// progress bar is at the end.
+const maxMatched = 16 << 10
+
+// find returns what the pattern finds in a line, or in the first of its ends that has it. A match that touches the cut
+// may be a part of a number.
 func (p *pattern) find(line []byte) (string, bool) {
-	m := p.re.FindSubmatch(line)
-	if m == nil {
+	if len(line) <= 2*maxMatched {
+		return text(line, p.re.FindSubmatchIndex(line))
+	}
+	first, last := line[:maxMatched], line[len(line)-maxMatched:]
+	if at := p.re.FindSubmatchIndex(first); at != nil && at[1] < len(first) {
+		return text(first, at)
+	}
+	if at := p.re.FindSubmatchIndex(last); at != nil && at[0] > 0 {
+		return text(last, at)
+	}
+	return "", false
+}
+
+// text returns the first group of a match, or all of it if there is none.
+func text(line []byte, at []int) (string, bool) {
+	if at == nil {
 		return "", false
 	}
-	return strings.TrimSpace(string(m[min(1, len(m)-1)])), true
+	group := at[:2]
+	if len(at) > 2 {
+		group = at[2:4]
+	}
+	if group[0] < 0 {
+		return "", true // a group that takes no part
+	}
+	return strings.TrimSpace(string(line[group[0]:group[1]])), true
 }
 
 // note stores the newest value of a metric.
