@@ -62,13 +62,16 @@ type executorHost struct {
 type ability = need[sdk.ExecutorTraits]
 
 var (
-	ganging  = ability{func(t sdk.ExecutorTraits) bool { return t.Gangs }, "it does not grant several bundles at once"}
-	counting = ability{func(t sdk.ExecutorTraits) bool { return t.Capacity }, "it does not say what its cluster has"}
-	agency   = ability{func(t sdk.ExecutorTraits) bool { return t.Agents }, "it starts no agents"}
+	ganging = ability{func(t sdk.ExecutorTraits) bool { return t.Gangs },
+		"it does not grant several bundles at once"}
+	counting = ability{func(t sdk.ExecutorTraits) bool { return t.Capacity },
+		"it does not say what its cluster has"}
+	agency = ability{func(t sdk.ExecutorTraits) bool { return t.Agents },
+		"it starts no agents"}
 )
 
-// executorHostAt opens the executor in the directory, for the experiment with the prefix, if it has the abilities as far
-// as they are known.
+// executorHostAt opens the executor in the directory, for the experiment with the prefix, if it has the abilities as
+// far as they are known.
 func (s *subject) executorHostAt(dir, prefix string, needs ...ability) (*executorHost, error) {
 	if err := needed(s, s.opening(), needs); err != nil {
 		return nil, err

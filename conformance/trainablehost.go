@@ -45,8 +45,10 @@ var (
 	alone  = trait{func(t sdk.TrainableTraits) bool { return !t.Shared }, "its process is shared"}
 	single = trait{func(t sdk.TrainableTraits) bool { return !t.Reusable && !t.Shared },
 		"its process takes more than one trial"}
-	several    = trait{func(t sdk.TrainableTraits) bool { return t.Reusable || t.Shared }, "its process takes one trial"}
-	requesting = trait{func(t sdk.TrainableTraits) bool { return t.Requests }, "it does not compute resource requests"}
+	several = trait{func(t sdk.TrainableTraits) bool { return t.Reusable || t.Shared },
+		"its process takes one trial"}
+	requesting = trait{func(t sdk.TrainableTraits) bool { return t.Requests },
+		"it does not compute resource requests"}
 )
 
 // openTrainable opens the trainable, if it has the traits as far as they are known.
