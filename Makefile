@@ -60,8 +60,8 @@ C_GUESTS := $(TOOLS)/c-guests
 ZIG := $(TOOLS)/zig-0.17.1
 FROZEN := $(PROTO)/v1.binpb
 JS := plugins/sdk/js
-# The messages that the JavaScript SDK loads: copies, so that it is whole wherever it lies.
-JS_PROTOS := $(addprefix tunehost/v1/,common.proto searcher.proto scheduler.proto trainable.proto)
+# The messages that the JavaScript SDK loads, as JSON: .proto files would be parsed at each start of a plugin.
+JS_PROTO := $(JS)/proto/tunehost.json
 WEB := host/web
 ASSEMBLYSCRIPT := plugins/sdk/assemblyscript
 BROKEN := host/plugin/sandbox/testdata/broken
@@ -136,7 +136,7 @@ side-by-side: ## staticcheck, and the checks of Rust, Python, the house, the HTT
 	$(call at_once,$(SIDES))
 
 .PHONY: last-side-by-side
-last-side-by-side: $(if $(PYTHON),$(VENV)/ready) ## the simulation and the examples
+last-side-by-side: $(if $(PYTHON),bytecode) ## the simulation and the examples
 	$(call at_once,$(LAST))
 
 # missing,PROGRAM,WHAT TO DO: one line when the program is not there, and a failure under STRICT=1.
@@ -243,10 +243,10 @@ house: ## who imports whom; the list of behaviours; links, files and functions i
 	@go test -count=1 ./internal/...
 
 .PHONY: js
-js: $(JS)/node_modules/.package-lock.json ## the JavaScript SDK: types, copies of the protocol, its own tests
+js: $(JS)/node_modules/.package-lock.json ## the JavaScript SDK: types, definitions of the protocol, its own tests
 	$(call heading,JavaScript)
-	@for file in $(JS_PROTOS); do diff -u $(PROTO)/$$file $(JS)/proto/$$file; done || { \
-	echo 'the copies in $(JS)/proto are old: run make generate and commit what changes' >&2; exit 1; }
+	@node $(JS)/definitions.js $(PROTO) | diff -u $(JS_PROTO) - || { \
+	echo '$(JS_PROTO) is old: run make generate and commit what changes' >&2; exit 1; }
 	@cd $(JS) && node_modules/.bin/tsc
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
 	$(call js_types,"$$fresh"); diff -r $(JS)/types "$$fresh" || { \
@@ -294,8 +294,13 @@ python-types: $(VENV)/ready ## the types of the Python SDK
 	$(call heading,types in Python)
 	@cd $(PYTHON_SDK) && $(VENV)/bin/mypy --cache-dir $(TOOLS)/mypy && PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(VENV)/bin/pyright
 
+# Python compiles the SDK once, and not at each start of a plugin, where the environment forbids it to keep what it compiles.
+.PHONY: bytecode
+bytecode: $(VENV)/ready
+	@$(VENV)/bin/python -m compileall -q $(PYTHON_SDK)/tunehost
+
 .PHONY: python-tests
-python-tests: $(VENV)/ready ## the Python SDK's own tests, and its generated code
+python-tests: bytecode ## the Python SDK's own tests, and its generated code
 	$(call heading,tests in Python)
 	@cd $(PYTHON_SDK) && $(VENV)/bin/pytest -q -p no:cacheprovider
 	@TUNEHOST_TESTED= go test -count=1 -run 'Generated|Vectors' ./$(PYTHON_SDK)
@@ -387,7 +392,7 @@ LONGEST := ./plugins/sdk/python ./host/web/browser ./cmd/tunehost ./plugins/sdk/
 AT_ONCE = $(shell echo $$((2 * $$(nproc 2>/dev/null || sysctl -n hw.ncpu))))
 
 .PHONY: test
-test: $(if $(PYTHON),$(VENV)/ready c-guests) $(if $(CARGO),rust-guests) ## all tests of Go packages, with the race detector where it can find something
+test: $(if $(PYTHON),bytecode c-guests) $(if $(CARGO),rust-guests) ## all tests of Go packages, with the race detector where it can find something
 	$(call heading,tests of other processes and where nothing runs beside something else)
 	@$(call go_test,-p $(AT_ONCE),$(LONGEST) $(filter-out $(RACED),$(TESTS)))
 	$(call heading,tests with the race detector)
@@ -413,7 +418,7 @@ simulation: ## LIVES=50s of simulated hosts that die, on seeds that nobody has t
 	@go test -count=1 -timeout 0 -v ./host/hosttest/sim -run TestFreshSeeds -for $(LIVES) | grep -v '^=== RUN'
 
 .PHONY: examples
-examples: $(if $(PYTHON),$(VENV)/ready) ## every example runs; none is skipped for another reason than a missing language
+examples: $(if $(PYTHON),bytecode) ## every example runs; none is skipped for another reason than a missing language
 	$(call heading,examples)
 	@mkdir -p $(TOOLS)
 	@$(call gotest,standard-verbose,./examples/...,-count=1 -parallel $(AT_ONCE)); $(unsteady)
@@ -428,13 +433,13 @@ python_code = $(PROTOC)/bin/python -m grpc_tools.protoc -I$(PROTO) --python_out=
 	sed 's/^from tunehost\.v1 import/from tunehost._proto import/' $$file >$(PYTHON_PROTO)/$$(basename $$file); done
 
 .PHONY: generate
-generate: $(BUF) $(PROTOC)/ready dashboard ## generated code, the dashboard, docs/CONFORMANCE.md, docs/PLUGINS.md and docs/BEHAVIOURS.md, anew
+generate: $(BUF) $(PROTOC)/ready $(JS)/node_modules/.package-lock.json dashboard ## generated code, the dashboard, docs/CONFORMANCE.md, docs/PLUGINS.md and docs/BEHAVIOURS.md, anew
 	$(BUF) generate
 	$(call without_grpc_in_guests,$(PROTO))
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(call python_code,"$$fresh")
 	go test ./conformance -run TestList -rewrite
 	go test ./cmd/tunehost -run PluginPage -rewrite
-	for file in $(JS_PROTOS); do cp $(PROTO)/$$file $(JS)/proto/$$file; done
+	node $(JS)/definitions.js $(PROTO) > $(JS_PROTO)
 	go test ./internal/house -run Behaviours -rewrite
 
 .PHONY: broken-guests

@@ -169,14 +169,11 @@ func namesOf(list []agent) (names []string) {
 
 // agentHost returns a host in a directory with a granted lease whose agents run.
 func (s *subject) agentHost(dir string, bundles int) (d *executorHost, lease sdk.LeaseEvent, list []agent, err error) {
-	if d, err = s.executorHostAt(dir, checkPrefix); err != nil {
+	if d, err = s.executorHostAt(dir, checkPrefix, agency); err != nil {
 		return nil, lease, nil, err
 	}
 	if err := d.executor.Adopt(s.ctx, nil); err != nil {
 		return nil, lease, nil, err
-	}
-	if !d.executor.Traits().Agents {
-		return nil, lease, nil, inapplicable("it starts no agents")
 	}
 	if !d.executor.Traits().Gangs {
 		bundles = 1

@@ -58,8 +58,24 @@ type executorHost struct {
 	failed   error // of Recv
 }
 
-// executorHostAt opens the executor in the directory, for the experiment with the prefix.
-func (s *subject) executorHostAt(dir, prefix string) (*executorHost, error) {
+// An ability is what a check needs of an executor.
+type ability = need[sdk.ExecutorTraits]
+
+var (
+	ganging = ability{func(t sdk.ExecutorTraits) bool { return t.Gangs },
+		"it does not grant several bundles at once"}
+	counting = ability{func(t sdk.ExecutorTraits) bool { return t.Capacity },
+		"it does not say what its cluster has"}
+	agency = ability{func(t sdk.ExecutorTraits) bool { return t.Agents },
+		"it starts no agents"}
+)
+
+// executorHostAt opens the executor in the directory, for the experiment with the prefix, if it has the abilities as
+// far as they are known.
+func (s *subject) executorHostAt(dir, prefix string, needs ...ability) (*executorHost, error) {
+	if err := needed(s, s.opening(), needs); err != nil {
+		return nil, err
+	}
 	p, err := s.plugin()
 	if err != nil {
 		return nil, err
@@ -76,16 +92,16 @@ func (s *subject) executorHostAt(dir, prefix string) (*executorHost, error) {
 	d := &executorHost{subject: s, executor: e, prefix: prefix, news: make(chan sdk.LeaseEvent),
 		last: map[string]sdk.LeaseEvent{}}
 	go d.listen()
-	return d, nil
+	return d, declares(s, s.opening(), e.Traits(), needs)
 }
 
 // newExecutorHost starts the executor in a new directory, for an experiment without leases.
-func (s *subject) newExecutorHost() (*executorHost, error) {
+func (s *subject) newExecutorHost(needs ...ability) (*executorHost, error) {
 	dir, err := s.dir()
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.executorHostAt(dir, checkPrefix)
+	d, err := s.executorHostAt(dir, checkPrefix, needs...)
 	if err != nil {
 		return nil, err
 	}
@@ -259,12 +275,9 @@ type gang struct {
 }
 
 func grantsGang(s *subject, w gang) error {
-	d, err := s.newExecutorHost()
+	d, err := s.newExecutorHost(ganging)
 	if err != nil {
 		return err
-	}
-	if !d.executor.Traits().Gangs {
-		return inapplicable("it does not grant several bundles at once")
 	}
 	r := d.lease(1, w.Bundles, sdk.Amount{Name: "cpu", Value: 1})
 	r.Strategy = w.Strategy
@@ -505,12 +518,9 @@ func adoptsOwn(s *subject) error {
 }
 
 func capacity(s *subject) error {
-	d, err := s.newExecutorHost()
+	d, err := s.newExecutorHost(counting)
 	if err != nil {
 		return err
-	}
-	if !d.executor.Traits().Capacity {
-		return inapplicable("it does not say what its cluster has")
 	}
 	nodes, err := d.executor.Capacity(s.ctx)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tunehost/tunehost/host/config/fit"
 	"github.com/tunehost/tunehost/host/plugin"
@@ -29,31 +28,13 @@ func init() {
 
 // info returns the plugin's description.
 func (s *subject) info() (sdk.Info, error) {
-	return s.asked.ask(func() (sdk.Info, error) {
+	return s.declared.describe(func() (sdk.Info, error) {
 		p, err := s.plugin()
 		if err != nil {
 			return sdk.Info{}, err
 		}
 		return p.Describe(s.ctx)
 	})
-}
-
-// asked is the plugin's description in this run, which is requested once.
-type asked struct {
-	mu   sync.Mutex
-	done bool
-	info sdk.Info
-}
-
-func (a *asked) ask(plugin func() (sdk.Info, error)) (_ sdk.Info, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.done {
-		return a.info, nil
-	}
-	a.info, err = plugin()
-	a.done = err == nil
-	return a.info, err
 }
 
 // CheckInfo returns an error if a description violates the rules of describe/info and

@@ -80,7 +80,7 @@ func Run(ctx context.Context, kind sdk.Kind, open Open, o Options, each func(Res
 	if len(checks) == 0 {
 		return fmt.Errorf("no check of %s is named %q", kind.WithArticle(), o.Only)
 	}
-	known := &asked{}
+	known := &declared{}
 	one := func(c Check) Result { return run(ctx, c, kind, open, o, known) }
 	if o.Quick {
 		o.Short = true
@@ -118,7 +118,7 @@ func together(checks []Check, one func(Check) Result, each func(Result)) {
 }
 
 // run runs one check.
-func run(ctx context.Context, c Check, kind sdk.Kind, open Open, o Options, known *asked) Result {
+func run(ctx context.Context, c Check, kind sdk.Kind, open Open, o Options, known *declared) Result {
 	started := time.Now()
 	limit := c.deadline() * time.Duration(max(1, o.Patience))
 	if o.Deadline > 0 {
@@ -126,7 +126,7 @@ func run(ctx context.Context, c Check, kind sdk.Kind, open Open, o Options, know
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	s := &subject{ctx: ctx, check: c, kind: kind, start: open, asked: known, Options: o}
+	s := &subject{ctx: ctx, check: c, kind: kind, start: open, declared: known, Options: o}
 	err := s.look()
 	s.close()
 	r := Result{Check: c.Name, Outcome: Passed, Rule: c.Rule, Source: c.Source, Seconds: time.Since(started).Seconds()}
@@ -183,14 +183,14 @@ func oneLine(text string) string {
 // A subject is a plugin under one check.
 type subject struct {
 	Options
-	ctx    context.Context // until the check's deadline
-	check  Check
-	kind   sdk.Kind
-	start  Open
-	asked  *asked
-	closes []io.Closer
-	dirs   []*runtimedir.Folder
-	agents *agents // nil: none yet
+	ctx      context.Context // until the check's deadline
+	check    Check
+	kind     sdk.Kind
+	start    Open
+	declared *declared
+	closes   []io.Closer
+	dirs     []*runtimedir.Folder
+	agents   *agents // nil: none yet
 }
 
 // look runs the check's verb.

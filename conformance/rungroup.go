@@ -8,18 +8,15 @@ import (
 
 // crowds runs many trials of one result each in one process, started as others end.
 func crowds(s *subject, w training) error {
-	c, err := s.openTrainable()
+	c, err := s.openTrainable(several)
 	if err != nil {
 		return err
 	}
 	here := &runGroup{trainableHost: c, left: w.Runs, seen: map[uint64]train.EventKind{}}
-	switch {
-	case c.traits.Shared:
+	if c.traits.Shared {
 		return here.train(w.AtATime)
-	case c.traits.Reusable:
-		return here.train(1)
 	}
-	return inapplicable("its process takes one trial")
+	return here.train(1)
 }
 
 // A runGroup has the trials in a process.

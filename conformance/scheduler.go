@@ -31,9 +31,11 @@ type judged struct {
 	Needs string `json:"needs"`
 }
 
-// played plays to the end.
-func (s *subject) played(w schedulerPlan) (*schedulerHost, error) {
-	st, err := s.stage(w)
+var quietness = need[promises]{func(p promises) bool { return p.Quiet }, "it is not quiet"}
+
+// played plays to the end, if the scheduler promises what is needed.
+func (s *subject) played(w schedulerPlan, needs ...need[promises]) (*schedulerHost, error) {
+	st, err := s.stage(w, needs...)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +44,11 @@ func (s *subject) played(w schedulerPlan) (*schedulerHost, error) {
 
 // plays checks that none of the rules is violated.
 func plays(s *subject, w judged) error {
-	st, err := s.played(w.schedulerPlan)
+	var needs []need[promises]
+	if w.Needs == "quiet" {
+		needs = append(needs, quietness)
+	}
+	st, err := s.played(w.schedulerPlan, needs...)
 	if err != nil {
 		return err
 	}
@@ -68,12 +74,11 @@ func (st *schedulerHost) needed(what string) error {
 		"exploit": st.seen[sdk.Exploit] == 0,
 		"resize":  st.seen[sdk.Resize] == 0,
 		"command": len(st.seen) == 0,
-		"quiet":   !st.traits.Quiet,
 	}
 	if lacking[what] {
 		return inapplicable(map[string]string{
 			"pause": "it paused no trial", "exploit": "it gave no EXPLOIT", "resize": "it gave no RESIZE",
-			"command": "it gave no commands", "quiet": "it is not quiet",
+			"command": "it gave no commands",
 		}[what])
 	}
 	return nil
@@ -195,12 +200,9 @@ func restoresScheduler(s *subject, w schedulerPlan) error {
 // snapshotsScheduler checks that an instance that starts with a snapshot decides like the one that
 // made it.
 func snapshotsScheduler(s *subject, w schedulerPlan) error {
-	st, err := s.played(w)
+	st, err := s.played(w, snapshots)
 	if err != nil {
 		return err
-	}
-	if !st.scheduler.Snapshots() {
-		return inapplicable("it makes no snapshots")
 	}
 	for _, at := range cuts(len(st.acts)) {
 		scheduler, err := s.scheduler(st.problem, nil)

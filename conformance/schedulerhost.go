@@ -127,17 +127,21 @@ type actor struct {
 	nan       bool
 }
 
-// stage opens the scheduler for a play.
-func (s *subject) stage(w schedulerPlan) (*schedulerHost, error) {
+// stage opens the scheduler for a play, if it promises what is needed as far as that is known.
+func (s *subject) stage(w schedulerPlan, needs ...need[promises]) (*schedulerHost, error) {
 	st, err := s.setUp(w)
 	if err != nil {
 		return nil, err
 	}
-	st.scheduler, err = s.scheduler(st.problem, nil)
-	if err == nil {
-		st.traits = st.scheduler.Traits()
+	opening := s.opening(about(st.Space, st.problem))
+	if err := needed(s, opening, needs); err != nil {
+		return nil, err
 	}
-	return st, err
+	if st.scheduler, err = s.scheduler(st.problem, nil); err != nil {
+		return nil, err
+	}
+	st.traits = st.scheduler.Traits()
+	return st, declares(s, opening, promises{st.traits, st.scheduler.Snapshots()}, needs)
 }
 
 func (s *subject) setUp(w schedulerPlan) (*schedulerHost, error) {

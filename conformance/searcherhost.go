@@ -62,14 +62,22 @@ type suggested struct {
 	losses  []float64
 }
 
-// openSearcher opens the searcher for a hunt.
-func (s *subject) openSearcher(w searcherPlan) (*searcherHost, error) {
+var independence = need[promises]{func(p promises) bool { return p.Independent }, "its suggestions depend on results"}
+
+// openSearcher opens the searcher for a hunt, if it promises what is needed as far as that is known.
+func (s *subject) openSearcher(w searcherPlan, needs ...need[promises]) (*searcherHost, error) {
 	h, err := s.prepare(w)
 	if err != nil {
 		return nil, err
 	}
-	h.searcher, err = s.searcher(h.problem, nil)
-	return h, err
+	opening := s.opening(about(h.Space, h.problem))
+	if err := needed(s, opening, needs); err != nil {
+		return nil, err
+	}
+	if h.searcher, err = s.searcher(h.problem, nil); err != nil {
+		return nil, err
+	}
+	return h, declares(s, opening, promises{h.searcher.Traits(), h.searcher.Snapshots()}, needs)
 }
 
 func (s *subject) prepare(w searcherPlan) (*searcherHost, error) {

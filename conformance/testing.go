@@ -38,8 +38,9 @@ func runTests(t *testing.T, kind sdk.Kind, open Open, o []Options) {
 	if err != nil || len(checks) == 0 {
 		t.Fatalf("no checks are named %q: %v", options.Only, err)
 	}
+	known := &declared{}
 	for _, c := range checks {
-		t.Run(c.Name, func(t *testing.T) { test(t, run(t.Context(), c, kind, open, options, &asked{})) })
+		t.Run(c.Name, func(t *testing.T) { test(t, run(t.Context(), c, kind, open, options, known)) })
 	}
 }
 

@@ -141,11 +141,8 @@ func (c *trainableHost) checkEnough(t *story, n int) error {
 
 // saver begins a trial of a trainable that saves and reads its first n results.
 func (s *subject) saver(n int, change func(*sdk.Trial)) (c *trainableHost, run uint64, t story, err error) {
-	if c, run, err = s.fresh(change); err != nil {
+	if c, run, err = s.fresh(change, saving); err != nil {
 		return c, run, t, err
-	}
-	if !c.traits.Saves {
-		return c, run, t, inapplicable("it makes no checkpoints")
 	}
 	t, err = c.watch(run, n)
 	if err == nil && (t.ended || t.results[len(t.results)-1].Done) {
@@ -169,12 +166,9 @@ func saves(s *subject, w training) error {
 
 // checkpointsEvery checks that a result to be saved waits, whatever run_ahead is.
 func checkpointsEvery(s *subject, w training) error {
-	c, run, err := s.fresh(func(t *sdk.Trial) { t.RunAhead, t.CheckpointEvery = w.RunAhead, w.Every })
+	c, run, err := s.fresh(func(t *sdk.Trial) { t.RunAhead, t.CheckpointEvery = w.RunAhead, w.Every }, saving)
 	if err != nil {
 		return err
-	}
-	if !c.traits.Saves {
-		return inapplicable("it makes no checkpoints")
 	}
 	var t story
 	for {
@@ -204,12 +198,9 @@ func checkpointsEvery(s *subject, w training) error {
 
 // savesAtEnd checks that the last result waits for its checkpoint.
 func savesAtEnd(s *subject, w training) error {
-	c, run, err := s.fresh(func(t *sdk.Trial) { t.CheckpointAtEnd = true })
+	c, run, err := s.fresh(func(t *sdk.Trial) { t.CheckpointAtEnd = true }, saving)
 	if err != nil {
 		return err
-	}
-	if !c.traits.Saves {
-		return inapplicable("it makes no checkpoints")
 	}
 	t, err := c.untilDone(run, w.Results)
 	if err != nil {
@@ -381,12 +372,9 @@ func brief(results []train.Event) string {
 
 // results returns the first n results of a trial.
 func (s *subject) results(n int, change func(*sdk.Trial)) ([]train.Event, error) {
-	c, run, err := s.fresh(change)
+	c, run, err := s.fresh(change, saving)
 	if err != nil {
 		return nil, err
-	}
-	if !c.traits.Saves {
-		return nil, inapplicable("it makes no checkpoints")
 	}
 	t, err := c.watch(run, n)
 	if err != nil {

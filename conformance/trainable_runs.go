@@ -13,12 +13,9 @@ import (
 // restoresGarbage checks that a checkpoint that cannot be loaded fails the trial, with the right
 // reason.
 func restoresGarbage(s *subject) error {
-	c, err := s.openTrainable()
+	c, err := s.openTrainable(saving)
 	if err != nil {
 		return err
-	}
-	if !c.traits.Saves {
-		return inapplicable("it makes no checkpoints")
 	}
 	t, err := c.trial()
 	if err != nil {
@@ -42,12 +39,9 @@ func restoresGarbage(s *subject) error {
 
 // reuses checks that a reusable process trains one trial after another, each like the first.
 func reuses(s *subject, w training) error {
-	c, run, err := s.fresh(nil)
+	c, run, err := s.fresh(nil, reused)
 	if err != nil {
 		return err
-	}
-	if !c.traits.Reusable {
-		return inapplicable("its process is not reused")
 	}
 	var first []train.Event
 	for n := range w.Runs {
@@ -107,12 +101,9 @@ func (c *trainableHost) readRun(run uint64, n int) (story, error) {
 
 // secondStart checks that a process that is not reusable refuses another trial.
 func secondStart(s *subject) error {
-	c, run, err := s.fresh(nil)
+	c, run, err := s.fresh(nil, single)
 	if err != nil {
 		return err
-	}
-	if c.traits.Reusable || c.traits.Shared {
-		return inapplicable("its process takes more than one trial")
 	}
 	if _, err := c.readRun(run, 1); err != nil {
 		return err
@@ -143,12 +134,9 @@ func (c *trainableHost) refusesStart() error {
 
 // secondRun checks that a process that is not shared refuses a second parallel trial.
 func secondRun(s *subject) error {
-	c, run, err := s.fresh(nil)
+	c, run, err := s.fresh(nil, alone)
 	if err != nil {
 		return err
-	}
-	if c.traits.Shared {
-		return inapplicable("its process is shared")
 	}
 	if t, err := c.watch(run, 1); err != nil {
 		return err
@@ -163,12 +151,9 @@ func secondRun(s *subject) error {
 
 // shares checks that a shared process runs parallel trials independently.
 func shares(s *subject, w training) error {
-	c, err := s.openTrainable()
+	c, err := s.openTrainable(shared)
 	if err != nil {
 		return err
-	}
-	if !c.traits.Shared {
-		return inapplicable("its process is not shared")
 	}
 	for range w.Runs {
 		t, err := c.trial()
@@ -288,12 +273,9 @@ func (c *trainableHost) endsReadably(run uint64) error {
 
 // requests checks that the resource request depends only on the parameters.
 func requests(s *subject, _ training) error {
-	c, err := s.openTrainable()
+	c, err := s.openTrainable(requesting)
 	if err != nil {
 		return err
-	}
-	if !c.traits.Requests {
-		return inapplicable("it does not compute resource requests")
 	}
 	first, err := c.trainer.Request(s.ctx, orEmpty(s.Params))
 	if err != nil {

@@ -35,16 +35,35 @@ type received struct {
 	err    error
 }
 
-// openTrainable opens the trainable.
-func (s *subject) openTrainable() (*trainableHost, error) {
+// A trait is what a check needs of a trainable.
+type trait = need[sdk.TrainableTraits]
+
+var (
+	saving = trait{func(t sdk.TrainableTraits) bool { return t.Saves }, "it makes no checkpoints"}
+	reused = trait{func(t sdk.TrainableTraits) bool { return t.Reusable }, "its process is not reused"}
+	shared = trait{func(t sdk.TrainableTraits) bool { return t.Shared }, "its process is not shared"}
+	alone  = trait{func(t sdk.TrainableTraits) bool { return !t.Shared }, "its process is shared"}
+	single = trait{func(t sdk.TrainableTraits) bool { return !t.Reusable && !t.Shared },
+		"its process takes more than one trial"}
+	several = trait{func(t sdk.TrainableTraits) bool { return t.Reusable || t.Shared },
+		"its process takes one trial"}
+	requesting = trait{func(t sdk.TrainableTraits) bool { return t.Requests },
+		"it does not compute resource requests"}
+)
+
+// openTrainable opens the trainable, if it has the traits as far as they are known.
+func (s *subject) openTrainable(needs ...trait) (*trainableHost, error) {
+	if err := needed(s, s.opening(), needs); err != nil {
+		return nil, err
+	}
 	p, err := s.plugin()
 	if err != nil {
 		return nil, err
 	}
-	return s.openTrainableOf(p)
+	return s.openTrainableOf(p, needs...)
 }
 
-func (s *subject) openTrainableOf(p plugin.Plugin) (*trainableHost, error) {
+func (s *subject) openTrainableOf(p plugin.Plugin, needs ...trait) (*trainableHost, error) {
 	trainer, err := p.OpenTrainable(s.ctx, s.options())
 	if err != nil {
 		return nil, err
@@ -53,7 +72,7 @@ func (s *subject) openTrainableOf(p plugin.Plugin) (*trainableHost, error) {
 		left: make(chan struct{})}
 	s.closes = append(s.closes, c)
 	go c.listen()
-	return c, nil
+	return c, declares(s, s.opening(), c.traits, needs)
 }
 
 // Close stops the reader; the plugin is closed separately.
@@ -186,9 +205,9 @@ func (c *trainableHost) begin(t *sdk.Trial) (run uint64, err error) {
 	return run, err
 }
 
-// fresh opens the trainable and begins a trial, modified by change.
-func (s *subject) fresh(change func(*sdk.Trial)) (c *trainableHost, run uint64, err error) {
-	if c, err = s.openTrainable(); err != nil {
+// fresh opens the trainable, if it has the traits, and begins a trial, modified by change.
+func (s *subject) fresh(change func(*sdk.Trial), needs ...trait) (c *trainableHost, run uint64, err error) {
+	if c, err = s.openTrainable(needs...); err != nil {
 		return nil, 0, err
 	}
 	t, err := c.trial()

@@ -49,7 +49,7 @@ func others(t *testing.T, open Open, options string, salt uint64) {
 		play["salt"], play["planned"] = salt, true
 		c.With, _ = json.Marshal(play)
 		r := run(t.Context(), c, sdk.KindScheduler, open, Options{Options: json.RawMessage(options), Short: true},
-			&asked{})
+			&declared{})
 		if r.Outcome == Failed {
 			t.Errorf("salt %d: %s: want %s; saw %s", salt, r.Check, r.Want, r.Saw)
 		}

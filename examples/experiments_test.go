@@ -2,13 +2,13 @@ package examples
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
 // TestExperiments runs every experiment file of the examples as a user would, and checks the best
@@ -78,30 +78,9 @@ func TestAllExamples(t *testing.T) {
 // binary is the path of the tunehost program.
 type binary string
 
-// built builds tunehost once, in a temporary folder, for all tests.
-var built = sync.OnceValues(func() (path string, err error) {
-	dir, err := os.MkdirTemp("", "tunehost-examples-")
-	if err != nil {
-		return "", err
-	}
-	path, builtIn = filepath.Join(dir, "tunehost"), dir
-	if out, err := exec.Command("go", "build", "-o", path, "../cmd/tunehost").CombinedOutput(); err != nil {
-		return path, fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return path, nil
-})
-
-var builtIn string // removed at the end
-
-func TestMain(m *testing.M) {
-	status := m.Run()
-	_ = os.RemoveAll(builtIn)
-	os.Exit(status)
-}
-
 func build(t *testing.T) binary {
 	t.Helper()
-	path, err := built()
+	path, err := toolchain.Tunehost()
 	if err != nil {
 		t.Fatal(err)
 	}

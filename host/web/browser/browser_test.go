@@ -27,25 +27,12 @@ import (
 	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
-// tunehost is the path of the command.
-var tunehost = sync.OnceValues(func() (string, error) {
-	file := filepath.Join(os.TempDir(), fmt.Sprintf("tunehost-browser-%d", os.Getpid()))
-	out, err := exec.Command("go", "build", "-o", file, "../../../cmd/tunehost").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return file, nil
-})
-
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if shared != nil {
 		_ = chromedp.Cancel(shared)
 	}
 	_ = os.RemoveAll(profiles)
-	if file, err := tunehost(); err == nil {
-		_ = os.Remove(file)
-	}
 	os.Exit(code)
 }
 
@@ -72,7 +59,7 @@ func start(t testing.TB, dir string, args ...string) *program {
 
 func command(t testing.TB, dir string, args ...string) *program {
 	t.Helper()
-	file, err := tunehost()
+	file, err := toolchain.Tunehost()
 	if err != nil {
 		t.Fatal(err)
 	}

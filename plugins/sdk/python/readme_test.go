@@ -12,6 +12,7 @@ import (
 
 	"github.com/tunehost/tunehost/conformance"
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
@@ -168,11 +169,11 @@ type commands struct {
 
 func newCommands(t *testing.T, dir string) *commands {
 	t.Helper()
-	c := &commands{t: t, dir: dir, path: t.TempDir()}
-	if out, err := exec.Command("go", "build", "-o", c.path, "../../../cmd/tunehost").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	program, err := toolchain.Tunehost()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return c
+	return &commands{t: t, dir: dir, path: filepath.Dir(program)}
 }
 
 func (c *commands) command(name string, args ...string) *exec.Cmd {

@@ -37,11 +37,11 @@ type reader struct {
 
 func newReader(t *testing.T) *reader {
 	toolchain.Need(t, toolchain.Rust)
-	r := &reader{t: t, dir: t.TempDir(), bin: t.TempDir()}
-	if out, err := exec.Command("go", "build", "-o", r.bin, "../../../cmd/tunehost").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	program, err := toolchain.Tunehost()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return r
+	return &reader{t: t, dir: t.TempDir(), bin: filepath.Dir(program)}
 }
 
 func (r *reader) follow(text string) {

@@ -34,9 +34,9 @@ type tunehost struct {
 
 func newTunehost(t *testing.T, path string) tunehost {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "tunehost")
-	if out, err := exec.Command("go", "build", "-o", program, "../../../cmd/tunehost").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	program, err := toolchain.Tunehost()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return tunehost{program, t.TempDir(), path}
 }

@@ -12,21 +12,24 @@ import queue
 import sys
 import threading
 from concurrent import futures
-from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Type, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, Mapping, Optional, Type, TypeVar
 
 import grpc
 from google.protobuf import message_factory
 
 from . import _session, _tls, _vital, _wire
 from ._forked import ForkedSession, Refusal, Zygote
-from ._leasing import ExecutorService
 from ._log import log
-from ._proto import executor_pb2, reporter_pb2, scheduler_pb2, searcher_pb2, trainable_pb2
+from ._proto import reporter_pb2, scheduler_pb2, searcher_pb2, trainable_pb2
 from ._session import LocalSession, Session
 from .errors import Refused
 from .plugin import Plugin, Reporter, Scheduler, Searcher, Trainable, overrides, traits_of
 from .run import describe
 from .space import TooTight
+
+if TYPE_CHECKING:
+    from ._leasing import ExecutorService
 
 PROTOCOL = 1
 _MAX_MESSAGE = 17 << 20
@@ -410,6 +413,8 @@ class Server:
         elif kind == "reporter":
             service = ReporterService(plugin, self._main)
         elif kind == "executor":
+            from ._leasing import ExecutorService  # few plugins are one
+
             service = self._executor = ExecutorService(
                 plugin, lambda name, f: self._main.call(lambda: guarded(name, f)), lambda f: self._main.call(lambda: opening(f)),
                 NOT_OPEN)
@@ -417,7 +422,8 @@ class Server:
             service = self._trainable = ForkedService(plugin, Zygote(control))
         else:
             service = self._trainable = LocalService(plugin, self._main)
-        descriptor = _FILES[kind].DESCRIPTOR.services_by_name[f"{kind.capitalize()}Service"]
+        messages = import_module(f"tunehost._proto.{kind}_pb2")
+        descriptor = messages.DESCRIPTOR.services_by_name[f"{kind.capitalize()}Service"]
         self._handlers.append(_handlers(descriptor, service))
 
     def _control(self) -> grpc.GenericRpcHandler:
@@ -498,7 +504,3 @@ class Server:
         timer = threading.Timer(_END_GRACE_S, late)
         timer.daemon = True
         timer.start()
-
-
-_FILES: Mapping[str, Any] = {"searcher": searcher_pb2, "scheduler": scheduler_pb2, "trainable": trainable_pb2,
-                             "executor": executor_pb2, "reporter": reporter_pb2}

@@ -68,7 +68,10 @@ var languages = []language{
 // TestAlike runs the same trainable in each language, and compares the files of its trials with one
 // table.
 func TestAlike(t *testing.T) {
-	host := build(t, "../../../../cmd/tunehost", "tunehost")
+	host, err := toolchain.Tunehost()
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Setenv("TUNEHOST", host)
 	for _, l := range languages {
 		t.Run(l.name, func(t *testing.T) {

@@ -1,12 +1,12 @@
 // The plugin's side of the protocol; plugins/sdk/PROTOCOL.md describes it.
 
-import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../errors.js";
 import { Host } from "./host.js";
 import { divert } from "./output.js";
-import { definitions } from "./proto.js";
+import { grpc } from "./packages.js";
+import { service } from "./proto.js";
 import { schedulerService, searcherService } from "./services.js";
 import { hostAuthority, newIdentity } from "./tls.js";
 import { trainableService } from "./trainable.js";
@@ -58,13 +58,13 @@ function checkStart(plugins) {
 async function start(plugins) {
   const { PLUGIN_CLIENT_CERT: authority, PLUGIN_UNIX_SOCKET_DIR: dir } = process.env;
   const { key, cert, der } = newIdentity();
-  const credentials = ServerCredentials.createSsl(hostAuthority(authority),
+  const credentials = grpc.ServerCredentials.createSsl(hostAuthority(authority),
     [{ private_key: Buffer.from(key), cert_chain: Buffer.from(cert) }], true);
   if (!dir) {
     throw new Error("PLUGIN_UNIX_SOCKET_DIR is not set: this host speaks another protocol");
   }
   leaveEndToHost();
-  const server = new Server({
+  const server = new grpc.Server({
     "grpc.max_receive_message_length": maxReceive, "grpc.max_send_message_length": -1, "grpc.enable_channelz": 0,
   });
   const host = new Host();
@@ -103,12 +103,11 @@ function announce(path, certificate) {
 
 /**
  * Adds the plugins to the server; returns a function that ends training.
- * @param {Server} server
+ * @param {import("@grpc/grpc-js").Server} server
  * @param {Plugin[]} plugins
  * @param {Host} host
  */
 function addServices(server, plugins, host) {
-  const services = definitions();
   let endTraining = async () => {};
   /** @param {string} name @param {Record<string, Function>} methods */
   const add = (name, methods) => {
@@ -116,7 +115,7 @@ function addServices(server, plugins, host) {
       host.called();
       call(...args);
     }]);
-    server.addService(services[`tunehost.v1.${name}`], Object.fromEntries(noticed));
+    server.addService(service(name), Object.fromEntries(noticed));
   };
   for (const { kind, plugin } of plugins) {
     if (kind === "searcher") {

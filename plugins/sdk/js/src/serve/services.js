@@ -1,11 +1,13 @@
 // The services of searchers and schedulers, and how failures are answered.
 
-import { status } from "@grpc/grpc-js";
 import { describe, messageOf, stackOf } from "../errors.js";
 import { log } from "../log.js";
 import { TightError } from "../space/seen.js";
 import * as guard from "./guard.js";
+import { grpc } from "./packages.js";
 import * as wire from "./wire.js";
+
+const { status } = grpc;
 
 /** Status messages travel in a header. */
 const maxMessage = 4096;

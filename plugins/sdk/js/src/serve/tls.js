@@ -1,9 +1,11 @@
 // The plugin's side of the TLS connection: a certificate made for this
 // process, and a check that the client is the host.
 
-import { fromBER, Integer, ObjectIdentifier, Sequence, Set as SetOf, Utf8String, UTCTime,
-  BitString, Boolean as Bool, OctetString, Constructed, Primitive } from "asn1js";
 import { generateKeyPairSync, sign, X509Certificate } from "node:crypto";
+import { asn1 } from "./packages.js";
+
+const { fromBER, Integer, ObjectIdentifier, Sequence, Set: SetOf, Utf8String, UTCTime,
+  BitString, Boolean: Bool, OctetString, Constructed, Primitive } = asn1;
 
 const day = 24 * 3600 * 1000;
 const life = 3650 * day; // far beyond any experiment; the key lives in memory only

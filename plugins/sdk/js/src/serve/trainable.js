@@ -1,11 +1,13 @@
 // The service of trainables: one stream for all runs of a process.
 
-import { status } from "@grpc/grpc-js";
 import { readOptions } from "./options.js";
 import { Output } from "./output.js";
+import { grpc } from "./packages.js";
 import { Order, Run, Said } from "./run.js";
 import { failure, notOpen, Refusal, unary } from "./services.js";
 import * as wire from "./wire.js";
+
+const { status } = grpc;
 
 /** Keeps a message well below the host's limit: the approximate number of bytes of texts and metrics. */
 const maxBatch = 512 << 10;
