@@ -7,9 +7,9 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
-// kernelParams are the parameters of the model: what is expected before any result, and the kernel. The covariance of two points is scale·m(√(Σ
-// rate·distance²)), with Matérn's function m of smoothness 5/2; the distance of two categories is 0
-// or 1. Noise is the additional variance of results.
+// kernelParams are the parameters of the model: what is expected before any result, and the kernel. The
+// covariance of two points is scale·m(√(Σ rate·distance²)), with Matérn's function m of smoothness 5/2;
+// the distance of two categories is 0 or 1. Noise is the additional variance of results.
 type kernelParams struct {
 	rates        []float64 // 1/length²
 	scale, noise float64
