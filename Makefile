@@ -80,6 +80,9 @@ export CARGO_NET_RETRY := 10
 PYTHON := $(shell command -v python3)
 NPM := $(and $(shell command -v node),$(shell command -v npm))
 CARGO := $(shell command -v cargo)
+# No package has C in it. Without it every step has the same packages as the wheels; with it those that need the network
+# would be compiled twice.
+export CGO_ENABLED := 0
 # The race detector needs a C compiler.
 RACE := $(if $(shell command -v $(firstword $(shell go env CC 2>/dev/null) cc)),-race)
 
@@ -178,7 +181,7 @@ KUBERNETES := plugins/executors/kubernetes
 
 .PHONY: kubernetes
 kubernetes: ## the executor kubernetes, a module of its own, as a plugin in its folder
-	@cd $(KUBERNETES) && CGO_ENABLED=0 go build -ldflags '-s -w' -o executor/tunehost-executor-kubernetes .
+	@cd $(KUBERNETES) && go build -ldflags '-s -w' -o executor/tunehost-executor-kubernetes .
 	@ls -l $(KUBERNETES)/executor
 
 .PHONY: check-kubernetes
@@ -396,7 +399,7 @@ test: $(if $(PYTHON),bytecode c-guests) $(if $(CARGO),rust-guests) ## all tests 
 	$(call heading,tests of other processes and where nothing runs beside something else)
 	@$(call go_test,-p $(AT_ONCE),$(LONGEST) $(filter-out $(RACED),$(TESTS)))
 	$(call heading,tests with the race detector)
-	@$(call go_test,$(RACE),$(LONGEST_RACED) $(RACED))
+	@$(if $(RACE),export CGO_ENABLED=1;) $(call go_test,$(RACE),$(LONGEST_RACED) $(RACED))
 
 # gotest,FORMAT,PACKAGES,FLAGS: tests that start clusters, kill hosts and fill disks share a few processors. Where few
 # failed, they run once more, alone, and those that pass then are named as UNSTEADY, here and at the end. After a data
@@ -461,14 +464,14 @@ bench: ## benchmarks; PKG=./core/... BENCH=Replay
 .PHONY: hostbench
 hostbench: ## what the whole command costs, beside plain starts of programs, or beside another binary with AGAINST=FILE; see bench/RESULTS.md
 	@mkdir -p $(TOOLS)
-	@CGO_ENABLED=0 go build -o $(TOOLS)/tunehost ./cmd/tunehost
+	@go build -o $(TOOLS)/tunehost ./cmd/tunehost
 	@go run ./bench/hostbench $(if $(AGAINST),-against $(AGAINST)) $(TOOLS)/tunehost
 
 BENCH_PYTHON := $(TOOLS)/bench-python
 
 .PHONY: bench-python
 bench-python: $(BENCH_PYTHON)/ready ## tuning from Python beside Optuna and Ray Tune, in one run; see bench/RESULTS.md
-	@CGO_ENABLED=0 go build -o $(BENCH_PYTHON)/tunehost ./cmd/tunehost
+	@go build -o $(BENCH_PYTHON)/tunehost ./cmd/tunehost
 	@TUNEHOST_BINARY=$(BENCH_PYTHON)/tunehost $(BENCH_PYTHON)/bin/python bench/pythonbench/measure.py $(RUN)
 
 $(BENCH_PYTHON)/ready: $(PYTHON_SDK)/pyproject.toml
@@ -479,13 +482,13 @@ $(BENCH_PYTHON)/ready: $(PYTHON_SDK)/pyproject.toml
 
 .PHONY: bench-serve
 bench-serve: ## what looking costs: answers about 100,000 trials, and ten open pages beside a running host
-	@mkdir -p $(TOOLS); CGO_ENABLED=0 go build -o $(TOOLS)/tunehost ./cmd/tunehost
+	@mkdir -p $(TOOLS); go build -o $(TOOLS)/tunehost ./cmd/tunehost
 	@go run ./bench/servebench $(TOOLS)/tunehost
 
 .PHONY: bench-cluster
 bench-cluster: ## what experiments on nodes cost, beside a real Slurm on this machine (needs root); see bench/RESULTS.md
 	@mkdir -p $(TOOLS)
-	@CGO_ENABLED=0 go build -o $(TOOLS)/tunehost ./cmd/tunehost
+	@go build -o $(TOOLS)/tunehost ./cmd/tunehost
 	@go run ./bench/clusterbench $(if $(RUN),-only $(RUN)) $(TOOLS)/tunehost
 
 .PHONY: torture
@@ -504,7 +507,7 @@ soak: torture ## simulated worlds and crashes of the journal (SEEDS=100000 of ea
 	go test -count=1 -timeout 0 -v ./host/hosttest/sim -run TestDeathAtEveryOperation -every
 	go test -count=1 -timeout 0 ./core -run TestWorlds -seeds $(SEEDS)
 	go test -count=1 -timeout 0 ./core/journal -run TestRandomLives -lives $(SEEDS)
-	go test -race -count=1 -timeout 0 ./host/hosttest -run TestKilledHosts -kills $(KILLS)
+	CGO_ENABLED=1 go test -race -count=1 -timeout 0 ./host/hosttest -run TestKilledHosts -kills $(KILLS)
 	go test -count=1 -timeout 0 ./cmd/tunehost -run TestConformance -long
 
 .PHONY: mutants
