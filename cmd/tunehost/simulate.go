@@ -203,7 +203,7 @@ func (a *app) simulated(s *simulate.Result, took time.Duration) error {
 		row("", fmt.Sprintf("best value at any iteration: %s, by trial %d at iteration %d, after %s",
 			number(float64(last.Value)), last.Number, last.Iteration, seconds(float64(last.Seconds))))
 	}
-	if r := s.Record; r != nil && r.Iterations > 0 {
+	if r := s.Record; r != nil && r.Iterations > 0 && s.Outcome != core.Failed {
 		beside(r, s.Trained, row)
 	}
 	if s.Cut > 0 {

@@ -70,11 +70,16 @@ type Best struct {
 // time; 0 takes the file's resources and those of Options.Resources. Nothing is written.
 func Run(ctx context.Context, o options.Options, load func(*space.Space) (*curves.Table, error), workers int) (Result,
 	error) {
+	return simulate(ctx, o, func(e *config.Experiment) (*curves.Table, error) { return load(e.Space) }, workers)
+}
+
+func simulate(ctx context.Context, o options.Options, load func(*config.Experiment) (*curves.Table, error),
+	workers int) (Result, error) {
 	e, err := read(ctx, &o, workers)
 	if err != nil {
 		return Result{}, err
 	}
-	known, err := load(e.Space)
+	known, err := load(e)
 	if err != nil {
 		return Result{}, usererror.Wrap(err)
 	}
