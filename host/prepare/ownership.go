@@ -44,8 +44,9 @@ func ownedBy(r *runfile.File, e *config.Experiment, p *Plan) (ownership, error) 
 	case !e.Named():
 		return ownership{}, foreignError(r, e, dir, there)
 	case there:
-		return ownership{foreign: true, warnings: []string{fmt.Sprintf("%s: %s belongs to %s: its results are from "+
-			"that file; if that is not intended, give %s another name", e.PosOf("name"), dir.Path(), r.File, e.File)}}, nil
+		text := fmt.Sprintf("%s: %s belongs to %s: its results are from that file; if that is not intended, give %s "+
+			"another name", e.PosOf("name"), dir.Path(), r.File, e.File)
+		return ownership{foreign: true, warnings: []string{text}}, nil
 	}
 	return ownership{moved: true, warnings: []string{fmt.Sprintf("%s: %s was begun with %s, which is gone: it "+
 		"continues with %s",
