@@ -168,7 +168,8 @@ func recordJSON(r *simulate.Record) *recordShape {
 	if r == nil {
 		return nil
 	}
-	shape := &recordShape{Iterations: r.Iterations, Seconds: view.Float(r.Seconds), Trained: r.Trained, Changed: r.Changed}
+	shape := &recordShape{Iterations: r.Iterations, Seconds: view.Float(r.Seconds), Trained: r.Trained,
+		Changed: r.Changed}
 	if b := r.Best; b != nil {
 		shape.Best = &recordedShape{b.Number, view.Float(b.Value), b.Iterations, b.Reached, b.Kept(), b.Reason}
 	}

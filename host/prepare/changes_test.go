@@ -177,7 +177,8 @@ func TestExtendsMembersOfGroups(t *testing.T) {
 	const all = `{"g":{"a":{"uniform":[0,10]},` +
 		`"h":{"b":{"uniform":[0,20]},"c":{"choice":[1,2]}}},"lr":{"uniform":[0,30]}}`
 	p := x.run(false, nested)
-	if got := string(p.Experiment.Key("space")) + string(p.Experiment.Key("searcher")); got != all+`{"plugin":"sobol"}` {
+	if got := string(p.Experiment.Key("space")) + string(p.Experiment.Key("searcher")); got != all+
+		`{"plugin":"sobol"}` {
 		t.Error(got)
 	}
 	for _, want := range []string{"test.yaml:3:", ": space.g.h.b was extended on ", ` to {"uniform":[0,20]}, and the ` +
