@@ -122,3 +122,40 @@ resources: {cpu: 0.25}
 		}
 	}
 }
+
+// A trial that was stopped before its first checkpoint says nothing about the others, whether they have made some
+// under an earlier host or will.
+func TestStoppedBeforeItsFirstCheckpoint(t *testing.T) {
+	const file = `version: 1
+objective: {metric: score, mode: max}
+trainable: {command: [sh, -c, 'for i in 1 2 3; do echo "{\"score\": {x}}"; done; d=$TUNEHOST_CHECKPOINT_DIR/1;
+  mkdir $d; echo 1 >$d/state; echo "{\"score\": {x}, \"checkpoint\": \"$d\"}"']}
+space: {x: {int: [1, 9]}}
+points: [{x: %d}, {x: %d}]
+trials: 1
+concurrency: 1
+stop: {score: 9}
+checkpoint: {keep: 2}
+`
+	for _, first := range []int{1, 9} {
+		o, seen := quick(t, fmt.Sprintf(file, first, 10-first), command.Plugin())
+		finish(t, o)
+		o.Sets = []string{"trials=2"}
+		m := audit(t, finish(t, o).Dir, nil)
+		if v := m.View(0); (v.Cause.Kind == core.CauseCompleted) != (first == 1) || m.Trials() != 2 {
+			t.Fatalf("%d trials, the first ended with %v", m.Trials(), v.Cause)
+		}
+		if strings.Contains(seen.String(), "no effect") {
+			t.Error(seen.String())
+		}
+	}
+}
+
+// A trainable is not told of what programs do.
+func TestHowATrainableMakesCheckpoints(t *testing.T) {
+	o, seen := quick(t, "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: wobbly}\n"+
+		"space: {x: {uniform: [0, 1]}}\ntrials: 1\ncheckpoint: {keep: 2}\n", wobbly(0))
+	finish(t, o)
+	contains(t, seen.String(), "checkpoint has no effect: trial 0 has made none; a trainable reports checkpoints with "+
+		"a result, in Python with tune.report(…, checkpoint=…)")
+}

@@ -182,6 +182,25 @@ func TestLaterExtensionKeepsEarlierOnes(t *testing.T) {
 		`{"plugin":"random"}, as the file says`)
 }
 
+// B-083: what another file extended stays when the experiment's own file, which was not edited, extends something else.
+func TestExtensionByAnotherFile(t *testing.T) {
+	named := strings.Replace(extended, "version: 1", "version: 1\nname: test", 1)
+	o, seen := extend(t, named, nil)
+	own := o.File
+	o.File = filepath.Join(t.TempDir(), "other.yaml")
+	wider := strings.Replace(strings.Replace(named, "x: {uniform: [0, 1]}", "x: {uniform: [0, 9]}", 1), "trials: 6",
+		"trials: 20", 1)
+	if err := os.WriteFile(o.File, []byte(wider), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, o)
+	o.File, o.Sets = own, []string{"space.c={choice: [a, b, d]}", "trials=22"}
+	seen.Reset()
+	kept := recorded(t, finish(t, o).Dir)
+	contains(t, string(kept.Key("space")), "[0,9]", `["a","b","d"]`)
+	contains(t, seen.String(), "space.x was extended on ", "and the experiment keeps that value")
+}
+
 // B-083: what an experiment began with by --set stays, too, if an extension does not name it.
 func TestExtensionKeepsWhatWasSet(t *testing.T) {
 	o, seen := quick(t, extended, wobbly(0), tpe.Plugin, asha.Plugin)

@@ -194,6 +194,26 @@ trials: 20
 	}
 }
 
+// B-100, B-106: the searcher grid runs every combination once, also where a condition gives one point of the
+// grids more of them than another; a host that was killed on the way goes on.
+func TestGridWithCondition(t *testing.T) {
+	text := search("space:\n  c: {choice: [a, b, c]}\n  lr: {grid: [0.1, 0.2]}\n" +
+		"  w: {int: [1, 3], when: 'lr > 0.15'}\nsearcher: grid\ntrials: 7\n")
+	o, _ := quick(t, text)
+	first := finish(t, o)
+	o.Sets = append(o.Sets, "trials=-1")
+	ended := finish(t, o)
+	if ended.Dir != first.Dir {
+		t.Fatalf("it did not go on: %s, then %s", first.Dir, ended.Dir)
+	}
+	ran := params(audit(t, ended.Dir, nil))
+	slices.Sort(ran)
+	if once := slices.Compact(slices.Clone(ran)); len(ran) != 12 || len(once) != 12 {
+		t.Errorf("%d trials of %d combinations; want each of 12 once:\n%s", len(ran), len(once),
+			strings.Join(ran, "\n"))
+	}
+}
+
 // B-107: refused, the searcher named, the experiment stopped and saved.
 func TestSuggestionOutsideTheSpace(t *testing.T) {
 	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\nsearcher: outside\npoints: [{x: 0.5}]\ntrials: 5\n"),

@@ -37,14 +37,20 @@ decide as in a real run, but trials are not trained: they report recorded values
 shows in seconds how much another scheduler, or another number of workers, would save.
 
 --table takes a file of JSON lines, one for each trained configuration (it may be
-compressed with gzip); without seconds, an iteration takes one:
+compressed with gzip). seconds is the training time so far at each report; without it, an
+iteration takes a second:
 
   {"params": {"lr": 0.1}, "metrics": {"loss": [0.9, 0.5]}, "seconds": [1.2, 2.3]}
+
+A trial with parameters that are not in the table reports the curve of those nearest to
+them, and the output says how many did.
 
 --from takes the directory of an experiment: its trials come in the same order and report
 the same values, whatever searcher and number of trials FILE names. Without FILE, the
 settings are those of that experiment. The output says how much training that would have
-saved, and whether the best recorded trial was kept.
+saved, and whether the best recorded trial was kept. The space must be that of the record.
+What a trial would have done after it was stopped is not known, and neither is what a
+scheduler such as pbt changed: its trials are simulated up to their first change.
 
 Plugins that do not come with tunehost are started only with --trust.`,
 		Example: `  tunehost simulate digits.yaml --table curves.jsonl.gz --workers 4
@@ -125,6 +131,7 @@ type simulatedShape struct {
 	Trained view.Float     `json:"trained_s"`
 	Whole   view.Float     `json:"whole_s"`
 	Cut     int            `json:"cut"`
+	Near    int            `json:"near"`
 	Best    *simulatedBest `json:"best"`
 	Curve   []view.Step    `json:"curve"`
 	// Record is null for a table.
@@ -144,6 +151,7 @@ type recordShape struct {
 	Iterations uint64         `json:"iterations"`
 	Seconds    view.Float     `json:"seconds"`
 	Trained    uint64         `json:"trained_iterations"`
+	Changed    int            `json:"changed"`
 	Best       *recordedShape `json:"best"`
 }
 
@@ -160,7 +168,8 @@ func recordJSON(r *simulate.Record) *recordShape {
 	if r == nil {
 		return nil
 	}
-	shape := &recordShape{Iterations: r.Iterations, Seconds: view.Float(r.Seconds), Trained: r.Trained}
+	shape := &recordShape{Iterations: r.Iterations, Seconds: view.Float(r.Seconds), Trained: r.Trained,
+		Changed: r.Changed}
 	if b := r.Best; b != nil {
 		shape.Best = &recordedShape{b.Number, view.Float(b.Value), b.Iterations, b.Reached, b.Kept(), b.Reason}
 	}
@@ -171,7 +180,7 @@ func simulatedJSON(s *simulate.Result, took time.Duration) simulatedShape {
 	shape := simulatedShape{State: s.Outcome.String(), Reason: s.Reason, Seed: s.Seed, Trials: s.Trials,
 		Counts: map[string]int{}, Results: s.Results,
 		Elapsed: view.Float(s.Seconds), Trained: view.Float(s.Trained), Whole: view.Float(s.Whole),
-		Cut: s.Cut, Curve: s.Curve, Record: recordJSON(s.Record), Took: took.Seconds()}
+		Cut: s.Cut, Near: s.Near, Curve: s.Curve, Record: recordJSON(s.Record), Took: took.Seconds()}
 	for state, n := range s.States {
 		shape.Counts[state.String()] = n
 	}
@@ -194,21 +203,26 @@ func (a *app) simulated(s *simulate.Result, took time.Duration) error {
 	row("trials", a.countsOf(s))
 	row("results", fmt.Sprint(s.Results))
 	if s.Whole > 0 {
-		row("trained", fmt.Sprintf("%s, %.0f %% of the time that complete trials would take", seconds(s.Trained),
+		row("trained", fmt.Sprintf("%s, %.0f %% of the time of their recorded curves", seconds(s.Trained),
 			100*s.Trained/s.Whole))
 	}
 	if b := s.Best; b != nil {
-		row("best", fmt.Sprintf("%s by trial %d (%s)", number(b.Value), b.Number, naming.BriefParams(b.Params)))
+		row("best", fmt.Sprintf("%s by trial %d (%s)%s", number(b.Value), b.Number, naming.BriefParams(b.Params),
+			firstOf(s.Machine.Spec().Objectives)))
 		last := s.Curve[len(s.Curve)-1]
 		row("", fmt.Sprintf("best value at any iteration: %s, by trial %d at iteration %d, after %s",
 			number(float64(last.Value)), last.Number, last.Iteration, seconds(float64(last.Seconds))))
 	}
-	if r := s.Record; r != nil && r.Iterations > 0 {
-		beside(r, s.Trained, row)
+	if r := s.Record; r != nil && r.Iterations > 0 && s.Outcome != core.Failed {
+		beside(r, s.Trained, firstOf(s.Machine.Spec().Objectives), row)
 	}
 	if s.Cut > 0 {
-		row("unknown", fmt.Sprintf("%d trials reached the end of their recorded curves and could not continue",
-			s.Cut))
+		row("unknown", fmt.Sprintf("%s reached the end of what was recorded and could not continue",
+			plural(s.Cut, "trial")))
+	}
+	if s.Near > 0 && s.Record == nil {
+		row("nearest", fmt.Sprintf("%s with parameters that are not in the table reported the curves of those nearest "+
+			"to them", plural(s.Near, "trial")))
 	}
 	if s.Failure != "" {
 		row("failed", fmt.Sprintf("%s; the first says: %s", plural(s.States[core.Errored], "trial"),
@@ -223,7 +237,7 @@ func (a *app) simulated(s *simulate.Result, took time.Duration) error {
 }
 
 // beside prints what the simulation saved of what was recorded, and what became of the best trial.
-func beside(r *simulate.Record, trained float64, row func(name, text string)) {
+func beside(r *simulate.Record, trained float64, by string, row func(name, text string)) {
 	row("recorded", fmt.Sprintf("%d iterations in %s", r.Iterations, seconds(r.Seconds)))
 	if left, total := r.Trained, r.Iterations; left < total {
 		row("saved", fmt.Sprintf("%d iterations, %.0f %%, and %s of training", total-left,
@@ -234,11 +248,23 @@ func beside(r *simulate.Record, trained float64, row func(name, text string)) {
 	switch b := r.Best; {
 	case b == nil:
 	case b.Kept():
-		row("kept", fmt.Sprintf("the best recorded trial, %d (%s), to its end", b.Number, number(b.Value)))
+		row("kept", fmt.Sprintf("the best recorded trial, %d (%s), to its end%s", b.Number, number(b.Value), by))
 	default:
-		row("lost", fmt.Sprintf("the best recorded trial, %d (%s), at iteration %d of %d: %s", b.Number,
-			number(b.Value), b.Reached, b.Iterations, b.Reason))
+		row("lost", fmt.Sprintf("the best recorded trial, %d (%s), at iteration %d of %d: %s%s", b.Number,
+			number(b.Value), b.Reached, b.Iterations, b.Reason, by))
 	}
+	if r.Changed > 0 {
+		row("in part", fmt.Sprintf("%s of the record continued with other parameters or from the checkpoint of "+
+			"another; only what they did before is simulated", plural(r.Changed, "trial")))
+	}
+}
+
+// firstOf says which objective a best trial is the best by, if there are others.
+func firstOf(objectives []core.Objective) string {
+	if len(objectives) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("; by %s, the first of %d objectives", objectives[0].Metric, len(objectives))
 }
 
 func (a *app) countsOf(s *simulate.Result) string {

@@ -126,17 +126,48 @@ func compare(path string, a, b *node, effect Effect, otherwise Pos) []Change {
 	if b != nil && b.pos.written() {
 		at = b.pos
 	}
-	if a == nil || b == nil || a.kind != mapKind || b.kind != mapKind || strings.Count(path, ".") > 0 {
-		return []Change{{path, old, now, effect, at}}
+	if !divided(path, a, b) {
+		return []Change{{path, old, now, effect, argument(b, at)}}
 	}
 	var changes []Change
 	for _, name := range union(a.names(), b.names()) {
 		changes = append(changes, compare(path+"."+name, a.get(name), b.get(name), effect, at)...)
 	}
 	if len(changes) == 0 { // only the order of parameters differs
-		return []Change{{path, old, now, effect, at}}
+		return []Change{{path, old, now, effect, argument(b, at)}}
 	}
 	return changes
+}
+
+// divided reports whether two values are compared name by name: the maps of the file, and groups of the space that have
+// the same members.
+func divided(path string, a, b *node) bool {
+	switch {
+	case a == nil || b == nil || a.kind != mapKind || b.kind != mapKind:
+		return false
+	case !strings.Contains(path, "."):
+		return true
+	}
+	return strings.HasPrefix(path, "space.") && isGroup(a) && isGroup(b) && slices.Equal(a.names(), b.names())
+}
+
+// isGroup reports whether a map of the space has parameters, each of which a path of names leads to.
+func isGroup(n *node) bool {
+	return len(n.keys) > 0 && formOf(n) == "" && !n.has("value") &&
+		!slices.ContainsFunc(n.names(), func(name string) bool { return strings.Contains(name, ".") })
+}
+
+// argument is the place of the first part of a value that a command-line argument gave, or otherwise.
+func argument(n *node, otherwise Pos) Pos {
+	if n == nil || !otherwise.InFile() {
+		return otherwise
+	}
+	for _, e := range n.keys {
+		if at := argument(e.value, e.value.pos); !at.InFile() {
+			return at
+		}
+	}
+	return otherwise
 }
 
 func jsonOrNil(path string, n *node) []byte {
@@ -161,6 +192,11 @@ func union(a, b []string) []string {
 func (e *Experiment) Key(path string) []byte {
 	name, part, within := strings.Cut(path, ".")
 	n := e.canonical(name)
+	for within && n != nil && name == "space" && !n.has(part) { // a member of a group
+		var group string
+		group, part, within = strings.Cut(part, ".")
+		n = n.get(group)
+	}
 	if within && n != nil {
 		n = n.get(part)
 	}

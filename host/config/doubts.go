@@ -11,6 +11,7 @@ import (
 // doubts warns of settings that are valid but probably not intended.
 func (b *builder) doubts() {
 	b.oneTrial()
+	b.endlessGrid()
 	b.ownResources()
 }
 
@@ -28,6 +29,16 @@ func (b *builder) oneTrial() {
 		b.warn(placeOf(b.root, "searcher", b.root.pos), "without trials only one is run; write how many, such as "+
 			"trials: 100")
 	}
+}
+
+// endlessGrid warns of grids that are repeated for ever, by users who want each combination once.
+func (b *builder) endlessGrid() {
+	if b.e.Searcher.Name != "grid" || b.e.Trials >= 0 || b.e.Space == nil || len(b.e.Space.Params) == 0 ||
+		b.root.has("budget") || slices.ContainsFunc(b.e.Space.Params, func(p space.Param) bool { return !p.Grid }) {
+		return
+	}
+	b.warn(placeOf(b.root, "trials", b.root.pos), "without an end: the space has only grids, which are repeated; to "+
+		"run each combination once leave trials out")
 }
 
 // builtIn maps other spellings to the names of the resources that a machine has.

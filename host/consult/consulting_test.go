@@ -179,7 +179,8 @@ func TestSearcherReceivesAllEvents(t *testing.T) {
 		indices = append(indices, i)
 		return core.Suggestion{Params: []byte("{}")}, nil
 	}
-	s := NewSearching(SearchOptions{Options: o, Searcher: p, Space: &space.Space{}, Suggestion: suggestion})
+	s := NewSearching(SearchOptions{Options: o, Searcher: p, Suggestion: suggestion,
+		Requests: func(a core.AskSearcher) []sdk.Request { return make([]sdk.Request, a.Count) }})
 	for i := uint64(1); i <= many; i++ {
 		s.Put(SearchWork{Event: sdk.Event{Number: i}})
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/config/points"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/queue"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -21,8 +20,7 @@ type SearchOptions struct {
 	Options
 	Searcher plugin.Searcher
 	Told     uint64 // the last event that it was told when it was opened
-	Space    *space.Space
-	Seed     uint64
+	Requests func(core.AskSearcher) []sdk.Request
 	// Suggestion turns a point into a trial, or says why that fails.
 	Suggestion func(index uint64, p space.Point) (core.Suggestion, error)
 }
@@ -123,7 +121,7 @@ func (s *Searching) tell(ctx context.Context) error {
 
 func (s *Searching) ask(ctx context.Context, a core.AskSearcher) error {
 	started := s.Clock.Now()
-	answer, err := s.Searcher.Suggest(ctx, points.Requests(s.Space, s.Seed, a))
+	answer, err := s.Searcher.Suggest(ctx, s.Requests(a))
 	if err != nil {
 		return s.failed(ctx, err)
 	}

@@ -244,7 +244,15 @@ func (p past) behind(file *config.Experiment, d config.Change, key string) strin
 	}
 	return fmt.Sprintf("%s: %s was %s on %s to %s, and the experiment keeps that value; here it is still %s: "+
 		"write %s: %s into the file",
-		file.PosOf(key), key, was, minute(last.Time), value, orNothing(here), strings.TrimPrefix(key, "space."), value)
+		file.PosOf(key), key, was, minute(last.Time), value, orNothing(here), inSpace(key), value)
+}
+
+// inSpace is the name of a parameter as it stands in the space; other keys keep their path.
+func inSpace(key string) string {
+	if strings.HasPrefix(key, "space.") {
+		return key[strings.LastIndexByte(key, '.')+1:]
+	}
+	return key
 }
 
 func minute(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }

@@ -159,3 +159,37 @@ func TestAnyExtensions(t *testing.T) {
 		}
 	}
 }
+
+const nested = "version: 1\nobjective: {metric: loss, mode: min}\n" +
+	"space: {g: {a: {uniform: [0, 1]}, h: {b: {uniform: [0, 1]}, c: {choice: [1]}}}, lr: {uniform: [0, 1]}}\n"
+
+// B-083: --extend changes only what --set gives, also within a group and within a parameter; what was extended before
+// stays, and the warning says what to write.
+func TestExtendsMembersOfGroups(t *testing.T) {
+	x := begun(t, nested)
+	for _, set := range []string{"space.g.a={uniform: [0, 10]}", "space.g.h.b={uniform: [0, 20]}",
+		"space.lr.uniform=[0, 30]", "space.g.h.c.choice=[1, 2]", "searcher=sobol"} {
+		p := x.run(true, nested, set)
+		if all := strings.Join(p.Warnings, "\n"); strings.Contains(all, "goes back") {
+			t.Errorf("%s: %s", set, all)
+		}
+	}
+	const all = `{"g":{"a":{"uniform":[0,10]},` +
+		`"h":{"b":{"uniform":[0,20]},"c":{"choice":[1,2]}}},"lr":{"uniform":[0,30]}}`
+	p := x.run(false, nested)
+	if got := string(p.Experiment.Key("space")) + string(p.Experiment.Key("searcher")); got != all+
+		`{"plugin":"sobol"}` {
+		t.Error(got)
+	}
+	for _, want := range []string{"test.yaml:3:", ": space.g.h.b was extended on ", ` to {"uniform":[0,20]}, and the ` +
+		`experiment keeps that value; here it is still {"uniform":[0,1]}: write b: {"uniform":[0,20]} into the file`} {
+		if warned := strings.Join(p.Warnings, "\n"); !strings.Contains(warned, want) {
+			t.Errorf("%q is missing in\n%s", want, warned)
+		}
+	}
+	back := x.run(true, nested, "space.g.a={uniform: [0, 1]}")
+	const g = `{"a":{"uniform":[0,1]},"h":{"b":{"uniform":[0,20]}`
+	if got := string(back.Experiment.Key("space.g")); !strings.HasPrefix(got, g) {
+		t.Error(got)
+	}
+}

@@ -19,7 +19,9 @@ import (
 // ownership is the relation between a file and the experiment that has its name.
 type ownership struct {
 	// moved: the file that the experiment began with is now this one.
-	moved    bool
+	moved bool
+	// foreign: this is another file than the one that the experiment began with, which is there.
+	foreign  bool
 	warnings []string
 }
 
@@ -42,8 +44,9 @@ func ownedBy(r *runfile.File, e *config.Experiment, p *Plan) (ownership, error) 
 	case !e.Named():
 		return ownership{}, foreignError(r, e, dir, there)
 	case there:
-		return ownership{warnings: []string{fmt.Sprintf("%s: %s belongs to %s: its results are from that "+
-			"file; if that is not intended, give %s another name", e.PosOf("name"), dir.Path(), r.File, e.File)}}, nil
+		text := fmt.Sprintf("%s: %s belongs to %s: its results are from that file; if that is not intended, give %s "+
+			"another name", e.PosOf("name"), dir.Path(), r.File, e.File)
+		return ownership{foreign: true, warnings: []string{text}}, nil
 	}
 	return ownership{moved: true, warnings: []string{fmt.Sprintf("%s: %s was begun with %s, which is gone: it "+
 		"continues with %s",

@@ -266,6 +266,9 @@ func (p *Plan) resume(o *options.Options, e *config.Experiment) error {
 			return err
 		}
 	}
+	if own.foreign {
+		changed.inFile = nil // the experiment's own file lacks what this one extends
+	}
 	if x := changed.boundary(r, time.Now()); x != nil {
 		r.Extensions = append(r.Extensions, *x)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -50,12 +51,11 @@ func Backtest(ctx context.Context, dir string, o options.Options, workers int) (
 	o.Sets = append(slices.Clone(o.Sets), "searcher="+recordedName, fmt.Sprintf("trials=%d", len(rows)), "points=null",
 		"learn_from=null", "restore=null",
 		"repeat=1") // the record has each run
-	end, err := Run(ctx, o, func(s *space.Space) (*curves.Table, error) {
-		own, _, err := recordedRows(e, s)
-		if err != nil {
+	end, err := simulate(ctx, o, func(now *config.Experiment) (*curves.Table, error) {
+		if err := sameSpace(e, now); err != nil {
 			return nil, err
 		}
-		return curves.New(s, curves.Rule{Neighbours: 1}, own), nil
+		return curves.New(now.Space, curves.Rule{Neighbours: 1}, rows), nil
 	}, workers)
 	if err == nil {
 		end.Record = compare(e, rows, numbers, end.Machine)
@@ -74,6 +74,23 @@ func recordDecides(sets []string) error {
 		}
 	}
 	return nil
+}
+
+// sameSpace refuses another space than that of the record, whose trials come as they are.
+func sameSpace(record *view.Recorded, now *config.Experiment) error {
+	if reflect.DeepEqual(record.Config.Space, now.Space) {
+		return nil
+	}
+	at, what := now.PosOf("space"), "it is another one"
+	for _, d := range config.Diff(record.Config, now) {
+		if key, _, _ := strings.Cut(d.Key, "."); key == "space" || key == "constraints" {
+			at, what = d.Pos, d.Key+" is another one"
+			break
+		}
+	}
+	return usererror.Errorf("%s: --from takes the trials from the record %s, so that the space must be that of the "+
+		"record, and %s: leave it as it is, or take a table of curves with --table, for which a searcher suggests",
+		at, record.Dir.Path(), what)
 }
 
 // takeRecorded takes the experiment file from a directory.

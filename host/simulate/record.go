@@ -18,6 +18,9 @@ type Record struct {
 	// simulated ones.
 	Iterations, Trained uint64
 	Seconds             float64
+	// Changed is how many trials continued with other parameters or from another trial's checkpoint; only what
+	// they did before is known.
+	Changed int
 	// Best is the best recorded trial by its last value; nil when none reported a finite value.
 	Best *RecordedBest
 }
@@ -43,6 +46,11 @@ func compare(e *view.Recorded, rows []curves.Row, numbers []core.TrialNo, m *cor
 	}
 	for no := range core.TrialNo(m.Trials()) {
 		r.Trained += m.View(no).Iteration
+	}
+	for _, no := range numbers {
+		if _, whole := firstStretch(e, no); !whole {
+			r.Changed++
+		}
 	}
 	i, value := bestRow(rows, m.Spec().Objectives[0])
 	if i < 0 {

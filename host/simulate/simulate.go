@@ -45,6 +45,8 @@ type Result struct {
 	Cut int
 	// Untimed is how many curves of the table have no seconds, so that an iteration takes one.
 	Untimed int
+	// Near is how many trials had no curve of their own, and reported that of recorded trials near them.
+	Near int
 	// Failure is why the first trial in ERROR failed.
 	Failure string
 	// Best is nil when no trial reported a finite value.
@@ -70,11 +72,16 @@ type Best struct {
 // time; 0 takes the file's resources and those of Options.Resources. Nothing is written.
 func Run(ctx context.Context, o options.Options, load func(*space.Space) (*curves.Table, error), workers int) (Result,
 	error) {
+	return simulate(ctx, o, func(e *config.Experiment) (*curves.Table, error) { return load(e.Space) }, workers)
+}
+
+func simulate(ctx context.Context, o options.Options, load func(*config.Experiment) (*curves.Table, error),
+	workers int) (Result, error) {
 	e, err := read(ctx, &o, workers)
 	if err != nil {
 		return Result{}, err
 	}
-	known, err := load(e.Space)
+	known, err := load(e)
 	if err != nil {
 		return Result{}, usererror.Wrap(err)
 	}
@@ -127,6 +134,7 @@ type simulation struct {
 
 	results uint64
 	cut     int
+	near    map[core.TrialNo]bool
 	trained map[core.TrialNo]trainedTime
 	curve   []view.Step
 }
@@ -159,7 +167,7 @@ type trainedTime struct{ done, whole float64 }
 
 func newSimulation(known *curves.Table) *simulation {
 	return &simulation{points: points.NewMemory(), curves: known, runs: map[core.TrialNo]*runningAttempt{},
-		trained: map[core.TrialNo]trainedTime{}}
+		trained: map[core.TrialNo]trainedTime{}, near: map[core.TrialNo]bool{}}
 }
 
 // ports puts recorded curves in the place of trainables. There is nobody to tell, and
@@ -321,6 +329,9 @@ func (m *simulation) start(a core.StartAttempt) {
 		r.began = r.curve.Seconds(r.next - 1)
 	}
 	m.runs[a.Trial] = r
+	if !m.curves.Has(p) {
+		m.near[a.Trial] = true
+	}
 	m.schedule(r)
 }
 
@@ -345,7 +356,7 @@ func (m *simulation) report(r *runningAttempt) {
 	}
 	k := r.next
 	r.next++
-	last := r.next == r.curve.Len() && r.curve.Failed() == ""
+	last := r.next == r.curve.Len() && r.curve.Failed() == "" && !r.curve.Cut()
 	metrics := m.last.Metrics[:0] // which the loop has taken
 	for i, name := range r.curve.Metrics() {
 		metrics = append(metrics, sdk.Metric{Name: name, Value: r.curve.Value(k, i)})
@@ -394,8 +405,8 @@ func (m *simulation) account(r *runningAttempt) {
 func (m *simulation) sum() Result {
 	o, why := m.machine.Outcome()
 	s := Result{Outcome: o, Reason: why.String(), Seed: m.File.Seed, Machine: m.machine,
-		Trials: m.machine.Trials(), Results: m.results, Cut: m.cut, Untimed: m.curves.Untimed, Curve: m.curve,
-		Seconds: float64(m.machine.Now()) / 1e9, States: map[core.State]int{}}
+		Trials: m.machine.Trials(), Results: m.results, Cut: m.cut, Untimed: m.curves.Untimed, Near: len(m.near),
+		Curve: m.curve, Seconds: float64(m.machine.Now()) / 1e9, States: map[core.State]int{}}
 	for no := range core.TrialNo(m.machine.Trials()) {
 		t := m.trained[no]
 		s.Trained, s.Whole = s.Trained+t.done, s.Whole+t.whole

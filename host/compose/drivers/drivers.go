@@ -20,6 +20,7 @@ import (
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/report/publish"
 	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -64,7 +65,8 @@ func New(o Options) *Drivers {
 	d.Translate = &translation.Translator{Machine: b.Machine, Encode: encode}
 	d.Searching = consult.NewSearching(consult.SearchOptions{
 		Options:  d.consults(e.Searcher.Name, p.Searched, o.Suggestions),
-		Searcher: p.Searcher, Told: p.Told, Space: e.Space, Seed: seed, Suggestion: suggestion})
+		Searcher: p.Searcher, Told: p.Told, Suggestion: suggestion,
+		Requests: func(a core.AskSearcher) []sdk.Request { return points.Requests(e, seed, a) }})
 	d.Scheduling = consult.NewScheduling(consult.ScheduleOptions{
 		Options:   d.consults(spec.SchedulerNames(e), p.Scheduled, o.Decisions),
 		Scheduler: p.Scheduler,

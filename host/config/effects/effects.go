@@ -26,6 +26,7 @@ type Effects struct {
 	said       []*effect          // under mu: the summary may be written while the loop runs
 	perTrial   map[string]*effect // by the topic
 	completed  bool               // a trial ended well: what it did not do, others will not do either
+	whole      bool               // a trial trained to its end
 	paused     bool               // a trial was paused that has no checkpoint
 	streak     failureStreak
 }
@@ -174,19 +175,49 @@ func (x *Effects) ended(no core.TrialNo) {
 		x.paused = true
 		x.warn("scheduler", "trial %d is paused and has made no checkpoint, so it will start from the beginning, "+
 			"as will "+
-			"others: %s", no, reportThem)
+			"others: %s", no, x.reportThem())
 	}
+	x.endedWhole(no, saved)
 	if x.completed || x.machine.State(no) != core.Terminated || v.Results == 0 {
 		return
 	}
 	x.completed = true
 	x.absentMetrics(no)
-	if !saved {
+}
+
+// endedWhole looks for checkpoints at the first trial that trained to its end: one that was stopped before may have
+// had no time for its first.
+func (x *Effects) endedWhole(no core.TrialNo, saved bool) {
+	v := x.machine.View(no)
+	if x.whole || v.State != core.Terminated || v.Results == 0 || !slices.Contains(ownEnds, v.Cause.Kind) {
+		return
+	}
+	x.whole = true
+	if !saved && !x.anySaved() {
 		x.noCheckpoint(no)
 	}
 }
 
-const reportThem = "a program writes checkpoints into TUNEHOST_CHECKPOINT_DIR and reports them with a result"
+// ownEnds are the causes of the ends that trials come to without being stopped early.
+var ownEnds = []core.CauseKind{core.CauseCompleted, core.CauseIterationReached, core.CauseTimeReached}
+
+// anySaved reports whether a trial has made a checkpoint, under this host or an earlier one.
+func (x *Effects) anySaved() bool {
+	for no := range core.TrialNo(x.machine.Trials()) {
+		if x.machine.From(no).ID != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// reportThem says how this trainable makes checkpoints.
+func (x *Effects) reportThem() string {
+	if t := x.experiment.Trainable; t != nil && t.Plugin != nil {
+		return "a trainable reports checkpoints with a result, in Python with tune.report(…, checkpoint=…)"
+	}
+	return "a program writes checkpoints into TUNEHOST_CHECKPOINT_DIR and reports them with a result"
+}
 
 // exploiting are the schedulers that let trials continue from checkpoints of other trials.
 var exploiting = []string{"pbt", "pb2", "mf-pbt"}
@@ -197,9 +228,9 @@ func (x *Effects) noCheckpoint(no core.TrialNo) {
 	case slices.Contains(exploiting, x.experiment.Scheduler.Name):
 		x.warn("scheduler", "%s has trials continue from the checkpoints of better ones, and trial %d has made none: "+
 			"nothing comes of it; %s",
-			x.experiment.Scheduler.Name, no, reportThem)
+			x.experiment.Scheduler.Name, no, x.reportThem())
 	case c.Keep > 0 || c.Disk > 0 || c.Score != "":
-		x.warn("checkpoint", "checkpoint has no effect: trial %d has made none; %s", no, reportThem)
+		x.warn("checkpoint", "checkpoint has no effect: trial %d has made none; %s", no, x.reportThem())
 	}
 }
 

@@ -63,12 +63,18 @@ func Exploited(e *config.Experiment, seed uint64, p space.Point) ([]byte, error)
 	return existing.Resolve(seed)
 }
 
+// walker is the searcher that walks the grid axes itself: it knows which of them have no further points.
+const walker = "grid"
+
 // Requests converts a question for the searcher: it fixes the grid axes.
-func Requests(sp *space.Space, seed uint64, a core.AskSearcher) []sdk.Request {
+func Requests(e *config.Experiment, seed uint64, a core.AskSearcher) []sdk.Request {
 	list := make([]sdk.Request, a.Count)
 	for i := range list {
 		n := a.First + uint64(i)
-		list[i] = sdk.Request{Trial: uint32(n), Seed: seeds.For(seed, seeds.Suggestion, n), Given: GridPoint(sp, n)}
+		list[i] = sdk.Request{Trial: uint32(n), Seed: seeds.For(seed, seeds.Suggestion, n)}
+		if e.Searcher.Name != walker {
+			list[i].Given = GridPoint(e.Space, n)
+		}
 	}
 	return list
 }

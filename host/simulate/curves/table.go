@@ -78,11 +78,12 @@ type Table struct {
 	by   int
 	// Untimed is how many rows have no seconds: an iteration takes one.
 	Untimed int
+	keys    map[string]bool // of the rows' points
 }
 
 // New makes a table. Rows must not be empty.
 func New(s *space.Space, rule Rule, rows []Row) *Table {
-	t := &Table{space: s, rule: rule, rows: rows}
+	t := &Table{space: s, rule: rule, rows: rows, keys: map[string]bool{}}
 	t.rule.Neighbours = min(max(1, rule.Neighbours), len(rows))
 	for i := range s.Params {
 		weight, ok := rule.Weights[s.Params[i].Name]
@@ -97,6 +98,7 @@ func New(s *space.Space, rule Rule, rows []Row) *Table {
 	}
 	for _, r := range rows {
 		t.scaled = append(t.scaled, t.scale(r.Reports))
+		t.keys[s.Key(r.Point)] = true
 	}
 	t.align()
 	return t
@@ -125,6 +127,9 @@ func (t *Table) align() {
 
 // Rows returns how many configurations there are.
 func (t *Table) Rows() int { return len(t.rows) }
+
+// Has reports whether a point was trained; others have the curves of those near them.
+func (t *Table) Has(p space.Point) bool { return t.keys[t.space.Key(p)] }
 
 // Points returns the configurations.
 func (t *Table) Points() []space.Point {

@@ -6,9 +6,13 @@
 // constraint are left out.
 //
 // It never suggests a point that was tried, no matter who suggested it, and is exhausted at the end.
-// Given coordinates (the host's grid axes, points of the user) are kept, and the others are
+// Trials take the combinations of the space's grid axes in turn. One whose points were all tried
+// is passed over: conditions and constraints leave some with fewer points than others. Where there
+// is nothing else to combine, the grid axes are repeated without an end.
+//
+// Given coordinates (grid axes fixed by a host, points of the user) are kept, and the others are
 // combined for each of them separately. If they leave a single point, it is suggested as often as
-// requested. If a user fixed more than the host's axes, the grid around that point starts again at
+// requested. If a user fixed more than the grid axes, the grid around that point starts again at
 // its end.
 //
 // Use it for small spaces that must be covered; with more than two or three parameters other

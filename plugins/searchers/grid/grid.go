@@ -39,6 +39,7 @@ type searcher struct {
 	axes    []space.Axis
 	seen    map[string]bool    // keys of points that were suggested or tried
 	cursors map[string]*cursor // by the key of the given coordinates
+	cells   cells
 }
 
 // A cursor enumerates the points around given coordinates.
@@ -60,6 +61,7 @@ func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 	for i := range s.space.Params {
 		s.axes = append(s.axes, axis(s.space, i, o.Resolution))
 	}
+	s.cells = newCells(s.space, s.axes)
 	return s, sdk.Traits{Independent: true}, nil
 }
 
@@ -100,7 +102,7 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Suggestions, error) {
 	var answer sdk.Suggestions
 	for _, request := range requests {
-		p, err := s.suggest(ctx, request.Given)
+		p, err := s.answer(ctx, request)
 		if err != nil {
 			return sdk.Suggestions{}, fmt.Errorf("trial %d: %w", request.Trial, err)
 		}
@@ -112,6 +114,39 @@ func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Sug
 		answer.Points = append(answer.Points, p)
 	}
 	return answer, nil
+}
+
+// answer returns nil at the end.
+func (s *searcher) answer(ctx context.Context, request sdk.Request) (space.Point, error) {
+	switch {
+	case request.Given != nil:
+		return s.suggest(ctx, request.Given)
+	case s.cells.alone:
+		return s.suggest(ctx, s.cells.point(uint64(request.Trial)))
+	}
+	return s.fromCells(ctx, uint64(request.Trial))
+}
+
+// fromCells returns the next new point of the trial's cell, or of the next cell that has one: with
+// conditions and constraints some cells have fewer points than others.
+func (s *searcher) fromCells(ctx context.Context, trial uint64) (space.Point, error) {
+	for !s.cells.ended() {
+		cell := s.cells.next(trial)
+		p, err := s.next(ctx, s.cursor(s.cells.point(cell)))
+		switch {
+		case errors.Is(err, errTight):
+		case p != nil || err != nil:
+			s.cells.found = s.cells.found || err == nil
+			return p, err
+		default:
+			s.cells.found = true // points that were tried
+		}
+		s.cells.end(cell)
+	}
+	if !s.cells.found {
+		return nil, errTight
+	}
+	return nil, nil
 }
 
 // suggest returns nil at the end.

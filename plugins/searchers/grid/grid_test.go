@@ -109,6 +109,58 @@ func TestGivenAxes(t *testing.T) {
 	check(t, ask(t, s, 9, nil), "1 0 3] [1 1 1] [1 1 2] [1 1 3 end")
 }
 
+// walk asks for all points of a searcher in the order of trials, one or several at a time.
+func walk(t testing.TB, s sdk.Searcher, limit, together int) string {
+	t.Helper()
+	var points []space.Point
+	for n := 0; n < limit; n += together {
+		requests := make([]sdk.Request, together)
+		for i := range requests {
+			requests[i].Trial = uint32(n + i)
+		}
+		answer, err := s.Suggest(context.Background(), requests)
+		if err != nil {
+			return err.Error()
+		}
+		points = append(points, answer.Points...)
+		if answer.Status == sdk.Exhausted {
+			return strings.Trim(fmt.Sprint(points), "[]") + " end"
+		}
+	}
+	return strings.Trim(fmt.Sprint(points), "[]")
+}
+
+// B-100, B-106: combinations of the grid axes take turns; those with fewer points than others are
+// passed over when they have no more, instead of ending the grid or being repeated.
+func TestUnevenCells(t *testing.T) {
+	const want = "0 NaN 1] [1 0 1] [0 NaN 2] [1 0 2] [0 NaN 3] [1 0 3] [1 1 1] [1 1 2] [1 1 3 end"
+	check(t, walk(t, mustOpen(t, crossed(), ""), 20, 1), want)
+	check(t, walk(t, mustOpen(t, crossed(), ""), 20, 4), want)
+	single := crossed()
+	single.Params[2].High = 1
+	check(t, walk(t, mustOpen(t, single, ""), 20, 1), "0 NaN 1] [1 0 1] [1 1 1 end")
+	narrow := crossed() // c > a + 1
+	narrow.Constraints = []*space.Expr{{Op: space.Gt, Args: []*space.Expr{{Op: space.Number, Param: 2},
+		{Op: space.Add, Args: []*space.Expr{{Op: space.Number, Param: 0}, {Op: space.Const, Number: 1}}}}}}
+	check(t, walk(t, mustOpen(t, narrow, ""), 20, 1), "0 NaN 2] [1 0 3] [0 NaN 3] [1 1 3 end")
+}
+
+// A point of the user leaves one less in its cell.
+func TestTriedPointsOfCells(t *testing.T) {
+	s := mustOpen(t, crossed(), "")
+	tried := sdk.Event{Number: 1, Kind: sdk.TrialAdded, Point: space.Point{1, 1, 2}}
+	if err := s.Observe(context.Background(), []sdk.Event{tried}); err != nil {
+		t.Fatal(err)
+	}
+	check(t, walk(t, s, 20, 1), "0 NaN 1] [1 0 1] [0 NaN 2] [1 0 2] [0 NaN 3] [1 0 3] [1 1 1] [1 1 3 end")
+}
+
+// B-100: grid axes alone are repeated, in their order.
+func TestGridAxesAlone(t *testing.T) {
+	s := &space.Space{Params: crossed().Params[:1]}
+	check(t, walk(t, mustOpen(t, s, ""), 5, 1), "0] [1] [0] [1] [0")
+}
+
 // B-100: nothing is left to combine, so the grid is repeated.
 func TestGivenPointsRepeat(t *testing.T) {
 	check(t, ask(t, mustOpen(t, crossed(), ""), 3, space.Point{0, nan, 2}), "0 NaN 2] [0 NaN 2] [0 NaN 2")
