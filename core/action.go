@@ -140,10 +140,12 @@ func (SetTimer) action()         {}
 func (Warn) action()             {}
 func (Finish) action()           {}
 
-// CheckpointRef names a checkpoint: a trial's ID-th, made at Iteration.
+// CheckpointRef names a checkpoint: a trial's ID-th, made at Iteration by an attempt, which is 0 for that of
+// [StartRef].
 type CheckpointRef struct {
 	Trial     TrialNo
 	ID        uint32
+	Attempt   uint32
 	Iteration uint64
 }
 

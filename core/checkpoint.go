@@ -86,7 +86,7 @@ func (m *Machine) take(no TrialNo, l *live) uint32 {
 
 func (m *Machine) snapshot(no TrialNo, l *live, id uint32, iteration uint64) checkpoint {
 	t := m.trial(no)
-	c := checkpoint{ref: CheckpointRef{no, id, iteration}, results: t.results, at: t.resultAt,
+	c := checkpoint{ref: CheckpointRef{no, id, t.attempt, iteration}, results: t.results, at: t.resultAt,
 		windows: slices.Clone(l.windows)}
 	for at := t.cells; at != 0; at = m.cell(at).next {
 		x := *m.cell(at)

@@ -73,6 +73,29 @@ run2() { echo 7 > $TUNEHOST_CHECKPOINT/state; exit 1; }
 	replayed(t, o, ended)
 }
 
+// B-057: a checkpoint that was put in the place of another is damage, too: of the same trial, and of another.
+func TestCheckpointInThePlaceOfAnother(t *testing.T) {
+	t.Parallel()
+	o, seen := saves(t, `
+run1() { touch stop1; }
+after1() { chmod -R u+w $kept; rm -r $kept/000002; cp -a $kept/000001 $kept/000002; }
+`, "failures: {retries: 2}\n")
+	ended := finish(t, o)
+	contains(t, seen.String(), "000002 is damaged: it holds the checkpoint of trial 0, attempt 1, iteration 1 instead "+
+		"of that of trial 0, attempt 1, iteration 2", "it goes back to the checkpoint of iteration 1")
+	replayed(t, o, ended)
+	list := filepath.Join(folders(t, ended.Dir, "000001")[0], "MANIFEST.json")
+	whole := text(t, list)
+	for saved, other := range map[string]string{`"trial": 0`: `"trial": 8`, `"attempt": 1`: `"attempt": 9`,
+		`"iteration": 1`: `"iteration": 3`} {
+		if err := os.WriteFile(list, []byte(strings.Replace(whole, saved, other, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		contains(t, badlyExamined(t, ended.Dir, o.Plugins), "000001 is damaged: it holds the checkpoint of trial ",
+			"instead of that of trial 0, attempt 1, iteration 1", strings.ReplaceAll(other[1:], `":`, ""))
+	}
+}
+
 // Checkpoint removed by a person. Where none is left the trial begins anew, and says
 // so.
 func TestAllCheckpointsGone(t *testing.T) {
@@ -143,6 +166,21 @@ func wellExamined(t *testing.T, dir string, plugins *bundled.Registry) {
 			t.Errorf("%s: %s", f.What, f.Text)
 		}
 	}
+}
+
+// badlyExamined returns what is wrong with the experiment.
+func badlyExamined(t *testing.T, dir string, plugins *bundled.Registry) (bad string) {
+	t.Helper()
+	findings, err := examine.Directory(dir, plugins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range findings {
+		if f.Bad {
+			bad += f.What + ": " + f.Text + "\n"
+		}
+	}
+	return bad
 }
 
 // B-053, B-054: in population based training a trial that continues from another's checkpoint takes

@@ -75,6 +75,12 @@ restore: model
 		contains(t, trialFile(t, ended.Dir, fmt.Sprintf("%05d", no), "result.jsonl"), `"score":17`, `"iteration":1,`,
 			`"iterations_since_restore":1,`)
 	}
+	wellExamined(t, ended.Dir, o.Plugins)
+	state := filepath.Join(ended.Dir, "start", "checkpoints", "000001", "files", "sub", "state")
+	if err := errors.Join(os.Remove(state), os.WriteFile(state, []byte("18\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, badlyExamined(t, ended.Dir, o.Plugins), "sub/state was changed: every trial starts from it")
 	if err := os.RemoveAll(filepath.Join(ended.Dir, "start")); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ type keeping struct {
 func (a *audit) beforeKeeping(e *core.CheckpointSaved) {
 	if t := a.live(e.Trial, e.Attempt); t != nil {
 		had := append(slices.Clone(a.m.Checkpoints(e.Trial)),
-			core.CheckpointRef{Trial: e.Trial, ID: e.ID, Iteration: e.Iteration})
+			core.CheckpointRef{Trial: e.Trial, ID: e.ID, Attempt: e.Attempt, Iteration: e.Iteration})
 		a.keeping = &keeping{e.Trial, had}
 	}
 }

@@ -95,7 +95,8 @@ func TestCheckpointsOfAnotherPlace(t *testing.T) {
 	p.say <- []train.Event{{Kind: train.Ended, Run: run}}
 	heardOf(t, x)
 
-	x.Put(Work{Action: core.StartAttempt{Trial: 1, Attempt: 2, Restore: core.CheckpointRef{Trial: 1, ID: 1}}, Dir: dir,
+	ref := core.CheckpointRef{Trial: 1, ID: 1, Attempt: 1, Iteration: 1}
+	x.Put(Work{Action: core.StartAttempt{Trial: 1, Attempt: 2, Restore: ref}, Dir: dir,
 		Params: []byte(`{}`), Checkpoint: storage.CheckpointDir(dir, 1),
 		Trial: &sdk.Trial{Dir: dir, Params: []byte(`{}`), Restore: storage.RestoredDir(dir, 2),
 			Bundles: []sdk.Bundle{{Node: "n2"}}}})

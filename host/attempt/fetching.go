@@ -18,6 +18,9 @@ func (t *Driver) fetch(r *run) error {
 	if r.held {
 		return t.Memory.Restore(uint32(r.Trial), r.from.ID, r.start.Restore)
 	}
+	if err := storage.CheckRecorded(r.checkpoint, r.from); err != nil {
+		return err
+	}
 	return t.Checkpoints.Fetch(r.place, r.checkpoint, r.start.Restore)
 }
 

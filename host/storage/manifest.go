@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/internal/plainfile"
@@ -111,6 +112,31 @@ type DamagedError struct{ Dir, What string }
 
 func (e *DamagedError) Error() string {
 	return fmt.Sprintf("checkpoint %s is damaged: %s", e.Dir, e.What)
+}
+
+// CheckRecorded checks that the checkpoint in dir is the one that the record means, and no other that was put in its
+// place. Every error is a [DamagedError].
+func CheckRecorded(dir string, ref core.CheckpointRef) error {
+	m, err := ReadManifest(dir)
+	if err != nil {
+		return err
+	}
+	return m.Recorded(dir, ref)
+}
+
+// Recorded is [CheckRecorded] for a manifest that was read. The checkpoint that all trials start from keeps the trial
+// and the attempt that it had in another experiment.
+func (m *Manifest) Recorded(dir string, ref core.CheckpointRef) error {
+	same := ref.Trial == core.NoTrial || m.Trial == uint32(ref.Trial) && m.Attempt == ref.Attempt
+	if same && m.Iteration == ref.Iteration {
+		return nil
+	}
+	saved := fmt.Sprintf("of trial %d, attempt %d, iteration %d", ref.Trial, ref.Attempt, ref.Iteration)
+	if ref.Trial == core.NoTrial {
+		saved = fmt.Sprintf("of iteration %d", ref.Iteration)
+	}
+	return &DamagedError{dir, fmt.Sprintf("it holds the checkpoint of trial %d, attempt %d, iteration %d instead of "+
+		"that %s", m.Trial, m.Attempt, m.Iteration, saved)}
 }
 
 // CheckCheckpoint compares a checkpoint's manifest with the files; if deep, their hashes too. Files that are in

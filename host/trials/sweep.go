@@ -38,13 +38,18 @@ func (t *Trials) sweepTemporaries(no core.TrialNo, log *hostlog.Log) {
 	}
 }
 
+// nameOf leaves of a checkpoint's reference what its folder is named after.
+func nameOf(x core.CheckpointRef) core.CheckpointRef {
+	return core.CheckpointRef{Trial: x.Trial, ID: x.ID}
+}
+
 // Sweep removes what earlier hosts left among the checkpoints: those that the record does not
 // name, unfinished ones, and copies. It is called before any trial runs.
 func (t *Trials) Sweep(log *hostlog.Log) {
 	needed := map[core.CheckpointRef]bool{}
-	t.machine.EachCheckpoint(func(x core.CheckpointRef) { x.Iteration = 0; needed[x] = true })
+	t.machine.EachCheckpoint(func(x core.CheckpointRef) { needed[nameOf(x)] = true })
 	owed := map[core.CheckpointRef]bool{}
-	t.machine.EachUnfinished(func(x core.CheckpointRef) { x.Iteration = 0; owed[x] = true })
+	t.machine.EachUnfinished(func(x core.CheckpointRef) { owed[nameOf(x)] = true })
 	owing := map[core.TrialNo]bool{}
 	for x := range owed {
 		owing[x.Trial] = true

@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/inherit"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/plugin/loading"
@@ -248,13 +249,18 @@ func (x *examination) checkpoints(e *view.Recorded) {
 			return
 		}
 		seen[r] = true
-		m, err := storage.CheckCheckpoint(e.Now().CheckpointDir(r), true)
+		dir := e.Now().CheckpointDir(r)
+		m, err := storage.CheckCheckpoint(dir, true)
+		if err == nil {
+			err = m.Recorded(dir, r)
+		}
 		if err != nil {
 			damaged[r.Trial] = append(damaged[r.Trial], err)
 			return
 		}
 		whole, bytes = whole+1, bytes+m.Size()
 	})
+	x.start(e.Now().Machine.Spec().Start)
 	for _, no := range slices.Sorted(maps.Keys(damaged)) {
 		first, more := damaged[no][0], ""
 		if n := len(damaged[no]) - 1; n > 0 {
@@ -265,6 +271,21 @@ func (x *examination) checkpoints(e *view.Recorded) {
 	}
 	if len(damaged) == 0 {
 		x.well("checkpoints", "%d, all whole, %s", whole, sizeText(float64(bytes)))
+	}
+}
+
+// start looks at the checkpoint that every trial starts from.
+func (x *examination) start(s *core.Start) {
+	if s == nil {
+		return
+	}
+	dir := inherit.StartDir(x.dir)
+	m, err := storage.CheckCheckpoint(dir, true)
+	if err == nil {
+		err = m.Recorded(dir, core.StartRef(*s))
+	}
+	if err != nil {
+		x.bad("checkpoints", "%v: every trial starts from it", err)
 	}
 }
 
