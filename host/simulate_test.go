@@ -279,3 +279,49 @@ func TestBacktestBesideTheRecord(t *testing.T) {
 		t.Errorf("a simulation of a table: %+v", s.Record)
 	}
 }
+
+// noisy reports a curve of its own for each trial, whatever its parameters are: the trial's seed decides.
+var noisy = sdk.TrainablePlugin{
+	Info: sdk.Info{Name: "noisy", Version: "1", Options: noOptions},
+	Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+		return sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+			noise := float64(run.Trial().Seed%1000) / 1000
+			for k := 1.0; k <= 9; k++ {
+				r := sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: noise + 1/k}}, Done: k == 9}
+				if err := run.Report(r, nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		}), sdk.TrainableTraits{Shared: true, Reusable: true}, nil
+	},
+}
+
+// Trials with the same parameters report what each of them reported.
+func TestBacktestOfRepeats(t *testing.T) {
+	file := strings.Replace(fmt.Sprintf(curvingFile, "repeats"), "curving}", "noisy}", 1) + "repeat: 3\n"
+	o, _ := quick(t, file, noisy, asha.Plugin)
+	if _, err := run(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(o.Storage, "repeats")
+	s, err := simulate.Backtest(context.Background(), dir, Options{Plugins: o.Plugins}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := view.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	recorded := e.Now().Machine
+	for no := range core.TrialNo(s.Trials) {
+		want, _ := recorded.Summary(no, recorded.Metric("score"))
+		if got, ok := s.Machine.Summary(no, s.Machine.Metric("score")); !ok || got.Last != want.Last {
+			t.Errorf("trial %d ends with %v, and %v was recorded", no, got.Last, want.Last)
+		}
+	}
+	if b := s.Record.Best; b.Number != s.Best.Number || !b.Kept() {
+		t.Errorf("the best recorded trial is %+v, the best simulated %d", b, s.Best.Number)
+	}
+}

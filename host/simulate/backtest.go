@@ -51,7 +51,9 @@ func Backtest(ctx context.Context, dir string, o options.Options, workers int) (
 	o.Sets = append(slices.Clone(o.Sets), "searcher="+recordedName, fmt.Sprintf("trials=%d", len(rows)), "points=null",
 		"learn_from=null", "restore=null",
 		"repeat=1") // the record has each run
-	end, err := simulate(ctx, o, func(now *config.Experiment) (*curves.Table, error) {
+	m := newSimulation()
+	m.record = true
+	end, err := m.simulate(ctx, o, func(now *config.Experiment) (*curves.Table, error) {
 		if err := sameSpace(e, now); err != nil {
 			return nil, err
 		}

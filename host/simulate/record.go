@@ -6,10 +6,8 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
-	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/simulate/curves"
 	"github.com/tunehost/tunehost/host/view"
-	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // Record says how a simulation went beside the record that it was made of.
@@ -58,7 +56,8 @@ func compare(e *view.Recorded, rows []curves.Row, numbers []core.TrialNo, m *cor
 	}
 	r.Best = &RecordedBest{Number: numbers[i], Value: value,
 		Iterations: rows[i].Reports[len(rows[i].Reports)-1].Iteration}
-	if v, ok := simulated(m, e.Config.Space, rows[i].Point); ok {
+	if i < m.Trials() { // the simulated trials have the numbers of the rows
+		v := m.View(core.TrialNo(i))
 		r.Best.Reached, r.Best.Reason = v.Iteration, v.Reason()
 	}
 	return r
@@ -78,15 +77,4 @@ func bestRow(rows []curves.Row, o core.Objective) (best int, value float64) {
 		}
 	}
 	return best, value
-}
-
-// simulated returns the simulated trial that was suggested at a point.
-func simulated(m *core.Machine, s *space.Space, p space.Point) (v core.View, ok bool) {
-	for no := range core.TrialNo(m.Trials()) {
-		q, err := config.PointOf(s, m.Stretches(no)[0].Params)
-		if err == nil && s.Key(q) == s.Key(p) {
-			return m.View(no), true
-		}
-	}
-	return v, false
 }

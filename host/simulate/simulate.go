@@ -72,24 +72,23 @@ type Best struct {
 // time; 0 takes the file's resources and those of Options.Resources. Nothing is written.
 func Run(ctx context.Context, o options.Options, load func(*space.Space) (*curves.Table, error), workers int) (Result,
 	error) {
-	return simulate(ctx, o, func(e *config.Experiment) (*curves.Table, error) { return load(e.Space) }, workers)
+	m := newSimulation()
+	return m.simulate(ctx, o, func(e *config.Experiment) (*curves.Table, error) { return load(e.Space) }, workers)
 }
 
-func simulate(ctx context.Context, o options.Options, load func(*config.Experiment) (*curves.Table, error),
-	workers int) (Result, error) {
+func (m *simulation) simulate(ctx context.Context, o options.Options,
+	load func(*config.Experiment) (*curves.Table, error), workers int) (Result, error) {
 	e, err := read(ctx, &o, workers)
 	if err != nil {
 		return Result{}, err
 	}
-	known, err := load(e)
-	if err != nil {
+	if m.curves, err = load(e); err != nil {
 		return Result{}, usererror.Wrap(err)
 	}
 	nodes, err := virtualNodes(ctx, e, o.Resources, workers)
 	if err != nil {
 		return Result{}, err
 	}
-	m := newSimulation(known)
 	s, err := compose.Begin(ctx, &prepare.Plan{Experiment: e}, o,
 		compose.How{Ports: m.ports, Points: m.points, Nodes: nodes})
 	if err != nil {
@@ -126,6 +125,7 @@ type simulation struct {
 	machine *core.Machine
 	points  *points.Memory
 	curves  *curves.Table
+	record  bool // the curves are those of the trials of a record
 	runs    map[core.TrialNo]*runningAttempt
 	queue   agenda
 	wake    int64
@@ -165,8 +165,8 @@ func (fixedClock) AfterFunc(time.Duration, func()) func() bool { return func() b
 // trainedTime is a trial's training time, and what it would be to the end.
 type trainedTime struct{ done, whole float64 }
 
-func newSimulation(known *curves.Table) *simulation {
-	return &simulation{points: points.NewMemory(), curves: known, runs: map[core.TrialNo]*runningAttempt{},
+func newSimulation() *simulation {
+	return &simulation{points: points.NewMemory(), runs: map[core.TrialNo]*runningAttempt{},
 		trained: map[core.TrialNo]trainedTime{}, near: map[core.TrialNo]bool{}}
 }
 
@@ -321,7 +321,7 @@ func (m *simulation) start(a core.StartAttempt) {
 			Cause: core.TrainableFailure(err.Error())})
 		return
 	}
-	r := &runningAttempt{trial: a.Trial, attempt: a.Attempt, curve: m.curves.Course(p), since: m.machine.Now()}
+	r := &runningAttempt{trial: a.Trial, attempt: a.Attempt, curve: m.course(a.Trial, p), since: m.machine.Now()}
 	for r.next < r.curve.Len() && a.Restore.ID != 0 && r.curve.Iteration(r.next) <= a.Restore.Iteration {
 		r.next++
 	}
@@ -333,6 +333,14 @@ func (m *simulation) start(a core.StartAttempt) {
 		m.near[a.Trial] = true
 	}
 	m.schedule(r)
+}
+
+// course is what a trial reports.
+func (m *simulation) course(no core.TrialNo, p space.Point) curves.Course {
+	if m.record {
+		return m.curves.CourseOf(int(no), p)
+	}
+	return m.curves.Course(p)
 }
 
 // schedule plans a run's next report, or its end: after all that its last report

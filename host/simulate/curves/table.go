@@ -170,6 +170,16 @@ func (t *Table) Course(p space.Point) Course {
 	return c
 }
 
+// CourseOf returns the curve of a trial of a record whose rows are its trials, in their order: its own one, or that of
+// its point if it has another point. Trials may have the same point and other curves.
+func (t *Table) CourseOf(trial int, p space.Point) Course {
+	if trial >= len(t.rows) || t.space.Key(t.rows[trial].Point) != t.space.Key(p) {
+		return t.Course(p)
+	}
+	own := &t.rows[trial].Curve
+	return Course{table: t, first: own, len: len(own.Reports)}
+}
+
 // Metrics returns the names, in the order of a report's values.
 func (c *Course) Metrics() []string { return c.first.Metrics }
 
