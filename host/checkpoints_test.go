@@ -300,3 +300,25 @@ space: {x: 1}
 		t.Errorf("saved are the checkpoints of iterations %v, want 1 to 8 in order", saved)
 	}
 }
+
+// Each entry of a record is whole by itself; what tells that the last ones are gone are the directories of their
+// trials.
+func TestEndOfRecordGone(t *testing.T) {
+	t.Parallel()
+	o, _ := saves(t, "", "")
+	ended := finish(t, o)
+	wellExamined(t, ended.Dir, o.Plugins)
+	journal, kept := filepath.Join(ended.Dir, "journal"), filepath.Join(t.TempDir(), "journal")
+	if err := os.CopyFS(kept, os.DirFS(journal)); err != nil {
+		t.Fatal(err)
+	}
+	o.Sets = append(o.Sets, "trials=3")
+	finish(t, o)
+	if err := errors.Join(os.RemoveAll(journal), os.CopyFS(journal, os.DirFS(kept))); err != nil {
+		t.Fatal(err)
+	}
+	if bad := badlyExamined(t, ended.Dir, o.Plugins); !strings.Contains(bad, "but the record ends after 1 trials: its "+
+		"last entries are gone") {
+		t.Error(bad)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -216,7 +217,27 @@ func (x *examination) state() {
 		x.well("checkpoints", "not looked at while a host is at work")
 		return
 	}
+	x.unrecorded(e)
 	x.checkpoints(e)
+}
+
+// unrecorded finds directories of trials after the last one of the record: each record is whole by itself, so that
+// nothing else tells that those at the end are gone.
+func (x *examination) unrecorded(e *view.Recorded) {
+	entries, err := nolink.ReadDir(x.dir.Trials())
+	if err != nil {
+		return
+	}
+	known := uint64(e.Now().Machine.Trials())
+	for _, entry := range entries {
+		digits, _, _ := strings.Cut(entry.Name(), "_")
+		if no, err := strconv.ParseUint(digits, 10, 32); entry.IsDir() && err == nil && no >= known {
+			x.bad("record", "%s is there, but the record ends after %d trials: its last entries are gone; put the "+
+				"files of %s back from a copy, or move the directories of later trials away",
+				filepath.Join(x.dir.Trials(), entry.Name()), known, x.dir.Journal())
+			return
+		}
+	}
 }
 
 // linkedTrials finds links in the place of trials' directories: tunehost does not follow them.
