@@ -16,11 +16,14 @@ func TestMain(m *testing.M) {
 	if handled, exit := started(os.Args[1:]); handled {
 		os.Exit(exit)
 	}
-	testscript.Main(m, map[string]func(){
-		"tunehost": main,
-		"fixture":  func() { fixture(os.Args[1:]) },
-		"pick":     pick,
-	})
+	testscript.Main(m, programs)
+}
+
+// programs are those that scripts can execute.
+var programs = map[string]func(){
+	"tunehost": main,
+	"fixture":  func() { fixture(os.Args[1:]) },
+	"pick":     pick,
 }
 
 // Each script is one command, or one mistake that a user can make.

@@ -208,13 +208,13 @@ func (a *app) simulated(s *simulate.Result, took time.Duration) error {
 	}
 	if b := s.Best; b != nil {
 		row("best", fmt.Sprintf("%s by trial %d (%s)%s", number(b.Value), b.Number, naming.BriefParams(b.Params),
-			firstOf(s.Machine.Spec().Objectives)))
+			firstOf(s.Objectives)))
 		last := s.Curve[len(s.Curve)-1]
 		row("", fmt.Sprintf("best value at any iteration: %s, by trial %d at iteration %d, after %s",
 			number(float64(last.Value)), last.Number, last.Iteration, seconds(float64(last.Seconds))))
 	}
 	if r := s.Record; r != nil && r.Iterations > 0 && s.Outcome != core.Failed {
-		beside(r, s.Trained, firstOf(s.Machine.Spec().Objectives), row)
+		beside(r, s.Trained, firstOf(s.Objectives), row)
 	}
 	if s.Cut > 0 {
 		row("unknown", fmt.Sprintf("%s reached the end of what was recorded and could not continue",

@@ -65,7 +65,7 @@ func Take(dir storage.Dir, lock *journal.Lock, o *options.Options) (_ *Holding, 
 	}
 	f, err := nolink.OpenFile(dir.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, usererror.Wrap(err)
+		return nil, usererror.Wrap(dir.Unwritable(err))
 	}
 	h.Dir, h.log = dir, f
 	h.openLog(f, o)
@@ -105,9 +105,12 @@ func (h *Holding) lockDir(dir storage.Dir, o *options.Options) (err error) {
 	if err := dir.Create(); err != nil {
 		return usererror.Wrap(err)
 	}
+	if err := dir.Writable(); err != nil {
+		return err
+	}
 	if h.lock == nil {
 		if h.lock, err = journal.LockDir(dir.Path(), o.Clock.Now()); err != nil {
-			return inUse(err, dir.Leaving(o.Clock.Now()))
+			return inUse(dir.Unwritable(err), dir.Leaving(o.Clock.Now()))
 		}
 		if err := h.lock.Check(); err != nil { // another host has removed what it made, see withdraw
 			return usererror.Errorf("%s: another host has just left this directory; try again", dir.Path())

@@ -49,6 +49,8 @@ type Result struct {
 	Near int
 	// Failure is why the first trial in ERROR failed.
 	Failure string
+	// Objectives are those of the experiment; Best and Record look at the first.
+	Objectives []core.Objective
 	// Best is nil when no trial reported a finite value.
 	Best  *Best
 	Curve []view.Step
@@ -413,7 +415,8 @@ func (m *simulation) account(r *runningAttempt) {
 func (m *simulation) sum() Result {
 	o, why := m.machine.Outcome()
 	s := Result{Outcome: o, Reason: why.String(), Seed: m.File.Seed, Machine: m.machine,
-		Trials: m.machine.Trials(), Results: m.results, Cut: m.cut, Untimed: m.curves.Untimed, Near: len(m.near),
+		Objectives: m.machine.Spec().Objectives,
+		Trials:     m.machine.Trials(), Results: m.results, Cut: m.cut, Untimed: m.curves.Untimed, Near: len(m.near),
 		Curve: m.curve, Seconds: float64(m.machine.Now()) / 1e9, States: map[core.State]int{}}
 	for no := range core.TrialNo(m.machine.Trials()) {
 		t := m.trained[no]

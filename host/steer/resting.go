@@ -135,9 +135,12 @@ func (x *Resting) set(r Set) (a Answer, err error) {
 		return a, &BusyError{What: x.shown() + ": a host of it is just starting or ending: try again in a moment"}
 	}
 	if err != nil {
-		return a, err
+		return a, x.View.Dir.Unwritable(err)
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if err := x.View.Dir.Writable(); err != nil {
+		return a, err
+	}
 	file, e, err := runfile.Read(x.View.Dir)
 	if err != nil {
 		return a, err

@@ -47,7 +47,8 @@ func Directory(path string, plugins *bundled.Registry) ([]Finding, error) {
 	if x.file, x.experiment, err = runfile.Read(d); err != nil {
 		return nil, err
 	}
-	for _, look := range []func(){x.host, x.modes, x.links, x.diskSpace, x.record, x.programs, x.state, x.crashes} {
+	for _, look := range []func(){x.host, x.modes, x.writable, x.links, x.diskSpace, x.record, x.programs, x.state,
+		x.crashes} {
 		look()
 	}
 	return x.findings, nil
@@ -101,6 +102,13 @@ func (x *examination) modes() {
 		x.well("directory", "others may read it (its mode is %04o)", info.Mode().Perm())
 	default:
 		x.well("directory", "only its owner may read it")
+	}
+}
+
+// writable says whether this user can continue the experiment.
+func (x *examination) writable() {
+	if err := x.dir.Writable(); err != nil {
+		x.bad("directory", "%v", err)
 	}
 }
 
