@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage"
@@ -212,12 +213,7 @@ func isThere(path string) bool {
 
 // recorded reports whether the directory has a record with events, or one that is damaged.
 func recorded(d storage.Dir) bool {
-	files, err := journal.OpenDir(d.Journal())
-	if err != nil {
-		return false
-	}
-	defer files.Close()
-	found, err := journal.Verify(files, journal.Options{}, nil)
+	found, err := history.Verify(d.Journal(), journal.RunID{})
 	return err != nil && !errors.Is(err, journal.ErrNoJournal) || found.Next > 1
 }
 
