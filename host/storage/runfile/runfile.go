@@ -3,7 +3,6 @@
 package runfile
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
@@ -230,7 +229,7 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 		return nil, nil, storage.Closed(Path(d), err)
 	}
 	r := &File{}
-	if err := json.NewDecoder(bytes.NewReader(text)).Decode(r); err != nil {
+	if err := json.Unmarshal(text, r); err != nil {
 		return nil, nil, fmt.Errorf("%s %w: %w; put it back from a copy", Path(d), ErrUnreadable, err)
 	}
 	if err := r.readable(); err != nil {
