@@ -427,7 +427,7 @@ space: {x: {uniform: [0, 1]}}
 		o, _ := quick(t, source)
 		change(&o)
 		text := refused(t, o)
-		contains(t, text, `bad\xff`, "this path is not UTF-8, in which programs are told paths: give its folders other names")
+		contains(t, text, `bad\xff`, "this path is not UTF-8, in which programs are told paths: give its folders ")
 		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(bad), "*", "*", "run.json")); left != nil {
 			t.Errorf("%s: it left %v", what, left)
 		}

@@ -208,7 +208,8 @@ func TestLostFiles(t *testing.T) {
 		if a, text := c.send("GET", "", ""); !strings.Contains(text, want) {
 			t.Errorf("the list: %s %s", a.Status, text)
 		}
-		if a, text := c.send("GET", "/digits", ""); a.StatusCode != http.StatusConflict || !strings.Contains(text, want) {
+		a, text := c.send("GET", "/digits", "")
+		if a.StatusCode != http.StatusConflict || !strings.Contains(text, want) {
 			t.Errorf("%s %s", a.Status, text)
 		}
 	}

@@ -308,8 +308,8 @@ func setsOf(values map[string]any) (sets []string, err error) {
 				`such as {"trials": 200} or {"searcher.seed": 3}`, key)
 		}
 		if values[key] == nil && slices.Contains(counts, key) {
-			return nil, fmt.Errorf("%s: found null, expected a whole number, such as {%q: 200}: null removes other keys, "+
-				"such as stop or budget.time, and restores their default", key, key)
+			return nil, fmt.Errorf("%s: found null, expected a whole number, such as {%q: 200}; null removes other "+
+				"keys, such as stop or budget.time, and restores their default", key, key)
 		}
 		value, err := json.Marshal(inDigits(values[key]))
 		if err != nil {

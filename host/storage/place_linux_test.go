@@ -55,8 +55,8 @@ func TestPlantedLink(t *testing.T) {
 	}
 	for _, path := range []string{link, filepath.Join(link, "experiment")} {
 		_, err := At(path)
-		isPlace(t, err, link+" is a link that the user 65534 has made in a folder in which everybody can write, so it is "+
-			"not followed (you are 0): remove it, or name the directory that it leads to")
+		isPlace(t, err, link+" is a link that the user 65534 has made in a folder in which everybody can write, so it "+
+			"is not followed (you are 0): remove it, or name the directory that it leads to")
 	}
 	if err := os.Lchown(link, 0, 0); err != nil {
 		t.Fatal(err)

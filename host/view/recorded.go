@@ -156,8 +156,8 @@ func Is(dir string) bool {
 // another user.
 func CheckListed(dir string) error { return storage.CheckLink(dir) }
 
-// Hidden reports whether an experiment may be in the directory, which this user may not read, or which is a link that is
-// not followed.
+// Hidden reports whether an experiment may be in the directory, which this user may not read, or which is a link that
+// is not followed.
 func Hidden(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "experiment.yaml"))
 	if err == nil {

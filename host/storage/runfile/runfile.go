@@ -3,7 +3,6 @@
 package runfile
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
@@ -17,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage"
@@ -212,12 +212,7 @@ func isThere(path string) bool {
 
 // recorded reports whether the directory has a record with events, or one that is damaged.
 func recorded(d storage.Dir) bool {
-	files, err := journal.OpenDir(d.Journal())
-	if err != nil {
-		return false
-	}
-	defer files.Close()
-	found, err := journal.Verify(files, journal.Options{}, nil)
+	found, err := history.Verify(d.Journal(), journal.RunID{})
 	return err != nil && !errors.Is(err, journal.ErrNoJournal) || found.Next > 1
 }
 
@@ -234,7 +229,7 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 		return nil, nil, storage.Closed(Path(d), err)
 	}
 	r := &File{}
-	if err := json.NewDecoder(bytes.NewReader(text)).Decode(r); err != nil {
+	if err := json.Unmarshal(text, r); err != nil {
 		return nil, nil, fmt.Errorf("%s %w: %w; put it back from a copy", Path(d), ErrUnreadable, err)
 	}
 	if err := r.readable(); err != nil {
