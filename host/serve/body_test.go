@@ -110,6 +110,28 @@ func TestNoFlagsInProblems(t *testing.T) {
 	}
 }
 
+// A number of trials is not taken back by a client that has none to send; a limit is removed with null.
+func TestNullIsNoNumberOfTrials(t *testing.T) {
+	c := serving(t, recorded(t))
+	const file = `version: 1\nname: a\nobjective: {metric: loss, mode: min}\nspace: {x: {uniform: [0, 1]}}\n`
+	for _, x := range []struct{ method, path, body, want string }{
+		{"PATCH", "/digits/settings", `{"trials":null}`, "trials: found null, expected a whole number"},
+		{"PATCH", "/digits/settings", `{"concurrency":null}`, "concurrency: found null, expected a whole number"},
+		{"POST", "", `{"file":"` + file + `","set":{"trials":null},"ask_and_tell":true}`, "trials: found null"},
+	} {
+		a, text := c.send(x.method, x.path, x.body)
+		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(text, x.want) {
+			t.Errorf("%s %s %s: %d %s, want %s", x.method, x.path, x.body, a.StatusCode, text, x.want)
+		}
+	}
+	for _, body := range []string{`{"stop":{"iteration":5}}`, `{"stop":null}`} {
+		if a, text := c.send("PATCH", "/digits/settings", body); a.StatusCode != http.StatusOK ||
+			!strings.Contains(text, "1 setting changed") {
+			t.Errorf("%s: %d %s", body, a.StatusCode, text)
+		}
+	}
+}
+
 func asJSON(t *testing.T, text string) string {
 	t.Helper()
 	b, err := json.Marshal(text)

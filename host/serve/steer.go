@@ -297,12 +297,19 @@ type setSettings struct {
 	Body map[string]any `doc:"keys of the experiment file, such as trials or stop.iteration, with their new values"`
 }
 
+// counts are the keys whose default nobody means who sends null: a client that has no number sends it.
+var counts = []string{"trials", "concurrency"}
+
 // setsOf are overrides as for the flag --set.
 func setsOf(values map[string]any) (sets []string, err error) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if key == "" || strings.Contains(key, "=") {
 			return nil, fmt.Errorf("settings: found the name %.60q, expected names of keys of the experiment file, "+
 				`such as {"trials": 200} or {"searcher.seed": 3}`, key)
+		}
+		if values[key] == nil && slices.Contains(counts, key) {
+			return nil, fmt.Errorf("%s: found null, expected a whole number, such as {%q: 200}; null removes other "+
+				"keys, such as stop or budget.time, and restores their default", key, key)
 		}
 		value, err := json.Marshal(inDigits(values[key]))
 		if err != nil {
