@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,4 +40,28 @@ func TestOtherUsersStorage(t *testing.T) {
 		said <- err
 	}()
 	isPlace(t, <-said, fmt.Sprintf("permission denied (the mode of %s is ", closed))
+}
+
+// An experiment is not put where a link leads that another user has planted, or in what such a link names.
+func TestPlantedLink(t *testing.T) {
+	if os.Getuid() != 0 {
+		return // only root can make links of others: ownership.TestCheckPath has the rest
+	}
+	open, victim := t.TempDir(), t.TempDir()
+	link := filepath.Join(open, "l")
+	if err := errors.Join(os.Chmod(open, 0o777|os.ModeSticky), os.Symlink(victim, link),
+		os.Lchown(link, 65534, 65534)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{link, filepath.Join(link, "experiment")} {
+		_, err := At(path)
+		isPlace(t, err, link+" is a link that the user 65534 has made in a folder in which everybody can write, so it "+
+			"is not followed (you are 0): remove it, or name the directory that it leads to")
+	}
+	if err := os.Lchown(link, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := At(link); err != nil || d.Path() != victim {
+		t.Errorf("root's own link leads to %s: %v", d.Path(), err)
+	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/storage/ownership"
 )
 
 // Only the owner can read what an experiment writes (B-092).
@@ -29,6 +30,9 @@ func At(path string) (Dir, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return Dir{}, err
+	}
+	if err := ownership.CheckPath(abs); err != nil {
+		return Dir{}, &PlaceError{Text: err.Error(), Do: "remove it, or name the directory that it leads to"}
 	}
 	real, err := withoutLinks(abs)
 	return Dir{real}, err
