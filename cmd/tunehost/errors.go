@@ -79,7 +79,7 @@ func mistake(err error) bool {
 		return true
 	}
 	return fromFile(err) || errors.Is(err, runfile.ErrNone) || errors.Is(err, runfile.ErrFile) ||
-		errors.Is(err, runfile.ErrUnreadable) || errors.Is(err, fs.ErrNotExist) ||
+		errors.Is(err, runfile.ErrUnreadable) || errors.Is(err, runfile.ErrGone) || errors.Is(err, fs.ErrNotExist) ||
 		errors.Is(err, journal.ErrWrongRun) || view.Newer(err)
 }
 

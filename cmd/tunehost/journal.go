@@ -75,7 +75,7 @@ func (j *journaling) read(at string, args []string) error {
 		return err
 	}
 	if !j.dir.Exists() {
-		return fmt.Errorf("%s: %w", args[0], runfile.ErrNone)
+		return runfile.Missing(j.dir)
 	}
 	r, err := journalview.Open(j.dir)
 	if err != nil {

@@ -63,3 +63,34 @@ func TestListsUnreadable(t *testing.T) {
 		}
 	}
 }
+
+// An experiment that has lost one of its files is named as damaged by what lists or examines it; a directory that a
+// host began, and in which no experiment exists yet, is none.
+func TestLostFiles(t *testing.T) {
+	for _, gone := range []string{"experiment.yaml", "run.json"} {
+		folder := t.TempDir()
+		dir := filepath.Join(folder, "lost")
+		fixture([]string{"finished", dir})
+		if err := os.Remove(filepath.Join(dir, gone)); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"ls", folder}, {"doctor", dir}, {"status", dir}, {"resume", dir}} {
+			var out, errs bytes.Buffer
+			code := run(args, nil, strings.NewReader(""), &out, &errs)
+			if code == 0 || !strings.Contains(errs.String(), gone+": it is gone, but the record of its experiment ") {
+				t.Errorf("%s without %s: %d\n%s%s", args, gone, code, out.String(), errs.String())
+			}
+		}
+	}
+	folder := t.TempDir()
+	dir := filepath.Join(folder, "begun")
+	fixture([]string{"empty", dir})
+	if err := os.Remove(filepath.Join(dir, "experiment.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	if code := run([]string{"ls", folder}, nil, strings.NewReader(""), &out, &errs); code != 0 ||
+		!strings.Contains(errs.String()+out.String(), "no experiments in ") {
+		t.Errorf("%d: %s%s", code, out.String(), errs.String())
+	}
+}

@@ -171,6 +171,9 @@ func FromDir(ctx context.Context, path string, o *options.Options) (*Plan, error
 	}
 	if !p.Dir.Exists() {
 		p.Close()
+		if runfile.Lost(p.Dir) {
+			return nil, usererror.Wrap(runfile.Missing(p.Dir))
+		}
 		return nil, usererror.Errorf("%s: there is no experiment here; name the directory that `tunehost ls` shows",
 			path)
 	}

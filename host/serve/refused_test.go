@@ -195,3 +195,22 @@ func TestReachedLater(t *testing.T) {
 		t.Errorf("sent again: %d %s, %v", a.Code, a.Body, a.Header())
 	}
 }
+
+// An experiment that has lost one of its files stays in the list, and says so at its own address.
+func TestLostFiles(t *testing.T) {
+	for _, gone := range []string{"experiment.yaml", "run.json"} {
+		root := recorded(t)
+		if err := os.Remove(filepath.Join(root, "digits", gone)); err != nil {
+			t.Fatal(err)
+		}
+		c := serving(t, root)
+		want := gone + ": it is gone, but the record of its experiment is there: put it back from a copy"
+		if a, text := c.send("GET", "", ""); !strings.Contains(text, want) {
+			t.Errorf("the list: %s %s", a.Status, text)
+		}
+		a, text := c.send("GET", "/digits", "")
+		if a.StatusCode != http.StatusConflict || !strings.Contains(text, want) {
+			t.Errorf("%s %s", a.Status, text)
+		}
+	}
+}

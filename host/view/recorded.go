@@ -146,19 +146,23 @@ func (d *directory) verify() error {
 	return err
 }
 
-// Is reports whether an experiment is in the directory.
+// Is reports whether an experiment is in the directory, or what is left of one that has lost its file.
 func Is(dir string) bool {
 	d, err := storage.At(dir)
-	return err == nil && d.Exists()
+	return err == nil && (d.Exists() || runfile.Lost(d))
 }
 
 // CheckListed returns why an experiment that a folder lists, and nobody has named, is not read: it is a link of
 // another user.
 func CheckListed(dir string) error { return storage.CheckLink(dir) }
 
-// Hidden reports whether an experiment may be in the directory, which this user may not read.
+// Hidden reports whether an experiment may be in the directory, which this user may not read, or which is a link that
+// is not followed.
 func Hidden(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "experiment.yaml"))
+	if err == nil {
+		_, err = storage.At(dir)
+	}
 	return err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 }
 

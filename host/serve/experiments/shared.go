@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/steer/unixsock"
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/mirror"
 	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/usererror"
@@ -90,7 +91,11 @@ func (s *Shared) begin(p place) error {
 func stamp(dir string) (os.FileInfo, error) {
 	info, err := os.Lstat(filepath.Join(dir, "run.json"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, runfile.ErrNone
+		d, err := storage.At(dir)
+		if err == nil {
+			err = runfile.Missing(d)
+		}
+		return nil, err
 	}
 	return info, usererror.Wrap(err)
 }

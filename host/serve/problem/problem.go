@@ -119,8 +119,8 @@ func status(err error) int {
 		return http.StatusInsufficientStorage
 	case errors.Is(err, runfile.ErrNone):
 		return http.StatusNotFound
-	case errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrNoJournal), errors.As(err, &loss),
-		errors.Is(err, core.ErrFinished):
+	case errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrNoJournal), errors.Is(err, runfile.ErrGone),
+		errors.As(err, &loss), errors.Is(err, core.ErrFinished):
 		return http.StatusConflict
 	case errors.As(err, &mistake):
 		return http.StatusUnprocessableEntity

@@ -17,9 +17,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // version is the newest that this program knows.
@@ -187,11 +189,39 @@ var ErrFile = errors.New("this is a file, expected the directory of an experimen
 // ErrUnreadable says that a run.json is damaged or of a newer version.
 var ErrUnreadable = errors.New("cannot be read")
 
+// ErrGone says that a file is missing without which an experiment's record cannot be read.
+var ErrGone = errors.New("it is gone, but the record of its experiment is there: put it back from a copy")
+
+// Lost reports whether the experiment in a directory has lost its file: a host that ends before the experiment exists
+// has recorded nothing.
+func Lost(d storage.Dir) bool { return errors.Is(Missing(d), ErrGone) && isThere(Path(d)) }
+
+// Missing is the error of a directory without an experiment file or a run.json.
+func Missing(d storage.Dir) error {
+	for _, path := range []string{d.Experiment(), Path(d)} {
+		if !isThere(path) && recorded(d) {
+			return fmt.Errorf("%s: %w", path, ErrGone)
+		}
+	}
+	return fmt.Errorf("%s: %w", d.Path(), ErrNone)
+}
+
+func isThere(path string) bool {
+	_, err := nolink.Lstat(path)
+	return err == nil
+}
+
+// recorded reports whether the directory has a record with events, or one that is damaged.
+func recorded(d storage.Dir) bool {
+	found, err := history.Verify(d.Journal(), journal.RunID{})
+	return err != nil && !errors.Is(err, journal.ErrNoJournal) || found.Next > 1
+}
+
 // Read reads the recorded file and experiment of a directory.
 func Read(d storage.Dir) (*File, *config.Experiment, error) {
 	text, err := storage.ReadFile(Path(d), maxBytes)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !d.Exists() {
-		return nil, nil, fmt.Errorf("%s: %w", d.Path(), ErrNone)
+		return nil, nil, Missing(d)
 	}
 	if errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil, fmt.Errorf("%s: %w", d.Path(), ErrFile)
