@@ -401,3 +401,44 @@ func TestStrangeTexts(t *testing.T) {
 		"not a report: reject")
 	contains(t, audit(t, dir, nil).View(0).Reason(), `failed \x1b]0;owned\a`, "\nin two lines")
 }
+
+// A path that is not UTF-8 is refused before anything starts: programs could not be told it, and run.json could not
+// have it.
+func TestPathsThatAreNoText(t *testing.T) {
+	const source = `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {plugin: chaos, options: {iterations: 1, any_params: true}}
+space: {x: {uniform: [0, 1]}}
+`
+	bad := filepath.Join(t.TempDir(), "bad\xff")
+	if err := os.Mkdir(bad, 0o700); err != nil {
+		return // a file system that has only names in UTF-8
+	}
+	for what, change := range map[string]func(o *Options){
+		"storage": func(o *Options) { o.Storage = bad },
+		"file": func(o *Options) {
+			from := o.File
+			if o.File = filepath.Join(bad, "x.yaml"); os.Rename(from, o.File) != nil {
+				t.Fatal("the file cannot be moved")
+			}
+		},
+	} {
+		o, _ := quick(t, source)
+		change(&o)
+		text := refused(t, o)
+		contains(t, text, `bad\xff`, "this path is not UTF-8, in which programs are told paths: give its folders ")
+		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(bad), "*", "*", "run.json")); left != nil {
+			t.Errorf("%s: it left %v", what, left)
+		}
+	}
+	o, _ := quick(t, source)
+	ended := finish(t, o)
+	moved := filepath.Join(bad, "moved")
+	if err := os.Rename(ended.Dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Resume(t.Context(), moved, o); err == nil || !strings.Contains(err.Error(), "this path is not UTF-8") {
+		t.Error(err)
+	}
+}

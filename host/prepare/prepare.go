@@ -5,6 +5,7 @@ package prepare
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -66,6 +67,9 @@ func (p *Plan) Close() { p.Remote.Close() }
 
 // Load reads and checks the experiment file.
 func Load(ctx context.Context, o *options.Options) (*config.Experiment, error) {
+	if err := checkText(o); err != nil {
+		return nil, usererror.Wrap(err)
+	}
 	list := []config.Option{config.WithSet(o.Sets...)}
 	if o.Storage != "" && !o.InMemory() {
 		list = append(list, config.WithFlag("storage", o.Storage))
@@ -81,6 +85,15 @@ func Load(ctx context.Context, o *options.Options) (*config.Experiment, error) {
 		return nil, usererror.Wrap(err)
 	}
 	return e, validate.Check(o, e)
+}
+
+// checkText refuses paths of an experiment that cannot be told to its programs.
+func checkText(o *options.Options) error {
+	if o.InMemory() {
+		return nil
+	}
+	file, err := filepath.Abs(o.File)
+	return errors.Join(err, cmp.Or(storage.CheckText(o.Storage), storage.CheckText(file)))
 }
 
 // read reads the experiment from its source.
@@ -206,7 +219,9 @@ func (p *Plan) place(ctx context.Context, o *options.Options, in, name string) (
 	if mirror.IsURL(in) {
 		return p.placeURL(ctx, o, mirror.Join(in, name))
 	}
-	p.Dir, err = storage.At(filepath.Join(in, name))
+	if p.Dir, err = storage.At(filepath.Join(in, name)); err == nil {
+		err = storage.CheckText(p.Dir.Path())
+	}
 	return storage.Unusable(err)
 }
 
@@ -217,7 +232,10 @@ func (p *Plan) placeURL(ctx context.Context, o *options.Options, url string) err
 	if err != nil {
 		return usererror.Wrap(err)
 	}
-	if p.Dir, err = storage.At(path); err != nil {
+	if p.Dir, err = storage.At(path); err == nil {
+		err = storage.CheckText(p.Dir.Path())
+	}
+	if err != nil {
 		return err
 	}
 	return p.attach(ctx, o, url)
@@ -241,6 +259,9 @@ func (p *Plan) placeRecorded(ctx context.Context, o *options.Options, path strin
 	}
 	if p.Dir, err = storage.At(path); err != nil || !p.Dir.Exists() {
 		return err
+	}
+	if err := storage.CheckText(p.Dir.Path()); err != nil {
+		return usererror.Wrap(err)
 	}
 	r, e, err := runfile.Read(p.Dir)
 	if err != nil {

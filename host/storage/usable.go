@@ -3,6 +3,7 @@ package storage
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/tunehost/tunehost/host/usererror"
 )
@@ -17,6 +18,15 @@ func (d Dir) Usable(trustOthers bool) error {
 		return usererror.Errorf("%w; where that is meant to be, add --trust-dir", err)
 	}
 	return nil
+}
+
+// CheckText returns a [*PlaceError] for a path that is not UTF-8: programs, plugins and run.json could not be told it.
+func CheckText(path string) error {
+	if utf8.ValidString(path) {
+		return nil
+	}
+	return &PlaceError{Text: fmt.Sprintf("%q: this path is not UTF-8, in which programs are told paths", path),
+		Do: "give its folders other names, or work in another folder"}
 }
 
 // Unusable turns an error about the directory of an experiment into a mistake of the user, with advice.
