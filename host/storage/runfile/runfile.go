@@ -3,12 +3,14 @@
 package runfile
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -229,7 +231,7 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 		return nil, nil, storage.Closed(Path(d), err)
 	}
 	r := &File{}
-	if err := json.Unmarshal(text, r); err != nil {
+	if err := r.decode(text); err != nil {
 		return nil, nil, fmt.Errorf("%s %w: %w; put it back from a copy", Path(d), ErrUnreadable, err)
 	}
 	if err := r.readable(); err != nil {
@@ -244,6 +246,17 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 		return nil, nil, fmt.Errorf("%s: %w", d.Experiment(), err)
 	}
 	return r, e, nil
+}
+
+func (r *File) decode(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if err := d.Decode(r); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is text after its end")
+	}
+	return nil
 }
 
 // readable checks that the text is a run.json of a version that this program knows.
