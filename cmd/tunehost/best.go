@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -156,7 +157,7 @@ func (a *app) writeBest(w io.Writer, e *view.Recorded, best *view.Ranked, metric
 	values := e.Config.Values(best.Params)
 	for _, name := range e.ParamNames() {
 		if v, ok := values[name]; ok {
-			t.rows = append(t.rows, []string{name, naming.Brief(v)})
+			t.rows = append(t.rows, []string{name, copyable(v)})
 		}
 	}
 	if best.Iteration != best.Last {
@@ -172,6 +173,14 @@ func (a *app) writeBest(w io.Writer, e *view.Recorded, best *view.Ranked, metric
 		t.rows = append(t.rows, []string{"checkpoint", noCheckpoint(e, best)})
 	}
 	return t.write(w, 0, a.bold) // paths are for copying: never cut
+}
+
+// copyable is a value in full: with it the trial can be repeated.
+func copyable(v any) string {
+	if x, ok := v.(float64); ok {
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	return naming.Brief(v)
 }
 
 func (a *app) front(e *view.Recorded, s view.Scope, asJSON bool) error {

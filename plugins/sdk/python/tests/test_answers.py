@@ -1,14 +1,18 @@
-"""What a searcher answers wrongly is said in one line, without a traceback."""
+"""What a searcher or a scheduler answers wrongly is said in one line, without a traceback."""
 
 from __future__ import annotations
 
 import logging
+import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+import tunehost
 from tunehost import _server, _wire
-from tunehost.events import Request
+from tunehost._proto import common_pb2, scheduler_pb2
+from tunehost.events import Event, Request
 from tunehost.space import Kind, Param, Space
 
 _SPACE = Space([Param("x", Kind.REAL, 0.0, 1.0), Param("c", Kind.CHOICE, choices=("a", "b"))])
@@ -27,4 +31,37 @@ def test_wrong_answers(answer: Any, says: str, caplog: pytest.LogCaptureFixture)
     with pytest.raises(_server.Failure) as failed:
         _server.guarded("suggest", lambda: _wire.suggestions(_SPACE, asked, [answer]))
     assert says in str(failed.value) and "ValueError" not in str(failed.value)
+    assert [r.exc_info for r in caplog.records if r.levelno == logging.ERROR] == [None]
+
+
+class Wrong(tunehost.Scheduler):
+    def on_result(self, event: Event) -> Any:
+        return "STOP"
+
+
+class WrongBatch(tunehost.Scheduler):
+    def decide(self, events: Any) -> Any:
+        return True
+
+
+@tunehost.scheduler()
+def wrongly(event: Event, history: Any) -> Any:
+    return True
+
+
+@pytest.mark.parametrize("scheduler, says", [
+    (Wrong, "on_result (test_answers.py:LINE) returned 'STOP'; expected event.stop(reason), event.pause(reason), "
+            "event.until(iteration) or, to continue, None"),
+    (wrongly, "wrongly (test_answers.py:LINE) returned True; expected event.stop(reason)"),
+    (WrongBatch, "decide (test_answers.py:LINE) returned True; expected a list of decisions"),
+])
+def test_wrong_decisions(scheduler: Any, says: str, caplog: pytest.LogCaptureFixture) -> None:
+    main: Any = SimpleNamespace(call=lambda f: f())
+    service = _server.SchedulerService(scheduler, main)
+    service.open(scheduler_pb2.OpenSchedulerRequest())
+    told = scheduler_pb2.DecideRequest(events=[common_pb2.Event(number=3, kind=common_pb2.Event.KIND_RESULT_REPORTED)])
+    with pytest.raises(_server.Failure) as failed:
+        service.Decide(told)
+    said = re.sub(r"\([^()]*test_answers\.py:[0-9]+\)", "(test_answers.py:LINE)", str(failed.value))
+    assert said.startswith(says) and "Error" not in said
     assert [r.exc_info for r in caplog.records if r.levelno == logging.ERROR] == [None]

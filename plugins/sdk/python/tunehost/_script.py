@@ -23,7 +23,9 @@ PathLike = Union[str, "os.PathLike[str]"]
 
 
 def params(**defaults: Any) -> Dict[str, Any]:
-    """The trial's parameters, and the given defaults for the others; outside a trial the defaults."""
+    """The trial's parameters, and the given defaults for the others; outside a trial the defaults.
+
+    A group of the space is a dict, as in the file: params()["model"]["lr"]. It replaces the default of its name whole."""
     path = os.environ.get("TUNEHOST_PARAMS")
     if not path:
         return defaults

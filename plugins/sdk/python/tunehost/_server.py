@@ -193,7 +193,8 @@ class SchedulerService(_StatefulService):
 
         def decide() -> Any:
             decided = s.decide(told)
-            return _wire.decisions(s.space, told, decided, s.take_orders())
+            by = type(s).on_result if type(s).decide is Scheduler.decide else type(s).decide
+            return _wire.decisions(s.space, told, decided, s.take_orders(), by)
 
         return self.main.call(lambda: guarded("decide", decide))
 

@@ -38,11 +38,11 @@ def where(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     for frame in reversed(frames):
         if _is_authors(frame.filename):
-            return f"{_short(frame.filename)}:{frame.lineno}"
+            return f"{short(frame.filename)}:{frame.lineno}"
     return ""
 
 
-def _short(file: str) -> str:
+def short(file: str) -> str:
     try:
         relative = os.path.relpath(file)
     except (OSError, ValueError):

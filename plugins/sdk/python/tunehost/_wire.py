@@ -3,9 +3,12 @@ messages of searchers and schedulers."""
 
 from __future__ import annotations
 
+import collections.abc
+import inspect
 import json
 from typing import Any, Iterable, List, Mapping, Sequence, Type
 
+from . import _traces
 from ._proto import common_pb2 as pb
 from ._proto import reporter_pb2, scheduler_pb2, searcher_pb2
 from .events import (Command, CommandKind, Decision, Event, EventKind, Objective, Problem, ReportedKind, ReporterEvent,
@@ -156,8 +159,22 @@ def _completed(space: Space, request: Request, point: Point) -> Point:
     return whole  # the host says what is wrong with it, and asks again
 
 
-def decisions(space: Space, told: Sequence[Event], decided: Sequence[Decision], orders: Sequence[Command]) -> scheduler_pb2.DecideResponse:
-    """Checks an answer: at most one decision on each result."""
+def _called(method: Any) -> str:
+    """The name of the author's function and its place."""
+    code = getattr(inspect.unwrap(method), "__code__", None) if method is not None else None
+    return f"{code.co_name} ({_traces.short(code.co_filename)}:{code.co_firstlineno})" if code else "it"
+
+
+def decisions(space: Space, told: Sequence[Event], decided: Sequence[Decision], orders: Sequence[Command],
+              by: Any = None) -> scheduler_pb2.DecideResponse:
+    """Checks an answer of the method by: at most one decision on each result."""
+    if isinstance(decided, str) or not isinstance(decided, collections.abc.Iterable):
+        raise WrongAnswer(f"{_called(by)} returned {decided!r}; expected a list of decisions, such as [event.stop(reason)]")
+    decided = list(decided)
+    for d in decided:
+        if not isinstance(d, Decision):
+            raise WrongAnswer(f"{_called(by)} returned {d!r}; expected event.stop(reason), event.pause(reason), "
+                              "event.until(iteration) or, to continue, None")
     undecided = {e.number for e in told if e.kind == EventKind.RESULT_REPORTED}
     m = scheduler_pb2.DecideResponse()
     for d in decided:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import re
@@ -369,6 +370,7 @@ def scheduler(**traits: Any) -> Callable[[Callable[..., Optional[Decision]]], Ty
         def on_result(self: Any, event: Event) -> Optional[Decision]:
             return function(event, self.history, **_values(self))
 
+        functools.update_wrapper(on_result, function)
         return _class_of(Scheduler, function, 2, traits, {"open": open, "observe": observe, "on_result": on_result})
 
     return decorate
