@@ -14,6 +14,7 @@ import (
 	"github.com/tunehost/tunehost/host/replay"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/validate/examine"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
 )
@@ -320,5 +321,40 @@ func TestEndOfRecordGone(t *testing.T) {
 	if bad := badlyExamined(t, ended.Dir, o.Plugins); !strings.Contains(bad, "but the record ends after 1 trials: its "+
 		"last entries are gone") {
 		t.Error(bad)
+	}
+}
+
+// What settings never change is the same in the files of an experiment as in its record: readers and the next host say
+// that a file was changed, and nothing is mixed.
+func TestFilesAgreeWithRecord(t *testing.T) {
+	t.Parallel()
+	o, _ := saves(t, "", "seed: 3\n")
+	dir := finish(t, o).Dir
+	for name, change := range map[string][2]string{
+		"experiment.yaml": {"mode: max", "mode: min"}, "run.json": {`"seed": 3`, `"seed": 7`},
+	} {
+		path := filepath.Join(dir, name)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := strings.Replace(string(text), change[0], change[1], 1)
+		if changed == string(text) {
+			t.Fatalf("%s has no %s: %s", name, change[0], text)
+		}
+		if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, read := view.Open(dir)
+		_, resumed := Resume(t.Context(), dir, Options{Plugins: o.Plugins})
+		for what, err := range map[string]error{"reader": read, "host": resumed} {
+			if err == nil || !strings.Contains(err.Error(), "in the record; put it back from a copy") {
+				t.Errorf("%s, %s: %v", name, what, err)
+			}
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		wellExamined(t, dir, o.Plugins)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/tunehost/tunehost/host/compose/startup"
 	"github.com/tunehost/tunehost/host/compose/views"
 	"github.com/tunehost/tunehost/host/engine"
+	"github.com/tunehost/tunehost/host/storage/runfile"
+	"github.com/tunehost/tunehost/host/usererror"
 )
 
 // create begins the record of a new experiment.
@@ -60,6 +62,9 @@ func (s *Session) open() error {
 	s.Options.Await("the record of " + s.Dir.Path())
 	if err := s.recovery.Open(); err != nil {
 		return err
+	}
+	if err := runfile.Agree(s.Dir, s.File, s.Plan.Experiment, s.Machine.Spec()); err != nil {
+		return usererror.Wrap(err)
 	}
 	if err := errors.Join(s.recovery.Check(), s.inherited.Recall(), s.recovery.MakeDirs()); err != nil {
 		return err

@@ -98,6 +98,9 @@ func open(dir string, followed bool, also func(*history.Step)) (*Recorded, error
 	if _, err = at.refresh(); err == nil && !at.alive {
 		err = at.verify()
 	}
+	if err == nil {
+		err = runfile.Agree(d, run, c, at.state.Machine.Spec())
+	}
 	if err != nil {
 		_ = at.close()
 		return nil, err

@@ -18,8 +18,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
 	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
@@ -216,6 +218,31 @@ func isThere(path string) bool {
 func recorded(d storage.Dir) bool {
 	found, err := history.Verify(d.Journal(), journal.RunID{})
 	return err != nil && !errors.Is(err, journal.ErrNoJournal) || found.Next > 1
+}
+
+// Agree checks the recorded file and experiment of a directory against the record, whose settings are s: what settings
+// never change after the beginning is the same in both. Errors: [ErrUnreadable].
+func Agree(d storage.Dir, f *File, e *config.Experiment, s *core.Spec) error {
+	if len(s.Objectives) == 0 { // nothing is recorded
+		return nil
+	}
+	differs := func(path, what string, here, there any) error {
+		return fmt.Errorf("%s %w: %s is %v there, and %v in the record; put it back from a copy", path, ErrUnreadable,
+			what, here, there)
+	}
+	if f.Seed != s.Seed {
+		return differs(Path(d), "the seed", f.Seed, s.Seed)
+	}
+	if len(e.Objectives) != len(s.Objectives) {
+		return differs(d.Experiment(), "the number of objectives", len(e.Objectives), len(s.Objectives))
+	}
+	for i, o := range s.Objectives {
+		here := e.Objectives[i]
+		if here.Metric != o.Metric || (here.Mode == "max") != (o.Mode == stat.Max) {
+			return differs(d.Experiment(), "the objective", here.Metric+" "+here.Mode, o.Metric+" "+o.Mode.String())
+		}
+	}
+	return nil
 }
 
 // Read reads the recorded file and experiment of a directory.
