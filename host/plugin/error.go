@@ -3,6 +3,7 @@ package plugin
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tunehost/tunehost/host/untrusted"
@@ -51,13 +52,21 @@ type Error struct {
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s", e.Plugin, untrusted.Line(oneLine(e.What), untrusted.MaxText))
-	if len(e.Tail) > 0 {
-		fmt.Fprintf(&b, "; its last output: %s", strings.Join(e.Tail, " / "))
+	if tail := e.further(); len(tail) > 0 {
+		fmt.Fprintf(&b, "; its last output: %s", strings.Join(tail, " / "))
 	}
 	if e.Log != "" {
 		fmt.Fprintf(&b, "; its log: %s", e.Log)
 	}
 	return b.String()
+}
+
+// further are the last lines without those that a plugin has logged of the failure itself, which What has.
+func (e *Error) further() []string {
+	_, message, ok := strings.Cut(oneLine(e.What), ": ")
+	return slices.DeleteFunc(slices.Clone(e.Tail), func(line string) bool {
+		return ok && message != "" && strings.HasSuffix(line, message)
+	})
 }
 
 // ErrLate is the cause of a start that took too long.
