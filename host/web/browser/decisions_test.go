@@ -48,7 +48,7 @@ func (p *page) decided(reasons map[int]string) {
 	p.t.Helper()
 	p.shows("#searcher td:last-child", "2 parameters (0 choices): gp until 10 trials have ended, then")
 	p.await(`[...document.querySelectorAll("#searcher td")]
-		.some(td => /trials are stopped early: gp, tpe in turn$/.test(td.textContent))`)
+		.some(td => /trials are stopped early: gp, gp, tpe in turn$/.test(td.textContent))`)
 	p.shows("#decisions", "early values at iteration 1")
 	const rungs = `[...document.querySelectorAll("#rungs tbody tr")].map(r => r.cells[3].textContent)`
 	var lines []string
