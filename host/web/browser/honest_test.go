@@ -154,6 +154,8 @@ trials: 1
 	p.press(".steer", "Retry")
 	p.await(`seen.some((s) => s.includes("starting again"))`)
 	p.shows("main .state", "running")
+	p.await(`[...document.querySelectorAll(".steer button")].some(b => b.textContent.includes("Stop trial 0") && ` +
+		`!b.disabled && b.ariaDisabled !== "true")`) // the status has said that a host runs
 	p.run("no status any more", chromedp.Evaluate(`{
 		const { fetch } = window;
 		window.fetch = (path, init) => path.endsWith("/retried") ? new Promise(() => {}) : fetch(path, init);
