@@ -404,7 +404,7 @@ test: $(if $(PYTHON),bytecode c-guests) $(if $(CARGO),rust-guests) ## all tests 
 # gotest,FORMAT,PACKAGES,FLAGS: tests that start clusters, kill hosts and fill disks share a few processors. Where few
 # failed, they run once more, alone, and those that pass then are named as UNSTEADY, here and at the end. After a data
 # race, a panic or a test that hangs there is no second run. A check of its own has run vet.
-gotest = go tool gotestsum --format $(1) --rerun-fails=1 --rerun-fails-max-failures=8 --rerun-fails-run-root-test \
+gotest = rm -f $(TOOLS)/rerun; go tool gotestsum --format $(1) --rerun-fails=1 --rerun-fails-max-failures=8 --rerun-fails-run-root-test \
 	--rerun-fails-abort-on-data-race --rerun-fails-report=$(TOOLS)/rerun --packages="$(2)" -- -vet=off -timeout $(HANGS) $(3) \
 	2>&1 | tee $(TEST_LOG)
 unsteady = { [ ! -s $(TOOLS)/rerun ] || sed 's/^/UNSTEADY: /' $(TOOLS)/rerun | tee -a $(UNSTEADY); }
