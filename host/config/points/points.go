@@ -66,7 +66,7 @@ func Exploited(e *config.Experiment, seed uint64, p space.Point) ([]byte, error)
 // walker is the searcher that walks the grid axes itself: it knows which of them have no further points.
 const walker = "grid"
 
-// Requests converts a question for the searcher: it fixes the grid axes.
+// Requests converts a question for the searcher: it fixes the grid axes, unless the searcher walks them itself.
 func Requests(e *config.Experiment, seed uint64, a core.AskSearcher) []sdk.Request {
 	list := make([]sdk.Request, a.Count)
 	for i := range list {

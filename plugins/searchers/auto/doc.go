@@ -43,7 +43,7 @@
 //     those of tpe. The fourth suggestion costs little if gp is right: normalised regret over 39
 //     public problems (0 the best known, 1 random search) is 0.28 for gp alone, 0.30 for tpe and
 //     0.22 for this mixture; with equal turns it was 0.23. Differences of less than 0.03 are
-//     noise. bench/RESULTS.md has the tables.
+//     noise. bench/RESULTS.md has the tables. (gp was version 1.2 then.)
 //   - With conditions, gp can spend all trials in a branch in which nothing is left to gain, because
 //     a branch with many parameters looks bad at first. The rule is a form of best-arm search (Y. Li
 //     and others, Efficient Automatic CASH via Rising Bandits, 2020), without eliminations and
