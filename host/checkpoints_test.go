@@ -10,11 +10,8 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/replay"
 	"github.com/tunehost/tunehost/host/storage"
-	"github.com/tunehost/tunehost/host/validate/examine"
-	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/schedulers/pbt"
 )
@@ -155,35 +152,6 @@ func TestCheckpointDisk(t *testing.T) {
 	}
 }
 
-// wellExamined: nothing is wrong with the experiment.
-func wellExamined(t *testing.T, dir string, plugins *bundled.Registry) {
-	t.Helper()
-	findings, err := examine.Directory(dir, plugins)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range findings {
-		if f.Bad {
-			t.Errorf("%s: %s", f.What, f.Text)
-		}
-	}
-}
-
-// badlyExamined returns what is wrong with the experiment.
-func badlyExamined(t *testing.T, dir string, plugins *bundled.Registry) (bad string) {
-	t.Helper()
-	findings, err := examine.Directory(dir, plugins)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range findings {
-		if f.Bad {
-			bad += f.What + ": " + f.Text + "\n"
-		}
-	}
-	return bad
-}
-
 // B-053, B-054: in population based training a trial that continues from another's checkpoint takes
 // it over without a copy, and nothing that nobody needs is left.
 func TestClonesAreNotCopied(t *testing.T) {
@@ -299,62 +267,5 @@ space: {x: 1}
 	})
 	if len(saved) != 8 || !slices.IsSorted(saved) {
 		t.Errorf("saved are the checkpoints of iterations %v, want 1 to 8 in order", saved)
-	}
-}
-
-// Each entry of a record is whole by itself; what tells that the last ones are gone are the directories of their
-// trials.
-func TestEndOfRecordGone(t *testing.T) {
-	t.Parallel()
-	o, _ := saves(t, "", "")
-	ended := finish(t, o)
-	wellExamined(t, ended.Dir, o.Plugins)
-	journal, kept := filepath.Join(ended.Dir, "journal"), filepath.Join(t.TempDir(), "journal")
-	if err := os.CopyFS(kept, os.DirFS(journal)); err != nil {
-		t.Fatal(err)
-	}
-	o.Sets = append(o.Sets, "trials=3")
-	finish(t, o)
-	if err := errors.Join(os.RemoveAll(journal), os.CopyFS(journal, os.DirFS(kept))); err != nil {
-		t.Fatal(err)
-	}
-	if bad := badlyExamined(t, ended.Dir, o.Plugins); !strings.Contains(bad, "but the record ends after 1 trials: its "+
-		"last entries are gone") {
-		t.Error(bad)
-	}
-}
-
-// What settings never change is the same in the files of an experiment as in its record: readers and the next host say
-// that a file was changed, and nothing is mixed.
-func TestFilesAgreeWithRecord(t *testing.T) {
-	t.Parallel()
-	o, _ := saves(t, "", "seed: 3\n")
-	dir := finish(t, o).Dir
-	for name, change := range map[string][2]string{
-		"experiment.yaml": {"mode: max", "mode: min"}, "run.json": {`"seed": 3`, `"seed": 7`},
-	} {
-		path := filepath.Join(dir, name)
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		changed := strings.Replace(string(text), change[0], change[1], 1)
-		if changed == string(text) {
-			t.Fatalf("%s has no %s: %s", name, change[0], text)
-		}
-		if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, read := view.Open(dir)
-		_, resumed := Resume(t.Context(), dir, Options{Plugins: o.Plugins})
-		for what, err := range map[string]error{"reader": read, "host": resumed} {
-			if err == nil || !strings.Contains(err.Error(), "in the record; put it back from a copy") {
-				t.Errorf("%s, %s: %v", name, what, err)
-			}
-		}
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		wellExamined(t, dir, o.Plugins)
 	}
 }

@@ -86,3 +86,19 @@ func TestRoomSaysWhatIsMissing(t *testing.T) {
 		}
 	}
 }
+
+// A file with the name of a note may be somebody else's: an experiment does not begin beside it, and renames nothing.
+func TestNotesOfOthers(t *testing.T) {
+	for _, name := range lackFiles {
+		d, err := At(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(d.Path(), name), []byte("mine"), fileMode); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Vacant(); err == nil {
+			t.Errorf("an experiment begins beside somebody's %s", name)
+		}
+	}
+}

@@ -18,7 +18,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "grid",
-		Version: "1.0.0",
+		Version: "1.1.0",
 		Summary: "Suggests every combination of the parameters' values once.",
 		Options: declared.Schema(),
 	},
