@@ -1,0 +1,130 @@
+package command
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func withGrace(run *fakeRun, seconds float64) *fakeRun {
+	run.trial.GraceSeconds = seconds
+	return run
+}
+
+// Output that is almost a result causes a hint about the mistake.
+func TestHints(t *testing.T) {
+	for script, want := range map[string]string{
+		`echo '{"acc": 0.9, "loss": 1}'`: "it printed acc, loss, and no accuracy; did you mean " +
+			"objective.metric: acc?",
+		`echo '{"val": {"accuracy": 0.9}, "loss": 1}'`: "did you mean objective.metric: val/accuracy?",
+		`echo '{"score": 0.9}'`:                        "did you mean objective.metric: score?",
+		`echo '{"accuracy": "0.93"}'`: `it printed accuracy as the text "0.93"; print ` +
+			`a number`,
+		`echo '{"accuracy": null}'`:                            "it printed accuracy as null",
+		`echo '{"accuracy": [0.9]}'`:                           "it printed accuracy as a list",
+		`echo "{'accuracy': 0.9}"`:                             "single quotes",
+		`echo '{"accuracy": 0.9, "ok": True}'`:                 "True is Python, not JSON",
+		`echo '{"accuracy": nan}'`:                             "write NaN",
+		`echo '{"accuracy": 0.9,}'`:                            "comma before a closing brace",
+		`echo '{accuracy: 0.9}'`:                               "names have no quotes",
+		`echo '{"accuracy": np.float64(0.9)}'`:                 "np.float64",
+		`echo '{"accuracy": 0.9 0.8}'`:                         "at column 18",
+		`echo 'INFO: {"accuracy": 0.9}'`:                       "other text around it",
+		`echo '[{"accuracy": 0.9}]'`:                           "is a JSON list, and must be an object alone",
+		`printf '{\n  "accuracy": 0.9\n}\n'`:                   "over several lines",
+		`echo 'Epoch 3: accuracy: 0.93'`:                       `metrics: {accuracy: 'accuracy: ([-+.0-9eE]+)'}`,
+		`echo 'Test Accuracy = 93.1%'`:                         `metrics: {accuracy: 'Accuracy = ([-+.0-9eE]+)'}`,
+		`echo 'acc=0.9 loss=0.3'`:                              "did you mean objective.metric: acc",
+		`echo hello`:                                           "nothing that it printed looks like a result",
+		`:`:                                                    "it printed nothing to stdout",
+		`echo '{"accuracy": 0.9}' >&2`:                         "it printed its results to stderr",
+		`echo 'accuracy: 0.9' >&2`:                             "as text on stderr",
+		`for i in 1 2 3; do echo "{'a': $i}"; done; sleep 0.1`: "single quotes",
+	} {
+		run := newRun(t)
+		mustTrain(t, sh(script), run)
+		if len(run.hints) != 1 || !strings.Contains(run.hints[0], want) || strings.Contains(run.hints[0], "\n") {
+			t.Errorf("%s:\n  %s\nwant %s", script, run.hinted(), want)
+		}
+	}
+}
+
+// A trial that continues, or was restarted, may have reported everything before: missing results
+// are not a mistake. Wrong output is.
+func TestHintsOfATrialThatGoesOn(t *testing.T) {
+	for script, want := range map[string]string{`:`: "", `echo done`: "", `echo 'epoch=5' >&2`: "",
+		`echo '{"acc": 1}'`: "did you mean"} {
+		restored, again := newRun(t), newRun(t)
+		restored.trial.Restore, restored.trial.Iteration, restored.trial.Attempt = t.TempDir(), 9, 2
+		again.trial.Attempt = 2
+		for _, run := range []*fakeRun{restored, again} {
+			mustTrain(t, sh(script), run)
+			if got := run.hinted(); want == "" && got != "" || !strings.Contains(got, want) {
+				t.Errorf("%s: %q", script, got)
+			}
+		}
+	}
+}
+
+// Hints do not wait for the end of a long program, and a program that reports gets no hints about
+// other output.
+func TestHintsMidway(t *testing.T) {
+	run := newRun(t)
+	ended := false
+	run.hear = func(string) {
+		_, err := os.Stat(filepath.Join(run.trial.Dir, "ended"))
+		ended = err == nil
+		_ = os.WriteFile(filepath.Join(run.trial.Dir, "heard"), nil, 0o600)
+	}
+	mustTrain(t, sh(`while [ ! -e heard ]; do echo '{"acc": 1}'; sleep 0.001; done; touch ended`), run)
+	if ended || len(run.hints) != 1 {
+		t.Errorf("at the end: %v; %s", ended, run.hinted())
+	}
+	run = newRun(t)
+	mustTrain(t, sh(`echo '{"config": 1}'; echo "{'a': 2}"; echo '{"accuracy": 1}'; for i in 1 2 3 4; do echo `+
+		`'{"acc": 1}'; done`), run)
+	if run.hinted() != "" {
+		t.Error(run.hinted())
+	}
+}
+
+// Many clues are concluded once, and not at each line.
+func TestEnoughOnce(t *testing.T) {
+	c := newClues([]string{"accuracy"}, false)
+	said := 0
+	for range 10 {
+		c.stdout([]byte(`{'acc': 1}`), nil, errors.New("not JSON"))
+		if c.enough() {
+			said++
+		}
+	}
+	if said != 1 {
+		t.Errorf("%d times", said)
+	}
+}
+
+// A hint is shown only at the first trial.
+func TestHintsOnce(t *testing.T) {
+	p := openTest(t, sh(`echo '{"acc": 1}'`))
+	runs := []*fakeRun{newRun(t), newRun(t)}
+	for _, run := range runs {
+		if err := p.Train(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(runs[0].hints) != 1 || len(runs[1].hints) != 0 {
+		t.Errorf("%q and %q", runs[0].hints, runs[1].hints)
+	}
+}
+
+// Reports on the channel without the objective also cause a hint.
+func TestHintsOfTheChannel(t *testing.T) {
+	for metrics, want := range map[string]string{`{"acc": 1}`: "it reported acc, and no accuracy; did you mean",
+		`{"accuracy": "1", "b": 2}`: `it reported accuracy as the text "1"`} {
+		run := newRun(t)
+		mustTrain(t, python(t, pythonChannel+`ask('{"metrics":`+metrics+`}')`), run)
+		wantContains(t, run.hinted(), want)
+	}
+}
