@@ -15,9 +15,11 @@ objective: {metric: score, mode: max}
 space: {x: {uniform: [0, 1]}}
 trials: 10000000
 concurrency: 16
+resources: {cpu: 0.125}
 searcher: random
 scheduler: {plugin: median, grace: 1000000000}
-trainable: {plugin: chaos, options: {iterations: %d, shared: true, saves: false, any_params: true}}
+trainable: {plugin: chaos, options: {iterations: %d, sleep: %v, shared: true, saves: false,
+  any_params: true}}
 `
 
 // host is a host that runs all the time.
@@ -26,10 +28,10 @@ type host struct {
 	record string
 }
 
-// busy starts a host, and waits until it is at work.
-func busy(binary, dir, folder string) (*host, error) {
+// busy starts a host whose trials train for so long before each result, and waits until it is at work.
+func busy(binary, dir, folder string, train time.Duration) (*host, error) {
 	file := filepath.Join(dir, "busy.yaml")
-	if err := os.WriteFile(file, fmt.Appendf(nil, busySource, iterations), 0o600); err != nil {
+	if err := os.WriteFile(file, fmt.Appendf(nil, busySource, iterations, train.Seconds()), 0o600); err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(binary, "run", file, "--name", "busy", "--storage", folder, "-v", "0")

@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -27,18 +28,19 @@ func run(args []string, stdout, stderr io.Writer) int {
 	browser := flags.Bool("browser", true, "measure what a reader waits for, in a Chromium")
 	only := flags.Bool("live", false, "measure only how soon an open page shows a result, which takes a minute")
 	beside := flags.Bool("pages", false, "measure only what ten open pages cost a running host")
+	train := flags.Duration("train", 0, "how long a trial of the running host takes for a result")
 	kept := flags.String("keep", "", "use the large experiment in this folder; write it there if there is none")
 	if flags.Parse(args) != nil {
 		return 2
 	}
 	if flags.NArg() != 1 {
-		fmt.Fprintln(stderr,
-			"usage: servebench [-trials N] [-rounds N] [-browser=false] [-live] [-pages] [-keep FOLDER] TUNEHOST")
+		fmt.Fprintln(stderr, "usage: servebench [-trials N] [-rounds N] [-browser=false] [-live] [-pages] [-train D] "+
+			"[-keep FOLDER] TUNEHOST")
 		return 2
 	}
 	dir, err := os.MkdirTemp("", "servebench")
 	if err == nil {
-		err = measure(stdout, flags.Arg(0), dir, settings{*kept, *trials, *rounds, *browser, *only, *beside})
+		err = measure(stdout, flags.Arg(0), dir, settings{*kept, *trials, *rounds, *browser, *only, *beside, *train})
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
 	if err != nil {
@@ -54,6 +56,7 @@ type settings struct {
 	trials, rounds int
 	browser        bool
 	live, pages    bool
+	train          time.Duration
 }
 
 func measure(out io.Writer, binary, dir string, s settings) error {
@@ -61,7 +64,7 @@ func measure(out io.Writer, binary, dir string, s settings) error {
 	case s.live:
 		return live(out, binary, dir)
 	case s.pages:
-		return pages(out, binary, dir, s.rounds)
+		return pages(out, binary, dir, s.rounds, s.train)
 	}
 	if s.kept == "" {
 		s.kept = filepath.Join(dir, "large")
@@ -78,7 +81,7 @@ func measure(out io.Writer, binary, dir string, s settings) error {
 		err = live(out, binary, dir)
 	}
 	if err == nil && s.rounds > 0 {
-		err = pages(out, binary, dir, s.rounds)
+		err = pages(out, binary, dir, s.rounds, s.train)
 	}
 	return err
 }

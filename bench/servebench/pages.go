@@ -30,7 +30,7 @@ const (
 var turns = [...]bool{false, true, true, false}
 
 // pages measures what open pages cost a host that runs: the same pages ask and rest in turn, beside the same host.
-func pages(out io.Writer, binary, dir string, rounds int) error {
+func pages(out io.Writer, binary, dir string, rounds int, train time.Duration) error {
 	folder := filepath.Join(dir, "results")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -40,7 +40,7 @@ func pages(out io.Writer, binary, dir string, rounds int) error {
 		return err
 	}
 	defer s.end()
-	h, err := busy(binary, dir, folder)
+	h, err := busy(binary, dir, folder, train)
 	if err != nil {
 		return err
 	}
