@@ -54,6 +54,8 @@ type File struct {
 	Capacity map[string]string `json:"capacity,omitempty"`
 	// Learned describes what the searcher learned from other experiments; nil: nothing.
 	Learned *Learned `json:"learned,omitempty"`
+	// Source is the SHA-256 of the recorded experiment file, in hexadecimal; "": an earlier version wrote none.
+	Source string `json:"experiment_sha256,omitempty"`
 }
 
 // Extension is one of them; Overrides is how many of File.Overrides applied before it. Set says that
@@ -126,7 +128,7 @@ func New(e *config.Experiment, now time.Time) (*File, error) {
 	}
 	file, err := filepath.Abs(e.File)
 	r := &File{Version: version, RunID: hex.EncodeToString(id[:]), Name: e.Name, Reading: config.Reading,
-		Overrides: e.Overrides, File: file, Created: now.UTC()}
+		Overrides: e.Overrides, File: file, Created: now.UTC(), Source: sumOf(e.Source)}
 	if e.Seed != nil {
 		r.Seed = *e.Seed
 	} else {
@@ -179,7 +181,7 @@ func (r *File) Write(d storage.Dir) error {
 // Text is what Write writes.
 func (r *File) Text() ([]byte, error) {
 	text, err := json.MarshalIndent(r, "", "  ")
-	return append(text, '\n'), err
+	return seal(text), err
 }
 
 // ErrNone says that a directory holds no experiment.
@@ -268,6 +270,9 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 	if err != nil {
 		return nil, nil, storage.Closed(d.Experiment(), err)
 	}
+	if r.Source != "" && r.Source != sumOf(source) {
+		return nil, nil, fmt.Errorf("%s %w: %w; put it back from a copy", d.Experiment(), ErrUnreadable, errChanged)
+	}
 	e, err := r.Parse(source)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", d.Experiment(), err)
@@ -276,6 +281,9 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 }
 
 func (r *File) decode(text []byte) error {
+	if err := checkSeal(text); err != nil {
+		return err
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	if err := d.Decode(r); err != nil {
 		return err
