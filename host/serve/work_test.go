@@ -1,18 +1,23 @@
 package serve_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/host/plugin/standard"
 	"github.com/tunehost/tunehost/host/serve"
 	"github.com/tunehost/tunehost/host/serve/guard"
 	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 const forWorkers = `{"file": "version: 1\nname: w\nseed: 1\nobjective: {metric: loss, mode: min}\n` +
@@ -453,4 +458,61 @@ func TestWorkersTrialRunsAgain(t *testing.T) {
 	if x := states(); x["TERMINATED"] != 2 {
 		t.Errorf("after a stop: %v", x)
 	}
+}
+
+// slow is a searcher that takes its time.
+type slow struct{ begun, goOn chan struct{} }
+
+func (slow) Observe(context.Context, []sdk.Event) error { return nil }
+
+func (x slow) Suggest(_ context.Context, requests []sdk.Request) (s sdk.Suggestions, _ error) {
+	close(x.begun)
+	<-x.goOn
+	for range requests {
+		s.Points = append(s.Points, space.Point{0.5})
+	}
+	return s, nil
+}
+
+// TestSlowPluginOfAnother: workers do not wait for a plugin of another experiment, for which the server waits.
+func TestSlowPluginOfAnother(t *testing.T) {
+	x := slow{make(chan struct{}), make(chan struct{})}
+	searcher := sdk.SearcherPlugin{Info: sdk.Info{Name: "slow", Version: "1.0.0", Options: []byte(`{"type": "object"}`)},
+		Open: func(sdk.Problem, []byte) (sdk.Searcher, sdk.Traits, error) { return x, sdk.Traits{}, nil }}
+	s := serve.New(serve.Options{Folders: []string{t.TempDir()}, Guard: guard.Options{Tokens: tokens},
+		Registry: standard.Plugins(searcher), Version: "test"})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	all.Go(func() { _ = s.Serve(ctx, l) })
+	c := client{t, "http://" + l.Addr().String(), tokens.Full}
+	c.post("", "%s", strings.NewReplacer("name: w", "name: slow", "asha", "fifo", ", max: 9", "", "trials: 40",
+		"searcher: slow\\ntrials: 1").Replace(forWorkers))
+	c.post("", "%s", forWorkers)
+	all.Go(func() {
+		if g := c.post("/slow/ask", `{}`); g.Trial == "" {
+			t.Errorf("the slow searcher's trial: %+v", g)
+		}
+	})
+	<-x.begun
+	time.Sleep(1100 * time.Millisecond) // the server looks for leases that have ended
+	answered := make(chan struct{})
+	all.Go(func() {
+		defer close(answered)
+		if g := c.post("/w/ask", `{}`); g.Trial == "" {
+			t.Errorf("%+v", g)
+		}
+	})
+	select {
+	case <-answered:
+	case <-time.After(10 * time.Second):
+		t.Error("a worker waits for the searcher of another experiment")
+	}
+	close(x.goOn)
+	<-answered
+	end()
+	all.Wait()
 }

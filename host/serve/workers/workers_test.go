@@ -1,6 +1,7 @@
 package workers_test
 
 import (
+	"context"
 	"io"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/tunehost/tunehost/host/serve/workers"
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 const source = "version: 1\nname: w\nseed: 1\nobjective: {metric: loss, mode: min}\nspace: {x: {uniform: [0, 1]}}\n" +
@@ -84,6 +86,82 @@ func TestLeasesAfterARestart(t *testing.T) {
 	v, _ := session.View(no)
 	if want := "its worker was not heard of for 1h"; v.State != core.Pending || v.Cause.String() != want {
 		t.Errorf("after the lease the trial is %s, because %q; want %q", v.State, v.Cause, want)
+	}
+}
+
+// hangUp is a searcher and a scheduler: each ends the connection of the worker that it is asked for.
+type hangUp struct{ cancel *context.CancelFunc }
+
+func (h hangUp) Decide(ctx context.Context, events []sdk.Event) (d sdk.Decisions, err error) {
+	(*h.cancel)()
+	for _, e := range events {
+		if e.Kind == sdk.ResultReported {
+			d.Decisions = append(d.Decisions, sdk.Decision{Event: e.Number, Verdict: sdk.Continue})
+		}
+	}
+	return d, ctx.Err()
+}
+
+func (hangUp) Observe(context.Context, []sdk.Event) error { return nil }
+
+func (h hangUp) Suggest(ctx context.Context, requests []sdk.Request) (s sdk.Suggestions, err error) {
+	(*h.cancel)()
+	for range requests {
+		s.Points = append(s.Points, space.Point{0.5})
+	}
+	return s, ctx.Err()
+}
+
+// TestWorkersHangUp: a connection that breaks while a plugin is asked loses nothing. A report that is repeated then is
+// answered as if it were the first, and a trial that was handed out to nobody comes back when its lease is over.
+func TestWorkersHangUp(t *testing.T) {
+	var cancel context.CancelFunc
+	h, info := hangUp{&cancel}, sdk.Info{Name: "hangup", Version: "1.0.0", Options: []byte(`{"type": "object"}`)}
+	o := settings()
+	o.Plugins = standard.Plugins(
+		sdk.SearcherPlugin{Info: info, Open: func(sdk.Problem, []byte) (sdk.Searcher, sdk.Traits, error) {
+			return h, sdk.Traits{}, nil
+		}},
+		sdk.SchedulerPlugin{Info: info, Open: func(sdk.Problem, []byte) (sdk.Scheduler, sdk.Traits, error) {
+			return h, sdk.Traits{}, nil
+		}})
+	o.File, o.Mode.Source, o.Storage, o.Resume = "w.yaml", []byte(source+"searcher: hangup\nscheduler: hangup\n"),
+		t.TempDir(), "never"
+	connection := func() context.Context {
+		ctx, stop := context.WithCancel(t.Context())
+		t.Cleanup(stop)
+		cancel = stop
+		return ctx
+	}
+	connection()
+	session, err := asktell.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	w := workers.New(session, func() time.Time { return now })
+	t.Cleanup(func() { _ = w.Close() })
+	lost, _, _ := w.Ask(connection(), time.Minute)
+	g, word, err := w.Ask(t.Context(), time.Hour)
+	if err != nil || word != "" {
+		t.Fatal(word, err)
+	}
+	for i := range uint64(5) {
+		_, _, _ = w.Report(connection(), result(g, i+1))
+		if d, _, err := w.Report(t.Context(), result(g, i+1)); err != nil || d != asktell.Continue {
+			t.Fatal(d, err)
+		}
+	}
+	no, err := session.Find(g.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, _ := session.View(no); v.Results != 5 {
+		t.Errorf("%d of 5 results are recorded", v.Results)
+	}
+	now = now.Add(2 * time.Minute)
+	if again, word, err := w.Ask(t.Context(), time.Minute); err != nil || again.ID != lost.ID || lost.ID == "" {
+		t.Errorf("after the lease of %q another worker gets %q %s %v", lost.ID, again.ID, word, err)
 	}
 }
 
