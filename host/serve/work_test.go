@@ -477,7 +477,8 @@ func (x slow) Suggest(_ context.Context, requests []sdk.Request) (s sdk.Suggesti
 // TestSlowPluginOfAnother: workers do not wait for a plugin of another experiment, for which the server waits.
 func TestSlowPluginOfAnother(t *testing.T) {
 	x := slow{make(chan struct{}), make(chan struct{})}
-	searcher := sdk.SearcherPlugin{Info: sdk.Info{Name: "slow", Version: "1.0.0", Options: []byte(`{"type": "object"}`)},
+	searcher := sdk.SearcherPlugin{
+		Info: sdk.Info{Name: "slow", Version: "1.0.0", Options: []byte(`{"type": "object"}`)},
 		Open: func(sdk.Problem, []byte) (sdk.Searcher, sdk.Traits, error) { return x, sdk.Traits{}, nil }}
 	s := serve.New(serve.Options{Folders: []string{t.TempDir()}, Guard: guard.Options{Tokens: tokens},
 		Registry: standard.Plugins(searcher), Version: "test"})
