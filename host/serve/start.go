@@ -143,8 +143,6 @@ func (s *Server) root() (string, error) {
 func (s *Server) startHere(root string, r *StartRequest, sets []string) (string, error) {
 	o := s.manual()
 	o.File, o.Mode.Source, o.Sets, o.Storage, o.Name, o.Resume = fileName, []byte(r.File), sets, root, r.Name, "never"
-	s.sessions.mu.Lock()
-	defer s.sessions.mu.Unlock()
 	a, err := asktell.Start(context.Background(), o)
 	if err != nil {
 		return "", err

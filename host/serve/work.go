@@ -35,10 +35,12 @@ func (s *Server) askers() {
 	change(s, http.MethodPost, trial+"/tell", "tell", "Tell that a trial has ended", s.tell)
 }
 
-// sessions are the experiments whose trials workers train, by directory.
+// sessions are the experiments whose trials workers train, by directory. Nothing that waits for a plugin is done with
+// mu, because the workers of the other experiments have leases that end.
 type sessions struct {
-	mu   sync.Mutex
-	open map[string]*workers.Workers
+	mu      sync.Mutex
+	open    map[string]*workers.Workers
+	resumes sync.Mutex // held while one is resumed
 }
 
 // of returns the workers of an experiment that is open here; nil: it is not.
@@ -51,21 +53,35 @@ func (x *sessions) of(dir string) *workers.Workers {
 // add adds a session.
 func (x *sessions) add(a *asktell.Session) *workers.Workers {
 	w := workers.New(a, time.Now)
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	x.open[a.Dir().Path()] = w
 	return w
 }
 
-// tick does what is due, and closes what has ended, or everything.
-func (x *sessions) tick(ctx context.Context, all bool) {
+// all returns those that are open now.
+func (x *sessions) all() map[string]*workers.Workers {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for dir, w := range x.open {
+	return maps.Clone(x.open)
+}
+
+// close saves one, which nobody finds any more then.
+func (x *sessions) close(dir string, w *workers.Workers) {
+	_ = w.Close() // what is wrong is in the experiment's log
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.open, dir)
+}
+
+// tick does what is due, and closes what has ended, or everything.
+func (x *sessions) tick(ctx context.Context, all bool) {
+	for dir, w := range x.all() {
 		if experiments.Room(dir) != nil {
 			continue // it would wait for room; the record is whole, and what is due is done later
 		}
-		if err := w.Tick(ctx); err != nil || all || w.Ended() {
-			_ = w.Close() // what is wrong is in the experiment's log
-			delete(x.open, dir)
+		if ended, err := w.Tick(ctx); err != nil || all || ended {
+			x.close(dir, w)
 		}
 	}
 }
@@ -80,9 +96,12 @@ var errFinished = problem.Conflict(errors.New("the experiment has ended"))
 // workers returns the workers of an experiment, which is resumed if no host runs it. What has ended continues if more
 // trials were asked for since or, with again, if the user wants it.
 func (s *Server) workers(x *experiments.Shared, again *options.Again) (*workers.Workers, error) {
-	s.sessions.mu.Lock()
-	defer s.sessions.mu.Unlock()
-	if w := s.sessions.open[x.Dir.Path()]; w != nil {
+	if w := s.sessions.of(x.Dir.Path()); w != nil {
+		return w, nil
+	}
+	s.sessions.resumes.Lock()
+	defer s.sessions.resumes.Unlock()
+	if w := s.sessions.of(x.Dir.Path()); w != nil { // in the meantime
 		return w, nil
 	}
 	state, err := x.State()
@@ -126,6 +145,8 @@ func (s *Server) working(name string, f func(*workers.Workers) error) error {
 		switch {
 		case errors.As(err, &gone):
 			return problem.Conflict(err)
+		case errors.Is(err, workers.ErrClosed):
+			return problem.Later(err)
 		}
 		return workError(err)
 	})

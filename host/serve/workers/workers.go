@@ -3,12 +3,14 @@
 //
 // A lease is an attempt of the trial. What is reported with an attempt that is over is refused, so that nothing
 // counts twice. A report that is repeated, because its answer was lost, is answered again and not recorded
-// again. When the server has been restarted, a worker that reports continues on its lease; nobody else gets its
+// again. What a worker says is carried out to its end, although its connection breaks in between: a plugin is not asked
+// twice for what it was asked. When the server has been restarted, a worker that reports continues on its lease; nobody else gets its
 // trial before the lease would have ended.
 package workers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -78,8 +80,15 @@ type Assignment struct {
 
 // Ask returns a trial, or [asktell.Wait] or [asktell.Finished].
 func (w *Workers) Ask(ctx context.Context, length time.Duration) (Assignment, asktell.Word, error) {
+	ctx = context.WithoutCancel(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	switch {
+	case w.over && w.session.Ended() != 0:
+		return Assignment{}, asktell.Finished, nil
+	case w.over:
+		return Assignment{}, "", ErrClosed
+	}
 	if err := w.expire(ctx); err != nil {
 		return Assignment{}, "", err
 	}
@@ -133,6 +142,9 @@ type Message struct {
 	Failed    string
 }
 
+// ErrClosed is the answer to who speaks with workers that were closed.
+var ErrClosed = errors.New("the experiment is just being saved: try again in a moment")
+
 // GoneError says that a worker's lease is over.
 type GoneError struct{ text string }
 
@@ -140,6 +152,7 @@ func (e *GoneError) Error() string { return e.text }
 
 // Report handles a result and returns the decision, and the attempt that the lease has now.
 func (w *Workers) Report(ctx context.Context, s Message) (asktell.Decision, uint32, error) {
+	ctx = context.WithoutCancel(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	no, l, err := w.leaseOf(ctx, s)
@@ -200,6 +213,7 @@ func (w *Workers) gone(no core.TrialNo, v core.View, attempt uint32) error {
 
 // Tell handles the end of a trial; ignored is why its metrics do not count, or "".
 func (w *Workers) Tell(ctx context.Context, s Message) (ignored string, err error) {
+	ctx = context.WithoutCancel(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	no, l, err := w.leaseOf(ctx, s)
@@ -235,6 +249,9 @@ func name(no core.TrialNo) asktell.Name {
 
 // leaseOf returns the lease with which a worker speaks, extended; nil: it is over.
 func (w *Workers) leaseOf(ctx context.Context, s Message) (core.TrialNo, *lease, error) {
+	if w.over {
+		return 0, nil, ErrClosed
+	}
 	if err := w.expire(ctx); err != nil {
 		return 0, nil, err
 	}
@@ -285,17 +302,21 @@ func (w *Workers) settle(no core.TrialNo) {
 	}
 }
 
-// Tick does what is due: it takes trials back whose leases have ended.
-func (w *Workers) Tick(ctx context.Context) error {
-	w.mu.Lock()
+// Tick does what is due: it takes trials back whose leases have ended. It returns whether the experiment has ended.
+// While a request is carried out it does nothing: a plugin may take long, and the request does what is due, too.
+func (w *Workers) Tick(ctx context.Context) (ended bool, err error) {
+	if !w.mu.TryLock() {
+		return false, nil
+	}
 	defer w.mu.Unlock()
 	if w.over {
-		return nil
+		return true, nil
 	}
 	if err := w.expire(ctx); err != nil {
-		return err
+		return false, err
 	}
-	return w.session.Tick(ctx)
+	err = w.session.Tick(ctx)
+	return w.session.Ended() != 0, err
 }
 
 func (w *Workers) expire(ctx context.Context) error {
@@ -316,14 +337,10 @@ func (w *Workers) expire(ctx context.Context) error {
 func (w *Workers) Do(r steer.Request) (steer.Answer, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.over {
+		return steer.Answer{}, &steer.BusyError{What: ErrClosed.Error()}
+	}
 	return w.session.Steer().Do(r)
-}
-
-// Ended reports whether the experiment has ended.
-func (w *Workers) Ended() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.over || w.session.Ended() != 0
 }
 
 // Close saves the experiment.
