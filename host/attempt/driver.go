@@ -252,6 +252,24 @@ func (r *run) tell(c train.Command) {
 	}
 }
 
+// Leave is called when the host is told to end. If something waits for room when the time is over that a trial has to
+// end, as a checkpoint on a full disk, the host fails: its trials continue from their last checkpoints, and nobody has
+// to make room before the host ends.
+func (t *Driver) Leave() { t.Clock.AfterFunc(t.Grace, t.failWithoutRoom) }
+
+func (t *Driver) failWithoutRoom() {
+	select {
+	case <-t.ending:
+		return
+	default:
+	}
+	if err := t.Disk.Unmet(); err != nil {
+		t.Fail(err)
+		return
+	}
+	t.Clock.AfterFunc(time.Second, t.failWithoutRoom) // what ends later may wait, too
+}
+
 // Close ends every process, and kills the runs that are left.
 func (t *Driver) Close() {
 	t.work.Close()

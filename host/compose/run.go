@@ -23,6 +23,7 @@ func (s *Session) Run(ctx context.Context) (options.Ended, error) {
 	leaving, leave := context.WithCancel(ctx)
 	defer leave()
 	host.EndIfFull = leave
+	defer context.AfterFunc(leaving, s.Drivers.Leave)()
 	var running *options.Running
 	if s.Options.OnStart != nil {
 		running = host.Started(s.Drivers.Publishing, s.recovery.ToldBefore, ended)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -210,8 +209,7 @@ func (l *Engine) noRoom(err error) error {
 	if diskspace.IsShort(err) {
 		what = err.Error()
 	}
-	return errors.New(what + ", and the host was told to end: recorded events are kept, and the experiment can be " +
-		"resumed once there is space")
+	return diskspace.Unmet(what)
 }
 
 // keep records the step. If the disk is full, it waits (B-087), or returns that.

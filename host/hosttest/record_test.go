@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -294,6 +295,26 @@ func TestInterruptOnFullDisk(t *testing.T) {
 	})
 }
 
+// B-087, B-024: a host that can record and cannot save obeys an interrupt, too: without an inode no checkpoint can be
+// made, and the trials continue from their last ones.
+func TestInterruptWithoutInodes(t *testing.T) {
+	t.Parallel()
+	x := write(t, held+"stop_grace: 500ms\n", nil)
+	x.onDisk(t, "size=2m,nr_inodes=200")
+	p := x.start(t)
+	x.awaitResults(t, p, 1)
+	ballast := x.fillInodes(t)
+	p.signal(t, syscall.SIGINT)
+	wants(t, p.ends(t, exitFailed), "no inode is free", "the host was told to end")
+	if err := os.RemoveAll(ballast); err != nil {
+		t.Fatal(err)
+	}
+	x.letGo(t)
+	x.run(t, 0)
+	hosttest.CheckFinished(t, x.dir, 5)
+	hosttest.CheckReplay(t, x.dir, plugged)
+}
+
 func interruptOnFullDisk(t *testing.T, interrupt func(*experiment, *process)) {
 	x := write(t, held, nil)
 	x.onSmallDisk(t)
@@ -317,10 +338,15 @@ func interruptOnFullDisk(t *testing.T, interrupt func(*experiment, *process)) {
 // onSmallDisk puts the experiment's storage on a file system of its own.
 func (x *experiment) onSmallDisk(t *testing.T) {
 	t.Helper()
+	x.onDisk(t, "size=2m")
+}
+
+func (x *experiment) onDisk(t *testing.T, options string) {
+	t.Helper()
 	if err := os.Mkdir(x.Storage, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("tmpfs", x.Storage, "tmpfs", 0, "size=2m"); err != nil {
+	if err := syscall.Mount("tmpfs", x.Storage, "tmpfs", 0, options); err != nil {
 		t.Skipf("no file system can be mounted here: %v", err)
 	}
 	t.Cleanup(func() {
@@ -328,6 +354,20 @@ func (x *experiment) onSmallDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// fillInodes takes all inodes that are left.
+func (x *experiment) fillInodes(t *testing.T) (ballast string) {
+	t.Helper()
+	ballast = filepath.Join(x.Storage, "ballast")
+	err := os.Mkdir(ballast, 0o700)
+	for i := 0; err == nil; i++ {
+		err = os.WriteFile(filepath.Join(ballast, strconv.Itoa(i)), nil, 0o600)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	return ballast
 }
 
 // fill takes all room that is left.

@@ -123,6 +123,13 @@ func (d *Drivers) Start(ctx context.Context) {
 	d.Scheduling.CheckStuck()
 }
 
+// Leave tells the driver of trials that the host was told to end.
+func (d *Drivers) Leave() {
+	if d.Training != nil {
+		d.Training.Leave()
+	}
+}
+
 // Stop ends the drivers of plugins, training first.
 func (d *Drivers) Stop() {
 	if d.Training != nil {

@@ -3,9 +3,11 @@
 //
 // A lease is an attempt of the trial. What is reported with an attempt that is over is refused, so that nothing
 // counts twice. A report that is repeated, because its answer was lost, is answered again and not recorded
-// again. What a worker says is carried out to its end, although its connection breaks in between: a plugin is not asked
-// twice for what it was asked. When the server has been restarted, a worker that reports continues on its lease; nobody else gets its
-// trial before the lease would have ended.
+// again. What a worker says is carried out to its end even if its connection breaks in between: a plugin that is
+// interrupted in its answer is not asked again.
+//
+// When the server has been restarted, a worker that reports continues on its lease; nobody else gets its trial before
+// the lease would have ended.
 package workers
 
 import (

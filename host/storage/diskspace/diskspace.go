@@ -31,7 +31,7 @@ type Disk struct {
 
 	mu      sync.Mutex
 	waiting int
-	short   bool // something other than disk space is missing
+	short   error // something other than disk space is missing
 	missing lack.Lack
 }
 
@@ -78,14 +78,33 @@ func (d *Disk) lacks(err error) {
 	if d.waiting++; d.waiting > 1 {
 		return
 	}
-	if d.short = isShort(err); d.short {
-		d.log.InsistOnce("short", fmt.Sprintf("the machine has run out of a resource that the host needs (%v): "+
-			"the host waits and then continues by itself; run fewer trials at a time (concurrency), "+
-			"or raise the limit (ulimit -n, ulimit -u)", cause(err)))
+	if d.short = nil; isShort(err) {
+		d.short = fmt.Errorf("the machine has run out of a resource that the host needs (%w)", cause(err))
+		d.log.InsistOnce("short", d.short.Error()+": the host waits and then continues by itself; run fewer trials at "+
+			"a time (concurrency), or raise the limit (ulimit -n, ulimit -u)")
 		return
 	}
 	d.note(d.Missing(err))
 	d.log.Insist(d.missing.Waits())
+}
+
+// Unmet says how a host ends that is told to end while somebody waits; nil: nobody does.
+func (d *Disk) Unmet() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.waiting == 0:
+		return nil
+	case d.short != nil:
+		return Unmet(d.short.Error())
+	}
+	return Unmet(d.missing.String())
+}
+
+// Unmet is the error of a host that is told to end while it waits for what is missing.
+func Unmet(missing string) error {
+	return errors.New(missing + ", and the host was told to end: recorded events are kept, and the experiment can be " +
+		"resumed once there is room")
 }
 
 // Missing returns what the disk lacks after a write has failed with err.
@@ -102,7 +121,7 @@ func (d *Disk) waited(room bool) {
 	if !room {
 		return
 	}
-	if d.short {
+	if d.short != nil {
 		d.log.Info("the missing resource is available again; the experiment continues")
 	} else {
 		d.log.Insist("the disk has space again; the experiment continues")
