@@ -102,24 +102,31 @@ func openReplay(ctx context.Context, path string, plugins *bundled.Registry, tru
 	if r.opener.Loader, err = loading.New(plugins, e, filepath.Dir(file.File)); err != nil {
 		return nil, err
 	}
-	return r, errors.Join(r.checkTrusted(), verify(dir, file))
+	return r, errors.Join(r.checkTrusted(int(file.Extended())), verify(dir, file))
 }
 
-// checkTrusted compares the plugins that will be started with tunehost.lock, as a run does.
-func (r *replaying) checkTrusted() error {
+// checkTrusted compares the plugins that will be started with tunehost.lock, as a run does: those of now, and those
+// that the experiment had before each of its extensions.
+func (r *replaying) checkTrusted(extensions int) error {
 	if !r.opener.Trusted {
 		return nil
 	}
-	uses := []loading.Use{{Kind: sdk.KindSearcher, Ref: r.experiment.Searcher}}
-	for _, ref := range r.experiment.Schedulers() {
-		uses = append(uses, loading.Use{Kind: sdk.KindScheduler, Ref: ref})
-	}
-	for _, u := range uses {
-		if _, err := r.opener.Loader.Load(u.Kind, u.Ref); err != nil {
-			return usererror.Wrap(err)
+	for extended := range extensions + 1 {
+		e, err := r.at(extended)
+		if err != nil {
+			return err
+		}
+		uses := []loading.Use{{Kind: sdk.KindSearcher, Ref: e.Searcher}}
+		for _, ref := range e.Schedulers() {
+			uses = append(uses, loading.Use{Kind: sdk.KindScheduler, Ref: ref})
+		}
+		for _, u := range uses {
+			if _, err := r.opener.Loader.Load(u.Kind, u.Ref); err != nil {
+				return usererror.Wrap(err)
+			}
 		}
 	}
-	return usererror.Wrap(r.opener.Loader.Allowed(r.storage))
+	return usererror.Wrap(r.opener.Loader.Listed(r.storage))
 }
 
 // verify checks that the record is whole and belongs to this run. A record that a host is

@@ -21,6 +21,25 @@ func (l *Loader) Allowed(d storage.Dir) error {
 	return nil
 }
 
+// Listed checks that the plugins are those of an experiment, as [Loader.Allowed] does, and that its lock lists each that
+// does not come with tunehost.
+func (l *Loader) Listed(d storage.Dir) error {
+	if err := l.Allowed(d); err != nil {
+		return err
+	}
+	locked, err := lockfile.Read(d)
+	if err != nil {
+		return err
+	}
+	for _, p := range l.Locked() {
+		if p.Path != "" && (locked == nil || !locked.Lists(p)) {
+			return fmt.Errorf("%s: tunehost.lock does not list the %s %q, so nobody knows whether %s is what it was; "+
+				"without --trust its answers are taken from the record", d.Path(), p.Kind, p.Name, p.Path)
+		}
+	}
+	return nil
+}
+
 // Locked returns the plugins as they are recorded.
 func (l *Loader) Locked() (list []lockfile.Plugin) {
 	l.mu.Lock()

@@ -41,6 +41,8 @@ type File struct {
 	Plugins  []Plugin `json:"plugins"`
 	// Accepted are changed plugins that the user accepted, oldest first.
 	Accepted []Change `json:"accepted,omitempty"`
+	// Earlier are plugins that the experiment used before it was extended with others: a replay starts them again.
+	Earlier []Plugin `json:"earlier,omitempty"`
 }
 
 // Change is one difference of a plugin that the user accepted.
@@ -167,14 +169,20 @@ func (f *File) Allows(now Plugin) error {
 		now.Kind, now.Name, untrusted.Line(c.What, maxShown), c.Is, untrusted.Line(c.Was, maxShown), more)
 }
 
+// Lists reports whether the lock has a plugin of the kind and name, changed or not.
+func (f *File) Lists(p Plugin) bool { return f.find(p) != nil }
+
 // find returns the plugin of the kind and name; nil if there is none.
 func (f *File) find(p Plugin) *Plugin {
-	i := slices.IndexFunc(f.Plugins, func(x Plugin) bool { return x.Kind == p.Kind && x.Name == p.Name })
-	if i < 0 {
-		return nil
+	for _, list := range [][]Plugin{f.Plugins, f.Earlier} {
+		if i := slices.IndexFunc(list, p.isNamesake); i >= 0 {
+			return &list[i]
+		}
 	}
-	return &f.Plugins[i]
+	return nil
 }
+
+func (p Plugin) isNamesake(x Plugin) bool { return x.Kind == p.Kind && x.Name == p.Name }
 
 // Changes returns all differences from the locked plugin, without a time.
 func (f *File) Changes(now Plugin) (list []Change) {
@@ -211,10 +219,15 @@ func covered(then, now Plugin) []string {
 	return slices.Sorted(maps.Keys(both))
 }
 
-// Succeed copies the accepted changes of an earlier lock. If the user has accepted the changes since then,
+// Succeed copies the accepted changes of an earlier lock, and its plugins that are not used any more. If the user has accepted the changes since then,
 // it adds them; otherwise a plugin that the earlier lock pinned by fewer files stays pinned by these files.
 func (f *File) Succeed(before *File, accepted bool, at time.Time) {
 	f.Accepted = before.Accepted
+	for _, p := range slices.Concat(before.Plugins, before.Earlier) {
+		if !f.Lists(p) {
+			f.Earlier = append(f.Earlier, p)
+		}
+	}
 	for i, now := range f.Plugins {
 		then := before.find(now)
 		if then == nil {

@@ -96,6 +96,30 @@ func TestOlderLock(t *testing.T) {
 	}
 }
 
+// A plugin that is not used any more stays known, and is no other when it comes back.
+func TestEarlierPlugins(t *testing.T) {
+	of := func(name, sum string) Plugin {
+		return Plugin{Kind: sdk.KindSearcher, Name: name, Transport: "process", Path: "/p/" + name, SHA256: sum}
+	}
+	last := New("v1", []Plugin{of("a", "1")})
+	for _, next := range []Plugin{of("b", "1"), of("c", "1")} {
+		now := New("v1", []Plugin{next})
+		now.Succeed(last, false, time.Unix(100, 0))
+		last = now
+	}
+	if !last.Lists(of("a", "1")) || !last.Lists(of("b", "2")) || last.Lists(of("d", "1")) {
+		t.Errorf("%+v", last)
+	}
+	if last.Allows(of("a", "1")) != nil || last.Allows(of("a", "2")) == nil {
+		t.Error("an earlier plugin may change")
+	}
+	back := New("v1", []Plugin{of("a", "2")})
+	back.Succeed(last, true, time.Unix(200, 0))
+	if len(back.Earlier) != 2 || len(back.Accepted) != 1 || back.Allows(of("a", "2")) != nil {
+		t.Errorf("%+v", back)
+	}
+}
+
 // Accepted changes are kept, with the old values.
 func TestAcceptedChanges(t *testing.T) {
 	pinned := func(files map[string]string) *File {
