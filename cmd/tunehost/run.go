@@ -28,6 +28,7 @@ func (f *runFlags) again(flags *pflag.FlagSet) {
 	again := &f.Again
 	flags.BoolVar(&again.Errored, "errored", false, "run all failed trials again, from the beginning")
 	flags.BoolVar(&again.Unstarted, "unstarted", false, "run the trials that were stopped before they started")
+	flags.BoolVar(&again.Paused, "unpause", false, "continue all paused trials, also those that the scheduler paused")
 	flags.StringArrayVar(&again.Trials, "retry", nil,
 		"run the failed `TRIAL` again, from its last checkpoint; may be repeated")
 	flags.BoolVar(&again.Fresh, "fresh", false, "with --retry: start from the beginning, in a new directory")

@@ -88,6 +88,8 @@ type Again struct {
 	Errored bool
 	// Unstarted selects trials that were ended before they started.
 	Unstarted bool
+	// Paused selects trials in PAUSED, for example those that a scheduler has forgotten; they continue.
+	Paused bool
 	// Trials are numbers or ids of trials in ERROR. They continue from their last
 	// checkpoint; with Fresh they start again in a new directory.
 	Trials []string

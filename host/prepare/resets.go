@@ -8,7 +8,7 @@ import (
 	"github.com/tunehost/tunehost/host/usererror"
 )
 
-// Resets are the ended trials that must run again (B-082); seed names trials, whose
+// Resets are the ended trials that must run again (B-082), and the paused ones that must continue; seed names trials, whose
 // names are name's.
 func Resets(o *options.Options, m *core.Machine, seed uint64, name func(core.TrialNo) string) (events []core.Event,
 	err error) {
@@ -27,6 +27,8 @@ func Resets(o *options.Options, m *core.Machine, seed uint64, name func(core.Tri
 			events = append(events, &core.TrialReset{Trial: no, Scratch: !resume})
 		case v.NeverStarted && again.Unstarted:
 			events = append(events, &core.TrialReset{Trial: no, Unstarted: true})
+		case v.State == core.Paused && again.Paused:
+			events = append(events, &core.UnpauseRequested{Trial: no})
 		}
 	}
 	return events, nil

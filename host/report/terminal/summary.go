@@ -339,6 +339,9 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 	if s.OwnPlugins && st.State == "failed" {
 		add(again+" --accept-plugins", "the same, once the plugin is repaired")
 	}
+	if st.Cause.Is(core.CauseSchedulerStuck) {
+		add(again+" --unpause", "continue the paused trials")
+	}
 	return list
 }
 
