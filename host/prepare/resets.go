@@ -8,8 +8,8 @@ import (
 	"github.com/tunehost/tunehost/host/usererror"
 )
 
-// Resets are the ended trials that must run again (B-082), and the paused ones that must continue; seed names trials, whose
-// names are name's.
+// Resets are the ended trials that must run again (B-082), and the paused ones that must continue; seed names trials,
+// whose names are name's.
 func Resets(o *options.Options, m *core.Machine, seed uint64, name func(core.TrialNo) string) (events []core.Event,
 	err error) {
 	named, err := retried(o.Again.Trials, m, seed, name)

@@ -21,8 +21,8 @@ func (l *Loader) Allowed(d storage.Dir) error {
 	return nil
 }
 
-// Listed checks that the plugins are those of an experiment, as [Loader.Allowed] does, and that its lock lists each that
-// does not come with tunehost.
+// Listed checks that the plugins are those of an experiment, as [Loader.Allowed] does, and that its lock lists each
+// that does not come with tunehost.
 func (l *Loader) Listed(d storage.Dir) error {
 	if err := l.Allowed(d); err != nil {
 		return err

@@ -219,8 +219,9 @@ func covered(then, now Plugin) []string {
 	return slices.Sorted(maps.Keys(both))
 }
 
-// Succeed copies the accepted changes of an earlier lock, and its plugins that are not used any more. If the user has accepted the changes since then,
-// it adds them; otherwise a plugin that the earlier lock pinned by fewer files stays pinned by these files.
+// Succeed copies the accepted changes of an earlier lock, and its plugins that are not used any more. If the user has
+// accepted the changes since then, it adds them; otherwise a plugin that the earlier lock pinned by fewer files stays
+// pinned by these files.
 func (f *File) Succeed(before *File, accepted bool, at time.Time) {
 	f.Accepted = before.Accepted
 	for _, p := range slices.Concat(before.Plugins, before.Earlier) {
