@@ -163,7 +163,7 @@ func TestReplayOfAForeignLayer(t *testing.T) {
 	o, _ := quick(t, text, rising, stopper, asha.Plugin)
 	dir := finish(t, o).Dir
 	without, _ := quick(t, text, rising, asha.Plugin)
-	replayed, err := replay.Run(t.Context(), dir, without.Plugins, false)
+	replayed, err := replay.Run(t.Context(), dir, replay.Options{Plugins: without.Plugins})
 	if err != nil || len(replayed.Uncompared) != 1 || replayed.Uncompared[0] != `scheduler "stopper"` {
 		t.Errorf("%v is not compared: %v", replayed.Uncompared, err)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/host"
-	"github.com/tunehost/tunehost/host/asktell"
 )
 
 func (a *app) askTellCommand() *cobra.Command {
@@ -28,10 +27,10 @@ FILE is -, the first line is the experiment, as JSON.
 			if err := refuseEmpty(cmd.Flags(), "name", "storage"); err != nil {
 				return err
 			}
-			o.File, o.Stderr, o.Verbose, o.Plugins = args[0], a.err, 1, plugins
+			o.File, o.Stderr, o.Verbose, o.Plugins, o.Waits = args[0], a.err, 1, plugins, a.waiting.on
 			survivePipes()
 			_, err := a.untilSignalled(host.NewExit(a.err), func(ctx context.Context) (host.Ended, error) {
-				return host.Ended{}, asktell.Run(ctx, a.in, a.out, o)
+				return host.Ended{}, a.engine.askTell(ctx, a.in, a.out, o)
 			})
 			return err
 		},

@@ -28,7 +28,9 @@ answers are used.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.fetched(args[0], func(at string, _ bool) error {
 				return a.untilDone(func(ctx context.Context) error {
-					replayed, err := replay.Run(ctx, at, plugins, trust)
+					replayed, err := a.engine.replay(ctx, at,
+						replay.Options{Plugins: plugins, Trust: trust, Waits: a.waiting.on})
+					a.waiting.on("")
 					if err == nil {
 						a.replayed(args[0], replayed.Uncompared)
 					}

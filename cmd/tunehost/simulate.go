@@ -79,6 +79,9 @@ func (a *app) simulate(args []string, s *simulating) error {
 		return usage("simulate: --workers is %d; it must not be negative", s.workers)
 	}
 	s.options.Plugins, s.options.Stderr, s.options.Verbose = plugins, a.err, 1
+	if !s.asJSON {
+		s.options.Waits = a.waiting.on
+	}
 	if len(args) > 0 {
 		s.options.File = args[0]
 	}
@@ -91,6 +94,7 @@ func (a *app) simulate(args []string, s *simulating) error {
 		end, err = s.run(ctx, a)
 		return host.Ended{}, err
 	})
+	a.waiting.on("")
 	switch {
 	case err != nil:
 		return err
@@ -108,7 +112,7 @@ func (a *app) simulate(args []string, s *simulating) error {
 func (s *simulating) run(ctx context.Context, a *app) (end simulate.Result, err error) {
 	if s.from != "" {
 		err = a.fetched(s.from, func(at string, _ bool) (err error) {
-			end, err = simulate.Backtest(ctx, at, s.options, s.workers)
+			end, err = a.engine.backtest(ctx, at, s.options, s.workers)
 			return err
 		})
 		return end, err

@@ -3,11 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/replay"
+	"github.com/tunehost/tunehost/host/simulate"
 )
 
 // waits is a terminal of 40 columns with a clock that stands still.
@@ -56,7 +59,7 @@ func TestWaitingInAPipe(t *testing.T) {
 	}
 }
 
-// Commands that check say what they wait for, and erase it before their first word; with -v 0 or --json, run is
+// Commands that check say what they wait for, and erase it before their first word; with -v 0 or --json they are
 // silent.
 func TestCommandsSayWhatTheyWaitFor(t *testing.T) {
 	for _, c := range []struct {
@@ -66,6 +69,10 @@ func TestCommandsSayWhatTheyWaitFor(t *testing.T) {
 		{[]string{"validate", "x.yaml"}, "waiting for searcher slow (1s)"},
 		{[]string{"run", "x.yaml"}, "waiting for searcher slow (1s)"},
 		{[]string{"resume", "results/x"}, "waiting for searcher slow (1s)"},
+		{[]string{"replay", "results/x"}, "waiting for searcher slow (1s)"},
+		{[]string{"simulate", "--from", "results/x"}, "waiting for searcher slow (1s)"},
+		{[]string{"asktell", "x.yaml"}, "waiting for searcher slow (1s)"},
+		{[]string{"simulate", "--from", "results/x", "--json"}, ""},
 		{[]string{"run", "x.yaml", "-v", "0"}, ""},
 		{[]string{"run", "x.yaml", "--json"}, ""},
 	} {
@@ -90,6 +97,18 @@ func TestCommandsSayWhatTheyWaitFor(t *testing.T) {
 			validate: func(_ context.Context, o host.Options) (string, error) {
 				work(o)
 				return "", nil
+			},
+			replay: func(_ context.Context, _ string, o replay.Options) (replay.Result, error) {
+				work(host.Options{Output: host.Output{Waits: o.Waits}})
+				return replay.Result{}, nil
+			},
+			backtest: func(_ context.Context, _ string, o host.Options, _ int) (simulate.Result, error) {
+				work(o)
+				return simulate.Result{}, nil
+			},
+			askTell: func(_ context.Context, _ io.Reader, _ io.Writer, o host.Options) error {
+				work(o)
+				return nil
 			},
 		}
 		if err := a.execute(c.args); err != nil {

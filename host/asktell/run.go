@@ -45,6 +45,7 @@ func Run(ctx context.Context, r io.Reader, w io.Writer, o options.Options) error
 		return err
 	}
 	defer func() { _ = s.Close() }()
+	o.Await("")
 	return m.converse(ctx, in, w)
 }
 

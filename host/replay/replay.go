@@ -48,10 +48,19 @@ type Result struct {
 	Accepted []lockfile.Change
 }
 
+// Options say how a record is replayed.
+type Options struct {
+	Plugins *bundled.Registry
+	// Trust starts plugins that are not bundled.
+	Trust bool
+	// Waits, if set, is told what the replay waits for, such as "searcher tpe".
+	Waits func(what string)
+}
+
 // Check is [Run] with bundled plugins only: the answers of others are taken from the
 // record.
 func Check(ctx context.Context, path string, plugins *bundled.Registry) error {
-	_, err := Run(ctx, path, plugins, false)
+	_, err := Run(ctx, path, Options{Plugins: plugins})
 	return err
 }
 
@@ -61,8 +70,8 @@ func Check(ctx context.Context, path string, plugins *bundled.Registry) error {
 // (B-102). Bundled plugins run in this process; others are started only with trust, and
 // only if they are those that the experiment used last. The error says at which record
 // the replay differs.
-func Run(ctx context.Context, path string, plugins *bundled.Registry, trust bool) (Result, error) {
-	r, err := openReplay(ctx, path, plugins, trust)
+func Run(ctx context.Context, path string, o Options) (Result, error) {
+	r, err := openReplay(ctx, path, o)
 	if err != nil {
 		return Result{}, err
 	}
@@ -83,7 +92,7 @@ func acceptedIn(d storage.Dir) []lockfile.Change {
 }
 
 // openReplay checks what can be checked before a plugin is started.
-func openReplay(ctx context.Context, path string, plugins *bundled.Registry, trust bool) (*replaying, error) {
+func openReplay(ctx context.Context, path string, o Options) (*replaying, error) {
 	dir, err := storage.At(path)
 	if err != nil {
 		return nil, err
@@ -92,14 +101,15 @@ func openReplay(ctx context.Context, path string, plugins *bundled.Registry, tru
 	if err != nil {
 		return nil, usererror.Wrap(err)
 	}
-	r := newReplaying(ctx, dir, file, e, plugins)
+	r := newReplaying(ctx, dir, file, e, o)
+	r.await("the record of " + path)
 	if r.record, err = history.Open(dir.Journal()); err != nil {
 		return nil, err
 	}
 	r.machine, r.translate.Machine = r.record.Machine(), r.record.Machine()
-	r.opener.Trusted = trust
+	r.opener.Trusted = o.Trust
 	r.at = func(extensions int) (*config.Experiment, error) { return file.ParseAt(e.Source, extensions) }
-	if r.opener.Loader, err = loading.New(plugins, e, filepath.Dir(file.File)); err != nil {
+	if r.opener.Loader, err = loading.New(o.Plugins, e, filepath.Dir(file.File)); err != nil {
 		return nil, err
 	}
 	return r, errors.Join(r.checkTrusted(int(file.Extended())), verify(dir, file))
@@ -155,7 +165,7 @@ type replaying struct {
 	extended  uint32 // so many times by now
 	begins    bool   // a host begins: it has done nothing yet
 	set       bool   // settings were changed that the plugins of this host were not told
-	plugins   *bundled.Registry
+	options   Options
 	seed      uint64
 	opener    *opening.Opener
 	retelling *opening.Redelivery
@@ -184,16 +194,22 @@ type replayedScheduler struct {
 }
 
 func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *config.Experiment,
-	plugins *bundled.Registry) *replaying {
+	o Options) *replaying {
 	r := &replaying{ctx: ctx, dir: dir.Path(), storage: dir, experiment: e, seed: file.Seed, twin: history.New(),
-		plugins: plugins,
-		opener: &opening.Opener{Experiment: e, Seed: file.Seed, Capacity: file.Capacity, Bundled: plugins,
+		options: o,
+		opener: &opening.Opener{Experiment: e, Seed: file.Seed, Capacity: file.Capacity, Bundled: o.Plugins,
 			BaseDir: filepath.Dir(file.File), Log: hostlog.New(hclog.NewNullLogger()),
 			LogPath: dir.Log(), Clock: clock.System{}, Mark: local.NewMark(dir.Path()), InProcess: true}}
 	encode := func(params []byte) (space.Point, error) { return config.PointOf(r.experiment.Space, params) }
 	r.translate = &translation.Translator{Encode: encode}
 	r.retelling = &opening.Redelivery{Past: opening.PastIn(dir.Journal()), Encode: encode}
 	return r
+}
+
+func (r *replaying) await(what string) {
+	if r.options.Waits != nil {
+		r.options.Waits(what)
+	}
 }
 
 func (r *replaying) closeAll() {
@@ -271,6 +287,7 @@ func (r *replaying) opens(e core.Event) bool {
 // reopen opens the plugins with the settings that are valid from now on, and tells them what
 // happened up to told.
 func (r *replaying) reopen(told uint64) error {
+	defer r.await("the replay of " + r.dir)
 	r.close()
 	spec := r.machine.Spec()
 	if err := r.extend(spec.Extended); err != nil {
@@ -286,11 +303,13 @@ func (r *replaying) reopen(told uint64) error {
 		told = r.searcher.untold[0].Number - 1
 	}
 	if r.compared(sdk.KindSearcher, e.Searcher) {
+		r.await("searcher " + e.Searcher.Name)
 		if r.searcher.Searcher, err = o.Searcher(r.ctx, r.retelling, told, &snapshots.Snapshots{}); err != nil {
 			return err
 		}
 	}
 	if r.compared(sdk.KindScheduler, e.Schedulers()...) {
+		r.await("scheduler " + e.Scheduler.Name)
 		r.scheduler.Scheduler, err = o.Scheduler(r.ctx, r.retelling, r.machine.Decided(), &snapshots.Snapshots{})
 	}
 	return err
@@ -300,7 +319,7 @@ func (r *replaying) reopen(told uint64) error {
 func (r *replaying) compared(kind sdk.Kind, refs ...config.PluginRef) bool {
 	all := true
 	for _, ref := range refs {
-		if r.opener.Trusted || !opening.Foreign(r.plugins, kind, ref) {
+		if r.opener.Trusted || !opening.Foreign(r.options.Plugins, kind, ref) {
 			continue
 		}
 		all = false
@@ -318,7 +337,7 @@ func (r *replaying) extend(extensions uint32) (err error) {
 	}
 	r.opener.Experiment = r.experiment
 	if extensions != r.extended { // it may name other plugins
-		r.opener.Loader, err = loading.New(r.plugins, r.experiment, r.opener.BaseDir)
+		r.opener.Loader, err = loading.New(r.options.Plugins, r.experiment, r.opener.BaseDir)
 	}
 	r.extended = extensions
 	return err

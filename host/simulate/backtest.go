@@ -32,6 +32,7 @@ func Backtest(ctx context.Context, dir string, o options.Options, workers int) (
 	if err := recordDecides(o.Sets); err != nil {
 		return Result{}, err
 	}
+	o.Await("the record of " + dir)
 	e, err := view.Open(dir)
 	if err != nil {
 		return Result{}, usererror.Wrap(err)

@@ -84,6 +84,7 @@ func (m *simulation) simulate(ctx context.Context, o options.Options,
 	if err != nil {
 		return Result{}, err
 	}
+	o.Await("the recorded curves")
 	if m.curves, err = load(e); err != nil {
 		return Result{}, usererror.Wrap(err)
 	}
@@ -99,6 +100,7 @@ func (m *simulation) simulate(ctx context.Context, o options.Options,
 	defer func() { _ = s.Close() }()
 	m.Engine().SetTime(0)
 	m.Join(nodes)
+	o.Await("the simulation")
 	if err := m.run(ctx); err != nil {
 		return Result{}, err
 	}
