@@ -107,7 +107,7 @@ func (a *app) experiment(file string) (host.Experiment, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(a.in, mostText+1))
 	if err == nil && len(text) > mostText {
-		err = usage("run -: the experiment file has more than %d bytes", mostText)
+		err = usage("run -: the experiment has more than %d bytes; expected an experiment file", mostText)
 	}
 	return host.Text("experiment.yaml", text), err
 }

@@ -151,7 +151,8 @@ func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, numbers 
 		rows, numbers = append(rows, row), append(numbers, t.Number)
 	}
 	if len(rows) == 0 {
-		return nil, nil, usererror.Errorf("%s: no trial has reported anything yet", e.Dir.Path())
+		return nil, nil, usererror.Errorf("%s: no trial has reported anything yet: take an experiment whose trials "+
+			"have, or a table of curves with --table", e.Dir.Path())
 	}
 	return rows, numbers, nil
 }

@@ -108,9 +108,13 @@ func TestCompressed(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	row := `{"params": {"x": 0, "kind": "a"}, "metrics": {"loss": [4, 2]}}` + "\n"
 	for text, want := range map[string]string{
-		"":                                  "1: the table has no configuration",
-		row + `{"parms": {}}`:               `2: json: unknown field "parms"`,
-		row + "{":                           "2: unexpected EOF",
+		"": "1: the table has no configuration",
+		row + `{"parms": {}}`: `2: the key "parms" is unknown; write {"params": {"lr": 0.1}, "metrics": {"loss": ` +
+			`[0.9, 0.5]}}, and perhaps seconds, iterations, failed or cut`,
+		row + "{": `2: it is not JSON: unexpected EOF; write {"params": `,
+		row + `{"params": {"x": 0, "kind": "a"}, "metrics": {"loss": 1}}`: "2: metrics: found a number where it " +
+			"does not belong; ",
+		row + "3":                           "2: the line: found a number where it does not belong; ",
 		`{"table": 2}`:                      "1: it is a table of version 2; this tunehost reads version 1",
 		row + `{"table": 1}`:                "2: the line that says how values are found must come first",
 		`{"table": 1, "neighbours":3}`:      "1: more than one neighbour need an epsilon above 0, for example 0.001",

@@ -3,15 +3,18 @@ package curves
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -23,14 +26,25 @@ const maxLine = 16 << 20
 func Load(path string, s *space.Space) (*Table, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, unreadable(path, err)
 	}
 	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, unreadable(path, errors.New("this is a directory"))
+	}
 	t, err := Read(f, s)
 	if err != nil {
 		return nil, fmt.Errorf("%s:%w", path, err)
 	}
 	return t, nil
+}
+
+// unreadable says what to name instead of a file that cannot be read.
+func unreadable(path string, why error) error {
+	if cause, ok := errors.AsType[*fs.PathError](why); ok {
+		why = cause.Err
+	}
+	return fmt.Errorf("%s: %w; name a file of recorded curves, in JSON lines", path, why)
 }
 
 // Read reads a table. Errors begin with the line's number.
@@ -118,12 +132,24 @@ func (x *number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// malformed says what is wrong with a line, and how one looks.
+func malformed(err error) error {
+	what := "it is not JSON: " + err.Error()
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		what = fmt.Sprintf("%s: found a %s where it does not belong", cmp.Or(e.Field, "the line"), e.Value)
+	} else if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		what = "the key " + field + " is unknown"
+	}
+	return fmt.Errorf(`%s; write {"params": {"lr": 0.1}, "metrics": {"loss": [0.9, 0.5]}}, and perhaps seconds, `+
+		"iterations, failed or cut", what)
+}
+
 func (t *reader) line(b []byte) error {
 	var l line
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&l); err != nil {
-		return err
+		return malformed(err)
 	}
 	if l.Table != nil {
 		return t.header(&l)
