@@ -333,7 +333,7 @@ func (m *simulation) start(a core.StartAttempt) {
 		r.began = r.curve.Seconds(r.next - 1)
 	}
 	m.runs[a.Trial] = r
-	if !m.curves.Has(p) {
+	if !r.curve.Own() {
 		m.near[a.Trial] = true
 	}
 	m.schedule(r)

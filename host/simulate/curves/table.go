@@ -78,12 +78,13 @@ type Table struct {
 	by   int
 	// Untimed is how many rows have no seconds: an iteration takes one.
 	Untimed int
-	keys    map[string]bool // of the rows' points
+	keys    []string        // of the rows' points
+	trained map[string]bool // by key
 }
 
 // New makes a table. Rows must not be empty.
 func New(s *space.Space, rule Rule, rows []Row) *Table {
-	t := &Table{space: s, rule: rule, rows: rows, keys: map[string]bool{}}
+	t := &Table{space: s, rule: rule, rows: rows, trained: map[string]bool{}}
 	t.rule.Neighbours = min(max(1, rule.Neighbours), len(rows))
 	for i := range s.Params {
 		weight, ok := rule.Weights[s.Params[i].Name]
@@ -98,7 +99,8 @@ func New(s *space.Space, rule Rule, rows []Row) *Table {
 	}
 	for _, r := range rows {
 		t.scaled = append(t.scaled, t.scale(r.Reports))
-		t.keys[s.Key(r.Point)] = true
+		t.keys = append(t.keys, s.Key(r.Point))
+		t.trained[t.keys[len(t.keys)-1]] = true
 	}
 	t.align()
 	return t
@@ -128,9 +130,6 @@ func (t *Table) align() {
 // Rows returns how many configurations there are.
 func (t *Table) Rows() int { return len(t.rows) }
 
-// Has reports whether a point was trained; others have the curves of those near them.
-func (t *Table) Has(p space.Point) bool { return t.keys[t.space.Key(p)] }
-
 // Points returns the configurations.
 func (t *Table) Points() []space.Point {
 	points := make([]space.Point, len(t.rows))
@@ -157,12 +156,16 @@ type Course struct {
 	first *Curve      // the nearest
 	near  []neighbour // all that are averaged; nil: only the nearest
 	len   int
+	own   bool
 }
 
 // Course returns the curve of a point.
-func (t *Table) Course(p space.Point) Course {
+func (t *Table) Course(p space.Point) Course { return t.course(p, t.space.Key(p)) }
+
+// course is Course of a point whose key is known.
+func (t *Table) course(p space.Point, key string) Course {
 	near := t.nearest(t.unit(p))
-	c := Course{table: t, first: &t.rows[near[0].row].Curve}
+	c := Course{table: t, first: &t.rows[near[0].row].Curve, own: t.trained[key]}
 	c.len = len(c.first.Reports)
 	if len(near) > 1 {
 		c.near, c.len = near, t.shares(near)
@@ -173,12 +176,16 @@ func (t *Table) Course(p space.Point) Course {
 // CourseOf returns the curve of a trial of a record whose rows are its trials, in their order: its own one, or that of
 // its point if it has another point. Trials may have the same point and other curves.
 func (t *Table) CourseOf(trial int, p space.Point) Course {
-	if trial >= len(t.rows) || t.space.Key(t.rows[trial].Point) != t.space.Key(p) {
-		return t.Course(p)
+	key := t.space.Key(p)
+	if trial >= len(t.rows) || t.keys[trial] != key {
+		return t.course(p, key)
 	}
 	own := &t.rows[trial].Curve
-	return Course{table: t, first: own, len: len(own.Reports)}
+	return Course{table: t, first: own, len: len(own.Reports), own: true}
 }
+
+// Own reports whether the point was trained; others have the curves of those near them.
+func (c *Course) Own() bool { return c.own }
 
 // Metrics returns the names, in the order of a report's values.
 func (c *Course) Metrics() []string { return c.first.Metrics }
