@@ -54,7 +54,7 @@ func (t *Driver) carryOutStart(r *run, a life.Action) {
 	case life.Renew:
 		t.renew(r, a)
 	case life.Retry:
-		t.retry(r)
+		t.retry(r, a.Full)
 	case life.WatchBegin:
 		t.watchBegin(r)
 	case life.UnwatchBegin:

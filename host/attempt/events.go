@@ -58,7 +58,7 @@ func (t *Driver) handleEvent(r *run, e *train.Event) {
 		t.apply(r, life.Exported{Format: e.Format, Error: errorText(e)})
 	case train.Ended:
 		t.apply(r, life.Finished{Error: r.pathsHere(errorText(e)),
-			NeverStarted: e.NeverStarted, RestoreFailed: e.RestoreFailed})
+			NeverStarted: e.NeverStarted, RestoreFailed: e.RestoreFailed, Full: diskspace.SaysFull(e.Error)})
 	case train.Log:
 		t.note(r, e.Text, func(text string) { t.logged(r, text, e.Hint) })
 	case train.Rejected:

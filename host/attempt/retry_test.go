@@ -50,3 +50,16 @@ func TestProcessesWithoutRoom(t *testing.T) {
 		t.Errorf("the core hears %+v", n)
 	}
 }
+
+// B-087: a trial does not fail because the disk has no room, or no inode, for the first file of its process: it starts
+// once there is room. Python writes the system's errors with a large letter.
+func TestNoRoomForTheFirstFile(t *testing.T) {
+	x, p := driver(t, clock.System{})
+	testplace.Soon(t, "its start", func() bool { return p.told(train.Start) })
+	p.say <- []train.Event{{Kind: train.Ended, Run: p.last(train.Start).Run, NeverStarted: true,
+		Error: "cannot write the trial's log: [Errno 28] No space left on device: 'stdout'"}}
+	testplace.Soon(t, "another start", func() bool { return p.count(train.Start) == 2 })
+	for _, n := range x.Inbox.Take(nil) {
+		t.Errorf("the core hears %+v", n)
+	}
+}

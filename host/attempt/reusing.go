@@ -3,11 +3,13 @@ package attempt
 import (
 	"fmt"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/attempt/life"
 	"github.com/tunehost/tunehost/host/exec"
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -56,12 +58,17 @@ func (t *Driver) reusable(w *worker) bool {
 }
 
 // retry starts another process for a run after a while, because the machine lacked something
-// for the first one. The trial does not fail.
-func (t *Driver) retry(r *run) {
-	why := r.worker.lost
+// for the first one, or once there is room on a full disk. The trial does not fail.
+func (t *Driver) retry(r *run, full bool) {
+	w, dir := r.worker, r.dir
+	why, ready := w.lost, func() error { return nil }
 	r.detach()
+	if full {
+		why, ready = syscall.ENOSPC, func() error { return storage.RoomForNew(dir) }
+		t.free(w, false)
+	}
 	go func() {
-		if t.Disk.Wait(t.ending, why, func() error { return nil }) == nil {
+		if t.Disk.Wait(t.ending, why, ready) == nil {
 			t.again(r)
 		}
 	}()

@@ -20,8 +20,9 @@ type (
 		Why    string
 		Retire bool
 	}
-	// Retry: start another process after a while, since the machine lacked something.
-	Retry struct{}
+	// Retry: start another process after a while, since the machine lacked something; with Full once there
+	// is room on the disk, and the old process still runs.
+	Retry struct{ Full bool }
 
 	// Tell: send a command to the process. Now: send it at once, not with the next batch.
 	Tell struct {

@@ -114,6 +114,11 @@ func (l *Life) finish(e Finished) State {
 	if e.NeverStarted && l.Reported() == 0 && l.warm && !l.told && !l.closing && l.state != Dying {
 		return l.renew(e.Error, true)
 	}
+	if e.NeverStarted && e.Full && (l.state == Starting || l.state == Waiting) && !l.closing {
+		l.unwatch()
+		l.do(Retry{Full: true})
+		return Launching
+	}
 	end := core.AttemptEnded{Cause: core.TrainableFailure(e.Error), NeverStarted: e.NeverStarted,
 		RestoreFailed: e.RestoreFailed}
 	if l.told {

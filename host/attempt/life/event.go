@@ -34,10 +34,11 @@ type (
 	}
 	// Exported: the trainable left its model in a format, or failed to.
 	Exported struct{ Format, Error string }
-	// Finished: the trainable reports its end. Error is "" if it ended well.
+	// Finished: the trainable reports its end. Error is "" if it ended well. Full: there was no room
+	// on a disk.
 	Finished struct {
-		Error                       string
-		NeverStarted, RestoreFailed bool
+		Error                             string
+		NeverStarted, RestoreFailed, Full bool
 	}
 	// ProcessLost: the attempt's process is gone. Error says how it ended. LastOutput, which is
 	// appended to it, is what the attempt wrote last. Short: the machine lacked something for

@@ -1,6 +1,7 @@
 package life_test
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -101,7 +102,7 @@ func event(d *datadriven.TestData) life.Event {
 		return life.Exported{Format: word(d, "as"), Error: word(d, "why")}
 	case "finished":
 		return life.Finished{Error: word(d, "why"), NeverStarted: d.HasArg("never-started"),
-			RestoreFailed: d.HasArg("restore-failed")}
+			RestoreFailed: d.HasArg("restore-failed"), Full: d.HasArg("full")}
 	case "process-lost":
 		return life.ProcessLost{Error: word(d, "why"), LastOutput: word(d, "words"), Short: d.HasArg("short"),
 			Doomed: d.HasArg("doomed"), NeverStarted: d.HasArg("never-started")}
@@ -156,7 +157,7 @@ func text(a life.Action) string {
 	case life.Renew:
 		return "start a fresh process: " + a.Why + flag(a.Retire, " (and let the old one go)")
 	case life.Retry:
-		return "start another process after a moment"
+		return "start another process " + cmp.Or(flag(a.Full, "when there is room on the disk"), "after a moment")
 	case life.Tell:
 		return "tell the process: " + command(a.Command) + flag(a.Now, " (at once)")
 	case life.WatchBegin:

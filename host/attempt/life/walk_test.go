@@ -92,7 +92,7 @@ func (w *walk) any() life.Event {
 	case 4:
 		return life.Exported{Format: []string{"onnx", "json", "odd"}[w.IntN(3)]}
 	case 5:
-		return w.ifPlaced(life.Finished{NeverStarted: yes()})
+		return w.ifPlaced(life.Finished{NeverStarted: yes(), Full: yes()})
 	case 6:
 		return w.ifPlaced(life.ProcessLost{Short: yes(), Doomed: yes()})
 	case 7:

@@ -185,7 +185,8 @@ func isShort(err error) bool {
 		errors.Is(err, syscall.EAGAIN)
 }
 
-// SaysFull is IsFull for the text of an error from another process.
+// SaysFull is IsFull for the text of an error from another process, in any language: Go writes its first letter small.
 func SaysFull(text string) bool {
+	text = strings.ToLower(text)
 	return strings.Contains(text, syscall.ENOSPC.Error()) || strings.Contains(text, syscall.EDQUOT.Error())
 }

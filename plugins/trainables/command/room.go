@@ -174,18 +174,29 @@ func (p *program) begin(w *waiter) (a *attempt, err error) {
 			return a, err
 		}
 		a.release()
-		w.hint(fmt.Sprintf("a program cannot be started now: %v; it is tried again until it can: make room on the "+
-			"machine, or set concurrency", cause(err)))
+		w.hint(fmt.Sprintf("a program cannot be started now: %v; it is tried again until it can: %s", cause(err),
+			remedy(err)))
 		if err := w.until(freed); err != nil {
 			return newAttempt(p, w.run), err
 		}
 	}
 }
 
-// lacking reports whether an error is a temporary lack of a resource.
+// full reports whether a disk has no room or no inode, or the user no quota, for the files of a trial.
+func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
+
+// remedy says what a user can do about a lack.
+func remedy(err error) string {
+	if full(err) {
+		return "free space on the disk of the experiment, or remove files there if no inode is free"
+	}
+	return "make room on the machine, or set concurrency"
+}
+
+// lacking reports whether an error is a temporary lack of a resource, or of room on a disk.
 func lacking(err error) bool {
-	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EAGAIN) ||
-		errors.Is(err, syscall.ENOMEM)
+	return full(err) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) ||
+		errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM)
 }
 
 // cause returns the system's error, which is the same for all trials, so it is shown once.

@@ -86,6 +86,7 @@ func TestRoom(t *testing.T) {
 func TestLacking(t *testing.T) {
 	for err, want := range map[error]bool{
 		syscall.EMFILE: true, syscall.ENFILE: true, syscall.EAGAIN: true, syscall.ENOMEM: true,
+		syscall.ENOSPC: true, syscall.EDQUOT: true,
 		syscall.ENOENT: false, syscall.EACCES: false, syscall.E2BIG: false,
 	} {
 		if got := lacking(startError([]string{"sh"}, fmt.Errorf("fork: %w", err))); got != want {

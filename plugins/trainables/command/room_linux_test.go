@@ -1,0 +1,41 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// B-087: a trial waits while its disk has no inode for its files.
+func TestNoInodes(t *testing.T) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=16m,nr_inodes=4"); err != nil {
+		t.Skipf("no file system can be mounted: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
+	run := newRun(t)
+	run.trial.Dir = filepath.Join(disk, "00017")
+	ballast := filepath.Join(disk, "ballast")
+	if err := os.Mkdir(run.trial.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(ballast, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := openTest(t, opts{"command": []string{"sh", "-c", "echo '{{\"accuracy\": 1}}'"},
+		"log": map[string]any{"stdout": "", "stderr": ""}})
+	ended := make(chan error)
+	go func() { ended <- p.Train(t.Context(), run) }()
+	eventually(t, "it says that it waits", func() bool { return run.hinted() != "" })
+	if text := run.hinted(); !strings.Contains(text, "no space left on device") || !strings.Contains(text, "inode") {
+		t.Error(text)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil || len(run.values("accuracy")) != 1 {
+		t.Errorf("%v, %v", err, run.values("accuracy"))
+	}
+}
