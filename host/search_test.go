@@ -285,7 +285,8 @@ func TestSearcherHangs(t *testing.T) {
 	if ended.Outcome != core.Failed {
 		t.Fatalf("ended %+v", ended)
 	}
-	contains(t, ended.Reason, `searcher "hangs" failed 3 times`, "did not answer Suggest for 200ms")
+	contains(t, ended.Reason, o.File+`:6:11: searcher "hangs" failed 3 times`, "did not answer Suggest for 200ms",
+		"; deadlines.suggest gives it more time")
 	contains(t, seen.String(), `warning: searcher "hangs" has not answered Suggest for 100ms; it is restarted after `+
 		`200ms, and given up the third time (deadlines.suggest)`)
 }

@@ -23,7 +23,7 @@ func (o *Opener) Scheduler(ctx context.Context, h *Redelivery, through uint64,
 	care := o.supervision(sdk.KindScheduler, o.Experiment.Scheduler, h, core.ToScheduler,
 		func() sdk.Traits { return traits })
 	care.Limit = func(c deadlines.Call) time.Duration { return o.longest(refs, c) }
-	care.Through = through
+	care.Through, care.Placed = through, placedIn(sdk.KindScheduler, refs...)
 	care.Snapshot, care.SnapshotAt = kept.Newest(through)
 	open := o.openScheduler
 	if len(refs) > 1 {
@@ -62,7 +62,7 @@ func (o *Opener) openScheduler(ctx context.Context, ref config.PluginRef, snapsh
 		})
 	if err != nil {
 		_ = p.Close()
-		return nil, Placed(ref, err)
+		return nil, refused(ref, err)
 	}
 	return s, nil
 }

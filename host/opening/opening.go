@@ -173,10 +173,11 @@ func (o *Opener) Problem(use seeds.Purpose) sdk.Problem {
 func (o *Opener) supervision(kind sdk.Kind, ref config.PluginRef, h *Redelivery, to core.Audience,
 	traits func() sdk.Traits) plugin.Supervision {
 	return plugin.Supervision{
-		Name: fmt.Sprintf("%s %q", kind, ref.Name), Now: o.Clock.Now, History: h.Tell(to, traits),
+		Name: title(kind, ref), Now: o.Clock.Now, History: h.Tell(to, traits),
 		Limit:           func(c deadlines.Call) time.Duration { return o.Limit(kind, ref, c) },
 		Watch:           func(c deadlines.Call, limit time.Duration) func() { return o.watch(kind, ref, c, limit) },
-		Restarted:       o.restarted(fmt.Sprintf("%s %q ", kind, ref.Name), "is restarted with what it knew: "),
+		Placed:          placedIn(kind, ref),
+		Restarted:       o.restarted(title(kind, ref)+" ", "is restarted with what it knew: "),
 		SnapshotDropped: func(err error) { o.Log.Info("its snapshot is not used: " + err.Error()) },
 	}
 }
@@ -245,19 +246,11 @@ func (o *Opener) Searcher(ctx context.Context, h *Redelivery, through uint64,
 			})
 		if err != nil {
 			_ = p.Close()
-			return nil, Placed(ref, err)
+			return nil, refused(ref, err)
 		}
 		traits = s.Traits()
 		return s, nil
 	})
-}
-
-// Placed adds to a refusal the place in the file where the plugin is named.
-func Placed(ref config.PluginRef, err error) error {
-	if plugin.FailureOf(err) == plugin.Refused {
-		return fmt.Errorf("%s: %w", ref.Pos, err)
-	}
-	return err
 }
 
 // Trainable starts a process of the trainable at a place.
@@ -275,7 +268,10 @@ func (o *Opener) Trainable(ctx context.Context, at exec.Place) (plugin.Trainer, 
 	})
 	if err != nil {
 		_ = p.Close()
-		return nil, Placed(ref, err)
+		if plugin.FailureOf(err) == plugin.Hung {
+			return nil, Placed(ref, err)
+		}
+		return nil, refused(ref, err)
 	}
 	return t, nil
 }
@@ -287,9 +283,10 @@ func (o *Opener) FirstTrainable(ctx context.Context) (plugin.Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	title := fmt.Sprintf("%s %q", sdk.KindTrainable, ref.Name)
-	return plugin.OpenAgain(ctx, title, o.restarted(title+" ", "is started again: "),
+	name := title(sdk.KindTrainable, ref)
+	t, err := plugin.OpenAgain(ctx, name, o.restarted(name+" ", "is started again: "),
 		func(ctx context.Context) (plugin.Trainer, error) { return o.Trainable(ctx, exec.Place{}) })
+	return t, Placed(ref, err)
 }
 
 // commandPlugin is the bundled trainable that runs the user's program.

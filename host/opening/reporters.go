@@ -50,7 +50,7 @@ func (o *Opener) reporter(ref config.PluginRef, dir, key string) *publish.Plugin
 func (o *Opener) openReporter(ctx context.Context, ref config.PluginRef, e sdk.Experiment) (plugin.Reporter, error) {
 	p, err := o.Start(ctx, sdk.KindReporter, ref, nil)
 	if err != nil {
-		return nil, err
+		return nil, Placed(ref, err)
 	}
 	r, err := Opened(ctx, o, sdk.KindReporter, ref, deadlines.Open,
 		func(ctx context.Context) (plugin.Reporter, error) { return p.OpenReporter(ctx, e, ref.Options) })

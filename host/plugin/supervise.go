@@ -50,6 +50,8 @@ type Supervision struct {
 	Watch func(c deadlines.Call, limit time.Duration) (end func())
 	// Restarted, if set, is called with each failure before the restart.
 	Restarted func(failure error)
+	// Placed, if set, adds to an error the place where the experiment names the plugin.
+	Placed func(error) error
 
 	// SnapshotDropped, if set, is called with the reason why a snapshot is dropped: the plugin cannot be
 	// opened with it, or fails in its first call after that. The plugin then gets the whole history. This
@@ -71,7 +73,9 @@ type GaveUpError struct {
 	SameCall bool
 	// AtOnce says that it was not restarted, because the same call would fail again.
 	AtOnce bool
-	Last   error
+	// Call is the one that failed last.
+	Call deadlines.Call
+	Last error
 }
 
 func (e *GaveUpError) Error() string {
@@ -82,7 +86,11 @@ func (e *GaveUpError) Error() string {
 	if e.SameCall {
 		when = "at the same call"
 	}
-	return fmt.Sprintf("%s failed %d times %s, and is given up; the last time: %v", e.Name, MaxFailures, when, e.Last)
+	text := fmt.Sprintf("%s failed %d times %s, and is given up; the last time: %v", e.Name, MaxFailures, when, e.Last)
+	if FailureOf(e.Last) == Hung && e.Call != "" {
+		text += "; deadlines." + string(e.Call) + " gives it more time"
+	}
+	return text
 }
 
 // Unwrap returns the last failure.
@@ -136,9 +144,17 @@ func (k *kept[T]) first(ctx context.Context) error {
 		err = k.try(ctx, open)
 	}
 	if err == nil || FailureOf(err) == Refused || FailureOf(err) == NotStarted {
+		return k.placed(err)
+	}
+	return k.placed(k.do(ctx, err, open))
+}
+
+// placed adds the place of the plugin to an error.
+func (k *kept[T]) placed(err error) error {
+	if err == nil || k.Placed == nil {
 		return err
 	}
-	return k.do(ctx, err, open)
+	return k.Placed(err)
 }
 
 // attempt is a call that can be repeated.
@@ -155,7 +171,7 @@ func (k *kept[T]) call(ctx context.Context, c deadlines.Call, f func(context.Con
 	a := attempt[T]{c, f}
 	err := k.do(ctx, k.try(ctx, a), a)
 	k.untried = k.untried && err != nil
-	return err
+	return k.placed(err)
 }
 
 // do repeats a call that failed with err, until it succeeds or there are too many failures. Failures
@@ -167,7 +183,7 @@ func (k *kept[T]) do(ctx context.Context, err error, a attempt[T]) error {
 			return err // not the plugin's fault, or the caller has left
 		}
 		if errors.Is(err, space.ErrTight) {
-			return &GaveUpError{Name: k.Name, AtOnce: true, Last: err}
+			return &GaveUpError{Name: k.Name, AtOnce: true, Call: a.call, Last: err}
 		}
 		if k.untried {
 			k.dropSnapshot(err)
@@ -176,7 +192,7 @@ func (k *kept[T]) do(ctx context.Context, err error, a attempt[T]) error {
 			continue
 		}
 		if soon := k.recent.TooMany(k.Now()); soon || failed >= MaxFailures {
-			return &GaveUpError{Name: k.Name, SameCall: !soon, Last: err}
+			return &GaveUpError{Name: k.Name, SameCall: !soon, Call: a.call, Last: err}
 		}
 		if k.Restarted != nil {
 			k.Restarted(err)

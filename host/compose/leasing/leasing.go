@@ -139,7 +139,7 @@ func (s *Leasing) start(ctx context.Context) (plugin.Executor, error) {
 	o, ref := s.opener(), s.setup.Plan.Experiment.Executor
 	p, err := o.Start(ctx, sdk.KindExecutor, ref, nil)
 	if err != nil {
-		return nil, err
+		return nil, opening.Placed(ref, err)
 	}
 	x := sdk.Execution{Experiment: s.setup.Plan.Experiment.Name, Dir: s.setup.Dir.Path(), Prefix: s.prefix(),
 		HostGrace: s.setup.Plan.Experiment.HostGrace, Host: s.host}
