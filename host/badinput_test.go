@@ -243,8 +243,16 @@ func TestInvalidDecisions(t *testing.T) {
 			"its command cannot be carried out: resource cpu"},
 		"huge resources": {orders(sdk.Command{Kind: sdk.Resize, Resources: []byte(`{"cpu": 1e30}`)}),
 			"its command cannot be carried out: resource cpu"},
-		"more than the record takes": {orders(slices.Repeat([]sdk.Command{{Kind: sdk.Resume, Trial: 99,
+		"more than the record takes": {orders(slices.Repeat([]sdk.Command{{Kind: sdk.Resume,
 			Reason: strings.Repeat("x", 500)}}, 4000)...), "bytes in the record; at most"},
+		"resume an unknown trial": {orders(sdk.Command{Kind: sdk.Resume, Trial: math.MaxUint32}),
+			"its command cannot be carried out: RESUME is for trial 4294967295, which does not exist: there "},
+		"stop an unknown trial": {orders(sdk.Command{Kind: sdk.StopTrial, Trial: 3}),
+			"STOP_TRIAL is for trial 3, which does not exist: there "},
+		"exploit an unknown trial": {orders(sdk.Command{Kind: sdk.Exploit, Trial: 77}),
+			"EXPLOIT is for trial 77, which does not exist: there "},
+		"resize an unknown trial": {orders(sdk.Command{Kind: sdk.Resize, Trial: 9, Resources: []byte(`{"tpu": 5}`)}),
+			"RESIZE is for trial 9, which does not exist: there "},
 		"deep resources": {orders(sdk.Command{Kind: sdk.Resize,
 			Resources: []byte(strings.Repeat(`{"a":`, 20_000))}), "its command cannot be carried out: resources"},
 	} {
@@ -270,11 +278,7 @@ func TestInvalidDecisions(t *testing.T) {
 // Orders about trials that do not exist, have ended, or cannot be commanded so
 // change nothing; every trial comes to its end.
 func TestOrdersThatDoNotFit(t *testing.T) {
-	last := sdk.Command{Trial: math.MaxUint32}
 	for name, c := range map[string]sdk.Command{
-		"resume an unknown trial":   {Kind: sdk.Resume, Trial: last.Trial},
-		"stop an unknown trial":     {Kind: sdk.StopTrial, Trial: 3},
-		"exploit an unknown trial":  {Kind: sdk.Exploit, Trial: 77, Donor: 0},
 		"exploit an unknown donor":  {Kind: sdk.Exploit, Trial: 0, Donor: 77},
 		"exploit itself":            {Kind: sdk.Exploit, Trial: 0, Donor: 0},
 		"exploit no checkpoint":     {Kind: sdk.Exploit, Trial: 0, Donor: 1, Iteration: 99},
@@ -282,7 +286,6 @@ func TestOrdersThatDoNotFit(t *testing.T) {
 		"stop one that runs":        {Kind: sdk.StopTrial, Trial: 0},
 		"resize one that runs":      {Kind: sdk.Resize, Trial: 0, Resources: []byte(`{"cpu": 1}`)},
 		"resize to nothing":         {Kind: sdk.Resize, Trial: 0},
-		"resize an unknown trial":   {Kind: sdk.Resize, Trial: 9, Resources: []byte(`{"tpu": 5}`)},
 		"exploit an unknown moment": {Kind: sdk.Exploit, Trial: 0, Donor: 1, Iteration: math.MaxUint64},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,8 +1,10 @@
 package consult
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -215,6 +217,36 @@ func TestBeyondHelp(t *testing.T) {
 	items := o.Inbox.Take(nil)
 	if e, ok := items[0].Event.(*core.PluginFailed); len(items) != 1 || !ok || !e.Cause.Is(core.CausePluginFailed) {
 		t.Errorf("posted %+v", items)
+	}
+}
+
+// A command for a trial that the scheduler was not told of fails; the first of those that can have no effect is
+// reported.
+func TestCommandsThatDoNotFit(t *testing.T) {
+	told := toldTrials{0}
+	told.hear([]sdk.Event{{Kind: sdk.TrialAdded, Trial: 1}, {Kind: sdk.TrialStarted, Trial: 1},
+		{Kind: sdk.TrialAdded, Trial: 2}, {Kind: sdk.TrialStarted, Trial: 2}, {Kind: sdk.TrialPaused, Trial: 2},
+		{Kind: sdk.TrialAdded, Trial: 3}, {Kind: sdk.TrialRemoved, Trial: 3}})
+	for _, c := range []struct {
+		command      sdk.Command
+		fails, warns string
+	}{
+		{sdk.Command{Kind: sdk.Resume, Trial: 4}, "RESUME is for trial 4, which does not exist: there are trials 0 " +
+			"to 3; command trials of its events", ""},
+		{sdk.Command{Kind: sdk.StopAll, Trial: 4}, "", ""},
+		{sdk.Command{Kind: sdk.StopTrial, Trial: 0}, "", ""},
+		{sdk.Command{Kind: sdk.StopTrial, Trial: 2}, "", ""},
+		{sdk.Command{Kind: sdk.StopTrial, Trial: 1}, "", "its command STOP_TRIAL for trial 1 has no effect: the " +
+			"trial runs; a decision on its next result stops it; this is reported only once"},
+		{sdk.Command{Kind: sdk.Resume, Trial: 1}, "", ""},
+		{sdk.Command{Kind: sdk.Resume, Trial: 3}, "", "its command RESUME for trial 3 has no effect: the trial has " +
+			"ended; this is reported only once"},
+	} {
+		var said string
+		err := told.check([]sdk.Command{c.command}, func(_, text string) { said = text })
+		if fmt.Sprint(err) != cmp.Or(c.fails, "<nil>") || said != c.warns {
+			t.Errorf("%+v: %v, %q", c.command, err, said)
+		}
 	}
 }
 

@@ -20,6 +20,8 @@ type ScheduleOptions struct {
 	Scheduler plugin.Scheduler
 	// Params returns the parameters of a point that the scheduler wants a trial to have.
 	Params func(space.Point) ([]byte, error)
+	// Trials is how many there are.
+	Trials int
 }
 
 // Scheduling drives the scheduler: events that happen during a call go into the next one.
@@ -27,6 +29,7 @@ type Scheduling struct {
 	ScheduleOptions
 	work    *queue.Queue[ScheduleWork]
 	events  []sdk.Event // of the current call
+	told    toldTrials
 	scratch []byte
 	done    chan struct{}
 	// given counts the work that was put, and belongs to the loop; answered counts the work that was
@@ -37,7 +40,8 @@ type Scheduling struct {
 
 // NewScheduling returns a driver for Run or Turn.
 func NewScheduling(o ScheduleOptions) *Scheduling {
-	return &Scheduling{ScheduleOptions: o, work: queue.New[ScheduleWork](), done: make(chan struct{})}
+	return &Scheduling{ScheduleOptions: o, work: queue.New[ScheduleWork](), told: make(toldTrials, o.Trials),
+		done: make(chan struct{})}
 }
 
 // ScheduleWork is an event to tell; a due one waits for a decision.
@@ -144,7 +148,14 @@ func (s *Scheduling) decide(ctx context.Context, items []ScheduleWork) error {
 	if d := s.Clock.Since(started); d > s.Slow {
 		s.Log.Slow("scheduler "+s.Name+", deciding,", d)
 	}
-	e, err := Decided(due, answer, s.Params)
+	s.told.hear(events)
+	err = s.told.check(answer.Commands, func(kind, text string) {
+		s.Log.Once("misfit "+kind, "scheduler "+s.Name+": "+text)
+	})
+	var e *core.SchedulerDecided
+	if err == nil {
+		e, err = Decided(due, answer, s.Params)
+	}
 	if err == nil {
 		s.scratch, err = recordable(s.scratch, e)
 	}

@@ -69,8 +69,8 @@ func New(o Options) *Drivers {
 		Requests: func(a core.AskSearcher) []sdk.Request { return points.Requests(e, seed, a) }})
 	d.Scheduling = consult.NewScheduling(consult.ScheduleOptions{
 		Options:   d.consults(spec.SchedulerNames(e), p.Scheduled, o.Decisions),
-		Scheduler: p.Scheduler,
-		Params:    func(x space.Point) ([]byte, error) { return points.Exploited(e, seed, x) }})
+		Scheduler: p.Scheduler, Trials: b.Machine.Trials(),
+		Params: func(x space.Point) ([]byte, error) { return points.Exploited(e, seed, x) }})
 	p.Searched.Later, p.Scheduled.Later = d.Publishing.Later, d.Publishing.Later
 	return d
 }

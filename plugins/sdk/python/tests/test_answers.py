@@ -65,3 +65,32 @@ def test_wrong_decisions(scheduler: Any, says: str, caplog: pytest.LogCaptureFix
     said = re.sub(r"\([^()]*test_answers\.py:[0-9]+\)", "(test_answers.py:LINE)", str(failed.value))
     assert said.startswith(says) and "Error" not in said
     assert [r.exc_info for r in caplog.records if r.levelno == logging.ERROR] == [None]
+
+
+@pytest.mark.parametrize("order, says", [
+    (lambda s: s.resume(9), "resume(9): there is no such trial; take the number from an event, as event.trial"),
+    (lambda s: s.stop_trial(2, "slow"), "stop_trial(2): there is no such trial"),
+    (lambda s: s.exploit(-1, 0, 1), "exploit(-1): there is no such trial"),
+    (lambda s: s.resize("a", {"cpu": 1}), "resize('a'): expected the number of a trial, such as event.trial"),
+    (lambda s: s.resume(1), ""),
+    (lambda s: s.stop_all("enough"), ""),
+])
+def test_orders_for_trials_that_do_not_exist(order: Any, says: str) -> None:
+    class Orders(tunehost.Scheduler):
+        def on_result(self, event: Event) -> None:
+            order(self)
+
+    main: Any = SimpleNamespace(call=lambda f: f())
+    service = _server.SchedulerService(Orders, main)
+    service.open(scheduler_pb2.OpenSchedulerRequest())
+    kinds = common_pb2.Event
+    told = scheduler_pb2.DecideRequest(events=[
+        common_pb2.Event(number=1, kind=kinds.KIND_TRIAL_ADDED, trial=0),
+        common_pb2.Event(number=2, kind=kinds.KIND_TRIAL_ADDED, trial=1),
+        common_pb2.Event(number=3, kind=kinds.KIND_RESULT_REPORTED, trial=0)])
+    if not says:
+        assert len(service.Decide(told).commands) == 1
+        return
+    with pytest.raises(_server.Failure) as failed:
+        service.Decide(told)
+    assert says in str(failed.value) and "test_answers.py:" in str(failed.value)

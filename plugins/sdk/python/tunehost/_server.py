@@ -24,6 +24,7 @@ from ._log import log
 from ._proto import reporter_pb2, scheduler_pb2, searcher_pb2, trainable_pb2
 from ._session import LocalSession, Session
 from .errors import Refused
+from .events import EventKind
 from .plugin import Plugin, Reporter, Scheduler, Searcher, Trainable, overrides, traits_of
 from .run import describe
 from .space import TooTight
@@ -192,6 +193,9 @@ class SchedulerService(_StatefulService):
         told = _wire.events(m.events, s.space)
 
         def decide() -> Any:
+            added = [e.trial for e in told if e.kind == EventKind.TRIAL_ADDED]
+            if added:
+                s.__dict__["_known_trials"] = max(added) + 1  # numbers grow
             decided = s.decide(told)
             by = type(s).on_result if type(s).decide is Scheduler.decide else type(s).decide
             return _wire.decisions(s.space, told, decided, s.take_orders(), by)

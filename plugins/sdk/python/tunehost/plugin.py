@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import operator
 import re
 from typing import (TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence,
                     Type, TypeVar, Union, cast)
@@ -218,7 +219,20 @@ class Scheduler(_Learner):
     def _order(self, kind: str, trial: int, *more: Any, **named: Any) -> None:
         from .events import Command, CommandKind
 
+        if kind != "STOP_ALL":
+            trial = self._existing(kind.lower(), trial)
         self.__dict__.setdefault("_orders", []).append(Command(CommandKind[kind], trial, *more, **named))
+
+    def _existing(self, method: str, trial: Any) -> int:
+        """The number of a trial; ValueError if the scheduler was told of none with that number."""
+        trials = self.__dict__.get("_known_trials")  # None: not known, as after a snapshot
+        try:
+            number = operator.index(trial)
+        except TypeError:
+            raise TypeError(f"{method}({trial!r}): expected the number of a trial, such as event.trial") from None
+        if number < 0 or trials is not None and number >= trials:
+            raise ValueError(f"{method}({number}): there is no such trial; take the number from an event, as event.trial")
+        return number
 
     def take_orders(self) -> List[Command]:
         """The commands since the last call."""
