@@ -62,18 +62,30 @@ func positive(values []float64) bool {
 // choiceColumns is how long the name of a category may be.
 const choiceColumns = 14
 
-// choiceNames returns the texts of choices: of a string without quotes.
+// choiceNames returns the texts of choices: of a string without quotes, unless it is empty or looks as another choice.
 func choiceNames(list []json.RawMessage) (names []string) {
+	others := map[string]bool{"": true}
+	for _, raw := range list {
+		if !quoted(raw) {
+			others[compact(raw)] = true
+		}
+	}
 	for _, raw := range list {
 		var text string
-		if json.Unmarshal(raw, &text) != nil {
-			var short bytes.Buffer
-			_ = json.Compact(&short, raw)
-			text = short.String()
+		if !quoted(raw) || json.Unmarshal(raw, &text) != nil || others[text] {
+			text = compact(raw)
 		}
 		names = append(names, figure.Short(text, choiceColumns))
 	}
 	return names
+}
+
+func quoted(raw json.RawMessage) bool { return bytes.HasPrefix(raw, []byte(`"`)) }
+
+func compact(raw json.RawMessage) string {
+	var short bytes.Buffer
+	_ = json.Compact(&short, raw)
+	return short.String()
 }
 
 // gradedKeys explains the colours of values.

@@ -46,3 +46,28 @@ trials: 12
 	p.await(`/optimizer.decay0[.]/.test(document.querySelector("#parameters tbody").textContent)`)
 	p.clean()
 }
+
+// A trial whose parameter has the choice null is in the plots; one that does not have a parameter is not.
+func TestChoiceNull(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	write(t, dir, "x.yaml", `version: 1
+name: nulls
+objective: {metric: score, mode: max}
+trainable: {plugin: chaos, options: {iterations: 1, any_params: true}}
+space:
+  depth: {grid: [1, null]}
+  width: {int: [1, 9], when: depth == 1}
+trials: 3
+`)
+	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url())
+	p.await(`location.hash === "#/x/nulls"`)
+	p.view("#/x/nulls/parameters")
+	p.await(`document.querySelector("[aria-label='score by depth, 6 trials']") &&
+		document.querySelector("[aria-label='score by width, 3 trials']")`)
+	p.clean()
+}

@@ -29,8 +29,16 @@ function drawable(t: Table, name: string): unknown[] | undefined {
     ? list.map((v) => (typeof v === "bigint" ? Number(v) : v)) : list;
 }
 
+// known are the values of a parameter, undefined where a trial does not have it. Answers have null there, which is also
+// a choice of some parameters: where those always exist, it is the choice.
+function known(t: Table, name: string): unknown[] | undefined {
+  const list = drawable(t, name);
+  const chosen = t.space.parameters.some((p) => p.name === name && !p.when && p.choices?.includes(null));
+  return chosen ? list : list?.map((v) => v ?? undefined);
+}
+
 export const column = (t: Table, name: string): unknown[] =>
-  drawable(t, name) ?? t.points.metrics[name]?.map((v) => (v === null ? undefined : toNumber(v))) ?? [];
+  known(t, name) ?? t.points.metrics[name]?.map((v) => (v === null ? undefined : toNumber(v))) ?? [];
 
 // failed says whether the trial at a place of the columns has failed.
 export const failed = (t: Table, i: number): boolean => t.points.states[i] === "ERROR";

@@ -60,7 +60,7 @@ function Parameters({ x, data, metric, shares, watched }: PageProps & { data: Ta
 // Basis says what the values are based on where there are too few for an importance, which has cautions of its own.
 function Basis({ of: t, early }: { of: Table; early: number }): JSX.Element | null {
   const all = t.points.numbers.length;
-  const some = t.space.parameters.map((p) => ({ name: p.name, n: column(t, p.name).filter((v) => v !== undefined && v !== null).length }))
+  const some = t.space.parameters.map((p) => ({ name: p.name, n: column(t, p.name).filter((v) => v !== undefined).length }))
     .filter((p) => p.n < all);
   if (some.length === 0 && !early) return null;
   return <p class="quiet" id="basis">{some.length > 0 ? `Not every trial has every parameter: ${some.map((p) => `${p.name} in ${p.n} of ${plural(all, "trial")}`).join(", ")}. ` : ""}
@@ -83,7 +83,7 @@ function Slice({ x, t, metric, name, best }: { x: string; t: Table; metric: stri
   const dots = useMemo(() => {
     const [xs, ys] = [column(t, name), column(t, metric)];
     return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], strong: trial === best, failed: failed(t, i) }))
-      .filter((d) => d.x !== undefined && d.x !== null && d.y !== undefined);
+      .filter((d) => d.x !== undefined && d.y !== undefined);
   }, [t, metric, name, best]);
   const log = useMemo(() => wide(column(t, metric)), [t, metric]);
   return <Card title={name}><Scatter label={`${metric} by ${name}, ${dots.length} trials`} x={axisOf(t, name)} y={{ label: metric, log }} dots={dots} height={230}
@@ -97,7 +97,7 @@ function Contour({ x, t, metric, names, best }: { x: string; t: Table; metric: s
     const [xs, ys, vs] = [column(t, a), column(t, b), column(t, metric)];
     const shade = shades(vs, better(t, metric));
     return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: trial === best, failed: failed(t, i),
-      lines: [`${metric}: ${value(vs[i])}`] })).filter((d) => d.x != null && d.y != null && Number.isFinite(d.shade));
+      lines: [`${metric}: ${value(vs[i])}`] })).filter((d) => d.x !== undefined && d.y !== undefined && Number.isFinite(d.shade));
   }, [t, a, b, metric, best]);
   if (names.length < 2) return null;
   const [low, high] = extent(column(t, metric));
