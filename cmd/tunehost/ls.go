@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -153,11 +154,25 @@ func (a *app) listRow(x *view.Summary) []string {
 	if x.Error != "" {
 		return []string{listName(x), "unreadable", "-", "-", "", "-"}
 	}
-	best := "-"
-	if x.Best != nil {
-		best = number(float64(*x.Best))
+	best, metric := listBest(x)
+	return []string{listName(x), listState(x), listTrials(x), best, metric, ago(a.now(), x.Changed)}
+}
+
+// listBest returns the best value of each objective, each perhaps of another trial, and their names.
+func listBest(x *view.Summary) (best, metric string) {
+	objectives := x.Objectives
+	if len(objectives) == 0 {
+		objectives = []view.SummedObjective{{Metric: x.Metric, Best: x.Best}}
 	}
-	return []string{listName(x), listState(x), listTrials(x), best, x.Metric, ago(a.now(), x.Changed)}
+	var values, names []string
+	for _, o := range objectives {
+		value := "-"
+		if o.Best != nil {
+			value = number(float64(*o.Best))
+		}
+		values, names = append(values, value), append(names, o.Metric)
+	}
+	return strings.Join(values, ", "), strings.Join(names, ", ")
 }
 
 // listState returns the state for people: a paused experiment does not count as running.

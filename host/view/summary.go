@@ -29,8 +29,16 @@ type Summary struct {
 	Failed  int   `json:"failed"`
 	// Front is how many trials no other beats, with several objectives.
 	Front int `json:"front,omitempty"`
+	// Objectives are all of several.
+	Objectives []SummedObjective `json:"objectives,omitempty"`
 	// Error says why the experiment cannot be read; then only Name, that of the directory, and Dir are set.
 	Error string `json:"error,omitempty"`
+}
+
+// SummedObjective is an objective with its best value, whatever the others of that trial are; nil: none yet.
+type SummedObjective struct {
+	Metric string `json:"metric"`
+	Best   *Float `json:"best"`
 }
 
 // Unreadable is the entry of an experiment that cannot be read.
@@ -48,9 +56,11 @@ func (e *Experiment) Summary() (x Summary, err error) {
 		x.Trials, x.NeverStarted, x.Paused = s.Trials(), s.Machine.NeverStarted(), s.Machine.Paused()
 		x.Planned, x.Failed = Planned(s.Machine), s.Machine.Count(core.Errored)
 		x.Ended = s.Machine.Count(core.Terminated) - x.NeverStarted + x.Failed
-		if _, value, ok := Best(s.Machine, e.Objectives()[0], Last); ok {
-			v := Float(value)
-			x.Best = &v
+		x.Best = s.bestValue(e.Objectives()[0])
+		if len(e.Objectives()) > 1 {
+			for _, o := range e.Objectives() {
+				x.Objectives = append(x.Objectives, SummedObjective{o.Metric, s.bestValue(o)})
+			}
 		}
 	})
 	if err == nil && len(e.Objectives()) > 1 {
@@ -59,4 +69,14 @@ func (e *Experiment) Summary() (x Summary, err error) {
 		x.Front = len(frontOf(all))
 	}
 	return x, err
+}
+
+// bestValue is the best last value of an objective; nil: there is none.
+func (s *State) bestValue(o core.Objective) *Float {
+	_, value, ok := Best(s.Machine, o, Last)
+	if !ok {
+		return nil
+	}
+	v := Float(value)
+	return &v
 }
