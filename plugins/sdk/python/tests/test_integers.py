@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tunehost._dataframes import frame
+from tunehost._reading import _OWN, _row
 from tunehost._integers import Integers, loads, of, typed
 
 
@@ -74,3 +75,13 @@ def test_integers_stay_integers_in_dataframes_where_some_rows_have_none() -> Non
     assert [str(made[name].dtype) for name in ("n", "x", "b", "i")] == ["Int64", "float64", "object", "object"]
     assert made["n"].tolist()[:2] == [1, 2**62] and made["n"].isna().tolist() == [False, False, True]
     assert str(frame([{"n": 1}, {"n": 2}])["n"].dtype) == "int64"
+
+
+def test_columns_of_an_experiment() -> None:
+    def trial(metrics: Any) -> Any:
+        return {"trial": "a1", "number": 3, "state": "RUNNING", "iteration": 2, "params": {"m": {"n": 1}}, "metrics": metrics}
+
+    row = _row(trial({"loss": 0.5, "state": 7, "params/m/n": 8}))
+    assert row == {"trial": "a1", "number": 3, "state": "RUNNING", "iteration": 2, "params/m/n": 1, "loss": 0.5,
+                   "metric/state": 7, "metric/params/m/n": 8}
+    assert list(frame([], _OWN).columns) == ["trial", "number", "state", "iteration"]

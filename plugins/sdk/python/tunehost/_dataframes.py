@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Sequence
 
 _LARGEST = 2**63
 
@@ -16,10 +16,11 @@ def library() -> Any:
     return pandas
 
 
-def frame(rows: List[Dict[str, Any]]) -> Any:
-    """A pandas.DataFrame. Integers stay integers where some rows have none: pandas alone makes floats of them."""
+def frame(rows: List[Dict[str, Any]], first: Sequence[str] = ()) -> Any:
+    """A pandas.DataFrame, which has the first columns without any rows, too. Integers stay integers where some rows
+    have none: pandas alone makes floats of them."""
     pandas = library()
-    made = pandas.DataFrame(rows)
+    made = pandas.DataFrame(rows) if rows else pandas.DataFrame(columns=list(first))
     for name in made.columns if made.isna().to_numpy().any() else ():
         values = [row.get(name) for row in rows]
         if _integers(values):

@@ -65,9 +65,9 @@ class Experiment:
         return self._lines("results", str(trial))
 
     def dataframe(self) -> Any:
-        """A pandas.DataFrame with a row for each trial: its state, its parameters as params/NAME, and the metrics
-        of its last result."""
-        return _dataframes.frame([_row(trial) for trial in self.trials()])
+        """A pandas.DataFrame with a row for each trial: trial, number, state and iteration, its parameters as
+        params/NAME, and the metrics of its last result by their names, or as metric/NAME where a column has that name."""
+        return _dataframes.frame([_row(trial) for trial in self.trials()], _OWN)
 
     def curves(self, metric: str) -> Any:
         """A pandas.DataFrame of one metric: a row for each iteration, and a column for each trial's number."""
@@ -112,13 +112,15 @@ class Experiment:
         return f"Experiment({self.dir!r})"
 
 
+_OWN = ("trial", "number", "state", "iteration")  # of a dataframe, whatever trials there are
+
+
 def _row(trial: Dict[str, Any]) -> Dict[str, Any]:
-    own = {k: trial[k] for k in ("trial", "number", "state", "iteration")}
-    return {
-        **own,
-        **{f"params/{k}": v for k, v in _leaves(trial["params"], "")},
-        **trial["metrics"],
+    params = {f"params/{k}": v for k, v in _leaves(trial["params"], "")}
+    metrics = {
+        f"metric/{k}" if k in _OWN or k.startswith("params/") else k: v for k, v in trial["metrics"].items()
     }
+    return {**{k: trial[k] for k in _OWN}, **params, **metrics}
 
 
 def _leaves(values: Dict[str, Any], prefix: str) -> Any:
