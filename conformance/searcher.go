@@ -17,7 +17,7 @@ var searcherVerbs = map[string]verb{
 	"rebatch-requests": take(rebatchesRequests), "restore-searcher": take(restoresSearcher),
 	"snapshot-searcher": take(snapshotsSearcher), "restart-searcher": take(restartsSearcher),
 	"exhaust": take(exhausts), "exhausted-stays": take(exhaustedStays), "repeats-option": take(repeatsOption),
-	"count-suggestions": take(countsSuggestions), "independent": take(independent),
+	"count-suggestions": take(countsSuggestions), "independent": take(independent), "grids": take(grids),
 	"searcher-strangers": take(searcherStrangers), "searcher-flood": take(searcherFlood),
 	"searcher-crowd": take(searcherCrowd), "searcher-objectives": take(searcherObjectives),
 	"searcher-future": take(searcherFuture),
@@ -370,6 +370,38 @@ func independent(s *subject, w searcherPlan) error {
 		if i >= len(other.trials) || !samePoint(t.point, other.trials[i].point) {
 			return wanted("the same suggestions whatever the results", "others from trial %d on", i)
 		}
+	}
+	return nil
+}
+
+// grids checks that each combination of the grid axes is suggested once before one is repeated, if the traits say that
+// the searcher combines them.
+func grids(s *subject, w searcherPlan) error {
+	h, err := s.runSearch(w, gridding)
+	if err != nil {
+		return err
+	}
+	if h.strayed != nil {
+		return h.strayed
+	}
+	combinations, seen := 1, map[string]int{}
+	for _, p := range h.problem.Space.Params {
+		if p.Grid {
+			combinations *= max(len(p.Choices), int(p.High-p.Low)+1)
+		}
+	}
+	for i, t := range h.trials {
+		cell := ""
+		for k, p := range h.problem.Space.Params {
+			if p.Grid {
+				cell += fmt.Sprint(t.point[k], " ")
+			}
+		}
+		if round := i / combinations; seen[cell] != round {
+			return wanted(fmt.Sprintf("each of the %d combinations of the grid axes once before one is repeated",
+				combinations), "%d suggestions of one before trial %d", seen[cell], i)
+		}
+		seen[cell]++
 	}
 	return nil
 }

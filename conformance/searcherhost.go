@@ -64,6 +64,8 @@ type suggested struct {
 
 var independence = need[promises]{func(p promises) bool { return p.Independent }, "its suggestions depend on results"}
 
+var gridding = need[promises]{func(p promises) bool { return p.CombinesGrid }, "hosts combine the grid axes for it"}
+
 // openSearcher opens the searcher for a hunt, if it promises what is needed as far as that is known.
 func (s *subject) openSearcher(w searcherPlan, needs ...need[promises]) (*searcherHost, error) {
 	h, err := s.prepare(w)
@@ -178,8 +180,8 @@ func (h *searcherHost) requests(n int) []sdk.Request {
 	return list
 }
 
-// given fixes some coordinates of a point of the space: those of grids, as hosts do, and others if
-// the check requires it.
+// given fixes some coordinates of a point of the space: those of grids, as hosts do unless the searcher combines them
+// itself, and others if the check requires it.
 func (h *searcherHost) given(trial uint64) space.Point {
 	p, err := h.problem.Space.Sample(space.NewRand(hash(11, trial)))
 	if err != nil {
@@ -187,7 +189,8 @@ func (h *searcherHost) given(trial uint64) space.Point {
 	}
 	some := false
 	for i := range p {
-		keep := h.problem.Space.Params[i].Grid || h.Given && hash(13, trial, uint64(i))%2 == 0
+		fixed := h.problem.Space.Params[i].Grid && !h.searcher.Traits().CombinesGrid
+		keep := fixed || h.Given && hash(13, trial, uint64(i))%2 == 0
 		if !keep {
 			p[i] = math.NaN()
 		}

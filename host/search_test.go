@@ -10,6 +10,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/clock/clocktest"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // search is an experiment of quick trials; more keys are appended.
@@ -289,4 +290,32 @@ func TestSearcherHangs(t *testing.T) {
 		"; deadlines.suggest gives it more time")
 	contains(t, seen.String(), `warning: searcher "hangs" has not answered Suggest for 100ms; it is restarted after `+
 		`200ms, and given up the third time (deadlines.suggest)`)
+}
+
+// B-100: the grid axes of requests are fixed, unless the searcher declares that it combines them, whatever its name is.
+func TestWhoCombinesTheGrid(t *testing.T) {
+	for _, combines := range []bool{false, true} {
+		var given []space.Point
+		p := searcherOf("mine", func(sdk.Problem) asked {
+			return func(requests []sdk.Request) (answer sdk.Suggestions, err error) {
+				for _, r := range requests {
+					given = append(given, r.Given)
+					answer.Points = append(answer.Points, space.Point{float64(r.Trial % 2)})
+				}
+				return answer, nil
+			}
+		})
+		open := p.Open
+		p.Open = func(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
+			s, _, err := open(problem, options)
+			return s, sdk.Traits{CombinesGrid: combines}, err
+		}
+		o, _ := quick(t, search("space: {x: {grid: [1, 2]}}\nsearcher: mine\ntrials: 1\n"), p)
+		if ended := finish(t, o); ended.Outcome != core.Finished {
+			t.Fatalf("%+v", ended)
+		}
+		if len(given) < 2 || slices.ContainsFunc(given, func(p space.Point) bool { return (p == nil) != combines }) {
+			t.Errorf("combines %v: it was given %v", combines, given)
+		}
+	}
 }

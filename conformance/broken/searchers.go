@@ -63,6 +63,18 @@ func searcherThat(name string, change searcher) Plugin {
 	return searcherFrom(name, reference.Searcher, change)
 }
 
+// combining declares that the reference searcher combines grid axes, which it does not.
+func combining() sdk.SearcherPlugin {
+	p := reference.Searcher
+	opens := p.Open
+	p.Open = func(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
+		s, traits, err := opens(problem, options)
+		traits.CombinesGrid = true
+		return s, traits, err
+	}
+	return p
+}
+
 func searcherFrom(name string, p sdk.SearcherPlugin, change searcher) Plugin {
 	opens := p.Open
 	p.Open = func(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
@@ -174,6 +186,7 @@ func searchersUnsteady() []Plugin {
 			},
 			before: seeds(func(s *searcher, _ int, r *sdk.Request) { r.Seed ^= math.Float64bits(s.sum) }).before,
 		}),
+		searcherFrom("searcher-combines-no-grid", combining(), searcher{}),
 		{"searcher-forgets-in-snapshots", sdk.KindSearcher, value(forgetsEvents())},
 	}
 }

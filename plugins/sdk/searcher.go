@@ -75,6 +75,9 @@ type Traits struct {
 	// Saves: the scheduler uses checkpoints (pausing, exploiting), so trials must be able to make
 	// them (schedulers).
 	Saves bool
+	// CombinesGrid: it combines the grid axes of the space itself, so requests do not fix them. It suggests
+	// each combination once before it repeats one (searchers).
+	CombinesGrid bool
 	// Requires names metrics that every result must have in addition to the objectives (B-014).
 	Requires []string
 }

@@ -66,7 +66,9 @@ func New(o Options) *Drivers {
 	d.Searching = consult.NewSearching(consult.SearchOptions{
 		Options:  d.consults(e.Searcher.Name, p.Searched, o.Suggestions),
 		Searcher: p.Searcher, Told: p.Told, Suggestion: suggestion,
-		Requests: func(a core.AskSearcher) []sdk.Request { return points.Requests(e, seed, a) }})
+		Requests: func(a core.AskSearcher) []sdk.Request {
+			return points.Requests(e, p.Searcher.Traits(), seed, a)
+		}})
 	d.Scheduling = consult.NewScheduling(consult.ScheduleOptions{
 		Options:   d.consults(spec.SchedulerNames(e), p.Scheduled, o.Decisions),
 		Scheduler: p.Scheduler, Trials: b.Machine.Trials(),

@@ -63,16 +63,14 @@ func Exploited(e *config.Experiment, seed uint64, p space.Point) ([]byte, error)
 	return existing.Resolve(seed)
 }
 
-// walker is the searcher that walks the grid axes itself: it knows which of them have no further points.
-const walker = "grid"
-
-// Requests converts a question for the searcher: it fixes the grid axes, unless the searcher walks them itself.
-func Requests(e *config.Experiment, seed uint64, a core.AskSearcher) []sdk.Request {
+// Requests converts a question for the searcher: it fixes the grid axes, unless the searcher combines them itself and
+// so knows which combinations have no further points.
+func Requests(e *config.Experiment, t sdk.Traits, seed uint64, a core.AskSearcher) []sdk.Request {
 	list := make([]sdk.Request, a.Count)
 	for i := range list {
 		n := a.First + uint64(i)
 		list[i] = sdk.Request{Trial: uint32(n), Seed: seeds.For(seed, seeds.Suggestion, n)}
-		if e.Searcher.Name != walker {
+		if !t.CombinesGrid {
 			list[i].Given = GridPoint(e.Space, n)
 		}
 	}

@@ -29,7 +29,7 @@ func TraitsToProto(t sdk.Traits, snapshots bool) *pb.Traits {
 		Independent: t.Independent, Quiet: t.Quiet,
 		RunAhead: uint32(min(natural(t.RunAhead), maxRunAhead)),
 		Metrics:  t.Metrics, Saves: t.Saves, Requires: t.Requires,
-		Snapshots: snapshots,
+		Snapshots: snapshots, CombinesGrid: t.CombinesGrid,
 	}
 }
 
@@ -39,6 +39,7 @@ func TraitsFromProto(m *pb.Traits) (t sdk.Traits, snapshots bool) {
 		Independent: m.GetIndependent(), Quiet: m.GetQuiet(),
 		RunAhead: int(min(uint64(m.GetRunAhead()), maxRunAhead)),
 		Metrics:  m.GetMetrics(), Saves: m.GetSaves(), Requires: m.GetRequires(),
+		CombinesGrid: m.GetCombinesGrid(),
 	}, m.GetSnapshots()
 }
 

@@ -160,7 +160,7 @@ func TestRoundTrips(t *testing.T) {
 		b := func(name string) bool { return rapid.Bool().Draw(t, name) }
 		want := sdk.Traits{
 			Independent: b("i"), Quiet: b("q"), RunAhead: rapid.IntRange(0, 1<<30).Draw(t, "ahead"),
-			Metrics: b("m"), Saves: b("s"), Requires: rapid.SliceOf(text).Draw(t, "requires"),
+			Metrics: b("m"), Saves: b("s"), CombinesGrid: b("g"), Requires: rapid.SliceOf(text).Draw(t, "requires"),
 		}
 		got, snapshots := wire.TraitsFromProto(carried(t, wire.TraitsToProto(want, true), &pb.Traits{}))
 		same(t, want, got)

@@ -62,7 +62,7 @@ func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 		s.axes = append(s.axes, axis(s.space, i, o.Resolution))
 	}
 	s.cells = newCells(s.space, s.axes)
-	return s, sdk.Traits{Independent: true}, nil
+	return s, sdk.Traits{Independent: true, CombinesGrid: true}, nil
 }
 
 // axis returns all values of parameter i, or a sample of a continuous range.

@@ -37,6 +37,7 @@ export class Traits {
   metrics: bool = false;
   saves: bool = false;
   requires: string[] = [];
+  combinesGrid: bool = false;
 
   write(): Writer {
     const w = new Writer();
@@ -46,6 +47,7 @@ export class Traits {
     w.bool(4, this.metrics);
     w.bool(5, this.saves);
     for (let i = 0; i < this.requires.length; i++) w.string(6, this.requires[i]);
+    w.bool(8, this.combinesGrid);
     const response = new Writer();
     response.message(1, w);
     return response;

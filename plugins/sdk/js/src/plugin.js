@@ -59,6 +59,8 @@
  * @property {boolean} [metrics] events must carry all metrics, not only losses
  * @property {boolean} [saves] trials must be able to make checkpoints (schedulers)
  * @property {string[]} [requires] metrics that every result must have
+ * @property {boolean} [combinesGrid] it combines the grid axes itself, so requests do not fix them; each combination once before
+ *   one is repeated (searchers)
  */
 
 /**

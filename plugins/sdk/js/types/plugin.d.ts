@@ -122,6 +122,11 @@ export type Traits = {
      * metrics that every result must have
      */
     requires?: string[];
+    /**
+     * it combines the grid axes itself, so requests do not fix them; each combination once before
+     * one is repeated (searchers)
+     */
+    combinesGrid?: boolean;
 };
 export type Request = {
     /**
@@ -429,6 +434,8 @@ export type Plugin = {
  * @property {boolean} [metrics] events must carry all metrics, not only losses
  * @property {boolean} [saves] trials must be able to make checkpoints (schedulers)
  * @property {string[]} [requires] metrics that every result must have
+ * @property {boolean} [combinesGrid] it combines the grid axes itself, so requests do not fix them; each combination once before
+ *   one is repeated (searchers)
  */
 /**
  * @typedef {object} Request

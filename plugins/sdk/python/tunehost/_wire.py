@@ -83,7 +83,8 @@ def requests(messages: Iterable[searcher_pb2.SuggestRequest.Request], space: Spa
 
 
 def searcher_traits(s: Searcher) -> pb.Traits:
-    return pb.Traits(independent=s.independent, metrics=s.metrics, requires=list(s.requires), snapshots=overrides(s, "snapshot"))
+    return pb.Traits(independent=s.independent, metrics=s.metrics, requires=list(s.requires), combines_grid=s.combines_grid,
+                     snapshots=overrides(s, "snapshot"))
 
 
 def scheduler_traits(s: Scheduler) -> pb.Traits:

@@ -143,6 +143,7 @@ class Searcher(_Learner):
 
     kind = "searcher"
     independent: bool = False  #: suggestions do not depend on results: it is not told them
+    combines_grid: bool = False  #: it combines grids itself, each combination once before it repeats one: requests do not fix them
 
     def suggest(self, request: Request) -> Suggestion:
         """Answers one request: with params (a dict; missing ones are drawn at random),

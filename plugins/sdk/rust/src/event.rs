@@ -131,6 +131,9 @@ pub struct Traits {
     pub saves: bool,
     /// Metrics that every result must have beside the objectives'.
     pub requires: Vec<String>,
+    /// It combines the grid axes of the space itself, so requests do not fix them. It suggests each
+    /// combination once before it repeats one (searchers).
+    pub combines_grid: bool,
     /// It implements `snapshot` and `restore`, which are faster than reading the whole history
     /// again.
     pub snapshots: bool,

@@ -69,10 +69,10 @@ export function info({ name, version, summary, options }, kind) {
  * @param {import("../plugin.js").Traits | undefined} traits
  * @param {boolean} snapshots
  */
-export function traits({ independent, quiet, runAhead = 0, metrics, saves, requires = [] } = {}, snapshots) {
+export function traits({ independent, quiet, runAhead = 0, metrics, saves, requires = [], combinesGrid } = {}, snapshots) {
   return {
     independent: Boolean(independent), quiet: Boolean(quiet), run_ahead: Math.max(0, Math.min(runAhead, maxRunAhead)),
-    metrics: Boolean(metrics), saves: Boolean(saves), requires, snapshots,
+    metrics: Boolean(metrics), saves: Boolean(saves), requires, snapshots, combines_grid: Boolean(combinesGrid),
   };
 }
 

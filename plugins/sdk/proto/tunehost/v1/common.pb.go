@@ -875,6 +875,7 @@ type Traits struct {
 	Saves         bool                   `protobuf:"varint,5,opt,name=saves,proto3" json:"saves,omitempty"`
 	Requires      []string               `protobuf:"bytes,6,rep,name=requires,proto3" json:"requires,omitempty"`
 	Snapshots     bool                   `protobuf:"varint,7,opt,name=snapshots,proto3" json:"snapshots,omitempty"`
+	CombinesGrid  bool                   `protobuf:"varint,8,opt,name=combines_grid,json=combinesGrid,proto3" json:"combines_grid,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -954,6 +955,13 @@ func (x *Traits) GetRequires() []string {
 func (x *Traits) GetSnapshots() bool {
 	if x != nil {
 		return x.Snapshots
+	}
+	return false
+}
+
+func (x *Traits) GetCombinesGrid() bool {
+	if x != nil {
+		return x.CombinesGrid
 	}
 	return false
 }
@@ -1105,7 +1113,7 @@ const file_tunehost_v1_common_proto_rawDesc = "" +
 	"\x13KIND_TRIAL_REQUEUED\x10\t\x12\x19\n" +
 	"\x15KIND_EXPERIMENT_ENDED\x10\n" +
 	"\x12\x15\n" +
-	"\x11KIND_SEARCH_ENDED\x10\v\"\xc7\x01\n" +
+	"\x11KIND_SEARCH_ENDED\x10\v\"\xec\x01\n" +
 	"\x06Traits\x12 \n" +
 	"\vindependent\x18\x01 \x01(\bR\vindependent\x12\x14\n" +
 	"\x05quiet\x18\x02 \x01(\bR\x05quiet\x12\x1b\n" +
@@ -1113,7 +1121,8 @@ const file_tunehost_v1_common_proto_rawDesc = "" +
 	"\ametrics\x18\x04 \x01(\bR\ametrics\x12\x14\n" +
 	"\x05saves\x18\x05 \x01(\bR\x05saves\x12\x1a\n" +
 	"\brequires\x18\x06 \x03(\tR\brequires\x12\x1c\n" +
-	"\tsnapshots\x18\a \x01(\bR\tsnapshots\"J\n" +
+	"\tsnapshots\x18\a \x01(\bR\tsnapshots\x12#\n" +
+	"\rcombines_grid\x18\b \x01(\bR\fcombinesGrid\"J\n" +
 	"\n" +
 	"Diagnostic\x12\x12\n" +
 	"\x04what\x18\x01 \x01(\tR\x04what\x12\x14\n" +

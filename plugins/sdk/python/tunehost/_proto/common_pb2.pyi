@@ -177,7 +177,7 @@ class Event(_message.Message):
     def __init__(self, number: _Optional[int] = ..., kind: _Optional[_Union[Event.Kind, str]] = ..., trial: _Optional[int] = ..., attempt: _Optional[int] = ..., iteration: _Optional[int] = ..., point: _Optional[_Union[Point, _Mapping]] = ..., losses: _Optional[_Iterable[float]] = ..., metrics: _Optional[_Iterable[_Union[Metric, _Mapping]]] = ..., seconds: _Optional[float] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class Traits(_message.Message):
-    __slots__ = ("independent", "quiet", "run_ahead", "metrics", "saves", "requires", "snapshots")
+    __slots__ = ("independent", "quiet", "run_ahead", "metrics", "saves", "requires", "snapshots", "combines_grid")
     INDEPENDENT_FIELD_NUMBER: _ClassVar[int]
     QUIET_FIELD_NUMBER: _ClassVar[int]
     RUN_AHEAD_FIELD_NUMBER: _ClassVar[int]
@@ -185,6 +185,7 @@ class Traits(_message.Message):
     SAVES_FIELD_NUMBER: _ClassVar[int]
     REQUIRES_FIELD_NUMBER: _ClassVar[int]
     SNAPSHOTS_FIELD_NUMBER: _ClassVar[int]
+    COMBINES_GRID_FIELD_NUMBER: _ClassVar[int]
     independent: bool
     quiet: bool
     run_ahead: int
@@ -192,7 +193,8 @@ class Traits(_message.Message):
     saves: bool
     requires: _containers.RepeatedScalarFieldContainer[str]
     snapshots: bool
-    def __init__(self, independent: bool = ..., quiet: bool = ..., run_ahead: _Optional[int] = ..., metrics: bool = ..., saves: bool = ..., requires: _Optional[_Iterable[str]] = ..., snapshots: bool = ...) -> None: ...
+    combines_grid: bool
+    def __init__(self, independent: bool = ..., quiet: bool = ..., run_ahead: _Optional[int] = ..., metrics: bool = ..., saves: bool = ..., requires: _Optional[_Iterable[str]] = ..., snapshots: bool = ..., combines_grid: bool = ...) -> None: ...
 
 class Diagnostic(_message.Message):
     __slots__ = ("what", "where", "todo")

@@ -280,6 +280,7 @@ pub fn open_response(t: &Traits) -> Vec<u8> {
             w.flag(5, t.saves);
             t.requires.iter().for_each(|name| w.element(6, name.as_bytes()));
             w.flag(7, t.snapshots);
+            w.flag(8, t.combines_grid);
         })
     })
 }
