@@ -140,12 +140,17 @@ func (h *maximizer) arrive(c candidate, moving []int, u []float64) candidate {
 			full[i] = h.axes[i].Value(c.x[k] + float64(share*(u[j]-c.x[k])))
 		}
 		if next, ok := h.look(full); ok {
-			if next.score > c.score {
-				return next
-			}
-			return c
+			return h.better(next, c)
 		}
 		share /= 2
+	}
+	return c
+}
+
+// better returns next, which has no score yet, if its score is higher than that of c, otherwise c.
+func (h *maximizer) better(next, c candidate) candidate {
+	if h.rate(&next, c.score); next.score > c.score {
+		return next
 	}
 	return c
 }
@@ -160,8 +165,8 @@ func (h *maximizer) step(c candidate) candidate {
 		for _, x := range h.values(i, c.point[i]) {
 			full := slices.Clone(c.full)
 			full[i] = x
-			if next, ok := h.look(full); ok && next.score > c.score {
-				c = next
+			if next, ok := h.look(full); ok {
+				c = h.better(next, c)
 			}
 		}
 	}

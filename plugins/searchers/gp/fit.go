@@ -26,6 +26,7 @@ type fitting struct {
 	inverse     dense.Matrix
 	slopes      dense.Matrix
 	weights     []float64
+	squares     []float64 // a buffer
 	shape       kernelParams
 	lengthPrior float64
 }
@@ -70,7 +71,7 @@ func (s *kernelParams) set(theta []float64) {
 func (f *fitting) prepare() {
 	n, d := len(f.x), len(f.x[0])
 	f.root, f.rest, f.inverse, f.slopes = dense.New(n, n), dense.New(n, n), dense.New(n, n), dense.New(n, n)
-	f.weights, f.shape.rates = make([]float64, n), make([]float64, d)
+	f.weights, f.squares, f.shape.rates = make([]float64, n), make([]float64, n), make([]float64, d)
 	f.lengthPrior = typicalLength(d)
 	f.parts = dense.New(n*(n-1)/2, d)
 	pair := 0
@@ -106,11 +107,15 @@ func (f *fitting) loss(theta, gradient []float64) float64 {
 func (f *fitting) factorise() bool {
 	pair := 0
 	for i := range f.x {
-		for j := range i {
-			value, slope := matern(dense.Dot(f.shape.rates, f.parts[pair]))
-			f.root[i][j] = f.shape.scale * value
-			f.slopes[i][j] = f.shape.scale * slope
+		squares, values, slopes := f.squares[:i], f.root[i][:i], f.slopes[i][:i]
+		for j := range squares {
+			squares[j] = dense.Dot(f.shape.rates, f.parts[pair])
 			pair++
+		}
+		materns(squares, values, slopes)
+		for j := range values {
+			values[j] *= f.shape.scale
+			slopes[j] *= f.shape.scale
 		}
 		f.root[i][i] = f.shape.scale + f.shape.noise
 	}

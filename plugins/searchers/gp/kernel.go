@@ -32,9 +32,18 @@ func squares(into, a, b []float64, numbers int) {
 	}
 }
 
-// matern returns Matérn's function of a squared distance, and its derivative.
-func matern(square float64) (value, slope float64) {
-	r := math.Sqrt(5 * square)
-	e := portable.Exp(-r)
-	return (1 + r + float64(r*r)/3) * e, -5.0 / 6 * (1 + r) * e
+// materns sets values to Matérn's function of squared distances, and slopes, unless it is nil, to its derivative.
+// It replaces the squares by √(5·square).
+func materns(squares, values, slopes []float64) {
+	for i, square := range squares {
+		r := math.Sqrt(5 * square)
+		squares[i], values[i] = r, -r
+	}
+	portable.Exps(values)
+	for i := range slopes {
+		slopes[i] = -5.0 / 6 * (1 + squares[i]) * values[i]
+	}
+	for i, r := range squares {
+		values[i] *= 1 + r + float64(r*r)/3
+	}
 }

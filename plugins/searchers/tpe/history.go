@@ -225,6 +225,11 @@ type branch struct {
 	first   int // a parameter of these trials
 	members members
 	ranking ranking
+	// bad is the last model of the bad trials, with the width of its kernels: the next one has mostly the same.
+	bad struct {
+		mixture *mixture
+		width   float64
+	}
 }
 
 func newBranch(first, objectives int) branch {

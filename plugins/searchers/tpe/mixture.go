@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tunehost/tunehost/plugins/searchers/internal/dense"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
@@ -12,20 +13,24 @@ import (
 // product over the parameters: a truncated normal distribution, or for a choice the trial's
 // category with most of the mass; for a parameter that a trial lacks it is the prior.
 type mixture struct {
+	trials []int
 	// known and free are the columns of the known parameters and of the others.
 	known, free []column
 	// shares are the logarithms of the kernels' shares in the density of the free parameters, given
 	// the known ones; logs also have the constant factors of the free parameters' densities. The
 	// shares are not normalised.
 	shares, logs []float64
+	// chances are the shares, with the sum 1, once a kernel was picked.
+	chances []float64
 }
 
 // A column has the kernels along one parameter.
 type column struct {
 	coordinate *coordinate
 	// centre and the others have one entry for each kernel. The prior's scale is 0 if it is
-	// uniform. scale is the inverse of the width, divided by √2.
-	centre, width, scale []float64
+	// uniform. scale is the inverse of the width, divided by √2. divisor is the inverse of the height at the centre, and 0
+	// for the prior.
+	centre, width, scale, divisor []float64
 	// stay is the logarithm of how much more often a choice is the trial's than another one; move
 	// is the mass shared equally by all choices.
 	stay, move float64
@@ -33,12 +38,16 @@ type column struct {
 
 // parts are the inputs of a mixture.
 type parts struct {
+	trials  []int       // in the order of their indices, if there is a mixture before
 	at      [][]float64 // points of the trials, in coordinates
 	weights []float64
 	prior   float64 // its weight
 	// width sets the widths of the numbers' kernels, given their centres, before they are limited
 	// by cells and bounds.
 	width func(centres, widths []float64)
+	// before is a mixture with the same widths, or nil: what takes long is copied from it for the trials of both.
+	before *mixture
+	place  []int // of each trial in the mixture before, or -1
 }
 
 // rootOfTwoPi is the ratio of a normal distribution's width to the inverse of its height.
@@ -47,36 +56,61 @@ var rootOfTwoPi = math.Sqrt(2 * math.Pi)
 // newMixture returns the density of the parameters free, given the coordinates at of the parameters
 // known, some of which may be missing (NaN).
 func newMixture(coordinates []coordinate, known, free []int, at []float64, p parts) *mixture {
-	m := &mixture{logs: make([]float64, len(p.at)+1)}
+	m := &mixture{trials: p.trials, logs: make([]float64, len(p.at)+1)}
 	product := append(slices.Clone(p.weights), p.prior)
-	m.known = m.fit(coordinates, known, p, product)
+	before := p.before
+	if before == nil {
+		before = &mixture{}
+	}
+	p.place = places(p.trials, before.trials)
+	m.known = m.fit(coordinates, known, p, before.known, product)
 	for k, i := range known {
 		if x := at[i]; x == x {
 			m.known[k].addLogs(x, m.logs)
 		}
 	}
 	m.shares = slices.Clone(m.logs)
-	m.free = m.fit(coordinates, free, p, product)
+	m.free = m.fit(coordinates, free, p, before.free, product)
 	return m
 }
 
+// places returns for each of the trials its place in another list, or -1. Both are ascending.
+func places(trials, list []int) []int {
+	of, k := make([]int, len(trials)), 0
+	for j, i := range trials {
+		for k < len(list) && list[k] < i {
+			k++
+		}
+		if of[j] = -1; k < len(list) && list[k] == i {
+			of[j] = k
+		}
+	}
+	return of
+}
+
 // fit creates columns, and adds the logarithms of product and of the densities' constant factors to
-// logs. It sets product to 1.
-func (m *mixture) fit(coordinates []coordinate, indices []int, p parts, product []float64) []column {
+// logs. It sets product to 1. before are columns of the mixture before, mostly of the same parameters.
+func (m *mixture) fit(coordinates []coordinate, indices []int, p parts, before []column, product []float64) []column {
 	n := len(product)
 	columns := make([]column, len(indices))
-	room := make([]float64, 3*n*len(indices))
+	room := make([]float64, 4*n*len(indices))
 	for k, i := range indices {
 		c := &columns[k]
 		c.coordinate = &coordinates[i]
-		c.centre, c.width, c.scale, room = room[:n], room[n:2*n], room[2*n:3*n], room[3*n:]
+		for _, part := range []*[]float64{&c.centre, &c.width, &c.scale, &c.divisor} {
+			*part, room = room[:n:n], room[n:]
+		}
 		for j, at := range p.at {
 			c.centre[j] = at[i]
 		}
 		if c.coordinate.choices > 0 {
 			c.fitChoice(p.prior/float64(n), product)
 		} else {
-			c.fitNumber(p.width, product)
+			p.width(c.centre[:n-1], c.width[:n-1])
+			if k < len(before) && before[k].coordinate == c.coordinate {
+				c.copyFrom(&before[k], p.place)
+			}
+			c.fitNumber(product)
 		}
 		if k%16 == 15 { // larger products might overflow
 			m.absorb(product)
@@ -112,21 +146,36 @@ func (c *column) fitChoice(pseudo float64, product []float64) {
 	}
 }
 
-func (c *column) fitNumber(width func(centres, widths []float64), product []float64) {
-	prior := len(product) - 1
-	width(c.centre[:prior], c.width[:prior])
-	c.centre[prior] = math.NaN()
-	low, high := c.coordinate.low, c.coordinate.high
+// copyFrom copies the kernels of another column with the same widths, for the trials that have a place there. Kernels of
+// the same trial may have different centres, because a suggestion can take the place of another one.
+func (c *column) copyFrom(other *column, place []int) {
+	for j, k := range place {
+		if k >= 0 && other.centre[k] == c.centre[j] && other.divisor[k] != 0 {
+			c.width[j], c.scale[j], c.divisor[j] = other.width[k], other.scale[k], other.divisor[k]
+		}
+	}
+}
+
+// fitNumber computes the kernels without a divisor.
+func (c *column) fitNumber(product []float64) {
+	c.centre[len(product)-1] = math.NaN()
 	for j, x := range c.centre {
-		if math.IsNaN(x) {
+		if x != x {
 			c.fitPrior(j, product)
 			continue
 		}
-		w := math.Max(math.Min(c.width[j], 1), 0.5*c.coordinate.cellAt(x))
-		mass := portable.CDF((high-x)/w) - portable.CDF((low-x)/w)
-		c.width[j], c.scale[j] = w, math.Sqrt2/2/w
-		product[j] /= rootOfTwoPi * mass * w
+		if c.divisor[j] == 0 {
+			c.fitKernel(j)
+		}
+		product[j] /= c.divisor[j]
 	}
+}
+
+func (c *column) fitKernel(j int) {
+	x, low, high := c.centre[j], c.coordinate.low, c.coordinate.high
+	w := max(min(c.width[j], 1), 0.5*c.coordinate.cellAt(x))
+	mass := portable.CDF((high-x)/w) - portable.CDF((low-x)/w)
+	c.width[j], c.scale[j], c.divisor[j] = w, math.Sqrt2/2/w, rootOfTwoPi*mass*w
 }
 
 // fitPrior makes kernel j the space's own distribution.
@@ -140,20 +189,11 @@ func (c *column) fitPrior(j int, product []float64) {
 
 // addLogs adds the logarithm of each kernel's density at x, without the constant factor, to sums.
 func (c *column) addLogs(x float64, sums []float64) {
-	centre := c.centre[:len(sums)]
 	if c.coordinate.choices > 0 {
-		for j := range sums {
-			if centre[j] == x {
-				sums[j] += c.stay
-			}
-		}
+		dense.AddWhere(sums, x, c.centre, true, c.stay)
 		return
 	}
-	scale := c.scale[:len(sums)]
-	for j := range sums {
-		d := (x - centre[j]) * scale[j]
-		sums[j] -= float64(d * d)
-	}
+	dense.SubSquares(sums, x, c.centre, c.scale)
 }
 
 // logDensity returns the logarithm of the density at the free parameters' coordinates x, up to a
@@ -166,29 +206,46 @@ func (m *mixture) logDensity(x, sums []float64) float64 {
 	return logSum(sums)
 }
 
-// logSum returns the logarithm of the sum of the exponentials of logs.
+// logSum returns the logarithm of the sum of the exponentials of logs, which it overwrites.
 func logSum(logs []float64) float64 {
 	const least = -37 // e to that is less than a rounding error of 1
-	top := slices.Max(logs)
-	sum := 0.0
+	top, n := slices.Max(logs), 0
 	for _, l := range logs {
-		if l-top > least {
-			sum += portable.Exp(l - top)
+		if d := l - top; d > least {
+			logs[n] = d
+			n++
 		}
+	}
+	portable.Exps(logs[:n])
+	sum := 0.0
+	for _, x := range logs[:n] {
+		sum += x
 	}
 	return top + portable.Log(sum)
 }
 
 // pick returns the kernel whose share contains u, in [0, 1).
 func (m *mixture) pick(u float64) int {
-	all := logSum(m.shares)
-	for j, l := range m.shares {
-		u -= portable.Exp(l - all)
+	if m.chances == nil {
+		m.divide()
+	}
+	for j, chance := range m.chances {
+		u -= chance
 		if u < 0 {
 			return j
 		}
 	}
-	return len(m.shares) - 1
+	return len(m.chances) - 1
+}
+
+// divide sets chances.
+func (m *mixture) divide() {
+	m.chances = slices.Clone(m.shares)
+	all := logSum(m.chances)
+	for j, share := range m.shares {
+		m.chances[j] = share - all
+	}
+	portable.Exps(m.chances)
 }
 
 // draw returns the coordinate of kernel j at the quantile u in [0, 1].

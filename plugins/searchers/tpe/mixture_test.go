@@ -60,7 +60,7 @@ func TestDensityAsDefined(t *testing.T) {
 	at[5][0], at[6][9], at[7][7] = nan, nan, nan
 	points, _ := some(s, cs, 60)
 	const prior = 2.0
-	m := newMixture(cs, nil, indices, nil, parts{at[:20], weights[:20], prior, same(0.1)})
+	m := newMixture(cs, nil, indices, nil, parts{at: at[:20], weights: weights[:20], prior: prior, width: same(0.1)})
 	none := make([]float64, len(s.Params))
 	for i := range none {
 		none[i] = nan
@@ -92,7 +92,7 @@ func TestDrawsAsDense(t *testing.T) {
 		space.Param{Name: "n", Kind: space.Normal, SD: 3}, space.Param{Name: "i", Kind: space.Int, High: 3})
 	cs, all := coordinatesOf(s)
 	at, weights := some(s, cs, 7)
-	m := newMixture(cs, nil, all, nil, parts{at, weights, 1, near})
+	m := newMixture(cs, nil, all, nil, parts{at: at, weights: weights, prior: 1, width: near})
 	rng := space.NewRand(1)
 	const draws = 200_000
 	below := make([]float64, len(all))
@@ -155,7 +155,8 @@ func TestDrawsInside(t *testing.T) {
 	for _, s := range []*space.Space{Reals(1, 0, 1), {Params: []space.Param{{Kind: space.Normal, SD: 1}}}} {
 		cs, all := coordinatesOf(s)
 		for _, centre := range []float64{cs[0].low, 0.5, cs[0].high} {
-			m := newMixture(cs, nil, all, nil, parts{[][]float64{{centre}}, []float64{1}, 1, same(0.001)})
+			m := newMixture(cs, nil, all, nil, parts{at: [][]float64{{centre}}, weights: []float64{1},
+				prior: 1, width: same(0.001)})
 			for _, u := range []float64{0, 1e-300, 0.5, 1 - 1e-16} {
 				if x := m.free[0].draw(0, u); !(x >= cs[0].low && x <= cs[0].high) {
 					t.Errorf("centre %v, u %v: %v", centre, u, x)

@@ -93,13 +93,13 @@ func CholeskyRow(a Matrix, i int) bool {
 // Times returns the lower triangular l times x.
 func Times(l Matrix, x []float64) []float64 {
 	y := make([]float64, len(l))
-	TimesInto(y, l, x)
+	TimesInto(y, l, x, 0)
 	return y
 }
 
-// TimesInto sets y to the lower triangular l times x; it uses as many rows of l as y has elements.
-func TimesInto(y []float64, l Matrix, x []float64) {
-	i := 0
+// TimesInto sets y, from number i on, a multiple of four, to the lower triangular l times x. It uses as many rows of l
+// as y has elements.
+func TimesInto(y []float64, l Matrix, x []float64, i int) {
 	for ; i+4 <= len(y); i += 4 {
 		sums := fourSums(x[:i], l[i:])
 		for k := range sums {

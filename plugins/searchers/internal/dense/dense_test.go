@@ -200,6 +200,60 @@ func TestKernels(t *testing.T) {
 	}
 }
 
+// Sums by features have the same bits as one after the other, with NaN among the centres, too.
+func TestColumns(t *testing.T) {
+	rng := space.NewRand(4)
+	for n := range 40 {
+		centres, scales, x := numbers(n, rng), numbers(n, rng), rng.Float64()
+		for i := range centres {
+			switch i % 5 {
+			case 1:
+				centres[i] = x
+			case 3:
+				centres[i] = math.NaN()
+			}
+		}
+		for name, f := range map[string][2]func(sums []float64){
+			"AddSquares": {func(sums []float64) { AddSquares(sums, x, scales) },
+				func(sums []float64) { slowAddSquares(sums, x, scales, 0) }},
+			"SubSquares": {func(sums []float64) { SubSquares(sums, x, scales, scales) },
+				func(sums []float64) { slowSubSquares(sums, x, scales, scales, 0) }},
+			"AddWhere equal": {func(sums []float64) { AddWhere(sums, x, centres, true, 0.7) },
+				func(sums []float64) { slowAddWhere(sums, x, centres, true, 0.7, 0) }},
+			"AddWhere another": {func(sums []float64) { AddWhere(sums, x, centres, false, 0.7) },
+				func(sums []float64) { slowAddWhere(sums, x, centres, false, 0.7, 0) }},
+		} {
+			got := numbers(n, rng)
+			want := slices.Clone(got)
+			f[0](got)
+			if f[1](want); !slices.Equal(got, want) {
+				t.Errorf("%s, %d numbers: %v, want %v", name, n, got, want)
+			}
+		}
+	}
+}
+
+// The sums by features are what their names say.
+func TestColumnsAsDefined(t *testing.T) {
+	centres := []float64{1, 2, math.NaN(), 2, 7}
+	sums := make([]float64, len(centres))
+	AddWhere(sums, 2, centres, true, 10)
+	AddWhere(sums, 2, centres, false, 1)
+	if want := []float64{1, 10, 1, 10, 1}; !slices.Equal(sums, want) {
+		t.Errorf("AddWhere: %v, want %v", sums, want)
+	}
+	clear(sums)
+	centres[2] = 3
+	AddSquares(sums, 4, centres)
+	if want := []float64{9, 4, 1, 4, 9}; !slices.Equal(sums, want) {
+		t.Errorf("AddSquares: %v, want %v", sums, want)
+	}
+	SubSquares(sums, 3, centres, []float64{2, 2, 2, 2, 3})
+	if want := []float64{-7, 0, 1, 0, -135}; !slices.Equal(sums, want) {
+		t.Errorf("SubSquares: %v, want %v", sums, want)
+	}
+}
+
 // Four products at a time give the same bits as one after the other.
 func TestTimesBits(t *testing.T) {
 	rng := space.NewRand(5)
@@ -239,6 +293,6 @@ func TestCholeskyBits(t *testing.T) {
 func BenchmarkTimes(b *testing.B) {
 	l, x, y := definite(200, 1), definite(200, 2)[0], make([]float64, 200)
 	for b.Loop() {
-		TimesInto(y, l, x)
+		TimesInto(y, l, x, 0)
 	}
 }
