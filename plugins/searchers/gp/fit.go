@@ -97,7 +97,7 @@ func (f *fitting) loss(theta, gradient []float64) float64 {
 		value += portable.Log(f.root[i][i])
 	}
 	dense.SolveTransposed(f.root, f.weights)
-	dense.Invert(f.rest, f.root)
+	dense.Invert(f.rest, f.root, 0)
 	dense.Gram(f.inverse, f.rest)
 	f.slope(gradient)
 	return value + f.prior(theta, gradient)
@@ -119,7 +119,7 @@ func (f *fitting) factorise() bool {
 		}
 		f.root[i][i] = f.shape.scale + f.shape.noise
 	}
-	return dense.Cholesky(f.root)
+	return dense.Cholesky(f.root, 0)
 }
 
 // slope sets the gradient of the likelihood: for each parameter, the sum over all pairs of the
@@ -129,11 +129,11 @@ func (f *fitting) slope(gradient []float64) {
 	clear(gradient)
 	trace, pair := 0.0, 0
 	for i, row := range f.inverse {
-		for j := range i {
-			g := row[j] - float64(f.weights[i]*f.weights[j])
-			dense.Add(gradient[:d], g*f.slopes[i][j], f.parts[pair])
-			pair++
+		for j, slope := range f.slopes[i][:i] {
+			f.squares[j] = (row[j] - float64(f.weights[i]*f.weights[j])) * slope
 		}
+		dense.AddAll(gradient[:d], f.squares[:i], f.parts[pair:])
+		pair += i
 		trace += row[i] - float64(f.weights[i]*f.weights[i])
 	}
 	for k, rate := range f.shape.rates {

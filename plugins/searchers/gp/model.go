@@ -42,9 +42,12 @@ func newModel(from *model, s kernelParams, x [][]float64, y []float64, numbers, 
 		m.roots = append(m.roots, math.Sqrt(rate))
 	}
 	for _, at := range x {
-		if at = m.scaled(at); !m.take(from, at) && !m.append(at) {
-			return nil
+		if at = m.scaled(at); !m.take(from, at) {
+			m.extend(at)
 		}
+	}
+	if !m.factorise(m.taken) {
+		return nil
 	}
 	m.results = len(x)
 	for i, at := range x {
@@ -59,23 +62,42 @@ func newModel(from *model, s kernelParams, x [][]float64, y []float64, numbers, 
 	return m
 }
 
-// take is append with the row of another model. It returns false if that has another shape, or another point there.
+// take is extend with the rows of another model. It returns false if that has another shape, or another point there.
 func (m *model) take(from *model, at []float64) bool {
 	n := len(m.x)
 	if from == nil || n >= len(from.x) || n != m.taken || !from.shape.same(&m.shape) || !slices.Equal(from.x[n], at) {
 		return false
 	}
-	m.extend(at, from.root[n], from.inverse[n])
+	m.add(at, from.root[n], from.inverse[n])
 	m.taken++
 	return true
 }
 
-// extend adds a point with its rows.
-func (m *model) extend(at, root, inverse []float64) {
+// add adds a point with its rows.
+func (m *model) add(at, root, inverse []float64) {
 	for k, x := range at {
 		m.columns[k][len(m.x)] = x
 	}
 	m.x, m.root, m.inverse = append(m.x, at), append(m.root, root), append(m.inverse, inverse)
+}
+
+// extend adds a point whose row of root has covariances and is to be factorised.
+func (m *model) extend(at []float64) {
+	n := len(m.x)
+	root, inverse := make([]float64, n+1), make([]float64, n+1)
+	m.covariances(at, nil)
+	copy(root, m.k[:n])
+	root[n] = m.shape.scale + m.shape.noise
+	m.add(at, root, inverse)
+}
+
+// factorise computes the rows of root and inverse from one on. It returns false if the covariance is singular.
+func (m *model) factorise(from int) bool {
+	if !dense.Cholesky(m.root, from) {
+		return false
+	}
+	dense.Invert(m.inverse, m.root, from)
+	return true
 }
 
 // expected returns what is expected at a point before any result.
@@ -91,21 +113,6 @@ func (m *model) scaled(x []float64) []float64 {
 	return at
 }
 
-// append adds a point to the covariance.
-func (m *model) append(at []float64) bool {
-	n := len(m.x)
-	root, inverse := make([]float64, n+1), make([]float64, n+1)
-	m.covariances(at, nil)
-	copy(root, m.k[:n])
-	root[n] = m.shape.scale + m.shape.noise
-	if !dense.CholeskyRow(append(m.root, root), n) {
-		return false
-	}
-	dense.InvertRow(append(m.inverse, inverse), append(m.root, root), n)
-	m.extend(at, root, inverse)
-	return true
-}
-
 // pend adds a point without a result.
 func (m *model) pend(x []float64) {
 	if len(m.x) == len(m.k) {
@@ -113,7 +120,10 @@ func (m *model) pend(x []float64) {
 	}
 	mean, _ := m.predict(x)
 	m.best = math.Min(m.best, mean)
-	m.append(m.scaled(x))
+	n := len(m.x)
+	if m.extend(m.scaled(x)); !m.factorise(n) {
+		m.x, m.root, m.inverse = m.x[:n], m.root[:n], m.inverse[:n]
+	}
 }
 
 // covariances sets k to the covariances of a point with all others, and slopes, unless it is nil, to their derivatives

@@ -204,6 +204,16 @@ func TestLogImprovement(t *testing.T) {
 	}
 }
 
+// The quick bound is above the improvement, and not far above.
+func TestMostImprovement(t *testing.T) {
+	for z := -60.0; z < 9; z += 0.0371 {
+		got, _ := logImprovement(z)
+		if most := mostImprovement(z); most < got-1e-6 || most > got+0.15 {
+			t.Errorf("at %v: %v and at most %v", z, got, most)
+		}
+	}
+}
+
 func TestWarp(t *testing.T) {
 	inf := math.Inf(1)
 	z := warp([]float64{1, 100, 3, inf, 2, 1e300, 5})

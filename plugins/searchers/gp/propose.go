@@ -98,34 +98,34 @@ func (h *maximizer) look(full space.Point) (candidate, bool) {
 }
 
 // rate settles a candidate, unless it finds out earlier that the score is below a floor. The standard deviation falls
-// with each point that it takes into account, and the expected improvement with it, while most of the time is spent on
-// the last points. So most candidates are refused at a small part of the cost, and no score that counts changes.
+// with each point that it takes into account, and the expected improvement with it, while the last points take most of
+// the time. So most candidates are left at a small part of the cost, and no score that counts changes.
 func (h *maximizer) rate(c *candidate, floor float64) {
-	// slack is more than all roundings.
-	const slack = 1e-3
+	const slack = 1e-3 // more than all roundings
 	m, n := h.model, len(h.model.x)
 	mean, cost := m.mean(c.x), h.cost(c.x)
-	for from, until := 0, 0; ; from, until = until, nextStage(until, n) {
-		sd := m.sd(from, until)
-		value, _ := logImprovement((m.best - mean) / sd)
-		c.score = value + portable.Log(sd) - cost
-		if c.settled = until == n; c.settled {
+	points := 0
+	for next := nextStage(0, n); next < n; next = nextStage(points, n) {
+		sd := m.sd(points, next)
+		c.score = mostImprovement((m.best-mean)/sd) + portable.Log(sd) - cost + slack
+		if c.score < floor {
 			return
 		}
-		if c.score += slack; c.score < floor {
-			return
-		}
+		points = next
 	}
+	sd := m.sd(points, n)
+	value, _ := logImprovement((m.best - mean) / sd)
+	c.score, c.settled = value+portable.Log(sd)-cost, true
 }
 
-// nextStage returns up to which of n points the standard deviation takes into account after the first ones. A stage
-// costs about as much as all before.
+// nextStage returns up to which of n points the standard deviation takes into account, after the first ones, a multiple
+// of four. Each stage costs a few times as much as all before: most candidates are left after the first one.
 func nextStage(after, n int) int {
-	next := max(0.4*float64(n), math.Sqrt2*float64(after))
-	if next > 0.9*float64(n) {
+	next := max(n/10, after*7/4)
+	if next > n*9/10 {
 		return n
 	}
-	return min(n, (int(next)+4)&^3)
+	return min(n, (next+4)&^3)
 }
 
 // cost returns what is subtracted from the score because time counts.

@@ -33,7 +33,9 @@ type searcher struct {
 	sequence *sequence.Sobol
 	history  *history
 	shapes   shapes
-	last     *model // the next one has mostly the same points
+	// last is the last model, and wary the last one that assumed more variation: the next ones have mostly the same
+	// points.
+	last, wary *model
 }
 
 func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {

@@ -62,10 +62,10 @@ func TestAgainstGonum(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 7, 20, 41} {
 		a := definite(n, uint64(n))
 		l, w, g := clone(a), New(n, n), New(n, n)
-		if !Cholesky(l) {
+		if !Cholesky(l, 0) {
 			t.Fatal("not positive definite")
 		}
-		Invert(w, l)
+		Invert(w, l, 0)
 		Gram(g, w)
 		var product, inverse mat.Dense
 		product.Mul(dense(l, false), dense(l, false).T())
@@ -79,7 +79,7 @@ func TestAgainstGonum(t *testing.T) {
 
 func TestSolve(t *testing.T) {
 	l := definite(9, 4)
-	Cholesky(l)
+	Cholesky(l, 0)
 	x := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}
 	b := Times(l, x)
 	Solve(l, b)
@@ -93,7 +93,7 @@ func TestSolve(t *testing.T) {
 
 func TestNotDefinite(t *testing.T) {
 	for _, a := range []Matrix{{{-1}}, {{1, 0}, {2, 1}}, {{math.NaN()}}, {{math.Inf(1)}}} {
-		if Cholesky(a) {
+		if Cholesky(a, 0) {
 			t.Errorf("%v has a root", a)
 		}
 	}
@@ -154,15 +154,15 @@ func BenchmarkCholesky(b *testing.B) {
 		for i := range a {
 			copy(l[i], a[i])
 		}
-		Cholesky(l)
+		Cholesky(l, 0)
 	}
 }
 
 func BenchmarkInvert(b *testing.B) {
 	l, w := definite(200, 1), New(200, 200)
-	Cholesky(l)
+	Cholesky(l, 0)
 	for b.Loop() {
-		Invert(w, l)
+		Invert(w, l, 0)
 	}
 }
 
@@ -275,7 +275,7 @@ func TestCholeskyBits(t *testing.T) {
 	for n := range 30 {
 		got := definite(n, uint64(n))
 		want := clone(got)
-		if Cholesky(got); n == 0 {
+		if Cholesky(got, 0); n == 0 {
 			continue
 		}
 		for i, row := range want {
