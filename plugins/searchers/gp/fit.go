@@ -108,15 +108,9 @@ func (f *fitting) factorise() bool {
 	pair := 0
 	for i := range f.x {
 		squares, values, slopes := f.squares[:i], f.root[i][:i], f.slopes[i][:i]
-		for j := range squares {
-			squares[j] = dense.Dot(f.shape.rates, f.parts[pair])
-			pair++
-		}
-		materns(squares, values, slopes)
-		for j := range values {
-			values[j] *= f.shape.scale
-			slopes[j] *= f.shape.scale
-		}
+		dense.Dots(squares, f.shape.rates, f.parts[pair:])
+		pair += i
+		materns(squares, values, slopes, f.shape.scale)
 		f.root[i][i] = f.shape.scale + f.shape.noise
 	}
 	return dense.Cholesky(f.root, 0)

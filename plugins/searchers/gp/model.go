@@ -138,13 +138,7 @@ func (m *model) covariances(at, slopes []float64) {
 	for j := m.numbers; j < len(at); j++ {
 		dense.AddWhere(squares, at[j], m.columns[j], false, m.shape.rates[j])
 	}
-	materns(squares, k, slopes)
-	for i := range k {
-		k[i] *= m.shape.scale
-	}
-	for i := range slopes {
-		slopes[i] *= m.shape.scale
-	}
+	materns(squares, k, slopes, m.shape.scale)
 }
 
 // predict returns the mean and the standard deviation of the function at a point.

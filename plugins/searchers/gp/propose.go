@@ -55,22 +55,27 @@ func (s *searcher) propose(given space.Point, rng space.Source) space.Point {
 // choose returns the best point that may be suggested.
 func (h *maximizer) choose(all []candidate) space.Point {
 	for len(all) > 0 {
-		best := 0
-		for i := range all {
-			if cmp.Compare(all[i].score, all[best].score) > 0 {
-				best = i
-			}
-		}
-		switch c := &all[best]; {
+		i := highest(all)
+		switch c := &all[i]; {
 		case !c.settled: // all that seemed better are in the history
 			h.rate(c, math.Inf(-1))
 		case h.options.Repeats || !h.history.has(c.x):
 			return c.point
 		default:
-			all = slices.Delete(all, best, best+1)
+			all = slices.Delete(all, i, i+1)
 		}
 	}
 	return nil
+}
+
+// highest returns the place of the first candidate with the highest score.
+func highest(list []candidate) (place int) {
+	for i := range list {
+		if cmp.Compare(list[i].score, list[place].score) > 0 {
+			place = i
+		}
+	}
+	return place
 }
 
 const (
@@ -81,10 +86,14 @@ const (
 )
 
 // top returns the candidates to be improved, which are settled.
-func top(list []candidate) []candidate {
+func top(list []candidate) (best []candidate) {
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
-	return list[:min(len(list), starts)]
+	for len(list) > 0 && len(best) < starts {
+		i := highest(list)
+		best = append(best, list[i])
+		list = slices.Delete(list, i, i+1)
+	}
+	return best
 }
 
 // look returns a point as a candidate without a score; it returns false if the point is not allowed.

@@ -97,12 +97,22 @@ func choleskyRow(a Matrix, i, j int) bool {
 }
 
 // eliminateFour computes four columns of a row, from column j on, a multiple of four; rows j to j+3 of a must be done.
+// Fewer than four products belong to the first sum. There are no loops, which would take as long as the rest.
 func eliminateFour(row []float64, a Matrix, j int) {
-	sums := fourSums(row[:j], a[j:])
-	for k := range sums {
-		sums[k].upTo(j, row[:j+k], a[j+k])
-		row[j+k] = (row[j+k] - sums[k].sum()) / a[j+k][j+k]
-	}
+	var s [4]lanes
+	fourSums(&s, row[:j], a[j:])
+	x := row[j : j+4]
+	a0, a1, a2, a3 := a[j][j:j+1], a[j+1][j:j+2], a[j+2][j:j+3], a[j+3][j:j+4]
+	x0 := (x[0] - s[0].sum()) / a0[0]
+	s[1][0] += float64(x0 * a1[0])
+	x1 := (x[1] - s[1].sum()) / a1[1]
+	s[2][0] += float64(x0 * a2[0])
+	s[2][0] += float64(x1 * a2[1])
+	x2 := (x[2] - s[2].sum()) / a2[2]
+	s[3][0] += float64(x0 * a3[0])
+	s[3][0] += float64(x1 * a3[1])
+	s[3][0] += float64(x2 * a3[2])
+	x[0], x[1], x[2], x[3] = x0, x1, x2, (x[3]-s[3].sum())/a3[3]
 }
 
 // Times returns the lower triangular l times x.
@@ -116,14 +126,31 @@ func Times(l Matrix, x []float64) []float64 {
 // as y has elements.
 func TimesInto(y []float64, l Matrix, x []float64, i int) {
 	for ; i+4 <= len(y); i += 4 {
-		sums := fourSums(x[:i], l[i:])
-		for k := range sums {
-			sums[k].upTo(i, x[:i+k+1], l[i+k])
-			y[i+k] = sums[k].sum()
-		}
+		timesFour(y[i:i+4], l[i:], x, i)
 	}
 	for ; i < len(y); i++ {
 		y[i] = Dot(l[i][:i+1], x)
+	}
+}
+
+// timesFour is TimesInto for four rows, of which the first has i elements left of the diagonal, a multiple of four.
+// Fewer than four more products belong to the first sum, four to one each.
+func timesFour(y []float64, l Matrix, x []float64, i int) {
+	var s [4]lanes
+	fourSums(&s, x[:i], l)
+	x = x[i : i+4]
+	l0, l1, l2, l3 := l[0][i:i+1], l[1][i:i+2], l[2][i:i+3], l[3][i:i+4]
+	s[0][0] += float64(x[0] * l0[0])
+	s[1][0] += float64(x[0] * l1[0])
+	s[1][0] += float64(x[1] * l1[1])
+	s[2][0] += float64(x[0] * l2[0])
+	s[2][0] += float64(x[1] * l2[1])
+	s[2][0] += float64(x[2] * l2[2])
+	for k := range s[3] {
+		s[3][k] += float64(x[k] * l3[k])
+	}
+	for k := range s {
+		y[k] = s[k].sum()
 	}
 }
 
@@ -181,9 +208,15 @@ func addRows(b, xs []float64, w Matrix, k int) {
 // addFourRows is AddRows for rows k to k+3.
 func addFourRows(b, xs []float64, w Matrix, k int) {
 	addFour(b[:k+1], xs[k:], w[k:])
-	for i := k + 1; i < k+4; i++ { // what these rows have more
-		Add(b[k+1:], xs[i], w[i][k+1:i+1])
-	}
+	// What three of these rows have more, without loops, which would take as long as the rest.
+	b, xs = b[k+1:k+4], xs[k+1:k+4]
+	w1, w2, w3 := w[k+1][k+1:], w[k+2][k+1:k+3], w[k+3][k+1:k+4]
+	b[0] += float64(xs[0] * w1[0])
+	b[0] += float64(xs[1] * w2[0])
+	b[0] += float64(xs[2] * w3[0])
+	b[1] += float64(xs[1] * w2[1])
+	b[1] += float64(xs[2] * w3[1])
+	b[2] += float64(xs[2] * w3[2])
 }
 
 // AddAll adds xs times the rows of w to b, one row after the other. The rows may be longer.

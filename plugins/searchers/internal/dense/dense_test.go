@@ -189,13 +189,52 @@ func TestKernels(t *testing.T) {
 		rows := Matrix{numbers(n+1, rng), numbers(n+2, rng), numbers(n+3, rng), numbers(n+4, rng)}
 		x, xs := numbers(n, rng), numbers(4, rng)
 		whole := x[:n&^3]
-		if got, want := fourSums(whole, rows), slowFourSums(whole, rows); got != want {
-			t.Errorf("%d numbers: sums %v, want %v", n, got, want)
+		var sums, slow [4]lanes
+		fourSums(&sums, whole, rows)
+		if slowFourSums(&slow, whole, rows); sums != slow {
+			t.Errorf("%d numbers: sums %v, want %v", n, sums, slow)
 		}
 		want := slices.Clone(x)
-		slowAddFour(want, xs, rows, 0)
+		slowAddFour(want, xs, rows)
 		if addFour(x, xs, rows); !slices.Equal(x, want) {
 			t.Errorf("%d numbers: %v, want %v", n, x, want)
+		}
+	}
+}
+
+// Dot products with many rows have the bits of those with one.
+func TestDots(t *testing.T) {
+	rng := space.NewRand(6)
+	for n := range 14 {
+		x, rows := numbers(n, rng), Matrix{}
+		for i := range n % 5 {
+			rows = append(rows, numbers(n+i, rng))
+		}
+		got := make([]float64, len(rows))
+		Dots(got, x, rows)
+		for i, row := range rows {
+			if want := Dot(x, row); got[i] != want {
+				t.Errorf("%d numbers, row %d: %v, want %v", n, i, got[i], want)
+			}
+		}
+	}
+}
+
+// Rows of all lengths are added like one after the other.
+func TestAddAll(t *testing.T) {
+	rng := space.NewRand(7)
+	for n := range 14 {
+		got, rows := numbers(n%6, rng), Matrix{}
+		for range n {
+			rows = append(rows, numbers(n+1, rng))
+		}
+		xs, want := numbers(n, rng), slices.Clone(got)
+		AddAll(got, xs, rows)
+		for i, x := range xs {
+			Add(want, x, rows[i][:len(want)])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d rows: %v, want %v", n, got, want)
 		}
 	}
 }
