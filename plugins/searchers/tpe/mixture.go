@@ -22,6 +22,7 @@ type mixture struct {
 	shares, logs []float64
 	// chances are the shares, with the sum 1, once a kernel was picked.
 	chances []float64
+	room    []float64 // of the columns
 }
 
 // A column has the kernels along one parameter.
@@ -48,7 +49,12 @@ type parts struct {
 	// before is a mixture with the same widths, or nil: what takes long is copied from it for the trials of both.
 	before *mixture
 	place  []int // of each trial in the mixture before, or -1
+	// room is used for the kernels if it is large enough.
+	room []float64
 }
+
+// perKernel is how many numbers a kernel has along a parameter.
+const perKernel = 4
 
 // rootOfTwoPi is the ratio of a normal distribution's width to the inverse of its height.
 var rootOfTwoPi = math.Sqrt(2 * math.Pi)
@@ -63,7 +69,12 @@ func newMixture(coordinates []coordinate, known, free []int, at []float64, p par
 		before = &mixture{}
 	}
 	p.place = places(p.trials, before.trials)
+	if need := perKernel * len(m.logs) * (len(known) + len(free)); len(p.room) < need {
+		p.room = make([]float64, need)
+	}
+	m.room = p.room
 	m.known = m.fit(coordinates, known, p, before.known, product)
+	p.room = p.room[perKernel*len(m.logs)*len(known):]
 	for k, i := range known {
 		if x := at[i]; x == x {
 			m.known[k].addLogs(x, m.logs)
@@ -93,19 +104,20 @@ func places(trials, list []int) []int {
 func (m *mixture) fit(coordinates []coordinate, indices []int, p parts, before []column, product []float64) []column {
 	n := len(product)
 	columns := make([]column, len(indices))
-	room := make([]float64, 4*n*len(indices))
+	room := p.room
 	for k, i := range indices {
 		c := &columns[k]
 		c.coordinate = &coordinates[i]
-		for _, part := range []*[]float64{&c.centre, &c.width, &c.scale, &c.divisor} {
-			*part, room = room[:n:n], room[n:]
-		}
+		c.centre, c.width, c.scale, c.divisor = room[:n], room[n:2*n], room[2*n:3*n], room[3*n:perKernel*n]
+		room = room[perKernel*n:]
 		for j, at := range p.at {
 			c.centre[j] = at[i]
 		}
 		if c.coordinate.choices > 0 {
 			c.fitChoice(p.prior/float64(n), product)
 		} else {
+			clear(c.scale)
+			clear(c.divisor)
 			p.width(c.centre[:n-1], c.width[:n-1])
 			if k < len(before) && before[k].coordinate == c.coordinate {
 				c.copyFrom(&before[k], p.place)
@@ -209,7 +221,12 @@ func (m *mixture) logDensity(x, sums []float64) float64 {
 // logSum returns the logarithm of the sum of the exponentials of logs, which it overwrites.
 func logSum(logs []float64) float64 {
 	const least = -37 // e to that is less than a rounding error of 1
-	top, n := slices.Max(logs), 0
+	top, n := logs[0], 0
+	for _, l := range logs {
+		if l > top {
+			top = l
+		}
+	}
 	for _, l := range logs {
 		if d := l - top; d > least {
 			logs[n] = d
@@ -260,7 +277,7 @@ func (c *column) draw(j int, u float64) float64 {
 	low := portable.CDF((c.coordinate.low - x) / c.width[j])
 	high := portable.CDF((c.coordinate.high - x) / c.width[j])
 	z := portable.Quantile(low + float64(u*(high-low)))
-	x = math.Max(c.coordinate.low, math.Min(c.coordinate.high, x+float64(c.width[j]*z)))
+	x = max(c.coordinate.low, min(c.coordinate.high, x+float64(c.width[j]*z)))
 	if c.coordinate.discrete() {
 		return c.coordinate.of(c.coordinate.value(x))
 	}

@@ -76,7 +76,8 @@ func (p *proposal) models(g int, known, free []int) (good, bad *mixture) {
 	h, branch := p.history, &p.history.branches[g]
 	trials, weights := branch.ranking.best(p.options.good(branch.ranking.size()))
 	good = newMixture(p.coordinates, known, free, p.at,
-		parts{at: h.points(trials), weights: weights, prior: p.options.PriorWeight, width: near})
+		parts{at: h.points(trials), weights: weights, prior: p.options.PriorWeight, width: near, room: branch.good})
+	branch.good = good.room
 	var waiting []int
 	if p.options.Liar {
 		waiting = h.waiting(branch.first)
@@ -84,12 +85,10 @@ func (p *proposal) models(g int, known, free []int) (good, bad *mixture) {
 	slices.Sort(trials)
 	trials, weights = branch.members.others(trials, waiting)
 	width := p.badWidth(len(trials), len(known)+len(free))
-	inputs := parts{trials: trials, at: h.points(trials), weights: weights, prior: p.options.PriorWeight, width: same(width)}
-	if last := &branch.bad; last.width == width {
-		inputs.before = last.mixture
-	}
-	bad = newMixture(p.coordinates, known, free, p.at, inputs)
-	branch.bad.mixture, branch.bad.width = bad, width
+	bad = branch.bad.next(width, func(before *mixture, room []float64) *mixture {
+		return newMixture(p.coordinates, known, free, p.at, parts{trials: trials, at: h.points(trials), weights: weights,
+			prior: p.options.PriorWeight, width: same(width), before: before, room: room})
+	})
 	return good, bad
 }
 
