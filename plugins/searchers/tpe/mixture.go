@@ -141,8 +141,9 @@ func logSum(logs []float64) float64 {
 		}
 	}
 	for _, l := range logs {
-		if d := l - top; d > least {
-			logs[n] = d
+		d := l - top
+		logs[n] = d
+		if d > least {
 			n++
 		}
 	}

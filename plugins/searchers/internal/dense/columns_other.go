@@ -2,8 +2,15 @@
 
 package dense
 
-func addSquaresOfFour([]float64, float64, []float64) int { return 0 }
+// AddSquares adds the squared distance of x from each centre.
+func AddSquares(sums []float64, x float64, centres []float64) { slowAddSquares(sums, x, centres) }
 
-func subSquaresOfFour([]float64, float64, []float64, []float64) int { return 0 }
+// SubSquares subtracts the squared distance of x from each centre, multiplied by its scale before it is squared.
+func SubSquares(sums []float64, x float64, centres, scales []float64) {
+	slowSubSquares(sums, x, centres, scales)
+}
 
-func addWhereOfFour([]float64, float64, []float64, bool, float64) int { return 0 }
+// AddWhere adds y where the centre is x, or, unless equal, where it is another number. NaN is another number.
+func AddWhere(sums []float64, x float64, centres []float64, equal bool, y float64) {
+	slowAddWhere(sums, x, centres, equal, y)
+}

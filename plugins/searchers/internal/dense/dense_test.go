@@ -254,13 +254,13 @@ func TestColumns(t *testing.T) {
 		}
 		for name, f := range map[string][2]func(sums []float64){
 			"AddSquares": {func(sums []float64) { AddSquares(sums, x, scales) },
-				func(sums []float64) { slowAddSquares(sums, x, scales, 0) }},
+				func(sums []float64) { slowAddSquares(sums, x, scales) }},
 			"SubSquares": {func(sums []float64) { SubSquares(sums, x, scales, scales) },
-				func(sums []float64) { slowSubSquares(sums, x, scales, scales, 0) }},
+				func(sums []float64) { slowSubSquares(sums, x, scales, scales) }},
 			"AddWhere equal": {func(sums []float64) { AddWhere(sums, x, centres, true, 0.7) },
-				func(sums []float64) { slowAddWhere(sums, x, centres, true, 0.7, 0) }},
+				func(sums []float64) { slowAddWhere(sums, x, centres, true, 0.7) }},
 			"AddWhere another": {func(sums []float64) { AddWhere(sums, x, centres, false, 0.7) },
-				func(sums []float64) { slowAddWhere(sums, x, centres, false, 0.7, 0) }},
+				func(sums []float64) { slowAddWhere(sums, x, centres, false, 0.7) }},
 		} {
 			got := numbers(n, rng)
 			want := slices.Clone(got)
