@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 
@@ -147,12 +148,29 @@ func (h *maximizer) arrive(c candidate, moving []int, u []float64) candidate {
 	return c
 }
 
-// better returns next, which has no score yet, if its score is higher than that of c, otherwise c.
+// better returns next, which has no score yet, if its score is higher than that of c, otherwise c. Most points are
+// tried more than once: those around a candidate in each round, and all if several climbs end at one.
 func (h *maximizer) better(next, c candidate) candidate {
-	if h.rate(&next, c.score); next.score > c.score {
+	key := key(next.x)
+	if known, tried := h.tried[key]; tried && (known.settled || known.score < c.score) {
+		next.score, next.settled = known.score, known.settled
+	} else {
+		h.rate(&next, c.score)
+		h.tried[key] = next
+	}
+	if next.score > c.score {
 		return next
 	}
 	return c
+}
+
+// key returns a string that differs for different features.
+func key(x []float64) string {
+	b := make([]byte, 0, 8*len(x))
+	for _, u := range x {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(u))
+	}
+	return string(b)
 }
 
 // step tries values of parameters that are not continuous; if there are many, of some of them.

@@ -17,6 +17,7 @@ type maximizer struct {
 	given space.Point
 	rng   space.Source
 	room  struct{ ofMean, ofSD []float64 }
+	tried map[string]candidate // what climbs have rated
 }
 
 // A candidate is a point that is allowed.
@@ -32,7 +33,7 @@ type candidate struct {
 
 // propose returns the best point found, or nil.
 func (s *searcher) propose(given space.Point, rng space.Source) space.Point {
-	h := &maximizer{searcher: s, given: given, rng: rng}
+	h := &maximizer{searcher: s, given: given, rng: rng, tried: map[string]candidate{}}
 	if h.model = s.posterior(rng); h.model == nil {
 		return nil
 	}

@@ -2,6 +2,7 @@ package tpe
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -80,6 +81,50 @@ func TestDensityAsDefined(t *testing.T) {
 		got := m.logDensity(x[:11], make([]float64, 21))
 		if math.Abs(got-math.Log(want)) > 1e-6 {
 			t.Errorf("density at %v: %g, want %g", x, got, math.Log(want))
+		}
+	}
+}
+
+// A mixture that copies kernels of another one is the same, whichever trials they share: some are gone, some are new, one
+// has the index of a suggestion with another point, and the rooms have other numbers.
+func TestKernelsOfAnotherMixture(t *testing.T) {
+	s := EveryForm()
+	cs, all := coordinatesOf(s)
+	at, weights := some(s, cs, 40)
+	for i := range at[:25] {
+		at[i][i%len(all)] = nan
+	}
+	const index = 9
+	mixtureOf := func(trials []int, points [][]float64, known int, before *mixture, room []float64) *mixture {
+		p := parts{trials: trials, weights: weights[:len(trials)], prior: 1, width: same(0.2), before: before, room: room}
+		for _, i := range trials {
+			p.at = append(p.at, points[i])
+		}
+		return newMixture(cs, all[:known], all[known:], at[30], p)
+	}
+	other := slices.Clone(at)
+	other[index] = slices.Clone(at[20])
+	full := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}
+	for name, c := range map[string]struct {
+		trials []int
+		points [][]float64
+		known  int
+	}{"the same": {full, at, 3}, "less": {[]int{2, 3, 7, 13}, at, 3}, "none": {[]int{21, 22}, at, 3},
+		"more": {[]int{0, 1, 2, 4, 5, 9, 10, 12, 13, 14, 30}, at, 3}, "another point": {full, other, 3},
+		"other parameters": {full, at, 4}} {
+		before := mixtureOf(full, at, 3, nil, nil)
+		got := mixtureOf(c.trials, c.points, c.known, before, slices.Repeat([]float64{nan}, 10_000))
+		want := mixtureOf(c.trials, c.points, c.known, nil, nil)
+		x := at[31][c.known:]
+		n := len(got.logs)
+		if !slices.Equal(got.logs, want.logs) || !slices.Equal(got.shares, want.shares) ||
+			got.logDensity(x, make([]float64, n)) != want.logDensity(x, make([]float64, n)) {
+			t.Errorf("%s: %v, want %v", name, got.logs, want.logs)
+		}
+		for k := range got.free {
+			if !slices.Equal(got.free[k].divisor, want.free[k].divisor) && got.free[k].coordinate.choices == 0 {
+				t.Errorf("%s, parameter %d: %v, want %v", name, k, got.free[k].divisor, want.free[k].divisor)
+			}
 		}
 	}
 }
