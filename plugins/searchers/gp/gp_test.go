@@ -154,7 +154,8 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// The two best of a pool are those of a list in which all are rated to the end, and the best that is no trial is chosen.
+// The two best of a pool are those of a list in which all are rated to the end, and the best that is no trial is
+// chosen.
 func TestTop(t *testing.T) {
 	sp := Mixed(7)
 	s := mustOpen(t, sp, "{}")

@@ -3,12 +3,8 @@ package gp
 import (
 	"math"
 
-	"golang.org/x/sys/cpu"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/dense"
 )
-
-// vectors reports whether the processor has instructions for four numbers at a time (AVX). They round like those for
-// one number, so the bits are the same.
-var vectors = cpu.X86.HasAVX
 
 // factors are the constants of the vector instructions.
 var factors = [...]float64{5, 1, 3, -5.0 / 6, math.Copysign(0, -1)}
@@ -22,9 +18,10 @@ func vectorSlopes(roots, exps, slopes *float64, n int, scale float64, factors *[
 //go:noescape
 func vectorValues(roots, exps *float64, n int, scale float64, factors *[5]float64)
 
-// fours returns how many numbers of n are computed four at a time.
+// fours returns how many numbers of n are computed four at a time. The instructions round like those for one number, so
+// the bits are the same.
 func fours(n int) int {
-	if !vectors {
+	if !dense.Vectors() {
 		return 0
 	}
 	return n &^ 3

@@ -230,8 +230,8 @@ type branch struct {
 	bad  keeper
 }
 
-// A keeper keeps a mixture whose kernels all have the same width, since the next one has mostly the same kernels, and the
-// room of the one before, which is too large to be allocated for each suggestion.
+// A keeper keeps a mixture whose kernels all have the same width, since the next one has mostly the same kernels, and
+// the room of the one before, which is too large to be allocated for each suggestion.
 type keeper struct {
 	width float64
 	last  *mixture

@@ -90,8 +90,8 @@ func (m *mixture) copyKernels() (copied []bool) {
 	return copied
 }
 
-// fit computes the kernels along parameters that were not copied, and adds the logarithms of product and of the densities'
-// constant factors to logs. It sets product to 1.
+// fit computes the kernels along parameters that were not copied, and adds the logarithms of product and of the
+// densities' constant factors to logs. It sets product to 1.
 func (m *mixture) fit(columns []column, indices []int, copied []bool, product []float64) {
 	for k, i := range indices {
 		c := &columns[k]

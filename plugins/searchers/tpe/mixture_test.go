@@ -85,8 +85,8 @@ func TestDensityAsDefined(t *testing.T) {
 	}
 }
 
-// A mixture that copies kernels of another one is the same, whichever trials they share: some are gone, some are new, one
-// has the index of a suggestion with another point, and the rooms have other numbers.
+// A mixture that copies kernels of another one is the same, whichever trials they share: some are gone, some are new,
+// one has the index of a suggestion with another point, and the rooms have other numbers.
 func TestKernelsOfAnotherMixture(t *testing.T) {
 	s := EveryForm()
 	cs, all := coordinatesOf(s)
@@ -96,7 +96,8 @@ func TestKernelsOfAnotherMixture(t *testing.T) {
 	}
 	const index = 9
 	mixtureOf := func(trials []int, points [][]float64, known int, before *mixture, room []float64) *mixture {
-		p := parts{trials: trials, weights: weights[:len(trials)], prior: 1, width: same(0.2), before: before, room: room}
+		p := parts{trials: trials, weights: weights[:len(trials)], prior: 1, width: same(0.2), before: before,
+			room: room}
 		for _, i := range trials {
 			p.at = append(p.at, points[i])
 		}

@@ -86,8 +86,8 @@ func (p *proposal) models(g int, known, free []int) (good, bad *mixture) {
 	trials, weights = branch.members.others(trials, waiting)
 	width := p.badWidth(len(trials), len(known)+len(free))
 	bad = branch.bad.next(width, func(before *mixture, room []float64) *mixture {
-		return newMixture(p.coordinates, known, free, p.at, parts{trials: trials, at: h.points(trials), weights: weights,
-			prior: p.options.PriorWeight, width: same(width), before: before, room: room})
+		return newMixture(p.coordinates, known, free, p.at, parts{trials: trials, at: h.points(trials),
+			weights: weights, prior: p.options.PriorWeight, width: same(width), before: before, room: room})
 	})
 	return good, bad
 }

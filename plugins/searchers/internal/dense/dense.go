@@ -57,7 +57,8 @@ func Add(b []float64, x float64, a []float64) {
 	}
 }
 
-// group is how many rows are computed together: each needs the same ones before, which then stay close to the processor.
+// group is how many rows are computed together: each needs the same ones before, which then stay close to the
+// processor.
 const group = 4
 
 // Cholesky replaces the symmetric a by the lower triangular l with l·lᵀ = a, from row from on: those before it are

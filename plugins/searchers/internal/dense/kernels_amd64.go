@@ -6,6 +6,9 @@ import "golang.org/x/sys/cpu"
 // those for one number: each sum of four is computed in the same order, so the bits are the same.
 var vectors = cpu.X86.HasAVX
 
+// Vectors reports whether there are instructions for four numbers at a time, for kernels of other packages.
+func Vectors() bool { return vectors }
+
 //go:noescape
 func sumsOfFour(sums *[4]lanes, x *float64, rows *[4]*float64, n int)
 
