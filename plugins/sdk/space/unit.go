@@ -15,7 +15,7 @@ func (s *Space) FromUnit(i int, u float64) float64 {
 	if math.IsNaN(u) {
 		return u
 	}
-	p, u := &s.Params[i], math.Max(0, math.Min(1, u))
+	p, u := &s.Params[i], max(0, min(1, u))
 	if p.Kind == Normal {
 		return p.fromNormal(u)
 	}
@@ -38,12 +38,12 @@ func (p *Param) fromReal(u float64) float64 {
 	default:
 		x = p.Low + float64(u*(p.High-p.Low))
 	}
-	return math.Max(p.Low, math.Min(p.High, x))
+	return max(p.Low, min(p.High, x))
 }
 
 func (p *Param) fromNormal(u float64) float64 {
 	const edge = 1.0 / (1 << 53)
-	z := quantile(math.Max(edge/2, math.Min(1-edge, u)))
+	z := quantile(max(edge/2, min(1-edge, u)))
 	x := p.Mean + float64(p.SD*z)
 	if p.Step > 0 {
 		return multiple(math.RoundToEven(x/p.Step), p.Step)
@@ -57,7 +57,7 @@ func (l lattice) fromUnit(u float64, log bool) float64 {
 		low, width := l.logCells()
 		k = math.Round(exp(low + float64(u*width)))
 	}
-	return l.value(math.Max(l.first, math.Min(l.last, k)))
+	return l.value(max(l.first, min(l.last, k)))
 }
 
 // logCells returns the logarithm of the first cell's lower edge, and the width up to the last
@@ -83,7 +83,7 @@ func (s *Space) ToUnit(i int, x float64) float64 {
 	} else if p.Low < p.High {
 		u = (x - p.Low) / (p.High - p.Low)
 	}
-	return math.Max(0, math.Min(1, u))
+	return max(0, min(1, u))
 }
 
 func (l lattice) toUnit(x float64, log bool) float64 {
@@ -108,7 +108,7 @@ func (s *Space) Quantise(i int, x float64) float64 {
 		return l.value(l.nearest(x))
 	}
 	if p.Kind != Normal {
-		return math.Max(p.Low, math.Min(p.High, x))
+		return max(p.Low, min(p.High, x))
 	}
 	if p.Step > 0 {
 		return multiple(math.RoundToEven(x/p.Step), p.Step)

@@ -54,7 +54,7 @@
 //     stopped (their pages say how). If tpe has all turns, regret is a tenth larger. Whether gp has one
 //     turn in two, two in three or three in four makes little difference with the scheduler auto; with
 //     asha, two in three are better than one in two. bench/RESULTS.md has the figures.
-//   - gp's model has at most 250 trials. A suggestion then costs 23 ms with 10 parameters, and
+//   - gp's model has at most 250 trials. A suggestion then costs 6 ms with 10 parameters, and
 //     more with each parameter. This is too much for many parameters, and for trials so cheap
 //     that there are thousands. cmaes keeps what it learns; it uses all other searchers' trials
 //     from the start, and needs numeric parameters. tpe has no such requirement.

@@ -69,7 +69,7 @@ func (f *filler) invert() {
 	n := len(f.root)
 	inverse := dense.New(n, n)
 	f.precision = dense.New(n, n)
-	dense.Invert(inverse, f.root)
+	dense.Invert(inverse, f.root, 0)
 	dense.Gram(f.precision, inverse)
 	for i, row := range f.precision {
 		for j := range i {

@@ -156,7 +156,7 @@ func (s *strategy) factorise() bool {
 	for i, row := range s.covariance {
 		copy(s.root[i], row[:i+1])
 	}
-	return dense.Cholesky(s.root)
+	return dense.Cholesky(s.root, 0)
 }
 
 func norm(x []float64) float64 { return math.Sqrt(dense.Dot(x, x)) }

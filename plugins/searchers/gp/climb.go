@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 
@@ -140,14 +141,36 @@ func (h *maximizer) arrive(c candidate, moving []int, u []float64) candidate {
 			full[i] = h.axes[i].Value(c.x[k] + float64(share*(u[j]-c.x[k])))
 		}
 		if next, ok := h.look(full); ok {
-			if next.score > c.score {
-				return next
-			}
-			return c
+			return h.better(next, c)
 		}
 		share /= 2
 	}
 	return c
+}
+
+// better returns next, which has no score yet, if its score is higher than that of c, otherwise c. Most points are
+// tried more than once: those around a candidate in each round, and all if several climbs end at one.
+func (h *maximizer) better(next, c candidate) candidate {
+	key := key(next.x)
+	if known, tried := h.tried[key]; tried && (known.settled || known.score < c.score) {
+		next.score, next.settled = known.score, known.settled
+	} else {
+		h.rate(&next, c.score)
+		h.tried[key] = next
+	}
+	if next.score > c.score {
+		return next
+	}
+	return c
+}
+
+// key returns a string that differs for different features.
+func key(x []float64) string {
+	b := make([]byte, 0, 8*len(x))
+	for _, u := range x {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(u))
+	}
+	return string(b)
 }
 
 // step tries values of parameters that are not continuous; if there are many, of some of them.
@@ -160,8 +183,8 @@ func (h *maximizer) step(c candidate) candidate {
 		for _, x := range h.values(i, c.point[i]) {
 			full := slices.Clone(c.full)
 			full[i] = x
-			if next, ok := h.look(full); ok && next.score > c.score {
-				c = next
+			if next, ok := h.look(full); ok {
+				c = h.better(next, c)
 			}
 		}
 	}

@@ -68,8 +68,8 @@
 //
 // With more than max_trials trials the model uses the best third of that number, the last third,
 // and a random sample of all. It stays accurate near the best points, and a suggestion does not
-// cost more after 1,000 trials than after 250. With 10 parameters it takes 6 ms of CPU after 50
-// trials and 23 ms after 200, also with two objectives; 59 ms with 40 parameters
+// cost more after 1,000 trials than after 250. With 10 parameters it takes 2 ms of CPU after 50
+// trials and 5 to 6 ms after 200, 10 ms with two objectives, and 24 ms with 40 parameters
 // (BenchmarkSuggest). A restarted searcher needs one fit, a tenth of a second.
 //
 // # Defaults

@@ -26,6 +26,7 @@ type fitting struct {
 	inverse     dense.Matrix
 	slopes      dense.Matrix
 	weights     []float64
+	squares     []float64 // a buffer
 	shape       kernelParams
 	lengthPrior float64
 }
@@ -70,7 +71,7 @@ func (s *kernelParams) set(theta []float64) {
 func (f *fitting) prepare() {
 	n, d := len(f.x), len(f.x[0])
 	f.root, f.rest, f.inverse, f.slopes = dense.New(n, n), dense.New(n, n), dense.New(n, n), dense.New(n, n)
-	f.weights, f.shape.rates = make([]float64, n), make([]float64, d)
+	f.weights, f.squares, f.shape.rates = make([]float64, n), make([]float64, n), make([]float64, d)
 	f.lengthPrior = typicalLength(d)
 	f.parts = dense.New(n*(n-1)/2, d)
 	pair := 0
@@ -96,7 +97,7 @@ func (f *fitting) loss(theta, gradient []float64) float64 {
 		value += portable.Log(f.root[i][i])
 	}
 	dense.SolveTransposed(f.root, f.weights)
-	dense.Invert(f.rest, f.root)
+	dense.Invert(f.rest, f.root, 0)
 	dense.Gram(f.inverse, f.rest)
 	f.slope(gradient)
 	return value + f.prior(theta, gradient)
@@ -106,15 +107,13 @@ func (f *fitting) loss(theta, gradient []float64) float64 {
 func (f *fitting) factorise() bool {
 	pair := 0
 	for i := range f.x {
-		for j := range i {
-			value, slope := matern(dense.Dot(f.shape.rates, f.parts[pair]))
-			f.root[i][j] = f.shape.scale * value
-			f.slopes[i][j] = f.shape.scale * slope
-			pair++
-		}
+		squares, values, slopes := f.squares[:i], f.root[i][:i], f.slopes[i][:i]
+		dense.Dots(squares, f.shape.rates, f.parts[pair:])
+		pair += i
+		materns(squares, values, slopes, f.shape.scale)
 		f.root[i][i] = f.shape.scale + f.shape.noise
 	}
-	return dense.Cholesky(f.root)
+	return dense.Cholesky(f.root, 0)
 }
 
 // slope sets the gradient of the likelihood: for each parameter, the sum over all pairs of the
@@ -124,11 +123,11 @@ func (f *fitting) slope(gradient []float64) {
 	clear(gradient)
 	trace, pair := 0.0, 0
 	for i, row := range f.inverse {
-		for j := range i {
-			g := row[j] - float64(f.weights[i]*f.weights[j])
-			dense.Add(gradient[:d], g*f.slopes[i][j], f.parts[pair])
-			pair++
+		for j, slope := range f.slopes[i][:i] {
+			f.squares[j] = (row[j] - float64(f.weights[i]*f.weights[j])) * slope
 		}
+		dense.AddAll(gradient[:d], f.squares[:i], f.parts[pair:])
+		pair += i
 		trace += row[i] - float64(f.weights[i]*f.weights[i])
 	}
 	for k, rate := range f.shape.rates {

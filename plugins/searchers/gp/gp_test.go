@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 	. "github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
 
@@ -113,6 +115,74 @@ func TestConditional(t *testing.T) {
 func TestOddResults(t *testing.T) { OddResults(t, Plugin, 30) }
 
 func TestFailuresAreBad(t *testing.T) { FailuresAreLeft(t, Plugin, 60, 20) }
+
+// A candidate whose rating ends early has a score below the floor, and one that is settled that of a rating to the end.
+func TestRate(t *testing.T) {
+	sp := Mixed(7)
+	s := mustOpen(t, sp, `{"cost": 0.5}`)
+	rng := space.NewRand(4)
+	for i := range 70 {
+		p := sp.Draw(rng)
+		e := Completed(i, p[0]+rng.Float64())
+		e.Seconds = 1 + p[1]
+		Observe(t, s, Added(i, p), e)
+	}
+	h := &maximizer{searcher: s, rng: rng, model: s.posterior(rng), price: s.history.newPrice()}
+	early := 0
+	for range 500 {
+		c, _ := h.look(sp.Draw(rng))
+		got := c
+		h.rate(&c, -inf)
+		floor := c.score + 2*rng.Float64() - 0.1
+		mean, sd := h.model.predict(c.x)
+		value, _ := logImprovement((h.model.best - mean) / sd)
+		if want := value + portable.Log(sd) - h.cost(c.x); c.score != want || !c.settled {
+			t.Fatalf("%v, want %v", c.score, want)
+		}
+		h.rate(&got, floor)
+		switch {
+		case got.settled && got.score != c.score:
+			t.Errorf("the score is %v, want %v", got.score, c.score)
+		case !got.settled && !(c.score < got.score && got.score < floor):
+			t.Errorf("%v, at most %v, was left at the floor %v", c.score, got.score, floor)
+		case !got.settled:
+			early++
+		}
+	}
+	if t.Log(early); early < 50 {
+		t.Errorf("%d of 500 ratings ended early", early)
+	}
+}
+
+// The two best of a pool are those of a list in which all are rated to the end, and the best that is no trial is
+// chosen.
+func TestTop(t *testing.T) {
+	sp := Mixed(7)
+	s := mustOpen(t, sp, "{}")
+	known(t, s, sp, 0, 70, 1)
+	for seed := range uint64(20) {
+		rng := space.NewRand(seed)
+		h := &maximizer{searcher: s, rng: rng, model: s.posterior(rng)}
+		list := h.global()
+		all := slices.Clone(list)
+		for i := range all {
+			h.rate(&all[i], -inf)
+		}
+		slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+		for i, c := range top(list) {
+			if c.score != all[i].score || !slices.Equal(c.x, all[i].x) {
+				t.Errorf("number %d is %v, want %v", i, c, all[i])
+			}
+		}
+		for i := range 5 {
+			s.history.ask(uint32(1000+i), all[i].x)
+		}
+		if got := h.choose(list); !slices.Equal(got, all[5].point) {
+			t.Errorf("%v was chosen, want %v", got, all[5].point)
+		}
+		s.history.forget(1000)
+	}
+}
 
 // Trials without a result repel others.
 func TestPending(t *testing.T) {

@@ -1,6 +1,10 @@
 package gp
 
-import "github.com/tunehost/tunehost/plugins/searchers/internal/portable"
+import (
+	"math"
+
+	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
+)
 
 // logImprovement returns the logarithm of φ(z)+zΦ(z) and its derivative: the expected improvement
 // in units of the standard deviation if the best value is z standard deviations above the mean. The
@@ -20,6 +24,17 @@ func logImprovement(z float64) (value, slope float64) {
 	upper := 1 - float64(phi*ratio(z))
 	h := phi + float64(z*upper)
 	return portable.Log(h), upper / h
+}
+
+// mostImprovement returns at least the value of logImprovement, in less time: Mills' ratio is at least
+// 2/(t+√(t²+4)) (Z. W. Birnbaum, An Inequality for Mill's Ratio, 1942).
+func mostImprovement(z float64) float64 {
+	if !(z < 0) {
+		value, _ := logImprovement(z)
+		return value
+	}
+	root := (math.Sqrt(float64(z*z)+4) - z) / 2
+	return -float64(z*z)/2 - logRootTau - 2*portable.Log(root)
 }
 
 // logRootTau is ln √(2π).

@@ -32,9 +32,36 @@ func squares(into, a, b []float64, numbers int) {
 	}
 }
 
-// matern returns Matérn's function of a squared distance, and its derivative.
-func matern(square float64) (value, slope float64) {
-	r := math.Sqrt(5 * square)
-	e := portable.Exp(-r)
-	return (1 + r + float64(r*r)/3) * e, -5.0 / 6 * (1 + r) * e
+// materns sets values to Matérn's function of squared distances times scale, and slopes, unless it is nil, to its
+// derivative times scale. It replaces the squares by √(5·square).
+func materns(squares, values, slopes []float64, scale float64) {
+	slowRoots(squares, values, rootsOfFour(squares, values))
+	portable.Exps(values)
+	if slopes != nil {
+		slowSlopes(squares, values, slopes, scale, slopesOfFour(squares, values, slopes, scale))
+	}
+	slowValues(squares, values, scale, valuesOfFour(squares, values, scale))
+}
+
+// slowRoots replaces squares by roots r, and sets negative to -r, from number n on.
+func slowRoots(squares, negative []float64, n int) {
+	for i := n; i < len(squares); i++ {
+		r := math.Sqrt(5 * squares[i])
+		squares[i], negative[i] = r, -r
+	}
+}
+
+// slowSlopes sets the slopes, given the roots r and the exponentials of -r, from number n on.
+func slowSlopes(roots, exps, slopes []float64, scale float64, n int) {
+	for i := n; i < len(roots); i++ {
+		slopes[i] = -5.0 / 6 * (1 + roots[i]) * exps[i] * scale
+	}
+}
+
+// slowValues replaces the exponentials of -r by the values, given the roots r, from number n on.
+func slowValues(roots, exps []float64, scale float64, n int) {
+	for i := n; i < len(roots); i++ {
+		r := roots[i]
+		exps[i] = (1 + r + float64(r*r)/3) * exps[i] * scale
+	}
 }

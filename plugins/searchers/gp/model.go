@@ -13,7 +13,8 @@ import (
 type model struct {
 	shape   kernelParams
 	numbers int
-	x       [][]float64 // the numbers times the square roots of their rates
+	x       [][]float64  // the numbers times the square roots of their rates
+	columns dense.Matrix // the same, feature by feature
 	roots   []float64
 	// results is the number of points with a result.
 	results int
@@ -24,29 +25,36 @@ type model struct {
 	// means are the means at the points with a result, and best is the smallest mean at any point.
 	means []float64
 	best  float64
-	k, u  []float64 // buffers
+	// Buffers with a number for each point: the roots of the squared distances from the last point, its covariances,
+	// their derivatives, the root's inverse times the covariances, and its transpose times that.
+	distances, k, bends, u, v []float64
 }
 
 // newModel has room for further more points. It takes rows of another model, which may be nil, for the points with
 // which both begin. It returns nil if the covariance is singular, which noise prevents.
 func newModel(from *model, s kernelParams, x [][]float64, y []float64, numbers, further int) *model {
 	n := len(x) + further
-	m := &model{shape: s, numbers: numbers, root: dense.New(n, n), inverse: dense.New(n, n), k: make([]float64, n),
-		u: make([]float64, n), best: math.Inf(1)}
+	room := dense.New(5, n)
+	m := &model{shape: s, numbers: numbers, columns: dense.New(len(s.rates), n), best: math.Inf(1),
+		root: make(dense.Matrix, 0, n), inverse: make(dense.Matrix, 0, n),
+		distances: room[0], k: room[1], bends: room[2], u: room[3], v: room[4]}
 	for _, rate := range s.rates[:numbers] {
 		m.roots = append(m.roots, math.Sqrt(rate))
 	}
 	for _, at := range x {
-		if at = m.scaled(at); !m.take(from, at) && !m.append(at) {
-			return nil
+		if at = m.scaled(at); !m.take(from, at) {
+			m.extend(at)
 		}
+	}
+	if !m.factorise(m.taken) {
+		return nil
 	}
 	m.results = len(x)
 	for i, at := range x {
 		m.weights = append(m.weights, y[i]-m.expected(at))
 	}
-	dense.Solve(m.root[:len(x)], m.weights)
-	dense.SolveTransposed(m.root[:len(x)], m.weights)
+	dense.Solve(m.root, m.weights)
+	dense.SolveTransposed(m.root, m.weights)
 	for i, w := range m.weights {
 		m.means = append(m.means, y[i]-float64(s.noise*w))
 		m.best = math.Min(m.best, m.means[i])
@@ -54,16 +62,41 @@ func newModel(from *model, s kernelParams, x [][]float64, y []float64, numbers, 
 	return m
 }
 
-// take is append with the row of another model. It returns false if that has another shape, or another point there.
+// take is extend with the rows of another model. It returns false if that has another shape, or another point there.
 func (m *model) take(from *model, at []float64) bool {
 	n := len(m.x)
 	if from == nil || n >= len(from.x) || n != m.taken || !from.shape.same(&m.shape) || !slices.Equal(from.x[n], at) {
 		return false
 	}
-	copy(m.root[n], from.root[n][:n+1])
-	copy(m.inverse[n], from.inverse[n][:n+1])
-	m.x = append(m.x, at)
+	m.add(at, from.root[n], from.inverse[n])
 	m.taken++
+	return true
+}
+
+// add adds a point with its rows.
+func (m *model) add(at, root, inverse []float64) {
+	for k, x := range at {
+		m.columns[k][len(m.x)] = x
+	}
+	m.x, m.root, m.inverse = append(m.x, at), append(m.root, root), append(m.inverse, inverse)
+}
+
+// extend adds a point whose row of root has covariances and is to be factorised.
+func (m *model) extend(at []float64) {
+	n := len(m.x)
+	root, inverse := make([]float64, n+1), make([]float64, n+1)
+	m.covariances(at, nil)
+	copy(root, m.k[:n])
+	root[n] = m.shape.scale + m.shape.noise
+	m.add(at, root, inverse)
+}
+
+// factorise computes the rows of root and inverse from one on. It returns false if the covariance is singular.
+func (m *model) factorise(from int) bool {
+	if !dense.Cholesky(m.root, from) {
+		return false
+	}
+	dense.Invert(m.inverse, m.root, from)
 	return true
 }
 
@@ -80,84 +113,69 @@ func (m *model) scaled(x []float64) []float64 {
 	return at
 }
 
-// append adds a point to the covariance.
-func (m *model) append(at []float64) bool {
-	n := len(m.x)
-	m.covariances(at)
-	copy(m.root[n], m.k[:n])
-	m.root[n][n] = m.shape.scale + m.shape.noise
-	if !dense.CholeskyRow(m.root, n) {
-		return false
-	}
-	dense.InvertRow(m.inverse, m.root, n)
-	m.x = append(m.x, at)
-	return true
-}
-
 // pend adds a point without a result.
 func (m *model) pend(x []float64) {
-	if len(m.x) == len(m.root) {
+	if len(m.x) == len(m.k) {
 		return
 	}
 	mean, _ := m.predict(x)
 	m.best = math.Min(m.best, mean)
-	m.append(m.scaled(x))
-}
-
-// covariances sets k to the covariances of a point with all others.
-func (m *model) covariances(at []float64) {
-	for i, x := range m.x {
-		m.k[i], _ = matern(m.square(at, x))
-		m.k[i] *= m.shape.scale
+	n := len(m.x)
+	if m.extend(m.scaled(x)); !m.factorise(n) {
+		m.x, m.root, m.inverse = m.x[:n], m.root[:n], m.inverse[:n]
 	}
 }
 
-// square returns the squared distance of two points.
-func (m *model) square(a, b []float64) (sum float64) {
-	for k := range m.numbers {
-		d := a[k] - b[k]
-		sum += float64(d * d)
+// covariances sets k to the covariances of a point with all others, and slopes, unless it is nil, to their derivatives
+// by the squared distances.
+func (m *model) covariances(at, slopes []float64) {
+	n := len(m.x)
+	squares, k := m.distances[:n], m.k[:n]
+	clear(squares)
+	for j, x := range at[:m.numbers] {
+		dense.AddSquares(squares, x, m.columns[j])
 	}
-	for k := m.numbers; k < len(a); k++ {
-		if a[k] != b[k] {
-			sum += m.shape.rates[k]
-		}
+	for j := m.numbers; j < len(at); j++ {
+		dense.AddWhere(squares, at[j], m.columns[j], false, m.shape.rates[j])
 	}
-	return sum
+	materns(squares, k, slopes, m.shape.scale)
 }
 
 // predict returns the mean and the standard deviation of the function at a point.
 func (m *model) predict(x []float64) (mean, sd float64) {
-	m.covariances(m.scaled(x))
-	mean, sd = m.conclude()
-	return mean + m.expected(x), sd
+	mean = m.mean(x)
+	return mean, m.sd(0, len(m.x))
 }
 
-// conclude finishes predict, but for what is expected, and sets u.
-func (m *model) conclude() (mean, sd float64) {
-	n := len(m.x)
-	dense.TimesInto(m.u[:n], m.inverse, m.k)
-	variance := m.shape.scale - dense.Dot(m.u[:n], m.u)
-	return dense.Dot(m.weights, m.k), math.Sqrt(math.Max(variance, 1e-10*m.shape.scale))
+// mean returns the mean at a point, whose covariances it leaves in k.
+func (m *model) mean(x []float64) float64 {
+	m.covariances(m.scaled(x), nil)
+	return dense.Dot(m.weights, m.k) + m.expected(x)
+}
+
+// sd returns the standard deviation at the point of k given only the first until points. It has been called for the
+// first from of them, a multiple of four.
+func (m *model) sd(from, until int) float64 {
+	dense.TimesInto(m.u[:until], m.inverse, m.k, from)
+	variance := m.shape.scale - dense.Dot(m.u[:until], m.u)
+	return math.Sqrt(math.Max(variance, 1e-10*m.shape.scale))
 }
 
 // slopes is predict with the gradients by the numbers of the point.
 func (m *model) slopes(x, ofMean, ofSD []float64) (mean, sd float64) {
 	n, at := len(m.x), m.scaled(x)
-	bends := make([]float64, n)
-	for i, other := range m.x {
-		value, slope := matern(m.square(at, other))
-		m.k[i], bends[i] = m.shape.scale*value, 2*m.shape.scale*slope
-	}
-	mean, sd = m.conclude()
-	v := make([]float64, n)
+	bends, v := m.bends[:n], m.v[:n]
+	m.covariances(at, bends)
+	mean, sd = dense.Dot(m.weights, m.k)+m.expected(x), m.sd(0, n)
+	clear(v)
 	dense.AddRows(v, m.u[:n], m.inverse)
 	clear(ofMean)
 	clear(ofSD)
 	for i, other := range m.x {
-		byMean, bySD := 0.0, -v[i]*bends[i]/sd
+		bend := 2 * bends[i]
+		byMean, bySD := 0.0, -v[i]*bend/sd
 		if i < m.results {
-			byMean = m.weights[i] * bends[i]
+			byMean = m.weights[i] * bend
 		}
 		for k := range m.numbers {
 			d := at[k] - other[k]
@@ -169,5 +187,5 @@ func (m *model) slopes(x, ofMean, ofSD []float64) (mean, sd float64) {
 		ofMean[k] = float64(root*ofMean[k]) + m.shape.bowl.slope(x[k])
 		ofSD[k] *= root
 	}
-	return mean + m.expected(x), sd
+	return mean, sd
 }

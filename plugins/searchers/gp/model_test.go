@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/portable"
 )
 
 // someData returns n points with two numbers and a choice.
@@ -38,6 +39,33 @@ func covariance(s kernelParams, a, b []float64) float64 {
 	}
 	r := math.Sqrt(5 * square)
 	return s.scale * (1 + r + r*r/3) * math.Exp(-r)
+}
+
+// Matérn's function of many distances, from 0 to far ones, is that of its textbook form, with the same bits as without
+// instructions for four numbers at a time.
+func TestMaterns(t *testing.T) {
+	for n := range 20 {
+		squares, slopes, values := make([]float64, n), make([]float64, n), make([]float64, n)
+		for i := range squares {
+			squares[i] = math.Pow(float64(i)/4, 5)
+		}
+		wanted, wantedValues, wantedSlopes := slices.Clone(squares), make([]float64, n), make([]float64, n)
+		slowRoots(wanted, wantedValues, 0)
+		portable.Exps(wantedValues)
+		slowSlopes(wanted, wantedValues, wantedSlopes, 1.7, 0)
+		slowValues(wanted, wantedValues, 1.7, 0)
+		materns(slices.Clone(squares), values, slopes, 1.7)
+		if !slices.Equal(values, wantedValues) || !slices.Equal(slopes, wantedSlopes) {
+			t.Errorf("%d numbers: %v and %v, want %v and %v", n, values, slopes, wantedValues, wantedSlopes)
+		}
+		for i, square := range squares {
+			r := math.Sqrt(5 * square)
+			want, slope := 1.7*(1+r+r*r/3)*math.Exp(-r), -1.7*5.0/6*(1+r)*math.Exp(-r)
+			if math.Abs(values[i]-want) > 1e-12 || math.Abs(slopes[i]-slope) > 1e-12 {
+				t.Errorf("at %v: %v and %v, want %v and %v", square, values[i], slopes[i], want, slope)
+			}
+		}
+	}
 }
 
 // The posterior equals the textbook formulae, with gonum's inverse.
@@ -200,6 +228,16 @@ func TestLogImprovement(t *testing.T) {
 		want := -z*z/2 - 2*math.Log(-z) - logRootTau
 		if math.Abs(got-want) > 1e-3 || math.Abs(slope/-z-1) > 1e-3 {
 			t.Errorf("at %v: %v, want %v; slope %v", z, got, want, slope)
+		}
+	}
+}
+
+// The quick bound is above the improvement, and not far above.
+func TestMostImprovement(t *testing.T) {
+	for z := -60.0; z < 9; z += 0.0371 {
+		got, _ := logImprovement(z)
+		if most := mostImprovement(z); most < got-1e-6 || most > got+0.15 {
+			t.Errorf("at %v: %v and at most %v", z, got, most)
 		}
 	}
 }

@@ -38,21 +38,19 @@ func (s *searcher) posterior(rng space.Source) *model {
 	} else {
 		shape = s.fitTo(places, losses)
 	}
-	careful := rng.Float64() < wary
-	if careful {
-		shape = shape.shorter()
+	last := &s.last
+	if rng.Float64() < wary {
+		shape, last = shape.shorter(), &s.wary
 	}
 	waiting := h.waiting()
-	m := newModel(s.last, shape, s.at(places), y, s.numbers, len(waiting))
+	m := newModel(*last, shape, s.at(places), y, s.numbers, len(waiting))
 	if m == nil {
 		return nil
 	}
 	for _, x := range waiting {
 		m.pend(x)
 	}
-	if !careful {
-		s.last = m
-	}
+	*last = m
 	return m
 }
 

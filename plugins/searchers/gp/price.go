@@ -32,7 +32,7 @@ func (h *history) newPrice() *price {
 		}
 		dense.Add(p.weights, portable.Log(t.seconds), row)
 	}
-	if gram == nil || !dense.Cholesky(gram) {
+	if gram == nil || !dense.Cholesky(gram, 0) {
 		return nil
 	}
 	dense.Solve(gram, p.weights)

@@ -9,13 +9,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/searchers/internal/sequence"
 )
 
-const (
-	// maxPending is the maximum number of trials without a result in the model.
-	maxPending = 64
-	// maxProposals is how many of the best evaluated points may be refused before points are drawn
-	// at random.
-	maxProposals = 64
-)
+// maxPending is the maximum number of trials without a result in the model.
+const maxPending = 64
 
 // Plugin is the searcher to be served.
 var Plugin = sdk.SearcherPlugin{
@@ -38,7 +33,9 @@ type searcher struct {
 	sequence *sequence.Sobol
 	history  *history
 	shapes   shapes
-	last     *model // the next one has mostly the same points
+	// last is the last model, and wary the last one that assumed more variation: the next ones have mostly the same
+	// points.
+	last, wary *model
 }
 
 func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
@@ -99,13 +96,13 @@ func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
 	if s.history.fidelity.Blind(rng) {
 		modelled = false
 	}
-	var proposals []space.Point
+	var proposal space.Point
 	if modelled {
-		proposals = s.propose(request.Given, rng)
+		proposal = s.propose(request.Given, rng)
 	}
 	return s.seen.Pick(request.Given, rng, func(try int) space.Point {
-		if try < len(proposals) {
-			return proposals[try]
+		if try == 0 && proposal != nil {
+			return proposal
 		}
 		p := s.space.Draw(rng)
 		for i := range s.sequence.Dimensions() {

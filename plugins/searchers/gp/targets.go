@@ -96,10 +96,12 @@ func (h *history) choose(places []int, losses []float64, limit int) (some []int,
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(losses[a], losses[b]) })
 	take(order, limit/3)
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(b, a) })
+	hashes := make([]uint64, len(places))
+	for k, i := range places {
+		order[len(order)-1-k], hashes[k] = k, mix(uint64(h.trials[i].number))
+	}
 	take(order, limit*2/3)
-	hash := func(k int) uint64 { return mix(uint64(h.trials[places[k]].number)) }
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(hash(a), hash(b)) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(hashes[a], hashes[b]) })
 	take(order, limit)
 	for k := range places {
 		if taken[k] {

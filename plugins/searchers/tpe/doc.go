@@ -44,9 +44,9 @@
 //
 // The bad density has at most 384 kernels: the last 64 trials, 128 without a result, and a random
 // sample of 192 of the others, weighted by the number of trials that they represent. So a
-// suggestion does not cost more after 100,000 trials than after 1,000: 0.7 to 0.8 ms of CPU with 40
-// parameters, 0.3 ms with 10. 100,000 trials are read in 0.2 s. Memory is 8 bytes for each
-// parameter of each trial, and some results of the last thousand trials.
+// suggestion does not cost more after 100,000 trials than after 1,000: 0.3 to 0.4 ms of CPU with 40
+// parameters. 100,000 trials are read in 0.2 s. Memory is 8 bytes for each parameter of each trial,
+// up to 24 KB for each parameter for the models, and some results of the last thousand trials.
 //
 // # Defaults
 //

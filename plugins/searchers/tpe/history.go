@@ -225,6 +225,31 @@ type branch struct {
 	first   int // a parameter of these trials
 	members members
 	ranking ranking
+	// good is the room of the last model of the good trials, and bad keeps that of the bad ones.
+	good []float64
+	bad  keeper
+}
+
+// A keeper keeps a mixture whose kernels all have the same width, since the next one has mostly the same kernels, and
+// the room of the one before, which is too large to be allocated for each suggestion.
+type keeper struct {
+	width float64
+	last  *mixture
+	room  []float64
+}
+
+// next returns what create makes, given the last mixture, if it has the same width, and room.
+func (k *keeper) next(width float64, create func(before *mixture, room []float64) *mixture) *mixture {
+	before := k.last
+	if width != k.width {
+		before = nil
+	}
+	next := create(before, k.room)
+	if k.room = nil; k.last != nil {
+		k.room = k.last.room
+	}
+	k.last, k.width = next, width
+	return next
 }
 
 func newBranch(first, objectives int) branch {

@@ -52,31 +52,34 @@ func (m *members) add(trial int, number uint32) {
 // trials each represents: itself, or a share of those left out. The last of the pending ones, which
 // do not count yet, are added. good and pending are sorted.
 func (m *members) others(good, pending []int) (trials []int, weights []float64) {
-	isGood := func(i int) bool { return has(good, i) }
 	pending = pending[max(0, len(pending)-maxPending):]
-	own := slices.DeleteFunc(slices.Concat(m.recent, pending), isGood)
+	own := slices.DeleteFunc(slices.Concat(m.recent, pending), func(i int) bool { return has(good, i) })
 	slices.Sort(own)
-	sampled := slices.DeleteFunc(m.trials(), func(i int) bool { return isGood(i) || has(own, i) })
-	sampled = sampled[:min(len(sampled), maxSample)]
+	sampled := m.sampled(good, own)
 	share := float64(m.total-len(good)-(len(own)-len(pending))) / float64(max(1, len(sampled)))
-	trials = slices.Concat(own, sampled)
-	slices.Sort(trials)
-	weights = make([]float64, len(trials))
-	for k, i := range trials {
-		weights[k] = share
-		if has(own, i) {
-			weights[k] = 1
+	trials, weights = make([]int, 0, len(own)+len(sampled)), make([]float64, 0, len(own)+len(sampled))
+	for len(own)+len(sampled) > 0 {
+		if len(sampled) == 0 || len(own) > 0 && own[0] < sampled[0] {
+			trials, weights, own = append(trials, own[0]), append(weights, 1), own[1:]
+		} else {
+			trials, weights, sampled = append(trials, sampled[0]), append(weights, share), sampled[1:]
 		}
 	}
 	return trials, weights
 }
 
-// trials returns those of the sample, by their hashes.
-func (m *members) trials() []int {
-	list := make([]int, len(m.sample))
-	for k := range m.sample {
-		list[k] = m.sample[k].trial
+// sampled returns the trials of the sample with the smallest hashes that are in neither list, in order.
+func (m *members) sampled(good, own []int) []int {
+	list := make([]int, 0, maxSample)
+	for _, h := range m.sample {
+		if len(list) == maxSample {
+			break
+		}
+		if !has(good, h.trial) && !has(own, h.trial) {
+			list = append(list, h.trial)
+		}
 	}
+	slices.Sort(list)
 	return list
 }
 

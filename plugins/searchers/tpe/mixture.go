@@ -12,78 +12,105 @@ import (
 // product over the parameters: a truncated normal distribution, or for a choice the trial's
 // category with most of the mass; for a parameter that a trial lacks it is the prior.
 type mixture struct {
+	parts
 	// known and free are the columns of the known parameters and of the others.
 	known, free []column
 	// shares are the logarithms of the kernels' shares in the density of the free parameters, given
 	// the known ones; logs also have the constant factors of the free parameters' densities. The
 	// shares are not normalised.
 	shares, logs []float64
-}
-
-// A column has the kernels along one parameter.
-type column struct {
-	coordinate *coordinate
-	// centre and the others have one entry for each kernel. The prior's scale is 0 if it is
-	// uniform. scale is the inverse of the width, divided by √2.
-	centre, width, scale []float64
-	// stay is the logarithm of how much more often a choice is the trial's than another one; move
-	// is the mass shared equally by all choices.
-	stay, move float64
+	// chances are the shares, with the sum 1, once a kernel was picked.
+	chances []float64
 }
 
 // parts are the inputs of a mixture.
 type parts struct {
+	trials  []int       // in the order of their indices, if there is a mixture before
 	at      [][]float64 // points of the trials, in coordinates
 	weights []float64
 	prior   float64 // its weight
 	// width sets the widths of the numbers' kernels, given their centres, before they are limited
 	// by cells and bounds.
 	width func(centres, widths []float64)
+	// before is nil or a mixture with the same widths: kernels of the same trials are copied from it.
+	before *mixture
+	// room is used for the columns if it is large enough.
+	room []float64
 }
-
-// rootOfTwoPi is the ratio of a normal distribution's width to the inverse of its height.
-var rootOfTwoPi = math.Sqrt(2 * math.Pi)
 
 // newMixture returns the density of the parameters free, given the coordinates at of the parameters
 // known, some of which may be missing (NaN).
 func newMixture(coordinates []coordinate, known, free []int, at []float64, p parts) *mixture {
-	m := &mixture{logs: make([]float64, len(p.at)+1)}
+	n := len(p.at) + 1
+	m := &mixture{parts: p, logs: make([]float64, n)}
+	if need := perKernel * n * (len(known) + len(free)); len(m.room) < need {
+		m.room = make([]float64, need)
+	}
+	m.known = newColumns(coordinates, known, n, m.room)
+	m.free = newColumns(coordinates, free, n, m.room[perKernel*n*len(known):])
+	copied := m.copyKernels()
+	m.before = nil // it is needed no more
 	product := append(slices.Clone(p.weights), p.prior)
-	m.known = m.fit(coordinates, known, p, product)
+	m.fit(m.known, known, copied, product)
 	for k, i := range known {
 		if x := at[i]; x == x {
 			m.known[k].addLogs(x, m.logs)
 		}
 	}
 	m.shares = slices.Clone(m.logs)
-	m.free = m.fit(coordinates, free, p, product)
+	m.fit(m.free, free, copied, product)
 	return m
 }
 
-// fit creates columns, and adds the logarithms of product and of the densities' constant factors to
-// logs. It sets product to 1.
-func (m *mixture) fit(coordinates []coordinate, indices []int, p parts, product []float64) []column {
-	n := len(product)
-	columns := make([]column, len(indices))
-	room := make([]float64, 3*n*len(indices))
+// copyKernels copies the kernels of the mixture before for the trials of both, and reports which these are. A kernel
+// depends on nothing but its trial's point and its width.
+func (m *mixture) copyKernels() (copied []bool) {
+	copied = make([]bool, len(m.logs))
+	if m.before == nil || !alike(m.known, m.before.known) || !alike(m.free, m.before.free) {
+		return copied
+	}
+	for j, k := 0, 0; j < len(m.trials); {
+		n := 0
+		for k < len(m.before.trials) && m.before.trials[k] < m.trials[j] {
+			k++
+		}
+		for j+n < len(m.trials) && k+n < len(m.before.trials) && m.trials[j+n] == m.before.trials[k+n] &&
+			&m.at[j+n][0] == &m.before.at[k+n][0] { // a suggestion can have the index of another one
+			copied[j+n] = true
+			n++
+		}
+		if n == 0 {
+			j++
+			continue
+		}
+		copyColumns(m.known, m.before.known, j, k, n)
+		copyColumns(m.free, m.before.free, j, k, n)
+		j, k = j+n, k+n
+	}
+	return copied
+}
+
+// fit computes the kernels along parameters that were not copied, and adds the logarithms of product and of the
+// densities' constant factors to logs. It sets product to 1.
+func (m *mixture) fit(columns []column, indices []int, copied []bool, product []float64) {
 	for k, i := range indices {
 		c := &columns[k]
-		c.coordinate = &coordinates[i]
-		c.centre, c.width, c.scale, room = room[:n], room[n:2*n], room[2*n:3*n], room[3*n:]
-		for j, at := range p.at {
-			c.centre[j] = at[i]
+		for j, at := range m.at {
+			if !copied[j] {
+				c.centre[j] = at[i]
+			}
 		}
+		c.centre[len(m.at)] = math.NaN()
 		if c.coordinate.choices > 0 {
-			c.fitChoice(p.prior/float64(n), product)
+			c.fitChoice(m.prior/float64(len(product)), product)
 		} else {
-			c.fitNumber(p.width, product)
+			c.fitNumber(m.width, copied, product)
 		}
 		if k%16 == 15 { // larger products might overflow
 			m.absorb(product)
 		}
 	}
 	m.absorb(product)
-	return columns
 }
 
 // absorb adds the logarithms of factors to logs and sets them to 1.
@@ -91,68 +118,6 @@ func (m *mixture) absorb(factors []float64) {
 	for j := range factors {
 		m.logs[j] += portable.Log(factors[j])
 		factors[j] = 1
-	}
-}
-
-// fitChoice distributes the mass such that each choice other than the trial's has the share pseudo
-// of the trial's additional mass.
-func (c *column) fitChoice(pseudo float64, product []float64) {
-	choices := float64(c.coordinate.choices)
-	prior := len(product) - 1
-	c.centre[prior] = math.NaN()
-	all := 1 + float64(choices*pseudo)
-	c.stay = portable.Log((1 + pseudo) / pseudo)
-	c.move = choices * pseudo / all
-	for j := range product {
-		if math.IsNaN(c.centre[j]) {
-			product[j] /= choices
-		} else {
-			product[j] *= pseudo / all
-		}
-	}
-}
-
-func (c *column) fitNumber(width func(centres, widths []float64), product []float64) {
-	prior := len(product) - 1
-	width(c.centre[:prior], c.width[:prior])
-	c.centre[prior] = math.NaN()
-	low, high := c.coordinate.low, c.coordinate.high
-	for j, x := range c.centre {
-		if math.IsNaN(x) {
-			c.fitPrior(j, product)
-			continue
-		}
-		w := math.Max(math.Min(c.width[j], 1), 0.5*c.coordinate.cellAt(x))
-		mass := portable.CDF((high-x)/w) - portable.CDF((low-x)/w)
-		c.width[j], c.scale[j] = w, math.Sqrt2/2/w
-		product[j] /= rootOfTwoPi * mass * w
-	}
-}
-
-// fitPrior makes kernel j the space's own distribution.
-func (c *column) fitPrior(j int, product []float64) {
-	c.centre[j] = 0
-	if c.coordinate.normal() {
-		c.width[j], c.scale[j] = 1.0/normalWidth, normalWidth*math.Sqrt2/2
-		product[j] *= normalWidth / rootOfTwoPi
-	}
-}
-
-// addLogs adds the logarithm of each kernel's density at x, without the constant factor, to sums.
-func (c *column) addLogs(x float64, sums []float64) {
-	centre := c.centre[:len(sums)]
-	if c.coordinate.choices > 0 {
-		for j := range sums {
-			if centre[j] == x {
-				sums[j] += c.stay
-			}
-		}
-		return
-	}
-	scale := c.scale[:len(sums)]
-	for j := range sums {
-		d := (x - centre[j]) * scale[j]
-		sums[j] -= float64(d * d)
 	}
 }
 
@@ -166,102 +131,50 @@ func (m *mixture) logDensity(x, sums []float64) float64 {
 	return logSum(sums)
 }
 
-// logSum returns the logarithm of the sum of the exponentials of logs.
+// logSum returns the logarithm of the sum of the exponentials of logs, which it overwrites.
 func logSum(logs []float64) float64 {
 	const least = -37 // e to that is less than a rounding error of 1
-	top := slices.Max(logs)
-	sum := 0.0
+	top, n := logs[0], 0
 	for _, l := range logs {
-		if l-top > least {
-			sum += portable.Exp(l - top)
+		if l > top {
+			top = l
 		}
+	}
+	for _, l := range logs {
+		d := l - top
+		logs[n] = d
+		if d > least {
+			n++
+		}
+	}
+	portable.Exps(logs[:n])
+	sum := 0.0
+	for _, x := range logs[:n] {
+		sum += x
 	}
 	return top + portable.Log(sum)
 }
 
 // pick returns the kernel whose share contains u, in [0, 1).
 func (m *mixture) pick(u float64) int {
-	all := logSum(m.shares)
-	for j, l := range m.shares {
-		u -= portable.Exp(l - all)
+	if m.chances == nil {
+		m.divide()
+	}
+	for j, chance := range m.chances {
+		u -= chance
 		if u < 0 {
 			return j
 		}
 	}
-	return len(m.shares) - 1
+	return len(m.chances) - 1
 }
 
-// draw returns the coordinate of kernel j at the quantile u in [0, 1].
-func (c *column) draw(j int, u float64) float64 {
-	x := c.centre[j]
-	switch {
-	case c.coordinate.choices > 0:
-		return c.drawChoice(x, u)
-	case c.scale[j] == 0:
-		return u
+// divide sets chances.
+func (m *mixture) divide() {
+	m.chances = slices.Clone(m.shares)
+	all := logSum(m.chances)
+	for j, share := range m.shares {
+		m.chances[j] = share - all
 	}
-	low := portable.CDF((c.coordinate.low - x) / c.width[j])
-	high := portable.CDF((c.coordinate.high - x) / c.width[j])
-	z := portable.Quantile(low + float64(u*(high-low)))
-	x = math.Max(c.coordinate.low, math.Min(c.coordinate.high, x+float64(c.width[j]*z)))
-	if c.coordinate.discrete() {
-		return c.coordinate.of(c.coordinate.value(x))
-	}
-	return x
-}
-
-func (c *column) drawChoice(centre, u float64) float64 {
-	move := c.move
-	if math.IsNaN(centre) {
-		move = 1
-	}
-	if u >= move {
-		return centre
-	}
-	choices := float64(c.coordinate.choices)
-	return math.Min(choices-1, math.Floor(u/move*choices))
-}
-
-// near sets widths to the larger distance to a neighbour, at least range/(n+2) for n centres: where
-// good trials are dense, kernels are narrow.
-func near(centres, widths []float64) {
-	order := ascending(centres)
-	n := len(order)
-	for k, j := range order {
-		w := 1 / float64(n+2)
-		if k > 0 {
-			w = math.Max(w, centres[j]-centres[order[k-1]])
-		}
-		if k < n-1 {
-			w = math.Max(w, centres[order[k+1]]-centres[j])
-		}
-		widths[j] = w
-	}
-	if n == 1 {
-		j := order[0]
-		widths[j] = math.Max(centres[j], 1-centres[j])
-	}
-}
-
-// ascending returns the order of the existing centres.
-func ascending(centres []float64) (order []int) {
-	for j, x := range centres {
-		if math.IsNaN(x) {
-			continue
-		}
-		order = append(order, j)
-		for k := len(order) - 1; k > 0 && centres[order[k-1]] > x; k-- {
-			order[k-1], order[k] = order[k], order[k-1]
-		}
-	}
-	return order
-}
-
-// same sets all widths to w.
-func same(w float64) func(centres, widths []float64) {
-	return func(_, widths []float64) {
-		for j := range widths {
-			widths[j] = w
-		}
-	}
+	portable.Exps(m.chances)
 }

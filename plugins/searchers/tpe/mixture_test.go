@@ -2,6 +2,7 @@ package tpe
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -60,7 +61,7 @@ func TestDensityAsDefined(t *testing.T) {
 	at[5][0], at[6][9], at[7][7] = nan, nan, nan
 	points, _ := some(s, cs, 60)
 	const prior = 2.0
-	m := newMixture(cs, nil, indices, nil, parts{at[:20], weights[:20], prior, same(0.1)})
+	m := newMixture(cs, nil, indices, nil, parts{at: at[:20], weights: weights[:20], prior: prior, width: same(0.1)})
 	none := make([]float64, len(s.Params))
 	for i := range none {
 		none[i] = nan
@@ -84,6 +85,51 @@ func TestDensityAsDefined(t *testing.T) {
 	}
 }
 
+// A mixture that copies kernels of another one is the same, whichever trials they share: some are gone, some are new,
+// one has the index of a suggestion with another point, and the rooms have other numbers.
+func TestKernelsOfAnotherMixture(t *testing.T) {
+	s := EveryForm()
+	cs, all := coordinatesOf(s)
+	at, weights := some(s, cs, 40)
+	for i := range at[:25] {
+		at[i][i%len(all)] = nan
+	}
+	const index = 9
+	mixtureOf := func(trials []int, points [][]float64, known int, before *mixture, room []float64) *mixture {
+		p := parts{trials: trials, weights: weights[:len(trials)], prior: 1, width: same(0.2), before: before,
+			room: room}
+		for _, i := range trials {
+			p.at = append(p.at, points[i])
+		}
+		return newMixture(cs, all[:known], all[known:], at[30], p)
+	}
+	other := slices.Clone(at)
+	other[index] = slices.Clone(at[20])
+	full := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}
+	for name, c := range map[string]struct {
+		trials []int
+		points [][]float64
+		known  int
+	}{"the same": {full, at, 3}, "less": {[]int{2, 3, 7, 13}, at, 3}, "none": {[]int{21, 22}, at, 3},
+		"more": {[]int{0, 1, 2, 4, 5, 9, 10, 12, 13, 14, 30}, at, 3}, "another point": {full, other, 3},
+		"other parameters": {full, at, 4}} {
+		before := mixtureOf(full, at, 3, nil, nil)
+		got := mixtureOf(c.trials, c.points, c.known, before, slices.Repeat([]float64{nan}, 10_000))
+		want := mixtureOf(c.trials, c.points, c.known, nil, nil)
+		x := at[31][c.known:]
+		n := len(got.logs)
+		if !slices.Equal(got.logs, want.logs) || !slices.Equal(got.shares, want.shares) ||
+			got.logDensity(x, make([]float64, n)) != want.logDensity(x, make([]float64, n)) {
+			t.Errorf("%s: %v, want %v", name, got.logs, want.logs)
+		}
+		for k := range got.free {
+			if !slices.Equal(got.free[k].divisor, want.free[k].divisor) && got.free[k].coordinate.choices == 0 {
+				t.Errorf("%s, parameter %d: %v, want %v", name, k, got.free[k].divisor, want.free[k].divisor)
+			}
+		}
+	}
+}
+
 // Draws have the distribution of the density: compares the share of draws in the lower half of each
 // parameter.
 func TestDrawsAsDense(t *testing.T) {
@@ -92,7 +138,7 @@ func TestDrawsAsDense(t *testing.T) {
 		space.Param{Name: "n", Kind: space.Normal, SD: 3}, space.Param{Name: "i", Kind: space.Int, High: 3})
 	cs, all := coordinatesOf(s)
 	at, weights := some(s, cs, 7)
-	m := newMixture(cs, nil, all, nil, parts{at, weights, 1, near})
+	m := newMixture(cs, nil, all, nil, parts{at: at, weights: weights, prior: 1, width: near})
 	rng := space.NewRand(1)
 	const draws = 200_000
 	below := make([]float64, len(all))
@@ -155,7 +201,8 @@ func TestDrawsInside(t *testing.T) {
 	for _, s := range []*space.Space{Reals(1, 0, 1), {Params: []space.Param{{Kind: space.Normal, SD: 1}}}} {
 		cs, all := coordinatesOf(s)
 		for _, centre := range []float64{cs[0].low, 0.5, cs[0].high} {
-			m := newMixture(cs, nil, all, nil, parts{[][]float64{{centre}}, []float64{1}, 1, same(0.001)})
+			m := newMixture(cs, nil, all, nil, parts{at: [][]float64{{centre}}, weights: []float64{1},
+				prior: 1, width: same(0.001)})
 			for _, u := range []float64{0, 1e-300, 0.5, 1 - 1e-16} {
 				if x := m.free[0].draw(0, u); !(x >= cs[0].low && x <= cs[0].high) {
 					t.Errorf("centre %v, u %v: %v", centre, u, x)

@@ -75,15 +75,20 @@ func (p *proposal) layGiven(own *group) (known, free []int) {
 func (p *proposal) models(g int, known, free []int) (good, bad *mixture) {
 	h, branch := p.history, &p.history.branches[g]
 	trials, weights := branch.ranking.best(p.options.good(branch.ranking.size()))
-	good = newMixture(p.coordinates, known, free, p.at, parts{h.points(trials), weights, p.options.PriorWeight, near})
+	good = newMixture(p.coordinates, known, free, p.at,
+		parts{at: h.points(trials), weights: weights, prior: p.options.PriorWeight, width: near, room: branch.good})
+	branch.good = good.room
 	var waiting []int
 	if p.options.Liar {
 		waiting = h.waiting(branch.first)
 	}
 	slices.Sort(trials)
 	trials, weights = branch.members.others(trials, waiting)
-	width := same(p.badWidth(len(trials), len(known)+len(free)))
-	bad = newMixture(p.coordinates, known, free, p.at, parts{h.points(trials), weights, p.options.PriorWeight, width})
+	width := p.badWidth(len(trials), len(known)+len(free))
+	bad = branch.bad.next(width, func(before *mixture, room []float64) *mixture {
+		return newMixture(p.coordinates, known, free, p.at, parts{trials: trials, at: h.points(trials),
+			weights: weights, prior: p.options.PriorWeight, width: same(width), before: before, room: room})
+	})
 	return good, bad
 }
 

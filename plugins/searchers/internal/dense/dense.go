@@ -57,27 +57,34 @@ func Add(b []float64, x float64, a []float64) {
 	}
 }
 
-// Cholesky replaces the symmetric a by the lower triangular l with l·lᵀ = a. It returns false if a
-// is not positive definite.
-func Cholesky(a Matrix) bool {
-	for i := range a {
-		if !CholeskyRow(a, i) {
-			return false
+// group is how many rows are computed together: each needs the same ones before, which then stay close to the
+// processor.
+const group = 4
+
+// Cholesky replaces the symmetric a by the lower triangular l with l·lᵀ = a, from row from on: those before it are
+// done. It returns false if a is not positive definite.
+func Cholesky(a Matrix, from int) bool {
+	for i := from; i < len(a); i += group {
+		rows, j := a[i:min(i+group, len(a))], 0
+		for ; j+4 <= i; j += 4 {
+			for _, row := range rows {
+				eliminateFour(row, a, j)
+			}
+		}
+		for k := range rows {
+			if !choleskyRow(a, i+k, j) {
+				return false
+			}
 		}
 	}
 	return true
 }
 
-// CholeskyRow computes row i only; the rows before it must be done.
-func CholeskyRow(a Matrix, i int) bool {
+// choleskyRow computes row i from column j on, a multiple of four; the rows before it must be done.
+func choleskyRow(a Matrix, i, j int) bool {
 	row := a[i]
-	j := 0
 	for ; j+4 <= i; j += 4 {
-		sums := fourSums(row[:j], a[j:])
-		for k := range sums {
-			sums[k].upTo(j, row[:j+k], a[j+k])
-			row[j+k] = (row[j+k] - sums[k].sum()) / a[j+k][j+k]
-		}
+		eliminateFour(row, a, j)
 	}
 	for ; j < i; j++ {
 		row[j] = (row[j] - Dot(row[:j], a[j])) / a[j][j]
@@ -90,25 +97,61 @@ func CholeskyRow(a Matrix, i int) bool {
 	return true
 }
 
+// eliminateFour computes four columns of a row, from column j on, a multiple of four; rows j to j+3 of a must be done.
+// Fewer than four products belong to the first sum. There are no loops, which would take as long as the rest.
+func eliminateFour(row []float64, a Matrix, j int) {
+	var s [4]lanes
+	fourSums(&s, row[:j], a[j:])
+	x := row[j : j+4]
+	a0, a1, a2, a3 := a[j][j:j+1], a[j+1][j:j+2], a[j+2][j:j+3], a[j+3][j:j+4]
+	x0 := (x[0] - s[0].sum()) / a0[0]
+	s[1][0] += float64(x0 * a1[0])
+	x1 := (x[1] - s[1].sum()) / a1[1]
+	s[2][0] += float64(x0 * a2[0])
+	s[2][0] += float64(x1 * a2[1])
+	x2 := (x[2] - s[2].sum()) / a2[2]
+	s[3][0] += float64(x0 * a3[0])
+	s[3][0] += float64(x1 * a3[1])
+	s[3][0] += float64(x2 * a3[2])
+	x[0], x[1], x[2], x[3] = x0, x1, x2, (x[3]-s[3].sum())/a3[3]
+}
+
 // Times returns the lower triangular l times x.
 func Times(l Matrix, x []float64) []float64 {
 	y := make([]float64, len(l))
-	TimesInto(y, l, x)
+	TimesInto(y, l, x, 0)
 	return y
 }
 
-// TimesInto sets y to the lower triangular l times x; it uses as many rows of l as y has elements.
-func TimesInto(y []float64, l Matrix, x []float64) {
-	i := 0
+// TimesInto sets y, from number i on, a multiple of four, to the lower triangular l times x. It uses as many rows of l
+// as y has elements.
+func TimesInto(y []float64, l Matrix, x []float64, i int) {
 	for ; i+4 <= len(y); i += 4 {
-		sums := fourSums(x[:i], l[i:])
-		for k := range sums {
-			sums[k].upTo(i, x[:i+k+1], l[i+k])
-			y[i+k] = sums[k].sum()
-		}
+		timesFour(y[i:i+4], l[i:], x, i)
 	}
 	for ; i < len(y); i++ {
 		y[i] = Dot(l[i][:i+1], x)
+	}
+}
+
+// timesFour is TimesInto for four rows, of which the first has i elements left of the diagonal, a multiple of four.
+// Fewer than four more products belong to the first sum, four to one each.
+func timesFour(y []float64, l Matrix, x []float64, i int) {
+	var s [4]lanes
+	fourSums(&s, x[:i], l)
+	x = x[i : i+4]
+	l0, l1, l2, l3 := l[0][i:i+1], l[1][i:i+2], l[2][i:i+3], l[3][i:i+4]
+	s[0][0] += float64(x[0] * l0[0])
+	s[1][0] += float64(x[0] * l1[0])
+	s[1][0] += float64(x[1] * l1[1])
+	s[2][0] += float64(x[0] * l2[0])
+	s[2][0] += float64(x[1] * l2[1])
+	s[2][0] += float64(x[2] * l2[2])
+	for k := range s[3] {
+		s[3][k] += float64(x[k] * l3[k])
+	}
+	for k := range s {
+		y[k] = s[k].sum()
 	}
 }
 
@@ -127,53 +170,97 @@ func SolveTransposed(l Matrix, b []float64) {
 	}
 }
 
-// Invert sets w to the inverse of the lower triangular l, which is lower triangular too.
-func Invert(w, l Matrix) {
-	for i := range l {
-		InvertRow(w, l, i)
+// Invert sets w to the inverse of the lower triangular l, which is lower triangular too, from row from on: those before
+// it are done.
+func Invert(w, l Matrix, from int) {
+	for i := from; i < len(l); i += group {
+		until, j := min(i+group, len(l)), 0
+		for k := i; k < until; k++ {
+			clear(w[k][:k+1])
+		}
+		for ; j+4 <= i; j += 4 {
+			for k := i; k < until; k++ {
+				addFourRows(w[k], l[k], w, j)
+			}
+		}
+		for k := i; k < until; k++ {
+			addRows(w[k], l[k][:k], w, j)
+			for j := range k {
+				w[k][j] = -w[k][j] / l[k][k]
+			}
+			w[k][k] = 1 / l[k][k]
+		}
 	}
-}
-
-// InvertRow computes row i only; the rows before it must be done.
-func InvertRow(w, l Matrix, i int) {
-	row := w[i][:i+1]
-	clear(row)
-	AddRows(row, l[i][:i], w)
-	for j := range i {
-		row[j] = -row[j] / l[i][i]
-	}
-	row[i] = 1 / l[i][i]
 }
 
 // AddRows adds xs times the rows of the lower triangular w to b, one row after the other.
-func AddRows(b, xs []float64, w Matrix) {
-	k := 0
+func AddRows(b, xs []float64, w Matrix) { addRows(b, xs, w, 0) }
+
+// addRows is AddRows from row k on.
+func addRows(b, xs []float64, w Matrix, k int) {
 	for ; k+4 <= len(xs); k += 4 {
-		addFour(b[:k+1], xs[k:], w[k:])
-		for i := k + 1; i < k+4; i++ { // what these rows have more
-			Add(b[k+1:], xs[i], w[i][k+1:i+1])
-		}
+		addFourRows(b, xs, w, k)
 	}
 	for ; k < len(xs); k++ {
 		Add(b, xs[k], w[k][:k+1])
 	}
 }
 
+// addFourRows is AddRows for rows k to k+3.
+func addFourRows(b, xs []float64, w Matrix, k int) {
+	addFour(b[:k+1], xs[k:], w[k:])
+	// What three of these rows have more, without loops, which would take as long as the rest.
+	b, xs = b[k+1:k+4], xs[k+1:k+4]
+	w1, w2, w3 := w[k+1][k+1:], w[k+2][k+1:k+3], w[k+3][k+1:k+4]
+	b[0] += float64(xs[0] * w1[0])
+	b[0] += float64(xs[1] * w2[0])
+	b[0] += float64(xs[2] * w3[0])
+	b[1] += float64(xs[1] * w2[1])
+	b[1] += float64(xs[2] * w3[1])
+	b[2] += float64(xs[2] * w3[2])
+}
+
+// AddAll adds xs times the rows of w to b, one row after the other. The rows may be longer.
+func AddAll(b, xs []float64, w Matrix) {
+	k := 0
+	for ; k+4 <= len(xs); k += 4 {
+		addFour(b, xs[k:], w[k:])
+	}
+	for ; k < len(xs); k++ {
+		Add(b, xs[k], w[k][:len(b)])
+	}
+}
+
 // Gram sets g to wᵀ·w for a lower triangular w: the inverse of l·lᵀ if w is the inverse of l.
 func Gram(g, w Matrix) {
-	var column [4]float64
-	for i := range w {
-		row := g[i][:i+1]
-		clear(row)
-		k := i
-		for ; k+4 <= len(w); k += 4 {
-			for j := range column {
-				column[j] = w[k+j][i]
+	for i := 0; i < len(w); i += group {
+		until := min(i+group, len(w))
+		for j := i; j < until; j++ {
+			clear(g[j][:j+1])
+			for k := j; k < until; k++ {
+				Add(g[j], w[k][j], w[k][:j+1])
 			}
-			addFour(row, column[:], w[k:])
 		}
-		for ; k < len(w); k++ {
-			Add(row, w[k][i], w[k][:i+1])
+		addColumns(g, w, i, until)
+	}
+}
+
+// addColumns adds to row j of g, from row i until another one, element j of each row of w from that one on, times the
+// row.
+func addColumns(g, w Matrix, i, until int) {
+	var column [4]float64
+	k := until
+	for ; k+4 <= len(w); k += 4 {
+		for j := i; j < until; j++ {
+			for r := range column {
+				column[r] = w[k+r][j]
+			}
+			addFour(g[j][:j+1], column[:], w[k:])
+		}
+	}
+	for ; k < len(w); k++ {
+		for j := i; j < until; j++ {
+			Add(g[j], w[k][j], w[k][:j+1])
 		}
 	}
 }

@@ -62,10 +62,10 @@ func TestAgainstGonum(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 7, 20, 41} {
 		a := definite(n, uint64(n))
 		l, w, g := clone(a), New(n, n), New(n, n)
-		if !Cholesky(l) {
+		if !Cholesky(l, 0) {
 			t.Fatal("not positive definite")
 		}
-		Invert(w, l)
+		Invert(w, l, 0)
 		Gram(g, w)
 		var product, inverse mat.Dense
 		product.Mul(dense(l, false), dense(l, false).T())
@@ -79,7 +79,7 @@ func TestAgainstGonum(t *testing.T) {
 
 func TestSolve(t *testing.T) {
 	l := definite(9, 4)
-	Cholesky(l)
+	Cholesky(l, 0)
 	x := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}
 	b := Times(l, x)
 	Solve(l, b)
@@ -93,7 +93,7 @@ func TestSolve(t *testing.T) {
 
 func TestNotDefinite(t *testing.T) {
 	for _, a := range []Matrix{{{-1}}, {{1, 0}, {2, 1}}, {{math.NaN()}}, {{math.Inf(1)}}} {
-		if Cholesky(a) {
+		if Cholesky(a, 0) {
 			t.Errorf("%v has a root", a)
 		}
 	}
@@ -154,15 +154,15 @@ func BenchmarkCholesky(b *testing.B) {
 		for i := range a {
 			copy(l[i], a[i])
 		}
-		Cholesky(l)
+		Cholesky(l, 0)
 	}
 }
 
 func BenchmarkInvert(b *testing.B) {
 	l, w := definite(200, 1), New(200, 200)
-	Cholesky(l)
+	Cholesky(l, 0)
 	for b.Loop() {
-		Invert(w, l)
+		Invert(w, l, 0)
 	}
 }
 
@@ -189,14 +189,107 @@ func TestKernels(t *testing.T) {
 		rows := Matrix{numbers(n+1, rng), numbers(n+2, rng), numbers(n+3, rng), numbers(n+4, rng)}
 		x, xs := numbers(n, rng), numbers(4, rng)
 		whole := x[:n&^3]
-		if got, want := fourSums(whole, rows), slowFourSums(whole, rows); got != want {
-			t.Errorf("%d numbers: sums %v, want %v", n, got, want)
+		var sums, slow [4]lanes
+		fourSums(&sums, whole, rows)
+		if slowFourSums(&slow, whole, rows); sums != slow {
+			t.Errorf("%d numbers: sums %v, want %v", n, sums, slow)
 		}
 		want := slices.Clone(x)
-		slowAddFour(want, xs, rows, 0)
+		slowAddFour(want, xs, rows)
 		if addFour(x, xs, rows); !slices.Equal(x, want) {
 			t.Errorf("%d numbers: %v, want %v", n, x, want)
 		}
+	}
+}
+
+// Dot products with many rows have the bits of those with one.
+func TestDots(t *testing.T) {
+	rng := space.NewRand(6)
+	for n := range 14 {
+		x, rows := numbers(n, rng), Matrix{}
+		for i := range n % 5 {
+			rows = append(rows, numbers(n+i, rng))
+		}
+		got := make([]float64, len(rows))
+		Dots(got, x, rows)
+		for i, row := range rows {
+			if want := Dot(x, row); got[i] != want {
+				t.Errorf("%d numbers, row %d: %v, want %v", n, i, got[i], want)
+			}
+		}
+	}
+}
+
+// Rows of all lengths are added like one after the other.
+func TestAddAll(t *testing.T) {
+	rng := space.NewRand(7)
+	for n := range 14 {
+		got, rows := numbers(n%6, rng), Matrix{}
+		for range n {
+			rows = append(rows, numbers(n+1, rng))
+		}
+		xs, want := numbers(n, rng), slices.Clone(got)
+		AddAll(got, xs, rows)
+		for i, x := range xs {
+			Add(want, x, rows[i][:len(want)])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d rows: %v, want %v", n, got, want)
+		}
+	}
+}
+
+// Sums by features have the same bits as one after the other, with NaN among the centres, too.
+func TestColumns(t *testing.T) {
+	rng := space.NewRand(4)
+	for n := range 40 {
+		centres, scales, x := numbers(n, rng), numbers(n, rng), rng.Float64()
+		for i := range centres {
+			switch i % 5 {
+			case 1:
+				centres[i] = x
+			case 3:
+				centres[i] = math.NaN()
+			}
+		}
+		for name, f := range map[string][2]func(sums []float64){
+			"AddSquares": {func(sums []float64) { AddSquares(sums, x, scales) },
+				func(sums []float64) { slowAddSquares(sums, x, scales) }},
+			"SubSquares": {func(sums []float64) { SubSquares(sums, x, scales, scales) },
+				func(sums []float64) { slowSubSquares(sums, x, scales, scales) }},
+			"AddWhere equal": {func(sums []float64) { AddWhere(sums, x, centres, true, 0.7) },
+				func(sums []float64) { slowAddWhere(sums, x, centres, true, 0.7) }},
+			"AddWhere another": {func(sums []float64) { AddWhere(sums, x, centres, false, 0.7) },
+				func(sums []float64) { slowAddWhere(sums, x, centres, false, 0.7) }},
+		} {
+			got := numbers(n, rng)
+			want := slices.Clone(got)
+			f[0](got)
+			if f[1](want); !slices.Equal(got, want) {
+				t.Errorf("%s, %d numbers: %v, want %v", name, n, got, want)
+			}
+		}
+	}
+}
+
+// The sums by features are what their names say.
+func TestColumnsAsDefined(t *testing.T) {
+	centres := []float64{1, 2, math.NaN(), 2, 7}
+	sums := make([]float64, len(centres))
+	AddWhere(sums, 2, centres, true, 10)
+	AddWhere(sums, 2, centres, false, 1)
+	if want := []float64{1, 10, 1, 10, 1}; !slices.Equal(sums, want) {
+		t.Errorf("AddWhere: %v, want %v", sums, want)
+	}
+	clear(sums)
+	centres[2] = 3
+	AddSquares(sums, 4, centres)
+	if want := []float64{9, 4, 1, 4, 9}; !slices.Equal(sums, want) {
+		t.Errorf("AddSquares: %v, want %v", sums, want)
+	}
+	SubSquares(sums, 3, centres, []float64{2, 2, 2, 2, 3})
+	if want := []float64{-7, 0, 1, 0, -135}; !slices.Equal(sums, want) {
+		t.Errorf("SubSquares: %v, want %v", sums, want)
 	}
 }
 
@@ -221,7 +314,7 @@ func TestCholeskyBits(t *testing.T) {
 	for n := range 30 {
 		got := definite(n, uint64(n))
 		want := clone(got)
-		if Cholesky(got); n == 0 {
+		if Cholesky(got, 0); n == 0 {
 			continue
 		}
 		for i, row := range want {
@@ -239,6 +332,6 @@ func TestCholeskyBits(t *testing.T) {
 func BenchmarkTimes(b *testing.B) {
 	l, x, y := definite(200, 1), definite(200, 2)[0], make([]float64, 200)
 	for b.Loop() {
-		TimesInto(y, l, x)
+		TimesInto(y, l, x, 0)
 	}
 }

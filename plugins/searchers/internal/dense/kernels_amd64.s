@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// func sumsOfFour(sums *[16]float64, x *float64, rows *[4]*float64, n int)
+// func sumsOfFour(sums *[4]lanes, x *float64, rows *[4]*float64, n int)
 TEXT ·sumsOfFour(SB), NOSPLIT, $0-32
 	MOVQ sums+0(FP), DI
 	MOVQ x+8(FP), DX
@@ -53,11 +53,13 @@ TEXT ·addToFour(SB), NOSPLIT, $0-32
 	VBROADCASTSD 8(DX), Y1
 	VBROADCASTSD 16(DX), Y2
 	VBROADCASTSD 24(DX), Y3
+	MOVQ CX, BX
+	ANDQ $~3, BX
 	XORQ AX, AX
 
 add:
-	CMPQ AX, CX
-	JGE  added
+	CMPQ AX, BX
+	JGE  rest
 	VMOVUPD (DI)(AX*8), Y4
 	VMULPD (R8)(AX*8), Y0, Y5
 	VADDPD Y5, Y4, Y4
@@ -71,6 +73,70 @@ add:
 	ADDQ $4, AX
 	JMP  add
 
+rest: // one number at a time
+	CMPQ AX, CX
+	JGE  added
+	VMOVSD (DI)(AX*8), X4
+	VMULSD (R8)(AX*8), X0, X5
+	VADDSD X5, X4, X4
+	VMULSD (R9)(AX*8), X1, X6
+	VADDSD X6, X4, X4
+	VMULSD (R10)(AX*8), X2, X7
+	VADDSD X7, X4, X4
+	VMULSD (R11)(AX*8), X3, X8
+	VADDSD X8, X4, X4
+	VMOVSD X4, (DI)(AX*8)
+	INCQ AX
+	JMP  rest
+
 added:
+	VZEROUPPER
+	RET
+
+// func dots(y *float64, rows *[]float64, count int, x *float64, n int)
+TEXT ·dots(SB), NOSPLIT, $0-40
+	MOVQ y+0(FP), DI
+	MOVQ rows+8(FP), SI
+	MOVQ count+16(FP), R8
+	MOVQ x+24(FP), DX
+	MOVQ n+32(FP), CX
+	MOVQ CX, BX
+	ANDQ $~3, BX
+
+row:
+	MOVQ (SI), R9
+	VXORPD Y0, Y0, Y0
+	XORQ AX, AX
+
+four:
+	CMPQ AX, BX
+	JGE  one
+	VMOVUPD (DX)(AX*8), Y1
+	VMULPD (R9)(AX*8), Y1, Y1
+	VADDPD Y1, Y0, Y0
+	ADDQ $4, AX
+	JMP  four
+
+one: // the rest belongs to the first sum
+	VEXTRACTF128 $1, Y0, X2
+
+next:
+	CMPQ AX, CX
+	JGE  sum
+	VMOVSD (DX)(AX*8), X1
+	VMULSD (R9)(AX*8), X1, X1
+	VADDSD X1, X0, X0
+	INCQ AX
+	JMP  next
+
+sum: // (s0 + s1) + (s2 + s3)
+	VHADDPD   X2, X0, X0
+	VUNPCKHPD X0, X0, X1
+	VADDSD    X1, X0, X0
+	VMOVSD    X0, (DI)
+	ADDQ $8, DI
+	ADDQ $24, SI // the next slice
+	DECQ R8
+	JNZ  row
 	VZEROUPPER
 	RET

@@ -2,6 +2,9 @@
 
 package dense
 
-func fourSums(x []float64, rows Matrix) [4]lanes { return slowFourSums(x, rows) }
+func fourSums(sums *[4]lanes, x []float64, rows Matrix) { slowFourSums(sums, x, rows) }
 
-func addFour(b, xs []float64, rows Matrix) { slowAddFour(b, xs, rows, 0) }
+// Dots sets y to the dot products of x and rows, which may be longer.
+func Dots(y, x []float64, rows Matrix) { slowDots(y, x, rows) }
+
+func addFour(b, xs []float64, rows Matrix) { slowAddFour(b, xs, rows) }

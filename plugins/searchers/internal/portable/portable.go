@@ -57,18 +57,34 @@ func slowLog(x float64) float64 {
 	return float64(2 * s * sum)
 }
 
+const (
+	// least and most bound the numbers with an exponential that is neither 0 nor infinite.
+	least, most = -700, 709
+	// perPart is how many parts of a power of two there are in an exponent of 1. The sum of the others is its inverse.
+	perPart        = parts / math.Ln2
+	partHi, partLo = ln2Hi / parts, ln2Lo / parts
+)
+
+// Exps replaces each number by its exponential, with the same bits as Exp and a few times faster where the processor
+// allows it.
+func Exps(x []float64) {
+	for i := expsOfFour(x); i < len(x); i++ {
+		x[i] = Exp(x[i])
+	}
+}
+
 // Exp returns e^x: 0 below -700, which is small enough for all uses, and +Inf above 709.
 func Exp(x float64) float64 {
 	switch {
-	case x < -700:
+	case x < least:
 		return 0
-	case x > 709:
+	case x > most:
 		return math.Inf(1)
 	case x != x:
 		return x
 	}
-	k := math.Floor(float64(x*(parts/math.Ln2)) + 0.5)
-	r := (x - float64(k*(ln2Hi/parts))) - float64(k*(ln2Lo/parts))
+	k := math.Floor(float64(x*perPart) + 0.5)
+	r := (x - float64(k*partHi)) - float64(k*partLo)
 	p := 1.0/24 + float64(r*(1.0/120))
 	p = 1.0/6 + float64(r*p)
 	p = 0.5 + float64(r*p)

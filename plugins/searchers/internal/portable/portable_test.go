@@ -2,6 +2,7 @@ package portable
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -40,6 +41,29 @@ func TestEdges(t *testing.T) {
 	}
 }
 
+// Exponentials of many numbers have the same bits as those of one.
+func TestExps(t *testing.T) {
+	inf := math.Inf(1)
+	all := []float64{0, math.Copysign(0, -1), 1, -1, -699.99, -700, -700.01, 708.9, 709, 709.01, inf, -inf, math.NaN(),
+		1e300, -1e300, 5e-324, 1e-20, -1e-9}
+	for x := -705.0; x < 712; x += 0.0913 {
+		all = append(all, x)
+	}
+	for n := range 9 {
+		for from := 0; from+n <= len(all); from += max(n, 1) {
+			got := slices.Clone(all[from : from+n])
+			Exps(got)
+			for i, x := range all[from : from+n] {
+				want := Exp(x)
+				same := math.Float64bits(got[i]) == math.Float64bits(want) || math.IsNaN(got[i]) && math.IsNaN(want)
+				if !same {
+					t.Fatalf("number %d of %d, %v: %v, want %v", i, n, x, got[i], want)
+				}
+			}
+		}
+	}
+}
+
 // These bits are the same on every machine.
 func TestBits(t *testing.T) {
 	got := []uint64{}
@@ -75,5 +99,15 @@ func BenchmarkCDF(b *testing.B) {
 	for b.Loop() {
 		x += 1e-6
 		sum += CDF(x)
+	}
+}
+
+func BenchmarkExps(b *testing.B) {
+	x := make([]float64, 256)
+	for b.Loop() {
+		for i := range x {
+			x[i] = -float64(i) / 8
+		}
+		Exps(x)
 	}
 }
