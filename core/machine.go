@@ -115,7 +115,7 @@ type consulting struct {
 	waitUntil   int64
 	wake        int64 // the timer that is set
 	observation uint64
-	undecided   map[uint64]undecided
+	undecided   undecideds
 	decided     uint64 // the last observation that the scheduler has answered
 }
 
@@ -131,14 +131,6 @@ type ask struct {
 	number uint64
 	first  uint64
 	count  int
-}
-
-// undecided is a result that the scheduler has not decided.
-type undecided struct {
-	trial     TrialNo
-	attempt   uint32
-	iteration uint64
-	paused    bool // the trial has paused since
 }
 
 // closing is how the experiment is ending.
@@ -161,7 +153,6 @@ func New() *Machine {
 			left: map[TrialNo]leftDirs{}, stopsAt: map[TrialNo]earlierStop{},
 			earlier: map[TrialNo]*earlierStretches{}},
 		metricTables: metricTables{metricNames: []string{""}, metricIDs: map[string]MetricID{}},
-		consulting:   consulting{undecided: map[uint64]undecided{}},
 	}
 	m.ledger, m.caller, m.engine = &ledger{m: m}, &caller{m: m}, newEngine(m)
 	m.ledger.clear()

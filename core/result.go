@@ -205,7 +205,7 @@ func (m *Machine) tellResult(t *trial, l *live, e *ResultReported, again, stoppe
 		return
 	}
 	l.due = append(l.due, number)
-	m.undecided[number] = undecided{trial: e.Trial, attempt: e.Attempt, iteration: t.iteration}
+	m.undecided.add(undecided{number: number, trial: e.Trial, attempt: e.Attempt})
 	if m.since(RulesV2) && m.spec.RunAhead > 0 && l.intent == noIntent && !m.waitsForSave(l) {
 		m.do(RunAhead{e.Trial, e.Attempt})
 	}

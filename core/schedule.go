@@ -137,7 +137,7 @@ func (m *Machine) stuckSearcher() {
 
 // goingOn reports that a trial runs or will run, a decision is to come, or the user holds a trial.
 func (m *Machine) goingOn() bool {
-	return m.counts[Running] > 0 || m.counts[Pending] > 0 || len(m.undecided) > 0 || m.held > 0
+	return m.counts[Running] > 0 || m.counts[Pending] > 0 || m.undecided.len > 0 || m.held > 0
 }
 
 func (e *TrialGiven) apply(m *Machine) {

@@ -183,6 +183,7 @@ type leftover struct {
 type verdicts struct {
 	verdict Verdict // decided but not yet carried out
 	credits uint32
+	goOn    Action   // the last ContinueAttempt
 	why     string   // the verdict's reason
 	due     []uint64 // results that the scheduler has not decided
 }

@@ -233,8 +233,7 @@ func (m *Machine) Spec() *Spec { return &m.spec }
 
 // AwaitsDecision says whether the observation's result still waits for a decision.
 func (m *Machine) AwaitsDecision(observation uint64) bool {
-	_, ok := m.undecided[observation]
-	return ok
+	return m.undecided.find(observation) != nil
 }
 
 // Asked says whether the searcher has been asked and has not answered.
@@ -254,7 +253,7 @@ func (m *Machine) Undecided(no TrialNo) bool {
 
 // Quiescent says that nothing is under way that could lead to an action: no
 // question to the searcher, no decision owed.
-func (m *Machine) Quiescent() bool { return m.ask.count == 0 && len(m.undecided) == 0 }
+func (m *Machine) Quiescent() bool { return m.ask.count == 0 && m.undecided.len == 0 }
 
 // Stuck says that all that is left are trials which the scheduler has paused:
 // nothing runs or waits in line, nothing is asked or owed, nothing new will come.
