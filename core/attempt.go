@@ -99,8 +99,8 @@ func (m *Machine) saveOver(no TrialNo, l *live) {
 func (m *Machine) attemptOver(no TrialNo, e *AttemptEnded) {
 	t := m.trial(no)
 	l := m.liveOf(no)
-	t.spent += m.now - t.attemptAt
-	t.attemptAt = m.now
+	t.spent += m.now - l.since
+	l.since = m.now
 	l.saving = 0
 	if m.runsAgain(no, l, e) {
 		return

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/core/stat"
 )
 
 // Machine is the experiment. The zero value is not ready: use [New]. It is not safe for concurrent
@@ -39,8 +40,9 @@ type course struct {
 // trialTables have something for each trial, or for each running one.
 type trialTables struct {
 	trials    slab[trial]
-	params    []byte
+	params    params
 	cells     slab[cell]
+	summaries slab[stat.Summary]
 	lives     []live
 	causes    causes
 	freeLives []int32

@@ -38,7 +38,7 @@ func (m *Machine) retake(no TrialNo, l *live, rebooted bool) {
 func (m *Machine) retaken(no TrialNo) {
 	m.owing--
 	m.work = true
-	m.trial(no).attemptAt = m.now // no training happened meanwhile
+	m.liveOf(no).since = m.now // no training happened meanwhile
 }
 
 // runsAgain runs a trial again instead of ending it, if a checkpoint is missing or its host died
