@@ -265,20 +265,21 @@ func (m *Machine) tell(o Observation) uint64 {
 	if together {
 		o.To &^= ToSearcher
 	}
-	number := m.say(o)
+	number := m.say(&o)
 	if together {
 		m.tellTogether(o)
 	}
 	return number
 }
 
-func (m *Machine) say(o Observation) uint64 {
+// say adds a copy of an observation to the actions.
+func (m *Machine) say(o *Observation) uint64 {
 	m.observation++
 	o.Number = m.observation
 	if o.To&ToSearcher != 0 {
 		m.searcherLearned()
 	}
-	m.tells = append(m.tells, Tell{o}) // what earlier actions point to stays, also if this moves the rest
+	m.tells = append(m.tells, Tell{*o}) // what earlier actions point to stays, also if this moves the rest
 	m.do(&m.tells[len(m.tells)-1])
 	return o.Number
 }

@@ -97,6 +97,9 @@ func (m *Machine) stopAt(no TrialNo, why Cause) {
 
 // reachedStop reports whether a trial that runs again is where it was stopped, and why it was stopped.
 func (m *Machine) reachedStop(no TrialNo) (why Cause, ok bool) {
+	if len(m.stopsAt) == 0 {
+		return Cause{}, false // nearly always: it is asked twice for each result
+	}
 	s, ok := m.stopsAt[no]
 	return s.why, ok && m.trial(no).iteration >= s.iteration
 }
