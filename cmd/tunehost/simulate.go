@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -14,10 +13,15 @@ import (
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/simulate"
 	"github.com/tunehost/tunehost/host/simulate/curves"
+	"github.com/tunehost/tunehost/host/smallheap"
 	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
+
+// simulationRoom is how many bytes a simulation may allocate between two collections: it is short-lived, and most of its
+// memory is garbage soon.
+const simulationRoom = 256 << 20
 
 // simulating has the command line of simulate.
 type simulating struct {
@@ -82,9 +86,7 @@ func (a *app) simulate(args []string, s *simulating) error {
 	if len(args) > 0 {
 		s.options.File = args[0]
 	}
-	if a.env["GOGC"] == "" {
-		debug.SetGCPercent(400) // short-lived, and most of its memory is garbage soon
-	}
+	smallheap.Roomy(simulationRoom)
 	var end simulate.Result
 	began := time.Now()
 	_, err := a.untilSignalled(host.NewExit(a.err), func(ctx context.Context) (_ host.Ended, err error) {
