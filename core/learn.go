@@ -10,8 +10,8 @@ func (e *TrialLearned) apply(m *Machine) {
 	}
 	m.say(&Observation{Kind: SawAdded, To: ToSearcher, Trial: no, Learned: true, Params: e.Params})
 	for _, r := range e.Results {
-		m.say(&Observation{Kind: SawResult, To: ToSearcher, Trial: no, Learned: true, Attempt: 1, Iteration: r.Iteration,
-			Metrics: r.Metrics, TrainNS: r.TrainNS})
+		m.say(&Observation{Kind: SawResult, To: ToSearcher, Trial: no, Learned: true, Attempt: 1,
+			Iteration: r.Iteration, Metrics: r.Metrics, TrainNS: r.TrainNS})
 	}
 	m.say(&Observation{Kind: kind, To: ToSearcher, Trial: no, Learned: true, Attempt: 1, Iteration: e.Iteration,
 		Metrics: e.Metrics,

@@ -13,15 +13,10 @@ import (
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/simulate"
 	"github.com/tunehost/tunehost/host/simulate/curves"
-	"github.com/tunehost/tunehost/host/smallheap"
 	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
-
-// simulationRoom is how many bytes a simulation may allocate between two collections: it is short-lived, and most of its
-// memory is garbage soon.
-const simulationRoom = 256 << 20
 
 // simulating has the command line of simulate.
 type simulating struct {
@@ -86,7 +81,6 @@ func (a *app) simulate(args []string, s *simulating) error {
 	if len(args) > 0 {
 		s.options.File = args[0]
 	}
-	smallheap.Roomy(simulationRoom)
 	var end simulate.Result
 	began := time.Now()
 	_, err := a.untilSignalled(host.NewExit(a.err), func(ctx context.Context) (_ host.Ended, err error) {

@@ -219,22 +219,9 @@ func visit(f *fields, e core.Event) {
 		causeAt(f, 10, &e.Stop)
 		causeAt(f, 11, &e.StopAll)
 	case *core.SchedulerDecided:
-		for i := 0; element(f, 1, i, &e.Decisions); i++ {
-			decision(f, &e.Decisions[i])
-			f.over()
-		}
-		for i := 0; element(f, 2, i, &e.Commands); i++ {
-			command(f, &e.Commands[i])
-			f.over()
-		}
-		f.u64(3, &e.Through)
+		schedulerDecided(f, e)
 	case *core.SuggestionsReceived:
-		f.u64(1, &e.Ask)
-		for i := 0; element(f, 2, i, &e.Suggestions); i++ {
-			suggestion(f, &e.Suggestions[i])
-			f.over()
-		}
-		number32(f, 3, &e.Status)
+		suggestionsReceived(f, e)
 	case *core.TrialGiven:
 		suggestion(f, &e.Suggestion)
 		f.boolean(3, &e.Extra)
@@ -273,6 +260,27 @@ func visit(f *fields, e core.Event) {
 	default:
 		visitRare(f, e)
 	}
+}
+
+func schedulerDecided(f *fields, e *core.SchedulerDecided) {
+	for i := 0; element(f, 1, i, &e.Decisions); i++ {
+		decision(f, &e.Decisions[i])
+		f.over()
+	}
+	for i := 0; element(f, 2, i, &e.Commands); i++ {
+		command(f, &e.Commands[i])
+		f.over()
+	}
+	f.u64(3, &e.Through)
+}
+
+func suggestionsReceived(f *fields, e *core.SuggestionsReceived) {
+	f.u64(1, &e.Ask)
+	for i := 0; element(f, 2, i, &e.Suggestions); i++ {
+		suggestion(f, &e.Suggestions[i])
+		f.over()
+	}
+	number32(f, 3, &e.Status)
 }
 
 func leasedBundle(f *fields, b *core.LeasedBundle) {
