@@ -16,7 +16,7 @@ func (m *Machine) willAdopt(c Command, from checkpoint) {
 	m.shared[from.ref]++
 	x := adoption{from: from, explores: c.Params != nil}
 	if x.explores {
-		x.params = m.store(c.Params)
+		x.params = m.params.add(c.Params)
 	}
 	m.adopts[c.Trial] = x
 }
@@ -29,7 +29,7 @@ func (m *Machine) clone(no, donor TrialNo) {
 		return
 	}
 	if !m.since(RulesV2) {
-		from.results, from.cells, from.windows = 0, nil, nil
+		from.results, from.metrics, from.windows = 0, nil, nil
 	}
 	m.willAdopt(Command{Trial: no}, from)
 }

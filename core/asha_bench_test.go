@@ -16,6 +16,7 @@ type halving struct {
 	*crowd
 	scheduler sdk.Scheduler
 	told      []sdk.Event
+	losses    []float64 // of told
 	stopped   []bool
 	results   int
 }
@@ -37,8 +38,9 @@ func (h *halving) do(b *testing.B, e core.Event, loss float64) {
 		case *core.Tell:
 			if o := a.Observation; o.To&core.ToScheduler != 0 {
 				due = due || o.Due
+				h.losses = append(h.losses, loss)
 				h.told = append(h.told, sdk.Event{Number: o.Number, Kind: kinds[o.Kind], Trial: uint32(o.Trial),
-					Attempt: o.Attempt, Iteration: o.Iteration, Losses: []float64{loss}})
+					Attempt: o.Attempt, Iteration: o.Iteration, Losses: h.losses[len(h.losses)-1:]})
 			}
 		}
 	}
@@ -49,30 +51,26 @@ func (h *halving) do(b *testing.B, e core.Event, loss float64) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	decided := &core.SchedulerDecided{Through: h.told[len(h.told)-1].Number}
-	h.told = h.told[:0]
+	h.decided = core.SchedulerDecided{Through: h.told[len(h.told)-1].Number, Decisions: h.decided.Decisions[:0]}
+	h.told, h.losses = h.told[:0], h.losses[:0]
 	for _, d := range answer.Decisions {
-		decided.Decisions = append(decided.Decisions,
+		h.decided.Decisions = append(h.decided.Decisions,
 			core.Decision{Number: d.Event, Verdict: core.Verdict(d.Verdict), Until: d.Until, Reason: d.Reason})
 	}
-	h.do(b, decided, 0)
+	h.do(b, &h.decided, 0)
 }
 
 // train runs one trial until asha stops it.
 func (h *halving) train(b *testing.B, s core.StartAttempt) {
-	h.do(b, &core.AttemptStarted{Trial: s.Trial, Attempt: s.Attempt, PID: 1}, 0)
+	h.do(b, h.start(s), 0)
 	loss := float64((uint64(s.Trial)+1)*0x9e3779b97f4a7c15>>11) / (1 << 53)
 	for !h.stopped[s.Trial] {
 		h.results++
-		h.do(b, &core.ResultReported{Trial: s.Trial, Attempt: s.Attempt, Metrics: []core.Metric{{ID: 1, Value: loss}}},
-			loss)
+		h.do(b, h.events.report(s.Trial, s.Attempt, loss), loss)
 	}
-	h.do(b, &core.AttemptEnded{Trial: s.Trial, Attempt: s.Attempt}, loss)
+	h.do(b, h.end(s), loss)
 	if h.ask.Count > 0 {
-		e := &core.SuggestionsReceived{Ask: h.ask.Ask}
-		for range h.ask.Count {
-			e.Suggestions = append(e.Suggestions, core.Suggestion{Params: h.params})
-		}
+		e := h.suggestions(h.ask, h.params)
 		h.ask.Count = 0
 		h.do(b, e, 0)
 	}
@@ -107,8 +105,10 @@ func benchmarkASHA(b *testing.B, options string) {
 		}
 		h := &halving{crowd: newCrowd(trials, 100, false), scheduler: scheduler, stopped: make([]bool, trials)}
 		h.fill()
-		for i := 0; i < len(h.starts); i++ {
-			h.train(b, h.starts[i])
+		for len(h.starts) > 0 {
+			s := h.starts[0]
+			h.starts = h.starts[1:]
+			h.train(b, s)
 		}
 		results += h.results
 	}

@@ -99,8 +99,8 @@ func (m *Machine) saveOver(no TrialNo, l *live) {
 func (m *Machine) attemptOver(no TrialNo, e *AttemptEnded) {
 	t := m.trial(no)
 	l := m.liveOf(no)
-	t.spent += m.now - t.attemptAt
-	t.attemptAt = m.now
+	t.spent += m.now - l.since
+	l.since = m.now
 	l.saving = 0
 	if m.runsAgain(no, l, e) {
 		return
@@ -171,7 +171,7 @@ func (m *Machine) complete(no TrialNo, why Cause) {
 func (m *Machine) forget(no TrialNo) {
 	if t := m.trial(no); t.live != 0 {
 		for _, number := range m.lives[t.live-1].due {
-			delete(m.undecided, number)
+			m.undecided.remove(number)
 		}
 	}
 	m.dropLive(no)
@@ -234,9 +234,7 @@ func (m *Machine) markPaused(no TrialNo) {
 		return
 	}
 	for _, number := range m.lives[t.live-1].due {
-		o := m.undecided[number]
-		o.paused = true
-		m.undecided[number] = o
+		m.undecided.find(number).paused = true
 	}
 }
 

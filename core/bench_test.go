@@ -23,6 +23,40 @@ type crowd struct {
 	starts []core.StartAttempt
 	params []byte
 	due    uint64 // the last observation to decide
+	events
+}
+
+// events are used again for each event of their kind, as readers of a record do: the machine keeps none.
+type events struct {
+	suggested core.SuggestionsReceived
+	started   core.AttemptStarted
+	result    core.ResultReported
+	decided   core.SchedulerDecided
+	ended     core.AttemptEnded
+}
+
+func (x *events) suggestions(a core.AskSearcher, params []byte) core.Event {
+	x.suggested = core.SuggestionsReceived{Ask: a.Ask, Suggestions: x.suggested.Suggestions[:0]}
+	for range a.Count {
+		x.suggested.Suggestions = append(x.suggested.Suggestions, core.Suggestion{Params: params})
+	}
+	return &x.suggested
+}
+
+func (x *events) start(s core.StartAttempt) core.Event {
+	x.started = core.AttemptStarted{Trial: s.Trial, Attempt: s.Attempt, PID: 1}
+	return &x.started
+}
+
+func (x *events) report(no core.TrialNo, attempt uint32, value float64) core.Event {
+	x.result = core.ResultReported{Trial: no, Attempt: attempt,
+		Metrics: append(x.result.Metrics[:0], core.Metric{ID: 1, Value: value})}
+	return &x.result
+}
+
+func (x *events) end(s core.StartAttempt) core.Event {
+	x.ended = core.AttemptEnded{Trial: s.Trial, Attempt: s.Attempt}
+	return &x.ended
 }
 
 func newCrowd(trials int64, slots int, keep bool) *crowd {
@@ -67,10 +101,7 @@ func (c *crowd) apply(e core.Event) {
 }
 
 func (c *crowd) answer() {
-	e := &core.SuggestionsReceived{Ask: c.ask.Ask}
-	for range c.ask.Count {
-		e.Suggestions = append(e.Suggestions, core.Suggestion{Params: c.params})
-	}
+	e := c.suggestions(c.ask, c.params)
 	c.ask.Count = 0
 	c.apply(e)
 }
@@ -84,8 +115,9 @@ func (c *crowd) fill() {
 
 // report is a result and the decision to continue.
 func (c *crowd) report(no core.TrialNo, attempt uint32) {
-	c.apply(&core.ResultReported{Trial: no, Attempt: attempt, Metrics: []core.Metric{{ID: 1, Value: 0.5}}})
-	c.apply(&core.SchedulerDecided{Decisions: []core.Decision{{Number: c.due}}})
+	c.apply(c.events.report(no, attempt, 0.5))
+	c.decided = core.SchedulerDecided{Decisions: append(c.decided.Decisions[:0], core.Decision{Number: c.due})}
+	c.apply(&c.decided)
 }
 
 // live runs the next trials to their ends, with some results each.
@@ -93,11 +125,11 @@ func (c *crowd) live(trials, results int) {
 	for range trials {
 		s := c.starts[0]
 		c.starts = c.starts[1:]
-		c.apply(&core.AttemptStarted{Trial: s.Trial, Attempt: s.Attempt, PID: 1})
+		c.apply(c.start(s))
 		for range results {
 			c.report(s.Trial, s.Attempt)
 		}
-		c.apply(&core.AttemptEnded{Trial: s.Trial, Attempt: s.Attempt})
+		c.apply(c.end(s))
 		c.fill()
 	}
 }
@@ -173,11 +205,11 @@ func BenchmarkReplay(b *testing.B) {
 	c := newCrowd(20_000, 100, true)
 	c.fill()
 	c.live(20_000, 10)
-	run := func(name string, replay func() error) {
+	run := func(name string, once func() error) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := replay(); err != nil {
+				if err := once(); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -192,15 +224,21 @@ func BenchmarkReplay(b *testing.B) {
 			return nil
 		})
 	})
-	run("alone", func() error {
-		m := core.New()
-		for _, r := range c.record {
-			at, e, err := record.Parse(r)
-			if err != nil {
-				return err
-			}
-			m.Apply(at, e)
+	run("alone", func() error { return replay(c.record, func() {}, record.Parse) })
+	var pool record.Pool // as views of an experiment read it
+	run("pool", func() error { return replay(c.record, pool.Free, pool.Parse) })
+}
+
+// replay applies records. Before each of them it calls free.
+func replay(list [][]byte, free func(), parse func([]byte) (int64, core.Event, error)) error {
+	m := core.New()
+	for _, r := range list {
+		free()
+		at, e, err := parse(r)
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+		m.Apply(at, e)
+	}
+	return nil
 }

@@ -107,7 +107,7 @@ func TestCauseMemory(t *testing.T) {
 	if texts, rest := m.causes.texts.len, m.causes.rest.len; texts != 1001 || rest != 1 {
 		t.Errorf("%d texts and %d others are kept; want 1001 and 1", texts, rest)
 	}
-	if size := unsafe.Sizeof(trial{}); size != 136 {
+	if size := unsafe.Sizeof(trial{}); size != 112 {
 		t.Errorf("a trial's row has %d bytes", size)
 	}
 }

@@ -1,5 +1,61 @@
 package core
 
+import "github.com/tunehost/tunehost/core/stat"
+
+// cell is one metric of one trial; next links to the following cell. Most trials that are stopped early have a single
+// value, which takes less memory than a summary.
+type cell struct {
+	only    float64 // its value if it has one
+	id      MetricID
+	next    int32
+	summary int32 // index in Machine.summaries plus one; 0: it has at most one value
+	has     bool  // the only value
+}
+
+// valuesIn returns how many values a cell has.
+func (m *Machine) valuesIn(c *cell) uint32 {
+	switch {
+	case c.summary != 0:
+		return m.summaries.at(uint32(c.summary) - 1).Count
+	case c.has:
+		return 1
+	}
+	return 0
+}
+
+func (m *Machine) summaryOf(c *cell) (s stat.Summary) {
+	switch {
+	case c.summary != 0:
+		return *m.summaries.at(uint32(c.summary) - 1)
+	case c.has:
+		s.Add(&stat.Window{}, c.only)
+	}
+	return s
+}
+
+// addValue adds a value to a cell; w is its window.
+func (m *Machine) addValue(c *cell, w *stat.Window, x float64) {
+	if c.summary != 0 {
+		m.summaries.at(uint32(c.summary)-1).Add(w, x)
+		return
+	}
+	s := m.summaryOf(c)
+	s.Add(w, x)
+	m.setSummary(c, s)
+}
+
+func (m *Machine) setSummary(c *cell, s stat.Summary) {
+	if c.summary == 0 && s.Count <= 1 {
+		c.only, c.has = s.Last, s.Count == 1
+		return
+	}
+	if c.summary == 0 {
+		m.summaries.add(s)
+		c.summary = int32(m.summaries.len)
+	}
+	*m.summaries.at(uint32(c.summary) - 1) = s
+}
+
 // spot is a cell in a trial's list: its position, and its index plus one.
 type spot struct {
 	i    int
@@ -18,8 +74,8 @@ type cellFinder struct {
 
 func (m *Machine) cellsOf(t *trial) cellFinder { return cellFinder{m: m, t: t, last: spot{i: -1}} }
 
-// longList is how many cells are searched with an index: the cost of a result must not grow with the square of
-// its metrics.
+// longList is how many cells are looked at before there is an index: the cost of a result must not grow with the
+// square of its metrics.
 const longList = 64
 
 func (f *cellFinder) of(id MetricID) spot {
@@ -27,7 +83,7 @@ func (f *cellFinder) of(id MetricID) spot {
 	switch {
 	case next.cell != 0 && f.m.cell(next.cell).id == id:
 		f.last = next
-	case f.index == nil && f.t.metrics < longList:
+	case f.index == nil:
 		f.last = f.walk(id)
 	default:
 		f.last = f.indexed(id)
@@ -45,7 +101,7 @@ func (f *cellFinder) after(p spot) spot {
 
 func (f *cellFinder) walk(id MetricID) spot {
 	last := spot{i: -1}
-	for {
+	for last.i < longList {
 		next := f.after(last)
 		switch {
 		case next.cell == 0:
@@ -55,11 +111,12 @@ func (f *cellFinder) walk(id MetricID) spot {
 		}
 		last = next
 	}
+	return f.indexed(id)
 }
 
 func (f *cellFinder) indexed(id MetricID) spot {
 	if f.index == nil {
-		f.end, f.index = spot{i: -1}, make(map[MetricID]spot, f.t.metrics)
+		f.end, f.index = spot{i: -1}, map[MetricID]spot{}
 		for at := f.after(f.end); at.cell != 0; at = f.after(at) {
 			f.index[f.m.cell(at.cell).id], f.end = at, at
 		}
@@ -76,7 +133,6 @@ func (f *cellFinder) indexed(id MetricID) spot {
 func (f *cellFinder) add(last spot, id MetricID) spot {
 	f.m.cells.add(cell{id: id})
 	n := int32(f.m.cells.len)
-	f.t.metrics++
 	if last.i < 0 {
 		f.t.cells = n
 	} else {

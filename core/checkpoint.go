@@ -16,10 +16,16 @@ type checkpoint struct {
 	bad     bool // an attempt could not start from it
 	results uint32
 	at      uint64 // iteration of the trial's last result
-	// cells and windows are the trial's statistics at that time, so that a restart from it drops later
+	// metrics and windows are the trial's statistics at that time, so that a restart from it drops later
 	// ones (B-061).
-	cells   []cell
+	metrics []metricThen
 	windows []stat.Window
+}
+
+// metricThen is the summary of a metric at the time of a checkpoint.
+type metricThen struct {
+	id      MetricID
+	summary stat.Summary
 }
 
 // checkpointDue asks for a checkpoint of this result, or takes the one that the trainable has made; a
@@ -89,8 +95,8 @@ func (m *Machine) snapshot(no TrialNo, l *live, id uint32, iteration uint64) che
 	c := checkpoint{ref: CheckpointRef{no, id, t.attempt, iteration}, results: t.results, at: t.resultAt,
 		windows: slices.Clone(l.windows)}
 	for at := t.cells; at != 0; at = m.cell(at).next {
-		x := *m.cell(at)
-		c.cells = append(c.cells, x)
+		x := metricThen{m.cell(at).id, m.summaryOf(m.cell(at))}
+		c.metrics = append(c.metrics, x)
 		if x.id == m.score && m.score != 0 {
 			c.score, c.scored = x.summary.Last, true
 		}
@@ -256,11 +262,11 @@ func (m *Machine) scoreOf(c *checkpoint) (score float64, scored bool) {
 	case !m.since(RulesV2):
 		return c.score, c.scored
 	}
-	i := slices.IndexFunc(c.cells, func(x cell) bool { return x.id == m.score })
+	i := slices.IndexFunc(c.metrics, func(x metricThen) bool { return x.id == m.score })
 	if i < 0 || m.score == 0 {
 		return 0, false
 	}
-	return c.cells[i].summary.Last, c.cells[i].summary.Count > 0
+	return c.metrics[i].summary.Last, c.metrics[i].summary.Count > 0
 }
 
 // restorePoint returns the checkpoint that the next attempt starts from.
@@ -329,9 +335,9 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 	c, _ := m.source(no)
 	t.results, t.resultAt = c.results, c.at
 	cells := m.cellsOf(t)
-	for i, x := range c.cells {
+	for i, x := range c.metrics {
 		at := cells.of(x.id) // another trial's cells may have another order
-		m.cell(at.cell).summary = x.summary
+		m.setSummary(m.cell(at.cell), x.summary)
 		if i < len(c.windows) {
 			*l.window(at.i) = c.windows[i]
 		}
@@ -342,7 +348,7 @@ func (m *Machine) rewind(no TrialNo, l *live, ref CheckpointRef) {
 func (m *Machine) scratch(t *trial, l *live) {
 	t.iteration, t.results, l.windows = 0, 0, l.windows[:0]
 	for at := t.cells; at != 0; at = m.cell(at).next {
-		m.cell(at).summary = stat.Summary{}
+		m.setSummary(m.cell(at), stat.Summary{})
 	}
 }
 

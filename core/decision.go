@@ -14,9 +14,10 @@ func (e *SchedulerDecided) apply(m *Machine) {
 		m.note(d)
 	}
 	for _, d := range e.Decisions {
-		if o, ok := m.undecided[d.Number]; ok {
-			delete(m.undecided, d.Number)
-			m.settle(o.trial)
+		if o := m.undecided.find(d.Number); o != nil {
+			no := o.trial
+			m.undecided.remove(d.Number)
+			m.settle(no)
 		}
 	}
 	for _, c := range e.Commands {
@@ -34,8 +35,8 @@ func scheduled(words string) Cause { return Cause{Kind: CauseScheduler, Text: wo
 
 // note keeps the strongest verdict for the trial.
 func (m *Machine) note(d Decision) {
-	o, ok := m.undecided[d.Number]
-	if !ok {
+	o := m.undecided.find(d.Number)
+	if o == nil {
 		return // already decided, or its trial has ended
 	}
 	t := m.trial(o.trial)
@@ -81,9 +82,18 @@ func (m *Machine) settle(no TrialNo) {
 	case l.verdict == Pause:
 		m.stopAttempt(no, toPause, scheduled(l.why))
 	case l.credits > 0:
-		m.do(ContinueAttempt{no, t.attempt, l.credits})
+		m.goOn(l, ContinueAttempt{no, t.attempt, l.credits})
 		l.credits = 0
 	}
+}
+
+// goOn lets an attempt continue. Its results are usually decided one by one, with equal actions, of which one is
+// enough: an action takes memory.
+func (m *Machine) goOn(l *live, a ContinueAttempt) {
+	if l.goOn != a {
+		l.goOn = a
+	}
+	m.do(l.goOn)
 }
 
 // settleIdle carries out a verdict on a trial that ran when its result was told and does not run any

@@ -8,12 +8,12 @@ func (e *TrialLearned) apply(m *Machine) {
 	if e.Failed {
 		kind = SawFailed
 	}
-	m.say(Observation{Kind: SawAdded, To: ToSearcher, Trial: no, Learned: true, Params: e.Params})
+	m.say(&Observation{Kind: SawAdded, To: ToSearcher, Trial: no, Learned: true, Params: e.Params})
 	for _, r := range e.Results {
-		m.say(Observation{Kind: SawResult, To: ToSearcher, Trial: no, Learned: true, Attempt: 1, Iteration: r.Iteration,
-			Metrics: r.Metrics, TrainNS: r.TrainNS})
+		m.say(&Observation{Kind: SawResult, To: ToSearcher, Trial: no, Learned: true, Attempt: 1,
+			Iteration: r.Iteration, Metrics: r.Metrics, TrainNS: r.TrainNS})
 	}
-	m.say(Observation{Kind: kind, To: ToSearcher, Trial: no, Learned: true, Attempt: 1, Iteration: e.Iteration,
+	m.say(&Observation{Kind: kind, To: ToSearcher, Trial: no, Learned: true, Attempt: 1, Iteration: e.Iteration,
 		Metrics: e.Metrics,
 		TrainNS: e.TrainNS, Cause: &Cause{Kind: CauseLearned, Text: e.From}})
 }

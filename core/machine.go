@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/tunehost/tunehost/core/resource"
+	"github.com/tunehost/tunehost/core/stat"
 )
 
 // Machine is the experiment. The zero value is not ready: use [New]. It is not safe for concurrent
@@ -39,8 +40,9 @@ type course struct {
 // trialTables have something for each trial, or for each running one.
 type trialTables struct {
 	trials    slab[trial]
-	params    []byte
+	params    params
 	cells     slab[cell]
+	summaries slab[stat.Summary]
 	lives     []live
 	causes    causes
 	freeLives []int32
@@ -115,7 +117,7 @@ type consulting struct {
 	waitUntil   int64
 	wake        int64 // the timer that is set
 	observation uint64
-	undecided   map[uint64]undecided
+	undecided   undecideds
 	decided     uint64 // the last observation that the scheduler has answered
 }
 
@@ -131,14 +133,6 @@ type ask struct {
 	number uint64
 	first  uint64
 	count  int
-}
-
-// undecided is a result that the scheduler has not decided.
-type undecided struct {
-	trial     TrialNo
-	attempt   uint32
-	iteration uint64
-	paused    bool // the trial has paused since
 }
 
 // closing is how the experiment is ending.
@@ -161,7 +155,6 @@ func New() *Machine {
 			left: map[TrialNo]leftDirs{}, stopsAt: map[TrialNo]earlierStop{},
 			earlier: map[TrialNo]*earlierStretches{}},
 		metricTables: metricTables{metricNames: []string{""}, metricIDs: map[string]MetricID{}},
-		consulting:   consulting{undecided: map[uint64]undecided{}},
 	}
 	m.ledger, m.caller, m.engine = &ledger{m: m}, &caller{m: m}, newEngine(m)
 	m.ledger.clear()
@@ -272,20 +265,21 @@ func (m *Machine) tell(o Observation) uint64 {
 	if together {
 		o.To &^= ToSearcher
 	}
-	number := m.say(o)
+	number := m.say(&o)
 	if together {
 		m.tellTogether(o)
 	}
 	return number
 }
 
-func (m *Machine) say(o Observation) uint64 {
+// say adds a copy of an observation to the actions.
+func (m *Machine) say(o *Observation) uint64 {
 	m.observation++
 	o.Number = m.observation
 	if o.To&ToSearcher != 0 {
 		m.searcherLearned()
 	}
-	m.tells = append(m.tells, Tell{o}) // what earlier actions point to stays, also if this moves the rest
+	m.tells = append(m.tells, Tell{*o}) // what earlier actions point to stays, also if this moves the rest
 	m.do(&m.tells[len(m.tells)-1])
 	return o.Number
 }

@@ -36,7 +36,7 @@ func (m *Machine) tellTogether(o Observation) {
 	default:
 		return
 	}
-	m.say(Observation{Kind: o.Kind, To: ToSearcher, Trial: first, Attempt: o.Attempt, Iteration: o.Iteration,
+	m.say(&Observation{Kind: o.Kind, To: ToSearcher, Trial: first, Attempt: o.Attempt, Iteration: o.Iteration,
 		Cause: o.Cause, Runs: uint32(count)})
 }
 

@@ -76,12 +76,12 @@ func (e *ResultReported) apply(m *Machine) {
 func (m *Machine) count(t *trial, l *live, e *ResultReported) {
 	t.iteration, t.resultAt = e.Iteration, e.Iteration
 	t.results++
-	t.lastAt = m.now
+	l.lastAt = m.now
 	l.reported, l.last = true, e.Done
 	cells := m.cellsOf(t)
 	for _, x := range e.Metrics {
 		at := cells.of(x.ID)
-		m.cell(at.cell).summary.Add(l.window(at.i), x.Value)
+		m.addValue(m.cell(at.cell), l.window(at.i), x.Value)
 	}
 }
 
@@ -178,8 +178,8 @@ func (m *Machine) met(r MetricRule, id MetricID, have []Metric) bool {
 }
 
 func (m *Machine) trainingTime(t *trial) int64 {
-	if t.state == Running {
-		return t.spent + m.now - t.attemptAt
+	if t.state == Running && t.live != 0 {
+		return t.spent + m.now - m.lives[t.live-1].since
 	}
 	return t.spent
 }
@@ -205,7 +205,7 @@ func (m *Machine) tellResult(t *trial, l *live, e *ResultReported, again, stoppe
 		return
 	}
 	l.due = append(l.due, number)
-	m.undecided[number] = undecided{trial: e.Trial, attempt: e.Attempt, iteration: t.iteration}
+	m.undecided.add(undecided{number: number, trial: e.Trial, attempt: e.Attempt})
 	if m.since(RulesV2) && m.spec.RunAhead > 0 && l.intent == noIntent && !m.waitsForSave(l) {
 		m.do(RunAhead{e.Trial, e.Attempt})
 	}

@@ -62,8 +62,8 @@ func (m *Machine) takeUp(no TrialNo, rebooted bool) {
 func (m *Machine) lost(no TrialNo, rebooted bool) {
 	l := m.liveOf(no)
 	t := m.trial(no)
-	t.spent += max(t.lastAt-t.attemptAt, 0)
-	t.attemptAt, l.saving = m.now, 0
+	t.spent += max(l.lastAt-l.since, 0)
+	l.since, l.saving = m.now, 0
 	if m.since(RulesV2) && len(l.taken) > 0 {
 		m.retake(no, l, rebooted)
 		return

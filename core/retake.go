@@ -38,7 +38,7 @@ func (m *Machine) retake(no TrialNo, l *live, rebooted bool) {
 func (m *Machine) retaken(no TrialNo) {
 	m.owing--
 	m.work = true
-	m.trial(no).attemptAt = m.now // no training happened meanwhile
+	m.liveOf(no).since = m.now // no training happened meanwhile
 }
 
 // runsAgain runs a trial again instead of ending it, if a checkpoint is missing or its host died
@@ -97,6 +97,9 @@ func (m *Machine) stopAt(no TrialNo, why Cause) {
 
 // reachedStop reports whether a trial that runs again is where it was stopped, and why it was stopped.
 func (m *Machine) reachedStop(no TrialNo) (why Cause, ok bool) {
+	if len(m.stopsAt) == 0 {
+		return Cause{}, false // nearly always: it is asked twice for each result
+	}
 	s, ok := m.stopsAt[no]
 	return s.why, ok && m.trial(no).iteration >= s.iteration
 }

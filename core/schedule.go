@@ -60,10 +60,9 @@ func (m *Machine) start(no TrialNo, g grant) {
 	if t.attempt == 1 {
 		t.started = m.now
 	}
-	t.attemptAt, t.lastAt = m.now, m.now
 	m.setCause(t, Cause{})
 	l := m.liveOf(no)
-	l.begin(g)
+	l.begin(g, m.now)
 	m.adopt(no)
 	ref := m.restorePoint(no)
 	_, memory := m.source(no)
@@ -137,7 +136,7 @@ func (m *Machine) stuckSearcher() {
 
 // goingOn reports that a trial runs or will run, a decision is to come, or the user holds a trial.
 func (m *Machine) goingOn() bool {
-	return m.counts[Running] > 0 || m.counts[Pending] > 0 || len(m.undecided) > 0 || m.held > 0
+	return m.counts[Running] > 0 || m.counts[Pending] > 0 || m.undecided.len > 0 || m.held > 0
 }
 
 func (e *TrialGiven) apply(m *Machine) {
@@ -167,7 +166,7 @@ func (m *Machine) create(s Suggestion, extra bool) {
 	if !extra {
 		m.planned++
 	}
-	params := m.store(s.Params)
+	params := m.params.add(s.Params)
 	for range m.runs() {
 		m.createRun(s, params, extra)
 	}
@@ -183,10 +182,4 @@ func (m *Machine) createRun(s Suggestion, params span, extra bool) {
 	m.move(no, Pending)
 	m.enqueue(no, false)
 	m.tell(Observation{Kind: SawAdded, To: ToAll, Trial: no})
-}
-
-func (m *Machine) store(p []byte) span {
-	at := uint64(len(m.params))
-	m.params = append(m.params, p...)
-	return span{at, uint32(len(p))}
 }

@@ -24,11 +24,11 @@ func TestSlab(t *testing.T) {
 // The memory of a step's observations serves the next step. After a step with very many it is given back.
 func TestTellsAreUsedAgain(t *testing.T) {
 	m := New()
-	m.say(Observation{Kind: SawAdded, Trial: 1})
+	m.say(&Observation{Kind: SawAdded, Trial: 1})
 	first := m.actions[0].(*Tell)
 	m.forgetActions()
 	for no := range TrialNo(maxKeptActions + 1) {
-		m.say(Observation{Kind: SawAdded, Trial: no})
+		m.say(&Observation{Kind: SawAdded, Trial: no})
 	}
 	if first.Observation.Number != 2 {
 		t.Errorf("the first observation of the next step is not in the memory of the last one: %+v", first.Observation)

@@ -12,7 +12,6 @@ type stretch struct {
 	params    span
 	attempt   uint32 // its first
 	results   uint32
-	metrics   uint32
 	cells     int32
 	saved     uint32 // the highest checkpoint ID before it
 	iteration uint64
@@ -40,7 +39,7 @@ func (m *Machine) branch(no TrialNo, l *live, from CheckpointRef) {
 	}
 	if t.results > 0 {
 		c.past = append(c.past, m.present(no))
-		t.cells, t.metrics = 0, 0
+		t.cells = 0
 	}
 	m.scratch(t, l)
 	t.iteration, t.told = from.Iteration, from.Iteration
@@ -69,9 +68,8 @@ func (m *Machine) reported(no TrialNo) bool {
 // present returns the trial's current stretch.
 func (m *Machine) present(no TrialNo) stretch {
 	t := m.trial(no)
-	s := stretch{params: t.params, attempt: 1, results: t.results, metrics: t.metrics, cells: t.cells,
-		iteration: t.iteration,
-		spent:     m.trainingTime(t)}
+	s := stretch{params: t.params, attempt: 1, results: t.results, cells: t.cells, iteration: t.iteration,
+		spent: m.trainingTime(t)}
 	if m.since(RulesV2) && t.results > 0 {
 		s.iteration = t.resultAt
 	}
@@ -147,7 +145,7 @@ func (m *Machine) LastStretch(no TrialNo) Stretch { return m.shown(no, m.known(n
 
 // shown returns a stretch as if it were the last one.
 func (m *Machine) shown(no TrialNo, s stretch) Stretch {
-	return Stretch{Params: m.paramsOf(s.params), Attempt: s.attempt, Results: s.results, Iteration: s.iteration,
+	return Stretch{Params: m.params.at(s.params), Attempt: s.attempt, Results: s.results, Iteration: s.iteration,
 		TrainNS: s.spent, After: s.saved, Through: m.trial(no).lastCkpt, cells: s.cells}
 }
 
@@ -166,7 +164,7 @@ func (m *Machine) SummaryIn(s *Stretch, id MetricID) (stat.Summary, bool) {
 func (m *Machine) summaryIn(cells int32, id MetricID) (stat.Summary, bool) {
 	for at := cells; at != 0; at = m.cell(at).next {
 		if c := m.cell(at); c.id == id {
-			return c.summary, c.summary.Count > 0
+			return m.summaryOf(c), m.valuesIn(c) > 0
 		}
 	}
 	return stat.Summary{}, false
@@ -174,8 +172,8 @@ func (m *Machine) summaryIn(cells int32, id MetricID) (stat.Summary, bool) {
 
 func (m *Machine) eachIn(cells int32, f func(MetricID, stat.Summary)) {
 	for at := cells; at != 0; at = m.cell(at).next {
-		if c := m.cell(at); c.summary.Count > 0 {
-			f(c.id, c.summary)
+		if c := m.cell(at); m.valuesIn(c) > 0 {
+			f(c.id, m.summaryOf(c))
 		}
 	}
 }

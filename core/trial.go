@@ -50,7 +50,6 @@ var moves = [states]uint8{
 type trial struct {
 	state State
 	marks
-	metrics  uint32
 	attempt  uint32
 	failures uint32
 	results  uint32
@@ -60,8 +59,8 @@ type trial struct {
 	cells    int32  // first statistics cell plus one
 	reason   uint32 // index of the cause in Machine.causes
 	why      CauseKind
+	params   span
 	progress
-	params span
 	times
 }
 
@@ -102,24 +101,9 @@ type progress struct {
 
 // times are the times of a trial, in nanoseconds.
 type times struct {
-	started   int64 // of the first attempt
-	attemptAt int64 // of this attempt
-	spent     int64 // training time of earlier attempts
-	lastAt    int64 // of the last result
-	ended     int64
-}
-
-// span is a piece of Machine.params.
-type span struct {
-	at  uint64
-	len uint32
-}
-
-// cell is the summary of one metric of one trial; next links to the following cell.
-type cell struct {
-	id      MetricID
-	next    int32
-	summary stat.Summary
+	started int64 // of the first attempt
+	spent   int64 // training time of earlier attempts
+	ended   int64
 }
 
 // intent is the purpose for which a running attempt is ending.
@@ -148,8 +132,10 @@ type live struct {
 	used     bool
 	placed   bool
 	reported bool
-	last     bool // the trainable said Done
-	over     bool // the attempt has ended; its saves have not
+	last     bool  // the trainable said Done
+	over     bool  // the attempt has ended; its saves have not
+	since    int64 // the attempt trains since then, apart from the trial's time spent
+	lastAt   int64 // of the last result, or of the attempt's start
 	leftover
 	verdicts // before what is rarely read
 	attemptEnd
@@ -183,6 +169,7 @@ type leftover struct {
 type verdicts struct {
 	verdict Verdict // decided but not yet carried out
 	credits uint32
+	goOn    Action   // the last ContinueAttempt
 	why     string   // the verdict's reason
 	due     []uint64 // results that the scheduler has not decided
 }
@@ -200,8 +187,9 @@ func (l *live) pausing() bool {
 }
 
 // begin prepares it for a new attempt; owed decisions stay owed, and rewind handles the windows.
-func (l *live) begin(g grant) {
-	*l = live{trial: l.trial, used: true, placed: true, grant: g, verdicts: verdicts{due: l.due}, windows: l.windows}
+func (l *live) begin(g grant, now int64) {
+	*l = live{trial: l.trial, used: true, placed: true, since: now, lastAt: now, grant: g,
+		verdicts: verdicts{due: l.due}, windows: l.windows}
 }
 
 func (m *Machine) move(no TrialNo, to State) {

@@ -69,7 +69,7 @@ func (m *Machine) View(no TrialNo) View {
 // viewStretch adds the values that represent the trial.
 func (m *Machine) viewStretch(v *View) {
 	s := m.known(v.Number)
-	v.Iteration, v.Params, v.Since = s.iteration, m.paramsOf(s.params), m.Since(v.Number)
+	v.Iteration, v.Params, v.Since = s.iteration, m.params.at(s.params), m.Since(v.Number)
 	through := m.trial(v.Number).lastCkpt
 	if c := m.earlier[v.Number]; c != nil {
 		if s.attempt != c.attempt {
@@ -104,17 +104,13 @@ func (m *Machine) newestMade(no TrialNo, after, through uint32) CheckpointRef {
 
 // Params returns the JSON object of the parameters that a trial trains with, or will train with; it is
 // read-only.
-func (m *Machine) Params(no TrialNo) []byte { return m.paramsOf(m.trial(no).params) }
-
-func (m *Machine) paramsOf(p span) []byte {
-	return m.params[p.at : p.at+uint64(p.len) : p.at+uint64(p.len)]
-}
+func (m *Machine) Params(no TrialNo) []byte { return m.params.at(m.trial(no).params) }
 
 // FirstParams are the parameters that the trial was created with; a scheduler
 // may have changed them since.
 func (m *Machine) FirstParams(no TrialNo) []byte {
 	if p, ok := m.first[no]; ok {
-		return m.paramsOf(p)
+		return m.params.at(p)
 	}
 	return m.Params(no)
 }
@@ -150,7 +146,7 @@ func (m *Machine) Summarizes(no TrialNo, list []Metric) bool {
 	n := 0
 	for at := m.known(no).cells; at != 0; at = m.cell(at).next {
 		c := m.cell(at)
-		if c.summary.Count == 0 {
+		if m.valuesIn(c) == 0 {
 			continue
 		}
 		if n == len(list) || list[n].ID != c.id {
@@ -233,8 +229,7 @@ func (m *Machine) Spec() *Spec { return &m.spec }
 
 // AwaitsDecision says whether the observation's result still waits for a decision.
 func (m *Machine) AwaitsDecision(observation uint64) bool {
-	_, ok := m.undecided[observation]
-	return ok
+	return m.undecided.find(observation) != nil
 }
 
 // Asked says whether the searcher has been asked and has not answered.
@@ -254,7 +249,7 @@ func (m *Machine) Undecided(no TrialNo) bool {
 
 // Quiescent says that nothing is under way that could lead to an action: no
 // question to the searcher, no decision owed.
-func (m *Machine) Quiescent() bool { return m.ask.count == 0 && len(m.undecided) == 0 }
+func (m *Machine) Quiescent() bool { return m.ask.count == 0 && m.undecided.len == 0 }
 
 // Stuck says that all that is left are trials which the scheduler has paused:
 // nothing runs or waits in line, nothing is asked or owed, nothing new will come.

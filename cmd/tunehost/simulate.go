@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -84,9 +83,6 @@ func (a *app) simulate(args []string, s *simulating) error {
 	}
 	if len(args) > 0 {
 		s.options.File = args[0]
-	}
-	if a.env["GOGC"] == "" {
-		debug.SetGCPercent(400) // short-lived, and most of its memory is garbage soon
 	}
 	var end simulate.Result
 	began := time.Now()

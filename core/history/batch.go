@@ -22,9 +22,7 @@ func newBatch(pooled bool) (b batch) {
 
 // empty returns a batch without entries, in the same memory.
 func (b batch) empty() batch {
-	if b.pool != nil {
-		b.pool.Free()
-	}
+	b.pool.Free()
 	return batch{entries: b.entries[:0], bytes: b.bytes[:0], pool: b.pool}
 }
 

@@ -54,7 +54,7 @@ func Open(dir string) (*History, error) {
 }
 
 // Reuse says, before anything is read, that nobody keeps an Event, or what is in one, longer than the call that it is
-// passed to: later entries take its memory. It is for readers that follow a record.
+// passed to: later entries take its memory. It is for readers that follow a record, and for simulations.
 func (h *History) Reuse() { h.reuses, h.batch = true, newBatch(true) }
 
 // Event decodes the Bytes of an entry that a reader has kept. The event shares memory with them.
@@ -247,7 +247,8 @@ func (h *History) walk(v Visitor) (err error) {
 
 // parse decodes the next record into the Step, without applying it.
 func (h *History) parse(b []byte) error {
-	at, e, err := record.Parse(b)
+	h.batch.pool.Free()
+	at, e, err := h.batch.pool.Parse(b)
 	if err != nil {
 		return &entryError{h.step.Number + 1, err}
 	}

@@ -10,24 +10,16 @@ import (
 func cause(f *fields, number int, c *core.Cause) {
 	if !f.reading {
 		if *c != (core.Cause{}) {
-			f.tag(number, counted)
-			f.out = append(f.out, 0)
-			start := len(f.out)
+			start := f.begin(number)
 			causeFields(f, c)
 			f.count(start)
 		}
 		return
 	}
 	if f.hit(number, counted) {
-		outer := *f
-		*f = reader(f.b)
+		rest := f.enter()
 		causeFields(f, c)
-		err := f.end()
-		*f = outer
-		f.next()
-		if err != nil {
-			f.stop(err)
-		}
+		f.leave(rest)
 	}
 }
 

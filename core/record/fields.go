@@ -25,6 +25,7 @@ var ErrNewer = errors.New("the record was written by a newer version of tunehost
 type fields struct {
 	reading bool
 	out     []byte // writing: the output
+	start   int    // writing: of the list's present element
 
 	// reading: the rest, and the last field; number 0: none
 	rest   []byte
@@ -32,6 +33,7 @@ type fields struct {
 	kind   uint64
 	u      uint64
 	b      []byte
+	outer  []byte // what follows the list's present element
 	err    error
 }
 
@@ -131,30 +133,55 @@ func (f *fields) bytes(number int, b []byte) {
 	f.out = append(f.out, b...)
 }
 
-// list reads or writes repeated messages.
-func list[T any](f *fields, number int, v *[]T, each func(*fields, *T)) {
+// element begins the i-th message of a list, which over ends; false: there are no more. A function that calls another
+// one for each message would be shorter, but then the fields of every record would be on the heap.
+func element[T any](f *fields, number, i int, v *[]T) bool {
 	if !f.reading {
-		for i := range *v {
-			f.tag(number, counted)
-			f.out = append(f.out, 0)
-			start := len(f.out)
-			each(f, &(*v)[i])
-			f.count(start)
+		if i == len(*v) {
+			return false
 		}
-		return
+		f.start = f.begin(number)
+		return true
 	}
-	for f.hit(number, counted) {
-		var zero T
-		*v = append(*v, zero)
-		outer := *f
-		*f = reader(f.b)
-		each(f, &(*v)[len(*v)-1])
-		err := f.end()
-		*f = outer
-		f.next()
-		if err != nil {
-			f.stop(err)
-		}
+	if !f.hit(number, counted) {
+		return false
+	}
+	var zero T
+	*v = append(*v, zero)
+	f.outer = f.enter()
+	return true
+}
+
+// over ends an element.
+func (f *fields) over() {
+	if f.reading {
+		f.leave(f.outer)
+	} else {
+		f.count(f.start)
+	}
+}
+
+// begin begins to write a message in a field, and returns where it starts.
+func (f *fields) begin(number int) (start int) {
+	f.tag(number, counted)
+	f.out = append(f.out, 0)
+	return len(f.out)
+}
+
+// enter begins to read the message in the present field, and returns what follows the field.
+func (f *fields) enter() (rest []byte) {
+	rest, f.rest = f.rest, f.b
+	f.next()
+	return rest
+}
+
+// leave ends enter, and reads the field after that message.
+func (f *fields) leave(rest []byte) {
+	err := f.end()
+	f.rest = rest
+	f.next()
+	if err != nil {
+		f.stop(err)
 	}
 }
 

@@ -7,18 +7,13 @@ import "github.com/tunehost/tunehost/core"
 type Pool struct {
 	results   used[core.ResultReported]
 	decisions used[core.SchedulerDecided]
-	fields    fields
 }
 
 // Free says that nobody needs the events any more that were parsed so far.
-func (p *Pool) Free() { p.results.n, p.decisions.n = 0, 0 }
-
-// scratch is memory for the fields of one record.
-func (p *Pool) scratch() *fields {
-	if p == nil {
-		return new(fields)
+func (p *Pool) Free() {
+	if p != nil {
+		p.results.n, p.decisions.n = 0, 0
 	}
-	return &p.fields
 }
 
 // event returns an empty event of a kind; nil: there is no such kind.

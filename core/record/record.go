@@ -55,23 +55,8 @@ func Append(out []byte, at int64, e core.Event) ([]byte, error) {
 		return nil, fmt.Errorf("record: no kind for %T", e)
 	}
 	out = binary.AppendUvarint(out, kind)
-	if hasLists(kind) {
-		return appendLists(out, e)
-	}
 	f := fields{out: out}
 	visit(&f, e)
-	return f.out, f.err
-}
-
-// hasLists reports whether another function visits the fields of this kind, so that the other kinds
-// need no allocation.
-func hasLists(kind uint64) bool {
-	return kind == kindSchedulerDecided || kind == kindSuggestionsReceived || kind == kindLeaseGranted
-}
-
-func appendLists(out []byte, e core.Event) ([]byte, error) {
-	f := fields{out: out}
-	visitLists(&f, e)
 	return f.out, f.err
 }
 
@@ -92,27 +77,12 @@ func (p *Pool) Parse(b []byte) (at int64, e core.Event, err error) {
 	if e = p.event(kind); e == nil {
 		return 0, nil, ErrNewer
 	}
-	if hasLists(kind) {
-		err = parseLists(p.scratch(), b, e)
-	} else {
-		err = parse(b, e)
-	}
-	if err != nil {
+	f := reader(b)
+	visit(&f, e)
+	if err := f.end(); err != nil {
 		return 0, nil, err
 	}
 	return int64(u), e, nil
-}
-
-func parse(b []byte, e core.Event) error {
-	f := reader(b)
-	visit(&f, e)
-	return f.end()
-}
-
-func parseLists(f *fields, b []byte, e core.Event) error {
-	*f = reader(b)
-	visitLists(f, e)
-	return f.end()
 }
 
 func kindOf(e core.Event) uint64 {
@@ -248,6 +218,10 @@ func visit(f *fields, e core.Event) {
 		f.blob(9, &e.Values)
 		causeAt(f, 10, &e.Stop)
 		causeAt(f, 11, &e.StopAll)
+	case *core.SchedulerDecided:
+		schedulerDecided(f, e)
+	case *core.SuggestionsReceived:
+		suggestionsReceived(f, e)
 	case *core.TrialGiven:
 		suggestion(f, &e.Suggestion)
 		f.boolean(3, &e.Extra)
@@ -288,21 +262,25 @@ func visit(f *fields, e core.Event) {
 	}
 }
 
-func visitLists(f *fields, e core.Event) {
-	switch e := e.(type) {
-	case *core.SchedulerDecided:
-		list(f, 1, &e.Decisions, decision)
-		list(f, 2, &e.Commands, command)
-		f.u64(3, &e.Through)
-	case *core.SuggestionsReceived:
-		f.u64(1, &e.Ask)
-		list(f, 2, &e.Suggestions, suggestion)
-		number32(f, 3, &e.Status)
-	case *core.LeaseGranted:
-		number32(f, 1, &e.Lease)
-		list(f, 2, &e.Bundles, leasedBundle)
-		f.i64(3, &e.Until)
+func schedulerDecided(f *fields, e *core.SchedulerDecided) {
+	for i := 0; element(f, 1, i, &e.Decisions); i++ {
+		decision(f, &e.Decisions[i])
+		f.over()
 	}
+	for i := 0; element(f, 2, i, &e.Commands); i++ {
+		command(f, &e.Commands[i])
+		f.over()
+	}
+	f.u64(3, &e.Through)
+}
+
+func suggestionsReceived(f *fields, e *core.SuggestionsReceived) {
+	f.u64(1, &e.Ask)
+	for i := 0; element(f, 2, i, &e.Suggestions); i++ {
+		suggestion(f, &e.Suggestions[i])
+		f.over()
+	}
+	number32(f, 3, &e.Status)
 }
 
 func leasedBundle(f *fields, b *core.LeasedBundle) {
@@ -338,7 +316,10 @@ func visitRare(f *fields, e core.Event) {
 		f.u64(4, &e.Iteration)
 		f.i64(5, &e.TrainNS)
 		f.boolean(6, &e.Failed)
-		list(f, 7, &e.Results, learnedResult)
+		for i := 0; element(f, 7, i, &e.Results); i++ {
+			learnedResult(f, &e.Results[i])
+			f.over()
+		}
 	case *core.ModelExported:
 		number32(f, 1, &e.Trial)
 		number32(f, 2, &e.Attempt)
@@ -384,6 +365,13 @@ func visitRequest(f *fields, e core.Event) {
 
 func visitLease(f *fields, e core.Event) {
 	switch e := e.(type) {
+	case *core.LeaseGranted:
+		number32(f, 1, &e.Lease)
+		for i := 0; element(f, 2, i, &e.Bundles); i++ {
+			leasedBundle(f, &e.Bundles[i])
+			f.over()
+		}
+		f.i64(3, &e.Until)
 	case *core.LeasePending:
 		number32(f, 1, &e.Lease)
 		f.str(2, &e.Why)

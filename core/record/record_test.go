@@ -255,3 +255,24 @@ func benchmarkParse(b *testing.B, e core.Event) {
 		}
 	}
 }
+
+// TestMemory: most records are results and decisions, for which a pool needs no new memory, and the fields of a record
+// are never on the heap.
+func TestMemory(t *testing.T) {
+	var p record.Pool
+	for _, e := range []core.Event{
+		&core.ResultReported{Trial: 1, Attempt: 1, Metrics: []core.Metric{{ID: 1, Value: 0.5}}},
+		&core.SchedulerDecided{Decisions: []core.Decision{{Number: 7}, {Number: 8, Until: 9}}, Through: 8},
+	} {
+		b, err := record.Append(nil, 7, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := testing.AllocsPerRun(100, func() { p.Free(); _, _, err = p.Parse(b) }); n > 0 || err != nil {
+			t.Errorf("%T: %v allocations, %v", e, n, err)
+		}
+		if n := testing.AllocsPerRun(100, func() { b, err = record.Append(b[:0], 7, e) }); n > 0 || err != nil {
+			t.Errorf("%T: %v allocations to write it, %v", e, n, err)
+		}
+	}
+}

@@ -43,7 +43,11 @@ func (s *Summary) Add(w *Window, x float64) {
 		s.Finite++
 		s.Mean = runningMean(s.Mean, x, s.Finite)
 	}
-	s.Mean5, s.Mean10 = w.mean(5), w.mean(10)
+	s.Mean5 = w.mean(5)
+	s.Mean10 = s.Mean5 // of the same values
+	if w.count > 5 {
+		s.Mean10 = w.mean(10)
+	}
 }
 
 func (w *Window) add(x float64) {

@@ -1,7 +1,7 @@
 package simulate
 
 import (
-	"container/heap"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -147,6 +147,7 @@ type simulation struct {
 type runningAttempt struct {
 	trial   core.TrialNo
 	attempt uint32
+	params  []byte
 	curve   curves.Course
 	// next is the report that comes next, from those of the curve; began the
 	// training time of the attempt's beginning, and since the running time.
@@ -178,6 +179,7 @@ func newSimulation() *simulation {
 // nothing is kept.
 func (m *simulation) ports(s *compose.Session, live engine.Ports) engine.Ports {
 	m.Session, m.machine = s, s.Machine
+	s.History.Reuse() // nobody here keeps an event
 	live.Executor, live.Timer, live.Publisher, live.Store, live.Listeners = m, m, &improvements{m}, noStorage{}, nil
 	return live
 }
@@ -243,7 +245,7 @@ func (m *simulation) runInstant(ctx context.Context) error {
 // advance lets time continue to what happens next.
 func (m *simulation) advance() error {
 	for len(m.queue) > 0 && m.queue[0].ended {
-		heap.Pop(&m.queue)
+		m.queue.pop()
 	}
 	switch {
 	case m.wake > 0 && (len(m.queue) == 0 || m.wake <= m.queue[0].at):
@@ -251,7 +253,7 @@ func (m *simulation) advance() error {
 		m.wake = 0
 		m.Inbox().Post(&core.Ticked{})
 	case len(m.queue) > 0:
-		r := heap.Pop(&m.queue).(*runningAttempt)
+		r := m.queue.pop()
 		m.Engine().SetTime(r.at)
 		m.report(r)
 	case m.machine.Stuck():
@@ -319,13 +321,12 @@ func (m *simulation) improve(o core.Observation) {
 // start begins an attempt where its checkpoint was made.
 func (m *simulation) start(a core.StartAttempt) {
 	m.Inbox().Post(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt})
-	p, err := m.Drivers.Translate.Encode(m.machine.Params(a.Trial))
-	if err != nil {
+	r := &runningAttempt{trial: a.Trial, attempt: a.Attempt, params: m.machine.Params(a.Trial), since: m.machine.Now()}
+	if err := m.findCourse(r); err != nil {
 		m.Inbox().Post(&core.AttemptEnded{Trial: a.Trial, Attempt: a.Attempt,
 			Cause: core.TrainableFailure(err.Error())})
 		return
 	}
-	r := &runningAttempt{trial: a.Trial, attempt: a.Attempt, curve: m.course(a.Trial, p), since: m.machine.Now()}
 	for r.next < r.curve.Len() && a.Restore.ID != 0 && r.curve.Iteration(r.next) <= a.Restore.Iteration {
 		r.next++
 	}
@@ -333,10 +334,24 @@ func (m *simulation) start(a core.StartAttempt) {
 		r.began = r.curve.Seconds(r.next - 1)
 	}
 	m.runs[a.Trial] = r
-	if !r.curve.Own() {
-		m.near[a.Trial] = true
-	}
 	m.schedule(r)
+}
+
+// findCourse sets what a run will report: that of the trial's run before, unless its parameters have changed.
+func (m *simulation) findCourse(r *runningAttempt) error {
+	if was := m.runs[r.trial]; was != nil && bytes.Equal(was.params, r.params) {
+		r.curve = was.curve
+		return nil
+	}
+	p, err := m.Drivers.Translate.Encode(r.params)
+	if err != nil {
+		return err
+	}
+	r.curve = m.course(r.trial, p)
+	if !r.curve.Own() {
+		m.near[r.trial] = true
+	}
+	return nil
 }
 
 // course is what a trial reports.
@@ -357,7 +372,7 @@ func (m *simulation) schedule(r *runningAttempt) {
 	}
 	m.order++
 	r.order = m.order
-	heap.Push(&m.queue, r)
+	m.queue.push(r)
 }
 
 // report has a run report, or end.
@@ -435,18 +450,41 @@ func (m *simulation) sum() Result {
 }
 
 // agenda is what will happen: the earliest first, of those at one instant what was
-// planned first.
+// planned first. It is a heap without the calls of container/heap, which each result would need a dozen of.
 type agenda []*runningAttempt
 
-func (a agenda) Len() int { return len(a) }
-func (a agenda) Less(i, j int) bool {
-	return a[i].at < a[j].at || a[i].at == a[j].at && a[i].order < a[j].order
+func (r *runningAttempt) before(o *runningAttempt) bool {
+	return r.at < o.at || r.at == o.at && r.order < o.order
 }
-func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *agenda) Push(x any)   { *a = append(*a, x.(*runningAttempt)) }
-func (a *agenda) Pop() any {
-	old := *a
-	last := old[len(old)-1]
-	*a = old[:len(old)-1]
-	return last
+
+func (a *agenda) push(r *runningAttempt) {
+	s := append(*a, r)
+	i := len(s) - 1
+	for i > 0 && r.before(s[(i-1)/2]) {
+		s[i], i = s[(i-1)/2], (i-1)/2
+	}
+	s[i] = r
+	*a = s
+}
+
+// pop returns the first one; there must be one.
+func (a *agenda) pop() *runningAttempt {
+	s := *a
+	first, last := s[0], s[len(s)-1]
+	s = s[:len(s)-1]
+	i := 0
+	for c := 1; c < len(s); c = 2*i + 1 {
+		if c+1 < len(s) && s[c+1].before(s[c]) {
+			c++
+		}
+		if !s[c].before(last) {
+			break
+		}
+		s[i], i = s[c], c
+	}
+	if len(s) > 0 {
+		s[i] = last
+	}
+	*a = s
+	return first
 }

@@ -50,6 +50,18 @@ func adapt() {
 	a.afterNext()
 }
 
+// Roomy lets the heap grow by so many bytes between two collections, however busy the machine is. It is for a command
+// that computes as fast as it can and ends soon. It does nothing if the user has set GOGC or GOMEMLIMIT.
+func Roomy(bytes uint64) {
+	if os.Getenv(gogc) == "" && os.Getenv("GOMEMLIMIT") == "" {
+		wanted.Store(bytes)
+		debug.SetGCPercent(most) // until the next collection, which finds out what is in use
+	}
+}
+
+// wanted is what Roomy was called with; 0: it was not.
+var wanted atomic.Uint64
+
 // Limit has the garbage collector run more often when the process has about so many bytes in use, and until then not
 // before the heap has grown by 32 MB, however little the process does. A process that needs more than that gets a
 // quarter more than it has in use: the runtime would give up to half of the processors to a collector that finds
@@ -77,8 +89,11 @@ func (a *adapter) adapt() {
 	defer a.mu.Unlock()
 	now := measured()
 	p := percent(now.live, now.rate(a.seen))
+	if bytes := wanted.Load(); bytes > 0 {
+		p = max(p, roomy(now.live, bytes))
+	}
 	if bytes := limit.Load(); bytes > 0 {
-		p = max(p, roomy(now.live))
+		p = max(p, roomy(now.live, room))
 		debug.SetMemoryLimit(ceiling(bytes, now.live))
 	}
 	if p != a.percent {
@@ -106,8 +121,8 @@ func percent(live, rate uint64) int {
 	return int(min(max(uint64(float64(rate)*each*100), least), bound))
 }
 
-// roomy is the setting with which a heap grows by room between two collections.
-func roomy(live uint64) int { return int(min(room*100/max(live, 1), most)) }
+// roomy is the setting with which a heap grows by so many bytes between two collections.
+func roomy(live, bytes uint64) int { return int(min(bytes*100/max(live, 1), most)) }
 
 // ceiling is the limit of a process that wants to keep to bytes and has live bytes in use.
 func ceiling(bytes int64, live uint64) int64 { return max(bytes, int64(live+live/4)) }

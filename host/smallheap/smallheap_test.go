@@ -21,6 +21,23 @@ func TestPercent(t *testing.T) {
 	}
 }
 
+// A heap that may have more room grows more between two collections.
+func TestRoomy(t *testing.T) {
+	t.Cleanup(func() {
+		wanted.Store(0)
+		debug.SetGCPercent(usual)
+	})
+	a := &adapter{seen: measured(), percent: usual}
+	a.seen.at = time.Now().Add(-time.Hour)
+	if a.adapt(); a.percent != least {
+		t.Errorf("%d, want %d", a.percent, least)
+	}
+	Roomy(1 << 30)
+	if a.adapt(); a.percent != most {
+		t.Errorf("with more room: %d, want %d", a.percent, most)
+	}
+}
+
 // A process with a limit is not collected more often because it allocates little.
 func TestLimited(t *testing.T) {
 	t.Cleanup(func() {
@@ -42,7 +59,7 @@ func TestLimited(t *testing.T) {
 		t.Errorf("with a limit: %d", got)
 	}
 	for live, want := range map[uint64]int{1: 800, 16: 200, 64: 50, 320: 10} {
-		if got := roomy(live << 20); got != want {
+		if got := roomy(live<<20, room); got != want {
 			t.Errorf("%d MiB in use: %d, want %d", live, got, want)
 		}
 	}

@@ -47,6 +47,13 @@ const (
 	bridge = "bridge"
 )
 
+// simulation is the first argument of a process that simulates, and simulationRoom how many bytes it may allocate
+// between two collections: it is short-lived, and most of its memory is garbage soon.
+const (
+	simulation     = "simulate"
+	simulationRoom = 256 << 20
+)
+
 // agents is the program of an agent; nil: this program cannot be one.
 var agents func(args []string, reaper func(mark string) *exec.Cmd, out io.Writer) (exit int)
 
@@ -176,6 +183,9 @@ func (r *Registry) Main(args []string) (handled bool, exit int) {
 // only host experiments and have plugins that do not compute in parallel.
 func (r *Registry) AdaptRuntime(args []string) {
 	smallheap.Adapt()
+	if len(args) > 0 && args[0] == simulation {
+		smallheap.Roomy(simulationRoom)
+	}
 	if servesPlugin(args) || len(args) > 0 && (args[0] == agent || args[0] == forks.Command) {
 		// An agent and a server of forks only forward data. With a second processor the runtime would wake a thread
 		// whenever one goroutine passes work to another, which costs more than most of the work.

@@ -9,7 +9,7 @@ import (
 
 // Event calls apply with each event. Apply adds its decisions to out.
 func Event(events []sdk.Event, apply func(e *sdk.Event, out *sdk.Decisions)) (sdk.Decisions, error) {
-	out := sdk.Decisions{Decisions: make([]sdk.Decision, 0, len(events))}
+	var out sdk.Decisions // most calls bring no result, or one
 	for i := range events {
 		apply(&events[i], &out)
 	}

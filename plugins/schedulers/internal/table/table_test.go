@@ -7,7 +7,8 @@ import (
 
 func TestValuesAreApart(t *testing.T) {
 	var table Table[int]
-	numbers := []uint32{0, 1, pageSize - 1, pageSize, math.MaxUint32}
+	numbers := []uint32{0, 1, pageSize - 1, pageSize, 9 * pageSize, listed*pageSize - 1, listed * pageSize,
+		math.MaxUint32}
 	for i, n := range numbers {
 		*table.At(n) = i + 1
 	}
