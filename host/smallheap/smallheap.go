@@ -23,7 +23,7 @@ const (
 	// which is 3 % of one processor then.
 	each = 0.025 / (1 << 20) // seconds
 	// usual is the runtime's own setting of GOGC; least is for processes that allocate little, most for tiny heaps.
-	least, usual, most = 25, 100, 800
+	least, usual, most = 10, 100, 800
 
 	gogc  = "GOGC"
 	first = "800"

@@ -13,7 +13,7 @@ func TestPercent(t *testing.T) {
 	for _, c := range []struct {
 		live, rate uint64 // in MiB
 		want       int
-	}{{0, 1000, 800}, {1, 1000, 800}, {8, 1000, 400}, {32, 1000, 100}, {1 << 10, 1000, 100}, {8, 0, 25}, {8, 20, 50},
+	}{{0, 1000, 800}, {1, 1000, 800}, {8, 1000, 400}, {32, 1000, 100}, {1 << 10, 1000, 100}, {8, 0, 10}, {8, 20, 50},
 		{8, 100, 250}, {100, 20, 50}} {
 		if got := percent(c.live<<20, c.rate<<20); got != c.want {
 			t.Errorf("%d MiB in use, %d allocated a second: %d, want %d", c.live, c.rate, got, c.want)
