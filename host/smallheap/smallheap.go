@@ -22,8 +22,11 @@ const (
 	// each is the time between two collections for each byte in use. A collection takes about 0.7 ms for a megabyte,
 	// which is 3 % of one processor then.
 	each = 0.025 / (1 << 20) // seconds
-	// usual is the runtime's own setting of GOGC; least is for processes that allocate little, most for tiny heaps.
-	least, usual, most = 25, 100, 800
+	// usual is the runtime's own setting of GOGC; most is for tiny heaps. For processes that allocate little, least is
+	// for heaps of up to 8 MB, whose collections cost more than what they find, and tight for those of 20 MB and more.
+	tight, least, usual, most = 10, 25, 100, 800
+	// step is by how much such a heap grows between two collections.
+	step = 2 << 20
 
 	gogc  = "GOGC"
 	first = "800"
@@ -118,7 +121,8 @@ type object struct{ _ *object }
 // collections, by what is allocated in the time that each of its bytes gets: what is in use does not matter.
 func percent(live, rate uint64) int {
 	bound := min(max(room*100/max(live, 1), usual), most)
-	return int(min(max(uint64(float64(rate)*each*100), least), bound))
+	low := min(max(step*100/max(live, 1), tight), least)
+	return int(min(max(uint64(float64(rate)*each*100), low), bound))
 }
 
 // roomy is the setting with which a heap grows by so many bytes between two collections.

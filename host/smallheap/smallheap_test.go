@@ -14,7 +14,7 @@ func TestPercent(t *testing.T) {
 		live, rate uint64 // in MiB
 		want       int
 	}{{0, 1000, 800}, {1, 1000, 800}, {8, 1000, 400}, {32, 1000, 100}, {1 << 10, 1000, 100}, {8, 0, 25}, {8, 20, 50},
-		{8, 100, 250}, {100, 20, 50}} {
+		{8, 100, 250}, {100, 20, 50}, {1, 0, 25}, {16, 0, 12}, {20, 0, 10}, {100, 3, 10}, {100, 6, 15}} {
 		if got := percent(c.live<<20, c.rate<<20); got != c.want {
 			t.Errorf("%d MiB in use, %d allocated a second: %d, want %d", c.live, c.rate, got, c.want)
 		}

@@ -9,6 +9,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/tunehost/tunehost/host/agent/link/buffers"
 )
 
 // A session survives the end of the connection that carries it, if another connection takes its place before
@@ -28,6 +30,9 @@ const (
 	endOfLease = 1<<32 - 2
 	// maxKept is how many bytes are kept for the other side to confirm; then writers wait.
 	maxKept = 4 << 20
+	// gently is for how many bytes of a session no frame is longer than gentle. TLS keeps a buffer for the longest
+	// record that it has read: without this all sessions of a host would keep one for what plugins say at their start.
+	gently, gentle = 64 << 10, 1200
 	// confirmAfter is after how many bytes the other side is told. Beats tell it of the rest.
 	confirmAfter = 256 << 10
 	// idleBuffer is how large an empty buffer may be to be used again.
@@ -193,9 +198,6 @@ func (l *lasting) wait() {
 	l.waiting--
 }
 
-// frames are buffers for frames: a session needs one only while it sends.
-var frames = sync.Pool{New: func() any { return new([frameHead + maxFrame]byte) }}
-
 // send sends what is due, unless another goroutine does. l.mu is held, but not while it sends.
 func (l *lasting) send() {
 	if l.sending {
@@ -240,13 +242,18 @@ func (l *lasting) due() bool {
 
 // sendFrame sends the next frame, or the last one of all. l.mu is held, but not while it sends.
 func (l *lasting) sendFrame(carrier net.Conn, last bool) error {
-	buffer := frames.Get().(*[frameHead + maxFrame]byte)
-	defer frames.Put(buffer)
 	l.next = max(l.next, l.from)
-	n := copy(buffer[frameHead:], l.kept[l.next-l.from:])
+	n := min(len(l.kept)-int(l.next-l.from), maxFrame) //nolint:gosec // it is at most maxKept
+	if l.next < gently {
+		n = min(n, gentle)
+	}
+	lent := buffers.Borrow(frameHead + n)
+	defer lent.Return()
+	buffer := lent.Bytes
+	copy(buffer[frameHead:frameHead+n], l.kept[l.next-l.from:])
 	l.next += uint64(n)
 	l.told = l.received
-	binary.BigEndian.PutUint64(buffer[:], l.received)
+	binary.BigEndian.PutUint64(buffer, l.received)
 	binary.BigEndian.PutUint32(buffer[8:], uint32(n)) //nolint:gosec // it is at most maxFrame
 	switch {
 	case last && l.goodbye:

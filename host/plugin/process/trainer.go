@@ -28,19 +28,17 @@ func (p *Process) OpenTrainable(ctx context.Context, options []byte) (plugin.Tra
 	t := &trainer{Process: p, client: client, traits: sdk.TrainableTraits{
 		Reusable: m.GetReusable(), Shared: m.GetShared(), Saves: m.GetSaves(), Requests: m.GetRequests(),
 	}}
-	t.wake.L = &t.mu
 	var streamCtx context.Context
 	streamCtx, t.cancel = context.WithCancel(context.Background())
 	if t.stream, err = client.Train(streamCtx); err != nil {
 		t.cancel()
 		return nil, p.callFailure(ctx, "Train", err)
 	}
-	go t.write()
 	return t, nil
 }
 
 // trainer is an opened trainable. Commands queue here; one goroutine sends all queued ones in one
-// message.
+// message. There is none while nothing is queued: a host has thousands of trainables.
 type trainer struct {
 	*Process
 	client pb.TrainableServiceClient
@@ -48,11 +46,11 @@ type trainer struct {
 	stream pb.TrainableService_TrainClient
 	cancel context.CancelFunc
 
-	mu     sync.Mutex
-	wake   sync.Cond
-	queue  []train.Command
-	spare  []train.Command
-	closed bool
+	mu      sync.Mutex
+	queue   []train.Command
+	spare   []train.Command
+	writing bool // a goroutine sends, or has failed
+	closed  bool
 }
 
 // Traits implements plugin.Trainer.
@@ -75,7 +73,7 @@ func (t *trainer) Send(commands []train.Command) error {
 		return train.ErrClosed
 	}
 	t.queue = append(t.queue, commands...)
-	t.wake.Signal()
+	t.startWriting()
 	return nil
 }
 
@@ -113,17 +111,27 @@ func (t *trainer) end() (already bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	already, t.closed = t.closed, true
-	t.wake.Signal()
+	t.startWriting()
 	return already
 }
 
-// write sends queued commands until the trainer is closed or the stream breaks; Recv returns the
+// startWriting starts write, unless it runs. t.mu is held.
+func (t *trainer) startWriting() {
+	if !t.writing {
+		t.writing = true
+		go t.write()
+	}
+}
+
+// write sends queued commands until there are none, the trainer is closed or the stream breaks; Recv returns the
 // reason.
 func (t *trainer) write() {
 	for {
-		commands := t.next()
-		if commands == nil {
+		commands, closed := t.next()
+		if closed {
 			_ = t.stream.CloseSend()
+		}
+		if len(commands) == 0 {
 			return
 		}
 		if err := t.stream.Send(wire.CommandsToProto(commands)); err != nil {
@@ -135,20 +143,18 @@ func (t *trainer) write() {
 	}
 }
 
-// next waits for commands; nil when the trainer is closed.
-func (t *trainer) next() []train.Command {
+// next returns the queued commands. If there are none, the caller must end: closed says that none will follow.
+func (t *trainer) next() (commands []train.Command, closed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for len(t.queue) == 0 && !t.closed {
-		t.wake.Wait()
-	}
 	if len(t.queue) == 0 {
-		return nil
+		t.writing = t.closed
+		return nil, t.closed
 	}
 	out := t.queue
 	clear(t.spare)
 	t.queue, t.spare = t.spare[:0], out
-	return out
+	return out, false
 }
 
 // Close implements plugin.Trainer.

@@ -75,7 +75,36 @@ func (q quickly) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo, er
 	_ = own.SetDeadline(time.Now().Add(handshakeLimit))
 	secure, who, err := q.TransportCredentials.ServerHandshake(own)
 	_ = own.SetDeadline(time.Time{})
-	return secure, who, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return &gentle{Conn: secure, left: gently}, who, nil
+}
+
+// A gentle connection writes little at a time at first. TLS keeps a buffer for the longest record that it has read:
+// without this a host of a thousand processes would keep one for what each of them says at its start.
+type gentle struct {
+	net.Conn
+	left int // bytes to write in this way
+}
+
+// gently is for how many bytes, and atATime how many of them.
+const gently, atATime = 64 << 10, 1200
+
+// Write implements net.Conn. gRPC calls it from one goroutine.
+func (g *gentle) Write(p []byte) (n int, err error) {
+	for g.left > 0 && len(p)-n > atATime && err == nil {
+		var m int
+		m, err = g.Conn.Write(p[n : n+atATime])
+		n += m
+		g.left -= m
+	}
+	if err != nil {
+		return n, err
+	}
+	m, err := g.Conn.Write(p[n:])
+	g.left -= m
+	return n + m, err
 }
 
 // announce adds the certificate to the handshake line, because go-plugin adds only certificates of
