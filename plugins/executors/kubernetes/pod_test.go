@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -83,11 +85,28 @@ func TestOptions(t *testing.T) {
 		`{"labels": {"app.kubernetes.io/managed-by": "me"}}`:         "itself",
 		`{"labels": {"ok": "` + strings.Repeat("x", 64) + `"}}`:      "a label",
 		`{"template": {"spec": {"containers": "none"}, "kind": ""}}`: "a pod",
+		`{"image": "x", "annotations": {"tunehost.io/pods": "9"}}`:   "itself",
+		`{}`: "the image of trials",
+		`{"template": {"spec": {"containers": [{"name": "sidecar", "image": "x"}]}}}`: "the image of trials",
 	} {
 		_, err := read([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want one line with %q", text, err, want)
 		}
+	}
+}
+
+// The image may be in the template, and a file below the home directory.
+func TestOptionsOfTheUser(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	if err := os.WriteFile(filepath.Join(home, "pod.yaml"),
+		[]byte(`{spec: {containers: [{name: trial, image: "python:3.12"}]}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := read([]byte(`{"template": "~/pod.yaml"}`))
+	if err != nil || o.template.Spec.Containers[0].Image != "python:3.12" {
+		t.Errorf("%v %+v", err, o.template.Spec)
 	}
 }
 
