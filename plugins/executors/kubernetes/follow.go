@@ -146,7 +146,7 @@ func (e *executor) lookAt(l *lease) {
 		e.waits(l, states[first(waiting)].why, first(bound) >= 0 || first(running) >= 0)
 	case first(bound) >= 0:
 		l.partly = time.Time{}
-		e.starts(l, states[first(bound)].why)
+		e.starts(l, states[first(bound)].why, podName(l.name, first(bound)))
 	default:
 		e.runs(l, states)
 	}
@@ -238,9 +238,16 @@ func (e *executor) waits(l *lease, why string, partly bool) {
 // silence is how long a node may take to answer for a pod; a working one does within a second.
 const silence = 15 * time.Second
 
+// longStart is how long a pod that has a node may take to run until the user is told where to look: what a volume
+// lacks is not in the pod, and its events need a right of their own.
+const longStart = 30 * time.Second
+
 // starts is for a lease all of whose pods have a node, and not all run. The scheduler gives pods to nodes that have
 // died until the cluster notices that: such pods are created again.
-func (e *executor) starts(l *lease, why string) {
+func (e *executor) starts(l *lease, why, pod string) {
+	if e.now().Sub(l.created) > longStart {
+		why += "; `kubectl describe pod " + pod + "` may say more"
+	}
 	e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: why})
 	node := ""
 	for _, uid := range l.uids {

@@ -171,6 +171,16 @@ func TestStates(t *testing.T) {
 		{strings.Replace(ended("Error", "no program"), `"exitCode": 1`, `"exitCode": 127`, 1), never, "no program"},
 		{status(`"phase": "Running", "containerStatuses": [{"name": "trial", "state": {"terminated": {"reason": "Error",
 			"exitCode": 126, "message": "Exec format error"}}}]`), never, "Exec format error"},
+		{status(`"phase": "Pending", "initContainerStatuses": [{"name": "fetch", "state": {"waiting": {
+			"reason": "ErrImagePull", "message": "no such image"}}}], "containerStatuses": [{"name": "trial",
+			"state": {"waiting": {"reason": "PodInitializing"}}}]`), bound,
+			"on n1: the container fetch: ErrImagePull: no such image"},
+		{status(`"phase": "Pending", "initContainerStatuses": [{"name": "fetch", "state": {"waiting": {
+			"reason": "InvalidImageName", "message": "bad"}}}]`), never, "the container fetch: InvalidImageName: bad"},
+		{status(`"phase": "Failed", "initContainerStatuses": [{"name": "fetch", "state": {"terminated": {
+			"reason": "Error", "exitCode": 2, "message": "no data"}}}], "containerStatuses": [{"name": "trial",
+			"state": {"waiting": {"reason": "PodInitializing"}}}]`), over,
+			"the container fetch of the pod p has ended: Error, exit code 2; its last words: no data"},
 		{`{"spec": {"schedulerName": "volcano"}}`, waiting, "the scheduler volcano has not looked"},
 		{`{"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"nodeName": "n1"}}`, ending,
 			"deleted by somebody else"},
@@ -224,6 +234,26 @@ func TestAffinity(t *testing.T) {
 	has := p.Spec.Containers[0].Resources.Requests
 	if cpu, gpu := has[corev1.ResourceCPU], has["nvidia.com/gpu"]; cpu.MilliValue() != 1500 || gpu.Value() != 3 {
 		t.Errorf("strict_pack: %v", has)
+	}
+}
+
+// B-135: a pod that does not run long after it got its node names the command that says why.
+func TestLongStart(t *testing.T) {
+	e := offline(t, `{"image": "x"}`)
+	now := time.Unix(1000, 0)
+	e.now = func() time.Time { return now }
+	l := e.newLease("th-1-7", nil, 1)
+	l.created = now
+	var why string
+	e.tell = func(events ...sdk.LeaseEvent) { why = events[0].Why }
+	e.starts(l, "it is being created", "th-1-7-0")
+	if strings.Contains(why, "kubectl") {
+		t.Errorf("at once: %s", why)
+	}
+	now = now.Add(longStart + time.Second)
+	e.starts(l, "it is being created", "th-1-7-0")
+	if !strings.Contains(why, "`kubectl describe pod th-1-7-0` may say more") {
+		t.Errorf("later: %s", why)
 	}
 }
 

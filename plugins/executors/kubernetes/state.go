@@ -53,19 +53,39 @@ func endState(p *corev1.Pod) state {
 // containerState is the state of a pod that has a node.
 func containerState(p *corev1.Pod) state {
 	for _, c := range p.Status.ContainerStatuses {
-		switch w := c.State.Waiting; {
+		switch {
 		case c.Name != container:
 		case c.State.Running != nil:
 			return state{stage: running, until: endOf(p)}
 		case c.State.Terminated != nil:
 			return endState(p)
-		case w != nil && hopeless[w.Reason]:
-			return state{stage: never, why: kubernetes(w.Reason, w.Message)}
-		case w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing":
-			return state{stage: bound, why: kubernetes("on "+p.Spec.NodeName+": "+w.Reason, w.Message)}
+		}
+		if s, ok := startState(p, &c); c.Name == container && ok {
+			return s
+		}
+	}
+	for _, c := range p.Status.InitContainerStatuses { // those of the template
+		if s, ok := startState(p, &c); ok {
+			return s
 		}
 	}
 	return state{stage: bound, why: kubernetes("the container is being created on "+p.Spec.NodeName, "")}
+}
+
+// startState is the state of a pod one of whose containers does not start; ok: there is a reason.
+func startState(p *corev1.Pod, c *corev1.ContainerStatus) (s state, ok bool) {
+	w := c.State.Waiting
+	if w == nil || w.Reason == "" || w.Reason == "ContainerCreating" || w.Reason == "PodInitializing" {
+		return state{}, false
+	}
+	of := ""
+	if c.Name != container {
+		of = "the container " + c.Name + ": "
+	}
+	if hopeless[w.Reason] {
+		return state{stage: never, why: kubernetes(of+w.Reason, w.Message)}, true
+	}
+	return state{stage: bound, why: kubernetes("on "+p.Spec.NodeName+": "+of+w.Reason, w.Message)}, true
 }
 
 // hopeless are reasons for which a container waits that only another request can change.
@@ -130,7 +150,10 @@ func endWhy(p *corev1.Pod) string {
 	if p.Status.Reason != "" {
 		return kubernetes(p.Status.Reason, p.Status.Message)
 	}
-	t := terminated(p)
+	name, t := "the pod "+p.Name, terminated(p)
+	if t == nil {
+		name, t = failedBefore(p)
+	}
 	switch {
 	case t == nil && p.DeletionTimestamp != nil:
 		return goneWhy(p)
@@ -141,11 +164,21 @@ func endWhy(p *corev1.Pod) string {
 	case p.DeletionTimestamp != nil:
 		return goneWhy(p)
 	}
-	why := fmt.Sprintf("the pod %s has ended: %s, exit code %d", p.Name, t.Reason, t.ExitCode)
+	why := fmt.Sprintf("%s has ended: %s, exit code %d", name, t.Reason, t.ExitCode)
 	if last := lastLine(t.Message); last != "" {
 		why += "; its last words: " + last
 	}
 	return kubernetes(why, "")
+}
+
+// failedBefore is how a container of the template that runs before that of trials has failed, or nil.
+func failedBefore(p *corev1.Pod) (name string, t *corev1.ContainerStateTerminated) {
+	for _, c := range p.Status.InitContainerStatuses {
+		if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
+			return "the container " + c.Name + " of the pod " + p.Name, t
+		}
+	}
+	return "", nil
 }
 
 // The exit codes of a shell that cannot run a program.
