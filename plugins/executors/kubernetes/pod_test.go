@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -197,16 +198,30 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// A quota that has room for the request when others have ended is waited for.
+// A quota that has room for the request when others have ended is waited for. One that has no room for all pods of a
+// lease never has.
 func TestQuota(t *testing.T) {
-	for text, want := range map[string][2]bool{
-		`pods "x" is forbidden: exceeded quota: q, requested: pods=1, used: pods=4, limited: pods=4`: {false, true},
-		`pods "x" is forbidden: exceeded quota: q, requested: requests.memory=8Gi,pods=1, ` +
-			`used: requests.memory=0,pods=0, limited: requests.memory=4Gi,pods=9`: {true, true},
-		`pods "x" is forbidden: violates PodSecurity`: {false, false},
+	e := offline(t, `{"image": "x", "template": {"spec": {"containers": [{"name": "sidecar", "image": "x",
+		"resources": {"requests": {"cpu": "1"}}}]}}}`)
+	const exceeded = `pods "x" is forbidden: exceeded quota: q, `
+	for _, c := range []struct {
+		text       string
+		pods       int
+		beyond, ok bool
+	}{
+		{exceeded + `requested: pods=1, used: pods=4, limited: pods=4`, 4, false, true},
+		{exceeded + `requested: pods=1, used: pods=4, limited: pods=4`, 5, true, true},
+		{exceeded + `requested: requests.memory=8Gi,pods=1, used: requests.memory=0,pods=0, ` +
+			`limited: requests.memory=4Gi,pods=9`, 1, true, true},
+		{exceeded + `requested: requests.cpu=3, used: requests.cpu=3, limited: requests.cpu=6`, 2, false, true},
+		{exceeded + `requested: cpu=3, used: cpu=3, limited: cpu=5`, 2, true, true},
+		{exceeded + `requested: limits.memory=1Gi, used: limits.memory=1Gi, limited: limits.memory=2Gi`, 3, true, true},
+		{`pods "x" is forbidden: violates PodSecurity`, 9, false, false},
 	} {
-		if beyond, ok := beyondQuota(text); [2]bool{beyond, ok} != want {
-			t.Errorf("%s: %t %t, want %t", text, beyond, ok, want)
+		r := request(c.pods, spread, sdk.Amount{Name: "cpu", Value: 2}, sdk.Amount{Name: "memory", Value: 1 << 30})
+		beyond, ok := beyondQuota(c.text, func(name string) resource.Quantity { return e.wanted(r, name) })
+		if beyond != c.beyond || ok != c.ok {
+			t.Errorf("%s, of %d pods: %t %t, want %t %t", c.text, c.pods, beyond, ok, c.beyond, c.ok)
 		}
 	}
 }

@@ -2,12 +2,10 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // stage is how far a pod is.
@@ -219,32 +217,4 @@ func lastLine(text string) string {
 		return "…" + string(last[n-most:])
 	}
 	return string(last)
-}
-
-// quota is what the API server says of an exceeded quota: requested, used and limited, each name=amount,….
-var quota = regexp.MustCompile(`exceeded quota: \S+, requested: (\S+), used: \S+, limited: (\S+)`)
-
-// beyondQuota reports whether a request is more than a quota ever allows; ok: the text is about a quota.
-func beyondQuota(text string) (beyond, ok bool) {
-	m := quota.FindStringSubmatch(text)
-	if m == nil {
-		return false, false
-	}
-	limits := amountsOf(m[2])
-	for name, requested := range amountsOf(m[1]) {
-		limit, known := limits[name]
-		beyond = beyond || known && requested.Cmp(limit) > 0
-	}
-	return beyond, true
-}
-
-func amountsOf(list string) map[string]resource.Quantity {
-	amounts := map[string]resource.Quantity{}
-	for item := range strings.SplitSeq(list, ",") {
-		name, value, _ := strings.Cut(item, "=")
-		if q, err := resource.ParseQuantity(value); err == nil {
-			amounts[name] = q
-		}
-	}
-	return amounts
 }
