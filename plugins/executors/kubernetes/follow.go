@@ -146,7 +146,7 @@ func (e *executor) lookAt(l *lease) {
 		e.waits(l, states[first(waiting)].why, first(bound) >= 0 || first(running) >= 0)
 	case first(bound) >= 0:
 		l.partly = time.Time{}
-		e.starts(l, states[first(bound)].why, podName(l.name, first(bound)))
+		e.starts(l, states[first(bound)].why)
 	default:
 		e.runs(l, states)
 	}
@@ -244,9 +244,9 @@ const longStart = 30 * time.Second
 
 // starts is for a lease all of whose pods have a node, and not all run. The scheduler gives pods to nodes that have
 // died until the cluster notices that: such pods are created again.
-func (e *executor) starts(l *lease, why, pod string) {
+func (e *executor) starts(l *lease, why string) {
 	if e.now().Sub(l.created) > longStart {
-		why += "; `kubectl describe pod " + pod + "` may say more"
+		why += "; `kubectl get events -n " + e.cluster.namespace + "` may say more"
 	}
 	e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: why})
 	node := ""
@@ -314,6 +314,7 @@ func (e *executor) runs(l *lease, states []state) {
 		c := e.copies.of(uid)
 		if c == nil {
 			e.copies.begin(e, l.ctx, k.pod)
+			e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: e.preparing()})
 		} else if why := c.trouble(); why != "" {
 			e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: why})
 		}
@@ -326,6 +327,14 @@ func (e *executor) runs(l *lease, states []state) {
 	if all {
 		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseGranted, Bundles: bundles, Until: earliest(states)})
 	}
+}
+
+// preparing is what a lease waits for whose pods run.
+func (e *executor) preparing() string {
+	if e.x.Agent == nil || e.Program != "" {
+		return "the pod runs"
+	}
+	return "the pod runs; the tunehost program is being copied into it"
 }
 
 // grantedIn are the bundles of a pod. A pod has devices and a network of its own: for the processes in it, another pod

@@ -261,14 +261,31 @@ func TestLongStart(t *testing.T) {
 	l.created = now
 	var why string
 	e.tell = func(events ...sdk.LeaseEvent) { why = events[0].Why }
-	e.starts(l, "it is being created", "th-1-7-0")
+	e.starts(l, "it is being created")
 	if strings.Contains(why, "kubectl") {
 		t.Errorf("at once: %s", why)
 	}
 	now = now.Add(longStart + time.Second)
-	e.starts(l, "it is being created", "th-1-7-0")
-	if !strings.Contains(why, "`kubectl describe pod th-1-7-0` may say more") {
+	e.starts(l, "it is being created")
+	if !strings.Contains(why, "`kubectl get events -n ml` may say more") {
 		t.Errorf("later: %s", why)
+	}
+}
+
+// B-135: while the program is copied into a pod that runs, it is not said to be created.
+func TestCopyingIsSaid(t *testing.T) {
+	e := offline(t, `{"image": "x"}`)
+	l := e.newLease("th-1-7", nil, 1)
+	l.uids[0] = "1"
+	l.end() // nothing is copied
+	e.pods.put(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "1", Annotations: map[string]string{gpusNote: "0"}}}, false)
+	var why string
+	e.tell = func(events ...sdk.LeaseEvent) { why = events[0].Why }
+	e.starts(l, "it is being created")
+	e.runs(l, []state{{stage: running}})
+	e.following.Wait()
+	if !strings.Contains(why, "is being copied") {
+		t.Errorf("the lease waits: %s", why)
 	}
 }
 
