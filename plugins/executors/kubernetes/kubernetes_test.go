@@ -213,8 +213,8 @@ func testConformance(t *testing.T, w *world) {
 	plugin := filepath.Join(w.config, "tunehost", "plugins", "kubernetes", "tunehost-executor-kubernetes")
 	c := process.Config{Program: process.Program{Kind: sdk.KindExecutor, Name: "kubernetes", Path: plugin,
 		Env: []string{"KUBECONFIG=" + w.Config}}}
-	// The suite's agents write to a folder of this machine. A GPU has a UUID, as with NVIDIA's plugin: numbers are those
-	// of a pod, and two pods on one node have the same.
+	// The suite's agents write to a folder of this machine. A GPU has a UUID, as with NVIDIA's plugin: numbers are
+	// those of a pod, and two pods on one node have the same.
 	shared := fmt.Sprintf(`{"spec": {
 		"containers": [{"name": "trial", "volumeMounts": [{"name": "shared", "mountPath": %q}], "env": [
 			{"name": "POD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},

@@ -278,7 +278,8 @@ func TestCopyingIsSaid(t *testing.T) {
 	l := e.newLease("th-1-7", nil, 1)
 	l.uids[0] = "1"
 	l.end() // nothing is copied
-	e.pods.put(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "1", Annotations: map[string]string{gpusNote: "0"}}}, false)
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "1", Annotations: map[string]string{gpusNote: "0"}}}
+	e.pods.put(p, false)
 	var why string
 	e.tell = func(events ...sdk.LeaseEvent) { why = events[0].Why }
 	e.starts(l, "it is being created")
