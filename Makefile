@@ -193,9 +193,9 @@ check-kubernetes: ## the executor kubernetes on a real cluster on this machine; 
 	@! grep -q 'NOT TESTED' $(TEST_LOG) || { printf '\n== Kubernetes was NOT TESTED: %s\n' "$$(grep -o 'NOT TESTED: .*' $(TEST_LOG) | head -1)" >&2; exit 1; }
 
 .PHONY: bench-kubernetes
-bench-kubernetes: ## what experiments in pods cost, beside plain pods on a real cluster on this machine (needs root); see bench/RESULTS.md
+bench-kubernetes: ## what experiments in pods cost, beside plain pods on a real cluster on this machine (needs root); RUN=starts measures one thing; see bench/RESULTS.md
 	@internal/engines/kubernetes/kubernetes-build.sh >/dev/null
-	@cd $(KUBERNETES) && TUNEHOST_TESTED= go test -count=1 -timeout $(HANGS) -run NONE -bench Kubernetes -benchtime 1x .
+	@cd $(KUBERNETES) && TUNEHOST_TESTED= go test -count=1 -timeout $(HANGS) -run NONE -bench 'Kubernetes/$(RUN)' -benchtime 1x .
 
 .PHONY: build
 build: ## the default program is built; vet and the tests compile everything else

@@ -239,9 +239,13 @@ func (l *Leases) String() string {
 	}
 	text += l.retry()
 	if l.HostGrace > 0 {
+		waiting := ""
+		if l.Waiting > 0 { // nothing of them runs that could end
+			waiting = " (those that wait: once they are granted)"
+		}
 		return fmt.Sprintf("when its last host ended (its record ends at %s): %s; without "+
-			"another host they end %v after it, and `tunehost interrupt` gives them back now", momentOf(l.Recorded),
-			text, time.Duration(l.HostGrace*float64(time.Second)))
+			"another host they end %v after it%s, and `tunehost interrupt` gives them back now", momentOf(l.Recorded),
+			text, time.Duration(l.HostGrace*float64(time.Second)), waiting)
 	}
 	return text + l.routes()
 }

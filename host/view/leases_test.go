@@ -1,6 +1,7 @@
 package view
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -107,7 +108,8 @@ func TestNoTimeLeftWithoutALease(t *testing.T) {
 	}
 }
 
-// The leases of a host that has died are not said to be in use: the record does not say when they end.
+// The leases of a host that has died are not said to be in use: the record does not say when they end. Those that wait
+// have no agent that ends by itself.
 func TestLeasesOfADeadHost(t *testing.T) {
 	l := Leases{Used: 2, Waiting: 1, Why: []string{"in the queue"}}
 	if !l.held() || (&Leases{}).held() {
@@ -115,9 +117,13 @@ func TestLeasesOfADeadHost(t *testing.T) {
 	}
 	l.HostGrace, l.Recorded = 90, time.Date(2026, 11, 28, 18, 0, 0, 0, time.Local)
 	want := "when its last host ended (its record ends at 2026-11-28 18:00:00): 2 in use, " +
-		"1 waiting: in the queue; without another host they end 1m30s after it, and `tunehost interrupt` gives them " +
-		"back now"
+		"1 waiting: in the queue; without another host they end 1m30s after it (those that wait: once they are " +
+		"granted), and `tunehost interrupt` gives them back now"
 	if got := l.String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	l.Waiting, l.Why = 0, nil
+	if got := l.String(); strings.Contains(got, "those that wait") {
+		t.Errorf("none waits: %s", got)
 	}
 }

@@ -38,9 +38,20 @@ func ServesForks(path string) {
 // listed returns the variables of this program that lists name.
 func listed(lists ...[]string) (env []string) {
 	for _, name := range slices.Concat(lists...) {
-		if value, ok := os.LookupEnv(name); ok {
+		if value, ok := lookup(name); ok {
 			env = append(env, name+"="+value)
 		}
 	}
 	return env
+}
+
+// lookup looks a variable up. PWD is where this program is: only shells set it, so that it may be that of the shell
+// which started another program, which started this one.
+func lookup(name string) (value string, ok bool) {
+	if name == "PWD" {
+		if dir, err := os.Getwd(); err == nil {
+			return dir, true
+		}
+	}
+	return os.LookupEnv(name)
 }

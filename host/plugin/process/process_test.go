@@ -271,8 +271,13 @@ func TestFlood(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	t.Setenv("SECRET_TOKEN", "canary")
 	t.Setenv("ASKED_FOR", "given")
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PWD", "/where/a/shell/was") // as it is for a program that another one starts in another directory
 	c := self(t, sdk.KindSearcher, "bad-env")
-	c.Inherit = append(c.Inherit, "ASKED_FOR", "UNSET")
+	c.Inherit = append(c.Inherit, "ASKED_FOR", "UNSET", "PWD")
 	c.Env = []string{"OWN=value"}
 	var mu sync.Mutex
 	var text strings.Builder
@@ -288,7 +293,7 @@ func TestEnvironment(t *testing.T) {
 	if strings.Contains(env, "canary") {
 		t.Error("the host's environment leaks")
 	}
-	for _, want := range []string{"PATH=", "ASKED_FOR=given", "OWN=value", "STDIN 0 EOF"} {
+	for _, want := range []string{"PATH=", "ASKED_FOR=given", "OWN=value", "STDIN 0 EOF", "PWD=" + here + " "} {
 		if !strings.Contains(env, want) {
 			t.Errorf("%q lacks %q", env, want)
 		}

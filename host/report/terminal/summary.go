@@ -336,7 +336,7 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 		add(s.again(func(string) bool { return true })+" --resume never",
 			"start a new experiment, if the space or the objective has to change")
 	}
-	if s.OwnPlugins && st.State == "failed" {
+	if s.OwnPlugins && st.State == "failed" && !st.Unmet() {
 		add(again+" --accept-plugins", "the same, once the plugin is repaired")
 	}
 	if st.Cause.Is(core.CauseSchedulerStuck) {

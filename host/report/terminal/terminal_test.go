@@ -234,6 +234,9 @@ func TestSummaries(t *testing.T) {
 		"summary_plugin": {Status: view.Status{Name: "digits", State: "failed",
 			Cause:   core.TrainableFailure("searcher \"mine\" failed 3 times"),
 			Planned: 3}, File: "digits.yaml", OwnPlugins: true},
+		"summary_refused": {Status: view.Status{Name: "digits", State: "failed",
+			Cause:   core.Cause{Kind: core.CauseLeaseRefused, Text: "no such namespace"},
+			Planned: 3}, File: "digits.yaml", OwnPlugins: true}, // the plugin is well
 	} {
 		e.Dir = "results/digits"
 		if name == "summary_all_failed" {

@@ -19,7 +19,8 @@ import (
 //
 //	make bench-kubernetes
 //
-// The cluster and its nodes are this machine, and share its processors.
+// RUN=starts, RUN=loss and RUN=leases measure one of the three. The cluster and its nodes are this machine, and share
+// its processors.
 func BenchmarkKubernetes(b *testing.B) {
 	w := &world{Cluster: engine.Start(b, engine.Options{})}
 	config, err := clientcmd.BuildConfigFromFlags("", w.Config)
@@ -30,15 +31,15 @@ func BenchmarkKubernetes(b *testing.B) {
 		b.Fatal(err)
 	}
 	w.build(b)
-	for range b.N {
-		w.measureStarts(b)
-		w.measureLoss(b)
+	b.Run("starts", w.measureStarts)
+	b.Run("loss", w.measureLoss)
+	b.Run("leases", func(b *testing.B) {
 		for _, pods := range []int{1, 16} {
 			for _, more := range []string{"", ", cache: " + b.TempDir()} {
 				w.measureLeases(b, pods, more)
 			}
 		}
-	}
+	})
 }
 
 // rounds is how often what takes seconds is measured; the median counts.

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,14 +53,29 @@ func connect(o *options) (*cluster, error) {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
 	config, err := loader.ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("no Kubernetes cluster is configured: %s; set KUBECONFIG, or the option kubeconfig",
-			oneLine(err.Error()))
+		return nil, unconfigured(loader, o.Context, err)
 	}
 	namespace, _, err := loader.Namespace()
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %s", oneLine(err.Error()))
 	}
 	return newCluster(config, namespace)
+}
+
+// unconfigured is the error for a configuration that names no cluster.
+func unconfigured(loader clientcmd.ClientConfig, name string, err error) error {
+	raw, unread := loader.RawConfig()
+	name = cmp.Or(name, raw.CurrentContext)
+	if unread != nil || len(raw.Contexts) == 0 || raw.Contexts[name] != nil {
+		return fmt.Errorf("no Kubernetes cluster is configured: %s; set KUBECONFIG, or the option kubeconfig",
+			oneLine(err.Error()))
+	}
+	lacks := fmt.Sprintf("context %q", name)
+	if name == "" {
+		lacks = "current context"
+	}
+	return fmt.Errorf("the kubeconfig has no %s; set the option context to one that it has: %s", lacks,
+		strings.Join(slices.Sorted(maps.Keys(raw.Contexts)), ", "))
 }
 
 func newCluster(config *rest.Config, namespace string) (*cluster, error) {
@@ -80,7 +99,7 @@ func (e *executor) check(ctx context.Context) error {
 	c := e.cluster
 	err := c.client.Get().Namespace(c.namespace).Resource("pods").Param("limit", "1").Do(ctx).Error()
 	if err != nil && !apierrors.IsForbidden(err) {
-		return fmt.Errorf("the Kubernetes cluster at %s does not answer: %s", c.config.Host, words(err))
+		return unanswered(c.config.Host, err)
 	}
 	if missing := c.missing(ctx, e.rights()); len(missing) > 0 {
 		return errors.New(c.withoutRights(missing))
@@ -89,6 +108,22 @@ func (e *executor) check(ctx context.Context) error {
 		return errors.New(kubernetes("", words(err)+"; "+adviceOfRights))
 	}
 	return nil
+}
+
+// unanswered is the error for a first request that failed: the cluster is not there, or does not know this user.
+func unanswered(host string, err error) error {
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("the Kubernetes cluster at %s does not accept the credentials of the kubeconfig: %s", host,
+			words(err))
+	case strings.Contains(err.Error(), "getting credentials"):
+		return fmt.Errorf("no credentials for the Kubernetes cluster at %s: %s", host, words(err))
+	case errors.As(err, &certificate):
+		return fmt.Errorf("the certificate of the Kubernetes cluster at %s is not one that the kubeconfig trusts: %v",
+			host, certificate.Err)
+	}
+	return fmt.Errorf("the Kubernetes cluster at %s does not answer: %s", host, words(err))
 }
 
 // seesNodes reports whether this user may list the nodes and all pods.

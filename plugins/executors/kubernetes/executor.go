@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -139,7 +140,7 @@ func (e *executor) create(ctx context.Context, l *lease) error {
 	case !permanent(err):
 		return err
 	}
-	beyond, isQuota := beyondQuota(words(err))
+	beyond, isQuota := beyondQuota(words(err), func(name string) resource.Quantity { return e.wanted(l.request, name) })
 	if removed := e.remove(ctx, l); removed != nil {
 		return removed
 	}
@@ -149,7 +150,11 @@ func (e *executor) create(ctx context.Context, l *lease) error {
 		e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: l.quota})
 		return nil
 	}
-	e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseRefused, Why: kubernetes("", words(err))})
+	why := words(err)
+	if n := len(l.uids); beyond && n > 1 {
+		why += fmt.Sprintf("; a trial needs %d pods at a time", n)
+	}
+	e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseRefused, Why: kubernetes("", why)})
 	return nil
 }
 

@@ -238,9 +238,16 @@ func (e *executor) waits(l *lease, why string, partly bool) {
 // silence is how long a node may take to answer for a pod; a working one does within a second.
 const silence = 15 * time.Second
 
+// longStart is how long a pod that has a node may take to run until the user is told where to look: what a volume
+// lacks is not in the pod, and its events need a right of their own.
+const longStart = 30 * time.Second
+
 // starts is for a lease all of whose pods have a node, and not all run. The scheduler gives pods to nodes that have
 // died until the cluster notices that: such pods are created again.
 func (e *executor) starts(l *lease, why string) {
+	if e.now().Sub(l.created) > longStart {
+		why += "; `kubectl get events -n " + e.cluster.namespace + "` may say more"
+	}
 	e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: why})
 	node := ""
 	for _, uid := range l.uids {
@@ -307,6 +314,7 @@ func (e *executor) runs(l *lease, states []state) {
 		c := e.copies.of(uid)
 		if c == nil {
 			e.copies.begin(e, l.ctx, k.pod)
+			e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: e.preparing()})
 		} else if why := c.trouble(); why != "" {
 			e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: why})
 		}
@@ -319,6 +327,14 @@ func (e *executor) runs(l *lease, states []state) {
 	if all {
 		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseGranted, Bundles: bundles, Until: earliest(states)})
 	}
+}
+
+// preparing is what a lease waits for whose pods run.
+func (e *executor) preparing() string {
+	if e.x.Agent == nil || e.Program != "" {
+		return "the pod runs"
+	}
+	return "the pod runs; the tunehost program is being copied into it"
 }
 
 // grantedIn are the bundles of a pod. A pod has devices and a network of its own: for the processes in it, another pod

@@ -213,9 +213,12 @@ func testConformance(t *testing.T, w *world) {
 	plugin := filepath.Join(w.config, "tunehost", "plugins", "kubernetes", "tunehost-executor-kubernetes")
 	c := process.Config{Program: process.Program{Kind: sdk.KindExecutor, Name: "kubernetes", Path: plugin,
 		Env: []string{"KUBECONFIG=" + w.Config}}}
-	// The suite's agents write to a folder of this machine.
+	// The suite's agents write to a folder of this machine. A GPU has a UUID, as with NVIDIA's plugin: numbers are
+	// those of a pod, and two pods on one node have the same.
 	shared := fmt.Sprintf(`{"spec": {
-		"containers": [{"name": "trial", "volumeMounts": [{"name": "shared", "mountPath": %q}]}],
+		"containers": [{"name": "trial", "volumeMounts": [{"name": "shared", "mountPath": %q}], "env": [
+			{"name": "POD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+			{"name": "NVIDIA_VISIBLE_DEVICES", "value": "GPU-$(POD)"}]}],
 		"volumes": [{"name": "shared", "hostPath": {"path": %[1]q}}]}}`, os.TempDir())
 	conformance.RunAll(t, sdk.KindExecutor, conformance.Process(c), conformance.Options{Short: true,
 		Options: []byte(`{"image": "` + w.Image + `", "template": ` + shared + `}`)})
@@ -270,12 +273,6 @@ func testQuickstart(t *testing.T, w *world) {
 
 // testExample runs the experiments of examples/kubernetes, with the image of this cluster.
 func testExample(t *testing.T, w *world) {
-	program, err := os.ReadFile("../../../examples/kubernetes/train.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.create(t, "namespaces/default/configmaps", map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
-		"metadata": map[string]any{"name": "train"}, "data": map[string]any{"train.py": string(program)}})
 	for _, name := range []string{"kubernetes/trials.yaml", "kubernetes/gang.yaml"} {
 		file, err := filepath.Abs(filepath.Join("../../../examples", name))
 		if err != nil {

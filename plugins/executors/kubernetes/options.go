@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,7 +102,8 @@ func read(text []byte) (options, error) {
 	if err != nil {
 		return o, err
 	}
-	for _, check := range []func() error{o.readTemplate, o.readTolerations, o.checkPaths, o.checkTimes, o.checkLabels} {
+	for _, check := range []func() error{o.readTemplate, o.readTolerations, o.checkPaths, o.checkTimes, o.checkLabels,
+		o.checkAnnotations, o.checkImage} {
 		if err := check(); err != nil {
 			return o, err
 		}
@@ -132,10 +134,14 @@ func (o *options) readTemplate() error {
 	return nil
 }
 
-// fromUser is a path that is relative to where the user has started tunehost: a plugin starts in its own folder.
+// fromUser is a path that is relative to where the user has started tunehost, or to the home directory: a plugin
+// starts in its own folder, and no shell sees what is in a file.
 func fromUser(path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path
+	}
+	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(path, "~/") {
+		return filepath.Join(home, path[2:])
 	}
 	return filepath.Join(os.Getenv("PWD"), path)
 }
@@ -185,6 +191,27 @@ func (o *options) checkLabels() error {
 		}
 	}
 	return nil
+}
+
+// checkAnnotations refuses those by which this executor knows its pods.
+func (o *options) checkAnnotations() error {
+	for key := range o.Annotations {
+		if strings.HasPrefix(key, domain) {
+			return option.Wrong("annotations", key, "other annotations; tunehost sets this one itself")
+		}
+	}
+	return nil
+}
+
+// checkImage refuses pods without an image.
+func (o *options) checkImage() error {
+	if o.Image != "" || slices.ContainsFunc(o.template.Spec.Containers, func(c corev1.Container) bool {
+		return c.Name == container && c.Image != ""
+	}) {
+		return nil
+	}
+	return option.Wrong("image", o.Image, "the image of trials, such as python:3.12, here or in the template (of the "+
+		"container %s)", container)
 }
 
 func (o *options) notice() time.Duration { return seconds(o.Notice) }

@@ -2,11 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -83,11 +86,28 @@ func TestOptions(t *testing.T) {
 		`{"labels": {"app.kubernetes.io/managed-by": "me"}}`:         "itself",
 		`{"labels": {"ok": "` + strings.Repeat("x", 64) + `"}}`:      "a label",
 		`{"template": {"spec": {"containers": "none"}, "kind": ""}}`: "a pod",
+		`{"image": "x", "annotations": {"tunehost.io/pods": "9"}}`:   "itself",
+		`{}`: "the image of trials",
+		`{"template": {"spec": {"containers": [{"name": "sidecar", "image": "x"}]}}}`: "the image of trials",
 	} {
 		_, err := read([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want one line with %q", text, err, want)
 		}
+	}
+}
+
+// The image may be in the template, and a file below the home directory.
+func TestOptionsOfTheUser(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	if err := os.WriteFile(filepath.Join(home, "pod.yaml"),
+		[]byte(`{spec: {containers: [{name: trial, image: "python:3.12"}]}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := read([]byte(`{"template": "~/pod.yaml"}`))
+	if err != nil || o.template.Spec.Containers[0].Image != "python:3.12" {
+		t.Errorf("%v %+v", err, o.template.Spec)
 	}
 }
 
@@ -152,6 +172,16 @@ func TestStates(t *testing.T) {
 		{strings.Replace(ended("Error", "no program"), `"exitCode": 1`, `"exitCode": 127`, 1), never, "no program"},
 		{status(`"phase": "Running", "containerStatuses": [{"name": "trial", "state": {"terminated": {"reason": "Error",
 			"exitCode": 126, "message": "Exec format error"}}}]`), never, "Exec format error"},
+		{status(`"phase": "Pending", "initContainerStatuses": [{"name": "fetch", "state": {"waiting": {
+			"reason": "ErrImagePull", "message": "no such image"}}}], "containerStatuses": [{"name": "trial",
+			"state": {"waiting": {"reason": "PodInitializing"}}}]`), bound,
+			"on n1: the container fetch: ErrImagePull: no such image"},
+		{status(`"phase": "Pending", "initContainerStatuses": [{"name": "fetch", "state": {"waiting": {
+			"reason": "InvalidImageName", "message": "bad"}}}]`), never, "the container fetch: InvalidImageName: bad"},
+		{status(`"phase": "Failed", "initContainerStatuses": [{"name": "fetch", "state": {"terminated": {
+			"reason": "Error", "exitCode": 2, "message": "no data"}}}], "containerStatuses": [{"name": "trial",
+			"state": {"waiting": {"reason": "PodInitializing"}}}]`), over,
+			"the container fetch of the pod p has ended: Error, exit code 2; its last words: no data"},
 		{`{"spec": {"schedulerName": "volcano"}}`, waiting, "the scheduler volcano has not looked"},
 		{`{"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"nodeName": "n1"}}`, ending,
 			"deleted by somebody else"},
@@ -168,16 +198,30 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// A quota that has room for the request when others have ended is waited for.
+// A quota that has room for the request when others have ended is waited for. One that has no room for all pods of a
+// lease never has.
 func TestQuota(t *testing.T) {
-	for text, want := range map[string][2]bool{
-		`pods "x" is forbidden: exceeded quota: q, requested: pods=1, used: pods=4, limited: pods=4`: {false, true},
-		`pods "x" is forbidden: exceeded quota: q, requested: requests.memory=8Gi,pods=1, ` +
-			`used: requests.memory=0,pods=0, limited: requests.memory=4Gi,pods=9`: {true, true},
-		`pods "x" is forbidden: violates PodSecurity`: {false, false},
+	e := offline(t, `{"image": "x", "template": {"spec": {"containers": [{"name": "sidecar", "image": "x",
+		"resources": {"requests": {"cpu": "1"}}}]}}}`)
+	const exceeded = `pods "x" is forbidden: exceeded quota: q, `
+	for _, c := range []struct {
+		text       string
+		pods       int
+		beyond, ok bool
+	}{
+		{exceeded + `requested: pods=1, used: pods=4, limited: pods=4`, 4, false, true},
+		{exceeded + `requested: pods=1, used: pods=4, limited: pods=4`, 5, true, true},
+		{exceeded + `requested: requests.memory=8Gi,pods=1, used: requests.memory=0,pods=0, ` +
+			`limited: requests.memory=4Gi,pods=9`, 1, true, true},
+		{exceeded + `requested: requests.cpu=3, used: requests.cpu=3, limited: requests.cpu=6`, 2, false, true},
+		{exceeded + `requested: cpu=3, used: cpu=3, limited: cpu=5`, 2, true, true},
+		{exceeded + `requested: limits.memory=1Gi, used: limits.memory=1Gi, limited: limits.memory=2Gi`, 3, true, true},
+		{`pods "x" is forbidden: violates PodSecurity`, 9, false, false},
 	} {
-		if beyond, ok := beyondQuota(text); [2]bool{beyond, ok} != want {
-			t.Errorf("%s: %t %t, want %t", text, beyond, ok, want)
+		r := request(c.pods, spread, sdk.Amount{Name: "cpu", Value: 2}, sdk.Amount{Name: "memory", Value: 1 << 30})
+		beyond, ok := beyondQuota(c.text, func(name string) resource.Quantity { return e.wanted(r, name) })
+		if beyond != c.beyond || ok != c.ok {
+			t.Errorf("%s, of %d pods: %t %t, want %t %t", c.text, c.pods, beyond, ok, c.beyond, c.ok)
 		}
 	}
 }
@@ -205,6 +249,44 @@ func TestAffinity(t *testing.T) {
 	has := p.Spec.Containers[0].Resources.Requests
 	if cpu, gpu := has[corev1.ResourceCPU], has["nvidia.com/gpu"]; cpu.MilliValue() != 1500 || gpu.Value() != 3 {
 		t.Errorf("strict_pack: %v", has)
+	}
+}
+
+// B-135: a pod that does not run long after it got its node names the command that says why.
+func TestLongStart(t *testing.T) {
+	e := offline(t, `{"image": "x"}`)
+	now := time.Unix(1000, 0)
+	e.now = func() time.Time { return now }
+	l := e.newLease("th-1-7", nil, 1)
+	l.created = now
+	var why string
+	e.tell = func(events ...sdk.LeaseEvent) { why = events[0].Why }
+	e.starts(l, "it is being created")
+	if strings.Contains(why, "kubectl") {
+		t.Errorf("at once: %s", why)
+	}
+	now = now.Add(longStart + time.Second)
+	e.starts(l, "it is being created")
+	if !strings.Contains(why, "`kubectl get events -n ml` may say more") {
+		t.Errorf("later: %s", why)
+	}
+}
+
+// B-135: while the program is copied into a pod that runs, it is not said to be created.
+func TestCopyingIsSaid(t *testing.T) {
+	e := offline(t, `{"image": "x"}`)
+	l := e.newLease("th-1-7", nil, 1)
+	l.uids[0] = "1"
+	l.end() // nothing is copied
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "1", Annotations: map[string]string{gpusNote: "0"}}}
+	e.pods.put(p, false)
+	var why string
+	e.tell = func(events ...sdk.LeaseEvent) { why = events[0].Why }
+	e.starts(l, "it is being created")
+	e.runs(l, []state{{stage: running}})
+	e.following.Wait()
+	if !strings.Contains(why, "is being copied") {
+		t.Errorf("the lease waits: %s", why)
 	}
 }
 

@@ -2,12 +2,10 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // stage is how far a pod is.
@@ -53,19 +51,39 @@ func endState(p *corev1.Pod) state {
 // containerState is the state of a pod that has a node.
 func containerState(p *corev1.Pod) state {
 	for _, c := range p.Status.ContainerStatuses {
-		switch w := c.State.Waiting; {
+		switch {
 		case c.Name != container:
 		case c.State.Running != nil:
 			return state{stage: running, until: endOf(p)}
 		case c.State.Terminated != nil:
 			return endState(p)
-		case w != nil && hopeless[w.Reason]:
-			return state{stage: never, why: kubernetes(w.Reason, w.Message)}
-		case w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing":
-			return state{stage: bound, why: kubernetes("on "+p.Spec.NodeName+": "+w.Reason, w.Message)}
+		}
+		if s, ok := startState(p, &c); c.Name == container && ok {
+			return s
+		}
+	}
+	for _, c := range p.Status.InitContainerStatuses { // those of the template
+		if s, ok := startState(p, &c); ok {
+			return s
 		}
 	}
 	return state{stage: bound, why: kubernetes("the container is being created on "+p.Spec.NodeName, "")}
+}
+
+// startState is the state of a pod one of whose containers does not start; ok: there is a reason.
+func startState(p *corev1.Pod, c *corev1.ContainerStatus) (s state, ok bool) {
+	w := c.State.Waiting
+	if w == nil || w.Reason == "" || w.Reason == "ContainerCreating" || w.Reason == "PodInitializing" {
+		return state{}, false
+	}
+	of := ""
+	if c.Name != container {
+		of = "the container " + c.Name + ": "
+	}
+	if hopeless[w.Reason] {
+		return state{stage: never, why: kubernetes(of+w.Reason, w.Message)}, true
+	}
+	return state{stage: bound, why: kubernetes("on "+p.Spec.NodeName+": "+of+w.Reason, w.Message)}, true
 }
 
 // hopeless are reasons for which a container waits that only another request can change.
@@ -130,7 +148,10 @@ func endWhy(p *corev1.Pod) string {
 	if p.Status.Reason != "" {
 		return kubernetes(p.Status.Reason, p.Status.Message)
 	}
-	t := terminated(p)
+	name, t := "the pod "+p.Name, terminated(p)
+	if t == nil {
+		name, t = failedBefore(p)
+	}
 	switch {
 	case t == nil && p.DeletionTimestamp != nil:
 		return goneWhy(p)
@@ -141,11 +162,21 @@ func endWhy(p *corev1.Pod) string {
 	case p.DeletionTimestamp != nil:
 		return goneWhy(p)
 	}
-	why := fmt.Sprintf("the pod %s has ended: %s, exit code %d", p.Name, t.Reason, t.ExitCode)
+	why := fmt.Sprintf("%s has ended: %s, exit code %d", name, t.Reason, t.ExitCode)
 	if last := lastLine(t.Message); last != "" {
 		why += "; its last words: " + last
 	}
 	return kubernetes(why, "")
+}
+
+// failedBefore is how a container of the template that runs before that of trials has failed, or nil.
+func failedBefore(p *corev1.Pod) (name string, t *corev1.ContainerStateTerminated) {
+	for _, c := range p.Status.InitContainerStatuses {
+		if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
+			return "the container " + c.Name + " of the pod " + p.Name, t
+		}
+	}
+	return "", nil
 }
 
 // The exit codes of a shell that cannot run a program.
@@ -186,32 +217,4 @@ func lastLine(text string) string {
 		return "…" + string(last[n-most:])
 	}
 	return string(last)
-}
-
-// quota is what the API server says of an exceeded quota: requested, used and limited, each name=amount,….
-var quota = regexp.MustCompile(`exceeded quota: \S+, requested: (\S+), used: \S+, limited: (\S+)`)
-
-// beyondQuota reports whether a request is more than a quota ever allows; ok: the text is about a quota.
-func beyondQuota(text string) (beyond, ok bool) {
-	m := quota.FindStringSubmatch(text)
-	if m == nil {
-		return false, false
-	}
-	limits := amountsOf(m[2])
-	for name, requested := range amountsOf(m[1]) {
-		limit, known := limits[name]
-		beyond = beyond || known && requested.Cmp(limit) > 0
-	}
-	return beyond, true
-}
-
-func amountsOf(list string) map[string]resource.Quantity {
-	amounts := map[string]resource.Quantity{}
-	for item := range strings.SplitSeq(list, ",") {
-		name, value, _ := strings.Cut(item, "=")
-		if q, err := resource.ParseQuantity(value); err == nil {
-			amounts[name] = q
-		}
-	}
-	return amounts
 }
