@@ -159,7 +159,7 @@ func (r *Storage) update(ctx context.Context, o Options) error {
 	}
 	r.fetched = true
 	o.Tell("fetching " + r.store.URL() + " to " + r.dir.Path())
-	return mirror.Fetch(ctx, r.store, r.dir)
+	return usererror.Wrap(mirror.Fetch(ctx, r.store, r.dir))
 }
 
 // setAside moves the content of the working directory to a directory beside it.
