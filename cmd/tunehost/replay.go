@@ -31,6 +31,7 @@ answers are used.`,
 					replayed, err := replay.Run(ctx, at, plugins, trust)
 					if err == nil {
 						a.replayed(args[0], replayed.Uncompared)
+						a.warnOf(replayed.Lost)
 					}
 					for _, c := range replayed.Accepted {
 						fmt.Fprintf(a.err, "note: %s; earlier answers came from the previous version\n", c)

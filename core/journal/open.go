@@ -62,7 +62,7 @@ func Create(fs FS, opts Options) (*Journal, error) {
 // directory's Lock.
 //
 // Errors: ErrCorrupt, ErrNewerFormat, ErrWrongRun, ErrNoJournal (nothing written), ErrNoSpace, and
-// errors of replay.
+// errors of replay and of Options.Accept.
 func Open(fs FS, opts Options, replay Replay) (*Journal, Opened, error) {
 	segmentBytes, err := opts.segmentBytes()
 	if err != nil {
@@ -71,6 +71,11 @@ func Open(fs FS, opts Options, replay Replay) (*Journal, Opened, error) {
 	w, err := inspect(fs, opts, replay)
 	if err != nil {
 		return nil, w.opened, err
+	}
+	if opts.Accept != nil {
+		if err := opts.Accept(); err != nil {
+			return nil, w.opened, err
+		}
 	}
 	if err := syncReplayed(fs, w); err != nil {
 		return nil, w.opened, noSpace(err)
