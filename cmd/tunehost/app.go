@@ -196,7 +196,10 @@ func (a *app) fetched(dir string, f func(at string, copied bool) error) error {
 	if err != nil {
 		return err
 	}
-	return f(at, at != working)
+	if at == working {
+		return f(at, false)
+	}
+	return remote.Named(f(at, true), at, dir)
 }
 
 // slashes reports a URL with a missing slash, unless a directory has that name.

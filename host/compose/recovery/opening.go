@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/tunehost/tunehost/core/journal"
@@ -39,7 +40,7 @@ func (e *Recovery) Open() error {
 		return b.Gone()
 	}
 	if err != nil {
-		return usererror.Errorf("%s: %w", b.Dir.Journal(), diskspace.Advise(err))
+		return usererror.Wrap(b.Plan.Remote.Explain(fmt.Errorf("%s: %w", b.Dir.Journal(), diskspace.Advise(err))))
 	}
 	return nil
 }

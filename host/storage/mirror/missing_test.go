@@ -139,3 +139,18 @@ func TestStoreHasMore(t *testing.T) {
 		b.end()
 	}
 }
+
+// A damaged lease says where it is and what can be done.
+func TestDamagedLease(t *testing.T) {
+	t.Parallel()
+	u := shared(t)
+	a := on(t, u).begin()
+	a.record("one")
+	a.end()
+	a.do(os.WriteFile(filepath.Join(strings.TrimPrefix(u, "file://"), "lease.json"), []byte("garbage\n"), 0o600))
+	_, err := mirror.Take(t.Context(), a.store, quick, a.owner, func(string) {})
+	if err == nil || !strings.HasPrefix(err.Error(), u+"/lease.json is damaged (") ||
+		!strings.Contains(err.Error(), "if none does, remove it") {
+		t.Error(err)
+	}
+}
