@@ -68,7 +68,7 @@ func (d Dir) shared() error {
 	return nil
 }
 
-// notOwn returns the error for what is in the place of a directory. A link to one may be trusted; anything else is none.
+// notOwn returns the error for what is in the place of a directory. A link to one may be trusted.
 func notOwn(path string, mode fs.FileMode) error {
 	const do = "put the experiment's in its place"
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {

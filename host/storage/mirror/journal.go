@@ -202,8 +202,8 @@ func (e *GapError) Error() string {
 
 // recallJournal finds out what an earlier host copied from this directory. A complete file is in the
 // store if its size is; the last file in the store is copied again, since it may have been repaired
-// after a crash. The store never has more than the directory, unless its experiment has not begun: what a host wrote
-// that died before that is replaced.
+// after a crash. The store never has more than the directory, unless that was just fetched or the experiment has not
+// begun: a torn end, and what a host wrote that died before the beginning, are replaced.
 func (m *Mirror) recallJournal(ctx context.Context) error {
 	found, err := m.store.pieces(ctx)
 	if err != nil {
@@ -224,7 +224,7 @@ func (m *Mirror) recallJournal(ctx context.Context) error {
 	for name, list := range found {
 		pieces, end, _ := contiguous(list) // a gap is filled from here
 		info, err := nolink.Lstat(filepath.Join(m.dir.Journal(), name))
-		if begun && (err != nil || info.Size() < end) {
+		if begun && m.lease.SameDir && !m.Fetched && (err != nil || info.Size() < end) {
 			return fmt.Errorf("%s has more of the record than %s, which has lost its end: put that file back from a copy, "+
 				"or continue from the storage with `tunehost run FILE --resume remote`", Join(m.store.url, journalPrefix+name),
 				filepath.Join(m.dir.Journal(), name))

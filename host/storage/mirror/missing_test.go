@@ -140,6 +140,30 @@ func TestStoreHasMore(t *testing.T) {
 	}
 }
 
+// B-086: the last piece may be torn: what is whole is continued.
+func TestTornPiece(t *testing.T) {
+	t.Parallel()
+	u := shared(t)
+	a := on(t, u).begin()
+	a.record("one")
+	mirror.Round(t, a.mirror)
+	a.record("two")
+	a.end()
+	pieces, err := filepath.Glob(filepath.Join(strings.TrimPrefix(u, "file://"), "journal", "*.tj", "*"))
+	if err != nil || len(pieces) < 2 {
+		t.Fatal(pieces, err)
+	}
+	a.do(os.Truncate(pieces[len(pieces)-1], 20))
+	b := on(t, u).begin()
+	b.record("three")
+	b.end()
+	c := on(t, u).begin()
+	if got := strings.Join(c.records(), " "); got != "one three" {
+		t.Errorf("%q", got)
+	}
+	c.end()
+}
+
 // A damaged lease says where it is and what can be done.
 func TestDamagedLease(t *testing.T) {
 	t.Parallel()

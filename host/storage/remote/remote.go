@@ -130,6 +130,7 @@ func (r *Storage) take(ctx context.Context, url string, o Options) error {
 		return err
 	}
 	r.mirror = mirror.New(r.store, r.lease, r.dir)
+	r.mirror.Fetched = r.fetched
 	return r.lease.Own(ctx, owner)
 }
 
