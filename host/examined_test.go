@@ -3,12 +3,16 @@ package host
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/replay"
+	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/validate/examine"
 	"github.com/tunehost/tunehost/host/view"
 )
@@ -36,26 +40,83 @@ func badlyExamined(t *testing.T, dir string, plugins *bundled.Registry) (bad str
 	return bad
 }
 
-// Each entry of a record is whole by itself; what tells that the last ones are gone are the directories of their
-// trials.
+// B-080, B-086: each entry of a record is whole by itself; what tells that the last ones are gone are the results of
+// their trials. No host goes on from there: it would train again, and replace, what is gone.
 func TestEndOfRecordGone(t *testing.T) {
 	t.Parallel()
 	o, _ := saves(t, "", "")
 	ended := finish(t, o)
 	wellExamined(t, ended.Dir, o.Plugins)
 	journal, kept := filepath.Join(ended.Dir, "journal"), filepath.Join(t.TempDir(), "journal")
-	if err := os.CopyFS(kept, os.DirFS(journal)); err != nil {
-		t.Fatal(err)
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
+	do(os.CopyFS(kept, os.DirFS(journal)))
 	o.Sets = append(o.Sets, "trials=3")
 	finish(t, o)
-	if err := errors.Join(os.RemoveAll(journal), os.CopyFS(journal, os.DirFS(kept))); err != nil {
+	do(errors.Join(os.RemoveAll(journal), os.CopyFS(journal, os.DirFS(kept))))
+	everywhere := func(want string) {
+		t.Helper()
+		_, resumed := Resume(t.Context(), ended.Dir, Options{Plugins: o.Plugins})
+		_, again := run(t.Context(), o)
+		for who, text := range map[string]string{"doctor": badlyExamined(t, ended.Dir, o.Plugins),
+			"resume": fmt.Sprint(resumed), "run": fmt.Sprint(again)} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: %s", who, text)
+			}
+		}
+		if now, was := listed(t, journal), listed(t, kept); !slices.Equal(now, was) {
+			t.Errorf("the record has %v, and had %v", now, was)
+		}
+	}
+	everywhere("but the record ends after 1 trials: its last entries are gone")
+	if r, err := replay.Run(t.Context(), ended.Dir, replay.Options{Plugins: o.Plugins}); err != nil || r.Lost == nil {
+		t.Errorf("replay: %v, %v", r.Lost, err)
+	}
+	for _, no := range []string{"00001", "00002"} {
+		found, err := filepath.Glob(filepath.Join(ended.Dir, "trials", no+"_*"))
+		do(err)
+		do(os.RemoveAll(found[0]))
+	}
+	everywhere("but the record ends with event ")
+	do(os.Remove(filepath.Join(ended.Dir, ".reported")))
+	wellExamined(t, ended.Dir, o.Plugins)
+	finish(t, o)
+}
+
+func listed(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if bad := badlyExamined(t, ended.Dir, o.Plugins); !strings.Contains(bad, "but the record ends after 1 trials: its "+
-		"last entries are gone") {
-		t.Error(bad)
+	for _, e := range list {
+		names = append(names, e.Name())
 	}
+	return names
+}
+
+// B-080: a loss of power takes the last moments of the record, and may leave the directory of a trial that had begun in
+// them: the experiment goes on. So it does beside a user's folders.
+func TestDirectoriesOfNoTrial(t *testing.T) {
+	t.Parallel()
+	o, _ := saves(t, "", "seed: 3\n")
+	dir := finish(t, o).Dir
+	for _, name := range []string{"000077", "00077_mine", "00001_" + naming.ID(3, 1) + "_x=1"} {
+		if err := os.MkdirAll(filepath.Join(dir, "trials", name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mine := filepath.Join(dir, "trials", "00077_mine", "result.jsonl")
+	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wellExamined(t, dir, o.Plugins)
+	o.Sets = append(o.Sets, "trials=3")
+	finish(t, o)
 }
 
 // withoutSums takes the checksums out of a run.json.

@@ -17,6 +17,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage/mirror"
 	"github.com/tunehost/tunehost/host/storage/remote"
+	"github.com/tunehost/tunehost/host/unrecorded"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
@@ -152,12 +153,29 @@ func (a *app) with(dir string, f func(*view.Recorded) error) error {
 			e.Elsewhere(func(part string) string { return mirror.Join(dir, part) })
 			e.RunsOn(remote.RunsOn(context.Background(), dir))
 		}
+		a.warnOfLost(e)
 		if err := f(e); err != nil {
 			_ = e.Close()
 			return err
 		}
 		return e.Close()
 	})
+}
+
+// warnOfLost warns if the record has lost its end: what is shown is less than there was.
+func (a *app) warnOfLost(e *view.Recorded) {
+	if e.Alive() {
+		return
+	}
+	has := unrecorded.Record{Seed: e.Seed, Trials: e.Now().Machine.Trials()}
+	a.warnOf(unrecorded.Trial(e.Dir, has))
+}
+
+// warnOf prints a warning, unless err is nil.
+func (a *app) warnOf(err error) {
+	if err != nil {
+		fmt.Fprintf(a.err, "warning: %s\n", clean(err.Error()))
+	}
 }
 
 // fetched provides the directory of an experiment during a call. For a remote storage this is this
@@ -178,7 +196,10 @@ func (a *app) fetched(dir string, f func(at string, copied bool) error) error {
 	if err != nil {
 		return err
 	}
-	return f(at, at != working)
+	if at == working {
+		return f(at, false)
+	}
+	return remote.Named(f(at, true), at, dir)
 }
 
 // slashes reports a URL with a missing slash, unless a directory has that name.

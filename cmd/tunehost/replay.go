@@ -33,6 +33,7 @@ answers are used.`,
 					a.waiting.on("")
 					if err == nil {
 						a.replayed(args[0], replayed.Uncompared)
+						a.warnOf(replayed.Lost)
 					}
 					for _, c := range replayed.Accepted {
 						fmt.Fprintf(a.err, "note: %s; earlier answers came from the previous version\n", c)

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,12 +45,14 @@ type CorruptError struct {
 	Offset int64  // byte in the segment of the first error
 	Event  uint64 // number of the event expected there
 	Reason string
+	Do     string // "" is to restore the file from a copy
 }
 
 // Error implements error in one line.
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("%s: damaged at byte %d, event %d: %s; nothing was changed: restore this file from a copy",
-		e.File, e.Offset, e.Event, e.Reason)
+	do := cmp.Or(e.Do, "restore this file from a copy")
+	return fmt.Sprintf("%s: damaged at byte %d, event %d: %s; nothing was changed: %s", e.File, e.Offset, e.Event,
+		e.Reason, do)
 }
 
 // Is makes errors.Is(err, ErrCorrupt) true.

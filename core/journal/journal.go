@@ -14,6 +14,8 @@ type Options struct {
 	RunID RunID
 	// SegmentBytes is the size at which a segment is full; 0 is 64 MiB.
 	SegmentBytes int64
+	// Accept is called by Open after the replay, before anything is written; its error ends Open. It may be nil.
+	Accept func() error
 }
 
 func (o Options) segmentBytes() (int64, error) {

@@ -190,3 +190,24 @@ func wantText(t testing.TB, err error, text string) {
 		t.Errorf("error %v, want %q", err, text)
 	}
 }
+
+// Open writes nothing if what it has replayed is not accepted.
+func TestNotAccepted(t *testing.T) {
+	fs := small(t, false)
+	before := snapshot(fs)
+	opts, replayed, refusal := testOpts, 0, errors.New("not all of it")
+	opts.Accept = func() error {
+		if replayed != 36 {
+			t.Errorf("asked after %d events", replayed)
+		}
+		return refusal
+	}
+	_, _, err := journal.Open(fs, opts, func(_ uint64, records [][]byte) error {
+		replayed += len(records)
+		return nil
+	})
+	wantError(t, err, refusal)
+	if snapshot(fs) != before {
+		t.Error("files were changed")
+	}
+}

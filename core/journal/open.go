@@ -62,7 +62,7 @@ func Create(fs FS, opts Options) (*Journal, error) {
 // directory's Lock.
 //
 // Errors: ErrCorrupt, ErrNewerFormat, ErrWrongRun, ErrNoJournal (nothing written), ErrNoSpace, and
-// errors of replay.
+// errors of replay and of Options.Accept.
 func Open(fs FS, opts Options, replay Replay) (*Journal, Opened, error) {
 	segmentBytes, err := opts.segmentBytes()
 	if err != nil {
@@ -71,6 +71,11 @@ func Open(fs FS, opts Options, replay Replay) (*Journal, Opened, error) {
 	w, err := inspect(fs, opts, replay)
 	if err != nil {
 		return nil, w.opened, err
+	}
+	if opts.Accept != nil {
+		if err := opts.Accept(); err != nil {
+			return nil, w.opened, err
+		}
 	}
 	if err := syncReplayed(fs, w); err != nil {
 		return nil, w.opened, noSpace(err)
@@ -141,9 +146,11 @@ func (w *walk) lastHasEvents() bool { return w.opened.Next > w.lastFirst }
 
 func (w *walk) run(firsts []uint64) error {
 	for i, first := range firsts {
-		if first != w.opened.Next {
-			return w.corrupt(segmentName(first), 0,
-				fmt.Sprintf("the segment %s is missing", segmentName(w.opened.Next)))
+		switch next := w.opened.Next; {
+		case first > next:
+			return missing(next, first)
+		case first < next:
+			return strayError(first, next, 0, fmt.Sprintf("the events before %d are in other files", next))
 		}
 		var err error
 		if i+1 < len(firsts) {
@@ -205,24 +212,22 @@ func (w *walk) sealed(first, until uint64) error {
 	s := newScanner(file, w.opened.RunID)
 	for w.opened.Next < until {
 		if err := w.step(s); err != nil {
-			return w.sealedError(name, s.offset, until, err)
+			return gap{w.fs, name, s.offset, w.opened.Next, until}.error(err)
 		}
 	}
-	return w.sealedEnd(file, name, s.offset)
-}
-
-func (w *walk) sealedError(name string, offset int64, until uint64, err error) error {
-	if err == io.EOF {
-		return w.corrupt(name, offset, fmt.Sprintf("the file ends here, and the next one begins with event %d", until))
-	}
-	if reason, ok := noFrame(err); ok {
-		return w.corrupt(name, offset, reason)
-	}
-	return err
+	return w.sealedEnd(file, name, s, until)
 }
 
 // sealedEnd checks that only a closing frame, complete or torn, follows the last event.
-func (w *walk) sealedEnd(file ReadFile, name string, offset int64) error {
+func (w *walk) sealedEnd(file ReadFile, name string, s *scanner, until uint64) error {
+	offset := s.offset
+	f, err := s.next(w.opened.Next)
+	if _, none := noFrame(err); err != nil && !none {
+		return err
+	}
+	if w.opened.Next > until || err == nil && !f.closed() {
+		return strayError(until, w.opened.Next, 0, fmt.Sprintf("%s has the event %d, too", name, until))
+	}
 	size, err := file.Size()
 	if err != nil {
 		return err

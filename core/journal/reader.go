@@ -88,13 +88,12 @@ func (r *Reader) nextFile() (frame, error) {
 		return frame{}, err
 	}
 	f, err := r.frame()
-	fresh, none := noFrame(err)
-	if !none {
+	if _, none := noFrame(err); !none {
 		return f, err
 	}
-	if firsts[len(firsts)-1] > r.next {
+	if i, _ := slices.BinarySearch(firsts, r.next+1); i < len(firsts) {
 		// The list was read before the second look, so this segment was complete.
-		return frame{}, &CorruptError{File: segmentName(r.first), Offset: r.scan.offset, Event: r.next, Reason: fresh}
+		return frame{}, gap{r.fs, segmentName(r.first), r.scan.offset, r.next, firsts[i]}.error(err)
 	}
 	return frame{}, io.EOF
 }
@@ -112,9 +111,11 @@ func (r *Reader) emptyError(err error) error {
 
 // enter opens the segment that has or will have event next.
 func (r *Reader) enter(firsts []uint64) error {
-	if r.file == nil && firsts[0] != 1 {
-		return &CorruptError{File: segmentName(firsts[0]), Event: 1,
-			Reason: "the segment " + segmentName(1) + " is missing"}
+	if r.file == nil && firsts[0] == 0 {
+		return strayError(0, 1, 0, "events are numbered from 1")
+	}
+	if r.file == nil && firsts[0] > 1 {
+		return missing(1, firsts[0])
 	}
 	at, found := slices.BinarySearch(firsts, r.next)
 	if !found {

@@ -435,6 +435,9 @@ func (b *builder) storage() {
 		b.fail(pos, "found %s without a path, expected a whole one, such as file:///mnt/results", quote(b.e.Storage))
 	case scheme == "file" && bucket != "":
 		b.fail(pos, "found %s, expected a whole path after file://, such as file:///mnt/results", quote(b.e.Storage))
+	case scheme == "file" && path != rest:
+		b.fail(pos, "found %s, expected a path: a shared directory has no parameters; remove %s", quote(b.e.Storage),
+			rest[len(path):])
 	case scheme != "file" && bucket == "":
 		b.fail(pos, "found %s without a bucket, expected %s://BUCKET/PREFIX", quote(b.e.Storage), scheme)
 	}

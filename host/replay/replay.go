@@ -33,6 +33,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/lockfile"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/runfile"
+	"github.com/tunehost/tunehost/host/unrecorded"
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -46,6 +47,8 @@ type Result struct {
 	// Accepted are the changes of plugins that the user accepted: the program before
 	// a change answered the questions that came before it.
 	Accepted []lockfile.Change
+	// Lost says that the record has lost its end, so that this was not compared; or nil.
+	Lost error
 }
 
 // Options say how a record is replayed.
@@ -77,8 +80,12 @@ func Run(ctx context.Context, path string, o Options) (Result, error) {
 	}
 	defer r.closeAll()
 	found := Result{Accepted: acceptedIn(r.storage)}
+	held, unknown := journal.Holder(r.storage.Path())
 	err = r.record.Visit(history.Visitor{Before: r.compare, After: r.after})
 	found.Uncompared = r.uncompared
+	if held == nil && unknown == nil {
+		found.Lost = unrecorded.Trial(r.storage, unrecorded.Record{Seed: r.seed, Trials: r.machine.Trials()})
+	}
 	return found, err
 }
 

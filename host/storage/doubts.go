@@ -56,8 +56,7 @@ func (d Dir) shared() error {
 			continue
 		}
 		if err == nil && !info.IsDir() {
-			err = fmt.Errorf("%s is %s and no directory of its own: put the experiment's in its place", path,
-				plainfile.KindOf(info.Mode()))
+			err = notOwn(path, info.Mode())
 		}
 		if err == nil {
 			err = ownership.Check(path, info)
@@ -67,4 +66,14 @@ func (d Dir) shared() error {
 		}
 	}
 	return nil
+}
+
+// notOwn returns the error for what is in the place of a directory. A link to one may be trusted.
+func notOwn(path string, mode fs.FileMode) error {
+	const do = "put the experiment's in its place"
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return &PlaceError{Text: fmt.Sprintf("%s is %s, not a directory", path, plainfile.KindOf(mode)),
+			Do: do + ", or choose another with --storage or --name"}
+	}
+	return fmt.Errorf("%s is %s and no directory of its own: %s", path, plainfile.KindOf(mode), do)
 }

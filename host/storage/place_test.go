@@ -29,6 +29,24 @@ func TestPlaceOfNoDirectory(t *testing.T) {
 	}
 }
 
+// A file in the place of the experiment's own directory is none that could be trusted; a link to one may be.
+func TestFileInPlace(t *testing.T) {
+	file, link := filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(t.TempDir(), link)); err != nil {
+		t.Fatal(err)
+	}
+	for path, trusted := range map[string]bool{file: false, link: true} {
+		d := Dir{path: path}
+		if err := d.Usable(true); (err == nil) != trusted {
+			t.Errorf("%s, trusted: %v", path, err)
+		}
+		err := d.Usable(false)
+		if err == nil || strings.Contains(err.Error(), "--trust-dir") != trusted {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 // The error names the directory that a permission closes, and the reason. Other errors stay as they
 // are.
 func TestClosed(t *testing.T) {

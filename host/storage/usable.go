@@ -14,7 +14,12 @@ func (d Dir) Usable(trustOthers bool) error {
 	if err := d.Look(); err != nil {
 		return Unusable(err)
 	}
-	if err := d.CheckOwnership(); err != nil && !trustOthers {
+	err := d.CheckOwnership()
+	var place *PlaceError
+	if errors.As(err, &place) {
+		return Unusable(err)
+	}
+	if err != nil && !trustOthers {
 		return usererror.Errorf("%w; where that is meant to be, add --trust-dir", err)
 	}
 	return nil

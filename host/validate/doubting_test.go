@@ -45,3 +45,26 @@ func TestUnusableFolders(t *testing.T) {
 		}
 	}
 }
+
+// What is computed from parameters is tried: a run would fail at its first trial.
+func TestComputable(t *testing.T) {
+	t.Parallel()
+	for sample, want := range map[string]string{
+		"uniform(1e308, -1e308)":            "the first bound is above the second",
+		"uniform(-1e308, 1e308)":            "the value is not finite",
+		"uniform(0, x)":                     "",
+		"x > 0.5 ? 1.0 : uniform(1.0, 0.0)": "", // a run may do without such points
+	} {
+		text := "version: 1\nobjective: {metric: loss, mode: min}\ntrainable: {command: [a]}\n" +
+			"space: {x: {uniform: [0, 1]}, y: {sample: '" + sample + "'}}\n"
+		e, err := config.Parse("a.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = computable(e)
+		if (err != nil) != (want != "") || err != nil && (!strings.Contains(err.Error(), want) ||
+			!strings.HasPrefix(err.Error(), "a.yaml:4:31: ")) {
+			t.Errorf("%s: %v, want %q", sample, err, want)
+		}
+	}
+}

@@ -113,6 +113,17 @@ func open(dir string, followed bool, also func(*history.Step)) (*Recorded, error
 // has removed records that were read; then the next call returns another feed. It is nil before there is a record.
 func (e *Recorded) Feed() *Feed { return e.at.follow() }
 
+// LastEvent returns the number of the last event, for [OpenFollowed]; 0 before there is a record.
+func (e *Recorded) LastEvent() uint64 {
+	if e.at.builder == nil {
+		return 0
+	}
+	return e.at.builder.Last()
+}
+
+// Alive reports whether a host had the experiment at the last Refresh.
+func (e *Recorded) Alive() bool { return e.at.alive }
+
 // Refresh reads new records, and reports whether there were any.
 func (e *Recorded) Refresh() (changed bool, err error) { return e.at.refresh() }
 

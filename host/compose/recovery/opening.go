@@ -2,11 +2,13 @@ package recovery
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/compose/leasing"
 	"github.com/tunehost/tunehost/host/storage/diskspace"
+	"github.com/tunehost/tunehost/host/unrecorded"
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/validate/needs"
 )
@@ -25,14 +27,31 @@ func (e *Recovery) Open() error {
 	if err != nil {
 		return err
 	}
-	err = e.open(fs, journal.Options{RunID: id}, e.replay)
+	var lost error
+	accept := func() error {
+		lost = e.complete()
+		return lost
+	}
+	err = e.open(fs, journal.Options{RunID: id, Accept: accept}, e.replay)
+	if lost != nil {
+		return usererror.Wrap(lost)
+	}
 	if errors.Is(err, journal.ErrNoJournal) {
 		return b.Gone()
 	}
 	if err != nil {
-		return usererror.Errorf("%s: %w", b.Dir.Journal(), diskspace.Advise(err))
+		return usererror.Wrap(b.Plan.Remote.Explain(fmt.Errorf("%s: %w", b.Dir.Journal(), diskspace.Advise(err))))
 	}
 	return nil
+}
+
+// complete returns an error if the record has lost its end: a host would do again, and replace, what is gone.
+func (e *Recovery) complete() error {
+	b := e.setup
+	if err := unrecorded.Trial(b.Dir, unrecorded.Record{Seed: b.File.Seed, Trials: b.Machine.Trials()}); err != nil {
+		return err
+	}
+	return unrecorded.Event(b.Dir, e.views.Events.Last())
 }
 
 // OpenOnStage is Open on a stage, which may have no record yet.

@@ -17,6 +17,7 @@ import (
 	"github.com/tunehost/tunehost/host/steer/unixsock"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/mirror"
+	"github.com/tunehost/tunehost/host/storage/remote"
 	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/view"
@@ -68,6 +69,9 @@ func (s *Shared) begin(p place) error {
 	whole := filesOf(p.dir)
 	s.tail = journalview.NewTail()
 	r, err := view.OpenFollowed(p.dir, s.tail.After)
+	if p.copied {
+		err = remote.Named(err, p.dir, p.url)
+	}
 	if err != nil {
 		return err
 	}

@@ -9,9 +9,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -89,27 +92,42 @@ func (s *Store) fetchFile(ctx context.Context, key, to string) error {
 	return storage.WriteFile(to, text)
 }
 
-// fetchJournal joins the pieces of the record. A piece that disappears has become part of a larger
-// one; the listing then starts again.
+// relisted is how often the record is listed again because a piece is not there, and relistedAfter how long each waits:
+// a piece that disappears has become part of a larger one, and a listing that was made meanwhile may lack some.
+const (
+	relisted      = 3
+	relistedAfter = 100 * time.Millisecond
+)
+
+// fetchJournal joins the pieces of the record.
 func (s *Store) fetchJournal(ctx context.Context, d storage.Dir) error {
 	if err := nolink.MkdirAll(d.Journal(), 0o700); err != nil {
 		return err
 	}
 	for tries := 0; ; tries++ {
-		found, err := s.pieces(ctx)
-		if err != nil {
-			return err
-		}
-		for name, list := range found {
-			pieces, end := contiguous(list)
-			if err = s.fetchSegment(ctx, filepath.Join(d.Journal(), path.Base(name)), pieces, end); err != nil {
-				break
-			}
-		}
-		if !errors.Is(err, ErrNone) || tries == 3 {
+		err := s.fetchSegments(ctx, d)
+		_, gap := errors.AsType[*GapError](err)
+		if !gap && !errors.Is(err, ErrNone) || tries == relisted || !wait(ctx, relistedAfter) {
 			return err
 		}
 	}
+}
+
+func (s *Store) fetchSegments(ctx context.Context, d storage.Dir) error {
+	found, err := s.pieces(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		pieces, end, all := contiguous(found[name])
+		if !all {
+			return &GapError{Join(s.url, pieceKey(name, end)), end}
+		}
+		if err := s.fetchSegment(ctx, filepath.Join(d.Journal(), name), pieces, end); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Store) fetchSegment(ctx context.Context, to string, pieces []object, end int64) error {

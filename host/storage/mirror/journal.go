@@ -121,51 +121,89 @@ func (m *Mirror) deletePieces(ctx context.Context, name string, at []int64) erro
 	return nil
 }
 
-// pieces returns the pieces of the record in the store, by file.
+// pieces returns the pieces of the record in the store, by file. Other objects there belong to users.
 func (s *Store) pieces(ctx context.Context) (map[string][]object, error) {
 	list, err := s.list(ctx, journalPrefix)
 	found := map[string][]object{}
 	for _, o := range list {
-		name := path.Base(path.Dir(o.key))
-		found[name] = append(found[name], o)
+		if name := path.Base(path.Dir(o.key)); journal.IsSegment(name) && isPiece(o.key, name) {
+			found[name] = append(found[name], o)
+		}
 	}
 	return found, err
+}
+
+// isPiece reports whether a key is that of a piece of a file, or of its final length.
+func isPiece(key, name string) bool {
+	at, isAt := offset(key)
+	size, isSize := finalLength(key)
+	return isAt && key == pieceKey(name, at) || isSize && key == sealedKey(name, size)
+}
+
+// offset returns the place of a piece in its file, which its name tells.
+func offset(key string) (at int64, ok bool) {
+	at, err := strconv.ParseInt(path.Base(key), 16, 64)
+	return at, err == nil && at >= 0
+}
+
+// finalLength returns the length of a file that the name of an object tells.
+func finalLength(key string) (size int64, ok bool) {
+	hex, ok := strings.CutPrefix(path.Base(key), sealedPrefix)
+	size, err := strconv.ParseInt(hex, 16, 64)
+	return size, ok && err == nil && size >= 0
 }
 
 // sealedAt returns the final length of a file, or -1 if it is still being written.
 func sealedAt(list []object) int64 {
 	for _, o := range list {
-		if hex, ok := strings.CutPrefix(path.Base(o.key), sealedPrefix); ok {
-			if size, err := strconv.ParseInt(hex, 16, 64); err == nil {
-				return size
-			}
+		if size, ok := finalLength(o.key); ok {
+			return size
 		}
 	}
 	return -1
 }
 
-// contiguous returns the pieces that follow each other from the beginning.
-func contiguous(list []object) (pieces []object, end int64) {
+// contiguous returns the pieces that follow each other from the beginning. They are not all if a later piece is there,
+// or if the file was longer in the end.
+func contiguous(list []object) (pieces []object, end int64, all bool) {
 	limit := sealedAt(list)
-	for {
-		if limit >= 0 && end >= limit {
-			return pieces, limit
-		}
+	for limit < 0 || end < limit {
 		i := slices.IndexFunc(list, func(o object) bool {
-			at, err := strconv.ParseInt(path.Base(o.key), 16, 64)
-			return err == nil && at == end && o.size > 0
+			at, ok := offset(o.key)
+			return ok && at == end && o.size > 0
 		})
 		if i < 0 {
-			return pieces, end
+			return pieces, end, limit < 0 && !beyond(list, end)
 		}
 		pieces = append(pieces, list[i])
 		end += list[i].size
 	}
+	return pieces, limit, true
+}
+
+// beyond reports whether a piece begins after a place.
+func beyond(list []object, end int64) bool {
+	return slices.ContainsFunc(list, func(o object) bool {
+		at, ok := offset(o.key)
+		return ok && at > end
+	})
+}
+
+// A GapError names a piece of the record that is missing although the store has later ones.
+type GapError struct {
+	Piece string // its URL
+	At    int64  // its place in the file of the record
+}
+
+func (e *GapError) Error() string {
+	return fmt.Sprintf("%s: the record is missing here, from byte %d of its file on, and goes on later; nothing was "+
+		"changed: restore this file from a copy, or continue on the machine that ran the experiment last", e.Piece, e.At)
 }
 
 // recallJournal finds out what an earlier host copied from this directory. A complete file is in the
 // store if its size is; the last file in the store is copied again, since it may have been repaired
-// after a crash.
+// after a crash. The store never has more than the directory, unless that was just fetched or the experiment has not
+// begun: a torn end, and what a host wrote that died before the beginning, are replaced.
 func (m *Mirror) recallJournal(ctx context.Context) error {
 	found, err := m.store.pieces(ctx)
 	if err != nil {
@@ -175,13 +213,22 @@ func (m *Mirror) recallJournal(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	begun, err := m.store.Exists(ctx)
+	if err != nil {
+		return err
+	}
 	last := ""
 	for name := range found {
 		last = max(last, name)
 	}
 	for name, list := range found {
-		pieces, end := contiguous(list)
+		pieces, end, _ := contiguous(list) // a gap is filled from here
 		info, err := nolink.Lstat(filepath.Join(m.dir.Journal(), name))
+		if begun && m.lease.SameDir && !m.Fetched && (err != nil || info.Size() < end) {
+			return fmt.Errorf("%s has more of the record than %s, which has lost its end: put that file back from a copy, "+
+				"or continue from the storage with `tunehost run FILE --resume remote`", Join(m.store.url, journalPrefix+name),
+				filepath.Join(m.dir.Journal(), name))
+		}
 		if err == nil && name != last && len(pieces)+1 == len(list) && info.Size() == end && sealedAt(list) == end {
 			m.pushed[name] = &segment{end: end, sealed: true}
 			continue

@@ -39,6 +39,8 @@ type Mirror struct {
 	lease  *Lease
 	// Nodes is the place for the files that nodes write themselves.
 	Nodes *Nodes
+	// Fetched says that the directory was filled from the store just now; it may lack a torn end that the store has.
+	Fetched bool
 
 	mu      sync.Mutex
 	saved   []string // directories with new manifests

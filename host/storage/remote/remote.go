@@ -130,6 +130,7 @@ func (r *Storage) take(ctx context.Context, url string, o Options) error {
 		return err
 	}
 	r.mirror = mirror.New(r.store, r.lease, r.dir)
+	r.mirror.Fetched = r.fetched
 	return r.lease.Own(ctx, owner)
 }
 
@@ -159,7 +160,7 @@ func (r *Storage) update(ctx context.Context, o Options) error {
 	}
 	r.fetched = true
 	o.Tell("fetching " + r.store.URL() + " to " + r.dir.Path())
-	return mirror.Fetch(ctx, r.store, r.dir)
+	return usererror.Wrap(mirror.Fetch(ctx, r.store, r.dir))
 }
 
 // setAside moves the content of the working directory to a directory beside it.
@@ -189,6 +190,15 @@ func (r *Storage) URL() string {
 		return ""
 	}
 	return r.store.URL()
+}
+
+// Explain adds to an error about what was fetched where it came from.
+func (r *Storage) Explain(err error) error {
+	if err == nil || !r.Fetched() {
+		return err
+	}
+	return fmt.Errorf("%w (it is as it was fetched from %s: mend it there, and then run with --resume remote)", err,
+		r.URL())
 }
 
 // Fetched reports whether another host, perhaps on another machine, was the last to run it.
@@ -318,6 +328,24 @@ func Fetch(ctx context.Context, url string) (dir string, done func(), err error)
 	}
 	return d.Path(), done, nil
 }
+
+// Named returns an error about a copy of the experiment at url with the places in the storage: the copy is temporary.
+func Named(err error, copied, url string) error {
+	if err == nil || !strings.Contains(err.Error(), copied) {
+		return err
+	}
+	return &namedError{err, strings.ReplaceAll(err.Error(), copied, url)}
+}
+
+type namedError struct {
+	error
+	text string
+}
+
+func (e *namedError) Error() string { return e.text }
+
+// Unwrap returns the error about the copy.
+func (e *namedError) Unwrap() error { return e.error }
 
 // RunsOn is the machine that runs the experiment at url, as far as that is known without
 // waiting; "" where none does.

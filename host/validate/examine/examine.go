@@ -2,6 +2,7 @@
 package examine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -26,6 +26,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage/crash"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/storage/runfile"
+	"github.com/tunehost/tunehost/host/unrecorded"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -213,7 +214,7 @@ func (x *examination) state() {
 	if x.damaged {
 		return
 	}
-	e, err := view.Open(x.dir.Path())
+	e, err := view.OpenFollowed(x.dir.Path(), nil)
 	if err != nil {
 		x.bad("state", "%v", err)
 		return
@@ -229,22 +230,11 @@ func (x *examination) state() {
 	x.checkpoints(e)
 }
 
-// unrecorded finds directories of trials after the last one of the record: each record is whole by itself, so that
-// nothing else tells that those at the end are gone.
+// unrecorded finds out whether the record has lost its end.
 func (x *examination) unrecorded(e *view.Recorded) {
-	entries, err := nolink.ReadDir(x.dir.Trials())
-	if err != nil {
-		return
-	}
-	known := uint64(e.Now().Machine.Trials())
-	for _, entry := range entries {
-		digits, _, _ := strings.Cut(entry.Name(), "_")
-		if no, err := strconv.ParseUint(digits, 10, 32); entry.IsDir() && err == nil && no >= known {
-			x.bad("record", "%s is there, but the record ends after %d trials: its last entries are gone; put the "+
-				"files of %s back from a copy, or move the directories of later trials away",
-				filepath.Join(x.dir.Trials(), entry.Name()), known, x.dir.Journal())
-			return
-		}
+	has := unrecorded.Record{Seed: e.Seed, Trials: e.Now().Machine.Trials()}
+	if err := cmp.Or(unrecorded.Trial(x.dir, has), unrecorded.Event(x.dir, e.LastEvent())); err != nil {
+		x.bad("record", "%v", err)
 	}
 }
 
