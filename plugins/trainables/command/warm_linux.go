@@ -104,7 +104,7 @@ func (i *interpreter) begin(file string, prefix []string, attr *syscall.ProcAttr
 	i.conn = conn.(*net.UnixConn)
 	i.lines = bufio.NewReader(i.conn)
 	args := append(prefix, "-c", warmCode, i.script, "3")
-	p, err := start(file, args, &syscall.ProcAttr{Dir: attr.Dir, Env: without(attr.Env, "TUNEHOST_"),
+	p, err := start(file, args, &syscall.ProcAttr{Dir: attr.Dir, Env: ofNoTrial(attr.Env),
 		Files: []uintptr{attr.Files[0], 2, 2, theirs.Fd()}})
 	theirs.Close() // or the end of the interpreter would not be heard
 	if err != nil {
@@ -115,10 +115,11 @@ func (i *interpreter) begin(file string, prefix []string, attr *syscall.ProcAttr
 	return err
 }
 
-// without returns the variables whose names do not begin so: the interpreter belongs to no trial.
-func without(env []string, prefix string) (kept []string) {
+// ofNoTrial returns the variables that do not belong to a trial. The host's mark stays: the kernel goes on showing
+// these variables as those of the forks, and the next host finds by them what this one leaves behind.
+func ofNoTrial(env []string) (kept []string) {
 	for _, kv := range env {
-		if !strings.HasPrefix(kv, prefix) {
+		if !strings.HasPrefix(kv, "TUNEHOST_") || strings.HasPrefix(kv, markVariable) {
 			kept = append(kept, kv)
 		}
 	}

@@ -214,3 +214,21 @@ print(json.dumps({"accuracy": child.pid, "forked": forked}))
 		})
 	}
 }
+
+// B-025: a trial in a fork of a warm interpreter has the host's mark where the next host looks for it.
+func TestWarmHasMark(t *testing.T) {
+	t.Setenv("TUNEHOST_HOST", "/exp#0123456789abcdef")
+	run := newRun(t)
+	o := python(t, `
+import json, os
+shown = open("/proc/self/environ").read().split("\0")
+print(json.dumps({"accuracy": "TUNEHOST_HOST=" + os.environ["TUNEHOST_HOST"] in shown,
+    "others": sum(v.startswith("TUNEHOST_") for v in shown) - 1}))
+`)
+	if err := train(t, o.with("warm", true), run); err != nil {
+		t.Fatal(err)
+	}
+	if text := readFile(t, run.trial.Dir, "stdout"); !strings.Contains(text, `{"accuracy": true, "others": 0}`) {
+		t.Error(text)
+	}
+}
