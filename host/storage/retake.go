@@ -29,7 +29,7 @@ func finish(on disk, trialDir string, id uint32, m Manifest) error {
 	}
 	return steps(
 		func() error { return on.write(filepath.Join(dir, manifest), text) },
-		func() error { return on.remove(kept(trialDir, id)) },
+		func() error { return clearAway(on, kept(trialDir, id)) },
 		func() error { return on.rename(dir, kept(trialDir, id)) },
 	)
 }
