@@ -37,8 +37,8 @@ func TestControlIsLeft(t *testing.T) {
 	dir := finish(t, o).Dir
 	path := filepath.Join(dir, "control")
 	const address = "/elsewhere/tunehost-0/hpn9big/1/control\n"
-	for i, text := range []string{address, "", "\x00\x00\x00", address[:24], address[:28], address[:33], "\xff" + address[1:],
-		address + "\xff\x00garbage\n", runtimedir.Roots()[0][:3]} {
+	for i, text := range []string{address, "", "\x00\x00\x00", address[:24], address[:28], address[:33],
+		"\xff" + address[1:], address + "\xff\x00garbage\n", runtimedir.Roots()[0][:3]} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -115,7 +115,7 @@ func outside(e *config.Experiment, dir string) error {
 	if !storage.Holds(restoreDir(e), dir) {
 		return nil
 	}
-	return &config.Error{Pos: e.PosOf("restore"), Msg: fmt.Sprintf("restore: %s holds the directory of the experiment, "+
-		"%s, and would be copied into itself: name a folder that holds the checkpoint alone, or another storage",
-		e.Restore, dir)}
+	return &config.Error{Pos: e.PosOf("restore"), Msg: fmt.Sprintf("restore: %s holds the directory of the "+
+		"experiment, %s, and would be copied into itself: name a folder that holds the checkpoint alone, or "+
+		"another storage", e.Restore, dir)}
 }

@@ -207,8 +207,9 @@ func TestKillLeftovers(t *testing.T) {
 		"by hand":                     sleeping(t, trial, "TUNEHOST_TRIAL_ID=a", "TUNEHOST_PARAM_X=0.5"),
 		"by hand, with a path":        sleeping(t, MarkVariable+"="+exp, trial),
 		"by hand, with a made-up one": sleeping(t, MarkVariable+"="+exp+"#1", trial),
-		"of another experiment":       sleeping(t, MarkVariable+"="+NewMark(exp2), "TUNEHOST_TRIAL_DIR="+exp2+"/trials/1"),
-		"of an agent elsewhere":       sleeping(t, MarkVariable+"="+node, "TUNEHOST_TRIAL_DIR="+exp2+"/trials/1"),
+		"of another experiment": sleeping(t, MarkVariable+"="+NewMark(exp2),
+			"TUNEHOST_TRIAL_DIR="+exp2+"/trials/1"),
+		"of an agent elsewhere": sleeping(t, MarkVariable+"="+node, "TUNEHOST_TRIAL_DIR="+exp2+"/trials/1"),
 	}
 	if n := CountLeftovers(exp); n != len(ours) {
 		t.Errorf("%d are counted", n)

@@ -34,7 +34,8 @@ func TestBystandersAmongCheckpoints(t *testing.T) {
 	stage(t, dir, 1, map[string][]byte{"w": weights(1)})
 	commitNow(t, d, dir, 1)
 	files := []string{"notes.tmp", "thesis.old/text.tex", "12/model", "000099/model", "000007.bak/model", "000008.tmp",
-		"restored/notes.txt", "restored/000005/notes.txt", "000078.tmp/file", "000079.new/files/file", "000080.old/copy/file"}
+		"restored/notes.txt", "restored/000005/notes.txt", "000078.tmp/file",
+		"000079.new/files/file", "000080.old/copy/file"}
 	for _, name := range files {
 		bystander(t, filepath.Join(dir, checkpoints, name))
 	}

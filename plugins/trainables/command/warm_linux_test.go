@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -296,8 +296,8 @@ func TestWarmNeverStarts(t *testing.T) {
 func TestWarmForkWaits(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "train.py")
-	python, err := exec.LookPath("python3")
-	if err = errors.Join(err, os.WriteFile(path, []byte("open('begun', 'w')\n"), 0o600)); err != nil {
+	python := toolchain.Need(t, toolchain.Python)
+	if err := os.WriteFile(path, []byte("open('begun', 'w')\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	attr := &syscall.ProcAttr{Dir: dir, Env: os.Environ(), Files: []uintptr{0, 2, 2}}
