@@ -81,6 +81,7 @@ func TestLastCheckpointIsTakenAgain(t *testing.T) {
 		left   func(checkpoint string) error
 		change func(core.Event)
 		runs   int
+		warns  bool
 	}{
 		"it was whole":    {left: func(string) error { return nil }, runs: 1},
 		"it was finished": {left: rename(".new"), runs: 1},
@@ -89,6 +90,13 @@ func TestLastCheckpointIsTakenAgain(t *testing.T) {
 		}, runs: 1},
 		"it was where it was put": {left: putBack, runs: 1},
 		"it is gone":              {left: os.RemoveAll, runs: 2},
+		"its file is gone": {left: func(dir string) error {
+			return os.Remove(filepath.Join(dir, "files", "state"))
+		}, runs: 2, warns: true},
+		"it was finished and changed": {left: func(dir string) error {
+			state := filepath.Join(dir, "files", "state")
+			return errors.Join(os.Remove(state), os.WriteFile(state, []byte("4\n"), 0o600), rename(".new")(dir))
+		}, runs: 2, warns: true},
 		"the machine went down": {left: putBack, runs: 2, change: func(e core.Event) {
 			if h, ok := e.(*core.HostStarted); ok {
 				h.Boot = "another"
@@ -122,8 +130,12 @@ func TestLastCheckpointIsTakenAgain(t *testing.T) {
 			if runs := strings.Count(trialFile(t, ended.Dir, "00000", "runs"), "run"); runs != c.runs {
 				t.Errorf("it ran %d times\n%s", runs, seen)
 			}
+			if warns := strings.Contains(seen.String(), "is not used: checkpoint"); warns != c.warns {
+				t.Errorf("it warns: %t\n%s", warns, seen)
+			}
 			for _, dir := range folders(t, ended.Dir, "00*") {
-				if _, err := storage.CheckCheckpoint(dir, true); err != nil {
+				unused := c.warns && strings.HasPrefix(dir, last)
+				if _, err := storage.CheckCheckpoint(dir, true); err != nil && !unused {
 					t.Error(err)
 				}
 			}

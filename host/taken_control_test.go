@@ -2,9 +2,13 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/tunehost/tunehost/host/storage/runtimedir"
 )
 
 // B-155: what has the name of the file that says where a host listens, and is none, stays.
@@ -25,12 +29,37 @@ func TestControlIsTaken(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	address := []byte("/tmp/tunehost-0/h000000/1/control\n")
-	if err := errors.Join(os.RemoveAll(path), os.WriteFile(path, address, 0o600)); err != nil {
-		t.Fatal(err)
+}
+
+// B-155: what a host left that was killed is replaced, also after a power cut has damaged it.
+func TestControlIsLeft(t *testing.T) {
+	o, _ := quick(t, search("space: {x: {uniform: [0, 1]}}\ntrials: 1\n"))
+	dir := finish(t, o).Dir
+	path := filepath.Join(dir, "control")
+	const address = "/elsewhere/tunehost-0/hpn9big/1/control\n"
+	for i, text := range []string{address, "", "\x00\x00\x00", address[:24], address[:28], address[:33],
+		"\xff" + address[1:], address + "\xff\x00garbage\n", runtimedir.Roots()[0][:3]} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		wellExamined(t, dir, o.Plugins)
+		o.Sets = []string{fmt.Sprintf("trials=%d", i+2)}
+		if _, err := run(t.Context(), o); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		if _, err := os.Lstat(path); !os.IsNotExist(err) {
+			t.Errorf("%q: it is still there: %v", text, err)
+		}
 	}
-	if _, err := run(t.Context(), o); err != nil {
-		t.Errorf("after a host that was killed: %v", err)
+	o.Sets = nil
+	for _, text := range []string{"mine\n", "see /opt/tunehost/README\n", "/etc/passwd\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if bad := badlyExamined(t, dir, o.Plugins); !strings.HasPrefix(bad, "files: "+path+" has no address") {
+			t.Errorf("%q: doctor says %q", text, bad)
+		}
+		contains(t, refused(t, o), path, "has no address of a host")
 	}
 }
 

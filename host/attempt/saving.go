@@ -1,6 +1,8 @@
 package attempt
 
 import (
+	"errors"
+	"fmt"
 	"sync"
 	"syscall"
 	"time"
@@ -85,6 +87,10 @@ func (t *Driver) take(a core.TakeCheckpoint, dir string) {
 				bytes, err = t.Storage.Retake(dir, a.ID, &m, a.Path, a.Rebooted)
 				return err
 			})
+			if _, damaged := errors.AsType[*storage.DamagedError](err); damaged {
+				t.Log.Warn(fmt.Sprintf("trial %d: what an earlier host left of its checkpoint of iteration %d is not "+
+					"used: %v", a.Trial, a.Iteration, err))
+			}
 			return bytes, err
 		})
 		return

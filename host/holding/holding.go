@@ -171,9 +171,9 @@ func (h *Holding) guard(o *options.Options) {
 		return
 	}
 	if n := local.KillLeftovers(path); n > 0 {
-		h.Log.Warn(fmt.Sprintf("processes of an earlier host were still running and are killed: %d", n))
+		h.Log.Insist(fmt.Sprintf("processes of an earlier host were still running and were killed: %d", n))
 		if n := local.CountLeftovers(path); n > 0 {
-			h.Log.Warn(fmt.Sprintf("processes of an earlier host do not end although they were killed: %d; they may "+
+			h.Log.Insist(fmt.Sprintf("processes of an earlier host do not end although they were killed: %d; they may "+
 				"still write to their trials' directories", n))
 		}
 	}

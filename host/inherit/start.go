@@ -5,6 +5,7 @@ package inherit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,7 +33,10 @@ func Start(e *config.Experiment, d storage.Dir, kept bool) (*core.Start, error) 
 	}
 	from := restoreDir(e)
 	var m storage.Manifest
-	var err error
+	err := outside(e, d.Path())
+	if err != nil {
+		return nil, usererror.Wrap(err)
+	}
 	if kept {
 		if err = fetch(from); err == nil {
 			m, err = d.Bring(d.Start(), startID, from)
@@ -91,6 +95,11 @@ func Restorable(e *config.Experiment) error {
 			"checkpoint of one: `tunehost best " +
 			e.Restore + "` shows that of the best trial"}
 	}
+	if !mirror.IsURL(e.Storage) {
+		if err := outside(e, filepath.Join(e.Storage, e.Name)); err != nil {
+			return err
+		}
+	}
 	if storage.AwayAt(restoreDir(e)) != "" {
 		return nil
 	}
@@ -98,4 +107,15 @@ func Restorable(e *config.Experiment) error {
 		return &config.Error{Pos: e.PosOf("restore"), Msg: "restore: " + e.Restore + " is not a directory"}
 	}
 	return nil
+}
+
+// outside checks that the checkpoint to start from does not hold the directory of the experiment, into which it is
+// copied.
+func outside(e *config.Experiment, dir string) error {
+	if !storage.Holds(restoreDir(e), dir) {
+		return nil
+	}
+	return &config.Error{Pos: e.PosOf("restore"), Msg: fmt.Sprintf("restore: %s holds the directory of the "+
+		"experiment, %s, and would be copied into itself: name a folder that holds the checkpoint alone, or "+
+		"another storage", e.Restore, dir)}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tunehost/tunehost/host/config"
@@ -45,6 +46,37 @@ func TestStartsFromTheStorage(t *testing.T) {
 	}
 	if text, err := os.ReadFile(filepath.Join(storage.FilesOf(StartDir(d)), "weights")); string(text) != "w" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// B-054: a checkpoint that holds the experiment's directory, by whatever path, is refused before anything is copied,
+// and one that cannot be copied leaves nothing.
+func TestStartsOutside(t *testing.T) {
+	work := t.TempDir()
+	t.Chdir(work)
+	link := filepath.Join(t.TempDir(), "link")
+	bad := filepath.Join(work, "bad")
+	err := errors.Join(os.Symlink(work, link), os.Mkdir(bad, 0o700), os.Symlink("gone", filepath.Join(bad, "model")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := storage.At(filepath.Join(work, "results", "x"))
+	if err := errors.Join(err, os.MkdirAll(d.Path(), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []string{".", "..", "/", work, link, "results", filepath.Join("results", "x"), bad} {
+		e := &config.Experiment{Restore: from}
+		e.Storage, e.Name = "results", "x"
+		const itself = "and would be copied into itself"
+		if err := Restorable(e); from != bad && (err == nil || !strings.Contains(err.Error(), itself)) {
+			t.Errorf("%s: validate says %v", from, err)
+		}
+		if _, err := Start(e, d, true); err == nil || strings.Contains(err.Error(), itself) != (from != bad) {
+			t.Errorf("%s: %v", from, err)
+		}
+		if list, err := os.ReadDir(d.Path()); err != nil || len(list) > 0 {
+			t.Errorf("%s: it leaves %v, %v", from, list, err)
+		}
 	}
 }
 

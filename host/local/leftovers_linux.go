@@ -23,11 +23,15 @@ func KillLeftovers(dir string) int { return killFamily(startedFor(dir)) }
 // too.
 func CountLeftovers(dir string) int { return len(family(startedFor(dir))) }
 
-// signs identify a process: a variable in its environment, or its tag. A process may clear its
+// signs identify a process: the host's mark in its environment, or its tag. A process may clear its
 // environment, and a system may not allow tags.
 type signs struct {
-	variable func(text string) bool
-	tag      func(Tag) bool
+	mark func(mark string) bool
+	// trial is for processes with the mark of an agent, which serves the trials of any experiment: it says whether
+	// the trial with this directory is meant. The directory alone does not count, because users set its variable
+	// when they run a trial's program by hand. It may be nil.
+	trial func(dir string) bool
+	tag   func(Tag) bool
 }
 
 // startedFor returns the signs of processes that were started for an experiment.
@@ -37,14 +41,11 @@ func startedFor(dir string) signs {
 	in := func(text, sign string) bool {
 		return strings.HasPrefix(text, dir+sign) || strings.HasPrefix(text, real+sign)
 	}
-	variable := func(text string) bool {
-		if trial, ok := strings.CutPrefix(text, "TUNEHOST_TRIAL_DIR="); ok {
-			return in(trial, "/")
-		}
-		mark, ok := strings.CutPrefix(text, MarkVariable+"=")
-		return ok && in(mark, markSign)
+	return signs{
+		mark:  func(mark string) bool { return isMark(mark) && in(mark, markSign) },
+		trial: func(trial string) bool { return in(trial, "/") },
+		tag:   tagOfDir(real).sameDir,
 	}
-	return signs{variable, tagOfDir(real).sameDir}
 }
 
 // KillMarked kills the processes of one host: those with the mark in their environment or with its
@@ -52,8 +53,8 @@ func startedFor(dir string) signs {
 func KillMarked(mark string) int {
 	tag := TagOf(mark)
 	return killFamily(signs{
-		variable: func(text string) bool { return text == MarkVariable+"="+mark },
-		tag:      func(t Tag) bool { return t == tag },
+		mark: func(text string) bool { return text == mark },
+		tag:  func(t Tag) bool { return t == tag },
 	})
 }
 
@@ -237,12 +238,23 @@ func (s signs) on(pid int) bool {
 	if err != nil { // another user's, or gone
 		return false
 	}
+	return s.in(env)
+}
+
+// in looks at an environment.
+func (s signs) in(env []byte) bool {
+	hosted, inTrial := false, false
 	for v := range bytes.SplitSeq(env, []byte{0}) {
-		if s.variable(string(v)) {
-			return true
+		if mark, ok := bytes.CutPrefix(v, []byte(MarkVariable+"=")); ok {
+			if s.mark(string(mark)) {
+				return true
+			}
+			hosted = hosted || isMark(string(mark))
+		} else if dir, ok := bytes.CutPrefix(v, []byte("TUNEHOST_TRIAL_DIR=")); ok && s.trial != nil {
+			inTrial = inTrial || s.trial(string(dir))
 		}
 	}
-	return false
+	return hosted && inTrial
 }
 
 // readOf appends a file of a process in /proc to b. There may be thousands of processes, and [os.ReadFile] needs

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,8 +21,8 @@ func TestFrozenAreKilled(t *testing.T) {
 	toolchain.Programs(t, "setsid")
 	// The shell is marked; its child has no environment, and a session of its own.
 	shell := exec.Command("sh", "-c", "env -i setsid sleep 1000 & echo $!; wait")
-	mark := MarkVariable + "=/x/frozen#" + strconv.Itoa(os.Getpid()) // of no earlier run that was cut off
-	shell.Env = append(shell.Environ(), mark)
+	mark := "/x/frozen#" + strconv.Itoa(os.Getpid()) // of no earlier run that was cut off
+	shell.Env = append(shell.Environ(), MarkVariable+"="+mark)
 	out, err := shell.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -43,8 +44,8 @@ func TestFrozenAreKilled(t *testing.T) {
 		return err == nil && len(env) == 0
 	})
 	looks := 0
-	killFamily(signs{tag: func(Tag) bool { return false }, variable: func(variable string) bool {
-		marked := variable == mark
+	killFamily(signs{tag: func(Tag) bool { return false }, mark: func(text string) bool {
+		marked := text == mark
 		if marked {
 			looks++
 		}
@@ -115,11 +116,7 @@ func TestTaggedAreKilled(t *testing.T) {
 
 // B-025: a number that now belongs to another process is left alone.
 func TestNumbersOfOthers(t *testing.T) {
-	bystander := exec.Command("sleep", "1000")
-	if err := bystander.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = bystander.Process.Kill(), bystander.Wait() })
+	bystander := sleeping(t, MarkVariable+"=any")
 	s, _ := stateOf(bystander.Process.Pid)
 	earlier := process{bystander.Process.Pid, s.began - 1}
 	if found := map[process]bool{}; freeze([]process{earlier}, found) || len(found) > 0 ||
@@ -132,7 +129,7 @@ func TestNumbersOfOthers(t *testing.T) {
 	if err := bystander.Process.Signal(syscall.Signal(0)); err != nil {
 		t.Errorf("the process that has its number is killed: %v", err)
 	}
-	marked := signs{variable: func(string) bool { return true }, tag: func(Tag) bool { return true }}
+	marked := signs{mark: func(string) bool { return true }, tag: func(Tag) bool { return true }}
 	if marked.of(earlier) {
 		t.Error("the mark of the process that has its number counts")
 	}
@@ -193,4 +190,61 @@ func TestTagIsForOne(t *testing.T) {
 	if _, alive := stateOf(stranger.Process.Pid); !alive {
 		t.Error("the program's own child is killed with the host's")
 	}
+}
+
+// B-025: after a crash of all hosts, the environment identifies what they or their agents started. A process that a
+// user starts, with the variables of a trial as the manual lists them, is not touched (B-155).
+func TestKillLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	exp, exp2, node := filepath.Join(dir, "exp"), filepath.Join(dir, "exp2"), NewMark(filepath.Join(dir, "node"))
+	trial := "TUNEHOST_TRIAL_DIR=" + exp + "/trials/1"
+	ours := []*exec.Cmd{
+		sleeping(t, MarkVariable+"="+NewMark(exp), trial),
+		sleeping(t, MarkVariable+"="+NewMark(exp)),
+		sleeping(t, MarkVariable+"="+node, trial), // of an agent on this machine
+	}
+	others := map[string]*exec.Cmd{
+		"by hand":                     sleeping(t, trial, "TUNEHOST_TRIAL_ID=a", "TUNEHOST_PARAM_X=0.5"),
+		"by hand, with a path":        sleeping(t, MarkVariable+"="+exp, trial),
+		"by hand, with a made-up one": sleeping(t, MarkVariable+"="+exp+"#1", trial),
+		"of another experiment": sleeping(t, MarkVariable+"="+NewMark(exp2),
+			"TUNEHOST_TRIAL_DIR="+exp2+"/trials/1"),
+		"of an agent elsewhere": sleeping(t, MarkVariable+"="+node, "TUNEHOST_TRIAL_DIR="+exp2+"/trials/1"),
+	}
+	if n := CountLeftovers(exp); n != len(ours) {
+		t.Errorf("%d are counted", n)
+	}
+	if n := KillLeftovers(exp); n != len(ours) {
+		t.Errorf("%d were found", n)
+	}
+	for i, c := range ours {
+		if _, alive := stateOf(c.Process.Pid); alive {
+			t.Errorf("process %d of the host is alive", i)
+		}
+	}
+	for what, c := range others {
+		if _, alive := stateOf(c.Process.Pid); !alive {
+			t.Errorf("the process %s is killed", what)
+		}
+	}
+	if n := KillLeftovers(exp); n != 0 {
+		t.Errorf("%d were found again", n)
+	}
+}
+
+// sleeping starts a process with these variables alone, and waits until the kernel shows them, a moment after the
+// start.
+func sleeping(t *testing.T, variables ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command("sleep", "1000")
+	c.Env = append(variables, "LAST=1")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = c.Process.Kill(), c.Wait() })
+	soon(t, "the kernel shows an environment", func() bool {
+		env, err := os.ReadFile("/proc/" + strconv.Itoa(c.Process.Pid) + "/environ")
+		return err == nil && strings.Contains(string(env), "LAST=1")
+	})
+	return c
 }

@@ -1,15 +1,11 @@
 package local
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -179,42 +175,4 @@ func TestVirtual(t *testing.T) {
 			t.Errorf("%q gave %v", bad, nodes)
 		}
 	}
-}
-
-// B-025: after a crash of all hosts, the environment identifies processes of trials.
-func TestKillLeftovers(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux shows the environment of processes")
-	}
-	dir := t.TempDir()
-	start := func(trial string) *exec.Cmd {
-		cmd := exec.Command("sleep", "1000")
-		cmd.Env = append(os.Environ(), "TUNEHOST_TRIAL_DIR="+trial)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		// The kernel shows a new program's environment a moment after its start.
-		for shown, end := false, time.Now().Add(2*time.Minute); !shown &&
-			time.Now().Before(end); time.Sleep(time.Millisecond) {
-			env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", cmd.Process.Pid))
-			shown = bytes.Contains(env, []byte(trial))
-		}
-		return cmd
-	}
-	ours, other := start(dir+"/exp/trials/1"), start(dir+"/exp2/trials/1")
-	ended := make(chan error, 1)
-	go func() { ended <- ours.Wait() }()
-	if n := KillLeftovers(dir + "/exp"); n != 1 {
-		t.Errorf("%d were found", n)
-	}
-	if err := <-ended; err == nil || err.Error() != "signal: killed" {
-		t.Errorf("it ended with %v", err)
-	}
-	if n := KillLeftovers(dir + "/exp"); n != 0 {
-		t.Errorf("%d were found again", n)
-	}
-	if other.ProcessState != nil || other.Process.Kill() != nil {
-		t.Error("another experiment's process was killed")
-	}
-	_ = other.Wait()
 }

@@ -16,13 +16,23 @@ const MarkVariable = "TUNEHOST_HOST"
 // markSign separates the experiment's directory from the host's own part.
 const markSign = "#"
 
+// markBytes is the length of the host's own part, which is hexadecimal.
+const markBytes = 8
+
 // NewMark makes the mark of one host on the experiment in dir, an absolute path.
 func NewMark(dir string) string {
-	var b [8]byte
+	var b [markBytes]byte
 	if _, err := rand.Read(b[:]); err != nil {
 		panic(err) // crypto/rand does not fail
 	}
 	return canonical(dir) + markSign + hex.EncodeToString(b[:])
+}
+
+// isMark reports whether a text is a mark of any host.
+func isMark(text string) bool {
+	at := strings.LastIndex(text, markSign)
+	own, err := hex.DecodeString(text[at+1:])
+	return at >= 0 && err == nil && len(own) == markBytes
 }
 
 // canonical returns the same path for all paths that lead to dir.

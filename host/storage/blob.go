@@ -31,7 +31,7 @@ func (s *sealer) share(blob, path string) bool {
 	if !equal(blob, path) {
 		return false
 	}
-	tmp := filepath.Join(s.dir, "link")
+	tmp := filepath.Join(s.dir, halfLink)
 	err := s.remove(tmp)
 	if err == nil {
 		err = s.link(blob, tmp)

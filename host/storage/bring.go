@@ -1,9 +1,12 @@
 package storage
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // Bring copies a checkpoint from elsewhere, as a trial's id-th. A checkpoint of an experiment is
@@ -30,7 +33,37 @@ func (d Dir) Bring(trialDir string, id uint32, from string) (m Manifest, err err
 		m.Parent = nil // a parent is in another experiment
 		_, err = d.Commit(trialDir, id, m)
 	}
+	if err != nil {
+		err = errors.Join(err, unbring(trialDir, id))
+	}
 	return m, err
+}
+
+// unbring removes what Bring has made and could not complete.
+func unbring(trialDir string, id uint32) error {
+	err := errors.Join(nolink.RemoveAll(staging(trialDir, id)), nolink.RemoveAll(kept(trialDir, id)))
+	for _, dir := range []string{filepath.Join(trialDir, checkpoints), trialDir} {
+		_ = nolink.Remove(dir) // unless it has something else
+	}
+	return err
+}
+
+// Holds reports whether a path is in a directory, or is the directory; it need not exist.
+func Holds(dir, path string) bool {
+	dir, path = behindLinks(dir), realPath(path)
+	return dir == path || inside(dir, path)
+}
+
+// realPath resolves the links of the part of a path that exists.
+func realPath(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil || path == filepath.Dir(path) {
+		return path
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Join(realPath(filepath.Dir(path)), filepath.Base(path))
 }
 
 // Iteration returns the iteration of an experiment's checkpoint, and 0 for any other directory.

@@ -34,10 +34,12 @@ func TestBystandersAmongCheckpoints(t *testing.T) {
 	stage(t, dir, 1, map[string][]byte{"w": weights(1)})
 	commitNow(t, d, dir, 1)
 	files := []string{"notes.tmp", "thesis.old/text.tex", "12/model", "000099/model", "000007.bak/model", "000008.tmp",
-		"restored/notes.txt", "restored/000005/notes.txt"}
+		"restored/notes.txt", "restored/000005/notes.txt", "000078.tmp/file",
+		"000079.new/files/file", "000080.old/copy/file"}
 	for _, name := range files {
 		bystander(t, filepath.Join(dir, checkpoints, name))
 	}
+	bystander(t, filepath.Join(dir, checkpoints, "000079.new/notes.txt"))
 	blobs := []string{"readme.txt", "ab/notes", strings.Repeat("a", 64)}
 	for _, name := range blobs {
 		bystander(t, filepath.Join(d.Blobs(), name))
@@ -94,6 +96,24 @@ func TestOwnFolderInTheWay(t *testing.T) {
 	}
 	unharmed(t, CheckpointDir(dir, 1)+".kept1/model")
 	unharmed(t, CheckpointDir(dir, 1)+".kept2/model")
+}
+
+// B-155: what has the name of an incomplete checkpoint and is none gets another name.
+func TestOwnFolderOnTheWay(t *testing.T) {
+	t.Parallel()
+	d, dir := trial(t)
+	suffixes := []string{beingMade, beingKept, beingGone}
+	for _, suffix := range suffixes {
+		bystander(t, filepath.Join(CheckpointDir(dir, 1)+suffix, "model"))
+	}
+	stage(t, dir, 1, map[string][]byte{"w": weights(1)})
+	commitNow(t, d, dir, 1)
+	if err := d.RemoveCheckpoint(dir, 1); err != nil {
+		t.Error(err)
+	}
+	for _, suffix := range suffixes {
+		unharmed(t, CheckpointDir(dir, 1)+suffix+".kept1/model")
+	}
 }
 
 // A folder that cannot be read does not cause an endless search for another name.

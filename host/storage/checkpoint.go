@@ -22,6 +22,8 @@ const (
 	beingMade   = ".tmp"
 	beingKept   = ".new"
 	beingGone   = ".old"
+	halfCopy    = "copy" // a file, until it has its place
+	halfLink    = "link"
 )
 
 // CheckpointDir returns the directory of the trial's id-th checkpoint.
@@ -57,7 +59,7 @@ func OwnCheckpoints(trialDir string) string { return filepath.Join(trialDir, che
 // Stage makes an empty directory for a new checkpoint.
 func Stage(trialDir string, id uint32) (string, error) {
 	dir := staging(trialDir, id)
-	if err := nolink.RemoveAll(dir); err != nil {
+	if err := clearAway(realDisk{}, dir); err != nil {
 		return "", err
 	}
 	// If all trials were moved away, a new trial directory would be lost among none.
@@ -98,7 +100,7 @@ func Take(trialDir string, id uint32, from string) error {
 		return err
 	}
 	if !info.IsDir() { // files holds all of it, or a partial copy that is made again
-		half := filepath.Join(filepath.Dir(files), "copy")
+		half := filepath.Join(filepath.Dir(files), halfCopy)
 		if err := copyFile(from, half, info); err != nil {
 			return err
 		}

@@ -209,7 +209,7 @@ func (s *sealer) private(path string) error {
 	if err != nil {
 		return err
 	}
-	tmp := filepath.Join(s.dir, "copy")
+	tmp := filepath.Join(s.dir, halfCopy)
 	if err := errors.Join(s.remove(tmp), copyFile(path, tmp, info)); err != nil {
 		return err
 	}

@@ -29,28 +29,47 @@ func finish(on disk, trialDir string, id uint32, m Manifest) error {
 	}
 	return steps(
 		func() error { return on.write(filepath.Join(dir, manifest), text) },
-		func() error { return on.remove(kept(trialDir, id)) },
+		func() error { return clearAway(on, kept(trialDir, id)) },
 		func() error { return on.rename(dir, kept(trialDir, id)) },
 	)
 }
 
 // Retake completes a checkpoint that another host began to take from a path, or that was saved on
-// request if the path is "". After a reboot it accepts only complete checkpoints. It fills in m from
-// what is known of the checkpoint.
+// request if the path is "". After a reboot it accepts only complete checkpoints. Files that the other host has
+// listed are compared with the list: others may have changed them meanwhile. It fills in m from what is known of the
+// checkpoint.
 func (d Dir) Retake(trialDir string, id uint32, m *Manifest, from string, rebooted bool) (bytes int64, err error) {
-	if x, ok := readStarted(CheckpointDir(trialDir, id), m); ok {
+	complete := CheckpointDir(trialDir, id)
+	if x, ok := readStarted(complete, m); ok {
 		*m = x
-		return x.Size(), nil
+		return x.Size(), checkAll(complete)
 	}
 	if rebooted {
 		return 0, errors.New("the machine has been started again before it was on disk")
 	}
-	if x, ok := readStarted(kept(trialDir, id), m); ok {
+	left := kept(trialDir, id)
+	x, ok := readStarted(left, m)
+	switch {
+	case ok && len(x.Files) > 0: // all is on disk, but the name
 		*m = x
-	} else if err := takeAgain(trialDir, id, from); err != nil {
-		return 0, err
+		if err := checkAll(left); err != nil {
+			return 0, err
+		}
+		return x.Size(), list(realDisk{}, trialDir, left, complete, x)
+	case ok:
+		*m = x
+	default:
+		if err := takeAgain(trialDir, id, from); err != nil {
+			return 0, err
+		}
 	}
 	return d.Commit(trialDir, id, *m)
+}
+
+// checkAll compares a checkpoint's files with its manifest, which costs a hash of each.
+func checkAll(dir string) error {
+	_, err := CheckCheckpoint(dir, true)
+	return err
 }
 
 // readStarted reads the manifest of what may be the checkpoint of m.

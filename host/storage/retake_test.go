@@ -149,3 +149,46 @@ func TestRetakeOnlyWhatIsWhole(t *testing.T) {
 		t.Errorf("what was made to last: %v", err)
 	}
 }
+
+// B-080: a checkpoint that the next host takes over is compared with its manifest, whether it has its name already
+// or not: what was changed or removed meanwhile is not taken, and what was added does not count.
+func TestRetakeCompares(t *testing.T) {
+	for how, change := range map[string]func(files string) error{
+		"a file is gone": func(files string) error { return os.Remove(filepath.Join(files, "model")) },
+		"a file has changed": func(files string) error {
+			path := filepath.Join(files, "model")
+			return errors.Join(os.Remove(path), os.WriteFile(path, []byte("changed"), 0o600))
+		},
+		"all are gone": os.RemoveAll,
+		"":             func(files string) error { return os.WriteFile(filepath.Join(files, "more"), nil, 0o600) },
+	} {
+		for _, named := range []bool{true, false} {
+			d, trialDir, from := handed(t)
+			if err := Take(trialDir, 3, from); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := d.Commit(trialDir, 3, ofSeven); err != nil {
+				t.Fatal(err)
+			}
+			dir := CheckpointDir(trialDir, 3)
+			if !named {
+				dir += beingKept
+				if err := os.Rename(CheckpointDir(trialDir, 3), dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := change(FilesOf(dir)); err != nil {
+				t.Fatal(err)
+			}
+			if how == "" {
+				retaken(t, d, trialDir, from)
+				continue
+			}
+			m := ofSeven
+			_, err := d.Retake(trialDir, 3, &m, from, false)
+			if _, ok := errors.AsType[*DamagedError](err); !ok {
+				t.Errorf("%s, named %t: %v", how, named, err)
+			}
+		}
+	}
+}

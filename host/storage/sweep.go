@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,7 @@ func (d Dir) RemoveCheckpoint(trialDir string, id uint32) error {
 
 func removeCheckpoint(on disk, dir string) error {
 	gone := dir + beingGone
-	if err := on.remove(gone); err != nil { // left by an earlier host
+	if err := clearAway(on, gone); err != nil { // left by an earlier host
 		return err
 	}
 	if err := on.rename(dir, gone); err != nil {
@@ -63,7 +64,7 @@ func (d Dir) SweepTrial(trialDir string, attempts uint32, needed, owed func(id u
 			errs = append(errs, sweepRestored(path, attempts))
 		case !ours || !e.IsDir():
 		case (suffix == beingMade || suffix == beingKept || base == e.Name()) && owed(id):
-		case suffix == beingMade, suffix == beingKept, suffix == beingGone:
+		case (suffix == beingMade || suffix == beingKept || suffix == beingGone) && hostMade(path):
 			errs = append(errs, nolink.RemoveAll(path))
 		case base == e.Name() && !needed(id) && isCheckpoint(path):
 			errs = append(errs, d.RemoveCheckpoint(trialDir, id))
@@ -77,6 +78,29 @@ func (d Dir) SweepTrial(trialDir string, attempts uint32, needed, owed func(id u
 func numberOf(name string) (id uint32, ok bool) {
 	n, err := strconv.ParseUint(name, 10, 32)
 	return uint32(n), err == nil && fmt.Sprintf("%06d", n) == name
+}
+
+// hostMade reports whether a folder has nothing but what a host puts into an incomplete checkpoint.
+func hostMade(dir string) bool {
+	folders := []string{contents, contents + beingMade}
+	files := []string{manifest, manifest + beingMade, halfCopy, halfLink}
+	list, err := nolink.ReadDir(dir)
+	return err == nil && !slices.ContainsFunc(list, func(e fs.DirEntry) bool {
+		if e.IsDir() {
+			return !slices.Contains(folders, e.Name())
+		}
+		return !slices.Contains(files, e.Name())
+	})
+}
+
+// clearAway makes way for a new incomplete checkpoint: it removes one of an earlier host, and gives anything else
+// another name (B-155).
+func clearAway(on disk, dir string) error {
+	if _, err := nolink.Lstat(dir); errors.Is(err, fs.ErrNotExist) || hostMade(dir) {
+		return on.remove(dir)
+	}
+	_, err := keepAside(on, dir)
+	return err
 }
 
 // isCheckpoint reports whether a folder is a checkpoint that a host made.

@@ -38,6 +38,9 @@ func SweepUnfinished(trialDir string) error {
 	return errors.Join(errs...)
 }
 
+// Mine reports whether the path is a plain file that belongs to the user of this process.
+func Mine(path string) bool { return ownFile(path, 0) }
+
 // ownFile reports whether the path is a file of this kind that belongs to the user of this process.
 func ownFile(path string, kind fs.FileMode) bool {
 	info, err := nolink.Lstat(path)

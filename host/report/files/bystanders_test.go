@@ -1,6 +1,8 @@
 package files
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,46 +78,61 @@ func TestProgramsOwnErrors(t *testing.T) {
 	}
 }
 
-// A link that a trial puts in the place of its file is not followed, and the other trials keep theirs, whether its
-// files are open or not.
-func TestALinkOfOneTrial(t *testing.T) {
-	for _, open := range []int{1, 9} {
-		dir := newDir(t, 2)
-		var warned []string
-		r := New(Options{Dir: dir, Formats: []Format{JSONL, CSV}, Now: func() time.Time { return began }, MaxOpen: open,
-			Warn: func(text string) { warned = append(warned, text) }})
-		r.sync = func(string) error { return nil }
-		target := filepath.Join(t.TempDir(), "precious")
-		if err := os.WriteFile(target, []byte("mine"), 0o600); err != nil {
+// What a trial puts in the place of its file, or of its directory, is not followed and costs its own files: the other
+// trials keep theirs, whether its files are open or not (B-091).
+func TestAPlaceTakenByOneTrial(t *testing.T) {
+	for what, put := range map[string]func(trial, file, target string) error{
+		"a link": func(_, file, target string) error {
+			_ = os.Remove(file)
+			return os.Symlink(target, file)
+		},
+		"a file for the directory": func(trial, _, _ string) error {
+			return errors.Join(os.RemoveAll(trial), os.WriteFile(trial, []byte("mine"), 0o600))
+		},
+		"a link for the directory": func(trial, _, target string) error {
+			return errors.Join(os.RemoveAll(trial), os.Symlink(filepath.Dir(target), trial))
+		},
+	} {
+		for _, open := range []int{1, 9} {
+			t.Run(fmt.Sprintf("%s, %d open", what, open), func(t *testing.T) { placeTaken(t, open, put) })
+		}
+	}
+}
+
+func placeTaken(t *testing.T, open int, put func(trial, file, target string) error) {
+	dir := newDir(t, 2)
+	var warned []string
+	r := New(Options{Dir: dir, Formats: []Format{JSONL, CSV}, Now: func() time.Time { return began }, MaxOpen: open,
+		Warn: func(text string) { warned = append(warned, text) }})
+	r.sync = func(string) error { return nil }
+	target := filepath.Join(t.TempDir(), "precious")
+	if err := os.WriteFile(target, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &story{dir: dir}
+	for round := range uint64(3) {
+		before := len(s.events)
+		for trial := range core.TrialNo(2) {
+			if round == 0 {
+				s.start(trial, 1, 0)
+			}
+			s.result(trial, 1, round+1, acc(1))
+		}
+		if err := r.Report(s.events[before:]); err != nil {
 			t.Fatal(err)
 		}
-		s := &story{dir: dir}
-		for round := range uint64(3) {
-			before := len(s.events)
-			for trial := range core.TrialNo(2) {
-				if round == 0 {
-					s.start(trial, 1, 0)
-				}
-				s.result(trial, 1, round+1, acc(1))
-			}
-			if err := r.Report(s.events[before:]); err != nil {
-				t.Fatal(err)
-			}
-			path := filepath.Join(trialDir(dir, 1), JSONL.File())
-			_ = os.Remove(path)
-			if err := os.Symlink(target, path); err != nil {
-				t.Fatal(err)
-			}
+		if err := put(trialDir(dir, 1), filepath.Join(trialDir(dir, 1), JSONL.File()), target); err != nil {
+			t.Fatal(err)
 		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-		text, _ := os.ReadFile(filepath.Join(trialDir(dir, 0), JSONL.File()))
-		if kept, _ := os.ReadFile(target); string(kept) != "mine" || strings.Count(string(text), "\n") != 3 {
-			t.Errorf("%d open: the target has %q, the other trial %q", open, kept, text)
-		}
-		if open == 1 && (len(warned) != 1 || !strings.Contains(warned[0], "the files of trial 1 get no more results")) {
-			t.Errorf("%q", warned)
-		}
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	text, _ := os.ReadFile(filepath.Join(trialDir(dir, 0), JSONL.File()))
+	if kept, _ := os.ReadFile(target); string(kept) != "mine" || strings.Count(string(text), "\n") != 3 {
+		t.Errorf("the target has %q, the other trial %q", kept, text)
+	}
+	if open == 1 && (len(warned) != 1 || !strings.Contains(warned[0], "the files of trial 1 get no more results")) {
+		t.Errorf("%q", warned)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/storage/nolink"
@@ -106,10 +107,10 @@ func (o *openFiles) flush() error {
 	return nil
 }
 
-// leave gives up the files of a trial in whose directory something is in their place, such as a link, and reports
-// whether that is so: other trials have nothing to do with it.
+// leave gives up the files of a trial if something is in their place, such as a link, or in that of the trial's
+// directory, such as a file, and reports whether that is so: other trials have nothing to do with it.
 func (o *openFiles) leave(no core.TrialNo, err error) bool {
-	if _, ok := errors.AsType[*nolink.Error](err); !ok {
+	if _, ok := errors.AsType[*nolink.Error](err); !ok && !errors.Is(err, syscall.ENOTDIR) {
 		return false
 	}
 	if !o.left[no] {

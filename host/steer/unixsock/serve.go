@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,6 +20,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/storage/runtimedir"
 	"github.com/tunehost/tunehost/host/usererror"
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // Listen makes a socket in a folder of the user's alone. Closing the listener removes
@@ -54,8 +56,8 @@ func Announce(d storage.Dir, l net.Listener) (hide func(), err error) {
 	}, nil
 }
 
-// Vacant is an error where somebody else's file is in the place of the one that says where
-// a host listens. What a host left that was killed is none (B-155).
+// Vacant is an error where somebody else's file is in the place of the one that says where a host listens. What a host
+// left that was killed is none (B-155), whole or damaged: nobody needs it where no host holds the experiment's lock.
 func Vacant(d storage.Dir) error {
 	text, err := nolink.ReadFile(d.Control(), maxAddress)
 	switch {
@@ -63,11 +65,21 @@ func Vacant(d storage.Dir) error {
 		return nil
 	case err != nil:
 		return err
-	case filepath.IsAbs(string(text)) && strings.HasSuffix(string(text), "/control\n") &&
-		strings.Count(string(text), "\n") == 1:
+	case storage.Mine(d.Control()) && ofHost(string(text)):
 		return nil
 	}
 	return fmt.Errorf("%s has no address of a host: tunehost has a file of that name; move it away", d.Control())
+}
+
+// homes matches an address up to the folder in which a host has its socket, or its beginning that ends there.
+var homes = lazily.Regexp(`^[^\n]*/tunehost(-[0-9]+)?(/h[0-9a-z]{6}/|/?$|/h[0-9a-z]{0,6}$)`)
+
+// ofHost reports whether a host can have written a text that may have been damaged since: it is an address, with
+// something else at its end or not, the beginning of one, or nothing is left.
+func ofHost(text string) bool {
+	whole := filepath.IsAbs(text) && strings.HasSuffix(text, "/control\n") && strings.Count(text, "\n") == 1
+	return whole || homes().MatchString(text) || strings.Trim(text, "\x00") == "" ||
+		slices.ContainsFunc(runtimedir.Roots(), func(root string) bool { return strings.HasPrefix(root, text) })
 }
 
 // acceptPause is how long the server waits for free file descriptors.

@@ -69,6 +69,15 @@ func TestAbove(t *testing.T) {
 	}
 }
 
+// The folders above may be those of another user, or of a group: project directories are trusted on purpose.
+func TestGroupsAbove(t *testing.T) {
+	for _, mode := range []os.FileMode{0o755, 0o775, os.ModeSetgid | 0o775, os.ModeSticky | 0o777} {
+		if err := within("/p/results/a", "/p", directory{owner: 1001, group: 100, mode: mode}, 1000, ""); err != nil {
+			t.Errorf("%v: %v", mode, err)
+		}
+	}
+}
+
 // Who may not change the mode of a folder is not told to.
 func TestAdviceForFolder(t *testing.T) {
 	for _, c := range []struct {

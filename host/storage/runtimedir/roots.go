@@ -29,6 +29,9 @@ func runtimePlaces() places {
 	return places{fitting(append(roots, of(os.TempDir()), of("/tmp"))), shortTemp()}
 }
 
+// Roots returns the folders in one of which the homes for sockets are.
+func Roots() []string { return runtimePlaces().roots }
+
 func temporaryPlaces() places { return places{[]string{of(os.TempDir())}, os.TempDir()} }
 
 // of returns the user's folder in a directory that all users share.

@@ -22,6 +22,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/plugin/loading"
 	"github.com/tunehost/tunehost/host/plugin/lockfile"
+	"github.com/tunehost/tunehost/host/steer/unixsock"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/crash"
 	"github.com/tunehost/tunehost/host/storage/nolink"
@@ -115,8 +116,13 @@ func (x *examination) writable() {
 
 // links finds what is in the place of the experiment's files and folders.
 func (x *examination) links() {
-	for _, err := range x.dir.Strange() {
+	strange := x.dir.Strange()
+	for _, err := range strange {
 		x.bad("files", "%v", err)
+	}
+	taken := unixsock.Vacant(x.dir)
+	if taken != nil && !slices.ContainsFunc(strange, func(e error) bool { return e.Error() == taken.Error() }) {
+		x.bad("files", "%v", taken)
 	}
 }
 

@@ -76,15 +76,17 @@ func (p *program) trialEnv(t *sdk.Trial, dir string, paths paths, own []string) 
 	if paths.exports != "" {
 		env = append(env, "TUNEHOST_EXPORT_DIR="+paths.exports, "TUNEHOST_EXPORT_FORMATS="+strings.Join(t.Export, ","))
 	}
-	// The host recognises the processes to kill by this variable.
-	if mark, ok := os.LookupEnv("TUNEHOST_HOST"); ok {
-		env = append(env, "TUNEHOST_HOST="+mark)
+	if mark, ok := os.LookupEnv(strings.TrimSuffix(markVariable, "=")); ok {
+		env = append(env, markVariable+mark)
 	}
 	if len(t.Bundles) > 0 {
 		env = append(env, "TUNEHOST_BUNDLES="+bundlesText(t.Bundles))
 	}
 	return append(env, own...)
 }
+
+// markVariable is that by which a host recognises the processes to kill.
+const markVariable = "TUNEHOST_HOST="
 
 // Variables that differ between the workers of a gang.
 const (

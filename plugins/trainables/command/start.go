@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,10 +11,10 @@ import (
 )
 
 // startError says what could not start, why and what to do (B-074). A lack of processes or memory
-// is temporary; everything else is final.
+// is temporary, and the end of a warm interpreter a failure like any other; everything else is final.
 func startError(args []string, err error) error {
 	full := argv.CannotStart(args[0], err)
-	if lacking(err) {
+	if _, ended := errors.AsType[*endedError](err); ended || lacking(err) {
 		return full
 	}
 	return &sdk.StartError{Err: full}

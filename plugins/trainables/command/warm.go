@@ -13,6 +13,14 @@ import (
 //go:embed warm.py
 var warmCode string
 
+// An endedError says that interpreters ended before they had started a trial, which may begin again.
+type endedError struct{ script string }
+
+func (e *endedError) Error() string {
+	return fmt.Sprintf("warm: the interpreter of %s has ended; the log of the plugin command says more: try without "+
+		"warm", e.script)
+}
+
 // Flags of python that may precede the script: those without a value, and those with one.
 const (
 	plainFlags  = "bBdEIOPqsSuv"

@@ -2,7 +2,9 @@
 
 tunehost runs this text with `python -c`; it needs nothing but the standard library. The last argument is a socket:
 each message on it is four bytes with a length and, separated by NUL, the working directory, the number of arguments,
-the arguments and the variables of one trial; its standard files come with it. The answer is a line: the process id.
+the arguments and the variables of one trial; its standard files come with it, and a pipe. The answer is a line: the
+process id, or "errno" and a number. The trial begins when the pipe says so, and never if the pipe ends before: nobody
+may have heard the answer of an interpreter that is killed.
 """
 
 import ast
@@ -91,7 +93,7 @@ def unsafe():
 
 def received(control):
     """The next message's parts and files; None at the end."""
-    head, fds, _, _ = socket.recv_fds(control, 4, 3)
+    head, fds, _, _ = socket.recv_fds(control, 4, 4)
     while 0 < len(head) < 4:
         head += control.recv(4 - len(head))
     if not head:
@@ -109,17 +111,17 @@ def fork():
     host, middle = os.getppid(), os.fork()
     if middle:
         os.close(write)
-        text = os.read(read, 1000)
+        pid = int(os.read(read, 1000) or 0)  # an error's number, negative; 0 if the process between has died
         os.close(read)
         os.waitpid(middle, 0)
-        if not text.isdigit():
-            raise OSError(text.decode() or "the process between has died")
-        return int(text)
+        if pid <= 0:
+            raise OSError(-pid, os.strerror(-pid))
+        return pid
     middle = os.getpid()
     try:
         pid = os.fork()
     except OSError as e:
-        os.write(write, str(e).encode())
+        os.write(write, b"%d" % -e.errno)
         os._exit(1)
     if pid:
         os.setpgid(pid, pid)
@@ -141,7 +143,11 @@ def adopted(host, middle):
 
 
 def wear(parts, fds):
-    """Gives this process the files, the directory, the arguments and the variables of a trial."""
+    """Gives this process the files, the directory, the arguments and the variables of a trial, once it may begin."""
+    *fds, begin = fds
+    if not os.read(begin, 1):
+        os._exit(1)
+    os.close(begin)
     for target, fd in enumerate(fds):
         os.dup2(fd, target)
     for fd in fds:
@@ -170,10 +176,10 @@ def serve(control):
                 return wear(parts, fds)
             answer = str(pid)
         except OSError as e:
-            answer = "error " + str(e)
+            answer = "errno %d" % (e.errno or 0)
         for fd in fds:
             os.close(fd)
-        control.sendall(answer.replace("\n", " ").encode() + b"\n")
+        control.sendall(answer.encode() + b"\n")
 
 
 def run(script):

@@ -3,9 +3,11 @@ package command
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,24 +37,37 @@ type interpreter struct {
 	lines *bufio.Reader
 }
 
-// start runs a script in a fork of the interpreter, which starts with the first trial.
-func (w *warm) start(file string, args []string, attr *syscall.ProcAttr) (*process, error) {
+// triedInterpreters is how many interpreters in a row may end without having started a trial. That is not the
+// trial's fault: the system may kill this process, with all its imports, for lack of memory.
+const triedInterpreters = 3
+
+// start runs a script in a fork of the interpreter, which starts with the first trial and again after its end.
+func (w *warm) start(file string, args []string, attr *syscall.ProcAttr) (p *process, err error) {
 	path, at, err := script(args, attr.Dir)
 	if err != nil {
 		return nil, err
 	}
-	i := w.interpreter(path, file, args[:at:at], attr)
-	<-i.ready
-	if i.why == nil {
-		var p *process
-		if p, err = i.fork(args[at:], attr); err == nil {
-			return p, nil
+	for range triedInterpreters {
+		i := w.interpreter(path, file, args[:at:at], attr)
+		p, err = i.run(args[at:], attr)
+		if err == nil || i.why == nil && lacking(err) {
+			return p, err
 		}
 		w.forget(i)
-		return nil, err
+		if _, ended := errors.AsType[*endedError](err); !ended {
+			return nil, err
+		}
 	}
-	w.forget(i)
-	return nil, i.why
+	return nil, err
+}
+
+// run forks the interpreter when it is ready.
+func (i *interpreter) run(args []string, attr *syscall.ProcAttr) (*process, error) {
+	<-i.ready
+	if i.why != nil {
+		return nil, i.why
+	}
+	return i.fork(args, attr)
 }
 
 // interpreter returns the one of a script.
@@ -104,21 +119,21 @@ func (i *interpreter) begin(file string, prefix []string, attr *syscall.ProcAttr
 	i.conn = conn.(*net.UnixConn)
 	i.lines = bufio.NewReader(i.conn)
 	args := append(prefix, "-c", warmCode, i.script, "3")
-	p, err := start(file, args, &syscall.ProcAttr{Dir: attr.Dir, Env: without(attr.Env, "TUNEHOST_"),
+	p, err := start(file, args, &syscall.ProcAttr{Dir: attr.Dir, Env: ofNoTrial(attr.Env),
 		Files: []uintptr{attr.Files[0], 2, 2, theirs.Fd()}})
 	theirs.Close() // or the end of the interpreter would not be heard
 	if err != nil {
 		return err
 	}
 	children.warm(p)
-	_, err = i.answer()
-	return err
+	return i.become()
 }
 
-// without returns the variables whose names do not begin so: the interpreter belongs to no trial.
-func without(env []string, prefix string) (kept []string) {
+// ofNoTrial returns the variables that do not belong to a trial. The host's mark stays: the kernel goes on showing
+// these variables as those of the forks, and the next host finds by them what this one leaves behind.
+func ofNoTrial(env []string) (kept []string) {
 	for _, kv := range env {
-		if !strings.HasPrefix(kv, prefix) {
+		if !strings.HasPrefix(kv, "TUNEHOST_") || strings.HasPrefix(kv, markVariable) {
 			kept = append(kept, kv)
 		}
 	}
@@ -129,46 +144,71 @@ func without(env []string, prefix string) (kept []string) {
 func (i *interpreter) answer() (string, error) {
 	line, err := i.lines.ReadString('\n')
 	if err != nil {
-		return "", fmt.Errorf("warm: the interpreter of %s has ended; the log of the plugin command says more: "+
-			"try without warm", i.script)
+		return "", &endedError{i.script}
 	}
-	line = strings.TrimSuffix(line, "\n")
-	if why, failed := strings.CutPrefix(line, "error "); failed {
-		return "", &sdk.StartError{Err: fmt.Errorf("warm: %s cannot be forked: %s: leave out warm", i.script, why)}
-	}
-	return line, nil
+	return strings.TrimSuffix(line, "\n"), nil
 }
 
-// fork has the interpreter run its script with these arguments.
+// become waits until the interpreter can be forked.
+func (i *interpreter) become() error {
+	line, err := i.answer()
+	if why, failed := strings.CutPrefix(line, "error "); failed {
+		return &sdk.StartError{Err: fmt.Errorf("warm: %s cannot be forked: %s: leave out warm", i.script, why)}
+	}
+	return err
+}
+
+// fork has the interpreter run its script with these arguments. The fork waits for a byte before it begins, because
+// the interpreter may end after the fork and before the answer.
 func (i *interpreter) fork(args []string, attr *syscall.ProcAttr) (*process, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	children.mu.Lock() // an unknown child would look like an orphan
 	defer children.mu.Unlock()
-	fds := make([]int, len(attr.Files))
-	for n, fd := range attr.Files {
-		fds[n] = int(fd)
-	}
-	data := forkMessage(args, attr)
-	sent, _, err := i.conn.WriteMsgUnix(data, syscall.UnixRights(fds...), nil)
-	if err == nil {
-		_, err = i.conn.Write(data[sent:])
-	}
+	wait, begin, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	line, err := i.answer()
+	defer wait.Close()
+	defer begin.Close()
+	pid, err := i.ask(forkMessage(args, attr), append(slices.Clone(attr.Files), wait.Fd()))
 	if err != nil {
 		return nil, err
-	}
-	pid, err := strconv.Atoi(line)
-	if err != nil {
-		return nil, fmt.Errorf("warm: the interpreter of %s answers %q", i.script, line)
 	}
 	children.known[pid] = true
 	p := &process{pid: pid, exited: make(chan struct{})}
 	go p.wait(pidfdOpen(pid))
+	_, _ = begin.Write([]byte{1}) // one that has been killed by now is waited for like any other
 	return p, nil
+}
+
+// ask sends the request for a fork with the files of a trial, and returns the fork's process id.
+func (i *interpreter) ask(request []byte, files []uintptr) (pid int, err error) {
+	fds := make([]int, len(files))
+	for n, fd := range files {
+		fds[n] = int(fd)
+	}
+	sent, _, err := i.conn.WriteMsgUnix(request, syscall.UnixRights(fds...), nil)
+	if err == nil {
+		_, err = i.conn.Write(request[sent:])
+	}
+	if err != nil {
+		return 0, &endedError{i.script}
+	}
+	line, err := i.answer()
+	if err != nil {
+		return 0, err
+	}
+	if text, failed := strings.CutPrefix(line, "errno "); failed {
+		if no, _ := strconv.Atoi(text); no > 0 {
+			return 0, os.NewSyscallError("fork", syscall.Errno(no))
+		}
+		return 0, &endedError{i.script}
+	}
+	if pid, err = strconv.Atoi(line); err != nil {
+		return 0, fmt.Errorf("warm: the interpreter of %s answers %q", i.script, line)
+	}
+	return pid, nil
 }
 
 const sysPidfdOpen = 434 // on every architecture

@@ -3,14 +3,17 @@ package command
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -212,5 +215,113 @@ print(json.dumps({"accuracy": child.pid, "forked": forked}))
 			_, err := os.Stat(filepath.Join("/proc", strconv.Itoa(pid)))
 			return err != nil || isZombie(pid)
 		})
+	}
+}
+
+// B-025: a trial in a fork of a warm interpreter has the host's mark where the next host looks for it.
+func TestWarmHasMark(t *testing.T) {
+	t.Setenv("TUNEHOST_HOST", "/exp#0123456789abcdef")
+	run := newRun(t)
+	o := python(t, `
+import json, os
+shown = open("/proc/self/environ").read().split("\0")
+print(json.dumps({"accuracy": "TUNEHOST_HOST=" + os.environ["TUNEHOST_HOST"] in shown,
+    "others": sum(v.startswith("TUNEHOST_") for v in shown) - 1}))
+`)
+	if err := train(t, o.with("warm", true), run); err != nil {
+		t.Fatal(err)
+	}
+	if text := readFile(t, run.trial.Dir, "stdout"); !strings.Contains(text, `{"accuracy": true, "others": 0}`) {
+		t.Error(text)
+	}
+}
+
+// B-071: an interpreter that is killed, while it starts, while trials begin or later, is replaced, and its trials
+// begin with the next one; no trial begins twice.
+func TestWarmInterpreterIsKilled(t *testing.T) {
+	dir, noted := installed(t, map[string]string{
+		"once": "import os, signal\nmark = __file__ + '.killed'\nif not os.path.exists(mark):\n" +
+			"    open(mark, 'w').close()\n    os.kill(os.getpid(), signal.SIGKILL)\n",
+	})
+	o := python(t, `
+import once, json, os
+open(os.path.join(os.environ["TUNEHOST_TRIAL_DIR"], "begun"), "a").write("x")
+print(json.dumps({"accuracy": 1}))
+`)
+	p := openTest(t, o.with("warm", true).with("env", map[string]string{"PYTHONPATH": dir}))
+	for range 3 {
+		ended := make(chan error)
+		runs := []*fakeRun{newRun(t), newRun(t)}
+		for _, run := range runs {
+			go func() { ended <- p.Train(t.Context(), run) }()
+		}
+		for range runs {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+		for _, run := range runs {
+			if begun := readFile(t, run.trial.Dir, "begun"); begun != "x" {
+				t.Errorf("a trial has begun as %q", begun)
+			}
+		}
+		words := strings.Fields(readFile(t, noted))
+		pid, err := strconv.Atoi(words[len(words)-1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := strings.Count(readFile(t, noted), "once"); n != 4 {
+		t.Errorf("%d interpreters have started", n)
+	}
+}
+
+// B-071: a trial whose interpreters always end fails as one whose program fails, so that retries count.
+func TestWarmNeverStarts(t *testing.T) {
+	dir, noted := installed(t, map[string]string{"dies": "os._exit(3)\n"})
+	p := openTest(t, python(t, "import dies\n").with("warm", true).with("env", map[string]string{"PYTHONPATH": dir}))
+	err := p.Train(t.Context(), newRun(t))
+	if _, final := errors.AsType[*sdk.StartError](err); err == nil || final {
+		t.Errorf("it fails for good: %v", err)
+	}
+	if n := strings.Count(readFile(t, noted), "dies"); n != triedInterpreters {
+		t.Errorf("%d interpreters have started", n)
+	}
+}
+
+// A fork does not begin if its interpreter is killed before anybody has heard of it.
+func TestWarmForkWaits(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "train.py")
+	python := toolchain.Need(t, toolchain.Python)
+	if err := os.WriteFile(path, []byte("open('begun', 'w')\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	attr := &syscall.ProcAttr{Dir: dir, Env: os.Environ(), Files: []uintptr{0, 2, 2}}
+	w := newWarm()
+	i := w.interpreter(path, python, []string{"python3"}, attr)
+	t.Cleanup(func() { w.forget(i) })
+	if <-i.ready; i.why != nil {
+		t.Fatal(i.why)
+	}
+	wait, begin, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	children.mu.Lock()
+	defer children.mu.Unlock()
+	pid, err := i.ask(forkMessage([]string{path}, attr), append(attr.Files, wait.Fd()))
+	if err := errors.Join(err, wait.Close(), begin.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil || status.ExitStatus() != 1 {
+		t.Errorf("it ends with %d: %v", status.ExitStatus(), err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "begun")); err == nil {
+		t.Error("it has begun")
 	}
 }
