@@ -83,7 +83,7 @@ export abstract class Paths {
     (await this.get<{ trials: Ranked[] }>(at(x, "/pareto"))).trials;
   lineage = (x: string): Promise<{ best: number | null; stretches: Stretch[] }> => this.get(at(x, "/lineage"));
   resources = (x: string): Promise<Resources> => this.get(at(x, "/resources"));
-  timeline = (x: string): Promise<Timeline> => this.get(at(x, "/timeline"));
+  timeline = (x: string): Promise<Timeline> => this.get(at(x, "/timeline"), { spread: "true" });
   plugins = async (x: string): Promise<Plugin[]> =>
     (await this.get<{ plugins: Plugin[] }>(at(x, "/plugins"))).plugins;
   decisions = (x: string): Promise<Decisions> => this.get(at(x, "/decisions"));
