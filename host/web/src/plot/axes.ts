@@ -1,6 +1,6 @@
 // Scales and axes.
 import { scaleLinear, scaleLog, scalePoint } from "d3-scale";
-import { number, value } from "../format";
+import { choiceTexts, number, value } from "../format";
 import type { Surface } from "./canvas";
 import { fitted, write } from "./canvas";
 
@@ -24,6 +24,10 @@ export interface Wanted {
   choices?: unknown[];
 }
 
+// told is a value as the axis has it: choices that look alike are told apart.
+export const told = (a: Axis, v: unknown): string =>
+  (v !== undefined && a.kind === "choice" ? a.ticks.find((t) => t.at === a.at(v))?.text : undefined) ?? value(v);
+
 // axis makes an axis for values, between two places.
 export function axis(w: Wanted, range: [number, number]): Axis {
   const numbers: number[] = [];
@@ -36,11 +40,12 @@ export function axis(w: Wanted, range: [number, number]): Axis {
 }
 
 function choices(w: Wanted, list: unknown[], range: [number, number]): Axis {
-  const known = new Map<string, unknown>(); // by their texts, which are the same for 1 and "1"
-  for (const v of list) if (!known.has(value(v))) known.set(value(v), v);
+  const known = new Map<string, unknown>();
+  for (const v of list) known.set(JSON.stringify(v), v);
+  const texts = choiceTexts([...known.values()]);
   const scale = scalePoint<string>([...known.keys()], range).padding(0.5);
-  return { label: w.label, kind: "choice", at: (v) => scale(value(v)) ?? NaN, invert: () => NaN,
-    ticks: scale.domain().map((text) => ({ at: scale(text) ?? NaN, text, value: known.get(text) })) };
+  return { label: w.label, kind: "choice", at: (v) => (v === undefined ? NaN : scale(JSON.stringify(v)) ?? NaN), invert: () => NaN,
+    ticks: [...known].map(([key, v], i) => ({ at: scale(key) ?? NaN, text: texts[i]!, value: v })) };
 }
 
 function numeric(w: Wanted, values: number[], range: [number, number]): Axis {

@@ -1,9 +1,8 @@
 // Parallel coordinates: a line for each trial, an axis for each parameter and metric.
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { value } from "../format";
 import type { Axis } from "./axes";
-import { axis, graded, rule } from "./axes";
+import { axis, graded, rule, told } from "./axes";
 import { Canvas, fitted, write } from "./canvas";
 import type { Spot, Surface } from "./canvas";
 
@@ -106,7 +105,7 @@ export function Parallel(p: ParallelProps): JSX.Element {
     const k = last.current ? nearestLine(last.current.l, x, y) : -1;
     setHover(k);
     return k < 0 ? undefined : { x, y, trial: p.numbers[k], lines: [`trial ${p.numbers[k]}`,
-      ...p.dimensions.map((d) => `${d.name}: ${value(d.values[k])}`)] };
+      ...p.dimensions.map((d, i) => `${d.name}: ${told(last.current!.l.axes[i]!, d.values[k])}`)] };
   };
   return <Canvas label={p.label} height={height} draw={draw} drag={moved} find={find}
     pick={(spot) => { if (spot.trial !== undefined) p.pick?.(spot.trial); }} />;
