@@ -40,11 +40,15 @@ func importance(s *sources) (*figure.Figure, error) {
 
 func bars(shares []view.Share) figure.Panel {
 	slices.Reverse(shares) // the first category is at the bottom
-	var names []string
+	var params, names []string
+	for _, x := range shares {
+		params = append(params, x.Param)
+	}
+	params = figure.Distinct(params, nameColumns)
 	m := figure.Mark{Shape: figure.Boxes, Style: figure.Style{Colour: figure.Blue}}
 	most := 0.0
 	for i, x := range shares {
-		names = append(names, fmt.Sprintf("%s  %.0f %%", figure.Short(x.Param, nameColumns), 100*float64(x.Importance)))
+		names = append(names, fmt.Sprintf("%s  %.0f %%", params[i], 100*float64(x.Importance)))
 		m.Points = append(m.Points, figure.Point{X: 0, Y: float64(i) - 0.35},
 			figure.Point{X: float64(x.Importance), Y: float64(i) + 0.35})
 		most = max(most, float64(x.Importance))

@@ -31,8 +31,9 @@ trainable: {command: [train]}
 	}
 	p.await(`(() => {
 		const c = document.querySelector("#timeline canvas");
-		const at = (share) => c.getContext("2d").getImageData(c.width * share, 20 * devicePixelRatio, 1, 1).data.join();
-		return c.width > 0 && c.dataset.drawn > 0 && at(0.9) !== at(0.02);
+		if (!(c.dataset.drawn > 0)) return false;
+		const end = c.getContext("2d").getImageData(Math.round(c.width * 0.9), Math.round(18 * devicePixelRatio), 40, 1).data;
+		return end.some((v, i) => i % 4 === 2 && v > end[i - 2] + 80); // the blue of bars
 	})()`)
 	p.clean()
 }

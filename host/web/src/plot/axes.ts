@@ -2,7 +2,7 @@
 import { scaleLinear, scaleLog, scalePoint } from "d3-scale";
 import { choiceTexts, number, value } from "../format";
 import type { Surface } from "./canvas";
-import { fitted, write } from "./canvas";
+import { distinctly, fitted, write } from "./canvas";
 
 // Axis places values: numbers, or one of several choices.
 export interface Axis {
@@ -124,16 +124,20 @@ export function drawAxes(s: Surface, f: Frame, x: Axis, y: Axis): void {
   ctx.textAlign = "center";
   ctx.textBaseline = "top";
   const across = fitting(x.ticks, f.right - f.left);
-  for (const t of across) {
+  const most = x.kind === "number" ? Infinity : (f.right - f.left) / across.length - 8;
+  const texts = distinctly(across.map((t) => t.text), (t) => ctx.measureText(t).width <= most);
+  across.forEach((t, i) => {
     rule(ctx, t.at, f.top, t.at, f.bottom);
-    write(s, t.text, t.at, f.bottom + 5, x.kind === "number" ? Infinity : (f.right - f.left) / across.length - 8);
-  }
+    write(s, t.text, t.at, f.bottom + 5, most, texts[i]);
+  });
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
-  for (const t of y.ticks) {
+  const room = Math.min(widest, f.left - 24);
+  const beside = distinctly(y.ticks.map((t) => t.text), (t) => ctx.measureText(t).width <= room);
+  y.ticks.forEach((t, i) => {
     rule(ctx, f.left, t.at, f.right, t.at);
-    write(s, t.text, f.left - 6, t.at, Math.min(widest, f.left - 24));
-  }
+    write(s, t.text, f.left - 6, t.at, room, beside[i]);
+  });
   ctx.fillStyle = theme.text;
   ctx.textAlign = "center";
   ctx.textBaseline = "bottom";
