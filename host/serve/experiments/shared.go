@@ -87,10 +87,12 @@ func (s *Shared) begin(p place) error {
 	return nil
 }
 
-// stamp changes with the experiment's settings, and if another experiment takes its place.
+// stamp changes with the experiment's settings, and if another experiment takes its place. It is an error if a file has
+// gone without which nobody could open the experiment: what is known of it would look sound.
 func stamp(dir string) (os.FileInfo, error) {
 	info, err := os.Lstat(filepath.Join(dir, "run.json"))
-	if errors.Is(err, fs.ErrNotExist) {
+	_, without := os.Lstat(filepath.Join(dir, "experiment.yaml"))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(without, fs.ErrNotExist) {
 		d, err := storage.At(dir)
 		if err == nil {
 			err = runfile.Missing(d)
