@@ -172,7 +172,8 @@ func (s *Shared) Taken() error {
 	if err != nil || held == nil {
 		return fmt.Errorf("%s: another process has the experiment; try again in a moment", s.ID)
 	}
-	return fmt.Errorf("%s: process %d on %s has the experiment: if it is another server, send the request to that one",
+	return fmt.Errorf("%s: process %d on %s has the experiment: if it is another `tunehost serve`, "+
+		"open the URL that that one has printed, or send the request there; otherwise try again in a moment",
 		s.ID, held.PID, held.Host)
 }
 

@@ -27,7 +27,7 @@ export function Overview({ x, watched }: PageProps): JSX.Element {
   if (!status) return <Waiting error={watched.lost ? undefined : watched.error} />;
   return <>
     <Headline watched={watched} status={status} x={x} />
-    <div class="two">
+    <div class={!status.best && status.front ? "under" : "two"}>
       <Best best={status.best as Ranked | null} front={status.front} x={x} over={status.state !== "running"} />
       {history}
     </div>

@@ -72,9 +72,12 @@ function Parameters({ t, best: bestParams, space }: { t: Detail; best?: Params; 
   const names = [...new Set([...Object.keys(own), ...Object.keys(best ?? {})])];
   return <Card title="Parameters" id="parameters" aside={<Copy text={JSON.stringify(t.params)} label="copy as JSON" />}>
     <table class="figures"><thead><tr><th>name</th><th>value</th>{best ? <th>of the best</th> : null}</tr></thead>
-      <tbody>{names.map((n) => <tr key={n}><th scope="row">{n}</th><td title={JSON.stringify(own[n])}>{value(own[n])}</td>
-        {best ? <td title={JSON.stringify(best[n])} class={JSON.stringify(best[n]) === JSON.stringify(own[n]) ? "quiet" : undefined}>{value(best[n])}</td> : null}</tr>)}</tbody></table></Card>;
+      <tbody>{names.map((n) => <tr key={n}><th scope="row" class={whole(n)}>{n}</th><td title={JSON.stringify(own[n])} class={whole(value(own[n]))}>{value(own[n])}</td>
+        {best ? <td title={JSON.stringify(best[n])} class={[JSON.stringify(best[n]) === JSON.stringify(own[n]) ? "quiet" : "", whole(value(best[n])) ?? ""].join(" ").trim() || undefined}>{value(best[n])}</td> : null}</tr>)}</tbody></table></Card>;
 }
+
+// whole keeps short texts in one line, where a long one beside them takes the room.
+const whole = (text: string): string | undefined => (text.length <= 16 ? "whole" : undefined);
 
 // useGiven says who has suggested a trial. A report has that in its decisions, of very many given trials for the last.
 function useGiven(x: string, t?: Detail): string | undefined {
