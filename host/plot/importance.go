@@ -26,7 +26,8 @@ func importance(s *sources) (*figure.Figure, error) {
 	case err != nil:
 		return nil, wrong("%w", err)
 	case shares == nil:
-		return nil, fmt.Errorf("%s: %s with a finite value; importance needs 10", e.Place(), counted(trials))
+		return nil, fmt.Errorf("%s: %s with a finite value; importance needs %d", e.Place(), counted(trials),
+			e.NeededForImportance())
 	}
 	f := &figure.Figure{Title: s.title("Importance for " + figure.Short(o.Metric, nameColumns)),
 		Notes: []string{"from " + counted(trials)}}
