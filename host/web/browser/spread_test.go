@@ -32,7 +32,8 @@ trainable: {command: [train]}
 	p.await(`(() => {
 		const c = document.querySelector("#timeline canvas");
 		if (!(c.dataset.drawn > 0)) return false;
-		const end = c.getContext("2d").getImageData(Math.round(c.width * 0.9), Math.round(18 * devicePixelRatio), 40, 1).data;
+		const [x, y] = [c.width * 0.9, 18 * devicePixelRatio].map(Math.round);
+		const end = c.getContext("2d").getImageData(x, y, 40, 1).data;
 		return end.some((v, i) => i % 4 === 2 && v > end[i - 2] + 80); // the blue of bars
 	})()`)
 	p.clean()

@@ -68,19 +68,27 @@ const middle = (letters: string[], n: number, head = Math.ceil(n / 2)): string =
   letters.slice(0, head).join("") + "…" + letters.slice(letters.length - (n - head)).join("");
 
 // distinctly fits texts such that different ones stay different, where any way of leaving out a part of them does: a
-// beginning that all have in common, or what is after so many letters. Each has its room.
+// beginning that those have in common which look alike, or what is after so many letters. Each has its room.
 export function distinctly(texts: string[], fits: (t: string, i: number) => boolean): string[] {
+  const out = texts.map((t, i) => fitted(t, (u) => fits(u, i)));
+  const alike = new Map<string, number[]>();
+  out.forEach((t, i) => alike.set(t, [...alike.get(t) ?? [], i]));
+  let best = out;
+  for (const group of alike.values()) {
+    const skips = new Set([0, shared(group.map((i) => texts[i]!))]);
+    if (new Set(group.map((i) => texts[i])).size > 1) for (const skip of skips) best = parted(texts, best, group, skip, fits);
+  }
+  return best;
+}
+
+// parted tries ways to write some of the texts, and keeps the best.
+function parted(texts: string[], now: string[], group: number[], skip: number, fits: (t: string, i: number) => boolean): string[] {
   const different = (list: string[]): number => new Set(list).size;
-  let best = texts.map((t, i) => fitted(t, (u) => fits(u, i)));
-  const want = different(texts);
-  if (different(best) === want) return best;
-  const common = shared(texts);
-  const room = Math.max(...best.map((t) => t.length));
-  for (const skip of common > 1 ? [0, common] : [0]) {
-    for (let head = 0; head < room && different(best) < want; head++) {
-      const list = texts.map((t, i) => (fits(t, i) ? t : apart(t, skip, head, (u) => fits(u, i))));
-      if (different(list) > different(best)) best = list;
-    }
+  let best = now;
+  for (let head = 0; head < 8 && different(best) < different(texts); head++) {
+    const list = [...now];
+    for (const i of group) list[i] = apart(texts[i]!, skip, head, (u) => fits(u, i));
+    if (different(list) > different(best)) best = list;
   }
   return best;
 }
