@@ -22,7 +22,7 @@ values vary among all trials and among the best trials. The shares add up to 1.
 
 The method looks at one parameter at a time: it does not detect parameters that matter
 only together, or a parameter that was hardly varied. More trials, spread more evenly,
-give a more reliable result.`,
+give a more reliable result. It needs 10 trials, and 2 for each parameter.`,
 		Example: `  tunehost importance results/digits
   tunehost importance results/digits --metric loss --mode min --top 0.2 --json`,
 		Args: wants(1, 1),
@@ -51,7 +51,8 @@ func (a *app) importance(e *view.Recorded, q view.Query, top float64, asJSON boo
 	case err != nil:
 		return asUsage(err)
 	case shares == nil:
-		return fmt.Errorf("%s: %d trials have a finite value; importance needs 10", e.Place(), trials)
+		return fmt.Errorf("%s: %d trials have a finite value; importance needs %d", e.Place(), trials,
+			e.NeededForImportance())
 	}
 	t := &table{}
 	t.column("", false)

@@ -125,10 +125,16 @@ func (a *app) list(folder, dir string) (x view.Summary, err error) {
 		x, err = e.Summary()
 		return err
 	})
-	if mirror.IsURL(dir) { // also if its working directory is here
-		x.Dir = dir
+	if mirror.IsURL(dir) || isLink(dir) { // also if the directory that it stands for is here
+		x.Dir = fromRoot(dir)
 	}
 	return x, err
+}
+
+// isLink reports whether a directory is a link to another one, which may be in the list, too.
+func isLink(dir string) bool {
+	info, err := os.Lstat(dir)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 // fromRoot returns a directory's path from the root; a URL stays.

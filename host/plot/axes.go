@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/tunehost/tunehost/host/plot/figure"
-	"github.com/tunehost/tunehost/host/view"
 )
 
 // wideRange is the ratio of values from which an axis of values is logarithmic.
@@ -34,8 +33,8 @@ func countAxis(label string, values ...float64) figure.Axis {
 }
 
 // paramAxis is the axis of a parameter: as wide as its bounds, and wider if trials have values outside of them.
-func paramAxis(p *view.Parameter, values []float64) figure.Axis {
-	name := figure.Short(p.Name, nameColumns)
+func (x *samples) paramAxis(param int) figure.Axis {
+	p, name, values := &x.params[param], x.short[param], x.column(param)
 	if p.Choices != nil {
 		return figure.Categories(name, choiceNames(p.Choices))
 	}
@@ -75,9 +74,9 @@ func choiceNames(list []json.RawMessage) (names []string) {
 		if !quoted(raw) || json.Unmarshal(raw, &text) != nil || others[text] {
 			text = compact(raw)
 		}
-		names = append(names, figure.Short(text, choiceColumns))
+		names = append(names, text)
 	}
-	return names
+	return figure.Distinct(names, choiceColumns)
 }
 
 func quoted(raw json.RawMessage) bool { return bytes.HasPrefix(raw, []byte(`"`)) }

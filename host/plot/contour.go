@@ -21,7 +21,7 @@ func contour(s *sources) (*figure.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := figure.Panel{X: paramAxis(&x.params[a], x.column(a)), Y: paramAxis(&x.params[b], x.column(b))}
+	p := figure.Panel{X: x.paramAxis(a), Y: x.paramAxis(b)}
 	at := func(t *sample) figure.Point { return figure.Point{X: t.point[a], Y: t.point[b]} }
 	dots := figure.Mark{Shape: figure.Dots, Style: figure.Style{Colour: figure.Black, Marker: figure.Plus}}
 	var grid field

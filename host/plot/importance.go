@@ -26,7 +26,8 @@ func importance(s *sources) (*figure.Figure, error) {
 	case err != nil:
 		return nil, wrong("%w", err)
 	case shares == nil:
-		return nil, fmt.Errorf("%s: %s with a finite value; importance needs 10", e.Place(), counted(trials))
+		return nil, fmt.Errorf("%s: %s with a finite value; importance needs %d", e.Place(), counted(trials),
+			e.NeededForImportance())
 	}
 	f := &figure.Figure{Title: s.title("Importance for " + figure.Short(o.Metric, nameColumns)),
 		Notes: []string{"from " + counted(trials)}}
@@ -40,11 +41,15 @@ func importance(s *sources) (*figure.Figure, error) {
 
 func bars(shares []view.Share) figure.Panel {
 	slices.Reverse(shares) // the first category is at the bottom
-	var names []string
+	var params, names []string
+	for _, x := range shares {
+		params = append(params, x.Param)
+	}
+	params = figure.Distinct(params, nameColumns)
 	m := figure.Mark{Shape: figure.Boxes, Style: figure.Style{Colour: figure.Blue}}
 	most := 0.0
 	for i, x := range shares {
-		names = append(names, fmt.Sprintf("%s  %.0f %%", figure.Short(x.Param, nameColumns), 100*float64(x.Importance)))
+		names = append(names, fmt.Sprintf("%s  %.0f %%", params[i], 100*float64(x.Importance)))
 		m.Points = append(m.Points, figure.Point{X: 0, Y: float64(i) - 0.35},
 			figure.Point{X: float64(x.Importance), Y: float64(i) + 0.35})
 		most = max(most, float64(x.Importance))

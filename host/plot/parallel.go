@@ -32,10 +32,10 @@ func parallel(s *sources) (*figure.Figure, error) {
 	p := figure.Panel{X: figure.Axis{Low: 0, High: float64(len(params)), Hidden: true},
 		Y: figure.Axis{Low: 0, High: 1, Hidden: true}}
 	for i, param := range params {
-		p.Rulers = append(p.Rulers, figure.Ruler{At: float64(i), Axis: paramAxis(&x.params[param], x.column(param))})
+		p.Rulers = append(p.Rulers, figure.Ruler{At: float64(i), Axis: x.paramAxis(param)})
 	}
-	p.Rulers = append(p.Rulers, figure.Ruler{At: float64(len(params)), Axis: valueAxis(figure.Short(x.Metric,
-		nameColumns), x.values())})
+	p.Rulers = append(p.Rulers, figure.Ruler{At: float64(len(params)), Axis: valueAxis(x.short[len(x.params)],
+		x.values())})
 	notes := x.missing(params)
 	if notes != nil {
 		p.Y.Low = 1.5 * belowAxis

@@ -19,7 +19,7 @@ func slice(s *sources) (*figure.Figure, error) {
 		Keys: append(gradedKeys(x, figure.Dots), bestKey)}
 	y := valueAxis(label(x.Objective), x.values())
 	for _, i := range params {
-		f.Panels = append(f.Panels, figure.Panel{X: paramAxis(&x.params[i], x.column(i)), Y: y,
+		f.Panels = append(f.Panels, figure.Panel{X: x.paramAxis(i), Y: y,
 			Marks: gradedDots(x, func(t *sample) figure.Point { return figure.Point{X: t.point[i], Y: t.value} })})
 	}
 	f.Notes = append(x.notes, x.missing(params)...)
@@ -38,7 +38,7 @@ func (x *samples) missing(params []int) (notes []string) {
 			}
 		}
 		if n > 0 {
-			notes = append(notes, counted(n)+" without "+figure.Short(x.params[i].Name, nameColumns))
+			notes = append(notes, counted(n)+" without "+x.short[i])
 		}
 	}
 	return notes

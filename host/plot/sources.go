@@ -105,6 +105,8 @@ type samples struct {
 	notes []string
 	// params are the searched parameters.
 	params []view.Parameter
+	// short are their names, and last that of the metric, as plots have room for them.
+	short []string
 }
 
 // mostSamples is how many trials are drawn one by one.
@@ -123,6 +125,7 @@ func (s *sources) samples() (*samples, error) {
 		return nil, err
 	}
 	x := &samples{e: e, Objective: o, params: all.Parameters}
+	x.short = figure.Distinct(append(s.names(x), o.Metric), nameColumns)
 	x.read()
 	if len(x.list) == 0 {
 		return nil, fmt.Errorf("%s: no trial has a finite value of %s yet", e.Place(),

@@ -2,7 +2,6 @@ package plot
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/tunehost/tunehost/host/plot/figure"
 	"github.com/tunehost/tunehost/host/view"
@@ -24,7 +23,7 @@ var phases = []struct {
 // timeline draws a row for each trial.
 func timeline(s *sources) (*figure.Figure, error) {
 	e := s.list[0]
-	x, err := e.Timeline(view.TimelineQuery{Limit: math.MaxInt})
+	x, err := e.Timeline(view.TimelineQuery{Limit: mostRows, Spread: true})
 	if err != nil {
 		return nil, err
 	}
@@ -32,14 +31,10 @@ func timeline(s *sources) (*figure.Figure, error) {
 		return nil, fmt.Errorf("%s: there are no trials yet", e.Place())
 	}
 	f := &figure.Figure{Title: s.title("Trials over time")}
-	rows, height := x.Trials, 1.0
+	height := 1.0
 	if x.Total > mostRows {
 		f.Notes = append(f.Notes, fmt.Sprintf("%d of %s, evenly spread", mostRows, counted(x.Total)))
 		height = float64(x.Total) / mostRows
-		rows = nil
-		for i := range mostRows {
-			rows = append(rows, x.Trials[i*x.Total/mostRows])
-		}
 	}
 	if x.SavesLeftOut {
 		f.Notes = append(f.Notes, "later saves of checkpoints are left out")
@@ -49,7 +44,7 @@ func timeline(s *sources) (*figure.Figure, error) {
 		Low: -edge, High: float64(x.Total-1) + edge}}
 	scale := p.X.High / max(float64(x.Now)*1.02, 1e-9)
 	for _, phase := range phases {
-		m := segments(rows, phase.name, phase.height*height/2, scale)
+		m := segments(x.Trials, phase.name, phase.height*height/2, scale)
 		m.Style.Colour = phase.colour
 		if m.Points != nil {
 			p.Marks = append(p.Marks, m)

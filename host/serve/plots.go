@@ -80,10 +80,12 @@ type timelineQuery struct {
 	Limit  int     `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"how many trials to return at most"`
 	From   float64 `query:"from_s" minimum:"0" doc:"only trials that ran, were paused or saved after this running time"`
 	To     float64 `query:"to_s" minimum:"0" doc:"the same, before this running time; 0: until now"`
+	Spread bool    `query:"spread" doc:"if there are more than limit: trials that are evenly spread, not the first"`
 }
 
 func (s *Server) timeline(_ context.Context, in *timelineQuery) (x view.Timeline, err error) {
-	q := view.TimelineQuery{Offset: in.Offset, Limit: in.Limit, From: in.From, To: in.To}
+	q := view.TimelineQuery{Offset: in.Offset, Limit: in.Limit, From: in.From, To: in.To,
+		Spread: in.Spread}
 	return x, s.with(in.Name, func(e *experiments.Shared) (err error) {
 		if x, err = e.Timeline(q); err != nil {
 			return problem.Invalid(err)

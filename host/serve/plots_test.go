@@ -116,12 +116,23 @@ func TestTimeline(t *testing.T) {
 		len(one.Trials) != 1 || one.Trials[0].Number != 9 {
 		t.Errorf("at the end: %+v", one)
 	}
+	if some := read[view.Timeline](c, "/digits/timeline?spread=true&limit=4"); some.Total != 12 ||
+		fmt.Sprint(numbersOf(some)) != "[0 3 6 9]" {
+		t.Errorf("4 that are evenly spread: %v of %d", numbersOf(some), some.Total)
+	}
 	for _, query := range []string{"from_s=nan", "to_s=NaN", "from_s=inf", "to_s=Infinity"} {
 		a, text := c.send("GET", "/digits/timeline?"+query, "")
 		if name, _, _ := strings.Cut(query, "="); a.StatusCode != 422 || !strings.Contains(text, name+" is ") {
 			t.Errorf("%s: %s %s", query, a.Status, text)
 		}
 	}
+}
+
+func numbersOf(x view.Timeline) (list []core.TrialNo) {
+	for _, t := range x.Trials {
+		list = append(list, t.Number)
+	}
+	return list
 }
 
 // TestJournal: pages of the record are those of the command journal.

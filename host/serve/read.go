@@ -375,7 +375,8 @@ func (s *Server) importance(_ context.Context, in *importanceQuery) (x importanc
 		case err != nil:
 			return problem.Invalid(err)
 		case x.Importance == nil:
-			return problem.Conflict(fmt.Errorf("%d trials have a finite value; importance needs 10", x.Trials))
+			return problem.Conflict(fmt.Errorf("%d trials have a finite value; importance needs %d", x.Trials,
+				e.NeededForImportance()))
 		}
 		x.Cautions, err = e.Cautions(q, in.Top, x.Importance)
 		return err

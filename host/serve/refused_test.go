@@ -198,12 +198,19 @@ func TestReachedLater(t *testing.T) {
 
 // An experiment that has lost one of its files stays in the list, and says so at its own address.
 func TestLostFiles(t *testing.T) {
-	for _, gone := range []string{"experiment.yaml", "run.json"} {
-		root := recorded(t)
+	for _, x := range []struct {
+		gone string
+		seen bool // the server has read the experiment before
+	}{{"experiment.yaml", false}, {"run.json", false}, {"experiment.yaml", true}, {"run.json", true}} {
+		gone, root := x.gone, recorded(t)
+		c := serving(t, root)
+		if x.seen {
+			c.get("")
+			c.get("/digits")
+		}
 		if err := os.Remove(filepath.Join(root, "digits", gone)); err != nil {
 			t.Fatal(err)
 		}
-		c := serving(t, root)
 		want := gone + ": it is gone, but the record of its experiment is there: put it back from a copy"
 		if a, text := c.send("GET", "", ""); !strings.Contains(text, want) {
 			t.Errorf("the list: %s %s", a.Status, text)

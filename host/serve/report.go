@@ -144,7 +144,8 @@ func (a *answers) experiment(at string, n portion) error {
 		{"", ""}, {"/space", ""}, {"/best", ""}, {"/importance", ""}, {"/pareto", ""}, {"/resources", ""},
 		{"/plugins", ""}, {"/decisions", ""}, {"/file", ""}, {"/history", fmt.Sprintf("?points=%d", n.history)},
 		{"/points", fmt.Sprintf("?limit=%d", n.columns)},
-		{"/timeline", fmt.Sprintf("?limit=%d", n.timeline)}, {"/lineage", fmt.Sprintf("?limit=%d", n.lineage)},
+		{"/timeline", fmt.Sprintf("?spread=true&limit=%d", n.timeline)},
+		{"/lineage", fmt.Sprintf("?limit=%d", n.lineage)},
 		{"/host-log", fmt.Sprintf("?tail=%d", n.log)},
 	} {
 		if err := a.keep(at+x.path, "", x.query); err != nil {

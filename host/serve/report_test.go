@@ -15,6 +15,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/serve"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/host/view/viewtest"
 )
 
@@ -119,6 +120,23 @@ func TestReportOfMany(t *testing.T) {
 		}
 	}
 	t.Logf("%d bytes", len(r.Page))
+}
+
+// The timeline of a report of many trials reaches from the first ones to the last ones, as that of `tunehost plot`.
+func TestReportOfManyHasTheWholeTimeline(t *testing.T) {
+	root := t.TempDir()
+	text := strings.Replace(source, "trials: 12", "trials: 1500", 1)
+	w := viewtest.New(filepath.Join(root, "many"), []byte(text), 7)
+	w.Iterations = 1
+	w.Start(8)
+	w.Run(-1)
+	w.Close()
+	_, x := reported(t, root)
+	all := at[view.Timeline](t, x, "/many/timeline")
+	list := numbersOf(all)
+	if n := len(list); all.Total != 1500 || n < 50 || n > 1000 || list[0] != 0 || list[n-1] < 1400 {
+		t.Errorf("%d trials of %d, up to %d", n, all.Total, list[n-1])
+	}
 }
 
 // TestReportOfDamage: an experiment that cannot be read does not keep the others out; without others it is an error.

@@ -124,7 +124,8 @@ func refusal(d config.Change) error {
 			"`tunehost run FILE --set %s=... --name NAME`", d.Key, key)
 	case key == "searcher", key == "scheduler", key == "space":
 		return usererror.Errorf("%s cannot be set: an experiment keeps the value with which it began; "+
-			"`tunehost run FILE --set %s=... --extend` extends it, when no host runs it", d.Key, key)
+			"`tunehost run FILE --set %s=... --extend` extends it, when no host runs it",
+			strings.TrimSuffix(d.Key, ".plugin"), key)
 	}
 	return usererror.Errorf("%s cannot be set: an experiment keeps the value with which it began", d.Key)
 }

@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -45,6 +46,26 @@ func TestCautions(t *testing.T) {
 		if err != nil || len(list) != want ||
 			!slices.Contains(list, "15 of 20 values are of trials that were stopped early") {
 			t.Errorf("top %g: %q, %v", top, list, err)
+		}
+	}
+}
+
+// Of many parameters some differ among few trials by chance: then there are no shares, and the number that is needed.
+func TestImportanceNeedsTrialsForEachParameter(t *testing.T) {
+	for params, want := range map[int]int{1: 10, 4: 10, 12: 24} {
+		text := "version: 1\nobjective: {metric: accuracy, mode: max}\ntrials: 20\nspace:\n"
+		for i := range params {
+			text += fmt.Sprintf("  p%d: {uniform: [0, 1]}\n", i)
+		}
+		w := write(t, text)
+		w.Start(20)
+		w.Run(-1)
+		w.Close()
+		e := open(t, w)
+		shares, n, err := e.Importance(view.Query{}, 0.1)
+		if err != nil || n != 20 || (shares == nil) != (want > n) || e.NeededForImportance() != want {
+			t.Errorf("%d parameters: %d shares from %d trials, needs %d, %v", params, len(shares), n,
+				e.NeededForImportance(), err)
 		}
 	}
 }

@@ -12,8 +12,14 @@ import (
 	"github.com/tunehost/tunehost/host/view/importance"
 )
 
-// leastTrials is how many trials importance needs.
-const leastTrials = 10
+// leastTrials is how many trials importance needs, and eachTrials how many for each parameter: of many parameters some
+// differ among few trials by chance.
+const leastTrials, eachTrials = 10, 2
+
+// NeededForImportance is how many trials with a finite value importance needs.
+func (e *Experiment) NeededForImportance() int {
+	return max(leastTrials, eachTrials*len(e.Config.Space.Params))
+}
 
 // Share is how much a parameter matters; all shares add up to 1.
 type Share struct {
@@ -24,7 +30,8 @@ type Share struct {
 }
 
 // Importance returns how much each parameter of the space matters for the metric of a query, the most
-// important first, and the number of trials that this is based on. top is the share of the trials that
+// important first, and the number of trials that this is based on. There are none if fewer trials than
+// [Experiment.NeededForImportance] have a value. top is the share of the trials that
 // count as the best, in (0, 1).
 func (e *Experiment) Importance(q Query, top float64) (shares []Share, trials int, err error) {
 	if q.Scope == "" {
@@ -49,7 +56,7 @@ func (e *Experiment) Importance(q Query, top float64) (shares []Share, trials in
 		}
 		list = append(list, importance.Trial{Point: p, Loss: c.losses[0]})
 	}
-	if len(list) < leastTrials {
+	if len(list) < e.NeededForImportance() {
 		return nil, len(list), nil
 	}
 	for i, x := range importance.Shares(e.Config.Space, list, top) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/history"
-	"github.com/tunehost/tunehost/core/stat"
 )
 
 // Stretch is a part of a trial's training with constant parameters. It begins with the trial, or when
@@ -63,7 +62,9 @@ func (s Stretch) MarshalJSON() ([]byte, error) {
 // comes before its children.
 type Lineage struct {
 	Stretches []Stretch
-	mode      stat.Mode
+	// best is the trial that [Experiment.Best] returns, if there is one.
+	best  core.TrialNo
+	known bool
 }
 
 // Lineage returns it as far as the record was read.
@@ -134,7 +135,8 @@ func (g *leg) paramsOf(m *core.Machine) []byte {
 
 // lineage returns the stretches so far.
 func (w *lineageBuilder) lineage(s *State) *Lineage {
-	l := &Lineage{mode: s.Objectives()[0].Mode, Stretches: make([]Stretch, 0, len(w.legs))}
+	l := &Lineage{Stretches: make([]Stretch, 0, len(w.legs))}
+	l.best, _, l.known = s.leader(s.Objectives()[0], Last)
 	for i := range w.legs {
 		g := &w.legs[i]
 		l.Stretches = append(l.Stretches, Stretch{Trial: g.trial, ID: s.id(g.trial), Parent: int(g.parent),
@@ -292,15 +294,15 @@ func (l *Lineage) Branches() bool {
 	return slices.ContainsFunc(l.Stretches, func(s Stretch) bool { return s.Parent >= 0 })
 }
 
-// Best returns the index of the stretch with the best value; -1 if no value is known.
+// Best returns the index of the stretch in which the best trial got its value; -1 if no trial has one. It is the trial
+// that [Experiment.Best] returns by default, so that all places name the same one (B-141).
 func (l *Lineage) Best() int {
-	best := -1
-	for i, s := range l.Stretches {
-		if s.Known && (best < 0 || stat.Better(s.Value, l.Stretches[best].Value, l.mode)) {
-			best = i
+	for i, s := range slices.Backward(l.Stretches) {
+		if l.known && s.Trial == l.best && s.Known {
+			return i
 		}
 	}
-	return best
+	return -1
 }
 
 // Line returns the indices of the stretches that led to the trial as it is now, the first ancestor's

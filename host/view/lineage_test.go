@@ -100,6 +100,43 @@ func TestTakeoverIsAReason(t *testing.T) {
 	}
 }
 
+// The best of the lineage is the trial that is the best everywhere, also where another one was as good or had been
+// better before it took over something else (B-141).
+func TestBestOfLineageIsTheBest(t *testing.T) {
+	for name, value := range map[string]func(no core.TrialNo, iteration uint64) float64{
+		"equal": func(no core.TrialNo, iteration uint64) float64 {
+			if no == 0 && iteration <= 2 {
+				return 0.1
+			}
+			return 0.5
+		},
+		"worse after the takeover": func(no core.TrialNo, iteration uint64) float64 {
+			if no == 0 && iteration <= 2 {
+				return 0.9
+			}
+			return 0.5
+		},
+	} {
+		w := write(t, file)
+		w.Iterations = 6
+		w.Metrics = func(no core.TrialNo, iteration uint64) []float64 {
+			return []float64{value(no, iteration), value(no, iteration)}
+		}
+		w.Start(2)
+		w.Run(2)
+		explore(w, 0, 1, 2, `{"lr":0.5,"units":3}`)
+		w.Run(-1)
+		w.Close()
+		e := open(t, w)
+		best, ok, err := e.Best(view.Query{})
+		l := lineage(t, e)
+		if at := l.Best(); !ok || err != nil || at < 0 || l.Stretches[at].Trial != best.Number ||
+			l.Stretches[at].Value != best.Value {
+			t.Errorf("%s: stretch %d of %sthe best is trial %d with %g", name, at, brief(l), best.Number, best.Value)
+		}
+	}
+}
+
 // Trials without exploits are stretches without parents, and have no schedule.
 func TestNoLineage(t *testing.T) {
 	w := write(t, file)

@@ -13,6 +13,8 @@ import (
 type TimelineQuery struct {
 	// Offset is how many trials are skipped, Limit how many are returned at most.
 	Offset, Limit int
+	// Spread: where there are more than Limit, the returned trials are evenly spread over all, instead of the first.
+	Spread bool
 	// From and To restrict the trials to those that did anything but waiting in these seconds of running
 	// time; To 0: until now.
 	From, To float64
@@ -80,16 +82,31 @@ func (e *Experiment) Timeline(q TimelineQuery) (x Timeline, err error) {
 		for _, l := range p.Lanes() {
 			x.Lanes = append(x.Lanes, Lane(l))
 		}
+		var all []core.TrialNo
 		for no := range core.TrialNo(s.Machine.Trials()) {
-			if !q.takes(p.Segments(no), s.Machine.Now()) {
-				continue
+			if q.takes(p.Segments(no), s.Machine.Now()) {
+				all = append(all, no)
 			}
-			if x.Total++; x.Total > q.Offset && len(x.Trials) < q.Limit {
-				x.Trials = append(x.Trials, s.times(p, no))
-			}
+		}
+		x.Total = len(all)
+		for _, no := range q.chosen(all) {
+			x.Trials = append(x.Trials, s.times(p, no))
 		}
 		return nil
 	})
+}
+
+// chosen returns the trials of a list that are returned.
+func (q *TimelineQuery) chosen(all []core.TrialNo) (list []core.TrialNo) {
+	all = all[min(q.Offset, len(all)):]
+	n := min(q.Limit, len(all))
+	if !q.Spread {
+		return all[:n]
+	}
+	for i := range n {
+		list = append(list, all[i*len(all)/n])
+	}
+	return list
 }
 
 // takes reports whether a trial did something in the wanted time.

@@ -67,7 +67,7 @@ func pack(name string) (f file, err error) {
 // have others in its cache, from a program that had the port earlier.
 func addressed(page []byte) []byte {
 	for _, name := range []string{Script, Style} {
-		page = bytes.ReplaceAll(page, []byte(`"/`+name+`"`), []byte(`"/`+name+"?"+rand.Text()+`"`))
+		page = bytes.ReplaceAll(page, []byte(`"`+name+`"`), []byte(`"`+name+"?"+rand.Text()+`"`))
 	}
 	return page
 }

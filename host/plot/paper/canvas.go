@@ -3,7 +3,6 @@ package paper
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 
 	"golang.org/x/image/font"
@@ -78,11 +77,11 @@ func widthOf(s string, size float64) float64 {
 	return float64(font.MeasureString(measure(), s)) / 64 / 100 * size
 }
 
-// cut shortens a text to a width.
+// cut shortens a text to a width, within: names often differ at their ends.
 func cut(s string, size, width float64) string {
 	runes := []rune(s)
-	for n := len(runes); n > 1 && widthOf(s, size) > width; n-- {
-		s = strings.TrimSpace(string(runes[:n-1])) + "…"
+	for n := len(runes) - 1; n > 0 && widthOf(s, size) > width; n-- {
+		s = string(runes[:(n+1)/2]) + "…" + string(runes[len(runes)-n/2:])
 	}
 	return s
 }

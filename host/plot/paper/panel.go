@@ -16,8 +16,8 @@ func (b box) corners() []xy {
 // panel is a panel with its place on a page.
 type panel struct {
 	*figure.Panel
-	c      canvas
-	inside box
+	c               canvas
+	outside, inside box
 	// xs and ys are the ticks; turned says that those of x are written upward.
 	xs, ys []figure.Tick
 	turned bool
@@ -27,7 +27,7 @@ type panel struct {
 const tickRoom = 72
 
 func drawPanel(c canvas, f *figure.Panel, outside box) {
-	p := &panel{Panel: f, c: c}
+	p := &panel{Panel: f, c: c, outside: outside}
 	p.place(outside)
 	p.grid()
 	for _, m := range f.Marks {
@@ -158,7 +158,11 @@ func (p *panel) ruler(n int, r figure.Ruler) {
 		p.c.text(xy{x + 7, y + textSize/3}, text, textSize, 0, false, figure.Black)
 	}
 	y := high - 10 - float64(n%2)*(textSize+4)
-	p.c.text(xy{x, y}, cut(axisLabel(&r.Axis), textSize, 1.8*room), textSize, 0.5, false, figure.Black)
+	left, right := min(0.9*room, x-p.outside.left-2), min(0.9*room, p.outside.right-x-2)
+	name := cut(axisLabel(&r.Axis), textSize, left+right)
+	half := widthOf(name, textSize) / 2 // names at the edges stand beside their axes, within the picture
+	x = max(p.outside.left+half+2, min(x, p.outside.right-half-2))
+	p.c.text(xy{x, y}, name, textSize, 0.5, false, figure.Black)
 }
 
 func (p *panel) mark(m figure.Mark) {

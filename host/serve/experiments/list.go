@@ -114,7 +114,10 @@ func (c *Catalog) has(p place) bool {
 // filesOf changes with what says how an experiment is: with its settings, its lock, and the files of its record.
 func filesOf(dir string) string {
 	var b strings.Builder
-	paths := []string{filepath.Join(dir, "run.json"), filepath.Join(dir, "LOCK")}
+	var paths []string
+	for _, name := range []string{"run.json", "experiment.yaml", "LOCK"} {
+		paths = append(paths, filepath.Join(dir, name))
+	}
 	entries, _ := os.ReadDir(filepath.Join(dir, "journal")) // without it, there is only the rest
 	for _, e := range entries {
 		paths = append(paths, filepath.Join(dir, "journal", e.Name()))

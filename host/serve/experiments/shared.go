@@ -91,10 +91,12 @@ func (s *Shared) begin(p place) error {
 	return nil
 }
 
-// stamp changes with the experiment's settings, and if another experiment takes its place.
+// stamp changes with the experiment's settings, and if another experiment takes its place. It is an error if a file has
+// gone without which nobody could open the experiment: what is known of it would look sound.
 func stamp(dir string) (os.FileInfo, error) {
 	info, err := os.Lstat(filepath.Join(dir, "run.json"))
-	if errors.Is(err, fs.ErrNotExist) {
+	_, without := os.Lstat(filepath.Join(dir, "experiment.yaml"))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(without, fs.ErrNotExist) {
 		d, err := storage.At(dir)
 		if err == nil {
 			err = runfile.Missing(d)
@@ -174,7 +176,8 @@ func (s *Shared) Taken() error {
 	if err != nil || held == nil {
 		return fmt.Errorf("%s: another process has the experiment; try again in a moment", s.ID)
 	}
-	return fmt.Errorf("%s: process %d on %s has the experiment: if it is another server, send the request to that one",
+	return fmt.Errorf("%s: process %d on %s has the experiment: if it is another `tunehost serve`, "+
+		"open the URL that that one has printed, or send the request there; otherwise try again in a moment",
 		s.ID, held.PID, held.Host)
 }
 

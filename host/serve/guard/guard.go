@@ -223,12 +223,13 @@ func (g *Guard) visit(w http.ResponseWriter, r *http.Request) bool {
 	rest := r.URL.Query()
 	rest.Del("token")
 	rest.Set("ticket", g.access.Load().keys.ticket(rights))
-	to := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/\\"), RawQuery: rest.Encode()}
-	if host := address(r); host != "" {
-		to.Scheme, to.Host = "http", host
+	to := url.URL{RawQuery: rest.Encode()} // where a proxy has a prefix for this server, it stays
+	if host := address(r); host != "" && !proxied(r) {
+		to.Scheme, to.Host, to.Path = "http", host, "/"+strings.TrimLeft(r.URL.Path, "/\\")
 	}
 	w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
-	http.Redirect(w, r, to.String(), http.StatusSeeOther)
+	w.Header().Set("Location", to.String()) // http.Redirect would make it absolute
+	w.WriteHeader(http.StatusSeeOther)
 	return true
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -47,6 +48,17 @@ func schemeOf(r *http.Request) string {
 		return "https"
 	}
 	return "http"
+}
+
+// proxied reports whether a reverse proxy says that it passes on a request: only the browser knows the whole address.
+func proxied(r *http.Request) bool {
+	for name, values := range r.Header {
+		told := strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via"
+		if told && !slices.Equal(values, []string{""}) {
+			return true
+		}
+	}
+	return false
 }
 
 // address is the host and port with the address in place of the name localhost; "": the request is to stay where it

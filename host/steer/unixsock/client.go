@@ -68,8 +68,9 @@ func absent(d storage.Dir) error {
 	if err != nil || held == nil {
 		return ErrNoHost
 	}
-	return &steer.BusyError{What: fmt.Sprintf("process %d has this experiment and takes no requests here: if it is a "+
-		"server for workers, send the request to that one, otherwise try again in a moment", held.PID)}
+	return &steer.BusyError{What: fmt.Sprintf("process %d has this experiment and takes no requests here: if it is "+
+		"`tunehost serve`, which has the experiments of its workers, use its page or send the request there over "+
+		"HTTP, as docs/SERVE.md says; otherwise try again in a moment", held.PID)}
 }
 
 // wholeLines is bufio.ScanLines without what has no end: that is half an answer.

@@ -91,6 +91,7 @@ func TestSettingsAreReadable(t *testing.T) {
 	p.await(`!/[{}"]/.test(document.querySelector("#settings").textContent)`)
 	server.kill()
 	p.shows(".lost", "Start it again as before, or tunehost serve ")
+	p.shows(".lost", "open the URL that it prints")
 	p.clean()
 }
 

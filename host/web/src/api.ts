@@ -69,10 +69,13 @@ export function param(params: Params, name: string): unknown {
 
 const isGroup = (v: unknown): v is Params => typeof v === "object" && v !== null && !Array.isArray(v);
 
-// flat are all parameters by such names. A value that is an object counts as a group.
-export function flat(params: Params, prefix = ""): Params {
+// flat are all parameters by such names. A value that is an object counts as a group, unless the space has a parameter of
+// that name: then it is a choice.
+export function flat(params: Params, space?: Space, prefix = ""): Params {
+  const group = (name: string, v: unknown): v is Params => isGroup(v) && Object.keys(v).length > 0
+    && !space?.parameters.some((p) => p.name === name);
   return Object.assign({}, ...Object.entries(params).map(([k, v]) =>
-    (isGroup(v) && Object.keys(v).length > 0 ? flat(v, `${prefix}${k}/`) : { [prefix + k]: v }))) as Params;
+    (group(prefix + k, v) ? flat(v, space, `${prefix}${k}/`) : { [prefix + k]: v }))) as Params;
 }
 
 // toNumber returns NaN for what is no finite number.

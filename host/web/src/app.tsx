@@ -110,7 +110,7 @@ function Lost({ watched }: { watched: Watched }): JSX.Element | null {
   return <p class="lost" role="alert"><strong>⚠ This page is not up to date</strong> since{" "}
     {clock(seen ?? lost)}: {error.message}.
     {error.status === 0 ? <> The run or its server has ended, or this browser has no connection to it.
-      {" "}Start it again as before{status ? <>, or <code>tunehost serve {word(status.dir)}</code> for this experiment alone</> : null}. The page tries again every second.</> : null}</p>;
+      {" "}Start it again as before{status ? <>, or <code>tunehost serve {word(status.dir)}</code> for this experiment alone</> : null}, and open the URL that it prints. If only the connection was lost, this page goes on by itself.</> : null}</p>;
 }
 
 function Theme(): JSX.Element {

@@ -39,6 +39,14 @@ export function value(v: unknown): string {
   return v === undefined ? "–" : JSON.stringify(v);
 }
 
+// choiceTexts write choices such that different ones look different, as `tunehost plot` does: a text has quotes if it is
+// empty or looks as another choice, and a number all its digits if it looks as another one.
+export function choiceTexts(list: readonly unknown[]): string[] {
+  const looks = list.map(value);
+  return list.map((v, i) => (v === "" || looks.some((text, k) => text === looks[i] && JSON.stringify(list[k]) !== JSON.stringify(v))
+    ? JSON.stringify(v) : looks[i]!));
+}
+
 // exact writes a parameter so that nothing is lost.
 export const exact = (v: unknown): string => (typeof v === "string" ? v : JSON.stringify(v) ?? "");
 

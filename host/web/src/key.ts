@@ -10,7 +10,7 @@ export async function enter(): Promise<void> {
   if (ticket === null) return;
   query.delete("ticket");
   history.replaceState(null, "", location.pathname + (query.size > 0 ? `?${query}` : "") + location.hash);
-  const answer = await fetch(`/key?ticket=${encodeURIComponent(ticket)}`, { method: "POST" });
+  const answer = await fetch(`./key?ticket=${encodeURIComponent(ticket)}`, { method: "POST" });
   if (!answer.ok) return;
   key = await answer.text();
   try {

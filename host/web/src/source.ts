@@ -53,6 +53,7 @@ export interface Steer {
   send(method: "POST" | "PATCH", x: string, path: string, body?: unknown): Promise<Done>;
 }
 
+// root is beside the page: a proxy may have a prefix for the server. A report has its answers by paths from the root.
 const root = "/api/v1/experiments";
 export const at = (x: string, rest = ""): string => `${root}/${encodeURIComponent(x)}${rest}`;
 export const one = (x: string, id: string, rest = ""): string => at(x, `/trials/${encodeURIComponent(id)}${rest}`);
@@ -83,7 +84,7 @@ export abstract class Paths {
     (await this.get<{ trials: Ranked[] }>(at(x, "/pareto"))).trials;
   lineage = (x: string): Promise<{ best: number | null; stretches: Stretch[] }> => this.get(at(x, "/lineage"));
   resources = (x: string): Promise<Resources> => this.get(at(x, "/resources"));
-  timeline = (x: string): Promise<Timeline> => this.get(at(x, "/timeline"));
+  timeline = (x: string): Promise<Timeline> => this.get(at(x, "/timeline"), { spread: "true" });
   plugins = async (x: string): Promise<Plugin[]> =>
     (await this.get<{ plugins: Plugin[] }>(at(x, "/plugins"))).plugins;
   decisions = (x: string): Promise<Decisions> => this.get(at(x, "/decisions"));
@@ -163,7 +164,7 @@ export class Live extends Paths implements Source {
     const headers = shown();
     const key = headers["Authorization"] ?? "";
     if (this.refused?.key === key && performance.now() - this.refused.at < rarely) throw this.refused.why;
-    const answer = await fetch(path, { ...init, headers: { ...init?.headers, ...headers } });
+    const answer = await fetch("." + path, { ...init, headers: { ...init?.headers, ...headers } });
     if (answer.status === 401) {
       const why = this.entered ? restarted : problem(401, await answer.text());
       this.refused = { key, at: performance.now(), why };

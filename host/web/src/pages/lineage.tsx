@@ -93,7 +93,8 @@ function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
   const all = [...new Set(of.stretches.map((s) => s.number))];
   const numbers = all.slice(0, 400);
   const rows = new Map(numbers.map((n, i) => [n, i]));
-  const mode = useSpace(x).data?.objectives[0]?.mode;
+  const space = useSpace(x).data;
+  const mode = space?.objectives[0]?.mode;
   const shade = new Map(shades(of.stretches.map((s) => s.value), mode === "max" ? 1 : -1).map((v, i) => [of.stretches[i]!, v]));
   const each = Math.max(2, Math.min(18, 560 / Math.max(1, numbers.length)));
   const best = new Set(ancestry(of));
@@ -114,7 +115,7 @@ function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
   const find = (px: number, py: number): Spot | undefined => {
     const t = of.stretches.find((c) => at && Math.abs(y(c.number) - py) < Math.max(3, each / 2) && px >= at.at(c.from) && px <= at.at(c.to));
     return t && { x: px, y: py, trial: t.number, lines: [`trial ${t.number}, ${t.from} to ${t.to}`, ...(other(t, of.stretches) === undefined ? [] : [`from trial ${other(t, of.stretches)}`]),
-      ...(t.reason ? [t.reason] : []), ...Object.entries(flat(t.params)).map(([k, v]) => `${k}: ${value(v)}`)] };
+      ...(t.reason ? [t.reason] : []), ...Object.entries(flat(t.params, space)).map(([k, v]) => `${k}: ${value(v)}`)] };
   };
   return <><Canvas label={`${plural(of.stretches.length, "part")} of ${plural(numbers.length, "trial")}, ${best.size} of them on the way to the best`} height={Math.round(numbers.length * each) + 60} draw={draw} find={find}
     pick={(spot) => { location.hash = href(["x", x, "trials", spot.trial ?? 0]); }} />
@@ -149,8 +150,9 @@ function drawDescent({ ctx, theme }: Surface, x: number, from: number, to: numbe
 
 function Schedule({ x, of }: { x: string; of: Lineage }): JSX.Element | null {
   const list = ancestry(of);
+  const space = useSpace(x).data;
   if (list.length === 0) return null;
-  const names = [...new Set(list.flatMap((s) => Object.keys(flat(s.params))))];
+  const names = [...new Set(list.flatMap((s) => Object.keys(flat(s.params, space))))];
   // a trial that another one took over may have trained on: the schedule has what it did until then
   const until = list.map((s, i) => Math.min(s.to, list[i + 1]?.from ?? s.to));
   return <Card title="The schedule of the best trial" id="schedule"><div class="scroll"><table>

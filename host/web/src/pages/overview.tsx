@@ -27,7 +27,7 @@ export function Overview({ x, watched }: PageProps): JSX.Element {
   if (!status) return <Waiting error={watched.lost ? undefined : watched.error} />;
   return <>
     <Headline watched={watched} status={status} x={x} />
-    <div class="two">
+    <div class={!status.best && status.front ? "under" : "two"}>
       <Best best={status.best as Ranked | null} front={status.front} x={x} over={status.state !== "running"} />
       {history}
     </div>
@@ -188,8 +188,14 @@ function History({ x, version, best }: { x: string; version: number; best?: numb
   return <Card title={data ? `Best ${data.metric} so far (${data.mode})` : "Best so far"} id="history" aside={aside}>
     {several ? <p class="quiet">There are several objectives; this is the first one.</p> : null}
     {data ? <HistoryPlot of={data} by={by} x={x} best={several ? undefined : best} /> : <Waiting error={error} />}
-    {data && data.steps.length > 0 ? <p class="quiet">{best === undefined || several ? null : <><Starred x={x} of={new Set([best])} />. </>}Each dot is a trial at its end{data.steps.some((s) => s.running)
-      ? "; those that still run are at the right edge, with their value so far" : ""}.</p> : null}</Card>;
+    {data && data.steps.length > 0 ? <p class="quiet">{best === undefined || several ? null : <><Starred x={x} of={new Set([best])} />. </>}Each dot is a trial at its end{asOf(data)}.
+      {" "}The line is the best dot so far; <code>tunehost best --curve</code> counts every result.</p> : null}</Card>;
+}
+
+// asOf says until when a chart reaches that has trials which still run: it may be older than the numbers beside it.
+function asOf({ steps }: HistoryOf): string {
+  const now = steps.findLast((s) => s.running);
+  return now ? `; those that still run are at the right edge, with their value as of ${seconds(toNumber(now.at_s))}` : "";
 }
 
 // HistoryPlot has a point for each trial, and a line for the best.

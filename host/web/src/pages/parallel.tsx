@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { count, number, plural, value } from "../format";
+import { choiceTexts, count, number, plural } from "../format";
 import type { Dimension, Ranges } from "../plot/parallel";
 import { countChosen, Parallel } from "../plot/parallel";
 import { Scale } from "../plot/scatter";
@@ -130,6 +130,7 @@ function Axes({ all, shown, logs, linear, set, setLogs, ranges, brush, dimension
 function Chosen({ axis, of, set }: { axis: Dimension; of: Ranges; set: (r: Ranges) => void }): JSX.Element {
   const words = axis.values.filter((v) => typeof v === "string" || typeof v === "boolean");
   const list = [...new Set((axis.choices ?? words).map((c) => JSON.stringify(c)))];
+  const texts = choiceTexts(list.map((c): unknown => JSON.parse(c)));
   if (list.length === 0) return <Between name={axis.name} of={of} set={set} />;
   const r = of[axis.name];
   const now = r && "choices" in r ? r.choices.map((c) => JSON.stringify(c)) : [];
@@ -139,7 +140,7 @@ function Chosen({ axis, of, set }: { axis: Dimension; of: Ranges; set: (r: Range
   };
   return <select aria-label={`${axis.name} is`} value={now.length > 1 ? "several" : now[0] ?? ""} onChange={(e) => change(e.currentTarget.value)}>
     <option value="">any</option>{now.length > 1 ? <option value="several" disabled>{now.length} of them</option> : null}
-    {list.map((c) => <option key={c} value={c}>{value(JSON.parse(c))}</option>)}</select>;
+    {list.map((c, i) => <option key={c} value={c}>{texts[i]}</option>)}</select>;
 }
 
 // Between has the range of an axis as two numbers, for a keyboard; an empty one is no limit.

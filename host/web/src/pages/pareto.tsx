@@ -14,6 +14,7 @@ import type { Dot } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
 import { Card, Counted, Failure, Select, Starred, State, Waiting } from "../ui";
 import { better, column, directed, extent, failed, shades, useTable } from "./data";
+import { useSpace } from "./curves";
 import type { Table } from "./data";
 
 export function ParetoPage({ x, watched }: PageProps): JSX.Element {
@@ -80,11 +81,12 @@ function Front({ x, of, metrics, over }: { x: string; of: Ranked[]; metrics: str
 // FrontTable has the objectives and the parameters of trials on the front, and how each trial goes or has ended.
 export function FrontTable({ x, of, metrics, over }: { x: string; of: Ranked[]; metrics: string[]; over: boolean }): JSX.Element {
   const { made } = useSource();
+  const space = useSpace(x).data;
   const columns = metrics.map((m) => apart(of.map((r) => r.metrics[m])));
   return <div class="scroll"><table class="figures">
     <thead><tr><th>trial</th><th>state</th>{metrics.map((m) => <th key={m} class="number">{m}</th>)}<th class="number">iteration</th><th>parameters</th></tr></thead>
     <tbody>{of.map((r, row) => <tr key={r.number}><td><a href={href(["x", x, "trials", r.number])}>{r.number}</a></td><td><State state={fate(r)} over={over || made !== undefined} /></td>
       {metrics.map((m, i) => <td key={m} class="number">{columns[i]?.[row]}</td>)}
       <td class="number">{r.iteration}</td>
-      <td>{Object.entries(flat(r.params)).map(([k, v]) => `${k}=${value(v)}`).join(" ")}</td></tr>)}</tbody></table></div>;
+      <td>{Object.entries(flat(r.params, space)).map(([k, v]) => `${k}=${value(v)}`).join(" ")}</td></tr>)}</tbody></table></div>;
 }

@@ -5,7 +5,7 @@ import type { Timeline } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
 import type { Unit } from "../format";
-import { plural, seconds, unitOf } from "../format";
+import { count, plural, seconds, unitOf } from "../format";
 import { useData } from "../live";
 import { axis, drawAxes, frame } from "../plot/axes";
 import type { Axis } from "../plot/axes";
@@ -31,11 +31,14 @@ export function TimelinePage({ x, watched }: PageProps): JSX.Element {
   const { data, error } = useData("timeline " + x, watched.version, () => source.timeline(x));
   return <><h1>Timeline</h1>{data ? <Card title={title(data)} id="timeline"
     aside={<Choice label="rows" of={[["place", "by place"], ["trial", "by trial"]]} chosen={by} on={(v) => setQuery({ by: v })} />}>
-    <Chart x={x} of={data} by={by} best={watched.status?.best?.number} /><Legend />{data.saves_left_out ? <p class="quiet">Later saves are not shown: there are very many.</p> : null}</Card>
+    <Chart x={x} of={data} by={by} best={watched.status?.best?.number} /><Legend />{part(data) ? <p class="quiet">Where nothing is drawn, a trial that is not shown may have run.</p> : null}
+    {data.saves_left_out ? <p class="quiet">Later saves are not shown: there are very many.</p> : null}</Card>
     : <Waiting error={error} />}</>;
 }
 
-const title = (t: Timeline): string => `${t.trials.length < t.total ? `${t.trials.length} of ` : ""}${plural(t.total, "trial")} over ${seconds(t.now_s)}`;
+const title = (t: Timeline): string => `${part(t) ? `${count(t.trials.length)} of ` : ""}${plural(t.total, "trial")}${part(t) ? ", evenly spread," : ""} over ${seconds(t.now_s)}`;
+
+const part = (t: Timeline): boolean => t.trials.length < t.total;
 
 function boxes(t: Timeline, by: "place" | "trial", best?: number): { list: Box[]; rows: string[] } {
   const list: Box[] = [];

@@ -1,7 +1,7 @@
 // One trial: what it was given, what it reported, why it ended, what it printed.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Detail, Params, Result } from "../api";
+import type { Detail, Params, Result, Space } from "../api";
 import { flat, toNumber } from "../api";
 import { useSource } from "../context";
 import type { PageProps } from "../context";
@@ -23,6 +23,7 @@ export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.E
   const { data: t, error } = useData(`trial ${x} ${id}`, watched.version + asked.version, () => source.trial(x, id));
   useEffect(() => see(t && `${t.state} ${t.attempts}`), [t]);
   const given = useGiven(x, t);
+  const space = useSpace(x).data;
   if (!t) return <Waiting error={error} />;
   const best = watched.status?.best;
   const lost = watched.lost !== undefined;
@@ -37,7 +38,7 @@ export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.E
     {watched.status && !source.made && !watched.status.dir.includes("://") ? <TrialSteering x={x} trial={t} status={watched.status} lost={lost} /> : null}
     <Why t={t} />
     <div class="two">
-      <Parameters t={t} best={best && best.number !== t.number ? best.params as Params : undefined} />
+      <Parameters t={t} best={best && best.number !== t.number ? best.params as Params : undefined} space={space} />
       <Card title="Trial" id="facts"><Facts of={facts(t, given)} /></Card>
     </div>
     <Results x={x} t={t} version={watched.version} running={running && !lost} />
@@ -66,14 +67,17 @@ function Told({ text, printed = "" }: { text: string; printed?: string }): JSX.E
     {printed ? <Code text={printed} label="the last lines that it printed" /> : null}</>;
 }
 
-function Parameters({ t, best: bestParams }: { t: Detail; best?: Params }): JSX.Element {
-  const own = flat(t.params), best = bestParams && flat(bestParams);
+function Parameters({ t, best: bestParams, space }: { t: Detail; best?: Params; space?: Space }): JSX.Element {
+  const own = flat(t.params, space), best = bestParams && flat(bestParams, space);
   const names = [...new Set([...Object.keys(own), ...Object.keys(best ?? {})])];
   return <Card title="Parameters" id="parameters" aside={<Copy text={JSON.stringify(t.params)} label="copy as JSON" />}>
     <table class="figures"><thead><tr><th>name</th><th>value</th>{best ? <th>of the best</th> : null}</tr></thead>
-      <tbody>{names.map((n) => <tr key={n}><th scope="row">{n}</th><td title={JSON.stringify(own[n])}>{value(own[n])}</td>
-        {best ? <td class={value(best[n]) === value(own[n]) ? "quiet" : undefined}>{value(best[n])}</td> : null}</tr>)}</tbody></table></Card>;
+      <tbody>{names.map((n) => <tr key={n}><th scope="row" class={whole(n)}>{n}</th><td title={JSON.stringify(own[n])} class={whole(value(own[n]))}>{value(own[n])}</td>
+        {best ? <td title={JSON.stringify(best[n])} class={[JSON.stringify(best[n]) === JSON.stringify(own[n]) ? "quiet" : "", whole(value(best[n])) ?? ""].join(" ").trim() || undefined}>{value(best[n])}</td> : null}</tr>)}</tbody></table></Card>;
 }
+
+// whole keeps short texts in one line, where a long one beside them takes the room.
+const whole = (text: string): string | undefined => (text.length <= 16 ? "whole" : undefined);
 
 // useGiven says who has suggested a trial. A report has that in its decisions, of very many given trials for the last.
 function useGiven(x: string, t?: Detail): string | undefined {

@@ -1,8 +1,8 @@
 // Scales and axes.
 import { scaleLinear, scaleLog, scalePoint } from "d3-scale";
-import { number, value } from "../format";
+import { choiceTexts, number, value } from "../format";
 import type { Surface } from "./canvas";
-import { fitted, write } from "./canvas";
+import { distinctly, fitted, write } from "./canvas";
 
 // Axis places values: numbers, or one of several choices.
 export interface Axis {
@@ -24,6 +24,10 @@ export interface Wanted {
   choices?: unknown[];
 }
 
+// told is a value as the axis has it: choices that look alike are told apart.
+export const told = (a: Axis, v: unknown): string =>
+  (v !== undefined && a.kind === "choice" ? a.ticks.find((t) => t.at === a.at(v))?.text : undefined) ?? value(v);
+
 // axis makes an axis for values, between two places.
 export function axis(w: Wanted, range: [number, number]): Axis {
   const numbers: number[] = [];
@@ -36,11 +40,12 @@ export function axis(w: Wanted, range: [number, number]): Axis {
 }
 
 function choices(w: Wanted, list: unknown[], range: [number, number]): Axis {
-  const known = new Map<string, unknown>(); // by their texts, which are the same for 1 and "1"
-  for (const v of list) if (!known.has(value(v))) known.set(value(v), v);
+  const known = new Map<string, unknown>();
+  for (const v of list) known.set(JSON.stringify(v), v);
+  const texts = choiceTexts([...known.values()]);
   const scale = scalePoint<string>([...known.keys()], range).padding(0.5);
-  return { label: w.label, kind: "choice", at: (v) => scale(value(v)) ?? NaN, invert: () => NaN,
-    ticks: scale.domain().map((text) => ({ at: scale(text) ?? NaN, text, value: known.get(text) })) };
+  return { label: w.label, kind: "choice", at: (v) => (v === undefined ? NaN : scale(JSON.stringify(v)) ?? NaN), invert: () => NaN,
+    ticks: [...known].map(([key, v], i) => ({ at: scale(key) ?? NaN, text: texts[i]!, value: v })) };
 }
 
 function numeric(w: Wanted, values: number[], range: [number, number]): Axis {
@@ -119,16 +124,20 @@ export function drawAxes(s: Surface, f: Frame, x: Axis, y: Axis): void {
   ctx.textAlign = "center";
   ctx.textBaseline = "top";
   const across = fitting(x.ticks, f.right - f.left);
-  for (const t of across) {
+  const most = x.kind === "number" ? Infinity : (f.right - f.left) / across.length - 8;
+  const texts = distinctly(across.map((t) => t.text), (t) => ctx.measureText(t).width <= most);
+  across.forEach((t, i) => {
     rule(ctx, t.at, f.top, t.at, f.bottom);
-    write(s, t.text, t.at, f.bottom + 5, x.kind === "number" ? Infinity : (f.right - f.left) / across.length - 8);
-  }
+    write(s, t.text, t.at, f.bottom + 5, most, texts[i]);
+  });
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
-  for (const t of y.ticks) {
+  const room = Math.min(widest, f.left - 24);
+  const beside = distinctly(y.ticks.map((t) => t.text), (t) => ctx.measureText(t).width <= room);
+  y.ticks.forEach((t, i) => {
     rule(ctx, f.left, t.at, f.right, t.at);
-    write(s, t.text, f.left - 6, t.at, Math.min(widest, f.left - 24));
-  }
+    write(s, t.text, f.left - 6, t.at, room, beside[i]);
+  });
   ctx.fillStyle = theme.text;
   ctx.textAlign = "center";
   ctx.textBaseline = "bottom";

@@ -37,8 +37,8 @@ interface Cut {
 
 // write writes a text that is no wider than most pixels, if three letters are not. A longer one is shortened in its
 // middle: names often differ at their ends.
-export function write({ ctx, cut }: Surface, text: string, x: number, y: number, most: number): void {
-  const fits = fitted(text, (t) => ctx.measureText(t).width <= most);
+export function write({ ctx, cut }: Surface, text: string, x: number, y: number, most: number,
+  fits = fitted(text, (t) => ctx.measureText(t).width <= most)): void {
   ctx.fillText(fits, x, y);
   if (fits === text) return;
   const { width } = ctx.measureText(fits);
@@ -64,8 +64,51 @@ export function fitted(text: string, fits: (t: string) => boolean): string {
   return middle(letters, low);
 }
 
-const middle = (letters: string[], n: number): string =>
-  letters.slice(0, Math.ceil(n / 2)).join("") + "…" + letters.slice(letters.length - Math.floor(n / 2)).join("");
+const middle = (letters: string[], n: number, head = Math.ceil(n / 2)): string =>
+  letters.slice(0, head).join("") + "…" + letters.slice(letters.length - (n - head)).join("");
+
+// distinctly fits texts such that different ones stay different, where any way of leaving out a part of them does: a
+// beginning that those have in common which look alike, or what is after so many letters. Each has its room.
+export function distinctly(texts: string[], fits: (t: string, i: number) => boolean): string[] {
+  const out = texts.map((t, i) => fitted(t, (u) => fits(u, i)));
+  const alike = new Map<string, number[]>();
+  out.forEach((t, i) => alike.set(t, [...alike.get(t) ?? [], i]));
+  let best = out;
+  for (const group of alike.values()) {
+    const skips = new Set([0, shared(group.map((i) => texts[i]!))]);
+    if (new Set(group.map((i) => texts[i])).size > 1) for (const skip of skips) best = parted(texts, best, group, skip, fits);
+  }
+  return best;
+}
+
+// parted tries ways to write some of the texts, and keeps the best.
+function parted(texts: string[], now: string[], group: number[], skip: number, fits: (t: string, i: number) => boolean): string[] {
+  const different = (list: string[]): number => new Set(list).size;
+  let best = now;
+  for (let head = 0; head < 8 && different(best) < different(texts); head++) {
+    const list = [...now];
+    for (const i of group) list[i] = apart(texts[i]!, skip, head, (u) => fits(u, i));
+    if (different(list) > different(best)) best = list;
+  }
+  return best;
+}
+
+// apart is the longest form of a text that fits, without its beginning, with so many letters before what is left out.
+function apart(text: string, skip: number, head: number, fits: (t: string) => boolean): string {
+  const letters = [...text.slice(skip)];
+  const start = skip > 0 ? "…" : "";
+  if (fits(start + letters.join(""))) return start + letters.join("");
+  let n = Math.max(head, 2);
+  while (n + 1 < letters.length && fits(start + middle(letters, n + 1, head))) n++;
+  return start + middle(letters, n, head);
+}
+
+// shared is how much all texts have in common at their beginnings; 0 if nothing would be left of one.
+function shared(texts: string[]): number {
+  let n = Math.min(...texts.map((t) => t.length));
+  while (n > 0 && texts.some((t) => t.slice(0, n) !== texts[0]!.slice(0, n))) n--;
+  return texts.some((t) => t.length === n) ? 0 : n;
+}
 
 // Spot is what the pointer is on: a point of the canvas, with lines of text about it.
 export interface Spot {

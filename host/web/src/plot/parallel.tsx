@@ -1,10 +1,9 @@
 // Parallel coordinates: a line for each trial, an axis for each parameter and metric.
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { value } from "../format";
 import type { Axis } from "./axes";
-import { axis, graded, rule } from "./axes";
-import { Canvas, fitted, write } from "./canvas";
+import { axis, graded, rule, told } from "./axes";
+import { Canvas, distinctly, write } from "./canvas";
 import type { Spot, Surface } from "./canvas";
 
 export interface Dimension {
@@ -106,7 +105,7 @@ export function Parallel(p: ParallelProps): JSX.Element {
     const k = last.current ? nearestLine(last.current.l, x, y) : -1;
     setHover(k);
     return k < 0 ? undefined : { x, y, trial: p.numbers[k], lines: [`trial ${p.numbers[k]}`,
-      ...p.dimensions.map((d) => `${d.name}: ${value(d.values[k])}`)] };
+      ...p.dimensions.map((d, i) => `${d.name}: ${told(last.current!.l.axes[i]!, d.values[k])}`)] };
   };
   return <Canvas label={p.label} height={height} draw={draw} drag={moved} find={find}
     pick={(spot) => { if (spot.trial !== undefined) p.pick?.(spot.trial); }} />;
@@ -266,8 +265,10 @@ function drawAxes(s: Surface, l: Layout, p: ParallelProps, brushes: Brushes): vo
     }
     s.ctx.textAlign = "left";
     const most = Math.min(Math.max(a.kind === "number" ? 44 : 30, room - 10), s.w - x - 8);
-    for (const t of a.ticks.slice(0, 30)) tick(s, x, t.at, t.text, most);
-    if (l.ys[i]!.includes(absent)) tick(s, x, absent, "none", most);
+    const ticks = a.ticks.slice(0, 30);
+    const texts = distinctly(ticks.map((t) => t.text), (t) => s.ctx.measureText(t).width <= most);
+    ticks.forEach((t, k) => tick(s, x, t.at, t.text, most, texts[k]!));
+    if (l.ys[i]!.includes(absent)) tick(s, x, absent, "none", most, "none");
   });
   drawTitles(s, l, p, room);
 }
@@ -281,23 +282,24 @@ function drawTitles(s: Surface, l: Layout, p: ParallelProps, room: number): void
   const half = (rows * room) / 2 - 4;
   ctx.textAlign = "center";
   ctx.fillStyle = s.theme.text;
+  const most = l.xs.map((x) => Math.min(half, x - 2) + Math.min(half, s.w - x - 2));
+  const short = distinctly(titles, (t, i) => ctx.measureText(t).width <= most[i]!);
   titles.forEach((title, i) => {
     const [x, y] = [l.xs[i]!, rows === 1 ? 14 : 9 + 15 * (i % 2)];
-    const most = Math.min(half, x - 2) + Math.min(half, s.w - x - 2);
-    const reach = ctx.measureText(fitted(title, (t) => ctx.measureText(t).width <= most)).width / 2 + 2;
-    write(s, title, Math.max(reach, Math.min(x, s.w - reach)), y, most); // the first and the last may be beside their axis
+    const reach = ctx.measureText(short[i]!).width / 2 + 2;
+    write(s, title, Math.max(reach, Math.min(x, s.w - reach)), y, most[i]!, short[i]); // the first and the last may be beside their axis
   });
 }
 
 // tick has the colour of the card behind its text, so that it is readable over lines.
-function tick(s: Surface, x: number, y: number, text: string, most: number): void {
-  const w = s.ctx.measureText(fitted(text, (t) => s.ctx.measureText(t).width <= most)).width;
+function tick(s: Surface, x: number, y: number, text: string, most: number, short: string): void {
+  const w = s.ctx.measureText(short).width;
   s.ctx.fillStyle = s.theme.back;
   s.ctx.globalAlpha = 0.75;
   s.ctx.fillRect(x + 3, y - 7, w + 4, 14);
   s.ctx.globalAlpha = 1;
   s.ctx.fillStyle = s.theme.text;
-  write(s, text, x + 5, y, most);
+  write(s, text, x + 5, y, most, short);
 }
 
 function nearestAxis(l: Layout, x: number): number {

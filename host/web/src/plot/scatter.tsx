@@ -1,9 +1,9 @@
 // Points of trials over two values, perhaps with contours below.
 import { contours } from "d3-contour";
 import type { JSX } from "preact";
-import { number, value } from "../format";
+import { number } from "../format";
 import type { Axis, Frame, Wanted } from "./axes";
-import { axis, clip, drawAxes, frame, graded, margin, star, tone } from "./axes";
+import { axis, clip, drawAxes, frame, graded, margin, star, told, tone } from "./axes";
 import { Canvas } from "./canvas";
 import type { Spot, Surface } from "./canvas";
 
@@ -144,7 +144,7 @@ function nearest(p: ScatterProps, l: Layout, px: number, py: number): Spot | und
 function spotOf(p: ScatterProps, l: Layout, i: number): Spot | undefined {
   const d = p.dots[i];
   return d && { x: l.at[2 * i]!, y: l.at[2 * i + 1]!, trial: d.trial,
-    lines: [`trial ${d.trial}`, `${p.x.label}: ${value(d.x)}`, `${p.y.label}: ${value(d.y)}`, ...(d.failed ? ["failed"] : []), ...(d.lines ?? [])] };
+    lines: [`trial ${d.trial}`, `${p.x.label}: ${told(l.x, d.x)}`, `${p.y.label}: ${told(l.y, d.y)}`, ...(d.failed ? ["failed"] : []), ...(d.lines ?? [])] };
 }
 
 // stops are the dots, by their trials.

@@ -1,0 +1,86 @@
+package browser
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/tunehost/tunehost/host/view/viewtest"
+)
+
+// keepTexts keeps what canvases write.
+const keepTexts = `{
+	window.texts = new Set();
+	const drawing = CanvasRenderingContext2D.prototype, { fillText } = drawing;
+	drawing.fillText = function (text, ...at) {
+		texts.add(text);
+		return fillText.call(this, text, ...at);
+	};
+}`
+
+// lookAlikes records an experiment with choices and names that look alike.
+func lookAlikes(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	w := viewtest.New(filepath.Join(dir, "results", "alike"), []byte(`version: 1
+name: alike
+objective: {metric: accuracy, mode: max}
+space:
+  cfg: {choice: [{"a": 1, "b": [1, 2]}, {"a": 2}, null, "None", 1, "1"]}
+  group0: {a_rather_long_name_0: {uniform: [0, 1]}, a_rather_long_name_1: {uniform: [0, 1]}}
+  group1: {a_rather_long_name_0: {uniform: [0, 1]}, a_rather_long_name_1: {uniform: [0, 1]}}
+  group2: {a_rather_long_name_0: {uniform: [0, 1]}, a_rather_long_name_1: {uniform: [0, 1]}}
+  group3: {a_rather_long_name_0: {uniform: [0, 1]}, a_rather_long_name_1: {uniform: [0, 1]}}
+  group4: {a_rather_long_name_0: {uniform: [0, 1]}, a_rather_long_name_1: {uniform: [0, 1]}}
+trials: 24
+trainable: {command: [train]}
+`), 1)
+	w.Iterations = 1
+	w.Start(2)
+	w.Run(-1)
+	w.Close()
+	return dir
+}
+
+// Choices that look alike, such as 1 and "1", are told apart, and one that is a map is not another parameter.
+func TestChoicesThatLookAlike(t *testing.T) {
+	p := window(t)
+	dir := lookAlikes(t)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/")
+	p.run("watch texts", chromedp.Evaluate(keepTexts, nil))
+	for _, view := range []string{"parallel", "parameters"} {
+		p.run("begin", chromedp.Evaluate("texts.clear()", nil))
+		p.view("#/x/alike/" + view)
+		p.await("[`1`, `\"1\"`, `null`, `None`, `{\"a\":2}`].every((x) => texts.has(x))")
+	}
+	p.view("#/x/alike/parallel")
+	p.await(`(() => {
+		const words = [...document.querySelectorAll("[aria-label='cfg is'] option")].map((o) => o.textContent);
+		return words.length === 7 && new Set(words).size === 7;
+	})()`)
+	for _, no := range []string{"0", "1", "2", "3"} {
+		p.view("#/x/alike/trials/" + no)
+		p.await(`[...document.querySelectorAll("#parameters th[scope=row]")].map((h) => h.textContent)
+			.filter((name) => !name.startsWith("group")).join() === "cfg"`)
+	}
+	p.clean()
+}
+
+// Long names of axes are shortened such that they are told apart.
+func TestLongNamesThatLookAlike(t *testing.T) {
+	p := window(t)
+	dir := lookAlikes(t)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/")
+	p.run("watch texts", chromedp.Evaluate(keepTexts, nil))
+	for _, pixels := range []int64{1280, 640} {
+		p.run("width", chromedp.EmulateViewport(pixels, 900))
+		p.view("#/x/alike/overview")
+		p.run("begin", chromedp.Evaluate("texts.clear()", nil))
+		p.view("#/x/alike/parallel")
+		p.await("[...texts].filter((x) => /_[01]$|…[01]$/.test(x)).length === 10")
+	}
+	p.clean()
+}
