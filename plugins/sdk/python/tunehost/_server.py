@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, Mapping, Option
 import grpc
 from google.protobuf import message_factory
 
-from . import _session, _tls, _vital, _wire
+from . import _session, _tls, _traces, _vital, _wire
 from ._forked import ForkedSession, Refusal, Zygote
 from ._log import log
 from ._proto import reporter_pb2, scheduler_pb2, searcher_pb2, trainable_pb2
@@ -381,7 +381,7 @@ def _unary(f: Callable[[Any], Any]) -> Callable[[Any, grpc.ServicerContext], Any
         try:
             return f(request)
         except Failure as e:
-            context.abort(e.code, _wire.text(str(e)[:_MAX_STATUS]))
+            context.abort(e.code, _wire.text(_traces.middle(str(e), _MAX_STATUS)))
 
     return behaviour
 
@@ -391,7 +391,7 @@ def _stream(f: Callable[[Any], Iterator[Any]]) -> Callable[[Any, grpc.ServicerCo
         try:
             yield from f(requests)
         except Failure as e:
-            context.abort(e.code, _wire.text(str(e)[:_MAX_STATUS]))
+            context.abort(e.code, _wire.text(_traces.middle(str(e), _MAX_STATUS)))
 
     return behaviour
 

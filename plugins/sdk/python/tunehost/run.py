@@ -30,6 +30,7 @@ START, CONTINUE, SAVE, STOP, KILL = range(1, 6)
 STARTED, RESULT, SAVED, ENDED, LOG = range(1, 6)
 EXPORTED = 7
 _MAX_TEXT = 64 << 10
+_MAX_DESCRIBED = 2_000  # characters of an exception's text
 _FULL = "no space left on device for what it reports: it waits until there is room"  # the host knows the first words
 _AGAIN_S = 0.5  # a full disk is tried again after that
 _COUNTED = "it counts from 1 and grows with each report; leave it out, and tunehost counts, or report it by another name"
@@ -421,6 +422,7 @@ def describe(error: BaseException) -> str:
         text = "it has no text"
     place = _traces.where(error)
     return cut((f"{type(error).__name__}: {text}" if text else type(error).__name__) + (f" ({place})" if place else ""))
+    text = _traces.middle(text, _MAX_DESCRIBED)
 
 
 def attempt(trainable: Trainable, run: Run) -> Told:
