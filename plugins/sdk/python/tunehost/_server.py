@@ -151,7 +151,8 @@ class _StatefulService:
 
     def snapshot(self) -> bytes:
         opened = self.opened
-        return bytes(self.main.call(lambda: guarded("snapshot", opened.snapshot)))
+        made = lambda: _wire.snapshot(opened.snapshot(), type(opened).snapshot)  # noqa: E731
+        return self.main.call(lambda: guarded("snapshot", made))
 
 
 class SearcherService(_StatefulService):
@@ -173,7 +174,8 @@ class SearcherService(_StatefulService):
         if not m.requests:
             return searcher_pb2.SuggestResponse()
         asked = _wire.requests(m.requests, s.space)
-        return guarded("suggest", lambda: _wire.suggestions(s.space, asked, s.suggest_all(asked)))
+        by = type(s).suggest if type(s).suggest_all is Searcher.suggest_all else type(s).suggest_all
+        return guarded("suggest", lambda: _wire.suggestions(s.space, asked, s.suggest_all(asked), by))
 
     def SnapshotSearcher(self, _: Any) -> Any:
         return searcher_pb2.SnapshotSearcherResponse(snapshot=self.snapshot())

@@ -238,6 +238,7 @@ class Scheduler(_Learner):
     def exploit(self, trial: int, donor: int, iteration: int, params: Union[Mapping[str, Any], Point, None] = None,
                 reason: str = "") -> None:
         """Makes a trial continue from another's checkpoint, with other parameters if given."""
+        donor = self._existing("exploit", donor)
         point = self.space.point(params) if isinstance(params, Mapping) else params
         self._order("EXPLOIT", trial, donor, iteration, point, reason=reason)
 
@@ -250,6 +251,8 @@ class Scheduler(_Learner):
 
         if kind != "STOP_ALL":
             trial = self._existing(kind.lower(), trial)
+        if not isinstance(named["reason"], str):
+            raise TypeError(f"{kind.lower()}: the reason is {named['reason']!r:.60}; expected a text")
         self.__dict__.setdefault("_orders", []).append(Command(CommandKind[kind], trial, *more, **named))
 
     def _existing(self, method: str, trial: Any) -> int:
