@@ -296,8 +296,9 @@ class Trainable(Plugin):
         """Reports without a trial: see _zygote."""
         run.report({"_metric": 0.5}, done=True)
 
-    def train(self, run: Run) -> Optional[Iterator[Mapping[str, Any]]]:
-        """Trains one trial. It calls run.report with each result, or yields them as dicts."""
+    def train(self, run: Run) -> Union[Iterator[Mapping[str, Any]], Mapping[str, Any], None]:
+        """Trains one trial. It calls run.report with each result, or yields them as dicts; one that has a single
+        result may return it."""
         raise NotImplementedError
 
     def request(self, params: Dict[str, Any]) -> Mapping[str, Any]:
@@ -435,7 +436,8 @@ def scheduler(**traits: Any) -> Callable[[Callable[..., Optional[Decision]]], Ty
 
 
 def trainable(**traits: Any) -> Callable[[Callable[..., Any]], Type[Trainable]]:
-    """Makes a trainable from a function of a Run, which reports or yields its results."""
+    """Makes a trainable from a function of a Run, which reports or yields its results, or returns the
+    only one."""
 
     def decorate(function: Callable[..., Any]) -> Type[Trainable]:
         def train(self: Any, run: Run) -> Any:
