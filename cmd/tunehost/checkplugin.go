@@ -76,6 +76,9 @@ func (a *app) checkPlugin(ctx context.Context, name string, o conformance.Option
 		if i > 0 {
 			a.say("")
 		}
+		if text := loading.Differences(p.Folder, info); text != "" {
+			a.say("warning: %s", clean(text))
+		}
 		open := func(ctx context.Context) (plugin.Plugin, error) { return start(ctx, info.Kind) }
 		if err := a.tryAs(ctx, info, open, o); err != nil {
 			failed = err

@@ -88,7 +88,11 @@ func (o *Opener) Start(ctx context.Context, kind sdk.Kind, ref config.PluginRef,
 	if p.Bundled != nil {
 		return o.startBundled(ctx, kind, ref.Name, limit, start)
 	}
-	return p.Start(ctx, o.Bundled, o.BaseDir, limit, o.Experiment.Sandbox, start)
+	running, err := p.Start(ctx, o.Bundled, o.BaseDir, limit, o.Experiment.Sandbox, start)
+	if text := p.Differences(); err == nil && text != "" {
+		o.Log.Once(text, text)
+	}
+	return running, err
 }
 
 // starter starts processes at a place, or beside the host.

@@ -133,6 +133,13 @@ func (p *Plugin) checkOptions(info sdk.Info) error {
 	return nil
 }
 
+// Differences says where the plugin that runs differs from its plugin.yaml; "" if nowhere.
+func (p *Plugin) Differences() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Differences(p.Folder, p.info)
+}
+
 // Release distinguishes releases of the plugin.
 func (p *Plugin) Release() string {
 	if p.Bundled != nil {
