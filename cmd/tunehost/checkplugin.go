@@ -27,7 +27,8 @@ func (a *app) pluginsCheckCommand() *cobra.Command {
 		Short: "Run a few basic checks of a plugin",
 		Long: `Run a few basic checks of a plugin: its description and options, whether it opens, and a
 few calls. These are the first checks of tunehost conformance. They take a second or two;
-use them while you write a plugin.
+use them while you write a plugin. Their spaces and trials are their own, not those of an
+experiment: a searcher has to read its parameters from the problem.
 
 Exit status: 0 all checks pass, 1 one fails or could not be made, 2 a mistake on the command line.`,
 		Example: `  tunehost plugins check ./plugins/mine --options '{"spread": 0.1}'`,
