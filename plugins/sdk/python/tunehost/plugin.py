@@ -177,7 +177,7 @@ class Searcher(_Learner):
             self.observe(event)
 
     def suggest_all(self, requests: Sequence[Request]) -> Answer:
-        """Answers requests, in order, up to the first WAIT or EXHAUSTED. Override it to answer
+        """Answers requests in order and ends with the first WAIT or EXHAUSTED. Override it to answer
         them in batches."""
         from .events import Status  # where it is used: a trainable, which each trial forks, has no events
 
