@@ -27,7 +27,8 @@ func (a *app) pluginsCheckCommand() *cobra.Command {
 		Short: "Run a few basic checks of a plugin",
 		Long: `Run a few basic checks of a plugin: its description and options, whether it opens, and a
 few calls. These are the first checks of tunehost conformance. They take a second or two;
-use them while you write a plugin.
+use them while you write a plugin. Their spaces and trials are their own, not those of an
+experiment: a searcher has to read its parameters from the problem.
 
 Exit status: 0 all checks pass, 1 one fails or could not be made, 2 a mistake on the command line.`,
 		Example: `  tunehost plugins check ./plugins/mine --options '{"spread": 0.1}'`,
@@ -75,6 +76,9 @@ func (a *app) checkPlugin(ctx context.Context, name string, o conformance.Option
 	for i, info := range infos {
 		if i > 0 {
 			a.say("")
+		}
+		if text := loading.Differences(p.Folder, info); text != "" {
+			a.say("warning: %s", clean(text))
 		}
 		open := func(ctx context.Context) (plugin.Plugin, error) { return start(ctx, info.Kind) }
 		if err := a.tryAs(ctx, info, open, o); err != nil {

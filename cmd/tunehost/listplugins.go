@@ -69,6 +69,7 @@ func (a *app) listPlugins(asJSON bool) error {
 		return err
 	}
 	all, problems := f.All()
+	all = slices.Insert(all, bundledOf(all), ownParts()...)
 	var list []listedPlugin
 	for i := range all {
 		one, err := entryOf(&all[i])
@@ -89,6 +90,22 @@ func (a *app) listPlugins(asJSON bool) error {
 		}
 	}
 	return nil
+}
+
+// bundledOf is how many plugins at the beginning of a list are in this program.
+func bundledOf(list []find.Found) int {
+	if i := slices.IndexFunc(list, func(f find.Found) bool { return f.Folder != nil }); i >= 0 {
+		return i
+	}
+	return len(list)
+}
+
+// ownParts are the parts of the host that experiment files name like plugins.
+func ownParts() (list []find.Found) {
+	for i := range ownPlugins {
+		list = append(list, find.Found{Kind: ownPlugins[i].Kind, Name: ownPlugins[i].Name, Bundled: &ownPlugins[i]})
+	}
+	return list
 }
 
 // entryOf describes a plugin without running it. Bundled ones are in this program.

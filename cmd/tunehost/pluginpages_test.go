@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,7 +41,7 @@ func TestPluginPage(t *testing.T) {
 
 func writeKind(t *testing.T, b *strings.Builder, kind sdk.Kind) {
 	title := false
-	for _, info := range plugins.Infos() {
+	for _, info := range slices.Concat(plugins.Infos(), ownPlugins) {
 		if info.Kind != kind {
 			continue
 		}

@@ -220,6 +220,29 @@ func TestBeyondHelp(t *testing.T) {
 	}
 }
 
+// What stops or pauses a trial has a reason in the record, also if the scheduler gave none.
+func TestNoReason(t *testing.T) {
+	answer := sdk.Decisions{
+		Decisions: []sdk.Decision{{Event: 1, Verdict: sdk.Stop}, {Event: 2, Verdict: sdk.Pause, Reason: " "},
+			{Event: 3, Verdict: sdk.Continue}, {Event: 4, Verdict: sdk.Stop, Reason: "slow"}},
+		Commands: []sdk.Command{{Kind: sdk.StopTrial}, {Kind: sdk.StopAll}, {Kind: sdk.Resume}},
+	}
+	e, err := Decided(upTo(4), answer, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, d := range e.Decisions {
+		got = append(got, d.Reason)
+	}
+	for _, c := range e.Commands {
+		got = append(got, c.Reason)
+	}
+	if want := []string{noReason, noReason, "", "slow", noReason, noReason, ""}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // A command for a trial that the scheduler was not told of fails; the first of those that can have no effect is
 // reported.
 func TestCommandsThatDoNotFit(t *testing.T) {

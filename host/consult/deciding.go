@@ -3,6 +3,7 @@ package consult
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
@@ -27,7 +28,7 @@ func Decided(due []uint64, answer sdk.Decisions, params func(space.Point) ([]byt
 			continue // not asked for
 		}
 		e.Decisions[i] = core.Decision{Number: d.Event, Verdict: core.Verdict(d.Verdict), Until: d.Until,
-			Reason: untrusted.Text(d.Reason, untrusted.MaxReason)}
+			Reason: reasonOf(d.Reason, d.Verdict != sdk.Continue)}
 	}
 	for _, c := range answer.Commands {
 		x, err := ordered(c, params)
@@ -39,9 +40,21 @@ func Decided(due []uint64, answer sdk.Decisions, params func(space.Point) ([]byt
 	return e, nil
 }
 
+// noReason stands for an empty reason: without one, a trial that was stopped looks like a complete one.
+const noReason = "the scheduler gave no reason"
+
+// reasonOf is a reason as the record keeps it.
+func reasonOf(text string, needed bool) string {
+	text = untrusted.Text(text, untrusted.MaxReason)
+	if needed && strings.TrimSpace(text) == "" {
+		return noReason
+	}
+	return text
+}
+
 func ordered(c sdk.Command, params func(space.Point) ([]byte, error)) (core.Command, error) {
 	x := core.Command{Kind: core.CommandKind(c.Kind), Trial: core.TrialNo(c.Trial), Donor: core.TrialNo(c.Donor),
-		Iteration: c.Iteration, Reason: untrusted.Text(c.Reason, untrusted.MaxReason)}
+		Iteration: c.Iteration, Reason: reasonOf(c.Reason, c.Kind == sdk.StopTrial || c.Kind == sdk.StopAll)}
 	var err error
 	if c.Point != nil {
 		x.Params, err = params(c.Point)

@@ -169,7 +169,7 @@ func withRogue(t *testing.T, kind, do string, times int) *experiment {
 }
 
 // B-077, B-025: a searcher or scheduler that crashes, hangs, fails, floods or
-// leaks, and leaves children behind, is restarted with what it knew: the
+// leaks, and leaves children behind, is restarted with its state: the
 // experiment comes to its end with the very suggestions and decisions of one
 // that does not, which the replay checks, and nothing is left running.
 func TestRoguesAreRestarted(t *testing.T) {
@@ -184,7 +184,7 @@ func TestRoguesAreRestarted(t *testing.T) {
 				}
 				x := withRogue(t, kind, do, times)
 				said := x.run(t, 0)
-				if n := strings.Count(said, kind+` "rogue" is restarted with what it knew: `); n != times {
+				if n := strings.Count(said, kind+` "rogue" is restarted with its state: `); n != times {
 					t.Errorf("restarted %d times, want %d:\n%s", n, times, said)
 				}
 				checkEnded(t, x, 12)

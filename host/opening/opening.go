@@ -88,7 +88,11 @@ func (o *Opener) Start(ctx context.Context, kind sdk.Kind, ref config.PluginRef,
 	if p.Bundled != nil {
 		return o.startBundled(ctx, kind, ref.Name, limit, start)
 	}
-	return p.Start(ctx, o.Bundled, o.BaseDir, limit, o.Experiment.Sandbox, start)
+	running, err := p.Start(ctx, o.Bundled, o.BaseDir, limit, o.Experiment.Sandbox, start)
+	if text := p.Differences(); err == nil && text != "" {
+		o.Log.Once(text, text)
+	}
+	return running, err
 }
 
 // starter starts processes at a place, or beside the host.
@@ -177,7 +181,7 @@ func (o *Opener) supervision(kind sdk.Kind, ref config.PluginRef, h *Redelivery,
 		Limit:           func(c deadlines.Call) time.Duration { return o.Limit(kind, ref, c) },
 		Watch:           func(c deadlines.Call, limit time.Duration) func() { return o.watch(kind, ref, c, limit) },
 		Placed:          placedIn(kind, ref),
-		Restarted:       o.restarted(title(kind, ref)+" ", "is restarted with what it knew: "),
+		Restarted:       o.restarted(title(kind, ref)+" ", "is restarted with its state: "),
 		SnapshotDropped: func(err error) { o.Log.Info("its snapshot is not used: " + err.Error()) },
 	}
 }

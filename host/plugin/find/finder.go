@@ -179,6 +179,9 @@ func (f *Finder) unknown(kind sdk.Kind, name string) error {
 	if other := f.known("", name); other != nil {
 		hint = fmt.Sprintf("; %q is %s", name, other.Kind.WithArticle())
 	}
+	if _, err := os.Stat(filepath.Join(f.dir, name)); err == nil {
+		hint = fmt.Sprintf("; for the file or folder %s here, write ./%[1]s", name)
+	}
 	if name == "optuna" {
 		hint = "; it is beside the program, not in it: plugins/searchers/optuna/README.md of the sources " +
 			"says how to use it"

@@ -114,6 +114,13 @@ func TestRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	put(t, root, map[string]string{
+		"absolute/plugin.yaml":    "{kind: searcher, name: x, command: [" + root + "/venv/bin/python3, main.py]}",
+		"venv/bin/python3":        "x",
+		"nowhere/plugin.yaml":     "{kind: searcher, name: x, command: [" + root + "/none/bin/python3, main.py]}",
+		"unmade/plugin.yaml":      "{kind: searcher, name: x, command: [.venv/bin/python3, main.py]}",
+		"unmade/requirements.txt": "./sdk",
+	})
 	pipe := filepath.Join(root, "piped", "plugin.yaml")
 	if err := errors.Join(os.Mkdir(filepath.Dir(pipe), 0o700), syscall.Mkfifo(pipe, 0o600)); err != nil {
 		t.Fatal(err)
@@ -128,6 +135,10 @@ func TestRefusals(t *testing.T) {
 		"absent":    "absent/plugin.yaml:1:27: ",
 		"nopath":    `the program "no-such-program-1" is neither in `,
 		"plain":     "plain/a is not executable: ",
+		"absolute":  root + "/venv/bin/python3: permission denied: you may not run it",
+		"nowhere":   root + "/none/bin/python3 does not exist\n",
+		"unmade": "make the virtual environment: cd " + root + "/unmade && python3 -m venv .venv && " +
+			".venv/bin/pip install -r requirements.txt\n",
 		"open": "open can be written to by others (drwxrwxrwx), who could change what runs as you: run chmod " +
 			"go-w ",
 		"group":         "group can be written to by others (drwxrwxr-x)",
@@ -140,7 +151,7 @@ func TestRefusals(t *testing.T) {
 		p, err := At(filepath.Join(root, name))
 		if err == nil {
 			t.Errorf("%s: found %+v", name, p)
-		} else if !strings.Contains(err.Error(), want) || name != "yaml" && strings.Contains(err.Error(), "\n") {
+		} else if !strings.Contains(err.Error()+"\n", want) || name != "yaml" && strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}

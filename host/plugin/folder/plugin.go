@@ -168,17 +168,21 @@ func (p *Plugin) at(key string, err error) error {
 
 // programOf finds a program in the folder, else on the PATH.
 func programOf(dir, name string) (string, error) {
+	if filepath.IsAbs(name) {
+		found, err := exec.LookPath(name)
+		return found, unusable(name, err)
+	}
 	local := filepath.Join(dir, name)
-	if !filepath.IsAbs(name) {
-		info, err := os.Stat(local)
-		switch {
-		case err == nil && info.Mode().IsRegular() && info.Mode()&0o111 == 0:
-			return "", notExecutable(local)
-		case err == nil && info.Mode().IsRegular():
-			return local, safeFile(local)
-		case strings.Contains(name, "/"):
-			return "", fmt.Errorf("%s does not exist; %s", local, toMake(dir, name))
-		}
+	info, err := os.Stat(local)
+	switch {
+	case err == nil && info.Mode().IsRegular() && info.Mode()&0o111 == 0:
+		return "", notExecutable(local)
+	case err == nil && info.Mode().IsRegular():
+		return local, safeFile(local)
+	case errors.Is(err, fs.ErrPermission):
+		return "", unusable(local, err)
+	case strings.Contains(name, "/"):
+		return "", fmt.Errorf("%s does not exist; %s", local, toMake(dir, name))
 	}
 	found, err := exec.LookPath(name)
 	if err != nil {
@@ -187,15 +191,29 @@ func programOf(dir, name string) (string, error) {
 	return filepath.Abs(found)
 }
 
+// unusable says why a program cannot be run whose place is known. To make it would not help.
+func unusable(program string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s: permission denied: you may not run it, or not look into a folder on the way to it",
+			program)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s does not exist", program)
+	}
+	return fmt.Errorf("%s is not a program: %w", program, err)
+}
+
 // toMake says how the user gets the program of a plugin that is not there: a virtual environment of Python is not
-// built, and README.md may say more.
+// built, and README.md may say more. Its requirements may name folders beside it: pip runs in the plugin's folder.
 func toMake(dir, name string) string {
 	environment, venv := strings.CutSuffix(filepath.Dir(name), string(filepath.Separator)+"bin")
 	what := "if it has to be built first, build it"
 	if venv && strings.HasPrefix(filepath.Base(name), "python") {
-		what = "make the virtual environment: python3 -m venv " + filepath.Join(dir, environment)
-		if requirements := filepath.Join(dir, "requirements.txt"); exists(requirements) {
-			what += " && " + filepath.Join(dir, environment, "bin", "pip") + " install -r " + requirements
+		what = "make the virtual environment: cd " + dir + " && python3 -m venv " + environment
+		if exists(filepath.Join(dir, "requirements.txt")) {
+			what += " && " + filepath.Join(environment, "bin", "pip") + " install -r requirements.txt"
 		}
 	}
 	if readme := filepath.Join(dir, "README.md"); exists(readme) {

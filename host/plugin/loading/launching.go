@@ -70,7 +70,7 @@ func (p *Plugin) Start(ctx context.Context, plugins *bundled.Registry, baseDir s
 	c.Kind, c.Name, c.StartTimeout = p.kind, p.ref.Name, within
 	running, err := Launch(ctx, plugins, p.Folder, c, SandboxPolicy{limits, p.grant}, start)
 	if err != nil {
-		return nil, err
+		return nil, asManifest(p.Folder, err)
 	}
 	if err := p.described(ctx, running); err != nil {
 		_ = running.Close()

@@ -80,7 +80,8 @@ func (l *Loader) find(kind sdk.Kind, ref config.PluginRef) (*Plugin, error) {
 		find = l.finder.Bundled // a command: the user did not name the plugin that runs it
 	}
 	found, err := find(kind, ref.Name)
-	if err != nil && kind == sdk.KindReporter {
+	_, placed := errors.AsType[*config.Error](err) // it is found, and has a mistake
+	if err != nil && kind == sdk.KindReporter && !placed && !ref.IsPath() {
 		err = fmt.Errorf("%w; reporters that write files are %s", err, strings.Join(config.Formats(), ", "))
 	}
 	if err != nil && kind == sdk.KindExecutor {
@@ -130,6 +131,13 @@ func (p *Plugin) checkOptions(info sdk.Info) error {
 		return &optionsError{errors.Join(errs...)}
 	}
 	return nil
+}
+
+// Differences says where the plugin that runs differs from its plugin.yaml; "" if nowhere.
+func (p *Plugin) Differences() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Differences(p.Folder, p.info)
 }
 
 // Release distinguishes releases of the plugin.

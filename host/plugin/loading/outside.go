@@ -34,5 +34,6 @@ func StartOutside(ctx context.Context, plugins *bundled.Registry, f *find.Found,
 	start := func(ctx context.Context, what process.Program) (plugin.Plugin, error) {
 		return process.Start(ctx, process.Config{Program: what})
 	}
-	return Launch(ctx, plugins, f.Folder, c, SandboxPolicy{Limits: outsideLimits}, start)
+	running, err := Launch(ctx, plugins, f.Folder, c, SandboxPolicy{Limits: outsideLimits}, start)
+	return running, asManifest(f.Folder, err)
 }

@@ -87,6 +87,16 @@ func exists(file string) bool {
 	return err == nil
 }
 
+// instead says what a program serves that is not of the kind that it was started as.
+func (p *Process) instead(ctx context.Context) string {
+	for _, kind := range sdk.Kinds() {
+		if _, err := p.describe(ctx, kind); err == nil {
+			return ": the program is " + kind.WithArticle()
+		}
+	}
+	return ""
+}
+
 // startFailure finds the best reason why a start failed: a mistake in the handshake, the end of the
 // process, or what gRPC says.
 func (p *Process) startFailure(ctx, within context.Context, begun time.Time, err error) error {
@@ -114,7 +124,7 @@ func (p *Process) startFailure(ctx, within context.Context, begun time.Time, err
 		}
 		return p.failure(plugin.NotStarted, what, errors.Join(err, plugin.ErrLate))
 	case status.Code(err) == codes.Unimplemented:
-		return p.failure(plugin.NotStarted, "is not a "+p.config.kind(), errOtherKind)
+		return p.failure(plugin.NotStarted, "is not a "+p.config.kind()+p.instead(within), errOtherKind)
 	}
 	if s, ok := status.FromError(err); ok && s.Code() != codes.Unavailable {
 		return fail("cannot be used: " + s.Message()) // what Describe answered

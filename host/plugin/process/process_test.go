@@ -183,7 +183,7 @@ func TestNoProgram(t *testing.T) {
 	}
 	c = self(t, sdk.KindScheduler, "plugin-serve")
 	c.Args = append(c.Args, "searcher", "probe")
-	wantNotStarted(t, c, "is not a scheduler")
+	wantNotStarted(t, c, "is not a scheduler: the program is a searcher")
 }
 
 func TestCancelledStart(t *testing.T) {

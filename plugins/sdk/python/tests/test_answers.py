@@ -11,11 +11,25 @@ import pytest
 
 import tunehost
 from tunehost import _server, _wire
-from tunehost._proto import common_pb2, scheduler_pb2
+from tunehost._proto import common_pb2, scheduler_pb2, searcher_pb2
 from tunehost.events import Event, Request
 from tunehost.space import Kind, Param, Space
 
 _SPACE = Space([Param("x", Kind.REAL, 0.0, 1.0), Param("c", Kind.CHOICE, choices=("a", "b"))])
+
+
+def suggest(request: Any) -> None:
+    """Stands for the author's method."""
+
+
+def placed(error: Exception) -> str:
+    return re.sub(r"\([^()]*test_answers\.py:[0-9]+\)", "(test_answers.py:LINE)", str(error))
+
+
+@pytest.mark.parametrize("answer", [5, None, "hello", {"x": 1.0}])
+def test_a_batch_is_a_list(answer: Any) -> None:
+    with pytest.raises(_wire.WrongAnswer, match=r"^suggest \(.*:[0-9]+\) returned .*; expected a list with an answer"):
+        _wire.suggestions(_SPACE, [Request(2, 0)], answer, suggest)
 
 
 @pytest.mark.parametrize("answer, says", [
@@ -25,18 +39,31 @@ _SPACE = Space([Param("x", Kind.REAL, 0.0, 1.0), Param("c", Kind.CHOICE, choices
     ({"x": 0.5, "c": 1.0}, """parameter 'c' is 1.0; allowed: "a", "b"; a dict has values, a list has the numbers of a point"""),
     ({"x": 7.0}, "its params for trial 2: parameter 'x' is 7.0; allowed: numbers from 0 to 1"),
     ([0.5], "its point for trial 2 has 1 values; the space has 2 parameters"),
+    (5, "suggest (test_answers.py:LINE) answered 5 for trial 2; expected params (a dict), a point, WAIT or EXHAUSTED"),
+    (None, "suggest (test_answers.py:LINE) answered None for trial 2; expected"),
+    ("hello", "suggest (test_answers.py:LINE) answered 'hello' for trial 2; expected"),
 ])
 def test_wrong_answers(answer: Any, says: str, caplog: pytest.LogCaptureFixture) -> None:
     asked = [Request(2, 0)]
     with pytest.raises(_server.Failure) as failed:
-        _server.guarded("suggest", lambda: _wire.suggestions(_SPACE, asked, [answer]))
-    assert says in str(failed.value) and "ValueError" not in str(failed.value)
+        _server.guarded("suggest", lambda: _wire.suggestions(_SPACE, asked, [answer], suggest))
+    assert says in placed(failed.value) and "ValueError" not in str(failed.value)
     assert [r.exc_info for r in caplog.records if r.levelno == logging.ERROR] == [None]
 
 
 class Wrong(tunehost.Scheduler):
     def on_result(self, event: Event) -> Any:
         return "STOP"
+
+
+class WrongReason(tunehost.Scheduler):
+    def on_result(self, event: Event) -> Any:
+        return event.stop(3.5)  # type: ignore[arg-type]
+
+
+class WrongIteration(tunehost.Scheduler):
+    def on_result(self, event: Event) -> Any:
+        return event.until("9")  # type: ignore[arg-type]
 
 
 class WrongBatch(tunehost.Scheduler):
@@ -53,16 +80,19 @@ def wrongly(event: Event, history: Any) -> Any:
     (Wrong, "on_result (test_answers.py:LINE) returned 'STOP'; expected event.stop(reason), event.pause(reason), "
             "event.until(iteration) or, to continue, None"),
     (wrongly, "wrongly (test_answers.py:LINE) returned True; expected event.stop(reason)"),
+    (WrongReason, "on_result (test_answers.py:LINE) gave the reason 3.5 on trial 4, iteration 7; expected a text"),
+    (WrongIteration, "on_result (test_answers.py:LINE) answered until('9') on trial 4, iteration 7; expected an iteration"),
     (WrongBatch, "decide (test_answers.py:LINE) returned True; expected a list of decisions"),
 ])
 def test_wrong_decisions(scheduler: Any, says: str, caplog: pytest.LogCaptureFixture) -> None:
     main: Any = SimpleNamespace(call=lambda f: f())
     service = _server.SchedulerService(scheduler, main)
     service.open(scheduler_pb2.OpenSchedulerRequest())
-    told = scheduler_pb2.DecideRequest(events=[common_pb2.Event(number=3, kind=common_pb2.Event.KIND_RESULT_REPORTED)])
+    told = scheduler_pb2.DecideRequest(events=[
+        common_pb2.Event(number=3, kind=common_pb2.Event.KIND_RESULT_REPORTED, trial=4, iteration=7)])
     with pytest.raises(_server.Failure) as failed:
         service.Decide(told)
-    said = re.sub(r"\([^()]*test_answers\.py:[0-9]+\)", "(test_answers.py:LINE)", str(failed.value))
+    said = placed(failed.value)
     assert said.startswith(says) and "Error" not in said
     assert [r.exc_info for r in caplog.records if r.levelno == logging.ERROR] == [None]
 
@@ -72,6 +102,8 @@ def test_wrong_decisions(scheduler: Any, says: str, caplog: pytest.LogCaptureFix
     (lambda s: s.stop_trial(2, "slow"), "stop_trial(2): there is no such trial"),
     (lambda s: s.exploit(-1, 0, 1), "exploit(-1): there is no such trial"),
     (lambda s: s.resize("a", {"cpu": 1}), "resize('a'): expected the number of a trial, such as event.trial"),
+    (lambda s: s.exploit(0, -1, 1), "exploit(-1): there is no such trial"),
+    (lambda s: s.stop_all(3.5), "stop_all: the reason is 3.5; expected a text"),
     (lambda s: s.resume(1), ""),
     (lambda s: s.stop_all("enough"), ""),
 ])
@@ -94,3 +126,17 @@ def test_orders_for_trials_that_do_not_exist(order: Any, says: str) -> None:
     with pytest.raises(_server.Failure) as failed:
         service.Decide(told)
     assert says in str(failed.value) and "test_answers.py:" in str(failed.value)
+
+
+def test_a_snapshot_is_bytes() -> None:
+    class Text(tunehost.Searcher):
+        def snapshot(self) -> Any:
+            return "state"
+
+    main: Any = SimpleNamespace(call=lambda f: f())
+    service = _server.SearcherService(Text, main)
+    service.open(searcher_pb2.OpenSearcherRequest())
+    with pytest.raises(_server.Failure) as failed:
+        service.snapshot()
+    assert placed(failed.value) == ("snapshot (test_answers.py:LINE) returned 'state'; "
+                                    "expected bytes, such as text.encode()")

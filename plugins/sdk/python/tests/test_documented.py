@@ -6,12 +6,15 @@ import importlib
 import inspect
 import pkgutil
 import re
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict, Iterator, List, Sequence, Tuple, Union
 
 import tunehost
+from tunehost import events, plugin, space
 
 #: Modules whose examples run the program: testdata/tune/test_shown.py runs them.
 SHOWN = {"tunehost._asktell", "tunehost._minimize", "tunehost._reading", "tunehost.tune.tuner"}
@@ -48,6 +51,32 @@ def test_every_public_name_of_tunehost_exists() -> None:
     assert {name for name in tunehost.__all__ if not hasattr(tunehost, name)} == set()
     assert set(tunehost._HOMES) | {"serve"} == set(tunehost.__all__)
     assert set(tunehost.__all__) < set(dir(tunehost))
+
+
+def fields_without_words() -> List[str]:
+    plain = [events.Event, events.ReporterEvent, events.Request, events.Problem, events.Objective, space.Param]
+    plugins = [plugin.Plugin, plugin._Learner, plugin.Searcher, plugin.Scheduler, plugin.Trainable, plugin.Reporter]
+    return [
+        f"{cls.__name__}.{name}"
+        for cls in [*plain, *plugins]
+        for name in vars(cls).get("__annotations__", {})
+        if not name.startswith("_") and name != "lattice" and not re.search(rf"^(\w+, )*{name}(, \w+)*:", inspect.getdoc(cls) or "", re.M)
+    ]
+
+
+def test_pydoc_shows_what_the_fields_of_authors_classes_are() -> None:
+    """pydoc prints docstrings, and no comments."""
+    assert fields_without_words() == []
+    kinds = [(kind.name, type(kind).__doc__ or "") for enum in (events.EventKind, events.ReportedKind) for kind in enum]
+    assert [name for name, doc in kinds if name not in doc] == []
+
+
+def test_pydoc_needs_no_library_of_an_integration() -> None:
+    hidden = "import sys; sys.modules.update(numpy=None, sklearn=None, pandas=None, ray=None)\n"
+    code = hidden + "import pydoc, tunehost; print(pydoc.plain(pydoc.render_doc(tunehost)))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT.parent)
+    assert shown.returncode == 0, shown.stderr
+    assert "class Searcher" in shown.stdout and "class ReporterEvent" in shown.stdout and "serve(*plugins" in shown.stdout
 
 
 def test_examples_that_need_no_program() -> None:

@@ -127,6 +127,23 @@ def stop(dir: str = "", paused: bool = False) -> Order:
     return {"kind": STOP, "dir": dir, "paused": paused}
 
 
+def test_a_returned_dict_is_the_only_result_or_is_said_to_be_dropped() -> None:
+    def only(run: Run) -> Any:
+        return {"loss": 0.5}
+
+    def after(run: Run) -> Any:
+        run.report(loss=1.0)
+        return {"loss": 0.5}
+
+    link = Link()
+    attempt(tunehost.trainable()(only)(), Run(Trial(params={}), link, False))
+    assert [(t["metrics"], t["done"]) for t in link.told if t["kind"] == RESULT] == [([("loss", 0.5)], True)]
+    link = Link([{"kind": CONTINUE, "credits": 1}])
+    ended = attempt(tunehost.trainable()(after)(), Run(Trial(params={}), link, False))
+    assert [t["metrics"] for t in link.told if t["kind"] == RESULT] == [[("loss", 1.0)]] and "error" not in ended
+    assert ["it returned a dict after it had reported" in t["text"] for t in link.told if t["kind"] == LOG] == [True]
+
+
 def test_a_generator_is_told_of_its_stop() -> None:
     seen = []
 

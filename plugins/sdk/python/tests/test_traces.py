@@ -36,6 +36,18 @@ def test_author_frames_alone() -> None:
     assert "_server.py" in _traces.full(error)
 
 
+def test_a_long_text_hides_no_place() -> None:
+    def long() -> None:
+        raise ValueError("begins" + "A" * 100_000 + "ends")
+
+    error = _failure(long)
+    text = describe(error)
+    assert len(text) < 3_000 and text.startswith("ValueError: begins") and "[cut]" in text
+    assert "ends (" in text and "test_traces.py:" in text.rpartition("ends (")[2]
+    for traced in (_traces.formatted(error), _traces.full(error)):
+        assert len(traced) < 6_000 and "in long" in traced and traced.endswith("ends\n")
+
+
 def test_one_line_with_the_place() -> None:
     text = describe(_failure(_deep))
     assert "\n" not in text

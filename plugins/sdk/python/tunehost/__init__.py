@@ -94,7 +94,7 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> _List[str]:
-    return sorted({*globals(), *__all__, *_SUBMODULES})
+    return sorted({*globals(), *__all__, *_SUBMODULES} - {"sklearn"})  # pydoc imports all of them, and it needs numpy
 
 
 _stop.watch()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, Mapping, Option
 import grpc
 from google.protobuf import message_factory
 
-from . import _session, _tls, _vital, _wire
+from . import _session, _tls, _traces, _vital, _wire
 from ._forked import ForkedSession, Refusal, Zygote
 from ._log import log
 from ._proto import reporter_pb2, scheduler_pb2, searcher_pb2, trainable_pb2
@@ -151,7 +151,8 @@ class _StatefulService:
 
     def snapshot(self) -> bytes:
         opened = self.opened
-        return bytes(self.main.call(lambda: guarded("snapshot", opened.snapshot)))
+        made = lambda: _wire.snapshot(opened.snapshot(), type(opened).snapshot)  # noqa: E731
+        return self.main.call(lambda: guarded("snapshot", made))
 
 
 class SearcherService(_StatefulService):
@@ -173,7 +174,8 @@ class SearcherService(_StatefulService):
         if not m.requests:
             return searcher_pb2.SuggestResponse()
         asked = _wire.requests(m.requests, s.space)
-        return guarded("suggest", lambda: _wire.suggestions(s.space, asked, s.suggest_all(asked)))
+        by = type(s).suggest if type(s).suggest_all is Searcher.suggest_all else type(s).suggest_all
+        return guarded("suggest", lambda: _wire.suggestions(s.space, asked, s.suggest_all(asked), by))
 
     def SnapshotSearcher(self, _: Any) -> Any:
         return searcher_pb2.SnapshotSearcherResponse(snapshot=self.snapshot())
@@ -381,7 +383,7 @@ def _unary(f: Callable[[Any], Any]) -> Callable[[Any, grpc.ServicerContext], Any
         try:
             return f(request)
         except Failure as e:
-            context.abort(e.code, _wire.text(str(e)[:_MAX_STATUS]))
+            context.abort(e.code, _wire.text(_traces.middle(str(e), _MAX_STATUS)))
 
     return behaviour
 
@@ -391,7 +393,7 @@ def _stream(f: Callable[[Any], Iterator[Any]]) -> Callable[[Any, grpc.ServicerCo
         try:
             yield from f(requests)
         except Failure as e:
-            context.abort(e.code, _wire.text(str(e)[:_MAX_STATUS]))
+            context.abort(e.code, _wire.text(_traces.middle(str(e), _MAX_STATUS)))
 
     return behaviour
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _INSTALLED = f"{os.sep}site-packages{os.sep}"
 _MAX_TEXT = 12_000
+_MAX_LINE = 2_000  # an exception may have a whole array as its text
+_GAP = " [cut] "
 
 
 @functools.lru_cache(maxsize=None)
@@ -50,6 +52,14 @@ def short(file: str) -> str:
     return file if relative.startswith("..") else relative
 
 
+def middle(text: str, most: int) -> str:
+    """Shortens a text in its middle: the beginning says what has failed, and the end where."""
+    if len(text) <= most:
+        return text
+    half = (most - len(_GAP)) // 2
+    return text[:half] + _GAP + text[-half:]
+
+
 def formatted(error: BaseException) -> str:
     """The traceback without the frames of this package, unless no others remain."""
     import traceback
@@ -86,6 +96,7 @@ def _strip(t: Optional[traceback.TracebackException], seen: Set[int]) -> None:
 
 def _cut(text: str) -> str:
     """Shortens a text. Two thirds of what remains are from its end, which usually names the mistake."""
+    text = "\n".join(middle(line, _MAX_LINE) for line in text.split("\n"))
     if len(text) <= _MAX_TEXT:
         return text
     third = _MAX_TEXT // 3

@@ -6,6 +6,7 @@ from __future__ import annotations
 import collections.abc
 import inspect
 import json
+import reprlib
 from typing import Any, Iterable, List, Mapping, Sequence, Type
 
 from . import _traces
@@ -96,8 +97,10 @@ class WrongAnswer(ValueError):
     """An answer of the author's code that is refused: the text says all, and no line of the author's has failed."""
 
 
-def suggestions(space: Space, asked: Sequence[Request], answer: Sequence[Any]) -> searcher_pb2.SuggestResponse:
-    """Checks an answer and sets the given coordinates in it."""
+def suggestions(space: Space, asked: Sequence[Request], answer: Sequence[Any], by: Any = None) -> searcher_pb2.SuggestResponse:
+    """Checks an answer of the method by and sets the given coordinates in it."""
+    if isinstance(answer, (str, Mapping)) or not isinstance(answer, collections.abc.Iterable):
+        raise WrongAnswer(f"{_called(by)} returned {_shown(answer)}; expected a list with an answer for each request")
     points, status = list(answer), Status.READY
     if points and isinstance(points[-1], Status):
         status = points.pop()
@@ -107,15 +110,16 @@ def suggestions(space: Space, asked: Sequence[Request], answer: Sequence[Any]) -
         raise WrongAnswer(f"it returned {len(points)} points for {len(asked)} requests without a reason (WAIT or EXHAUSTED)")
     m = searcher_pb2.SuggestResponse(status=int(status))  # type: ignore[arg-type]
     for request, suggestion in zip(asked, points):
-        m.points.add(values=_suggestion(space, request, suggestion))
+        m.points.add(values=_suggestion(space, request, suggestion, by))
     return m
 
 
-def _suggestion(space: Space, request: Request, answer: Any) -> Point:
+def _suggestion(space: Space, request: Request, answer: Any, by: Any) -> Point:
     if isinstance(answer, Mapping):
         return _completed(space, request, _point(space, request, answer))
-    if answer is None or isinstance(answer, (str, Status)):
-        raise WrongAnswer(f"it answered {answer!r} for trial {request.trial}; expected params (a dict), a point, WAIT or EXHAUSTED")
+    if isinstance(answer, (str, Status)) or not isinstance(answer, collections.abc.Iterable):
+        raise WrongAnswer(f"{_called(by)} answered {_shown(answer)} for trial {request.trial}; expected params (a dict), a point, "
+                          "WAIT or EXHAUSTED")
     point = [_number(space, request, i, x) for i, x in enumerate(answer)]
     if len(point) != len(space):
         raise WrongAnswer(f"its point for trial {request.trial} has {len(point)} values; the space has {len(space)} parameters")
@@ -179,6 +183,11 @@ def decisions(space: Space, told: Sequence[Event], decided: Sequence[Decision], 
     undecided = {e.number for e in told if e.kind == EventKind.RESULT_REPORTED}
     m = scheduler_pb2.DecideResponse()
     for d in decided:
+        if not isinstance(d.reason, str):
+            raise WrongAnswer(f"{_called(by)} gave the reason {_shown(d.reason)} on {_result(told, d.event)}; expected a text")
+        if not hasattr(d.until, "__index__"):  # an int, or one of numpy
+            raise WrongAnswer(f"{_called(by)} answered until({_shown(d.until)}) on {_result(told, d.event)}; expected an iteration, "
+                              "a whole number")
         if d.event not in undecided:
             raise WrongAnswer(f"it decided on event {d.event}, which is not a result of this call or was decided already")
         undecided.remove(d.event)
@@ -192,6 +201,24 @@ def decisions(space: Space, told: Sequence[Event], decided: Sequence[Decision], 
         if c.resources is not None:
             order.resources = json.dumps(c.resources).encode()
     return m
+
+
+def snapshot(state: Any, by: Any) -> bytes:
+    """Checks a state that the method by returned."""
+    if not isinstance(state, (bytes, bytearray, memoryview)):
+        raise WrongAnswer(f"{_called(by)} returned {_shown(state)}; expected bytes, such as text.encode()")
+    return bytes(state)
+
+
+def _result(told: Sequence[Event], number: int) -> str:
+    """The result of an event, for people."""
+    event = next((e for e in told if e.number == number), None)
+    return f"trial {event.trial}, iteration {event.iteration}" if event else f"event {number}"
+
+
+def _shown(value: Any) -> str:
+    """A value in a short form."""
+    return reprlib.repr(value)
 
 
 def text(s: str) -> str:

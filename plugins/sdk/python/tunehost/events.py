@@ -14,50 +14,94 @@ __all__ = ["EXHAUSTED", "WAIT", "Answer", "Command", "Decision", "Event", "Event
 
 
 class EventKind(enum.IntEnum):
-    """The kind of an event."""
+    """The kind of an event.
 
-    TRIAL_ADDED = 1  #: it exists; params and point are set
-    TRIAL_STARTED = 2  #: it runs, for the first time or again (attempt counts)
-    RESULT_REPORTED = 3  #: iteration, losses and metrics are set
+    A trial has these events, in this order:
+
+    TRIAL_ADDED: it exists; params and point are set.
+    TRIAL_STARTED: it runs, for the first time or again; attempt counts the starts.
+    RESULT_REPORTED: it has reported; iteration, losses, seconds and, if asked for, metrics are set.
+    CHECKPOINT_SAVED: a checkpoint of it is complete; iteration is set. Only schedulers are told.
+    TRIAL_PAUSED: it does not run any more and may continue later, with TRIAL_STARTED.
+
+    And one of these at its end:
+
+    TRIAL_COMPLETED: it ended well or was stopped; losses are its last, () if it never reported.
+    TRIAL_FAILED: it ended with an error and is not tried again.
+    TRIAL_REMOVED: it ended while it was waiting or paused.
+
+    A trial that failed and is tried again starts without an event before it: TRIAL_REQUEUED is for reporters. Trials
+    run at the same time, so the events of one are mixed with those of others. Of the experiment:
+
+    SEARCH_ENDED: the searcher suggests no more trials, so that a scheduler need not wait for others; only schedulers
+    are told.
+    EXPERIMENT_ENDED: no more events follow.
+    """
+
+    TRIAL_ADDED = 1
+    TRIAL_STARTED = 2
+    RESULT_REPORTED = 3
     TRIAL_PAUSED = 4
-    TRIAL_COMPLETED = 5  #: it ended well or was stopped; losses are its last
+    TRIAL_COMPLETED = 5
     TRIAL_FAILED = 6
-    TRIAL_REMOVED = 7  #: it was taken away while it was waiting or paused
+    TRIAL_REMOVED = 7
     CHECKPOINT_SAVED = 8
     TRIAL_REQUEUED = 9
     EXPERIMENT_ENDED = 10
-    SEARCH_ENDED = 11  #: the searcher has no more to suggest
+    SEARCH_ENDED = 11
 
 
 class ReportedKind(enum.IntEnum):
-    """The kind of an event for reporters."""
+    """The kind of an event for reporters.
 
-    EXPERIMENT_STARTED = 1  #: a host runs it; resumed: an earlier one had begun
-    EXPERIMENT_ENDED = 2  #: reason: finished, stopped, interrupted or failed
+    EXPERIMENT_STARTED: a host runs it; resumed says that an earlier one had begun.
+    TRIAL_ADDED: a trial exists.
+    TRIAL_STARTED: it runs; restored is the iteration of the checkpoint from which, or 0.
+    RESULT_REPORTED: it has reported; result is set.
+    CHECKPOINT_SAVED: a checkpoint of it is complete; iteration is set.
+    TRIAL_PAUSED: it does not run any more and may continue later.
+    TRIAL_REQUEUED: it will run again, after a failure or an interruption.
+    TRIAL_COMPLETED: it ended well or was stopped.
+    TRIAL_FAILED: it ended with an error and is not tried again.
+    TRIAL_REMOVED: it ended while it was not running.
+    EXPERIMENT_ENDED: no host runs it any more; reason is finished, stopped, interrupted or failed.
+    """
+
+    EXPERIMENT_STARTED = 1
+    EXPERIMENT_ENDED = 2
     TRIAL_ADDED = 3
-    TRIAL_STARTED = 4  #: restored > 0: from the checkpoint of that iteration
+    TRIAL_STARTED = 4
     RESULT_REPORTED = 5
     TRIAL_PAUSED = 6
-    CHECKPOINT_SAVED = 7  #: iteration
+    CHECKPOINT_SAVED = 7
     TRIAL_COMPLETED = 8
-    TRIAL_FAILED = 9  #: finally
-    TRIAL_REQUEUED = 10  #: it will run again, after a failure or an interruption
-    TRIAL_REMOVED = 11  #: it ended while it was not running
+    TRIAL_FAILED = 9
+    TRIAL_REQUEUED = 10
+    TRIAL_REMOVED = 11
 
 
 @dataclass
 class ReporterEvent:
-    """Something that happened, with all that a reporter needs. Its kind determines which fields are set."""
+    """Something that happened, with all that a reporter needs. Its kind determines which fields are set.
 
-    number: int  #: from 1, increasing, with gaps
-    kind: Union[ReportedKind, int]  #: a later host may know more kinds: ignore them
-    time: float = 0.0  #: seconds since 1970
+    number: from 1, increasing, with gaps.
+    kind: a ReportedKind; a later host may know more kinds, which a reporter ignores.
+    time: seconds since 1970.
+    trial: of a trial, after the event: number, id, dir, state, attempt, params and error.
+    result: of RESULT_REPORTED: metrics, values (that are no numbers), totals, iteration, done, time_total_s,
+        time_this_iter_s, pid, host, restored, iterations_since_restore, time_since_restore and again.
+    iteration: of CHECKPOINT_SAVED.
+    restored: of TRIAL_STARTED: the iteration of the checkpoint from which it continues; 0: from none.
+    resumed: of EXPERIMENT_STARTED: an earlier host had begun it.
+    reason: why it happened, for people; of EXPERIMENT_ENDED, see there.
+    """
+
+    number: int
+    kind: Union[ReportedKind, int]
+    time: float = 0.0
     trial: Mapping[str, Any] = field(default_factory=dict)
-    """Of a trial, after the event: number, id, dir, state, attempt, params and error."""
     result: Mapping[str, Any] = field(default_factory=dict)
-    """Of RESULT_REPORTED: metrics, values (that are no numbers), totals, iteration, done, time_total_s,
-    time_this_iter_s, pid, host, restored, iterations_since_restore, time_since_restore and again."""
-    iteration: int = 0  #: of a checkpoint
+    iteration: int = 0
     restored: int = 0
     resumed: bool = False
     reason: str = ""
@@ -83,17 +127,32 @@ class Decision:
 
 @dataclass
 class Event:
-    """One event. Its kind determines which fields are set."""
+    """One event. Its kind determines which fields are set; see EventKind for the order of events.
 
-    number: int  #: its place in the history, from 1, without gaps
-    kind: Union[EventKind, int]  #: a later host may know more kinds: ignore them
-    trial: int = 0  #: the trial's number, from 0
-    attempt: int = 0  #: counts the starts of the trial, from 1
-    iteration: int = 0  #: of the result or checkpoint, from 1
-    point: Optional[Point] = None  #: the trial's assignment (TRIAL_ADDED)
-    losses: Sequence[float] = ()  #: one for each objective; smaller is better, never NaN
-    metrics: Mapping[str, float] = field(default_factory=dict)  #: only if the plugin asked for them
-    seconds: float = 0.0  #: the trial's own training time so far
+    number: its place in the history, from 1, increasing, with gaps for events that only others receive.
+    kind: an EventKind; a later host may know more kinds, which a plugin ignores.
+    trial: the trial's number, from 0. Trials of other experiments, which a searcher may be told first
+        (learn_from), count from 4294967295 downwards.
+    attempt: counts the starts of the trial, from 1.
+    iteration: of the result, from 1.
+    point: the trial's parameters as a point (TRIAL_ADDED).
+    losses: one for each objective; smaller is better, whatever the objective's mode. Never NaN: a value that is
+        missing, NaN or infinite is +inf.
+    metrics: the reported numbers by name, only if the plugin has set metrics = True.
+    seconds: the trial's own training time so far.
+    reason: why the trial ended, for people.
+    space: the problem's space.
+    """
+
+    number: int
+    kind: Union[EventKind, int]
+    trial: int = 0
+    attempt: int = 0
+    iteration: int = 0
+    point: Optional[Point] = None
+    losses: Sequence[float] = ()
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
     reason: str = ""
     space: Optional[Space] = field(default=None, repr=False)
 
@@ -145,7 +204,11 @@ class Command:
 
 @dataclass(frozen=True)
 class Objective:
-    """A metric to minimise or to maximise. A smaller loss is better in both cases."""
+    """A metric to minimise or to maximise. A smaller loss is better in both cases.
+
+    metric: its name.
+    maximize: whether larger values are better; its loss is then the negative value.
+    """
 
     metric: str
     maximize: bool
@@ -153,19 +216,26 @@ class Objective:
 
 @dataclass(frozen=True)
 class Problem:
-    """What a searcher or scheduler receives when it is opened."""
+    """What a searcher or scheduler receives when it is opened.
+
+    space: the parameters and the constraints.
+    objectives: at least one.
+    seed: the plugin's own.
+    trials: how many are planned; 0: no number is set.
+    concurrency: how many may run at a time; 0: no number is set.
+    request: what each trial requests, in the form of the experiment file: {"cpu": "2"}. Empty if it is not known or
+        consists of several bundles.
+    capacity: the total resources when the experiment began, in the same form. Empty if another system runs the
+        trials.
+    """
 
     space: Space
     objectives: Sequence[Objective]
-    seed: int  #: the plugin's own
-    trials: int  #: how many are planned; 0 when unbounded
-    concurrency: int  #: how many may run at a time; 0 when not bounded
+    seed: int
+    trials: int
+    concurrency: int
     request: Mapping[str, Any] = field(default_factory=dict)
-    """What each trial requests, in the form of the experiment file: ``{"cpu": "2"}``.
-    Empty if it is not known or consists of several bundles."""
     capacity: Mapping[str, Any] = field(default_factory=dict)
-    """The total resources when the experiment began, in the same form. Empty if
-    another system runs the trials."""
 
 
 class Status(enum.IntEnum):
@@ -187,11 +257,17 @@ Answer = List[Suggestion]
 
 @dataclass
 class Request:
-    """Asks for one suggestion."""
+    """Asks for one suggestion.
 
-    trial: int  #: the suggestion's number, from 0 in the order of the requests
-    seed: int  #: the only randomness that may be used for it
-    point: Optional[Point] = None  #: values that are fixed are not NaN; None: nothing is
+    trial: the suggestion's number, from 0 in the order of the requests.
+    seed: the only randomness that may be used for it; rng is a generator made from it.
+    point: the values that are fixed, NaN for the others; None: nothing is fixed. given has them by name.
+    space: the problem's space.
+    """
+
+    trial: int
+    seed: int
+    point: Optional[Point] = None
     space: Optional[Space] = field(default=None, repr=False)
 
     @cached_property

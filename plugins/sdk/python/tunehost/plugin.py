@@ -71,12 +71,18 @@ def option(default: T, description: str, **schema: Any) -> T:
 
 
 class Plugin:
-    """The base class of all plugins."""
+    """The base class of all plugins.
+
+    kind: searcher, scheduler, trainable, reporter or executor; the base classes set it.
+    name: the name that users write; by default the name of the class in lower case with dashes.
+    version: the version of the plugin.
+    summary: one sentence; by default the first line of the docstring.
+    """
 
     kind: ClassVar[str] = ""
-    name: ClassVar[str] = ""  #: the name that users write; by default the class' name in lower case with dashes
-    version: ClassVar[str] = "0.0.0"  #: the version of the plugin
-    summary: ClassVar[str] = ""  #: one sentence; by default the docstring's first line
+    name: ClassVar[str] = ""
+    version: ClassVar[str] = "0.0.0"
+    summary: ClassVar[str] = ""
 
     def open(self) -> None:
         """Called once, after the options are set and before any other method. Check the problem:
@@ -118,19 +124,27 @@ class Plugin:
 
 class _Learner(Plugin):
     """The base class of searchers and schedulers. Their answers must depend only on the
-    problem, the options, the events and the requests' seeds, so that they can be restarted."""
+    problem, the options, the events and the requests' seeds, so that they can be restarted.
 
-    problem: Problem  #: set before open
-    space: Space  #: the problem's
-    metrics: bool = False  #: events must carry all metrics
-    requires: Sequence[str] = ()  #: metrics that every result must have beside the objectives'
+    problem: what the experiment is about; set before open.
+    space: the problem's space; set before open.
+    metrics: True: event.metrics has all metrics of a result. Without it, events have only the losses.
+    requires: names of metrics that each result must have beside those of the objectives: a trial that reports
+        without one fails, with a message that says who needs it.
+    """
+
+    problem: Problem
+    space: Space
+    metrics: bool = False
+    requires: Sequence[str] = ()
 
     def observe(self, event: Event) -> None:
         """Called with each event, in order."""
 
     def snapshot(self) -> bytes:
-        """The state after the events observed so far. Optional: without it, a restarted plugin
-        receives the whole history again."""
+        """The state after the events observed so far, as bytes. Optional: without it, a restarted plugin
+        receives the whole history again. tunehost calls it after 2,000 events, and then each time the history
+        has grown by a tenth, and by 2,000 events at least."""
         raise NotImplementedError
 
     def restore(self, snapshot: bytes) -> None:
@@ -139,11 +153,18 @@ class _Learner(Plugin):
 
 
 class Searcher(_Learner):
-    """The base class of searchers, which suggest the parameters of trials."""
+    """The base class of searchers, which suggest the parameters of trials.
+
+    independent: True: suggestions do not depend on results. tunehost may then ask for them before there is a place
+        to run them, and does not tell the searcher of RESULT_REPORTED.
+    combines_grid: True: it combines the grid axes of the space itself, each combination once before it repeats one;
+        requests do not fix them then.
+    problem, space, metrics, requires: as of each searcher and scheduler; see observe, snapshot and restore, too.
+    """
 
     kind = "searcher"
-    independent: bool = False  #: suggestions do not depend on results: it is not told them
-    combines_grid: bool = False  #: it combines grids itself, each combination once before it repeats one: requests do not fix them
+    independent: bool = False
+    combines_grid: bool = False
 
     def suggest(self, request: Request) -> Suggestion:
         """Answers one request: with params (a dict; missing ones are drawn at random),
@@ -156,7 +177,7 @@ class Searcher(_Learner):
             self.observe(event)
 
     def suggest_all(self, requests: Sequence[Request]) -> Answer:
-        """Answers requests, in order, up to the first WAIT or EXHAUSTED. Override it to answer
+        """Answers requests in order and ends with the first WAIT or EXHAUSTED. Override it to answer
         them in batches."""
         from .events import Status  # where it is used: a trainable, which each trial forks, has no events
 
@@ -169,12 +190,19 @@ class Searcher(_Learner):
 
 
 class Scheduler(_Learner):
-    """The base class of schedulers, which decide which trials continue."""
+    """The base class of schedulers, which decide which trials continue.
+
+    quiet: True: it never decides anything. tunehost then neither tells it of events nor asks it.
+    run_ahead: not 0: a trial may continue while the decision on its last result takes long; its next result waits
+        for that decision. 0: a trial waits for the decision on each result.
+    saves: True: it works on checkpoints: it pauses trials, or makes them continue from another's checkpoint.
+    problem, space, metrics, requires: as of each searcher and scheduler; see observe, snapshot and restore, too.
+    """
 
     kind = "scheduler"
-    quiet: bool = False  #: it never decides anything
-    run_ahead: int = 0  #: results that a trial may report beyond the last one that was decided
-    saves: bool = False  #: it works on checkpoints: it pauses trials or exploits others
+    quiet: bool = False
+    run_ahead: int = 0
+    saves: bool = False
 
     def on_result(self, event: Event) -> Optional[Decision]:
         """Decides on one result, which was observed already: with event.stop(reason),
@@ -210,6 +238,7 @@ class Scheduler(_Learner):
     def exploit(self, trial: int, donor: int, iteration: int, params: Union[Mapping[str, Any], Point, None] = None,
                 reason: str = "") -> None:
         """Makes a trial continue from another's checkpoint, with other parameters if given."""
+        donor = self._existing("exploit", donor)
         point = self.space.point(params) if isinstance(params, Mapping) else params
         self._order("EXPLOIT", trial, donor, iteration, point, reason=reason)
 
@@ -222,6 +251,8 @@ class Scheduler(_Learner):
 
         if kind != "STOP_ALL":
             trial = self._existing(kind.lower(), trial)
+        if not isinstance(named["reason"], str):
+            raise TypeError(f"{kind.lower()}: the reason is {named['reason']!r:.60}; expected a text")
         self.__dict__.setdefault("_orders", []).append(Command(CommandKind[kind], trial, *more, **named))
 
     def _existing(self, method: str, trial: Any) -> int:
@@ -243,13 +274,19 @@ class Scheduler(_Learner):
 class Trainable(Plugin):
     """The base class of trainables. On Linux the program is started once and forked for each trial:
     its imports and what open has loaded are available at once. fork = False starts a process for
-    each trial, or one for many trials, in sequence (reusable) or at the same time (shared)."""
+    each trial, or one for many trials, in sequence (reusable) or at the same time (shared).
+
+    saves: True: report is given a save function whenever a checkpoint may be asked for.
+    fork: whether the program forks for each trial; None: where that is safe.
+    reusable: True: without fork, one process may run trial after trial.
+    shared: True: without fork, one process may run many trials at a time, in threads.
+    """
 
     kind = "trainable"
-    saves: bool = False  #: report is given a save function whenever a checkpoint may be asked for
-    fork: Optional[bool] = None  #: None: where that is safe
-    reusable: bool = False  #: without fork: one process may run trial after trial
-    shared: bool = False  #: without fork: one process may run many trials at a time, in threads
+    saves: bool = False
+    fork: Optional[bool] = None
+    reusable: bool = False
+    shared: bool = False
 
     @classmethod
     def _prepare(cls) -> None:
@@ -259,8 +296,9 @@ class Trainable(Plugin):
         """Reports without a trial: see _zygote."""
         run.report({"_metric": 0.5}, done=True)
 
-    def train(self, run: Run) -> Optional[Iterator[Mapping[str, Any]]]:
-        """Trains one trial. It calls run.report with each result, or yields them as dicts."""
+    def train(self, run: Run) -> Union[Iterator[Mapping[str, Any]], Mapping[str, Any], None]:
+        """Trains one trial. It calls run.report with each result, or yields them as dicts; one that has a single
+        result may return it."""
         raise NotImplementedError
 
     def request(self, params: Dict[str, Any]) -> Mapping[str, Any]:
@@ -270,13 +308,19 @@ class Trainable(Plugin):
 
 
 class Reporter(Plugin):
-    """The base class of reporters, which are told what happens. No trial waits for them."""
+    """The base class of reporters, which are told what happens. No trial waits for them.
+
+    problem: what the experiment is about; set before open, as the rest.
+    experiment: the name of the experiment.
+    dir: the directory of the experiment.
+    told: the number of the last event that tunehost knows to be reported.
+    """
 
     kind = "reporter"
-    problem: Problem  #: set before open
-    experiment: str = ""  #: the experiment's name
-    dir: str = ""  #: its directory
-    told: int = 0  #: the last event that the host knows to be reported
+    problem: Problem
+    experiment: str = ""
+    dir: str = ""
+    told: int = 0
 
     def after(self) -> int:
         """The number of the last event that the reporter has; it is told the later ones. One that does not keep
@@ -392,7 +436,8 @@ def scheduler(**traits: Any) -> Callable[[Callable[..., Optional[Decision]]], Ty
 
 
 def trainable(**traits: Any) -> Callable[[Callable[..., Any]], Type[Trainable]]:
-    """Makes a trainable from a function of a Run, which reports or yields its results."""
+    """Makes a trainable from a function of a Run, which reports or yields its results, or returns the
+    only one."""
 
     def decorate(function: Callable[..., Any]) -> Type[Trainable]:
         def train(self: Any, run: Run) -> Any:

@@ -30,7 +30,10 @@ START, CONTINUE, SAVE, STOP, KILL = range(1, 6)
 STARTED, RESULT, SAVED, ENDED, LOG = range(1, 6)
 EXPORTED = 7
 _MAX_TEXT = 64 << 10
+_MAX_DESCRIBED = 2_000  # characters of an exception's text
 _FULL = "no space left on device for what it reports: it waits until there is room"  # the host knows the first words
+_DROPPED = ("it returned a dict after it had reported, which is dropped: report the last result too, with done=True, or "
+            "return nothing")
 _AGAIN_S = 0.5  # a full disk is tried again after that
 _COUNTED = "it counts from 1 and grows with each report; leave it out, and tunehost counts, or report it by another name"
 
@@ -419,6 +422,7 @@ def describe(error: BaseException) -> str:
         text = " ".join(str(error).split())
     except Exception:  # its own __str__ fails
         text = "it has no text"
+    text = _traces.middle(text, _MAX_DESCRIBED)
     place = _traces.where(error)
     return cut((f"{type(error).__name__}: {text}" if text else type(error).__name__) + (f" ({place})" if place else ""))
 
@@ -439,6 +443,8 @@ def _attempt(trainable: Trainable, run: Run) -> Told:
             results = trainable.train(run)
             if inspect.isgenerator(results):
                 _report_all(run, results)
+            elif isinstance(results, Mapping):
+                _report_returned(run, results)
     except Stopped:
         pass
     except SystemExit as e:
@@ -451,6 +457,15 @@ def _attempt(trainable: Trainable, run: Run) -> Told:
         _traces.show()
         ended["error"] = describe(e) + "\n" + cut(_traces.formatted(e))
     return ended
+
+
+def _report_returned(run: Run, result: Mapping[str, Any]) -> None:
+    """Reports a dict that the author's code has returned, if it is the trial's only result."""
+    run.leave_fork()
+    if run._iteration == 0:
+        run.report(result, done=True)
+    else:  # it may be another result, or the last one again
+        run._link.send({"kind": LOG, "text": _DROPPED, "hint": True})
 
 
 def _report_all(run: Run, results: Any) -> None:

@@ -59,19 +59,30 @@ class Kind(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Param:
-    """One dimension of a space."""
+    """One dimension of a space.
 
-    name: str  #: parts of nested names are joined with "/"
+    name: parts of nested names are joined with "/".
+    kind: the form of its values.
+    low, high: the bounds of REAL and INT, both included.
+    log: differences matter on a logarithmic scale.
+    step: values are multiples of it; 0: any.
+    mean, sd: of NORMAL, the mean and the standard deviation.
+    choices: the values of CHOICE and ORDINAL; those of ORDINAL are in order.
+    grid: the host gives each value; searchers need not choose it.
+    when: the condition under which it exists; None: it always does.
+    """
+
+    name: str
     kind: Kind
-    low: float = 0.0  #: bounds of REAL and INT, both included
+    low: float = 0.0
     high: float = 0.0
-    log: bool = False  #: differences matter on a logarithmic scale
-    step: float = 0.0  #: multiples of it only; 0: any
-    mean: float = 0.0  #: of NORMAL
+    log: bool = False
+    step: float = 0.0
+    mean: float = 0.0
     sd: float = 0.0
-    choices: tuple[Any, ...] = ()  #: values of CHOICE and ORDINAL
-    grid: bool = False  #: the host gives each value; searchers need not choose
-    when: Optional[Expr] = None  #: the condition under which it exists
+    choices: tuple[Any, ...] = ()
+    grid: bool = False
+    when: Optional[Expr] = None
 
     lattice: Optional[Lattice] = field(init=False, repr=False, compare=False, default=None)
     _index: Mapping[str, int] = field(init=False, repr=False, compare=False, default_factory=dict)
