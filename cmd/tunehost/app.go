@@ -17,8 +17,8 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage/mirror"
 	"github.com/tunehost/tunehost/host/storage/remote"
-	"github.com/tunehost/tunehost/host/unrecorded"
 	"github.com/tunehost/tunehost/host/untrusted"
+	"github.com/tunehost/tunehost/host/validate/examine"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -164,11 +164,9 @@ func (a *app) with(dir string, f func(*view.Recorded) error) error {
 
 // warnOfLost warns if the record has lost its end: what is shown is less than there was.
 func (a *app) warnOfLost(e *view.Recorded) {
-	if e.Alive() {
-		return
+	if !e.Alive() {
+		a.warnOf(examine.Lost(e))
 	}
-	has := unrecorded.Record{Seed: e.Seed, Trials: e.Now().Machine.Trials()}
-	a.warnOf(unrecorded.Trial(e.Dir, has))
 }
 
 // warnOf prints a warning, unless err is nil.

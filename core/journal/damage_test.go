@@ -143,8 +143,8 @@ func TestDamage(t *testing.T) {
 		text   string
 	}{
 		{"first segment missing", func(fs *journaltest.FS) { fs.Delete(first) }, journal.ErrCorrupt,
-			first + ": damaged at byte 0, event 1: this file is missing, and the events from 11 on are there; nothing was " +
-				"changed: restore this file from a copy"},
+			first + ": damaged at byte 0, event 1: this file is missing, and the events from 11 on are there; " +
+				"nothing was changed: restore this file from a copy"},
 		{"segment missing", func(fs *journaltest.FS) { fs.Delete(second) }, journal.ErrCorrupt,
 			"event 11: the file ends here, and the next one begins with event 19: it is cut short, or the segment " +
 				second + " is missing"},

@@ -43,8 +43,8 @@ func TestGaps(t *testing.T) {
 			"00000000000000000998.tj: damaged at byte 0, event 10" + stray + "the segment header is cut short" + away},
 		"copy of the third more": {func(fs *journaltest.FS) {
 			fs.WriteBytes("00000000000000000999.tj", fs.ReadBytes(third))
-		}, "00000000000000000999.tj: damaged at byte 32, event 10" + stray + "the file holds events from 7, which does not " +
-			"match its name" + away},
+		}, "00000000000000000999.tj: damaged at byte 32, event 10" + stray + "the file holds events from 7, which " +
+			"does not match its name" + away},
 		"empty file in between": {func(fs *journaltest.FS) { fs.WriteBytes("00000000000000000005.tj", nil) },
 			"00000000000000000005.tj: damaged at byte 0, event "},
 		"empty file before": {func(fs *journaltest.FS) { fs.WriteBytes("00000000000000000000.tj", nil) },
@@ -61,7 +61,8 @@ func TestGaps(t *testing.T) {
 				t.Error("files were changed")
 			}
 			var all [][]byte
-			if err = readAll(journal.NewReader(fs), &all); err == nil && name == "empty file in between" && len(all) == 9 {
+			err = readAll(journal.NewReader(fs), &all)
+			if err == nil && name == "empty file in between" && len(all) == 9 {
 				return // it looks at no file whose events it has
 			}
 			wantError(t, err, journal.ErrCorrupt)

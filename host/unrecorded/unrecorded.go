@@ -46,8 +46,8 @@ func Event(d storage.Dir, last uint64) error {
 }
 
 func lost(d storage.Dir, there, end string) error {
-	return fmt.Errorf("%s, but the record ends %s: its last entries are gone; put the files of %s back from a copy, or, "+
-		"to go on without them, move the directories of later trials and %s away", there, end, d.Journal(),
+	return fmt.Errorf("%s, but the record ends %s: its last entries are gone; put the files of %s back from a copy, "+
+		"or, to go on without them, move the directories of later trials and %s away", there, end, d.Journal(),
 		files.Position(d.Path()))
 }
 

@@ -20,7 +20,7 @@ var levels = []string{
 	"holding, show, validate",
 	"options, trials",
 	"inherit, replay, steer",
-	"attempt, opening",
+	"attempt, opening, unrecorded",
 	"plot, report",
 	"view",
 	"consult, exec",

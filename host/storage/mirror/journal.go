@@ -197,7 +197,8 @@ type GapError struct {
 
 func (e *GapError) Error() string {
 	return fmt.Sprintf("%s: the record is missing here, from byte %d of its file on, and goes on later; nothing was "+
-		"changed: restore this file from a copy, or continue on the machine that ran the experiment last", e.Piece, e.At)
+		"changed: restore this file from a copy, or continue on the machine that ran the experiment last", e.Piece,
+		e.At)
 }
 
 // recallJournal finds out what an earlier host copied from this directory. A complete file is in the
@@ -225,9 +226,9 @@ func (m *Mirror) recallJournal(ctx context.Context) error {
 		pieces, end, _ := contiguous(list) // a gap is filled from here
 		info, err := nolink.Lstat(filepath.Join(m.dir.Journal(), name))
 		if begun && m.lease.SameDir && !m.Fetched && (err != nil || info.Size() < end) {
-			return fmt.Errorf("%s has more of the record than %s, which has lost its end: put that file back from a copy, "+
-				"or continue from the storage with `tunehost run FILE --resume remote`", Join(m.store.url, journalPrefix+name),
-				filepath.Join(m.dir.Journal(), name))
+			return fmt.Errorf("%s has more of the record than %s, which has lost its end: put that file back from a "+
+				"copy, or continue from the storage with `tunehost run FILE --resume remote`",
+				Join(m.store.url, journalPrefix+name), filepath.Join(m.dir.Journal(), name))
 		}
 		if err == nil && name != last && len(pieces)+1 == len(list) && info.Size() == end && sealedAt(list) == end {
 			m.pushed[name] = &segment{end: end, sealed: true}

@@ -236,8 +236,8 @@ func (s *Store) claim(ctx context.Context) (c claim, err error) {
 		return c, err
 	}
 	if err := json.Unmarshal(text, &c); err != nil {
-		return c, fmt.Errorf("%s is damaged (%w): it says which host runs the experiment; if none does, remove it, and "+
-			"continue with `tunehost run FILE --resume remote`", Join(s.url, leaseFile), err)
+		return c, fmt.Errorf("%s is damaged (%w): it says which host runs the experiment; if none does, remove it, "+
+			"and continue with `tunehost run FILE --resume remote`", Join(s.url, leaseFile), err)
 	}
 	return c, nil
 }

@@ -124,8 +124,9 @@ func TestStoreHasMore(t *testing.T) {
 		a.openJournal()
 		a.lease, _ = mirror.Take(t.Context(), a.store, lasting, a.owner, func(string) {})
 		a.mirror = mirror.New(a.store, a.lease, a.dir)
-		if x, err := a.mirror.Start(t.Context(), a.journal, mirror.Listener{}); err == nil || !strings.HasPrefix(err.Error(),
-			u+"/journal/00000000000000000002.tj has more of the record than "+a.dir.Journal()) {
+		x, err := a.mirror.Start(t.Context(), a.journal, mirror.Listener{})
+		want := u + "/journal/00000000000000000002.tj has more of the record than " + a.dir.Journal()
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 			if err == nil {
 				mirror.Kill(x)

@@ -236,10 +236,15 @@ func (x *examination) state() {
 	x.checkpoints(e)
 }
 
+// Lost returns an error if a trial has results that the record does not have any more: what is shown of it is less than
+// there was. No host may be at work.
+func Lost(e *view.Recorded) error {
+	return unrecorded.Trial(e.Dir, unrecorded.Record{Seed: e.Seed, Trials: e.Now().Machine.Trials()})
+}
+
 // unrecorded finds out whether the record has lost its end.
 func (x *examination) unrecorded(e *view.Recorded) {
-	has := unrecorded.Record{Seed: e.Seed, Trials: e.Now().Machine.Trials()}
-	if err := cmp.Or(unrecorded.Trial(x.dir, has), unrecorded.Event(x.dir, e.LastEvent())); err != nil {
+	if err := cmp.Or(Lost(e), unrecorded.Event(x.dir, e.LastEvent())); err != nil {
 		x.bad("record", "%v", err)
 	}
 }
