@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/replay"
+	"github.com/tunehost/tunehost/host/report/files"
 	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/validate/examine"
 	"github.com/tunehost/tunehost/host/view"
@@ -85,6 +87,23 @@ func TestEndOfRecordGone(t *testing.T) {
 	do(os.Remove(filepath.Join(ended.Dir, ".reported")))
 	wellExamined(t, ended.Dir, o.Plugins)
 	finish(t, o)
+}
+
+// forgetResults leaves of an experiment's results what a host had written that died when there were so many trials:
+// nothing is written before it is recorded.
+func forgetResults(t *testing.T, dir string, trials int) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(dir, "trials"))
+	err = errors.Join(err, os.Remove(files.Position(dir)))
+	for _, e := range entries {
+		digits, _, _ := strings.Cut(e.Name(), "_")
+		if no, failed := strconv.Atoi(digits); failed != nil || no >= trials {
+			err = errors.Join(err, failed, os.RemoveAll(filepath.Join(dir, "trials", e.Name())))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func listed(t *testing.T, dir string) (names []string) {

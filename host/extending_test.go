@@ -268,6 +268,7 @@ func TestExtensionByADeadHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	finish(t, o)
+	forgetResults(t, dir.Path(), 6)
 	if err := os.RemoveAll(dir.Journal()); err != nil {
 		t.Fatal(err)
 	}

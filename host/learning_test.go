@@ -179,6 +179,7 @@ func cut(t *testing.T, path string, kept int) {
 		t.Fatal(err, failed)
 	}
 	id, _ := file.ID()
+	forgetResults(t, path, 0)
 	if err := os.RemoveAll(dir.Journal()); err != nil {
 		t.Fatal(err)
 	}

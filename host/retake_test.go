@@ -52,6 +52,7 @@ func cutRecord(t *testing.T, dir string, change func(core.Event)) {
 		t.Fatal(err)
 	}
 	id, err := file.ID()
+	forgetResults(t, dir, 1)
 	if err = errors.Join(err, os.RemoveAll(d.Journal())); err != nil {
 		t.Fatal(err)
 	}
