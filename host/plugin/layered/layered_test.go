@@ -171,7 +171,7 @@ func TestTraits(t *testing.T) {
 	s := New([]*Layer{{Scheduler: &script{traits: sdk.Traits{Quiet: true, RunAhead: 0}}},
 		{Scheduler: &script{traits: sdk.Traits{RunAhead: 1, Metrics: true, Requires: []string{"m"}}}},
 		{Scheduler: &script{traits: sdk.Traits{RunAhead: 3, Saves: true}}}})
-	if got, want := fmt.Sprint(s.Traits()), "{false false 1 true true [m]}"; got != want {
+	if got, want := fmt.Sprint(s.Traits()), "{false false 1 true true false [m]}"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if s.Close() == nil {

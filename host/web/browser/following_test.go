@@ -144,8 +144,9 @@ func TestLineage(t *testing.T) {
 	p.await("document.querySelector('#lineage canvas')?.dataset.drawn > 0")
 	want, at := 0, -1
 	list := answers[stretch](t, dir, "lineage", "results/pbt")
+	best := answers[stretch](t, dir, "best", "results/pbt")[0].Trial
 	for i, s := range list {
-		if s.Value != nil && (at < 0 || *s.Value > *list[at].Value) {
+		if s.Value != nil && s.Trial == best {
 			at = i
 		}
 	}
@@ -165,6 +166,7 @@ func TestLineage(t *testing.T) {
 }
 
 type stretch struct {
+	Trial  string   `json:"trial"`
 	Parent *int     `json:"parent"`
 	Value  *float64 `json:"value"`
 }

@@ -123,7 +123,7 @@ func TestSearcherFails(t *testing.T) {
 	for what, says := range map[string]string{
 		"raise": "Suggest: RuntimeError: the matrix is singular (testdata/probe.py:", "few": "0 points for 1 requests",
 		"short":   "has 1 values; the space has 2",
-		"nothing": "suggest (testdata/probe.py:", "unknown": "parameter 'lf' is unknown; nearest: 'lr'",
+		"nothing": "suggest_all (testdata/probe.py:", "unknown": "parameter 'lf' is unknown; nearest: 'lr'",
 		"outside": "parameter 'lr' is 7.0; allowed: numbers from 0 to 1",
 		"words":   `failed in Suggest: its point for trial 0: parameter 'lr' is 'a'; expected a number`,
 	} {
