@@ -33,4 +33,6 @@ func TestForgottenTrials(t *testing.T) {
 	if ended := finish(t, o); ended.Outcome != core.Finished {
 		t.Fatalf("%+v", ended)
 	}
+	finish(t, o)
+	contains(t, seen.String(), "--unpause: no trial is paused")
 }
