@@ -165,6 +165,26 @@ func TestHangs(t *testing.T) {
 	}
 }
 
+// Checks that run side by side wait for one description. None of them starts the plugin when its own time is up.
+func TestLateForSeveral(t *testing.T) {
+	hangs := func(ctx context.Context) (plugin.Plugin, error) {
+		if ctx.Err() != nil {
+			t.Error("the plugin is started after the check's time was up")
+		}
+		<-ctx.Done()
+		return nil, &plugin.Error{Plugin: `searcher "slow"`, Failure: plugin.NotStarted, Err: plugin.ErrLate}
+	}
+	o := conformance.Options{Quick: true, Deadline: 50 * time.Millisecond}
+	err := conformance.Run(t.Context(), "searcher", hangs, o, func(r conformance.Result) {
+		if r.Outcome != conformance.Late {
+			t.Errorf("%+v", r)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A plugin that is not ready in time has broken no rule.
 func TestLate(t *testing.T) {
 	late := func(context.Context) (plugin.Plugin, error) {

@@ -4,29 +4,47 @@ import (
 	"fmt"
 	"sync"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // declared is what the plugin has said of itself to the checks of a run: its description, which is requested once, and
 // the traits with which it was opened. A check that they show not to apply does not start the plugin.
 type declared struct {
+	asking singleflight.Group
+
 	mu     sync.Mutex
 	info   *sdk.Info      // nil: not requested yet
 	traits map[string]any // by how it was opened
 }
 
-// describe returns the plugin's description, and asks for it if nobody has.
+// describe returns the plugin's description, and asks for it if nobody has. Checks that want it at the same time
+// share one answer, also a failure: a check that waited for another one has no time left to ask.
 func (d *declared) describe(ask func() (sdk.Info, error)) (sdk.Info, error) {
+	if info := d.known(); info != nil {
+		return *info, nil
+	}
+	answer, err, _ := d.asking.Do("", func() (any, error) {
+		info, err := ask()
+		if err == nil {
+			d.learn(info)
+		}
+		return info, err
+	})
+	return answer.(sdk.Info), err
+}
+
+func (d *declared) known() *sdk.Info {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.info != nil {
-		return *d.info, nil
-	}
-	info, err := ask()
-	if err == nil {
-		d.info = &info
-	}
-	return info, err
+	return d.info
+}
+
+func (d *declared) learn(info sdk.Info) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.info = &info
 }
 
 // A need is a trait without which a check does not apply, and the reason why not.
