@@ -115,10 +115,8 @@ func (s *Show) SumUp() {
 		s.Board.Write(true)
 		end := s.end()
 		m := s.State.Machine
-		if objectives := m.Spec().Objectives; len(objectives) > 1 {
-			for _, no := range view.Front(m, objectives, view.Last) {
-				end.Front = append(end.Front, s.State.Trial(no))
-			}
+		if len(m.Spec().Objectives) > 1 {
+			end.Front = s.State.Front()
 		}
 		end.Unmet = m.Count(core.Errored) > 0
 		for no := range core.TrialNo(m.Trials()) {

@@ -80,19 +80,41 @@ func (s *State) meanOf(no core.TrialNo, o core.Objective) (list []core.TrialNo) 
 	return list
 }
 
-// Front returns the trials of the Pareto front, by number.
+// Front returns the trials of the Pareto front, by number. The metrics of the objectives are the values that
+// were compared: the last result may lack one, and another scope has others.
 func (e *Experiment) Front(scope Scope) (list []Trial, err error) {
 	all, err := e.candidates(e.Objectives(), cmp.Or(scope, Last))
 	if err != nil {
 		return nil, err
 	}
 	front := frontOf(all)
-	err = e.source.Look(func(s *State) {
-		for _, no := range front {
-			list = append(list, s.Trial(no))
-		}
-	})
+	err = e.source.Look(func(s *State) { list = s.compared(front) })
 	return list, err
+}
+
+// Front returns the Pareto front of the last values, as [Experiment.Front] does.
+func (s *State) Front() []Trial { return s.compared(front(s.Machine, s.Objectives(), Last)) }
+
+func (s *State) compared(front []candidate) (list []Trial) {
+	for _, c := range front {
+		t := s.Trial(c.no)
+		for i, o := range s.Objectives() {
+			t.Metrics = withMetric(t.Metrics, Metric{o.Metric, c.value(i, o.Mode)})
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// withMetric returns a list by name in which a metric has this value.
+func withMetric(list []Metric, x Metric) []Metric {
+	list = slices.Clone(list)
+	i, found := slices.BinarySearchFunc(list, x, byName)
+	if !found {
+		list = slices.Insert(list, i, x)
+	}
+	list[i] = x
+	return list
 }
 
 func (e *Experiment) candidates(o []core.Objective, scope Scope) (list []candidate, err error) {

@@ -140,26 +140,21 @@ func (s Scope) mean(m *core.Machine, first core.TrialNo, runs int, o core.Object
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// Front returns the trials that no other trial beats, by number: the Pareto front. A trial without a
+// front returns the trials that no other trial beats, by number: the Pareto front. A trial without a
 // finite value of each objective is not among them. Several runs of a suggestion count as in [Best].
-func Front(m *core.Machine, objectives []core.Objective, s Scope) []core.TrialNo {
+func front(m *core.Machine, objectives []core.Objective, s Scope) []candidate {
 	return frontOf(candidates(m, objectives, s, 0, core.TrialNo(m.Trials())))
 }
 
-func frontOf(all []candidate) []core.TrialNo {
+func frontOf(all []candidate) (front []candidate) {
 	slices.SortFunc(all, func(a, b candidate) int { return slices.Compare(a.losses, b.losses) })
-	var front []candidate
 	for _, c := range all { // later candidates do not beat earlier ones
 		if !slices.ContainsFunc(front, func(f candidate) bool { return f.beats(c) }) {
 			front = append(front, c)
 		}
 	}
 	slices.SortFunc(front, func(a, b candidate) int { return cmp.Compare(a.no, b.no) })
-	numbers := make([]core.TrialNo, len(front))
-	for i, c := range front {
-		numbers[i] = c.no
-	}
-	return numbers
+	return front
 }
 
 // candidate is a trial with a loss for each objective: smaller is better.
@@ -194,6 +189,14 @@ func candidates(m *core.Machine, objectives []core.Objective, s Scope, from, to 
 		}
 	}
 	return list
+}
+
+// value returns the value of the objective i, which has this mode.
+func (c candidate) value(i int, mode stat.Mode) float64 {
+	if mode == stat.Max {
+		return -c.losses[i]
+	}
+	return c.losses[i]
 }
 
 // beats reports that c is nowhere worse than d, and somewhere better.

@@ -147,7 +147,7 @@ func (s *State) CurrentStatus() Status {
 	}
 	x.Left = s.timeLeft(&x)
 	if x.Several && m.Trials() <= fewTrials {
-		x.Front = len(Front(m, s.Objectives(), Last))
+		x.Front = len(front(m, s.Objectives(), Last))
 	}
 	best := s.standing.find(m, x.Objective)
 	x.StoppedEarly = s.standing.stoppedEarly(m)

@@ -190,17 +190,22 @@ func TestBestOfNothing(t *testing.T) {
 // A slow and obvious oracle for the front.
 func TestFront(t *testing.T) {
 	points := [][]float64{{1, 5}, {2, 4}, {2, 4}, {3, 4}, {3, 1}, {math.NaN(), 0}, {1, 6}, {0, 9}}
-	w := write(t, "version: 1\nobjectives: [{metric: a, mode: min}, {metric: b, mode: min}]\nspace: {x: {uniform: [0, "+
-		"1]}}\ntrials: 8\n")
-	w.Iterations, w.Names = 1, []string{"a", "b"}
-	w.Metrics = func(no core.TrialNo, _ uint64) []float64 { return points[no] }
-	w.Start(8)
-	w.Run(-1)
-	w.Close()
-	e := open(t, w)
 	for _, modes := range [][2]stat.Mode{{stat.Min, stat.Min}, {stat.Max, stat.Min}, {stat.Max, stat.Max}} {
-		objectives := []core.Objective{{Metric: "a", Mode: modes[0]}, {Metric: "b", Mode: modes[1]}}
-		got := view.Front(e.Now().Machine, objectives, view.Last)
+		w := write(t, fmt.Sprintf("version: 1\nobjectives: [{metric: a, mode: %s}, {metric: b, mode: %s}]\n"+
+			"space: {x: {uniform: [0, 1]}}\ntrials: 8\n", modes[0], modes[1]))
+		w.Iterations, w.Names = 1, []string{"a", "b"}
+		w.Metrics = func(no core.TrialNo, _ uint64) []float64 { return points[no] }
+		w.Start(8)
+		w.Run(-1)
+		w.Close()
+		front, err := open(t, w).Front(view.Last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []core.TrialNo
+		for _, x := range front {
+			got = append(got, x.Number)
+		}
 		if want := slowFront(points, modes); !slices.Equal(got, want) {
 			t.Errorf("%v: %v, want %v", modes, got, want)
 		}
