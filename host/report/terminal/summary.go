@@ -105,16 +105,12 @@ func (s *summary) notes() {
 
 func (s *summary) bestTrial() {
 	best := s.Status.Best
-	if len(s.Objectives) > 1 {
+	if len(s.Objectives) > 1 && s.fronts() > 0 {
 		s.item("best", "`tunehost best "+quote(cmp.Or(s.URL, s.Dir))+"` lists the trials that no other beats")
 		return
 	}
-	if best == nil {
-		why := s.Status.NoBest
-		if why == "" {
-			why = "no trial has reported " + s.Status.Objective.Metric
-		}
-		s.item("best", clean(why))
+	if best == nil || len(s.Objectives) > 1 {
+		s.item("best", clean(s.noBest()))
 		return
 	}
 	s.item("best", fmt.Sprintf("%s by %s (%s)",
@@ -131,6 +127,25 @@ func (s *summary) bestTrial() {
 	s.item("files", s.shown(best.Trial.Dir))
 }
 
+// fronts is how many trials no other beats; only some callers list them.
+func (s *summary) fronts() int { return max(s.Status.Front, len(s.Front)) }
+
+func (s *summary) noBest() string {
+	switch {
+	case len(s.Objectives) > 1:
+		return "no trial has finite values of " + s.allObjectives()
+	case s.Status.NoBest != "":
+		return s.Status.NoBest
+	}
+	return "no trial has reported " + s.Status.Objective.Metric
+}
+
+// allObjectives are the names of several objectives, in a sentence.
+func (s *summary) allObjectives() string {
+	last := len(s.Objectives) - 1
+	return strings.Join(s.Objectives[:last], ", ") + " and " + s.Objectives[last]
+}
+
 // failedNote says that the best trial failed after it had reported its value.
 func failedNote(best *view.Ranked) string {
 	if best.Runs > 1 || best.Trial.State != core.Errored {
@@ -141,12 +156,7 @@ func failedNote(best *view.Ranked) string {
 
 // front lists the Pareto front.
 func (s *summary) front() {
-	var names []string
-	for _, name := range s.Objectives {
-		names = append(names, clean(name))
-	}
-	all := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-	s.item("best", s.paint.paint(bold, plural(len(s.Front), "trial"))+" that no other beats in "+all)
+	s.item("best", s.paint.paint(bold, plural(len(s.Front), "trial"))+" that no other beats in "+clean(s.allObjectives()))
 	for _, t := range s.Front[:min(len(s.Front), maxFront)] {
 		var values []string
 		for _, name := range s.Objectives {
@@ -253,7 +263,8 @@ func (s *summary) commands() {
 	dir := quote(cmp.Or(s.URL, s.Dir))
 	list := [][2]string{{"tunehost trials " + dir, "all trials"}}
 	switch {
-	case len(s.Front) > 0:
+	case len(s.Objectives) > 1 && s.fronts() == 0:
+	case len(s.Objectives) > 1:
 		list = append(list, [2]string{"tunehost best " + dir, "the best trials with their parameters"})
 	case s.Status.Best != nil:
 		list = append(list, [2]string{"tunehost best " + dir, "the best trial again"})

@@ -226,7 +226,8 @@ func TestSummaries(t *testing.T) {
 		"summary_resumed":   {Status: late(stopped(4))},
 		"summary_early":     {Status: early(stopped(4), 1), File: "digits.yaml"},
 		"summary_when":      {Status: whenHeld(), File: "digits.yaml"},
-		"summary_several":   {Status: stopped(0), Objectives: []string{"accuracy", "seconds"}},
+		"summary_several":   {Status: withFront(stopped(0)), Objectives: []string{"accuracy", "seconds"}},
+		"summary_no_front":  {Status: stopped(0), Objectives: []string{"accuracy", "seconds"}},
 		"summary_nothing":   {Status: (&fake{planned: 1, state: "stopped"}).Status(), File: "digits.yaml"},
 		"summary_all_failed": {Status: (&fake{planned: 14, done: 14, failed: 14, elapsed: time.Second,
 			state: "finished"}).Status(),
@@ -412,6 +413,11 @@ func TestSameFailureInOtherPlaces(t *testing.T) {
 	if groups := sameMessage(failed); len(groups) != 2 {
 		t.Errorf("%d groups, want 2", len(groups))
 	}
+}
+
+func withFront(st view.Status) view.Status {
+	st.Front = 2
+	return st
 }
 
 // Of several objectives no trial is the best by the first one alone.
