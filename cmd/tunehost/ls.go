@@ -164,7 +164,8 @@ func (a *app) listRow(x *view.Summary) []string {
 	return []string{listName(x), listState(x), listTrials(x), best, metric, ago(a.now(), x.Changed)}
 }
 
-// listBest returns the best value of each objective, each perhaps of another trial, and their names.
+// listBest returns the best value of each objective, and their names. Of several, each may be of another trial, and the
+// names say so.
 func listBest(x *view.Summary) (best, metric string) {
 	objectives := x.Objectives
 	if len(objectives) == 0 {
@@ -178,7 +179,10 @@ func listBest(x *view.Summary) (best, metric string) {
 		}
 		values, names = append(values, value), append(names, o.Metric)
 	}
-	return strings.Join(values, ", "), strings.Join(names, ", ")
+	if len(names) > 1 {
+		return strings.Join(values, ", "), strings.Join(names, ", ") + ", each alone"
+	}
+	return values[0], names[0]
 }
 
 // listState returns the state for people: a paused experiment does not count as running.
