@@ -53,6 +53,10 @@ def test_every_public_name_of_tunehost_exists() -> None:
     assert set(tunehost.__all__) < set(dir(tunehost))
 
 
+def test_the_version_is_a_name() -> None:
+    assert tunehost.__version__ == "(devel)" or tunehost.__version__[0].isdigit()
+
+
 def fields_without_words() -> List[str]:
     plain = [events.Event, events.ReporterEvent, events.Request, events.Problem, events.Objective, space.Param]
     plugins = [plugin.Plugin, plugin._Learner, plugin.Searcher, plugin.Scheduler, plugin.Trainable, plugin.Reporter]

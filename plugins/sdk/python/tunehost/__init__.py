@@ -62,6 +62,8 @@ if _TYPE_CHECKING:
     from .run import Bundle, Logs, Run, Trial
     from .space import Point, Rand, Space
 
+    __version__: str  # of tunehost-hpo; "(devel)" where it is not installed
+
 __all__ = [
     "Agent", "AskError", "AskTell", "Asked", "AsyncAskTell", "Best", "Bundle", "ClusterNode", "Command", "Decision",
     "EXHAUSTED", "Event", "EventKind", "Execution", "Executor", "Experiment", "GrantedBundle", "History",
@@ -80,6 +82,8 @@ def __getattr__(name: str) -> _Any:
 
     if name in _HOMES:
         value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    elif name == "__version__":
+        value = _version()
     elif name in _SUBMODULES:
         value = import_module(f"{__name__}.{name}")
     elif name in ("train", "air"):  # in scripts over Ray: from ray import train, tune
@@ -91,6 +95,15 @@ def __getattr__(name: str) -> _Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("tunehost-hpo")
+    except PackageNotFoundError:
+        return "(devel)"
 
 
 def __dir__() -> _List[str]:
