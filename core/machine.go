@@ -27,9 +27,11 @@ type Machine struct {
 // course is how the experiment is going.
 type course struct {
 	spec    Spec
-	started bool // ExperimentStarted was applied
-	hosted  bool // HostStarted was applied
-	onHold  bool // the user has paused the experiment
+	started bool  // ExperimentStarted was applied
+	hosted  bool  // HostStarted was applied
+	onHold  bool  // the user has paused the experiment
+	holdAt  int64 // when it was paused last
+	holdNS  int64 // for how long it was paused before that
 	now     int64
 	wall    int64 // time of day at running time 0 of the present host
 	host    string

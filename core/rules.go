@@ -46,9 +46,13 @@ const (
 	//     paused continues: not the trials that the user has paused one by one, nor those that the
 	//     scheduler has paused.
 	RulesV4
+	// RulesV5:
+	//   - The time for which the user has paused the experiment as a whole does not count for the time
+	//     budget (B-026).
+	RulesV5
 
 	// NewestRules is the version of new experiments.
-	NewestRules = RulesV4
+	NewestRules = RulesV5
 )
 
 // since reports whether the experiment's rules are at least v.

@@ -127,7 +127,8 @@ type MetricRule struct {
 
 // Budget ends the experiment.
 type Budget struct {
-	// TimeNS is running time, counted across resumes (B-026).
+	// TimeNS is running time, counted across resumes (B-026), without the time for which the user has paused
+	// the experiment as a whole.
 	TimeNS int64 `json:"time_ns,omitempty"`
 	// TrialsFailed is how many trials may end in ERROR.
 	TrialsFailed uint32 `json:"trials_failed,omitempty"`

@@ -4,7 +4,7 @@ import "math"
 
 func (e *Ticked) apply(m *Machine) {
 	m.wake = 0
-	if b := m.spec.Budget.TimeNS; b > 0 && m.now >= b {
+	if b := m.spec.Budget.TimeNS; b > 0 && m.Counted() >= b {
 		m.end(Finished, Cause{Kind: CauseTimeBudget})
 	}
 	for {
@@ -38,7 +38,7 @@ func (m *Machine) setTimer() {
 	}
 	next := int64(math.MaxInt64)
 	if b := m.spec.Budget.TimeNS; b > 0 && m.closing.outcome == 0 {
-		next = b
+		next = m.whenCounted(b)
 	}
 	for {
 		d, ok := m.deadline.first()
@@ -61,4 +61,26 @@ func (m *Machine) setTimer() {
 		m.wake = next
 		m.do(SetTimer{next})
 	}
+}
+
+// Counted is the running time that counts for the time budget.
+func (m *Machine) Counted() int64 {
+	switch {
+	case !m.since(RulesV5):
+		return m.now
+	case m.onHold:
+		return m.holdAt - m.holdNS
+	}
+	return m.now - m.holdNS
+}
+
+// whenCounted returns when so much time will have counted, which is never while the experiment is paused.
+func (m *Machine) whenCounted(ns int64) int64 {
+	switch {
+	case !m.since(RulesV5):
+		return ns
+	case m.onHold && m.Counted() < ns:
+		return math.MaxInt64
+	}
+	return ns + m.holdNS
 }

@@ -17,12 +17,17 @@ func (m *Machine) exists(no TrialNo) bool { return int(no) < m.trials.len }
 
 // apply pauses one trial, or the experiment: then nothing new begins either.
 func (e *PauseRequested) apply(m *Machine) {
-	m.onHold = m.onHold || e.All
+	if e.All && !m.onHold {
+		m.onHold, m.holdAt = true, m.now
+	}
 	m.each(e.Trial, e.All, func(no TrialNo) { m.userPause(no, !e.All) })
 }
 
 func (e *UnpauseRequested) apply(m *Machine) {
 	whole := e.All && m.onHold && m.since(RulesV4)
+	if e.All && m.onHold {
+		m.holdNS += m.now - m.holdAt
+	}
 	if e.All {
 		m.onHold, m.work = false, true
 	}

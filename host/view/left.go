@@ -119,7 +119,7 @@ func (s *State) timeLeft(x *Status) Left {
 	}
 	out.work.fresh = fresh
 	if x.Budget > 0 {
-		out.work.limit = max((x.Budget - x.Elapsed).Seconds(), 1e-9)
+		out.work.limit = max((x.Budget - x.Elapsed + x.Uncounted).Seconds(), 1e-9)
 	}
 	return out.after(x.Elapsed)
 }

@@ -49,6 +49,8 @@ type Status struct {
 	External
 	// Elapsed is the running time over all hosts (B-026), Budget its limit; 0: none.
 	Elapsed, Budget time.Duration
+	// Uncounted is the part of Elapsed that does not count for the budget: [core.Machine.Counted].
+	Uncounted time.Duration
 	// Host is the other machine that runs it, or "".
 	Host string
 }
@@ -126,6 +128,7 @@ func (s *State) CurrentStatus() Status {
 		Made:    int64(m.Trials()),
 		Quality: Quality{Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1}, Resources: m.Usage(),
 		Elapsed: time.Duration(m.Now()), Budget: time.Duration(m.Spec().Budget.TimeNS), Host: s.runsOn,
+		Uncounted: time.Duration(m.Now() - m.Counted()),
 		External: External{Entries: s.Entries(), Added: Added(m), Waiting: s.waiting(), owed: s.owed(),
 			OnHold: m.OnHold(), Manual: m.Spec().Manual, Exhausted: m.SearchedOut()}}
 	x.Reported = m.Metric(x.Objective.Metric) != 0
@@ -281,7 +284,7 @@ func (e *Experiment) resumable(state string) (yes bool, err error) {
 func (s *State) continues() bool {
 	outcome, _ := s.Machine.Outcome()
 	limit := int64(s.Config.Budget.Time)
-	spent := outcome == core.Finished && limit > 0 && s.Machine.Now() >= limit
+	spent := outcome == core.Finished && limit > 0 && s.Machine.Counted() >= limit
 	return s.Machine.GoesOn() && !spent
 }
 
@@ -408,7 +411,7 @@ func (e *Experiment) Leaving(state string, now time.Time) string {
 
 // OutOfTime reports whether an experiment has used up its time budget: to continue it needs a larger
 // one.
-func (s *Status) OutOfTime() bool { return s.Budget > 0 && s.Elapsed >= s.Budget }
+func (s *Status) OutOfTime() bool { return s.Budget > 0 && s.Elapsed-s.Uncounted >= s.Budget }
 
 // HeldBudget is the key of the budget that has ended the experiment, and holds again when it continues: budget.when or
 // budget.plateau; "" for another end. The budget of time is [Status.OutOfTime].

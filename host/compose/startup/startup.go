@@ -174,7 +174,7 @@ func (h *Host) runnable(resets []core.Event, x core.Spec) error {
 		h.Setup.Log.Warn("--unstarted: there is no trial that never started")
 		return nil
 	}
-	if limit := x.Budget.TimeNS; limit > 0 && h.Recovery.Last >= limit {
+	if limit := x.Budget.TimeNS; limit > 0 && h.Setup.Machine.Counted() >= limit {
 		return usererror.Errorf("%s: the time budget (budget.time: %s) is used up, and no trial would run: give it "+
 			"more, as in `tunehost run FILE --set budget.time=2h --unstarted`",
 			h.Setup.Dir.Path(), h.Setup.Plan.Experiment.Budget.Time)

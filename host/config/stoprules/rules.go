@@ -209,7 +209,7 @@ func (r *Rules) budgetReason(m *core.Machine, spent bool) *core.Cause {
 		return nil
 	}
 	ok, err := r.budget.When.Bool(expr.Values{Vars: map[string]any{
-		"time": seconds(m.Now()), "trials": int64(m.Count(core.Terminated) + m.Count(core.Errored)),
+		"time": seconds(m.Counted()), "trials": int64(m.Count(core.Terminated) + m.Count(core.Errored)),
 		"trials_failed": int64(m.Count(core.Errored)), "results": r.results, "best": r.best}})
 	if err != nil || !ok {
 		return nil
