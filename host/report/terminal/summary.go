@@ -156,7 +156,8 @@ func failedNote(best *view.Ranked) string {
 
 // front lists the Pareto front.
 func (s *summary) front() {
-	s.item("best", s.paint.paint(bold, plural(len(s.Front), "trial"))+" that no other beats in "+clean(s.allObjectives()))
+	count := s.paint.paint(bold, plural(len(s.Front), "trial"))
+	s.item("best", count+" that no other beats in "+clean(s.allObjectives()))
 	for _, t := range s.Front[:min(len(s.Front), maxFront)] {
 		var values []string
 		for _, name := range s.Objectives {
