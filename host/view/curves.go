@@ -149,11 +149,15 @@ func spread(list []valued, mode stat.Mode, most int) (numbers []core.TrialNo) {
 
 func byNumber(a, b valued) int { return cmp.Compare(a.no, b.no) }
 
-// stoppedEarly reports whether a scheduler, a rule or the user has ended a trial before its own end.
+// stoppedEarly reports whether a scheduler, a rule, the user or the end of the experiment has ended a trial before its
+// own end.
 func stoppedEarly(c core.Cause) bool {
 	switch c.Kind {
 	case core.CauseMetricReached, core.CauseMetricAbove, core.CauseMetricBelow, core.CauseTimeReached,
 		core.CauseExpression, core.CausePlateau, core.CauseUser:
+		return true
+	case core.CauseFailFast, core.CauseFailedBudget, core.CauseTimeBudget, core.CauseBudgetExpression,
+		core.CauseBudgetPlateau, core.CausePluginFailed, core.CauseSearcherStuck, core.CauseSchedulerStuck:
 		return true
 	case core.CauseScheduler:
 		return !course.Finished(c.Text)

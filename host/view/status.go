@@ -72,7 +72,8 @@ type Quality struct {
 // External is the part of a status that depends on more than the state of the trials: on other programs, on the record,
 // and on each single trial.
 type External struct {
-	// StoppedEarly is how many of the TERMINATED a scheduler, a rule or the user has ended before their own end.
+	// StoppedEarly is how many of the TERMINATED a scheduler, a rule, the user or the end of the experiment has
+	// ended before their own end.
 	StoppedEarly int
 	// WasRunning is how many are RUNNING in the record and do not run, because no host runs the experiment.
 	WasRunning int

@@ -225,6 +225,7 @@ func (a *attempt) readStdout(from *os.File) {
 	for {
 		line, cut, err := lines.Next()
 		if err != nil {
+			a.results.printedAll()
 			return
 		}
 		a.results.printed(line, cut)

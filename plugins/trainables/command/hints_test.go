@@ -51,6 +51,21 @@ func TestHints(t *testing.T) {
 	}
 }
 
+// A metric that comes after its objective is of no result at the end.
+func TestHintAtLateMetrics(t *testing.T) {
+	o := sh("echo loss 1; echo accuracy 2")
+	o["metrics"] = map[string]string{"accuracy": `accuracy (\d)`, "loss": `loss (\d)`}
+	for objective, want := range map[string]string{"loss": "it printed accuracy, which belongs to no result: print such " +
+		"a metric before loss", "accuracy": ""} {
+		o["objectives"] = []string{objective}
+		run := newRun(t)
+		mustTrain(t, o, run)
+		if got := strings.Join(run.hints, " | "); !strings.Contains(got, want) || (want == "") != (got == "") {
+			t.Errorf("%s: %q, want %q", objective, got, want)
+		}
+	}
+}
+
 // A trial that continues, or was restarted, may have reported everything before: missing results
 // are not a mistake. Wrong output is.
 func TestHintsOfATrialThatGoesOn(t *testing.T) {

@@ -120,10 +120,25 @@ func (p *printed) count(v float64) {
 	}
 }
 
-// match looks for the patterns. A line with an objective's metric is a result, and includes the
-// metrics of the lines before it.
-func (r *reader) match(line []byte) (*printed, error) {
-	objective, bad := false, error(nil)
+// match looks for the patterns. A result is complete with the line that has the last of the objectives, and includes
+// the metrics of the lines before it. It is complete without one of them when another one comes again.
+func (r *reader) match(line []byte) (p *printed, err error) {
+	found, err := r.found(line)
+	again := r.anyObjective(found, r.waits)
+	if again && !r.complete(found) {
+		p = r.take()
+	}
+	for _, m := range found {
+		r.note(m.Name, m.Value)
+	}
+	if p == nil && r.anyObjective(found, anyName) && r.complete(nil) {
+		p = r.take()
+	}
+	return p, err
+}
+
+// found returns what the patterns find in a line.
+func (r *reader) found(line []byte) (found []sdk.Metric, bad error) {
 	for _, p := range r.patterns {
 		text, ok := p.find(line)
 		if !ok {
@@ -134,13 +149,38 @@ func (r *reader) match(line []byte) (*printed, error) {
 			bad = fmt.Errorf("metrics: %s matched %.64q, which is not a number", p.name, text)
 			continue
 		}
-		r.note(p.name, v)
-		objective = objective || len(r.objectives) == 0 || slices.Contains(r.objectives, p.name)
+		found = append(found, sdk.Metric{Name: p.name, Value: v})
 	}
-	if !objective {
-		return nil, bad
+	return found, bad
+}
+
+// anyObjective reports whether one of the metrics is an objective and meets a condition. Without objectives each metric
+// counts as one.
+func (r *reader) anyObjective(list []sdk.Metric, also func(name string) bool) bool {
+	return slices.ContainsFunc(list, func(m sdk.Metric) bool {
+		return (len(r.objectives) == 0 || slices.Contains(r.objectives, m.Name)) && also(m.Name)
+	})
+}
+
+func anyName(string) bool { return true }
+
+func (r *reader) waits(name string) bool { return has(r.waiting, name) }
+
+// complete reports whether the next result has all objectives, with more metrics.
+func (r *reader) complete(more []sdk.Metric) bool {
+	return !slices.ContainsFunc(r.objectives, func(o string) bool { return !r.waits(o) && !has(more, o) })
+}
+
+func has(list []sdk.Metric, name string) bool {
+	return slices.ContainsFunc(list, func(m sdk.Metric) bool { return m.Name == name })
+}
+
+// rest returns what is left at the end of the output: a result that lacks an objective, or metrics of no result.
+func (r *reader) rest() (p *printed, late []sdk.Metric) {
+	if r.anyObjective(r.waiting, anyName) {
+		return r.take(), nil
 	}
-	return r.take(), bad
+	return nil, r.waiting
 }
 
 // maxMatched is how much of the beginning and of the end of a line expressions see: they are slow. What follows a

@@ -1,9 +1,12 @@
 package command
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // Of a long line, expressions see a bounded part: its beginning and its end, but no number that is cut.
@@ -37,4 +40,49 @@ func TestMatchesTheEndsOfALongLine(t *testing.T) {
 			t.Errorf("%s in a line of %d bytes: %q, %v; want %s", c.expr, len(c.line), got, ok, c.want)
 		}
 	}
+}
+
+// With expressions, objectives may be on lines of their own, and other metrics belong to the next result.
+func TestMatchesResultsOfSeveralLines(t *testing.T) {
+	patterns := []pattern{{"acc", regexp.MustCompile(`acc: (\S+)`)}, {"loss", regexp.MustCompile(`loss: (\S+)`)},
+		{"size", regexp.MustCompile(`size: (\S+)`)}}
+	for _, c := range []struct{ objectives, lines, want, late string }{
+		{"loss", "loss: 1 acc: 2; loss: 3", "acc=2 loss=1 | loss=3", ""},
+		{"loss", "acc: 2; loss: 1; acc: 4; loss: 3", "acc=2 loss=1 | acc=4 loss=3", ""},
+		{"loss", "loss: 1; acc: 2", "loss=1", "acc"},
+		{"loss", "loss: 1; loss: 2", "loss=1 | loss=2", ""},
+		{"loss size", "loss: 1; size: 2; size: 3; loss: 4", "loss=1 size=2 | size=3 loss=4", ""},
+		{"loss size", "loss: 1; loss: 2; size: 3", "loss=1 | loss=2 size=3", ""},
+		{"loss size", "loss: 1; size: 2 loss: 3", "loss=3 size=2", ""},
+		{"loss size", "size: 2; loss: 1; acc: 5; loss: 2", "size=2 loss=1 | acc=5 loss=2", ""},
+		{"", "loss: 1; acc: 2", "loss=1 | acc=2", ""},
+	} {
+		r := reader{objectives: strings.Fields(c.objectives), patterns: patterns}
+		var results []string
+		add := func(p *printed) {
+			if p != nil {
+				results = append(results, told(p.Metrics))
+			}
+		}
+		for line := range strings.SplitSeq(c.lines, "; ") {
+			p, err := r.read([]byte(line))
+			if err != nil {
+				t.Error(err)
+			}
+			add(p)
+		}
+		p, late := r.rest()
+		add(p)
+		if got := strings.Join(results, " | "); got != c.want || names(late) != c.late {
+			t.Errorf("%s: %q, and %q is late; want %q, and %q", c.lines, got, names(late), c.want, c.late)
+		}
+	}
+}
+
+func told(list []sdk.Metric) string {
+	var out []string
+	for _, m := range list {
+		out = append(out, fmt.Sprintf("%s=%v", m.Name, m.Value))
+	}
+	return strings.Join(out, " ")
 }

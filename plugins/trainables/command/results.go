@@ -102,6 +102,22 @@ func (r *results) printed(line []byte, cut bool) {
 		}
 		return
 	}
+	r.printedResult(p)
+}
+
+// printedAll deals with what is left when the output has ended.
+func (r *results) printedAll() {
+	p, late := r.reader.rest()
+	switch {
+	case p != nil:
+		r.printedResult(p)
+	case len(late) > 0 && r.any():
+		r.hint("late", "after its last result it printed %s, which belongs to no result: print such a metric before %s, "+
+			"or on the same line", names(late), r.clues.objective())
+	}
+}
+
+func (r *results) printedResult(p *printed) {
 	if p.skipped != "" {
 		r.hint("name", "the metric %.64q is left out: %v", p.skipped, channel.CheckName(p.skipped))
 	}
