@@ -118,6 +118,9 @@ func (s *Show) SumUp() {
 		if len(m.Spec().Objectives) > 1 {
 			end.Front = s.State.Front()
 		}
+		if text := view.SomeNotFinite(m); text != "" {
+			end.Notes = append(end.Notes, text)
+		}
 		end.Unmet = m.Count(core.Errored) > 0
 		for no := range core.TrialNo(m.Trials()) {
 			if m.State(no) != core.Errored {

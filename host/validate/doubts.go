@@ -92,8 +92,15 @@ func hugePlan(e *config.Experiment) []*config.Error {
 	}
 	size := points.GridSize(e.Space)
 	text := fmt.Sprintf("the experiment has %d trials", n)
+	if n == points.Most {
+		text = fmt.Sprintf("the experiment has at least %d trials", n)
+	}
 	if size > 1 {
-		text = fmt.Sprintf("%s: the grid axes have %d combinations, and each is run trials × repeat times", text, size)
+		count := fmt.Sprint(size)
+		if size == points.Most {
+			count = "at least " + count
+		}
+		text = fmt.Sprintf("%s: the grid axes have %s combinations, and each is run trials × repeat times", text, count)
 	}
 	return []*config.Error{doubt(e.PosOf("trials"),
 		"%s; at one trial a second this takes more than a year; bound it with trials or budget", text)}

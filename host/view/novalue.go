@@ -36,6 +36,29 @@ func NoValue(m *core.Machine, metric string) string {
 	return nothingFinite(metric, all, nan)
 }
 
+// SomeNotFinite says of an objective how many trials have ended with a value of it that is NaN or infinite, which no
+// best trial and no table of the best shows; "" if all or none of those that reported have.
+func SomeNotFinite(m *core.Machine) string {
+	for _, o := range m.Spec().Objectives {
+		ended, lost := 0, 0
+		for no := range core.TrialNo(m.Trials()) {
+			last := m.LastStretch(no)
+			sum, reported := m.SummaryIn(&last, m.Metric(o.Metric))
+			if !reported || !m.State(no).Final() {
+				continue
+			}
+			ended++
+			if !finite(sum.Last) {
+				lost++
+			}
+		}
+		if lost > 0 && lost < ended {
+			return fmt.Sprintf("%d of %d trials ended with a value of %s that is NaN or infinite", lost, ended, o.Metric)
+		}
+	}
+	return ""
+}
+
 // NonFinite says of an objective that all its results are NaN or infinite; "" if there is no such
 // objective. An objective that was never reported does not count.
 func NonFinite(m *core.Machine) string {

@@ -6,15 +6,27 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// GridSize returns the number of points of the grid.
+// Most is the largest number of points of a grid, and of trials, that is counted: larger ones are the same to everybody
+// who waits for them. JSON has it exactly.
+const Most = 1 << 53
+
+// GridSize returns the number of points of the grid, at most [Most].
 func GridSize(s *space.Space) uint64 {
 	n := uint64(1)
 	for i := range s.Params {
 		if s.Params[i].Grid {
-			n *= uint64(len(s.Params[i].Choices))
+			n = uint64(Times(int64(n), int64(len(s.Params[i].Choices))))
 		}
 	}
 	return n
+}
+
+// Times returns a product of counts, at most [Most].
+func Times(a, b int64) int64 {
+	if b > 0 && a > Most/b {
+		return Most
+	}
+	return a * b
 }
 
 // GridPoint returns the grid point of the index-th suggestion: the last axis changes fastest. It is

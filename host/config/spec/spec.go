@@ -103,7 +103,7 @@ func Trials(e *config.Experiment) int64 {
 	if e.Trials < 0 {
 		return -1
 	}
-	return e.Trials * int64(points.GridSize(e.Space))
+	return points.Times(e.Trials, int64(points.GridSize(e.Space)))
 }
 
 // repeatOf returns the setting as recorded: 0 where each suggestion runs once.
@@ -119,7 +119,7 @@ func Runs(e *config.Experiment) int64 {
 	if n := Trials(e); n < 0 || e.Repeat <= 1 {
 		return n
 	}
-	return Trials(e) * e.Repeat
+	return points.Times(Trials(e), e.Repeat)
 }
 
 // stopOf has the rules that the core compares by itself; the others are in
