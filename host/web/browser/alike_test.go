@@ -6,6 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/view/viewtest"
 )
 
@@ -81,6 +82,33 @@ func TestLongNamesThatLookAlike(t *testing.T) {
 		p.run("begin", chromedp.Evaluate("texts.clear()", nil))
 		p.view("#/x/alike/parallel")
 		p.await("[...texts].filter((x) => /_[01]$|…[01]$/.test(x)).length === 10")
+	}
+	p.clean()
+}
+
+// Numbers of axes are written so that they fit: 28000, and not a part of 2.8e+04.
+func TestNumbersOfAxesAreWhole(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	w := viewtest.New(filepath.Join(dir, "results", "sizes"), []byte(`version: 1
+name: sizes
+objective: {metric: size, mode: min}
+space: {width: {int: [20000, 90000]}, lr: {loguniform: [1e-4, 1]}}
+trials: 12
+trainable: {command: [train]}
+`), 1)
+	w.Iterations, w.Names = 1, []string{"size"}
+	w.Metrics = func(no core.TrialNo, _ uint64) []float64 { return []float64{27000 + 1500*float64(no)} }
+	w.Start(2)
+	w.Run(-1)
+	w.Close()
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/")
+	p.run("watch texts", chromedp.Evaluate(keepTexts, nil))
+	for _, view := range []string{"parallel", "parameters"} {
+		p.run("begin", chromedp.Evaluate("texts.clear()", nil))
+		p.view("#/x/sizes/" + view)
+		p.await("[...texts].some((x) => /^[2-4][0-9]000$/.test(x)) && ![...texts].some((x) => /e\\+|[0-9]…|…[0-9]/.test(x))")
 	}
 	p.clean()
 }

@@ -57,8 +57,11 @@ function numeric(w: Wanted, values: number[], range: [number, number]): Axis {
   const whole = values.length > 0 && values.every(Number.isInteger) ? ticks.filter(Number.isInteger) : [];
   return { label: w.label + (log ? " (log)" : ""), kind: "number", at: (v) => (typeof v === "number" ? scale(v) : NaN),
     invert: (px) => scale.invert(px), ticks: (whole.length > 0 ? whole : ticks).map((v) => ({ at: scale(v),
-      text: number(v, 4) })) };
+      text: tick(v) })) };
 }
+
+// tick writes a number of an axis as `tunehost plot` does: 28000, and not 2.8e+04, which takes more room.
+const tick = (v: number): string => (Number.isInteger(v) && Math.abs(v) < 1e7 ? String(v) : number(v, 4));
 
 // wide says that values of a metric are easier to tell apart on a logarithmic axis, as in `tunehost plot`.
 export function wide(values: Iterable<unknown>): boolean {
