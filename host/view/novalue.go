@@ -53,7 +53,8 @@ func SomeNotFinite(m *core.Machine) string {
 			}
 		}
 		if lost > 0 && lost < ended {
-			return fmt.Sprintf("%d of %d trials ended with a value of %s that is NaN or infinite", lost, ended, o.Metric)
+			return fmt.Sprintf("%d of %d trials ended with a value of %s that is NaN or infinite", lost, ended,
+				o.Metric)
 		}
 	}
 	return ""

@@ -23,7 +23,8 @@ func TestGridSizeIsBounded(t *testing.T) {
 			want.Mul(want, big.NewInt(choices))
 		}
 	}
-	for _, c := range [][3]int64{{0, 5, 0}, {Most, 0, 0}, {3, 4, 12}, {Most, 2, Most}, {2, Most, Most}, {Most, 1, Most}} {
+	for _, c := range [][3]int64{{0, 5, 0}, {Most, 0, 0}, {3, 4, 12}, {Most, 2, Most}, {2, Most, Most},
+		{Most, 1, Most}} {
 		if got := Times(c[0], c[1]); got != c[2] {
 			t.Errorf("%d times %d is %d, want %d", c[0], c[1], got, c[2])
 		}

@@ -108,7 +108,8 @@ trainable: {command: [train]}
 	for _, view := range []string{"parallel", "parameters"} {
 		p.run("begin", chromedp.Evaluate("texts.clear()", nil))
 		p.view("#/x/sizes/" + view)
-		p.await("[...texts].some((x) => /^[2-4][0-9]000$/.test(x)) && ![...texts].some((x) => /e\\+|[0-9]…|…[0-9]/.test(x))")
+		p.await("[...texts].some((x) => /^[2-4][0-9]000$/.test(x)) && " +
+			"![...texts].some((x) => /e\\+|[0-9]…|…[0-9]/.test(x))")
 	}
 	p.clean()
 }

@@ -55,8 +55,8 @@ func TestHints(t *testing.T) {
 func TestHintAtLateMetrics(t *testing.T) {
 	o := sh("echo loss 1; echo accuracy 2")
 	o["metrics"] = map[string]string{"accuracy": `accuracy (\d)`, "loss": `loss (\d)`}
-	for objective, want := range map[string]string{"loss": "it printed accuracy, which belongs to no result: print such " +
-		"a metric before loss", "accuracy": ""} {
+	for objective, want := range map[string]string{"accuracy": "", "loss": "it printed accuracy, which belongs to no " +
+		"result: print such a metric before loss"} {
 		o["objectives"] = []string{objective}
 		run := newRun(t)
 		mustTrain(t, o, run)

@@ -112,8 +112,8 @@ func (r *results) printedAll() {
 	case p != nil:
 		r.printedResult(p)
 	case len(late) > 0 && r.any():
-		r.hint("late", "after its last result it printed %s, which belongs to no result: print such a metric before %s, "+
-			"or on the same line", names(late), r.clues.objective())
+		r.hint("late", "after its last result it printed %s, which belongs to no result: print such a metric "+
+			"before %s, or on the same line", names(late), r.clues.objective())
 	}
 }
 
