@@ -306,6 +306,25 @@ func TestCost(t *testing.T) {
 	}
 }
 
+// Trials that a scheduler stops early take less time, but they are not quicker: with each iteration as long as
+// any other, time has no influence on where points are expected to be quick.
+func TestCostOfStoppedTrials(t *testing.T) {
+	s := mustOpen(t, Reals(1, 0, 1), `{"cost": 1}`)
+	for i := range 20 {
+		x, until := float64(i)/20, uint64(9)
+		if x > 0.5 {
+			until = 1
+		}
+		Observe(t, s, Added(i, space.Point{x}),
+			sdk.Event{Kind: sdk.ResultReported, Trial: uint32(i), Iteration: until, Losses: []float64{x}},
+			sdk.Event{Kind: sdk.TrialCompleted, Trial: uint32(i), Seconds: 5 * float64(until)})
+	}
+	p := s.history.newPrice()
+	if low, high := p.at([]float64{0}), p.at([]float64{1}); math.Abs(low-high) > 0.01 {
+		t.Errorf("an iteration is expected to take exp(%.2f) and exp(%.2f) s; each took 5", low, high)
+	}
+}
+
 // With thousands of trials it models the best, the last and some of the others.
 func TestChoose(t *testing.T) {
 	h := newHistory(newLayout(Reals(1, 0, 1)), 1)

@@ -8,7 +8,9 @@ import (
 )
 
 // A price predicts the duration of trials: the logarithm of their seconds as a linear function of
-// the features, by ridge regression, which suits few and noisy data.
+// the features, by ridge regression, which suits few and noisy data. While trials are stopped early
+// it predicts the seconds of an iteration: trials with good values take long in total only because
+// they are let to go on.
 type price struct {
 	layout  *layout
 	weights []float64 // of the columns
@@ -30,7 +32,7 @@ func (h *history) newPrice() *price {
 		for j, x := range row {
 			dense.Add(gram[j][:j+1], x, row)
 		}
-		dense.Add(p.weights, portable.Log(t.seconds), row)
+		dense.Add(p.weights, portable.Log(h.duration(i)), row)
 	}
 	if gram == nil || !dense.Cholesky(gram, 0) {
 		return nil
@@ -38,6 +40,15 @@ func (h *history) newPrice() *price {
 	dense.Solve(gram, p.weights)
 	dense.SolveTransposed(gram, p.weights)
 	return p
+}
+
+// duration returns the seconds of trial i, or of an iteration of it while trials are stopped early.
+func (h *history) duration(i int) float64 {
+	seconds := h.trials[i].seconds
+	if n := h.fidelity.Iterations(i); n > 0 && h.fidelity.Stopping() {
+		return seconds / float64(n)
+	}
+	return seconds
 }
 
 // columns returns the regressors: the numbers, a constant, and 1 for the category of each choice.

@@ -268,6 +268,9 @@ func (t *Trials) Ended() (compared, stopped int) {
 	return compared, stopped
 }
 
+// Iterations returns the largest iteration of a result of trial i, 0 if it is unknown.
+func (t *Trials) Iterations(i int) uint64 { return t.trials[i].last }
+
 // Stopping reports whether a trial was stopped before its losses could be compared.
 func (t *Trials) Stopping() bool {
 	return !t.own && len(t.ends) > 0 && t.ends[0].iteration < t.level
