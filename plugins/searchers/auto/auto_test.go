@@ -78,6 +78,36 @@ func TestObjectives(t *testing.T) {
 	}
 }
 
+// With cost, equally good and faster points are tried more often.
+func TestCost(t *testing.T) {
+	sp := Reals(2, 0, 1)
+	seconds := func(options string) (sum float64) {
+		s := Open(t, Plugin, sp, options, 1)
+		for i := range 50 {
+			p := Suggest(t, s, Request(2, i)).Points[0]
+			e := Completed(i, math.Abs(p[1]-0.4)+math.Sin(20*p[0])/4)
+			e.Seconds = math.Exp(4 * p[0])
+			sum += e.Seconds
+			Observe(t, s, Added(i, p), e)
+		}
+		return sum
+	}
+	with, without := seconds(`{"cost": 1}`), seconds("{}")
+	if t.Logf("%.0f, %.0f", with, without); with > 0.8*without {
+		t.Errorf("%.0f seconds, without regard to time %.0f", with, without)
+	}
+}
+
+// A grid has no use for the option cost, which is accepted there, too.
+func TestOptions(t *testing.T) {
+	grid := &space.Space{Params: []space.Param{{Name: "c", Kind: space.Choice, Choices: Raws("1", "2"), Grid: true}}}
+	Open(t, Plugin, grid, `{"cost": 1}`, 1)
+	OpenMessages(t, Plugin, map[string]string{
+		`{"costs": 1}`: `unknown option "costs"; known: cost, repeats`,
+		`{"cost": 2}`:  `option "cost" is 2; allowed: a number from 0 to 1`,
+	})
+}
+
 // B-102: a new searcher that receives the history, in any batches, continues like the old one, even
 // when a phase begins; requests may be combined.
 func TestRestoredGoesOn(t *testing.T) {
@@ -169,7 +199,7 @@ func (s *spy) Suggest(context.Context, []sdk.Request) (sdk.Suggestions, error) {
 // spied returns a searcher whose members are spies.
 func spied(t *testing.T, sp *space.Space) (s *searcher, asked, said *[]string) {
 	asked, said = new([]string), new([]string)
-	s, err := newSearcher(sdk.Problem{Space: sp}, nil, func(text string) { *said = append(*said, text) })
+	s, err := newSearcher(sdk.Problem{Space: sp}, options{}, func(text string) { *said = append(*said, text) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -194,7 +194,7 @@ func TestNoBranches(t *testing.T) {
 			t.Errorf("%+v", b)
 		}
 	}
-	s, err := newSearcher(sdk.Problem{Space: model(), Objectives: make([]sdk.Objective, 2)}, nil, func(string) {})
+	s, err := newSearcher(sdk.Problem{Space: model(), Objectives: make([]sdk.Objective, 2)}, options{}, func(string) {})
 	if err != nil || s.branches != nil {
 		t.Error(s, err)
 	}

@@ -68,6 +68,14 @@
 // occurs twice, whichever searcher suggests. All points are tried in the end, the promising ones
 // first, so small spaces need no rule.
 //
+// # Time
+//
+// With the option cost, gp's suggestions prefer points that are quick; those of the others do not. It is 0
+// unless it is set, because times differ from run to run, so that the same seed gives other suggestions.
+// In a given time it gains a little with the scheduler auto, a quarter of the regret where the parameters
+// decide most about the time, and nothing that is certain in spaces of models with fifo. bench/RESULTS.md
+// has the figures.
+//
 // # Log
 //
 // It logs its choice when it is opened and when a phase begins, in the experiment's host.log:
@@ -82,6 +90,6 @@
 //
 // # Limits
 //
-// Options of the searchers cannot be set: use one of them instead. With more than 500 parameters,
+// Of the searchers' options only gp's cost can be set: use one of them instead. With more than 500 parameters,
 // or once nsga2 or the last phase has begun, early stops change nothing, and last losses are compared.
 package auto

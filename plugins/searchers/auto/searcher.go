@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/option"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/answer"
 	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
@@ -23,13 +24,22 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "auto",
-		Version: "1.4.0",
+		Version: "1.5.0",
 		Summary: "Chooses one of the other searchers by the space, the objectives and the number of ended trials: " +
 			"start with this one.",
-		Options: answer.Simple.Schema(),
+		Options: declared.Schema(),
 	},
 	Open: open,
 }
+
+type options struct {
+	Repeats bool
+	Cost    float64
+}
+
+var declared = option.Declare(func(o *options) []option.Option {
+	return []option.Option{answer.Cost(&o.Cost), answer.Repeats(&o.Repeats)}
+})
 
 // A searcher delegates to others. All searchers that the plan still needs receive all events, so
 // none needs the history when its turn comes.
@@ -48,23 +58,31 @@ type searcher struct {
 	say func(string)
 }
 
-func open(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
-	if !searches(problem.Space) {
-		return random.Plugin.Open(problem, options)
+func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
+	o, err := declared.Read(text)
+	if err != nil {
+		return nil, sdk.Traits{}, err
 	}
-	s, err := newSearcher(problem, options, report)
+	if !searches(problem.Space) {
+		return random.Plugin.Open(problem, o.member("random"))
+	}
+	s, err := newSearcher(problem, o, report)
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
 	return s, sdk.Traits{}, nil
 }
 
-func newSearcher(problem sdk.Problem, options []byte, say func(string)) (*searcher, error) {
-	repeats, err := answer.Simple.Read(options)
-	if err != nil {
-		return nil, err
+// member returns the options of a member.
+func (o options) member(name string) []byte {
+	if name == "gp" {
+		return fmt.Appendf(nil, `{"repeats": %t, "cost": %v}`, o.Repeats, o.Cost)
 	}
-	seen, err := answer.Seen(problem.Space, repeats)
+	return fmt.Appendf(nil, `{"repeats": %t}`, o.Repeats)
+}
+
+func newSearcher(problem sdk.Problem, o options, say func(string)) (*searcher, error) {
+	seen, err := answer.Seen(problem.Space, o.Repeats)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +90,7 @@ func newSearcher(problem sdk.Problem, options []byte, say func(string)) (*search
 	s := &searcher{space: problem.Space, objectives: f.objectives, seen: seen,
 		trials: outcomes.New(problem), plan: choose(f), members: map[string]sdk.Searcher{},
 		progress: newProgress(len(problem.Space.Params)), say: say}
-	if err := s.engage(problem, repeats); err != nil {
+	if err := s.engage(problem, o); err != nil {
 		return nil, err
 	}
 	if f.objectives == 1 && needs(s.plan, "gp") {
@@ -88,14 +106,13 @@ func newSearcher(problem sdk.Problem, options []byte, say func(string)) (*search
 }
 
 // engage opens the searchers of the plan.
-func (s *searcher) engage(problem sdk.Problem, repeats bool) error {
-	options := fmt.Appendf(nil, `{"repeats": %t}`, repeats)
+func (s *searcher) engage(problem sdk.Problem, o options) error {
 	for _, p := range s.plan {
 		for _, name := range p.turns {
 			if s.members[name] != nil {
 				continue
 			}
-			m, _, err := searchers[name].Open(problem, options)
+			m, _, err := searchers[name].Open(problem, o.member(name))
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}

@@ -25,10 +25,7 @@ var declared = option.Declare(func(o *options) []option.Option {
 				"The time of a suggestion grows with its square."),
 		option.Int("candidates", &o.Candidates, 400, option.From(10).To(100_000),
 			"The number of points evaluated before the best of them are improved."),
-		option.Float("cost", &o.Cost, 0, option.From(0).To(1),
-			"The influence of the trials' duration: "+
-				"with 1 the expected improvement is divided by the expected time, with 0 the duration has no "+
-				"influence."),
+		answer.Cost(&o.Cost),
 		answer.Repeats(&o.Repeats),
 	}
 })

@@ -7,5 +7,12 @@ func Repeats(into *bool) option.Option {
 	return option.Bool("repeats", into, false, "Whether a point of a finite space may be suggested again.")
 }
 
+// Cost declares the option of searchers that can take the duration of trials into account.
+func Cost(into *float64) option.Option {
+	return option.Float("cost", into, 0, option.From(0).To(1),
+		"The influence of the trials' duration: with 1 the expected improvement is divided by the expected time, "+
+			"with 0 the duration has no influence.")
+}
+
 // Simple are the options of a searcher without other options: whether points may repeat.
 var Simple = option.Declare(func(repeats *bool) []option.Option { return []option.Option{Repeats(repeats)} })
