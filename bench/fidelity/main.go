@@ -34,7 +34,7 @@ func main() {
 type settings struct {
 	problems, pairs, tables string
 	seeds, first, workers   int
-	horizon                 float64
+	horizon, cost           float64
 }
 
 func run(args []string, out io.Writer) error {
@@ -47,6 +47,7 @@ func run(args []string, out io.Writer) error {
 	flags.IntVar(&s.first, "first", 0, "the first seed")
 	flags.IntVar(&s.workers, "workers", 4, "the number of workers")
 	flags.Float64Var(&s.horizon, "horizon", 100, "the length of a run, in full trainings")
+	flags.Float64Var(&s.cost, "cost", 0, "the searchers' option cost, if it is not 0")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -85,7 +86,10 @@ func (s *settings) measure(out io.Writer) error {
 // repeat runs a pair on a table with each seed.
 func (s *settings) repeat(p *problem, name string) (list []score, err error) {
 	searcher, scheduler, _ := strings.Cut(name, "+")
-	what := pair{searcher, map[string]any{"plugin": scheduler}}
+	what := pair{map[string]any{"plugin": searcher}, map[string]any{"plugin": scheduler}}
+	if s.cost > 0 {
+		what.Searcher["cost"] = s.cost
+	}
 	switch scheduler {
 	case "asha", "pasha", "hyperband", "bohb":
 		what.Scheduler["max"] = p.Table.Resources

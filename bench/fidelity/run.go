@@ -15,8 +15,7 @@ import (
 
 // A pair is what is measured.
 type pair struct {
-	Searcher  string
-	Scheduler map[string]any
+	Searcher, Scheduler map[string]any
 }
 
 // experiment returns the experiment file.
