@@ -137,3 +137,27 @@ func (p *page) warns(selector string) {
 		return e && getComputedStyle(e).color === warm;
 	})()`, selector))
 }
+
+// What a budget has cut off is not complete, and the page says which budget to raise.
+func TestCutOffByABudget(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	write(t, dir, "cut.yaml", `version: 1
+objective: {metric: loss, mode: min}
+trainable: {command: [sh, -c, 'echo "{{\"loss\": 1}}"; sleep 60']}
+space: {x: {uniform: [0, 1]}}
+trials: 6
+concurrency: 2
+budget: {time: 1s}
+`)
+	if out, err := command(t, dir, "run", "cut.yaml", "--set", "stop_grace=100ms").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/cut")
+	p.shows("main", "(0 completed, 2 stopped early")
+	p.shows("#more", "For more trials, raise budget.time in Settings, then press Resume")
+	p.view("#/x/cut/trials")
+	p.await(`document.querySelector("main").textContent.split("stopped earlythe time budget").length === 3`)
+	p.clean()
+}

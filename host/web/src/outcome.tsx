@@ -38,11 +38,23 @@ export function Outcome({ of: s }: { of: Status }): JSX.Element {
   return wrong ? <Warning>finished {wrong}</Warning> : <State state={s.state} />;
 }
 
+// budgets are the keys of the file that have ended an experiment, by its cause.
+const budgets: Record<string, string> = { time_budget: "budget.time", failed_budget: "budget.trials_failed",
+  budget_expression: "budget.when", budget_plateau: "budget.plateau" };
+
+// lacking says what an experiment that has finished needs for more trials.
+export function lacking(s: Status): string {
+  const budget = budgets[s.cause?.kind ?? ""];
+  if (!budget) return "raise their number in Settings";
+  const one = budget === "budget.time" || budget === "budget.trials_failed";
+  return one ? `raise ${budget} in Settings` : `change ${budget} in the file`;
+}
+
 // Advice says what continues an experiment that has finished, beside what buttons do.
 export function Advice({ of: s, dir }: { of: Status; dir: string }): JSX.Element | null {
   const failed = inState(s, "ERROR");
   if (failed === 0 && never(s) === 0 && s.exhausted) return <>For more trials with another searcher: <code>tunehost run FILE --set searcher=NAME --extend</code></>;
-  if (failed === 0 && never(s) === 0) return s.resumable ? null : <>For more trials, raise their number in Settings, then press Resume.</>;
+  if (failed === 0 && never(s) === 0) return s.resumable ? null : <>For more trials, {lacking(s)}, then press Resume.</>;
   const command = (flag: string): JSX.Element => <code>tunehost resume {dir} {flag}</code>;
   return <>
     {failed > 0 ? <>{command("--errored")} runs {failed === 1 ? "the trial that failed" : `the ${plural(failed, "trial")} that failed`} again,
@@ -53,7 +65,9 @@ export function Advice({ of: s, dir }: { of: Status; dir: string }): JSX.Element
 
 // stops are the causes for which a trial ended before its own end, as in host/view; a scheduler also says so of one that
 // has trained as long as it lets any.
-const stops = ["metric_reached", "metric_above", "metric_below", "time_reached", "expression", "plateau", "user"];
+const stops = ["metric_reached", "metric_above", "metric_below", "time_reached", "expression", "plateau", "user",
+  "fail_fast", "failed_budget", "time_budget", "budget_expression", "budget_plateau", "plugin_failed", "searcher_stuck",
+  "scheduler_stuck"];
 
 // fate is the state of a trial or, of one that has ended without an error, how that came about.
 export function fate(t: Pick<Trial, "state" | "cause" | "never_started">): string {

@@ -9,7 +9,7 @@ import { useSource } from "./context";
 import { count, exact, plural, stateWord, word } from "./format";
 import type { Watched } from "./live";
 import { acted, useData } from "./live";
-import { Advice, fate } from "./outcome";
+import { Advice, fate, lacking } from "./outcome";
 import type { Source, Steer } from "./source";
 import { Button, Dialog, Failure, Waiting } from "./ui";
 
@@ -230,7 +230,7 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
 // nothingLeft says why an experiment cannot be resumed.
 const nothingLeft = (s: Status): string => (s.exhausted ? "all trials have ended, and the searcher has no more points"
   : s.state === "stopped" ? "the experiment was stopped, and all its trials were made: raise their number in Settings"
-  : "all trials have ended: raise their number in Settings");
+  : `all trials have ended: ${lacking(s)}`);
 
 const stopOne = (t: Trial): Question => ({ title: `Stop trial ${t.number}?`, button: "Stop the trial",
   request: { path: `/trials/${t.number}/stop` }, text: "The trial ends with its last result. This cannot be undone." });
