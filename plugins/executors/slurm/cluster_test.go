@@ -344,8 +344,8 @@ func testCancelled(t *testing.T, c *slurmtest.Cluster) {
 	}
 }
 
-// A job that somebody cancels while it waits is lost with Slurm's word, also a task, of which Slurm keeps no record, the
-// last task of its array, and all tasks of an array that is cancelled by its name.
+// A job that somebody cancels while it waits is lost with Slurm's word. So is a task, of which Slurm keeps no record,
+// the last task of its array, and each task of an array that is cancelled by its name.
 func testCancelledWaiting(t *testing.T, c *slurmtest.Cluster) {
 	p := newClient(t, "th-waiting-", `{"args": ["--begin=now+1hour"]}`)
 	lost := func(want int) {

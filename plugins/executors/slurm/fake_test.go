@@ -265,8 +265,8 @@ func TestCompleting(t *testing.T) {
 		t.Helper()
 		b.runs()
 		b.sets("RUNNING", "COMPLETING")
-		b.write("scontrol", "#!/bin/sh\necho JobId=1 JobState=$(cut -d'|' -f4 "+b.dir+"/jobs) Reason=None ExitCode="+exit+
-			"\n", 0o755)
+		b.write("scontrol", "#!/bin/sh\necho JobId=1 JobState=$(cut -d'|' -f4 "+b.dir+"/jobs) Reason=None "+
+			"ExitCode="+exit+"\n", 0o755)
 		b.looks()
 	}
 	ends("0:0")
@@ -285,7 +285,8 @@ func TestCompleting(t *testing.T) {
 	}{
 		{"0:0", completingFor, "th-a-1 ending: Slurm ends the job, as when it is cancelled\n" +
 			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it"},
-		{"1:0", 0, "th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it; ExitCode 1:0"},
+		{"1:0", 0, "th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it; " +
+			"ExitCode 1:0"},
 	} {
 		b.write("jobs", "", 0o600)
 		b.must(os.RemoveAll(filepath.Join(b.dir, "id.1")))

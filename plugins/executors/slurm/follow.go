@@ -278,8 +278,8 @@ func (e *executor) over(ctx context.Context, l *lease, jobs []job) {
 	e.lose(l, why)
 }
 
-// completingFor is how long a job may be COMPLETING until its lease is lost: as long as Slurm usually lets processes live
-// that it has told to end (KillWait), and a little more. Until then, trials may save.
+// completingFor is how long a job may be COMPLETING until its lease is lost: as long as Slurm usually lets processes
+// live that it has told to end (KillWait), and a little more. Until then, trials may save.
 const completingFor = 35 * time.Second
 
 // completing reports whether Slurm may soon say why a job ends: while processes of it live, its state is COMPLETING in

@@ -46,7 +46,7 @@ func pendingWhy(j *job) string {
 	return "Slurm: " + reason
 }
 
-// somebody is who has cancelled a job if Slurm does not say it.
+// somebody stands for the user who has cancelled a job, if Slurm does not say it.
 const somebody = ", by scancel or an administrator"
 
 // ended has the meanings of the states in which a job is over.
