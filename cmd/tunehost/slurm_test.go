@@ -28,9 +28,16 @@ func TestSlurm(t *testing.T) {
 	t.Run("sent program", func(t *testing.T) { testSentProgram(t, hidden) })
 	t.Run("killed host", func(t *testing.T) { testKilledHost(t, cluster) })
 	t.Run("plain user", func(t *testing.T) { testPlainUser(t, cluster) })
-	t.Run("ends", func(t *testing.T) { // each waits for the end of a minute
-		t.Run("short jobs", func(t *testing.T) { testShortJobs(t, cluster) })
-		t.Run("allocations", func(t *testing.T) { testAllocations(t, cluster) })
+	t.Run("ends", func(t *testing.T) { // some wait for the end of a minute
+		bin := builtHere(t)
+		for name, test := range map[string]func(*ending){"short jobs": testShortJobs, "allocations": testAllocations,
+			"timeout": testTimeout, "timeout of tasks": testTimeoutOfTasks, "cancelled": testCancelledJobs,
+			"stdio array": testStdioArray} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(&ending{t: t, c: cluster, dir: t.TempDir(), bin: bin})
+			})
+		}
 	})
 	port, second := freePort(t), freePort(t) // scripts run beside each other
 	cluster.Block(t, port)
@@ -310,25 +317,34 @@ type ending struct {
 	dir, bin string
 }
 
-func newEnding(t *testing.T, c *slurm.Cluster, results int, more string) *ending {
+// builtHere builds the program.
+func builtHere(t *testing.T) (bin string) {
 	t.Helper()
-	e := &ending{t: t, c: c, dir: t.TempDir()}
-	e.bin = filepath.Join(e.dir, "tunehost")
-	if out, err := exec.Command("go", "build", "-o", e.bin, ".").CombinedOutput(); err != nil {
+	bin = filepath.Join(t.TempDir(), "tunehost")
+	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	text := strings.NewReplacer("@N@", strconv.Itoa(results), "@MORE@", more).Replace(lasting)
+	return bin
+}
+
+// writes makes the file of the experiment: pairs of what is replaced follow the text.
+func (e *ending) writes(text string, pairs ...string) {
+	e.t.Helper()
+	text = strings.NewReplacer(pairs...).Replace(text)
 	if err := os.WriteFile(filepath.Join(e.dir, "lasting.yaml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+		e.t.Fatal(err)
 	}
-	return e
+}
+
+func (e *ending) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(e.bin, args...)
+	cmd.Dir = e.dir
+	return cmd
 }
 
 // says runs the program and returns what it prints.
 func (e *ending) says(args ...string) string {
-	cmd := exec.Command(e.bin, args...)
-	cmd.Dir = e.dir
-	out, _ := cmd.CombinedOutput()
+	out, _ := e.command(args...).CombinedOutput()
 	return string(out)
 }
 
@@ -342,9 +358,9 @@ func (e *ending) until(what string, holds func() bool) {
 }
 
 // wholeTrials checks that each trial has all results, and that no attempt failed.
-func (e *ending) wholeTrials(results int) {
+func (e *ending) wholeTrials(trials, results int) {
 	e.t.Helper()
-	for trial := range 2 {
+	for trial := range trials {
 		out := e.says("results", "results/lasting", strconv.Itoa(trial), "--json")
 		if n := strings.Count(out, `"iteration"`); n != results {
 			e.t.Errorf("trial %d has %d results, want %d:\n%s", trial, n, results, out)
@@ -356,24 +372,23 @@ func (e *ending) wholeTrials(results int) {
 }
 
 // B-132: trials that are longer than the time limit of a job run in several.
-func testShortJobs(t *testing.T, c *slurm.Cluster) {
-	t.Parallel()
+func testShortJobs(e *ending) {
 	const results = 30
-	e := newEnding(t, c, results, ", time: 1m")
+	e.writes(lasting, "@N@", strconv.Itoa(results), "@MORE@", ", time: 1m")
 	if out := e.says("run", "lasting.yaml"); !strings.Contains(out, "2 terminated") {
-		t.Errorf("it said:\n%s", out)
+		e.t.Errorf("it said:\n%s", out)
 	}
-	e.wholeTrials(results)
+	e.wholeTrials(2, results)
 	if journal := e.says("journal", "results/lasting"); !strings.Contains(journal, "lease ending") {
-		t.Errorf("no lease ended:\n%s", journal)
+		e.t.Errorf("no lease ended:\n%s", journal)
 	}
 }
 
 // B-132: a host in an allocation that ends saves, and the host in the next one continues.
-func testAllocations(t *testing.T, c *slurm.Cluster) {
-	t.Parallel()
+func testAllocations(e *ending) {
 	const results = 30
-	e := newEnding(t, c, results, "")
+	t, c := e.t, e.c
+	e.writes(lasting, "@N@", strconv.Itoa(results), "@MORE@", "")
 	script := filepath.Join(e.dir, "run.sh")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec "+e.bin+" run lasting.yaml\n"), 0o700); err != nil {
 		t.Fatal(err)
@@ -406,5 +421,5 @@ func testAllocations(t *testing.T, c *slurm.Cluster) {
 		id := submit()
 		e.until("the next allocation ends", ended(id))
 	}
-	e.wholeTrials(results)
+	e.wholeTrials(2, results)
 }

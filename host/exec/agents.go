@@ -191,21 +191,49 @@ func (g *Granter) EndAgents(lease string) {
 	g.Post(events...)
 }
 
-// LoseAgents says that the agents of a lease cannot be reached any more, and why. The lease is given back.
+// engineWord is how long the loss of agents waits for the reason of the executor, whose engine ends the lease: it looks
+// at its engine each second then, and the engine's word says more than that agents are gone.
+const engineWord = 2 * time.Second
+
+// LoseAgents says that the agents of a lease cannot be reached any more, and why. The lease is given back: at once, or
+// after a moment in which the executor may say why it has ended.
 func (g *Granter) LoseAgents(lease, why string) {
 	id, ok := g.id(lease)
 	why = g.amongOthers(why)
 	g.mu.Lock()
+	l := g.leases[id]
+	if !ok || l == nil || l.awaited || l.state == releasing {
+		g.mu.Unlock()
+		return
+	}
+	l.awaited = l.endsBy(g.Clock.Now())
+	awaited := l.awaited
+	g.mu.Unlock()
+	if awaited {
+		g.Clock.AfterFunc(engineWord, func() { g.loseAgents(id, l, why) })
+		return
+	}
+	g.loseAgents(id, l, why)
+}
+
+// loseAgents gives a lease back, unless it is over. The core may have done so meanwhile.
+func (g *Granter) loseAgents(id core.LeaseID, l *lease, why string) {
+	g.mu.Lock()
 	var events []core.Event
-	if l := g.leases[id]; ok && l != nil && (l.state == held || l.state == asking) {
+	if g.leases[id] == l {
 		why += l.endedOn(g.Clock.Now())
 		g.tellEnd(id, l, untrusted.Ends(why, maxText))
-		events = g.lose(id, why)
+		if l.awaited = false; l.state != releasing {
+			events = g.lose(id, why)
+		}
 	}
 	g.mu.Unlock()
 	g.Post(events...)
 	g.nudge()
 }
+
+// endsBy reports whether the engine may have ended the lease by now.
+func (l *lease) endsBy(now time.Time) bool { return l.ending && now.UnixNano() >= l.endAt }
 
 // endedOn says why the agents of a lease are lost that has come to its end: its engine kills them then, and may say so
 // later than they are missed.

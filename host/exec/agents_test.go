@@ -206,6 +206,45 @@ func TestAgentsAreLostAtTheEnd(t *testing.T) {
 	}
 }
 
+// What the executor says of the end of a lease counts, also if its agents are missed a moment before: it has the
+// engine's word. An engine that has signalled its processes does not say when they end. The core may give the lease
+// back in this moment, because the attempt on it has ended: the user hears the engine's word then.
+func TestEngineSaysWhyAgentsAreLost(t *testing.T) {
+	const why, asked = "TIMEOUT: the job reached its time limit", "allocate x-1 pack [[{cpu 1}]] secret of x-1"
+	for _, end := range []time.Time{{}, time.Now().Add(-time.Second)} {
+		w := beginLost(t, end)
+		w.LoseAgents("x-1", "it broke again")
+		w.engine.say(sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseLost, Why: why})
+		w.hears("LeaseLost &{Lease:1 Why:" + why)
+		w.ends("adopt []", asked)
+		w = beginLost(t, end)
+		w.release(1)
+		w.engine.say(sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseLost, Why: why})
+		w.ends("adopt []", asked)
+		w.warned("is lost: " + why)
+	}
+	w := beginLost(t, time.Time{})
+	w.release(1)
+	w.ends("adopt []", asked, "release [x-1]")
+	w.warned("is lost: it broke")
+}
+
+// beginLost has a lease that ends, and whose agent was lost.
+func beginLost(t *testing.T, end time.Time) *world {
+	t.Helper()
+	a := &agents{}
+	w := beginAt(t, clock.System{}, &engine{agents: a})
+	w.ask(1, "cpu=1")
+	w.hears("LeasePending")
+	w.engine.say(sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseGranted, Bundles: []sdk.GrantedBundle{{Node: "n1"}}})
+	close(a.of("x-1", 0))
+	w.hears("LeaseGranted &{Lease:1")
+	w.engine.say(sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseEnding, Until: end, Why: "the time limit is near"})
+	w.hears("LeaseEnding &{Lease:1")
+	w.LoseAgents("x-1", "it broke")
+	return w
+}
+
 // A lease whose agents do not connect in time is given back.
 func TestAgentsDoNotConnect(t *testing.T) {
 	a := &agents{}

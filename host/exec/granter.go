@@ -97,6 +97,7 @@ type lease struct {
 	explained bool
 	endAt     int64
 	endWhy    string
+	awaited   bool // its agents are lost, and the executor may say why
 	heard     bool // the executor has said something about it
 	// hopeless: the executor has said that it will not be granted.
 	hopeless bool
@@ -142,10 +143,15 @@ func (g *Granter) release(id core.LeaseID) {
 	if l != nil && l.state == releasing {
 		return
 	}
+	ran := l != nil && l.granted && l.joining == nil
 	if l != nil {
 		l.stopJoining()
 	}
-	g.leases[id] = &lease{state: releasing, asked: true, ran: l != nil && l.granted && l.joining == nil}
+	if l != nil && l.awaited { // the executor may still say why it has ended
+		l.state, l.ran = releasing, ran
+		return
+	}
+	g.leases[id] = &lease{state: releasing, asked: true, ran: ran}
 }
 
 // Flush implements engine.Granter.

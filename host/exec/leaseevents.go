@@ -38,11 +38,20 @@ func (g *Granter) listen(p plugin.Executor) error {
 func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
 	id, ok := g.id(e.Lease)
 	l := g.leases[id]
-	if !ok || l == nil || l.state == releasing {
+	if !ok || l == nil {
+		return nil
+	}
+	why := untrusted.Ends(e.Why, maxText)
+	if l.state == releasing {
+		if l.awaited && e.Kind == sdk.LeaseLost {
+			g.tellEnd(id, l, why)
+			delete(g.leases, id)
+			g.forget(id)
+			g.progressed()
+		}
 		return nil
 	}
 	l.heard = true
-	why := untrusted.Ends(e.Why, maxText)
 	switch e.Kind {
 	default:
 		g.Log.Once("unknown lease event", g.Title+

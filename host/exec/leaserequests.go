@@ -12,7 +12,7 @@ import (
 
 func (g *Granter) releaseAll(p plugin.Executor) error {
 	g.mu.Lock()
-	ids := g.leasesWhere((*lease).mustRelease)
+	ids := g.leasesWhere(func(l *lease) bool { return l.mustRelease() && !l.awaited })
 	g.mu.Unlock()
 	if len(ids) == 0 {
 		return nil

@@ -38,6 +38,7 @@ type nodes struct {
 	// noStore has it refuse to use the storage.
 	noStore bool
 	gone    error // there are no further connections
+	slow    bool  // it makes no directory before it is asked for output
 	// limit ends each connection after so many bytes; 0: none.
 	limit int64
 	// limitOut is the same for what the host sends, and out is how much it has sent.
@@ -67,7 +68,7 @@ func (n *nodes) Session(context.Context, core.LeaseID, int) (link.Session, error
 		return nil, err
 	}
 	n.limit *= 2
-	go func() { _ = n.agent.Serve(&eyes{node, n}) }()
+	go func() { _ = n.agent.Serve(&eyes{Session: node, of: n}) }()
 	n.sessions = append(n.sessions, host)
 	return host, nil
 }
@@ -126,12 +127,23 @@ func (w *worn) Read(p []byte) (int, error) {
 // eyes are an agent's, which may be blind.
 type eyes struct {
 	link.Session
-	of *nodes
+	of   *nodes
+	held net.Conn // a request of a slow node
+	logs bool     // it was asked for output
 }
 
 func (e *eyes) Accept() (link.Purpose, net.Conn, error) {
 	for {
+		if conn := e.held; conn != nil && e.logs {
+			e.held = nil
+			return link.Purpose{Kind: message.StreamFiles}, conn, nil
+		}
 		p, conn, err := e.Session.Accept()
+		e.logs = e.logs || p.Kind == message.StreamLogs
+		if err == nil && p.Kind == message.StreamFiles && e.of.slow && !e.logs {
+			e.held = conn
+			continue
+		}
 		if err == nil && p.Kind == message.StreamStore && e.of.noStore {
 			go func() {
 				_ = message.Expect(conn, message.Ask, nil)
@@ -249,6 +261,31 @@ func (p *place) save(t *testing.T, id uint32, text string) {
 		t.Fatal(n, err)
 	}
 	has(t, filepath.Join(storage.CheckpointFiles(p.dir, id), "model", "weights"), text)
+}
+
+// A node is asked for the directory of a trial and for its output at once, because an answer may have a long way. What
+// it cannot do leaves nothing behind.
+func TestAsksAtOnce(t *testing.T) {
+	p := made(t, true)
+	p.nodes.slow = true
+	for _, s := range p.nodes.sessions {
+		_ = s.Close()
+	}
+	again := &sdk.Trial{Dir: p.dir, Params: []byte(`{"x":2}`)}
+	if err := p.files.Prepare(p.at, again); err != nil {
+		t.Fatal(err)
+	}
+	has(t, filepath.Join(again.Dir, "params.json"), "{\"x\":2}\n")
+	p.files.Leave(p.at, again)
+	write(t, filepath.Join(filepath.Dir(again.Dir), "00002_def"), "no directory")
+	refused := &sdk.Trial{Dir: filepath.Join(filepath.Dir(p.dir), "00002_def"), Params: []byte(`{}`)}
+	before := *refused
+	if err := p.files.Prepare(p.at, refused); err == nil || refused.Dir != before.Dir {
+		t.Errorf("%v, in %s", err, refused.Dir)
+	}
+	if len(p.files.output) != 0 {
+		t.Errorf("output is still followed: %v", p.files.output)
+	}
 }
 
 // A node that sees the experiment's directory uses it.

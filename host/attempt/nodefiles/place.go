@@ -31,20 +31,31 @@ func unreachable(s link.Session, err error) error {
 		Err:  err}
 }
 
+// prepare has the node make the directory of a trial, and follows its output. The node is asked for both at the same
+// time, because an answer may have a long way, such as through the API server of Kubernetes.
 func (f *Files) prepare(s link.Session, n node, x *sdk.Trial) (err error) {
-	host := x.Dir
-	_, err = f.ask(s, message.Files{Op: message.OpMake, Trial: trialOf(host), Params: x.Params})
-	if err != nil {
+	host, there := x.Dir, *x
+	there.Dir = n.dir(host)
+	if there.Restore, err = n.moved(x.Restore, host); err != nil {
 		return err
 	}
-	if x.Restore, err = n.moved(x.Restore, host); err != nil {
+	if there.ExportDir, err = n.moved(x.ExportDir, host); err != nil {
 		return err
 	}
-	if x.ExportDir, err = n.moved(x.ExportDir, host); err != nil {
-		return err
+	made := make(chan error, 1)
+	go func() {
+		_, err := f.ask(s, message.Files{Op: message.OpMake, Trial: trialOf(host), Params: x.Params})
+		made <- err
+	}()
+	err = f.follow(s, host, &there)
+	if failed := <-made; failed != nil {
+		f.Leave(exec.Place{}, &there)
+		return failed
 	}
-	x.Dir = n.dir(host)
-	return f.follow(s, host, x)
+	if err == nil {
+		*x = there
+	}
+	return err
 }
 
 // Leave implements attempt.Placer. It waits for the rest of the output.

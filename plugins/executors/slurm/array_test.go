@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -104,7 +105,35 @@ func TestTasks(t *testing.T) {
 	b.sets("1|1_3|th-a-0+|PENDING|Priority||NONE|N/A|tunehost:pack:1*1c0g|\n", "")
 	b.looks()
 	b.looks()
-	b.says("th-a-3 lost: Slurm does not know the job 1_3 any more")
+	b.says("th-a-3 lost: " + cancelledWaiting + "; Slurm does not know the task 1_3 any more")
+}
+
+// Slurm has no record of a task that was cancelled while it waited: that is said only if a listing has just had it
+// wait. The record of a whole array, or of its last task, has the reason for which it waited.
+func TestTaskIsCancelledWhileItWaits(t *testing.T) {
+	b := newBench(t)
+	at := time.Now()
+	b.now = func() time.Time { return at }
+	b.submits(several(1, 2, 3, 4)...)
+	b.looks()
+	b.heard = nil
+	b.sets("1|1_4|th-a-0+|PENDING|", "1|1_4|th-a-0+|CANCELLED|")
+	b.sets("1|1_1|th-a-0+|PENDING|Priority||NONE|N/A|tunehost:pack:1*1c0g|\n", "")
+	b.looks()
+	b.says("th-a-4 lost: " + cancelledWaiting)
+	b.looks()
+	b.says("th-a-1 lost: " + cancelledWaiting + "; Slurm does not know the task 1_1 any more")
+	b.sets("1|1_2|th-a-0+|PENDING|Priority||NONE|N/A|tunehost:pack:1*1c0g|\n", "")
+	at = at.Add(time.Hour) // squeue has failed meanwhile, and the task may have run
+	b.looks()
+	b.looks()
+	b.says("th-a-2 lost: Slurm does not know the job 1_2 any more")
+	b.sets("1|1_3|th-a-0+|PENDING|Priority|", "2|1_3|th-a-0+|RUNNING|None|n1")
+	b.looks()
+	b.sets("2|1_3|th-a-0+|RUNNING|None|n1|NONE|N/A|tunehost:pack:1*1c0g|\n", "")
+	b.looks()
+	b.looks()
+	b.says("th-a-3 granted n1", "th-a-3 lost: Slurm does not know the job 1_3 any more")
 }
 
 // A site may allow no arrays. Single jobs are submitted then, and no more arrays are tried.

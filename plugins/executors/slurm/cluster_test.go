@@ -29,6 +29,7 @@ func TestCluster(t *testing.T) {
 		"agents": testAgents, "gangs": testGangs, "spread": testSpread, "secret": testSecret, "refused": testRefused,
 		"cancelled": testCancelled, "setup": testSetup, "preempted": testPreempted, "drained": testDrained,
 		"cut off": testCutOff, "arrays": testArrays,
+		"cancelled while it waits": testCancelledWaiting,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -341,6 +342,44 @@ func testCancelled(t *testing.T, c *slurmtest.Cluster) {
 	if e := p.hears(sdk.LeaseLost); !strings.Contains(e.Why, "cancelled, by scancel or an administrator") {
 		t.Error(e.Why)
 	}
+}
+
+// A job that somebody cancels while it waits is lost with Slurm's word. So is a task, of which Slurm keeps no record,
+// the last task of its array, and each task of an array that is cancelled by its name.
+func testCancelledWaiting(t *testing.T, c *slurmtest.Cluster) {
+	p := newClient(t, "th-waiting-", `{"args": ["--begin=now+1hour"]}`)
+	lost := func(want int) {
+		t.Helper()
+		for range want {
+			if e := p.hears(sdk.LeaseLost); !strings.HasPrefix(e.Why, cancelledWaiting) {
+				t.Errorf("%s: %s", e.Lease, e.Why)
+			}
+		}
+	}
+	waits := func(leases int) {
+		t.Helper()
+		for seen := map[string]bool{}; len(seen) < leases; {
+			seen[p.hears(sdk.LeasePending).Lease] = true
+		}
+	}
+	single := p.ask(1, pack, one(1, 0))
+	p.askAll(one(1, 0), 1001, 1002, 1003, 1004)
+	waits(5)
+	c.Run(t, "scancel", "--name="+single)
+	lost(1)
+	p.must(p.take(t.Context()))
+	array, _, _ := strings.Cut(p.leases["th-waiting-1001"].job, taskMark)
+	p.pass()
+	c.Run(t, "scancel", array+"_1")
+	lost(1)
+	c.Run(t, "scancel", array+"_[2-3]")
+	lost(2)
+	c.Run(t, "scancel", array+"_4")
+	lost(1)
+	p.askAll(one(1, 0), 2001, 2002, 2003, 2004)
+	waits(4)
+	c.Run(t, "scancel", "--name=th-waiting-2000+")
+	lost(4)
 }
 
 // The setup runs before the agent; when it fails, the loss says at which line.

@@ -73,6 +73,7 @@ esac
 grep -q "^$id|" jobs || { echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1; }
 echo "JobId=$id JobState=$(grep "^$id|" jobs | cut -d'|' -f4) Reason=None ExitCode=0:15"`,
 	"sinfo": `exit 1`,
+	"sacct": `exit 1`,
 }
 
 // bench is an executor on a Slurm that misbehaves.
@@ -251,6 +252,77 @@ func TestTimeLimit(t *testing.T) {
 	b.write("scontrol", "#!/bin/sh\necho JobId=1 JobState=COMPLETING Reason=TimeLimit\n", 0o755)
 	b.looks()
 	b.says("th-a-1 lost: Slurm: TIMEOUT: the job reached its time limit; Reason TimeLimit")
+}
+
+// While Slurm ends a job, its state says no more: the host is told that the lease ends, and hears why it has ended
+// afterwards, unless that takes long. A script that has failed is the reason itself.
+func TestCompleting(t *testing.T) {
+	b := newBench(t)
+	at := time.Now()
+	b.now = func() time.Time { return at }
+	b.x.Agent = &sdk.Agent{Path: "/bin/true"}
+	ends := func(exit string) {
+		t.Helper()
+		b.runs()
+		b.sets("RUNNING", "COMPLETING")
+		b.write("scontrol", "#!/bin/sh\necho JobId=1 JobState=$(cut -d'|' -f4 "+b.dir+"/jobs) Reason=None "+
+			"ExitCode="+exit+"\n", 0o755)
+		b.looks()
+	}
+	ends("0:0")
+	b.looks()
+	b.says("th-a-1 ending: Slurm ends the job, as when it is cancelled")
+	if wait := b.untilNotice(0); wait != pastEnd {
+		t.Errorf("the next look is in %v", wait)
+	}
+	b.sets("COMPLETING", "CANCELLED")
+	b.looks()
+	b.says("th-a-1 lost: Slurm: CANCELLED: the job was cancelled, by scancel or an administrator")
+	for _, c := range []struct {
+		exit string
+		late time.Duration
+		want string
+	}{
+		{"0:0", completingFor, "th-a-1 ending: Slurm ends the job, as when it is cancelled\n" +
+			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it"},
+		{"1:0", 0, "th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it; " +
+			"ExitCode 1:0"},
+	} {
+		b.write("jobs", "", 0o600)
+		b.must(os.RemoveAll(filepath.Join(b.dir, "id.1")))
+		ends(c.exit)
+		at = at.Add(c.late)
+		b.looks()
+		b.says(c.want)
+	}
+}
+
+// Who has cancelled a job is said if the accounting knows it. A cluster without one is not asked again.
+func TestWhoHasCancelled(t *testing.T) {
+	const somebody = "the job was cancelled, by scancel or an administrator"
+	for _, c := range []struct{ sacct, want string }{
+		{"[ $4 = --jobs=1 ] && echo 'CANCELLED by 0'", "the job was cancelled by root"},
+		{"echo 'CANCELLED by 4294000000'", "the job was cancelled by the user 4294000000"},
+		{"echo RUNNING", somebody},
+		{"echo 'Slurm accounting storage is disabled' >&2; exit 1", somebody},
+	} {
+		b := newBench(t)
+		b.write("sacct", "#!/bin/sh\ncd "+b.dir+"\n"+c.sacct+"\n", 0o755)
+		b.runs()
+		b.sets("RUNNING", "CANCELLED")
+		b.looks()
+		b.says("th-a-1 lost: Slurm: CANCELLED: " + c.want + "; ExitCode 0:15")
+	}
+	b := newBench(t)
+	b.write("sacct", "#!/bin/sh\necho 1 >> "+b.dir+"/asked\nexit 1\n", 0o755)
+	b.submits(several(1, 2, 3, 4)...)
+	for _, task := range []string{"1_1", "1_2"} {
+		b.sets("1|"+task+"|th-a-0+|PENDING|", "1|"+task+"|th-a-0+|CANCELLED|")
+		b.looks()
+	}
+	if asked := b.read("asked"); asked != "1\n" {
+		t.Errorf("the accounting was asked %q times", asked)
+	}
 }
 
 // B-130: a submission is not repeated if its answer is lost or unreadable.

@@ -139,6 +139,9 @@ const pastEnd = time.Second
 func (e *executor) untilNotice(took time.Duration) time.Duration {
 	next := time.Hour
 	for _, l := range e.leases {
+		if !l.completes.IsZero() {
+			next = min(next, max(pastEnd, took))
+		}
 		if l.told.Kind == sdk.LeaseEnding && !l.until.IsZero() {
 			next = min(next, max(pastEnd, took, l.until.Sub(e.now())))
 		}
@@ -227,8 +230,21 @@ func (e *executor) absent(ctx context.Context, l *lease) {
 		return
 	}
 	if _, err := e.slurm.show(ctx, l.job); errors.Is(err, errUnknown) {
-		e.lose(l, "Slurm does not know the job "+l.job+" any more")
+		e.lose(l, e.unknownWhy(l))
 	}
+}
+
+// recent is less than the time for which Slurm has a record of a job that has ended (MinJobAge, 5 minutes unless a site
+// has changed it).
+const recent = time.Minute
+
+// unknownWhy returns why Slurm does not know the job of a lease. It has no record of a task that is cancelled while
+// others of its array wait, and records of all that have begun for a while.
+func (e *executor) unknownWhy(l *lease) string {
+	if isTask(l.job) && l.told.Kind == sdk.LeasePending && e.now().Sub(l.waited) < recent {
+		return cancelledWaiting + "; Slurm does not know the task " + l.job + " any more"
+	}
+	return "Slurm does not know the job " + l.job + " any more"
 }
 
 // over handles a lease with a component that has ended.
@@ -244,6 +260,9 @@ func (e *executor) over(ctx context.Context, l *lease, jobs []job) {
 			return // the next look tries again
 		}
 	}
+	if err == nil && e.completing(l, &j, fields) {
+		return
+	}
 	if never(&j) {
 		e.refuse(l, pendingWhy(&job{state: "PENDING", reason: j.reason}))
 		return
@@ -252,7 +271,31 @@ func (e *executor) over(ctx context.Context, l *lease, jobs []job) {
 	if last == "" && strings.HasPrefix(fields["ExitCode"], notFound) {
 		last = "the program tunehost is not on the node: put it where all nodes see it, or set send: true"
 	}
-	e.lose(l, lostWhy(j.state, fields, last))
+	why := lostWhy(&j, fields, last)
+	if strings.Contains(why, somebody) {
+		why = named(why, e.canceller(ctx, j.shown()))
+	}
+	e.lose(l, why)
+}
+
+// completingFor is how long a job may be COMPLETING until its lease is lost: as long as Slurm usually lets processes
+// live that it has told to end (KillWait), and a little more. Until then, trials may save.
+const completingFor = 35 * time.Second
+
+// completing reports whether Slurm may soon say why a job ends: while processes of it live, its state is COMPLETING in
+// any case. The host is told that the lease ends.
+func (e *executor) completing(l *lease, j *job, fields map[string]string) bool {
+	exited := fields["ExitCode"] != "0:0" // then it is the script that has ended the job
+	if finalState(j, fields) != completing || exited || e.x.Agent == nil || l.told.Kind < sdk.LeaseGranted {
+		return false
+	}
+	if l.completes.IsZero() {
+		l.completes = e.now()
+	}
+	if !l.ending {
+		e.ends(l, e.now(), "Slurm ends the job, as when it is cancelled")
+	}
+	return e.now().Sub(l.completes) < completingFor
 }
 
 // notFound begins the exit code of a job without the program of the agent.
@@ -262,6 +305,7 @@ const notFound = "127:"
 func (e *executor) waits(ctx context.Context, l *lease, jobs []job) {
 	i := slices.IndexFunc(jobs, func(j job) bool { return j.stage() == waiting })
 	j := &jobs[i]
+	l.waited = e.now()
 	switch {
 	case l.told.Kind == sdk.LeaseGranted || l.ending:
 		if e.cancel(ctx, []string{l.job}) == nil {
@@ -419,12 +463,12 @@ func lastWords(dir, lease string) string {
 	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "")), "\n")
 	last := lines[len(lines)-1]
 	for _, l := range slices.Backward(lines) {
-		if !strings.HasPrefix(l, "srun: ") && !strings.HasPrefix(l, "slurmstepd: ") && !ofChild().MatchString(l) {
+		if !strings.HasPrefix(l, "srun: ") && !strings.HasPrefix(l, "slurmstepd: ") && !noReason().MatchString(l) {
 			last = l
 			break
 		}
 	}
-	if ofChild().MatchString(last) {
+	if noReason().MatchString(last) {
 		return ""
 	}
 	return lastOf(strings.TrimSpace(ofScript().ReplaceAllString(last, "")), mostWords)
@@ -433,8 +477,9 @@ func lastWords(dir, lease string) string {
 // ofScript is what bash puts before its messages about a job's script, which the user has not written.
 var ofScript = lazily.Regexp(`^\S*slurm_script: line [0-9]+: `)
 
-// ofChild is what bash says of a process of the script that a signal has ended: that is not the reason of anything.
-var ofChild = lazily.Regexp(`^\S*slurm_script: line [0-9]+: +[0-9]+ `)
+// noReason is what bash says of a process of the script that a signal has ended, and the agent of the notice of the
+// end: that is not the reason of anything.
+var noReason = lazily.Regexp(`^\S*slurm_script: line [0-9]+: +[0-9]+ |^tunehost agent: the node is taken away soon `)
 
 // lastOf returns the end of a text.
 func lastOf(text string, most int) string {

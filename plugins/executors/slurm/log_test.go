@@ -47,6 +47,7 @@ func TestLastWords(t *testing.T) {
 		"slurmstepd: error: CANCELLED\n": "slurmstepd: error: CANCELLED",
 		"the agent's\n/var/spool/job7/slurm_script: line 115:  3456 Killed    GOGC=800 agent\n": "the agent's",
 		"/var/spool/job7/slurm_script: line 15: module: not found\n":                            "module: not found",
+		"no GPU here\ntunehost agent: the node is taken away soon (terminated)\n":               "no GPU here",
 		"no GPU here\nsrun: error: n2: task 1: Exited with exit code 1\n":                       "no GPU here",
 		strings.Repeat("address ", 100) + "; the wall says no":                                  "; the wall says no",
 		strings.Repeat("x", 5000) + "\n" + "end\nsrun: Terminating StepId=3.0\n\n\n":            "end",

@@ -46,9 +46,12 @@ func pendingWhy(j *job) string {
 	return "Slurm: " + reason
 }
 
+// somebody stands for the user who has cancelled a job, if Slurm does not say it.
+const somebody = ", by scancel or an administrator"
+
 // ended has the meanings of the states in which a job is over.
 var ended = map[string]string{
-	"CANCELLED":     "the job was cancelled, by scancel or an administrator",
+	"CANCELLED":     "the job was cancelled" + somebody,
 	"TIMEOUT":       "the job reached its time limit",
 	"DEADLINE":      "the job reached its deadline",
 	"NODE_FAIL":     "a node failed",
@@ -60,17 +63,33 @@ var ended = map[string]string{
 	"FAILED":        "the job failed",
 	"SUSPENDED":     "the job was suspended",
 	"STOPPED":       "the job was stopped",
-	"COMPLETING":    "the job has ended, and Slurm still cleans up after it",
+	completing:      "the job has ended, and Slurm still cleans up after it",
+}
+
+// cancelledWaiting is what is said of a job that was cancelled before it began.
+const cancelledWaiting = "Slurm: CANCELLED: the job was cancelled while it waited" + somebody
+
+// completing is the state of a job some of whose processes or nodes are still being cleaned up.
+const completing = "COMPLETING"
+
+// finalState returns the state in which a job has ended, as far as Slurm says it.
+func finalState(j *job, fields map[string]string) string {
+	state := j.state
+	if state == completing && fields["JobState"] != "" {
+		state = fields["JobState"]
+	}
+	if state == completing && fields["Reason"] == "TimeLimit" {
+		state = "TIMEOUT" // its processes are being killed
+	}
+	return state
 }
 
 // lostWhy returns why a lease is over: what scontrol says about its job, and the last line of its
 // log.
-func lostWhy(state string, fields map[string]string, last string) string {
-	if state == "COMPLETING" && fields["JobState"] != "" {
-		state = fields["JobState"]
-	}
-	if state == "COMPLETING" && fields["Reason"] == "TimeLimit" {
-		state = "TIMEOUT" // its processes are being killed
+func lostWhy(j *job, fields map[string]string, last string) string {
+	state := finalState(j, fields)
+	if state == "CANCELLED" && j.nodes == "" { // the reason is that for which it waited
+		return cancelledWaiting
 	}
 	why := "Slurm: " + state
 	if meaning := ended[state]; meaning != "" {

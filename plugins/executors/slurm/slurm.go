@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -67,6 +68,8 @@ type executor struct {
 	bridges *bridges
 	pace    pace
 	trouble trouble
+	// noAccounting: the accounting has not answered.
+	noAccounting atomic.Bool
 
 	ctx context.Context // until Close
 	end context.CancelFunc
@@ -88,9 +91,12 @@ type lease struct {
 	told    sdk.LeaseEvent    // the last event
 	ending  bool              // it was told
 	until   time.Time         // its end, as the last listing had it
-	since   time.Time         // since when it was seen to run; zero if an earlier host had it
-	nodes   []string          // where it is granted
-	parts   []bundlePlace     // the job of each bundle
+	waited  time.Time         // when a listing last had it wait
+	// completes is since when Slurm ends it, and has not said why.
+	completes time.Time
+	since     time.Time     // since when it was seen to run; zero if an earlier host had it
+	nodes     []string      // where it is granted
+	parts     []bundlePlace // the job of each bundle
 }
 
 func newExecutor(x sdk.Execution, o options, tell func(...sdk.LeaseEvent)) *executor {
