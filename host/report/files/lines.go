@@ -17,8 +17,8 @@ const maxLine = 64 << 20
 
 // longLine is the error of a file with a longer line.
 func longLine(f *os.File) error {
-	return &nolink.Error{Path: f.Name(), Is: "a file with a line of more than 64 MiB", Do: "tunehost has a file of that " +
-		"name; write to another one"}
+	return &nolink.Error{Path: f.Name(), Is: "a file with a line of more than 64 MiB",
+		Do: "tunehost has a file of that name; write to another one"}
 }
 
 // tail is the end of a file: its last complete line, and where that ends.
