@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
@@ -88,6 +89,14 @@ func (w *world) ask(lease core.LeaseID, request string) {
 func (w *world) release(lease core.LeaseID) {
 	w.Do(core.ReleaseLease{Lease: lease})
 	w.Flush()
+}
+
+// passes lets time pass once the first lease is granted and its agents are awaited. A clock that runs by itself would
+// go on while a busy machine holds up the test, and the agents would be late.
+func (w *world) passes(c *byHand, d time.Duration) {
+	w.t.Helper()
+	testplace.Soon(w.t, "the grant", func() bool { return w.Addresses(1) != nil })
+	c.pass(d)
 }
 
 // hears waits for events.
