@@ -114,6 +114,21 @@ func (w *world) hears(want ...string) {
 	}
 }
 
+// hearsAtLast waits for an event after any others.
+func (w *world) hearsAtLast(want string) {
+	w.t.Helper()
+	for {
+		select {
+		case e := <-w.events:
+			if strings.Contains(fmt.Sprintf("%T %+v", e, e), want) {
+				return
+			}
+		case <-w.t.Context().Done():
+			w.t.Fatal("nothing, not", want)
+		}
+	}
+}
+
 // ends closes the granter and checks the calls that the engine received.
 func (w *world) ends(want ...string) {
 	w.t.Helper()
