@@ -40,10 +40,10 @@ func TestNarrow(t *testing.T) {
 // tabs fails if the views take more than one row, or the one that is shown is out of sight.
 func (p *page) tabs(view string) {
 	p.t.Helper()
+	const box = "document.querySelector('.tabs [aria-current]').getBoundingClientRect()"
 	var height, left, right int
 	p.run("tabs of "+view, chromedp.Evaluate("document.querySelector('.tabs').clientHeight", &height),
-		chromedp.Evaluate("Math.round(document.querySelector('.tabs [aria-current]').getBoundingClientRect().left)", &left),
-		chromedp.Evaluate("Math.round(document.querySelector('.tabs [aria-current]').getBoundingClientRect().right)", &right))
+		chromedp.Evaluate("Math.round("+box+".left)", &left), chromedp.Evaluate("Math.round("+box+".right)", &right))
 	if height > 60 || left < 0 || right > 390 {
 		p.t.Errorf("%s: the views are %d pixels high, the current one is at %d to %d", view, height, left, right)
 	}
