@@ -177,17 +177,15 @@ func TestList(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# What plugins must do
 
-This document lists every check of [the conformance suite](../conformance/README.md), its rule,
-	and the source of the rule:
-numbers refer to [the list of behaviours](BEHAVIOURS.md),
-	files are in [the SDK](../plugins/sdk) or in the root of the repository.
+This document lists every check of [the conformance suite](../conformance/README.md), its rule, and the source of the
+rule, which is a number of [the list of behaviours](BEHAVIOURS.md), or a section or type in a file.
 It is generated from the files in ` + "`conformance/suites` by `go test ./conformance -rewrite`" + `.
 `)
 	for _, k := range sdk.Kinds() {
 		fmt.Fprintf(&b, "\n## %ss\n\n| check | rule | source |\n|---|---|---|\n",
 			strings.ToUpper(string(k[:1]))+string(k[1:]))
 		for _, c := range Checks(k) {
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Name, c.Rule, strings.Join(c.Source, ", "))
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Name, c.Rule, strings.Join(links(c.Source), ", "))
 		}
 	}
 	if flag.Lookup("rewrite").Value.String() == "true" {
@@ -203,4 +201,23 @@ It is generated from the files in ` + "`conformance/suites` by `go test ./confor
 		t.Error("docs/CONFORMANCE.md does not list the checks as they are: run go test ./conformance -rewrite and " +
 			"commit what changes")
 	}
+}
+
+// links returns sources as links from the folder of the list.
+func links(sources []string) (list []string) {
+	for _, source := range sources {
+		name, part, isFile := strings.Cut(source, "#")
+		to := "BEHAVIOURS.md"
+		if isFile {
+			to = "../plugins/sdk/" + name
+			if _, err := os.Stat("../" + name); err == nil {
+				to = "../" + name
+			}
+		}
+		if path.Ext(name) == ".md" {
+			to += "#" + strings.ToLower(part)
+		}
+		list = append(list, "["+source+"]("+to+")")
+	}
+	return list
 }

@@ -74,9 +74,16 @@ func TestEndOfRecordGone(t *testing.T) {
 			t.Errorf("the record has %v, and had %v", now, was)
 		}
 	}
-	everywhere("but the record ends after 1 trials: its last entries are gone")
+	everywhere("but the record ends after 1 trials: its last entries are gone, as in a copy that was made while the " +
+		"experiment ran; put the files of " + journal + " back (for a copy: copy again while no host runs), or, ")
 	if r, err := replay.Run(t.Context(), ended.Dir, replay.Options{Plugins: o.Plugins}); err != nil || r.Lost == nil {
 		t.Errorf("replay: %v, %v", r.Lost, err)
+	}
+	lost := examine.Lost(ended.Dir)
+	if e, err := view.Open(ended.Dir); err != nil || lost(e) == nil {
+		t.Errorf("status and the like: %v", err)
+	} else {
+		do(e.Close())
 	}
 	for _, no := range []string{"00001", "00002"} {
 		found, err := filepath.Glob(filepath.Join(ended.Dir, "trials", no+"_*"))
@@ -129,9 +136,11 @@ func TestDirectoriesOfNoTrial(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	mine := filepath.Join(dir, "trials", "00077_mine", "result.jsonl")
-	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"00077_mine", "00001_" + naming.ID(3, 1) + "_x=1"} { // a program's own, too
+		mine := filepath.Join(dir, "trials", name, "result.jsonl")
+		if err := os.WriteFile(mine, []byte("{\"iteration\": 1, \"loss\": 2}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	wellExamined(t, dir, o.Plugins)
 	o.Sets = append(o.Sets, "trials=3")

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/tunehost/tunehost/host/compose"
+	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/local/reaper"
 	"github.com/tunehost/tunehost/host/options"
 	"github.com/tunehost/tunehost/host/plugin/lockfile"
@@ -110,6 +111,9 @@ func Validate(ctx context.Context, o Options) (summary string, err error) {
 	}
 	return validate.Summary(e), validate.Experiment(ctx, &o, e)
 }
+
+// EnoughThreads returns an error if the limit of processes leaves this one too few threads for anything.
+func EnoughThreads() error { return local.Threads() }
 
 // Abort kills all started processes and returns; recorded events are kept.
 func Abort() {

@@ -145,6 +145,7 @@ func wants(least, most int) cobra.PositionalArgs {
 // with opens an experiment during a call; it fetches one from a remote storage.
 func (a *app) with(dir string, f func(*view.Recorded) error) error {
 	return a.fetched(dir, func(at string, copied bool) error {
+		lost := examine.Lost(at)
 		e, err := view.Open(at)
 		if err != nil {
 			return err
@@ -153,20 +154,13 @@ func (a *app) with(dir string, f func(*view.Recorded) error) error {
 			e.Elsewhere(func(part string) string { return mirror.Join(dir, part) })
 			e.RunsOn(remote.RunsOn(context.Background(), dir))
 		}
-		a.warnOfLost(e)
+		a.warnOf(lost(e))
 		if err := f(e); err != nil {
 			_ = e.Close()
 			return err
 		}
 		return e.Close()
 	})
-}
-
-// warnOfLost warns if the record has lost its end: what is shown is less than there was.
-func (a *app) warnOfLost(e *view.Recorded) {
-	if !e.Alive() {
-		a.warnOf(examine.Lost(e))
-	}
 }
 
 // warnOf prints a warning, unless err is nil.

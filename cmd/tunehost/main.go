@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 
@@ -13,6 +14,10 @@ import (
 )
 
 func main() {
+	if err := host.EnoughThreads(); err != nil {
+		fmt.Fprintln(os.Stderr, "tunehost:", err)
+		os.Exit(2)
+	}
 	plugins.AdaptRuntime(os.Args[1:])
 	os.Exit(run(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }

@@ -51,8 +51,8 @@ func begin(ctx context.Context, p *prepare.Plan, o options.Options) (*Session, e
 	s := &Session{m, map[core.TrialNo]uint32{}}
 	for no := range core.TrialNo(m.machine.Trials()) {
 		v := m.machine.View(no)
-		if v.State == core.Running || v.State == core.Pending && v.Attempt > 0 {
-			s.Before[no] = v.Attempt
+		if v.State == core.Running || v.State == core.Pending && v.Attempt > 0 && v.Cause.Kind == core.CauseNone {
+			s.Before[no] = v.Attempt // one that was taken back, paused or failed has a cause
 		}
 	}
 	m.Publish()

@@ -203,13 +203,18 @@ func Unrecorded(err error) error {
 	return fmt.Errorf("the record cannot be written, and everything is stopped: %w", err)
 }
 
-// noRoom ends a host that waits for room and is told to leave.
+// noRoom ends a host that waits for room, and is told to leave or has waited for its own descriptors.
 func (l *Engine) noRoom(err error) error {
 	what := l.Disk.Missing(err).String()
 	if diskspace.IsShort(err) {
 		what = err.Error()
 	}
-	return diskspace.Unmet(what)
+	select {
+	case <-l.leave:
+		return diskspace.Unmet(what)
+	default: // it has waited long enough
+		return Unrecorded(fmt.Errorf("%w; raise the limit of open files (ulimit -n)", err))
+	}
 }
 
 // keep records the step. If the disk is full, it waits (B-087), or returns that.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
@@ -90,6 +91,14 @@ func (w *world) release(lease core.LeaseID) {
 	w.Flush()
 }
 
+// passes lets time pass once the first lease is granted and its agents are awaited. A clock that runs by itself would
+// go on while a busy machine holds up the test, and the agents would be late.
+func (w *world) passes(c *byHand, d time.Duration) {
+	w.t.Helper()
+	testplace.Soon(w.t, "the grant", func() bool { return w.Addresses(1) != nil })
+	c.pass(d)
+}
+
 // hears waits for events.
 func (w *world) hears(want ...string) {
 	w.t.Helper()
@@ -101,6 +110,21 @@ func (w *world) hears(want ...string) {
 			}
 		case <-w.t.Context().Done():
 			w.t.Fatal("nothing, not", text)
+		}
+	}
+}
+
+// hearsAtLast waits for an event after any others.
+func (w *world) hearsAtLast(want string) {
+	w.t.Helper()
+	for {
+		select {
+		case e := <-w.events:
+			if strings.Contains(fmt.Sprintf("%T %+v", e, e), want) {
+				return
+			}
+		case <-w.t.Context().Done():
+			w.t.Fatal("nothing, not", want)
 		}
 	}
 }

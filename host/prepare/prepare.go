@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/options"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/mirror"
@@ -67,7 +68,7 @@ func (p *Plan) Close() { p.Remote.Close() }
 
 // Load reads and checks the experiment file.
 func Load(ctx context.Context, o *options.Options) (*config.Experiment, error) {
-	if err := checkText(o); err != nil {
+	if err := errors.Join(local.Limits(), checkText(o)); err != nil {
 		return nil, usererror.Wrap(err)
 	}
 	list := []config.Option{config.WithSet(o.Sets...)}
@@ -178,6 +179,9 @@ func Loaded(ctx context.Context, o *options.Options, e *config.Experiment) (_ *P
 
 // FromDir prepares the experiment in a directory or at a URL, as it was recorded.
 func FromDir(ctx context.Context, path string, o *options.Options) (*Plan, error) {
+	if err := local.Limits(); err != nil {
+		return nil, usererror.Wrap(err)
+	}
 	p := &Plan{}
 	if err := p.placeRecorded(ctx, o, path); err != nil {
 		return nil, err

@@ -81,10 +81,17 @@ func Run(ctx context.Context, path string, o Options) (Result, error) {
 	defer r.closeAll()
 	found := Result{Accepted: acceptedIn(r.storage)}
 	held, unknown := journal.Holder(r.storage.Path())
-	err = r.record.Visit(history.Visitor{Before: r.compare, After: r.after})
+	written := unrecorded.Written(r.storage)
+	hosts := uint64(0)
+	err = r.record.Visit(history.Visitor{Before: r.compare, After: func(s *history.Step) error {
+		if _, ok := s.Event.(*core.HostStarted); ok {
+			hosts++
+		}
+		return r.after(s)
+	}})
 	found.Uncompared = r.uncompared
 	if held == nil && unknown == nil {
-		found.Lost = unrecorded.Trial(r.storage, unrecorded.Record{Seed: r.seed, Trials: r.machine.Trials()})
+		found.Lost = unrecorded.Event(r.storage, written, r.machine.Observations()+hosts)
 	}
 	return found, err
 }

@@ -101,9 +101,22 @@ func (s *Server) list(context.Context, *struct{}) (x experimentList, err error) 
 
 func (s *Server) status(_ context.Context, in *Named) (x view.Status, err error) {
 	return x, s.with(in.Name, func(e *experiments.Shared) (err error) {
-		x, err = e.Status(time.Now())
+		if x, err = e.Status(time.Now()); err == nil {
+			x.Unsteerable = s.unsteerable(e, x.State)
+		}
 		return err
 	})
+}
+
+// unsteerable is why requests for an experiment are refused here; "": they are not.
+func (s *Server) unsteerable(e *experiments.Shared, state string) string {
+	switch {
+	case e.IsElsewhere():
+		return elsewhere(e, controlledThere).Error()
+	case state == view.Running && e.Manual() && s.handlerOf(e) == nil:
+		return e.Taken().Error()
+	}
+	return ""
 }
 
 type losses struct {

@@ -70,7 +70,7 @@ func (s *Server) steerers() {
 func (s *Server) do(name string, r steer.Request) (a steer.Answer, err error) {
 	return a, s.with(name, func(x *experiments.Shared) (err error) {
 		if x.IsElsewhere() {
-			return elsewhere(x, "an experiment can be controlled only there")
+			return elsewhere(x, controlledThere)
 		}
 		if _, leaves := r.(steer.Interrupt); !leaves {
 			if err := experiments.Room(x.Dir.Path()); err != nil {
@@ -88,6 +88,8 @@ func (s *Server) do(name string, r steer.Request) (a steer.Answer, err error) {
 		return nil
 	})
 }
+
+const controlledThere = "an experiment can be controlled only there"
 
 // elsewhere is the problem of a request that needs the machine which runs the experiment.
 func elsewhere(x *experiments.Shared, what string) error {

@@ -517,3 +517,23 @@ func TestSlowPluginOfAnother(t *testing.T) {
 	end()
 	all.Wait()
 }
+
+// A second server of the folder says why it cannot steer an experiment whose workers another one has: its page has no
+// buttons that would be refused.
+func TestSecondServerCannotSteer(t *testing.T) {
+	root := t.TempDir()
+	c, _ := hosting(t, root)
+	c.post("", forWorkers)
+	c.post("/w/ask", `{}`)
+	other, _ := hosting(t, root)
+	for who, want := range map[client]bool{c: false, other: true} {
+		_, text := who.send(http.MethodGet, "/w", "")
+		var status struct{ State, Unsteerable string }
+		if err := json.Unmarshal([]byte(text), &status); err != nil || status.State != "running" {
+			t.Fatalf("%v in %s", err, text)
+		}
+		if strings.Contains(status.Unsteerable, "open the URL that that one has printed") != want {
+			t.Errorf("the second one %v: %q", want, status.Unsteerable)
+		}
+	}
+}

@@ -18,9 +18,11 @@ import (
 type Record struct {
 	Seed   uint64
 	Trials int
+	Last   uint64 // at least the number of the last event
 }
 
-// Trial returns an error if there are results of a trial that the record does not have. No host may be at work.
+// Trial returns an error if there are results of a trial that the record does not have. No host may be at work. It
+// looks at the names of all trials' directories.
 func Trial(d storage.Dir, r Record) error {
 	entries, err := nolink.ReadDir(d.Trials())
 	if err != nil {
@@ -28,16 +30,19 @@ func Trial(d storage.Dir, r Record) error {
 	}
 	for _, entry := range entries {
 		dir := filepath.Join(d.Trials(), entry.Name())
-		if entry.IsDir() && later(entry.Name(), r) && hasResults(dir) {
-			return lost(d, dir+" is there", fmt.Sprintf("after %d trials", r.Trials))
+		if id := later(entry.Name(), r); entry.IsDir() && id != "" && files.LastEvent(dir, id) > r.Last {
+			return lost(d, dir+" has results", fmt.Sprintf("after %d trials", r.Trials))
 		}
 	}
 	return nil
 }
 
-// Event returns an error if the result files have events after the last one of the record.
-func Event(d storage.Dir, last uint64) error {
-	written := files.Reported(d.Path())
+// Written returns the number of the last event that the result files of an experiment are known to have.
+func Written(d storage.Dir) uint64 { return files.Reported(d.Path()) }
+
+// Event returns an error if the result files have events, as Written has returned, after the last one of the record.
+// If a host may be at work, Written comes before the record is read.
+func Event(d storage.Dir, written, last uint64) error {
 	if written <= last {
 		return nil
 	}
@@ -46,25 +51,21 @@ func Event(d storage.Dir, last uint64) error {
 }
 
 func lost(d storage.Dir, there, end string) error {
-	return fmt.Errorf("%s, but the record ends %s: its last entries are gone; put the files of %s back from a copy, "+
-		"or, to go on without them, move the directories of later trials and %s away", there, end, d.Journal(),
-		files.Position(d.Path()))
+	return fmt.Errorf("%s, but the record ends %s: its last entries are gone, as in a copy that was made while the "+
+		"experiment ran; put the files of %s back (for a copy: copy again while no host runs), or, to go on without "+
+		"them, move the directories of later trials and %s away", there, end, d.Journal(), files.Position(d.Path()))
 }
 
-// later reports whether a name is that of the directory of a trial which the record does not have. Names that no host
-// has given are a user's.
-func later(name string, r Record) bool {
+// later returns the trial's id if a name is that of the directory of a trial which the record does not have, or "".
+// Names that no host has given are a user's.
+func later(name string, r Record) (id string) {
 	digits, rest, _ := strings.Cut(name, "_")
 	no, err := strconv.ParseUint(digits, 10, 32)
-	return err == nil && no >= uint64(r.Trials) && strings.HasPrefix(rest, naming.ID(r.Seed, uint32(no)))
-}
-
-// hasResults reports whether results of a trial were written: those are recorded before, and are on disk.
-func hasResults(dir string) bool {
-	for _, name := range []string{"result.jsonl", "progress.csv"} {
-		if info, err := nolink.Lstat(filepath.Join(dir, name)); err == nil && info.Size() > 0 {
-			return true
-		}
+	if err != nil || no < uint64(r.Trials) {
+		return ""
 	}
-	return false
+	if id = naming.ID(r.Seed, uint32(no)); !strings.HasPrefix(rest, id) {
+		return ""
+	}
+	return id
 }

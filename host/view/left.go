@@ -167,9 +167,7 @@ func (l *lefts) measure() {
 	}
 	switch {
 	case len(l.samples) > 0:
-		for _, v := range l.samples {
-			l.took += float64(v.TrainNS) / 1e9 / float64(len(l.samples))
-		}
+		l.took = l.mean()
 		return
 	case stop.Iteration > 0 && l.pace > 0:
 		l.took = l.pace * float64(stop.Iteration)
@@ -177,6 +175,24 @@ func (l *lefts) measure() {
 	if limit := float64(stop.TimeNS) / 1e9; limit > 0 && (l.took == 0 || l.took > limit) {
 		l.took = limit
 	}
+}
+
+// mean returns how long a trial trains: as long as those that have ended, and those that have trained for longer than
+// these on average. Where a scheduler stops trials early, the short ones end first.
+func (l *lefts) mean() float64 {
+	sum, n := 0.0, 0.0
+	for _, v := range l.samples {
+		sum += float64(v.TrainNS) / 1e9
+		n++
+	}
+	ended := sum / n
+	for _, v := range l.begun {
+		if trained := float64(v.TrainNS) / 1e9; v.State == core.Running && trained > ended {
+			sum += trained
+			n++
+		}
+	}
+	return sum / n
 }
 
 // reported returns how long a trial had trained at its last result.

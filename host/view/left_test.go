@@ -244,3 +244,21 @@ func TestTimeLeftInWords(t *testing.T) {
 		}
 	}
 }
+
+// B-120: where short trials end first, as with a scheduler that stops most of them early, those that train for longer
+// count with what they have trained so far.
+func TestTimeLeftWhileShortTrialsEnd(t *testing.T) {
+	x := watch(t, 20, 1, 2, "")
+	for short := range core.TrialNo(6) {
+		no := short
+		if no > 0 {
+			no++ // trial 1 trains on
+		}
+		x.w.Wait(2 * time.Second)
+		x.w.Complete(no)
+	}
+	// As long as the short ones, 13 further trials would take 13 s at two places.
+	if now := x.left(); !now.Known || now.Seconds < 20 {
+		t.Errorf("%+v", now)
+	}
+}

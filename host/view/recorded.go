@@ -59,9 +59,11 @@ type directory struct {
 	alive bool
 	// followed says that Refresh counts events; feed is nil until somebody asks for it.
 	followed bool
-	feed     *Feed
-	builder  *EventBuilder
-	events   []Event // for the feed
+	// hosts is how many hosts have taken over the experiment.
+	hosts   uint64
+	feed    *Feed
+	builder *EventBuilder
+	events  []Event // for the feed
 	// also is called with each entry that is read; nil: nothing is.
 	also func(*history.Step)
 	// past is kept with the feed: it is for readers that ask again and again.
@@ -113,13 +115,8 @@ func open(dir string, followed bool, also func(*history.Step)) (*Recorded, error
 // has removed records that were read; then the next call returns another feed. It is nil before there is a record.
 func (e *Recorded) Feed() *Feed { return e.at.follow() }
 
-// LastEvent returns the number of the last event, for [OpenFollowed]; 0 before there is a record.
-func (e *Recorded) LastEvent() uint64 {
-	if e.at.builder == nil {
-		return 0
-	}
-	return e.at.builder.Last()
-}
+// LastEvent returns at least the number of the last event; 0 before there is a record.
+func (e *Recorded) LastEvent() uint64 { return e.at.state.Machine.Observations() + e.at.hosts }
 
 // Alive reports whether a host had the experiment at the last Refresh.
 func (e *Recorded) Alive() bool { return e.at.alive }
@@ -219,6 +216,9 @@ func (d *directory) read() (n int, err error) {
 	err = d.state.record.Each(func(x *history.Step) error {
 		n++
 		d.state.Noted(x.Actions)
+		if _, ok := x.Event.(*core.HostStarted); ok {
+			d.hosts++
+		}
 		if d.followed {
 			d.past.after(d.state, x)
 			d.publish(x)
@@ -276,7 +276,7 @@ func (d *directory) close() error {
 }
 
 func (d *directory) forget() {
-	d.state, d.there = NewState(d.facts, history.New()), false
+	d.state, d.there, d.hosts = NewState(d.facts, history.New()), false, 0
 	if d.feed != nil {
 		d.feed.End()
 	}

@@ -97,6 +97,8 @@ type External struct {
 	// OnHold says that the user has paused it as a whole: no trial continues on its own then. Status.Paused also says
 	// that each trial that is left was paused on its own.
 	OnHold bool
+	// Unsteerable is why the server that answers cannot steer it; "": it can, or no server was asked.
+	Unsteerable string
 	// Manual says that workers, which may be anywhere, train its trials.
 	Manual bool
 	// Exhausted says that the searcher has no more points, so that the rest of those planned cannot be made.
@@ -478,6 +480,8 @@ type externalJSON struct {
 	Pending    []Pending `json:"pending,omitempty"`
 	Waiting    string    `json:"waiting,omitempty"`
 	OnHold     bool      `json:"on_hold,omitempty"`
+	// Unsteerable is the reason, and only in the answers of a server.
+	Unsteerable string `json:"unsteerable,omitempty"`
 }
 
 type usageJSON struct {
@@ -507,5 +511,6 @@ func (s Status) MarshalJSON() ([]byte, error) {
 		s.Paused, orNull(s.Ending), s.Planned, s.Exhausted && s.Made < s.Planned, best, s.Front, resources,
 		s.Elapsed.Seconds(), s.Left.orNull(), s.Dir, s.Host,
 		externalJSON{s.StoppedEarly, s.WasRunning, s.Leases, s.Overdue,
-			s.Entries, s.Resumable, restarts, s.Added, s.Pending, s.Waiting, s.OnHold}})
+			s.Entries, s.Resumable, restarts, s.Added, s.Pending, s.Waiting, s.OnHold,
+			s.Unsteerable}})
 }

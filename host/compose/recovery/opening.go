@@ -48,10 +48,12 @@ func (e *Recovery) Open() error {
 // complete returns an error if the record has lost its end: a host would do again, and replace, what is gone.
 func (e *Recovery) complete() error {
 	b := e.setup
-	if err := unrecorded.Trial(b.Dir, unrecorded.Record{Seed: b.File.Seed, Trials: b.Machine.Trials()}); err != nil {
+	last := e.views.Events.Last()
+	has := unrecorded.Record{Seed: b.File.Seed, Trials: b.Machine.Trials(), Last: last}
+	if err := unrecorded.Trial(b.Dir, has); err != nil {
 		return err
 	}
-	return unrecorded.Event(b.Dir, e.views.Events.Last())
+	return unrecorded.Event(b.Dir, unrecorded.Written(b.Dir), last)
 }
 
 // OpenOnStage is Open on a stage, which may have no record yet.

@@ -155,7 +155,7 @@ func (f *finder) rules(schema map[string]any, path []string, v any) {
 
 // broken returns the library's error for a schema of one rule.
 func broken(rule string, want, v any) error {
-	s, err := parse(map[string]any{rule: want})
+	s, _, err := parse(map[string]any{rule: want})
 	if err != nil {
 		return nil // the library has refused the whole schema then
 	}

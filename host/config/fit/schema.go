@@ -18,7 +18,9 @@ type Schema struct {
 	root  *jsonschema.Schema
 	whole *jsonschema.Resolved
 	draft string
-	parts map[string]*jsonschema.Resolved // by JSON pointer
+	// united: root has in $defs what was in definitions.
+	united bool
+	parts  map[string]*jsonschema.Resolved // by JSON pointer
 }
 
 const (
@@ -48,7 +50,7 @@ func Compile(text []byte) (*Schema, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	if s.root, err = parse(doc); err != nil {
+	if s.root, s.united, err = parse(doc); err != nil {
 		return nil, err
 	}
 	s.root.Schema = s.draft
@@ -70,13 +72,22 @@ func (s *Schema) readDraft() error {
 }
 
 // parse makes the library's form of a schema.
-func parse(doc any) (*jsonschema.Schema, error) {
+func parse(doc any) (s *jsonschema.Schema, united bool, err error) {
 	text, err := json.Marshal(doc)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	s := &jsonschema.Schema{}
-	return s, json.Unmarshal(text, s)
+	again, err := decode(text) // the tour has doc as it was written
+	if err != nil {
+		return nil, false, err
+	}
+	if united = unite(again); united {
+		if text, err = json.Marshal(again); err != nil {
+			return nil, false, err
+		}
+	}
+	s = &jsonschema.Schema{}
+	return s, united, json.Unmarshal(text, s)
 }
 
 // part returns the schema at a JSON pointer, or nil if the library cannot find it.
@@ -87,7 +98,11 @@ func (s *Schema) part(pointer string) *jsonschema.Resolved {
 	if known, ok := s.parts[pointer]; ok {
 		return known
 	}
-	to := &jsonschema.Schema{Schema: s.draft, Ref: place + (&url.URL{Fragment: pointer}).String()}
+	at := "#" + pointer
+	if s.united {
+		at = moved(at)
+	}
+	to := &jsonschema.Schema{Schema: s.draft, Ref: place + (&url.URL{Fragment: at[1:]}).String()}
 	load := func(*url.URL) (*jsonschema.Schema, error) { return s.root.CloneSchemas(), nil }
 	r, err := to.Resolve(&jsonschema.ResolveOptions{Loader: load, BaseURI: "mem:///part.json"})
 	if err != nil {

@@ -182,6 +182,9 @@ func (f *Finder) unknown(kind sdk.Kind, name string) error {
 	if _, err := os.Stat(filepath.Join(f.dir, name)); err == nil {
 		hint = fmt.Sprintf("; for the file or folder %s here, write ./%[1]s", name)
 	}
+	if p := f.inFolderNamed(kind, name); p != nil {
+		hint = fmt.Sprintf("; the plugin in %s is named %q, as its %s says", p.Path, p.Name, config.ManifestFile)
+	}
 	if name == "optuna" {
 		hint = "; it is beside the program, not in it: plugins/searchers/optuna/README.md of the sources " +
 			"says how to use it"
@@ -191,6 +194,18 @@ func (f *Finder) unknown(kind sdk.Kind, name string) error {
 		bundled = "bundled are " + strings.Join(bundledNames, ", ")
 	}
 	return fmt.Errorf("there is no %s %q; %s; looked in %s%s", what, name, bundled, strings.Join(looked, ", "), hint)
+}
+
+// inFolderNamed returns a plugin of another name whose folder has the name.
+func (f *Finder) inFolderNamed(kind sdk.Kind, name string) *folder.Plugin {
+	for _, place := range f.scan() {
+		for _, p := range place.Plugins {
+			if filepath.Base(p.Path) == name && fits(p.Kind, kind) {
+				return p
+			}
+		}
+	}
+	return nil
 }
 
 func (f *Finder) bundledNames(kind sdk.Kind) (names []string) {

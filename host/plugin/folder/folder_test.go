@@ -60,6 +60,7 @@ func TestScan(t *testing.T) {
 		"backup~":         script,
 		"README.md":       "# no plugin",
 		"data/x.csv":      "1",
+		"random.bin":      "\x00\x01 data with the mode of a program",
 		"bad.wasm":        "text",
 		"odd/plugin.yaml": "{kind: searcher, name: odd, command: [odd], sumary: x}",
 	})
@@ -82,7 +83,7 @@ func TestScan(t *testing.T) {
 			bad = append(bad, p.Name)
 		}
 	}
-	if !slices.Equal(others, []string{"README", "data"}) || !slices.Equal(bad, []string{"bad", "odd"}) {
+	if !slices.Equal(others, []string{"README", "data", "random"}) || !slices.Equal(bad, []string{"bad", "odd"}) {
 		t.Errorf("others %q, bad %q", others, bad)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "it-ran")); err == nil {

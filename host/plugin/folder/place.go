@@ -3,9 +3,11 @@ package folder
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tunehost/tunehost/host/config"
@@ -148,6 +150,10 @@ func look(path string, e fs.DirEntry) (*Plugin, *Problem) {
 		return lookFolder(path)
 	}
 	p, err := ofFile(path, info)
+	if err == nil && p.Transport == Process && !mayRun(path) {
+		err = fmt.Errorf("%s is executable, but no program; a script needs a first line such as #!/usr/bin/env python3",
+			path)
+	}
 	if err != nil {
 		return nil, &Problem{Name: name, Err: err, Other: filepath.Ext(path) != wasmEnding}
 	}
@@ -155,6 +161,22 @@ func look(path string, e fs.DirEntry) (*Plugin, *Problem) {
 		return nil, &Problem{Name: name, Err: err}
 	}
 	return p, nil
+}
+
+// programs are the first bytes of the files that Linux and macOS execute by themselves.
+var programs = []string{"#!", "\x7fELF", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"}
+
+// mayRun reports whether a file begins like a program, or cannot be read. Other files in the folder may have the bit
+// that makes them executable, such as data from a file system without such bits.
+func mayRun(path string) bool {
+	begin := make([]byte, 4)
+	f, err := os.Open(path)
+	if err != nil {
+		return true
+	}
+	defer func() { _ = f.Close() }()
+	n, _ := io.ReadFull(f, begin)
+	return slices.ContainsFunc(programs, func(s string) bool { return strings.HasPrefix(string(begin[:n]), s) })
 }
 
 func lookFolder(path string) (*Plugin, *Problem) {

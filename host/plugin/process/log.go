@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -85,7 +86,9 @@ type output struct {
 	shortage string
 	// traced is the last line that came with a traceback; the answer to the call has the same text.
 	traced string
+	// panic is the first line of a Go panic, with the place of the first frame that may be the author's.
 	panic  string
+	placed bool
 	rate   untrusted.Rate
 }
 
@@ -136,8 +139,11 @@ func (o *output) remember(text string, traced bool) {
 		o.traced = short(text)
 	}
 	text = short(text)
-	if o.panic == "" && isPanic(text) {
+	switch place := frameOf(text); {
+	case o.panic == "" && isPanic(text):
 		o.panic = text
+	case o.panic != "" && !o.placed && place != "":
+		o.panic, o.placed = o.panic+" ("+place+")", true
 	}
 	if o.shortage == "" && saysShortage(text) {
 		o.shortage = text
@@ -146,6 +152,18 @@ func (o *output) remember(text string, traced bool) {
 		o.tail = append(o.tail[:0], o.tail[1:]...)
 	}
 	o.tail = append(o.tail, text)
+}
+
+// frameOf returns FILE:LINE of a line of a Go program's stack, "\t/dir/main.go:33 +0x1d"; "" for other lines and for
+// frames of Go's own packages and of modules.
+func frameOf(text string) string {
+	at, isFrame := strings.CutPrefix(text, "\t")
+	at, _, _ = strings.Cut(at, " ")
+	if file, _, ok := strings.Cut(at, ".go:"); !isFrame || !ok || strings.HasPrefix(file, "runtime/") ||
+		strings.Contains(file, "/go/src/") || strings.Contains(file, "/pkg/mod/") {
+		return ""
+	}
+	return filepath.Base(at)
 }
 
 func short(text string) string {

@@ -31,3 +31,22 @@ func TestTraces(t *testing.T) {
 		t.Errorf("%q", beside)
 	}
 }
+
+// A Go program that panics beside the call that it answers names the place in its author's code.
+func TestPlaceOfPanic(t *testing.T) {
+	const stack = "goroutine 34 [running]:\npanic({0x1, 0x2})\n\t/usr/local/go/src/runtime/panic.go:787 +0x132\n" +
+		"strings.Repeat({0x0, 0x0}, 0x1)\n\t/usr/local/go/src/strings/strings.go:624 +0x5a5\n" +
+		"main.(*searcher).Suggest.func1()\n\t/home/me/plugins/mine/main.go:47 +0x2c\n" +
+		"created by main.(*searcher).Suggest in goroutine 33\n\t/home/me/plugins/mine/main.go:46 +0x25\n"
+	for printed, want := range map[string]string{
+		"starting\npanic: no luck\n\n" + stack:  "panic: no luck (main.go:47)",
+		"\t/home/me/main.go:3 +0x1\npanic: x\n": "panic: x",
+	} {
+		o := newOutput(nil)
+		w := lineWriter{to: o, stream: "stderr"}
+		_, _ = w.Write([]byte(printed))
+		if got := o.last(); len(got) != 1 || got[0] != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

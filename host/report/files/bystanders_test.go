@@ -48,6 +48,68 @@ func TestProgramsOwnFiles(t *testing.T) {
 	}
 }
 
+// A file of zeros, which takes no room on the disk, is not read to its end.
+func TestProgramsHugeFiles(t *testing.T) {
+	for _, format := range []Format{JSONL, CSV} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, format.File())
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<42)); err != nil {
+			t.Fatal(err)
+		}
+		table, err := openTable(dir, format, (*os.File).WriteAt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := table.close(); err != nil {
+			t.Error(err)
+		}
+		if info, err := os.Stat(path + ".old"); err != nil || info.Size() != 1<<42 {
+			t.Errorf("%s.old: %v", path, err)
+		}
+	}
+	e := &view.Event{Trial: view.Subject{Dir: t.TempDir()}}
+	path := filepath.Join(e.Trial.Dir, errorFile)
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<42)); err != nil {
+		t.Fatal(err)
+	}
+	if err := addFailure(e, "why"); !taken(err) {
+		t.Errorf("%s: %v", errorFile, err)
+	}
+}
+
+// What a program writes into its directory says nothing of the record, unless it is a row of the trial itself.
+func TestLastEventOfATrial(t *testing.T) {
+	dir := newDir(t, 2)
+	r := New(Options{Dir: dir, Formats: []Format{JSONL, CSV}, Now: func() time.Time { return began }})
+	r.sync = func(string) error { return nil }
+	s := &story{dir: dir}
+	s.start(0, 1, 0)
+	s.result(0, 1, 1, acc(1))
+	if err := errors.Join(r.Report(s.events), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	last := s.events[len(s.events)-1].Number
+	for _, format := range []Format{JSONL, CSV} {
+		row, err := os.ReadFile(filepath.Join(trialDir(dir, 0), format.File()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for content, want := range map[string]uint64{string(row): last, "": 0, "mine": 0, "{\"loss\":1}\n": 0,
+			"epoch,loss\n1,2\n": 0, "{\"iteration\":1,\"attempt\":1,\"event_number\":9,\"done\":true}\n": 0} {
+			at := t.TempDir()
+			if err := os.WriteFile(filepath.Join(at, format.File()), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := LastEvent(at, "id0"); got != want {
+				t.Errorf("%s with %q: %d, want %d", format.File(), content, got, want)
+			}
+			if got := LastEvent(at, "id1"); got != 0 {
+				t.Errorf("%s of another trial: %d", format.File(), got)
+			}
+		}
+	}
+}
+
 // B-155: error.txt keeps what a program has written there; only an incomplete paragraph of ours is
 // removed.
 func TestProgramsOwnErrors(t *testing.T) {
@@ -86,6 +148,7 @@ func TestAPlaceTakenByOneTrial(t *testing.T) {
 			_ = os.Remove(file)
 			return os.Symlink(target, file)
 		},
+		"a file of zeros without end": func(_, file, _ string) error { return os.Truncate(file, 1<<42) },
 		"a file for the directory": func(trial, _, _ string) error {
 			return errors.Join(os.RemoveAll(trial), os.WriteFile(trial, []byte("mine"), 0o600))
 		},

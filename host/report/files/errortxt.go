@@ -16,7 +16,7 @@ import (
 const errorFile = "error.txt"
 
 // maxErrors is larger than the messages of all attempts of a trial.
-const maxErrors = 1 << 30
+const maxErrors = 64 << 20
 
 // addFailure appends a failed attempt to the trial's error.txt, unless it is there. An incomplete
 // paragraph of a crash is removed; what a program has written into the file stays (B-155).

@@ -12,6 +12,15 @@ import (
 
 const tailBytes = 4096
 
+// maxLine is longer than any row of a result. A program may have made a file of zeros that has no end of a line.
+const maxLine = 64 << 20
+
+// longLine is the error of a file with a longer line.
+func longLine(f *os.File) error {
+	return &nolink.Error{Path: f.Name(), Is: "a file with a line of more than 64 MiB",
+		Do: "tunehost has a file of that name; write to another one"}
+}
+
 // tail is the end of a file: its last complete line, and where that ends.
 type tail struct {
 	line []byte // with its newline; nil when there is none
@@ -25,13 +34,16 @@ func readTail(f *os.File) (tail, error) {
 		return tail{}, err
 	}
 	for n := int64(tailBytes); ; n *= 4 {
-		n = min(n, info.Size())
+		n = min(n, info.Size(), maxLine)
 		b := make([]byte, n)
 		if _, err := f.ReadAt(b, info.Size()-n); err != nil {
 			return tail{}, err
 		}
 		if t, ok := lastLine(b, info.Size()-n); ok || n == info.Size() {
 			return t, nil
+		}
+		if n == maxLine {
+			return tail{}, longLine(f)
 		}
 	}
 }
@@ -50,8 +62,9 @@ func lastLine(b []byte, at int64) (tail, bool) {
 	return tail{b[start:], at + int64(len(b))}, start > 0 || at == 0
 }
 
+// readHead returns the first line, as much of it as a line of ours may have.
 func readHead(f *os.File) ([]byte, error) {
-	line, err := bufio.NewReader(io.NewSectionReader(f, 0, 1<<62)).ReadBytes('\n')
+	line, err := bufio.NewReader(io.NewSectionReader(f, 0, maxLine)).ReadBytes('\n')
 	if err == io.EOF {
 		err = nil
 	}
@@ -62,7 +75,10 @@ func readHead(f *os.File) ([]byte, error) {
 func eachLine(f *os.File, size int64, do func(line []byte) error) error {
 	r := bufio.NewReader(io.NewSectionReader(f, 0, size))
 	for {
-		line, err := r.ReadBytes('\n')
+		line, err := readLine(r)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			return longLine(f)
+		}
 		if len(line) > 0 {
 			if err := do(line); err != nil {
 				return err
@@ -75,6 +91,17 @@ func eachLine(f *os.File, size int64, do func(line []byte) error) error {
 			return err
 		}
 	}
+}
+
+// readLine is ReadBytes for lines that are not too long.
+func readLine(r *bufio.Reader) (line []byte, err error) {
+	for len(line) <= maxLine {
+		part, err := r.ReadSlice('\n')
+		if line = append(line, part...); !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+	return nil, bufio.ErrBufferFull
 }
 
 // rewrite atomically replaces the file by what edit makes of its lines; edit appends to its first

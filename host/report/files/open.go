@@ -107,10 +107,10 @@ func (o *openFiles) flush() error {
 	return nil
 }
 
-// leave gives up the files of a trial if something is in their place, such as a link, or in that of the trial's
-// directory, such as a file, and reports whether that is so: other trials have nothing to do with it.
+// leave gives up the files of a trial if something is in their place, such as a link or a huge file, or in that of the
+// trial's directory, such as a file, and reports whether that is so: other trials have nothing to do with it.
 func (o *openFiles) leave(no core.TrialNo, err error) bool {
-	if _, ok := errors.AsType[*nolink.Error](err); !ok && !errors.Is(err, syscall.ENOTDIR) {
+	if !taken(err) {
 		return false
 	}
 	if !o.left[no] {
@@ -118,6 +118,13 @@ func (o *openFiles) leave(no core.TrialNo, err error) bool {
 		o.warn(fmt.Sprintf("the files of trial %d get no more results: %v", no, err))
 	}
 	return true
+}
+
+// taken reports whether an error is about what a program has put in the place of a file or folder.
+func taken(err error) bool {
+	_, other := errors.AsType[*nolink.Error](err)
+	_, large := errors.AsType[*nolink.TooLargeError](err)
+	return other || large || errors.Is(err, syscall.ENOTDIR)
 }
 
 // settle closes the files of a trial that is over, or if enough others stay open.

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"errors"
 	"path/filepath"
 	"strconv"
@@ -38,4 +39,29 @@ func setReported(dir string, number uint64) error {
 	}
 	_, err = f.WriteString(strconv.FormatUint(number, 10) + "\n")
 	return nolink.Settle(f, path, errors.Join(err, f.Sync()))
+}
+
+// LastEvent returns the number of the last event in the result files of a trial, which are in its directory: 0 if there
+// are none, or others than a host has written for the trial. A trial's program may have made some.
+func LastEvent(dir, id string) (number uint64) {
+	for format := range Format(len(before)) {
+		if f, err := nolink.Open(filepath.Join(dir, format.File())); err == nil {
+			number = max(number, lastEvent(&table{format: format, file: f}, id))
+			_ = f.Close()
+		}
+	}
+	return number
+}
+
+func lastEvent(t *table, id string) uint64 {
+	if ours, err := t.hasOurHeader(); err != nil || !ours {
+		return 0
+	}
+	last, err := readTail(t.file)
+	if err != nil || !bytes.Contains(last.line, []byte(map[Format]string{JSONL: `,"trial_id":"` + id + `",`,
+		CSV: "," + id + ","}[t.format])) {
+		return 0
+	}
+	m, _ := readMark(last.line, before[t.format])
+	return m.event
 }

@@ -80,12 +80,12 @@ func (t *table) need() error {
 // takeUp reads the file and removes an incomplete row of a crash. A file that is not ours is renamed
 // (B-155).
 func (t *table) takeUp() error {
+	if ours, err := t.hasOurHeader(); err != nil || !ours {
+		return errors.Join(err, t.putAside())
+	}
 	tail, err := readTail(t.file)
 	if err != nil {
 		return err
-	}
-	if ours, err := t.hasOurHeader(); err != nil || !ours {
-		return errors.Join(err, t.putAside())
 	}
 	if err := t.cutAt(tail.end); err != nil {
 		return err

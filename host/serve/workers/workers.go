@@ -14,7 +14,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -67,8 +66,9 @@ func New(s *asktell.Session, now func() time.Time) *Workers {
 	w := &Workers{session: s, now: now, leases: map[core.TrialNo]*lease{}, spare: map[core.TrialNo]asktell.Trial{},
 		kept: map[core.TrialNo]held{}, lengths: readLengths(s.Dir().Path())}
 	for no, attempt := range s.Before {
-		length := w.lengths.of(no)
-		w.kept[no] = held{attempt, length, now().Add(length)}
+		if length := w.lengths.of(no); length != 0 {
+			w.kept[no] = held{attempt, length, now().Add(length)}
+		}
 	}
 	return w
 }
@@ -94,6 +94,12 @@ func (w *Workers) Ask(ctx context.Context, length time.Duration) (Assignment, as
 	if err := w.expire(ctx); err != nil {
 		return Assignment{}, "", err
 	}
+	if length != Usual && !w.lengths.hasAll() {
+		// A server that is killed before it has stored this one would take it for one of the usual length.
+		if err := w.lengths.setAll(w.held()); err != nil {
+			return Assignment{}, "", err
+		}
+	}
 	for no, t := range w.spare {
 		if _, kept := w.kept[no]; !kept {
 			g, err := w.give(no, t, length)
@@ -110,6 +116,18 @@ func (w *Workers) Ask(ctx context.Context, length time.Duration) (Assignment, as
 			return g, "", err
 		}
 	}
+}
+
+// held returns the lengths of the leases that workers have, or may have from an earlier server.
+func (w *Workers) held() map[core.TrialNo]time.Duration {
+	all := map[core.TrialNo]time.Duration{}
+	for no, x := range w.kept {
+		all[no] = x.length
+	}
+	for no, l := range w.leases {
+		all[no] = l.length
+	}
+	return all
 }
 
 // next is one more trial of the engine, which is spare until somebody has it.
@@ -323,16 +341,30 @@ func (w *Workers) Tick(ctx context.Context) (ended bool, err error) {
 
 func (w *Workers) expire(ctx context.Context) error {
 	now := w.now()
-	maps.DeleteFunc(w.kept, func(_ core.TrialNo, x held) bool { return now.After(x.until) })
+	for no, x := range w.kept {
+		if now.After(x.until) {
+			delete(w.kept, no)
+			if err := w.takeBack(ctx, no, x.length); err != nil {
+				return err
+			}
+		}
+	}
 	for no, l := range w.leases {
 		if now.After(l.until) {
 			delete(w.leases, no)
-			if err := w.session.TakeBack(ctx, no, l.length); err != nil {
+			if err := w.takeBack(ctx, no, l.length); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// takeBack has a trial wait whose lease has ended.
+func (w *Workers) takeBack(ctx context.Context, no core.TrialNo, length time.Duration) error {
+	delete(w.spare, no)
+	_ = w.lengths.set(no, 0) // a length too many does no harm
+	return w.session.TakeBack(ctx, no, length)
 }
 
 // Do implements steer.Handler.
@@ -353,5 +385,8 @@ func (w *Workers) Close() error {
 		return nil
 	}
 	w.over = true
+	if s := w.session.Ended(); s == 0 || s == core.InterruptedByUser {
+		_ = w.lengths.setAll(w.held()) // without it, the next server waits for workers that there are not
+	}
 	return w.session.Close()
 }

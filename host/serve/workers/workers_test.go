@@ -3,6 +3,8 @@ package workers_test
 import (
 	"context"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -189,5 +191,62 @@ func TestToldAfterAnInterruption(t *testing.T) {
 	_, err = w.Tell(ctx, workers.Message{Trial: g.ID, Attempt: g.Attempt})
 	if err == nil || !strings.Contains(err.Error(), "because the experiment is interrupted") {
 		t.Errorf("the tell is answered with %v", err)
+	}
+}
+
+// TestTrialsThatNoWorkerHas: after a kill of the server the next ask gets a trial that no worker has, and need not wait
+// until a lease of the usual length would have ended: one that was taken back, and one whose ask had no answer.
+func TestTrialsThatNoWorkerHas(t *testing.T) {
+	ctx := t.Context()
+	o := settings()
+	o.File, o.Mode.Source, o.Storage, o.Resume = "w.yaml", []byte(source), t.TempDir(), "never"
+	session, err := asktell.Start(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	clock := func() time.Time { return now }
+	w := workers.New(session, clock)
+	t.Cleanup(func() { _ = w.Close() })
+	ask := func(w *workers.Workers, length time.Duration) workers.Assignment {
+		t.Helper()
+		g, word, err := w.Ask(ctx, length)
+		if err != nil || word != "" {
+			t.Fatal(word, err)
+		}
+		return g
+	}
+	usual, silent := ask(w, workers.Usual), []string{ask(w, 2*time.Second).ID, ask(w, 2*time.Second).ID}
+	now = now.Add(3 * time.Second)
+	if _, err := w.Tick(ctx); err != nil { // the trials of the silent workers are taken back
+		t.Fatal(err)
+	}
+	if _, err := session.Handle(ctx, asktell.Request{Kind: asktell.Ask}); err != nil { // and the server is killed
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "w")
+	if err := os.CopyFS(dir, os.DirFS(session.Dir().Path())); err != nil {
+		t.Fatal(err)
+	}
+	next, err := asktell.Resume(ctx, dir, settings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := workers.New(next, clock)
+	t.Cleanup(func() { _ = again.Close() })
+	got := map[string]bool{ask(again, time.Second).ID: true, ask(again, time.Second).ID: true}
+	if !got[silent[0]] || !got[silent[1]] {
+		t.Errorf("asks got %v; want %v: one was taken back, the ask of the other had no answer", got, silent)
+	}
+	now = now.Add(workers.Usual + time.Second)
+	if _, err := again.Tick(ctx); err != nil {
+		t.Fatal(err)
+	}
+	no, err := next.Find(usual.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, _ := next.View(no); v.State != core.Pending {
+		t.Errorf("after its lease the trial of a worker that never came back is %s, want PENDING", v.State)
 	}
 }

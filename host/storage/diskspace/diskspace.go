@@ -20,6 +20,10 @@ import (
 // retry is the pause between two tries.
 const retry = time.Second
 
+// ownLimitFor is how long a host waits for its own file descriptors. Only what it does itself gives some back, which
+// may wait for the same.
+const ownLimitFor = time.Minute
+
 // Disk counts who waits for room on it.
 type Disk struct {
 	log   *hostlog.Log
@@ -52,7 +56,8 @@ func (d *Disk) Lacks() lack.Lack {
 	return d.missing
 }
 
-// WhenRoom calls do, and while the disk is full repeats it, until ending is closed.
+// WhenRoom calls do, and while the disk is full repeats it, until ending is closed. It repeats it for a minute only if
+// this process has too many open files.
 func (d *Disk) WhenRoom(ending <-chan struct{}, do func() error) error {
 	err := do()
 	if !IsFull(err) {
@@ -64,7 +69,8 @@ func (d *Disk) WhenRoom(ending <-chan struct{}, do func() error) error {
 // Wait is WhenRoom after a first try that failed with err.
 func (d *Disk) Wait(ending <-chan struct{}, err error, do func() error) error {
 	d.lacks(err)
-	for IsFull(err) && d.pause(ending) {
+	began := d.clock.Now()
+	for IsFull(err) && !(ownLimit(err) && d.clock.Since(began) >= ownLimitFor) && d.pause(ending) {
 		err = do()
 	}
 	d.waited(err == nil)
@@ -184,6 +190,9 @@ func isShort(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) ||
 		errors.Is(err, syscall.EAGAIN)
 }
+
+// ownLimit reports that this process has as many open files as it may have.
+func ownLimit(err error) bool { return errors.Is(err, syscall.EMFILE) }
 
 // SaysFull is IsFull for the text of an error from another process, in any language: Go writes its first letter small.
 func SaysFull(text string) bool {

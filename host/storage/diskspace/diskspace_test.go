@@ -9,9 +9,12 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/core/journal/journaltest"
 	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/clock/clocktest"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/storage/lack"
 )
@@ -93,5 +96,20 @@ func TestFullDiskAtResume(t *testing.T) {
 	fs.SetRoom(1 << 20)
 	if _, _, err := journal.Open(fs, o, func(uint64, [][]byte) error { return nil }); err != nil {
 		t.Error(err)
+	}
+}
+
+// A host with trials that hold all its descriptors waits for them for a minute: they may wait for the same.
+func TestOwnLimitIsNotWaitedForWithoutEnd(t *testing.T) {
+	d := New(hostlog.New(hclog.NewNullLogger()), clocktest.New(1000))
+	began, tries := d.clock.Now(), 0
+	err := d.WhenRoom(nil, func() error {
+		if tries++; tries > 1000 {
+			return nil
+		}
+		return syscall.EMFILE
+	})
+	if waited := d.clock.Since(began); err != syscall.EMFILE || d.Waits() || tries < 3 || waited < ownLimitFor {
+		t.Errorf("%d tries in %v: %v; it waits: %v", tries, waited, err, d.Waits())
 	}
 }

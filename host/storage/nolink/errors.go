@@ -33,7 +33,18 @@ func linkError(path string) *Error {
 }
 
 func tooLarge(path string, size, limit int64) error {
-	return fmt.Errorf("%s has %d bytes, more than the %d allowed", path, size, limit)
+	return &TooLargeError{Path: path, Size: size, Limit: limit}
+}
+
+// TooLargeError is the error of a file that has more bytes than may be read.
+type TooLargeError struct {
+	Path        string
+	Size, Limit int64
+}
+
+// Error implements error.
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("%s has %d bytes, more than the %d allowed", e.Path, e.Size, e.Limit)
 }
 
 // explain finds the link, pipe or socket that made the system refuse a path.

@@ -236,15 +236,22 @@ func (x *examination) state() {
 	x.checkpoints(e)
 }
 
-// Lost returns an error if a trial has results that the record does not have any more: what is shown of it is less than
-// there was. No host may be at work.
-func Lost(e *view.Recorded) error {
-	return unrecorded.Trial(e.Dir, unrecorded.Record{Seed: e.Seed, Trials: e.Now().Machine.Trials()})
+// Lost returns what tells, once the record of the experiment in a directory was read, whether the result files had
+// more events before: then what is shown is less than there was.
+func Lost(dir string) func(*view.Recorded) error {
+	d, err := storage.At(dir)
+	if err != nil {
+		return func(*view.Recorded) error { return nil } // who opens it says so
+	}
+	written := unrecorded.Written(d)
+	return func(e *view.Recorded) error { return unrecorded.Event(d, written, e.LastEvent()) }
 }
 
 // unrecorded finds out whether the record has lost its end.
 func (x *examination) unrecorded(e *view.Recorded) {
-	if err := cmp.Or(Lost(e), unrecorded.Event(x.dir, e.LastEvent())); err != nil {
+	has := unrecorded.Record{Seed: e.Seed, Trials: e.Now().Machine.Trials(), Last: e.LastEvent()}
+	err := cmp.Or(unrecorded.Trial(x.dir, has), unrecorded.Event(x.dir, unrecorded.Written(x.dir), has.Last))
+	if err != nil {
 		x.bad("record", "%v", err)
 	}
 }

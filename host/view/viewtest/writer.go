@@ -185,6 +185,15 @@ func (w *Writer) Run(rounds int) {
 	w.flush()
 }
 
+// Complete has one of the running trials make its last iteration, now.
+func (w *Writer) Complete(no core.TrialNo) {
+	i := w.find(no)
+	w.running[i].iteration = w.Iterations - 1
+	w.iterate(w.running[i])
+	w.act()
+	w.flush()
+}
+
 // Wait lets time pass in which no trial reports anything.
 func (w *Writer) Wait(d time.Duration) { w.at += int64(d) }
 

@@ -66,6 +66,9 @@ func TestChoicesThatLookAlike(t *testing.T) {
 		p.await(`[...document.querySelectorAll("#parameters th[scope=row]")].map((h) => h.textContent)
 			.filter((name) => !name.startsWith("group")).join() === "cfg"`)
 	}
+	p.view("#/compare?of=alike,alike")
+	p.await(`[...document.querySelectorAll("#sides tbody th[scope=row]")].map((h) => h.textContent)
+		.filter((name) => name.startsWith("cfg")).join() === "cfg"`)
 	p.clean()
 }
 

@@ -22,6 +22,7 @@ func TestNarrow(t *testing.T) {
 		p.view("#/x/quickstart/" + view)
 		p.await(complete)
 		p.fits(view)
+		p.tabs(view)
 		p.view("#/x/" + long + "/" + view)
 		p.await("document.querySelector('main h1') && !document.querySelector('main .waiting')")
 		p.fits(view + " with long names")
@@ -34,6 +35,18 @@ func TestNarrow(t *testing.T) {
 	p.await("document.querySelector('dialog input')")
 	p.fits("settings")
 	p.clean()
+}
+
+// tabs fails if the views take more than one row, or the one that is shown is out of sight.
+func (p *page) tabs(view string) {
+	p.t.Helper()
+	const box = "document.querySelector('.tabs [aria-current]').getBoundingClientRect()"
+	var height, left, right int
+	p.run("tabs of "+view, chromedp.Evaluate("document.querySelector('.tabs').clientHeight", &height),
+		chromedp.Evaluate("Math.round("+box+".left)", &left), chromedp.Evaluate("Math.round("+box+".right)", &right))
+	if height > 60 || left < 0 || right > 390 {
+		p.t.Errorf("%s: the views are %d pixels high, the current one is at %d to %d", view, height, left, right)
+	}
 }
 
 // long is a name without a place to break a line.

@@ -1,6 +1,6 @@
 // The frame of all pages, and which page an address has.
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Status } from "./api";
 import type { PageProps } from "./context";
 import { Context, useSource } from "./context";
@@ -66,10 +66,15 @@ function One({ x, view, id }: { x: string; view: string; id?: string }): JSX.Ele
   useEffect(() => {
     document.title = visible(`${progress}${x} · ${view === "trials" && id ? "trial " + id : view} · tunehost`);
   }, [progress, x, view, id]);
+  const tabs = useRef<HTMLElement>(null);
+  useEffect(() => { // in a narrow window they are one row that scrolls
+    const row = tabs.current, current = row?.querySelector<HTMLElement>("[aria-current]");
+    if (row && current) row.scrollLeft = current.offsetLeft - (row.clientWidth - current.clientWidth) / 2;
+  }, [view]);
   // a server that does not answer may come back; what it says does not change by itself
   const unread = !watched.status && (watched.error?.status ?? 0) !== 0;
   return <>
-    <nav class="tabs" aria-label="views">{views.map((v) => <a key={v.name} href={href(["x", x, v.name])}
+    <nav ref={tabs} class="tabs" aria-label="views">{views.map((v) => <a key={v.name} href={href(["x", x, v.name])}
       aria-current={v.name === view ? "page" : undefined}>{v.title}</a>)}</nav>
     <main id="main" tabIndex={-1}>
       {unread ? <Failure of={watched.error} /> : <Lost watched={watched} />}

@@ -15,17 +15,18 @@ interface Mark {
 export function useFall(source: Source, x: string, status?: Status): string {
   const [said, say] = useState("");
   const high = useRef<Mark | undefined>(undefined);
+  const turn = useRef(Promise.resolve()); // of one look after the other: the answers to an earlier one may come later
   const best = status?.best as Ranked | null | undefined;
   useEffect(() => {
     if (!status || status.front || source.made) return;
     const value = best ? toNumber(best.value) : NaN;
-    void (async () => {
+    turn.current = turn.current.then(async () => {
       const { metric, mode } = (await source.space(x)).objectives[0] ?? { metric: "", mode: "min" };
       const before = best && status.state === "interrupted" ? await highest(source, x, mode) : high.current;
       const fell = before && (!best || (mode === "max" ? value < before.value : value > before.value));
       if (!fell) high.current = best ? { best, value } : before;
       say(fell ? told(before, metric, await source.trial(x, String(before.best.number))) : "");
-    })().catch(() => {}); // it is told at the next look
+    }).catch(() => {}); // it is told at the next look
   }, [best?.number, String(best?.value), best?.attempts, status?.state]);
   return said;
 }

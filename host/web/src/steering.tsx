@@ -203,6 +203,7 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
   const [form, open] = useState("");
   if (!status || made) return null;
   if (!steer) return <p class="quiet steering" id="read-only">Read only: the token of this page changes nothing.</p>;
+  if (status.unsteerable) return <Elsewhere why={status.unsteerable} />;
   const running = status.state === "running";
   const ending = running && status.ending ? `the experiment is ending: ${status.ending}` : undefined;
   const failed = status.counts["ERROR"] ?? 0;
@@ -227,6 +228,9 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
   </section>;
 }
 
+// Elsewhere is in the place of buttons that the server would refuse: another process has the experiment.
+const Elsewhere = ({ why }: { why: string }): JSX.Element => <p class="quiet steering" id="unsteerable">Read only here. {why}</p>;
+
 // nothingLeft says why an experiment cannot be resumed.
 const nothingLeft = (s: Status): string => (s.exhausted ? "all trials have ended, and the searcher has no more points"
   : s.state === "stopped" ? "the experiment was stopped, and all its trials were made: raise their number in Settings"
@@ -247,6 +251,7 @@ export function TrialSteering({ x, trial, status, lost }: { x: string; trial: De
   const [cloning, open] = useState<"" | "anew" | "saved">("");
   const close = (): void => open("");
   if (!steer) return null;
+  if (status.unsteerable) return <Elsewhere why={status.unsteerable} />;
   const { state, number } = trial;
   const saved = trial.checkpoints.length > 0;
   const over = state === "TERMINATED" || state === "ERROR";

@@ -1,7 +1,7 @@
 // Several experiments, side by side.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { History, Ranked, Status } from "../api";
+import type { History, Ranked, Space, Status } from "../api";
 import { flat, param, toNumber } from "../api";
 import { useSource } from "../context";
 import type { Unit } from "../format";
@@ -24,6 +24,7 @@ interface Course {
 interface One {
   name: string;
   status: Status;
+  space: Space;
   front: Ranked[];
   courses: Course[];
 }
@@ -34,7 +35,7 @@ async function read(source: Source, name: string, tone: number): Promise<One> {
   const metrics = source.made ? [undefined] : space.objectives.map((o, i) => (i === 0 ? undefined : o.metric));
   const [front, histories] = await Promise.all([status.front ? source.pareto(name) : [],
     Promise.all(metrics.map((m) => source.history(name, m)))]);
-  return { name, status, front, courses: histories.map((history) => ({ name, tone, history })) };
+  return { name, status, space, front, courses: histories.map((history) => ({ name, tone, history })) };
 }
 
 const objective = (h: History): string => `${h.metric} (${h.mode})`;
@@ -83,7 +84,7 @@ function BestIn({ of: o, objective: of }: { of: One; objective: string }): JSX.E
 
 function Sides({ of: list, objectives }: { of: One[]; objectives: string[] }): JSX.Element {
   const best = (o: One): Ranked | null => o.status.best as Ranked | null;
-  const params = [...new Set(list.flatMap((o) => Object.keys(flat(best(o)?.params ?? {}))))];
+  const params = [...new Set(list.flatMap((o) => Object.keys(flat(best(o)?.params ?? {}, o.space))))];
   const row = (name: string, cell: (o: One) => JSX.Element | string): JSX.Element =>
     <tr key={name}><th scope="row">{name}</th>{list.map((o) => <td key={o.name}>{cell(o)}</td>)}</tr>;
   return <table><thead><tr><th><span class="hidden">what</span></th>{list.map((o) => <th key={o.name} scope="col"><a href={href(["x", o.name])}>{o.name}</a></th>)}</tr></thead>

@@ -72,6 +72,12 @@ test("given coordinates are laid over answers, which stay as they are", () => {
   assert.deepEqual(mine, [0.1, 0.2]);
 });
 
+test("values outside of the space are refused as such: the host does not ask again", () => {
+  const request = /** @type {any} */ ({ trial: 2 });
+  assert.throws(() => wire.suggestion(space, { a: 0, b: 0, c: 0 }, request),
+    (thrown) => thrown instanceof wire.OutsideError && thrown.message.startsWith("its point for trial 2: "));
+});
+
 test("decisions are on results that were told, once", () => {
   const stop = { event: result.number, verdict: /** @type {const} */ ("stop"), reason: "why" };
   assert.deepEqual(wire.decisions(space, [result], [stop]).decisions,

@@ -54,15 +54,14 @@ NOT_OPEN = Failure(grpc.StatusCode.FAILED_PRECONDITION, "the plugin was not open
 
 
 def guarded(call: str, f: Callable[[], T]) -> T:
-    """Runs the author's code. An exception becomes a Failure; its traceback goes to the log, except that of an answer
-    which this package refuses."""
+    """Runs the author's code. An exception becomes a Failure; its traceback goes to the log. An answer which this
+    package refuses is not logged: the host says what it is told of it."""
     try:
         return f()
-    except _wire.WrongAnswer as e:
-        log.error("%s failed: %s", call, e)
-        raise Failure(grpc.StatusCode.ABORTED, str(e)) from e
-    except TooTight as e:  # asking again would change nothing
+    except (TooTight, _wire.Outside) as e:  # asking again would change nothing
         raise Failure(grpc.StatusCode.OUT_OF_RANGE, str(e)) from e
+    except _wire.WrongAnswer as e:
+        raise Failure(grpc.StatusCode.ABORTED, str(e)) from e
     except BaseException as e:
         log.error("%s failed: %s", call, describe(e), exc_info=True)
         raise Failure(grpc.StatusCode.ABORTED, describe(e)) from e  # the host names the call
@@ -74,7 +73,7 @@ def opening(f: Callable[[], T]) -> T:
         return f()
     except ValueError as e:  # Refused, too: written for the user
         if not isinstance(e, Refused):
-            log.warning("open failed", exc_info=True)
+            log.error("open failed: %s", describe(e), exc_info=True)
         raise Failure(grpc.StatusCode.INVALID_ARGUMENT, str(e)) from e
     except BaseException as e:
         log.error("open failed: %s", describe(e), exc_info=True)

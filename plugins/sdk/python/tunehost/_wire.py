@@ -97,6 +97,10 @@ class WrongAnswer(ValueError):
     """An answer of the author's code that is refused: the text says all, and no line of the author's has failed."""
 
 
+class Outside(WrongAnswer):
+    """Params that are outside of the space, as the host finds of the numbers of a point."""
+
+
 def suggestions(space: Space, asked: Sequence[Request], answer: Sequence[Any], by: Any = None) -> searcher_pb2.SuggestResponse:
     """Checks an answer of the method by and sets the given coordinates in it."""
     if isinstance(answer, (str, Mapping)) or not isinstance(answer, collections.abc.Iterable):
@@ -135,8 +139,8 @@ def _point(space: Space, request: Request, params: Mapping[str, Any]) -> Point:
     except ValueError as e:
         drawn = any(name in space.index and space.parameters[space.index[name]].is_choice and isinstance(x, float)
                     for name, x in params.items())
-        raise WrongAnswer(f"its params for trial {request.trial}: {e}"
-                          + ("; a dict has values, a list has the numbers of a point" if drawn else "")) from e
+        raise Outside(f"its params for trial {request.trial}: {e}"
+                      + ("; a dict has values, a list has the numbers of a point" if drawn else "")) from e
 
 
 def _number(space: Space, request: Request, i: int, x: Any) -> float:

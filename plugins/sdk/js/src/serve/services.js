@@ -31,10 +31,11 @@ export function unary(method, code = status.ABORTED) {
     try {
       answer(null, await method(call.request));
     } catch (thrown) {
-      if (!(thrown instanceof Refusal || thrown instanceof TightError)) {
+      const final = thrown instanceof TightError || thrown instanceof wire.OutsideError; // asking again would change nothing
+      if (!(thrown instanceof Refusal || final)) {
         log.error(`${call.getPath().split("/").pop()}: ${describe(thrown)}`, { stack: stackOf(thrown) });
       }
-      if (thrown instanceof TightError) { // asking again would change nothing
+      if (final) {
         answer(failure(status.OUT_OF_RANGE, thrown.message));
         return;
       }

@@ -176,13 +176,33 @@ export function suggestion(space, answer, { trial, given }) {
   if (answer === WAIT || answer === EXHAUSTED) {
     return /** @type {symbol} */ (answer);
   }
-  const point = raw(space, answer, `point for trial ${trial}`);
+  const what = `point for trial ${trial}`;
+  const point = raw(space, answer && typeof answer === "object" && !isRaw(answer) ? pointOf(space, answer, what) : answer, what);
   given?.forEach((x, i) => {
     if (i < point.length && !Number.isNaN(x)) {
       point[i] = x;
     }
   });
   return { values: point };
+}
+
+/** Values that are outside of the space, as the host finds of the numbers of a point. */
+export class OutsideError extends Error {}
+
+/** @param {any} point */
+const isRaw = (point) => Array.isArray(point) || ArrayBuffer.isView(point);
+
+/**
+ * @param {Space} space
+ * @param {any} values
+ * @param {string} what
+ */
+function pointOf(space, values, what) {
+  try {
+    return space.point(values);
+  } catch (thrown) {
+    throw new OutsideError(`its ${what}: ${/** @type {Error} */ (thrown).message}`);
+  }
 }
 
 /**
@@ -195,8 +215,7 @@ function raw(space, point, what) {
   if (!point || typeof point !== "object") {
     throw new TypeError(`its ${what} is ${String(point)}; expected a point, WAIT or EXHAUSTED`);
   }
-  const isRaw = Array.isArray(point) || ArrayBuffer.isView(point);
-  const values = Array.from(/** @type {Float64Array} */ (isRaw ? point : space.point(point)));
+  const values = Array.from(/** @type {Float64Array} */ (isRaw(point) ? point : space.point(point)));
   if (values.length !== space.params.length) {
     throw new RangeError(`its ${what} has ${values.length} values; the space has ${space.params.length} parameters`);
   }
