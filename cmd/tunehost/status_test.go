@@ -15,7 +15,8 @@ func TestNextStepsAfterTime(t *testing.T) {
 		time.Second: "`tunehost resume d --unstarted`", time.Hour: "`tunehost run FILE --set budget.time=LIMIT " +
 			"--unstarted`",
 	} {
-		s := &view.Status{State: "stopped", Dir: "d", NeverStarted: 2, Elapsed: used, Budget: time.Minute}
+		s := &view.Status{State: "stopped", Dir: "d", NeverStarted: 2,
+			Spent: view.Spent{Elapsed: used, Budget: time.Minute}}
 		if got := strings.Join(nextSteps(s, false), ""); !strings.Contains(got, want) {
 			t.Errorf("after %v: %s", used, got)
 		}

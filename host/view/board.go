@@ -63,7 +63,7 @@ func NewBoard(o BoardOptions) *Board {
 	f := o.State.Facts
 	return &Board{BoardOptions: o, status: Status{Name: f.Name, Dir: f.Place(), State: Running,
 		Grace:   f.Config.StopGrace,
-		Planned: o.Planned, Budget: f.Config.Budget.Time,
+		Planned: o.Planned, Spent: Spent{Budget: f.Config.Budget.Time},
 		Quality: Quality{Objective: f.Objectives()[0], Several: len(f.Config.Objectives) > 1}}}
 }
 

@@ -47,12 +47,17 @@ type Status struct {
 	Quality
 	Resources []resource.Usage
 	External
+	Spent
+	// Host is the other machine that runs it, or "".
+	Host string
+}
+
+// Spent is the part of a status about time.
+type Spent struct {
 	// Elapsed is the running time over all hosts (B-026), Budget its limit; 0: none.
 	Elapsed, Budget time.Duration
 	// Uncounted is the part of Elapsed that does not count for the budget: [core.Machine.Counted].
 	Uncounted time.Duration
-	// Host is the other machine that runs it, or "".
-	Host string
 }
 
 // Quality is the part of a status about the objectives.
@@ -130,8 +135,8 @@ func (s *State) CurrentStatus() Status {
 		NeverStarted: m.NeverStarted(), Paused: m.Paused(), Grace: s.Config.StopGrace, Planned: Planned(m),
 		Made:    int64(m.Trials()),
 		Quality: Quality{Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1}, Resources: m.Usage(),
-		Elapsed: time.Duration(m.Now()), Budget: time.Duration(m.Spec().Budget.TimeNS), Host: s.runsOn,
-		Uncounted: time.Duration(m.Now() - m.Counted()),
+		Spent: Spent{Elapsed: time.Duration(m.Now()), Budget: time.Duration(m.Spec().Budget.TimeNS),
+			Uncounted: time.Duration(m.Now() - m.Counted())}, Host: s.runsOn,
 		External: External{Entries: s.Entries(), Added: Added(m), Waiting: s.waiting(), owed: s.owed(),
 			OnHold: m.OnHold(), Manual: m.Spec().Manual, Exhausted: m.SearchedOut()}}
 	x.Reported = m.Metric(x.Objective.Metric) != 0

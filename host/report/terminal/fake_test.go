@@ -40,8 +40,9 @@ func amount(text string) resource.Amount {
 
 func (f *fake) Status() view.Status {
 	st := view.Status{Name: "digits", Dir: "/home/ada/results/digits", State: f.state, Planned: int64(f.planned),
-		Quality: view.Quality{Objective: core.Objective{Metric: "accuracy", Mode: stat.Max}}, Elapsed: f.elapsed,
-		Counts: map[core.State]int{core.Terminated: f.done - f.failed, core.Errored: f.failed},
+		Quality: view.Quality{Objective: core.Objective{Metric: "accuracy", Mode: stat.Max}},
+		Spent:   view.Spent{Elapsed: f.elapsed},
+		Counts:  map[core.State]int{core.Terminated: f.done - f.failed, core.Errored: f.failed},
 		Resources: []resource.Usage{{Name: "cpu", Used: amount("6"), Total: amount("8")},
 			{Name: "gpu", Used: amount("0.5"), Total: amount("1")},
 			{Name: "memory", Used: amount("2GiB"), Total: amount("16GiB")}}}

@@ -79,7 +79,8 @@ func TestStarsAreWhole(t *testing.T) {
 }
 
 // watchMargins keeps the texts that reach beyond their canvas, and the ticks at the left that reach into the title of
-// their axis: those of the last drawing of each canvas that is there. One is drawn anew a moment after its size changes.
+// their axis: those of the last drawing of each canvas that is there. One is drawn anew a moment after its size
+// changes.
 const watchMargins = `{
 	window.faults = new Map();
 	window.ticks = 0;
