@@ -13,8 +13,8 @@ const (
 	aheadEntries = 1 << 10
 	// aheadBatches is how many batches may wait to be applied.
 	aheadBatches = 4
-	// allBatches is how many there are: those that wait, one that is decoded, and one that is applied. On a busy machine
-	// all others may have been applied before the next one is decoded.
+	// allBatches is how many there are: those that wait, one that is decoded, and one that is applied. On
+	// a busy machine all others may have been applied before the next one is decoded.
 	allBatches = aheadBatches + 2
 )
 

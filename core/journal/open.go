@@ -293,8 +293,8 @@ func (w *walk) tail(first uint64) error {
 	if !w.repairs {
 		return w.lastFrames(io.NewSectionReader(file, 0, size), first)
 	}
-	// It is read once, into memory, so that syncReplayed writes exactly what was replayed, even if the disk and the page
-	// cache differ.
+	// It is read once, into memory, so that syncReplayed writes exactly what was replayed, even if the disk
+	// and the page cache differ.
 	w.last = make([]byte, size)
 	n, err := readFull(file, w.last)
 	if err != nil {

@@ -198,7 +198,8 @@ func TestNearestOfClasses(t *testing.T) {
 			u := table.unit(point())
 			var all []neighbour
 			for row := range rows {
-				all = append(all, neighbour{row: row, distance: table.distance(u, table.unit(rows[row].Point), math.Inf(1))})
+				v := table.unit(rows[row].Point)
+				all = append(all, neighbour{row: row, distance: table.distance(u, v, math.Inf(1))})
 			}
 			slices.SortFunc(all, neighbour.compare)
 			if near := table.nearest(u); !slices.Equal(near, all[:len(near)]) {

@@ -143,8 +143,9 @@ func (t *Table) align() {
 	}
 }
 
-// class returns a point in unit coordinates with 0 for each number that exists. The distance of two classes is the part
-// of the distance of their points that choices make, and parameters that only one of them has: never more than the whole.
+// class returns a point in unit coordinates with 0 for each number that exists. The distance of two classes
+// is the part of the distance of their points that choices make, and parameters that only one of them has:
+// never more than the whole.
 func (t *Table) class(u []float64) []float64 {
 	c := slices.Clone(u)
 	for i, x := range c {
