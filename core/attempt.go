@@ -24,7 +24,7 @@ func (m *Machine) remove(no TrialNo, why Cause, judged bool) {
 	} else if !m.since(RulesV2) {
 		m.cancelAdoption(no) // since RulesV2 the checkpoint is kept for its start
 	}
-	m.tell(Observation{Kind: SawRemoved, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration,
+	m.tell(&Observation{Kind: SawRemoved, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration,
 		Last: judged, Cause: &why})
 }
 
@@ -163,7 +163,7 @@ func (m *Machine) complete(no TrialNo, why Cause) {
 	m.forget(no)
 	delete(m.asked, no)
 	m.move(no, Terminated)
-	m.tell(Observation{Kind: SawCompleted, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration,
+	m.tell(&Observation{Kind: SawCompleted, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration,
 		Cause: &why})
 }
 
@@ -222,7 +222,7 @@ func (m *Machine) pause(no TrialNo, why Cause, by held) {
 		m.held++
 	}
 	m.markPaused(no)
-	m.tell(Observation{Kind: SawPaused, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Cause: &why})
+	m.tell(&Observation{Kind: SawPaused, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Cause: &why})
 }
 
 // markPaused notes with the results that are not decided that their trial has paused. The scheduler takes
@@ -286,7 +286,7 @@ func (m *Machine) backToQueue(no TrialNo, l *live) {
 		m.setCause(m.trial(no), why) // until it starts again
 	}
 	m.enqueue(no, !lost) // interrupted trials are the first to continue (B-076)
-	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: m.trial(no).attempt, Cause: &why})
+	m.tell(&Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: m.trial(no).attempt, Cause: &why})
 }
 
 // placeLost ends an attempt whose node or lease is gone. The trial continues elsewhere. That is not a
@@ -340,7 +340,7 @@ func (m *Machine) failed(no TrialNo, why Cause, e *AttemptEnded) {
 	m.lose(no)
 	m.move(no, Pending)
 	m.enqueue(no, false)
-	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: t.attempt, Cause: &why, Retried: true})
+	m.tell(&Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: t.attempt, Cause: &why, Retried: true})
 }
 
 // fail ends a trial in ERROR.
@@ -350,7 +350,7 @@ func (m *Machine) fail(no TrialNo, why Cause) {
 	m.resized(no) // for a later reset
 	m.forget(no)
 	m.move(no, Errored)
-	m.tell(Observation{Kind: SawFailed, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration,
+	m.tell(&Observation{Kind: SawFailed, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: m.known(no).iteration,
 		Cause: &why})
 	m.afterFailure(why)
 }

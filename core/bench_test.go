@@ -208,12 +208,15 @@ func BenchmarkReplay(b *testing.B) {
 	run := func(name string, once func() error) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
+			before := processorTime()
 			for b.Loop() {
 				if err := once(); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(c.record)), "ns/event")
+			events := float64(b.N * len(c.record))
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/events, "ns/event")
+			b.ReportMetric((processorTime()-before)*1e9/events, "cpu-ns/event")
 		})
 	}
 	run("history", func() error {

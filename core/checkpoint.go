@@ -154,7 +154,7 @@ func (e *CheckpointSaved) apply(m *Machine) {
 	c.bytes = e.Bytes
 	m.stored += e.Bytes
 	m.hold(e.Trial, c)
-	m.tell(Observation{Kind: SawCheckpoint, To: ToScheduler | ToReporters, Trial: e.Trial, Attempt: e.Attempt,
+	m.tell(&Observation{Kind: SawCheckpoint, To: ToScheduler | ToReporters, Trial: e.Trial, Attempt: e.Attempt,
 		Iteration: e.Iteration})
 	m.keep(e.Trial)
 	m.makeRoom()

@@ -261,15 +261,15 @@ func (m *Machine) bind(name string, id MetricID) {
 }
 
 // tell passes an observation to its listeners. If suggestions have several runs, the searcher is told
-// of all runs together instead.
-func (m *Machine) tell(o Observation) uint64 {
+// of all runs together instead. The observation is the machine's afterwards.
+func (m *Machine) tell(o *Observation) uint64 {
 	together := m.runs() > 1 && o.Kind != SawEnd && o.Kind != SawSearchEnded
 	if together {
 		o.To &^= ToSearcher
 	}
-	number := m.say(&o)
+	number := m.say(o)
 	if together {
-		m.tellTogether(o)
+		m.tellTogether(*o)
 	}
 	return number
 }
@@ -352,7 +352,7 @@ func (m *Machine) finishIfDone() {
 func (m *Machine) finish(o Outcome, why Cause) {
 	m.engine.giveAllBack()
 	m.outcome, m.cause = o, why
-	m.tell(Observation{Kind: SawEnd, To: ToAll, Outcome: o})
+	m.tell(&Observation{Kind: SawEnd, To: ToAll, Outcome: o})
 	m.do(Finish{o, why})
 }
 
@@ -368,7 +368,7 @@ func (m *Machine) searchOver() {
 		return
 	}
 	m.searchEnded = true
-	m.tell(Observation{Kind: SawSearchEnded, To: ToScheduler})
+	m.tell(&Observation{Kind: SawSearchEnded, To: ToScheduler})
 }
 
 // endsForGood reports that it is ending, and nothing is kept for later.

@@ -8,7 +8,7 @@ import (
 
 func (e *AttemptStarted) apply(m *Machine) {
 	if m.current(e.Trial, e.Attempt) {
-		m.tell(Observation{Kind: SawStarted, To: ToAll, Trial: e.Trial, Attempt: e.Attempt})
+		m.tell(&Observation{Kind: SawStarted, To: ToAll, Trial: e.Trial, Attempt: e.Attempt})
 	}
 }
 
@@ -199,7 +199,7 @@ func (m *Machine) tellResult(t *trial, l *live, e *ResultReported, again, stoppe
 			o.Due = true
 		}
 	}
-	number := m.tell(o)
+	number := m.tell(&o)
 	if !o.Due {
 		l.credits++
 		return

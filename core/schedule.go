@@ -181,5 +181,5 @@ func (m *Machine) createRun(s Suggestion, params span, extra bool) {
 	m.unfinished++
 	m.move(no, Pending)
 	m.enqueue(no, false)
-	m.tell(Observation{Kind: SawAdded, To: ToAll, Trial: no})
+	m.tell(&Observation{Kind: SawAdded, To: ToAll, Trial: no})
 }

@@ -100,6 +100,14 @@ func (m *Machine) known(no TrialNo) stretch {
 	return m.present(no)
 }
 
+// knownCells is known for the first cell alone.
+func (m *Machine) knownCells(no TrialNo) int32 {
+	if c := m.earlier[no]; c != nil {
+		return m.known(no).cells
+	}
+	return m.trial(no).cells
+}
+
 // Stretch is a part of a trial's training: consecutive results with the same parameters. A trial
 // begins another one each time it continues from another's checkpoint or with other parameters.
 type Stretch struct {

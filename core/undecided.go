@@ -1,9 +1,6 @@
 package core
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // undecided is a result that the scheduler has not decided.
 type undecided struct {
@@ -28,14 +25,21 @@ func (u *undecideds) add(x undecided) {
 
 // find returns nil for a result that is over. What it returns is valid until the next change.
 func (u *undecideds) find(number uint64) *undecided {
-	i, ok := slices.BinarySearchFunc(u.list, number,
-		func(x undecided, number uint64) int { return cmp.Compare(x.number, number) })
-	if !ok || u.list[i].over {
+	low, high := 0, len(u.list)
+	for low < high {
+		if middle := (low + high) / 2; u.list[middle].number < number {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low == len(u.list) || u.list[low].number != number || u.list[low].over {
 		return nil
 	}
-	return &u.list[i]
+	return &u.list[low]
 }
 
+// remove says that a result is decided, or that its trial has ended.
 func (u *undecideds) remove(number uint64) {
 	x := u.find(number)
 	if x == nil {

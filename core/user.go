@@ -91,7 +91,7 @@ func (e *TrialReset) apply(m *Machine) {
 	m.lose(e.Trial)
 	m.move(e.Trial, Pending)
 	m.enqueue(e.Trial, false)
-	m.tell(Observation{Kind: SawRequeued, To: ToReporters, Trial: e.Trial, Attempt: t.attempt, Cause: &why})
+	m.tell(&Observation{Kind: SawRequeued, To: ToReporters, Trial: e.Trial, Attempt: t.attempt, Cause: &why})
 }
 
 // resettable reports that the trial is in the state that the event names. An experiment that a running

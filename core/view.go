@@ -133,18 +133,18 @@ func (m *Machine) State(no TrialNo) State {
 // Summary returns the summary of a metric in the stretch that the trial is known by, and
 // whether it was reported there.
 func (m *Machine) Summary(no TrialNo, id MetricID) (stat.Summary, bool) {
-	return m.summaryIn(m.known(no).cells, id)
+	return m.summaryIn(m.knownCells(no), id)
 }
 
 // EachSummary calls f for each metric of the stretch that the trial is known by.
 func (m *Machine) EachSummary(no TrialNo, f func(MetricID, stat.Summary)) {
-	m.eachIn(m.known(no).cells, f)
+	m.eachIn(m.knownCells(no), f)
 }
 
 // Summarizes reports whether EachSummary passes exactly these metrics, in this order.
 func (m *Machine) Summarizes(no TrialNo, list []Metric) bool {
 	n := 0
-	for at := m.known(no).cells; at != 0; at = m.cell(at).next {
+	for at := m.knownCells(no); at != 0; at = m.cell(at).next {
 		c := m.cell(at)
 		if m.valuesIn(c) == 0 {
 			continue

@@ -13,6 +13,9 @@ const (
 	aheadEntries = 1 << 10
 	// aheadBatches is how many batches may wait to be applied.
 	aheadBatches = 4
+	// allBatches is how many there are: those that wait, one that is decoded, and one that is applied. On
+	// a busy machine all others may have been applied before the next one is decoded.
+	allBatches = aheadBatches + 2
 )
 
 // ahead decodes batches.
@@ -27,7 +30,7 @@ type ahead struct {
 
 // readAhead begins to decode what follows.
 func readAhead(s Source, pooled bool) *ahead {
-	a := &ahead{pooled, make(chan batch, aheadBatches), make(chan batch, aheadBatches), make(chan struct{})}
+	a := &ahead{pooled, make(chan batch, aheadBatches), make(chan batch, allBatches), make(chan struct{})}
 	go a.run(s)
 	return a
 }

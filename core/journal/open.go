@@ -68,8 +68,9 @@ func Open(fs FS, opts Options, replay Replay) (*Journal, Opened, error) {
 	if err != nil {
 		return nil, Opened{}, err
 	}
-	w, err := inspect(fs, opts, replay)
-	if err != nil {
+	w := newWalk(fs, opts, replay)
+	w.repairs = true
+	if err := w.inspect(); err != nil {
 		return nil, w.opened, err
 	}
 	if opts.Accept != nil {
@@ -87,20 +88,9 @@ func Open(fs FS, opts Options, replay Replay) (*Journal, Opened, error) {
 // Verify reads the whole journal like Open and writes nothing. On a journal that is being written
 // it may wrongly report a torn end.
 func Verify(fs ReadFS, opts Options, replay Replay) (Opened, error) {
-	w, err := inspect(fs, opts, replay)
+	w := newWalk(fs, opts, replay)
+	err := w.inspect()
 	return w.opened, err
-}
-
-func inspect(fs ReadFS, opts Options, replay Replay) (*walk, error) {
-	w := &walk{fs: fs, replay: replay, opened: Opened{RunID: opts.RunID, Next: 1}}
-	firsts, err := segments(fs)
-	if err != nil {
-		return w, err
-	}
-	if len(firsts) == 0 {
-		return w, ErrNoJournal
-	}
-	return w, w.run(firsts)
 }
 
 // syncReplayed makes the replayed events durable, since the page cache proves nothing. After a clean close
@@ -112,7 +102,7 @@ func syncReplayed(fs FS, w *walk) error {
 	if w.opened.Clean || !w.lastHasEvents() {
 		return nil
 	}
-	file, err := newSegment(fs, segmentName(w.lastFirst), w.opened.RunID, w.last)
+	file, err := newSegment(fs, segmentName(w.lastFirst), w.opened.RunID, w.last[:w.lastEnd])
 	if err != nil {
 		return err
 	}
@@ -138,8 +128,26 @@ type walk struct {
 	opened Opened
 	link   uint32
 
-	lastFirst uint64 // the first event of the last segment,
-	last      []byte // and its header and complete frames with records
+	// Of the last segment: its first event, and the end of its complete frames with records.
+	lastFirst uint64
+	lastEnd   int64
+	repairs   bool   // it may be written anew
+	last      []byte // its contents then
+}
+
+func newWalk(fs ReadFS, opts Options, replay Replay) *walk {
+	return &walk{fs: fs, replay: replay, opened: Opened{RunID: opts.RunID, Next: 1}}
+}
+
+func (w *walk) inspect() error {
+	firsts, err := segments(w.fs)
+	if err != nil {
+		return err
+	}
+	if len(firsts) == 0 {
+		return ErrNoJournal
+	}
+	return w.run(firsts)
 }
 
 func (w *walk) lastHasEvents() bool { return w.opened.Next > w.lastFirst }
@@ -267,16 +275,39 @@ func (e replayError) Unwrap() error { return e.error }
 // errClosedFrame ends the walk of a segment at its closing frame.
 var errClosedFrame = badFrame("the segment was closed here")
 
-// tail reads the last segment once, into memory, so that syncReplayed writes exactly what was replayed,
-// even if the disk and the page cache differ.
+// tail reads the last segment, as long as it is now.
 func (w *walk) tail(first uint64) error {
 	name := segmentName(first)
-	contents, err := w.readLast(name)
+	file, err := w.fs.Open(name)
 	if err != nil {
 		return err
 	}
-	file := bytes.NewReader(contents)
-	if err := w.header(file, first); err != nil {
+	defer file.Close()
+	size, err := file.Size()
+	if err != nil {
+		return err
+	}
+	if size > MaxSegmentBytes {
+		return w.corrupt(name, MaxSegmentBytes, fmt.Sprintf("%d bytes are more than a segment can have", size))
+	}
+	if !w.repairs {
+		return w.lastFrames(io.NewSectionReader(file, 0, size), first)
+	}
+	// It is read once, into memory, so that syncReplayed writes exactly what was replayed, even if the disk
+	// and the page cache differ.
+	w.last = make([]byte, size)
+	n, err := readFull(file, w.last)
+	if err != nil {
+		return err
+	}
+	w.last = w.last[:n]
+	return w.lastFrames(bytes.NewReader(w.last), first)
+}
+
+// lastFrames reads the frames of the last segment, and looks at what follows them.
+func (w *walk) lastFrames(file io.ReaderAt, first uint64) error {
+	err := w.header(file, first)
+	if err != nil {
 		return err
 	}
 	s := newScanner(file, w.opened.RunID)
@@ -287,38 +318,22 @@ func (w *walk) tail(first uint64) error {
 	if !ok {
 		return err
 	}
-	w.lastFirst, w.last = first, contents[:s.offset]
-	rest := contents[s.offset:]
+	w.lastFirst, w.lastEnd = first, s.offset
+	rest, rerr := io.ReadAll(io.NewSectionReader(file, s.offset, MaxSegmentBytes))
+	if rerr != nil {
+		return rerr
+	}
 	if w.opened.Clean = err == errClosedFrame && len(rest) == frameHeaderBytes; w.opened.Clean || len(rest) == 0 {
 		return nil
 	}
-	return w.torn(name, rest, reason)
+	return w.torn(segmentName(first), rest, reason)
 }
 
 // torn decides whether rest, which does not begin with the next frame, is a torn end or damage.
 func (w *walk) torn(name string, rest []byte, reason string) error {
-	offset := int64(len(w.last))
 	if durable := knownDurable(rest, frameSeed(w.opened.RunID)); durable > w.opened.Next {
-		return w.corrupt(name, offset, reason+fmt.Sprintf(", and the events before %d had been synced", durable))
+		return w.corrupt(name, w.lastEnd, reason+fmt.Sprintf(", and the events before %d had been synced", durable))
 	}
-	w.opened.Cut = &Cut{File: name, Offset: offset, Bytes: int64(len(rest)), Event: w.opened.Next, Reason: reason}
+	w.opened.Cut = &Cut{File: name, Offset: w.lastEnd, Bytes: int64(len(rest)), Event: w.opened.Next, Reason: reason}
 	return nil
-}
-
-func (w *walk) readLast(name string) ([]byte, error) {
-	file, err := w.fs.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	size, err := file.Size()
-	if err != nil {
-		return nil, err
-	}
-	if size > MaxSegmentBytes {
-		return nil, w.corrupt(name, MaxSegmentBytes, fmt.Sprintf("%d bytes are more than a segment can have", size))
-	}
-	b := make([]byte, size)
-	n, err := readFull(file, b)
-	return b[:n], err
 }

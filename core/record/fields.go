@@ -37,13 +37,6 @@ type fields struct {
 	err    error
 }
 
-// reader starts at the first field of a message.
-func reader(b []byte) fields {
-	f := fields{reading: true, rest: b}
-	f.next()
-	return f
-}
-
 // end reports unread fields, which are unknown here.
 func (f *fields) end() error {
 	if f.err == nil && f.number != 0 {
@@ -51,6 +44,9 @@ func (f *fields) end() error {
 	}
 	return f.err
 }
+
+// nothingMore reports that there is no further field to read, so that a function that visits rare ones may return.
+func (f *fields) nothingMore() bool { return f.reading && f.number == 0 }
 
 func (f *fields) hit(number int, kind uint64) bool { return f.number == number && f.kind == kind }
 
@@ -258,10 +254,15 @@ func (f *fields) value(b []byte) (rest []byte, ok bool) {
 	return b, ok
 }
 
+// uvarint is short, so that the compiler can put it where it is called: most numbers have one byte.
 func uvarint(b []byte) (uint64, []byte, bool) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint64(b[0]), b[1:], true
 	}
+	return longUvarint(b)
+}
+
+func longUvarint(b []byte) (uint64, []byte, bool) {
 	u, n := binary.Uvarint(b)
 	if n <= 0 {
 		return 0, nil, false

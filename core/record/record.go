@@ -77,7 +77,8 @@ func (p *Pool) Parse(b []byte) (at int64, e core.Event, err error) {
 	if e = p.event(kind); e == nil {
 		return 0, nil, ErrNewer
 	}
-	f := reader(b)
+	f := fields{reading: true, rest: b}
+	f.next()
 	visit(&f, e)
 	if err := f.end(); err != nil {
 		return 0, nil, err
@@ -211,6 +212,9 @@ func visit(f *fields, e core.Event) {
 		number32(f, 2, &e.Attempt)
 		f.u64(3, &e.Iteration)
 		metrics(f, 4, &e.Metrics)
+		if f.nothingMore() {
+			return
+		}
 		f.str(5, &e.Checkpoint)
 		f.boolean(6, &e.Done)
 		wordsBefore(f, 7, &e.Stop, ruleCause)

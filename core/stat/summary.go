@@ -1,9 +1,6 @@
 package stat
 
-import (
-	"iter"
-	"math"
-)
+import "math"
 
 // A Summary summarises all reports of one metric. It holds no pointers and can be copied, compared
 // with a checkpoint's copy, and written as it is. If Count is zero, all numbers are zero.
@@ -21,9 +18,11 @@ type Summary struct {
 // when the trial is finished. To undo reports (a trial that restarts from a checkpoint reports its
 // iterations again), keep a copy of Summary and Window and continue with the copy.
 type Window struct {
-	ring  [10]float64
+	ring  [windowValues]float64
 	count uint32
 }
+
+const windowValues = 10
 
 // Add adds the next value. w must be the window of all earlier values of s. The cost is constant.
 func (s *Summary) Add(w *Window, x float64) {
@@ -43,39 +42,47 @@ func (s *Summary) Add(w *Window, x float64) {
 		s.Finite++
 		s.Mean = runningMean(s.Mean, x, s.Finite)
 	}
-	s.Mean5 = w.mean(5)
-	s.Mean10 = s.Mean5 // of the same values
-	if w.count > 5 {
-		s.Mean10 = w.mean(10)
+	var room [windowValues]float64
+	last := w.values(&room)
+	s.Mean10 = mean(last)
+	s.Mean5 = s.Mean10 // of the same values
+	if n := len(last); n > 5 {
+		s.Mean5 = mean(last[n-5:])
 	}
 }
 
 func (w *Window) add(x float64) {
-	w.ring[w.count%10] = x
+	w.ring[w.count%windowValues] = x
 	w.count++
 }
 
-// last are the last k values, or all if there are fewer, in order.
-func (w *Window) last(k uint32) iter.Seq[float64] {
-	return func(yield func(float64) bool) {
-		n := min(k, w.count)
-		at := (w.count - n) % uint32(len(w.ring))
-		for range n {
-			if !yield(w.ring[at]) {
-				return
-			}
-			if at++; at == uint32(len(w.ring)) {
-				at = 0
-			}
-		}
+// values returns the values in order, in room where the ring does not begin with the first.
+func (w *Window) values(room *[windowValues]float64) []float64 {
+	if w.count <= windowValues {
+		return w.ring[:w.count]
 	}
+	at := w.count % windowValues
+	n := copy(room[:], w.ring[at:])
+	copy(room[n:], w.ring[:at])
+	return room[:]
 }
 
-// mean returns the mean of the finite values among the last k: the first of them plus the mean
-// distance from it, or the running mean if distances overflow.
-func (w *Window) mean(k uint32) float64 {
+// mean returns the mean of the finite values: the first of them plus the mean distance from it. values is not empty.
+func mean(values []float64) float64 {
+	base, sum := values[0], 0.0
+	for _, x := range values {
+		sum = float64(sum + float64(x-base))
+	}
+	if !finite(sum) {
+		return meanOfFinite(values)
+	}
+	return float64(base + float64(sum/float64(len(values))))
+}
+
+// meanOfFinite is mean where some values are not finite, or the distances overflow: then it is the running mean.
+func meanOfFinite(values []float64) float64 {
 	base, sum, n := math.NaN(), 0.0, uint32(0)
-	for x := range w.last(k) {
+	for _, x := range values {
 		if !finite(x) {
 			continue
 		}
@@ -85,14 +92,14 @@ func (w *Window) mean(k uint32) float64 {
 		sum = float64(sum + float64(x-base))
 	}
 	if n > 0 && !finite(sum) {
-		return w.slowMean(k)
+		return slowMean(values)
 	}
 	return float64(base + float64(sum/float64(max(1, n))))
 }
 
-func (w *Window) slowMean(k uint32) float64 {
+func slowMean(values []float64) float64 {
 	mean, n := math.NaN(), uint32(0)
-	for x := range w.last(k) {
+	for _, x := range values {
 		if finite(x) {
 			n++
 			mean = runningMean(mean, x, n)

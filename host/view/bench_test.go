@@ -14,6 +14,7 @@ import (
 func BenchmarkOpen(b *testing.B) {
 	dir := large(b)
 	b.ReportAllocs()
+	before := processor(b)
 	for b.Loop() {
 		e, err := view.Open(dir)
 		if err != nil {
@@ -23,6 +24,7 @@ func BenchmarkOpen(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	b.ReportMetric((processor(b)-before).Seconds()/float64(b.N), "cpu-s/op")
 }
 
 // BenchmarkTrials makes the table of 100,000 trials.

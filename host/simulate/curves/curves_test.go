@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -168,6 +169,41 @@ func TestNearestIsNearest(t *testing.T) {
 		for k, n := range table.nearest(table.unit(p)) {
 			if n.row != all[k].row {
 				t.Fatalf("%d: row %d, want %d", k, n.row, all[k].row)
+			}
+		}
+	}
+}
+
+// Choices and parameters that only some rows have do not change which rows are the nearest, whatever they weigh.
+func TestNearestOfClasses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	s := &space.Space{Params: []space.Param{{Name: "kind", Kind: space.Choice, Choices: make([][]byte, 3)},
+		{Name: "x", Kind: space.Real, High: 1}, {Name: "y", Kind: space.Real, High: 1}}}
+	point := func() space.Point {
+		p := space.Point{float64(rng.IntN(3)), math.Round(rng.Float64()*8) / 8, rng.Float64()}
+		for i := range p {
+			if rng.IntN(3) == 0 {
+				p[i] = nan
+			}
+		}
+		return p
+	}
+	for _, weights := range []map[string]float64{nil, {"kind": 0.01, "y": 0.1}, {"kind": 0, "x": 2}} {
+		var rows []Row
+		for range 200 {
+			rows = append(rows, Row{Point: point()})
+		}
+		table := New(s, Rule{Neighbours: 1 + rng.IntN(20), Epsilon: 1, Weights: weights}, rows)
+		for range 200 {
+			u := table.unit(point())
+			var all []neighbour
+			for row := range rows {
+				v := table.unit(rows[row].Point)
+				all = append(all, neighbour{row: row, distance: table.distance(u, v, math.Inf(1))})
+			}
+			slices.SortFunc(all, neighbour.compare)
+			if near := table.nearest(u); !slices.Equal(near, all[:len(near)]) {
+				t.Fatalf("%v with weights %v: %v, want %v", u, weights, near, all[:len(near)])
 			}
 		}
 	}

@@ -23,6 +23,7 @@ package curves
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -72,10 +73,8 @@ type Table struct {
 	scaled  [][]float64 // seconds and values of each row, report by report, scaled for averaging
 	weights []float64
 	choice  []bool // which parameters are choices
-	// line has the rows in unit coordinates (NaN: does not exist), sorted by their values of one
-	// parameter.
-	line []place
-	by   int
+	groups  []group
+	by      int // the parameter that the lines of groups are sorted by
 	// Untimed is how many rows have no seconds: an iteration takes one.
 	Untimed int
 	keys    []string        // of the rows' points
@@ -106,6 +105,13 @@ func New(s *space.Space, rule Rule, rows []Row) *Table {
 	return t
 }
 
+// group has the rows with the same choices and the same parameters that exist, in unit coordinates (NaN: does not
+// exist), sorted by their values of one parameter.
+type group struct {
+	class []float64
+	line  []place
+}
+
 // place is a row's place on the line.
 type place struct {
 	at   float64 // its value of the line's parameter
@@ -120,11 +126,34 @@ func (t *Table) align() {
 			t.by = i
 		}
 	}
+	numbers := map[string]int{}
 	for row := range t.rows {
 		unit := t.unit(t.rows[row].Point)
-		t.line = append(t.line, place{unit[t.by], unit, row})
+		class := t.class(unit)
+		key := fmt.Sprint(class)
+		n, known := numbers[key]
+		if !known {
+			n, numbers[key] = len(t.groups), len(t.groups)
+			t.groups = append(t.groups, group{class: class})
+		}
+		t.groups[n].line = append(t.groups[n].line, place{unit[t.by], unit, row})
 	}
-	slices.SortFunc(t.line, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+	for _, g := range t.groups {
+		slices.SortFunc(g.line, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+	}
+}
+
+// class returns a point in unit coordinates with 0 for each number that exists. The distance of two classes
+// is the part of the distance of their points that choices make, and parameters that only one of them has:
+// never more than the whole.
+func (t *Table) class(u []float64) []float64 {
+	c := slices.Clone(u)
+	for i, x := range c {
+		if !t.choice[i] && x == x {
+			c[i] = 0
+		}
+	}
+	return c
 }
 
 // Rows returns how many configurations there are.
@@ -236,49 +265,68 @@ type neighbour struct {
 	share    float64 // of the average
 }
 
-// nearest returns the neighbours of a point, the nearest first; of equally near ones the first rows.
-// It walks the line in both directions, until the line's parameter alone makes all further rows too
-// far.
+// nearest returns the neighbours of a point, the nearest first; of equally near ones the first rows. It begins with the
+// rows of the point's own class: usually all others are farther than these.
 func (t *Table) nearest(u []float64) []neighbour {
-	near, far := make([]neighbour, 0, t.rule.Neighbours+1), math.Inf(1)
-	after := sort.Search(len(t.line), func(i int) bool { return t.line[i].at >= u[t.by] })
+	near, class := make([]neighbour, 0, t.rule.Neighbours+1), t.class(u)
+	own := slices.IndexFunc(t.groups, func(g group) bool { return t.distance(class, g.class, 0) == 0 })
+	if own >= 0 {
+		near = t.nearer(near, t.groups[own].line, u)
+	}
+	for i, g := range t.groups {
+		if far := t.far(near); i != own && t.distance(class, g.class, far) <= far {
+			near = t.nearer(near, g.line, u)
+		}
+	}
+	return near
+}
+
+// far returns the distance of the last neighbour, if there are enough.
+func (t *Table) far(near []neighbour) float64 {
+	if len(near) < t.rule.Neighbours {
+		return math.Inf(1)
+	}
+	return near[len(near)-1].distance
+}
+
+// nearer adds rows that are nearer than the last neighbours. It walks the line in both directions, until the line's
+// parameter alone makes all further rows too far.
+func (t *Table) nearer(near []neighbour, line []place, u []float64) []neighbour {
+	after := sort.Search(len(line), func(i int) bool { return line[i].at >= u[t.by] })
 	before := after - 1
-	left, right := t.apart(before, u), t.apart(after, u)
-	for range t.line {
+	left, right := t.apart(line, before, u), t.apart(line, after, u)
+	for range line {
 		i, least := after, right
-		if after == len(t.line) || left < right {
+		if after == len(line) || left < right {
 			i, least = before, left
 			before--
-			left = t.apart(before, u)
+			left = t.apart(line, before, u)
 		} else {
 			after++
-			right = t.apart(after, u)
+			right = t.apart(line, after, u)
 		}
-		full := len(near) == t.rule.Neighbours
+		full, far := len(near) == t.rule.Neighbours, t.far(near)
 		if full && least > far {
 			break
 		}
-		n := neighbour{row: t.line[i].row, distance: t.distance(u, t.line[i].unit, far)}
+		n := neighbour{row: line[i].row, distance: t.distance(u, line[i].unit, far)}
 		if full && n.compare(near[len(near)-1]) > 0 {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(near, n, neighbour.compare)
 		near = slices.Insert(near, at, n)
 		near = near[:min(len(near), t.rule.Neighbours)]
-		if len(near) == t.rule.Neighbours {
-			far = near[len(near)-1].distance
-		}
 	}
 	return near
 }
 
 // apart returns how far a point and the i-th row are apart by the line's parameter alone; beyond the
 // line's ends there are no rows.
-func (t *Table) apart(i int, u []float64) float64 {
-	if i < 0 || i >= len(t.line) {
+func (t *Table) apart(line []place, i int, u []float64) float64 {
+	if i < 0 || i >= len(line) {
 		return math.Inf(1)
 	}
-	d := min(math.Abs(t.line[i].at-u[t.by]), 1)
+	d := min(math.Abs(line[i].at-u[t.by]), 1)
 	return t.weights[t.by] * d * d
 }
 
