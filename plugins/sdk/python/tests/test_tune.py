@@ -217,7 +217,7 @@ def test_populations_start_at_constants() -> None:
     assert found["space"] == {"x": {"uniform": [0, 1]}, "k": {"ordinal": [1, 2]}}
     assert found["points"] == [{"x": 0.5, "k": 2}] * 3
     found = file({"x": tune.uniform(0, 9), "k": 2}, scheduler=pbt)  # starts there, and changes otherwise
-    assert found["space"]["x"] == {"uniform": [0, 9]} and found["scheduler"] == {"plugin": "@tune/scheduler"}
+    assert found["space"]["x"] == {"uniform": [0, 9], "open": True} and found["scheduler"] == {"plugin": "@tune/scheduler"}
 
 
 REFUSED: List[Callable[[], Any]] = [
