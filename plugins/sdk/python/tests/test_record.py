@@ -152,3 +152,9 @@ def test_constants_that_a_function_may_change_are_not_recorded() -> None:
     shown: List[str] = sorted(made.keys["space"])
     assert "tag" not in shown and "k" not in made.keys["space"]["n"] and "_suggestion" in shown
     assert _points.record(made.plan, {"tag": "new", "n": {"k": 2, "x": 7}}) == ({"n/x": 7.0}, {"tag": "new", "n": {"k": 2}})
+
+
+def test_no_trial_of_a_population_starts_with_a_suggestion() -> None:
+    """Otherwise the host draws the number of a file that does not exist."""
+    keys = built({"lr": tune.uniform(0, 1)}, scheduler=population({"lr": None}, custom_explore_fn=dict)).keys
+    assert keys["points"] == [{"_suggestion": 0}] * 4

@@ -75,6 +75,11 @@ def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run:
     stops, stop, own_stopper = stopper.rules(run.stop, {o["metric"]: o["mode"] for o in objectives})
     served = {**searcher.served(), **scheduler.served(), **({"stopper": own_stopper} if own_stopper else {})}
     _check_served(served)
+    if tune.constraints and ("searcher" in served or pbt and pbt.opens):
+        raise Unsupported(
+            "constraints with a searcher or scheduler that runs in Python are not supported: it does not know them; take "
+            "one of tunehost, such as search_alg=\"tpe\""
+        )
     _admit(encoded, "searcher" in served, pbt)
     request, resources = _resources(wrapped)
     keys: Keys = {"version": 1}
@@ -282,7 +287,7 @@ def _first_points(
 ) -> Keys:
     points = [_points.encode_point(plan, p) for p in getattr(searcher, "points", None) or ()]
     starts = pbt.start(param_space) if pbt else {}
-    if not starts:
+    if not starts and not (pbt and plan.suggestions is not None):
         return {"points": points} if points else {}
     if trials < 0:
         raise Unsupported(
@@ -312,6 +317,8 @@ def _limits(tune: TuneConfig, searcher: Choice, stops: Mapping[str, Any]) -> Key
     if tune.time_budget_s is not None:
         budget = keys.setdefault("budget", {})
         budget["time"] = min(seconds(tune.time_budget_s), budget.get("time", float("inf")))
+    if tune.constraints:
+        keys["constraints"] = list(tune.constraints)
     if tune.reuse_actors:
         keys["reuse"] = True
     if tune.seed is not None:
