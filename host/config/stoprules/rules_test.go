@@ -112,8 +112,8 @@ func TestOnlyWhatCounts(t *testing.T) {
 func TestTimeIsThatOfTheResult(t *testing.T) {
 	const second = 1_000_000_000
 	for _, rule := range []string{`when: "time >= 1"`, `time_since_restore: 1`} {
-		e, err := config.Parse("x.yaml", []byte("version: 1\nobjective: {metric: score, mode: max}\nspace: {x: {uniform: [0, 1]}}\n"+
-			"trials: 1\ntrainable: {command: [a]}\nstop: {"+rule+"}\n"))
+		e, err := config.Parse("x.yaml", []byte("version: 1\nobjective: {metric: score, mode: max}\ntrials: 1\n"+
+			"space: {x: {uniform: [0, 1]}}\ntrainable: {command: [a]}\nstop: {"+rule+"}\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
