@@ -14,11 +14,11 @@ func (b *builder) param(d decl) space.Param {
 	p := space.Param{Name: d.name}
 	switch d.form {
 	case "uniform", "loguniform":
-		p.Kind, p.Log = space.Real, d.form == "loguniform"
+		p.Kind, p.Log, p.Open = space.Real, d.form == "loguniform", b.flag(d, "open")
 		p.Low, p.High = b.bounds(d)
 	case "int":
 		p.Kind = space.Int
-		p.Log = b.flag(d, "log")
+		p.Log, p.Open = b.flag(d, "log"), b.flag(d, "open")
 		p.Low, p.High = b.bounds(d)
 		b.wholeBounds(d)
 	case "normal":
@@ -80,7 +80,7 @@ func (b *builder) bounds(d decl) (low, high float64) {
 		b.fail(d.value.pos, "the lower bound %s is above the upper bound %s", d.value.items[0].text,
 			d.value.items[1].text)
 		return high, low
-	case low == high && d.form != "int":
+	case low == high && d.form != "int" && !d.whole.has("open"):
 		b.warn(d.value.pos, "%s has only one value", d.name)
 	}
 	return low, high

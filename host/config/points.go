@@ -134,11 +134,11 @@ func (b *builder) coordinate(p *space.Param, n *node) float64 {
 	switch {
 	case !isFinite(n):
 		b.fail(n.pos, "found %s for %s, expected a number", n.describe(), p.Name)
-	case p.Kind != space.Normal && (x < low || x > high):
+	case p.Kind != space.Normal && !p.Open && (x < low || x > high):
 		b.fail(n.pos, "%s for %s is outside [%g, %g]", n.text, p.Name, low, high)
 	case p.Kind == space.Int && x != math.Trunc(x):
 		b.fail(n.pos, "%s for %s is not a whole number", n.text, p.Name)
-	case p.Step > 0 && math.Abs(x/p.Step-math.Round(x/p.Step)) > 1e-9*math.Max(1, math.Abs(x/p.Step)):
+	case p.Step > 0 && !p.Open && math.Abs(x/p.Step-math.Round(x/p.Step)) > 1e-9*math.Max(1, math.Abs(x/p.Step)):
 		b.fail(n.pos, "%s for %s is not a multiple of %g", n.text, p.Name, p.Step)
 	default:
 		return x

@@ -151,7 +151,7 @@ func formSchema(form string) map[string]any {
 		switch name {
 		case "step":
 			properties[name] = positive.schema()
-		case "log":
+		case "log", "open":
 			properties[name] = boolean.schema()
 		case "when":
 			properties[name] = condition.schema()

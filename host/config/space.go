@@ -31,8 +31,8 @@ type decl struct {
 
 // modifiers lists the keys allowed beside each form.
 var modifiers = map[string][]string{
-	"uniform": {"step", "when", "was"}, "loguniform": {"step", "when", "was"}, "int": {"step", "log", "when",
-		"was"}, "normal": {"step", "when", "was"},
+	"uniform": {"step", "when", "was", "open"}, "loguniform": {"step", "when", "was", "open"},
+	"int": {"step", "log", "when", "was", "open"}, "normal": {"step", "when", "was"},
 	"choice": {"when", "was"}, "ordinal": {"when", "was"}, "grid": {"when", "was"}, "sample": {"when"},
 	"value": {"when"},
 }

@@ -63,7 +63,7 @@ func (x *encoder) one(n *inbox.Item) (last bool, err error) {
 	if err := x.nameMetrics(n.Result); err != nil {
 		return false, err
 	}
-	r := x.rules.Result(x.machine, x.names.number, n.Result)
+	r := x.rules.Result(x.machine, x.at, x.names.number, n.Result)
 	return r.StopAll != nil, x.add(r)
 }
 

@@ -90,14 +90,14 @@ func sweep[T any](entries map[core.TrialNo]T, limit int, over func(core.TrialNo)
 const minSweep = 64
 
 // fields returns the host's own fields of a result that was counted.
-func (k *keeper) fields(m *core.Machine, x *inbox.Result) map[string]float64 {
+func (k *keeper) fields(m *core.Machine, x *inbox.Result, trained int64) map[string]float64 {
 	c := k.courses[x.Trial]
 	if c == nil {
 		return nil
 	}
 	at := iterationOf(m, x)
 	own := map[string]float64{sinceIterations: float64(at - min(c.from, at)),
-		sinceTime: seconds(m.TrainNS(x.Trial) - m.SpentNS(x.Trial))}
+		sinceTime: seconds(trained - m.SpentNS(x.Trial))}
 	c.sums.Each(func(name string, value float64) { own[name] = value })
 	return own
 }

@@ -74,9 +74,9 @@ func (r *Rules) Cut(batch []inbox.Item) int {
 	return len(batch)
 }
 
-// Result makes the event of a result, with the decision of the rules. number returns a metric's
-// number. The event is valid until the next call; its record is what is applied.
-func (r *Rules) Result(m *core.Machine, number func(metric string) core.MetricID,
+// Result makes the event of a result that is recorded at a time, with the decision of the rules. number
+// returns a metric's number. The event is valid until the next call; its record is what is applied.
+func (r *Rules) Result(m *core.Machine, at int64, number func(metric string) core.MetricID,
 	x *inbox.Result) *core.ResultReported {
 	e := &r.event
 	*e = core.ResultReported{Trial: x.Trial, Attempt: x.Attempt, Iteration: x.Iteration, Checkpoint: x.Checkpoint,
@@ -91,7 +91,7 @@ func (r *Rules) Result(m *core.Machine, number func(metric string) core.MetricID
 			}
 		})
 		flat, spent := r.learn(m, x.Trial, func(name string) float64 { return metric(x.Metrics, name) })
-		e.Stop = r.stopReason(m, x, flat)
+		e.Stop = r.stopReason(m, at, x, flat)
 		e.StopAll = r.budgetReason(m, spent)
 	}
 	return e
@@ -131,8 +131,9 @@ func (r *Rules) learn(m *core.Machine, no core.TrialNo, value func(metric string
 	return trial, r.overall != nil && r.overall.add(no, value(r.overall.rule.Metric))
 }
 
-func (r *Rules) stopReason(m *core.Machine, x *inbox.Result, flat bool) *core.Cause {
-	own := r.kept.fields(m, x)
+func (r *Rules) stopReason(m *core.Machine, at int64, x *inbox.Result, flat bool) *core.Cause {
+	trained := m.TrainNS(x.Trial) + at - m.Now()
+	own := r.kept.fields(m, x, trained)
 	for _, s := range r.strict {
 		if why := beyond(s, valueOf(s.Metric, x.Metrics, own)); why != nil {
 			return why
@@ -141,7 +142,7 @@ func (r *Rules) stopReason(m *core.Machine, x *inbox.Result, flat bool) *core.Ca
 	if why := r.kept.ruleMet(x.Metrics, own); why != nil {
 		return why
 	}
-	if r.stop.When != nil && r.holds(r.stop.When, m, x, own) {
+	if r.stop.When != nil && r.holds(m, x, trained, own) {
 		return &core.Cause{Kind: core.CauseExpression, Text: r.stop.When.Source()}
 	}
 	if flat {
@@ -178,17 +179,17 @@ func metric(have []sdk.Metric, name string) float64 {
 	return math.NaN()
 }
 
-// holds evaluates stop.when; a missing value makes it false.
-func (r *Rules) holds(p *expr.Program, m *core.Machine, x *inbox.Result, own map[string]float64) bool {
-	v, metrics := m.View(x.Trial), metricsOf(x.Metrics)
+// holds evaluates stop.when for a trial that has trained so long with this result; a missing value makes it false.
+func (r *Rules) holds(m *core.Machine, x *inbox.Result, trained int64, own map[string]float64) bool {
+	metrics := metricsOf(x.Metrics)
 	for name, value := range own {
 		if _, reported := metrics[name]; !reported {
 			metrics[name] = value
 		}
 	}
-	ok, err := p.Bool(expr.Values{Params: r.file.Values(m.Params(x.Trial)), Metrics: metrics,
-		Vars: map[string]any{"iteration": int64(iterationOf(m, x)), "time": seconds(v.TrainNS),
-			"training_iteration": int64(iterationOf(m, x)), "time_total_s": seconds(v.TrainNS),
+	ok, err := r.stop.When.Bool(expr.Values{Params: r.file.Values(m.Params(x.Trial)), Metrics: metrics,
+		Vars: map[string]any{"iteration": int64(iterationOf(m, x)), "time": seconds(trained),
+			"training_iteration": int64(iterationOf(m, x)), "time_total_s": seconds(trained),
 			sinceIterations: int64(own[sinceIterations]), sinceTime: own[sinceTime]}})
 	return err == nil && ok
 }

@@ -84,7 +84,7 @@ func TestOnlyWhatCounts(t *testing.T) {
 	number := func(string) core.MetricID { return 1 }
 	stopped := 0
 	report := func(n inbox.Item) {
-		e := *live.Result(m, number, n.Result)
+		e := *live.Result(m, 3, number, n.Result)
 		recalled.Recall(m, &e)
 		m.Apply(3, &e)
 		if e.Stop != nil {
@@ -108,6 +108,25 @@ func TestOnlyWhatCounts(t *testing.T) {
 	}
 }
 
+// B-018: the time in an expression is that of the result, not that of the event before it.
+func TestTimeIsThatOfTheResult(t *testing.T) {
+	const second = 1_000_000_000
+	for _, rule := range []string{`when: "time >= 1"`, `time_since_restore: 1`} {
+		e, err := config.Parse("x.yaml", []byte("version: 1\nobjective: {metric: score, mode: max}\ntrials: 1\n"+
+			"space: {x: {uniform: [0, 1]}}\ntrainable: {command: [a]}\nstop: {"+rule+"}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, number := world(t), func(string) core.MetricID { return 1 }
+		if e := New(e).Result(m, second/2, number, scored(0, 1, 5).Result); e.Stop != nil {
+			t.Errorf("%s stops after half a second: %v", rule, e.Stop)
+		}
+		if e := New(e).Result(m, 3*second/2, number, scored(0, 1, 5).Result); e.Stop == nil {
+			t.Errorf("%s does not stop a trial with its result after more than a second", rule)
+		}
+	}
+}
+
 // TestForgetsWhatIsOver checks that the state of the rules does not grow with the trials that have
 // ended, live and on replay.
 func TestForgetsWhatIsOver(t *testing.T) {
@@ -122,7 +141,7 @@ func TestForgetsWhatIsOver(t *testing.T) {
 		if m.State(no) != core.Running {
 			t.Fatalf("trial %d is %s", no, m.State(no))
 		}
-		e := *live.Result(m, func(string) core.MetricID { return 1 }, scored(no, 1, 5).Result)
+		e := *live.Result(m, 4, func(string) core.MetricID { return 1 }, scored(no, 1, 5).Result)
 		recalled.Recall(m, &e)
 		m.Apply(4, &e)
 		answer(m, m.Apply(4, &core.AttemptEnded{Trial: no, Attempt: 1}))

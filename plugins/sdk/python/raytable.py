@@ -63,14 +63,32 @@ REMARKS: Dict[str, List[str]] = {
     "register_env": [NO, "belongs to RLlib"],
     "run_experiments": [DIFFERS, "experiments that run at the same time have a scheduler each"],
     "Tuner": [SAME, "`restore` needs the trainable only if it has changed"],
-    "TuneConfig": [SAME, "`search_alg` and `scheduler` may also be names of plugins"],
+    "TuneConfig": [
+        SAME,
+        "`search_alg` and `scheduler` may also be names of plugins; without `search_alg` points are random, as in Ray, and "
+        '`search_alg="auto"` learns from results; `seed` and `constraints` are additional',
+    ],
     "ResumeConfig": [DIFFERS, "with `finished=RESUME` a new trial goes on from the checkpoint of the old one"],
     "RunConfig": [
         DIFFERS,
-        "`storage_filesystem` is refused; `storage_path` is a directory, by default `./results`",
+        "`storage_filesystem` is refused; `storage_path` is a directory, by default `./results`. As in Ray, "
+        '`stop={"time_total_s": 60}` is tested on results: no iteration is cut',
     ],
     "SyncConfig": [SAME, "results are where `storage_path` says at once, with all files"],
     "Result": [SAME, 'nested metrics are read as `metrics["val"]["acc"]` and as `metrics["val/acc"]`'],
+    "Searcher": [
+        SAME,
+        "numbers outside of the bounds of `param_space` are trained and recorded; a value that a choice does not have, or "
+        "another one than a constant of `param_space`, is an error",
+    ],
+    **dict.fromkeys(
+        ("PopulationBasedTraining", "PB2"),
+        [
+            SAME,
+            "values that leave the bounds of `param_space` are trained and recorded; a parameter that mutates cannot be a "
+            "`grid_search`",
+        ],
+    ),
     "ResultGrid": [SAME, "is also made of the experiment's directory"],
     **dict.fromkeys(("ASHAScheduler", "AsyncHyperBandScheduler"), [SAME, _MILESTONES]),
     "create_scheduler": [SAME, "names of tunehost's plugins work, too"],
@@ -298,20 +316,28 @@ def _examples() -> List[str]:
     return [
         "## Ray's own examples",
         "",
-        f"Of the {len(EXAMPLES)} files in `ray/tune/examples` these {len(run)} run to their end with `--smoke-test`. Only"
+        f"`ray/tune/examples` has {len(EXAMPLES)} files. {len(run)} of them run to their end here, with `--smoke-test`. Only"
         " lines that import are changed: `from ray` to `from tunehost`, `from ray.air.integrations` to",
         "`from tunehost.tune.integration`, and `import ray` to `from tunehost.tune import cluster as ray`.",
-        "`make ray-examples` runs them. It also runs these over Ray itself, with the same seeds and one trial at a time, and "
-        "they find the same: each trial has the same parameters, the same results and the same end. For that, those with "
-        "`AsyncHyperBandScheduler` have `stop_last_trials=False`, with which Ray's rule of a milestone holds here, too: with "
-        "tunehost's own `asha` the parameters are the same, and some trials end at another milestone, see the table. The "
-        "others are not compared.",
+        "`make ray-examples` runs them.",
         "",
-        ", ".join(f"`{name}`" for name in COMPARED),
+        f"### The {len(run)} that run",
         "",
         ", ".join(run),
         "",
-        "| the others | why |",
+        f"### The {len(COMPARED)} of these that find the same as over Ray",
+        "",
+        "`make ray-examples` also runs these over Ray itself, with the same seeds and one trial at a time. Each trial has the"
+        " same parameters, the same results and the same end. For that, those with `AsyncHyperBandScheduler` have"
+        " `stop_last_trials=False`, with which Ray's rule of a milestone holds here, too. With tunehost's own `asha` the"
+        " parameters are the same, and some trials end at another milestone, see the table. The other examples are not"
+        " compared.",
+        "",
+        ", ".join(f"`{name}`" for name in COMPARED),
+        "",
+        "### Those that do not run",
+        "",
+        "| example | why |",
         "|---|---|",
         *others,
     ]

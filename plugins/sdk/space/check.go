@@ -75,6 +75,10 @@ func (p *Param) contains(x float64) bool {
 	switch {
 	case !finite(x):
 		return false
+	case p.Open && p.Kind == Int:
+		return x == math.Trunc(x) && math.Abs(x) <= maxExact
+	case p.Open && p.Kind == Real:
+		return true
 	case ok && p.Kind == Real:
 		return isMultiple(x, l.step, l.nearest(x))
 	case ok:
@@ -87,12 +91,16 @@ func (p *Param) contains(x float64) bool {
 
 // allowed describes the allowed values of p.
 func (p *Param) allowed() string {
-	switch p.Kind {
-	case Choice, Ordinal:
+	switch {
+	case p.Kind == Choice || p.Kind == Ordinal:
 		return fmt.Sprintf("an index from 0 to %d", len(p.Choices)-1)
-	case Normal:
+	case p.Open && p.Kind == Int:
+		return "any integer within ±2^53"
+	case p.Open:
+		return "any finite number"
+	case p.Kind == Normal:
 		return "any finite number" + p.steps()
-	case Int:
+	case p.Kind == Int:
 		return "integers" + p.bounds()
 	}
 	return "numbers" + p.bounds()

@@ -56,6 +56,38 @@ func TestSampleGiven(t *testing.T) {
 	}
 }
 
+// Samples of an open parameter stay inside; other values are kept as they are.
+func TestOpen(t *testing.T) {
+	s := mustValidate(t, &Space{Params: []Param{
+		{Name: "lr", Kind: Real, Low: 0.001, High: 0.2, Log: true, Open: true},
+		{Name: "n", Kind: Int, Low: 1, High: 4, Log: true, Step: 2, Open: true},
+	}})
+	for _, p := range []Point{{0.2124, 7}, {-3, -1}, {1e9, 0}} {
+		text, err := s.Decode(p)
+		if err != nil || s.Check(p) != nil {
+			t.Fatalf("%v: %v, %v", p, err, s.Check(p))
+		}
+		if back, err := s.Encode(text); err != nil || !same(back, p) {
+			t.Errorf("%v is %s, and then %v, %v", p, text, back, err)
+		}
+		for i, x := range p {
+			if u := s.ToUnit(i, x); !(0 <= u && u <= 1) {
+				t.Errorf("%v is at %v", x, u)
+			}
+		}
+	}
+	for seed := range uint64(100) {
+		if p := mustSample(t, s, seed); p[0] < 0.001 || p[0] > 0.2 || p[1] != 2 && p[1] != 4 {
+			t.Fatal(p)
+		}
+	}
+	for want, p := range map[string]Point{"any finite number": {math.Inf(1), 2}, "any integer": {1, 2.5}} {
+		if err := s.Check(p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", p, err)
+		}
+	}
+}
+
 func TestConstraints(t *testing.T) {
 	s := mustValidate(t, &Space{
 		Params:      []Param{{Name: "a", Kind: Int, Low: 0, High: 9}, {Name: "b", Kind: Int, Low: 0, High: 9}},

@@ -69,11 +69,14 @@ func (l lattice) logCells() (low, width float64) {
 
 // ToUnit returns the position of value x of parameter i in [0, 1], such that FromUnit(i, ToUnit(i,
 // x)) is x, up to rounding for continuous values. For other values it is inside their cell; for a
-// single value it is 0.5.
+// single value it is 0.5. Values outside of the bounds of an open parameter are at the end.
 func (s *Space) ToUnit(i int, x float64) float64 {
 	p := &s.Params[i]
 	if p.Kind == Normal {
 		return 0.5 * math.Erfc((p.Mean-x)/(p.SD*math.Sqrt2))
+	}
+	if p.Open {
+		x = max(p.Low, min(p.High, x))
 	}
 	u := 0.5
 	if l, ok := p.lattice(); ok {

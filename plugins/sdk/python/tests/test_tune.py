@@ -179,7 +179,7 @@ def test_the_file() -> None:
         scheduler=tune.ASHAScheduler(max_t=9, reduction_factor=3),
         search_alg=_methods.HyperOptSearch(random_state_seed=3),
         run=tune.RunConfig(
-            stop={"training_iteration": 9, "acc": 0.5, "loss": 7},
+            stop={"training_iteration": 9, "acc": 0.5, "loss": 7, "time_total_s": 60},
             checkpoint_config=tune.CheckpointConfig(num_to_keep=2, checkpoint_score_attribute="acc"),
         ),
     )
@@ -191,7 +191,7 @@ def test_the_file() -> None:
         "scheduler": {"plugin": "asha", "max": 9, "grace": 1, "reduction_factor": 3, "brackets": 1},
         "trials": 5,
         "seed": 3,
-        "stop": {"iteration": 9, "acc": 0.5, "when": "loss >= 7.0"},
+        "stop": {"iteration": 9, "acc": 0.5, "when": "loss >= 7.0 || time >= 60.0"},
         "concurrency": 2,
         "budget": {"time": 60.0},
         "checkpoint": {"keep": 2, "score": "acc", "mode": "max"},
@@ -202,6 +202,7 @@ def test_the_file() -> None:
     )["seed"] == 7
     assert file()["objective"] == {"metric": "training_iteration", "mode": "max"}
     assert len(file(metric=["a", "b"], mode="min")["objectives"]) == 2
+    assert file(constraints=["x < 1"])["constraints"] == ["x < 1"]
     assert file(scheduler=tune.ASHAScheduler(metric="m", mode="max"))["objective"]["metric"] == "m"
     assert file(trainable=tune.with_resources(train, {"CPU": 2, "gpu": 0.5}))["resources"] == {"cpu": 2, "gpu": 0.5}
 
@@ -217,10 +218,21 @@ def test_populations_start_at_constants() -> None:
     assert found["space"] == {"x": {"uniform": [0, 1]}, "k": {"ordinal": [1, 2]}}
     assert found["points"] == [{"x": 0.5, "k": 2}] * 3
     found = file({"x": tune.uniform(0, 9), "k": 2}, scheduler=pbt)  # starts there, and changes otherwise
-    assert found["space"]["x"] == {"uniform": [0, 9]} and found["scheduler"] == {"plugin": "@tune/scheduler"}
+    assert found["space"]["x"] == {"uniform": [0, 9], "open": True} and found["scheduler"] == {"plugin": "@tune/scheduler"}
+
+
+class _Own(tune.search.Searcher):
+    def suggest(self, trial_id: str) -> Any:
+        return {}
+
+    def on_trial_complete(self, *args: Any, **more: Any) -> None:
+        pass
 
 
 REFUSED: List[Callable[[], Any]] = [
+    lambda: file({"x": tune.uniform(0, 1)}, constraints=["x < 1"], search_alg=_Own()),
+    lambda: file({"x": tune.grid_search([0, 1])}, scheduler=tune.PopulationBasedTraining(
+        metric="loss", mode="min", hyperparam_mutations={"x": tune.uniform(0, 1)})),
     lambda: _methods.AxSearch(outcome_constraints=["a"]),
     lambda: file(run=tune.RunConfig(storage_path="s3://b/p")),
     lambda: file(run=tune.RunConfig(storage_filesystem=object())),

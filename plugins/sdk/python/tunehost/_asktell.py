@@ -13,9 +13,9 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, AsyncIterator, Dict, Iterator, List, Mapping, Optional, Union
+from typing import Any, AsyncIterator, Dict, FrozenSet, Iterator, List, Mapping, Optional, Union
 
-from . import _binary, _integers, _places, _system, _words
+from . import _binary, _integers, _places, _system, _view, _words
 from ._metrics import Reported, flatten
 from ._reading import Experiment
 
@@ -140,7 +140,7 @@ class AskTell(Experiment):
         """Reports a result of a trial that is still training, and returns the decision: "continue", "pause" or
         "stop". After the last two the trial ends here, and needs no tell; one that is paused is handed out again
         later. metrics are numbers by name, or a number if there is one objective."""
-        flat = self._flat(metrics)
+        flat = self._flat("report", metrics)
         at = flat.iteration if iteration is None else iteration
         request = {"report": _id(trial), "metrics": flat.metrics, **({} if at is None else {"iteration": at})}
         decision: str = self._request(request)["decision"]
@@ -158,7 +158,7 @@ class AskTell(Experiment):
         ...     experiment.best()["value"]
         0.25
         """
-        return self._end({"tell": _id(trial), "metrics": self._flat(metrics).metrics})
+        return self._end({"tell": _id(trial), "metrics": self._flat("tell", metrics).metrics})
 
     def fail(self, trial: Union[Asked, str], why: str = "failed") -> Optional[str]:
         """Ends a trial as failed, for a reason that its page and files have. Returns None, or why this does not count: it had been stopped before."""
@@ -183,8 +183,8 @@ class AskTell(Experiment):
         found = self._last_best if self._program.closed() else self._request({"best": True})
         if not found or "trial" not in found:
             return None
-        metrics = _integers.typed(found["metrics"], self._integers.names())
-        return {**found, "metrics": metrics, "value": float(metrics[own])}
+        metrics, params = _integers.typed(found["metrics"], self._integers.names()), self._config(found["params"])
+        return {**found, "params": params, "metrics": metrics, "value": float(metrics[own])}
 
     def close(self) -> None:
         """Ends the session. What was told is kept; AskTell with the same arguments and name continues. Trials that
@@ -219,6 +219,20 @@ class AskTell(Experiment):
             raise self._other_space() from None
         return Asked(answer["trial"], params, answer.get("resume_from", 0), answer.get("number"))
 
+    def _typed(self, line: Dict[str, Any], known: Dict[Any, FrozenSet[str]]) -> Dict[str, Any]:
+        given = line.get("params")
+        found = super()._typed(line, known)
+        return {**found, "params": self._config(given)} if isinstance(given, dict) else found
+
+    def _config(self, given: Mapping[str, Any]) -> Dict[str, Any]:
+        """Parameters as ask gives them. Those of sample_from, which would be computed again, are left out."""
+        from .tune._encode import computes, decode
+
+        try:
+            return _view.own(given) if computes(self._plan) else decode(self._plan, given)
+        except (KeyError, TypeError):  # a trial of another space: the experiment was extended
+            return _view.own(given)
+
     def _other_space(self) -> AskError:
         """An experiment keeps the space that it has begun with."""
         return AskError(f"{self.dir} has trials of another space: give AskTell the same space, or another name")
@@ -245,12 +259,12 @@ class AskTell(Experiment):
             self._tells += 1
             self._told.notify_all()
 
-    def _flat(self, metrics: Metrics) -> Reported:
+    def _flat(self, call: str, metrics: Metrics) -> Reported:
         if not isinstance(metrics, Mapping):
             if len(self._metrics) != 1:
                 raise TypeError(f"metrics is {metrics!r:.40}: expected a dict with {', '.join(self._metrics)}")
             metrics = {next(iter(self._metrics)): metrics}
-        found = flatten(metrics, {})
+        found = flatten(metrics, {}, f"{call}(trial, {dict.fromkeys(self._metrics, 0.9)})")
         if found.left_out or found.values:
             left = [*found.left_out, *found.values]
             raise TypeError(f"the metric {left[0]} is no number: ask and tell takes numbers only")

@@ -60,14 +60,14 @@ class Reported:
         self.values[name] = value
         self._room -= size
 
-    def check(self) -> None:
-        """Raises ValueError if the report has no number, or too many."""
+    def check(self, call: str) -> None:
+        """Raises ValueError if the report has no number, or too many. call is one that is right."""
         if len(self.metrics) > _MAX_METRICS:
             raise ValueError(f"a report has {len(self.metrics)} metrics; at most {_MAX_METRICS}")
         if self.metrics:
             return
         says = "".join(f"; {name} is {_shown(value)}" for name, value in list(self.values.items())[:1])
-        raise ValueError("no metrics: write report({'accuracy': 0.9})" + says)
+        raise ValueError(f"no metrics: write {call}{says}")
 
 
 def _check_name(name: str) -> None:
@@ -85,8 +85,8 @@ def _shown(value: Any) -> str:
     return f"{value!r:.60}, which is {'beyond all floats' if beyond else 'not a number'}"
 
 
-def flatten(metrics: Optional[Metrics], more: Metrics) -> Reported:
-    """The reported values by name, nested names joined with "/"."""
+def flatten(metrics: Optional[Metrics], more: Metrics, call: str = "report({'accuracy': 0.9})") -> Reported:
+    """The reported values by name, nested names joined with "/". call is an example for errors."""
     r = Reported()
     if metrics is not None and not hasattr(metrics, "items"):
         got = repr(metrics) if isinstance(metrics, (int, float)) else type(metrics).__name__
@@ -95,7 +95,7 @@ def flatten(metrics: Optional[Metrics], more: Metrics) -> Reported:
         check_depth(part)
         for name, value in _leaves(part, ""):
             r.add(name, value)
-    r.check()
+    r.check(call)
     return r
 
 

@@ -43,5 +43,13 @@ def trial_dir(experiment: str, number: int) -> Optional[str]:
 
 
 def own(params: Mapping[str, Any]) -> Dict[str, Any]:
-    """Parameters without those that this package adds to a space."""
-    return {name: value for name, value in params.items() if name != SUGGESTION}
+    """Parameters as the space has them: without those that this package adds, and with a value of a choice that contains
+    parameters in the place of its label. These are in a group of their own: the third value of `model` in `model_2/it`."""
+    found = {k: own(v) if isinstance(v, dict) else v for k, v in params.items() if k != SUGGESTION}
+    for name, value in list(found.items()):
+        if isinstance(value, dict) and list(value) == ["it"]:
+            choice, _, number = name.rstrip("_").rpartition("_")
+            if choice in found and number.isdigit():
+                found[choice] = value["it"]
+                del found[name]
+    return found

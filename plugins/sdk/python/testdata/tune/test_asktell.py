@@ -162,6 +162,26 @@ def test_several_objectives():
             experiment.tell("x", 1.0)
 
 
+def test_conditional_parameters_are_those_of_the_trials():
+    """Also where a value is an object, and where another process reads them."""
+    values = [{"kind": "a", "x": tune.uniform(0, 10)}, {"kind": "b", "y": tune.uniform(0, 5)}]
+    space = {"model": tune.choice(values), "f": tune.choice([abs, len])}
+    for storage in ("none", None):
+        given = []
+        with tunehost.AskTell(space, metric="loss", mode="min", trials=6, name="cond", storage=storage) as experiment:
+            for trial in experiment:
+                given.append(trial.params)
+                experiment.tell(trial, float(trial.number))
+            assert experiment.best()["params"] == given[0]
+    with tunehost.AskTell(space, metric="loss", mode="min", trials=6, name="cond") as experiment:
+        assert [t["params"] for t in experiment.trials()] == given
+        assert experiment.status()["best"]["params"] == given[0]
+    read = tunehost.Experiment.open("results/cond")
+    assert [t["params"]["model"] for t in read.trials()] == [p["model"] for p in given]
+    assert {"params/model/kind", "params/f"} <= set(read.dataframe().columns)
+    assert not [name for name in read.dataframe().columns if "model_" in name]
+
+
 def test_mistakes():
     with pytest.raises(tunehost.AskError, match="there is no searcher"):
         tunehost.AskTell(SPACE, metric="loss", mode="min", searcher="nothing")
@@ -172,7 +192,12 @@ def test_mistakes():
             experiment.tell("nobody", 1.0)
         with pytest.raises(TypeError, match="is no number"):
             experiment.tell(experiment.ask(), {"loss": 1.0, "note": "text"})
-        experiment.tell(experiment.ask(), 2.0)  # the session goes on
+        trial = experiment.ask()
+        with pytest.raises(ValueError, match=r"^no metrics: write tell\(trial, {'loss': 0.9}\); loss is '1', which is not"):
+            experiment.tell(trial, {"loss": "1"})
+        with pytest.raises(ValueError, match=r"^no metrics: write report\(trial, {'loss': 0.9}\)"):
+            experiment.report(trial, {})
+        experiment.tell(trial, 2.0)  # the session goes on
     with pytest.raises(tunehost.AskError, match="was closed"):
         experiment.ask()
 

@@ -638,3 +638,16 @@ def test_batches_of_a_searcher_of_tunehost():
     times = [(r.metrics["begun"], r.metrics["ended"]) for r in results]
     for pair in (2, 4):
         assert min(begun for begun, _ in times[pair : pair + 2]) >= max(ended for _, ended in times[:pair])
+
+
+def test_a_time_ends_a_trial_with_a_result():
+    """As in Ray, stop is tested on results: none is lost in the middle."""
+
+    def train(config):
+        for _ in range(100):
+            time.sleep(0.1)
+            tune.report({"loss": 1})
+
+    (result,) = fit(train, run={"stop": {"time_total_s": 0.35}}, num_samples=1)
+    times = [r["time_total_s"] for r in result.results]
+    assert times[-1] >= 0.35 > times[-2]

@@ -57,8 +57,10 @@ class Node:
 class Constant(Node):
     """A value that is the same in all trials."""
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    path: Optional[Path] = None  #: in the record; None: it is not there
+
+    def __init__(self, value: Any, path: Optional[Path] = None) -> None:
+        self.value, self.path = value, path
 
     def decode(self, params: Mapping[str, Any], config: Callable[[], Any]) -> Any:
         return self.value
@@ -67,8 +69,10 @@ class Constant(Node):
 class Parameter(Node):
     """A number that the host has chosen."""
 
-    def __init__(self, path: Path, cast: Callable[[Any], Any]) -> None:
-        self.path, self.cast = path, cast
+    form: Mapping[str, Any] = {}  #: as in the experiment file
+
+    def __init__(self, path: Path, cast: Callable[[Any], Any], form: Mapping[str, Any]) -> None:
+        self.path, self.cast, self.form = path, cast, form
 
     def decode(self, params: Mapping[str, Any], config: Callable[[], Any]) -> Any:
         return self.cast(_at(params, self.path))
@@ -83,19 +87,24 @@ class Choice(Node):
         self.options = {_key(label): option for label, option in zip(labels, options)}
 
     def decode(self, params: Mapping[str, Any], config: Callable[[], Any]) -> Any:
-        return self.options[_key(_at(params, self.path))].decode(params, config)
+        return self.of(_at(params, self.path)).decode(params, config)
 
     def children(self) -> Iterable[Node]:
         return self.options.values()
 
+    def of(self, label: Any) -> Node:
+        """The value that a label stands for."""
+        return self.options[_key(label)]
+
     def label(self, value: Any) -> Any:
         """The label of a value, or of a number that is equal; TuneError if there is none."""
-        for alike in (_same, _equal):
+        for alike in (same, equal, looks):
             for label in self.labels:
-                option = self.options[_key(label)]
+                option = self.of(label)
                 if isinstance(option, Constant) and alike(option.value, value):
                     return label
-        raise TuneError(f"{value!r:.60} is none of the values of the parameter {'/'.join(self.path)}")
+        shown = ", ".join(map(str, self.labels))
+        raise TuneError(f"{value!r:.60} is none of the values of the parameter {'/'.join(self.path)}: {shown:.200}")
 
 
 class Computed(Node):
@@ -194,14 +203,47 @@ def decode(plan: Group, params: Mapping[str, Any]) -> Dict[str, Any]:
             raise later[0][1]
         waiting = [place for place, _ in later]
     if plan.suggestions and params.get(SUGGESTION):
-        config.update(_suggestion(plan.suggestions, params[SUGGESTION]))
+        _merge(config, _suggestion(plan.suggestions, params[SUGGESTION]), plan)
     return config
+
+
+def _merge(config: Dict[Any, Any], more: Mapping[Any, Any], plan: Group) -> None:
+    """Puts what a suggestion has beside the record into a config."""
+    for key, value in more.items():
+        node = plan.members.get(key)
+        if isinstance(node, Group) and isinstance(value, Mapping) and isinstance(config.get(key), dict):
+            _merge(config[key], value, node)
+        else:
+            config[key] = value
 
 
 def accept_suggestions(encoded: Encoded, folder: str) -> None:
     """Adds the parameter SUGGESTION, whose files are in a folder of the experiment's directory."""
     encoded.space[SUGGESTION] = {"int": [0, _MOST]}
     encoded.plan.suggestions = folder
+
+
+def open_all(encoded: Encoded) -> None:
+    """Lets the numbers of a space have values outside of their bounds, where a searcher or an explore function of the user
+    chooses them: the record has them as they are."""
+    for node in _all(encoded.plan):
+        if isinstance(node, Parameter) and "normal" not in node.form:
+            node.form = {**node.form, "open": True}
+            _at(encoded.space, node.path)["open"] = True
+
+
+def forget_constants(encoded: Encoded) -> None:
+    """Takes constants out of the record, where a function of the user may change them: the config alone has them then."""
+    for node in _all(encoded.plan):
+        if isinstance(node, Constant) and node.path:
+            del _at(encoded.space, node.path[:-1])[node.path[-1]]
+            node.path = None
+
+
+def _all(node: Node) -> Iterable[Node]:
+    yield node
+    for child in node.children():
+        yield from _all(child)
 
 
 def _suggestion(folder: str, number: int) -> Dict[str, Any]:
@@ -217,7 +259,7 @@ class _Waiting(Exception):
 def _partly(node: Node, params: Mapping[str, Any], waiting: List[Tuple[Dict[Any, Any], Any, Computed]]) -> Any:
     """Decodes all but the computed members of dicts, and lists these."""
     if isinstance(node, Choice):
-        return _partly(node.options[_key(_at(params, node.path))], params, waiting)
+        return _partly(node.of(_at(params, node.path)), params, waiting)
     if not isinstance(node, Group):
         return node.decode(params, _unknown)
     config: Dict[Any, Any] = {}
@@ -245,7 +287,8 @@ def _key(label: Any) -> str:
     return json.dumps(label, sort_keys=True)
 
 
-def _same(a: Any, b: Any) -> bool:
+def same(a: Any, b: Any) -> bool:
+    """Whether two values are the same, of the same type."""
     if a is b:
         return True
     try:
@@ -254,9 +297,14 @@ def _same(a: Any, b: Any) -> bool:
         return False
 
 
-def _equal(a: Any, b: Any) -> bool:
+def equal(a: Any, b: Any) -> bool:
     """Whether two numbers are the same, 2 and 2.0."""
     return {type(a), type(b)} == {int, float} and bool(a == b)
+
+
+def looks(a: Any, b: Any) -> bool:
+    """Whether two objects that JSON does not have are the same, although they are copies that cannot tell."""
+    return type(a) is type(b) and not _plain(a) and _text(a) == _text(b)
 
 
 def _members(group: Mapping[Any, Any], path: Path, space: Dict[str, Any], grids: bool) -> Dict[Any, Node]:
@@ -278,8 +326,8 @@ def _node(value: Any, path: Path, space: Dict[str, Any], grids: bool) -> Node:
     if isinstance(value, Categorical):
         return _choice(value.kind, value.categories, path, space)
     if isinstance(value, Domain):
-        space[name] = value.form()
-        return Parameter(path, int if isinstance(value, Integer) else float)
+        space[name] = dict(value.form())
+        return Parameter(path, int if isinstance(value, Integer) else float, value.form())
     if is_grid(value):
         if not grids:
             raise Unsupported(
@@ -287,9 +335,10 @@ def _node(value: Any, path: Path, space: Dict[str, Any], grids: bool) -> Node:
             )
         return _choice("grid", list(value["grid_search"]), path, space)
     if not varies(value):
-        if _plain(value):
-            space[name] = {"value": value} if isinstance(value, (dict, list)) else value
-        return Constant(value)
+        if not _plain(value):
+            return Constant(value)
+        space[name] = {"value": value} if isinstance(value, (dict, list)) else value
+        return Constant(value, path)
     inner: Dict[str, Any] = {}
     space[name] = inner
     if isinstance(value, dict):
@@ -388,64 +437,6 @@ def _plain(value: Any) -> bool:
     if type(value) is list:
         return all(_plain(v) for v in value)
     return type(value) is dict and all(type(k) is str for k in value) and all(_plain(v) for v in value.values())
-
-
-def encode_point(plan: Group, point: Mapping[str, Any]) -> Dict[str, Any]:
-    """The parameters of a point that the user wants to run, as an experiment file has them."""
-    found: Dict[str, Any] = {}
-    for key, value in point.items():
-        node = plan.members.get(key)
-        if node is None:
-            raise TuneError(f"points_to_evaluate: {key!r} is no parameter of the space; it has {_list(plan.members)}")
-        _point(node, value, found)
-    return found
-
-
-class _Flat(Dict[str, Any]):
-    """Parameters by their whole names."""
-
-
-def flat_point(plan: Group, point: Mapping[str, Any]) -> Dict[str, Any]:
-    """The same as encode_point, by the whole names of the parameters."""
-    found = _Flat()
-    for key, value in point.items():
-        if key not in plan.members:
-            raise TuneError(f"{key!r} is no parameter of the space")
-        _point(plan.members[key], value, found)
-    return dict(found)
-
-
-def _point(node: Node, value: Any, found: Dict[str, Any]) -> None:
-    if isinstance(node, Parameter):
-        _set(found, node.path, value)
-    elif isinstance(node, Choice):
-        _set(found, node.path, node.label(value))
-    elif isinstance(node, Group) and isinstance(value, Mapping):
-        for key, member in value.items():
-            if key not in node.members:
-                raise TuneError(
-                    f"points_to_evaluate: {key!r} is no parameter of the space; it has {_list(node.members)}"
-                )
-            _point(node.members[key], member, found)
-    elif isinstance(node, Constant) and _same(node.value, value):
-        pass
-    else:
-        raise TuneError(
-            f"points_to_evaluate: {value!r:.60} is the value of something that is no parameter of the space"
-        )
-
-
-def _set(found: Dict[str, Any], path: Path, value: Any) -> None:
-    if isinstance(found, _Flat):
-        found["/".join(path)] = value
-        return
-    for name in path[:-1]:
-        found = found.setdefault(name, {})
-    found[path[-1]] = value
-
-
-def _list(names: Iterable[Any]) -> str:
-    return ", ".join(map(str, names)) or "none"
 
 
 def path_of(plan: Group, name: str) -> Optional[Path]:

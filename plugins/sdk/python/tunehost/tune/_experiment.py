@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import inspect
 import os
+import random
 import re
 import sys
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from .. import _places
 from .._view import SUGGESTION
-from . import _callbacks, _encode, _serving, stopper
+from . import _callbacks, _encode, _points, _serving, stopper
 from ._plugin import SERVED, Choice, chosen
 from ._wrapped import Wrapped
 from ._yaml import to_yaml
@@ -62,6 +63,8 @@ def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run:
     param_space = {**param_space, **(getattr(searcher, "own_space", None) or {})}
     objectives, counts = _objectives(tune, searcher, scheduler)
     pbt = _population(scheduler)
+    if pbt:
+        pbt.opens = scheduler is not pbt and "scheduler" in scheduler.served()
     space = pbt.space(param_space) if pbt else dict(param_space)
     samples = tune.num_samples
     drawn = searcher.drawn(space, samples) if isinstance(searcher, BasicVariantGenerator) and not pbt else None
@@ -72,12 +75,16 @@ def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run:
     stops, stop, own_stopper = stopper.rules(run.stop, {o["metric"]: o["mode"] for o in objectives})
     served = {**searcher.served(), **scheduler.served(), **({"stopper": own_stopper} if own_stopper else {})}
     _check_served(served)
-    if "searcher" in served or getattr(pbt, "explores", False):
-        _encode.accept_suggestions(encoded, "")
+    if tune.constraints and ("searcher" in served or pbt and pbt.opens):
+        raise Unsupported(
+            "constraints with a searcher or scheduler that runs in Python are not supported: it does not know them; take "
+            "one of tunehost, such as search_alg=\"tpe\""
+        )
+    _admit(encoded, "searcher" in served, pbt)
     request, resources = _resources(wrapped)
     keys: Keys = {"version": 1}
     keys.update({"objective": objectives[0]} if len(objectives) == 1 else {"objectives": objectives})
-    keys.update({"space": encoded.space, **_points(searcher, pbt, param_space, encoded.plan, samples)})
+    keys.update({"space": encoded.space, **_first_points(searcher, pbt, param_space, encoded.plan, samples, tune.seed)})
     repeats = repeater_of(searcher)
     trials = samples if not repeats or samples < 0 else max(1, samples // repeats.repeats)
     keys.update(searcher=searcher.entry(), scheduler=scheduler.entry(), trials=trials)
@@ -107,6 +114,17 @@ def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run:
         tune.reuse_actors and isinstance(wrapped.inner, type) and overrides(wrapped.inner, "reset_config"),
         settings,
     )
+
+
+def _admit(encoded: _encode.Encoded, suggested: bool, pbt: Any) -> None:
+    """Makes room in a space for what searchers and schedulers of the user may make of a config."""
+    explores = bool(pbt and pbt.opens and pbt.explore)
+    if suggested or explores:
+        _encode.open_all(encoded)
+    if explores:
+        _encode.forget_constants(encoded)
+    if suggested or explores or pbt and pbt.opens and _encode.computes(encoded.plan):
+        _encode.accept_suggestions(encoded, "")
 
 
 def _grid_points(space: Mapping[str, Any]) -> int:
@@ -259,25 +277,35 @@ def _population(scheduler: Choice) -> Any:
     return _population(base) if base else None
 
 
-def _points(
+def _first_points(
     searcher: Choice,
     pbt: Any,
     param_space: Mapping[str, Any],
     plan: _encode.Group,
     trials: int,
+    seed: Optional[int],
 ) -> Keys:
-    points = [_encode.encode_point(plan, p) for p in getattr(searcher, "points", None) or ()]
-    start = _encode.encode_point(plan, pbt.start(param_space)) if pbt else {}
-    if pbt and plan.suggestions is not None:
-        start[SUGGESTION] = 0
-    if start:
-        if trials < 0:
-            raise Unsupported(
-                "num_samples=-1 with a population whose parameters start at constants is not supported: give "
-                "their number"
-            )
-        points = [{**start, **p} for p in points] + [start] * (trials - len(points))
-    return {"points": points} if points else {}
+    points = [_points.encode_point(plan, p) for p in getattr(searcher, "points", None) or ()]
+    starts = pbt.start(param_space) if pbt else {}
+    if not starts and not (pbt and plan.suggestions is not None):
+        return {"points": points} if points else {}
+    if trials < 0:
+        raise Unsupported(
+            "num_samples=-1 with a population whose parameters start at values of their own is not supported: give "
+            "their number"
+        )
+    rng = random.Random(seed)
+    for i in range(max(trials, len(points))):
+        start = _points.encode_point(plan, _start(starts, rng))
+        if plan.suggestions is not None:
+            start[SUGGESTION] = 0
+        points[i : i + 1] = [{**start, **(points[i] if i < len(points) else {})}]
+    return {"points": points}
+
+
+def _start(starts: Mapping[str, Any], rng: random.Random) -> Dict[str, Any]:
+    """One of the values of each parameter."""
+    return {k: _start(v, rng) if isinstance(v, Mapping) else rng.choice(v) for k, v in starts.items()}
 
 
 def _limits(tune: TuneConfig, searcher: Choice, stops: Mapping[str, Any]) -> Keys:
@@ -289,6 +317,8 @@ def _limits(tune: TuneConfig, searcher: Choice, stops: Mapping[str, Any]) -> Key
     if tune.time_budget_s is not None:
         budget = keys.setdefault("budget", {})
         budget["time"] = min(seconds(tune.time_budget_s), budget.get("time", float("inf")))
+    if tune.constraints:
+        keys["constraints"] = list(tune.constraints)
     if tune.reuse_actors:
         keys["reuse"] = True
     if tune.seed is not None:

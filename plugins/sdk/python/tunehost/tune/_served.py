@@ -18,7 +18,7 @@ from tunehost.space import Rand
 from tunehost._view import SUGGESTION
 from tunehost.events import EXHAUSTED, WAIT, Decision, Event, EventKind, Request
 
-from . import _encode, _nested, _payload, _values
+from . import _encode, _nested, _payload, _points, _values
 from ._controller import Controller
 from .error import TuneError
 from .resources import computed, requested
@@ -312,7 +312,7 @@ class ServedScheduler(_Served, tunehost.Scheduler):
     def _point(self, config: Mapping[str, Any]) -> List[float]:
         """The point of a config that a population has changed."""
         self._changes += 1
-        point = encoded(self.world, self.space, config, 2 * self._changes + 1)
+        point = encoded(self.world, self.space, config, 2 * self._changes + 1, type(self.object).__name__)
         others = self.space.draw(Rand(self._changes))  # for values that the space does not have: a file has them
         return self.space.prune([y if x != x else x for x, y in zip(point, others)])
 
@@ -438,7 +438,7 @@ class ServedSearcher(_Served, tunehost.Searcher):
             return WAIT
         if isinstance(config, str):
             return EXHAUSTED
-        point = encoded(self.world, self.space, config, 2 * request.trial + 2)
+        point = encoded(self.world, self.space, config, 2 * request.trial + 2, type(self.object).__name__)
         return self.space.complete(request.point, point, self.space.draw(request.rng))
 
     def _suggest(self, number: int) -> Any:
@@ -452,36 +452,23 @@ class ServedSearcher(_Served, tunehost.Searcher):
         return config
 
 
-def encoded(world: World, space: Any, config: Mapping[str, Any], file: int) -> List[float]:
-    """The point of a config. What it cannot express goes into a file."""
-    params: Dict[str, Any] = {}
-    rest: Dict[str, Any] = {}
-    for key, value in config.items():
-        try:
-            found = _encode.flat_point(world.plan, {key: value})
-            allowed = {name: near(space[name], x) for name, x in found.items() if name in space.index}
-        except (TuneError, ValueError, KeyError, TypeError):
-            rest[key] = value
-            continue
-        params.update(allowed)
-        if any(allowed.get(name, x) != x for name, x in found.items()):
-            rest[key] = value
-    if rest and world.plan.suggestions is None:
-        raise ValueError(f"{next(iter(rest))} is {next(iter(rest.values()))!r:.60}, which the space does not have")
+def encoded(world: World, space: Any, config: Mapping[str, Any], file: int, whose: str) -> List[float]:
+    """The point of a config. What the record does not have goes into a file. ValueError: the record has a parameter that
+    cannot have its value."""
+    try:
+        params, rest = _points.record(world.plan, config)
+    except TuneError as e:
+        raise ValueError(f"{whose}: {e}; param_space says what a parameter may be") from None
     if world.plan.suggestions is not None:
         if rest:
             _payload.write_suggestion(Path(world.plan.suggestions), file, rest)
         params[SUGGESTION] = file if rest else 0
-    point: List[float] = space.point(params)
+    point = [float("nan")] * len(space)
+    for name, value in params.items():
+        if name in space.index:  # a choice of one value is none
+            param = space[name]
+            point[space.index[name]] = param.number(value) if param.is_choice else float(value)
     return point
-
-
-def near(param: Any, value: Any) -> Any:
-    """The nearest allowed value. ValueError for a value that is no choice."""
-    if param.is_choice:
-        param.number(value)
-        return value
-    return param.value(param.quantise(float(value)))
 
 
 KINDS = {"scheduler": ServedScheduler, "stopper": ServedStopper, "searcher": ServedSearcher}

@@ -34,6 +34,8 @@ class TuneConfig:
     trial_dirname_creator: Union[None, str, Callable[..., str]] = None
     chdir_to_trial_dir: Any = None  #: refused, as in Ray: every trial runs in its directory
     seed: Optional[int] = None  #: of all random choices; None: a random one; not one of Ray's
+    #: expressions that every point satisfies, such as ["x + y < 0.7"], as in an experiment file; not one of Ray's
+    constraints: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.chdir_to_trial_dir is not None:
@@ -43,6 +45,8 @@ class TuneConfig:
                 raise ValueError(f"mode is {mode!r}: expected min or max")
         if isinstance(self.num_samples, bool) or not isinstance(self.num_samples, int) or self.num_samples < -1:
             raise ValueError(f"num_samples is {self.num_samples!r}: expected a number of points, or -1")
+        if isinstance(self.constraints, str):
+            raise ValueError(f"constraints is {self.constraints!r:.60}: expected a list of expressions")
         if self.seed is not None and (isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0):
             raise ValueError(f"seed is {self.seed!r}: expected a whole number from 0, or None for a random one")
 

@@ -120,15 +120,20 @@ class Result:
             found: Dict[str, Any] = pickle.loads(kept.read_bytes())
             return found
         return (
-            dict(self._trial["params"]) if self._plan is None else _encode.decode(self._plan, self._trial["params"])
+            _view.own(self._trial["params"]) if self._plan is None else _encode.decode(self._plan, self._trial["params"])
         )
 
     @cached_property
     def metrics(self) -> Metrics:
         """The last result: what was reported, and training_iteration, time_total_s, time_this_iter_s, timestamp,
-        trial_id, pid, hostname, done and config. Empty but for the config if the trial has not reported."""
-        results = self.results
-        return Metrics({**(results[-1] if results else {"trial_id": self.trial_id}), "config": self.config})
+        trial_id, pid, hostname, done and config. If the trial has not reported: trial_id, config and training_iteration,
+        which is 0."""
+        return Metrics({**self.last, "config": self.config})
+
+    @property
+    def last(self) -> Metrics:
+        """The metrics without the config."""
+        return self.results[-1] if self.results else Metrics({"trial_id": self.trial_id, "training_iteration": 0})
 
     @cached_property
     def results(self) -> List[Metrics]:

@@ -101,7 +101,7 @@ class ResultGrid:
             raise ValueError('give filter_metric=NAME together with filter_mode="min" or "max"')
         rows = []
         for result in self._results:
-            chosen: Any = result.results[-1] if result.results else {"trial_id": result.trial_id}
+            chosen: Any = result.last
             usable = [
                 (r[filter_metric], r)
                 for r in result.results

@@ -302,8 +302,8 @@ def _criteria(stop: Mapping[str, Any], objectives: Mapping[str, str]) -> Rules:
     for name, value in stop.items():
         if name == "training_iteration":
             found["iteration"] = int(value)
-        elif name == "time_total_s":
-            found["time"] = float(value)
+        elif name == "time_total_s":  # of a result, as in Ray: stop.time would cut the iteration that runs
+            least.append(f"time >= {float(value)!r}")
         elif isinstance(value, bool) or not isinstance(value, (int, float)):
             others[name] = value
         elif objectives.get(name) == "min":

@@ -13,7 +13,7 @@ from .._plugin import Plugin, whole
 from ..error import TuneError
 from ..sample import Categorical, Domain, Float, uniform
 from ..trial import Trial
-from . import _bandit
+from . import _bandit, _populations
 from ._adaptive import Adaptive
 
 
@@ -72,12 +72,8 @@ class PopulationBasedTraining(Adaptive):
         self.require_attrs, self.synch = require_attrs, bool(synch)
         self._population: Dict[int, _Member] = {}
         self._differs = False  # a parameter has another domain in param_space
+        self.opens = False  #: it follows Ray's rules: values leave their domains
         self._together = self.interval  # when synchronous trials are compared next
-
-    @property
-    def explores(self) -> bool:
-        """Whether configs may get values that the space does not have."""
-        return self.native() is None
 
     def native(self) -> Optional[Dict[str, Any]]:
         odd = self.explore is not None or not self.require_attrs or len(self.mutations) < len(self.given)
@@ -97,11 +93,9 @@ class PopulationBasedTraining(Adaptive):
         }
 
     def space(self, param_space: Mapping[str, Any]) -> Dict[str, Any]:
-        """The param_space with the domains of the mutations."""
+        """The param_space with the domains of the mutations. With Ray's own rules a parameter gets values beside its domain:
+        the space is wide enough for them."""
         found = dict(param_space)
-        for name, given in self.given.items():
-            if name not in self.mutations:
-                found[name] = started(given, found.get(name))
         self._differs = any(
             d is not None and isinstance(found.get(name), Domain) and not _fits(found[name], d)
             for name, d in self.mutations.items()
@@ -114,12 +108,15 @@ class PopulationBasedTraining(Adaptive):
                 self.given[name] = own
             elif not isinstance(own, Domain) or _fits(own, domain):
                 found[name] = domain
-        return found
+        self.opens = self.opens or bool(self.served())
+        return _populations.space(param_space, self.given) if self.opens else found
 
     def start(self, param_space: Mapping[str, Any]) -> Dict[str, Any]:
-        """The constants at which parameters start that then change."""
+        """The values at which trials start, where these are not all that the space has: a list for each parameter."""
+        if self.opens:
+            return _populations.starts(param_space, self.given)
         return {
-            name: param_space[name]
+            name: [param_space[name]]
             for name, domain in self.mutations.items()
             if domain is not None and name in param_space and not isinstance(param_space[name], Domain)
         }
@@ -218,21 +215,6 @@ class PopulationBasedTraining(Adaptive):
         return paused[0] if paused else None
 
 
-_DRAWS = 64  #: start values that are drawn of a function
-
-
-def started(given: Any, own: Any) -> Any:
-    """The start of a parameter: what param_space has, or a value of its mutation."""
-    if isinstance(given, Mapping):
-        known = own if isinstance(own, Mapping) else {}
-        return {**known, **{name: started(one, known.get(name)) for name, one in given.items()}}
-    if own is not None:
-        return own
-    if isinstance(given, Domain):
-        return given
-    return Categorical(list(given) if isinstance(given, (list, tuple)) else [given() for _ in range(_DRAWS)])
-
-
 class _Member:
     """A trial of the population."""
 
@@ -294,13 +276,7 @@ def _is_domain(given: Any) -> bool:
 
 
 def _domain(given: Any) -> Optional[Domain]:
-    return Ordinal(list(given)) if isinstance(given, (list, tuple)) else given
-
-
-class Ordinal(Categorical):
-    """A list of mutations: its values are ordered."""
-
-    kind = "ordinal"
+    return _populations.Ordinal(list(given)) if isinstance(given, (list, tuple)) else given
 
 
 def _fits(own: Domain, other: Domain) -> bool:
@@ -359,7 +335,8 @@ class PB2(PopulationBasedTraining):
                 self._differs = True
             else:
                 found[name] = bounds
-        return found
+        self.opens = self.opens or bool(self.served())
+        return _populations.space(param_space, self.given) if self.opens else found
 
     def on_trial_result(self, tune_controller: Any, trial: Trial, result: Dict[str, Any]) -> str:
         score, time = self.score(result), result.get(self.time_attr)
@@ -409,9 +386,10 @@ class PopulationBasedTrainingReplay(Plugin):
         return found
 
     def start(self, param_space: Mapping[str, Any]) -> Dict[str, Any]:
-        """The parameters with which the trial begins."""
+        """The parameters with which the trial begins, as lists of one."""
         changed = {k for change in self.options["policy"] for k in change["params"]}
-        return {k: v for k, v in {**self.config, **param_space}.items() if k in changed and not isinstance(v, Domain)}
+        known = {**self.config, **param_space}
+        return {k: [v] for k, v in known.items() if k in changed and not isinstance(v, Domain)}
 
 
 def _policy(rows: Sequence[Any]) -> Tuple[Dict[str, Any], List[Tuple[int, Dict[str, Any]]]]:

@@ -1,0 +1,164 @@
+"""Translates configs, and parts of them, into parameters of an experiment file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Dict, Iterable, Tuple
+
+from ._encode import Choice, Computed, Constant, Group, Listed, Node, Parameter, Path, equal, looks, same
+from .error import TuneError
+
+
+def encode_point(plan: Group, point: Mapping[str, Any]) -> Dict[str, Any]:
+    """The parameters of a point that the user wants to run, as an experiment file has them."""
+    found: Dict[str, Any] = {}
+    for key, value in point.items():
+        node = plan.members.get(key)
+        if node is None:
+            raise TuneError(f"points_to_evaluate: {key!r} is no parameter of the space; it has {_list(plan.members)}")
+        _point(node, value, found)
+    return found
+
+
+def record(plan: Group, config: Mapping[Any, Any]) -> Tuple[Dict[str, Any], Dict[Any, Any]]:
+    """The parameters of a config by their whole names, and the rest of it, which the record does not have. TuneError: the
+    record would have another value."""
+    found = _Flat()
+    rest = _record(plan, config, found)
+    return dict(found), {} if rest is _NOTHING else rest
+
+
+_NOTHING: Any = object()
+
+
+class _Flat(Dict[str, Any]):
+    """Parameters by their whole names."""
+
+    whole = False  #: nothing may be missing or unknown
+    inside = False  #: numbers must be within their bounds
+
+
+def _record(node: Node, value: Any, found: _Flat) -> Any:
+    """Adds the parameters of a value, and returns the part of it that the record does not have."""
+    if isinstance(node, Group) and isinstance(value, Mapping):
+        return _record_group(node, value, found)
+    if isinstance(node, Listed) and isinstance(value, (list, tuple)) and len(value) == len(node.members):
+        rests = [_record(member, v, found) for member, v in zip(node.members, value)]
+        return _NOTHING if all(rest is _NOTHING for rest in rests) else value
+    if isinstance(node, Parameter):
+        found["/".join(node.path)] = _number(node, value, found.inside)
+        return _NOTHING
+    if isinstance(node, Choice):
+        return _record_choice(node, value, found)
+    if isinstance(node, Constant) and (same(node.value, value) or equal(node.value, value)):
+        return _NOTHING
+    if isinstance(node, Computed) or isinstance(node, Constant) and not node.path:
+        if not found.whole or isinstance(node, Computed) or looks(node.value, value):
+            return value
+    raise TuneError(_refusal(node, value))
+
+
+def _record_group(node: Group, value: Mapping[Any, Any], found: _Flat) -> Any:
+    if found.whole and set(value) != set(node.members):
+        raise TuneError(f"the dict has {_list(value)}, expected {_list(node.members)}")
+    rest = {}
+    for key, member in value.items():
+        left = _record(node.members[key], member, found) if key in node.members else member
+        if left is not _NOTHING:
+            rest[key] = left
+    return rest or _NOTHING
+
+
+def _record_choice(node: Choice, value: Any, found: _Flat) -> Any:
+    """A value of a choice: the first one that can have the parameters that it contains, or one without parameters."""
+    for inside in (True,) if found.inside else (True, False):
+        for label in node.labels:
+            inner = _Flat()
+            inner.whole, inner.inside = True, inside
+            try:
+                rest = _record_option(node.of(label), value, inner)
+            except TuneError:
+                continue
+            found.update({**inner, "/".join(node.path): label})
+            return _NOTHING if rest is _NOTHING else value
+    label = node.label(value)
+    found["/".join(node.path)] = label
+    chosen = node.of(label)
+    assert isinstance(chosen, Constant)
+    return _NOTHING if same(chosen.value, value) or equal(chosen.value, value) else value
+
+
+def _record_option(option: Node, value: Any, found: _Flat) -> Any:
+    if isinstance(option, Constant):
+        raise TuneError("it has no parameters")
+    return _record(option, value, found)
+
+
+def _number(node: Parameter, value: Any, inside: bool) -> Any:
+    """The value of a number in the record. inside: it must be within the bounds."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if isinstance(value, (bool, str)) or not math.isfinite(number) or node.cast(number) != number:
+        raise TuneError(_refusal(node, value))
+    low, high = _bounds(node)
+    if not low <= number <= high and (inside or not node.form.get("open")):
+        raise TuneError(_refusal(node, value))
+    return node.cast(number)
+
+
+def _bounds(node: Parameter) -> Tuple[float, float]:
+    for form in ("uniform", "loguniform", "int"):
+        if form in node.form:
+            low, high = node.form[form]
+            return low, high
+    return -math.inf, math.inf
+
+
+def _refusal(node: Node, value: Any) -> str:
+    path = getattr(node, "path", None)
+    name = f" of {'/'.join(path)}" if path else ""
+    if isinstance(node, Parameter):
+        low, high = _bounds(node)
+        what = "a whole number" if node.cast is int else "a number"
+        return f"{value!r:.60} is no value{name}: expected {what}" + (
+            "" if math.isinf(low) or node.form.get("open") else f" from {low:g} to {high:g}"
+        )
+    if isinstance(node, Constant):
+        return f"{value!r:.60} is not the value{name}, which is the constant {node.value!r:.60} in param_space"
+    return f"{value!r:.60} is no value{name}: it has another form than in param_space"
+
+
+def _point(node: Node, value: Any, found: Dict[str, Any]) -> None:
+    if isinstance(node, Parameter):
+        _set(found, node.path, value)
+    elif isinstance(node, Choice):
+        flat = _Flat()
+        _record_choice(node, value, flat)
+        for name, one in flat.items():
+            _set(found, tuple(name.split("/")), one)
+    elif isinstance(node, Group) and isinstance(value, Mapping):
+        for key, member in value.items():
+            if key not in node.members:
+                raise TuneError(
+                    f"points_to_evaluate: {key!r} is no parameter of the space; it has {_list(node.members)}"
+                )
+            _point(node.members[key], member, found)
+    elif isinstance(node, Constant) and same(node.value, value):
+        pass
+    else:
+        raise TuneError(
+            f"points_to_evaluate: {value!r:.60} is the value of something that is no parameter of the space"
+        )
+
+
+def _set(found: Dict[str, Any], path: Path, value: Any) -> None:
+    for name in path[:-1]:
+        found = found.setdefault(name, {})
+    found[path[-1]] = value
+
+
+def _list(names: Iterable[Any]) -> str:
+    return ", ".join(map(str, names)) or "none"
