@@ -59,6 +59,7 @@ type Server struct {
 	starting sync.Mutex
 	// sessions are the experiments that this server hosts.
 	sessions *sessions
+	relay    relay
 	// over is closed when the server ends: streams end, too.
 	over  chan struct{}
 	asked lately
@@ -86,6 +87,7 @@ func New(o Options) *Server {
 	s := &Server{Options: o, catalog: experiments.New(o.Folders...), mux: http.NewServeMux(),
 		streams: make(chan struct{}, maxStreams), over: make(chan struct{}), shared: map[string]bool{},
 		sessions: &sessions{open: map[string]*workers.Workers{}}}
+	s.relay.Server = s
 	s.repeats = s.repeating()
 	s.api = newAPI(s.mux, o.Version)
 	s.readers()
@@ -156,9 +158,12 @@ func (s *Server) allowed(r *http.Request) (list []string) {
 
 // Handler answers requests that the guard lets in.
 func (s *Server) Handler() http.Handler {
-	answers := repeat.Share(s.repeats, (*sharing)(s), time.Now)
-	return guard.New(s.Guard, s.asked.noting(plainly(guard.JSON(answers))))
+	here := plainly(guard.JSON(s.answers()))
+	return guard.New(s.Guard, s.asked.noting(s.relay.passing(here)))
 }
+
+// answers are those to requests that are well formed.
+func (s *Server) answers() http.Handler { return repeat.Share(s.repeats, (*sharing)(s), time.Now) }
 
 // plainly refuses a query that could mean several things: each parameter is given once.
 func plainly(next http.Handler) http.Handler {
@@ -201,6 +206,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	go s.tidy(ctx)
 	go s.ahead()
 	defer s.Close()
+	defer s.join()()
 	err := server.Serve(guard.Room(l, guard.MaxConnections))
 	if errors.Is(err, http.ErrServerClosed) {
 		<-ended // what is being answered is answered

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -132,8 +133,23 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.Write(w)
 		return
 	}
-	g.next.ServeHTTP(w, r)
+	g.next.ServeHTTP(w, g.owned(r))
 }
+
+// ownerKey is the key of what a request was let in with, in its context.
+type ownerKey struct{}
+
+// owned notes that a request has the user's own token, and not one that ends with this server.
+func (g *Guard) owned(r *http.Request) *http.Request {
+	if g.access.Load().Tokens.of(shown(r)) != steering {
+		return r
+	}
+	return r.WithContext(context.WithValue(r.Context(), ownerKey{}, true))
+}
+
+// IsOwner reports whether a request that was let in has the user's own token for everything, which all servers of the
+// user take.
+func IsOwner(r *http.Request) bool { return r.Context().Value(ownerKey{}) != nil }
 
 // leave lets an answer not wait for the body of the request.
 func leave(w http.ResponseWriter, r *http.Request) {

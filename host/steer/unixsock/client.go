@@ -47,7 +47,7 @@ func Dial(d storage.Dir) (*Client, error) {
 	text, err := nolink.ReadFile(d.Control(), maxAddress)
 	var conn net.Conn
 	if err == nil {
-		conn, err = connect(strings.TrimSpace(string(text)))
+		conn, err = Connect(strings.TrimSpace(string(text)))
 	}
 	if noHost(err) {
 		err = absent(d)
@@ -81,9 +81,9 @@ func wholeLines(data []byte, atEOF bool) (advance int, token []byte, err error) 
 	return bufio.ScanLines(data, atEOF)
 }
 
-// connect connects to a host of this user and to nobody else: a user who can write to the
+// Connect connects to a host of this user and to nobody else: a user who can write to the
 // experiment's directory could have named any socket.
-func connect(socket string) (net.Conn, error) {
+func Connect(socket string) (net.Conn, error) {
 	if err := checkAddress(socket); err != nil {
 		return nil, err
 	}

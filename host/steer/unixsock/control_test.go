@@ -304,7 +304,7 @@ func TestNoDescriptors(t *testing.T) {
 	served := make(chan error, 1)
 	r := &recorder{}
 	go func() { served <- Serve(&short{l, 2}, r) }()
-	conn, err := connect(l.Addr().String())
+	conn, err := Connect(l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +326,7 @@ func TestFloodOfConnections(t *testing.T) {
 	d, l := start(t, &recorder{})
 	var flood []net.Conn
 	for range maxOpen {
-		conn, err := connect(l.Addr().String())
+		conn, err := Connect(l.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}

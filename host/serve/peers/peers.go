@@ -1,0 +1,200 @@
+// Package peers lets the servers of one user on one machine pass requests on to each other: an experiment for workers
+// is open in one server alone, and programs speak with the server that began last.
+//
+// Each server listens at a socket in a private folder, and has a file in the user's folder that names it. Only this
+// user can listen there and connect, so that no token is sent, and what is passed on cannot reach anybody else. What a
+// server was passed it answers itself, so that no request goes in a circle.
+package peers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tunehost/tunehost/host/serve/guard"
+	"github.com/tunehost/tunehost/host/steer/unixsock"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
+)
+
+// folderName is the folder of the servers' files, in that of the tokens.
+const folderName = "servers"
+
+// maxFile is longer than the file of a server is, in bytes.
+const maxFile = 8 << 10
+
+// patience is how long another server may take to say which experiments it has.
+const patience = 5 * time.Second
+
+// Wanted is an experiment: by its directory, or without one by its id.
+type Wanted struct{ Dir, ID string }
+
+// Host knows the experiments for workers that a server has open.
+type Host interface {
+	// Hosted returns the id of one of them.
+	Hosted(Wanted) (id string, ok bool)
+}
+
+// address is what a server writes of itself.
+type address struct {
+	Machine string `json:"machine"`
+	Socket  string `json:"socket"`
+}
+
+// Peers are a server and the others.
+type Peers struct {
+	folder, own string
+	machine     string
+	server      *http.Server
+	remove      func()
+	ended       chan struct{}
+}
+
+// Join makes a server known to the others of this user. h answers what they pass on.
+func Join(tokens string, host Host, h http.Handler) (*Peers, error) {
+	folder := filepath.Join(tokens, folderName)
+	if err := nolink.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	l, remove, err := unixsock.Listen()
+	if err != nil {
+		return nil, err
+	}
+	p := &Peers{folder: folder, server: guard.Server(answering(host, h)), remove: remove, ended: make(chan struct{})}
+	p.machine, _ = os.Hostname() // without a name all servers are of one machine
+	if err := p.announce(l.Addr().String()); err != nil {
+		_ = l.Close()
+		remove()
+		return nil, err
+	}
+	go func() {
+		defer close(p.ended)
+		_ = p.server.Serve(l) // until Close
+	}()
+	return p, nil
+}
+
+// announce writes the file of this server. Its name is that of the folder of the process and of the one in it.
+func (p *Peers) announce(socket string) error {
+	text, err := json.Marshal(address{p.machine, socket})
+	if err != nil {
+		return err
+	}
+	home := filepath.Dir(socket)
+	name := filepath.Base(filepath.Dir(home)) + "-" + filepath.Base(home)
+	p.own = filepath.Join(p.folder, name)
+	return nolink.WriteFile(p.own, append(text, '\n'), 0o600)
+}
+
+// Close leaves the others. What they have passed on is answered.
+func (p *Peers) Close() {
+	_ = nolink.Remove(p.own) // the user may have removed it
+	soon, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if p.server.Shutdown(soon) != nil {
+		_ = p.server.Close()
+	}
+	<-p.ended
+	p.remove()
+}
+
+// hostedPath asks which experiment a server has.
+const hostedPath = "/hosted"
+
+// answering is what a server tells the others.
+func answering(host Host, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != hostedPath {
+			h.ServeHTTP(w, r)
+			return
+		}
+		q := r.URL.Query()
+		id, ok := host.Hosted(Wanted{q.Get("dir"), q.Get("id")})
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(id) // the other may be gone
+	})
+}
+
+// Find returns another server that has an experiment for workers open, and the id that it has there; nil: none has.
+func (p *Peers) Find(x Wanted) *Peer {
+	entries, _ := nolink.ReadDir(p.folder) // without the folder there are no others
+	for _, e := range entries {
+		path := filepath.Join(p.folder, e.Name())
+		if path == p.own {
+			continue
+		}
+		if id, at := p.ask(path, x); at != nil {
+			return &Peer{ID: id, transport: at}
+		}
+	}
+	return nil
+}
+
+// ask asks the server of a file; nil: it has not the experiment, or is none.
+func (p *Peers) ask(path string, x Wanted) (id string, at *http.Transport) {
+	var a address
+	text, err := nolink.ReadFile(path, maxFile)
+	if err != nil || !storage.Mine(path) || json.Unmarshal(text, &a) != nil || a.Machine != p.machine {
+		return "", nil
+	}
+	at = to(a.Socket)
+	client := http.Client{Transport: at, Timeout: patience}
+	answer, err := client.Get("http://server" + hostedPath + "?" + url.Values{"dir": {x.Dir}, "id": {x.ID}}.Encode())
+	if isGone(err) {
+		_ = nolink.Remove(path) // it was killed
+	}
+	if err != nil {
+		return "", nil
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK || json.NewDecoder(answer.Body).Decode(&id) != nil {
+		return "", nil
+	}
+	return id, at
+}
+
+// isGone reports whether nobody listens at a socket any more.
+func isGone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// to reaches the server at a socket.
+func to(socket string) *http.Transport {
+	return &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return unixsock.Connect(socket)
+	}}
+}
+
+// Peer is another server, which has an experiment.
+type Peer struct {
+	// ID is that of the experiment in the other server.
+	ID        string
+	transport http.RoundTripper
+}
+
+// path is that of a request about the experiment, for the other server. The original one begins with before and the id
+// that the experiment has here.
+func (p *Peer) path(before, whole string) (*url.URL, error) {
+	rest, ok := strings.CutPrefix(whole, before)
+	if !ok {
+		return nil, fmt.Errorf("%.100q is no path of an experiment", whole)
+	}
+	_, rest, more := strings.Cut(rest, "/")
+	if more {
+		rest = "/" + rest
+	}
+	return url.Parse("http://server" + before + url.PathEscape(p.ID) + rest)
+}
