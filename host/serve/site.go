@@ -47,7 +47,8 @@ type Open struct {
 	// SSH is the command that makes the server reachable from another machine, with the URL to open there if that is
 	// another; "" if it is already.
 	SSH string
-	// Others are URLs at the other addresses of this machine, if the server listens at all of them.
+	// Others are URLs at the names of the server, and at the other addresses of this machine, if the server listens at
+	// all of them.
 	Others []string
 	// Keys is a folder for the keys of requests.
 	Keys string
@@ -81,7 +82,7 @@ func (s Site) Open() (*Open, error) {
 	}
 	o.Guard = guard.Options{Tokens: tokens, Printed: guard.NewTokens(), Folder: dir, Hosts: s.Hosts}
 	s.print(o, all)
-	if o.Listener, err = guard.Announce(o.Listener, dir, s.base(s.places(all[0])[0])); err != nil {
+	if o.Listener, err = guard.Announce(o.Listener, dir, s.base(s.announced(all[0]))); err != nil {
 		closeAll(all)
 		return nil, err
 	}
@@ -232,13 +233,32 @@ func (s Site) base(place string) string {
 	return u.String()
 }
 
-// places are the hosts and ports at which the server is reached: one, unless it listens at all addresses.
-func (s Site) places(l net.Listener) (list []string) {
+// places are the hosts and ports at which the server is reached, the best for a browser first. A name may be that of a
+// proxy on another machine, if the server listens on this machine alone.
+func (s Site) places(l net.Listener) []string {
+	var names []string
+	for _, name := range s.Hosts {
+		names = append(names, net.JoinHostPort(name, portOf(l)))
+	}
+	if guard.Loopback(l.Addr().String()) && s.Cert == "" {
+		return append(listening(l), names...)
+	}
+	return append(names, listening(l)...)
+}
+
+// announced is the place to which programs of this machine send their token. It is none of the names, at which another
+// machine may be, which would get the token as clear text; with TLS the certificate is that of the name.
+func (s Site) announced(l net.Listener) string {
+	if s.Cert != "" {
+		return s.places(l)[0]
+	}
+	return listening(l)[0]
+}
+
+// listening are the addresses and ports at which a server listens: one, unless it listens at all addresses.
+func listening(l net.Listener) (list []string) {
 	at, err := netip.ParseAddrPort(l.Addr().String())
-	switch {
-	case len(s.Hosts) > 0:
-		return []string{net.JoinHostPort(s.Hosts[0], portOf(l))}
-	case err != nil || !at.Addr().IsUnspecified():
+	if err != nil || !at.Addr().IsUnspecified() {
 		return []string{l.Addr().String()}
 	}
 	for _, address := range addresses() {

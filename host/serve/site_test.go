@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -319,4 +320,32 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
+}
+
+// A name may be that of a proxy on another machine, which would get the token of a program as clear text: the program
+// finds the address at which the server listens, and the user is told both.
+func TestNamesAreNotAnnounced(t *testing.T) {
+	o, err := open(t, Site{Listen: "127.0.0.1:0", Hosts: []string{"lab.example", "lab"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := o.Addr().String()
+	if got := announcedURL(t, o.Keys); got != "http://"+at {
+		t.Errorf("%s is announced, want http://%s", got, at)
+	}
+	base, _ := parsed(t, o.URL)
+	_, port, _ := net.SplitHostPort(at)
+	want := []string{"http://" + at, "http://lab.example:" + port, "http://lab:" + port}
+	if got := append([]string{base}, basesOf(t, o.Others)...); !slices.Equal(got, want) {
+		t.Errorf("printed are %s, want %s", got, want)
+	}
+}
+
+func basesOf(t *testing.T, urls []string) (bases []string) {
+	t.Helper()
+	for _, u := range urls {
+		base, _ := parsed(t, u)
+		bases = append(bases, base)
+	}
+	return bases
 }
