@@ -49,6 +49,19 @@ func (e *OfferWithdrawn) apply(m *Machine) {
 	m.caller.offers = max(m.caller.offers-1, 0)
 }
 
+// OfferIsVain reports whether an offer would get no trial, and would change nothing when it is withdrawn: a caller that
+// asks again and again need not record it. It may be false where an offer gets none, such as before the searcher was
+// asked.
+func (m *Machine) OfferIsVain() bool {
+	switch {
+	case !m.spec.Manual || !m.goingOn(): // an offer asks a searcher again that waits
+		return false
+	case m.onHold, m.closing.outcome != 0, !m.slotFree():
+		return true
+	}
+	return m.counts[Pending] == 0 && m.ask.count == 0 && (m.status == SearcherWaits || m.exhausted())
+}
+
 // Offers returns how many offers wait for a trial (Spec.Manual).
 func (m *Machine) Offers() int { return m.caller.offers }
 

@@ -30,6 +30,7 @@ type audit struct {
 	hosted  bool
 	onHold  bool // by the user
 	closing bool // before the event
+	vain    bool // an offer before the event
 	ended   bool
 	holding *held // by this event
 	keeping *keeping
@@ -89,7 +90,7 @@ func newAudit(m *core.Machine) *audit {
 func (a *audit) before(at int64, e core.Event) {
 	a.clock++
 	a.at = max(a.at, at)
-	a.closing = a.m.Closing()
+	a.closing, a.vain = a.m.Closing(), a.m.OfferIsVain()
 	a.was = a.was[:0]
 	for no := range a.m.Trials() {
 		a.was = append(a.was, a.m.State(core.TrialNo(no)))
@@ -331,6 +332,9 @@ func (a *audit) live(no core.TrialNo, attempt uint32) *account {
 
 // after checks what the machine did.
 func (a *audit) after(e core.Event, actions []core.Action) error {
+	if _, offer := e.(*core.OfferMade); offer && a.vain && len(actions) > 0 {
+		return fmt.Errorf("the offer was said to change nothing, and led to %T", actions[0])
+	}
 	for _, x := range actions {
 		if err := a.action(x); err != nil {
 			return fmt.Errorf("%T %+v: %w", x, x, err)

@@ -149,10 +149,14 @@ func (m *manual) answer(ctx context.Context, r Request) (Answer, error) {
 	return m.best(), nil
 }
 
-// ask offers to train one more trial, until it is answered.
+// ask offers to train one more trial, until it is answered. An offer that changes nothing is not recorded: a caller may
+// ask again and again.
 func (m *manual) ask(ctx context.Context) (Answer, error) {
 	m.given = nil
 	if o, _ := m.machine.Outcome(); o == 0 {
+		if m.machine.OfferIsVain() {
+			return Wait, nil
+		}
 		if err := m.postAndRun(ctx, &core.OfferMade{}); err != nil {
 			return nil, err
 		}
