@@ -15,6 +15,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/serve/problem"
@@ -58,6 +59,9 @@ func mistake(err error) string {
 	x := d.ErrorDetail()
 	if x.Location == "" {
 		return x.Message
+	}
+	if x.Message == validation.MsgExpectedMatchAtLeastOneSchema { // the only such schema of requests
+		x.Message = "expected " + measured
 	}
 	return strings.TrimPrefix(x.Location, "query.") + ": " + x.Message
 }
@@ -151,12 +155,15 @@ func schemaName(t reflect.Type, hint string) string {
 	return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "JSON")
 }
 
+// measured is what a [number] is.
+const measured = "a number, or NaN, Infinity or -Infinity as a text"
+
 // number is the schema of a view.Float.
 type number struct{}
 
 // Schema implements huma.SchemaProvider.
 func (number) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Description: "a number, or NaN, Infinity or -Infinity as a text",
+	return &huma.Schema{Description: measured,
 		AnyOf: []*huma.Schema{{Type: "number"}, {Type: "string", Enum: []any{"NaN", "Infinity", "-Infinity"}}}}
 }
 
@@ -220,10 +227,38 @@ func complete(r huma.Registry, s *huma.Schema, t reflect.Type) {
 	for _, f := range reflect.VisibleFields(t) {
 		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		p := s.Properties[key]
-		if p != nil && f.Type.Kind() == reflect.Pointer && options != "omitempty" && !p.Nullable && !orNull(p) {
-			s.Properties[key] = &huma.Schema{AnyOf: []*huma.Schema{p, {Type: "null"}}}
+		if p == nil {
+			continue
+		}
+		elements(p, f.Type)
+		if f.Type.Kind() == reflect.Pointer && options != "omitempty" && !p.Nullable && !orNull(p) {
+			s.Properties[key] = withNull(p)
 		}
 	}
+}
+
+// elements lets the numbers in lists and maps be null that may be missing.
+func elements(s *huma.Schema, t reflect.Type) {
+	if t.Kind() != reflect.Slice && t.Kind() != reflect.Map {
+		return
+	}
+	p := s.Items
+	if t.Kind() == reflect.Map {
+		p, _ = s.AdditionalProperties.(*huma.Schema)
+	}
+	switch {
+	case p == nil:
+	case t.Elem() != reflect.TypeFor[*view.Float]():
+		elements(p, t.Elem())
+	case t.Kind() == reflect.Map:
+		s.AdditionalProperties = withNull(p)
+	default:
+		s.Items = withNull(p)
+	}
+}
+
+func withNull(p *huma.Schema) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{p, {Type: "null"}}}
 }
 
 func orNull(p *huma.Schema) bool {

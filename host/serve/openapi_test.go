@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,13 +77,18 @@ func TestAnswersFitTheirDescription(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := c.get(strings.NewReplacer("{name}", "digits", "{id}", "3").Replace(path))
-		var answer any
-		if err := json.Unmarshal([]byte(text), &answer); err != nil {
-			t.Fatal(err)
-		}
-		if err := schema.Validate(answer); err != nil {
-			t.Errorf("%s: %v in %s", path, err, text)
+		for _, name := range []string{"digits", "crashed"} { // the second one has trials without a value
+			a, text := c.send("GET", strings.NewReplacer("{name}", name, "{id}", "3").Replace(path), "")
+			if a.StatusCode != http.StatusOK && name == "crashed" {
+				continue // it has too few trials for some answers
+			}
+			var answer any
+			if err := json.Unmarshal([]byte(text), &answer); err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(answer); err != nil {
+				t.Errorf("%s of %s: %v in %s", path, name, err, text)
+			}
 		}
 		checked++
 	}
