@@ -38,6 +38,8 @@ type started struct {
 type startedBody struct {
 	ID      string `json:"id" doc:"the id of the experiment, in paths: its name, or NAME-2 and so on if that was taken"`
 	Message string `json:"message"`
+	// Warnings are for what the file has in vain.
+	Warnings []string `json:"warnings,omitempty" doc:"what in the file is not used"`
 }
 
 // starters registers the operation that begins experiments.
@@ -54,8 +56,22 @@ func (s *Server) starters() {
 			if err != nil {
 				return nil, problem.Of(err)
 			}
-			return &started{http.StatusCreated, startedBody{id, "the experiment " + id + " has begun"}}, nil
+			return &started{http.StatusCreated, startedBody{id, "the experiment " + id + " has begun",
+				unused(&in.Body)}}, nil
 		})
+}
+
+// unused says what an experiment for workers does not use of its file.
+func unused(r *StartRequest) (warnings []string) {
+	if !r.AskAndTell {
+		return nil
+	}
+	e, err := config.Parse(fileName, []byte(r.File), config.WithoutTrainable())
+	if err != nil || e.Trainable == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: trainable: it is not used: with ask_and_tell workers train the trials; leave "+
+		"ask_and_tell out if the trainable is to train them", e.PosOf("trainable"))}
 }
 
 // mistaken is the problem of an experiment that cannot begin. What its file names and nobody has is a mistake in the

@@ -537,3 +537,49 @@ func TestSecondServerCannotSteer(t *testing.T) {
 		}
 	}
 }
+
+// While all trials are with workers or wait, the list says so of the experiment.
+func TestListSaysWhatWaits(t *testing.T) {
+	c, _ := hosting(t, t.TempDir())
+	c.post("", forWorkers)
+	if text := c.get(""); !strings.Contains(text, `"waiting":"no worker has asked yet"`) {
+		t.Error(text)
+	}
+	c.post("/w/ask", `{}`)
+	if text := c.get(""); strings.Contains(text, `"waiting"`) {
+		t.Error(text)
+	}
+}
+
+// What a worker says wrong is told in words that say what is right.
+func TestMetricsOfAnotherKind(t *testing.T) {
+	c, _ := hosting(t, t.TempDir())
+	c.post("", forWorkers)
+	g := c.post("/w/ask", `{}`)
+	for _, value := range []string{`"x"`, "true", "null", "[1]"} {
+		for _, what := range []string{"report", "tell"} {
+			a := c.post("/w/trials/"+g.Trial+"/"+what, `{"attempt":1,"metrics":{"loss":%s}}`, value)
+			want := "body.metrics.loss: expected a number, or NaN, Infinity or -Infinity as a text"
+			if a.Status != http.StatusUnprocessableEntity || a.Detail != want {
+				t.Errorf("%s of %s: %+v", what, value, a)
+			}
+		}
+	}
+}
+
+// A trainable in the file of an experiment for workers is not used, and who began it is told so.
+func TestTrainableForWorkers(t *testing.T) {
+	c, _ := hosting(t, t.TempDir())
+	var x struct{ Warnings []string }
+	for _, file := range []string{forWorkers, strings.Replace(forWorkers, "trials: 40", `trainable: {plugin: digits}`, 1)} {
+		x.Warnings = nil
+		a, text := c.send(http.MethodPost, "", file)
+		if err := json.Unmarshal([]byte(text), &x); err != nil || a.StatusCode != http.StatusCreated {
+			t.Fatal(err, text)
+		}
+		if used := file == forWorkers; len(x.Warnings) > 0 == used ||
+			!used && !strings.HasPrefix(x.Warnings[0], "experiment.yaml:7:1: trainable: it is not used") {
+			t.Errorf("%s: %q", file, x.Warnings)
+		}
+	}
+}
