@@ -22,6 +22,8 @@ type Summary struct {
 	// paused the experiment.
 	NeverStarted int  `json:"never_started"`
 	Paused       bool `json:"paused"`
+	// Waiting is what a running experiment waits for, such as workers; else "".
+	Waiting string `json:"waiting,omitempty"`
 	// Planned is how many trials there will be, as in [Status]; Ended is how many have run to an end, Failed how many
 	// of these have failed.
 	Planned int64 `json:"planned"`
@@ -57,6 +59,9 @@ func (e *Experiment) Summary() (x Summary, err error) {
 		x.Planned, x.Failed = Planned(s.Machine), s.Machine.Count(core.Errored)
 		x.Ended = s.Machine.Count(core.Terminated) - x.NeverStarted + x.Failed
 		x.Best = s.bestValue(e.Objectives()[0])
+		if x.State == Running {
+			x.Waiting = s.waiting()
+		}
 		if len(e.Objectives()) > 1 {
 			for _, o := range e.Objectives() {
 				x.Objectives = append(x.Objectives, SummedObjective{o.Metric, s.bestValue(o)})

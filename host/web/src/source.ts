@@ -199,11 +199,16 @@ export const shared = { aged: 0, next: 0 };
 // tail is how many bytes of a text are shown.
 const tail = 200000;
 
+// gateway are the answers of a reverse proxy whose server does not answer. Those of the server itself are JSON.
+const gateway = [502, 503, 504];
+
 export function problem(status: number, text: string): Problem {
   try {
     const p = JSON.parse(text) as { detail?: string; title?: string; loses?: boolean };
     return new Problem(status, p.detail ?? p.title ?? text, p.loses === true);
   } catch {
+    if (gateway.includes(status)) return new Problem(status, `the server is gone (${status})`);
+    if (/^\s*</.test(text)) return new Problem(status, `the server answered ${status}`); // a page, such as of a proxy
     return new Problem(status, `the server answered ${status}: ${text.slice(0, 200)}`);
   }
 }

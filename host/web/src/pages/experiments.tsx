@@ -76,7 +76,7 @@ export function Experiments(): JSX.Element {
   const sort = query.get("sort") ?? "";
   const name = query.get("name") ?? "";
   const shown = data.filter((e) => (e.id + " " + e.name).toLowerCase().includes(name.toLowerCase()));
-  const running = data.filter((e) => goesOn(e) && !e.paused).length;
+  const running = data.filter((e) => goesOn(e) && !e.paused && !e.waiting).length;
   return <>
     <div class="row"><h1>Experiments</h1>
       <span class="quiet" id="how-many">{shown.length < data.length ? `${shown.length} of ` : ""}{count(data.length)}{running > 0 ? `, ${running} running` : ""}</span>
