@@ -60,12 +60,16 @@ func (x *relay) otherFor(r *http.Request) *peers.Peer {
 	place, err := x.catalog.Place(name)
 	switch {
 	case errors.Is(err, experiments.ErrUnknown) && guard.IsOwner(r):
-		return others.Find(peers.Wanted{ID: name})
+		open := others.Find(peers.Wanted{ID: name})
+		if open == nil {
+			return others.Find(peers.Wanted{ID: name, Resting: true})
+		}
+		return open
 	case err != nil || r.Method == http.MethodGet || r.Method == http.MethodHead:
 		return nil
 	}
 	wanted := peers.Wanted{Dir: plainPath(place)}
-	if _, here := x.Hosted(wanted); here {
+	if x.Hosted(wanted) != nil {
 		return nil
 	}
 	return others.Find(wanted)
@@ -83,12 +87,28 @@ func experimentOf(r *http.Request) string {
 }
 
 // Hosted implements peers.Host.
-func (s *Server) Hosted(w peers.Wanted) (id string, ok bool) {
+func (s *Server) Hosted(w peers.Wanted) *peers.Found {
+	if w.Resting {
+		return s.resting(w.ID)
+	}
 	for dir := range s.sessions.all() {
 		id, err := s.catalog.ID(dir)
 		if err == nil && (w.Dir == plainPath(dir) || w.Dir == "" && w.ID == id) {
-			return id, true
+			return &peers.Found{ID: id, Dir: plainPath(dir)}
 		}
 	}
-	return "", false
+	return nil
+}
+
+// resting returns an experiment for workers that nobody has open; nil: this server has none of this id.
+func (s *Server) resting(id string) *peers.Found {
+	x, done, err := s.catalog.Get(id)
+	if err != nil {
+		return nil
+	}
+	defer done()
+	if x.IsElsewhere() || !x.Manual() || x.Runs() {
+		return nil
+	}
+	return &peers.Found{ID: id, Dir: plainPath(x.Dir.Path())}
 }

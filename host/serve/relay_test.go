@@ -84,8 +84,8 @@ func TestRequestsReachTheServerOfTheWorkers(t *testing.T) {
 		t.Errorf("an experiment that nobody has: %+v", g)
 	}
 
-	endFirst() // the second one of its folder takes over, as soon as somebody asks it
-	if g := same.post("/w/ask", `{}`); g.Status != 0 {
+	endFirst() // the second one of its folder takes over, as soon as somebody asks any of them
+	if g := away.post("/w/ask", `{}`); g.Status != 0 {
 		t.Fatalf("%+v", g)
 	}
 	again, _ := beside(t, keys, root)
@@ -95,6 +95,19 @@ func TestRequestsReachTheServerOfTheWorkers(t *testing.T) {
 		}
 	}
 	endSame()
+}
+
+// Two folders may each have an experiment of that name: a server that has none does not choose one of them.
+func TestExperimentsOfOneNameElsewhere(t *testing.T) {
+	keys := t.TempDir()
+	away, _ := beside(t, keys, t.TempDir())
+	for i, want := range []int{0, http.StatusNotFound} {
+		c, _ := beside(t, keys, t.TempDir())
+		c.post("", forWorkers)
+		if g := away.post("/w/ask", `{}`); g.Status != want {
+			t.Errorf("with %d of them: %+v", i+1, g)
+		}
+	}
 }
 
 // TestServersThatAreNoMore: what a killed server has left does not hold up the others, and is removed; what others have

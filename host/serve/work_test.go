@@ -571,7 +571,8 @@ func TestMetricsOfAnotherKind(t *testing.T) {
 func TestTrainableForWorkers(t *testing.T) {
 	c, _ := hosting(t, t.TempDir())
 	var x struct{ Warnings []string }
-	for _, file := range []string{forWorkers, strings.Replace(forWorkers, "trials: 40", `trainable: {plugin: digits}`, 1)} {
+	with := strings.Replace(forWorkers, "trials: 40", `trainable: {plugin: digits}`, 1)
+	for _, file := range []string{forWorkers, with} {
 		x.Warnings = nil
 		a, text := c.send(http.MethodPost, "", file)
 		if err := json.Unmarshal([]byte(text), &x); err != nil || a.StatusCode != http.StatusCreated {

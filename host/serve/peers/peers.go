@@ -36,13 +36,23 @@ const maxFile = 8 << 10
 // patience is how long another server may take to say which experiments it has.
 const patience = 5 * time.Second
 
-// Wanted is an experiment: by its directory, or without one by its id.
-type Wanted struct{ Dir, ID string }
+// Wanted is an experiment for workers that a server has open: by its directory, or without one by its id.
+type Wanted struct {
+	Dir, ID string
+	// Resting: nobody has it open, and the server would resume it.
+	Resting bool
+}
 
-// Host knows the experiments for workers that a server has open.
+// Found is an experiment that a server has.
+type Found struct {
+	ID  string `json:"id"`
+	Dir string `json:"dir"`
+}
+
+// Host knows the experiments for workers of a server.
 type Host interface {
-	// Hosted returns the id of one of them.
-	Hosted(Wanted) (id string, ok bool)
+	// Hosted returns one of them; nil: it has not the one that is wanted.
+	Hosted(Wanted) *Found
 }
 
 // address is what a server writes of itself.
@@ -119,51 +129,55 @@ func answering(host Host, h http.Handler) http.Handler {
 			return
 		}
 		q := r.URL.Query()
-		id, ok := host.Hosted(Wanted{q.Get("dir"), q.Get("id")})
-		if !ok {
-			http.NotFound(w, r)
-			return
-		}
-		_ = json.NewEncoder(w).Encode(id) // the other may be gone
+		found := host.Hosted(Wanted{q.Get("dir"), q.Get("id"), q.Has("resting")})
+		_ = json.NewEncoder(w).Encode(found) // the other may be gone
 	})
 }
 
-// Find returns another server that has an experiment for workers open, and the id that it has there; nil: none has.
-func (p *Peers) Find(x Wanted) *Peer {
+// Find returns another server that has an experiment; nil: none has, or they have several of that id.
+func (p *Peers) Find(x Wanted) (other *Peer) {
 	entries, _ := nolink.ReadDir(p.folder) // without the folder there are no others
 	for _, e := range entries {
 		path := filepath.Join(p.folder, e.Name())
 		if path == p.own {
 			continue
 		}
-		if id, at := p.ask(path, x); at != nil {
-			return &Peer{ID: id, transport: at}
+		switch found, at := p.ask(path, x); {
+		case found == nil:
+		case other == nil:
+			other = &Peer{*found, at}
+		case other.Dir != found.Dir:
+			return nil
 		}
 	}
-	return nil
+	return other
 }
 
 // ask asks the server of a file; nil: it has not the experiment, or is none.
-func (p *Peers) ask(path string, x Wanted) (id string, at *http.Transport) {
+func (p *Peers) ask(path string, x Wanted) (found *Found, at *http.Transport) {
 	var a address
 	text, err := nolink.ReadFile(path, maxFile)
 	if err != nil || !storage.Mine(path) || json.Unmarshal(text, &a) != nil || a.Machine != p.machine {
-		return "", nil
+		return nil, nil
 	}
 	at = to(a.Socket)
 	client := http.Client{Transport: at, Timeout: patience}
-	answer, err := client.Get("http://server" + hostedPath + "?" + url.Values{"dir": {x.Dir}, "id": {x.ID}}.Encode())
+	q := url.Values{"dir": {x.Dir}, "id": {x.ID}}
+	if x.Resting {
+		q.Set("resting", "")
+	}
+	answer, err := client.Get("http://server" + hostedPath + "?" + q.Encode())
 	if isGone(err) {
 		_ = nolink.Remove(path) // it was killed
 	}
 	if err != nil {
-		return "", nil
+		return nil, nil
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK || json.NewDecoder(answer.Body).Decode(&id) != nil {
-		return "", nil
+	if answer.StatusCode != http.StatusOK || json.NewDecoder(answer.Body).Decode(&found) != nil {
+		return nil, nil
 	}
-	return id, at
+	return found, at
 }
 
 // isGone reports whether nobody listens at a socket any more.
@@ -180,8 +194,7 @@ func to(socket string) *http.Transport {
 
 // Peer is another server, which has an experiment.
 type Peer struct {
-	// ID is that of the experiment in the other server.
-	ID        string
+	Found
 	transport http.RoundTripper
 }
 
