@@ -110,6 +110,9 @@ func (s *Session) Interrupted() bool {
 	return s.Ended() == core.InterruptedByUser || ending == core.InterruptedByUser
 }
 
+// Warn writes to the experiment's log.
+func (s *Session) Warn(text string) { s.m.Log.Warn(text) }
+
 // Dir returns the directory of the experiment.
 func (s *Session) Dir() storage.Dir { return s.m.Dir }
 

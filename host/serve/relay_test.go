@@ -13,6 +13,9 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/standard"
 	"github.com/tunehost/tunehost/host/serve"
 	"github.com/tunehost/tunehost/host/serve/guard"
+	"github.com/tunehost/tunehost/host/steer"
+	"github.com/tunehost/tunehost/host/steer/unixsock"
+	"github.com/tunehost/tunehost/host/storage"
 )
 
 var printed = guard.Tokens{Full: strings.Repeat("p", 52), Read: strings.Repeat("q", 52)}
@@ -152,5 +155,36 @@ func TestServersThatAreNoMore(t *testing.T) {
 	}
 	if got := strings.Join(names, " "); got != "far foreign nonsense" {
 		t.Errorf("left are %s", got)
+	}
+}
+
+// Commands steer an experiment for workers as they steer a host, while the server has it open.
+func TestCommandsSteerExperimentsForWorkers(t *testing.T) {
+	root := t.TempDir()
+	c, s := hosting(t, root)
+	c.post("", forWorkers)
+	mine := c.post("/w/ask", `{}`)
+	d, err := storage.At(filepath.Join(root, "w"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := unixsock.Dial(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close()
+	a, err := host.Do(steer.Add{Params: []byte(`{"x":0.5}`)})
+	if err != nil || a.Trial == nil {
+		t.Errorf("add: %+v, %v", a, err)
+	}
+	if _, err := host.Do(steer.Stop{}); err != nil {
+		t.Error(err)
+	}
+	if g := c.report(mine, 1); g.Decision != "stop" {
+		t.Errorf("the report of the stopped trial: %+v", g)
+	}
+	s.Close()
+	if _, err := os.Lstat(d.Control()); !os.IsNotExist(err) {
+		t.Errorf("after the end of the server: %v", err)
 	}
 }

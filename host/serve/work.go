@@ -40,7 +40,8 @@ func (s *Server) askers() {
 type sessions struct {
 	mu      sync.Mutex
 	open    map[string]*workers.Workers
-	resumes sync.Mutex // held while one is resumed
+	stops   map[string]func() // the control of each
+	resumes sync.Mutex        // held while one is resumed
 }
 
 // of returns the workers of an experiment that is open here; nil: it is not.
@@ -53,9 +54,13 @@ func (x *sessions) of(dir string) *workers.Workers {
 // add adds a session.
 func (x *sessions) add(a *asktell.Session) *workers.Workers {
 	w := workers.New(a, time.Now)
+	stop, err := controlled(a.Dir(), w)
+	if err != nil {
+		a.Warn("this experiment cannot be controlled by other commands: " + err.Error())
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.open[a.Dir().Path()] = w
+	x.open[a.Dir().Path()], x.stops[a.Dir().Path()] = w, stop
 	return w
 }
 
@@ -68,6 +73,13 @@ func (x *sessions) all() map[string]*workers.Workers {
 
 // close saves one, which nobody finds any more then.
 func (x *sessions) close(dir string, w *workers.Workers) {
+	x.mu.Lock()
+	stop := x.stops[dir]
+	delete(x.stops, dir)
+	x.mu.Unlock()
+	if stop != nil {
+		stop() // while the directory is locked: it is this server's
+	}
 	_ = w.Close() // what is wrong is in the experiment's log
 	x.mu.Lock()
 	defer x.mu.Unlock()

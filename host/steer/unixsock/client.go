@@ -61,16 +61,14 @@ func Dial(d storage.Dir) (*Client, error) {
 	return &Client{conn, lines, d.Path()}, nil
 }
 
-// absent is the error of an experiment at whose address nobody listens. A server with workers has its experiments, and
-// takes requests over HTTP.
+// absent is the error of an experiment at whose address nobody listens.
 func absent(d storage.Dir) error {
 	held, err := journal.Holder(d.Path())
 	if err != nil || held == nil {
 		return ErrNoHost
 	}
 	return &steer.BusyError{What: fmt.Sprintf("process %d has this experiment and takes no requests here: if it is "+
-		"`tunehost serve`, which has the experiments of its workers, use its page or send the request there over "+
-		"HTTP, as docs/SERVE.md says; otherwise try again in a moment", held.PID)}
+		"`tunehost asktell`, end its input first; otherwise try again in a moment", held.PID)}
 }
 
 // wholeLines is bufio.ScanLines without what has no end: that is half an answer.
