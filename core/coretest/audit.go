@@ -30,7 +30,6 @@ type audit struct {
 	hosted  bool
 	onHold  bool // by the user
 	closing bool // before the event
-	vain    bool // an offer before the event
 	ended   bool
 	holding *held // by this event
 	keeping *keeping
@@ -46,6 +45,7 @@ type searchBook struct {
 	planned     int64
 	exhausted   bool
 	searchEnded bool // the scheduler was told
+	vain        bool // an offer before the event would not lead to a question
 	learned     int  // observations of trials of other experiments
 	// together has, for each suggestion with several runs, how often the searcher was told its end; -1
 	// before it was told the suggestion.

@@ -75,7 +75,7 @@ func TestRequestsReachTheServerOfTheWorkers(t *testing.T) {
 			t.Errorf("the status: %s %v %s", a.Status, a.Header, text)
 		}
 	}
-	// Whoever was given a printed URL sees the folders of its server alone, and a token for reading changes nothing.
+	// A user who was given a printed URL sees the folders of its server alone, and a token for reading changes nothing.
 	for token, status := range map[string]int{printed.Full: 404, tokens.Read: 403, "x": 401} {
 		away.token = token
 		if a, text := away.send(http.MethodPost, "/w/ask", `{}`); a.StatusCode != status {

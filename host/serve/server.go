@@ -86,7 +86,7 @@ const rest = "/api/"
 func New(o Options) *Server {
 	s := &Server{Options: o, catalog: experiments.New(o.Folders...), mux: http.NewServeMux(),
 		streams: make(chan struct{}, maxStreams), over: make(chan struct{}), shared: map[string]bool{},
-		sessions: &sessions{open: map[string]*workers.Workers{}, stops: map[string]func(){}}}
+		sessions: &sessions{open: map[string]*workers.Workers{}}}
 	s.relay.Server = s
 	s.repeats = s.repeating()
 	s.api = newAPI(s.mux, o.Version)

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"math"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -23,7 +22,6 @@ import (
 	"github.com/tunehost/tunehost/host/serve/problem"
 	"github.com/tunehost/tunehost/host/serve/workers"
 	"github.com/tunehost/tunehost/host/steer"
-	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // askers registers the operations of workers.
@@ -40,8 +38,7 @@ func (s *Server) askers() {
 type sessions struct {
 	mu      sync.Mutex
 	open    map[string]*workers.Workers
-	stops   map[string]func() // the control of each
-	resumes sync.Mutex        // held while one is resumed
+	resumes sync.Mutex // held while one is resumed
 }
 
 // of returns the workers of an experiment that is open here; nil: it is not.
@@ -54,13 +51,12 @@ func (x *sessions) of(dir string) *workers.Workers {
 // add adds a session.
 func (x *sessions) add(a *asktell.Session) *workers.Workers {
 	w := workers.New(a, time.Now)
-	stop, err := controlled(a.Dir(), w)
-	if err != nil {
+	if err := w.Listen(); err != nil {
 		a.Warn("this experiment cannot be controlled by other commands: " + err.Error())
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.open[a.Dir().Path()], x.stops[a.Dir().Path()] = w, stop
+	x.open[a.Dir().Path()] = w
 	return w
 }
 
@@ -73,13 +69,6 @@ func (x *sessions) all() map[string]*workers.Workers {
 
 // close saves one, which nobody finds any more then.
 func (x *sessions) close(dir string, w *workers.Workers) {
-	x.mu.Lock()
-	stop := x.stops[dir]
-	delete(x.stops, dir)
-	x.mu.Unlock()
-	if stop != nil {
-		stop() // while the directory is locked: it is this server's
-	}
 	_ = w.Close() // what is wrong is in the experiment's log
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -254,26 +243,14 @@ type decided struct {
 
 func (s *Server) report(ctx context.Context, in *reportOne) (x decided, err error) {
 	r := in.Body
-	said, err := messageOf(in.ID, r.Attempt, r.Iteration, r.Metrics)
+	said, err := workers.Result(in.ID, r.Attempt, r.Iteration, r.Metrics)
 	if err != nil {
-		return x, err
+		return x, problem.Invalid(err)
 	}
 	return x, s.working(in.Name, func(w *workers.Workers) (err error) {
 		x.Decision, x.Attempt, err = w.Report(ctx, said)
 		return err
 	})
-}
-
-// messageOf is what a worker says, if it is a possible result.
-func messageOf(trial string, attempt uint32, iteration uint64, metrics map[string]Measure) (workers.Message, error) {
-	said := workers.Message{Trial: trial, Attempt: attempt, Iteration: iteration}
-	for _, name := range slices.Sorted(maps.Keys(metrics)) {
-		said.Metrics = append(said.Metrics, sdk.Metric{Name: name, Value: float64(metrics[name])})
-	}
-	if err := sdk.CheckResult(&sdk.Result{Metrics: said.Metrics, Iteration: max(iteration, 1)}); err != nil {
-		return said, problem.Invalid(err)
-	}
-	return said, nil
 }
 
 // TellRequest is the body that ends a trial.
@@ -301,8 +278,8 @@ func (s *Server) tell(ctx context.Context, in *tellOne) (x told, err error) {
 		if r.Failed != "" {
 			return x, problem.Invalid(errors.New("metrics and failed in one request"))
 		}
-		if said, err = messageOf(in.ID, r.Attempt, r.Iteration, r.Metrics); err != nil {
-			return x, err
+		if said, err = workers.Result(in.ID, r.Attempt, r.Iteration, r.Metrics); err != nil {
+			return x, problem.Invalid(err)
 		}
 	}
 	return x, s.working(in.Name, func(w *workers.Workers) (err error) {

@@ -187,9 +187,8 @@ func isGone(err error) bool {
 
 // to reaches the server at a socket.
 func to(socket string) *http.Transport {
-	return &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
-		return unixsock.Connect(socket)
-	}}
+	dial := func(context.Context, string, string) (net.Conn, error) { return unixsock.Connect(socket) }
+	return &http.Transport{DisableKeepAlives: true, DialContext: dial}
 }
 
 // Peer is another server, which has an experiment.

@@ -23,7 +23,6 @@ import (
 	"github.com/tunehost/tunehost/host/asktell"
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/usererror"
-	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // Lengths of leases.
@@ -45,6 +44,7 @@ type Workers struct {
 	kept    map[core.TrialNo]held
 	lengths *lengths
 	over    bool
+	deaf    func() // ends [Workers.Listen]
 }
 
 // held is a lease of an earlier server.
@@ -64,7 +64,7 @@ type lease struct {
 // New returns the workers of a session, which it owns.
 func New(s *asktell.Session, now func() time.Time) *Workers {
 	w := &Workers{session: s, now: now, leases: map[core.TrialNo]*lease{}, spare: map[core.TrialNo]asktell.Trial{},
-		kept: map[core.TrialNo]held{}, lengths: readLengths(s.Dir().Path())}
+		kept: map[core.TrialNo]held{}, lengths: readLengths(s.Dir().Path()), deaf: func() {}}
 	for no, attempt := range s.Before {
 		if length := w.lengths.of(no); length != 0 {
 			w.kept[no] = held{attempt, length, now().Add(length)}
@@ -151,15 +151,6 @@ func (w *Workers) give(no core.TrialNo, t asktell.Trial, length time.Duration) (
 	v, _ := w.session.View(no)
 	w.leases[no] = &lease{[]uint32{v.Attempt}, length, w.now().Add(length)}
 	return Assignment{t, v.Attempt, length}, nil
-}
-
-// Message is what a worker says about its trial.
-type Message struct {
-	Trial     string
-	Attempt   uint32
-	Metrics   []sdk.Metric
-	Iteration uint64 // 0: the next one
-	Failed    string
 }
 
 // ErrClosed is the answer to who speaks with workers that were closed.
@@ -379,6 +370,7 @@ func (w *Workers) Do(r steer.Request) (steer.Answer, error) {
 
 // Close saves the experiment.
 func (w *Workers) Close() error {
+	w.deaf() // while the directory is locked; who has asked is answered
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.over {
