@@ -3,6 +3,7 @@ package examples
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,8 +43,10 @@ func TestScaffolds(t *testing.T) {
 			l := languages[name]
 			l.has(t)
 			h := &scaffolds{language: l, bin: bin, name: name, dir: t.TempDir()}
-			for _, kind := range []string{"searcher", "scheduler", "trainable"} {
-				h.follow(t, kind)
+			for _, kind := range []string{"searcher", "scheduler", "trainable", "reporter", "executor"} {
+				if slices.Contains(scaffold.Kinds(name), kind) {
+					h.follow(t, kind)
+				}
 			}
 			if name == "go" {
 				h.follow(t, "searcher", "wasm")

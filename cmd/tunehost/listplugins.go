@@ -30,7 +30,8 @@ file names, and the user's own folder (tunehost doctor prints it).`,
 		Args: wants(0, 0),
 		RunE: func(*cobra.Command, []string) error { return a.listPlugins(false) },
 	}
-	cmd.AddCommand(a.pluginsListCommand(), a.pluginsDescribeCommand(), a.pluginsCheckCommand(), a.pluginsNewCommand())
+	cmd.AddCommand(a.pluginsListCommand(), a.pluginsDescribeCommand(), a.pluginsCheckCommand(), a.pluginsNewCommand(),
+		a.pluginsDocsCommand())
 	return cmd
 }
 

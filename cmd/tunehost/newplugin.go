@@ -22,13 +22,18 @@ says what to edit, and a copy of tunehost's SDK.`,
 			if err := p.Make(); err != nil {
 				return asUsage(err)
 			}
-			a.say("%s is a %s in %s; %s says how to build it and what to edit", p.Dir, p.Kind, p.Language,
+			article := "a"
+			if p.Kind == "executor" {
+				article = "an"
+			}
+			a.say("%s is %s %s in %s; %s says how to build it and what to edit", p.Dir, article, p.Kind, p.Language,
 				filepath.Join(p.Dir, "README.md"))
 			return nil
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&p.Kind, "kind", "", "`KIND`: searcher, scheduler or trainable")
+	flags.StringVar(&p.Kind, "kind", "", "`KIND`: searcher, scheduler or trainable; with --lang python "+
+		"also reporter or executor")
 	flags.StringVar(&p.Language, "lang", "", "`LANGUAGE`: "+strings.Join(scaffold.Languages(), ", "))
 	flags.StringVar(&p.Name, "name", "", "`NAME` of the plugin; by default the folder's name")
 	flags.BoolVar(&p.WASM, "wasm", false, "create a WebAssembly module, which runs in a sandbox")

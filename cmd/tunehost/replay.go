@@ -21,8 +21,11 @@ func (a *app) replayCommand() *cobra.Command {
 each decision is the same. The command prints the first difference.
 
 A searcher or scheduler that does not come with tunehost is started only with --trust,
-and only if it is the program that tunehost.lock lists. Without --trust, its recorded
-answers are used.`,
+and only if the files that tunehost.lock lists are unchanged. Without --trust, its
+recorded answers are used. The lock lists every file of the plugin's folder and what the
+command in its plugin.yaml names; of a plugin without a plugin.yaml, that file alone. It
+does not list what else the program loads: not the interpreter on the PATH, not installed
+packages (.venv, node_modules), and not what a single script imports.`,
 		Example: "  tunehost replay results/digits",
 		Args:    wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -34,6 +37,9 @@ answers are used.`,
 					if err == nil {
 						a.replayed(args[0], replayed.Uncompared)
 						a.warnOf(replayed.Lost)
+					}
+					for _, text := range replayed.Uncovered {
+						fmt.Fprintf(a.err, "note: %s\n", clean(text))
 					}
 					for _, c := range replayed.Accepted {
 						fmt.Fprintf(a.err, "note: %s; earlier answers came from the previous version\n", c)

@@ -64,10 +64,11 @@ var (
 	variableForm = lazily.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 	// unpinned is a pattern, as in package path.
-	unpinned = &scalar{expected: "a file or folder in the plugin's folder, or a pattern such as logs/*.txt",
+	unpinned = &scalar{expected: "a file or folder in the plugin's folder, a pattern such as logs/*.txt, or " +
+		"a file elsewhere as command names it",
 		ok: func(n *node) bool {
 			_, err := path.Match(n.text, "")
-			return n.kind <= textKind && isBelow(n.text) && err == nil && strings.Trim(n.text, "*/?") != ""
+			return n.kind <= textKind && err == nil && strings.Trim(n.text, "*/?.") != ""
 		},
 		json: map[string]any{"type": "string"}, norm: asText}
 	// inFolder is a file below the plugin's folder.

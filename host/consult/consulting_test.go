@@ -249,19 +249,26 @@ func TestCommandsThatDoNotFit(t *testing.T) {
 	told := toldTrials{0}
 	told.hear([]sdk.Event{{Kind: sdk.TrialAdded, Trial: 1}, {Kind: sdk.TrialStarted, Trial: 1},
 		{Kind: sdk.TrialAdded, Trial: 2}, {Kind: sdk.TrialStarted, Trial: 2}, {Kind: sdk.TrialPaused, Trial: 2},
-		{Kind: sdk.TrialAdded, Trial: 3}, {Kind: sdk.TrialRemoved, Trial: 3}})
+		{Kind: sdk.TrialAdded, Trial: 3}, {Kind: sdk.TrialRemoved, Trial: 3}, {Kind: sdk.TrialStarted, Trial: 4},
+		{Kind: sdk.TrialStarted, Trial: 5}})
+	told.pauses([]sdk.Event{{Number: 7, Trial: 1}, {Number: 8, Trial: 4}}, &sdk.Decisions{
+		Decisions: []sdk.Decision{{Event: 7}, {Event: 8, Verdict: sdk.Pause}},
+		Commands:  []sdk.Command{{Kind: sdk.Exploit, Trial: 5}}})
 	for _, c := range []struct {
 		command      sdk.Command
 		fails, warns string
 	}{
-		{sdk.Command{Kind: sdk.Resume, Trial: 4}, "RESUME is for trial 4, which does not exist: there are trials 0 " +
-			"to 3; command trials of its events", ""},
+		{sdk.Command{Kind: sdk.Resume, Trial: 6}, "RESUME is for trial 6, which does not exist: there are trials 0 " +
+			"to 5; command trials of its events", ""},
 		{sdk.Command{Kind: sdk.StopAll, Trial: 4}, "", ""},
 		{sdk.Command{Kind: sdk.StopTrial, Trial: 0}, "", ""},
 		{sdk.Command{Kind: sdk.StopTrial, Trial: 2}, "", ""},
 		{sdk.Command{Kind: sdk.StopTrial, Trial: 1}, "", "its command STOP_TRIAL for trial 1 has no effect: the " +
 			"trial runs; a decision on its next result stops it; this is reported only once"},
-		{sdk.Command{Kind: sdk.Resume, Trial: 1}, "", ""},
+		{sdk.Command{Kind: sdk.Resume, Trial: 1}, "", "its command RESUME for trial 1 has no effect: the trial runs: " +
+			"it is not paused; this is reported only once"},
+		{sdk.Command{Kind: sdk.Resume, Trial: 4}, "", ""},
+		{sdk.Command{Kind: sdk.Resume, Trial: 5}, "", ""},
 		{sdk.Command{Kind: sdk.Resume, Trial: 3}, "", "its command RESUME for trial 3 has no effect: the trial has " +
 			"ended; this is reported only once"},
 	} {

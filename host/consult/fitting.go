@@ -2,6 +2,7 @@ package consult
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -11,7 +12,7 @@ var commandNames = map[sdk.CommandKind]string{sdk.Resume: "RESUME", sdk.StopTria
 	sdk.Exploit: "EXPLOIT", sdk.Resize: "RESIZE"}
 
 // toldTrials are the trials as the scheduler knows them: the kind of the last event of each that changed its state;
-// 0: it existed before this host.
+// 0: it existed before this host, or the scheduler has let it pause since.
 type toldTrials []sdk.EventKind
 
 // hear notes what the scheduler is told.
@@ -24,6 +25,27 @@ func (t *toldTrials) hear(events []sdk.Event) {
 				*t = append(*t, 0)
 			}
 			(*t)[e.Trial] = e.Kind
+		}
+	}
+}
+
+// pauses notes the trials that the scheduler pauses with an answer to the events, or moves to a checkpoint, which
+// pauses them: it may resume them at once.
+func (t toldTrials) pauses(events []sdk.Event, answer *sdk.Decisions) {
+	pause := func(trial uint32) {
+		if int(trial) < len(t) && t[trial] == sdk.TrialStarted {
+			t[trial] = 0
+		}
+	}
+	for _, d := range answer.Decisions {
+		of := slices.IndexFunc(events, func(e sdk.Event) bool { return e.Number == d.Event })
+		if d.Verdict == sdk.Pause && of >= 0 {
+			pause(events[of].Trial)
+		}
+	}
+	for _, c := range answer.Commands {
+		if c.Kind == sdk.Exploit {
+			pause(c.Trial)
 		}
 	}
 }
@@ -55,6 +77,8 @@ func misfit(c sdk.CommandKind, last sdk.EventKind) string {
 		return "the trial has ended"
 	case c == sdk.StopTrial && last == sdk.TrialStarted:
 		return "the trial runs; a decision on its next result stops it"
+	case c == sdk.Resume && last == sdk.TrialStarted:
+		return "the trial runs: it is not paused"
 	}
 	return ""
 }

@@ -149,6 +149,7 @@ func (s *Scheduling) decide(ctx context.Context, items []ScheduleWork) error {
 		s.Log.Slow("scheduler "+s.Name+", deciding,", d)
 	}
 	s.told.hear(events)
+	s.told.pauses(events, &answer)
 	err = s.told.check(answer.Commands, func(kind, text string) {
 		s.Log.Once("misfit "+kind, "scheduler "+s.Name+": "+text)
 	})

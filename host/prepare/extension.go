@@ -36,9 +36,13 @@ func (p *Plan) Extendable(m *core.Machine, name func(core.TrialNo) string) (warn
 	}
 	left := m.Trials() - m.Count(core.Terminated) - m.Count(core.Errored)
 	if old := p.Extends; left > 0 && string(old.Key("scheduler")) != string(p.Experiment.Key("scheduler")) {
+		how := ""
+		if m.Count(core.Paused) > 0 {
+			how = " (with --unpause, which continues those that are paused)"
+		}
 		return "", usererror.Errorf("%s: the scheduler can change only when all trials have ended, and %d have not: "+
-			"continue without --extend until they have, or stop them",
-			p.Experiment.PosOf("scheduler"), left)
+			"continue without --extend%s until they have, or stop them meanwhile",
+			p.Experiment.PosOf("scheduler"), left, how)
 	}
 	for no := range core.TrialNo(m.Trials()) {
 		if _, err := p.Experiment.Adopt(m.Params(no), 0); err != nil {

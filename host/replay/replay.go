@@ -47,6 +47,8 @@ type Result struct {
 	// Accepted are the changes of plugins that the user accepted: the program before
 	// a change answered the questions that came before it.
 	Accepted []lockfile.Change
+	// Uncovered says what plugins that were started may have loaded that tunehost.lock does not list.
+	Uncovered []string
 	// Lost says that the record has lost its end, so that this was not compared; or nil.
 	Lost error
 }
@@ -79,7 +81,7 @@ func Run(ctx context.Context, path string, o Options) (Result, error) {
 		return Result{}, err
 	}
 	defer r.closeAll()
-	found := Result{Accepted: acceptedIn(r.storage)}
+	found := Result{Accepted: acceptedIn(r.storage), Uncovered: r.opener.Loader.Uncovered()}
 	held, unknown := journal.Holder(r.storage.Path())
 	written := unrecorded.Written(r.storage)
 	hosts := uint64(0)

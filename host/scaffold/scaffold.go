@@ -37,7 +37,7 @@ const (
 
 // Plugin is a plugin to make.
 type Plugin struct {
-	// Kind is searcher, scheduler or trainable; Language one of [Languages].
+	// Kind is one of [Kinds]; Language one of [Languages].
 	Kind, Language string
 	// WASM says that it is compiled to WebAssembly.
 	WASM bool
@@ -90,15 +90,34 @@ func (p Plugin) Make() error {
 	return source.Each(func(file string, content []byte) error { return p.write(path.Join("sdk", file), content) })
 }
 
+// known checks that there is a template. What is wrong with the kind is said first: it limits the languages.
+func (p Plugin) known() error {
+	var kinds, languages []string
+	for _, language := range Languages() {
+		kinds = append(kinds, Kinds(language)...)
+		if slices.Contains(Kinds(language), p.Kind) {
+			languages = append(languages, language)
+		}
+	}
+	slices.Sort(kinds)
+	switch {
+	case !slices.Contains(kinds, p.Kind):
+		return unknown("--kind", p.Kind, slices.Compact(kinds))
+	case slices.Contains(languages, p.Language):
+		return nil
+	case slices.Contains(Languages(), p.Language):
+		return fmt.Errorf("--kind %q: there is no template of it in %s, only in %s; `tunehost plugins docs` has what "+
+			"a plugin in another language needs", p.Kind, p.Language, strings.Join(languages, ", "))
+	}
+	return unknown("--lang", p.Language, languages)
+}
+
 // layers returns the folders of templates; later ones replace files of earlier ones.
 func (p Plugin) layers() ([]string, error) {
-	root := path.Join("templates", p.Language)
-	switch kinds := Kinds(p.Language); {
-	case p.Language == "" || !slices.Contains(Languages(), p.Language):
-		return nil, unknown("--lang", p.Language, Languages())
-	case !slices.Contains(kinds, p.Kind):
-		return nil, unknown("--kind", p.Kind, kinds)
+	if err := p.known(); err != nil {
+		return nil, err
 	}
+	root := path.Join("templates", p.Language)
 	layers := []string{path.Join(root, common), path.Join(root, p.Kind)}
 	if !p.WASM {
 		return layers, nil

@@ -64,10 +64,15 @@ func placeholders(t *testing.T, dir string) {
 	}
 }
 
-// TestLanguages checks that each language has every kind, with what an author needs first.
+// TestLanguages checks that each language has the kinds that are written most often, and Python all kinds, with what an
+// author needs first.
 func TestLanguages(t *testing.T) {
 	for _, language := range Languages() {
-		for _, kind := range []string{"searcher", "scheduler", "trainable"} {
+		kinds := []string{"searcher", "scheduler", "trainable"}
+		if language == "python" {
+			kinds = append(kinds, "reporter", "executor")
+		}
+		for _, kind := range kinds {
 			dir := filepath.Join(t.TempDir(), "own")
 			if err := (Plugin{Kind: kind, Language: language, Dir: dir}).Make(); err != nil {
 				t.Errorf("%s in %s: %v", kind, language, err)
@@ -95,7 +100,11 @@ func TestMistakes(t *testing.T) {
 		want   string
 	}{
 		{Plugin{Kind: "sercher", Language: "go", Dir: dir},
-			`--kind "sercher": expected scheduler, searcher, trainable; did you mean "searcher"?`},
+			`--kind "sercher": expected executor, reporter, scheduler, searcher, trainable; did you mean "searcher"?`},
+		{Plugin{Kind: "sercher", Dir: dir}, `--kind "sercher": expected executor, `},
+		{Plugin{Kind: "reporter", Dir: dir}, `--lang "": expected python`},
+		{Plugin{Kind: "executor", Language: "rust", Dir: dir},
+			`--kind "executor": there is no template of it in rust, only in python; `},
 		{Plugin{Kind: "searcher", Language: "golang", Dir: dir},
 			`--lang "golang": expected go, javascript, python, rust`},
 		{Plugin{Kind: "searcher", Dir: dir}, `--lang "": expected go, javascript, python, rust`},

@@ -51,10 +51,10 @@ func (x *Resting) refusal(r Request, state string) error {
 		return &BusyError{What: fmt.Sprintf("%s is %s, and %s: try again when it has ended", x.View.Name, state,
 			leaving)}
 	}
-	resume := view.Resumer(x.View.Manual(), x.shown())
+	resume, resumes := x.resume()
 	what, do := "there is nothing to control", ""
 	if state == view.Interrupted || state == core.Failed.String() {
-		do = "; " + resume + " resumes it"
+		do = "; " + resume + resumes
 	}
 	switch r := r.(type) {
 	case Retry:
@@ -63,9 +63,13 @@ func (x *Resting) refusal(r Request, state string) error {
 		if text := x.leases(); text != "" {
 			what, do = what+" but leases", "; "+text
 		}
+	case Stop:
+		if do != "" {
+			what, do = "no host runs it", do+", and then it can be stopped"
+		}
 	case Unpause:
 		if do != "" {
-			what, do = "no host runs it", "; "+resume+" resumes it, and then it can be unpaused"
+			what, do = "no host runs it", do+", and then it can be unpaused"
 		}
 	case Add:
 		what, do = "trials are added while a host runs it", "; `tunehost set "+x.shown()+" trials=N` and then "+resume+
@@ -75,6 +79,16 @@ func (x *Resting) refusal(r Request, state string) error {
 		return usererror.Errorf("%s is %s: %s%s", x.View.Name, state, what, do)
 	}
 	return fmt.Errorf("%s is %s: %s", x.View.Name, state, what)
+}
+
+// resume returns the command that resumes the experiment, and what it does. If the scheduler keeps the last trials
+// paused, a host ends at once unless it continues them.
+func (x *Resting) resume() (command, does string) {
+	manual := x.View.Manual()
+	if st, err := x.View.Status(x.now()); err == nil && st.Cause.Is(core.CauseSchedulerStuck) && !manual {
+		return view.Resumer(manual, x.shown()+" --unpause"), " resumes it with its paused trials"
+	}
+	return view.Resumer(manual, x.shown()), " resumes it"
 }
 
 // leases says how the leases of the experiment are given back; "": it has none.

@@ -2,9 +2,12 @@ package validate
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/config/seeds"
+	"github.com/tunehost/tunehost/host/options"
+	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -25,4 +28,35 @@ func computable(e *config.Experiment) (err error) {
 		}
 	}
 	return err
+}
+
+// trainable asks a bundled trainable whether it could train with parameters of the space. It returns an error if that
+// refuses each that is tried, as an unknown parameter: every trial would fail.
+func trainable(o *options.Options, e *config.Experiment) (err error) {
+	if e.Trainable == nil || e.Trainable.Plugin == nil {
+		return nil
+	}
+	ref := e.Trainable.Plugin
+	p, bundled := o.Plugins.Lookup(sdk.KindTrainable, ref.Name).(sdk.TrainablePlugin)
+	if !bundled || p.Check == nil {
+		return nil
+	}
+	for n := range uint64(draws) {
+		draw := seeds.For(0, seeds.Suggestion, n)
+		point, drawn := e.Space.Sample(space.NewRand(draw))
+		if drawn != nil {
+			return nil
+		}
+		params, unresolved := e.Prune(point).Resolve(draw)
+		if unresolved != nil {
+			continue // computable says so
+		}
+		if err = p.Check(ref.Options, params); err == nil {
+			return nil
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: trainable %q cannot train with this space: %w", e.PosOf("space"), ref.Name, err)
 }

@@ -95,6 +95,8 @@ const lattice = `
 	host/report/terminal < ANY, core, host/untrusted, host/report, host/view
 	host/report/jsonlines < STD, host/report, host/view
 	host/report      < host/view
+	docs             < STD
+	host/scaffold    < STD, docs, plugins, plugins/sdk, host/nearest
 	host/scaffold/templates/… < STD, plugins/sdk, plugins/sdk/…
 	host/storage/nolink < STD, golang.org/x/sys/…, internal/plainfile
 	host/storage     < ANY, core, core/…, plugins, plugins/…, host, host/…, internal/plainfile

@@ -173,4 +173,7 @@ type TrainablePlugin struct {
 	Info
 	// Open checks the options and returns the trainable of this process.
 	Open func(options []byte) (Trainable, TrainableTraits, error)
+	// Check, if it is set, says before any trial whether one with these parameters, a JSON object, could train. Only
+	// bundled trainables are asked, by `tunehost validate`.
+	Check func(options, params []byte) error
 }

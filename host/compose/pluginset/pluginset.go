@@ -145,6 +145,10 @@ func (p *Set) Lock() error {
 		if before.Same(now) {
 			return nil
 		}
+	} else {
+		for _, line := range p.Loader.Uncovered() {
+			b.Log.Info(line)
+		}
 	}
 	return now.Write(b.Dir)
 }

@@ -275,11 +275,11 @@ func treeOf(t *testing.T, dir string, files map[string]string) (*Plugin, map[str
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := p.Tree()
+	s, err := p.Pin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p, tree
+	return p, s.Tree
 }
 
 // All files of a plugin's folder that could be run are pinned, in any language.
@@ -353,7 +353,7 @@ func TestTreeTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Tree(); err == nil || !strings.Contains(err.Error(),
+	if _, err := p.Pin(); err == nil || !strings.Contains(err.Error(),
 		"it has more than 10000 files or 1024 MiB: put data elsewhere, or name it under unpinned") {
 		t.Error(err)
 	}

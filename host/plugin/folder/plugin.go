@@ -151,10 +151,15 @@ func inFolder(dir string) (*Plugin, error) {
 		Env: m.Env, Wants: m.Wants, manifest: m}
 	if m.Module != "" {
 		p.Transport, p.Module = WASM, filepath.Join(dir, m.Module)
+		if !exists(p.Module) {
+			return p, p.at("module", fmt.Errorf("%s does not exist; %s", p.Module, toMake(dir, m.Module)))
+		}
 		return p, p.at("module", cmp.Or(safeFile(p.Module), isModule(p.Module)))
 	}
 	p.Args = m.Command[1:]
-	p.Program, err = programOf(dir, m.Command[0])
+	if p.Program, err = programOf(dir, m.Command[0]); err == nil {
+		err = p.installed()
+	}
 	return p, p.at("command", err)
 }
 

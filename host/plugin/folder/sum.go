@@ -22,8 +22,10 @@ type Sums struct {
 	// Files are more files, by their path in the plugin's folder: plugin.yaml, and those that it has
 	// checksums for.
 	Files map[string]string
-	// Tree has all files of the folder, if it is pinned as a whole ([Plugin.Tree]).
-	Tree map[string]string
+	// Tree has all files of the folder, if it is pinned as a whole ([Plugin.Pin]), and those outside of it that the
+	// command names. Omitted are folders and files that are not pinned, although the program may load code from them.
+	Tree    map[string]string
+	Omitted []string
 }
 
 // Of returns one checksum of all: it changes when any of them does.
@@ -53,17 +55,18 @@ func (p *Plugin) Unchanged(s Sums) error {
 	if s.Tree == nil {
 		return nil
 	}
-	now, err := p.Tree()
+	t, err := p.tree()
 	if err != nil {
 		return err
 	}
+	now := t.sums
 	both := maps.Clone(now)
 	maps.Copy(both, s.Tree)
 	for _, name := range slices.Sorted(maps.Keys(both)) {
 		if now[name] != s.Tree[name] {
 			return fmt.Errorf("%s has %s since this host began, so it is not started again; a file that it writes "+
 				"itself belongs under unpinned in its %s",
-				filepath.Join(p.Dir, name), changedHow(now[name], s.Tree[name]), config.ManifestFile)
+				p.inDir(name), changedHow(now[name], s.Tree[name]), config.ManifestFile)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -46,12 +47,26 @@ type tree struct {
 	files    int // and folders
 	bytes    int64
 	above    []fs.FileInfo // the folders that lead here; they end a cycle of links
+	omitted  []string      // what is left out, although it may be code
 }
 
-// Tree returns the checksum of each file in the folder of a plugin that is a program, by its path
-// there; nil for other plugins. It omits folders that tools fill, and what plugin.yaml names as
+// Pin hashes the plugin as [Plugin.Check] does. If it is a program in a folder, it hashes each file there, too, and
+// those outside that its command names, by their path. It omits folders that tools fill, and what plugin.yaml names as
 // unpinned or asks to write to. A link counts as its target.
-func (p *Plugin) Tree() (map[string]string, error) {
+func (p *Plugin) Pin() (Sums, error) {
+	s, err := p.Check()
+	if err != nil {
+		return s, err
+	}
+	t, err := p.tree()
+	if t != nil {
+		s.Tree, s.Omitted = t.sums, t.omitted
+	}
+	return s, err
+}
+
+// tree hashes the plugin's folder; nil if it is not pinned as a whole.
+func (p *Plugin) tree() (*tree, error) {
 	if p.manifest == nil || p.Transport != Process {
 		return nil, nil
 	}
@@ -61,10 +76,10 @@ func (p *Plugin) Tree() (map[string]string, error) {
 			t.unpinned = append(t.unpinned, filepath.ToSlash(rel))
 		}
 	}
-	if err := t.folder(""); err != nil {
+	if err := cmp.Or(t.folder(""), t.outside(p)); err != nil {
 		return nil, fmt.Errorf("%s cannot be pinned: %w", p.Dir, err)
 	}
-	return t.sums, nil
+	return t, nil
 }
 
 func (p *Plugin) inDir(name string) string {
@@ -105,10 +120,16 @@ func (t *tree) folder(rel string) error {
 }
 
 func (t *tree) entry(rel string, beside []fs.DirEntry) error {
-	if isNotCode(path.Base(rel), beside) || t.isUnpinned(rel) {
+	if t.isUnpinned(rel) {
 		return nil
 	}
-	file := filepath.Join(t.root, rel)
+	file, name := filepath.Join(t.root, rel), path.Base(rel)
+	if isNotCode(name, beside) {
+		if slices.Contains(packages, name) {
+			t.omitted = append(t.omitted, rel)
+		}
+		return nil
+	}
 	info, err := os.Stat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -117,6 +138,7 @@ func (t *tree) entry(rel string, beside []fs.DirEntry) error {
 	case err != nil:
 		return err
 	case info.IsDir() && hasFile(file, "pyvenv.cfg"):
+		t.omitted = append(t.omitted, rel)
 		return nil
 	case info.IsDir():
 		return t.folder(rel)

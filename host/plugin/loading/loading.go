@@ -95,10 +95,7 @@ func (l *Loader) find(kind sdk.Kind, ref config.PluginRef) (*Plugin, error) {
 		p.info = *found.Bundled
 		return p, p.checkOptions(p.info)
 	}
-	if p.sums, err = found.Folder.Check(); err == nil {
-		p.sums.Tree, err = found.Folder.Tree()
-	}
-	if err != nil {
+	if p.sums, err = found.Folder.Pin(); err != nil {
 		return nil, config.At(ref.Pos, err)
 	}
 	return p, config.At(ref.Pos, ungranted(kind, ref.Name, found.Folder, p.grant, len(l.experiment.Grants) > 0))

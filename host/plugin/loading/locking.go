@@ -52,6 +52,22 @@ func (l *Loader) Locked() (list []lockfile.Plugin) {
 	return list
 }
 
+// Uncovered says for each plugin what it may run that the lock does not list, in a line for the user.
+func (l *Loader) Uncovered() (list []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.known {
+		if p.Folder == nil {
+			continue
+		}
+		if what := p.Folder.Uncovered(p.sums); what != "" {
+			list = append(list, fmt.Sprintf("%s %q: tunehost.lock does not list %s: a change there is not noticed",
+				p.kind, p.Name, what))
+		}
+	}
+	return list
+}
+
 func (p *Plugin) entry() lockfile.Plugin {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,6 +78,9 @@ func (p *Plugin) entry() lockfile.Plugin {
 	}
 	if p.sums.Tree != nil {
 		e.Covers = lockfile.WholeFolder
+	}
+	if p.sums.Beyond() {
+		e.Covers = lockfile.FolderAndCommand
 	}
 	return e
 }

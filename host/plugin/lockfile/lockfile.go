@@ -71,8 +71,12 @@ func short(sum string) string {
 	return sum
 }
 
-// WholeFolder is the value of Covers for a plugin with every file pinned.
-const WholeFolder = "folder"
+// Values of Covers for a plugin with every file of its folder pinned, and for one whose command names further files
+// outside of the folder, which are pinned, too.
+const (
+	WholeFolder      = "folder"
+	FolderAndCommand = "folder and command"
+)
 
 // Plugin is a plugin that the experiment uses.
 type Plugin struct {
@@ -83,7 +87,7 @@ type Plugin struct {
 	// Transport is bundled, process or wasm.
 	Transport string `json:"transport"`
 	// Path and SHA256 are empty for bundled plugins. Files are further files, by their path in the
-	// plugin's folder; if Covers is WholeFolder, all of them.
+	// plugin's folder, or as its command names them; Covers says whether they are all.
 	Path   string            `json:"path,omitempty"`
 	SHA256 string            `json:"sha256,omitempty"`
 	Files  map[string]string `json:"files,omitempty"`
@@ -198,7 +202,7 @@ func (f *File) Changes(now Plugin) (list []Change) {
 	}
 	add("its transport", then.Transport, now.Transport)
 	for _, name := range covered(*then, now) {
-		add("the SHA-256 of "+filepath.Join(now.Path, name), then.Files[name], now.Files[name])
+		add("the SHA-256 of "+inFolder(now.Path, name), then.Files[name], now.Files[name])
 	}
 	if len(list) == 0 { // for a folder it is the checksum of one of these files
 		add("the SHA-256 of "+now.Path, then.SHA256, now.SHA256)
@@ -207,6 +211,13 @@ func (f *File) Changes(now Plugin) (list []Change) {
 		add("its version", then.Version, now.Version)
 	}
 	return list
+}
+
+func inFolder(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
 }
 
 // covered returns the files to compare: for an older lock, only those that it has.

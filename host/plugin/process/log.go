@@ -90,6 +90,8 @@ type output struct {
 	panic  string
 	placed bool
 	rate   untrusted.Rate
+	// missing is the line about a package that the program lacks.
+	missing string
 }
 
 func newOutput(log func(Line)) *output {
@@ -152,6 +154,15 @@ func (o *output) remember(text string, traced bool) {
 		o.tail = append(o.tail[:0], o.tail[1:]...)
 	}
 	o.tail = append(o.tail, text)
+	if o.missing == "" && saysMissing(text) {
+		o.missing = text
+	}
+}
+
+// saysMissing recognizes the line of Node about a package that is not installed, which a long stack follows.
+func saysMissing(text string) bool {
+	return strings.Contains(text, "Error [ERR_MODULE_NOT_FOUND]: ") ||
+		strings.HasPrefix(text, "Error: Cannot find module ")
 }
 
 // frameOf returns FILE:LINE of a line of a Go program's stack, "\t/dir/main.go:33 +0x1d"; "" for other lines and for
@@ -190,6 +201,9 @@ func (o *output) last() []string {
 	}
 	if o.panic != "" {
 		return []string{o.panic}
+	}
+	if o.missing != "" {
+		return []string{o.missing}
 	}
 	return slices.Clone(o.tail)
 }

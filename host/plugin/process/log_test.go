@@ -50,3 +50,22 @@ func TestPlaceOfPanic(t *testing.T) {
 		}
 	}
 }
+
+// The line that names a package which is not installed is not lost behind the stack that follows.
+func TestMissingPackage(t *testing.T) {
+	for _, line := range []string{
+		"Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'tunehost' imported from /plugins/jss/main.js",
+		"Error: Cannot find module 'left-pad'",
+	} {
+		o := newOutput(func(Line) {})
+		w := &lineWriter{to: o, stream: "stderr"}
+		text := "node:internal/errors:496\n\n" + line + "\n" + strings.Repeat("    at ModuleLoader.resolve\n", 9) +
+			"}\n\nNode.js v20.20.2\n"
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if got := o.last(); !slices.Equal(got, []string{line}) {
+			t.Errorf("%q, want %q", got, line)
+		}
+	}
+}

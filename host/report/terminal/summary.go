@@ -324,7 +324,10 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 	if s.Status.OutOfTime() && s.File == "" && (s.left() != "" || st.NeverStarted > 0 || st.Counts[core.Errored] > 0) {
 		add("tunehost set "+dir+" budget.time=LIMIT", "first, for the time budget is used up")
 	}
-	if what := s.left(); what != "" {
+	if st.Cause.Is(core.CauseSchedulerStuck) {
+		again += " --unpause"
+		add(again, "continue the paused trials"+more)
+	} else if what := s.left(); what != "" {
 		add(again, what+s.ifMet()+more)
 	}
 	if n := st.NeverStarted; n > 0 {
@@ -350,9 +353,6 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 	}
 	if s.OwnPlugins && st.State == "failed" && !st.Unmet() {
 		add(again+" --accept-plugins", "the same, once the plugin is repaired")
-	}
-	if st.Cause.Is(core.CauseSchedulerStuck) {
-		add(again+" --unpause", "continue the paused trials")
 	}
 	return list
 }

@@ -204,6 +204,14 @@ func (x *examination) programs() {
 		x.bad("plugins", "%v", err)
 		return
 	}
+	x.accepted(found)
+	for _, text := range found.Uncovered() {
+		x.well("plugins", "%s", text)
+	}
+}
+
+// accepted says whether the plugins are those of the beginning, or what was changed since.
+func (x *examination) accepted(found *loading.Loader) {
 	locked, err := lockfile.Read(x.dir)
 	if err != nil || locked == nil || len(locked.Accepted) == 0 {
 		x.well("plugins", "%d, as the experiment began with them", len(found.Locked()))

@@ -37,6 +37,13 @@ func New(p Process) sdk.TrainablePlugin {
 			traits := sdk.TrainableTraits{Reusable: o.Reusable, Shared: o.Shared, Saves: o.Saves}
 			return &trainable{options: o, process: p.orReal()}, traits, nil
 		},
+		Check: func(object, params []byte) error {
+			o, err := parseOptions(object)
+			if err == nil {
+				_, err = o.with(params)
+			}
+			return err
+		},
 	}
 }
 

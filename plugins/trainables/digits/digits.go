@@ -20,6 +20,10 @@ var Plugin = sdk.TrainablePlugin{
 		Options: declared.Schema(),
 	},
 	Open: open,
+	Check: func(_, params []byte) error {
+		_, err := parseParams(params)
+		return err
+	},
 }
 
 type options struct {

@@ -26,20 +26,24 @@ def placed(error: Exception) -> str:
     return re.sub(r"\([^()]*test_answers\.py:[0-9]+\)", "(test_answers.py:LINE)", str(error))
 
 
-@pytest.mark.parametrize("answer", [5, None, "hello", {"x": 1.0}])
+@pytest.mark.parametrize("answer", [5, None, "hello", {"x": 1.0}, {1, 2}, b"ab"])
 def test_a_batch_is_a_list(answer: Any) -> None:
     with pytest.raises(_wire.WrongAnswer, match=r"^suggest \(.*:[0-9]+\) returned .*; expected a list with an answer"):
         _wire.suggestions(_SPACE, [Request(2, 0)], answer, suggest)
 
 
 @pytest.mark.parametrize("answer, says", [
-    (["a", 0.0], "its point for trial 2: parameter 'x' is 'a'; expected a number"),
+    (["a", 0.0], "suggest (test_answers.py:LINE): its point for trial 2: parameter 'x' is 'a'; expected a number"),
     ([0.5, None], "its point for trial 2: parameter 'c' is None; expected a number"),
     ([0.5, 1.0, "z"], "its point for trial 2: value 3 is 'z'; expected a number"),
     ({"x": 0.5, "c": 1.0}, """parameter 'c' is 1.0; allowed: "a", "b"; a dict has values, a list has the numbers of a point"""),
-    ({"x": 7.0}, "its params for trial 2: parameter 'x' is 7.0; allowed: numbers from 0 to 1"),
-    ([0.5], "its point for trial 2 has 1 values; the space has 2 parameters"),
+    ({"x": 7.0}, "suggest (test_answers.py:LINE): its params for trial 2: parameter 'x' is 7.0; allowed: numbers from 0 to 1"),
+    ([0.5], "suggest (test_answers.py:LINE): its point for trial 2 has 1 values; the space has 2 parameters"),
     (5, "suggest (test_answers.py:LINE) answered 5 for trial 2; expected params (a dict), a point, WAIT or EXHAUSTED"),
+    ({0.25, 0.5}, "suggest (test_answers.py:LINE) answered {0.25, 0.5} for trial 2; expected"),
+    (frozenset(), "suggest (test_answers.py:LINE) answered frozenset() for trial 2; expected"),
+    (b"\x00\x01", r"suggest (test_answers.py:LINE) answered b'\x00\x01' for trial 2; expected"),
+    (bytearray(2), "suggest (test_answers.py:LINE) answered bytearray(b'\\x00\\x00') for trial 2; expected"),
     (None, "suggest (test_answers.py:LINE) answered None for trial 2; expected"),
     ("hello", "suggest (test_answers.py:LINE) answered 'hello' for trial 2; expected"),
 ])

@@ -8,8 +8,9 @@ A script that tunehost runs for each trial:
     for epoch in range(10):
         tunehost.report(loss=train(params["lr"]))
 
-A plugin is a class, or a decorated function, and tunehost.serve(it); see README.md beside
-the package. Importing tunehost imports only the standard library, and little of it.
+A plugin is a class, or a decorated function, and tunehost.serve(it): tunehost.plugin has the methods
+of each kind and tunehost.events what it is told; `tunehost plugins docs python` prints a text with
+examples. Importing tunehost imports only the standard library, and little of it.
 """
 
 from __future__ import annotations

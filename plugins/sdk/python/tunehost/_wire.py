@@ -103,27 +103,35 @@ class Outside(WrongAnswer):
 
 def suggestions(space: Space, asked: Sequence[Request], answer: Sequence[Any], by: Any = None) -> searcher_pb2.SuggestResponse:
     """Checks an answer of the method by and sets the given coordinates in it."""
-    if isinstance(answer, (str, Mapping)) or not isinstance(answer, collections.abc.Iterable):
+    if isinstance(answer, (*_UNORDERED, Mapping)) or not isinstance(answer, collections.abc.Iterable):
         raise WrongAnswer(f"{_called(by)} returned {_shown(answer)}; expected a list with an answer for each request")
     points, status = list(answer), Status.READY
     if points and isinstance(points[-1], Status):
         status = points.pop()
     if len(points) > len(asked):
-        raise WrongAnswer(f"it returned {len(points)} points for {len(asked)} requests")
+        raise WrongAnswer(f"{_called(by)} returned {len(points)} points for {len(asked)} requests")
     if len(points) < len(asked) and status == Status.READY:
-        raise WrongAnswer(f"it returned {len(points)} points for {len(asked)} requests without a reason (WAIT or EXHAUSTED)")
+        raise WrongAnswer(f"{_called(by)} returned {len(points)} points for {len(asked)} requests without a reason (WAIT or "
+                          "EXHAUSTED)")
     m = searcher_pb2.SuggestResponse(status=int(status))  # type: ignore[arg-type]
     for request, suggestion in zip(asked, points):
-        m.points.add(values=_suggestion(space, request, suggestion, by))
+        try:
+            m.points.add(values=_suggestion(space, request, suggestion))
+        except WrongAnswer as e:
+            raise type(e)(_placed(by, str(e))) from e
     return m
 
 
-def _suggestion(space: Space, request: Request, answer: Any, by: Any) -> Point:
+# What can be iterated over, but is no list of numbers in the order of the parameters.
+_UNORDERED = (str, bytes, bytearray, memoryview, collections.abc.Set, Status)
+
+
+def _suggestion(space: Space, request: Request, answer: Any) -> Point:
     if isinstance(answer, Mapping):
         return _completed(space, request, _point(space, request, answer))
-    if isinstance(answer, (str, Status)) or not isinstance(answer, collections.abc.Iterable):
-        raise WrongAnswer(f"{_called(by)} answered {_shown(answer)} for trial {request.trial}; expected params (a dict), a point, "
-                          "WAIT or EXHAUSTED")
+    if isinstance(answer, _UNORDERED) or not isinstance(answer, collections.abc.Iterable):
+        raise WrongAnswer(f"it answered {_shown(answer)} for trial {request.trial}; expected params (a dict), a point, WAIT or "
+                          "EXHAUSTED")
     point = [_number(space, request, i, x) for i, x in enumerate(answer)]
     if len(point) != len(space):
         raise WrongAnswer(f"its point for trial {request.trial} has {len(point)} values; the space has {len(space)} parameters")
@@ -174,6 +182,12 @@ def _called(method: Any) -> str:
     return f"{code.co_name} ({_traces.short(code.co_filename)}:{code.co_firstlineno})" if code else "it"
 
 
+def _placed(method: Any, said: str) -> str:
+    """Names the author's function in a sentence about its answer."""
+    name = _called(method)
+    return said if name == "it" else f"{name}: {said}" if said.startswith("its ") else name + said[len("it"):]
+
+
 def decisions(space: Space, told: Sequence[Event], decided: Sequence[Decision], orders: Sequence[Command],
               by: Any = None) -> scheduler_pb2.DecideResponse:
     """Checks an answer of the method by: at most one decision on each result."""
@@ -193,12 +207,13 @@ def decisions(space: Space, told: Sequence[Event], decided: Sequence[Decision], 
             raise WrongAnswer(f"{_called(by)} answered until({_shown(d.until)}) on {_result(told, d.event)}; expected an iteration, "
                               "a whole number")
         if d.event not in undecided:
-            raise WrongAnswer(f"it decided on event {d.event}, which is not a result of this call or was decided already")
+            raise WrongAnswer(f"{_called(by)} decided on event {d.event}, which is not a result of this call or was decided already")
         undecided.remove(d.event)
         m.decisions.add(event=d.event, verdict=int(Verdict(d.verdict)), until=max(0, d.until), reason=text(d.reason))
     for c in orders:
         if c.point is not None and len(c.point) != len(space):
-            raise WrongAnswer(f"its point for trial {c.trial} has {len(c.point)} values; the space has {len(space)} parameters")
+            raise WrongAnswer(_placed(by, f"its point for trial {c.trial} has {len(c.point)} values; the space has {len(space)} "
+                                          "parameters"))
         order = m.commands.add(kind=int(CommandKind(c.kind)), trial=c.trial, donor=c.donor, iteration=c.iteration, reason=text(c.reason))
         if c.point is not None:
             order.point.values.extend(c.point)

@@ -89,7 +89,8 @@ class ReporterEvent:
     time: seconds since 1970.
     trial: of a trial, after the event: number, id, dir, state, attempt, params and error.
     result: of RESULT_REPORTED: metrics, values (that are no numbers), totals, iteration, done, time_total_s,
-        time_this_iter_s, pid, host, restored, iterations_since_restore, time_since_restore and again.
+        time_this_iter_s, pid, host, restored, iterations_since_restore, time_since_restore and again: whether the trial had reported
+        this iteration before, and reports it once more since it continues from an earlier checkpoint.
     iteration: of CHECKPOINT_SAVED.
     restored: of TRIAL_STARTED: the iteration of the checkpoint from which it continues; 0: from none.
     resumed: of EXPERIMENT_STARTED: an earlier host had begun it.

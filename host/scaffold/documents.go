@@ -1,0 +1,80 @@
+package scaffold
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tunehost/tunehost/docs"
+	"github.com/tunehost/tunehost/plugins"
+)
+
+// Document is a text for authors of plugins.
+type Document struct {
+	// Name is what users write, and What says in a few words what it is.
+	Name, What string
+	// Path is its place in the sources: a file, or a folder with several files.
+	Path string
+	text string
+}
+
+// Documents returns what authors of plugins read, in the order in which to read it.
+func Documents() []Document {
+	return []Document{
+		{"writing", "how to write a plugin: begin here", "docs/WRITING.md", docs.Writing},
+		{"python", "the SDK for Python, with a reporter and an executor", "plugins/sdk/python/README.md", ""},
+		{"javascript", "the SDK for JavaScript", "plugins/sdk/js/README.md", ""},
+		{"rust", "the SDK for Rust", "plugins/sdk/rust/README.md", ""},
+		{"assemblyscript", "the SDK for modules in AssemblyScript", "plugins/sdk/assemblyscript/README.md", ""},
+		{"c", "the SDK for modules in C, a header", "plugins/sdk/c/tunehost.h", ""},
+		{"protocol", "the protocol, for programs in other languages", "plugins/sdk/PROTOCOL.md", ""},
+		{"proto", "its messages and services, for gRPC", "plugins/sdk/proto/tunehost/v1", ""},
+	}
+}
+
+// DocumentOf returns the document of a name.
+func DocumentOf(name string) (Document, error) {
+	var names []string
+	for _, d := range Documents() {
+		names = append(names, d.Name)
+	}
+	if i := slices.Index(names, name); i >= 0 {
+		return Documents()[i], nil
+	}
+	return Document{}, unknown("document", name, names)
+}
+
+// Each calls f with each file of the document, by its path in the sources.
+func (d Document) Each(f func(file string, content []byte) error) error {
+	if d.text != "" {
+		return f(d.Path, []byte(d.text))
+	}
+	root := strings.TrimPrefix(d.Path, "plugins/")
+	return fs.WalkDir(plugins.Documents, root, func(file string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(plugins.Documents, file)
+		if err != nil {
+			return err
+		}
+		return f("plugins/"+file, content)
+	})
+}
+
+// WriteTo writes the document below a folder, where links of others lead to it. A file that is there already stays.
+func (d Document) WriteTo(dir string) error {
+	return d.Each(func(file string, content []byte) error {
+		file = filepath.Join(dir, filepath.FromSlash(file))
+		if _, err := os.Lstat(file); err == nil {
+			return fmt.Errorf("%s exists: name a folder without it", file)
+		}
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(file, content, 0o644)
+	})
+}

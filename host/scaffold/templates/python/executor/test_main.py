@@ -1,0 +1,35 @@
+import tempfile
+import unittest
+
+from main import Plugin
+from tunehost import Execution, LeaseRequest
+
+
+def opened(dir):
+    executor = Plugin()
+    executor.execution = Execution("experiment", dir, "e-")
+    executor.open()
+    return executor
+
+
+def told(executor):
+    return [(e.lease, e.kind) for e in executor.news.take()]
+
+
+class TestPlugin(unittest.TestCase):
+    def test_leases_outlive_the_process(self):
+        with tempfile.TemporaryDirectory() as dir:
+            first = opened(dir)
+            first.adopt([])
+            first.allocate([LeaseRequest("e-1", [{"cpu": 1}]), LeaseRequest("e-2", [{"cpu": 99}])])
+            first.allocate([LeaseRequest("e-1", [{"cpu": 1}])])  # once more: nothing is allocated twice
+            self.assertEqual(told(first), [("e-2", "refused"), ("e-1", "granted"), ("e-1", "granted")])
+            second = opened(dir)
+            second.adopt(["e-1", "e-9"])
+            self.assertEqual(told(second), [("e-9", "lost"), ("e-1", "granted")])
+            second.release(["e-1", "e-1"])
+            self.assertEqual([n.free for n in second.capacity()], [n.total for n in second.capacity()])
+
+
+if __name__ == "__main__":
+    unittest.main()
