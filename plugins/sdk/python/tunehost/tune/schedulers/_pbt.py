@@ -72,7 +72,7 @@ class PopulationBasedTraining(Adaptive):
         self.require_attrs, self.synch = require_attrs, bool(synch)
         self._population: Dict[int, _Member] = {}
         self._differs = False  # a parameter has another domain in param_space
-        self.opens = False  #: it follows Ray's rules: values leave their domains
+        self.opens: bool = False  #: it follows Ray's rules: values leave their domains
         self._together = self.interval  # when synchronous trials are compared next
 
     def native(self) -> Optional[Dict[str, Any]]:
@@ -335,7 +335,7 @@ class PB2(PopulationBasedTraining):
                 self._differs = True
             else:
                 found[name] = bounds
-        self.opens = self.opens or bool(self.served())
+        self.opens: bool = self.opens or bool(self.served())
         return _populations.space(param_space, self.given) if self.opens else found
 
     def on_trial_result(self, tune_controller: Any, trial: Trial, result: Dict[str, Any]) -> str:
