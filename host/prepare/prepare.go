@@ -254,6 +254,9 @@ func (p *Plan) attach(ctx context.Context, o *options.Options, url string) (err 
 	o.Await("the storage " + url)
 	p.Remote, err = remote.Attach(ctx, url, p.Dir,
 		remote.Options{Resume: o.Resume, TrustDir: o.TrustDir, Timing: o.Mode.Leases, Tell: tell})
+	if err == nil {
+		p.Warnings = append(p.Warnings, p.Remote.Doubts()...)
+	}
 	return err
 }
 

@@ -211,7 +211,7 @@ func TestLostFiles(t *testing.T) {
 		if err := os.Remove(filepath.Join(root, "digits", gone)); err != nil {
 			t.Fatal(err)
 		}
-		want := gone + ": it is gone, but the record of its experiment is there: put it back from a copy"
+		want := gone + ": it is gone, but the record or the trials of its experiment are there: put it back from a copy"
 		if a, text := c.send("GET", "", ""); !strings.Contains(text, want) {
 			t.Errorf("the list: %s %s", a.Status, text)
 		}

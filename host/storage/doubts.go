@@ -47,10 +47,24 @@ func CheckResults(folder string) error {
 func CheckLink(path string) error { return ownership.CheckLink(path) }
 
 func (d Dir) shared() error {
+	return d.sharedIn(d.path, d.Trials(), d.Journal(), d.Snapshots(), d.Start(), d.Blobs())
+}
+
+// sharedStore is shared for the copy of an experiment in a shared directory.
+func (d Dir) sharedStore() error {
+	list := []string{d.path}
+	for _, name := range []string{"trials", "journal", "start", "blobs", "nodes"} {
+		list = append(list, filepath.Join(d.path, name))
+	}
+	return d.sharedIn(list...)
+}
+
+// sharedIn looks at the folders above the directory, and at folders in it.
+func (d Dir) sharedIn(folders ...string) error {
 	if err := ownership.CheckAbove(d.path); err != nil {
 		return err
 	}
-	for _, path := range []string{d.path, d.Trials(), d.Journal(), d.Snapshots(), d.Start(), d.Blobs()} {
+	for _, path := range folders {
 		info, err := os.Lstat(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -88,9 +88,13 @@ func (d Dir) Exists() bool {
 }
 
 // Vacant checks that a directory without an experiment has no foreign files with names that an
-// experiment uses (B-155). A directory that a killed host began has a lock file.
+// experiment uses (B-155). A directory that a killed host began has a lock file, and no trials.
 func (d Dir) Vacant() error {
 	if _, err := os.Lstat(filepath.Join(d.path, "LOCK")); err == nil {
+		if d.HasTrials() {
+			return fmt.Errorf("%s has the trials of an experiment, but %s is gone: put it back, with the record, or give "+
+				"the new experiment another --name", d.Trials(), d.Experiment())
+		}
 		return nil
 	}
 	for _, name := range ownNames {
@@ -101,6 +105,15 @@ func (d Dir) Vacant() error {
 		}
 	}
 	return nil
+}
+
+// HasTrials reports whether the directory has directories of trials.
+func (d Dir) HasTrials() bool {
+	list, err := nolink.ReadDir(d.Trials())
+	return err == nil && slices.ContainsFunc(list, func(e fs.DirEntry) bool {
+		_, err := nolink.Lstat(filepath.Join(d.Trials(), e.Name(), "params.json"))
+		return err == nil
+	})
 }
 
 // ownNames are the names of files in an experiment's directory.

@@ -40,3 +40,19 @@ func TestNoTrialDirs(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// B-155: the trials of an experiment that has lost its file and its record are no place for a new one. A host that died
+// before the experiment existed has left no trial.
+func TestTrialsWithoutExperiment(t *testing.T) {
+	d, err := At(filepath.Join(t.TempDir(), "e"))
+	err = errors.Join(err, d.Create(), os.WriteFile(filepath.Join(d.Path(), "LOCK"), nil, 0o600))
+	if err = errors.Join(err, os.Mkdir(filepath.Join(d.Trials(), "notes"), 0o700), d.Vacant()); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.MakeTrialDir(d.Trial("00000_a"), []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Vacant(); err == nil || !strings.Contains(err.Error(), d.Experiment()+" is gone: put it back") {
+		t.Error(err)
+	}
+}

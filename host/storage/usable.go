@@ -14,7 +14,26 @@ func (d Dir) Usable(trustOthers bool) error {
 	if err := d.Look(); err != nil {
 		return Unusable(err)
 	}
-	err := d.CheckOwnership()
+	return trusted(d.CheckOwnership(), trustOthers)
+}
+
+// StoreUsable is Usable for the copy of an experiment in a shared directory, which says what runs where it is resumed.
+// doubts are warnings about one that the user trusts.
+func (d Dir) StoreUsable(trustOthers bool) (doubts []string, err error) {
+	if err := d.Look(); err != nil {
+		return nil, Unusable(err)
+	}
+	if lacksModes(d.path) {
+		return nil, nil
+	}
+	if err = d.sharedStore(); err != nil {
+		doubts = []string{err.Error()}
+	}
+	return doubts, trusted(err, trustOthers)
+}
+
+// trusted returns an error of CheckOwnership as a mistake of the user, or nil if the user trusts others.
+func trusted(err error, trustOthers bool) error {
 	var place *PlaceError
 	if errors.As(err, &place) {
 		return Unusable(err)

@@ -46,7 +46,7 @@ func Fetch(ctx context.Context, s *Store, d storage.Dir) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	return s.fetchFile(ctx, experimentFile, d.Experiment())
+	return s.fetchExperiment(ctx, d)
 }
 
 // FetchRecord is Fetch without checkpoints, for readers.
@@ -54,7 +54,15 @@ func FetchRecord(ctx context.Context, s *Store, d storage.Dir) error {
 	if err := fetchRecord(ctx, s, d); err != nil {
 		return err
 	}
-	return s.fetchFile(ctx, experimentFile, d.Experiment())
+	return s.fetchExperiment(ctx, d)
+}
+
+func (s *Store) fetchExperiment(ctx context.Context, d storage.Dir) error {
+	err := s.fetchFile(ctx, experimentFile, d.Experiment())
+	if errors.Is(err, ErrNone) {
+		return s.none(ctx)
+	}
+	return err
 }
 
 // Record changes with the record in the store: it has the names and sizes of its pieces.

@@ -51,6 +51,11 @@ type Lease struct {
 	mine   claim
 	// SameDir says that the last host used the same working directory.
 	SameDir bool
+	// New says that there was no lease: no host has run it, or the lease was lost.
+	New bool
+	// was is the lease that this host found. It is put back where this host changes nothing else.
+	was    claim
+	owning bool
 
 	mu      sync.Mutex
 	lost    error
@@ -151,7 +156,7 @@ func Take(ctx context.Context, s *Store, t Timing, owner string, say func(string
 	case err != nil:
 		return nil, err
 	}
-	l.SameDir, l.mine.Owner = was.Owner == owner, was.Owner
+	l.was, l.SameDir, l.mine.Owner = was, was.Owner == owner, was.Owner
 	if !l.SameDir && !was.Released && !was.dead() {
 		say(fmt.Sprintf("%s was run by process %d on %s; waiting %v to see that it has ended", s.url, was.PID, was.Host,
 			t.Expire))
@@ -164,8 +169,9 @@ func Take(ctx context.Context, s *Store, t Timing, owner string, say func(string
 
 // begin takes a lease that no host has had yet.
 func (l *Lease) begin(ctx context.Context) (bool, error) {
-	l.SameDir = true // the store is empty
-	return l.store.putNew(ctx, leaseFile, l.text())
+	ok, err := l.store.putNew(ctx, leaseFile, l.text())
+	l.New, l.SameDir = ok, ok
+	return ok, err
 }
 
 // waitUntilExpired waits until a lease has not been renewed for long enough. It looks once more at the end, in
@@ -213,7 +219,7 @@ func (l *Lease) While(ctx context.Context, do func(context.Context) error) error
 // Own says that the working directory has all that the store has, so that it is the source from now
 // on. It fails if another host has the lease.
 func (l *Lease) Own(ctx context.Context, owner string) error {
-	l.mine.Owner = owner
+	l.mine.Owner, l.owning = owner, true
 	return l.renew(ctx)
 }
 
@@ -322,10 +328,16 @@ func (l *Lease) Held() error {
 	return l.lost
 }
 
-// Release lets the next host take the lease at once.
+// Release lets the next host take the lease at once. Where this host never was the owner, nothing is left of it.
 func (l *Lease) Release(ctx context.Context) error {
 	if err := l.Lost(); err != nil {
 		return err
+	}
+	switch {
+	case !l.owning && l.New:
+		return l.store.delete(ctx, leaseFile)
+	case !l.owning && l.was.Released:
+		l.mine = l.was
 	}
 	l.mine.Released = true
 	return l.write(ctx)

@@ -258,7 +258,11 @@ func inLayout(d storage.Dir, p string) bool {
 	if err != nil {
 		return false
 	}
-	parts := strings.Split(filepath.ToSlash(rel), "/")
+	return isPlace(strings.Split(filepath.ToSlash(rel), "/"))
+}
+
+// isPlace reports whether a path is one of a manifest.
+func isPlace(parts []string) bool {
 	switch {
 	case len(parts) == 4 && parts[0] == "start":
 		return true

@@ -201,7 +201,12 @@ func Experiments(ctx context.Context, url string) (urls []string, err error) {
 		return nil, err
 	}
 	defer s.Close()
-	if one, err := s.Exists(ctx); err != nil || one {
+	err = s.Lost(ctx)
+	_, gone := errors.AsType[*GoneError](err)
+	if err != nil && !gone {
+		return nil, err
+	}
+	if one, err := s.Exists(ctx); err != nil || one || gone {
 		return []string{url}, err
 	}
 	names, err := Names(ctx, url)
@@ -211,7 +216,7 @@ func Experiments(ctx context.Context, url string) (urls []string, err error) {
 	return urls, err
 }
 
-// Names returns the names of the experiments in a storage.
+// Names returns the names of the experiments in a storage, also of those that have lost their file.
 func Names(ctx context.Context, storage string) (names []string, err error) {
 	s, err := OpenToRead(ctx, storage)
 	if err != nil {
@@ -224,6 +229,9 @@ func Names(ctx context.Context, storage string) (names []string, err error) {
 	}
 	for _, name := range folders {
 		there, err := s.has(ctx, name+"/"+experimentFile)
+		if err == nil && !there {
+			there, err = lost(ctx, Join(storage, name))
+		}
 		if err != nil && !errors.Is(err, fs.ErrPermission) { // a folder of somebody else
 			return nil, err
 		}

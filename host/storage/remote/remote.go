@@ -33,13 +33,14 @@ type Storage struct {
 	mirror  *mirror.Mirror
 	running *mirror.Running
 	fetched bool
+	doubts  []string
 }
 
 // Options say how an experiment is attached.
 type Options struct {
 	// Resume is local or remote where the user wants that copy, else anything.
 	Resume string
-	// TrustDir allows a working directory that other users can change.
+	// TrustDir allows a working directory and a shared directory that other users can change.
 	TrustDir bool
 	// Timing of the lease; the zero value is mirror.DefaultTiming.
 	Timing mirror.Timing
@@ -78,12 +79,16 @@ func Attach(ctx context.Context, url string, dir storage.Dir, o Options) (r *Sto
 	if err := dir.Usable(o.TrustDir); err != nil {
 		return nil, err
 	}
+	doubts, err := usable(url, o.TrustDir)
+	if err != nil {
+		return nil, err
+	}
 	_, err = nolink.Lstat(dir.Path())
 	made := errors.Is(err, fs.ErrNotExist)
 	if err := dir.Create(); err != nil {
 		return nil, usererror.Wrap(err)
 	}
-	r = &Storage{dir: dir}
+	r = &Storage{dir: dir, doubts: doubts}
 	if r.lock, err = journal.LockDir(dir.Path(), time.Now()); err != nil {
 		return nil, usererror.Wrap(err)
 	}
@@ -96,6 +101,23 @@ func Attach(ctx context.Context, url string, dir storage.Dir, o Options) (r *Sto
 	}
 	return r, nil
 }
+
+// usable refuses a shared directory in which another user could change what runs, unless the user trusts it: the
+// experiment there says which programs run. An object store has no owner.
+func usable(url string, trust bool) (doubts []string, err error) {
+	path, ok := mirror.Directory(url)
+	if !ok {
+		return nil, nil
+	}
+	d, err := storage.At(path)
+	if err != nil {
+		return nil, storage.Unusable(err)
+	}
+	return d.StoreUsable(trust)
+}
+
+// Doubts are warnings about a storage that the user trusts.
+func (r *Storage) Doubts() []string { return r.doubts }
 
 // leaveNothing removes the working directory that was made for a storage which cannot be used. The lock is still held.
 func (r *Storage) leaveNothing() {
@@ -123,6 +145,11 @@ func (r *Storage) take(ctx context.Context, url string, o Options) error {
 	if r.lease, err = mirror.Take(ctx, r.store, o.Timing, owner, o.Tell); err != nil {
 		return usererror.Wrap(err)
 	}
+	if r.lease.New { // the lease was lost, unless the store is empty: the record tells who is ahead
+		if r.lease.SameDir, err = r.store.Precedes(ctx, r.dir); err != nil {
+			return usererror.Wrap(err)
+		}
+	}
 	if err := r.lease.While(ctx, func(ctx context.Context) error { return r.update(ctx, o) }); err != nil {
 		if _, ok := errors.AsType[*mirror.HeldError](err); ok {
 			return usererror.Wrap(err)
@@ -141,6 +168,11 @@ func (r *Storage) update(ctx context.Context, o Options) error {
 		return usererror.Wrap(err)
 	}
 	here := r.dir.Exists()
+	if !there && !(here && r.lease.SameDir) { // else its file is put back
+		if err := r.store.Lost(ctx); err != nil {
+			return usererror.Wrap(err)
+		}
+	}
 	switch {
 	case o.Resume == "local" && !here:
 		return usererror.Errorf("%s: this machine has no copy to resume (--resume local); --resume remote "+

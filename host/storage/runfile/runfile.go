@@ -195,16 +195,18 @@ var ErrFile = errors.New("this is a file, expected the directory of an experimen
 var ErrUnreadable = errors.New("cannot be read")
 
 // ErrGone says that a file is missing without which an experiment's record cannot be read.
-var ErrGone = errors.New("it is gone, but the record of its experiment is there: put it back from a copy")
+var ErrGone = errors.New("it is gone, but the record or the trials of its experiment are there: put it back from a copy")
 
 // Lost reports whether the experiment in a directory has lost its file: a host that ends before the experiment exists
-// has recorded nothing.
-func Lost(d storage.Dir) bool { return errors.Is(Missing(d), ErrGone) && isThere(Path(d)) }
+// has recorded nothing, and has no trials.
+func Lost(d storage.Dir) bool {
+	return errors.Is(Missing(d), ErrGone) && (isThere(Path(d)) || trials(d))
+}
 
 // Missing is the error of a directory without an experiment file or a run.json.
 func Missing(d storage.Dir) error {
 	for _, path := range []string{d.Experiment(), Path(d)} {
-		if !isThere(path) && recorded(d) {
+		if !isThere(path) && (recorded(d) || trials(d)) {
 			return fmt.Errorf("%s: %w", path, ErrGone)
 		}
 	}
@@ -215,6 +217,9 @@ func isThere(path string) bool {
 	_, err := nolink.Lstat(path)
 	return err == nil
 }
+
+// trials reports whether a host has begun trials in the directory. Other programs may have a folder of this name.
+func trials(d storage.Dir) bool { return isThere(filepath.Join(d.Path(), "LOCK")) && d.HasTrials() }
 
 // recorded reports whether the directory has a record with events, or one that is damaged.
 func recorded(d storage.Dir) bool {
