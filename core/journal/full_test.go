@@ -34,6 +34,42 @@ func TestFullDiskAtEveryByte(t *testing.T) {
 	}
 }
 
+// B-087: a file system may need space even to cut off what was not whole. The same Append works when there is space, also
+// in another segment, and what a host leaves that ends before is cut by the next one.
+func TestFullDiskInTruncate(t *testing.T) {
+	for room := range int64(900) {
+		for _, ends := range []bool{false, true} {
+			fs := journaltest.New(uint64(room))
+			j := mustCreate(t, fs)
+			mustAppend(t, j, 3)
+			fs.SetRoom(room)
+			fs.FailTruncate(3)
+			for range 3 {
+				fillUp(t, j, 25)
+			}
+			if !ends {
+				fillUp(t, j, 25)
+				fs.SetRoom(-1)
+				for j.Next() <= 25 {
+					mustAppend(t, j, 1)
+				}
+			}
+			last := j.Next() - 1
+			must(t, j.Close())
+			fs.SetRoom(-1)
+			fs.FailTruncate(0)
+			j, _, err := journal.Open(fs, testOpts, nil)
+			if err != nil || j.Next() != last+1 {
+				t.Fatalf("room %d: %v", room, err)
+			}
+			must(t, j.Close())
+			if all, _, err := verify(fs); err != nil || !equal(all, batch(0, 1, int(last))) {
+				t.Fatalf("room %d: %d events, %v", room, len(all), err)
+			}
+		}
+	}
+}
+
 func fillUp(t *testing.T, j *journal.Journal, until uint64) {
 	t.Helper()
 	for j.Next() <= until {

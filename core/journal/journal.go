@@ -46,6 +46,7 @@ type Journal struct {
 	durable uint64 // number of the first event not known to be synced
 	link    uint32 // header CRC of the last frame with records
 	buf     []byte
+	torn    bool  // a part of a frame may follow size
 	err     error // the reason why writing is impossible
 }
 
@@ -76,6 +77,9 @@ func (j *Journal) Append(records [][]byte) (first uint64, err error) {
 
 // write appends one frame to the file. mu is held.
 func (j *Journal) write(h frameHeader, records [][]byte) error {
+	if err := j.cutTorn(); err != nil {
+		return err
+	}
 	if err := j.checkLength(); err != nil {
 		return j.fail("write", err)
 	}
@@ -87,7 +91,11 @@ func (j *Journal) write(h frameHeader, records [][]byte) error {
 		err = io.ErrShortWrite
 	}
 	if isNoSpace(err) {
-		return j.takeBack(err)
+		j.torn = true
+		if err := j.cutTorn(); err != nil {
+			return err
+		}
+		return noSpace(err)
 	}
 	if err != nil {
 		return j.fail("write", err)
@@ -104,7 +112,7 @@ func (j *Journal) write(h frameHeader, records [][]byte) error {
 // another process. mu is held.
 func (j *Journal) checkLength() error {
 	sized, ok := j.file.(interface{ Length() (int64, error) })
-	if !ok {
+	if !ok || j.torn {
 		return nil // not a file of a real disk, so no other process writes to it
 	}
 	size, err := sized.Length()
@@ -133,12 +141,21 @@ func (j *Journal) Check() error {
 	return nil
 }
 
-// takeBack removes the partial frame that a full disk left. B-087
-func (j *Journal) takeBack(cause error) error {
-	if err := j.file.Truncate(j.size); err != nil {
-		return j.fail("truncate", fmt.Errorf("%w (after %w)", err, cause))
+// cutTorn removes the partial frame that a full disk left. A file system with snapshots or quotas may need space even
+// for that, so that the next write tries again. mu is held. B-087
+func (j *Journal) cutTorn() error {
+	if !j.torn {
+		return nil
 	}
-	return noSpace(cause)
+	err := j.file.Truncate(j.size)
+	if isNoSpace(err) {
+		return noSpace(err)
+	}
+	if err != nil {
+		return j.fail("truncate", err)
+	}
+	j.torn = false
+	return nil
 }
 
 // fail makes err the permanent error of this Journal. mu is held.

@@ -162,6 +162,9 @@ func (j *Journal) makeRoom(n int64) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if err := j.cutTorn(); err != nil {
+		return err
+	}
 	return j.rotate()
 }
 

@@ -87,10 +87,7 @@ func (t *Driver) take(a core.TakeCheckpoint, dir string) {
 				bytes, err = t.Storage.Retake(dir, a.ID, &m, a.Path, a.Rebooted)
 				return err
 			})
-			if _, damaged := errors.AsType[*storage.DamagedError](err); damaged {
-				t.Log.Warn(fmt.Sprintf("trial %d: what an earlier host left of its checkpoint of iteration %d is not "+
-					"used: %v", a.Trial, a.Iteration, err))
-			}
+			t.notRetaken(a, dir, err)
 			return bytes, err
 		})
 		return
@@ -104,6 +101,21 @@ func (t *Driver) take(a core.TakeCheckpoint, dir string) {
 		}
 		return err
 	})
+}
+
+// notRetaken says that a checkpoint which an earlier host had not completed is not used, and removes what is left of it.
+// One that the trainable had not finished is no surprise. Where the disk is full, the next host tries again.
+func (t *Driver) notRetaken(a core.TakeCheckpoint, dir string, err error) {
+	if err == nil || diskspace.IsFull(err) {
+		return
+	}
+	if !errors.Is(err, storage.ErrUnfinished) {
+		t.Log.Warn(fmt.Sprintf("trial %d: what an earlier host left of its checkpoint of iteration %d is not "+
+			"used: %v", a.Trial, a.Iteration, err))
+	}
+	if err := t.Storage.RemoveUnfinished(dir, a.ID); err != nil {
+		t.Log.Warn(fmt.Sprintf("trial %d: what is left of that checkpoint could not be removed: %v", a.Trial, err))
+	}
 }
 
 // turns orders the checkpoints of a trial: they are completed one after the other, since the

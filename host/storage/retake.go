@@ -66,6 +66,21 @@ func (d Dir) Retake(trialDir string, id uint32, m *Manifest, from string, reboot
 	return d.Commit(trialDir, id, *m)
 }
 
+// ErrUnfinished says that a checkpoint was asked for, and that its trainable had not finished it.
+var ErrUnfinished = errors.New("the trainable had not finished it")
+
+// RemoveUnfinished removes what is left of a checkpoint that Retake could not complete. Folders with anything else in
+// them belong to somebody else (B-155).
+func (d Dir) RemoveUnfinished(trialDir string, id uint32) error {
+	var errs []error
+	for _, dir := range []string{staging(trialDir, id), kept(trialDir, id)} {
+		if hostMade(dir) {
+			errs = append(errs, nolink.RemoveAll(dir))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // checkAll compares a checkpoint's files with its manifest, which costs a hash of each.
 func checkAll(dir string) error {
 	_, err := CheckCheckpoint(dir, true)
@@ -81,7 +96,7 @@ func readStarted(dir string, m *Manifest) (x Manifest, ok bool) {
 // takeAgain is Take, which an earlier host may have left at any point.
 func takeAgain(trialDir string, id uint32, from string) error {
 	if from == "" {
-		return errors.New("the trainable had not finished it")
+		return ErrUnfinished
 	}
 	if hasMoved(trialDir, id, from) {
 		return nil

@@ -30,6 +30,7 @@ type FS struct {
 	dirty []dirChange // the changes that SyncDir would make durable
 
 	room   int64 // bytes that can still be written; negative: no limit
+	uncut  int   // how many of the next truncations have no space
 	ops    int
 	trace  []string
 	plan   map[int]fault
@@ -86,6 +87,9 @@ func (f *FS) Death() Death { return f.death }
 
 // SetRoom leaves n more bytes of disk space; negative is unlimited.
 func (f *FS) SetRoom(n int64) { f.room = n }
+
+// FailTruncate makes the next n truncations fail for lack of space, as on a file system with snapshots.
+func (f *FS) FailTruncate(n int) { f.uncut = n }
 
 // ReadBytes returns the contents of a file as processes see them.
 func (f *FS) ReadBytes(name string) []byte {
@@ -274,6 +278,10 @@ func (h *file) WriteAt(b []byte, offset int64) (int, error) {
 
 func (h *file) Truncate(size int64) error {
 	o := h.fs.begin("truncate", fmt.Sprintf("%s %d", h.name(), size))
+	if h.fs.uncut > 0 {
+		h.fs.uncut--
+		o.fault.failure = NoSpace
+	}
 	return o.do(func() {
 		h.fs.giveBack(int64(len(h.node.cache)) - size)
 		h.node.apply(change{offset: size})
