@@ -199,3 +199,54 @@ func placeTaken(t *testing.T, open int, put func(trial, file, target string) err
 		t.Errorf("%q", warned)
 	}
 }
+
+// B-091: the files of a trial that a program or a user has removed or replaced while it ran are lost, which one warning
+// says. They are open: nothing fails.
+func TestFilesThatAreLost(t *testing.T) {
+	for how, take := range map[string]func(trial string) error{
+		"the directory is removed": os.RemoveAll,
+		"the directory is a file": func(trial string) error {
+			return errors.Join(os.RemoveAll(trial), os.WriteFile(trial, nil, 0o600))
+		},
+		"the directory is a link": func(trial string) error {
+			return errors.Join(os.Rename(trial, trial+".away"), os.Symlink(trial+".away", trial))
+		},
+		"the directory is another": func(trial string) error {
+			return errors.Join(os.Rename(trial, trial+".away"), os.Mkdir(trial, 0o700))
+		},
+		"the file is another": func(trial string) error {
+			tmp := filepath.Join(trial, "tmp")
+			return errors.Join(os.WriteFile(tmp, nil, 0o600), os.Rename(tmp, filepath.Join(trial, JSONL.File())))
+		},
+	} {
+		for _, before := range []int{0, 1} { // results
+			dir := newDir(t, 2)
+			var warned []string
+			r := New(Options{Dir: dir, Formats: []Format{JSONL, CSV}, Now: func() time.Time { return began },
+				Warn: func(text string) { warned = append(warned, text) }})
+			r.sync = func(string) error { return nil }
+			s := &story{dir: dir}
+			for no := range core.TrialNo(2) {
+				s.start(no, 1, 0)
+				for i := range before {
+					s.result(no, 1, uint64(i+1), acc(1))
+				}
+			}
+			err, told := r.Report(s.events), len(s.events)
+			err = errors.Join(err, take(trialDir(dir, 1)))
+			for no := range core.TrialNo(2) {
+				s.result(no, 1, uint64(before+1), acc(2))
+				s.tell(core.SawCompleted, no, 1)
+			}
+			if err := errors.Join(err, r.Report(s.events[told:]), r.Close()); err != nil {
+				t.Errorf("%s: %v", how, err)
+			}
+			if before == 0 && how == "the directory is another" || before == 0 && how == "the file is another" {
+				continue // they get all results, or are taken up
+			}
+			if len(warned) != 1 || !strings.Contains(warned[0], "files of trial 1 ") {
+				t.Errorf("%s, after %d results: %q", how, before, warned)
+			}
+		}
+	}
+}

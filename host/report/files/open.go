@@ -127,6 +127,14 @@ func taken(err error) bool {
 	return other || large || errors.Is(err, syscall.ENOTDIR)
 }
 
+// lose says once that files of a trial are lost, which nobody would notice else.
+func (o *openFiles) lose(no core.TrialNo, err error) {
+	if err != nil && !o.left[no] {
+		o.left[no] = true
+		o.warn(fmt.Sprintf("files of trial %d are lost, and get no more results: %v; the record has all of them", no, err))
+	}
+}
+
 // settle closes the files of a trial that is over, or if enough others stay open.
 func (o *openFiles) settle(e *entry) error {
 	if e.over {

@@ -132,7 +132,11 @@ func (r *Reporter) take(events []view.Event) (int, error) {
 // writeAll returns how many events it wrote.
 func (r *Reporter) writeAll(events []view.Event) (int, error) {
 	for i := range events {
-		err := ignoreGone(r.write(&events[i]))
+		err := r.write(&events[i])
+		if errors.Is(err, fs.ErrNotExist) {
+			r.open.lose(events[i].Trial.Number, err)
+			err = nil
+		}
 		if err != nil && !r.open.leave(events[i].Trial.Number, err) {
 			return i, err
 		}
@@ -163,6 +167,7 @@ func (r *Reporter) write(e *view.Event) error {
 			return err
 		}
 		if e.Trial.Attempt > 0 {
+			defer r.checkPlace(e.Trial.Number)
 			return r.end(e, func(t *table) error { return t.finish(e) })
 		}
 	case core.SawPaused, core.SawRequeued, core.SawFailed:
@@ -184,6 +189,13 @@ func (r *Reporter) change(e *view.Event, do func(*table) error) error {
 	}
 	files.over = false
 	return files.each(do)
+}
+
+// checkPlace finds out that files of a trial which ends are not in their place. They are open: nothing fails.
+func (r *Reporter) checkPlace(no core.TrialNo) {
+	if e := r.open.trials[no]; e != nil {
+		r.open.lose(no, e.each((*table).lost))
+	}
 }
 
 // end is change for files that will not be written for a while.
@@ -221,14 +233,6 @@ func (r *Reporter) note() error {
 	err := setReported(r.dir, r.last)
 	if err == nil {
 		r.noted = r.last
-	}
-	return err
-}
-
-// ignoreGone ignores a trial's directory that the user has removed.
-func ignoreGone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
 	}
 	return err
 }

@@ -25,6 +25,7 @@ type table struct {
 	buf     []byte   // rows to come after them
 	rows    bool     // there is at least one row, in the file or in buf
 	last    mark     // of the last row
+	gone    error    // why rows could not be written anywhere
 
 	// Of a CSV file:
 	columns []string
@@ -308,7 +309,7 @@ func (t *table) flush() error {
 		t.file, err = nolink.OpenFile(t.path, os.O_RDWR|os.O_CREATE, fileMode)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		t.buf, t.size, t.rows = t.buf[:0], 0, false
+		t.buf, t.size, t.rows, t.gone = t.buf[:0], 0, false, err
 		t.setColumns(nil)
 		return nil
 	}
@@ -320,6 +321,22 @@ func (t *table) flush() error {
 	}
 	t.size += int64(len(t.buf))
 	t.buf = t.buf[:0]
+	return nil
+}
+
+// lost returns an error if the file was written, and is not in its place any more: a program or a user has removed or
+// replaced it, or the directory.
+func (t *table) lost() error {
+	if t.size == 0 || t.file == nil {
+		return t.gone
+	}
+	info, err := nolink.Lstat(t.path)
+	if err != nil {
+		return err
+	}
+	if mine, err := t.file.Stat(); err != nil || !os.SameFile(mine, info) {
+		return fmt.Errorf("%s was replaced", t.path)
+	}
 	return nil
 }
 

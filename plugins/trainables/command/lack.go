@@ -2,9 +2,14 @@ package command
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
 // A starvedError is the failure of a program that had reported nothing when the system refused it a
@@ -44,11 +49,33 @@ func (a *attempt) whatLacked(err error) error {
 	if line := lineWith(words, noRoom); line != "" {
 		a.results.hint("room", "there is no space left where the program writes (%s): free some space there, or "+
 			"each trial may fail; failures: {fail_fast: true} stops at the first failure", line)
+	} else if cause := noRoomIn(a.trial.Dir); cause != nil {
+		a.results.hint("room", "a program failed while there is no space left on the disk of the experiment (%v), which "+
+			"may be why: free some space there, or each trial may fail; failures: {fail_fast: true} stops at the first "+
+			"failure", cause)
 	}
 	if line := lineWith(words, noProcess); line != "" && !a.results.any() && !a.isGang() {
 		return &starvedError{err, line}
 	}
 	return err
+}
+
+// enough is how much a program surely can write where the disk is not full.
+const enough = 64 << 10
+
+// noRoomIn tries whether a program can write in a folder, and returns why it cannot: on a full disk, its last words are
+// lost as well. Only a write finds out that a quota is used up.
+func noRoomIn(dir string) error {
+	name := filepath.Base(plainfile.Temporary("room"))
+	f, err := openOwn(dir, name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	if err == nil {
+		_, err = f.Write(make([]byte, enough))
+		err = errors.Join(err, f.Close(), os.Remove(filepath.Join(dir, name)))
+	}
+	if full(err) {
+		return cause(err)
+	}
+	return nil
 }
 
 // lineWith returns the last line that contains one of the words.

@@ -8,6 +8,32 @@ import (
 	"testing"
 )
 
+// B-087: a program that fails on a full disk cannot say why: its stderr is there, too. The user is told.
+func TestFailureOnAFullDisk(t *testing.T) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skipf("no file system can be mounted: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
+	run := newRun(t)
+	run.trial.Dir = filepath.Join(disk, "00017")
+	if err := os.Mkdir(run.trial.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := openTest(t, opts{"command": []string{"sh", "-c", "cat /dev/zero > ballast; exit 1"}, "cwd": run.trial.Dir})
+	if err := p.Train(t.Context(), run); err == nil {
+		t.Error("the trial did not fail")
+	}
+	if text := run.hinted(); !strings.Contains(text, "there is no space left on the disk of the experiment (no space "+
+		"left on device)") {
+		t.Errorf("%q", text)
+	}
+	left, err := filepath.Glob(filepath.Join(run.trial.Dir, ".*"))
+	if err != nil || len(left) > 1 { // .checkpoints
+		t.Errorf("%q, %v", left, err)
+	}
+}
+
 // B-087: a trial waits while its disk has no inode for its files.
 func TestNoInodes(t *testing.T) {
 	disk := t.TempDir()
