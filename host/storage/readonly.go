@@ -26,6 +26,9 @@ func (d Dir) Unwritable(err error) error {
 // Writable is the error with which this user cannot continue the experiment, or nil.
 func (d Dir) Writable() error {
 	err := unix.Faccessat(unix.AT_FDCWD, d.path, unix.W_OK|unix.X_OK, unix.AT_EACCESS)
+	if err == nil {
+		err = readOnly(d.path)
+	}
 	if err != nil {
 		return d.Unwritable(&fs.PathError{Op: "access", Path: d.path, Err: err})
 	}

@@ -49,7 +49,7 @@ func Directory(path string, plugins *bundled.Registry) ([]Finding, error) {
 	if x.file, x.experiment, err = runfile.Read(d); err != nil {
 		return nil, err
 	}
-	for _, look := range []func(){x.host, x.modes, x.writable, x.links, x.diskSpace, x.record, x.programs, x.state,
+	for _, look := range []func(){x.host, x.modes, x.writable, x.links, x.opened, x.diskSpace, x.record, x.programs, x.state,
 		x.crashes} {
 		look()
 	}
@@ -100,6 +100,8 @@ func (x *examination) modes() {
 	case info.Mode().Perm()&0o022 != 0:
 		x.bad("directory", "others may write to it (its mode is %04o): `chmod go-w %s`", info.Mode().Perm(),
 			x.dir.Path())
+	case x.dir.Usable(false) != nil:
+		x.bad("directory", "%v", x.dir.Usable(false))
 	case info.Mode().Perm()&0o055 != 0:
 		x.well("directory", "others may read it (its mode is %04o)", info.Mode().Perm())
 	default:
@@ -236,6 +238,7 @@ func (x *examination) state() {
 	defer e.Close()
 	x.well("experiment", "%s, %d trials", e.State(), e.Now().Machine.Trials())
 	x.linkedTrials(e)
+	x.trialPlaces(e)
 	if x.alive {
 		x.well("checkpoints", "not looked at while a host is at work")
 		return
