@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/diskspace"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/view"
@@ -52,9 +53,12 @@ func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e))
 
 func exitStatus(err error) int {
 	var exit exitError
+	_, told := errors.AsType[diskspace.UnmetError](err)
 	switch {
 	case err == nil:
 		return exitOK
+	case told:
+		return exitInterrupted
 	case errors.As(err, &exit):
 		return int(exit)
 	case errors.Is(err, context.Canceled):

@@ -82,6 +82,7 @@ func (e *echo) Handle(_ context.Context, r Request) (Answer, error) {
 	return Decision(r.Kind), nil
 }
 
+// Each line has an answer, also an empty one: a caller that waits for it would wait for ever.
 func TestServe(t *testing.T) {
 	in := Read(strings.NewReader("{\"ask\":true}\n\n  \nwhat\r\n" + `{"tell":1,"failed":"x"}`))
 	defer in.Close()
@@ -90,8 +91,8 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
-	if len(lines) != 4 || lines[0] != `{"decision":"ask"}` || !strings.HasPrefix(lines[1], `{"error":"not JSON`) ||
-		lines[2] != `{"decision":"tell"}` {
+	if len(lines) != 6 || lines[0] != `{"decision":"ask"}` || !strings.HasPrefix(lines[1], `{"error":"the line is empty`) ||
+		lines[2] != lines[1] || !strings.HasPrefix(lines[3], `{"error":"not JSON`) || lines[4] != `{"decision":"tell"}` {
 		t.Fatalf("%q", lines)
 	}
 }

@@ -33,9 +33,6 @@ func Read(r io.Reader) *Input {
 func (in *Input) read(lines *channel.Lines) {
 	for {
 		text, cut, err := lines.Next()
-		if err == nil && len(bytes.TrimSpace(text)) == 0 {
-			continue
-		}
 		select {
 		case in.lines <- line{bytes.Clone(text), cut, err}:
 		case <-in.stop:
@@ -47,7 +44,7 @@ func (in *Input) read(lines *channel.Lines) {
 	}
 }
 
-// Next returns the next line that is not empty; io.EOF after the last, and
+// Next returns the next line; io.EOF after the last, and
 // [ErrLong] for one that is too long.
 func (in *Input) Next(ctx context.Context) ([]byte, error) {
 	select {

@@ -1,6 +1,7 @@
 package asktell
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -48,6 +49,9 @@ const maxSeconds = 9e9
 // Parse reads a request; errors are for the caller, in one line.
 func Parse(line []byte) (Request, error) {
 	var r Request
+	if isEmpty(line) {
+		return r, errors.New("the line is empty: expected a JSON object, such as {\"ask\": true}")
+	}
 	result, err := channel.ParseWith(line, r.key)
 	if err != nil {
 		return Request{}, err
@@ -64,6 +68,8 @@ func Parse(line []byte) (Request, error) {
 	}
 	return r, r.check()
 }
+
+func isEmpty(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
 
 func unknown(name string) error {
 	return fmt.Errorf("unknown key %q: expected ask, report, tell or best, and metrics, iteration, failed, time",

@@ -51,7 +51,9 @@ func Run(ctx context.Context, r io.Reader, w io.Writer, o options.Options) error
 
 // firstLine reads the experiment; name is its name in messages.
 func firstLine(ctx context.Context, in *Input) (name string, source []byte, err error) {
-	source, err = in.Next(ctx)
+	for source, err = in.Next(ctx); err == nil && isEmpty(source); {
+		source, err = in.Next(ctx)
+	}
 	switch {
 	case errors.Is(err, io.EOF):
 		err = usererror.Errorf("there is no experiment: with -, the first line is one, as JSON")

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/options"
+	"github.com/tunehost/tunehost/host/plugin/bundled"
 )
 
 // A script is looked for where the program is started, too.
@@ -62,6 +64,10 @@ func TestComputable(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = computable(e)
+		if found := Check(&options.Options{Plugins: bundled.New()}, e); err != nil && (found == nil ||
+			!strings.Contains(found.Error(), err.Error())) {
+			t.Errorf("%s: a run does not refuse it: %v", sample, found)
+		}
 		if (err != nil) != (want != "") || err != nil && (!strings.Contains(err.Error(), want) ||
 			!strings.HasPrefix(err.Error(), "a.yaml:4:31: ")) {
 			t.Errorf("%s: %v, want %q", sample, err, want)

@@ -43,7 +43,7 @@ func Experiment(ctx context.Context, o *options.Options, e *config.Experiment) e
 	if mirror.IsURL(e.Storage) {
 		o.Await("the storage " + e.Storage)
 	}
-	err := errors.Join(computable(e), trainable(o, e), writable(e), inherit.Learnable(e), inherit.Restorable(e))
+	err := errors.Join(trainable(o, e), writable(e), inherit.Learnable(e), inherit.Restorable(e))
 	if err != nil {
 		return usererror.Wrap(err)
 	}

@@ -107,10 +107,16 @@ func (d *Disk) Unmet() error {
 	return Unmet(d.missing.String())
 }
 
-// Unmet is the error of a host that is told to end while it waits for what is missing.
-func Unmet(missing string) error {
-	return errors.New(missing + ", and the host was told to end: recorded events are kept, and the experiment can be " +
-		"resumed once there is room")
+// Unmet is the error of a host that is told to end while it waits for what is missing, an [UnmetError].
+func Unmet(missing string) error { return UnmetError(missing) }
+
+// UnmetError is what a host lacked that was told to end: it has not failed by itself.
+type UnmetError string
+
+// Error implements error.
+func (e UnmetError) Error() string {
+	return string(e) + ", and the host was told to end: recorded events are kept, and the experiment can be resumed " +
+		"once there is room"
 }
 
 // Missing returns what the disk lacks after a write has failed with err.
