@@ -16,7 +16,6 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/host/storage"
-	"github.com/tunehost/tunehost/host/storage/diskspace"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/view"
@@ -53,11 +52,11 @@ func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e))
 
 func exitStatus(err error) int {
 	var exit exitError
-	_, told := errors.AsType[diskspace.UnmetError](err)
+	var told interface{ ToldToEnd() }
 	switch {
 	case err == nil:
 		return exitOK
-	case told:
+	case errors.As(err, &told):
 		return exitInterrupted
 	case errors.As(err, &exit):
 		return int(exit)

@@ -56,8 +56,8 @@ func TestExitStatusOfRun(t *testing.T) {
 	}{
 		{"all is well", host.Ended{Outcome: core.Finished}, nil, nil, 0},
 		{"the user stopped it", host.Ended{Outcome: core.StoppedByUser}, nil, nil, 0},
-		{"it was told to end on a full disk", host.Ended{}, fmt.Errorf("the record: %w", diskspace.Unmet("it is full")), nil,
-			130},
+		{"it was told to end on a full disk", host.Ended{}, fmt.Errorf("the record: %w", diskspace.Unmet("it is full")),
+			nil, 130},
 		{"a trial failed", host.Ended{Outcome: core.Finished, Errored: 1}, nil, nil, 1},
 		{"a trial failed, and that is fine", host.Ended{Outcome: core.Finished, Errored: 1}, nil, []string{"--no-fail"},
 			0},

@@ -34,8 +34,8 @@ func TestFullDiskAtEveryByte(t *testing.T) {
 	}
 }
 
-// B-087: a file system may need space even to cut off what was not whole. The same Append works when there is space, also
-// in another segment, and what a host leaves that ends before is cut by the next one.
+// B-087: a file system may need space even to cut off what was not whole. The same Append works when there is space,
+// also in another segment, and what a host leaves that ends before is cut by the next one.
 func TestFullDiskInTruncate(t *testing.T) {
 	for room := range int64(900) {
 		for _, ends := range []bool{false, true} {

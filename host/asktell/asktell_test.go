@@ -91,8 +91,9 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
-	if len(lines) != 6 || lines[0] != `{"decision":"ask"}` || !strings.HasPrefix(lines[1], `{"error":"the line is empty`) ||
-		lines[2] != lines[1] || !strings.HasPrefix(lines[3], `{"error":"not JSON`) || lines[4] != `{"decision":"tell"}` {
+	if len(lines) != 6 || lines[0] != `{"decision":"ask"}` || lines[2] != lines[1] ||
+		!strings.HasPrefix(lines[1], `{"error":"the line is empty`) ||
+		!strings.HasPrefix(lines[3], `{"error":"not JSON`) || lines[4] != `{"decision":"tell"}` {
 		t.Fatalf("%q", lines)
 	}
 }

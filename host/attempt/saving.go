@@ -103,8 +103,8 @@ func (t *Driver) take(a core.TakeCheckpoint, dir string) {
 	})
 }
 
-// notRetaken says that a checkpoint which an earlier host had not completed is not used, and removes what is left of it.
-// One that the trainable had not finished is no surprise. Where the disk is full, the next host tries again.
+// notRetaken says that a checkpoint which an earlier host had not completed is not used, and removes what is left of
+// it. One that the trainable had not finished is no surprise. Where the disk is full, the next host tries again.
 func (t *Driver) notRetaken(a core.TakeCheckpoint, dir string, err error) {
 	if err == nil || diskspace.IsFull(err) {
 		return

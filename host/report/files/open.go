@@ -131,7 +131,8 @@ func taken(err error) bool {
 func (o *openFiles) lose(no core.TrialNo, err error) {
 	if err != nil && !o.left[no] {
 		o.left[no] = true
-		o.warn(fmt.Sprintf("files of trial %d are lost, and get no more results: %v; the record has all of them", no, err))
+		o.warn(fmt.Sprintf("files of trial %d are lost, and get no more results: %v; the record has all of them", no,
+			err))
 	}
 }
 

@@ -113,6 +113,9 @@ func Unmet(missing string) error { return UnmetError(missing) }
 // UnmetError is what a host lacked that was told to end: it has not failed by itself.
 type UnmetError string
 
+// ToldToEnd distinguishes it from a failure.
+func (e UnmetError) ToldToEnd() {}
+
 // Error implements error.
 func (e UnmetError) Error() string {
 	return string(e) + ", and the host was told to end: recorded events are kept, and the experiment can be resumed " +

@@ -15,8 +15,8 @@ import (
 type GoneError struct{ URL, Has string }
 
 func (e *GoneError) Error() string {
-	return fmt.Sprintf("%s has %s of an experiment, but %s is gone: put it back from a copy, or run the experiment where "+
-		"it ran last, which puts it back; or give a new experiment another --name", e.URL, e.Has,
+	return fmt.Sprintf("%s has %s of an experiment, but %s is gone: put it back from a copy, or run the experiment "+
+		"where it ran last, which puts it back; or give a new experiment another --name", e.URL, e.Has,
 		Join(e.URL, experimentFile))
 }
 

@@ -195,7 +195,8 @@ var ErrFile = errors.New("this is a file, expected the directory of an experimen
 var ErrUnreadable = errors.New("cannot be read")
 
 // ErrGone says that a file is missing without which an experiment's record cannot be read.
-var ErrGone = errors.New("it is gone, but the record or the trials of its experiment are there: put it back from a copy")
+var ErrGone = errors.New("it is gone, but the record or the trials of its experiment are there: put it back from a " +
+	"copy")
 
 // Lost reports whether the experiment in a directory has lost its file: a host that ends before the experiment exists
 // has recorded nothing, and has no trials.

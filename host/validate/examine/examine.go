@@ -49,8 +49,8 @@ func Directory(path string, plugins *bundled.Registry) ([]Finding, error) {
 	if x.file, x.experiment, err = runfile.Read(d); err != nil {
 		return nil, err
 	}
-	for _, look := range []func(){x.host, x.modes, x.writable, x.links, x.opened, x.diskSpace, x.record, x.programs, x.state,
-		x.crashes} {
+	for _, look := range []func(){x.host, x.modes, x.writable, x.links, x.opened, x.diskSpace, x.record, x.programs,
+		x.state, x.crashes} {
 		look()
 	}
 	return x.findings, nil

@@ -44,8 +44,8 @@ func strangeFile(path string) error {
 	return err
 }
 
-// trialPlaces finds trials whose directories are gone, and in those of trials that are not over what a host would refuse
-// to write to: such a trial fails when it continues. Errors are reported once for each trial.
+// trialPlaces finds trials whose directories are gone, and in those of trials that are not over what a host would
+// refuse to write to: such a trial fails when it continues. Errors are reported once for each trial.
 func (x *examination) trialPlaces(e *view.Recorded) {
 	if x.alive {
 		return // trials make and remove files

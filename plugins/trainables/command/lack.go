@@ -50,9 +50,9 @@ func (a *attempt) whatLacked(err error) error {
 		a.results.hint("room", "there is no space left where the program writes (%s): free some space there, or "+
 			"each trial may fail; failures: {fail_fast: true} stops at the first failure", line)
 	} else if cause := noRoomIn(a.trial.Dir); cause != nil {
-		a.results.hint("room", "a program failed while there is no space left on the disk of the experiment (%v), which "+
-			"may be why: free some space there, or each trial may fail; failures: {fail_fast: true} stops at the first "+
-			"failure", cause)
+		a.results.hint("room", "a program failed while there is no space left on the disk of the experiment (%v), "+
+			"which may be why: free some space there, or each trial may fail; failures: {fail_fast: true} stops at "+
+			"the first failure", cause)
 	}
 	if line := lineWith(words, noProcess); line != "" && !a.results.any() && !a.isGang() {
 		return &starvedError{err, line}

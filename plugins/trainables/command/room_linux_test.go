@@ -10,11 +10,7 @@ import (
 
 // B-087: a program that fails on a full disk cannot say why: its stderr is there, too. The user is told.
 func TestFailureOnAFullDisk(t *testing.T) {
-	disk := t.TempDir()
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=1m"); err != nil {
-		t.Skipf("no file system can be mounted: %v", err)
-	}
-	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
+	disk := mounted(t, "size=1m")
 	run := newRun(t)
 	run.trial.Dir = filepath.Join(disk, "00017")
 	if err := os.Mkdir(run.trial.Dir, 0o700); err != nil {
@@ -36,11 +32,7 @@ func TestFailureOnAFullDisk(t *testing.T) {
 
 // B-087: a trial waits while its disk has no inode for its files.
 func TestNoInodes(t *testing.T) {
-	disk := t.TempDir()
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=16m,nr_inodes=4"); err != nil {
-		t.Skipf("no file system can be mounted: %v", err)
-	}
-	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
+	disk := mounted(t, "size=16m,nr_inodes=4")
 	run := newRun(t)
 	run.trial.Dir = filepath.Join(disk, "00017")
 	ballast := filepath.Join(disk, "ballast")
@@ -64,4 +56,15 @@ func TestNoInodes(t *testing.T) {
 	if err := <-ended; err != nil || len(run.values("accuracy")) != 1 {
 		t.Errorf("%v, %v", err, run.values("accuracy"))
 	}
+}
+
+// mounted returns a small disk.
+func mounted(t *testing.T, options string) string {
+	t.Helper()
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, options); err != nil {
+		t.Skipf("no file system can be mounted: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
+	return disk
 }
