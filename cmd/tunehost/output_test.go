@@ -77,7 +77,7 @@ func TestLostFiles(t *testing.T) {
 		for _, args := range [][]string{{"ls", folder}, {"doctor", dir}, {"status", dir}, {"resume", dir}} {
 			var out, errs bytes.Buffer
 			code := run(args, nil, strings.NewReader(""), &out, &errs)
-			if code == 0 || !strings.Contains(errs.String(), gone+": it is gone, but the record of its experiment ") {
+			if code == 0 || !strings.Contains(errs.String(), gone+": it is gone, but the record or the trials ") {
 				t.Errorf("%s without %s: %d\n%s%s", args, gone, code, out.String(), errs.String())
 			}
 		}
