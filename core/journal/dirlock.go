@@ -221,5 +221,7 @@ func (l *Lock) Unlock() error {
 		_ = l.file.Close()
 		return err
 	}
+	// A process that this one is just starting has the file as well, until it executes its program.
+	_ = flock(l.file, syscall.LOCK_UN)
 	return l.file.Close()
 }

@@ -92,8 +92,8 @@ func (d Dir) Exists() bool {
 func (d Dir) Vacant() error {
 	if _, err := os.Lstat(filepath.Join(d.path, "LOCK")); err == nil {
 		if d.HasTrials() {
-			return fmt.Errorf("%s has the trials of an experiment, but %s is gone: put it back, with what else is gone, or "+
-				"give the new experiment another --name", d.Trials(), d.Experiment())
+			return fmt.Errorf("%s has the trials of an experiment, but %s is gone: put it back, with what else is "+
+				"gone, or give the new experiment another --name", d.Trials(), d.Experiment())
 		}
 		return nil
 	}
