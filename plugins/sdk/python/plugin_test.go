@@ -125,7 +125,7 @@ func TestSearcherFails(t *testing.T) {
 		"short":   "has 1 values; the space has 2",
 		"nothing": "suggest_all (testdata/probe.py:", "unknown": "parameter 'lf' is unknown; nearest: 'lr'",
 		"outside": "parameter 'lr' is 7.0; allowed: numbers from 0 to 1",
-		"words":   `failed in Suggest: its point for trial 0: parameter 'lr' is 'a'; expected a number`,
+		"words":   "its point for trial 0: parameter 'lr' is 'a'; expected a number",
 	} {
 		s := openSearcher(t, start(t, config(t, sdk.KindSearcher, probe)), two(), do(what), nil)
 		_, err := s.Suggest(t.Context(), make([]sdk.Request, 1))

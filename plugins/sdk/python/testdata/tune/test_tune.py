@@ -313,7 +313,7 @@ def test_every_searcher_and_scheduler_is_known():
             run_config=tune.RunConfig(stop=TrialPlateauStopper("total"), failure_config=tune.FailureConfig(1)),
         )
         lines = [line for line in tuner.to_yaml().splitlines() if not line.startswith("trainable")]
-        Path("file.yaml").write_text("\n".join(["trainable: {plugin: digits}", *lines]))
+        Path("file.yaml").write_text("\n".join(["trainable: {plugin: chaos, options: {any_params: true}}", *lines]))
         done = subprocess.run([_binary.find(), "validate", "file.yaml"], capture_output=True, text=True)
         assert done.returncode == 0, (config, done.stderr)
 
