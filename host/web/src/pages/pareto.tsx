@@ -1,7 +1,7 @@
 // The Pareto front of two or three objectives, or of any two metrics.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { flat } from "../api";
+import { flat, toNumber } from "../api";
 import type { Ranked } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
@@ -55,7 +55,7 @@ function Plots({ x, t, front, best }: Marked): JSX.Element {
 function Pair({ x, t, a, b, c, front, best: first }: Marked & { a: string; b: string; c?: string }): JSX.Element {
   const dots = useMemo(() => {
     const best = new Set(front.map((r) => r.number));
-    const [xs, ys, cs] = [column(t, a), column(t, b), c ? column(t, c) : []];
+    const [xs, ys, cs] = [compared(t, a, front), compared(t, b, front), c ? compared(t, c, front) : []];
     const shade = c ? shades(cs, better(t, c)) : [];
     return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: best.has(trial) || trial === first, failed: failed(t, i),
       lines: c ? [`${c}: ${value(cs[i])}`] : [] })).filter((d) => d.x !== undefined && d.y !== undefined);
@@ -65,6 +65,16 @@ function Pair({ x, t, a, b, c, front, best: first }: Marked & { a: string; b: st
   return <Card title={`${b} by ${a}${c ? `, coloured by ${c}` : ""}`}><Scatter label={`${b} by ${a}: ${dots.length} trials, ${front.length} of them on the front`}
     x={{ label: directed(t, a), log: wide(column(t, a)) }} y={{ label: directed(t, b), log: wide(column(t, b)) }} dots={dots} height={360} front={first === undefined} steps={front.length > 1 && both ? (both.mode === "max" ? "max" : "min") : undefined} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
     {c ? <Colours t={t} metric={c} /> : null}</Card>;
+}
+
+// compared are the values of a metric. Those of the front are the ones that were compared: the last result of a trial may
+// lack an objective.
+function compared(t: Table, metric: string, front: Ranked[]): unknown[] {
+  const own = new Map(front.map((r) => [r.number, r.metrics[metric]]));
+  return column(t, metric).map((v, i) => {
+    const of = own.get(t.points.numbers[i]!);
+    return of === undefined ? v : toNumber(of);
+  });
 }
 
 // Colours explains those of a third objective, the worst first.
