@@ -95,7 +95,8 @@ func (e *Experiment) Front(scope Scope) (list []Trial, err error) {
 // Front returns the Pareto front of the last values, as [Experiment.Front] does.
 func (s *State) Front() []Trial { return s.compared(front(s.Machine, s.Objectives(), Last)) }
 
-func (s *State) compared(front []candidate) (list []Trial) {
+func (s *State) compared(front []candidate) []Trial {
+	list := make([]Trial, 0, len(front))
 	for _, c := range front {
 		t := s.Trial(c.no)
 		for i, o := range s.Objectives() {

@@ -31,7 +31,7 @@ type End struct {
 	Below bool
 	// URL is the experiment's URL, if its storage is elsewhere: commands accept it on every machine.
 	URL string
-	// Front are the trials of the Pareto front, if there are several objectives.
+	// Front are the trials of the Pareto front, if there are several objectives; nil: not known.
 	Front []view.Trial
 	// Objectives are the names of all objectives; with several, there may still be no Front.
 	Objectives []string
@@ -105,7 +105,7 @@ func (s *summary) notes() {
 
 func (s *summary) bestTrial() {
 	best := s.Status.Best
-	if len(s.Objectives) > 1 && s.fronts() > 0 {
+	if len(s.Objectives) > 1 && !s.noFront() {
 		s.item("best", "`tunehost best "+quote(cmp.Or(s.URL, s.Dir))+"` lists the trials that no other beats")
 		return
 	}
@@ -127,8 +127,12 @@ func (s *summary) bestTrial() {
 	s.item("files", s.shown(best.Trial.Dir))
 }
 
-// fronts is how many trials no other beats; only some callers list them.
-func (s *summary) fronts() int { return max(s.Status.Front, len(s.Front)) }
+// noFront reports that no trial has all objectives. A summary in a hurry does not know the front: then a trial that has
+// the first one may have the others, too.
+func (s *summary) noFront() bool {
+	unknown := s.Front == nil && s.Status.Best != nil
+	return len(s.Front) == 0 && s.Status.Front == 0 && !unknown
+}
 
 func (s *summary) noBest() string {
 	switch {
@@ -264,7 +268,7 @@ func (s *summary) commands() {
 	dir := quote(cmp.Or(s.URL, s.Dir))
 	list := [][2]string{{"tunehost trials " + dir, "all trials"}}
 	switch {
-	case len(s.Objectives) > 1 && s.fronts() == 0:
+	case len(s.Objectives) > 1 && s.noFront():
 	case len(s.Objectives) > 1:
 		list = append(list, [2]string{"tunehost best " + dir, "the best trials with their parameters"})
 	case s.Status.Best != nil:
