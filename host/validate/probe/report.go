@@ -92,17 +92,19 @@ func Main(value, version string, args []string) int {
 		fmt.Fprintln(os.Stderr, "this is no probe:", err)
 		return 2
 	}
+	// The lease may be given back as soon as the report has arrived: the socket is removed then, too.
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP,
+		syscall.SIGUSR1)
+	defer cancel()
 	r := inspect(&e, version)
 	r.Failure = os.Getenv(sdk.AgentFailureVariable)
-	if err := r.deliver(&e); err != nil {
+	if err := r.deliver(ctx, &e); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	if r.Failure != "" {
 		return 0
 	}
-	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	defer cancel()
 	select {
 	case <-ctx.Done():
 	case <-time.After(stays):
@@ -143,19 +145,20 @@ func output(name string, args ...string) string {
 const engineWithin = time.Minute
 
 // through sends the report over the engine's own connection.
-func (r *Report) through(socket string) error {
+func (r *Report) through(ctx context.Context, socket string) error {
 	d, err := door.Open(socket)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), engineWithin)
+	within, cancel := context.WithTimeout(ctx, engineWithin)
 	defer cancel()
-	conn, err := d.Take(ctx)
+	conn, err := d.Take(within)
 	if err != nil {
 		return fmt.Errorf("no connection of the engine came within %v", engineWithin)
 	}
 	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	r.Address = door.Name
 	if err := json.NewEncoder(conn).Encode(r); err != nil {
 		return err
@@ -165,16 +168,16 @@ func (r *Report) through(socket string) error {
 }
 
 // deliver sends the report over the engine's connection, or to the first address that answers, or writes a file.
-func (r *Report) deliver(e *instructions) error {
+func (r *Report) deliver(ctx context.Context, e *instructions) error {
 	if r.Engine = e.socket != ""; r.Engine {
-		err := r.through(e.socket)
-		if err == nil {
-			return nil
+		err := r.through(ctx, e.socket)
+		if err == nil || ctx.Err() != nil {
+			return ctx.Err()
 		}
 		r.Address, r.Unreached = "", append(r.Unreached, err.Error())
 	}
 	for _, address := range e.Dial {
-		conn, err := net.DialTimeout("tcp", address, dialWithin)
+		conn, err := (&net.Dialer{Timeout: dialWithin}).DialContext(ctx, "tcp", address)
 		if err != nil {
 			r.Unreached = append(r.Unreached, err.Error())
 			continue

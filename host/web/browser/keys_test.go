@@ -27,6 +27,10 @@ func TestPlotsByKeyboard(t *testing.T) {
 		p.await(`/^trial 1(:|$)/.test(document.querySelector(".plot [role=status] .tip > div")?.textContent ?? "")`)
 		p.run("back", chromedp.KeyEvent(kb.ArrowLeft))
 		p.await(`/^trial 0(:|$)/.test(document.querySelector(".plot [role=status] .tip > div")?.textContent ?? "")`)
+		// Keys that come before the page is drawn again count, too.
+		p.run("at once", chromedp.Evaluate(`for (const key of ["Home", "ArrowRight", "ArrowRight"])
+			document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))`, nil))
+		p.await(`/^trial 2(:|$)/.test(document.querySelector(".plot [role=status] .tip > div")?.textContent ?? "")`)
 		p.run("open", chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.Enter))
 		p.await(`location.hash === "#/x/quickstart/trials/11"`)
 	}

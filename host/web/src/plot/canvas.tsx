@@ -181,18 +181,24 @@ export function Canvas(p: CanvasProps): JSX.Element {
     const found = p.find?.(x, y);
     if (found && Math.hypot(x - from.current[0], y - from.current[1]) < 4) p.pick?.(found);
   };
-  // reached is the trial to which the arrow keys have led.
+  // reached is the trial to which the arrow keys have led, and stop its place: another key may come before the page
+  // is drawn again.
   const [reached, reach] = useState<number>();
+  const stop = useRef<Spot | null>(null);
+  const go = (to: Spot | null | undefined): void => {
+    stop.current = to ?? null;
+    setSpot(to);
+    reach(to?.trial);
+  };
   const key = (e: KeyboardEvent): void => {
     if (!p.stops || e.altKey || e.ctrlKey || e.metaKey) return;
-    const next = pressed(e.key, p.stops(), reached);
+    const next = pressed(e.key, p.stops(), stop.current?.trial);
     if (next === undefined) return;
     e.preventDefault();
-    if (next === "pick") { if (spot) p.pick?.(spot); return; }
-    setSpot(next);
-    reach(next?.trial);
+    if (next !== "pick") go(next);
+    else if (stop.current) p.pick?.(stop.current);
   };
-  const leave = (): void => { setSpot(undefined); reach(undefined); };
+  const leave = (): void => go(undefined);
   return <div class="plot">
     <canvas ref={ref} role="img" aria-label={p.label} style={{ height: `${p.height}px` }} onPointerDown={down}
       onPointerMove={move} onPointerUp={up} onPointerLeave={leave} onClick={click} tabIndex={p.stops ? 0 : undefined}
