@@ -51,8 +51,7 @@ func (a *app) importance(e *view.Recorded, q view.Query, top float64, asJSON boo
 	case err != nil:
 		return asUsage(err)
 	case shares == nil:
-		return fmt.Errorf("%s: %d trials have a finite value; importance needs %d", e.Place(), trials,
-			e.NeededForImportance())
+		return fmt.Errorf("%s: %s", e.Place(), e.FewForImportance(trials))
 	}
 	t := &table{}
 	t.column("", false)
@@ -74,7 +73,7 @@ func (a *app) importance(e *view.Recorded, q view.Query, top float64, asJSON boo
 	if asJSON || err != nil {
 		return err
 	}
-	a.say("%s", a.bold(fmt.Sprintf("importance for %s, from %d trials", cmp.Or(q.Metric, e.Objectives()[0].Metric),
-		trials)))
+	a.say("%s", a.bold(fmt.Sprintf("importance for %s, from %s", cmp.Or(q.Metric, e.Objectives()[0].Metric),
+		e.Compared(trials))))
 	return t.write(a.out, a.width(), a.bold)
 }

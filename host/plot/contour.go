@@ -35,8 +35,8 @@ func contour(s *sources) (*figure.Figure, error) {
 	f := &figure.Figure{Title: s.title(label(x.Objective)), Panels: []figure.Panel{p},
 		Notes: append(append(x.notes, "between trials the colour is estimated; far from all of them there is none"),
 			x.missing([]int{a, b})...),
-		Keys: append(gradedKeys(x, figure.Boxes), figure.Key{Name: "trial", Shape: figure.Dots, Style: dots.Style},
-			bestKey)}
+		Keys: append(gradedKeys(x, figure.Boxes), figure.Key{Name: x.thing(), Shape: figure.Dots, Style: dots.Style},
+			x.bestKey())}
 	return f, nil
 }
 

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -35,6 +36,9 @@ func curves(s *sources) (*figure.Figure, error) {
 		return nil, err
 	}
 	c := &curveset{Objective: o}
+	if c.best, err = s.bestRuns(o); err != nil {
+		return nil, err
+	}
 	c.take(x.Trials, s.Top)
 	f := &figure.Figure{Title: s.title("Learning curves"), Notes: c.notes}
 	p := figure.Panel{X: countAxis("iteration", c.iterations...), Y: valueAxis(label(o), c.values)}
@@ -47,9 +51,26 @@ func curves(s *sources) (*figure.Figure, error) {
 // curveset are the curves that are drawn, the best first.
 type curveset struct {
 	core.Objective
-	list               []view.LearningCurve
+	list []view.LearningCurve
+	// best has the runs of the best suggestion; nil if suggestions have one run each: the best curve is the first.
+	best               *view.Ranked
 	notes              []string
 	iterations, values []float64
+}
+
+// bestRuns returns the best suggestion if there are several runs of each.
+func (s *sources) bestRuns(o core.Objective) (*view.Ranked, error) {
+	e := s.list[0]
+	if !e.Repeated() {
+		return nil, nil
+	}
+	best, _, err := e.Best(view.Query{Metric: o.Metric, Mode: o.Mode.String()})
+	return &best, err
+}
+
+// isBest says that a curve is the best one, or one of the best suggestion.
+func (c *curveset) isBest(i int) bool {
+	return c.best == nil && i == 0 || c.best != nil && slices.Contains(c.best.MeanOf, c.list[i].Number)
 }
 
 // take keeps the best if there are very many. Trials that have failed count with what they have reported.
@@ -67,7 +88,7 @@ func (c *curveset) take(all []view.LearningCurve, top int) {
 		c.notes = append(c.notes, counted(failed)+" "+failedLater)
 	}
 	slices.SortStableFunc(c.list, func(a, b view.LearningCurve) int {
-		return stat.Compare(last(a), last(b), c.Mode)
+		return cmp.Or(c.behind(a)-c.behind(b), stat.Compare(last(a), last(b), c.Mode))
 	})
 	if n := len(c.list); top > 0 && n > top {
 		c.list = c.list[:top]
@@ -80,6 +101,14 @@ func (c *curveset) take(all []view.LearningCurve, top int) {
 			c.values = append(c.values, float64(t.Values[i]))
 		}
 	}
+}
+
+// behind is 0 for the runs of the best suggestion, and 1 for others.
+func (c *curveset) behind(t view.LearningCurve) int {
+	if c.best != nil && slices.Contains(c.best.MeanOf, t.Number) {
+		return 0
+	}
+	return 1
 }
 
 func (c *curveset) thin() {
@@ -102,7 +131,7 @@ func (c *curveset) draw(p *figure.Panel, f *figure.Figure) {
 	stopped := figure.Mark{Shape: figure.Dots, Style: figure.Style{Colour: figure.Black, Marker: figure.Cross}}
 	for i, t := range slices.Backward(c.list) {
 		style := figure.Style{Colour: figure.Graded(float64(i) / float64(max(len(c.list)-1, 1))), Width: 1}
-		if i == 0 {
+		if c.isBest(i) {
 			style = figure.Style{Colour: bestStyle.Colour, Width: bestStyle.Width}
 		}
 		points := curvePointsOf(t)
@@ -137,7 +166,11 @@ func (c *curveset) keys() (keys []figure.Key) {
 	if len(c.list) == 0 {
 		return nil
 	}
-	keys = []figure.Key{{Name: fmt.Sprintf("best: trial %d", c.list[0].Number), Shape: figure.Line,
+	name := fmt.Sprintf("best: trial %d", c.list[0].Number)
+	if c.best != nil {
+		name = fmt.Sprintf("best: suggestion %d", c.best.Suggestion)
+	}
+	keys = []figure.Key{{Name: name, Shape: figure.Line,
 		Style: figure.Style{Colour: bestStyle.Colour, Width: bestStyle.Width}}}
 	if len(c.list) > 2 {
 		keys = append(keys, figure.Key{Name: "good", Shape: figure.Line, Style: figure.Style{Colour: figure.Graded(0)}},

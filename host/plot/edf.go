@@ -30,7 +30,7 @@ func edf(s *sources) (*figure.Figure, error) {
 		values = append(values, x.values()...)
 		style := figure.Nth(i)
 		p.Marks = append(p.Marks, figure.Mark{Shape: figure.Line, Points: shares(x.values(), o.Mode), Style: style})
-		f.Keys = append(f.Keys, figure.Key{Name: fmt.Sprintf("%s, %s", s.name(e), counted(len(x.list))),
+		f.Keys = append(f.Keys, figure.Key{Name: fmt.Sprintf("%s, %s", s.name(e), x.counted(len(x.list))),
 			Shape: figure.Line, Style: style})
 	}
 	p.X, p.Y = valueAxis(label(o), values), figure.Axis{Label: "share of trials", Low: 0, High: 1.02}

@@ -26,6 +26,7 @@ func history(s *sources) (*figure.Figure, error) {
 			return nil, wrong("%w", err)
 		}
 		f.Notes = append(f.Notes, thinnedNote(s, e, len(x.Steps), x.Total)...)
+		f.Notes = append(f.Notes, rerunNote(s, e, x.Rerun)...)
 		for _, step := range x.Steps {
 			values, ended = append(values, float64(step.Value)), append(ended, float64(step.Ended))
 		}
@@ -49,6 +50,17 @@ func thinnedNote(s *sources, e *view.Recorded, shown, total int) []string {
 	return []string{fmt.Sprintf("%s: %d of %s, all improvements among them", s.name(e), shown, counted(total))}
 }
 
+// rerunNote says where trials are that have ended several times.
+func rerunNote(s *sources, e *view.Recorded, n int) (notes []string) {
+	if e.Repeated() {
+		notes = append(notes, prefixed(s, e, meansNote))
+	}
+	if n > 0 {
+		notes = append(notes, prefixed(s, e, counted(n)+" ended more than once: the last end counts"))
+	}
+	return notes
+}
+
 // single draws each trial, and the best so far.
 func single(e *view.Recorded, steps []view.ImprovingAt) (marks []figure.Mark, keys []figure.Key) {
 	groups := []struct {
@@ -56,7 +68,7 @@ func single(e *view.Recorded, steps []view.ImprovingAt) (marks []figure.Mark, ke
 		style figure.Style
 		list  []figure.Point
 	}{
-		{name: "trial", style: figure.Style{Colour: figure.Sky, Marker: figure.Circle}},
+		{name: (&samples{e: e}).thing(), style: figure.Style{Colour: figure.Sky, Marker: figure.Circle}},
 		{name: "failed after this value", style: figure.Style{Colour: figure.Vermillion, Marker: figure.Cross}},
 		{name: "not ended yet", style: figure.Style{Colour: figure.Orange, Marker: figure.Triangle}},
 	}

@@ -26,11 +26,10 @@ func importance(s *sources) (*figure.Figure, error) {
 	case err != nil:
 		return nil, wrong("%w", err)
 	case shares == nil:
-		return nil, fmt.Errorf("%s: %s with a finite value; importance needs %d", e.Place(), counted(trials),
-			e.NeededForImportance())
+		return nil, fmt.Errorf("%s: %s", e.Place(), e.FewForImportance(trials))
 	}
 	f := &figure.Figure{Title: s.title("Importance for " + figure.Short(o.Metric, nameColumns)),
-		Notes: []string{"from " + counted(trials)}}
+		Notes: []string{"from " + e.Compared(trials)}}
 	if len(shares) > mostBars {
 		f.Notes = append(f.Notes, fmt.Sprintf("%d of %d parameters", mostBars, len(shares)))
 		shares = shares[:mostBars]

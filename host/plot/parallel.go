@@ -27,7 +27,7 @@ func parallel(s *sources) (*figure.Figure, error) {
 		return nil, err
 	}
 	f := &figure.Figure{Title: s.title("Trials through their parameters"), Keys: append(gradedKeys(x, figure.Line),
-		figure.Key{Name: "best trial", Shape: figure.Line, Style: figure.Style{Colour: bestStyle.Colour,
+		figure.Key{Name: "best " + x.thing(), Shape: figure.Line, Style: figure.Style{Colour: bestStyle.Colour,
 			Width: bestStyle.Width}})}
 	p := figure.Panel{X: figure.Axis{Low: 0, High: float64(len(params)), Hidden: true},
 		Y: figure.Axis{Low: 0, High: 1, Hidden: true}}

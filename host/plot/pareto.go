@@ -3,6 +3,7 @@ package plot
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/tunehost/tunehost/core"
@@ -33,14 +34,17 @@ func pareto(s *sources) (*figure.Figure, error) {
 		f.Notes = append(f.Notes, fmt.Sprintf("%d of %d objectives", mostObjectives, len(o)))
 		o = o[:mostObjectives]
 	}
-	others := dominated(e, o, front, f)
+	others, err := dominated(e, o, front, f)
+	if err != nil {
+		return nil, err
+	}
 	for i := range o {
 		for j := i + 1; j < len(o); j++ {
 			f.Panels = append(f.Panels, against(o[i], o[j], others, front, len(e.Objectives()) == 2))
 		}
 	}
 	f.Keys = append(f.Keys, figure.Key{Name: "on the front", Shape: figure.Dots, Style: frontStyle},
-		figure.Key{Name: "other trial", Shape: figure.Dots, Style: otherStyle})
+		figure.Key{Name: "other " + (&samples{e: e}).thing(), Shape: figure.Dots, Style: otherStyle})
 	return f, nil
 }
 
@@ -50,19 +54,26 @@ var (
 )
 
 // dominated returns the trials that are not on the front.
-func dominated(e *view.Recorded, o []core.Objective, front []view.Trial, f *figure.Figure) (list []view.Trial) {
-	x := samples{}
+func dominated(e *view.Recorded, o []core.Objective, front []view.Trial, f *figure.Figure) (list []view.Trial,
+	err error) {
+	x := samples{e: e}
 	failed, without := 0, 0
-	for no := range core.TrialNo(e.Count()) {
-		t := e.Brief(no)
+	all, err := compared(e, f)
+	if err != nil {
+		return nil, err
+	}
+	for t := range all {
 		switch {
-		case slices.ContainsFunc(front, func(x view.Trial) bool { return x.Number == no }):
+		case slices.ContainsFunc(front, func(x view.Trial) bool { return x.Number == t.Number }):
 		case !complete(&t, o):
 			without++
 		default:
 			list = append(list, t)
 			failed += failure(t.State)
 		}
+	}
+	if e.Repeated() {
+		without = suggestions(e) - len(list) - len(front)
 	}
 	x.note(failed, failedLater)
 	x.note(without, "without a finite value of each objective: left out")
@@ -71,10 +82,26 @@ func dominated(e *view.Recorded, o []core.Objective, front []view.Trial, f *figu
 			list[i] = list[i*n/mostSamples]
 		}
 		list = list[:mostSamples]
-		x.notes = append(x.notes, fmt.Sprintf("%d of %s that are not on it", mostSamples, counted(n)))
+		x.notes = append(x.notes, fmt.Sprintf("%d of %s that are not on it", mostSamples, x.counted(n)))
 	}
 	f.Notes = append(f.Notes, x.notes...)
-	return list
+	return list, nil
+}
+
+// compared are the trials or, if they have several runs, the suggestions with their means.
+func compared(e *view.Recorded, f *figure.Figure) (iter.Seq[view.Trial], error) {
+	if e.Repeated() {
+		f.Notes = append(f.Notes, meansNote)
+		list, err := e.Means(e.Objectives()...)
+		return slices.Values(list), err
+	}
+	return func(yield func(view.Trial) bool) {
+		for no := range core.TrialNo(e.Count()) {
+			if !yield(e.Brief(no)) {
+				return
+			}
+		}
+	}, nil
 }
 
 func complete(t *view.Trial, o []core.Objective) bool {

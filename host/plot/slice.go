@@ -16,7 +16,7 @@ func slice(s *sources) (*figure.Figure, error) {
 		return nil, err
 	}
 	f := &figure.Figure{Title: s.title(figure.Short(x.Metric, nameColumns) + " by parameter"),
-		Keys: append(gradedKeys(x, figure.Dots), bestKey)}
+		Keys: append(gradedKeys(x, figure.Dots), x.bestKey())}
 	y := valueAxis(label(x.Objective), x.values())
 	for _, i := range params {
 		f.Panels = append(f.Panels, figure.Panel{X: x.paramAxis(i), Y: y,
@@ -26,7 +26,18 @@ func slice(s *sources) (*figure.Figure, error) {
 	return f, nil
 }
 
-var bestKey = figure.Key{Name: "best trial", Shape: figure.Dots, Style: bestStyle}
+// bestKey explains bestDot.
+func (x *samples) bestKey() figure.Key {
+	return figure.Key{Name: "best " + x.thing(), Shape: figure.Dots, Style: bestStyle}
+}
+
+// thing is what a sample is.
+func (x *samples) thing() string {
+	if x.e.Repeated() {
+		return "suggestion"
+	}
+	return "trial"
+}
 
 // missing says how many trials do not have a parameter, because its condition was false.
 func (x *samples) missing(params []int) (notes []string) {
@@ -38,7 +49,7 @@ func (x *samples) missing(params []int) (notes []string) {
 			}
 		}
 		if n > 0 {
-			notes = append(notes, counted(n)+" without "+x.short[i])
+			notes = append(notes, x.counted(n)+" without "+x.short[i])
 		}
 	}
 	return notes

@@ -126,7 +126,9 @@ func (s *sources) samples() (*samples, error) {
 	}
 	x := &samples{e: e, Objective: o, params: all.Parameters}
 	x.short = figure.Distinct(append(s.names(x), o.Metric), nameColumns)
-	x.read()
+	if err := x.read(); err != nil {
+		return nil, err
+	}
 	if len(x.list) == 0 {
 		return nil, fmt.Errorf("%s: no trial has a finite value of %s yet", e.Place(),
 			figure.Mask(o.Metric))
@@ -136,7 +138,10 @@ func (s *sources) samples() (*samples, error) {
 	return x, nil
 }
 
-func (x *samples) read() {
+func (x *samples) read() error {
+	if x.e.Repeated() {
+		return x.readMeans()
+	}
 	failed, without, outside := 0, 0, 0
 	for no := range core.TrialNo(x.e.Count()) {
 		t := x.e.Brief(no)
@@ -155,7 +160,41 @@ func (x *samples) read() {
 	x.note(failed, failedLater)
 	x.note(without, "without a finite value: left out")
 	x.note(outside, "with values outside of the space: left out")
+	return nil
 }
+
+// readMeans reads suggestions that have several runs, as `tunehost best` compares them.
+func (x *samples) readMeans() error {
+	all, err := x.e.Means(x.Objective)
+	if err != nil {
+		return err
+	}
+	outside := 0
+	for i := range all {
+		v, _ := all[i].Metric(x.Metric)
+		p, err := config.PointOf(x.e.Config.Space, all[i].Params)
+		if err != nil {
+			outside++
+			continue
+		}
+		x.list = append(x.list, sample{no: all[i].Number, value: v, point: p})
+	}
+	x.notes = append(x.notes, meansNote)
+	x.note(suggestions(x.e)-len(all), "without a finite mean: left out")
+	x.note(outside, "with values outside of the space: left out")
+	return nil
+}
+
+// suggestions is how many there are, of several runs each.
+func suggestions(e *view.Recorded) int {
+	if e.Count() == 0 {
+		return 0
+	}
+	return e.Brief(core.TrialNo(e.Count()-1)).Suggestion + 1
+}
+
+// meansNote says what is compared of suggestions that have several runs.
+const meansNote = "values are means of the runs of a suggestion"
 
 // failedLater is what a plot notes of trials that it shows with their last values.
 const failedLater = "failed after the last value"
@@ -171,8 +210,16 @@ func failure(state core.State) int {
 // note says how many trials something is true of.
 func (x *samples) note(n int, what string) {
 	if n > 0 {
-		x.notes = append(x.notes, counted(n)+" "+what)
+		x.notes = append(x.notes, x.counted(n)+" "+what)
 	}
+}
+
+// counted is a number of samples.
+func (x *samples) counted(n int) string {
+	if x.e == nil {
+		return counted(n)
+	}
+	return x.e.Compared(n)
 }
 
 func counted(n int) string {
@@ -211,7 +258,7 @@ func (x *samples) restrict(top int) {
 	order, total := x.ranked(), len(x.list)
 	if top > 0 && top < total {
 		order = order[:top]
-		x.notes = append(x.notes, fmt.Sprintf("the best %d of %s", top, counted(total)))
+		x.notes = append(x.notes, fmt.Sprintf("the best %d of %s", top, x.counted(total)))
 	}
 	if n := len(order); n > mostSamples {
 		best := mostSamples / 4
@@ -220,7 +267,7 @@ func (x *samples) restrict(top int) {
 		for i := range mostSamples - best {
 			order = append(order, rest[i*len(rest)/(mostSamples-best)])
 		}
-		x.notes = append(x.notes, fmt.Sprintf("%d of %s, the best among them", mostSamples, counted(n)))
+		x.notes = append(x.notes, fmt.Sprintf("%d of %s, the best among them", mostSamples, x.counted(n)))
 	}
 	slices.Sort(order)
 	list := make([]sample, len(order))

@@ -372,7 +372,7 @@ type importanceQuery struct {
 }
 
 type importanceOf struct {
-	Trials     int          `json:"trials" doc:"how many trials this is based on"`
+	Trials     int          `json:"trials" doc:"how many trials, or suggestions with several runs, this is based on"`
 	Importance []view.Share `json:"importance"`
 	Cautions   []string     `json:"cautions,omitempty" doc:"why the shares are to be taken with caution"`
 }
@@ -388,8 +388,7 @@ func (s *Server) importance(_ context.Context, in *importanceQuery) (x importanc
 		case err != nil:
 			return problem.Invalid(err)
 		case x.Importance == nil:
-			return problem.Conflict(fmt.Errorf("%d trials have a finite value; importance needs %d", x.Trials,
-				e.NeededForImportance()))
+			return problem.Conflict(errors.New(e.FewForImportance(x.Trials)))
 		}
 		x.Cautions, err = e.Cautions(q, in.Top, x.Importance)
 		return err

@@ -31,13 +31,13 @@ func (s *sharing) Most(r *http.Request) time.Duration {
 
 // ofRecord are the parts of an experiment that follow from its record and its settings alone.
 var ofRecord = map[string]bool{"trials": true, "curve": true, "importance": true, "pareto": true, "lineage": true,
-	"points": true, "curves": true, "history": true, "timeline": true}
+	"points": true, "curves": true, "history": true, "timeline": true, "space": true}
 
 // Version implements repeat.Source. When the host has ended, pages read at once how the experiment has.
 func (s *sharing) Version(r *http.Request) (version string, over func() bool) {
 	rest, _ := strings.CutPrefix(r.URL.EscapedPath(), v1+"/experiments/")
-	name, part, _ := strings.Cut(rest, "/")
-	if !ofRecord[part] {
+	name, part, ofExperiment := strings.Cut(rest, "/")
+	if !ofExperiment {
 		return "", nil
 	}
 	name, err := url.PathUnescape(name)
@@ -49,5 +49,10 @@ func (s *sharing) Version(r *http.Request) (version string, over func() bool) {
 		return "", nil // the operation says what is wrong
 	}
 	defer done()
-	return x.Version(), func() bool { return !x.Running() }
+	ran := x.Running()
+	over = func() bool { return ran && !x.Running() }
+	if ofRecord[part] {
+		version = x.Version()
+	}
+	return version, over
 }

@@ -88,18 +88,32 @@ func (e *Experiment) Front(scope Scope) (list []Trial, err error) {
 		return nil, err
 	}
 	front := frontOf(all)
-	err = e.source.Look(func(s *State) { list = s.compared(front) })
+	err = e.source.Look(func(s *State) { list = s.compared(front, s.Objectives()) })
+	return list, err
+}
+
+// Means returns the suggestions with several runs whose means of the last values are known, by number: each as its
+// first run, with the means as its metrics of these objectives.
+func (e *Experiment) Means(of ...core.Objective) (list []Trial, err error) {
+	all, err := e.candidates(of, Last)
+	if err != nil {
+		return nil, err
+	}
+	err = e.source.Look(func(s *State) { list = s.compared(all, of) })
 	return list, err
 }
 
 // Front returns the Pareto front of the last values, as [Experiment.Front] does.
-func (s *State) Front() []Trial { return s.compared(front(s.Machine, s.Objectives(), Last)) }
+func (s *State) Front() []Trial {
+	return s.compared(front(s.Machine, s.Objectives(), Last), s.Objectives())
+}
 
-func (s *State) compared(front []candidate) []Trial {
-	list := make([]Trial, 0, len(front))
-	for _, c := range front {
+// compared returns trials with the values that were compared as their metrics of objectives.
+func (s *State) compared(all []candidate, objectives []core.Objective) []Trial {
+	list := make([]Trial, 0, len(all))
+	for _, c := range all {
 		t := s.Trial(c.no)
-		for i, o := range s.Objectives() {
+		for i, o := range objectives {
 			t.Metrics = withMetric(t.Metrics, Metric{o.Metric, c.value(i, o.Mode)})
 		}
 		list = append(list, t)

@@ -62,7 +62,10 @@ func (x Improving) AppendJSON(b []byte) []byte {
 	for i := range x.Steps {
 		b = append(x.Steps[i].appendJSON(separated(b, i)), '}')
 	}
-	return append(b, "]}"...)
+	if b = append(b, ']'); x.Rerun > 0 {
+		b = strconv.AppendInt(append(b, `,"rerun":`...), int64(x.Rerun), 10)
+	}
+	return append(b, '}')
 }
 
 // appendJSON appends a step without its last brace.

@@ -9,9 +9,16 @@ import (
 	"github.com/tunehost/tunehost/internal/lazily"
 )
 
-// Decisions are what the searcher and the scheduler have said of their decisions, and the trials that were none of
-// these: the reasons of single trials are theirs, and those of rungs are in a [Space].
+// Decisions are what the searcher and the scheduler have decided and said of that, and the trials that were none of
+// these, all as of one moment. The reasons of single trials are theirs.
 type Decisions struct {
+	// Trials is how many trials there are.
+	Trials int `json:"trials"`
+	// Rungs are those of a [Space].
+	Rungs []Rung `json:"rungs"`
+	// StoppedByOthers is how many of the trials that were stopped early were not stopped by the scheduler, but by a
+	// rule, the user or the end of the experiment.
+	StoppedByOthers int `json:"stopped_by_others"`
 	// Said are the lines of the searcher and the scheduler in host.log, in order.
 	Said []Said `json:"said"`
 	// LeftOut says that host.log or the lines are too long: some between the first and the last are left out.
@@ -49,7 +56,8 @@ const (
 // Decisions returns what is known of the decisions beside the reasons.
 func (e *Experiment) Decisions() (x Decisions, err error) {
 	x.Given = []GivenTrial{}
-	if err := e.recall(func(_ *State, p *Past) error {
+	if err := e.recall(func(s *State, p *Past) error {
+		x.Trials, x.Rungs, x.StoppedByOthers = s.Machine.Trials(), rungs(p), stoppedByOthers(s.Machine)
 		list := p.Given()
 		for _, g := range list[max(len(list)-mostGiven, 0):] {
 			x.Given = append(x.Given, givenTrial(g))
@@ -60,6 +68,16 @@ func (e *Experiment) Decisions() (x Decisions, err error) {
 	}
 	x.Said, x.LeftOut, err = e.said()
 	return x, err
+}
+
+// stoppedByOthers counts the trials that were stopped early, and not by the scheduler.
+func stoppedByOthers(m *core.Machine) (n int) {
+	for no := range core.TrialNo(m.Trials()) {
+		if m.State(no) == core.Terminated && m.View(no).Cause.Kind != core.CauseScheduler {
+			n += earlyOf(m, no, 1)
+		}
+	}
+	return n
 }
 
 func givenTrial(g course.Given) GivenTrial {

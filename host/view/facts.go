@@ -70,6 +70,27 @@ func (f *Facts) ParamNames() []string {
 // Repeated reports whether suggestions have several runs, so that trials name theirs.
 func (f *Facts) Repeated() bool { return f.Config.Repeat > 1 }
 
+// Compared is a number of what is compared by its values: trials or, if they have several runs, suggestions.
+func (f *Facts) Compared(n int) string {
+	thing := "trial"
+	if f.Repeated() {
+		thing = "suggestion"
+	}
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
+// FewForImportance says that so few have a value that the importance of parameters is not known.
+func (e *Experiment) FewForImportance(n int) string {
+	have := " have a finite value"
+	if n == 1 {
+		have = " has a finite value"
+	}
+	return fmt.Sprintf("%s%s; importance needs %d", e.Compared(n), have, e.NeededForImportance())
+}
+
 // Place returns where the experiment is, for people: a directory, or what Elsewhere says.
 func (f *Facts) Place() string {
 	if f.elsewhere != nil {

@@ -30,8 +30,8 @@ type Share struct {
 }
 
 // Importance returns how much each parameter of the space matters for the metric of a query, the most
-// important first, and the number of trials that this is based on. There are none if fewer trials than
-// [Experiment.NeededForImportance] have a value. top is the share of the trials that
+// important first, and the number of trials that this is based on, of suggestions if they have several runs. There are
+// none if fewer than [Experiment.NeededForImportance] have a value. top is the share of the trials that
 // count as the best, in (0, 1).
 func (e *Experiment) Importance(q Query, top float64) (shares []Share, trials int, err error) {
 	if q.Scope == "" {
@@ -90,13 +90,13 @@ func (e *Experiment) Cautions(q Query, top float64, shares []Share) (list []stri
 		return nil, err
 	}
 	if best := importance.Best(len(all), top); best < fewBest {
-		list = append(list, fmt.Sprintf("only %d of %d trials count as the best: a few more can change the shares",
-			best, len(all)))
+		list = append(list, fmt.Sprintf("only %d of %s count as the best: a few more can change the shares",
+			best, e.Compared(len(all))))
 	}
 	stopped := 0
 	err = e.source.Look(func(s *State) {
 		for _, c := range all {
-			if v := s.Machine.View(c.no); v.State == core.Terminated && stoppedEarly(v.Cause) {
+			if _, runs := s.Machine.Runs(c.no); earlyOf(s.Machine, c.no, runs) > 0 {
 				stopped++
 			}
 		}
@@ -106,8 +106,8 @@ func (e *Experiment) Cautions(q Query, top float64, shares []Share) (list []stri
 	}
 	for _, x := range shares {
 		if x.Without > 0 {
-			list = append(list, fmt.Sprintf("%d of %d trials do not have %s, which is judged among the others",
-				x.Without, len(all), x.Param))
+			list = append(list, fmt.Sprintf("%d of %s do not have %s, which is judged among the others",
+				x.Without, e.Compared(len(all)), x.Param))
 		}
 	}
 	return list, err

@@ -16,6 +16,8 @@ type Improving struct {
 	// as far as there is room.
 	Total int           `json:"total"`
 	Steps []ImprovingAt `json:"steps"`
+	// Rerun is how many trials were run again after they had ended: the last end of each counts.
+	Rerun int `json:"rerun,omitempty"`
 }
 
 // ImprovingAt is the value of one trial, in the order in which trials ended; those that have not ended come last.
@@ -25,7 +27,7 @@ type ImprovingAt struct {
 	// Value is the trial's own, Best the best so far.
 	Value Float `json:"value"`
 	Best  Float `json:"best"`
-	// Seconds is how long the experiment had run, Ended how many trials had ended.
+	// Seconds is how long the experiment had run, Ended how many trials had ended for the last time.
 	Seconds Float `json:"at_s"`
 	Ended   int   `json:"trials_ended"`
 	// Running says that the trial has not ended: its value may change.
@@ -46,8 +48,10 @@ func (e *Experiment) Improving(q Query, points int) (x Improving, err error) {
 		if q.Scope == "" {
 			q.Scope = Last
 		}
-		steps := s.improving(p, o, q.Scope)
-		x = Improving{Metric: o.Metric, Mode: o.Mode.String(), Total: len(steps), Steps: thinnedSteps(steps, points)}
+		ends, rerun := s.lastEnds(p)
+		steps := s.improving(ends, o, q.Scope)
+		x = Improving{Metric: o.Metric, Mode: o.Mode.String(), Total: len(steps), Steps: thinnedSteps(steps, points),
+			Rerun: rerun}
 		for i := range x.Steps {
 			x.Steps[i].Trial = s.id(x.Steps[i].Number)
 		}
@@ -56,9 +60,8 @@ func (e *Experiment) Improving(q Query, points int) (x Improving, err error) {
 }
 
 // improving returns all steps, without the trials' ids: most are thinned out.
-func (s *State) improving(p *Past, o core.Objective, scope Scope) []ImprovingAt {
-	_, runs := s.Machine.Runs(0)
-	ends, values := s.lastEnds(p, runs), s.values(o, scope)
+func (s *State) improving(ends []course.End, o core.Objective, scope Scope) []ImprovingAt {
+	values := s.values(o, scope)
 	steps := make([]ImprovingAt, 0, len(ends))
 	for _, end := range ends {
 		first, _ := s.Machine.Runs(end.Trial)
@@ -76,24 +79,54 @@ func (s *State) improving(p *Past, o core.Objective, scope Scope) []ImprovingAt 
 	return steps
 }
 
-// lastEnds returns the last end of each suggestion, in order, and then the trials that have not ended, as of now.
-func (s *State) lastEnds(p *Past, runs int) (list []course.End) {
+// lastEnds returns the last end of each suggestion, in order, and then the trials that have not ended, as of now. rerun
+// is how many trials have ended several times.
+func (s *State) lastEnds(p *Past) (list []course.End, rerun int) {
 	m := s.Machine
+	_, runs := m.Runs(0)
+	list, rerun = finalEnds(m, p.Ends())
+	if runs > 1 {
+		return lastOfEach(m, list), rerun
+	}
+	now := course.Moment{At: m.Now(), Ended: len(list)}
+	for no := range core.TrialNo(m.Trials()) {
+		if !m.State(no).Final() {
+			list = append(list, course.End{Moment: now, Trial: no})
+		}
+	}
+	return list, rerun
+}
+
+// finalEnds returns the last end of each trial that has ended, in order, each with how many there are up to it.
+func finalEnds(m *core.Machine, all []course.End) (list []course.End, rerun int) {
+	ends := make([]int, m.Trials())
 	list = make([]course.End, 0, m.Trials())
+	for _, end := range slices.Backward(all) {
+		if ends[end.Trial]++; ends[end.Trial] == 1 && m.State(end.Trial).Final() {
+			list = append(list, end)
+		}
+		if ends[end.Trial] == 2 {
+			rerun++
+		}
+	}
+	slices.Reverse(list)
+	for i := range list {
+		list[i].Ended = i + 1
+	}
+	return list, rerun
+}
+
+// lastOfEach returns the last end of each suggestion.
+func lastOfEach(m *core.Machine, ends []course.End) []course.End {
 	seen := make([]bool, m.Trials())
-	for _, end := range slices.Backward(p.Ends()) {
-		if first, _ := m.Runs(end.Trial); !seen[first] && m.State(end.Trial).Final() {
+	var list []course.End
+	for _, end := range slices.Backward(ends) {
+		if first, _ := m.Runs(end.Trial); !seen[first] {
 			seen[first] = true
 			list = append(list, end)
 		}
 	}
 	slices.Reverse(list)
-	now := course.Moment{At: m.Now(), Ended: m.Count(core.Terminated) + m.Count(core.Errored)}
-	for no := core.TrialNo(0); runs == 1 && int(no) < m.Trials(); no++ {
-		if !m.State(no).Final() {
-			list = append(list, course.End{Moment: now, Trial: no})
-		}
-	}
 	return list
 }
 

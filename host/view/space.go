@@ -107,12 +107,19 @@ func (e *Experiment) Space() (x Space, err error) {
 	}
 	return x, e.recall(func(s *State, p *Past) error {
 		x.Metrics = s.MetricNames()
-		for _, r := range p.Rungs() {
-			x.Rungs = append(x.Rungs, Rung(r))
-		}
-		slices.SortFunc(x.Rungs, func(a, b Rung) int { return cmp.Compare(a.Iteration, b.Iteration) })
+		x.Rungs = rungs(p)
 		return nil
 	})
+}
+
+// rungs returns the rungs by iteration.
+func rungs(p *Past) []Rung {
+	list := []Rung{}
+	for _, r := range p.Rungs() {
+		list = append(list, Rung(r))
+	}
+	slices.SortFunc(list, func(a, b Rung) int { return cmp.Compare(a.Iteration, b.Iteration) })
+	return list
 }
 
 func optionsOf(r config.PluginRef) PluginOptions {

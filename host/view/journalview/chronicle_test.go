@@ -45,6 +45,8 @@ func TestEntries(t *testing.T) {
 		{&core.StopRequested{Trial: 4}, "trial=4", `"trial":4`},
 		{&core.TrialGiven{Suggestion: core.Suggestion{Params: []byte(`{"lr":0.1}`)}, Extra: true},
 			`suggestion={params: {"lr":0.1}} extra=true`, `"suggestion":{"params":{"lr":0.1}},"extra":true`},
+		{&core.TrialGiven{Suggestion: core.Suggestion{Params: []byte(`{"a":"\u003cb\u003e \\u003c"}`)}},
+			`suggestion={params: {"a":"<b> \\u003c"}}`, `"suggestion":{"params":{"a":"\u003cb\u003e \\u003c"}}`},
 		{&core.SchedulerDecided{Decisions: []core.Decision{{Number: 5, Verdict: core.Stop, Reason: "a rung"},
 			{Number: 6}}, Through: 6},
 			`decisions=[{trial: 3, iteration: 9, verdict: stop, reason: "a rung"}, {number: 6, verdict: continue}] ` +

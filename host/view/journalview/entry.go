@@ -99,7 +99,7 @@ func write(b *strings.Builder, v any) {
 	case string:
 		b.WriteString(quoted(v))
 	case json.RawMessage:
-		b.Write(v)
+		b.WriteString(forPeople.Replace(string(v)))
 	case view.Float:
 		b.WriteString(strconv.FormatFloat(float64(v), 'g', 6, 64))
 	default:
@@ -110,6 +110,9 @@ func write(b *strings.Builder, v any) {
 		b.Write(text)
 	}
 }
+
+// forPeople writes characters as themselves that encoding/json escapes for web pages.
+var forPeople = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
 func between(b *strings.Builder, open, end string, n int, item func(int)) {
 	b.WriteString(open)

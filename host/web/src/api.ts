@@ -33,6 +33,12 @@ export type Given = Schemas["GivenTrial"];
 export type Done = Schemas["Done"];
 export type Resources = Schemas["ResourceList"];
 
+// repeats is how often each suggestion runs. Its value is a mean if that is more than once.
+export const repeats = (space?: Space): number => Number(space?.settings["repeat"] ?? 1);
+
+// runsOf are the trials whose value is the best: one, or the runs whose mean it is.
+export const runsOf = (best?: Pick<Schemas["Ranked"], "number" | "mean_of"> | null): number[] => (best ? best.mean_of ?? [best.number] : []);
+
 // TrialPage is a part of the list of trials; with `fields` most fields of a trial may be missing.
 export interface TrialPage {
   total: number;

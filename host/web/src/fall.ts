@@ -18,7 +18,7 @@ export function useFall(source: Source, x: string, status?: Status): string {
   const turn = useRef(Promise.resolve()); // of one look after the other: the answers to an earlier one may come later
   const best = status?.best as Ranked | null | undefined;
   useEffect(() => {
-    if (!status || status.front || source.made) return;
+    if (!status || status.front || source.made || best?.mean_of) return; // a mean is of trials that have ended: none falls
     const value = best ? toNumber(best.value) : NaN;
     turn.current = turn.current.then(async () => {
       const { metric, mode } = (await source.space(x)).objectives[0] ?? { metric: "", mode: "min" };

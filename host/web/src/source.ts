@@ -126,7 +126,7 @@ export class Live extends Paths implements Source {
       }
     }
     const had = this.had.get(path);
-    const answer = await this.answer(path, { headers: { ...this.patience(), ...(had ? { "If-None-Match": had.tag } : {}) } });
+    const answer = await this.answer(path, { headers: { ...this.patience(path), ...(had ? { "If-None-Match": had.tag } : {}) } });
     if (answer.headers.has("Age")) {
       shared.aged++;
       shared.next = Number(answer.headers.get("Tunehost-Next") ?? 0);
@@ -150,10 +150,21 @@ export class Live extends Paths implements Source {
   // changed is when this page has changed something: it then reads what that has done.
   private changed = 0;
 
-  // patience lets the server answer with what it has told another page a moment ago, so that many pages cost a running
-  // experiment as little as one.
-  private patience(): Record<string, string> {
-    return Date.now() - this.changed < 5000 ? {} : { "Cache-Control": "max-age=30" };
+  // followed are the paths that were read since somebody went to the view that is shown.
+  private readonly followed = new Set<string>();
+
+  constructor() {
+    super();
+    addEventListener("hashchange", () => this.followed.clear());
+  }
+
+  // patience lets the server answer with what it has told another page a while ago, so that many pages cost a running
+  // experiment as little as one. A view that is opened begins with what there is now.
+  private patience(path: string): Record<string, string> {
+    if (Date.now() - this.changed < 5000) return {};
+    const follows = this.followed.has(path);
+    this.followed.add(path);
+    return { "Cache-Control": `max-age=${follows ? 30 : 1}` };
   }
 
   // refused is the key that the server has refused last, and when: it is not shown again for a while.

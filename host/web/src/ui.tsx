@@ -1,8 +1,9 @@
 // Small parts of pages. Texts of trials and plugins are children of elements, and so never markup.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Numeric, Problem } from "./api";
-import { number, plural, stateSign, stateWord } from "./format";
+import type { Numeric, Problem, Ranked } from "./api";
+import { runsOf } from "./api";
+import { count, number, plural, stateSign, stateWord } from "./format";
 import { href } from "./route";
 
 type Children = { children?: ComponentChildren };
@@ -14,8 +15,12 @@ export function State({ state, over = false }: { state: string; over?: boolean }
     <span class="word">{stateWord(state)}</span></span>;
 }
 
-// Counted says which values the best trial, the front, importance and plots are made of.
-export function Counted(): JSX.Element {
+// compared is what has a value that is compared.
+export const compared = (repeat: number): string => (repeat > 1 ? "suggestion" : "trial");
+
+// Counted says which values the best trial, the front, importance and plots are made of. Each suggestion runs `repeat` times.
+export function Counted({ repeat = 1 }: { repeat?: number }): JSX.Element {
+  if (repeat > 1) return <p class="quiet" id="counted">Each suggestion runs {count(repeat)} times. Its value is the mean of the last values of its runs, once all have ended.</p>;
   return <p class="quiet" id="counted">The last value of each trial counts, also of one that still runs or has failed.</p>;
 }
 
@@ -25,11 +30,23 @@ export function Star({ front = false }: { front?: boolean }): JSX.Element {
   return <span class="star" title={word}><span aria-hidden="true">★</span><span class="hidden">{word}</span></span>;
 }
 
-// Starred says which trials have the star.
-export function Starred({ x, of }: { x: string; of: ReadonlySet<number> }): JSX.Element | null {
+// Runs are links to trials.
+function Runs({ x, of }: { x: string; of: number[] }): JSX.Element {
+  return <>{of.map((n, i) => <span key={n}>{i > 0 ? ", " : ""}<a href={href(["x", x, "trials", n])}>{n}</a></span>)}</>;
+}
+
+// MeanOf is a suggestion with the runs whose mean its value is.
+export function MeanOf({ x, of }: { x: string; of: Pick<Ranked, "number" | "mean_of" | "suggestion"> }): JSX.Element {
+  const runs = runsOf(of);
+  return <>{runs.length === 1 ? `suggestion ${of.suggestion}, only its trial ` : `the mean of suggestion ${of.suggestion}, trials `}<Runs x={x} of={runs} /></>;
+}
+
+// Starred says which trials have the star; best is the best suggestion, if it has several runs.
+export function Starred({ x, of, best, repeat }: { x: string; of: ReadonlySet<number>; repeat?: number; best?: Pick<Ranked, "number" | "mean_of" | "suggestion"> | null }): JSX.Element | null {
+  if (best?.mean_of) return <span class="starred"><span class="star" aria-hidden="true">★</span> the best is <MeanOf x={x} of={best} /></span>;
   if (of.size === 0) return null;
   const [one] = of;
-  return <span class="starred"><span class="star" aria-hidden="true">★</span> {of.size === 1 ? <>the best is <a href={href(["x", x, "trials", one ?? 0])}>trial {one}</a></> : <Front x={x} n={of.size} />}</span>;
+  return <span class="starred"><span class="star" aria-hidden="true">★</span> {of.size === 1 ? <>the best is <a href={href(["x", x, "trials", one ?? 0])}>trial {one}</a></> : <Front x={x} n={of.size} repeat={repeat} />}</span>;
 }
 
 // Warning is a state that the user should look at.
@@ -123,6 +140,6 @@ export function Facts({ of }: { of: [string, ComponentChildren][] }): JSX.Elemen
 }
 
 // Front stands in the place of the best trial, where there are several objectives.
-export function Front({ x, n }: { x: string; n: number }): JSX.Element {
-  return <a href={href(["x", x, "pareto"])}>{plural(n, "trial")} that no other beats</a>;
+export function Front({ x, n, repeat = 1 }: { x: string; n: number; repeat?: number }): JSX.Element {
+  return <a href={href(["x", x, "pareto"])}>{plural(n, compared(repeat))} that no other beats</a>;
 }

@@ -12,7 +12,7 @@ import { wide } from "../plot/axes";
 import { Lines, Names } from "../plot/lines";
 import { href } from "../route";
 import type { Source } from "../source";
-import { Card, Choice, Front, Value, Waiting } from "../ui";
+import { Card, Choice, Front, MeanOf, Value, Waiting } from "../ui";
 
 // Course is how the best value of an objective came about.
 interface Course {
@@ -79,7 +79,7 @@ function BestIn({ of: o, objective: of }: { of: One; objective: string }): JSX.E
   const found = bestIn(o, of);
   const metric = o.courses.find((c) => objective(c.history) === of)?.history.metric;
   if (!found || !metric) return <>–</>;
-  return <><strong><Value of={o.status.best ? found.value : found.metrics[metric]} /></strong> by <a href={href(["x", o.name, "trials", found.number])}>trial {found.number}</a></>;
+  return <><strong><Value of={o.status.best ? found.value : found.metrics[metric]} /></strong>{found.mean_of ? <>, <MeanOf x={o.name} of={found} /></> : <> by <a href={href(["x", o.name, "trials", found.number])}>trial {found.number}</a></>}</>;
 }
 
 function Sides({ of: list, objectives }: { of: One[]; objectives: string[] }): JSX.Element {

@@ -1,7 +1,7 @@
 // Learning curves of many trials: where each was stopped, and at which rungs.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { toNumber } from "../api";
+import { repeats, toNumber } from "../api";
 import type { Curve, Curves as CurveList, Space } from "../api";
 import { useSource } from "../context";
 import { plural } from "../format";
@@ -30,7 +30,7 @@ export function useSpace(x: string, version = 0): Loaded<Space> {
   return useData("space " + x, Math.ceil(version / 10), () => source.space(x));
 }
 
-export function Curves({ x, version, best }: { x: string; version: number; best?: number }): JSX.Element {
+export function Curves({ x, version, best }: { x: string; version: number; best: number[] }): JSX.Element {
   const source = useSource();
   const [metric, choose] = useState("");
   const [wanted, setScale] = useState<Scale>();
@@ -54,9 +54,9 @@ export function Curves({ x, version, best }: { x: string; version: number; best?
       <Lines label={`${curves.metric} of ${plural(curves.trials.length, "trial")} by iteration`} xLabel="iteration"
         yLabel={curves.metric} xLog={scale.includes("x")} yLog={scale.includes("y")} rungs={rungs} height={340}
         range={mode && part === "half" ? better(curves.trials, mode) : undefined}
-        lines={curves.trials.map((c) => line(c, best))} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
+        lines={curves.trials.map((c) => line(c, best, repeats(space)))} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
       <p class="quiet">{curves.trials.length < curves.total ? `${curves.trials.length} of ${plural(curves.total, "trial")}, the best among them. ` : ""}
-        ✕ stopped early · <span class="state-error">✕ failed</span> · ● finished or running{curves.trials.some((c) => c.number === best) ? "; the bold line is the best trial, ★" : ""}
+        ✕ stopped early · <span class="state-error">✕ failed</span> · ● finished or running{!curves.trials.some((c) => best.includes(c.number)) ? "" : repeats(space) > 1 ? "; the bold lines are the runs of the best suggestion, ★" : "; the bold line is the best trial, ★"}
         {rungs.length > 0 ? `; dashed: where the scheduler stopped trials early or paused them, at ${rungs.join(", ")}` : ""}. Click a line to see its trial; on the plot, arrow keys go from trial to trial, and Enter opens one.</p></>}
   </Card>;
 }
@@ -69,7 +69,8 @@ function better(list: Curve[], mode: string): [number, number] | undefined {
   return mode === "max" ? [middle, ends.at(-1)!] : [ends[0]!, middle];
 }
 
-function line(c: Curve, best?: number): Line {
-  return { name: `trial ${c.number}${c.reason ? ": " + c.reason : ""}`, trial: c.number, xs: c.iterations,
-    ys: c.values.map(toNumber), strong: c.number === best, best: c.number === best, end: c.state === "ERROR" ? "failed" : c.stopped ? "stopped" : "done" };
+function line(c: Curve, all: number[], repeat: number): Line {
+  const best = all.includes(c.number);
+  return { name: `trial ${c.number}${repeat > 1 ? ` of suggestion ${Math.floor(c.number / repeat)}` : ""}${c.reason ? ": " + c.reason : ""}`, trial: c.number, xs: c.iterations,
+    ys: c.values.map(toNumber), strong: best, best, end: c.state === "ERROR" ? "failed" : c.stopped ? "stopped" : "done" };
 }

@@ -1,6 +1,7 @@
 // What the searcher and the scheduler decided, and why.
 import type { JSX } from "preact";
 import type { Decisions, Given, Said, Space } from "../api";
+import { runsOf } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
 import { count, plural, time, value } from "../format";
@@ -26,10 +27,10 @@ export function DecisionsPage({ x, watched }: PageProps): JSX.Element {
   return <><h1>Decisions</h1>
     <Card title={`Searcher: ${space.searcher.name}`} id="searcher"><Options of={space.searcher.options} /><Lines of={said} kind="searcher" /></Card>
     <Card title={`Scheduler: ${space.scheduler.name}`} id="scheduler"><Options of={space.scheduler.options} /><Lines of={said} kind="scheduler" />
-      <Rungs x={x} of={space.rungs} early={watched.status?.stopped_early ?? 0} /></Card>
+      {said.data ? <Rungs x={x} of={said.data} /> : null}</Card>
     <Card title={trials.length === most ? `The last ${most} trials that ended or paused` : "Why trials ended or paused, the last first"} id="decisions"><div class="scroll"><table class="told">
       <thead><tr><th>trial</th><th>suggested by</th><th>state</th><th>iteration</th><th>when</th><th>why</th></tr></thead>
-      <tbody>{trials.map((t) => <tr key={t.number}><td><a href={href(["x", x, "trials", t.number])}>{t.number}</a>{t.number === watched.status?.best?.number ? <> <Star /></> : null}</td><td class="by">{said.data ? suggester(t.number, said.data, space) : "…"}</td>
+      <tbody>{trials.map((t) => <tr key={t.number}><td><a href={href(["x", x, "trials", t.number])}>{t.number}</a>{runsOf(watched.status?.best).includes(t.number) ? <> <Star /></> : null}</td><td class="by">{said.data ? suggester(t.number, said.data, space) : "…"}</td>
         <td><State state={fate(t)} /></td><td>{t.iteration}</td><td>{time(t.ended)}</td><td>{(t.reason ?? t.error)?.split("\n")[0]}</td></tr>)}</tbody></table></div></Card></>;
 }
 
@@ -46,17 +47,20 @@ function Lines({ of: { data, error }, kind }: { of: Loaded<Decisions>; kind: str
 const tone = (s: Said): string | undefined => (s.level === "ERROR" ? "state-error" : s.level === "WARN" ? "state-paused" : undefined);
 
 // Rungs are the iterations at which the scheduler has stopped trials. The last reason says what it knows by now.
-function Rungs({ x, of, early }: { x: string; of: Space["rungs"]; early: number }): JSX.Element | null {
+// All its numbers are of one answer.
+function Rungs({ x, of: { rungs: of, stopped_by_others: others } }: { x: string; of: Decisions }): JSX.Element | null {
   if (of.length === 0) return null;
   const here = of.reduce((n, r) => n + r.stopped, 0);
   return <><h3>Where it has stopped trials</h3><p class="quiet" id="early">{plural(here, "trial")} before their own end{
-    early > here ? <>; {count(early - here)} more were stopped by a rule of the experiment or by the user, <a href={href(["x", x, "trials"], { state: "TERMINATED" })}>as the list of trials says</a></> : ""}.</p><div class="scroll"><table id="rungs"><thead><tr><th>at iteration</th><th>stopped</th><th>paused</th><th>the last reason</th></tr></thead>
+    others > 0 ? <>; {count(others)} more {others === 1 ? "was" : "were"} stopped by a rule of the experiment, by its end or by the user, <a href={href(["x", x, "trials"], { state: "TERMINATED" })}>as the list of trials says</a></> : ""}.</p><div class="scroll"><table id="rungs"><thead><tr><th>at iteration</th><th>stopped</th><th>paused</th><th>the last reason</th></tr></thead>
     <tbody>{of.map((r) => <tr key={r.iteration}><td>{r.iteration}</td><td>{plural(r.stopped, "trial")}</td><td>{plural(r.paused, "trial")}</td>
       <td class="why">{r.reason ? <><a href={href(["x", x, "trials", r.trial])}>trial {r.trial}</a>: {r.reason}</> : ""}</td></tr>)}</tbody></table></div></>;
 }
 
-// suggester says who has suggested a trial. Of very many trials that were given, only the last ones are known.
-function suggester(no: number, { given }: Decisions, space: Space): string {
+// suggester says who has suggested a trial. Of very many trials that were given, only the last ones are known; of one that
+// was made after the answer, nothing is.
+function suggester(no: number, { given, trials }: Decisions, space: Space): string {
+  if (no >= trials) return "…";
   const found = given.find((g) => g.number === no);
   if (found) return giver(found);
   return given.length >= 1000 && no < (given[0]?.number ?? 0) ? "–" : space.searcher.name;

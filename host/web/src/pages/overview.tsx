@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { History as HistoryOf, Params, Ranked, Status } from "../api";
-import { flat, toNumber } from "../api";
+import { flat, repeats, runsOf, toNumber } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
 import { clock, count, exact, number, plural, roughly, seconds, states, time, unitOf, word } from "../format";
@@ -13,7 +13,7 @@ import { wide } from "../plot/axes";
 import { Lines } from "../plot/lines";
 import { href } from "../route";
 import type { Made } from "../source";
-import { Card, Choice, Code, Copy, Counted, Facts, Front, Starred, Value, Waiting } from "../ui";
+import { Card, Choice, Code, Copy, Counted, Facts, Front, MeanOf, Starred, Value, Waiting } from "../ui";
 import { Curves, useSpace } from "./curves";
 import { FrontTable } from "./pareto";
 
@@ -22,8 +22,8 @@ export const left = (s: Status): string => (s.left_s === undefined ? "" : roughl
 
 export function Overview({ x, watched }: PageProps): JSX.Element {
   const { status, version } = watched;
-  const history = useMemo(() => <History x={x} version={version} best={status?.best?.number} />, [x, version]);
-  const curves = useMemo(() => <Curves x={x} version={version} best={status?.best?.number} />, [x, version]);
+  const history = useMemo(() => <History x={x} version={version} best={status?.best as Ranked | undefined} />, [x, version]);
+  const curves = useMemo(() => <Curves x={x} version={version} best={runsOf(status?.best)} />, [x, version]);
   if (!status) return <Waiting error={watched.lost ? undefined : watched.error} />;
   return <>
     <Headline watched={watched} status={status} x={x} />
@@ -49,7 +49,7 @@ function Headline({ watched: { lost, seen, fell }, status: s, x }: { watched: Wa
     <div><h2>progress</h2><Progress x={x} status={s} lost={unknown} /></div>
     <div><h2>time</h2><div class="big number" id="elapsed"><Elapsed status={s} lost={unknown} /></div><div id="left" class="strong">{unknown ? "not known" : timeLeft(s, made)}</div></div>
     <div><h2 id="best-of">{s.best || !s.front ? `best ${objective ? `${objective.metric} (${objective.mode})` : "so far"}` : "best"}</h2>{s.best ? <><div class="big" id="best-value"><Value of={s.best.value} /></div>
-      <div>by <a href={href(["x", x, "trials", s.best.number])}>trial {s.best.number}</a></div></>
+      <div>{s.best.mean_of ? <MeanOf x={x} of={s.best as Ranked} /> : <>by <a href={href(["x", x, "trials", s.best.number])}>trial {s.best.number}</a></>}</div></>
       : s.front ? <div id="front"><Front x={x} n={s.front} /></div> : "no result yet"}{fell ? <div class="state-paused" id="fell" role="status">{fell}</div> : null}</div>
   </section>;
 }
@@ -137,7 +137,7 @@ function FrontCard({ x, n, over }: { x: string; n: number; over: boolean }): JSX
   const source = useSource();
   const { data, error } = useData("front " + x, n, () => source.pareto(x));
   const space = useSpace(x).data;
-  return <Card title="Best" id="best"><p><Front x={x} n={n} />:</p><Counted />
+  return <Card title="Best" id="best"><p><Front x={x} n={n} repeat={repeats(space)} />:</p><Counted repeat={repeats(space)} />
     {data && space ? <FrontTable x={x} of={data.slice(0, 20)} over={over} metrics={space.objectives.map((o) => o.metric)} /> : <Waiting error={error} />}
     {n > 20 ? <p class="quiet">These are the first 20; the <a href={href(["x", x, "pareto"])}>Pareto front</a> has all.</p> : null}</Card>;
 }
@@ -147,13 +147,15 @@ type Form = (typeof forms)[number][0];
 
 export function Best({ best, front, x, over }: { best: Ranked | null; front?: number; x: string; over: boolean }): JSX.Element {
   const [form, choose] = useState<Form>("yaml");
+  const repeat = repeats(useSpace(x).data);
   if (!best && front) return <FrontCard x={x} n={front} over={over} />;
   if (!best) return <Card title="Best">No trial has reported a value of the objective yet.</Card>;
   const names = Object.keys(best.params);
+  const means = best.mean_of !== undefined;
   return <Card title="Best" id="best" aside={<Choice label="form" of={forms} chosen={form} on={choose} />}>
-    <p>{number(best.value)} by <a href={href(["x", x, "trials", best.number])}>trial {best.number} ({best.trial})</a>, after{" "}
-      {plural(best.iteration, "iteration")}{best.time_total_s ? `, ${seconds(best.time_total_s)}` : ""}{best.state === "ERROR" ? "; it has failed later" : ""}</p>
-    <Counted />
+    <p>{number(best.value)}{means ? <>, <MeanOf x={x} of={best} /></> : <> by <a href={href(["x", x, "trials", best.number])}>trial {best.number} ({best.trial})</a></>}, after{" "}
+      {plural(best.iteration, "iteration")}{means ? " each" : best.time_total_s ? `, ${seconds(best.time_total_s)}` : ""}{best.state === "ERROR" ? "; it has failed later" : ""}</p>
+    <Counted repeat={repeat} />
     <Code text={written(best.params, names, form)} label="the best parameters" /></Card>;
 }
 
@@ -179,16 +181,18 @@ function python(v: unknown): string {
 
 type By = "time" | "trials";
 
-function History({ x, version, best }: { x: string; version: number; best?: number }): JSX.Element {
+function History({ x, version, best }: { x: string; version: number; best?: Ranked | null }): JSX.Element {
   const source = useSource();
   const [by, choose] = useState<By>("time");
   const { data, error } = useData("history " + x, version, () => source.history(x));
   const aside: ComponentChildren = <Choice label="by" of={[["time", "time"], ["trials", "trials"]]} chosen={by} on={choose} />;
-  const several = (useSpace(x).data?.objectives.length ?? 1) > 1;
-  return <Card title={data ? `Best ${data.metric} so far (${data.mode})` : "Best so far"} id="history" aside={aside}>
+  const space = useSpace(x).data;
+  const several = (space?.objectives.length ?? 1) > 1;
+  const repeat = repeats(space);
+  return <Card title={data ? `Best ${repeat > 1 ? "mean of " : ""}${data.metric} so far (${data.mode})` : "Best so far"} id="history" aside={aside}>
     {several ? <p class="quiet">There are several objectives; this is the first one.</p> : null}
-    {data ? <HistoryPlot of={data} by={by} x={x} best={several ? undefined : best} /> : <Waiting error={error} />}
-    {data && data.steps.length > 0 ? <p class="quiet">{best === undefined || several ? null : <><Starred x={x} of={new Set([best])} />. </>}Each dot is a trial at its end{asOf(data)}.
+    {data ? <HistoryPlot of={data} by={by} x={x} best={several ? undefined : best?.number} repeat={repeat} /> : <Waiting error={error} />}
+    {data && data.steps.length > 0 ? <p class="quiet">{!best || several ? null : <><Starred x={x} of={new Set([best.number])} best={best} />. </>}{repeat > 1 ? "Each dot is the mean of the runs of a suggestion, when the last of them ended" : "Each dot is a trial at its end"}{asOf(data)}.{data.rerun ? <span id="rerun">{" "}{plural(data.rerun, "trial")} ended more than once: the last end counts.</span> : null}
       {" "}The line is the best dot so far; <code>tunehost best --curve</code> counts every result.</p> : null}</Card>;
 }
 
@@ -199,13 +203,13 @@ function asOf({ steps }: HistoryOf): string {
 }
 
 // HistoryPlot has a point for each trial, and a line for the best.
-export function HistoryPlot({ of: { steps, metric }, by, x, best }: { of: HistoryOf; by: By; x: string; best?: number }): JSX.Element {
+export function HistoryPlot({ of: { steps, metric }, by, x, best, repeat = 1 }: { of: HistoryOf; by: By; x: string; best?: number; repeat?: number }): JSX.Element {
   if (steps.length === 0) return <p class="quiet">There is no value yet.</p>;
   const last = steps[steps.length - 1];
   const unit = unitOf(Math.max(0, ...steps.map((s) => toNumber(s.at_s))));
   const xs = steps.map((s) => (by === "time" ? toNumber(s.at_s) / unit.seconds : s.trials_ended));
   return <Lines label={`Best ${metric} so far: ${number(last?.best)}`} xLabel={by === "time" ? unit.name : "trials that have ended"}
     yLabel={metric} yLog={wide(steps.map((s) => toNumber(s.value)))} height={240} pick={(n) => { location.hash = href(["x", x, "trials", n]); }}
-    lines={[...steps.map((s, i) => ({ name: `trial ${s.number}`, trial: s.number, xs: [xs[i] ?? NaN], ys: [toNumber(s.value)], best: s.number === best })),
+    lines={[...steps.map((s, i) => ({ name: repeat > 1 ? `suggestion ${s.number / repeat}` : `trial ${s.number}`, trial: s.number, xs: [xs[i] ?? NaN], ys: [toNumber(s.value)], best: s.number === best })),
       { name: "best so far", xs, ys: steps.map((s) => toNumber(s.best)), strong: true, step: true }]} />;
 }

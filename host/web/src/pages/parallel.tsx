@@ -1,6 +1,8 @@
 // Parallel coordinates: which parameters lead to good values.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import { runsOf } from "../api";
+import type { Ranked } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
 import { choiceTexts, count, number, plural } from "../format";
@@ -14,10 +16,11 @@ import type { Table } from "./data";
 
 export function ParallelPage({ x, watched }: PageProps): JSX.Element {
   const { data, error } = useTable(x, watched.version);
-  return <><h1>Parallel coordinates</h1>{data ? <Chart x={x} t={data} best={watched.status?.best?.number} /> : <Waiting error={error} />}</>;
+  return <><h1>Parallel coordinates</h1>{data ? <Chart x={x} t={data} leader={watched.status?.best as Ranked | null | undefined} /> : <Waiting error={error} />}</>;
 }
 
-function Chart({ x, t, best }: { x: string; t: Table; best?: number }): JSX.Element {
+function Chart({ x, t, leader }: { x: string; t: Table; leader?: Ranked | null }): JSX.Element {
+  const best = runsOf(leader)[0];
   const source = useSource();
   const { query } = useRoute();
   const metric = metricOf(t, query.get("metric"));
@@ -46,7 +49,7 @@ function Chart({ x, t, best }: { x: string; t: Table; best?: number }): JSX.Elem
       pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
     <Scale low={better(t, metric) > 0 ? low : high} high={better(t, metric) > 0 ? high : low} label={`${metric}, by rank, the best blue:`} />
     {wrong ? <p class="failure" role="alert"><strong>✕</strong> {wrong}</p> : null}
-    <Highlighted x={x} best={best} shown={strong} />
+    <Highlighted x={x} best={best} shown={strong} leader={leader} />
     <p class="quiet">Drag along an axis to choose a range, click the axis to drop it. {where ? <>{source.made ? null : <a href={href(["x", x, "trials"], { where })}>
       The chosen trials as a table</a>} <button type="button" class="small" onClick={() => brush({})}>choose all</button></> : null}</p>
     <Axes all={all} shown={shown} logs={logs} linear={(n) => linear(t, n)} set={set} ranges={ranges} brush={brush} dimensions={dimensions} setLogs={(l) => setQuery({ log: l.map(encodeURIComponent).join(",") })} />
@@ -60,10 +63,11 @@ function absent(t: Table, marked: string): string {
 }
 
 // Highlighted says which trial the bold line is.
-function Highlighted({ x, best, shown }: { x: string; best?: number; shown?: number }): JSX.Element | null {
+function Highlighted({ x, best, shown, leader }: { x: string; best?: number; shown?: number; leader?: Ranked | null }): JSX.Element | null {
   if (shown === undefined) return null;
   return <p class="row quiet" id="highlighted"><span><svg width="44" height="10" aria-hidden="true"><line x1="0" x2="44" y1="5" y2="5" stroke-width="3" stroke="var(--mark)" /></svg>{" "}
-    {shown === best ? <Starred x={x} of={new Set([shown])} /> : <a href={href(["x", x, "trials", shown])}>trial {shown}</a>}</span></p>;
+    {shown === best && !leader?.mean_of ? <Starred x={x} of={new Set([shown])} /> : <a href={href(["x", x, "trials", shown])}>trial {shown}</a>}</span>
+    {leader?.mean_of ? <Starred x={x} of={new Set()} best={leader} /> : null}{leader?.mean_of ? "Each line is one run." : null}</p>;
 }
 
 function dimension(t: Table, name: string, log: boolean): Dimension {

@@ -1,8 +1,8 @@
 // How the value depends on parameters: importance, slices, and two parameters at a time.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { toNumber } from "../api";
-import type { Importance, Space } from "../api";
+import { repeats, runsOf, toNumber } from "../api";
+import type { Importance, Ranked, Space } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
 import { plural, value } from "../format";
@@ -12,7 +12,7 @@ import { wide } from "../plot/axes";
 import { Hatched, Scale, Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
-import { Card, Counted, Failure, Select, Starred, Waiting } from "../ui";
+import { Card, compared, Counted, Failure, Select, Starred, Waiting } from "../ui";
 import { better, column, failed, extent, metricOf, shades, useTable } from "./data";
 import type { Table } from "./data";
 
@@ -39,23 +39,28 @@ function Parameters({ x, data, metric, shares, watched }: PageProps & { data: Ta
   const ranked = [...(shares.data?.importance ?? [])].sort((a, b) => toNumber(b.importance) - toNumber(a.importance));
   const names = [...new Set([...ranked.map((s) => s.param), ...data.space.parameters.map((p) => p.name)])]
     .filter((n) => data.space.parameters.some((p) => p.name === n));
+  const repeat = repeats(data.space);
+  const best = watched.status?.best as Ranked | null | undefined;
   return <>
     <div class="row"><h1>Parameters</h1><Select label="metric" of={source.offered(x, "importance", data.space.metrics)} chosen={metric} on={(m) => setQuery({ metric: m })} /></div>
     <Card title="Importance" id="importance">
       <Failure of={shares.error} />
       {isOther(data.space, metric) ? <p class="quiet">{metric} is no objective: its smallest values count as the best.</p> : null}
-      <Counted />
-      {shares.data ? <><table class="bars"><thead><tr><th>parameter</th><th class="number">share</th><th>of the differences between {plural(shares.data.trials, "trial")}</th></tr></thead>
+      <Counted repeat={repeat} />
+      {shares.data ? <><table class="bars"><thead><tr><th>parameter</th><th class="number">share</th><th>of the differences between {plural(shares.data.trials, compared(repeat))}</th></tr></thead>
         <tbody>{ranked.map((s) => <tr key={s.param}><th scope="row">{s.param}</th>
-          <td class="number">{percent(toNumber(s.importance))}</td><td><Bar share={toNumber(s.importance)} />{s.without ? <div class="quiet">not in {plural(s.without, "trial")}</div> : null}</td></tr>)}</tbody></table>
+          <td class="number">{percent(toNumber(s.importance))}</td><td><Bar share={toNumber(s.importance)} />{s.without ? <div class="quiet">not in {plural(s.without, compared(repeat))}</div> : null}</td></tr>)}</tbody></table>
         {shares.data.cautions?.length ? <ul class="quiet" id="cautions" aria-label="cautions">{shares.data.cautions.map((c) => <li key={c}>⚠ {c}</li>)}</ul> : null}</> : null}
       {shares.error ? <Basis of={data} early={watched.status?.stopped_early ?? 0} /> : null}</Card>
-    <Contour x={x} t={data} metric={metric} names={names} best={watched.status?.best?.number} />
+    <Contour x={x} t={data} metric={metric} names={names} best={best} />
     <h2>Slices</h2>
-    {watched.status?.best ? <p class="quiet"><Starred x={x} of={new Set([watched.status.best.number])} /></p> : null}
-    <div class="slices">{names.map((n) => <Slice key={n} x={x} t={data} metric={metric} name={n} best={watched.status?.best?.number} />)}</div>
+    {best ? <p class="quiet"><Starred x={x} of={new Set([best.number])} best={best} />{repeat > 1 ? single : null}</p> : null}
+    <div class="slices">{names.map((n) => <Slice key={n} x={x} t={data} metric={metric} name={n} best={best} />)}</div>
   </>;
 }
+
+// single says what dots are where suggestions have several runs.
+export const single = ". Each dot is one run: each run of the best suggestion has the star.";
 
 // Basis says what the values are based on where there are too few for an importance, which has cautions of its own.
 function Basis({ of: t, early }: { of: Table; early: number }): JSX.Element | null {
@@ -79,26 +84,28 @@ function axisOf(t: Table, name: string): { label: string; log?: boolean; choices
   return { label: name, log: p?.log, choices: p?.choices };
 }
 
-function Slice({ x, t, metric, name, best }: { x: string; t: Table; metric: string; name: string; best?: number }): JSX.Element {
+function Slice({ x, t, metric, name, best }: { x: string; t: Table; metric: string; name: string; best?: Ranked | null }): JSX.Element {
+  const runs = runsOf(best);
   const dots = useMemo(() => {
     const [xs, ys] = [column(t, name), column(t, metric)];
-    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], strong: trial === best, failed: failed(t, i) }))
+    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], strong: runs.includes(trial), failed: failed(t, i) }))
       .filter((d) => d.x !== undefined && d.y !== undefined);
-  }, [t, metric, name, best]);
+  }, [t, metric, name, runs.join()]);
   const log = useMemo(() => wide(column(t, metric)), [t, metric]);
   return <Card title={name}><Scatter label={`${metric} by ${name}, ${dots.length} trials`} x={axisOf(t, name)} y={{ label: metric, log }} dots={dots} height={230}
     pick={(n) => { location.hash = href(["x", x, "trials", n]); }} /></Card>;
 }
 
-function Contour({ x, t, metric, names, best }: { x: string; t: Table; metric: string; names: string[]; best?: number }): JSX.Element | null {
+function Contour({ x, t, metric, names, best }: { x: string; t: Table; metric: string; names: string[]; best?: Ranked | null }): JSX.Element | null {
   const { query } = useRoute();
   const [a, b] = [query.get("a") ?? names[0] ?? "", query.get("b") ?? names.find((n) => n !== (query.get("a") ?? names[0])) ?? ""];
+  const runs = runsOf(best);
   const dots = useMemo(() => {
     const [xs, ys, vs] = [column(t, a), column(t, b), column(t, metric)];
     const shade = shades(vs, better(t, metric));
-    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: trial === best, failed: failed(t, i),
+    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: runs.includes(trial), failed: failed(t, i),
       lines: [`${metric}: ${value(vs[i])}`] })).filter((d) => d.x !== undefined && d.y !== undefined && Number.isFinite(d.shade));
-  }, [t, a, b, metric, best]);
+  }, [t, a, b, metric, runs.join()]);
   if (names.length < 2) return null;
   const [low, high] = extent(column(t, metric));
   const up = better(t, metric) > 0;
@@ -107,6 +114,6 @@ function Contour({ x, t, metric, names, best }: { x: string; t: Table; metric: s
     <Scatter label={`${metric} by ${a} and ${b}, ${dots.length} trials`} x={axisOf(t, a)} y={axisOf(t, b)} dots={dots} height={420}
       field={(d) => d.shade ?? NaN} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
     <Scale low={up ? low : high} high={up ? high : low} label={`${metric}, by rank, the best blue:`} />
-    <p class="quiet">The colour of an area is the mean of the trials nearby; <Hatched /> there is none. {dots.some((d) => d.strong) && best !== undefined ? <Starred x={x} of={new Set([best])} />
-      : best === undefined ? null : `The best trial does not have both parameters.`}</p></Card>;
+    <p class="quiet">The colour of an area is the mean of the trials nearby; <Hatched /> there is none. {dots.some((d) => d.strong) && best ? <><Starred x={x} of={new Set([best.number])} best={best} />{repeats(t.space) > 1 ? single : null}</>
+      : !best ? null : `The best trial does not have both parameters.`}</p></Card>;
 }

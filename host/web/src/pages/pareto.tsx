@@ -1,7 +1,7 @@
 // The Pareto front of two or three objectives, or of any two metrics.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { flat, toNumber } from "../api";
+import { flat, repeats, runsOf, toNumber } from "../api";
 import type { Ranked } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
@@ -12,9 +12,10 @@ import { wide } from "../plot/axes";
 import { Scale, Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
-import { Card, Counted, Failure, Select, Starred, State, Waiting } from "../ui";
+import { Card, compared as compares, Counted, Failure, Select, Starred, State, Waiting } from "../ui";
 import { better, column, directed, extent, failed, shades, useTable } from "./data";
 import { useSpace } from "./curves";
+import { single } from "./parameters";
 import type { Table } from "./data";
 
 export function ParetoPage({ x, watched }: PageProps): JSX.Element {
@@ -27,8 +28,8 @@ export function ParetoPage({ x, watched }: PageProps): JSX.Element {
   if (one && table.data.space.metrics.length < 2) return <><h1>Pareto front</h1><p class="quiet">The experiment has one objective, and so no front; and there is no second metric to compare it with.</p></>;
   return <><h1>{one ? "Two metrics" : "Pareto front"}</h1>
     {one ? <p class="quiet">The experiment has one objective, and so no Pareto front. This compares its last values with those of another metric.</p> : null}
-    <Plots x={x} t={table.data} front={objectives.length > 1 ? front.data ?? [] : []} best={one ? watched.status?.best?.number : undefined} />
-    {objectives.length > 1 ? <><Failure of={front.error} /><Front x={x} of={front.data ?? []} metrics={objectives.map((o) => o.metric)} over={watched.status?.state !== "running"} /></> : null}</>;
+    <Plots x={x} t={table.data} front={objectives.length > 1 ? front.data ?? [] : []} best={one ? watched.status?.best as Ranked | null | undefined : undefined} />
+    {objectives.length > 1 ? <><Failure of={front.error} /><Front x={x} of={front.data ?? []} repeat={repeats(table.data.space)} metrics={objectives.map((o) => o.metric)} over={watched.status?.state !== "running"} /></> : null}</>;
 }
 
 interface Marked {
@@ -36,12 +37,13 @@ interface Marked {
   t: Table;
   front: Ranked[];
   // best is the best trial of a single objective, which has no front.
-  best?: number;
+  best?: Ranked | null;
 }
 
 function Plots({ x, t, front, best }: Marked): JSX.Element {
   const { query } = useRoute();
   const names = t.space.objectives.map((o) => o.metric);
+  const repeat = repeats(t.space);
   const all = t.space.metrics;
   const [a, b] = [query.get("a") ?? names[0] ?? all[0] ?? "", query.get("b") ?? names[1] ?? all.find((m) => m !== names[0]) ?? ""];
   const pairs: [string, string, string?][] = names.length === 3 && !query.get("a") && !query.get("b")
@@ -49,21 +51,23 @@ function Plots({ x, t, front, best }: Marked): JSX.Element {
   return <>
     <div class="row"><Select label="across" of={all} chosen={a} on={(v) => setQuery({ a: v, b })} /><Select label="up" of={all} chosen={b} on={(v) => setQuery({ a, b: v })} /></div>
     <div class={pairs.length > 1 ? "two" : undefined} id="pareto">{pairs.map(([p, q, r]) => <Pair key={p + " " + q} x={x} t={t} a={p} b={q} c={r} front={front} best={best} />)}</div>
-    <p class="quiet">{best !== undefined ? <Starred x={x} of={new Set([best])} /> : front.length > 0 ? <>○ is a trial on the front: no other is better in everything.</> : null}{t.points.states.includes("ERROR") ? <> <span class="state-error">✕ is a trial that has failed.</span></> : null}</p><Counted /></>;
+    <p class="quiet">{best ? <><Starred x={x} of={new Set([best.number])} best={best} />{repeat > 1 ? single : null}</> : front.length > 0 ? <>○ is a {compares(repeat)} on the front: no other is better in everything.{repeat > 1 ? " It is drawn at its means; each other dot is one run." : ""}</> : null}{t.points.states.includes("ERROR") ? <> <span class="state-error">✕ is a trial that has failed.</span></> : null}</p><Counted repeat={repeat} /></>;
 }
 
 function Pair({ x, t, a, b, c, front, best: first }: Marked & { a: string; b: string; c?: string }): JSX.Element {
+  const runs = runsOf(first);
+  const repeat = repeats(t.space);
   const dots = useMemo(() => {
     const best = new Set(front.map((r) => r.number));
     const [xs, ys, cs] = [compared(t, a, front), compared(t, b, front), c ? compared(t, c, front) : []];
     const shade = c ? shades(cs, better(t, c)) : [];
-    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: best.has(trial) || trial === first, failed: failed(t, i),
-      lines: c ? [`${c}: ${value(cs[i])}`] : [] })).filter((d) => d.x !== undefined && d.y !== undefined);
-  }, [t, a, b, c, front, first]);
+    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: best.has(trial) || runs.includes(trial), failed: failed(t, i),
+      lines: c ? [`${c}: ${value(cs[i])}`] : [] })).filter((d) => d.x !== undefined && d.y !== undefined && (best.has(d.trial) || !best.has(d.trial - d.trial % repeat)));
+  }, [t, a, b, c, front, runs.join()]);
   const two = t.space.objectives;
   const both = two.length === 2 && a !== b && two.some((o) => o.metric === b) ? two.find((o) => o.metric === a) : undefined;
   return <Card title={`${b} by ${a}${c ? `, coloured by ${c}` : ""}`}><Scatter label={`${b} by ${a}: ${dots.length} trials, ${front.length} of them on the front`}
-    x={{ label: directed(t, a), log: wide(column(t, a)) }} y={{ label: directed(t, b), log: wide(column(t, b)) }} dots={dots} height={360} front={first === undefined} steps={front.length > 1 && both ? (both.mode === "max" ? "max" : "min") : undefined} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
+    x={{ label: directed(t, a), log: wide(column(t, a)) }} y={{ label: directed(t, b), log: wide(column(t, b)) }} dots={dots} height={360} front={!first} steps={front.length > 1 && both ? (both.mode === "max" ? "max" : "min") : undefined} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
     {c ? <Colours t={t} metric={c} /> : null}</Card>;
 }
 
@@ -84,8 +88,8 @@ function Colours({ t, metric }: { t: Table; metric: string }): JSX.Element {
   return <Scale low={up ? low : high} high={up ? high : low} label={`${directed(t, metric)}, by rank, the best blue:`} />;
 }
 
-function Front({ x, of, metrics, over }: { x: string; of: Ranked[]; metrics: string[]; over: boolean }): JSX.Element {
-  return <Card title={`${plural(of.length, "trial")} on the front: no other is better in everything`} id="front"><FrontTable x={x} of={of.slice(0, 500)} over={over} metrics={metrics} /></Card>;
+function Front({ x, of, metrics, over, repeat }: { x: string; of: Ranked[]; metrics: string[]; over: boolean; repeat: number }): JSX.Element {
+  return <Card title={`${plural(of.length, compares(repeat))} on the front: no other is better in everything`} id="front"><FrontTable x={x} of={of.slice(0, 500)} over={over} metrics={metrics} /></Card>;
 }
 
 // FrontTable has the objectives and the parameters of trials on the front, and how each trial goes or has ended.

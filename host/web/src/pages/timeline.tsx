@@ -1,6 +1,6 @@
 // When and where trials ran.
 import type { JSX } from "preact";
-import { toNumber } from "../api";
+import { runsOf, toNumber } from "../api";
 import type { Timeline } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
@@ -31,7 +31,7 @@ export function TimelinePage({ x, watched }: PageProps): JSX.Element {
   const { data, error } = useData("timeline " + x, watched.version, () => source.timeline(x));
   return <><h1>Timeline</h1>{data ? <Card title={title(data)} id="timeline"
     aside={<Choice label="rows" of={[["place", "by place"], ["trial", "by trial"]]} chosen={by} on={(v) => setQuery({ by: v })} />}>
-    <Chart x={x} of={data} by={by} best={watched.status?.best?.number} /><Legend />{part(data) ? <p class="quiet">Where nothing is drawn, a trial that is not shown may have run.</p> : null}
+    <Chart x={x} of={data} by={by} best={runsOf(watched.status?.best)} /><Legend />{part(data) ? <p class="quiet">Where nothing is drawn, a trial that is not shown may have run.</p> : null}
     {data.saves_left_out ? <p class="quiet">Later saves are not shown: there are very many.</p> : null}</Card>
     : <Waiting error={error} />}</>;
 }
@@ -40,9 +40,9 @@ const title = (t: Timeline): string => `${part(t) ? `${count(t.trials.length)} o
 
 const part = (t: Timeline): boolean => t.trials.length < t.total;
 
-function boxes(t: Timeline, by: "place" | "trial", best?: number): { list: Box[]; rows: string[] } {
+function boxes(t: Timeline, by: "place" | "trial", best: number[]): { list: Box[]; rows: string[] } {
   const list: Box[] = [];
-  const rows = by === "place" ? t.lanes.map((l) => `${l.node || "this machine"} ${l.slot}`) : t.trials.map((r) => (r.number === best ? "★ " : "") + r.number);
+  const rows = by === "place" ? t.lanes.map((l) => `${l.node || "this machine"} ${l.slot}`) : t.trials.map((r) => (best.includes(r.number) ? "★ " : "") + r.number);
   t.trials.forEach((r, i) => r.segments.forEach((s) => {
     const row = by === "trial" ? i : s.lane;
     if (row === null || row === undefined) return;
@@ -53,7 +53,7 @@ function boxes(t: Timeline, by: "place" | "trial", best?: number): { list: Box[]
   return { list, rows };
 }
 
-function Chart({ x, of, by, best }: { x: string; of: Timeline; by: "place" | "trial"; best?: number }): JSX.Element {
+function Chart({ x, of, by, best }: { x: string; of: Timeline; by: "place" | "trial"; best: number[] }): JSX.Element {
   const { list, rows } = boxes(of, by, best);
   const each = Math.max(2, Math.min(22, 640 / Math.max(1, rows.length)));
   const unit = unitOf(toNumber(of.now_s));
@@ -67,7 +67,7 @@ function Chart({ x, of, by, best }: { x: string; of: Timeline; by: "place" | "tr
     const step = Math.ceil(14 / each);
     drawAxes(s, f, xs, { label: "", kind: "choice", at: () => NaN, invert: () => NaN,
       ticks: rows.map((text, i) => ({ text, at: y(i) + each / 2 })).filter((_, i) => i % step === 0) });
-    for (const b of list) drawBox(s, b, xs, unit, y(b.row), each, b.trial === best);
+    for (const b of list) drawBox(s, b, xs, unit, y(b.row), each, best.includes(b.trial));
   };
   const find = (px: number, py: number): Spot | undefined => {
     if (!at) return undefined;

@@ -1,8 +1,8 @@
 // One trial: what it was given, what it reported, why it ended, what it printed.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Detail, Params, Result, Space } from "../api";
-import { flat, toNumber } from "../api";
+import type { Detail, Params, Ranked, Result, Space } from "../api";
+import { flat, runsOf, toNumber } from "../api";
 import { useSource } from "../context";
 import type { PageProps } from "../context";
 import { plain, plural, seconds, stateWord, time, value } from "../format";
@@ -14,7 +14,7 @@ import type { TextPath } from "../source";
 import { TrialSteering } from "../steering";
 import { useSpace } from "./curves";
 import { giver } from "./decisions";
-import { Card, Choice, Code, Copy, Facts, Failure, Select, State, Value, Waiting } from "../ui";
+import { Card, Choice, Code, Copy, Facts, Failure, MeanOf, Select, State, Value, Waiting } from "../ui";
 
 export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.Element {
   const source = useSource();
@@ -31,14 +31,14 @@ export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.E
   const trials = Object.values(watched.status?.counts ?? {}).reduce((a, b) => a + b, 0);
   return <>
     <div class="row"><h1>Trial {t.number} <span class="quiet">({t.trial})</span></h1>{asked.word ? <span class="state state-pending" id="asked" role="status"><span aria-hidden="true">…</span> {asked.word}</span> : <State state={fate(t)} over={!running} />}
-      {best?.number === t.number ? <strong id="is-best"><span class="star" aria-hidden="true">★</span> the best</strong>
-        : best ? <span class="quiet">the best is <a href={href(["x", x, "trials", best.number])}>trial {best.number}</a></span> : null}
+      {runsOf(best).includes(t.number) ? <strong id="is-best"><span class="star" aria-hidden="true">★</span> {best?.mean_of ? "of the best suggestion" : "the best"}</strong>
+        : best?.mean_of ? <span class="quiet">the best is <MeanOf x={x} of={best as Ranked} /></span> : best ? <span class="quiet">the best is <a href={href(["x", x, "trials", best.number])}>trial {best.number}</a></span> : null}
       <nav class="row" aria-label="neighbours">{t.number > 0 ? <a href={href(["x", x, "trials", t.number - 1])}>← {t.number - 1}</a> : null}
         {t.number + 1 < trials ? <a href={href(["x", x, "trials", t.number + 1])}>{t.number + 1} →</a> : null}<a href={href(["x", x, "trials"])}>all trials</a></nav></div>
     {watched.status && !source.made && !watched.status.dir.includes("://") ? <TrialSteering x={x} trial={t} status={watched.status} lost={lost} /> : null}
     <Why t={t} />
     <div class="two">
-      <Parameters t={t} best={best && best.number !== t.number ? best.params as Params : undefined} space={space} />
+      <Parameters t={t} best={best && !runsOf(best).includes(t.number) ? best.params as Params : undefined} space={space} />
       <Card title="Trial" id="facts"><Facts of={facts(t, given)} /></Card>
     </div>
     <Results x={x} t={t} version={watched.version} running={running && !lost} />
@@ -94,6 +94,7 @@ function facts(t: Detail, given?: string): [string, ComponentChildren][] {
   const list: [string, ComponentChildren][] = [["started", time(t.started)], ["ended", time(t.ended)],
     ["trained for", seconds(t.time_total_s)], ["iteration", String(t.iteration)], ["results", String(t.results)]];
   if (given) list.unshift(["suggested by", given]);
+  if (t.suggestion !== undefined) list.unshift(["suggestion", String(t.suggestion)]);
   if (t.failures) list.push(["failures", String(t.failures)]);
   for (const [name, v] of Object.entries(t.metrics)) list.push([name, <Value of={v} digits={6} />]);
   list.push(["files", t.dir ? <>{t.dir} <Copy text={t.dir} /></> : "none"]);

@@ -1,8 +1,8 @@
 // All trials, in a table that holds only the rows that are seen. The server filters and sorts.
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Parameter, Space, Trial } from "../api";
-import { param, Problem } from "../api";
+import type { Parameter, Ranked, Space, Trial } from "../api";
+import { param, Problem, repeats, runsOf } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
 import { count, plain, plural, seconds, states, stateWord, time, value } from "../format";
@@ -73,6 +73,7 @@ function aboutTrials({ x, over, best, space }: About): Column[] {
     { ...at, id: "state", name: "state", sort: "state", kind: undefined, fields: ["state", "cause", "never_started"], text: () => "■ stopped early",
       cell: (t) => <State state={fate(t)} over={over} /> },
     { ...at, id: "why", name: "why", kind: "why", fields: ["reason", "error"], text: why, short: (t) => brief(why(t)) },
+    ...(repeats(space) > 1 ? [{ ...at, id: "suggestion", name: "suggestion", fields: ["suggestion"], text: (t: Trial): string => String(t.suggestion ?? "–") }] : []),
     { ...at, id: "iteration", name: "iteration", sort: "iteration", fields: ["iteration"], text: (t) => String(t.iteration) },
     { ...at, id: "time", name: "time", sort: "time", fields: ["time_total_s"], text: (t) => seconds(t.time_total_s) },
     { ...at, id: "results", name: "results", sort: "results", fields: ["results"], text: (t) => count(t.results) },
@@ -115,7 +116,7 @@ function distinct(list: Column[]): Column[] {
 function usual(all: Column[]): string[] {
   const metrics = all.filter((c) => c.group === "metrics").slice(0, first);
   const of = (...ids: string[]): Column[] => all.filter((c) => c.group === "trial" && ids.includes(c.id));
-  return [...of("state", "why"), ...metrics, ...of("iteration", "time"), ...all.filter((c) => c.group === "parameters")].map((c) => c.id);
+  return [...of("suggestion", "state", "why"), ...metrics, ...of("iteration", "time"), ...all.filter((c) => c.group === "parameters")].map((c) => c.id);
 }
 
 // chosenOf are the ids in an address; undefined: nobody has chosen.
@@ -204,8 +205,10 @@ export function Trials({ x, watched }: PageProps): JSX.Element {
   const chosen = chosenOf(query.get("columns"));
   const counts = watched.status?.counts ?? {};
   const over = watched.status?.state !== "running" || source.made !== undefined;
-  const best = useBest(x, watched);
+  const front = useBest(x, watched);
   if (!space.data) return <Waiting error={space.error} />;
+  const repeat = repeats(space.data);
+  const best = watched.status?.front ? new Set([...front].flatMap((n) => range(n, n + repeat - 1))) : front;
   return <>
     <div class="row"><h1>Trials</h1>
       <div class="choice" role="group" aria-label="state">
@@ -214,7 +217,7 @@ export function Trials({ x, watched }: PageProps): JSX.Element {
           onClick={() => setQuery({ state: name })}>{over && name === "RUNNING" && counts[name] ? "was running" : word} {counts[name] ?? 0}</button>)}</div>
       {source.made ? null : <Where where={where} />}</div>
     <ChooseColumns all={columns({ x, over, space: space.data, best })} chosen={chosen} />
-    <Table key={`${state} ${where} ${sort} ${query.get("columns") ?? ""}`} x={x} over={over} space={space.data} version={watched.version} best={best}
+    <Table key={`${state} ${where} ${sort} ${query.get("columns") ?? ""}`} x={x} over={over} space={space.data} version={watched.version} best={best} leader={(watched.status?.best ?? undefined) as Ranked | undefined}
       state={state} where={where} sort={sort} chosen={chosen} />
   </>;
 }
@@ -255,8 +258,8 @@ function useBest(x: string, { status, version }: Watched): Set<number> {
   const source = useSource();
   const front = useData(`front of ${x} ${status?.front ? "" : "none"}`, status?.front ? version : 0,
     async () => (status?.front ? source.pareto(x) : [])).data;
-  const one = status?.best?.number;
-  return useMemo(() => new Set(one === undefined ? (front ?? []).map((r) => r.number) : [one]), [one, front]);
+  const runs = runsOf(status?.best);
+  return useMemo(() => new Set(runs.length > 0 ? runs : (front ?? []).map((r) => r.number)), [runs.join(), front]);
 }
 
 function Where({ where }: { where: string }): JSX.Element {
@@ -270,6 +273,8 @@ function Where({ where }: { where: string }): JSX.Element {
 }
 
 interface TableProps extends About {
+  // leader is the best trial or suggestion of a single objective.
+  leader?: Ranked;
   version: number;
   state: string;
   where: string;
@@ -350,7 +355,7 @@ function Table(p: TableProps): JSX.Element {
   if (error && blocks.size === 0) return <Failure of={error} />;
   return <>
     <div class="row quiet"><span role="status" id="found">{blocks.size === 0 ? "reading…" : found === all ? plural(all, "trial") : `${count(found)} of ${plural(all, "trial")}`}</span>
-      <Starred x={p.x} of={p.best} /></div>
+      <Starred x={p.x} of={p.best} best={p.leader} repeat={repeats(p.space)} /></div>
     <div class={width < 640 ? "grid signs" : "grid"} role="table" aria-label="trials" aria-rowcount={found + 1} tabIndex={0} ref={box}
       onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
       <div class="tr th" role="row" aria-rowindex={1} style={{ ...template, ...wide }}>{list.map((c) => <Head key={c.id} of={c} sort={p.sort} />)}</div>
