@@ -1,13 +1,19 @@
 package serve_test
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/host/view/viewtest"
+	"github.com/tunehost/tunehost/internal/toolchain"
 )
 
 // asPage asks as a page of the dashboard does.
@@ -68,5 +74,49 @@ func TestProgramsAreToldWhatIsNew(t *testing.T) {
 	after := read[steps](c, "/a/history")
 	if slices.Equal(before.Steps, after.Steps) {
 		t.Errorf("%d steps before and after all trials have ended", len(after.Steps))
+	}
+}
+
+// Once the host has ended, pages are told of every part of the experiment how it has, and not what was there before.
+func TestPagesAreToldTheEnd(t *testing.T) {
+	file, err := toolchain.Tunehost()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	const source = `{version: 1, name: a, objective: {metric: loss, mode: min}, trials: 3, space: {n: {int: [1, 9]}},
+concurrency: 1, trainable: {command: [sh, -c, 'echo "{\"loss\": 1}"; sleep 1']}}`
+	if err := os.WriteFile(filepath.Join(root, "x.yaml"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := exec.Command(file, "run", "x.yaml", "--storage", root)
+	run.Dir = root
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- run.Wait() }()
+	c := serving(t, root)
+	parts := []string{"/space", "/decisions", "/journal", "/points"}
+	for {
+		for _, part := range parts {
+			c.asPage("/a"+part, "")
+		}
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatal(err)
+			}
+			read[struct{}](c, "/a") // pages look at the status
+			for _, part := range parts {
+				var x any
+				_, told := c.asPage("/a"+part, "")
+				if err := json.Unmarshal([]byte(told), &x); err != nil || !reflect.DeepEqual(x, read[any](c, "/a"+part)) {
+					t.Errorf("%s is as before the end: %.300s", part, told)
+				}
+			}
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }

@@ -118,3 +118,60 @@ trials: 1
 	}
 	p.clean()
 }
+
+// askedFor notes how old an answer may be that the page asks for, and answers about the space as they were once.
+const askedFor = `{
+	window.asked = [];
+	const { fetch } = window;
+	let old;
+	window.fetch = async (path, init) => {
+		asked.push([path, init?.headers?.["Cache-Control"]]);
+		if (!path.endsWith("/space")) return fetch(path, init);
+		const space = old ??= await (await fetch(path, init)).json();
+		return new Response(JSON.stringify({ ...space, rungs: space.rungs.map((r) => ({ ...r, stopped: 1 })) }));
+	};
+	window.ages = (end) => asked.filter(([path]) => path.endsWith(end)).map(([, age]) => age);
+}`
+
+// What the page says of the scheduler comes from one answer, whatever others it has from before; and each view begins
+// with what there is when it is opened.
+func TestAnswersOfDifferentAge(t *testing.T) {
+	p := window(t)
+	server := start(t, picky(t), "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/")
+	p.shows("#experiments", "picky")
+	p.run("old answers", chromedp.Evaluate(askedFor, nil))
+	for range 2 {
+		p.view("#/x/picky/decisions")
+		p.await(`document.querySelector("#early")?.textContent === "8 trials before their own end."`)
+		p.await(`ages("/decisions")[0] === "max-age=1"`)
+		p.run("forget", chromedp.Evaluate(`void (asked.length = 0)`, nil))
+		p.view("#/x/picky/file")
+		p.shows("#file", "picky")
+	}
+	p.clean()
+}
+
+// Trials that were stopped early, and not by the scheduler, are counted apart.
+func TestStoppedByOthers(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	write(t, dir, "trial.sh", `for i in 1 2 3 4; do echo "{\"a\": $1}"; done; exec sleep 1000`)
+	write(t, dir, "x.yaml", `version: 1
+name: others
+objective: {metric: a, mode: max}
+trainable: {command: [sh, trial.sh, "{n}"]}
+space: {n: {grid: [9, 8, 7, 6, 5, 4, 3, 2, 1]}}
+scheduler: {plugin: asha, max: 9}
+stop: {a: 9}
+concurrency: 1
+trials: 1
+`)
+	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/others/decisions")
+	p.shows("#early", "8 trials before their own end; 1 more was stopped by a rule of the experiment, by its end")
+	p.clean()
+}
