@@ -1,0 +1,64 @@
+package view_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/view"
+)
+
+// A trial that is run again counts at its last end, so that as many trials have ended as there are.
+func TestHistoryAfterRetries(t *testing.T) {
+	w := write(t, file)
+	w.Fails = map[core.TrialNo]string{0: "exit status 3", 1: "exit status 3"}
+	w.Start(1)
+	w.Run(-1)
+	w.Event(&core.TrialReset{Trial: 0})
+	w.Fails = nil
+	w.Run(-1)
+	w.Close()
+	e := open(t, w)
+	x, err := e.Improving(view.Query{}, 0)
+	if err != nil || x.Rerun != 1 || len(x.Steps) != e.Count() {
+		t.Fatalf("%d steps of %d trials, %d were run again, %v", len(x.Steps), e.Count(), x.Rerun, err)
+	}
+	for i, step := range x.Steps {
+		if step.Ended != i+1 {
+			t.Errorf("%d trials have ended when number %d did, the one at place %d", step.Ended, step.Number, i)
+		}
+	}
+	if last := x.Steps[len(x.Steps)-1]; last.Number != 0 {
+		t.Errorf("the last end is that of trial %d", last.Number)
+	}
+}
+
+// Plots, importance and the best trial agree on what has a value: suggestions, if they have several runs.
+func TestMeans(t *testing.T) {
+	w := write(t, file+"repeat: 2\n")
+	values := []float64{0.5, 0.5, 0.9, 0.2, 0.7, 0.6}
+	w.Metrics = func(no core.TrialNo, _ uint64) []float64 { return []float64{values[int(no)%len(values)], 1} }
+	w.Start(1)
+	w.Run(-1)
+	w.Close()
+	e := open(t, w)
+	best, ok, err := e.Best(view.Query{})
+	if err != nil || !ok || best.Suggestion != 2 || math.Abs(best.Value-0.65) > 1e-9 {
+		t.Fatalf("the best is %v of suggestion %d, %v, %v", best.Value, best.Suggestion, ok, err)
+	}
+	means, err := e.Means(e.Objectives()[0])
+	if err != nil || 2*len(means) != e.Count() {
+		t.Fatalf("%d means of %d trials, %v", len(means), e.Count(), err)
+	}
+	for _, x := range means {
+		if v, _ := x.Metric("accuracy"); v > best.Value {
+			t.Errorf("suggestion %d has the mean %v", x.Suggestion, v)
+		}
+	}
+	if _, n, err := e.Importance(view.Query{}, 0.1); err != nil || n != len(means) {
+		t.Errorf("importance is from %d, %v", n, err)
+	}
+	if text := e.Compared(1); text != "1 suggestion" {
+		t.Error(text)
+	}
+}
