@@ -111,7 +111,8 @@ concurrency: 1, trainable: {command: [sh, -c, 'echo "{\"loss\": 1}"; sleep 1']}}
 			for _, part := range parts {
 				var x any
 				_, told := c.asPage("/a"+part, "")
-				if err := json.Unmarshal([]byte(told), &x); err != nil || !reflect.DeepEqual(x, read[any](c, "/a"+part)) {
+				err := json.Unmarshal([]byte(told), &x)
+				if err != nil || !reflect.DeepEqual(x, read[any](c, "/a"+part)) {
 					t.Errorf("%s is as before the end: %.300s", part, told)
 				}
 			}

@@ -6,8 +6,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Where suggestions run several times, the page says that values are means, and of which runs; the star and the bold lines
-// are those of all runs of the best suggestion, though a single run of another one has a better value.
+// Where suggestions run several times, the page says that values are means, and of which runs; the star and the bold
+// lines are those of all runs of the best suggestion.
 func TestMeansOfRuns(t *testing.T) {
 	p := window(t)
 	dir := t.TempDir()
