@@ -134,7 +134,9 @@ func (m *manual) check(r Request) error {
 }
 
 // tellsResult reports whether the end of a trial comes with a result that is new.
-func (m *manual) tellsResult(no core.TrialNo, r Request) bool { return r.Failed == "" && m.isNews(no, r) }
+func (m *manual) tellsResult(no core.TrialNo, r Request) bool {
+	return r.Failed == "" && m.isNews(no, r)
+}
 
 // catchUp posts the events that come before a request: before the first one the start of the host, and events
 // that are due.
