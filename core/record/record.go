@@ -238,6 +238,7 @@ func visit(f *fields, e core.Event) {
 		number32(f, 1, &e.Trial)
 		number32(f, 2, &e.Attempt)
 		number32(f, 3, &e.PID)
+		f.boolean(4, &e.Told)
 	case *core.AttemptEnded:
 		number32(f, 1, &e.Trial)
 		number32(f, 2, &e.Attempt)
