@@ -68,7 +68,8 @@ func TestSecondsTold(t *testing.T) {
 		x := Translator{Machine: m}
 		for no, told := range c.told {
 			o := core.Observation{Kind: core.SawResult, Trial: core.TrialNo(no)}
-			if e, err := x.Event(o, core.ToSearcher, sdk.Traits{}); e.SecondsTold != told || e.Seconds < 8 || err != nil {
+			e, err := x.Event(o, core.ToSearcher, sdk.Traits{})
+			if e.SecondsTold != told || e.Seconds < 8 || err != nil {
 				t.Errorf("trial %d of %v: %t of %v s: %v", no, c.told, e.SecondsTold, e.Seconds, err)
 			}
 		}

@@ -147,7 +147,7 @@ export class Event {
   /** Empty unless asked for (Traits). */
   metrics: Map<string, f64> = new Map<string, f64>();
   seconds: f64 = 0;
-  /** Whether all of seconds was told by whoever trains (ask and tell), and nothing of it measured. */
+  /** Whether all of seconds was told by the caller of ask and tell, and nothing of it measured. */
   secondsTold: bool = false;
   reason: string = "";
 

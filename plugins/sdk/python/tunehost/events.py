@@ -143,7 +143,7 @@ class Event:
     seconds: the trial's own training time so far.
     reason: why the trial ended, for people.
     space: the problem's space.
-    seconds_told: whether all of seconds was told by whoever trains (ask and tell), and nothing of it measured, so that
+    seconds_told: whether all of seconds was told by the caller of ask and tell, and nothing of it measured, so that
         the same requests give the same seconds.
     """
 

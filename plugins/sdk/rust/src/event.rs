@@ -83,7 +83,7 @@ pub struct Event {
     pub metrics: Vec<Metric>,
     /// The trial's training time so far.
     pub seconds: f64,
-    /// Whether all of `seconds` was told by whoever trains (ask and tell), and nothing of it
+    /// Whether all of `seconds` was told by the caller of ask and tell, and nothing of it
     /// measured, so that the same requests give the same seconds.
     pub seconds_told: bool,
     /// The reason, for users (`TrialCompleted`, `TrialFailed`, `TrialRemoved`).

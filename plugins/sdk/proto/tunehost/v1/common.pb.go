@@ -761,7 +761,7 @@ type Event struct {
 	Metrics       []*Metric              `protobuf:"bytes,8,rep,name=metrics,proto3" json:"metrics,omitempty"`
 	Seconds       float64                `protobuf:"fixed64,9,opt,name=seconds,proto3" json:"seconds,omitempty"`
 	Reason        string                 `protobuf:"bytes,10,opt,name=reason,proto3" json:"reason,omitempty"`
-	SecondsTold   bool                   `protobuf:"varint,11,opt,name=seconds_told,json=secondsTold,proto3" json:"seconds_told,omitempty"` // by whoever trains; not measured
+	SecondsTold   bool                   `protobuf:"varint,11,opt,name=seconds_told,json=secondsTold,proto3" json:"seconds_told,omitempty"` // by the caller of ask and tell; not measured
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
