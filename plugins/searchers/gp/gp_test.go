@@ -325,6 +325,21 @@ func TestCostOfStoppedTrials(t *testing.T) {
 	}
 }
 
+// After thousands of trials the last ones tell how long a trial takes.
+func TestCostOfTheLast(t *testing.T) {
+	s := mustOpen(t, Reals(1, 0, 1), `{"cost": 1}`)
+	for i := range 3000 {
+		e := Completed(i, 1)
+		if e.Seconds = 5; i < 2000 {
+			e.Seconds = 500
+		}
+		Observe(t, s, Added(i, space.Point{float64(i%100) / 100}), e)
+	}
+	if got := s.cost().at([]float64{0.5}); math.Abs(got-math.Log(5)) > 0.01 {
+		t.Errorf("exp(%.2f) s are expected; the last thousand trials took 5 s each", got)
+	}
+}
+
 // Unless cost is set, what is told counts, with one objective, while trials are stopped early.
 func TestCostOfToldTimes(t *testing.T) {
 	for _, c := range []struct {

@@ -31,12 +31,15 @@ func (s *searcher) cost() *price {
 	return nil
 }
 
-// newPrice learns from the trials with a duration, or from those whose duration was told; it returns nil if there are
-// none.
+// timed is how many trials a price learns from, the last ones: a suggestion must not cost more with each trial.
+const timed = 1000
+
+// newPrice learns from the last trials with a duration, or from those whose duration was told; it returns nil if there
+// are none.
 func (h *history) newPrice(power float64, told bool) *price {
 	p := &price{layout: h.layout, power: power}
 	var gram dense.Matrix
-	for i := range h.trials {
+	for i := max(0, len(h.trials)-timed); i < len(h.trials); i++ {
 		t := &h.trials[i]
 		if !t.ended || !(t.seconds > 0) || told && !t.told {
 			continue
