@@ -75,7 +75,7 @@ func (m *manual) begin(a core.StartAttempt) {
 			m.Log.Warn(m.Views.Trials.Name(a.Trial) + ": its directory cannot be made: " + err.Error())
 		}
 	}
-	m.Inbox().Post(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt})
+	m.Inbox().Post(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt, Told: m.Engine().TimeTold()})
 }
 
 // runUntilIdle steps the engine until it has nothing to do.
