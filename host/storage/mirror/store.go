@@ -201,9 +201,8 @@ func Experiments(ctx context.Context, url string) (urls []string, err error) {
 		return nil, err
 	}
 	defer s.Close()
-	err = s.Lost(ctx)
-	_, gone := errors.AsType[*GoneError](err)
-	if err != nil && !gone {
+	gone, err := s.hasLost(ctx)
+	if err != nil {
 		return nil, err
 	}
 	if one, err := s.Exists(ctx); err != nil || one || gone {
