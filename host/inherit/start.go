@@ -85,7 +85,7 @@ func RecallStart(e *config.Experiment, d storage.Dir) (*core.Start, error) {
 // StartDir is where the copy is.
 func StartDir(d storage.Dir) string { return storage.CheckpointDir(d.Start(), startID) }
 
-// Restorable checks that the checkpoint to start from exists.
+// Restorable checks that the checkpoint to start from exists, and can be one.
 func Restorable(e *config.Experiment) error {
 	if e.Restore == "" {
 		return nil
@@ -105,6 +105,9 @@ func Restorable(e *config.Experiment) error {
 	}
 	if info, err := os.Stat(restoreDir(e)); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
 		return &config.Error{Pos: e.PosOf("restore"), Msg: "restore: " + e.Restore + " is not a directory"}
+	}
+	if err := storage.Bringable(restoreDir(e)); err != nil {
+		return &config.Error{Pos: e.PosOf("restore"), Msg: "restore: " + err.Error()}
 	}
 	return nil
 }

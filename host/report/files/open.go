@@ -126,8 +126,8 @@ func (o *openFiles) leave(no core.TrialNo, err error) bool {
 func (o *openFiles) mended(from, to string) {
 	if !o.told {
 		o.told = true
-		o.warn(fmt.Sprintf("%s had lines that tunehost has not written, or twice: they are in %s now, and those of other "+
-			"trials in files beside theirs", from, filepath.Base(to)))
+		o.warn(fmt.Sprintf("%s had lines that tunehost has not written, or twice: they are in %s now, and those of "+
+			"other trials in files beside theirs", from, filepath.Base(to)))
 	}
 }
 

@@ -24,8 +24,9 @@ func (e *GoneError) Error() string {
 type FirstRoundError struct{ URL, Host string }
 
 func (e *FirstRoundError) Error() string {
-	return fmt.Sprintf("%s: %s has begun an experiment here, and has not copied all of its beginning: there is nothing "+
-		"to read or to continue yet; if that host has ended, `tunehost run FILE` begins anew in its place", e.URL, e.Host)
+	return fmt.Sprintf("%s: %s has begun an experiment here, and has not copied all of its beginning: there is "+
+		"nothing to read or to continue yet; if that host has ended, `tunehost run FILE` begins anew in its place",
+		e.URL, e.Host)
 }
 
 // Lost returns a [*GoneError] if the store has a record or checkpoints, but no experiment file: a new experiment would

@@ -9,8 +9,8 @@ import (
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
-// Same reports whether the store has the experiment of a working directory, as far as both are known: another one of the
-// same name has another run.
+// Same reports whether the store has the experiment of a working directory, as far as both are known: another one of
+// the same name has another run.
 func (s *Store) Same(ctx context.Context, dir string) (bool, error) {
 	text, err := s.get(ctx, runFile)
 	if err != nil && !errors.Is(err, ErrNone) {

@@ -58,7 +58,8 @@ func (m *Mirror) recall(ctx context.Context) error {
 	return errors.Join(m.recallManifests(ctx), m.recallJournal(ctx), m.recallSmall(ctx))
 }
 
-// recallSmall removes the small files of a host that died in its first round, where this experiment has none of its own.
+// recallSmall removes the small files of a host that died in its first round, where this experiment has none of its
+// own.
 func (m *Mirror) recallSmall(ctx context.Context) error {
 	if !m.lease.beginning() {
 		return nil

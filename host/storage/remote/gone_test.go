@@ -234,7 +234,8 @@ func TestFirstRoundTakenOver(t *testing.T) {
 	}
 	r, d, err := attach(t, url, false)
 	do(t, err)
-	if len(r.Doubts()) != 1 || !strings.Contains(r.Doubts()[0], "process 7 on a died in its first round") || d.Exists() {
+	want := "process 7 on a died in its first round"
+	if len(r.Doubts()) != 1 || !strings.Contains(r.Doubts()[0], want) || d.Exists() {
 		t.Errorf("%v", r.Doubts())
 	}
 	r.Close() // it did not begin
@@ -308,7 +309,8 @@ func TestAnotherInItsPlace(t *testing.T) {
 			done()
 		}
 		told := ""
-		r, _, err := attachWith(t, url, remote.Options{Resume: "remote", Timing: leases, Tell: func(s string) { told += s }})
+		r, _, err := attachWith(t, url, remote.Options{Resume: "remote", Timing: leases,
+			Tell: func(text string) { told += text }})
 		do(t, err)
 		if aside, _ := filepath.Glob(dir + ".*"); len(aside) != 1 || !strings.Contains(told, aside[0]) || !r.Fetched() {
 			t.Errorf("%s: %q, kept in %v", name, told, aside)
