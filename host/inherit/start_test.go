@@ -88,13 +88,16 @@ func TestNoCheckpoint(t *testing.T) {
 	err := errors.Join(os.MkdirAll(in("pipe/deep"), 0o700), syscall.Mkfifo(in("pipe/deep/p"), 0o600),
 		os.MkdirAll(in("link"), 0o700), os.Symlink("/etc", in("link/x")),
 		os.MkdirAll(in("cut/files"), 0o700), os.WriteFile(in("cut/MANIFEST.json"), []byte("{"), 0o600),
+		os.MkdirAll(in("other/files"), 0o700), os.WriteFile(in("other/files/s"), []byte("x"), 0o600),
+		os.WriteFile(in("other/MANIFEST.json"), []byte(`{"files": [{"path": "s", "bytes": 1, "sha256": "`+
+			strings.Repeat("0", 64)+`"}]}`), 0o600),
 		os.WriteFile(in("file"), nil, 0o600), os.MkdirAll(in("good/deep"), 0o700),
 		os.WriteFile(in("good/deep/weights"), nil, 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for from, want := range map[string]string{in("pipe"): "pipe/deep/p is a pipe", in("link"): "link/x is a link",
-		in("cut"): "is damaged", in("cut/files"): "is damaged", in("file"): "is not a directory",
+		in("cut"): "is damaged", in("cut/files"): "is damaged", in("other"): "s was changed", in("file"): "is not a directory",
 		in("none"): "is not a directory", "/dev": "may hold only plain files and folders", in("good"): ""} {
 		e := &config.Experiment{Restore: from}
 		e.Storage, e.Name = "results", "x"

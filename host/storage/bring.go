@@ -39,11 +39,11 @@ func (d Dir) Bring(trialDir string, id uint32, from string) (m Manifest, err err
 	return m, err
 }
 
-// Bringable returns the reason why [Dir.Bring] refuses a directory, without reading what its files hold.
+// Bringable returns the reason why [Dir.Bring] refuses a directory. It copies nothing.
 func Bringable(from string) error {
 	from = behindLinks(from)
 	if root := wholeCheckpoint(from); root != "" {
-		_, err := CheckCheckpoint(root, false)
+		_, err := CheckCheckpoint(root, true)
 		return err
 	}
 	_, err := eachFile(from, func(path string) error {

@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
@@ -20,6 +21,9 @@ import (
 type Store struct {
 	bucket bucket
 	url    string
+
+	mu    sync.Mutex
+	lacks []string // see Lacks
 }
 
 // IsURL reports whether a storage is a URL, not a directory.

@@ -117,7 +117,8 @@ func usable(url string, trust bool) (doubts []string, err error) {
 	return d.StoreUsable(trust)
 }
 
-// Doubts are warnings about the storage: about one that the user trusts, or whose remains are replaced.
+// Doubts are warnings about the storage: about one that the user trusts, whose remains are
+// replaced, or whose checkpoints are damaged.
 func (r *Storage) Doubts() []string { return r.doubts }
 
 // leaveNothing removes the working directory that was made for a storage which cannot be used. The lock is still held.
@@ -202,7 +203,11 @@ func (r *Storage) update(ctx context.Context, o Options) error {
 	}
 	r.fetched = true
 	o.Tell("fetching " + r.store.URL() + " to " + r.dir.Path())
-	return usererror.Wrap(mirror.Fetch(ctx, r.store, r.dir))
+	err = mirror.Fetch(ctx, r.store, r.dir)
+	if lacks := r.store.Lacks(); lacks != "" {
+		r.doubts = append(r.doubts, lacks)
+	}
+	return usererror.Wrap(err)
 }
 
 // remains decides whether an experiment may begin in a store without one. If the store has lost only the experiment's
