@@ -5,8 +5,8 @@ package show
 import (
 	"context"
 	"os"
-	"slices"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
