@@ -146,7 +146,7 @@ func Take(ctx context.Context, s *Store, t Timing, owner string, say func(string
 	if err != nil {
 		host = "an unknown machine"
 	}
-	l := &Lease{store: s, timing: t, mine: claim{Owner: owner, Host: host, PID: os.Getpid(), Where: here(),
+	l := &Lease{store: s, timing: t, mine: claim{Owner: owner, Host: host, PID: os.Getpid(), Where: Here(),
 		Holder: rand.Text(), Serial: rand.Text()}}
 	was, err := s.claim(ctx)
 	switch {
