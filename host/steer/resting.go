@@ -65,7 +65,7 @@ func (x *Resting) refusal(r Request, state string) error {
 		}
 	case Stop:
 		if do != "" {
-			what, do = "no host runs it", do+", and then it can be stopped"
+			what, do = "no host runs it, and it uses nothing", do+", and then it can be stopped for good"
 		}
 	case Unpause:
 		if do != "" {
