@@ -94,7 +94,8 @@ func (a *app) logs(e *view.Recorded, no core.TrialNo, l *logging) error {
 // lastOutput is how much of an output an error can quote.
 const lastOutput = 64 << 10
 
-// unprinted returns an error without the lines that it quotes of the output, if they are in the files that were printed.
+// unprinted returns an error without the lines that it quotes of the output, if they are in the file that was printed
+// last.
 func unprinted(text, dir string, names []string) string {
 	first, rest, _ := strings.Cut(text, "\n")
 	f, err := nolink.Open(filepath.Join(dir, names[len(names)-1]))

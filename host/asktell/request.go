@@ -72,7 +72,7 @@ func Parse(line []byte) (Request, error) {
 }
 
 // tooLarge refuses a number beyond those of a float64: taken for infinite, as in reports of programs, it is a result
-// that nobody has measured. It returns err where there is none.
+// that nobody has measured. It returns err if there is none.
 func tooLarge(line []byte, metrics []sdk.Metric, err error) error {
 	infinite := func(m sdk.Metric) bool { return math.IsInf(m.Value, 0) }
 	if err == nil && !slices.ContainsFunc(metrics, infinite) {

@@ -76,8 +76,8 @@ func (l *Log) Slow(what string, d time.Duration) {
 	}
 }
 
-// Counted warns the first time for a kind. Later warnings of the kind are in host.log alone, and [Log.Counts] says of how
-// many there were some.
+// Counted warns the first time for a kind. Later warnings of the kind are in host.log alone, and [Log.Counts] says how
+// many trials or other subjects (of) they were about.
 func (l *Log) Counted(kind, of, text string, sum func(n int) string) {
 	if l.count(kind, of, sum) {
 		l.Warn(text + "; more of this kind is in host.log alone")

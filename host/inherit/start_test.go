@@ -97,7 +97,8 @@ func TestNoCheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	for from, want := range map[string]string{in("pipe"): "pipe/deep/p is a pipe", in("link"): "link/x is a link",
-		in("cut"): "is damaged", in("cut/files"): "is damaged", in("other"): "s was changed", in("file"): "is not a directory",
+		in("cut"): "is damaged", in("cut/files"): "is damaged", in("other"): "s was changed",
+		in("file"): "is not a directory",
 		in("none"): "is not a directory", "/dev": "may hold only plain files and folders", in("good"): ""} {
 		e := &config.Experiment{Restore: from}
 		e.Storage, e.Name = "results", "x"

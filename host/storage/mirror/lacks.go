@@ -38,6 +38,6 @@ func (s *Store) Lacks() string {
 	if n := len(s.lacks) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %d more)", n)
 	}
-	return s.lacks[0] + more + "; put it back from a copy, or trials that need it continue from an older one, or from " +
-		"their beginning"
+	return s.lacks[0] + more + "; put it back from a copy, or trials that need it continue from an older one, or " +
+		"from their beginning"
 }

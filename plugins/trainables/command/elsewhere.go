@@ -52,8 +52,8 @@ func (a *attempt) hintRelative(words []byte) {
 	}
 	if name := a.relative(last); name != "" {
 		a.results.hint("relative", "it looked for %s in the directory of its trial, where it starts: to start it in "+
-			"another one, write cwd in trainable (cwd: . is the folder of the experiment file), or give it the whole path",
-			name)
+			"another one, write cwd in trainable (cwd: . is the folder of the experiment file), or give it the whole "+
+			"path", name)
 	}
 }
 
