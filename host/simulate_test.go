@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -277,6 +278,38 @@ func TestBacktestBesideTheRecord(t *testing.T) {
 	}
 	if s := simulateFile(t, "fifo", 4, 4); s.Record != nil {
 		t.Errorf("a simulation of a table: %+v", s.Record)
+	}
+}
+
+// failing fails at once where x is 1 or 2, and else ends with x.
+var failing = sdk.TrainablePlugin{
+	Info: sdk.Info{Name: "failing", Version: "1", Options: noOptions},
+	Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+		return sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+			var p struct{ X float64 }
+			if err := json.Unmarshal(run.Trial().Params, &p); err != nil || p.X < 3 {
+				return errors.Join(err, errors.New("cannot"))
+			}
+			return run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: -p.X}}, Done: true}, nil)
+		}), sdk.TrainableTraits{}, nil
+	},
+}
+
+// Trials of a grid keep their parameters where others have reported nothing, and all have their recorded numbers.
+func TestBacktestOfAGridWithFailures(t *testing.T) {
+	o, _ := quick(t, "version: 1\nname: failures\nobjective: {metric: score, mode: min}\ntrainable: {plugin: failing}\n"+
+		"space: {x: {grid: [1, 2, 3, 4, 5]}}\npoints: [{x: 4}]\nsearcher: random\nconcurrency: 1\n", failing)
+	if _, err := run(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	s, err := simulate.Backtest(context.Background(), filepath.Join(o.Storage, "failures"),
+		Options{Plugins: o.Plugins}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := s.Best; s.Trials != 3 || b.Number != 4 || b.Value != -5 || string(b.Params) != `{"x":5}` ||
+		s.Record.Best.Number != 4 || s.Curve[0].Number != 0 || s.Curve[0].Value != -4 {
+		t.Errorf("%+v, %+v, %+v of %d", b, s.Record.Best, s.Curve, s.Trials)
 	}
 }
 

@@ -152,6 +152,7 @@ type recordShape struct {
 	Seconds    view.Float     `json:"seconds"`
 	Trained    uint64         `json:"trained_iterations"`
 	Changed    int            `json:"changed"`
+	Repeats    bool           `json:"repeats"`
 	Best       *recordedShape `json:"best"`
 }
 
@@ -169,7 +170,7 @@ func recordJSON(r *simulate.Record) *recordShape {
 		return nil
 	}
 	shape := &recordShape{Iterations: r.Iterations, Seconds: view.Float(r.Seconds), Trained: r.Trained,
-		Changed: r.Changed}
+		Changed: r.Changed, Repeats: r.Repeats}
 	if b := r.Best; b != nil {
 		shape.Best = &recordedShape{b.Number, view.Float(b.Value), b.Iterations, b.Reached, b.Kept(), b.Reason}
 	}
@@ -252,6 +253,9 @@ func beside(r *simulate.Record, trained float64, by string, row func(name, text 
 	default:
 		row("lost", fmt.Sprintf("the best recorded trial, %d (%s), at iteration %d of %d: %s%s", b.Number,
 			number(b.Value), b.Reached, b.Iterations, b.Reason, by))
+	}
+	if r.Repeats {
+		row("runs", "each run of a suggestion is a trial here, compared by itself and not by the mean of its runs")
 	}
 	if r.Changed > 0 {
 		row("in part", fmt.Sprintf("%s of the record continued with other parameters or from the checkpoint of "+

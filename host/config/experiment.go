@@ -62,6 +62,9 @@ type SearchSpace struct {
 	Constraints []Constraint
 	// Points run before the searcher's suggestions.
 	Points []Point
+	// PointsAreOfGrid: a point takes the place of its own combination of the grid. Records from before that have its
+	// last combinations left out.
+	PointsAreOfGrid bool
 
 	conditions [][]*expr.Program  // of each parameter of Space; all must hold
 	scope      *expr.Scope        // every name, for points and resolution

@@ -38,12 +38,14 @@ func (s *settings) placeOf(set string) string {
 //	1: lists are constants; {value: X} is a group with a parameter "value"
 //	2: a list is a mistake; {value: X} is a constant; code pasted from other tuners is a mistake
 //	3: without a searcher it is auto; it was random
-const Reading = 3
+//	4: points take their own combinations of a grid; they took its first ones
+const Reading = 4
 
 // The versions that brought the rules that are asked for.
 const (
 	strictReading   = 2
 	searcherReading = 3
+	gridReading     = 4
 )
 
 // Recorded reads a file by that version of the reading rules; 0 is the first.

@@ -411,7 +411,7 @@ func (r *replaying) suggested(e *core.SuggestionsReceived) error {
 		}
 		s.untold = append([]sdk.Event(nil), s.untold[s.asked:]...)
 	}
-	answer, err := s.Suggest(r.ctx, points.Requests(r.experiment, s.Traits(), r.seed, s.ask))
+	answer, err := s.Suggest(r.ctx, points.NewPlan(r.experiment).Requests(s.Traits(), r.seed, s.ask))
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func Backtest(ctx context.Context, dir string, o options.Options, workers int) (
 		return Result{}, usererror.Wrap(err)
 	}
 	defer func() { _ = e.Close() }()
-	rows, numbers, err := recordedRows(e, e.Config.Space)
+	rows, trials, err := recordedRows(e, e.Config.Space)
 	if err != nil {
 		return Result{}, err
 	}
@@ -61,9 +61,22 @@ func Backtest(ctx context.Context, dir string, o options.Options, workers int) (
 		return curves.New(now.Space, curves.Rule{Neighbours: 1}, rows), nil
 	}, workers)
 	if err == nil {
-		end.Record = compare(e, rows, numbers, end.Machine)
+		end.Record = compare(e, rows, trials, end.Machine)
+		end.rename(trials)
 	}
 	return end, err
+}
+
+// rename gives trials the names that they have in the record, where those that reported nothing have numbers, too.
+func (s *Result) rename(recorded []view.Trial) {
+	for i := range s.Curve {
+		t := &recorded[s.Curve[i].Number]
+		s.Curve[i].Number, s.Curve[i].Trial = t.Number, t.ID
+	}
+	if s.Best != nil {
+		t := &recorded[s.Best.Number]
+		s.Best.Number, s.Best.Trial = t.Number, t.ID
+	}
 }
 
 // recordDecides refuses settings that a record leaves no choice about.
@@ -119,8 +132,8 @@ func firstStretch(e *view.Recorded, no core.TrialNo) (s core.Stretch, whole bool
 	return list[0], len(list) == 1 && e.Now().Machine.View(no).Since == list[0].Attempt
 }
 
-// recordedRows are the trials that reported anything, as points of a space, and their numbers.
-func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, numbers []core.TrialNo, err error) {
+// recordedRows are the trials that reported anything, as points of a space, and these trials.
+func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, known []view.Trial, err error) {
 	all, err := e.AllResults(func(core.TrialNo) bool { return true })
 	if err != nil {
 		return nil, nil, err
@@ -148,13 +161,13 @@ func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, numbers 
 			row.Reports = append(row.Reports, curves.Report{Iteration: r.Iteration, Seconds: r.Seconds,
 				Values: valuesOf(r.Metrics, names)})
 		}
-		rows, numbers = append(rows, row), append(numbers, t.Number)
+		rows, known = append(rows, row), append(known, t)
 	}
 	if len(rows) == 0 {
 		return nil, nil, usererror.Errorf("%s: no trial has reported anything yet: take an experiment whose trials "+
 			"have, or a table of curves with --table", e.Dir.Path())
 	}
-	return rows, numbers, nil
+	return rows, known, nil
 }
 
 const recordedName = "recorded"
@@ -165,7 +178,8 @@ func recordedSearcher(rows []curves.Row) sdk.SearcherPlugin {
 		Info: sdk.Info{Name: recordedName, Version: "1", Summary: "Suggests what an experiment suggested.",
 			Options: []byte(`{"type": "object", "additionalProperties": false}`)},
 		Open: func(sdk.Problem, []byte) (sdk.Searcher, sdk.Traits, error) {
-			return &replaySearcher{rows: rows}, sdk.Traits{Independent: true}, nil
+			// The points are whole: no value of a grid is to be put into them.
+			return &replaySearcher{rows: rows}, sdk.Traits{Independent: true, CombinesGrid: true}, nil
 		},
 	}
 }

@@ -19,6 +19,8 @@ type Record struct {
 	// Changed is how many trials continued with other parameters or from another trial's checkpoint; only what
 	// they did before is known.
 	Changed int
+	// Repeats says that several runs of a suggestion were recorded, each of which is a trial here.
+	Repeats bool
 	// Best is the best recorded trial by its last value; nil when none reported a finite value.
 	Best *RecordedBest
 }
@@ -36,8 +38,8 @@ type RecordedBest struct {
 // Kept says that the simulation trained it as long as it was trained.
 func (b *RecordedBest) Kept() bool { return b.Reached >= b.Iterations }
 
-func compare(e *view.Recorded, rows []curves.Row, numbers []core.TrialNo, m *core.Machine) *Record {
-	r := &Record{}
+func compare(e *view.Recorded, rows []curves.Row, trials []view.Trial, m *core.Machine) *Record {
+	r := &Record{Repeats: e.Config.Repeat > 1}
 	for _, row := range rows {
 		last := row.Reports[len(row.Reports)-1]
 		r.Iterations, r.Seconds = r.Iterations+last.Iteration, r.Seconds+last.Seconds
@@ -45,8 +47,8 @@ func compare(e *view.Recorded, rows []curves.Row, numbers []core.TrialNo, m *cor
 	for no := range core.TrialNo(m.Trials()) {
 		r.Trained += m.View(no).Iteration
 	}
-	for _, no := range numbers {
-		if _, whole := firstStretch(e, no); !whole {
+	for _, t := range trials {
+		if _, whole := firstStretch(e, t.Number); !whole {
 			r.Changed++
 		}
 	}
@@ -54,7 +56,7 @@ func compare(e *view.Recorded, rows []curves.Row, numbers []core.TrialNo, m *cor
 	if i < 0 {
 		return r
 	}
-	r.Best = &RecordedBest{Number: numbers[i], Value: value,
+	r.Best = &RecordedBest{Number: trials[i].Number, Value: value,
 		Iterations: rows[i].Reports[len(rows[i].Reports)-1].Iteration}
 	if i < m.Trials() { // the simulated trials have the numbers of the rows
 		v := m.View(core.TrialNo(i))

@@ -72,7 +72,7 @@ func doubts(old, now *config.Experiment) (texts []string) {
 // count compares trials, if it has changed, with the trials that there are: it does not count those that the user has
 // added, and removes none.
 func (c *changes) count(m *core.Machine) {
-	planned := points.Times(c.now.Trials, int64(points.GridSize(c.now.Space)))
+	planned := points.NewPlan(c.now).Trials()
 	trials := func(x Change) bool { return x.Key == "trials" }
 	if planned < 0 || !slices.ContainsFunc(c.list, trials) {
 		return

@@ -55,7 +55,7 @@ type Drivers struct {
 func New(o Options) *Drivers {
 	b, p := o.Setup, o.Plugins
 	e, seed := b.Plan.Experiment, b.File.Seed
-	d := &Drivers{o: o}
+	d, plan := &Drivers{o: o}, points.NewPlan(e)
 	encode, suggestion := b.PointOf, d.suggestion
 	if o.Points != nil {
 		encode, suggestion = o.Points.Encode(encode), o.Points.Suggestion(suggestion)
@@ -66,9 +66,7 @@ func New(o Options) *Drivers {
 	d.Searching = consult.NewSearching(consult.SearchOptions{
 		Options:  d.consults(e.Searcher.Name, p.Searched, o.Suggestions),
 		Searcher: p.Searcher, Told: p.Told, Suggestion: suggestion,
-		Requests: func(a core.AskSearcher) []sdk.Request {
-			return points.Requests(e, p.Searcher.Traits(), seed, a)
-		}})
+		Requests: func(a core.AskSearcher) []sdk.Request { return plan.Requests(p.Searcher.Traits(), seed, a) }})
 	d.Scheduling = consult.NewScheduling(consult.ScheduleOptions{
 		Options:   d.consults(spec.SchedulerNames(e), p.Scheduled, o.Decisions),
 		Scheduler: p.Scheduler, Trials: b.Machine.Trials(),

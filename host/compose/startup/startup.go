@@ -149,11 +149,12 @@ func (h *Host) nodes() (events []core.Event, err error) {
 // points returns trials for the points of the file (B-104) that are not recorded yet.
 func (h *Host) points() (events []core.Event, err error) {
 	e := h.Setup.Plan.Experiment
+	plan := points.NewPlan(e)
 	for i, p := range e.Points {
 		if i < h.Recovery.PointsUsed {
 			continue
 		}
-		g, err := points.Complete(e, h.Setup.File.Seed, uint64(i), p.Given)
+		g, err := points.Complete(e, h.Setup.File.Seed, uint64(i), plan.Given(i))
 		if err != nil {
 			return nil, usererror.Errorf("%s: %w", p.Pos, err)
 		}

@@ -46,6 +46,16 @@ func GridPoint(s *space.Space, index uint64) space.Point {
 	return p
 }
 
+// gridIndex is the inverse of [GridPoint], for the first walk over the grid.
+func gridIndex(s *space.Space, p space.Point) (index uint64) {
+	for i := range s.Params {
+		if s.Params[i].Grid {
+			index = index*uint64(len(s.Params[i].Choices)) + uint64(p[i])
+		}
+	}
+	return index
+}
+
 func hasGrid(s *space.Space) bool {
 	for i := range s.Params {
 		if s.Params[i].Grid {

@@ -10,7 +10,6 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/config/seeds"
-	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -61,18 +60,4 @@ func Exploited(e *config.Experiment, seed uint64, p space.Point) ([]byte, error)
 		return nil, err
 	}
 	return existing.Resolve(seed)
-}
-
-// Requests converts a question for the searcher: it fixes the grid axes, unless the searcher combines them itself and
-// so knows which combinations have no further points.
-func Requests(e *config.Experiment, t sdk.Traits, seed uint64, a core.AskSearcher) []sdk.Request {
-	list := make([]sdk.Request, a.Count)
-	for i := range list {
-		n := a.First + uint64(i)
-		list[i] = sdk.Request{Trial: uint32(n), Seed: seeds.For(seed, seeds.Suggestion, n)}
-		if !t.CombinesGrid {
-			list[i].Given = GridPoint(e.Space, n)
-		}
-	}
-	return list
 }

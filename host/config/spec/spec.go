@@ -98,13 +98,8 @@ func Mode(text string) stat.Mode {
 	return stat.Min
 }
 
-// Trials returns the number of samples times the size of the grid (B-100).
-func Trials(e *config.Experiment) int64 {
-	if e.Trials < 0 {
-		return -1
-	}
-	return points.Times(e.Trials, int64(points.GridSize(e.Space)))
-}
+// Trials returns the number of samples times the size of the grid (B-100), see [points.Plan].
+func Trials(e *config.Experiment) int64 { return points.NewPlan(e).Trials() }
 
 // repeatOf returns the setting as recorded: 0 where each suggestion runs once.
 func repeatOf(e *config.Experiment) uint32 {
