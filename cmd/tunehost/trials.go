@@ -132,7 +132,11 @@ func (a *app) trials(e *view.Recorded, l *listing) error {
 	if more := page.Fitting - l.Offset - len(list); more > 0 {
 		a.say("… %d more; --offset %d shows them", more, l.Offset+len(list))
 	}
-	return nil
+	note, err := e.NotFinite()
+	if note != "" {
+		a.say("note: %s", note)
+	}
+	return err
 }
 
 func (a *app) trialLines(list []view.Trial) error {
