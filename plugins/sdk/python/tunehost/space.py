@@ -40,9 +40,10 @@ class Source(Protocol):
 class TooTight(ValueError):
     """No point was found that satisfies the constraints."""
 
-    def __init__(self) -> None:
+    def __init__(self, why: str = "") -> None:
         super().__init__(
-            "no point satisfies the constraints in 10000 draws: they are too tight for sampling; "
+            why
+            or "no point satisfies the constraints in 10000 draws: they are too tight for sampling; "
             "narrow the parameters' bounds instead, or loosen the constraints"
         )
 
