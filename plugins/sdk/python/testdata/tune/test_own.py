@@ -662,6 +662,20 @@ def test_a_searcher_of_ones_own_that_only_breaks_constraints():
         fit(once, BOTH, search_alg=Wrong(0.4), metric="loss", mode="min", num_samples=8, constraints=BOUND)
 
 
+def test_the_host_draws_a_point_where_it_alone_knows_a_constraint():
+    class Texts(Anywhere):
+        def suggest(self, trial_id):
+            return {**super().suggest(trial_id), "text": "wrong"}
+
+        def on_trial_complete(self, trial_id, result=None, error=False):
+            assert result["config"]["text"] == "right"
+
+    space = {**BOTH, "text": tune.choice(["wrong", "right"])}
+    results = fit(once, space, search_alg=Texts(0.1), metric="loss", mode="min", num_samples=4,
+                  constraints=["string(x).size() > 0 && text == 'right'"])
+    assert len(results) == 4 and not results.errors
+
+
 def once(config):
     tune.report({"loss": config["x"] + config["y"]})
 
