@@ -32,8 +32,8 @@ type Detail struct {
 
 // Pace tells a slow start from slow training.
 type Pace struct {
-	// First is how many seconds the trial had run at its first result: the start of its program, with what that imports,
-	// and the first iteration.
+	// First is how many seconds the trial had run at its first result: the start of its program, with what that
+	// imports, and the first iteration.
 	First Float `json:"first_s"`
 	// Next is how many seconds each later result took on average; null if there is none in an attempt with others.
 	Next *Float `json:"next_s"`

@@ -33,7 +33,8 @@ type Trial struct {
 	Node string
 	// WasRunning says that it ran when its host ended, and that no host runs it now: State is what is recorded.
 	WasRunning bool
-	// StoppedEarly says that a scheduler, a rule, the user or the end of the experiment has ended it before its own end.
+	// StoppedEarly says that a scheduler, a rule, the user or the end of the experiment has ended it before its own
+	// end.
 	StoppedEarly bool
 	// Cause says why it ended, is paused or waits again; Reason is its text for people.
 	Cause  core.Cause

@@ -27,7 +27,7 @@ const watchEnds = `{
 		else if (this.strokeStyle === bad) note(this.canvas, "✕");
 		return stroke.apply(this, a);
 	};
-	window.endsOf = (label) => Object.entries(ends).filter(([of]) => of.startsWith(label)).map(([, list]) => list.sort().join(""))[0];
+	window.endsOf = (label) => Object.entries(ends).find(([of]) => of.startsWith(label))?.[1].sort().join("");
 }`
 
 // Plots do not show a trial that has failed, or whose host has died, as one that has ended by itself.

@@ -157,12 +157,13 @@ export function Best({ best, front, x, over }: { best: Ranked | null; front?: nu
     <Code text={written(best.params, names, form)} label="the best parameters" /></Card>;
 }
 
-// written are parameters in the language of a form; JSON is YAML, too.
+// written are parameters in the language of a form; JSON is YAML, too. A command line is what {flags} of a command are: also
+// a choice that is a map has its members there.
 export function written(params: Params, names: string[], form: Form): string {
   switch (form) {
     case "json": return JSON.stringify(params, null, 2);
     case "yaml": return names.map((n) => `${yamlKey(n)}: ${JSON.stringify(params[n])}`).join("\n");
-    case "shell": return Object.entries(flat(params)).map(([n, v]) => `--${n.replaceAll("/", ".")}=${word(exact(v))}`).join(" ");
+    case "shell": return Object.entries(flat(params)).sort(([a], [b]) => (a < b ? -1 : 1)).map(([n, v]) => `--${n.replaceAll("/", ".")}=${word(exact(v))}`).join(" ");
     case "python": return `{${names.map((n) => `${JSON.stringify(n)}: ${python(params[n])}`).join(", ")}}`;
   }
 }
