@@ -76,7 +76,8 @@ trials: 3
 	p.clean()
 }
 
-// The command line of the best trial is the one that its program got: groups, and choices that are maps, as their members.
+// The command line of the best trial is the one that its program got: groups, and choices that are maps, as their
+// members.
 func TestCommandLineOfTheBest(t *testing.T) {
 	p := window(t)
 	dir := t.TempDir()
