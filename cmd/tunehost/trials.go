@@ -246,7 +246,7 @@ func (a *app) trialCSV(e *view.Recorded, page *view.Page) error {
 	for _, name := range e.MetricNames() {
 		head = append(head, "metrics/"+name)
 	}
-	head = append(head, "error", "reason", "dir", "checkpoint", "never_started", "was_running")
+	head = append(head, "error", "reason", "dir", "checkpoint", "never_started", "was_running", "stopped_early")
 	if err := w.Write(head); err != nil {
 		return err
 	}
@@ -274,7 +274,7 @@ func csvRow(e *view.Experiment, t *view.Trial, metrics []string) []string {
 		row = append(row, csvValue(v, ok))
 	}
 	return append(row, untrusted.Cell(t.Error), untrusted.Cell(t.Reason), t.Dir, t.Checkpoint,
-		fmt.Sprint(t.NeverStarted), fmt.Sprint(t.WasRunning))
+		fmt.Sprint(t.NeverStarted), fmt.Sprint(t.WasRunning), fmt.Sprint(t.StoppedEarly))
 }
 
 func stamp(t time.Time) string {
