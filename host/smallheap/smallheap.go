@@ -23,8 +23,8 @@ const (
 	// which is 3 % of one processor then.
 	each = 0.025 / (1 << 20) // seconds
 	// usual is the runtime's own setting of GOGC; most is for tiny heaps. For processes that allocate little, least is
-	// for heaps of up to 8 MB, whose collections cost more than what they find, and tight for those of 40 MB and more.
-	tight, least, usual, most = 5, 25, 100, 800
+	// for heaps of up to 8 MB, whose collections cost more than what they find, and tight for those of 20 MB and more.
+	tight, least, usual, most = 10, 25, 100, 800
 	// step is by how much such a heap grows between two collections.
 	step = 2 << 20
 
