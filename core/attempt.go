@@ -356,12 +356,21 @@ func (m *Machine) fail(no TrialNo, why Cause) {
 }
 
 func (m *Machine) afterFailure(why Cause) {
-	switch limit := m.spec.Budget.TrialsFailed; {
+	switch {
 	case m.spec.FailRaise:
 		m.endAtOnce(why)
 	case m.spec.FailFast:
 		m.end(Finished, Cause{Kind: CauseFailFast})
-	case limit > 0 && m.counts[Errored] >= int(limit):
+	case m.failuresUsedUp():
 		m.end(Finished, Cause{Kind: CauseFailedBudget})
 	}
 }
+
+// failuresUsedUp reports that as many trials are in ERROR as the budget allows.
+func (m *Machine) failuresUsedUp() bool {
+	limit := m.spec.Budget.TrialsFailed
+	return limit > 0 && m.counts[Errored] >= int(limit)
+}
+
+// spent reports that the budget of failed trials is used up, so that nothing more begins.
+func (m *Machine) spent() bool { return m.since(RulesV6) && m.failuresUsedUp() }

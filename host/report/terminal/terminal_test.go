@@ -222,6 +222,9 @@ func TestSummaries(t *testing.T) {
 		"summary_stopped": {Status: view.Status{Name: "digits", State: "stopped",
 			Cause: core.Cause{Kind: core.CauseUser}, Planned: 3}},
 		"summary_unstarted": {Status: stopped(4), File: "digits.yaml"},
+		"summary_failures": {Status: tooManyFailed(), File: "digits.yaml",
+			Args: []string{"--set", "budget.trials_failed=2"}},
+		"summary_failures_resumed": {Status: tooManyFailed()},
 		"summary_budget":    {Status: late(stopped(4)), File: "digits.yaml", Args: []string{"--set", "budget.time=1s"}},
 		"summary_resumed":   {Status: late(stopped(4))},
 		"summary_early":     {Status: early(stopped(4), 1), File: "digits.yaml"},
@@ -261,6 +264,14 @@ func TestSummaries(t *testing.T) {
 // late has used up its time budget.
 func late(st view.Status) view.Status {
 	st.Elapsed, st.Budget = 1, 1
+	return st
+}
+
+// tooManyFailed is an experiment that its budget of failed trials has ended.
+func tooManyFailed() view.Status {
+	st := stopped(1)
+	st.State, st.Cause = "finished", core.Cause{Kind: core.CauseFailedBudget}
+	st.Counts[core.Errored], st.Failures = 2, 2
 	return st
 }
 
