@@ -132,7 +132,8 @@ func (m *Machine) endedByItself(no TrialNo, l *live, e *AttemptEnded) {
 	}
 	if m.spec.StrictMetrics && len(m.spec.Required) > 0 {
 		r := m.spec.Required[0]
-		m.failed(no, Cause{Kind: CauseNoResult, Metric: r.Metric, By: r.By}, &AttemptEnded{})
+		m.failed(no, Cause{Kind: CauseNoResult, Metric: r.Metric, By: r.By, Text: e.Instead},
+			&AttemptEnded{})
 		return
 	}
 	m.warn(no, Cause{Kind: CauseNoResult, Metric: m.wantedMetric()})

@@ -127,6 +127,8 @@ type (
 		// Interrupted says that its process was killed because of another trial, or with a Cause that its worker
 		// was silent; this is not a failure of the trial.
 		Interrupted bool
+		// Instead is what its program did instead of reporting a result; "": not known.
+		Instead string
 	}
 
 	// CheckpointSaved: a checkpoint is complete on disk.

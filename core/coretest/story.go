@@ -176,7 +176,7 @@ func (s *Story) events(c command) ([]core.Event, error) {
 		no := core.TrialNo(c.first())
 		return []core.Event{&core.AttemptEnded{Trial: no, Attempt: s.attempt(c, no), Cause: c.failure(),
 			NeverStarted: c.has("never"), RestoreFailed: c.has("badrestore"), Damaged: c.has("damaged"),
-			Interrupted: c.has("interrupted")}}, nil
+			Interrupted: c.has("interrupted"), Instead: c.text("instead")}}, nil
 	case "saved", "unsaved", "held":
 		return s.saved(c)
 	case "exported":

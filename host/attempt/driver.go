@@ -158,6 +158,13 @@ type run struct {
 	since      time.Time
 	watched    bool // a timer for the decision is running
 	last       withheld
+	missing    missing
+}
+
+// missing is why a run has no result, as far as its trainable has said so.
+type missing struct {
+	reported bool
+	why      string
 }
 
 // withheld are the events of a run that has ended, while the rest of its output is awaited.

@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/storage/diskspace"
 	"github.com/tunehost/tunehost/host/untrusted"
+	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
@@ -69,7 +70,10 @@ func (t *Driver) handleEvent(r *run, e *train.Event) {
 // errorText returns the error in an event, with escaped control characters.
 func errorText(e *train.Event) string { return untrusted.Text(e.Error, untrusted.MaxText) }
 
-// logged writes a line of a trial's log. A hint is shown to the user once, or once for each
+// quoted matches what a hint quotes, such as the output of a program: hints that differ only in it are of one kind.
+var quoted = lazily.Regexp(`"(\\.|[^"\\])*"`)
+
+// logged writes a line of a trial's log. A hint is shown to the user once for each kind, or once for each
 // trial if it names the trial.
 func (t *Driver) logged(r *run, text string, hint bool) {
 	name := fmt.Sprintf("trial %d", r.Trial)
@@ -81,7 +85,10 @@ func (t *Driver) logged(r *run, text string, hint bool) {
 	if diskspace.SaysFull(text) {
 		say = t.Log.InsistOnce
 	}
-	if hint && say("hint "+text, shown) {
+	if hint && !r.missing.reported {
+		r.missing.why = text
+	}
+	if hint && say("hint "+quoted().ReplaceAllString(text, ""), shown) {
 		return
 	}
 	t.Log.Info(text, "trial", r.Trial)
@@ -127,6 +134,7 @@ const maxMetricNames = 2 * sdk.MaxMetrics
 
 // result posts a valid result. An invalid one fails the trial.
 func (t *Driver) result(r *run, x sdk.Result) {
+	r.missing.reported = true
 	err := r.Take(&x)
 	if err == nil {
 		err = t.nameAll(x.Metrics)
