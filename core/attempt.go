@@ -132,7 +132,7 @@ func (m *Machine) endedByItself(no TrialNo, l *live, e *AttemptEnded) {
 	}
 	if m.spec.StrictMetrics && len(m.spec.Required) > 0 {
 		r := m.spec.Required[0]
-		m.failed(no, Cause{Kind: CauseNoResult, Metric: r.Metric, By: r.By, Text: e.Instead},
+		m.failed(no, Cause{Kind: CauseNoResult, Metric: r.Metric, By: r.By, Text: e.Cause.Text},
 			&AttemptEnded{})
 		return
 	}

@@ -115,7 +115,8 @@ type (
 	AttemptEnded struct {
 		Trial   TrialNo
 		Attempt uint32
-		// Cause is why it failed; none if it ended well or as it was told.
+		// Cause is why it failed; none if it ended well or as it was told. CauseNoResult with a Text is a good end,
+		// too: it says what the program did instead of reporting.
 		Cause Cause
 		// NeverStarted says that running it again would not help (B-074).
 		NeverStarted bool
@@ -127,8 +128,6 @@ type (
 		// Interrupted says that its process was killed because of another trial, or with a Cause that its worker
 		// was silent; this is not a failure of the trial.
 		Interrupted bool
-		// Instead is what its program did instead of reporting a result; "": not known.
-		Instead string
 	}
 
 	// CheckpointSaved: a checkpoint is complete on disk.

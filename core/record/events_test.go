@@ -40,7 +40,7 @@ var kinds = []*rapid.Generator[core.Event]{
 	}),
 	event(func(t *rapid.T) core.Event {
 		return &core.AttemptEnded{Trial: trial(t), Attempt: u32(t), Cause: cause(t), NeverStarted: yes(t),
-			RestoreFailed: yes(t), Damaged: yes(t), Interrupted: yes(t), Instead: text(t)}
+			RestoreFailed: yes(t), Damaged: yes(t), Interrupted: yes(t)}
 	}),
 	event(func(t *rapid.T) core.Event {
 		return &core.CheckpointSaved{Trial: trial(t), Attempt: u32(t), ID: u32(t), Iteration: u64(t),

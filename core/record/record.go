@@ -250,7 +250,6 @@ func visit(f *fields, e core.Event) {
 			e.Cause = attemptCause(was, e.Damaged)
 		}
 		cause(f, 8, &e.Cause)
-		f.str(9, &e.Instead)
 	case *core.CheckpointSaved:
 		number32(f, 1, &e.Trial)
 		number32(f, 2, &e.Attempt)

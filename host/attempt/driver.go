@@ -154,11 +154,16 @@ type run struct {
 	armed      uint64        // the number of the current wait
 	heard      time.Time
 	over       chan struct{} // closed when no more events of it can come
-	awaited    uint64        // the last result that waits for a decision; it waits from the time since on
-	since      time.Time
-	watched    bool // a timer for the decision is running
-	last       withheld
-	missing    missing
+	undecided
+	last    withheld
+	missing missing
+}
+
+// undecided is what a run waits for.
+type undecided struct {
+	awaited uint64 // the last result that waits for a decision; it waits from the time since on
+	since   time.Time
+	watched bool // a timer for the decision is running
 }
 
 // missing is why a run has no result, as far as its trainable has said so.

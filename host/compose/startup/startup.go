@@ -177,8 +177,8 @@ func (h *Host) runnable(resets []core.Event, x core.Spec) error {
 	}
 	if limit := x.Budget.TrialsFailed; limit > 0 && h.failed(resets) >= int(limit) {
 		return usererror.Errorf("%s: the budget of failed trials (budget.trials_failed: %d) is used up, and no trial "+
-			"would run: raise it, as in `tunehost run FILE --set budget.trials_failed=%d --unstarted`, or run the failed "+
-			"trials again, too, with --errored", h.Setup.Dir.Path(), limit, 2*limit)
+			"would run: raise it, as in `tunehost run FILE --set budget.trials_failed=%d --unstarted`, or run the "+
+			"failed trials again, too, with --errored", h.Setup.Dir.Path(), limit, 2*limit)
 	}
 	if limit := x.Budget.TimeNS; limit > 0 && h.Setup.Machine.Counted() >= limit {
 		return usererror.Errorf("%s: the time budget (budget.time: %s) is used up, and no trial would run: give it "+

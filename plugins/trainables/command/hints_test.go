@@ -122,8 +122,8 @@ func TestEnoughOnce(t *testing.T) {
 
 // Each trial without a result says why, once: its mistake can be another one than that of the trial before.
 func TestHintsOfEachTrial(t *testing.T) {
-	p := openTest(t, sh(`if mkdir ../first; then echo '{"acc": 1}'; else for i in 1 2 3 4; do echo "{'accuracy': $i}"; `+
-		`done; fi`))
+	p := openTest(t, sh(`if mkdir ../first; then echo '{"acc": 1}'; else for i in 1 2 3 4; do `+
+		`echo "{'accuracy': $i}"; done; fi`))
 	run := newRun(t)
 	other := newRun(t)
 	other.trial.Dir = filepath.Join(filepath.Dir(run.trial.Dir), "other")
