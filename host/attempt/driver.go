@@ -155,8 +155,8 @@ type run struct {
 	heard      time.Time
 	over       chan struct{} // closed when no more events of it can come
 	undecided
-	last    withheld
-	missing missing
+	last withheld
+	hint string // the last one of its trainable: if it reports nothing, it says why
 }
 
 // undecided is what a run waits for.
@@ -164,12 +164,6 @@ type undecided struct {
 	awaited uint64 // the last result that waits for a decision; it waits from the time since on
 	since   time.Time
 	watched bool // a timer for the decision is running
-}
-
-// missing is why a run has no result, as far as its trainable has said so.
-type missing struct {
-	reported bool
-	why      string
 }
 
 // withheld are the events of a run that has ended, while the rest of its output is awaited.

@@ -61,7 +61,7 @@ func (t *Driver) handleEvent(r *run, e *train.Event) {
 		t.apply(r, life.Finished{Error: r.pathsHere(errorText(e)),
 			NeverStarted: e.NeverStarted, RestoreFailed: e.RestoreFailed, Full: diskspace.SaysFull(e.Error)})
 	case train.Log:
-		t.note(r, e.Text, func(text string) { t.logged(r, text, e.Hint) })
+		t.note(r, e.Text, func(text string) { t.heard(r, text, e.Hint) })
 	case train.Rejected:
 		t.note(r, e.Text, func(text string) { t.Log.Warn(fmt.Sprintf("trial %d: not a report: %s", r.Trial, text)) })
 	}
@@ -72,6 +72,14 @@ func errorText(e *train.Event) string { return untrusted.Text(e.Error, untrusted
 
 // quoted matches what a hint quotes, such as the output of a program: hints that differ only in it are of one kind.
 var quoted = lazily.Regexp(`"(\\.|[^"\\])*"`)
+
+// heard takes a line of its trainable for a trial's log.
+func (t *Driver) heard(r *run, text string, hint bool) {
+	if hint {
+		r.hint = text
+	}
+	t.logged(r, text, hint)
+}
 
 // logged writes a line of a trial's log. A hint is shown to the user once for each kind, or once for each
 // trial if it names the trial.
@@ -84,9 +92,6 @@ func (t *Driver) logged(r *run, text string, hint bool) {
 	say := t.Log.Once
 	if diskspace.SaysFull(text) {
 		say = t.Log.InsistOnce
-	}
-	if hint && !r.missing.reported {
-		r.missing.why = text
 	}
 	if hint && say("hint "+quoted().ReplaceAllString(text, ""), shown) {
 		return
@@ -134,7 +139,6 @@ const maxMetricNames = 2 * sdk.MaxMetrics
 
 // result posts a valid result. An invalid one fails the trial.
 func (t *Driver) result(r *run, x sdk.Result) {
-	r.missing.reported = true
 	err := r.Take(&x)
 	if err == nil {
 		err = t.nameAll(x.Metrics)
