@@ -93,6 +93,8 @@ type (
 		Trial   TrialNo
 		Attempt uint32
 		PID     uint32
+		// Told says that the caller tells the times of the attempt, so that nobody measures them.
+		Told bool
 	}
 	// ResultReported: one report of a running trial.
 	ResultReported struct {

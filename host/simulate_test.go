@@ -302,7 +302,8 @@ func TestBacktestOfAGridWithFailures(t *testing.T) {
 	if _, err := run(context.Background(), o); err != nil {
 		t.Fatal(err)
 	}
-	s, err := simulate.Backtest(context.Background(), filepath.Join(o.Storage, "failures"), Options{Plugins: o.Plugins}, 1)
+	s, err := simulate.Backtest(context.Background(), filepath.Join(o.Storage, "failures"),
+		Options{Plugins: o.Plugins}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,11 @@ func (a *app) statusCommand() *cobra.Command {
 				case asJSON:
 					return a.line(s)
 				}
-				return a.writeStatus(a.out, &s, opening.UsesOwn(plugins, e.Config))
+				note, err := e.NotFinite()
+				if err != nil {
+					return err
+				}
+				return a.writeStatus(a.out, &s, note, opening.UsesOwn(plugins, e.Config))
 			})
 		},
 	}
@@ -36,7 +40,7 @@ func (a *app) statusCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) writeStatus(w io.Writer, s *view.Status, ownPlugins bool) error {
+func (a *app) writeStatus(w io.Writer, s *view.Status, note string, ownPlugins bool) error {
 	head := statusHead(s)
 	t := &table{}
 	t.column("", false)
@@ -69,6 +73,9 @@ func (a *app) writeStatus(w io.Writer, s *view.Status, ownPlugins bool) error {
 		add("best", fmt.Sprintf("%s %s: %s", s.Objective.Metric, number(s.Best.Value), rankedTitle(s.Best)))
 	case s.Reported:
 		add("best", s.NoBest)
+	}
+	if note != "" && note != s.NoBest {
+		add("note", note)
 	}
 	for i, x := range s.Pending {
 		add([]string{"pending", ""}[min(i, 1)], fmt.Sprintf("%s: %s -> %s, when the experiment is resumed",

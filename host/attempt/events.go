@@ -63,8 +63,16 @@ func (t *Driver) handleEvent(r *run, e *train.Event) {
 	case train.Log:
 		t.note(r, e.Text, func(text string) { t.heard(r, text, e.Hint) })
 	case train.Rejected:
-		t.note(r, e.Text, func(text string) { t.Log.Warn(fmt.Sprintf("trial %d: not a report: %s", r.Trial, text)) })
+		t.note(r, e.Text, func(text string) { t.rejected(r, text) })
 	}
+}
+
+// rejected warns of a line of a trial's program that is no report: once, since many may follow.
+func (t *Driver) rejected(r *run, text string) {
+	name := fmt.Sprintf("trial %d", r.Trial)
+	t.Log.Counted("rejected", name, name+": not a report: "+text, func(n int) string {
+		return fmt.Sprintf("%d trials sent lines that are no reports; host.log has them", n)
+	})
 }
 
 // errorText returns the error in an event, with escaped control characters.

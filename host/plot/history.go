@@ -30,7 +30,7 @@ func history(s *sources) (*figure.Figure, error) {
 			values, ended = append(values, float64(step.Value)), append(ended, float64(step.Ended))
 		}
 		if len(s.list) == 1 {
-			p.Marks, f.Keys = single(e, x.Steps)
+			p.Marks, f.Keys = single(x.Steps)
 			continue
 		}
 		m := bestLine(x.Steps, figure.Nth(i))
@@ -50,20 +50,20 @@ func thinnedNote(s *sources, e *view.Recorded, shown, total int) []string {
 }
 
 // single draws each trial, and the best so far.
-func single(e *view.Recorded, steps []view.ImprovingAt) (marks []figure.Mark, keys []figure.Key) {
+func single(steps []view.ImprovingAt) (marks []figure.Mark, keys []figure.Key) {
 	groups := []struct {
 		name  string
 		style figure.Style
 		list  []figure.Point
 	}{
 		{name: "trial", style: figure.Style{Colour: figure.Sky, Marker: figure.Circle}},
-		{name: "failed after this value", style: figure.Style{Colour: figure.Vermillion, Marker: figure.Cross}},
+		{name: failedKey.Name, style: failedKey.Style},
 		{name: "not ended yet", style: figure.Style{Colour: figure.Orange, Marker: figure.Triangle}},
 	}
 	for _, x := range steps {
 		g := &groups[0]
 		switch {
-		case e.Brief(x.Number).State == core.Errored:
+		case x.State == core.Errored.String():
 			g = &groups[1]
 		case x.Running:
 			g = &groups[2]

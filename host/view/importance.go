@@ -96,7 +96,7 @@ func (e *Experiment) Cautions(q Query, top float64, shares []Share) (list []stri
 	stopped := 0
 	err = e.source.Look(func(s *State) {
 		for _, c := range all {
-			if v := s.Machine.View(c.no); v.State == core.Terminated && stoppedEarly(v.Cause) {
+			if v := s.Machine.View(c.no); isEarly(&v) {
 				stopped++
 			}
 		}

@@ -63,5 +63,9 @@ func examine(h http.Header, body []byte) *problem.Problem {
 	if place, twice := jsontext.Twice(body); twice {
 		return problem.New(http.StatusUnprocessableEntity, fmt.Sprintf("body.%.200s: it is given twice", place))
 	}
+	if place, number, ok := jsontext.TooLarge(body); ok {
+		return problem.New(http.StatusBadRequest, fmt.Sprintf("%.200s: the number %s is too large",
+			strings.TrimSuffix("body."+place, "."), number))
+	}
 	return nil
 }

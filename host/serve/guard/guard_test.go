@@ -521,7 +521,8 @@ func TestOrigin(t *testing.T) {
 	}
 	for _, x := range []struct{ host, listens, through, want string }{
 		{"localhost:7733", "127.0.0.1:7733", "", "http://127.0.0.1:7733/?ticket="},
-		{"LOCALHOST.:8000", "127.0.0.1:7733", "", "http://127.0.0.1:8000/?ticket="}, // as by ssh -L 8000:127.0.0.1:7733
+		{"LOCALHOST.:7733", "[::1]:7733", "", "http://[::1]:7733/?ticket="},
+		{"localhost:8099", "127.0.0.1:7733", "", "?ticket="}, // a proxy that does not say so, or ssh -L
 		{"localhost", "[::1]:80", "", "http://[::1]:80/?ticket="},
 		{"localhost:7733", "172.17.0.2:7733", "", "?ticket="},
 		{"127.0.0.1:7733", "127.0.0.1:7733", "", "?ticket="},
