@@ -117,7 +117,8 @@ type (
 	AttemptEnded struct {
 		Trial   TrialNo
 		Attempt uint32
-		// Cause is why it failed; none if it ended well or as it was told.
+		// Cause is why it failed; none if it ended well or as it was told. CauseNoResult with a Text is a good end,
+		// too: it says what the program did instead of reporting.
 		Cause Cause
 		// NeverStarted says that running it again would not help (B-074).
 		NeverStarted bool

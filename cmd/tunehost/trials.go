@@ -227,10 +227,11 @@ func why(t *view.Trial) string {
 	if t.State == core.Terminated && t.Cause.Kind == core.CauseCompleted || t.State == core.Running {
 		return ""
 	}
+	text := firstLine(t.Reason)
 	if t.NeverStarted {
-		return "never started: " + firstLine(t.Reason)
+		text = "never started: " + text
 	}
-	return firstLine(t.Reason)
+	return untrusted.Ends(text, untrusted.MaxReason) // error.txt and --json have all of it
 }
 
 // trialCSV has a column for each parameter and each metric.

@@ -560,3 +560,17 @@ func TestManyTickets(t *testing.T) {
 		}
 	}
 }
+
+// A body that is packed is not read as if it were not.
+func TestContentEncoding(t *testing.T) {
+	for encoding, want := range map[string]int{"": 200, "identity": 200, "Identity": 200, "gzip": 415, "x": 415} {
+		r := httptest.NewRequest("POST", "/api/v1/experiments", strings.NewReader("{}"))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Content-Encoding", encoding)
+		w := httptest.NewRecorder()
+		JSON(hello).ServeHTTP(w, r)
+		if w.Code != want || want == 415 && !strings.Contains(w.Body.String(), "Content-Encoding: ") {
+			t.Errorf("%q: %d %s", encoding, w.Code, w.Body)
+		}
+	}
+}
