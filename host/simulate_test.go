@@ -298,7 +298,8 @@ var failing = sdk.TrainablePlugin{
 // Trials of a grid keep their parameters where others have reported nothing, and all have their recorded numbers.
 func TestBacktestOfAGridWithFailures(t *testing.T) {
 	o, _ := quick(t, "version: 1\nname: failures\nobjective: {metric: score, mode: min}\n"+
-		"trainable: {plugin: failing}\nspace: {x: {grid: [1, 2, 3, 4, 5]}}\npoints: [{x: 4}]\nsearcher: random\nconcurrency: 1\n", failing)
+		"trainable: {plugin: failing}\nspace: {x: {grid: [1, 2, 3, 4, 5]}}\n"+
+		"points: [{x: 4}]\nsearcher: random\nconcurrency: 1\n", failing)
 	if _, err := run(context.Background(), o); err != nil {
 		t.Fatal(err)
 	}
