@@ -132,7 +132,8 @@ func (m *Machine) endedByItself(no TrialNo, l *live, e *AttemptEnded) {
 	}
 	if m.spec.StrictMetrics && len(m.spec.Required) > 0 {
 		r := m.spec.Required[0]
-		m.failed(no, Cause{Kind: CauseNoResult, Metric: r.Metric, By: r.By}, &AttemptEnded{})
+		m.failed(no, Cause{Kind: CauseNoResult, Metric: r.Metric, By: r.By, Text: e.Cause.Text},
+			&AttemptEnded{})
 		return
 	}
 	m.warn(no, Cause{Kind: CauseNoResult, Metric: m.wantedMetric()})
@@ -356,12 +357,21 @@ func (m *Machine) fail(no TrialNo, why Cause) {
 }
 
 func (m *Machine) afterFailure(why Cause) {
-	switch limit := m.spec.Budget.TrialsFailed; {
+	switch {
 	case m.spec.FailRaise:
 		m.endAtOnce(why)
 	case m.spec.FailFast:
 		m.end(Finished, Cause{Kind: CauseFailFast})
-	case limit > 0 && m.counts[Errored] >= int(limit):
+	case m.failuresUsedUp():
 		m.end(Finished, Cause{Kind: CauseFailedBudget})
 	}
 }
+
+// failuresUsedUp reports that as many trials are in ERROR as the budget allows.
+func (m *Machine) failuresUsedUp() bool {
+	limit := m.spec.Budget.TrialsFailed
+	return limit > 0 && m.counts[Errored] >= int(limit)
+}
+
+// spent reports that the budget of failed trials is used up, so that nothing more begins.
+func (m *Machine) spent() bool { return m.since(RulesV6) && m.failuresUsedUp() }

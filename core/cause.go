@@ -68,7 +68,7 @@ const (
 	// failure.
 	CauseMetricMissing
 	// CauseNoResult: the trainable ended without an error and without any result. Metric is what it should
-	// have reported, and By who needs it; a warning has no By.
+	// have reported, and By who needs it; a warning has no By. Text is what its program did instead.
 	CauseNoResult
 	// CauseNeverFits: no node can ever meet the trial's request. Text says what is missing.
 	CauseNeverFits

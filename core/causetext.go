@@ -90,6 +90,9 @@ func (c *Cause) noResult() string {
 	if c.By != "" {
 		text += ", which the " + c.By + " needs"
 	}
+	if c.Text != "" {
+		text += ": " + c.Text
+	}
 	return text
 }
 

@@ -187,7 +187,7 @@ func (e *SaveFailed) apply(m *Machine) {
 func (l *live) endedWell() bool { return l.over && l.intent == noIntent && l.end.well() }
 
 // well reports that the attempt has not failed.
-func (e *AttemptEnded) well() bool { return e.Cause.Kind == CauseNone }
+func (e *AttemptEnded) well() bool { return e.Cause.Kind == CauseNone || e.Cause.Kind == CauseNoResult }
 
 // keep deletes what the policy does not keep. The newest stays, and the best ones by score: ties keep
 // the newer, NaN goes first (B-053), and before it what cannot be loaded.

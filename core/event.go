@@ -93,6 +93,8 @@ type (
 		Trial   TrialNo
 		Attempt uint32
 		PID     uint32
+		// Told says that the caller tells the times of the attempt, so that nobody measures them.
+		Told bool
 	}
 	// ResultReported: one report of a running trial.
 	ResultReported struct {
@@ -115,7 +117,8 @@ type (
 	AttemptEnded struct {
 		Trial   TrialNo
 		Attempt uint32
-		// Cause is why it failed; none if it ended well or as it was told.
+		// Cause is why it failed; none if it ended well or as it was told. CauseNoResult with a Text is a good end,
+		// too: it says what the program did instead of reporting.
 		Cause Cause
 		// NeverStarted says that running it again would not help (B-074).
 		NeverStarted bool

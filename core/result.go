@@ -8,6 +8,7 @@ import (
 
 func (e *AttemptStarted) apply(m *Machine) {
 	if m.current(e.Trial, e.Attempt) {
+		m.trial(e.Trial).measured = m.trial(e.Trial).measured || !e.Told
 		m.tell(&Observation{Kind: SawStarted, To: ToAll, Trial: e.Trial, Attempt: e.Attempt})
 	}
 }

@@ -50,9 +50,13 @@ const (
 	//   - The time for which the user has paused the experiment as a whole does not count for the time
 	//     budget (B-026).
 	RulesV5
+	// RulesV6:
+	//   - While as many trials are in ERROR as the budget allows, nothing starts and the searcher is asked
+	//     nothing: an experiment that continues without a higher limit ends again without a further failure.
+	RulesV6
 
 	// NewestRules is the version of new experiments.
-	NewestRules = RulesV5
+	NewestRules = RulesV6
 )
 
 // since reports whether the experiment's rules are at least v.

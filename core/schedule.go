@@ -5,7 +5,8 @@ import "github.com/tunehost/tunehost/core/resource"
 // schedule starts what can be started, then asks for more trials while a free slot could run them.
 func (m *Machine) schedule() {
 	m.work = m.work || m.engine.isDue()
-	for m.work && m.hosted && m.owing == 0 && !m.onHold && m.outcome == 0 && m.closing.outcome == 0 {
+	for m.work && m.hosted && m.owing == 0 && !m.onHold && m.outcome == 0 && m.closing.outcome == 0 &&
+		!m.spent() {
 		m.work = false
 		m.granter.start()
 		m.askForMore()

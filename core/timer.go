@@ -7,6 +7,9 @@ func (e *Ticked) apply(m *Machine) {
 	if b := m.spec.Budget.TimeNS; b > 0 && m.Counted() >= b {
 		m.end(Finished, Cause{Kind: CauseTimeBudget})
 	}
+	if m.spent() {
+		m.end(Finished, Cause{Kind: CauseFailedBudget})
+	}
 	for {
 		d, ok := m.deadline.first()
 		if !ok || d.at > m.now {
@@ -39,6 +42,9 @@ func (m *Machine) setTimer() {
 	next := int64(math.MaxInt64)
 	if b := m.spec.Budget.TimeNS; b > 0 && m.closing.outcome == 0 {
 		next = m.whenCounted(b)
+	}
+	if m.spent() && m.closing.outcome == 0 {
+		next = m.now // after what a host begins with: that may raise the limit, or run failed trials again
 	}
 	for {
 		d, ok := m.deadline.first()

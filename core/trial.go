@@ -59,6 +59,7 @@ type trial struct {
 	cells    int32  // first statistics cell plus one
 	reason   uint32 // index of the cause in Machine.causes
 	why      CauseKind
+	measured bool // the training time of an attempt was not told by the caller
 	params   span
 	progress
 	times

@@ -160,6 +160,12 @@ func (m *Machine) Summarizes(no TrialNo, list []Metric) bool {
 // TrainNS is the training time of a trial over all attempts.
 func (m *Machine) TrainNS(no TrialNo) int64 { return m.trainingTime(m.trial(no)) }
 
+// TimeTold reports whether the caller has told all of the training time of a trial.
+func (m *Machine) TimeTold(no TrialNo) bool {
+	t := m.trial(no)
+	return t.attempt > 0 && !t.measured
+}
+
 // SpentNS is the training time of a trial's attempts before the one that runs.
 func (m *Machine) SpentNS(no TrialNo) int64 { return m.trial(no).spent }
 

@@ -339,3 +339,25 @@ func TestAskTellFailFastRaise(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A request that is refused does not move the clock of the experiment: its budget of time is as before.
+func TestRefusedTimeDoesNotCount(t *testing.T) {
+	c := call(t, inMemory())
+	c.send(`{"version":1,"name":"b","objective":{"metric":"loss","mode":"min"},"space":{"x":{"uniform":[0,1]}},` +
+		`"trials":9,"budget":{"time":"1h"}}`)
+	first := c.ask(`{"ask":true,"time":1}`)
+	for _, request := range []string{`{"tell":"zzz","metrics":{"loss":1},"time":1e6}`,
+		`{"report":"zzz","metrics":{"loss":1},"time":1e6}`, `{"tell":%q,"metrics":{"other":1},"time":1e6}`,
+		`{"report":%q,"metrics":{"other":1},"time":1e6}`} {
+		if strings.Contains(request, "%q") {
+			request = fmt.Sprintf(request, first.Trial)
+		}
+		if r := c.ask("%s", request); r.Error == "" {
+			t.Errorf("%s: %+v, want an error", request, r)
+		}
+	}
+	if r := c.ask(`{"ask":true,"time":2}`); r.Trial == "" {
+		t.Errorf("no further trial after refused requests: %+v", r)
+	}
+	c.endWell()
+}

@@ -304,6 +304,44 @@ func TestOrdersThatDoNotFit(t *testing.T) {
 	}
 }
 
+// B-122: what a scheduler does wrong with each trial, and lines of many programs that are no reports, are one warning
+// each, and one line with their number in the summary. host.log has all.
+func TestWarningsOfManyTrials(t *testing.T) {
+	itself := onResults(func(e sdk.Event) ([]sdk.Decision, []sdk.Command) {
+		return nil, []sdk.Command{{Kind: sdk.Exploit, Trial: e.Trial, Donor: e.Trial}}
+	})
+	garbles := sdk.TrainablePlugin{
+		Info: sdk.Info{Name: "reports", Version: "1", Options: noOptions},
+		Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+			return sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+				run.(sdk.Rejecter).Reject("one")
+				run.(sdk.Rejecter).Reject("two")
+				return run.Report(score(1), nil)
+			}), sdk.TrainableTraits{Shared: true, Reusable: true}, nil
+		},
+	}
+	o, seen := quick(t, strings.Replace(two, "trials: 2", "trials: 3\nscheduler: strange", 1), garbles,
+		schedulerOf(itself))
+	o.Verbose = 1
+	dir := finish(t, o).Dir
+	log, err := os.ReadFile(filepath.Join(dir, "host.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, logged := range map[string]int{"not a report: ": 6, "it cannot continue from the checkpoint that": 3} {
+		if n := strings.Count(string(log), text); n != logged {
+			t.Errorf("%s: %d in the log:\n%s", text, n, log)
+		}
+	}
+	for text, shown := range map[string]int{": not a report: ": 1, "more of this kind is in host.log alone": 2,
+		"3 trials sent lines that are no reports; host.log has them": 1,
+		"3 trials had this warning: it cannot continue from the":     1} {
+		if n := strings.Count(seen.String(), text); n != shown {
+			t.Errorf("%q is shown %d times:\n%s", text, n, seen)
+		}
+	}
+}
+
 // A circle of exploits comes to an end like any other.
 func TestExploitsInACircle(t *testing.T) {
 	moved := map[uint32]int{}

@@ -297,12 +297,14 @@ var failing = sdk.TrainablePlugin{
 
 // Trials of a grid keep their parameters where others have reported nothing, and all have their recorded numbers.
 func TestBacktestOfAGridWithFailures(t *testing.T) {
-	o, _ := quick(t, "version: 1\nname: failures\nobjective: {metric: score, mode: min}\ntrainable: {plugin: failing}\n"+
-		"space: {x: {grid: [1, 2, 3, 4, 5]}}\npoints: [{x: 4}]\nsearcher: random\nconcurrency: 1\n", failing)
+	o, _ := quick(t, "version: 1\nname: failures\nobjective: {metric: score, mode: min}\n"+
+		"trainable: {plugin: failing}\nspace: {x: {grid: [1, 2, 3, 4, 5]}}\n"+
+		"points: [{x: 4}]\nsearcher: random\nconcurrency: 1\n", failing)
 	if _, err := run(context.Background(), o); err != nil {
 		t.Fatal(err)
 	}
-	s, err := simulate.Backtest(context.Background(), filepath.Join(o.Storage, "failures"), Options{Plugins: o.Plugins}, 1)
+	s, err := simulate.Backtest(context.Background(), filepath.Join(o.Storage, "failures"),
+		Options{Plugins: o.Plugins}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,8 +52,8 @@ func advises(t *testing.T, o Options) {
 		r    steer.Request
 		want string
 	}{
-		{steer.Stop{}, "test is failed: no host runs it; `tunehost resume DIR --unpause` resumes it with its paused " +
-			"trials, and then it can be stopped"},
+		{steer.Stop{}, "test is failed: no host runs it, and it uses nothing; `tunehost resume DIR --unpause` " +
+			"resumes it with its paused trials, and then it can be stopped for good"},
 		{steer.Unpause{Trial: "0"}, "test is failed: no host runs it; `tunehost resume DIR --unpause` resumes it " +
 			"with its paused trials, and then it can be unpaused"},
 		{steer.Add{Params: []byte("{}")}, "`tunehost set DIR trials=N` and then `tunehost resume DIR --unpause` run " +

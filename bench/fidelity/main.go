@@ -47,7 +47,7 @@ func run(args []string, out io.Writer) error {
 	flags.IntVar(&s.first, "first", 0, "the first seed")
 	flags.IntVar(&s.workers, "workers", 4, "the number of workers")
 	flags.Float64Var(&s.horizon, "horizon", 100, "the length of a run, in full trainings")
-	flags.Float64Var(&s.cost, "cost", 0, "the searchers' option cost, if it is not 0")
+	flags.Float64Var(&s.cost, "cost", -1, "the searchers' option cost, if it is not negative")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (s *settings) measure(out io.Writer) error {
 func (s *settings) repeat(p *problem, name string) (list []score, err error) {
 	searcher, scheduler, _ := strings.Cut(name, "+")
 	what := pair{map[string]any{"plugin": searcher}, map[string]any{"plugin": scheduler}}
-	if s.cost > 0 {
+	if s.cost >= 0 {
 		what.Searcher["cost"] = s.cost
 	}
 	switch scheduler {

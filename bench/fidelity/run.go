@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/tunehost/tunehost/host/asktell"
 	"github.com/tunehost/tunehost/host/options"
@@ -193,4 +194,6 @@ func (r *runner) step(ctx context.Context, end float64) error {
 	return err
 }
 
-func (r *runner) time() int64 { return int64(r.now * 1e9) }
+// time is what the experiment is told. It begins an hour later, since the session began with a real clock, and times
+// that are not later than those would not be told ones.
+func (r *runner) time() int64 { return int64(time.Hour) + int64(r.now*1e9) }

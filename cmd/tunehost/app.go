@@ -138,8 +138,19 @@ func wants(least, most int) cobra.PositionalArgs {
 		if len(args) < least {
 			what = "an argument is missing"
 		}
-		return usage("%s: %s; expected: %s", cmd.Name(), what, cmd.UseLine())
+		return usage("%s: %s; expected: %s%s", cmd.Name(), what, cmd.UseLine(), afterSpace(cmd, len(args) > most))
 	}
+}
+
+// afterSpace says how a flag is written whose value is optional, if there are too many arguments: after a space its
+// value is one of them.
+func afterSpace(cmd *cobra.Command, tooMany bool) (hint string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if tooMany && f.Value.Type() == "string" && f.NoOptDefVal != "" && f.Value.String() == f.NoOptDefVal {
+			hint += fmt.Sprintf("; a value of --%[1]s follows =, as in --%[1]s=%[2]s", f.Name, f.NoOptDefVal)
+		}
+	})
+	return hint
 }
 
 // with opens an experiment during a call; it fetches one from a remote storage.

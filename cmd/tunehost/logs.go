@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -83,11 +84,41 @@ func (a *app) logs(e *view.Recorded, no core.TrialNo, l *logging) error {
 		return err
 	}
 	if t.Error != "" && l.stderr() {
-		fmt.Fprintf(a.err, "%s failed: %s\n", title(&t), clean(t.Error))
+		fmt.Fprintf(a.err, "%s failed: %s\n", title(&t), clean(unprinted(t.Error, t.Dir, names)))
 	} else if !printed {
 		fmt.Fprintf(a.err, "%s has printed nothing\n", title(&t))
 	}
 	return nil
+}
+
+// lastOutput is how much of an output an error can quote.
+const lastOutput = 64 << 10
+
+// unprinted returns an error without the lines that it quotes of the output, if they are in the file that was printed
+// last.
+func unprinted(text, dir string, names []string) string {
+	first, rest, _ := strings.Cut(text, "\n")
+	f, err := nolink.Open(filepath.Join(dir, names[len(names)-1]))
+	if err != nil {
+		return text
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return text
+	}
+	from := max(0, info.Size()-lastOutput)
+	printed, err := io.ReadAll(io.NewSectionReader(f, from, lastOutput))
+	if err != nil {
+		return text
+	}
+	for line := range strings.Lines(rest) {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "its stderr is in ") && !strings.Contains(string(printed), line) {
+			return text
+		}
+	}
+	return first
 }
 
 // followAll prints what all trials print from now on.

@@ -188,10 +188,8 @@ var continued = map[string]struct {
 	exit  int
 }{
 	"failures": {exit: 1}, // trials are in ERROR
-	"asktell": {args: func(dir string) []string {
-		return []string{"asktell", filepath.Join(dir, "experiment.yaml"), "--storage", filepath.Dir(dir), "--name",
-			filepath.Base(dir), "--accept-plugins"}
-	}, stdin: `{"ask":true}
+	"timed":    {args: asked},
+	"asktell": {args: asked, stdin: `{"ask":true}
 {"tell":"` + naming.ID(8, 3) + `","metrics":{"score":0.25}}
 {"ask":true}
 {"tell":"` + naming.ID(8, 4) + `","metrics":{"score":0.5}}
@@ -211,6 +209,12 @@ func TestReleasedContinue(t *testing.T) {
 			})
 		}
 	}
+}
+
+// asked are the arguments of a session that continues one.
+func asked(dir string) []string {
+	return []string{"asktell", filepath.Join(dir, "experiment.yaml"), "--storage", filepath.Dir(dir), "--name",
+		filepath.Base(dir), "--accept-plugins"}
 }
 
 func continueCopy(t *testing.T, original string) {

@@ -143,8 +143,8 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	acceptFlag(flags, &f.Options)
 	trustDirFlag(flags, &f.Options)
 	f.again(flags)
-	flags.StringVar(&f.serve, "serve", "", "show and control the experiment over HTTP, at `ADDRESS:PORT` if one is "+
-		"given; see tunehost serve")
+	flags.StringVar(&f.serve, "serve", "", "show and control the experiment over HTTP, with --serve=ADDRESS:PORT at "+
+		"`ADDRESS:PORT`; see tunehost serve")
 	flags.Lookup("serve").NoOptDefVal = serve.DefaultAddress
 	siteFlags(flags, &f.site)
 	jsonFlag(flags, &f.JSON, "print one JSON object a line for each event")

@@ -28,7 +28,11 @@ func (a *app) statusCommand() *cobra.Command {
 				case asJSON:
 					return a.line(s)
 				}
-				return a.writeStatus(a.out, &s, opening.UsesOwn(plugins, e.Config))
+				note, err := e.NotFinite()
+				if err != nil {
+					return err
+				}
+				return a.writeStatus(a.out, &s, note, opening.UsesOwn(plugins, e.Config))
 			})
 		},
 	}
@@ -36,7 +40,7 @@ func (a *app) statusCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) writeStatus(w io.Writer, s *view.Status, ownPlugins bool) error {
+func (a *app) writeStatus(w io.Writer, s *view.Status, note string, ownPlugins bool) error {
 	head := statusHead(s)
 	t := &table{}
 	t.column("", false)
@@ -69,6 +73,9 @@ func (a *app) writeStatus(w io.Writer, s *view.Status, ownPlugins bool) error {
 		add("best", fmt.Sprintf("%s %s: %s", s.Objective.Metric, number(s.Best.Value), rankedTitle(s.Best)))
 	case s.Reported:
 		add("best", s.NoBest)
+	}
+	if note != "" && note != s.NoBest {
+		add("note", note)
 	}
 	for i, x := range s.Pending {
 		add([]string{"pending", ""}[min(i, 1)], fmt.Sprintf("%s: %s -> %s, when the experiment is resumed",
@@ -133,18 +140,30 @@ func unmet(s *view.Status) string {
 	return "FILE requests no more than there is"
 }
 
+// raise returns the command that continues with larger budgets, and what they give; "": none is used up.
+func raise(limits []view.Limit) (command, more string) {
+	var sets, gives []string
+	for _, l := range limits {
+		sets, gives = append(sets, " --set "+l.Set()), append(gives, l.More)
+	}
+	if len(limits) > 0 {
+		command = "tunehost run FILE" + strings.Join(sets, "")
+	}
+	return command, strings.Join(gives, " and ")
+}
+
 // nextSteps returns the commands that continue the experiment.
 func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 	if s.State != view.Running && s.Waiting != "" {
 		return nil // its host is still there
 	}
-	outOfTime := s.OutOfTime()
+	raised, more := raise(s.UsedUp())
 	dir := shellWord(s.Dir)
-	if outOfTime && s.State != view.Running && hasMore(s) {
-		list = append(list, "`tunehost run FILE --set budget.time=LIMIT` continues, with more time")
+	if raised != "" && s.State != view.Running && hasMore(s) {
+		list = append(list, "`"+raised+"` continues, with "+more)
 	}
 	switch {
-	case outOfTime:
+	case raised != "":
 	case s.Unmet():
 		list = append(list, "`tunehost run FILE` continues, once "+unmet(s))
 	case s.State == view.Interrupted, s.State == core.Failed.String():
@@ -172,8 +191,8 @@ func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 	}
 	if s.NeverStarted > 0 && s.State != view.Running {
 		again := "tunehost resume " + dir
-		if outOfTime { // resume has no more of it
-			again = "tunehost run FILE --set budget.time=LIMIT"
+		if raised != "" { // resume has no more of it
+			again = raised
 		}
 		list = append(list, fmt.Sprintf("`%s --unstarted` runs the %s that never started", again,
 			plural(s.NeverStarted, "trial")))

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -33,5 +34,21 @@ func TestNextStepsAfterFailedPlugin(t *testing.T) {
 		if got := strings.Join(nextSteps(s, own), ""); got != want {
 			t.Errorf("own plugins %t: %s", own, got)
 		}
+	}
+}
+
+// B-123: nothing continues before a budget that is used up is larger, and each of them is named.
+func TestNextStepsAfterFailures(t *testing.T) {
+	s := &view.Status{State: "finished", Dir: "d", Planned: 9, Made: 3,
+		Counts: map[core.State]int{core.Errored: 3}, Spent: view.Spent{Failures: 3}}
+	want := "`tunehost run FILE --set budget.trials_failed=LIMIT` continues, with a higher limit of failed trials"
+	if got := strings.Join(nextSteps(s, false), ""); got != want {
+		t.Error(got)
+	}
+	s.Elapsed, s.Budget = 1, 1
+	want = "`tunehost run FILE --set budget.time=LIMIT --set budget.trials_failed=LIMIT` continues, with more time " +
+		"and a higher limit of failed trials"
+	if got := strings.Join(nextSteps(s, false), ""); got != want {
+		t.Error(got)
 	}
 }

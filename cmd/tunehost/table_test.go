@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/view"
 )
 
 // Columns are aligned and fit, whatever is in them: flags, combining marks, joined emoji, and titles that are escaped.
@@ -48,5 +51,15 @@ func TestTableOfEscapedTitle(t *testing.T) {
 	}
 	if out.String() != "👩\\u200d🔬\na\n" {
 		t.Errorf("%q", out.String())
+	}
+}
+
+// An error can be as long as a program wants; the table has its ends.
+func TestWhyIsShort(t *testing.T) {
+	long := view.Trial{}
+	long.State, long.Reason = core.Errored, "it said "+strings.Repeat("q", 100_000)+" at last"
+	got := why(&long)
+	if len(got) > 600 || !strings.HasPrefix(got, "it said qq") || !strings.HasSuffix(got, "qq at last") {
+		t.Errorf("%d bytes: %.100s", len(got), got)
 	}
 }

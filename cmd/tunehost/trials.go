@@ -132,7 +132,11 @@ func (a *app) trials(e *view.Recorded, l *listing) error {
 	if more := page.Fitting - l.Offset - len(list); more > 0 {
 		a.say("… %d more; --offset %d shows them", more, l.Offset+len(list))
 	}
-	return nil
+	note, err := e.NotFinite()
+	if note != "" {
+		a.say("note: %s", note)
+	}
+	return err
 }
 
 func (a *app) trialLines(list []view.Trial) error {
@@ -223,10 +227,11 @@ func why(t *view.Trial) string {
 	if t.State == core.Terminated && t.Cause.Kind == core.CauseCompleted || t.State == core.Running {
 		return ""
 	}
+	text := firstLine(t.Reason)
 	if t.NeverStarted {
-		return "never started: " + firstLine(t.Reason)
+		text = "never started: " + text
 	}
-	return firstLine(t.Reason)
+	return untrusted.Ends(text, untrusted.MaxReason) // error.txt and --json have all of it
 }
 
 // trialCSV has a column for each parameter and each metric.
@@ -242,7 +247,7 @@ func (a *app) trialCSV(e *view.Recorded, page *view.Page) error {
 	for _, name := range e.MetricNames() {
 		head = append(head, "metrics/"+name)
 	}
-	head = append(head, "error", "reason", "dir", "checkpoint", "never_started", "was_running")
+	head = append(head, "error", "reason", "dir", "checkpoint", "never_started", "was_running", "stopped_early")
 	if err := w.Write(head); err != nil {
 		return err
 	}
@@ -270,7 +275,7 @@ func csvRow(e *view.Experiment, t *view.Trial, metrics []string) []string {
 		row = append(row, csvValue(v, ok))
 	}
 	return append(row, untrusted.Cell(t.Error), untrusted.Cell(t.Reason), t.Dir, t.Checkpoint,
-		fmt.Sprint(t.NeverStarted), fmt.Sprint(t.WasRunning))
+		fmt.Sprint(t.NeverStarted), fmt.Sprint(t.WasRunning), fmt.Sprint(t.StoppedEarly))
 }
 
 func stamp(t time.Time) string {

@@ -454,6 +454,9 @@ func (a *audit) startsTrials() bool {
 	if o, _ := a.m.Outcome(); !a.hosted || a.onHold || a.m.Orphans() > 0 || a.m.Closing() || o != 0 {
 		return false
 	}
+	if limit := int(a.spec.Budget.TrialsFailed); limit > 0 && a.m.Count(core.Errored) >= limit {
+		return false // it is about to end
+	}
 	c := int(a.spec.Concurrency)
 	return c == 0 || a.m.Running() < c
 }

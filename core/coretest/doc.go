@@ -30,7 +30,7 @@
 //	decide N VERDICT [until=K] [N VERDICT …]            the scheduler answers; its commands may
 //	                              follow, each in a line of its own
 //	resume N | endtrial N | endall 0 | resize N cpu=K | exploit N donor=K [iter=K] [bare]   its commands
-//	end N [why=(…)] [never] [badrestore] [attempt=K]    the attempt is over
+//	end N [why=(…) | instead=(…)] [never] [badrestore] [attempt=K]    the attempt is over
 //	saved N [iter=K] | held N | unsaved N why=(…)       the oldest save
 //	exported N as=FORMAT [bytes=K] [why=(…)]            a model of the trial
 //	stop N|all | pause N|all | unpause N|all            the user

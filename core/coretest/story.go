@@ -174,7 +174,11 @@ func (s *Story) events(c command) ([]core.Event, error) {
 		return c.command()
 	case "end":
 		no := core.TrialNo(c.first())
-		return []core.Event{&core.AttemptEnded{Trial: no, Attempt: s.attempt(c, no), Cause: c.failure(),
+		why := c.failure()
+		if text := c.text("instead"); text != "" {
+			why = core.Cause{Kind: core.CauseNoResult, Text: text}
+		}
+		return []core.Event{&core.AttemptEnded{Trial: no, Attempt: s.attempt(c, no), Cause: why,
 			NeverStarted: c.has("never"), RestoreFailed: c.has("badrestore"), Damaged: c.has("damaged"),
 			Interrupted: c.has("interrupted")}}, nil
 	case "saved", "unsaved", "held":

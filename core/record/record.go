@@ -235,9 +235,7 @@ func visit(f *fields, e core.Event) {
 		number32(f, 1, &e.ID)
 		f.str(2, &e.Name)
 	case *core.AttemptStarted:
-		number32(f, 1, &e.Trial)
-		number32(f, 2, &e.Attempt)
-		number32(f, 3, &e.PID)
+		attemptStarted(f, e)
 	case *core.AttemptEnded:
 		number32(f, 1, &e.Trial)
 		number32(f, 2, &e.Attempt)
@@ -264,6 +262,13 @@ func visit(f *fields, e core.Event) {
 	default:
 		visitRare(f, e)
 	}
+}
+
+func attemptStarted(f *fields, e *core.AttemptStarted) {
+	number32(f, 1, &e.Trial)
+	number32(f, 2, &e.Attempt)
+	number32(f, 3, &e.PID)
+	f.boolean(4, &e.Told)
 }
 
 func schedulerDecided(f *fields, e *core.SchedulerDecided) {

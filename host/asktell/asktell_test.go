@@ -37,6 +37,24 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// A number that no float64 has is refused, with its place: in a report of a program it is infinite. Infinity itself
+// is what the caller says.
+func TestTooLarge(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"tell":1,"metrics":{"loss":1e999}}`:             "metrics.loss: the number 1e999 is too large",
+		`{"report":1,"metrics":{"a":{"b":-1e400}}}`:       "metrics.a.b: the number -1e400 is too large",
+		`{"ask":true,"time":1e999}`:                       "time: the number 1e999 is too large",
+		`{"report":1e999,"metrics":{"a":1}}`:              "report: the number 1e999 is too large",
+		`{"tell":1,"metrics":{"loss":Infinity}}`:          "",
+		`{"tell":1,"metrics":{"loss":"-Infinity","a":1}}`: "",
+	} {
+		_, err := Parse([]byte(line))
+		if (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
+	}
+}
+
 func TestFailed(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"tell":"a","failed":"why"}`: "why", `{"tell":"a","failed":true}`: "failed",

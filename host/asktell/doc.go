@@ -20,7 +20,8 @@
 //	← {"error":"…"}                                  to anything else: nothing has happened, the session continues
 //
 // A trial is named by its id, as a string, or by its number. Any request may
-// carry "time", the caller's clock in seconds.
+// carry "time", the caller's clock in seconds. It replaces the real one from then on, and plugins learn which
+// trials' times were told (sdk.Event.SecondsTold).
 //
 // NaN, Infinity and -Infinity are taken as Python writes them, bare, and as
 // strings; they are written as strings. Nested metrics are joined with "/". A

@@ -75,7 +75,7 @@ func (m *manual) begin(a core.StartAttempt) {
 			m.Log.Warn(m.Views.Trials.Name(a.Trial) + ": its directory cannot be made: " + err.Error())
 		}
 	}
-	m.Inbox().Post(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt})
+	m.Inbox().Post(&core.AttemptStarted{Trial: a.Trial, Attempt: a.Attempt, Told: m.Engine().TimeTold()})
 }
 
 // runUntilIdle steps the engine until it has nothing to do.
@@ -108,15 +108,34 @@ func (m *manual) postAndRun(ctx context.Context, events ...core.Event) error {
 }
 
 // Handle implements Handler.
-func (m *manual) Handle(ctx context.Context, r Request) (Answer, error) {
-	if err := m.catchUp(ctx, r); err != nil {
-		return nil, err
+func (m *manual) Handle(ctx context.Context, r Request) (a Answer, err error) {
+	if err = m.check(r); err == nil {
+		if err := m.catchUp(ctx, r); err != nil {
+			return nil, err
+		}
+		a, err = m.answer(ctx, r)
 	}
-	a, err := m.answer(ctx, r)
 	if o, why := m.machine.Ending(); o == core.Failed {
 		return nil, &Fatal{Err: errors.New(why.String())}
 	}
 	return a, err
+}
+
+// check refuses a request for what is known before it: what is refused changes nothing, and its time does not count.
+func (m *manual) check(r Request) error {
+	if r.Kind != Report && r.Kind != Tell {
+		return nil
+	}
+	no, err := m.inHand(r.Trial)
+	if err == nil && (r.Kind == Report || m.tellsResult(no, r)) {
+		err = m.complete(r.Metrics)
+	}
+	return err
+}
+
+// tellsResult reports whether the end of a trial comes with a result that is new.
+func (m *manual) tellsResult(no core.TrialNo, r Request) bool {
+	return r.Failed == "" && m.isNews(no, r)
 }
 
 // catchUp posts the events that come before a request: before the first one the start of the host, and events
@@ -207,7 +226,7 @@ func (m *manual) tell(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	news := r.Failed == "" && m.isNews(no, r)
+	news := m.tellsResult(no, r)
 	if news {
 		if err := m.complete(r.Metrics); err != nil {
 			return nil, err

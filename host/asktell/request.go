@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
+	"github.com/tunehost/tunehost/host/jsontext"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
 )
@@ -53,7 +55,7 @@ func Parse(line []byte) (Request, error) {
 		return r, errors.New("the line is empty: expected a JSON object, such as {\"ask\": true}")
 	}
 	result, err := channel.ParseWith(line, r.key)
-	if err != nil {
+	if err := tooLarge(line, result.Metrics, err); err != nil {
 		return Request{}, err
 	}
 	r.Metrics, r.Iteration = result.Metrics, result.Iteration
@@ -67,6 +69,19 @@ func Parse(line []byte) (Request, error) {
 		return Request{}, unknown("checkpoint")
 	}
 	return r, r.check()
+}
+
+// tooLarge refuses a number beyond those of a float64: taken for infinite, as in reports of programs, it is a result
+// that nobody has measured. It returns err if there is none.
+func tooLarge(line []byte, metrics []sdk.Metric, err error) error {
+	infinite := func(m sdk.Metric) bool { return math.IsInf(m.Value, 0) }
+	if err == nil && !slices.ContainsFunc(metrics, infinite) {
+		return nil
+	}
+	if place, number, ok := jsontext.TooLarge(line); ok {
+		return fmt.Errorf("%.200s: the number %s is too large", place, number)
+	}
+	return err
 }
 
 func isEmpty(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }

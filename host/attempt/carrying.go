@@ -194,6 +194,9 @@ const leaseEventsWithin = 2 * time.Second
 func (t *Driver) end(r *run, a life.End) {
 	e := a.Event
 	failed := e.Cause.Kind != core.CauseNone && !a.Own && !t.closed
+	if e.Cause.Kind == core.CauseNone && r.hint != "" && r.Reported() == 0 && !r.StopSent() {
+		e.Cause = core.Cause{Kind: core.CauseNoResult, Text: r.hint}
+	}
 	if failed && t.endIfTrialsGone() {
 		e, failed = &core.AttemptEnded{Trial: e.Trial, Attempt: e.Attempt, Interrupted: true}, false
 	}

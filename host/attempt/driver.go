@@ -154,10 +154,16 @@ type run struct {
 	armed      uint64        // the number of the current wait
 	heard      time.Time
 	over       chan struct{} // closed when no more events of it can come
-	awaited    uint64        // the last result that waits for a decision; it waits from the time since on
-	since      time.Time
-	watched    bool // a timer for the decision is running
-	last       withheld
+	undecided
+	last withheld
+	hint string // the last one of its trainable: if it reports nothing, it says why
+}
+
+// undecided is what a run waits for.
+type undecided struct {
+	awaited uint64 // the last result that waits for a decision; it waits from the time since on
+	since   time.Time
+	watched bool // a timer for the decision is running
 }
 
 // withheld are the events of a run that has ended, while the rest of its output is awaited.

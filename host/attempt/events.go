@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/storage/diskspace"
 	"github.com/tunehost/tunehost/host/untrusted"
+	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
@@ -60,16 +61,35 @@ func (t *Driver) handleEvent(r *run, e *train.Event) {
 		t.apply(r, life.Finished{Error: r.pathsHere(errorText(e)),
 			NeverStarted: e.NeverStarted, RestoreFailed: e.RestoreFailed, Full: diskspace.SaysFull(e.Error)})
 	case train.Log:
-		t.note(r, e.Text, func(text string) { t.logged(r, text, e.Hint) })
+		t.note(r, e.Text, func(text string) { t.heard(r, text, e.Hint) })
 	case train.Rejected:
-		t.note(r, e.Text, func(text string) { t.Log.Warn(fmt.Sprintf("trial %d: not a report: %s", r.Trial, text)) })
+		t.note(r, e.Text, func(text string) { t.rejected(r, text) })
 	}
+}
+
+// rejected warns of a line of a trial's program that is no report: once, since many may follow.
+func (t *Driver) rejected(r *run, text string) {
+	name := fmt.Sprintf("trial %d", r.Trial)
+	t.Log.Counted("rejected", name, name+": not a report: "+text, func(n int) string {
+		return fmt.Sprintf("%d trials sent lines that are no reports; host.log has them", n)
+	})
 }
 
 // errorText returns the error in an event, with escaped control characters.
 func errorText(e *train.Event) string { return untrusted.Text(e.Error, untrusted.MaxText) }
 
-// logged writes a line of a trial's log. A hint is shown to the user once, or once for each
+// quoted matches what a hint quotes, such as the output of a program: hints that differ only in it are of one kind.
+var quoted = lazily.Regexp(`"(\\.|[^"\\])*"`)
+
+// heard takes a line of its trainable for a trial's log.
+func (t *Driver) heard(r *run, text string, hint bool) {
+	if hint {
+		r.hint = text
+	}
+	t.logged(r, text, hint)
+}
+
+// logged writes a line of a trial's log. A hint is shown to the user once for each kind, or once for each
 // trial if it names the trial.
 func (t *Driver) logged(r *run, text string, hint bool) {
 	name := fmt.Sprintf("trial %d", r.Trial)
@@ -81,7 +101,7 @@ func (t *Driver) logged(r *run, text string, hint bool) {
 	if diskspace.SaysFull(text) {
 		say = t.Log.InsistOnce
 	}
-	if hint && say("hint "+text, shown) {
+	if hint && say("hint "+quoted().ReplaceAllString(text, ""), shown) {
 		return
 	}
 	t.Log.Info(text, "trial", r.Trial)

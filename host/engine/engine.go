@@ -62,6 +62,9 @@ func (l *Engine) Time() int64 { return l.time.tick() }
 // SetTime replaces the clock by the caller's time from here on. Time never goes back.
 func (l *Engine) SetTime(at int64) { l.time.set(at) }
 
+// TimeTold reports whether the time is the caller's, to the nanosecond: a clock has no part in it.
+func (l *Engine) TimeTold() bool { return l.time.exact }
+
 // Finished reports that the experiment has ended, or was saved to be resumed.
 func (l *Engine) Finished() bool { return l.finished }
 

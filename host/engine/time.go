@@ -13,6 +13,7 @@ type runningTime struct {
 	before time.Duration // running time before it did
 	now    int64
 	told   bool // set was called: the clock does not count any more
+	exact  bool // now is what the caller told, or what it had told before
 }
 
 func newRunningTime(c clock.Clock, before int64) runningTime {
@@ -29,4 +30,7 @@ func (t *runningTime) tick() int64 {
 	return t.now
 }
 
-func (t *runningTime) set(at int64) { t.told, t.now = true, max(t.now, at) }
+func (t *runningTime) set(at int64) {
+	t.exact = t.exact || at >= t.now
+	t.told, t.now = true, max(t.now, at)
+}

@@ -5,6 +5,7 @@ package hostlog
 import (
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,14 @@ type Log struct {
 	screen *Screen // nil: none
 	mu     sync.Mutex
 	said   map[string]bool
+	kinds  []*counted
+}
+
+// counted is a kind of warnings that many may cause.
+type counted struct {
+	kind string
+	of   map[string]bool
+	sum  func(n int) string
 }
 
 // Open writes to a file, host.log; warnings also go to the screen, if there is one.
@@ -65,6 +74,40 @@ func (l *Log) Slow(what string, d time.Duration) {
 	if l.first("slow " + what) {
 		l.Warn(fmt.Sprintf("%s took %v; this is reported only once", what, d.Round(time.Millisecond)))
 	}
+}
+
+// Counted warns the first time for a kind. Later warnings of the kind are in host.log alone, and [Log.Counts] says how
+// many trials or other subjects (of) they were about.
+func (l *Log) Counted(kind, of, text string, sum func(n int) string) {
+	if l.count(kind, of, sum) {
+		l.Warn(text + "; more of this kind is in host.log alone")
+		return
+	}
+	l.Info(text)
+}
+
+func (l *Log) count(kind, of string, sum func(n int) string) (first bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.kinds, func(c *counted) bool { return c.kind == kind })
+	if i < 0 {
+		l.kinds = append(l.kinds, &counted{kind, map[string]bool{of: true}, sum})
+		return true
+	}
+	l.kinds[i].of[of] = true
+	return false
+}
+
+// Counts returns a line for each kind of counted warnings that several have caused.
+func (l *Log) Counts() (lines []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.kinds {
+		if n := len(c.of); n > 1 {
+			lines = append(lines, c.sum(n))
+		}
+	}
+	return lines
 }
 
 func (l *Log) first(key string) bool {

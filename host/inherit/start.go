@@ -28,7 +28,7 @@ func Start(e *config.Experiment, d storage.Dir, kept bool) (*core.Start, error) 
 	if e.Restore == "" {
 		return nil, nil
 	}
-	if err := Restorable(e); err != nil {
+	if err := present(e); err != nil {
 		return nil, usererror.Wrap(err)
 	}
 	from := restoreDir(e)
@@ -77,7 +77,8 @@ func RecallStart(e *config.Experiment, d storage.Dir) (*core.Start, error) {
 	}
 	m, err := storage.CheckCheckpoint(StartDir(d), false)
 	if err != nil {
-		return nil, usererror.Errorf("every trial starts from a checkpoint that is kept in %s: %w", d.Start(), err)
+		return nil, usererror.Errorf("every trial starts from a checkpoint that is kept in %s: %w; put it back from a "+
+			"copy, or start anew with another --name", d.Start(), err)
 	}
 	return &core.Start{Iteration: m.Iteration}, nil
 }
@@ -85,8 +86,21 @@ func RecallStart(e *config.Experiment, d storage.Dir) (*core.Start, error) {
 // StartDir is where the copy is.
 func StartDir(d storage.Dir) string { return storage.CheckpointDir(d.Start(), startID) }
 
-// Restorable checks that the checkpoint to start from exists.
+// Restorable checks that the checkpoint to start from exists, and can be one. A checkpoint of an experiment is read and
+// compared with its manifest.
 func Restorable(e *config.Experiment) error {
+	err := present(e)
+	if err != nil || e.Restore == "" || storage.AwayAt(restoreDir(e)) != "" {
+		return err
+	}
+	if err := storage.Bringable(restoreDir(e)); err != nil {
+		return &config.Error{Pos: e.PosOf("restore"), Msg: "restore: " + err.Error()}
+	}
+	return nil
+}
+
+// present checks that there is a folder to start from.
+func present(e *config.Experiment) error {
 	if e.Restore == "" {
 		return nil
 	}

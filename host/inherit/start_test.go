@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/tunehost/tunehost/host/config"
@@ -68,7 +69,7 @@ func TestStartsOutside(t *testing.T) {
 		e := &config.Experiment{Restore: from}
 		e.Storage, e.Name = "results", "x"
 		const itself = "and would be copied into itself"
-		if err := Restorable(e); from != bad && (err == nil || !strings.Contains(err.Error(), itself)) {
+		if err := Restorable(e); err == nil || from != bad && !strings.Contains(err.Error(), itself) {
 			t.Errorf("%s: validate says %v", from, err)
 		}
 		if _, err := Start(e, d, true); err == nil || strings.Contains(err.Error(), itself) != (from != bad) {
@@ -76,6 +77,40 @@ func TestStartsOutside(t *testing.T) {
 		}
 		if list, err := os.ReadDir(d.Path()); err != nil || len(list) > 0 {
 			t.Errorf("%s: it leaves %v, %v", from, list, err)
+		}
+	}
+}
+
+// B-054: what cannot be a checkpoint is refused before anything runs, in the words of the run that would refuse it.
+func TestNoCheckpoint(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	err := errors.Join(os.MkdirAll(in("pipe/deep"), 0o700), syscall.Mkfifo(in("pipe/deep/p"), 0o600),
+		os.MkdirAll(in("link"), 0o700), os.Symlink("/etc", in("link/x")),
+		os.MkdirAll(in("cut/files"), 0o700), os.WriteFile(in("cut/MANIFEST.json"), []byte("{"), 0o600),
+		os.MkdirAll(in("other/files"), 0o700), os.WriteFile(in("other/files/s"), []byte("x"), 0o600),
+		os.WriteFile(in("other/MANIFEST.json"), []byte(`{"files": [{"path": "s", "bytes": 1, "sha256": "`+
+			strings.Repeat("0", 64)+`"}]}`), 0o600),
+		os.WriteFile(in("file"), nil, 0o600), os.MkdirAll(in("good/deep"), 0o700),
+		os.WriteFile(in("good/deep/weights"), nil, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from, want := range map[string]string{in("pipe"): "pipe/deep/p is a pipe", in("link"): "link/x is a link",
+		in("cut"): "is damaged", in("cut/files"): "is damaged", in("other"): "s was changed",
+		in("file"): "is not a directory",
+		in("none"): "is not a directory", "/dev": "may hold only plain files and folders", in("good"): ""} {
+		e := &config.Experiment{Restore: from}
+		e.Storage, e.Name = "results", "x"
+		err := Restorable(e)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", from, err, want)
+		}
+		if err == nil {
+			continue
+		}
+		if _, run := Start(e, dirAt(t), true); run == nil || run.Error() != err.Error() {
+			t.Errorf("%s: a run says %v, and validate %v", from, run, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package jsontext
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strconv"
 )
 
@@ -15,45 +16,81 @@ type level struct {
 	items int
 }
 
+// walker goes through a JSON value and knows the place of what it has read.
+type walker struct{ in []*level }
+
 // Twice returns the place of the first name that a JSON value gives twice in one object, such as params.lr or
 // runs[2].seed; ok is false if there is none, or if the text is no JSON. Readers of JSON take either of the two
 // values.
 func Twice(text []byte) (place string, ok bool) {
+	return find(text, func(_ json.Token, twice bool) bool { return twice })
+}
+
+// maxNumber is how much of a number is told back.
+const maxNumber = 40
+
+// TooLarge returns the place and the beginning of the first number in a JSON value that is beyond those of a float64,
+// such as 1e999; ok is false if there is none, or if the text is no JSON. Some readers of JSON take it for infinite.
+func TooLarge(text []byte) (place, number string, ok bool) {
+	place, ok = find(text, func(t json.Token, _ bool) bool {
+		n, isNumber := t.(json.Number)
+		if !isNumber {
+			return false
+		}
+		x, _ := strconv.ParseFloat(string(n), 64)
+		number = string(n)
+		return math.IsInf(x, 0)
+	})
+	if len(number) > maxNumber {
+		number = number[:maxNumber] + "…"
+	}
+	return place, number, ok
+}
+
+// find returns the place of the first token that is wanted. twice says that it is a name which its object has given
+// before.
+func find(text []byte, wanted func(t json.Token, twice bool) bool) (place string, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	var in []*level
+	var w walker
 	for {
 		t, err := d.Token()
 		if err != nil {
 			return "", false
 		}
-		var at *level
-		if len(in) > 0 {
-			at = in[len(in)-1]
-		}
-		name, isText := t.(string)
-		switch {
-		case t == json.Delim('}') || t == json.Delim(']'):
-			in = in[:len(in)-1]
-			continue
-		case at != nil && at.names != nil && !at.value && isText:
-			at.name, at.value = name, true
-			if at.names[name] {
-				return placeOf(in), true
-			}
-			at.names[name] = true
-			continue
-		case at != nil:
-			at.value = false
-			at.items++
-		}
-		switch t {
-		case json.Delim('{'):
-			in = append(in, &level{names: map[string]bool{}})
-		case json.Delim('['):
-			in = append(in, &level{})
+		if wanted(t, w.pass(t)) {
+			return placeOf(w.in), true
 		}
 	}
+}
+
+// pass takes the next token.
+func (w *walker) pass(t json.Token) (twice bool) {
+	var at *level
+	if len(w.in) > 0 {
+		at = w.in[len(w.in)-1]
+	}
+	name, isText := t.(string)
+	switch {
+	case t == json.Delim('}') || t == json.Delim(']'):
+		w.in = w.in[:len(w.in)-1]
+		return false
+	case at != nil && at.names != nil && !at.value && isText:
+		at.name, at.value = name, true
+		twice = at.names[name]
+		at.names[name] = true
+		return twice
+	case at != nil:
+		at.value = false
+		at.items++
+	}
+	switch t {
+	case json.Delim('{'):
+		w.in = append(w.in, &level{names: map[string]bool{}})
+	case json.Delim('['):
+		w.in = append(w.in, &level{})
+	}
+	return false
 }
 
 // placeOf names the member that was read last.

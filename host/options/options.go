@@ -127,6 +127,15 @@ const inNoStorage = "none"
 // InMemory reports whether the experiment is not stored on disk.
 func (o *Options) InMemory() bool { return o.Mode.Manual && o.Storage == inNoStorage }
 
+// FileAgain is the experiment file as the user typed it, for a command that names it again; "": there is none, as for
+// a text on standard input.
+func (o *Options) FileAgain() string {
+	if o.Mode.Source != nil {
+		return ""
+	}
+	return o.File
+}
+
 // Args returns the flags that are needed to name the same experiment again.
 func (o *Options) Args() (list []string) {
 	for _, set := range o.Sets {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 
 	"github.com/tunehost/tunehost/host/plot/figure"
 )
@@ -108,7 +109,7 @@ func gradedDots(x *samples, at func(*sample) figure.Point) (marks []figure.Mark)
 			Colour: figure.Graded((float64(step) + 0.5) / figure.Steps)}}
 		for i := range x.list {
 			p := at(&x.list[i])
-			if figure.Graded(x.list[i].rank) == m.Style.Colour && finite(p.X) && finite(p.Y) {
+			if !x.list[i].failed && figure.Graded(x.list[i].rank) == m.Style.Colour && finite(p.X) && finite(p.Y) {
 				m.Points = append(m.Points, p)
 			}
 		}
@@ -116,7 +117,33 @@ func gradedDots(x *samples, at func(*sample) figure.Point) (marks []figure.Mark)
 			marks = append(marks, m)
 		}
 	}
-	return append(marks, bestDot(x, at)...)
+	return append(append(marks, failedDots(x, at)...), bestDot(x, at)...)
+}
+
+// failedDots mark the samples that have failed after their value.
+func failedDots(x *samples, at func(*sample) figure.Point) []figure.Mark {
+	m := figure.Mark{Shape: figure.Dots, Style: failedKey.Style}
+	for i := range x.list {
+		if p := at(&x.list[i]); x.list[i].failed && finite(p.X) && finite(p.Y) {
+			m.Points = append(m.Points, p)
+		}
+	}
+	if m.Points == nil {
+		return nil
+	}
+	return []figure.Mark{m}
+}
+
+// failedKey is how trials that have failed after their value are marked in all plots.
+var failedKey = figure.Key{Name: "failed after this value", Shape: figure.Dots,
+	Style: figure.Style{Colour: figure.Vermillion, Marker: figure.Cross}}
+
+// failedKeys explain failedDots, where there are any.
+func failedKeys(x *samples) []figure.Key {
+	if slices.ContainsFunc(x.list, func(s sample) bool { return s.failed }) {
+		return []figure.Key{failedKey}
+	}
+	return nil
 }
 
 // bestDot marks the best sample.

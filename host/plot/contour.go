@@ -27,16 +27,18 @@ func contour(s *sources) (*figure.Figure, error) {
 	var grid field
 	for i := range x.list {
 		if q := at(&x.list[i]); finite(q.X) && finite(q.Y) {
-			dots.Points = append(dots.Points, q)
+			if !x.list[i].failed {
+				dots.Points = append(dots.Points, q)
+			}
 			grid = append(grid, spot{p.X.At(q.X), p.Y.At(q.Y), x.list[i].rank})
 		}
 	}
-	p.Marks = append(append(grid.marks(&p), dots), bestDot(x, at)...)
+	p.Marks = append(append(append(grid.marks(&p), dots), failedDots(x, at)...), bestDot(x, at)...)
 	f := &figure.Figure{Title: s.title(label(x.Objective)), Panels: []figure.Panel{p},
 		Notes: append(append(x.notes, "between trials the colour is estimated; far from all of them there is none"),
 			x.missing([]int{a, b})...),
-		Keys: append(gradedKeys(x, figure.Boxes), figure.Key{Name: x.thing(), Shape: figure.Dots, Style: dots.Style},
-			x.bestKey())}
+		Keys: append(append(append(gradedKeys(x, figure.Boxes), figure.Key{Name: x.thing(), Shape: figure.Dots,
+			Style: dots.Style}), failedKeys(x)...), x.bestKey())}
 	return f, nil
 }
 

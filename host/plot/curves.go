@@ -129,6 +129,7 @@ func last(t view.LearningCurve) float64 { return float64(t.Values[len(t.Values)-
 // draw draws the worst first, so that the best is on top.
 func (c *curveset) draw(p *figure.Panel, f *figure.Figure) {
 	stopped := figure.Mark{Shape: figure.Dots, Style: figure.Style{Colour: figure.Black, Marker: figure.Cross}}
+	failed := figure.Mark{Shape: figure.Dots, Style: failedKey.Style}
 	for i, t := range slices.Backward(c.list) {
 		style := figure.Style{Colour: figure.Graded(float64(i) / float64(max(len(c.list)-1, 1))), Width: 1}
 		if c.isBest(i) {
@@ -136,18 +137,25 @@ func (c *curveset) draw(p *figure.Panel, f *figure.Figure) {
 		}
 		points := curvePointsOf(t)
 		p.Marks = append(p.Marks, figure.Mark{Shape: figure.Line, Points: points, Style: style})
-		if len(points) == 1 {
+		if len(points) == 1 && t.State != core.Errored.String() {
 			p.Marks = append(p.Marks, figure.Mark{Shape: figure.Dots, Points: points, Style: figure.Style{
 				Colour: style.Colour, Marker: figure.Circle}})
 		}
-		if t.Stopped {
-			stopped.Points = append(stopped.Points, points[len(points)-1])
+		switch end := points[len(points)-1]; {
+		case t.Stopped:
+			stopped.Points = append(stopped.Points, end)
+		case t.State == core.Errored.String():
+			failed.Points = append(failed.Points, end)
 		}
 	}
 	f.Keys = c.keys()
 	if stopped.Points != nil {
 		p.Marks = append(p.Marks, stopped)
 		f.Keys = append(f.Keys, figure.Key{Name: "stopped early", Shape: figure.Dots, Style: stopped.Style})
+	}
+	if failed.Points != nil {
+		p.Marks = append(p.Marks, failed)
+		f.Keys = append(f.Keys, failedKey)
 	}
 }
 

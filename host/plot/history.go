@@ -31,7 +31,7 @@ func history(s *sources) (*figure.Figure, error) {
 			values, ended = append(values, float64(step.Value)), append(ended, float64(step.Ended))
 		}
 		if len(s.list) == 1 {
-			p.Marks, f.Keys = single(e, x.Steps)
+			p.Marks, f.Keys = single((&samples{e: e}).thing(), x.Steps)
 			continue
 		}
 		m := bestLine(x.Steps, figure.Nth(i))
@@ -62,20 +62,20 @@ func rerunNote(s *sources, e *view.Recorded, n int) (notes []string) {
 }
 
 // single draws each trial, and the best so far.
-func single(e *view.Recorded, steps []view.ImprovingAt) (marks []figure.Mark, keys []figure.Key) {
+func single(thing string, steps []view.ImprovingAt) (marks []figure.Mark, keys []figure.Key) {
 	groups := []struct {
 		name  string
 		style figure.Style
 		list  []figure.Point
 	}{
-		{name: (&samples{e: e}).thing(), style: figure.Style{Colour: figure.Sky, Marker: figure.Circle}},
-		{name: "failed after this value", style: figure.Style{Colour: figure.Vermillion, Marker: figure.Cross}},
+		{name: thing, style: figure.Style{Colour: figure.Sky, Marker: figure.Circle}},
+		{name: failedKey.Name, style: failedKey.Style},
 		{name: "not ended yet", style: figure.Style{Colour: figure.Orange, Marker: figure.Triangle}},
 	}
 	for _, x := range steps {
 		g := &groups[0]
 		switch {
-		case e.Brief(x.Number).State == core.Errored:
+		case x.State == core.Errored.String():
 			g = &groups[1]
 		case x.Running:
 			g = &groups[2]

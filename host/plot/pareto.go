@@ -45,6 +45,9 @@ func pareto(s *sources) (*figure.Figure, error) {
 	}
 	f.Keys = append(f.Keys, figure.Key{Name: "on the front", Shape: figure.Dots, Style: frontStyle},
 		figure.Key{Name: "other " + (&samples{e: e}).thing(), Shape: figure.Dots, Style: otherStyle})
+	if slices.ContainsFunc(others, hasFailed) {
+		f.Keys = append(f.Keys, failedKey)
+	}
 	return f, nil
 }
 
@@ -119,15 +122,19 @@ func against(a, b core.Objective, others, front []view.Trial, line bool) figure.
 		y, _ := t.Metric(b.Metric)
 		return figure.Point{X: x, Y: y}
 	}
-	best, rest := places(front, place), places(others, place)
+	best := places(front, place)
+	failed, rest := places(only(others, true), place), places(only(others, false), place)
 	p := figure.Panel{}
 	var xs, ys []float64
-	for _, q := range slices.Concat(best, rest) {
+	for _, q := range slices.Concat(best, failed, rest) {
 		xs, ys = append(xs, q.X), append(ys, q.Y)
 	}
 	p.X, p.Y = valueAxis(label(a), xs), valueAxis(label(b), ys)
 	if rest != nil {
 		p.Marks = append(p.Marks, figure.Mark{Shape: figure.Dots, Points: rest, Style: otherStyle})
+	}
+	if failed != nil {
+		p.Marks = append(p.Marks, figure.Mark{Shape: figure.Dots, Points: failed, Style: failedKey.Style})
 	}
 	if line {
 		p.Marks = append(p.Marks, figure.Mark{Shape: figure.Line, Points: stairs(best, a.Mode),
@@ -135,6 +142,18 @@ func against(a, b core.Objective, others, front []view.Trial, line bool) figure.
 	}
 	p.Marks = append(p.Marks, figure.Mark{Shape: figure.Dots, Points: best, Style: frontStyle})
 	return p
+}
+
+func hasFailed(t view.Trial) bool { return t.State == core.Errored }
+
+// only are the trials that have failed, or those that have not.
+func only(list []view.Trial, failed bool) (some []view.Trial) {
+	for _, t := range list {
+		if hasFailed(t) == failed {
+			some = append(some, t)
+		}
+	}
+	return some
 }
 
 func places(list []view.Trial, of func(*view.Trial) figure.Point) (points []figure.Point) {

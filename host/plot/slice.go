@@ -16,7 +16,7 @@ func slice(s *sources) (*figure.Figure, error) {
 		return nil, err
 	}
 	f := &figure.Figure{Title: s.title(figure.Short(x.Metric, nameColumns) + " by parameter"),
-		Keys: append(gradedKeys(x, figure.Dots), x.bestKey())}
+		Keys: append(append(gradedKeys(x, figure.Dots), failedKeys(x)...), x.bestKey())}
 	y := valueAxis(label(x.Objective), x.values())
 	for _, i := range params {
 		f.Panels = append(f.Panels, figure.Panel{X: x.paramAxis(i), Y: y,

@@ -95,6 +95,8 @@ type sample struct {
 	point space.Point
 	// rank is the share of samples that are better: 0 is the best.
 	rank float64
+	// failed says that the trial has failed after its value.
+	failed bool
 }
 
 // samples are the trials of an experiment that a plot shows.
@@ -153,7 +155,7 @@ func (x *samples) read() error {
 		case err != nil:
 			outside++
 		default:
-			x.list = append(x.list, sample{no: no, value: v, point: p})
+			x.list = append(x.list, sample{no: no, value: v, point: p, failed: t.State == core.Errored})
 			failed += failure(t.State)
 		}
 	}

@@ -146,7 +146,8 @@ func staysEnded(old, now *config.Experiment) string {
 	for _, key := range []string{"scheduler", "stop"} {
 		if string(old.Key(key)) != string(now.Key(key)) {
 			return fmt.Sprintf("%s has changed from %s to %s: it holds for new trials; those that have ended stay as "+
-				"they are. `tunehost add DIR --clone TRIAL` continues from the checkpoint of one, while this runs", key,
+				"they are. To continue from the checkpoint of one, `tunehost add DIR --clone TRIAL` while this runs, "+
+				"or `tunehost resume DIR --clone TRIAL` afterwards", key,
 				orNothing(old.Key(key)), orNothing(now.Key(key)))
 		}
 	}

@@ -48,9 +48,14 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 	for body, want := range map[string]string{
 		"{\"params\":{\"lr\":\"\xff\"}}": "body: byte 18 is a byte that is not UTF-8: JSON is text in UTF-8",
 		`{"params":{"lr":"\ud800"}}`:     `body: byte 18 is half of a surrogate pair, \ud800: JSON is text in UTF-8`,
-		`{"params":{"lr":1e400}}`:        "body: the number 1e400 is too large",
-		`{"params":{"lr":-1` + strings.Repeat("0", 400) + `}}`: "body: the number -1" + strings.Repeat("0", 38) +
-			"… is too large",
+
+		`{"params":{"lr":1e400}}`:             "body.params.lr: the number 1e400 is too large",
+		`{"attempt":1,"metrics":{"a":1e999}}`: "body.metrics.a: the number 1e999 is too large",
+		`1e999`:                               "body: the number 1e999 is too large",
+		`{"runs":[1,{"lr":1e999}]}`:           "body.runs[1].lr: the number 1e999 is too large",
+
+		`{"params":{"lr":-1` + strings.Repeat("0", 400) + `}}`: "body.params.lr: the number -1" +
+			strings.Repeat("0", 38) + "… is too large",
 	} {
 		a, text := c.send("POST", "/digits/trials", body)
 		if a.StatusCode != http.StatusBadRequest || !strings.Contains(text, asJSON(t, want)) {

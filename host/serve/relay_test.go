@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/standard"
 	"github.com/tunehost/tunehost/host/serve"
 	"github.com/tunehost/tunehost/host/serve/guard"
+	"github.com/tunehost/tunehost/host/serve/peers"
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/steer/unixsock"
 	"github.com/tunehost/tunehost/host/storage"
@@ -125,11 +126,14 @@ func TestServersThatAreNoMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer foreign.Close()
-	servers, machine := filepath.Join(keys, "servers"), ""
-	if machine, err = os.Hostname(); err != nil {
+	servers, machine := filepath.Join(keys, "servers"), peers.Machine()
+	hostname, err := os.Hostname()
+	if err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"nonsense": "x", "far": `{"machine":"far away","socket":"/none/x"}`,
+		"twin":    `{"machine":"` + hostname + ` another","socket":"/none/x"}`, // another machine of this name
+		"earlier": `{"machine":"` + hostname + `","socket":"/none/x"}`,         // perhaps another: an earlier version
 		"killed":  `{"machine":"` + machine + `","socket":"/none/x"}`,
 		"foreign": `{"machine":"` + machine + `","socket":"` + foreign.Addr().String() + `"}`} {
 		if err := os.MkdirAll(servers, 0o700); err != nil {
@@ -153,7 +157,7 @@ func TestServersThatAreNoMore(t *testing.T) {
 	for _, e := range left {
 		names = append(names, e.Name())
 	}
-	if got := strings.Join(names, " "); got != "far foreign nonsense" {
+	if got := strings.Join(names, " "); got != "earlier far foreign nonsense twin" {
 		t.Errorf("left are %s", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -161,8 +162,8 @@ func (s *Show) EndingForGood() (options.Ended, bool) {
 
 // end is what the summary of any experiment says.
 func (s *Show) end() terminal.End {
-	end := terminal.End{Status: s.Board.Status(), Dir: ShortDir(s.Dir), URL: s.URL, File: s.User.File,
-		Args: s.User.Args(), Notes: s.Notes(), OwnPlugins: s.OwnPlugins}
+	end := terminal.End{Status: s.Board.Status(), Dir: ShortDir(s.Dir), URL: s.URL, File: s.User.FileAgain(),
+		Args: s.User.Args(), Notes: slices.Concat(s.Notes(), s.Log.Counts()), OwnPlugins: s.OwnPlugins}
 	for _, o := range s.State.Facts.Config.Objectives {
 		end.Objectives = append(end.Objectives, o.Metric)
 	}

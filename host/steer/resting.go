@@ -65,7 +65,7 @@ func (x *Resting) refusal(r Request, state string) error {
 		}
 	case Stop:
 		if do != "" {
-			what, do = "no host runs it", do+", and then it can be stopped"
+			what, do = "no host runs it"+x.rests(), do+", and then it can be stopped for good"
 		}
 	case Unpause:
 		if do != "" {
@@ -89,6 +89,14 @@ func (x *Resting) resume() (command, does string) {
 		return view.Resumer(manual, x.shown()+" --unpause"), " resumes it with its paused trials"
 	}
 	return view.Resumer(manual, x.shown()), " resumes it"
+}
+
+// rests says that the experiment uses nothing; "" if it has leases.
+func (x *Resting) rests() string {
+	if x.leases() != "" {
+		return ""
+	}
+	return ", and it uses nothing"
 }
 
 // leases says how the leases of the experiment are given back; "": it has none.

@@ -39,6 +39,23 @@ func (d Dir) Bring(trialDir string, id uint32, from string) (m Manifest, err err
 	return m, err
 }
 
+// Bringable returns the reason why [Dir.Bring] refuses a directory. It copies nothing.
+func Bringable(from string) error {
+	from = behindLinks(from)
+	if root := wholeCheckpoint(from); root != "" {
+		_, err := CheckCheckpoint(root, true)
+		return err
+	}
+	_, err := eachFile(from, func(path string) error {
+		f, err := nolink.Open(path)
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	})
+	return err
+}
+
 // unbring removes what Bring has made and could not complete.
 func unbring(trialDir string, id uint32) error {
 	err := errors.Join(nolink.RemoveAll(staging(trialDir, id)), nolink.RemoveAll(kept(trialDir, id)))

@@ -165,6 +165,11 @@ func stoppedEarly(c core.Cause) bool {
 	return false
 }
 
+// isEarly reports whether a trial has run and was ended before its own end.
+func isEarly(v *core.View) bool {
+	return v.State == core.Terminated && v.Attempt > 0 && stoppedEarly(v.Cause)
+}
+
 // StoppedEarly reports whether a trial was ended before its own end.
 func StoppedEarly(m *core.Machine, no core.TrialNo) bool { return earlyOf(m, no, 1) > 0 }
 
@@ -175,7 +180,7 @@ func (s *State) learningCurve(p *Past, no core.TrialNo, metric core.MetricID, po
 	if v.Cause.Kind != core.CauseNone {
 		c.Cause = v.Cause.Kind.String()
 	}
-	c.Stopped = v.State == core.Terminated && stoppedEarly(v.Cause)
+	c.Stopped = isEarly(&v)
 	iterations, values := p.Curve(no, metric, nil, nil)
 	c.Iterations, c.Values = make([]uint64, 0, len(iterations)), make(Floats, 0, len(values))
 	for _, i := range thinned(len(values), points, func(i int) (float64, bool) { return values[i], true }) {

@@ -79,5 +79,9 @@ func (x *ImprovingAt) appendJSON(b []byte) []byte {
 	if x.Running {
 		b = append(b, `,"running":true`...)
 	}
+	b = jsontext.AppendString(append(b, `,"state":`...), x.State)
+	if x.WasRunning {
+		b = append(b, `,"was_running":true`...)
+	}
 	return b
 }

@@ -35,8 +35,9 @@ func TestImprovingJSON(t *testing.T) {
 	for _, x := range []Improving{
 		{Metric: "loss", Mode: "min", Steps: []ImprovingAt{}},
 		{Metric: `<"a">`, Mode: "max", Total: 7, Steps: []ImprovingAt{
-			{Trial: "abc", Number: 3, Value: 0.1, Best: 2, Seconds: 1.5, Ended: 4},
-			{Trial: "d", Number: math.MaxUint32, Value: Float(math.NaN()), Best: -1e300, Running: true}}},
+			{Trial: "abc", Number: 3, Value: 0.1, Best: 2, Seconds: 1.5, Ended: 4, State: "ERROR"},
+			{Trial: "d", Number: math.MaxUint32, Value: Float(math.NaN()), Best: -1e300, Running: true,
+				State: "RUNNING", WasRunning: true}}},
 	} {
 		var want bytes.Buffer
 		e := json.NewEncoder(&want)

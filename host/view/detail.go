@@ -26,6 +26,38 @@ type Detail struct {
 	Request string
 	// Rerun is the command that runs its program again, in a shell; "" if there is none.
 	Rerun string
+	// Pace is nil before the first result.
+	Pace *Pace
+}
+
+// Pace tells a slow start from slow training.
+type Pace struct {
+	// First is how many seconds the trial had run at its first result: the start of its program, with what that
+	// imports, and the first iteration.
+	First Float `json:"first_s"`
+	// Next is how many seconds each later result took on average; null if there is none in an attempt with others.
+	Next *Float `json:"next_s"`
+}
+
+// paceOf returns nil if a trial has no results.
+func paceOf(p *Past, no core.TrialNo) *Pace {
+	var x *Pace
+	var before course.Result
+	var sum, n float64
+	for r := range p.Each(no) {
+		switch {
+		case x == nil:
+			x = &Pace{First: Float(float64(r.Spent) / 1e9)}
+		case r.Attempt == before.Attempt:
+			sum, n = sum+float64(r.Spent-before.Spent)/1e9, n+1
+		}
+		before = *r
+	}
+	if n > 0 {
+		next := Float(sum / n)
+		x.Next = &next
+	}
+	return x
 }
 
 // CheckpointPlace is a checkpoint of a trial.
@@ -56,18 +88,20 @@ type detailJSON struct {
 	ErrorLines  string            `json:"error_lines,omitempty"`
 	Request     string            `json:"request,omitempty"`
 	Rerun       string            `json:"rerun,omitempty"`
+	Pace        *Pace             `json:"pace,omitempty"`
 }
 
 // MarshalJSON writes the fields of the trial and those of a Detail.
 func (d Detail) MarshalJSON() ([]byte, error) {
-	return json.Marshal(detailJSON{d.shape(), d.Checkpoints, d.Reasons, d.Given, d.ErrorLines, d.Request, d.Rerun})
+	return json.Marshal(detailJSON{d.shape(), d.Checkpoints, d.Reasons, d.Given, d.ErrorLines, d.Request, d.Rerun,
+		d.Pace})
 }
 
 // Detail returns a trial, which must exist, with what only its page needs.
 func (e *Experiment) Detail(no core.TrialNo) (d Detail, err error) {
 	err = e.recall(func(s *State, p *Past) error {
 		d = Detail{Trial: s.Trial(no), Checkpoints: []CheckpointPlace{}, Reasons: []ReasonAt{},
-			Request: s.Machine.Request(no).String()}
+			Request: s.Machine.Request(no).String(), Pace: paceOf(p, no)}
 		for _, ref := range s.Machine.Checkpoints(no) {
 			if s.elsewhere == nil && ref.Trial != core.NoTrial {
 				d.Checkpoints = append(d.Checkpoints, CheckpointPlace{ref.ID, ref.Iteration, ref.Trial, s.filesOf(ref)})

@@ -30,8 +30,11 @@ type ImprovingAt struct {
 	// Seconds is how long the experiment had run, Ended how many trials had ended for the last time.
 	Seconds Float `json:"at_s"`
 	Ended   int   `json:"trials_ended"`
-	// Running says that the trial has not ended: its value may change.
-	Running bool `json:"running,omitempty"`
+	// Running says that the trial has not ended: its value may change. State says whether it runs, waits or is paused,
+	// or how it has ended; WasRunning, that it ran when its host ended, and that no host runs it now.
+	Running    bool   `json:"running,omitempty"`
+	State      string `json:"state"`
+	WasRunning bool   `json:"was_running,omitempty"`
 }
 
 // Improving returns the value of each trial, and the best so far, thinned to so many points; 0: all. The last
@@ -69,8 +72,9 @@ func (s *State) improving(ends []course.End, o core.Objective, scope Scope) []Im
 		if !ok || !finite(v) {
 			continue
 		}
+		state := s.Machine.State(end.Trial)
 		step := ImprovingAt{Number: first, Value: Float(v), Best: Float(v), Seconds: Float(float64(end.At) / 1e9),
-			Ended: end.Ended, Running: !s.Machine.State(end.Trial).Final()}
+			Ended: end.Ended, Running: !state.Final(), State: state.String(), WasRunning: s.wasRunning(state)}
 		if n := len(steps); n > 0 && !stat.Better(v, float64(steps[n-1].Best), o.Mode) {
 			step.Best = steps[n-1].Best
 		}

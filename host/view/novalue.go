@@ -36,6 +36,13 @@ func NoValue(m *core.Machine, metric string) string {
 	return nothingFinite(metric, all, nan)
 }
 
+// NotFinite says of an objective how many trials have ended with NaN or an infinite value, or that no result is finite;
+// "" if there is nothing to say.
+func (e *Experiment) NotFinite() (text string, err error) {
+	err = e.source.Look(func(s *State) { text = cmp.Or(SomeNotFinite(s.Machine), NonFinite(s.Machine)) })
+	return text, err
+}
+
 // SomeNotFinite says of an objective how many trials have ended with a value of it that is NaN or infinite, which no
 // best trial and no table of the best shows; "" if all or none of those that reported have.
 func SomeNotFinite(m *core.Machine) string {
@@ -53,8 +60,8 @@ func SomeNotFinite(m *core.Machine) string {
 			}
 		}
 		if lost > 0 && lost < ended {
-			return fmt.Sprintf("%d of %d trials ended with a value of %s that is NaN or infinite", lost, ended,
-				o.Metric)
+			return fmt.Sprintf("%d of %d trials ended with a value of %s that is NaN or infinite: none of them "+
+				"can be best", lost, ended, o.Metric)
 		}
 	}
 	return ""

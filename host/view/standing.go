@@ -134,7 +134,7 @@ func earlyOf(m *core.Machine, first core.TrialNo, runs int) (n int) {
 		if m.State(no) != core.Terminated {
 			continue
 		}
-		if v := m.View(no); v.Attempt > 0 && stoppedEarly(v.Cause) {
+		if v := m.View(no); isEarly(&v) {
 			n++
 		}
 	}

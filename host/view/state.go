@@ -182,7 +182,7 @@ func (s *State) Brief(no core.TrialNo) Trial {
 		Params: v.Params},
 		Metrics: s.metrics(no), Iteration: v.Iteration, Results: v.Results, Failures: v.Failures,
 		NeverStarted: v.NeverStarted, Node: s.nodes.of(no), WasRunning: s.wasRunning(v.State),
-		Cause: v.Cause, Reason: v.Cause.String(), Seconds: float64(v.TrainNS) / 1e9}
+		StoppedEarly: isEarly(&v), Cause: v.Cause, Reason: v.Cause.String(), Seconds: float64(v.TrainNS) / 1e9}
 	first, runs := s.Machine.Runs(no)
 	t.Suggestion, t.Runs = int(first)/runs, runs
 	if v.State == core.Errored {

@@ -58,6 +58,8 @@ type Spent struct {
 	Elapsed, Budget time.Duration
 	// Uncounted is the part of Elapsed that does not count for the budget: [core.Machine.Counted].
 	Uncounted time.Duration
+	// Failures is how many trials may end in ERROR (budget.trials_failed); 0: no limit.
+	Failures int
 }
 
 // Quality is the part of a status about the objectives.
@@ -136,7 +138,8 @@ func (s *State) CurrentStatus() Status {
 		Made:    int64(m.Trials()),
 		Quality: Quality{Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1}, Resources: m.Usage(),
 		Spent: Spent{Elapsed: time.Duration(m.Now()), Budget: time.Duration(m.Spec().Budget.TimeNS),
-			Uncounted: time.Duration(m.Now() - m.Counted())}, Host: s.runsOn,
+			Uncounted: time.Duration(m.Now() - m.Counted()), Failures: int(m.Spec().Budget.TrialsFailed)},
+		Host: s.runsOn,
 		External: External{Entries: s.Entries(), Added: Added(m), Waiting: s.waiting(), owed: s.owed(),
 			OnHold: m.OnHold(), Manual: m.Spec().Manual, Exhausted: m.SearchedOut()}}
 	x.Reported = m.Metric(x.Objective.Metric) != 0
@@ -288,12 +291,14 @@ func (e *Experiment) resumable(state string) (yes bool, err error) {
 }
 
 // continues reports whether the next host continues, with the settings that the last one had. One that has used up its
-// time ends at once.
+// time or its failures ends at once.
 func (s *State) continues() bool {
-	outcome, _ := s.Machine.Outcome()
-	limit := int64(s.Config.Budget.Time)
-	spent := outcome == core.Finished && limit > 0 && s.Machine.Counted() >= limit
-	return s.Machine.GoesOn() && !spent
+	m := s.Machine
+	outcome, _ := m.Outcome()
+	b := s.Config.Budget
+	spent := b.Time > 0 && m.Counted() >= int64(b.Time) ||
+		b.TrialsFailed > 0 && m.Count(core.Errored) >= int(b.TrialsFailed)
+	return m.GoesOn() && !(spent && outcome == core.Finished)
 }
 
 // Extended reports whether more trials were asked for than the last host knew of, and its searcher has more points.
@@ -421,8 +426,35 @@ func (e *Experiment) Leaving(state string, now time.Time) string {
 // one.
 func (s *Status) OutOfTime() bool { return s.Budget > 0 && s.Elapsed-s.Uncounted >= s.Budget }
 
+// OutOfFailures reports whether as many trials are in ERROR as the experiment allows: to continue it needs a larger
+// limit, unless they run again.
+func (s *Status) OutOfFailures() bool { return s.Failures > 0 && s.Counts[core.Errored] >= s.Failures }
+
+// Limit is a budget that is used up.
+type Limit struct {
+	// Key is its key in the file, Name what it is called, More what a larger one gives.
+	Key, Name, More string
+	// Failed: it limits failed trials, which no longer count when they run again.
+	Failed bool
+}
+
+// Set is what raises it on the command line.
+func (l Limit) Set() string { return l.Key + "=LIMIT" }
+
+// UsedUp are the budgets that must be larger before anything continues.
+func (s *Status) UsedUp() (list []Limit) {
+	if s.OutOfTime() {
+		list = append(list, Limit{Key: "budget.time", Name: "time budget", More: "more time"})
+	}
+	if s.OutOfFailures() {
+		list = append(list, Limit{"budget.trials_failed", "budget of failed trials", "a higher limit of failed trials",
+			true})
+	}
+	return list
+}
+
 // HeldBudget is the key of the budget that has ended the experiment, and holds again when it continues: budget.when or
-// budget.plateau; "" for another end. The budget of time is [Status.OutOfTime].
+// budget.plateau; "" for another end. The budgets of time and of failures are [Status.UsedUp].
 func (s *Status) HeldBudget() string {
 	switch s.Cause.Kind {
 	case core.CauseBudgetExpression:

@@ -33,6 +33,9 @@ type Trial struct {
 	Node string
 	// WasRunning says that it ran when its host ended, and that no host runs it now: State is what is recorded.
 	WasRunning bool
+	// StoppedEarly says that a scheduler, a rule, the user or the end of the experiment has ended it before its own
+	// end.
+	StoppedEarly bool
 	// Cause says why it ended, is paused or waits again; Reason is its text for people.
 	Cause  core.Cause
 	Reason string
@@ -86,6 +89,7 @@ type attemptsJSON struct {
 	Node       string `json:"node,omitempty"`
 	Unstarted  bool   `json:"never_started,omitempty"`
 	WasRunning bool   `json:"was_running,omitempty"`
+	Early      bool   `json:"stopped_early,omitempty"`
 }
 
 // trialJSON is the shape that `trials --json` promises; fields are added, never renamed.
@@ -135,7 +139,7 @@ func (t *Trial) shape() trialJSON {
 	return trialJSON{Suggestion: suggestion, Trial: t.ID, Number: t.Number, State: t.State.String(), Params: t.Params,
 		Metrics:   metricsJSON(t.Metrics),
 		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures,
-		attemptsJSON: attemptsJSON{t.Attempt, t.Node, t.NeverStarted, t.WasRunning},
+		attemptsJSON: attemptsJSON{t.Attempt, t.Node, t.NeverStarted, t.WasRunning, t.StoppedEarly},
 		Error:        orNull(t.Error), Reason: orNull(t.Reason), Cause: causeShape(t.Cause), Dir: t.Dir,
 		Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended),
 		Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint), CheckpointAt: t.CheckpointAt,

@@ -193,14 +193,66 @@ func (e *Experiment) wanted(c *Chosen) (w *wanted, err error) {
 func (s *State) where(text string) (*expr.Program, error) {
 	p, err := s.Config.Where(text)
 	if err != nil {
-		return nil, fmt.Errorf("--where: %w", cmp.Or(s.misspelt(text), err))
+		return nil, fmt.Errorf("--where: %w", cmp.Or(s.slashed(text), s.misspelt(text), err))
 	}
 	for _, name := range p.Metrics() {
 		if err := s.checkName(name); err != nil {
-			return nil, fmt.Errorf("--where: %w", err)
+			return nil, fmt.Errorf("--where: %w", cmp.Or(s.slashed(text), err))
 		}
 	}
 	return p, nil
+}
+
+// inExpressions returns how expressions write the names of metrics, parameters and the host's own values, by these
+// names with dots: tables have the slashes of groups, which divide in an expression.
+func (s *State) inExpressions() map[string]string {
+	known := map[string]string{}
+	for v := range config.TrialVars {
+		known[v] = v
+	}
+	for _, name := range s.MetricNames() {
+		known[dotted(name)] = inExpression("metrics", name)
+	}
+	for _, name := range s.ParamNames() {
+		known[dotted(name)] = inExpression("params", name)
+	}
+	return known
+}
+
+func dotted(name string) string { return strings.ReplaceAll(name, "/", ".") }
+
+// inExpression returns how an expression writes a name that is one of the kind.
+func inExpression(kind, name string) string {
+	if d := dotted(name); d == identifier().FindString(d) {
+		return d
+	}
+	return fmt.Sprintf("%s[%q]", kind, name)
+}
+
+// slashed returns the mistake of a name that is written as tables show it: "model/lr" divides model by lr.
+func (s *State) slashed(text string) error {
+	known, bare := s.inExpressions(), literal().ReplaceAllString(text, "")
+	for _, name := range append(s.ParamNames(), s.MetricNames()...) {
+		if strings.Contains(name, "/") && hasWord(bare, name) {
+			return fmt.Errorf("%q is written %s in an expression", name, known[dotted(name)])
+		}
+	}
+	return nil
+}
+
+// hasWord reports whether a text has a name that is no part of a longer one.
+func hasWord(text, name string) bool {
+	part := func(s string) bool { return s != "" && (s[0] == '/' || identifier().MatchString(s[:1]) || s[0] == '.') }
+	for at := 0; ; at++ {
+		i := strings.Index(text[at:], name)
+		if i < 0 {
+			return false
+		}
+		at += i
+		if !part(text[max(at-1, 0):at]) && !part(text[at+len(name):]) {
+			return true
+		}
+	}
 }
 
 // literal is a text in an expression, identifier a name.
@@ -212,7 +264,7 @@ var (
 // misspelt returns the mistake of the first name in a wrong expression that is nearly a known one: an unknown name is
 // taken as a metric, a number, and what is wrong with that says nothing of the name.
 func (s *State) misspelt(text string) error {
-	names := slices.Concat(s.MetricNames(), s.ParamNames(), slices.Collect(maps.Keys(config.TrialVars)))
+	names := slices.Collect(maps.Keys(s.inExpressions()))
 	for _, name := range identifier().FindAllString(literal().ReplaceAllString(text, ""), -1) {
 		if err := s.checkName(name); err != nil && !slices.Contains(names, name) && nearest.Of(name, names) != "" {
 			return err
@@ -273,11 +325,13 @@ func (s *State) checkName(name string) error {
 	if s.checkMetric(name) == nil {
 		return nil
 	}
-	known := append(s.MetricNames(), s.ParamNames()...)
-	for v := range config.TrialVars {
-		known = append(known, v)
+	known, hint := s.inExpressions(), ""
+	if near := nearest.Of(name, slices.Collect(maps.Keys(known))); known[near] == near && near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	} else if near != "" {
+		hint = "; did you mean " + known[near] + "?"
 	}
-	return fmt.Errorf("%q is neither a parameter nor a metric that was reported%s", name, nearest.Hint(name, known))
+	return fmt.Errorf("%q is neither a parameter nor a metric that was reported%s", name, hint)
 }
 
 // values are those of a trial for an expression; its parameters are read only where they are needed.

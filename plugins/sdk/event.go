@@ -59,6 +59,10 @@ type Event struct {
 	Metrics []Metric
 	// Seconds is the trial's total training time so far.
 	Seconds float64
+	// SecondsTold says that Seconds was not measured: the caller of ask and tell has told the times with
+	// the results, so that the same requests give the same Seconds. It is false if any part was measured, and
+	// for trials of other experiments.
+	SecondsTold bool
 	// Reason is a text for people (TrialCompleted, TrialFailed, TrialRemoved).
 	Reason string
 }

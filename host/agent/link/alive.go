@@ -1,6 +1,7 @@
 package link
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -140,38 +141,36 @@ func (s *session) beat() byte {
 	return beat
 }
 
-// sendBeat sends a beat on the stream of the keepalive, if that is open. It has no goroutine of its own that waits for
-// the next beat: a host has thousands of sessions.
+// sendBeat sends a beat on the stream of the keepalive, if that is open, and reads those of the other side. No
+// goroutine waits for the next beat of either side: a host has thousands of sessions.
 func (s *session) sendBeat() {
 	s.pulse.sending.Lock()
-	defer s.pulse.sending.Unlock()
 	s.pulse.due.Store(false)
-	if to := s.aliveStream(); to != nil {
-		_, _ = to.Write([]byte{s.beat()}) // it fails when the session has ended
+	on := s.aliveStream()
+	if on != nil {
+		_, _ = on.Write([]byte{s.beat()}) // it fails when the session has ended
+	}
+	s.pulse.sending.Unlock()
+	if on != nil {
+		s.hearBeats(on)
 	}
 }
 
-// openAlive opens the stream of the keepalive, and listens on it.
+// hearBeats reads the beats that have come since the last ones, or waits for the next one: one of them may be the
+// agent's notice. All beats count like other bytes, too.
+func (s *session) hearBeats(conn net.Conn) {
+	var beats [64]byte
+	_ = conn.SetReadDeadline(time.Now().Add(beatEvery))
+	n, _ := conn.Read(beats[:])
+	if s.host && bytes.IndexByte(beats[:n], notice) >= 0 {
+		s.tale.notice()
+	}
+}
+
+// openAlive opens the stream of the keepalive.
 func (s *session) openAlive() {
 	if conn, err := s.openStream(context.Background(), Purpose{Kind: kindAlive}); err == nil {
 		s.setAlive(conn)
-		s.listenAlive(conn)
-	}
-}
-
-// listenAlive reads the notice of the agent. Beats count like all other bytes.
-func (s *session) listenAlive(conn net.Conn) {
-	buffer := make([]byte, 64)
-	for {
-		n, err := conn.Read(buffer)
-		for _, b := range buffer[:n] {
-			if b == notice && s.host {
-				s.tale.notice()
-			}
-		}
-		if err != nil {
-			return
-		}
 	}
 }
 

@@ -32,7 +32,8 @@ const (
 	maxKept = 4 << 20
 	// gently is for how many bytes of a session no frame is longer than gentle. TLS keeps a buffer for the longest
 	// record that it has read: without this all sessions of a host would keep one for what plugins say at their start.
-	gently, gentle = 64 << 10, 1200
+	// With frames of this length it stays at the 2 KB that the handshake needs.
+	gently, gentle = 64 << 10, 448
 	// confirmAfter is after how many bytes the other side is told. Beats tell it of the rest.
 	confirmAfter = 256 << 10
 	// idleBuffer is how large an empty buffer may be to be used again.

@@ -211,7 +211,6 @@ func (s *session) greet(conn *yamux.Stream) {
 	}
 	if s.conn != nil && !s.host && purpose.Kind == kindAlive {
 		s.setAlive(in)
-		go s.listenAlive(in)
 		return
 	}
 	in.purpose = purpose

@@ -2,6 +2,7 @@
 package ports
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -178,11 +179,20 @@ func (p *publisher) Hear(s *history.Step) {
 
 // Warn implements engine.Publisher.
 func (p *publisher) Warn(a core.Warn) {
-	if a.HasTrial {
-		p.log.Warn(p.trials.Name(a.Trial) + ": " + a.Cause.String())
+	if !a.HasTrial {
+		p.log.Warn(a.Cause.String())
 		return
 	}
-	p.log.Warn(a.Cause.String())
+	name, why := p.trials.Name(a.Trial), a.Cause.String()
+	switch a.Cause.Kind {
+	case core.CauseResizeRefused, core.CauseExploitRefused, core.CauseCloneRefused:
+		// A scheduler that does this to one trial does it to many.
+		p.log.Counted(why, name, name+": "+why, func(n int) string {
+			return fmt.Sprintf("%d trials had this warning: %s; host.log names them", n, why)
+		})
+	default:
+		p.log.Warn(name + ": " + why)
+	}
 }
 
 // Flush implements engine.Publisher.

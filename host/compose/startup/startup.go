@@ -175,12 +175,28 @@ func (h *Host) runnable(resets []core.Event, x core.Spec) error {
 		h.Setup.Log.Warn("--unstarted: there is no trial that never started")
 		return nil
 	}
+	if limit := x.Budget.TrialsFailed; limit > 0 && h.failed(resets) >= int(limit) {
+		return usererror.Errorf("%s: the budget of failed trials (budget.trials_failed: %d) is used up, and no trial "+
+			"would run: raise it, as in `tunehost run FILE --set budget.trials_failed=%d --unstarted`, or run the "+
+			"failed trials again, too, with --errored", h.Setup.Dir.Path(), limit, 2*limit)
+	}
 	if limit := x.Budget.TimeNS; limit > 0 && h.Setup.Machine.Counted() >= limit {
 		return usererror.Errorf("%s: the time budget (budget.time: %s) is used up, and no trial would run: give it "+
 			"more, as in `tunehost run FILE --set budget.time=2h --unstarted`",
 			h.Setup.Dir.Path(), h.Setup.Plan.Experiment.Budget.Time)
 	}
 	return nil
+}
+
+// failed is how many trials are in ERROR after the resets.
+func (h *Host) failed(resets []core.Event) int {
+	n := h.Setup.Machine.Count(core.Errored)
+	for _, e := range resets {
+		if r, ok := e.(*core.TrialReset); ok && !r.Unstarted {
+			n--
+		}
+	}
+	return n
 }
 
 // Joined returns the events of nodes that join.

@@ -73,13 +73,13 @@ func (t *Translator) Event(o core.Observation, to core.Audience, traits sdk.Trai
 		e.Point, err = t.Encode(t.Machine.Params(o.Trial))
 	case core.SawResult:
 		e.Losses = t.losses(o.Metrics)
-		e.Seconds = seconds(t.Machine.TrainNS(o.Trial))
+		e.Seconds, e.SecondsTold = seconds(t.Machine.TrainNS(o.Trial)), t.Machine.TimeTold(o.Trial)
 		if traits.Metrics {
 			e.Metrics = t.metrics(o.Metrics)
 		}
 	case core.SawCompleted:
 		e.Losses = t.lastLosses(o.Trial)
-		e.Seconds = seconds(t.Machine.TrainNS(o.Trial))
+		e.Seconds, e.SecondsTold = seconds(t.Machine.TrainNS(o.Trial)), t.Machine.TimeTold(o.Trial)
 	case core.SawRemoved:
 		if o.Last {
 			e.Losses = t.lastLosses(o.Trial)
@@ -98,9 +98,9 @@ func (t *Translator) asSuggested(e *sdk.Event, o core.Observation) {
 		return
 	}
 	s, ok := t.Machine.Suggested(o.Trial)
-	e.Iteration, e.Seconds = 0, 0
+	e.Iteration, e.Seconds, e.SecondsTold = 0, 0, false
 	if ok {
-		e.Iteration, e.Seconds = s.Iteration, seconds(s.TrainNS)
+		e.Iteration, e.Seconds, e.SecondsTold = s.Iteration, seconds(s.TrainNS), t.Machine.TimeTold(o.Trial)
 	}
 	if e.Losses != nil {
 		e.Losses = t.suggestedLosses(o.Trial)
@@ -127,8 +127,10 @@ func (t *Translator) together(e *sdk.Event, o core.Observation) (err error) {
 		return err
 	}
 	var list [][]float64
+	e.SecondsTold = true
 	for no := o.Trial; no < o.Trial+core.TrialNo(o.Runs); no++ {
 		e.Seconds += seconds(t.Machine.TrainNS(no))
+		e.SecondsTold = e.SecondsTold && t.Machine.TimeTold(no)
 		if losses := t.suggestedLosses(no); losses != nil && t.Machine.Counts(no) {
 			list = append(list, losses)
 		}

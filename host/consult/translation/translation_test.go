@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -46,4 +47,35 @@ func one(t *testing.T) *core.Machine {
 	m.Apply(0, &core.ExperimentStarted{Spec: core.Spec{Trials: 1}})
 	m.Apply(0, &core.TrialGiven{Suggestion: core.Suggestion{Params: []byte(`{}`)}})
 	return m
+}
+
+// Seconds are told if all runs of a suggestion, and all attempts of a trial, were.
+func TestSecondsTold(t *testing.T) {
+	for _, c := range []struct {
+		told []bool
+		want bool
+	}{{[]bool{true, true}, true}, {[]bool{true, false}, false}, {[]bool{false, true}, false}} {
+		m := core.New()
+		m.Apply(0, &core.ExperimentStarted{Spec: core.Spec{Manual: true, Trials: 2, Concurrency: 2,
+			Objectives: []core.Objective{{Metric: "loss", Mode: stat.Min}}}})
+		m.Apply(0, &core.HostStarted{})
+		for no, told := range c.told {
+			m.Apply(1, &core.TrialGiven{Suggestion: core.Suggestion{Params: []byte(`{}`)}})
+			m.Apply(1, &core.OfferMade{})
+			m.Apply(1, &core.AttemptStarted{Trial: core.TrialNo(no), Attempt: 1, Told: told})
+		}
+		m.Apply(9e9, &core.Ticked{})
+		x := Translator{Machine: m}
+		for no, told := range c.told {
+			o := core.Observation{Kind: core.SawResult, Trial: core.TrialNo(no)}
+			e, err := x.Event(o, core.ToSearcher, sdk.Traits{})
+			if e.SecondsTold != told || e.Seconds < 8 || err != nil {
+				t.Errorf("trial %d of %v: %t of %v s: %v", no, c.told, e.SecondsTold, e.Seconds, err)
+			}
+		}
+		together := core.Observation{Kind: core.SawCompleted, Runs: 2}
+		if e, err := x.Event(together, core.ToSearcher, sdk.Traits{}); e.SecondsTold != c.want || err != nil {
+			t.Errorf("both of %v: %t, want %t: %v", c.told, e.SecondsTold, c.want, err)
+		}
+	}
 }

@@ -70,10 +70,25 @@ func template(serial int64, name string) *x509.Certificate {
 
 // clientTLS trusts no certificate until go-plugin puts the plugin's announced one into RootCAs.
 func (id *identity) clientTLS() *tls.Config {
-	return &tls.Config{
+	c := &tls.Config{
 		Certificates: []tls.Certificate{id.leaf},
 		RootCAs:      x509.NewCertPool(),
 		ServerName:   "localhost",
 		MinVersion:   tls.VersionTLS13,
+	}
+	c.VerifyConnection = func(now tls.ConnectionState) error {
+		share(c.RootCAs, now.PeerCertificates[0])
+		return nil
+	}
+	return c
+}
+
+// share has a pool with one certificate refer to what the connection has parsed it to. go-plugin has parsed it once
+// more, and a host may have a thousand processes.
+func share(pool *x509.CertPool, verified *x509.Certificate) {
+	same := x509.NewCertPool()
+	same.AddCert(verified)
+	if pool.Equal(same) {
+		*pool = *same
 	}
 }

@@ -31,7 +31,7 @@ func TestProgramsOwnFiles(t *testing.T) {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			table, err := openTable(dir, format, (*os.File).WriteAt)
+			table, err := openTable(dir, format, (*os.File).WriteAt, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,6 +48,67 @@ func TestProgramsOwnFiles(t *testing.T) {
 	}
 }
 
+// B-127, B-155: lines that somebody has added to our files, also copies of our rows, are moved to a file beside them
+// when the trial goes on, and no row is there twice. One warning says so.
+func TestForeignLines(t *testing.T) {
+	for what, add := range map[string]func(text string) string{
+		"a line at the end":   func(text string) string { return text + "{\"note\":\"mine\"}\n" },
+		"an empty line":       func(text string) string { return text + "\n\nmine\n" },
+		"all rows once more":  func(text string) string { return text + text },
+		"a line in between":   func(text string) string { return strings.Replace(text, "\n", "\nmine\n", 2) },
+		"half a row, a break": func(text string) string { return text + text[:len(text)/2] + "\n" },
+	} {
+		dir := newDir(t, 2)
+		s := &story{dir: dir}
+		for no := range core.TrialNo(2) {
+			s.start(no, 1, 0)
+			s.result(no, 1, 1, acc(1))
+			s.result(no, 1, 2, acc(2))
+		}
+		write(t, newReporter(dir), s.events)
+		for no := range core.TrialNo(2) {
+			path := filepath.Join(trialDir(dir, no), JSONL.File())
+			text, err := os.ReadFile(path)
+			if err == nil {
+				err = os.WriteFile(path, []byte(add(string(text))), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.result(0, 1, 3, acc(3))
+		s.result(1, 1, 3, acc(3))
+		var warned []string
+		r := newReporter(dir)
+		r.open.warn = func(text string) { warned = append(warned, text) }
+		write(t, r, s.events) // the host repeats what may be missing
+		want(t, what+": "+marks(t, dir, JSONL), what+": 1/1 2/1 3/1")
+		text := read(t, dir, 0, JSONL.File())
+		if strings.Count(text, "\n") != 3 || len(warned) != 1 || !strings.Contains(warned[0], "result.jsonl.old now") {
+			t.Errorf("%s: %q, %q", what, text, warned)
+		}
+		if old := read(t, dir, 1, JSONL.File()+".old"); old == "" {
+			t.Errorf("%s: it is not kept", what)
+		}
+	}
+}
+
+// The same holds for tables.
+func TestForeignRows(t *testing.T) {
+	s := &story{dir: newDir(t, 1)}
+	s.result(0, 1, 1, acc(1))
+	s.result(0, 1, 2, acc(2))
+	write(t, newReporter(s.dir), s.events)
+	text := read(t, s.dir, 0, CSV.File())
+	if err := os.WriteFile(filepath.Join(trialDir(s.dir, 0), CSV.File()), []byte(text+text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.result(0, 1, 3, acc(3))
+	write(t, newReporter(s.dir), s.events)
+	want(t, marks(t, s.dir, CSV), "1/1 2/1 3/1")
+	want(t, read(t, s.dir, 0, CSV.File()+".old"), text)
+}
+
 // A file of zeros, which takes no room on the disk, is not read to its end.
 func TestProgramsHugeFiles(t *testing.T) {
 	for _, format := range []Format{JSONL, CSV} {
@@ -56,7 +117,7 @@ func TestProgramsHugeFiles(t *testing.T) {
 		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<42)); err != nil {
 			t.Fatal(err)
 		}
-		table, err := openTable(dir, format, (*os.File).WriteAt)
+		table, err := openTable(dir, format, (*os.File).WriteAt, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,8 @@
 //
 // Each line has the number of its event, and lines are in the order of these numbers. So a file shows
 // what it contains, and any event can be repeated: what the file has is skipped, what it lacks is
-// added, and an incomplete last line is removed first. The file .reported in the experiment's
+// added, and an incomplete last line is removed first. Lines that somebody else has added are moved to a file beside
+// it, whose name ends in .old. The file .reported in the experiment's
 // directory has the number of the last event that is safely in all files; the host need not repeat
 // events before it. Without that file it repeats everything, and the files are the same.
 package files

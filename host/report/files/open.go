@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/tunehost/tunehost/core"
@@ -41,6 +42,7 @@ type openFiles struct {
 	// left are the trials whose files get nothing more, see leave.
 	left map[core.TrialNo]bool
 	warn func(string)
+	told bool // that lines of others were moved
 }
 
 func newOpenFiles(formats []Format, max int) *openFiles {
@@ -65,7 +67,7 @@ func (o *openFiles) of(no core.TrialNo, dir string) (*entry, error) {
 	if e = o.trials[no]; e == nil {
 		e = &entry{trial: no, dir: dir}
 		for _, format := range o.formats {
-			t, err := openTable(dir, format, o.writeAt)
+			t, err := openTable(dir, format, o.writeAt, o.mended)
 			if err != nil {
 				return nil, errors.Join(err, e.each((*table).close))
 			}
@@ -118,6 +120,15 @@ func (o *openFiles) leave(no core.TrialNo, err error) bool {
 		o.warn(fmt.Sprintf("the files of trial %d get no more results: %v", no, err))
 	}
 	return true
+}
+
+// mended says once that a file had lines of others.
+func (o *openFiles) mended(from, to string) {
+	if !o.told {
+		o.told = true
+		o.warn(fmt.Sprintf("%s had lines that tunehost has not written, or twice: they are in %s now, and those of "+
+			"other trials in files beside theirs", from, filepath.Base(to)))
+	}
 }
 
 // taken reports whether an error is about what a program has put in the place of a file or folder.

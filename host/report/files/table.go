@@ -20,12 +20,13 @@ type table struct {
 	path    string
 	format  Format
 	writeAt writer
-	file    *os.File // nil while there is none
-	size    int64    // of the file's whole rows
-	buf     []byte   // rows to come after them
-	rows    bool     // there is at least one row, in the file or in buf
-	last    mark     // of the last row
-	gone    error    // why rows could not be written anywhere
+	moved   func(from, to string) // called when lines that are not ours are moved to another file
+	file    *os.File              // nil while there is none
+	size    int64                 // of the file's whole rows
+	buf     []byte                // rows to come after them
+	rows    bool                  // there is at least one row, in the file or in buf
+	last    mark                  // of the last row
+	gone    error                 // why rows could not be written anywhere
 
 	// Of a CSV file:
 	columns []string
@@ -39,8 +40,8 @@ type table struct {
 type writer func(f *os.File, b []byte, at int64) (int, error)
 
 // openTable reads the file if it exists, and makes none.
-func openTable(dir string, format Format, w writer) (*table, error) {
-	t := &table{path: filepath.Join(dir, format.File()), format: format, writeAt: w}
+func openTable(dir string, format Format, w writer, moved func(from, to string)) (*table, error) {
+	t := &table{path: filepath.Join(dir, format.File()), format: format, writeAt: w, moved: moved}
 	return t, t.learn()
 }
 
@@ -79,7 +80,7 @@ func (t *table) need() error {
 }
 
 // takeUp reads the file and removes an incomplete row of a crash. A file that is not ours is renamed
-// (B-155).
+// (B-155), and so are lines that are not.
 func (t *table) takeUp() error {
 	if ours, err := t.hasOurHeader(); err != nil || !ours {
 		return errors.Join(err, t.putAside())
@@ -98,7 +99,7 @@ func (t *table) takeUp() error {
 		}
 	}
 	t.last, t.rows = readMark(tail.line, before[t.format])
-	return nil
+	return t.mend()
 }
 
 // cutAt truncates the file, without a call if it already ends there.
@@ -140,15 +141,11 @@ func (t *table) hasOurHeader() (bool, error) {
 // putAside gives the file a free name.
 func (t *table) putAside() error {
 	t.size, t.rows = 0, false
-	to := t.path + ".old"
-	for n := 2; ; n++ {
-		if _, err := nolink.Lstat(to); errors.Is(err, os.ErrNotExist) {
-			return errors.Join(t.close(), nolink.Rename(t.path, to))
-		} else if err != nil {
-			return err
-		}
-		to = fmt.Sprintf("%s.old%d", t.path, n)
+	to, err := t.aside()
+	if err != nil {
+		return err
 	}
+	return errors.Join(t.close(), nolink.Rename(t.path, to))
 }
 
 func (t *table) setColumns(columns []string) {

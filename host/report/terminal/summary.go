@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -319,14 +320,16 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 	if s.File != "" {
 		again = s.again(func(string) bool { return true })
 	}
-	if s.Status.OutOfTime() && s.File != "" {
-		again, more = s.again(func(arg string) bool {
-			return !strings.HasPrefix(arg,
-				"budget.time=")
-		})+" --set budget.time=LIMIT", ", with more time"
+	failedAgain, moreFailed := again, "" // failed trials that run again are no longer failed
+	usedUp := st.UsedUp()
+	for _, l := range usedUp {
+		if s.File == "" && s.needs(l) {
+			add("tunehost set "+dir+" "+l.Set(), "first, for the "+l.Name+" is used up")
+		}
 	}
-	if s.Status.OutOfTime() && s.File == "" && (s.left() != "" || st.NeverStarted > 0 || st.Counts[core.Errored] > 0) {
-		add("tunehost set "+dir+" budget.time=LIMIT", "first, for the time budget is used up")
+	if s.File != "" {
+		again, more = s.raised(usedUp)
+		failedAgain, moreFailed = s.raised(slices.DeleteFunc(usedUp, func(l view.Limit) bool { return l.Failed }))
 	}
 	if st.Cause.Is(core.CauseSchedulerStuck) {
 		again += " --unpause"
@@ -344,12 +347,12 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 	if st.Paused {
 		add("tunehost unpause "+dir, "then, because it is paused")
 	}
-	if s.File != "" && st.State == "finished" && st.Planned > 0 && st.Best != nil && !s.Status.OutOfTime() &&
-		s.Status.HeldBudget() == "" {
+	if s.File != "" && st.State == "finished" && st.Planned > 0 && st.Best != nil && len(st.UsedUp()) == 0 &&
+		st.HeldBudget() == "" {
 		add(s.furtherTrials())
 	}
 	if st.Counts[core.Errored] > 0 {
-		add(again+" --errored", s.failedAgain()+more)
+		add(failedAgain+" --errored", s.failedAgain()+moreFailed)
 	}
 	if s.noneReported() && s.File != "" {
 		add(s.again(func(string) bool { return true })+" --resume never",
@@ -359,6 +362,27 @@ func (s *summary) goingOn(dir string) (list [][2]string) {
 		add(again+" --accept-plugins", "the same, once the plugin is repaired")
 	}
 	return list
+}
+
+// needs reports whether what can continue needs a larger budget.
+func (s *summary) needs(l view.Limit) bool {
+	return s.left() != "" || s.Status.NeverStarted > 0 || s.Status.Counts[core.Errored] > 0 && !l.Failed
+}
+
+// raised returns the command that resumes the experiment with larger budgets, and what it says about them.
+func (s *summary) raised(limits []view.Limit) (command, more string) {
+	command = s.again(func(arg string) bool {
+		return !slices.ContainsFunc(limits, func(l view.Limit) bool { return strings.HasPrefix(arg, l.Key+"=") })
+	})
+	var gives []string
+	for _, l := range limits {
+		command += " --set " + l.Set()
+		gives = append(gives, l.More)
+	}
+	if len(limits) > 0 {
+		more = ", with " + strings.Join(gives, " and ")
+	}
+	return command, more
 }
 
 // failedAgain says what --errored does. If every trial has failed and none has reported, they fail

@@ -227,6 +227,11 @@ func TestSummaries(t *testing.T) {
 		"summary_early":     {Status: early(stopped(4), 1), File: "digits.yaml"},
 		"summary_when":      {Status: whenHeld(), File: "digits.yaml"},
 		"summary_several":   {Status: withFront(stopped(0)), Objectives: []string{"accuracy", "seconds"}},
+		"summary_failures": {Status: tooManyFailed(), File: "digits.yaml",
+			Args: []string{"--set", "budget.trials_failed=2"}},
+		"summary_failures_resumed": {
+			Status: tooManyFailed(),
+		},
 		"summary_no_front": {Status: stopped(0), Objectives: []string{"accuracy", "seconds"},
 			Front: []view.Trial{}},
 		"summary_hurry":   {Status: stopped(0), Objectives: []string{"accuracy", "seconds"}},
@@ -261,6 +266,14 @@ func TestSummaries(t *testing.T) {
 // late has used up its time budget.
 func late(st view.Status) view.Status {
 	st.Elapsed, st.Budget = 1, 1
+	return st
+}
+
+// tooManyFailed is an experiment that its budget of failed trials has ended.
+func tooManyFailed() view.Status {
+	st := stopped(1)
+	st.State, st.Cause = "finished", core.Cause{Kind: core.CauseFailedBudget}
+	st.Counts[core.Errored], st.Failures = 2, 2
 	return st
 }
 

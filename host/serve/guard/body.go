@@ -25,7 +25,7 @@ func JSON(next http.Handler) http.Handler {
 			problem.New(http.StatusBadRequest, "the body cannot be read: "+err.Error()).Write(w)
 			return
 		}
-		if p := examine(r.Header.Get("Content-Type"), body); p != nil {
+		if p := examine(r.Header, body); p != nil {
 			p.Write(w)
 			return
 		}
@@ -38,10 +38,15 @@ func JSON(next http.Handler) http.Handler {
 }
 
 // examine returns what is wrong with a body, or nil. Without a body, its type does not matter.
-func examine(contentType string, body []byte) *problem.Problem {
+func examine(h http.Header, body []byte) *problem.Problem {
 	if len(body) == 0 {
 		return nil
 	}
+	if e := strings.Join(h.Values("Content-Encoding"), ", "); e != "" && !strings.EqualFold(e, "identity") {
+		return problem.New(http.StatusUnsupportedMediaType, fmt.Sprintf("Content-Encoding: %.40q is not read here: "+
+			"send the JSON as it is, without this header", e))
+	}
+	contentType := h.Get("Content-Type")
 	media, params, err := mime.ParseMediaType(contentType)
 	charset := params["charset"]
 	switch {
@@ -57,6 +62,10 @@ func examine(contentType string, body []byte) *problem.Problem {
 	}
 	if place, twice := jsontext.Twice(body); twice {
 		return problem.New(http.StatusUnprocessableEntity, fmt.Sprintf("body.%.200s: it is given twice", place))
+	}
+	if place, number, ok := jsontext.TooLarge(body); ok {
+		return problem.New(http.StatusBadRequest, fmt.Sprintf("%.200s: the number %s is too large",
+			strings.TrimSuffix("body."+place, "."), number))
 	}
 	return nil
 }

@@ -521,7 +521,8 @@ func TestOrigin(t *testing.T) {
 	}
 	for _, x := range []struct{ host, listens, through, want string }{
 		{"localhost:7733", "127.0.0.1:7733", "", "http://127.0.0.1:7733/?ticket="},
-		{"LOCALHOST.:8000", "127.0.0.1:7733", "", "http://127.0.0.1:8000/?ticket="}, // as by ssh -L 8000:127.0.0.1:7733
+		{"LOCALHOST.:7733", "[::1]:7733", "", "http://[::1]:7733/?ticket="},
+		{"localhost:8099", "127.0.0.1:7733", "", "?ticket="}, // a proxy that does not say so, or ssh -L
 		{"localhost", "[::1]:80", "", "http://[::1]:80/?ticket="},
 		{"localhost:7733", "172.17.0.2:7733", "", "?ticket="},
 		{"127.0.0.1:7733", "127.0.0.1:7733", "", "?ticket="},
@@ -556,6 +557,20 @@ func TestManyTickets(t *testing.T) {
 		k.ticket(reading)
 		if k.enter(last) != k.Full {
 			t.Fatal("the last but one is gone")
+		}
+	}
+}
+
+// A body that is packed is not read as if it were not.
+func TestContentEncoding(t *testing.T) {
+	for encoding, want := range map[string]int{"": 200, "identity": 200, "Identity": 200, "gzip": 415, "x": 415} {
+		r := httptest.NewRequest("POST", "/api/v1/experiments", strings.NewReader("{}"))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Content-Encoding", encoding)
+		w := httptest.NewRecorder()
+		JSON(hello).ServeHTTP(w, r)
+		if w.Code != want || want == 415 && !strings.Contains(w.Body.String(), "Content-Encoding: ") {
+			t.Errorf("%q: %d %s", encoding, w.Code, w.Body)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -63,7 +64,8 @@ func proxied(r *http.Request) bool {
 
 // address is the host and port with the address in place of the name localhost; "": the request is to stay where it
 // is. Pages at localhost are those of 127.0.0.1 and of ::1, where another user can listen at the same port and would
-// read the key in their storage.
+// read the key in their storage. At another port than the server's there is a proxy, or a tunnel of ssh: only the
+// browser knows whether it has a prefix there, and whether it is at this address.
 func address(r *http.Request) string {
 	asked := url.URL{Host: r.Host}
 	at, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
@@ -74,6 +76,9 @@ func address(r *http.Request) string {
 	if err != nil || !listens.Addr().Unmap().IsLoopback() {
 		return ""
 	}
-	host := listens.Addr().Unmap().String()
-	return net.JoinHostPort(host, cmp.Or(asked.Port(), "80"))
+	port := cmp.Or(asked.Port(), "80")
+	if port != strconv.Itoa(int(listens.Port())) {
+		return ""
+	}
+	return net.JoinHostPort(listens.Addr().Unmap().String(), port)
 }

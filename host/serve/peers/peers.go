@@ -24,6 +24,7 @@ import (
 	"github.com/tunehost/tunehost/host/serve/guard"
 	"github.com/tunehost/tunehost/host/steer/unixsock"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/mirror"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
@@ -81,7 +82,7 @@ func Join(tokens string, host Host, h http.Handler) (*Peers, error) {
 		return nil, err
 	}
 	p := &Peers{folder: folder, server: guard.Server(answering(host, h)), remove: remove, ended: make(chan struct{})}
-	p.machine, _ = os.Hostname() // without a name all servers are of one machine
+	p.machine = Machine()
 	if err := p.announce(l.Addr().String()); err != nil {
 		_ = l.Close()
 		remove()
@@ -92,6 +93,14 @@ func Join(tokens string, host Host, h http.Handler) (*Peers, error) {
 		_ = p.server.Serve(l) // until Close
 	}()
 	return p, nil
+}
+
+// Machine tells the machines apart whose users share a folder, also those of one name: a container or a clone of a
+// machine would remove the files of the others, whose sockets it does not see. What a killed server has left is
+// therefore removed until the machine starts again, and not after that.
+func Machine() string {
+	name, _ := os.Hostname() // without a name and the rest all servers are of one machine
+	return name + " " + mirror.Here()
 }
 
 // announce writes the file of this server. Its name is that of the folder of the process and of the one in it.

@@ -31,15 +31,21 @@ func result(g workers.Assignment, iteration uint64) workers.Message {
 		Metrics: []sdk.Metric{{Name: "loss", Value: 1}}}
 }
 
-// TestLeasesAfterARestart: a lease is as long under the next server as the worker has asked for.
-func TestLeasesAfterARestart(t *testing.T) {
-	root, ctx := t.TempDir(), t.Context()
-	o := settings()
-	o.File, o.Mode.Source, o.Storage, o.Resume = "w.yaml", []byte(source), root, "never"
-	session, err := asktell.Start(ctx, o)
+// begun begins an experiment for workers in a folder of its own.
+func begun(t *testing.T, o options.Options, more string) *asktell.Session {
+	t.Helper()
+	o.File, o.Mode.Source, o.Storage, o.Resume = "w.yaml", []byte(source+more), t.TempDir(), "never"
+	session, err := asktell.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return session
+}
+
+// TestLeasesAfterARestart: a lease is as long under the next server as the worker has asked for.
+func TestLeasesAfterARestart(t *testing.T) {
+	ctx := t.Context()
+	session := begun(t, settings(), "")
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
 	w := workers.New(session, clock)
@@ -56,7 +62,8 @@ func TestLeasesAfterARestart(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if session, err = asktell.Resume(ctx, dir, settings()); err != nil {
+	session, err := asktell.Resume(ctx, dir, settings())
+	if err != nil {
 		t.Fatal(err)
 	}
 	w = workers.New(session, clock)
@@ -127,8 +134,6 @@ func TestWorkersHangUp(t *testing.T) {
 		sdk.SchedulerPlugin{Info: info, Open: func(sdk.Problem, []byte) (sdk.Scheduler, sdk.Traits, error) {
 			return h, sdk.Traits{}, nil
 		}})
-	o.File, o.Mode.Source, o.Storage, o.Resume = "w.yaml", []byte(source+"searcher: hangup\nscheduler: hangup\n"),
-		t.TempDir(), "never"
 	connection := func() context.Context {
 		ctx, stop := context.WithCancel(t.Context())
 		t.Cleanup(stop)
@@ -136,10 +141,7 @@ func TestWorkersHangUp(t *testing.T) {
 		return ctx
 	}
 	connection()
-	session, err := asktell.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := begun(t, o, "searcher: hangup\nscheduler: hangup\n")
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	w := workers.New(session, func() time.Time { return now })
 	t.Cleanup(func() { _ = w.Close() })
@@ -170,12 +172,7 @@ func TestWorkersHangUp(t *testing.T) {
 // TestToldAfterAnInterruption: a worker that was told to pause because of an interruption is told this reason again.
 func TestToldAfterAnInterruption(t *testing.T) {
 	ctx := t.Context()
-	o := settings()
-	o.File, o.Mode.Source, o.Storage, o.Resume = "w.yaml", []byte(source), t.TempDir(), "never"
-	session, err := asktell.Start(ctx, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := begun(t, settings(), "")
 	w := workers.New(session, time.Now)
 	t.Cleanup(func() { _ = w.Close() })
 	g, _, err := w.Ask(ctx, time.Hour)
@@ -198,12 +195,7 @@ func TestToldAfterAnInterruption(t *testing.T) {
 // until a lease of the usual length would have ended: one that was taken back, and one whose ask had no answer.
 func TestTrialsThatNoWorkerHas(t *testing.T) {
 	ctx := t.Context()
-	o := settings()
-	o.File, o.Mode.Source, o.Storage, o.Resume = "w.yaml", []byte(source), t.TempDir(), "never"
-	session, err := asktell.Start(ctx, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := begun(t, settings(), "")
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
 	w := workers.New(session, clock)

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -150,8 +151,8 @@ func (s *Store) fetchSegment(ctx context.Context, to string, pieces []object, en
 	return storage.WriteFile(to, all[:min(int64(len(all)), end)])
 }
 
-// fetchManifest fetches a checkpoint. It skips files that are damaged or missing in the store: the
-// checkpoint is found damaged when it is needed, and an earlier one is used.
+// fetchManifest fetches a checkpoint. It skips files that are damaged or missing in the store, which [Store.Lacks] then
+// names: the checkpoint is found damaged when it is needed, and an earlier one is used.
 func (s *Store) fetchManifest(ctx context.Context, d storage.Dir, key string) error {
 	text, err := s.get(ctx, key)
 	if errors.Is(err, ErrNone) {
@@ -167,7 +168,10 @@ func (s *Store) fetchManifest(ctx context.Context, d storage.Dir, key string) er
 	}
 	dir := filepath.Join(d.Path(), rel)
 	for _, f := range m.Files {
-		if err := s.fetchBlob(ctx, storage.FilesOf(dir), &m, f, func() {}); err != nil && !errors.Is(err, ErrNone) {
+		err := s.fetchBlob(ctx, storage.FilesOf(dir), &m, f, func() {})
+		if errors.Is(err, ErrNone) {
+			s.lack(path.Dir(key), err)
+		} else if err != nil {
 			return err
 		}
 	}
@@ -184,7 +188,7 @@ func (s *Store) fetchBlob(ctx context.Context, folder string, m *storage.Manifes
 	}
 	r, err := s.bucket.open(ctx, keyOf(m, f))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %s: %w", s.url, f.Path, ErrNone)
+		return &blobError{s.blobURL(m, f), f.Path, "is gone"}
 	}
 	if err != nil {
 		return s.explain(err)
@@ -204,7 +208,7 @@ func (s *Store) fetchBlob(ctx context.Context, folder string, m *storage.Manifes
 		return s.explain(err)
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
-		return errors.Join(fmt.Errorf("%s: %s has changed: %w", s.url, f.Path, ErrNone), nolink.Remove(to))
+		return cmp.Or(nolink.Remove(to), error(&blobError{s.blobURL(m, f), f.Path, "is not what was saved"}))
 	}
 	return nolink.Chmod(to, 0o400)
 }

@@ -20,9 +20,29 @@ func (e *GoneError) Error() string {
 		Join(e.URL, experimentFile))
 }
 
+// A FirstRoundError says that a store has a part of what the first round of copying brings, which is no experiment yet.
+type FirstRoundError struct{ URL, Host string }
+
+func (e *FirstRoundError) Error() string {
+	return fmt.Sprintf("%s: %s has begun an experiment here, and has not copied all of its beginning: there is "+
+		"nothing to read or to continue yet; if that host has ended, `tunehost run FILE` begins anew in its place",
+		e.URL, e.Host)
+}
+
 // Lost returns a [*GoneError] if the store has a record or checkpoints, but no experiment file: a new experiment would
-// take their place. A host that died in its first round leaves the same, so that nobody can tell.
+// take their place. If a host died in its first round, which leaves the same, it is a [*FirstRoundError].
 func (s *Store) Lost(ctx context.Context) error {
+	err := s.remains(ctx)
+	if _, gone := errors.AsType[*GoneError](err); !gone {
+		return err
+	}
+	if c, none := s.claim(ctx); none == nil && c.Beginning != "" {
+		return &FirstRoundError{s.url, c.Beginning}
+	}
+	return err
+}
+
+func (s *Store) remains(ctx context.Context) error {
 	if there, err := s.Exists(ctx); there || err != nil {
 		return err
 	}
@@ -60,7 +80,12 @@ func lost(ctx context.Context, url string) (bool, error) {
 		return false, err
 	}
 	defer s.Close()
-	err = s.Lost(ctx)
+	return s.hasLost(ctx)
+}
+
+// hasLost reports whether a store has remains of an experiment, or of its beginning.
+func (s *Store) hasLost(ctx context.Context) (bool, error) {
+	err := s.remains(ctx)
 	if _, gone := errors.AsType[*GoneError](err); gone {
 		return true, nil
 	}

@@ -42,6 +42,8 @@ type claim struct {
 	Holder   string `json:"holder"`
 	Serial   string `json:"serial"`
 	Released bool   `json:"released,omitempty"`
+	// Beginning is the host whose first round of copying has not ended, so that there is no experiment here yet.
+	Beginning string `json:"beginning,omitempty"`
 }
 
 // Lease says that only this host runs the experiment.
@@ -56,6 +58,8 @@ type Lease struct {
 	// was is the lease that this host found. It is put back where this host changes nothing else.
 	was    claim
 	owning bool
+
+	renewing sync.Mutex // guards mine once the lease is owned
 
 	mu      sync.Mutex
 	lost    error
@@ -142,7 +146,7 @@ func Take(ctx context.Context, s *Store, t Timing, owner string, say func(string
 	if err != nil {
 		host = "an unknown machine"
 	}
-	l := &Lease{store: s, timing: t, mine: claim{Owner: owner, Host: host, PID: os.Getpid(), Where: here(),
+	l := &Lease{store: s, timing: t, mine: claim{Owner: owner, Host: host, PID: os.Getpid(), Where: Here(),
 		Holder: rand.Text(), Serial: rand.Text()}}
 	was, err := s.claim(ctx)
 	switch {
@@ -156,7 +160,7 @@ func Take(ctx context.Context, s *Store, t Timing, owner string, say func(string
 	case err != nil:
 		return nil, err
 	}
-	l.was, l.SameDir, l.mine.Owner = was, was.Owner == owner, was.Owner
+	l.was, l.SameDir, l.mine.Owner, l.mine.Beginning = was, was.Owner == owner, was.Owner, was.Beginning
 	if !l.SameDir && !was.Released && !was.dead() {
 		say(fmt.Sprintf("%s was run by process %d on %s; waiting %v to see that it has ended", s.url, was.PID, was.Host,
 			t.Expire))
@@ -217,13 +221,40 @@ func (l *Lease) While(ctx context.Context, do func(context.Context) error) error
 }
 
 // Own says that the working directory has all that the store has, so that it is the source from now
-// on. It fails if another host has the lease.
-func (l *Lease) Own(ctx context.Context, owner string) error {
+// on. In an empty store an experiment begins. It fails if another host has the lease.
+func (l *Lease) Own(ctx context.Context, owner string, empty bool) error {
 	l.mine.Owner, l.owning = owner, true
+	if empty {
+		l.mine.Beginning = fmt.Sprintf("process %d on %s", l.mine.PID, l.mine.Host)
+	}
 	return l.renew(ctx)
 }
 
-// LastFrom reports whether the store was last copied from a working directory.
+// begun says that all of a first round is in the store but the experiment file, which may then be written. A host that
+// dies in between leaves a store that seems to have lost this file: that is refused, and nothing there is replaced.
+func (l *Lease) begun(ctx context.Context) error {
+	l.renewing.Lock()
+	defer l.renewing.Unlock()
+	first := l.mine.Beginning
+	if first == "" {
+		return nil
+	}
+	l.mine.Beginning = ""
+	err := l.renewNow(ctx)
+	if err != nil {
+		l.mine.Beginning = first
+	}
+	return err
+}
+
+// beginning reports whether the first round of an experiment is not over.
+func (l *Lease) beginning() bool {
+	l.renewing.Lock()
+	defer l.renewing.Unlock()
+	return l.mine.Beginning != ""
+}
+
+// LastFrom reports whether the store was last copied from a working directory, and has its experiment still.
 func (s *Store) LastFrom(ctx context.Context, dir string) (bool, error) {
 	if _, err := nolink.Lstat(filepath.Join(dir, OwnerFile)); err != nil {
 		return false, nil
@@ -233,7 +264,10 @@ func (s *Store) LastFrom(ctx context.Context, dir string) (bool, error) {
 		return false, err
 	}
 	was, err := s.claim(ctx)
-	return was.Owner == owner, err
+	if err != nil || was.Owner != owner {
+		return false, err
+	}
+	return s.Same(ctx, dir)
 }
 
 func (s *Store) claim(ctx context.Context) (c claim, err error) {
@@ -290,6 +324,12 @@ func (l *Lease) write(ctx context.Context) error {
 // renew writes the lease again if this host still holds it. A failure to reach the store does not lose
 // it: other hosts may not reach it either, and [Lease.Held] knows how old the last renewal is.
 func (l *Lease) renew(ctx context.Context) error {
+	l.renewing.Lock()
+	defer l.renewing.Unlock()
+	return l.renewNow(ctx)
+}
+
+func (l *Lease) renewNow(ctx context.Context) error {
 	now, err := l.store.claim(ctx)
 	if err != nil && !errors.Is(err, ErrNone) {
 		return err

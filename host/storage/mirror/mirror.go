@@ -15,6 +15,7 @@ import (
 // Names of an experiment's objects.
 const (
 	experimentFile = "experiment.yaml"
+	runFile        = "run.json"
 	journalPrefix  = "journal/"
 	blobPrefix     = "blobs/"
 	nodesPrefix    = "nodes/"
@@ -22,7 +23,7 @@ const (
 )
 
 // smallFiles are copied whole whenever they have changed.
-var smallFiles = []string{"run.json", "tunehost.lock", "learned.jsonl"}
+var smallFiles = []string{runFile, "tunehost.lock", "learned.jsonl"}
 
 // Record is the journal as it grows.
 type Record interface {
@@ -154,7 +155,10 @@ func (m *Mirror) push(ctx context.Context, saved *[]string, tail string, size in
 	if err := m.pushJournal(ctx, tail, size); err != nil || m.announced {
 		return err
 	}
-	err := m.pushSmall(ctx, experimentFile)
+	err := m.lease.begun(ctx)
+	if err == nil {
+		err = m.pushSmall(ctx, experimentFile)
+	}
 	m.announced = err == nil
 	return err
 }

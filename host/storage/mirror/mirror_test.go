@@ -79,7 +79,7 @@ func (m *machine) beginWith(timing mirror.Timing) *machine {
 	if there && !m.lease.SameDir {
 		m.do(mirror.Fetch(m.t.Context(), m.store, m.dir))
 	}
-	m.do(m.lease.Own(m.t.Context(), m.owner))
+	m.do(m.lease.Own(m.t.Context(), m.owner, false))
 	m.openJournal()
 	m.mirror = mirror.New(m.store, m.lease, m.dir)
 	m.running, err = m.mirror.Start(m.t.Context(), m.journal,
@@ -422,7 +422,7 @@ func TestLeaseWhileFetching(t *testing.T) {
 	_, err = mirror.Take(t.Context(), b.store, mirror.Timing{Renew: time.Millisecond, Expire: 10 * time.Millisecond},
 		b.owner, func(string) {})
 	b.do(err)
-	if err := lease.Own(t.Context(), a.owner); !errors.As(err, &held) {
+	if err := lease.Own(t.Context(), a.owner, false); !errors.As(err, &held) {
 		t.Errorf("after another has taken it: %v", err)
 	}
 	err = lease.While(t.Context(), func(ctx context.Context) error { return nil })

@@ -179,3 +179,30 @@ func TestDamagedLease(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// B-057: a file of a checkpoint that is gone in the store, or another one, is named when the experiment is fetched:
+// which checkpoint lacks it, where it belongs, and what to do.
+func TestDamagedCheckpointInTheStore(t *testing.T) {
+	t.Parallel()
+	for what, damage := range map[string]func(path string) error{"is gone": os.Remove,
+		"is not what was saved": func(path string) error { return os.WriteFile(path, []byte("other"), 0o600) }} {
+		u := shared(t)
+		a := on(t, u).begin()
+		a.record("one")
+		a.checkpoint(1, "first")
+		a.checkpoint(2, "first") // it has the same file
+		a.end()
+		blobs, err := filepath.Glob(filepath.Join(strings.TrimPrefix(u, "file://"), "blobs", "*"))
+		if err != nil || len(blobs) != 1 {
+			t.Fatal(blobs, err)
+		}
+		a.do(damage(blobs[0]))
+		b := on(t, u)
+		b.do(mirror.Fetch(t.Context(), b.store, b.dir))
+		want := "the checkpoint trials/00000_a/checkpoints/000001 is damaged in the storage: file://" + blobs[0] +
+			", which has its file state, " + what + " (and 1 more); put it back from a copy, or trials"
+		if got := b.store.Lacks(); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

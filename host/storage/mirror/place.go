@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// here identifies this machine since its last start, and its space of process numbers; "" where that
+// Here identifies this machine since its last start, and its space of process numbers; "" where that
 // is unknown.
-func here() string {
+func Here() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""
@@ -23,7 +23,7 @@ func here() string {
 
 // dead reports whether the host of a claim was a process of this machine that has ended.
 func (c *claim) dead() bool {
-	if c.Where == "" || c.Where != here() {
+	if c.Where == "" || c.Where != Here() {
 		return false
 	}
 	p, err := os.FindProcess(c.PID)

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 const (
@@ -51,7 +55,25 @@ func (m *Mirror) Start(ctx context.Context, r Record, hear Listener) (*Running, 
 
 // recall looks at what the store has.
 func (m *Mirror) recall(ctx context.Context) error {
-	return errors.Join(m.recallManifests(ctx), m.recallJournal(ctx))
+	return errors.Join(m.recallManifests(ctx), m.recallJournal(ctx), m.recallSmall(ctx))
+}
+
+// recallSmall removes the small files of a host that died in its first round, where this experiment has none of its
+// own.
+func (m *Mirror) recallSmall(ctx context.Context) error {
+	if !m.lease.beginning() {
+		return nil
+	}
+	for _, name := range smallFiles {
+		_, err := nolink.Lstat(filepath.Join(m.dir.Path(), name))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = m.store.delete(ctx, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (x *Running) renew(ctx context.Context) {

@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
@@ -20,6 +21,9 @@ import (
 type Store struct {
 	bucket bucket
 	url    string
+
+	mu    sync.Mutex
+	lacks []string // see Lacks
 }
 
 // IsURL reports whether a storage is a URL, not a directory.
@@ -201,9 +205,8 @@ func Experiments(ctx context.Context, url string) (urls []string, err error) {
 		return nil, err
 	}
 	defer s.Close()
-	err = s.Lost(ctx)
-	_, gone := errors.AsType[*GoneError](err)
-	if err != nil && !gone {
+	gone, err := s.hasLost(ctx)
+	if err != nil {
 		return nil, err
 	}
 	if one, err := s.Exists(ctx); err != nil || one || gone {

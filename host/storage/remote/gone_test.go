@@ -23,6 +23,11 @@ func machine(t *testing.T) { t.Setenv("XDG_STATE_HOME", t.TempDir()) }
 
 func attach(t *testing.T, url string, trust bool) (*remote.Storage, storage.Dir, error) {
 	t.Helper()
+	return attachWith(t, url, remote.Options{Timing: leases, TrustDir: trust, Tell: func(string) {}})
+}
+
+func attachWith(t *testing.T, url string, o remote.Options) (*remote.Storage, storage.Dir, error) {
+	t.Helper()
 	path, err := remote.WorkingDir(url)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +36,7 @@ func attach(t *testing.T, url string, trust bool) (*remote.Storage, storage.Dir,
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := remote.Attach(t.Context(), url, d, remote.Options{Timing: leases, TrustDir: trust, Tell: func(string) {}})
+	r, err := remote.Attach(t.Context(), url, d, o)
 	return r, d, err
 }
 
@@ -43,16 +48,6 @@ func stored(t *testing.T) (url, path string) {
 	url = "file://" + path
 	r, d, err := attach(t, url, false)
 	do(t, err)
-	defer r.Close()
-	files, err := journal.MakeDir(d.Journal())
-	do(t, err)
-	j, err := journal.Create(files, journal.Options{RunID: journal.RunID{1}})
-	do(t, err)
-	_, err = j.Append([][]byte{[]byte("text")})
-	do(t, err)
-	for _, name := range []string{"run.json", "tunehost.lock", "experiment.yaml"} {
-		do(t, os.WriteFile(filepath.Join(d.Path(), name), []byte("{}"), 0o600))
-	}
 	trial := d.Trial("00000_a")
 	do(t, d.MakeTrialDir(trial, []byte("{}")))
 	staged, err := storage.Stage(trial, 1)
@@ -60,10 +55,26 @@ func stored(t *testing.T) (url, path string) {
 	do(t, os.WriteFile(filepath.Join(staged, "state"), []byte("weights"), 0o600))
 	_, err = d.Commit(trial, 1, storage.Manifest{Iteration: 1})
 	do(t, err)
+	begin(t, r, d, "{}")
+	return url, path
+}
+
+// begin begins an experiment, stores it and ends.
+func begin(t *testing.T, r *remote.Storage, d storage.Dir, run string) {
+	t.Helper()
+	defer r.Close()
+	files, err := journal.MakeDir(d.Journal())
+	do(t, err)
+	j, err := journal.Create(files, journal.Options{RunID: journal.RunID{1}})
+	do(t, err)
+	_, err = j.Append([][]byte{[]byte("text")})
+	do(t, err)
+	for name, text := range map[string]string{"run.json": run, "tunehost.lock": "{}", "experiment.yaml": "{}"} {
+		do(t, os.WriteFile(filepath.Join(d.Path(), name), []byte(text), 0o600))
+	}
 	do(t, r.Start(j, mirror.Listener{Warn: func(string) {}, Lost: func(error) {}}))
 	r.Finish(func(text string) { t.Error(text) })
 	do(t, j.Close())
-	return url, path
 }
 
 func do(t *testing.T, err error) {
@@ -195,5 +206,115 @@ func TestSharedDirectoryOfAnother(t *testing.T) {
 		if _, _, err := attach(t, url, false); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
 			t.Errorf("%s: %v", part, err)
 		}
+	}
+}
+
+// firstRound leaves what a machine leaves that is lost in its first round of copying: all but the experiment's file.
+func firstRound(t *testing.T) (url, path string) {
+	t.Helper()
+	url, path = stored(t)
+	do(t, os.Remove(filepath.Join(path, "experiment.yaml")))
+	lease := filepath.Join(path, "lease.json")
+	text, err := os.ReadFile(lease)
+	do(t, err)
+	beginning := strings.Replace(string(text), `"released":true`, `"released":true,"beginning":"process 7 on a"`, 1)
+	do(t, os.WriteFile(lease, []byte(beginning), 0o600))
+	do(t, os.WriteFile(filepath.Join(path, "learned.jsonl"), []byte("{}"), 0o600))
+	return url, path
+}
+
+// B-080: what a host has left that died in its first round is no experiment: readers say so, and another machine begins
+// in its place, and says that.
+func TestFirstRoundTakenOver(t *testing.T) {
+	url, path := firstRound(t)
+	machine(t)
+	_, _, err := remote.Fetch(t.Context(), url)
+	if err == nil || !strings.Contains(err.Error(), "process 7 on a has begun an experiment here") {
+		t.Errorf("read: %v", err)
+	}
+	r, d, err := attach(t, url, false)
+	do(t, err)
+	want := "process 7 on a died in its first round"
+	if len(r.Doubts()) != 1 || !strings.Contains(r.Doubts()[0], want) || d.Exists() {
+		t.Errorf("%v", r.Doubts())
+	}
+	r.Close() // it did not begin
+	again, _, err := attach(t, url, false)
+	do(t, err)
+	if len(again.Doubts()) != 1 {
+		t.Errorf("after one that did not begin: %v", again.Doubts())
+	}
+	begin(t, again, d, `{"run_id": "2"}`)
+	for name, there := range map[string]bool{"experiment.yaml": true, "run.json": true, "learned.jsonl": false,
+		"trials/00000_a/checkpoints/000001/MANIFEST.json": false} {
+		if _, err := os.Lstat(filepath.Join(path, name)); there != (err == nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	lease, err := os.ReadFile(filepath.Join(path, "lease.json"))
+	do(t, err)
+	if strings.Contains(string(lease), "beginning") {
+		t.Errorf("it has begun, and the lease is %s", lease)
+	}
+}
+
+// B-059: the lease of a first round says that it is one, until all is there but the experiment's file.
+func TestFirstRoundIsMarked(t *testing.T) {
+	machine(t)
+	path := filepath.Join(t.TempDir(), "e")
+	r, _, err := attach(t, "file://"+path, false)
+	do(t, err)
+	defer r.Close()
+	lease, err := os.ReadFile(filepath.Join(path, "lease.json"))
+	do(t, err)
+	if !strings.Contains(string(lease), fmt.Sprintf(`"beginning":"process %d on `, os.Getpid())) {
+		t.Errorf("%s", lease)
+	}
+}
+
+// The machine that died in its first round continues its own experiment.
+func TestFirstRoundContinued(t *testing.T) {
+	url, _ := firstRound(t)
+	r, d, err := attach(t, url, false)
+	do(t, err)
+	defer r.Close()
+	if !d.Exists() || len(r.Doubts()) > 0 {
+		t.Errorf("%v", r.Doubts())
+	}
+}
+
+// Another experiment in the place of a machine's own is refused, unless the user asks for it. Nothing is changed.
+func TestAnotherInItsPlace(t *testing.T) {
+	for name, lease := range map[string]bool{"put there by hand": false, "begun by another machine": true} {
+		url, path := stored(t)
+		dir, err := remote.WorkingDir(url)
+		do(t, err)
+		do(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(`{"run_id": "1"}`), 0o600))
+		do(t, os.WriteFile(filepath.Join(path, "run.json"), []byte(`{"run_id": "2"}`), 0o600))
+		if lease {
+			do(t, os.WriteFile(filepath.Join(path, "lease.json"), []byte(`{"owner": "b", "released": true}`), 0o600))
+		}
+		before, here := contentsOf(t, filepath.Join(path, "journal")), contentsOf(t, dir)
+		_, _, err = attach(t, url, false)
+		if err == nil || !strings.HasPrefix(err.Error(), url+" has another experiment than "+dir) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if now := contentsOf(t, filepath.Join(path, "journal")); fmt.Sprint(now) != fmt.Sprint(before) ||
+			fmt.Sprint(contentsOf(t, dir)) != fmt.Sprint(here) {
+			t.Errorf("%s: something was changed", name)
+		}
+		if read, done, err := remote.Fetch(t.Context(), url); err != nil || read == dir {
+			t.Errorf("%s: read from %s, %v", name, read, err)
+		} else {
+			done()
+		}
+		told := ""
+		r, _, err := attachWith(t, url, remote.Options{Resume: "remote", Timing: leases,
+			Tell: func(text string) { told += text }})
+		do(t, err)
+		if aside, _ := filepath.Glob(dir + ".*"); len(aside) != 1 || !strings.Contains(told, aside[0]) || !r.Fetched() {
+			t.Errorf("%s: %q, kept in %v", name, told, aside)
+		}
+		r.Close()
 	}
 }

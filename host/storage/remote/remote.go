@@ -33,6 +33,7 @@ type Storage struct {
 	mirror  *mirror.Mirror
 	running *mirror.Running
 	fetched bool
+	empty   bool // nothing is in the store: an experiment begins
 	doubts  []string
 }
 
@@ -116,7 +117,8 @@ func usable(url string, trust bool) (doubts []string, err error) {
 	return d.StoreUsable(trust)
 }
 
-// Doubts are warnings about a storage that the user trusts.
+// Doubts are warnings about the storage: about one that the user trusts, whose remains are
+// replaced, or whose checkpoints are damaged.
 func (r *Storage) Doubts() []string { return r.doubts }
 
 // leaveNothing removes the working directory that was made for a storage which cannot be used. The lock is still held.
@@ -158,7 +160,7 @@ func (r *Storage) take(ctx context.Context, url string, o Options) error {
 	}
 	r.mirror = mirror.New(r.store, r.lease, r.dir)
 	r.mirror.Fetched = r.fetched
-	return r.lease.Own(ctx, owner)
+	return r.lease.Own(ctx, owner, r.empty)
 }
 
 // update brings the working directory to the newest state.
@@ -168,9 +170,14 @@ func (r *Storage) update(ctx context.Context, o Options) error {
 		return usererror.Wrap(err)
 	}
 	here := r.dir.Exists()
-	if !there && !(here && r.lease.SameDir) { // else its file is put back
-		if err := r.store.Lost(ctx); err != nil {
-			return usererror.Wrap(err)
+	if !there {
+		if err := r.remains(ctx, here && r.lease.SameDir); err != nil {
+			return err
+		}
+	}
+	if there && here && o.Resume != "remote" {
+		if err := r.same(ctx); err != nil {
+			return err
 		}
 	}
 	switch {
@@ -187,33 +194,73 @@ func (r *Storage) update(ctx context.Context, o Options) error {
 	case !there, here && r.lease.SameDir && o.Resume != "remote":
 		return nil
 	}
-	if err := setAside(r.dir); err != nil {
-		return err
-	}
-	r.fetched = true
-	o.Tell("fetching " + r.store.URL() + " to " + r.dir.Path())
-	return usererror.Wrap(mirror.Fetch(ctx, r.store, r.dir))
-}
-
-// setAside moves the content of the working directory to a directory beside it.
-func setAside(dir storage.Dir) error {
-	list, err := nolink.ReadDir(dir.Path())
+	aside, err := setAside(r.dir)
 	if err != nil {
 		return err
 	}
-	aside := dir.Path() + time.Now().UTC().Format(".20060102T150405")
+	if aside != "" {
+		o.Tell("the copy on this machine is kept in " + aside)
+	}
+	r.fetched = true
+	o.Tell("fetching " + r.store.URL() + " to " + r.dir.Path())
+	err = mirror.Fetch(ctx, r.store, r.dir)
+	if lacks := r.store.Lacks(); lacks != "" {
+		r.doubts = append(r.doubts, lacks)
+	}
+	return usererror.Wrap(err)
+}
+
+// remains decides whether an experiment may begin in a store without one. If the store has lost only the experiment's
+// file, ours says that this machine puts it back.
+func (r *Storage) remains(ctx context.Context, ours bool) error {
+	err := r.store.Lost(ctx)
+	r.empty = err == nil
+	if first, ok := errors.AsType[*mirror.FirstRoundError](err); ok {
+		if ours {
+			return nil
+		}
+		r.doubts = append(r.doubts, fmt.Sprintf("%s: %s died in its first round of copying: what it had copied is "+
+			"replaced, and what it had recorded is on that machine alone", first.URL, first.Host))
+		r.empty = true
+		return nil
+	}
+	if _, gone := errors.AsType[*mirror.GoneError](err); ours && gone {
+		return nil
+	}
+	return usererror.Wrap(err)
+}
+
+// same refuses a store with another experiment than the one here: it was put in its place, or that of this machine was.
+func (r *Storage) same(ctx context.Context) error {
+	same, err := r.store.Same(ctx, r.dir.Path())
+	if err != nil || same {
+		return usererror.Wrap(err)
+	}
+	return usererror.Errorf("%s has another experiment than %s, this machine's copy: it was put in its place; "+
+		"--resume remote continues the one in the storage, and keeps this machine's beside it; another --name begins "+
+		"a new one", r.store.URL(), r.dir.Path())
+}
+
+// setAside moves the content of the working directory to a directory beside it; "" if it has none.
+func setAside(dir storage.Dir) (aside string, err error) {
+	list, err := nolink.ReadDir(dir.Path())
+	if err != nil {
+		return "", err
+	}
+	beside := dir.Path() + time.Now().UTC().Format(".20060102T150405")
 	for _, e := range list {
 		if e.Name() == "LOCK" || e.Name() == mirror.OwnerFile {
 			continue
 		}
+		aside = beside
 		if err := nolink.MkdirAll(aside, 0o700); err != nil {
-			return err
+			return aside, err
 		}
 		if err := nolink.Rename(filepath.Join(dir.Path(), e.Name()), filepath.Join(aside, e.Name())); err != nil {
-			return err
+			return aside, err
 		}
 	}
-	return nil
+	return aside, nil
 }
 
 // URL is where the storage is; "" if there is none.

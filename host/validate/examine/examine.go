@@ -314,8 +314,8 @@ func (x *examination) checkpoints(e *view.Recorded) {
 		if n := len(damaged[no]) - 1; n > 0 {
 			more = fmt.Sprintf(" (and %d more)", n)
 		}
-		x.bad("checkpoints", "trial %d: %v%s: trials that need it would continue from an older one, or from their "+
-			"beginning", no, first, more)
+		x.bad("checkpoints", "trial %d: %v%s: put it back from a copy, or trials that need it continue from an older "+
+			"one, or from their beginning", no, first, more)
 	}
 	if len(damaged) == 0 {
 		x.well("checkpoints", "%d, all whole, %s", whole, sizeText(float64(bytes)))
@@ -333,7 +333,7 @@ func (x *examination) start(s *core.Start) {
 		err = m.Recorded(dir, core.StartRef(*s))
 	}
 	if err != nil {
-		x.bad("checkpoints", "%v: every trial starts from it", err)
+		x.bad("checkpoints", "%v: every trial starts from it: put it back from a copy", err)
 	}
 }
 

@@ -37,7 +37,8 @@ func TestSocketOfReleasedProbe(t *testing.T) {
 		socket := filepath.Join(dir, "node", "agent")
 		probe := startProbe(t, socket)
 		conn := connect(t, socket)
-		if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, `"Token":"secret"`) {
+		line, err := bufio.NewReader(conn).ReadString('\n')
+		if err != nil || !strings.Contains(line, `"Token":"secret"`) {
 			t.Fatal(line, err)
 		}
 		time.AfterFunc(10*time.Second, func() { _ = conn.Close() }) // a probe that ignores the signal ends then

@@ -1,6 +1,10 @@
 package browser
 
 import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -69,5 +73,43 @@ trials: 3
 	p.view("#/x/nulls/parameters")
 	p.await(`document.querySelector("[aria-label='score by depth, 6 trials']") &&
 		document.querySelector("[aria-label='score by width, 3 trials']")`)
+	p.clean()
+}
+
+// The command line of the best trial is the one that its program got: groups, and choices that are maps, as their
+// members.
+func TestCommandLineOfTheBest(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	write(t, dir, "x.sh", `for i in "$@"; do printf '%s\n' "$i"; done > "$TUNEHOST_TRIAL_DIR/got"; echo '{"score": 1}'`)
+	write(t, dir, "x.yaml", `version: 1
+name: flags
+objective: {metric: score, mode: max}
+trainable: {command: [sh, x.sh, "{flags}"]}
+space:
+  z: {choice: ["it's", "isn't"]}
+  model:
+    act: {choice: [{kind: "re lu", slope: [0.1, {a: null}]}, {kind: "le ru", slope: [0.2, {b: null}]}]}
+    none: {grid: [{}]}
+  a: {uniform: [0.1, 0.2]}
+  big: {choice: [9007199254740993, 9007199254740995]}
+trials: 1
+`)
+	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url())
+	p.press("#best", "command line")
+	p.await(`document.querySelector("#best pre").textContent.startsWith("--")`)
+	got, err := filepath.Glob(filepath.Join(dir, "results/flags/trials/*/got"))
+	if err != nil || len(got) != 1 {
+		t.Fatal(got, err)
+	}
+	want, err := os.ReadFile(got[0])
+	shown := exec.Command("sh", "-c", `for i in `+p.text("#best pre")+`; do printf '%s\n' "$i"; done`)
+	if out, wrong := shown.Output(); err != nil || wrong != nil || !bytes.Equal(out, want) {
+		t.Errorf("the page shows %s, the program got %s; %v, %v", out, want, err, wrong)
+	}
 	p.clean()
 }

@@ -178,7 +178,7 @@ func TestNumbersSayOfWhat(t *testing.T) {
 	p.shows("#counts a[href$=decisions]", "1 stopped early")
 	p.shows("#history h2", "Best a so far (max)")
 	p.shows("#history", "There are several objectives; this is the first one.")
-	p.shows("#curves", "● finished or running.")
+	p.shows("#curves", "● finished.")
 	p.view("#/x/quickstart")
 	p.shows("#best-of", "best accuracy (max)")
 	p.shows("#curves", "the bold line is the best trial")

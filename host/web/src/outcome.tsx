@@ -63,15 +63,8 @@ export function Advice({ of: s, dir }: { of: Status; dir: string }): JSX.Element
   </>;
 }
 
-// stops are the causes for which a trial ended before its own end, as in host/view; a scheduler also says so of one that
-// has trained as long as it lets any.
-const stops = ["metric_reached", "metric_above", "metric_below", "time_reached", "expression", "plateau", "user",
-  "fail_fast", "failed_budget", "time_budget", "budget_expression", "budget_plateau", "plugin_failed", "searcher_stuck",
-  "scheduler_stuck"];
-
 // fate is the state of a trial or, of one that has ended without an error, how that came about.
-export function fate(t: Pick<Trial, "state" | "cause" | "never_started">): string {
+export function fate(t: Pick<Trial, "state" | "cause" | "never_started" | "stopped_early">): string {
   if (t.state !== "TERMINATED" || !t.cause || t.never_started) return t.state;
-  const early = stops.includes(t.cause.kind) || t.cause.kind === "scheduler" && !t.cause.text?.startsWith("finished");
-  return early ? "EARLY" : "COMPLETED";
+  return t.stopped_early ? "EARLY" : "COMPLETED";
 }

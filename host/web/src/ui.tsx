@@ -24,6 +24,11 @@ export function Counted({ repeat = 1 }: { repeat?: number }): JSX.Element {
   return <p class="quiet" id="counted">The last value of each trial counts, also of one that still runs or has failed.</p>;
 }
 
+// Crossed explains crosses, where a plot has some.
+export function Crossed({ of: states }: { of: readonly string[] }): JSX.Element | null {
+  return states.includes("ERROR") ? <> <span class="state-error">✕ is a trial that has failed.</span></> : null;
+}
+
 // Star marks the best trial, in tables as on plots, or one of the front.
 export function Star({ front = false }: { front?: boolean }): JSX.Element {
   const word = front ? "on the front" : "the best";

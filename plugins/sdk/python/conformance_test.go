@@ -50,7 +50,7 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	conforms(t, sdk.KindSearcher, "samples/climber.py", "")
 	conforms(t, sdk.KindScheduler, "samples/halfway.py", "")
-	conforms(t, sdk.KindExecutor, "samples/nodes.py", "")
+	conforms(t, sdk.KindExecutor, "../../../host/scaffold/templates/python/executor/main.py", "")
 	conforms(t, sdk.KindTrainable, "samples/descent.py", lrMomentum)
 	conforms(t, sdk.KindTrainable, "samples/descent_resumable.py", lrMomentum)
 	for _, p := range shown {

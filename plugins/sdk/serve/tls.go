@@ -88,8 +88,8 @@ type gentle struct {
 	left int // bytes to write in this way
 }
 
-// gently is for how many bytes, and atATime how many of them.
-const gently, atATime = 64 << 10, 1200
+// gently is for how many bytes, and atATime how many of them: the buffer stays at the 2 KB that the handshake needs.
+const gently, atATime = 64 << 10, 460
 
 // Write implements net.Conn. gRPC calls it from one goroutine.
 func (g *gentle) Write(p []byte) (n int, err error) {

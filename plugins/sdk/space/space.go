@@ -40,7 +40,7 @@ type Param struct {
 	// Step rounds values to its multiples inside the bounds; 0: none (Real, Int, Normal).
 	Step float64
 	// Open: a trial may have a value outside of the bounds and beside the steps, where somebody else than the space has
-	// chosen it (Real, Int). Samples stay inside. Hosts know it, plugins in other processes do not.
+	// chosen it (Real, Int). Samples stay inside. Plugins are not told of it: ToUnit takes any number.
 	Open bool
 	// Mean and SD are those of Normal.
 	Mean, SD float64

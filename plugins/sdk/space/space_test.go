@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -62,6 +63,10 @@ func TestOpen(t *testing.T) {
 		{Name: "lr", Kind: Real, Low: 0.001, High: 0.2, Log: true, Open: true},
 		{Name: "n", Kind: Int, Low: 1, High: 4, Log: true, Step: 2, Open: true},
 	}})
+	told := mustValidate(t, &Space{Params: slices.Clone(s.Params)}) // as plugins are
+	for i := range told.Params {
+		told.Params[i].Open = false
+	}
 	for _, p := range []Point{{0.2124, 7}, {-3, -1}, {1e9, 0}} {
 		text, err := s.Decode(p)
 		if err != nil || s.Check(p) != nil {
@@ -71,8 +76,12 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%v is %s, and then %v, %v", p, text, back, err)
 		}
 		for i, x := range p {
-			if u := s.ToUnit(i, x); !(0 <= u && u <= 1) {
-				t.Errorf("%v is at %v", x, u)
+			want := 1.0
+			if x < 1 && i == 1 || x < 0 {
+				want = 0
+			}
+			if u, its := s.ToUnit(i, x), told.ToUnit(i, x); u != want || its != want {
+				t.Errorf("%v is at %v, for plugins at %v, want %v", x, u, its, want)
 			}
 		}
 	}

@@ -69,20 +69,17 @@ func (l lattice) logCells() (low, width float64) {
 
 // ToUnit returns the position of value x of parameter i in [0, 1], such that FromUnit(i, ToUnit(i,
 // x)) is x, up to rounding for continuous values. For other values it is inside their cell; for a
-// single value it is 0.5. Values outside of the bounds of an open parameter are at the end.
+// single value it is 0.5. Values outside of the bounds are at the end: those of an open parameter may be any number.
 func (s *Space) ToUnit(i int, x float64) float64 {
 	p := &s.Params[i]
 	if p.Kind == Normal {
 		return 0.5 * math.Erfc((p.Mean-x)/(p.SD*math.Sqrt2))
 	}
-	if p.Open {
-		x = max(p.Low, min(p.High, x))
-	}
 	u := 0.5
 	if l, ok := p.lattice(); ok {
 		u = l.toUnit(x, p.Log)
 	} else if p.Low < p.High && p.Log {
-		u = (ln(x) - ln(p.Low)) / (ln(p.High) - ln(p.Low))
+		u = (ln(max(x, p.Low)) - ln(p.Low)) / (ln(p.High) - ln(p.Low))
 	} else if p.Low < p.High {
 		u = (x - p.Low) / (p.High - p.Low)
 	}
@@ -95,7 +92,7 @@ func (l lattice) toUnit(x float64, log bool) float64 {
 		return 0.5
 	case log:
 		low, width := l.logCells()
-		return (ln(x/l.step) - low) / width
+		return (ln(max(x/l.step, l.first-0.5)) - low) / width
 	}
 	return (x/l.step - l.first + 0.5) / l.count()
 }

@@ -59,7 +59,7 @@ func EventsToProto(events []sdk.Event) []*pb.Event {
 		m.Trial, m.Attempt, m.Iteration = e.Trial, e.Attempt, e.Iteration
 		m.Point, m.Losses = pointToProto(e.Point), e.Losses
 		m.Metrics = metricsToProto(e.Metrics)
-		m.Seconds, m.Reason = e.Seconds, e.Reason
+		m.Seconds, m.SecondsTold, m.Reason = e.Seconds, e.SecondsTold, e.Reason
 		out[i] = m
 	}
 	return out
@@ -78,7 +78,7 @@ func EventsFromProto(ms []*pb.Event) []sdk.Event {
 			Trial: m.GetTrial(), Attempt: m.GetAttempt(), Iteration: m.GetIteration(),
 			Point: pointFromProto(m.GetPoint()), Losses: m.GetLosses(),
 			Metrics: metricsFromProto(m.GetMetrics()),
-			Seconds: m.GetSeconds(), Reason: m.GetReason(),
+			Seconds: m.GetSeconds(), SecondsTold: m.GetSecondsTold(), Reason: m.GetReason(),
 		}
 	}
 	return out

@@ -104,7 +104,7 @@ func TestOptions(t *testing.T) {
 	Open(t, Plugin, grid, `{"cost": 1}`, 1)
 	OpenMessages(t, Plugin, map[string]string{
 		`{"costs": 1}`: `unknown option "costs"; known: cost, repeats`,
-		`{"cost": 2}`:  `option "cost" is 2; allowed: a number from 0 to 1`,
+		`{"cost": 2}`:  `option "cost" is 2; allowed: a number from 0 to 1 or null`,
 	})
 }
 

@@ -70,11 +70,13 @@
 //
 // # Time
 //
-// With the option cost, gp's suggestions prefer points that are quick; those of the others do not. It is 0
-// unless it is set, because times differ from run to run, so that the same seed gives other suggestions.
-// In a given time it gains a little with the scheduler auto, a quarter of the regret where the parameters
-// decide most about the time, and nothing that is certain in spaces of models with fifo. bench/RESULTS.md
-// has the figures.
+// With the option cost, gp's suggestions prefer points that are quick; those of the others do not. In a given
+// time 1 gains a little with the scheduler auto, a quarter of the regret where the parameters decide most about
+// the time, and nothing that is certain in spaces of models with fifo. bench/RESULTS.md has the figures.
+//
+// Unless it is set, it is 1 for times that were told with the results (Event.SecondsTold), with one objective
+// and while trials are stopped early, and 0 otherwise: measured times differ from run to run, so that the same
+// seed would give other suggestions. The model of time is of the trials alone whose times were told.
 //
 // # Log
 //

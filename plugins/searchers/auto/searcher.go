@@ -24,7 +24,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "auto",
-		Version: "1.5.0",
+		Version: "1.6.0",
 		Summary: "Chooses one of the other searchers by the space, the objectives and the number of ended trials: " +
 			"start with this one.",
 		Options: declared.Schema(),
@@ -34,7 +34,7 @@ var Plugin = sdk.SearcherPlugin{
 
 type options struct {
 	Repeats bool
-	Cost    float64
+	Cost    *float64
 }
 
 var declared = option.Declare(func(o *options) []option.Option {
@@ -73,10 +73,19 @@ func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 	return s, sdk.Traits{}, nil
 }
 
+// ofGP returns the options of gp; null is its own default.
+func (o options) ofGP() []byte {
+	cost := "null"
+	if o.Cost != nil {
+		cost = fmt.Sprint(*o.Cost)
+	}
+	return fmt.Appendf(nil, `{"repeats": %t, "cost": %s}`, o.Repeats, cost)
+}
+
 // member returns the options of a member.
 func (o options) member(name string) []byte {
 	if name == "gp" {
-		return fmt.Appendf(nil, `{"repeats": %t, "cost": %v}`, o.Repeats, o.Cost)
+		return o.ofGP()
 	}
 	return fmt.Appendf(nil, `{"repeats": %t}`, o.Repeats)
 }

@@ -127,7 +127,7 @@ func TestRate(t *testing.T) {
 		e.Seconds = 1 + p[1]
 		Observe(t, s, Added(i, p), e)
 	}
-	h := &maximizer{searcher: s, rng: rng, model: s.posterior(rng), price: s.history.newPrice()}
+	h := &maximizer{searcher: s, rng: rng, model: s.posterior(rng), price: s.cost()}
 	early := 0
 	for range 500 {
 		c, _ := h.look(sp.Draw(rng))
@@ -319,9 +319,54 @@ func TestCostOfStoppedTrials(t *testing.T) {
 			sdk.Event{Kind: sdk.ResultReported, Trial: uint32(i), Iteration: until, Losses: []float64{x}},
 			sdk.Event{Kind: sdk.TrialCompleted, Trial: uint32(i), Seconds: 5 * float64(until)})
 	}
-	p := s.history.newPrice()
+	p := s.cost()
 	if low, high := p.at([]float64{0}), p.at([]float64{1}); math.Abs(low-high) > 0.01 {
 		t.Errorf("an iteration is expected to take exp(%.2f) and exp(%.2f) s; each took 5", low, high)
+	}
+}
+
+// After thousands of trials the last ones tell how long a trial takes.
+func TestCostOfTheLast(t *testing.T) {
+	s := mustOpen(t, Reals(1, 0, 1), `{"cost": 1}`)
+	for i := range 3000 {
+		e := Completed(i, 1)
+		if e.Seconds = 5; i < 2000 {
+			e.Seconds = 500
+		}
+		Observe(t, s, Added(i, space.Point{float64(i%100) / 100}), e)
+	}
+	if got := s.cost().at([]float64{0.5}); math.Abs(got-math.Log(5)) > 0.01 {
+		t.Errorf("exp(%.2f) s are expected; the last thousand trials took 5 s each", got)
+	}
+}
+
+// Unless cost is set, what is told counts, with one objective, while trials are stopped early.
+func TestCostOfToldTimes(t *testing.T) {
+	for _, c := range []struct {
+		options        string
+		objectives     int
+		stopping, told bool
+		want           bool
+	}{
+		{"{}", 1, true, true, true}, {`{"cost": null}`, 1, true, true, true}, {`{"cost": 0}`, 1, true, true, false},
+		{"{}", 1, true, false, false}, {"{}", 1, false, true, false}, {"{}", 2, true, true, false},
+		{`{"cost": 0.3}`, 2, false, false, true},
+	} {
+		s := Open(t, Plugin, Reals(1, 0, 1), c.options, c.objectives).(*searcher)
+		for i := range 40 {
+			until := uint64(9)
+			if c.stopping && i%4 > 0 {
+				until = 1
+			}
+			losses := []float64{float64(i % 4), 1}[:c.objectives]
+			Observe(t, s, Added(i, space.Point{float64(i) / 40}),
+				sdk.Event{Kind: sdk.ResultReported, Trial: uint32(i), Iteration: 1, Losses: losses},
+				sdk.Event{Kind: sdk.TrialCompleted, Trial: uint32(i), Iteration: until, Losses: losses,
+					Seconds: 1 + float64(i), SecondsTold: c.told})
+		}
+		if got := s.cost() != nil; got != c.want {
+			t.Errorf("%+v: that times count is %t", c, got)
+		}
 	}
 }
 
@@ -357,8 +402,8 @@ func TestChoose(t *testing.T) {
 func TestOpenMessages(t *testing.T) {
 	OpenMessages(t, Plugin, map[string]string{
 		`{"kernel": 1}`:     `unknown option "kernel"; known: startup, max_trials, candidates, cost, repeats`,
-		`{"cost": "1"}`:     `option "cost" is "1"; allowed: a number from 0 to 1`,
-		`{"cost": 2}`:       `option "cost" is 2; allowed: a number from 0 to 1`,
+		`{"cost": "1"}`:     `option "cost" is "1"; allowed: a number from 0 to 1 or null`,
+		`{"cost": 2}`:       `option "cost" is 2; allowed: a number from 0 to 1 or null`,
 		`{"startup": 0}`:    `option "startup" is 0; allowed: a whole number from 1 to 2147483647`,
 		`{"max_trials": 9}`: `option "max_trials" is 9; allowed: a whole number from 10 to 2000`,
 	})

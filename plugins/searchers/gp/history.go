@@ -21,6 +21,7 @@ type trial struct {
 	// ended: it ended or paused once, with a result or a failure.
 	ended   bool
 	seconds float64
+	told    bool // seconds are
 }
 
 // history has all trials. They are referred to by their index in the order of addition.
@@ -99,7 +100,7 @@ func (h *history) follow(i int, e *sdk.Event) {
 		h.fidelity.Report(i, e.Iteration, slices.Clone(e.Losses))
 	}
 	if e.Seconds > t.seconds && !math.IsInf(e.Seconds, 1) {
-		t.seconds = e.Seconds
+		t.seconds, t.told = e.Seconds, e.SecondsTold
 	}
 	switch e.Kind {
 	case sdk.ResultReported:

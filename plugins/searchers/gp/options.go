@@ -11,7 +11,7 @@ type options struct {
 	Startup    int
 	MaxTrials  int
 	Candidates int
-	Cost       float64
+	Cost       *float64
 	Repeats    bool
 }
 

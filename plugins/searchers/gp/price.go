@@ -14,15 +14,34 @@ import (
 type price struct {
 	layout  *layout
 	weights []float64 // of the columns
+	// power is that of the expected seconds by which the improvement is divided.
+	power float64
 }
 
-// newPrice learns from the trials with a duration; it returns nil if there are none.
-func (h *history) newPrice() *price {
-	p := &price{layout: h.layout}
+// cost returns the price of trials, or nil if it does not count. Unless the user has decided, only times count that
+// were told: with measured ones the same seed and the same results would not give the same suggestions (B-102).
+// And they count while trials are stopped early, with one objective: that was measured to help.
+func (s *searcher) cost() *price {
+	switch c := s.options.Cost; {
+	case c != nil && *c > 0:
+		return s.history.newPrice(*c, false)
+	case c == nil && s.history.objectives == 1 && s.history.fidelity.Stopping():
+		return s.history.newPrice(1, true)
+	}
+	return nil
+}
+
+// timed is how many trials a price learns from, the last ones: a suggestion must not cost more with each trial.
+const timed = 1000
+
+// newPrice learns from the last trials with a duration, or from those whose duration was told; it returns nil if there
+// are none.
+func (h *history) newPrice(power float64, told bool) *price {
+	p := &price{layout: h.layout, power: power}
 	var gram dense.Matrix
-	for i := range h.trials {
+	for i := max(0, len(h.trials)-timed); i < len(h.trials); i++ {
 		t := &h.trials[i]
-		if !t.ended || !(t.seconds > 0) {
+		if !t.ended || !(t.seconds > 0) || told && !t.told {
 			continue
 		}
 		row := p.columns(t.x)

@@ -38,9 +38,7 @@ func (s *searcher) propose(given space.Point, rng space.Source) space.Point {
 		return nil
 	}
 	h.room.ofMean, h.room.ofSD = make([]float64, s.numbers), make([]float64, s.numbers)
-	if s.options.Cost > 0 {
-		h.price = s.history.newPrice()
-	}
+	h.price = s.cost()
 	global, local := h.global(), h.local()
 	all := slices.Concat(global, local)
 	if len(all) < few {
@@ -143,7 +141,7 @@ func (h *maximizer) cost(x []float64) float64 {
 	if h.price == nil {
 		return 0
 	}
-	return float64(h.options.Cost * h.price.at(x))
+	return float64(h.price.power * h.price.at(x))
 }
 
 // slope returns score, and writes its gradient by the numbers.
@@ -160,7 +158,7 @@ func (h *maximizer) slope(x, gradient []float64) float64 {
 	value -= h.cost(x)
 	if h.price != nil {
 		for k := range gradient {
-			gradient[k] -= float64(h.options.Cost * h.price.weights[k])
+			gradient[k] -= float64(h.price.power * h.price.weights[k])
 		}
 	}
 	return value

@@ -119,7 +119,7 @@ func (c *connections) answer(d channel.Decision) channel.Decision {
 	return d
 }
 
-// maxRejected limits the lines logged in full, so that garbage cannot fill the log.
+// maxRejected limits the lines logged in full, so that garbage cannot fill the log. The rest is counted.
 const maxRejected = 10
 
 // Reject implements channel.Handler.
@@ -129,11 +129,18 @@ func (c *connections) Reject(line []byte, why error) {
 	r.rejected++
 	n := r.rejected
 	r.mu.Unlock()
-	switch {
-	case n <= maxRejected:
+	if n <= maxRejected {
 		c.a.reject(fmt.Sprintf("%v: %.200q", why, line))
-	case n == maxRejected+1:
-		c.a.reject("more lines were refused; they are not logged")
+	}
+}
+
+// sumRejected counts the lines that were refused, at the end, if not all were logged.
+func (a *attempt) sumRejected() {
+	a.results.mu.Lock()
+	n := a.results.rejected
+	a.results.mu.Unlock()
+	if n > maxRejected {
+		a.reject(fmt.Sprintf("%d lines were refused in all; only the first %d are logged", n, maxRejected))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tunehost/tunehost/internal/lazily"
@@ -17,8 +18,14 @@ var (
 	bareFile = lazily.Regexp(`(?:^|[\s:=])([\w][\w./-]*)`)
 )
 
+// noFile matches a last line that says which file is missing; gone matches its name without quotes.
+var (
+	noFile = lazily.Regexp(`(?i)no such file or directory|\bENOENT\b|FileNotFound`)
+	gone   = lazily.Regexp(`(?i)([^\s:"'` + "`" + `]+): no such file`)
+)
+
 // hintElsewhere handles a program that looked in the trial's directory for a file that lies beside
-// the experiment file.
+// the experiment file, or that it may have meant to find in another directory.
 func (a *attempt) hintElsewhere(words []byte) {
 	if a.p.o.CWD != "" || a.p.o.BaseDir == "" {
 		return
@@ -34,6 +41,41 @@ func (a *attempt) hintElsewhere(words []byte) {
 			return
 		}
 	}
+	a.hintRelative(words)
+}
+
+// hintRelative says where the program starts, if it ended because a file with a relative path is missing.
+func (a *attempt) hintRelative(words []byte) {
+	last := lastOwnLine(strings.Split(lastLines(words), "\n"))
+	if !noFile().MatchString(last) {
+		return
+	}
+	if name := a.relative(last); name != "" {
+		a.results.hint("relative", "it looked for %s in the directory of its trial, where it starts: to start it in "+
+			"another one, write cwd in trainable (cwd: . is the folder of the experiment file), or give it the whole "+
+			"path", name)
+	}
+}
+
+// relative returns the relative path in a line about a missing file; "" if there is none. Some programs name a file in
+// their directory by its whole path.
+func (a *attempt) relative(line string) string {
+	line = strings.ReplaceAll(line, "can't", "cannot") // its mark is no quote
+	names := append(quoted().FindAllStringSubmatch(line, -1), gone().FindAllStringSubmatch(line, -1)...)
+	for _, m := range slices.Backward(names) {
+		name := m[1]
+		if filepath.IsAbs(name) {
+			rel, err := filepath.Rel(a.trial.Dir, name)
+			if err != nil || !filepath.IsLocal(rel) {
+				continue
+			}
+			name = rel
+		}
+		if strings.ContainsAny(name, "./") && !strings.Contains(name, "://") {
+			return name
+		}
+	}
+	return ""
 }
 
 func (a *attempt) elsewhere(line string) string {

@@ -120,17 +120,24 @@ func TestEnoughOnce(t *testing.T) {
 	}
 }
 
-// A hint is shown only at the first trial.
-func TestHintsOnce(t *testing.T) {
-	p := openTest(t, sh(`echo '{"acc": 1}'`))
-	runs := []*fakeRun{newRun(t), newRun(t)}
-	for _, run := range runs {
+// Each trial without a result says why, once: its mistake can be another one than that of the trial before.
+func TestHintsOfEachTrial(t *testing.T) {
+	p := openTest(t, sh(`if mkdir ../first; then echo '{"acc": 1}'; else for i in 1 2 3 4; do `+
+		`echo "{'accuracy': $i}"; done; fi`))
+	run := newRun(t)
+	other := newRun(t)
+	other.trial.Dir = filepath.Join(filepath.Dir(run.trial.Dir), "other")
+	if err := os.MkdirAll(other.trial.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range []*fakeRun{run, other} {
 		if err := p.Train(t.Context(), run); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(runs[0].hints) != 1 || len(runs[1].hints) != 0 {
-		t.Errorf("%q and %q", runs[0].hints, runs[1].hints)
+	if len(run.hints) != 1 || len(other.hints) != 1 || !strings.Contains(run.hinted(), "it printed acc") ||
+		!strings.Contains(other.hinted(), "single quotes") {
+		t.Errorf("%q and %q", run.hints, other.hints)
 	}
 }
 

@@ -167,5 +167,6 @@ func (p *program) attempt(ctx context.Context, w *waiter) error {
 	}
 	a.supervise(ctx)
 	a.finish()
+	a.sumRejected()
 	return a.whatLacked(a.outcome(ctx))
 }

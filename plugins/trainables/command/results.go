@@ -131,12 +131,12 @@ func (r *results) printedResult(p *printed) {
 // notResult tells the user that a result is lost, which is also the reason if there is none. Other
 // lines that are almost JSON concern only the log.
 func (r *results) notResult(line []byte, err error) {
-	tell := r.warn
+	tell, topic := r.warn, "line"
 	if !errors.Is(err, channel.ErrNotJSON) && r.clues.rankOf(line) == wrongs {
-		tell = r.hint
-		r.a.p.hinted.Store("none", true)
+		tell, topic = r.explain, "lost"
+		r.first("none")
 	}
-	tell("line", "a line of stdout is not a result: %v: %s", err, snippet(line))
+	tell(topic, "a line of stdout is not a result: %v: %s", err, snippet(line))
 }
 
 func (r *results) addPrinted(p *printed) {
@@ -339,16 +339,21 @@ func ownDirectory(home, dir string) bool {
 
 // warn writes to the trial's log, once for each topic.
 func (r *results) warn(topic, format string, args ...any) {
+	if r.first(topic) {
+		r.a.run.Log("warning: " + fmt.Sprintf(format, args...))
+	}
+}
+
+// first reports whether nothing was said of a topic in this attempt before.
+func (r *results) first(topic string) bool {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	seen := r.warned[topic]
 	if r.warned == nil {
 		r.warned = map[string]bool{}
 	}
 	r.warned[topic] = true
-	r.mu.Unlock()
-	if !seen {
-		r.a.run.Log("warning: " + fmt.Sprintf(format, args...))
-	}
+	return !seen
 }
 
 // hint tells the user about a probable mistake of the program: at the first trial of this process,
@@ -358,7 +363,18 @@ func (r *results) hint(topic, format string, args ...any) {
 		r.warn(topic, format, args...)
 		return
 	}
-	text := fmt.Sprintf(format, args...)
+	r.show(fmt.Sprintf(format, args...))
+}
+
+// explain says why the trial has no result, once for each topic. Each trial can have a mistake of its own, which
+// becomes part of its error; the host shows the user one of each kind.
+func (r *results) explain(topic, format string, args ...any) {
+	if r.first(topic) {
+		r.show(fmt.Sprintf(format, args...))
+	}
+}
+
+func (r *results) show(text string) {
 	if h, ok := r.a.run.(sdk.Hinter); ok {
 		h.Hint(text)
 		return
@@ -395,6 +411,6 @@ func (r *results) any() bool { return r.way.Load() != nil }
 // hintNone explains a missing result.
 func (r *results) hintNone() {
 	if text := r.clues.conclusion(r.a); text != "" {
-		r.hint("none", "%s", text)
+		r.explain("none", "%s", text)
 	}
 }

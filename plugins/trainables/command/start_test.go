@@ -198,6 +198,39 @@ func TestMissingFileIsElsewhere(t *testing.T) {
 	}
 }
 
+// A relative path that is nowhere is looked for in the trial's directory, which the user may not know.
+func TestMissingFileHasARelativePath(t *testing.T) {
+	for script, name := range map[string]string{
+		`cat other.csv`:                "other.csv",
+		`cat ../data/other.csv`:        "../data/other.csv",
+		`cat "my data.csv"`:            "my data.csv",
+		`python3 -c 'open("./o.csv")'`: "./o.csv",
+		`python3 o.py`:                 "o.py", // it says the whole path
+		`cat /none/other.csv`:          "",
+		`cat other.csv; echo bye >&2`:  "", // it ends for another reason
+		`nosuchprogram`:                "",
+	} {
+		if strings.HasPrefix(script, "python3") {
+			toolchain.Need(t, toolchain.Python)
+		}
+		for cwd, hinted := range map[string]bool{"": true, t.TempDir(): false} {
+			run := newRun(t)
+			o := sh("LC_ALL=C; export LC_ALL; "+script+"; exit 1").with("base_dir", t.TempDir())
+			if cwd != "" {
+				o = o.with("cwd", cwd)
+			}
+			if err := train(t, o, run); err == nil {
+				t.Errorf("%s: it ends well", script)
+			}
+			want := "it looked for " + name + " in the directory of its trial"
+			if got := run.hinted(); strings.Contains(got, "it looked for") != (hinted && name != "") ||
+				hinted && name != "" && !strings.Contains(got, want) {
+				t.Errorf("%s in %q: %s", script, cwd, got)
+			}
+		}
+	}
+}
+
 func TestPlaceholders(t *testing.T) {
 	err := train(t, opts{"command": []string{"echo", "{momentum}"}}, newRun(t))
 	if _, ok := errors.AsType[*sdk.StartError](err); !ok {

@@ -213,6 +213,29 @@ seed: 12
 E
 ends 0 "$tunehost" run taught.yaml -v 0
 
+# Trained by a caller who tells the time, which has an influence on what the searcher suggests.
+write timed <<'E'
+space: {x: {uniform: [0, 1]}, y: {uniform: [0, 1]}}
+searcher: auto
+scheduler: {plugin: asha, max: 3}
+trials: 40
+seed: 13
+E
+coproc ASK { "$tunehost" asktell timed.yaml 2>>make.log; }
+now=0
+while say "{\"ask\":true,\"time\":$now}"; [[ $answer == *params* ]]; do
+  id=$(sed 's/.*"trial":"\([^"]*\)".*/\1/' <<<"$answer")
+  x=$(sed 's/.*"x":\([^,}]*\).*/\1/' <<<"$answer") y=$(sed 's/.*"y":\([^,}]*\).*/\1/' <<<"$answer")
+  for i in 1 2 3; do
+    now=$(awk "BEGIN {printf \"%.3f\", $now + exp(4 * $x)}")
+    score=$(awk "BEGIN {printf \"%.6f\", -($y - 0.4) ^ 2 - sin(20 * $x) / 9 - 1 / $i}")
+    say "{\"report\":\"$id\",\"metrics\":{\"score\":$score},\"time\":$now}"
+    [[ $answer == *continue* ]] || break
+  done
+done
+eval "exec ${ASK[1]}>&-"
+wait
+
 # What is no part of the record.
 find results \( -name host.log -o -name LOCK -o -name control -o -name stdout -o -name stderr -o -name progress.csv -o -name '.fake-cluster*' \) -delete
 find results -type d \( -name blobs -o -name restored -o -name snapshots -o -name '*.tmp' \) -prune -exec rm -rf {} +

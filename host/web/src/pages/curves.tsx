@@ -56,7 +56,7 @@ export function Curves({ x, version, best }: { x: string; version: number; best:
         range={mode && part === "half" ? better(curves.trials, mode) : undefined}
         lines={curves.trials.map((c) => line(c, best, repeats(space)))} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
       <p class="quiet">{curves.trials.length < curves.total ? `${curves.trials.length} of ${plural(curves.total, "trial")}, the best among them. ` : ""}
-        ✕ stopped early · <span class="state-error">✕ failed</span> · ● finished or running{!curves.trials.some((c) => best.includes(c.number)) ? "" : repeats(space) > 1 ? "; the bold lines are the runs of the best suggestion, ★" : "; the bold line is the best trial, ★"}
+        ✕ stopped early · <span class="state-error">✕ failed</span>{" "}· ● finished{curves.trials.some((c) => endOf(c) === "open") ? " · ○ not ended" : ""}{!curves.trials.some((c) => best.includes(c.number)) ? "" : repeats(space) > 1 ? "; the bold lines are the runs of the best suggestion, ★" : "; the bold line is the best trial, ★"}
         {rungs.length > 0 ? `; dashed: where the scheduler stopped trials early or paused them, at ${rungs.join(", ")}` : ""}. Click a line to see its trial; on the plot, arrow keys go from trial to trial, and Enter opens one.</p></>}
   </Card>;
 }
@@ -72,5 +72,12 @@ function better(list: Curve[], mode: string): [number, number] | undefined {
 function line(c: Curve, all: number[], repeat: number): Line {
   const best = all.includes(c.number);
   return { name: `trial ${c.number}${repeat > 1 ? ` of suggestion ${Math.floor(c.number / repeat)}` : ""}${c.reason ? ": " + c.reason : ""}`, trial: c.number, xs: c.iterations,
-    ys: c.values.map(toNumber), strong: best, best, end: c.state === "ERROR" ? "failed" : c.stopped ? "stopped" : "done" };
+    ys: c.values.map(toNumber), strong: best, best, end: endOf(c) };
+}
+
+// endOf is how the line of a trial ends: what runs, waits, is paused or has lost its host has not ended.
+export function endOf(t: Pick<Curve, "state" | "stopped">): Line["end"] {
+  if (t.state === "ERROR") return "failed";
+  if (t.state !== "TERMINATED") return "open";
+  return t.stopped ? "stopped" : "done";
 }

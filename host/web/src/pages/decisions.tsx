@@ -18,7 +18,7 @@ export function DecisionsPage({ x, watched }: PageProps): JSX.Element {
   const source = useSource();
   const { data, error } = useData("decisions " + x, watched.version, async () => {
     const [space, page] = await Promise.all([source.space(x), source.trials(x, { sort: "-ended", limit: most,
-      fields: "state,reason,cause,iteration,ended,error,never_started" })]);
+      fields: "state,reason,cause,iteration,ended,error,never_started,stopped_early" })]);
     return { space, trials: page.trials.filter((t) => t.reason || t.error) };
   });
   const said = useData("said " + x, watched.version, () => source.decisions(x));

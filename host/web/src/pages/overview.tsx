@@ -14,7 +14,7 @@ import { Lines } from "../plot/lines";
 import { href } from "../route";
 import type { Made } from "../source";
 import { Card, Choice, Code, Copy, Counted, Facts, Front, MeanOf, Starred, Value, Waiting } from "../ui";
-import { Curves, useSpace } from "./curves";
+import { Curves, endOf, useSpace } from "./curves";
 import { FrontTable } from "./pareto";
 
 // left is the host's estimate of the remaining time, the same as in the table of `tunehost run`.
@@ -159,12 +159,13 @@ export function Best({ best, front, x, over }: { best: Ranked | null; front?: nu
     <Code text={written(best.params, names, form)} label="the best parameters" /></Card>;
 }
 
-// written are parameters in the language of a form; JSON is YAML, too.
+// written are parameters in the language of a form; JSON is YAML, too. A command line is what {flags} of a command are: also
+// a choice that is a map has its members there.
 export function written(params: Params, names: string[], form: Form): string {
   switch (form) {
     case "json": return JSON.stringify(params, null, 2);
     case "yaml": return names.map((n) => `${yamlKey(n)}: ${JSON.stringify(params[n])}`).join("\n");
-    case "shell": return Object.entries(flat(params)).map(([n, v]) => `--${n.replaceAll("/", ".")}=${word(exact(v))}`).join(" ");
+    case "shell": return Object.entries(flat(params)).sort(([a], [b]) => (a < b ? -1 : 1)).map(([n, v]) => `--${n.replaceAll("/", ".")}=${word(exact(v))}`).join(" ");
     case "python": return `{${names.map((n) => `${JSON.stringify(n)}: ${python(params[n])}`).join(", ")}}`;
   }
 }
@@ -192,14 +193,16 @@ function History({ x, version, best }: { x: string; version: number; best?: Rank
   return <Card title={data ? `Best ${repeat > 1 ? "mean of " : ""}${data.metric} so far (${data.mode})` : "Best so far"} id="history" aside={aside}>
     {several ? <p class="quiet">There are several objectives; this is the first one.</p> : null}
     {data ? <HistoryPlot of={data} by={by} x={x} best={several ? undefined : best?.number} repeat={repeat} /> : <Waiting error={error} />}
-    {data && data.steps.length > 0 ? <p class="quiet">{!best || several ? null : <><Starred x={x} of={new Set([best.number])} best={best} />. </>}{repeat > 1 ? "Each dot is the mean of the runs of a suggestion, when the last of them ended" : "Each dot is a trial at its end"}{asOf(data)}.{data.rerun ? <span id="rerun">{" "}{plural(data.rerun, "trial")} ended more than once: the last end counts.</span> : null}
+    {data && data.steps.length > 0 ? <p class="quiet">{!best || several ? null : <><Starred x={x} of={new Set([best.number])} best={best} />. </>}{repeat > 1 ? "Each dot is the mean of the runs of a suggestion, when the last of them ended" : "Each dot is a trial at its end"}{ends(data)}.{data.rerun ? <span id="rerun">{" "}{plural(data.rerun, "trial")} ended more than once: the last end counts.</span> : null}
       {" "}The line is the best dot so far; <code>tunehost best --curve</code> counts every result.</p> : null}</Card>;
 }
 
-// asOf says until when a chart reaches that has trials which still run: it may be older than the numbers beside it.
-function asOf({ steps }: HistoryOf): string {
+// ends says how dots are drawn that are no ordinary ends. What has not ended is there as of a time: the chart may be older
+// than the numbers beside it.
+function ends({ steps }: HistoryOf): JSX.Element {
   const now = steps.findLast((s) => s.running);
-  return now ? `; those that still run are at the right edge, with their value as of ${seconds(toNumber(now.at_s))}` : "";
+  return <>{steps.some((s) => s.state === "ERROR") ? <>; <span class="state-error">✕</span> has failed after this value</> : null}
+    {now ? `; ○ has not ended, and is at the right edge with its value as of ${seconds(toNumber(now.at_s))}` : ""}</>;
 }
 
 // HistoryPlot has a point for each trial, and a line for the best.
@@ -210,6 +213,6 @@ export function HistoryPlot({ of: { steps, metric }, by, x, best, repeat = 1 }: 
   const xs = steps.map((s) => (by === "time" ? toNumber(s.at_s) / unit.seconds : s.trials_ended));
   return <Lines label={`Best ${metric} so far: ${number(last?.best)}`} xLabel={by === "time" ? unit.name : "trials that have ended"}
     yLabel={metric} yLog={wide(steps.map((s) => toNumber(s.value)))} height={240} pick={(n) => { location.hash = href(["x", x, "trials", n]); }}
-    lines={[...steps.map((s, i) => ({ name: repeat > 1 ? `suggestion ${s.number / repeat}` : `trial ${s.number}`, trial: s.number, xs: [xs[i] ?? NaN], ys: [toNumber(s.value)], best: s.number === best })),
+    lines={[...steps.map((s, i) => ({ name: repeat > 1 ? `suggestion ${s.number / repeat}` : `trial ${s.number}`, trial: s.number, xs: [xs[i] ?? NaN], ys: [toNumber(s.value)], best: s.number === best, end: endOf(s) })),
       { name: "best so far", xs, ys: steps.map((s) => toNumber(s.best)), strong: true, step: true }]} />;
 }

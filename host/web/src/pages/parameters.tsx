@@ -12,7 +12,7 @@ import { wide } from "../plot/axes";
 import { Hatched, Scale, Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
-import { Card, compared, Counted, Failure, Select, Starred, Waiting } from "../ui";
+import { Card, compared, Counted, Crossed, Failure, Select, Starred, Waiting } from "../ui";
 import { better, column, failed, extent, metricOf, shades, useTable } from "./data";
 import type { Table } from "./data";
 
@@ -54,13 +54,13 @@ function Parameters({ x, data, metric, shares, watched }: PageProps & { data: Ta
       {shares.error ? <Basis of={data} early={watched.status?.stopped_early ?? 0} /> : null}</Card>
     <Contour x={x} t={data} metric={metric} names={names} best={best} />
     <h2>Slices</h2>
-    {best ? <p class="quiet"><Starred x={x} of={new Set([best.number])} best={best} />{repeat > 1 ? single : null}</p> : null}
+    {best ? <p class="quiet"><Starred x={x} of={new Set([best.number])} best={best} />.{repeat > 1 ? single : null}<Crossed of={data.points.states} /></p> : null}
     <div class="slices">{names.map((n) => <Slice key={n} x={x} t={data} metric={metric} name={n} best={best} />)}</div>
   </>;
 }
 
 // single says what dots are where suggestions have several runs.
-export const single = ". Each dot is one run: each run of the best suggestion has the star.";
+export const single = " Each dot is one run: each run of the best suggestion has the star.";
 
 // Basis says what the values are based on where there are too few for an importance, which has cautions of its own.
 function Basis({ of: t, early }: { of: Table; early: number }): JSX.Element | null {
@@ -114,6 +114,6 @@ function Contour({ x, t, metric, names, best }: { x: string; t: Table; metric: s
     <Scatter label={`${metric} by ${a} and ${b}, ${dots.length} trials`} x={axisOf(t, a)} y={axisOf(t, b)} dots={dots} height={420}
       field={(d) => d.shade ?? NaN} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
     <Scale low={up ? low : high} high={up ? high : low} label={`${metric}, by rank, the best blue:`} />
-    <p class="quiet">The colour of an area is the mean of the trials nearby; <Hatched /> there is none. {dots.some((d) => d.strong) && best ? <><Starred x={x} of={new Set([best.number])} best={best} />{repeats(t.space) > 1 ? single : null}</>
-      : !best ? null : `The best trial does not have both parameters.`}</p></Card>;
+    <p class="quiet">The colour of an area is the mean of the trials nearby; <Hatched /> there is none. {dots.some((d) => d.strong) && best ? <><Starred x={x} of={new Set([best.number])} best={best} />.{repeats(t.space) > 1 ? single : null}</>
+      : !best ? null : `The best trial does not have both parameters.`}<Crossed of={t.points.states} /></p></Card>;
 }

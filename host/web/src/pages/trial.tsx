@@ -12,7 +12,7 @@ import { fate } from "../outcome";
 import { href } from "../route";
 import type { TextPath } from "../source";
 import { TrialSteering } from "../steering";
-import { useSpace } from "./curves";
+import { endOf, useSpace } from "./curves";
 import { giver } from "./decisions";
 import { Card, Choice, Code, Copy, Facts, Failure, MeanOf, Select, State, Value, Waiting } from "../ui";
 
@@ -93,6 +93,7 @@ function useGiven(x: string, t?: Detail): string | undefined {
 function facts(t: Detail, given?: string): [string, ComponentChildren][] {
   const list: [string, ComponentChildren][] = [["started", time(t.started)], ["ended", time(t.ended)],
     ["trained for", seconds(t.time_total_s)], ["iteration", String(t.iteration)], ["results", String(t.results)]];
+  if (t.pace) list.push(["first result", paced(t.pace)]);
   if (given) list.unshift(["suggested by", given]);
   if (t.suggestion !== undefined) list.unshift(["suggestion", String(t.suggestion)]);
   if (t.failures) list.push(["failures", String(t.failures)]);
@@ -104,6 +105,10 @@ function facts(t: Detail, given?: string): [string, ComponentChildren][] {
   if (t.rerun) list.push(["run it again", <Code text={t.rerun} label="the command" />]);
   return list;
 }
+
+// paced tells a slow start, with what the program imports, from slow training.
+const paced = ({ first_s: first, next_s: next }: NonNullable<Detail["pace"]>): string =>
+  `${seconds(toNumber(first))} after the start${next === null ? "" : `, each later one ${seconds(toNumber(next))} after the one before`}`;
 
 // unfolded is how many checkpoints are shown without asking.
 const unfolded = 3;
@@ -131,7 +136,7 @@ function Results({ x, t, version, running }: { x: string; t: Detail; version: nu
   if (data.length === 0) return <Card title="Results"><p class="quiet">{running && !ended(t) ? "The trial has reported nothing yet." : "The trial has reported nothing."}</p></Card>;
   return <Card title="Results" id="results" aside={<Select label="metric" of={metrics} chosen={metric} on={choose} />}>
     <Lines label={`${metric} by iteration`} xLabel="iteration" yLabel={metric} height={260}
-      lines={[{ name: metric, strong: true, end: "done", xs: data.map((r) => r.iteration), ys: data.map((r) => toNumber(r.metrics[metric])) }]} />
+      lines={[{ name: metric, strong: true, end: endOf({ state: t.state, stopped: t.stopped_early }), xs: data.map((r) => r.iteration), ys: data.map((r) => toNumber(r.metrics[metric])) }]} />
     <ResultTable of={data} metrics={metrics} all={t.results} /></Card>;
 }
 

@@ -71,7 +71,7 @@ function aboutTrials({ x, over, best, space }: About): Column[] {
     { ...at, id: "number", name: "#", sort: "number", kind: undefined, fields: [], text: (t) => `${t.number}${best.has(t.number) ? " ★" : ""}`, cell: (t) => <>
       <a href={href(["x", x, "trials", t.number])}>{t.number}</a>{best.has(t.number) ? <> <Star front={space.objectives.length > 1} /></> : null}</> },
     ...(repeats(space) > 1 ? [{ ...at, id: "suggestion", name: "suggestion", fields: ["suggestion"], text: (t: Trial): string => String(t.suggestion ?? "–") }] : []),
-    { ...at, id: "state", name: "state", sort: "state", kind: undefined, fields: ["state", "cause", "never_started"], text: () => "■ stopped early",
+    { ...at, id: "state", name: "state", sort: "state", kind: undefined, fields: ["state", "cause", "never_started", "stopped_early"], text: () => "■ stopped early",
       cell: (t) => <State state={fate(t)} over={over} /> },
     { ...at, id: "why", name: "why", kind: "why", fields: ["reason", "error"], text: why, short: (t) => brief(why(t)) },
     { ...at, id: "iteration", name: "iteration", sort: "iteration", fields: ["iteration"], text: (t) => String(t.iteration) },

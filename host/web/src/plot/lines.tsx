@@ -14,8 +14,8 @@ export interface Line {
   // strong lines are drawn last and bold, with a colour of their own; the others are thin.
   strong?: boolean;
   step?: boolean;
-  // end marks where the line ends: stopped ✕, failed ✕ in red, done ●.
-  end?: "stopped" | "failed" | "done";
+  // end marks where the line ends: stopped ✕, failed ✕ in red, done ●, open ○: the trial has not ended.
+  end?: "stopped" | "failed" | "done" | "open";
   // best lines end with a star; tone is the colour of one of several experiments, the same in each plot.
   best?: boolean;
   tone?: number;
@@ -139,6 +139,9 @@ function mark(s: Surface, l: Layout, line: Line, colour: string): void {
     ctx.lineTo(x + r, y + r);
     ctx.moveTo(x + r, y - r);
     ctx.lineTo(x - r, y + r);
+    ctx.stroke();
+  } else if (line.end === "open") {
+    ctx.arc(x, y, r, 0, 7);
     ctx.stroke();
   } else if (line.end === "done" || n === 0) {
     ctx.arc(x, y, r, 0, 7);

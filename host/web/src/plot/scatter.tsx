@@ -54,8 +54,12 @@ function layout(p: ScatterProps, s: Surface): Layout {
   return { f, x, y, at };
 }
 
-// spread keeps dots of one choice from hiding each other; a dot is always at the same place.
-const spread = (a: Axis, seed: number): number => (a.kind === "choice" ? (((seed * 2654435761) % 1000) / 1000 - 0.5) * 22 : 0);
+// spread keeps dots of one choice from hiding each other, and those of different choices apart; a dot is always at the
+// same place.
+const spread = (a: Axis, seed: number): number => (a.kind === "choice" ? (((seed * 2654435761) % 1000) / 1000 - 0.5) * Math.min(22, 0.6 * between(a)) : 0);
+
+// between is how far choices are from each other.
+const between = ({ ticks: [first, second] }: Axis): number => (first && second ? Math.abs(second.at - first.at) : Infinity);
 
 export function Scatter(p: ScatterProps): JSX.Element {
   let last: Layout | undefined;

@@ -147,6 +147,8 @@ export class Event {
   /** Empty unless asked for (Traits). */
   metrics: Map<string, f64> = new Map<string, f64>();
   seconds: f64 = 0;
+  /** Whether all of seconds was told by the caller of ask and tell, and nothing of it measured. */
+  secondsTold: bool = false;
   reason: string = "";
 
   static read(r: Reader): Event {
@@ -163,6 +165,7 @@ export class Event {
         case 8: readMetric(r.message(), e.metrics); break;
         case 9: e.seconds = r.double(); break;
         case 10: e.reason = r.string(); break;
+        case 11: e.secondsTold = r.uint() != 0; break;
         default: r.skip();
       }
     }

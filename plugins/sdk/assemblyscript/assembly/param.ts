@@ -119,7 +119,7 @@ export class Param {
     const l = this.lattice;
     let u: f64 = 0.5;
     if (l) u = latticeToUnit(l, x, this.log);
-    else if (this.low < this.high && this.log) u = (ln(x) - ln(this.low)) / (ln(this.high) - ln(this.low));
+    else if (this.low < this.high && this.log) u = (ln(Math.max(x, this.low)) - ln(this.low)) / (ln(this.high) - ln(this.low));
     else if (this.low < this.high) u = (x - this.low) / (this.high - this.low);
     return clamp(u, 0, 1);
   }
@@ -156,7 +156,7 @@ function latticeToUnit(l: Lattice, x: f64, log: bool): f64 {
   if (l.first == l.last) return 0.5;
   if (log) {
     const low = ln(l.first - 0.5);
-    return (ln(x / l.step) - low) / (ln(l.last + 0.5) - low);
+    return (ln(Math.max(x / l.step, l.first - 0.5)) - low) / (ln(l.last + 0.5) - low);
   }
   return (x / l.step - l.first + 0.5) / l.count;
 }

@@ -119,3 +119,10 @@ test("spaces without an end, or without a point", () => {
   const none = new Space({ params: [{ name: "x", kind: "int", low: 0, high: 1 }], constraints: [{ op: 1, number: 0 }] });
   assert.throws(() => new Seen(none), /no point of the space satisfies the constraints/);
 });
+
+test("numbers that trials have outside of open bounds are at the end", () => {
+  const space = new Space({ params: [{ name: "x", kind: "real", low: 0.1, high: 1, log: true }, { name: "n", kind: "int", low: 1, high: 9, log: true }] });
+  for (const i of [0, 1]) {
+    assert.deepEqual([-1e9, -3, 0, 12].map((x) => space.toUnit(i, x)), [0, 0, 0, 1]);
+  }
+});

@@ -93,6 +93,11 @@ export type Event = {
      */
     seconds: number;
     /**
+     * whether all of seconds was told by the caller of ask and tell, and nothing of it
+     * measured, so that the same requests give the same seconds
+     */
+    secondsTold: boolean;
+    /**
      * the reason, for users
      */
     reason: string;
@@ -423,6 +428,8 @@ export type Plugin = {
  *   mode, never NaN; empty for a trial that ended without a result
  * @property {{name: string, value: number}[]} metrics empty unless asked for (Traits)
  * @property {number} seconds the trial's training time so far
+ * @property {boolean} secondsTold whether all of seconds was told by the caller of ask and tell, and nothing of it
+ *   measured, so that the same requests give the same seconds
  * @property {string} reason the reason, for users
  */
 /**

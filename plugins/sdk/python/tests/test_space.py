@@ -208,3 +208,14 @@ def test_keys() -> None:
     s = Space([Param("a", Kind.REAL, 0, 1, step=0.1), Param("b", Kind.REAL, 0, 1)])
     assert finite.key(s, [0.30000000000000004, -0.0]) == finite.key(s, [0.3, 0.0])
     assert finite.key(s, [0.3, NAN]) != finite.key(s, [0.4, NAN])
+
+
+@pytest.mark.parametrize("p", [
+    Param("x", Kind.REAL, low=0.1, high=1, log=True),
+    Param("x", Kind.REAL, low=-1, high=1),
+    Param("x", Kind.INT, low=1, high=9, log=True),
+    Param("x", Kind.INT, low=2, high=8, step=2, log=True),
+])
+def test_numbers_that_trials_have_outside_of_open_bounds_are_at_the_end(p: Param) -> None:
+    assert [p.to_unit(x) for x in (-1e9, -3, 12, 1e300)] == [0, 0, 1, 1]
+    assert p.to_unit(0) == (0 if p.low > 0 else 0.5)

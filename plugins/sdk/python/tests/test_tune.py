@@ -203,6 +203,7 @@ def test_the_file() -> None:
     assert file()["objective"] == {"metric": "training_iteration", "mode": "max"}
     assert len(file(metric=["a", "b"], mode="min")["objectives"]) == 2
     assert file(constraints=["x < 1"])["constraints"] == ["x < 1"]
+    assert file({"x": tune.uniform(0, 1)}, constraints=["x < 1"], search_alg=_Own())["constraints"] == ["x < 1"]
     assert file(scheduler=tune.ASHAScheduler(metric="m", mode="max"))["objective"]["metric"] == "m"
     assert file(trainable=tune.with_resources(train, {"CPU": 2, "gpu": 0.5}))["resources"] == {"cpu": 2, "gpu": 0.5}
 
@@ -230,7 +231,6 @@ class _Own(tune.search.Searcher):
 
 
 REFUSED: List[Callable[[], Any]] = [
-    lambda: file({"x": tune.uniform(0, 1)}, constraints=["x < 1"], search_alg=_Own()),
     lambda: file({"x": tune.grid_search([0, 1])}, scheduler=tune.PopulationBasedTraining(
         metric="loss", mode="min", hyperparam_mutations={"x": tune.uniform(0, 1)})),
     lambda: _methods.AxSearch(outcome_constraints=["a"]),

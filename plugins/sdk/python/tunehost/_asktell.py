@@ -368,6 +368,14 @@ class AsyncAskTell:
                 waiter.set_result(None)
 
 
+def _differences(begun: Mapping[str, Any], given: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    return [
+        ("changed: ", [key for key in begun if key in given and begun[key] != given[key]]),
+        ("only there: ", [key for key in begun if key not in given]),
+        ("only here: ", [key for key in given if key not in begun]),
+    ]
+
+
 def _check_space(dir: str, name: str, space: Mapping[str, Any]) -> None:
     """Refuses another space than that of an experiment which exists: its trials are points of its own."""
     try:
@@ -378,7 +386,7 @@ def _check_space(dir: str, name: str, space: Mapping[str, Any]) -> None:
     given = json.loads(json.dumps(space, default=_plain))
     if extended or given == begun:
         return
-    other = ", ".join(key for key in {**begun, **given} if begun.get(key) != given.get(key))
+    other = "; ".join(how + ", ".join(keys) for how, keys in _differences(begun, given) if keys)
     raise AskError(f"the experiment {name!r} has begun with another space ({other}): choose another name")
 
 

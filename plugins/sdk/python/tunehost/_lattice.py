@@ -74,7 +74,7 @@ class Lattice(NamedTuple):
             return 0.5
         if log:
             low, width = self._log_cells()
-            return (_portable.ln(x / self.step) - low) / width
+            return (_portable.ln(max(x / self.step, self.first - 0.5)) - low) / width
         return (x / self.step - self.first + 0.5) / self.size()
 
     def _log_cells(self) -> tuple[float, float]:

@@ -57,7 +57,8 @@ def _event(m: pb.Event, space: Space) -> Event:
     kind = EventKind(m.kind) if m.kind in EventKind._value2member_map_ else m.kind
     point = list(m.point.values) if m.HasField("point") else None
     return Event(m.number, kind, m.trial, m.attempt, m.iteration, point, tuple(m.losses),
-                 {x.name: x.value for x in m.metrics}, m.seconds, m.reason, space)
+                 {x.name: x.value for x in m.metrics}, m.seconds, m.reason, space,
+                 m.seconds_told)
 
 
 def reported(m: reporter_pb2.ReporterEvent) -> ReporterEvent:

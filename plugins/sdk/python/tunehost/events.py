@@ -143,6 +143,8 @@ class Event:
     seconds: the trial's own training time so far.
     reason: why the trial ended, for people.
     space: the problem's space.
+    seconds_told: whether all of seconds was told by the caller of ask and tell, and nothing of it measured, so that
+        the same requests give the same seconds.
     """
 
     number: int
@@ -156,6 +158,7 @@ class Event:
     seconds: float = 0.0
     reason: str = ""
     space: Optional[Space] = field(default=None, repr=False)
+    seconds_told: bool = False
 
     @cached_property
     def params(self) -> Dict[str, Any]:

@@ -40,9 +40,10 @@ class Source(Protocol):
 class TooTight(ValueError):
     """No point was found that satisfies the constraints."""
 
-    def __init__(self) -> None:
+    def __init__(self, why: str = "") -> None:
         super().__init__(
-            "no point satisfies the constraints in 10000 draws: they are too tight for sampling; "
+            why
+            or "no point satisfies the constraints in 10000 draws: they are too tight for sampling; "
             "narrow the parameters' bounds instead, or loosen the constraints"
         )
 
@@ -147,7 +148,7 @@ class Param:
 
     def to_unit(self, x: float) -> float:
         """The place of value x in [0, 1]: from_unit(to_unit(x)) is x, up to rounding for a
-        continuum. If there is only one value it is 0.5."""
+        continuum. If there is only one value it is 0.5. Values outside of the bounds are at the end."""
         if self.kind == Kind.NORMAL:
             return 0.5 * math.erfc((self.mean - x) / (self.sd * math.sqrt(2)))
         u = 0.5
@@ -155,7 +156,7 @@ class Param:
             u = self.lattice.to_unit(x, self.log)
         elif self.low < self.high and self.log:
             low = _portable.ln(self.low)
-            u = (_portable.ln(x) - low) / (_portable.ln(self.high) - low)
+            u = (_portable.ln(max(x, self.low)) - low) / (_portable.ln(self.high) - low)
         elif self.low < self.high:
             u = (x - self.low) / (self.high - self.low)
         return max(0.0, min(1.0, u))

@@ -83,6 +83,9 @@ pub struct Event {
     pub metrics: Vec<Metric>,
     /// The trial's training time so far.
     pub seconds: f64,
+    /// Whether all of `seconds` was told by the caller of ask and tell, and nothing of it
+    /// measured, so that the same requests give the same seconds.
+    pub seconds_told: bool,
     /// The reason, for users (`TrialCompleted`, `TrialFailed`, `TrialRemoved`).
     pub reason: String,
 }
@@ -99,6 +102,7 @@ impl Default for Event {
             losses: Vec::new(),
             metrics: Vec::new(),
             seconds: 0.0,
+            seconds_told: false,
             reason: String::new(),
         }
     }

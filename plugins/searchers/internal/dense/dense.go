@@ -67,9 +67,7 @@ func Cholesky(a Matrix, from int) bool {
 	for i := from; i < len(a); i += group {
 		rows, j := a[i:min(i+group, len(a))], 0
 		for ; j+4 <= i; j += 4 {
-			for _, row := range rows {
-				eliminateFour(row, a, j)
-			}
+			eliminate(rows, a, j)
 		}
 		for k := range rows {
 			if !choleskyRow(a, i+k, j) {
@@ -179,15 +177,11 @@ func Invert(w, l Matrix, from int) {
 			clear(w[k][:k+1])
 		}
 		for ; j+4 <= i; j += 4 {
-			for k := i; k < until; k++ {
-				addFourRows(w[k], l[k], w, j)
-			}
+			addFourRowsToAll(w[i:until], l[i:until], w, j)
 		}
 		for k := i; k < until; k++ {
 			addRows(w[k], l[k][:k], w, j)
-			for j := range k {
-				w[k][j] = -w[k][j] / l[k][k]
-			}
+			divideAll(w[k][:k], -l[k][k])
 			w[k][k] = 1 / l[k][k]
 		}
 	}
@@ -209,7 +203,24 @@ func addRows(b, xs []float64, w Matrix, k int) {
 // addFourRows is AddRows for rows k to k+3.
 func addFourRows(b, xs []float64, w Matrix, k int) {
 	addFour(b[:k+1], xs[k:], w[k:])
-	// What three of these rows have more, without loops, which would take as long as the rest.
+	addCorner(b, xs, w, k)
+}
+
+// addFourRowsToAll is addFourRows for each row of b, with that of xs.
+func addFourRowsToAll(b, xs, w Matrix, k int) {
+	i := 0
+	for ; i+2 <= len(b); i += 2 {
+		addFourToPair(b[i][:k+1], b[i+1][:k+1], xs[i][k:], xs[i+1][k:], w[k:])
+		addCorner(b[i], xs[i], w, k)
+		addCorner(b[i+1], xs[i+1], w, k)
+	}
+	for ; i < len(b); i++ {
+		addFourRows(b[i], xs[i], w, k)
+	}
+}
+
+// addCorner adds what rows k+1 to k+3 have more than row k, without loops, which would take as long as the rest.
+func addCorner(b, xs []float64, w Matrix, k int) {
 	b, xs = b[k+1:k+4], xs[k+1:k+4]
 	w1, w2, w3 := w[k+1][k+1:], w[k+2][k+1:k+3], w[k+3][k+1:k+4]
 	b[0] += float64(xs[0] * w1[0])

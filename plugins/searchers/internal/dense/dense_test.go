@@ -202,6 +202,48 @@ func TestKernels(t *testing.T) {
 	}
 }
 
+// Two rows at a time have the bits of one after the other, and many divisions those of one.
+func TestPairs(t *testing.T) {
+	rng := space.NewRand(8)
+	for n := range 70 {
+		rows := Matrix{numbers(n+1, rng), numbers(n+2, rng), numbers(n+3, rng), numbers(n+4, rng)}
+		b, c, xs, ys := numbers(n, rng), numbers(n, rng), numbers(4, rng), numbers(4, rng)
+		first, second := slices.Clone(b), slices.Clone(c)
+		slowAddFour(first, xs, rows)
+		slowAddFour(second, ys, rows)
+		if addFourToPair(b, c, xs, ys, rows); !slices.Equal(b, first) || !slices.Equal(c, second) {
+			t.Errorf("%d numbers: %v and %v, want %v and %v", n, b, c, first, second)
+		}
+		slowDivide(first, xs[0])
+		if divideAll(b, xs[0]); !slices.Equal(b, first) {
+			t.Errorf("%d numbers divided: %v, want %v", n, b, first)
+		}
+	}
+}
+
+// Rows of an inverse that are computed together have the same bits as those of one at a time.
+func TestInvertBits(t *testing.T) {
+	for n := range 40 {
+		l, got := definite(n, uint64(n)), New(n, n)
+		if Cholesky(l, 0); n == 0 {
+			continue
+		}
+		Invert(got, l, 0)
+		for i := range l {
+			want := make([]float64, i+1)
+			for k := range i {
+				Add(want, l[i][k], got[k][:k+1])
+			}
+			for j := range i {
+				want[j] = -want[j] / l[i][i]
+			}
+			if want[i] = 1 / l[i][i]; !slices.Equal(got[i][:i+1], want) {
+				t.Fatalf("%d rows, row %d: %v, want %v", n, i, got[i][:i+1], want)
+			}
+		}
+	}
+}
+
 // Dot products with many rows have the bits of those with one.
 func TestDots(t *testing.T) {
 	rng := space.NewRand(6)
@@ -311,7 +353,7 @@ func TestTimesBits(t *testing.T) {
 
 // Rows of a root that are computed four numbers at a time have the same bits as those of one at a time.
 func TestCholeskyBits(t *testing.T) {
-	for n := range 30 {
+	for n := range 50 {
 		got := definite(n, uint64(n))
 		want := clone(got)
 		if Cholesky(got, 0); n == 0 {

@@ -48,3 +48,23 @@ func slowAddFour(b, xs []float64, rows Matrix) {
 		b[i] = y + float64(x3*a3[i])
 	}
 }
+
+// slowEliminate is eliminateFour for each of some rows.
+func slowEliminate(rows, a Matrix, j int) {
+	for _, row := range rows {
+		eliminateFour(row, a, j)
+	}
+}
+
+// slowAddFourToPair is slowAddFour for b and xs, and for c and ys. They have the same length.
+func slowAddFourToPair(b, c, xs, ys []float64, rows Matrix) {
+	addFour(b, xs, rows)
+	addFour(c, ys, rows)
+}
+
+// slowDivide divides all numbers.
+func slowDivide(x []float64, by float64) {
+	for i := range x {
+		x[i] /= by
+	}
+}

@@ -302,7 +302,7 @@ func someEvent(rng *rand.Rand, trial, objectives int) sdk.Event {
 	for range objectives {
 		e.Losses = append(e.Losses, rng.Float64())
 	}
-	e.Seconds, e.Iteration = 100*rng.Float64(), rng.Uint64N(5)
+	e.Seconds, e.SecondsTold, e.Iteration = 100*rng.Float64(), rng.IntN(4) > 0, rng.Uint64N(5)
 	switch rng.IntN(8) {
 	case 0:
 		e.Kind, e.Losses = sdk.TrialFailed, nil

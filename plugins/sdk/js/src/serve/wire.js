@@ -145,7 +145,7 @@ export function event(m) {
   return {
     number: big(m.number), kind: eventKinds[m.kind] ?? "unknown", trial: m.trial, attempt: m.attempt,
     iteration: count(m.iteration), point: m.point && Float64Array.from(m.point.values), losses: m.losses,
-    metrics: m.metrics, seconds: m.seconds, reason: m.reason,
+    metrics: m.metrics, seconds: m.seconds, secondsTold: m.seconds_told, reason: m.reason,
   };
 }
 

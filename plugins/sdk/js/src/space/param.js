@@ -150,7 +150,7 @@ export function toUnit(p, x) {
   if (l) {
     u = latticeToUnit(l, x, p.log);
   } else if (p.low < p.high && p.log) {
-    u = (ln(x) - ln(p.low)) / (ln(p.high) - ln(p.low));
+    u = (ln(Math.max(x, p.low)) - ln(p.low)) / (ln(p.high) - ln(p.low));
   } else if (p.low < p.high) {
     u = (x - p.low) / (p.high - p.low);
   }
@@ -168,7 +168,7 @@ function latticeToUnit(l, x, log) {
   }
   if (log) {
     const low = ln(l.first - 0.5);
-    return (ln(x / l.step) - low) / (ln(l.last + 0.5) - low);
+    return (ln(Math.max(x / l.step, l.first - 0.5)) - low) / (ln(l.last + 0.5) - low);
   }
   return (x / l.step - l.first + 0.5) / count(l);
 }

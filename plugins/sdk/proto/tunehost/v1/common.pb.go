@@ -761,6 +761,7 @@ type Event struct {
 	Metrics       []*Metric              `protobuf:"bytes,8,rep,name=metrics,proto3" json:"metrics,omitempty"`
 	Seconds       float64                `protobuf:"fixed64,9,opt,name=seconds,proto3" json:"seconds,omitempty"`
 	Reason        string                 `protobuf:"bytes,10,opt,name=reason,proto3" json:"reason,omitempty"`
+	SecondsTold   bool                   `protobuf:"varint,11,opt,name=seconds_told,json=secondsTold,proto3" json:"seconds_told,omitempty"` // by the caller of ask and tell; not measured
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -863,6 +864,13 @@ func (x *Event) GetReason() string {
 		return x.Reason
 	}
 	return ""
+}
+
+func (x *Event) GetSecondsTold() bool {
+	if x != nil {
+		return x.SecondsTold
+	}
+	return false
 }
 
 // Traits are properties of an opened searcher or scheduler.
@@ -1087,7 +1095,7 @@ const file_tunehost_v1_common_proto_rawDesc = "" +
 	"\bcapacity\x18\a \x01(\fR\bcapacity\"2\n" +
 	"\x06Metric\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x01R\x05value\"\xea\x04\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value\"\x8d\x05\n" +
 	"\x05Event\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12+\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x17.tunehost.v1.Event.KindR\x04kind\x12\x14\n" +
@@ -1099,7 +1107,8 @@ const file_tunehost_v1_common_proto_rawDesc = "" +
 	"\ametrics\x18\b \x03(\v2\x13.tunehost.v1.MetricR\ametrics\x12\x18\n" +
 	"\aseconds\x18\t \x01(\x01R\aseconds\x12\x16\n" +
 	"\x06reason\x18\n" +
-	" \x01(\tR\x06reason\"\xaa\x02\n" +
+	" \x01(\tR\x06reason\x12!\n" +
+	"\fseconds_told\x18\v \x01(\bR\vsecondsTold\"\xaa\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10KIND_TRIAL_ADDED\x10\x01\x12\x16\n" +

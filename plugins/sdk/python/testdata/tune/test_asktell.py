@@ -89,10 +89,11 @@ def test_it_continues():
 @pytest.mark.parametrize(
     "space, differs",
     [
-        ({"x": tune.uniform(0, 2), "c": tune.choice([1, 2])}, "x"),
-        ({"x": tune.uniform(0, 1), "c": tune.choice([{"a": tune.uniform(0, 1)}, 2])}, "c, c_0"),
-        ({"x": tune.uniform(0, 1), "c": tune.choice([1, 2]), "y": 1}, "y"),
-        ({"c": tune.choice([1, 2])}, "x"),
+        ({"x": tune.uniform(0, 2), "c": tune.choice([1, 2])}, "changed: x"),
+        ({"x": tune.uniform(0, 1), "c": tune.choice([{"a": tune.uniform(0, 1)}, 2])}, "changed: c; only here: c_0"),
+        ({"x": tune.uniform(0, 1), "c": tune.choice([1, 2]), "y": 1}, "only here: y"),
+        ({"c": tune.choice([1, 2])}, "only there: x"),
+        ({"d": 1}, "only there: x, c; only here: d"),
     ],
 )
 def test_another_space_is_another_experiment(space, differs):

@@ -621,3 +621,73 @@ def test_a_population_changes_something_where_all_are_alike():
                   metric="loss", mode="min", num_samples=4, scheduler=pbt)
     lrs = [r.config["lr"] for r in results]
     assert lrs[0] == 0.01 and len(set(lrs)) > 1, lrs
+
+
+BOUND = ["x + y < 1"]
+BOTH = {"x": tune.uniform(0, 1), "y": tune.uniform(0, 1)}
+
+
+class Anywhere(Searcher):
+    """Suggests what it likes from a corner of the space, and notes what was not taken."""
+
+    def __init__(self, spread):
+        super().__init__(metric="loss", mode="min")
+        self.spread, self.open, self.refused = spread, {}, 0
+
+    def suggest(self, trial_id):
+        assert trial_id not in self.open  # it was told that its suggestion was not taken
+        self.open[trial_id] = {name: 0.4 + self.spread * random.random() for name in BOTH}
+        return self.open[trial_id]
+
+    def on_trial_complete(self, trial_id, result=None, error=False):
+        suggested = self.open.pop(trial_id)
+        self.refused += error
+        assert error or result["config"] == suggested  # no other point has taken its place
+
+
+def test_a_searcher_of_ones_own_is_asked_again_where_it_breaks_a_constraint():
+    searcher = Anywhere(0.4)
+    results = fit(once, BOTH, search_alg=searcher, metric="loss", mode="min", num_samples=8, seed=3, constraints=BOUND)
+    assert len(results) == 8 and not results.errors and searcher.refused > 0
+    assert all(r.config["x"] + r.config["y"] < 1 for r in results)
+
+
+def test_a_searcher_of_ones_own_that_only_breaks_constraints():
+    class Wrong(Anywhere):
+        def suggest(self, trial_id):
+            return {**super().suggest(trial_id), "x": 0.9}
+
+    wanted = "Wrong: 100 suggestions in a row break a constraint .*, such as {'x': 0.9, "
+    with pytest.raises(tune.TuneError, match=wanted):
+        fit(once, BOTH, search_alg=Wrong(0.4), metric="loss", mode="min", num_samples=8, constraints=BOUND)
+
+
+def test_the_host_draws_a_point_where_it_alone_knows_a_constraint():
+    class Texts(Anywhere):
+        def suggest(self, trial_id):
+            return {**super().suggest(trial_id), "text": "wrong"}
+
+        def on_trial_complete(self, trial_id, result=None, error=False):
+            assert result["config"]["text"] == "right"
+
+    space = {**BOTH, "text": tune.choice(["wrong", "right"])}
+    results = fit(once, space, search_alg=Texts(0.1), metric="loss", mode="min", num_samples=4,
+                  constraints=["string(x).size() > 0 && text == 'right'"])
+    assert len(results) == 4 and not results.errors
+
+
+def once(config):
+    tune.report({"loss": config["x"] + config["y"]})
+
+
+def test_a_population_of_ones_own_keeps_constraints():
+    def grow(config):
+        with tempfile.TemporaryDirectory() as folder:
+            for i in range(8):
+                tune.report({"loss": config["x"] + i}, checkpoint=tune.Checkpoint.from_directory(folder))
+
+    pbt = tune.PopulationBasedTraining(time_attr="training_iteration", perturbation_interval=2, resample_probability=0,
+                                       hyperparam_mutations=BOTH, custom_explore_fn=lambda c: {**c, "x": c["x"] + random.random()})
+    results = fit(grow, BOTH, {"stop": {"training_iteration": 8}}, scheduler=pbt, metric="loss", mode="min", num_samples=6,
+                  seed=1, constraints=BOUND)
+    assert not results.errors and all(r.config["x"] + r.config["y"] < 1 for r in results)

@@ -127,7 +127,7 @@ class Metric(_message.Message):
     def __init__(self, name: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
 
 class Event(_message.Message):
-    __slots__ = ("number", "kind", "trial", "attempt", "iteration", "point", "losses", "metrics", "seconds", "reason")
+    __slots__ = ("number", "kind", "trial", "attempt", "iteration", "point", "losses", "metrics", "seconds", "reason", "seconds_told")
     class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         KIND_UNSPECIFIED: _ClassVar[Event.Kind]
@@ -164,6 +164,7 @@ class Event(_message.Message):
     METRICS_FIELD_NUMBER: _ClassVar[int]
     SECONDS_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
+    SECONDS_TOLD_FIELD_NUMBER: _ClassVar[int]
     number: int
     kind: Event.Kind
     trial: int
@@ -174,7 +175,8 @@ class Event(_message.Message):
     metrics: _containers.RepeatedCompositeFieldContainer[Metric]
     seconds: float
     reason: str
-    def __init__(self, number: _Optional[int] = ..., kind: _Optional[_Union[Event.Kind, str]] = ..., trial: _Optional[int] = ..., attempt: _Optional[int] = ..., iteration: _Optional[int] = ..., point: _Optional[_Union[Point, _Mapping]] = ..., losses: _Optional[_Iterable[float]] = ..., metrics: _Optional[_Iterable[_Union[Metric, _Mapping]]] = ..., seconds: _Optional[float] = ..., reason: _Optional[str] = ...) -> None: ...
+    seconds_told: bool
+    def __init__(self, number: _Optional[int] = ..., kind: _Optional[_Union[Event.Kind, str]] = ..., trial: _Optional[int] = ..., attempt: _Optional[int] = ..., iteration: _Optional[int] = ..., point: _Optional[_Union[Point, _Mapping]] = ..., losses: _Optional[_Iterable[float]] = ..., metrics: _Optional[_Iterable[_Union[Metric, _Mapping]]] = ..., seconds: _Optional[float] = ..., reason: _Optional[str] = ..., seconds_told: bool = ...) -> None: ...
 
 class Traits(_message.Message):
     __slots__ = ("independent", "quiet", "run_ahead", "metrics", "saves", "requires", "snapshots", "combines_grid")

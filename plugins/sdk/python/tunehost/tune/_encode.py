@@ -40,8 +40,6 @@ _FORMS = {
 }
 _MAX_NAME = 100
 
-_MOST = 2**53 - 1
-
 
 class Node:
     """A part of the plan."""
@@ -218,8 +216,9 @@ def _merge(config: Dict[Any, Any], more: Mapping[Any, Any], plan: Group) -> None
 
 
 def accept_suggestions(encoded: Encoded, folder: str) -> None:
-    """Adds the parameter SUGGESTION, whose files are in a folder of the experiment's directory."""
-    encoded.space[SUGGESTION] = {"int": [0, _MOST]}
+    """Adds the parameter SUGGESTION, whose files are in a folder of the experiment's directory. A point that is drawn, as
+    the host does in place of one that breaks a constraint, has no file: 0."""
+    encoded.space[SUGGESTION] = {"int": [0, 0], "open": True}
     encoded.plan.suggestions = folder
 
 

@@ -75,11 +75,6 @@ def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run:
     stops, stop, own_stopper = stopper.rules(run.stop, {o["metric"]: o["mode"] for o in objectives})
     served = {**searcher.served(), **scheduler.served(), **({"stopper": own_stopper} if own_stopper else {})}
     _check_served(served)
-    if tune.constraints and ("searcher" in served or pbt and pbt.opens):
-        raise Unsupported(
-            "constraints with a searcher or scheduler that runs in Python are not supported: it does not know them; take "
-            "one of tunehost, such as search_alg=\"tpe\""
-        )
     _admit(encoded, "searcher" in served, pbt)
     request, resources = _resources(wrapped)
     keys: Keys = {"version": 1}

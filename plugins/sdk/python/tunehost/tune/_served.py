@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import tunehost
-from tunehost.space import Rand
+from tunehost.space import Rand, TooTight
 from tunehost._view import SUGGESTION
 from tunehost.events import EXHAUSTED, WAIT, Decision, Event, EventKind, Request
 
@@ -29,6 +29,7 @@ from .trial import Trial, id_of
 STATE = "state"  #: the folder of files that change: those of a plugin must not
 _SEEDS = 2**32
 _LEAVE_EVERY_S = 1.0
+_TRIES = 100  #: how often another config is asked for if one breaks a constraint
 
 
 def overrides(served: Any, method: str, base: type) -> bool:
@@ -306,8 +307,18 @@ class ServedScheduler(_Served, tunehost.Scheduler):
             return
         del trial._exploit  # type: ignore[attr-defined]
         donor, iteration, config, reason = exploit
-        self.exploit(trial.number, donor, iteration, self._point(config), reason)
+        config, point = self._allowed(trial, self.world.controller._trials[donor], config)
+        self.exploit(trial.number, donor, iteration, point, reason)
         trial.config = config
+
+    def _allowed(self, trial: Trial, donor: Trial, config: Any) -> Any:
+        """A config that breaks no constraint, and its point: at last the donor's own."""
+        for _ in range(_TRIES):
+            point = self._point(config)
+            if self.space.holds(point):
+                return config, point
+            config = self.object.another(trial, donor)
+        return dict(donor.config), self._point(donor.config)
 
     def _point(self, config: Mapping[str, Any]) -> List[float]:
         """The point of a config that a population has changed."""
@@ -433,16 +444,29 @@ class ServedSearcher(_Served, tunehost.Searcher):
     def suggest(self, request: Request) -> Any:
         """Asks the user's searcher. What the space cannot express is kept in a file, whose number is the parameter
         `suggestion`."""
-        config = self._suggest(request.trial)
-        if config is None:
-            return WAIT
-        if isinstance(config, str):
-            return EXHAUSTED
-        point = encoded(self.world, self.space, config, 2 * request.trial + 2, type(self.object).__name__)
-        return self.space.complete(request.point, point, self.space.draw(request.rng))
+        for attempt in range(_TRIES):
+            config = self._suggest(request.trial, attempt)
+            if config is None:
+                return WAIT
+            if isinstance(config, str):
+                return EXHAUSTED
+            point = encoded(self.world, self.space, config, 2 * request.trial + 2, type(self.object).__name__)
+            point = self.space.complete(request.point, point, self.space.draw(request.rng))
+            if self.space.holds(point):
+                return point
+            self._refuse(request.trial)
+        raise TooTight(
+            f"{type(self.object).__name__}: {_TRIES} suggestions in a row break a constraint of the experiment, such as "
+            f"{config!r:.200}: loosen the constraints, or narrow what it searches"
+        )
 
-    def _suggest(self, number: int) -> Any:
-        seeded(self.problem.seed, number)
+    def _refuse(self, number: int) -> None:
+        """Tells the user's searcher that its suggestion was not taken, as Ray tells it that a trial has failed."""
+        self.object.on_trial_complete(self.world.id(number), result=None, error=True)
+        self._asked.discard(number)
+
+    def _suggest(self, number: int, attempt: int = 0) -> Any:
+        seeded(self.problem.seed, number, *([attempt] if attempt else []))
         config = self.object.suggest(self.world.id(number))
         if isinstance(config, Mapping):
             self._asked.add(number)

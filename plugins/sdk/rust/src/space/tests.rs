@@ -197,3 +197,12 @@ fn functions_at_their_ends() {
         assert!((normal_cdf(z) - want).abs() <= 1e-12 * want, "{} {}", z, normal_cdf(z));
     }
 }
+
+#[test]
+fn numbers_outside_of_open_bounds_are_at_the_end() {
+    for (kind, low, high) in [(Kind::Real, 0.1, 1.0), (Kind::Int, 1.0, 9.0)] {
+        let param = Param { name: "x".into(), kind, low, high, log: true, ..Param::default() };
+        let space = Space { params: vec![param], constraints: vec![], opaque: false };
+        assert_eq!([-1e9, -3.0, 0.0, 12.0].map(|x| space.to_unit(0, x)), [0.0, 0.0, 0.0, 1.0]);
+    }
+}

@@ -31,7 +31,7 @@ impl Space {
             _ if p.kind == Kind::Normal => return normal_cdf((x - p.mean) / p.sd),
             Some(l) => l.unit_of(x, p.log),
             None if p.low >= p.high => 0.5,
-            None if p.log => (ln(x) - ln(p.low)) / (ln(p.high) - ln(p.low)),
+            None if p.log => (ln(at_least(x, p.low)) - ln(p.low)) / (ln(p.high) - ln(p.low)),
             None => (x - p.low) / (p.high - p.low),
         };
         u.clamp(0.0, 1.0)
@@ -46,6 +46,15 @@ impl Space {
             None if p.kind != Kind::Normal => x.clamp(p.low, p.high),
             None => p.on_step(x),
         }
+    }
+}
+
+/// The larger one of both; a NaN stays.
+fn at_least(x: f64, low: f64) -> f64 {
+    if x < low {
+        low
+    } else {
+        x
     }
 }
 
@@ -98,7 +107,7 @@ impl Lattice {
         }
         if log {
             let (low, width) = self.log_cells();
-            return (ln(x / self.step) - low) / width;
+            return (ln(at_least(x / self.step, self.first - 0.5)) - low) / width;
         }
         (x / self.step - self.first + 0.5) / self.count()
     }

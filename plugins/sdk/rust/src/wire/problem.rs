@@ -210,6 +210,7 @@ fn read_event(message: &[u8]) -> Decoded<Event> {
             8 => e.metrics.push(read_metric(value.bytes()?)?),
             9 => e.seconds = value.double()?,
             10 => e.reason = value.text()?,
+            11 => e.seconds_told = value.flag()?,
             _ => {}
         }
         Ok(())

@@ -170,16 +170,21 @@ class PopulationBasedTraining(Adaptive):
 
     def _replace(self, trial: Trial, donor: Trial) -> None:
         """Makes a trial continue from another one, when it is resumed."""
-        config = self.changed(trial, donor)
-        if self.explore is not None:
-            config = self.explore(config)
-            if not isinstance(config, dict):
-                raise TypeError(f"custom_explore_fn returned {config!r:.60}: expected the new config, a dict")
+        config = self.another(trial, donor)
         mine, its = self._population[trial.number], self._population[donor.number]
         self._reason = f"{self.text(mine.score or 0)} is among the worst: it goes on from trial {donor.number}"
         reason = f"{self._reason}, which has {self.text(its.score or 0)}"
         trial._exploit = (donor.number, donor._saved, config, reason)  # type: ignore[attr-defined]
         mine.perturbed, mine.time = its.perturbed, its.time
+
+    def another(self, trial: Trial, donor: Trial) -> Dict[str, Any]:
+        """A new config for a trial that continues from a donor; again, where the last one broke a constraint."""
+        config = self.changed(trial, donor)
+        if self.explore is not None:
+            config = self.explore(config)
+            if not isinstance(config, dict):
+                raise TypeError(f"custom_explore_fn returned {config!r:.60}: expected the new config, a dict")
+        return config
 
     def changed(self, trial: Trial, donor: Trial) -> Dict[str, Any]:
         """The donor's config with other values."""
