@@ -15,7 +15,6 @@ import (
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/storage/diskspace"
 	"github.com/tunehost/tunehost/host/untrusted"
-	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
@@ -78,9 +77,6 @@ func (t *Driver) rejected(r *run, text string) {
 // errorText returns the error in an event, with escaped control characters.
 func errorText(e *train.Event) string { return untrusted.Text(e.Error, untrusted.MaxText) }
 
-// quoted matches what a hint quotes, such as the output of a program: hints that differ only in it are of one kind.
-var quoted = lazily.Regexp(`"(\\.|[^"\\])*"`)
-
 // heard takes a line of its trainable for a trial's log.
 func (t *Driver) heard(r *run, text string, hint bool) {
 	if hint {
@@ -101,7 +97,7 @@ func (t *Driver) logged(r *run, text string, hint bool) {
 	if diskspace.SaysFull(text) {
 		say = t.Log.InsistOnce
 	}
-	if hint && say("hint "+quoted().ReplaceAllString(text, ""), shown) {
+	if hint && say("hint "+untrusted.Unquoted(text), shown) {
 		return
 	}
 	t.Log.Info(text, "trial", r.Trial)

@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // Limits in bytes.
@@ -109,3 +111,9 @@ func (r *Rate) Dropped() (text string, first bool) {
 	first, r.said = !r.said, true
 	return fmt.Sprintf("%d lines dropped", n), first
 }
+
+var quoted = lazily.Regexp(`"(\\.|[^"\\])*"`)
+
+// Unquoted returns s without what it quotes, such as the output of a program: messages that differ only in that are of
+// one kind.
+func Unquoted(s string) string { return quoted().ReplaceAllString(s, "") }
