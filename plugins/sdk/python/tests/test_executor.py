@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+import runpy
 import threading
 from pathlib import Path
 from typing import Any, Callable, List, Sequence, Tuple
@@ -14,18 +14,17 @@ import tunehost
 from tunehost._leasing import ExecutorService
 from tunehost._proto import executor_pb2 as pb
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "samples"))
-from nodes import Nodes  # noqa: E402
+# The executor that `tunehost plugins new` makes.
+TEMPLATE = Path(__file__).parents[4] / "host" / "scaffold" / "templates" / "python" / "executor" / "main.py"
+NODES: Any = runpy.run_path(str(TEMPLATE))["Plugin"]
 
 
-class Agents(Nodes):
-    """Grants leases, and would start agents."""
+def note_close(self: Any) -> None:
+    self.closed = True
 
-    agents = True
-    closed = False
 
-    def close(self) -> None:
-        self.closed = True
+# Grants leases, and would start agents.
+Agents: Any = type("Agents", (NODES,), {"agents": True, "closed": False, "close": note_close})
 
 
 def opened(dir: Path, agent: bool = True, plugin: Any = Agents) -> Tuple[ExecutorService, Any]:
