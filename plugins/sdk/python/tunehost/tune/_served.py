@@ -444,6 +444,7 @@ class ServedSearcher(_Served, tunehost.Searcher):
     def suggest(self, request: Request) -> Any:
         """Asks the user's searcher. What the space cannot express is kept in a file, whose number is the parameter
         `suggestion`."""
+        config: Any = None
         for attempt in range(_TRIES):
             config = self._suggest(request.trial, attempt)
             if config is None:
