@@ -202,6 +202,7 @@ type replayedSearcher struct {
 	asked  int
 	ask    core.AskSearcher
 	open   bool
+	plan   *points.Plan
 }
 
 type replayedScheduler struct {
@@ -217,6 +218,7 @@ func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *c
 			BaseDir: filepath.Dir(file.File), Log: hostlog.New(hclog.NewNullLogger()),
 			LogPath: dir.Log(), Clock: clock.System{}, Mark: local.NewMark(dir.Path()), InProcess: true}}
 	encode := func(params []byte) (space.Point, error) { return config.PointOf(r.experiment.Space, params) }
+	r.searcher.plan = points.NewPlan(e)
 	r.translate = &translation.Translator{Encode: encode}
 	r.retelling = &opening.Redelivery{Past: opening.PastIn(dir.Journal()), Encode: encode}
 	return r
@@ -351,7 +353,7 @@ func (r *replaying) extend(extensions uint32) (err error) {
 	if r.experiment, err = r.at(int(extensions)); err != nil {
 		return err
 	}
-	r.opener.Experiment = r.experiment
+	r.opener.Experiment, r.searcher.plan = r.experiment, points.NewPlan(r.experiment)
 	if extensions != r.extended { // it may name other plugins
 		r.opener.Loader, err = loading.New(r.options.Plugins, r.experiment, r.opener.BaseDir)
 	}
@@ -411,7 +413,7 @@ func (r *replaying) suggested(e *core.SuggestionsReceived) error {
 		}
 		s.untold = append([]sdk.Event(nil), s.untold[s.asked:]...)
 	}
-	answer, err := s.Suggest(r.ctx, points.NewPlan(r.experiment).Requests(s.Traits(), r.seed, s.ask))
+	answer, err := s.Suggest(r.ctx, s.plan.Requests(s.Traits(), r.seed, s.ask))
 	if err != nil {
 		return err
 	}

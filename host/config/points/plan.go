@@ -16,18 +16,20 @@ import (
 type Plan struct {
 	e     *config.Experiment
 	given []space.Point
-	taken []uint64 // indices of grid points that the user's points are, in order
+	runs  map[uint64]uint64 // how many points of the user are a combination of the grid, by its index
+	taken []uint64          // the indices of these points on walks over the grid, in order
 }
 
 // NewPlan makes the plan of an experiment.
 func NewPlan(e *config.Experiment) *Plan {
-	p := &Plan{e: e, given: make([]space.Point, len(e.Points))}
+	p := &Plan{e: e, given: make([]space.Point, len(e.Points)), runs: map[uint64]uint64{}}
 	for i, point := range e.Points {
 		p.given[i] = point.Given
 		if e.PointsAreOfGrid && hasGrid(e.Space) && GridSize(e.Space) < Most {
 			p.given[i] = p.place(point.Given)
 		}
 	}
+	slices.Sort(p.taken)
 	return p
 }
 
@@ -71,7 +73,8 @@ func (p *Plan) free(n uint64) uint64 {
 	return n
 }
 
-// place takes the first free index of the grid that a point fits, and returns the point with the values of that.
+// place takes a combination for a point, one that as few points before it have as there is, and returns the point with
+// the values of it.
 func (p *Plan) place(given space.Point) space.Point {
 	s, whole := p.e.Space, slices.Clone(given)
 	var open []int // axes without a value
@@ -80,16 +83,23 @@ func (p *Plan) place(given space.Point) space.Point {
 			open = append(open, i)
 		}
 	}
-	for n := uint64(0); ; n++ {
-		rest := n
-		for _, i := range slices.Backward(open) {
-			whole[i] = float64(rest % uint64(len(s.Params[i].Choices)))
-			rest /= uint64(len(s.Params[i].Choices))
-		}
-		index := gridIndex(s, whole) + rest*GridSize(s)
-		if at, found := slices.BinarySearch(p.taken, index); !found {
-			p.taken = slices.Insert(p.taken, at, index)
-			return whole
+	for runs := uint64(0); ; runs++ {
+		for n := uint64(0); fill(whole, s, open, n); n++ {
+			if index := gridIndex(s, whole); p.runs[index] == runs {
+				p.runs[index]++
+				p.taken = append(p.taken, index+runs*GridSize(s))
+				return whole
+			}
 		}
 	}
+}
+
+// fill gives axes the values of their n-th combination; false: there are fewer.
+func fill(p space.Point, s *space.Space, axes []int, n uint64) bool {
+	for _, i := range slices.Backward(axes) {
+		size := uint64(len(s.Params[i].Choices))
+		p[i] = float64(n % size)
+		n /= size
+	}
+	return n == 0
 }
