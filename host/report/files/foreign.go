@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -12,31 +13,50 @@ import (
 // mend moves the lines that this reporter has not written to a file beside the table's, and repeated rows too: somebody
 // has added them, and rows after them would be added again. A line of ours has a later event than those before it.
 func (t *table) mend() error {
-	var others bytes.Buffer
-	own := t.sorter()
-	err := eachLine(t.file, t.size, func(line []byte) error {
-		if !own(line) && others.Len() < maxLine {
-			others.Write(line)
-		}
-		return nil
-	})
-	if err != nil || others.Len() == 0 {
+	some := false
+	err := t.others(func([]byte) error { some = true; return nil })
+	if err != nil || !some {
 		return err
 	}
 	to, err := t.aside()
 	if err == nil {
-		err = nolink.WriteFile(to, others.Bytes(), fileMode)
+		err = t.copyOthers(to)
 	}
 	if err != nil {
 		return err
 	}
 	t.moved(t.path, to)
-	own = t.sorter()
+	own := t.sorter()
 	return t.rewrite(func(to, line []byte) []byte {
 		if own(line) {
 			return append(to, line...)
 		}
 		return to
+	})
+}
+
+// copyOthers writes all lines that are not ours to a new file.
+func (t *table) copyOthers(to string) error {
+	f, err := nolink.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	err = t.others(func(line []byte) error {
+		_, err := w.Write(line)
+		return err
+	})
+	return errors.Join(err, w.Flush(), f.Sync(), f.Close())
+}
+
+// others calls do with each line that is not ours.
+func (t *table) others(do func(line []byte) error) error {
+	own := t.sorter()
+	return eachLine(t.file, t.size, func(line []byte) error {
+		if own(line) {
+			return nil
+		}
+		return do(line)
 	})
 }
 

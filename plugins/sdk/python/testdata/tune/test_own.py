@@ -627,6 +627,10 @@ BOUND = ["x + y < 1"]
 BOTH = {"x": tune.uniform(0, 1), "y": tune.uniform(0, 1)}
 
 
+def added(config):
+    tune.report({"loss": config["x"] + config["y"]})
+
+
 class Anywhere(Searcher):
     """Suggests what it likes from a corner of the space, and notes what was not taken."""
 
@@ -647,7 +651,7 @@ class Anywhere(Searcher):
 
 def test_a_searcher_of_ones_own_is_asked_again_where_it_breaks_a_constraint():
     searcher = Anywhere(0.4)
-    results = fit(once, BOTH, search_alg=searcher, metric="loss", mode="min", num_samples=8, seed=3, constraints=BOUND)
+    results = fit(added, BOTH, search_alg=searcher, metric="loss", mode="min", num_samples=8, seed=3, constraints=BOUND)
     assert len(results) == 8 and not results.errors and searcher.refused > 0
     assert all(r.config["x"] + r.config["y"] < 1 for r in results)
 
@@ -659,7 +663,7 @@ def test_a_searcher_of_ones_own_that_only_breaks_constraints():
 
     wanted = "Wrong: 100 suggestions in a row break a constraint .*, such as {'x': 0.9, "
     with pytest.raises(tune.TuneError, match=wanted):
-        fit(once, BOTH, search_alg=Wrong(0.4), metric="loss", mode="min", num_samples=8, constraints=BOUND)
+        fit(added, BOTH, search_alg=Wrong(0.4), metric="loss", mode="min", num_samples=8, constraints=BOUND)
 
 
 def test_the_host_draws_a_point_where_it_alone_knows_a_constraint():
@@ -671,13 +675,9 @@ def test_the_host_draws_a_point_where_it_alone_knows_a_constraint():
             assert result["config"]["text"] == "right"
 
     space = {**BOTH, "text": tune.choice(["wrong", "right"])}
-    results = fit(once, space, search_alg=Texts(0.1), metric="loss", mode="min", num_samples=4,
+    results = fit(added, space, search_alg=Texts(0.1), metric="loss", mode="min", num_samples=4,
                   constraints=["string(x).size() > 0 && text == 'right'"])
     assert len(results) == 4 and not results.errors
-
-
-def once(config):
-    tune.report({"loss": config["x"] + config["y"]})
 
 
 def test_a_population_of_ones_own_keeps_constraints():
