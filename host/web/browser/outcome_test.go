@@ -66,10 +66,26 @@ func TestFailedExperiment(t *testing.T) {
 			map[string]string{"partly": "■ 1 terminated (1 completed, 0 stopped early), "}[name]+"✕ 2 failed"))
 		p.shows("[aria-label=state]", trialsOf(s.Never)+" never started")
 		p.shows("#more", "results/"+name+" --errored runs the 2 trials that failed again")
-		p.shows("#more", fmt.Sprintf("results/%s --unstarted runs the %s that never started", name,
-			trialsOf(s.Never)))
+		p.shows("#more", fmt.Sprintf("Once budget.trials_failed is raised in Settings, tunehost resume results/%s "+
+			"--unstarted runs the %s that never started", name, trialsOf(s.Never)))
 		p.await(`!document.querySelector("#more").textContent.includes("raise their number")`)
 	}
+	p.clean()
+}
+
+// fail_fast is no limit of failed trials, and the page does not call it one.
+func TestFailedFast(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	write(t, dir, "fast.yaml", `{version: 1, name: fast, objective: {metric: a, mode: max}, concurrency: 1,
+trainable: {command: [sh, -c, "[ {n} = 0 ] && echo '{{\"a\": 1}}'"]}, space: {n: {grid: [0, 1, 2]}},
+failures: {fail_fast: true}}`)
+	if _, failed := command(t, dir, "run", "fast.yaml").Run().(*exec.ExitError); !failed {
+		t.Fatal("no trial has failed")
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/fast")
+	p.shows("#state", "⚠ finished because a trial failed (fail_fast)")
 	p.clean()
 }
 

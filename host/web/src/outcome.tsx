@@ -17,13 +17,15 @@ export const ended = (s: Status): number => terminated(s) + inState(s, "ERROR");
 export const made = (s: Status): number => Object.values(s.counts).reduce((a, b) => a + b, 0);
 export const whole = (s: Status): number => Math.max(s.planned, made(s));
 
-const limits = ["failed_budget", "fail_fast"];
-
 // flaw says what is wrong with how an experiment has finished, or "".
 export function flaw(s: Status): string {
   if (s.state !== "finished") return "";
   if (!s.best && !s.front) return "without a result";
-  return limits.includes(s.cause?.kind ?? "") ? "by its limit of failed trials" : "";
+  switch (s.cause?.kind) {
+    case "failed_budget": return "by its limit of failed trials";
+    case "fail_fast": return "because a trial failed (fail_fast)";
+    default: return "";
+  }
 }
 
 // Outcome is the state of an experiment; one that has finished badly does not look like a success.
@@ -42,12 +44,18 @@ export function Outcome({ of: s }: { of: Status }): JSX.Element {
 const budgets: Record<string, string> = { time_budget: "budget.time", failed_budget: "budget.trials_failed",
   budget_expression: "budget.when", budget_plateau: "budget.plateau" };
 
+// raised is the budget with a number that has ended an experiment, or "": nothing runs before it is larger, but failed
+// trials that run again are no longer failed.
+function raised(s: Status): string {
+  const budget = budgets[s.cause?.kind ?? ""] ?? "";
+  return ["budget.time", "budget.trials_failed"].includes(budget) ? budget : "";
+}
+
 // lacking says what an experiment that has finished needs for more trials.
 export function lacking(s: Status): string {
   const budget = budgets[s.cause?.kind ?? ""];
   if (!budget) return "raise their number in Settings";
-  const one = budget === "budget.time" || budget === "budget.trials_failed";
-  return one ? `raise ${budget} in Settings` : `change ${budget} in the file`;
+  return raised(s) ? `raise ${budget} in Settings` : `change ${budget} in the file`;
 }
 
 // Advice says what continues an experiment that has finished, beside what buttons do.
@@ -59,7 +67,7 @@ export function Advice({ of: s, dir }: { of: Status; dir: string }): JSX.Element
   return <>
     {failed > 0 ? <>{command("--errored")} runs {failed === 1 ? "the trial that failed" : `the ${plural(failed, "trial")} that failed`} again,
       as does Retry above; Retry on the page of such a trial runs that one. </> : null}
-    {never(s) > 0 ? <>{command("--unstarted")} runs the {plural(never(s), "trial")} that never started.</> : null}
+    {never(s) > 0 ? <>{raised(s) ? `Once ${raised(s)} is raised in Settings, ` : ""}{command("--unstarted")} runs the {plural(never(s), "trial")} that never started.</> : null}
   </>;
 }
 
