@@ -8,7 +8,8 @@ import (
 
 func (e *AttemptStarted) apply(m *Machine) {
 	if m.current(e.Trial, e.Attempt) {
-		m.trial(e.Trial).measured = m.trial(e.Trial).measured || !e.Told
+		t := m.trial(e.Trial)
+		t.timed, t.measured = t.timed || e.Told, t.measured || !e.Told
 		m.tell(&Observation{Kind: SawStarted, To: ToAll, Trial: e.Trial, Attempt: e.Attempt})
 	}
 }

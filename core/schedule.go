@@ -57,6 +57,8 @@ func (m *Machine) start(no TrialNo, g grant) {
 	t := m.trial(no)
 	m.move(no, Running)
 	m.running++
+	t.measured = t.measured || t.attempt > 0 && !t.timed
+	t.timed = false
 	t.attempt++
 	if t.attempt == 1 {
 		t.started = m.now

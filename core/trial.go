@@ -59,7 +59,8 @@ type trial struct {
 	cells    int32  // first statistics cell plus one
 	reason   uint32 // index of the cause in Machine.causes
 	why      CauseKind
-	measured bool // the training time of an attempt was not told by the caller
+	timed    bool // the caller tells the training time of this attempt
+	measured bool // that of an attempt was not told
 	params   span
 	progress
 	times

@@ -163,7 +163,7 @@ func (m *Machine) TrainNS(no TrialNo) int64 { return m.trainingTime(m.trial(no))
 // TimeTold reports whether the caller has told all of the training time of a trial.
 func (m *Machine) TimeTold(no TrialNo) bool {
 	t := m.trial(no)
-	return t.attempt > 0 && !t.measured
+	return t.timed && !t.measured
 }
 
 // SpentNS is the training time of a trial's attempts before the one that runs.

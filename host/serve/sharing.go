@@ -49,10 +49,10 @@ func (s *sharing) Version(r *http.Request) (version string, over func() bool) {
 		return "", nil // the operation says what is wrong
 	}
 	defer done()
-	ran := x.Running()
-	over = func() bool { return ran && !x.Running() }
+	now := x.Version()
+	over = func() bool { return !x.Running() && x.Version() != now }
 	if ofRecord[part] {
-		version = x.Version()
+		version = now
 	}
 	return version, over
 }

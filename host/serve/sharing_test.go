@@ -77,6 +77,29 @@ func TestProgramsAreToldWhatIsNew(t *testing.T) {
 	}
 }
 
+// A run of which the server has seen nothing has an end, too.
+func TestPagesAreToldTheEndOfAnUnseenRun(t *testing.T) {
+	root := t.TempDir()
+	w := viewtest.New(filepath.Join(root, "a"), []byte(source), 7)
+	w.Start(4)
+	w.Run(2)
+	c := serving(t, root)
+	parts := []string{"/space", "/decisions", "/journal", "/points", "/history"}
+	for _, part := range parts {
+		c.asPage("/a"+part, "")
+	}
+	w.Run(-1)
+	w.Close()
+	read[struct{}](c, "/a") // pages look at the status
+	for _, part := range parts {
+		var x any
+		_, told := c.asPage("/a"+part, "")
+		if err := json.Unmarshal([]byte(told), &x); err != nil || !reflect.DeepEqual(x, read[any](c, "/a"+part)) {
+			t.Errorf("%s is as before the end: %.300s", part, told)
+		}
+	}
+}
+
 // Once the host has ended, pages are told of every part of the experiment how it has, and not what was there before.
 func TestPagesAreToldTheEnd(t *testing.T) {
 	file, err := toolchain.Tunehost()

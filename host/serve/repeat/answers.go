@@ -50,8 +50,7 @@ type Source interface {
 	// Most is how long the answer to a request may be passed on; 0: not at all.
 	Most(*http.Request) time.Duration
 	// Version changes with what an answer depends on; "": that is not known, or other things matter, too. over, which
-	// may be nil, reports whether an answer without a version is not passed on any more: the last word has been spoken
-	// since.
+	// may be nil, reports whether an answer is not passed on any more: the last word has been spoken since.
 	Version(*http.Request) (version string, over func() bool)
 }
 
@@ -152,7 +151,7 @@ func (a *Answers) passes(x *answer, r *http.Request, most time.Duration) bool {
 	case <-r.Context().Done():
 		return false
 	}
-	return x.header != nil && a.rest(x, most) >= 0 && (x.version != "" || x.over == nil || !x.over())
+	return x.header != nil && a.rest(x, most) >= 0 && (x.over == nil || !x.over())
 }
 
 // rest is how long an answer is still passed on.
