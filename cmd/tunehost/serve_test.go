@@ -417,12 +417,13 @@ func TestServeRetry(t *testing.T) {
 		!strings.Contains(text, "the experiment small has a host again, and runs trial 1") {
 		t.Fatalf("%d %s", status, text)
 	}
+	const want = `[{"number":0,"state":"ERROR"`
+	for text := ""; !strings.Contains(text, want) || !strings.Contains(text, "TERMINATED"); {
+		time.Sleep(50 * time.Millisecond)
+		_, text = s.send("GET", "/small/trials?fields=state", "")
+	}
 	for text := ""; !strings.Contains(text, `"state":"finished"`); time.Sleep(50 * time.Millisecond) {
 		_, text = s.send("GET", "/small", "")
-	}
-	_, text := s.send("GET", "/small/trials?fields=state", "")
-	if want := `[{"number":0,"state":"ERROR"`; !strings.Contains(text, want) || !strings.Contains(text, "TERMINATED") {
-		t.Errorf("the trials are %s", text)
 	}
 	if status, text := s.send("POST", "/small/trials/1/retry", ""); status != http.StatusConflict ||
 		!strings.Contains(text, "only a trial in ERROR can be run again") {

@@ -36,6 +36,28 @@ func (c *byHand) AfterFunc(d time.Duration, f func()) func() bool {
 	}
 }
 
+// callEnds waits until no call of an executor can be found slow: a call that has been answered may not have
+// ended yet.
+func (c *byHand) callEnds() {
+	for c.waitsFor(slowCall) {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// waitsFor reports whether a function is due after exactly this time.
+func (c *byHand) waitsFor(d time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, at := range c.timers {
+		if at.Equal(c.now.Add(d)) {
+			return true
+		}
+	}
+	return false
+}
+
+const slowCall = 5 * time.Second
+
 // pass lets time pass, and calls what is due.
 func (c *byHand) pass(d time.Duration) {
 	c.mu.Lock()

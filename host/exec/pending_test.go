@@ -22,7 +22,7 @@ func TestPendingFlood(t *testing.T) {
 		}
 		w.ask(next, "cpu=1") // its answer comes after all of these
 		w.hears(fmt.Sprintf("LeasePending &{Lease:%d", next))
-		time.Sleep(20 * time.Millisecond) // the call that was answered ends before time passes: it would be silent
+		c.callEnds()
 	}
 	flood(2)
 	c.pass(pendingEvery - 1)

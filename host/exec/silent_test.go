@@ -25,6 +25,7 @@ func TestSilentExecutor(t *testing.T) {
 	c := &byHand{now: time.Unix(1, 0)}
 	w := beginAt(t, c, &engine{silent: make(chan string, 9)})
 	w.askSilent(3)
+	c.callEnds()
 	c.pass(time.Minute)
 	waiting := map[core.LeaseID]string{}
 	for len(w.events) > 0 {
@@ -52,6 +53,7 @@ func TestNotSilent(t *testing.T) {
 	w.engine.say(grant("x-1"), sdk.LeaseEvent{Lease: "x-3", Kind: sdk.LeasePending, Why: "in the queue"}, grant("x-4"))
 	w.hears("LeaseGranted &{Lease:1", "LeasePending &{Lease:3 Why:in the queue}", "LeaseGranted &{Lease:4")
 	w.release(2)
+	c.callEnds()
 	c.pass(time.Minute)
 	w.Close(t.Context())
 	if said := w.log.String(); said != "" || len(w.events) > 0 {
