@@ -172,8 +172,9 @@ def test_a_rehearsal_of_tune_is_in_no_trial(tmp_path: Path) -> None:
 
 RETURNS = """
 import os
+from tunehost._attempt import attempt
 from tunehost.plugin import Trainable
-from tunehost.run import Run, Trial, attempt
+from tunehost.run import Run, Trial
 
 me, polls = os.getpid(), []
 

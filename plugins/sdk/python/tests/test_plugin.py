@@ -14,9 +14,10 @@ import pytest
 
 import tunehost
 from tunehost import _wire, events
+from tunehost._attempt import attempt
 from tunehost._proto import common_pb2
 from tunehost.plugin import chosen
-from tunehost.run import CONTINUE, ENDED, EXPORTED, KILL, LOG, RESULT, SAVE, SAVED, STOP, Order, Run, Told, Trial, attempt
+from tunehost.run import CONTINUE, ENDED, EXPORTED, KILL, LOG, RESULT, SAVE, SAVED, STOP, Order, Run, Told, Trial
 from tunehost.space import Kind, Param, Space
 
 

@@ -14,10 +14,11 @@ import threading
 from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from . import _output, _stop, _vital
+from ._attempt import attempt
 from ._proto import common_pb2, trainable_pb2
 from ._trial import prepare, trial_of
 from .plugin import Trainable
-from .run import ENDED, KILL, START, STARTED, STOP, Link, Order, Run, Told, Trial, attempt
+from .run import ENDED, KILL, START, STARTED, STOP, Link, Order, Run, Told, Trial
 
 _MAX_QUEUED = 8192
 _NOTICE_S = 3.0  #: within which the host stops trials of a job that an engine ends

@@ -20,11 +20,12 @@ import traceback
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Type
 
 from . import _frames, _log, _output, _stop, _system
+from ._attempt import attempt
 from ._frames import Frames
 from ._trial import prepare, trial_of
 from .errors import Refused
 from .plugin import Trainable, traits_of
-from .run import ENDED, STARTED, Link, Order, Run, Told, Trial, attempt, describe, flush
+from .run import ENDED, STARTED, Link, Order, Run, Told, Trial, describe, flush
 
 _TICK_S = 1.0
 _TERM = {int(signal.SIGTERM)}

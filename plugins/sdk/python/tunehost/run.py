@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import inspect
 import json
 import os
 import sys
@@ -12,17 +10,13 @@ import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import (TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, TypeVar,
-                    cast)
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, TypeVar, cast
 
 from . import _traces
 from ._integers import Integers
 from ._keeping import is_full, keep
 from ._metrics import Reported, flatten, left_out, whole
-from .errors import Paused, RestoreError, StartError, Stopped, UnknownFormat
-
-if TYPE_CHECKING:
-    from .plugin import Trainable
+from .errors import Paused, Stopped, UnknownFormat
 
 __all__ = ["Run", "Trial"]
 
@@ -32,8 +26,6 @@ EXPORTED = 7
 _MAX_TEXT = 64 << 10
 _MAX_DESCRIBED = 2_000  # characters of an exception's text
 _FULL = "no space left on device for what it reports: it waits until there is room"  # the host knows the first words
-_DROPPED = ("it returned a dict after it had reported, which is dropped: report the last result too, with done=True, or "
-            "return nothing")
 _AGAIN_S = 0.5  # a full disk is tried again after that
 _COUNTED = "it counts from 1 and grows with each report; leave it out, and tunehost counts, or report it by another name"
 
@@ -425,58 +417,3 @@ def describe(error: BaseException) -> str:
     text = _traces.middle(text, _MAX_DESCRIBED)
     place = _traces.where(error)
     return cut((f"{type(error).__name__}: {text}" if text else type(error).__name__) + (f" ({place})" if place else ""))
-
-
-def attempt(trainable: Trainable, run: Run) -> Told:
-    """Runs the author's code; returns the run's last event. Processes that the code has forked end here."""
-    ended = _attempt(trainable, run)
-    run.leave_fork(1 if "error" in ended else 0)
-    if "error" not in ended:
-        run._hand_over()
-    return ended
-
-
-def _attempt(trainable: Trainable, run: Run) -> Told:
-    ended: Told = {"kind": ENDED}
-    try:
-        with run.trains():
-            results = trainable.train(run)
-            if inspect.isgenerator(results):
-                _report_all(run, results)
-            elif isinstance(results, Mapping):
-                _report_returned(run, results)
-    except Stopped:
-        pass
-    except SystemExit as e:
-        if e.code not in (None, 0):
-            ended["error"] = f"exited with status {e.code}" if isinstance(e.code, int) else cut(str(e.code))
-    except (RestoreError, StartError) as e:
-        _traces.show()
-        ended.update(error=cut(str(e)), restore_failed=isinstance(e, RestoreError), never_started=isinstance(e, StartError))
-    except BaseException as e:
-        _traces.show()
-        ended["error"] = describe(e) + "\n" + cut(_traces.formatted(e))
-    return ended
-
-
-def _report_returned(run: Run, result: Mapping[str, Any]) -> None:
-    """Reports a dict that the author's code has returned, if it is the trial's only result."""
-    run.leave_fork()
-    if run._iteration == 0:
-        run.report(result, done=True)
-    else:  # it may be another result, or the last one again
-        run._link.send({"kind": LOG, "text": _DROPPED, "hint": True})
-
-
-def _report_all(run: Run, results: Any) -> None:
-    """Reports the results that a generator yields; when the trial is stopped, its `yield` raises Stopped."""
-    try:
-        for metrics in results:
-            run.leave_fork()
-            run.report(metrics)
-    except Stopped as stop:
-        if inspect.getgeneratorstate(results) != inspect.GEN_SUSPENDED:
-            raise  # it came from within
-        with contextlib.suppress(StopIteration):
-            results.throw(stop)
-        results.close()
