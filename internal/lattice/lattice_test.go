@@ -54,6 +54,7 @@ const lattice = `
 	host/storage/runtimedir  < STD
 	host/local/claims      < STD, host/storage/runtimedir
 	host/hostlog     < STD, github.com/hashicorp/go-hclog
+	host/machine     < STD
 	host/queue       < STD
 	host/inbox       < STD, core, plugins/sdk
 	host/engine      < STD, core, core/history, core/record, host/clock, host/storage/diskspace, host/hostlog,

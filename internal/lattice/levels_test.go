@@ -29,7 +29,7 @@ var levels = []string{
 	"engine, local",
 	"storage",
 	"config, scaffold",
-	"clock, deadlines, hostlog, inbox, jsontext, nearest, queue, smallheap, untrusted, usererror, web",
+	"clock, deadlines, hostlog, inbox, jsontext, machine, nearest, queue, smallheap, untrusted, usererror, web",
 }
 
 // room is the room of a folder; "" where it is outside of host/.

@@ -15,7 +15,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/config/points"
 	"github.com/tunehost/tunehost/host/config/spec"
-	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/machine"
 	"github.com/tunehost/tunehost/host/prepare"
 	"github.com/tunehost/tunehost/host/usererror"
 )
@@ -113,7 +113,7 @@ func (h *Host) started() *core.HostStarted {
 	if stage := h.Setup.Stage; stage != nil {
 		e.PID, e.Host, e.Boot = stage.PID, "rig", stage.Boot
 	} else {
-		e.PID, e.Host, e.Boot = uint32(os.Getpid()), hostname(), local.Boot()
+		e.PID, e.Host, e.Boot = uint32(os.Getpid()), hostname(), machine.Boot()
 	}
 	return e
 }

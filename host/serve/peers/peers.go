@@ -21,10 +21,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tunehost/tunehost/host/machine"
 	"github.com/tunehost/tunehost/host/serve/guard"
 	"github.com/tunehost/tunehost/host/steer/unixsock"
 	"github.com/tunehost/tunehost/host/storage"
-	"github.com/tunehost/tunehost/host/storage/mirror"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
@@ -100,7 +100,7 @@ func Join(tokens string, host Host, h http.Handler) (*Peers, error) {
 // therefore removed until the machine starts again, and not after that.
 func Machine() string {
 	name, _ := os.Hostname() // without a name and the rest all servers are of one machine
-	return name + " " + mirror.Here()
+	return name + " " + machine.Here()
 }
 
 // announce writes the file of this server. Its name is that of the folder of the process and of the one in it.

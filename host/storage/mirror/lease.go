@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tunehost/tunehost/host/machine"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
@@ -146,7 +147,7 @@ func Take(ctx context.Context, s *Store, t Timing, owner string, say func(string
 	if err != nil {
 		host = "an unknown machine"
 	}
-	l := &Lease{store: s, timing: t, mine: claim{Owner: owner, Host: host, PID: os.Getpid(), Where: Here(),
+	l := &Lease{store: s, timing: t, mine: claim{Owner: owner, Host: host, PID: os.Getpid(), Where: machine.Here(),
 		Holder: rand.Text(), Serial: rand.Text()}}
 	was, err := s.claim(ctx)
 	switch {

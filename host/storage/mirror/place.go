@@ -3,27 +3,14 @@ package mirror
 import (
 	"errors"
 	"os"
-	"strings"
 	"syscall"
-)
 
-// Here identifies this machine since its last start, and its space of process numbers; "" where that
-// is unknown.
-func Here() string {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return ""
-	}
-	numbers, err := os.Readlink("/proc/self/ns/pid")
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(boot)) + " " + numbers
-}
+	"github.com/tunehost/tunehost/host/machine"
+)
 
 // dead reports whether the host of a claim was a process of this machine that has ended.
 func (c *claim) dead() bool {
-	if c.Where == "" || c.Where != Here() {
+	if c.Where == "" || c.Where != machine.Here() {
 		return false
 	}
 	p, err := os.FindProcess(c.PID)

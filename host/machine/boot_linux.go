@@ -1,4 +1,5 @@
-package local
+// Package machine says which machine this is: computers that are copies of each other have the same name.
+package machine
 
 import (
 	"os"

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package local
+package machine
 
 // Boot identifies this machine since its last start; "" if that is unknown.
 func Boot() string { return "" }
