@@ -478,14 +478,14 @@ func TestStorageFails(t *testing.T) {
 	a.record("one")
 	mirror.Round(t, a.mirror)
 	dir := strings.TrimPrefix(u, "file://")
-	a.do(os.Rename(filepath.Join(dir, "journal"), filepath.Join(dir, "aside")))
-	a.do(os.WriteFile(filepath.Join(dir, "journal"), nil, 0o600)) // no folder: nothing can be written below
+	folder, file := filepath.Join(dir, "journal"), filepath.Join(t.TempDir(), "file")
+	a.do(os.WriteFile(file, nil, 0o600))
+	a.do(exchange(folder, file)) // no folder: nothing can be written below
 	a.record("two")
 	if err := mirror.TryRound(t, a.mirror); err == nil {
 		t.Error("a round into a store that fails went well")
 	}
-	a.do(os.Remove(filepath.Join(dir, "journal")))
-	a.do(os.Rename(filepath.Join(dir, "aside"), filepath.Join(dir, "journal")))
+	a.do(exchange(folder, file))
 	a.end()
 	b := on(t, u).begin()
 	if got := strings.Join(b.records(), " "); got != "one two" {
