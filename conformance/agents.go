@@ -167,6 +167,26 @@ func namesOf(list []agent) (names []string) {
 	return names
 }
 
+// runOn checks for a while that these agents run on and that there are no others: one that an executor starts
+// takes a moment.
+func (d *executorHost) runOn(these []agent) error {
+	for range readings {
+		now, err := d.agents.list()
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(now, these) {
+			return wanted("the agents of the adopted lease to run on, and no others", "%s", described(now))
+		}
+		select {
+		case <-time.After(readingEvery):
+		case <-d.ctx.Done():
+			return d.ctx.Err()
+		}
+	}
+	return nil
+}
+
 // agentHost returns a host in a directory with a granted lease whose agents run.
 func (s *subject) agentHost(dir string, bundles int) (d *executorHost, lease sdk.LeaseEvent, list []agent, err error) {
 	if d, err = s.executorHostAt(dir, checkPrefix, agency); err != nil {
@@ -331,12 +351,8 @@ func keepsAgents(s *subject) error {
 	if err := d.checkUnchanged(lease); err != nil {
 		return err
 	}
-	now, err := d.agents.list()
-	if err != nil {
+	if err := d.runOn(list); err != nil {
 		return err
-	}
-	if !slices.Equal(now, list) {
-		return wanted("the agents of the adopted lease to run on", "%s", described(now))
 	}
 	if err := d.executor.Release(s.ctx, []string{lease.Lease}); err != nil {
 		return err
