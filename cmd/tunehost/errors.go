@@ -20,6 +20,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/internal/lazily"
+	"github.com/tunehost/tunehost/plugins/sdk/channel"
 )
 
 // Exit statuses.
@@ -27,6 +28,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1
 	exitUsage       = 2
+	exitNoAnswer    = 3
 	exitInterrupted = 130
 )
 
@@ -62,6 +64,8 @@ func exitStatus(err error) int {
 		return int(exit)
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
+	case errors.Is(err, channel.ErrNoAnswer):
+		return exitNoAnswer
 	case mistake(err):
 		return exitUsage
 	}

@@ -22,12 +22,14 @@ all trials in its list, as many points of their curves as fit into 2 MB for each
 and no output of programs. A plain FILE of yours is replaced; a link is refused.
 
 Without -o, report a result from a program that tunehost runs, and print the decision: continue,
-pause or stop. On pause and stop the program must save what it needs, and exit.
+pause or stop. On pause and stop the program must save what it needs, and exit. If the host is gone
+before it has recorded the result, nothing is printed and the status is 3: exit, and write no final
+model; the trial runs again.
 
 A VALUE that is a number is a metric; nan and inf are numbers. Other values are written to
 result.jsonl beside the metrics: true and false, a list or a quoted string of JSON
 ('["a", 1]', '"12"'), and anything else as a string. done=true marks the last result.`,
-		Example: `  answer=$(tunehost report accuracy=0.93 loss=0.2 note="lr halved" --checkpoint "$dir")
+		Example: `  answer=$(tunehost report accuracy=0.93 loss=0.2 note="lr halved" --checkpoint "$dir") || exit
   if [ "$answer" != continue ]; then exit 0; fi
   tunehost report results/digits -o digits.html`,
 		Args: wants(1, -1),

@@ -138,7 +138,8 @@ type Origin struct {
 	Warnings []*Error
 
 	tree    *node
-	reading int // the version of the reading rules
+	faults  bool // an evaluation that fails is an error
+	reading int  // the version of the reading rules
 }
 
 // Objective is a metric to optimise.

@@ -180,7 +180,12 @@ func (b *builder) misplaced(point space.Point, places map[int]Pos, at Pos) {
 			continue
 		}
 		for _, c := range b.e.conditions[i] {
-			if holds, err := c.Bool(values); err == nil && !holds {
+			holds, err := c.Bool(values)
+			if err := b.e.fault(err); err != nil {
+				b.fail(places[i], "the condition of %s %v", b.e.Space.Params[i].Name, err)
+				break
+			}
+			if err == nil && !holds {
 				b.fail(places[i], "%s does not exist here, because %s does not hold", b.e.Space.Params[i].Name,
 					quote(c.Source()))
 				break
@@ -188,7 +193,11 @@ func (b *builder) misplaced(point space.Point, places map[int]Pos, at Pos) {
 		}
 	}
 	for _, c := range b.e.Constraints {
-		if holds, err := c.Program.Bool(values); err == nil && !holds {
+		holds, err := c.Program.Bool(values)
+		if err := b.e.fault(err); err != nil && c.Opaque {
+			b.fail(at, "the constraint %v", err)
+		}
+		if err == nil && !holds {
 			b.fail(at, "the point breaks the constraint %s", quote(c.Program.Source()))
 		}
 	}

@@ -49,7 +49,11 @@ func (e *Experiment) Prune(point space.Point) *Existing {
 	x := &Existing{experiment: e, values: expr.Values{Params: make(map[string]any, len(point))}}
 	for i := range point {
 		p := &e.Space.Params[i]
-		if !all(e.conditions[i], x.values) {
+		holds, err := e.all(e.conditions[i], x.values)
+		if err != nil && x.err == nil {
+			x.err = fmt.Errorf("%s: parameter %q: its condition %w", e.PosOf("space"), p.Name, err)
+		}
+		if !holds {
 			point[i] = math.NaN()
 		} else if value, ok := expr.Coordinate(p, point[i]); ok {
 			x.values.Params[p.Name] = value
@@ -67,13 +71,17 @@ func (x *Existing) Resolve(seed uint64) ([]byte, error) {
 	}
 	e, v := x.experiment, x.values
 	for _, d := range e.Derived {
-		if err := d.addTo(v, seed); err != nil {
+		if err := d.addTo(e, v, seed); err != nil {
 			return nil, err
 		}
 	}
 	for _, c := range e.Constraints {
-		if holds, err := c.Program.Bool(v); err == nil && !holds {
+		holds, err := c.Program.Bool(v)
+		if err == nil && !holds {
 			return nil, fmt.Errorf("%w: %s", ErrRefused, c.Program.Source())
+		}
+		if err := e.fault(err); err != nil && c.Opaque { // of others the tree has decided
+			return nil, fmt.Errorf("%s: the constraint %w", c.Pos, err)
 		}
 	}
 	for _, c := range e.Constants {
@@ -83,17 +91,28 @@ func (x *Existing) Resolve(seed uint64) ([]byte, error) {
 }
 
 // all reports whether all conditions hold; an unknown condition does not hold.
-func all(conditions []*expr.Program, v expr.Values) bool {
+func (e *Experiment) all(conditions []*expr.Program, v expr.Values) (bool, error) {
 	for _, c := range conditions {
 		if holds, err := c.Bool(v); err != nil || !holds {
-			return false
+			return false, e.fault(err)
 		}
 	}
-	return true
+	return true, nil
 }
 
-func (d *Derived) addTo(v expr.Values, seed uint64) error {
-	if !all(d.When, v) {
+// fault returns the error of an evaluation that failed though no value is missing. Experiments that began before this
+// was an error have none.
+func (e *Experiment) fault(err error) error {
+	if e.faults && errors.Is(err, expr.ErrUnevaluable) {
+		return err
+	}
+	return nil
+}
+
+func (d *Derived) addTo(e *Experiment, v expr.Values, seed uint64) error {
+	if holds, err := e.all(d.When, v); err != nil {
+		return fmt.Errorf("%s: parameter %q: its condition %w", d.Pos, d.Name, err)
+	} else if !holds {
 		return nil
 	}
 	if d.Program == nil {

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,6 +45,30 @@ func TestUnusableFolders(t *testing.T) {
 		list := unusableFolders(e)
 		if (len(list) > 0) != (want != "") || want != "" && !strings.HasPrefix(list[0].Msg, want) {
 			t.Errorf("%s: %v, want %q", place, list, want)
+		}
+	}
+}
+
+// Constraints that hold nowhere are found, also those that only the host can check; so is one that cannot be evaluated.
+func TestImpossibleConstraints(t *testing.T) {
+	t.Parallel()
+	const ten = "[1,2,3,4,5,6,7,8,9,10]"
+	for constraint, want := range map[string]string{
+		"lr > 2.0":                  "a.yaml:5:15: ",
+		"[1].exists(a, lr > 2.0)":   "a.yaml:5:15: ",
+		"[1].exists(a, lr > 0.995)": "",
+		ten + ".exists(a," + ten + ".exists(b," + ten + ".exists(c," + ten + ".exists(d," + ten + ".exists(e, lr > 2.0)))))": "" +
+			"a.yaml:5:15: the constraint ",
+	} {
+		text := "version: 1\nobjective: {metric: loss, mode: min}\ntrainable: {command: [a]}\n" +
+			"space: {lr: {uniform: [0, 1]}}\nconstraints: ['" + constraint + "']\ntrials: 3\n"
+		e, err := config.Parse("a.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(tooTight(e), computable(e))
+		if (err != nil) != (want != "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", constraint, err)
 		}
 	}
 }

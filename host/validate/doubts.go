@@ -121,10 +121,10 @@ func tooTight(e *config.Experiment) error {
 // tightSpace warns where drawing finds no point that satisfies the constraints: most searchers
 // will not find one either.
 func tightSpace(e *config.Experiment) []*config.Error {
-	if e.Space == nil || len(e.Space.Constraints) == 0 || len(e.Constraints) == 0 {
+	if e.Space == nil || len(e.Constraints) == 0 {
 		return nil
 	}
-	if _, err := e.Space.Sample(space.NewRand(0)); err != nil {
+	if err := points.Possible(e); err != nil {
 		return []*config.Error{doubt(e.Constraints[0].Pos, "%v", err)}
 	}
 	return nil

@@ -6,6 +6,11 @@ import "fmt"
 // errors.Is(err, ErrStopped) is true for both.
 var ErrPaused = fmt.Errorf("%w for now: it is paused", ErrStopped)
 
+// ErrKilled is the [ErrStopped] of a trial that nobody has told to stop: its host is gone, or has killed it. The last
+// result may be missing in the record, so nothing that the trial writes from now on is final.
+// errors.Is(err, ErrStopped) is true for it, too.
+var ErrKilled = fmt.Errorf("%w: it was killed, or its host is gone", ErrStopped)
+
 // Stopper is implemented by Runs that can signal a stop between reports. Trainables that do not
 // call Report for a long time use it; Stopped is closed when the trial was told to stop or pause.
 type Stopper interface {

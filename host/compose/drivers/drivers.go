@@ -4,6 +4,7 @@ package drivers
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/host/compose/pluginset"
 	"github.com/tunehost/tunehost/host/compose/setup"
 	"github.com/tunehost/tunehost/host/compose/views"
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/host/config/points"
 	"github.com/tunehost/tunehost/host/config/spec"
 	"github.com/tunehost/tunehost/host/consult"
@@ -94,6 +96,9 @@ func (d *Drivers) consults(name string, kept *snapshots.Snapshots, answers *inbo
 func (d *Drivers) suggestion(index uint64, p space.Point) (core.Suggestion, error) {
 	e := d.o.Setup.Plan.Experiment
 	g, err := points.Suggest(e, d.o.Setup.File.Seed, index, p)
+	if errors.Is(err, space.ErrTight) || errors.Is(err, expr.ErrUnevaluable) { // no fault of the searcher
+		return g, fmt.Errorf("suggestion %d cannot be a trial: %w", index, err)
+	}
 	if err != nil {
 		return g, fmt.Errorf("searcher %s: its suggestion %d cannot be a trial: %w", e.Searcher.Name, index, err)
 	}

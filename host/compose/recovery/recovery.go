@@ -38,6 +38,7 @@ type Recovery struct {
 // New returns what is known before the record is replayed: only which events are in the result files.
 func New(b *setup.Setup, s *views.Views) *Recovery {
 	e := &Recovery{setup: b, views: s, Rules: stoprules.New(b.Plan.Experiment)}
+	e.Rules.Warn = func(text string) { b.Log.Once(text, text) }
 	switch {
 	case b.Stage != nil:
 		e.Reported = b.Stage.Reported

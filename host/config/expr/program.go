@@ -97,10 +97,13 @@ func (p *Program) evalError(err error) error {
 			return fmt.Errorf("%s: %w (%s)", p.line(), ErrUnknownValue, msg)
 		}
 	}
+	if strings.Contains(msg, "no such overload") { // of this type of value: a comparison with it is not true
+		return fmt.Errorf("%s: %s", p.line(), msg)
+	}
 	if strings.Contains(msg, "cost limit") {
 		msg = "the expression takes too many steps"
 	}
-	return fmt.Errorf("%s: %s", p.line(), msg)
+	return fmt.Errorf("%s: %w: %s", p.line(), ErrUnevaluable, msg)
 }
 
 // line returns the source as one line, for messages.

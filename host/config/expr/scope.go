@@ -26,6 +26,10 @@ var ErrOpaque = errors.New("the expression can only be evaluated by the host")
 // was not reported, a division by zero.
 var ErrUnknownValue = errors.New("unknown value")
 
+// ErrUnevaluable says that an evaluation has failed though no value is missing: it takes too many steps, or a number
+// overflows.
+var ErrUnevaluable = errors.New("cannot be evaluated")
+
 // Error is a mistake in an expression.
 type Error struct {
 	// Column counts runes from 1.

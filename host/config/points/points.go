@@ -5,6 +5,7 @@ package points
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tunehost/tunehost/core"
@@ -13,8 +14,9 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// maxRefusals limits how often a point that only the host can refuse is drawn again.
-const maxRefusals = 100
+// maxRefusals limits how often a point that only the host can refuse is drawn: as often as the space draws where it checks
+// constraints itself.
+const maxRefusals = 10_000
 
 // Suggest turns a searcher's point into a trial, or says why that fails (B-107).
 func Suggest(e *config.Experiment, seed, index uint64, p space.Point) (core.Suggestion, error) {
@@ -34,18 +36,46 @@ func Suggest(e *config.Experiment, seed, index uint64, p space.Point) (core.Sugg
 		}
 		params, err = e.Prune(p).Resolve(draw)
 	}
-	return core.Suggestion{Params: params}, err
+	return core.Suggestion{Params: params}, tight(err)
+}
+
+// tight says of a refusal that no point was found in all draws.
+func tight(err error) error {
+	if errors.Is(err, config.ErrRefused) {
+		return fmt.Errorf("%w (of the last draw: %w)", space.ErrTight, err)
+	}
+	return err
+}
+
+// Possible draws points until one satisfies the constraints, also those that only the host can check. The error is
+// [space.ErrTight].
+func Possible(e *config.Experiment) error {
+	p, err := e.Space.Sample(space.NewRand(0))
+	if err != nil || !e.Space.Opaque {
+		return err
+	}
+	if _, err = Suggest(e, 0, 0, p); errors.Is(err, space.ErrTight) {
+		return err
+	}
+	return nil // what cannot be computed is no matter of constraints
 }
 
 // Complete turns a user's point into a trial; it draws the values that are not given (B-104).
 func Complete(e *config.Experiment, seed, index uint64, given space.Point) (core.Suggestion, error) {
 	rng := space.NewRand(seeds.For(seed, seeds.Point, index))
-	p, err := e.Space.SampleGiven(rng, given)
-	if err != nil {
-		return core.Suggestion{}, err
+	var refused error
+	for range maxRefusals {
+		p, err := e.Space.SampleGiven(rng, given)
+		if err != nil {
+			return core.Suggestion{}, err
+		}
+		params, err := e.Prune(p).Resolve(seeds.For(seed, seeds.Point, index))
+		if !errors.Is(err, config.ErrRefused) || !slices.ContainsFunc(given, math.IsNaN) {
+			return core.Suggestion{Params: params}, err
+		}
+		refused = err
 	}
-	params, err := e.Prune(p).Resolve(seeds.For(seed, seeds.Point, index))
-	return core.Suggestion{Params: params}, err
+	return core.Suggestion{}, tight(refused)
 }
 
 // Exploited returns the parameters of a scheduler's point, which must lie in the space like a

@@ -3,6 +3,8 @@
 package stoprules
 
 import (
+	"errors"
+	"fmt"
 	"math"
 
 	"github.com/tunehost/tunehost/core"
@@ -16,6 +18,9 @@ import (
 // their decision is recorded with it. Their state is a function of the results recorded so far, so
 // that a resumed experiment continues with the same counts.
 type Rules struct {
+	// Warn tells the user that a rule cannot be evaluated, each time; nil: nobody is told.
+	Warn func(text string)
+
 	stop    config.Stop
 	budget  config.Budget
 	strict  []config.MetricRule // {above: x}, {below: x}
@@ -191,7 +196,15 @@ func (r *Rules) holds(m *core.Machine, x *inbox.Result, trained int64, own map[s
 		Vars: map[string]any{"iteration": int64(iterationOf(m, x)), "time": seconds(trained),
 			"training_iteration": int64(iterationOf(m, x)), "time_total_s": seconds(trained),
 			sinceIterations: int64(own[sinceIterations]), sinceTime: own[sinceTime]}})
+	r.fault("stop.when", err)
 	return err == nil && ok
+}
+
+// fault tells the user of a rule that fails though no value is missing: it would never hold, in silence.
+func (r *Rules) fault(rule string, err error) {
+	if r.Warn != nil && errors.Is(err, expr.ErrUnevaluable) {
+		r.Warn(fmt.Sprintf("%s does not count: %v", rule, err))
+	}
 }
 
 // iterationOf returns a result's iteration; a result without one is the next iteration.
@@ -212,6 +225,7 @@ func (r *Rules) budgetReason(m *core.Machine, spent bool) *core.Cause {
 	ok, err := r.budget.When.Bool(expr.Values{Vars: map[string]any{
 		"time": seconds(m.Counted()), "trials": int64(m.Count(core.Terminated) + m.Count(core.Errored)),
 		"trials_failed": int64(m.Count(core.Errored)), "results": r.results, "best": r.best}})
+	r.fault("budget.when", err)
 	if err != nil || !ok {
 		return nil
 	}

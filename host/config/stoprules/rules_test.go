@@ -2,6 +2,7 @@ package stoprules
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
@@ -161,6 +162,30 @@ func answer(m *core.Machine, actions []core.Action) {
 			some := slices.Repeat([]core.Suggestion{{Params: []byte("{}")}}, a.Count)
 			answer(m, m.Apply(4, &core.SuggestionsReceived{Ask: a.Ask, Suggestions: some}))
 			return
+		}
+	}
+}
+
+// A rule that takes too many steps never holds. That is said, not kept silent; a missing value is no matter for anybody.
+func TestRuleOfTooManySteps(t *testing.T) {
+	const ten = "[1,2,3,4,5,6,7,8,9,10]"
+	heavy := ten + ".all(a," + ten + ".all(b," + ten + ".all(c," + ten + ".all(d," + ten + ".all(e, score > 0.0)))))"
+	for when, want := range map[string]bool{heavy: true, "other > 0": false} {
+		e, err := config.Parse("a.yaml", []byte("version: 1\nobjective: {metric: score, mode: max}\n"+
+			"trainable: {command: [a]}\nstop: {when: '"+when+"'}\nbudget: {when: '"+
+			strings.ReplaceAll(strings.ReplaceAll(when, "other", "best"), "score", "best")+"'}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, m, said := New(e), world(t), []string(nil)
+		r.Warn = func(text string) { said = append(said, text) }
+		x := scored(0, 1, 1).Result
+		if out := r.Result(m, 3, func(string) core.MetricID { return 1 }, x); out.Stop != nil {
+			t.Error(out.Stop)
+		}
+		if text := strings.Join(said, "\n"); want != (strings.Contains(text, "stop.when does not count: ") &&
+			strings.Contains(text, "budget.when does not count: ")) || want != (said != nil) {
+			t.Errorf("%s: %q", when, said)
 		}
 	}
 }

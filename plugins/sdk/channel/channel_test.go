@@ -136,6 +136,8 @@ func (h *host) Report(r sdk.Result) (Decision, error) {
 		return Pause, nil
 	case 2:
 		return "", errors.New("not now")
+	case 4:
+		return "", ErrNoAnswer
 	}
 	return Continue, nil
 }
@@ -215,6 +217,23 @@ func TestClient(t *testing.T) {
 	}
 	if len(h.rejected) != 2 {
 		t.Errorf("rejected: %q", h.rejected)
+	}
+}
+
+// Nobody answers for a host that is gone: the connection ends, and the client says so.
+func TestNoAnswer(t *testing.T) {
+	path, h, wait := serveOne(t)
+	c, err := Dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if d, err := c.Report(map[string]float64{"a": 4}, 0, ""); d != "" || !errors.Is(err, ErrNoAnswer) {
+		t.Errorf("%q, %v", d, err)
+	}
+	wait()
+	if len(h.rejected) != 0 {
+		t.Error(h.rejected)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"syscall"
 )
 
 // A Decision is the host's answer to a report.
@@ -18,6 +19,10 @@ const (
 	Pause    Decision = "pause"
 	Stop     Decision = "stop"
 )
+
+// ErrNoAnswer says that a report is not answered: the host is gone, or has killed the trial. Its result may be missing in
+// the record. A program saves nothing as its final state then, and exits; the next host runs the trial again.
+var ErrNoAnswer = errors.New("the host is gone, and the result may not be recorded")
 
 // Report connects to the socket (TUNEHOST_CHANNEL), sends one report and waits for the decision. If
 // iteration is 0, the host counts. checkpoint is a directory, relative to the working directory, or
@@ -44,6 +49,9 @@ func Dial(socket string) (*Client, error) {
 	}
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			return nil, fmt.Errorf("cannot connect to the report channel: %w: %w", err, ErrNoAnswer)
+		}
 		return nil, fmt.Errorf("cannot connect to the report channel: %w", err)
 	}
 	return &Client{conn: conn, lines: NewLines(bufio.NewReader(conn))}, nil
@@ -83,7 +91,7 @@ func (c *Client) Send(m Message) (Decision, error) {
 		return "", err
 	}
 	if _, err := c.conn.Write(line); err != nil {
-		return "", fmt.Errorf("cannot report: %w", err)
+		return "", fmt.Errorf("cannot report: %w: %w", err, ErrNoAnswer)
 	}
 	return c.answer()
 }
@@ -91,7 +99,7 @@ func (c *Client) Send(m Message) (Decision, error) {
 func (c *Client) answer() (Decision, error) {
 	line, _, err := c.lines.Next()
 	if err != nil {
-		return "", fmt.Errorf("the report channel ended without an answer: %w", err)
+		return "", fmt.Errorf("the report channel ended without an answer: %w", ErrNoAnswer)
 	}
 	var a answer
 	if err := json.Unmarshal(line, &a); err != nil {

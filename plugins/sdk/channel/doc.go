@@ -12,6 +12,9 @@
 // Infinity and -Infinity are accepted bare, as Python writes them, and as strings; they are written
 // as strings.
 //
+// If the host dies, or kills the trial, before the result is in its record, the channel closes without an answer
+// ([ErrNoAnswer]): nobody has decided anything.
+//
 // A line that is not a report gets {"error":"…"}, and the channel stays open. A program may use
 // several connections at a time, or one for each report.
 //

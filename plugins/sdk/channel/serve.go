@@ -3,6 +3,7 @@ package channel
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -12,7 +13,7 @@ import (
 // A Handler receives the reports of a connection, one at a time.
 type Handler interface {
 	// Report returns when the program may continue. An error is sent to the program, as for a line
-	// that is not a report.
+	// that is not a report; [ErrNoAnswer] ends the connection without one.
 	Report(r sdk.Result) (Decision, error)
 	// Reject is called for each refused line, with the reason.
 	Reject(line []byte, why error)
@@ -30,23 +31,31 @@ func Serve(conn io.ReadWriter, h Handler) error {
 		if err != nil {
 			return err
 		}
-		if err := reply(conn, handle(line, cut, h)); err != nil {
+		a, err := handle(line, cut, h)
+		if err == nil {
+			err = reply(conn, a)
+		}
+		if err != nil {
 			return err
 		}
 	}
 }
 
-func handle(line []byte, cut bool, h Handler) answer {
+// handle returns the answer, or ErrNoAnswer.
+func handle(line []byte, cut bool, h Handler) (answer, error) {
 	r, err := parse(line, cut)
 	var d Decision
 	if err == nil {
 		d, err = h.Report(r)
 	}
+	if errors.Is(err, ErrNoAnswer) {
+		return answer{}, err
+	}
 	if err != nil {
 		h.Reject(line, err)
-		return answer{Error: err.Error()}
+		return answer{Error: err.Error()}, nil
 	}
-	return answer{Decision: d}
+	return answer{Decision: d}, nil
 }
 
 func parse(line []byte, cut bool) (sdk.Result, error) {

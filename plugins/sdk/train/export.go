@@ -32,7 +32,7 @@ func (r *run) export(err error) {
 func (r *run) endsWell(err error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.killed || r.paused && !r.done {
+	if r.killed || !r.told && r.ctx.Err() != nil || r.paused && !r.done {
 		return false
 	}
 	return err == nil || errors.Is(err, sdk.ErrStopped) && !errors.Is(err, sdk.ErrPaused)

@@ -28,6 +28,7 @@ type run struct {
 	granted uint64
 	asked   []string // directories to save to, oldest first
 	stop    bool
+	told    bool // the host has told it to stop, not only killed it
 	paused  bool // it will continue later
 	stopDir string
 	killed  bool
@@ -66,12 +67,12 @@ func (r *run) order(c *Command) {
 	case Save:
 		r.asked = append(r.asked, c.Dir)
 	case Stop:
-		r.paused = c.Paused
+		r.paused, r.told = c.Paused, true
 		r.halted(c.Dir)
 	case Kill:
-		r.halted("")
 		r.killed = true
 		r.cancel()
+		r.halted("")
 	}
 	r.mu.Unlock()
 	select {
@@ -94,12 +95,15 @@ func (r *run) Stopped() <-chan struct{} { return r.halt }
 // Paused implements sdk.Pauser.
 func (r *run) Paused() bool { return errors.Is(r.stopError(), sdk.ErrPaused) }
 
-// stopError returns the error of Report for a run that was told to stop.
+// stopError returns the error of Report for a run that must end.
 func (r *run) stopError() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.paused {
+	switch {
+	case r.paused:
 		return sdk.ErrPaused
+	case !r.told && r.ctx.Err() != nil:
+		return sdk.ErrKilled
 	}
 	return sdk.ErrStopped
 }

@@ -120,6 +120,47 @@ func TestPausedIsTold(t *testing.T) {
 	}
 }
 
+// Where the host is gone, or kills the trial, nobody has answered the result; a stop that came before is one.
+func TestKilledIsNoStop(t *testing.T) {
+	for how, end := range map[string]func(s *Session) error{
+		"gone":   func(s *Session) error { s.Close(); return nil },
+		"killed": func(s *Session) error { return s.Send([]Command{{Kind: Kill, Run: 1}}) },
+		"stopped before": func(s *Session) error {
+			return s.Send([]Command{{Kind: Stop, Run: 1}, {Kind: Kill, Run: 1}})
+		},
+	} {
+		told, exported := make(chan error, 1), make(chan bool, 1)
+		s := NewSession(sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+			sdk.ExportWith(run, func(string, string) error { exported <- true; return nil })
+			err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "loss", Value: 1}}}, nil)
+			told <- err
+			return err
+		}), sdk.TrainableTraits{})
+		trial := &sdk.Trial{Export: []string{"a"}, ExportDir: t.TempDir()}
+		if err := s.Send([]Command{{Kind: Start, Run: 1, Trial: trial}}); err != nil {
+			t.Fatal(err)
+		}
+		for heard := 0; heard < 2; { // it has started, and has reported
+			events, err := s.Recv()
+			if err != nil {
+				t.Fatal(err)
+			}
+			heard += len(events)
+		}
+		if err := end(s); err != nil {
+			t.Fatal(err)
+		}
+		s.Wait()
+		err := <-told
+		if !errors.Is(err, sdk.ErrStopped) || errors.Is(err, sdk.ErrKilled) != (how != "stopped before") {
+			t.Errorf("%s: Report answered %v", how, err)
+		}
+		if len(exported) > 0 {
+			t.Errorf("%s: it exports a model", how)
+		}
+	}
+}
+
 // B-060: a successful trial exports its model in each format; one that fails or is paused does not,
 // and a format that fails does not fail the trial.
 func TestExport(t *testing.T) {

@@ -89,6 +89,9 @@ func (c *connections) Report(res sdk.Result) (channel.Decision, error) {
 	r.reported(item{res, answer})
 	d := c.answer(<-answer)
 	c.a.heard.reset()
+	if d == unanswered {
+		return "", channel.ErrNoAnswer
+	}
 	return d, nil
 }
 
@@ -113,6 +116,9 @@ func (c *connections) answer(d channel.Decision) channel.Decision {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waits--
+	if d == unanswered {
+		return d
+	}
 	if c.ends != nil && c.waits == 0 {
 		return c.a.results.stop(c.ends, true)
 	}

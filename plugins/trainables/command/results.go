@@ -61,6 +61,10 @@ func (r *results) init(a *attempt) {
 	r.decision = channel.Continue
 }
 
+// unanswered is the decision on reports to a host that is gone, or has killed the trial: the channel closes. A program
+// that was told to stop would take its last state for the final one, though the record may not even have the result.
+const unanswered channel.Decision = ""
+
 // claim reports whether results of this way count.
 func (r *results) claim(w way) bool {
 	r.way.CompareAndSwap(nil, w)
@@ -253,7 +257,7 @@ func (r *results) deliverAll() {
 // deliver sends one result. After a stop only a checkpoint matters; after a pause also the results
 // before it.
 func (r *results) deliver(it item) channel.Decision {
-	if d := r.verdict(); d == channel.Stop && it.result.Checkpoint == "" {
+	if d := r.verdict(); d == unanswered || d == channel.Stop && it.result.Checkpoint == "" {
 		return d
 	}
 	if err := r.a.run.Report(it.result, nil); err != nil {
@@ -278,8 +282,11 @@ func (r *results) stop(err error, told bool) channel.Decision {
 	defer r.mu.Unlock()
 	if r.err == nil {
 		r.err, r.told, r.decision = err, told, channel.Stop
-		if errors.Is(err, sdk.ErrPaused) {
+		switch {
+		case errors.Is(err, sdk.ErrPaused):
 			r.decision = channel.Pause
+		case errors.Is(err, sdk.ErrKilled):
+			r.decision = unanswered
 		}
 		close(r.stopped)
 	}

@@ -39,7 +39,7 @@ func (a *attempt) supervise(ctx context.Context) {
 		s.silence = time.NewTimer(a.p.deadline)
 		defer s.silence.Stop()
 	}
-	for s.next() {
+	for s.next(ctx) {
 	}
 	s.arm(nil)
 }
@@ -59,7 +59,7 @@ type supervisor struct {
 	timer     *time.Timer
 }
 
-func (s *supervisor) next() bool {
+func (s *supervisor) next(ctx context.Context) bool {
 	select {
 	case <-s.head:
 		s.head = nil
@@ -71,7 +71,9 @@ func (s *supervisor) next() bool {
 		s.a.kill()
 	case <-s.asked:
 		s.asked = nil
-		s.a.conns.stop(stopCause(s.a.run))
+		if ctx.Err() == nil { // else it is killed
+			s.a.conns.stop(stopCause(s.a.run))
+		}
 	case <-s.stopped:
 		s.stopped, s.silence, s.phase = nil, nil, stopping
 		s.arm(stopSteps(seconds(s.a.trial.GraceSeconds), s.a.results.wasTold()))
