@@ -39,13 +39,15 @@ func (s *settings) placeOf(set string) string {
 //	2: a list is a mistake; {value: X} is a constant; code pasted from other tuners is a mistake
 //	3: without a searcher it is auto; it was random
 //	4: points take their own combinations of a grid; they took its first ones
-const Reading = 4
+//	5: in a list in brackets within braces a:b is a text; it was a map
+const Reading = 5
 
 // The versions that brought the rules that are asked for.
 const (
 	strictReading   = 2
 	searcherReading = 3
 	gridReading     = 4
+	colonReading    = 5
 )
 
 // Recorded reads a file by that version of the reading rules; 0 is the first.
@@ -141,7 +143,7 @@ func Parse(name string, data []byte, options ...Option) (*Experiment, error) {
 	for _, o := range options {
 		o(&set)
 	}
-	p := &problems{}
+	p := &problems{mapsInLists: set.reading < colonReading}
 	root := readYAML(p, name, data)
 	if root == nil || root.kind == nullKind && len(p.errs) > 0 {
 		return nil, p.err()
