@@ -106,6 +106,8 @@ type (
 	// granted, pending, refused or lost. It releases all other leases that it has.
 	AdoptLeases struct{ Leases []LeaseID }
 
+	// JudgeBudget asks whether the expression of the budget holds. Until BudgetJudged answers, nothing starts.
+	JudgeBudget struct{}
 	// SetTimer asks for Ticked when the running time reaches At. It replaces an earlier timer.
 	SetTimer struct{ At int64 }
 	// Warn warns the user.
@@ -136,6 +138,7 @@ func (DropState) action()        {}
 func (RequestLease) action()     {}
 func (ReleaseLease) action()     {}
 func (AdoptLeases) action()      {}
+func (JudgeBudget) action()      {}
 func (SetTimer) action()         {}
 func (Warn) action()             {}
 func (Finish) action()           {}

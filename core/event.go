@@ -210,6 +210,9 @@ type (
 	// (B-077, B-107).
 	PluginFailed struct{ Cause Cause }
 
+	// BudgetJudged answers JudgeBudget: Cause is that the expression of the budget holds, or nil.
+	BudgetJudged struct{ Cause *Cause }
+
 	// Ticked: time has passed; see SetTimer.
 	Ticked struct{}
 	// OfferMade and OfferWithdrawn: a caller offers to train one more trial, or withdraws an offer

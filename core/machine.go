@@ -18,6 +18,7 @@ type Machine struct {
 	metricTables
 	granting
 	consulting
+	judging judging
 	ending
 	work    bool // something may be started or requested
 	actions []Action
@@ -178,6 +179,7 @@ func (m *Machine) Apply(at int64, e Event) []Action {
 	m.searchOver()
 	m.engine.releaseUnused()
 	m.finishIfDone()
+	m.judge()
 	m.setTimer()
 	return m.actions
 }
@@ -213,6 +215,7 @@ func (e *SettingsChanged) apply(m *Machine) {
 func (m *Machine) settings(s Spec) {
 	m.spec = s
 	m.choose()
+	m.judging = judging{}
 	m.required = make([]MetricID, len(s.Required))
 	m.rules = make([]MetricID, len(s.Stop.Metrics))
 	m.score = 0
@@ -379,6 +382,7 @@ func (m *Machine) endsForGood() bool {
 // reopen continues a finished experiment.
 func (m *Machine) reopen() {
 	m.outcome, m.cause, m.closing = 0, Cause{}, closing{}
+	m.judging = judging{}
 	m.work = true
 	m.searcherLearned() // "not yet" is asked again
 }

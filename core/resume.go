@@ -5,6 +5,7 @@ package core
 // stay owed.
 func (e *HostStarted) apply(m *Machine) {
 	m.wall, m.host, m.hosted = e.Wall-m.now, e.Host, true
+	m.judging = judging{}
 	m.caller.offers = 0
 	m.resumed.clear()
 	m.pending.clear()

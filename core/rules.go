@@ -54,9 +54,13 @@ const (
 	//   - While as many trials are in ERROR as the budget allows, nothing starts and the searcher is asked
 	//     nothing: an experiment that continues without a higher limit ends again without a further failure.
 	RulesV6
+	// RulesV7:
+	//   - An expression of the budget is tested whenever a trial ends or is to run again, before anything
+	//     else starts, when a host begins, and as time passes; before, only with a result.
+	RulesV7
 
 	// NewestRules is the version of new experiments.
-	NewestRules = RulesV6
+	NewestRules = RulesV7
 )
 
 // since reports whether the experiment's rules are at least v.

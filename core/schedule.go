@@ -6,7 +6,7 @@ import "github.com/tunehost/tunehost/core/resource"
 func (m *Machine) schedule() {
 	m.work = m.work || m.engine.isDue()
 	for m.work && m.hosted && m.owing == 0 && !m.onHold && m.outcome == 0 && m.closing.outcome == 0 &&
-		!m.spent() {
+		!m.spent() && !m.unjudged() {
 		m.work = false
 		m.granter.start()
 		m.askForMore()

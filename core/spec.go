@@ -132,6 +132,10 @@ type Budget struct {
 	TimeNS int64 `json:"time_ns,omitempty"`
 	// TrialsFailed is how many trials may end in ERROR.
 	TrialsFailed uint32 `json:"trials_failed,omitempty"`
+	// Judged: an expression ends the experiment, too. The host evaluates it when JudgeBudget asks, and with each
+	// result. Timed: it depends on the time.
+	Judged bool `json:"judged,omitempty"`
+	Timed  bool `json:"timed,omitempty"`
 }
 
 // Checkpoint says when checkpoints are made and which are kept.

@@ -39,7 +39,7 @@ func (m *Machine) setTimer() {
 	if m.outcome != 0 {
 		return
 	}
-	next := int64(math.MaxInt64)
+	next := int64(never)
 	if b := m.spec.Budget.TimeNS; b > 0 && m.closing.outcome == 0 {
 		next = m.whenCounted(b)
 	}
@@ -57,17 +57,23 @@ func (m *Machine) setTimer() {
 		}
 		break
 	}
+	if m.closing.outcome == 0 && !m.judging.asked {
+		next = min(next, m.whenJudged())
+	}
 	if m.waitUntil > 0 {
 		next = min(next, m.waitUntil)
 	}
 	if m.engine.wake > 0 {
 		next = min(next, m.engine.wake)
 	}
-	if next != math.MaxInt64 && next != m.wake {
+	if next != never && next != m.wake {
 		m.wake = next
 		m.do(SetTimer{next})
 	}
 }
+
+// never is a time that does not come.
+const never = math.MaxInt64
 
 // Counted is the running time that counts for the time budget.
 func (m *Machine) Counted() int64 {
@@ -86,7 +92,7 @@ func (m *Machine) whenCounted(ns int64) int64 {
 	case !m.since(RulesV5):
 		return ns
 	case m.onHold && m.Counted() < ns:
-		return math.MaxInt64
+		return never
 	}
 	return ns + m.holdNS
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock/clocktest"
 	"github.com/tunehost/tunehost/plugins/schedulers/patience"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -173,6 +174,9 @@ func TestStopRulesOfExperiments(t *testing.T) {
 		{"budget: {when: results >= 25}", "budget.when holds: results >= 25", undisturbed, 2},
 		{"budget: {when: best >= 4.0}", "budget.when holds: best >= 4.0", undisturbed, 2},
 		{"budget: {when: trials >= 1 && best > 100.0}", "", undisturbed, 3},
+		// Trials that end or fail are tested before the next one starts.
+		{"budget: {when: trials_failed >= 2}", "budget.when holds: trials_failed >= 2", fails, 2},
+		{"budget: {when: trials >= 2}", "budget.when holds: trials >= 2", undisturbed, 2},
 		// The best values are 2, 4 and 6; one trial that stays at its own is no plateau.
 		{"budget: {plateau: {last: 2, std: 1.5}}", "plateau of the experiment", undisturbed, 2},
 		{"budget: {plateau: {last: 2, std: 0.1}}", "plateau of the experiment", undisturbed, 2},
@@ -190,6 +194,26 @@ func TestStopRulesOfExperiments(t *testing.T) {
 			t.Errorf("%s: %v (%s) after %d trials; want %d: %s", c.rules, ended.Outcome, ended.Reason, begun, c.trials,
 				c.reason)
 		}
+	}
+}
+
+// B-018: an expression over the time holds without a result, also while a trial runs.
+func TestBudgetOverTheTime(t *testing.T) {
+	silent := sdk.TrainablePlugin{
+		Info: sdk.Info{Name: "silent", Version: "1", Options: noOptions},
+		Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+			return sdk.TrainFunc(func(ctx context.Context, _ sdk.Run) error {
+				<-ctx.Done()
+				return ctx.Err()
+			}), sdk.TrainableTraits{}, nil
+		},
+	}
+	o, _ := quick(t, `{version: 1, seed: 1, objective: {metric: score, mode: max}, trainable: {plugin: silent},
+stop_grace: 1s, budget: {when: time > 2.0}}`, silent)
+	o.Clock = clocktest.New(20)
+	ended := finish(t, o)
+	if ended.Outcome != core.Finished || ended.Reason != "budget.when holds: time > 2.0" {
+		t.Errorf("ended %+v", ended)
 	}
 }
 

@@ -184,6 +184,8 @@ func (a *audit) action(x core.Action) error {
 		return a.remove(x)
 	case core.DropState:
 		return a.drop(x)
+	case core.JudgeBudget:
+		a.judging = true
 	case core.Finish:
 		return a.finish()
 	}

@@ -29,6 +29,7 @@ type audit struct {
 	leases  leasebook
 	hosted  bool
 	onHold  bool // by the user
+	judging bool // the budget's expression is to be tested
 	closing bool // before the event
 	ended   bool
 	holding *held // by this event
@@ -108,6 +109,8 @@ func (a *audit) before(at int64, e core.Event) {
 		if t := a.trial(e.Trial); t != nil {
 			t.end.byUser = true
 		}
+	case *core.BudgetJudged:
+		a.judging = false
 	case *core.PauseRequested:
 		a.onHold = a.onHold || e.All
 	case *core.UnpauseRequested:
@@ -452,6 +455,9 @@ func (a *audit) kept() error {
 // startsTrials reports that trials can start as far as resources allow.
 func (a *audit) startsTrials() bool {
 	if o, _ := a.m.Outcome(); !a.hosted || a.onHold || a.m.Orphans() > 0 || a.m.Closing() || o != 0 {
+		return false
+	}
+	if a.judging { // something may begin with the answer
 		return false
 	}
 	if limit := int(a.spec.Budget.TrialsFailed); limit > 0 && a.m.Count(core.Errored) >= limit {

@@ -116,6 +116,10 @@ func (c command) setting(s *core.Spec, key, v string) (err error) {
 		s.Budget.TimeNS = int64(duration(v))
 	case "trials_failed":
 		s.Budget.TrialsFailed = uint32(n)
+	case "judged":
+		s.Budget.Judged = true
+	case "timed":
+		s.Budget.Timed = true
 	case "require":
 		s.Required = append(s.Required, core.Required{Metric: v, By: "objective"})
 	case "reach", "below":

@@ -16,7 +16,7 @@
 //	start [rules=N] [trials=N] [cpu=N] [concurrency=N] [retries=N] [lost=N] [overcommit] [every=N] [keep=N]
 //	      [score=NAME [mode=min]] [at_end] [memory] [saves] [quiet] [independent] [manual] [wait]
 //	      [fail_fast] [fail_raise] [lenient] [require=NAME] [reach=NAME:X]
-//	      [below=NAME:X] [iterations=N] [trial_time=D] [time=D] [trials_failed=N]
+//	      [below=NAME:X] [iterations=N] [trial_time=D] [time=D] [trials_failed=N] [judged] [timed]
 //	      [leases [idle=D] [own_requests] [most=N]] [unleased] [group]
 //	settings KEY=VALUE…           like start, for an experiment that continues
 //	host                          a (new) host takes over the experiment
@@ -36,6 +36,7 @@
 //	stop N|all | pause N|all | unpause N|all            the user
 //	reset N [scratch] [fresh] [unstarted] [steered]     the user runs a trial again
 //	interrupt | giveup why=(…) | offer | withdraw | tick
+//	judged [all=(…)]              the host has tested the budget's expression (all: it holds)
 //	trials | usage | means | leases   print the state
 //
 // Any command may have at=DURATION, the running time of its event.

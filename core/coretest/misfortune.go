@@ -79,6 +79,7 @@ func (w *World) limits(s *core.Spec) {
 	}
 	if w.one(8) {
 		s.Budget.TrialsFailed = 1 + w.r.Uint32N(3)
+		s.Budget.Judged, s.Budget.Timed = w.one(2), w.one(2)
 	}
 }
 

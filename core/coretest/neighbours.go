@@ -37,6 +37,9 @@ func (w *World) somebody() []core.Event {
 		}
 	}
 	can = append(can, w.engines()...)
+	if w.judging {
+		can = append(can, w.judge)
+	}
 	if w.spec.Manual && w.M.Offers() == 0 {
 		can = append(can, func() []core.Event { return []core.Event{&core.OfferMade{}} })
 	}
@@ -81,6 +84,14 @@ func (w *World) resumePaused() core.Event {
 		return nil
 	}
 	return e
+}
+
+func (w *World) judge() []core.Event {
+	w.judging = false
+	if !w.calm && w.one(30) {
+		return []core.Event{&core.BudgetJudged{Cause: &core.Cause{Kind: core.CauseBudgetExpression, Text: "enough"}}}
+	}
+	return []core.Event{&core.BudgetJudged{}}
 }
 
 func (w *World) tick() []core.Event {

@@ -75,6 +75,8 @@ func (s *Story) print(a core.Action) string {
 		return fmt.Sprintf("release lease %d\n", a.Lease)
 	case core.AdoptLeases:
 		return printAdopt(a)
+	case core.JudgeBudget:
+		return "judge the budget\n"
 	case core.SetTimer:
 		return fmt.Sprintf("timer at %s\n", time.Duration(a.At))
 	case core.Warn:

@@ -207,6 +207,8 @@ func (s *Story) user(c command) ([]core.Event, error) {
 		return []core.Event{&core.Interrupted{}}, nil
 	case "giveup":
 		return []core.Event{&core.PluginFailed{Cause: core.Cause{Kind: core.CausePluginFailed, Text: c.quoted()}}}, nil
+	case "judged":
+		return []core.Event{&core.BudgetJudged{Cause: c.rule("all", core.CauseBudgetExpression)}}, nil
 	case "tick":
 		return []core.Event{&core.Ticked{}}, nil
 	case "lease":

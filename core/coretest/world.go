@@ -32,7 +32,8 @@ type World struct {
 	owed    []uint64 // observations that the scheduler has not decided
 	nodes   []bool   // which nodes exist
 	timer   int64
-	faulty  int // one in so many steps goes wrong; 0: none
+	judging bool // the budget's expression is to be tested
+	faulty  int  // one in so many steps goes wrong; 0: none
 
 	// Log, if set, is called with each event and its actions.
 	Log func(string)
@@ -228,6 +229,8 @@ func (w *World) hear(a core.Action) {
 		from := w.M.View(a.Trial).Iteration
 		w.procs = append(w.procs, &proc{trial: a.Trial, attempt: a.Attempt, iter: from,
 			length: from + 1 + w.r.Uint64N(6), credits: 1 + int(w.spec.RunAhead)})
+	case core.JudgeBudget:
+		w.judging = true
 	case core.SetTimer:
 		w.timer = a.At
 	case core.RequestLease, core.ReleaseLease, core.AdoptLeases:

@@ -93,6 +93,7 @@ var kinds = []*rapid.Generator[core.Event]{
 	event(func(t *rapid.T) core.Event {
 		return &core.LeaseRouted{Lease: lease(t), Direct: rapid.Bool().Draw(t, "direct"), Why: text(t)}
 	}),
+	event(func(t *rapid.T) core.Event { return &core.BudgetJudged{Cause: maybeCause(t)} }),
 }
 
 func event(f func(*rapid.T) core.Event) *rapid.Generator[core.Event] { return rapid.Custom(f) }

@@ -72,5 +72,6 @@ func example(i int) core.Event {
 		&core.LeaseEnding{Lease: 1, At: math.MaxInt64},
 		&core.LeaseLost{Lease: 1, Why: "node down"},
 		&core.LeaseRouted{Lease: 1, Direct: true, Why: "no credentials"},
+		&core.BudgetJudged{Cause: &core.Cause{Kind: core.CauseBudgetExpression, Text: "trials > 3"}},
 	}[i]
 }

@@ -45,6 +45,7 @@ const (
 	kindLeaseEnding
 	kindLeaseLost
 	kindLeaseRouted
+	kindBudgetJudged
 )
 
 // Append appends the record of an event at the running time at, which must not be negative.
@@ -140,6 +141,8 @@ func kindOf(e core.Event) uint64 {
 		return kindModelExported
 	case *core.StateHeld:
 		return kindStateHeld
+	case *core.BudgetJudged:
+		return kindBudgetJudged
 	}
 	return kindOfLease(e)
 }
@@ -195,6 +198,7 @@ var makers = [...]func() core.Event{
 	kindLeaseEnding:         func() core.Event { return new(core.LeaseEnding) },
 	kindLeaseLost:           func() core.Event { return new(core.LeaseLost) },
 	kindLeaseRouted:         func() core.Event { return new(core.LeaseRouted) },
+	kindBudgetJudged:        func() core.Event { return new(core.BudgetJudged) },
 }
 
 func newEvent(kind uint64) core.Event {
@@ -329,6 +333,8 @@ func visitRare(f *fields, e core.Event) {
 			learnedResult(f, &e.Results[i])
 			f.over()
 		}
+	case *core.BudgetJudged:
+		causeAt(f, 1, &e.Cause)
 	case *core.ModelExported:
 		number32(f, 1, &e.Trial)
 		number32(f, 2, &e.Attempt)

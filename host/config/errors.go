@@ -85,6 +85,8 @@ type problems struct {
 	errs     Errors
 	warnings Errors
 	settled  map[Pos]bool // places whose mistake says it all
+	// mapsInLists: `a:b` in a list within braces is a map, as it was before colonReading.
+	mapsInLists bool
 }
 
 // settle reports a mistake in a value; what else the value is not is no further mistake.

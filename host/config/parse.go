@@ -40,7 +40,7 @@ func (s *settings) placeOf(set string) string {
 //	3: without a searcher it is auto; it was random
 //	4: points take their own combinations of a grid; they took its first ones
 //	5: a constraint or a condition that takes too many steps, or overflows, is an error; the constraint held, and the
-//	   condition did not
+//	   condition did not. In a list in brackets within braces a:b is a text; it was a map
 const Reading = 5
 
 // The versions that brought the rules that are asked for.
@@ -49,6 +49,7 @@ const (
 	searcherReading = 3
 	gridReading     = 4
 	faultReading    = 5
+	colonReading    = 5
 )
 
 // Recorded reads a file by that version of the reading rules; 0 is the first.
@@ -144,7 +145,7 @@ func Parse(name string, data []byte, options ...Option) (*Experiment, error) {
 	for _, o := range options {
 		o(&set)
 	}
-	p := &problems{}
+	p := &problems{mapsInLists: set.reading < colonReading}
 	root := readYAML(p, name, data)
 	if root == nil || root.kind == nullKind && len(p.errs) > 0 {
 		return nil, p.err()

@@ -80,6 +80,10 @@ func (r *reader) parse(data []byte) (body ast.Node, problem *Error) {
 	if err := r.limits(tokens); err != nil {
 		return nil, err
 	}
+	tokens, problem = r.colonTexts(tokens)
+	if problem != nil {
+		return nil, problem
+	}
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		return nil, r.syntax(err)

@@ -12,6 +12,8 @@ func (l *Engine) do(a core.Action) {
 		l.tell(a.Observation)
 	case core.AskSearcher:
 		l.Searcher.Ask(a)
+	case core.JudgeBudget:
+		l.Inbox.Post(&core.BudgetJudged{})
 	case core.SetTimer:
 		l.Timer.Set(a.At)
 	case core.Warn:

@@ -51,12 +51,15 @@ func (x *encoder) encode(at int64, batch []inbox.Item) (records [][]byte, n int,
 	return x.records, len(batch), nil
 }
 
-// one makes records of one item. An item that stops all trials is the last of its batch: later items
+// one makes records of one item. An item that may stop all trials is the last of its batch: later items
 // are judged when all trials are stopped.
 func (x *encoder) one(n *inbox.Item) (last bool, err error) {
 	if n.Result == nil {
 		if m, ok := n.Event.(*core.MetricNamed); ok {
 			x.names[m.Name] = m.ID
+		}
+		if _, ok := n.Event.(*core.BudgetJudged); ok {
+			return true, x.add(x.rules.Judge(x.machine))
 		}
 		return false, x.add(n.Event)
 	}

@@ -27,7 +27,9 @@ func (o *Opener) Scheduler(ctx context.Context, h *Redelivery, through uint64,
 	care.Snapshot, care.SnapshotAt = kept.Newest(through)
 	open := o.openScheduler
 	if len(refs) > 1 {
-		open = o.openLayers
+		open = func(ctx context.Context, _ config.PluginRef, snapshot []byte) (plugin.Scheduler, error) {
+			return o.openLayers(ctx, snapshot, through == 0)
+		}
 	}
 	return plugin.SuperviseScheduler(ctx, care, func(ctx context.Context, snapshot []byte) (plugin.Scheduler, error) {
 		s, err := open(ctx, o.Experiment.Scheduler, snapshot)
@@ -67,8 +69,9 @@ func (o *Opener) openScheduler(ctx context.Context, ref config.PluginRef, snapsh
 	return s, nil
 }
 
-// openLayers starts the scheduler, its base, and the plugin that only stops.
-func (o *Opener) openLayers(ctx context.Context, _ config.PluginRef, snapshot []byte) (plugin.Scheduler, error) {
+// openLayers starts the scheduler, its base, and the plugin that only stops. first says that they have not decided
+// anything yet: what an earlier program has accepted goes on.
+func (o *Opener) openLayers(ctx context.Context, snapshot []byte, first bool) (plugin.Scheduler, error) {
 	refs := o.Experiment.Schedulers()
 	parts, err := layered.Parts(snapshot, len(refs))
 	if err != nil {
@@ -77,6 +80,11 @@ func (o *Opener) openLayers(ctx context.Context, _ config.PluginRef, snapshot []
 	layers := make([]*layered.Layer, 0, len(refs))
 	for i, ref := range refs {
 		s, err := o.openScheduler(ctx, ref, parts.Plugin(i))
+		if err == nil && first && o.stops(i) {
+			if err = refused(ref, OnlyStops(ref, s.Traits())); err != nil {
+				_ = s.Close()
+			}
+		}
 		if err != nil {
 			_ = layered.New(layers).Close()
 			return nil, err
@@ -86,6 +94,15 @@ func (o *Opener) openLayers(ctx context.Context, _ config.PluginRef, snapshot []
 		layers = append(layers, l)
 	}
 	return layered.New(layers), nil
+}
+
+// OnlyStops refuses a scheduler under stop that says of itself that it pauses trials or moves them to other checkpoints.
+func OnlyStops(ref config.PluginRef, t sdk.Traits) error {
+	if !t.Saves {
+		return nil
+	}
+	return &plugin.Error{Plugin: title(sdk.KindScheduler, ref), Failure: plugin.Refused,
+		What: "pauses trials or changes them, and under stop a plugin may only stop them: use it as the scheduler"}
 }
 
 // stops reports whether the i-th scheduler may only stop.

@@ -24,7 +24,7 @@ func Check(o *options.Options, e *config.Experiment) error {
 		errs = append(errs, checkFormat(ref))
 	}
 	errs = append(errs, missing(o.Mode.Manual, e)...)
-	errs = append(errs, workless(e), tooTight(e), notHere(o, e), computable(e))
+	errs = append(errs, workless(e), tooTight(e), notHere(o, e), computable(e), requestable(e))
 	if !o.Mode.Manual && !o.Mode.Virtual {
 		errs = append(errs, needs.Startable(e), needs.ToUpload(e))
 	}

@@ -73,6 +73,28 @@ func TestImpossibleConstraints(t *testing.T) {
 	}
 }
 
+// What trials need is tried, too: a run would end at the first trial without a value.
+func TestRequestable(t *testing.T) {
+	t.Parallel()
+	for amount, want := range map[string]string{
+		"w":                 "cpu: w: unknown value (no such attribute(s): w); some trials lack a value, such as",
+		"o == 'a' ? w : 1":  "",
+		"o == 'a' ? w : -1": "needs",
+	} {
+		text := "version: 1\nobjective: {metric: loss, mode: min}\ntrainable: {command: [a]}\n" +
+			"space: {o: {choice: [a, b]}, w: {int: [1, 2], when: \"o == 'a'\"}}\nresources: {cpu: \"" + amount + "\"}\n"
+		e, err := config.Parse("a.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = requestable(e)
+		if (err != nil) != (want != "") || err != nil && (!strings.Contains(err.Error(), want) ||
+			!strings.HasPrefix(err.Error(), "a.yaml:5:")) {
+			t.Errorf("%s: %v, want %q", amount, err, want)
+		}
+	}
+}
+
 // What is computed from parameters is tried: a run would fail at its first trial.
 func TestComputable(t *testing.T) {
 	t.Parallel()

@@ -160,6 +160,43 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
+// Whole numbers that divide to whole numbers, where a real number was probably meant.
+func TestDoubtfulDivisions(t *testing.T) {
+	plain := testScope()
+	sample := testScope()
+	sample.Random = true
+	budget := &Scope{Vars: map[string]Type{"trials": Int, "trials_failed": Int, "time": Float}}
+	for _, c := range []struct {
+		scope  *Scope
+		src    string
+		column int // of the only doubt; 0: none
+	}{
+		{budget, "trials_failed / trials > 0.4", 15},
+		{budget, "0.4 < trials_failed / trials", 21},
+		{budget, "trials_failed * 1.0 / trials > 0.4", 0},
+		{budget, "time / trials > 0.4", 0},
+		{budget, "trials / 10 * 2 > 0.4", 8},
+		{budget, "trials / 10 >= 2", 0},
+		{budget, "time > 1/2", 9},
+		{plain, "layers / 2 == 1", 0},
+		{plain, "lr * (layers / batch) < 0.1", 14},
+		{plain, "sqrt(layers / batch) < 1.0", 13},
+		{plain, "int(layers / batch) < 1.0", 0},
+		{sample, "layers / batch", 8},
+		{sample, "int(layers / batch)", 0},
+		{sample, "layers / 2", 0},
+		{sample, "7 / 2", 3},
+		{sample, "ceil(layers / 2)", 13},
+		{sample, "lr / 2", 0},
+	} {
+		got := Doubts(c.src, c.scope)
+		if c.column == 0 && len(got) == 0 || c.column > 0 && len(got) == 1 && got[0].Column == c.column {
+			continue
+		}
+		t.Errorf("%s: found %v, want one at column %d (0: none)", c.src, got, c.column)
+	}
+}
+
 func TestBool(t *testing.T) {
 	s := &Scope{
 		Params: []space.Param{{Name: "lr", Kind: space.Real, Low: 0, High: 1},

@@ -27,15 +27,19 @@ func Lower(src string, s *Scope) (*space.Expr, error) {
 }
 
 // Doubts lists parts of src that are valid but probably not intended: values that no choice of a
-// parameter has.
+// parameter has, and divisions that drop a rest.
 func Doubts(src string, s *Scope) []*Error {
 	c, err := compile(src, s, Any)
 	if err != nil {
 		return nil
 	}
 	var doubts []*Error
-	ast.PreOrderVisit(c.checked.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		doubts = append(doubts, c.doubt(e)...)
+	root := c.checked.NativeRep().Expr()
+	if s.Random {
+		doubts = c.quotient(root)
+	}
+	ast.PreOrderVisit(root, ast.NewExprVisitor(func(e ast.Expr) {
+		doubts = append(append(doubts, c.doubt(e)...), c.divisions(e)...)
 	}))
 	return doubts
 }

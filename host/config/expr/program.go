@@ -36,6 +36,7 @@ type Program struct {
 	scope   *Scope
 	prg     cel.Program
 	uses    []string
+	vars    []string
 	metrics []string
 }
 
@@ -55,6 +56,9 @@ func (p *Program) Source() string { return p.source }
 // Uses lists the parameters, constants and computed values that the expression
 // names.
 func (p *Program) Uses() []string { return p.uses }
+
+// Vars lists the host's variables that the expression names.
+func (p *Program) Vars() []string { return p.vars }
 
 // Metrics lists the metrics that the expression names.
 func (p *Program) Metrics() []string { return p.metrics }
@@ -212,7 +216,10 @@ func (c *compiled) program(e ast.Expr) (*Program, error) {
 	}
 	p := &Program{source: c.source, scope: c.scope, prg: prg, metrics: metricNames(e)}
 	for _, h := range hiddenNames(e) {
-		if _, name, ok := strings.Cut(h, ":"); ok && !strings.HasPrefix(h, varPrefix) {
+		switch _, name, ok := strings.Cut(h, ":"); {
+		case strings.HasPrefix(h, varPrefix):
+			p.vars = append(p.vars, name)
+		case ok:
 			p.uses = append(p.uses, name)
 		}
 	}

@@ -31,7 +31,7 @@ func Of(e *config.Experiment, seed uint64, t Traits) (core.Spec, error) {
 	s := core.Spec{
 		Rules: core.NewestRules, Seed: seed, Trials: Trials(e), Repeat: repeatOf(e), Concurrency: uint32(e.Concurrency),
 		Request: request, WaitForResources: e.WaitForResources, Overcommit: e.Overcommit, Stop: stopOf(e),
-		Budget: core.Budget{TimeNS: int64(e.Budget.Time), TrialsFailed: uint32(e.Budget.TrialsFailed)},
+		Budget: budgetOf(e),
 		Checkpoint: core.Checkpoint{Every: uint64(e.Checkpoint.Every), AtEnd: e.Checkpoint.AtEnd,
 			Keep: uint32(e.Checkpoint.Keep), Score: e.Checkpoint.Score, Mode: Mode(e.Checkpoint.Mode),
 			DiskBytes: e.Checkpoint.Disk, PausesInMemory: e.Checkpoint.PausesInMemory},
@@ -127,6 +127,15 @@ func stopOf(e *config.Experiment) core.StopRules {
 		}
 	}
 	return s
+}
+
+// budgetOf says of an expression only that the host has one.
+func budgetOf(e *config.Experiment) core.Budget {
+	b := core.Budget{TimeNS: int64(e.Budget.Time), TrialsFailed: uint32(e.Budget.TrialsFailed)}
+	if when := e.Budget.When; when != nil {
+		b.Judged, b.Timed = true, slices.Contains(when.Vars(), "time")
+	}
+	return b
 }
 
 // SchedulerNames joins the names of the schedulers for messages.

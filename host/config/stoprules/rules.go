@@ -67,6 +67,9 @@ func (r *Rules) Cut(batch []inbox.Item) int {
 	seen := map[core.TrialNo]bool{}
 	other := false
 	for i, n := range batch {
+		if _, judged := n.Event.(*core.BudgetJudged); judged && i > 0 {
+			return i
+		}
 		if n.Result == nil {
 			other = true
 			continue
@@ -100,6 +103,11 @@ func (r *Rules) Result(m *core.Machine, at int64, number func(metric string) cor
 		e.StopAll = r.budgetReason(m, spent)
 	}
 	return e
+}
+
+// Judge tests the expression of the budget between results.
+func (r *Rules) Judge(m *core.Machine) *core.BudgetJudged {
+	return &core.BudgetJudged{Cause: r.budgetReason(m, false)}
 }
 
 // Recall learns from a recorded result before it is applied.

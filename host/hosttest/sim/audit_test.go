@@ -288,6 +288,8 @@ func hashAction(a core.Action) uint64 {
 			h = mix(h, uint64(id))
 		}
 		return h
+	case core.JudgeBudget:
+		return mix(17)
 	case core.SetTimer:
 		return mix(9, uint64(a.At))
 	case core.Warn:

@@ -311,3 +311,16 @@ func TestFilesThatAreLost(t *testing.T) {
 		}
 	}
 }
+
+// A trial that failed before it ever started has no folder: nothing is written, and nothing is lost.
+func TestFailedBeforeItsFirstStart(t *testing.T) {
+	dir := newDir(t, 0)
+	var warned []string
+	r := New(Options{Dir: dir, Formats: []Format{JSONL}, Now: func() time.Time { return began },
+		Warn: func(text string) { warned = append(warned, text) }})
+	s := &story{dir: dir}
+	s.tell(core.SawFailed, 0, 0).Reason = "no node has that much"
+	if err := r.Report(s.events); err != nil || len(warned) > 0 {
+		t.Errorf("%v, warned %q", err, warned)
+	}
+}

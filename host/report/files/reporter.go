@@ -149,6 +149,9 @@ func (r *Reporter) write(e *view.Event) error {
 	if r.open.left[e.Trial.Number] {
 		return nil
 	}
+	if e.Kind == core.SawFailed && e.Trial.Attempt == 0 { // it never had a folder
+		return nil
+	}
 	if why := e.Failure(); why != "" {
 		if err := addFailure(e, why); err != nil {
 			return err

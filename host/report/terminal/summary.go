@@ -201,7 +201,9 @@ func (s *summary) failures() {
 		for _, line := range messageLines(g.message) {
 			s.item("", "  "+line)
 		}
-		s.item("", "  "+s.paint.paint(faint, "all of it: "+s.shown(filepath.Join(g.trials[0].Dir, "error.txt"))))
+		if t := g.trials[0]; t.Attempt > 0 { // otherwise it has no folder
+			s.item("", "  "+s.paint.paint(faint, "all of it: "+s.shown(filepath.Join(t.Dir, "error.txt"))))
+		}
 		label = ""
 	}
 	switch more := total - told; {

@@ -475,3 +475,19 @@ func TestNarrowSummary(t *testing.T) {
 		t.Error("in a pipe, the width matters")
 	}
 }
+
+// A trial that failed before it ever started has no folder, and so no file with its message.
+func TestFailureWithoutAFolder(t *testing.T) {
+	e := End{Status: (&fake{planned: 1, done: 1, failed: 1, elapsed: time.Second, state: "finished"}).Status(),
+		Failed: failures(1), File: "digits.yaml"}
+	for _, attempt := range []uint32{1, 0} {
+		e.Failed[0].Attempt = attempt
+		var out bytes.Buffer
+		if err := Summary(&out, e); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), "error.txt") != (attempt > 0) {
+			t.Errorf("after %d attempts:\n%s", attempt, &out)
+		}
+	}
+}
