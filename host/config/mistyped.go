@@ -1,6 +1,9 @@
 package config
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/tunehost/tunehost/host/nearest"
 )
 
@@ -38,4 +41,46 @@ func mistypedForm(e entry) string {
 		}
 	}
 	return ""
+}
+
+// lacksBrackets reports a parameter whose numbers have no brackets, and which would be read as a group of constants: in
+// {uniform: 0, 1} the keys are uniform and 1.
+func (b *builder) lacksBrackets(member entry) bool {
+	n := member.value
+	for _, form := range forms {
+		v := n.get(form)
+		if form == "value" || v == nil || v.kind != numberKind && v.kind != nullKind {
+			continue
+		}
+		numbers, only := numbersBeside(n, form)
+		if !only || len(numbers) == 0 {
+			continue
+		}
+		b.fail(v.pos, "%s lacks its brackets; write %s: %s. A parameter of this name is written %s: {value: ...}",
+			form, member.name, validForm("{"+form+": ["+strings.Join(numbers, ", ")+"]}"), form)
+		return true
+	}
+	return false
+}
+
+// numbersBeside returns the numbers of a form without brackets, and whether n has nothing else but modifiers of the form.
+func numbersBeside(n *node, form string) (numbers []string, only bool) {
+	found, ranges := 0, slices.Contains([]string{"uniform", "loguniform", "int"}, form)
+	for _, e := range n.keys {
+		switch {
+		case e.name == form && e.value.kind == numberKind:
+			numbers = append(numbers, e.value.text)
+		case e.name == form, slices.Contains(modifiers[form], e.name):
+		case e.value.kind == nullKind && numberPattern().MatchString(e.name):
+			numbers, found = append(numbers, e.name), found+1
+		case ranges && e.value.kind == numberKind && slices.Contains(slices.Concat(lowKeys, highKeys), e.name):
+			numbers, found = append(numbers, e.value.text), found+1
+		default:
+			return nil, false
+		}
+	}
+	if found == 0 {
+		return nil, false
+	}
+	return numbers, true
 }

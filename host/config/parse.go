@@ -40,7 +40,8 @@ func (s *settings) placeOf(set string) string {
 //	3: without a searcher it is auto; it was random
 //	4: points take their own combinations of a grid; they took its first ones
 //	5: a constraint or a condition that takes too many steps, or overflows, is an error; the constraint held, and the
-//	   condition did not. In a list in brackets within braces a:b is a text; it was a map
+//	   condition did not. In a list in brackets within braces a:b is a text; it was a map. A form whose numbers lack
+//	   brackets, {uniform: 0, 1}, is a mistake; it was a group of constants
 const Reading = 5
 
 // The versions that brought the rules that are asked for.
@@ -50,6 +51,7 @@ const (
 	gridReading     = 4
 	faultReading    = 5
 	colonReading    = 5
+	bareReading     = 5
 )
 
 // Recorded reads a file by that version of the reading rules; 0 is the first.

@@ -193,7 +193,8 @@ func (b *builder) member(e entry, name string, whens []*node) []decl {
 	switch {
 	case form != "":
 		return b.parameter(e, name, form, whens)
-	case b.strict && b.isDescribed(e), b.looksForeign(n), b.strict && b.isMistyped(n):
+	case b.strict && b.isDescribed(e), b.looksForeign(n), b.strict && b.isMistyped(n),
+		b.reading >= bareReading && b.lacksBrackets(e):
 		return nil
 	}
 	return b.group(n, name+"/", whens)

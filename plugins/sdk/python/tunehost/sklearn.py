@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from ._asktell import AskTell, Asked, TellFirst
 from .tune import choice, loguniform, randint, uniform
+from .tune._encode import is_grid
 
 __all__ = ["TunedCV"]
 
@@ -27,8 +28,8 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
         search.fit(x, y).best_params_
 
     param_space is that of tune.Tuner, with names as set_params takes them ("svc__C" in a pipeline). As in GridSearchCV, a
-    list is a choice of its values, and as in RandomizedSearchCV, scipy's uniform, loguniform and randint are those
-    distributions. A list of spaces is searched one after the other, each with its share of the trials and a record of its
+    list is a choice of its values, as tune.grid_search is here, and as in RandomizedSearchCV, scipy's uniform, loguniform
+    and randint are those distributions. A list of spaces is searched one after the other, each with its share of the trials and a record of its
     own. trials is how many points are tried; spaces with fewer points are tried whole. searcher is the name of a searcher
     of tunehost or a class of tune.search. storage is a directory for the record of each fit, under name and a number; None: nothing is recorded.
     random_state is the searcher's seed: an int gives the same points at each fit.
@@ -36,8 +37,8 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score and return_train_score are those of GridSearchCV, and
     so are the attributes after fit: best_estimator_, best_params_, best_score_, best_index_, cv_results_, scorer_,
     n_splits_ and refit_time_. With several metrics, refit must name the one that is searched for. fit evaluates as many
-    points at a time as n_jobs allows. A point whose fits fail is a failed trial, with error_score in cv_results_; fit
-    fails if all of them do.
+    points at a time as n_jobs allows. A point whose fits fail has error_score in cv_results_, and is a failed trial if
+    that is nan; fit fails if all of them do. cv_results_ has the points in the order in which they were tried.
     """
 
     def __init__(
@@ -81,10 +82,28 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
         """Called by fit: evaluates points, a few at a time, and tells the searcher their scores."""
         jobs: Any = self.n_jobs
         batch = max(1, effective_n_jobs(jobs) // self._folds())
-        evaluation = _Evaluation(evaluate_candidates, self._scores)
+        self._evaluation = evaluation = _Evaluation(evaluate_candidates, self._scores, self.error_score)
+        try:
+            self._search_all(evaluation, batch)
+        finally:
+            del self._evaluation
+
+    def _search_all(self, evaluation: _Evaluation, batch: int) -> None:
         for space, trials in _shares(self.param_space, _count(self.trials)):
             self._search(space, trials, evaluation, batch)
-        evaluation.check()
+        evaluation.complete()
+
+    def _format_results(self, candidate_params: Any, n_splits: int, out: Any, more_results: Any = None) -> Any:
+        """Called by fit with all points that it has evaluated: leaves out what was evaluated again, and puts the others in
+        the order in which they were tried."""
+        rows = self._evaluation.rows(len(candidate_params))
+        points = [candidate_params[row] for row in rows]
+        fits = [fit for row in rows for fit in out[row * n_splits : (row + 1) * n_splits]]
+        return super()._format_results(points, n_splits, fits, more_results)
+
+    def __getstate__(self) -> Any:
+        """scikit-learn hands the object to the processes that fit."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_evaluation"}
 
     def _search(self, space: Mapping[str, Any], trials: int, evaluation: _Evaluation, batch: int) -> None:
         """Searches one space."""
@@ -140,36 +159,67 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
 
 class _Evaluation:
     """Evaluates points. scikit-learn raises when all fits of one call fail, and keeps nothing of them then. So points
-    that failed alone are evaluated again beside others, as soon as some have succeeded: cv_results_ has them then."""
+    that failed alone are evaluated again beside others: with the next ones, and in the end beside a good one."""
 
-    def __init__(self, evaluate: Evaluate, scores: Callable[[Mapping[str, Any]], Any]) -> None:
-        self._evaluate, self._scores = evaluate, scores
-        self._kept = 0  # points that are in cv_results_
-        self._failed: List[Dict[str, Any]] = []  # those that are not
-        self._error: Optional[ValueError] = None
+    def __init__(
+        self, evaluate: Evaluate, scores: Callable[[Mapping[str, Any]], Any], error_score: Any = numpy.nan
+    ) -> None:
+        self._evaluate, self._scores, self._error_score = evaluate, scores, error_score
+        self._kept: List[int] = []  #: what scikit-learn has: the points by their numbers, in its order
+        self._asked: List[int] = []  #: the points of the present call
+        self._good: List[Tuple[int, Dict[str, Any]]] = []  #: points of a call in which not all fits failed
+        self._failed: List[Tuple[int, Dict[str, Any]]] = []  #: those that scikit-learn does not have
+        self._errors: List[ValueError] = []
+        self._tried = 0
+
+    def rows(self, count: int) -> List[int]:
+        """The rows of scikit-learn's, which has count of them, in the order of the points. One that comes again is left
+        out."""
+        numbers = [*self._kept, *self._asked][:count]
+        first = {number: row for row, number in reversed(list(enumerate(numbers)))}
+        return [first[number] for number in sorted(first)]
 
     def scores(self, points: List[Dict[str, Any]]) -> List[float]:
-        """The scores of points; nan of those whose fits failed."""
-        again = self._failed if self._kept else []
+        """The scores of points; error_score of those whose fits failed."""
+        numbered = list(enumerate(points, self._tried))
+        self._tried += len(points)
+        found = self._found([*(self._failed if self._good else []), *numbered])
+        if found is None:
+            self._failed += numbered
+            return [float(self._error_score)] * len(points)
+        if not self._good or len(numbered) < len(self._good):
+            self._good = numbered
+        return [float(score) for score in found[-len(points) :]]
+
+    def complete(self) -> None:
+        """Evaluates beside good points those that failed since. Raises what scikit-learn has raised if all fits have
+        failed."""
+        if not self._kept and self._errors:
+            raise self._all_failed()
+        if self._failed:
+            self._found([*self._failed, *self._good])
+
+    def _found(self, numbered: Sequence[Tuple[int, Any]]) -> Any:
+        """The scores of all points that scikit-learn has; None if all fits of these failed."""
+        self._asked = [number for number, _ in numbered]
         try:
-            found = self._scores(self._evaluate([*again, *points]))
+            results = self._evaluate([point for _, point in numbered])
         except ValueError as e:
             if not _ALL_FAILED.search(str(e)):
                 raise
-            self._failed, self._error = [*self._failed, *points], e
-            return [numpy.nan] * len(points)
-        if again:
-            self._failed = []
-        self._kept += len(again) + len(points)
-        return [float(score) for score in found[-len(points) :]]
+            self._errors.append(e)
+            return None
+        self._kept, self._asked = self._kept + self._asked, []
+        self._failed = [one for one in self._failed if one[0] not in self._kept]
+        return self._scores(results)
 
-    def check(self) -> None:
-        """Raises what scikit-learn has raised if no point is left."""
-        if self._error and not self._kept:
-            raise self._error
+    def _all_failed(self) -> ValueError:
+        """The error of all calls together; that of the last one has the details."""
+        fits = sum(int(found[1]) for found in map(_ALL_FAILED.search, map(str, self._errors)) if found)
+        return ValueError(_ALL_FAILED.sub(f"All the {fits} fits failed", str(self._errors[-1]), count=1))
 
 
-_ALL_FAILED = re.compile(r"All the \d+ fits failed")
+_ALL_FAILED = re.compile(r"All the (\d+) fits failed")
 
 
 def _count(trials: Any) -> int:
@@ -194,6 +244,8 @@ def _varied(key: str, value: Any) -> Any:
     """A parameter as scikit-learn's searches take it."""
     if isinstance(value, (list, numpy.ndarray)):
         return choice(list(value))
+    if is_grid(value):
+        return choice(value["grid_search"])
     if not hasattr(value, "rvs"):
         return value
     name = getattr(getattr(value, "dist", None), "name", type(value).__name__)

@@ -124,17 +124,35 @@ def test_tuned_cv_goes_on_after_points_that_fail(seed):
     results = search.cv_results_
     for params, score in zip(results["params"], results["mean_test_score"]):
         assert np.isnan(score) == (params["C"] <= 0)
-    assert 6 < len(results["params"]) <= 12  # points that fail after the last one that does not are left out
+    assert len(results["params"]) == 12 and len(results["mean_fit_time"]) == 12
     assert search.best_params_["C"] > 0 and search.best_score_ > 0.9
     import tunehost
 
-    failed = [t for t in tunehost.Experiment.open(f"kept/failing-{seed}").trials() if t["state"] == "ERROR"]
+    trials = tunehost.Experiment.open(f"kept/failing-{seed}").trials()
+    assert [t["params"] for t in trials] == results["params"]  # in the order in which they were tried
+    failed = [t for t in trials if t["state"] == "ERROR"]
     assert failed and all(t["params"]["C"] <= 0 for t in failed)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning", "ignore:One or more of the test scores")
+@pytest.mark.parametrize("values", [[-1.0, 1.0, 2.0, -3.0], [1.0, -1.0], [-1.0, 2.0], [-1.0, -2.0, 3.0]])
+@pytest.mark.parametrize("error_score", [np.nan, 0.0])
+@pytest.mark.parametrize("n_jobs, cv", [(1, 3), (4, 2)])
+def test_tuned_cv_keeps_points_that_fail(values, error_score, n_jobs, cv):
+    """Each point is there once, wherever the good ones are among them."""
+    x, y = load_iris(return_X_y=True)
+    search = TunedCV(SVC(), {"C": values}, trials=len(values), cv=cv, random_state=2, error_score=error_score,
+                     n_jobs=n_jobs, return_train_score=True).fit(x, y)
+    results = search.cv_results_
+    found = dict(zip((p["C"] for p in results["params"]), results["mean_test_score"]))
+    assert sorted(found) == sorted(values) and len(results["params"]) == len(values)
+    assert {c for c in values if np.isnan(found[c]) or found[c] == error_score} == {c for c in values if c < 0}
+    assert search.best_params_["C"] > 0 and search.best_score_ == max(s for c, s in found.items() if c > 0)
 
 
 def test_tuned_cv_fails_if_all_points_do():
     x, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="fits failed"):
+    with pytest.raises(ValueError, match="All the 9 fits failed"):
         TunedCV(SVC(), {"C": tune.uniform(-2, -1)}, trials=3, cv=3).fit(x, y)
     with pytest.raises(ValueError, match="parameter of SVC"):
         TunedCV(SVC(), {"C": tune.uniform(-2, -1)}, trials=3, cv=3, error_score="raise").fit(x, y)
@@ -174,8 +192,8 @@ def test_tuned_cv_takes_a_list_of_spaces():
 
 def test_tuned_cv_with_several_metrics_and_finite_spaces():
     x, y = load_iris(return_X_y=True)
-    space = {"kernel": tune.grid_search(["rbf", "linear"])}
-    search = TunedCV(SVC(), space, trials=1, searcher="grid", scoring=["accuracy", "f1_macro"], refit="f1_macro",
+    space = {"kernel": tune.grid_search(["rbf", "linear"])}  # a choice, like a list: trials is how many points are tried
+    search = TunedCV(SVC(), space, trials=2, searcher="grid", scoring=["accuracy", "f1_macro"], refit="f1_macro",
                      cv=KFold(3, shuffle=True, random_state=0)).fit(x, y)
     assert [p["kernel"] for p in search.cv_results_["params"]] == ["rbf", "linear"]
     assert search.best_score_ == max(search.cv_results_["mean_test_f1_macro"])
