@@ -133,7 +133,7 @@ func (a *app) starter(ctx context.Context, arg, kind string) (starter, error) {
 	if kind != "" {
 		s.kind = sdk.Kind(kind)
 	}
-	start := starting(p)
+	start := a.starting(p)
 	if s.kind == "" {
 		if s.kind, err = kindOf(ctx, start); err != nil {
 			return starter{}, asUsage(err)

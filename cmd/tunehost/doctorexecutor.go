@@ -100,7 +100,7 @@ func (a *app) doctorExecutor(dir string, f *executorFlags) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	start := starting(p)
+	start := a.starting(p)
 	a.waiting.on("executor " + name)
 	return a.report(probe.Examine(ctx, probe.Subject{
 		Options: options, Dir: dir, Version: host.Version(), Within: f.wait, Request: f.request(),

@@ -199,7 +199,7 @@ func (a *app) infos(name string) (infos []sdk.Info, err error) {
 	if p.Bundled != nil {
 		return infos, nil
 	}
-	return infosOf(context.Background(), starting(p), "")
+	return infosOf(context.Background(), a.starting(p), "")
 }
 
 // findPlugin returns the plugin that the user names.

@@ -12,6 +12,7 @@ import (
 	"github.com/tunehost/tunehost/host/agent/link"
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/local/reaper"
 	"github.com/tunehost/tunehost/host/storage/runtimedir"
 )
 
@@ -55,9 +56,9 @@ func Run(ctx context.Context, o RunOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, files.Remove()) }()
 	mark := local.NewMark(files.Path())
-	reaper := guard{cmd: o.Reaper(mark), mark: mark}
-	defer reaper.close()
-	a := New(Options{Mark: mark, Environ: o.Environ, Dir: files.Path(), Log: o.Log, Guard: reaper.start})
+	guard := reaper.NewGuard(mark, o.Reaper)
+	defer guard.Close()
+	a := New(Options{Mark: mark, Environ: o.Environ, Dir: files.Path(), Log: o.Log, Guard: guard.Start})
 	defer a.Close()
 	l.Serve = func(_ context.Context, s link.Session) error {
 		_ = a.Serve(s) // its end is the session's

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/tunehost/tunehost/host/local"
@@ -26,6 +27,8 @@ var ErrLeaseOver = errors.New("its lease is over")
 // are ended.
 type Local struct {
 	Mark string // of this host
+	// Guard is called before a process starts; nil: something guards the mark already.
+	Guard func() error
 	// Log is called with each line that a process prints and the plugin's name; it may be nil.
 	// LogPath is the file with these lines, for messages.
 	Log     func(plugin string, line process.Line)
@@ -40,6 +43,11 @@ func (l *Local) Start(ctx context.Context, what process.Program, where Place) (p
 
 // Run starts a process that needs no place, such as a searcher.
 func (l *Local) Run(ctx context.Context, what process.Program) (plugin.Plugin, error) {
+	if l.Guard != nil {
+		if err := l.Guard(); err != nil {
+			return nil, fmt.Errorf("nobody would end what a plugin leaves behind: %w", err)
+		}
+	}
 	what.Env = slices.Concat(what.Env, []string{local.MarkVariable + "=" + l.Mark})
 	return process.Start(ctx, l.Config(what, process.ThisMachine{Tag: local.TagOf(l.Mark).Set}))
 }

@@ -26,6 +26,20 @@ type heldFile struct {
 	info    fs.FileInfo
 }
 
+// CheckTrials returns an error if the folder of trials was removed or moved away, also where somebody has made another in
+// its place: what trials have written is in the first one.
+func (h *Holding) CheckTrials() error {
+	if err := h.Dir.Check(); err != nil {
+		return err
+	}
+	now, err := nolink.Lstat(h.Dir.Trials())
+	if err == nil && h.trials != nil && !os.SameFile(now, h.trials) {
+		return fmt.Errorf("%s was removed or moved away while the host ran, and another folder is in its place: put the "+
+			"first one back, and resume", h.Dir.Trials())
+	}
+	return nil // an error of Lstat is reported by the trials
+}
+
 // maxHeld, in bytes, is larger than any of them.
 const maxHeld = 64 << 20
 
@@ -37,6 +51,7 @@ func (h *Holding) Remember() error {
 	if h.Disk.Note != nil {
 		h.Disk.Note(lack.Nothing) // makes the file of notes, while one can be made
 	}
+	h.trials, _ = nolink.Lstat(h.Dir.Trials())
 	for _, path := range []string{runfile.Path(h.Dir), lockfile.Path(h.Dir), h.Dir.Experiment()} {
 		f := &heldFile{path: path}
 		if err := f.look(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -38,10 +39,14 @@ type Holding struct {
 	Disk   *diskspace.Disk
 	// Mark is on every process that this host starts.
 	Mark string
+	// Guard is called before each of them; nil: they are guarded already.
+	Guard func() error
 
 	lock   *journal.Lock // nil: nothing is kept
 	files  files
+	trials fs.FileInfo     // the folder of trials
 	reaper *reaper.Process // nil: nothing is started
+	lazy   *reaper.Guard   // instead of it, for an experiment that is not kept
 	log    io.Closer
 	crash  *crash.Report
 	// made are the directories that were made for this one, and itself, the deepest first.
@@ -137,7 +142,8 @@ func inUse(err error, leaving string) error {
 
 // InMemory holds nothing: the experiment is not kept, and cannot be resumed.
 func InMemory(o *options.Options) *Holding {
-	h := &Holding{Mark: local.NewMark("")}
+	g := o.Plugins.Guard()
+	h := &Holding{Mark: g.Mark, Guard: g.Start, lazy: g}
 	h.openLog(io.Discard, o)
 	return h
 }
@@ -214,6 +220,7 @@ func (h *Holding) Safely(f func() error) error { return h.crash.Safely(h.Dir, f)
 
 // Unguard ends the guard, once nothing that this host started runs any more.
 func (h *Holding) Unguard() {
+	h.lazy.Close()
 	if h.reaper != nil {
 		h.reaper.Close()
 		h.reaper = nil

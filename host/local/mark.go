@@ -28,6 +28,15 @@ func NewMark(dir string) string {
 	return canonical(dir) + markSign + hex.EncodeToString(b[:])
 }
 
+// NewMarkAlone makes a mark for processes of no experiment, which no host on an experiment takes for its own.
+func NewMarkAlone() string {
+	var b [markBytes]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic(err) // crypto/rand does not fail
+	}
+	return NewMark("/" + hex.EncodeToString(b[:]))
+}
+
 // isMark reports whether a text is a mark of any host.
 func isMark(text string) bool {
 	at := strings.LastIndex(text, markSign)

@@ -46,6 +46,7 @@ type Opener struct {
 	LogPath       string
 	Clock         clock.Clock
 	Mark          string            // of the processes that this host starts
+	Guard         func() error      // called before each of them; nil: the mark is guarded already
 	Executor      exec.Executor     // of trainables; nil: this machine's
 	Capacity      map[string]string // total capacity
 	Planned       *int64            // number of trials, if it differs from the file's
@@ -108,7 +109,7 @@ func (o *Opener) starter(at *exec.Place) loading.Starter {
 
 // Here starts processes on this machine.
 func (o *Opener) Here() *exec.Local {
-	return &exec.Local{Mark: o.Mark, Log: o.logLine, LogPath: o.LogPath}
+	return &exec.Local{Mark: o.Mark, Guard: o.Guard, Log: o.logLine, LogPath: o.LogPath}
 }
 
 func (o *Opener) executor(here *exec.Local) exec.Executor {

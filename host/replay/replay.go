@@ -25,7 +25,7 @@ import (
 	"github.com/tunehost/tunehost/host/consult/snapshots"
 	"github.com/tunehost/tunehost/host/consult/translation"
 	"github.com/tunehost/tunehost/host/hostlog"
-	"github.com/tunehost/tunehost/host/local"
+	"github.com/tunehost/tunehost/host/local/reaper"
 	"github.com/tunehost/tunehost/host/opening"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
@@ -171,6 +171,7 @@ func verify(dir storage.Dir, file *runfile.File) error {
 
 // replaying is one pass over the record, with its own plugins.
 type replaying struct {
+	guard      *reaper.Guard // of its plugins
 	ctx        context.Context
 	dir        string
 	storage    storage.Dir
@@ -212,11 +213,12 @@ type replayedScheduler struct {
 
 func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *config.Experiment,
 	o Options) *replaying {
-	r := &replaying{ctx: ctx, dir: dir.Path(), storage: dir, experiment: e, seed: file.Seed, twin: history.New(),
+	guard := o.Plugins.Guard()
+	r := &replaying{guard: guard, ctx: ctx, dir: dir.Path(), storage: dir, experiment: e, seed: file.Seed, twin: history.New(),
 		options: o,
 		opener: &opening.Opener{Experiment: e, Seed: file.Seed, Capacity: file.Capacity, Bundled: o.Plugins,
 			BaseDir: filepath.Dir(file.File), Log: hostlog.New(hclog.NewNullLogger()),
-			LogPath: dir.Log(), Clock: clock.System{}, Mark: local.NewMark(dir.Path()), InProcess: true}}
+			LogPath: dir.Log(), Clock: clock.System{}, Mark: guard.Mark, Guard: guard.Start, InProcess: true}}
 	encode := func(params []byte) (space.Point, error) { return config.PointOf(r.experiment.Space, params) }
 	r.searcher.plan = points.NewPlan(e)
 	r.translate = &translation.Translator{Encode: encode}
@@ -232,6 +234,7 @@ func (r *replaying) await(what string) {
 
 func (r *replaying) closeAll() {
 	r.close()
+	r.guard.Close()
 	_ = r.record.Close() // open for reading only
 }
 

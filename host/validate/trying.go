@@ -14,7 +14,6 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/config/seeds"
 	"github.com/tunehost/tunehost/host/hostlog"
-	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/local/offer"
 	"github.com/tunehost/tunehost/host/opening"
 	"github.com/tunehost/tunehost/host/options"
@@ -40,9 +39,11 @@ func tryPlugins(ctx context.Context, o *options.Options, e *config.Experiment, n
 	if err != nil {
 		return err
 	}
+	guard := o.Plugins.Guard()
+	defer guard.Close()
 	opener := &opening.Opener{Experiment: e, Bundled: o.Plugins, Loader: l, BaseDir: dir,
 		Log:   hostlog.New(hclog.NewNullLogger()),
-		Clock: clock.System{}, Mark: local.NewMark(dir), Capacity: offer.Capacity(nodes), InProcess: true,
+		Clock: clock.System{}, Mark: guard.Mark, Guard: guard.Start, Capacity: offer.Capacity(nodes), InProcess: true,
 		Trusted: o.Trust}
 	var errs []error
 	for _, u := range loading.Uses(e) {

@@ -55,7 +55,7 @@ func (p *Set) Opener() *opening.Opener {
 	virtual := b.Options.Mode.Virtual && b.Stage == nil
 	o := &opening.Opener{Experiment: b.Plan.Experiment, Seed: b.File.Seed, Capacity: b.File.Capacity,
 		Bundled: b.Options.Plugins, Loader: p.Loader, BaseDir: filepath.Dir(b.File.File),
-		Log: b.Log, LogPath: b.LogPath(), Clock: b.Options.Clock, Mark: b.Mark, Timeout: b.Options.CallTimeout,
+		Log: b.Log, LogPath: b.LogPath(), Clock: b.Options.Clock, Mark: b.Mark, Guard: b.Guard, Timeout: b.Options.CallTimeout,
 		InProcess: b.Options.PluginsHere(), Direct: virtual, Trusted: !virtual || b.Options.Trust,
 		Run: b.File.RunID, SnapshotEvery: cmp.Or(b.Options.Mode.SnapshotEvery, snapshots.Every)}
 	if p.Nodes != nil {

@@ -62,7 +62,7 @@ func (b *Setup) checkDir() error {
 	if err := b.Check(); err != nil || !b.Kept() || b.Plan.Experiment.Trainable == nil {
 		return err
 	}
-	if err := b.Dir.Check(); err != nil {
+	if err := b.CheckTrials(); err != nil {
 		return fmt.Errorf("no trial can continue, so everything is stopped: %w", err)
 	}
 	return nil

@@ -6,7 +6,7 @@
 // ends. A host that ends as it should kills them itself and tells the reaper, which has not even
 // initialized itself by then (package early).
 //
-// Only package host should need it.
+// Commands that start plugins without being a host have a [Guard].
 package reaper
 
 import (

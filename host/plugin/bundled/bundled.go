@@ -23,6 +23,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/local/reaper"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/host/plugin/sandbox"
@@ -198,6 +199,14 @@ func servesPlugin(args []string) bool { return len(args) == 3 && args[0] == comm
 // Reaper returns the command of a process that kills all processes with the mark once its standard
 // input ends.
 func (r *Registry) Reaper(mark string) *exec.Cmd { return exec.Command(executable(), waiting, mark) }
+
+// Guard returns a guard of processes of no experiment: plugins of a command that is no host.
+func (r *Registry) Guard() *reaper.Guard {
+	if !Watches() {
+		return reaper.NewGuard(local.NewMarkAlone(), nil)
+	}
+	return reaper.NewGuard(local.NewMarkAlone(), r.Reaper)
+}
 
 // Infos describes every plugin, in the order of the table, without starting any.
 func (r *Registry) Infos() []sdk.Info { return r.infos }

@@ -8,7 +8,6 @@ import (
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/plugin/find"
-	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -17,11 +16,11 @@ var outsideLimits = config.Sandbox{Memory: 256 << 20, CallTimeout: deadlines.Bun
 
 // StartOutside starts a plugin outside of an experiment, to examine it, without any grants. If the kind
 // is "", the plugin says itself what it is.
-func StartOutside(ctx context.Context, plugins *bundled.Registry, f *find.Found, kind sdk.Kind) (plugin.Plugin,
-	error) {
+func StartOutside(ctx context.Context, plugins *bundled.Registry, f *find.Found, kind sdk.Kind, start Starter) (
+	plugin.Plugin, error) {
 	if f.Bundled != nil {
 		c, _ := plugins.Config(f.Bundled.Kind, f.Name)
-		return process.Start(ctx, c)
+		return start(ctx, c.Program)
 	}
 	sums, err := f.Folder.Check()
 	if err != nil {
@@ -30,9 +29,6 @@ func StartOutside(ctx context.Context, plugins *bundled.Registry, f *find.Found,
 	c := f.Folder.Config(sums, "")
 	if c.Kind == "" {
 		c.Kind = kind
-	}
-	start := func(ctx context.Context, what process.Program) (plugin.Plugin, error) {
-		return process.Start(ctx, process.Config{Program: what})
 	}
 	running, err := Launch(ctx, plugins, f.Folder, c, SandboxPolicy{Limits: outsideLimits}, start)
 	return running, asManifest(f.Folder, err)
