@@ -3,11 +3,13 @@ package validate
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/host/config/request"
 	"github.com/tunehost/tunehost/host/config/seeds"
+	"github.com/tunehost/tunehost/host/opening"
 	"github.com/tunehost/tunehost/host/options"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -66,8 +68,11 @@ func requestable(e *config.Experiment) error {
 // trainable asks a bundled trainable whether it could train with parameters of the space. It returns an error if that
 // refuses each that is tried, as an unknown parameter: every trial would fail.
 func trainable(o *options.Options, e *config.Experiment) (err error) {
-	if e.Trainable == nil || e.Trainable.Plugin == nil {
+	if e.Trainable == nil {
 		return nil
+	}
+	if e.Trainable.Plugin == nil {
+		return command(o, e)
 	}
 	ref := e.Trainable.Plugin
 	p, bundled := o.Plugins.Lookup(sdk.KindTrainable, ref.Name).(sdk.TrainablePlugin)
@@ -92,4 +97,21 @@ func trainable(o *options.Options, e *config.Experiment) (err error) {
 		return nil
 	}
 	return fmt.Errorf("%s: trainable %q cannot train with this space: %w", e.PosOf("space"), ref.Name, err)
+}
+
+// command asks the trainable of commands whether it takes what the file says of the program.
+func command(o *options.Options, e *config.Experiment) error {
+	if o.Mode.Manual || o.Mode.Virtual {
+		return nil
+	}
+	opener := &opening.Opener{Experiment: e, BaseDir: filepath.Dir(e.File)}
+	ref, written, err := opener.TrainableRef()
+	if err != nil {
+		return err
+	}
+	p, bundled := o.Plugins.Lookup(sdk.KindTrainable, ref.Name).(sdk.TrainablePlugin)
+	if !bundled || p.Check == nil {
+		return nil
+	}
+	return config.At(e.PosOf("trainable"), p.Check(written, nil))
 }

@@ -24,6 +24,10 @@ func Plugin() sdk.TrainablePlugin {
 			Options: declared.Schema(),
 		},
 		Open: open,
+		Check: func(options, _ []byte) error {
+			_, err := newProgram(options)
+			return err
+		},
 	}
 }
 
