@@ -39,13 +39,15 @@ func (s *settings) placeOf(set string) string {
 //	2: a list is a mistake; {value: X} is a constant; code pasted from other tuners is a mistake
 //	3: without a searcher it is auto; it was random
 //	4: points take their own combinations of a grid; they took its first ones
-const Reading = 4
+//	5: combinations of a grid that conditions and constraints rule out are no trials; points beyond trials are planned
+const Reading = 5
 
 // The versions that brought the rules that are asked for.
 const (
 	strictReading   = 2
 	searcherReading = 3
 	gridReading     = 4
+	cellReading     = 5
 )
 
 // Recorded reads a file by that version of the reading rules; 0 is the first.
