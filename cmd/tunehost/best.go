@@ -23,7 +23,7 @@ command prints the Pareto front, the trials that no other trial beats in all obj
 with --metric it prints the best trial by that objective.
 
 If each suggestion runs several times (repeat), the mean over the runs that did not fail
-counts, once all runs have ended. The command prints the first run.
+counts, once all runs have ended. The command prints the first run that counts.
 
 Parameters, iteration and checkpoint belong to exactly the printed value. If a trial
 continued with other parameters, or from another trial's checkpoint, its earlier values

@@ -65,6 +65,9 @@ type SearchSpace struct {
 	// PointsAreOfGrid: a point takes the place of its own combination of the grid. Records from before that have its
 	// last combinations left out.
 	PointsAreOfGrid bool
+	// PlansWhatCanBe: the trials of a grid are the combinations that its conditions and constraints allow, each once,
+	// and points beyond the number of trials are planned. Records from before plan every combination, and no such points.
+	PlansWhatCanBe bool
 
 	conditions [][]*expr.Program  // of each parameter of Space; all must hold
 	scope      *expr.Scope        // every name, for points and resolution

@@ -41,7 +41,8 @@ func (s *settings) placeOf(set string) string {
 //	4: points take their own combinations of a grid; they took its first ones
 //	5: a constraint or a condition that takes too many steps, or overflows, is an error; the constraint held, and the
 //	   condition did not. In a list in brackets within braces a:b is a text; it was a map. A form whose numbers lack
-//	   brackets, {uniform: 0, 1}, is a mistake; it was a group of constants
+//	   brackets, {uniform: 0, 1}, is a mistake; it was a group of constants.
+//	   Combinations of a grid that conditions and constraints rule out are no trials; points beyond trials are planned
 const Reading = 5
 
 // The versions that brought the rules that are asked for.
@@ -52,6 +53,7 @@ const (
 	faultReading    = 5
 	colonReading    = 5
 	bareReading     = 5
+	cellReading     = 5
 )
 
 // Recorded reads a file by that version of the reading rules; 0 is the first.

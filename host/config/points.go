@@ -15,6 +15,7 @@ import (
 // points checks the user's points against the space (B-104).
 func (b *builder) points() {
 	b.e.PointsAreOfGrid = b.reading >= gridReading
+	b.e.PlansWhatCanBe = b.reading >= cellReading
 	n := b.at("points")
 	if n == nil || b.bad["space"] {
 		return

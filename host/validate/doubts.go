@@ -20,7 +20,7 @@ import (
 // Doubts are warnings of what is valid in the file but surely not meant: about the file alone,
 // and about what is around it.
 func Doubts(e *config.Experiment) []*config.Error {
-	return slices.Concat(e.Warnings, unusableFolders(e), absentScripts(e), tightSpace(e), hugePlan(e))
+	return slices.Concat(e.Warnings, unusableFolders(e), absentScripts(e), tightSpace(e), hugePlan(e), manyPoints(e))
 }
 
 func doubt(at config.Pos, format string, args ...any) *config.Error {
@@ -90,7 +90,7 @@ func hugePlan(e *config.Experiment) []*config.Error {
 	if e.Space == nil || n < manyTrials {
 		return nil
 	}
-	size := points.GridSize(e.Space)
+	size := points.NewPlan(e).Combinations()
 	text := fmt.Sprintf("the experiment has %d trials", n)
 	if n == points.Most {
 		text = fmt.Sprintf("the experiment has at least %d trials", n)
@@ -106,9 +106,23 @@ func hugePlan(e *config.Experiment) []*config.Error {
 		"%s; at one trial a second this takes more than a year; bound it with trials or budget", text)}
 }
 
+// manyPoints warns of more points than trials: all of them run.
+func manyPoints(e *config.Experiment) []*config.Error {
+	grid := func(p space.Param) bool { return p.Grid }
+	if e.Space == nil || e.Trials < 0 || int64(len(e.Points)) <= e.Trials || slices.ContainsFunc(e.Space.Params, grid) {
+		return nil
+	}
+	return []*config.Error{doubt(e.PosOf("points"), "there are %d points, more than trials (%d): all of them run",
+		len(e.Points), e.Trials)}
+}
+
 // tooTight is the error of constraints under which no draw finds a point, where a searcher
 // has to find trials by drawing. Others may know points that satisfy them.
 func tooTight(e *config.Experiment) error {
+	if points.NewPlan(e).Combinations() == 0 {
+		return fmt.Errorf("%s: no combination of the grid satisfies the constraints: loosen them, or give the grid other "+
+			"values", e.Constraints[0].Pos)
+	}
 	list := tightSpace(e)
 	grid := func(p space.Param) bool { return p.Grid }
 	if len(list) == 0 || !standard.Draws(e.Searcher.Name) ||

@@ -93,7 +93,7 @@ func (e *Experiment) Front(scope Scope) (list []Trial, err error) {
 }
 
 // Means returns the suggestions with several runs whose means of the last values are known, by number: each as its
-// first run, with the means as its metrics of these objectives.
+// first run that counts, with the means as its metrics of these objectives.
 func (e *Experiment) Means(of ...core.Objective) (list []Trial, err error) {
 	all, err := e.candidates(of, Last)
 	if err != nil {

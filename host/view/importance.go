@@ -96,7 +96,7 @@ func (e *Experiment) Cautions(q Query, top float64, shares []Share) (list []stri
 	stopped := 0
 	err = e.source.Look(func(s *State) {
 		for _, c := range all {
-			if _, runs := s.Machine.Runs(c.no); earlyOf(s.Machine, c.no, runs) > 0 {
+			if first, runs := s.Machine.Runs(c.no); earlyOf(s.Machine, first, runs) > 0 {
 				stopped++
 			}
 		}

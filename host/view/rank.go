@@ -60,7 +60,7 @@ func (s Scope) of(x stat.Summary, mode stat.Mode) float64 {
 
 // Best returns the trial with the best value of a metric, among all with a finite one; of equal ones
 // the first. ok is false if there is none. If suggestions have several runs, it returns the first run
-// of the one with the best mean (B-105).
+// that counts of the one with the best mean (B-105).
 func Best(m *core.Machine, o core.Objective, s Scope) (no core.TrialNo, value float64, ok bool) {
 	no, x, ok := bestOf(m, o, s)
 	return no, x.value, ok
@@ -75,14 +75,16 @@ func bestOf(m *core.Machine, o core.Objective, s Scope) (no core.TrialNo, top me
 		first := core.TrialNo(i)
 		x, reported := s.measured(m, first, runs, o)
 		if reported && finite(x.value) && (!ok || stat.Better(x.value, top.value, o.Mode)) {
-			no, top, ok = first, x, true
+			no, top, ok = x.no, x, true
 		}
 	}
 	return no, top, ok
 }
 
-// measured is a value of a trial, and the part of its training in which it was measured (B-154).
+// measured is a value of a trial, and the part of its training in which it was measured (B-154). Of a mean it is the
+// first run that counts.
 type measured struct {
+	no      core.TrialNo
 	value   float64
 	stretch core.Stretch
 }
@@ -93,8 +95,8 @@ func (s Scope) measured(m *core.Machine, first core.TrialNo, runs int, o core.Ob
 	if runs == 1 {
 		return s.ofTrial(m, first, o)
 	}
-	if x.value, ok = s.mean(m, first, runs, o); ok {
-		x.stretch, _ = m.Suggested(first)
+	if x.no, x.value, ok = s.mean(m, first, runs, o); ok {
+		x.stretch, _ = m.Suggested(x.no)
 	}
 	return x, ok
 }
@@ -105,7 +107,7 @@ func (s Scope) ofTrial(m *core.Machine, no core.TrialNo, o core.Objective) (x me
 	if s != Min && s != Max && s != All {
 		last := m.LastStretch(no)
 		sum, reported := m.SummaryIn(&last, m.Metric(o.Metric))
-		return measured{s.of(sum, o.Mode), last}, reported
+		return measured{no, s.of(sum, o.Mode), last}, reported
 	}
 	list := m.Stretches(no)
 	mode := o.Mode
@@ -115,27 +117,32 @@ func (s Scope) ofTrial(m *core.Machine, no core.TrialNo, o core.Objective) (x me
 	for i := range list {
 		sum, reported := m.SummaryIn(&list[i], m.Metric(o.Metric))
 		if v := s.of(sum, o.Mode); reported && (!ok || stat.Better(v, x.value, mode)) {
-			x, ok = measured{v, list[i]}, true
+			x, ok = measured{no, v, list[i]}, true
 		}
 	}
 	return x, ok
 }
 
-// mean returns the mean over the runs of a suggestion, as far as they did what was suggested.
-func (s Scope) mean(m *core.Machine, first core.TrialNo, runs int, o core.Objective) (value float64, ok bool) {
+// mean returns the mean over the runs of a suggestion that count, as far as they did what was suggested, and the first
+// of these runs.
+func (s Scope) mean(m *core.Machine, first core.TrialNo, runs int, o core.Objective) (
+	no core.TrialNo, value float64, ok bool,
+) {
 	id := m.Metric(o.Metric)
 	sum, count := 0.0, 0
-	for no := first; no < first+core.TrialNo(runs); no++ {
-		if !m.State(no).Final() {
-			return 0, false
+	for run := first; run < first+core.TrialNo(runs); run++ {
+		if !m.State(run).Final() {
+			return 0, 0, false
 		}
-		stretch, _ := m.Suggested(no)
-		if x, reported := m.SummaryIn(&stretch, id); reported && m.Counts(no) {
+		stretch, _ := m.Suggested(run)
+		if x, reported := m.SummaryIn(&stretch, id); reported && m.Counts(run) {
 			sum = float64(sum + s.of(x, o.Mode))
-			count++
+			if count++; count == 1 {
+				no = run
+			}
 		}
 	}
-	return sum / float64(max(count, 1)), count > 0
+	return no, sum / float64(max(count, 1)), count > 0
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
@@ -157,7 +164,7 @@ func frontOf(all []candidate) (front []candidate) {
 	return front
 }
 
-// candidate is a trial with a loss for each objective: smaller is better.
+// candidate is a trial with a loss for each objective: smaller is better. Of several runs it is the first that counts.
 type candidate struct {
 	no     core.TrialNo
 	losses []float64
@@ -171,13 +178,16 @@ func candidates(m *core.Machine, objectives []core.Objective, s Scope, from, to 
 		if no != first {
 			continue
 		}
-		c := candidate{no: no, losses: make([]float64, 0, len(objectives))}
+		c := candidate{no: first, losses: make([]float64, 0, len(objectives))}
 		for _, o := range objectives {
-			x, reported := s.measured(m, c.no, runs, o)
+			x, reported := s.measured(m, first, runs, o)
 			if !reported || !finite(x.value) {
 				break
 			}
 			v := x.value
+			if len(c.losses) == 0 {
+				c.no = x.no
+			}
 			c.params = x.stretch.Params
 			if o.Mode == stat.Max {
 				v = -v

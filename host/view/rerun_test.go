@@ -2,7 +2,9 @@ package view_test
 
 import (
 	"math"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/view"
@@ -60,5 +62,29 @@ func TestMeans(t *testing.T) {
 	}
 	if text := e.Compared(1); text != "1 suggestion" {
 		t.Error(text)
+	}
+}
+
+// B-105: the best suggestion is shown by its first run that counts: not by one that failed, whose checkpoint is of no
+// value in the mean.
+func TestBestIsARunThatCounts(t *testing.T) {
+	w := write(t, file+"repeat: 3\n")
+	w.Fails = map[core.TrialNo]string{0: "exit status 3", 3: "exit status 3", 4: "exit status 3"}
+	w.Metrics = func(no core.TrialNo, _ uint64) []float64 { return []float64{0.5 - float64(no)/100, 1} }
+	w.Start(1)
+	w.Run(-1)
+	w.Close()
+	e := open(t, w)
+	best, ok, err := e.Best(view.Query{})
+	if err != nil || !ok || best.Number != 1 || best.State != core.Terminated ||
+		!slices.Equal(best.MeanOf, []core.TrialNo{1, 2}) {
+		t.Errorf("the best is trial %d (%v) for %v, %v, %v", best.Number, best.State, best.MeanOf, ok, err)
+	}
+	if x, err := e.Status(time.Now()); err != nil || x.Best == nil || x.Best.Number != 1 || len(x.Best.MeanOf) != 2 {
+		t.Errorf("the status has %+v, %v", x.Best, err)
+	}
+	means, err := e.Means(e.Objectives()[0])
+	if err != nil || len(means) < 2 || means[0].Number != 1 || means[1].Number != 5 {
+		t.Errorf("the means are of %+v, %v", means, err)
 	}
 }

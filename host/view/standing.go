@@ -65,7 +65,7 @@ func (k *Standing) find(m *core.Machine, o core.Objective) leader {
 		}
 		x, reported := Last.measured(m, no, runs, o)
 		if reported {
-			to.take(no, x, o.Mode)
+			to.take(x.no, x, o.Mode)
 		}
 		if to == &k.best && runs == 1 {
 			k.keep(no, x.value, reported)

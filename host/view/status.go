@@ -166,7 +166,8 @@ func (s *State) CurrentStatus() Status {
 	best := s.standing.find(m, x.Objective)
 	x.StoppedEarly = s.standing.stoppedEarly(m)
 	if best.ok {
-		x.Best = &Ranked{Trial: s.Trial(best.no), Value: best.value, Scope: Last}
+		x.Best = &Ranked{Trial: s.Trial(best.no), Value: best.value, Scope: Last,
+			MeanOf: s.meanOf(best.no, x.Objective)}
 	} else {
 		x.NoBest = NoValue(m, x.Objective.Metric)
 	}

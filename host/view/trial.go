@@ -150,8 +150,8 @@ func (t *Trial) shape() trialJSON {
 func (t Trial) MarshalJSON() ([]byte, error) { return json.Marshal(t.shape()) }
 
 // Ranked is a trial with the value that it was ranked by: Params, Metrics, Iteration and Checkpoint
-// are those of that value. If suggestions have several runs it is the first run, and the value is
-// their mean.
+// are those of that value. If suggestions have several runs it is the first one that counts,
+// and the value is the mean of those that count.
 type Ranked struct {
 	Trial
 	Value float64

@@ -15,17 +15,18 @@ import (
 // also where points of the user are some of them.
 type Plan struct {
 	e     *config.Experiment
+	cells cells
 	given []space.Point
-	runs  map[uint64]uint64 // how many points of the user are a combination of the grid, by its index
-	taken []uint64          // the indices of these points on walks over the grid, in order
+	runs  map[uint64]uint64 // how many points of the user are a combination of the grid, by its place
+	taken []uint64          // the places of these points on walks over the grid, in order
 }
 
 // NewPlan makes the plan of an experiment.
 func NewPlan(e *config.Experiment) *Plan {
-	p := &Plan{e: e, given: make([]space.Point, len(e.Points)), runs: map[uint64]uint64{}}
+	p := &Plan{e: e, cells: cellsOf(e), given: make([]space.Point, len(e.Points)), runs: map[uint64]uint64{}}
 	for i, point := range e.Points {
 		p.given[i] = point.Given
-		if e.PointsAreOfGrid && hasGrid(e.Space) && GridSize(e.Space) < Most {
+		if e.PointsAreOfGrid && hasGrid(e.Space) && p.cells.size < Most {
 			p.given[i] = p.place(point.Given)
 		}
 	}
@@ -37,13 +38,19 @@ func NewPlan(e *config.Experiment) *Plan {
 // that no point before it has.
 func (p *Plan) Given(i int) space.Point { return p.given[i] }
 
+// Combinations returns how many combinations the grid has: 1 without grid axes.
+func (p *Plan) Combinations() uint64 { return p.cells.size }
+
 // Trials returns the number of samples times the size of the grid, and the points that come on top because their
-// combination has run as often as it should; -1: there is no limit.
+// combination has run as often as it should, or because there are more points than samples; -1: there is no limit.
 func (p *Plan) Trials() int64 {
 	if p.e.Trials < 0 {
 		return -1
 	}
-	n := Times(p.e.Trials, int64(GridSize(p.e.Space)))
+	n := Times(p.e.Trials, int64(p.cells.size))
+	if p.e.PlansWhatCanBe && !hasGrid(p.e.Space) {
+		return max(n, int64(len(p.given)))
+	}
 	at, _ := slices.BinarySearch(p.taken, uint64(n))
 	return n + int64(len(p.taken)-at)
 }
@@ -56,13 +63,13 @@ func (p *Plan) Requests(t sdk.Traits, seed uint64, a core.AskSearcher) []sdk.Req
 		n := a.First + uint64(i)
 		list[i] = sdk.Request{Trial: uint32(n), Seed: seeds.For(seed, seeds.Suggestion, n)}
 		if !t.CombinesGrid {
-			list[i].Given = GridPoint(p.e.Space, p.free(n))
+			list[i].Given = p.cells.point(p.free(n))
 		}
 	}
 	return list
 }
 
-// free returns the n-th index that no point of the user has.
+// free returns the n-th place that no point of the user has.
 func (p *Plan) free(n uint64) uint64 {
 	for _, taken := range p.taken {
 		if taken > n {
@@ -84,12 +91,17 @@ func (p *Plan) place(given space.Point) space.Point {
 		}
 	}
 	for runs := uint64(0); ; runs++ {
+		found := false
 		for n := uint64(0); fill(whole, s, open, n); n++ {
-			if index := gridIndex(s, whole); p.runs[index] == runs {
-				p.runs[index]++
-				p.taken = append(p.taken, index+runs*GridSize(s))
+			at, ok := p.cells.place(whole)
+			if found = found || ok; ok && p.runs[at] == runs {
+				p.runs[at]++
+				p.taken = append(p.taken, at+runs*p.cells.size)
 				return whole
 			}
+		}
+		if !found {
+			return given // no combination has its values: it fails when it is completed
 		}
 	}
 }

@@ -1,12 +1,16 @@
 package points
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // B-100, B-104: points of the user are combinations of the grid, each of which runs as often as it should. What has no
@@ -70,5 +74,88 @@ points: [{x: 2}, {x: 2}]
 	p := NewPlan(e)
 	if q := p.Requests(sdk.Traits{}, 1, core.AskSearcher{Count: 1}); p.Trials() != 3 || q[0].Given[0] != 0 {
 		t.Errorf("%d trials, the first has %v", p.Trials(), q[0].Given)
+	}
+	uneven, err := config.Parse("e", []byte(`version: 1
+objective: {metric: a, mode: min}
+trainable: {plugin: chaos}
+space: {x: {grid: [0, 1, 2]}, y: {grid: [0, 1], when: x == 0}}
+constraints: [x != 1]
+`), config.Recorded(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := NewPlan(uneven).Trials(); n != 6 {
+		t.Errorf("%d trials", n)
+	}
+}
+
+// B-100: what conditions and constraints rule out is no part of the grid, and each combination that is left runs once.
+func TestGridHasWhatCanBe(t *testing.T) {
+	for _, c := range []struct {
+		keys string
+		want []string // what trials have, in order
+	}{
+		{"space: {a: {grid: [1, 3]}, b: {grid: [1, 3]}}\nconstraints: ['a != b']", []string{"1 3", "3 1"}},
+		{"space: {a: {grid: [1, 3, 4]}, b: {grid: [1, 3]}}\nconstraints: ['a != b']\ntrials: 2",
+			[]string{"1 3", "3 1", "4 1", "4 3", "1 3", "3 1", "4 1", "4 3"}},
+		{"space: {a: {grid: [1, 3]}, b: {grid: [1, 3]}, c: {uniform: [0, 1]}}\nconstraints: ['a > b']", []string{"3 1"}},
+		{"space: {a: {grid: [1, 3]}, b: {grid: [1, 3]}, c: {uniform: [0, 1]}}\nconstraints: ['a + c > b + 1']",
+			[]string{"3 1"}},
+		{"space: {a: {grid: [1, 3]}, b: {grid: [1, 2, 3], when: 'a == 1'}}", []string{"1 1", "1 2", "1 3", "3 -"}},
+		{"space: {a: {grid: [x, y]}, b: {grid: [1, 2, 3], when: 'a.startsWith(\"x\")'}}",
+			[]string{"x 1", "x 2", "x 3", "y -"}},
+		{"space: {a: {grid: [x, y]}, b: {grid: [1, 2]}}\nconstraints: ['a.startsWith(\"x\") || b > 1']",
+			[]string{"x 1", "x 2", "y 2"}},
+		{"space: {a: {grid: [1, 3]}, b: {grid: [1, 3]}}\nconstraints: ['a != b']\npoints: [{a: 3}]",
+			[]string{"3 1", "1 3"}},
+		{"space: {a: {grid: [1, 3]}, b: {grid: [1, 2], when: 'a == 1'}}\npoints: [{a: 3}, {a: 3}]",
+			[]string{"3 -", "3 -", "1 1", "1 2"}},
+	} {
+		e, err := config.Parse("e", []byte("version: 1\nobjective: {metric: x, mode: min}\n"+
+			"trainable: {plugin: chaos}\n"+c.keys+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, got := NewPlan(e), []string{}
+		for i := range e.Points {
+			g, err := Complete(e, 1, uint64(i), p.Given(i))
+			got = append(got, shown(t, g, err))
+		}
+		for i, q := range p.Requests(sdk.Traits{}, 1, core.AskSearcher{Count: int(p.Trials()) - len(e.Points)}) {
+			whole, err := e.Space.SampleGiven(space.NewRand(1), q.Given)
+			if err != nil {
+				t.Fatal(c.keys, err)
+			}
+			g, err := Suggest(e, 1, uint64(i), whole)
+			got = append(got, shown(t, g, err))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s:\ngot  %q\nwant %q", c.keys, got, c.want)
+		}
+	}
+}
+
+// shown returns a and b of a trial.
+func shown(t *testing.T, g core.Suggestion, err error) string {
+	t.Helper()
+	values := map[string]any{"b": "-"}
+	if err = errors.Join(err, json.Unmarshal(g.Params, &values)); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(values["a"], " ", values["b"])
+}
+
+// Points beyond the number of trials are planned, so that what is planned runs; not in records from before.
+func TestMorePointsThanTrials(t *testing.T) {
+	for reading, want := range map[int]int64{config.Reading: 3, 4: 2} {
+		e, err := config.Parse("e", []byte("version: 1\nobjective: {metric: x, mode: min}\n"+
+			"trainable: {plugin: chaos}\nspace: {a: {uniform: [0, 9]}}\ntrials: 2\n"+
+			"points: [{a: 2}, {a: 3}, {a: 4}]\n"), config.Recorded(reading))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := NewPlan(e).Trials(); got != want {
+			t.Errorf("reading %d: %d trials are planned, want %d", reading, got, want)
+		}
 	}
 }

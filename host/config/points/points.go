@@ -31,7 +31,7 @@ func Suggest(e *config.Experiment, seed, index uint64, p space.Point) (core.Sugg
 	draw := seeds.For(seed, seeds.Suggestion, index)
 	params, err := existing.Resolve(draw)
 	for try := uint64(1); errors.Is(err, config.ErrRefused) && try < maxRefusals; try++ {
-		if p, err = e.Space.Sample(space.NewRand(seeds.Again(draw, try))); err != nil {
+		if p, err = e.Space.SampleGiven(space.NewRand(seeds.Again(draw, try)), kept(e, p)); err != nil {
 			break
 		}
 		params, err = e.Prune(p).Resolve(draw)
@@ -58,6 +58,20 @@ func Possible(e *config.Experiment) error {
 		return err
 	}
 	return nil // what cannot be computed is no matter of constraints
+}
+
+// kept returns the coordinates of a refused point that another one has, too: its combination of the grid.
+func kept(e *config.Experiment, p space.Point) space.Point {
+	if !e.PlansWhatCanBe {
+		return nil
+	}
+	p = slices.Clone(p)
+	for i := range p {
+		if !e.Space.Params[i].Grid {
+			p[i] = math.NaN()
+		}
+	}
+	return p
 }
 
 // Complete turns a user's point into a trial; it draws the values that are not given (B-104).

@@ -70,11 +70,20 @@ func trialName(no core.TrialNo) string { return fmt.Sprintf("%05d", no) }
 
 // bestName names the best trial, or the runs of the suggestion that is best on average.
 func bestName(b *view.Ranked) string {
-	if b.Runs <= 1 {
+	n := len(b.MeanOf)
+	switch {
+	case n == 0:
 		return "trial " + trialName(b.Trial.Number)
+	case n == 1:
+		return "trial " + trialName(b.MeanOf[0]) + ", the only run that counts"
+	case n > 2 && b.MeanOf[n-1]-b.MeanOf[0] == core.TrialNo(n-1):
+		return fmt.Sprintf("the mean of trials %s to %s", trialName(b.MeanOf[0]), trialName(b.MeanOf[n-1]))
 	}
-	return fmt.Sprintf("the mean of trials %s to %s", trialName(b.Trial.Number),
-		trialName(b.Trial.Number+core.TrialNo(b.Runs-1)))
+	names := make([]string, n)
+	for i, no := range b.MeanOf {
+		names[i] = trialName(no)
+	}
+	return "the mean of trials " + strings.Join(names[:n-1], ", ") + " and " + names[n-1]
 }
 
 func plural(n int, one string) string {

@@ -7,8 +7,9 @@
 //
 // It never suggests a point that was tried, no matter who suggested it, and is exhausted at the end.
 // Trials take the combinations of the space's grid axes in turn. One whose points were all tried
-// is passed over: conditions and constraints leave some with fewer points than others. Where there
-// is nothing else to combine, the grid axes are repeated without an end.
+// is passed over: conditions and constraints leave some with fewer points than others, or without any.
+// Where there is nothing else to combine, each combination runs once before one runs again, without an
+// end; trials of others count.
 //
 // Given coordinates (grid axes fixed by a host, points of the user) are kept, and the others are
 // combined for each of them separately. If they leave a single point, it is suggested as often as

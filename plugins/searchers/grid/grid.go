@@ -18,7 +18,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "grid",
-		Version: "1.1.0",
+		Version: "1.2.0",
 		Summary: "Suggests every combination of the parameters' values once.",
 		Options: declared.Schema(),
 	},
@@ -40,6 +40,7 @@ type searcher struct {
 	seen    map[string]bool    // keys of points that were suggested or tried
 	cursors map[string]*cursor // by the key of the given coordinates
 	cells   cells
+	turns   turns
 }
 
 // A cursor enumerates the points around given coordinates.
@@ -57,7 +58,8 @@ func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 	if err := problem.Space.Validate(); err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	s := &searcher{space: problem.Space, seen: map[string]bool{}, cursors: map[string]*cursor{}}
+	s := &searcher{space: problem.Space, seen: map[string]bool{}, cursors: map[string]*cursor{},
+		turns: turns{runs: map[string]int{}, own: map[string]int{}}}
 	for i := range s.space.Params {
 		s.axes = append(s.axes, axis(s.space, i, o.Resolution))
 	}
@@ -92,7 +94,9 @@ func short(x float64) float64 {
 func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 	for _, e := range events {
 		if e.Kind == sdk.TrialAdded && len(e.Point) == len(s.axes) {
-			s.seen[s.space.Key(e.Point)] = true
+			key := s.space.Key(e.Point)
+			s.seen[key] = true
+			s.turns.observe(key)
 		}
 	}
 	return nil
@@ -110,7 +114,9 @@ func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Sug
 			answer.Status = sdk.Exhausted
 			break
 		}
-		s.seen[s.space.Key(p)] = true
+		key := s.space.Key(p)
+		s.seen[key] = true
+		s.turns.suggest(key)
 		answer.Points = append(answer.Points, p)
 	}
 	return answer, nil
@@ -121,10 +127,25 @@ func (s *searcher) answer(ctx context.Context, request sdk.Request) (space.Point
 	switch {
 	case request.Given != nil:
 		return s.suggest(ctx, request.Given)
+	case s.cells.count == 0:
+		return nil, errTight
 	case s.cells.alone:
-		return s.suggest(ctx, s.cells.point(uint64(request.Trial)))
+		return s.inTurn(), nil
 	}
 	return s.fromCells(ctx, uint64(request.Trial))
+}
+
+// inTurn returns the first combination that has run least often.
+func (s *searcher) inTurn() space.Point {
+	for ; ; s.turns.at++ {
+		if s.turns.at == s.cells.count {
+			s.turns.at, s.turns.level = 0, s.turns.level+1
+		}
+		p := s.space.Complete(s.cells.point(s.turns.at), s.cells.first)
+		if s.turns.runs[s.space.Key(p)] <= s.turns.level {
+			return p
+		}
+	}
 }
 
 // fromCells returns the next new point of the trial's cell, or of the next cell that has one: with

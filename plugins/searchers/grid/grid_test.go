@@ -161,6 +161,27 @@ func TestGridAxesAlone(t *testing.T) {
 	check(t, walk(t, mustOpen(t, s, ""), 5, 1), "0] [1] [0] [1] [0")
 }
 
+// B-100: what conditions and constraints rule out is passed over in each round, and combinations that others have run
+// count.
+func TestGridAxesAloneThatCannotBe(t *testing.T) {
+	child := crossed()
+	child.Params = child.Params[:2]
+	child.Params[1].Grid = true
+	check(t, walk(t, mustOpen(t, child, ""), 7, 1), "0 NaN] [1 0] [1 1] [0 NaN] [1 0] [1 1] [0 NaN")
+	child.Constraints = []*space.Expr{{Op: space.Ne, Args: []*space.Expr{{Op: space.Number, Param: 1},
+		{Op: space.Const, Number: 5}}}}
+	check(t, walk(t, mustOpen(t, child, ""), 5, 1), "0 NaN] [1 1] [0 NaN] [1 1] [0 NaN")
+	s := mustOpen(t, child, "")
+	tried := sdk.Event{Number: 1, Kind: sdk.TrialAdded, Point: space.Point{0, nan}}
+	if err := s.Observe(context.Background(), []sdk.Event{tried}); err != nil {
+		t.Fatal(err)
+	}
+	check(t, walk(t, s, 3, 1), "1 1] [0 NaN] [1 1")
+	child.Constraints[0] = &space.Expr{Op: space.Const}
+	check(t, walk(t, mustOpen(t, child, ""), 1, 1), "trial 0: no point of the grid satisfies the constraints: loosen "+
+		"them, or raise the option resolution")
+}
+
 // B-100: nothing is left to combine, so the grid is repeated.
 func TestGivenPointsRepeat(t *testing.T) {
 	check(t, ask(t, mustOpen(t, crossed(), ""), 3, space.Point{0, nan, 2}), "0 NaN 2] [0 NaN 2] [0 NaN 2")
