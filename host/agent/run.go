@@ -57,7 +57,8 @@ func Run(ctx context.Context, o RunOptions) (err error) {
 	mark := local.NewMark(files.Path())
 	reaper := guard{cmd: o.Reaper(mark), mark: mark}
 	defer reaper.close()
-	a := New(Options{Mark: mark, Environ: o.Environ, Dir: files.Path(), Log: o.Log, Guard: reaper.start})
+	a := New(Options{Mark: mark, Environ: o.Environ, Dir: files.Path(), Log: o.Log, Guard: reaper.start,
+		Leaving: o.Leaving})
 	defer a.Close()
 	l.Serve = func(_ context.Context, s link.Session) error {
 		_ = a.Serve(s) // its end is the session's
