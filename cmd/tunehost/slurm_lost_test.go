@@ -22,6 +22,19 @@ executor: {plugin: slurm@MORE@}
 resources: {cpu: 1, memory: 50MiB}
 `
 
+// polite has trials whose programs end without an error when they get SIGTERM.
+const polite = `version: 1
+name: lasting
+objective: {metric: loss, mode: min}
+trainable:
+  command: [sh, -c, 'trap "exit 0" TERM; for i in $(seq 40); do echo "{{\"loss\": 1}}"; sleep 0.2; done']
+space: {x: {uniform: [0, 1]}}
+trials: 4
+concurrency: 4
+executor: {plugin: slurm@MORE@}
+resources: {cpu: 1, memory: 50MiB}
+`
+
 // begins starts a host, which is interrupted at the end of the test, and returns the file that has what it says.
 func (e *ending) begins(args ...string) (host *os.Process, said func() string) {
 	e.t.Helper()
@@ -111,6 +124,29 @@ func testCancelledJobs(e *ending) {
 	})
 	if n := strings.Count(e.says("journal", "results/lasting"), "Slurm: CANCELLED: "); n != 4 {
 		e.t.Errorf("%d leases are lost with Slurm's word, want 4:\n%s", n, e.says("journal", "results/lasting"))
+	}
+}
+
+// B-075: a program that handles SIGTERM and ends without an error, as programs should, has not completed its trial when
+// its job is cancelled.
+func testPoliteEnds(e *ending)      { e.polite("") }
+func testPoliteStdioEnds(e *ending) { e.polite(", connection: stdio") }
+
+func (e *ending) polite(more string) {
+	const trials, results = 4, 40
+	e.writes(polite, "@MORE@", more)
+	_, said := e.begins("run", "lasting.yaml")
+	e.until("results of all trials", func() bool {
+		return strings.Count(e.says("journal", "results/lasting"), "result reported") > 4*trials
+	})
+	ids, _ := e.jobs()
+	e.c.Run(e.t, "scancel", ids...)
+	e.until("the end", func() bool { return strings.Contains(said(), "4 terminated") })
+	for trial := range trials {
+		out := e.says("results", "results/lasting", strconv.Itoa(trial), "--json")
+		if n := strings.Count(out, `"iteration"`); n < results {
+			e.t.Errorf("trial %d has completed after %d results of %d", trial, n, results)
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func TestSlurm(t *testing.T) {
 		bin := builtHere(t)
 		for name, test := range map[string]func(*ending){"short jobs": testShortJobs, "allocations": testAllocations,
 			"timeout": testTimeout, "timeout of tasks": testTimeoutOfTasks, "cancelled": testCancelledJobs,
-			"stdio array": testStdioArray} {
+			"stdio array": testStdioArray, "polite": testPoliteEnds, "polite with stdio": testPoliteStdioEnds} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				test(&ending{t: t, c: cluster, dir: t.TempDir(), bin: bin})

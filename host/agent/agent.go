@@ -28,6 +28,8 @@ type Options struct {
 	// Guard is called before a process starts. If it fails, the process does not start. It may be
 	// nil.
 	Guard func() error
+	// Leaving is closed when the engine has said that the node is taken away soon; nil: it never says so.
+	Leaving <-chan struct{}
 }
 
 // Agent carries out what its host asks for. Its methods may be called from any goroutine.
@@ -109,7 +111,8 @@ func (a *Agent) serve(purpose link.Purpose, conn net.Conn) {
 	s := &stream{conn, message.NewWriter(conn)}
 	serve := map[string]func(*stream) error{message.StreamStart: a.start, message.StreamDial: a.dial,
 		message.StreamProbe: a.probe, message.StreamFiles: a.files,
-		message.StreamShip: a.ship, message.StreamLogs: a.logs, message.StreamStore: a.store}[purpose.Kind]
+		message.StreamShip: a.ship, message.StreamLogs: a.logs, message.StreamStore: a.store,
+		message.StreamNotice: a.notice}[purpose.Kind]
 	if serve == nil {
 		serve = func(*stream) error {
 			return fmt.Errorf("this agent has no streams of the kind %q: it is older than its host", purpose.Kind)
@@ -130,6 +133,27 @@ func (s *stream) ask(into any) error {
 		return err
 	}
 	return s.SetReadDeadline(time.Time{})
+}
+
+// maxNotice bounds how long an answer about the end of the node waits.
+const maxNotice = time.Second
+
+// notice says whether the node is taken away. An engine signals the processes of a job one after the other: what has
+// ended by its signal may have heard it before this agent does.
+func (a *Agent) notice(s *stream) error {
+	var n message.Notice
+	if err := s.ask(&n); err != nil {
+		return err
+	}
+	leaving := false
+	wait := time.NewTimer(min(n.Within, maxNotice))
+	defer wait.Stop()
+	select {
+	case <-a.Leaving:
+		leaving = true
+	case <-wait.C:
+	}
+	return s.Put(message.Yes, message.Noticed{Leaving: leaving})
 }
 
 // Close kills all processes and waits for their end.

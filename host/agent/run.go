@@ -58,7 +58,8 @@ func Run(ctx context.Context, o RunOptions) (err error) {
 	mark := local.NewMark(files.Path())
 	guard := reaper.NewGuard(mark, o.Reaper)
 	defer guard.Close()
-	a := New(Options{Mark: mark, Environ: o.Environ, Dir: files.Path(), Log: o.Log, Guard: guard.Start})
+	a := New(Options{Mark: mark, Environ: o.Environ, Dir: files.Path(), Log: o.Log, Guard: guard.Start,
+		Leaving: o.Leaving})
 	defer a.Close()
 	l.Serve = func(_ context.Context, s link.Session) error {
 		_ = a.Serve(s) // its end is the session's

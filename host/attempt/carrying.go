@@ -184,59 +184,26 @@ func (t *Driver) free(w *worker, clean bool) {
 	}
 }
 
-// leaseEventsWithin is how long the driver waits before it posts the end of an attempt that failed on another machine.
-// An engine that takes a lease away ends all processes on it. The end of the attempt arrives here before the event that
-// says that the lease is lost.
-const leaseEventsWithin = 2 * time.Second
-
 // end posts a run's end. If a run failed because the folder of all trials is gone, it ends as
-// interrupted. If a run failed because its lease is lost, that is no failure (B-075).
+// interrupted. If a run ended because its lease is taken away or lost, that is neither a failure nor its own end
+// (B-075).
 func (t *Driver) end(r *run, a life.End) {
 	e := a.Event
 	failed := e.Cause.Kind != core.CauseNone && !a.Own && !t.closed
+	byItself := e.Cause.Kind == core.CauseNone && !a.Own && !t.closed && !r.StopSent()
 	if e.Cause.Kind == core.CauseNone && r.hint != "" && r.Reported() == 0 && !r.StopSent() {
 		e.Cause = core.Cause{Kind: core.CauseNoResult, Text: r.hint}
 	}
 	if failed && t.endIfTrialsGone() {
 		e, failed = &core.AttemptEnded{Trial: e.Trial, Attempt: e.Attempt, Interrupted: true}, false
 	}
-	if failed && t.Apart && r.place.Lease != 0 {
-		t.doubt(r, e)
-		return
-	}
-	t.post(r, e)
-}
-
-// doubtful is the end of an attempt that failed on another machine, perhaps because its lease is being taken away.
-type doubtful struct {
-	run *run
-	end *core.AttemptEnded
-}
-
-// doubt posts a failure after the events of its lease.
-func (t *Driver) doubt(r *run, e *core.AttemptEnded) {
-	d := &doubtful{r, e}
-	t.doubtful[r.Trial] = d
-	t.Clock.AfterFunc(leaseEventsWithin, func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if t.doubtful[r.Trial] == d {
-			delete(t.doubtful, r.Trial)
-			t.post(r, e)
-		}
-	})
-}
-
-// excuse posts the end of an attempt that is told to stop after it has failed, while its failure is in doubt. As with
-// every attempt that was told to stop, its end is no failure: the signal with which an engine takes a lease away often
-// ends programs before the host hears of it.
-func (t *Driver) excuse(no core.TrialNo, attempt uint32) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if d := t.doubtful[no]; d != nil && d.run.Attempt == attempt {
-		delete(t.doubtful, no)
-		d.end.Cause = core.Cause{}
-		t.post(d.run, d.end)
+	switch apart := t.Apart && r.place.Lease != 0; {
+	case apart && failed:
+		t.await(t.doubt(r, e))
+	case apart && byItself && t.Noticed != nil:
+		t.inquire(t.doubt(r, e))
+	default:
+		t.post(r, e)
 	}
 }
 

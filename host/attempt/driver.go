@@ -38,6 +38,9 @@ type Options struct {
 	Shared bool // one process for all trials
 	// Apart says that leases are on other machines: a process on one lease cannot serve another lease.
 	Apart bool
+	// Noticed reports whether the engine takes away the lease of a place with so many bundles, as far as the agents
+	// there have heard within a time; nil: there are no agents.
+	Noticed func(ctx context.Context, at exec.Place, bundles int, within time.Duration) (bool, error)
 	// Programs says that trials are programs, which the process itself kills when their
 	// grace is over.
 	Programs bool
@@ -86,7 +89,7 @@ type Driver struct {
 	// departed has the last run that has ended on each lease. A checkpoint that its program made by itself is fetched
 	// from that machine when the core decides to keep it.
 	departed map[core.LeaseID]*run
-	// doubtful are the failures that wait for events of their leases.
+	// doubtful are the ends that wait for events of their leases, see doubting.go.
 	doubtful map[core.TrialNo]*doubtful
 	lastRun  uint64
 	names    map[string]bool // of metrics
@@ -145,6 +148,7 @@ type run struct {
 	cancelStart context.CancelFunc
 	start       *sdk.Trial
 	place       exec.Place
+	began       time.Time          // when it got its process
 	from        core.CheckpointRef // that it continues from
 	held        bool               // from is in memory
 	// checkpoint is the folder of from. The run gets a copy.

@@ -223,7 +223,7 @@ func (t *Driver) KeepWarm(trainer plugin.Trainer) {
 // assign gives the run to a process. Warm says that the process was started for another run.
 func (t *Driver) assign(r *run, w *worker, warm bool) {
 	t.lastRun++
-	r.number, r.worker = t.lastRun, w
+	r.number, r.worker, r.began = t.lastRun, w, t.Clock.Now()
 	w.runs[r.number] = r
 	t.apply(r, life.Assigned{Warm: warm})
 	w.request = shape(r.start)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/host/untrusted"
@@ -21,7 +22,9 @@ const (
 	StreamStore = "store" // Ask with a Store, then Yes; see Store
 	// StreamRank is opened by agents: Ask with a Rank, and then as StreamStart.
 	StreamRank = "rank"
-	StreamLogs = "logs" // Ask with a Logs, then Yes, then Log with a LogFile and Data until both sides have ended
+	// StreamNotice asks whether the engine takes the node away: Ask with a Notice, then Yes with a Noticed.
+	StreamNotice = "notice"
+	StreamLogs   = "logs" // Ask with a Logs, then Yes, then Log with a LogFile and Data until both sides have ended
 )
 
 // Start is a process to start.
@@ -56,6 +59,13 @@ type Probed struct {
 	Content, Trials string
 	Folder          bool `json:",omitempty"`
 }
+
+// Notice asks whether the engine has said that it takes the node away. Within is how long an agent that knows nothing
+// of it may still hear of it before it answers.
+type Notice struct{ Within time.Duration }
+
+// Noticed is the answer.
+type Noticed struct{ Leaving bool }
 
 // Ship requests that a tree of the host is on the node. The answer has its place, or "" if the agent needs the
 // list of its files first. Then a second answer has the place.
