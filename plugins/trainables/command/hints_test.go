@@ -153,3 +153,13 @@ func TestHintsOfTheChannel(t *testing.T) {
 		wantContains(t, run.hinted(), want)
 	}
 }
+
+// Iterations that begin at 0 and then repeat are two mistakes, and the user is told of both.
+func TestHintsAtIterations(t *testing.T) {
+	run := newRun(t)
+	mustTrain(t, sh(`for i in 0 1 1 5; do echo "{\"accuracy\": 1, \"training_iteration\": $i}"; done`), run)
+	if text := run.hinted(); len(run.hints) != 2 || !strings.Contains(text, "from 0") ||
+		!strings.Contains(text, "iteration 1 after iteration 1") {
+		t.Errorf("%s", text)
+	}
+}
