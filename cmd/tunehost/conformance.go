@@ -237,7 +237,8 @@ func (f *conformanceFlags) fits(ctx context.Context, s starter) error {
 	if err = errors.Join(err, p.Close()); err != nil {
 		return nil // the checks say so
 	}
-	if errs := config.CheckOptions(config.RefWith(s.name, "--options", []byte(f.options)), info.Options); len(errs) > 0 {
+	ref := config.RefWith(s.name, "--options", []byte(f.options))
+	if errs := config.CheckOptions(ref, info.Options); len(errs) > 0 {
 		return asUsage(errors.Join(errs...))
 	}
 	return nil

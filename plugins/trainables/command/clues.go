@@ -262,8 +262,8 @@ func (c *clues) numberInText(line []byte) {
 // maxNumbers is how many numbers of a line are looked at.
 const maxNumbers = 10
 
-// ofPlace reports whether a name and its number are a place in a file, as in a shell's message /a/run.sh: 4: text. Names
-// of metrics are no paths.
+// ofPlace reports whether a name and its number are a place in a file, as in a shell's message /a/run.sh: 4: text.
+// Names of metrics are no paths.
 func ofPlace(line []byte, name, end int) bool {
 	inPath := name > 0 && bytes.IndexByte([]byte(`/\.~-`), line[name-1]) >= 0
 	return inPath || end < len(line) && line[end] == ':'
