@@ -68,6 +68,8 @@ type Result struct {
 	Saw     string  `json:"saw,omitempty"`
 	Why     string  `json:"why,omitempty"`
 	Seconds float64 `json:"seconds"`
+	// Refused says that the check is not applicable because the plugin refuses its problem or its options.
+	Refused bool `json:"-"`
 }
 
 // Run runs the checks for a kind of plugin one by one, and calls each with every result. The error
@@ -144,6 +146,9 @@ func wanted(want, saw string, args ...any) error {
 	return &mismatch{want, fmt.Sprintf(saw, args...)}
 }
 
+// refusesProblem begins the reason of a plugin that refuses the problem of a check.
+const refusesProblem = "it refuses the problem: "
+
 // inapplicable is the reason why a rule does not apply to a plugin.
 type inapplicable string
 
@@ -156,7 +161,7 @@ func (r *Result) explain(err error) {
 	case err == nil:
 		return
 	case errors.As(err, &i):
-		r.Outcome, r.Why = NotApplicable, string(i)
+		r.Outcome, r.Why, r.Refused = NotApplicable, string(i), strings.HasPrefix(string(i), refusesProblem)
 		return
 	case errors.Is(err, plugin.ErrLate):
 		r.Outcome, r.Why = Late, oneLine(err.Error())
@@ -275,7 +280,7 @@ func (s *subject) scheduler(p sdk.Problem, snapshot []byte) (plugin.Scheduler, e
 // verifies that it accepts a simple problem.
 func refusal(err error, snapshot []byte) error {
 	if len(snapshot) == 0 && plugin.FailureOf(err) == plugin.Refused {
-		return inapplicable("it refuses the problem: " + oneLine(err.Error()))
+		return inapplicable(refusesProblem + oneLine(err.Error()))
 	}
 	return err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/conformance"
+	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -177,6 +178,8 @@ type summary struct {
 	NotApplicable int      `json:"not_applicable"`
 	Late          int      `json:"late,omitempty"`
 	Seconds       float64  `json:"seconds"`
+
+	refused int // those that are not applicable because the plugin refuses the problem
 }
 
 // add counts a result.
@@ -190,6 +193,9 @@ func (s *summary) add(r conformance.Result) {
 		s.Late++
 	default:
 		s.NotApplicable++
+		if r.Refused {
+			s.refused++
+		}
 	}
 }
 
@@ -208,7 +214,34 @@ func (a *app) conformance(ctx context.Context, f conformanceFlags, arg string) e
 	if len(chosen) == 0 {
 		return noCheck(f.only, []sdk.Kind{s.kind})
 	}
+	if err := f.fits(ctx, s); err != nil {
+		return err
+	}
 	return a.checks(ctx, s, chosen, f.run(), f.json)
+}
+
+// fits refuses flags that the plugin cannot use: parameters of a plugin that trains nothing, and options that it does
+// not have.
+func (f *conformanceFlags) fits(ctx context.Context, s starter) error {
+	if f.params != "" && s.kind != sdk.KindTrainable {
+		return usage("conformance: --params is for trainables, and %s is a %s; leave it out", s.name, s.kind)
+	}
+	if f.options == "" {
+		return nil
+	}
+	p, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	info, err := p.Describe(ctx)
+	if err = errors.Join(err, p.Close()); err != nil {
+		return nil // the checks say so
+	}
+	ref := config.RefWith(s.name, "--options", []byte(f.options))
+	if errs := config.CheckOptions(ref, info.Options); len(errs) > 0 {
+		return asUsage(errors.Join(errs...))
+	}
+	return nil
 }
 
 // checks runs checks and reports their results.
@@ -240,7 +273,7 @@ func (a *app) checks(
 		return err
 	}
 	sum.Seconds = a.now().Sub(begun).Seconds()
-	return a.concluded(sum, asJSON)
+	return a.concluded(sum, asJSON, len(o.Options) > 0)
 }
 
 // viewOf shows results as they come.
@@ -275,7 +308,9 @@ func (a *app) showResult(r conformance.Result, width int) error {
 	return nil
 }
 
-func (a *app) concluded(s summary, asJSON bool) error {
+// concluded prints the summary. options says that the user has given some: a plugin that refuses them in all checks is
+// not checked.
+func (a *app) concluded(s summary, asJSON, options bool) error {
 	if asJSON {
 		if err := a.line(map[string]summary{"summary": s}); err != nil {
 			return err
@@ -291,6 +326,9 @@ func (a *app) concluded(s summary, asJSON bool) error {
 		if s.Late > 0 {
 			a.say("a plugin that is late has broken no rule: check it again when the machine is less busy")
 		}
+	}
+	if options && s.refused > 0 && s.refused == s.NotApplicable && s.Passed+s.Failed+s.Late == 0 {
+		return fmt.Errorf("nothing was checked: %s %s refuses every problem with these --options", s.Kind, s.Plugin)
 	}
 	if s.Failed+s.Late > 0 {
 		return exitError(exitFailed)

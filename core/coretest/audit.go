@@ -29,7 +29,6 @@ type audit struct {
 	leases  leasebook
 	hosted  bool
 	onHold  bool // by the user
-	judging bool // the budget's expression is to be tested
 	closing bool // before the event
 	ended   bool
 	holding *held // by this event
@@ -48,6 +47,7 @@ type searchBook struct {
 	searchEnded bool // the scheduler was told
 	vain        bool // an offer before the event would not lead to a question
 	learned     int  // observations of trials of other experiments
+	judging     bool // the budget's expression is to be tested before anything is asked or starts
 	// together has, for each suggestion with several runs, how often the searcher was told its end; -1
 	// before it was told the suggestion.
 	together []int

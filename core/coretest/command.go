@@ -116,10 +116,6 @@ func (c command) setting(s *core.Spec, key, v string) (err error) {
 		s.Budget.TimeNS = int64(duration(v))
 	case "trials_failed":
 		s.Budget.TrialsFailed = uint32(n)
-	case "judged":
-		s.Budget.Judged = true
-	case "timed":
-		s.Budget.Timed = true
 	case "require":
 		s.Required = append(s.Required, core.Required{Metric: v, By: "objective"})
 	case "reach", "below":
@@ -149,7 +145,7 @@ func setFlag(s *core.Spec, key string) error {
 	flags := map[string]*bool{"at_end": &s.Checkpoint.AtEnd, "memory": &s.Checkpoint.PausesInMemory, "saves": &s.Saves,
 		"quiet":       &s.Quiet,
 		"independent": &s.Independent, "manual": &s.Manual, "fail_fast": &s.FailFast, "fail_raise": &s.FailRaise,
-		"wait": &s.WaitForResources}
+		"wait": &s.WaitForResources, "judged": &s.Budget.Judged, "timed": &s.Budget.Timed}
 	if f, ok := flags[key]; ok {
 		*f = true
 		return nil

@@ -32,8 +32,8 @@ func (r *reader) colonTexts(tokens token.Tokens) (token.Tokens, *Error) {
 		first, last := tokens[i-1], tokens[i+1]
 		text := first.Value + ":" + last.Value
 		if !isPlain(last) || strings.Contains(last.Value, ": ") {
-			return nil, &Error{r.pos(first), "found " + quote(first.Value+":") + " without a space after the colon; a text " +
-				"with a colon needs quotes here, and a map a space"}
+			return nil, &Error{r.pos(first), "found " + quote(first.Value+":") + " without a space after the colon; " +
+				"a text with a colon needs quotes here, and a map a space"}
 		}
 		out = out[:len(out)-1]
 		out.Add(token.String(text, first.Origin+t.Origin+last.Origin, first.Position))

@@ -88,6 +88,16 @@ func refOf(n *node) PluginRef {
 	return newPluginRef(n.get("plugin").text, n.get("plugin").pos, options)
 }
 
+// RefWith names a plugin with options that do not come from a file; place is where they come from, for messages.
+func RefWith(name, place string, options []byte) PluginRef {
+	at := Pos{File: place}
+	n := readYAML(&problems{}, place, options)
+	if n == nil {
+		return PluginRef{Name: name, Options: options, Pos: at}
+	}
+	return PluginRef{Name: name, Options: options, Pos: at, node: moved(n, at)}
+}
+
 // CheckOptions checks the options of a plugin against its JSON Schema (draft 2020-12 or 7). Each mistake is
 // an [Error] at its place; a broken schema is reported as the plugin's mistake.
 func CheckOptions(ref PluginRef, schema []byte) []error {

@@ -96,7 +96,8 @@ func (o *Opener) openLayers(ctx context.Context, snapshot []byte, first bool) (p
 	return layered.New(layers), nil
 }
 
-// OnlyStops refuses a scheduler under stop that says of itself that it pauses trials or moves them to other checkpoints.
+// OnlyStops refuses a scheduler under stop that says of itself that it pauses trials or moves them to other
+// checkpoints.
 func OnlyStops(ref config.PluginRef, t sdk.Traits) error {
 	if !t.Saves {
 		return nil

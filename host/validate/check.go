@@ -24,7 +24,7 @@ func Check(o *options.Options, e *config.Experiment) error {
 		errs = append(errs, checkFormat(ref))
 	}
 	errs = append(errs, missing(o.Mode.Manual, e)...)
-	errs = append(errs, workless(e), tooTight(e), notHere(o, e), computable(e), requestable(e))
+	errs = append(errs, workless(e), tooTight(e), notHere(o, e), computable(e), needs.Requestable(e))
 	if !o.Mode.Manual && !o.Mode.Virtual {
 		errs = append(errs, needs.Startable(e), needs.ToUpload(e))
 	}
@@ -32,6 +32,15 @@ func Check(o *options.Options, e *config.Experiment) error {
 		return usererror.Wrap(err)
 	}
 	return nil
+}
+
+// idle warns of settings about plugins that do nothing.
+func idle(o *options.Options, e *config.Experiment) []*config.Error {
+	l, err := loading.New(o.Plugins, e, filepath.Dir(e.File))
+	if err != nil {
+		return nil
+	}
+	return l.Idle()
 }
 
 // workless refuses workers of a plugin: workers are processes of a command. A plugin is one

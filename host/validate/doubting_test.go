@@ -10,6 +10,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/options"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
+	"github.com/tunehost/tunehost/host/validate/needs"
 )
 
 // A script is looked for where the program is started, too.
@@ -87,7 +88,7 @@ func TestRequestable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = requestable(e)
+		err = needs.Requestable(e)
 		if (err != nil) != (want != "") || err != nil && (!strings.Contains(err.Error(), want) ||
 			!strings.HasPrefix(err.Error(), "a.yaml:5:")) {
 			t.Errorf("%s: %v, want %q", amount, err, want)

@@ -17,7 +17,6 @@ import (
 	"github.com/tunehost/tunehost/host/local/offer"
 	"github.com/tunehost/tunehost/host/opening"
 	"github.com/tunehost/tunehost/host/options"
-	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/loading"
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -82,9 +81,9 @@ func try(ctx context.Context, o *opening.Opener, u loading.Use) error {
 	case sdk.KindSearcher:
 		_, err = p.OpenSearcher(ctx, o.Problem(seeds.Searcher), u.Ref.Options, nil)
 	case sdk.KindScheduler:
-		var s plugin.Scheduler
-		s, err = p.OpenScheduler(ctx, o.Problem(seeds.Scheduler), u.Ref.Options, nil)
-		if stop := o.Experiment.Stop.Plugin; err == nil && stop != nil && stop.Pos == u.Ref.Pos {
+		s, refused := p.OpenScheduler(ctx, o.Problem(seeds.Scheduler), u.Ref.Options, nil)
+		stop := o.Experiment.Stop.Plugin
+		if err = refused; err == nil && stop != nil && stop.Pos == u.Ref.Pos {
 			err = opening.OnlyStops(u.Ref, s.Traits())
 		}
 	}

@@ -9,7 +9,8 @@ import (
 )
 
 // dropsRest is why a division of whole numbers is doubtful.
-const dropsRest = "/ divides whole numbers here and drops the rest (7 / 2 is 3); for the exact value write * 1.0 before it"
+const dropsRest = "/ divides whole numbers here and drops the rest (7 / 2 is 3); for the exact value write * 1.0 " +
+	"before it"
 
 // divisions lists divisions of whole numbers whose exact value was probably meant: what e compares or calculates with
 // real numbers, and literals.

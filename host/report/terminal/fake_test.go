@@ -113,7 +113,8 @@ func params(no int) []byte {
 func failures(n int) []view.Subject {
 	var list []view.Subject
 	for i := range n {
-		t := view.Subject{Number: core.TrialNo(i * 9), Attempt: 1, Dir: fmt.Sprintf("/home/ada/results/digits/trials/%05d_x", i*9),
+		t := view.Subject{Number: core.TrialNo(i * 9), Attempt: 1,
+			Dir: fmt.Sprintf("/home/ada/results/digits/trials/%05d_x", i*9),
 			Error: "exit status 1; its last lines:\n  File \"train.py\", line 31, in fit\nValueError: " +
 				"\x1b[31mnegative\x1b[0m dimension"}
 		if i == 1 {

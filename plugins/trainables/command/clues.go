@@ -247,11 +247,26 @@ func (c *clues) numberInText(line []byte) {
 	if !bytes.ContainsAny(line, ":=") {
 		return
 	}
-	if m := anyNumber().FindSubmatch(line); m != nil {
+	for _, at := range anyNumber().FindAllSubmatchIndex(line, maxNumbers) {
+		name := line[at[2]:at[3]]
+		if ofPlace(line, at[2], at[1]) {
+			continue
+		}
 		c.set(guess, "it printed %s, and no %s; did you mean objective.metric: %s, with metrics: {%s: REGEX} in "+
 			"trainable?",
-			snippet(line), c.objective(), m[1], m[1])
+			snippet(line), c.objective(), name, name)
+		return
 	}
+}
+
+// maxNumbers is how many numbers of a line are looked at.
+const maxNumbers = 10
+
+// ofPlace reports whether a name and its number are a place in a file, as in a shell's message /a/run.sh: 4: text.
+// Names of metrics are no paths.
+func ofPlace(line []byte, name, end int) bool {
+	inPath := name > 0 && bytes.IndexByte([]byte(`/\.~-`), line[name-1]) >= 0
+	return inPath || end < len(line) && line[end] == ':'
 }
 
 // embedded handles JSON with other text around it, and JSON over several lines.

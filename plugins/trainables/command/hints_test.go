@@ -37,6 +37,9 @@ func TestHints(t *testing.T) {
 		`echo 'Epoch 3: accuracy: 0.93'`:                       `metrics: {accuracy: 'accuracy: ([-+.0-9eE]+)'}`,
 		`echo 'Test Accuracy = 93.1%'`:                         `metrics: {accuracy: 'Accuracy = ([-+.0-9eE]+)'}`,
 		`echo 'acc=0.9 loss=0.3'`:                              "did you mean objective.metric: acc",
+		`echo '/a/b/rep.sh: 4: cannot create x' >&2`:           "it printed nothing to stdout",
+		`echo 'rep.sh: 4: x: not found' >&2`:                   "it printed nothing to stdout",
+		`echo '/a/b.log: acc=0.9'`:                             "did you mean objective.metric: acc,",
 		`echo hello`:                                           "nothing that it printed looks like a result",
 		`:`:                                                    "it printed nothing to stdout",
 		`echo '{"accuracy": 0.9}' >&2`:                         "it printed its results to stderr",
@@ -148,5 +151,15 @@ func TestHintsOfTheChannel(t *testing.T) {
 		run := newRun(t)
 		mustTrain(t, python(t, pythonChannel+`ask('{"metrics":`+metrics+`}')`), run)
 		wantContains(t, run.hinted(), want)
+	}
+}
+
+// Iterations that begin at 0 and then repeat are two mistakes, and the user is told of both.
+func TestHintsAtIterations(t *testing.T) {
+	run := newRun(t)
+	mustTrain(t, sh(`for i in 0 1 1 5; do echo "{\"accuracy\": 1, \"training_iteration\": $i}"; done`), run)
+	if text := run.hinted(); len(run.hints) != 2 || !strings.Contains(text, "from 0") ||
+		!strings.Contains(text, "iteration 1 after iteration 1") {
+		t.Errorf("%s", text)
 	}
 }

@@ -175,6 +175,10 @@ func (r *results) number(res *sdk.Result, odd *float64) {
 		res.Iteration = r.last + 1
 	}
 	r.last, r.begun = res.Iteration, true
+	key := "iteration"
+	if r.uncounted { // a second mistake, beside a count from 0
+		key = "uncounted"
+	}
 	r.mu.Unlock()
 	if odd != nil {
 		res.Values = channel.AppendValue(res.Values, reportedIteration, *odd)
@@ -182,7 +186,7 @@ func (r *results) number(res *sdk.Result, odd *float64) {
 		res.Values = channel.AppendValue(res.Values, reportedIteration, float64(said))
 	}
 	if topic != "" {
-		r.hint("iteration", "%s; result.jsonl keeps what was reported as %s", topic, reportedIteration)
+		r.hint(key, "%s; result.jsonl keeps what was reported as %s", topic, reportedIteration)
 	}
 }
 

@@ -26,8 +26,8 @@ func TestTemplates(t *testing.T) {
 		"${lr}{lr}": "${lr}<lr>", "$${net/units}": "$${net/units}", "${{lr}}": "${lr}",
 		"{1..5} {a,b} { lr }": "{1..5} {a,b} { lr }",
 		"{if(x){print}}":      "error print", "{lr:.3f}": "{lr:.3f}", "a}b{": "a}b{", "if (x) { y }": "if (x) { y }",
-		"{{{lr}}}": "{<lr>}",
-		"{print}":  "error print", "{Lr}": "error Lr", "{netunits}": "error netunits", "x{ü}": "error ü", "{-}": "{-}",
+		"{{{lr}}}": "{<lr>}", "A{ x{{y}}z }": "A{ x{y}z }", "x{{y}}z": "x{y}z", `{"a": {{x}}}`: `{"a": {x}}`,
+		"{print}": "error print", "{Lr}": "error Lr", "{netunits}": "error netunits", "x{ü}": "error ü", "{-}": "{-}",
 	} {
 		got := expanded(arg)
 		if got != want {

@@ -52,7 +52,7 @@ type parser struct {
 	at    int
 	known func(name string) bool
 	out   Template
-	open  int // literal braces that are still open
+	open  []bool // literal braces that are still open; true: it was written as {{
 }
 
 // next parses one character, one pair of braces or one placeholder.
@@ -60,19 +60,23 @@ func (p *parser) next() error {
 	rest := p.arg[p.at:]
 	switch {
 	case strings.HasPrefix(rest, "{{"):
+		p.open = append(p.open, true)
 		p.literal("{", 2)
-	case strings.HasPrefix(rest, "}}") && p.open == 0:
+	case strings.HasPrefix(rest, "}}") && (len(p.open) == 0 || p.open[len(p.open)-1]):
+		p.close()
 		p.literal("}", 2)
 	case rest[0] == '{':
 		return p.brace(rest)
 	case rest[0] == '}':
-		p.open = max(0, p.open-1)
+		p.close()
 		p.literal("}", 1)
 	default:
 		p.literal(rest[:1], 1)
 	}
 	return nil
 }
+
+func (p *parser) close() { p.open = p.open[:max(0, len(p.open)-1)] }
 
 func (p *parser) literal(text string, length int) {
 	p.out[len(p.out)-1] += text
@@ -94,7 +98,7 @@ func (p *parser) brace(rest string) error {
 	case nameForm().MatchString(name) && !ofShell:
 		return &UnknownName{Name: name, Column: utf8.RuneCountInString(p.arg[:p.at]) + 1}
 	default:
-		p.open++
+		p.open = append(p.open, false)
 		p.literal("{", 1)
 	}
 	return nil
