@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence
 
+from . import _traces
 from ._reading import Experiment
 
 __all__ = ["Best", "maximize", "minimize"]
@@ -19,6 +22,11 @@ class Best(NamedTuple):
     value: float  #: the function's value there
     experiment: Experiment  #: everything that was tried
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C has ended the experiment: it has no more than the trials until then."""
+        return bool(self.experiment.status()["state"] == "interrupted")
+
 
 def minimize(
     f: Objective,
@@ -26,10 +34,14 @@ def minimize(
     trials: int = 100,
     *,
     searcher: Any = "auto",
+    scheduler: Any = None,
+    points: Sequence[Mapping[str, Any]] = (),
+    constraints: Sequence[str] = (),
     concurrency: int = 0,
     seed: Optional[int] = None,
     name: Optional[str] = None,
     storage: Optional[str] = None,
+    resume: bool = False,
     verbose: int = 1,
 ) -> Best:
     """The parameters with the smallest value of f, of so many trials:
@@ -40,9 +52,15 @@ def minimize(
     (True, True)
 
     f takes the parameters as a dict and returns a number. Each call is a trial in a process of its own, as many at a
-    time as there are CPUs, or concurrency. The experiment is recorded in storage (./results) under name. RuntimeError
-    if every trial failed; the message has the first failure."""
-    return _search(f, space, "min", trials, searcher, concurrency, seed, name, storage, verbose)
+    time as there are CPUs, or concurrency. points are tried first, and all points satisfy the constraints, such as
+    ["x + y < 0.7"]. For a scheduler f reports values on its way: tune.report({"value": 0.5}). The experiment is recorded
+    in storage (./results) under name. resume=True continues the one of this name, or begins it if there is none; trials
+    that have ended are not run again.
+
+    After Ctrl-C this is the best point so far, and interrupted of it is True. KeyboardInterrupt: there was none yet.
+    RuntimeError: every trial failed; the message has the first failure."""
+    wanted = _Wanted(trials, searcher, scheduler, points, constraints, concurrency, seed, name, storage, resume, verbose)
+    return _search(f, space, "min", wanted)
 
 
 def maximize(
@@ -51,54 +69,105 @@ def maximize(
     trials: int = 100,
     *,
     searcher: Any = "auto",
+    scheduler: Any = None,
+    points: Sequence[Mapping[str, Any]] = (),
+    constraints: Sequence[str] = (),
     concurrency: int = 0,
     seed: Optional[int] = None,
     name: Optional[str] = None,
     storage: Optional[str] = None,
+    resume: bool = False,
     verbose: int = 1,
 ) -> Best:
     """The parameters with the largest value of f; see minimize."""
-    return _search(f, space, "max", trials, searcher, concurrency, seed, name, storage, verbose)
+    wanted = _Wanted(trials, searcher, scheduler, points, constraints, concurrency, seed, name, storage, resume, verbose)
+    return _search(f, space, "max", wanted)
 
 
-def _search(
-    f: Objective,
-    space: Mapping[str, Any],
-    mode: str,
-    trials: int,
-    searcher: Any,
-    concurrency: int,
-    seed: Optional[int],
-    name: Optional[str],
-    storage: Optional[str],
-    verbose: int,
-) -> Best:
-    from . import tune
+@dataclass
+class _Wanted:
+    """The arguments of minimize beside the function and its space."""
+
+    trials: int
+    searcher: Any
+    scheduler: Any
+    points: Sequence[Mapping[str, Any]]
+    constraints: Sequence[str]
+    concurrency: int
+    seed: Optional[int]
+    name: Optional[str]
+    storage: Optional[str]
+    resume: bool
+    verbose: int
+
+
+#: What sets the keys of the experiment file that have other names here than those of Tuner.
+_ARGUMENTS = {
+    name: name for name in ("trials", "concurrency", "space", "searcher", "scheduler", "storage", "seed", "constraints")
+}
+
+
+def _search(f: Objective, space: Mapping[str, Any], mode: str, wanted: _Wanted) -> Best:
+    _check(f, space, wanted)
+    tuner = _tuner(f, space, mode, wanted)
+    tuner.called("minimize" if mode == "min" else "maximize", _ARGUMENTS)
+    if wanted.resume:
+        tuner.take_up(space)
+    results = tuner.fit()
+    best = _best(results, tuner.interrupted)
+    if best is None:
+        raise KeyboardInterrupt(f"interrupted before any trial had a value: {tuner.continues()}")
+    return Best(best.config, best.metrics["value"], Experiment(results.experiment_path))
+
+
+def _check(f: Any, space: Any, wanted: _Wanted) -> None:
+    """Refuses what no trial could work with; warns of trials that are all alike."""
     from .tune._encode import varies
+    from .tune.config import whole
+    from .tune.error import TuneError
+
+    if not callable(f) or isinstance(f, type):
+        raise TuneError(f"f is {f!r:.60}: expected a function that takes the parameters as a dict and returns a number")
+    wanted.trials = whole("trials", wanted.trials, "expected a whole number from 1 on, or -1 for no limit", -1, zero=False)
+    if wanted.resume and wanted.name is None:
+        raise TuneError("resume continues the experiment of a name: give it as name")
+    if wanted.trials != 1 and isinstance(space, Mapping) and not any(varies(value) for value in space.values()):
+        warnings.warn(
+            f"all trials are alike: nothing varies in the space {space!r:.60}; a range is tune.uniform(0, 10)", stacklevel=4
+        )
+
+
+def _tuner(f: Objective, space: Mapping[str, Any], mode: str, wanted: _Wanted) -> Any:
+    from . import tune
     from .tune._plugin import Seeded
 
-    if trials != 1 and isinstance(space, Mapping) and not any(varies(value) for value in space.values()):
-        warnings.warn(f"all trials are alike: nothing varies in the space {space!r:.60}; a range is tune.uniform(0, 10)", stacklevel=3)
-    results = tune.Tuner(
+    return tune.Tuner(
         Returning(f),
         param_space=space,
         tune_config=tune.TuneConfig(
             metric="value",
             mode=mode,
-            num_samples=trials,
-            search_alg=Seeded(searcher, seed),
-            max_concurrent_trials=concurrency or None,
+            num_samples=wanted.trials,
+            search_alg=Seeded(wanted.searcher, wanted.seed, wanted.points),
+            scheduler=wanted.scheduler,
+            constraints=wanted.constraints,
+            max_concurrent_trials=wanted.concurrency or None,
         ),
-        run_config=tune.RunConfig(name=name, storage_path=storage, verbose=verbose),
-    ).fit()
-    if results.num_errors == len(results):
+        run_config=tune.RunConfig(name=wanted.name, storage_path=wanted.storage, verbose=wanted.verbose),
+    )
+
+
+def _best(results: Any, interrupted: bool) -> Any:
+    """The best result; None if there is none because of an interrupt."""
+    if results.num_errors == len(results) and not interrupted:
         raise RuntimeError(
             f"all {len(results)} trials failed, the first with: {results.errors[0]}"
             if len(results)
             else "no trial ran"
         )
-    best = results.get_best_result()
-    return Best(best.config, best.metrics["value"], Experiment(results.experiment_path))
+    if interrupted and not any(math.isfinite(r.metrics.get("value", math.nan)) for r in results):
+        return None
+    return results.get_best_result()
 
 
 class Returning:
@@ -109,11 +178,15 @@ class Returning:
         self.__name__ = getattr(f, "__name__", "f").strip("<>")
 
     def __call__(self, config: Dict[str, Any]) -> Dict[str, Any]:
-        value = self.f(config)
-        try:
-            return {"value": float(value)}
-        except (TypeError, ValueError):
-            raise TypeError(f"{_place(self.f)} returned {value!r:.60}: expected a number") from None
+        return {"value": self._number(self.f(config))}
+
+    def _number(self, value: Any) -> float:
+        if not isinstance(value, (str, bytes)):
+            try:
+                return float(value)
+            except (TypeError, ValueError):
+                pass
+        raise _traces.complete(TypeError(f"{_place(self.f)} returned {value!r:.60}: expected a number"))
 
 
 def _place(f: Objective) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import TYPE_CHECKING, Optional, Set
+from typing import TYPE_CHECKING, Optional, Set, TypeVar
 
 if TYPE_CHECKING:
     import traceback
@@ -60,11 +60,22 @@ def middle(text: str, most: int) -> str:
     return text[:half] + _GAP + text[-half:]
 
 
+_Error = TypeVar("_Error", bound=BaseException)
+
+
+def complete(error: _Error) -> _Error:
+    """An exception of this package whose text says what is wrong and where: no frames are shown with it."""
+    error.tunehost_complete = True  # type: ignore[attr-defined]
+    return error
+
+
 def formatted(error: BaseException) -> str:
     """The traceback without the frames of this package, unless no others remain."""
     import traceback
 
     whole = traceback.TracebackException(type(error), error, error.__traceback__)
+    if getattr(error, "tunehost_complete", False):
+        return _cut("".join(whole.format_exception_only()))
     _strip(whole, set())
     return _cut("".join(whole.format()))
 

@@ -15,7 +15,7 @@ import pickle
 import re
 import sys
 from collections.abc import Mapping
-from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from .._view import SUGGESTION
 from .error import TuneError, Unsupported
@@ -38,6 +38,7 @@ _FORMS = {
     "log",
     "was",
 }
+_VARYING = {"uniform", "loguniform", "int", "normal", "choice", "ordinal", "grid", "sample"}
 _MAX_NAME = 100
 
 
@@ -303,7 +304,7 @@ def equal(a: Any, b: Any) -> bool:
 
 def looks(a: Any, b: Any) -> bool:
     """Whether two objects that JSON does not have are the same, although they are copies that cannot tell."""
-    return type(a) is type(b) and not _plain(a) and _text(a) == _text(b)
+    return type(a) is type(b) and not plain(a) and label_of(a) == label_of(b)
 
 
 def _members(group: Mapping[Any, Any], path: Path, space: Dict[str, Any], grids: bool) -> Dict[Any, Node]:
@@ -334,7 +335,7 @@ def _node(value: Any, path: Path, space: Dict[str, Any], grids: bool) -> Node:
             )
         return _choice("grid", list(value["grid_search"]), path, space)
     if not varies(value):
-        if not _plain(value):
+        if not plain(value):
             return Constant(value)
         space[name] = {"value": value} if isinstance(value, (dict, list)) else value
         return Constant(value, path)
@@ -392,11 +393,11 @@ def _choice(form: str, values: List[Any], path: Path, space: Dict[str, Any]) -> 
 
 def _labels(values: List[Any]) -> List[Any]:
     """What the host calls the values: the values themselves if JSON has them, otherwise texts."""
-    if all(_plain(v) for v in values) and len({_key(v) for v in values}) == len(values):
+    if all(plain(v) for v in values) and len({_key(v) for v in values}) == len(values):
         return list(values)
     labels: List[Any] = []
     for value in values:
-        text = label = _text(value)
+        text = label = label_of(value)
         n = 2
         while label in labels:
             label, n = f"{text} ({n})", n + 1
@@ -404,11 +405,25 @@ def _labels(values: List[Any]) -> List[Any]:
     return labels
 
 
-def _text(value: Any) -> str:
+def label_of(value: Any) -> str:
+    """What the record calls a value that JSON does not have."""
     if isinstance(value, dict) and varies(value):
         value = {k: v for k, v in value.items() if not varies(v)} or "dict"
     text = getattr(value, "__name__", None) or str(value)
     return re.sub(r"0x[0-9a-f]+|[\x00-\x1f\x7f]", "", str(text))[:60] or "empty"
+
+
+def only_grids(encoded: Encoded) -> bool:
+    """Whether a space has grids, and nothing else that varies."""
+    forms = [key for value in encoded.space.values() for key in _forms(value)]
+    return bool(forms) and set(forms) == {"grid"} and not computes(encoded.plan)
+
+
+def _forms(value: Any) -> Iterator[str]:
+    """The forms of the parameters in a part of a space as an experiment file has it."""
+    if isinstance(value, dict) and "value" not in value:
+        found = _VARYING & set(value)
+        yield from found or (form for member in value.values() for form in _forms(member))
 
 
 def is_grid(value: Any) -> bool:
@@ -425,7 +440,7 @@ def varies(value: Any) -> bool:
     return type(value) in (list, tuple) and any(varies(v) for v in value)
 
 
-def _plain(value: Any) -> bool:
+def plain(value: Any) -> bool:
     """Whether JSON has exactly this value."""
     if value is None or type(value) in (bool, str):
         return True
@@ -434,8 +449,8 @@ def _plain(value: Any) -> bool:
     if type(value) is float:
         return math.isfinite(value)
     if type(value) is list:
-        return all(_plain(v) for v in value)
-    return type(value) is dict and all(type(k) is str for k in value) and all(_plain(v) for v in value.values())
+        return all(plain(v) for v in value)
+    return type(value) is dict and all(type(k) is str for k in value) and all(plain(v) for v in value.values())
 
 
 def path_of(plan: Group, name: str) -> Optional[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from typing import Any, Dict, Mapping, Optional, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 from .error import TuneError, Unsupported
 
@@ -105,11 +105,20 @@ def without_none(options: Mapping[str, Optional[Any]]) -> Dict[str, Any]:
 class Seeded(Choice):
     """A searcher with a seed of the experiment."""
 
-    def __init__(self, searcher: Any, seed: Optional[int]) -> None:
+    def __init__(self, searcher: Any, seed: Optional[int], points: Sequence[Mapping[str, Any]] = ()) -> None:
         self.searcher, self.seed = chosen(searcher, "searcher"), seed
+        self.points = points or getattr(self.searcher, "points", None)  #: those that are tried first
+        self.metric, self.mode = self.searcher.metric, self.searcher.mode
 
     def keys(self) -> Dict[str, Any]:
         return {**self.searcher.keys(), **({} if self.seed is None else {"seed": self.seed})}
 
     def entry(self) -> Dict[str, Any]:
         return self.searcher.entry()
+
+    def served(self) -> Dict[str, Any]:
+        return self.searcher.served()
+
+    def set_search_properties(self, metric: Any, mode: Any, config: Any) -> Any:
+        """Tells a searcher of the user what is searched for."""
+        return self.searcher.set_search_properties(metric, mode, config)  # type: ignore[attr-defined]

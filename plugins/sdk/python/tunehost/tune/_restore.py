@@ -7,15 +7,17 @@ import sys
 from pathlib import Path
 from typing import Any, Mapping, Optional, Tuple
 
+from .._minimize import Returning
 from . import _callbacks, _encode, _payload
 from ._wrapped import Wrapped
 from .config import RunConfig, TuneConfig
 from .error import TuneError
+from .sample import Categorical, Domain, Function
 
 
-def remember(dir: Path, tune: TuneConfig, run: RunConfig, trainable: str) -> None:
-    """Keeps what the results need, and how much is shown; trainable is its name."""
-    facts = {"metric": tune.metric, "mode": tune.mode, "trainable": trainable, "verbose": run.verbose}
+def remember(dir: Path, tune: TuneConfig, run: RunConfig, trainable: str, space: Any) -> None:
+    """Keeps what the results need, and how much is shown; trainable is its name, space is the outline of param_space."""
+    facts = {"metric": tune.metric, "mode": tune.mode, "trainable": trainable, "verbose": run.verbose, "space": space}
     _payload.replace(dir / "tuner.json", json.dumps(facts).encode())
 
 
@@ -42,6 +44,53 @@ def configs(dir: Path) -> Tuple[TuneConfig, RunConfig]:
     return TuneConfig(metric=found["metric"], mode=found["mode"]), RunConfig(verbose=found.get("verbose"))
 
 
+def outline(value: Any, named: bool = False) -> Any:
+    """What may not change in a space, as JSON has it: ranges, values of choices, constants. Objects may be others, but
+    those of a choice have the same names."""
+    if isinstance(value, Function):
+        return {"sample_from": ""}
+    if isinstance(value, Categorical):
+        return {value.kind: [outline(one, True) for one in value.categories]}
+    if isinstance(value, Domain):
+        return json.loads(json.dumps(value.form()))
+    if _encode.is_grid(value):
+        return {"grid": [outline(one, True) for one in value["grid_search"]]}
+    if isinstance(value, Mapping) and _encode.varies(value):
+        return {str(key): outline(one, named) for key, one in value.items()}
+    if _encode.varies(value):
+        return [outline(one, named) for one in value]
+    if _encode.plain(value):
+        return value
+    return _encode.label_of(value) if named else "an object"
+
+
+def _check_outline(begun: Any, given: Any, name: str = "") -> None:
+    """TuneError names the first difference between two spaces."""
+    if begun == given and type(begun) is type(given):
+        return
+    if isinstance(begun, dict) and isinstance(given, dict) and begun and given:
+        if set(begun) != set(given) and not name:
+            other = ", ".join(sorted(set(begun) ^ set(given)))
+            raise TuneError(f"param_space has other parameters than the experiment ({other}): {_SAME}")
+        if set(begun) == set(given):
+            for key in begun:
+                _check_outline(begun[key], given[key], f"{name}/{key}" if name else key)
+            return
+    raise TuneError(f"param_space: {name} is {json.dumps(given):.60} and was {json.dumps(begun):.60}: {_SAME}")
+
+
+_SAME = "give the same, or begin a new experiment"
+
+
+def check_objective(dir: Path, tune: TuneConfig) -> None:
+    """TuneError if an experiment has another objective."""
+    found = json.loads((dir / "tuner.json").read_text(encoding="utf-8"))
+    if (found["metric"], found["mode"]) != (tune.metric, tune.mode):
+        raise TuneError(
+            f"the experiment {dir.parent.name!r} has the metric {found['metric']} and the mode {found['mode']}: choose another name"
+        )
+
+
 def renew(dir: Path, trainable: Any, param_space: Optional[Mapping[str, Any]]) -> None:
     """Replaces the trainable and the objects of the space."""
     if trainable is None and param_space is None:
@@ -52,16 +101,20 @@ def renew(dir: Path, trainable: Any, param_space: Optional[Mapping[str, Any]]) -
         wrapped = trainable if isinstance(trainable, Wrapped) else Wrapped(trainable)
         if isinstance(wrapped.inner, type) != isinstance(payload.trainable, type):
             raise TuneError("the trainable is a class and was a function, or the other way round: give the same one")
-        payload.trainable, objects = wrapped.inner, wrapped.objects
+        inner = wrapped.inner
+        if isinstance(payload.trainable, Returning) and not isinstance(inner, Returning):
+            inner = Returning(inner)  # the function of minimize, which returns a number
+        payload.trainable, objects = inner, wrapped.objects
         if callable(wrapped.resources) and payload.resources:
             payload.resources = wrapped.resources
     if param_space is not None:
+        begun = json.loads((dir / "tuner.json").read_text(encoding="utf-8")).get("space")
+        if begun is not None:
+            _check_outline(begun, outline(param_space))
         new = _encode.encode(param_space)
         if _shape(new.plan) != _shape(plan):
-            raise TuneError(
-                "param_space has other parameters than the experiment: give the same, or begin a new experiment"
-            )
-        plan = new.plan
+            raise TuneError(f"param_space has other parameters than the experiment: {_SAME}")
+        new.plan.suggestions, plan = plan.suggestions, new.plan
     _payload.write(dir, payload, plan, objects)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import operator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
@@ -43,12 +44,13 @@ class TuneConfig:
         for mode in [self.mode] if isinstance(self.mode, str) else self.mode or ():
             if mode not in ("min", "max"):
                 raise ValueError(f"mode is {mode!r}: expected min or max")
-        if isinstance(self.num_samples, bool) or not isinstance(self.num_samples, int) or self.num_samples < -1:
-            raise ValueError(f"num_samples is {self.num_samples!r}: expected a number of points, or -1")
+        self.num_samples = whole("num_samples", self.num_samples, "expected a number of points, or -1", -1)
+        if isinstance(self.time_budget_s, (str, bytes)):
+            raise ValueError(f"time_budget_s is {self.time_budget_s!r:.60}: expected a number of seconds")
         if isinstance(self.constraints, str):
             raise ValueError(f"constraints is {self.constraints!r:.60}: expected a list of expressions")
-        if self.seed is not None and (isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0):
-            raise ValueError(f"seed is {self.seed!r}: expected a whole number from 0, or None for a random one")
+        if self.seed is not None:
+            self.seed = whole("seed", self.seed, "expected a whole number from 0, or None for a random one", 0)
 
 
 @dataclass
@@ -127,6 +129,17 @@ class ResumeConfig:
     finished: Any = ResumeType.SKIP
     unfinished: Any = ResumeType.RESUME
     errored: Any = ResumeType.SKIP
+
+
+def whole(name: str, value: Any, expected: str, least: int, zero: bool = True) -> int:
+    """An argument that is an integer, of Python or of numpy; ValueError says what was expected."""
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or number < least or number == 0 and not zero:
+        raise ValueError(f"{name} is {value!r:.60}: {expected}")
+    return number
 
 
 def seconds(value: Union[float, datetime.timedelta]) -> float:

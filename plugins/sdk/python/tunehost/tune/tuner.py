@@ -8,7 +8,22 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .. import _binary, _places, _words
-from . import _callbacks, _experiment, _files, _host, _logged, _payload, _serving, _skip, _trust, _yaml, cluster
+from . import (
+    _callbacks,
+    _experiment,
+    _files,
+    _host,
+    _logged,
+    _payload,
+    _recorded,
+    _restore,
+    _serving,
+    _skip,
+    _trust,
+    _yaml,
+    cluster,
+)
+from ._wrapped import Wrapped
 from .checkpoint import PathLike
 from .config import RunConfig, TuneConfig
 from .error import TuneError, Unsupported
@@ -73,6 +88,7 @@ class Tuner:
         self._experiment: Optional[_experiment.Experiment] = _experiment.build(
             registered(trainable), param_space or {}, self._tune, self._run
         )
+        self._given = _restore.outline(param_space or {})  #: the param_space, as it is compared when the experiment continues
         self._settings = self._experiment.settings
         self._storage, self._name = _experiment.directory(self._experiment, self._run)
         self._dir: Optional[str] = None  # once it exists
@@ -80,7 +96,45 @@ class Tuner:
         self._goes_on: Tuple[str, str] = (_skip.SKIP, _skip.RESUME)  #: what becomes of trials that have ended, and of others
         self._log_begins = 0  #: where the log has the present fit
         self._flags: List[str] = []  #: further ones of the program
+        self._before: Optional[bytes] = None  #: the experiment file, where take_up has replaced it
+        self._begin_anew()
         self._results: Optional[ResultGrid] = None
+
+    def _begin_anew(self) -> None:
+        self.interrupted = False  #: whether Ctrl-C has ended the last fit
+        self._caller = ""  #: the function of this package that makes the call, instead of the user
+        self._arguments: Mapping[str, str] = _ARGUMENTS
+
+    def called(self, caller: str, arguments: Mapping[str, str]) -> None:
+        """Has messages speak of minimize or maximize, and of the names that their arguments have."""
+        self._caller, self._arguments = caller, {**_ARGUMENTS, **arguments}
+
+    def continues(self) -> str:
+        """How the user continues what was interrupted."""
+        if self._caller:
+            storage = "" if self._storage == _places.absolute("results") else f", storage={self._storage!r}"
+            return f"{self._caller} with the same arguments and resume=True, name={self._name!r}{storage} continues"
+        return f"tune.Tuner.restore({self._dir!r}, trainable) continues"
+
+    def take_up(self, param_space: Mapping[str, Any]) -> None:
+        """Continues the experiment of this name with the settings of this object, if there is one."""
+        dir = os.path.join(self._storage, self._name)
+        if not os.path.lexists(dir):
+            return
+        if not os.path.exists(os.path.join(dir, _PAYLOAD, "tuner.json")):
+            raise TuneError(f"there is no experiment of tunehost.tune at {dir} that could continue: choose another name")
+        _trust.check(dir)
+        assert self._experiment
+        made = self._experiment
+        _restore.check_objective(Path(dir, _PAYLOAD), self._tune)
+        _restore.renew(Path(dir, _PAYLOAD), Wrapped(made.trainable), param_space)
+        self._dir = dir
+        if made.plan.suggestions is not None:
+            made.plan.suggestions = os.path.join(dir, _PAYLOAD, "suggestions")
+        file = Path(dir, _PAYLOAD, "experiment.yaml")
+        self._before = file.read_bytes()
+        _payload.replace(file, self.to_yaml().encode())
+        self._resume = ["run", str(file)]
 
     def to_yaml(self) -> str:
         """The experiment file, which fit writes and runs."""
@@ -103,19 +157,20 @@ class Tuner:
         try:
             status = self._hosted([*arguments, "--no-fail", *self._verbosity()])
         except _host.Killed as e:
-            next = f"tune.Tuner.restore({self._dir!r}, trainable) continues"
-            raise TuneError(f"{e}; {next if self.can_restore(self._dir) else 'nothing was recorded yet: run it again'}") from None
+            next = self.continues() if self.can_restore(self._dir) else "nothing was recorded yet: run it again"
+            raise TuneError(f"{e}; {next}") from None
         except TuneError as e:
             self._raise_first()
             file = self.to_yaml()
             self._withdraw()
-            raise TuneError(_words.refused(str(e), file, _ARGUMENTS)) from None
+            raise TuneError(_words.refused(str(e), file, self._arguments)) from None
         self._warn()
-        if status == _host.INTERRUPTED and not self.can_restore(self._dir):
+        self.interrupted = status == _host.INTERRUPTED
+        if self.interrupted and not self.can_restore(self._dir):
             self._withdraw()
-            raise KeyboardInterrupt("interrupted before the experiment began: fit begins it again")
-        if status == _host.INTERRUPTED:
-            _host.warn(f"interrupted; tune.Tuner.restore({self._dir!r}, trainable) continues")
+            raise KeyboardInterrupt(f"interrupted before the experiment began: {self._caller or 'fit'} begins it again")
+        if self.interrupted:
+            _host.warn(f"interrupted; {self.continues()}")
         if self._experiment:
             for line in _serving.take_back(Path(self._dir, _PAYLOAD), self._experiment.served):
                 _host.warn(f"warning: {line}")
@@ -124,7 +179,10 @@ class Tuner:
         return self._results
 
     def _withdraw(self) -> None:
-        """Removes the directory of a new experiment that did not begin: it would take the name."""
+        """Removes the directory of a new experiment that did not begin: it would take the name. One that exists keeps the
+        settings that it had."""
+        if self._before is not None:
+            _payload.replace(Path(self._dir or "", _PAYLOAD, "experiment.yaml"), self._before)
         if self._dir and self._resume is None and os.listdir(self._dir) in ([], [_PAYLOAD]):
             shutil.rmtree(self._dir)
             self._dir = None
@@ -182,8 +240,8 @@ class Tuner:
 
         trainable replaces the pickled one, which may have changed; None keeps it. resume_errored: failed trials
         continue from their last checkpoints; restart_errored: from the beginning. param_space gives objects that
-        the space contains anew; the parameters cannot change. TuneError: there is no experiment in the directory;
-        ValueError: both resume_errored and restart_errored; Unsupported: another file system."""
+        the space contains anew; the parameters cannot change. TuneError: there is no experiment in the directory, or
+        param_space has other parameters, ranges or constants; ValueError: both resume_errored and restart_errored; Unsupported: another file system."""
         if not _files.is_local(storage_filesystem):
             raise Unsupported("Tuner.restore(storage_filesystem=…) is not supported: give a directory")
         if resume_errored and restart_errored:
@@ -199,10 +257,10 @@ class Tuner:
     def _restored(
         cls, dir: str, trainable: Any, param_space: Any, resume_errored: bool, restart_errored: bool
     ) -> Tuner:
-        from . import _restore
-
         _trust.check(dir)
         made = cls.__new__(cls)
+        made._before = None
+        made._begin_anew()
         _restore.renew(Path(dir, _PAYLOAD), None if trainable is None else registered(trainable), param_space)
         made._tune, made._run = _restore.configs(Path(dir, _PAYLOAD))
         made._dir, made._results = dir, None
@@ -243,12 +301,10 @@ class Tuner:
             e.plan.suggestions = str(folder / "suggestions")
         folder.mkdir(0o700)
         (folder / "plugin").mkdir(0o700)
-        from . import _restore
-
         _payload.write(
             folder, _payload.Payload(e.trainable, e.name, e.stop, e.request, e.counts, e.repeat), e.plan, dict(e.objects)
         )
-        _restore.remember(folder, self._tune, self._run, e.name)
+        _restore.remember(folder, self._tune, self._run, e.name, self._given)
         _serving.write(folder, e.served, {"name": e.name, "request": e.keys.get("resources")})
         if self._settings:
             _serving.write_feed(folder)
@@ -287,7 +343,7 @@ class Tuner:
         assert self._dir
         metric, mode = self._tune.metric, self._tune.mode
         if not isinstance(metric, str):
-            metric, mode = _recorded(self._dir)
+            metric, mode = _recorded.objective(self._dir)
         return ResultGrid(self._dir, metric, mode if isinstance(mode, str) else None)
 
     def _raise_first(self) -> None:
@@ -309,18 +365,6 @@ def _too_large(space: Mapping[str, Any], size: int) -> str:
         f"the experiment file has {size} bytes, at most {_MOST_BYTES}; the parameter {largest!r} of param_space takes "
         f"{sizes.get(largest, 0)} of them: give large values to the trainable by tune.with_parameters"
     )
-
-
-def _recorded(dir: str) -> Any:
-    """The objective of the experiment file, if a searcher or scheduler named it; (None, None) if it has none or
-    several."""
-    import json
-
-    for line in Path(dir, _PAYLOAD, "experiment.yaml").read_text(encoding="utf-8").splitlines():
-        if line.startswith("objective: "):
-            found: Dict[str, str] = json.loads(line[len("objective: ") :])
-            return (None, None) if found["metric"] == "training_iteration" else (found["metric"], found["mode"])
-    return None, None
 
 
 def claim(storage: str, name: str) -> Tuple[str, str]:
