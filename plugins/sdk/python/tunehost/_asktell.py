@@ -13,16 +13,20 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, AsyncIterator, Dict, FrozenSet, Iterator, List, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, FrozenSet, Iterator, List, Mapping, Optional, Union
 
 from . import _binary, _integers, _places, _system, _view, _words
 from ._metrics import Reported, flatten
 from ._reading import Experiment
 
+if TYPE_CHECKING:
+    from .tune._encode import Encoded
+
 __all__ = ["AskError", "AskTell", "Asked", "AsyncAskTell", "TellFirst"]
 
 _IN_USE = " is in use by process "
 _GIVE_UP_S = 5.0
+_SAY_AFTER_S = 10.0  # that a caller waits
 
 Metrics = Union[float, Mapping[str, Any]]
 
@@ -59,7 +63,7 @@ class AskTell(Experiment):
 
     space is that of tune.Tuner. metric is the reported metric that counts, and mode says what is good: min or max. The
     metrics of several objectives are a dict of modes: {"loss": "min", "size": "min"}. trials is how many are handed
-    out; -1: no limit. searcher and scheduler are what tune.TuneConfig takes. The experiment is recorded in storage (./results)
+    out; -1: no limit; None: each combination once if the space has only grids, else no limit. searcher and scheduler are what tune.TuneConfig takes. The experiment is recorded in storage (./results)
     under name, as by `tunehost run`; one that exists continues, and trials that were handed out and not told are
     handed out again. storage="none" records nothing: of what is read there is only the best trial so far. settings are
     further keys of the experiment file, such as stop={"iteration": 9}.
@@ -72,7 +76,7 @@ class AskTell(Experiment):
         metric: Union[str, Mapping[str, str]],
         mode: Optional[str] = None,
         *,
-        trials: int = -1,
+        trials: Optional[int] = None,
         searcher: Any = "auto",
         scheduler: Any = "fifo",
         seed: Optional[int] = None,
@@ -95,7 +99,7 @@ class AskTell(Experiment):
             "name": name,
             **_objectives(self._metrics),
             "space": encoded.space,
-            "trials": trials,
+            "trials": _limit(trials, encoded),
             "searcher": _entry(searcher, "searcher"),
             "scheduler": _entry(scheduler, "scheduler"),
             **({} if seed is None else {"seed": seed}),
@@ -107,6 +111,7 @@ class AskTell(Experiment):
         self._told = threading.Condition()
         self._integers = _integers.Integers(self.dir)
         self._tells = 0  # how often something was told
+        self._out: Dict[str, Optional[int]] = {}  # the trials that were handed out and have not ended, with their numbers
         self._recorded = storage != "none"
         self._last_best: Optional[Dict[str, Any]] = None  # of a session that records nothing and was closed
         self._program = _opened(file, storage)
@@ -133,8 +138,12 @@ class AskTell(Experiment):
                 return None
             if not wait:
                 raise TellFirst("there is no trial before a result of one that runs is told: call tell, or ask(wait=True)")
+            if self._alone():
+                raise TellFirst(f"{self.waits_for()}, and no other thread can tell it: call tell or fail for each trial")
             with self._told:
-                self._told.wait_for(lambda: self._tells != tells)
+                if not self._told.wait_for(lambda: self._tells != tells, _SAY_AFTER_S):
+                    print(f"tunehost: {self.waits_for()}: call tell or fail for each trial", file=sys.stderr)
+                    self._told.wait_for(lambda: self._tells != tells)
 
     def report(self, trial: Union[Asked, str], metrics: Metrics, iteration: Optional[int] = None) -> str:
         """Reports a result of a trial that is still training, and returns the decision: "continue", "pause" or
@@ -145,6 +154,7 @@ class AskTell(Experiment):
         request = {"report": _id(trial), "metrics": flat.metrics, **({} if at is None else {"iteration": at})}
         decision: str = self._request(request)["decision"]
         if decision != "continue":
+            self._out.pop(_id(trial), None)
             self._tell()
         return decision
 
@@ -205,6 +215,16 @@ class AskTell(Experiment):
         """Asks until the experiment is finished."""
         return iter(lambda: self.ask(wait=True), None)
 
+    def waits_for(self) -> str:
+        """For which trials a caller waits that gets no other."""
+        trials = ", ".join(id if number is None else f"{number} ({id})" for id, number in list(self._out.items())[:5])
+        return f"waiting for the result of trial {trials}, which was handed out and not told" if trials else "waiting"
+
+    def _alone(self) -> bool:
+        """Whether this thread, which waits for a result, is the only one that could tell it."""
+        others = set(threading.enumerate()) - {threading.current_thread(), self._program.pump}
+        return bool(self._out) and not others
+
     def _asked(self, answer: Mapping[str, Any]) -> Asked:
         from .tune._encode import computes, decode
 
@@ -217,7 +237,9 @@ class AskTell(Experiment):
             if computes(self._plan):  # a sample_from of the user's may have raised it
                 raise
             raise self._other_space() from None
-        return Asked(answer["trial"], params, answer.get("resume_from", 0), answer.get("number"))
+        asked = Asked(answer["trial"], params, answer.get("resume_from", 0), answer.get("number"))
+        self._out[asked.id] = asked.number
+        return asked
 
     def _typed(self, line: Dict[str, Any], known: Dict[Any, FrozenSet[str]]) -> Dict[str, Any]:
         given = line.get("params")
@@ -251,6 +273,7 @@ class AskTell(Experiment):
 
     def _end(self, request: Mapping[str, Any]) -> Optional[str]:
         answer = self._request(request)
+        self._out.pop(request["tell"], None)
         self._tell()
         return answer.get("ignored")
 
@@ -314,6 +337,8 @@ class AsyncAskTell:
                 if tells == self._tells:
                     waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
                     self._waiting.append(waiter)
+                    if not (await asyncio.wait([waiter], timeout=_SAY_AFTER_S))[0]:
+                        print(f"tunehost: {self.reading.waits_for()}: call tell or fail for each trial", file=sys.stderr)
                     await waiter
 
     async def report(self, trial: Union[Asked, str], metrics: Metrics, iteration: Optional[int] = None) -> str:
@@ -420,8 +445,8 @@ class _Program:
         )
         self._file = json.dumps(file, default=_plain)
         self._messages: List[str] = []
-        self._pump = threading.Thread(target=self._pass_on, daemon=True)
-        self._pump.start()
+        self.pump = threading.Thread(target=self._pass_on, daemon=True)
+        self.pump.start()
         self._write(file)
 
     def request(self, request: Mapping[str, Any]) -> Dict[str, Any]:
@@ -458,7 +483,7 @@ class _Program:
         except BrokenPipeError:
             pass  # it has ended by itself
         self._child.wait()
-        self._pump.join()
+        self.pump.join()
         self._child.stdout.close()
 
     def _write(self, value: Mapping[str, Any]) -> None:
@@ -484,11 +509,20 @@ class _Program:
 
     def _why(self) -> str:
         status = self._child.wait()
-        self._pump.join()
+        self.pump.join()
         if status < 0:
             return f"tunehost {_system.ended_by(status)}; AskTell with the same arguments and name continues"
         last = self._messages[-1] if self._messages else f"tunehost ended with status {status}"
         return _words.refused(last.removeprefix("tunehost: "), self._file, {"objective": "metric"})
+
+
+def _limit(trials: Optional[int], encoded: Encoded) -> int:
+    """How often each point of the grids is tried, or how many points are; -1: no limit."""
+    from .tune._encode import only_grids
+
+    if trials is not None:
+        return trials
+    return 1 if only_grids(encoded) else -1
 
 
 def _modes(metric: Union[str, Mapping[str, str]], mode: Optional[str]) -> Dict[str, str]:

@@ -45,7 +45,8 @@ class Experiment:
 
     def best(self, metric: Optional[str] = None, scope: str = "last") -> Optional[Dict[str, Any]]:
         """The best trial, with its value; None while no trial has a finite one. scope says which results count: last, min,
-        max, mean or all. ReadError: no trial has reported this metric."""
+        max, mean or all. Where each suggestion has several runs (repeat), the value is their mean, and the trial and its
+        metrics are those of one of these runs. ReadError: no trial has reported this metric."""
         flags = ["--scope", scope, *(["--metric", metric] if metric else [])]
         found = self._finite("best", *flags)
         return found[0] if found else None
@@ -65,8 +66,8 @@ class Experiment:
         return self._lines("results", str(trial))
 
     def dataframe(self) -> Any:
-        """A pandas.DataFrame with a row for each trial: trial, number, state and iteration, its parameters as
-        params/NAME, and the metrics of its last result by their names, or as metric/NAME where a column has that name."""
+        """A pandas.DataFrame with a row for each trial: trial, number, state and iteration, suggestion where each
+        has several runs (repeat), its parameters as params/NAME, and the metrics of its last result by their names, or as metric/NAME where a column has that name."""
         return _dataframes.frame([_row(trial) for trial in self.trials()], _OWN)
 
     def curves(self, metric: str) -> Any:
@@ -116,11 +117,12 @@ _OWN = ("trial", "number", "state", "iteration")  # of a dataframe, whatever tri
 
 
 def _row(trial: Dict[str, Any]) -> Dict[str, Any]:
+    rerun = {"suggestion": trial["suggestion"]} if "suggestion" in trial else {}  # where each has several runs
     params = {f"params/{k}": v for k, v in _leaves(trial["params"], "")}
     metrics = {
-        f"metric/{k}" if k in _OWN or k.startswith("params/") else k: v for k, v in trial["metrics"].items()
+        f"metric/{k}" if k in (*_OWN, *rerun) or k.startswith("params/") else k: v for k, v in trial["metrics"].items()
     }
-    return {**{k: trial[k] for k in _OWN}, **params, **metrics}
+    return {**{k: trial[k] for k in _OWN}, **rerun, **params, **metrics}
 
 
 def _leaves(values: Dict[str, Any], prefix: str) -> Any:

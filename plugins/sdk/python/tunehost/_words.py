@@ -56,6 +56,7 @@ _ADVISED: Tuple[Tuple[str, _Words], ...] = (
         r", or \1",
     ),
     (r"; --share uses them too", ""),
+    (r"; --extend takes it( where every trial so far could have run in it| when no trial is left to the old one)?", ""),
     (r", or let trials wait for more with wait_for_resources: true", ""),
     (r"looked in \S*/tune/plugins(?: \(does not exist\))?, ", "looked in "),
     (r"choose another with --storage", "choose another storage"),
@@ -99,8 +100,12 @@ def has_no_value(message: str) -> bool:
     return _NO_VALUE.search(message) is not None
 
 
+_WARNED = r"(?m)^(warning: )(?:\S.*/tune/experiment\.yaml|stdin):\d+:\d+: "
+
+
 def advised(text: str) -> str:
-    """A text with the advice for Python."""
+    """A text with the advice for Python. Warnings do not have their places in a file that the user has not written."""
+    text = re.sub(_WARNED, r"\1", text)
     for pattern, words in _ADVISED:
         text = re.sub(pattern, words, text)
     return text

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -113,6 +114,57 @@ def test_a_program_that_was_killed_says_how_to_continue():
     with pytest.raises(tunehost.AskError, match=r"ended by signal 9 \(SIGKILL\); AskTell with the same arguments"):
         experiment.ask()
     experiment.close()
+
+
+def test_grids_alone_end():
+    """As in an experiment file: each combination once."""
+    space = {"a": tune.grid_search([1, 2, 3]), "b": {"c": tune.grid_search([4, 5])}, "d": 6}
+    with tunehost.AskTell(space, metric="loss", mode="min", storage="none") as experiment:
+        found = [(t.params["a"], t.params["b"]["c"]) for t in list_of(experiment)]
+    assert sorted(found) == [(a, c) for a in (1, 2, 3) for c in (4, 5)]
+    with tunehost.AskTell({**space, "x": tune.uniform(0, 1)}, metric="loss", mode="min", storage="none") as experiment:
+        for _ in range(8):
+            experiment.tell(experiment.ask(), 1)
+
+
+def test_a_trial_that_was_forgotten_is_named():
+    """Where no other thread could tell its result, waiting for it would never end."""
+    script = (
+        "import tunehost; from tunehost import tune\n"
+        "with tunehost.AskTell({'x': tune.uniform(0, 1)}, 'loss', 'min', trials=2, storage='none') as e:\n"
+        "    try:\n"
+        "        for trial in e: pass\n"
+        "    except tunehost.TellFirst as why: print(why)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100)
+    assert re.match(r"waiting for the result of trial 0 \(\w+\), 1 \(\w+\), which was handed out and not told", done.stdout), done
+
+
+def test_threads_that_wait_long_are_told_of_the_trial(monkeypatch, capfd):
+    monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 0.1)
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=1, storage="none") as experiment:
+        trial = experiment.ask()
+        late = threading.Timer(1, lambda: experiment.tell(trial, 1.0))
+        late.start()
+        assert experiment.ask(wait=True) is None
+    assert f"tunehost: waiting for the result of trial 0 ({trial.id}), which was handed out" in capfd.readouterr().err
+
+
+def test_warnings_have_no_words_of_the_command_line(capfd):
+    for searcher in ("random", "tpe"):
+        with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=4, searcher=searcher, name="kept") as e:
+            e.tell(e.ask(), 1)
+    said = capfd.readouterr().err
+    assert "warning: the change of searcher" in said and "stdin" not in said and "--" not in said
+
+
+def test_runs_of_a_suggestion():
+    pytest.importorskip("pandas")
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=2, repeat=2, name="repeated") as experiment:
+        for i, trial in enumerate(experiment):
+            experiment.tell(trial, float(i))
+        assert experiment.best()["value"] == 0.5
+        assert list(experiment.dataframe()["suggestion"]) == [0, 0, 1, 1]
 
 
 def list_of(experiment):

@@ -33,6 +33,11 @@ def fit(trainable, space=None, **config):
     ).fit()
 
 
+def runs(**config):
+    tune_config = tune.TuneConfig(metric="loss", mode="min")
+    return tune.Tuner(loss, param_space={"x": 1}, tune_config=tune_config, run_config=tune.RunConfig(**config))
+
+
 def none_at_all():
     pass
 
@@ -71,6 +76,21 @@ def closes_over():
         (lambda: tune.choice(3), "choice has 3: expected a list of values"),
         (lambda: tune.grid_search(3), "grid_search has 3: expected a list of values"),
         (lambda: tune.uniform("a", 1), "lower is 'a': expected a number"),
+        (lambda: tune.uniform("0", "1"), "lower is '0': expected a number"),
+        (lambda: tune.TuneConfig(time_budget_s="10"), "time_budget_s is '10': expected a number of seconds"),
+        (lambda: tune.ASHAScheduler(max_t="10"), "max_t is '10': expected a number"),
+        (lambda: tune.schedulers.HyperBandScheduler(max_t="10"), "max_t is '10': expected a number"),
+        (lambda: runs(failure_config={"max_failures": 2}), "failure_config is {.*}: expected a tune.FailureConfig"),
+        (lambda: runs(checkpoint_config={"num_to_keep": 2}), "checkpoint_config is {.*}: expected a tune.CheckpointConfig"),
+        (lambda: runs(stop={"loss": "a"}), "stop: loss is 'a': expected a number"),
+        (lambda: runs(stop={"training_iteration": "a"}), "stop: training_iteration is 'a': expected a number"),
+        (lambda: fit(loss, {"x": 1, "deep": {"y": tune.uniform(0, 1), "lock": threading.Lock()}}),
+         "param_space cannot be pickled, because of its parameter deep/lock, a lock"),
+        (lambda: tunehost.minimize("f", {"x": 1}), "f is 'f': expected a function"),
+        (lambda: tunehost.minimize(loss, {"x": 1}, trials=0), "^trials is 0: expected a whole number from 1 on"),
+        (lambda: tunehost.maximize(loss, {"x": 1}, trials=3.0), r"^trials is 3\.0: expected a whole number from 1 on"),
+        (lambda: tunehost.minimize(loss, {"x": tune.uniform(0, 1)}, searcher="tpx"), "^searcher: there is no searcher"),
+        (lambda: tunehost.minimize(loss, {"x": 1}, trials=1, resume=True), "resume continues the experiment of a name"),
         (lambda: tune.report(loss=1), r'write tune.report\(\{"loss": 1\}\)'),
     ],
 )
@@ -80,15 +100,147 @@ def test_a_mistake_is_one_line(make, says):
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("value", [None, "good", [1, 2]])
+@pytest.mark.parametrize("value", [None, "good", "0.5", [1, 2]])
 def test_a_function_that_returns_no_number_is_named(value):
     def f(params):
         return value
 
     line = f.__code__.co_firstlineno
     says = f"the function f ({__file__}, line {line}) returned {value!r}: expected a number"
-    with pytest.raises(RuntimeError, match=re.escape(says)):
+    with pytest.raises(RuntimeError, match=re.escape(says)) as raised:
         tunehost.minimize(f, {}, trials=1, verbose=0)
+    assert ".py\"" not in str(raised.value)  # no frames of this package, and there are no others
+
+
+def test_numbers_of_numpy_are_numbers_of_trials():
+    numpy = pytest.importorskip("numpy")
+    best = tunehost.minimize(lambda p: numpy.float32(p["x"]), {"x": tune.uniform(0, 1)}, trials=numpy.int64(2), verbose=0,
+                             seed=numpy.int64(1), points=[{"x": 0.25}], constraints=["x < 0.5"], scheduler="asha")
+    assert len(best.experiment.trials()) == 2 and best.experiment.trials()[0]["params"]["x"] == 0.25
+    assert all(t["params"]["x"] < 0.5 for t in best.experiment.trials()) and not best.interrupted
+
+
+def test_a_stop_rule_that_is_nearly_a_known_one_is_named(capsys):
+    runs(stop={"training_iteratoin": 3})
+    assert capsys.readouterr().err == "tunehost: stop has 'training_iteratoin': did you mean 'training_iteration'?\n"
+
+
+def not_a_number(config):
+    tune.report({"loss": float("nan") if config["x"] else 1})
+    tune.report({"loss": float("nan")})
+
+
+def test_values_that_are_no_numbers_are_not_the_fault_of_the_name():
+    grid = fit(not_a_number, {"x": tune.grid_search([0, 0])})
+    with pytest.raises(RuntimeError, match="no trial has a finite value of 'loss': with scope='last' all 2 are NaN; see scope="):
+        grid.get_best_result()
+    assert grid.get_best_result(scope="all").metrics_dataframe is not None
+
+
+def test_an_analysis_takes_the_metric_of_the_experiment():
+    grid = fit(loss, {"x": tune.grid_search([3, 2])})
+    assert tune.ExperimentAnalysis(grid.experiment_path).best_config == {"x": 2}
+
+
+SPACE = {"x": tune.uniform(0, 1), "c": tune.choice([1, len]), "n": {"lr": tune.loguniform(1e-3, 1), "deep": 20}, "o": abs}
+
+
+@pytest.mark.parametrize(
+    "changed, says",
+    [
+        ({"x": tune.uniform(0, 2)}, "x/uniform is .* and was "),
+        ({"x": tune.quniform(0, 1, 0.5)}, "x is .* and was "),
+        ({"c": tune.choice([1, abs])}, "c/choice is .* and was "),
+        ({"n": {"lr": tune.loguniform(1e-3, 1), "deep": 30}}, "n/deep is 30 and was 20"),
+        ({"n": {"lr": tune.loguniform(1e-2, 1), "deep": 20}}, "n/lr/loguniform is "),
+        ({"y": 1}, r"other parameters than the experiment \(y\)"),
+    ],
+)
+def test_another_space_does_not_continue(changed, says):
+    def train(config):
+        tune.report({"loss": config["x"]})
+
+    dir = fit(train, SPACE).experiment_path
+    tune.Tuner.restore(dir, train, param_space={**SPACE, "o": len})  # objects may be others
+    with pytest.raises(tune.TuneError, match=says) as raised:
+        tune.Tuner.restore(dir, train, param_space={**SPACE, **changed})
+    assert "begin a new experiment" in str(raised.value)
+
+
+INTERRUPTED = """
+import os, pathlib, signal, sys, time, tunehost
+from tunehost import tune
+
+def f(p):
+    if p["x"] == 0.5:  # the second point, until the file is there
+        while not os.path.exists(p["here"] + "/go"):
+            os.kill(int(pathlib.Path(p["here"], "pid").read_text()), signal.SIGINT)
+            time.sleep(60)
+    return p["x"]
+
+if __name__ == "__main__":
+    here, points, resume = os.getcwd(), [{"x": float(x)} for x in sys.argv[1].split(",")], len(sys.argv) > 2
+    pathlib.Path("pid").write_text(str(os.getpid()))
+    best = tunehost.minimize(f, {"x": tune.uniform(0, 1), "here": here}, trials=3, points=points, concurrency=1, seed=1,
+                             name="mc", resume=resume, verbose=0)
+    print(best.interrupted, len(best.experiment.trials()), {t["state"] for t in best.experiment.trials()})
+"""
+
+
+def call(tmp_path, *arguments):
+    (tmp_path / "script.py").write_text(INTERRUPTED)
+    return subprocess.run([sys.executable, "script.py", *arguments], cwd=tmp_path, capture_output=True, text=True)
+
+
+def test_an_interrupted_minimize_continues_as_it_says(tmp_path):
+    first = call(tmp_path, "0.75,0.5")
+    assert first.stdout.startswith("True "), first.stderr
+    assert "interrupted; minimize with the same arguments and resume=True, name='mc' continues" in first.stderr
+    (tmp_path / "go").touch()
+    assert call(tmp_path, "0.75,0.5", "resume").stdout == "False 3 {'TERMINATED'}\n"
+    assert os.listdir(tmp_path / "results") == ["mc"]
+
+
+def test_a_function_of_minimize_continues_with_restore(tmp_path):
+    assert call(tmp_path, "0.75,0.5").stdout.startswith("True ")
+    (tmp_path / "go").touch()
+    results = tune.Tuner.restore(str(tmp_path / "results" / "mc"), lambda p: p["x"] + 1).fit()
+    assert len(results) == 3 and not results.errors and sum(r.metrics["value"] > 1 for r in results) == 2
+
+
+def test_an_interrupt_before_the_first_value(tmp_path):
+    done = call(tmp_path, "0.5,0.75")
+    assert done.stderr.splitlines()[-1].startswith("KeyboardInterrupt: interrupted before "), done.stderr
+
+
+SPAWNED = """
+import multiprocessing, tunehost
+from tunehost import tune
+
+class Model:
+    weight = 3
+
+def helper(x):
+    return x + Model().weight
+
+def f(p):
+    import pickle
+    return helper(p["x"]) + pickle.loads(pickle.dumps(Model())).weight
+
+def search():
+    print(tunehost.minimize(f, {"x": 1}, trials=1, verbose=0).value)
+
+if __name__ == "__main__":
+    process = multiprocessing.get_context("spawn").Process(target=search)
+    process.start()
+    process.join()
+"""
+
+
+def test_functions_of_the_script_in_a_process_that_was_spawned(tmp_path):
+    (tmp_path / "script.py").write_text(SPAWNED)
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout == "7.0\n", done.stderr
 
 
 def text(config):

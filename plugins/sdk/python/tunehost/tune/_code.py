@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import linecache
 import os
+import sys
 import types
 from typing import Any, Callable, Dict, List, Optional
 
@@ -17,7 +18,19 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
     def __init__(self, buffers: Optional[Callable[[Any], Any]] = None) -> None:
         self._out = io.BytesIO()
         super().__init__(self._out, protocol=5, buffer_callback=buffers)
+        self._started = sys.modules.get("__mp_main__")  #: the script, in a process that multiprocessing has spawned
         self.sources: Dict[str, List[str]] = {}  #: the lines of files that exist in this process alone: cells of notebooks
+
+    def dump(self, obj: Any) -> None:
+        """Pickles an object. What the script has defined goes along, as it does in the script's own process."""
+        if self._started is None or self._started.__name__ in cloudpickle.list_registry_pickle_by_value():
+            super().dump(obj)
+            return
+        cloudpickle.register_pickle_by_value(self._started)
+        try:
+            super().dump(obj)
+        finally:
+            cloudpickle.unregister_pickle_by_value(self._started)
 
     def text(self) -> bytes:
         """What was pickled."""

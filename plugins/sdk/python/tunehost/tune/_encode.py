@@ -15,7 +15,7 @@ import pickle
 import re
 import sys
 from collections.abc import Mapping
-from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from .._view import SUGGESTION
 from .error import TuneError, Unsupported
@@ -38,6 +38,7 @@ _FORMS = {
     "log",
     "was",
 }
+_VARYING = {"uniform", "loguniform", "int", "normal", "choice", "ordinal", "grid", "sample"}
 _MAX_NAME = 100
 
 
@@ -410,6 +411,19 @@ def label_of(value: Any) -> str:
         value = {k: v for k, v in value.items() if not varies(v)} or "dict"
     text = getattr(value, "__name__", None) or str(value)
     return re.sub(r"0x[0-9a-f]+|[\x00-\x1f\x7f]", "", str(text))[:60] or "empty"
+
+
+def only_grids(encoded: Encoded) -> bool:
+    """Whether a space has grids, and nothing else that varies."""
+    forms = [key for value in encoded.space.values() for key in _forms(value)]
+    return bool(forms) and set(forms) == {"grid"} and not computes(encoded.plan)
+
+
+def _forms(value: Any) -> Iterator[str]:
+    """The forms of the parameters in a part of a space as an experiment file has it."""
+    if isinstance(value, dict) and "value" not in value:
+        found = _VARYING & set(value)
+        yield from found or (form for member in value.values() for form in _forms(member))
 
 
 def is_grid(value: Any) -> bool:

@@ -218,8 +218,10 @@ def _refuse(tune: TuneConfig, run: RunConfig) -> None:
             f"RunConfig(storage_path={run.storage_path!r}) is not supported: give a directory; an experiment file "
             "with a `command` may have its storage in a bucket"
         )
-    if run.sync_config is not None and not isinstance(run.sync_config, SyncConfig):
-        raise TuneError(f"sync_config is {run.sync_config!r:.60}: expected a tune.SyncConfig")
+    for name, kind in (("sync_config", SyncConfig), ("failure_config", FailureConfig), ("checkpoint_config", CheckpointConfig)):
+        value = getattr(run, name)
+        if value is not None and not isinstance(value, kind):
+            raise TuneError(f"{name} is {value!r:.60}: expected a tune.{kind.__name__}")
     if run.progress_reporter is not None and not isinstance(run.progress_reporter, ProgressReporter):
         raise TuneError(
             f"progress_reporter is {run.progress_reporter!r:.60}: expected an object of a subclass of "

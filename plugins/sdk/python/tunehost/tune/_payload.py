@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ._encode import Group
 
 _ALIGN = 64
+_MAINS = ("__main__", "__mp_main__")  # the script, also in a process that multiprocessing has spawned
 
 
 @dataclass
@@ -69,8 +70,9 @@ def read_as_main(dir: Path) -> Payload:
     finally:
         del _Loader.made
     for one in made:
-        if one.__module__ == "__main__" and one.__qualname__.isidentifier():
+        if one.__module__ in _MAINS and one.__qualname__.isidentifier():
             setattr(sys.modules["__main__"], one.__qualname__, one)
+            sys.modules.setdefault(one.__module__, sys.modules["__main__"])
     return found
 
 
@@ -180,7 +182,10 @@ def _pickler(value: Any, what: str, buffers: Optional[Callable[[Any], Any]] = No
 
 
 def _culprit(value: Any) -> str:
-    """Which variable of a function it is that cannot be pickled."""
+    """Which variable of a function, or which parameter, it is that cannot be pickled."""
+    members = getattr(value, "members", None)
+    if isinstance(members, dict):
+        return _culprit_of_space(members)
     function = value.get("trainable") if isinstance(value, dict) else value
     if not inspect.isfunction(function):
         return ""
@@ -188,6 +193,20 @@ def _culprit(value: Any) -> str:
     for name, one in {**used.globals, **used.nonlocals}.items():
         if not _can_be_pickled(one):
             return f", because of its variable {name}, a {type(one).__name__}"
+    return ""
+
+
+def _culprit_of_space(members: Mapping[Any, Any], path: str = "") -> str:
+    """Which parameter of a plan it is."""
+    for name, node in members.items():
+        inner = getattr(node, "members", None)
+        if isinstance(inner, dict):
+            found = _culprit_of_space(inner, f"{path}{name}/")
+            if found:
+                return found
+        elif not _can_be_pickled(node):
+            value = getattr(node, "value", None)
+            return f", because of its parameter {path}{name}" + (f", a {type(value).__name__}" if value is not None else "")
     return ""
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
 from .. import _dataframes
-from . import _files, _trust
+from . import _files, _recorded, _trust
 from ._nested import flat
 from .checkpoint import Checkpoint, PathLike
 from .result import DEFAULT_METRIC, TRAINING_ITERATION, Result
@@ -58,12 +58,14 @@ class ExperimentAnalysis:
         default_mode: Optional[str] = None,
     ) -> None:
         """experiment_checkpoint_path is the directory of the experiment, or a file in it, or a URL; trials are those that count,
-        by default all. ValueError: there is no experiment, or the mode is not min or max."""
+        by default all; the default metric and mode are those of the experiment. ValueError: there is no experiment, or the mode is not min or max."""
         _check_mode(default_mode)
         path = _files.brought(experiment_checkpoint_path, storage_filesystem)
         path = os.path.dirname(path) if os.path.isfile(path) else path
         if not os.path.isfile(os.path.join(path, "run.json")):
             raise ValueError(f"there is no experiment at {path}: `tunehost ls` lists experiments")
+        if default_metric is None and default_mode is None:
+            default_metric, default_mode = _recorded.objective(path)
         self.default_metric: Optional[str] = default_metric or (DEFAULT_METRIC if default_mode else None)
         self.default_mode = default_mode
         self._grid = ResultGrid(path, default_metric, default_mode)
@@ -92,7 +94,8 @@ class ExperimentAnalysis:
         rated = [(values[mode if scope == "all" else scope], t) for values, t in found]
         usable = [(v, t) for v, t in rated if math.isfinite(v) or not filter_nan_and_inf]
         if not usable:
-            print(f"tunehost: no trial has a value of {metric!r}: look at the name of the metric", file=sys.stderr)
+            why = "none of its values is finite" if found else "look at the name of the metric"
+            print(f"tunehost: no trial has a value of {metric!r}: {why}", file=sys.stderr)
             return None
         return (min if mode == "min" else max)(usable, key=lambda pair: pair[0])[1]
 

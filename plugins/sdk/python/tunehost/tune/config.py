@@ -45,6 +45,8 @@ class TuneConfig:
             if mode not in ("min", "max"):
                 raise ValueError(f"mode is {mode!r}: expected min or max")
         self.num_samples = whole("num_samples", self.num_samples, "expected a number of points, or -1", -1)
+        if isinstance(self.time_budget_s, (str, bytes)):
+            raise ValueError(f"time_budget_s is {self.time_budget_s!r:.60}: expected a number of seconds")
         if isinstance(self.constraints, str):
             raise ValueError(f"constraints is {self.constraints!r:.60}: expected a list of expressions")
         if self.seed is not None:

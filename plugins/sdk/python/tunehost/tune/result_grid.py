@@ -78,6 +78,8 @@ class ResultGrid:
         rated = [(score(r, metric, mode, scope), r) for r in self._results]
         usable = [(v, r) for v, r in rated if v is not None and (math.isfinite(v) or not filter_nan_and_inf)]
         if not usable:
+            if any(v is not None for v, _ in rated):
+                raise RuntimeError(_not_finite(metric, scope, [v for v, _ in rated if v is not None]))
             raise RuntimeError(f"no trial has a value of {metric!r}: {self._first_error() or self._why_nothing()}")
         sign = 1 if mode == "min" else -1
         return min(usable, key=lambda pair: (pair[0] != pair[0], sign * pair[0]))[1]
@@ -144,6 +146,13 @@ class ResultGrid:
             return sign * value if isinstance(value, (int, float)) and value == value else math.inf
 
         return sorted(self._results, key=place)[:_SHOWN]
+
+
+def _not_finite(metric: str, scope: str, values: List[float]) -> str:
+    """Why no trial is the best although some have reported the metric."""
+    what = "NaN" if all(math.isnan(v) for v in values) else "NaN or infinite"
+    other = '; see scope="all" or "avg"' if scope == "last" else ""
+    return f"no trial has a finite value of {metric!r}: with scope={scope!r} all {len(values)} are {what}{other}"
 
 
 def _cell(value: Any) -> str:

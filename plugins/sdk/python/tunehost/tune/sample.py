@@ -109,6 +109,8 @@ def _takes_one(func: Callable[..., Any]) -> bool:
 
 
 def _number(value: Any, what: str) -> float:
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{what} is {value!r:.60}: expected a number")
     try:
         number = float(value)
     except (TypeError, ValueError) as e:
@@ -136,7 +138,7 @@ def _bounds(lower: Any, upper: Any, logarithmic: bool) -> List[float]:
 
 
 def _whole(value: Any, what: str) -> int:
-    if isinstance(value, bool) or int(value) != value:
+    if isinstance(value, (bool, str, bytes)) or int(value) != value:
         raise ValueError(f"{what} is {value!r}: expected an integer")
     return int(value)
 

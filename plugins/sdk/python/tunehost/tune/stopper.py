@@ -4,7 +4,9 @@ the others run in a process of their own, which is told every result."""
 from __future__ import annotations
 
 import datetime
+import difflib
 import math
+import sys
 import time
 from collections import deque
 from typing import Any, Callable, Deque, Dict, List, Mapping, Optional, Tuple, Union
@@ -300,6 +302,7 @@ def _criteria(stop: Mapping[str, Any], objectives: Mapping[str, str]) -> Rules:
     least: List[str] = []
     others: Dict[str, Any] = {}
     for name, value in stop.items():
+        _check_criterion(name, value, objectives)
         if name == "training_iteration":
             found["iteration"] = int(value)
         elif name == "time_total_s":  # of a result, as in Ray: stop.time would cut the iteration that runs
@@ -313,6 +316,22 @@ def _criteria(stop: Mapping[str, Any], objectives: Mapping[str, str]) -> Rules:
     if least:
         found["when"] = " || ".join(least)
     return {"stop": found} if found else {}, _Reached(others) if others else None, None
+
+
+_COUNTED = ("training_iteration", "time_total_s")  # what every result has
+
+
+def _check_criterion(name: str, value: Any, objectives: Mapping[str, str]) -> None:
+    """Refuses what no result could be compared with, and warns of a name that is nearly one that results have."""
+    number: Any = value
+    if name in (*_COUNTED, *objectives) and (isinstance(value, bool) or not isinstance(value, (int, float))):
+        try:
+            float(number.item())  # of numpy
+        except (AttributeError, TypeError, ValueError):
+            raise TuneError(f"stop: {name} is {value!r:.60}: expected a number") from None
+    near = difflib.get_close_matches(str(name), _COUNTED, 1, 0.85)
+    if near and name not in (*_COUNTED, *objectives):
+        print(f"tunehost: stop has {name!r}: did you mean {near[0]!r}?", file=sys.stderr)
 
 
 def _expression(metric: str) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .. import _binary, _places, _words
-from . import _callbacks, _experiment, _files, _host, _logged, _payload, _restore, _serving, _skip, _trust, _yaml, cluster
+from . import (_callbacks, _experiment, _files, _host, _logged, _payload, _recorded, _restore, _serving, _skip, _trust,
+               _yaml, cluster)
 from ._wrapped import Wrapped
 from .checkpoint import PathLike
 from .config import RunConfig, TuneConfig
@@ -329,7 +330,7 @@ class Tuner:
         assert self._dir
         metric, mode = self._tune.metric, self._tune.mode
         if not isinstance(metric, str):
-            metric, mode = _recorded(self._dir)
+            metric, mode = _recorded.objective(self._dir)
         return ResultGrid(self._dir, metric, mode if isinstance(mode, str) else None)
 
     def _raise_first(self) -> None:
@@ -351,18 +352,6 @@ def _too_large(space: Mapping[str, Any], size: int) -> str:
         f"the experiment file has {size} bytes, at most {_MOST_BYTES}; the parameter {largest!r} of param_space takes "
         f"{sizes.get(largest, 0)} of them: give large values to the trainable by tune.with_parameters"
     )
-
-
-def _recorded(dir: str) -> Any:
-    """The objective of the experiment file, if a searcher or scheduler named it; (None, None) if it has none or
-    several."""
-    import json
-
-    for line in Path(dir, _PAYLOAD, "experiment.yaml").read_text(encoding="utf-8").splitlines():
-        if line.startswith("objective: "):
-            found: Dict[str, str] = json.loads(line[len("objective: ") :])
-            return (None, None) if found["metric"] == "training_iteration" else (found["metric"], found["mode"])
-    return None, None
 
 
 def claim(storage: str, name: str) -> Tuple[str, str]:

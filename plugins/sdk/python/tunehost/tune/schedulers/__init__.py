@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Mapping, Optional
 
 from .._plugin import Choice, Plugin, known, whole
-from ._adaptive import AsynchronousHalving, MedianRule
+from ._adaptive import AsynchronousHalving, MedianRule, check_numbers
 from ._hyperband import Hyperband
 from ._pbt import PB2, PopulationBasedTraining, PopulationBasedTrainingReplay
 from .resource_changing_scheduler import ResourceChangingScheduler
@@ -47,6 +47,7 @@ class AsyncHyperBandScheduler(AsynchronousHalving):
         stop_last_trials: bool = True,
     ) -> None:
         super().__init__(time_attr, metric, mode)
+        check_numbers(max_t=max_t, grace_period=grace_period, reduction_factor=reduction_factor, brackets=brackets)
         if not (0 < grace_period <= max_t and reduction_factor > 1 and brackets > 0):
             raise ValueError(
                 f"max_t is {max_t}, grace_period {grace_period}, reduction_factor {reduction_factor}, brackets "
@@ -94,6 +95,7 @@ class HyperBandScheduler(Hyperband):
         stop_last_trials: bool = True,
     ) -> None:
         super().__init__(time_attr, metric, mode)
+        check_numbers(max_t=max_t, reduction_factor=reduction_factor)
         if not (max_t > 0 and reduction_factor > 1):
             raise ValueError(
                 f"max_t is {max_t}, reduction_factor {reduction_factor}: expected max_t > 0, reduction_factor > 1"

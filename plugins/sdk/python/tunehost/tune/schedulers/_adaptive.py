@@ -11,6 +11,13 @@ from ..trial import Trial
 from .trial_scheduler import FIFOScheduler, TrialScheduler
 
 
+def check_numbers(**arguments: Any) -> None:
+    """ValueError names an argument that is no number."""
+    for name, value in arguments.items():
+        if isinstance(value, (str, bytes, bool)) or not hasattr(value, "__float__"):
+            raise ValueError(f"{name} is {value!r:.60}: expected a number")
+
+
 class Adaptive(TrialScheduler):
     """What they have in common. A subclass is one of tunehost's if native returns its options, and if no hook of it
     was overridden."""
