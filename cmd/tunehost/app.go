@@ -15,7 +15,7 @@ import (
 
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/local/reaper"
+	"github.com/tunehost/tunehost/host/plugin/loading"
 	"github.com/tunehost/tunehost/host/storage/mirror"
 	"github.com/tunehost/tunehost/host/storage/remote"
 	"github.com/tunehost/tunehost/host/untrusted"
@@ -34,13 +34,16 @@ type app struct {
 	// kept is the writer below out.
 	kept    *output
 	waiting *waiting
-	guard   *reaper.Guard // of plugins that are examined
-	engine  engine
-	now     func() time.Time
+	// start starts plugins that are examined, and end ends what they leave behind.
+	start  loading.Starter
+	end    func()
+	engine engine
+	now    func() time.Time
 }
 
 func newApp(env []string, stdin io.Reader, stdout, stderr io.Writer) *app {
-	a := &app{env: map[string]string{}, in: stdin, screen: stdout, engine: hostEngine, now: time.Now, guard: plugins.Guard()}
+	a := &app{env: map[string]string{}, in: stdin, screen: stdout, engine: hostEngine, now: time.Now}
+	a.start, a.end = host.Outside(plugins)
 	for _, pair := range env {
 		if name, value, ok := strings.Cut(pair, "="); ok {
 			a.env[name] = value

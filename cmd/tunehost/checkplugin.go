@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tunehost/tunehost/conformance"
-	"github.com/tunehost/tunehost/host/exec"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/find"
 	"github.com/tunehost/tunehost/host/plugin/loading"
@@ -55,9 +54,8 @@ Exit status: 0 all checks pass, 1 one fails or could not be made, 2 a mistake on
 
 // starting returns a function that starts one plugin, any number of times.
 func (a *app) starting(p *find.Found) func(context.Context, sdk.Kind) (plugin.Plugin, error) {
-	here := &exec.Local{Mark: a.guard.Mark, Guard: a.guard.Start}
 	return func(ctx context.Context, kind sdk.Kind) (plugin.Plugin, error) {
-		return loading.StartOutside(ctx, plugins, p, kind, here.Run)
+		return loading.StartOutside(ctx, plugins, p, kind, a.start)
 	}
 }
 

@@ -29,7 +29,7 @@ func run(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exit
 	}
 	a := newApp(env, stdin, stdout, stderr)
-	defer a.guard.Close()
+	defer a.end()
 	err := a.execute(args)
 	a.explain(err)
 	return exitStatus(err)

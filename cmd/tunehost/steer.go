@@ -203,6 +203,7 @@ func (a *app) withHandler(e *view.Recorded, say func(steer.Handler) error) error
 		return err
 	}
 	defer c.Close()
+	a.waiting.on("the host of " + relative(e.Place()) + " to answer")
 	return say(c)
 }
 

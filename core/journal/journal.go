@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"sync"
 )
 
@@ -98,7 +100,7 @@ func (j *Journal) write(h frameHeader, records [][]byte) error {
 		return noSpace(err)
 	}
 	if err != nil {
-		return j.fail("write", err)
+		return j.fail("write", j.named(err))
 	}
 	j.size += int64(len(j.buf))
 	if len(records) > 0 {
@@ -106,6 +108,14 @@ func (j *Journal) write(h frameHeader, records [][]byte) error {
 		j.link = crc
 	}
 	return nil
+}
+
+// named is an error of the file with the name that the file has now: it was created with another one.
+func (j *Journal) named(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: e.Op, Path: filepath.Join(filepath.Dir(e.Path), j.name), Err: e.Err}
+	}
+	return err
 }
 
 // checkLength checks that the file still has its length. Later writes cannot repair a truncation by

@@ -62,9 +62,7 @@ func (w Word) append(b []byte) []byte {
 
 func (t Trial) append(b []byte) []byte {
 	b = jsontext.AppendString(append(b, `{"trial":`...), t.ID)
-	if t.ResumeFrom == 0 {
-		b = jsontext.AppendFloat(append(b, `,"number":`...), float64(t.Number))
-	}
+	b = jsontext.AppendFloat(append(b, `,"number":`...), float64(t.Number))
 	b = append(append(b, `,"params":`...), t.Params...)
 	if t.ResumeFrom != 0 {
 		b = jsontext.AppendFloat(append(b, `,"resume_from":`...), float64(t.ResumeFrom))

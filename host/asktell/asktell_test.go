@@ -71,7 +71,7 @@ func TestFailed(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	for want, a := range map[string]Answer{
 		`{"trial":"abc","number":17,"params":{"x":"<&>"}}`: Trial{ID: "abc", Number: 17, Params: []byte(`{"x":"<&>"}`)},
-		`{"trial":"abc","params":{},"resume_from":9}`: Trial{ID: "abc", Number: 17, Params: []byte(`{}`),
+		`{"trial":"abc","number":17,"params":{},"resume_from":9}`: Trial{ID: "abc", Number: 17, Params: []byte(`{}`),
 			ResumeFrom: 9},
 		`{"wait":true}`:        Wait,
 		`{"finished":true}`:    Finished,

@@ -22,13 +22,18 @@ type Executor interface {
 // ErrLeaseOver says that a lease is over, so that nothing can be started on it.
 var ErrLeaseOver = errors.New("its lease is over")
 
+// Marked is what processes carry, by which what they leave behind is found.
+type Marked struct {
+	Mark string // of their host
+	// Guard is called before a process starts; nil: something guards the mark already.
+	Guard func() error
+}
+
 // Local is the executor of this machine. Its processes are children of the host in process groups of
 // their own. They carry the host's mark: if the host is killed, the mark identifies them, and they
 // are ended.
 type Local struct {
-	Mark string // of this host
-	// Guard is called before a process starts; nil: something guards the mark already.
-	Guard func() error
+	Marked
 	// Log is called with each line that a process prints and the plugin's name; it may be nil.
 	// LogPath is the file with these lines, for messages.
 	Log     func(plugin string, line process.Line)

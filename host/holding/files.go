@@ -26,16 +26,16 @@ type heldFile struct {
 	info    fs.FileInfo
 }
 
-// CheckTrials returns an error if the folder of trials was removed or moved away, also where somebody has made another in
-// its place: what trials have written is in the first one.
+// CheckTrials returns an error if the folder of trials was removed or moved away, also where somebody has made
+// another in its place: what trials have written is in the first one.
 func (h *Holding) CheckTrials() error {
 	if err := h.Dir.Check(); err != nil {
 		return err
 	}
 	now, err := nolink.Lstat(h.Dir.Trials())
 	if err == nil && h.trials != nil && !os.SameFile(now, h.trials) {
-		return fmt.Errorf("%s was removed or moved away while the host ran, and another folder is in its place: put the "+
-			"first one back, and resume", h.Dir.Trials())
+		return fmt.Errorf("%s was removed or moved away while the host ran, and another folder is in its place: put "+
+			"the first one back, and resume", h.Dir.Trials())
 	}
 	return nil // an error of Lstat is reported by the trials
 }

@@ -37,6 +37,7 @@ import (
 
 // Opener starts the plugins that an experiment names.
 type Opener struct {
+	exec.Marked   // the processes that this host starts
 	Experiment    *config.Experiment
 	Seed          uint64
 	Bundled       *bundled.Registry
@@ -45,8 +46,6 @@ type Opener struct {
 	Log           *hostlog.Log
 	LogPath       string
 	Clock         clock.Clock
-	Mark          string            // of the processes that this host starts
-	Guard         func() error      // called before each of them; nil: the mark is guarded already
 	Executor      exec.Executor     // of trainables; nil: this machine's
 	Capacity      map[string]string // total capacity
 	Planned       *int64            // number of trials, if it differs from the file's
@@ -109,7 +108,7 @@ func (o *Opener) starter(at *exec.Place) loading.Starter {
 
 // Here starts processes on this machine.
 func (o *Opener) Here() *exec.Local {
-	return &exec.Local{Mark: o.Mark, Guard: o.Guard, Log: o.logLine, LogPath: o.LogPath}
+	return &exec.Local{Marked: o.Marked, Log: o.logLine, LogPath: o.LogPath}
 }
 
 func (o *Opener) executor(here *exec.Local) exec.Executor {

@@ -98,16 +98,19 @@ type changes struct {
 	unheard []string // keys of --set that are ignored
 }
 
-func changesSince(r *runfile.File, recorded, file *config.Experiment, extend bool) (changes, error) {
+func changesSince(r *runfile.File, recorded, file *config.Experiment, extend, here bool) (changes, error) {
 	p, err := pastOf(r, recorded)
 	if err != nil {
 		return changes{}, usererror.Wrap(err)
 	}
-	return changesOf(p, file, extend)
+	return changesOf(p, file, extend, here)
 }
 
-func changesOf(p past, file *config.Experiment, extend bool) (c changes, err error) {
-	diff := config.Diff(p.now(), file)
+// changesOf are the changes since the last stage. here: the directory is in the file's storage, so that nothing is
+// ignored of a storage that is another one than at the beginning: it was copied or moved.
+func changesOf(p past, file *config.Experiment, extend, here bool) (c changes, err error) {
+	diff := slices.DeleteFunc(config.Diff(p.now(), file),
+		func(d config.Change) bool { return here && d.Key == "storage" })
 	c.program, c.moved = reprogrammed(diff), p.moved(file, diff)
 	for _, d := range diff {
 		if extend && extension(d, file) != "" {

@@ -293,7 +293,7 @@ func (p *Plan) resume(o *options.Options, e *config.Experiment) error {
 		if own, err = ownedBy(r, e, p); err != nil {
 			return err
 		}
-		if changed, err = changesSince(r, recorded, e, o.Extend); err != nil {
+		if changed, err = changesSince(r, recorded, e, o.Extend, p.liesIn(e.Storage)); err != nil {
 			return err
 		}
 	}
@@ -319,6 +319,15 @@ func (p *Plan) resume(o *options.Options, e *config.Experiment) error {
 		changed.moved)...)
 	p.doubt(e)
 	return nil
+}
+
+// liesIn reports whether the experiment's directory is in a storage.
+func (p *Plan) liesIn(storage string) bool {
+	dir, err := filepath.Abs(storage)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	return err == nil && filepath.Dir(p.Dir.Path()) == dir
 }
 
 // Renew plans again if settings were changed since: `tunehost set` may change them until this host has the lock.

@@ -24,8 +24,8 @@ import (
 	"github.com/tunehost/tunehost/host/consult"
 	"github.com/tunehost/tunehost/host/consult/snapshots"
 	"github.com/tunehost/tunehost/host/consult/translation"
+	"github.com/tunehost/tunehost/host/exec"
 	"github.com/tunehost/tunehost/host/hostlog"
-	"github.com/tunehost/tunehost/host/local/reaper"
 	"github.com/tunehost/tunehost/host/opening"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
@@ -171,9 +171,8 @@ func verify(dir storage.Dir, file *runfile.File) error {
 
 // replaying is one pass over the record, with its own plugins.
 type replaying struct {
-	guard      *reaper.Guard // of its plugins
+	unguard    func() // ends what its plugins leave behind
 	ctx        context.Context
-	dir        string
 	storage    storage.Dir
 	uncompared []string
 	experiment *config.Experiment
@@ -214,11 +213,12 @@ type replayedScheduler struct {
 func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *config.Experiment,
 	o Options) *replaying {
 	guard := o.Plugins.Guard()
-	r := &replaying{guard: guard, ctx: ctx, dir: dir.Path(), storage: dir, experiment: e, seed: file.Seed, twin: history.New(),
+	r := &replaying{unguard: guard.Close, ctx: ctx, storage: dir, experiment: e, seed: file.Seed, twin: history.New(),
 		options: o,
 		opener: &opening.Opener{Experiment: e, Seed: file.Seed, Capacity: file.Capacity, Bundled: o.Plugins,
 			BaseDir: filepath.Dir(file.File), Log: hostlog.New(hclog.NewNullLogger()),
-			LogPath: dir.Log(), Clock: clock.System{}, Mark: guard.Mark, Guard: guard.Start, InProcess: true}}
+			LogPath: dir.Log(), Clock: clock.System{}, InProcess: true,
+			Marked: exec.Marked{Mark: guard.Mark, Guard: guard.Start}}}
 	encode := func(params []byte) (space.Point, error) { return config.PointOf(r.experiment.Space, params) }
 	r.searcher.plan = points.NewPlan(e)
 	r.translate = &translation.Translator{Encode: encode}
@@ -234,7 +234,7 @@ func (r *replaying) await(what string) {
 
 func (r *replaying) closeAll() {
 	r.close()
-	r.guard.Close()
+	r.unguard()
 	_ = r.record.Close() // open for reading only
 }
 
@@ -263,7 +263,7 @@ func (r *replaying) compare(x history.Entry) (err error) {
 // placed adds to an error the record that it is about.
 func (r *replaying) placed(x history.Entry, err error) error {
 	if err != nil {
-		return fmt.Errorf("%s: record %d: %w", r.dir, x.Number, err)
+		return fmt.Errorf("%s: record %d: %w", r.storage.Path(), x.Number, err)
 	}
 	return nil
 }
@@ -308,7 +308,7 @@ func (r *replaying) opens(e core.Event) bool {
 // reopen opens the plugins with the settings that are valid from now on, and tells them what
 // happened up to told.
 func (r *replaying) reopen(told uint64) error {
-	defer r.await("the replay of " + r.dir)
+	defer r.await("the replay of " + r.storage.Path())
 	r.close()
 	spec := r.machine.Spec()
 	if err := r.extend(spec.Extended); err != nil {

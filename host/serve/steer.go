@@ -307,7 +307,7 @@ func setsOf(values map[string]any) (sets []string, err error) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if key == "" || strings.Contains(key, "=") {
 			return nil, fmt.Errorf("settings: found the name %.60q, expected names of keys of the experiment file, "+
-				`such as {"trials": 200} or {"searcher.seed": 3}`, key)
+				`such as {"trials": 200} or {"stop.iteration": 50}`, key)
 		}
 		if values[key] == nil && slices.Contains(counts, key) {
 			return nil, fmt.Errorf("%s: found null, expected a whole number, such as {%q: 200}; null removes other "+

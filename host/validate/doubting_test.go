@@ -54,12 +54,13 @@ func TestUnusableFolders(t *testing.T) {
 func TestImpossibleConstraints(t *testing.T) {
 	t.Parallel()
 	const ten = "[1,2,3,4,5,6,7,8,9,10]"
+	endless := ten + ".exists(a," + ten + ".exists(b," + ten + ".exists(c," + ten + ".exists(d," + ten +
+		".exists(e, lr > 2.0)))))"
 	for constraint, want := range map[string]string{
 		"lr > 2.0":                  "a.yaml:5:15: ",
 		"[1].exists(a, lr > 2.0)":   "a.yaml:5:15: ",
 		"[1].exists(a, lr > 0.995)": "",
-		ten + ".exists(a," + ten + ".exists(b," + ten + ".exists(c," + ten + ".exists(d," + ten + ".exists(e, lr > 2.0)))))": "" +
-			"a.yaml:5:15: the constraint ",
+		endless:                     "a.yaml:5:15: the constraint ",
 	} {
 		text := "version: 1\nobjective: {metric: loss, mode: min}\ntrainable: {command: [a]}\n" +
 			"space: {lr: {uniform: [0, 1]}}\nconstraints: ['" + constraint + "']\ntrials: 3\n"

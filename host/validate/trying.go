@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/config/seeds"
+	"github.com/tunehost/tunehost/host/exec"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/local/offer"
 	"github.com/tunehost/tunehost/host/opening"
@@ -42,7 +43,7 @@ func tryPlugins(ctx context.Context, o *options.Options, e *config.Experiment, n
 	defer guard.Close()
 	opener := &opening.Opener{Experiment: e, Bundled: o.Plugins, Loader: l, BaseDir: dir,
 		Log:   hostlog.New(hclog.NewNullLogger()),
-		Clock: clock.System{}, Mark: guard.Mark, Guard: guard.Start, Capacity: offer.Capacity(nodes), InProcess: true,
+		Clock: clock.System{}, Marked: exec.Marked{Mark: guard.Mark, Guard: guard.Start}, Capacity: offer.Capacity(nodes), InProcess: true,
 		Trusted: o.Trust}
 	var errs []error
 	for _, u := range loading.Uses(e) {

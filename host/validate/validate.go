@@ -79,6 +79,9 @@ func writable(e *config.Experiment) error {
 		switch {
 		case err == nil && info.IsDir() && unix.Access(dir, unix.W_OK) == nil:
 			return nil
+		case err == nil && !info.IsDir():
+			return fmt.Errorf("%s: storage %s: %s is a file, and no folder; choose another with storage or --storage",
+				e.PosOf("storage"), e.Storage, dir)
 		case err != nil && errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir):
 			dir = filepath.Dir(dir)
 		default:

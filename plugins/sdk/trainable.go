@@ -32,7 +32,8 @@ type Run interface {
 	// Report sends one result. It returns when the result is recorded, so that it survives a kill
 	// of the host together with its checkpoint, and the trial may continue. It returns nil,
 	// [ErrStopped], [ErrPaused] if the trial will continue later, or [ErrKilled] if nobody has answered.
-	// It does not wait for the last result (Done). After a stop, further results do not count, but their checkpoints are stored.
+	// It does not wait for the last result (Done). After a stop, further results do not count, but
+	// their checkpoints are stored.
 	// save writes the state of the training to the empty directory dir when the host wants a
 	// checkpoint of exactly this result; it is nil if this trainable cannot save.
 	Report(r Result, save func(dir string) error) error

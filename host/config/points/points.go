@@ -14,8 +14,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// maxRefusals limits how often a point that only the host can refuse is drawn: as often as the space draws where it checks
-// constraints itself.
+// maxRefusals limits how often a point that only the host can refuse is drawn: as often as the space draws where
+// it checks constraints itself.
 const maxRefusals = 10_000
 
 // Suggest turns a searcher's point into a trial, or says why that fails (B-107).

@@ -20,22 +20,22 @@ const (
 
 func experiment(t *testing.T, more string, reading int) *config.Experiment {
 	t.Helper()
-	e, err := config.Parse("a.yaml", []byte("version: 1\nobjective: {metric: loss, mode: min}\ntrainable: {command: [a]}\n"+
-		more+"\n"), config.Recorded(reading))
+	text := "version: 1\nobjective: {metric: loss, mode: min}\ntrainable: {command: [a]}\n" + more + "\n"
+	e, err := config.Parse("a.yaml", []byte(text), config.Recorded(reading))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e
 }
 
-// A constraint or a condition that takes too many steps is an error at its place. An experiment that began before goes on
-// as it began: the constraint held, and the condition did not.
+// A constraint or a condition that takes too many steps is an error at its place. An experiment that began before
+// goes on as it began: the constraint held, and the condition did not.
 func TestTooManySteps(t *testing.T) {
-	lr := "space: {lr: {uniform: [0, 1]}}\n"
+	lr, m := "space: {lr: {uniform: [0, 1]}}\n", "space: {lr: {uniform: [0, 1]}, m: {when: '"+endless+"', "
 	for more, want := range map[string]string{
-		lr + "constraints: ['" + endless + "']":                                        "a.yaml:5:15: the constraint ",
-		"space: {lr: {uniform: [0, 1]}, m: {when: '" + endless + "', int: [1, 2]}}":    `a.yaml:4:1: parameter "m": its condition `,
-		"space: {lr: {uniform: [0, 1]}, m: {when: '" + endless + "', sample: lr * 2}}": `parameter "m": its condition `,
+		lr + "constraints: ['" + endless + "']": "a.yaml:5:15: the constraint ",
+		m + "int: [1, 2]}}":                     `a.yaml:4:1: parameter "m": its condition `,
+		m + "sample: lr * 2}}":                  `parameter "m": its condition `,
 	} {
 		e := experiment(t, more, config.Reading)
 		p := space.Point{0.5, math.NaN()}[:len(e.Space.Params)]
@@ -67,7 +67,8 @@ func TestConstraintsOfTheHost(t *testing.T) {
 	if err := Possible(e); err != nil {
 		t.Error(err)
 	}
-	if _, err := Complete(e, 1, 0, space.Point{0.5, 0.5}); !errors.Is(err, config.ErrRefused) || errors.Is(err, space.ErrTight) {
+	if _, err := Complete(e, 1, 0, space.Point{0.5, 0.5}); !errors.Is(err, config.ErrRefused) ||
+		errors.Is(err, space.ErrTight) {
 		t.Errorf("a complete point: %v", err)
 	}
 	e = experiment(t, strings.Replace(more, "LIMIT", "2.0", 1), config.Reading)

@@ -166,7 +166,7 @@ func answer(m *core.Machine, actions []core.Action) {
 	}
 }
 
-// A rule that takes too many steps never holds. That is said, not kept silent; a missing value is no matter for anybody.
+// A rule that takes too many steps never holds. That is said, not kept silent; a missing value is nobody's mistake.
 func TestRuleOfTooManySteps(t *testing.T) {
 	const ten = "[1,2,3,4,5,6,7,8,9,10]"
 	heavy := ten + ".all(a," + ten + ".all(b," + ten + ".all(c," + ten + ".all(d," + ten + ".all(e, score > 0.0)))))"

@@ -19,8 +19,8 @@ type Guard struct {
 	reaper *Process // nil: not started
 }
 
-// NewGuard returns a guard of the processes with a mark. command is how a reaper is started; nil: there is none, and only
-// Close ends the processes.
+// NewGuard returns a guard of the processes with a mark. command is how a reaper is started; nil: there is none, and
+// only Close ends the processes.
 func NewGuard(mark string, command func(mark string) *exec.Cmd) *Guard {
 	return &Guard{Mark: mark, command: command}
 }

@@ -123,7 +123,11 @@ func Lstat(path string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	defer at.Close()
-	return at.Lstat(base)
+	info, err := at.Lstat(base)
+	if e, ok := errors.AsType[*fs.PathError](err); ok { // it has the base alone
+		err = &fs.PathError{Op: "lstat", Path: path, Err: e.Err}
+	}
+	return info, err
 }
 
 // Sync makes a file's content or a folder's names durable.

@@ -20,8 +20,8 @@ const (
 	Stop     Decision = "stop"
 )
 
-// ErrNoAnswer says that a report is not answered: the host is gone, or has killed the trial. Its result may be missing in
-// the record. A program saves nothing as its final state then, and exits; the next host runs the trial again.
+// ErrNoAnswer says that a report is not answered: the host is gone, or has killed the trial. Its result may be missing
+// in the record. A program saves nothing as its final state then, and exits; the next host runs the trial again.
 var ErrNoAnswer = errors.New("the host is gone, and the result may not be recorded")
 
 // Report connects to the socket (TUNEHOST_CHANNEL), sends one report and waits for the decision. If

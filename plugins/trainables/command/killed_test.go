@@ -9,8 +9,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/channel"
 )
 
-// A host that dies answers nothing: a program that was told "stop" would write its final model, though nobody has decided
-// that and the result may not be in the record.
+// A host that dies answers nothing: a program that was told "stop" would write its final model, though nobody has
+// decided that and the result may not be in the record.
 func TestNoAnswerFromADeadHost(t *testing.T) {
 	run := newRun(t)
 	ctx, cancel := context.WithCancel(context.Background())
