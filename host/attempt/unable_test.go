@@ -43,7 +43,8 @@ func (x *spoilt) on(trial core.TrialNo, lease core.LeaseID, node string, starts 
 	if starts {
 		p.say <- []train.Event{{Kind: train.Started, Run: run}, {Kind: train.Ended, Run: run}}
 	} else {
-		p.say <- []train.Event{{Kind: train.Started, Run: run}, {Kind: train.Ended, Run: run, NeverStarted: true, Error: "there is no python3"}}
+		p.say <- []train.Event{{Kind: train.Started, Run: run},
+			{Kind: train.Ended, Run: run, NeverStarted: true, Error: "there is no python3"}}
 	}
 	_, end := heardOf(x.T, x.Driver)
 	return end

@@ -351,7 +351,8 @@ func TestLeaseIsGivenUp(t *testing.T) {
 	w.GiveUp(1, "there is no python3 on n4")
 	w.hears("LeaseLost &{Lease:1 Why:there is no python3 on n4")
 	w.ends("adopt []", "allocate x-1 pack [[{cpu 1}] [{cpu 1}]] secret of x-1", "release [x-1]")
-	if said := w.log.String(); !strings.Contains(said, "x-1 of executor \"test\" is given back: there is no python3 on n4") {
+	const want = "x-1 of executor \"test\" is given back: there is no python3 on n4"
+	if said := w.log.String(); !strings.Contains(said, want) {
 		t.Errorf("the user hears:\n%s", said)
 	}
 }
