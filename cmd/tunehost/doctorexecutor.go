@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -55,25 +56,49 @@ func (f *executorFlags) check() error {
 var keysOfHost = []string{"plugin", "idle", "host_grace", "host_address", "host_port", "upload"}
 
 // ref reads the executor, as the experiment file has it.
-func (f *executorFlags) ref() (name string, options []byte, err error) {
+func (f *executorFlags) ref(to *probe.Subject) (name string, err error) {
+	to.Options = []byte("{}")
 	if !strings.HasPrefix(strings.TrimSpace(f.executor), "{") {
-		return f.executor, []byte("{}"), nil
+		return f.executor, nil
 	}
 	var values map[string]any
 	if err := yaml.Unmarshal([]byte(f.executor), &values); err != nil {
-		return "", nil, usage("--executor cannot be read: %s", strings.ReplaceAll(err.Error(), "\n", " "))
+		return "", usage("--executor cannot be read: %s", strings.ReplaceAll(err.Error(), "\n", " "))
 	}
 	name, _ = values["plugin"].(string)
 	if name == "" {
-		return "", nil, usage("--executor has no plugin; write '{plugin: NAME, OPTION: VALUE}'")
+		return "", usage("--executor has no plugin; write '{plugin: NAME, OPTION: VALUE}'")
+	}
+	if err := ofHost(values, to); err != nil {
+		return "", err
 	}
 	for _, key := range keysOfHost {
 		delete(values, key)
 	}
-	if options, err = json.Marshal(values); err != nil {
-		return "", nil, usage("--executor has an option that is not JSON: %v", err)
+	if to.Options, err = json.Marshal(values); err != nil {
+		return "", usage("--executor has an option that is not JSON: %v", err)
 	}
-	return name, options, nil
+	return name, nil
+}
+
+// maxPort is the highest port.
+const maxPort = 65535
+
+// ofHost reads where the host listens for nodes, as from an experiment file.
+func ofHost(values map[string]any, to *probe.Subject) error {
+	if at, ok := values["host_address"]; ok {
+		if to.Address, ok = at.(string); !ok || to.Address == "" {
+			return usage("--executor: host_address is %v; write a name or an address of this machine", at)
+		}
+	}
+	if at, ok := values["host_port"]; ok {
+		port, err := strconv.Atoi(fmt.Sprint(at))
+		if err != nil || port < 1 || port > maxPort {
+			return usage("--executor: host_port is %v; allowed: 1 to %d", at, maxPort)
+		}
+		to.Port = port
+	}
+	return nil
 }
 
 // request is the lease that is asked for.
@@ -90,7 +115,9 @@ func (a *app) doctorExecutor(dir string, f *executorFlags) error {
 	if mirror.IsURL(dir) {
 		return usage("DIR is a URL; with --executor, name a directory of this machine")
 	}
-	name, options, err := f.ref()
+	subject := probe.Subject{Dir: dir, Version: host.Version(), Within: f.wait, Request: f.request(),
+		Say: func(text string) { fmt.Fprintln(a.err, text) }}
+	name, err := f.ref(&subject)
 	if err != nil {
 		return err
 	}
@@ -102,9 +129,6 @@ func (a *app) doctorExecutor(dir string, f *executorFlags) error {
 	defer stop()
 	start := a.starting(p)
 	a.waiting.on("executor " + name)
-	return a.report(probe.Examine(ctx, probe.Subject{
-		Options: options, Dir: dir, Version: host.Version(), Within: f.wait, Request: f.request(),
-		Open: func(ctx context.Context) (plugin.Plugin, error) { return start(ctx, sdk.KindExecutor) },
-		Say:  func(text string) { fmt.Fprintln(a.err, text) },
-	}))
+	subject.Open = func(ctx context.Context) (plugin.Plugin, error) { return start(ctx, sdk.KindExecutor) }
+	return a.report(probe.Examine(ctx, subject))
 }

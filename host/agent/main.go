@@ -83,6 +83,12 @@ func signals(say func(string)) (ctx context.Context, leaving <-chan struct{}, st
 	return ctx, noticed, stop
 }
 
+// NodeName is the name of this node for its engine, or that of the machine.
+func NodeName() string {
+	name, _ := os.Hostname()
+	return cmp.Or(os.Getenv(sdk.AgentNodeVariable), name)
+}
+
 // maxLine bounds a line of output.
 const maxLine = 4000
 
@@ -94,6 +100,8 @@ func fromEnvironment() (o RunOptions, err error) {
 	_ = os.Unsetenv(sdk.AgentSocketVariable)
 	o.Failure = os.Getenv(sdk.AgentFailureVariable)
 	_ = os.Unsetenv(sdk.AgentFailureVariable)
+	o.Node = NodeName()
+	_ = os.Unsetenv(sdk.AgentNodeVariable)
 	if o.Ticket, err = link.ParseTicket(value); err != nil {
 		return o, fmt.Errorf("the value of %s is not valid: %w", sdk.AgentVariable, err)
 	}

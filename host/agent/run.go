@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 
 	"github.com/tunehost/tunehost/host/agent/door"
@@ -30,6 +29,8 @@ type RunOptions struct {
 	Socket string
 	// Failure is why nothing can run here: the agent tells the host, and ends; "": something can.
 	Failure string
+	// Node is the name of the node, for messages.
+	Node string
 	// Leaving is closed when the engine has said that the node is taken away soon.
 	Leaving <-chan struct{}
 }
@@ -50,8 +51,7 @@ func Run(ctx context.Context, o RunOptions) (err error) {
 	}
 	files, err := runtimedir.MakeLarge()
 	if err != nil { // a full disk: the host is told, because nobody may see what this program prints
-		node, _ := os.Hostname()
-		l.Failure = cmp.Or(l.Failure, fmt.Sprintf("the agent on the node %s: %v", node, err))
+		l.Failure = cmp.Or(l.Failure, fmt.Sprintf("the agent on the node %s: %s", o.Node, NoRoom(err)))
 		return errors.Join(err, l.Run(ctx))
 	}
 	defer func() { err = errors.Join(err, files.Remove()) }()
@@ -66,6 +66,16 @@ func Run(ctx context.Context, o RunOptions) (err error) {
 		return nil
 	}
 	return l.Run(ctx)
+}
+
+// NoRoom says why there is no folder for the files of an agent, and what to do about it.
+func NoRoom(err error) string {
+	why := err.Error()
+	if none, ok := errors.AsType[*runtimedir.NoFolderError](err); ok {
+		why = none.Why()
+	}
+	return why + `; make room there, or name another folder of the node in the executor's option setup: ` +
+		`setup: "export TMPDIR=/scratch/me"`
 }
 
 // openDoor opens the door at a socket; nil: there is none.

@@ -197,8 +197,16 @@ func (t *Driver) end(r *run, a life.End) {
 	if failed && t.endIfTrialsGone() {
 		e, failed = &core.AttemptEnded{Trial: e.Trial, Attempt: e.Attempt, Interrupted: true}, false
 	}
+	if byItself {
+		t.unable.begins(r)
+	}
 	switch apart := t.Apart && r.place.Lease != 0; {
+	case apart && failed && e.NeverStarted && t.GiveUp != nil && t.unable.blames(r):
+		t.giveUp(r, e)
 	case apart && failed:
+		if e.NeverStarted {
+			e.Cause = r.onNode(e.Cause)
+		}
 		t.await(t.doubt(r, e))
 	case apart && byItself && t.Noticed != nil:
 		t.inquire(t.doubt(r, e))

@@ -41,6 +41,8 @@ type Options struct {
 	// Noticed reports whether the engine takes away the lease of a place with so many bundles, as far as the agents
 	// there have heard within a time; nil: there are no agents.
 	Noticed func(ctx context.Context, at exec.Place, bundles int, within time.Duration) (bool, error)
+	// GiveUp gives a lease back on which nothing can start, and says why; nil: leases are not given up.
+	GiveUp func(lease core.LeaseID, why string)
 	// Programs says that trials are programs, which the process itself kills when their
 	// grace is over.
 	Programs bool
@@ -91,6 +93,7 @@ type Driver struct {
 	departed map[core.LeaseID]*run
 	// doubtful are the ends that wait for events of their leases, see doubting.go.
 	doubtful map[core.TrialNo]*doubtful
+	unable   unable
 	lastRun  uint64
 	names    map[string]bool // of metrics
 	saving   sync.WaitGroup
@@ -149,6 +152,7 @@ type run struct {
 	start       *sdk.Trial
 	place       exec.Place
 	began       time.Time          // when it got its process
+	begun       bool               // its program runs, or ran
 	from        core.CheckpointRef // that it continues from
 	held        bool               // from is in memory
 	// checkpoint is the folder of from. The run gets a copy.

@@ -143,6 +143,7 @@ const maxMetricNames = 2 * sdk.MaxMetrics
 
 // result posts a valid result. An invalid one fails the trial.
 func (t *Driver) result(r *run, x sdk.Result) {
+	t.unable.begins(r)
 	err := r.Take(&x)
 	if err == nil {
 		err = t.nameAll(x.Metrics)

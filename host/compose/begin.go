@@ -128,7 +128,7 @@ func (s *Session) openPlugins() error {
 	if err := s.leasing.Open(s.inbox); err != nil {
 		return err
 	}
-	s.Plugins.Nodes, s.Plugins.Serve = s.leasing.Nodes(), s.leasing.Serve
+	s.Plugins.Nodes, s.Plugins.Serve, s.Plugins.GiveUp = s.leasing.Nodes(), s.leasing.Serve, s.leasing.GiveUp
 	s.Options.Await("the reporters")
 	return s.Plugins.OpenReporters()
 }

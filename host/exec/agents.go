@@ -247,6 +247,19 @@ func (l *lease) endedOn(now time.Time) string {
 	return fmt.Sprintf(" at the end of the lease (%s)", l.endWhy)
 }
 
+// GiveUp gives a lease back on which a trial could not start, and says why. The trial continues elsewhere.
+func (g *Granter) GiveUp(id core.LeaseID, why string) {
+	g.mu.Lock()
+	var events []core.Event
+	if l := g.leases[id]; l != nil && l.state == held {
+		g.tellGone(id, "is given back", untrusted.Ends(why, maxText))
+		events = g.lose(id, why)
+	}
+	g.mu.Unlock()
+	g.Post(events...)
+	g.nudge()
+}
+
 // lose gives a lease back that cannot be used. g.mu is held.
 func (g *Granter) lose(id core.LeaseID, why string) []core.Event {
 	g.release(id)

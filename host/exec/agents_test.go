@@ -336,6 +336,27 @@ func TestAgentHasNotice(t *testing.T) {
 	w.hears("LeaseEnding &{Lease:1 At:0 Why:the job is preempted}", "LeaseLost &{Lease:1")
 }
 
+// B-074: a lease on which a trial could not start is given back, once, and the user hears why.
+func TestLeaseIsGivenUp(t *testing.T) {
+	a := &agents{}
+	w := beginAt(t, clock.System{}, &engine{agents: a})
+	w.ask(1, "pack(cpu=1;cpu=1)")
+	w.hears("LeasePending")
+	w.GiveUp(7, "it is unknown")
+	close(a.of("x-1", 0))
+	close(a.of("x-1", 1))
+	w.engine.say(far("x-1"))
+	w.hears("LeaseGranted &{Lease:1")
+	w.GiveUp(1, "there is no python3 on n4")
+	w.GiveUp(1, "there is no python3 on n4")
+	w.hears("LeaseLost &{Lease:1 Why:there is no python3 on n4")
+	w.ends("adopt []", "allocate x-1 pack [[{cpu 1}] [{cpu 1}]] secret of x-1", "release [x-1]")
+	const want = "x-1 of executor \"test\" is given back: there is no python3 on n4"
+	if said := w.log.String(); !strings.Contains(said, want) {
+		t.Errorf("the user hears:\n%s", said)
+	}
+}
+
 // Leases whose agents cannot be expected wait, with the reason, and are asked for again.
 func TestAgentsCannotBeExpected(t *testing.T) {
 	w := begin(t, &engine{agents: &agents{refuses: []error{errors.New("leases/x-1.json is a folder")}}})

@@ -102,6 +102,8 @@ const (
 	// tells the host, which gives the lease up for that reason, and ends. Executors set it where they have no other
 	// way to learn the reason.
 	AgentFailureVariable = "TUNEHOST_AGENT_FAILURE"
+	// AgentNodeVariable has the name of the node for its engine, if that may differ from the name of the machine.
+	AgentNodeVariable = "TUNEHOST_AGENT_NODE"
 )
 
 // ExecutorTraits are the properties of an opened executor.

@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// dialAddresses returns the addresses at which agents may reach this host: the user's own, those of the
+// DialAddresses returns the addresses at which agents may reach this host: the user's own, those of the
 // machine's interfaces, its name, and finally the loopback address for agents on the same machine. An
 // agent accepts an answer only from a peer that proves to be the host.
-func dialAddresses(given string, port int) (list []string) {
+func DialAddresses(given string, port int) (list []string) {
 	add := func(host string) {
 		if a := net.JoinHostPort(host, strconv.Itoa(port)); !slices.Contains(list, a) && len(list) < maxAddresses {
 			list = append(list, a)

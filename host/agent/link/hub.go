@@ -177,7 +177,7 @@ func (h *Hub) listen() (err error) {
 		}
 	}
 	h.place.Port = h.listener.Addr().(*net.TCPAddr).Port
-	h.place.Dial = dialAddresses(h.Address, h.place.Port)
+	h.place.Dial = DialAddresses(h.Address, h.place.Port)
 	cert, err := h.authority.hosts()
 	if err == nil {
 		err = h.state.setPlace(h.place)

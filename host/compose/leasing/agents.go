@@ -185,3 +185,6 @@ func (s *Leasing) Addresses(lease core.LeaseID) []string {
 	}
 	return s.granter.Addresses(lease)
 }
+
+// GiveUp gives a lease back on which nothing can start.
+func (s *Leasing) GiveUp(lease core.LeaseID, why string) { s.granter.GiveUp(lease, why) }

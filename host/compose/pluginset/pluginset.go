@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/attempt"
 	"github.com/tunehost/tunehost/host/compose/setup"
 	"github.com/tunehost/tunehost/host/config/spec"
@@ -33,6 +34,8 @@ type Set struct {
 	Nodes remote.Sessions
 	// Serve is told what prepares nodes for the programs of groups. It is set with Nodes.
 	Serve func(remote.Ranks)
+	// GiveUp gives up a lease on which nothing can start. It is set with Nodes.
+	GiveUp func(lease core.LeaseID, why string)
 	// Relays are the reporters that are plugins.
 	Relays []*publish.PluginReporter
 

@@ -69,7 +69,7 @@ func (p *Set) onNodes(x attempt.Options) *attempt.Driver {
 	files := nodefiles.New(nodefiles.Options{Sessions: p.Nodes, Storage: b.Dir, Log: b.Log,
 		Nodes: b.Plan.Remote.Nodes(), Tell: func(e core.Event) { x.Inbox.Post(e) },
 		Uploads: p.uploads(filepath.Dir(b.File.File)).Again})
-	x.Apart, x.Checkpoints = true, files
+	x.Apart, x.Checkpoints, x.GiveUp = true, files, p.GiveUp
 	x.Noticed = func(ctx context.Context, at exec.Place, bundles int, within time.Duration) (bool, error) {
 		return remote.Noticed(ctx, p.Nodes, at.Lease, bundles, within)
 	}

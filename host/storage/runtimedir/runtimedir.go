@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 )
@@ -176,19 +177,56 @@ func newHome(where places) (*home, error) {
 		if err == nil {
 			return h, nil
 		}
-		errs = append(errs, err)
+		errs = append(errs, at(root, err))
 	}
-	root, err := os.MkdirTemp(where.otherwise, "tunehost-")
+	h, err := settleApart(where.otherwise)
 	if err != nil {
-		return nil, fmt.Errorf("no folder for tunehost's own files: %w; set TMPDIR to a directory of your own",
-			errors.Join(append(errs, err)...))
-	}
-	h, err := makeHome(root)
-	if err != nil {
-		return nil, errors.Join(err, os.Remove(root))
+		return nil, &NoFolderError{append(errs, at(where.otherwise, err))}
 	}
 	h.alone = errors.Join(errs...)
 	return h, nil
+}
+
+// settleApart makes a home in a fresh folder.
+func settleApart(where string) (*home, error) {
+	root, err := os.MkdirTemp(where, "tunehost-")
+	if err != nil {
+		return nil, err
+	}
+	h, err := makeHome(root)
+	if err != nil {
+		_ = os.Remove(root)
+	}
+	return h, err
+}
+
+// NoFolderError says that there can be no folder. Its text is the same each time: it has no random names.
+type NoFolderError struct{ errs []error }
+
+// Error implements error.
+func (e *NoFolderError) Error() string { return e.Why() + "; set TMPDIR to a directory of your own" }
+
+// Why is the error without what to do.
+func (e *NoFolderError) Why() string {
+	text := make([]string, len(e.errs))
+	for i, err := range e.errs {
+		text[i] = err.Error()
+	}
+	return "no folder for tunehost's own files: " + strings.Join(text, "; ")
+}
+
+// Unwrap returns the reasons.
+func (e *NoFolderError) Unwrap() []error { return e.errs }
+
+// at says where something has failed, without the random name of a folder there.
+func at(where string, err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = failed.Err
+	}
+	if text := err.Error(); strings.HasPrefix(text, where) {
+		return err // it says where itself
+	}
+	return fmt.Errorf("%s: %w", where, err)
 }
 
 func settle(root string) (*home, error) {

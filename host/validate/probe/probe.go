@@ -31,6 +31,10 @@ type Subject struct {
 	Version string // of tunehost
 	// Within bounds the time in the queue.
 	Within time.Duration
+	// Port is where this machine listens for its nodes; 0: anywhere. Address is by what they reach it; "": by what it
+	// knows itself.
+	Port    int
+	Address string
 	// Request is what the lease has.
 	Request sdk.LeaseBundle
 	// Say is called when there is something new to wait for.
@@ -90,7 +94,7 @@ func (x *examination) bad(what, text string) {
 }
 
 func (x *examination) examine(ctx context.Context) {
-	d, err := newReceiver(x.dir)
+	d, err := newReceiver(x.dir, x.Address, x.Port)
 	if err != nil {
 		x.bad("probe", err.Error())
 		return
@@ -197,6 +201,9 @@ func summary(nodes []sdk.ClusterNode) string {
 		return "no nodes; correct the options in --executor that choose them, such as a partition or a queue"
 	}
 	text := fmt.Sprintf("%d nodes", len(nodes))
+	if len(nodes) == 1 {
+		text = "1 node"
+	}
 	if down > 0 {
 		text += fmt.Sprintf(" (%d take no jobs)", down)
 	}
@@ -318,6 +325,7 @@ func (x *examination) probe(ctx context.Context, d *receiver, began time.Time) {
 		x.well("probe", "trials of this executor run on this machine: there is no other to look at")
 		return
 	}
+	user := ctx
 	ctx, cancel := context.WithTimeout(ctx, reportWithin)
 	defer cancel()
 	lost := make(chan string, 1)
@@ -332,7 +340,7 @@ func (x *examination) probe(ctx context.Context, d *receiver, began time.Time) {
 	}()
 	r, err := d.wait(ctx)
 	if err != nil {
-		x.unreported(lost)
+		x.unreported(user, lost)
 		return
 	}
 	if r.Failure != "" {
@@ -343,10 +351,12 @@ func (x *examination) probe(ctx context.Context, d *receiver, began time.Time) {
 }
 
 // unreported says why there is no report.
-func (x *examination) unreported(lost chan string) {
+func (x *examination) unreported(user context.Context, lost chan string) {
 	select {
 	case why := <-lost:
 		x.ended(why)
+	case <-user.Done():
+		x.bad("probe", "interrupted before the node has reported")
 	default:
 		x.bad("probe", "the node has not reported within "+reportWithin.String()+
 			": neither does it reach this machine, nor does it have this machine's files")
@@ -357,6 +367,11 @@ func (x *examination) reported(r *Report, began time.Time) {
 	x.well("node", "%s, %s, with tunehost %s, %s after the request", r.Host, r.System, r.Version, took(began))
 	if r.Version != x.Version {
 		x.bad("tunehost", fmt.Sprintf("the node has version %s, this machine %s", r.Version, x.Version))
+	}
+	if r.NoRoom != "" {
+		x.bad("room", "no trial can start on the node: "+r.NoRoom)
+	} else {
+		x.well("room", "the node has a folder for the files of trials")
 	}
 	x.well("python3", "%s", or(r.Python, "not found on the node; only needed for programs written in it"))
 	x.gpus(r)
@@ -376,8 +391,8 @@ func (x *examination) reported(r *Report, began time.Time) {
 		x.well("way back", "the node reaches this machine at %s", r.Address)
 	default:
 		x.bad("way back", "the node reaches this machine at none of its addresses ("+strings.Join(r.Unreached, "; ")+
-			"): open the network for connections from nodes, set the executor's option connection to stdio if it has "+
-			"one, or run tunehost on a node, in a job")
+			"): set host_address to a name of this machine that nodes reach, and host_port to a port that its firewall "+
+			"opens; or set the executor's option connection to stdio if it has one, or run tunehost on a node, in a job")
 	}
 }
 

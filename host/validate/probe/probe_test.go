@@ -1,7 +1,10 @@
 package probe
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,7 +83,7 @@ func TestEndsAtOnce(t *testing.T) {
 		x := &examination{executor: remote{}, events: events}
 		x.Within, x.Say = time.Minute, func(string) {}
 		if x.granted(t.Context(), time.Now()) {
-			d, err := newReceiver(t.TempDir())
+			d, err := newReceiver(t.TempDir(), "", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,3 +101,56 @@ func TestEndsAtOnce(t *testing.T) {
 type remote struct{ plugin.Executor }
 
 func (remote) Traits() sdk.ExecutorTraits { return sdk.ExecutorTraits{Agents: true} }
+
+// A node on which an agent cannot keep files is bad: no trial can start there.
+func TestNoRoom(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	if why := noRoom(); why != "" {
+		t.Error(why)
+	}
+	t.Setenv("TMPDIR", "/proc/none")
+	x := &examination{}
+	x.reported(&Report{NoRoom: noRoom()}, time.Now())
+	f := x.findings[1]
+	if !f.Bad || f.What != "room" || !strings.Contains(f.Text, "/proc/none: no such file or directory;") ||
+		!strings.HasSuffix(f.Text, `setup: "export TMPDIR=/scratch/me"`) {
+		t.Errorf("%+v", x.findings)
+	}
+}
+
+// The receiver listens where the host would, and says which option is wrong if it cannot.
+func TestReceiverIsWhereTheHostIs(t *testing.T) {
+	d, err := newReceiver(t.TempDir(), "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	port := d.listener.Addr().(*net.TCPAddr).Port
+	if _, err := newReceiver(t.TempDir(), "", port); err == nil || !strings.Contains(err.Error(), "option host_port") {
+		t.Error(err)
+	}
+	d.close()
+	if d, err = newReceiver(t.TempDir(), "login1", port); err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	if want := fmt.Sprint("login1:", port); d.instructions.Dial[0] != want {
+		t.Errorf("nodes try %v, want %s first", d.instructions.Dial, want)
+	}
+	x := &examination{}
+	x.reported(&Report{Unreached: []string{"refused"}}, time.Now())
+	if f := x.findings[len(x.findings)-1]; !f.Bad || !strings.Contains(f.Text, "set host_address to") {
+		t.Errorf("%+v", f)
+	}
+}
+
+// A user who does not wait for the node is not told that it has had its time.
+func TestInterruptedBeforeTheReport(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	x := &examination{}
+	x.unreported(ctx, make(chan string))
+	if f := x.findings[0]; !f.Bad || f.Text != "interrupted before the node has reported" {
+		t.Errorf("%+v", f)
+	}
+}

@@ -23,11 +23,15 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/tunehost/tunehost/host/agent"
 	"github.com/tunehost/tunehost/host/agent/door"
+	"github.com/tunehost/tunehost/host/agent/link"
+	"github.com/tunehost/tunehost/host/storage/runtimedir"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -59,6 +63,8 @@ type Report struct {
 	Unreached []string
 	// Engine: the report was to use the engine's own connection. If it did, Address is the name of that.
 	Engine bool
+	// NoRoom is why an agent cannot keep files on the node; "": it can.
+	NoRoom string
 	// Failure is why nothing can run on the node; "": something can.
 	Failure string
 }
@@ -116,13 +122,29 @@ func Main(value, version string, args []string) int {
 func inspect(e *instructions, version string) *Report {
 	r := &Report{Token: e.Token, System: runtime.GOOS + "/" + runtime.GOARCH, Version: version,
 		Visible: os.Getenv("CUDA_VISIBLE_DEVICES"), Python: firstLine("python3", "--version")}
-	r.Host, _ = os.Hostname()
+	r.Host, r.NoRoom = agent.NodeName(), noRoom()
 	if list := output("nvidia-smi", "--query-gpu=name", "--format=csv,noheader"); list != "" {
 		r.GPUs = strings.Split(list, "\n")
 	}
 	text, err := os.ReadFile(e.File)
 	r.Shared = err == nil && string(text) == e.Token
 	return r
+}
+
+// enough is how much the files of a small trial need.
+const enough = 64 << 10
+
+// noRoom does what an agent does first, and says why that fails.
+func noRoom() string {
+	f, err := runtimedir.MakeLarge()
+	if err != nil {
+		return agent.NoRoom(err)
+	}
+	defer func() { _ = f.Remove() }()
+	if err := os.WriteFile(filepath.Join(f.Path(), "probe"), make([]byte, enough), 0o600); err != nil {
+		return agent.NoRoom(err)
+	}
+	return ""
 }
 
 func firstLine(name string, args ...string) string {
@@ -214,41 +236,34 @@ type receiver struct {
 	reports      chan Report
 }
 
-// newReceiver listens on a port of this machine, and leaves a file in dir.
-func newReceiver(dir string) (*receiver, error) {
+// newReceiver listens on a port of this machine, and leaves a file in dir. Nodes try the address first; 0 is any port,
+// and "" no address.
+func newReceiver(dir, address string, port int) (*receiver, error) {
 	token := make([]byte, 32)
 	if _, err := rand.Read(token); err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", ":0")
+	l, err := net.Listen("tcp", ":"+strconv.Itoa(port))
 	if err != nil {
-		return nil, err
+		return nil, portError(port, err)
 	}
 	d := &receiver{listener: l, reports: make(chan Report, 1), instructions: instructions{
 		Token: base64.RawURLEncoding.EncodeToString(token), File: filepath.Join(dir, "probe")}}
 	if err := os.WriteFile(d.instructions.File, []byte(d.instructions.Token), 0o600); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	for _, host := range ownAddresses() {
-		d.instructions.Dial = append(d.instructions.Dial, net.JoinHostPort(host, port))
-	}
+	d.instructions.Dial = link.DialAddresses(address, l.Addr().(*net.TCPAddr).Port)
 	go d.accept()
 	return d, nil
 }
 
-// ownAddresses are the addresses of this machine that other machines may reach.
-func ownAddresses() (list []string) {
-	addresses, _ := net.InterfaceAddrs() // without them there is the name
-	for _, a := range addresses {
-		if ip, ok := a.(*net.IPNet); ok && ip.IP.IsGlobalUnicast() {
-			list = append(list, ip.IP.String())
-		}
+// portError says what to do where this machine cannot listen.
+func portError(port int, err error) error {
+	if port == 0 {
+		return err
 	}
-	if name, err := os.Hostname(); err == nil {
-		list = append(list, name)
-	}
-	return append(list, "127.0.0.1")
+	return fmt.Errorf("this machine cannot listen on port %d (the executor's option host_port): %w; choose another port",
+		port, err)
 }
 
 // host is the address at which the executor's process reaches the receiver.
@@ -329,6 +344,7 @@ func (r Report) clean() Report {
 	for _, text := range []*string{&r.Host, &r.System, &r.Version, &r.Python, &r.Visible, &r.Address} {
 		*text = untrusted.Line(*text, maxText)
 	}
+	r.NoRoom = untrusted.Line(r.NoRoom, 2*maxText)
 	for _, list := range [][]string{r.GPUs, r.Unreached} {
 		for i := range list {
 			list[i] = untrusted.Line(list[i], maxText)

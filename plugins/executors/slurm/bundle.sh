@@ -16,7 +16,7 @@ if [ -n "${announce-}" ]; then
   devices=$(mine "${SLURM_STEP_GPUS:-${CUDA_VISIBLE_DEVICES-}}")
   echo "$announce ${#gpus[@]} $SLURM_PROCID $SLURMD_NODENAME ${devices:--}"
 fi
-export TUNEHOST_AGENT_BUNDLE=$SLURM_PROCID
+export TUNEHOST_AGENT_BUNDLE=$SLURM_PROCID TUNEHOST_AGENT_NODE=${SLURMD_NODENAME-}
 program=${TUNEHOST_PROGRAM-} sockets=${TUNEHOST_SOCKETS-}
 if [ -n "${TUNEHOST_SUM-}" ]; then await "$TUNEHOST_SUM" || exit 127; fi
 unset TUNEHOST_PROGRAM TUNEHOST_GPUS TUNEHOST_SOCKETS TUNEHOST_SUM

@@ -394,8 +394,10 @@ func TestRefusals(t *testing.T) {
 		case refused:
 			b.must(err)
 			b.says("th-a-1 refused: " + text)
-		case err == nil || err.Error() != text:
+		case err == nil || !strings.HasPrefix(err.Error(), text):
 			t.Errorf("%v, want %s", err, text)
+		case strings.Contains(text, "QOS") != strings.HasSuffix(err.Error(), "lower concurrency, or wait until jobs end)"):
+			t.Errorf("%v; is it said what to do about a limit?", err)
 		default:
 			b.says()
 			b.must(b.allocate("th-a-1"))
@@ -439,11 +441,14 @@ func TestWaitsForSqueue(t *testing.T) {
 	b := newBench(t)
 	b.must(b.allocate("th-a-1"))
 	const failure = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)"
+	b.does("squeue", failure)
+	b.looks()
+	b.says("th-a-1 pending: " + failure + "; it is tried again")
 	for range worthSaying {
 		b.does("squeue", failure)
 		b.looks()
 	}
-	b.says("th-a-1 pending: " + failure + "; it is tried again")
+	b.says() // once
 	b.looks()
 	b.says(queued)
 }

@@ -112,6 +112,8 @@ func (e *executor) failed(err error) time.Duration {
 	e.trouble.failures++
 	if e.trouble.failures == worthSaying && e.ctx.Err() == nil {
 		fmt.Fprintf(os.Stderr, "%v; it is tried again until it answers\n", err)
+	}
+	if e.trouble.failures == 1 && e.ctx.Err() == nil { // what Slurm said before may be wrong by now
 		for _, l := range e.sorted() {
 			if l.told.Kind <= sdk.LeasePending {
 				e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: oneLine(err.Error()) + "; it is tried again"})

@@ -1,6 +1,7 @@
 #!/bin/bash -l
 # A lease of tunehost.
 @VALUES@
+mask=$(umask) # the user's, for the setup and programs
 umask 077
 here= away=
 set -C # no file that is there is written into, nor what a link names
@@ -12,8 +13,10 @@ else # the node does not see the host's folder: what the setup prints stays here
   exec >> "${here:-/dev/null}" 2>&1
 fi
 set +C
+umask "$mask"
 trap : USR1 # notices of the end: the plugin sees the time itself
 @READY@
+export TUNEHOST_AGENT_NODE=${SLURMD_NODENAME-}
 failed() { # STATUS COMMAND: the setup has ended the job
   set +e
   trap - ERR

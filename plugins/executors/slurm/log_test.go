@@ -147,3 +147,26 @@ func TestSetupFails(t *testing.T) {
 		}
 	}
 }
+
+// Programs in a job have the user's umask, as programs elsewhere; the output of the job is for the user alone.
+func TestUmask(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "agent")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\numask > "+dir+"/told\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, logDir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", "umask 0026; exec bash")
+	cmd.Stdin = strings.NewReader(script(&options{}, values(dir, "a-1", oneShape, agent{path: program}), oneShape))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if told, err := os.ReadFile(dir + "/told"); err != nil || string(told) != "0026\n" {
+		t.Errorf("the umask is %q; %v", told, err)
+	}
+	if info, err := os.Stat(logPath(dir, "a-1")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info, err)
+	}
+}

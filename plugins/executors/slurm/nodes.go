@@ -176,9 +176,27 @@ func (e *executor) anyGranted() bool {
 	return false
 }
 
+// usual returns the partition of jobs that name none; "": it is not known.
+func (n *nodes) usual(ctx context.Context) string {
+	out, err := n.slurm.run(ctx, "", "sinfo", "--noheader", "--format=%P")
+	if err != nil {
+		return ""
+	}
+	for _, name := range strings.Fields(out) {
+		if usual, is := strings.CutSuffix(name, "*"); is {
+			return usual
+		}
+	}
+	return ""
+}
+
 // Capacity implements sdk.CapacityExecutor.
 func (e *executor) Capacity(ctx context.Context) (list []sdk.ClusterNode, err error) {
-	nodes, err := e.nodes.read(ctx, e.Partition)
+	partition := e.Partition
+	if partition == "" {
+		partition = e.nodes.usual(ctx)
+	}
+	nodes, err := e.nodes.read(ctx, partition)
 	for _, n := range nodes {
 		list = append(list, sdk.ClusterNode{Name: n.name, Total: n.total, Free: n.free, Down: n.down()})
 	}

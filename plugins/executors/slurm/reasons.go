@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -61,7 +62,7 @@ var ended = map[string]string{
 	"OUT_OF_MEMORY": "the job used more memory than it had; request more (resources: memory)",
 	"COMPLETED":     "the job ended by itself",
 	"FAILED":        "the job failed",
-	"SUSPENDED":     "the job was suspended",
+	"SUSPENDED":     "the job was suspended, and is cancelled: its trial continues in another job",
 	"STOPPED":       "the job was stopped",
 	completing:      "the job has ended, and Slurm still cleans up after it",
 }
@@ -131,6 +132,20 @@ var temporary = []string{"Unable to contact slurm controller", "Socket timed out
 	"standby mode", "Protocol authentication error", "authentication", "Munge", "munge", "Job submit limit",
 	"SubmitJob", "Too many", "Unable to resolve", "Header lengths", "Insufficient memory", "I/O error",
 	"Slurm database", "Error in StateSave", "controller not responding", "fatal:"}
+
+// limits match errors of sbatch about a limit of the account or the QOS, which other jobs have reached.
+var limits = []string{"QOSMax", "QOSGrp", "AssocMax", "AssocGrp", "SubmitJob", "Job submit limit",
+	"accounting/QOS policy"}
+
+// advised adds to an error of sbatch about a limit what to do: the call is repeated, and jobs that end make room.
+func (f *failure) advised() *failure {
+	if !slices.ContainsFunc(limits, func(l string) bool { return strings.Contains(f.words, l) }) {
+		return f
+	}
+	advised := *f
+	advised.words += " (a limit of the account or QOS is reached: lower concurrency, or wait until jobs end)"
+	return &advised
+}
 
 // refusal returns Slurm's message if it will never accept the job, or "".
 func refusal(err *failure) string {

@@ -129,7 +129,7 @@ func (e *executor) submit(ctx context.Context, l *lease) error {
 		e.refuse(l, why+e.chosen(ctx, why))
 		return nil
 	}
-	return err
+	return f.advised()
 }
 
 // chosen returns what the user has chosen that sbatch may have refused: the arguments, and, for a partition that does
